@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "files/attributes.hpp"
+#include "files/entry_path.hpp"
 #include "files/whole_io.hpp"
 #include "lib/core/byte_packing.hpp"
 #include "lib/core/text.hpp"
@@ -28,89 +29,110 @@ namespace {
 
 // spec: docs/spec/trees.md §6, all of these
 constexpr std::string_view kBookMagic = "udtcat proofs 2\n";
-using BookCount = std::uint64_t;
-constexpr std::size_t kBookHeadBytes = kBookMagic.size() + sizeof(ProofBook::Age) + sizeof(BookCount);
+constexpr std::size_t kBookHeadBytes = kBookMagic.size() + sizeof(ProofBook::Age);
 using BookPathLength = std::uint16_t;
 constexpr std::size_t kBookEntryBytes =
-    2 * sizeof(Stamp) + sizeof(Digest) + sizeof(ProofBook::Age) + sizeof(BookPathLength);  // without its path
+    2 * sizeof(Stamp) + sizeof(Digest) + sizeof(ProofBook::Age) + 2 * sizeof(BookPathLength);  // without its path
 
 constexpr std::size_t kBookPieceBytes = 1'048'576;  // guess: a write of a millisecond
 constexpr const char* kNextBookSuffix = ".new";     // custom: of what takes a book's place
 
-constexpr std::size_t kPartForgotten = 8;               // guess: of a full book, so that it is seldom full
-constexpr int kSaveTries = 100;                         // guess: two seconds
-constexpr std::chrono::milliseconds kBetweenSaves{20};  // guess: likewise
+constexpr std::size_t kMaxPathsBytes = ProofBook::kMaxBytes;  // guess: of memory; a tree's paths take much less
+constexpr std::size_t kPartForgotten = 16;                    // guess: of a full book, so that it is seldom full
+constexpr int kSaveTries = 100;                               // guess: two seconds
+constexpr std::chrono::milliseconds kBetweenSaves{20};        // guess: likewise
+
+std::size_t shared_bytes(std::string_view one, std::string_view other) {
+  return static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
+}
 
 }  // namespace
 
-std::optional<Digest> ProofBook::find(std::string_view path, const Stamp& source, const Stamp& own) {
-  const auto found = proofs_.find(path);
-  if (found == proofs_.end() || found->second.source != source || found->second.own != own) return std::nullopt;
-  found->second.used = age_;
-  return found->second.digest;
+ProofBook::Proof* ProofBook::at(std::string_view path) {
+  const PathStore::Number number = paths_.find(path);
+  if (number == PathStore::kNone || number >= places_.size() || places_[number] == PathStore::kNone) return nullptr;
+  return &proofs_[places_[number]];
 }
 
-void ProofBook::note(std::string path, const Stamp& source, const Stamp& own, const Digest& digest) {
+std::optional<Digest> ProofBook::find(std::string_view path, const Stamp& source, const Stamp& own) {
+  Proof* const found = at(path);
+  if (found == nullptr || found->source != source || found->own != own) return std::nullopt;
+  found->used = age_;
+  return found->digest;
+}
+
+void ProofBook::note(const std::string& path, const Stamp& source, const Stamp& own, const Digest& digest) {
   forget(path);
-  if (path.empty() || path.size() > kMaxPathBytes) return;
-  const std::size_t bytes = kBookEntryBytes + path.size();
-  if (!has_room(bytes)) make_room();
-  if (!has_room(bytes)) return;
-  const auto forgotten = forgotten_.find(path);
-  if (forgotten != forgotten_.end()) forgotten_.erase(forgotten);
-  put(std::move(path), Proof{source, own, digest, age_, true});
+  if (!is_entry_path(path)) return;
+  if (!has_room()) make_room();
+  if (!has_room()) return;
+  if (const auto forgotten = forgotten_.find(path); forgotten != forgotten_.end()) forgotten_.erase(forgotten);
+  put(path, Proof{.source = source, .own = own, .digest = digest, .used = age_, .is_new = true});
 }
 
 void ProofBook::forget(std::string_view path) {
-  if (!proofs_.contains(path)) return;
-  erase(path);
+  Proof* const found = at(path);
+  if (found == nullptr) return;
+  drop(*found);
   forgotten_.emplace(path);
 }
 
-void ProofBook::put(std::string path, const Proof& proof) {
-  bytes_ += kBookEntryBytes + path.size();
-  proofs_.emplace(std::move(path), proof);
+void ProofBook::put(std::string_view path, Proof proof) {
+  proof.path = paths_.add(path);
+  places_.resize(paths_.numbers(), PathStore::kNone);
+  places_[proof.path] = static_cast<std::uint32_t>(proofs_.size());
+  proofs_.push_back(proof);
+  ++live_;
+  if (proofs_.size() > 2 * kMaxEntries) tidy();
 }
 
-void ProofBook::erase(std::string_view path) {
-  const auto found = proofs_.find(path);
-  if (found == proofs_.end()) return;
-  bytes_ -= kBookEntryBytes + path.size();
-  proofs_.erase(found);
+void ProofBook::drop(Proof& proof) {
+  places_[proof.path] = PathStore::kNone;
+  proof.path = PathStore::kNone;
+  --live_;
 }
 
-bool ProofBook::has_room(std::size_t entry_bytes) const {
-  return proofs_.size() < kMaxEntries && entry_bytes <= kMaxBytes - kBookHeadBytes - sizeof(Digest) - bytes_;
-}
+bool ProofBook::has_room() const { return live_ < kMaxEntries && paths_.bytes() < kMaxPathsBytes; }
 
 /// Those of the earliest ages go, and none of this one.
 void ProofBook::make_room() {
-  if (full_at_ == age_ || proofs_.empty()) return;
+  if (full_at_ == age_) return;
   std::vector<Age> ages;
-  ages.reserve(proofs_.size());
-  for (const auto& [path, proof] : proofs_) ages.push_back(proof.used);
+  ages.reserve(live_);
+  for (const Proof& each : proofs_)
+    if (each.path != PathStore::kNone) ages.push_back(each.used);
+  if (ages.empty()) return tidy();
   const auto last = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / kPartForgotten);
   std::ranges::nth_element(ages, last);
-  for (auto each = proofs_.begin(); each != proofs_.end();) {
-    const bool goes = each->second.used <= *last && each->second.used < age_;
-    if (goes) bytes_ -= kBookEntryBytes + each->first.size();
-    each = goes ? proofs_.erase(each) : std::next(each);
+  std::size_t left = ages.size() / kPartForgotten + 1;
+  for (auto each = proofs_.begin(); each != proofs_.end() && left > 0; ++each) {
+    if (each->path == PathStore::kNone || each->used > *last || each->used == age_) continue;
+    drop(*each);
+    --left;
   }
-  if (proofs_.size() == ages.size()) full_at_ = age_;
+  if (!has_room()) tidy();
+  if (!has_room()) full_at_ = age_;
+}
+
+/// What was forgotten takes no memory any more.
+void ProofBook::tidy() {
+  const PathStore before = std::exchange(paths_, {});
+  std::deque<Proof> proofs = std::exchange(proofs_, {});
+  places_.clear();
+  live_ = 0;
+  for (; !proofs.empty(); proofs.pop_front())
+    if (proofs.front().path != PathStore::kNone) put(before.path(proofs.front().path), proofs.front());
 }
 
 std::vector<std::string> ProofBook::unused_since(Age age, std::size_t most) const {
+  const auto is_unused = [&](const Proof& each) { return each.path != PathStore::kNone && each.used < age; };
   std::vector<std::string> paths;
-  std::size_t unused = 0;
-  for (const auto& [path, proof] : proofs_) unused += proof.used < age ? 1 : 0;
+  const auto unused = static_cast<std::size_t>(std::ranges::count_if(proofs_, is_unused));
   const std::size_t rounds = (unused + most - 1) / std::max<std::size_t>(most, 1);
   const std::size_t begin = rounds == 0 ? 0 : age % rounds * most;
   std::size_t number = 0;
-  for (const auto& [path, proof] : proofs_) {
-    if (proof.used >= age) continue;
-    if (number >= begin && paths.size() < most) paths.push_back(path);
-    ++number;
-  }
+  for (const Proof& each : proofs_)
+    if (is_unused(each) && number++ >= begin && paths.size() < most) paths.push_back(paths_.path(each.path));
   return paths;
 }
 
@@ -118,6 +140,7 @@ Status ProofBook::encode_to(const std::function<Status(std::span<const std::byte
   Sha256 hash;
   std::vector<std::byte> piece;
   core::ByteWriter writer(piece);
+  std::size_t bytes = kBookHeadBytes + sizeof(Digest);
   const auto put_piece = [&]() -> Status {
     hash.add(piece);
     UDTCAT_CHECK(put(piece));
@@ -126,15 +149,21 @@ Status ProofBook::encode_to(const std::function<Status(std::span<const std::byte
   };
   writer.text(kBookMagic);
   writer.number(age_);
-  writer.number(BookCount{proofs_.size()});
-  for (const auto& [path, proof] : proofs_) {
+  std::string before;
+  for (const Proof& proof : proofs_) {
+    if (proof.path == PathStore::kNone) continue;
+    std::string path = paths_.path(proof.path);
+    const std::size_t shared = shared_bytes(path, before);
+    bytes += kBookEntryBytes + path.size() - shared;
+    if (bytes > kMaxBytes) break;  // those behind are read again
     writer.bytes(proof.source);
     writer.bytes(proof.own);
     writer.bytes(proof.digest);
     writer.number(proof.used);
-    writer.sized_text<BookPathLength>(path);
-    if (piece.size() < kBookPieceBytes) continue;
-    UDTCAT_CHECK(put_piece());
+    writer.number(static_cast<BookPathLength>(shared));
+    writer.sized_text<BookPathLength>(std::string_view(path).substr(shared));
+    before = std::move(path);
+    if (piece.size() >= kBookPieceBytes) UDTCAT_CHECK(put_piece());
   }
   UDTCAT_CHECK(put_piece());
   return put(hash.digest());
@@ -157,20 +186,21 @@ std::optional<ProofBook> ProofBook::parse(std::span<const std::byte> bytes, File
   core::ByteReader rest(hashed.subspan(kBookMagic.size()));
   ProofBook book(std::move(location));
   book.age_ = rest.number<Age>();
-  const auto count = rest.number<BookCount>();
-  if (count > kMaxEntries) return std::nullopt;
-  for (std::uint64_t i = 0; i < count; ++i) {
+  std::string path;
+  while (rest.rest_bytes() > 0) {
     Proof proof;
     proof.source = rest.array<sizeof(Stamp)>();
     proof.own = rest.array<sizeof(Stamp)>();
     proof.digest = rest.array<sizeof(Digest)>();
     proof.used = rest.number<Age>();
-    std::string path = rest.sized_text<BookPathLength>();
-    if (path.empty() || path.size() > kMaxPathBytes) return std::nullopt;  // also where the book is cut
-    if (proof.used > book.age_) return std::nullopt;
-    if (!book.proofs_.empty() && path <= book.proofs_.rbegin()->first) return std::nullopt;
-    book.bytes_ += kBookEntryBytes + path.size();
-    book.proofs_.emplace_hint(book.proofs_.end(), std::move(path), proof);
+    const std::size_t shared = rest.number<BookPathLength>();
+    const std::string end = rest.sized_text<BookPathLength>();
+    if (rest.is_cut() || proof.used > book.age_ || shared > path.size()) return std::nullopt;
+    if (shared < path.size() && !end.empty() && path[shared] == end.front()) return std::nullopt;  // they share more
+    path.replace(shared, std::string::npos, end);
+    if (!is_entry_path(path) || book.at(path) != nullptr) return std::nullopt;
+    if (book.live_ == kMaxEntries || book.paths_.bytes() > 2 * kMaxPathsBytes) return std::nullopt;
+    book.put(path, proof);
   }
   if (!rest.is_whole()) return std::nullopt;
   return book;
@@ -204,15 +234,17 @@ ProofBook::Look ProofBook::look() const {
 void ProofBook::take_over() {
   ProofBook others = load(location_);
   others.age_ = std::max(others.age_, age_);
-  for (const std::string& path : forgotten_) others.erase(path);
-  for (auto& [path, proof] : proofs_) {
-    const auto found = others.proofs_.find(path);
-    const bool is_same =
-        found != others.proofs_.end() && found->second.source == proof.source && found->second.own == proof.own;
-    if (is_same) found->second.used = std::max(found->second.used, proof.used);
+  for (const std::string& path : forgotten_)
+    if (Proof* const found = others.at(path)) others.drop(*found);
+  for (const Proof& proof : proofs_) {
+    if (proof.path == PathStore::kNone) continue;
+    const std::string path = paths_.path(proof.path);
+    Proof* const found = others.at(path);
+    const bool is_same = found != nullptr && found->source == proof.source && found->own == proof.own;
+    if (is_same) found->used = std::max(found->used, proof.used);
     if (is_same || !proof.is_new) continue;
-    others.erase(path);
-    if (others.has_room(kBookEntryBytes + path.size())) others.put(path, proof);
+    if (found != nullptr) others.drop(*found);
+    if (others.has_room()) others.put(path, proof);
   }
   *this = std::move(others);
 }
@@ -245,7 +277,8 @@ Status ProofBook::save() {
   if (!saved) return saved;
   loaded_ = look();
   forgotten_.clear();
-  for (auto& [path, proof] : proofs_) proof.is_new = false;
+  if (proofs_.size() > 2 * live_) tidy();
+  for (Proof& each : proofs_) each.is_new = false;
   return {};
 }
 

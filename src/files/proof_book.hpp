@@ -6,9 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -19,6 +19,7 @@
 #include <udtcat/result.hpp>
 
 #include "files/file_location.hpp"
+#include "files/path_store.hpp"
 #include "files/sha256.hpp"
 #include "files/stamp.hpp"
 
@@ -31,7 +32,6 @@ class ProofBook {
  public:
   static constexpr std::size_t kMaxEntries = 2'097'152;  // spec: docs/spec/trees.md §6
   static constexpr std::size_t kMaxBytes = 402'653'184;  // spec: docs/spec/trees.md §6
-  static constexpr std::size_t kMaxPathBytes = 4'096;    // spec: docs/spec/trees.md §3
 
   /// The times that a book was saved and loaded again, or begun anew.
   using Age = std::uint32_t;
@@ -43,9 +43,10 @@ class ProofBook {
   [[nodiscard]] std::optional<Digest> find(std::string_view path, const Stamp& source, const Stamp& own);
   /// Takes the place of what was noted of `path` before. A full book forgets what was of use at the earliest ages; where
   /// all of it is of this one it stays as it is, and forgets the path.
-  void note(std::string path, const Stamp& source, const Stamp& own, const Digest& digest);
+  /// path   of an entry; others are not noted
+  void note(const std::string& path, const Stamp& source, const Stamp& own, const Digest& digest);
   void forget(std::string_view path);
-  [[nodiscard]] std::size_t size() const { return proofs_.size(); }
+  [[nodiscard]] std::size_t size() const { return live_; }
   [[nodiscard]] Age age() const { return age_; }
   /// What comes from now on is told from what came before.
   void grow_older() {
@@ -68,27 +69,31 @@ class ProofBook {
     Stamp source{};
     Stamp own{};
     Digest digest{};
+    PathStore::Number path = PathStore::kNone;  // kNone: it was forgotten
     Age used = 0;
     bool is_new = false;  // since it was loaded or saved
   };
-  using Proofs = std::map<std::string, Proof, std::less<>>;
 
   explicit ProofBook(FileLocation location) : location_(std::move(location)) {}
   /// put   takes the file piece by piece
   [[nodiscard]] Status encode_to(const std::function<Status(std::span<const std::byte>)>& put) const;
 
-  void put(std::string path, const Proof& proof);
-  void erase(std::string_view path);
-  [[nodiscard]] bool has_room(std::size_t entry_bytes) const;
+  [[nodiscard]] Proof* at(std::string_view path);
+  void put(std::string_view path, Proof proof);
+  void drop(Proof& proof);
+  [[nodiscard]] bool has_room() const;
   void make_room();
+  void tidy();
   /// The file's look when it was loaded or saved: another one is another process' book.
   using Look = std::optional<std::array<std::uint64_t, 4>>;
   [[nodiscard]] Look look() const;
   void take_over();
 
   FileLocation location_;
-  Proofs proofs_;
-  std::size_t bytes_ = 0;  // of the entries, in the file
+  PathStore paths_;
+  std::deque<Proof> proofs_;           // in the order in which they were noted
+  std::vector<std::uint32_t> places_;  // in proofs_, by the numbers of paths; kNone: there is no proof
+  std::size_t live_ = 0;               // of proofs_
   Age age_ = 0;
   std::optional<Age> full_at_;                    // all of it is of that age
   std::set<std::string, std::less<>> forgotten_;  // since it was loaded or saved

@@ -183,10 +183,10 @@ const Judge::Linkable* Judge::linkable(EntryId id) const {
 }
 
 /// Of directories and links, which wait for the end.  errors: Errc::stream_refused: there are too many
-Result<PathStore::Number> Judge::remember(const Entry& entry) {
+Result<files::PathStore::Number> Judge::remember(const Entry& entry) {
   // An entry is in one of the lists, and a file that is missing is remembered as such besides.
   constexpr std::size_t kEachBytes = sizeof(Directory) + sizeof(Linkable);
-  const PathStore::Number path = paths_.add(entry.path);
+  const files::PathStore::Number path = paths_.add(entry.path);
   remembered_bytes_ += kEachBytes + entry.attributes.owner.user.size() + entry.attributes.owner.group.size();
   for (const auto& each : entry.attributes.extended)
     remembered_bytes_ += sizeof each + each.name.size() + each.value.size();

@@ -10,8 +10,8 @@
 #include <udtcat/result.hpp>
 
 #include "files/manifest.hpp"
+#include "files/path_store.hpp"
 #include "trees/message.hpp"
-#include "trees/path_store.hpp"
 
 namespace udtcat::trees {
 
@@ -37,9 +37,9 @@ class ManifestLog {
   /// A file with several names.
   struct Linkable {
     EntryId id;
-    PathStore::Number path;
+    files::PathStore::Number path;
   };
-  PathStore paths_;
+  files::PathStore paths_;
   std::deque<Linkable> linkable_;  // in the order of their numbers
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/path_store.hpp"
+#include "files/path_store.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,26 +8,41 @@
 
 #include "lib/core/invariant.hpp"
 
-namespace udtcat::trees {
+namespace udtcat::files {
 
 PathStore::Number PathStore::add(std::string_view path) {
   Number above = kRoot;
   for (std::size_t at = 0; at <= path.size();) {
     const std::size_t end = std::min(path.find('/', at), path.size());
     const Node node{above, add_word(path.substr(at, end - at))};
-    const std::size_t hash = hash_of(node);
-    const auto is_it = [&](Number other) {
-      return nodes_[other].above == node.above && nodes_[other].word == node.word;
-    };
-    above = paths_.find(hash, is_it);
-    if (above == NumberTable::kNone) {
+    above = find(node);
+    if (above == kNone) {
       above = static_cast<Number>(nodes_.size());
       nodes_.push_back(node);
-      paths_.add(above, hash, [&](Number other) { return hash_of(nodes_[other]); });
+      paths_.add(above, hash_of(node), [&](Number other) { return hash_of(nodes_[other]); });
     }
     at = end + 1;
   }
   return above;
+}
+
+PathStore::Number PathStore::find(std::string_view path) const {
+  Number above = kRoot;
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    const std::uint32_t word = find_word(path.substr(at, end - at));
+    if (word == kNone) return kNone;
+    above = find(Node{above, word});
+    if (above == kNone) return kNone;
+    at = end + 1;
+  }
+  return above;
+}
+
+PathStore::Number PathStore::find(const Node& node) const {
+  return paths_.find(hash_of(node), [&](Number other) {
+    return nodes_[other].above == node.above && nodes_[other].word == node.word;
+  });
 }
 
 std::string PathStore::path(Number number) const {
@@ -42,11 +57,14 @@ std::size_t PathStore::bytes() const {
   return chunks_.size() * kChunkBytes + nodes_.capacity() * sizeof(Node) + words_.bytes() + paths_.bytes();
 }
 
+std::uint32_t PathStore::find_word(std::string_view word) const {
+  return words_.find(std::hash<std::string_view>()(word), [&](std::uint32_t at) { return this->word(at) == word; });
+}
+
 std::uint32_t PathStore::add_word(std::string_view word) {
   UDTCAT_INVARIANT(word.size() <= UINT8_MAX, "no word of an entry's path is longer");
+  if (const auto known = find_word(word); known != kNone) return known;
   const std::hash<std::string_view> hash;
-  const auto is_it = [&](std::uint32_t at) { return this->word(at) == word; };
-  if (const auto known = words_.find(hash(word), is_it); known != NumberTable::kNone) return known;
   const std::size_t bytes = 1 + word.size();
   if (used_ % kChunkBytes + bytes > kChunkBytes) used_ += kChunkBytes - used_ % kChunkBytes;
   if (used_ / kChunkBytes == chunks_.size()) chunks_.push_back(std::make_unique<char[]>(kChunkBytes));
@@ -71,4 +89,4 @@ std::size_t PathStore::hash_of(const Node& node) {
   return static_cast<std::size_t>((std::uint64_t{node.above} << 32 | node.word) * kSpread >> kHighBits);
 }
 
-}  // namespace udtcat::trees
+}  // namespace udtcat::files

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/path_store.hpp"
+#include "files/path_store.hpp"
 
 #include <gtest/gtest.h>
 
-namespace udtcat::trees {
+namespace udtcat::files {
 namespace {
 
 TEST(PathStore, GivesBackWhatItWasGiven) {
@@ -32,4 +32,4 @@ TEST(PathStore, KeepsManyPathsOfOneDirectoryInLittleMemory) {
 }
 
 }  // namespace
-}  // namespace udtcat::trees
+}  // namespace udtcat::files

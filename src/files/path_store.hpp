@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace udtcat::trees {
+namespace udtcat::files {
 
 /// Finds numbers by what they stand for, which their owner knows.
 /// Threads: unsynchronised.
@@ -60,10 +60,15 @@ class PathStore {
  public:
   /// Of a path; valid as long as the store.
   using Number = std::uint32_t;
+  static constexpr Number kNone = NumberTable::kNone;
 
   /// path   of an entry: words of at most 255 bytes.  The same path gets the same number.
   [[nodiscard]] Number add(std::string_view path);
+  /// kNone: it has not been added.
+  [[nodiscard]] Number find(std::string_view path) const;
   [[nodiscard]] std::string path(Number number) const;
+  /// Every number is below it.
+  [[nodiscard]] std::size_t numbers() const { return nodes_.size(); }
   /// The memory that it takes.
   [[nodiscard]] std::size_t bytes() const;
 
@@ -75,6 +80,8 @@ class PathStore {
     Number above;
     std::uint32_t word;
   };
+  [[nodiscard]] Number find(const Node& node) const;
+  [[nodiscard]] std::uint32_t find_word(std::string_view word) const;
   [[nodiscard]] std::uint32_t add_word(std::string_view word);
   [[nodiscard]] std::string_view word(std::uint32_t at) const;
   [[nodiscard]] static std::size_t hash_of(const Node& node);
@@ -87,4 +94,4 @@ class PathStore {
   NumberTable paths_;
 };
 
-}  // namespace udtcat::trees
+}  // namespace udtcat::files
