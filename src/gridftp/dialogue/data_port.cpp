@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 
+#include "gridftp/dialogue/own_address.hpp"
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/printable.hpp"
@@ -119,7 +120,7 @@ Status may_connect(const Endpoint& target, const Endpoint& peer) {
   if (target.is_wildcard() || bridge::to_asio(target).address().is_multicast())
     return fail(Errc::bad_argument, what, "that is no host's address");
   if (target.port() < kFirstFreePort) return fail(Errc::bad_argument, what, "that port is a service's");
-  if (target.is_loopback() && !peer.is_loopback())
+  if (is_of_this_host(target) && !is_of_this_host(peer))
     return fail(Errc::bad_argument, what, "that would be this host itself, not " + peer.host_to_string());
   return {};
 }

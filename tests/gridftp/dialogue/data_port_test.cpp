@@ -2,6 +2,8 @@
 #include "gridftp/dialogue/data_port.hpp"
 
 #include <gtest/gtest.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 
 #include "lib/bridge/asio_terms.hpp"
 
@@ -59,6 +61,32 @@ TEST(DataPortRules, KeepServicesAndThisHostOutOfReach) {
   EXPECT_FALSE(may_connect(near, far));
   for (const char* no_host : {"0,0,0,0,200,0", "224,0,0,1,200,0"})
     EXPECT_FALSE(may_connect(parse_data_port(no_host).value(), far)) << no_host;
+}
+
+// A service on all addresses, which a packet filter keeps from outside, is within reach of the host itself.
+TEST(DataPortRules, KeepEveryAddressOfThisHostOutOfReach) {
+  ifaddrs* all = nullptr;
+  ASSERT_EQ(::getifaddrs(&all), 0);
+  const Endpoint far = parse_data_port("192,0,2,1,200,0").value();
+  int tried = 0;
+  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
+    const int family = each->ifa_addr == nullptr ? AF_UNSPEC : each->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    const auto own =
+        Endpoint::from_sockaddr(each->ifa_addr, family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+    ASSERT_TRUE(own);
+    const Endpoint target = own->with_port(20'000);
+    EXPECT_FALSE(may_connect(target, far)) << target.to_string();
+    EXPECT_TRUE(may_connect(target, target)) << "whoever is here may be brought data here: " << target.to_string();
+    if (family == AF_INET) {
+      const auto mapped =
+          boost::asio::ip::make_address_v6(boost::asio::ip::v4_mapped, bridge::to_asio(target).address().to_v4());
+      EXPECT_FALSE(may_connect(bridge::from_asio(boost::asio::ip::tcp::endpoint(mapped, 20'000)), far));
+    }
+    ++tried;
+  }
+  ::freeifaddrs(all);
+  EXPECT_GT(tried, 0);
 }
 
 TEST(FindDataPort, SaysWhereItStands) {
