@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -80,10 +81,12 @@ struct ServedRoot::Parted {
 Result<ServedRoot> ServedRoot::open(const std::string& directory) {
   bridge::Descriptor root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root.is_open()) return failed(Errc::bad_argument, "serve the directory", directory);
-  if (!open_beneath(root.number(), ".", O_RDONLY | O_DIRECTORY).is_open() && errno == ENOSYS)
-    return fail(Errc::bad_argument, "serve the directory " + directory,
-                "this system cannot keep a peer inside: it takes openat2(), Linux 5.6");
-  return ServedRoot(std::move(root));
+  if (open_beneath(root.number(), ".", O_RDONLY | O_DIRECTORY).is_open()) return ServedRoot(std::move(root));
+  // A sandbox that does not know a call refuses it with EPERM.
+  if (errno != ENOSYS && errno != EPERM) return failed(Errc::bad_argument, "serve the directory", directory);
+  return fail(Errc::bad_argument, "serve the directory " + directory,
+              fmt::format("this system cannot keep a peer inside: it takes openat2(), Linux 5.6, and says: {}",
+                          core::errno_text(errno)));
 }
 
 Result<bridge::Descriptor> ServedRoot::open_to_read(const std::string& path) const {
