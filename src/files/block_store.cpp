@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/file.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,8 +19,7 @@ namespace udtcat::files {
 
 namespace {
 
-constexpr const char* kUnfinished = ".part";  // custom
-constexpr std::size_t kHoleBytes = 4'096;     // spec: a page, below which no file system leaves a hole
+constexpr std::size_t kHoleBytes = 4'096;  // spec: a page, below which no file system leaves a hole
 
 tl::unexpected<Error> failed(Errc code, const char* doing, const FileLocation& location, int error) {
   return fail(code, std::string(doing) + ' ' + location.shown(), core::errno_text(error));
@@ -55,24 +54,28 @@ Result<BlockStore> BlockStore::of(bridge::Descriptor descriptor, std::string sho
 Result<BlockStore> BlockStore::open_to_write(const FileLocation& location) {
   if (location.is_special()) return open_in_place(location);
   if (location.is_directory()) return failed(Errc::local_write_failed, "write", location, EISDIR);
-  const FileLocation unfinished = location.with_suffix(kUnfinished);
-  for (;;) {
-    UDTCAT_TRY(auto descriptor, unfinished.open(O_WRONLY | O_CREAT, Errc::local_write_failed));
-    if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) != 0)
-      return fail(Errc::out_of_resources, "write " + location.shown(), "another transfer is writing it");
-    // Another transfer may have published it between open() and flock(): then the descriptor is a whole file.
-    if (!unfinished.leads_to(descriptor)) continue;
-    BlockStore store(std::move(descriptor), unfinished);
-    store.publish_as_ = location;
-    store.holes_from_ = store.size().value_or(UINT64_MAX);
-    return store;
-  }
+  UDTCAT_TRY(auto opened, open_unfinished(location));
+  BlockStore store(std::move(opened.descriptor), opened.names.part);
+  store.publish_as_ = location;
+  store.unfinished_ = std::move(opened.names);
+  store.turn_ = std::move(opened.turn);
+  store.holes_from_ = store.size().value_or(UINT64_MAX);
+  return store;
 }
 
 Result<BlockStore> BlockStore::open_in_place(const FileLocation& location) {
+  const auto there = location.look();
+  if (there && *there && !S_ISREG((*there)->st_mode) && !S_ISCHR((*there)->st_mode) && !S_ISBLK((*there)->st_mode))
+    return fail(Errc::local_write_failed, "write " + location.shown(),
+                fmt::format("it is {}, and nothing is written through that", kind_in_words((*there)->st_mode)));
   UDTCAT_TRY(auto descriptor, location.open(O_WRONLY | O_CREAT, Errc::local_write_failed));
   if (const int error = check_kind(descriptor); error != 0)
     return failed(Errc::local_write_failed, "write", location, error);
+  struct stat status {};
+  if (::fstat(descriptor.number(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1)
+    return fail(Errc::local_write_failed, "write into " + location.shown(),
+                fmt::format("it has {} names, and all would change: the whole file may be written anew instead",
+                            status.st_nlink));
   return BlockStore(std::move(descriptor), location);
 }
 
@@ -86,6 +89,27 @@ Status BlockStore::unchanged() const {
   if (!opened_size_ || (size() == opened_size_ && changed() == opened_changed_)) return {};
   return fail(Errc::local_read_failed, "read " + location_.shown(), "it has changed meanwhile");
 }
+
+Status BlockStore::has_its_size(std::optional<std::uint64_t> ended_at) const {
+  if (!opened_size_) return {};
+  UDTCAT_CHECK(unchanged());
+  const std::string what = "read " + location_.shown();
+  if (ended_at && *ended_at < *opened_size_)
+    return fail(Errc::local_read_failed, what,
+                fmt::format("it ended after {} bytes, and its size tells of {}", *ended_at, *opened_size_));
+  std::byte more{};
+  UDTCAT_TRY(const std::size_t bytes, read_at(*opened_size_, std::span(&more, 1)));
+  if (bytes == 0) return {};
+  return fail(Errc::local_read_failed, what,
+              fmt::format("it holds more than the {} bytes that its size tells of: a pipe carries it", *opened_size_));
+}
+
+std::optional<RestartJournal> BlockStore::journal(std::string identity) const {
+  if (!unfinished_) return std::nullopt;
+  return unfinished_->journal_of(std::move(identity));
+}
+
+Status BlockStore::begin_journal() const { return unfinished_ ? unfinished_->journal_of("-").begin() : Status(); }
 
 std::int64_t BlockStore::changed() const {
   struct stat status {};
@@ -131,16 +155,37 @@ Status BlockStore::reach(std::uint64_t bytes) const {
 }
 
 Status BlockStore::sync() const {
-  if (::fdatasync(descriptor_.number()) != 0) return failed(Errc::local_write_failed, "write", location_, errno);
+  if (::fdatasync(descriptor_.number()) == 0) return {};
+  // EINVAL: there is nothing to wait for, as with most devices.  spec: fsync(2)
+  if (errno == EINVAL) return {};
+  return failed(Errc::local_write_failed, "write", location_, errno);
+}
+
+Status BlockStore::complete(std::uint64_t bytes) const {
+  // Some file systems cannot set a size, and mostly none has to be set.
+  if (publish_as_ && size() != bytes && ::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
+    return failed(Errc::local_write_failed, "set the size of", location_, errno);
+  UDTCAT_CHECK(sync());
+  // Some file systems tell of errors at close(2) only, and the lock goes on: so another descriptor is closed.
+  bridge::Descriptor another(::fcntl(descriptor_.number(), F_DUPFD_CLOEXEC, 0));
+  if (!another.is_open()) return failed(Errc::local_write_failed, "close", location_, errno);
+  if (const auto error = another.close()) return failed(Errc::local_write_failed, "close", location_, error.value());
   return {};
 }
 
-Status BlockStore::publish(std::uint64_t bytes) const {
+Status BlockStore::put_in_place() const {
   if (!publish_as_) return {};
-  if (::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
-    return failed(Errc::local_write_failed, "set the size of", location_, errno);
-  UDTCAT_CHECK(sync());
+  if (!location_.is_only_name() || !location_.names(descriptor_))
+    return fail(Errc::local_write_failed, "rename " + location_.shown() + " to " + publish_as_->shown(),
+                "it is another file by now, or has another name as well");
+  // First: a journal that outlives its FILE.part would speak for the next one of that name.
+  unfinished_->journal_of("-").remove();
   return location_.rename_to(*publish_as_);
+}
+
+Status BlockStore::publish(std::uint64_t bytes) const {
+  UDTCAT_CHECK(complete(bytes));
+  return put_in_place();
 }
 
 void BlockStore::clear() {
@@ -149,10 +194,13 @@ void BlockStore::clear() {
 }
 
 void BlockStore::discard() const {
-  if (publish_as_) location_.remove();
+  if (!publish_as_) return;
+  if (location_.is_only_name() && location_.names(descriptor_)) location_.remove();
+  unfinished_->journal_of("-").remove();
 }
 
 Status BlockStore::close() {
+  turn_.reset();
   if (const auto error = descriptor_.close())
     return failed(Errc::local_write_failed, "write", location_, error.value());
   return {};

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,8 @@
 #include <udtcat/result.hpp>
 
 #include "files/file_location.hpp"
+#include "files/restart_journal.hpp"
+#include "files/unfinished.hpp"
 #include "lib/bridge/descriptor.hpp"
 
 namespace udtcat::files {
@@ -23,19 +26,27 @@ class BlockStore {
   [[nodiscard]] static Result<BlockStore> open_to_read(const FileLocation& location);
   /// Of a descriptor that is open already.  errors: the same
   [[nodiscard]] static Result<BlockStore> of(bridge::Descriptor descriptor, std::string shown);
-  /// Bytes go to PATH.part until publish(), which is kept where it exists, as a transfer may go on where another was
-  /// cut. A device is written itself.  errors: Errc::local_write_failed; Errc::out_of_resources while another transfer
-  /// writes it
+  /// Bytes go to PATH.part until publish(), or where that is a user's to another name: see open_unfinished(). What an
+  /// earlier transfer left there is kept. A device is written itself.  errors: Errc::local_write_failed;
+  /// Errc::out_of_resources while another transfer writes it
   [[nodiscard]] static Result<BlockStore> open_to_write(const FileLocation& location);
-  /// The file itself is written; it is made where it is not there.  errors: Errc::local_write_failed
+  /// The file itself is written; it is made where it is not there.  errors: Errc::local_write_failed, also where the
+  /// file has other names, whose content would change with it
   [[nodiscard]] static Result<BlockStore> open_in_place(const FileLocation& location);
 
   /// For messages.
   [[nodiscard]] const std::string& shown() const { return location_.shown(); }
   /// Bytes in it, where it is a file that has a size.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
+  /// The journal of PATH.part; none: there is no PATH.part.  identity   of what is transferred
+  [[nodiscard]] std::optional<RestartJournal> journal(std::string identity) const;
+  /// What the journal of PATH.part says holds no more.  errors: those of RestartJournal::begin()
+  [[nodiscard]] Status begin_journal() const;
   /// Its size and time are as they were when it was opened.  errors: Errc::local_read_failed
   [[nodiscard]] Status unchanged() const;
+  /// The same, and it holds neither more nor less than that size tells, as files of /proc do.
+  /// ended_at   where reading came to its end; none: it has not begun.  errors: Errc::local_read_failed
+  [[nodiscard]] Status has_its_size(std::optional<std::uint64_t> ended_at) const;
   /// When it was last changed: nanoseconds since 1970.
   [[nodiscard]] std::int64_t changed() const;
   /// All of `into`, or up to the end of the file.  errors: Errc::local_read_failed
@@ -48,11 +59,15 @@ class BlockStore {
   [[nodiscard]] Status reach(std::uint64_t bytes) const;
   /// Returns when all written bytes are on the disk.  errors: Errc::local_write_failed
   [[nodiscard]] Status sync() const;
-  /// It is whole, and exactly so long: on the disk, and under its own name.  errors: Errc::local_write_failed
+  /// It is whole, and exactly so long, on the disk: its name is missing only.  errors: Errc::local_write_failed
+  [[nodiscard]] Status complete(std::uint64_t bytes) const;
+  /// It gets its own name.  errors: Errc::local_write_failed
+  [[nodiscard]] Status put_in_place() const;
+  /// Both.
   [[nodiscard]] Status publish(std::uint64_t bytes) const;
   /// Empties it.
   void clear();
-  /// Removes PATH.part.
+  /// Removes PATH.part and its journal.
   void discard() const;
   /// Releases the lock: the next writer may open it. Errors are those of earlier writes: Errc::local_write_failed.
   [[nodiscard]] Status close();
@@ -71,7 +86,9 @@ class BlockStore {
   std::int64_t opened_changed_;
   FileLocation location_;                   // of descriptor_
   std::optional<FileLocation> publish_as_;  // none: it has its name already
-  std::uint64_t holes_from_ = UINT64_MAX;   // from here on nothing was ever written
+  std::optional<Unfinished> unfinished_;    // where publish_as_ is
+  std::shared_ptr<void> turn_;
+  std::uint64_t holes_from_ = UINT64_MAX;  // from here on nothing was ever written
 };
 
 }  // namespace udtcat::files

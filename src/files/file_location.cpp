@@ -92,6 +92,34 @@ Result<std::optional<struct stat>> FileLocation::look() const {
   return fail(Errc::local_read_failed, "look at " + shown_, core::errno_text(errno));
 }
 
+Result<std::optional<struct stat>> FileLocation::look_at_name() const {
+  struct stat status {};
+  if (::fstatat(directory(), name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return status;
+  if (errno == ENOENT) return std::nullopt;
+  return fail(Errc::local_read_failed, "look at " + shown_, core::errno_text(errno));
+}
+
+bool FileLocation::is_only_name() const {
+  const auto status = look_at_name();
+  return status && *status && S_ISREG((*status)->st_mode) && (*status)->st_nlink <= 1;
+}
+
+Result<std::optional<bridge::Descriptor>> FileLocation::make_file(int flags) const {
+  constexpr int kNewOnly = O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+  bridge::Descriptor made(::openat(directory(), name_.c_str(), flags | kNewOnly, kNewFileMode));
+  if (made.is_open()) return made;
+  if (errno == EEXIST) return std::nullopt;
+  return fail(Errc::local_write_failed, "make " + shown_, core::errno_text(errno));
+}
+
+std::string FileLocation::birth() const {
+  struct statx status {};
+  if (::statx(directory(), name_.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0 ||
+      (status.stx_mask & STATX_BTIME) == 0)
+    return "";
+  return fmt::format("{}.{:09}", status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+}
+
 std::optional<FileLocation::FileSystem> FileLocation::file_system_of(const struct stat& status) const {
   struct stat above {};
   struct statfs system {};
@@ -133,6 +161,11 @@ bool FileLocation::leads_to(const bridge::Descriptor& descriptor) const {
   struct stat open {};
   return ::fstatat(directory(), name_.c_str(), &here, 0) == 0 && ::fstat(descriptor.number(), &open) == 0 &&
          here.st_dev == open.st_dev && here.st_ino == open.st_ino;
+}
+
+bool FileLocation::names(const bridge::Descriptor& descriptor) const {
+  const auto status = look_at_name();
+  return status && *status && !S_ISLNK((*status)->st_mode) && leads_to(descriptor);
 }
 
 Status FileLocation::rename_to(const FileLocation& to) const {

@@ -40,6 +40,14 @@ class FileLocation {
   /// Of the name itself where it is in an opened directory, be it a symbolic link; none: nothing is there.
   /// errors: Errc::local_read_failed
   [[nodiscard]] Result<std::optional<struct stat>> look() const;
+  /// Of the name itself wherever it is, be it a symbolic link.  errors: the same
+  [[nodiscard]] Result<std::optional<struct stat>> look_at_name() const;
+  /// A file is there, not behind a link, and it has no other name.
+  [[nodiscard]] bool is_only_name() const;
+  /// A new file, opened with more flags of open(2); none: something is there already.  errors: Errc::local_write_failed
+  [[nodiscard]] Result<std::optional<bridge::Descriptor>> make_file(int flags) const;
+  /// When what has this name was made, as a word; empty where the file system does not tell.
+  [[nodiscard]] std::string birth() const;
   /// The file system of a directory, as statfs(2) has it.
   struct FileSystem {
     std::uint64_t type = 0;
@@ -60,6 +68,8 @@ class FileLocation {
   [[nodiscard]] std::optional<std::uint64_t> size() const;
   /// Whether this is still a name of what is open.
   [[nodiscard]] bool leads_to(const bridge::Descriptor& descriptor) const;
+  /// The same, and no symbolic link leads there.
+  [[nodiscard]] bool names(const bridge::Descriptor& descriptor) const;
   /// Replaces a file at `to`.  errors: Errc::local_write_failed
   [[nodiscard]] Status rename_to(const FileLocation& to) const;
   /// Nothing happens where nothing is.

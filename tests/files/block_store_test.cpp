@@ -17,6 +17,12 @@ class BlockStores : public testing::Test {
     return static_cast<std::size_t>(status.st_blocks) * kBlock;
   }
 
+  /// As of a transfer that was killed.
+  void leave_beginning() const {
+    const auto store = BlockStore::open_to_write(place);
+    EXPECT_TRUE(store && store->write_at(0, bytes));
+  }
+
   Folder folder;
   const FileLocation place = FileLocation(folder / "file");
   const Bytes bytes = Bytes(1000, std::byte{7});
@@ -56,11 +62,11 @@ TEST_F(BlockStores, LeaveHolesWhereZerosComeFirst) {
 }
 
 TEST_F(BlockStores, WriteZerosOverWhatWasThere) {
-  folder.write("file.part", bytes);
+  leave_beginning();
   auto store = BlockStore::open_to_write(place);
   ASSERT_TRUE(store && store->write_first(0, Bytes(2000)) && store->publish(2000));
   EXPECT_TRUE(folder.read("file") == Bytes(2000));
-  folder.write("file.part", bytes);
+  leave_beginning();
   store = BlockStore::open_to_write(place);
   ASSERT_TRUE(store);
   store->clear();
@@ -87,7 +93,7 @@ TEST_F(BlockStores, LetOneTransferWriteAFileAtATime) {
 }
 
 TEST_F(BlockStores, KeepWhatAnEarlierTransferLeft) {
-  folder.write("file.part", bytes);
+  leave_beginning();
   const auto store = BlockStore::open_to_write(place);
   ASSERT_TRUE(store);
   EXPECT_EQ(store->size(), 1000U);
@@ -117,6 +123,42 @@ TEST_F(BlockStores, WriteInPlaceWithoutTouchingTheRest) {
   EXPECT_TRUE(folder.has("new"));
 }
 
+TEST_F(BlockStores, WriteIntoNoFileThatHasAnotherNameToo) {
+  folder.write("file", bytes);
+  std::filesystem::create_hard_link(folder / "file", folder / "other");
+  const auto store = BlockStore::open_in_place(place);
+  ASSERT_FALSE(store);
+  EXPECT_NE(store.error().message().find("it has 2 names"), std::string::npos) << store.error().message();
+  const auto anew = BlockStore::open_to_write(place);
+  ASSERT_TRUE(anew && anew->write_at(0, Bytes(5)) && anew->publish(5)) << "as a new file it may come";
+  EXPECT_TRUE(folder.read("other") == bytes);
+}
+
+TEST_F(BlockStores, PutNothingInPlaceButWhatTheyWrote) {
+  auto store = BlockStore::open_to_write(place);
+  ASSERT_TRUE(store && store->write_at(0, bytes) && store->complete(1000));
+  std::filesystem::remove(folder / "file.part");
+  folder.write("file.part", Bytes(3));
+  EXPECT_FALSE(store->put_in_place());
+  store->discard();
+  EXPECT_FALSE(folder.has("file"));
+  EXPECT_TRUE(folder.read("file.part") == Bytes(3)) << "it is somebody else's";
+}
+
+TEST_F(BlockStores, HaveTheirSizeOrSaySo) {
+  const auto status_file = BlockStore::open_to_read(FileLocation("/proc/self/status"));
+  ASSERT_TRUE(status_file);
+  const auto more = status_file->has_its_size(std::nullopt);
+  ASSERT_FALSE(more);
+  EXPECT_NE(more.error().message().find("more than the 0 bytes"), std::string::npos) << more.error().message();
+  folder.write("file", bytes);
+  const auto file = BlockStore::open_to_read(place);
+  ASSERT_TRUE(file);
+  EXPECT_TRUE(file->has_its_size(std::nullopt));
+  EXPECT_TRUE(file->has_its_size(1000));
+  EXPECT_FALSE(file->has_its_size(999));
+}
+
 TEST_F(BlockStores, WriteADeviceItself) {
   const auto store = BlockStore::open_to_write(FileLocation("/dev/null"));
   ASSERT_TRUE(store);
@@ -143,7 +185,8 @@ TEST_F(BlockStores, NameWhatCannotBeOpenedOrWritten) {
 TEST_F(BlockStores, DoNotWaitForTheOtherEndOfAPipe) {
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(BlockStore::open_to_read(FileLocation(folder / "pipe")).error().code, Errc::local_read_failed);
-  EXPECT_EQ(BlockStore::open_to_write(FileLocation(folder / "pipe")).error().code, Errc::local_write_failed);
+  const auto write = BlockStore::open_to_write(FileLocation(folder / "pipe"));
+  EXPECT_NE(write.error().message().find("it is a named pipe"), std::string::npos) << write.error().message();
 }
 
 }  // namespace

@@ -89,11 +89,12 @@ Task<Status> Download::check_version(RemoteServer& server) {
 /// the same file.
 Status Download::open_file(bool has_time) {
   UDTCAT_TRY(const auto place, place_of(job_, Errc::local_write_failed));
+  if (job_.placed) UDTCAT_CHECK(job_.placed->may_replace(place, job_.remote.to_string()));
   UDTCAT_TRY(auto store, files::BlockStore::open_to_write(place));
   std::optional<files::RestartJournal> journal;
   if (store.size() && expected_ && !options_.range && has_time) {
-    journal.emplace(place.with_suffix(".part.have"), identity_);
-    have_ = journal->load().value_or(files::ByteRanges());
+    journal = store.journal(identity_);
+    if (journal) have_ = journal->load().value_or(files::ByteRanges());
     if (store.size() < have_.end()) have_ = {};
   }
   file_ = std::make_shared<FileSink>(io_, std::move(store), have_, std::move(journal));
@@ -170,7 +171,13 @@ Task<Status> Download::receive(RemoteServer& server) {
 Task<Status> Download::publish() {
   ++progress_->files;
   if (pipe_) co_return co_await pipe_->finish();
-  co_return co_await file_->publish();
+  auto published = co_await file_->publish();
+  if (!published || !job_.placed) co_return published;
+  co_return co_await files::on_disk(io_, [this]() -> Status {
+    UDTCAT_TRY(const auto place, place_of(job_, Errc::local_write_failed));
+    job_.placed->note(place, job_.remote.to_string());
+    return {};
+  });
 }
 
 Task<Status> Download::conclude(Status outcome) {

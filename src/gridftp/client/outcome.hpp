@@ -50,8 +50,10 @@ template <typename FileTransfer>
 [[nodiscard]] Task<Status> transfer_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
                                         TransferOptions options, SharedProgress progress,
                                         std::unique_ptr<RemoteServer> server = nullptr) {
+  const auto placed = std::make_shared<files::PlacedFiles>();
   for (TransferJob& job : jobs) {
     const FtpUrl url = job.remote;
+    job.placed = placed;
     FileTransfer file(io, std::move(job), options, progress);
     const auto attempt = [&]() -> Task<Status> {
       UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, url, options));

@@ -19,6 +19,7 @@
 
 #include "files/byte_ranges.hpp"
 #include "files/file_tree.hpp"
+#include "files/placed_files.hpp"
 #include "gridftp/dialogue/url.hpp"
 #include "gridftp/mode_e/block_header.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
@@ -43,6 +44,7 @@ struct TransferJob {
   std::string path;                               ///< the local file
   std::unique_ptr<LocalStream> pipe{};            ///< takes its place, where there is one
   std::shared_ptr<const files::FileTree> tree{};  ///< `path` is in it; none: as every program of the user sees it
+  std::shared_ptr<files::PlacedFiles> placed{};   ///< what came before it in the same transfer; none: nothing is kept
 };
 
 /// How far a transfer is.

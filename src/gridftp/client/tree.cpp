@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// async_download_tree(), async_upload_tree().  spec: docs/spec/gridftp.md §9
 #include <deque>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "files/disk_threads.hpp"
 #include "files/restart_journal.hpp"
@@ -178,6 +180,20 @@ Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root) {
   co_return walk;
 }
 
+/// Runs on a disk thread. Some file systems take two names for one.
+Status make_directories(const files::FileTree& tree, const std::vector<std::string>& paths) {
+  std::set<std::pair<dev_t, ino_t>> made;
+  for (const std::string& path : paths) {
+    UDTCAT_CHECK(tree.make_directory(path));
+    UDTCAT_TRY(const auto directory, tree.enter(path, Errc::local_write_failed));
+    struct stat status {};
+    if (::fstat(directory->number(), &status) == 0 && !made.emplace(status.st_dev, status.st_ino).second)
+      return fail(Errc::local_write_failed, "make the directory " + tree.shown(path),
+                  "it is there as another directory of the same tree: the two would become one");
+  }
+  return {};
+}
+
 Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string into, TransferOptions options,
                            SharedProgress progress) {
   std::unique_ptr<RemoteServer> server;
@@ -194,7 +210,7 @@ Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string
   walk.passed_over().warn();
   auto tree = co_await files::on_disk(io, [&]() -> Result<files::FileTree> {
     UDTCAT_TRY(auto made, files::FileTree::make(into));
-    for (const std::string& directory : walk.directories()) UDTCAT_CHECK(made.make_directory(directory));
+    UDTCAT_CHECK(make_directories(made, walk.directories()));
     return made;
   });
   if (!tree) co_return tl::unexpected(std::move(tree.error()));
@@ -217,7 +233,7 @@ Result<Walk> walk_disk(const files::FileTree& tree) {
       if (moves && !can_be_said(path))
         return fail(Errc::bad_argument, "put " + core::printable(path, core::kShownBytes),
                     "its name has a line end or 0xFF, which FTP cannot carry");
-      if (entry.kind == files::FileTree::Entry::Kind::file && path.ends_with(kSentSuffix)) {
+      if (entry.kind == files::FileTree::Entry::Kind::file && entry.name.find(kSentSuffix) != std::string::npos) {
         UDTCAT_TRY(const auto place, tree.locate(path, Errc::local_read_failed));
         if (files::RestartJournal::is_at(place)) continue;
       }

@@ -20,6 +20,8 @@ namespace udtcat::gridftp {
 
 namespace {
 
+constexpr int kMostSentNames = 9;  // guess: a user who has more of them means it
+
 /// The journal of an upload to a server that keeps none: the restart markers it sent, written on the disk threads, one
 /// by one.
 /// Threads: confined to the io_context thread.
@@ -108,6 +110,7 @@ Task<Result<Upload::Opened>> Upload::open_file() {
   auto opened = co_await files::on_disk(io_, [this]() -> Result<Opened> {
     UDTCAT_TRY(const auto place, place_of(job_, Errc::local_read_failed));
     UDTCAT_TRY(auto file, files::BlockStore::open_to_read(place));
+    UDTCAT_CHECK(file.has_its_size(std::nullopt));
     const auto size = file.size();
     std::string now = fmt::format("{}-{}", size.value_or(0), file.changed());
     return Opened{std::move(file), size, std::move(now)};
@@ -118,13 +121,16 @@ Task<Result<Upload::Opened>> Upload::open_file() {
   co_return opened;
 }
 
-/// None where a file of its name is the user's: the upload goes without, and begins anew after a cut.
+/// None where files of all its names are the user's: the upload goes without, and begins anew after a cut.
 Task<Result<std::optional<files::RestartJournal>>> Upload::find_journal() {
   auto found = co_await files::on_disk(io_, [this]() -> Result<std::optional<files::RestartJournal>> {
     UDTCAT_TRY(const auto place, place_of(job_, Errc::local_read_failed));
-    auto at = place.with_suffix(kSentSuffix);
-    if (!files::RestartJournal::may_be_at(at)) return std::nullopt;
-    return files::RestartJournal(std::move(at), fmt::format("{} {}", job_.remote.to_string(), source_));
+    for (int number = 1; number <= kMostSentNames; ++number) {
+      auto at = place.with_suffix(number == 1 ? kSentSuffix : fmt::format("{}~{}", kSentSuffix, number));
+      if (files::RestartJournal::may_be_at(at))
+        return files::RestartJournal(std::move(at), fmt::format("{} {}", job_.remote.to_string(), source_));
+    }
+    return std::nullopt;
   });
   co_return found;
 }

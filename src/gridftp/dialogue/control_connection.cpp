@@ -28,6 +28,8 @@ struct ControlConnection::State {
       : io(context), stream(std::move(over)), changed(context), taken(context) {}
 
   void end(Error why);
+  /// Takes bytes that are there.  returns  whether there may be more
+  bool take();
   static Task<void> read_on(std::shared_ptr<State> state);
   static Task<void> write(std::shared_ptr<State> state, std::string text);
 
@@ -48,20 +50,26 @@ void ControlConnection::State::end(Error why) {
   taken.notify();
 }
 
-Task<void> ControlConnection::State::read_on(std::shared_ptr<State> state) {
+bool ControlConnection::State::take() {
   constexpr std::size_t kPieceBytes = 16'384;  // guess
   std::array<std::byte, kPieceBytes> piece{};
+  const auto came = stream->take(piece);
+  if (came && !*came) return false;
+  if (!came) {
+    end(came.error());
+  } else if (**came == 0) {
+    end({Errc::connection_broken, "hear " + stream->name(), "it hung up"});
+  } else {
+    heard += core::as_text(std::span(piece).first(**came));
+    changed.notify();
+  }
+  return !ended;
+}
+
+Task<void> ControlConnection::State::read_on(std::shared_ptr<State> state) {
   while (!state->ended) {
     while (!state->ended && state->heard.size() > kMaxUnheardBytes) co_await state->taken.wait();
-    const auto taken = state->stream->take(piece);
-    if (!taken) co_return state->end(taken.error());
-    if (!*taken) {
-      co_await state->stream->wait_readable();
-      continue;
-    }
-    if (**taken == 0) co_return state->end({Errc::connection_broken, "hear " + state->stream->name(), "it hung up"});
-    state->heard += core::as_text(std::span(piece).first(**taken));
-    state->changed.notify();
+    if (!state->ended && !state->take() && !state->ended) co_await state->stream->wait_readable();
   }
 }
 
@@ -82,6 +90,12 @@ ControlConnection::ControlConnection(boost::asio::io_context& io, std::shared_pt
 }
 
 ControlConnection::~ControlConnection() { close(); }
+
+Status ControlConnection::look() {
+  while (!state_->ended && state_->heard.size() <= kMaxUnheardBytes && state_->take()) continue;
+  if (state_->ended) return tl::unexpected(*state_->ended);
+  return {};
+}
 
 Task<Result<std::string>> ControlConnection::read(std::chrono::milliseconds patience, Moved moved) {
   const auto state = state_;

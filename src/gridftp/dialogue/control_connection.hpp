@@ -38,6 +38,9 @@ class ControlConnection {
   /// The bytes that have come, one at least.  errors: Errc::connection_broken, Errc::peer_lost after `patience` without
   /// a byte
   [[nodiscard]] Task<Result<std::string>> read(std::chrono::milliseconds patience, Moved moved = {});
+  /// Whether the peer has hung up by this moment, whatever read() has heard yet.  errors: Errc::connection_broken, or
+  /// the reason for which it ended before
+  [[nodiscard]] Status look();
   /// errors: Errc::connection_broken, Errc::peer_lost where the peer takes nothing for `patience`
   [[nodiscard]] Task<Status> write(std::string text, std::chrono::milliseconds patience);
   /// Nothing more will be said. Returns when the system has taken all that was.

@@ -18,7 +18,7 @@ FileSink::FileSink(boost::asio::io_context& io, files::BlockStore store, files::
       durable_(have_),
       stored_(io) {
   // A journal of an earlier file of this name would be believed for this one.
-  if (journal_ && have_.empty()) journal_->remove();
+  if (have_.empty() && !store_.begin_journal() && journal_) journal_->remove();
 }
 
 Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -70,18 +70,19 @@ Task<void> FileSink::forget() {
   have_ = durable_ = {};
   std::ignore = co_await files::on_disk(io_, [this]() -> Status {
     store_.clear();
-    if (journal_) journal_->remove();
+    if (!store_.begin_journal() && journal_) journal_->remove();
     return {};
   });
 }
 
-Task<Status> FileSink::publish() {
+Task<Status> FileSink::publish(std::function<Status()> last_look) {
   co_await close();
+  auto published = co_await files::on_disk(io_, [this] { return store_.complete(end()); });
+  if (published && last_look) published = last_look();
+  if (!published) co_return published;
   co_return co_await files::on_disk(io_, [this]() -> Status {
-    // First: a journal that outlives its FILE.part would speak for the next one of that name.
-    if (journal_) journal_->remove();
-    auto published = store_.publish(end());
-    return published ? store_.close() : published;
+    auto placed = store_.put_in_place();
+    return placed ? store_.close() : placed;
   });
 }
 

@@ -59,7 +59,8 @@ class FileSink final : public BlockSink {
   /// Ranges that need not come again, even after a kill: those that the journal has.
   [[nodiscard]] const files::ByteRanges& durable() const { return durable_; }
   /// As BlockStore::publish(), of all blocks stored.
-  [[nodiscard]] Task<Status> publish();
+  /// last_look   asked when all is on the disk: whether the file is to get its name; none: it is.  errors: its too
+  [[nodiscard]] Task<Status> publish(std::function<Status()> last_look = {});
   /// A call of store() waits for the disk.
   [[nodiscard]] bool is_storing() const { return storing_ > 0; }
   /// How far it goes.

@@ -24,9 +24,10 @@ Task<Result<std::optional<files::ByteRange>>> FileSource::next(std::span<std::by
   ++reading_;
   auto read_at = co_await files::on_disk(io_, [&]() -> Result<std::size_t> {
     auto read = file_.read_at(block.begin, into.first(block.bytes()));
-    if (!read || *read == into.size()) return read;
-    // A short read is the end of the range or of a file that shrank: size and time have to be as at open().
-    UDTCAT_CHECK(file_.unchanged());
+    if (!read || (*read == into.size() && *read > 0)) return read;
+    // The end of a range, or of the file, which has to be where its size said at open().
+    const bool ended = *read < block.bytes();
+    UDTCAT_CHECK(file_.has_its_size(ended ? std::optional(block.begin + *read) : std::nullopt));
     return read;
   });
   --reading_;

@@ -39,8 +39,8 @@ void make_room(std::vector<std::byte>& room, const BlockSource& source, std::siz
 /// Ranges of a file, read on the threads for disks.
 class FileSource final : public BlockSource {
  public:
-  /// ranges   in order. Where the file ends before they do, they end there. A file that changes before all is read is
-  /// an error.
+  /// ranges   in order. Where the file ends before they do, they end there. A file that changes before all is read, or
+  /// is longer or shorter than its size, is an error.
   FileSource(boost::asio::io_context& io, files::BlockStore file, std::vector<files::ByteRange> ranges)
       : io_(io), file_(std::move(file)), ranges_(std::move(ranges)) {}
   Task<Result<std::optional<files::ByteRange>>> next(std::span<std::byte> into) override;

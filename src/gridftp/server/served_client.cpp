@@ -83,7 +83,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
         name_(control_->peer().to_string()),
         changed_(io),
         transfers_(io, std::move(service), share, {control_->local(), control_->peer(), control_->peer_key()},
-                   [this](Reply reply) { return send(std::move(reply)); }) {}
+                   {[this](Reply reply) { return send(std::move(reply)); }, [this] { return control_->look(); }}) {}
 
   static Task<void> read_commands(std::shared_ptr<Dialogue> self);
   static Task<void> answer_commands(std::shared_ptr<Dialogue> self, std::function<void()> on_gone);
@@ -277,7 +277,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
   const auto done = co_await files::on_disk(io_, [&]() -> Status {
     const ServedRoot& root = transfers_.root();
     if (command.verb == "MKD") return root.make_directory(path);
-    if (command.verb == "RNTO") return root.rename(from, path);
+    if (command.verb == "RNTO") return transfers_.rename(from, path);
     if (command.verb != "RNFR") return root.remove(path, command.verb == "RMD");
     UDTCAT_CHECK(root.facts_of(path));
     return {};

@@ -27,26 +27,26 @@ Reply broken_off(const Error& error) {
   return error.code == Errc::out_of_resources ? make_reply(425, error.message()) : to_reply(error);
 }
 
-/// The journal of an upload.  source   as SITE UPLOAD named it: another file of the same name has another journal
-files::RestartJournal journal_of(const files::FileLocation& place, const std::string& path, const std::string& source) {
-  return {place.with_suffix(".part.have"), fmt::format("upload of {} from {}", path, source.empty() ? "-" : source)};
+/// What a journal calls an upload.  source   as SITE UPLOAD named it: another file of the same name has another journal
+std::string identity_of(const std::string& path, const std::string& source) {
+  return fmt::format("upload of {} from {}", path, source.empty() ? "-" : source);
 }
 
 /// The journal's ranges, or none where FILE.part is too short for them.
-files::ByteRanges ranges_on_disk(const files::RestartJournal& journal, const files::FileLocation& place) {
+files::ByteRanges ranges_on_disk(const files::RestartJournal& journal, std::optional<std::uint64_t> part_bytes) {
   auto have = journal.load().value_or(files::ByteRanges());
-  const auto size = place.with_suffix(".part").size();
-  if (size.value_or(0) < have.end()) return {};
+  if (part_bytes.value_or(0) < have.end()) return {};
   return have;
 }
 
 }  // namespace
 
 ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
-                                 const ControlEnds& ends, SendReply send_reply)
+                                 const ControlEnds& ends, ControlCalls control)
     : io_(io),
       service_(std::move(service)),
-      send_reply_(std::move(send_reply)),
+      control_(std::move(control)),
+      placed_(service_->placed_bytes_left),
       parameters_(io, service_, share, ends),
       stall_patience_(share.stall_patience),
       client_name_(ends.peer.host_to_string()) {}
@@ -93,7 +93,7 @@ class ServedTransfers::Busy {
 Task<Status> ServedTransfers::announce(const std::string& path) {
   const Reply begun = path_.has_kept() ? make_reply(125, "Data connections are there: " + path)
                                        : make_reply(150, "Opening data connections: " + path);
-  UDTCAT_CO_CHECK(co_await send_reply_(begun));
+  UDTCAT_CO_CHECK(co_await control_.send_reply(begun));
   if (cancelled_) co_return tl::unexpected(*cancelled_);
   co_return Status{};
 }
@@ -141,6 +141,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
   auto opened = co_await files::on_disk(io_, [&]() -> Result<Opened> {
     UDTCAT_TRY(auto descriptor, root_.open_to_read(path));
     UDTCAT_TRY(auto file, files::BlockStore::of(std::move(descriptor), path));
+    UDTCAT_CHECK(file.has_its_size(std::nullopt));
     const auto size = file.size();
     return Opened{std::move(file), size};
   });
@@ -161,7 +162,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
   std::optional<TransferMarkers> markers;  // plain FTP clients take the next reply for the last one
   if (parameters_.is_mode_e())
     markers.emplace(
-        io_, send_reply_, [this, before] { return sent_bytes_ - before; }, nullptr);
+        io_, control_.send_reply, [this, before] { return sent_bytes_ - before; }, nullptr);
   auto sent = co_await send(std::move(request));
   const Statement done{Statement::Deed::sent, part ? part->begin : 0, sent_bytes_ - before,
                        size.value_or(kUnknownFileBytes), path};
@@ -194,12 +195,13 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
     return fail(Errc::stream_refused, "write a part of " + path, "REST goes with a whole file only: ESTO the rest");
   if (parameters.allocated) incoming.expected = files::ByteRange{0, *parameters.allocated};
   UDTCAT_TRY(const auto place, root_.location_of(path));
+  if (!at) UDTCAT_CHECK(placed_.may_replace(place, path));
   UDTCAT_TRY(auto store, at ? files::BlockStore::open_in_place(place) : files::BlockStore::open_to_write(place));
   std::optional<files::RestartJournal> journal;
   files::ByteRanges there;
   if (const auto size = store.size(); !at && size) {
-    journal = journal_of(place, path, parameters.source);
-    there = ranges_on_disk(*journal, place);
+    journal = store.journal(identity_of(path, parameters.source));
+    if (journal) there = ranges_on_disk(*journal, size);
     for (const files::ByteRange& range : incoming.have.ranges()) {
       if (there.contains(range)) continue;
       if (*size == 0) store.discard();  // open_to_write() has just made it
@@ -226,7 +228,9 @@ Task<Reply> ServedTransfers::stored_ranges(std::string path) const {
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   const auto have = co_await files::on_disk(io_, [&]() -> Result<files::ByteRanges> {
     UDTCAT_TRY(const auto place, root_.location_of(path));
-    return ranges_on_disk(journal_of(place, path, source_), place);
+    const auto there = files::find_unfinished(place);
+    if (!there) return files::ByteRanges();
+    return ranges_on_disk(there->journal_of(identity_of(path, source_)), there->part.size());
   });
   co_return have ? make_reply(250, "Range Marker " + have->to_text()) : to_reply(have.error());
 }
@@ -239,6 +243,26 @@ Task<Status> ServedTransfers::receive(const Incoming& incoming) {
   UDTCAT_CO_TRY(const auto connection, co_await path_.single());
   files::ByteRanges have = incoming.have;
   co_return co_await path_.alone(connection, receive_stream_mode(*connection, *sink, have, incoming.expected));
+}
+
+/// In stream mode the end of the connection is the end of the file, and that of a client's death. Only its control
+/// connection tells the two apart.
+Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, const Incoming& incoming) {
+  std::function<Status()> last_look;
+  if (!parameters_.is_mode_e() && !incoming.expected && !in_place)
+    last_look = [this, &path]() -> Status {
+      if (control_.look()) return {};
+      return fail(
+          Errc::connection_broken, "store " + path,
+          "its control connection has ended with its data, which may not have been all: what stood there stays");
+    };
+  UDTCAT_CO_CHECK(co_await incoming.sink->publish(std::move(last_look)));
+  if (!in_place)
+    co_await files::on_disk(io_, [&] {
+      if (const auto place = root_.location_of(path)) placed_.note(*place, path);
+      return true;
+    });
+  co_return Status{};
 }
 
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {
@@ -259,10 +283,10 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   std::optional<TransferMarkers> markers;  // as in retrieve()
   if (parameters_.is_mode_e())
     markers.emplace(
-        io_, send_reply_, [this, before] { return *received_bytes_ - before; },
+        io_, control_.send_reply, [this, before] { return *received_bytes_ - before; },
         [sink = incoming->sink] { return sink->durable(); });
   auto stored = co_await receive(*incoming);
-  if (stored) stored = co_await incoming->sink->publish();
+  if (stored) stored = co_await publish(path, at.has_value(), *incoming);
   if (!stored) co_await incoming->sink->set_aside();
   const Statement done{at ? Statement::Deed::stored : Statement::Deed::published, at.value_or(0),
                        *received_bytes_ - before, at ? kUnknownFileBytes : incoming->sink->end(), path};
@@ -273,6 +297,12 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (stored) co_return make_reply(226, "Transfer complete: the file is stored.");
   core::log().info("{}", core::printable(stored.error().message(), 500));
   co_return broken_off(stored.error());
+}
+
+Status ServedTransfers::rename(const std::string& from, const std::string& to) {
+  UDTCAT_CHECK(root_.rename(from, to));
+  if (const auto place = root_.location_of(to)) placed_.forget(*place);
+  return {};
 }
 
 Task<Reply> ServedTransfers::list(std::string path, ListingForm form) {

@@ -14,6 +14,7 @@
 #include <udtcat/result.hpp>
 
 #include "files/byte_ranges.hpp"
+#include "files/placed_files.hpp"
 #include "gridftp/coroutine.hpp"
 #include "gridftp/dialogue/reply.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
@@ -24,12 +25,18 @@
 
 namespace udtcat::gridftp {
 
+/// What transfers need of the control connection.
+struct ControlCalls {
+  SendReply send_reply;
+  std::function<Status()> look;  ///< whether it still stands at this moment.  errors: why not
+};
+
 /// Each command gives the reply to it. Paths are the peer's, from the root.
 /// Threads: confined to the io_context thread; one call at a time, but for cancel() and moved_bytes().
 class ServedTransfers {
  public:
   ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
-                  const ControlEnds& ends, SendReply send_reply);
+                  const ControlEnds& ends, ControlCalls control);
 
   [[nodiscard]] TransferParameters& parameters() { return parameters_; }
 
@@ -56,6 +63,8 @@ class ServedTransfers {
   [[nodiscard]] bool is_busy() const { return busy_; }
   [[nodiscard]] std::uint64_t moved_bytes() const { return sent_bytes_ + *received_bytes_; }
   [[nodiscard]] const ServedRoot& root() const { return service_->root; }
+  /// RNFR and RNTO. Touches the disk.  errors: those of ServedRoot::rename()
+  [[nodiscard]] Status rename(const std::string& from, const std::string& to);
 
  private:
   struct StoreParameters;
@@ -66,6 +75,7 @@ class ServedTransfers {
   /// Cancels the transfer, as long as the watch lives, where the peer lets nothing move for too long.
   [[nodiscard]] SilenceWatch watch(std::function<bool()> waits_for_disk);
   [[nodiscard]] Task<Status> receive(const Incoming& incoming);
+  [[nodiscard]] Task<Status> publish(const std::string& path, bool in_place, const Incoming& incoming);
   [[nodiscard]] Task<Status> send(SendRequest request);
   /// Sends the reply 125 or 150.  errors: that of cancel(), where the transfer was cancelled meanwhile
   [[nodiscard]] Task<Status> announce(const std::string& path);
@@ -74,7 +84,8 @@ class ServedTransfers {
   const std::shared_ptr<Service> service_;
   const ServedRoot& root_ = service_->root;
   const ServeOptions& options_ = service_->options;
-  const SendReply send_reply_;
+  const ControlCalls control_;
+  files::PlacedFiles placed_;  // by this client, since it came
   TransferParameters parameters_;
   DataPath& path_ = parameters_.path();
   const std::chrono::milliseconds stall_patience_;

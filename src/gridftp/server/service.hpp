@@ -12,6 +12,7 @@
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
+#include "files/placed_files.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/server/served_root.hpp"
 #include "lib/core/prefix.hpp"
@@ -72,6 +73,7 @@ struct Service {
   const ServedRoot root;
   const ServeOptions options;
   DataSlots data_slots{options.most_data_connections};
+  const std::shared_ptr<std::size_t> placed_bytes_left = std::make_shared<std::size_t>(files::PlacedFiles::kMaxBytes);
 };
 
 }  // namespace udtcat::gridftp

@@ -57,6 +57,24 @@ TEST_F(FileSources, DoNotTakeAFileThatHasChangedForWhole) {
   EXPECT_NE(end.error().message().find("changed"), std::string::npos);
 }
 
+TEST_F(FileSources, DoNotTakeAFileForWholeThatHoldsMoreThanItsSize) {
+  FileSource none(io, files::BlockStore::open_to_read(files::FileLocation("/proc/self/status")).value(), {});
+  const auto end = run(io, none.next(into));
+  ASSERT_FALSE(end);
+  EXPECT_NE(end.error().message().find("holds more"), std::string::npos) << end.error().message();
+}
+
+TEST_F(FileSources, DoNotTakeAFileForWholeThatHoldsLessThanItsSize) {
+  // A file of sysfs has the size of a page, and holds a line.
+  const files::FileLocation less("/sys/kernel/mm/transparent_hugepage/enabled");
+  const auto size = less.size();
+  if (!size || *size < 100) GTEST_SKIP() << "this system has no such file";
+  FileSource file(io, files::BlockStore::open_to_read(less).value(), {{0, *size}});
+  const auto end = run(io, file.next(into));
+  ASSERT_FALSE(end);
+  EXPECT_NE(end.error().message().find("its size tells of"), std::string::npos) << end.error().message();
+}
+
 TEST_F(FileSources, OfNothingGiveNothing) {
   FileSource from = source({});
   EXPECT_EQ(next(from), std::nullopt);

@@ -242,6 +242,89 @@ TEST_F(ServedTransfer, EndInStreamModeWhenTheClientHangsUp) {
   expect_good_service();
 }
 
+// A client that is killed ends both connections at once; in stream mode its half of a file looks whole.
+TEST_F(ServedTransfer, KeepTheOldFileWhereAStreamEndsWithItsControlConnection) {
+  for (const bool data_first : {true, false}) {
+    EXPECT_EQ(ask("MODE S").code, 200);
+    ask_where();
+    EXPECT_TRUE(send("STOR /file"));
+    auto connection = run(io, path.single());
+    ASSERT_TRUE(connection);
+    EXPECT_EQ(next_reply().code, 150);
+    EXPECT_TRUE(run(io, (*connection)->write(Bytes(1000))));
+    run_ready(io);
+    if (data_first) *connection = nullptr;
+    client.reset();
+    *connection = nullptr;
+    EXPECT_TRUE(run_until(io, [&] { return server->clients().empty(); }));
+    EXPECT_TRUE(folder.read("file") == content) << data_first;
+    expect_good_service();
+  }
+}
+
+TEST_F(ServedTransfer, TakeAStreamForWholeThatIsAsLongAsTheClientSaid) {
+  EXPECT_EQ(ask("MODE S").code, 200);
+  ask_where();
+  EXPECT_EQ(ask("ALLO 1000").code, 200);
+  EXPECT_TRUE(send("STOR /x"));
+  auto connection = run(io, path.single());
+  ASSERT_TRUE(connection);
+  EXPECT_EQ(next_reply().code, 150);
+  EXPECT_TRUE(run(io, (*connection)->write(Bytes(1000))));
+  *connection = nullptr;
+  EXPECT_EQ(hear_end().code, 226);
+  EXPECT_TRUE(folder.read("x") == Bytes(1000));
+}
+
+TEST_F(ServedTransfer, LeaveAUsersFileAloneThatHasTheNameOfABeginning) {
+  const Bytes mine(10, std::byte{1});
+  for (const char* name : {"x.part", "x.part.have", "x.part.have.new"}) {
+    folder.write(name, mine);
+    ask_where();
+    EXPECT_EQ(put("STOR /x", content).code, 226) << name;
+    EXPECT_TRUE(folder.read("x") == content);
+    EXPECT_TRUE(folder.read(name) == mine) << name;
+    ask_where();
+    EXPECT_EQ(ask("ALLO 100000").code, 200);
+    EXPECT_EQ(put("STOR /x", Bytes(60'000)).code, 426);
+    ask_where();
+    EXPECT_EQ(ask("SITE HAVE /x").lines.front(), "Range Marker 0-60000") << name;
+    EXPECT_EQ(put("STOR /x", content).code, 226) << name;
+    EXPECT_TRUE(folder.read(name) == mine) << name;
+    std::filesystem::remove(folder / name);
+    EXPECT_EQ(folder.files().size(), 2U) << "nothing else stays";
+  }
+}
+
+TEST_F(ServedTransfer, RefuseANameThatIsTakenForThatOfAFileJustStored) {
+  std::filesystem::create_directory(folder / "a");
+  std::filesystem::create_directory_symlink("a", folder / "A");  // as a file system has it that ignores case
+  ask_where();
+  EXPECT_EQ(put("STOR /a/x", content).code, 226);
+  ask_where();
+  const Reply refused = put("STOR /A/x", Bytes(5));
+  EXPECT_EQ(refused.code, 553);
+  EXPECT_THAT(refused.text(), HasSubstr("has just come as /a/x"));
+  EXPECT_TRUE(folder.read("a/x") == content);
+  ask_where();
+  EXPECT_EQ(put("STOR /a/x", Bytes(5)).code, 226) << "the same name again";
+  EXPECT_EQ(ask("RNFR /a/x").code, 350);
+  EXPECT_EQ(ask("RNTO /A/y").code, 250);
+  ask_where();
+  EXPECT_EQ(put("STOR /a/y", Bytes(7)).code, 226) << "a client that renames knows what it does";
+}
+
+TEST_F(ServedTransfer, SayWhyNothingIsWrittenThroughALink) {
+  std::filesystem::create_symlink("file", folder / "link");
+  ask_where();
+  for (const char* command : {"STOR /link", "ESTO A 0 /link"}) {
+    const Reply refused = put(command, Bytes(5));
+    EXPECT_EQ(refused.code, 553) << command;
+    EXPECT_THAT(refused.text(), HasSubstr("symbolic link")) << command;
+  }
+  EXPECT_TRUE(folder.read("file") == content);
+}
+
 TEST_F(ServedTransfer, ListDirectories) {
   std::filesystem::create_directory(folder / "directory");
   call_us();

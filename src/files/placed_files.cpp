@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files/placed_files.hpp"
+
+#include <optional>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "lib/core/printable.hpp"
+
+namespace udtcat::files {
+
+namespace {
+
+constexpr std::size_t kPlacedBytes = 128;  // guess: what a file costs beside its name
+
+/// Of a file, which nobody has under a second name: two names of one file are no harm, as only one is replaced.
+std::optional<struct stat> status_of(const FileLocation& place) {
+  if (!place.is_only_name()) return std::nullopt;
+  return place.look_at_name().value_or(std::nullopt);
+}
+
+std::int64_t time_of(const struct stat& status) {
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  return status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
+Status PlacedFiles::may_replace(const FileLocation& place, const std::string& name) const {
+  const auto status = status_of(place);
+  if (!status) return {};
+  const auto found = placed_.find({status->st_dev, status->st_ino});
+  if (found == placed_.end() || found->second.changed != time_of(*status) || found->second.name == name) return {};
+  return fail(Errc::local_write_failed, "write " + place.shown(),
+              fmt::format("the file that stands there has just come as {}, and would be lost",
+                          core::printable(found->second.name, core::kShownBytes)));
+}
+
+void PlacedFiles::note(const FileLocation& place, const std::string& name) {
+  forget(place);
+  const std::size_t bytes = kPlacedBytes + name.size();
+  const auto status = status_of(place);
+  if (!status || *left_ < bytes) return;
+  placed_.emplace(File{status->st_dev, status->st_ino}, Placed{time_of(*status), name});
+  *left_ -= bytes;
+  taken_ += bytes;
+}
+
+void PlacedFiles::forget(const FileLocation& place) {
+  const auto status = status_of(place);
+  if (!status) return;
+  const auto found = placed_.find({status->st_dev, status->st_ino});
+  if (found == placed_.end()) return;
+  const std::size_t bytes = kPlacedBytes + found->second.name.size();
+  placed_.erase(found);
+  *left_ += bytes;
+  taken_ -= bytes;
+}
+
+}  // namespace udtcat::files

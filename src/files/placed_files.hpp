@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Files that one transfer has put in place, so that none of them takes the place of another: some file systems take two
+/// names for one, as README and readme.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <sys/types.h>
+
+#include <udtcat/result.hpp>
+
+#include "files/file_location.hpp"
+
+namespace udtcat::files {
+
+/// Every call may wait for the disk: see DiskThreads.
+/// Threads: unsynchronised.
+class PlacedFiles {
+ public:
+  /// Of names, beyond which files are not noted.
+  static constexpr std::size_t kMaxBytes = 268'435'456;  // spec: docs/spec/gridftp.md §9: as much as a tree has
+
+  /// left   bytes that are left, for several of these; none: kMaxBytes
+  explicit PlacedFiles(std::shared_ptr<std::size_t> left = nullptr)
+      : left_(left ? std::move(left) : std::make_shared<std::size_t>(kMaxBytes)) {}
+  ~PlacedFiles() { *left_ += taken_; }
+  PlacedFiles(const PlacedFiles&) = delete;
+  PlacedFiles& operator=(const PlacedFiles&) = delete;
+
+  /// What stands at `place` did not come as another file.  errors: Errc::local_write_failed
+  /// name   that the other end has for the file
+  [[nodiscard]] Status may_replace(const FileLocation& place, const std::string& name) const;
+  /// The file of that name has come, and stands there.
+  void note(const FileLocation& place, const std::string& name);
+  /// What stands there may have any name from now on.
+  void forget(const FileLocation& place);
+
+ private:
+  using File = std::pair<dev_t, ino_t>;
+  struct Placed {
+    std::int64_t changed;  // nanoseconds since 1970: another file of the same number has another
+    std::string name;
+  };
+
+  const std::shared_ptr<std::size_t> left_;
+  std::size_t taken_ = 0;  // of it
+  std::map<File, Placed> placed_;
+};
+
+}  // namespace udtcat::files
