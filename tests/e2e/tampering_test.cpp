@@ -10,7 +10,7 @@ namespace {
 
 // Of so many bytes a packet of that number is well before the end, even where the loopback's large MTU makes packets
 // large.
-constexpr std::uint64_t kBytes = 16 * kMiB;
+constexpr std::uint64_t kTamperedBytes = 16 * kMiB;
 constexpr std::size_t kMiddle = 100;
 
 class Tampering : public UdtcatTest {
@@ -61,7 +61,7 @@ void PrintTo(const Attack& attack, std::ostream* out) { *out << attack.name; }
 class TamperingBit : public Tampering, public testing::WithParamInterface<Attack> {};
 
 TEST_P(TamperingBit, IsFoundAndOnlyTrueBytesWereReleased) {
-  const RandomFile file(1, kBytes);
+  const RandomFile file(1, kTamperedBytes);
   Consumer consumer;
   flip_bit(Towards::listener, GetParam().nth, kBulkPayloadBytes);
   Process listener = listen({.args = GetParam().args, .out = consumer.take_stdout()});
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Flipped, TamperingBit,
                          [](const auto& chosen) { return chosen.param.name; });
 
 TEST_F(Tampering, WithWhatTheListenerSendsIsFoundToo) {
-  const RandomFile file(2, kBytes);
+  const RandomFile file(2, kTamperedBytes);
   Consumer consumer;
   flip_bit(Towards::connector, kMiddle, kBulkPayloadBytes);
   Process listener = listen({.in = open_for_reading(file.path())});
