@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Trees that come to file systems of all kinds: content and names stand, what one does not keep is named once, and what
-/// stands is not sent again.
+/// Trees that come to file systems of all kinds: content and names stand, what one does not keep is named once, and
+/// nothing is sent twice.
 #include <algorithm>
 #include <iterator>
 
