@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "files/attributes.hpp"
+#include "files/stamp.hpp"
 
 namespace udtcat::files {
 
@@ -88,7 +89,7 @@ std::uint32_t project_of(const bridge::Descriptor& directory) {
 }  // namespace
 
 FileSystemTraits traits_of(const bridge::Descriptor& directory) {
-  FileSystemTraits traits{.obeys_syncfs = obeys_syncfs(directory)};
+  FileSystemTraits traits{.tells_of_changes = tells_of_changes(directory), .obeys_syncfs = obeys_syncfs(directory)};
   const char* name = kProbeName;
   bridge::Descriptor probe = make_probe(directory, name);
   if (!probe.is_open()) probe = make_probe(directory, name = kPlainProbeName);

@@ -17,6 +17,7 @@ struct FileSystemTraits {
   std::chrono::nanoseconds time_unit{1};  ///< times are cut to multiples of it
   bool keeps_modes = true;
   bool folds_names = false;  ///< "A" and "a", or two spellings of one letter, are one name
+  bool tells_of_changes = false;  ///< by the times of its files; see stamp.hpp
   bool obeys_syncfs = true;  ///< else each file and directory is to be synced by itself
 };
 

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <iterator>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -39,8 +37,6 @@ constexpr const char* kNextBookSuffix = ".new";     // custom: of what takes a b
 
 constexpr std::size_t kMaxPathsBytes = ProofBook::kMaxBytes;  // guess: of memory; a tree's paths take much less
 constexpr std::size_t kPartForgotten = 16;                    // guess: of a full book, so that it is seldom full
-constexpr int kSaveTries = 100;                               // guess: two seconds
-constexpr std::chrono::milliseconds kBetweenSaves{20};        // guess: likewise
 
 std::size_t shared_bytes(std::string_view one, std::string_view other) {
   return static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
@@ -114,7 +110,7 @@ void ProofBook::make_room() {
   if (!has_room()) full_at_ = age_;
 }
 
-/// What was forgotten takes no memory any more.
+/// Proofs that were forgotten take no memory any more.
 void ProofBook::tidy() {
   const PathStore before = std::exchange(paths_, {});
   std::deque<Proof> proofs = std::exchange(proofs_, {});
@@ -253,14 +249,13 @@ namespace {
 
 /// Locked for this process, while it has that name.
 Result<bridge::Descriptor> take_next_book(const FileLocation& next) {
-  for (int tries = 0; tries < kSaveTries; ++tries) {
+  for (;;) {
     UDTCAT_TRY(auto file, next.open(O_WRONLY | O_CREAT | O_NOFOLLOW, Errc::local_write_failed));
-    const bool is_locked = ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
-    const bool is_held = !is_locked && errno == EWOULDBLOCK;  // else there are no locks there
-    if (!is_held && next.leads_to(file)) return file;
-    if (is_held) std::this_thread::sleep_for(kBetweenSaves);
+    // Where there are no locks the name counts alone.
+    if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      return fail(Errc::out_of_resources, "write " + next.shown(), "another process is writing it");
+    if (next.leads_to(file)) return file;  // else another process has just given it its final name
   }
-  return fail(Errc::out_of_resources, "write " + next.shown(), "another process is writing it");
 }
 
 }  // namespace

@@ -39,16 +39,16 @@ class ProofBook {
   /// Waits for the disk. Without a book, or with a damaged one, an empty one.
   [[nodiscard]] static ProofBook load(const FileLocation& location);
 
-  /// What is found is of use.
+  /// A proof that is found is of use.
   [[nodiscard]] std::optional<Digest> find(std::string_view path, const Stamp& source, const Stamp& own);
-  /// Takes the place of what was noted of `path` before. A full book forgets what was of use at the earliest ages; where
-  /// all of it is of this one it stays as it is, and forgets the path.
+  /// Takes the place of what was noted of `path` before. A full book forgets some of what was of use at the earliest
+  /// ages; where all of it is of this one it stays as it is, and forgets the path.
   /// path   of an entry; others are not noted
   void note(const std::string& path, const Stamp& source, const Stamp& own, const Digest& digest);
   void forget(std::string_view path);
   [[nodiscard]] std::size_t size() const { return live_; }
   [[nodiscard]] Age age() const { return age_; }
-  /// What comes from now on is told from what came before.
+  /// Proofs that are noted or found from now on are told from those before.
   void grow_older() {
     if (age_ < std::numeric_limits<Age>::max()) ++age_;
   }
@@ -57,7 +57,7 @@ class ProofBook {
 
   /// To where it was loaded from, in one step; waits for the disk. After a crash the book may be gone, but not wrong.
   /// Where another process has saved it since, only what is new here takes the place of what that has.
-  /// errors: Errc::local_write_failed; Errc::out_of_resources: another process is saving it, for seconds
+  /// errors: Errc::local_write_failed; Errc::out_of_resources: another process is saving it
   [[nodiscard]] Status save();
 
   /// The file's bytes. Total: none where they are not those of a book.

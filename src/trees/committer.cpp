@@ -24,15 +24,18 @@ void Committer::stop() {
 void Committer::add(Taken file) {
   if (batch_.empty()) batch_began_ = Clock::now();
   batch_bytes_ += file.entry.size_bytes;
+  batch_memory_ += file.entry.path.size();
+  for (const auto& each : file.entry.attributes.extended) batch_memory_ += each.name.size() + each.value.size();
   if (!file.state.has_name) pending_.front().insert(file.entry.path);
   batch_.push_back(std::move(file));
-  const bool is_full = batch_.size() >= kMaxFiles || batch_bytes_ >= kMaxBytes;
+  const bool is_full = batch_.size() >= kMaxFiles || batch_bytes_ >= kMaxBytes || batch_memory_ >= kMaxMemory;
   const bool is_worth_it = batch_.size() >= kFiles || batch_bytes_ >= kBytes || Clock::now() - batch_began_ >= kMaxAge;
   if (is_full || (is_worth_it && batches_.idle())) hand_over();
 }
 
 void Committer::hand_over() {
   batch_bytes_ = 0;
+  batch_memory_ = 0;
   if (batch_.empty()) return;
   batches_.give(std::exchange(batch_, {}));
   // It has waited until the one before was begun: then those before that have their names.
@@ -74,7 +77,7 @@ Status Committer::commit(std::vector<Taken> batch, Destination& destination) {
 Result<struct stat> Committer::give_name(const Taken& file, Destination& destination) {
   if (file.state.has_name) return destination.hold(file.entry.path, file.state.status);
   UDTCAT_TRY(const auto folder, destination.folder_of(file.entry.path));
-  if (file.stamp) {
+  if (file.stamp && folder.traits().tells_of_changes) {
     auto opened = folder.of(file.entry.path).open(O_RDONLY, Errc::local_read_failed);  // else it is not booked
     if (opened) watched_.push_back(std::make_unique<Watched>(std::move(*opened)));
   }

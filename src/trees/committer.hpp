@@ -33,13 +33,14 @@ struct Taken {
 
 /// Files are gathered while the disk stores those before: one sync for all of a batch.
 ///
-///   add() ──► batch (kMaxFiles, kMaxBytes: add() waits for the disk) ──► a thread: syncfs(2), rename(2)
+///   add() ──► batch (kMaxFiles, kMaxBytes, kMaxMemory: add() waits for the disk) ──► a thread: syncfs(2), rename(2)
 ///
 /// Threads: confined to the thread that takes files; it has one of its own.
 class Committer {
  public:
   static constexpr std::size_t kMaxFiles = 8'192;            // guess: a second of a disk's work
   static constexpr std::uint64_t kMaxBytes = 1'073'741'824;  // guess: likewise
+  static constexpr std::size_t kMaxMemory = 16'777'216;      // guess: of paths and attributes; as of those that wait
   static constexpr std::size_t kFiles = 512;                 // guess: worth a sync while the disk is idle
   static constexpr std::uint64_t kBytes = 67'108'864;        // guess: likewise
   static constexpr std::size_t kMaxWatched = 256;            // guess: descriptors, and openers that wait for a step
@@ -78,6 +79,7 @@ class Committer {
   Reception& reception_;
   std::vector<Taken> batch_;
   std::uint64_t batch_bytes_ = 0;
+  std::size_t batch_memory_ = 0;  // of its entries
   // Paths of parts: of the batch, of that which waits for the disk, and of that before it, which is being stored.
   std::array<std::set<std::string>, 3> pending_;
   Clock::time_point batch_began_;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/proofs.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <span>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +30,9 @@ std::optional<files::FileLocation> book_of(const files::FileTree& tree, const st
 }
 
 namespace {
+
+constexpr int kSaveTries = 100;                         // guess: two seconds
+constexpr std::chrono::milliseconds kBetweenSaves{20};  // guess: likewise
 
 /// The one of that file, in this process.
 std::shared_ptr<SharedBook> share(const files::FileLocation& location) {
@@ -108,7 +113,12 @@ void Proofs::forget_what_is_gone(Destination& destination, std::size_t most) {
 void Proofs::save() {
   if (!shared_) return;
   const core::MutexLock lock(shared_->mutex);
-  if (auto saved = shared_->book->save(); !saved) core::log().info("{}", saved.error().message());
+  Status saved = shared_->book->save();
+  for (int tries = 0; !saved && saved.error().code == Errc::out_of_resources && tries < kSaveTries; ++tries) {
+    std::ignore = shared_->pause.wait_for(shared_->mutex, kBetweenSaves);
+    saved = shared_->book->save();
+  }
+  if (!saved) core::log().info("{}", saved.error().message());
 }
 
 /// Stamps are the sender's word, which counts for itself only.

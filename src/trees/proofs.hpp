@@ -33,6 +33,7 @@ struct Proved {
 /// Threads: internally synchronised.
 struct SharedBook {
   core::Mutex mutex;
+  core::Condition pause;
   std::optional<files::ProofBook> book UDTCAT_GUARDED_BY(mutex);  ///< none before the first of them has loaded it
 };
 

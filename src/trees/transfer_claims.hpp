@@ -22,7 +22,7 @@ class TransferClaims {
  public:
   static constexpr std::size_t kMaxApart = 4'096;  // guess: hosts that are alike, in the life of a listener
 
-  /// Who claims a transfer.
+  /// A transfer, by its sender.
   struct Claimant {
     std::uint64_t host = 0;                       ///< that its sender is at
     std::string address{};                        ///< for messages

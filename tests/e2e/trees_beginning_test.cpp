@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What cannot be had at this end is said before the other one is dialled, and a list is what it says.
+/// An end says what it cannot have before it dials the other one, and takes a list as what it says.
 #include "e2e/support/trees_test.hpp"
 
 namespace udtcat::test::e2e {
@@ -11,7 +11,7 @@ class TreesBeginning : public TreesTest {
     TreesTest::SetUp();
     home_.write("file", "stands");
   }
-  /// Nobody listens: an end that dials says so, with another status.
+  /// An end that dials would say that nobody listens, with another status.
   static void expect_said(Process process, int status, const std::string& text,
                           std::source_location where = std::source_location::current()) {
     expect_exit(process, status, kAtOnce, where);
