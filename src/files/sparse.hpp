@@ -8,7 +8,7 @@
 
 namespace udtcat::files {
 
-/// Asks in the order of the offsets, once for each piece of data. A file system that knows no holes has none, and no file
+/// Asks in the order of the offsets, once for each piece of data. A file system that knows no holes has none. No file
 /// has more of them than the blocks that it takes (stat(2)) leave room for: what goes beyond is taken for data.
 /// Threads: unsynchronised.
 class SparseMap {

@@ -24,7 +24,8 @@ struct Visited {
 };
 
 /// A directory comes before what is in it, which comes in the order of the names. One directory is open at a time, and
-/// the names of those above it are in memory. What a receiver keeps (is_parts_name()) is visited, and not entered. Every call may wait for the disk.
+/// the names of those above it are in memory. Directories of parts (is_parts_name()) are visited, and not entered.
+/// Every call may wait for the disk.
 /// Threads: unsynchronised.
 class TreeWalk {
  public:
@@ -34,7 +35,7 @@ class TreeWalk {
   /// None: that was all.
   /// errors: Errc::local_read_failed, of one name or directory; the walk goes on behind it
   [[nodiscard]] std::optional<Result<Visited>> next();
-  /// What is below the directory that was visited last is left out.
+  /// Leaves out all that is below the directory that was visited last.
   void pass_over() { to_descend_.reset(); }
 
  private:

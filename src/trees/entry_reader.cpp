@@ -40,7 +40,7 @@ Result<std::optional<Entry>> EntryReader::read(SourceItem& item) {
     if (!now) return fail(Errc::local_read_failed, "look at " + location.shown(), "it has gone meanwhile");
     if (is_same_look(status, *now)) return entry.map([](Entry& read) { return std::optional(std::move(read)); });
     status = *now;
-    // What is below it would have to be walked.
+    // The walk does not go into it any more.
     if (S_ISDIR(status.st_mode) && !is_directory)
       return fail(Errc::local_read_failed, "look at " + location.shown(), "it has become a directory meanwhile");
     if (S_ISSOCK(status.st_mode))

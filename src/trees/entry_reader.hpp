@@ -17,7 +17,7 @@
 
 namespace udtcat::trees {
 
-/// What it says of a name was so at one moment: a name that changes while it is looked at is looked at again.
+/// An entry tells of one moment: a name that changes while it is looked at is looked at again.
 /// Every call waits for the disk.
 /// Threads: unsynchronised.
 class EntryReader {

@@ -199,7 +199,7 @@ Status Sender::drop(EntryId id, std::string reason, bool has_changed) {
   entries_.forget(dropped.status, id);
   Result<std::optional<files::Visited>> now = std::nullopt;
   if (has_changed) now = source_.look(dropped.place);
-  // What is below a directory would have to be walked.
+  // The walk would not go into a directory any more.
   const bool can_come = now && *now && !S_ISDIR((*now)->status.st_mode) && !S_ISSOCK((*now)->status.st_mode);
   if (now && *now && !can_come) reason = fmt::format("read {}: it is no file any more", dropped.entry.path);
   if (has_changed && now && !*now) reason = fmt::format("read {}: it has gone meanwhile", dropped.entry.path);

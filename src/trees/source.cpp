@@ -120,8 +120,7 @@ Result<std::size_t> Source::index_of(Above above) {
   return above_indices_[std::move(key)] = aboves_.size() - 1;
 }
 
-/// What is in a directory has no name that another argument has, which would come to the same place, unless it is the
-/// same file.
+/// No name in a directory whose content is sent is another argument's, unless it is the same file.
 Status Source::refuse_names_in_content() {
   const auto content = names_.find("");
   if (content == names_.end() || names_.size() == 1) return {};
@@ -222,7 +221,7 @@ std::optional<Result<SourceItem>> Source::next_of_list() {
                   "the list has another of that name, from elsewhere");
     auto item = visit_listed(name, next, root);
     if (next == path || (item && S_ISDIR(item->visited.status.st_mode))) return item;
-    // A directory above it cannot be had, or is none: other names may be below that, or it, and each is missed by itself.
+    // A directory above it cannot be had, or is none: each of the names below that is missed by itself.
     listed_.erase(listed);
     const auto location = locate({root, path});
     if (item && location) continue;  // it has just become one

@@ -38,8 +38,9 @@ struct SourceItem {
 [[nodiscard]] bool means_content(const std::string& last_word);
 
 /// Arguments stand at the receiver under their last names, with all that is below them; those that end in "." give what
-/// is in them. One that ends in "/" is a directory, also where a symbolic link leads to it. Names of a list stand there as they are, and bring nothing that is below them, but the directories that
-/// they are in. No two of them have one name, and no name of what is in one directory is another argument's.
+/// is in them. One that ends in "/" is a directory, also where a symbolic link leads to it. Names of a list stand there
+/// as they are, and bring nothing that is below them, but the directories that they are in. No two of them have one
+/// name, and no name of what is in one directory is another argument's.
 /// Few directories are kept open, however many arguments there are.
 /// Every call may wait for the disk.
 /// Threads: unsynchronised.

@@ -35,7 +35,7 @@ class WatchedFile {
   /// Whether the content was the announced one at the beginning.
   [[nodiscard]] bool is_as_announced() const { return is_as_announced_; }
 
-  /// What is seen when it has been read.
+  /// The verdict when it has been read.
   enum class Seen {
     same,           ///< the content is that of the beginning
     other_content,  ///< it has changed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a sender reads: what was meant by a path, what is in a file, and what becomes of both meanwhile.
+/// Paths as they were meant, files as they are, and what becomes of both while a sender reads them.
 #include <stop_token>
 #include <thread>
 

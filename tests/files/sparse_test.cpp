@@ -50,7 +50,7 @@ TEST_F(Holes, AreNotBelievedWhereOneByteOfDataIs) {
   EXPECT_TRUE(map.is_hole(6 * kStep, 4 * kStep));
 }
 
-/// What is allocated and was never written is a hole to lseek(2), as all is on a file system that tells wrong of them.
+/// Blocks that were never written are a hole to lseek(2), as all is on a file system that tells wrong of them.
 TEST_F(Holes, AreNoMoreThanTheBlocksOfTheFileLeaveRoomFor) {
   const auto file = file_with({});
   ASSERT_EQ(::fallocate(file.number(), 0, 0, 4 * kStep), 0);
