@@ -24,9 +24,6 @@ std::uint64_t most_bytes_of_holes(const bridge::Descriptor& file) {
 
 }  // namespace
 
-SparseMap::SparseMap(const bridge::Descriptor& file, std::uint64_t bytes)
-    : file_(file), end_(bytes), left_(most_bytes_of_holes(file)) {}
-
 bool SparseMap::is_hole(std::uint64_t offset, std::uint64_t bytes) {
   if (offset >= data_end_) {
     const off_t begin = ::lseek(file_.number(), static_cast<off_t>(offset), SEEK_DATA);
@@ -36,8 +33,10 @@ bool SparseMap::is_hole(std::uint64_t offset, std::uint64_t bytes) {
     const off_t end = begin >= 0 ? ::lseek(file_.number(), begin, SEEK_HOLE) : -1;
     data_end_ = end >= 0 ? static_cast<std::uint64_t>(end) : end_;
   }
-  if (offset + bytes > data_begin_ || bytes > left_) return false;
-  left_ -= bytes;
+  if (offset + bytes > data_begin_) return false;
+  if (!left_) left_ = most_bytes_of_holes(file_);
+  if (bytes > *left_) return false;
+  *left_ -= bytes;
   return true;
 }
 

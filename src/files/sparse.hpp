@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "lib/bridge/descriptor.hpp"
 
@@ -14,7 +15,7 @@ namespace udtcat::files {
 class SparseMap {
  public:
   /// `file` outlives this.
-  SparseMap(const bridge::Descriptor& file, std::uint64_t bytes);
+  SparseMap(const bridge::Descriptor& file, std::uint64_t bytes) : file_(file), end_(bytes) {}
 
   /// Whether nothing but a hole is there: zeros, without being read.  offset   not below the last call's
   [[nodiscard]] bool is_hole(std::uint64_t offset, std::uint64_t bytes);
@@ -25,7 +26,7 @@ class SparseMap {
   // Of the piece of data that was found last, or the end of the file. Before it, from the last offset on, is a hole.
   std::uint64_t data_begin_ = 0;
   std::uint64_t data_end_ = 0;
-  std::uint64_t left_;  // bytes that may still be a hole's
+  std::optional<std::uint64_t> left_;  // bytes that may still be a hole's; none: not asked yet
 };
 
 }  // namespace udtcat::files

@@ -36,9 +36,8 @@ WatchedFile::WatchedFile(files::FileLocation location, bridge::Descriptor file, 
   }
   is_as_announced_ = is_same_content(before_, announced.status);
   const bool is_known = announced.stamp && files::is_same_state(before_, announced.status);
-  const auto stamp = is_known ? announced.stamp : files::stamp_of(location_, before_);
-  tells_ = is_exposed && (stamp || files::tells_of_changes(location_, before_));
-  if (tells_) stamp_ = stamp;
+  tells_ = is_exposed && (is_known || files::tells_of_changes(location_, before_));
+  if (tells_) stamp_ = is_known ? announced.stamp : files::stamp_of(location_, before_);
 }
 
 WatchedFile::Seen WatchedFile::look_again() {
