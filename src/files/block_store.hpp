@@ -42,6 +42,8 @@ class BlockStore {
   [[nodiscard]] std::optional<RestartJournal> journal(std::string identity) const;
   /// What the journal of PATH.part says holds no more.  errors: those of RestartJournal::begin()
   [[nodiscard]] Status begin_journal() const;
+  /// Where PATH.part is, two names in different letters are one.
+  [[nodiscard]] bool ignores_case() const { return unfinished_ && location_.ignores_case(); }
   /// Its size and time are as they were when it was opened.  errors: Errc::local_read_failed
   [[nodiscard]] Status unchanged() const;
   /// The same, and it holds neither more nor less than that size tells, as files of /proc do.

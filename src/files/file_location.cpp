@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <random>
 #include <string_view>
 #include <utility>
 
@@ -110,6 +111,21 @@ Result<std::optional<bridge::Descriptor>> FileLocation::make_file(int flags) con
   if (made.is_open()) return made;
   if (errno == EEXIST) return std::nullopt;
   return fail(Errc::local_write_failed, "make " + shown_, core::errno_text(errno));
+}
+
+bool FileLocation::ignores_case() const {
+  constexpr char kOtherCase = 0x20;  // spec: ASCII
+  const auto is_letter = [](char each) { return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z'); };
+  // At random: of a spelling that was asked for before, the kernel may remember what stood there then.
+  std::random_device random;
+  std::string other = name_;
+  for (std::size_t at = other.rfind('/') + 1; at < other.size(); ++at)
+    if (is_letter(other[at]) && random() % 2 != 0) other[at] = static_cast<char>(other[at] ^ kOtherCase);
+  struct stat here {};
+  struct stat there {};
+  return other != name_ && ::fstatat(directory(), name_.c_str(), &here, AT_SYMLINK_NOFOLLOW) == 0 &&
+         ::fstatat(directory(), other.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && here.st_dev == there.st_dev &&
+         here.st_ino == there.st_ino && here.st_nlink <= 1;
 }
 
 std::string FileLocation::birth() const {

@@ -12,7 +12,15 @@ namespace udtcat::files {
 
 namespace {
 
-constexpr std::size_t kPlacedBytes = 128;  // guess: what a file costs beside its name
+constexpr std::size_t kPlacedBytes = 256;  // guess: what a file costs beside its name, in two maps
+
+std::size_t cost_of(const std::string& name) { return kPlacedBytes + 3 * name.size(); }
+
+std::string in_small_letters(std::string name) {
+  for (char& each : name)
+    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+  return name;
+}
 
 /// Of a file, which nobody has under a second name: two names of one file are no harm, as only one is replaced.
 std::optional<struct stat> status_of(const FileLocation& place) {
@@ -32,17 +40,28 @@ Status PlacedFiles::may_replace(const FileLocation& place, const std::string& na
   if (!status) return {};
   const auto found = placed_.find({status->st_dev, status->st_ino});
   if (found == placed_.end() || found->second.changed != time_of(*status) || found->second.name == name) return {};
+  return would_be_lost(place, found->second.name);
+}
+
+Status PlacedFiles::may_stand_beside(const FileLocation& place, const std::string& name) const {
+  const auto found = by_small_letters_.find(in_small_letters(name));
+  if (found == by_small_letters_.end() || found->second == name || !place.exists()) return {};
+  return would_be_lost(place, found->second);
+}
+
+tl::unexpected<Error> PlacedFiles::would_be_lost(const FileLocation& place, const std::string& earlier) {
   return fail(Errc::local_write_failed, "write " + place.shown(),
               fmt::format("the file that stands there has just come as {}, and would be lost",
-                          core::printable(found->second.name, core::kShownBytes)));
+                          core::printable(earlier, core::kShownBytes)));
 }
 
 void PlacedFiles::note(const FileLocation& place, const std::string& name) {
   forget(place);
-  const std::size_t bytes = kPlacedBytes + name.size();
+  const std::size_t bytes = cost_of(name);
   const auto status = status_of(place);
   if (!status || *left_ < bytes) return;
   placed_.emplace(File{status->st_dev, status->st_ino}, Placed{time_of(*status), name});
+  by_small_letters_.insert_or_assign(in_small_letters(name), name);
   *left_ -= bytes;
   taken_ += bytes;
 }
@@ -52,7 +71,8 @@ void PlacedFiles::forget(const FileLocation& place) {
   if (!status) return;
   const auto found = placed_.find({status->st_dev, status->st_ino});
   if (found == placed_.end()) return;
-  const std::size_t bytes = kPlacedBytes + found->second.name.size();
+  const std::size_t bytes = cost_of(found->second.name);
+  by_small_letters_.erase(in_small_letters(found->second.name));
   placed_.erase(found);
   *left_ += bytes;
   taken_ -= bytes;

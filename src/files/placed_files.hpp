@@ -35,6 +35,9 @@ class PlacedFiles {
   /// What stands at `place` did not come as another file.  errors: Errc::local_write_failed
   /// name   that the other end has for the file
   [[nodiscard]] Status may_replace(const FileLocation& place, const std::string& name) const;
+  /// The same, where a file system ignores case: a kernel that does not know so may remember what stood at `place` long
+  /// ago.
+  [[nodiscard]] Status may_stand_beside(const FileLocation& place, const std::string& name) const;
   /// The file of that name has come, and stands there.
   void note(const FileLocation& place, const std::string& name);
   /// What stands there may have any name from now on.
@@ -47,9 +50,12 @@ class PlacedFiles {
     std::string name;
   };
 
+  [[nodiscard]] static tl::unexpected<Error> would_be_lost(const FileLocation& place, const std::string& earlier);
+
   const std::shared_ptr<std::size_t> left_;
   std::size_t taken_ = 0;  // of it
   std::map<File, Placed> placed_;
+  std::map<std::string, std::string> by_small_letters_;  // names of placed_
 };
 
 }  // namespace udtcat::files

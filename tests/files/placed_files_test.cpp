@@ -45,14 +45,16 @@ TEST_F(PlacedFilesTest, AreForgottenWhereAnybodyHasChangedThem) {
 }
 
 TEST_F(PlacedFilesTest, AreNotedAsFarAsThereIsRoom) {
-  const auto left = std::make_shared<std::size_t>(1000);
+  const auto left = std::make_shared<std::size_t>(1000);  // room for three
   {
     PlacedFiles few(left);
     for (int twice = 0; twice < 20; ++twice) few.note(one, "a/file");
     EXPECT_GT(*left, 500U) << "a name is noted once";
     EXPECT_FALSE(few.may_replace(same, "A/file"));
+    EXPECT_FALSE(few.may_stand_beside(same, "A/file"));
+    EXPECT_TRUE(few.may_stand_beside(one, "a/file"));
     few.note(one, std::string(2000, 'x'));
-    EXPECT_TRUE(few.may_replace(same, "A/file"));
+    EXPECT_TRUE(few.may_replace(same, "A/file") && few.may_stand_beside(same, "A/file"));
     EXPECT_EQ(*left, 1000U);
     few.note(one, "a/file");
   }

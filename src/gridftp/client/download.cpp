@@ -91,6 +91,11 @@ Status Download::open_file(bool has_time) {
   UDTCAT_TRY(const auto place, place_of(job_, Errc::local_write_failed));
   if (job_.placed) UDTCAT_CHECK(job_.placed->may_replace(place, job_.remote.to_string()));
   UDTCAT_TRY(auto store, files::BlockStore::open_to_write(place));
+  if (job_.placed && store.ignores_case())
+    if (auto beside = job_.placed->may_stand_beside(place, job_.remote.to_string()); !beside) {
+      store.discard();
+      return beside;
+    }
   std::optional<files::RestartJournal> journal;
   if (store.size() && expected_ && !options_.range && has_time) {
     journal = store.journal(identity_);

@@ -197,6 +197,11 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   UDTCAT_TRY(const auto place, root_.location_of(path));
   if (!at) UDTCAT_CHECK(placed_.may_replace(place, path));
   UDTCAT_TRY(auto store, at ? files::BlockStore::open_in_place(place) : files::BlockStore::open_to_write(place));
+  if (!at && store.ignores_case())
+    if (auto beside = placed_.may_stand_beside(place, path); !beside) {
+      store.discard();
+      return tl::unexpected(std::move(beside.error()));
+    }
   std::optional<files::RestartJournal> journal;
   files::ByteRanges there;
   if (const auto size = store.size(); !at && size) {
