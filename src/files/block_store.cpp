@@ -166,7 +166,10 @@ Status BlockStore::complete(std::uint64_t bytes) const {
   if (publish_as_ && size() != bytes && ::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
     return failed(Errc::local_write_failed, "set the size of", location_, errno);
   UDTCAT_CHECK(sync());
-  // Some file systems tell of errors at close(2) only, and the lock goes on: so another descriptor is closed.
+  return flush();
+}
+
+Status BlockStore::flush() const {
   bridge::Descriptor another(::fcntl(descriptor_.number(), F_DUPFD_CLOEXEC, 0));
   if (!another.is_open()) return failed(Errc::local_write_failed, "close", location_, errno);
   if (const auto error = another.close()) return failed(Errc::local_write_failed, "close", location_, error.value());

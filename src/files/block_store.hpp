@@ -61,6 +61,9 @@ class BlockStore {
   [[nodiscard]] Status reach(std::uint64_t bytes) const;
   /// Returns when all written bytes are on the disk.  errors: Errc::local_write_failed
   [[nodiscard]] Status sync() const;
+  /// What the system says when a file is closed, which goes on being open: some file systems tell of errors then only,
+  /// as that a quota is full, and drop what was written.  errors: Errc::local_write_failed
+  [[nodiscard]] Status flush() const;
   /// It is whole, and exactly so long, on the disk: its name is missing only.  errors: Errc::local_write_failed
   [[nodiscard]] Status complete(std::uint64_t bytes) const;
   /// It gets its own name.  errors: Errc::local_write_failed

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files/block_store.hpp"
 
+#include <cerrno>
+
 #include <sys/stat.h>
 
+#include "files/failing_calls.hpp"
 #include "files/words.hpp"
 
 namespace udtcat::files {
@@ -143,6 +146,17 @@ TEST_F(BlockStores, PutNothingInPlaceButWhatTheyWrote) {
   store->discard();
   EXPECT_FALSE(folder.has("file"));
   EXPECT_TRUE(folder.read("file.part") == Bytes(3)) << "it is somebody else's";
+}
+
+TEST_F(BlockStores, AreNotWholeWhereCloseTellsOfAnError) {
+  folder.write("file", bytes);
+  EXPECT_TRUE(holds_in_a_child([&] {
+    const auto store = BlockStore::open_to_write(place);
+    if (!store || !store->write_at(0, Bytes(5)) || !fail_calls(SYS_close, EDQUOT)) return false;
+    const auto published = store->publish(5);
+    return !published && published.error().message().find("uota") != std::string::npos;
+  }));
+  EXPECT_TRUE(folder.read("file") == bytes) << "the old one stays";
 }
 
 TEST_F(BlockStores, HaveTheirSizeOrSaySo) {

@@ -2,32 +2,15 @@
 #include "files/unfinished.hpp"
 
 #include <cerrno>
-#include <cstddef>
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "files/failing_calls.hpp"
 #include "files/words.hpp"
 
 namespace udtcat::files {
 namespace {
-
-/// From now on flock(2) fails so in this process.
-bool fail_locks(unsigned error) {
-  sock_filter steps[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_flock, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog filter{4, static_cast<sock_filter*>(steps)};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
 
 class UnfinishedFiles : public testing::Test {
  protected:
@@ -36,15 +19,6 @@ class UnfinishedFiles : public testing::Test {
     const auto file = open_unfinished(place);
     return file ? std::filesystem::path(file->names.part.shown()).filename().string() : file.error().message();
   }
-  /// In a process where flock(2) fails so.
-  template <typename Check>
-  static bool holds_where_locks_fail(unsigned error, Check check) {
-    const pid_t child = ::fork();
-    if (child == 0) ::_exit(fail_locks(error) && check() ? 0 : 1);
-    int status = 0;
-    return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  }
-
   const Folder folder;
   const FileLocation place = FileLocation(folder / "file");
   const Bytes mine = Bytes(100, std::byte{1});
@@ -118,7 +92,8 @@ TEST_F(UnfinishedFiles, SayThatAllTheirNamesAreTaken) {
 
 TEST_F(UnfinishedFiles, NeedNoLocks) {
   for (const int error : {ENOSYS, ENOLCK, EOPNOTSUPP})
-    EXPECT_TRUE(holds_where_locks_fail(static_cast<unsigned>(error), [&] {
+    EXPECT_TRUE(holds_in_a_child([&] {
+      if (!fail_calls(SYS_flock, static_cast<unsigned>(error))) return false;
       const auto first = open_unfinished(place);
       const auto second = open_unfinished(place);
       return first && !second && second.error().code == Errc::out_of_resources;
@@ -126,7 +101,8 @@ TEST_F(UnfinishedFiles, NeedNoLocks) {
 }
 
 TEST_F(UnfinishedFiles, CallOnlyATakenLockAnotherTransfer) {
-  EXPECT_TRUE(holds_where_locks_fail(EIO, [&] {
+  EXPECT_TRUE(holds_in_a_child([&] {
+    if (!fail_calls(SYS_flock, EIO)) return false;
     const auto file = open_unfinished(place);
     return !file && file.error().code == Errc::local_write_failed &&
            file.error().message().find("nput/output error") != std::string::npos && !folder.has("file.part");

@@ -78,6 +78,7 @@ Task<void> FileSink::forget() {
 Task<Status> FileSink::publish(std::function<Status()> last_look) {
   co_await close();
   auto published = co_await files::on_disk(io_, [this] { return store_.complete(end()); });
+  if (!published) have_ = durable_ = {};  // what is there is not known
   if (published && last_look) published = last_look();
   if (!published) co_return published;
   co_return co_await files::on_disk(io_, [this]() -> Status {
@@ -93,7 +94,8 @@ Task<void> FileSink::set_aside() {
 
 Status FileSink::leave() {
   // On a full disk there may be no room for a journal, and the last one still holds.
-  const bool kept = journal_ && !have_.empty() && (save(have_) || !durable_.empty());
+  const bool wanted = journal_ && !have_.empty() && store_.flush();
+  const bool kept = wanted && (save(have_) || !durable_.empty());
   if (!kept) store_.discard();
   if (!kept && journal_) journal_->remove();
   return store_.close();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/mode_e/block_sink.hpp"
 
+#include <cerrno>
+
+#include "files/failing_calls.hpp"
 #include "gridftp/words.hpp"
 
 namespace udtcat::gridftp {
@@ -85,6 +88,16 @@ TEST_F(FileSinks, LetTheLastWriterHaveHisWayAlsoWithZeros) {
   EXPECT_TRUE(put(*file, 0, Bytes(10'000)));
   EXPECT_TRUE(run(io, file->publish()));
   EXPECT_TRUE(folder.read("file") == Bytes(10'000));
+}
+
+TEST_F(FileSinks, BelieveNothingWhereCloseTellsOfAnError) {
+  EXPECT_TRUE(files::holds_in_a_child([&] {
+    auto file = sink();
+    if (!put(*file, 0, random_bytes(FileSink::kJournalEveryBytes)) || !folder.has("file.part.have")) return false;
+    if (!files::fail_calls(SYS_close, EDQUOT) || run(io, file->publish())) return false;
+    run(io, file->set_aside());
+    return !folder.has("file") && !folder.has("file.part") && !folder.has("file.part.have");
+  }));
 }
 
 TEST_F(FileSinks, LeaveNothingThatNobodyCanGoOnWith) {
