@@ -16,6 +16,7 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 #include "files/accounts.hpp"
@@ -84,6 +85,11 @@ void wait_for_step() {
   if (::clock_getres(CLOCK_REALTIME_COARSE, &step) != 0) return;
   timespec rest{step.tv_sec, step.tv_nsec + 1};
   while (::clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, &rest) == EINTR) continue;
+}
+
+bool tells_of_changes(const bridge::Descriptor& directory) {
+  struct statfs system {};
+  return ::fstatfs(directory.number(), &system) == 0 && is_telling(static_cast<std::uint64_t>(system.f_type));
 }
 
 bool tells_of_changes(const FileLocation& location, const struct stat& status) {

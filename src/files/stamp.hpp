@@ -31,6 +31,8 @@ void wait_for_step();
 /// Whether each change of a file's content changes its times, a store through a mapping that is made from now on, too.
 /// location   of the file, in an opened directory
 [[nodiscard]] bool tells_of_changes(const FileLocation& location, const struct stat& status);
+/// Likewise, of files in a directory.  directory   opened, also by O_PATH
+[[nodiscard]] bool tells_of_changes(const bridge::Descriptor& directory);
 
 /// None where it changed so lately that another change could leave its times as they are, and on a file system that is
 /// not known to tell of each change. It speaks of stores through mappings that are made later: see writers.hpp.

@@ -13,8 +13,6 @@
 namespace udtcat::files {
 namespace {
 
-using std::chrono::nanoseconds;
-using std::chrono::seconds;
 
 bridge::Descriptor opened(const std::string& directory, int flags = O_RDONLY) {
   return bridge::Descriptor(::open(directory.c_str(), flags | O_DIRECTORY | O_CLOEXEC));
@@ -23,7 +21,7 @@ bridge::Descriptor opened(const std::string& directory, int flags = O_RDONLY) {
 TEST(FileTraits, OfThisDiskAreThoseOfPosix) {
   const Folder folder;
   const FileSystemTraits traits = traits_of(opened(folder.path()));
-  EXPECT_EQ(traits.time_unit, nanoseconds(1));
+  EXPECT_EQ(traits.time_unit, std::chrono::nanoseconds(1));
   EXPECT_TRUE(traits.keeps_modes);
   EXPECT_FALSE(traits.folds_names);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "nothing stays behind";
@@ -34,16 +32,16 @@ TEST(FileTraits, AreTheBestWhereNothingCanBeTried) {
   std::filesystem::create_directory(folder / "gone");
   const auto directory = opened(folder / "gone");
   std::filesystem::remove(folder / "gone");
-  EXPECT_EQ(traits_of(directory).time_unit, nanoseconds(1));
+  EXPECT_EQ(traits_of(directory).time_unit, std::chrono::nanoseconds(1));
 }
 
 TEST(FileTimes, AreCutAsFileSystemsDo) {
   const FileTime time{1'000'000'001, 123'456'789};
-  EXPECT_EQ(cut_to(time, nanoseconds(1)), time);
-  EXPECT_EQ(cut_to(time, nanoseconds(100)), (FileTime{1'000'000'001, 123'456'700}));
-  EXPECT_EQ(cut_to(time, seconds(1)), (FileTime{1'000'000'001, 0}));
-  EXPECT_EQ(cut_to(time, seconds(2)), (FileTime{1'000'000'000, 0}));
-  EXPECT_EQ(cut_to({-1, 500}, seconds(2)), (FileTime{-2, 0})) << "downwards, before 1970, too";
+  EXPECT_EQ(cut_to(time, std::chrono::nanoseconds(1)), time);
+  EXPECT_EQ(cut_to(time, std::chrono::nanoseconds(100)), (FileTime{1'000'000'001, 123'456'700}));
+  EXPECT_EQ(cut_to(time, std::chrono::seconds(1)), (FileTime{1'000'000'001, 0}));
+  EXPECT_EQ(cut_to(time, std::chrono::seconds(2)), (FileTime{1'000'000'000, 0}));
+  EXPECT_EQ(cut_to({-1, 500}, std::chrono::seconds(2)), (FileTime{-2, 0})) << "downwards, before 1970, too";
 }
 
 TEST(SurroundingsOfDirectories, DifferByTheGroupThatTheyGive) {

@@ -81,8 +81,8 @@ class Proving : public BookOf {
 
   const files::FileTree in = files::FileTree::make(folder / "in").value();
   const std::optional<files::FileLocation> book = book_of(in, books);
-  Limit limit{std::nullopt};
-  Destination destination{in, files::Parts::open(in, "0", files::Parts::Held::refuse).value(), limit, false};
+  Placement placement{std::nullopt, [](const std::string& /*line*/) {}};
+  Destination destination{in, files::Parts::open(in, "0", files::Parts::Held::refuse).value(), placement, false};
 };
 
 TEST_F(Proving, OfTransfersAtATimeIsInOneBook) {
