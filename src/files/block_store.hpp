@@ -40,7 +40,7 @@ class BlockStore {
   [[nodiscard]] std::optional<std::uint64_t> size() const;
   /// The journal of PATH.part; none: there is no PATH.part.  identity   of what is transferred
   [[nodiscard]] std::optional<RestartJournal> journal(std::string identity) const;
-  /// What the journal of PATH.part says holds no more.  errors: those of RestartJournal::begin()
+  /// The journal of PATH.part holds no more.  errors: those of RestartJournal::begin()
   [[nodiscard]] Status begin_journal() const;
   /// Where PATH.part is, two names in different letters are one.
   [[nodiscard]] bool ignores_case() const { return unfinished_ && location_.ignores_case(); }
@@ -61,8 +61,8 @@ class BlockStore {
   [[nodiscard]] Status reach(std::uint64_t bytes) const;
   /// Returns when all written bytes are on the disk.  errors: Errc::local_write_failed
   [[nodiscard]] Status sync() const;
-  /// What the system says when a file is closed, which goes on being open: some file systems tell of errors then only,
-  /// as that a quota is full, and drop what was written.  errors: Errc::local_write_failed
+  /// The system says what it would at close(2), and the file stays open: some file systems tell of errors then only, as
+  /// that a quota is full, and drop what was written.  errors: Errc::local_write_failed
   [[nodiscard]] Status flush() const;
   /// It is whole, and exactly so long, on the disk: its name is missing only.  errors: Errc::local_write_failed
   [[nodiscard]] Status complete(std::uint64_t bytes) const;

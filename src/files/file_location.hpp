@@ -48,7 +48,7 @@ class FileLocation {
   [[nodiscard]] Result<std::optional<bridge::Descriptor>> make_file(int flags) const;
   /// When what has this name was made, as a word; empty where the file system does not tell.
   [[nodiscard]] std::string birth() const;
-  /// What is there answers to its name in other letters, too: README and readme are one here.
+  /// The file there answers to its name in other letters, too: README and readme are one here.
   [[nodiscard]] bool ignores_case() const;
   /// The file system of a directory, as statfs(2) has it.
   struct FileSystem {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files that one transfer has put in place, so that none of them takes the place of another: some file systems take two
-/// names for one, as README and readme.
+/// Files that one transfer has put in place, so that none of them takes the place of another: some file systems take
+/// two names for one, as README and readme.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class PlacedFiles {
   PlacedFiles(const PlacedFiles&) = delete;
   PlacedFiles& operator=(const PlacedFiles&) = delete;
 
-  /// What stands at `place` did not come as another file.  errors: Errc::local_write_failed
+  /// The file at `place`, if any, did not come as another one.  errors: Errc::local_write_failed
   /// name   that the other end has for the file
   [[nodiscard]] Status may_replace(const FileLocation& place, const std::string& name) const;
   /// The same, where a file system ignores case: a kernel that does not know so may remember what stood at `place` long
@@ -40,7 +40,7 @@ class PlacedFiles {
   [[nodiscard]] Status may_stand_beside(const FileLocation& place, const std::string& name) const;
   /// The file of that name has come, and stands there.
   void note(const FileLocation& place, const std::string& name);
-  /// What stands there may have any name from now on.
+  /// The file there may have any name from now on.
   void forget(const FileLocation& place);
 
  private:

@@ -27,7 +27,7 @@ struct Unfinished {
   }
 };
 
-/// What an earlier transfer of `file` left; none: nothing that can be proved.
+/// The rest of an earlier transfer of `file`; none: nothing that can be proved.
 [[nodiscard]] std::optional<Unfinished> find_unfinished(const FileLocation& file);
 
 /// To be written by one transfer at a time.
@@ -37,7 +37,7 @@ struct OpenedUnfinished {
   std::shared_ptr<void> turn;  ///< as long as it lives, nobody else of this process has the file
 };
 
-/// What an earlier transfer left, or a new file under a name that is free.
+/// The rest of an earlier transfer, or a new file under a name that is free.
 /// errors: Errc::local_write_failed; Errc::out_of_resources while another transfer writes it
 [[nodiscard]] Result<OpenedUnfinished> open_unfinished(const FileLocation& file);
 

@@ -26,7 +26,7 @@ inline bool fail_calls(unsigned number, unsigned error) {
          ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0;
 }
 
-/// What `check` says in a child process.
+/// Runs `check` in a child process, and says what it did.
 template <typename Check>
 [[nodiscard]] bool holds_in_a_child(Check check) {
   const pid_t child = ::fork();

@@ -33,7 +33,7 @@ inline constexpr std::size_t kMaxDataPorts = 256;  // guess: hosts of a striped 
 [[nodiscard]] Result<std::string> port_command(const std::vector<Endpoint>& ports, bool striped);
 
 /// Whether data may be connected to `target` for a client that speaks from `peer`: not to what is no host's address, to
-/// a port of the system's services, or to this very host for somebody elsewhere, by whatever address of it.  spec: RFC 2577 §3.
+/// a port of the system's services, or to any address of this host for somebody elsewhere.  spec: RFC 2577 §3.
 /// errors: Errc::bad_argument
 [[nodiscard]] Status may_connect(const Endpoint& target, const Endpoint& peer);
 

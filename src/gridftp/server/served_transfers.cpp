@@ -27,7 +27,7 @@ Reply broken_off(const Error& error) {
   return error.code == Errc::out_of_resources ? make_reply(425, error.message()) : to_reply(error);
 }
 
-/// What a journal calls an upload.  source   as SITE UPLOAD named it: another file of the same name has another journal
+/// The name of an upload in a journal.  source   as SITE UPLOAD named it: another file has another one
 std::string identity_of(const std::string& path, const std::string& source) {
   return fmt::format("upload of {} from {}", path, source.empty() ? "-" : source);
 }

@@ -25,7 +25,7 @@
 
 namespace udtcat::gridftp {
 
-/// What transfers need of the control connection.
+/// The control connection, as far as transfers need it.
 struct ControlCalls {
   SendReply send_reply;
   std::function<Status()> look;  ///< whether it still stands at this moment.  errors: why not
