@@ -16,9 +16,9 @@ namespace udtcat::files {
 struct FileSystemTraits {
   std::chrono::nanoseconds time_unit{1};  ///< times are cut to multiples of it
   bool keeps_modes = true;
-  bool folds_names = false;  ///< "A" and "a", or two spellings of one letter, are one name
+  bool folds_names = false;       ///< "A" and "a", or two spellings of one letter, are one name
   bool tells_of_changes = false;  ///< by the times of its files; see stamp.hpp
-  bool obeys_syncfs = true;  ///< else each file and directory is to be synced by itself
+  bool obeys_syncfs = true;       ///< else each file and directory is to be synced by itself
 };
 
 /// Makes a file in a directory of ours, looks at what becomes of it, and removes it. What cannot be found out is taken

@@ -13,7 +13,6 @@
 namespace udtcat::files {
 namespace {
 
-
 bridge::Descriptor opened(const std::string& directory, int flags = O_RDONLY) {
   return bridge::Descriptor(::open(directory.c_str(), flags | O_DIRECTORY | O_CLOEXEC));
 }
