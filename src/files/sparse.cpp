@@ -2,8 +2,14 @@
 #include "files/sparse.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
+#include <new>
 
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,33 +17,81 @@ namespace udtcat::files {
 
 namespace {
 
-constexpr std::uint64_t kBlockBytes = 512;  // spec: stat(2): st_blocks
+constexpr std::uint64_t kBlockBytes = 512;       // spec: stat(2): st_blocks
+constexpr std::size_t kExtentsOfAnAnswer = 256;  // guess: most files have fewer
 
-/// Blocks of the file's own, of attributes, or beyond its end make this less than it is, and then more is read.
-std::uint64_t most_bytes_of_holes(const bridge::Descriptor& file) {
+/// A piece of data.  begin   the end of the file: nothing follows
+struct DataPiece {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// The first from an offset on; where the system does not say, all is data.
+DataPiece data_from(const bridge::Descriptor& file, std::uint64_t offset, std::uint64_t size_bytes) {
+  const off_t begin = ::lseek(file.number(), static_cast<off_t>(offset), SEEK_DATA);
+  if (begin < 0 && errno == ENXIO) return {size_bytes, size_bytes};
+  if (begin < 0) return {offset, size_bytes};
+  const off_t end = ::lseek(file.number(), begin, SEEK_HOLE);
+  return {static_cast<std::uint64_t>(begin), end >= 0 ? static_cast<std::uint64_t>(end) : size_bytes};
+}
+
+std::uint64_t bytes_of_data(const bridge::Descriptor& file, std::uint64_t size_bytes) {
+  std::uint64_t bytes = 0;
+  for (std::uint64_t at = 0; at < size_bytes;) {
+    const DataPiece piece = data_from(file, at, size_bytes);
+    const std::uint64_t end = std::min(piece.end, size_bytes);
+    if (piece.begin >= size_bytes || end <= at) break;
+    bytes += end - std::max(piece.begin, at);
+    at = end;
+  }
+  return bytes;
+}
+
+/// The bytes of extents that were written, by ioctl(2).  none: the file system has no such list
+std::optional<std::uint64_t> bytes_of_extents(const bridge::Descriptor& file, std::uint64_t size_bytes) {
+  // SAFETY: the kernel writes a header and as many extents as there is said to be room for.
+  alignas(fiemap) std::array<std::byte, sizeof(fiemap) + kExtentsOfAnAnswer * sizeof(fiemap_extent)> memory;  // NOLINT
+  std::uint64_t bytes = 0;
+  for (std::uint64_t at = 0; at < size_bytes;) {
+    auto* answer = new (memory.data()) fiemap{};
+    answer->fm_start = at;
+    answer->fm_length = size_bytes - at;
+    answer->fm_extent_count = kExtentsOfAnAnswer;
+    if (::ioctl(file.number(), FS_IOC_FIEMAP, answer) != 0) return std::nullopt;
+    if (answer->fm_mapped_extents == 0) break;
+    const auto* extents = std::launder(reinterpret_cast<const fiemap_extent*>(memory.data() + sizeof(fiemap)));
+    for (std::uint32_t i = 0; i < answer->fm_mapped_extents; ++i) {
+      const std::uint64_t begin = std::max<std::uint64_t>(extents[i].fe_logical, at);
+      const std::uint64_t end = std::min<std::uint64_t>(extents[i].fe_logical + extents[i].fe_length, size_bytes);
+      if ((extents[i].fe_flags & FIEMAP_EXTENT_UNWRITTEN) == 0 && end > begin) bytes += end - begin;
+      if (end <= at || (extents[i].fe_flags & FIEMAP_EXTENT_LAST) != 0) return bytes;
+      at = end;
+    }
+  }
+  return bytes;
+}
+
+bool are_holes_believable(const bridge::Descriptor& file, std::uint64_t size_bytes) {
   struct stat status {};
-  if (::fstat(file.number(), &status) != 0) return 0;
-  const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
-  const auto blocks = static_cast<std::uint64_t>(status.st_blocks);
-  return blocks >= size_bytes / kBlockBytes + 1 ? 0 : size_bytes - std::min(size_bytes, blocks * kBlockBytes);
+  if (::fstat(file.number(), &status) != 0) return false;
+  const std::uint64_t found = bytes_of_data(file, size_bytes);
+  if (static_cast<std::uint64_t>(status.st_blocks) * kBlockBytes <= found) return true;
+  const auto written = bytes_of_extents(file, size_bytes);
+  return written && *written <= found;
 }
 
 }  // namespace
 
 bool SparseMap::is_hole(std::uint64_t offset, std::uint64_t bytes) {
+  if (is_believed_ == false) return false;
   if (offset >= data_end_) {
-    const off_t begin = ::lseek(file_.number(), static_cast<off_t>(offset), SEEK_DATA);
-    const bool nothing_follows = begin < 0 && errno == ENXIO;
-    // Where the system does not say, all is data.
-    data_begin_ = begin >= 0 ? static_cast<std::uint64_t>(begin) : nothing_follows ? end_ : offset;
-    const off_t end = begin >= 0 ? ::lseek(file_.number(), begin, SEEK_HOLE) : -1;
-    data_end_ = end >= 0 ? static_cast<std::uint64_t>(end) : end_;
+    const DataPiece piece = data_from(file_, offset, end_);
+    data_begin_ = piece.begin;
+    data_end_ = piece.end;
   }
   if (offset + bytes > data_begin_) return false;
-  if (!left_) left_ = most_bytes_of_holes(file_);
-  if (bytes > *left_) return false;
-  *left_ -= bytes;
-  return true;
+  if (!is_believed_) is_believed_ = are_holes_believable(file_, end_);
+  return *is_believed_;
 }
 
 }  // namespace udtcat::files

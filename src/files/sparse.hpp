@@ -9,8 +9,9 @@
 
 namespace udtcat::files {
 
-/// Asks in the order of the offsets, once for each piece of data. A file system that knows no holes has none. No file
-/// has more of them than the blocks that it takes (stat(2)) leave room for: what goes beyond is taken for data.
+/// Asks in the order of the offsets, once for each piece of data. A file system that knows no holes has none. Where its
+/// blocks (stat(2)) are more than the data that lseek(2) finds, the list of its extents has to say so, too, as it does of
+/// blocks that were never written; else all is taken for data.
 /// Threads: unsynchronised.
 class SparseMap {
  public:
@@ -26,7 +27,7 @@ class SparseMap {
   // Of the piece of data that was found last, or the end of the file. Before it, from the last offset on, is a hole.
   std::uint64_t data_begin_ = 0;
   std::uint64_t data_end_ = 0;
-  std::optional<std::uint64_t> left_;  // bytes that may still be a hole's; none: not asked yet
+  std::optional<bool> is_believed_;  // none: not asked yet
 };
 
 }  // namespace udtcat::files

@@ -71,6 +71,8 @@ std::optional<std::string> user_cache(std::string_view name) {
   return directory ? std::optional((*directory / "udtcat" / name).string()) : std::nullopt;
 }
 
+std::optional<std::string> user_home() { return environment("HOME"); }
+
 Status make_private_directory_of(const std::filesystem::path& file) {
   const auto directory = file.parent_path();
   std::error_code failed;

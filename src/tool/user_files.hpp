@@ -20,6 +20,9 @@ namespace udtcat::tool {
 /// spec: XDG Base Directory Specification, XDG_CACHE_HOME
 [[nodiscard]] std::optional<std::string> user_cache(std::string_view name);
 
+/// Where the user's files are; none: the environment does not say.
+[[nodiscard]] std::optional<std::string> user_home();
+
 /// The directory that `file` is to be in, for this user only; one that is there stays as it is.
 /// errors: Errc::local_write_failed
 [[nodiscard]] Status make_private_directory_of(const std::filesystem::path& file);

@@ -234,7 +234,7 @@ void Receiver::set_directories() {
     const std::string path = judge_.paths().path(directory->path);
     files::Attributes attributes = directory->attributes;
     if (path == ".") {
-      const auto own_mode = reception_.options().keeps_owners ? std::nullopt : top_.own_mode();
+      const auto own_mode = reception_.options().keeps_owners ? std::nullopt : top_.own_mode(reception_.options().home);
       attributes.mode = own_mode.value_or(attributes.mode);
       top_.keep_mode();
     }

@@ -34,6 +34,7 @@ struct ReceiverOptions {
   bool is_sealed = false;  ///< the wire proves every byte: leaves that come are not hashed again (ADR-0050)
   std::optional<std::uint64_t> limit_bytes{};
   std::optional<std::set<std::string>> asked{};  ///< first words of the paths that were asked for; none: any may come
+  std::optional<std::string> home{};             ///< the user's, whose mode stays unless owners are kept
   std::optional<files::FileLocation> book;       ///< none: nothing is remembered
   bool believes_book = true;                     ///< false: every file is hashed again
 };

@@ -33,12 +33,14 @@ TopDirectory::~TopDirectory() {
   if (directory_ && mode_) std::ignore = files::set_mode(*directory_, *mode_, "");  // nobody is left to hear of it
 }
 
-std::optional<std::uint32_t> TopDirectory::own_mode() const {
+std::optional<std::uint32_t> TopDirectory::own_mode(const std::optional<std::string>& home) const {
   struct stat status {};
-  struct stat root {};
   if (::fstat(directory_->number(), &status) != 0) return std::nullopt;
-  const bool is_root = ::stat("/", &root) == 0 && files::is_same_file(status, root);
-  if (!is_root && !files::is_home(status)) return std::nullopt;
+  const auto is_at = [&](const char* path) {
+    struct stat there {};
+    return ::stat(path, &there) == 0 && files::is_same_file(status, there);
+  };
+  if (!is_at("/") && !files::is_home(status) && !(home && is_at(home->c_str()))) return std::nullopt;
   return mode_.value_or(status.st_mode & files::kModeBits);
 }
 

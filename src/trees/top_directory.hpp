@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include <udtcat/result.hpp>
 
@@ -27,8 +28,9 @@ class TopDirectory {
   /// It has got another mode, which stays.
   void keep_mode() { mode_.reset(); }
   /// That of a home, or of /, is not a sender's to change, as nobody can log in to a home that others may write to.
+  /// home   the user's, where it is known; the one of the directory's owner is one, too
   /// returns  none: a sender's counts
-  [[nodiscard]] std::optional<std::uint32_t> own_mode() const;
+  [[nodiscard]] std::optional<std::uint32_t> own_mode(const std::optional<std::string>& home) const;
 
  private:
   explicit TopDirectory(std::shared_ptr<const bridge::Descriptor> directory) : directory_(std::move(directory)) {}

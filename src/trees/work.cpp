@@ -109,6 +109,7 @@ Result<std::unique_ptr<Receiver>> receiver_for(Talk& talk, const std::string& di
                           .is_sealed = talk.other.is_sealed,
                           .limit_bytes = wishes.limit_bytes,
                           .asked = talk.hello ? asked_by(*talk.hello) : std::nullopt,
+                          .home = wishes.home,
                           .book = wishes.books ? book_of(tree, *wishes.books) : std::nullopt,
                           .believes_book = !wishes.rereads};
   return Receiver::make(std::move(options), talk.wire, manifest ? &*manifest : nullptr, talk.tally);

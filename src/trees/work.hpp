@@ -25,6 +25,7 @@ struct Wishes {
   bool wants_totals = false;                   ///< somebody watches
   bool waits = false;                          ///< for another process that has the same transfer under way
   bool rereads = false;                        ///< no book is believed; what is proved is noted all the same
+  std::optional<std::string> home{};           ///< of the user, whose mode is not a sender's to change
   std::optional<std::string> books{};          ///< the directory of a receiver's books; none: nothing is remembered
 };
 

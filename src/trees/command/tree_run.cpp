@@ -54,6 +54,7 @@ std::string sentence_of(const Tally& tally) {
 Wishes wishes_of(const TreeOptions& options) {
   Wishes wishes = options.wishes;
   wishes.wants_totals = options.progress.value_or(tool::SessionRun::person_watches(options));
+  wishes.home = tool::user_home();
   wishes.books = tool::user_cache("trees");
   return wishes;
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/top_directory.hpp"
+
+#include <sys/stat.h>
+
+#include "files/words.hpp"
+
+namespace udtcat::trees {
+namespace {
+
+class TopDirectories : public testing::Test {
+ protected:
+  void set_mode(mode_t mode) const { ASSERT_EQ(::chmod(folder.path().c_str(), mode), 0); }
+  [[nodiscard]] mode_t mode() const {
+    struct stat status {};
+    EXPECT_EQ(::stat(folder.path().c_str(), &status), 0);
+    return status.st_mode & 07777U;
+  }
+  [[nodiscard]] files::FileTree tree() const { return files::FileTree::open(folder.path()).value(); }
+
+  files::Folder folder;
+};
+
+TEST_F(TopDirectories, AreAsBeforeOnceTheyAreLetGo) {
+  set_mode(0755);
+  { const auto top = TopDirectory::open(tree()).value(); }
+  EXPECT_EQ(mode(), 0755U);
+}
+
+TEST_F(TopDirectories, OfAHomeKeepTheirMode) {
+  set_mode(0750);
+  const auto top = TopDirectory::open(tree()).value();
+  EXPECT_EQ(top.own_mode(folder.path()), 0750U);
+  EXPECT_EQ(top.own_mode("/nowhere"), std::nullopt) << "a sender's counts";
+  EXPECT_EQ(top.own_mode(std::nullopt), std::nullopt);
+}
+
+TEST_F(TopDirectories, OfTheWholeSystemKeepTheirMode) {
+  const auto root = files::FileTree::open("/").value();
+  EXPECT_TRUE(TopDirectory::open(root).value().own_mode(std::nullopt));
+}
+
+}  // namespace
+}  // namespace udtcat::trees
