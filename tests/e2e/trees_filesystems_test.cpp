@@ -59,7 +59,7 @@ std::vector<FileSystem> all_file_systems() {
        "truncate -s 64M image && mkfs.exfat image >exfat.log",
        {"bash", "-c",
         "loop=$(losetup -f --show image) && exec 9<$loop && losetup -d $loop && exec mount.exfat-fuse -d $loop dst"},
-       {"mode", "user.", "symbolic link", "FIFO"},
+       {"mode", "user.", "hard link", "make dst/src/link", "make dst/src/fifo"},
        false},
       {"NtfsOfOneMode",
        "truncate -s 64M image && mkfs.ntfs -qF image >ntfs.log",
@@ -100,7 +100,9 @@ class TreesFileSystems : public MountedTreesTest, public testing::WithParamInter
     if (!GetParam().has_links) return;
     EXPECT_EQ(fs::read_symlink(here("dst/src/link")), "file");
     EXPECT_TRUE(fs::is_fifo(here("dst/src/fifo")));
-    EXPECT_TRUE(fs::equivalent(here("dst/src/second name"), here("dst/src/third name")));
+    // Some count the names of a file and give each another number.
+    EXPECT_TRUE(fs::equivalent(here("dst/src/second name"), here("dst/src/third name")) ||
+                fs::hard_link_count(here("dst/src/third name")) == 2);
   }
 };
 
