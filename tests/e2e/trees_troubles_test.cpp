@@ -76,7 +76,8 @@ TEST_F(TreesTroubles, OfALinkThatLeadsOutAreNamedAndNothingIsWrittenThere) {
     Process sender = send({"src"});
     for (Process* process : {&sender, &receiver}) {
       expect_exit(*process, kReadOrWriteFailed);
-      expect_says(*process, std::string("make the directory ") + trap + ": there is something else");
+      expect_says(*process, std::string("make the directory ") + trap +
+                                ": there is a symbolic link, and nothing is written through it");
     }
     EXPECT_TRUE(fs::is_symlink(here(trap)));
     EXPECT_TRUE(fs::is_empty(here("outside/sub")));
