@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -101,7 +102,8 @@ class AttributeWriter {
   AttributeWriter(const bridge::Descriptor& opened, const Attributes& wanted, const Keeping& keeping)
       : opened_(opened), wanted_(wanted), keeping_(keeping) {}
 
-  [[nodiscard]] bool look() { return ::fstat(opened_.number(), &status_) == 0; }
+  /// Where nothing was set since the last look there is nothing else to see.
+  [[nodiscard]] bool look() { return !std::exchange(has_set_, false) || ::fstat(opened_.number(), &status_) == 0; }
   [[nodiscard]] bool is_link() const { return S_ISLNK(status_.st_mode); }
 
   /// chown(2) takes mode bits and capabilities away, so it comes first.
@@ -109,6 +111,7 @@ class AttributeWriter {
     const auto ids = ids_of(wanted_.owner);
     if (!ids) return lose("owner", ids.error().cause);
     if (status_.st_uid == ids->uid && status_.st_gid == ids->gid) return;
+    has_set_ = true;
     if (::fchownat(opened_.number(), "", ids->uid, ids->gid, AT_EMPTY_PATH) != 0) lose_by_errno("owner");
   }
 
@@ -119,6 +122,7 @@ class AttributeWriter {
     const auto there = read_extended(path, AtLink::followed, shown, keeping_.owners);
     if (!there) return lose("extended attributes", there.error().cause);
     // An owner without the right to write may not set them, either.
+    has_set_ = has_set_ || *there != wanted_.extended;
     if (!wanted_.extended.empty() && (status_.st_mode & S_IWUSR) == 0)
       std::ignore = set_mode(opened_, (status_.st_mode & kModeBits) | S_IRUSR | S_IWUSR, shown);
     for (const ExtendedAttribute& each : wanted_.extended) {
@@ -135,11 +139,13 @@ class AttributeWriter {
 
   void give_mode(const std::string& shown) {
     if (!keeping_.modes || !look() || (status_.st_mode & kModeBits) == wanted_.mode) return;
+    has_set_ = true;
     if (const auto set = set_mode(opened_, wanted_.mode, shown); !set) lose("mode", set.error().cause);
   }
 
   void give_time() {
     if (changed_time_of(status_) == cut_to(wanted_.changed, keeping_.time_unit)) return;
+    has_set_ = true;
     // Both times: what leaves one of them out is taken for nothing at all by some file systems in user space.
     const std::array<timespec, 2> times{
         status_.st_atim, timespec{wanted_.changed.seconds, static_cast<long>(wanted_.changed.nanoseconds)}};
@@ -184,6 +190,7 @@ class AttributeWriter {
   const Attributes& wanted_;
   const Keeping& keeping_;
   struct stat status_ {};
+  bool has_set_ = true;  // something, since the last look
   Losses losses_;
 };
 

@@ -51,7 +51,7 @@ struct Attributes {
 
 [[nodiscard]] FileTime changed_time_of(const struct stat& status);
 
-/// What a file system keeps of attributes; see file_system_traits.hpp, which finds it out.
+/// The part of attributes that a file system keeps; file_system_traits.hpp finds it out.
 struct Keeping {
   bool owners = false;                    ///< and the attributes of security.* and trusted.*: needs root
   std::chrono::nanoseconds time_unit{1};  ///< times are cut to multiples of it
@@ -76,7 +76,8 @@ struct Loss {
 using Losses = std::vector<Loss>;
 
 /// Gives what is open, also by O_PATH, its attributes; a symbolic link has no mode. Nothing is changed that is so
-/// already. An extended attribute that is not among them is removed, but for another host's labels of security.*.
+/// already. An extended attribute that is not among them is removed, but for labels of security.*, which are this
+/// host's own; a capability is removed.
 /// is_new    it was just made by us
 /// returns   what could not be had, looked at afterwards; a time that is cut to the file system's unit is no loss
 /// errors: Errc::local_write_failed: it cannot be looked at

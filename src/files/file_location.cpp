@@ -56,13 +56,24 @@ Result<std::string> target_at(int directory, const char* name, const std::string
   return target;
 }
 
+/// Of a directory that is open, also by O_PATH.
+std::optional<FileLocation::FileSystem> file_system_at(const bridge::Descriptor& directory) {
+  struct stat status {};
+  struct statfs system {};
+  if (::fstat(directory.number(), &status) != 0 || ::fstatfs(directory.number(), &system) != 0) return std::nullopt;
+  std::uint64_t id = 0;
+  static_assert(sizeof system.f_fsid == sizeof id);
+  std::memcpy(&id, &system.f_fsid, sizeof id);
+  return FileLocation::FileSystem{static_cast<std::uint64_t>(system.f_type), id, mount_of(directory), status.st_dev};
+}
+
 }  // namespace
 
-std::uint64_t mount_of(const bridge::Descriptor& directory) {
+MountNumber mount_of(const bridge::Descriptor& directory) {
   constexpr unsigned kMountIdUnique = 0x4000;  // spec: statx(2), STATX_MNT_ID_UNIQUE, which this libc has not
   struct statx status {};
-  if (::statx(directory.number(), "", AT_EMPTY_PATH, kMountIdUnique | STATX_MNT_ID, &status) != 0) return 0;
-  return status.stx_mnt_id;
+  if (::statx(directory.number(), "", AT_EMPTY_PATH, kMountIdUnique | STATX_MNT_ID, &status) != 0) return {};
+  return {status.stx_mnt_id, (status.stx_mask & kMountIdUnique) != 0};
 }
 
 FileLocation::FileLocation(std::string path) : name_(std::move(path)), shown_(name_) {}
@@ -121,11 +132,11 @@ bool FileLocation::ignores_case() const {
   std::string other = name_;
   for (std::size_t at = other.rfind('/') + 1; at < other.size(); ++at)
     if (is_letter(other[at]) && random() % 2 != 0) other[at] = static_cast<char>(other[at] ^ kOtherCase);
-  struct stat here {};
   struct stat there {};
-  return other != name_ && ::fstatat(directory(), name_.c_str(), &here, AT_SYMLINK_NOFOLLOW) == 0 &&
-         ::fstatat(directory(), other.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && here.st_dev == there.st_dev &&
-         here.st_ino == there.st_ino && here.st_nlink <= 1;
+  if (other == name_ || ::fstatat(directory(), other.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  FileLocation spelling = *this;
+  spelling.name_ = other;
+  return !spelling.is_listed();  // else that is another file's name
 }
 
 std::string FileLocation::birth() const {
@@ -137,19 +148,23 @@ std::string FileLocation::birth() const {
 }
 
 std::optional<FileLocation::FileSystem> FileLocation::file_system_of(const struct stat& status) const {
-  struct stat above {};
-  struct statfs system {};
-  if (!directory_ || ::fstat(directory_->number(), &above) != 0 || above.st_dev != status.st_dev ||
-      ::fstatfs(directory_->number(), &system) != 0)
-    return std::nullopt;
-  std::uint64_t id = 0;
-  static_assert(sizeof system.f_fsid == sizeof id);
-  std::memcpy(&id, &system.f_fsid, sizeof id);
-  return FileSystem{static_cast<std::uint64_t>(system.f_type), id, mount_of(*directory_)};
+  // Of the directory that was asked for last: names come by directories.
+  thread_local std::weak_ptr<const bridge::Descriptor> last;
+  thread_local std::optional<FileSystem> known;
+  if (!directory_) return std::nullopt;
+  if (last.lock() != directory_) {
+    known = file_system_at(*directory_);
+    last = directory_;
+  }
+  return known && known->device == status.st_dev ? known : std::nullopt;
+}
+
+std::optional<std::vector<std::string>> FileLocation::names_beside() const {
+  return names_in(bridge::Descriptor(::openat(directory(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
 }
 
 bool FileLocation::is_listed() const {
-  const auto names = names_in(bridge::Descriptor(::openat(directory(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  const auto names = names_beside();
   return !names || std::ranges::binary_search(*names, name_);  // who may not list it is not to be stopped by that
 }
 

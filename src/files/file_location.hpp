@@ -15,9 +15,14 @@
 
 namespace udtcat::files {
 
-/// A number that another mounting of a file system has not. Kernels before 6.8 use it again, 0 before 5.8.
+/// The number of a mounting.
+struct MountNumber {
+  std::uint64_t number = 0;  ///< 0: a kernel before 5.8, which does not tell
+  bool is_unique = false;    ///< else another mounting may have it later: a kernel before 6.8
+  friend bool operator==(const MountNumber&, const MountNumber&) = default;
+};
 /// directory   also by O_PATH
-[[nodiscard]] std::uint64_t mount_of(const bridge::Descriptor& directory);
+[[nodiscard]] MountNumber mount_of(const bridge::Descriptor& directory);
 
 /// Of a symbolic link that is open by O_PATH.  shown   for messages.  errors: Errc::local_read_failed
 [[nodiscard]] Result<std::string> read_target_of(const bridge::Descriptor& link, const std::string& shown);
@@ -54,7 +59,8 @@ class FileLocation {
   struct FileSystem {
     std::uint64_t type = 0;
     std::uint64_t id = 0;
-    std::uint64_t mount = 0;  ///< another one each time it is mounted
+    MountNumber mount;
+    dev_t device = 0;
   };
   /// Of the file whose status this is; none: it cannot be told, or is not that of its opened directory.
   [[nodiscard]] std::optional<FileSystem> file_system_of(const struct stat& status) const;
@@ -62,6 +68,8 @@ class FileLocation {
   [[nodiscard]] const std::shared_ptr<const bridge::Descriptor>& above() const { return directory_; }
   /// Whether the directory has the name in this very spelling, where look() has found it.
   [[nodiscard]] bool is_listed() const;
+  /// All names in its directory, in their order.  none: it cannot be listed
+  [[nodiscard]] std::optional<std::vector<std::string>> names_beside() const;
   [[nodiscard]] bool exists() const;
   [[nodiscard]] bool is_directory() const;
   /// It is there, and neither a file nor a directory.

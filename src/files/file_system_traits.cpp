@@ -64,13 +64,14 @@ bool obeys_syncfs(const bridge::Descriptor& directory) {
   return std::ranges::find(kObeySyncfs, static_cast<std::uint64_t>(system.f_type)) != kObeySyncfs.end();
 }
 
-/// Whether another spelling of the probe's name leads to it.
-bool folds_names(const bridge::Descriptor& directory, const struct stat& probe) {
-  return std::ranges::any_of(kFoldedNames, [&](const char* name) {
+/// Whether another spelling of the probe's name leads somewhere, where nothing else is; and whether that is the same.
+void find_folding(const bridge::Descriptor& directory, const struct stat& probe, FileSystemTraits& traits) {
+  for (const char* name : kFoldedNames) {
     struct stat status {};
-    return ::fstatat(directory.number(), name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_dev == probe.st_dev &&
-           status.st_ino == probe.st_ino;
-  });
+    if (::fstatat(directory.number(), name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    traits.folds_names = true;
+    if (!is_same_file(status, probe)) traits.folds_into_inodes = false;
+  }
 }
 
 std::string attribute_of(const bridge::Descriptor& directory, const char* name) {
@@ -102,7 +103,7 @@ FileSystemTraits traits_of(const bridge::Descriptor& directory) {
   if (::fstat(probe.number(), &status) == 0) {
     if (has_time) traits.time_unit = time_unit_by(status);
     traits.keeps_modes = has_mode && (status.st_mode & kModeBits) == kProbeMode;
-    traits.folds_names = folds_names(directory, status);
+    find_folding(directory, status, traits);
   }
   std::ignore = ::unlinkat(directory.number(), name, 0);
   return traits;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr mode_t kOwnDirectoryMode = 0700;        // spec: docs/spec/trees.md §5
 constexpr mode_t kPartMode = 0600;                // spec: docs/spec/trees.md §5: its own mode comes when it is whole
-constexpr int kMaxOtherNames = 9;                 // spec: docs/spec/trees.md §3
+constexpr int kPartsNames = 11;                   // guess: .udtcat-parts, -UID, and -UID-1 to -UID-9
 constexpr int kMaxRemovals = 100;                 // guess: other transfers' ends that come in between
 constexpr const char* kLockName = "lock";         // custom
 constexpr const char* kSquashProbeName = "mine";  // custom
@@ -91,9 +91,8 @@ Result<OwnDirectory> open_own_directory(const bridge::Descriptor& above, const s
 
 enum class Locked { yes, no, held };
 
-/// flock(2) where the file system has it, else a lock of fcntl(2), else none: two processes that do the same at the same
-/// time on such a file system are not told apart.
-/// errors: Errc::local_write_failed
+/// flock(2) where the file system has it, else a lock of fcntl(2), else none: two processes that do the same at the
+/// same time on such a file system are not told apart. errors: Errc::local_write_failed
 Result<Locked> lock_directory(const bridge::Descriptor& directory, bool waits, const std::string& shown,
                               bridge::Descriptor& lock) {
   int result = 0;
@@ -121,7 +120,8 @@ Result<PartsFolder> PartsFolder::open(const FileTree& tree, const std::string& p
   PartsFolder folder(tree);
   folder.job_ = job;
   UDTCAT_TRY(folder.directory_, tree.enter(path, Errc::local_write_failed));
-  for (int number = 0; number <= kMaxOtherNames + 1; ++number) {
+  int removals = 0;
+  for (int number = 0; number < kPartsNames; ++number) {
     folder.all_name_ = nth_parts_name(number);
     const std::string shown = tree.shown(path.empty() ? folder.all_name_ : path + '/' + folder.all_name_);
     UDTCAT_TRY(auto all, open_own_directory(*folder.directory_, folder.all_name_, shown));
@@ -130,6 +130,7 @@ Result<PartsFolder> PartsFolder::open(const FileTree& tree, const std::string& p
     // Another transfer that has just ended may have removed the folder above.
     struct stat status {};
     if (!own && ::fstat(all.opened.number(), &status) == 0 && status.st_nlink == 0) {
+      if (++removals == kMaxRemovals) return no_place(shown, "other transfers remove it again and again");
       --number;
       continue;
     }
@@ -140,7 +141,7 @@ Result<PartsFolder> PartsFolder::open(const FileTree& tree, const std::string& p
     return folder;
   }
   return no_place(tree.shown(path.empty() ? "." : path),
-                  fmt::format("{} and the {} names after it are somebody else's", kPartsName, kMaxOtherNames + 1));
+                  fmt::format("{} and the {} names after it are somebody else's", kPartsName, kPartsNames - 1));
 }
 
 FileLocation PartsFolder::of(const std::string& path) const { return {own_, name_of(path), tree_.shown(path)}; }
@@ -209,13 +210,14 @@ std::optional<FileSystemTraits> Parts::traits_on(dev_t device) const {
 
 Result<PartsFolder> Parts::folder_for(const std::string& path) const {
   const core::MutexLock lock(state_->mutex);
-  const auto asked = state_->like_top.find(path);
-  if (path.empty() || (asked != state_->like_top.end() && asked->second)) return state_->top;
+  if (path.empty() || state_->like_top.contains(path)) return state_->top;
   UDTCAT_TRY(const auto directory, state_->tree.enter(path, Errc::local_write_failed));
   const Surroundings wanted = surroundings_of(*directory);
-  if (state_->like_top.size() == kMaxAsked) state_->like_top.clear();
-  state_->like_top[path] = wanted == state_->of_top;
-  if (wanted == state_->of_top) return state_->top;
+  if (wanted == state_->of_top) {
+    if (state_->like_top.size() == kMaxAsked) state_->like_top.clear();
+    state_->like_top.insert(path);
+    return state_->top;
+  }
   UDTCAT_TRY(const std::string place, place_of(path, wanted));
   const auto found = state_->open.find(place);
   if (found != state_->open.end()) return found->second;

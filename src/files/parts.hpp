@@ -43,7 +43,8 @@ class PartsFolder {
   [[nodiscard]] const FileSystemTraits& traits() const { return traits_; }
   /// The folder itself.
   [[nodiscard]] const bridge::Descriptor& descriptor() const { return *own_; }
-  /// Removes it and all that is left in it, but for the parts of `kept`, and the folder of all where that is empty then.
+  /// Removes it and all that is left in it, but for the parts of `kept`, and the folder of all where that is empty
+  /// then.
   void remove(const std::set<std::string>& kept) const;
   /// Removes both where they are empty.
   void tidy() const;
@@ -62,11 +63,10 @@ class PartsFolder {
   FileSystemTraits traits_;
 };
 
-/// The folders of one transfer: one in the tree's directory, which is locked while this lives, and one in each directory
-/// that gives its files something else (another file system, quota, group, default ACL or label): so a part is what a
-/// file made there would be, and can be renamed.
-/// Every call may wait for the disk.
-/// Threads: internally synchronised; copies are of the same folders.
+/// The folders of one transfer: one in the tree's directory, which is locked while this lives, and one in each
+/// directory that gives its files something else (another file system, quota, group, default ACL or label): so a part
+/// is what a file made there would be, and can be renamed. Every call may wait for the disk. Threads: internally
+/// synchronised; copies are of the same folders.
 class Parts {
  public:
   enum class Held { refuse, wait };  ///< while another process has the transfer under way
@@ -75,12 +75,12 @@ class Parts {
   /// errors: Errc::local_write_failed; Errc::out_of_resources: Held::refuse
   [[nodiscard]] static Result<Parts> open(const FileTree& tree, const std::string& job, Held held);
 
-  /// That of the tree's directory.
+  /// The folder of the tree's directory.
   [[nodiscard]] const PartsFolder& top() const { return state_->top; }
   /// For files of a directory of the tree.  path   of it; empty: the tree's own
   /// errors: Errc::local_write_failed
   [[nodiscard]] Result<PartsFolder> folder_for(const std::string& path) const;
-  /// What a file system keeps in which there is a folder already; none: there is none yet.
+  /// Traits of a file system in which there is a folder already; none: there is none yet.
   [[nodiscard]] std::optional<FileSystemTraits> traits_on(dev_t device) const;
   /// A part that is whole, and cannot have its name now, stays for the next transfer.  path   of its file
   void keep(const std::string& path) const;
@@ -109,8 +109,8 @@ class Parts {
     core::Mutex mutex;
     std::map<std::string, PartsFolder> open UDTCAT_GUARDED_BY(mutex);  // by their directories' paths
     std::map<dev_t, FileSystemTraits> traits UDTCAT_GUARDED_BY(mutex);
-    std::map<std::string, bool> like_top UDTCAT_GUARDED_BY(mutex);  // directories that were asked for lately
-    std::set<std::string> places UDTCAT_GUARDED_BY(mutex);          // all of them but the top
+    std::set<std::string> like_top UDTCAT_GUARDED_BY(mutex);  // directories that were asked for, and give the same
+    std::set<std::string> places UDTCAT_GUARDED_BY(mutex);    // all of them but the top
     std::set<std::string> kept UDTCAT_GUARDED_BY(mutex);
   };
 

@@ -59,10 +59,13 @@ void PlacedFiles::note(const FileLocation& place, const std::string& name) {
   forget(place);
   const std::size_t bytes = cost_of(name);
   const auto status = status_of(place);
-  if (!status || *left_ < bytes) return;
+  if (!status) return;
+  if (left_->fetch_sub(static_cast<std::int64_t>(bytes)) < static_cast<std::int64_t>(bytes)) {
+    *left_ += static_cast<std::int64_t>(bytes);
+    return;
+  }
   placed_.emplace(File{status->st_dev, status->st_ino}, Placed{time_of(*status), name});
   by_small_letters_.insert_or_assign(in_small_letters(name), name);
-  *left_ -= bytes;
   taken_ += bytes;
 }
 
@@ -74,7 +77,7 @@ void PlacedFiles::forget(const FileLocation& place) {
   const std::size_t bytes = cost_of(found->second.name);
   by_small_letters_.erase(in_small_letters(found->second.name));
   placed_.erase(found);
-  *left_ += bytes;
+  *left_ += static_cast<std::int64_t>(bytes);
   taken_ -= bytes;
 }
 

@@ -3,6 +3,7 @@
 /// two names for one, as README and readme.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -26,9 +27,9 @@ class PlacedFiles {
   static constexpr std::size_t kMaxBytes = 268'435'456;  // spec: docs/spec/gridftp.md §9: as much as a tree has
 
   /// left   bytes that are left, for several of these; none: kMaxBytes
-  explicit PlacedFiles(std::shared_ptr<std::size_t> left = nullptr)
-      : left_(left ? std::move(left) : std::make_shared<std::size_t>(kMaxBytes)) {}
-  ~PlacedFiles() { *left_ += taken_; }
+  explicit PlacedFiles(std::shared_ptr<std::atomic<std::int64_t>> left = nullptr)
+      : left_(left ? std::move(left) : std::make_shared<std::atomic<std::int64_t>>(kMaxBytes)) {}
+  ~PlacedFiles() { *left_ += static_cast<std::int64_t>(taken_); }
   PlacedFiles(const PlacedFiles&) = delete;
   PlacedFiles& operator=(const PlacedFiles&) = delete;
 
@@ -52,7 +53,7 @@ class PlacedFiles {
 
   [[nodiscard]] static tl::unexpected<Error> would_be_lost(const FileLocation& place, const std::string& earlier);
 
-  const std::shared_ptr<std::size_t> left_;
+  const std::shared_ptr<std::atomic<std::int64_t>> left_;
   std::size_t taken_ = 0;  // of it
   std::map<File, Placed> placed_;
   std::map<std::string, std::string> by_small_letters_;  // names of placed_

@@ -75,7 +75,10 @@ bool are_holes_believable(const bridge::Descriptor& file, std::uint64_t size_byt
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) return false;
   const std::uint64_t found = bytes_of_data(file, size_bytes);
-  if (static_cast<std::uint64_t>(status.st_blocks) * kBlockBytes <= found) return true;
+  // The last block is taken whole, though the file ends in it.
+  const std::uint64_t block = std::max<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 1);
+  const std::uint64_t behind = found > 0 ? (block - size_bytes % block) % block : 0;
+  if (static_cast<std::uint64_t>(status.st_blocks) * kBlockBytes <= found + behind) return true;
   const auto written = bytes_of_extents(file, size_bytes);
   return written && *written <= found;
 }

@@ -10,9 +10,8 @@
 namespace udtcat::files {
 
 /// Asks in the order of the offsets, once for each piece of data. A file system that knows no holes has none. Where its
-/// blocks (stat(2)) are more than the data that lseek(2) finds, the list of its extents has to say so, too, as it does of
-/// blocks that were never written; else all is taken for data.
-/// Threads: unsynchronised.
+/// blocks (stat(2)) are more than the data that lseek(2) finds, the list of its extents has to say so, too, as it
+/// does of blocks that were never written; else all is taken for data. Threads: unsynchronised.
 class SparseMap {
  public:
   /// `file` outlives this.

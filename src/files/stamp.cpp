@@ -10,11 +10,14 @@
 #include <fstream>
 #include <span>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
 #include <linux/magic.h>
+#include <linux/major.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -31,15 +34,21 @@ constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::int64_t kLatelyBySeconds = 2'000'000'000;  // spec: vfat: times of two seconds
 
 /// They change st_ctim with each change, the first store into a clean page of a mapping included, and no user can set
-/// it. tmpfs is none of them: stores through mappings change no time there.
-constexpr std::array<std::uint64_t, 4> kTellingSystems{EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
-                                                       F2FS_SUPER_MAGIC};
+/// it, and their times are as fine as the kernel can. tmpfs is none of them: stores through mappings change no time there.
+constexpr std::array<std::uint64_t, 3> kTellingSystems{EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC};
 
 std::int64_t nanoseconds_of(const timespec& time) { return time.tv_sec * kNanosecondsPerSecond + time.tv_nsec; }
 
 std::int64_t nanoseconds_now() {
   timespec now{};
   std::ignore = ::clock_gettime(CLOCK_REALTIME, &now);  // fails for no valid argument
+  return nanoseconds_of(now);
+}
+
+/// By the clock that such kernels give files their times by.
+std::int64_t coarse_nanoseconds() {
+  timespec now{};
+  std::ignore = ::clock_gettime(CLOCK_REALTIME_COARSE, &now);  // fails for no valid argument
   return nanoseconds_of(now);
 }
 
@@ -81,10 +90,8 @@ void wait_for_step() {
            (major > kMajor || (major == kMajor && minor >= kMinor));
   }();
   if (is_fine) return;
-  timespec step{};
-  if (::clock_getres(CLOCK_REALTIME_COARSE, &step) != 0) return;
-  timespec rest{step.tv_sec, step.tv_nsec + 1};
-  while (::clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, &rest) == EINTR) continue;
+  const std::int64_t begin = coarse_nanoseconds();
+  while (coarse_nanoseconds() == begin) std::this_thread::yield();  // a few milliseconds at most
 }
 
 bool tells_of_changes(const bridge::Descriptor& directory) {
@@ -102,10 +109,12 @@ std::optional<Stamp> stamp_of(const FileLocation& location, const struct stat& s
   if (nanoseconds_now() - state_changed < step_of(status)) return std::nullopt;
   const auto system = location.file_system_of(status);
   if (!system || !is_telling(system->type)) return std::nullopt;
+  // An image may be restored, and mounted again, under the same number.
+  if (!system->mount.is_unique && major(status.st_dev) == LOOP_MAJOR) return std::nullopt;
   std::vector<std::byte> parts;
   core::ByteWriter writer(parts);
   for (const std::uint64_t part :
-       {this_machine(), this_start(), system->mount, system->id, std::uint64_t{status.st_dev},
+       {this_machine(), this_start(), system->mount.number, system->id, std::uint64_t{status.st_dev},
         std::uint64_t{status.st_ino}, static_cast<std::uint64_t>(status.st_size),
         static_cast<std::uint64_t>(nanoseconds_of(status.st_mtim)), static_cast<std::uint64_t>(state_changed)})
     writer.number(part);

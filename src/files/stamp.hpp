@@ -13,8 +13,8 @@ struct stat;
 namespace udtcat::files {
 
 /// A file, unchanged: 16 bytes that are others once its content or its state has changed, its file system was mounted
-/// anew, or the machine began again: a disk that lost its power, and an image that was restored, may have old times over
-/// other bytes.  spec: docs/spec/trees.md §3
+/// anew, or the machine began again: a disk that lost its power, and an image that was restored, may have old times
+/// over other bytes.  spec: docs/spec/trees.md §3
 using Stamp = ShortDigest;
 
 // guess: two ticks of a slow kernel's clock, by which a file system tells the time
@@ -24,8 +24,8 @@ inline constexpr std::chrono::milliseconds kLately{20};
 /// the future: then none will come to equal them soon.
 [[nodiscard]] std::chrono::nanoseconds time_to_settle(const struct stat& status);
 
-/// Returns once no change can have the time of one that is over: at once where the kernel's times of files are finer than
-/// what takes place between two looks (Linux 6.13).
+/// Returns once no change can have the time of one that is over: at once where the kernel's times of files are finer
+/// than what takes place between two looks (Linux 6.13).
 void wait_for_step();
 
 /// Whether each change of a file's content changes its times, a store through a mapping that is made from now on, too.

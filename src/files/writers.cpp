@@ -12,7 +12,7 @@ namespace udtcat::files {
 namespace {
 
 Writers take_lease(const bridge::Descriptor& file) {
-  // Who wants to write makes the kernel signal us; this one does nothing by default, where SIGIO ends a process.
+  // The kernel signals us when somebody wants to write; SIGURG does nothing by default, where SIGIO ends a process.
   if (::fcntl(file.number(), F_SETSIG, SIGURG) != 0) return Writers::unknown;
   if (::fcntl(file.number(), F_SETLEASE, F_RDLCK) == 0) return Writers::none;
   return errno == EAGAIN ? Writers::some : Writers::unknown;

@@ -23,8 +23,8 @@ enum class Writers {
 /// returns  false: that cannot be had
 [[nodiscard]] bool expose_stores(const bridge::Descriptor& file);
 
-/// Nobody opens a file for writing while this lives, and nobody had it open when it began.
-/// Threads: unsynchronised.
+/// Where writers() is none: who opens the file for writing waits while this lives, until the kernel breaks the lease,
+/// and is_quiet() is false then. Else it holds nothing. Threads: unsynchronised.
 class QuietFile {
  public:
   /// file   opened for reading alone; it outlives this
@@ -33,7 +33,7 @@ class QuietFile {
   QuietFile& operator=(const QuietFile&) = delete;
   ~QuietFile();
 
-  /// What was found at the beginning.
+  /// As found at the beginning.
   [[nodiscard]] Writers writers() const { return writers_; }
   /// Whether that is so still, and nobody waits to write.
   [[nodiscard]] bool is_quiet() const;

@@ -75,7 +75,12 @@ Status Committer::commit(std::vector<Taken> batch, Destination& destination) {
 }
 
 Result<struct stat> Committer::give_name(const Taken& file, Destination& destination) {
-  if (file.state.has_name) return destination.hold(file.entry.path, file.state.status);
+  if (file.state.has_name) {
+    UDTCAT_TRY(const auto now, destination.hold(file.entry.path, file.state.status));
+    if (files::is_same_content(now, file.state.status)) return now;
+    return fail(Errc::local_write_failed, "keep " + destination.tree().shown(file.entry.path),
+                "somebody else is writing it");
+  }
   UDTCAT_TRY(const auto folder, destination.folder_of(file.entry.path));
   if (file.stamp && folder.traits().tells_of_changes) {
     auto opened = folder.of(file.entry.path).open(O_RDONLY, Errc::local_read_failed);  // else it is not booked
@@ -84,7 +89,7 @@ Result<struct stat> Committer::give_name(const Taken& file, Destination& destina
   return destination.publish(file.entry.path, file.state.status);
 }
 
-/// What is booked has the content that was proved: nobody has written it up to this look, or its times tell.
+/// A file that is booked has the content that was proved: nobody has written it up to this look, or its times tell.
 void Committer::watch(const Taken& file, const struct stat& stands) {
   if (!file.stamp || !file.state.may_be_booked) return;
   const Proved proved{file.entry.path, *file.stamp, file.digest, stands};

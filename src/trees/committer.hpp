@@ -43,7 +43,7 @@ class Committer {
   static constexpr std::size_t kMaxMemory = 16'777'216;      // guess: of paths and attributes; as of those that wait
   static constexpr std::size_t kFiles = 512;                 // guess: worth a sync while the disk is idle
   static constexpr std::uint64_t kBytes = 67'108'864;        // guess: likewise
-  static constexpr std::size_t kMaxWatched = 256;            // guess: descriptors, and openers that wait for a step
+  static constexpr std::size_t kMaxWatched = 32;             // guess: descriptors, and openers that wait for a step
   static constexpr std::chrono::seconds kMaxAge{2};          // guess: a person sees files appear
 
   /// `reception` outlives this.

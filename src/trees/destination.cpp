@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/destination.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -51,15 +52,11 @@ Status Destination::charge_name(const Entry& entry) {
   return limit().charge(bytes, entry.path);
 }
 
-/// What the file system of a path's directory keeps.
+/// Attributes that the file system of a path's directory keeps.
 Result<files::Keeping> Destination::keeping(const std::string& path) {
   UDTCAT_CHECK(enter(path));
-  auto traits = parts_.traits_on(place_->status.st_dev);
-  if (!traits) {
-    UDTCAT_TRY(const auto folder, folder_of(path));
-    traits = folder.traits();
-  }
-  return files::Keeping{.owners = keeps_owners_, .time_unit = traits->time_unit, .modes = traits->keeps_modes};
+  const auto traits = parts_.traits_on(place_->status.st_dev).value_or(files::FileSystemTraits());
+  return files::Keeping{.owners = keeps_owners_, .time_unit = traits.time_unit, .modes = traits.keeps_modes};
 }
 
 Status Destination::enter(const std::string& path) {
@@ -74,6 +71,8 @@ Status Destination::enter(const std::string& path) {
         fail(Errc::local_write_failed, "make names in " + tree().shown(place.path), core::errno_text(errno));
   placement_.add_file_system(place.status.st_dev, *location.above());
   place_ = std::move(place);
+  // A file system that was not met before is asked what it keeps, where that can be.
+  if (place_->is_writable && !parts_.traits_on(place_->status.st_dev)) std::ignore = folder_of(path);
   return {};
 }
 
@@ -87,6 +86,11 @@ Result<files::PartsFolder> Destination::folder_of(const std::string& path) {
 
 Status Destination::check_place(const std::string& path, const std::optional<struct stat>& there) {
   UDTCAT_CHECK(enter(path));
+  {
+    const core::MutexLock lock(placement_.names());
+    if (placement_.is_below_refused(path))
+      return fail(Errc::local_write_failed, "write " + tree().shown(path), "the directory that it is in is missing");
+  }
   UDTCAT_CHECK(place_->is_writable);
   UDTCAT_CHECK(folder_of(path));
   if (!there) return {};
@@ -112,6 +116,7 @@ Result<struct stat> Destination::make_directory(const Entry& entry) {
                 S_ISLNK(status->st_mode) ? "there is a symbolic link, and nothing is written through it"
                                          : "there is something else");
   if (!status) {
+    UDTCAT_CHECK(check_place(path, std::nullopt));
     UDTCAT_CHECK(charge_name(entry));
     UDTCAT_CHECK(location.make_directory(kUnfinishedMode));
   }
@@ -120,12 +125,16 @@ Result<struct stat> Destination::make_directory(const Entry& entry) {
   if (::fstat(opened.number(), &now) != 0 || (status && !files::is_same_file(now, *status)))
     return fail(Errc::local_write_failed, "make the directory " + location.shown(), "somebody else has replaced it");
   const core::MutexLock lock(placement_.names());
-  UDTCAT_CHECK(check_own_locked(location, path, now));
+  if (auto own = check_own_locked(location, path, now); !own) {
+    placement_.refuse_below(path);
+    return tl::unexpected(std::move(own.error()));
+  }
   const bool is_usable = (now.st_mode & S_IRWXU) == S_IRWXU;
   if (!is_usable && path != "." && now.st_uid == ::geteuid())
     UDTCAT_CHECK(files::set_mode(opened, (now.st_mode & files::kModeBits) | S_IRWXU, location.shown()));
   placement_.add(now, path);
   placement_.add_file_system(now.st_dev, opened);
+  if (path != ".") std::ignore = enter(path + "/.");  // before the folders of parts are removed at the end
   return now;
 }
 
@@ -182,8 +191,7 @@ Status Destination::make_hard_link(const std::string& path, const std::string& o
     return fail(Errc::local_write_failed, "link " + location.shown(),
                 original.shown() + " is not there, or is another file by now");
   if (status && files::is_same_file(*status, *original_status)) {
-    const auto traits = parts_.traits_on(status->st_dev);
-    if (traits && traits->folds_names && !location.is_listed())
+    if (!is_listed(location, path))
       return fail(Errc::local_write_failed, "link " + location.shown(),
                   "its name is the same as that of " + original.shown() + " here");
     return {};
@@ -213,12 +221,8 @@ Status Destination::copy(const files::FileLocation& original, const std::string&
     return fail(Errc::local_read_failed, "copy " + original.shown(), core::errno_text(errno));
   UDTCAT_CHECK(limit().charge(static_cast<std::uint64_t>(status.st_size), path));
   UDTCAT_CHECK(files::copy_whole(from, to, tree().shown(path)));
-  const files::Attributes attributes{.mode = status.st_mode & files::kModeBits,
-                                     .changed = files::changed_time_of(status),
-                                     .owner = {.uid = status.st_uid, .gid = status.st_gid, .user = {}, .group = {}},
-                                     .extended = {}};
-  UDTCAT_TRY(const auto kept, keeping(path));
-  UDTCAT_CHECK(files::write_attributes(to, attributes, kept, true, tree().shown(path)));
+  UDTCAT_TRY(const auto attributes, files::read_attributes(original, status));
+  UDTCAT_CHECK(give(to, attributes, path, true));
   struct stat now {};
   const bool is_same = ::fstat(from.number(), &now) == 0 && files::is_same_state(now, status);
   if (!is_same) return fail(Errc::local_read_failed, "copy " + original.shown(), "somebody else is writing it");
@@ -227,15 +231,20 @@ Status Destination::copy(const files::FileLocation& original, const std::string&
   return {};
 }
 
-Status Destination::set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new) {
-  const std::string shown = tree().shown(entry.path);
-  UDTCAT_TRY(const auto kept, keeping(entry.path));
-  UDTCAT_TRY(const auto losses, files::write_attributes(opened, entry.attributes, kept, is_new, shown));
+/// path   of what is open
+Status Destination::give(const bridge::Descriptor& opened, const files::Attributes& attributes, const std::string& path,
+                         bool is_new) {
+  UDTCAT_TRY(const auto kept, keeping(path));
+  UDTCAT_TRY(const auto losses, files::write_attributes(opened, attributes, kept, is_new, tree().shown(path)));
   if (losses.empty()) return {};
   struct stat status {};
   std::ignore = ::fstat(opened.number(), &status);  // it has just been looked at
-  placement_.lose(status.st_dev, shown, losses);
+  placement_.lose(status.st_dev, tree().shown(path), losses);
   return {};
+}
+
+Status Destination::set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new) {
+  return give(opened, entry.attributes, entry.path, is_new);
 }
 
 Status Destination::set_directory(const std::string& path, const files::Attributes& attributes,
@@ -246,15 +255,12 @@ Status Destination::set_directory(const std::string& path, const files::Attribut
   if (::fstat(opened.number(), &now) != 0 || !files::is_same_file(now, made))
     return fail(Errc::local_write_failed, "set the attributes of " + location.shown(),
                 "another directory has taken its place");
-  UDTCAT_TRY(const auto kept, keeping(path == "." ? "" : path + "/."));
   if (!obeys_syncfs(now.st_dev)) {
     const bridge::Descriptor own(::openat(opened.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (own.is_open() && ::fsync(own.number()) != 0 && errno != EINVAL && errno != ENOSYS)
       return fail(Errc::local_write_failed, "store " + location.shown(), core::errno_text(errno));
   }
-  UDTCAT_TRY(const auto losses, files::write_attributes(opened, attributes, kept, false, location.shown()));
-  placement_.lose(now.st_dev, location.shown(), losses);
-  return {};
+  return give(opened, attributes, path, false);
 }
 
 Result<bool> Destination::has_attributes(const struct stat& status, const Entry& entry) {
@@ -275,9 +281,32 @@ Status Destination::check_own(const std::string& path, const struct stat& there)
 
 Status Destination::check_own_locked(const files::FileLocation& location, const std::string& path,
                                      const struct stat& there) {
-  if (!placement_.has(there, path, [&] { return location.is_listed(); })) return {};
-  return fail(Errc::local_write_failed, "write " + location.shown(),
-              "what stands there came by another name of this transfer, which is the same here");
+  const auto refused = [&](const char* cause) {
+    return fail(Errc::local_write_failed, "write " + location.shown(), cause);
+  };
+  if (placement_.is_below_refused(path)) return refused("the directory that it is in is missing");
+  if (placement_.has(there, path, [&] { return location.is_listed(); }))
+    return refused("what stands there came by another name of this transfer, which is the same here");
+  const auto traits = parts_.traits_on(there.st_dev);
+  if (path == "." || !traits || !traits->folds_names || traits->folds_into_inodes || is_listed(location, path))
+    return {};
+  return refused("it stands there in another spelling, which is the same on this file system");
+}
+
+/// Whether a name that is there has this very spelling. The names of a directory are read once, and again for one
+/// that is not among them.
+bool Destination::is_listed(const files::FileLocation& location, const std::string& path) {
+  const std::string directory = above(path);
+  const std::string name = path.substr(directory.empty() ? 0 : directory.size() + 1);
+  for (const bool is_fresh : {false, true}) {
+    if (is_fresh || !listed_ || listed_->path != directory) {
+      auto names = location.names_beside();
+      if (!names) return true;  // who may not list them is not to be stopped by that
+      listed_ = Listed{directory, std::move(*names)};
+    }
+    if (std::ranges::binary_search(listed_->names, name)) return true;
+  }
+  return false;
 }
 
 Result<struct stat> Destination::hold(const std::string& path, const struct stat& file) {
@@ -286,6 +315,8 @@ Result<struct stat> Destination::hold(const std::string& path, const struct stat
   UDTCAT_TRY(const auto now, location.look());
   if (!now || !files::is_same_file(*now, file))
     return fail(Errc::local_write_failed, "keep " + location.shown(), "somebody else has replaced it");
+  if (S_ISREG(file.st_mode) && now->st_size != file.st_size)
+    return fail(Errc::local_write_failed, "keep " + location.shown(), "somebody else is writing it");
   UDTCAT_CHECK(check_own_locked(location, path, *now));
   placement_.add(*now, path);
   return *now;

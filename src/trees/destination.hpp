@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -67,7 +68,7 @@ class Destination {
 
   /// Whether an earlier entry has what stands at a path: one of the same path, or of a name that is the same here.
   [[nodiscard]] Status check_own(const std::string& path, const struct stat& there);
-  /// What stands there is an entry's now.  file   as it was proved
+  /// The file that stands there is an entry's now.  file   as it was proved
   /// returns  its state
   [[nodiscard]] Result<struct stat> hold(const std::string& path, const struct stat& file);
   /// The part gets its name.  whole   its state when it was
@@ -76,11 +77,14 @@ class Destination {
 
  private:
   [[nodiscard]] Result<files::Keeping> keeping(const std::string& path);
+  [[nodiscard]] Status give(const bridge::Descriptor& opened, const files::Attributes& attributes,
+                            const std::string& path, bool is_new);
   [[nodiscard]] Status enter(const std::string& path);
   [[nodiscard]] Result<bool> take_as_it_is(const Entry& entry, const files::FileLocation& location);
   [[nodiscard]] Status make_part(const Entry& entry, const files::FileLocation& part) const;
   [[nodiscard]] Status check_own_locked(const files::FileLocation& location, const std::string& path,
                                         const struct stat& there) UDTCAT_REQUIRES(placement_.names());
+  [[nodiscard]] bool is_listed(const files::FileLocation& location, const std::string& path);
   [[nodiscard]] Status copy(const files::FileLocation& original, const std::string& path);
 
   /// The directory whose names were asked for last, and whether names can be made in it.
@@ -96,6 +100,12 @@ class Destination {
   Placement& placement_;
   const bool keeps_owners_;
   std::optional<Place> place_;
+  /// The names of the directory that was listed last, in their order.
+  struct Listed {
+    std::string path;
+    std::vector<std::string> names;
+  };
+  std::optional<Listed> listed_;
 };
 
 }  // namespace udtcat::trees

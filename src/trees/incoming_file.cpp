@@ -217,7 +217,7 @@ Result<bool> IncomingFile::take_standing() {
   UDTCAT_TRY(const auto location, destination_.locate(entry_.path));
   if (!location.leads_to(standing_) || now.st_size != before.st_size)
     return fail(Errc::local_read_failed, "keep " + location.shown(), "somebody else has replaced it");
-  // What was done to it since its content was hashed cannot be told from what was done by us.
+  // A change since its content was hashed cannot be told from one that was made by us.
   state_ = {.has_name = true, .may_be_booked = is_told && files::is_same_state(now, before), .status = now};
   return true;
 }

@@ -44,7 +44,7 @@ class IncomingFile {
   [[nodiscard]] Status take(const Same& same);
   /// It is whole: as a part with its attributes, or as the file that has the name.
   [[nodiscard]] Status take(const Whole& whole);
-  /// What a whole one is.
+  /// The state of a whole one.
   struct State {
     bool has_name = false;      ///< else it is a part, which waits for its name
     bool may_be_booked = true;  ///< its times tell of each change since its content was proved

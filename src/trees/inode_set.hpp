@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A set of inodes that is small in memory: eight bytes each, in a table that is half full at least.
+/// A set of inodes that is small in memory: 11 to 21 bytes each, in a table of eight-byte places.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ class InodeSet {
     key ^= key >> kShift;
     return key == kFree ? 1 : key;
   }
-  /// That of the key, or the free one where it would be.
+  /// The place of the key, or the free one where it would be.
   [[nodiscard]] static std::size_t slot_of(const std::vector<std::uint64_t>& slots, std::uint64_t key) {
     std::size_t at = key & (slots.size() - 1);
     while (slots[at] != kFree && slots[at] != key) at = (at + 1) & (slots.size() - 1);

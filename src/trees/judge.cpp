@@ -84,7 +84,11 @@ Status Judge::answer_file(const Numbered& numbered) {
     UDTCAT_TRY(const bool is_proved, have_proved(numbered, location));
     if (is_proved) return {};
   }
-  UDTCAT_CHECK(destination_.check_place(entry.path, status));
+  // One that may be equal may need no part.
+  const bool may_be_equal =
+      status && S_ISREG(status->st_mode) && static_cast<std::uint64_t>(status->st_size) == entry.size_bytes;
+  const Status place = destination_.check_place(entry.path, status);
+  if (!place && (!may_be_equal || entry.size_bytes == 0 || !is_of_name(place.error()))) return place;
   // The file is expected before its answer is on its way.
   UDTCAT_TRY(auto candidate, find_candidate(entry, status));
   if (candidate) {
@@ -127,8 +131,8 @@ Result<bool> Judge::have_proved(const Numbered& numbered, const files::FileLocat
 /// A part is the better one: it is this file's.
 Result<std::optional<Candidate>> Judge::find_candidate(const Entry& entry, const std::optional<struct stat>& status) {
   if (entry.size_bytes == 0) return std::nullopt;
-  UDTCAT_TRY(const auto folder, destination_.folder_of(entry.path));
-  const auto part = folder.of(entry.path).look();
+  const auto folder = destination_.folder_of(entry.path);
+  const auto part = folder ? folder->of(entry.path).look() : std::optional<struct stat>();
   if (part && *part && S_ISREG((*part)->st_mode) && (*part)->st_size > 0 && (*part)->st_nlink == 1)
     return Candidate{true, **part, {}};
   const bool may_be_equal =
@@ -141,11 +145,14 @@ void Judge::hash_leaves(const Entry& entry, Candidate& candidate) {
   const auto file = open_candidate(destination_, entry.path, candidate);
   if (!file) return;
   // A part is open for writing here, and nothing is believed of its times.
+  struct stat before {};
+  const bool is_known = ::fstat(file->number(), &before) == 0;
   const bool is_exposed =
       candidate.is_part || files::writers_of(*file) == files::Writers::none || files::expose_stores(*file);
   if (::fstat(file->number(), &candidate.status) != 0) return;
   const auto location = destination_.locate(entry.path);
-  candidate.is_told_by_times = is_exposed && location && files::tells_of_changes(*location, candidate.status) &&
+  candidate.is_told_by_times = is_exposed && is_known && files::is_same_state(before, candidate.status) && location &&
+                               files::tells_of_changes(*location, candidate.status) &&
                                files::time_to_settle(candidate.status) == std::chrono::nanoseconds(0);
   const auto there = static_cast<std::uint64_t>(candidate.status.st_size);
   files::LeafReader reader(*file, entry.size_bytes, memory_, entry.path);

@@ -2,6 +2,8 @@
 #include "trees/placement.hpp"
 
 #include <cerrno>
+#include <memory>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -29,19 +31,35 @@ bool Placement::has(const struct stat& status, const std::string& path, const st
   return several_.contains(std::hash<std::string>()(path)) || !is_listed();
 }
 
+void Placement::refuse_below(const std::string& path) {
+  if (refused_.size() < kMaxRefused) refused_.insert(path);
+}
+
+bool Placement::is_below_refused(const std::string& path) const {
+  if (refused_.empty()) return false;
+  for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1))
+    if (refused_.contains(path.substr(0, slash))) return true;
+  return false;
+}
+
 void Placement::add_file_system(dev_t device, const bridge::Descriptor& directory) {
   const core::MutexLock lock(mutex_);
-  bridge::Descriptor& kept = file_systems_[device];
-  if (!kept.is_open())  // also by O_PATH, which syncfs(2) does not take
-    kept = bridge::Descriptor(::openat(directory.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  auto& kept = file_systems_[device];
+  if (kept && kept->is_open()) return;  // also by O_PATH, which syncfs(2) does not take
+  kept =
+      std::make_shared<const bridge::Descriptor>(::openat(directory.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 Status Placement::sync(const std::string& shown) {
-  const core::MutexLock lock(mutex_);
-  for (const auto& [device, directory] : file_systems_)
-    if (::syncfs(directory.number()) != 0)
+  std::vector<std::shared_ptr<const bridge::Descriptor>> directories;
+  {
+    const core::MutexLock lock(mutex_);
+    for (const auto& [device, directory] : file_systems_) directories.push_back(directory);
+  }
+  for (const auto& directory : directories)
+    if (::syncfs(directory->number()) != 0)
       return fail(Errc::local_write_failed, "store what was written to " + shown,
-                  directory.is_open() ? core::errno_text(errno) : "no directory of its file system can be opened");
+                  directory->is_open() ? core::errno_text(errno) : "no directory of its file system can be opened");
   return {};
 }
 

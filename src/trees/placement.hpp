@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What one transfer has put in place below its directory, as the threads that do so share it.
+/// The names that one transfer has put in place below its directory, as the threads that do so share them.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -51,7 +52,7 @@ class Placement {
 
   [[nodiscard]] Limit& limit() { return limit_; }
   /// Held from the look at a name until something has its place.
-  [[nodiscard]] core::Mutex& names() { return names_; }
+  [[nodiscard]] core::Mutex& names() UDTCAT_RETURN_CAPABILITY(names_) { return names_; }
 
   /// Something has that path now.
   void add(const struct stat& status, const std::string& path) UDTCAT_REQUIRES(names_);
@@ -59,6 +60,10 @@ class Placement {
   /// is_listed   asked of a file with several names: whether the path is one in this very spelling
   [[nodiscard]] bool has(const struct stat& status, const std::string& path,
                          const std::function<bool()>& is_listed) const UDTCAT_REQUIRES(names_);
+
+  /// A directory is not to be had: what is below its path would come into another.
+  void refuse_below(const std::string& path) UDTCAT_REQUIRES(names_);
+  [[nodiscard]] bool is_below_refused(const std::string& path) const UDTCAT_REQUIRES(names_);
 
   /// directory   of a file system in which names are made, or have been found
   void add_file_system(dev_t device, const bridge::Descriptor& directory);
@@ -69,6 +74,8 @@ class Placement {
   void lose(dev_t device, const std::string& shown, const files::Losses& losses);
 
  private:
+  static constexpr std::size_t kMaxRefused =
+      65'536;                                     // guess: then those below more of them may be merged, and are named
   static constexpr std::size_t kMaxTold = 1'024;  // guess: of losses: more file systems than anybody mounts
 
   Limit limit_;
@@ -76,8 +83,9 @@ class Placement {
   core::Mutex names_;
   InodeSet placed_ UDTCAT_GUARDED_BY(names_);
   std::unordered_set<std::uint64_t> several_ UDTCAT_GUARDED_BY(names_);  // hashes of paths of files with several names
+  std::set<std::string> refused_ UDTCAT_GUARDED_BY(names_);              // directories
   core::Mutex mutex_;
-  std::map<dev_t, bridge::Descriptor> file_systems_ UDTCAT_GUARDED_BY(mutex_);
+  std::map<dev_t, std::shared_ptr<const bridge::Descriptor>> file_systems_ UDTCAT_GUARDED_BY(mutex_);
   std::set<std::pair<dev_t, std::string>> told_ UDTCAT_GUARDED_BY(mutex_);
 };
 

@@ -236,13 +236,13 @@ void Receiver::set_directories() {
     if (path == ".") {
       const auto own_mode = reception_.options().keeps_owners ? std::nullopt : top_.own_mode(reception_.options().home);
       attributes.mode = own_mode.value_or(attributes.mode);
-      top_.keep_mode();
     }
     struct stat made {};
     made.st_dev = directory->device;
     made.st_ino = directory->inode;
-    if (auto set = destination_.set_directory(path, attributes, made); !set)
-      refuse_after_all(directory->id, set.error());
+    const Status set = destination_.set_directory(path, attributes, made);
+    if (!set) refuse_after_all(directory->id, set.error());
+    if (set && path == ".") top_.keep_mode(attributes.mode);
   }
 }
 

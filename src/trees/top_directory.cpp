@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/top_directory.hpp"
 
+#include <cstddef>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -11,26 +13,60 @@
 #include "files/accounts.hpp"
 #include "files/attributes.hpp"
 #include "files/stamp.hpp"
+#include "lib/core/mutex.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::trees {
+
+namespace {
+
+/// Directories that transfers of this process have made writable, by device and inode: the last one restores the mode.
+struct Widened {
+  std::size_t transfers = 0;
+  std::uint32_t mode = 0;  // to be restored
+};
+core::Mutex widened_mutex;
+std::map<std::pair<dev_t, ino_t>, Widened> widened UDTCAT_GUARDED_BY(widened_mutex);
+
+std::uint32_t mode_of(const struct stat& status) { return status.st_mode & files::kModeBits; }
+
+}  // namespace
 
 Result<TopDirectory> TopDirectory::open(const files::FileTree& tree) {
   UDTCAT_TRY(auto directory, tree.enter("", Errc::local_write_failed));
   TopDirectory top(std::move(directory));
   const int number = top.directory_->number();
   struct stat status {};
-  const bool is_read_only = ::faccessat(number, ".", W_OK | X_OK, AT_EACCESS) != 0 && ::fstat(number, &status) == 0 &&
-                            status.st_uid == ::geteuid() && (status.st_mode & S_IRWXU) != S_IRWXU;
-  if (!is_read_only) return top;
-  const std::uint32_t mode = status.st_mode & files::kModeBits;
-  UDTCAT_CHECK(files::set_mode(*top.directory_, mode | S_IRWXU, tree.shown(".")));
-  top.mode_ = mode;
+  if (::fstat(number, &status) != 0) return top;  // who writes into it says so
+  const core::MutexLock lock(widened_mutex);
+  const auto known = widened.find({status.st_dev, status.st_ino});
+  const bool is_read_only = ::faccessat(number, ".", W_OK | X_OK, AT_EACCESS) != 0 && status.st_uid == ::geteuid() &&
+                            (status.st_mode & S_IRWXU) != S_IRWXU;
+  if (known == widened.end() && !is_read_only) return top;
+  if (is_read_only) UDTCAT_CHECK(files::set_mode(*top.directory_, mode_of(status) | S_IRWXU, tree.shown(".")));
+  Widened& mine = widened[{status.st_dev, status.st_ino}];
+  if (mine.transfers++ == 0) mine.mode = mode_of(status);
+  top.file_ = {status.st_dev, status.st_ino};
   return top;
 }
 
 TopDirectory::~TopDirectory() {
-  if (directory_ && mode_) std::ignore = files::set_mode(*directory_, *mode_, "");  // nobody is left to hear of it
+  if (!directory_ || !file_) return;
+  const core::MutexLock lock(widened_mutex);
+  const auto mine = widened.find(*file_);
+  if (mine == widened.end() || --mine->second.transfers > 0) return;
+  const std::uint32_t mode = mine->second.mode;
+  widened.erase(mine);
+  struct stat status {};
+  const bool is_as_we_made_it = ::fstat(directory_->number(), &status) == 0 && mode_of(status) == (mode | S_IRWXU);
+  if (is_as_we_made_it) std::ignore = files::set_mode(*directory_, mode, "");  // nobody is left to hear of it
+}
+
+void TopDirectory::keep_mode(std::uint32_t mode) {
+  if (!file_) return;
+  const core::MutexLock lock(widened_mutex);
+  const auto mine = widened.find(*file_);
+  if (mine != widened.end()) mine->second.mode = mode;
 }
 
 std::optional<std::uint32_t> TopDirectory::own_mode(const std::optional<std::string>& home) const {
@@ -41,7 +77,10 @@ std::optional<std::uint32_t> TopDirectory::own_mode(const std::optional<std::str
     return ::stat(path, &there) == 0 && files::is_same_file(status, there);
   };
   if (!is_at("/") && !files::is_home(status) && !(home && is_at(home->c_str()))) return std::nullopt;
-  return mode_.value_or(status.st_mode & files::kModeBits);
+  if (!file_) return mode_of(status);
+  const core::MutexLock lock(widened_mutex);
+  const auto mine = widened.find(*file_);
+  return mine != widened.end() ? mine->second.mode : mode_of(status);
 }
 
 }  // namespace udtcat::trees

@@ -6,6 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include <sys/types.h>
 
 #include <udtcat/result.hpp>
 
@@ -14,7 +17,8 @@
 
 namespace udtcat::trees {
 
-/// While it lives its owner can write to the directory, also where an earlier transfer has made it read-only.
+/// While it lives its owner can write to the directory, also where an earlier transfer has made it read-only. The last of
+/// several in a process restores the mode, unless somebody else has changed it meanwhile.
 /// Threads: unsynchronised.
 class TopDirectory {
  public:
@@ -22,12 +26,11 @@ class TopDirectory {
   [[nodiscard]] static Result<TopDirectory> open(const files::FileTree& tree);
   TopDirectory(TopDirectory&&) = default;
   TopDirectory& operator=(TopDirectory&&) = delete;
-  /// Its mode is what it was, unless keep_mode().
   ~TopDirectory();
 
   /// It has got another mode, which stays.
-  void keep_mode() { mode_.reset(); }
-  /// That of a home, or of /, is not a sender's to change, as nobody can log in to a home that others may write to.
+  void keep_mode(std::uint32_t mode);
+  /// The mode of a home, or of /, is not a sender's to change, as nobody can log in to a home that others may write to.
   /// home   the user's, where it is known; the one of the directory's owner is one, too
   /// returns  none: a sender's counts
   [[nodiscard]] std::optional<std::uint32_t> own_mode(const std::optional<std::string>& home) const;
@@ -36,7 +39,7 @@ class TopDirectory {
   explicit TopDirectory(std::shared_ptr<const bridge::Descriptor> directory) : directory_(std::move(directory)) {}
 
   std::shared_ptr<const bridge::Descriptor> directory_;
-  std::optional<std::uint32_t> mode_;  // to be restored
+  std::optional<std::pair<dev_t, ino_t>> file_;  // of a directory that was made writable
 };
 
 }  // namespace udtcat::trees

@@ -10,11 +10,6 @@ namespace udtcat::trees {
 
 namespace {
 
-bool is_same_content(const struct stat& one, const struct stat& other) {
-  return files::is_same_file(one, other) && one.st_size == other.st_size &&
-         one.st_mtim.tv_sec == other.st_mtim.tv_sec && one.st_mtim.tv_nsec == other.st_mtim.tv_nsec;
-}
-
 /// One that cannot be had is of no file.
 struct stat status_of(const bridge::Descriptor& file) {
   struct stat status {};
@@ -34,7 +29,7 @@ WatchedFile::WatchedFile(files::FileLocation location, bridge::Descriptor file, 
     pause(time);
     before_ = status_of(file_);
   }
-  is_as_announced_ = is_same_content(before_, announced.status);
+  is_as_announced_ = files::is_same_content(before_, announced.status);
   const bool is_known = announced.stamp && files::is_same_state(before_, announced.status);
   tells_ = is_exposed && (is_known || files::tells_of_changes(location_, before_));
   if (tells_) stamp_ = is_known ? announced.stamp : files::stamp_of(location_, before_);
@@ -42,14 +37,14 @@ WatchedFile::WatchedFile(files::FileLocation location, bridge::Descriptor file, 
 
 WatchedFile::Seen WatchedFile::look_again() {
   after_ = status_of(file_);
-  if (!is_same_content(before_, after_)) return Seen::other_content;
+  if (!files::is_same_content(before_, after_)) return Seen::other_content;
   if (!keeps_state()) return Seen::unsure;  // the time of the content may have been set back
   if (tells_) return Seen::same;
-  const bool has_writers = writers_ == files::Writers::some || files::writers_of(file_) == files::Writers::some;
-  return has_writers ? Seen::unsure : Seen::same;
+  const bool has_none = writers_ == files::Writers::none && files::writers_of(file_) == files::Writers::none;
+  return has_none ? Seen::same : Seen::unsure;
 }
 
-bool WatchedFile::keeps_content() const { return is_same_content(before_, status_of(file_)); }
+bool WatchedFile::keeps_content() const { return files::is_same_content(before_, status_of(file_)); }
 
 std::optional<files::Stamp> WatchedFile::stamp() const { return keeps_state() ? stamp_ : std::nullopt; }
 

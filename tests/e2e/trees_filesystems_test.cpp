@@ -31,7 +31,7 @@ constexpr auto kSmallTree = R"(
   touch -hd '2023-11-14 22:13:20.123456789' file link fifo empty sparse sub setgid
 )";
 
-/// What is to be kept by each; the times that one rounds are no loss.
+/// Attributes that each is to keep; the times that one rounds are no loss.
 std::vector<FileSystem> all_file_systems() {
   const std::string shared = "mkdir store && chmod 755 store";
   return {
@@ -80,7 +80,7 @@ class TreesFileSystems : public MountedTreesTest, public testing::WithParamInter
     script(kSmallTree);
     mount(GetParam());
   }
-  /// What is kept, said and returned is as the table has it.
+  /// All that is kept, said and returned is as the table has it.
   void expect_as_promised(const Outcome& outcome) const {
     const int status = GetParam().lost.empty() ? kSuccess : kReadOrWriteFailed;
     EXPECT_EQ(outcome.sender, status) << outcome.said_by_sender;

@@ -45,7 +45,7 @@ TEST_F(PlacedFilesTest, AreForgottenWhereAnybodyHasChangedThem) {
 }
 
 TEST_F(PlacedFilesTest, AreNotedAsFarAsThereIsRoom) {
-  const auto left = std::make_shared<std::size_t>(1000);  // room for three
+  const auto left = std::make_shared<std::atomic<std::int64_t>>(1000);  // room for three
   {
     PlacedFiles few(left);
     for (int twice = 0; twice < 20; ++twice) few.note(one, "a/file");

@@ -74,7 +74,7 @@ class JoinedWires {
   std::thread thread_;
 };
 
-/// That of a failure; nothing of other messages.
+/// The reason in a failure; nothing of other messages.
 inline std::string reason_in(const Message& message) {
   const auto* failed = std::get_if<Failed>(&message);
   return failed != nullptr ? failed->reason : std::string();

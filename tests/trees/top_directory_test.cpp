@@ -2,6 +2,7 @@
 #include "trees/top_directory.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "files/words.hpp"
 
@@ -21,10 +22,21 @@ class TopDirectories : public testing::Test {
   files::Folder folder;
 };
 
-TEST_F(TopDirectories, AreAsBeforeOnceTheyAreLetGo) {
-  set_mode(0755);
-  { const auto top = TopDirectory::open(tree()).value(); }
-  EXPECT_EQ(mode(), 0755U);
+TEST_F(TopDirectories, ThatAreReadOnlyAreSoAgainOnceTheyAreLetGo) {
+  const bool is_root = ::geteuid() == 0;  // who may write anywhere
+  ASSERT_TRUE(!is_root || ::seteuid(12'345) == 0);
+  const std::string path = "/tmp/udtcat-top-" + std::to_string(::getpid());
+  ASSERT_EQ(::mkdir(path.c_str(), 0555), 0);
+  struct stat status {};
+  {
+    const auto top = TopDirectory::open(files::FileTree::open(path).value()).value();
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777U, 0755U);
+  }
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0555U);
+  ::rmdir(path.c_str());
+  ASSERT_TRUE(!is_root || ::seteuid(0) == 0);
 }
 
 TEST_F(TopDirectories, OfAHomeKeepTheirMode) {

@@ -73,7 +73,8 @@ struct Service {
   const ServedRoot root;
   const ServeOptions options;
   DataSlots data_slots{options.most_data_connections};
-  const std::shared_ptr<std::size_t> placed_bytes_left = std::make_shared<std::size_t>(files::PlacedFiles::kMaxBytes);
+  const std::shared_ptr<std::atomic<std::int64_t>> placed_bytes_left =
+      std::make_shared<std::atomic<std::int64_t>>(files::PlacedFiles::kMaxBytes);
 };
 
 }  // namespace udtcat::gridftp

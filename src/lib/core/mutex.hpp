@@ -23,6 +23,7 @@
 #define UDTCAT_SCOPED_CAPABILITY UDTCAT_THREAD_ATTRIBUTE_(scoped_lockable)
 #define UDTCAT_GUARDED_BY(...) UDTCAT_THREAD_ATTRIBUTE_(guarded_by(__VA_ARGS__))
 #define UDTCAT_REQUIRES(...) UDTCAT_THREAD_ATTRIBUTE_(requires_capability(__VA_ARGS__))
+#define UDTCAT_RETURN_CAPABILITY(...) UDTCAT_THREAD_ATTRIBUTE_(lock_returned(__VA_ARGS__))
 #define UDTCAT_ACQUIRE(...) UDTCAT_THREAD_ATTRIBUTE_(acquire_capability(__VA_ARGS__))
 #define UDTCAT_RELEASE(...) UDTCAT_THREAD_ATTRIBUTE_(release_capability(__VA_ARGS__))
 

@@ -35,7 +35,7 @@ class MountedTreesTest : public TreesTest {
   void mount(const FileSystem& file_system);
   /// Runs a script in the test's home; it has to succeed.
   void script(const std::string& text) const;
-  /// What became of a transfer of "src" to "dst".
+  /// The end of a transfer of "src" to "dst".
   struct Outcome {
     int sender = -1;
     int receiver = -1;
