@@ -34,7 +34,8 @@ constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::int64_t kLatelyBySeconds = 2'000'000'000;  // spec: vfat: times of two seconds
 
 /// They change st_ctim with each change, the first store into a clean page of a mapping included, and no user can set
-/// it, and their times are as fine as the kernel can. tmpfs is none of them: stores through mappings change no time there.
+/// it, and their times are as fine as the kernel can. tmpfs is none of them: stores through mappings change no time
+/// there.
 constexpr std::array<std::uint64_t, 3> kTellingSystems{EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC};
 
 std::int64_t nanoseconds_of(const timespec& time) { return time.tv_sec * kNanosecondsPerSecond + time.tv_nsec; }

@@ -29,7 +29,7 @@ namespace udtcat::trees {
 /// places, and one that is silent gives way to another:
 ///
 ///   silent ── HELLO ──► begun ──► over
-///      └─ 10 s; no place left ─┘ └─ no place left, no byte for 2 minutes, its peer has two places more ─► leaving ──► over
+///      └─ 10 s; no place left ─┘ └─ no place left, 2 minutes, its peer has two places more ─► leaving ──► over
 ///
 /// Threads: confined to the main thread.
 class TreeListener {
