@@ -17,8 +17,8 @@
 
 namespace udtcat::trees {
 
-/// While it lives its owner can write to the directory, also where an earlier transfer has made it read-only. The last of
-/// several in a process restores the mode, unless somebody else has changed it meanwhile.
+/// While it lives its owner can write to the directory, also where an earlier transfer has made it read-only. The last
+/// of several in a process restores the mode, unless somebody else has changed it meanwhile.
 /// Threads: unsynchronised.
 class TopDirectory {
  public:
