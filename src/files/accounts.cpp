@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "files/sha256.hpp"
+#include "files/stamp.hpp"
 #include "lib/core/byte_order.hpp"
 #include "lib/core/mutex.hpp"
 
@@ -119,7 +120,7 @@ bool is_home(const struct stat& directory) {
   passwd* found = nullptr;
   struct stat home {};
   return ::getpwuid_r(directory.st_uid, &account, memory.data(), memory.size(), &found) == 0 && found != nullptr &&
-         ::stat(found->pw_dir, &home) == 0 && home.st_dev == directory.st_dev && home.st_ino == directory.st_ino;
+         ::stat(found->pw_dir, &home) == 0 && is_same_file(home, directory);
 }
 
 std::uint64_t this_machine() {

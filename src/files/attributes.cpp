@@ -27,7 +27,7 @@ constexpr std::size_t kMaxExtendedBytes = kMiB;  // spec: docs/spec/trees.md §1
 constexpr std::size_t kEachBytes = 5;            // spec: docs/spec/trees.md §3: the lengths of both
 
 /// Of an attribute that goes along: a user's, and with the owner the system's, too. Access lists are of system.*.
-/// What overlayfs(5) writes down of its own layers is no file's.
+/// Notes of overlayfs(5) on its own layers are no file's.
 bool goes_along(std::string_view name, bool with_owner) {
   if (name.starts_with("trusted.overlay.")) return false;
   return name.starts_with("user.") || (with_owner && (name.starts_with("security.") || name.starts_with("trusted.")));

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <span>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -80,7 +78,7 @@ std::chrono::nanoseconds time_to_settle(const struct stat& status) {
   return std::chrono::nanoseconds(age < -step || age >= step ? 0 : step - age);
 }
 
-void wait_for_step() {
+bool is_past_step(const struct stat& status) {
   static const bool is_fine = [] {
     utsname system{};
     int major = 0;
@@ -90,9 +88,7 @@ void wait_for_step() {
     return ::uname(&system) == 0 && std::sscanf(system.release, "%d.%d", &major, &minor) == 2 &&  // NOLINT: as is
            (major > kMajor || (major == kMajor && minor >= kMinor));
   }();
-  if (is_fine) return;
-  const std::int64_t begin = coarse_nanoseconds();
-  while (coarse_nanoseconds() == begin) std::this_thread::yield();  // a few milliseconds at most
+  return is_fine || coarse_nanoseconds() > nanoseconds_of(status.st_ctim);
 }
 
 bool tells_of_changes(const bridge::Descriptor& directory) {

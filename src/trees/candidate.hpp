@@ -2,6 +2,7 @@
 /// Files that may have leaves of one that is wanted.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <sys/stat.h>
@@ -20,6 +21,7 @@ struct Candidate {
   LeafRuns leaves;        ///< that the sender was told of
   /// Its content cannot have changed while it was hashed, nor since, unless its times tell of it.
   bool is_told_by_times = false;
+  std::optional<Error> why_it_stays{};  ///< nothing else can have its name
 };
 
 /// A part can be written, too.  path   of the entry

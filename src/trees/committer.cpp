@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "files/stamp.hpp"
@@ -70,7 +71,7 @@ Status Committer::commit(std::vector<Taken> batch, Destination& destination) {
     reception_.prove(file.entry, file.digest);
     watch(file, *stands);
   }
-  end_watch();
+  end_watch(0);
   return {};
 }
 
@@ -84,7 +85,7 @@ Result<struct stat> Committer::give_name(const Taken& file, Destination& destina
   UDTCAT_TRY(const auto folder, destination.folder_of(file.entry.path));
   if (file.stamp && folder.traits().tells_of_changes) {
     auto opened = folder.of(file.entry.path).open(O_RDONLY, Errc::local_read_failed);  // else it is not booked
-    if (opened) watched_.push_back(std::make_unique<Watched>(std::move(*opened)));
+    if (opened) begin_watch(std::move(*opened));
   }
   return destination.publish(file.entry.path, file.state.status);
 }
@@ -101,19 +102,36 @@ void Committer::watch(const Taken& file, const struct stat& stands) {
   if (watched_.empty() || watched_.back()->proved) return;
   if (::fstat(watched_.back()->file.number(), &opened) == 0 && files::is_same_state(opened, stands))
     watched_.back()->proved = proved;
-  if (watched_.size() >= kMaxWatched) end_watch();
 }
 
-/// Where the clock of a file system steps, a change in the step of the rename would leave the times as they are.
-void Committer::end_watch() {
-  if (!watched_.empty()) files::wait_for_step();
-  for (const auto& each : watched_) {
+void Committer::begin_watch(bridge::Descriptor part) {
+  // guess: of descriptors, which sessions and other transfers need as well
+  constexpr std::size_t kShare = 4;
+  rlimit descriptors{};
+  const bool has_limit = ::getrlimit(RLIMIT_NOFILE, &descriptors) == 0;
+  const bool is_full =
+      watched_.size() >= kMaxWatched || (has_limit && Watched::in_all >= descriptors.rlim_cur / kShare);
+  end_watch(is_full ? watched_.size() / 2 : watched_.size());
+  watched_.push_back(std::make_unique<Watched>(std::move(part)));
+}
+
+/// Looks at those whose step of the clock is over, since a change in the step of the rename would leave the times as they
+/// are.  left   how many may stay; waits for a step where there would be more
+void Committer::end_watch(std::size_t left) {
+  while (!watched_.empty()) {
+    Watched& first = *watched_.front();
+    if (first.proved && !files::is_past_step(first.proved->status)) {
+      if (watched_.size() <= left || reception_.has_failed()) break;
+      reception_.pause(std::chrono::milliseconds(1));
+      continue;
+    }
     struct stat now {};
-    if (each->proved && each->quiet.is_quiet() && ::fstat(each->file.number(), &now) == 0 &&
-        files::is_same_state(now, each->proved->status))
-      proved_.push_back(std::move(*each->proved));
+    if (first.proved && first.quiet.is_quiet() && ::fstat(first.file.number(), &now) == 0 &&
+        files::is_same_state(now, first.proved->status))
+      proved_.push_back(std::move(*first.proved));
+    watched_.pop_front();
   }
-  watched_.clear();
+  if (reception_.has_failed()) watched_.clear();
 }
 
 }  // namespace udtcat::trees

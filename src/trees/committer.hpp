@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -43,7 +45,7 @@ class Committer {
   static constexpr std::size_t kMaxMemory = 16'777'216;      // guess: of paths and attributes; as of those that wait
   static constexpr std::size_t kFiles = 512;                 // guess: worth a sync while the disk is idle
   static constexpr std::uint64_t kBytes = 67'108'864;        // guess: likewise
-  static constexpr std::size_t kMaxWatched = 32;             // guess: descriptors, and openers that wait for a step
+  static constexpr std::size_t kMaxWatched = 256;            // guess: descriptors: a step of a slow clock
   static constexpr std::chrono::seconds kMaxAge{2};          // guess: a person sees files appear
 
   /// `reception` outlives this.
@@ -74,7 +76,8 @@ class Committer {
   [[nodiscard]] Status commit(std::vector<Taken> batch, Destination& destination);
   [[nodiscard]] Result<struct stat> give_name(const Taken& file, Destination& destination);
   void watch(const Taken& file, const struct stat& stands);
-  void end_watch();
+  void begin_watch(bridge::Descriptor part);
+  void end_watch(std::size_t left);
 
   Reception& reception_;
   std::vector<Taken> batch_;
@@ -87,12 +90,17 @@ class Committer {
   std::vector<Proved> proved_;  // the thread's, until finish()
   /// A part that gets its name: nobody may write it from before that until it was looked at.
   struct Watched {
-    explicit Watched(bridge::Descriptor opened) : file(std::move(opened)) {}
+    explicit Watched(bridge::Descriptor opened) : file(std::move(opened)) { ++in_all; }
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+    ~Watched() { --in_all; }
+
+    static inline std::atomic<std::size_t> in_all{0};  // of the process, whose descriptors they are
     bridge::Descriptor file;
     files::QuietFile quiet{file};
-    std::optional<Proved> proved{};
+    std::optional<Proved> proved{};  // none: it has no name yet, or gets none
   };
-  std::vector<std::unique_ptr<Watched>> watched_;  // the thread's; the last one may still have no name
+  std::deque<std::unique_ptr<Watched>> watched_;  // the thread's, in the order of their names
   std::thread thread_;
 };
 

@@ -9,6 +9,7 @@
 
 #include <udtcat/result.hpp>
 
+#include "files/tree_hash.hpp"
 #include "lib/core/try.hpp"
 #include "trees/answers.hpp"
 #include "trees/message.hpp"

@@ -255,12 +255,23 @@ Status Destination::set_directory(const std::string& path, const files::Attribut
   if (::fstat(opened.number(), &now) != 0 || !files::is_same_file(now, made))
     return fail(Errc::local_write_failed, "set the attributes of " + location.shown(),
                 "another directory has taken its place");
-  if (!obeys_syncfs(now.st_dev)) {
-    const bridge::Descriptor own(::openat(opened.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (own.is_open() && ::fsync(own.number()) != 0 && errno != EINVAL && errno != ENOSYS)
-      return fail(Errc::local_write_failed, "store " + location.shown(), core::errno_text(errno));
-  }
+  UDTCAT_CHECK(sync_names(opened, location.shown()));
   return give(opened, attributes, path, false);
+}
+
+Status Destination::sync() {
+  UDTCAT_CHECK(placement_.sync(tree().shown(".")));
+  UDTCAT_TRY(const auto top, tree().enter("", Errc::local_write_failed));
+  return sync_names(*top, tree().shown("."));
+}
+
+/// Where syncfs(2) need not be heard: the names in a directory.
+Status Destination::sync_names(const bridge::Descriptor& directory, const std::string& shown) const {
+  struct stat status {};
+  if (::fstat(directory.number(), &status) != 0 || obeys_syncfs(status.st_dev)) return {};
+  const bridge::Descriptor own(::openat(directory.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!own.is_open() || ::fsync(own.number()) == 0 || errno == EINVAL || errno == ENOSYS) return {};
+  return fail(Errc::local_write_failed, "store " + shown, core::errno_text(errno));
 }
 
 Result<bool> Destination::has_attributes(const struct stat& status, const Entry& entry) {

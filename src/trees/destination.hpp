@@ -64,7 +64,7 @@ class Destination {
   /// Whether sync() stores what is on a file system; else each file is to be synced before it has its name.
   [[nodiscard]] bool obeys_syncfs(dev_t device) const;
   /// Returns when all that was written is on the disk.
-  [[nodiscard]] Status sync() { return placement_.sync(tree().shown(".")); }
+  [[nodiscard]] Status sync();
 
   /// Whether an earlier entry has what stands at a path: one of the same path, or of a name that is the same here.
   [[nodiscard]] Status check_own(const std::string& path, const struct stat& there);
@@ -77,6 +77,7 @@ class Destination {
 
  private:
   [[nodiscard]] Result<files::Keeping> keeping(const std::string& path);
+  [[nodiscard]] Status sync_names(const bridge::Descriptor& directory, const std::string& shown) const;
   [[nodiscard]] Status give(const bridge::Descriptor& opened, const files::Attributes& attributes,
                             const std::string& path, bool is_new);
   [[nodiscard]] Status enter(const std::string& path);

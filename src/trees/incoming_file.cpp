@@ -70,6 +70,8 @@ Result<files::PartsFolder> IncomingFile::folder() {
 /// A part that is no candidate is not believed: another one takes its place.
 Status IncomingFile::open_part() {
   if (part_.is_open()) return {};
+  if (candidate_ && candidate_->why_it_stays)
+    return fail(Errc::local_read_failed, candidate_->why_it_stays->what, candidate_->why_it_stays->cause);
   if (candidate_) UDTCAT_CHECK(take_up_candidate());
   if (part_.is_open()) return {};
   UDTCAT_CHECK(destination_.charge_name(entry_));

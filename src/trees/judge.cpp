@@ -19,6 +19,12 @@ namespace {
 
 constexpr std::uint64_t kQuickBytes = 16'777'216;  // guess: hashed within 10 ms
 
+/// Whether what stands may be the file that is announced.
+bool may_be_equal(const Entry& entry, const std::optional<struct stat>& status) {
+  return entry.size_bytes > 0 && status && S_ISREG(status->st_mode) &&
+         static_cast<std::uint64_t>(status->st_size) == entry.size_bytes;
+}
+
 }  // namespace
 
 void Judge::judge(Numbered numbered) {
@@ -84,11 +90,8 @@ Status Judge::answer_file(const Numbered& numbered) {
     UDTCAT_TRY(const bool is_proved, have_proved(numbered, location));
     if (is_proved) return {};
   }
-  // One that may be equal may need no part.
-  const bool may_be_equal =
-      status && S_ISREG(status->st_mode) && static_cast<std::uint64_t>(status->st_size) == entry.size_bytes;
   const Status place = destination_.check_place(entry.path, status);
-  if (!place && (!may_be_equal || entry.size_bytes == 0 || !is_of_name(place.error()))) return place;
+  if (!place && !may_be_equal(entry, status)) return place;  // else it may need no part
   // The file is expected before its answer is on its way.
   UDTCAT_TRY(auto candidate, find_candidate(entry, status));
   if (candidate) {
@@ -97,15 +100,17 @@ Status Judge::answer_file(const Numbered& numbered) {
     hash_leaves(entry, *candidate);
   }
   if (!candidate || candidate->leaves.leaves() == 0) {
+    UDTCAT_CHECK(place);
     reception_.expect(numbered.id, {entry, std::nullopt, numbered.body_bytes});
     return reception_.writer().put(Want{numbered.id});
   }
+  if (!place) candidate->why_it_stays = place.error();
   const LeafRuns leaves = candidate->leaves;
   reception_.expect(numbered.id, {entry, std::move(candidate), numbered.body_bytes});
   return tell_leaves(numbered.id, leaves);
 }
 
-/// Whether the book knows the very file that stands, which then gets its attributes, and its answer.
+/// Whether the book knows the very file that stands, with its attributes; then it has its answer.
 Result<bool> Judge::have_proved(const Numbered& numbered, const files::FileLocation& location) {
   const Entry& entry = numbered.entry;
   const auto opened = location.open(O_PATH, Errc::local_read_failed);
@@ -113,15 +118,13 @@ Result<bool> Judge::have_proved(const Numbered& numbered, const files::FileLocat
   if (!opened || ::fstat(opened->number(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   const auto digest = reception_.proofs().find(entry, location, status);
   if (!digest) return false;
-  // One with other names here is not to give them its attributes, too.
-  if (status.st_nlink > 1) {
-    UDTCAT_TRY(const bool has_all, destination_.has_attributes(status, entry));
-    if (!has_all) return false;
-  }
+  UDTCAT_TRY(const bool has_all, destination_.has_attributes(status, entry));
+  if (!has_all) return false;
+  // Its extended attributes may differ; a state that is another one then, whoever has changed it, is hashed.
   UDTCAT_CHECK(destination_.set_attributes_of(*opened, entry, false));
+  struct stat after {};
+  if (::fstat(opened->number(), &after) != 0 || !files::is_same_state(after, status)) return false;
   UDTCAT_TRY(const auto now, destination_.hold(entry.path, status));
-  if (now.st_size != status.st_size)
-    return fail(Errc::local_write_failed, "keep " + location.shown(), "somebody else is writing it");
   reception_.stand(numbered.id, entry, now);
   reception_.tally().bytes += entry.size_bytes;
   UDTCAT_CHECK(have(numbered, digest));
@@ -135,18 +138,16 @@ Result<std::optional<Candidate>> Judge::find_candidate(const Entry& entry, const
   const auto part = folder ? folder->of(entry.path).look() : std::optional<struct stat>();
   if (part && *part && S_ISREG((*part)->st_mode) && (*part)->st_size > 0 && (*part)->st_nlink == 1)
     return Candidate{true, **part, {}};
-  const bool may_be_equal =
-      status && S_ISREG(status->st_mode) && static_cast<std::uint64_t>(status->st_size) == entry.size_bytes;
-  return may_be_equal ? std::optional(Candidate{false, *status, {}}) : std::nullopt;
+  return may_be_equal(entry, status) ? std::optional(Candidate{false, *status, {}}) : std::nullopt;
 }
 
 /// Leaves that cannot be read are none. One that is read is that of the state in `candidate`, or is not believed later.
 void Judge::hash_leaves(const Entry& entry, Candidate& candidate) {
   const auto file = open_candidate(destination_, entry.path, candidate);
   if (!file) return;
-  // A part is open for writing here, and nothing is believed of its times.
   struct stat before {};
   const bool is_known = ::fstat(file->number(), &before) == 0;
+  // A part is open for writing here, and nothing is believed of its times.
   const bool is_exposed =
       candidate.is_part || files::writers_of(*file) == files::Writers::none || files::expose_stores(*file);
   if (::fstat(file->number(), &candidate.status) != 0) return;

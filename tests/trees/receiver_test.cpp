@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/receiver.hpp"
 
-#include <cstdlib>
 #include <filesystem>
-#include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "trees/ends.hpp"
+#include "trees/receivers.hpp"
 
 namespace udtcat::trees {
 namespace {
@@ -18,68 +15,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-class Receivers : public testing::Test {
- protected:
-  void begin(const ReceivingEnd::Change& change = {}) { end.emplace(in, change); }
-  Peer& peer() { return end->peer; }
-  EntryId announce(const Entry& entry) {
-    peer().say(entry);
-    return next_id++;
-  }
-  /// A file that the receiver asks for.
-  EntryId begin_file(const std::string& path = "f", std::uint64_t bytes = kContent.size()) {
-    const EntryId id = announce(file_at(path, bytes));
-    EXPECT_EQ(peer().hear<Want>().entry, id);
-    return id;
-  }
-  void describe(EntryId id, std::span<const std::byte> content = kContent) {
-    for (std::uint64_t leaf = 0; leaf < files::leaves_of(content.size()); ++leaf)
-      peer().gather(leaf_of(id, content, leaf));
-    peer().say(Whole{id, root_of(content), {}});
-  }
-  void give_file(const std::string& path, std::span<const std::byte> content = kContent) {
-    describe(begin_file(path, content.size()), content);
-  }
-  void expect_done() {
-    peer().say(End{next_id});
-    EXPECT_EQ(peer().hear<Done>().entries, next_id);
-    const Status over = end->over();
-    EXPECT_TRUE(over) << over.error().message();
-  }
-  /// The receiver says that it is over, and why; no name is there but those.
-  void expect_violation(const std::string& cause, const std::vector<std::string>& names = {}) {
-    const Status over = end->over();
-    ASSERT_FALSE(over);
-    EXPECT_EQ(over.error().code, Errc::protocol_violated);
-    EXPECT_THAT(over.error().message(), HasSubstr(cause));
-    ASSERT_TRUE(end->failed) << "the sender hears of it";
-    EXPECT_EQ(end->failed->cause, Errc::stream_refused);
-    EXPECT_EQ(names_in(in), names);
-  }
-  static std::vector<std::string> names_in(const std::string& directory) {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(directory))
-      if (entry.path().filename() != files::kPartsName) names.push_back(entry.path().filename());
-    std::ranges::sort(names);
-    return names;
-  }
-  [[nodiscard]] std::string made_in(const std::string& name) const {
-    std::filesystem::create_directory(folder / name);
-    return folder / name;
-  }
-  [[nodiscard]] struct stat status_of(const std::string& path) const {
-    struct stat status {};
-    EXPECT_EQ(::lstat((in + '/' + path).c_str(), &status), 0) << path;
-    return status;
-  }
-
-  Folder folder;
-  const std::string in = made_in("in");
-  const std::string outside = made_in("outside");
-  std::optional<ReceivingEnd> end;
-  EntryId next_id = 0;
-};
 
 TEST_F(Receivers, MakeWhatIsAnnounced) {
   begin();
@@ -144,98 +79,6 @@ TEST_F(Receivers, FollowNoSymbolicLinkThatWasPutInTheWay) {
   EXPECT_TRUE(end->over());
   EXPECT_THAT(names_in(outside), IsEmpty());
   EXPECT_EQ(end->tally.troubles, 3U);
-}
-
-TEST_F(Receivers, TakeOneEntryOfAPath) {
-  begin();
-  give_file("f");
-  announce(directory_at("d"));
-  std::ignore = peer().hear<Have>();
-  announce(symbolic_link_at("l", "x"));
-  std::ignore = peer().hear<Have>();
-  const EntryId again = announce(file_at("f", kContent.size()));
-  EXPECT_EQ(peer().hear<Hashes>().entry, again) << "the first one's part waits for its name";
-  describe(again, test::random_bytes(kContent.size()));
-  const EntryId directory = announce(directory_at("d"));
-  EXPECT_EQ(peer().hear<Refused>().entry, directory);
-  const EntryId link = announce(symbolic_link_at("l", "y"));
-  EXPECT_EQ(peer().hear<Refused>().entry, link);
-  peer().say(End{next_id});
-  EXPECT_EQ(peer().hear<Refused>().entry, again);
-  EXPECT_EQ(peer().hear<Done>().entries, next_id);
-  EXPECT_TRUE(end->over());
-  EXPECT_EQ(folder.read("in/f"), kContent) << "the first stands";
-  EXPECT_EQ(std::filesystem::read_symlink(folder / "in/l"), "x");
-  EXPECT_EQ(end->tally.troubles, 3U);
-}
-
-TEST_F(Receivers, GiveNoDirectoryAttributesThatHasTakenAnothersPlace) {
-  std::filesystem::create_directory(folder / "outside/private");
-  std::filesystem::permissions(folder / "outside/private", std::filesystem::perms::owner_all);
-  begin();
-  announce(directory_at("d"));
-  std::ignore = peer().hear<Have>();
-  std::filesystem::remove(folder / "in/d");
-  std::filesystem::rename(folder / "outside/private", folder / "in/d");
-  peer().say(End{next_id});
-  EXPECT_THAT(peer().hear<Refused>().reason, HasSubstr("another directory has taken its place"));
-  EXPECT_EQ(peer().hear<Done>().entries, next_id);
-  EXPECT_TRUE(end->over());
-  EXPECT_EQ(status_of("d").st_mode & 07777U, 0700U);
-}
-
-TEST_F(Receivers, LinkToNoFileThatHasTakenTheOriginalsPlace) {
-  begin();
-  const EntryId original = announce(linkable_at("f", kContent.size()));
-  std::ignore = peer().hear<Want>();
-  describe(original);
-  for (std::size_t i = 0; i < Committer::kFiles; ++i) give_file("g" + std::to_string(i), {});  // a batch
-  const EntryId link = announce(hard_link_at("l", original));
-  EXPECT_EQ(peer().hear<Have>().entry, link);
-  while (!folder.has("in/f")) std::this_thread::yield();
-  folder.write("in/other", bytes_of("another's"));
-  std::filesystem::rename(folder / "in/other", folder / "in/f");
-  peer().say(End{next_id});
-  EXPECT_EQ(peer().hear<Refused>().entry, link);
-  EXPECT_EQ(peer().hear<Done>().entries, next_id);
-  EXPECT_TRUE(end->over());
-  EXPECT_FALSE(folder.has("in/l"));
-}
-
-TEST_F(Receivers, ReplaceAFileThatTheyMayNotRead) {
-  folder.write("in/f", test::random_bytes(kContent.size()));
-  std::filesystem::permissions(folder / "in/f", std::filesystem::perms::none);
-  begin();
-  const EntryId id = announce(file_at("f", kContent.size()));
-  if (::geteuid() == 0)
-    std::ignore = peer().hear<Hashes>();  // root may read all
-  else
-    std::ignore = peer().hear<Want>();
-  describe(id);
-  expect_done();
-  EXPECT_EQ(folder.read("in/f"), kContent);
-}
-
-TEST_F(Receivers, SayBeforeItsBytesThatAFileCannotHaveItsName) {
-  folder.write("in/f", bytes_of("old"));
-  if (::setuid(::geteuid()) != 0 || ::system(("chattr +i " + (folder / "in/f") + " 2>/dev/null").c_str()) != 0)
-    GTEST_SKIP() << "no file can be made immutable here";
-  begin();
-  const EntryId id = announce(file_at("f", kContent.size()));
-  const auto refused = peer().hear<Refused>();
-  EXPECT_EQ(refused.entry, id);
-  EXPECT_THAT(refused.reason, HasSubstr("immutable"));
-  expect_done();
-  std::ignore = ::system(("chattr -i " + (folder / "in/f")).c_str());
-}
-
-TEST_F(Receivers, WriteIntoAReadOnlyDirectoryOfAnEarlierTransfer) {
-  std::filesystem::permissions(folder / "in", std::filesystem::perms(0555));
-  begin();
-  give_file("f");
-  expect_done();
-  EXPECT_EQ(status_of(".").st_mode & 07777U, 0555U);
-  std::filesystem::permissions(folder / "in", std::filesystem::perms(0755));
 }
 
 TEST_F(Receivers, ReplaceASymbolicLinkAndNotItsTarget) {

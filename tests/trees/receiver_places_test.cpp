@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/receiver.hpp"
+
+#include <filesystem>
+#include <thread>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trees/receivers.hpp"
+
+namespace udtcat::trees {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(Receivers, TakeOneEntryOfAPath) {
+  begin();
+  give_file("f");
+  announce(directory_at("d"));
+  std::ignore = peer().hear<Have>();
+  announce(symbolic_link_at("l", "x"));
+  std::ignore = peer().hear<Have>();
+  const EntryId again = announce(file_at("f", kContent.size()));
+  EXPECT_EQ(peer().hear<Hashes>().entry, again) << "the first one's part waits for its name";
+  describe(again, test::random_bytes(kContent.size()));
+  const EntryId directory = announce(directory_at("d"));
+  EXPECT_EQ(peer().hear<Refused>().entry, directory);
+  const EntryId link = announce(symbolic_link_at("l", "y"));
+  EXPECT_EQ(peer().hear<Refused>().entry, link);
+  peer().say(End{next_id});
+  EXPECT_EQ(peer().hear<Refused>().entry, again);
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_EQ(folder.read("in/f"), kContent) << "the first stands";
+  EXPECT_EQ(std::filesystem::read_symlink(folder / "in/l"), "x");
+  EXPECT_EQ(end->tally.troubles, 3U);
+}
+
+TEST_F(Receivers, GiveNoDirectoryAttributesThatHasTakenAnothersPlace) {
+  std::filesystem::create_directory(folder / "outside/private");
+  std::filesystem::permissions(folder / "outside/private", std::filesystem::perms::owner_all);
+  begin();
+  announce(directory_at("d"));
+  std::ignore = peer().hear<Have>();
+  std::filesystem::remove(folder / "in/d");
+  std::filesystem::rename(folder / "outside/private", folder / "in/d");
+  peer().say(End{next_id});
+  EXPECT_THAT(peer().hear<Refused>().reason, HasSubstr("another directory has taken its place"));
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_EQ(status_of("d").st_mode & 07777U, 0700U);
+}
+
+TEST_F(Receivers, LinkToNoFileThatHasTakenTheOriginalsPlace) {
+  begin();
+  const EntryId original = announce(linkable_at("f", kContent.size()));
+  std::ignore = peer().hear<Want>();
+  describe(original);
+  for (std::size_t i = 0; i < Committer::kFiles; ++i) give_file("g" + std::to_string(i), {});  // a batch
+  const EntryId link = announce(hard_link_at("l", original));
+  EXPECT_EQ(peer().hear<Have>().entry, link);
+  while (!folder.has("in/f")) std::this_thread::yield();
+  folder.write("in/other", bytes_of("another's"));
+  std::filesystem::rename(folder / "in/other", folder / "in/f");
+  peer().say(End{next_id});
+  EXPECT_EQ(peer().hear<Refused>().entry, link);
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_FALSE(folder.has("in/l"));
+}
+
+TEST_F(Receivers, ReplaceAFileThatTheyMayNotRead) {
+  folder.write("in/f", test::random_bytes(kContent.size()));
+  std::filesystem::permissions(folder / "in/f", std::filesystem::perms::none);
+  begin();
+  const EntryId id = announce(file_at("f", kContent.size()));
+  if (::geteuid() == 0)
+    std::ignore = peer().hear<Hashes>();  // root may read all
+  else
+    std::ignore = peer().hear<Want>();
+  describe(id);
+  expect_done();
+  EXPECT_EQ(folder.read("in/f"), kContent);
+}
+
+/// A file that its owner, or root, has made immutable while this lives.
+class ImmutableFile {
+ public:
+  explicit ImmutableFile(const std::string& path)
+      : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), is_so_(set(true)) {}
+  ImmutableFile(const ImmutableFile&) = delete;
+  ImmutableFile& operator=(const ImmutableFile&) = delete;
+  ~ImmutableFile() {
+    if (is_so_) std::ignore = set(false);
+  }
+  [[nodiscard]] bool is_so() const { return is_so_; }
+
+ private:
+  [[nodiscard]] bool set(bool immutable) const {
+    int flags = 0;
+    if (::ioctl(file_.number(), FS_IOC_GETFLAGS, &flags) != 0) return false;
+    flags = immutable ? flags | FS_IMMUTABLE_FL : flags & ~FS_IMMUTABLE_FL;
+    return ::ioctl(file_.number(), FS_IOC_SETFLAGS, &flags) == 0;
+  }
+
+  const bridge::Descriptor file_;
+  const bool is_so_;
+};
+
+TEST_F(Receivers, SayBeforeItsBytesThatAFileCannotHaveItsName) {
+  folder.write("in/f", bytes_of("old"));
+  const ImmutableFile immutable(folder / "in/f");
+  if (!immutable.is_so()) GTEST_SKIP() << "only root may make a file immutable";
+  begin();
+  const EntryId id = announce(file_at("f", kContent.size()));
+  const auto refused = peer().hear<Refused>();
+  EXPECT_EQ(refused.entry, id);
+  EXPECT_THAT(refused.reason, HasSubstr("immutable"));
+  expect_done();
+}
+
+TEST_F(Receivers, KeepAnEqualFileThatCannotBeReplaced) {
+  folder.write("in/f", kContent);
+  const timespec times[2] = {{1'000'000'000, 5}, {1'000'000'000, 5}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (folder / "in/f").c_str(), times, 0), 0);
+  std::filesystem::permissions(folder / "in/f", std::filesystem::perms(0644));
+  const ImmutableFile immutable(folder / "in/f");
+  if (!immutable.is_so()) GTEST_SKIP() << "only root may make a file immutable";
+  begin();
+  const EntryId id = announce(file_at("f", kContent.size()));
+  EXPECT_EQ(peer().hear<Hashes>().entry, id);
+  peer().say(Same{id, 0, kLeaves});
+  peer().say(Whole{id, root_of(kContent), {}});
+  expect_done();
+  EXPECT_EQ(end->tally.troubles, 0U);
+}
+
+TEST_F(Receivers, WriteNoPartOfAFileThatCannotBeReplaced) {
+  folder.write("in/f", test::random_bytes(kContent.size()));
+  const ImmutableFile immutable(folder / "in/f");
+  if (!immutable.is_so()) GTEST_SKIP() << "only root may make a file immutable";
+  begin();
+  const EntryId id = announce(file_at("f", kContent.size()));
+  EXPECT_EQ(peer().hear<Hashes>().entry, id);
+  describe(id);
+  peer().say(End{next_id});
+  EXPECT_THAT(peer().hear<Refused>().reason, HasSubstr("immutable"));
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_FALSE(folder.has("in/.udtcat-parts"));
+}
+
+TEST_F(Receivers, WriteIntoAReadOnlyDirectoryOfAnEarlierTransfer) {
+  std::filesystem::permissions(folder / "in", std::filesystem::perms(0555));
+  begin();
+  give_file("f");
+  expect_done();
+  EXPECT_EQ(status_of(".").st_mode & 07777U, 0555U);
+  std::filesystem::permissions(folder / "in", std::filesystem::perms(0755));
+}
+
+}  // namespace
+}  // namespace udtcat::trees
