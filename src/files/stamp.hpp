@@ -24,8 +24,8 @@ inline constexpr std::chrono::milliseconds kLately{20};
 /// the future: then none will come to equal them soon.
 [[nodiscard]] std::chrono::nanoseconds time_to_settle(const struct stat& status);
 
-/// Whether no change can have the time of a file's last one any more: at once where the kernel's times of files are finer
-/// than the time between two looks (Linux 6.13).
+/// Whether no change can have the time of a file's last one any more: at once where the kernel's times of files are
+/// finer than the time between two looks (Linux 6.13).
 [[nodiscard]] bool is_past_step(const struct stat& status);
 
 /// Whether each change of a file's content changes its times, a store through a mapping that is made from now on, too.

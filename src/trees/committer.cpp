@@ -115,8 +115,8 @@ void Committer::begin_watch(bridge::Descriptor part) {
   watched_.push_back(std::make_unique<Watched>(std::move(part)));
 }
 
-/// Looks at those whose step of the clock is over, since a change in the step of the rename would leave the times as they
-/// are.  left   how many may stay; waits for a step where there would be more
+/// Looks at those whose step of the clock is over, since a change in the step of the rename would leave the times as
+/// they are.  left   how many may stay; waits for a step where there would be more
 void Committer::end_watch(std::size_t left) {
   while (!watched_.empty()) {
     Watched& first = *watched_.front();

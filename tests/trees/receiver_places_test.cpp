@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/// src/trees: the names that a receiver gives, keeps and refuses, in a directory where others have a hand.
 #include "trees/receiver.hpp"
 
 #include <filesystem>
