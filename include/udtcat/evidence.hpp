@@ -52,6 +52,7 @@ struct EndEvidence {
   std::uint64_t probing_sent = 0;  ///< of packets_sent, faster than path_rate
   std::uint64_t queued_lost = 0;   ///< of packets_lost, found so while the smoothed round trip showed a queue
   std::uint64_t probing_lost = 0;  ///< of the other packets_lost, those of probing_sent
+  std::uint64_t trains_off = 0;    ///< 1: the path loses trains, so that datagrams go singly
   std::uint64_t packet_bytes = 0;  ///< IP bytes that the path is known to carry; 0: unknown
   // ---- Its sockets
   std::uint64_t socket_drops = 0;         ///< datagrams for which they had no room

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -15,7 +16,9 @@ namespace udtcat {
 struct KnownPath {
   BitRate rate;                      ///< of payload that arrived, when nothing but the path limited it; 0: not known
   std::chrono::microseconds rtt{0};  ///< the least round trip
-  std::uint32_t cookie = 0;  ///< by which the peer's port knows this host again (docs/spec/udt4.md §4); 0: none
+  std::uint32_t cookie = 0;      ///< by which the peer's port knows this host again (docs/spec/udt4.md §4); 0: none
+  std::size_t packet_bytes = 0;  ///< of IP, the most that it was found to carry; 0: not known
+  bool loses_trains = false;     ///< what the kernel or the device cuts is lost; single datagrams arrive
 };
 
 /// Set in TransportOptions. A peer is its host: the port says nothing.
@@ -25,7 +28,7 @@ class KnownPaths {
   virtual ~KnownPaths() = default;
   /// At once: no disk is read here.
   [[nodiscard]] virtual std::optional<KnownPath> find(const Endpoint& peer) = 0;
-  /// A connection to `peer` is over. At once, likewise.
+  /// A connection to `peer` is over, or has found out that the path is narrow or loses trains. At once, likewise.
   virtual void note(const Endpoint& peer, const KnownPath& path) = 0;
 };
 

@@ -133,7 +133,8 @@ struct TransportTuning {
 
 struct TransportOptions : TransportTuning {
   TransportKind kind = TransportKind::native;
-  BitRate rate;  ///< cap on what this end sends; unlimited by default
+  bool offload = true;  ///< native only: trains of datagrams are cut and joined by the kernel where it can
+  BitRate rate;         ///< cap on what this end sends; unlimited by default
   /// Native only, the same at both ends: the key and the listening port serve one session and are gone. The connector
   /// then need not show first that it receives at its address, which saves a round trip (docs/spec/udt4.md §4).
   bool single_use = false;

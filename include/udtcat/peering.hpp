@@ -23,8 +23,10 @@ namespace udtcat {
 
 /// The addresses that a dialer tries, and the session that it asks for there.
 struct DialRequest {
-  std::vector<Endpoint> addresses;  ///< tried in turn, again and again until the timeout; not empty
-  std::string peer_name;            ///< as the user wrote it, for messages
+  std::vector<Endpoint> addresses;  ///< raced, again and again until the timeout (RFC 8305); not empty
+  std::optional<HostPort> name{};  ///< whose addresses they are: looked up again for each further race; none: they stay
+  AddressFamily family = AddressFamily::any;  ///< of its addresses
+  std::string peer_name;                      ///< as the user wrote it, for messages
   std::chrono::milliseconds timeout{10'000};
   /// How long addresses that all say "port closed" are tried again: the listener may be just starting.
   std::chrono::milliseconds closed_port_patience{2'000};

@@ -67,6 +67,8 @@ class Multiplexer final : public Connection, private StreamHost {
   void on_quiet(QuietHandler handler) override { on_quiet_ = std::move(handler); }
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
+  void try_path(const Endpoint& address) override { session_->try_path(address); }
+  [[nodiscard]] Endpoint path() const override { return session_->peer(); }
   [[nodiscard]] Purpose purpose() const override { return session_->agreed().purpose; }
   [[nodiscard]] std::optional<PeerIdentity> peer_identity() const override { return session_->agreed().peer; }
   [[nodiscard]] bool peer_receives() const override { return session_->agreed().peer_receives; }

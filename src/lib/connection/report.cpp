@@ -43,6 +43,7 @@ void for_each_number(Evidence& evidence, Number number) {
   number(evidence.rate_cap);
   number(evidence.memory_bytes);
   number(evidence.queued_lost);
+  number(evidence.trains_off);
 }
 
 class NumberWriter {

@@ -145,7 +145,8 @@ TrainSender::~TrainSender() = default;
 
 SendResult TrainSender::send(const UdpSocket& socket, const DatagramTrain& train) {
   state_->load_control(train);
-  std::size_t most_datagrams = train.segment_bytes < state_->trains_below_bytes ? kMaxMessageDatagrams : 1;
+  const bool as_trains = !train.singly && train.segment_bytes < state_->trains_below_bytes;
+  std::size_t most_datagrams = as_trains ? kMaxMessageDatagrams : 1;
   int refusal = 0;  // what the kernel said to the train whose datagrams we try singly
   for (Position at; at.datagram < train.datagrams();) {
     const auto loaded = static_cast<unsigned>(state_->load(train, at, most_datagrams));

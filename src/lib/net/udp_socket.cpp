@@ -108,6 +108,10 @@ bool says_port_unreachable(const sock_extended_err& error) {
   return false;
 }
 
+std::size_t told_path_mtu(const sock_extended_err& error) {
+  return error.ee_errno == EMSGSIZE && error.ee_origin != SO_EE_ORIGIN_LOCAL ? error.ee_info : 0;
+}
+
 bool is_path_error(const cmsghdr& header) {
   return (header.cmsg_level == IPPROTO_IP && header.cmsg_type == IP_RECVERR) ||
          (header.cmsg_level == IPPROTO_IPV6 && header.cmsg_type == IPV6_RECVERR);
@@ -119,7 +123,7 @@ std::optional<PathError> read_path_error(msghdr& message) {
     const auto error = ancillary_value<sock_extended_err>(*header);
     auto peer = Endpoint::from_sockaddr(static_cast<const sockaddr*>(message.msg_name), message.msg_namelen);
     if (!peer) return std::nullopt;
-    return PathError{*peer, static_cast<int>(error.ee_errno), says_port_unreachable(error)};
+    return PathError{*peer, static_cast<int>(error.ee_errno), says_port_unreachable(error), told_path_mtu(error)};
   }
   return std::nullopt;
 }

@@ -17,6 +17,7 @@ struct PathError {
   Endpoint peer;  ///< where that datagram was going
   int errno_value = 0;
   bool port_unreachable = false;  ///< the host is there and the port is closed
+  std::size_t path_mtu = 0;       ///< the packet was larger than this, and may not be cut; 0: it was not that
 };
 
 /// Threads: unsynchronised, as is a file descriptor: the kernel serialises what one socket is asked.

@@ -52,6 +52,7 @@ void Flows::add_evidence(EndEvidence& evidence) const {
     evidence.probing_sent += one.probing_sent;
     evidence.probing_lost += one.probing_lost;
     evidence.queued_lost += one.queued_lost;
+    evidence.trains_off = std::max(evidence.trains_off, one.trains_off);
     evidence.packet_bytes = std::max(evidence.packet_bytes, one.packet_bytes);
     evidence.socket_drops = std::max(evidence.socket_drops, one.socket_drops);
     evidence.socket_buffer_bytes = std::max(evidence.socket_buffer_bytes, one.socket_buffer_bytes);
@@ -83,6 +84,10 @@ std::optional<std::chrono::steady_clock::time_point> Flows::port_closed_since() 
 
 void Flows::trust_peer() {
   for (Flow& flow : flows_) flow.channel->trust_peer();
+}
+
+void Flows::try_path(const Endpoint& address) {
+  for (Flow& flow : flows_) flow.channel->try_path(address);
 }
 
 void Flows::close(std::chrono::milliseconds drain) {

@@ -64,6 +64,7 @@ class Flows {
   /// The latest that any of them heard.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since();
   void trust_peer();
+  void try_path(const Endpoint& address);
   void close(std::chrono::milliseconds drain);
 
  private:

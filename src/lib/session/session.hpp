@@ -129,6 +129,8 @@ class Session {
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() {
     return flows_.port_closed_since();
   }
+  /// See Connection.
+  void try_path(const Endpoint& address) { flows_.try_path(address); }
   /// Written blocks are still sent until `drain` is over; nothing more is read.
   void close(std::chrono::milliseconds drain);
 

@@ -104,6 +104,8 @@ class Channel {
   /// The peer has proved the key, and the session above asks it for a sign of life by itself: what it sends may fill
   /// the channel's memory at once, read or not, and the channel has little to say.
   virtual void trust_peer() {}
+  /// See Connection.
+  virtual void try_path(const Endpoint& /*address*/) {}
   /// When the peer's host last said that the peer's port is closed (ICMP port unreachable), if it did
   /// since the last byte arrived. Forgeable, so only ever a hint beside silence.
   [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> port_closed_since() = 0;

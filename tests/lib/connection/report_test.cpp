@@ -38,6 +38,7 @@ EndEvidence distinct() {
   made.rate_cap = BitRate::from_bits_per_second(30);
   made.memory_bytes = 31;
   made.queued_lost = 32;
+  made.trains_off = 33;
   return made;
 }
 

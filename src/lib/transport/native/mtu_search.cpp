@@ -12,15 +12,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// IP packet sizes: the least that IPv6 asks for, tunnels over Ethernet, Ethernet, jumbo frames, loopback.
-constexpr std::array<std::size_t, 13> kSteps{1280, 1320, 1360, 1400, 1420,   1450,  1472,
-                                             1492, 1500, 4000, 9000, 16'000, 65'535};
+// IP packet sizes: the least that IPv4 hosts take, tunnels in tunnels, the least that IPv6 asks for, tunnels over
+// Ethernet, Ethernet, jumbo frames, loopback.
+constexpr std::array<std::size_t, 17> kSteps{576,  800,  1000, 1200, 1280, 1320, 1360,   1400,  1420,
+                                             1450, 1472, 1492, 1500, 4000, 9000, 16'000, 65'535};
 constexpr std::uint32_t kAttempts = 3;       // spec: RFC 8899 §5.1.2, MAX_PROBES
 constexpr Duration kLeastAnswerTime = 50ms;  // guess: a busy peer
-constexpr Duration kSearchAgain = 600s;      // spec: RFC 8899 §5.1.1, PMTU_RAISE_TIMER
-constexpr std::size_t kEthernetStep = 8;
+constexpr Duration kSearchAgain = 60s;       // guess: RFC 8899 §5.1.1 has 600 s; a path may be narrow for a moment
+constexpr std::size_t kBaseStep = 4;
+constexpr std::size_t kEthernetStep = 12;
 
-static_assert(kSteps[kEthernetStep] == 1500);
+static_assert(kSteps[kBaseStep] == 1280 && kSteps[kEthernetStep] == 1500);
 
 /// Up to the first that is not less than `most_bytes`: that one stands for it.
 std::size_t steps_up_to(std::size_t most_bytes) {
@@ -30,21 +32,36 @@ std::size_t steps_up_to(std::size_t most_bytes) {
 
 }  // namespace
 
-MtuSearch::MtuSearch(std::size_t overhead_bytes, std::size_t most_bytes)
-    : overhead_bytes_(overhead_bytes),
-      most_bytes_(most_bytes),
-      steps_(steps_up_to(most_bytes)),
+MtuSearch::MtuSearch(const Sizes& sizes)
+    : overhead_bytes_(sizes.overhead_bytes),
+      most_bytes_(sizes.most_bytes),
+      steps_(steps_up_to(most_bytes_)),
+      least_(std::min(steps_up_to(sizes.least_bytes), steps_) - 1),
+      base_(std::clamp(kBaseStep, least_, steps_ - 1)),
+      known_(sizes.found_bytes == 0 ? base_ : std::min(base_, step_within(sizes.found_bytes))),
       least_failed_(steps_),
-      candidate_(0) {
-  next_candidate(TimePoint{});
+      candidate_(known_) {
+  search(TimePoint{});
+}
+
+/// The largest step of at most so many bytes; the least, if there is none.
+std::size_t MtuSearch::step_within(std::size_t ip_bytes) const {
+  std::size_t step = least_;
+  while (step + 1 < steps_ && std::min(kSteps[step + 1], most_bytes_) <= ip_bytes) ++step;
+  return step;
+}
+
+/// Whatever has failed before, from the largest on.
+void MtuSearch::search(TimePoint now) {
+  least_failed_ = steps_;
+  candidate_ = known_;
+  next_candidate(now);
 }
 
 /// The last step may be cut to what this end can send at all.
 std::size_t MtuSearch::packet_bytes_of(std::size_t step) const {
   return std::min(std::min(kSteps[step], most_bytes_) - overhead_bytes_, kMaxPacketBytes);
 }
-
-std::size_t MtuSearch::base_packet_bytes() const { return packet_bytes_of(0); }
 
 /// The largest first, since most paths carry what the first hop does; then Ethernet's; then step by step from below.
 void MtuSearch::next_candidate(TimePoint now) {
@@ -54,7 +71,7 @@ void MtuSearch::next_candidate(TimePoint now) {
     candidate_ = known_;
     return;
   }
-  if (candidate_ == 0)
+  if (candidate_ == known_ && least_failed_ == steps_)
     candidate_ = least_failed_ - 1;
   else if (known_ < kEthernetStep && least_failed_ > kEthernetStep)
     candidate_ = kEthernetStep;
@@ -72,9 +89,7 @@ std::optional<std::size_t> MtuSearch::poll_probe(TimePoint now, Duration answer_
       due_.reset();
       return std::nullopt;
     }
-    least_failed_ = steps_;
-    candidate_ = least_failed_ - 1;
-    attempts_ = 0;
+    search(now);
   }
   if (attempts_ == kAttempts) {
     least_failed_ = candidate_;
@@ -103,10 +118,16 @@ void MtuSearch::on_too_large(TimePoint now, std::size_t packet_bytes) {
 }
 
 void MtuSearch::on_black_hole(TimePoint now) {
-  least_failed_ = std::max<std::size_t>(known_, 1);
-  known_ = 0;
-  candidate_ = 1;
-  next_candidate(now);
+  known_ = known_ > base_ ? base_ : least_;
+  search(now);  // an outage looks the same
+}
+
+bool MtuSearch::on_router_says(TimePoint now, std::size_t ip_bytes) {
+  const std::size_t step = step_within(ip_bytes);
+  if (step >= known_) return false;  // that was a probe
+  known_ = step;
+  search(now);
+  return true;
 }
 
 }  // namespace udtcat::transport::native

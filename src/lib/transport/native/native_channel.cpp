@@ -73,6 +73,11 @@ void NativeChannel::trust_peer() {
   port_.schedule(link_);
 }
 
+void NativeChannel::try_path(const Endpoint& address) {
+  connection_.try_path(clock_now(), address);
+  port_.schedule(link_);
+}
+
 void NativeChannel::on_progress() {
   take_datagrams();
   progress_read();
@@ -134,6 +139,10 @@ bool NativeChannel::ended() const {
 Error NativeChannel::broken(const char* doing) const {
   const std::string what = std::string(doing) + " udp " + connection_.peer_address().to_string();
   if (closed_) return {Errc::connection_broken, what, "the channel is closed"};
+  if (connection_.vanishing_bytes() > 0)
+    return {Errc::connection_broken, what,
+            "packets of " + std::to_string(connection_.vanishing_bytes()) +
+                " bytes do not arrive, and smaller ones do: the path carries no packets of that size"};
   if (connection_.state() == UdtConnection::State::lost)
     return {Errc::connection_broken, what, "nothing was heard from it, or acknowledged, for too long"};
   if (connection_.state() == UdtConnection::State::forgotten)

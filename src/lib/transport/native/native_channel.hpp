@@ -40,6 +40,7 @@ class NativeChannel final : public Channel {
   [[nodiscard]] Endpoint peer() const override { return connection_.peer_address(); }
   [[nodiscard]] bool proved_key() const override { return link_.proved; }
   void trust_peer() override;
+  void try_path(const Endpoint& address) override;
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() override {
     return connection_.port_closed_since();
   }

@@ -149,14 +149,16 @@ class NativeEngine final : public Engine {
   }
 
  private:
-  /// A socket of its own for each peer: the system then knows which way it goes, and how wide that is.
+  /// A socket of its own for each peer: the system then knows which way it goes, and how wide that is. And a new one for
+  /// each attempt, since a router may remember where it sent the packets of the one before.
   Result<UdpPort*> outgoing_port(const Endpoint& peer) {
+    close_idle_ports();
     for (const Outgoing& each : outgoing_)
       if (each.peer == peer) return each.port;
-    close_idle_ports();
     UDTCAT_TRY(net::UdpSocket socket, net::UdpSocket::open(peer.family()));
     UDTCAT_CHECK(socket.bind(net::wildcard(peer.family())));
     UDTCAT_TRY(UdpPort* const port, add_port(std::move(socket), mss_for(peer.family(), net::first_hop_mtu(peer))));
+    port->let_rebind();
     return outgoing_.emplace_back(Outgoing{peer, port}).port;
   }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <initializer_list>
+#include <utility>
 
 #include "lib/core/byte_order.hpp"
 #include "lib/crypto/keyed_hash.hpp"
@@ -19,6 +20,8 @@ using namespace std::chrono_literals;
 
 constexpr Duration kChallengeGap = 50ms;    // guess: a peer that moved sends many packets
 constexpr Duration kAnswerPatience = 2s;    // guess: longer than any round trip; then another address may be asked
+constexpr Duration kTryGap = 250ms;         // guess: as a handshake is repeated
+constexpr Duration kTryPatience = 10s;      // guess: a relay may be just starting
 constexpr std::size_t kAskedAddresses = 4;  // guess: the peer's new one among a few strangers'
 
 ControlMessage message_of(Extension kind, std::initializer_list<std::uint64_t> numbers) {
@@ -45,6 +48,27 @@ std::optional<std::uint64_t> proof_of(std::uint64_t nonce, std::uint64_t of, std
 
 PathWatch::PathWatch(const Endpoint& peer, const std::optional<Endpoint>& local, Tokens tokens)
     : peer_(peer), local_(local), tokens_(tokens) {}
+
+void PathWatch::try_address(TimePoint now, const Endpoint& address) {
+  if (address == peer_ || address.family() != peer_.family()) return tried_.reset();
+  tried_ = Tried{address, now, now + kTryPatience};
+}
+
+std::optional<Endpoint> PathWatch::poll_try(TimePoint now) {
+  if (tried_ && now >= tried_->until) tried_.reset();
+  if (!tried_ || now < tried_->next_at) return std::nullopt;
+  tried_->next_at = now + kTryGap;
+  return tried_->address;
+}
+
+std::optional<TimePoint> PathWatch::deadline() const { return tried_ ? std::optional(tried_->next_at) : std::nullopt; }
+
+bool PathWatch::arrives_at(const Endpoint& from) {
+  if (!tried_ || !(tried_->address == from)) return false;
+  left_ = std::exchange(peer_, from);
+  tried_.reset();
+  return true;
+}
 
 /// An address that is being asked gets the same nonce again: the answer may need longer than the gap.
 PathWatch::Asked* PathWatch::asked_of(TimePoint now, const Endpoint& from) {
@@ -82,6 +106,7 @@ bool PathWatch::on_response(const Endpoint& from, std::span<const std::byte> bod
   if (!proof || number_at(body, 2) != proof) return false;
   peer_ = asked->address;
   local_ = asked->local;
+  left_.reset();
   asked_.clear();
   return true;
 }

@@ -24,12 +24,10 @@ constexpr std::size_t kLeastBufferShare = 768;  // measured: what the smallest d
 constexpr std::uint64_t kBacklogShare = 2;      // measured: ADR-0030
 constexpr std::size_t kTrainsAtOnce = 8;        // guess: half a megabyte, which a cache still holds
 constexpr int kTurns = 4;                       // guess: then others on this thread have theirs
-constexpr std::size_t kSendBufferBytes = 4 * kMiB;  // guess
-constexpr std::size_t kMaxTrainBytes = 65'000;      // spec: UDP over IPv4 carries 65507
-constexpr std::size_t kPathErrorsAtOnce = 64;       // guess
-constexpr std::uint32_t kWakesPerErrorCheck = 256;  // guess: a busy socket does not tell of errors by itself
-constexpr std::size_t kMaxLinks = 4096;             // guess: some 20 kB each
-constexpr Duration kLeastTimer = 20us;              // guess: a deadline in the past is now, but not a loop
+constexpr std::size_t kMaxTrainBytes = 65'000;  // spec: UDP over IPv4 carries 65507
+constexpr std::uint32_t kWakesPerErrorCheck = 32;  // guess: a busy socket does not tell of errors by itself
+constexpr std::size_t kMaxLinks = 4096;            // guess: some 20 kB each
+constexpr Duration kLeastTimer = 20us;             // guess: a deadline in the past is now, but not a loop
 
 }  // namespace
 
@@ -37,12 +35,7 @@ Result<std::unique_ptr<UdpPort>> UdpPort::create(boost::asio::io_context& io, ne
                                                  const TransportOptions& options, std::uint32_t mss,
                                                  const PortKeys* keys) {
   UDTCAT_TRY(const Endpoint local, socket.local_endpoint());
-  const net::DatagramSocket::Options wishes{.tell_local = true,
-                                            .receive_buffer_bytes = kReceiveBufferBytes,
-                                            .send_buffer_bytes = kSendBufferBytes,
-                                            .datagram_bytes = mss,
-                                            .keep_path_errors = true};
-  UDTCAT_TRY(net::DatagramSocket datagrams, net::DatagramSocket::make(std::move(socket), wishes));
+  UDTCAT_TRY(net::DatagramSocket datagrams, net::DatagramSocket::make(std::move(socket), socket_options(options, mss)));
   const auto cookie = options.single_use && keys != nullptr ? std::optional(keys->cookie) : std::nullopt;
   UDTCAT_TRY(ListenerGate gate, ListenerGate::create({mss, kFirstFlowWindow, cookie}, local.port(), keys));
   return std::unique_ptr<UdpPort>(new UdpPort(io, std::move(datagrams), local, options, mss, std::move(gate)));
@@ -202,15 +195,6 @@ void UdpPort::settle_touched() {
   touched_.clear();
 }
 
-void UdpPort::take_path_errors(TimePoint now) {
-  for (const net::PathError& error : socket_.take_path_errors(kPathErrorsAtOnce)) {
-    openings_.handle_path_error(error);
-    if (!error.port_unreachable) continue;
-    for (const auto& [id, link] : links_)
-      if (link->connection.peer_address() == error.peer) link->connection.handle_port_closed(now);
-  }
-}
-
 // ---- Listening ----------------------------------------------------------------------------------------------------
 
 void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
@@ -294,13 +278,10 @@ UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool prov
   settings.random_seed = crypto::random_u64().value_or(static_cast<std::uint64_t>(now.time_since_epoch().count()));
   auto made = std::make_unique<UdtLink>(io_, settings, proved_key, chunks_);
   UdtLink& link = *links_.emplace(settings.local_id, std::move(made)).first->second;
+  link.trains_off = link.connection.trains_off();
   by_peer_.insert_or_assign(link.name, &link);
   if (proved_key) ++proved_links_;
   return link;
-}
-
-std::optional<KnownPath> UdpPort::path_to(const Endpoint& peer) const {
-  return options_.known_paths ? options_.known_paths->find(peer) : std::nullopt;
 }
 
 UdtLink& UdpPort::connect(TimePoint now, const ConnectionSettings& agreed) {
@@ -338,6 +319,7 @@ void UdpPort::settle(UdtLink& link) {
   if (link.on_progress) link.on_progress();
   transmit(link);
   if (link.on_progress) link.on_progress();
+  tell_trains_off(link);
   if (link.connection.over() && link.state == UdtLink::State::released) return forget(link);
   arm(link, clock_now());
 }
@@ -446,6 +428,7 @@ void UdpPort::arm(UdtLink& link, TimePoint now) {
         UdtLink& due = *found->second;
         due.armed_for = TimePoint::max();
         due.connection.handle_timeout(clock_now());
+        rebind_if_silent(clock_now(), due);
         settle(due);
       }));
 }
@@ -453,7 +436,7 @@ void UdpPort::arm(UdtLink& link, TimePoint now) {
 void UdpPort::forget(UdtLink& link) {
   const UdtConnection& connection = link.connection;
   if (connection.state() == UdtConnection::State::closed) gate_.remember(clock_now(), connection);
-  if (options_.known_paths) options_.known_paths->note(connection.peer_address(), connection.known_path());
+  note_path(connection);
   if (blocked_ == &link) {
     blocked_ = nullptr;
     builder_.clear();

@@ -72,6 +72,7 @@ struct UdtLink {
   std::function<void()> on_progress;  // see UdpPort::use(); none: not used
   boost::asio::steady_timer timer;
   TimePoint armed_for = TimePoint::max();
+  bool trains_off = false;  // told
   bool flush_scheduled = false;
   bool touched = false;                    // by the datagrams being handled
   std::uint64_t backlog_number = 0;        // of the port's, in which it last brought bytes
@@ -110,6 +111,9 @@ class UdpPort {
   void stop_listening() { listening_.reset(); }
   /// See Acceptor::share_memory().
   void share_memory(std::function<std::uint64_t(std::size_t others)> share) { memory_share_ = std::move(share); }
+
+  /// The port is any: where a peer is silent it takes another, which the peer follows (udt4.md §9).
+  void let_rebind() { may_rebind_ = true; }
 
   // ---- For the user of a link, which is there until it is released, and whose connection it uses directly
   /// on_progress   called when the connection has made progress: bytes came or left, or it ended. May write, read and
@@ -162,6 +166,11 @@ class UdpPort {
   UdtLink& add_link(TimePoint now, ConnectionSettings settings, bool proved_key);
 
   void settle(UdtLink& link);
+  [[nodiscard]] static net::DatagramSocket::Options socket_options(const TransportOptions& options, std::uint32_t mss);
+  void rebind_if_silent(TimePoint now, const UdtLink& link);
+  [[nodiscard]] Status rebind();
+  void tell_trains_off(UdtLink& link);
+  void note_path(const UdtConnection& connection);
   void transmit(UdtLink& link);
   [[nodiscard]] bool send(UdtLink& link);
   void answer(std::vector<std::byte> packet, const net::ReceivedTrain& to);
@@ -177,6 +186,10 @@ class UdpPort {
   const std::uint32_t mss_;
   core::ChunkPool chunks_;
   net::DatagramSocket socket_;
+  std::vector<net::DatagramSocket>
+      left_;  // before the port was another: closed, they would tell the peer that we are gone
+  bool may_rebind_ = false;
+  TimePoint rebound_at_{};
   boost::asio::posix::stream_descriptor readable_;  // socket_'s; open while it is watched
   boost::asio::posix::stream_descriptor writable_;  // a duplicate; open while the socket has no room
   boost::asio::steady_timer gather_timer_;

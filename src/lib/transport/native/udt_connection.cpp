@@ -24,6 +24,8 @@ constexpr Duration kShortGoodbyeGap = 1ms;        // guess: so that one lost pac
 constexpr std::uint32_t kConvincingRefusals = 3;  // guess: ICMP is easily forged, and a peer may be about to come back
 constexpr Duration kConvincingSpread = 2s;        // guess
 constexpr std::size_t kIpv4OverheadBytes = 28;    // spec: RFC 791, RFC 768
+constexpr std::size_t kLeastIpv4Bytes = 576;      // spec: RFC 791: what every host takes
+constexpr std::size_t kLeastIpv6Bytes = 1280;     // spec: RFC 8200 §5
 constexpr std::size_t kIpv6OverheadBytes = 48;    // spec: RFC 8200, RFC 768
 
 bool ipv6(const Endpoint& address) { return address.family() == AddressFamily::ipv6; }
@@ -35,9 +37,10 @@ std::size_t ip_bytes(const ConnectionSettings& settings) {
   return settings.mss - kIpv4OverheadBytes + overhead_bytes(settings.peer_address);
 }
 
-/// Whether the packet counts from any address, since it brings its own proof.
-bool proves_a_path(const ControlHeader& header) {
-  return header.type == ControlType::user && static_cast<Extension>(header.subtype) == Extension::path_response;
+bool is_extension(std::span<const std::byte> packet, Extension kind) {
+  if (!is_control(packet)) return false;
+  const ControlHeader header = decode_control_header(packet);
+  return header.type == ControlType::user && static_cast<Extension>(header.subtype) == kind;
 }
 
 UdtSender::Settings sender_settings(const ConnectionSettings& settings, std::size_t payload_bytes) {
@@ -58,7 +61,10 @@ UdtSender::Settings sender_settings(const ConnectionSettings& settings, std::siz
 
 std::optional<MtuSearch> new_mtu_search(const ConnectionSettings& settings) {
   if (!traits_of(settings.peer).extended) return std::nullopt;
-  return MtuSearch(overhead_bytes(settings.peer_address), ip_bytes(settings));
+  return MtuSearch({.overhead_bytes = overhead_bytes(settings.peer_address),
+                    .least_bytes = ipv6(settings.peer_address) ? kLeastIpv6Bytes : kLeastIpv4Bytes,
+                    .most_bytes = ip_bytes(settings),
+                    .found_bytes = settings.path ? settings.path->packet_bytes : 0});
 }
 
 std::size_t first_payload_bytes(const ConnectionSettings& settings) {
@@ -90,17 +96,36 @@ void UdtConnection::handle_packet(TimePoint now, std::span<const std::byte> pack
                                   const std::optional<Endpoint>& to, const Arrival& arrival) {
   if (state_ != State::open && state_ != State::draining) return;
   const bool control = is_control(packet);
-  if (from != path_.peer()) {
-    if (!peer_.extended) return;
-    if (control && proves_a_path(decode_control_header(packet))) return handle_control(now, packet, from);
-    if (auto challenge = path_.on_stranger(now, from, to)) queue(std::move(*challenge), from);
-    return;
-  }
+  if (from != path_.peer() && !take_from_elsewhere(now, packet, from, to)) return;
   last_heard_ = now;
   refusals_ = {};
   sender_.on_heard();
   if (control) return handle_control(now, packet, from);
   receiver_.on_data(now, decode_data_header(packet), {packet.subspan(kHeaderBytes), arrival.chunk, arrival.when});
+}
+
+/// returns   whether it counts as one from where the peer is
+bool UdtConnection::take_from_elsewhere(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
+                                        const std::optional<Endpoint>& to) {
+  if (!peer_.extended) return false;
+  // It brings its own proof.
+  if (is_extension(packet, Extension::path_response)) {
+    handle_control(now, packet, from);
+    return false;
+  }
+  const Endpoint before = path_.peer();
+  if (is_extension(packet, Extension::path_challenge) && path_.arrives_at(from)) {
+    on_moved(now, before);
+    return true;
+  }
+  if (path_.has_left(from)) return !is_control(packet) || decode_control_header(packet).type != ControlType::user;
+  if (auto challenge = path_.on_stranger(now, from, to)) queue(std::move(*challenge), from);
+  return false;
+}
+
+/// Another port of the same host is the same path behind a NAT that forgot.
+void UdtConnection::on_moved(TimePoint now, const Endpoint& before) {
+  if (before.with_port(0) != path_.peer().with_port(0)) sender_.on_new_path(now);
 }
 
 void UdtConnection::handle_first_words(TimePoint now, std::uint32_t timestamp_us, const Arrival& arrival) {
@@ -164,9 +189,7 @@ void UdtConnection::handle_extension(TimePoint now, const ControlHeader& header,
       const Endpoint before = path_.peer();
       if (!path_.on_response(from, body)) return;
       last_heard_ = now;
-      // Another port of the same host is the same path behind a NAT that forgot.
-      if (before.with_port(0) != from.with_port(0)) sender_.on_new_path(now);
-      return;
+      return on_moved(now, before);
     }
     case Extension::mtu_probe:
       return queue({ControlType::user,
@@ -201,6 +224,10 @@ void UdtConnection::handle_too_large(TimePoint now, const net::DatagramTrain& tr
   on_black_hole(now);
 }
 
+void UdtConnection::handle_path_mtu(TimePoint now, std::size_t ip_bytes) {
+  if (mtu_ && mtu_->on_router_says(now, ip_bytes)) sender_.set_payload_bytes(mtu_->packet_bytes() - kHeaderBytes);
+}
+
 void UdtConnection::on_black_hole(TimePoint now) {
   mtu_->on_black_hole(now);
   sender_.set_payload_bytes(mtu_->packet_bytes() - kHeaderBytes);
@@ -209,7 +236,7 @@ void UdtConnection::on_black_hole(TimePoint now) {
 // ---- Time ---------------------------------------------------------------------------------------------------------
 
 void UdtConnection::handle_timeout(TimePoint now) {
-  if (mtu_ && sender_.suspects_black_hole(now, mtu_->base_packet_bytes() - kHeaderBytes)) on_black_hole(now);
+  if (mtu_ && sender_.suspects_black_hole(now, mtu_->least_packet_bytes() - kHeaderBytes)) on_black_hole(now);
   const std::uint32_t unanswered = sender_.unanswered_probes();
   sender_.handle_timeout(now);
   if (sender_.unanswered_probes() > unanswered) ask_for_life();
@@ -227,7 +254,10 @@ void UdtConnection::advance(TimePoint now) {
     state_ = State::closed;
     next_goodbye_ = now;
   }
-  if ((state_ == State::open || state_ == State::draining) && now >= last_moment()) state_ = State::lost;
+  if ((state_ == State::open || state_ == State::draining) && now >= last_moment()) {
+    state_ = State::lost;
+    if (sender_.suspects_black_hole(now, 0)) vanishing_bytes_ = packet_bytes();
+  }
 }
 
 /// Keep-alives may pass where no data does: a peer that answers nothing of what it has room for is as lost as a silent
@@ -248,6 +278,7 @@ std::optional<TimePoint> UdtConnection::deadline(TimePoint now) const {
   join(receiver_.deadline());
   join(sender_.deadline(now));
   if (mtu_) join(mtu_->deadline());
+  join(path_.deadline());
   if (state_ == State::draining) earliest = std::min(earliest, drain_until_);
   return earliest;
 }
@@ -258,14 +289,27 @@ bool UdtConnection::poll_transmit(TimePoint now, TrainBuilder& builder) {
   advance(now);
   if (state_ == State::closed) return poll_goodbye(now, builder);
   if (over()) return false;
-  if (poll_control(now, builder) || poll_probe(now, builder)) return true;
+  if (poll_control(now, builder) || poll_probe(now, builder) || poll_path(now, builder)) return true;
   if (sender_.poll_train(now, builder)) {
     address(builder);
     last_sent_ = now;
     return true;
   }
   if (now - last_sent_ < keep_alive_) return false;
-  send(now, builder, encoded({ControlType::keep_alive, 0, 0, std::vector<std::uint32_t>(peer_.keep_alive_words)}));
+  send(now, builder, sign_of_life());
+  return true;
+}
+
+std::vector<std::byte> UdtConnection::sign_of_life() const {
+  return encoded({ControlType::keep_alive, 0, 0, std::vector<std::uint32_t>(peer_.keep_alive_words)});
+}
+
+bool UdtConnection::poll_path(TimePoint now, TrainBuilder& builder) {
+  const auto tried = path_.poll_try(now);
+  if (!tried) return false;
+  builder.set_control(sign_of_life());
+  address(builder);
+  builder.train().to = *tried;
   return true;
 }
 
@@ -349,6 +393,10 @@ std::optional<std::vector<std::byte>> UdtConnection::take_datagram() {
   return first;
 }
 
+void UdtConnection::try_path(TimePoint now, const Endpoint& address) {
+  if (peer_.extended) path_.try_address(now, address);
+}
+
 void UdtConnection::trust_peer(TimePoint now) {
   keep_alive_ = std::clamp<Duration>(settings_.options.idle_timeout / kKeepAlives, kKeepAlive, kTrustedKeepAlive);
   receiver_.trust_peer(now);
@@ -369,9 +417,17 @@ void UdtConnection::shorten_goodbye(TimePoint now) {
   next_goodbye_ = std::min(next_goodbye_, now + goodbye_gap_);
 }
 
+std::optional<TimePoint> UdtConnection::unanswered_since() const {
+  const auto since = sender_.unanswered_since();
+  const bool asks = state_ == State::open && peer_.extended && sender_.unanswered_probes() > 0;
+  return asks && since ? std::optional(std::max(*since, last_heard_)) : std::nullopt;
+}
+
 KnownPath UdtConnection::known_path() const {
   KnownPath path = sender_.known_path().value_or(KnownPath());
-  if (path_.peer().with_port(0) == settings_.peer_address.with_port(0)) path.cookie = settings_.next_cookie;
+  if (is_where_it_began()) path.cookie = settings_.next_cookie;
+  path.packet_bytes = mtu_ && mtu_->has_found() ? packet_bytes() : 0;
+  path.loses_trains = sender_.trains_off();
   return path;
 }
 
@@ -389,7 +445,12 @@ ChannelStats UdtConnection::stats() const {
 
 void UdtConnection::add_evidence(TimePoint now, EndEvidence& evidence) const {
   sender_.add_evidence(now, evidence);
-  evidence.packet_bytes = sender_.payload_bytes() + kHeaderBytes + overhead_bytes(path_.peer());
+  evidence.packet_bytes = packet_bytes();
+  if (!settings_.options.offload) evidence.trains_off = 1;
+}
+
+std::size_t UdtConnection::packet_bytes() const {
+  return sender_.payload_bytes() + kHeaderBytes + overhead_bytes(path_.peer());
 }
 
 }  // namespace udtcat::transport::native

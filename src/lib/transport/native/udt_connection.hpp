@@ -73,6 +73,8 @@ class UdtConnection {
   void handle_timeout(TimePoint now);
   /// The system refused a train because its packets are too large for the path.
   void handle_too_large(TimePoint now, const net::DatagramTrain& train);
+  /// A router says that IP packets of more than `ip_bytes` do not pass.
+  void handle_path_mtu(TimePoint now, std::size_t ip_bytes);
   /// The peer's host said that its port is closed.
   void handle_port_closed(TimePoint now);
   /// Somebody says that the peer's process was started again and knows nothing of us: the peer, if it names our peer's
@@ -80,6 +82,7 @@ class UdtConnection {
   void handle_reset(std::uint64_t token);
   /// See Channel.
   void trust_peer(TimePoint now);
+  void try_path(TimePoint now, const Endpoint& address);
   void note_host_overloads(std::uint64_t total) { receiver_.on_host_overloads(total); }
 
   /// Fills an empty builder, addresses included.  returns   whether there is a train that may leave now
@@ -119,11 +122,22 @@ class UdtConnection {
   [[nodiscard]] ChannelStats stats() const;
   /// See Channel.
   void add_evidence(TimePoint now, EndEvidence& evidence) const;
+  /// Of IP, of a full packet.
+  [[nodiscard]] std::size_t packet_bytes() const;
+  /// When it was lost: full packets of so many bytes got no answer, and others did; 0: it was not that.
+  [[nodiscard]] std::size_t vanishing_bytes() const { return vanishing_bytes_; }
+  [[nodiscard]] bool trains_off() const { return sender_.trains_off(); }
   /// For the next connection to this peer.
   [[nodiscard]] KnownPath known_path() const;
   [[nodiscard]] const Endpoint& peer_address() const { return path_.peer(); }
+  /// The peer is at the host that it was at in the handshake.
+  [[nodiscard]] bool is_where_it_began() const {
+    return path_.peer().with_port(0) == settings_.peer_address.with_port(0);
+  }
   /// The system refuses our own address: it is to choose one.
   void forget_local_address() { path_.forget_local(); }
+  /// Since when a peer that understands where we move has answered nothing; none: there is nothing to answer.
+  [[nodiscard]] std::optional<TimePoint> unanswered_since() const;
   /// Smoothed; RttEstimator::kInitial until it was measured.
   [[nodiscard]] Duration rtt() const { return sender_.rtt().smoothed(); }
   [[nodiscard]] std::uint64_t memory_bytes() const { return settings_.options.memory_bytes; }
@@ -134,6 +148,9 @@ class UdtConnection {
   [[nodiscard]] std::vector<std::byte> goodbye_packet() const;
 
  private:
+  [[nodiscard]] bool take_from_elsewhere(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
+                                         const std::optional<Endpoint>& to);
+  void on_moved(TimePoint now, const Endpoint& before);
   void handle_control(TimePoint now, std::span<const std::byte> packet, const Endpoint& from);
   void handle_extension(TimePoint now, const ControlHeader& header, std::span<const std::byte> packet,
                         const Endpoint& from);
@@ -141,6 +158,8 @@ class UdtConnection {
   void handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body);
   [[nodiscard]] bool poll_control(TimePoint now, TrainBuilder& builder);
   [[nodiscard]] bool poll_probe(TimePoint now, TrainBuilder& builder);
+  [[nodiscard]] bool poll_path(TimePoint now, TrainBuilder& builder);
+  [[nodiscard]] std::vector<std::byte> sign_of_life() const;
   [[nodiscard]] bool poll_goodbye(TimePoint now, TrainBuilder& builder);
   void send(TimePoint now, TrainBuilder& builder, std::vector<std::byte> packet);
   void address(TrainBuilder& builder) const;
@@ -166,6 +185,7 @@ class UdtConnection {
   };
   std::deque<Outgoing> outbox_;
   std::deque<std::vector<std::byte>> datagrams_;  // that came
+  std::size_t vanishing_bytes_ = 0;
   TimePoint last_heard_;
   TimePoint last_sent_;
   Duration keep_alive_;

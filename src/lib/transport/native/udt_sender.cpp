@@ -34,7 +34,8 @@ UdtSender::UdtSender(const Settings& settings)
       clock_zero_(settings.first_words ? settings.first_words->clock_zero : settings.started),
       payload_bytes_(settings.payload_bytes),
       window_end_(std::min(settings.window_packets, kMaxWindowPackets)),
-      congestion_(new_congestion_control(settings.started)) {
+      congestion_(new_congestion_control(settings.started)),
+      trial_(settings.known_path && settings.known_path->loses_trains, settings.random_seed) {
   if (settings.known_path) congestion_->resume(*settings.known_path);
   update_pacing();
   if (settings.first_words) add_first_words(*settings.first_words);
@@ -56,11 +57,13 @@ void UdtSender::on_ack(TimePoint now, const Acknowledgement& ack) {
     newest = packets_[*highest];
   else if (packets_.contains(*next - 1))
     newest = packets_[*next - 1];
+  const bool trains_were_off = trial_.off();
   const bool progress =
       *next > packets_.begin_index() || (ack.extended && ack.extended->received_bytes > reported_delivered_bytes_);
   if (*next > packets_.begin_index() || !peer_has_room_for_oldest()) answered_at_ = now;
   take_windows(*next, ack);
   pop_acknowledged(*next);
+  if (trial_.off() && !trains_were_off) congestion_ = new_congestion_control(now);  // what was lost was no sign of it
   const bool is_current = *next == packets_.begin_index();
   if (is_current && !ack.is_light()) kept_offset_ = acknowledged_offset();
   if (ack.extended) reported_delivered_bytes_ = std::max(reported_delivered_bytes_, ack.extended->received_bytes);
@@ -116,6 +119,7 @@ void UdtSender::pop_acknowledged(PacketIndex next) {
     acknowledged_bytes_ += packet.bytes;
     packets_.pop_front();
   }
+  trial_.on_acknowledged(next);
   queue_.release_before(acknowledged_offset());
 }
 
@@ -228,6 +232,7 @@ void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   // A copy sent less than a round trip ago cannot be missed yet: the NAK is older than it.
   if (packet.waits_for_repair || (packet.sends > 1 && !may_be_missed(now, packet))) return;
   guess_.take_back(packet);
+  if (packet.sends == 1) trial_.on_lost(index);
   packet.waits_for_repair = true;
   if (index == fragment_index_) fragment_offset_ = 0;
   repairs_.insert(index);

@@ -25,6 +25,7 @@
 #include "lib/transport/native/send_queue.hpp"
 #include "lib/transport/native/sequence.hpp"
 #include "lib/transport/native/train_builder.hpp"
+#include "lib/transport/native/train_trial.hpp"
 
 namespace udtcat::transport::native {
 
@@ -111,6 +112,8 @@ class UdtSender {
   /// The path as this connection knows it; none: too little was sent.
   [[nodiscard]] std::optional<KnownPath> known_path() const { return congestion_->known_path(); }
 
+  /// The path loses trains: see TrainTrial.
+  [[nodiscard]] bool trains_off() const { return trial_.off(); }
   [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
   [[nodiscard]] const SenderStats& stats() const { return stats_; }
   [[nodiscard]] std::uint64_t in_flight_bytes() const;
@@ -163,6 +166,7 @@ class UdtSender {
   void add_repairs(TimePoint now, TrainBuilder& builder, std::size_t limit);
   void note_worth_a_copy(PacketIndex index);
   void add_copies(TimePoint now, TrainBuilder& builder);
+  void add_new_train(TimePoint now, TrainBuilder& builder);
   void add_new_data(TimePoint now, TrainBuilder& builder);
   void add_packet(TimePoint now, PacketIndex index, TrainBuilder& builder);
   void add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builder);
@@ -205,6 +209,7 @@ class UdtSender {
   std::size_t nak_budget_packets_ = 0;  // that NAKs may still name, until a round trip after nak_budget_since_
   TimePoint silenced_at_{};             // the last timeout: what had left before it is no sign of congestion
 
+  TrainTrial trial_;
   ProbeTimeout probe_;
   TimePoint large_delivered_at_{};  // when a full packet was last known to have arrived
   SenderStats stats_;

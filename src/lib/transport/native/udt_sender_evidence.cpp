@@ -66,6 +66,7 @@ void UdtSender::add_evidence(TimePoint now, EndEvidence& evidence) const {
   evidence.probing_sent = stats_.probing_sent;
   evidence.queued_lost = stats_.queued_lost;
   evidence.probing_lost = stats_.probing_lost;
+  evidence.trains_off = trial_.off() ? 1 : 0;
   evidence.rate_cap = settings_.rate_cap;
   evidence.memory_bytes = settings_.memory_bytes;
 }

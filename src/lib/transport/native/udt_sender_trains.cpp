@@ -23,6 +23,7 @@ bool UdtSender::compose_train(TimePoint now, TrainBuilder& builder) {
   // A probe asks whether there still is a path to pace for.
   const bool probing = turn == Turn::repair && probe_.probes();
   if (!probing && !pacer_.ready(now)) return false;
+  builder.train().singly = trial_.repairs_singly();
   switch (turn) {
     case Turn::repair:
       add_repairs(now, builder, probing ? 0 : train_limit());
@@ -31,7 +32,7 @@ bool UdtSender::compose_train(TimePoint now, TrainBuilder& builder) {
       add_copies(now, builder);
       break;
     case Turn::new_data:
-      add_new_data(now, builder);
+      add_new_train(now, builder);
       break;
     case Turn::nothing:
       break;
@@ -91,6 +92,13 @@ void UdtSender::add_repairs(TimePoint now, TrainBuilder& builder, std::size_t li
     note_worth_a_copy(index);
     probe_.on_repair_sent();
   }
+}
+
+void UdtSender::add_new_train(TimePoint now, TrainBuilder& builder) {
+  const PacketIndex first = packets_.end_index();
+  builder.train().singly = trial_.next_singly();
+  add_new_data(now, builder);
+  trial_.on_sent(first, packets_.end_index() - first);
 }
 
 /// All behind a lost packet waits for it: where one round trip more is the end's, or has been lost, a copy is cheap.

@@ -82,10 +82,13 @@ void SimulatedPath::settle(End end) {
     if (!side.connection->poll_transmit(now_, builder_)) return;
     const auto& train = builder_.train();
     auto piece = train.pieces.begin();
+    const bool lost = !train.singly && train.datagrams() >= lost_trains_from_;
+    std::size_t left = lost ? survivors_ : train.datagrams();
     for (const std::uint16_t count : train.piece_counts) {
       std::vector<std::byte> datagram;
       for (int i = 0; i < count; ++i, ++piece) datagram.insert(datagram.end(), piece->begin(), piece->end());
-      carry(end, train.to, std::move(datagram));
+      if (left > 0) carry(end, train.to, std::move(datagram));
+      left -= std::min<std::size_t>(left, 1);
     }
     if (side.endless && side.connection->written_bytes() - side.connection->sent_offset() < kWriteBytes)
       write(end, kWriteBytes);
@@ -98,7 +101,9 @@ void SimulatedPath::carry(End sender, const Endpoint& to, std::vector<std::byte>
   ++side.datagrams;
   if (filter_ && !filter_(sender, datagram)) return;
   const std::size_t bytes = datagram.size() + kIpAndUdpBytes;
-  if (outage_ || bytes > side.path.mtu || !(to == ends_[receiver].address)) return;
+  const bool relayed = relay_ && to == (*relay_)[sender];
+  if (outage_ || bytes > side.path.mtu || (!relayed && (direct_cut_ || !(to == ends_[receiver].address)))) return;
+  const Endpoint from = relayed ? (*relay_)[receiver] : side.address;
   if (side.losing > 0 || chance(side.path.loss)) {
     side.losing = side.losing > 0 ? side.losing - 1 : side.path.loss_burst - 1;
     return;
@@ -112,8 +117,8 @@ void SimulatedPath::carry(End sender, const Endpoint& to, std::vector<std::byte>
   side.link_free += time_of(bytes);
   TimePoint at = side.link_free + side.path.delay;
   if (chance(side.path.reorder)) at += side.path.reorder_delay;
-  if (chance(side.path.duplicate)) flights_.push({at, next_number_++, receiver, side.address, datagram});
-  flights_.push({at, next_number_++, receiver, side.address, std::move(datagram)});
+  if (chance(side.path.duplicate)) flights_.push({at, next_number_++, receiver, from, datagram});
+  flights_.push({at, next_number_++, receiver, from, std::move(datagram)});
 }
 
 bool SimulatedPath::run_until(const std::function<bool()>& done, Duration limit) {

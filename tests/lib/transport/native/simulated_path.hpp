@@ -43,10 +43,19 @@ class SimulatedPath {
   [[nodiscard]] TimePoint now() const { return now_; }
   [[nodiscard]] PathSettings& path(End sender) { return ends_[sender].path; }
   void set_path(const PathSettings& path);
+  /// Of trains of at least so many datagrams that leave as one only the first `survivors` datagrams get through.
+  void lose_trains(std::size_t least_datagrams, std::size_t survivors = 0) {
+    lost_trains_from_ = least_datagrams;
+    survivors_ = survivors;
+  }
   void set_outage(bool on) { outage_ = on; }
   void set_filter(Filter filter) { filter_ = std::move(filter); }
   /// From now on the near end's datagrams come from another port, or another host.
   void move_near(const Endpoint& address) { ends_[kNear].address = address; }
+  /// What the near end sends to `near_mouth` comes to the far end from `far_mouth`, and back.
+  void add_relay(const Endpoint& near_mouth, const Endpoint& far_mouth) { relay_ = {near_mouth, far_mouth}; }
+  /// No more datagrams but the relay's.
+  void cut_direct(bool cut) { direct_cut_ = cut; }
   /// The bytes that an end would have read stay in its connection.
   void stop_reading(End end, bool stop) { ends_[end].stopped = stop; }
 
@@ -101,6 +110,10 @@ class SimulatedPath {
   std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
   std::uint64_t next_number_ = 0;
   bool outage_ = false;
+  std::optional<std::array<Endpoint, 2>> relay_;  // its mouth at each end
+  bool direct_cut_ = false;
+  std::size_t lost_trains_from_ = SIZE_MAX;
+  std::size_t survivors_ = 0;
   bool intact_ = true;
   Filter filter_;
   std::mt19937 random_{42};

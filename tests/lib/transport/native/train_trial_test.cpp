@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/transport/native/train_trial.hpp"
+
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/parts.hpp"
+#include "lib/transport/native/simulated_path.hpp"
+
+namespace udtcat::transport::native {
+namespace {
+
+using namespace std::chrono_literals;
+using enum SimulatedPath::End;
+
+PathSettings path_of(std::uint64_t mbit, Duration delay) {
+  return {.rate = BitRate::from_bits_per_second(mbit * 1'000'000), .delay = delay, .queue_bytes = 1 << 20};
+}
+
+struct Lossy {
+  const char* name;
+  std::size_t least_datagrams;
+  std::size_t survivors;
+  Duration delay;
+};
+
+class PathThatLosesTrains : public testing::TestWithParam<Lossy> {};
+INSTANTIATE_TEST_SUITE_P(With, PathThatLosesTrains,
+                         testing::Values(Lossy{"all", 2, 0, 1ms}, Lossy{"all_on_a_long_path", 2, 0, 50ms},
+                                         Lossy{"all_but_the_first", 2, 1, 10ms}, Lossy{"those_of_eight", 8, 0, 10ms}),
+                         [](const auto& row) { return row.param.name; });
+
+TEST_P(PathThatLosesTrains, CarriesSingleDatagramsAfterASecondOrTwo) {
+  SimulatedPath path(path_of(100, GetParam().delay));
+  path.lose_trains(GetParam().least_datagrams, GetParam().survivors);
+  path.write_on(kNear);
+  path.run_until([&] { return path.at(kNear).trains_off(); }, 10s);
+  EXPECT_LT(path.now() - kStart, 2s);
+  EXPECT_TRUE(path.at(kNear).trains_off());
+  path.run_for(2s);
+  EXPECT_GT(path.rate_over(kFar, 2s), 0.8e8);
+  EXPECT_TRUE(path.intact());
+}
+
+TEST_P(PathThatLosesTrains, IsFoundOutInMidTransfer) {
+  SimulatedPath path(path_of(100, GetParam().delay));
+  path.write_on(kNear);
+  path.run_for(5s);
+  EXPECT_FALSE(path.at(kNear).trains_off());
+  path.lose_trains(GetParam().least_datagrams, GetParam().survivors);
+  const TimePoint from = path.now();
+  path.run_until([&] { return path.at(kNear).trains_off(); }, 10s);
+  EXPECT_LT(path.now() - from, 2s);
+  EXPECT_TRUE(path.at(kNear).known_path().loses_trains);
+}
+
+struct Fair {
+  const char* name;
+  PathSettings path;
+};
+
+class FairPath : public testing::TestWithParam<Fair> {};
+INSTANTIATE_TEST_SUITE_P(
+    With, FairPath,
+    testing::Values(Fair{"thousandth_lost", {.rate = path_of(100, 0ms).rate, .delay = 10ms, .loss = 0.001}},
+                    Fair{"hundredth_lost", {.rate = path_of(100, 0ms).rate, .delay = 10ms, .loss = 0.01}},
+                    Fair{"twentieth_lost", {.rate = path_of(100, 0ms).rate, .delay = 10ms, .loss = 0.05}},
+                    Fair{"bursts_lost",
+                         {.rate = path_of(100, 0ms).rate, .delay = 10ms, .loss = 0.01, .loss_burst = 20}},
+                    Fair{"half_lost", {.rate = path_of(20, 0ms).rate, .delay = 5ms, .loss = 0.5}},
+                    Fair{"short_queue", {.rate = path_of(100, 0ms).rate, .delay = 10ms, .queue_bytes = 6'000}},
+                    Fair{"policer", {.rate = path_of(20, 0ms).rate, .delay = 10ms, .queue_bytes = 1'600}}),
+    [](const auto& row) { return row.param.name; });
+
+TEST_P(FairPath, KeepsItsTrains) {
+  SimulatedPath path(GetParam().path);
+  path.write_on(kNear);
+  path.run_for(120s);
+  EXPECT_FALSE(path.at(kNear).trains_off());
+}
+
+TEST(TrainTrial, IsOverAtOnceForAPathThatIsKnown) {
+  EXPECT_TRUE(TrainTrial(true, 1).off());
+  EXPECT_FALSE(TrainTrial(false, 1).off());
+}
+
+/// A flight of trains, each of four packets, of which `is_lost` says which are lost; all of it is acknowledged then.
+template <typename IsLost>
+void fly(TrainTrial& trial, PacketIndex& next, int trains, IsLost is_lost) {
+  const PacketIndex first = next;
+  std::vector<bool> singly;
+  for (int i = 0; i < trains; ++i, next += 4) {
+    singly.push_back(trial.next_singly());
+    trial.on_sent(next, 4);
+  }
+  for (PacketIndex index = first; index < next; ++index)
+    if (is_lost(singly[(index - first) / 4])) trial.on_lost(index);
+  trial.on_acknowledged(next);
+}
+
+TEST(TrainTrial, ComparesOnlyOnceATrainWasLost) {
+  TrainTrial trial(false, 7);
+  PacketIndex next = 0;
+  fly(trial, next, 50, [](bool) { return false; });
+  EXPECT_FALSE(trial.repairs_singly());
+  fly(trial, next, 1, [](bool) { return true; });
+  EXPECT_TRUE(trial.repairs_singly());
+}
+
+TEST(TrainTrial, EndsTrainsThatAreLostWhereBurstsArrive) {
+  TrainTrial trial(false, 7);
+  PacketIndex next = 0;
+  fly(trial, next, 1, [](bool) { return true; });
+  for (int i = 0; i < 2 * TrainTrial::kPairs; ++i) {
+    EXPECT_FALSE(trial.off());
+    fly(trial, next, 1, [](bool singly) { return !singly; });
+  }
+  EXPECT_TRUE(trial.off());
+  EXPECT_TRUE(trial.next_singly());
+}
+
+TEST(TrainTrial, TrustsTrainsAgainWhereBurstsAreLostLikewise) {
+  TrainTrial trial(false, 7);
+  PacketIndex next = 0;
+  fly(trial, next, 100, [](bool) { return true; });
+  EXPECT_FALSE(trial.off());
+  fly(trial, next, 100, [](bool) { return false; });
+  EXPECT_FALSE(trial.repairs_singly());
+}
+
+TEST(TrainTrial, WatchesABoundedNumber) {
+  TrainTrial trial(false, 7);
+  PacketIndex next = 0;
+  fly(trial, next, 100'000, [](bool) { return true; });
+  EXPECT_FALSE(trial.off());
+}
+
+}  // namespace
+}  // namespace udtcat::transport::native
