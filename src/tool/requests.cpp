@@ -71,6 +71,8 @@ DialRequest dial_request(const Options& options, std::optional<Credentials> cred
   if (credentials && credentials->pair() != nullptr)
     session.expected_peer.clear();  // a name of ours, which the peer need not know
   return {.addresses = {},
+          .name = options.peer,
+          .family = options.family,
           .peer_name = to_string(options.peer),
           .timeout = options.connect_timeout,
           .closed_port_patience = options.closed_port_patience,

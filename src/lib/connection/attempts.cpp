@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/connection/attempts.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,8 @@
 
 namespace udtcat::connection {
 
+using boost::asio::ip::udp;
+
 namespace {
 
 /// A listener without room may have some soon; the lack of our own resources lasts.
@@ -22,16 +25,31 @@ bool worth_another_attempt(Errc code, bool somebody_answered) {
 
 }  // namespace
 
-Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, transport::PortSecrets secrets,
-                   FirstWords first_words, ChannelHandler on_channel, FailureHandler on_failure)
+std::vector<Endpoint> in_racing_order(const std::vector<Endpoint>& addresses) {
+  std::vector<Endpoint> order;
+  const auto is_first_kind = [&](const Endpoint& each) { return each.family() == addresses.front().family(); };
+  auto first = addresses.begin();
+  auto other = addresses.begin();
+  while ((first != addresses.end() || other != addresses.end()) && order.size() < kMaxRacedAddresses) {
+    first = std::find_if(first, addresses.end(), is_first_kind);
+    if (first != addresses.end()) order.push_back(*first++);
+    other = std::find_if_not(other, addresses.end(), is_first_kind);
+    if (other != addresses.end()) order.push_back(*other++);
+  }
+  return order;
+}
+
+Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, transport::PortSecrets secrets, Begin begin,
+                   FailureHandler on_failure)
     : io_(io),
       request_(request),
-      first_words_(std::move(first_words)),
-      on_channel_(std::move(on_channel)),
+      begin_(std::move(begin)),
       on_failure_(std::move(on_failure)),
-      pause_(io),
+      addresses_(request.addresses),
+      resolver_(io),
+      timer_(io),
       deadline_(io) {
-  UDTCAT_INVARIANT(!request_.addresses.empty(), "resolve() gives an address or an error");
+  UDTCAT_INVARIANT(!addresses_.empty(), "resolve() gives an address or an error");
   boost::asio::post(io_, lifetime_.guard([this, secrets] { start(secrets); }));
 }
 
@@ -43,36 +61,96 @@ void Attempts::start(const transport::PortSecrets& secrets) {
   deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) give_up(unreachable());
   }));
-  attempt();
+  race();
 }
 
-void Attempts::attempt() {
-  const Endpoint& address = request_.addresses[attempts_++ % request_.addresses.size()];
+void Attempts::race() {
+  raced_ = std::exchange(racing_, {});
+  order_ = in_racing_order(addresses_);
+  asked_ = running_ = 0;
+  ask_next();
+}
+
+void Attempts::ask_next() {
+  if (asked_ == order_.size()) return;
+  const Endpoint address = order_[asked_++];
   core::log().debug("trying {}", address.to_string());
-  auto words = first_words_ ? first_words_() : core::SharedBytes();
-  if (!words) return give_up(words.error());
-  engine_->async_connect(address, std::move(*words), kAttemptPatience,
-                         lifetime_.guard([this](Result<std::unique_ptr<transport::Channel>> channel) {
-                           if (!channel) return on_failed(channel.error(), false);
-                           on_channel_(std::move(*channel));
-                         }));
+  ++running_;
+  racing_.push_back(
+      begin_(*engine_, address,
+             lifetime_.guard([this, index = racing_.size()](const std::optional<Error>& error, bool somebody_answered) {
+               if (error) return on_failed(*error, somebody_answered);
+               on_won(index);
+             })));
+  if (asked_ == order_.size()) return;
+  timer_.expires_after(kConnectionAttemptDelay);
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) ask_next();
+  }));
+}
+
+void Attempts::on_won(std::size_t winner) {
+  timer_.cancel();
+  asked_ = order_.size();
+  running_ = 0;
+  for (std::size_t i = 0; i < racing_.size(); ++i)
+    if (i != winner) racing_[i].reset();
 }
 
 void Attempts::on_failed(const Error& error, bool somebody_answered) {
+  note(error, somebody_answered);
+  --running_;
+  if (asked_ < order_.size()) {
+    timer_.cancel();
+    return ask_next();
+  }
+  if (running_ == 0) race_over();
+}
+
+void Attempts::note(const Error& error, bool somebody_answered) {
   core::log().debug("{}", error.message());
   if (somebody_answered || !somebody_answered_) last_error_ = error;
   somebody_answered_ = somebody_answered_ || somebody_answered;
-  if (error.code == Errc::authentication_failed) return give_up(keys_differ(error.cause));
-  if (!worth_another_attempt(error.code, somebody_answered)) return give_up(error);
   heard_only_closed_ports_ =
       heard_only_closed_ports_ && error.code == Errc::cannot_reach && error.cause == transport::kPortClosed;
-  if (heard_only_closed_ports_ && attempts_ >= request_.addresses.size() &&
-      Clock::now() - started_ >= request_.closed_port_patience)
+  if (error.code == Errc::authentication_failed)
+    final_error_ = keys_differ(error.cause);
+  else if (!worth_another_attempt(error.code, somebody_answered))
+    final_error_ = error;
+}
+
+void Attempts::try_again_after(const Error& error) {
+  note(error, true);
+  race_over();
+}
+
+void Attempts::race_over() {
+  if (final_error_) return give_up(*final_error_);
+  if (heard_only_closed_ports_ && Clock::now() - started_ >= request_.closed_port_patience)
     return give_up(unreachable());
-  pause_.expires_after(kRetryPause);
-  pause_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-    if (!cancelled) attempt();
+  look_up();
+  timer_.expires_after(kRetryPause);
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) race();
   }));
+}
+
+/// The listener may have moved to another address. A resolver that is slow, or fails, holds no race up.
+void Attempts::look_up() {
+  if (!request_.name || std::exchange(looking_up_, true)) return;
+  const auto found = [this](const boost::system::error_code&, const udp::resolver::results_type& results) {
+    looking_up_ = false;
+    std::vector<Endpoint> fresh;
+    for (const auto& each : results) {
+      const udp::endpoint endpoint = each.endpoint();
+      const auto address = Endpoint::from_sockaddr(endpoint.data(), endpoint.size());
+      if (address && (request_.family == AddressFamily::any || address->family() == request_.family))
+        fresh.push_back(*address);
+    }
+    if (!fresh.empty()) addresses_ = std::move(fresh);
+  };
+  resolver_.async_resolve(request_.name->host, std::to_string(request_.name->port), udp::resolver::numeric_service,
+                          lifetime_.guard(found));
 }
 
 Error Attempts::keys_differ(const std::string& cause) const {
@@ -94,7 +172,8 @@ Error Attempts::unreachable() const {
 void Attempts::finish() {
   lifetime_.end();
   deadline_.cancel();
-  pause_.cancel();
+  timer_.cancel();
+  resolver_.cancel();
 }
 
 void Attempts::give_up(const Error& error) {

@@ -8,12 +8,12 @@
 #include <udtcat/peering.hpp>
 
 #include "lib/connection/attempts.hpp"
-#include "lib/connection/credit.hpp"
 #include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
 #include "lib/connection/proofs.hpp"
+#include "lib/connection/session_attempt.hpp"
 #include "lib/core/lifetime.hpp"
-#include "lib/session/handshake.hpp"
+#include "lib/session/session.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -25,8 +25,10 @@ class SessionDialer final : public Dialer {
         request_(std::move(request)),
         handler_(std::move(handler)),
         attempts_(
-            io, request_, port_secrets(session::Role::connector, credentials()), [this] { return begin_handshake(); },
-            [this](std::unique_ptr<transport::Channel> channel) { establish(std::move(channel)); },
+            io, request_, port_secrets(session::Role::connector, credentials()),
+            [this](transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome) {
+              return begin(engine, address, std::move(outcome));
+            },
             [this](const Error& error) { finish(tl::unexpected(error)); }) {}
 
  private:
@@ -36,22 +38,19 @@ class SessionDialer final : public Dialer {
     return request_.credentials ? &*request_.credentials : nullptr;
   }
 
-  Result<core::SharedBytes> begin_handshake() {
-    const std::uint32_t window = initial_window_bytes(request_.session, request_.transport.memory_bytes);
-    next_handshake_ =
-        std::make_unique<session::Handshake>(io_, session::Role::connector, credentials(), request_.session, window,
-                                             lifetime_.guard([this](Result<std::unique_ptr<session::Session>> session) {
-                                               if (!session) return attempts_.try_again_after(session.error());
-                                               if ((*session)->join_key() == nullptr)
-                                                 return connect(std::move(*session));
-                                               open_flows(std::move(*session));
-                                             }));
-    return next_handshake_->first_words();
+  std::unique_ptr<Attempt> begin(transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome) {
+    return std::make_unique<SessionAttempt>(
+        io_, request_, engine, address,
+        [this, outcome = std::move(outcome)](Result<std::unique_ptr<session::Session>> session, bool answered) {
+          if (!session) return outcome(session.error(), answered);
+          outcome(std::nullopt, true);
+          on_session(std::move(*session));
+        });
   }
 
-  void establish(std::unique_ptr<transport::Channel> channel) {
-    handshake_ = std::move(next_handshake_);
-    handshake_->start(std::move(channel));
+  void on_session(std::unique_ptr<session::Session> session) {
+    if (session->join_key() == nullptr) return connect(std::move(session));
+    open_flows(std::move(session));
   }
 
   void open_flows(std::unique_ptr<session::Session> session) {
@@ -75,7 +74,7 @@ class SessionDialer final : public Dialer {
     // Posted: the handler may destroy this dialer, and an attempt that failed may still be saying why to the peer.
     boost::asio::post(
         io_, lifetime_.guard([this, handler = std::move(handler_), kept = std::make_shared<Made>(std::move(result))] {
-          if (*kept) handshake_.reset();  // it still knows the exporter's secret
+          if (*kept) attempts_.forget();  // they still know the exporter's secret
           handler(std::move(*kept));
         }));
   }
@@ -84,8 +83,6 @@ class SessionDialer final : public Dialer {
   const DialRequest request_;
   Handler handler_;
   Attempts attempts_;
-  std::unique_ptr<session::Handshake> next_handshake_;  // its channel does not stand yet
-  std::unique_ptr<session::Handshake> handshake_;
   std::unique_ptr<FlowDialing> flow_dialing_;
   core::Lifetime lifetime_;
 };

@@ -28,13 +28,30 @@ class PlainDialer final : public Dialer {
         request_(std::move(request)),
         handler_(std::move(handler)),
         attempts_(
-            io, request_, {}, nullptr,
-            [this](std::unique_ptr<transport::Channel> channel) {
-              finish(std::make_unique<Pipe>(io_, std::move(channel), attempts_.engine()));
+            io, request_, {},
+            [this](transport::Engine& engine, const Endpoint& address, connection::Attempts::Outcome outcome) {
+              return begin(engine, address, std::move(outcome));
             },
             [this](const Error& error) { finish(tl::unexpected(error)); }) {}
 
  private:
+  struct ChannelAttempt final : connection::Attempt {
+    core::Lifetime lifetime;
+  };
+
+  std::unique_ptr<connection::Attempt> begin(transport::Engine& engine, const Endpoint& address,
+                                             connection::Attempts::Outcome outcome) {
+    auto attempt = std::make_unique<ChannelAttempt>();
+    engine.async_connect(address, {}, connection::kAttemptPatience,
+                         attempt->lifetime.guard(
+                             [this, outcome = std::move(outcome)](Result<std::unique_ptr<transport::Channel>> channel) {
+                               if (!channel) return outcome(channel.error(), false);
+                               outcome(std::nullopt, true);
+                               finish(std::make_unique<Pipe>(io_, std::move(*channel), attempts_.engine()));
+                             }));
+    return attempt;
+  }
+
   void finish(Made made) {
     attempts_.finish();
     // Posted: the handler may destroy this dialer.

@@ -2,7 +2,14 @@
 #include <gtest/gtest.h>
 #include <boost/asio/steady_timer.hpp>
 
+#include <sys/socket.h>
+
+#include <array>
+#include <set>
+
+#include "lib/connection/attempts.hpp"
 #include "lib/connection/two_ends.hpp"
+#include "lib/net/udp_socket.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -91,6 +98,84 @@ TEST_F(DialerTest, WaitsForAListenerThatIsJustBeingStarted) {
   later.async_wait([&](const boost::system::error_code&) { start_listening(std::move(again)); });
   run_until_dialed();
   EXPECT_TRUE(*result) << result->error().message();
+}
+
+Endpoint address_of(const char* host, std::uint16_t port = 9000) {
+  return resolve({host, port}, AddressFamily::any).value().front();
+}
+
+/// A port that hears everything and says nothing.
+class SilentPort {
+ public:
+  explicit SilentPort(const char* host = "127.0.0.1") { EXPECT_TRUE(socket_.bind(address_of(host, 0))); }
+  [[nodiscard]] Endpoint address() const { return socket_.local_endpoint().value(); }
+  /// The ports from which something has come.
+  [[nodiscard]] std::set<std::uint16_t> sources() {
+    std::array<std::byte, 2048> bytes{};
+    sockaddr_in from{};
+    for (socklen_t size = sizeof from; ::recvfrom(socket_.descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT,
+                                                  reinterpret_cast<sockaddr*>(&from), &size) >= 0;)
+      sources_.insert(ntohs(from.sin_port));
+    return sources_;
+  }
+
+ private:
+  net::UdpSocket socket_ = net::UdpSocket::open(AddressFamily::ipv4).value();
+  std::set<std::uint16_t> sources_;
+};
+
+TEST_F(DialerTest, IsHardlyHeldUpByAnAddressThatSaysNothing) {
+  start_listening(listen_request());
+  SilentPort silent;
+  auto request = dial_request();
+  request.addresses.insert(request.addresses.begin(), silent.address());
+  const auto start = std::chrono::steady_clock::now();
+  start_dialing(std::move(request));
+  run_until_dialed();
+  EXPECT_TRUE(*result) << result->error().message();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 2s) << "an attempt alone takes longer";
+}
+
+TEST_F(DialerTest, PassesOverAnAddressWhereSomebodyHasAnotherKey) {
+  auto other = listen_request();
+  other.credentials = std::move(*Key::generate());
+  start_listening(std::move(other));
+  const auto strangers = std::move(listener);
+  start_listening(listen_request());
+  auto request = dial_request();
+  request.addresses.insert(request.addresses.begin(), strangers->local_endpoints().front());
+  start_dialing(std::move(request));
+  run_until_dialed();
+  EXPECT_TRUE(*result) << result->error().message();
+}
+
+TEST_F(DialerTest, AsksFromAnotherPortWhereNobodyAnswered) {
+  start_listening(listen_request());
+  SilentPort silent;
+  auto request = dial_request();
+  request.addresses = {silent.address()};
+  start_dialing(std::move(request));
+  run_until([&] { return silent.sources().size() > 1; });
+}
+
+TEST_F(DialerTest, LooksItsNameUpAgainWhereNobodyAnswered) {
+  start_listening(listen_request());
+  SilentPort silent;
+  auto request = dial_request();
+  request.name = HostPort{"localhost", request.addresses.front().port()};
+  request.family = AddressFamily::ipv4;
+  request.addresses = {silent.address()};
+  start_dialing(std::move(request));
+  run_until_dialed();
+  EXPECT_TRUE(*result) << result->error().message();
+}
+
+TEST(RacingOrder, HasTheFamiliesTakeTurns) {
+  const auto v4 = [](int i) { return address_of(("192.0.2." + std::to_string(i)).c_str()); };
+  const auto v6 = [](int i) { return address_of(("2001:db8::" + std::to_string(i)).c_str()); };
+  EXPECT_EQ(in_racing_order({v6(1), v6(2), v6(3), v4(1), v4(2)}), (std::vector{v6(1), v4(1), v6(2), v4(2), v6(3)}));
+  EXPECT_EQ(in_racing_order({v4(1)}), std::vector{v4(1)});
+  EXPECT_EQ(in_racing_order(std::vector(100, v4(1))).size(), kMaxRacedAddresses);
 }
 
 TEST_F(DialerTest, CanBeDestroyedWhileItTries) {
