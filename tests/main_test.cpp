@@ -74,6 +74,7 @@ const std::vector<Option> kOptions{
     {"--flows", "2", kAll},
     {"--transport", "native", kAll},
     {"--congestion", "bbr", kAll},
+    {"--offload", "off", kAll},
     {"--memory", "1MiB", kAll},
     {"--idle-timeout", "5s", kAll},
     {"--verbose", "", kLogging},

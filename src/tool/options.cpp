@@ -70,6 +70,10 @@ void add_transport_options(CommandLine& line, Options& options) {
   line.choice("--transport", core::parse_transport, {TransportKind::native, TransportKind::libudt}, transport.kind);
   line.choice("--congestion", core::parse_congestion, {CongestionKind::bbr, CongestionKind::udt, CongestionKind::fixed},
               transport.congestion);
+  line.choice("--offload", {"on", "off"}, [&](const Text& text) -> Status {
+    transport.offload = text == "on";
+    return {};
+  });
   line.value("--memory", [&](const Text& text) {
     return store(size_value("--memory", text, kMinMemoryBytes, kMaxMemoryBytes), transport.memory_bytes);
   });
@@ -79,7 +83,7 @@ void add_transport_options(CommandLine& line, Options& options) {
   line.check([&]() -> Status {
     transport.idle_timeout = options.session.idle_timeout + kTransportOutlasts;
     transport.known_paths = users_path_cache();
-    for (const char* native : {"--congestion", "--memory"})
+    for (const char* native : {"--congestion", "--memory", "--offload"})
       if (transport.kind == TransportKind::libudt && line.has(native))
         return misplaced(native,
                          "allowed with --transport native only; libudt has its own way, which cannot be chosen");

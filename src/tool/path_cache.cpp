@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMaxRate = 1'000'000'000'000;     // guess: no line says more but by mistake
 constexpr std::chrono::microseconds kMaxRtt{60'000'000};  // guess: the same
+constexpr std::size_t kMaxPacketBytes = 65'535;           // spec: RFC 791
 
 std::int64_t seconds_of(PathCache::Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
@@ -47,13 +48,17 @@ void PathCache::take_line(const std::string& line, Clock::time_point now) {
   std::uint32_t cookie = 0;
   std::int64_t met = 0;
   if (!(words >> host >> rate >> rtt >> measured >> std::hex >> cookie >> std::dec >> met)) return;
-  const std::int64_t latest = seconds_of(now);
-  if (rate > kMaxRate || rtt < 0 || rtt > kMaxRtt.count() || std::min(measured, met) < 0 ||
-      std::max(measured, met) > latest)
+  std::size_t packet = 0;
+  std::int64_t found = 0;
+  std::int64_t trainless = 0;
+  if (!(words >> packet >> found >> trainless)) found = trainless = 0;
+  const auto times = {measured, met, found, trainless};
+  if (rate > kMaxRate || rtt < 0 || rtt > kMaxRtt.count() || packet > kMaxPacketBytes || std::min(times) < 0 ||
+      std::max(times) > seconds_of(now))
     return;
-  const KnownPath path{BitRate::from_bits_per_second(rate), std::chrono::microseconds(rtt), cookie};
-  paths_.insert_or_assign(host, Entry{path, Clock::time_point(std::chrono::seconds(measured)),
-                                      Clock::time_point(std::chrono::seconds(met))});
+  const auto at = [](std::int64_t seconds) { return Clock::time_point(std::chrono::seconds(seconds)); };
+  const KnownPath path{BitRate::from_bits_per_second(rate), std::chrono::microseconds(rtt), cookie, packet, true};
+  paths_.insert_or_assign(host, Entry{path, at(measured), at(met), at(found), at(trainless)});
 }
 
 PathCache::~PathCache() {
@@ -68,11 +73,13 @@ std::optional<KnownPath> PathCache::find(const Endpoint& peer) {
   const bool measured = now - entry.measured_at <= kLifetime;
   return KnownPath{.rate = measured ? entry.path.rate : BitRate(),
                    .rtt = entry.path.rtt,
-                   .cookie = now - entry.met_at <= kLifetime ? entry.path.cookie : 0};
+                   .cookie = now - entry.met_at <= kLifetime ? entry.path.cookie : 0,
+                   .packet_bytes = now - entry.packet_at <= kLifetime ? entry.path.packet_bytes : 0,
+                   .loses_trains = now - entry.trainless_at <= kLifetime};
 }
 
 void PathCache::note(const Endpoint& peer, const KnownPath& path) {
-  if (path.rate.unlimited() && path.cookie == 0) return;
+  if (path.rate.unlimited() && path.cookie == 0 && path.packet_bytes == 0 && !path.loses_trains) return;
   Entry& entry = paths_[peer.host_to_string()];
   changed_ = true;
   if (!path.rate.unlimited()) {
@@ -84,6 +91,12 @@ void PathCache::note(const Endpoint& peer, const KnownPath& path) {
     entry.path.cookie = path.cookie;
     entry.met_at = now_();
   }
+  if (path.packet_bytes > 0) {
+    entry.path.packet_bytes = path.packet_bytes;
+    entry.packet_at = now_();
+  }
+  // An hour after it was found out, not after it was last believed: then trains are tried again.
+  if (path.loses_trains && now_() - entry.trainless_at > kLifetime) entry.trainless_at = now_();
   forget_oldest();
 }
 
@@ -102,8 +115,10 @@ void PathCache::save() const {
     std::filesystem::permissions(fresh, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
                                  failed);
     for (const auto& [host, entry] : paths_)
-      out << fmt::format("{} {} {} {} {:x} {}\n", host, entry.path.rate.bits_per_second(), entry.path.rtt.count(),
-                         seconds_of(entry.measured_at), entry.path.cookie, seconds_of(entry.met_at));
+      out << fmt::format("{} {} {} {} {:x} {} {} {} {}\n", host, entry.path.rate.bits_per_second(),
+                         entry.path.rtt.count(), seconds_of(entry.measured_at), entry.path.cookie,
+                         seconds_of(entry.met_at), entry.path.packet_bytes, seconds_of(entry.packet_at),
+                         seconds_of(entry.trainless_at));
     if (!out.flush()) failed = std::make_error_code(std::errc::io_error);
   }
   if (!failed) std::filesystem::rename(fresh, file_, failed);

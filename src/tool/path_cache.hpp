@@ -16,8 +16,8 @@
 
 namespace udtcat::tool {
 
-/// A file of lines "HOST RATE RTT MEASURED COOKIE MET": bits per second, microseconds, hexadecimal, and twice seconds
-/// since the epoch. What is no such line, or older than an hour, is passed over; so is a file that cannot be read or
+/// A file of lines "HOST RATE RTT MEASURED COOKIE MET PACKET FOUND TRAINLESS": bits per second, microseconds,
+/// hexadecimal, bytes, the others seconds since the epoch; earlier versions' end before PACKET. What is no such line, or older than an hour, is passed over; so is a file that cannot be read or
 /// written: it only saves time. Of two processes that end together the later one's file stays.
 /// Threads: unsynchronised: the connections of a process have one thread.
 class PathCache final : public KnownPaths {
@@ -44,7 +44,9 @@ class PathCache final : public KnownPaths {
     KnownPath path;
     Clock::time_point measured_at;  // its rate and round trip
     Clock::time_point met_at;       // its cookie
-    [[nodiscard]] Clock::time_point latest() const { return std::max(measured_at, met_at); }
+    Clock::time_point packet_at{};  // its packet_bytes
+    Clock::time_point trainless_at{};
+    [[nodiscard]] Clock::time_point latest() const { return std::max({measured_at, met_at, packet_at, trainless_at}); }
   };
   void take_line(const std::string& line, Clock::time_point now);
   void forget_oldest();

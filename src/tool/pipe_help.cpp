@@ -67,6 +67,7 @@ Network:
       --flows N              UDT connections of a session, 1 to 16 (a connector: 1; a listener: as asked)
       --transport NAME       native or libudt
       --congestion NAME      of native: bbr (default), udt, or fixed, which sends at --rate
+      --offload on|off       of native: whether the kernel may cut and join trains of datagrams (on)
       --memory SIZE          of native: what may be under way, each way, 1MiB to 64GiB (256MiB)
       --plain                no session: any UDT4 program can be the other end; NOTHING is protected or proved
 Work:

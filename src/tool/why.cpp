@@ -107,11 +107,17 @@ std::string path_beside(const Verdict& verdict) {
   return fmt::format("; the path was found to carry {}", format_rate(verdict.path_rate));
 }
 
+/// Of the end that sends more.
+std::string trains_text(const Verdict& verdict, const Evidence& evidence) {
+  const bool off = verdict.sends ? evidence.here.trains_off > 0 : evidence.there && evidence.there->trains_off > 0;
+  return off ? "; trains: off, datagrams go one by one" : "";
+}
+
 }  // namespace
 
 Why why(const Evidence& evidence) {
   const Verdict verdict = verdict_on(evidence);
-  return {.word = std::string(word_of(verdict)), .text = why_text(verdict, evidence)};
+  return {.word = std::string(word_of(verdict)), .text = why_text(verdict, evidence) + trains_text(verdict, evidence)};
 }
 
 Why why_since(const Evidence& before, const Evidence& now) {

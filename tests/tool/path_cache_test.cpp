@@ -73,6 +73,26 @@ TEST_F(PathCacheTest, KeepsTheRateWhereOnlyACookieIsNew) {
   EXPECT_EQ(cache.find(peer_at("192.0.2.1"))->cookie, 7U);
 }
 
+TEST_F(PathCacheTest, KeepsWhatThePathCarries) {
+  PathCache(file, Clock::now).note(peer_at("192.0.2.1"), {.packet_bytes = 1000, .loses_trains = true});
+  const auto found = kept("192.0.2.1");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->packet_bytes, 1000U);
+  EXPECT_TRUE(found->loses_trains);
+  PathCache(file, Clock::now).note(peer_at("192.0.2.1"), path);
+  EXPECT_EQ(kept("192.0.2.1")->packet_bytes, 1000U) << "a connection that found nothing out knows no better";
+  EXPECT_TRUE(kept("192.0.2.1")->loses_trains);
+  EXPECT_EQ(kept("192.0.2.1", 61min)->packet_bytes, 0U);
+  EXPECT_FALSE(kept("192.0.2.1", 61min)->loses_trains);
+}
+
+TEST_F(PathCacheTest, HasTrainsTriedAgainAnHourAfterTheyWereFirstLost) {
+  auto now = Clock::now();
+  PathCache cache(file, [&] { return now; });
+  for (int i = 0; i < 2; ++i, now += 40min) cache.note(peer_at("192.0.2.1"), {.loses_trains = true});
+  EXPECT_FALSE(cache.find(peer_at("192.0.2.1"))->loses_trains);
+}
+
 TEST_F(PathCacheTest, WritesNothingWhereNothingWasLearned) {
   PathCache(file, Clock::now).note(peer_at("192.0.2.1"), {});
   EXPECT_FALSE(std::filesystem::exists(file));

@@ -252,6 +252,8 @@ const std::vector<Refusal> kRefusals{
     {"-l 1 --to h:1 --exec x", "--exec with --to or --from", "one of them"},
     {"h 1 --exec=", "option --exec", "needs a value"},
     {"h 1 --congestion reno", "--congestion \"reno\"", "allowed: bbr, udt, fixed"},
+    {"h 1 --offload maybe", "--offload \"maybe\"", "allowed: on, off"},
+    {"h 1 --transport libudt --offload off", "--offload", "--transport native only"},
     {"h 1 --memory 1023KiB", "--memory \"1023KiB\"", "allowed: 1MiB to 64GiB"},
     {"h 1 --memory 65GiB", "--memory \"65GiB\"", "allowed: 1MiB to 64GiB"},
     {"h 1 --connect-timeout 0", "--connect-timeout \"0\"", "allowed: 1ms or more"},

@@ -38,6 +38,17 @@ TEST(WhyText, NamesTheEndAndTheFigure) {
             "limited by our source: it gives 102 MB/s, and the transfer waits for it");
 }
 
+TEST(Why, SaysThatTrainsAreOffAtTheEndThatSends) {
+  Evidence evidence = some_evidence();
+  EXPECT_THAT(why(evidence).text, Not(HasSubstr("trains: off")));
+  evidence.here.trains_off = 1;
+  EXPECT_THAT(why(evidence).text, HasSubstr("trains: off"));
+  evidence.here.bytes_received = 2 * evidence.here.bytes_sent;
+  EXPECT_THAT(why(evidence).text, Not(HasSubstr("trains: off")));
+  evidence.there->trains_off = 1;
+  EXPECT_THAT(why(evidence).text, HasSubstr("trains: off"));
+}
+
 TEST(WhyText, OfMemorySaysWhatARoundTripCarries) {
   EXPECT_EQ(text({.limit = Limit::memory, .where = Where::here, .least_rtt = 100ms, .queue = 0us}),
             "limited by --memory here (1.05 MB): in a round trip of 100.0 ms it carries at most 10.5 MB/s; twice "

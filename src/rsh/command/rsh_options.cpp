@@ -38,7 +38,7 @@ left to ssh itself.
       --ssh 'PROGRAM ARGS'   what to run as ssh
       --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
       --key-file, --as, --peer, --peers, --trust-first   with --daemon
-      --rate, --transport, --congestion, --memory, --protect, --cipher, --block, --lanes, --threads, --flows,
+      --rate, --transport, --congestion, --offload, --memory, --protect, --cipher, --block, --lanes, --threads, --flows,
       --idle-timeout, --stats, --why, --verbose, --quiet
                              see udtcat --help
       --progress             a line of progress; unless asked for, of a push alone, as the command may use the terminal
@@ -78,7 +78,7 @@ void add_remote_options(CommandLine& line, tool::Options& options) {
 Words far_options_of(const CommandLine& line, const SshDialOptions& options) {
   Words words;
   for (const char* name : {"--port", "--protect", "--cipher", "--block", "--lanes", "--rate", "--congestion",
-                           "--memory", "--idle-timeout"})
+                           "--offload", "--memory", "--idle-timeout"})
     if (const auto text = line.text(name)) words.push_back(fmt::format("{}={}", name, *text));
   for (int i = 0; i < options.verbosity; ++i) words.emplace_back("-v");
   // The far end waits until we have given up UDP, and longer.
@@ -310,7 +310,7 @@ std::string rsh_daemon_help_text() {
                              byte, runs PROGRAM WORDS, without a shell; no other command is run
   -l, --listen [ADDR:]PORT   where it waits
   -k, --key-file FILE, --as, --peer, --peers, --protect, --cipher, --block, --lanes, --threads, --flows, --rate,
-  --transport, --congestion, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats, --check
+  --transport, --congestion, --offload, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats, --check
                              see udtcat --help
 
 A list for modules of rsync:

@@ -32,9 +32,9 @@ constexpr const char* kReceiveForms =
 constexpr std::array<const char*, 4> kRshValues{"--port", "--udp-host", "--remote-udtcat", "--ssh"};
 constexpr std::array<const char*, 2> kRshFlags{"--push", "--require-udp"};
 /// Options of the session and its transport, which `udtcat rsh` has then.
-constexpr std::array<const char*, 10> kSessionValues{"--protect", "--cipher",      "--block",     "--lanes",
-                                                     "--threads", "--flows",       "--transport", "--congestion",
-                                                     "--memory",  "--idle-timeout"};
+constexpr std::array<const char*, 11> kSessionValues{"--protect", "--cipher", "--block",       "--lanes",
+                                                     "--threads", "--flows",  "--transport",   "--congestion",
+                                                     "--offload", "--memory", "--idle-timeout"};
 constexpr std::size_t kMaxPathsBytes = kMiB;  // spec: docs/spec/trees.md §1: what a message has room for
 constexpr std::array<const char*, 6> kKeyOptions{"-k", "--as", "--peer", "--peers", "--trust-first", "--once"};
 
