@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/bootstrap.hpp"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <boost/asio/post.hpp>
 
 #include <udtcat/bridges.hpp>
 
@@ -20,22 +23,39 @@ namespace udtcat::rsh {
 namespace {
 
 constexpr int kSignalBase = 128;  // spec: what a shell says of a child that a signal ended
+constexpr int kSshFailed = 255;   // spec: ssh(1), EXIT STATUS
+constexpr std::size_t kMaxNoiseBytes = std::size_t{256} * 1024;  // guess: more than any login prints
+constexpr std::chrono::milliseconds kTermGrace{300};             // guess: ssh ends at once, if it can
+constexpr std::chrono::milliseconds kKillGrace{1'000};           // guess: a process that is not gone then hangs
+constexpr std::chrono::milliseconds kDrain{300};                 // guess: from ssh's end to that of its pipes
 
 }  // namespace
 
-Bootstrap::Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers)
-    : io_(io), push_(std::move(push)), handlers_(std::move(handlers)) {}
+Bootstrap::Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers,
+                     const LoginPatience& patience)
+    : io_(io),
+      push_(std::move(push)),
+      handlers_(std::move(handlers)),
+      patience_(patience),
+      login_timer_(io),
+      end_timer_(io) {}
 
 Bootstrap::~Bootstrap() = default;
 
 Result<std::unique_ptr<Bootstrap>> Bootstrap::start(boost::asio::io_context& io, const bridge::ChildRequest& ssh,
-                                                    std::optional<PushedProgram> push, Handlers handlers) {
-  std::unique_ptr<Bootstrap> bootstrap(new Bootstrap(io, std::move(push), std::move(handlers)));
+                                                    std::optional<PushedProgram> push, Handlers handlers,
+                                                    const LoginPatience& patience) {
+  std::unique_ptr<Bootstrap> bootstrap(new Bootstrap(io, std::move(push), std::move(handlers), patience));
   Bootstrap& self = *bootstrap;
   UDTCAT_TRY(self.ssh_,
              bridge::ChildProcess::start(io, ssh, [&self](const bridge::ChildEnd& end) { self.on_ssh_end(end); }));
   auto pipes = self.ssh_->take_pipes();
   UDTCAT_TRY(self.ssh_stream_, make_stdio_stream(io, pipes.output.release(), pipes.input.release(), {}));
+  // A duplicate: our own last lines go to stderr after the stream has closed its descriptor.
+  UDTCAT_TRY(self.errors_, SshErrors::start(io, pipes.errors.release(), ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0),
+                                            [&self] { self.on_gone(); }));
+  self.give_up_at(std::chrono::steady_clock::now() + patience.unknown);
+  if (patience.is_logged_in) self.on_login();
   self.await_greeting();
   return bootstrap;
 }
@@ -52,15 +72,62 @@ void Bootstrap::read_greeting() {
   greeting_.push({piece.data(), got.bytes});
   for (;;) {
     const auto words = greeting_.next();
-    handlers_.on_noise(greeting_.take_noise());
-    if (!words) return await_greeting();
-    const auto* have = std::get_if<HaveLine>(&*words);
-    if (have == nullptr) return on_words(*words);
-    handlers_.on_have(have->bytes);
+    if (state_ != State::greeting) handlers_.on_noise(greeting_.take_noise());
+    if (!words) break;
+    if (const auto* have = std::get_if<HaveLine>(&*words))
+      handlers_.on_have(have->bytes);
+    else if (std::holds_alternative<LoginLine>(*words))
+      on_login();
+    else if (std::holds_alternative<ScriptLine>(*words))
+      on_script();
+    else
+      return on_words(*words);
   }
+  if (state_ == State::greeting && logged_in_at_) {
+    const auto now = std::chrono::steady_clock::now();
+    const bool is_flood = greeting_.noise_bytes() > kMaxNoiseBytes;
+    give_up_at(is_flood ? now : std::min(now + patience_.silence, *logged_in_at_ + patience_.chatter));
+  }
+  if (state_ != State::foreign) await_greeting();
+}
+
+void Bootstrap::on_login() {
+  if (state_ != State::greeting || logged_in_at_) return;
+  logged_in_at_ = std::chrono::steady_clock::now();
+  errors_->hold();
+  give_up_at(*logged_in_at_ + patience_.silence);
+}
+
+/// From here on the far side's words are the user's.
+void Bootstrap::on_script() {
+  if (state_ != State::greeting) return;
+  state_ = State::scripted;
+  handlers_.on_noise(greeting_.take_noise());
+  errors_->pass();
+  give_up_at(std::chrono::steady_clock::now() + patience_.far_end);
+}
+
+void Bootstrap::give_up_at(std::chrono::steady_clock::time_point when) {
+  login_timer_.expires_at(when);
+  login_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) give_up();
+  }));
+}
+
+void Bootstrap::give_up() {
+  const bool is_shell = state_ == State::scripted || state_ == State::unstarted;
+  if (!is_shell && state_ != State::greeting && state_ != State::silent) return;
+  state_ = State::foreign;
+  errors_->drop();
+  end(std::chrono::milliseconds(0), [this, is_shell] {
+    if (status_) return handlers_.on_foreign({.is_shell = is_shell, .status = std::nullopt});
+    fail_with({Errc::cannot_reach, "end ssh", "it lives on, though it was killed"});
+  });
 }
 
 void Bootstrap::on_words(const GreetingReader::Words& words) {
+  on_script();  // of a script that is older
+  login_timer_.cancel();
   if (state_ == State::pushing)
     return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "it went on before it had read it all"});
   if (const auto* missing = std::get_if<MissingLine>(&words)) return on_missing(*missing);
@@ -78,8 +145,10 @@ void Bootstrap::on_words(const GreetingReader::Words& words) {
 }
 
 void Bootstrap::on_output_end() {
-  state_ = State::silent;
-  handlers_.on_noise(greeting_.take_noise(true));
+  if (state_ == State::foreign) return;
+  const bool pushes = state_ == State::pushing || state_ == State::pushed;
+  state_ = state_ == State::greeting ? State::silent : pushes ? State::lost : State::unstarted;
+  if (state_ == State::lost) handlers_.on_noise(greeting_.take_noise(true));
   conclude_if_over();  // else at ssh's end: its own words and its status say why
 }
 
@@ -172,19 +241,67 @@ void Bootstrap::cut_relay() {
   ssh_->signal(SIGTERM);
 }
 
+void Bootstrap::end(std::chrono::milliseconds grace, std::function<void()> on_ended) {
+  on_ended_ = std::move(on_ended);
+  if (status_) return boost::asio::post(io_, lifetime_.guard([this] { on_gone(); }));
+  after(grace, [this] {
+    ssh_->signal(SIGTERM);
+    after(kTermGrace, [this] {
+      ssh_->signal(SIGKILL);
+      after(kKillGrace, [this] {
+        if (on_ended_) std::exchange(on_ended_, nullptr)();
+      });
+    });
+  });
+}
+
+void Bootstrap::after(std::chrono::milliseconds wait, std::function<void()> step) {
+  end_timer_.expires_after(wait);
+  end_timer_.async_wait(lifetime_.guard([step = std::move(step)](const boost::system::error_code& cancelled) {
+    if (!cancelled) step();
+  }));
+}
+
 void Bootstrap::on_ssh_end(const bridge::ChildEnd& end) {
   status_ = end.signal == 0 ? end.status : kSignalBase + end.signal;
   core::log().debug("ssh ended with status {}", *status_);
+  after(kDrain, [this] {
+    drained_ = true;
+    errors_->expect_no_more();
+    on_gone();
+  });
+  on_gone();
+}
+
+/// ssh has ended, or all of its stderr has come.
+void Bootstrap::on_gone() {
+  if (!status_) return;
+  const bool reads =
+      state_ == State::greeting || state_ == State::scripted || state_ == State::pushing || state_ == State::pushed;
+  if (reads && drained_) return on_output_end();
+  if (on_ended_ && errors_->is_over()) return std::exchange(on_ended_, nullptr)();
   conclude_if_over();
 }
 
 void Bootstrap::conclude_if_over() {
   constexpr int kBytesLost = 255;  // spec: docs/spec/rsh.md §5: bytes of the command's input or output are missing
   if (!status_) return;
-  if (state_ == State::silent)
+  if (state_ == State::silent && (logged_in_at_ || *status_ != kSshFailed)) {
+    state_ = State::foreign;
+    return handlers_.on_foreign({.is_shell = false, .status = status_});
+  }
+  if (state_ == State::silent) errors_->pass();
+  if (!errors_->is_over()) return;
+  if (state_ == State::unstarted) {
+    state_ = State::foreign;
+    return handlers_.on_foreign({.is_shell = true, .status = status_});
+  }
+  if (state_ == State::silent || state_ == State::lost) {
+    handlers_.on_noise(greeting_.take_noise(true));
     return fail_with({Errc::cannot_reach, "start the far end", fmt::format("ssh ended with status {}", *status_)});
+  }
   const bool relays = state_ == State::relaying || state_ == State::cut;
-  if (relays && !downwards_) on_fallback_end_(state_ == State::cut ? kBytesLost : *status_);
+  if (relays && !downwards_) std::exchange(on_fallback_end_, [](int) {})(state_ == State::cut ? kBytesLost : *status_);
 }
 
 void Bootstrap::fail_with(const Error& error) {

@@ -2,6 +2,7 @@
 /// Starts the far end by ssh and learns where it waits.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
@@ -22,17 +24,32 @@
 #include "rsh/control_message.hpp"
 #include "rsh/greeting.hpp"
 #include "rsh/pushed_program.hpp"
+#include "rsh/ssh_errors.hpp"
 
 namespace udtcat::rsh {
 
+/// How long a login may take to prove a shell by our script's first line.
+struct LoginPatience {
+  bool is_logged_in = false;                   ///< from the start: ssh uses the connection of another
+  std::chrono::milliseconds silence{5'000};    ///< guess: of a login's own files, on a busy host
+  std::chrono::milliseconds chatter{15'000};   ///< guess: of one that prints all the time
+  std::chrono::milliseconds far_end{30'000};   ///< guess: of our script, until there is a far end
+  std::chrono::milliseconds unknown{300'000};  ///< guess: twice sshd's LoginGraceTime, where ssh does not say when
+};
+
 /// ssh, with the far end as its command, and our ends of that command's stdin and stdout.
 ///
-///   greeting ── UDTCAT MISSING, a program to push ──► pushing ── all of it written ──► pushed
-///   greeting, pushed ── UDTCAT CONNECT ──► connected (on_connect) ── fall_back() ──► relaying
+///   greeting ── UDTCAT SCRIPT ──► scripted
+///   scripted ── UDTCAT MISSING, a program to push ──► pushing ── all of it written ──► pushed
+///   greeting, scripted, pushed ── UDTCAT CONNECT ──► connected (on_connect) ── fall_back() ──► relaying
 ///            ── UDTCAT MISSING with none to push, UDTCAT UNFIT ──► absent (on_absent) ── fall_back() ──► relaying
 ///   pushing, pushed ── UDTCAT HAVE (on_have) ──► the same
-///   greeting, pushing, pushed ── any other line of the far end ──► failed (on_failure)
-///                              ── the end of ssh's output ──► silent ── the end of ssh ──► failed (on_failure)
+///   scripted, pushing, pushed ── any other line of the far end ──► failed (on_failure)
+///   greeting ── the end of ssh's output ──► silent ── the end of ssh, before its login ──► failed (on_failure)
+///                                                  └── the end of ssh, after its login ──► foreign (on_foreign)
+///   scripted ── the end of ssh's output ──► unstarted ── the end of ssh ──► foreign (on_foreign)
+///   greeting, scripted, silent, unstarted ── LoginPatience is over, ssh is ended by us ──► foreign (on_foreign)
+///   pushing, pushed ── the end of ssh's output ──► lost ── the end of ssh ──► failed (on_failure)
 ///   relaying ── our stdin cannot be read, or our stdout not be written: ssh is asked to end ──► cut
 ///   relaying, cut ── the end of ssh's output, and of ssh ──► the end (on_end)
 ///
@@ -45,6 +62,10 @@ class Bootstrap {
     std::size_t packed_bytes = 0;  ///< that are sent
     std::size_t bytes = 0;         ///< of the program
   };
+  struct Foreign {
+    bool is_shell = false;      ///< our script began
+    std::optional<int> status;  ///< of ssh; none: it was silent, and ended by us
+  };
   struct Handlers {
     std::function<void(const ConnectLine&)> on_connect;
     /// There is no udtcat that runs; `cause` is advice.
@@ -55,6 +76,9 @@ class Bootstrap {
     std::function<void(std::uint64_t bytes)> on_have;
     /// Text on ssh's stdout that was not the far end's: for the user, not for the command's consumer.
     std::function<void(const std::string&)> on_noise;
+    /// What answered is not our script, or it ended before a far end was there: nothing was asked of it, and ssh is
+    /// dead. Its own words were kept from the user.
+    std::function<void(const Foreign&)> on_foreign;
     /// status   what ssh exited with, where it has
     std::function<void(const Error&, std::optional<int> status)> on_failure;
   };
@@ -62,7 +86,8 @@ class Bootstrap {
   /// errors: Errc::local_connect_failed where there is no ssh; Errc::out_of_resources
   [[nodiscard]] static Result<std::unique_ptr<Bootstrap>> start(boost::asio::io_context& io,
                                                                 const bridge::ChildRequest& ssh,
-                                                                std::optional<PushedProgram> push, Handlers handlers);
+                                                                std::optional<PushedProgram> push, Handlers handlers,
+                                                                const LoginPatience& patience = {});
   ~Bootstrap();
 
   [[nodiscard]] pid_t ssh_pid() const { return ssh_->pid(); }
@@ -72,13 +97,34 @@ class Bootstrap {
   /// on_end   gets what ssh exits with
   /// errors: Errc::out_of_resources; those of command_line_of() after on_absent
   [[nodiscard]] Status fall_back(const ControlMessage& request, bool reads_input, std::function<void(int)> on_end);
-  /// Asks ssh to end.
-  void terminate() { ssh_->signal(SIGTERM); }
+  /// Ends ssh, by signals where it has not ended within `grace`.
+  /// on_ended   once it is gone; after some seconds also where it cannot die
+  void end(std::chrono::milliseconds grace, std::function<void()> on_ended);
 
  private:
-  enum class State { greeting, pushing, pushed, absent, silent, failed, connected, relaying, cut };
+  enum class State {
+    greeting,
+    scripted,
+    pushing,
+    pushed,
+    absent,
+    silent,
+    unstarted,
+    lost,
+    foreign,
+    failed,
+    connected,
+    relaying,
+    cut
+  };
 
-  Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers);
+  Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers,
+            const LoginPatience& patience);
+  void on_login();
+  void on_script();
+  void give_up_at(std::chrono::steady_clock::time_point when);
+  void give_up();
+  void after(std::chrono::milliseconds wait, std::function<void()> step);
   void await_greeting();
   void read_greeting();
   void on_words(const GreetingReader::Words& words);
@@ -93,12 +139,15 @@ class Bootstrap {
   void send_rest(std::span<const std::byte> rest);
   void on_relayed(const bridge::Relay::Outcome& outcome);
   void cut_relay();
+  void on_gone();
   void conclude_if_over();
 
   boost::asio::io_context& io_;
   std::optional<PushedProgram> push_;
   Handlers handlers_;
   GreetingReader greeting_;
+  const LoginPatience patience_;
+  std::optional<std::chrono::steady_clock::time_point> logged_in_at_;
   State state_ = State::greeting;
   std::optional<int> status_;  // what ssh exited with
   std::function<void(int)> on_fallback_end_;
@@ -108,6 +157,11 @@ class Bootstrap {
   std::unique_ptr<bridge::Relay> downwards_;  // null once ssh's output has ended
   std::vector<std::byte> outgoing_;           // what is being written to ssh's stdin
   std::function<void()> on_sent_;
+  boost::asio::steady_timer login_timer_;
+  boost::asio::steady_timer end_timer_;
+  std::function<void()> on_ended_;  // of end()
+  bool drained_ = false;            // what ssh has left in its pipes has come; another may hold them open
+  std::unique_ptr<SshErrors> errors_;
   std::unique_ptr<bridge::ChildProcess> ssh_;
   core::Lifetime lifetime_;
 };

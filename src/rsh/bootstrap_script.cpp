@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "lib/core/invariant.hpp"
+#include "rsh/greeting.hpp"
 #include "tool/shell_words.hpp"
 
 namespace udtcat::rsh {
@@ -89,7 +90,8 @@ std::string bootstrap_script(const BootstrapRequest& request) {
   std::string options;
   for (const std::string& option : request.options) options += ' ' + in_double_quotes(option);
   const std::string program = in_double_quotes(request.program);
-  std::string script = fmt::format("command -v {0} >/dev/null 2>&1 && exec {0} rsh-server{1}; ", program, options);
+  std::string script = fmt::format("printf \"\\n{2}\\n\"; command -v {0} >/dev/null 2>&1 && exec {0} rsh-server{1}; ",
+                                   program, options, kScriptLine);
   script += kAsk;
   if (request.pushed_sha256) script += kept_steps(*request.pushed_sha256, options);
   script += request.push ? push_steps() : "ask MISSING \"$(uname -sm)\"; exit 127";

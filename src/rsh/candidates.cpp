@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <boost/asio/post.hpp>
 
@@ -69,6 +70,27 @@ Result<Endpoint> parse_proc_address(std::string_view text) {
   return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address), sizeof address);
 }
 
+/// The peer of a connection from `own`: a link-local address means something on one link only, that of our own address,
+/// which the table does not say.
+Endpoint with_scope_of(const Endpoint& peer, const Endpoint& own) {
+  sockaddr_in6 address{};
+  if (peer.family() != AddressFamily::ipv6) return peer;
+  std::memcpy(&address, peer.data(), sizeof address);
+  if (!IN6_IS_ADDR_LINKLOCAL(&address.sin6_addr)) return peer;
+  ifaddrs* interfaces = nullptr;
+  if (::getifaddrs(&interfaces) != 0) return peer;
+  for (const ifaddrs* each = interfaces; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET6) continue;
+    sockaddr_in6 with_link{};
+    std::memcpy(&with_link, each->ifa_addr, sizeof with_link);
+    if (std::memcmp(&with_link.sin6_addr, &reinterpret_cast<const sockaddr_in6*>(own.data())->sin6_addr,
+                    sizeof with_link.sin6_addr) == 0)
+      address.sin6_scope_id = with_link.sin6_scope_id;
+  }
+  ::freeifaddrs(interfaces);
+  return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address), sizeof address).value_or(peer);
+}
+
 /// Adds the peers of those connections in a table of /proc/PID/net that are established and whose inode is in
 /// `sockets`.
 void add_peers(const std::string& table, const std::set<std::string>& sockets, std::vector<Endpoint>& peers) {
@@ -80,7 +102,9 @@ void add_peers(const std::string& table, const std::set<std::string>& sockets, s
     std::string slot, local, remote, state, queues, timer, retransmits, user, timeout, inode;
     fields >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> user >> timeout >> inode;
     if (state != "01" || !sockets.contains(inode)) continue;
-    if (auto peer = parse_proc_address(remote)) peers.push_back(*peer);
+    const auto peer = parse_proc_address(remote);
+    const auto own = parse_proc_address(local);
+    if (peer && own) peers.push_back(with_scope_of(*peer, *own));
   }
 }
 

@@ -27,12 +27,14 @@ std::vector<std::string_view> words_of(std::string_view line) {
   }
 }
 
-/// A numeric address; none for "-" and any other text.
+/// A numeric address; none for "-" and any other text, nor for a link-local one, whose link is named as the far side
+/// names its own.
 std::optional<Endpoint> address_of(std::string_view text, std::uint16_t port) {
   boost::system::error_code not_numeric;
-  std::ignore = boost::asio::ip::make_address(std::string(text), not_numeric);
+  const auto address = boost::asio::ip::make_address(std::string(text.substr(0, text.find('%'))), not_numeric);
   if (not_numeric) return std::nullopt;  // a greeting does not make us ask a resolver
-  const auto addresses = resolve({std::string(text), port}, AddressFamily::any);
+  if (address.is_v6() && address.to_v6().is_link_local()) return std::nullopt;
+  const auto addresses = resolve({address.to_string(), port}, AddressFamily::any);
   if (!addresses || addresses->empty()) return std::nullopt;
   return addresses->front();
 }
@@ -51,6 +53,8 @@ std::optional<GreetingReader::Words> GreetingReader::parse(std::string_view line
   if (words.size() < 3 || words[0] != "UDTCAT") return std::nullopt;
   constexpr std::size_t kShownReason = 256;  // guess: a line of a loader, with a path in it
   const auto behind = [&] { return line.substr(words[0].size() + words[1].size() + 2); };
+  if (line == kLoginLine) return LoginLine{};
+  if (line == kScriptLine) return ScriptLine{};
   if (words[1] == "MISSING") return MissingLine{core::printable(behind(), 128)};
   if (words[1] == "UNFIT") return UnfitLine{core::printable(behind(), kShownReason)};
   if (words[1] == "HAVE") {

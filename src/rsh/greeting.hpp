@@ -16,6 +16,9 @@ namespace udtcat::rsh {
 
 inline constexpr std::size_t kMaxLineBytes = 4096;  // spec: docs/spec/rsh.md §1
 
+inline constexpr std::string_view kLoginLine = "UDTCAT LOGIN 1";
+inline constexpr std::string_view kScriptLine = "UDTCAT SCRIPT 1";
+
 /// The far end waits; its key is for one command.
 struct ConnectLine {
   std::uint16_t port = 0;  ///< 0: none was free there
@@ -34,6 +37,10 @@ struct UnfitLine {
 struct OtherVersionLine {
   std::string version;
 };
+/// ssh has logged in: its own LocalCommand says so, before a byte of the far side.
+struct LoginLine {};
+/// The login is a shell, in which our script has begun.
+struct ScriptLine {};
 /// The program that is being pushed is there in part.
 struct HaveLine {
   std::uint64_t bytes = 0;  ///< unpacked
@@ -46,7 +53,7 @@ struct HaveLine {
 /// Threads: unsynchronised.
 class GreetingReader {
  public:
-  using Words = std::variant<ConnectLine, MissingLine, UnfitLine, OtherVersionLine, HaveLine>;
+  using Words = std::variant<ConnectLine, MissingLine, UnfitLine, OtherVersionLine, LoginLine, ScriptLine, HaveLine>;
 
   /// Keeps `text` until next() has taken it.
   void push(std::string_view text) { arrived_ += text; }
@@ -57,6 +64,8 @@ class GreetingReader {
   /// The text before the greeting that is not ours, once: a banner, a login script's chatter. Whole lines; with `all`,
   /// what is left as well.
   [[nodiscard]] std::string take_noise(bool all = false);
+  /// How much of it waits to be taken.
+  [[nodiscard]] std::size_t noise_bytes() const { return noise_.size(); }
 
  private:
   [[nodiscard]] std::optional<Words> parse(std::string_view line) const;

@@ -16,21 +16,18 @@ RemoteBench::RemoteBench(tool::SessionRun& run, const SshDialOptions& options, c
                  meter_ = tool::measure(run_, std::move(connection), wishes_);
                },
            .on_no_session = [this](Error why) { run_.finish(std::move(why)); },
+           .on_plain = [this](Error why) { run_.finish(std::move(why)); },
            .on_no_far_end = [this](const Error& error, std::optional<int> status) { on_no_far_end(error, status); }}) {}
 
 Status RemoteBench::start() {
-  run_.on_interrupt([this](const Error& why) {
-    dial_.ssh().terminate();
-    run_.finish(why);
-  });
+  run_.on_interrupt([this](const Error& why) { dial_.end([this, why] { run_.finish(why); }); });
   return dial_.start();
 }
 
 void RemoteBench::on_no_far_end(const Error& error, std::optional<int> status) {
   constexpr int kSshFailed = 255;  // spec: ssh(1), EXIT STATUS: it has said why
   if (status == kSshFailed) return run_.finish_as(tool::ExitStatus::unreachable);
-  if (status != tool::to_int(tool::ExitStatus::usage)) return run_.finish(error);
-  run_.finish(Error{Errc::cannot_reach, error.what, "the udtcat there is too old for a bench; --push brings this one"});
+  run_.finish(error);
 }
 
 }  // namespace udtcat::rsh

@@ -5,6 +5,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "rsh/user_shell.hpp"
 #include "tool/requests.hpp"
 
 namespace udtcat::rsh {
@@ -15,11 +16,6 @@ namespace {
 constexpr auto kFarEndGrace = std::chrono::milliseconds(500);
 
 tool::ExitStatus status_of(int number) { return static_cast<tool::ExitStatus>(number); }
-
-ControlMessage request_of(const SshWords& ssh) {
-  if (ssh.is_subsystem) return RunSubsystem{ssh.command};
-  return RunCommand{ssh.command};
-}
 
 }  // namespace
 
@@ -33,6 +29,7 @@ Status RemoteCommand::start() {
       SshDial::Handlers{
           .on_connection = [this](std::unique_ptr<Connection> connection) { begin(std::move(connection)); },
           .on_no_session = [this](Error why) { go_without_session(std::move(why)); },
+          .on_plain = [this](Error why) { leave_to_ssh(std::move(why)); },
           .on_no_far_end = [this](const Error& error, std::optional<int> status) { on_no_far_end(error, status); }});
   return dial_->start();
 }
@@ -66,11 +63,13 @@ void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
 }
 
 void RemoteCommand::conclude(Result<CommandEnd> end) {
-  if (!end) {
-    // ssh has lost the path too, would wait longer than we do, and would hold our stderr.
-    if (dial_) dial_->ssh().terminate();
-    return run_.finish(std::move(end.error()));
-  }
+  if (!dial_) return finish(std::move(end));
+  // An ssh that has lost the path, too, would wait longer than we do.
+  dial_->leave([this, end = std::move(end)]() mutable { finish(std::move(end)); });
+}
+
+void RemoteCommand::finish(Result<CommandEnd> end) {
+  if (!end) return run_.finish(std::move(end.error()));
   if (!end->status) core::log().info("the remote command was ended by SIG{}", end->signal_name);
   // As with ssh, a command that was ended by a signal has no status.
   run_.finish_as(end->status ? status_of(*end->status) : tool::ExitStatus::own_failure);
@@ -85,11 +84,19 @@ void RemoteCommand::go_without_session(Error why) {
   if (!started) run_.finish(std::move(started.error()));
 }
 
+/// why   its cause is advice
+void RemoteCommand::leave_to_ssh(Error why) {
+  if (options_.require_udp || needs_udtcat(request_of(options_.ssh))) return run_.finish(std::move(why));
+  run_.say(fmt::format("{}: going on over ssh itself; {}", why.what, why.cause));
+  plain_ssh_ = dial_->plain_ssh();
+  run_.finish(std::nullopt);
+}
+
 /// The command gets the signal and may end in its own way; then the session is broken off, which ends it.
 void RemoteCommand::interrupt(const Error& why) {
   if (near_ == nullptr) {
-    if (dial_) dial_->ssh().terminate();
-    return run_.finish(why);
+    if (!dial_) return run_.finish(why);
+    return dial_->end([this, why] { run_.finish(why); });
   }
   if (const auto name = signal_name(run_.signal())) near_->deliver(*name);
   patience_.expires_after(kFarEndGrace);

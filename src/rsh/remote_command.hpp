@@ -26,7 +26,8 @@ struct RemoteCommandOptions : SshDialOptions {
 /// From the bootstrap to the end.
 ///
 ///   starting (ssh) ──► dialling ──► running ──► finished
-///      └── no udtcat there  └── no answer on UDP ──► over ssh ──► finished
+///      │── no udtcat there  └── no answer on UDP ──► over ssh ──► finished
+///      └── a login that is no shell, or known not to work ──► finished; the caller becomes plain_ssh()
 ///
 /// Threads: confined to the main thread.
 class RemoteCommand {
@@ -39,12 +40,16 @@ class RemoteCommand {
   [[nodiscard]] Status start();
   /// Without ssh: the daemon that waits at the host.  errors: Errc::cannot_resolve
   [[nodiscard]] Status start_at_daemon(std::optional<Credentials> credentials);
+  /// What is to take this process's place, once SessionRun::run() has returned; none: nothing.
+  [[nodiscard]] const std::optional<bridge::ChildRequest>& plain_ssh() const { return plain_ssh_; }
 
  private:
   void on_no_far_end(const Error& error, std::optional<int> status);
   void begin(std::unique_ptr<Connection> connection);
   void conclude(Result<CommandEnd> end);
+  void finish(Result<CommandEnd> end);
   void go_without_session(Error why);
+  void leave_to_ssh(Error why);
   void interrupt(const Error& why);
 
   tool::SessionRun& run_;
@@ -54,6 +59,7 @@ class RemoteCommand {
   std::optional<SshDial> dial_;  // none: a daemon
   std::unique_ptr<Dialer> dialer_;
   std::unique_ptr<NearEnd> near_;
+  std::optional<bridge::ChildRequest> plain_ssh_;
 };
 
 }  // namespace udtcat::rsh

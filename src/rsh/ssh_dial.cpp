@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/ssh_dial.hpp"
 
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <boost/asio/post.hpp>
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "rsh/bootstrap_script.hpp"
 #include "rsh/pushed_program.hpp"
+#include "rsh/user_shell.hpp"
 
 namespace udtcat::rsh {
 
 namespace {
 
-constexpr std::chrono::milliseconds kShowInterval{1'500};  // guess: somewhat longer than the far side is silent
+constexpr std::chrono::milliseconds kQueryPatience{2'000};  // guess: it takes 5 ms, and a resolver's time at the most
+constexpr std::chrono::milliseconds kSshGrace{300};         // guess: the far end has ended, and ssh hears of it
+constexpr std::chrono::milliseconds kShowInterval{1'500};   // guess: somewhat longer than the far side is silent
 
 }  // namespace
 
@@ -26,9 +31,15 @@ SshDial::SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint
       options_(options),
       core_limit_bytes_(core_limit_bytes),
       handlers_(std::move(handlers)),
+      call_{options.ssh_program, options.ssh},
       push_timer_(run.io()) {}
 
 Status SshDial::start() {
+  recall();
+  if (finding_ && !needs_udtcat(request_of(options_.ssh))) {
+    start_plain();
+    return {};
+  }
   // A copy that an earlier push has left serves commands without --push, too, but in no other program's place. If our
   // digest cannot be had, they go without that copy.
   auto own = own_program();
@@ -44,26 +55,76 @@ Status SshDial::start() {
       .on_push = [this](const Bootstrap::Push& push) { on_push(push); },
       .on_have = [this](std::uint64_t bytes) { on_have(bytes); },
       .on_noise = [this](const std::string& noise) { pass_on(noise); },
+      .on_foreign = [this](const Bootstrap::Foreign& foreign) { on_foreign(foreign); },
       .on_failure = [this](const Error& error, std::optional<int> status) { on_failure(error, status); }};
-  UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh_for(bootstrap_script(request)), std::move(program), handlers));
+  LoginPatience patience;
+  patience.is_logged_in = uses_master_ = config_ && config_->finds_master();
+  bridge::ChildRequest ssh = ssh_request(script_words(call_, config_, bootstrap_script(request)));
+  ssh.ends_with_us = !is_shared();
+  UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh, std::move(program), handlers, patience));
   return {};
 }
 
-bridge::ChildRequest SshDial::ssh_for(const std::string& script) const {
-  // In our terminal's foreground, so that it can ask for passwords, and hears of ^C as we do.
-  bridge::ChildRequest ssh{.program = options_.ssh_program.front(),
-                           .words = options_.ssh_program,
-                           .pipe_stderr = false,
-                           .own_session = false,
-                           .core_limit_bytes = core_limit_bytes_};
-  auto& words = ssh.words;
-  words.insert(words.end(), options_.ssh.options.begin(), options_.ssh.options.end());
-  for (const char* word : {"-T", "-o", "RemoteCommand=none", "--"}) words.emplace_back(word);
-  words.push_back(options_.ssh.destination);
-  words.push_back(script);
-  core::log().debug("running {}", fmt::join(words.begin(), words.end() - 1, " "));
-  return ssh;
+/// What ssh would do, and what the last hour has taught of that.
+void SshDial::recall() {
+  if (is_openssh(call_)) config_ = ask_ssh(ssh_request(query_words(call_)), kQueryPatience);
+  const auto memory = WayMemory::of_user();
+  if (!options_.tries_udp && config_ && memory)
+    finding_ = memory->find(destination_key(*config_, to_string(options_.ports)));
 }
+
+/// The destination is known for what it is: not a packet is sent.
+void SshDial::start_plain() {
+  boost::asio::post(run_.io(), lifetime_.guard([this] {
+    handlers_.on_plain({Errc::cannot_reach,
+                        fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
+                        "--require-udp tries again"});
+  }));
+}
+
+void SshDial::on_foreign(const Bootstrap::Foreign& foreign) {
+  end_push();
+  const std::string how =
+      foreign.status ? fmt::format("ssh ended with status {}", *foreign.status) : "it was silent, or is not done yet";
+  if (foreign.is_shell)
+    return handlers_.on_plain({Errc::cannot_reach, fmt::format("{}: no far end there ({})", options_.host, how),
+                               "the udtcat there may be too old; --push brings this one"});
+  remember(Finding::one_command);
+  handlers_.on_plain({Errc::cannot_reach, fmt::format("{}: its login runs no command of ours ({})", options_.host, how),
+                      "UDP needs a login that is a shell"});
+}
+
+void SshDial::remember(Finding finding) const {
+  const auto memory = WayMemory::of_user();
+  if (config_ && memory) memory->note(destination_key(*config_, to_string(options_.ports)), finding);
+}
+
+void SshDial::forget_findings() const {
+  const auto memory = WayMemory::of_user();
+  if (config_ && memory) memory->forget(destination_key(*config_, to_string(options_.ports)));
+}
+
+/// Whether other commands may go through our ssh's connection, which then outlives ours.
+bool SshDial::is_shared() const { return config_ && config_->may_be_master && !uses_master_; }
+
+void SshDial::leave(std::function<void()> on_left) {
+  if (!bootstrap_ || is_shared()) return boost::asio::post(run_.io(), lifetime_.guard(std::move(on_left)));
+  bootstrap_->end(kSshGrace, std::move(on_left));
+}
+
+void SshDial::end(std::function<void()> on_ended) {
+  if (!bootstrap_) return boost::asio::post(run_.io(), lifetime_.guard(std::move(on_ended)));
+  bootstrap_->end(std::chrono::milliseconds(0), std::move(on_ended));
+}
+
+/// In our terminal's foreground, so that it can ask for passwords, and hears of ^C as we do.
+bridge::ChildRequest SshDial::ssh_request(std::vector<std::string> words) const {
+  core::log().debug("running {}", fmt::join(words.begin(), words.end() - 1, " "));
+  const std::string program = words.front();
+  return {.program = program, .words = std::move(words), .own_session = false, .core_limit_bytes = core_limit_bytes_};
+}
+
+bridge::ChildRequest SshDial::plain_ssh() const { return ssh_request(plain_words(call_, config_)); }
 
 void SshDial::on_push(const Bootstrap::Push& push) {
   run_.say(
@@ -121,17 +182,11 @@ void SshDial::dial(const ConnectLine& line) {
     return handlers_.on_no_session(
         {Errc::cannot_reach, fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
          "choose others there by --port"});
-  std::vector<Endpoint> candidates = dialled_addresses(bootstrap_->ssh_pid());
-  for (Endpoint& candidate : candidates) candidate = candidate.with_port(line.port);
-  if (line.seen_address) candidates.push_back(*line.seen_address);
-  if (options_.udp_host) {
-    auto named = resolve({*options_.udp_host, line.port}, options_.family);
-    if (named)
-      candidates.insert(candidates.begin(), named->begin(), named->end());
-    else
-      run_.console().line("udtcat: --udp-host: " + named.error().message());
-  }
-  candidates_ = each_once(candidates);
+  if (finding_ == Finding::udp_blocked || finding_ == Finding::udp_slow)
+    return handlers_.on_no_session({Errc::cannot_reach,
+                                    fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
+                                    "--require-udp tries again"});
+  candidates_ = candidates_of(line);
   if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it");
   for (const Endpoint& candidate : candidates_) core::log().info("trying udp {}", candidate.to_string());
   DialRequest request{.addresses = candidates_,
@@ -144,9 +199,30 @@ void SshDial::dial(const ConnectLine& line) {
   request.transport.single_use = true;
   race_ =
       std::make_unique<DialRace>(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
-        if (!connection) return on_no_answer(connection.error().cause);
+        if (!connection) {
+          if (connection.error().code == Errc::cannot_reach) remember(Finding::udp_blocked);
+          return on_no_answer(connection.error().cause);
+        }
+        forget_findings();
         handlers_.on_connection(std::move(*connection));
       });
+}
+
+std::vector<Endpoint> SshDial::candidates_of(const ConnectLine& line) {
+  std::vector<Endpoint> candidates = dialled_addresses(bootstrap_->ssh_pid());
+  for (Endpoint& candidate : candidates) candidate = candidate.with_port(line.port);
+  if (line.seen_address) candidates.push_back(*line.seen_address);
+  const auto add = [&](const std::string& host) -> Status {
+    UDTCAT_TRY(const auto named, resolve({host, line.port}, options_.family));
+    candidates.insert(candidates.begin(), named.begin(), named.end());
+    return {};
+  };
+  // Over the connection of another ssh, ours has none that shows whom it has dialled.
+  if (uses_master_ && !config_->is_proxied) std::ignore = add(config_->hostname);  // one way less
+  if (options_.udp_host)
+    if (const auto named = add(*options_.udp_host); !named)
+      run_.console().line("udtcat: --udp-host: " + named.error().message());
+  return each_once(candidates);
 }
 
 std::string SshDial::tried() const {

@@ -15,11 +15,13 @@
 #include <udtcat/peering.hpp>
 
 #include "lib/bridge/child_process.hpp"
+#include "lib/core/lifetime.hpp"
 #include "rsh/bootstrap.hpp"
 #include "rsh/candidates.hpp"
 #include "rsh/push_progress.hpp"
 #include "rsh/rsh_server.hpp"
-#include "rsh/ssh_words.hpp"
+#include "rsh/ssh_call.hpp"
+#include "rsh/way_memory.hpp"
 #include "tool/options.hpp"
 #include "tool/session_run.hpp"
 
@@ -36,6 +38,7 @@ struct SshDialOptions : tool::Options {
   std::string host;                      ///< of the destination, without its user
   PortRange ports;                       ///< of the far end
   std::vector<std::string> far_options;  ///< the words of rsh-server
+  bool tries_udp = false;                ///< also where it did not work within the last hour
 };
 
 /// One far end.
@@ -46,6 +49,9 @@ class SshDial {
     std::function<void(std::unique_ptr<Connection>)> on_connection;
     /// There is no udtcat there, or no way to it by UDP. Its cause is advice; ssh is still there.
     std::function<void(Error why)> on_no_session;
+    /// The command had better go over ssh alone: plain_ssh(). Its cause is advice; nothing has been run, and there is
+    /// no ssh any more, or was none.
+    std::function<void(Error why)> on_plain;
     /// status   what ssh exited with, where it has: 255: it has said why itself
     std::function<void(const Error&, std::optional<int> status)> on_no_far_end;
   };
@@ -58,9 +64,26 @@ class SshDial {
   [[nodiscard]] Status start();
   /// ssh, once started.
   [[nodiscard]] Bootstrap& ssh() { return *bootstrap_; }
+  /// ssh with the user's command.
+  [[nodiscard]] bridge::ChildRequest plain_ssh() const;
+
+  /// For the commands of the next hour to the same destination.
+  void remember(Finding finding) const;
+  /// UDP works there.
+  void forget_findings() const;
+
+  /// The session is over: ends ssh, unless it goes by itself at once, or others may be using its connection.
+  void leave(std::function<void()> on_left);
+  /// Ends ssh.
+  void end(std::function<void()> on_ended);
 
  private:
-  [[nodiscard]] bridge::ChildRequest ssh_for(const std::string& script) const;
+  [[nodiscard]] bridge::ChildRequest ssh_request(std::vector<std::string> words) const;
+  [[nodiscard]] bool is_shared() const;
+  void recall();
+  void start_plain();
+  void on_foreign(const Bootstrap::Foreign& foreign);
+  [[nodiscard]] std::vector<Endpoint> candidates_of(const ConnectLine& line);
   void on_push(const Bootstrap::Push& push);
   void on_have(std::uint64_t bytes);
   void show_push();
@@ -78,12 +101,17 @@ class SshDial {
   const SshDialOptions& options_;
   const std::uint64_t core_limit_bytes_;
   const Handlers handlers_;
+  const SshCall call_;
+  std::optional<SshConfig> config_;  // none: ssh does not say
+  bool uses_master_ = false;
+  std::optional<Finding> finding_;  // of the last hour
   std::vector<Endpoint> candidates_;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<DialRace> race_;
   std::optional<PushProgress> push_;  // none: no program is being pushed, or nobody wants to see it
   std::chrono::steady_clock::time_point push_began_;
   boost::asio::steady_timer push_timer_;
+  core::Lifetime lifetime_;
 };
 
 }  // namespace udtcat::rsh

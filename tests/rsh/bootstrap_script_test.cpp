@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "rsh/greeting.hpp"
 #include "rsh/pushed_program.hpp"
 #include "support/temp_dir.hpp"
 #include "tool/shell_words.hpp"
@@ -16,7 +17,7 @@
 namespace udtcat::rsh {
 namespace {
 
-/// The output of a shell that is given the script, as sshd gives it.  input   a format of printf(1)
+/// The output of a shell that is given the script, as sshd gives it, behind the script's first line.  input   a format of printf(1)
 std::string run(const std::string& shell, const std::string& script, const std::string& input = "") {
   const std::string command =
       fmt::format("printf {} | HOME=/nonexistent {} -c {} 2>&1", tool::quoted(input), shell, tool::quoted(script));
@@ -26,7 +27,8 @@ std::string run(const std::string& shell, const std::string& script, const std::
   for (std::size_t got = 0; (got = std::fread(piece.data(), 1, piece.size(), pipe)) > 0;)
     output.append(piece.data(), got);
   ::pclose(pipe);
-  return output;
+  const std::string begun = fmt::format("\n{}\n", kScriptLine);
+  return output.starts_with(begun) ? output.substr(begun.size()) : output;
 }
 
 /// `text` as a format of printf(1) that prints it.
@@ -76,6 +78,11 @@ TEST_F(BootstrapScripts, RunTheProgramWithItsOptions) {
               "rsh-server --port=9000 a b $HOME it's \"`x`\\\n");
 }
 
+TEST_F(BootstrapScripts, SayFirstThatTheyHaveBegun) {
+  const std::string script = bootstrap_script({.program = "echo", .options = {}, .pushed_sha256 = {}});
+  EXPECT_EQ(run("sh", "echo before; " + script), fmt::format("before\n\n{}\nrsh-server\n", kScriptLine));
+}
+
 TEST_F(BootstrapScripts, MeanTheSameToEachLoginShell) {
   for (const char* shell : {"sh", "bash", "zsh", "fish", "tcsh"})
     EXPECT_EQ(run(shell, bootstrap_script({.program = "echo",
@@ -97,7 +104,7 @@ TEST_F(BootstrapScripts, RunTheCommandByteForByteWhereTheyAreAnsweredSo) {
   const std::string plain = run("sh", command);
   ASSERT_NE(plain, "");
   for (const char* shell : {"sh", "bash"})
-    EXPECT_EQ(run(shell, bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = {}}) + " | sed 1,2d",
+    EXPECT_EQ(run(shell, bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = {}}) + " | sed 1,4d",
                   as_format(run_answer(command))),
               plain);
 }
@@ -109,7 +116,7 @@ TEST_F(BootstrapScripts, LeaveTheUsersVariablesToHisCommand) {
   const std::string command = "env | grep -E '^([a-z]|XDG_CACHE_HOME|udtcat_.*)=' | sort";
   const BootstrapRequest request{.program = kNone, .options = {}, .pushed_sha256 = std::string(64, '0'), .push = false};
   const std::string seen =
-      run("sh", exports + "; " + bootstrap_script(request) + " | sed 1,2d", as_format(run_answer(command)));
+      run("sh", exports + "; " + bootstrap_script(request) + " | sed 1,4d", as_format(run_answer(command)));
   EXPECT_EQ(seen, run("sh", exports + "; " + command));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/bootstrap.hpp"
 
+#include <csignal>
+
 #include <gmock/gmock.h>
 
 #include <udtcat/bridges.hpp>
@@ -15,16 +17,18 @@ using namespace bridge;  // the words of loop.hpp
 /// Bootstrap with `script` in place of ssh.
 class Bootstraps : public testing::Test {
  protected:
-  void start(const std::string& script, std::optional<PushedProgram> program) {
+  void start(const std::string& script, std::optional<PushedProgram> program, const LoginPatience& patience = {}) {
     auto started = Bootstrap::start(
-        io, {.program = "sh", .words = {"sh", "-c", script}, .pipe_stderr = false, .core_limit_bytes = {}},
+        io, {.program = "sh", .words = {"sh", "-c", script}, .own_session = false, .core_limit_bytes = {}},
         std::move(program),
         {.on_connect = [this](const ConnectLine&) { connected = true; },
          .on_absent = [this](const Error& why) { absent = why.message(); },
          .on_push = [this](const Bootstrap::Push& push) { pushed_bytes = push.packed_bytes; },
          .on_have = [this](std::uint64_t bytes) { have.push_back(bytes); },
          .on_noise = [this](const std::string& text) { noise += text; },
-         .on_failure = [this](const Error&, std::optional<int> ended_with) { status = ended_with; }});
+         .on_foreign = [this](const Bootstrap::Foreign& how) { foreign = how; },
+         .on_failure = [this](const Error&, std::optional<int> ended_with) { status = ended_with; }},
+        patience);
     ASSERT_TRUE(started);
     bootstrap = std::move(*started);
   }
@@ -38,7 +42,13 @@ class Bootstraps : public testing::Test {
   std::size_t pushed_bytes = 0;
   std::vector<std::uint64_t> have;
   std::optional<int> status;
+  std::optional<Bootstrap::Foreign> foreign;
 };
+
+constexpr std::chrono::milliseconds kShort{50};
+constexpr std::chrono::milliseconds kNever{600'000};
+/// ssh that has logged in, to whatever `login` is.
+std::string logged_in(const std::string& login) { return "echo UDTCAT LOGIN 1; " + login; }
 
 TEST_F(Bootstraps, FailWithTheStatusOfSshWhereItsOutputEndsAmidThePush) {
   const auto random = random_bytes(4'000'000);  // which cannot be packed
@@ -95,6 +105,82 @@ TEST_F(Bootstraps, SayWhyAPushedProgramDoesNotRun) {
   start("printf '\\nUDTCAT UNFIT libx.so.1: cannot open\\n'; cat", PushedProgram{.system = "Linux x86_64"});
   ASSERT_TRUE(until([&] { return !absent.empty(); }));
   EXPECT_THAT(absent, testing::AllOf(testing::HasSubstr("libx.so.1"), testing::HasSubstr("udtcat-static")));
+}
+
+TEST_F(Bootstraps, LeaveALoginThatRunsAnotherCommandToSsh) {
+  start(logged_in("echo what it prints; exit 128"), std::nullopt);
+  ASSERT_TRUE(until([&] { return foreign.has_value(); }));
+  EXPECT_EQ(foreign->status, 128);
+  EXPECT_FALSE(foreign->is_shell);
+  EXPECT_EQ(noise, "") << "the next ssh prints it again";
+}
+
+TEST_F(Bootstraps, LeaveALoginToSshThatEndsAsSshDoesWhereItFails) {
+  start(logged_in("exit 255"), std::nullopt);
+  EXPECT_TRUE(until([&] { return foreign.has_value(); }));
+}
+
+TEST_F(Bootstraps, FailWhereSshFailsBeforeItsLogin) {
+  start("echo some words; exit 255", std::nullopt);
+  ASSERT_TRUE(until([&] { return status.has_value(); }));
+  EXPECT_FALSE(foreign);
+  EXPECT_EQ(noise, "some words\n");
+}
+
+TEST_F(Bootstraps, EndAnSshWhoseLoginIsSilentBeforeTheySaySo) {
+  for (const char* login :
+       {"exec sleep 600", "exec >&-; exec sleep 600", "trap '' TERM; while :; do sleep 600; done"}) {
+    foreign.reset();
+    start(logged_in(login), std::nullopt, {.silence = kShort, .unknown = kNever});
+    ASSERT_TRUE(until([&] { return foreign.has_value(); })) << login;
+    EXPECT_FALSE(foreign->status);
+    EXPECT_NE(::kill(bootstrap->ssh_pid(), 0), 0) << "nothing may run beside the next ssh";
+  }
+}
+
+TEST_F(Bootstraps, GiveUpALoginThatOnlyPrints) {
+  start(logged_in("while :; do echo noise; sleep 0.01; done"), std::nullopt,
+        {.silence = kNever, .chatter = kShort, .unknown = kNever});
+  EXPECT_TRUE(until([&] { return foreign.has_value(); }));
+}
+
+TEST_F(Bootstraps, GiveUpALoginThatPrintsWithoutEnd) {
+  start(logged_in("exec yes"), std::nullopt, {.silence = kNever, .chatter = kNever, .unknown = kNever});
+  EXPECT_TRUE(until([&] { return foreign.has_value(); }));
+}
+
+TEST_F(Bootstraps, WaitForAPersonAtAPasswordForAsLongAsHeTakes) {
+  start("sleep 0.5; " + logged_in("printf '\\nUDTCAT SCRIPT 1\\n\\nUDTCAT MISSING Linux x86_64\\n'; cat"), std::nullopt,
+        {.silence = kShort, .chatter = kShort, .unknown = kNever});
+  EXPECT_TRUE(until([&] { return !absent.empty(); }));
+  EXPECT_FALSE(foreign);
+}
+
+TEST_F(Bootstraps, CountAsLoggedInOverTheConnectionOfAnotherSsh) {
+  start("exec sleep 600", std::nullopt, {.is_logged_in = true, .silence = kShort, .unknown = kNever});
+  EXPECT_TRUE(until([&] { return foreign.has_value(); }));
+}
+
+TEST_F(Bootstraps, LetAShellBeSlowOnceTheScriptHasBegun) {
+  start(logged_in("printf '\\nUDTCAT SCRIPT 1\\n'; sleep 0.5; printf '\\nUDTCAT MISSING Linux x86_64\\n'; cat"),
+        std::nullopt, {.silence = kShort, .chatter = kShort, .unknown = kNever});
+  EXPECT_TRUE(until([&] { return !absent.empty(); }));
+  EXPECT_FALSE(foreign);
+}
+
+TEST_F(Bootstraps, SayThatAShellHasStartedNoFarEnd) {
+  start(logged_in("printf '\\nUDTCAT SCRIPT 1\\n'; exit 2"), std::nullopt);
+  ASSERT_TRUE(until([&] { return foreign.has_value(); }));
+  EXPECT_TRUE(foreign->is_shell);
+  EXPECT_EQ(foreign->status, 2);
+}
+
+TEST_F(Bootstraps, EndSshWithinItsGraceAndWaitForIt) {
+  start("trap '' TERM; printf '\\nUDTCAT MISSING Linux x86_64\\n'; while :; do sleep 600; done", std::nullopt);
+  ASSERT_TRUE(until([&] { return !absent.empty(); }));
+  bool is_gone = false;
+  bootstrap->end(kShort, [&] { is_gone = ::kill(bootstrap->ssh_pid(), 0) != 0; });
+  EXPECT_TRUE(until([&] { return is_gone; }));
 }
 
 }  // namespace

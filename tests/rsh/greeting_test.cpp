@@ -40,6 +40,26 @@ TEST_F(Greetings, NeedNoAddress) {
   EXPECT_FALSE(connect()->seen_address);
 }
 
+TEST_F(Greetings, NameNoAddressOfALinkThatOnlyTheFarSideKnows) {
+  for (const char* address : {"fe80::1%eth0", "fe80::1", "fe80::1%1"}) {
+    words.reset();
+    hear("\nUDTCAT CONNECT 1 9012 " + key.reveal_text() + " " + address + "\n");
+    ASSERT_TRUE(connect()) << address;
+    EXPECT_FALSE(connect()->seen_address) << address;
+  }
+}
+
+TEST_F(Greetings, TellOfTheLoginAndOfTheScript) {
+  hear("UDTCAT LOGIN 1\n");
+  EXPECT_TRUE(words && std::holds_alternative<LoginLine>(*words));
+  words.reset();
+  hear("\nUDTCAT SCRIPT 1\n");
+  EXPECT_TRUE(words && std::holds_alternative<ScriptLine>(*words));
+  words.reset();
+  hear("UDTCAT LOGIN 2\n");
+  EXPECT_FALSE(words);
+}
+
 TEST_F(Greetings, LeaveTheNoiseAroundThemToTheUser) {
   hear("Welcome!\n\nYou have mail.\nno newline" + to_text({1, key.duplicate(), std::nullopt}) + "rest");
   ASSERT_TRUE(connect());

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -103,6 +104,7 @@ int run_program(const char* program, const ExecVectors& vectors, const std::opti
     std::ignore = ::setsid();  // fails where this leads a group already, which serves as well
     keeper->keep_my_group();
   }
+  if (request.ends_with_us) std::ignore = ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // fails for no valid signal
   int error = 0;
   for (int number = STDIN_FILENO; number <= STDERR_FILENO && error == 0; ++number) {
     const int from = standard[static_cast<std::size_t>(number)];

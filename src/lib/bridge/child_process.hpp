@@ -34,6 +34,7 @@ struct ChildRequest {
   bool pipe_stdout = true;         ///< false: the child writes to our stdout
   bool pipe_stderr = true;         ///< false: the child writes to our stderr
   bool own_session = true;         ///< it leads a process group without our terminal, with a ChildKeeper beside it
+  bool ends_with_us = false;       ///< it gets SIGTERM when we die, however
   std::optional<std::uint64_t> core_limit_bytes;  ///< of its core dumps; none: ours
   std::vector<ChildVariable> variables{};         ///< the others of its environment are ours
 };

@@ -90,6 +90,7 @@ void add_options(CommandLine& line, BenchOptions& options) {
   line.check([&]() -> Status {
     options.far_options = far_options_of(line, options);
     options.far_options.emplace_back("--bench");
+    options.tries_udp = true;
     return {};
   });
 }

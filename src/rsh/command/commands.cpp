@@ -36,15 +36,20 @@ using tool::SessionRun;
 constexpr auto kTellGrace = std::chrono::milliseconds(900);   // spec: docs/spec/rsh.md §5
 constexpr auto kEndGrace = std::chrono::milliseconds(1'500);  // spec: docs/spec/rsh.md §5
 
-/// ssh takes our place, with the words that were meant for it.
+/// A program takes our place.
+ExitStatus become(const bridge::ChildRequest& program, const JobContext& context) {
+  context.console.line("udtcat: run " + program.program + ": " + core::errno_text(bridge::become(program)));
+  return ExitStatus::own_failure;
+}
+
+/// ssh, with the words that were meant for it.
 ExitStatus become_ssh(const RshOptions& options, const JobContext& context) {
   core::log().info("{}: left to ssh itself", options.ssh.only_ssh);
   bridge::ChildRequest ssh{.program = options.ssh_program.front(),
                            .words = options.ssh_program,
                            .core_limit_bytes = context.core_limit_bytes};
   ssh.words.insert(ssh.words.end(), options.ssh_arguments.begin(), options.ssh_arguments.end());
-  context.console.line(fmt::format("udtcat: run {}: {}", ssh.program, core::errno_text(bridge::become(ssh))));
-  return ExitStatus::own_failure;
+  return become(ssh, context);
 }
 
 class RshJob final : public tool::Job {
@@ -57,15 +62,21 @@ class RshJob final : public tool::Job {
   [[nodiscard]] bool takes_user_options() const override { return true; }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
     if (options_.is_left_to_ssh()) return become_ssh(options_, context);
-    SessionRun run(options_, context.console,
-                   {.failure = ExitStatus::own_failure,
-                    .tell_peers_grace = kTellGrace,
-                    .signal_grace = kEndGrace,
-                    .as_ssh = true});
-    RemoteCommand command(run, options_, context.core_limit_bytes);
-    auto started = options_.daemon ? command.start_at_daemon(std::move(found.credentials)) : command.start();
-    if (!started) return run.fail_to_start(std::move(started.error()));
-    return run.run();
+    std::optional<bridge::ChildRequest> plain_ssh;
+    {
+      SessionRun run(options_, context.console,
+                     {.failure = ExitStatus::own_failure,
+                      .tell_peers_grace = kTellGrace,
+                      .signal_grace = kEndGrace,
+                      .as_ssh = true});
+      RemoteCommand command(run, options_, context.core_limit_bytes);
+      auto started = options_.daemon ? command.start_at_daemon(std::move(found.credentials)) : command.start();
+      if (!started) return run.fail_to_start(std::move(started.error()));
+      const ExitStatus status = run.run();
+      plain_ssh = command.plain_ssh();
+      if (!plain_ssh) return status;
+    }
+    return become(*plain_ssh, context);
   }
 
  private:
@@ -85,8 +96,7 @@ ExitStatus become_command(const ControlMessage& request, const JobContext& conte
     context.console.line("udtcat: " + launch.error().message());
     return ExitStatus::own_failure;
   }
-  context.console.line("udtcat: run " + launch->program + ": " + core::errno_text(bridge::become(*launch)));
-  return ExitStatus::own_failure;
+  return become(*launch, context);
 }
 
 class RshServerJob final : public tool::Job {

@@ -134,6 +134,7 @@ void add_rsh_options(CommandLine& line, RshOptions& options) {
   line.check([&] { return check_daemon(line, options); });
   line.check([&]() -> Status {
     options.far_options = far_options_of(line, options);
+    options.tries_udp = options.require_udp || line.has("--connect-timeout") || line.has("--udp-host");
     return {};
   });
 }

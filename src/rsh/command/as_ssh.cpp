@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rsh/command/as_ssh.hpp"
+
+#include <cstdlib>
+#include <tuple>
+
+#include "tool/process_setup.hpp"
+#include "tool/shell_words.hpp"
+
+namespace udtcat::rsh {
+
+std::optional<tool::Words> words_as_ssh(const tool::Words& argv) {
+  constexpr const char* kVariable = "UDTCAT_AS_SSH";  // spec: docs/man/udr.1, ENVIRONMENT
+  const auto text = tool::environment(kVariable);
+  // Programs give options first, as no command line of ours begins: one that scp's or sftp's user types is his own.
+  const bool is_call = argv.size() > 1 && (argv[1].starts_with("-o") || argv[1] == "-x");
+  if (!text || !is_call) return std::nullopt;
+  std::ignore = ::unsetenv(kVariable);  // fails for no valid name
+  auto words = tool::split_words(*text);
+  if (!words) return std::nullopt;
+  words->insert(words->begin(), argv.front());
+  words->insert(words->end(), argv.begin() + 1, argv.end());
+  return words;
+}
+
+}  // namespace udtcat::rsh

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rsh/ssh_errors.hpp"
+
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include <udtcat/bridges.hpp>
+
+#include "lib/core/try.hpp"
+
+namespace udtcat::rsh {
+
+SshErrors::SshErrors(boost::asio::io_context& io, std::function<void()> on_over)
+    : on_over_(std::move(on_over)), caution_(io) {}
+
+Result<std::unique_ptr<SshErrors>> SshErrors::start(boost::asio::io_context& io, int from, int to,
+                                                    std::function<void()> on_over) {
+  std::unique_ptr<SshErrors> errors(new SshErrors(io, std::move(on_over)));
+  UDTCAT_TRY(errors->from_, make_stdio_stream(io, from, -1, {.read = true, .write = false}));
+  UDTCAT_TRY(errors->to_, make_stdio_stream(io, -1, to, {.read = false, .write = true, .until_read = false}));
+  errors->go_on();
+  return errors;
+}
+
+void SshErrors::hold() {
+  if (state_ == State::before_login) state_ = State::holding;
+}
+
+void SshErrors::pass() {
+  if (state_ == State::dropping) return;
+  state_ = State::passing;
+  write();
+}
+
+void SshErrors::drop() {
+  state_ = State::dropping;
+  held_.clear();
+}
+
+void SshErrors::expect_no_more() {
+  expects_no_more_ = true;
+  if (!source_is_over_ && held_.size() < kMaxHeldBytes) read();
+}
+
+void SshErrors::read() {
+  std::array<std::byte, 4096> piece{};
+  const auto got = from_->read_some(piece);
+  const bool waits = got.state == LocalStream::ReadState::would_block;
+  if (waits && !expects_no_more_) return go_on();
+  source_is_over_ = got.state != LocalStream::ReadState::data;
+  if (state_ != State::dropping) held_.insert(held_.end(), piece.begin(), piece.begin() + static_cast<int>(got.bytes));
+  if (state_ == State::holding && held_.size() >= kMaxHeldBytes) state_ = State::passing;
+  advance();
+  go_on();
+  if (is_over() && on_over_) std::exchange(on_over_, nullptr)();
+}
+
+void SshErrors::advance() {
+  if (state_ == State::passing) return write();
+  if (state_ != State::before_login || held_.empty()) return;
+  caution_.expires_after(kCaution);
+  caution_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && state_ == State::before_login) write();
+  }));
+}
+
+/// Waits for more, unless there is enough.
+void SshErrors::go_on() {
+  if (source_is_over_ || held_.size() >= kMaxHeldBytes) return;
+  if (expects_no_more_) return read();
+  if (std::exchange(reads_, true)) return;
+  from_->async_wait_readable(lifetime_.guard([this] {
+    reads_ = false;
+    read();
+  }));
+}
+
+void SshErrors::write() {
+  if (!writing_.empty() || held_.empty()) return;
+  writing_ = std::exchange(held_, {});
+  write_rest(writing_);
+}
+
+void SshErrors::write_rest(std::span<const std::byte> rest) {
+  to_->async_write_some(rest, lifetime_.guard([this, rest](std::error_code error, std::size_t bytes) {
+    if (!error && bytes < rest.size()) return write_rest(rest.subspan(bytes));
+    on_written(error);
+  }));
+}
+
+void SshErrors::on_written(std::error_code error) {
+  writing_.clear();
+  if (error) drop();  // nobody can be told
+  advance();
+  go_on();
+  if (is_over() && on_over_) std::exchange(on_over_, nullptr)();
+}
+
+}  // namespace udtcat::rsh
