@@ -2,13 +2,10 @@
 #include "tool/path_cache.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "tool/user_files.hpp"
 
@@ -28,13 +25,7 @@ std::int64_t seconds_of(PathCache::Clock::time_point time) {
 
 PathCache::PathCache(std::filesystem::path file, std::function<Clock::time_point()> now)
     : file_(std::move(file)), now_(std::move(now)) {
-  std::error_code unknown;
-  if (!std::filesystem::is_regular_file(file_, unknown)) return;  // a FIFO's opening would wait for its writer
-  std::ifstream lines(file_);
-  std::string content(kMaxFileBytes, '\0');
-  lines.read(content.data(), static_cast<std::streamsize>(content.size()));
-  content.resize(static_cast<std::size_t>(lines.gcount()));
-  std::istringstream whole(content);
+  std::istringstream whole(read_cache_file(file_, kMaxFileBytes));
   for (std::string line; std::getline(whole, line);) take_line(line, now_());
   forget_oldest();
 }
@@ -105,24 +96,14 @@ void PathCache::forget_oldest() {
   while (paths_.size() > kMaxPaths) paths_.erase(std::ranges::min_element(paths_, older));
 }
 
-/// Another process finds the old file or the new one, never a part.
 void PathCache::save() const {
-  std::error_code failed;
-  std::filesystem::create_directories(file_.parent_path(), failed);
-  const std::filesystem::path fresh = file_.string() + "." + std::to_string(::getpid());
-  {
-    std::ofstream out(fresh, std::ios::trunc);
-    std::filesystem::permissions(fresh, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
-                                 failed);
-    for (const auto& [host, entry] : paths_)
-      out << fmt::format("{} {} {} {} {:x} {} {} {} {}\n", host, entry.path.rate.bits_per_second(),
-                         entry.path.rtt.count(), seconds_of(entry.measured_at), entry.path.cookie,
-                         seconds_of(entry.met_at), entry.path.packet_bytes, seconds_of(entry.packet_at),
-                         seconds_of(entry.trainless_at));
-    if (!out.flush()) failed = std::make_error_code(std::errc::io_error);
-  }
-  if (!failed) std::filesystem::rename(fresh, file_, failed);
-  if (failed) std::filesystem::remove(fresh, failed);
+  std::string text;
+  for (const auto& [host, entry] : paths_)
+    text += fmt::format("{} {} {} {} {:x} {} {} {} {}\n", host, entry.path.rate.bits_per_second(),
+                        entry.path.rtt.count(), seconds_of(entry.measured_at), entry.path.cookie,
+                        seconds_of(entry.met_at), entry.path.packet_bytes, seconds_of(entry.packet_at),
+                        seconds_of(entry.trainless_at));
+  replace_cache_file(file_, text);
 }
 
 std::shared_ptr<KnownPaths> users_path_cache() {

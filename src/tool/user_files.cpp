@@ -2,6 +2,7 @@
 #include "tool/user_files.hpp"
 
 #include <cerrno>
+#include <fstream>
 #include <system_error>
 #include <tuple>
 
@@ -109,6 +110,31 @@ Status append_line(const std::filesystem::path& file,
   }
   sync_directory_of(file);
   return {};
+}
+
+std::string read_cache_file(const std::filesystem::path& file, std::size_t max_bytes) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(file, unknown)) return {};  // a FIFO's opening would wait for its writer
+  std::ifstream source(file);
+  std::string text(max_bytes, '\0');
+  source.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(source.gcount()));
+  return text;
+}
+
+void replace_cache_file(const std::filesystem::path& file, std::string_view text) {
+  std::error_code failed;
+  std::filesystem::create_directories(file.parent_path(), failed);
+  const std::filesystem::path fresh = file.string() + "." + std::to_string(::getpid());
+  {
+    std::ofstream out(fresh, std::ios::trunc);
+    std::filesystem::permissions(fresh, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
+                                 failed);
+    out << text;
+    if (!out.flush()) failed = std::make_error_code(std::errc::io_error);
+  }
+  if (!failed) std::filesystem::rename(fresh, file, failed);
+  if (failed) std::filesystem::remove(fresh, failed);
 }
 
 }  // namespace udtcat::tool

@@ -2,6 +2,7 @@
 /// Files of this user's own, in his configuration directory: where they are, and how they are written.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -37,5 +38,12 @@ namespace udtcat::tool {
 /// errors   Errc::local_write_failed, and those of `decide`
 [[nodiscard]] Status append_line(const std::filesystem::path& file,
                                  const std::function<Result<std::optional<std::string>>()>& decide);
+
+/// The beginning of a file that can be made anew; empty where there is none, or it is no file.
+[[nodiscard]] std::string read_cache_file(const std::filesystem::path& file, std::size_t max_bytes);
+
+/// Replaces such a file, for this user only: another process finds the old one or the new one, never a part. One that
+/// cannot be written is left: it only saves time.
+void replace_cache_file(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace udtcat::tool
