@@ -97,6 +97,8 @@ class Bootstrap {
   /// on_end   gets what ssh exits with
   /// errors: Errc::out_of_resources; those of command_line_of() after on_absent
   [[nodiscard]] Status fall_back(const ControlMessage& request, bool reads_input, std::function<void(int)> on_end);
+  /// After on_connect, in the place of fall_back(): for datagrams of the session.
+  [[nodiscard]] LocalStream& pipes() { return *ssh_stream_; }
   /// Ends ssh, by signals where it has not ended within `grace`.
   /// on_ended   once it is gone; after some seconds also where it cannot die
   void end(std::chrono::milliseconds grace, std::function<void()> on_ended);

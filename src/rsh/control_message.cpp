@@ -21,6 +21,7 @@ enum class Type : std::uint8_t {  // spec: docs/spec/rsh.md §3
   run_command = 0x01,
   run_subsystem = 0x02,
   deliver_signal = 0x03,
+  carry_datagrams = 0x04,
   started = 0x81,
   exited = 0x82,
   killed = 0x83,
@@ -42,6 +43,7 @@ std::optional<Limits> limits_of(std::uint8_t type) {
     case Type::run_subsystem:
     case Type::deliver_signal:
       return Limits{1, kMaxNameBytes};
+    case Type::carry_datagrams:
     case Type::started:
       return Limits{0, 0};
     case Type::exited:
@@ -66,6 +68,7 @@ Body body_of(const ControlMessage& message) {
         if constexpr (std::is_same_v<Message, RunCommand>) return {Type::run_command, m.text};
         if constexpr (std::is_same_v<Message, RunSubsystem>) return {Type::run_subsystem, m.name};
         if constexpr (std::is_same_v<Message, DeliverSignal>) return {Type::deliver_signal, m.name};
+        if constexpr (std::is_same_v<Message, CarryDatagrams>) return {Type::carry_datagrams, {}};
         if constexpr (std::is_same_v<Message, Started>) return {Type::started, {}};
         if constexpr (std::is_same_v<Message, Exited>)
           return {Type::exited, std::string(1, static_cast<char>(m.status))};
@@ -92,6 +95,8 @@ Result<ControlMessage> decode(Type type, std::string text) {
       return RunSubsystem{std::move(text)};
     case Type::deliver_signal:
       return DeliverSignal{std::move(text)};
+    case Type::carry_datagrams:
+      return CarryDatagrams{};
     case Type::started:
       return Started{};
     case Type::exited:

@@ -36,6 +36,8 @@ struct RunSubsystem {
 struct DeliverSignal {
   std::string name;
 };
+/// Near to far, by ssh only: what follows there are datagrams of the session.
+struct CarryDatagrams {};
 /// Far to near: the program runs.
 struct Started {};
 /// Far to near, last: it has ended by itself.
@@ -52,7 +54,8 @@ struct NotRun {
   std::string reason;
 };
 
-using ControlMessage = std::variant<RunCommand, RunSubsystem, DeliverSignal, Started, Exited, Killed, NotRun>;
+using ControlMessage =
+    std::variant<RunCommand, RunSubsystem, DeliverSignal, CarryDatagrams, Started, Exited, Killed, NotRun>;
 
 /// Texts longer than kMaxTextBytes are the caller's to refuse.
 [[nodiscard]] std::vector<std::byte> encode(const ControlMessage& message);

@@ -59,10 +59,12 @@ void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
                                     [this](Result<CommandEnd> end) { conclude(std::move(end)); });
   run_.watch_connection(near_->connection());
   if (auto started = near_->start(request_of(options_.ssh), !options_.ssh.without_input); !started)
-    run_.finish(std::move(started.error()));
+    return run_.finish(std::move(started.error()));
+  if (dial_ && !options_.require_udp) ssh_path_.emplace(run_, near_->connection(), *dial_, options_.host);
 }
 
 void RemoteCommand::conclude(Result<CommandEnd> end) {
+  if (ssh_path_) ssh_path_->conclude();
   if (!dial_) return finish(std::move(end));
   // An ssh that has lost the path, too, would wait longer than we do.
   dial_->leave([this, end = std::move(end)]() mutable { finish(std::move(end)); });

@@ -14,6 +14,7 @@
 
 #include "rsh/near_end.hpp"
 #include "rsh/ssh_dial.hpp"
+#include "rsh/ssh_path.hpp"
 #include "tool/session_run.hpp"
 
 namespace udtcat::rsh {
@@ -59,6 +60,7 @@ class RemoteCommand {
   std::optional<SshDial> dial_;  // none: a daemon
   std::unique_ptr<Dialer> dialer_;
   std::unique_ptr<NearEnd> near_;
+  std::optional<SshPath> ssh_path_;  // none: not yet, or only UDP will do
   std::optional<bridge::ChildRequest> plain_ssh_;
 };
 

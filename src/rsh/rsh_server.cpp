@@ -8,8 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include <udtcat/bridges.hpp>
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -67,10 +70,11 @@ Status RshServer::start() {
     if (status.error().code != Errc::cannot_bind) return status;
     core::log().info("{}: no port is left for UDP", status.error().message());
   }
-  const std::uint16_t port = listener_ ? listener_->local_endpoints().front().port() : kNoPort;
+  if (listener_) endpoints_ = listener_->local_endpoints();
+  const std::uint16_t port = listener_ ? endpoints_.front().port() : kNoPort;
   UDTCAT_CHECK(tool::print(to_text({port, std::move(key), seen_address(port)})));
   UDTCAT_TRY(ssh_input_, SshInput::start(run_.io(), STDIN_FILENO,
-                                         {.on_request = [this](const auto& request) { run_over_ssh(request); },
+                                         {.on_request = [this](const auto& message) { on_ssh_message(message); },
                                           .on_end = [this] { on_ssh_end(); }}));
   patience_.expires_after(*options_.accept_timeout);
   patience_.async_wait([this](const boost::system::error_code& cancelled) {
@@ -139,10 +143,26 @@ void RshServer::on_over(const FarEnd& end, const Status& status) {
   ends_.remove(end, [] {});
 }
 
-void RshServer::run_over_ssh(const ControlMessage& request) {
+void RshServer::on_ssh_message(const ControlMessage& message) {
+  if (std::holds_alternative<CarryDatagrams>(message)) return carry_datagrams();
   if (chosen_ != nullptr) return;  // too late: it runs already
-  fallback_ = request;
+  fallback_ = message;
   run_.finish(std::nullopt);
+}
+
+/// The near end has a session, and asks for nothing to be run over ssh any more.
+void RshServer::carry_datagrams() {
+  const AddressFamily family = chosen_ != nullptr ? chosen_->peer().family() : endpoints_.front().family();
+  const auto engine = std::ranges::find(endpoints_, family, &Endpoint::family);
+  if (engine == endpoints_.end()) return;
+  const auto duplicate = [](int number) { return ::fcntl(number, F_DUPFD_CLOEXEC, 0); };
+  auto pipes = make_stdio_stream(run_.io(), duplicate(STDIN_FILENO), duplicate(STDOUT_FILENO), {.until_read = false});
+  if (!pipes) return core::log().info("{}", pipes.error().message());
+  ssh_pipes_ = std::move(*pipes);
+  relay_ = std::make_unique<DatagramRelay>(run_.io(), *ssh_pipes_, [this] { on_ssh_end(); });
+  if (const Status connected = relay_->connect(*engine); !connected)
+    return core::log().info("{}", connected.error().message());
+  core::log().info("ssh carries datagrams of the session");
 }
 
 /// Before there is a command, the end of ssh means that none will come. After that the session, which has its own

@@ -7,11 +7,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/peering.hpp>
 
+#include "rsh/datagram_relay.hpp"
 #include "rsh/far_end.hpp"
 #include "rsh/ssh_input.hpp"
 #include "tool/bench_service.hpp"
@@ -38,6 +40,7 @@ struct RshServerOptions : tool::Options {
 ///   waiting ── first request of a peer that proved the key ──► serving ── over ──► the end
 ///      ├── a request by ssh ──► the end; the caller becomes the command: fallback()
 ///      └── ssh's end, or no peer in time ──► the end
+///   waiting, serving ── CARRY DATAGRAMS by ssh ──► the same, and ssh is one more path
 ///
 /// Threads: confined to the main thread.
 class RshServer {
@@ -56,7 +59,8 @@ class RshServer {
   void take(std::unique_ptr<Connection> connection);
   void choose(const Connection& connection);
   void on_over(const FarEnd& end, const Status& status);
-  void run_over_ssh(const ControlMessage& request);
+  void on_ssh_message(const ControlMessage& message);
+  void carry_datagrams();
   void on_ssh_end();
 
   tool::SessionRun& run_;
@@ -64,7 +68,10 @@ class RshServer {
   const std::uint64_t core_limit_bytes_;
   boost::asio::steady_timer patience_;
   std::unique_ptr<Listener> listener_;
+  std::vector<Endpoint> endpoints_;
   std::unique_ptr<SshInput> ssh_input_;
+  std::unique_ptr<LocalStream> ssh_pipes_;  // while they carry datagrams
+  std::unique_ptr<DatagramRelay> relay_;
   FarEnds ends_;
   tool::BenchService bench_;            // if it is one
   const Connection* chosen_ = nullptr;  // of one of these, or none yet

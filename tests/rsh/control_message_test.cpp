@@ -12,7 +12,7 @@ namespace udtcat::rsh {
 namespace {
 
 const std::vector<ControlMessage> kEach = {
-    RunCommand{"echo hi"}, RunSubsystem{"sftp"},   DeliverSignal{"INT"}, Started{}, Exited{7},
+    RunCommand{"echo hi"}, RunSubsystem{"sftp"},   DeliverSignal{"INT"}, CarryDatagrams{}, Started{}, Exited{7},
     Killed{"TERM", true},  NotRun{"no such shell"}};
 
 /// All messages in `bytes`; none after a violation.

@@ -63,7 +63,10 @@ class Attempts {
   /// The owner is satisfied: no deadline and no attempt any more. What failed may still be saying why.
   void finish();
   /// Nothing is kept of any handshake.
-  void forget() { racing_.clear(), raced_.clear(); }
+  void forget() {
+    racing_.clear();
+    raced_.clear();
+  }
 
   [[nodiscard]] const std::shared_ptr<transport::Engine>& engine() const { return engine_; }
 

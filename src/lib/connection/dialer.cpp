@@ -41,11 +41,12 @@ class SessionDialer final : public Dialer {
   std::unique_ptr<Attempt> begin(transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome) {
     return std::make_unique<SessionAttempt>(
         io_, request_, engine, address,
-        [this, outcome = std::move(outcome)](Result<std::unique_ptr<session::Session>> session, bool answered) {
-          if (!session) return outcome(session.error(), answered);
-          outcome(std::nullopt, true);
-          on_session(std::move(*session));
-        });
+        lifetime_.guard(
+            [this, outcome = std::move(outcome)](Result<std::unique_ptr<session::Session>> session, bool answered) {
+              if (!session) return outcome(session.error(), answered);
+              outcome(std::nullopt, true);
+              on_session(std::move(*session));
+            }));
   }
 
   void on_session(std::unique_ptr<session::Session> session) {

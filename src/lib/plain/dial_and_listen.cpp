@@ -47,7 +47,8 @@ class PlainDialer final : public Dialer {
                              [this, outcome = std::move(outcome)](Result<std::unique_ptr<transport::Channel>> channel) {
                                if (!channel) return outcome(channel.error(), false);
                                outcome(std::nullopt, true);
-                               finish(std::make_unique<Pipe>(io_, std::move(*channel), attempts_.engine()));
+                               if (handler_)
+                                 finish(std::make_unique<Pipe>(io_, std::move(*channel), attempts_.engine()));
                              }));
     return attempt;
   }
@@ -56,9 +57,8 @@ class PlainDialer final : public Dialer {
     attempts_.finish();
     // Posted: the handler may destroy this dialer.
     boost::asio::post(io_,
-                      lifetime_.guard([handler = std::move(handler_), kept = std::make_shared<Made>(std::move(made))] {
-                        handler(std::move(*kept));
-                      }));
+                      lifetime_.guard([handler = std::exchange(handler_, nullptr),
+                                       kept = std::make_shared<Made>(std::move(made))] { handler(std::move(*kept)); }));
   }
 
   boost::asio::io_context& io_;

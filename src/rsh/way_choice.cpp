@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rsh/way_choice.hpp"
+
+#include <utility>
+
+namespace udtcat::rsh {
+
+namespace {
+
+BitRate rate_between(const WayChoice::Sample& from, const WayChoice::Sample& to) {
+  return BitRate::from_bytes_per(to.bytes_taken - from.bytes_taken, to.at - from.at);
+}
+
+bool is_faster(BitRate rate, BitRate than) {
+  constexpr double kGain = 1.2;  // guess: less is chance
+  return static_cast<double>(rate.bits_per_second()) > kGain * static_cast<double>(than.bits_per_second());
+}
+
+}  // namespace
+
+WayChoice::Move WayChoice::next(const Sample& sample) {
+  if (!way_began_ || way_began_->on_ssh != sample.on_ssh) on_way(sample);
+  last_ = sample;
+  return sample.on_ssh ? on_ssh(sample) : on_udp(sample);
+}
+
+void WayChoice::on_way(const Sample& sample) {
+  way_began_ = window_began_ = sample;
+  asked_at_.reset();
+  slow_windows_ = 0;
+}
+
+WayChoice::Move WayChoice::ask(const Sample& sample, Move move) {
+  if (asked_at_ && sample.at - *asked_at_ < kPatience) return Move::none;
+  asked_at_ = sample.at;
+  return move;
+}
+
+WayChoice::Move WayChoice::on_udp(const Sample& sample) {
+  if (!sample.answers) {
+    window_began_ = sample;
+    slow_windows_ = 0;
+    return ask(sample, Move::to_ssh);
+  }
+  // It has come back before ssh has answered.
+  if (asked_at_ && !compares_) {
+    asked_at_.reset();
+    return Move::to_udp;
+  }
+  if (slow_rate_ || sample.at - window_began_->at < kWindow) return Move::none;
+  look_at_window(sample);
+  if (slow_windows_ < kWindows) return Move::none;
+  slow_rate_ = rate_between(*slow_began_, sample);
+  compares_ = true;
+  return ask(sample, Move::to_ssh);
+}
+
+void WayChoice::look_at_window(const Sample& sample) {
+  const Sample before = *std::exchange(window_began_, sample);
+  const auto sent = static_cast<double>(sample.packets_sent - before.packets_sent);
+  const auto lost = static_cast<double>(sample.packets_lost - before.packets_lost);
+  const bool is_slow = rate_between(before, sample).bits_per_second() < kSlow.bits_per_second();
+  if (!is_slow || lost <= kLossy * sent) {
+    slow_windows_ = 0;
+    return;
+  }
+  if (slow_windows_++ == 0) slow_began_ = before;
+}
+
+WayChoice::Move WayChoice::on_ssh(const Sample& sample) {
+  if (!sample.answers) return ask(sample, Move::to_udp);
+  const Duration elapsed = sample.at - way_began_->at;
+  if (compares_ && elapsed >= kTrial) {
+    compares_ = false;
+    if (!ssh_is_faster()) return ask(sample, Move::to_udp);
+  }
+  if (slow_rate_ || elapsed < kReturnAfter || returns_ >= kReturns) return Move::none;
+  ++returns_;
+  way_began_ = sample;
+  return Move::to_udp;
+}
+
+bool WayChoice::ssh_is_faster() const {
+  return slow_rate_ && last_.on_ssh && is_faster(rate_between(*way_began_, last_), *slow_rate_);
+}
+
+}  // namespace udtcat::rsh

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whether a session goes by UDP or through ssh.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include <udtcat/units.hpp>
+
+namespace udtcat::rsh {
+
+/// Looks at a session a few times a second and says when it had better try the other way.
+///
+///   on UDP ── the peer is silent ──► to ssh ── kReturnAfter, kReturns times ──► to UDP, where that answers
+///     └── slow, with losses that are not those of a queue, for kWindows ──► to ssh, once
+///             ── no faster there within kTrial ──► to UDP
+///   on ssh ── the peer is silent ──► to UDP, where that answers
+///
+/// Threads: unsynchronised; time is a parameter.
+class WayChoice {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  using Duration = std::chrono::steady_clock::duration;
+
+  static constexpr std::chrono::seconds kWindow{1};        // spec: stream.md §7: a peer reports once a second
+  static constexpr int kWindows = 2;                       // guess: one may be the loss of a slow start
+  static constexpr std::chrono::seconds kTrial{3};         // guess: ssh's TCP has found its rate on any path
+  static constexpr std::chrono::seconds kPatience{10};     // spec: as long as Connection::try_path() asks
+  static constexpr std::chrono::seconds kReturnAfter{30};  // guess: an outage of UDP alone is over, or lasts
+  static constexpr int kReturns = 2;                       // guess: a path that dies a third time is none
+  static constexpr BitRate kSlow = BitRate::from_bits_per_second(100'000'000);  // guess: what ssh might exceed
+  static constexpr double kLossy = 0.02;  // guess: more than any link loses by itself
+
+  enum class Move { none, to_ssh, to_udp };
+  /// Sums of both ends since the session stands, and what holds at the moment.
+  struct Sample {
+    TimePoint at;
+    bool on_ssh = false;
+    bool answers = true;
+    std::uint64_t bytes_taken = 0;  ///< by the consumers
+    std::uint64_t packets_sent = 0;
+    std::uint64_t packets_lost = 0;  ///< not in a queue
+  };
+
+  [[nodiscard]] Move next(const Sample& sample);
+  /// The rate by UDP that was found too low; none: silence is why ssh was tried.
+  [[nodiscard]] std::optional<BitRate> slow_rate() const { return slow_rate_; }
+  /// Whether it was found low, and that ssh does better, as of the last sample.
+  [[nodiscard]] bool ssh_is_faster() const;
+
+ private:
+  void on_way(const Sample& sample);
+  [[nodiscard]] Move on_udp(const Sample& sample);
+  [[nodiscard]] Move on_ssh(const Sample& sample);
+  void look_at_window(const Sample& sample);
+  /// Once in kPatience.
+  [[nodiscard]] Move ask(const Sample& sample, Move move);
+
+  std::optional<Sample> way_began_;     // the first on the present way
+  std::optional<Sample> window_began_;  // on UDP
+  std::optional<Sample> slow_began_;
+  Sample last_{};
+  int slow_windows_ = 0;
+  std::optional<BitRate> slow_rate_;
+  bool compares_ = false;              // on ssh because UDP is slow, and not decided
+  std::optional<TimePoint> asked_at_;  // for the other way
+  int returns_ = 0;
+};
+
+}  // namespace udtcat::rsh

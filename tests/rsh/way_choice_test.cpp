@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rsh/way_choice.hpp"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace udtcat::rsh {
+namespace {
+
+using namespace std::chrono_literals;
+using Move = WayChoice::Move;
+
+/// A session of which somebody looks four times a second, and that moves as it is told.
+class WayChoices : public testing::Test {
+ protected:
+  struct Path {
+    double megabits = 100;
+    double loss = 0;
+    bool answers = true;
+  };
+
+  /// returns  what it was told to do
+  std::vector<Move> run_for(std::chrono::milliseconds time) {
+    std::vector<Move> told;
+    for (const auto end = now.at + time; now.at < end;) {
+      constexpr auto kStep = 250ms;
+      const Path& path = now.on_ssh ? ssh : udp;
+      now.at += kStep;
+      now.answers = path.answers;
+      const double bytes = path.answers ? path.megabits * 125'000 / 4 : 0;
+      const double packets = bytes / 1'400 / (1 - path.loss);
+      now.bytes_taken += static_cast<std::uint64_t>(bytes);
+      now.packets_sent += static_cast<std::uint64_t>(packets);
+      now.packets_lost += static_cast<std::uint64_t>(packets * path.loss);
+      const Move move = choice.next(now);
+      if (move != Move::none) told.push_back(move);
+      const bool to_ssh = move == Move::to_ssh && ssh_can && ssh.answers;
+      const bool to_udp = move == Move::to_udp && udp.answers;
+      if (to_ssh) now.on_ssh = true;
+      if (to_udp) now.on_ssh = false;
+    }
+    return told;
+  }
+
+  WayChoice choice;
+  WayChoice::Sample now;
+  Path udp;
+  Path ssh;
+  bool ssh_can = true;
+};
+
+TEST_F(WayChoices, StayWithUdpThatIsFastOrLosesNothing) {
+  udp = {.megabits = 500, .loss = 0.1};
+  EXPECT_TRUE(run_for(10s).empty());
+  udp = {.megabits = 1, .loss = 0.01};
+  EXPECT_TRUE(run_for(10s).empty());
+  EXPECT_FALSE(choice.ssh_is_faster());
+}
+
+TEST_F(WayChoices, LeaveUdpThatIsSlowAndLossyForSshThatIsFaster) {
+  udp = {.megabits = 1, .loss = 0.2};
+  EXPECT_EQ(run_for(2500ms), std::vector{Move::to_ssh});
+  EXPECT_TRUE(run_for(60s).empty());
+  EXPECT_TRUE(now.on_ssh && choice.ssh_is_faster());
+  EXPECT_NEAR(static_cast<double>(choice.slow_rate()->bits_per_second()), 1e6, 1e5);
+}
+
+TEST_F(WayChoices, ComeBackOnceAndForAllWhereSshIsNoFaster) {
+  udp = {.megabits = 10, .loss = 0.1};
+  ssh = {.megabits = 11};
+  EXPECT_EQ(run_for(8s), (std::vector{Move::to_ssh, Move::to_udp}));
+  EXPECT_TRUE(run_for(60s).empty());
+  EXPECT_TRUE(!now.on_ssh && !choice.ssh_is_faster());
+}
+
+TEST_F(WayChoices, ForgiveOneSecondOfLosses) {
+  udp = {.megabits = 20, .loss = 0.3};
+  EXPECT_TRUE(run_for(1s).empty());
+  udp.loss = 0;
+  EXPECT_TRUE(run_for(10s).empty());
+}
+
+TEST_F(WayChoices, LeaveUdpThatIsSilentAndLookForItAgainTwice) {
+  udp.answers = false;
+  EXPECT_EQ(run_for(1s), std::vector{Move::to_ssh});
+  EXPECT_EQ(run_for(31s), std::vector{Move::to_udp}) << "nobody answers there";
+  EXPECT_TRUE(now.on_ssh);
+  udp.answers = true;
+  EXPECT_EQ(run_for(31s), std::vector{Move::to_udp});
+  EXPECT_FALSE(now.on_ssh);
+  udp.answers = false;
+  EXPECT_EQ(run_for(120s), std::vector{Move::to_ssh});
+  EXPECT_FALSE(choice.ssh_is_faster()) << "an outage says nothing about the next command";
+}
+
+TEST_F(WayChoices, AskAgainWhereSshDoesNotAnswerEither) {
+  udp.answers = ssh_can = false;
+  EXPECT_EQ(run_for(21s).size(), 3U);
+  udp.answers = true;
+  EXPECT_EQ(run_for(5s), std::vector{Move::to_udp}) << "the question at ssh is withdrawn";
+}
+
+TEST_F(WayChoices, LeaveSshThatIsSilentForUdp) {
+  udp.answers = false;
+  run_for(1s);
+  ASSERT_TRUE(now.on_ssh);
+  ssh.answers = false;
+  udp.answers = true;
+  EXPECT_EQ(run_for(1s), std::vector{Move::to_udp});
+  EXPECT_FALSE(now.on_ssh);
+}
+
+}  // namespace
+}  // namespace udtcat::rsh
