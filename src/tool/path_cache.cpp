@@ -25,6 +25,10 @@ std::int64_t seconds_of(PathCache::Clock::time_point time) {
 
 PathCache::PathCache(std::filesystem::path file, std::function<Clock::time_point()> now)
     : file_(std::move(file)), now_(std::move(now)) {
+  read();
+}
+
+void PathCache::read() {
   std::istringstream whole(read_cache_file(file_, kMaxFileBytes));
   for (std::string line; std::getline(whole, line);) take_line(line, now_());
   forget_oldest();
@@ -49,11 +53,12 @@ void PathCache::take_line(const std::string& line, Clock::time_point now) {
     return;
   const auto at = [](std::int64_t seconds) { return Clock::time_point(std::chrono::seconds(seconds)); };
   const KnownPath path{BitRate::from_bits_per_second(rate), std::chrono::microseconds(rtt), cookie, packet, true};
-  paths_.insert_or_assign(host, Entry{path, at(measured), at(met), at(found), at(trainless)});
+  if (!changed_.contains(host))
+    paths_.insert_or_assign(host, Entry{path, at(measured), at(met), at(found), at(trainless)});
 }
 
 PathCache::~PathCache() {
-  if (changed_) save();
+  if (!changed_.empty()) save();
 }
 
 std::optional<KnownPath> PathCache::find(const Endpoint& peer) {
@@ -72,7 +77,7 @@ std::optional<KnownPath> PathCache::find(const Endpoint& peer) {
 void PathCache::note(const Endpoint& peer, const KnownPath& path) {
   if (path.rate.unlimited() && path.cookie == 0 && path.packet_bytes == 0 && !path.loses_trains) return;
   Entry& entry = paths_[peer.host_to_string()];
-  changed_ = true;
+  changed_.insert(peer.host_to_string());
   if (!path.rate.unlimited()) {
     entry.path.rate = path.rate;
     entry.path.rtt = path.rtt;
@@ -93,10 +98,15 @@ void PathCache::note(const Endpoint& peer, const KnownPath& path) {
 
 void PathCache::forget_oldest() {
   const auto older = [](const auto& one, const auto& other) { return one.second.latest() < other.second.latest(); };
-  while (paths_.size() > kMaxPaths) paths_.erase(std::ranges::min_element(paths_, older));
+  while (paths_.size() > kMaxPaths) {
+    const auto oldest = std::ranges::min_element(paths_, older);
+    changed_.erase(oldest->first);
+    paths_.erase(oldest);
+  }
 }
 
-void PathCache::save() const {
+void PathCache::save() {
+  read();
   std::string text;
   for (const auto& [host, entry] : paths_)
     text += fmt::format("{} {} {} {} {:x} {} {} {} {}\n", host, entry.path.rate.bits_per_second(),

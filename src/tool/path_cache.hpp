@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <udtcat/known_paths.hpp>
@@ -17,8 +18,9 @@
 namespace udtcat::tool {
 
 /// A file of lines "HOST RATE RTT MEASURED COOKIE MET PACKET FOUND TRAINLESS": bits per second, microseconds,
-/// hexadecimal, bytes, the others seconds since the epoch; earlier versions' end before PACKET. What is no such line, or older than an hour, is passed over; so is a file that cannot be read or
-/// written: it only saves time. Of two processes that end together the later one's file stays.
+/// hexadecimal, bytes, the others seconds since the epoch; earlier versions' end before PACKET. What is no such line, or
+/// older than an hour, is passed over; so is a file that cannot be read or written: it only saves time. What other
+/// processes have written meanwhile stays, but for the hosts that this one has met.
 /// Threads: unsynchronised: the connections of a process have one thread.
 class PathCache final : public KnownPaths {
  public:
@@ -48,14 +50,15 @@ class PathCache final : public KnownPaths {
     Clock::time_point trainless_at{};
     [[nodiscard]] Clock::time_point latest() const { return std::max({measured_at, met_at, packet_at, trainless_at}); }
   };
+  void read();
   void take_line(const std::string& line, Clock::time_point now);
   void forget_oldest();
-  void save() const;
+  void save();
 
   const std::filesystem::path file_;
   const std::function<Clock::time_point()> now_;
   std::map<std::string, Entry, std::less<>> paths_;
-  bool changed_ = false;
+  std::set<std::string, std::less<>> changed_;  // since the file was read
 };
 
 /// The cache of this process's user; none where he has no cache directory.

@@ -73,6 +73,16 @@ TEST_F(PathCacheTest, KeepsTheRateWhereOnlyACookieIsNew) {
   EXPECT_EQ(cache.find(peer_at("192.0.2.1"))->cookie, 7U);
 }
 
+TEST_F(PathCacheTest, KeepsWhatAnotherProcessWroteMeanwhile) {
+  {
+    PathCache later(file, Clock::now);
+    later.note(peer_at("192.0.2.1"), path);
+    PathCache(file, Clock::now).note(peer_at("192.0.2.2"), path);
+  }
+  EXPECT_TRUE(kept("192.0.2.1"));
+  EXPECT_TRUE(kept("192.0.2.2"));
+}
+
 TEST_F(PathCacheTest, KeepsWhatThePathCarries) {
   PathCache(file, Clock::now).note(peer_at("192.0.2.1"), {.packet_bytes = 1000, .loses_trains = true});
   const auto found = kept("192.0.2.1");
