@@ -120,7 +120,7 @@ class Connection {
   [[nodiscard]] virtual boost::asio::io_context& io() = 0;
   [[nodiscard]] virtual Endpoint peer() const = 0;
   /// The peer may be at `address`, too, of the same family: it is asked there, four times a second for ten seconds, and
-  /// when it answers both ends send that way from then on, until the next call. Nothing happens with the transport libudt.
+  /// when it answers both ends send that way from then on, until the next call. Nothing happens with libudt.
   /// source: docs/spec/udt4.md §9
   virtual void try_path(const Endpoint& /*address*/) {}
   /// Where this end sends to now: peer(), or an address that try_path() was given, or to which the peer has moved.

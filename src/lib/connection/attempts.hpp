@@ -30,8 +30,8 @@ inline constexpr std::size_t kMaxRacedAddresses = 16;                           
 /// kMaxRacedAddresses.  source: RFC 8305 §4
 [[nodiscard]] std::vector<Endpoint> in_racing_order(const std::vector<Endpoint>& addresses);
 
-/// The owner's part of an attempt at one address. Destroying it breaks the attempt off; one that has failed may still be
-/// saying why to the peer.
+/// The owner's part of an attempt at one address. Destroying it breaks the attempt off; one that has failed may still
+/// be saying why to the peer.
 class Attempt {
  public:
   virtual ~Attempt() = default;
@@ -57,8 +57,8 @@ class Attempts {
   Attempts(boost::asio::io_context& io, const DialRequest& request, transport::PortSecrets secrets, Begin begin,
            FailureHandler on_failure);
 
-  /// The session that won came to nothing: tries again, or gives up. Its error says more than that of a later attempt which is
-  /// not answered.
+  /// The session that won came to nothing: tries again, or gives up. Its error says more than that of a later attempt
+  /// which is not answered.
   void try_again_after(const Error& error);
   /// The owner is satisfied: no deadline and no attempt any more. What failed may still be saying why.
   void finish();

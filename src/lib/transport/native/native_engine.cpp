@@ -149,8 +149,8 @@ class NativeEngine final : public Engine {
   }
 
  private:
-  /// A socket of its own for each peer: the system then knows which way it goes, and how wide that is. And a new one for
-  /// each attempt, since a router may remember where it sent the packets of the one before.
+  /// A socket of its own for each peer: the system then knows which way it goes, and how wide that is. And a new one
+  /// for each attempt, since a router may remember where it sent the packets of the one before.
   Result<UdpPort*> outgoing_port(const Endpoint& peer) {
     close_idle_ports();
     for (const Outgoing& each : outgoing_)

@@ -418,9 +418,9 @@ void UdtConnection::shorten_goodbye(TimePoint now) {
 }
 
 std::optional<TimePoint> UdtConnection::unanswered_since() const {
-  const auto since = sender_.unanswered_since();
+  // What the peer sends may still arrive: a router can forget one direction alone.
   const bool asks = state_ == State::open && peer_.extended && sender_.unanswered_probes() > 0;
-  return asks && since ? std::optional(std::max(*since, last_heard_)) : std::nullopt;
+  return asks ? sender_.unanswered_since() : std::nullopt;
 }
 
 KnownPath UdtConnection::known_path() const {

@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(FairPath, KeepsItsTrains) {
   SimulatedPath path(GetParam().path);
   path.write_on(kNear);
-  path.run_for(120s);
+  path.run_for(40s);
   EXPECT_FALSE(path.at(kNear).trains_off());
 }
 
