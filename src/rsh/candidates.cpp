@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <boost/asio/post.hpp>
 
@@ -81,11 +82,11 @@ Endpoint with_scope_of(const Endpoint& peer, const Endpoint& own) {
   if (::getifaddrs(&interfaces) != 0) return peer;
   for (const ifaddrs* each = interfaces; each != nullptr; each = each->ifa_next) {
     if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET6) continue;
-    sockaddr_in6 with_link{};
-    std::memcpy(&with_link, each->ifa_addr, sizeof with_link);
-    if (std::memcmp(&with_link.sin6_addr, &reinterpret_cast<const sockaddr_in6*>(own.data())->sin6_addr,
-                    sizeof with_link.sin6_addr) == 0)
-      address.sin6_scope_id = with_link.sin6_scope_id;
+    sockaddr_in6 its{};
+    std::memcpy(&its, each->ifa_addr, sizeof its);
+    if (std::memcmp(&its.sin6_addr, &reinterpret_cast<const sockaddr_in6*>(own.data())->sin6_addr,
+                    sizeof its.sin6_addr) == 0)
+      address.sin6_scope_id = ::if_nametoindex(each->ifa_name);  // its own may be a global address, which has none
   }
   ::freeifaddrs(interfaces);
   return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address), sizeof address).value_or(peer);

@@ -41,7 +41,7 @@ class RemoteCommand {
   [[nodiscard]] Status start();
   /// Without ssh: the daemon that waits at the host.  errors: Errc::cannot_resolve
   [[nodiscard]] Status start_at_daemon(std::optional<Credentials> credentials);
-  /// What is to take this process's place, once SessionRun::run() has returned; none: nothing.
+  /// The program that takes this process's place, once SessionRun::run() has returned; none: nothing.
   [[nodiscard]] const std::optional<bridge::ChildRequest>& plain_ssh() const { return plain_ssh_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// For programs that name a remote shell by a file alone, as scp and sftp do by -S: the environment has the other words.
+/// For programs that name a remote shell by a file alone, as scp and sftp do by -S. The environment has its words.
 #pragma once
 
 #include <optional>
