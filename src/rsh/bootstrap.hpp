@@ -76,8 +76,8 @@ class Bootstrap {
     std::function<void(std::uint64_t bytes)> on_have;
     /// Text on ssh's stdout that was not the far end's: for the user, not for the command's consumer.
     std::function<void(const std::string&)> on_noise;
-    /// A login answered that is not our script, or it ended before a far end was there: nothing was asked of it, and ssh is
-    /// dead. Its own words were kept from the user.
+    /// A login answered that is not our script, or that ended before a far end was there: nothing was asked of it, and
+    /// ssh is dead. Its own words were kept from the user.
     std::function<void(const Foreign&)> on_foreign;
     /// status   what ssh exited with, where it has
     std::function<void(const Error&, std::optional<int> status)> on_failure;

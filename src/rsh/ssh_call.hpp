@@ -17,7 +17,7 @@ struct SshCall {
   SshWords words;
 };
 
-/// What the far end is asked for.
+/// The request that these words are to the far end.
 [[nodiscard]] ControlMessage request_of(const SshWords& words);
 
 /// Whether it is OpenSSH's, by its name; another program may not know -G.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What ssh would do for a command line, as `ssh -G` says.
+/// A command line as ssh understands it, and says by -G.
 #pragma once
 
 #include <chrono>

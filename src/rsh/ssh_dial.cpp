@@ -65,7 +65,7 @@ Status SshDial::start() {
   return {};
 }
 
-/// What ssh would do, and what the last hour has taught of that.
+/// Asks ssh what it would do, and the last hour how that went.
 void SshDial::recall() {
   if (is_openssh(call_)) config_ = ask_ssh(ssh_request(query_words(call_)), kQueryPatience);
   const auto memory = WayMemory::of_user();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What commands of the last hour have found out about the ways to a destination, in this user's cache directory.
+/// Findings of the last hour about the ways to a destination, in this user's cache directory.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ class WayMemory {
 
   /// now   the time, each time that it is called
   WayMemory(std::filesystem::path file, std::function<Clock::time_point()> now);
-  /// That of this process's user; none where he has no cache directory.
+  /// The memory of this process's user; none where he has no cache directory.
   [[nodiscard]] static std::optional<WayMemory> of_user();
 
   /// destination   a word, as destination_key() gives it

@@ -17,7 +17,8 @@
 namespace udtcat::rsh {
 namespace {
 
-/// The output of a shell that is given the script, as sshd gives it, behind the script's first line.  input   a format of printf(1)
+/// The output of a shell that is given the script, as sshd gives it, behind the script's first line.
+/// input   a format of printf(1)
 std::string run(const std::string& shell, const std::string& script, const std::string& input = "") {
   const std::string command =
       fmt::format("printf {} | HOME=/nonexistent {} -c {} 2>&1", tool::quoted(input), shell, tool::quoted(script));

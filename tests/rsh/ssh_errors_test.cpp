@@ -34,7 +34,7 @@ class SshErrorsTest : public testing::Test {
   }
   void end_source() { ::close(std::exchange(from[1], -1)); }
   bool until(const std::function<bool()>& holds) { return run_until(io, holds, std::chrono::seconds(10)); }
-  /// What came out, once the source has ended and all is over.
+  /// All that came out, once the source has ended and all is over.
   std::string rest() {
     end_source();
     EXPECT_TRUE(until([&] { return is_over; }));
