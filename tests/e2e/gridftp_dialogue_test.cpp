@@ -125,6 +125,19 @@ TEST_F(GridftpEdgeTest, LetsStrangersReadOnlyAndFromThisHostOnlySerial) {
   serve();
 }
 
+TEST_F(GridftpEdgeTest, ListensForThisHostUntilAnAddressIsGiven) {
+  for (const bool everybody : {false, true}) {
+    server_.reset();
+    port_ = free_port();
+    const std::string port = std::to_string(port_);
+    server_.emplace(udtcat({"gridftp", "serve", "--root", root_, "-l", (everybody ? "*:" : "") + port}));
+    ASSERT_TRUE(accepts_tcp(port_, kAtOnce)) << server_->errors();
+    EXPECT_EQ(run({.argv = {"ss", "-Hltn", "sport = :" + port}}).output.find("127.0.0.1") == std::string::npos,
+              everybody);
+  }
+  serve();
+}
+
 TEST_F(GridftpEdgeTest, AnswersNobodyWithoutTheKeyWhereItHasOne) {
   offer("a", front_);
   server_.reset();

@@ -65,7 +65,7 @@ TEST_F(GridftpFilesTest, AreNotListedUnderANameThatIsNotTheirs) {
   home_.write("evil\nfine2", "x");
   const Ran names = run({.argv = {"curl", "-sS", "--list-only", root}});
   EXPECT_THAT(names.output, AllOf(HasSubstr("fine"), Not(HasSubstr("evil"))));
-  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(*server_, "left out of a listing") == 1; }));
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(*server_, "without 1 name") == 1; }));
 }
 
 // ---- Long names ----------------------------------------------------------------------------------------------------

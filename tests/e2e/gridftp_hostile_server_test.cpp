@@ -242,5 +242,41 @@ TEST_F(GridftpHostileListingTest, HasMoreEntriesThanAreTaken) {
   expect_no_tree([&](const std::string&) { return many; }, "more than 1000000 entries");
 }
 
+// ---- Behind a NAT ---------------------------------------------------------------------------------------------------
+
+/// A decent server that cannot connect to us: `refusing` is the command that fails so.
+class GridftpPassiveGetTest : public UdtcatTest {
+ protected:
+  void expect_passive(const std::string& refusing, const std::string& refusal) {
+    const TcpListener data;
+    const ScriptedServer server([&](const std::string& line, std::uint16_t port) -> std::string {
+      if (line.starts_with("MODE S")) passive_ = true;
+      if (line.starts_with("PASV")) return "227 Passive (" + ftp_port(data.port()) + ")\r\n";
+      if (!passive_ && line.starts_with(refusing)) return refusal + "\r\n";
+      if (!line.starts_with("RETR")) return decent(line);
+      if (!passive_) return "150 here\r\n426 and to port " + std::to_string(port) + "\r\n";
+      const auto client = data.accept(patience(30s));
+      if (client && client->send(std::string(100, 'x'))) client->finish_sending();
+      return "150 here\r\n226 done\r\n";
+    });
+    passive_ = false;
+    Process get = udtcat({"gridftp", "get", "--retries", "0", server.url(), "target"});
+    expect_exit(get, kSuccess);
+    EXPECT_EQ(read_file(home_.path() / "target"), std::string(100, 'x')) << refusing;
+    std::filesystem::remove(home_.path() / "target");
+  }
+  std::atomic<bool> passive_ = false;
+};
+
+TEST_F(GridftpPassiveGetTest, ConnectsItselfWhereTheServerMayNot) {
+  expect_passive("PORT", "504 data go to another host only");
+  expect_passive("PORT", "500 what is PORT");
+}
+
+TEST_F(GridftpPassiveGetTest, ConnectsItselfWhereTheServerCannot) {
+  expect_passive("RETR", "425 connect: network is unreachable");
+  expect_passive("RETR", "500 Command failed : Unable to connect to 192.168.7.2:40000");
+}
+
 }  // namespace
 }  // namespace udtcat::test::e2e

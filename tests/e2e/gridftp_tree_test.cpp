@@ -120,14 +120,18 @@ TEST_F(GridftpTreeTest, PassesOverLinksAndPipesAndSaysHowMany) {
   add_links();
   const Ran from_stock = gridftp({"get", "-r", stock.url(here("tree")), "got"});
   EXPECT_EQ(from_stock.status, kSuccess) << from_stock.errors;
-  EXPECT_THAT(from_stock.errors, HasSubstr("2 symbolic links are passed over"));
-  EXPECT_THAT(from_stock.errors, HasSubstr("1 special files are passed over"));
+  EXPECT_THAT(from_stock.errors, HasSubstr("1 symbolic link is passed over"));
+  EXPECT_THAT(from_stock.errors, HasSubstr("1 special file is passed over"));
   const Ran from_ours = gridftp({"get", "-r", ours("tree"), "got2"});
   EXPECT_EQ(from_ours.status, kSuccess) << from_ours.errors;
-  EXPECT_THAT(from_ours.errors, HasSubstr("3 special files are passed over"));
+  EXPECT_THAT(from_ours.errors, HasSubstr("1 special file is passed over"));
   const Ran put = gridftp({"put", "-r", "tree", ours("put")});
   EXPECT_EQ(put.status, kSuccess) << put.errors;
   EXPECT_THAT(put.errors, HasSubstr("2 symbolic links are passed over"));
+  for (const char* tree : {"got", "got2"}) {
+    EXPECT_EQ(read_file(here(tree) / "link"), "outside") << "a link to a file is that file";
+    std::filesystem::remove(here(tree) / "link");
+  }
   for (const char* name : {"link", "up", "a/pipe"}) {
     EXPECT_FALSE(std::filesystem::exists(here("got") / name)) << name;
     std::filesystem::remove(here("tree") / name);
@@ -215,6 +219,23 @@ TEST_F(GridftpTreeTest, LeavesOutTheJournalsOfAnEarlierPut) {
   EXPECT_EQ(gridftp({"put", "-r", "tree", ours("put")}).status, kSuccess);
   EXPECT_FALSE(std::filesystem::exists(here("put/file.sent")));
   EXPECT_EQ(read_file(here("put/note.sent")), "a letter");
+}
+
+TEST_F(GridftpTreeTest, ComesAsFarAsItsNamesCanBeSaidAndNamesTheOthers) {
+  serve();
+  home_.write("tree/a/two\nlines", "x");
+  home_.write("tree/latin\xe4\xff", "x");
+  const Ran get = gridftp({"get", "-r", ours("tree"), "got"});
+  EXPECT_EQ(get.status, kReadOrWriteFailed) << get.errors;
+  EXPECT_THAT(get.errors, HasSubstr("lists a without 1 name"));
+  EXPECT_THAT(get.errors, HasSubstr("lacks 2 names"));
+  const Ran put = gridftp({"put", "-r", "tree", ours("put")});
+  EXPECT_EQ(put.status, kReadOrWriteFailed) << put.errors;
+  EXPECT_THAT(put.errors, HasSubstr("lacks 2 names"));
+  std::filesystem::remove(here("tree/a/two\nlines"));
+  std::filesystem::remove(here("tree/latin\xe4\xff"));
+  expect_same("tree", "got");
+  expect_same("tree", "put");
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ struct Fence {
 const std::vector<Fence> kFences{
     {"udt/", {"src/lib/transport/libudt/"}},
     {"zlib.h", {"src/rsh/pushed_program."}},
-    {"openssl/", {"src/lib/crypto/", "src/lib/session/tls", "src/rsh/pushed_program.", "src/files/sha256."}},
+    {"openssl/",
+     {"src/lib/crypto/", "src/lib/session/tls", "src/rsh/pushed_program.", "src/files/sha256.", "src/files/checksum."}},
     {"netinet/udp.h", {"src/lib/net/"}},
     {"CLI/", {"src/tool/", "src/rsh/", "src/gridftp/"}},
     {"nlohmann/", {"src/tool/", "src/rsh/", "src/gridftp/"}},

@@ -53,14 +53,15 @@ Task<Status> ControlClient::send(std::string line) {
   co_return co_await control_->write(line + "\r\n", patience_);
 }
 
-Task<Result<Reply>> ControlClient::reply(ControlConnection::Moved moved) {
+Task<Result<Reply>> ControlClient::reply(ControlConnection::Moved moved,
+                                         std::optional<std::chrono::milliseconds> patience) {
   for (;;) {
     UDTCAT_CO_TRY(auto reply, reader_.next());
     if (reply) {
       core::log().debug("{}: < {} {}", name_, reply->code, reply->text());
       co_return std::move(*reply);
     }
-    const auto heard = co_await control_->read(patience_, moved);
+    const auto heard = co_await control_->read(patience.value_or(patience_), moved);
     if (!heard) co_return fail(heard.error().code, "hear the " + name_, heard.error().cause);
     reader_.push(*heard);
   }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <boost/asio/io_context.hpp>
@@ -36,7 +37,9 @@ class ControlClient {
   [[nodiscard]] Task<Status> send(std::string line);
   /// The next reply of any kind.  errors: Errc::connection_broken, Errc::peer_lost after silence,
   /// Errc::protocol_violated
-  [[nodiscard]] Task<Result<Reply>> reply(ControlConnection::Moved moved = {});
+  /// patience   none: that of the connection
+  [[nodiscard]] Task<Result<Reply>> reply(ControlConnection::Moved moved = {},
+                                          std::optional<std::chrono::milliseconds> patience = {});
   /// Sends, and takes replies until one that is not preliminary.
   [[nodiscard]] Task<Result<Reply>> ask(std::string line);
   /// The same, and the answer must be a completion.  errors: also Errc::stream_refused, with what the server said

@@ -52,6 +52,7 @@ class Download {
   std::string identity_;  // of the remote file at the first attempt
   std::shared_ptr<PipeSink> pipe_;
   std::shared_ptr<FileSink> file_;
+  bool unreachable_ = false;  // the server could not connect to us
 };
 
 /// Asks for the remote file's version, which has to be that of the first attempt; opens the local file then.
@@ -142,21 +143,25 @@ Task<Status> Download::forget(Error why) {
   co_return fail(Errc::remote_read_failed, why.what, why.cause + "; what a pipe has taken unproved cannot come again");
 }
 
-/// A plain FTP server: the connection is the file.
+/// A plain FTP server, or one that cannot connect to us: the connection is the file.
 Task<Status> Download::receive_stream(RemoteServer& server) {
-  if (options_.range)
+  if (options_.range && !server.has_mode_e())
     co_return fail(Errc::bad_argument, "get a range of " + job_.remote.to_string(), "its server does not speak MODE E");
-  UDTCAT_CO_TRY(auto where, co_await server.ask_ports(false));
-  server.path().aim(std::move(where));
+  UDTCAT_CO_CHECK(co_await server.aim_at_ports(false));
   UDTCAT_CO_CHECK(co_await server.send_restart(have_));
   const auto done = std::make_shared<Promise<Status>>(io_);
   UDTCAT_CO_CHECK(co_await server.begin(retrieve_command(job_.remote.path, options_.range), counter_of(progress_),
                                         ignore_markers(), done));
   const auto connection = co_await server.path().single();
   if (!connection) co_return co_await outcome_of(server, tl::unexpected(connection.error()), done);
+  if (options_.data.session.statements == Statements::wanted && (*connection)->peer_statements() == Statements::made)
+    co_return fail(
+        Errc::parameters_refused, "get " + job_.remote.to_string(),
+        "its server cannot connect to us, and what we connect for it cannot prove: udtcat:// has all sealed");
   const auto to = sink();
   const auto moved =
       co_await server.path().alone(*connection, receive_stream_mode(**connection, *to, have_, expected_));
+  if (moved) std::ignore = co_await (*connection)->finish();  // which the server may wait for
   progress_->kept_bytes = have_.bytes();
   co_return co_await outcome_of(server, moved, done);
 }
@@ -168,8 +173,19 @@ Task<Status> Download::attempt(RemoteServer& server) {
   co_return co_await check_version(server);  // whether it still is what it was
 }
 
+/// In MODE E the server connects to us, which a NAT or a filter on our side may not let it.
 Task<Status> Download::receive(RemoteServer& server) {
-  if (server.has_mode_e()) co_return co_await receive_blocks(server);
+  if (server.takes_ports() && !unreachable_) {
+    const std::uint64_t before = server.path().moved_bytes();
+    auto received = co_await receive_blocks(server);
+    unreachable_ = !received && server.path().moved_bytes() == before && may_not_reach_us(received.error());
+    const bool may_go_on = unreachable_ && received.error().code == Errc::stream_refused;
+    if (unreachable_)
+      core::log().info("{}: once more, on one connection that we make",
+                       core::printable(received.error().message(), 500));
+    if (!may_go_on) co_return received;
+  }
+  if (server.takes_ports()) UDTCAT_CO_CHECK(co_await server.stay_passive());
   co_return co_await receive_stream(server);
 }
 

@@ -2,6 +2,7 @@
 #include "gridftp/client/outcome.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
@@ -55,6 +56,13 @@ MarkerHandler ignore_markers() {
 }
 
 bool is_final(const Error& error) { return error.code == Errc::stream_refused && error.cause.starts_with("55"); }
+
+bool may_not_reach_us(const Error& error) {
+  if (error.code != Errc::stream_refused) return error.code == Errc::peer_lost;
+  // A refused PORT, and what stock servers say to a RETR whose connection fails.  spec: RFC 959 §4.2.1
+  constexpr std::array kCodes{"425", "500", "501", "502", "504", "522"};
+  return std::ranges::any_of(kCodes, [&](const char* code) { return error.cause.starts_with(code); });
+}
 
 bool is_cut(const Error& error, bool moved) {
   switch (error.code) {

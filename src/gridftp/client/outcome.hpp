@@ -33,6 +33,9 @@ inline constexpr const char* kSentSuffix = ".sent";
 /// A server has refused because of the file: there is none, no space for it, no permission.  spec: RFC 959 §4.2.1: 55x
 [[nodiscard]] bool is_final(const Error& error);
 
+/// Whether a transfer that moved nothing may have failed because the server cannot, or will not, connect to us.
+[[nodiscard]] bool may_not_reach_us(const Error& error);
+
 /// Whether the same transfer may well succeed the next time.
 /// moved   whether this attempt got as far as moving bytes
 [[nodiscard]] bool is_cut(const Error& error, bool moved);

@@ -153,7 +153,9 @@ Task<Result<RemoteServer::FileVersion>> RemoteServer::version_of(std::string pat
 
 Task<Status> RemoteServer::announce_ports(std::size_t stripes) {
   const bool striped = stripes > 0;
-  UDTCAT_CO_TRY(const auto ports, path_.listen(control_->local().with_port(0), striped ? stripes : 1));
+  UDTCAT_CO_TRY(auto ports, path_.listen(control_->local().with_port(0), striped ? stripes : 1));
+  if (data_address_ && data_address_->family() == control_->local().family())
+    for (Endpoint& port : ports) port = data_address_->with_port(port.port());
   UDTCAT_CO_TRY(const std::string command, port_command(ports, striped));
   UDTCAT_CO_CHECK(co_await control_->demand(command));
   co_return Status{};
@@ -179,6 +181,21 @@ Task<Result<std::vector<Endpoint>>> RemoteServer::ask_ports(bool striped) {
   co_return std::vector<Endpoint>(1, port);
 }
 
+Task<Status> RemoteServer::aim_at_ports(bool striped) {
+  UDTCAT_CO_TRY(auto ports, co_await ask_ports(striped));
+  for (Endpoint& port : ports) {
+    UDTCAT_CO_TRY(port, reachable_port(port, control_->peer()));
+  }
+  path_.aim(std::move(ports));
+  co_return Status{};
+}
+
+Task<Status> RemoteServer::stay_passive() {
+  stays_passive_ = true;
+  UDTCAT_CO_CHECK(co_await control_->demand("MODE S"));
+  co_return Status{};
+}
+
 Task<Result<std::optional<files::ByteRanges>>> RemoteServer::received_ranges(std::string path, std::string source) {
   if (!keeps_journals_) co_return std::nullopt;
   UDTCAT_CO_TRY(const auto named, co_await control_->ask("SITE UPLOAD " + source));
@@ -192,7 +209,7 @@ Task<Result<std::optional<files::ByteRanges>>> RemoteServer::received_ranges(std
 Task<Status> RemoteServer::send_restart(const files::ByteRanges& have) {
   if (have.empty()) co_return Status{};
   const std::string what =
-      has_mode_e_ ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
+      takes_ports() ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
   UDTCAT_CO_TRY(const auto answer, co_await control_->ask("REST " + what));
   if (!answer.is_intermediate()) co_return refused("go on with a file at the " + control_->name(), answer);
   co_return Status{};
@@ -203,23 +220,24 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
   end_timer_.cancel();  // of the last transfer
   const std::string doing = fmt::format("{} at the {}", core::printable(command, core::kShownBytes), control_->name());
   UDTCAT_CO_CHECK(co_await control_->send(std::move(command)));
-  auto end = lifetime_.guard([this, moved](const Status& outcome) {
+  auto end = lifetime_.guard([this, moved](const Status& outcome, std::string said) {
+    last_words_ = std::move(said);
     if (!outcome) return path_.cancel(outcome.error());
     expect_data_to_move(moved);
   });
   boost::asio::co_spawn(
       io_,
-      [control = control_, moved = std::move(moved), markers = std::move(markers), done, doing,
-       end = std::move(end)]() mutable -> Task<void> {
+      [control = control_, moved = std::move(moved), markers = std::move(markers), done, doing, end = std::move(end),
+       begin_patience = begin_patience_]() mutable -> Task<void> {
         Status outcome;
-        auto reply = co_await control->reply(moved);
+        auto reply = co_await control->reply(moved, begin_patience);
         for (; reply && reply->is_preliminary(); reply = co_await control->reply(moved)) {
           const auto ranges = ranges_of(*reply);
           if (ranges && reply->code == kRangeMarker) markers(*ranges);
         }
         if (!reply) outcome = tl::unexpected(reply.error());
         if (reply && !reply->is_completion()) outcome = refused(doing, *reply);
-        end(outcome);
+        end(outcome, reply ? reply->text() : std::string());
         done->set(std::move(outcome));
       },
       boost::asio::detached);

@@ -47,6 +47,10 @@ class RemoteServer {
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   /// The server speaks MODE E. Otherwise it is a plain FTP server, in stream mode.
   [[nodiscard]] bool has_mode_e() const { return has_mode_e_; }
+  /// MODE E is what files come in: the server speaks it, and nothing has shown that it cannot connect to us.
+  [[nodiscard]] bool takes_ports() const { return has_mode_e_ && !stays_passive_; }
+  /// MODE S until the end, in which we connect for what is sent to us, too.  errors: those of ControlClient
+  [[nodiscard]] Task<Status> stay_passive();
   /// Whether jobs with this URL are jobs for this server.
   [[nodiscard]] bool serves(const FtpUrl& url) const;
 
@@ -63,8 +67,10 @@ class RemoteServer {
   /// PORT, EPRT or SPOR with ports of ours: the server connects to us, from whatever host its data are at.
   /// stripes   0: not SPOR.  errors: also Errc::bad_argument for stripes over IPv6
   [[nodiscard]] Task<Status> announce_ports(std::size_t stripes);
-  /// PASV, EPSV or SPAS: ports of the server, for us or for another server.  errors: likewise
+  /// PASV, EPSV or SPAS: ports of the server, as another server may use them.  errors: likewise
   [[nodiscard]] Task<Result<std::vector<Endpoint>>> ask_ports(bool striped);
+  /// The same, for path().  errors: also those of reachable_port()
+  [[nodiscard]] Task<Status> aim_at_ports(bool striped);
   /// SITE HAVE: the ranges that the server keeps of an upload that was cut; none: it is not a server of ours, and does
   /// not say.
   /// source   names the local file, for the next STOR too: ranges of another one do not count
@@ -75,6 +81,8 @@ class RemoteServer {
   /// is doing ends with it.
   [[nodiscard]] Task<Status> begin(std::string command, ControlConnection::Moved moved, MarkerHandler markers,
                                    std::shared_ptr<Promise<Status>> done);
+  /// What the server said at the end of the last transfer.
+  [[nodiscard]] const std::string& last_words() const { return last_words_; }
   /// Whether a transfer on these data connections has to be proved: we want that, and the server makes statements.
   [[nodiscard]] bool has_to_prove() const { return wants_statements_ && path_.peer_states(); }
   /// After such a transfer: whether the server did what was asked for, as it says itself in the session.
@@ -97,6 +105,8 @@ class RemoteServer {
         control_(std::move(control)),
         url_(std::move(url)),
         patience_(options.patience),
+        begin_patience_(options.begin_patience),
+        data_address_(options.data_address),
         wants_statements_(options.data.session.statements == Statements::wanted),
         end_timer_(io),
         path_(io, make_stack(io, data_of(*control_, options.data))) {}
@@ -114,9 +124,13 @@ class RemoteServer {
   const std::shared_ptr<ControlClient> control_;  // shared with begin()'s coroutine
   const FtpUrl url_;
   const std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds begin_patience_;
+  const std::optional<Endpoint> data_address_;
   const bool wants_statements_;
   bool keeps_journals_ = true;  // until it says that it does not
   bool has_mode_e_ = true;
+  bool stays_passive_ = false;
+  std::string last_words_;
   boost::asio::steady_timer end_timer_;  // of a transfer whose end either the data or the reply have not shown yet
   DataPath path_;
   core::Lifetime lifetime_;

@@ -13,6 +13,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <udtcat/endpoint.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
@@ -33,7 +34,11 @@ struct TransferOptions {
   std::optional<files::ByteRange> range;  ///< which bytes of the source; none: all
   std::size_t block_bytes = kDefaultModeEBlockBytes;
   std::chrono::milliseconds patience{60'000};  ///< silence of the server after which it is lost
-  std::size_t retries = 5;                     ///< in a row that move nothing
+  /// guess: the same before it begins a transfer: a robot fetches a tape, or all of a file is summed up. A host that is
+  /// gone is noticed by the probes of its connection.
+  std::chrono::milliseconds begin_patience{std::chrono::hours(1)};
+  std::optional<Endpoint> data_address;  ///< of this host, as PORT says it; none: as the control connection has it
+  std::size_t retries = 5;               ///< in a row that move nothing
   std::chrono::milliseconds retry_pause{1'000};
   DataOptions data;
 };
@@ -83,13 +88,14 @@ void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, 
 void async_upload(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
                   SharedProgress progress, TransferHandler handler);
 /// All that is in the directory `from` of a server goes into the local directory `into`, which is made where it is not
-/// there; nothing is written elsewhere. Symbolic links and special files are passed over with a warning.
+/// there; nothing is written elsewhere. Symbolic links and special files are passed over with a warning. Names that FTP
+/// cannot carry are missing, and at the end an error.
 /// errors (to the handler): as of async_download(), and Errc::protocol_violated for a listing that cannot be, or has
-/// more than a client takes
+/// more than a client takes; Errc::stream_refused where all has come but what FTP cannot carry
 void async_download_tree(boost::asio::io_context& io, FtpUrl from, std::string into, TransferOptions options,
                          SharedProgress progress, TransferHandler handler);
 /// The other way; journals of earlier uploads are left out.
-/// errors (to the handler): as of async_upload(), and Errc::bad_argument for a name that FTP cannot carry
+/// errors (to the handler): as of async_upload(), and Errc::stream_refused likewise
 void async_upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into, TransferOptions options,
                        SharedProgress progress, TransferHandler handler);
 /// From one server to the other, whose programs meet by themselves. A key is for them to have.

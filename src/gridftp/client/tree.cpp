@@ -27,6 +27,7 @@ constexpr std::size_t kMaxTreeEntries = 1'000'000;   // guess: more than people 
 constexpr std::size_t kMaxTreeDepth = 128;           // guess: deeper than people nest
 constexpr std::size_t kMaxPathBytes = 4096;          // spec: Linux PATH_MAX
 constexpr std::size_t kMaxPathsBytes = 256 * kMiB;   // guess: of all paths, which jobs have twice more
+constexpr std::size_t kMostNamed = 100;              // guess: lines that somebody reads
 constexpr std::size_t kMaxListingBytes = 64 * kMiB;  // guess: 300 000 entries as Globus writes them
 
 /// "a/b" in "/root/a/b"; either may be empty.
@@ -58,9 +59,12 @@ class ListingSink final : public BlockSink {
 
 /// MLSD on a connection of its own in stream mode, as Globus' clients ask for it.
 /// path   ends with '/', as theirs do
-Task<Result<std::vector<ListedEntry>>> list(RemoteServer& server, std::string path) {
-  UDTCAT_CO_TRY(auto where, co_await server.ask_ports(false));
-  server.path().aim(std::move(where));
+struct Listing {
+  std::vector<ListedEntry> entries;
+  std::size_t left_out;  // names, as the server says
+};
+Task<Result<Listing>> list(RemoteServer& server, std::string path) {
+  UDTCAT_CO_CHECK(co_await server.aim_at_ports(false));
   const auto done = std::make_shared<Promise<Status>>(server.io());
   const auto sink = std::make_shared<ListingSink>();
   // As a temporary within the co_await this closure was seen to corrupt memory (GCC 12), so it has a name.
@@ -69,24 +73,39 @@ Task<Result<std::vector<ListedEntry>>> list(RemoteServer& server, std::string pa
   const auto connection = co_await server.path().single();
   Status moved;
   files::ByteRanges have;
-  if (connection)
+  if (connection) {
     moved = co_await server.path().alone(*connection, receive_stream_mode(**connection, *sink, have, std::nullopt));
-  else
+    if (moved) std::ignore = co_await (*connection)->finish();  // which the server may wait for
+  } else {
     moved = tl::unexpected(connection.error());
+  }
   UDTCAT_CO_CHECK(co_await outcome_of(server, std::move(moved), done));
   auto entries = parse_listing(sink->text());
-  if (!entries) entries.error().what += " of " + core::printable(path, core::kShownBytes);
-  co_return entries;
+  if (entries) co_return Listing{std::move(*entries), left_out_by(server.last_words())};
+  entries.error().what += " of " + core::printable(path, core::kShownBytes);
+  co_return tl::unexpected(std::move(entries.error()));
 }
 
 /// Whatever is neither a file nor a directory, which FTP has no form for.
 struct PassedOver {
   std::size_t links = 0;
   std::size_t special = 0;
+  std::size_t unsayable = 0;  // names with a line end or 0xFF
 
   void warn() const {
-    if (links > 0) core::log().warn("{} symbolic links are passed over: FTP has no form for them", links);
-    if (special > 0) core::log().warn("{} special files are passed over: FTP has no form for them", special);
+    if (links > 0)
+      core::log().warn("{} passed over: FTP has no form for that",
+                       links == 1 ? "1 symbolic link is" : fmt::format("{} symbolic links are", links));
+    if (special > 0)
+      core::log().warn("{} passed over: FTP has no form for that",
+                       special == 1 ? "1 special file is" : fmt::format("{} special files are", special));
+  }
+  /// errors: Errc::stream_refused where names could not be carried: all else has been.
+  [[nodiscard]] Status check(const std::string& doing) const {
+    if (unsayable == 0) return {};
+    return fail(Errc::stream_refused, doing,
+                fmt::format("{} with a line end or a byte 0xFF, which FTP cannot carry; all else is there",
+                            unsayable == 1 ? "it lacks a name" : fmt::format("it lacks {} names", unsayable)));
   }
 };
 
@@ -114,6 +133,20 @@ class Walk {
     }
     if (entry.kind == Kind::link) ++passed_over_.links;
     if (entry.kind == Kind::special) ++passed_over_.special;
+  }
+  /// It stays behind, and so does all that is below it.
+  void leave(const std::string& directory, const std::string& name) {
+    if (++passed_over_.unsayable <= kMostNamed)
+      core::log().warn("{} is passed over: FTP has no way to say a line end or a byte 0xFF",
+                       core::printable(joined(directory, name), core::kShownBytes));
+  }
+  /// The server has left out so many.
+  void leave(const std::string& directory, std::size_t names) {
+    passed_over_.unsayable += names;
+    if (names > 0)
+      core::log().warn("the server lists {} without {} that FTP cannot carry",
+                       directory.empty() ? "the directory itself" : core::printable(directory, core::kShownBytes),
+                       names == 1 ? "1 name" : fmt::format("{} names", names));
   }
   [[nodiscard]] const std::vector<std::string>& directories() const { return directories_; }
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
@@ -169,9 +202,13 @@ Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root) {
     UDTCAT_CO_CHECK(check_bounds(*directory, entries));
     UDTCAT_CO_TRY(const auto listed,
                   co_await list(server, url_below(root, *directory).path + (directory->empty() ? "" : "/")));
-    entries += listed.size();
-    for (const ListedEntry& entry : listed) {
-      walk.take(*directory, entry);
+    entries += listed.entries.size();
+    walk.leave(*directory, listed.left_out);
+    for (const ListedEntry& entry : listed.entries) {
+      if (entry.kind == ListedEntry::Kind::unsayable)
+        walk.leave(*directory, entry.name);
+      else
+        walk.take(*directory, entry);
       UDTCAT_CO_CHECK(check_paths(walk, directory->size() + 1 + entry.name.size(), *directory));
     }
     UDTCAT_CO_CHECK(check_bounds("", entries));
@@ -215,8 +252,10 @@ Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string
   });
   if (!tree) co_return tl::unexpected(std::move(tree.error()));
   auto jobs = jobs_of(walk, from, std::move(*tree));
+  const PassedOver passed_over = walk.passed_over();
   walk = Walk();
-  co_return co_await download_all(io, std::move(jobs), options, progress, std::move(server));
+  UDTCAT_CO_CHECK(co_await download_all(io, std::move(jobs), options, progress, std::move(server)));
+  co_return passed_over.check("get all of " + from.to_string());
 }
 
 // ---- put -r ---------------------------------------------------------------------------------------------------------
@@ -230,9 +269,10 @@ Result<Walk> walk_disk(const files::FileTree& tree) {
       const std::string path = joined(*directory, entry.name);
       const bool moves =
           entry.kind == files::FileTree::Entry::Kind::file || entry.kind == files::FileTree::Entry::Kind::directory;
-      if (moves && !can_be_said(path))
-        return fail(Errc::bad_argument, "put " + core::printable(path, core::kShownBytes),
-                    "its name has a line end or 0xFF, which FTP cannot carry");
+      if (moves && !can_be_said(path)) {
+        walk.leave(*directory, entry.name);
+        continue;
+      }
       if (entry.kind == files::FileTree::Entry::Kind::file && entry.name.find(kSentSuffix) != std::string::npos) {
         UDTCAT_TRY(const auto place, tree.locate(path, Errc::local_read_failed));
         if (files::RestartJournal::is_at(place)) continue;
@@ -273,7 +313,8 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
     co_return made;
   };
   UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
-  co_return co_await upload_all(io, jobs_of(walk, into, std::move(*tree)), options, progress, std::move(server));
+  UDTCAT_CO_CHECK(co_await upload_all(io, jobs_of(walk, into, std::move(*tree)), options, progress, std::move(server)));
+  co_return walk.passed_over().check("put all of " + core::printable(from, core::kShownBytes));
 }
 
 }  // namespace

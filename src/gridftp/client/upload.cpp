@@ -240,10 +240,8 @@ Task<Status> Upload::try_once(RemoteServer& server) {
 
 Task<Status> Upload::send(RemoteServer& server, Content content) {
   DataPath& path = server.path();
-  if (path.stance() != DataPath::Stance::active || !path.has_kept()) {
-    UDTCAT_CO_TRY(auto where, co_await server.ask_ports(options_.stripes > 0));
-    path.aim(std::move(where));
-  }
+  if (path.stance() != DataPath::Stance::active || !path.has_kept())
+    UDTCAT_CO_CHECK(co_await server.aim_at_ports(options_.stripes > 0));
   if (content.range && server.has_mode_e())
     UDTCAT_CO_CHECK(co_await server.control().ask(fmt::format("ALLO {}", content.range->bytes())));
   if (!server.has_mode_e() && options_.range)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/command/commands.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -113,6 +114,12 @@ ServeOptions serve_options(const ServerOptions& options, FoundCredentials found)
   serve.read_only = options.read_only;
   serve.third_party = options.third_party;
   serve.data = options.data;
+  serve.data_address = options.place.address;
+  if (options.place.idle_timeout_written) {
+    const auto patience = options.session.idle_timeout;
+    serve.of_strangers.stall_patience = serve.of_key_holders.stall_patience = patience;
+    serve.idle_patience = std::max(serve.idle_patience, patience);
+  }
   if (found.credentials) serve.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
   serve.least = options.least;
   return serve;
@@ -125,10 +132,15 @@ std::string audience_of(const ServerOptions& options) {
   text += options.read_only ? "read-only" : "who may also change and delete files";
   if (options.least > Protection::clear)
     text += fmt::format("; names, sizes and times are everybody's, data are {}", to_string(options.least));
-  if (!options.listen_written) text += "; -l [ADDR:]PORT lets other hosts in";
+  if (!options.address_written) text += "; -l ADDR:PORT, or '*:PORT', lets other hosts in";
   if (options.read_only) text += "; --anonymous-writable lets them write";
   if (options.least == Protection::clear) text += "; -k FILE lets in key holders only";
   return text;
+}
+
+void count(const MovedBytes& moved, ConnectionStats& stats) {
+  stats.bytes_sent = moved.sent;
+  stats.bytes_received = moved.received;
 }
 
 ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, Console& console) {
@@ -150,16 +162,16 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
                                local.to_string(), audience_of(options)));
   run.watch([&server] {
     ConnectionStats stats;
-    stats.bytes_sent = server.moved_bytes();
+    count(server.moved(), stats);
     return stats;
   });
   run.show([&server, sealed](tool::ProcessPicture& picture) {
-    picture.all.bytes_sent = server.moved_bytes();
+    count(server.moved(), picture.all);
     for (const Endpoint& local : server.local_endpoints())
       picture.listening.push_back((sealed ? "udp " : "tcp ") + local.to_string());
     for (const FtpServer::ClientFigures& client : server.clients()) {
       ConnectionStats stats;
-      stats.bytes_sent = client.moved_bytes;  // either way
+      count(client.moved, stats);
       stats.streams_open = 1;
       stats.made_at = client.came_at;
       picture.peers.push_back(tool::picture_of(client.number, client.address, stats));

@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "gridftp/mode_e/data_ports.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "tool/process_setup.hpp"
 
 namespace udtcat::gridftp {
 
@@ -108,6 +110,31 @@ void add_number(CommandLine& line, const char* names, const char* name, std::siz
   });
 }
 
+/// An address with a port of its own has no meaning: each listener has another.
+Result<std::optional<Endpoint>> address_value(const std::string& text) {
+  const auto found = resolve({text, 0}, AddressFamily::ipv4);
+  if (!found)
+    return tool::bad_value("--data-address", text, "an IPv4 address, or a name that has one; IPv6 needs none");
+  return found->front();
+}
+
+void add_place_options(CommandLine& line, DataPlace& place) {
+  line.value("--data-ports", [&](const std::string& text) -> Status {
+    place.ports = DataPorts::parse(text);
+    if (!place.ports) return tool::bad_value("--data-ports", text, "LOW:HIGH, as in 50000:51000");
+    return {};
+  });
+  line.value("--data-address",
+             [&](const std::string& text) { return tool::store(address_value(text), place.address); });
+  line.check([&]() -> Status {
+    place.idle_timeout_written = line.has("--idle-timeout");
+    const auto globus = tool::environment("GLOBUS_TCP_PORT_RANGE");
+    if (globus && !place.ports) place.ports = DataPorts::parse(*globus);
+    if (globus && !place.ports) return tool::bad_value("GLOBUS_TCP_PORT_RANGE", *globus, "LOW,HIGH, as in 50000,51000");
+    return {};
+  });
+}
+
 /// Common to clients and the server.
 void add_common_options(CommandLine& line, tool::Options& options, bool& protection_written) {
   add_key_options(line, options);
@@ -149,6 +176,7 @@ void add_client_options(CommandLine& line, ClientOptions& options) {
   else
     line.refuse("--rate", "it limits what is sent: give it to the server that sends");
   add_why_option(line, options);
+  if (options.verb == Verb::get) add_place_options(line, options.place);
   add_common_options(line, options, options.protection_written);
   line.check([&] { return check_over(line, options); });
 }
@@ -164,10 +192,11 @@ Status read_words(const Words& words, ClientOptions& options) {
 
 Status read_place(const CommandLine& line, ServerOptions& options) {
   if (!line.has("--root")) return misplaced("gridftp serve", "needs --root DIR, the directory that is served");
-  options.listen_written = line.has("-l");
-  if (line.operands().size() != (options.listen_written ? 1U : 0U))
+  const bool listen_written = line.has("-l");
+  if (line.operands().size() != (listen_written ? 1U : 0U))
     return misplaced("gridftp serve", "is written serve --root DIR [-l [ADDR:]PORT]");
-  const std::string text = options.listen_written ? line.operands().front() : std::to_string(kDefaultPort);
+  const std::string text = listen_written ? line.operands().front() : std::to_string(kDefaultPort);
+  options.address_written = text.find(':') != std::string::npos;
   return tool::store(tool::local_address_value("-l", text), options.local);
 }
 
@@ -184,6 +213,7 @@ void add_server_options(CommandLine& line, ServerOptions& options) {
   });
   add_family_options(line, options);
   add_rate_option(line, options);
+  add_place_options(line, options.place);
   add_common_options(line, options, options.protection_written);
   line.check([&]() -> Status {
     if (options.read_only && options.anonymous_writable)
@@ -224,7 +254,7 @@ Status settle_audience(ServerOptions& options, bool has_key) {
                      "with a key only its holders come in; --auth anonymous lets the others in");
   if (options.auth == ServeAuth::key) return {};
   options.read_only = !options.anonymous_writable;
-  if (!options.listen_written) options.local.host = options.family == AddressFamily::ipv6 ? "::1" : "127.0.0.1";
+  if (!options.address_written) options.local.host = options.family == AddressFamily::ipv6 ? "::1" : "127.0.0.1";
   return {};
 }
 
@@ -284,7 +314,11 @@ Status settle_protection(ClientOptions& options, bool has_key_at_hand) {
                      "nothing limits what goes over tcp: it acts with --over session, which a key asks for, and udt");
   auto& level = options.session.protection;
   if (kind != DataKind::session && !sealed) level = Protection::clear;
-  options.transfer.data = data_options(options, kind);
+  auto& transfer = options.transfer;
+  transfer.data = data_options(options, kind);
+  transfer.data.ports = options.place.ports;
+  transfer.data_address = options.place.address;
+  if (options.place.idle_timeout_written) transfer.patience = transfer.begin_patience = options.session.idle_timeout;
   UDTCAT_CHECK(check_control(options, kind == DataKind::session && level > Protection::clear));
   // The key of a copy is the servers' own.
   if (options.verb == Verb::copy && !sealed) level = Protection::clear;
@@ -302,6 +336,7 @@ Status settle_protection(ServerOptions& options, bool has_key_at_hand) {
   else if (level == Protection::clear)
     level = Protection::private_;
   options.data = data_options(options, wants ? DataKind::session : DataKind::tcp);
+  options.data.ports = options.place.ports;
   options.data.session.statements = Statements::made;
   return {};
 }
@@ -326,10 +361,15 @@ std::string help_text() {
       --over WHAT            tcp, udt (bare UDT4), session (sealed); with a key or --protect: session, else tcp
       --retries N            attempts in a row that may move nothing before it gives up (5)
       --connect-timeout T    how long each data connection is tried, and the session of udtcat:// (10s)
+      --idle-timeout T       how long the server may say nothing (1m, and 1h before it begins a transfer, as from tape)
+      --data-ports LOW:HIGH  get, serve: ports of this host for data (GLOBUS_TCP_PORT_RANGE, else any)
+      --data-address ADDR    get, serve: this host's address as others see it, where a NAT translates
       --clear-control        with a key and ftp://: names, ranges and sizes may go in the clear, unproved but by our own
                              servers
   serve:
-  -l, --listen [ADDR:]PORT   where clients come (2811; without a key, of this host only)
+  -l, --listen [ADDR:]PORT   where clients come (2811); without a key clients of this host only, until an address is
+                             given: *:2811 is all of them
+      --idle-timeout T       how long a client may let nothing move in a transfer (5m; 10m with a key)
       --root DIR             what they see; nothing outside can be reached
       --read-only            nobody changes anything: so it is without a key
       --auth WHO             key: key holders, sealed, by UDP: so it is with one; anonymous: everybody, by TCP

@@ -26,6 +26,13 @@ struct GridftpFile {
   std::string local;
 };
 
+/// Where data come in at this host, and how long the other end may be silent.
+struct DataPlace {
+  std::shared_ptr<DataPorts> ports;  ///< none: the system chooses
+  std::optional<Endpoint> address;   ///< as other hosts see this one; none: as the control connection has it
+  bool idle_timeout_written = false;
+};
+
 struct ClientOptions : tool::Options {
   bool help = false;  ///< nothing else then
   Verb verb = Verb::get;
@@ -35,6 +42,7 @@ struct ClientOptions : tool::Options {
   bool protection_written = false;  ///< a key or a level was asked for
   bool recursive = false;           ///< get, put: `files` is one, a directory here and there
   bool clear_control = false;       ///< a key, and yet a control connection in the clear
+  DataPlace place;
   TransferOptions transfer;
 };
 
@@ -48,13 +56,14 @@ enum class ServeAuth { anonymous, key };
 struct ServerOptions : tool::Options {
   bool help = false;  ///< nothing else then
   std::string root;
-  bool listen_written = false;  ///< with an address; otherwise strangers are served on loopback only
+  bool address_written = false;  ///< behind -l; otherwise strangers are served on loopback only
   bool read_only = false;
   bool anonymous_writable = false;       ///< strangers may change files
   bool third_party = false;              ///< data may go to other hosts than the client's
   std::optional<ServeAuth> auth;         ///< none: as having a key asks for
   bool protection_written = false;       ///< a key or a level was asked for
   Protection least = Protection::clear;  ///< of the data
+  DataPlace place;
   DataOptions data;
 };
 

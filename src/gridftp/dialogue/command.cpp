@@ -17,7 +17,12 @@ FtpCommand command_of(std::string_view line) {
   FtpCommand command;
   command.verb = to_upper(line.substr(0, blank));
   std::erase_if(command.verb, [](char letter) { return static_cast<unsigned char>(letter) >= kTelnetFirst; });
-  if (blank != std::string_view::npos) command.argument = line.substr(blank + 1);
+  if (blank == std::string_view::npos) return command;
+  command.argument = line.substr(blank + 1);
+  // Telnet says a byte 0xFF twice, and not all clients do.  spec: RFC 854
+  for (auto at = command.argument.find("\xff\xff"); at != std::string::npos;
+       at = command.argument.find("\xff\xff", at + 1))
+    command.argument.erase(at, 1);
   return command;
 }
 

@@ -125,6 +125,29 @@ Status may_connect(const Endpoint& target, const Endpoint& peer) {
   return {};
 }
 
+namespace {
+
+/// Of networks that other networks have too: it leads nowhere from outside, or to another host.
+/// spec: RFC 1918, RFC 6598, RFC 3927
+bool is_private(const Endpoint& endpoint) {
+  const auto address = bridge::to_asio(endpoint).address();
+  if (address.is_loopback() || address.is_unspecified()) return true;
+  if (!address.is_v4()) return address.to_v6().is_link_local() || (address.to_v6().to_bytes()[0] & 0xfeU) == 0xfcU;
+  const auto bytes = address.to_v4().to_bytes();
+  return bytes[0] == 10 || (bytes[0] == 172 && (bytes[1] & 0xf0U) == 16) || (bytes[0] == 192 && bytes[1] == 168) ||
+         (bytes[0] == 100 && (bytes[1] & 0xc0U) == 64) || (bytes[0] == 169 && bytes[1] == 254);
+}
+
+}  // namespace
+
+Result<Endpoint> reachable_port(const Endpoint& named, const Endpoint& server) {
+  const bool behind_nat = is_private(named) && !is_private(server);
+  const bool astray = is_of_this_host(named) && !is_of_this_host(server);
+  const Endpoint port = behind_nat || astray || named.is_wildcard() ? server.with_port(named.port()) : named;
+  UDTCAT_CHECK(may_connect(port, server));
+  return port;
+}
+
 std::optional<WrittenDataPort> find_data_port(std::string_view line) {
   for (std::size_t at = 0; (at = line.find_first_of("0123456789", at)) != std::string_view::npos;) {
     Numbers numbers{};

@@ -37,6 +37,10 @@ inline constexpr std::size_t kMaxDataPorts = 256;  // guess: hosts of a striped 
 /// errors: Errc::bad_argument
 [[nodiscard]] Status may_connect(const Endpoint& target, const Endpoint& peer);
 
+/// Where we connect to for a port that a server names: at the server, if we cannot reach the address that it says.
+/// server   as the control connection has it.  errors: those of may_connect()
+[[nodiscard]] Result<Endpoint> reachable_port(const Endpoint& named, const Endpoint& server);
+
 /// Where in a line six numbers stand, and what they say.
 struct WrittenDataPort {
   Endpoint endpoint;

@@ -5,9 +5,12 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "gridftp/dialogue/command.hpp"
 #include "gridftp/dialogue/url.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -24,7 +27,7 @@ tl::unexpected<Error> wrong(std::string_view line, std::string why) {
 /// "Type=file;Size=20;": the values that matter, in capitals; empty: the fact is not there.
 struct Facts {
   std::string type;
-  bool is_link = false;  // Globus says where a link leads, beside the type of what is there
+  bool leads = false;  // Globus says where a link leads, beside the type of what is there
 };
 
 Facts facts_of(std::string_view text) {
@@ -33,16 +36,16 @@ Facts facts_of(std::string_view text) {
     const auto end = text.find(';');
     const std::string fact = to_upper(std::string(text.substr(0, end)));
     if (fact.starts_with("TYPE=")) facts.type = fact.substr(sizeof "TYPE=" - 1);
-    if (fact.starts_with("UNIX.SLINK=")) facts.is_link = true;
+    if (fact.starts_with("UNIX.SLINK=")) facts.leads = true;
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   }
-  const bool says_link = facts.type.starts_with("OS.UNIX=SLINK") || facts.type.starts_with("OS.UNIX=SYMLINK");
-  facts.is_link = facts.is_link || says_link;
   return facts;
 }
 
+/// A link to a directory may lead to one that it is in, and is not followed.
 ListedEntry::Kind kind_of(const Facts& facts) {
-  if (facts.is_link) return ListedEntry::Kind::link;
+  const bool says_link = facts.type.starts_with("OS.UNIX=SLINK") || facts.type.starts_with("OS.UNIX=SYMLINK");
+  if (says_link || (facts.leads && facts.type == "DIR")) return ListedEntry::Kind::link;
   if (facts.type == "FILE") return ListedEntry::Kind::file;
   return facts.type == "DIR" ? ListedEntry::Kind::directory : ListedEntry::Kind::special;
 }
@@ -58,11 +61,29 @@ Result<std::optional<ListedEntry>> parse_line(std::string_view line) {
   if (name.empty() || name == "." || name == ".." || name.find('/') != std::string_view::npos)
     return wrong(line, "its name is not that of a file in the directory");
   if (name.size() > kMaxNameBytes) return wrong(line, "its name is longer than 255 bytes, the most that Linux has");
-  if (!can_be_said(name)) return wrong(line, "its name has a line end, a zero byte or 0xFF, which FTP cannot carry");
-  return ListedEntry{std::string(name), kind_of(facts)};
+  if (name.find('\0') != std::string_view::npos) return wrong(line, "its name has a zero byte, which no file's has");
+  return ListedEntry{std::string(name), can_be_said(name) ? kind_of(facts) : ListedEntry::Kind::unsayable};
 }
 
 }  // namespace
+
+namespace {
+
+constexpr std::string_view kWithout = "Listing complete, without ";
+
+}  // namespace
+
+std::string end_of_listing(std::size_t left_out) {
+  if (left_out == 0) return "Listing complete.";
+  return fmt::format("{}{} {} a line end, which FTP cannot carry.", kWithout, left_out,
+                     left_out == 1 ? "name with" : "names with");
+}
+
+std::size_t left_out_by(std::string_view end_of_listing) {
+  if (!end_of_listing.starts_with(kWithout)) return 0;
+  end_of_listing.remove_prefix(kWithout.size());
+  return core::parse_number<std::size_t>(end_of_listing.substr(0, end_of_listing.find(' '))).value_or(0);
+}
 
 Result<std::vector<ListedEntry>> parse_listing(std::string_view text) {
   std::vector<ListedEntry> entries;

@@ -2,6 +2,7 @@
 /// The entries of a directory, as a server lists them: the answer to MLSD.  spec: RFC 3659 §7; docs/spec/gridftp.md §9
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,8 +12,9 @@
 namespace udtcat::gridftp {
 
 struct ListedEntry {
-  enum class Kind { file, directory, link, special };
-  std::string name;  ///< of one file in that directory: neither empty, "." nor "..", without '/'; can_be_said()
+  enum class Kind { file, directory, link, special, unsayable };
+  std::string name;  ///< of one file in that directory: neither empty, "." nor "..", without '/'; can_be_said(), or
+                     ///< unsayable
   Kind kind = Kind::special;
   friend bool operator==(const ListedEntry&, const ListedEntry&) = default;
 };
@@ -21,5 +23,10 @@ struct ListedEntry {
 /// errors: Errc::protocol_violated: a line without its end or without a type, a name that is none or leads elsewhere, a
 /// name that appears twice
 [[nodiscard]] Result<std::vector<ListedEntry>> parse_listing(std::string_view text);
+
+/// What our server says at the end of a listing without so many names.
+[[nodiscard]] std::string end_of_listing(std::size_t left_out);
+/// How many names are missing in a listing whose last reply this is; 0: none, or the server does not say. Total.
+[[nodiscard]] std::size_t left_out_by(std::string_view end_of_listing);
 
 }  // namespace udtcat::gridftp

@@ -9,6 +9,7 @@
 #include <udtcat/bridges.hpp>
 #include <udtcat/plain.hpp>
 
+#include "gridftp/mode_e/data_ports.hpp"
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/stream_pair.hpp"
 #include "lib/bridge/tcp_acceptor.hpp"
@@ -146,6 +147,11 @@ std::shared_ptr<DataStack> make_udt_stack(boost::asio::io_context& io, const Tra
 }
 
 std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options) {
+  if (options.ports) {
+    DataOptions anywhere = options;
+    anywhere.ports = nullptr;
+    return within(options.ports, make_stack(io, anywhere));
+  }
   switch (options.kind) {
     case DataKind::udt:
       return make_udt_stack(io, options.transport, options.connect_patience, options.watch);

@@ -22,6 +22,8 @@
 
 namespace udtcat::gridftp {
 
+class DataPorts;  // data_ports.hpp
+
 enum class DataKind { tcp, udt, session };
 
 inline constexpr std::chrono::milliseconds kConnectPatience{10'000};  // guess: some lost SYNs, and a long path
@@ -34,6 +36,7 @@ struct DataOptions {
   std::optional<PublicKey> only_peer;              ///< the key pair whose data these are; none: any known peer's
   std::chrono::milliseconds connect_patience = kConnectPatience;
   std::shared_ptr<DataWatch> watch;  ///< none: nobody asks for figures
+  std::shared_ptr<DataPorts> ports;  ///< of this host, for data; none: the system chooses
 };
 
 /// A data connection, and which of our addresses it was made to, or which of the peer's it goes to.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/mode_e/stream_mode.hpp"
 
+#include <array>
 #include <vector>
 
 #include <fmt/format.h>
@@ -48,6 +49,15 @@ Task<Status> send_stream_mode(StreamIo& to, const SendRequest& request) {
     request.sent(bytes);
   }
   co_return co_await to.finish();
+}
+
+Task<Status> await_end(StreamIo& of) {
+  std::array<std::byte, 1024> unwanted{};
+  for (;;) {
+    UDTCAT_CO_TRY(const auto taken, of.take(unwanted));
+    if (!taken) co_await of.wait_readable();
+    if (taken == 0U) co_return Status{};
+  }
 }
 
 }  // namespace udtcat::gridftp

@@ -46,6 +46,7 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
   DataOptions data = options_.data;
   data.kind = DataKind::session;
   data.session.purpose = Purpose::gridftp;
+  data.ports = nullptr;                                               // those are for data
   const bool has_key = data.session.protection != Protection::clear;  // there nothing is proved
   sealed_stack_ = make_stack(io_, data);
   for (const Endpoint& local : locals) {
@@ -105,8 +106,7 @@ void FtpServer::refuse(std::unique_ptr<ControlConnection> control) {
 
 void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) {
   const core::Prefix prefix = core::prefix_of(control->peer());
-  const Share& share = has_key ? options_.of_key_holders : options_.of_strangers;
-  if (!has_room_for(prefix, share)) return refuse(std::move(control));
+  if (!has_room_for(prefix, options_.share_of(has_key))) return refuse(std::move(control));
   const Endpoint address = control->peer();
   const std::string name = address.to_string();
   const std::uint64_t number = next_number_++;
@@ -118,12 +118,12 @@ void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) 
       if (const auto entry = clients_.find(number); entry != clients_.end()) forget(entry);
     }));
   });
-  auto client = std::make_unique<ServedClient>(io_, std::move(control), service_, share, std::move(gone));
+  auto client = std::make_unique<ServedClient>(io_, std::move(control), service_, has_key, std::move(gone));
   clients_.emplace(number, Entry{prefix, has_key, address, ServedClient::Clock::now(), std::move(client)});
 }
 
 void FtpServer::forget(Entries::iterator entry) {
-  moved_before_ += entry->second.client->moved_bytes();
+  moved_before_ += entry->second.client->moved();
   clients_.erase(entry);
 }
 
@@ -142,13 +142,13 @@ std::vector<Endpoint> FtpServer::local_endpoints() const {
 std::vector<FtpServer::ClientFigures> FtpServer::clients() const {
   std::vector<ClientFigures> clients;
   for (const auto& [number, entry] : clients_)
-    clients.push_back({number, entry.address, entry.came_at, entry.client->moved_bytes()});
+    clients.push_back({number, entry.address, entry.came_at, entry.client->moved()});
   return clients;
 }
 
-std::uint64_t FtpServer::moved_bytes() const {
-  std::uint64_t moved = moved_before_;
-  for (const auto& [number, entry] : clients_) moved += entry.client->moved_bytes();
+MovedBytes FtpServer::moved() const {
+  MovedBytes moved = moved_before_;
+  for (const auto& [number, entry] : clients_) moved += entry.client->moved();
   return moved;
 }
 

@@ -49,11 +49,11 @@ class FtpServer {
     std::uint64_t number;
     Endpoint address;
     std::chrono::steady_clock::time_point came_at;
-    std::uint64_t moved_bytes;  ///< payload either way
+    MovedBytes moved;
   };
   [[nodiscard]] std::vector<ClientFigures> clients() const;
-  /// Payload moved either way since the start.
-  [[nodiscard]] std::uint64_t moved_bytes() const;
+  /// Since the start.
+  [[nodiscard]] MovedBytes moved() const;
 
  private:
   struct Entry {
@@ -77,7 +77,7 @@ class FtpServer {
   bridge::TroubleReporter trouble_;
   Entries clients_;  // in the order in which they came
   std::uint64_t next_number_ = 0;
-  std::uint64_t moved_before_ = 0;  // for clients that have gone
+  MovedBytes moved_before_;  // for clients that have gone
   core::Lifetime lifetime_;
 };
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "files/disk_threads.hpp"
-#include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -25,12 +24,14 @@ std::string printable_name(std::string name) {
   return name;
 }
 
-const char* type_of(FileFacts::Kind kind) {
-  switch (kind) {
+std::string type_of(const FileFacts& facts) {
+  switch (facts.kind) {
     case FileFacts::Kind::file:
       return "file";
     case FileFacts::Kind::directory:
       return "dir";
+    case FileFacts::Kind::link:
+      return "OS.unix=slink:" + (facts.leads_to.find(';') == std::string::npos ? facts.leads_to : std::string());
     case FileFacts::Kind::other:
       break;
   }
@@ -44,14 +45,19 @@ std::string permissions(const FileFacts& facts, bool read_only) {
   return changes ? "rwdf" : "r";
 }
 
-std::string long_line(const FileFacts& facts) {
-  std::string mode = facts.kind == FileFacts::Kind::directory ? "d" : "-";
+constexpr std::int64_t kHalfAYear = 15'778'476;  // spec: POSIX, ls: recent; half of 365.2425 days
+
+std::string long_line(const FileFacts& facts, std::int64_t now) {
+  std::string mode(1, facts.letter);
   for (unsigned bit = 0400; bit != 0; bit >>= 1) mode += (facts.mode & bit) != 0 ? "rwxrwxrwx"[mode.size() - 1] : '-';
   const std::time_t changed = facts.changed;
   std::tm broken{};
   ::gmtime_r(&changed, &broken);
-  return fmt::format("{}   1 udtcat   udtcat   {:>12} {:%b %d  %Y} {}", mode, facts.size_bytes, broken,
-                     printable_name(facts.name));
+  const bool recent = changed <= now && now - changed < kHalfAYear;
+  const std::string time = recent ? fmt::format("{:%b %d %H:%M}", broken) : fmt::format("{:%b %d  %Y}", broken);
+  const std::string link = facts.leads_to.empty() ? "" : " -> " + printable_name(facts.leads_to);
+  return fmt::format("{}   1 udtcat   udtcat   {:>12} {} {}{}", mode, facts.size_bytes, time,
+                     printable_name(facts.name), link);
 }
 
 }  // namespace
@@ -64,18 +70,20 @@ std::string time_text(std::int64_t seconds) {
 }
 
 std::string facts_line(const FileFacts& facts, bool read_only) {
-  return fmt::format("Type={};Size={};Modify={};Perm={};UNIX.mode={:04o}; {}", type_of(facts.kind), facts.size_bytes,
-                     time_text(facts.changed), permissions(facts, read_only), facts.mode, printable_name(facts.name));
+  return printable_name(fmt::format("Type={};Size={};Modify={};Perm={};UNIX.mode={:04o}; {}", type_of(facts),
+                                    facts.size_bytes, time_text(facts.changed), permissions(facts, read_only),
+                                    facts.mode, facts.name));
 }
 
-std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool read_only) {
+std::size_t left_out_of(std::span<const FileFacts> all, ListingForm form) {
+  if (form == ListingForm::long_lines) return 0;
+  return all.size() - static_cast<std::size_t>(std::ranges::count_if(all, fits_a_line));
+}
+
+std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool read_only, std::int64_t now) {
   std::string text;
-  std::size_t left_out = 0;
   for (const FileFacts& facts : all) {
-    if (form != ListingForm::long_lines && !fits_a_line(facts)) {
-      ++left_out;
-      continue;
-    }
+    if (form != ListingForm::long_lines && !fits_a_line(facts)) continue;
     switch (form) {
       case ListingForm::facts:
         text += facts_line(facts, read_only);
@@ -84,25 +92,30 @@ std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool 
         text += facts.name;
         break;
       case ListingForm::long_lines:
-        text += long_line(facts);
+        text += long_line(facts, now);
         break;
     }
     text += "\r\n";
   }
-  if (left_out > 0) core::log().warn("{} names with a line end are left out of a listing", left_out);
   return text;
 }
 
 Task<Status> ListingSource::fill(std::size_t bytes) {
   while (walk_ && text_.size() < bytes) {
-    const auto read = [this]() -> Result<std::optional<std::string>> {
+    struct Lines {
+      std::string text;
+      std::size_t left_out;
+    };
+    const auto read = [this]() -> Result<std::optional<Lines>> {
       UDTCAT_TRY(const auto slice, walk_->next(kSliceEntries));
       if (slice.empty()) return std::nullopt;
-      return listing_text(slice, form_, read_only_);
+      return Lines{listing_text(slice, form_, read_only_, now_), left_out_of(slice, form_)};
     };
     UDTCAT_CO_TRY(const auto lines, co_await files::on_disk(io_, read));
     if (!lines) walk_.reset();
-    text_ += lines.value_or("");
+    if (!lines) continue;
+    text_ += lines->text;
+    left_out_ += lines->left_out;
   }
   co_return Status{};
 }

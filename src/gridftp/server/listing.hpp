@@ -26,7 +26,11 @@ enum class ListingForm { facts, names, long_lines };
 /// carry, is written with '?' in its place.
 [[nodiscard]] std::string facts_line(const FileFacts& facts, bool read_only);
 /// A line each, ended by CR LF. A name with a line end is left out, but for long lines, which are for people.
-[[nodiscard]] std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool read_only);
+/// now   seconds since 1970: long lines have the time of a file that is not older than half a year, else its year
+[[nodiscard]] std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool read_only,
+                                       std::int64_t now = 0);
+/// Names that listing_text() leaves out.
+[[nodiscard]] std::size_t left_out_of(std::span<const FileFacts> all, ListingForm form);
 
 /// A directory's listing as data to be sent, no more of it in memory than goes out next.
 /// Names are in order within a slice; a directory of one slice is in order altogether.
@@ -36,16 +40,25 @@ class ListingSource final : public BlockSource {
   static constexpr std::size_t kSliceEntries = 512;      // guess: a millisecond or two of a disk thread
   static constexpr std::size_t kBlockBytes = 64 * kKiB;  // guess: a slice
 
-  ListingSource(boost::asio::io_context& io, DirectoryWalk walk, ListingForm form, bool read_only)
-      : io_(io), walk_(std::move(walk)), form_(form), read_only_(read_only), free_(io) {}
+  ListingSource(boost::asio::io_context& io, DirectoryWalk walk, ListingForm form, bool read_only, std::int64_t now = 0)
+      : io_(io), walk_(std::move(walk)), form_(form), read_only_(read_only), now_(now), free_(io) {}
   /// Of a file, that file.
-  ListingSource(boost::asio::io_context& io, const FileFacts& file, ListingForm form, bool read_only)
-      : io_(io), form_(form), read_only_(read_only), text_(listing_text({&file, 1}, form, read_only)), free_(io) {}
+  ListingSource(boost::asio::io_context& io, const FileFacts& file, ListingForm form, bool read_only,
+                std::int64_t now = 0)
+      : io_(io),
+        form_(form),
+        read_only_(read_only),
+        now_(now),
+        text_(listing_text({&file, 1}, form, read_only, now)),
+        left_out_(left_out_of({&file, 1}, form)),
+        free_(io) {}
   Task<Result<std::optional<files::ByteRange>>> next(std::span<std::byte> into) override;
   [[nodiscard]] std::size_t ahead(std::size_t most) const override {
     return std::min(most, walk_ ? kBlockBytes : text_.size());
   }
   [[nodiscard]] bool is_reading() const override { return busy_; }
+  /// Names so far that a line cannot carry.
+  [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
  private:
   [[nodiscard]] Task<Status> fill(std::size_t bytes);
@@ -54,7 +67,9 @@ class ListingSource final : public BlockSource {
   std::optional<DirectoryWalk> walk_;  // none: all of it is in text_
   const ListingForm form_;
   const bool read_only_;
-  std::string text_;         // the next of it
+  const std::int64_t now_;
+  std::string text_;  // the next of it
+  std::size_t left_out_ = 0;
   std::uint64_t given_ = 0;  // before text_
   bool busy_ = false;        // one next() reads the directory
   Signal free_;

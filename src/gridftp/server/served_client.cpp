@@ -21,7 +21,6 @@
 #include "gridftp/dialogue/command.hpp"
 #include "gridftp/dialogue/reply.hpp"
 #include "gridftp/dialogue/url.hpp"
-#include "gridftp/server/served_transfers.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
@@ -44,8 +43,16 @@ Reply features() {
                 " PARALLEL",   " DCAU",   " ERET",
                 " ESTO",       " SPAS",   " SPOR",
                 " EPRT",       " EPSV",   " PBSZ",
-                " PROT",       " UDTCAT", "End"};
+                " PROT",       " UDTCAT", " CKSUM ADLER32,MD5,SHA1,SHA256,SHA512",
+                "End"};
   return made;
+}
+
+/// A name in quotes, as a client finds its end.  spec: RFC 959, appendix II
+std::string quoted(const std::string& name) {
+  std::string text = "\"";
+  for (const char each : name) text.append(each == '"' ? 2 : 1, each);
+  return text + '"';
 }
 
 /// "P 0 1000 /path", "A 500 /path": as many numbers as asked for, and the rest.
@@ -75,14 +82,15 @@ std::optional<PartialOperand> partial_operand(const std::string& text, char kind
 /// noticed in a transfer.
 class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
  public:
-  Dialogue(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control, std::shared_ptr<Service> service,
-           const Share& share)
+  Dialogue(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control,
+           const std::shared_ptr<Service>& service, bool has_key)
       : io_(io),
         options_(service->options),
         control_(std::move(control)),
         name_(control_->peer().to_string()),
         changed_(io),
-        transfers_(io, std::move(service), share, {control_->local(), control_->peer(), control_->peer_key()},
+        transfers_(io, service, service->options.share_of(has_key),
+                   {control_->local(), control_->peer(), control_->peer_key(), has_key},
                    {[this](Reply reply) { return send(std::move(reply)); }, [this] { return control_->look(); }}) {}
 
   static Task<void> read_commands(std::shared_ptr<Dialogue> self);
@@ -105,7 +113,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   [[nodiscard]] std::optional<Clock::duration> idle() const {
     return state_ == State::answers ? std::nullopt : std::optional(Clock::now() - idle_since_);
   }
-  [[nodiscard]] std::uint64_t moved_bytes() const { return transfers_.moved_bytes(); }
+  [[nodiscard]] MovedBytes moved() const { return transfers_.moved(); }
 
  private:
   ///  replies ──► waits ── a command ──► answers ──► replies      answers ── QUIT ──► quits
@@ -123,6 +131,8 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   [[nodiscard]] std::size_t ahead_bytes() const { return queued_bytes_ + reader_.waiting_bytes(); }
   [[nodiscard]] Task<Reply> answer(FtpCommand command);
   [[nodiscard]] Task<std::optional<Reply>> transfer(const FtpCommand& command);
+  [[nodiscard]] Task<std::optional<Reply>> inspect(const FtpCommand& command);
+  [[nodiscard]] Task<std::string> without_flags(std::string argument);
   [[nodiscard]] Task<std::optional<Reply>> query_path(const FtpCommand& command);
   [[nodiscard]] Task<std::optional<Reply>> change_files(const FtpCommand& command);
   [[nodiscard]] Reply simple(const FtpCommand& command);
@@ -166,7 +176,7 @@ Task<void> ServedClient::Dialogue::read_commands(std::shared_ptr<Dialogue> self)
     while (self->ahead_bytes() > kMaxAheadBytes && self->input_ == Input::open) co_await self->changed_.wait();
     const auto patience = self->is_logged_in() ? self->options_.idle_patience : self->options_.login_patience;
     // A client is not silent while its data move.
-    const ControlConnection::Moved moved = [self] { return self->transfers_.moved_bytes(); };
+    const ControlConnection::Moved moved = [self] { return self->transfers_.done_bytes(); };
     const auto bytes = co_await self->control_->read(patience, moved);
     if (!bytes) {
       core::log().info("{}: {}", self->name_, bytes.error().message());
@@ -237,7 +247,14 @@ Task<std::optional<Reply>> ServedClient::Dialogue::query_path(const FtpCommand& 
   static constexpr std::array<std::string_view, 5> kVerbs{"SIZE", "MDTM", "MLST", "CWD", "CDUP"};
   if (std::ranges::find(kVerbs, verb) == kVerbs.end()) co_return std::nullopt;
   const std::string path = absolute(verb == "CDUP" ? ".." : argument);
-  const auto facts = co_await files::on_disk(io_, [&] { return transfers_.root().facts_of(path); });
+  const bool verb_is_size = verb == "SIZE";
+  std::uint64_t unfinished = 0;
+  const auto facts = co_await files::on_disk(io_, [&] {
+    auto found = transfers_.root().facts_of(path);
+    if (!found && verb_is_size) unfinished = transfers_.unfinished_bytes(path);
+    return found;
+  });
+  if (unfinished > 0) co_return make_reply(213, std::to_string(unfinished));
   if (!facts) co_return make_reply(550, facts.error().message());
   if (verb == "MLST") {
     Reply listing;
@@ -287,7 +304,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
     rename_from_ = from;
     co_return make_reply(350, "RNTO gives the new name.");
   }
-  co_return verb == "MKD" ? make_reply(257, fmt::format("\"{}\" created.", path)) : make_reply(250, "Done.");
+  co_return verb == "MKD" ? make_reply(257, quoted(path) + " created.") : make_reply(250, "Done.");
 }
 
 Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
@@ -312,16 +329,33 @@ Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
   if (verb == "DCAU") return parameters.set_authentication(argument);
   if (verb == "PROT") return parameters.set_protection(argument);
   if (verb == "PBSZ") return make_reply(200, "PBSZ=1048576");
-  if (verb == "PWD" || verb == "XPWD") return make_reply(257, fmt::format("\"{}\"", directory_));
+  if (verb == "PWD" || verb == "XPWD") return make_reply(257, quoted(directory_));
   if (verb == "ABOR") return make_reply(226, "No transfer is in progress.");
   if (verb == "SYST") return make_reply(215, "UNIX Type: L8");
   if (verb == "AUTH" || verb == "ADAT") return make_reply(504, "There is no GSI here: ftp:// instead of gsiftp://.");
   return make_reply(500, fmt::format("{}: not a command of this server.", core::printable(verb, 20)));
 }
 
+/// "-la DIR" is DIR, unless there is one of all of that name: many clients take LIST for ls(1).
+Task<std::string> ServedClient::Dialogue::without_flags(std::string argument) {
+  const auto is_there = [this, &argument] { return transfers_.root().facts_of(absolute(argument)).has_value(); };
+  const auto is_letter = [](char each) {
+    return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') || each == '1';
+  };
+  while (argument.starts_with('-') && !co_await files::on_disk(io_, is_there)) {
+    const std::string flags = argument.substr(1, std::min(argument.find(' '), argument.size()) - 1);
+    if (flags != "-" && (flags.empty() || !std::ranges::all_of(flags, is_letter))) break;
+    argument.erase(0, flags.size() + 1);
+    argument.erase(0, argument.find_first_not_of(' '));
+    if (flags == "-") break;
+  }
+  co_return argument;
+}
+
 Task<std::optional<Reply>> ServedClient::Dialogue::transfer(const FtpCommand& command) {
   const auto& [verb, argument] = command;
   if (verb == "RETR") co_return co_await transfers_.retrieve(absolute(argument), std::nullopt);
+  if (verb == "APPE") co_return co_await transfers_.append(absolute(argument));
   if (verb == "STOR") co_return co_await transfers_.store(absolute(argument), std::nullopt);
   if (verb == "ERET") {
     const auto operand = partial_operand(argument, 'P', 2);
@@ -336,10 +370,23 @@ Task<std::optional<Reply>> ServedClient::Dialogue::transfer(const FtpCommand& co
     co_return co_await transfers_.store(absolute(operand->path), operand->numbers[0]);
   }
   if (verb == "MLSD") co_return co_await transfers_.list(absolute(argument), ListingForm::facts);
-  // Flags, as in "LIST -a", are for a shell to understand.
-  const std::string path = argument.starts_with('-') ? "" : argument;
-  if (verb == "NLST") co_return co_await transfers_.list(absolute(path), ListingForm::names);
-  if (verb == "LIST") co_return co_await transfers_.list(absolute(path), ListingForm::long_lines);
+  if (verb != "NLST" && verb != "LIST") co_return std::nullopt;
+  const std::string path = absolute(co_await without_flags(argument));
+  co_return co_await transfers_.list(path, verb == "NLST" ? ListingForm::names : ListingForm::long_lines);
+}
+
+/// CKSM, and STAT, whose listing goes over the control connection.
+Task<std::optional<Reply>> ServedClient::Dialogue::inspect(const FtpCommand& command) {
+  const auto& [verb, argument] = command;
+  if (verb == "CKSM") {
+    auto request = parse_checksum_request(argument);
+    if (!request) co_return make_reply(501, "CKSM ALGORITHM OFFSET LENGTH PATH is known here; LENGTH -1 is all.");
+    request->path = absolute(request->path);
+    co_return co_await transfers_.checksum(std::move(*request));
+  }
+  if (verb == "STAT" && argument.empty())
+    co_return make_reply(211, "udtcat GridFTP server: " + name_ + " is logged in.");
+  if (verb == "STAT") co_return co_await transfers_.status_of(absolute(co_await without_flags(argument)));
   co_return std::nullopt;
 }
 
@@ -362,14 +409,15 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
   if (!is_logged_in() && !asks_for_help) co_return make_reply(530, "Not logged in: USER and PASS first.");
   if (command.verb == "SITE") co_return co_await site(command.argument);
   if (auto moved = co_await transfer(command)) co_return std::move(*moved);
+  if (auto seen = co_await inspect(command)) co_return std::move(*seen);
   if (auto told = co_await query_path(command)) co_return std::move(*told);
   if (auto changed = co_await change_files(command)) co_return std::move(*changed);
   co_return simple(command);
 }
 
 ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control,
-                           std::shared_ptr<Service> service, const Share& share, std::function<void()> on_gone)
-    : dialogue_(std::make_shared<Dialogue>(io, std::move(control), std::move(service), share)) {
+                           std::shared_ptr<Service> service, bool has_key, std::function<void()> on_gone)
+    : dialogue_(std::make_shared<Dialogue>(io, std::move(control), std::move(service), has_key)) {
   boost::asio::co_spawn(io, Dialogue::read_commands(dialogue_), boost::asio::detached);
   boost::asio::co_spawn(io, Dialogue::answer_commands(dialogue_, std::move(on_gone)), boost::asio::detached);
 }
@@ -381,6 +429,6 @@ void ServedClient::dismiss() { dialogue_->dismiss(); }
 std::optional<ServedClient::Clock::duration> ServedClient::idle() const { return dialogue_->idle(); }
 void ServedClient::close() { dialogue_->close(); }
 bool ServedClient::is_logged_in() const { return dialogue_->is_logged_in(); }
-std::uint64_t ServedClient::moved_bytes() const { return dialogue_->moved_bytes(); }
+MovedBytes ServedClient::moved() const { return dialogue_->moved(); }
 
 }  // namespace udtcat::gridftp

@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "gridftp/dialogue/control_connection.hpp"
+#include "gridftp/server/served_transfers.hpp"
 #include "gridftp/server/service.hpp"
 
 namespace udtcat::gridftp {
@@ -20,10 +21,10 @@ class ServedClient {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// share     of the clients from its prefix
+  /// has_key   the client has proved it
   /// on_gone   is called once, at the end
   ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control,
-               std::shared_ptr<Service> service, const Share& share, std::function<void()> on_gone);
+               std::shared_ptr<Service> service, bool has_key, std::function<void()> on_gone);
   ~ServedClient();
   ServedClient(const ServedClient&) = delete;
   ServedClient& operator=(const ServedClient&) = delete;
@@ -35,7 +36,7 @@ class ServedClient {
   [[nodiscard]] bool is_logged_in() const;
   /// Time since the client came, or since its last command was done; none: a command is under way.
   [[nodiscard]] std::optional<Clock::duration> idle() const;
-  [[nodiscard]] std::uint64_t moved_bytes() const;
+  [[nodiscard]] MovedBytes moved() const;
 
  private:
   class Dialogue;

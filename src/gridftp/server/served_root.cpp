@@ -2,7 +2,9 @@
 #include "gridftp/server/served_root.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <utility>
 
@@ -43,12 +45,23 @@ bridge::Descriptor open_beneath(int root, const std::string& path, int flags) {
   return {};
 }
 
+char letter_of(mode_t mode) {
+  if (S_ISDIR(mode)) return 'd';
+  if (S_ISLNK(mode)) return 'l';
+  if (S_ISFIFO(mode)) return 'p';
+  if (S_ISSOCK(mode)) return 's';
+  if (S_ISCHR(mode)) return 'c';
+  return S_ISBLK(mode) ? 'b' : '-';
+}
+
 FileFacts facts_from(const struct stat& status, std::string name, bool writable) {
   FileFacts facts;
   facts.name = std::move(name);
   facts.kind = S_ISREG(status.st_mode)   ? FileFacts::Kind::file
                : S_ISDIR(status.st_mode) ? FileFacts::Kind::directory
+               : S_ISLNK(status.st_mode) ? FileFacts::Kind::link
                                          : FileFacts::Kind::other;
+  facts.letter = letter_of(status.st_mode);
   facts.size_bytes = static_cast<std::uint64_t>(status.st_size);
   facts.changed = status.st_mtime;
   facts.mode = status.st_mode & 0777U;
@@ -127,7 +140,33 @@ Result<DirectoryWalk> ServedRoot::list(const std::string& path) const {
   if (!descriptor.is_open()) return failed(Errc::local_read_failed, "list", path);
   auto handle = std::make_shared<DirectoryWalk::Handle>(std::move(descriptor));
   if (handle->stream == nullptr) return failed(Errc::local_read_failed, "list", path);
-  return DirectoryWalk(std::move(handle), path);
+  return DirectoryWalk(root_, std::move(handle), path);
+}
+
+/// Whoever follows links into directories by name would never come to an end in one that is in itself.
+bool DirectoryWalk::is_above(File directory) {
+  std::string path = shown_;
+  for (bool more = above_.empty(); more;) {
+    struct stat status {};
+    const auto above = open_beneath(root_->number(), path.empty() ? "/" : path, O_PATH);
+    if (above.is_open() && ::fstat(above.number(), &status) == 0) above_.emplace_back(status.st_dev, status.st_ino);
+    more = !path.empty();
+    path.erase(std::min(path.rfind('/'), path.size()));
+  }
+  return std::ranges::find(above_, directory) != above_.end();
+}
+
+FileFacts DirectoryWalk::of_link(const std::string& name, const struct stat& link) {
+  const auto target = open_beneath(root_->number(), shown_ + '/' + name, O_PATH);
+  struct stat status {};
+  const bool leads = target.is_open() && ::fstat(target.number(), &status) == 0;
+  if (leads && !(S_ISDIR(status.st_mode) && is_above({status.st_dev, status.st_ino})))
+    return facts_from(status, name, ::faccessat(target.number(), "", W_OK, AT_EMPTY_PATH) == 0);
+  FileFacts facts = facts_from(link, name, false);
+  std::array<char, PATH_MAX> text{};
+  const auto bytes = ::readlinkat(::dirfd(handle_->stream), name.c_str(), text.data(), text.size());
+  facts.leads_to.assign(text.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+  return facts;
 }
 
 Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
@@ -140,8 +179,12 @@ Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
     if (entry == nullptr) break;
     const std::string name = static_cast<const char*>(entry->d_name);
     struct stat status {};
-    // AT_SYMLINK_NOFOLLOW: a link may lead outside, and is listed as itself.
+    // AT_SYMLINK_NOFOLLOW: a link may lead outside the root, and of_link() stays inside.
     if (name == "." || name == ".." || ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (S_ISLNK(status.st_mode)) {
+      slice.push_back(of_link(name, status));
+      continue;
+    }
     const bool writable = ::faccessat(directory, name.c_str(), W_OK, AT_SYMLINK_NOFOLLOW) == 0;
     slice.push_back(facts_from(status, name, writable));
   }

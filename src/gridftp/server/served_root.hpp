@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <sys/stat.h>
 
 #include <udtcat/result.hpp>
 
@@ -14,15 +17,18 @@
 
 namespace udtcat::gridftp {
 
-/// A file as a listing shows it.
+/// A file as a listing shows it. A symbolic link is what it leads to, or a link where that is nothing, or a directory
+/// that it is in.
 struct FileFacts {
-  enum class Kind { file, directory, other };
+  enum class Kind { file, directory, link, other };
   std::string name;
   Kind kind = Kind::other;
   std::uint64_t size_bytes = 0;
   std::int64_t changed = 0;  ///< seconds since 1970
   unsigned mode = 0;         ///< permissions, as in stat(2)
   bool writable = false;     ///< by this process
+  char letter = '-';         ///< of its type, as in ls(1)
+  std::string leads_to;      ///< of a link: as it says
 };
 
 /// The entries of a directory, in slices; each may wait for the disk.
@@ -36,11 +42,16 @@ class DirectoryWalk {
  private:
   friend class ServedRoot;
   struct Handle;
-  DirectoryWalk(std::shared_ptr<Handle> handle, std::string shown)
-      : handle_(std::move(handle)), shown_(std::move(shown)) {}
+  using File = std::pair<std::uint64_t, std::uint64_t>;  // device, number
+  DirectoryWalk(std::shared_ptr<const bridge::Descriptor> root, std::shared_ptr<Handle> handle, std::string shown)
+      : root_(std::move(root)), handle_(std::move(handle)), shown_(std::move(shown)) {}
+  [[nodiscard]] FileFacts of_link(const std::string& name, const struct stat& link);
+  [[nodiscard]] bool is_above(File directory);
 
+  std::shared_ptr<const bridge::Descriptor> root_;
   std::shared_ptr<Handle> handle_;
   std::string shown_;
+  std::vector<File> above_;  // shown_ and the directories above it, once a link asks
 };
 
 /// Every call may wait for the disk: see DiskThreads. Paths are the peer's: "/" is the root, ".." ends there, and

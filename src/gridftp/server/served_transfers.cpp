@@ -2,11 +2,14 @@
 #include "gridftp/server/served_transfers.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "files/checksum.hpp"
 #include "files/disk_threads.hpp"
+#include "gridftp/dialogue/listed_entries.hpp"
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/mode_e/statement.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
@@ -49,6 +52,7 @@ ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Se
       placed_(service_->placed_bytes_left),
       parameters_(io, service_, share, ends),
       stall_patience_(share.stall_patience),
+      is_stranger_(!ends.has_key),
       client_name_(ends.peer.host_to_string()) {}
 
 // ---- REST and ALLO -------------------------------------------------------------------------------------------------
@@ -126,7 +130,9 @@ Task<Status> ServedTransfers::send(SendRequest request) {
     co_return co_await path_.send(parameters_.connections_to_each(), std::move(request));
   }
   UDTCAT_CO_TRY(const auto connection, co_await path_.single());
-  co_return co_await path_.alone(connection, send_stream_mode(*connection, request));
+  UDTCAT_CO_CHECK(co_await path_.alone(connection, send_stream_mode(*connection, request)));
+  if (!parameters_.is_tcp()) std::ignore = co_await path_.alone(connection, await_end(*connection));
+  co_return Status{};
 }
 
 Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::ByteRange> part) {
@@ -270,6 +276,14 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
   co_return Status{};
 }
 
+/// Who has proved nothing changes files only where that was allowed, and an operator wants to know of it.
+void ServedTransfers::note_stored(const std::string& path, std::uint64_t bytes) const {
+  const std::string line =
+      fmt::format("{} has stored {}: {} bytes came", client_name_, core::printable(path, core::kShownBytes), bytes);
+  if (is_stranger_) return core::log().warn("{}", line);
+  core::log().info("{}", line);
+}
+
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {
   const StoreParameters parameters{std::exchange(restart_, {}), std::exchange(allocated_, {}),
                                    std::exchange(source_, {})};
@@ -299,9 +313,82 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
     std::ignore = co_await path_.send_statement(done);  // the file is there, whether or not the client hears so
   if (markers) co_await markers->stop();                // last: markers go on while a slow disk works
   if (!parameters_.is_mode_e()) path_.close();
+  if (stored) note_stored(path, *received_bytes_ - before);
   if (stored) co_return make_reply(226, "Transfer complete: the file is stored.");
   core::log().info("{}", core::printable(stored.error().message(), 500));
   co_return broken_off(stored.error());
+}
+
+std::uint64_t ServedTransfers::unfinished_bytes(const std::string& path) const {
+  const auto place = root_.location_of(path);
+  const auto there = place ? files::find_unfinished(*place) : std::nullopt;
+  if (!there || options_.read_only) return 0;
+  return ranges_on_disk(there->journal_of(identity_of(path, {})), there->part.size()).contiguous_from(0);
+}
+
+Task<Reply> ServedTransfers::append(std::string path) {
+  restart_ = {};
+  struct End {
+    std::optional<std::uint64_t> file;
+    std::uint64_t unfinished;
+  };
+  const End end = co_await files::on_disk(io_, [&]() -> End {
+    const auto facts = root_.facts_of(path);
+    if (facts) return {facts->size_bytes, 0};
+    return {std::nullopt, unfinished_bytes(path)};
+  });
+  if (end.unfinished > 0) std::ignore = restart_.add({0, end.unfinished});  // one range always fits
+  co_return co_await store(std::move(path), end.file);
+}
+
+Task<Reply> ServedTransfers::status_of(std::string path) const {
+  constexpr std::size_t kMostLines = 1'000;  // guess: more is for LIST
+  const auto slice = co_await files::on_disk(io_, [&]() -> Result<std::vector<FileFacts>> {
+    if (auto walk = root_.list(path)) return walk->next(kMostLines);
+    UDTCAT_TRY(auto file, root_.facts_of(path));
+    return std::vector<FileFacts>(1, std::move(file));
+  });
+  if (!slice) co_return make_reply(450, slice.error().message());
+  Reply reply = make_reply(213, "Status of " + path);
+  const bool cut = slice->size() == kMostLines;
+  for (const FileFacts& facts : *slice) {
+    std::string line = ' ' + listing_text({&facts, 1}, ListingForm::long_lines, options_.read_only, std::time(nullptr));
+    line.resize(line.size() - std::min<std::size_t>(line.size(), 2));
+    reply.lines.push_back(std::move(line));
+  }
+  reply.lines.emplace_back(cut ? "End, of what may be more: LIST has all" : "End");
+  co_return reply;
+}
+
+Task<Reply> ServedTransfers::checksum(ChecksumRequest request) {
+  constexpr std::size_t kPieceBytes = 4'194'304;  // guess: some milliseconds of a disk thread
+  auto sum = files::Checksum::named(request.algorithm);
+  if (!sum) co_return make_reply(504, "The checksums are ADLER32, MD5, SHA1, SHA256 and SHA512.");
+  const Busy busy(*this);
+  auto file = co_await files::on_disk(io_, [&]() -> Result<files::BlockStore> {
+    UDTCAT_TRY(auto descriptor, root_.open_to_read(request.path));
+    return files::BlockStore::of(std::move(descriptor), request.path);
+  });
+  if (!file) co_return to_reply(file.error());
+  std::uint64_t left = request.bytes.value_or(IncomingFile::kMaxBytes);
+  std::vector<std::byte> piece(kPieceBytes);
+  for (std::uint64_t at = request.offset; left > 0 && !cancelled_;) {
+    const auto read = co_await files::on_disk(io_, [&]() -> Result<std::size_t> {
+      const auto into = std::span(piece).first(std::min<std::uint64_t>(left, kPieceBytes));
+      UDTCAT_TRY(const std::size_t bytes, file->read_at(at, into));
+      sum->add(into.first(bytes));
+      return bytes;
+    });
+    if (!read) co_return to_reply(read.error());
+    if (*read == 0) break;
+    at += *read;
+    left -= *read;
+    summed_bytes_ += *read;
+  }
+  if (cancelled_) co_return broken_off(*cancelled_);
+  if (left > 0 && request.bytes)
+    co_return make_reply(554, fmt::format("{} ends {} bytes before the last of these.", request.path, left));
+  co_return make_reply(213, sum->text());
 }
 
 Status ServedTransfers::rename(const std::string& from, const std::string& to) {
@@ -316,20 +403,24 @@ Task<Reply> ServedTransfers::list(std::string path, ListingForm form) {
   if (auto cannot = parameters_.refusal(DataPath::Stance::active)) co_return *cannot;
   const Busy busy(*this);
   SendRequest request;
-  auto listing = co_await files::on_disk(io_, [&]() -> Result<std::shared_ptr<BlockSource>> {
+  const std::int64_t now = std::time(nullptr);
+  auto listing = co_await files::on_disk(io_, [&]() -> Result<std::shared_ptr<ListingSource>> {
     if (auto walk = root_.list(path))
-      return std::make_shared<ListingSource>(io_, std::move(*walk), form, options_.read_only);
+      return std::make_shared<ListingSource>(io_, std::move(*walk), form, options_.read_only, now);
     else if (const auto facts = root_.facts_of(path); facts && form != ListingForm::facts)  // of a file, that file
-      return std::make_shared<ListingSource>(io_, *facts, form, options_.read_only);
+      return std::make_shared<ListingSource>(io_, *facts, form, options_.read_only, now);
     else
       return tl::unexpected(std::move(walk.error()));
   });
   if (!listing) co_return to_reply(listing.error());
-  request.source = std::move(*listing);
+  request.source = *listing;
   if (auto begun = co_await announce(path); !begun) co_return to_reply(begun.error());
   const auto sent = co_await send(std::move(request));
   if (!parameters_.is_mode_e()) path_.close();
-  co_return sent ? make_reply(226, "Listing complete.") : broken_off(sent.error());
+  if (!sent) co_return broken_off(sent.error());
+  const std::string end = end_of_listing((*listing)->left_out());
+  if ((*listing)->left_out() > 0) core::log().warn("{}: {}", core::printable(path, core::kShownBytes), end);
+  co_return make_reply(226, end);
 }
 
 }  // namespace udtcat::gridftp

@@ -18,6 +18,7 @@
 #include "gridftp/coroutine.hpp"
 #include "gridftp/dialogue/reply.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
+#include "gridftp/server/checksum_request.hpp"
 #include "gridftp/server/listing.hpp"
 #include "gridftp/server/service.hpp"
 #include "gridftp/server/transfer_markers.hpp"
@@ -31,8 +32,19 @@ struct ControlCalls {
   std::function<Status()> look;  ///< whether it still stands at this moment.  errors: why not
 };
 
+/// Payload moved, of files and listings.
+struct MovedBytes {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  MovedBytes& operator+=(const MovedBytes& more) {
+    sent += more.sent;
+    received += more.received;
+    return *this;
+  }
+};
+
 /// Each command gives the reply to it. Paths are the peer's, from the root.
-/// Threads: confined to the io_context thread; one call at a time, but for cancel() and moved_bytes().
+/// Threads: confined to the io_context thread; one call at a time, but for cancel() and counts.
 class ServedTransfers {
  public:
   ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
@@ -54,15 +66,26 @@ class ServedTransfers {
   [[nodiscard]] Task<Reply> retrieve(std::string path, std::optional<files::ByteRange> part);
   /// at   of the file that is there, in place; none: a new file
   [[nodiscard]] Task<Reply> store(std::string path, std::optional<std::uint64_t> at);
+  /// APPE: to the file that is there, else to what an upload that was cut has left of it.
+  [[nodiscard]] Task<Reply> append(std::string path);
   [[nodiscard]] Task<Reply> list(std::string path, ListingForm form);
+  /// STAT: the same lines in the reply.
+  [[nodiscard]] Task<Reply> status_of(std::string path) const;
+  /// CKSM: the checksum of bytes of a file.
+  [[nodiscard]] Task<Reply> checksum(ChecksumRequest request);
 
   /// Ends the transfer under way.
   void cancel(const Error& why);
   /// Ends the transfer under way, and refuses all others.
   void end(const Error& why);
   [[nodiscard]] bool is_busy() const { return busy_; }
-  [[nodiscard]] std::uint64_t moved_bytes() const { return sent_bytes_ + *received_bytes_; }
+  [[nodiscard]] MovedBytes moved() const { return {sent_bytes_, *received_bytes_}; }
+  /// Grows as long as something is done for the client.
+  [[nodiscard]] std::uint64_t done_bytes() const { return sent_bytes_ + *received_bytes_ + summed_bytes_; }
   [[nodiscard]] const ServedRoot& root() const { return service_->root; }
+  /// How much, from its beginning, an upload that was cut has left of a file that is not there: a client may go on
+  /// behind it. Touches the disk.
+  [[nodiscard]] std::uint64_t unfinished_bytes(const std::string& path) const;
   /// RNFR and RNTO. Touches the disk.  errors: those of ServedRoot::rename()
   [[nodiscard]] Status rename(const std::string& from, const std::string& to);
 
@@ -76,6 +99,7 @@ class ServedTransfers {
   [[nodiscard]] SilenceWatch watch(std::function<bool()> waits_for_disk);
   [[nodiscard]] Task<Status> receive(const Incoming& incoming);
   [[nodiscard]] Task<Status> publish(const std::string& path, bool in_place, const Incoming& incoming);
+  void note_stored(const std::string& path, std::uint64_t bytes) const;
   [[nodiscard]] Task<Status> send(SendRequest request);
   /// Sends the reply 125 or 150.  errors: that of cancel(), where the transfer was cancelled meanwhile
   [[nodiscard]] Task<Status> announce(const std::string& path);
@@ -89,6 +113,7 @@ class ServedTransfers {
   TransferParameters parameters_;
   DataPath& path_ = parameters_.path();
   const std::chrono::milliseconds stall_patience_;
+  const bool is_stranger_;
   const std::string client_name_;           // for messages
   files::ByteRanges restart_;               // for the next transfer
   std::optional<std::uint64_t> allocated_;  // for the next transfer
@@ -97,6 +122,7 @@ class ServedTransfers {
   std::optional<Error> cancelled_;  // the transfer under way
   std::optional<Error> over_;       // all that might follow
   std::uint64_t sent_bytes_ = 0;
+  std::uint64_t summed_bytes_ = 0;  // by checksum()
   const std::shared_ptr<std::uint64_t> received_bytes_ = std::make_shared<std::uint64_t>(0);
 };
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -28,18 +29,21 @@ struct Share {
 
 struct ServeOptions {
   bool read_only = false;
-  bool third_party = false;              ///< data may go to, and come from, other hosts than the client's
-  DataOptions data;                      ///< for sessions: the key, if there is one
+  bool third_party = false;  ///< data may go to, and come from, other hosts than the client's
+  std::optional<Endpoint>
+      data_address;  ///< of this host, as PASV and SPAS say it; none: as the client's connection has it
+  DataOptions data;  ///< for sessions: the key, if there is one
   Protection least = Protection::clear;  ///< of the data: what is weaker is refused
   /// Beyond it, 421.
   std::size_t most_clients = 256;           ///< guess: eight clusters of 32 nodes
   std::size_t most_data_connections = 512;  ///< guess: two for each client; beyond it, 425
-  // guess: an eighth, enough for a site and short of all; no network pauses for a minute
-  Share of_strangers{.clients = 32, .data_connections = 64, .stall_patience = std::chrono::seconds(60)};
+  // guess: an eighth, enough for a site and short of all; a client may pause as long as vsftpd lets it
+  Share of_strangers{.clients = 32, .data_connections = 64, .stall_patience = std::chrono::seconds(300)};
   // guess: more, for the nodes of a cluster; a pipe's other end may pause as long as a client may be silent
   Share of_key_holders{.clients = 128, .data_connections = 128, .stall_patience = std::chrono::seconds(600)};
-  std::chrono::seconds login_patience{60};  ///< guess
-  std::chrono::seconds idle_patience{600};  ///< guess; as Globus' server
+  [[nodiscard]] const Share& share_of(bool has_key) const { return has_key ? of_key_holders : of_strangers; }
+  std::chrono::seconds login_patience{60};           ///< guess
+  std::chrono::milliseconds idle_patience{600'000};  ///< guess; as Globus' server
 };
 
 /// How many data connections the server has, and for whom. See docs/spec/gridftp.md §4.

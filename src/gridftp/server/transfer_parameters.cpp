@@ -19,6 +19,11 @@ constexpr std::size_t kMaxConnections = 64;  // guess: that we make for one clie
 constexpr std::size_t kMaxModeEBlockBytes =
     16'777'216;  // guess: on them: 1 MiB each on 16, as much as Globus' has on 64
 
+DataOptions tcp_of(DataOptions data) {
+  data.kind = DataKind::tcp;
+  return data;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> read_number(std::string_view text) {
@@ -57,7 +62,7 @@ TransferParameters::TransferParameters(boost::asio::io_context& io, std::shared_
       peer_(ends.peer.with_port(0)),
       peer_key_(ends.peer_key),
       level_(options_.data.session.protection),
-      path_(io, make_tcp_stack(io, options_.data.connect_patience),
+      path_(io, make_stack(io, tcp_of(options_.data)),
             [this] { return service_->data_slots.take(peer_, share_.data_connections); }) {}
 
 // ---- MODE, parallelism, stack and protection ------------------------------------------------------------------------
@@ -156,7 +161,8 @@ Reply TransferParameters::set_protection(const std::string& level) {
 Result<Endpoint> TransferParameters::open_port() {
   const bool from_anywhere = options_.third_party || protection() > Protection::clear;
   UDTCAT_TRY(const auto ports, path_.listen(local_, 1, from_anywhere ? std::nullopt : std::optional(peer_)));
-  return ports.front();
+  if (!options_.data_address) return ports.front();
+  return options_.data_address->with_port(ports.front().port());
 }
 
 Reply TransferParameters::answer_pasv() {
@@ -189,8 +195,8 @@ Reply TransferParameters::answer_epsv(const std::string& protocol) {
 /// spec: RFC 2577 §3
 std::optional<Reply> TransferParameters::cannot_aim(const Endpoint& target) const {
   if (!options_.third_party && target.with_port(0) != peer_)
-    return make_reply(504, fmt::format("Data go to {} only, where you are: a transfer between two servers needs "
-                                       "--third-party here.",
+    return make_reply(504, fmt::format("Data go to {} only, where you are: from behind a NAT PASV, and for a transfer "
+                                       "between two servers --third-party here.",
                                        peer_.host_to_string()));
   if (const auto allowed = may_connect(target, peer_); !allowed) return make_reply(504, allowed.error().message());
   return std::nullopt;

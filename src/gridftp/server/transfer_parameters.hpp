@@ -25,6 +25,7 @@ struct ControlEnds {
   Endpoint local;
   Endpoint peer;
   std::optional<PublicKey> peer_key{};  ///< none without a key pair
+  bool has_key = false;                 ///< the client has proved one, of whatever kind
 };
 
 /// The decimal number at the front of an argument; none where there is none, or it is beyond any file.
@@ -62,6 +63,7 @@ class TransferParameters {
   [[nodiscard]] DataPath& path() { return path_; }
   [[nodiscard]] const DataPath& path() const { return path_; }
   [[nodiscard]] bool is_mode_e() const { return mode_e_; }
+  [[nodiscard]] bool is_tcp() const { return kind_ == DataKind::tcp; }
   /// Data connections to make to each address, and how many bytes of a block each may have in memory.
   [[nodiscard]] std::size_t connections_to_each() const;
   [[nodiscard]] std::size_t most_block_bytes() const;

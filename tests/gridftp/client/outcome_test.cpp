@@ -93,5 +93,15 @@ TEST_F(Attempts, EndAtOnceWhereAServerRefusesTheNextFileForGood) {
   EXPECT_EQ(tried, 1U);
 }
 
+TEST(Unreachable, WeMayBeWhereAServerSaysThatDataDoNotConnect) {
+  for (const char* said :
+       {"425 no", "500 Unable to connect", "501 what", "502 no PORT", "504 not there", "522 no EPRT"})
+    EXPECT_TRUE(may_not_reach_us({Errc::stream_refused, "", said})) << said;
+  for (const char* said : {"426 broken", "450 busy", "530 who", "550 none"})
+    EXPECT_FALSE(may_not_reach_us({Errc::stream_refused, "", said})) << said;
+  EXPECT_TRUE(may_not_reach_us({Errc::peer_lost, "", "it says nothing"})) << "a filter drops what it sends to us";
+  EXPECT_FALSE(may_not_reach_us({Errc::local_write_failed, "", "no space"}));
+}
+
 }  // namespace
 }  // namespace udtcat::gridftp

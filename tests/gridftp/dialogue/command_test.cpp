@@ -81,5 +81,17 @@ TEST(CommandReader, SaysHowMuchWaits) {
   EXPECT_EQ(reader.waiting_bytes(), 0U);
 }
 
+TEST(CommandReader, TakesAByteThatTelnetSaysTwiceForOne) {
+  CommandReader reader;
+  reader.push(
+      "SIZE a\xff\xff"
+      "b\r\nSIZE a\xff"
+      "b\r\n");
+  for (int way = 0; way < 2; ++way)
+    EXPECT_EQ(reader.next().value()->argument,
+              "a\xff"
+              "b");
+}
+
 }  // namespace
 }  // namespace udtcat::gridftp

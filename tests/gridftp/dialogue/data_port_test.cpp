@@ -132,5 +132,25 @@ TEST(StripedPassivePorts, AreOneALine) {
   EXPECT_FALSE(striped_passive_ports({229, std::vector<std::string>(kMaxDataPorts + 1, "1,2,3,4,5,6")})) << "bounded";
 }
 
+TEST(ReachablePort, IsAtTheServerWhereItsNatsAddressLeadsNowhere) {
+  const Endpoint server = parse_data_port("192,0,2,1,11,3").value();
+  for (const char* inside : {"10,0,0,5,195,80", "172,31,0,5,195,80", "192,168,1,5,195,80", "100,64,0,5,195,80",
+                             "169,254,0,5,195,80", "127,0,0,1,195,80", "0,0,0,0,195,80"})
+    EXPECT_EQ(reachable_port(parse_data_port(inside).value(), server).value().to_string(), "192.0.2.1:50000") << inside;
+}
+
+TEST(ReachablePort, MayBeAnotherHostsOfAStripedServer) {
+  const Endpoint server = parse_data_port("192,0,2,1,11,3").value();
+  EXPECT_EQ(reachable_port(parse_data_port("192,0,2,7,195,80").value(), server).value().to_string(), "192.0.2.7:50000");
+  const Endpoint within = parse_data_port("10,0,0,1,11,3").value();
+  EXPECT_EQ(reachable_port(parse_data_port("10,0,0,7,195,80").value(), within).value().to_string(), "10.0.0.7:50000");
+}
+
+TEST(ReachablePort, IsNoServicesOfAnotherHost) {
+  const Endpoint server = parse_data_port("192,0,2,1,11,3").value();
+  EXPECT_FALSE(reachable_port(parse_data_port("192,0,2,7,0,25").value(), server));
+  EXPECT_FALSE(reachable_port(parse_data_port("224,0,0,1,195,80").value(), server));
+}
+
 }  // namespace
 }  // namespace udtcat::gridftp

@@ -51,13 +51,14 @@ TEST(ListedEntries, HaveNoNameThatLeadsElsewhereWhateverByteIsChanged) {
       const auto entries = parse_listing(text);
       if (!entries) continue;
       for (const ListedEntry& entry : *entries)
-        EXPECT_TRUE(!entry.name.empty() && entry.name != "." && entry.name != ".." &&
-                    entry.name.find_first_of(std::string_view("/\r\n\0\xff", 5)) == std::string::npos);
+        EXPECT_TRUE(entry.kind == Kind::unsayable ||
+                    (!entry.name.empty() && entry.name != "." && entry.name != ".." &&
+                     entry.name.find_first_of(std::string_view("/\r\n\0\xff", 5)) == std::string::npos));
     }
 }
 
 TEST(ListedEntries, AreRefusedWithANameThatIsNone) {
-  for (const char* name : {"", ".", "..", "/etc/passwd", "a/b", "../x", "a\rb", "a\xff"})
+  for (const char* name : {"", ".", "..", "/etc/passwd", "a/b", "../x"})
     EXPECT_NE(said_of("Type=file; " + std::string(name) + "\r\n"), "") << name;
   EXPECT_NE(said_of(std::string("Type=file; a\0b\r\n", 16)), "");
   EXPECT_NE(said_of("Type=dir; ..\r\n"), "") << "only pdir may be called so";
@@ -72,6 +73,26 @@ TEST(ListedEntries, AreRefusedWithoutATypeOrAName) {
 
 TEST(ListedEntries, AreRefusedWithANameTwice) {
   EXPECT_NE(said_of("Type=file; a\r\nType=file; b\r\nType=dir; a\r\n").find("appears twice"), std::string::npos);
+}
+
+TEST(ListedEntries, AreKnownAsSuchThatNoCommandCanName) {
+  const std::vector<ListedEntry> expected{{"a\rb", Kind::unsayable}, {"c", Kind::file}, {"d\xff", Kind::unsayable}};
+  EXPECT_EQ(parse_listing("Type=file; d\xff\r\nType=file; c\r\nType=dir; a\rb\r\n").value(), expected);
+}
+
+TEST(ListedEntries, AreFilesWhereALinkLeadsToOne) {
+  EXPECT_EQ(parse_listing("Type=file;UNIX.slink=/x; a\r\n").value().front().kind, Kind::file);
+  EXPECT_EQ(parse_listing("Type=dir;UNIX.slink=/x; a\r\n").value().front().kind, Kind::link)
+      << "which may lead to a directory that it is in";
+}
+
+TEST(EndOfListing, TellsHowManyNamesAreMissing) {
+  for (const std::size_t missing : {std::size_t{0}, std::size_t{1}, std::size_t{1'000'000}})
+    EXPECT_EQ(left_out_by(end_of_listing(missing)), missing);
+  const std::string whole = end_of_listing(12);
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) EXPECT_LE(left_out_by(whole.substr(0, bytes)), 12U);
+  for (const char* other : {"", "Transfer complete.", "Listing complete, without many names"})
+    EXPECT_EQ(left_out_by(other), 0U) << other;
 }
 
 }  // namespace

@@ -65,5 +65,18 @@ TEST_F(StreamMode, SendsTheSourceAndItsEnd) {
   EXPECT_EQ(told, 800U);
 }
 
+TEST_F(StreamMode, AwaitsThePeersEndOrItsBreak) {
+  const auto ended = begin(io, await_end(*wire.ours));
+  EXPECT_FALSE(bridge::write_all(io, *wire.peer, content));
+  run_ready(io);
+  EXPECT_FALSE(ended->has_value()) << "bytes are no end";
+  wire.peer->async_finish([](std::error_code) {});
+  EXPECT_TRUE(await(io, ended));
+  Wire broken{io};
+  const auto broke = begin(io, await_end(*broken.ours));
+  broken.hang_up();
+  EXPECT_FALSE(await(io, broke));
+}
+
 }  // namespace
 }  // namespace udtcat::gridftp

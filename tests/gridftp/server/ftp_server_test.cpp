@@ -156,12 +156,15 @@ TEST_F(FtpServers, CanBeDestroyedWithClients) {
 TEST_F(FtpServers, CountWhatMovesEitherWayAlsoOfThoseWhoHaveGone) {
   serve();
   expect_good_service();
-  EXPECT_EQ(server->moved_bytes(), 100'000U);
+  EXPECT_EQ(server->moved().sent, 50'000U);
+  EXPECT_EQ(server->moved().received, 50'000U);
   expect_good_service();
-  EXPECT_EQ(server->moved_bytes(), 200'000U);
+  EXPECT_EQ(server->moved().sent, 100'000U);
+  EXPECT_EQ(server->moved().received, 100'000U);
   client.reset();
   run_ready(io);
-  EXPECT_EQ(server->moved_bytes(), 200'000U);
+  EXPECT_EQ(server->moved().sent, 100'000U);
+  EXPECT_EQ(server->moved().received, 100'000U);
 }
 
 TEST_F(FtpServers, TellThatAPortIsTaken) {

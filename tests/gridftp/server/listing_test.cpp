@@ -21,6 +21,7 @@ FileFacts facts_of(std::string name, FileFacts::Kind kind = FileFacts::Kind::fil
   facts.changed = 1'000'000'000;
   facts.mode = 0640;
   facts.writable = true;
+  facts.letter = kind == FileFacts::Kind::directory ? 'd' : '-';
   return facts;
 }
 
@@ -113,6 +114,33 @@ TEST_F(ListingSources, GiveEachByteToOneOfThoseWhoAsk) {
   const auto second = begin(io, from.next(other));
   EXPECT_EQ(await(io, first).value(), (files::ByteRange{0, 150}));
   EXPECT_EQ(await(io, second).value(), (files::ByteRange{150, 300}));
+}
+
+TEST(Listing, SaysTheTimeOfARecentFileAndTheYearOfAnother) {
+  const FileFacts file = facts_of("x");
+  const auto line_at = [&](std::int64_t now) { return listing_text({&file, 1}, ListingForm::long_lines, false, now); };
+  EXPECT_THAT(line_at(file.changed + 60), HasSubstr("Sep 09 01:46 x"));
+  EXPECT_THAT(line_at(file.changed + 15'778'475), HasSubstr("Sep 09 01:46 x"));
+  EXPECT_THAT(line_at(file.changed + 15'778'476), HasSubstr("Sep 09  2001 x"));
+  EXPECT_THAT(line_at(file.changed - 1), HasSubstr("Sep 09  2001 x")) << "of the future";
+}
+
+TEST(Listing, ShowsALinkThatLeadsNowhereAsOne) {
+  FileFacts link = facts_of("l", FileFacts::Kind::link);
+  link.letter = 'l';
+  link.leads_to = "gone\nby";
+  EXPECT_THAT(listing_text({&link, 1}, ListingForm::long_lines, false), HasSubstr(" l -> gone?by\r\n"));
+  EXPECT_THAT(listing_text({&link, 1}, ListingForm::long_lines, false), testing::StartsWith("lrw"));
+  EXPECT_THAT(facts_line(link, false), testing::StartsWith("Type=OS.unix=slink:gone?by;"));
+  link.leads_to = "a;Type=file";
+  EXPECT_THAT(facts_line(link, false), testing::StartsWith("Type=OS.unix=slink:;"));
+}
+
+TEST(Listing, CountsTheNamesThatItLeavesOut) {
+  const std::vector<FileFacts> all{facts_of("a"), facts_of("b\nc"), facts_of("d\r")};
+  EXPECT_EQ(left_out_of(all, ListingForm::facts), 2U);
+  EXPECT_EQ(left_out_of(all, ListingForm::names), 2U);
+  EXPECT_EQ(left_out_of(all, ListingForm::long_lines), 0U) << "which has all of them";
 }
 
 }  // namespace

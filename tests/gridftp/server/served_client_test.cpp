@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "gridftp/mode_e/data_ports.hpp"
+#include "gridftp/mode_e/stream_mode.hpp"
 #include "gridftp/server/served_words.hpp"
 
 namespace udtcat::gridftp {
@@ -140,6 +142,100 @@ TEST_F(ServedClients, AreSentAwayWhereTheySayNothing) {
     co_return (co_await (*visitor)->reply()).has_value();
   }(io, where()));
   EXPECT_FALSE(connected);
+}
+
+class ListedClients : public ServedClients {
+ protected:
+  ListedClients() {
+    folder.write("directory/deep", {});
+    std::filesystem::create_directory(folder / "-dash");
+    folder.write("-dash/within", {});
+    log_in();
+  }
+  /// What a listing brings, in stream mode, or the code of a refusal.
+  std::string list(const std::string& line) {
+    ask_where();
+    EXPECT_TRUE(send(line));
+    const Reply begun = next_reply();
+    if (begun.code != 150) return std::to_string(begun.code);
+    const auto connection = run(io, path.single());
+    sink = std::make_shared<MemorySink>();
+    files::ByteRanges have;
+    EXPECT_TRUE(connection && run(io, receive_stream_mode(**connection, *sink, have, std::nullopt)));
+    end = next_reply();
+    // SAFETY: any byte is a char.
+    return {reinterpret_cast<const char*>(sink->content.data()), sink->content.size()};
+  }
+  Reply end;
+};
+
+TEST_F(ListedClients, MayUseTheFlagsOfLs) {
+  for (const char* line : {"NLST -la /directory", "NLST -a -l directory", "NLST -1 -- /directory", "NLST /directory"})
+    EXPECT_EQ(list(line), "deep\r\n") << line;
+  EXPECT_THAT(list("LIST -a /directory"), HasSubstr(" deep\r\n"));
+  EXPECT_THAT(list("NLST -la"), HasSubstr("directory\r\n"));
+  EXPECT_EQ(list("NLST -la /nothere"), "550") << "and not the root";
+  EXPECT_EQ(list("NLST -not/there"), "550");
+}
+
+TEST_F(ListedClients, MayNameADirectoryThatLooksLikeAFlag) {
+  for (const char* line : {"NLST -dash", "NLST ./-dash", "NLST -la -dash", "NLST -- -dash"})
+    EXPECT_EQ(list(line), "within\r\n") << line;
+}
+
+TEST_F(ListedClients, AreToldHowManyNamesAreMissing) {
+  EXPECT_EQ(list("NLST -dash"), "within\r\n");
+  EXPECT_EQ(end.text(), "Listing complete.");
+  folder.write("-dash/a\nb", {});
+  EXPECT_EQ(list("NLST -dash"), "within\r\n");
+  EXPECT_EQ(end.code, 226);
+  EXPECT_EQ(end.text(), "Listing complete, without 1 name with a line end, which FTP cannot carry.");
+}
+
+TEST_F(ListedClients, GetListingsInStatusReplies) {
+  EXPECT_EQ(ask("STAT").code, 211);
+  EXPECT_THAT(ask("STAT /directory").text(), HasSubstr(" deep"));
+  EXPECT_EQ(ask("STAT -la /directory").code, 213);
+  EXPECT_THAT(ask("STAT /file").text(), HasSubstr(" 20 "));
+  EXPECT_EQ(ask("STAT /none").code, 450);
+}
+
+TEST_F(ServedClients, FindTheEndOfANameWithQuotes) {
+  log_in();
+  EXPECT_EQ(ask("MKD a \"b\" c").text(), "\"/a \"\"b\"\" c\" created.");
+  EXPECT_EQ(ask("CWD a \"b\" c").code, 250);
+  EXPECT_EQ(ask("PWD").text(), "\"/a \"\"b\"\" c\"");
+}
+
+TEST_F(ServedClients, AreToldChecksums) {
+  folder.write("text", bytes_of("Wikipedia"));
+  log_in();
+  EXPECT_EQ(ask("CKSM ADLER32 0 -1 /text").text(), "11e60398");
+  EXPECT_EQ(ask("CKSM md5 0 -1 text").text(), "9c677286866aad38f8e9b660f5411814");
+  EXPECT_EQ(ask("CKSM MD5 4 5 text").text(), ask("CKSM MD5 4 -1 text").text());
+  EXPECT_EQ(ask("CKSM MD5 0 -1 /text").code, 213);
+  EXPECT_EQ(ask("CKSM MD5 4 6 text").code, 554) << "it is shorter";
+  EXPECT_EQ(ask("CKSM CRC 0 -1 text").code, 504);
+  EXPECT_EQ(ask("CKSM MD5 0 -1 none").code, 550);
+  EXPECT_EQ(ask("CKSM MD5 0 -1 directory").code, 550);
+  for (const char* wrong : {"CKSM", "CKSM MD5", "CKSM MD5 0 -1", "CKSM MD5 0 -1 ", "CKSM MD5 -1 0 text"})
+    EXPECT_EQ(ask(wrong).code, 501) << wrong;
+  EXPECT_THAT(ask("FEAT").text(), HasSubstr("CKSUM"));
+}
+
+TEST_F(ServedClients, AreToldThePortsAndTheAddressThatAreToBeUsed) {
+  ServeOptions options;
+  options.data.ports = std::make_shared<DataPorts>(21'000, 21'099);  // the system itself chooses higher ones
+  options.data_address = parse_data_port("192,0,2,7,0,0").value();
+  serve(std::move(options));
+  log_in();
+  for (const char* line : {"PASV", "PASV", "SPAS"}) {
+    const auto port = find_data_port(ask(line).text());
+    ASSERT_TRUE(port);
+    EXPECT_EQ(port->endpoint.host_to_string(), "192.0.2.7");
+    EXPECT_TRUE(port->endpoint.port() >= 21'000 && port->endpoint.port() <= 21'099) << port->endpoint.port();
+  }
+  EXPECT_THAT(ask("EPSV").text(), HasSubstr("|||210"));
 }
 
 }  // namespace

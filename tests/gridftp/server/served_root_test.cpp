@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/server/served_root.hpp"
 
+#include <map>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,7 +92,7 @@ TEST_F(ServedRoots, NameThePathOfThePeerInErrors) {
   EXPECT_THAT(none.error().message(), Not(HasSubstr(folder.path().string())));
 }
 
-TEST_F(ServedRoots, ListNamesInOrderWithoutFollowingLinks) {
+TEST_F(ServedRoots, ListNamesInOrder) {
   auto walk = root.list("/");
   ASSERT_TRUE(walk);
   const auto all = walk->next(100);
@@ -100,7 +102,7 @@ TEST_F(ServedRoots, ListNamesInOrderWithoutFollowingLinks) {
   for (const FileFacts& each : *all) names.push_back(each.name);
   EXPECT_THAT(
       names, testing::ElementsAre("absolute", "directory", "file", "harmless", "inside", "loop", "relative", "rooted"));
-  EXPECT_EQ((*all)[0].kind, FileFacts::Kind::other);
+  EXPECT_EQ((*all)[0].kind, FileFacts::Kind::link);
   EXPECT_EQ((*all)[2].kind, FileFacts::Kind::file);
   EXPECT_EQ((*all)[2].size_bytes, 6U);
   EXPECT_FALSE(root.list("/file"));
@@ -147,6 +149,35 @@ TEST(ServedRoot, IsADirectory) {
   const Folder folder;
   EXPECT_EQ(ServedRoot::open(folder / "none").error().code, Errc::bad_argument);
   EXPECT_EQ(ServedRoot::open(folder.write("file", {})).error().code, Errc::bad_argument);
+}
+
+TEST_F(ServedRoots, ListLinksAsWhatTheyLeadToInside) {
+  std::map<std::string, FileFacts> listed;
+  auto walk = root.list("/").value();
+  const auto all = walk.next(100).value();
+  for (const FileFacts& facts : all) listed[facts.name] = facts;
+  EXPECT_EQ(listed["harmless"].kind, FileFacts::Kind::file);
+  EXPECT_EQ(listed["harmless"].size_bytes, 4U);
+  EXPECT_EQ(listed["harmless"].letter, '-');
+  EXPECT_EQ(listed["rooted"].kind, FileFacts::Kind::directory);
+  for (const char* nowhere : {"absolute", "relative", "directory", "loop"})
+    EXPECT_EQ(listed[nowhere].kind, FileFacts::Kind::link) << nowhere;
+  EXPECT_EQ(listed["relative"].leads_to, "../secret");
+}
+
+TEST_F(ServedRoots, ListNoDirectoryThatIsInItself) {
+  std::filesystem::create_symlink("..", served / "inside" / "up");
+  std::filesystem::create_symlink(".", served / "inside" / "here");
+  const auto kind_of = [this](const std::string& directory, const std::string& name) {
+    auto walk = root.list(directory).value();
+    const auto all = walk.next(100).value();
+    for (const FileFacts& facts : all)
+      if (facts.name == name) return facts.kind;
+    return FileFacts::Kind::other;
+  };
+  EXPECT_EQ(kind_of("/inside", "up"), FileFacts::Kind::link);
+  EXPECT_EQ(kind_of("/inside", "here"), FileFacts::Kind::link);
+  EXPECT_EQ(kind_of("/rooted", "here"), FileFacts::Kind::link) << "by whatever name one comes";
 }
 
 }  // namespace

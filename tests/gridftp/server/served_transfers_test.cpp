@@ -422,5 +422,62 @@ TEST_F(ServedTransfer, TellThatNobodyTakesTheData) {
   expect_good_service();
 }
 
+class AppendingTransfer : public ServedTransfer {
+ protected:
+  AppendingTransfer() { EXPECT_EQ(ask("MODE S").code, 200); }
+  /// In stream mode; `line` is a STOR or an APPE.
+  int put_stream(const std::string& line, std::span<const std::byte> bytes) {
+    ask_where();
+    EXPECT_TRUE(send(line));
+    const auto connection = run(io, path.single());
+    EXPECT_TRUE(connection && run(io, (*connection)->write(bytes)) && run(io, (*connection)->finish()));
+    return hear_end().code;
+  }
+  /// The client is killed within an upload.
+  void put_the_first(std::size_t bytes) {
+    ask_where();
+    EXPECT_TRUE(send("STOR /x"));
+    const auto connection = run(io, path.single());
+    EXPECT_TRUE(connection && run(io, (*connection)->write(std::span(content).first(bytes))));
+    EXPECT_TRUE(run_until(io, [&] { return server->moved().received == bytes; }));
+    client->close();
+    log_in();
+    EXPECT_TRUE(run_until(io, [&] { return !std::filesystem::exists(folder / "x.part.have.new"); }));
+  }
+};
+
+TEST_F(AppendingTransfer, PutsBytesBehindTheFile) {
+  EXPECT_EQ(put_stream("APPE /x", std::span(content).first(40'000)), 226) << "a new one";
+  EXPECT_EQ(put_stream("APPE /x", std::span(content).subspan(40'000)), 226);
+  EXPECT_TRUE(folder.read("x") == content);
+}
+
+TEST_F(AppendingTransfer, GoesOnWithAnUploadThatWasCutWhoseSizeIsTold) {
+  put_the_first(60'000);
+  EXPECT_EQ(ask("SIZE /x").text(), "60000");
+  EXPECT_FALSE(std::filesystem::exists(folder / "x"));
+  EXPECT_EQ(put_stream("APPE /x", std::span(content).subspan(60'000)), 226);
+  EXPECT_TRUE(folder.read("x") == content);
+}
+
+TEST_F(AppendingTransfer, TellsTheSizeByWhichRestGoesOn) {
+  put_the_first(60'000);
+  EXPECT_EQ(ask("SIZE /x").text(), "60000");
+  EXPECT_EQ(ask("REST 60000").code, 350);
+  EXPECT_EQ(put_stream("STOR /x", std::span(content).subspan(60'000)), 226);
+  EXPECT_TRUE(folder.read("x") == content);
+}
+
+TEST_F(ServedTransfer, CountsWhatComesApartFromWhatGoes) {
+  ask_where();
+  EXPECT_EQ(put("STOR /x", content).code, 226);
+  EXPECT_EQ(server->moved().received, content.size());
+  EXPECT_EQ(server->moved().sent, 0U);
+  call_us();
+  EXPECT_EQ(receive("RETR /x").code, 226);
+  EXPECT_EQ(server->clients().front().moved.sent, content.size());
+  EXPECT_EQ(server->clients().front().moved.received, content.size());
+}
+
 }  // namespace
 }  // namespace udtcat::gridftp

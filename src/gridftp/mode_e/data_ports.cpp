@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gridftp/mode_e/data_ports.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lib/core/text.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+class StackWithin final : public DataStack {
+ public:
+  StackWithin(std::shared_ptr<DataPorts> ports, std::shared_ptr<DataStack> stack)
+      : ports_(std::move(ports)), stack_(std::move(stack)) {}
+
+  Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override { return stack_->connect(to); }
+
+  Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
+    if (local.port() != 0) return stack_->listen(local, std::move(handler));
+    Error last;
+    for (int tries = ports_->last() - ports_->first() + 1; tries > 0; --tries) {
+      auto listener = stack_->listen(local.with_port(ports_->next()), handler);
+      if (listener || listener.error().code != Errc::cannot_bind) return listener;
+      last = std::move(listener.error());
+    }
+    return fail(Errc::cannot_bind, fmt::format("listen for data on a port of {}:{}", ports_->first(), ports_->last()),
+                "none is free; the last one said: " + last.cause);
+  }
+
+ private:
+  const std::shared_ptr<DataPorts> ports_;
+  const std::shared_ptr<DataStack> stack_;
+};
+
+}  // namespace
+
+std::shared_ptr<DataPorts> DataPorts::parse(std::string_view text) {
+  const auto between = text.find_first_of(":-, ");
+  if (between == std::string_view::npos) return nullptr;
+  const auto first = core::parse_number<std::uint16_t>(text.substr(0, between));
+  const auto last = core::parse_number<std::uint16_t>(text.substr(between + 1));
+  if (!first || !last || *first == 0 || *first > *last) return nullptr;
+  return std::make_shared<DataPorts>(*first, *last);
+}
+
+std::shared_ptr<DataStack> within(std::shared_ptr<DataPorts> ports, std::shared_ptr<DataStack> stack) {
+  return std::make_shared<StackWithin>(std::move(ports), std::move(stack));
+}
+
+}  // namespace udtcat::gridftp
