@@ -371,8 +371,9 @@ Task<std::optional<Reply>> ServedClient::Dialogue::transfer(const FtpCommand& co
   }
   if (verb == "MLSD") co_return co_await transfers_.list(absolute(argument), ListingForm::facts);
   if (verb != "NLST" && verb != "LIST") co_return std::nullopt;
-  const std::string path = absolute(co_await without_flags(argument));
-  co_return co_await transfers_.list(path, verb == "NLST" ? ListingForm::names : ListingForm::long_lines);
+  const std::string path = co_await without_flags(argument);
+  co_return co_await transfers_.list(absolute(path), verb == "NLST" ? ListingForm::names : ListingForm::long_lines,
+                                     path.substr(0, path.rfind('/') + 1));
 }
 
 /// CKSM, and STAT, whose listing goes over the control connection.

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "gridftp/server/name_pattern.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -178,6 +179,7 @@ Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
     if (entry == nullptr && errno != 0) return failed(Errc::local_read_failed, "list", shown_);
     if (entry == nullptr) break;
     const std::string name = static_cast<const char*>(entry->d_name);
+    if (!pattern_.empty() && !matches(pattern_, name)) continue;
     struct stat status {};
     // AT_SYMLINK_NOFOLLOW: a link may lead outside the root, and of_link() stays inside.
     if (name == "." || name == ".." || ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
@@ -188,6 +190,7 @@ Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
     const bool writable = ::faccessat(directory, name.c_str(), W_OK, AT_SYMLINK_NOFOLLOW) == 0;
     slice.push_back(facts_from(status, name, writable));
   }
+  for (FileFacts& facts : slice) facts.name.insert(0, above_name_);
   std::ranges::sort(slice, {}, &FileFacts::name);
   return slice;
 }

@@ -38,6 +38,11 @@ class DirectoryWalk {
   /// So many more, or fewer, in the order of their names among themselves; none: that was all.
   /// errors: Errc::local_read_failed
   [[nodiscard]] Result<std::vector<FileFacts>> next(std::size_t most_entries);
+  /// From now on only names that match, with `above` in front of each, as their client writes the directory.
+  void select(std::string pattern, std::string above) {
+    pattern_ = std::move(pattern);
+    above_name_ = std::move(above);
+  }
 
  private:
   friend class ServedRoot;
@@ -51,6 +56,7 @@ class DirectoryWalk {
   std::shared_ptr<const bridge::Descriptor> root_;
   std::shared_ptr<Handle> handle_;
   std::string shown_;
+  std::string pattern_, above_name_;
   std::vector<File> above_;  // shown_ and the directories above it, once a link asks
 };
 

@@ -13,6 +13,7 @@
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/mode_e/statement.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
+#include "gridftp/server/name_pattern.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
@@ -397,7 +398,7 @@ Status ServedTransfers::rename(const std::string& from, const std::string& to) {
   return {};
 }
 
-Task<Reply> ServedTransfers::list(std::string path, ListingForm form) {
+Task<Reply> ServedTransfers::list(std::string path, ListingForm form, std::string above) {
   restart_ = {};
   allocated_.reset();
   if (auto cannot = parameters_.refusal(DataPath::Stance::active)) co_return *cannot;
@@ -405,7 +406,13 @@ Task<Reply> ServedTransfers::list(std::string path, ListingForm form) {
   SendRequest request;
   const std::int64_t now = std::time(nullptr);
   auto listing = co_await files::on_disk(io_, [&]() -> Result<std::shared_ptr<ListingSource>> {
-    if (auto walk = root_.list(path))
+    auto walk = root_.list(path);
+    if (!walk && form != ListingForm::facts && is_pattern(path) && !root_.facts_of(path)) {
+      const auto name_at = path.rfind('/') + 1;
+      walk = root_.list(path.substr(0, name_at));
+      if (walk) walk->select(path.substr(name_at), std::move(above));
+    }
+    if (walk)
       return std::make_shared<ListingSource>(io_, std::move(*walk), form, options_.read_only, now);
     else if (const auto facts = root_.facts_of(path); facts && form != ListingForm::facts)  // of a file, that file
       return std::make_shared<ListingSource>(io_, *facts, form, options_.read_only, now);

@@ -68,7 +68,8 @@ class ServedTransfers {
   [[nodiscard]] Task<Reply> store(std::string path, std::optional<std::uint64_t> at);
   /// APPE: to the file that is there, else to what an upload that was cut has left of it.
   [[nodiscard]] Task<Reply> append(std::string path);
-  [[nodiscard]] Task<Reply> list(std::string path, ListingForm form);
+  /// path   or, behind a directory, a pattern.  above   as the client has written that directory
+  [[nodiscard]] Task<Reply> list(std::string path, ListingForm form, std::string above = {});
   /// STAT: the same lines in the reply.
   [[nodiscard]] Task<Reply> status_of(std::string path) const;
   /// CKSM: the checksum of bytes of a file.

@@ -238,5 +238,15 @@ TEST_F(ServedClients, AreToldThePortsAndTheAddressThatAreToBeUsed) {
   EXPECT_THAT(ask("EPSV").text(), HasSubstr("|||210"));
 }
 
+TEST_F(ListedClients, MayAskByPatterns) {
+  EXPECT_EQ(list("NLST d*"), "directory\r\n");
+  EXPECT_EQ(list("NLST directory/?eep"), "directory/deep\r\n") << "which can be asked for as it is";
+  EXPECT_THAT(list("LIST -l *le"), HasSubstr(" file\r\n"));
+  EXPECT_EQ(list("NLST *.none"), "");
+  EXPECT_EQ(list("NLST /none/*"), "550");
+  folder.write("a*b", {});
+  EXPECT_EQ(list("NLST /a*b"), "/a*b\r\n") << "a name like any other";
+}
+
 }  // namespace
 }  // namespace udtcat::gridftp
