@@ -32,6 +32,11 @@ Status MeantPeer::on_session(const PeerIdentity& peer) {
   UDTCAT_CHECK(append_line(file_, [&]() -> Result<std::optional<std::string>> {
     UDTCAT_TRY(const PeersList list, read_peers_list(file_.string()));
     const Peer* written = list.find(name_);
+    const Peer* const same = names_place(name_) ? nullptr : list.find(peer.key);
+    if (written == nullptr && same != nullptr)
+      return fail(Errc::bad_argument, "write down the key of " + name_,
+                  fmt::format("{}:{} has it as that of {}: --peer {} means it", file_.string(), same->line, same->name,
+                              same->name));
     if (written == nullptr) return fmt::format("{} {}", name_, peer.key.to_string());
     where_ = fmt::format("{}:{}", file_.string(), written->line);
     if (written->key != peer.key) return tl::unexpected(other_key({name_, written->key}, where_, peer.key));

@@ -22,19 +22,22 @@ std::optional<std::filesystem::path> listeners_file(const Options& options) {
   return options.peers_file ? std::optional<std::filesystem::path>(*options.peers_file) : user_file("peers");
 }
 
-const std::string& meant_name(const Options& options) {
-  return options.session.expected_peer.empty() ? options.peer.host : options.session.expected_peer;
+/// That of --peer; else the place, since each port of a host may have a listener, and a key, of its own.
+std::string meant_name(const Options& options) {
+  const std::string& name = options.session.expected_peer;
+  return name.empty() ? to_string(options.peer) : name;
 }
 
-/// The line of the listener that is meant; none where the file has none. A file that is not there has no lines, unless
-/// it was named for what is in it.
+/// The line of the listener that is meant: of its place, or else of its host, which is for all ports; none where the
+/// file has none. A file that is not there has no lines, unless it was named for what is in it.
 Result<std::optional<Peer>> find_listener(const Options& options) {
   const auto file = listeners_file(options);
   std::error_code unknown;
   const bool may_be_missing = !options.peers_file || options.trust_first;
   if (!file || (may_be_missing && !std::filesystem::exists(*file, unknown))) return std::nullopt;
   UDTCAT_TRY(const PeersList list, read_peers_list(file->string()));
-  const Peer* const found = list.find(meant_name(options));
+  const Peer* found = list.find(meant_name(options));
+  if (found == nullptr && options.session.expected_peer.empty()) found = list.find(options.peer.host);
   return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
@@ -56,7 +59,7 @@ FoundCredentials towards(std::shared_ptr<const KeyPair> own, std::shared_ptr<Kno
 }
 
 Result<FoundCredentials> for_connector(const Options& options, std::shared_ptr<const KeyPair> own) {
-  const std::string& name = meant_name(options);
+  const std::string name = meant_name(options);
   if (options.peer_key) return towards(std::move(own), one_known_peer({name, *options.peer_key}), options.peer_key);
   UDTCAT_TRY(const auto known, find_listener(options));
   const auto file = listeners_file(options);
@@ -69,9 +72,9 @@ Result<FoundCredentials> for_connector(const Options& options, std::shared_ptr<c
     return towards(std::move(own), std::make_shared<MeantPeer>(name, *file), std::nullopt);
   return fail(
       Errc::bad_argument, fmt::format("connect to {}", name),
-      fmt::format("its key is not known: give it by --peer PUBLIC-KEY, or write the line NAME PUBLIC-KEY into {}, "
+      fmt::format("its key is not known: give it by --peer PUBLIC-KEY, or write the line {} PUBLIC-KEY into {}, "
                   "or trust the first that answers by --trust-first",
-                  file ? file->string() : "a file for --peers"));
+                  name, file ? file->string() : "a file for --peers"));
 }
 
 }  // namespace

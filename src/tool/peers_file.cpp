@@ -34,8 +34,12 @@ Result<std::string> PeersFile::recognise(const PublicKey& key, Purpose purpose) 
 
 Error PeersFile::stranger(const PublicKey& key) const {
   const Peer* was = before_.find(key);
+  const Peer* place = list_.place_of(key);
   if (was == nullptr)
-    return {Errc::authentication_failed, "admit the key " + key.to_string(), path_ + " has no line with it"};
+    return {Errc::authentication_failed, std::string(kAdmitKey) + key.to_string(),
+            place == nullptr ? path_ + " has no line with it"
+                             : fmt::format("{}:{} is for dialling {}, and lets nobody in: a line NAME PUBLIC-KEY does",
+                                           path_, place->line, place->name)};
   const bool changed = list_.find(was->name) != nullptr;
   return {Errc::authentication_failed, "",
           fmt::format(fmt::runtime(changed ? "{} has another key in {}" : "{} was taken off {}"), was->name, path_)};

@@ -13,6 +13,9 @@
 
 namespace udtcat::tool {
 
+/// An error about a key that nobody has in the list begins so.
+inline constexpr std::string_view kAdmitKey = "admit the key ";
+
 /// The list in force. Ask it anew each time: its peers come and go.
 /// Threads: confined to the main thread.
 class PeersFile final : public KnownPeers {

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <udtcat/endpoint.hpp>
+
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
@@ -68,27 +70,45 @@ Result<std::vector<std::string>> services_of(std::string_view word) {
   return services;
 }
 
-/// The key takes one word, or two and the comment of its file, as somebody@somewhere.
+/// The comment of a key's file, as somebody@somewhere; empty: none stands there.
+std::string_view take_comment(std::span<const std::string_view>& words) {
+  if (words.empty() || words.front().find('@') == std::string_view::npos) return {};
+  const std::string_view comment = words.front();
+  words = words.subspan(1);
+  return comment;
+}
+
+/// The key takes one word, or two.
 Result<PublicKey> take_key(std::span<const std::string_view>& words) {
   const bool pasted = words.front() == PublicKey::kPrefix && words.size() > 1;
   UDTCAT_TRY(const PublicKey key,
              PublicKey::parse(pasted ? fmt::format("{} {}", words[0], words[1]) : std::string(words.front())));
   words = words.subspan(pasted ? 2 : 1);
-  if (pasted && !words.empty() && words.front().find('@') != std::string_view::npos) words = words.subspan(1);
   return key;
 }
 
-Result<Peer> peer_of(std::span<const std::string_view> words) {
-  const std::string_view name = words.front();
-  if (!is_end_name(name))
+/// NAME and key; or the line of keygen alone, whose comment is then the name, as people do it with authorized_keys.
+Result<Peer> named_key(std::span<const std::string_view>& words) {
+  std::string_view name = words.front();
+  const bool has_name = name != PublicKey::kPrefix && !PublicKey::parse(name);
+  if (has_name && !is_end_name(name))
     return fail(Errc::bad_argument, "",
                 fmt::format("a name has 1 to {} printable characters of ASCII", kMaxEndNameBytes));
-  if (words.size() < 2)
+  if (has_name && words.size() < 2)
     return fail(Errc::bad_argument, "",
                 "wanted: NAME PUBLIC-KEY [PURPOSE,...] [to=NAME,...]; the purposes: " + all_purposes());
-  words = words.subspan(1);
+  if (has_name) words = words.subspan(1);
   UDTCAT_TRY(const PublicKey key, take_key(words));
-  Peer peer{.name = std::string(name), .key = key};
+  const std::string_view comment = take_comment(words);
+  if (!has_name) name = comment;
+  if (!is_end_name(name))
+    return fail(Errc::bad_argument, "",
+                fmt::format("the NAME of the peer is missing in front of its key: NAME {}", key.to_string()));
+  return Peer{.name = std::string(name), .key = key};
+}
+
+Result<Peer> peer_of(std::span<const std::string_view> words) {
+  UDTCAT_TRY(Peer peer, named_key(words));
   if (!words.empty() && !words.front().starts_with(kServices)) {
     UDTCAT_TRY(peer.purposes, purposes_of(words.front()));
     words = words.subspan(1);
@@ -102,6 +122,11 @@ Result<Peer> peer_of(std::span<const std::string_view> words) {
 }
 
 }  // namespace
+
+bool names_place(std::string_view name) {
+  const auto place = parse_peer(name);
+  return place && place->port != 0;
+}
 
 bool may(const Peer& peer, Purpose purpose) {
   if (purpose == Purpose::driver) purpose = Purpose::gridftp;
@@ -139,6 +164,11 @@ Status PeersList::add(Peer peer) {
   if (const Peer* other = find(peer.name))
     return fail(Errc::bad_argument, "",
                 fmt::format("{} has a line already, {}: one of the two has to go", shown(peer.name), other->line));
+  if (names_place(peer.name)) {
+    const std::string name = peer.name;
+    places_.emplace(name, std::move(peer));
+    return {};
+  }
   if (const Peer* other = find(peer.key))
     return fail(Errc::bad_argument, "",
                 fmt::format("this key has a line already, {}, of {}: one key is one peer", other->line, other->name));
@@ -152,7 +182,13 @@ const Peer* PeersList::find(const PublicKey& key) const {
   return found == by_key_.end() ? nullptr : &found->second;
 }
 
+const Peer* PeersList::place_of(const PublicKey& key) const {
+  const auto found = std::ranges::find_if(places_, [&](const auto& each) { return each.second.key == key; });
+  return found == places_.end() ? nullptr : &found->second;
+}
+
 const Peer* PeersList::find(std::string_view name) const {
+  if (const auto place = places_.find(name); place != places_.end()) return &place->second;
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : find(found->second);
 }

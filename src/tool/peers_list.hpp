@@ -28,6 +28,10 @@ struct Peer {
 /// The purposes as they are written in the list; "everything".
 [[nodiscard]] std::string purposes_text(const Peer& peer);
 
+/// "HOST:PORT": the name of a listener's line that --trust-first writes. It says whose key is met there, and lets nobody
+/// in: several may have one key, which may have a line of its own besides.
+[[nodiscard]] bool names_place(std::string_view name);
+
 /// Threads: immutable.
 class PeersList {
  public:
@@ -36,8 +40,9 @@ class PeersList {
   [[nodiscard]] static Result<PeersList> parse(std::string_view text, const std::string& file);
 
   /// Null where there is none. Valid as long as the list.
-  [[nodiscard]] const Peer* find(const PublicKey& key) const;
+  [[nodiscard]] const Peer* find(const PublicKey& key) const;  ///< not of a place
   [[nodiscard]] const Peer* find(std::string_view name) const;
+  [[nodiscard]] const Peer* place_of(const PublicKey& key) const;
   [[nodiscard]] const std::map<PublicKey, Peer>& all() const { return by_key_; }
   [[nodiscard]] std::size_t size() const { return by_key_.size(); }
 
@@ -46,6 +51,7 @@ class PeersList {
 
   std::map<PublicKey, Peer> by_key_;
   std::map<std::string, PublicKey, std::less<>> by_name_;
+  std::map<std::string, Peer, std::less<>> places_;
 };
 
 }  // namespace udtcat::tool

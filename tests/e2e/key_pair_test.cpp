@@ -165,6 +165,21 @@ TEST_F(KeyPairs, OfAForwardAreCutOffToo) {
   EXPECT_TRUE(service.running());
 }
 
+TEST_F(KeyPairs, OfAForwardTakenOffTheListLetItsClientsWaitNoLonger) {
+  write_peers("alice " + alice_ + "\n");
+  Process service = listen(server({"--to", "127.0.0.1:9"}));
+  const std::uint16_t front = free_port();
+  Process forward = connect(client("alice", {"--from", "127.0.0.1:" + std::to_string(front), "--wait", "1m"}));
+  ASSERT_TRUE(eventually(kAtOnce, [&] { return count_lines(forward, "is connected") == 1; })) << forward.errors();
+  write_peers("# nobody\n");
+  service.send_signal(SIGHUP);
+  ASSERT_TRUE(
+      eventually(patience(std::chrono::seconds(10)), [&] { return count_lines(forward, "still dialling") == 1; }));
+  EXPECT_TRUE(TcpClient(front, kAtOnce).receive_reset()) << forward.errors();
+  expect_says(forward, "forward a client: ");
+  expect_says(forward, "does not know our key");
+}
+
 TEST_F(KeyPairs, OfAForwardTakenOffTheListAreSaidToBeOffTheList) {
   write_peers("alice " + alice_ + " forward to=web\n");
   Process service = listen(server({"--to", "web=127.0.0.1:9"}));
@@ -296,12 +311,35 @@ TEST_F(FirstTrust, WritesAnUnknownListenerDownAndKnowsItFromThenOn) {
   Process first = trust();
   expect_exit(first, kSuccess);
   expect_says(first, known_.string());
-  EXPECT_EQ(read_file(known_), "127.0.0.1 " + server_.substr(0, server_.rfind(' ')) + "\n");
+  const std::string place = "127.0.0.1:" + std::to_string(port_);
+  EXPECT_EQ(read_file(known_), place + " " + server_.substr(0, server_.rfind(' ')) + "\n");
   expect_exit(listener, kSuccess);
   Process again = listen(server());
   Process second = connect({.args = {"-k", file("alice")}});  // without a word about whom it means
   expect_exit(second, kSuccess);
   expect_exit(again, kSuccess);
+}
+
+TEST_F(FirstTrust, OfOnePortLeavesASharedKeyAtAnotherAndIsNeverTakenBackAtItsOwn) {
+  std::filesystem::create_directories(known_.parent_path());
+  const std::string shared = make_key();
+  home_.write(".config/udtcat/key", shared, 0600);
+  {
+    Process pair = listen(server());
+    Process first = trust();
+    expect_exit(first, kSuccess);
+    expect_exit(pair, kSuccess);
+  }
+  std::filesystem::rename(file("alice"), home_ / ".config/udtcat/identity");
+  Process downgraded = listen({.key = shared});
+  Process refused = connect({.key = ""});
+  expect_exit(refused, kRefused, kAtOnce);
+  expect_says(refused, "the listener shows no key pair");
+  port_ = free_port();
+  Process other = listen({.key = shared});
+  Process second = connect({.key = ""});
+  expect_exit(second, kSuccess);
+  expect_exit(other, kSuccess);
 }
 
 TEST_F(FirstTrust, NeverTakesAnotherKeyForAName) {

@@ -181,6 +181,22 @@ TEST_F(FindPairCredentials, OfTheUserForAListenerThatHisPeersFileKnows) {
   expect_pair_for_db(find());
 }
 
+TEST_F(FindPairCredentials, OfTheUserForTheOnePlaceThatHisPeersFileKnows) {
+  know("example.org:9000");
+  expect_pair_for_db(find());
+  user_.write("key", kKeyText);
+  options_.peer.port = 9001;
+  const auto found = find();
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_NE(found->credentials->shared(), nullptr) << "a listener of its own, of which nothing is known";
+}
+
+TEST_F(FindPairCredentials, OfTheUserForAPlaceBeforeItsHost) {
+  user_.write("peers", "example.org " + KeyPair::generate()->public_key().to_string() + "\nexample.org:9000 " +
+                           db_.to_string() + "\n");
+  expect_pair_for_db(find());
+}
+
 TEST_F(FindPairCredentials, OfTheUserForAListenerByItsNameInThatFile) {
   know("db");
   options_.session.expected_peer = "db";

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "support/temp_dir.hpp"
+#include "tool/peers_file.hpp"
 
 namespace udtcat::tool {
 namespace {
@@ -47,6 +48,17 @@ TEST_F(MeantPeerTest, IsNotWrittenTwiceWhereAnotherProcessWasFaster) {
   ASSERT_TRUE(one.on_session({"db", db_}));
   ASSERT_TRUE(other.on_session({"db", db_}));
   EXPECT_EQ(text(), "db " + db_.to_string() + "\n");
+}
+
+TEST_F(MeantPeerTest, IsWrittenDownForEachPlaceWhereItsKeyIsMetAndKeepsTheFileOneThatCanBeRead) {
+  for (const char* place : {"db:9000", "db:9001", "192.0.2.1:9000"})
+    ASSERT_TRUE(MeantPeer(place, file_).on_session({place, db_})) << place;
+  const auto refused = MeantPeer("other", file_).on_session({"other", db_});
+  EXPECT_TRUE(refused) << "a name of its own, once";
+  const auto again = MeantPeer("third", file_).on_session({"third", db_});
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message(), HasSubstr("has it as that of other: --peer other means it"));
+  EXPECT_TRUE(read_peers_list(file_.string()));
 }
 
 TEST_F(MeantPeerTest, IsRefusedWhereAnotherProcessMetAnotherKey) {

@@ -52,6 +52,13 @@ TEST_F(PeersFileTest, RecognisesNobodyElse) {
   EXPECT_THAT(refused.error().message(), HasSubstr(mallory.to_string()));
 }
 
+TEST_F(PeersFileTest, SaysThatALineForDiallingLetsNobodyIn) {
+  write("far:9000 " + alice_.to_string() + "\n");
+  const auto refused = load()->recognise(alice_, Purpose::pipe);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr(path_ + ":1 is for dialling far:9000, and lets nobody in"));
+}
+
 TEST_F(PeersFileTest, IsNotReadWhereOthersCanWriteToIt) {
   write(line_, 0620);
   const auto refused = PeersFile::load(path_);

@@ -43,6 +43,26 @@ TEST(PeersList, TakesAKeyAsItStandsInItsFile) {
   EXPECT_THAT(list_of("bob " + kBobKey + " bob@home pipe").find("bob")->purposes, ElementsAre(Purpose::pipe));
 }
 
+TEST(PeersList, TakesALineOfKeygenByTheNameOfItsComment) {
+  const auto list = list_of("udtcat-ed25519 " + kAliceKey + " alice@near pipe\n" + kBobKey + " bob@home\n");
+  ASSERT_NE(list.find("alice@near"), nullptr);
+  EXPECT_EQ(list.find("alice@near")->key, PublicKey::parse(kAliceKey));
+  EXPECT_THAT(list.find("alice@near")->purposes, ElementsAre(Purpose::pipe));
+  EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "bob@home");
+}
+
+TEST(PeersList, LetsNobodyInByALineOfAPlaceOfWhichSeveralMayHaveOneKey) {
+  const auto list = list_of("far:9000 " + kBobKey + "\n[2001:db8::1]:9001 " + kBobKey + "\nbob " + kBobKey +
+                            " pipe\nfar:1 " + kAliceKey + "\n");
+  EXPECT_EQ(list.size(), 1U);
+  for (const char* place : {"far:9000", "[2001:db8::1]:9001"})
+    EXPECT_EQ(list.find(place)->key, PublicKey::parse(kBobKey)) << place;
+  EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "bob");
+  EXPECT_EQ(list.find(PublicKey::parse(kAliceKey).value()), nullptr);
+  EXPECT_EQ(list.place_of(PublicKey::parse(kAliceKey).value())->name, "far:1");
+  EXPECT_THAT(list_error("far:9000 " + kBobKey + "\nfar:9000 " + kAliceKey), HasSubstr("has a line already, 1"));
+}
+
 TEST(PeersList, LimitsAPeerToItsPurposesAndServices) {
   const auto list = list_of("alice " + kAliceKey + " pipe,gridftp to=db,web\nbob " + kBobKey + " to=db\n");
   const Peer& alice = *list.find("alice");
@@ -66,7 +86,9 @@ TEST(PeersList, NamesTheLineOfEveryMistakeAndItsCure) {
       {"alice " + kAliceKey + " ,", "no purpose"},
       {"alice " + kAliceKey + " to=", "to=db,web"},
       {"alice " + kAliceKey + " to=db pipe", "\"pipe\" is a word too many"},
-      {"alice " + kAliceKey + " alice@home", "\"alice@home\" is no purpose"},
+      {"udtcat-ed25519 " + kAliceKey, "NAME of the peer is missing in front of its key"},
+      {"udtcat-ed25519 " + kAliceKey + " laptop", "NAME of the peer is missing in front of its key"},
+      {kAliceKey + " pipe", "NAME of the peer is missing in front of its key"},
       {std::string(65, 'a') + " " + kAliceKey, "1 to 64"},
       {"al\x80"
        "ce " +

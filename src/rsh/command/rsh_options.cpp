@@ -240,6 +240,7 @@ Result<RshOptions> parse_rsh_options(const Words& arguments) {
   options.peer.host = separated.host;
   UDTCAT_CHECK(read_ours(separated.ours, options));
   if (options.help) return options;
+  if (options.daemon) options.peer.port = options.ports.first;
   options.command_line = "udtcat rsh";
   for (const std::string& word : arguments) options.command_line += ' ' + tool::quoted(word);
   UDTCAT_TRY(options.ssh, read_ssh_words(separated.of_ssh));
