@@ -32,6 +32,15 @@ void leave_terminal_unread(PipeOptions& options) {
   core::log().info("stdin is a terminal and stdout is not: as with --recv-only, stdin is not read");
 }
 
+/// Where a listener's data go one way, its peer had better not wait for the end of its own stdin, a terminal.
+void invite_to_receive(PipeOptions& options) {
+  struct stat sink {};
+  const bool is_two_way = options.session.sends && options.session.receives && !options.exec;
+  if (options.form != Form::listen || !is_two_way || !has_data(STDIN_FILENO)) return;
+  // A terminal or the null device: nothing is done with what might come.
+  if (::fstat(STDOUT_FILENO, &sink) == 0 && S_ISCHR(sink.st_mode)) options.counterpart += " --recv-only";
+}
+
 /// A file that the shell made can be read by others unless its umask forbids that; --key-file would refuse it.
 void warn_of_open_file(Console& console) {
   struct stat about {};
@@ -78,6 +87,7 @@ class PipeJob final : public Job {
     else
       warn_of_protection(options_, console);
     leave_terminal_unread(options_);
+    invite_to_receive(options_);
     return {};
   }
   [[nodiscard]] Result<Words> facts() const override { return form_facts(options_); }

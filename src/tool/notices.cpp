@@ -4,8 +4,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "lib/core/log.hpp"
+#include "tool/peers_file.hpp"
 
 namespace udtcat::tool {
 
@@ -39,7 +41,8 @@ std::string refusal_text(const Endpoint& peer, const Error& why) {
 /// By its code: strangers can cause any number of texts.
 std::string kind_of_refusal(const Error& why) {
   // The code's own words speak of a shared key only.
-  return why.code == Errc::authentication_failed ? "the keys do not match" : make_error_code(why.code).message();
+  if (why.code != Errc::authentication_failed) return make_error_code(why.code).message();
+  return why.what.starts_with(kAdmitKey) ? "the peers file has no line with the key" : "the keys do not match";
 }
 
 }  // namespace
@@ -72,6 +75,12 @@ std::vector<RefusalPicture> RefusalLog::pictures() const {
   for (const auto& [reason, kind] : counts_)
     pictures.push_back({reason, kind.count, std::chrono::steady_clock::now() - kind.latest, kind.last});
   return pictures;
+}
+
+bool has_data(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return false;
+  return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || (S_ISREG(status.st_mode) && status.st_size > 0);
 }
 
 LocalStream::ReadResult WaitingNotice::read_some(std::span<std::byte> into) {

@@ -61,6 +61,9 @@ class RefusalLog {
 
 inline constexpr std::chrono::milliseconds kNoticePatience{3'000};  // guess: enough for an input that ends by itself
 
+/// Whether a descriptor is a pipe, a socket or a file that is not empty, as opposed to a terminal or the null device.
+[[nodiscard]] bool has_data(int descriptor);
+
 /// Stdin and stdout as they are. Once all output is written while stdin has given neither a byte nor its end, `notice`
 /// is called once, after a while.
 /// Threads: confined to the main thread.

@@ -149,13 +149,6 @@ class PipeSession {
   std::optional<Status> closed_;
 };
 
-/// Whether stdin is a pipe or a file that is not empty, as opposed to a terminal or the null device.
-bool stdin_has_data() {
-  struct stat status {};
-  if (::fstat(STDIN_FILENO, &status) != 0) return false;
-  return S_ISFIFO(status.st_mode) || (S_ISREG(status.st_mode) && status.st_size > 0);
-}
-
 PipeSession::PipeSession(SessionRun& run, const PipeOptions& options, std::unique_ptr<Connection> connection)
     : run_(run),
       options_(options),
@@ -212,7 +205,7 @@ Result<std::unique_ptr<LocalStream>> PipeSession::make_local() {
 }
 
 Result<std::unique_ptr<LocalStream>> PipeSession::make_stdio(const StdioHalves& halves) {
-  if (options_.session.sends && !halves.read && stdin_has_data())
+  if (options_.session.sends && !halves.read && has_data(STDIN_FILENO))
     core::log().warn("the other end only sends: standard input is not read");
   auto stdio = make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, halves);
   if (!stdio || !halves.read || !halves.write) return stdio;

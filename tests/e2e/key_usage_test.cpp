@@ -84,6 +84,25 @@ TEST_F(KeyUsage, WithoutAnyAListenerShowsANewOneOnItsTerminalApartFromTheCommand
   EXPECT_EQ(read_file(output), read_file(file.path()));
 }
 
+TEST_F(KeyUsage, WithoutAnyAListenerThatSendsAFileTellsTheOtherHostNotToReadItsTerminal) {
+  const RandomFile file(1, kMiB);
+  const auto log = home_.path() / "log";
+  const auto screen = home_.path() / "screen";
+  const auto told_by = [&](const std::string& words) {
+    const std::string command =
+        std::string("exec ") + UDTCAT_BINARY + " -l 127.0.0.1:" + std::to_string(port_) + words + " 2> " + log.string();
+    Process listener({.argv = {"script", "-qfec", command, screen.string()}});
+    EXPECT_TRUE(eventually(kAtOnce, [&] { return read_file(log).find("asks for the key:") != std::string::npos; }));
+    const std::string told = read_file(log).substr(read_file(log).find("udtcat 127.0.0.1"));
+    return told.substr(0, told.find('\n'));
+  };
+  const std::string plain = "udtcat 127.0.0.1 " + std::to_string(port_);
+  EXPECT_EQ(told_by(" < " + file.path().string()), plain + " --recv-only");
+  EXPECT_EQ(told_by(" < " + file.path().string() + " > " + (home_.path() / "copy").string()), plain);
+  EXPECT_EQ(told_by(" > " + (home_.path() / "copy").string()), plain + " --send-only");
+  EXPECT_EQ(told_by(""), plain) << "two people";
+}
+
 TEST_F(KeyUsage, WithoutAnyAndWithoutATerminalAListenerSaysHowToMakeOneAndLogsNone) {
   Process listener = listen({.key = ""});
   expect_exit(listener, kUsage, kAtOnce);

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tool/peers_file.hpp"
+
 namespace udtcat::tool {
 namespace {
 
@@ -36,6 +38,16 @@ TEST(RefusalLog, CountsPeersByTheKindOfReason) {
   EXPECT_THAT(pictures, testing::Contains(testing::Field(&RefusalPicture::reason, "the keys do not match")));
   EXPECT_LT(pictures[0].ago, 60s);
   EXPECT_THAT(pictures[0].last + pictures[1].last, HasSubstr("TLS: another"));
+}
+
+TEST(RefusalLog, TellsAKeyThatNobodyListsFromKeysThatDiffer) {
+  boost::asio::io_context io;
+  RefusalLog refusals(io);
+  refusals.add({}, {Errc::authentication_failed, std::string(kAdmitKey) + "KEY", "peers has no line with it"});
+  refusals.add({}, {Errc::authentication_failed, "TLS", "bad record"});
+  EXPECT_EQ(refusals.pictures().size(), 2U);
+  EXPECT_THAT(refusals.pictures(),
+              testing::Contains(testing::Field(&RefusalPicture::reason, "the peers file has no line with the key")));
 }
 
 /// Takes all at once; reads as the test says.
