@@ -26,7 +26,8 @@ std::optional<std::string> Absence::end(TimePoint now) {
   const bool was_told = std::exchange(told_, std::nullopt).has_value();
   const bool returns = std::exchange(was_here_, true);
   why_.clear();
-  if (!since || (!returns && !was_told)) return std::nullopt;
+  if (!since) return std::nullopt;
+  if (!returns && !was_told) return peer_ + " is connected";
   return fmt::format("{} is {} after {:.0f} s", peer_, returns ? "back" : "there",
                      std::chrono::duration<double>(now - *since).count());
 }

@@ -31,7 +31,7 @@ class Absence {
   /// An attempt has failed.  returns   a line for the user at the first failure, and at each of another code.
   /// While there are sessions only a refusal counts.
   [[nodiscard]] std::optional<std::string> on_failure(const Error& error, TimePoint now);
-  /// There is a new session.  returns   how long there was none, if the user knows of the absence
+  /// There is a new session.  returns   a line for the user where there was none, with for how long if he knows of that
   [[nodiscard]] std::optional<std::string> end(TimePoint now);
   /// There has been a session.
   [[nodiscard]] bool was_here() const { return was_here_; }

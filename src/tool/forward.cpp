@@ -111,6 +111,7 @@ void Forward::tidy_up() {
 /// A path that carries a dial and its refusal would have carried the answer of a session's other end, were it there.
 void Forward::on_refused(const std::vector<Endpoint>& addresses, const Error& why, Clock::time_point now) {
   if (answering() > 0) return refused_since_.reset();
+  dismiss_all(why);
   Clock::duration longest{0};
   for (const Session& each : sessions_) longest = std::max<Clock::duration>(longest, each.connection->stats().silence);
   const bool answered_since = refused_since_ && longest <= now - *refused_since_;
@@ -225,6 +226,18 @@ void Forward::arm_timer() {
   }));
 }
 
+/// The peer is there, and does not want us: waiting for it is in vain, as far as is known at this moment.
+void Forward::dismiss_all(const Error& why) {
+  for (Client& each : waiting_) dismiss(each, {why.code, "forward a client", why.message()});
+  waiting_.clear();
+  hold_fronts();
+}
+
+void Forward::dismiss(Client& client, const Error& why) {
+  bridge::reset(client.socket);
+  trouble_.report(client.address, why);
+}
+
 void Forward::dismiss_late() {
   const auto now = Clock::now();
   for (auto client = waiting_.begin(); client != waiting_.end();) {
@@ -237,10 +250,8 @@ void Forward::dismiss_late() {
       ++client;
       continue;
     }
-    bridge::reset(client->socket);
-    trouble_.report(client->address,
-                    {Errc::cannot_reach, "forward a client",
-                     fmt::format("no {} within {}", wish(client->service), core::format_duration(patience_))});
+    dismiss(*client, {Errc::cannot_reach, "forward a client",
+                      fmt::format("no {} within {}", wish(client->service), core::format_duration(patience_))});
     client = waiting_.erase(client);
   }
   place_clients();

@@ -84,7 +84,8 @@ class Forward {
   /// newest that answers has stood for 30 s.
   void tidy_up();
   /// Where all sessions are with one peer, and a new one was refused at one of `addresses`. Gives up those with such an
-  /// address that have been silent since before the first refusal, once refusals have come for three seconds.
+  /// address that have been silent since before the first refusal, once refusals have come for three seconds. Where no
+  /// session answers, the clients that wait are reset: each that comes has the peer dialled anew.
   void on_refused(const std::vector<Endpoint>& addresses, const Error& why, std::chrono::steady_clock::time_point now);
   /// Ends the sessions that have lost a service.
   void recheck();
@@ -119,6 +120,8 @@ class Forward {
   void place_clients();
   void hold_fronts();
   void arm_timer();
+  void dismiss_all(const Error& why);
+  void dismiss(Client& client, const Error& why);
   void dismiss_late();
   void remove(std::list<Session>::iterator session, const Status& how);
 

@@ -20,7 +20,8 @@ struct AbsenceTest : testing::Test {
   Absence absence{"far:9000", now};
 };
 
-TEST_F(AbsenceTest, IsNoNewsWhereTheFirstAttemptSucceeds) {
+TEST_F(AbsenceTest, EndsWithALineWhereTheFirstAttemptSucceedsAndIsNoNewsOfFurtherSessions) {
+  EXPECT_EQ(absence.end(now), "far:9000 is connected");
   EXPECT_EQ(absence.end(now), std::nullopt);
   EXPECT_FALSE(absence.picture(now));
 }
@@ -37,7 +38,7 @@ TEST_F(AbsenceTest, IsToldOnceForEachKindOfReasonAndAtItsEnd) {
 }
 
 TEST_F(AbsenceTest, OfASilentPeerCountsFromARefusal) {
-  EXPECT_EQ(absence.end(now), std::nullopt);
+  std::ignore = absence.end(now);
   EXPECT_EQ(fails(kSilent), std::nullopt) << "a session may go on";
   EXPECT_FALSE(absence.picture(now));
   EXPECT_NE(fails(kOtherKey), std::nullopt);

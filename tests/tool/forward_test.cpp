@@ -119,6 +119,28 @@ TEST_F(ForwardTest, ResetsAClientForWhichThereWasNoneInTime) {
   EXPECT_EQ(bridge::read_error(client), boost::asio::error::connection_reset);
 }
 
+TEST_F(ForwardTest, ResetsAtOnceWhoWaitsForAPeerThatRefuses) {
+  make(1h);
+  tcp::socket& client = come();
+  ASSERT_TRUE(waits(1));
+  const Error why{Errc::authentication_failed, "connect to far:9000", "the listener does not know our key"};
+  forward->on_refused({bridge::loopback_v4()}, why, std::chrono::steady_clock::now());
+  EXPECT_EQ(waiting(), 0U);
+  EXPECT_EQ(bridge::read_error(client), boost::asio::error::connection_reset);
+  add(10);
+  come();
+  EXPECT_TRUE(takes(0, 1)) << "it does so no longer";
+}
+
+TEST_F(ForwardTest, KeepsWhoWaitsForRoomBesideASessionThatAnswers) {
+  make(1h);
+  add(1);
+  for (int i = 0; i < 2; ++i) come();
+  ASSERT_TRUE(takes(0, 1) && waits(1));
+  forward->on_refused({}, {Errc::authentication_failed, "connect", "no"}, std::chrono::steady_clock::now());
+  EXPECT_EQ(waiting(), 1U);
+}
+
 TEST_F(ForwardTest, GivesClientsToTheNewestSessionWithRoomAndWantsAnotherWhereAllAreFull) {
   make();
   add(1);
