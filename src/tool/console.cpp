@@ -30,6 +30,12 @@ constexpr std::size_t kMaxAtOnceBytes = 4096;  // spec: PIPE_BUF; a pipe that po
 
 constexpr std::size_t kMaxStatusBytes = 1024;  // guess: of the widest window
 
+std::tm local_time(std::time_t seconds) {
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  return local;
+}
+
 bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80; }
 
 /// The first `columns` characters of printable text, each of which is taken for one column.
@@ -53,6 +59,11 @@ void Console::name_host(std::string_view host) {
   host_ = core::printable(host, core::kShownBytes);
 }
 
+void Console::date_lines() {
+  const core::MutexLock lock(mutex_);
+  dated_ = !for_journal_ && ::isatty(descriptor_) != 1;
+}
+
 void Console::line(std::string_view text, LineLevel level) {
   constexpr std::string_view kName = "udtcat: ";
   const core::MutexLock lock(mutex_);
@@ -61,6 +72,7 @@ void Console::line(std::string_view text, LineLevel level) {
     output += fmt::format("<{}>", static_cast<int>(level));
     if (text.starts_with(kName)) text.remove_prefix(kName.size());
   }
+  if (dated_ && text.starts_with(kName)) output += fmt::format("{:%F %T} ", local_time(std::time(nullptr)));
   if (!host_.empty() && text.starts_with(kName)) {
     output += fmt::format("udtcat ({}): ", host_);
     text.remove_prefix(kName.size());
@@ -155,9 +167,7 @@ std::string time_of_day() {
   const auto now = std::chrono::system_clock::now();
   const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
-  std::tm local{};
-  ::localtime_r(&seconds, &local);
-  return fmt::format("{:%T}.{:03}", local, ms);
+  return fmt::format("{:%T}.{:03}", local_time(seconds), ms);
 }
 
 }  // namespace

@@ -27,6 +27,9 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
+  /// From now on lines that begin with our name have the day and the time before it; but at a terminal, where somebody
+  /// watches, and in a journal, which has them.
+  void date_lines();
   /// From now on lines that begin with our name say `host` behind it: they come out among those of another host.
   void name_host(std::string_view host);
   /// Writes `text` as a line of its own, in the place of the status if there is one.
@@ -50,7 +53,8 @@ class Console {
   core::Mutex mutex_;
   std::string host_ UDTCAT_GUARDED_BY(mutex_);                // empty: the user's own
   std::size_t status_columns_ UDTCAT_GUARDED_BY(mutex_) = 0;  // 0: no status is shown
-  bool stuck_ UDTCAT_GUARDED_BY(mutex_) = false;              // the last write had to be dropped
+  bool dated_ UDTCAT_GUARDED_BY(mutex_) = false;
+  bool stuck_ UDTCAT_GUARDED_BY(mutex_) = false;  // the last write had to be dropped
 };
 
 /// Gives the library's log a place on stderr.

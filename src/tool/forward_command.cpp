@@ -122,6 +122,7 @@ class ForwardCommand {
 
   [[nodiscard]] ExitStatus run(FoundCredentials found) {
     allow_descriptors(kAllDescriptors);
+    run_.console().date_lines();
     if (auto started = start(std::move(found)); !started) return run_.fail_to_start(std::move(started.error()));
     run_.watch([this] { return forward_.total(); });
     if (redial_) run_.wait_for(dialling());
@@ -181,8 +182,10 @@ Status ForwardCommand::start(FoundCredentials found) {
       core::log().warn("{}", complaint);
   const auto take = [this](std::unique_ptr<Connection> connection) { forward_.add(std::move(connection)); };
   if (options_.listens) {
+    const bool is_told = found.generated || options_.local.port == 0;
     UDTCAT_TRY(listener_, PeerListener::start(run_, options_, std::move(found), take));
     if (peers_) run_.on_reload([this] { forward_.recheck(); });
+    if (!is_told) run_.say("waiting for peers on " + listener_->places());
     return {};
   }
   redial_ = std::make_unique<Redial>(run_.io(), options_, std::move(found.credentials), take,

@@ -222,6 +222,8 @@ void SessionRun::conclude() {
   // The user knows of a signal.
   const bool is_unknown = error_ && signal_ == 0;
   if (is_unknown) console_.line("udtcat: " + describe(*error_), LineLevel::error);
+  const bool is_cut = signal_ != 0 || status_ == ExitStatus::peer_lost;
+  if (is_cut && figures_ && rules_.after_cut != nullptr) say(rules_.after_cut);
   if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
   const Why limited_by = why_since({}, end.stats.evidence);
   if (says_why_ && figures_) console_.line("udtcat: " + limited_by.text);

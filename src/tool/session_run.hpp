@@ -33,8 +33,12 @@ struct EndRules {
   std::optional<ExitStatus> failure{};              ///< the status of every error of ours; none: the error's own
   std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
   std::chrono::milliseconds signal_grace = kSignalGrace;
+  /// Said of a run that moved something when it was cut: how it goes on; null: nothing.
+  const char* after_cut = nullptr;
   bool as_ssh = false;  ///< SIGUSR1, by which rsync ends its remote shell, is an end
 };
+
+inline constexpr const char* kSameCommand = "the same command goes on where this one was cut";
 
 /// The time that a program which we run for a peer has to end, from the signal that stops us.
 // spec: docs/spec/rsh.md §5: until SIGKILL, and a little

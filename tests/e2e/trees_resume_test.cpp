@@ -135,6 +135,7 @@ TEST_F(TreesCutTest, BySigtermOfTheSenderKeepTheirPartsAndGoOn) {
   expect_exit(sender, kTerminated, kAtOnce);
   expect_exit(receiver, kPeerLost, kAtOnce);
   expect_says(receiver, "SIGTERM");
+  for (const Process* process : {&sender, &receiver}) expect_says(*process, "the same command goes on");
   EXPECT_TRUE(has_parts());
   expect_nothing_false();
   expect_goes_on();

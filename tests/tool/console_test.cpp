@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -34,6 +35,20 @@ TEST_F(ConsoleTest, NamesItsHostBehindOurNameWhereItIsTold) {
   console_.line("udtcat: a line");
   console_.line("{}");
   EXPECT_EQ(pipe_.drain(), "udtcat (beta?): a line\n{}\n");
+}
+
+TEST_F(ConsoleTest, DatesItsLinesWhereAFileTakesThem) {
+  console_.date_lines();
+  console_.line("udtcat: a line");
+  console_.line("{}");
+  EXPECT_THAT(pipe_.drain(), testing::MatchesRegex("[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} udtcat: a line\n[{][}]\n"));
+}
+
+TEST_F(ConsoleTest, LeavesTheTimeToAJournal) {
+  Console journal(pipe_.writer(), true);
+  journal.date_lines();
+  journal.line("udtcat: a line");
+  EXPECT_EQ(pipe_.drain(), "<5>a line\n");
 }
 
 TEST_F(ConsoleTest, RewritesTheStatus) {

@@ -57,6 +57,19 @@ TEST_F(SessionRunDeathTest, NamesThePeerThatIsLost) {
   EXPECT_EXIT(run_and_exit(lose), ExitedWithCode(5), "^udtcat: hear from the peer: silence .peer 192.0.2.7:5555.\n$");
 }
 
+TEST_F(SessionRunDeathTest, SaysHowToGoOnAfterACutOfWhatHadBegun) {
+  const auto lose = [&](bool has_begun, const Error& why) {
+    options_.progress = false;
+    SessionRun run(options_, console_, {.after_cut = kSameCommand});
+    if (has_begun) run.watch_peer(peer);
+    run.finish(why);
+    ::_exit(to_int(run.run()));
+  };
+  EXPECT_EXIT(lose(true, kLost), ExitedWithCode(5), "silence .*\nudtcat: the same command goes on where .* cut\n$");
+  EXPECT_EXIT(lose(false, kLost), ExitedWithCode(5), "^udtcat: hear from the peer: silence\n$");
+  EXPECT_EXIT(lose(true, {Errc::local_write_failed, "write", "full"}), ExitedWithCode(7), "^udtcat: write: full\n$");
+}
+
 TEST_F(SessionRunDeathTest, KeepsToTheFirstReason) {
   const auto twice = [](SessionRun& run) {
     run.finish(kLost);

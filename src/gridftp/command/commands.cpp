@@ -64,7 +64,7 @@ std::string unproved(const ClientOptions& options) {
 }
 
 ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found, Console& console) {
-  tool::SessionRun run(options, console);
+  tool::SessionRun run(options, console, {.after_cut = tool::kSameCommand});
   auto transfer = options.transfer;
   if (found.credentials) transfer.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
   if (transfer.data.kind != DataKind::session || transfer.data.session.protection == Protection::clear)
@@ -146,6 +146,7 @@ void count(const MovedBytes& moved, ConnectionStats& stats) {
 ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, Console& console) {
   tool::allow_descriptors(tool::kAllDescriptors);
   tool::SessionRun run(options, console);
+  console.date_lines();
   auto root = ServedRoot::open(options.root);
   if (!root) return run.fail_to_start(std::move(root.error()));
   auto locals = resolve(options.local, options.family);

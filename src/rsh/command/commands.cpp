@@ -191,6 +191,7 @@ class DaemonJob final : public tool::Job {
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
     SessionRun run(options_, context.console, {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
+    context.console.date_lines();
     auto list = read_list(options_.allow);
     if (!list) return run.fail_to_start(std::move(list.error()));
     constexpr std::uint64_t kDescriptors = 4096;  // guess: sixteen for each command

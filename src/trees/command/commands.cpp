@@ -58,7 +58,9 @@ class TreeJob final : public tool::Job {
     return tool::Words{fmt::format("{} {} {} {}", sends ? "sends" : "receives", what, sends ? "to" : "from", where)};
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
-    SessionRun run(options_, context.console);
+    // A listener for many ends with none of them.
+    const bool is_one = options_.way != Way::listen || options_.once;
+    SessionRun run(options_, context.console, {.after_cut = is_one ? tool::kSameCommand : nullptr});
     tool::allow_descriptors(kDescriptors);
     if (options_.way == Way::listen) {
       TreeListener listener(run, options_);

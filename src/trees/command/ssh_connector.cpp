@@ -71,7 +71,7 @@ void SshConnector::finish_if_over() {
     if (!has_begun) return run_.finish_as(tool::ExitStatus::unreachable);
     return run_.finish(Error{Errc::peer_lost,
                              (options_.role == Role::sends ? "send to " : "receive from ") + options_.destination,
-                             "its end is gone; the same command goes on where this one was cut"});
+                             "its end is gone"});
   }
   finish_run(run_, options_, result_of(*worked_, std::nullopt, *tally_), *tally_);
 }

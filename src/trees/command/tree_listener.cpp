@@ -28,6 +28,12 @@ std::string counted(const Connection& connection) {
   return fmt::format("{:x}", core::host_of(connection.peer()));
 }
 
+/// The end that came is the one that begins again.
+const char* after_cut(const Error& error) {
+  const bool is_cut = tool::exit_status_of(error.code) == tool::ExitStatus::peer_lost;
+  return is_cut ? "; its same command goes on where this one was cut" : "";
+}
+
 }  // namespace
 
 Status TreeListener::start(tool::FoundCredentials found) {
@@ -37,6 +43,7 @@ Status TreeListener::start(tool::FoundCredentials found) {
   UDTCAT_TRY(listener_, tool::PeerListener::start(
                             run_, options_, std::move(found),
                             [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
+  if (!options_.once) run_.console().date_lines();
   run_.on_interrupt([this](const Error& why) {
     if (guests_.empty()) return run_.finish(why);
     for (const Guest& guest : guests_) guest.session->connection().abort(why);
@@ -135,7 +142,9 @@ void TreeListener::on_over(const Guest& guest) {
   if (result)
     run_.say(fmt::format("{}: {}", guest.name, sentence_of(guest.session->tally())));
   else if (!options_.once)
-    run_.console().line(fmt::format("udtcat: {}: {}", guest.name, result.error().message()), tool::LineLevel::error);
+    run_.console().line(
+        fmt::format("udtcat: {}: {}{}", guest.name, result.error().message(), after_cut(result.error())),
+        tool::LineLevel::error);
   const bool is_last = options_.once || run_.signal() != 0;
   boost::asio::post(run_.io(), [this, number = guest.number, result, is_last] {
     // The last one stays: the run's last figures are its own.
