@@ -153,9 +153,15 @@ std::string meant_word(const Commands& commands, const Command& command, const W
   const std::size_t at = command.words.size();
   Words words;
   for (const Command& row : commands)
-    if (row.words.size() > at && std::equal(command.words.begin(), command.words.end(), row.words.begin()))
+    if (row.words.size() > at && std::equal(command.words.begin(), command.words.end(), row.words.begin()) &&
+        row.options != nullptr && std::ranges::find(words, row.words[at]) == words.end())
       words.push_back(row.words[at]);
-  return did_you_mean(arguments.front(), words);
+  if (const std::string meant = did_you_mean(arguments.front(), words); !meant.empty()) return meant;
+  const std::string option = "--" + arguments.front();
+  for (const DeclaredOption& each : command.options != nullptr ? command.options() : DeclaredOptions())
+    if (std::ranges::find(each.names, option) != each.names.end()) return "; did you mean " + option + "?";
+  if (at > 0 || arguments.front().starts_with('-')) return "";
+  return fmt::format("; the commands are {}", fmt::join(words, ", "));
 }
 
 Asked understand(const Commands& commands, Words arguments) {

@@ -39,6 +39,11 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
     least = far;
     nearest = &word;
   }
+  constexpr std::size_t kMinBeginning = 4;  // guess: "--r" is the beginning of too many
+  const auto begins = [&](const std::string& word) { return word.starts_with(typed); };
+  if (const auto found = std::ranges::find_if(words, begins);
+      nearest == nullptr && typed.size() >= kMinBeginning && found != words.end())
+    nearest = &*found;
   return nearest == nullptr ? "" : "; did you mean " + *nearest + "?";
 }
 

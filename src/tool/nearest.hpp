@@ -13,7 +13,7 @@ namespace udtcat::tool {
 /// source: Damerau's distance, as optimal string alignment
 [[nodiscard]] std::size_t distance(std::string_view one, std::string_view other);
 
-/// "; did you mean WORD?" for the nearest of `words`; empty where none is near.
+/// "; did you mean WORD?" for the nearest of `words`, or one that begins so; empty where none is near.
 [[nodiscard]] std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words);
 
 }  // namespace udtcat::tool

@@ -39,6 +39,9 @@ Status read_operands(const CommandLine& line, PipeOptions& options) {
     return store(remote_address_value("HOST:PORT", words.front()), options.peer);
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const bool has_port = words.size() == 2 && std::ranges::count(words[0], ':') == 1;  // an IPv6 address has more
+  if (words.size() == 1)
+    return misplaced(fmt::format("arguments \"{}\"", words[0]),
+                     fmt::format("a port is missing, as in udtcat {} 9000; {}", words[0], kForms));
   if (words.size() != 2 || has_port || !std::ranges::all_of(words[1], is_digit))
     return misplaced(words.empty() ? "no arguments" : fmt::format("arguments \"{}\"", fmt::join(words, " ")), kForms);
   return store(host_and_port(words[0], words[1]), options.peer);
@@ -174,6 +177,7 @@ void add_pipe_options(CommandLine& line, PipeOptions& options) {
   line.value("--config", [](const std::string& path) -> Status {
     return misplaced("--config " + path, "it comes first, as in udtcat --config FILE, and then only options");
   });
+  line.refuse("-p", "the port follows -l itself, as in udtcat -l 9000");
   line.question("-V,--version", options.asks_version);
   line.check([&] { return check_plain(line, options); });
   line.check([&] { return check_places(line, options); });

@@ -36,5 +36,10 @@ TEST(DidYouMean, IsSilentWhereNothingIsNear) {
   EXPECT_EQ(did_you_mean("key", {}), "");
 }
 
+TEST(DidYouMean, TakesTheBeginningOfAWord) {
+  EXPECT_EQ(did_you_mean("stat", {"send", "status"}), "; did you mean status?");
+  EXPECT_EQ(did_you_mean("sen", {"receive", "sendmail"}), "") << "too little to tell";
+}
+
 }  // namespace
 }  // namespace udtcat::tool

@@ -52,6 +52,8 @@ TEST(Options, NameTheNearestWhereOneIsUnknown) {
   EXPECT_THAT(complaint("h 1 --raet=1M"), HasSubstr("did you mean --rate?"));
   EXPECT_THAT(complaint("h 1 --protect privat"), HasSubstr("did you mean private?"));
   EXPECT_THAT(complaint("h 1 --frobnicate"), testing::Not(HasSubstr("did you mean")));
+  EXPECT_THAT(complaint("far"), HasSubstr("a port is missing, as in udtcat far 9000"));
+  EXPECT_THAT(complaint("-lp 9000"), HasSubstr("the port follows -l itself, as in udtcat -l 9000"));
   EXPECT_THAT(complaint("send file"), HasSubstr("arguments \"send file\": allowed: HOST PORT"));
 }
 

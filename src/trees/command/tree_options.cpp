@@ -130,7 +130,8 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
       const auto at = colon_of(word);
       if (at == std::string::npos || word.substr(0, at) != options.destination)
         return misplaced(fmt::format("\"{}\"", word),
-                         fmt::format("allowed: paths of one host, as in {}:PATH", options.destination));
+                         fmt::format("allowed: paths of one host, as in {}:PATH; a directory here is --into DIRECTORY",
+                                     options.destination));
       const std::string path = word.substr(at + 1);
       UDTCAT_CHECK(check_is_no_port(options.destination, path));
       options.selection.paths.push_back(path.empty() ? "." : path);
@@ -243,12 +244,20 @@ void add_verify_options(CommandLine& line, VerifyOptions& options) {
   });
 }
 
+/// Options of rsync that people try here.
+Error with_rsyncs(Error error) {
+  for (const char* name : {"--delete", "--exclude", "--include", "--dry-run"})
+    if (error.what.starts_with(fmt::format("option \"{}", name)))
+      error.cause = fmt::format("unknown here; udr rsync {} does that", name);
+  return error;
+}
+
 template <typename Options>
 Result<Options> parse(const char* command, void (*add)(CommandLine&, Options&), const Words& arguments) {
   Options options;
   CommandLine line(command);
   add(line, options);
-  UDTCAT_CHECK(line.read(arguments));
+  if (const Status read = line.read(arguments); !read) return tl::unexpected(with_rsyncs(read.error()));
   options.help = line.wants_help();
   return options;
 }
