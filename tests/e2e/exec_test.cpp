@@ -45,7 +45,7 @@ TEST_F(Exec, ThatTakesAllAndFailsIsKnownAtBothEnds) {
     Process listener = listen_into(command);
     Process connector = connect({.args = {"--send-only"}, .in = open_for_reading(file.path())});
     expect_exit(connector, kReadOrWriteFailed);
-    expect_says(connector, "command: ended with status 3");
+    expect_says(connector, "the command there ended with status 3");
     expect_exit(listener, kReadOrWriteFailed);
     expect_says(listener, "udtcat: command: ended with status 3");
     port_ = free_port();
@@ -77,7 +77,7 @@ TEST_F(Exec, IsASourceWhoseFailureIsNeverACleanEnd) {
         connect({.args = {"--send-only", "--exec", std::string("echo part; exit ") + (fails ? "4" : "0")}});
     expect_exit(connector, fails ? kReadOrWriteFailed : kSuccess);
     expect_exit(listener, fails ? kReadOrWriteFailed : kSuccess);
-    if (fails) expect_says(listener, "remote read failed: command: ended with status 4");
+    if (fails) expect_says(listener, "udtcat: the command there ended with status 4");
     if (fails) expect_says(connector, "udtcat: command: ended with status 4");
     port_ = free_port();
   }

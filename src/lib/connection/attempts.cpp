@@ -17,6 +17,8 @@ using boost::asio::ip::udp;
 
 namespace {
 
+constexpr const char* kNobody = "nobody answered";
+
 /// A listener without room may have some soon; the lack of our own resources lasts.
 bool worth_another_attempt(Errc code, bool somebody_answered) {
   return code == Errc::cannot_reach || code == Errc::connection_broken ||
@@ -160,12 +162,15 @@ Error Attempts::keys_differ(const std::string& cause) const {
 
 Error Attempts::unreachable() const {
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - started_);
-  std::string cause = last_error_ ? last_error_->cause : "nobody answered";
+  std::string cause = last_error_ ? last_error_->cause : kNobody;
   if (last_error_ && last_error_->code == Errc::out_of_resources)
     cause = last_error_->message();
   else if (somebody_answered_)
     cause = "somebody answered, but: " + last_error_->message() +
             "; is it a udtcat without --plain that waits for one peer more?";
+  if (cause == kNobody && !request_.addresses.empty())
+    cause += " at UDP port " + std::to_string(request_.addresses.front().port()) +
+             ": nothing listens there, or a firewall drops UDP on the way";
   return {Errc::cannot_reach, "reach " + request_.peer_name + " for " + std::to_string(waited.count()) + " s", cause};
 }
 

@@ -236,10 +236,18 @@ void Multiplexer::read_on() {
   session_->async_read([this](Result<session::Block> block) { on_block(std::move(block)); });
 }
 
+/// A firewall that came in between shows in what has not been answered.
+Error Multiplexer::with_silence(Error error) const {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(liveness_.unanswered(now())).count();
+  if (error.code == Errc::connection_broken && liveness_.quiet(now()))
+    error.cause += "; nothing has come in answer for " + std::to_string(seconds) + " s";
+  return error;
+}
+
 void Multiplexer::on_block(Result<session::Block> block) {
   reading_ = false;
   if (state_ == State::breaking || state_ == State::over) return;
-  if (!block) return break_off(block.error(), block.error().code != Errc::connection_broken);
+  if (!block) return break_off(with_silence(block.error()), block.error().code != Errc::connection_broken);
   if (auto taken = take_frames(*block); !taken) return break_off(taken.error(), true);
   read_on();
 }

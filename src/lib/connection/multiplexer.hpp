@@ -121,6 +121,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void on_written(const Status& status);
 
   void read_on();
+  [[nodiscard]] Error with_silence(Error error) const;
   void on_block(Result<session::Block> block);
   [[nodiscard]] Status take_frames(session::Block& block);
   [[nodiscard]] Status take_frame(Frame& frame, session::Block& block);

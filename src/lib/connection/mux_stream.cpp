@@ -17,13 +17,20 @@ tl::unexpected<Error> violation(StreamId id, const char* why) {
   return fail(Errc::protocol_violated, "stream " + std::to_string(id), why);
 }
 
+/// The peer says "command: ended with status 1" of a command that it ran for the stream.
+Error failed_there(Errc code, const char* what, std::string_view text) {
+  constexpr std::string_view kCommand = "command: ";
+  if (!text.starts_with(kCommand)) return {code, what, std::string(text)};
+  return {code, "", "the command there " + std::string(text.substr(kCommand.size()))};
+}
+
 /// The peer's words for what became of the stream at its end.
 Error error_of(const Reset& reset) {
   switch (reset.cause) {
     case ResetCause::read_failed:
-      return {Errc::remote_read_failed, "remote read failed", reset.text};
+      return failed_there(Errc::remote_read_failed, "remote read failed", reset.text);
     case ResetCause::write_failed:
-      return {Errc::remote_write_failed, "remote write failed", reset.text};
+      return failed_there(Errc::remote_write_failed, "remote write failed", reset.text);
     case ResetCause::connect_failed:
       return {Errc::remote_connect_failed, "remote connect failed", reset.text};
     case ResetCause::refused:

@@ -73,6 +73,21 @@ TEST_F(DialerTest, GivesUpSoonWhenThePortIsClosed) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, 8s) << "well before the ten seconds for a host that says nothing";
 }
 
+TEST_F(DialerTest, NamesThePortWhereNobodyAnswers) {
+  start_listening(listen_request());
+  auto request = dial_request();
+  const boost::asio::ip::udp::socket silent(io, {boost::asio::ip::address_v4::loopback(), 0});
+  const std::uint16_t port = silent.local_endpoint().port();
+  request.addresses = {request.addresses.front().with_port(port)};
+  request.timeout = 300ms;
+  start_dialing(std::move(request));
+  run_until_dialed();
+  EXPECT_EQ(error(), Errc::cannot_reach);
+  EXPECT_NE(result->error().message().find("nobody answered at UDP port " + std::to_string(port) + ": "),
+            std::string::npos)
+      << result->error().message();
+}
+
 TEST_F(DialerTest, AsksAClosedPortForAsLongAsItIsTold) {
   start_listening(listen_request());
   auto request = dial_request();

@@ -368,6 +368,21 @@ TEST_F(MultiplexerTest, TellsOnceOfEachSilenceInWhichThePeerOwesAnAnswer) {
   EXPECT_EQ(told, 1);
 }
 
+TEST_F(MultiplexerTest, SaysForHowLongNothingCameInAnswerWhereTheLinkBreaksInASilence) {
+  options.idle_timeout = 20s;
+  connect();
+  open();
+  const auto hear = std::exchange(from_listener->wake_reader, [] {});
+  ASSERT_TRUE(run_until([&] { return !connector.connection->answers(); }));
+  from_listener->bytes.clear();
+  from_listener->cut = true;
+  from_listener->wake_reader = hear;
+  hear();
+  ASSERT_TRUE(run_until([this] { return connector.closed.has_value(); }));
+  EXPECT_NE(connector.closed->error().message().find("nothing has come in answer for "), std::string::npos)
+      << connector.closed->error().message();
+}
+
 TEST_F(MultiplexerTest, SendsWhatItHeldBackAtOnceWhenThePeerIsHeardAfterALongSilence) {
   options.idle_timeout = 20s;
   connect(Protection::private_, 1, 0);

@@ -272,6 +272,13 @@ TEST_F(MuxStreamTest, NamesWhatHappenedAtTheOtherEnd) {
   EXPECT_TRUE(host.sent.empty()) << "a reset is not answered";
 }
 
+TEST_F(MuxStreamTest, SaysOfACommandThereThatItIsThere) {
+  attach();
+  stream.on_reset({ResetCause::write_failed, 0, "command: ended with status 1"});
+  EXPECT_EQ(error(), Errc::remote_write_failed);
+  EXPECT_EQ(host.outcome->error->message(), "the command there ended with status 1");
+}
+
 TEST_F(MuxStreamTest, EndsOnce) {
   attach();
   stream.fail({Errc::peer_lost, "peer", "lost"});

@@ -148,7 +148,8 @@ Error NativeChannel::broken(const char* doing) const {
   if (connection_.state() == UdtConnection::State::forgotten)
     return {Errc::connection_broken, what,
             "the other end knows nothing of this session: it was started again, or has given it up"};
-  return {Errc::connection_broken, what, "the peer's transport closed the connection"};
+  return {Errc::connection_broken, what,
+          "the peer's transport closed the connection: it has ended, or heard nothing of us for too long"};
 }
 
 void NativeChannel::post(std::function<void(Status)> handler, Status status) {
