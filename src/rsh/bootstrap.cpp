@@ -154,9 +154,8 @@ void Bootstrap::on_output_end() {
 
 void Bootstrap::on_missing(const MissingLine& line) {
   if (!push_)
-    return on_absent(
-        fmt::format("no udtcat there ({})", line.system),
-        "--push brings this one (udr --push rsync ...); or install it there, or name it by --remote-udtcat PATH");
+    return on_absent(fmt::format("no udtcat there ({})", line.system),
+                     "--push brings this one; or install it there, or name it by --remote-udtcat PATH");
   if (line.system != push_->system)
     return on_absent(fmt::format("no udtcat there, and this one runs on {}, not on {}", push_->system, line.system),
                      "install udtcat there");

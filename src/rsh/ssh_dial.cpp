@@ -181,7 +181,7 @@ void SshDial::dial(const ConnectLine& line) {
   if (line.port == 0)
     return handlers_.on_no_session(
         {Errc::cannot_reach, fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
-         "choose others there by --port"});
+         "each command there needs one of its own: choose more by --port"});
   if (finding_ == Finding::udp_blocked || finding_ == Finding::udp_slow)
     return handlers_.on_no_session({Errc::cannot_reach,
                                     fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),

@@ -61,6 +61,8 @@ std::string clock_text(std::chrono::nanoseconds elapsed) {
 }
 
 std::string summary_line(const Sample& end) {
+  if (payload_bytes(end.stats) == 0)
+    return fmt::format("nothing had to be moved, in {:.2f} s", duration<double>(end.elapsed).count());
   const auto rate = BitRate::from_bytes_per(payload_bytes(end.stats), end.elapsed);
   return fmt::format("{} in {:.2f} s, {} ({}){}", payload_text(end.stats), duration<double>(end.elapsed).count(),
                      core::format_rate(rate), core::format_bit_rate(rate), path_text(end.stats));

@@ -7,6 +7,11 @@
 namespace udtcat::tool {
 namespace {
 
+TEST(Figures, SayThatNothingHadToBeMoved) {
+  const Sample end{.stats = {}, .elapsed = std::chrono::milliseconds(1920)};
+  EXPECT_EQ(summary_line(end), "nothing had to be moved, in 1.92 s");
+}
+
 using namespace std::chrono_literals;
 
 Sample sample(std::uint64_t sent, std::uint64_t received, std::chrono::nanoseconds elapsed) {
