@@ -18,7 +18,7 @@ constexpr const char* kFirstSteps = R"(an encrypted pipe for long fat networks. 
                udtcat HOST:9000 < file                       there
   files        udtcat receive -l 9000                        here, into this directory: shows a key likewise
                udtcat send DIRECTORY HOST 9000               there; or by ssh's login: udtcat send DIRECTORY HOST:
-  a command    udr rsync -a src/ HOST:dst/                   scp, sftp, git, borg, restic likewise, by ssh's login
+  a command    udr rsync -a src/ HOST:dst/                   scp, sftp, git, borg likewise, by ssh's login
                udtcat rsh HOST 'tar c /data' > data.tar
   a forward    udtcat -l 9000 --to localhost:5432            beside the service
                udtcat HOST:9000 --from 5432                  beside its clients
