@@ -32,12 +32,15 @@ std::string name_of(const StreamSocket& socket) {
 }  // namespace
 
 SocketStream::SocketStream(StreamSocket socket, SocketEnd end)
-    : socket_(std::move(socket)), name_(name_of(socket_)), open_halves_(end == SocketEnd::receipted ? 2 : 0) {
+    : socket_(std::move(socket)),
+      name_(name_of(socket_)),
+      open_halves_(end == SocketEnd::receipted ? 2 : 0),
+      acks_(socket_, [this] { on_lost(); }) {
   boost::system::error_code error;
   // Each may fail on a socket that the peer has reset meanwhile; the first read or write tells that.
   socket_.non_blocking(true, error);
   socket_.set_option(tcp::no_delay(true), error);
-  socket_.set_option(boost::asio::socket_base::keep_alive(true), error);
+  keep_alive(socket_);
   if (open_halves_ > 0) close_as_a_reset(true);
 }
 
@@ -58,6 +61,7 @@ void SocketStream::half_has_ended() {
 
 LocalStream::ReadResult SocketStream::read_some(std::span<std::byte> into) {
   UDTCAT_INVARIANT(!into.empty(), "the caller asks only when it has room");
+  if (is_lost_) return {.state = ReadState::failed, .error = std::make_error_code(std::errc::timed_out)};
   boost::system::error_code error;
   const std::size_t bytes = socket_.read_some(boost::asio::buffer(into.data(), into.size()), error);
   if (!error) return {.state = ReadState::data, .bytes = bytes};
@@ -76,15 +80,24 @@ void SocketStream::async_wait_readable(WaitHandler handler) {
 void SocketStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
   socket_.async_write_some(
       boost::asio::buffer(from.data(), from.size()),
-      lifetime_.guard([handler = std::move(handler)](const boost::system::error_code& error, std::size_t bytes) {
-        handler(from_asio(error), bytes);
+      lifetime_.guard([this, handler = std::move(handler)](const boost::system::error_code& error, std::size_t bytes) {
+        handler(is_lost_ ? std::make_error_code(std::errc::timed_out) : from_asio(error), bytes);
       }));
+  acks_.sent();
+}
+
+/// What waits for the socket ends, and says so.
+void SocketStream::on_lost() {
+  is_lost_ = true;
+  boost::system::error_code none;
+  socket_.cancel(none);
 }
 
 void SocketStream::async_finish(FinishHandler handler) {
   half_has_ended();  // first: the peer may close as soon as it sees the end
   boost::system::error_code error;
   socket_.shutdown(StreamSocket::shutdown_send, error);
+  acks_.sent();
   boost::asio::post(socket_.get_executor(),
                     lifetime_.guard([handler = std::move(handler), error] { handler(from_asio(error)); }));
 }

@@ -6,16 +6,12 @@
 #include <span>
 #include <string>
 
-#include <boost/asio/generic/stream_protocol.hpp>
-
 #include <udtcat/local_stream.hpp>
 
+#include "lib/bridge/tcp_liveness.hpp"
 #include "lib/core/lifetime.hpp"
 
 namespace udtcat::bridge {
-
-/// A TCP socket, or a unix one.
-using StreamSocket = boost::asio::generic::stream_protocol::socket;
 
 /// The moment from which the close of a TCP connection is a good end. Before it any close is a reset, by this process's
 /// death, too. A unix socket knows no reset: there a stream that was cut looks like one that has ended.
@@ -44,10 +40,13 @@ class SocketStream final : public LocalStream {
  private:
   void close_as_a_reset(bool on);
   void half_has_ended();
+  void on_lost();
 
   StreamSocket socket_;
   const std::string name_;
   std::size_t open_halves_;  // until both have ended, any close is a reset
+  AckWatch acks_;
+  bool is_lost_ = false;  // the other host
   core::Lifetime lifetime_;
 };
 
