@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bridge/tcp_connect.hpp"
 
+#include <algorithm>
 #include <utility>
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
@@ -14,54 +14,63 @@ namespace udtcat::bridge {
 
 using boost::asio::ip::tcp;
 
-TcpConnect::TcpConnect(boost::asio::io_context& io, std::vector<Endpoint> targets, std::chrono::milliseconds patience,
-                       Handler handler)
-    : targets_(std::move(targets)),
-      deadline_(std::chrono::steady_clock::now() + patience),
-      handler_(std::move(handler)),
-      socket_(io),
-      timer_(io) {
+std::vector<Endpoint> interleaved(const std::vector<Endpoint>& addresses) {
+  std::vector<Endpoint> ordered = addresses;
+  for (auto at = ordered.begin(); at != ordered.end() && at + 1 != ordered.end(); ++at) {
+    const auto other =
+        std::find_if(at + 1, ordered.end(), [&](const Endpoint& each) { return each.family() != at->family(); });
+    if (other != ordered.end()) std::rotate(at + 1, other, other + 1);
+  }
+  return ordered;
+}
+
+TcpConnect::TcpConnect(boost::asio::io_context& io, const std::vector<Endpoint>& targets,
+                       std::chrono::milliseconds patience, Handler handler)
+    : io_(io), targets_(interleaved(targets)), handler_(std::move(handler)), delay_(io), deadline_(io) {
   UDTCAT_INVARIANT(!targets_.empty(), "a service has an address, or was not made");
-  try_next();
-}
-
-TcpConnect::~TcpConnect() { reset(socket_); }
-
-void TcpConnect::try_next() {
-  const std::size_t left = targets_.size() - tried_;
-  const Endpoint& target = targets_[tried_++];
-  const auto now = std::chrono::steady_clock::now();
-  timer_.expires_at(now + (deadline_ - now) / static_cast<long>(left));
-  timer_.async_wait(lifetime_.guard([this, of = tried_](const boost::system::error_code& error) {
-    if (!error) on_time_over(of);
+  deadline_.expires_after(patience);
+  deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) finish(std::make_error_code(std::errc::timed_out), tcp::socket(io_));
   }));
+  begin_next();
+}
+
+TcpConnect::~TcpConnect() {
+  for (tcp::socket& each : attempts_) reset(each);
+}
+
+void TcpConnect::begin_next() {
+  const Endpoint& target = targets_[begun_++];
+  const auto attempt = attempts_.insert(attempts_.end(), tcp::socket(io_));
+  auto connected =
+      lifetime_.guard([this, attempt](const boost::system::error_code& error) { on_connected(attempt, error); });
+  if (begun_ < targets_.size()) {
+    delay_.expires_after(kAttemptDelay);
+    delay_.async_wait(lifetime_.guard([this, of = begun_](const boost::system::error_code& cancelled) {
+      if (!cancelled && of == begun_) begin_next();
+    }));
+  }
   boost::system::error_code unfit;
-  socket_.open(to_asio(target).protocol(), unfit);
-  if (!unfit) socket_.set_option(boost::asio::socket_base::linger(true, 0), unfit);
-  if (unfit) return boost::asio::post(timer_.get_executor(), lifetime_.guard([this, unfit] { on_connected(unfit); }));
-  socket_.async_connect(to_asio(target),
-                        lifetime_.guard([this](const boost::system::error_code& error) { on_connected(error); }));
+  attempt->open(to_asio(target).protocol(), unfit);
+  if (!unfit) attempt->set_option(boost::asio::socket_base::linger(true, 0), unfit);
+  if (unfit) return boost::asio::post(io_, [connected, unfit]() mutable { connected(unfit); });
+  attempt->async_connect(to_asio(target), std::move(connected));
 }
 
-void TcpConnect::on_time_over(std::size_t of) {
-  if (of != tried_) return;  // queued already when its address failed
-  reset(socket_);            // on_connected() follows, and sees that it is closed
+void TcpConnect::on_connected(Attempts::iterator attempt, const boost::system::error_code& error) {
+  if (!error) return finish({}, std::move(*attempt));
+  attempts_.erase(attempt);
+  if (begun_ < targets_.size()) return begin_next();
+  if (attempts_.empty()) finish(from_asio(error), tcp::socket(io_));
 }
 
-void TcpConnect::on_connected(const boost::system::error_code& error) {
-  timer_.cancel();
-  if (!error && socket_.is_open()) return finish({});
-  const std::error_code cause = socket_.is_open() || error != boost::asio::error::operation_aborted
-                                    ? from_asio(error)
-                                    : std::make_error_code(std::errc::timed_out);
-  reset(socket_);
-  if (tried_ == targets_.size()) return finish(cause);
-  try_next();
-}
-
-void TcpConnect::finish(std::error_code error) {
+void TcpConnect::finish(std::error_code error, tcp::socket socket) {
+  lifetime_.end();
+  delay_.cancel();
+  deadline_.cancel();
+  for (tcp::socket& each : attempts_) reset(each);
   const Handler handler = std::move(handler_);
-  handler(error, std::move(socket_));  // may destroy this
+  handler(error, std::move(socket));  // may destroy this
 }
 
 }  // namespace udtcat::bridge

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <list>
 #include <system_error>
 #include <vector>
 
@@ -18,35 +19,41 @@
 
 namespace udtcat::bridge {
 
-/// One attempt. Destroying it gives up without a call. Its socket closes as a reset from birth, as with
-/// SocketEnd::receipted, so that a connection which its user has dropped does not look like an empty stream that has
-/// ended well.
+inline constexpr std::chrono::milliseconds kAttemptDelay{250};  // spec: RFC 8305 §5, Connection Attempt Delay
+
+/// In turn one of each family, beginning with that of the first.  spec: RFC 8305 §4
+[[nodiscard]] std::vector<Endpoint> interleaved(const std::vector<Endpoint>& addresses);
+
+/// A race of its addresses: each begins when the one before has failed, or after kAttemptDelay. Destroying it gives up
+/// without a call. Its socket closes as a reset from birth, as with SocketEnd::receipted, so that a connection which its
+/// user has dropped does not look like an empty stream that has ended well.
 /// Threads: confined to the io_context thread, where the handler is called, which may destroy this.
 class TcpConnect {
  public:
   /// With a socket, or with why the last address failed.
   using Handler = std::function<void(std::error_code, boost::asio::ip::tcp::socket)>;
 
-  /// `targets` is not empty. Those left share the time left, so that one that is silent does not keep the next from
-  /// being tried.
-  TcpConnect(boost::asio::io_context& io, std::vector<Endpoint> targets, std::chrono::milliseconds patience,
+  /// `targets` is not empty. `patience` is for all of them together.
+  TcpConnect(boost::asio::io_context& io, const std::vector<Endpoint>& targets, std::chrono::milliseconds patience,
              Handler handler);
   TcpConnect(const TcpConnect&) = delete;
   TcpConnect& operator=(const TcpConnect&) = delete;
   ~TcpConnect();
 
  private:
-  void try_next();
-  void on_connected(const boost::system::error_code& error);
-  void on_time_over(std::size_t of);
-  void finish(std::error_code error);
+  using Attempts = std::list<boost::asio::ip::tcp::socket>;  // under way: no more than begin within the patience
 
+  void begin_next();
+  void on_connected(Attempts::iterator attempt, const boost::system::error_code& error);
+  void finish(std::error_code error, boost::asio::ip::tcp::socket socket);
+
+  boost::asio::io_context& io_;
   const std::vector<Endpoint> targets_;
-  const std::chrono::steady_clock::time_point deadline_;
   Handler handler_;
-  std::size_t tried_ = 0;
-  boost::asio::ip::tcp::socket socket_;
-  boost::asio::steady_timer timer_;
+  std::size_t begun_ = 0;
+  Attempts attempts_;
+  boost::asio::steady_timer delay_;
+  boost::asio::steady_timer deadline_;
   core::Lifetime lifetime_;
 };
 

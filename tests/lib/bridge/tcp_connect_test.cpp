@@ -52,11 +52,37 @@ TEST_F(TcpConnectTest, LosesPatience) {
   EXPECT_EQ(wait(), std::errc::timed_out);
 }
 
-TEST_F(TcpConnectTest, LeavesTimeForTheNextWhenOneIsSilent) {
+TEST_F(TcpConnectTest, TriesTheNextBesideOneThatIsSilent) {
   const SilentPort silent(io);
-  const TcpConnect attempt = start({silent.endpoint(), answering}, milliseconds(400));
+  const auto begun = std::chrono::steady_clock::now();
+  const TcpConnect attempt = start({silent.endpoint(), silent.endpoint(), answering});
   EXPECT_FALSE(wait());
   EXPECT_EQ(connected_to, answering);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 2 * kAttemptDelay);
+}
+
+TEST_F(TcpConnectTest, TriesTheNextAtOnceWhenOneFailsBesideOneThatIsSilent) {
+  const SilentPort silent(io);
+  const RefusingPort refusing(io);
+  const TcpConnect attempt =
+      start({silent.endpoint(), refusing.endpoint(), answering}, milliseconds(3 * kAttemptDelay));
+  EXPECT_FALSE(wait());
+  EXPECT_EQ(connected_to, answering);
+}
+
+TEST_F(TcpConnectTest, WaitsForOneThatIsSilentWhenTheLastHasFailed) {
+  const SilentPort silent(io);
+  const RefusingPort refusing(io);
+  const TcpConnect attempt = start({silent.endpoint(), refusing.endpoint()}, milliseconds(2 * kAttemptDelay));
+  EXPECT_EQ(wait(), std::errc::timed_out);
+}
+
+TEST(Interleaved, AlternatesTheFamiliesAndKeepsTheirOrder) {
+  const auto v4 = [](std::uint16_t port) { return loopback_v4().with_port(port); };
+  const auto v6 = [](std::uint16_t port) { return loopback_v6().with_port(port); };
+  EXPECT_EQ(interleaved({v6(1), v6(2), v6(3), v4(1), v4(2)}), (std::vector{v6(1), v4(1), v6(2), v4(2), v6(3)}));
+  EXPECT_EQ(interleaved({v4(1), v4(2)}), (std::vector{v4(1), v4(2)}));
+  EXPECT_EQ(interleaved({v4(1), v6(1)}), (std::vector{v4(1), v6(1)}));
 }
 
 TEST_F(TcpConnectTest, CallsNobodyOnceDestroyed) {
