@@ -2,11 +2,13 @@
 #include "lib/bridge/tcp_acceptor.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include <boost/asio/ip/v6_only.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
+#include "lib/core/log.hpp"
 
 namespace udtcat::bridge {
 namespace {
@@ -20,17 +22,37 @@ std::uint16_t bound_port(const tcp::acceptor& acceptor) {
   return acceptor.local_endpoint(error).port();
 }
 
+/// A host without IPv6 has no ::1, which its files may name all the same.
+bool is_missing(const std::error_code& error) {
+  return error == std::errc::address_not_available || error == std::errc::address_family_not_supported;
+}
+
+/// As ssh does with a port alone, whose clients come to 127.0.0.1; of one that is drawn both are to be had.
+bool is_second_loopback(const Endpoint& local, std::size_t bound) {
+  return bound > 0 && local.port() != 0 && local.family() == AddressFamily::ipv6 && local.is_loopback();
+}
+
 Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const std::vector<Endpoint>& locals,
                                             SocketEnd end) {
   std::vector<tcp::acceptor> bound;
   std::uint16_t drawn_port = 0;
+  std::optional<Error> missing;
   for (const Endpoint& local : locals) {
     const Endpoint wanted = local.port() == 0 ? local.with_port(drawn_port) : local;
     auto acceptor = bind_tcp(io, wanted, end);
-    if (!acceptor) return fail(Errc::cannot_bind, "bind tcp " + wanted.to_string(), cause_of(acceptor.error()));
+    if (!acceptor) {
+      const Error why{Errc::cannot_bind, "bind tcp " + wanted.to_string(), cause_of(acceptor.error())};
+      const bool others_serve =
+          is_second_loopback(local, bound.size()) && acceptor.error() == std::errc::address_in_use;
+      if (!is_missing(acceptor.error()) && !others_serve) return tl::unexpected(why);
+      if (others_serve) core::log().warn("{}; it is not listened at", why.message());
+      missing = why;
+      continue;
+    }
     if (wanted.port() == 0) drawn_port = bound_port(*acceptor);
     bound.push_back(std::move(*acceptor));
   }
+  if (bound.empty() && missing) return tl::unexpected(*missing);
   return bound;
 }
 

@@ -34,8 +34,8 @@ class TcpPorts {
 
   /// No port.
   TcpPorts() = default;
-  /// Binds all of `locals`; those that ask for port 0 share the one that the first of them is given.
-  /// errors: Errc::cannot_bind
+  /// Binds all of `locals` that this host has; those that ask for port 0 share the one that the first of them is given.
+  /// errors: Errc::cannot_bind, also where it has none
   [[nodiscard]] static Result<TcpPorts> bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals,
                                              SocketEnd end);
 

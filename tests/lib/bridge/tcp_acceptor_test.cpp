@@ -36,5 +36,27 @@ TEST_F(TcpPortsTest, ShareAPortThatIsDrawn) {
   EXPECT_TRUE(run_until(io, [&] { return accepted == 2; }));
 }
 
+TEST_F(TcpPortsTest, PassOverAnAddressThatTheHostDoesNotHave) {
+  const Endpoint elsewhere = from_asio(tcp::endpoint(boost::asio::ip::make_address("2001:db8::1"), 0));
+  EXPECT_TRUE(TcpPorts::bind(io, {elsewhere, loopback_v4()}, SocketEnd::always));
+  EXPECT_TRUE(TcpPorts::bind(io, {loopback_v4(), elsewhere}, SocketEnd::always));
+  EXPECT_FALSE(TcpPorts::bind(io, {elsewhere}, SocketEnd::always)) << "there is none at all";
+}
+
+TEST_F(TcpPortsTest, DoWithoutASecondLoopbackThatIsTaken) {
+  const auto taken = bind_tcp(io, loopback_v6(), SocketEnd::always).value();
+  const auto port = taken.local_endpoint().port();
+  auto ports = TcpPorts::bind(io, {loopback_v4().with_port(port), loopback_v6().with_port(port)}, SocketEnd::always);
+  ASSERT_TRUE(ports);
+  ports->accept([](tcp::socket) {}, [](const Endpoint&, const Error&) {});
+  EXPECT_EQ(ports->local_endpoints(), std::vector{loopback_v4().with_port(port)});
+}
+
+TEST_F(TcpPortsTest, DoNotDoWithoutTheFirst) {
+  const auto taken = bind_tcp(io, loopback_v4(), SocketEnd::always).value();
+  const auto port = taken.local_endpoint().port();
+  EXPECT_FALSE(TcpPorts::bind(io, {loopback_v4().with_port(port), loopback_v6().with_port(port)}, SocketEnd::always));
+}
+
 }  // namespace
 }  // namespace udtcat::bridge
