@@ -36,7 +36,7 @@ struct StdioHalves {
 
 /// A place where a service listens, or where clients come to.
 struct SocketAddress {
-  std::vector<Endpoint> tcp;  ///< of a service: tried in turn; of clients: all of them
+  std::vector<Endpoint> tcp;  ///< of a service: the first that answers; of clients: all of them
   std::string unix_path{};    ///< in their place; empty: TCP
 
   [[nodiscard]] bool is_unix() const { return !unix_path.empty(); }
@@ -47,6 +47,7 @@ struct Service {
   std::string name;       ///< by which streams ask for it; empty: what streams without a name reach
   std::string shown;      ///< its address, for messages: "tcp db:5432", "unix /run/db.sock"
   SocketAddress address;  ///< it has 10 s to answer
+  HostPort host{};        ///< in its place, looked up for each stream; empty: the address
 };
 
 /// Connects the streams that peers open to services. Where one is down, the stream is refused with the reason; where
@@ -55,7 +56,7 @@ struct Service {
 class Services {
  public:
   /// Called for each connect that failed and each stream that ended with an error, one line for the operator each; of
-  /// many of one kind, at most once in 10 s.
+  /// many of one kind, at most once in 10 s. A host that is not found at the start is told of without a peer.
   using TroubleHandler = std::function<void(const Endpoint& peer, const Error& error)>;
   /// Whether the peer may reach the service of that name, now.
   using Permission = std::function<bool(const std::string& name)>;
@@ -64,7 +65,9 @@ class Services {
   /// SessionOptions::services let the names through. The connection must outlive this, or have been closed.
   virtual void serve(Connection& connection, Permission may_reach) = 0;
 };
+/// family   of the addresses of a Service::host
 [[nodiscard]] std::unique_ptr<Services> make_services(boost::asio::io_context& io, std::vector<Service> services,
-                                                      Services::TroubleHandler on_trouble);
+                                                      Services::TroubleHandler on_trouble,
+                                                      AddressFamily family = AddressFamily::any);
 
 }  // namespace udtcat

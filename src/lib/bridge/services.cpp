@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// make_services(): connects the streams that peers open.
 ///
-///   on_stream ─► Turns ─► TcpConnect, UnixConnect ─► accept_stream(SocketStream)
-///                                           └──────► refuse_stream(why), and a line for the operator
+///   on_stream ─► Turns ─► Names ─► TcpConnect, UnixConnect ─► accept_stream(SocketStream)
+///                           └───────────────────────┴───────► refuse_stream(why), and a line for the operator
 ///   on_stream_given_up ─► its turn, or its attempt, is another's
 #include <algorithm>
 #include <chrono>
@@ -10,6 +10,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -18,6 +19,7 @@
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/names.hpp"
 #include "lib/bridge/reset.hpp"
 #include "lib/bridge/socket_stream.hpp"
 #include "lib/bridge/tcp_connect.hpp"
@@ -30,6 +32,8 @@
 namespace udtcat::bridge {
 namespace {
 
+using boost::asio::ip::tcp;
+
 /// Attempts under way at a time, to one service.
 constexpr std::size_t kMaxAttempts = 256;                    // guess: below every service's backlog
 constexpr std::size_t kMaxAttemptsOfConnection = 64;         // guess: a connection leaves most of them to others
@@ -40,9 +44,11 @@ constexpr auto kConnectPatience = std::chrono::seconds(10);  // guess: a service
 /// Threads: confined to the io_context thread.
 class SocketServices final : public Services {
  public:
-  SocketServices(boost::asio::io_context& io, std::vector<Service> services, TroubleHandler on_trouble)
-      : io_(io), trouble_(io, std::move(on_trouble)) {
+  SocketServices(boost::asio::io_context& io, std::vector<Service> services, AddressFamily family,
+                 TroubleHandler on_trouble)
+      : io_(io), trouble_(io, std::move(on_trouble)), names_(io, family) {
     for (Service& service : services) queues_.emplace_back(std::move(service));
+    for (const Queue& queue : queues_) try_name(queue.service);
   }
 
   void serve(Connection& connection, Permission may_reach) override;
@@ -60,9 +66,12 @@ class SocketServices final : public Services {
   struct Queue {
     explicit Queue(Service of) : service(std::move(of)) {}
     const Service service;
+    std::optional<Endpoint> answered{};  // the address that answered last
     Turns<std::uint64_t, StreamId> turns{kMaxAttempts, kMaxAttemptsOfConnection};
   };
-  using Attempt = std::variant<std::monostate, TcpConnect, UnixConnect>;  // none: the stream waits for its turn
+  struct LookingUp {};
+  using Attempt =
+      std::variant<std::monostate, LookingUp, TcpConnect, UnixConnect>;  // none: the stream waits for its turn
   struct Arrival {
     Arrival(std::weak_ptr<Served> by, Queue& at) : from(std::move(by)), queue(at) {}
     const std::weak_ptr<Served> from;
@@ -72,23 +81,34 @@ class SocketServices final : public Services {
   /// The connection's number, and the stream's.
   using ArrivalId = std::pair<std::uint64_t, StreamId>;
 
+  void try_name(const Service& service);
   void take(const std::shared_ptr<Served>& served, StreamId id);
   void give_up(const ArrivalId& id);
   void connect_next(Queue& queue);
   void connect(Queue& queue, const ArrivalId& id, Attempt& place);
-  void on_answer(const ArrivalId& id, std::error_code error, StreamSocket socket);
-  void answer(const std::shared_ptr<Served>& served, StreamId id, const Service& service, std::error_code error,
+  void race(Queue& queue, const ArrivalId& id, Attempt& place, std::vector<Endpoint> addresses);
+  void on_answer(const ArrivalId& id, const std::string& failure, StreamSocket socket);
+  void answer(const std::shared_ptr<Served>& served, StreamId id, const Service& service, const std::string& failure,
               StreamSocket socket);
   void refuse(Served& served, StreamId id, const Error& why);
   void on_stream_ended(const Endpoint& peer, StreamId id, const StreamOutcome& outcome);
 
   boost::asio::io_context& io_;
   TroubleReporter trouble_;
+  Names names_;
   std::list<Queue> queues_;  // of each service
   std::uint64_t connections_served_ = 0;
   std::map<ArrivalId, Arrival> arrivals_;  // streams without an answer, as many as their connections let be open
   core::Lifetime lifetime_;
 };
+
+/// A name that is not there yet, or is misspelt, is told of before the first client comes.
+void SocketServices::try_name(const Service& service) {
+  if (service.host.host.empty()) return;
+  names_.look_up(service.host, lifetime_.guard([this](const Result<std::vector<Endpoint>>& found) {
+    if (!found) trouble_.report({}, found.error());
+  }));
+}
 
 void SocketServices::serve(Connection& connection, Permission may_reach) {
   const auto served =
@@ -136,26 +156,47 @@ void SocketServices::connect_next(Queue& queue) {
 }
 
 void SocketServices::connect(Queue& queue, const ArrivalId& id, Attempt& place) {
-  const auto done = [this, id](std::error_code error, auto socket) { on_answer(id, error, std::move(socket)); };
-  const SocketAddress& to = queue.service.address;
-  if (to.is_unix())
-    place.emplace<UnixConnect>(io_, to.unix_path, kConnectPatience, done);
-  else
-    place.emplace<TcpConnect>(io_, to.tcp, kConnectPatience, done);
+  const Service& to = queue.service;
+  if (to.address.is_unix()) {
+    place.emplace<UnixConnect>(
+        io_, to.address.unix_path, kConnectPatience,
+        [this, id](std::error_code error, auto socket) { on_answer(id, cause_of(error), std::move(socket)); });
+    return;
+  }
+  if (to.host.host.empty()) return race(queue, id, place, to.address.tcp);
+  place.emplace<LookingUp>();
+  names_.look_up(to.host, lifetime_.guard([this, id](const Result<std::vector<Endpoint>>& found) {
+    const auto arrival = arrivals_.find(id);
+    if (arrival == arrivals_.end()) return;  // given up
+    if (!found) return on_answer(id, found.error().message(), StreamSocket(io_));
+    race(arrival->second.queue, id, arrival->second.attempt, *found);
+  }));
 }
 
-void SocketServices::on_answer(const ArrivalId& id, std::error_code error, StreamSocket socket) {
+/// The address that answered last is likely to answer again.
+void SocketServices::race(Queue& queue, const ArrivalId& id, Attempt& place, std::vector<Endpoint> addresses) {
+  const auto last = queue.answered ? std::ranges::find(addresses, *queue.answered) : addresses.end();
+  if (last != addresses.end()) std::rotate(addresses.begin(), last, last + 1);
+  place.emplace<TcpConnect>(io_, addresses, kConnectPatience,
+                            [this, id, &queue](std::error_code error, tcp::socket socket) {
+                              boost::system::error_code gone;  // reset already
+                              if (!error) queue.answered = from_asio(socket.remote_endpoint(gone));
+                              on_answer(id, cause_of(error), std::move(socket));
+                            });
+}
+
+void SocketServices::on_answer(const ArrivalId& id, const std::string& failure, StreamSocket socket) {
   const auto arrival = arrivals_.extract(id);
   Queue& queue = arrival.mapped().queue;
   queue.turns.done(id.first);
-  answer(arrival.mapped().from.lock(), id.second, queue.service, error, std::move(socket));
+  answer(arrival.mapped().from.lock(), id.second, queue.service, failure, std::move(socket));
   connect_next(queue);
 }
 
 void SocketServices::answer(const std::shared_ptr<Served>& served, StreamId id, const Service& service,
-                            std::error_code error, StreamSocket socket) {
+                            const std::string& failure, StreamSocket socket) {
   if (!served) return reset(socket);
-  if (error) return refuse(*served, id, {Errc::local_connect_failed, "connect " + service.shown, cause_of(error)});
+  if (!socket.is_open()) return refuse(*served, id, {Errc::local_connect_failed, "connect " + service.shown, failure});
   served->connection.accept_stream(id, std::make_unique<SocketStream>(std::move(socket), SocketEnd::receipted),
                                    lifetime_.guard([this, peer = served->peer, id](const StreamOutcome& outcome) {
                                      on_stream_ended(peer, id, outcome);
@@ -179,8 +220,8 @@ void SocketServices::on_stream_ended(const Endpoint& peer, StreamId id, const St
 namespace udtcat {
 
 std::unique_ptr<Services> make_services(boost::asio::io_context& io, std::vector<Service> services,
-                                        Services::TroubleHandler on_trouble) {
-  return std::make_unique<bridge::SocketServices>(io, std::move(services), std::move(on_trouble));
+                                        Services::TroubleHandler on_trouble, AddressFamily family) {
+  return std::make_unique<bridge::SocketServices>(io, std::move(services), family, std::move(on_trouble));
 }
 
 }  // namespace udtcat

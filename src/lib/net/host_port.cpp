@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How users write an address, and what the system's resolver makes of it.
+// How users write an address.
 #include <algorithm>
-#include <cerrno>
-#include <memory>
-
-#include <netdb.h>
-#include <sys/socket.h>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include <udtcat/endpoint.hpp>
 
 #include "lib/core/text.hpp"
-#include "lib/core/user_text.hpp"
-#include "lib/net/bind.hpp"
 
 namespace udtcat {
 
@@ -61,63 +55,9 @@ Result<HostPort> parse_host_port(std::string_view text, bool host_required) {
   return parsed;
 }
 
-struct FreeAddresses {
-  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
-};
-using AddressList = std::unique_ptr<addrinfo, FreeAddresses>;
-
-/// The wildcards of the families that this host can bind at all: a kernel without IPv6 has no "::".
-std::vector<Endpoint> wildcards(std::uint16_t port, AddressFamily family) {
-  std::vector<Endpoint> found;
-  for (const auto each : {AddressFamily::ipv4, AddressFamily::ipv6})
-    if ((family == AddressFamily::any || family == each) && net::UdpSocket::open(each))
-      found.push_back(net::wildcard(each).with_port(port));
-  return found;
-}
-
-int native_family(AddressFamily family) {
-  switch (family) {
-    case AddressFamily::ipv4:
-      return AF_INET;
-    case AddressFamily::ipv6:
-      return AF_INET6;
-    case AddressFamily::any:
-      break;
-  }
-  return AF_UNSPEC;
-}
-
 }  // namespace
 
 Result<HostPort> parse_peer(std::string_view text) { return parse_host_port(text, true); }
 Result<HostPort> parse_local(std::string_view text) { return parse_host_port(text, false); }
-
-Result<std::vector<Endpoint>> resolve(const HostPort& target, AddressFamily family) {
-  const std::string what = fmt::format("resolve '{}'", target.host);
-  if (target.host.empty()) {
-    auto found = wildcards(target.port, family);
-    if (found.empty())
-      return fail(Errc::cannot_resolve, "find a wildcard address", "this host has no such address family");
-    return found;
-  }
-  addrinfo hints{};
-  hints.ai_family = native_family(family);
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* raw = nullptr;
-  const int refused = ::getaddrinfo(target.host.c_str(), nullptr, &hints, &raw);
-  const AddressList list(raw);
-  if (refused != 0)
-    return fail(Errc::cannot_resolve, what,
-                refused == EAI_SYSTEM ? core::errno_text(errno) : std::string(::gai_strerror(refused)));
-  std::vector<Endpoint> found;
-  for (const addrinfo* each = list.get(); each != nullptr; each = each->ai_next) {
-    const auto endpoint = Endpoint::from_sockaddr(each->ai_addr, each->ai_addrlen);
-    if (!endpoint) continue;
-    const Endpoint with_port = endpoint->with_port(target.port);
-    if (std::find(found.begin(), found.end(), with_port) == found.end()) found.push_back(with_port);
-  }
-  if (found.empty()) return fail(Errc::cannot_resolve, what, "no IPv4 or IPv6 address");
-  return found;
-}
 
 }  // namespace udtcat

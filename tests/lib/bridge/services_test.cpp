@@ -9,6 +9,7 @@
 
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/loop.hpp"
+#include "lib/bridge/tcp_connect.hpp"
 #include "lib/bridge/tcp_pair.hpp"
 #include "lib/bridge/unix_socket.hpp"
 #include "lib/core/user_text.hpp"
@@ -59,6 +60,36 @@ TEST_F(ServicesTest, ConnectsEachStream) {
   served.close();
   EXPECT_EQ(connection->accepted[0].local->source_name(), "tcp " + up.to_string());
   EXPECT_TRUE(trouble.empty());
+}
+
+TEST_F(ServicesTest, FindsAHostByItsName) {
+  const auto service = serve_all({{.name = "", .shown = "tcp db", .address = {}, .host = {"localhost", up.port()}}});
+  connection->peer_opens(io, 0);
+  ASSERT_TRUE(are_accepted(1)) << "127.0.0.1, though ::1 refuses";
+}
+
+TEST_F(ServicesTest, SaysAtTheStartThatANameIsNotThereAndRefusesItsStreams) {
+  std::vector<std::string> told;
+  const auto service =
+      make_services(io, {{.name = "", .shown = "tcp no.invalid:80", .address = {}, .host = {"no.invalid", 80}}},
+                    [&](const Endpoint&, const Error& error) { told.push_back(error.message()); });
+  ASSERT_TRUE(run_until(io, [&] { return told.size() == 1; }));
+  EXPECT_EQ(told[0].substr(0, 22), "resolve 'no.invalid': ");
+  service->serve(*connection, [](const std::string&) { return true; });
+  connection->peer_opens(io, 2);
+  ASSERT_TRUE(run_until(io, [&] { return connection->refused.contains(2); }));
+  EXPECT_EQ(connection->refused[2].message(), "connect tcp no.invalid:80: " + told[0]);
+}
+
+TEST_F(ServicesTest, BeginsWithTheAddressThatAnsweredLast) {
+  const SilentPort silent(io);
+  const auto service = serve_all({{.name = "", .shown = "tcp db", .address = {{silent.endpoint(), up}, {}}}});
+  connection->peer_opens(io, 0);
+  ASSERT_TRUE(are_accepted(1));
+  const auto begun = std::chrono::steady_clock::now();
+  for (StreamId id = 2; id < 40; id += 2) connection->peer_opens(io, id);
+  ASSERT_TRUE(are_accepted(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, kAttemptDelay);
 }
 
 TEST_F(ServicesTest, RefusesWithTheReasonWhileTheServiceIsDown) {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Host names, looked up for each connection that needs one.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/core/lifetime.hpp"
+#include "lib/net/look_up.hpp"
+
+namespace udtcat::bridge {
+
+struct NameTimes {
+  std::chrono::milliseconds answer_lasts{5'000};   // guess: a client after a failover waits no longer for the new one
+  std::chrono::milliseconds failure_lasts{1'000};  // guess: a name that comes late is found by the next try
+  std::chrono::milliseconds stale_after{1'800};    // spec: RFC 8767 §5, client response timer
+  std::chrono::milliseconds patience{10'000};      // guess: as a service that is connected to has
+};
+
+/// Asks the system's resolver on threads of its own, a few at a time; the others wait for their turn. Those that ask for
+/// one name together share an answer, which lasts some seconds. Where the resolver fails, or is slow, the last good
+/// answer is given; a name that it says is not there has none any more.
+/// Threads: confined to the io_context thread, where the handlers are called, never from look_up().
+class Names {
+ public:
+  using Handler = std::function<void(Result<std::vector<Endpoint>>)>;
+  using LookUpFunction = std::function<net::LookUp(const HostPort& host, AddressFamily family)>;
+
+  Names(boost::asio::io_context& io, AddressFamily family, NameTimes times = {}, LookUpFunction ask = net::look_up);
+  Names(const Names&) = delete;
+  Names& operator=(const Names&) = delete;
+  ~Names();
+
+  /// The number of handlers that wait is bounded by who asks. Destroying this drops them.
+  /// errors   Errc::cannot_resolve, also where the resolver does not answer in time
+  void look_up(const HostPort& target, Handler handler);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Waiting {
+    std::uint16_t port;
+    Handler handler;
+  };
+  struct Name {
+    explicit Name(boost::asio::io_context& io) : timer(io) {}
+    std::vector<Endpoint> good;  // the last good answer
+    std::optional<Error> error;  // of the last one, where nothing good is to be had
+    Clock::time_point lasts_until;
+    bool asking = false;
+    bool is_slow = false;  // the resolver, this time
+    std::deque<Waiting> waiting;
+    boost::asio::steady_timer timer;
+  };
+  class Mailbox;
+
+  void ask_next();
+  void on_answer(const std::string& host, const net::LookUp& answer);
+  void on_slow(const std::string& host, Name& name);
+  void answer_all(Name& name);
+
+  boost::asio::io_context& io_;
+  const AddressFamily family_;
+  const NameTimes times_;
+  const LookUpFunction ask_;
+  std::map<std::string, Name> names_;  // as many as the user has written
+  std::deque<std::string> queue_;      // of those that wait for a thread; each once
+  std::size_t threads_ = 0;
+  const std::shared_ptr<Mailbox> mailbox_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::bridge

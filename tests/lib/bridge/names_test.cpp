@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bridge/names.hpp"
+
+#include <atomic>
+#include <future>
+#include <mutex>
+
+#include <gtest/gtest.h>
+
+#include "lib/bridge/loop.hpp"
+#include "lib/bridge/tcp_pair.hpp"
+
+namespace udtcat::bridge {
+namespace {
+
+using namespace std::chrono_literals;
+
+net::LookUp not_there() { return {fail(Errc::cannot_resolve, "resolve 'db'", "no such name")}; }
+net::LookUp out_of_order() { return {fail(Errc::cannot_resolve, "resolve 'db'", "try again"), true}; }
+
+struct NamesTest : ::testing::Test {
+  using Found = Result<std::vector<Endpoint>>;
+
+  Names names(NameTimes times) {
+    return Names(io, AddressFamily::any, times, [this](const HostPort&, AddressFamily) {
+      const std::lock_guard lock(mutex);
+      ++asked;
+      return answer;
+    });
+  }
+  void answers(net::LookUp next) {
+    const std::lock_guard lock(mutex);
+    answer = std::move(next);
+  }
+  Found find(Names& in, std::uint16_t port = 5432) {
+    std::optional<Found> found;
+    in.look_up({"db", port}, [&](Found result) { found = std::move(result); });
+    EXPECT_FALSE(found) << "never from within";
+    EXPECT_TRUE(run_until(io, [&] { return found.has_value(); }));
+    return *found;
+  }
+  static net::LookUp here() { return {std::vector{loopback_v4()}}; }
+  static net::LookUp there() { return {std::vector{loopback_v6()}}; }
+
+  boost::asio::io_context io;
+  std::mutex mutex;
+  net::LookUp answer = here();
+  int asked = 0;
+  static constexpr NameTimes kNothingLasts{.answer_lasts = 0ms, .failure_lasts = 0ms};
+};
+
+TEST_F(NamesTest, AreLookedUpAgainWhenTheAnswerIsOld) {
+  Names old = names(kNothingLasts);
+  EXPECT_EQ(find(old).value(), std::vector{loopback_v4().with_port(5432)});
+  answers(there());
+  EXPECT_EQ(find(old).value(), std::vector{loopback_v6().with_port(5432)});
+}
+
+TEST_F(NamesTest, AreNotLookedUpWhileTheAnswerLasts) {
+  Names fresh = names({.answer_lasts = 1h});
+  EXPECT_TRUE(find(fresh));
+  answers(there());
+  EXPECT_EQ(find(fresh, 80).value(), std::vector{loopback_v4().with_port(80)}) << "of each its own port";
+  EXPECT_EQ(asked, 1);
+}
+
+TEST_F(NamesTest, KeepTheLastGoodAnswerWhileTheResolverFails) {
+  Names kept = names(kNothingLasts);
+  EXPECT_TRUE(find(kept));
+  answers(out_of_order());
+  EXPECT_EQ(find(kept).value(), std::vector{loopback_v4().with_port(5432)});
+}
+
+TEST_F(NamesTest, ForgetTheLastGoodAnswerOfANameThatIsGone) {
+  Names gone = names(kNothingLasts);
+  EXPECT_TRUE(find(gone));
+  answers(not_there());
+  EXPECT_EQ(find(gone).error().message(), "resolve 'db': no such name");
+  answers(out_of_order());
+  EXPECT_EQ(find(gone).error().message(), "resolve 'db': try again");
+  answers(there());
+  EXPECT_TRUE(find(gone));
+}
+
+struct SlowNamesTest : NamesTest {
+  ~SlowNamesTest() override { let_go.set_value(); }
+  Names slow_names(std::chrono::milliseconds patience) {
+    return Names(io, AddressFamily::any, {.answer_lasts = 0ms, .stale_after = patience, .patience = patience},
+                 [this, first = std::make_shared<std::atomic<int>>(), gate = gate](const HostPort&, AddressFamily) {
+                   if ((*first)++ >= fast) gate.wait();
+                   return here();
+                 });
+  }
+  int fast = 0;  // answers before the resolver is silent
+  std::promise<void> let_go;
+  std::shared_future<void> gate{let_go.get_future()};
+};
+
+TEST_F(SlowNamesTest, GiveTheLastGoodAnswerWhenTheResolverIsSlow) {
+  fast = 1;
+  Names slow = slow_names(1ms);
+  EXPECT_TRUE(find(slow));
+  EXPECT_TRUE(find(slow));
+  EXPECT_TRUE(find(slow)) << "at once, as it is known to be slow";
+}
+
+TEST_F(SlowNamesTest, SayThatTheResolverDoesNotAnswer) {
+  Names slow = slow_names(1ms);
+  EXPECT_EQ(find(slow).error().message(), "resolve 'db': the resolver does not answer");
+}
+
+TEST_F(SlowNamesTest, CallNobodyOnceDestroyed) {
+  {
+    slow_names(1h).look_up({"db", 1}, [](auto) { FAIL() << "nobody is there"; });
+  }
+  run_ready(io);
+}
+
+}  // namespace
+}  // namespace udtcat::bridge
