@@ -168,9 +168,10 @@ class ForwardCommand {
 Status ForwardCommand::start(FoundCredentials found) {
   UDTCAT_TRY(auto services, resolve_services(options_.services, options_.socket_family));
   const auto warn = [this](const Endpoint& peer, const Error& error) {
-    core::log().warn("{}: {}", forward_.name_of(peer), error.message());
+    const bool named = peer.family() != AddressFamily::any;
+    core::log().warn("{}{}", named ? forward_.name_of(peer) + ": " : "", error.message());
   };
-  if (!services.empty()) services_ = make_services(run_.io(), std::move(services), warn);
+  if (!services.empty()) services_ = make_services(run_.io(), std::move(services), warn, options_.socket_family);
   for (const FrontOption& each : options_.fronts) {
     UDTCAT_TRY(const SocketAddress address, resolve_front(each, options_.socket_family));
     UDTCAT_CHECK(forward_.open_front(address, each.service));

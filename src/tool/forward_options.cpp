@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <boost/asio/ip/address.hpp>
 
 #include <udtcat/options.hpp>
 
@@ -20,6 +21,7 @@ namespace udtcat::tool {
 namespace {
 
 constexpr std::string_view kUnix = "unix:";
+constexpr const char* kLocalhost = "localhost";
 
 tl::unexpected<Error> bad_service(const std::string& text) {
   return bad_value("--to", text, "[NAME=]HOST:PORT or [NAME=]unix:PATH, as in localhost:80, db=[::1]:5432");
@@ -52,7 +54,7 @@ Result<ServiceOption> service_value(const std::string& text) {
   return service;
 }
 
-Result<FrontOption> front_value(const std::string& text, const std::string& loopback) {
+Result<FrontOption> front_value(const std::string& text) {
   FrontOption front;
   std::string place = text;
   // A path may have "=" in it: of those the last counts, and only before a name.
@@ -69,7 +71,7 @@ Result<FrontOption> front_value(const std::string& text, const std::string& loop
   auto address = parse_local(place);
   if (!address) return bad_front(text);
   front.place.tcp = std::move(*address);
-  if (front.place.tcp.host.empty() && !place.starts_with("*")) front.place.tcp.host = loopback;
+  if (front.place.tcp.host.empty() && !place.starts_with("*")) front.place.tcp.host = kLocalhost;
   return front;
 }
 
@@ -91,7 +93,10 @@ Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& 
   std::vector<Service> resolved;
   for (const ServiceOption& each : services) {
     Service service{.name = each.name, .shown = shown(each.place), .address = {{}, each.place.unix_path}};
-    if (!each.place.is_unix()) {
+    boost::system::error_code is_name;
+    boost::asio::ip::make_address(each.place.tcp.host, is_name);
+    if (!each.place.is_unix() && is_name) service.host = each.place.tcp;
+    if (!each.place.is_unix() && !is_name) {
       UDTCAT_TRY(service.address.tcp, resolve(each.place.tcp, family));
     }
     resolved.push_back(std::move(service));
@@ -101,6 +106,13 @@ Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& 
 
 Result<SocketAddress> resolve_front(const FrontOption& front, AddressFamily family) {
   if (front.place.is_unix()) return SocketAddress{{}, front.place.unix_path};
+  // spec: RFC 6761 §6.3: nobody need be asked, and some hosts' files have one of the two.
+  if (front.place.tcp.host == kLocalhost) {
+    SocketAddress loopbacks;
+    for (const char* const each : {"127.0.0.1", "::1"})
+      if (const auto address = resolve({each, front.place.tcp.port}, family)) loopbacks.tcp.push_back(address->front());
+    return loopbacks;
+  }
   UDTCAT_TRY(const auto addresses, resolve(front.place.tcp, family));
   return SocketAddress{one_per_family(addresses), {}};
 }

@@ -33,9 +33,9 @@ struct FrontOption {
 
 /// errors: Errc::bad_argument, with what is allowed
 [[nodiscard]] Result<ServiceOption> service_value(const std::string& text);
-/// loopback   the host where none is written: as with ssh -L, the whole world is let in only by a "*"
+/// Of a port alone, as with ssh -L, both loopbacks: the whole world is let in only by a "*".
 /// errors: Errc::bad_argument, with what is allowed
-[[nodiscard]] Result<FrontOption> front_value(const std::string& text, const std::string& loopback);
+[[nodiscard]] Result<FrontOption> front_value(const std::string& text);
 
 /// At most kMaxServices, each name once.  errors: Errc::bad_argument
 [[nodiscard]] Status check_services(const std::vector<ServiceOption>& services);
@@ -43,10 +43,10 @@ struct FrontOption {
 /// "tcp localhost:5432", "unix /run/db.sock".
 [[nodiscard]] std::string shown(const SocketPlace& place);
 
-/// Blocks while the resolver works.  errors: Errc::cannot_resolve
+/// A host name stays one, to be looked up for each stream.  errors: Errc::cannot_resolve, of an address of the wrong family
 [[nodiscard]] Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& services,
                                                             AddressFamily family);
-/// Likewise; of a name one address of each family.
+/// Blocks while the resolver works; of a name one address of each family.  errors: Errc::cannot_resolve
 [[nodiscard]] Result<SocketAddress> resolve_front(const FrontOption& front, AddressFamily family);
 
 }  // namespace udtcat::tool

@@ -108,7 +108,7 @@ void add_forward_options(CommandLine& line, PipeOptions& options) {
     return {};
   });
   line.values("--from", [&](const std::string& text) -> Status {
-    UDTCAT_TRY(FrontOption front, front_value(text, line.has("-6") ? "::1" : "127.0.0.1"));
+    UDTCAT_TRY(FrontOption front, front_value(text));
     options.fronts.push_back(std::move(front));
     return {};
   });

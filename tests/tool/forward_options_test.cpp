@@ -29,17 +29,38 @@ TEST(ServiceOption, SaysWhatIsAllowed) {
 }
 
 TEST(FrontOption, IsAtLoopbackUnlessItSaysOtherwise) {
-  EXPECT_EQ(shown(front_value("5432", "127.0.0.1").value().place), "tcp 127.0.0.1:5432");
-  EXPECT_EQ(shown(front_value("192.0.2.1:80=web", "127.0.0.1").value().place), "tcp 192.0.2.1:80");
-  EXPECT_EQ(front_value("*:5432", "127.0.0.1").value().place.tcp.host, "") << "the wildcard, which was asked for";
+  EXPECT_EQ(shown(front_value("5432").value().place), "tcp localhost:5432");
+  EXPECT_EQ(shown(front_value("192.0.2.1:80=web").value().place), "tcp 192.0.2.1:80");
+  EXPECT_EQ(front_value("*:5432").value().place.tcp.host, "") << "the wildcard, which was asked for";
+}
+
+TEST(FrontOption, OfAPortAloneIsAtBothLoopbacks) {
+  const auto front = front_value("5432").value();
+  const auto both = resolve_front(front, AddressFamily::any).value().tcp;
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0].to_string(), "127.0.0.1:5432");
+  EXPECT_EQ(both[1].to_string(), "[::1]:5432");
+  EXPECT_EQ(resolve_front(front, AddressFamily::ipv6).value().tcp, std::vector{both[1]}) << "-6";
+}
+
+TEST(ServiceOptions, LeaveANameToBeLookedUpForEachStream) {
+  const auto services =
+      resolve_services({service_value("db:5432").value(), service_value("a=[::1]:80").value()}, AddressFamily::any)
+          .value();
+  EXPECT_EQ(services[0].host.host, "db");
+  EXPECT_TRUE(services[0].address.tcp.empty());
+  EXPECT_EQ(services[1].host.host, "");
+  ASSERT_EQ(services[1].address.tcp.size(), 1U);
+  EXPECT_EQ(services[1].address.tcp[0].to_string(), "[::1]:80");
+  EXPECT_FALSE(resolve_services({service_value("[::1]:80").value()}, AddressFamily::ipv4)) << "-4";
 }
 
 TEST(FrontOption, NamesTheServiceBehindItsLastEqualsSign) {
-  EXPECT_EQ(front_value("5432=db", "::1").value().service, "db");
-  const auto path = front_value("unix:/tmp/a=b/c", "::1").value();
+  EXPECT_EQ(front_value("5432=db").value().service, "db");
+  const auto path = front_value("unix:/tmp/a=b/c").value();
   EXPECT_EQ(path.service, "") << "no name has a slash";
   EXPECT_EQ(path.place.unix_path, "/tmp/a=b/c");
-  const auto named = front_value("unix:/tmp/x=web", "::1").value();
+  const auto named = front_value("unix:/tmp/x=web").value();
   EXPECT_EQ(named.service, "web");
   EXPECT_EQ(named.place.unix_path, "/tmp/x");
 }
@@ -47,7 +68,7 @@ TEST(FrontOption, NamesTheServiceBehindItsLastEqualsSign) {
 TEST(FrontOption, SaysWhatIsAllowed) {
   for (const std::string text : {"", "=web", "host:", "unix:", "80=a b", "65536"})
     EXPECT_EQ(
-        front_value(text, "::1").error().message(),
+        front_value(text).error().message(),
         "--from \"" + text + "\": allowed: [ADDR:]PORT[=NAME] or unix:PATH[=NAME], as in 5432, 127.0.0.1:8080=web");
 }
 
