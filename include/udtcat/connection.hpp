@@ -111,6 +111,8 @@ class Connection {
   virtual void abort(const Error& reason) = 0;
 
   [[nodiscard]] virtual ConnectionStats stats() = 0;
+  /// The other end hears what this one has measured before what is written after this, not once a second only.
+  virtual void tell_evidence() = 0;
   /// False while the peer has owed an answer for 2.5 s. Its address may have changed, its path be cut, or itself gone.
   /// source: docs/spec/stream.md §5
   [[nodiscard]] virtual bool answers() const = 0;

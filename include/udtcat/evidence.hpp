@@ -32,6 +32,18 @@ struct ThreadTime {
   std::chrono::microseconds waited{0};
 };
 
+/// Packets by the spans of time in which they left, those left out in which a queue lost some: by these sums, whether
+/// more are lost where more are sent.
+struct LossByRate {
+  std::uint64_t spans = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t sent_squared = 0;  ///< the sum of each span's packets, squared
+  std::uint64_t sent_by_lost = 0;  ///< and of its packets times those of them that were lost
+
+  LossByRate& operator+=(const LossByRate& other);
+};
+
 /// One end's half: sums since the connection was made, and what is known at the moment.
 struct EndEvidence {
   std::chrono::microseconds elapsed{0};
@@ -49,10 +61,9 @@ struct EndEvidence {
   std::uint64_t rtt_samples = 0;
   std::uint64_t packets_sent = 0;  ///< also those sent again
   std::uint64_t packets_lost = 0;
-  std::uint64_t probing_sent = 0;  ///< of packets_sent, faster than path_rate
   std::uint64_t queued_lost = 0;   ///< of packets_lost, found so while the smoothed round trip showed a queue
-  std::uint64_t probing_lost = 0;  ///< of the other packets_lost, those of probing_sent
   std::uint64_t trains_off = 0;    ///< 1: the path loses trains, so that datagrams go singly
+  LossByRate loss_by_rate{};
   std::uint64_t packet_bytes = 0;  ///< IP bytes that the path is known to carry; 0: unknown
   // ---- Its sockets
   std::uint64_t socket_drops = 0;         ///< datagrams for which they had no room
@@ -100,7 +111,8 @@ struct Verdict {
   Thread thread = Thread::event_loop;  ///< of Limit::processor
   double busy = 0;                     ///< of Limit::processor: share of the time that it ran
   double waited = 0;                   ///< and in which it could have run, and others did
-  double lost = 0;                     ///< share of the packets; of Limit::loss and policer without queued_lost
+  double lost = 0;                     ///< share of the packets
+  double queued_lost = 0;              ///< of that, what a queue lost that was filled, mostly by us
   double dropped = 0;                  ///< of Limit::socket_buffer: datagrams dropped, to a packet sent
   BitRate path_rate{};                 ///< zero: not known
   std::optional<std::chrono::microseconds> least_rtt{};

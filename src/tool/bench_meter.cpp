@@ -172,7 +172,8 @@ BenchDirection BenchMeter::direction() {
                            .elapsed = duration_cast<microseconds>(Clock::now() - phase_began_),
                            .loaded = loaded_,
                            .limited_by = {}};
-  const Evidence now = evidence_after_ ? *evidence_after_ : connection_->stats().evidence;
+  Evidence now = connection_->stats().evidence;
+  if (evidence_after_) now.here = evidence_after_->here;
   direction.limited_by = why(udtcat::since(evidence_before_, now));
   return direction;
 }

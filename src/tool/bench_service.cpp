@@ -74,6 +74,7 @@ class BenchService::Guest {
     BenchAnswer answer{.number = number, .cores = usable_cores(), .figures = bench_figures(connection_->stats())};
     answer.figures.taken_bytes = tally_->bytes;
     answer.figures.taking = tally_->time();
+    connection_->tell_evidence();  // of the way that is over
     lines_->async_write(to_json(answer), [this](const Status& written) {
       if (written) listen();  // else the connection is about to end
     });

@@ -39,12 +39,24 @@ const EndEvidence* half(const Verdict& verdict, const Evidence& evidence) {
   return evidence.there ? &*evidence.there : nullptr;
 }
 
-std::string unknown_text(const Evidence& evidence) {
+/// Of a path whose loss is neither chance's nor a limit's for certain.
+bool loses(const Verdict& verdict) {
+  constexpr double kWorthSaying = 0.01;  // guess: less is repaired without being felt
+  return verdict.lost - verdict.queued_lost >= kWorthSaying;
+}
+
+std::string unknown_text(const Verdict& verdict, const Evidence& evidence) {
   if (evidence.here.elapsed == std::chrono::microseconds(0)) return "what limits is not known: nobody has measured it";
   if (evidence.here.bytes_sent + evidence.here.bytes_received == 0) return "what limits is not known: nothing moved";
-  return fmt::format("what limits is not known: {}", evidence.here.elapsed < std::chrono::seconds(2)
-                                                         ? "too little has moved"
-                                                         : "no one thing has held it for most of the time");
+  const std::string text = "what limits is not known: ";
+  if (evidence.here.elapsed < std::chrono::seconds(2)) return text + "it was too short to tell";
+  if (loses(verdict))
+    return text + percent(verdict.lost - verdict.queued_lost) +
+           " of the packets are lost without a queue, by chance or by a limit on UDP";
+  if (verdict.path_rate.bits_per_second() > 2 * verdict.rate.bits_per_second())
+    return text + fmt::format("{} moved where the path was found to carry {}", format_rate(verdict.rate),
+                              format_rate(verdict.path_rate));
+  return text + "no one thing has held it for most of the time";
 }
 
 std::string thread_text(const Verdict& verdict, const EndEvidence* end) {
@@ -97,7 +109,10 @@ std::string path_text_of(const Verdict& verdict) {
   constexpr std::chrono::microseconds kWorthSaying{1'000};  // guess: less is the hosts'
   if (verdict.queue >= kWorthSaying) text += fmt::format(", its queue adds {}", milliseconds(verdict.queue));
   constexpr double kLossWorthSaying = 0.001;  // guess
-  if (verdict.lost >= kLossWorthSaying) text += fmt::format(", {} of the packets lost", percent(verdict.lost));
+  if (verdict.lost < kLossWorthSaying) return text;
+  text += fmt::format(", {} of the packets lost", percent(verdict.lost));
+  if (verdict.queued_lost >= kLossWorthSaying)
+    text += fmt::format(" ({} in a full queue)", percent(verdict.queued_lost));
   return text;
 }
 
@@ -134,7 +149,7 @@ std::string why_text(const Verdict& verdict, const Evidence& evidence) {
   const EndEvidence* end = half(verdict, evidence);
   switch (verdict.limit) {
     case Limit::unknown:
-      return unknown_text(evidence);
+      return unknown_text(verdict, evidence);
     case Limit::source:
       return fmt::format("limited by {} source: it gives {}, and the transfer waits for it", whose(verdict),
                          format_rate(verdict.rate)) +
@@ -155,13 +170,13 @@ std::string why_text(const Verdict& verdict, const Evidence& evidence) {
     case Limit::path:
       return path_text_of(verdict);
     case Limit::loss:
-      return fmt::format("limited by loss on the path: {} of the packets, however fast they are sent; {} found",
-                         percent(verdict.lost), format_rate(verdict.path_rate));
+      return fmt::format("limited by loss on the path: {} of the packets without a queue, however fast they are sent",
+                         percent(verdict.lost - verdict.queued_lost));
     case Limit::policer:
       return fmt::format(
-          "limited by a policer, or a queue too short to see, near {}: {} of the packets lost without a queue, most "
-          "where we send faster",
-          format_rate(verdict.path_rate), percent(verdict.lost));
+          "limited by a policer, or a queue too short to see: {} got through, and {} of the packets were lost without "
+          "a queue, the more the faster we sent; where it is for UDP only, TCP (ssh) may be faster",
+          format_rate(verdict.rate), percent(verdict.lost - verdict.queued_lost));
     case Limit::peer:
       return "limited by the other end: it has no room for more, and does not say why (its consumer, or its memory)";
   }

@@ -77,6 +77,16 @@ TEST_F(BenchServiceTest, LetsAPeerMeasureBothWays) {
   run_until([&] { return service_.idle(); });
 }
 
+TEST_F(BenchServiceTest, TellsWhatItHasMeasuredBeforeEachAnswer) {
+  const auto measuring = guest();
+  BenchLines lines(measuring->open_stream());
+  ASSERT_TRUE(ask(lines, to_json(BenchQuestion{1, 1s})));
+  const auto first = measuring->stats().evidence.there;
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(ask(lines, to_json(BenchQuestion{2, 1s})));
+  EXPECT_GT(measuring->stats().evidence.there->bytes_received, first->bytes_received);
+}
+
 TEST_F(BenchServiceTest, ServesOneAtATime) {
   ListenRequest for_benches = listen_request();
   for_benches.session.purpose = Purpose::bench;

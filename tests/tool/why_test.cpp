@@ -26,7 +26,7 @@ std::string text(const Verdict& verdict, const Evidence& evidence = some_evidenc
 TEST(WhyText, SaysWhatIsNotKnown) {
   EXPECT_EQ(text({}, {}), "what limits is not known: nobody has measured it");
   EXPECT_EQ(text({}, {.here = {.elapsed = 1s}}), "what limits is not known: nothing moved");
-  EXPECT_EQ(text({}, {.here = {.elapsed = 1s, .bytes_sent = 1}}), "what limits is not known: too little has moved");
+  EXPECT_EQ(text({}, {.here = {.elapsed = 1s, .bytes_sent = 1}}), "what limits is not known: it was too short to tell");
   EXPECT_EQ(text({}), "what limits is not known: no one thing has held it for most of the time");
 }
 
@@ -96,9 +96,24 @@ TEST(WhyText, OfThePathSaysWhatWasFound) {
   EXPECT_EQ(text(queued),
             "limited by the path: 11.6 MB/s found, round trip 75.0 ms, its queue adds 210.0 ms, 0.4 % of the "
             "packets lost");
-  EXPECT_THAT(text({.limit = Limit::policer, .lost = 0.041, .path_rate = plain.path_rate}),
-              AllOf(HasSubstr("near 11.6 MB/s"), HasSubstr("4.1 % of the packets lost")));
-  EXPECT_THAT(text({.limit = Limit::loss, .lost = 0.1, .path_rate = plain.path_rate}), HasSubstr("10 %"));
+  queued.queued_lost = 0.003;
+  EXPECT_THAT(text(queued), HasSubstr("0.4 % of the packets lost (0.3 % in a full queue)"));
+}
+
+TEST(WhyText, OfLossSaysWhatNoQueueLost) {
+  const BitRate moved = BitRate::from_bits_per_second(93'100'000);
+  EXPECT_THAT(text({.limit = Limit::policer, .rate = moved, .lost = 0.051, .queued_lost = 0.01}),
+              AllOf(HasSubstr("11.6 MB/s got through"), HasSubstr("4.1 % of the packets"), HasSubstr("TCP")));
+  EXPECT_EQ(text({.limit = Limit::loss, .lost = 0.12, .queued_lost = 0.02}),
+            "limited by loss on the path: 10 % of the packets without a queue, however fast they are sent");
+  EXPECT_EQ(text({.lost = 0.4}),
+            "what limits is not known: 40 % of the packets are lost without a queue, by chance or by a limit on UDP");
+}
+
+TEST(WhyText, SaysWhereMuchLessMovedThanThePathCarries) {
+  EXPECT_EQ(text({.rate = BitRate::from_bits_per_second(24'000'000),
+                  .path_rate = BitRate::from_bits_per_second(130'000'000)}),
+            "what limits is not known: 3.00 MB/s moved where the path was found to carry 16.3 MB/s");
 }
 
 TEST(Why, NamesTheSpanThatItSpeaksOf) {

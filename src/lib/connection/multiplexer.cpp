@@ -69,6 +69,7 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
                 session_->role() == session::Role::connector ? Liveness::Turn::leads : Liveness::Turn::follows,
                 std::chrono::steady_clock::now()),
       tick_(io) {
+  session_->add_evidence(at_start_);
   take_rtt();
   arm_tick();
   // Posted, so that the owner can set its handlers before the first frame arrives.

@@ -63,6 +63,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void close() override;
   void abort(const Error& reason) override;
   [[nodiscard]] ConnectionStats stats() override;
+  void tell_evidence() override { report_if_due(std::chrono::nanoseconds(0)); }
   [[nodiscard]] bool answers() const override { return !liveness_.quiet(now()); }
   void on_quiet(QuietHandler handler) override { on_quiet_ = std::move(handler); }
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
@@ -190,6 +191,8 @@ class Multiplexer final : public Connection, private StreamHost {
   std::uint64_t bytes_received_ = 0;
   std::uint64_t streams_opened_ = 0;
   const TimePoint made_at_ = std::chrono::steady_clock::now();
+
+  EndEvidence at_start_;  // of threads and sockets that were there before
 
   core::HoldClock hold_;
   std::ptrdiff_t starved_streams_ = 0;  // of credit

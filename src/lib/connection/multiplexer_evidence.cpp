@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The evidence of a connection, and what the two ends tell each other of it.
+#include <algorithm>
 #include <utility>
 
 #include "lib/connection/multiplexer.hpp"
 
 namespace udtcat::connection {
+
+namespace {
+
+/// The sum of several threads falls when one ends.
+ThreadTime grown(const ThreadTime& before, const ThreadTime& now) {
+  return {now.had - std::min(before.had, now.had), now.waited - std::min(before.waited, now.waited)};
+}
+
+}  // namespace
 
 /// Why no block follows the last one; none: the layer below has enough of them, and knows why.
 std::optional<Hold> Multiplexer::hold(bool with_data) const {
@@ -21,6 +31,9 @@ EndEvidence Multiplexer::evidence_here() const {
   if (last_here_) return *last_here_;
   EndEvidence evidence;
   session_->add_evidence(evidence);
+  evidence.event_loop = grown(at_start_.event_loop, evidence.event_loop);
+  evidence.cipher = grown(at_start_.cipher, evidence.cipher);
+  evidence.socket_drops -= std::min(at_start_.socket_drops, evidence.socket_drops);
   evidence.elapsed = std::chrono::duration_cast<std::chrono::microseconds>(now() - made_at_);
   evidence.bytes_sent = bytes_sent_;
   evidence.bytes_received = bytes_received_;

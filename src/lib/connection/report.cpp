@@ -34,8 +34,9 @@ void for_each_number(Evidence& evidence, Number number) {
   number(evidence.rtt_samples);
   number(evidence.packets_sent);
   number(evidence.packets_lost);
-  number(evidence.probing_sent);
-  number(evidence.probing_lost);
+  std::uint64_t unused = 0;
+  number(unused);
+  number(unused);
   number(evidence.packet_bytes);
   number(evidence.socket_drops);
   number(evidence.socket_buffer_bytes);
@@ -44,6 +45,11 @@ void for_each_number(Evidence& evidence, Number number) {
   number(evidence.memory_bytes);
   number(evidence.queued_lost);
   number(evidence.trains_off);
+  number(evidence.loss_by_rate.spans);
+  number(evidence.loss_by_rate.sent);
+  number(evidence.loss_by_rate.lost);
+  number(evidence.loss_by_rate.sent_squared);
+  number(evidence.loss_by_rate.sent_by_lost);
 }
 
 class NumberWriter {

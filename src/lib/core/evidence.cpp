@@ -2,6 +2,7 @@
 #include <udtcat/evidence.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -18,16 +19,26 @@ constexpr double kFullyBusy = 0.85;              // guess: a thread that is the 
 constexpr double kCapReached = 0.75;             // guess: headers, repairs, a beginning and an end are no payload
 constexpr double kWindowPart = 0.2;              // guess: less than the quarter that a stream is granted at first
 constexpr double kMemoryFilled = 0.8;   // measured: ADR-0042: BBR finds what the memory carries, and a little less
+constexpr double kMemoryMoved = 0.4;    // guess: a beginning and an end move less than what the memory carries
 constexpr double kConsumes = 0.5;       // guess: half of the time somebody takes what is there
 constexpr double kDropsMatter = 0.001;  // guess: a drop may be a train of sixty packets
 constexpr double kLossMatters = 0.01;   // guess: less is repaired without being felt
 constexpr std::uint64_t kEnoughPackets = 200;  // guess: a share of fewer says little
-constexpr double kProbesLose = 2;              // guess: a policer drops what is beyond its rate, chance does not care
+constexpr double kPolices = 0.1;               // measured: ADR-0053: policers 0.05 to 0.95, chance within 0.01 of 0
+constexpr double kChances = 0.03;              // guess: between these
+constexpr double kErrors = 4;        // guess: of the error that chance makes; losses that come in rows make more
+constexpr double kLeastLeft = 0.01;  // guess: where all is lost, nothing is told
+constexpr double kPathUsed = 0.5;    // guess: headers, repairs, a beginning and an end are no payload
 
 std::uint64_t less(std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); }
 microseconds less(microseconds now, microseconds before) { return std::max(now - before, microseconds(0)); }
 ThreadTime less(const ThreadTime& now, const ThreadTime& before) {
   return {less(now.had, before.had), less(now.waited, before.waited)};
+}
+
+LossByRate less(const LossByRate& now, const LossByRate& before) {
+  return {less(now.spans, before.spans), less(now.sent, before.sent), less(now.lost, before.lost),
+          less(now.sent_squared, before.sent_squared), less(now.sent_by_lost, before.sent_by_lost)};
 }
 
 EndEvidence difference(const EndEvidence& before, const EndEvidence& now) {
@@ -43,9 +54,8 @@ EndEvidence difference(const EndEvidence& before, const EndEvidence& now) {
   made.rtt_samples = less(now.rtt_samples, before.rtt_samples);
   made.packets_sent = less(now.packets_sent, before.packets_sent);
   made.packets_lost = less(now.packets_lost, before.packets_lost);
-  made.probing_sent = less(now.probing_sent, before.probing_sent);
-  made.probing_lost = less(now.probing_lost, before.probing_lost);
   made.queued_lost = less(now.queued_lost, before.queued_lost);
+  made.loss_by_rate = less(now.loss_by_rate, before.loss_by_rate);
   made.socket_drops = less(now.socket_drops, before.socket_drops);
   return made;
 }
@@ -103,6 +113,7 @@ Load load_of(const EndEvidence& end, Verdict::Thread thread) {
 
 /// The load of the busier kind.
 Load load_of(const EndEvidence& end) {
+  if (end.elapsed < kLeastInterval) return {};
   const Load loop = load_of(end, Verdict::Thread::event_loop);
   const Load cipher = load_of(end, Verdict::Thread::cipher);
   return cipher.sum() > loop.sum() ? cipher : loop;
@@ -118,6 +129,7 @@ void note_path(const EndEvidence& sender, Verdict& verdict) {
   verdict.path_rate = sender.path_rate;
   verdict.least_rtt = sender.least_rtt;
   verdict.lost = std::min(share(sender.packets_lost, sender.packets_sent), 1.0);
+  verdict.queued_lost = std::min(share(sender.queued_lost, sender.packets_sent), verdict.lost);
   if (sender.least_rtt && sender.rtt_samples > 0) {
     const microseconds mean(sender.rtt_sum.count() / static_cast<std::int64_t>(sender.rtt_samples));
     verdict.queue = std::max(mean - *sender.least_rtt, microseconds(0));
@@ -147,34 +159,58 @@ bool blame_sockets(const Direction& direction, Verdict& verdict) {
   return true;
 }
 
-/// The path was found to carry in a round trip as much as a part of the memory holds: it may carry more, unseen.
-bool fills(std::uint64_t memory_bytes, double part, const Verdict& verdict) {
-  if (!verdict.least_rtt || memory_bytes == 0) return false;
-  const double seconds = std::chrono::duration<double>(*verdict.least_rtt).count();
-  return static_cast<double>(verdict.path_rate.bytes_per_second()) * seconds >=
-         part * static_cast<double>(memory_bytes);
+/// At that rate a round trip holds so much of the memory.
+bool fills(std::uint64_t memory_bytes, double part, BitRate rate, std::optional<microseconds> round_trip) {
+  if (!round_trip || memory_bytes == 0) return false;
+  const double seconds = std::chrono::duration<double>(*round_trip).count();
+  return static_cast<double>(rate.bytes_per_second()) * seconds >= part * static_cast<double>(memory_bytes);
+}
+
+/// What has moved needed so much of it: a smaller transfer would not be faster with more.
+bool moved_fills(std::uint64_t memory_bytes, double part, const Verdict& verdict) {
+  return verdict.least_rtt && fills(memory_bytes, part, verdict.rate, *verdict.least_rtt + verdict.queue);
 }
 
 bool blame_memory(const Direction& direction, Verdict& verdict) {
   const std::uint64_t ours = direction.sender->memory_bytes;
   const std::uint64_t theirs = direction.receiver != nullptr ? direction.receiver->memory_bytes : 0;
   const bool theirs_is_less = theirs != 0 && (ours == 0 || theirs < ours);
-  if (!fills(theirs_is_less ? theirs : ours, kMemoryFilled, verdict)) return false;
+  // The path may carry more than was found, unseen.
+  const std::uint64_t memory = theirs_is_less ? theirs : ours;
+  if (!fills(memory, kMemoryFilled, verdict.path_rate, verdict.least_rtt)) return false;
+  if (!moved_fills(memory, kMemoryMoved, verdict)) return false;
   verdict.limit = Limit::memory;
   verdict.where = theirs_is_less ? direction.receiver_at : direction.sender_at;
   return true;
 }
 
-/// Of loss and of a policer the verdict says what is lost without a queue: the rest is not theirs.
+/// Chance loses the same share at any rate; a policer all that is beyond its own: of the packets that one span has more
+/// than another, this part is lost too (the slope of a least-squares line). Of neither for certain: unknown.
+Limit limit_of_loss(const LossByRate& seen) {
+  if (seen.sent < kEnoughPackets || seen.lost == 0) return Limit::unknown;
+  const double spans = static_cast<double>(seen.spans);
+  const double sent = static_cast<double>(seen.sent);
+  const double part = static_cast<double>(seen.lost) / sent;
+  const double squares = static_cast<double>(seen.sent_squared) - sent * sent / spans;
+  if (squares <= 0) return Limit::unknown;
+  const double slope =
+      (static_cast<double>(seen.sent_by_lost) - sent * static_cast<double>(seen.lost) / spans) / squares;
+  // Chance alone makes the slope differ by so much from the part.
+  const double error = std::sqrt(part * (1 - part) * static_cast<double>(seen.sent_squared) / sent / squares);
+  // Of what chance leaves.
+  const double beyond = (slope - part) / std::max(1 - part, kLeastLeft);
+  const double doubt = kErrors * error / std::max(1 - part, kLeastLeft);
+  if (beyond >= std::max(doubt, kPolices)) return Limit::policer;
+  return beyond <= kChances && doubt <= kPolices ? Limit::loss : Limit::unknown;
+}
+
 Limit limit_of_path(const EndEvidence& sender, Verdict& verdict) {
+  if (sender.packets_sent >= kEnoughPackets && verdict.lost - verdict.queued_lost >= kLossMatters)
+    return limit_of_loss(sender.loss_by_rate);
   if (verdict.path_rate == BitRate() || !verdict.least_rtt) return Limit::unknown;
-  const std::uint64_t without_queue = less(sender.packets_lost, sender.queued_lost);
-  const double lost = share(without_queue, sender.packets_sent);
-  if (lost < kLossMatters || sender.packets_sent < kEnoughPackets) return Limit::path;
-  verdict.lost = std::min(lost, 1.0);
-  const double probes = share(sender.probing_lost, sender.probing_sent);
-  const double rest = share(less(without_queue, sender.probing_lost), less(sender.packets_sent, sender.probing_sent));
-  return sender.probing_sent >= kEnoughPackets && probes >= kProbesLose * rest ? Limit::policer : Limit::loss;
+  // One that was found to carry much more than has moved is not what limits.
+  const double used = share(verdict.rate.bits_per_second(), verdict.path_rate.bits_per_second());
+  return used >= kPathUsed ? Limit::path : Limit::unknown;
 }
 
 double held_by_path(const EndEvidence& end) { return held(end, Hold::sending) + held(end, Hold::path); }
@@ -183,15 +219,17 @@ double held_by_path(const EndEvidence& end) { return held(end, Hold::sending) + 
 /// A path that is never waited for may not even have been found.
 void blame_receiver(const Direction& direction, Verdict& verdict) {
   verdict.where = direction.receiver_at;
+  verdict.limit = Limit::unknown;
   if (direction.receiver == nullptr) {
     verdict.limit = Limit::peer;
   } else if (share(direction.receiver->consuming, direction.receiver->elapsed) >= kConsumes) {
     verdict.limit = Limit::consumer;
     verdict.rate = BitRate::from_bytes_per(direction.receiver->bytes_received, direction.receiver->elapsed);
-  } else if (direction.receiver->memory_bytes == 0 || held_by_path(*direction.sender) < kDominant ||
-             fills(direction.receiver->memory_bytes, kWindowPart, verdict)) {
+  } else if (direction.receiver->memory_bytes == 0) {
+    verdict.limit = Limit::peer;
+  } else if (moved_fills(direction.receiver->memory_bytes, kWindowPart, verdict)) {
     verdict.limit = Limit::memory;
-  } else {
+  } else if (held_by_path(*direction.sender) >= kDominant) {
     verdict.where = Verdict::Where::between;
     verdict.limit = limit_of_path(*direction.sender, verdict);
   }
@@ -219,6 +257,8 @@ void blame_holds(const Direction& direction, Verdict& verdict) {
   verdict.where = direction.sender_at;
   verdict.limit = longest.second;
   if (verdict.limit == Limit::peer) return blame_receiver(direction, verdict);
+  if (verdict.limit == Limit::memory && !moved_fills(sender.memory_bytes, kMemoryMoved, verdict))
+    verdict.limit = Limit::unknown;
   if (verdict.limit == Limit::processor) note_load(load_of(sender, Verdict::Thread::cipher), verdict);
   if (verdict.limit != Limit::path || blame_memory(direction, verdict)) return;
   verdict.where = Verdict::Where::between;
@@ -242,6 +282,15 @@ EndEvidence peer_before(const Evidence& before, const Evidence& now) {
 }
 
 }  // namespace
+
+LossByRate& LossByRate::operator+=(const LossByRate& other) {
+  spans += other.spans;
+  sent += other.sent;
+  lost += other.lost;
+  sent_squared += other.sent_squared;
+  sent_by_lost += other.sent_by_lost;
+  return *this;
+}
 
 Evidence since(const Evidence& before, const Evidence& now) {
   Evidence made{difference(before.here, now.here)};

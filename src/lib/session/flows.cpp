@@ -49,10 +49,9 @@ void Flows::add_evidence(EndEvidence& evidence) const {
     evidence.rtt_samples += one.rtt_samples;
     evidence.packets_sent += one.packets_sent;
     evidence.packets_lost += one.packets_lost;
-    evidence.probing_sent += one.probing_sent;
-    evidence.probing_lost += one.probing_lost;
     evidence.queued_lost += one.queued_lost;
     evidence.trains_off = std::max(evidence.trains_off, one.trains_off);
+    evidence.loss_by_rate += one.loss_by_rate;
     evidence.packet_bytes = std::max(evidence.packet_bytes, one.packet_bytes);
     evidence.socket_drops = std::max(evidence.socket_drops, one.socket_drops);
     evidence.socket_buffer_bytes = std::max(evidence.socket_buffer_bytes, one.socket_buffer_bytes);

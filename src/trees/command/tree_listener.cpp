@@ -51,6 +51,7 @@ Status TreeListener::start(tool::FoundCredentials found) {
   if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
   run_.wait_for("waiting for a peer on " + listener_->places());
   run_.show([this](tool::ProcessPicture& picture) {
+    picture.all = total();
     listener_->fill(picture);
     for (const Guest& guest : guests_)
       picture.peers.push_back(tool::picture_of(guest.number, guest.session->connection()));
@@ -74,7 +75,7 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   guest.session->connection().on_stream([&guest](StreamId id) { guest.session->accept(id); });
   watch(guest);
   if (guests_.size() > 1) return;
-  run_.watch([this] { return guests_.empty() ? ConnectionStats() : guests_.front().session->connection().stats(); });
+  run_.watch([this] { return total(); });
   run_.measure([this](const ConnectionStats& /*of the stream*/) {
     return guests_.empty() ? std::nullopt : amount_of(guests_.front().session->tally());
   });
@@ -137,6 +138,12 @@ Status TreeListener::work(Wire& wire, Tally& tally, const OtherEnd& other) {
   return receive_as_listener(wire, options_.directory, wishes_of(options_), other, claims_, tally);
 }
 
+ConnectionStats TreeListener::total() const {
+  ConnectionStats all = past_;
+  for (const Guest& guest : guests_) all = tool::sum(all, guest.session->connection().stats());
+  return all;
+}
+
 void TreeListener::on_over(const Guest& guest) {
   const Status result = guest.session->result();
   if (result)
@@ -149,7 +156,12 @@ void TreeListener::on_over(const Guest& guest) {
   boost::asio::post(run_.io(), [this, number = guest.number, result, is_last] {
     // The last one stays: the run's last figures are its own.
     if (is_last && guests_.size() == 1) return run_.finish(result ? std::nullopt : std::optional(result.error()));
-    guests_.remove_if([number](const Guest& each) { return each.number == number; });
+    const auto gone = std::ranges::find(guests_, number, &Guest::number);
+    if (gone == guests_.end()) return;
+    past_ = tool::sum(past_, gone->session->connection().stats());
+    past_.streams_open = 0;
+    past_.evidence = {};  // of nobody who is here
+    guests_.erase(gone);
   });
 }
 

@@ -69,6 +69,7 @@ class TreeListener {
   void watch(Guest& guest);
   [[nodiscard]] Status work(Wire& wire, Tally& tally, const OtherEnd& other);
   void on_over(const Guest& guest);
+  [[nodiscard]] ConnectionStats total() const;
 
   tool::SessionRun& run_;
   const TreeOptions& options_;
@@ -78,6 +79,7 @@ class TreeListener {
   std::unique_ptr<tool::PeerListener> listener_;
   std::uint64_t last_number_ = 0;
   std::list<Guest> guests_;
+  ConnectionStats past_;  // of those that have left
 };
 
 }  // namespace udtcat::trees

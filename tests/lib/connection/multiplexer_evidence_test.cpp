@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ctime>
+
 #include <gtest/gtest.h>
 
 #include "lib/connection/multiplexer_fixture.hpp"
@@ -59,6 +61,15 @@ TEST_F(MultiplexersEvidence, ChargesNothingToAnEndThatHasSaidAll) {
   open();
   ASSERT_TRUE(run_until([this] { return held(connector, Hold::source) > 50ms; }));
   EXPECT_LT(held(listener, Hold::source), 40ms);
+}
+
+TEST_F(MultiplexersEvidence, CountsTheTimeOfThreadsThatAreOlderFromItsOwnBeginning) {
+  while (std::clock() < CLOCKS_PER_SEC / 2) {
+  }
+  connect();
+  ASSERT_TRUE(run_until([this] { return evidence_of(connector).here.elapsed > 50ms; }));
+  const EndEvidence evidence = evidence_of(connector).here;
+  EXPECT_LE(evidence.event_loop.had + evidence.event_loop.waited, evidence.elapsed + 20ms);
 }
 
 TEST_F(MultiplexersEvidence, SaysNothingToAPeerThatTakesNoReports) {

@@ -29,8 +29,6 @@ EndEvidence distinct() {
   made.rtt_samples = 21;
   made.packets_sent = 22;
   made.packets_lost = 23;
-  made.probing_sent = 24;
-  made.probing_lost = 25;
   made.packet_bytes = 26;
   made.socket_drops = 27;
   made.socket_buffer_bytes = 28;
@@ -39,6 +37,7 @@ EndEvidence distinct() {
   made.memory_bytes = 31;
   made.queued_lost = 32;
   made.trains_off = 33;
+  made.loss_by_rate = {34, 35, 36, 37, 38};
   return made;
 }
 
@@ -51,7 +50,7 @@ std::vector<std::byte> encoded(const EndEvidence& evidence) {
 TEST(Report, HasItsNumbersInTheOrderOfTheSpec) {
   const auto body = encoded(distinct());
   for (std::size_t i = 0; i < body.size(); ++i)
-    EXPECT_EQ(std::to_integer<std::size_t>(body[i]), i % 8 == 7 ? i / 8 + 1 : 0) << "byte " << i;
+    EXPECT_EQ(std::to_integer<std::size_t>(body[i]), i % 8 == 7 && i / 8 != 23 && i / 8 != 24 ? i / 8 + 1 : 0) << "byte " << i;
 }
 
 TEST(Report, IsReadBackAsItWasWritten) {

@@ -30,7 +30,6 @@ struct SentPacket {
   bool waits_for_repair = false;  ///< found lost and not sent again yet
   bool presumed = false;          ///< a plain peer missed what is around it, and not this one
   bool gone = false;              ///< sent longer ago than an answer takes: no longer in flight, whatever became of it
-  bool probed = false;            ///< the last time faster than the path is known to be
   TimePoint sent_at{};            ///< the last time
   DeliverySnapshot snapshot;      ///< of the last time
 };

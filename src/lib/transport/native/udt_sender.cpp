@@ -324,7 +324,6 @@ void UdtSender::update_pacing() {
   BitRate rate = congestion_->pacing_rate();
   if (!settings_.rate_cap.unlimited() && (rate.unlimited() || rate > settings_.rate_cap)) rate = settings_.rate_cap;
   pacer_.set_rate(rate.unlimited() ? 0 : std::max<std::uint64_t>(rate.bytes_per_second(), 1));
-  probes_path_ = rate.unlimited() || rate > congestion_->path_rate();
 }
 
 /// A peer that asks once for a gap: marks what its one NAK, or our copy, must have missed.

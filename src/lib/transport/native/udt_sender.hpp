@@ -17,6 +17,7 @@
 #include "lib/transport/native/congestion/congestion_control.hpp"
 #include "lib/transport/native/delivery_rate.hpp"
 #include "lib/transport/native/loss_guess.hpp"
+#include "lib/transport/native/loss_by_rate.hpp"
 #include "lib/transport/native/pacer.hpp"
 #include "lib/transport/native/packet.hpp"
 #include "lib/transport/native/peer.hpp"
@@ -33,9 +34,7 @@ struct SenderStats {
   std::uint64_t packets_sent = 0;  ///< also those sent again
   std::uint64_t packets_lost = 0;
   std::uint64_t packets_resent = 0;
-  std::uint64_t probing_sent = 0;  ///< of packets_sent, faster than the path is known to be
   std::uint64_t queued_lost = 0;   ///< of packets_lost, found so while the smoothed round trip showed a queue
-  std::uint64_t probing_lost = 0;  ///< of the other packets_lost, those of probing_sent
 };
 
 /// A first packet that has left with the handshake.
@@ -214,7 +213,7 @@ class UdtSender {
   TimePoint large_delivered_at_{};  // when a full packet was last known to have arrived
   SenderStats stats_;
   core::HoldClock hold_;
-  bool probes_path_ = false;  // the pace is faster than the path is known to be
+  LossByRateMeter loss_by_rate_;
 };
 
 }  // namespace udtcat::transport::native

@@ -47,11 +47,10 @@ bool UdtSender::rtt_shows_queue() const {
 }
 
 void UdtSender::count_loss(const SentPacket& packet) {
+  const bool with_queue = rtt_shows_queue();
   ++stats_.packets_lost;
-  if (rtt_shows_queue())
-    ++stats_.queued_lost;
-  else if (packet.probed)
-    ++stats_.probing_lost;
+  if (with_queue) ++stats_.queued_lost;
+  loss_by_rate_.on_lost(packet.sent_at, with_queue);
 }
 
 void UdtSender::add_evidence(TimePoint now, EndEvidence& evidence) const {
@@ -63,10 +62,9 @@ void UdtSender::add_evidence(TimePoint now, EndEvidence& evidence) const {
   if (const auto least = rtt_.minimum()) evidence.least_rtt = std::chrono::duration_cast<microseconds>(*least);
   evidence.packets_sent = stats_.packets_sent;
   evidence.packets_lost = stats_.packets_lost;
-  evidence.probing_sent = stats_.probing_sent;
   evidence.queued_lost = stats_.queued_lost;
-  evidence.probing_lost = stats_.probing_lost;
   evidence.trains_off = trial_.off() ? 1 : 0;
+  evidence.loss_by_rate = loss_by_rate_.sums(now, 2 * rtt_.smoothed());
   evidence.rate_cap = settings_.rate_cap;
   evidence.memory_bytes = settings_.memory_bytes;
 }

@@ -184,8 +184,7 @@ void UdtSender::note_sent(TimePoint now, SentPacket& packet) {
   packet.sends = static_cast<std::uint16_t>(std::min(packet.sends + 1, 0xffff));
   if (first) sent_offset_ += packet.bytes;
   ++stats_.packets_sent;
-  packet.probed = probes_path_;
-  if (probes_path_) ++stats_.probing_sent;
+  loss_by_rate_.on_sent(now);
   if (!first) ++stats_.packets_resent;
   congestion_->on_sent(now, packet.bytes, in_flight);
   const bool oldest_again = !first && packet.offset == acknowledged_offset();
