@@ -14,12 +14,6 @@ namespace {
 /// Where scripts/install-dependencies unpacks the servers whose packages exclude one another.
 constexpr const char* kUnpacked = "/opt/udtcat-ftp-servers/";
 
-std::vector<std::string> as_nobody(const std::vector<std::string>& words) {
-  std::vector<std::string> result{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
-  result.insert(result.end(), words.begin(), words.end());
-  return result;
-}
-
 }  // namespace
 
 const char* name_of(Make make) {
@@ -88,10 +82,19 @@ Command StockFtpServer::command() const {
   return command;
 }
 
+/// It does not start where its address has no name, which a network of a test's own cannot ask for.
 std::vector<std::string> StockFtpServer::globus() const {
-  return as_nobody({"/usr/sbin/globus-gridftp-server", "-c", "/dev/null", "-p", std::to_string(port_), "-threads", "0",
-                    "-control-interface", settings_.address, "-data-interface", settings_.address, "-hostname",
-                    settings_.address, "-aa", "-home-dir", top_});
+  const auto hosts = state_.write("hosts", read_file("/etc/hosts") + "\n" + settings_.address + " server\n", 0644);
+  return {"unshare",
+          "--mount",
+          "--propagation",
+          "private",
+          "sh",
+          "-c",
+          "mount --bind " + hosts.string() + " /etc/hosts && exec setpriv --reuid=65534 --regid=65534 --clear-groups " +
+              "/usr/sbin/globus-gridftp-server -c /dev/null -threads 0 -aa -p " + std::to_string(port_) +
+              " -control-interface " + settings_.address + " -data-interface " + settings_.address + " -hostname " +
+              settings_.address + " -home-dir " + top_.string()};
 }
 
 std::vector<std::string> StockFtpServer::proftpd() const {
@@ -141,8 +144,18 @@ ThrottledDTPHandler.read_limit = ThrottledDTPHandler.write_limit = 1000 * int(ra
 FTPHandler.dtp_handler = ThrottledDTPHandler
 FTPServer((host, int(port)), FTPHandler).serve_forever()
 )";
-  return as_nobody({"/usr/bin/python3", "-c", kScript, settings_.address, std::to_string(port_), top_,
-                    settings_.address_in_pasv, std::to_string(settings_.kilobytes_per_second)});
+  return {"setpriv",
+          "--reuid=65534",
+          "--regid=65534",
+          "--clear-groups",
+          "/usr/bin/python3",
+          "-c",
+          kScript,
+          settings_.address,
+          std::to_string(port_),
+          top_,
+          settings_.address_in_pasv,
+          std::to_string(settings_.kilobytes_per_second)};
 }
 
 std::vector<std::string> StockFtpServer::vsftpd() const {
