@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// FTP servers of other makes, as Debian has them, each an ordinary process with a directory of its own. They need root.
+/// FTP servers of other makes, as Debian has them: ordinary processes, each with a directory of its own. They need root.
 #pragma once
 
 #include <cstdint>
