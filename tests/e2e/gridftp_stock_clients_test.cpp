@@ -123,7 +123,7 @@ TEST_P(StoringClients, PutFilesOfAnyNameAndSize) {
 INSTANTIATE_TEST_SUITE_P(Of, StoringClients, testing::Values("curl", "ftplib", "globus", "lftp", "tnftp"),
                          [](const auto& made) { return made.param; });
 
-// ---- Going on: the end that has the first half has other letters there, which show that it did not come again --------
+// ---- Going on: the end that has the first half has other letters there, which show that it did not come again -------
 
 class ClientsThatGetOn : public StockClients {};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// FTP servers of other makes, as Debian has them: ordinary processes, each with a directory of its own. They need root.
+/// FTP servers of other makes, as Debian has them: ordinary processes, each with a directory of its own. Need root.
 #pragma once
 
 #include <cstdint>
