@@ -105,7 +105,9 @@ TEST(WhyText, OfLossSaysWhatNoQueueLost) {
   EXPECT_THAT(text({.limit = Limit::policer, .rate = moved, .lost = 0.051, .queued_lost = 0.01}),
               AllOf(HasSubstr("11.6 MB/s got through"), HasSubstr("4.1 % of the packets"), HasSubstr("TCP")));
   EXPECT_EQ(text({.limit = Limit::loss, .lost = 0.12, .queued_lost = 0.02}),
-            "limited by loss on the path: 10 % of the packets without a queue, however fast they are sent");
+            "limited by loss on the path: 10.0 % of the packets without a queue, however fast they are sent");
+  EXPECT_EQ(text({.waited = 0.6, .lost = 0.4}),
+            "what limits is not known: an event loop thread waited for a core 60 % of the time");
   EXPECT_EQ(text({.lost = 0.4}),
             "what limits is not known: 40 % of the packets are lost without a queue, by chance or by a limit on UDP");
 }
@@ -113,7 +115,7 @@ TEST(WhyText, OfLossSaysWhatNoQueueLost) {
 TEST(WhyText, SaysWhereMuchLessMovedThanThePathCarries) {
   EXPECT_EQ(text({.rate = BitRate::from_bits_per_second(24'000'000),
                   .path_rate = BitRate::from_bits_per_second(130'000'000)}),
-            "what limits is not known: 3.00 MB/s moved where the path was found to carry 16.3 MB/s");
+            "what limits is not known: 3.00 MB/s moved where the path was found to carry 16.2 MB/s");
 }
 
 TEST(Why, NamesTheSpanThatItSpeaksOf) {

@@ -23,11 +23,13 @@ constexpr double kMemoryMoved = 0.4;    // guess: a beginning and an end move le
 constexpr double kConsumes = 0.5;       // guess: half of the time somebody takes what is there
 constexpr double kDropsMatter = 0.001;  // guess: a drop may be a train of sixty packets
 constexpr double kLossMatters = 0.01;   // guess: less is repaired without being felt
+constexpr double kLossLimits = 0.03;    // measured: ADR-0053: trains lose as much in a queue of ten packets
 constexpr std::uint64_t kEnoughPackets = 200;  // guess: a share of fewer says little
 constexpr double kPolices = 0.1;               // measured: ADR-0053: policers 0.05 to 0.95, chance within 0.01 of 0
 constexpr double kChances = 0.03;              // guess: between these
 constexpr double kErrors = 4;        // guess: of the error that chance makes; losses that come in rows make more
 constexpr double kLeastLeft = 0.01;  // guess: where all is lost, nothing is told
+constexpr double kCrowded = 0.25;    // measured: ADR-0053: a cap of 30 Mbit/s looked like a path of 18
 constexpr double kPathUsed = 0.5;    // guess: headers, repairs, a beginning and an end are no payload
 
 std::uint64_t less(std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); }
@@ -204,10 +206,27 @@ Limit limit_of_loss(const LossByRate& seen) {
   return beyond <= kChances && doubt <= kPolices ? Limit::loss : Limit::unknown;
 }
 
-Limit limit_of_path(const EndEvidence& sender, Verdict& verdict) {
-  if (sender.packets_sent >= kEnoughPackets && verdict.lost - verdict.queued_lost >= kLossMatters)
-    return limit_of_loss(sender.loss_by_rate);
+/// A thread that waits for a core sends and answers late: what path shows itself is the host's.
+bool crowded(const EndEvidence* end, Verdict& verdict) {
+  const Load load = end != nullptr ? load_of(*end, Verdict::Thread::event_loop) : Load{};
+  if (load.waited < kCrowded) return false;
+  note_load(load, verdict);
+  return true;
+}
+
+Limit limit_of_path(const Direction& direction, Verdict& verdict) {
+  const EndEvidence& sender = *direction.sender;
+  const double lost = verdict.lost - verdict.queued_lost;
+  if (sender.packets_sent >= kEnoughPackets && lost >= kLossMatters) {
+    const Limit limit = limit_of_loss(sender.loss_by_rate);
+    return limit == Limit::loss && lost < kLossLimits ? Limit::unknown : limit;
+  }
   if (verdict.path_rate == BitRate() || !verdict.least_rtt) return Limit::unknown;
+  if (crowded(direction.sender, verdict) || crowded(direction.receiver, verdict)) return Limit::unknown;
+  // A rate near that of a cap or of the memory may be theirs.
+  const double of_cap = share(verdict.path_rate.bits_per_second(), sender.rate_cap.bits_per_second());
+  if (of_cap >= kPathUsed || fills(sender.memory_bytes, kMemoryMoved, verdict.path_rate, verdict.least_rtt))
+    return Limit::unknown;
   // One that was found to carry much more than has moved is not what limits.
   const double used = share(verdict.rate.bits_per_second(), verdict.path_rate.bits_per_second());
   return used >= kPathUsed ? Limit::path : Limit::unknown;
@@ -231,7 +250,7 @@ void blame_receiver(const Direction& direction, Verdict& verdict) {
     verdict.limit = Limit::memory;
   } else if (held_by_path(*direction.sender) >= kDominant) {
     verdict.where = Verdict::Where::between;
-    verdict.limit = limit_of_path(*direction.sender, verdict);
+    verdict.limit = limit_of_path(direction, verdict);
   }
 }
 
@@ -262,7 +281,7 @@ void blame_holds(const Direction& direction, Verdict& verdict) {
   if (verdict.limit == Limit::processor) note_load(load_of(sender, Verdict::Thread::cipher), verdict);
   if (verdict.limit != Limit::path || blame_memory(direction, verdict)) return;
   verdict.where = Verdict::Where::between;
-  verdict.limit = limit_of_path(sender, verdict);
+  verdict.limit = limit_of_path(direction, verdict);
 }
 
 bool blame_cap(const Direction& direction, Verdict& verdict) {

@@ -97,6 +97,8 @@ TEST(Verdict, NamesTheMemoryThatAFoundPathFills) {
   filled.here.memory_bytes = 550'000;
   EXPECT_EQ(word(filled), "memory");
   filled.here.memory_bytes = 600'000;
+  EXPECT_EQ(word(filled), "") << "near it";
+  filled.here.memory_bytes = 1'200'000;
   EXPECT_EQ(word(filled), "path");
   filled.there->memory_bytes = 500'000;
   EXPECT_EQ(word(filled), "peer_memory");
@@ -162,6 +164,9 @@ TEST(Verdict, CountsTheTimeForWhichAThreadWaitedForACore) {
   EXPECT_DOUBLE_EQ(verdict.busy, 0.2);
   EXPECT_DOUBLE_EQ(verdict.waited, 0.7);
   crowded.there->event_loop = {2s, 6s};
+  EXPECT_EQ(word(crowded), "") << "a path that a late host shows may be the host's";
+  EXPECT_DOUBLE_EQ(verdict_on(crowded).waited, 0.6);
+  crowded.there->event_loop = {2s, 2s};
   EXPECT_EQ(word(crowded), "path");
 }
 
@@ -221,10 +226,21 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> lost_of(const std::function
   return spans;
 }
 
+TEST(Verdict, SaysNothingOfAPathThatIsHalfOfTheCap) {
+  Evidence slow = held_by(Hold::path);  // 90 Mbit/s found
+  slow.here.rate_cap = BitRate::from_bits_per_second(170'000'000);
+  EXPECT_EQ(word(slow), "");
+  slow.here.rate_cap = BitRate::from_bits_per_second(190'000'000);
+  EXPECT_EQ(word(slow), "path");
+}
+
 TEST(Verdict, TellsLossFromAPolicerByWhetherItGrowsWithTheRate) {
   Evidence lossy = held_by(Hold::path);
   lose(lossy.here, lost_of([](std::uint64_t sent) { return sent / 20; }));
   EXPECT_EQ(word(lossy), "loss") << "one in twenty of any";
+  Evidence trains = held_by(Hold::path);
+  lose(trains.here, lost_of([](std::uint64_t sent) { return sent / 40; }));
+  EXPECT_EQ(word(trains), "") << "a queue of a few packets loses as much of trains at any rate";
   Evidence policed = held_by(Hold::path);
   lose(policed.here, lost_of([](std::uint64_t sent) { return sent - std::min<std::uint64_t>(sent, 120); }));
   EXPECT_EQ(word(policed), "policer");
