@@ -168,7 +168,7 @@ bool fills(std::uint64_t memory_bytes, double part, BitRate rate, std::optional<
   return static_cast<double>(rate.bytes_per_second()) * seconds >= part * static_cast<double>(memory_bytes);
 }
 
-/// What has moved needed so much of it: a smaller transfer would not be faster with more.
+/// The payload that moved needs so much of it in a round trip: a smaller transfer would not be faster with more.
 bool moved_fills(std::uint64_t memory_bytes, double part, const Verdict& verdict) {
   return verdict.least_rtt && fills(memory_bytes, part, verdict.rate, *verdict.least_rtt + verdict.queue);
 }

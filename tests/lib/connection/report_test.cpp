@@ -50,7 +50,8 @@ std::vector<std::byte> encoded(const EndEvidence& evidence) {
 TEST(Report, HasItsNumbersInTheOrderOfTheSpec) {
   const auto body = encoded(distinct());
   for (std::size_t i = 0; i < body.size(); ++i)
-    EXPECT_EQ(std::to_integer<std::size_t>(body[i]), i % 8 == 7 && i / 8 != 23 && i / 8 != 24 ? i / 8 + 1 : 0) << "byte " << i;
+    EXPECT_EQ(std::to_integer<std::size_t>(body[i]), i % 8 == 7 && i / 8 != 23 && i / 8 != 24 ? i / 8 + 1 : 0)
+        << "byte " << i;
 }
 
 TEST(Report, IsReadBackAsItWasWritten) {

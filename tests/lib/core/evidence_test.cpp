@@ -218,7 +218,7 @@ void lose(EndEvidence& sender, const std::vector<std::pair<std::uint64_t, std::u
   sender.packets_lost = sums.lost;
 }
 
-/// What a sender that doubles its rate and then goes up and down sends in spans.
+/// The spans of a sender that doubles its rate, and then goes up and down.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> lost_of(const std::function<std::uint64_t(std::uint64_t)>& lost) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> spans;
   for (const std::uint64_t sent : {10, 20, 40, 80, 160, 320, 160, 200, 250, 200, 200, 180, 200, 250, 200, 200})

@@ -16,8 +16,8 @@
 #include "lib/transport/native/acknowledgement.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
 #include "lib/transport/native/delivery_rate.hpp"
-#include "lib/transport/native/loss_guess.hpp"
 #include "lib/transport/native/loss_by_rate.hpp"
+#include "lib/transport/native/loss_guess.hpp"
 #include "lib/transport/native/pacer.hpp"
 #include "lib/transport/native/packet.hpp"
 #include "lib/transport/native/peer.hpp"
@@ -34,7 +34,7 @@ struct SenderStats {
   std::uint64_t packets_sent = 0;  ///< also those sent again
   std::uint64_t packets_lost = 0;
   std::uint64_t packets_resent = 0;
-  std::uint64_t queued_lost = 0;   ///< of packets_lost, found so while the smoothed round trip showed a queue
+  std::uint64_t queued_lost = 0;  ///< of packets_lost, found so while the smoothed round trip showed a queue
 };
 
 /// A first packet that has left with the handshake.
