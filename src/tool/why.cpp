@@ -176,7 +176,7 @@ std::string why_text(const Verdict& verdict, const Evidence& evidence) {
                          percent(verdict.lost - verdict.queued_lost));
     case Limit::policer:
       return fmt::format(
-          "limited by a policer, or a queue too short to see: {} got through, and {} of the packets were lost without "
+          "limited by a policer, or a queue too short to see: {} moved, and {} of the packets were lost without "
           "a queue, the more the faster we sent; where it is for UDP only, TCP (ssh) may be faster",
           format_rate(verdict.rate), percent(verdict.lost - verdict.queued_lost));
     case Limit::peer:

@@ -103,7 +103,7 @@ TEST(WhyText, OfThePathSaysWhatWasFound) {
 TEST(WhyText, OfLossSaysWhatNoQueueLost) {
   const BitRate moved = BitRate::from_bits_per_second(93'100'000);
   EXPECT_THAT(text({.limit = Limit::policer, .rate = moved, .lost = 0.051, .queued_lost = 0.01}),
-              AllOf(HasSubstr("11.6 MB/s got through"), HasSubstr("4.1 % of the packets"), HasSubstr("TCP")));
+              AllOf(HasSubstr("11.6 MB/s moved"), HasSubstr("4.1 % of the packets"), HasSubstr("TCP")));
   EXPECT_EQ(text({.limit = Limit::loss, .lost = 0.12, .queued_lost = 0.02}),
             "limited by loss on the path: 10.0 % of the packets without a queue, however fast they are sent");
   EXPECT_EQ(text({.waited = 0.6, .lost = 0.4}),
