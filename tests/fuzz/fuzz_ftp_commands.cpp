@@ -13,6 +13,8 @@
 #include "gridftp/dialogue/command.hpp"
 #include "gridftp/dialogue/data_port.hpp"
 #include "gridftp/dialogue/url.hpp"
+#include "gridftp/server/checksum_request.hpp"
+#include "gridftp/server/name_pattern.hpp"
 
 using namespace udtcat::gridftp;
 namespace files = udtcat::files;
@@ -51,6 +53,9 @@ void read_operands(const std::string& argument) {
   if (const auto ranges = files::ByteRanges::parse(argument))
     require(files::ByteRanges::parse(ranges->to_text()).value().ranges() == ranges->ranges());
   if (const auto port = parse_extended_port(argument)) require(port->port() > 0);
+  if (const auto request = parse_checksum_request(argument)) require(argument.ends_with(' ' + request->path));
+  require(matches("*", argument) != argument.starts_with('.'));
+  if (!is_pattern(argument)) require(matches(argument, argument));
   if (const auto port = parse_data_port(argument)) require(parse_data_port(to_data_port(*port)).value() == *port);
 }
 

@@ -11,12 +11,15 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace udtcat::gridftp;
-  const auto entries = parse_listing({reinterpret_cast<const char*>(data), size});
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (left_out_by(end_of_listing(left_out_by(text))) != left_out_by(text)) std::abort();
+  const auto entries = parse_listing(text);
   if (!entries) return 0;
   std::string_view last;
   for (const ListedEntry& entry : *entries) {
     if (entry.name <= last || entry.name == "." || entry.name == "..") std::abort();
-    if (entry.name.find('/') != std::string::npos || !can_be_said(entry.name)) std::abort();
+    if (entry.name.find('/') != std::string::npos) std::abort();
+    if (can_be_said(entry.name) == (entry.kind == ListedEntry::Kind::unsayable)) std::abort();
     last = entry.name;
   }
   return 0;

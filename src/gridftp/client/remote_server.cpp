@@ -218,6 +218,7 @@ Task<Status> RemoteServer::send_restart(const files::ByteRanges& have) {
 Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved moved, MarkerHandler markers,
                                  std::shared_ptr<Promise<Status>> done) {
   end_timer_.cancel();  // of the last transfer
+  const auto begin_patience = command.starts_with("MLSD") ? patience_ : begin_patience_;  // no tape holds a directory
   const std::string doing = fmt::format("{} at the {}", core::printable(command, core::kShownBytes), control_->name());
   UDTCAT_CO_CHECK(co_await control_->send(std::move(command)));
   auto end = lifetime_.guard([this, moved](const Status& outcome, std::string said) {
@@ -228,7 +229,7 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
   boost::asio::co_spawn(
       io_,
       [control = control_, moved = std::move(moved), markers = std::move(markers), done, doing, end = std::move(end),
-       begin_patience = begin_patience_]() mutable -> Task<void> {
+       begin_patience]() mutable -> Task<void> {
         Status outcome;
         auto reply = co_await control->reply(moved, begin_patience);
         for (; reply && reply->is_preliminary(); reply = co_await control->reply(moved)) {
