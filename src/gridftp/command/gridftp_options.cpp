@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "gridftp/mode_e/data_ports.hpp"
+#include "gridftp/mode_e/data_port_range.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "tool/process_setup.hpp"
@@ -120,7 +120,7 @@ Result<std::optional<Endpoint>> address_value(const std::string& text) {
 
 void add_place_options(CommandLine& line, DataPlace& place) {
   line.value("--data-ports", [&](const std::string& text) -> Status {
-    place.ports = DataPorts::parse(text);
+    place.ports = DataPortRange::parse(text);
     if (!place.ports) return tool::bad_value("--data-ports", text, "LOW:HIGH, as in 50000:51000");
     return {};
   });
@@ -129,7 +129,7 @@ void add_place_options(CommandLine& line, DataPlace& place) {
   line.check([&]() -> Status {
     place.idle_timeout_written = line.has("--idle-timeout");
     const auto globus = tool::environment("GLOBUS_TCP_PORT_RANGE");
-    if (globus && !place.ports) place.ports = DataPorts::parse(*globus);
+    if (globus && !place.ports) place.ports = DataPortRange::parse(*globus);
     if (globus && !place.ports) return tool::bad_value("GLOBUS_TCP_PORT_RANGE", *globus, "LOW,HIGH, as in 50000,51000");
     return {};
   });

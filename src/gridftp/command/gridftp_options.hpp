@@ -28,8 +28,8 @@ struct GridftpFile {
 
 /// Where data come in at this host, and how long the other end may be silent.
 struct DataPlace {
-  std::shared_ptr<DataPorts> ports;  ///< none: the system chooses
-  std::optional<Endpoint> address;   ///< as other hosts see this one; none: as the control connection has it
+  std::shared_ptr<DataPortRange> ports;  ///< none: the system chooses
+  std::optional<Endpoint> address;       ///< as other hosts see this one; none: as the control connection has it
   bool idle_timeout_written = false;
 };
 

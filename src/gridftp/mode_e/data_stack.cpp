@@ -9,7 +9,7 @@
 #include <udtcat/bridges.hpp>
 #include <udtcat/plain.hpp>
 
-#include "gridftp/mode_e/data_ports.hpp"
+#include "gridftp/mode_e/data_port_range.hpp"
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/stream_pair.hpp"
 #include "lib/bridge/tcp_acceptor.hpp"

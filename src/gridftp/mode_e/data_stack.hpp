@@ -22,7 +22,7 @@
 
 namespace udtcat::gridftp {
 
-class DataPorts;  // data_ports.hpp
+class DataPortRange;  // data_port_range.hpp
 
 enum class DataKind { tcp, udt, session };
 
@@ -35,8 +35,8 @@ struct DataOptions {
   std::shared_ptr<const Credentials> credentials;  ///< session: none only at Protection::clear
   std::optional<PublicKey> only_peer;              ///< the key pair whose data these are; none: any known peer's
   std::chrono::milliseconds connect_patience = kConnectPatience;
-  std::shared_ptr<DataWatch> watch;  ///< none: nobody asks for figures
-  std::shared_ptr<DataPorts> ports;  ///< of this host, for data; none: the system chooses
+  std::shared_ptr<DataWatch> watch;      ///< none: nobody asks for figures
+  std::shared_ptr<DataPortRange> ports;  ///< of this host, for data; none: the system chooses
 };
 
 /// A data connection, and which of our addresses it was made to, or which of the peer's it goes to.

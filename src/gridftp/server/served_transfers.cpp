@@ -132,7 +132,7 @@ Task<Status> ServedTransfers::send(SendRequest request) {
   }
   UDTCAT_CO_TRY(const auto connection, co_await path_.single());
   UDTCAT_CO_CHECK(co_await path_.alone(connection, send_stream_mode(*connection, request)));
-  if (!parameters_.is_tcp()) std::ignore = co_await path_.alone(connection, await_end(*connection));
+  if (parameters_.is_session()) std::ignore = co_await path_.alone(connection, await_end(*connection));
   co_return Status{};
 }
 

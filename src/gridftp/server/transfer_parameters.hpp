@@ -63,7 +63,7 @@ class TransferParameters {
   [[nodiscard]] DataPath& path() { return path_; }
   [[nodiscard]] const DataPath& path() const { return path_; }
   [[nodiscard]] bool is_mode_e() const { return mode_e_; }
-  [[nodiscard]] bool is_tcp() const { return kind_ == DataKind::tcp; }
+  [[nodiscard]] bool is_session() const { return kind_ == DataKind::session; }
   /// Data connections to make to each address, and how many bytes of a block each may have in memory.
   [[nodiscard]] std::size_t connections_to_each() const;
   [[nodiscard]] std::size_t most_block_bytes() const;

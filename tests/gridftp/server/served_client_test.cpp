@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "gridftp/mode_e/data_ports.hpp"
+#include "gridftp/mode_e/data_port_range.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
 #include "gridftp/server/served_words.hpp"
 
@@ -225,7 +225,7 @@ TEST_F(ServedClients, AreToldChecksums) {
 
 TEST_F(ServedClients, AreToldThePortsAndTheAddressThatAreToBeUsed) {
   ServeOptions options;
-  options.data.ports = std::make_shared<DataPorts>(21'000, 21'099);  // the system itself chooses higher ones
+  options.data.ports = std::make_shared<DataPortRange>(21'000, 21'099);  // the system itself chooses higher ones
   options.data_address = parse_data_port("192,0,2,7,0,0").value();
   serve(std::move(options));
   log_in();

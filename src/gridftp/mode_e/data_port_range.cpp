@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/mode_e/data_ports.hpp"
+#include "gridftp/mode_e/data_port_range.hpp"
 
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace {
 
 class StackWithin final : public DataStack {
  public:
-  StackWithin(std::shared_ptr<DataPorts> ports, std::shared_ptr<DataStack> stack)
+  StackWithin(std::shared_ptr<DataPortRange> ports, std::shared_ptr<DataStack> stack)
       : ports_(std::move(ports)), stack_(std::move(stack)) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override { return stack_->connect(to); }
@@ -31,22 +31,22 @@ class StackWithin final : public DataStack {
   }
 
  private:
-  const std::shared_ptr<DataPorts> ports_;
+  const std::shared_ptr<DataPortRange> ports_;
   const std::shared_ptr<DataStack> stack_;
 };
 
 }  // namespace
 
-std::shared_ptr<DataPorts> DataPorts::parse(std::string_view text) {
+std::shared_ptr<DataPortRange> DataPortRange::parse(std::string_view text) {
   const auto between = text.find_first_of(":-, ");
   if (between == std::string_view::npos) return nullptr;
   const auto first = core::parse_number<std::uint16_t>(text.substr(0, between));
   const auto last = core::parse_number<std::uint16_t>(text.substr(between + 1));
   if (!first || !last || *first == 0 || *first > *last) return nullptr;
-  return std::make_shared<DataPorts>(*first, *last);
+  return std::make_shared<DataPortRange>(*first, *last);
 }
 
-std::shared_ptr<DataStack> within(std::shared_ptr<DataPorts> ports, std::shared_ptr<DataStack> stack) {
+std::shared_ptr<DataStack> within(std::shared_ptr<DataPortRange> ports, std::shared_ptr<DataStack> stack) {
   return std::make_shared<StackWithin>(std::move(ports), std::move(stack));
 }
 

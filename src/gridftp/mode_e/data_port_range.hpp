@@ -12,12 +12,12 @@
 namespace udtcat::gridftp {
 
 /// Threads: confined to the io_context thread.
-class DataPorts {
+class DataPortRange {
  public:
   /// first   at least 1, and not above last
-  DataPorts(std::uint16_t first, std::uint16_t last) : first_(first), last_(last), next_(first) {}
+  DataPortRange(std::uint16_t first, std::uint16_t last) : first_(first), last_(last), next_(first) {}
   /// "50000:51000", also with '-', ',' or a blank between, as in GLOBUS_TCP_PORT_RANGE; none: it is no range.
-  [[nodiscard]] static std::shared_ptr<DataPorts> parse(std::string_view text);
+  [[nodiscard]] static std::shared_ptr<DataPortRange> parse(std::string_view text);
 
   [[nodiscard]] std::uint16_t first() const { return first_; }
   [[nodiscard]] std::uint16_t last() const { return last_; }
@@ -35,6 +35,6 @@ class DataPorts {
 };
 
 /// `stack`, whose listeners take a free one of `ports` where the system would choose.
-[[nodiscard]] std::shared_ptr<DataStack> within(std::shared_ptr<DataPorts> ports, std::shared_ptr<DataStack> stack);
+[[nodiscard]] std::shared_ptr<DataStack> within(std::shared_ptr<DataPortRange> ports, std::shared_ptr<DataStack> stack);
 
 }  // namespace udtcat::gridftp

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gridftp/mode_e/data_ports.hpp"
+#include "gridftp/mode_e/data_port_range.hpp"
 
 #include "gridftp/words.hpp"
 
 namespace udtcat::gridftp {
 namespace {
 
-TEST(DataPorts, AreReadAsGlobusWritesThemToo) {
+TEST(DataPortRange, AreReadAsGlobusWritesThemToo) {
   for (const char* text : {"50000:50002", "50000-50002", "50000,50002", "50000 50002"}) {
-    const auto ports = DataPorts::parse(text);
+    const auto ports = DataPortRange::parse(text);
     ASSERT_TRUE(ports) << text;
     EXPECT_EQ(ports->first(), 50'000);
     EXPECT_EQ(ports->last(), 50'002);
   }
   for (const char* wrong : {"", "50000", "50001:50000", "0:5", "1:65536", "a:b", ":", "1:2:3", "-1:5"})
-    EXPECT_FALSE(DataPorts::parse(wrong)) << wrong;
+    EXPECT_FALSE(DataPortRange::parse(wrong)) << wrong;
 }
 
-TEST(DataPorts, AreTakenInTurn) {
-  DataPorts ports(7, 9);
+TEST(DataPortRange, AreTakenInTurn) {
+  DataPortRange ports(7, 9);
   for (const int expected : {7, 8, 9, 7}) EXPECT_EQ(ports.next(), expected);
 }
 
-TEST(DataPorts, AreWhereAStackListensUntilNoneIsFree) {
+TEST(DataPortRange, AreWhereAStackListensUntilNoneIsFree) {
   boost::asio::io_context io;
   // A port that is the test's: the system has just given it.
   const auto probe = make_tcp_stack(io)->listen(bridge::loopback_v4(), [](const auto&, const Endpoint&) {}).value();
   const std::uint16_t taken = probe->local().port();
   DataOptions options;
-  options.ports = std::make_shared<DataPorts>(taken, taken);
+  options.ports = std::make_shared<DataPortRange>(taken, taken);
   const auto refused = make_stack(io, options)->listen(bridge::loopback_v4(), [](const auto&, const Endpoint&) {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::cannot_bind);
