@@ -14,7 +14,7 @@ namespace udtcat {
 
 /// Nothing in it is believed: a path that has changed shows within a round trip.
 struct KnownPath {
-  BitRate rate;                      ///< of payload that arrived, when nothing but the path limited it; 0: not known
+  BitRate rate{};                    ///< of payload that arrived, when nothing but the path limited it; 0: not known
   std::chrono::microseconds rtt{0};  ///< the least round trip
   std::uint32_t cookie = 0;      ///< by which the peer's port knows this host again (docs/spec/udt4.md §4); 0: none
   std::size_t packet_bytes = 0;  ///< of IP, the most that it was found to carry; 0: not known

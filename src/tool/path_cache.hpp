@@ -18,8 +18,8 @@
 namespace udtcat::tool {
 
 /// A file of lines "HOST RATE RTT MEASURED COOKIE MET PACKET FOUND TRAINLESS": bits per second, microseconds,
-/// hexadecimal, bytes, the others seconds since the epoch; earlier versions' end before PACKET. What is no such line, or
-/// older than an hour, is passed over; so is a file that cannot be read or written: it only saves time. What other
+/// hexadecimal, bytes, the others seconds since the epoch; earlier versions' end before PACKET. What is no such line,
+/// or older than an hour, is passed over; so is a file that cannot be read or written: it only saves time. What other
 /// processes have written meanwhile stays, but for the hosts that this one has met.
 /// Threads: unsynchronised: the connections of a process have one thread.
 class PathCache final : public KnownPaths {

@@ -61,10 +61,10 @@ class ForgetfulNat {
     mapping->outside.async_receive(
         boost::asio::buffer(mapping->bytes),
         [this, kept = std::weak_ptr(mapping)](const boost::system::error_code& error, std::size_t got) {
-          const auto mapping = kept.lock();
-          if (error || !mapping) return;
-          inside_.send_to(boost::asio::buffer(mapping->bytes.data(), got), mapping->source);
-          read_outside(mapping);
+          const auto alive = kept.lock();
+          if (error || !alive) return;
+          inside_.send_to(boost::asio::buffer(alive->bytes.data(), got), alive->source);
+          read_outside(alive);
         });
   }
 
