@@ -418,7 +418,7 @@ void UdtConnection::shorten_goodbye(TimePoint now) {
 }
 
 std::optional<TimePoint> UdtConnection::unanswered_since() const {
-  // What the peer sends may still arrive: a router can forget one direction alone.
+  // Packets of the peer may still arrive: a router can forget one direction alone.
   const bool asks = state_ == State::open && peer_.extended && sender_.unanswered_probes() > 0;
   return asks ? sender_.unanswered_since() : std::nullopt;
 }

@@ -16,7 +16,7 @@ using enum SimulatedPath::End;
 class MovingToARelay : public testing::Test {
  protected:
   MovingToARelay() {
-    path.add_relay(near_mouth, far_mouth);
+    path.add_relay(near_relay, far_relay);
     path.write_on(kNear);
     path.write_on(kFar);
     path.run_for(1s);
@@ -30,30 +30,30 @@ class MovingToARelay : public testing::Test {
   }
 
   SimulatedPath path{{.rate = BitRate::from_bits_per_second(100'000'000), .queue_bytes = 250'000}};
-  const Endpoint near_mouth = endpoint("127.0.0.1", 3001);
-  const Endpoint far_mouth = endpoint("127.0.0.1", 3002);
+  const Endpoint near_relay = endpoint("127.0.0.1", 3001);
+  const Endpoint far_relay = endpoint("127.0.0.1", 3002);
   const Endpoint direct = path.at(kNear).peer_address();
   const Endpoint near_address = path.at(kFar).peer_address();
 };
 
 TEST_F(MovingToARelay, GoesThatWayBothWaysAndStays) {
-  path.at(kNear).try_path(path.now(), near_mouth);
+  path.at(kNear).try_path(path.now(), near_relay);
   path.run_for(1s);
-  expect_at(near_mouth, far_mouth);
+  expect_at(near_relay, far_relay);
   path.run_for(20s);
-  expect_at(near_mouth, far_mouth);
+  expect_at(near_relay, far_relay);
 }
 
 TEST_F(MovingToARelay, GoesThatWayWhereNothingElseIsLeft) {
   path.cut_direct(true);
   path.run_for(1s);
-  path.at(kNear).try_path(path.now(), near_mouth);
+  path.at(kNear).try_path(path.now(), near_relay);
   path.run_for(1s);
-  expect_at(near_mouth, far_mouth);
+  expect_at(near_relay, far_relay);
 }
 
 TEST_F(MovingToARelay, GoesBackWhenItIsTold) {
-  path.at(kNear).try_path(path.now(), near_mouth);
+  path.at(kNear).try_path(path.now(), near_relay);
   path.run_for(1s);
   path.at(kNear).try_path(path.now(), direct);
   path.run_for(1s);
@@ -61,10 +61,10 @@ TEST_F(MovingToARelay, GoesBackWhenItIsTold) {
 }
 
 TEST_F(MovingToARelay, StaysWhereItIsWhenNobodyAnswersThere) {
-  path.at(kNear).try_path(path.now(), near_mouth.with_port(4000));
+  path.at(kNear).try_path(path.now(), near_relay.with_port(4000));
   path.run_for(11s);
   expect_at(direct, near_address);
-  path.add_relay(near_mouth.with_port(4000), far_mouth);
+  path.add_relay(near_relay.with_port(4000), far_relay);
   path.run_for(1s);
   expect_at(direct, near_address);
 }

@@ -52,8 +52,8 @@ class SimulatedPath {
   void set_filter(Filter filter) { filter_ = std::move(filter); }
   /// From now on the near end's datagrams come from another port, or another host.
   void move_near(const Endpoint& address) { ends_[kNear].address = address; }
-  /// What the near end sends to `near_mouth` comes to the far end from `far_mouth`, and back.
-  void add_relay(const Endpoint& near_mouth, const Endpoint& far_mouth) { relay_ = {near_mouth, far_mouth}; }
+  /// Datagrams of the near end to `near_relay` come to the far end from `far_relay`, and back.
+  void add_relay(const Endpoint& near_relay, const Endpoint& far_relay) { relay_ = {near_relay, far_relay}; }
   /// No more datagrams but the relay's.
   void cut_direct(bool cut) { direct_cut_ = cut; }
   /// The bytes that an end would have read stay in its connection.
@@ -110,7 +110,7 @@ class SimulatedPath {
   std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
   std::uint64_t next_number_ = 0;
   bool outage_ = false;
-  std::optional<std::array<Endpoint, 2>> relay_;  // its mouth at each end
+  std::optional<std::array<Endpoint, 2>> relay_;  // its address at each end
   bool direct_cut_ = false;
   std::size_t lost_trains_from_ = SIZE_MAX;
   std::size_t survivors_ = 0;

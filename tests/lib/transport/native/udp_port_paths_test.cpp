@@ -31,7 +31,7 @@ class ForgetfulNat {
     const auto at = inside_.local_endpoint();
     return Endpoint::from_sockaddr(at.data(), at.size()).value();
   }
-  /// What comes from the sources of so far goes nowhere, and nothing comes back to them.
+  /// Datagrams of the sources so far go nowhere, and nothing comes back to them.
   void forget() {
     for (auto& [source, mapping] : mappings_) mapping = nullptr;
   }
