@@ -23,11 +23,14 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/// The signals that the watch waits for. SIGALRM is its own clock.
+/// The signals that the watch waits for. SIGALRM is its own clock. A shell ignores SIGINT for programs behind &, and
+/// nohup SIGHUP: what was ignored when we were started ends nothing.
 sigset_t watched_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM}) sigaddset(&set, signal);
+  for (const int signal : {SIGHUP, SIGUSR1, SIGALRM}) sigaddset(&set, signal);
+  for (const int signal : {SIGINT, SIGTERM})
+    if (!is_ignored(signal)) sigaddset(&set, signal);
   return set;
 }
 
@@ -99,8 +102,8 @@ SignalWatch::SignalWatch(Handler handler, std::chrono::milliseconds grace)
   // Blocked in every thread that is made from now on, so that only sigwait() takes them.
   std::ignore = ::pthread_sigmask(SIG_BLOCK, &state_->signals, nullptr);  // fails for no valid set
   // POSIX lets a system discard a blocked signal that is ignored, so these get their default. Linux keeps it pending:
-  // SIGHUP keeps its disposition, which the programs that we start inherit.
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGALRM}) std::ignore = ::signal(signal, SIG_DFL);
+  // the others keep their disposition, which the programs that we start inherit.
+  for (const int signal : {SIGUSR1, SIGALRM}) std::ignore = ::signal(signal, SIG_DFL);
   // Detached: it guards the end of the process, static destructors included, so nobody can wait for it.
   try {
     std::thread([state = state_] { state->run(); }).detach();

@@ -35,7 +35,8 @@ class SignalsLetThrough {
 ///   the next one                  ─► the process ends now; the same one within 200 ms is the first one's echo
 ///   SIGUSR1                       ─► handler; after let_hangup_pass() SIGHUP likewise
 ///
-/// A SIGHUP that was ignored when we were started (nohup) ends nothing; after let_hangup_pass() it is handed on as any.
+/// SIGINT, SIGTERM and SIGHUP that were ignored when we were started (&, nohup) end nothing; after let_hangup_pass()
+/// SIGHUP is handed on as any.
 /// Threads: confined to the thread that made it, before any other was started; the handler is called on the watch's
 /// own.
 class SignalWatch {

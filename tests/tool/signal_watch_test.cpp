@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <future>
+#include <tuple>
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -42,6 +43,18 @@ TEST_F(SignalWatchDeathTest, EndsAProcessThatHangsAfterASignal) {
     hang();
   };
   EXPECT_EXIT(hanging(), ExitedWithCode(143), "");
+}
+
+TEST_F(SignalWatchDeathTest, LetsSignalsThatWereIgnoredEndNothing) {
+  const auto ignoring = [] {
+    for (const int ignored : {SIGINT, SIGTERM, SIGHUP}) std::ignore = ::signal(ignored, SIG_IGN);
+    hold_signals();
+    std::promise<int> heard;
+    const SignalWatch watch([&](int number) { heard.set_value(number); });
+    for (const int sent : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) ::kill(::getpid(), sent);
+    ::_exit(heard.get_future().get() == SIGUSR1 ? 0 : 99);
+  };
+  EXPECT_EXIT(ignoring(), ExitedWithCode(0), "");
 }
 
 TEST_F(SignalWatchDeathTest, EndsTheProcessAtTheSecondSignal) {
