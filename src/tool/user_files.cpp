@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,7 +57,7 @@ bool ends_a_line(const Descriptor& file) {
 /// One that is relative counts as none, as the specification wants it.
 std::optional<std::filesystem::path> base_directory(const char* variable, const char* below_home) {
   if (const auto named = environment(variable); named && named->starts_with('/')) return *named;
-  if (const auto home = environment("HOME")) return std::filesystem::path(*home) / below_home;
+  if (const auto home = user_home()) return std::filesystem::path(*home) / below_home;
   return std::nullopt;
 }
 
@@ -72,7 +73,12 @@ std::optional<std::string> user_cache(std::string_view name) {
   return directory ? std::optional((*directory / "udtcat" / name).string()) : std::nullopt;
 }
 
-std::optional<std::string> user_home() { return environment("HOME"); }
+std::optional<std::string> user_home() {
+  if (auto named = environment("HOME")) return named;
+  const passwd* const entry = ::getpwuid(::geteuid());
+  if (entry == nullptr || entry->pw_dir == nullptr || *entry->pw_dir != '/') return std::nullopt;
+  return entry->pw_dir;
+}
 
 Status make_private_directory_of(const std::filesystem::path& file) {
   const auto directory = file.parent_path();

@@ -21,7 +21,8 @@ namespace udtcat::tool {
 /// spec: XDG Base Directory Specification, XDG_CACHE_HOME
 [[nodiscard]] std::optional<std::string> user_cache(std::string_view name);
 
-/// Where the user's files are; none: the environment does not say.
+/// Where the user's files are: $HOME, or what the list of users says; none: neither says.
+/// Threads: confined to the main thread.
 [[nodiscard]] std::optional<std::string> user_home();
 
 /// The directory that `file` is to be in, for this user only; one that is there stays as it is.

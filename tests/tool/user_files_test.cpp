@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include <gmock/gmock.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include "support/temp_dir.hpp"
 
@@ -28,6 +30,16 @@ TEST_F(UserFiles, AreWhereTheUserHasHisConfiguration) {
   ::setenv("XDG_CONFIG_HOME", "relative", 1);
   EXPECT_EQ(user_file("peers"), "/home/alice/.config/udtcat/peers");
   ::unsetenv("XDG_CONFIG_HOME");
+}
+
+TEST_F(UserFiles, AreWhereTheListOfUsersSaysWithoutAHome) {
+  ::unsetenv("XDG_CONFIG_HOME");
+  for (const bool is_empty : {false, true}) {
+    is_empty ? ::setenv("HOME", "", 1) : ::unsetenv("HOME");
+    EXPECT_EQ(user_home(), ::getpwuid(::geteuid())->pw_dir);
+    EXPECT_EQ(user_file("key"), *user_home() + "/.config/udtcat/key");
+  }
+  ::setenv("HOME", "/home/alice", 1);
 }
 
 TEST_F(UserFiles, ThatCanBeMadeAnewAreInHisCache) {
