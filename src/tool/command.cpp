@@ -12,6 +12,8 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <udtcat/crypto_setup.hpp>
+
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -235,6 +237,7 @@ int run(int argc, const char* const* argv, const Commands& commands) {
   hold_signals();
   fill_standard_descriptors();
   const std::uint64_t core_limit_bytes = harden_process();
+  ignore_crypto_configuration();
   // Static: threads of the library may log until the process ends.
   static Console console(STDERR_FILENO, is_journal(STDERR_FILENO));
   Words words(argv + std::min(argc, 1), argv + argc);
