@@ -10,16 +10,6 @@
 
 namespace udtcat::tool {
 
-using boost::asio::ip::udp;
-
-namespace {
-
-bool is_of(const Endpoint& address, AddressFamily family) {
-  return family == AddressFamily::any || address.family() == family;
-}
-
-}  // namespace
-
 Redial::Redial(boost::asio::io_context& io, const Options& options, std::optional<Credentials> credentials,
                ConnectionHandler on_connection, FailureHandler on_failure)
     : io_(io),
@@ -27,7 +17,7 @@ Redial::Redial(boost::asio::io_context& io, const Options& options, std::optiona
       credentials_(std::move(credentials)),
       on_connection_(std::move(on_connection)),
       on_failure_(std::move(on_failure)),
-      resolver_(io),
+      names_(io, options.family, {.answer_lasts = {}, .failure_lasts = {}}),
       timer_(io) {}
 
 void Redial::want() {
@@ -45,7 +35,6 @@ void Redial::on_lost(std::chrono::steady_clock::duration life) { lost_soon_ = li
 
 void Redial::cancel() {
   lifetime_.end();
-  resolver_.cancel();
   dialer_.reset();
   pauses_.reset();
   urgent_ = false;
@@ -60,23 +49,13 @@ void Redial::pause(std::chrono::milliseconds time) {
   }));
 }
 
-/// The system's resolver may wait for a server: it does so on a thread of the resolver's own.
 void Redial::look_up() {
   state_ = State::dialling;
   urgent_ = false;
-  const auto found = [this](const boost::system::error_code& error, const udp::resolver::results_type& results) {
-    std::vector<Endpoint> addresses;
-    for (const auto& each : results) {
-      const udp::endpoint endpoint = each.endpoint();
-      const auto address = Endpoint::from_sockaddr(endpoint.data(), endpoint.size());
-      if (address && is_of(*address, options_.family)) addresses.push_back(*address);
-    }
-    if (!addresses.empty()) return attempt(std::move(addresses));
-    on_failed(
-        {Errc::cannot_resolve, "find host " + options_.peer.host, error ? error.message() : "it has no such address"});
-  };
-  resolver_.async_resolve(options_.peer.host, std::to_string(options_.peer.port), udp::resolver::numeric_service,
-                          lifetime_.guard(found));
+  names_.look_up(options_.peer, lifetime_.guard([this](Result<std::vector<Endpoint>> found) {
+    if (found) return attempt(std::move(*found));
+    on_failed({Errc::cannot_resolve, "find host " + options_.peer.host, found.error().cause});
+  }));
 }
 
 void Redial::attempt(std::vector<Endpoint> addresses) {

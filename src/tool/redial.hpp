@@ -10,11 +10,11 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/udp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/peering.hpp>
 
+#include "lib/bridge/names.hpp"
 #include "lib/core/lifetime.hpp"
 #include "tool/options.hpp"
 #include "tool/redial_pause.hpp"
@@ -25,7 +25,8 @@ inline constexpr std::chrono::milliseconds kUrgentRedialPause{500};  // guess: a
 inline constexpr std::chrono::seconds kLongEnough{5};                // guess: of a connection whose peer is well
 
 /// One attempt at a time. Names are looked up for each: a peer may come back at another address, and a host may start
-/// before its network. A name that is not found is an attempt that has failed.
+/// before its network. A name that is not found is an attempt that has failed; where the resolver fails the last good
+/// answer is dialled.
 ///
 ///   idle ──start(), want()──► dialling ──a connection──► idle
 ///                              ▲ └──an error──► pausing ─┐
@@ -77,7 +78,7 @@ class Redial {
   bool lost_soon_ = false;  // the last connection
   RedialPause pauses_;
   std::minstd_rand random_{std::random_device{}()};
-  boost::asio::ip::udp::resolver resolver_;
+  bridge::Names names_;
   boost::asio::steady_timer timer_;
   std::vector<Endpoint> addresses_;
   std::unique_ptr<Dialer> dialer_;
