@@ -43,7 +43,8 @@ struct FrontOption {
 /// "tcp localhost:5432", "unix /run/db.sock".
 [[nodiscard]] std::string shown(const SocketPlace& place);
 
-/// A host name stays one, to be looked up for each stream.  errors: Errc::cannot_resolve, of an address of the wrong family
+/// A host name stays one, to be looked up for each stream.
+/// errors: Errc::cannot_resolve, of an address of the wrong family
 [[nodiscard]] Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& services,
                                                             AddressFamily family);
 /// Blocks while the resolver works; of a name one address of each family.  errors: Errc::cannot_resolve

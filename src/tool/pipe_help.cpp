@@ -51,7 +51,7 @@ Direction:
       --exec CMD             a command for sh -c in place of stdin and stdout; unless it exits 0, both ends exit 7
 Forward (each may be written several times; services of one end have different names):
       --to [NAME=]SERVICE    what the other end's clients reach: HOST:PORT or unix:PATH
-      --from PLACE[=NAME]    where our clients come, and the service they want: [ADDR:]PORT (loopback) or unix:PATH
+      --from PLACE[=NAME]    where our clients come, and the service they want: [ADDR:]PORT (loopbacks) or unix:PATH
       --wait T               how long a client waits for a session (10s)
       --once                 do not dial again: the end of the session is ours
       --max-peers N          of a listener: peers that have a session (1024)

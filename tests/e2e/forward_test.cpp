@@ -75,6 +75,26 @@ TEST_F(ForwardTest, MayBeThereBeforeItsFarEnd) {
   EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(far, ": disconnected after") == 1; })) << far.errors();
 }
 
+TEST_F(ForwardTest, LivesWhileTheNameOfItsServiceIsNotFound) {
+  Process far = listen({.args = {"--to", "nowhere.invalid:80"}});
+  Process near = connect({.args = from_entrance()});
+  ASSERT_TRUE(is_open(near)) << far.errors();
+  expect_says(far, "resolve 'nowhere.invalid': ");
+  EXPECT_TRUE(client().receive_reset());
+  expect_says(near, "connect tcp nowhere.invalid:80: resolve 'nowhere.invalid': ");
+  far.send_signal(SIGTERM);
+  expect_exit(far, kTerminated, patience(10s));
+}
+
+TEST_F(ForwardTest, OutlivesASignalThatItsShellIgnored) {
+  Process near({.argv = {"sh", "-c", "trap '' INT; exec \"$@\"", "sh", UDTCAT_BINARY, "127.0.0.1",
+                         std::to_string(port_), "--from", std::to_string(entrance_)},
+                .environment = {"UDTCAT_KEY=" + key_}});
+  ASSERT_TRUE(accepts_tcp(entrance_, kAtOnce)) << near.errors();
+  near.send_signal(SIGINT);
+  EXPECT_FALSE(near.wait(1'500ms)) << "as with ssh -N";
+}
+
 TEST_F(ForwardTest, DialsAFarEndWhoseNameIsNotFoundYet) {
   const Arguments to_nowhere{"nowhere.invalid", std::to_string(port_), "--from", at(entrance_)};
   Process near = udtcat(to_nowhere, {.key = key_});

@@ -77,7 +77,8 @@ TEST_F(StatusOf, AForwardSaysWhatItForwards) {
   ASSERT_TRUE(accepts_tcp(entrance, kAtOnce)) << from.errors() << to.errors();
   const json picture = picture_of(from);
   ASSERT_TRUE(picture.is_object());
-  EXPECT_EQ(picture["forwarding"], json::array({"tcp 127.0.0.1:" + std::to_string(entrance)}));
+  const std::string port = std::to_string(entrance);
+  EXPECT_EQ(picture["forwarding"], json::array({"tcp 127.0.0.1:" + port, "tcp [::1]:" + port})) << "as with ssh -L";
   EXPECT_EQ(picture["peers"][0]["address"], "127.0.0.1:" + std::to_string(port_));
 }
 

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxLookUps = 8;  // guess: a resolver that is silent for 
 
 }  // namespace
 
-/// What the threads bring. getaddrinfo() cannot be interrupted, so nobody waits for them.
+/// The way of answers from the threads. getaddrinfo() cannot be interrupted, so nobody waits for them.
 /// Threads: internally synchronised.
 class Names::Mailbox {
  public:

@@ -31,8 +31,8 @@ struct NameTimes {
   std::chrono::milliseconds patience{10'000};      // guess: as a service that is connected to has
 };
 
-/// Asks the system's resolver on threads of its own, a few at a time; the others wait for their turn. Those that ask for
-/// one name together share an answer, which lasts some seconds. Where the resolver fails, or is slow, the last good
+/// Asks the system's resolver on threads of its own, a few at a time; the others wait for their turn. Requests for one
+/// name share an answer, which lasts some seconds. Where the resolver fails, or is slow, the last good
 /// answer is given; a name that it says is not there has none any more.
 /// Threads: confined to the io_context thread, where the handlers are called, never from look_up().
 class Names {
@@ -45,7 +45,7 @@ class Names {
   Names& operator=(const Names&) = delete;
   ~Names();
 
-  /// The number of handlers that wait is bounded by who asks. Destroying this drops them.
+  /// The number of handlers that wait is bounded by the callers. Destroying this drops them.
   /// errors   Errc::cannot_resolve, also where the resolver does not answer in time
   void look_up(const HostPort& target, Handler handler);
 

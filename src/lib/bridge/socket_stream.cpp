@@ -86,7 +86,7 @@ void SocketStream::async_write_some(std::span<const std::byte> from, WriteHandle
   acks_.sent();
 }
 
-/// What waits for the socket ends, and says so.
+/// Reads and writes that wait for the socket end with the reason.
 void SocketStream::on_lost() {
   is_lost_ = true;
   boost::system::error_code none;

@@ -25,7 +25,7 @@ inline constexpr std::chrono::milliseconds kAttemptDelay{250};  // spec: RFC 830
 [[nodiscard]] std::vector<Endpoint> interleaved(const std::vector<Endpoint>& addresses);
 
 /// A race of its addresses: each begins when the one before has failed, or after kAttemptDelay. Destroying it gives up
-/// without a call. Its socket closes as a reset from birth, as with SocketEnd::receipted, so that a connection which its
+/// without a call. Its socket closes as a reset from birth, as with SocketEnd::receipted, so that a connection that its
 /// user has dropped does not look like an empty stream that has ended well.
 /// Threads: confined to the io_context thread, where the handler is called, which may destroy this.
 class TcpConnect {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the system's resolver makes of a name. resolve() is in <udtcat/endpoint.hpp>.
+/// Addresses of a name, by the system's resolver. resolve() is in <udtcat/endpoint.hpp>.
 #pragma once
 
 #include <vector>
