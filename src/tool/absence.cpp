@@ -27,7 +27,7 @@ std::optional<std::string> Absence::end(TimePoint now) {
   const bool returns = std::exchange(was_here_, true);
   why_.clear();
   if (!since) return std::nullopt;
-  if (!returns && !was_told) return peer_ + " is connected";
+  if (!returns && !was_told) return "the session with " + peer_ + " stands";
   return fmt::format("{} is {} after {:.0f} s", peer_, returns ? "back" : "there",
                      std::chrono::duration<double>(now - *since).count());
 }

@@ -22,7 +22,7 @@ std::optional<std::filesystem::path> listeners_file(const Options& options) {
   return options.peers_file ? std::optional<std::filesystem::path>(*options.peers_file) : user_file("peers");
 }
 
-/// That of --peer; else the place, since each port of a host may have a listener, and a key, of its own.
+/// The name of --peer; else HOST:PORT, since each port of a host may have a listener, and a key, of its own.
 std::string meant_name(const Options& options) {
   const std::string& name = options.session.expected_peer;
   return name.empty() ? to_string(options.peer) : name;

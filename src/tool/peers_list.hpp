@@ -28,8 +28,8 @@ struct Peer {
 /// The purposes as they are written in the list; "everything".
 [[nodiscard]] std::string purposes_text(const Peer& peer);
 
-/// "HOST:PORT": the name of a listener's line that --trust-first writes. It says whose key is met there, and lets nobody
-/// in: several may have one key, which may have a line of its own besides.
+/// "HOST:PORT": the name of a listener's line that --trust-first writes. The line says whose key is met there, and lets
+/// nobody in: several may have one key, which may have a line of its own besides.
 [[nodiscard]] bool names_place(std::string_view name);
 
 /// Threads: immutable.

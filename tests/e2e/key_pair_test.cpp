@@ -170,7 +170,7 @@ TEST_F(KeyPairs, OfAForwardTakenOffTheListLetItsClientsWaitNoLonger) {
   Process service = listen(server({"--to", "127.0.0.1:9"}));
   const std::uint16_t front = free_port();
   Process forward = connect(client("alice", {"--from", "127.0.0.1:" + std::to_string(front), "--wait", "1m"}));
-  ASSERT_TRUE(eventually(kAtOnce, [&] { return count_lines(forward, "is connected") == 1; })) << forward.errors();
+  ASSERT_TRUE(eventually(kAtOnce, [&] { return count_lines(forward, " stands") == 1; })) << forward.errors();
   write_peers("# nobody\n");
   service.send_signal(SIGHUP);
   ASSERT_TRUE(

@@ -89,6 +89,7 @@ TEST_F(KeyUsage, WithoutAnyAListenerThatSendsAFileTellsTheOtherHostNotToReadItsT
   const auto log = home_.path() / "log";
   const auto screen = home_.path() / "screen";
   const auto told_by = [&](const std::string& words) {
+    std::filesystem::remove(log);
     const std::string command =
         std::string("exec ") + UDTCAT_BINARY + " -l 127.0.0.1:" + std::to_string(port_) + words + " 2> " + log.string();
     Process listener({.argv = {"script", "-qfec", command, screen.string()}});

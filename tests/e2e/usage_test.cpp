@@ -40,7 +40,7 @@ const std::vector<Mistake> kMistakes = {
     {"CommandBegun", {"stat"}, {"did you mean status?"}},
     {"OptionWithoutDashes", {"version"}, {"did you mean --version?"}},
     {"CheckWithoutDashes", {"check"}, {"did you mean --check?"}},
-    {"CommandThatIsNone", {"doctor"}, {"the commands are keygen, status, send", "a port is missing"}},
+    {"CommandThatIsNone", {"doctor"}, {"the commands are keygen, status, ", "a port is missing"}},
     {"PortAsOfNetcat", {"-lp", "9000"}, {"-p", "the port follows -l itself"}},
     {"HostWithoutPort", {"far"}, {"a port is missing, as in udtcat far 9000"}},
     {"DeleteOfRsync", {"send", "--delete", "d", "far:"}, {"--delete", "udr rsync --delete does that"}},

@@ -21,7 +21,7 @@ struct AbsenceTest : testing::Test {
 };
 
 TEST_F(AbsenceTest, EndsWithALineWhereTheFirstAttemptSucceedsAndIsNoNewsOfFurtherSessions) {
-  EXPECT_EQ(absence.end(now), "far:9000 is connected");
+  EXPECT_EQ(absence.end(now), "the session with far:9000 stands");
   EXPECT_EQ(absence.end(now), std::nullopt);
   EXPECT_FALSE(absence.picture(now));
 }

@@ -31,7 +31,7 @@ std::string counted(const Connection& connection) {
 /// The end that came is the one that begins again.
 const char* after_cut(const Error& error) {
   const bool is_cut = tool::exit_status_of(error.code) == tool::ExitStatus::peer_lost;
-  return is_cut ? "; its same command goes on where this one was cut" : "";
+  return is_cut ? "; the same command there goes on where this one was cut" : "";
 }
 
 }  // namespace
