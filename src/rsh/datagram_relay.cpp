@@ -56,17 +56,15 @@ Result<Endpoint> DatagramRelay::listen(AddressFamily family) {
   if (error) return failed(error);
   socket_lifetime_.end();
   socket_ = std::move(fresh);
-  is_connected_ = is_waiting_ = false;
+  is_waiting_ = false;
+  engine_.reset();
   await_datagrams();
   return Endpoint::from_sockaddr(own.data(), own.size());
 }
 
 Status DatagramRelay::connect(const Endpoint& engine) {
   UDTCAT_CHECK(listen(engine.family()));
-  boost::system::error_code error;
-  socket_.connect(reachable(engine), error);
-  if (error) return fail(Errc::out_of_resources, "connect a UDP socket to " + engine.to_string(), error.message());
-  is_connected_ = true;
+  engine_ = reachable(engine);
   return {};
 }
 
@@ -88,6 +86,7 @@ void DatagramRelay::take_datagrams() {
   while (outgoing_.size() < kQueueBytes) {
     const auto bytes = take_one();
     if (!bytes) break;
+    if (*bytes == 0) continue;
     const std::size_t at = outgoing_.size();
     outgoing_.resize(at + kLengthBytes + *bytes);
     core::store_be(std::span(outgoing_).subspan(at), static_cast<std::uint16_t>(*bytes));
@@ -102,9 +101,9 @@ std::optional<std::size_t> DatagramRelay::take_one() {
   boost::system::error_code error;
   const std::size_t bytes = socket_.receive_from(boost::asio::buffer(datagram_), from, 0, error);
   if (error) return std::nullopt;
-  if (!is_connected_) socket_.connect(from, error);
-  is_connected_ = !error;
-  return bytes;
+  if (!engine_) engine_ = from;
+  // An engine answers from any address of this host, but by its own port alone.
+  return from.port() == engine_->port() ? bytes : 0;
 }
 
 void DatagramRelay::write() {
@@ -146,7 +145,7 @@ bool DatagramRelay::hand_on() {
     if (bytes == 0) return false;
     if (rest.size() < kLengthBytes + bytes) break;
     boost::system::error_code lost;  // as on any path
-    if (is_connected_) socket_.send(boost::asio::buffer(rest.data() + kLengthBytes, bytes), 0, lost);
+    if (engine_) socket_.send_to(boost::asio::buffer(rest.data() + kLengthBytes, bytes), *engine_, 0, lost);
     rest = rest.subspan(kLengthBytes + bytes);
   }
   incoming_.erase(incoming_.begin(), incoming_.end() - static_cast<std::ptrdiff_t>(rest.size()));

@@ -59,8 +59,8 @@ class DatagramRelay {
   LocalStream& pipe_;
   std::function<void()> on_end_;  // empty: the pipe has ended
   Socket socket_;
-  bool is_connected_ = false;
-  bool is_waiting_ = false;  // for datagrams
+  std::optional<boost::asio::ip::udp::endpoint> engine_;  // the other end; none: not known yet
+  bool is_waiting_ = false;                               // for datagrams
   std::vector<std::byte> datagram_;
   std::vector<std::byte> outgoing_;  // to the pipe
   std::vector<std::byte> writing_;   // it has these

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/ssh_path.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <tuple>
 
@@ -15,10 +14,6 @@ namespace udtcat::rsh {
 namespace {
 
 constexpr std::chrono::milliseconds kLookInterval{250};  // guess: small beside what silence costs
-
-std::uint64_t lost_without_queue(const EndEvidence& end) {
-  return end.packets_lost - std::min(end.packets_lost, end.queued_lost);
-}
 
 }  // namespace
 
@@ -51,9 +46,11 @@ WayChoice::Sample SshPath::sample() const {
   return {.at = std::chrono::steady_clock::now(),
           .on_ssh = !(connection_.path() == connection_.peer()),
           .answers = connection_.answers(),
+          .reported = there.elapsed,
+          .has_unreported = here.bytes_received > there.bytes_sent,
           .bytes_taken = here.bytes_received + there.bytes_received,
           .packets_sent = here.packets_sent + there.packets_sent,
-          .packets_lost = lost_without_queue(here) + lost_without_queue(there)};
+          .packets_lost = here.packets_lost + there.packets_lost};
 }
 
 void SshPath::move(WayChoice::Move move) {

@@ -60,7 +60,9 @@ void WayChoice::look_at_window(const Sample& sample) {
   const auto sent = static_cast<double>(sample.packets_sent - before.packets_sent);
   const auto lost = static_cast<double>(sample.packets_lost - before.packets_lost);
   const bool is_slow = rate_between(before, sample).bits_per_second() < kSlow.bits_per_second();
-  if (!is_slow || lost <= kLossy * sent) {
+  // A report waits for the data before it, so that a slow path shows at the receiving end, too.
+  const bool is_late = sample.has_unreported && sample.reported == before.reported;
+  if (!is_slow || (lost <= kLossy * sent && !is_late)) {
     slow_windows_ = 0;
     return;
   }

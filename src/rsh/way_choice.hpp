@@ -13,7 +13,7 @@ namespace udtcat::rsh {
 /// Looks at a session a few times a second and says when it had better try the other way.
 ///
 ///   on UDP ── the peer is silent ──► to ssh ── kReturnAfter, kReturns times ──► to UDP, where that answers
-///     └── slow, with losses that are not those of a queue, for kWindows ──► to ssh, once
+///     └── slow, and it loses packets or the peer's reports are late, for kWindows ──► to ssh, once
 ///             ── no faster there within kTrial ──► to UDP
 ///   on ssh ── the peer is silent ──► to UDP, where that answers
 ///
@@ -38,9 +38,11 @@ class WayChoice {
     TimePoint at;
     bool on_ssh = false;
     bool answers = true;
-    std::uint64_t bytes_taken = 0;  ///< by the consumers
+    std::chrono::microseconds reported{0};  ///< EndEvidence::elapsed of the last report that came
+    bool has_unreported = false;            ///< we have taken more than the peer has reported to have sent
+    std::uint64_t bytes_taken = 0;          ///< by the consumers
     std::uint64_t packets_sent = 0;
-    std::uint64_t packets_lost = 0;  ///< not in a queue
+    std::uint64_t packets_lost = 0;
   };
 
   [[nodiscard]] Move next(const Sample& sample);

@@ -18,6 +18,7 @@ class WayChoices : public testing::Test {
     double megabits = 100;
     double loss = 0;
     bool answers = true;
+    bool reports = true;
   };
 
   /// returns  what it was told to do
@@ -28,6 +29,8 @@ class WayChoices : public testing::Test {
       const Path& path = now.on_ssh ? ssh : udp;
       now.at += kStep;
       now.answers = path.answers;
+      if (path.reports) now.reported += kStep;
+      now.has_unreported = !path.reports;
       const double bytes = path.answers ? path.megabits * 125'000 / 4 : 0;
       const double packets = bytes / 1'400 / (1 - path.loss);
       now.bytes_taken += static_cast<std::uint64_t>(bytes);
@@ -72,6 +75,19 @@ TEST_F(WayChoices, ComeBackOnceAndForAllWhereSshIsNoFaster) {
   EXPECT_EQ(run_for(8s), (std::vector{Move::to_ssh, Move::to_udp}));
   EXPECT_TRUE(run_for(60s).empty());
   EXPECT_TRUE(!now.on_ssh && !choice.ssh_is_faster());
+}
+
+TEST_F(WayChoices, LeaveUdpWhereThePeersReportsAreLate) {
+  udp = {.megabits = 1, .reports = false};
+  EXPECT_EQ(run_for(2500ms), std::vector{Move::to_ssh});
+  EXPECT_TRUE(now.on_ssh);
+}
+
+TEST_F(WayChoices, StayWithUdpWhileNothingIsUnderWay) {
+  for (int i = 0; i < 40; ++i) {
+    now.at += 250ms;
+    EXPECT_EQ(choice.next(now), Move::none);
+  }
 }
 
 TEST_F(WayChoices, ForgiveOneSecondOfLosses) {
