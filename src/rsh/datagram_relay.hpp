@@ -20,8 +20,8 @@
 
 namespace udtcat::rsh {
 
-/// A UDP socket of the loopback interface that is one end of a path through a pipe. It takes the datagrams of one other
-/// socket, that of our engine. Where the pipe is full, datagrams are lost, as on any path. When the pipe has ended, all
+/// A UDP socket of the loopback interface that is one end of a path through a pipe. It takes the datagrams of one
+/// port of this host, that of our engine. Where the pipe is full, datagrams are lost, as on any path. When the pipe has ended, all
 /// of them are, but the socket stays: a closed port would look like a peer that is gone.
 /// Threads: confined to the io_context thread. The handler is called there, once, not after destruction.
 class DatagramRelay {
