@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <udtcat/evidence.hpp>
+
 #include "lib/core/log.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -50,7 +52,8 @@ WayChoice::Sample SshPath::sample() const {
           .has_unreported = here.bytes_received > there.bytes_sent,
           .bytes_taken = here.bytes_received + there.bytes_received,
           .packets_sent = here.packets_sent + there.packets_sent,
-          .packets_lost = here.packets_lost + there.packets_lost};
+          .packets_lost = here.packets_lost + there.packets_lost,
+          .loses_by_chance = verdict_on(stats.evidence).limit == Limit::loss};
 }
 
 void SshPath::move(WayChoice::Move move) {

@@ -62,7 +62,8 @@ void WayChoice::look_at_window(const Sample& sample) {
   const bool is_slow = rate_between(before, sample).bits_per_second() < kSlow.bits_per_second();
   // A report waits for the data before it, so that a slow path shows at the receiving end, too.
   const bool is_late = sample.has_unreported && sample.reported == before.reported;
-  if (!is_slow || (lost <= kLossy * sent && !is_late)) {
+  const bool is_lossy = lost > kLossy * sent && !sample.loses_by_chance;
+  if (!is_slow || (!is_lossy && !is_late)) {
     slow_windows_ = 0;
     return;
   }

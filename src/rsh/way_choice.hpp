@@ -13,7 +13,7 @@ namespace udtcat::rsh {
 /// Looks at a session a few times a second and says when it had better try the other way.
 ///
 ///   on UDP ── the peer is silent ──► to ssh ── kReturnAfter, kReturns times ──► to UDP, where that answers
-///     └── slow, and it loses packets or the peer's reports are late, for kWindows ──► to ssh, once
+///     └── slow, and its losses are not chance, or the peer's reports are late, for kWindows ──► to ssh, once
 ///             ── no faster there within kTrial ──► to UDP
 ///   on ssh ── the peer is silent ──► to UDP, where that answers
 ///
@@ -43,6 +43,7 @@ class WayChoice {
     std::uint64_t bytes_taken = 0;          ///< by the consumers
     std::uint64_t packets_sent = 0;
     std::uint64_t packets_lost = 0;
+    bool loses_by_chance = false;  ///< at any rate, so that TCP is slower
   };
 
   [[nodiscard]] Move next(const Sample& sample);

@@ -61,6 +61,12 @@ TEST_F(WayChoices, StayWithUdpThatIsFastOrLosesNothing) {
   EXPECT_FALSE(choice.ssh_is_faster());
 }
 
+TEST_F(WayChoices, StayWithUdpThatLosesByChanceWhereTcpIsSlower) {
+  udp = {.megabits = 20, .loss = 0.05};
+  now.loses_by_chance = true;
+  EXPECT_TRUE(run_for(10s).empty());
+}
+
 TEST_F(WayChoices, LeaveUdpThatIsSlowAndLossyForSshThatIsFaster) {
   udp = {.megabits = 1, .loss = 0.2};
   EXPECT_EQ(run_for(2500ms), std::vector{Move::to_ssh});
