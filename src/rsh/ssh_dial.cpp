@@ -197,15 +197,14 @@ void SshDial::dial(const ConnectLine& line) {
                       .session = options_.session,
                       .transport = options_.transport};
   request.transport.single_use = true;
-  race_ =
-      std::make_unique<DialRace>(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
-        if (!connection) {
-          if (connection.error().code == Errc::cannot_reach) remember(Finding::udp_blocked);
-          return on_no_answer(connection.error().cause);
-        }
-        forget_findings();
-        handlers_.on_connection(std::move(*connection));
-      });
+  dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
+    if (!connection) {
+      if (connection.error().code == Errc::cannot_reach) remember(Finding::udp_blocked);
+      return on_no_answer(connection.error().cause);
+    }
+    forget_findings();
+    handlers_.on_connection(std::move(*connection));
+  });
 }
 
 std::vector<Endpoint> SshDial::candidates_of(const ConnectLine& line) {

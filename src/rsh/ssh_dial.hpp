@@ -107,7 +107,7 @@ class SshDial {
   std::optional<Finding> finding_;  // of the last hour
   std::vector<Endpoint> candidates_;
   std::unique_ptr<Bootstrap> bootstrap_;
-  std::unique_ptr<DialRace> race_;
+  std::unique_ptr<Dialer> dialer_;
   std::optional<PushProgress> push_;  // none: no program is being pushed, or nobody wants to see it
   std::chrono::steady_clock::time_point push_began_;
   boost::asio::steady_timer push_timer_;

@@ -221,7 +221,8 @@ void lose(EndEvidence& sender, const std::vector<std::pair<std::uint64_t, std::u
 /// The spans of a sender that doubles its rate, and then goes up and down.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> lost_of(const std::function<std::uint64_t(std::uint64_t)>& lost) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> spans;
-  for (const std::uint64_t sent : {10, 20, 40, 80, 160, 320, 160, 200, 250, 200, 200, 180, 200, 250, 200, 200})
+  for (const std::uint64_t sent :
+       {10U, 20U, 40U, 80U, 160U, 320U, 160U, 200U, 250U, 200U, 200U, 180U, 200U, 250U, 200U, 200U})
     spans.emplace_back(sent, lost(sent));
   return spans;
 }
