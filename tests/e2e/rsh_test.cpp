@@ -226,9 +226,11 @@ TEST_F(RshTest, BringsItsOwnProgramAlongOnceWhenTold) {
   const Ran plain = near("$RSH --require-udp far 'echo plain'");
   EXPECT_EQ(plain.output, "plain\n") << "also where nothing is to be pushed";
   EXPECT_EQ(plain.errors, "");
-  EXPECT_EQ(near("find $FAR/.cache/udtcat -type f | wc -l").output, "1\n") << "verified, and kept for the next time";
+  EXPECT_EQ(near("find $FAR/.cache/udtcat -type f -name udtcat | wc -l").output, "1\n")
+      << "verified, and kept for the next time";
   EXPECT_EQ(near("find $FAR/.cache/udtcat -perm /077 | wc -l").output, "0\n") << "for this user only";
-  EXPECT_EQ(near("find $FAR/.cache/udtcat -type f -size +8M | wc -l").output, "0\n") << "without debug information";
+  EXPECT_EQ(near("find $FAR/.cache/udtcat -type f -name udtcat -size +8M | wc -l").output, "0\n")
+      << "without debug information";
 }
 
 TEST_F(RshTest, ShowsHowMuchOfItsProgramIsThereWhereAPersonWatches) {
