@@ -347,7 +347,7 @@ Task<Reply> ServedTransfers::status_of(std::string path) const {
   const auto slice = co_await files::on_disk(io_, [&]() -> Result<std::vector<FileFacts>> {
     if (auto walk = root_.list(path)) return walk->next(kMostLines);
     UDTCAT_TRY(auto file, root_.facts_of(path));
-    return std::vector<FileFacts>(1, std::move(file));
+    return std::vector<FileFacts>(1, file);
   });
   if (!slice) co_return make_reply(450, slice.error().message());
   Reply reply = make_reply(213, "Status of " + path);
