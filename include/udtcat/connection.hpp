@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -125,6 +126,11 @@ class Connection {
   /// when it answers both ends send that way from then on, until the next call. Nothing happens with libudt.
   /// source: docs/spec/udt4.md §9
   virtual void try_path(const Endpoint& /*address*/) {}
+  /// A path that is no address, such as another program's pipe: packets to tunnel_address() are given to `send`, which
+  /// may lose them; take_from_tunnel() brings those of the other end, and is not called from inside `send`. It may be
+  /// called as long as any connection of this port is there. Nothing happens with libudt.
+  virtual void set_tunnel(std::function<void(std::span<const std::byte> packet)> /*send*/) {}
+  virtual void take_from_tunnel(std::span<const std::byte> /*packet*/) {}
   /// Where this end sends to now: peer(), or an address that try_path() was given, or to which the peer has moved.
   [[nodiscard]] virtual Endpoint path() const { return peer(); }
   [[nodiscard]] virtual Purpose purpose() const = 0;

@@ -44,6 +44,10 @@ class Endpoint {
   AddressFamily family_ = AddressFamily::any;
 };
 
+/// By which Connection::path() and try_path() know a session's tunnel: addresses that no host has.
+/// source: RFC 7600 §4.8 (192.0.0.8), RFC 6666 (100::/64)
+[[nodiscard]] Endpoint tunnel_address(AddressFamily family);
+
 /// A host and a port as a user writes them.
 struct HostPort {
   std::string host;  ///< empty: the wildcard, for a listener

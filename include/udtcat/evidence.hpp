@@ -62,7 +62,7 @@ struct EndEvidence {
   std::uint64_t packets_sent = 0;  ///< also those sent again
   std::uint64_t packets_lost = 0;
   std::uint64_t queued_lost = 0;  ///< of packets_lost, found so while the smoothed round trip showed a queue
-  std::uint64_t trains_off = 0;   ///< 1: the path loses trains, so that datagrams go singly
+  std::uint64_t trains_off = 0;   ///< 1: datagrams go singly: the path loses trains, or offload is off
   LossByRate loss_by_rate{};
   std::uint64_t packet_bytes = 0;  ///< IP bytes that the path is known to carry; 0: unknown
   // ---- Its sockets

@@ -110,7 +110,8 @@ void Bootstrap::on_script() {
 void Bootstrap::give_up_at(std::chrono::steady_clock::time_point when) {
   login_timer_.expires_at(when);
   login_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-    if (!cancelled) give_up();
+    // A handler that is queued already is not cancelled by a later time.
+    if (!cancelled && std::chrono::steady_clock::now() >= login_timer_.expiry()) give_up();
   }));
 }
 

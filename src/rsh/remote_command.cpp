@@ -91,7 +91,7 @@ void RemoteCommand::leave_to_ssh(Error why) {
   if (options_.require_udp || needs_udtcat(request_of(options_.ssh))) return run_.finish(std::move(why));
   run_.say(fmt::format("{}: going on over ssh itself; {}", why.what, why.cause));
   plain_ssh_ = dial_->plain_ssh();
-  run_.finish(std::nullopt);
+  run_.finish_as(tool::ExitStatus::own_failure);  // until ssh has our place
 }
 
 /// The command gets the signal and may end in its own way; then the session is broken off, which ends it.

@@ -70,8 +70,7 @@ Status RshServer::start() {
     if (status.error().code != Errc::cannot_bind) return status;
     core::log().info("{}: no port is left for UDP", status.error().message());
   }
-  if (listener_) endpoints_ = listener_->local_endpoints();
-  const std::uint16_t port = listener_ ? endpoints_.front().port() : kNoPort;
+  const std::uint16_t port = listener_ ? listener_->local_endpoints().front().port() : kNoPort;
   UDTCAT_CHECK(tool::print(to_text({port, std::move(key), seen_address(port)})));
   UDTCAT_TRY(ssh_input_, SshInput::start(run_.io(), STDIN_FILENO,
                                          {.on_request = [this](const auto& message) { on_ssh_message(message); },
@@ -118,6 +117,7 @@ void RshServer::take(std::unique_ptr<Connection> connection) {
   const Endpoint peer = connection->peer();
   core::log().info("{} has proved the key", peer.to_string());
   if (options_.bench) return bench_.serve(std::move(connection));
+  last_ = connection.get();
   ends_.add(
       std::move(connection),
       [this](const ControlMessage& request) { return launch_for_user(request, core_limit_bytes_); },
@@ -140,6 +140,10 @@ void RshServer::on_over(const FarEnd& end, const Status& status) {
     if (!status) core::log().info("{}", status.error().message());
     return run_.finish_as(status ? tool::ExitStatus::success : tool::ExitStatus::own_failure);
   }
+  if (&end.connection() == last_) {
+    tunnel_.reset();
+    last_ = nullptr;
+  }
   ends_.remove(end, [] {});
 }
 
@@ -152,16 +156,12 @@ void RshServer::on_ssh_message(const ControlMessage& message) {
 
 /// The near end has a session, and asks for nothing to be run over ssh any more.
 void RshServer::carry_datagrams() {
-  const AddressFamily family = chosen_ != nullptr ? chosen_->peer().family() : endpoints_.front().family();
-  const auto engine = std::ranges::find(endpoints_, family, &Endpoint::family);
-  if (engine == endpoints_.end()) return;
+  if (last_ == nullptr || tunnel_) return;
   const auto duplicate = [](int number) { return ::fcntl(number, F_DUPFD_CLOEXEC, 0); };
   auto pipes = make_stdio_stream(run_.io(), duplicate(STDIN_FILENO), duplicate(STDOUT_FILENO), {.until_read = false});
   if (!pipes) return core::log().info("{}", pipes.error().message());
   ssh_pipes_ = std::move(*pipes);
-  relay_ = std::make_unique<DatagramRelay>(run_.io(), *ssh_pipes_, [this] { on_ssh_end(); });
-  if (const Status connected = relay_->connect(*engine); !connected)
-    return core::log().info("{}", connected.error().message());
+  tunnel_ = tunnel_through(*ssh_pipes_, *last_, [this] { on_ssh_end(); });
   core::log().info("ssh carries datagrams of the session");
 }
 

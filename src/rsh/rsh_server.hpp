@@ -13,7 +13,7 @@
 
 #include <udtcat/peering.hpp>
 
-#include "rsh/datagram_relay.hpp"
+#include "rsh/datagram_pipe.hpp"
 #include "rsh/far_end.hpp"
 #include "rsh/ssh_input.hpp"
 #include "tool/bench_service.hpp"
@@ -68,13 +68,13 @@ class RshServer {
   const std::uint64_t core_limit_bytes_;
   boost::asio::steady_timer patience_;
   std::unique_ptr<Listener> listener_;
-  std::vector<Endpoint> endpoints_;
   std::unique_ptr<SshInput> ssh_input_;
   std::unique_ptr<LocalStream> ssh_pipes_;  // while they carry datagrams
-  std::unique_ptr<DatagramRelay> relay_;
   FarEnds ends_;
   tool::BenchService bench_;            // if it is one
   const Connection* chosen_ = nullptr;  // of one of these, or none yet
+  Connection* last_ = nullptr;          // that proved the key for a command
+  std::shared_ptr<DatagramPipe> tunnel_;
   std::optional<ControlMessage> fallback_;
 };
 

@@ -19,6 +19,7 @@ namespace udtcat::rsh {
 
 namespace {
 
+constexpr int kSshFailed = 255;                             // spec: ssh(1), EXIT STATUS
 constexpr std::chrono::milliseconds kQueryPatience{2'000};  // guess: it takes 5 ms, and a resolver's time at the most
 constexpr std::chrono::milliseconds kSshGrace{300};         // guess: the far end has ended, and ssh hears of it
 constexpr std::chrono::milliseconds kShowInterval{1'500};   // guess: somewhat longer than the far side is silent
@@ -89,7 +90,8 @@ void SshDial::on_foreign(const Bootstrap::Foreign& foreign) {
   if (foreign.is_shell)
     return handlers_.on_plain({Errc::cannot_reach, fmt::format("{}: no far end there ({})", options_.host, how),
                                "the udtcat there may be too old; --push brings this one"});
-  remember(Finding::one_command);
+  // 255 is ssh's own failure, and a shared connection may be a dead one.
+  if (foreign.status ? *foreign.status != kSshFailed : !uses_master_) remember(Finding::one_command);
   handlers_.on_plain({Errc::cannot_reach, fmt::format("{}: its login runs no command of ours ({})", options_.host, how),
                       "UDP needs a login that is a shell"});
 }

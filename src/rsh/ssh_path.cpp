@@ -17,6 +17,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookInterval{250};  // guess: small beside what silence costs
 
+std::chrono::microseconds held_by_path(const EndEvidence& end) {
+  return end.held[static_cast<std::size_t>(Hold::path)] + end.held[static_cast<std::size_t>(Hold::sending)];
+}
+
 }  // namespace
 
 SshPath::SshPath(tool::SessionRun& run, Connection& connection, SshDial& dial, const std::string& host)
@@ -46,13 +50,14 @@ WayChoice::Sample SshPath::sample() const {
   const EndEvidence& here = stats.evidence.here;
   const EndEvidence there = stats.evidence.there.value_or(EndEvidence());
   return {.at = std::chrono::steady_clock::now(),
-          .on_ssh = !(connection_.path() == connection_.peer()),
+          .on_ssh = connection_.path() == tunnel_address(connection_.peer().family()),
           .answers = connection_.answers(),
           .reported = there.elapsed,
           .has_unreported = here.bytes_received > there.bytes_sent,
           .bytes_taken = here.bytes_received + there.bytes_received,
           .packets_sent = here.packets_sent + there.packets_sent,
           .packets_lost = here.packets_lost + there.packets_lost,
+          .held_by_path = held_by_path(here) + held_by_path(there),
           .loses_by_chance = verdict_on(stats.evidence).limit == Limit::loss};
 }
 
@@ -61,17 +66,14 @@ void SshPath::move(WayChoice::Move move) {
   if (move == WayChoice::Move::to_udp) connection_.try_path(connection_.peer());
 }
 
-/// Each time by a new socket: our engine may have one, too.
 void SshPath::to_ssh() {
   if (ssh_has_ended_ || connection_.stats().flows > 1) return;
-  if (!relay_) {
-    relay_ = std::make_unique<DatagramRelay>(run_.io(), dial_.ssh().pipes(), [this] { on_ssh_end(); });
-    relay_->write_first(encode(CarryDatagrams{}));
+  if (!pipe_) {
+    pipe_ = tunnel_through(dial_.ssh().pipes(), connection_, [this] { on_ssh_end(); });
+    pipe_->write_first(encode(CarryDatagrams{}));
   }
-  const auto address = relay_->listen(connection_.peer().family());
-  if (!address) return core::log().info("{}", address.error().message());
   core::log().info("trying ssh's connection in place of UDP");
-  connection_.try_path(*address);
+  connection_.try_path(tunnel_address(connection_.peer().family()));
 }
 
 void SshPath::on_moved() {

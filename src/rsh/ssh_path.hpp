@@ -9,7 +9,7 @@
 
 #include <udtcat/connection.hpp>
 
-#include "rsh/datagram_relay.hpp"
+#include "rsh/datagram_pipe.hpp"
 #include "rsh/ssh_dial.hpp"
 #include "rsh/way_choice.hpp"
 #include "tool/session_run.hpp"
@@ -41,7 +41,7 @@ class SshPath {
   SshDial& dial_;
   const std::string& host_;
   WayChoice choice_;
-  std::unique_ptr<DatagramRelay> relay_;  // none: ssh has not been tried
+  std::shared_ptr<DatagramPipe> pipe_;  // none: ssh has not been tried
   bool is_on_ssh_ = false;
   bool ssh_has_ended_ = false;
   boost::asio::steady_timer timer_;

@@ -62,8 +62,11 @@ void WayChoice::look_at_window(const Sample& sample) {
   const bool is_slow = rate_between(before, sample).bits_per_second() < kSlow.bits_per_second();
   // A report waits for the data before it, so that a slow path shows at the receiving end, too.
   const bool is_late = sample.has_unreported && sample.reported == before.reported;
-  const bool is_lossy = lost > kLossy * sent && !sample.loses_by_chance;
-  if (!is_slow || (!is_lossy && !is_late)) {
+  // Of a command that has little to say the rate says nothing of the path.
+  const bool by_path = (sample.held_by_path - before.held_by_path) * 5 >= (sample.at - before.at) * 2;
+  const bool is_lossy = by_path && sent >= kEnoughPackets && lost > kLossy * sent && !sample.loses_by_chance;
+  const bool is_silent = sample.bytes_taken == before.bytes_taken;  // an outage, which is no rate
+  if (!is_slow || is_silent || (!is_lossy && !is_late)) {
     slow_windows_ = 0;
     return;
   }
@@ -77,14 +80,15 @@ WayChoice::Move WayChoice::on_ssh(const Sample& sample) {
     compares_ = false;
     if (!ssh_is_faster()) return ask(sample, Move::to_udp);
   }
-  if (slow_rate_ || elapsed < kReturnAfter || returns_ >= kReturns) return Move::none;
+  if (elapsed < kReturnAfter || returns_ >= (slow_rate_ ? 1 : kReturns)) return Move::none;
   ++returns_;
+  slow_rate_.reset();  // judged anew
   way_began_ = sample;
   return Move::to_udp;
 }
 
 bool WayChoice::ssh_is_faster() const {
-  return slow_rate_ && last_.on_ssh && is_faster(rate_between(*way_began_, last_), *slow_rate_);
+  return slow_rate_ && !compares_ && last_.on_ssh && is_faster(rate_between(*way_began_, last_), *slow_rate_);
 }
 
 }  // namespace udtcat::rsh

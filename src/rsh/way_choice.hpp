@@ -13,7 +13,7 @@ namespace udtcat::rsh {
 /// Looks at a session a few times a second and says when it had better try the other way.
 ///
 ///   on UDP ── the peer is silent ──► to ssh ── kReturnAfter, kReturns times ──► to UDP, where that answers
-///     └── slow, and its losses are not chance, or the peer's reports are late, for kWindows ──► to ssh, once
+///     └── slow, and its losses are not chance, or the peer's reports are late, for kWindows ──► to ssh
 ///             ── no faster there within kTrial ──► to UDP
 ///   on ssh ── the peer is silent ──► to UDP, where that answers
 ///
@@ -30,6 +30,7 @@ class WayChoice {
   static constexpr std::chrono::seconds kReturnAfter{30};  // guess: an outage of UDP alone is over, or lasts
   static constexpr int kReturns = 2;                       // guess: a path that dies a third time is none
   static constexpr BitRate kSlow = BitRate::from_bits_per_second(100'000'000);  // guess: what ssh might exceed
+  static constexpr std::uint64_t kEnoughPackets = 50;                           // guess: of fewer one lost is chance
   static constexpr double kLossy = 0.02;  // guess: more than any link loses by itself
 
   enum class Move { none, to_ssh, to_udp };
@@ -43,7 +44,8 @@ class WayChoice {
     std::uint64_t bytes_taken = 0;          ///< by the consumers
     std::uint64_t packets_sent = 0;
     std::uint64_t packets_lost = 0;
-    bool loses_by_chance = false;  ///< at any rate, so that TCP is slower
+    std::chrono::microseconds held_by_path{0};  ///< of the time in which an end had something to send
+    bool loses_by_chance = false;               ///< at any rate, so that TCP is slower
   };
 
   [[nodiscard]] Move next(const Sample& sample);

@@ -42,7 +42,7 @@ std::string refusal_text(const Endpoint& peer, const Error& why) {
 std::string kind_of_refusal(const Error& why) {
   // The code's own words speak of a shared key only.
   if (why.code != Errc::authentication_failed) return make_error_code(why.code).message();
-  return why.what.starts_with(kAdmitKey) ? "the peers file has no line with the key" : "the keys do not match";
+  return why.what.starts_with(kAdmitKey) ? "the peers file does not let this key in" : "the keys do not match";
 }
 
 }  // namespace

@@ -72,7 +72,8 @@ Result<std::vector<std::string>> services_of(std::string_view word) {
 
 /// The comment of a key's file, as somebody@somewhere; empty: none stands there.
 std::string_view take_comment(std::span<const std::string_view>& words) {
-  if (words.empty() || words.front().find('@') == std::string_view::npos) return {};
+  if (words.empty() || words.front().starts_with(kServices) || words.front().find('@') == std::string_view::npos)
+    return {};
   const std::string_view comment = words.front();
   words = words.subspan(1);
   return comment;

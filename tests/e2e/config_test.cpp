@@ -65,7 +65,7 @@ TEST_F(Config, ServesADirectoryOrListedCommands) {
   EXPECT_THAT(check("command gridftp serve\nroot /srv").output,
               AllOf(HasSubstr("serves /srv at tcp 127.0.0.1:2811"), HasSubstr("read-only")));
   EXPECT_THAT(check("command gridftp gateway\nhost far\nport 9\nfrom 2811\nkey-file " + key_file_).output,
-              HasSubstr("carries clients of tcp 127.0.0.1:2811"));
+              HasSubstr("carries clients of tcp localhost:2811"));
 }
 
 TEST_F(Config, KeepsAQuotedHash) {

@@ -19,6 +19,7 @@ class WayChoices : public testing::Test {
     double loss = 0;
     bool answers = true;
     bool reports = true;
+    bool holds = true;  // the sender has more to send
   };
 
   /// returns  what it was told to do
@@ -30,6 +31,7 @@ class WayChoices : public testing::Test {
       now.at += kStep;
       now.answers = path.answers;
       if (path.reports) now.reported += kStep;
+      if (path.holds) now.held_by_path += kStep;
       now.has_unreported = !path.reports;
       const double bytes = path.answers ? path.megabits * 125'000 / 4 : 0;
       const double packets = bytes / 1'400 / (1 - path.loss);
@@ -70,7 +72,10 @@ TEST_F(WayChoices, StayWithUdpThatLosesByChanceWhereTcpIsSlower) {
 TEST_F(WayChoices, LeaveUdpThatIsSlowAndLossyForSshThatIsFaster) {
   udp = {.megabits = 1, .loss = 0.2};
   EXPECT_EQ(run_for(2500ms), std::vector{Move::to_ssh});
-  EXPECT_TRUE(run_for(60s).empty());
+  EXPECT_FALSE(choice.ssh_is_faster()) << "nobody knows yet";
+  EXPECT_TRUE(run_for(20s).empty());
+  EXPECT_TRUE(now.on_ssh && choice.ssh_is_faster());
+  EXPECT_EQ(run_for(60s), (std::vector{Move::to_udp, Move::to_ssh})) << "UDP is judged anew, once";
   EXPECT_TRUE(now.on_ssh && choice.ssh_is_faster());
   EXPECT_NEAR(static_cast<double>(choice.slow_rate()->bits_per_second()), 1e6, 1e5);
 }
@@ -94,6 +99,20 @@ TEST_F(WayChoices, StayWithUdpWhileNothingIsUnderWay) {
     now.at += 250ms;
     EXPECT_EQ(choice.next(now), Move::none);
   }
+}
+
+TEST_F(WayChoices, StayWithUdpForACommandThatHasLittleToSay) {
+  udp = {.megabits = 1, .loss = 0.1, .holds = false};
+  EXPECT_TRUE(run_for(10s).empty());
+}
+
+TEST_F(WayChoices, TakeAnOutageForNoRate) {
+  udp = {.megabits = 50, .loss = 0.3};
+  EXPECT_TRUE(run_for(1s).empty());
+  udp.megabits = 0;
+  EXPECT_TRUE(run_for(2s).empty());
+  udp = {.megabits = 50};
+  EXPECT_TRUE(run_for(10s).empty());
 }
 
 TEST_F(WayChoices, ForgiveOneSecondOfLosses) {

@@ -26,7 +26,7 @@ TEST(Facts, SayWhereAndWhat) {
   EXPECT_THAT(
       form_facts(options_of({"db", "9000", "--from", "5432=db", "--to", "web=unix:/run/web"})),
       ElementsAre("connects to udp db:9000", "connects streams for the service web to unix /run/web",
-                  "carries clients of tcp 127.0.0.1:5432 to the service db of the other end", "dials again for ever"));
+                  "carries clients of tcp localhost:5432 to the service db of the other end", "dials again for ever"));
   EXPECT_THAT(form_facts(options_of({"-l", "192.0.2.1:9", "--exec", "zfs recv p"})),
               ElementsAre("waits for peers at udp 192.0.2.1:9", "bridges the first to the command 'zfs recv p'"));
 }

@@ -47,7 +47,7 @@ TEST(RefusalLog, TellsAKeyThatNobodyListsFromKeysThatDiffer) {
   refusals.add({}, {Errc::authentication_failed, "TLS", "bad record"});
   EXPECT_EQ(refusals.pictures().size(), 2U);
   EXPECT_THAT(refusals.pictures(),
-              testing::Contains(testing::Field(&RefusalPicture::reason, "the peers file has no line with the key")));
+              testing::Contains(testing::Field(&RefusalPicture::reason, "the peers file does not let this key in")));
 }
 
 /// Takes all at once; reads as the test says.

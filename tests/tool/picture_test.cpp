@@ -187,6 +187,9 @@ TEST(Rates, ComeWithTheVerdictOnTheTimeBetween) {
   EXPECT_THAT(made.peers.front().limited_by.text, HasSubstr("since it began, "));
   evidence.elapsed = 20s;
   evidence.held[static_cast<std::size_t>(Hold::memory)] = 10s;
+  evidence.bytes_sent += 10'000;
+  evidence.memory_bytes = 1000;
+  evidence.least_rtt = 1s;
   made.peers.front().stats.bytes_sent += 1000;
   rates.set(made, Rates::TimePoint() + 1h + 10s);
   EXPECT_EQ(made.peers.front().limited_by.word, "memory");

@@ -205,8 +205,8 @@ TEST(Options, KeepTheCommandLineForStatus) {
 }
 
 TEST(Options, LetOnlyLocalClientsInUnlessToldOtherwise) {
-  EXPECT_EQ(good("h 1 --from 8080").fronts.at(0).place.tcp.host, "127.0.0.1");
-  EXPECT_EQ(good("h 1 --from 8080 -6").fronts.at(0).place.tcp.host, "::1");
+  EXPECT_EQ(good("h 1 --from 8080").fronts.at(0).place.tcp.host, "localhost");
+  EXPECT_EQ(good("h 1 --from 8080 -6").fronts.at(0).place.tcp.host, "localhost");
   EXPECT_EQ(good("h 1 --from *:8080").fronts.at(0).place.tcp.host, "");
   EXPECT_EQ(good("h 1 --from 192.0.2.1:8080").fronts.at(0).place.tcp.host, "192.0.2.1");
 }

@@ -218,7 +218,8 @@ Task<Status> RemoteServer::send_restart(const files::ByteRanges& have) {
 Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved moved, MarkerHandler markers,
                                  std::shared_ptr<Promise<Status>> done) {
   end_timer_.cancel();  // of the last transfer
-  const auto begin_patience = command.starts_with("MLSD") ? patience_ : begin_patience_;  // no tape holds a directory
+  const bool reads = command.starts_with("RETR") || command.starts_with("ERET");
+  const auto begin_patience = reads ? begin_patience_ : patience_;  // a tape holds files that are read
   const std::string doing = fmt::format("{} at the {}", core::printable(command, core::kShownBytes), control_->name());
   UDTCAT_CO_CHECK(co_await control_->send(std::move(command)));
   auto end = lifetime_.guard([this, moved](const Status& outcome, std::string said) {

@@ -81,7 +81,7 @@ class RemoteServer {
   /// is doing ends with it.
   [[nodiscard]] Task<Status> begin(std::string command, ControlConnection::Moved moved, MarkerHandler markers,
                                    std::shared_ptr<Promise<Status>> done);
-  /// What the server said at the end of the last transfer.
+  /// The server's words at the end of the last transfer.
   [[nodiscard]] const std::string& last_words() const { return last_words_; }
   /// Whether a transfer on these data connections has to be proved: we want that, and the server makes statements.
   [[nodiscard]] bool has_to_prove() const { return wants_statements_ && path_.peer_states(); }

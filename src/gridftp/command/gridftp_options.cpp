@@ -118,6 +118,13 @@ Result<std::optional<Endpoint>> address_value(const std::string& text) {
   return found->front();
 }
 
+void add_patience(CommandLine& line, DataPlace& place) {
+  line.check([&]() -> Status {
+    place.idle_timeout_written = line.has("--idle-timeout");
+    return {};
+  });
+}
+
 void add_place_options(CommandLine& line, DataPlace& place) {
   line.value("--data-ports", [&](const std::string& text) -> Status {
     place.ports = DataPortRange::parse(text);
@@ -127,7 +134,6 @@ void add_place_options(CommandLine& line, DataPlace& place) {
   line.value("--data-address",
              [&](const std::string& text) { return tool::store(address_value(text), place.address); });
   line.check([&]() -> Status {
-    place.idle_timeout_written = line.has("--idle-timeout");
     const auto globus = tool::environment("GLOBUS_TCP_PORT_RANGE");
     if (globus && !place.ports) place.ports = DataPortRange::parse(*globus);
     if (globus && !place.ports) return tool::bad_value("GLOBUS_TCP_PORT_RANGE", *globus, "LOW,HIGH, as in 50000,51000");
@@ -177,6 +183,7 @@ void add_client_options(CommandLine& line, ClientOptions& options) {
     line.refuse("--rate", "it limits what is sent: give it to the server that sends");
   add_why_option(line, options);
   if (options.verb == Verb::get) add_place_options(line, options.place);
+  add_patience(line, options.place);
   add_common_options(line, options, options.protection_written);
   line.check([&] { return check_over(line, options); });
 }
@@ -214,6 +221,7 @@ void add_server_options(CommandLine& line, ServerOptions& options) {
   add_family_options(line, options);
   add_rate_option(line, options);
   add_place_options(line, options.place);
+  add_patience(line, options.place);
   add_common_options(line, options, options.protection_written);
   line.check([&]() -> Status {
     if (options.read_only && options.anonymous_writable)

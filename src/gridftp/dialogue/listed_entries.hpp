@@ -24,7 +24,7 @@ struct ListedEntry {
 /// name that appears twice
 [[nodiscard]] Result<std::vector<ListedEntry>> parse_listing(std::string_view text);
 
-/// What our server says at the end of a listing without so many names.
+/// Our server's words at the end of a listing without so many names.
 [[nodiscard]] std::string end_of_listing(std::size_t left_out);
 /// How many names are missing in a listing whose last reply this is; 0: none, or the server does not say. Total.
 [[nodiscard]] std::size_t left_out_by(std::string_view end_of_listing);

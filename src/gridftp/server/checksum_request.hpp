@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What CKSM asks for.  spec: GFD.047 §4; docs/spec/gridftp.md §4
+/// A request of CKSM.  spec: GFD.047 §4; docs/spec/gridftp.md §4
 #pragma once
 
 #include <cstdint>

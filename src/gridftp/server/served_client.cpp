@@ -254,7 +254,10 @@ Task<std::optional<Reply>> ServedClient::Dialogue::query_path(const FtpCommand& 
     if (!found && verb_is_size) unfinished = transfers_.unfinished_bytes(path);
     return found;
   });
-  if (unfinished > 0) co_return make_reply(213, std::to_string(unfinished));
+  if (unfinished > 0) {
+    transfers_.note_told(path, unfinished);
+    co_return make_reply(213, std::to_string(unfinished));
+  }
   if (!facts) co_return make_reply(550, facts.error().message());
   if (verb == "MLST") {
     Reply listing;

@@ -136,6 +136,10 @@ Result<FileFacts> ServedRoot::facts_of(const std::string& path) const {
   return facts_from(status, path, writable);
 }
 
+bool ServedRoot::has_nothing_at(const std::string& path) const {
+  return !open_beneath(root_->number(), path, O_PATH).is_open() && errno == ENOENT;
+}
+
 Result<DirectoryWalk> ServedRoot::list(const std::string& path) const {
   auto descriptor = open_beneath(root_->number(), path, O_RDONLY | O_DIRECTORY);
   if (!descriptor.is_open()) return failed(Errc::local_read_failed, "list", path);
@@ -144,7 +148,7 @@ Result<DirectoryWalk> ServedRoot::list(const std::string& path) const {
   return DirectoryWalk(root_, std::move(handle), path);
 }
 
-/// Whoever follows links into directories by name would never come to an end in one that is in itself.
+/// A client that follows links into directories would walk for ever in one that contains itself.
 bool DirectoryWalk::is_above(File directory) {
   std::string path = shown_;
   for (bool more = above_.empty(); more;) {

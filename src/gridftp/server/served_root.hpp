@@ -73,6 +73,8 @@ class ServedRoot {
   /// Where a file of that name goes. Its directory is there.
   [[nodiscard]] Result<files::FileLocation> location_of(const std::string& path) const;
   [[nodiscard]] Result<FileFacts> facts_of(const std::string& path) const;
+  /// False also where nobody can say.
+  [[nodiscard]] bool has_nothing_at(const std::string& path) const;
   [[nodiscard]] Result<DirectoryWalk> list(const std::string& path) const;
   [[nodiscard]] Status make_directory(const std::string& path) const;
   [[nodiscard]] Status remove(const std::string& path, bool directory) const;

@@ -132,7 +132,11 @@ Task<Status> ServedTransfers::send(SendRequest request) {
   }
   UDTCAT_CO_TRY(const auto connection, co_await path_.single());
   UDTCAT_CO_CHECK(co_await path_.alone(connection, send_stream_mode(*connection, request)));
-  if (parameters_.is_session()) std::ignore = co_await path_.alone(connection, await_end(*connection));
+  // Not before the reply: an older client ends its side only after that.
+  if (parameters_.is_session())
+    boost::asio::co_spawn(
+        io_, [](auto held) -> Task<void> { std::ignore = co_await await_end(*held); }(connection),
+        boost::asio::detached);
   co_return Status{};
 }
 
@@ -277,7 +281,7 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
   co_return Status{};
 }
 
-/// Who has proved nothing changes files only where that was allowed, and an operator wants to know of it.
+/// An operator wants to know of files that a client without a key has changed.
 void ServedTransfers::note_stored(const std::string& path, std::uint64_t bytes) const {
   const std::string line =
       fmt::format("{} has stored {}: {} bytes came", client_name_, core::printable(path, core::kShownBytes), bytes);
@@ -324,22 +328,23 @@ std::uint64_t ServedTransfers::unfinished_bytes(const std::string& path) const {
   const auto place = root_.location_of(path);
   const auto there = place ? files::find_unfinished(*place) : std::nullopt;
   if (!there || options_.read_only) return 0;
-  return ranges_on_disk(there->journal_of(identity_of(path, {})), there->part.size()).contiguous_from(0);
+  const std::uint64_t bytes =
+      ranges_on_disk(there->journal_of(identity_of(path, {})), there->part.size()).contiguous_from(0);
+  return bytes - std::min<std::uint64_t>(bytes, 1);  // a client that has sent all still has to ask for the file
 }
 
 Task<Reply> ServedTransfers::append(std::string path) {
   restart_ = {};
-  struct End {
-    std::optional<std::uint64_t> file;
-    std::uint64_t unfinished;
-  };
-  const End end = co_await files::on_disk(io_, [&]() -> End {
-    const auto facts = root_.facts_of(path);
-    if (facts) return {facts->size_bytes, 0};
-    return {std::nullopt, unfinished_bytes(path)};
+  const auto [told_path, told_bytes] = std::exchange(told_, {});
+  const auto end = co_await files::on_disk(io_, [&]() -> Result<std::optional<std::uint64_t>> {
+    if (root_.has_nothing_at(path)) return std::nullopt;
+    UDTCAT_TRY(const FileFacts facts, root_.facts_of(path));
+    return facts.size_bytes;
   });
-  if (end.unfinished > 0) std::ignore = restart_.add({0, end.unfinished});  // one range always fits
-  co_return co_await store(std::move(path), end.file);
+  if (!end) co_return to_reply(end.error());
+  if (!*end && told_path == path && told_bytes > 0)
+    std::ignore = restart_.add({0, told_bytes});  // one range always fits
+  co_return co_await store(std::move(path), *end);
 }
 
 Task<Reply> ServedTransfers::status_of(std::string path) const {
@@ -362,9 +367,15 @@ Task<Reply> ServedTransfers::status_of(std::string path) const {
 }
 
 Task<Reply> ServedTransfers::checksum(ChecksumRequest request) {
-  constexpr std::size_t kPieceBytes = 4'194'304;  // guess: some milliseconds of a disk thread
+  constexpr std::size_t kPieceBytes = 262'144;  // guess: less than a millisecond of a disk thread
+  constexpr std::size_t kMostChecksums = 2;     // guess: half of the disk threads
   auto sum = files::Checksum::named(request.algorithm);
   if (!sum) co_return make_reply(504, "The checksums are ADLER32, MD5, SHA1, SHA256 and SHA512.");
+  // A disk thread is busy for as long as it takes.
+  if (service_->checksums >= (is_stranger_ ? 1 : kMostChecksums))
+    co_return make_reply(450, "Other checksums are under way; ask again.");
+  ++service_->checksums;
+  const std::shared_ptr<void> counted(nullptr, [service = service_](void*) { --service->checksums; });
   const Busy busy(*this);
   auto file = co_await files::on_disk(io_, [&]() -> Result<files::BlockStore> {
     UDTCAT_TRY(auto descriptor, root_.open_to_read(request.path));

@@ -87,6 +87,8 @@ class ServedTransfers {
   /// How much, from its beginning, an upload that was cut has left of a file that is not there: a client may go on
   /// behind it. Touches the disk.
   [[nodiscard]] std::uint64_t unfinished_bytes(const std::string& path) const;
+  /// The client has been told so: APPE goes on there, and nowhere else.
+  void note_told(std::string path, std::uint64_t unfinished_bytes) { told_ = {std::move(path), unfinished_bytes}; }
   /// RNFR and RNTO. Touches the disk.  errors: those of ServedRoot::rename()
   [[nodiscard]] Status rename(const std::string& from, const std::string& to);
 
@@ -106,6 +108,7 @@ class ServedTransfers {
   [[nodiscard]] Task<Status> announce(const std::string& path);
 
   boost::asio::io_context& io_;
+  std::pair<std::string, std::uint64_t> told_;  // see note_told()
   const std::shared_ptr<Service> service_;
   const ServedRoot& root_ = service_->root;
   const ServeOptions& options_ = service_->options;

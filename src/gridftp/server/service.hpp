@@ -77,6 +77,7 @@ struct Service {
   const ServedRoot root;
   const ServeOptions options;
   DataSlots data_slots{options.most_data_connections};
+  std::size_t checksums = 0;  // under way
   const std::shared_ptr<std::atomic<std::int64_t>> placed_bytes_left =
       std::make_shared<std::atomic<std::int64_t>>(files::PlacedFiles::kMaxBytes);
 };

@@ -45,7 +45,8 @@ Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const s
       const bool others_serve =
           is_second_loopback(local, bound.size()) && acceptor.error() == std::errc::address_in_use;
       if (!is_missing(acceptor.error()) && !others_serve) return tl::unexpected(why);
-      if (others_serve) core::log().warn("{}; it is not listened at", why.message());
+      core::log().log(others_serve ? spdlog::level::warn : spdlog::level::info, "{}; it is not listened at",
+                      why.message());
       missing = why;
       continue;
     }

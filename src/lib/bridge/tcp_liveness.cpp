@@ -32,7 +32,7 @@ bool sends_unheard(int socket, std::chrono::milliseconds within) {
   tcp_info info{};
   socklen_t length = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
-  return std::max(info.tcpi_retransmits, info.tcpi_probes) >= kUnansweredSends &&
+  return std::max<int>(info.tcpi_retransmits, info.tcpi_probes - 1) >= kUnansweredSends &&
          std::chrono::milliseconds(info.tcpi_last_ack_recv) >= within;
 }
 

@@ -69,6 +69,10 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
   void try_path(const Endpoint& address) override { session_->try_path(address); }
+  void set_tunnel(std::function<void(std::span<const std::byte>)> send) override {
+    session_->set_tunnel(std::move(send));
+  }
+  void take_from_tunnel(std::span<const std::byte> packet) override { session_->take_from_tunnel(packet); }
   [[nodiscard]] Endpoint path() const override { return session_->peer(); }
   [[nodiscard]] Purpose purpose() const override { return session_->agreed().purpose; }
   [[nodiscard]] std::optional<PeerIdentity> peer_identity() const override { return session_->agreed().peer; }

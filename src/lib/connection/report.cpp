@@ -34,7 +34,7 @@ void for_each_number(Evidence& evidence, Number number) {
   number(evidence.rtt_samples);
   number(evidence.packets_sent);
   number(evidence.packets_lost);
-  std::uint64_t unused = 0;
+  std::uint64_t unused = 0;  // of earlier versions: their places stay
   number(unused);
   number(unused);
   number(evidence.packet_bytes);

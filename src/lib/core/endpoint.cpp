@@ -125,4 +125,19 @@ bool operator==(const Endpoint& a, const Endpoint& b) {
   return a.family_ == b.family_ && std::equal(std::begin(a.storage_), std::end(a.storage_), std::begin(b.storage_));
 }
 
+Endpoint tunnel_address(AddressFamily family) {
+  constexpr std::uint16_t kPort = 9;  // spec: RFC 863, discard
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = htons(kPort);
+  ::inet_pton(AF_INET6, "100::8", &v6.sin6_addr);
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = htons(kPort);
+  ::inet_pton(AF_INET, "192.0.0.8", &v4.sin_addr);
+  const bool is_v6 = family == AddressFamily::ipv6;
+  const auto* address = is_v6 ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4);
+  return Endpoint::from_sockaddr(address, is_v6 ? sizeof v6 : sizeof v4).value_or(Endpoint());
+}
+
 }  // namespace udtcat

@@ -65,6 +65,11 @@ class Flows {
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since();
   void trust_peer();
   void try_path(const Endpoint& address);
+  /// Flows share a port, and so the tunnel.
+  void set_tunnel(std::function<void(std::span<const std::byte>)> send) {
+    flows_.front().channel->set_tunnel(std::move(send));
+  }
+  void take_from_tunnel(std::span<const std::byte> packet) { flows_.front().channel->take_from_tunnel(packet); }
   void close(std::chrono::milliseconds drain);
 
  private:

@@ -131,6 +131,8 @@ class Session {
   }
   /// See Connection.
   void try_path(const Endpoint& address) { flows_.try_path(address); }
+  void set_tunnel(std::function<void(std::span<const std::byte>)> send) { flows_.set_tunnel(std::move(send)); }
+  void take_from_tunnel(std::span<const std::byte> packet) { flows_.take_from_tunnel(packet); }
   /// Written blocks are still sent until `drain` is over; nothing more is read.
   void close(std::chrono::milliseconds drain);
 

@@ -106,6 +106,8 @@ class Channel {
   virtual void trust_peer() {}
   /// See Connection.
   virtual void try_path(const Endpoint& /*address*/) {}
+  virtual void set_tunnel(std::function<void(std::span<const std::byte> packet)> /*send*/) {}
+  virtual void take_from_tunnel(std::span<const std::byte> /*packet*/) {}
   /// When the peer's host last said that the peer's port is closed (ICMP port unreachable), if it did
   /// since the last byte arrived. Forgeable, so only ever a hint beside silence.
   [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> port_closed_since() = 0;

@@ -152,7 +152,7 @@ class ListedClients : public ServedClients {
     folder.write("-dash/within", {});
     log_in();
   }
-  /// What a listing brings, in stream mode, or the code of a refusal.
+  /// The text of a listing, in stream mode, or the code of a refusal.
   std::string list(const std::string& line) {
     ask_where();
     EXPECT_TRUE(send(line));

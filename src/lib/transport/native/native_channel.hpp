@@ -41,6 +41,10 @@ class NativeChannel final : public Channel {
   [[nodiscard]] bool proved_key() const override { return link_.proved; }
   void trust_peer() override;
   void try_path(const Endpoint& address) override;
+  void set_tunnel(std::function<void(std::span<const std::byte>)> send) override {
+    port_.set_tunnel(connection_.peer_address().family(), std::move(send));
+  }
+  void take_from_tunnel(std::span<const std::byte> packet) override { port_.take_from_tunnel(packet); }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() override {
     return connection_.port_closed_since();
   }

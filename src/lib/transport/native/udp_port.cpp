@@ -118,6 +118,7 @@ std::size_t UdpPort::receive_some() {
   std::size_t taken_bytes = 0;
   for (const net::ReceivedTrain& train : trains_) {
     taken_bytes += std::max(train.total_bytes, kLeastBufferShare);
+    if (into_tunnel_ && train.from == tunnel_) continue;  // a forged address: no host has it
     handle_train(now, train);
   }
   woken_bytes_ += taken_bytes;
@@ -337,7 +338,7 @@ void UdpPort::transmit(UdtLink& link) {
 bool UdpPort::send(UdtLink& link) {
   const bool may_fragment = builder_.train().may_fragment;
   if (may_fragment != may_fragment_) socket_.probe_path_mtu(!(may_fragment_ = may_fragment));
-  const auto result = socket_.send(builder_.train());
+  const auto result = send(builder_.train());
   switch (result.state) {
     case net::SendState::sent:
       return true;
@@ -406,7 +407,7 @@ net::SendResult UdpPort::send_alone(std::vector<std::byte> packet, const Endpoin
   stray_.set_control(std::move(packet));
   stray_.train().to = to;
   stray_.train().from = from;
-  return socket_.send(stray_.train());
+  return send(stray_.train());
 }
 
 void UdpPort::arm(UdtLink& link, TimePoint now) {

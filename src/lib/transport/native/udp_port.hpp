@@ -131,6 +131,9 @@ class UdpPort {
     evidence.socket_buffer_bytes = buffer_bytes_;
     evidence.socket_wanted_bytes = 2 * kReceiveBufferBytes;  // the kernel counts twice what it is asked for
   }
+  /// See Connection.
+  void set_tunnel(AddressFamily family, std::function<void(std::span<const std::byte>)> send);
+  void take_from_tunnel(std::span<const std::byte> packet);
   /// Whether there is no connection, and none being opened.
   [[nodiscard]] bool idle() const { return links_.empty() && openings_.empty(); }
   /// Works without the io_context until every link has drained; none is used any more.
@@ -173,6 +176,7 @@ class UdpPort {
   void note_path(const UdtConnection& connection);
   void transmit(UdtLink& link);
   [[nodiscard]] bool send(UdtLink& link);
+  net::SendResult send(const net::DatagramTrain& train);
   void answer(std::vector<std::byte> packet, const net::ReceivedTrain& to);
   /// `packet` is not empty.
   net::SendResult send_alone(std::vector<std::byte> packet, const Endpoint& to, const std::optional<Endpoint>& from);
@@ -187,7 +191,10 @@ class UdpPort {
   core::ChunkPool chunks_;
   net::DatagramSocket socket_;
   std::vector<net::DatagramSocket>
-      left_;  // before the port was another: closed, they would tell the peer that we are gone
+      left_;         // before the port was another: closed, they would tell the peer that we are gone
+  Endpoint tunnel_;  // its address
+  std::function<void(std::span<const std::byte>)> into_tunnel_;  // none: there is no tunnel
+  std::vector<std::byte> tunnelled_;                             // a packet, gathered
   bool may_rebind_ = false;
   TimePoint rebound_at_{};
   boost::asio::posix::stream_descriptor readable_;  // socket_'s; open while it is watched

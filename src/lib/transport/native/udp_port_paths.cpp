@@ -64,7 +64,8 @@ void UdpPort::note_path(const UdtConnection& connection) {
 
 /// A NAT, a firewall or a router on the way may have forgotten this port, or remember it wrongly.
 void UdpPort::rebind_if_silent(TimePoint now, const UdtLink& link) {
-  if (!may_rebind_ || left_.size() == kMaxRebinds || blocked_ != nullptr || !link.connection.is_where_it_began())
+  if (!may_rebind_ || left_.size() == kMaxRebinds || blocked_ != nullptr || !link.connection.is_where_it_began() ||
+      link.connection.tries_path())
     return;
   const auto since = link.connection.unanswered_since();
   if (!since || now - std::max(*since, rebound_at_) < kRebindSilence * (1U << left_.size())) return;
@@ -88,6 +89,37 @@ Status UdpPort::rebind() {
   drops_told_ = 0;
   if (watched) wait_readable();
   return {};
+}
+
+// ---- A tunnel -----------------------------------------------------------------------------------------------------
+
+void UdpPort::set_tunnel(AddressFamily family, std::function<void(std::span<const std::byte>)> send) {
+  tunnel_ = tunnel_address(family);
+  into_tunnel_ = std::move(send);
+}
+
+net::SendResult UdpPort::send(const net::DatagramTrain& train) {
+  if (!into_tunnel_ || !(train.to == tunnel_)) return socket_.send(train);
+  auto piece = train.pieces.begin();
+  for (const std::uint16_t pieces : train.piece_counts) {
+    tunnelled_.clear();
+    for (const auto end = piece + pieces; piece != end; ++piece)
+      tunnelled_.insert(tunnelled_.end(), piece->begin(), piece->end());
+    into_tunnel_(tunnelled_);
+  }
+  return {net::SendState::sent, train.datagrams()};
+}
+
+void UdpPort::take_from_tunnel(std::span<const std::byte> packet) {
+  if (!into_tunnel_ || packet.empty() || packet.size() > chunks_.chunk_bytes()) return;
+  net::ReceivedTrain train{.chunk = chunks_.acquire(),
+                           .total_bytes = packet.size(),
+                           .segment_bytes = packet.size(),
+                           .from = tunnel_,
+                           .to = {}};
+  std::ranges::copy(packet, train.chunk.bytes().begin());
+  handle_train(clock_now(), train);
+  settle_touched();
 }
 
 }  // namespace udtcat::transport::native

@@ -427,7 +427,8 @@ KnownPath UdtConnection::known_path() const {
   KnownPath path = sender_.known_path().value_or(KnownPath());
   if (is_where_it_began()) path.cookie = settings_.next_cookie;
   path.packet_bytes = mtu_ && mtu_->has_found() ? packet_bytes() : 0;
-  path.loses_trains = sender_.trains_off();
+  // Not on the strength of what was remembered, which would renew itself for ever.
+  path.loses_trains = sender_.trains_off() && !(settings_.path && settings_.path->loses_trains);
   return path;
 }
 

@@ -83,6 +83,7 @@ class UdtConnection {
   /// See Channel.
   void trust_peer(TimePoint now);
   void try_path(TimePoint now, const Endpoint& address);
+  [[nodiscard]] bool tries_path() const { return path_.deadline().has_value(); }
   void note_host_overloads(std::uint64_t total) { receiver_.on_host_overloads(total); }
 
   /// Fills an empty builder, addresses included.  returns   whether there is a train that may leave now
