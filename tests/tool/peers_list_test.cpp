@@ -43,6 +43,12 @@ TEST(PeersList, TakesAKeyAsItStandsInItsFile) {
   EXPECT_THAT(list_of("bob " + kBobKey + " bob@home pipe").find("bob")->purposes, ElementsAre(Purpose::pipe));
 }
 
+TEST(PeersList, TakesNoRestrictionForAComment) {
+  const auto list = list_of("bob " + kBobKey + " to=web@x\n");
+  ASSERT_NE(list.find("bob"), nullptr);
+  EXPECT_THAT(list.find("bob")->services, ElementsAre("web@x"));
+}
+
 TEST(PeersList, TakesALineOfKeygenByTheNameOfItsComment) {
   const auto list = list_of("udtcat-ed25519 " + kAliceKey + " alice@near pipe\n" + kBobKey + " bob@home\n");
   ASSERT_NE(list.find("alice@near"), nullptr);

@@ -452,19 +452,26 @@ TEST_F(AppendingTransfer, PutsBytesBehindTheFile) {
   EXPECT_TRUE(folder.read("x") == content);
 }
 
+/// One byte fewer than there are: a client that has sent all still asks for the file.
 TEST_F(AppendingTransfer, GoesOnWithAnUploadThatWasCutWhoseSizeIsTold) {
   put_the_first(60'000);
-  EXPECT_EQ(ask("SIZE /x").text(), "60000");
+  EXPECT_EQ(ask("SIZE /x").text(), "59999");
   EXPECT_FALSE(std::filesystem::exists(folder / "x"));
-  EXPECT_EQ(put_stream("APPE /x", std::span(content).subspan(60'000)), 226);
+  EXPECT_EQ(put_stream("APPE /x", std::span(content).subspan(59'999)), 226);
+  EXPECT_TRUE(folder.read("x") == content);
+}
+
+TEST_F(AppendingTransfer, GoesOnBehindNothingThatItHasNotTold) {
+  put_the_first(60'000);
+  EXPECT_EQ(put_stream("APPE /x", content), 226);
   EXPECT_TRUE(folder.read("x") == content);
 }
 
 TEST_F(AppendingTransfer, TellsTheSizeByWhichRestGoesOn) {
   put_the_first(60'000);
-  EXPECT_EQ(ask("SIZE /x").text(), "60000");
-  EXPECT_EQ(ask("REST 60000").code, 350);
-  EXPECT_EQ(put_stream("STOR /x", std::span(content).subspan(60'000)), 226);
+  EXPECT_EQ(ask("SIZE /x").text(), "59999");
+  EXPECT_EQ(ask("REST 59999").code, 350);
+  EXPECT_EQ(put_stream("STOR /x", std::span(content).subspan(59'999)), 226);
   EXPECT_TRUE(folder.read("x") == content);
 }
 
