@@ -77,9 +77,9 @@ void SshDial::recall() {
 /// The destination is known for what it is: not a packet is sent.
 void SshDial::start_plain() {
   boost::asio::post(run_.io(), lifetime_.guard([this] {
-    handlers_.on_plain({Errc::cannot_reach,
-                        fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
-                        "--require-udp tries again"});
+    handlers_.on_plain(
+        {Errc::cannot_reach, fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
+         *finding_ == Finding::one_command ? "UDP needs a login that is a shell" : "--require-udp tries UDP again"});
   }));
 }
 
@@ -202,7 +202,8 @@ void SshDial::dial(const ConnectLine& line) {
   dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) {
       if (connection.error().code == Errc::cannot_reach) remember(Finding::udp_blocked);
-      return on_no_answer(connection.error().cause);
+      const std::string& cause = connection.error().cause;
+      return on_no_answer(cause.substr(0, cause.find(" at UDP port")));  // it waits there, as ssh has told
     }
     forget_findings();
     handlers_.on_connection(std::move(*connection));

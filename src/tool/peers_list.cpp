@@ -164,7 +164,8 @@ Result<PeersList> PeersList::parse(std::string_view text, const std::string& fil
 Status PeersList::add(Peer peer) {
   if (const Peer* other = find(peer.name))
     return fail(Errc::bad_argument, "",
-                fmt::format("{} has a line already, {}: one of the two has to go", shown(peer.name), other->line));
+                fmt::format("{} has a line already, {}: give each a name of its own, or let one go", shown(peer.name),
+                            other->line));
   if (names_place(peer.name)) {
     const std::string name = peer.name;
     places_.emplace(name, std::move(peer));

@@ -15,6 +15,7 @@ using std::chrono::microseconds;
 
 constexpr microseconds kLeastInterval{200'000};  // guess: two hundred turns of the event loop
 constexpr double kDominant = 0.4;                // guess: of the time, where nothing else has more
+constexpr double kHalfBusy = 0.5;                // guess: of threads that work in bursts
 constexpr double kFullyBusy = 0.85;              // guess: a thread that is the limit is never quite full
 constexpr double kCapReached = 0.75;             // guess: headers, repairs, a beginning and an end are no payload
 constexpr double kWindowPart = 0.2;              // guess: less than the quarter that a stream is granted at first
@@ -278,7 +279,11 @@ void blame_holds(const Direction& direction, Verdict& verdict) {
   if (verdict.limit == Limit::peer) return blame_receiver(direction, verdict);
   if (verdict.limit == Limit::memory && !moved_fills(sender.memory_bytes, kMemoryMoved, verdict))
     verdict.limit = Limit::unknown;
-  if (verdict.limit == Limit::processor) note_load(load_of(sender, Verdict::Thread::cipher), verdict);
+  if (verdict.limit == Limit::processor) {
+    note_load(load_of(sender, Verdict::Thread::cipher), verdict);
+    // Threads that have little of a core wait for something that nobody measures.
+    if (verdict.busy + verdict.waited < kHalfBusy) verdict.limit = Limit::unknown;
+  }
   if (verdict.limit != Limit::path || blame_memory(direction, verdict)) return;
   verdict.where = Verdict::Where::between;
   verdict.limit = limit_of_path(direction, verdict);

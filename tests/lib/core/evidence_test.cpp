@@ -32,6 +32,8 @@ Evidence held_by(Hold why, microseconds time = kTime) {
   made.here.rtt_samples = 1000;
   made.here.event_loop = {1s, 100ms};
   made.here.memory_bytes = 256 * kMiB;
+  if (why == Hold::cipher) made.here.cipher = {6s, 500ms};
+  made.here.cipher_threads = 1;
   held(made.here, why) = time;
   made.there = EndEvidence{.elapsed = kTime, .bytes_received = 100'000'000, .event_loop = {1s, 100ms}};
   return made;
@@ -51,6 +53,12 @@ TEST(Verdict, NamesWhatHeldTheSender) {
   EXPECT_EQ(word(held_by(Hold::memory)), "") << "what moved needs 410 kB";
   EXPECT_EQ(word(held_by(Hold::rate_cap)), "rate_cap");
   EXPECT_EQ(word(held_by(Hold::cipher)), "processor");
+}
+
+TEST(Verdict, BlamesNoThreadsThatHaveLittleOfACore) {
+  Evidence idle = held_by(Hold::cipher);
+  idle.here.cipher = {130ms, 20ms};
+  EXPECT_EQ(word(idle), "");
 }
 
 TEST(Verdict, IsTheSameFromTheOtherEnd) {
