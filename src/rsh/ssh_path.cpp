@@ -30,7 +30,9 @@ SshPath::SshPath(tool::SessionRun& run, Connection& connection, SshDial& dial, c
 
 void SshPath::conclude() {
   timer_.cancel();
-  std::ignore = choice_.next(sample());
+  const WayChoice::Sample seen = sample();
+  if (seen.on_ssh != is_on_ssh_) on_moved();
+  std::ignore = choice_.next(seen);
   if (choice_.ssh_is_faster()) dial_.remember(Finding::udp_slow);
 }
 
@@ -57,6 +59,7 @@ WayChoice::Sample SshPath::sample() const {
           .bytes_taken = here.bytes_received + there.bytes_received,
           .packets_sent = here.packets_sent + there.packets_sent,
           .packets_lost = here.packets_lost + there.packets_lost,
+          .packets_late = stats.packets_late,
           .held_by_path = held_by_path(here) + held_by_path(there),
           .loses_by_chance = verdict_on(stats.evidence).limit == Limit::loss};
 }
@@ -80,7 +83,10 @@ void SshPath::on_moved() {
   is_on_ssh_ = !is_on_ssh_;
   if (!is_on_ssh_) return run_.say(fmt::format("{}: going on over UDP", host_));
   const auto slow = choice_.slow_rate();
-  const std::string why = slow ? fmt::format("carries {} only", core::format_bit_rate(*slow)) : "has become silent";
+  const bool is_known = slow && *slow != BitRate();
+  const std::string why = is_known ? fmt::format("carries {} only", core::format_bit_rate(*slow))
+                          : slow   ? "is slow"
+                                   : "has become silent";
   run_.say(fmt::format("{}: UDP {}: going on over ssh's connection", host_, why));
 }
 

@@ -19,13 +19,14 @@ bool is_faster(BitRate rate, BitRate than) {
 }  // namespace
 
 WayChoice::Move WayChoice::next(const Sample& sample) {
-  if (!way_began_ || way_began_->on_ssh != sample.on_ssh) on_way(sample);
+  if (!way_began_ || last_.on_ssh != sample.on_ssh) on_way(sample);
   last_ = sample;
   return sample.on_ssh ? on_ssh(sample) : on_udp(sample);
 }
 
 void WayChoice::on_way(const Sample& sample) {
-  way_began_ = window_began_ = sample;
+  way_began_ = way_began_ ? last_ : sample;
+  window_began_ = sample;
   asked_at_.reset();
   slow_windows_ = 0;
 }
@@ -65,8 +66,13 @@ void WayChoice::look_at_window(const Sample& sample) {
   // Of a command that has little to say the rate says nothing of the path.
   const bool by_path = (sample.held_by_path - before.held_by_path) * 5 >= (sample.at - before.at) * 2;
   const bool is_lossy = by_path && sent >= kEnoughPackets && lost > kLossy * sent && !sample.loses_by_chance;
-  const bool is_silent = sample.bytes_taken == before.bytes_taken;  // an outage, which is no rate
-  if (!is_slow || is_silent || (!is_lossy && !is_late)) {
+  // An outage is no rate; but a slow path loses the peer's reports, too.
+  const auto taken = static_cast<double>(sample.bytes_taken - before.bytes_taken);
+  const auto late = static_cast<double>(sample.packets_late - before.packets_late);
+  const bool is_silent = taken == 0 && sent - lost < kFewPackets && late == 0;
+  // At the receiving end packets that were sent again are late.
+  const bool is_repaired = late >= kManyLate && late * kPacketBytes >= kRepaired * taken && !sample.loses_by_chance;
+  if (!is_slow || is_silent || (!is_lossy && !is_late && !is_repaired)) {
     slow_windows_ = 0;
     return;
   }
@@ -77,7 +83,7 @@ WayChoice::Move WayChoice::on_ssh(const Sample& sample) {
   if (!sample.answers) return ask(sample, Move::to_udp);
   const Duration elapsed = sample.at - way_began_->at;
   if (compares_ && elapsed >= kTrial) {
-    compares_ = false;
+    compares_ = false;  // the trial is over
     if (!ssh_is_faster()) return ask(sample, Move::to_udp);
   }
   if (elapsed < kReturnAfter || returns_ >= (slow_rate_ ? 1 : kReturns)) return Move::none;
@@ -87,8 +93,16 @@ WayChoice::Move WayChoice::on_ssh(const Sample& sample) {
   return Move::to_udp;
 }
 
+/// Before the trial is over less is believed: what UDP had brought before may have been reported since.
 bool WayChoice::ssh_is_faster() const {
-  return slow_rate_ && !compares_ && last_.on_ssh && is_faster(rate_between(*way_began_, last_), *slow_rate_);
+  constexpr std::chrono::seconds kReportedLate{2};
+  constexpr auto kLeastRate = BitRate::from_bits_per_second(1'000'000);  // guess: less is known of no path
+  if (slow_rate_ && compares_ && last_.on_ssh) {
+    const BitRate slow = slow_rate_->bits_per_second() > kLeastRate.bits_per_second() ? *slow_rate_ : kLeastRate;
+    const Duration time = last_.at - way_began_->at + kReportedLate;
+    return is_faster(BitRate::from_bytes_per(last_.bytes_taken - way_began_->bytes_taken, time), slow);
+  }
+  return slow_rate_ && last_.on_ssh && is_faster(rate_between(*way_began_, last_), *slow_rate_);
 }
 
 }  // namespace udtcat::rsh

@@ -31,7 +31,11 @@ class WayChoice {
   static constexpr int kReturns = 2;                       // guess: a path that dies a third time is none
   static constexpr BitRate kSlow = BitRate::from_bits_per_second(100'000'000);  // guess: what ssh might exceed
   static constexpr std::uint64_t kEnoughPackets = 50;                           // guess: of fewer one lost is chance
-  static constexpr double kLossy = 0.02;  // guess: more than any link loses by itself
+  static constexpr double kFewPackets = 10;                                     // guess: of an outage's probes
+  static constexpr double kManyLate = 20;                                       // guess: of fewer some were sent twice
+  static constexpr double kPacketBytes = 1'400;                                 // guess: of payload
+  static constexpr double kRepaired = 0.2;  // guess: of what arrives; chance takes less
+  static constexpr double kLossy = 0.02;    // guess: more than any link loses by itself
 
   enum class Move { none, to_ssh, to_udp };
   /// Sums of both ends since the session stands, and what holds at the moment.
@@ -44,6 +48,7 @@ class WayChoice {
     std::uint64_t bytes_taken = 0;          ///< by the consumers
     std::uint64_t packets_sent = 0;
     std::uint64_t packets_lost = 0;
+    std::uint64_t packets_late = 0;             ///< of the peer's
     std::chrono::microseconds held_by_path{0};  ///< of the time in which an end had something to send
     bool loses_by_chance = false;               ///< at any rate, so that TCP is slower
   };
@@ -51,7 +56,7 @@ class WayChoice {
   [[nodiscard]] Move next(const Sample& sample);
   /// The rate by UDP that was found too low; none: silence is why ssh was tried.
   [[nodiscard]] std::optional<BitRate> slow_rate() const { return slow_rate_; }
-  /// Whether it was found low, and that ssh does better, as of the last sample.
+  /// Whether it was found low, and ssh does better, as of the last sample.
   [[nodiscard]] bool ssh_is_faster() const;
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/way_choice.hpp"
 
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -72,7 +73,8 @@ TEST_F(WayChoices, StayWithUdpThatLosesByChanceWhereTcpIsSlower) {
 TEST_F(WayChoices, LeaveUdpThatIsSlowAndLossyForSshThatIsFaster) {
   udp = {.megabits = 1, .loss = 0.2};
   EXPECT_EQ(run_for(2500ms), std::vector{Move::to_ssh});
-  EXPECT_FALSE(choice.ssh_is_faster()) << "nobody knows yet";
+  run_for(250ms);
+  EXPECT_TRUE(choice.ssh_is_faster()) << "100 times as much is no late report";
   EXPECT_TRUE(run_for(20s).empty());
   EXPECT_TRUE(now.on_ssh && choice.ssh_is_faster());
   EXPECT_EQ(run_for(60s), (std::vector{Move::to_udp, Move::to_ssh})) << "UDP is judged anew, once";
@@ -113,6 +115,36 @@ TEST_F(WayChoices, TakeAnOutageForNoRate) {
   EXPECT_TRUE(run_for(2s).empty());
   udp = {.megabits = 50};
   EXPECT_TRUE(run_for(10s).empty());
+}
+
+TEST_F(WayChoices, LeaveUdpAlsoWhereItLosesThePeersReports) {
+  ssh = {.megabits = 100};
+  for (int i = 0; i < 10; ++i) {
+    now.at += 250ms;
+    now.held_by_path += 250ms;
+    now.packets_sent += 100;
+    now.packets_lost += 80;
+    if (choice.next(now) == Move::to_ssh) return;
+  }
+  FAIL() << "stays";
+}
+
+TEST_F(WayChoices, LeaveUdpWhereMostOfThePeersPacketsComeAgain) {
+  for (int i = 0; i < 10; ++i) {
+    now.at += 250ms;
+    now.packets_late += 20;
+    if (choice.next(now) == Move::to_ssh) return;
+  }
+  FAIL() << "stays";
+}
+
+TEST_F(WayChoices, RememberSshThatHasDoneTheRestBeforeTheFirstLook) {
+  udp = {.megabits = 1, .loss = 0.2};
+  EXPECT_EQ(run_for(2250ms), std::vector{Move::to_ssh});
+  now.at += 50ms;
+  now.bytes_taken += 3'000'000;
+  std::ignore = choice.next(now);
+  EXPECT_TRUE(choice.ssh_is_faster());
 }
 
 TEST_F(WayChoices, ForgiveOneSecondOfLosses) {

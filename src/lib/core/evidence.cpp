@@ -25,6 +25,7 @@ constexpr double kConsumes = 0.5;       // guess: half of the time somebody take
 constexpr double kDropsMatter = 0.001;  // guess: a drop may be a train of sixty packets
 constexpr double kLossMatters = 0.01;   // guess: less is repaired without being felt
 constexpr double kLossLimits = 0.03;    // measured: ADR-0053: trains lose as much in a queue of ten packets
+constexpr double kLossDoubted = 0.3;    // guess: links that lose more are rarer than limits that do
 constexpr std::uint64_t kEnoughPackets = 200;  // guess: a share of fewer says little
 constexpr double kPolices = 0.1;               // measured: ADR-0053: policers 0.05 to 0.95, chance within 0.01 of 0
 constexpr double kChances = 0.03;              // guess: between these
@@ -220,7 +221,7 @@ Limit limit_of_path(const Direction& direction, Verdict& verdict) {
   const double lost = verdict.lost - verdict.queued_lost;
   if (sender.packets_sent >= kEnoughPackets && lost >= kLossMatters) {
     const Limit limit = limit_of_loss(sender.loss_by_rate);
-    return limit == Limit::loss && lost < kLossLimits ? Limit::unknown : limit;
+    return limit == Limit::loss && (lost < kLossLimits || lost > kLossDoubted) ? Limit::unknown : limit;
   }
   if (verdict.path_rate == BitRate() || !verdict.least_rtt) return Limit::unknown;
   if (crowded(direction.sender, verdict) || crowded(direction.receiver, verdict)) return Limit::unknown;

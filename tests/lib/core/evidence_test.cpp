@@ -243,6 +243,12 @@ TEST(Verdict, SaysNothingOfAPathThatIsHalfOfTheCap) {
   EXPECT_EQ(word(slow), "path");
 }
 
+TEST(Verdict, CallsNoLossOfMostPacketsChance) {
+  Evidence most = held_by(Hold::path);
+  lose(most.here, lost_of([](std::uint64_t sent) { return sent * 6 / 10; }));
+  EXPECT_EQ(word(most), "");
+}
+
 TEST(Verdict, TellsLossFromAPolicerByWhetherItGrowsWithTheRate) {
   Evidence lossy = held_by(Hold::path);
   lose(lossy.here, lost_of([](std::uint64_t sent) { return sent / 20; }));
