@@ -109,10 +109,10 @@ void PathCache::save() {
   read();
   std::string text;
   for (const auto& [host, entry] : paths_)
-    text += fmt::format("{} {} {} {} {:x} {} {} {} {}\n", host, entry.path.rate.bits_per_second(),
-                        entry.path.rtt.count(), seconds_of(entry.measured_at), entry.path.cookie,
-                        seconds_of(entry.met_at), entry.path.packet_bytes, seconds_of(entry.packet_at),
-                        seconds_of(entry.trainless_at));
+    text +=
+        fmt::format("{} {} {} {} {:x} {} {} {} {}\n", host, entry.path.rate.bits_per_second(), entry.path.rtt.count(),
+                    seconds_of(entry.measured_at), entry.path.cookie, seconds_of(entry.met_at), entry.path.packet_bytes,
+                    seconds_of(entry.packet_at), seconds_of(entry.trainless_at));
   replace_cache_file(file_, text);
 }
 

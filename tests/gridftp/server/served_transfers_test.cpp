@@ -442,7 +442,9 @@ class AppendingTransfer : public ServedTransfer {
     EXPECT_TRUE(run_until(io, [&] { return server->moved().received == bytes; }));
     client->close();
     log_in();
-    EXPECT_TRUE(run_until(io, [&] { return !std::filesystem::exists(folder / "x.part.have.new"); }));
+    EXPECT_TRUE(run_until(io, [&] {
+      return std::filesystem::exists(folder / "x.part.have") && !std::filesystem::exists(folder / "x.part.have.new");
+    }));
   }
 };
 
