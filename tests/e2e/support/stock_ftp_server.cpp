@@ -161,7 +161,7 @@ FTPServer((host, int(port)), FTPHandler).serve_forever()
 std::vector<std::string> StockFtpServer::vsftpd() const {
   std::string text = "listen=YES\nbackground=NO\nlisten_port=" + std::to_string(port_) +
                      "\nlisten_address=" + settings_.address +
-                     "\nanonymous_enable=YES\nlocal_enable=NO\nftp_username=nobody\nanon_root=" + top_.string() +
+                     "\nanonymous_enable=YES\nlocal_enable=NO\nftp_username=daemon\nanon_root=" + top_.string() +
                      "\nno_anon_password=YES\nwrite_enable=YES\nanon_upload_enable=YES\n"
                      "anon_mkdir_write_enable=YES\nanon_other_write_enable=YES\nanon_world_readable_only=NO\n"
                      "anon_umask=022\nsecure_chroot_dir=" +
