@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,7 @@ void SshPath::conclude() {
   const WayChoice::Sample seen = sample();
   if (seen.on_ssh != is_on_ssh_) on_moved();
   std::ignore = choice_.next(seen);
+  say_if_decided();
   if (choice_.ssh_is_faster()) dial_.remember(Finding::udp_slow);
 }
 
@@ -43,6 +45,7 @@ void SshPath::watch() {
     const WayChoice::Sample seen = sample();
     if (seen.on_ssh != is_on_ssh_) on_moved();
     move(choice_.next(seen));
+    say_if_decided();
     watch();
   });
 }
@@ -81,9 +84,15 @@ void SshPath::to_ssh() {
 
 void SshPath::on_moved() {
   is_on_ssh_ = !is_on_ssh_;
-  if (!is_on_ssh_) return run_.say(fmt::format("{}: going on over UDP", host_));
+  if (!is_on_ssh_ && std::exchange(has_said_, false)) run_.say(fmt::format("{}: going on over UDP", host_));
+}
+
+/// Not of a trial, which may come to nothing.
+void SshPath::say_if_decided() {
+  if (!is_on_ssh_ || has_said_ || (choice_.slow_rate() && !choice_.ssh_is_faster())) return;
+  has_said_ = true;
   const auto slow = choice_.slow_rate();
-  const bool is_known = slow && *slow != BitRate();
+  const bool is_known = slow && slow->bits_per_second() >= 100'000;  // less was counted by late reports
   const std::string why = is_known ? fmt::format("carries {} only", core::format_bit_rate(*slow))
                           : slow   ? "is slow"
                                    : "has become silent";

@@ -34,6 +34,7 @@ class SshPath {
   void move(WayChoice::Move move);
   void to_ssh();
   void on_moved();
+  void say_if_decided();
   void on_ssh_end();
 
   tool::SessionRun& run_;
@@ -43,6 +44,7 @@ class SshPath {
   WayChoice choice_;
   std::shared_ptr<DatagramPipe> pipe_;  // none: ssh has not been tried
   bool is_on_ssh_ = false;
+  bool has_said_ = false;  // that it is
   bool ssh_has_ended_ = false;
   boost::asio::steady_timer timer_;
 };

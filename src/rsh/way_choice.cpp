@@ -26,9 +26,8 @@ WayChoice::Move WayChoice::next(const Sample& sample) {
 
 void WayChoice::on_way(const Sample& sample) {
   way_began_ = way_began_ ? last_ : sample;
-  window_began_ = sample;
+  begin_window(sample);
   asked_at_.reset();
-  slow_windows_ = 0;
 }
 
 WayChoice::Move WayChoice::ask(const Sample& sample, Move move) {
@@ -39,8 +38,7 @@ WayChoice::Move WayChoice::ask(const Sample& sample, Move move) {
 
 WayChoice::Move WayChoice::on_udp(const Sample& sample) {
   if (!sample.answers) {
-    window_began_ = sample;
-    slow_windows_ = 0;
+    begin_window(sample);
     return ask(sample, Move::to_ssh);
   }
   // It has come back before ssh has answered.
@@ -48,35 +46,44 @@ WayChoice::Move WayChoice::on_udp(const Sample& sample) {
     asked_at_.reset();
     return Move::to_udp;
   }
-  if (slow_rate_ || sample.at - window_began_->at < kWindow) return Move::none;
-  look_at_window(sample);
-  if (slow_windows_ < kWindows) return Move::none;
-  slow_rate_ = rate_between(*slow_began_, sample);
+  if (slow_rate_ || sample.at - half_began_->at < kHalfWindow) return Move::none;
+  const Sample half = *std::exchange(half_began_, sample);
+  if (is_silent(half, sample)) {
+    begin_window(sample);
+    return Move::none;
+  }
+  const Sample before = *std::exchange(window_began_, half);
+  if (sample.at - before.at < 2 * kHalfWindow || !is_slow(before, sample)) return Move::none;
+  slow_rate_ = rate_between(before, sample);
   compares_ = true;
   return ask(sample, Move::to_ssh);
 }
 
-void WayChoice::look_at_window(const Sample& sample) {
-  const Sample before = *std::exchange(window_began_, sample);
+void WayChoice::begin_window(const Sample& sample) { window_began_ = half_began_ = sample; }
+
+/// An outage is no rate; but a slow path loses the peer's reports, too.
+bool WayChoice::is_silent(const Sample& before, const Sample& sample) {
+  const auto arrived = static_cast<double>(sample.packets_sent - before.packets_sent) -
+                       static_cast<double>(sample.packets_lost - before.packets_lost);
+  return sample.bytes_taken == before.bytes_taken && sample.packets_late == before.packets_late &&
+         arrived < kFewPackets;
+}
+
+bool WayChoice::is_slow(const Sample& before, const Sample& sample) {
+  const BitRate rate = rate_between(before, sample);
+  if (rate.bits_per_second() >= kSlow.bits_per_second() || sample.loses_by_chance) return false;
+  // A report waits for the data before it, so that a slow path shows at the receiving end, too.
+  if (sample.has_unreported && sample.reported == before.reported) return true;
+  // At that end packets that were sent again are late.
+  const auto late = static_cast<double>(sample.packets_late - before.packets_late);
+  const auto taken = static_cast<double>(sample.bytes_taken - before.bytes_taken);
+  if (late >= kManyLate && late * kPacketBytes >= kRepaired * taken) return true;
+  // Of a command that has little to say the rate says nothing of the path.
+  if ((sample.held_by_path - before.held_by_path) * 5 < (sample.at - before.at) * 2) return false;
+  if (rate.bits_per_second() < kVerySlow.bits_per_second()) return true;
   const auto sent = static_cast<double>(sample.packets_sent - before.packets_sent);
   const auto lost = static_cast<double>(sample.packets_lost - before.packets_lost);
-  const bool is_slow = rate_between(before, sample).bits_per_second() < kSlow.bits_per_second();
-  // A report waits for the data before it, so that a slow path shows at the receiving end, too.
-  const bool is_late = sample.has_unreported && sample.reported == before.reported;
-  // Of a command that has little to say the rate says nothing of the path.
-  const bool by_path = (sample.held_by_path - before.held_by_path) * 5 >= (sample.at - before.at) * 2;
-  const bool is_lossy = by_path && sent >= kEnoughPackets && lost > kLossy * sent && !sample.loses_by_chance;
-  // An outage is no rate; but a slow path loses the peer's reports, too.
-  const auto taken = static_cast<double>(sample.bytes_taken - before.bytes_taken);
-  const auto late = static_cast<double>(sample.packets_late - before.packets_late);
-  const bool is_silent = taken == 0 && sent - lost < kFewPackets && late == 0;
-  // At the receiving end packets that were sent again are late.
-  const bool is_repaired = late >= kManyLate && late * kPacketBytes >= kRepaired * taken && !sample.loses_by_chance;
-  if (!is_slow || is_silent || (!is_lossy && !is_late && !is_repaired)) {
-    slow_windows_ = 0;
-    return;
-  }
-  if (slow_windows_++ == 0) slow_began_ = before;
+  return sent >= kEnoughPackets && lost > kLossy * sent;
 }
 
 WayChoice::Move WayChoice::on_ssh(const Sample& sample) {

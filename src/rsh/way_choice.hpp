@@ -13,7 +13,7 @@ namespace udtcat::rsh {
 /// Looks at a session a few times a second and says when it had better try the other way.
 ///
 ///   on UDP ── the peer is silent ──► to ssh ── kReturnAfter, kReturns times ──► to UDP, where that answers
-///     └── slow, and its losses are not chance, or the peer's reports are late, for kWindows ──► to ssh
+///     └── slow for two seconds, as it seems by the path's doing and not by chance ──► to ssh
 ///             ── no faster there within kTrial ──► to UDP
 ///   on ssh ── the peer is silent ──► to UDP, where that answers
 ///
@@ -23,19 +23,20 @@ class WayChoice {
   using TimePoint = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
 
-  static constexpr std::chrono::seconds kWindow{1};        // spec: stream.md §7: a peer reports once a second
-  static constexpr int kWindows = 2;                       // guess: one may be the loss of a slow start
+  static constexpr std::chrono::seconds kHalfWindow{1};    // spec: stream.md §7: a peer reports once a second
   static constexpr std::chrono::seconds kTrial{3};         // guess: ssh's TCP has found its rate on any path
   static constexpr std::chrono::seconds kPatience{10};     // spec: as long as Connection::try_path() asks
   static constexpr std::chrono::seconds kReturnAfter{30};  // guess: an outage of UDP alone is over, or lasts
   static constexpr int kReturns = 2;                       // guess: a path that dies a third time is none
   static constexpr BitRate kSlow = BitRate::from_bits_per_second(100'000'000);  // guess: what ssh might exceed
-  static constexpr std::uint64_t kEnoughPackets = 50;                           // guess: of fewer one lost is chance
-  static constexpr double kFewPackets = 10;                                     // guess: of an outage's probes
-  static constexpr double kManyLate = 20;                                       // guess: of fewer some were sent twice
-  static constexpr double kPacketBytes = 1'400;                                 // guess: of payload
-  static constexpr double kRepaired = 0.2;  // guess: of what arrives; chance takes less
-  static constexpr double kLossy = 0.02;    // guess: more than any link loses by itself
+  /// Also without a loss: a limit that was found is kept to.
+  static constexpr BitRate kVerySlow = BitRate::from_bits_per_second(10'000'000);  // guess: 3 s of it are little
+  static constexpr std::uint64_t kEnoughPackets = 50;                              // guess: of fewer one lost is chance
+  static constexpr double kFewPackets = 10;                                        // guess: of an outage's probes
+  static constexpr double kManyLate = 20;        // guess: of fewer some were sent twice
+  static constexpr double kPacketBytes = 1'400;  // guess: of payload
+  static constexpr double kRepaired = 0.2;       // guess: of what arrives; chance takes less
+  static constexpr double kLossy = 0.02;         // guess: more than any link loses by itself
 
   enum class Move { none, to_ssh, to_udp };
   /// Sums of both ends since the session stands, and what holds at the moment.
@@ -63,15 +64,16 @@ class WayChoice {
   void on_way(const Sample& sample);
   [[nodiscard]] Move on_udp(const Sample& sample);
   [[nodiscard]] Move on_ssh(const Sample& sample);
-  void look_at_window(const Sample& sample);
+  void begin_window(const Sample& sample);
+  [[nodiscard]] static bool is_silent(const Sample& before, const Sample& sample);
+  [[nodiscard]] static bool is_slow(const Sample& before, const Sample& sample);
   /// Once in kPatience.
   [[nodiscard]] Move ask(const Sample& sample, Move move);
 
   std::optional<Sample> way_began_;     // the first on the present way
   std::optional<Sample> window_began_;  // on UDP
-  std::optional<Sample> slow_began_;
+  std::optional<Sample> half_began_;    // its second half
   Sample last_{};
-  int slow_windows_ = 0;
   std::optional<BitRate> slow_rate_;
   bool compares_ = false;              // on ssh because UDP is slow, and not decided
   std::optional<TimePoint> asked_at_;  // for the other way
