@@ -57,6 +57,7 @@ WayChoice::Sample SshPath::sample() const {
   return {.at = std::chrono::steady_clock::now(),
           .on_ssh = connection_.path() == tunnel_address(connection_.peer().family()),
           .answers = connection_.answers(),
+          .sends = here.bytes_sent > here.bytes_received,
           .reported = there.elapsed,
           .has_unreported = here.bytes_received > there.bytes_sent,
           .bytes_taken = here.bytes_received + there.bytes_received,

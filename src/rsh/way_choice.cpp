@@ -61,11 +61,12 @@ WayChoice::Move WayChoice::on_udp(const Sample& sample) {
 
 void WayChoice::begin_window(const Sample& sample) { window_began_ = half_began_ = sample; }
 
-/// An outage is no rate; but a slow path loses the peer's reports, too.
+/// An outage is no rate; but a slow path loses the peer's reports, too. The receiving end sees whole blocks only, which
+/// may take seconds.
 bool WayChoice::is_silent(const Sample& before, const Sample& sample) {
   const auto arrived = static_cast<double>(sample.packets_sent - before.packets_sent) -
                        static_cast<double>(sample.packets_lost - before.packets_lost);
-  return sample.bytes_taken == before.bytes_taken && sample.packets_late == before.packets_late &&
+  return sample.sends && sample.bytes_taken == before.bytes_taken && sample.packets_late == before.packets_late &&
          arrived < kFewPackets;
 }
 

@@ -44,6 +44,7 @@ class WayChoice {
     TimePoint at;
     bool on_ssh = false;
     bool answers = true;
+    bool sends = false;                     ///< more than it receives
     std::chrono::microseconds reported{0};  ///< EndEvidence::elapsed of the last report that came
     bool has_unreported = false;            ///< we have taken more than the peer has reported to have sent
     std::uint64_t bytes_taken = 0;          ///< by the consumers

@@ -109,6 +109,7 @@ TEST_F(WayChoices, StayWithUdpForACommandThatHasLittleToSay) {
 }
 
 TEST_F(WayChoices, TakeAnOutageForNoRate) {
+  now.sends = true;
   udp = {.megabits = 50, .loss = 0.3};
   EXPECT_TRUE(run_for(1s).empty());
   udp.megabits = 0;
