@@ -36,23 +36,33 @@ void SshErrors::pass() {
 void SshErrors::drop() {
   state_ = State::dropping;
   held_.clear();
+  source_is_over_ = source_is_over_ || expects_no_more_;
 }
 
 void SshErrors::expect_no_more() {
   expects_no_more_ = true;
-  if (!source_is_over_ && held_.size() < kMaxHeldBytes) read();
+  go_on();
+  tell_if_over();
 }
 
 void SshErrors::read() {
-  std::array<std::byte, 4096> piece{};
-  const auto got = from_->read_some(piece);
-  const bool waits = got.state == LocalStream::ReadState::would_block;
-  if (waits && !expects_no_more_) return go_on();
-  source_is_over_ = got.state != LocalStream::ReadState::data;
-  if (state_ != State::dropping) held_.insert(held_.end(), piece.begin(), piece.begin() + static_cast<int>(got.bytes));
-  if (state_ == State::holding && held_.size() >= kMaxHeldBytes) state_ = State::passing;
+  read_piece();
   advance();
   go_on();
+  tell_if_over();
+}
+
+void SshErrors::read_piece() {
+  std::array<std::byte, 4096> piece{};
+  const auto got = from_->read_some(piece);
+  const bool is_empty = got.state == LocalStream::ReadState::would_block;
+  source_is_over_ = is_empty ? expects_no_more_ : got.state != LocalStream::ReadState::data;
+  if (is_empty) return;
+  if (state_ != State::dropping) held_.insert(held_.end(), piece.begin(), piece.begin() + static_cast<int>(got.bytes));
+  if (state_ == State::holding && held_.size() >= kMaxHeldBytes) state_ = State::passing;
+}
+
+void SshErrors::tell_if_over() {
   if (is_over() && on_over_) std::exchange(on_over_, nullptr)();
 }
 
@@ -65,10 +75,15 @@ void SshErrors::advance() {
   }));
 }
 
-/// Waits for more, unless there is enough.
+/// Waits for more, unless there is enough. Once no more is expected it takes what is there; of what is dropped nothing,
+/// as another process may hold the pipe and write for ever.
 void SshErrors::go_on() {
+  if (expects_no_more_) {
+    source_is_over_ = source_is_over_ || state_ == State::dropping;
+    while (!source_is_over_ && held_.size() < kMaxHeldBytes) read_piece();
+    return advance();
+  }
   if (source_is_over_ || held_.size() >= kMaxHeldBytes) return;
-  if (expects_no_more_) return read();
   if (std::exchange(reads_, true)) return;
   from_->async_wait_readable(lifetime_.guard([this] {
     reads_ = false;
@@ -94,7 +109,7 @@ void SshErrors::on_written(std::error_code error) {
   if (error) drop();  // nobody can be told
   advance();
   go_on();
-  if (is_over() && on_over_) std::exchange(on_over_, nullptr)();
+  tell_if_over();
 }
 
 }  // namespace udtcat::rsh

@@ -50,6 +50,8 @@ class SshErrors {
 
   SshErrors(boost::asio::io_context& io, std::function<void()> on_over);
   void read();
+  void read_piece();
+  void tell_if_over();
   void advance();
   void go_on();
   void write();

@@ -52,7 +52,7 @@ void PathCache::take_line(const std::string& line, Clock::time_point now) {
       std::max(times) > seconds_of(now))
     return;
   const auto at = [](std::int64_t seconds) { return Clock::time_point(std::chrono::seconds(seconds)); };
-  const KnownPath path{BitRate::from_bits_per_second(rate), std::chrono::microseconds(rtt), cookie, packet, true};
+  const KnownPath path{BitRate::from_bits_per_second(rate), std::chrono::microseconds(rtt), cookie, packet};
   if (!changed_.contains(host))
     paths_.insert_or_assign(host, Entry{path, at(measured), at(met), at(found), at(trainless)});
 }

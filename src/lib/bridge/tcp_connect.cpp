@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bridge/tcp_connect.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -9,24 +8,15 @@
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/reset.hpp"
 #include "lib/core/invariant.hpp"
+#include "lib/net/racing.hpp"
 
 namespace udtcat::bridge {
 
 using boost::asio::ip::tcp;
 
-std::vector<Endpoint> interleaved(const std::vector<Endpoint>& addresses) {
-  std::vector<Endpoint> ordered = addresses;
-  for (auto at = ordered.begin(); at != ordered.end() && at + 1 != ordered.end(); ++at) {
-    const auto other =
-        std::find_if(at + 1, ordered.end(), [&](const Endpoint& each) { return each.family() != at->family(); });
-    if (other != ordered.end()) std::rotate(at + 1, other, other + 1);
-  }
-  return ordered;
-}
-
 TcpConnect::TcpConnect(boost::asio::io_context& io, const std::vector<Endpoint>& targets,
                        std::chrono::milliseconds patience, Handler handler)
-    : io_(io), targets_(interleaved(targets)), handler_(std::move(handler)), delay_(io), deadline_(io) {
+    : io_(io), targets_(net::in_racing_order(targets)), handler_(std::move(handler)), delay_(io), deadline_(io) {
   UDTCAT_INVARIANT(!targets_.empty(), "a service has an address, or was not made");
   deadline_.expires_after(patience);
   deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
@@ -45,7 +35,7 @@ void TcpConnect::begin_next() {
   auto connected =
       lifetime_.guard([this, attempt](const boost::system::error_code& error) { on_connected(attempt, error); });
   if (begun_ < targets_.size()) {
-    delay_.expires_after(kAttemptDelay);
+    delay_.expires_after(net::kConnectionAttemptDelay);
     delay_.async_wait(lifetime_.guard([this, of = begun_](const boost::system::error_code& cancelled) {
       if (!cancelled && of == begun_) begin_next();
     }));

@@ -19,12 +19,7 @@
 
 namespace udtcat::bridge {
 
-inline constexpr std::chrono::milliseconds kAttemptDelay{250};  // spec: RFC 8305 §5, Connection Attempt Delay
-
-/// In turn one of each family, beginning with that of the first.  spec: RFC 8305 §4
-[[nodiscard]] std::vector<Endpoint> interleaved(const std::vector<Endpoint>& addresses);
-
-/// A race of its addresses: each begins when the one before has failed, or after kAttemptDelay. Destroying it gives up
+/// A race of its addresses: each begins when the one before has failed, or after net::kConnectionAttemptDelay. Destroying it gives up
 /// without a call. Its socket closes as a reset from birth, as with SocketEnd::receipted, so that a connection that its
 /// user has dropped does not look like an empty stream that has ended well.
 /// Threads: confined to the io_context thread, where the handler is called, which may destroy this.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/connection/attempts.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "lib/connection/joining_flows.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
+#include "lib/net/racing.hpp"
 
 namespace udtcat::connection {
 
@@ -26,20 +26,6 @@ bool worth_another_attempt(Errc code, bool somebody_answered) {
 }
 
 }  // namespace
-
-std::vector<Endpoint> in_racing_order(const std::vector<Endpoint>& addresses) {
-  std::vector<Endpoint> order;
-  const auto is_first_kind = [&](const Endpoint& each) { return each.family() == addresses.front().family(); };
-  auto first = addresses.begin();
-  auto other = addresses.begin();
-  while ((first != addresses.end() || other != addresses.end()) && order.size() < kMaxRacedAddresses) {
-    first = std::find_if(first, addresses.end(), is_first_kind);
-    if (first != addresses.end()) order.push_back(*first++);
-    other = std::find_if_not(other, addresses.end(), is_first_kind);
-    if (other != addresses.end()) order.push_back(*other++);
-  }
-  return order;
-}
 
 Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, transport::PortSecrets secrets, Begin begin,
                    FailureHandler on_failure)
@@ -68,7 +54,7 @@ void Attempts::start(const transport::PortSecrets& secrets) {
 
 void Attempts::race() {
   raced_ = std::exchange(racing_, {});
-  order_ = in_racing_order(addresses_);
+  order_ = net::in_racing_order(addresses_);
   asked_ = running_ = 0;
   ask_next();
 }
@@ -85,7 +71,7 @@ void Attempts::ask_next() {
                on_won(index);
              })));
   if (asked_ == order_.size()) return;
-  timer_.expires_after(kConnectionAttemptDelay);
+  timer_.expires_after(net::kConnectionAttemptDelay);
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) ask_next();
   }));

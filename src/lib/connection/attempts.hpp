@@ -23,12 +23,6 @@ namespace udtcat::connection {
 /// A handshake of libudt can be lost without an error at either end: a new attempt is the cure.
 inline constexpr auto kAttemptPatience = std::chrono::milliseconds(2500);  // spec: below libudt's 3 s, see ADR-0003
 inline constexpr auto kRetryPause = std::chrono::milliseconds(200);        // guess
-inline constexpr auto kConnectionAttemptDelay = std::chrono::milliseconds(250);  // spec: RFC 8305 §5
-inline constexpr std::size_t kMaxRacedAddresses = 16;                            // guess: nobody's name has more
-
-/// The order of a race: families take turns, each in the order given, the first one's first; at most
-/// kMaxRacedAddresses.  source: RFC 8305 §4
-[[nodiscard]] std::vector<Endpoint> in_racing_order(const std::vector<Endpoint>& addresses);
 
 /// The owner's part of an attempt at one address. Destroying it breaks the attempt off; one that has failed may still
 /// be saying why to the peer.

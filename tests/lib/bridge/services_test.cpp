@@ -9,10 +9,10 @@
 
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/loop.hpp"
-#include "lib/bridge/tcp_connect.hpp"
 #include "lib/bridge/tcp_pair.hpp"
 #include "lib/bridge/unix_socket.hpp"
 #include "lib/core/user_text.hpp"
+#include "lib/net/racing.hpp"
 #include "support/temp_dir.hpp"
 
 namespace udtcat::bridge {
@@ -89,7 +89,7 @@ TEST_F(ServicesTest, BeginsWithTheAddressThatAnsweredLast) {
   const auto begun = std::chrono::steady_clock::now();
   for (StreamId id = 2; id < 40; id += 2) connection->peer_opens(io, id);
   ASSERT_TRUE(are_accepted(20));
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, kAttemptDelay);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, net::kConnectionAttemptDelay);
 }
 
 TEST_F(ServicesTest, RefusesWithTheReasonWhileTheServiceIsDown) {

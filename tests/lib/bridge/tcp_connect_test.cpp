@@ -3,6 +3,7 @@
 
 #include "lib/bridge/loop.hpp"
 #include "lib/bridge/tcp_pair.hpp"
+#include "lib/net/racing.hpp"
 
 namespace udtcat::bridge {
 namespace {
@@ -58,14 +59,14 @@ TEST_F(TcpConnectTest, TriesTheNextBesideOneThatIsSilent) {
   const TcpConnect attempt = start({silent.endpoint(), silent.endpoint(), answering});
   EXPECT_FALSE(wait());
   EXPECT_EQ(connected_to, answering);
-  EXPECT_GE(std::chrono::steady_clock::now() - begun, 2 * kAttemptDelay);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 2 * net::kConnectionAttemptDelay);
 }
 
 TEST_F(TcpConnectTest, TriesTheNextAtOnceWhenOneFailsBesideOneThatIsSilent) {
   const SilentPort silent(io);
   const RefusingPort refusing(io);
   const TcpConnect attempt =
-      start({silent.endpoint(), refusing.endpoint(), answering}, milliseconds(3 * kAttemptDelay));
+      start({silent.endpoint(), refusing.endpoint(), answering}, milliseconds(3 * net::kConnectionAttemptDelay));
   EXPECT_FALSE(wait());
   EXPECT_EQ(connected_to, answering);
 }
@@ -73,16 +74,9 @@ TEST_F(TcpConnectTest, TriesTheNextAtOnceWhenOneFailsBesideOneThatIsSilent) {
 TEST_F(TcpConnectTest, WaitsForOneThatIsSilentWhenTheLastHasFailed) {
   const SilentPort silent(io);
   const RefusingPort refusing(io);
-  const TcpConnect attempt = start({silent.endpoint(), refusing.endpoint()}, milliseconds(2 * kAttemptDelay));
+  const TcpConnect attempt =
+      start({silent.endpoint(), refusing.endpoint()}, milliseconds(2 * net::kConnectionAttemptDelay));
   EXPECT_EQ(wait(), std::errc::timed_out);
-}
-
-TEST(Interleaved, AlternatesTheFamiliesAndKeepsTheirOrder) {
-  const auto v4 = [](std::uint16_t port) { return loopback_v4().with_port(port); };
-  const auto v6 = [](std::uint16_t port) { return loopback_v6().with_port(port); };
-  EXPECT_EQ(interleaved({v6(1), v6(2), v6(3), v4(1), v4(2)}), (std::vector{v6(1), v4(1), v6(2), v4(2), v6(3)}));
-  EXPECT_EQ(interleaved({v4(1), v4(2)}), (std::vector{v4(1), v4(2)}));
-  EXPECT_EQ(interleaved({v4(1), v6(1)}), (std::vector{v4(1), v6(1)}));
 }
 
 TEST_F(TcpConnectTest, CallsNobodyOnceDestroyed) {

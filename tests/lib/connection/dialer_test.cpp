@@ -186,14 +186,6 @@ TEST_F(DialerTest, LooksItsNameUpAgainWhereNobodyAnswered) {
   EXPECT_TRUE(*result) << result->error().message();
 }
 
-TEST(RacingOrder, HasTheFamiliesTakeTurns) {
-  const auto v4 = [](int i) { return address_of(("192.0.2." + std::to_string(i)).c_str()); };
-  const auto v6 = [](int i) { return address_of(("2001:db8::" + std::to_string(i)).c_str()); };
-  EXPECT_EQ(in_racing_order({v6(1), v6(2), v6(3), v4(1), v4(2)}), (std::vector{v6(1), v4(1), v6(2), v4(2), v6(3)}));
-  EXPECT_EQ(in_racing_order({v4(1)}), std::vector{v4(1)});
-  EXPECT_EQ(in_racing_order(std::vector(100, v4(1))).size(), kMaxRacedAddresses);
-}
-
 TEST_F(DialerTest, CanBeDestroyedWhileItTries) {
   start_listening(listen_request());
   start_dialing(dial_request());
