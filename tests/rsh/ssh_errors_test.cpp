@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "lib/bridge/loop.hpp"
@@ -106,6 +107,18 @@ TEST_F(SshErrorsTest, AreOverWhereAnotherHoldsTheSourceOpen) {
       io, [&] { return is_over; }, std::chrono::milliseconds(100)));
   errors->expect_no_more();
   EXPECT_TRUE(until([&] { return is_over; }));
+}
+
+/// Another process may write into ssh's stderr for ever.
+TEST_F(SshErrorsTest, ReadNothingMoreOfWhatIsDroppedOnceSshHasEnded) {
+  errors->hold();
+  errors->drop();
+  say(std::string(10'000, 'x'));
+  errors->expect_no_more();
+  EXPECT_TRUE(is_over);
+  int left = 0;
+  EXPECT_EQ(::ioctl(from[1], FIONREAD, &left), 0);
+  EXPECT_EQ(left, 10'000);
 }
 
 }  // namespace
