@@ -23,7 +23,6 @@ namespace udtcat::rsh {
 namespace {
 
 constexpr int kSignalBase = 128;  // spec: what a shell says of a child that a signal ended
-constexpr int kSshFailed = 255;   // spec: ssh(1), EXIT STATUS
 constexpr std::size_t kMaxNoiseBytes = std::size_t{256} * 1024;  // guess: more than any login prints
 constexpr std::chrono::milliseconds kTermGrace{300};             // guess: ssh ends at once, if it can
 constexpr std::chrono::milliseconds kKillGrace{1'000};           // guess: a process that is not gone then hangs

@@ -28,6 +28,8 @@
 
 namespace udtcat::rsh {
 
+inline constexpr int kSshFailed = 255;  // spec: ssh(1), EXIT STATUS: it has said why
+
 /// How long a login may take to prove a shell by our script's first line.
 struct LoginPatience {
   bool is_logged_in = false;                   ///< from the start: ssh uses the connection of another

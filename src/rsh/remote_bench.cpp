@@ -25,7 +25,6 @@ Status RemoteBench::start() {
 }
 
 void RemoteBench::on_no_far_end(const Error& error, std::optional<int> status) {
-  constexpr int kSshFailed = 255;  // spec: ssh(1), EXIT STATUS: it has said why
   if (status == kSshFailed) return run_.finish_as(tool::ExitStatus::unreachable);
   run_.finish(error);
 }

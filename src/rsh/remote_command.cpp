@@ -48,7 +48,6 @@ Status RemoteCommand::start_at_daemon(std::optional<Credentials> credentials) {
 
 /// Nothing is said where ssh itself failed: it has said why.
 void RemoteCommand::on_no_far_end(const Error& error, std::optional<int> status) {
-  constexpr int kSshFailed = 255;  // spec: ssh(1), EXIT STATUS
   if (status == kSshFailed) return run_.finish_as(tool::ExitStatus::own_failure);
   run_.finish(error);
 }

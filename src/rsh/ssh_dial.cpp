@@ -19,7 +19,6 @@ namespace udtcat::rsh {
 
 namespace {
 
-constexpr int kSshFailed = 255;                             // spec: ssh(1), EXIT STATUS
 constexpr std::chrono::milliseconds kQueryPatience{2'000};  // guess: it takes 5 ms, and a resolver's time at the most
 constexpr std::chrono::milliseconds kSshGrace{300};         // guess: the far end has ended, and ssh hears of it
 constexpr std::chrono::milliseconds kShowInterval{1'500};   // guess: somewhat longer than the far side is silent

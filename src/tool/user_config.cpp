@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
+#include "lib/core/pattern.hpp"
 #include "lib/core/try.hpp"
 #include "tool/nearest.hpp"
 #include "tool/trusted_file.hpp"
@@ -51,25 +52,9 @@ Result<Words> named_command(const OptionLine& line, const std::vector<Words>& al
 }  // namespace
 
 bool matches(std::string_view pattern, std::string_view host) {
-  // `star` and `taken`: the last *, and how much of the host it has taken: the only place to go back to.
-  std::size_t p = 0, h = 0, star = std::string_view::npos, taken = 0;
-  const auto same = [](char a, char b) {
+  return core::matches(pattern, host, [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
-  while (h < host.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = h;
-    } else if (p < pattern.size() && (pattern[p] == '?' || same(pattern[p], host[h]))) {
-      ++p, ++h;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      h = ++taken;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+  });
 }
 
 Error wrong_user_line(std::size_t line, std::string why) { return wrong_line(config_path(), line, std::move(why)); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/server/name_pattern.hpp"
 
-#include <cstddef>
+#include "lib/core/pattern.hpp"
 
 namespace udtcat::gridftp {
 
@@ -10,27 +10,7 @@ bool is_pattern(std::string_view path) {
 }
 
 bool matches(std::string_view pattern, std::string_view name) {
-  if (name.starts_with('.') && !pattern.starts_with('.')) return false;
-  std::size_t at = 0;
-  std::size_t in_name = 0;
-  auto star = std::string_view::npos;  // the last one, which may stand for more
-  std::size_t behind_star = 0;
-  while (in_name < name.size()) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      star = at++;
-      behind_star = in_name;
-    } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == name[in_name])) {
-      ++at;
-      ++in_name;
-    } else if (star != std::string_view::npos) {
-      at = star + 1;
-      in_name = ++behind_star;
-    } else {
-      return false;
-    }
-  }
-  while (at < pattern.size() && pattern[at] == '*') ++at;
-  return at == pattern.size();
+  return (!name.starts_with('.') || pattern.starts_with('.')) && core::matches(pattern, name);
 }
 
 }  // namespace udtcat::gridftp

@@ -251,7 +251,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::query_path(const FtpCommand& 
   std::uint64_t unfinished = 0;
   const auto facts = co_await files::on_disk(io_, [&] {
     auto found = transfers_.root().facts_of(path);
-    if (!found && verb_is_size) unfinished = transfers_.unfinished_bytes(path);
+    if (verb_is_size && transfers_.root().has_nothing_at(path)) unfinished = transfers_.unfinished_bytes(path);
     return found;
   });
   if (unfinished > 0) {
@@ -345,7 +345,9 @@ Task<std::string> ServedClient::Dialogue::without_flags(std::string argument) {
   const auto is_letter = [](char each) {
     return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') || each == '1';
   };
-  while (argument.starts_with('-') && !co_await files::on_disk(io_, is_there)) {
+  constexpr int kMostFlags = 8;  // guess: words of flags; a client may write 128 KiB of them
+  for (int words = 0; words < kMostFlags && argument.starts_with('-'); ++words) {
+    if (co_await files::on_disk(io_, is_there)) break;
     const std::string flags = argument.substr(1, std::min(argument.find(' '), argument.size()) - 1);
     if (flags != "-" && (flags.empty() || !std::ranges::all_of(flags, is_letter))) break;
     argument.erase(0, flags.size() + 1);

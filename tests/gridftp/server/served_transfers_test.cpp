@@ -442,9 +442,10 @@ class AppendingTransfer : public ServedTransfer {
     EXPECT_TRUE(run_until(io, [&] { return server->moved().received == bytes; }));
     client->close();
     log_in();
-    EXPECT_TRUE(run_until(io, [&] {
-      return std::filesystem::exists(folder / "x.part.have") && !std::filesystem::exists(folder / "x.part.have.new");
-    }));
+    // Another client waits until that is noticed: this one has been told nothing.
+    EXPECT_TRUE(run_until(io, [&] { return ask("SIZE /x").code == 213; }));
+    client->close();
+    log_in();
   }
 };
 
