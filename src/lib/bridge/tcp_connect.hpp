@@ -20,8 +20,8 @@
 namespace udtcat::bridge {
 
 /// A race of its addresses: each begins when the one before has failed, or after net::kConnectionAttemptDelay.
-/// Destroying it gives up without a call. Its socket closes as a reset from birth, as with SocketEnd::receipted, so that
-/// a connection that its user has dropped does not look like an empty stream that has ended well.
+/// Destroying it gives up without a call. Its socket closes as a reset from birth, as with SocketEnd::receipted, so
+/// that a connection that its user has dropped does not look like an empty stream that has ended well.
 /// Threads: confined to the io_context thread, where the handler is called, which may destroy this.
 class TcpConnect {
  public:
