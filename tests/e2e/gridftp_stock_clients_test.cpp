@@ -155,6 +155,14 @@ TEST_P(ClientsThatPutOn, SendTheRestOfAnUploadThatWasCut) {
   EXPECT_TRUE(read_file(here("file")) == std::string(49'999, 'x') + 'a' + std::string(50'000, 'b'));
 }
 
+TEST_P(ClientsThatPutOn, SendTheRestOfAFileWhoseEndSeemedToHaveCome) {
+  away_.write("file", std::string(50'000, 'a') + std::string(50'000, 'b'));
+  home_.write("file", std::string(50'000, 'x'));
+  expect_done("put_on", {"file"});
+  EXPECT_TRUE(read_file(here("file")) == std::string(50'000, 'x') + std::string(50'000, 'b'));
+  EXPECT_FALSE(home_.has("file.part"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, ClientsThatPutOn, testing::Values("curl", "ftplib", "lftp"),
                          [](const auto& made) { return made.param; });
 

@@ -191,16 +191,24 @@ struct ServedTransfers::StoreParameters {
 };
 
 struct ServedTransfers::Incoming {
-  std::shared_ptr<FileSink> sink;
-  files::ByteRanges have;
-  std::optional<files::ByteRange> expected;
+  std::optional<std::uint64_t> at;  // as in store()
+  std::shared_ptr<FileSink> sink{};
+  files::ByteRanges have{};
+  std::optional<files::ByteRange> expected{};
 };
+
+/// The bytes that a client without a name for its source leaves out are the file that is there, as its SIZE has said.
+bool ServedTransfers::is_whole_file(const std::string& path, const StoreParameters& parameters) const {
+  if (parameters_.is_mode_e() || !parameters.source.empty()) return false;
+  const auto facts = root_.facts_of(path);
+  return facts && facts->kind == FileFacts::Kind::file && facts->size_bytes == parameters.restart.contiguous_from(0);
+}
 
 /// Runs on a disk thread.
 Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::string& path,
                                                                  std::optional<std::uint64_t> at,
                                                                  const StoreParameters& parameters) const {
-  Incoming incoming;
+  Incoming incoming{at};
   incoming.have = parameters.restart;
   if (at && !incoming.have.empty())
     return fail(Errc::stream_refused, "write a part of " + path, "REST goes with a whole file only: ESTO the rest");
@@ -221,6 +229,7 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
     for (const files::ByteRange& range : incoming.have.ranges()) {
       if (there.contains(range)) continue;
       if (*size == 0) store.discard();  // open_to_write() has just made it
+      if (is_whole_file(path, parameters)) return open_incoming(path, range.end, {});
       return fail(Errc::stream_refused, "go on with " + path,
                   fmt::format("bytes {} to {} are not here: begin anew", range.begin, range.end));
     }
@@ -309,11 +318,12 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
     markers.emplace(
         io_, control_.send_reply, [this, before] { return *received_bytes_ - before; },
         [sink = incoming->sink] { return sink->durable(); });
+  const bool in_place = incoming->at.has_value();
   auto stored = co_await receive(*incoming);
-  if (stored) stored = co_await publish(path, at.has_value(), *incoming);
+  if (stored) stored = co_await publish(path, in_place, *incoming);
   if (!stored) co_await incoming->sink->set_aside();
-  const Statement done{at ? Statement::Deed::stored : Statement::Deed::published, at.value_or(0),
-                       *received_bytes_ - before, at ? kUnknownFileBytes : incoming->sink->end(), path};
+  const Statement done{in_place ? Statement::Deed::stored : Statement::Deed::published, incoming->at.value_or(0),
+                       *received_bytes_ - before, in_place ? kUnknownFileBytes : incoming->sink->end(), path};
   if (stored)
     std::ignore = co_await path_.send_statement(done);  // the file is there, whether or not the client hears so
   if (markers) co_await markers->stop();                // last: markers go on while a slow disk works

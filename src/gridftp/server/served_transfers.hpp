@@ -64,7 +64,7 @@ class ServedTransfers {
   [[nodiscard]] Task<Reply> stored_ranges(std::string path) const;
 
   [[nodiscard]] Task<Reply> retrieve(std::string path, std::optional<files::ByteRange> part);
-  /// at   of the file that is there, in place; none: a new file
+  /// at   of the file that is there, in place; none: a new file, or the rest of one by REST
   [[nodiscard]] Task<Reply> store(std::string path, std::optional<std::uint64_t> at);
   /// APPE: to the file that is there, else to what an upload that was cut has left of it.
   [[nodiscard]] Task<Reply> append(std::string path);
@@ -98,6 +98,7 @@ class ServedTransfers {
   class Busy;
   [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at,
                                                const StoreParameters& parameters) const;
+  [[nodiscard]] bool is_whole_file(const std::string& path, const StoreParameters& parameters) const;
   /// Cancels the transfer, as long as the watch lives, where the peer lets nothing move for too long.
   [[nodiscard]] SilenceWatch watch(std::function<bool()> waits_for_disk);
   [[nodiscard]] Task<Status> receive(const Incoming& incoming);
