@@ -47,7 +47,17 @@ void TrainTrial::on_lost(PacketIndex index) {
   Train& train = *std::prev(behind);
   if (index >= train.first + train.packets) return;
   ++train.lost;
-  if (state_ == State::trusting && train.is_lost()) compare();
+  if (state_ != State::trusting || !train.is_lost()) return;
+  suspects_ = true;
+  if (lost_in_a_row(std::prev(behind)) >= kSuspicious) compare();
+}
+
+/// How many trains are lost, up to `last`, without one between that is not.
+int TrainTrial::lost_in_a_row(std::deque<Train>::const_iterator last) const {
+  int lost = 1;
+  for (; last != trains_.begin() && lost < kSuspicious; ++lost)
+    if (!(--last)->is_lost()) return lost;
+  return lost < kSuspicious ? lost + settled_lost_ : lost;
 }
 
 void TrainTrial::on_acknowledged(PacketIndex next) {
@@ -58,6 +68,8 @@ void TrainTrial::on_acknowledged(PacketIndex next) {
 }
 
 void TrainTrial::settle(const Train& train) {
+  settled_lost_ = train.is_lost() ? std::min(settled_lost_ + 1, kSuspicious) : 0;
+  suspects_ = suspects_ && train.is_lost();
   if (!train.singly && !train.is_lost() && train.packets >= least_packets_) run_ = 0;
   if (state_ != State::comparing || train.pair == 0) return;
   if (!half_ || half_->pair != train.pair) {

@@ -11,17 +11,18 @@
 
 namespace udtcat::transport::native {
 
-/// A train that is lost but for its first packet makes the trial begin: every other train of new data, in an order that
-/// is drawn, leaves as a burst of as many datagrams. A queue, a policer or chance treats both alike; a driver that
+/// A train that is lost but for its first packet goes again singly. Three in a row, or one before any has arrived, make
+/// the trial begin: every other train of new data, in an order that is drawn, leaves as a burst of as many datagrams. A queue, a policer or chance treats both alike; a driver that
 /// loses trains does not. Ten pairs in a row in which the train is lost and the burst arrives prove it: of fair
 /// drops that happens once in 4^10. Trains shorter than those that were lost prove nothing by arriving.
 ///
-///   trusting ──a train is lost──► comparing ──ten pairs in a row──► off
+///   trusting ──trains are lost──► comparing ──ten pairs in a row──► off
 ///       ▲── many pairs that prove nothing ─┘
 ///
 /// Threads: unsynchronised.
 class TrainTrial {
  public:
+  static constexpr int kSuspicious = 3;            // guess: chance and a full queue rarely take so many in a row
   static constexpr int kPairs = 10;                // guess: see above
   static constexpr int kPatience = 16;             // guess: pairs without proof, until trains are trusted again
   static constexpr std::size_t kMaxWatched = 256;  // guess: of a longer flight the first ones tell enough
@@ -33,7 +34,7 @@ class TrainTrial {
   /// Trains are lost: all datagrams go singly.
   [[nodiscard]] bool off() const { return state_ == State::off; }
   /// Whether packets that go again are to leave singly.
-  [[nodiscard]] bool repairs_singly() const { return state_ != State::trusting; }
+  [[nodiscard]] bool repairs_singly() const { return state_ != State::trusting || suspects_; }
   /// Whether the next train of new data is to leave singly.
   [[nodiscard]] bool next_singly() const { return off() || (state_ == State::comparing && next_singly_); }
 
@@ -56,6 +57,7 @@ class TrainTrial {
     [[nodiscard]] bool has_arrived() const { return 4 * lost <= packets; }
   };
 
+  [[nodiscard]] int lost_in_a_row(std::deque<Train>::const_iterator last) const;
   void compare();
   void next_of_pair();
   void settle(const Train& train);
@@ -64,7 +66,9 @@ class TrainTrial {
 
   State state_;
   std::uint32_t random_;
-  std::deque<Train> trains_;  // not all acknowledged yet
+  std::deque<Train> trains_;        // not all acknowledged yet
+  bool suspects_ = false;           // a train is lost, and none has arrived since
+  int settled_lost_ = kSuspicious;  // in a row, of those before trains_
   bool next_singly_ = false;
   bool first_of_pair_ = true;
   std::uint64_t pair_ = 0;         // the latest

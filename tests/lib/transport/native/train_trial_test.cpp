@@ -97,13 +97,43 @@ void fly(TrainTrial& trial, PacketIndex& next, int trains, IsLost is_lost) {
   trial.on_acknowledged(next);
 }
 
-TEST(TrainTrial, ComparesOnlyOnceATrainWasLost) {
+/// returns   how many of the next trains, which all arrive, leave singly
+int singles_of(TrainTrial& trial, PacketIndex& next, int trains) {
+  int singles = 0;
+  for (int i = 0; i < trains; ++i) {
+    singles += trial.next_singly() ? 1 : 0;
+    fly(trial, next, 1, [](bool) { return false; });
+  }
+  return singles;
+}
+
+TEST(TrainTrial, ComparesOnlyOnceTrainsWereLostInARow) {
   TrainTrial trial(false, 7);
   PacketIndex next = 0;
-  fly(trial, next, 50, [](bool) { return false; });
+  EXPECT_EQ(singles_of(trial, next, 50), 0);
   EXPECT_FALSE(trial.repairs_singly());
-  fly(trial, next, 1, [](bool) { return true; });
+  fly(trial, next, TrainTrial::kSuspicious, [](bool) { return true; });
   EXPECT_TRUE(trial.repairs_singly());
+  EXPECT_GT(singles_of(trial, next, 50), 0);
+}
+
+TEST(TrainTrial, SendsALostTrainAgainSinglyAndTrustsTheNext) {
+  TrainTrial trial(false, 7);
+  PacketIndex next = 0;
+  fly(trial, next, 1, [](bool) { return false; });
+  for (int i = 0; i < 100; ++i) {
+    fly(trial, next, TrainTrial::kSuspicious - 1, [](bool) { return true; });
+    EXPECT_TRUE(trial.repairs_singly());
+    EXPECT_EQ(singles_of(trial, next, 5), 0);
+    EXPECT_FALSE(trial.repairs_singly());
+  }
+}
+
+TEST(TrainTrial, ComparesAtTheFirstLossWhereNoTrainHasArrived) {
+  TrainTrial trial(false, 7);
+  PacketIndex next = 0;
+  fly(trial, next, 1, [](bool) { return true; });
+  EXPECT_GT(singles_of(trial, next, 4), 0);
 }
 
 TEST(TrainTrial, EndsTrainsThatAreLostWhereBurstsArrive) {
