@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <zlib.h>
 
 #include "files/sha256.hpp"
 #include "lib/core/invariant.hpp"
@@ -28,26 +29,15 @@ std::optional<Checksum> Checksum::named(std::string_view name) {
 }
 
 void Checksum::add(std::span<const std::byte> bytes) {
-  constexpr std::uint32_t kBase = 65'521;       // spec: RFC 1950 §8.2
-  constexpr std::size_t kBeforeModulo = 5'552;  // spec: RFC 1950 §9: as many fit into 32 bits
-  if (context_ != nullptr) {
+  // SAFETY: any byte is an unsigned char.
+  if (context_ == nullptr)
+    adler32_ = ::adler32_z(adler32_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  else
     UDTCAT_INVARIANT(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1, "a hash takes any bytes");
-    return;
-  }
-  while (!bytes.empty()) {
-    const auto piece = bytes.first(std::min(bytes.size(), kBeforeModulo));
-    for (const std::byte each : piece) {
-      first_ += std::to_integer<std::uint32_t>(each);
-      second_ += first_;
-    }
-    first_ %= kBase;
-    second_ %= kBase;
-    bytes = bytes.subspan(piece.size());
-  }
 }
 
 std::string Checksum::text() {
-  if (context_ == nullptr) return fmt::format("{:04x}{:04x}", second_, first_);
+  if (context_ == nullptr) return fmt::format("{:08x}", adler32_);
   std::array<std::byte, EVP_MAX_MD_SIZE> digest{};
   unsigned bytes = 0;
   // SAFETY: any byte is an unsigned char.

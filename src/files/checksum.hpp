@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,9 +28,8 @@ class Checksum {
   using Context = std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)>;
   explicit Checksum(Context context) : context_(std::move(context)) {}
 
-  Context context_;          // none: ADLER32
-  std::uint32_t first_ = 1;  // of ADLER32.  spec: RFC 1950 §8.2
-  std::uint32_t second_ = 0;
+  Context context_;            // none: ADLER32
+  unsigned long adler32_ = 1;  // of no byte.  spec: RFC 1950 §8.2
 };
 
 }  // namespace udtcat::files

@@ -37,7 +37,7 @@ struct Fence {
 };
 const std::vector<Fence> kFences{
     {"udt/", {"src/lib/transport/libudt/"}},
-    {"zlib.h", {"src/rsh/pushed_program."}},
+    {"zlib.h", {"src/rsh/pushed_program.", "src/files/checksum."}},
     {"openssl/",
      {"src/lib/crypto/", "src/lib/session/tls", "src/rsh/pushed_program.", "src/files/sha256.", "src/files/checksum."}},
     {"netinet/udp.h", {"src/lib/net/"}},
