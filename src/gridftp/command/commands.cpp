@@ -272,20 +272,22 @@ class GatewayJob final : public tool::Job {
     return {};
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
-    std::optional<ServerBehind> server;
-    if (options_.listens) {
-      const HostPort& ftp = options_.services.front().place.tcp;
-      auto addresses = resolve(ftp, options_.socket_family);
-      if (!addresses) {
-        addresses.error().cause += "; a gridftp gateway needs an IPv4 address of its server";
-        return tool::SessionRun(options_, context.console).fail_to_start(std::move(addresses.error()));
+    const bool is_ipv6 = options_.listens && options_.services.front().place.tcp.host.find(':') != std::string::npos;
+    if (is_ipv6)
+      return tool::SessionRun(options_, context.console)
+          .fail_to_start({Errc::cannot_resolve, "reach " + tool::to_string(options_.services.front().place.tcp),
+                          "a gridftp gateway needs an IPv4 address of its server"});
+    // Made by the copy of the closure that makes sessions, which goes before the loop does.
+    std::shared_ptr<bridge::Names> names;
+    const auto make_session = [this, names](Connection& connection, tool::TroubleHandler on_trouble) mutable {
+      std::optional<ServerBehind> server;
+      if (options_.listens) {
+        if (!names) names = std::make_shared<bridge::Names>(connection.io(), options_.socket_family);
+        server = ServerBehind{options_.services.front().place.tcp, names};
       }
-      server = ServerBehind{std::move(*addresses), tool::to_string(ftp)};
-    }
-    return tool::forward_command(options_, std::move(found), context.console,
-                                 [server](Connection& connection, tool::TroubleHandler on_trouble) {
-                                   return std::make_unique<GatewayForward>(connection, server, std::move(on_trouble));
-                                 });
+      return std::make_unique<GatewayForward>(connection, std::move(server), std::move(on_trouble));
+    };
+    return tool::forward_command(options_, std::move(found), context.console, make_session);
   }
 
  private:

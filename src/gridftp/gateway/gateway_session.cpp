@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "gridftp/gateway/control_stream.hpp"
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/socket_stream.hpp"
@@ -108,7 +110,9 @@ void GatewaySession::on_line(StreamId id, const Result<std::string>& line, const
     return refuse(id, {Errc::stream_refused, "connect data to " + greeting->data->to_string(), "it was not announced"});
   if (!greeting->data && !server_)
     return refuse(id, {Errc::stream_refused, "take a control connection", "this gateway has no server"});
-  connect(id, *greeting, attach);
+  arrivals_.at(id).timer.cancel();
+  if (greeting->data) return connect(id, *greeting, attach, std::vector(1, *greeting->data));
+  look_up(id, *greeting, attach);
 }
 
 bool GatewaySession::is_announced(const Endpoint& endpoint) {
@@ -118,17 +122,27 @@ bool GatewaySession::is_announced(const Endpoint& endpoint) {
   });
 }
 
-void GatewaySession::connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach) {
-  Arrival& arrival = arrivals_.at(id);
-  arrival.timer.cancel();
-  const std::string name = greeting.data ? greeting.data->to_string() : server_->name;
+/// The server may have another address by now.
+void GatewaySession::look_up(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach) {
+  server_->names->look_up(
+      server_->place, lifetime_.guard([this, id, greeting, attach](const Result<std::vector<Endpoint>>& found) {
+        if (!arrivals_.contains(id)) return;  // given up
+        if (found) return connect(id, greeting, attach, *found);
+        refuse(id, {Errc::local_connect_failed, found.error().what,
+                    found.error().cause + "; a gridftp gateway needs an IPv4 address of its server"});
+      }));
+}
+
+void GatewaySession::connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach,
+                             const std::vector<Endpoint>& targets) {
+  const std::string name =
+      greeting.data ? greeting.data->to_string() : fmt::format("{}:{}", server_->place.host, server_->place.port);
   auto done = [this, id, greeting, attach, name](std::error_code error, tcp::socket socket) {
     if (error) return refuse(id, {Errc::local_connect_failed, "connect tcp " + name, bridge::cause_of(error)});
     arrivals_.erase(id);
     on_connected(greeting, attach, std::move(socket));
   };
-  arrival.attempt.emplace(io_, greeting.data ? std::vector{*greeting.data} : server_->targets, kServerPatience,
-                          std::move(done));
+  arrivals_.at(id).attempt.emplace(io_, targets, kServerPatience, std::move(done));
 }
 
 void GatewaySession::on_connected(const GatewayGreeting& greeting, const LateStream::Attach& attach,

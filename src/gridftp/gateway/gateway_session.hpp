@@ -25,6 +25,7 @@
 
 #include "gridftp/gateway/control_ports.hpp"
 #include "gridftp/gateway/gateway_stream.hpp"
+#include "lib/bridge/names.hpp"
 #include "lib/bridge/tcp_connect.hpp"
 #include "lib/core/lifetime.hpp"
 
@@ -34,8 +35,8 @@ inline constexpr std::chrono::milliseconds kGreetingPatience{10'000};  // spec: 
 
 /// Where control connections from the other side go.
 struct ServerBehind {
-  std::vector<Endpoint> targets;
-  std::string name;  ///< for messages
+  HostPort place;
+  std::shared_ptr<bridge::Names> names;  ///< asked for each of them
 };
 
 /// Threads: confined to the io_context thread. The connection must outlive it, or own it.
@@ -63,7 +64,9 @@ class GatewaySession {
   };
 
   void on_line(StreamId id, const Result<std::string>& line, const LateStream::Attach& attach);
-  void connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach);
+  void look_up(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach);
+  void connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach,
+               const std::vector<Endpoint>& targets);
   void on_connected(const GatewayGreeting& greeting, const LateStream::Attach& attach,
                     boost::asio::ip::tcp::socket socket);
   void refuse(StreamId id, const Error& why);

@@ -2,6 +2,7 @@
 #include "gridftp/gateway/gateway_session.hpp"
 
 #include <deque>
+#include <mutex>
 #include <optional>
 
 #include <gmock/gmock.h>
@@ -14,6 +15,7 @@
 #include "gridftp/dialogue/data_port.hpp"
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/loop.hpp"
+#include "lib/bridge/names.hpp"
 #include "lib/bridge/tcp_pair.hpp"
 
 namespace udtcat::gridftp {
@@ -39,7 +41,22 @@ struct GatewaySessionTest : ::testing::Test {
     EXPECT_TRUE(run_until(io, [&] { return accepted.has_value(); }));
     return std::move(*accepted);
   }
-  ServerBehind server() { return {{bridge::from_asio(listening.local_endpoint())}, "ftp:2811"}; }
+  /// By a name, which has what `addresses` say at that moment.
+  ServerBehind server() {
+    const auto ask = [this](const HostPort& host, AddressFamily) {
+      const std::lock_guard lock(mutex);
+      ++asked;
+      if (addresses.empty()) return net::LookUp{fail(Errc::cannot_resolve, "resolve '" + host.host + '\'', "none")};
+      return net::LookUp{addresses};
+    };
+    constexpr bridge::NameTimes kAtOnce{.answer_lasts{}, .failure_lasts{}};
+    return {{"ftp", bridge::from_asio(listening.local_endpoint()).port()},
+            std::make_shared<bridge::Names>(io, AddressFamily::ipv4, kAtOnce, ask)};
+  }
+  void has(std::vector<Endpoint> now) {
+    const std::lock_guard lock(mutex);
+    addresses = std::move(now);
+  }
   /// The other gateway opens a stream and says `line`.
   void arrives(GatewaySession& session, StreamId id, std::string line) {
     session.take_stream(id);
@@ -60,6 +77,9 @@ struct GatewaySessionTest : ::testing::Test {
   boost::asio::io_context io;
   FakeConnection connection{bridge::from_asio(tcp::endpoint(boost::asio::ip::make_address("192.0.2.1"), 9000))};
   tcp::acceptor listening{io, bridge::loopback()};
+  std::mutex mutex;  // names are looked up on threads
+  std::vector<Endpoint> addresses{bridge::loopback_v4()};
+  int asked = 0;
   std::vector<std::string> trouble;
   std::deque<std::string> lines;
 };
@@ -89,10 +109,26 @@ TEST_F(GatewaySessionTest, RefusesAControlStreamWhereThereIsNoServer) {
   EXPECT_TRUE(is_refused(0));
   EXPECT_EQ(connection.refused[0].message(), "take a control connection: this gateway has no server");
   const RefusingPort down(io);
-  GatewaySession far = session_with(ServerBehind{{down.endpoint()}, "ftp:2811"});
+  ServerBehind refusing = server();
+  refusing.place.port = down.endpoint().port();
+  GatewaySession far = session_with(refusing);
   arrives(far, 2, to_line({}));
   EXPECT_TRUE(is_refused(2));
-  EXPECT_EQ(connection.refused[2].message(), "connect tcp ftp:2811: connection refused");
+  EXPECT_EQ(connection.refused[2].message(),
+            "connect tcp ftp:" + std::to_string(refusing.place.port) + ": connection refused");
+}
+
+TEST_F(GatewaySessionTest, LooksTheServersNameUpForEachControlStream) {
+  GatewaySession session = session_with(server());
+  has({});
+  arrives(session, 0, to_line({}));
+  EXPECT_TRUE(is_refused(0));
+  EXPECT_EQ(connection.refused[0].message(),
+            "resolve 'ftp': none; a gridftp gateway needs an IPv4 address of its server");
+  has({bridge::loopback_v4()});
+  arrives(session, 2, to_line({}));
+  const tcp::socket served = accept();
+  EXPECT_EQ(asked, 2);
 }
 
 TEST_F(GatewaySessionTest, ConnectsDataOnlyToWhatWasAnnounced) {
