@@ -2,9 +2,9 @@
 #include "coroutine/stream_io.hpp"
 
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/tcp_connect.hpp"
 
 namespace udtcat::coroutine {
 
@@ -12,6 +12,7 @@ namespace {
 
 using boost::asio::use_awaitable;
 using boost::asio::use_awaitable_t;
+using boost::asio::ip::tcp;
 
 tl::unexpected<Error> broken(const char* doing, const std::string& name, const std::error_code& error) {
   return fail(Errc::connection_broken, std::string(doing) + ' ' + name, error.message());
@@ -87,24 +88,19 @@ Task<Status> StreamIo::finish() {
   co_return Status{};
 }
 
-Task<boost::system::error_code> connect_tcp(std::shared_ptr<boost::asio::ip::tcp::socket> socket,
-                                            const std::vector<Endpoint>& addresses,
-                                            std::chrono::milliseconds patience) {
-  boost::system::error_code error = boost::asio::error::host_not_found;
-  boost::asio::steady_timer timer(socket->get_executor());
-  for (const Endpoint& address : addresses) {
-    boost::system::error_code ignored;
-    socket->close(ignored);
-    timer.expires_after(patience / static_cast<int>(addresses.size()));
-    timer.async_wait([socket](const boost::system::error_code& cancelled) {
-      boost::system::error_code unneeded;
-      if (!cancelled) socket->close(unneeded);
-    });
-    co_await socket->async_connect(bridge::to_asio(address), into(error));
-    timer.cancel();
-    if (!error) break;
-  }
-  co_return error == boost::asio::error::operation_aborted ? boost::asio::error::timed_out : error;
+Task<Result<tcp::socket>> connect_tcp(boost::asio::io_context& io, std::vector<Endpoint> addresses,
+                                      std::chrono::milliseconds patience, std::string doing) {
+  tcp::socket connected(io);
+  Promise<std::error_code> ended(io);
+  const bridge::TcpConnect race(io, addresses, patience, [&](std::error_code error, tcp::socket socket) {
+    connected = std::move(socket);
+    ended.set(error);
+  });
+  if (const auto error = co_await ended.get(); error)
+    co_return fail(Errc::cannot_reach, std::move(doing), bridge::cause_of(error));
+  boost::system::error_code gone;  // then the first read says so
+  connected.set_option(boost::asio::socket_base::linger(false, 0), gone);
+  co_return connected;
 }
 
 }  // namespace udtcat::coroutine

@@ -28,6 +28,7 @@ namespace udtcat::coroutine {
 struct SessionPeer {
   Statements statements = Statements::none;
   std::optional<PublicKey> key;  ///< none without key pairs
+  Endpoint address{};            ///< where it answered
 };
 
 /// Threads: confined to the io_context thread. One read and one write at a time; both may be under way.
@@ -63,6 +64,8 @@ class StreamIo {
   [[nodiscard]] std::string name() const { return stream_->source_name(); }
   [[nodiscard]] bool in_session() const { return peer_.has_value(); }
   [[nodiscard]] Statements peer_statements() const { return peer_ ? peer_->statements : Statements::none; }
+  /// Of a session.
+  [[nodiscard]] const Endpoint& peer_address() const { return peer_->address; }
   [[nodiscard]] std::optional<PublicKey> peer_key() const { return peer_ ? peer_->key : std::nullopt; }
 
  private:
@@ -77,9 +80,11 @@ class StreamIo {
   const std::optional<SessionPeer> peer_;
 };
 
-/// Connects `socket` to the first of `addresses` that answers within its share of `patience`.
-[[nodiscard]] Task<boost::system::error_code> connect_tcp(std::shared_ptr<boost::asio::ip::tcp::socket> socket,
-                                                          const std::vector<Endpoint>& addresses,
-                                                          std::chrono::milliseconds patience);
+/// A connection to the first of `addresses` that answers: they race.
+/// doing   for messages.  errors: Errc::cannot_reach, also where none answers within `patience`
+[[nodiscard]] Task<Result<boost::asio::ip::tcp::socket>> connect_tcp(boost::asio::io_context& io,
+                                                                     std::vector<Endpoint> addresses,
+                                                                     std::chrono::milliseconds patience,
+                                                                     std::string doing);
 
 }  // namespace udtcat::coroutine

@@ -2,6 +2,8 @@
 #include "coroutine/stream_io.hpp"
 
 #include "coroutine/words.hpp"
+#include "lib/bridge/tcp_pair.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::coroutine {
 namespace {
@@ -76,6 +78,38 @@ TEST_F(StreamIos, AbandonWhoWaitsWhenAborted) {
   run_ready(io);
   EXPECT_FALSE(read->has_value());
   EXPECT_EQ(read.use_count(), 1) << "and its coroutine is gone";
+}
+
+/// Where connect_tcp() gets to.
+Task<Result<Endpoint>> reach(boost::asio::io_context& io, std::vector<Endpoint> addresses,
+                             std::chrono::milliseconds patience) {
+  UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io, std::move(addresses), patience, "connect to it"));
+  boost::asio::socket_base::linger linger;
+  socket.get_option(linger);
+  EXPECT_FALSE(linger.enabled()) << "its end is no reset";
+  co_return bridge::from_asio(socket.remote_endpoint());
+}
+
+TEST(TcpConnections, AreMadeToTheFirstThatAnswersBesideOneThatIsSilent) {
+  boost::asio::io_context io;
+  const bridge::SilentPort silent(io);
+  const bridge::RefusingPort refusing(io);
+  const bridge::tcp::acceptor listening(io, bridge::loopback());
+  const Endpoint answering = bridge::from_asio(listening.local_endpoint());
+  const auto made = run(io, reach(io, {silent.endpoint(), refusing.endpoint(), answering}, std::chrono::hours(1)));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(*made, answering);
+}
+
+TEST(TcpConnections, SayWhatWasTriedAndWhyTheLastFailed) {
+  boost::asio::io_context io;
+  const bridge::RefusingPort refusing(io);
+  const auto refused = run(io, reach(io, {refusing.endpoint()}, std::chrono::hours(1)));
+  EXPECT_EQ(refused.error().code, Errc::cannot_reach);
+  EXPECT_EQ(refused.error().message(), "connect to it: connection refused");
+  const bridge::SilentPort silent(io);
+  const auto late = run(io, reach(io, {silent.endpoint()}, std::chrono::milliseconds(10)));
+  EXPECT_EQ(late.error().code, Errc::cannot_reach);
 }
 
 }  // namespace

@@ -278,5 +278,67 @@ TEST_F(GridftpPassiveGetTest, ConnectsItselfWhereTheServerCannot) {
   expect_passive("RETR", "500 Command failed : Unable to connect to 192.168.7.2:40000");
 }
 
+// ---- MODE E that fails once -----------------------------------------------------------------------------------------
+
+class GridftpModeAgainTest : public UdtcatTest {
+ protected:
+  /// Gets a tree of five files from a server that says `refusal` to `refusing` in MODE E, or to that itself, the first
+  /// `fails` times.
+  void get_tree(const std::string& refusing, const std::string& refusal, int fails) {
+    const TcpListener data;
+    bool in_blocks = false;
+    const auto send_passively = [&](const std::string& bytes) {
+      const auto client = data.accept(patience(30s));
+      if (client && client->send(bytes)) client->finish_sending();
+      return "150 here\r\n226 done\r\n";
+    };
+    const ScriptedServer server([&](const std::string& line, std::uint16_t port) -> std::string {
+      const bool is_here = line.starts_with(refusing) && (in_blocks || line == "MODE E");
+      if (is_here && refused_++ < fails) return refusal + "\r\n";
+      if (line.starts_with("MODE")) in_blocks = line == "MODE E";
+      if (line.starts_with("PASV")) return "227 Passive (" + ftp_port(data.port()) + ")\r\n";
+      if (line.starts_with("MLSD"))
+        return send_passively("Type=file; a\r\nType=file; b\r\nType=file; c\r\nType=file; d\r\nType=file; e\r\n");
+      if (!line.starts_with("RETR")) return decent(line);
+      modes_ += in_blocks ? 'e' : 's';
+      if (!in_blocks) return send_passively(std::string(100, 'x'));
+      send_data(port, data_block(0, std::string(100, 'x')) + end_of_file(1));
+      return "150 here\r\n226 done\r\n";
+    });
+    Process get = udtcat({"gridftp", "get", "-r", server.url(), "target"});
+    expect_exit(get, kSuccess);
+    errors_ = get.errors();
+    for (const char* name : {"a", "b", "c", "d", "e"})
+      EXPECT_EQ(read_file(home_.path() / "target" / name), std::string(100, 'x')) << name;
+  }
+  int refused_ = 0;    // or would have been
+  std::string modes_;  // of each file, as the server sent it: 'e' or 's'
+  std::string errors_;
+};
+
+TEST_F(GridftpModeAgainTest, IsTriedWithTheNextFileAfterADataConnectionThatFailed) {
+  get_tree("RETR", "425 the second connection failed", 1);
+  EXPECT_EQ(modes_, "seeee");
+  EXPECT_THAT(errors_, testing::HasSubstr("the next one in MODE E again"));
+}
+
+TEST_F(GridftpModeAgainTest, IsTriedWithTheNextFileAfterAPassingRefusal) {
+  get_tree("MODE E", "450 busy", 2);
+  EXPECT_EQ(modes_, "seeee") << "the first was at the login";
+}
+
+TEST_F(GridftpModeAgainTest, IsGivenUpAfterThreeFilesInARow) {
+  get_tree("RETR", "425 no way to you", 1000);
+  EXPECT_EQ(modes_, "sssss");
+  EXPECT_EQ(refused_, 3);
+  EXPECT_EQ(errors_.find("in MODE E again"), errors_.rfind("in MODE E again")) << "one warning: " << errors_;
+}
+
+TEST_F(GridftpModeAgainTest, IsGivenUpAtOnceWhereItIsRefusedForGood) {
+  get_tree("PORT", "504 data go to another host only", 1000);
+  EXPECT_EQ(modes_, "sssss");
+  EXPECT_EQ(refused_, 1);
+}
+
 }  // namespace
 }  // namespace udtcat::test::e2e

@@ -4,9 +4,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
-
 #include <udtcat/bridges.hpp>
 
 #include "gridftp/dialogue/url.hpp"
@@ -17,19 +14,15 @@
 
 namespace udtcat::gridftp {
 
-using boost::asio::ip::tcp;
-
 Task<Result<std::unique_ptr<ControlClient>>> ControlClient::connect(boost::asio::io_context& io, HostPort server,
                                                                     std::chrono::milliseconds patience) {
   const std::string name = fmt::format("ftp server {}:{}", server.host, server.port);
   UDTCAT_CO_TRY(const auto addresses, resolve(server, AddressFamily::any));
-  const auto socket = std::make_shared<tcp::socket>(io);
-  if (const auto error = co_await connect_tcp(socket, addresses, patience); error)
-    co_return fail(Errc::cannot_reach, "connect to the " + name, bridge::cause_of(bridge::from_asio(error)));
+  UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io, addresses, patience, "connect to the " + name));
   boost::system::error_code gone;  // then the first read says so
-  const Endpoint local = bridge::from_asio(socket->local_endpoint(gone));
-  const Endpoint peer = bridge::from_asio(socket->remote_endpoint(gone));
-  auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(*socket)));
+  const Endpoint local = bridge::from_asio(socket.local_endpoint(gone));
+  const Endpoint peer = bridge::from_asio(socket.remote_endpoint(gone));
+  auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
   co_return co_await begin(std::make_unique<ControlConnection>(io, std::move(stream), local, peer), name, patience);
 }
 

@@ -9,6 +9,7 @@
 #include "files/disk_threads.hpp"
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
+#include "gridftp/client/stored_file.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
@@ -52,11 +53,14 @@ class Download {
   std::string identity_;  // of the remote file at the first attempt
   std::shared_ptr<PipeSink> pipe_;
   std::shared_ptr<FileSink> file_;
-  bool unreachable_ = false;  // the server could not connect to us
+  std::optional<Error> unreachable_;  // why the server could not connect to us
 };
 
 /// Asks for the remote file's version, which has to be that of the first attempt; opens the local file then.
 Task<Status> Download::check_version(RemoteServer& server) {
+  const std::string doing = "get " + job_.remote.to_string();
+  if (identity_.empty())
+    UDTCAT_CO_CHECK(co_await check_name(server, job_.remote.path, Errc::remote_read_failed, doing));
   UDTCAT_CO_TRY(const auto version, co_await server.version_of(job_.remote.path));
   const auto& size = version.size;
   if (options_.range && size && options_.range->end > *size)
@@ -72,8 +76,7 @@ Task<Status> Download::check_version(RemoteServer& server) {
       fmt::format("{} {} {}", job_.remote.to_string(), size ? std::to_string(*size) : "-", version.changed);
   const bool first = identity_.empty();
   if (!first && identity != identity_)
-    co_return fail(Errc::remote_read_failed, "get " + job_.remote.to_string(),
-                   "it has changed meanwhile; the next call begins anew");
+    co_return fail(Errc::remote_read_failed, doing, "it has changed meanwhile; the next call begins anew");
   identity_ = identity;
   if (!first || pipe_) co_return Status{};
   auto opened =
@@ -175,17 +178,17 @@ Task<Status> Download::attempt(RemoteServer& server) {
 
 /// In MODE E the server connects to us, which a NAT or a filter on our side may not let it.
 Task<Status> Download::receive(RemoteServer& server) {
-  if (server.takes_ports() && !unreachable_) {
+  if (!unreachable_) UDTCAT_CO_CHECK(co_await server.use_mode_e());
+  if (server.in_mode_e() && !unreachable_) {
     const std::uint64_t before = server.path().moved_bytes();
     auto received = co_await receive_blocks(server);
-    unreachable_ = !received && server.path().moved_bytes() == before && may_not_reach_us(received.error());
-    const bool may_go_on = unreachable_ && received.error().code == Errc::stream_refused;
-    if (unreachable_)
-      core::log().info("{}: once more, on one connection that we make",
-                       core::printable(received.error().message(), 500));
-    if (!may_go_on) co_return received;
+    if (received) server.mode_e_worked();
+    if (received || server.path().moved_bytes() != before || !may_not_reach_us(received.error())) co_return received;
+    unreachable_ = received.error();
+    if (unreachable_->code != Errc::stream_refused) co_return received;  // the control connection has gone, too
   }
-  if (server.takes_ports()) UDTCAT_CO_CHECK(co_await server.stay_passive());
+  if (server.in_mode_e()) server.mode_e_failed(*unreachable_, !may_pass(*unreachable_));
+  UDTCAT_CO_CHECK(co_await server.use_mode_s());
   co_return co_await receive_stream(server);
 }
 

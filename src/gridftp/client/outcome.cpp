@@ -32,6 +32,17 @@ bool is_our_own(const Error& error) {
   }
 }
 
+/// Globus' servers say 500 for all that fails, a broken data connection too, and with it the words of the system. These
+/// are about the file, and stand as long as it does.
+bool is_about_the_file(const std::string& said) {
+  constexpr std::array kWords{"Permission denied",     "Operation not permitted", "No such file or directory",
+                              "Not a directory",       "Is a directory",          "File exists",
+                              "Read-only file system", "File name too long",      "Too many levels of symbolic links",
+                              "No space left",         "Disk quota exceeded"};
+  return said.starts_with("500") &&
+         std::ranges::any_of(kWords, [&](const char* words) { return said.find(words) != std::string::npos; });
+}
+
 }  // namespace
 
 Task<Status> outcome_of(RemoteServer& server, Status data, std::shared_ptr<Promise<Status>> final_reply) {
@@ -55,13 +66,21 @@ MarkerHandler ignore_markers() {
   return [](const files::ByteRanges&) {};
 }
 
-bool is_final(const Error& error) { return error.code == Errc::stream_refused && error.cause.starts_with("55"); }
+bool is_final(const Error& error) {
+  return error.code == Errc::stream_refused && (error.cause.starts_with("55") || is_about_the_file(error.cause));
+}
 
 bool may_not_reach_us(const Error& error) {
   if (error.code != Errc::stream_refused) return error.code == Errc::peer_lost;
+  if (is_final(error)) return false;
   // A refused PORT, and what stock servers say to a RETR whose connection fails.  spec: RFC 959 §4.2.1
   constexpr std::array kCodes{"425", "500", "501", "502", "504", "522"};
   return std::ranges::any_of(kCodes, [&](const char* code) { return error.cause.starts_with(code); });
+}
+
+bool may_pass(const Error& error) {
+  // Stock servers say 500 for any data connection that fails.  spec: RFC 959 §4.2.1
+  return error.code == Errc::stream_refused && (error.cause.starts_with('4') || error.cause.starts_with("500"));
 }
 
 bool is_cut(const Error& error, bool moved) {
@@ -75,7 +94,7 @@ bool is_cut(const Error& error, bool moved) {
       // 4yz may succeed the next time, 5yz will not. Stock servers say 500 for a broken data connection, too.
       // spec: RFC 959 §4.2.1
       if (!error.cause.starts_with('5')) return moved || error.cause.starts_with('4');
-      return moved && error.cause.starts_with("500");
+      return moved && error.cause.starts_with("500") && !is_final(error);
     default:
       return false;
   }

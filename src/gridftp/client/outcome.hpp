@@ -36,6 +36,9 @@ inline constexpr const char* kSentSuffix = ".sent";
 /// Whether a transfer that moved nothing may have failed because the server cannot, or will not, connect to us.
 [[nodiscard]] bool may_not_reach_us(const Error& error);
 
+/// Whether a server that could not connect to us for one file may well do so for the next.
+[[nodiscard]] bool may_pass(const Error& error);
+
 /// Whether the same transfer may well succeed the next time.
 /// moved   whether this attempt got as far as moving bytes
 [[nodiscard]] bool is_cut(const Error& error, bool moved);

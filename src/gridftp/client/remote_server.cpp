@@ -18,7 +18,8 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr int kRangeMarker = 111;  // spec: docs/spec/gridftp.md §5
+constexpr std::size_t kMaxModeEFailures = 3;  // guess: more are no chance
+constexpr int kRangeMarker = 111;             // spec: docs/spec/gridftp.md §5
 
 tl::unexpected<Error> refused(const std::string& doing, const Reply& reply) {
   return fail(Errc::stream_refused, doing, fmt::format("{} {}", reply.code, reply.text()));
@@ -52,16 +53,12 @@ const char* prot_level(Protection protection) {
 Task<Result<std::unique_ptr<ControlClient>>> connect_sealed(boost::asio::io_context& io, DataStack& stack,
                                                             HostPort server, std::chrono::milliseconds patience) {
   const std::string name = fmt::format("server {}:{}", server.host, server.port);
-  UDTCAT_CO_TRY(const auto addresses, resolve(server, AddressFamily::any));
-  Result<std::shared_ptr<StreamIo>> stream;
-  for (const Endpoint& address : addresses) {
-    stream = co_await stack.connect(address);
-    if (!stream) continue;
-    auto control =
-        std::make_unique<ControlConnection>(io, std::move(*stream), local_address_towards(io, address), address);
-    co_return co_await ControlClient::begin(std::move(control), name, patience);
-  }
-  co_return tl::unexpected(std::move(stream.error()));
+  UDTCAT_CO_TRY(auto addresses, resolve(server, AddressFamily::any));
+  UDTCAT_CO_TRY(auto stream, co_await stack.connect(std::move(addresses)));
+  const Endpoint address = stream->peer_address();
+  auto control =
+      std::make_unique<ControlConnection>(io, std::move(stream), local_address_towards(io, address), address);
+  co_return co_await ControlClient::begin(std::move(control), name, patience);
 }
 
 }  // namespace
@@ -81,7 +78,7 @@ Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io
   if (!control) co_return tl::unexpected(std::move(control.error()));
   std::unique_ptr<RemoteServer> server(new RemoteServer(io, std::move(*control), std::move(url), options));
   server->control_stack_ = control_stack;
-  UDTCAT_CO_CHECK(co_await server->agree(options));
+  UDTCAT_CO_CHECK(co_await server->agree());
   co_return server;
 }
 
@@ -93,7 +90,7 @@ Task<Status> ensure_logged_in(boost::asio::io_context& io, std::unique_ptr<Remot
   co_return Status{};
 }
 
-Task<Status> RemoteServer::agree(const TransferOptions& options) {
+Task<Status> RemoteServer::agree() {
   auto answer = co_await control_->ask("USER " + url_.user);
   if (answer && answer->is_intermediate()) answer = co_await control_->ask("PASS udtcat@");
   if (!answer) co_return tl::unexpected(std::move(answer.error()));
@@ -102,31 +99,66 @@ Task<Status> RemoteServer::agree(const TransferOptions& options) {
     co_return fail(Errc::authentication_failed, fmt::format("log in as {} at the {}", url_.user, control_->name()),
                    answer->text());
   UDTCAT_CO_CHECK(co_await control_->demand("TYPE I"));
-  UDTCAT_CO_TRY(const auto blocks, co_await control_->ask("MODE E"));
-  has_mode_e_ = blocks.is_completion();
-  if (!has_mode_e_) {
+  co_return co_await use_mode_e();
+}
+
+Task<Status> RemoteServer::use_mode_e() {
+  if (in_mode_e_ || !has_mode_e_ || mode_e_failures_ >= kMaxModeEFailures) co_return Status{};
+  UDTCAT_CO_TRY(const auto answer, co_await control_->ask("MODE E"));
+  in_mode_e_ = answer.is_completion();
+  if (in_mode_e_ && has_agreed_) co_return Status{};
+  if (in_mode_e_) co_return co_await agree_on_data();
+  const auto refusal = refused("MODE E at the " + control_->name(), answer);
+  if (data_.kind != DataKind::tcp) co_return refusal;
+  has_mode_e_ = answer.code / 100 == 4;  // spec: RFC 959 §4.2.1: the next time it may
+  if (has_mode_e_)
+    mode_e_failed(refusal.value(), false);
+  else
     core::log().info("the {} does not speak MODE E: one connection", control_->name());
-    if (options.data.kind != DataKind::tcp) co_return refused("MODE E at the " + control_->name(), blocks);
-    co_return Status{};
-  }
-  UDTCAT_CO_CHECK(co_await agree_on_data(options.data));
-  UDTCAT_CO_CHECK(co_await control_->demand(fmt::format("OPTS RETR Parallelism={0},{0},{0};", options.parallelism)));
   co_return Status{};
 }
 
-Task<Status> RemoteServer::agree_on_data(const DataOptions& data) {
-  if (data.kind == DataKind::tcp) co_return Status{};
-  const bool session = data.kind == DataKind::session;
+Task<Status> RemoteServer::use_mode_s() {
+  if (!std::exchange(in_mode_e_, false)) co_return Status{};
+  UDTCAT_CO_CHECK(co_await control_->demand("MODE S"));
+  co_return Status{};
+}
+
+void RemoteServer::mode_e_failed(const Error& why, bool for_good) {
+  mode_e_failure_ = why;
+  const bool is_first = mode_e_failures_++ == 0;
+  const std::string what = core::printable(why.message(), core::kShownBytes);
+  if (for_good) mode_e_failures_ = kMaxModeEFailures;
+  if (mode_e_failures_ >= kMaxModeEFailures)
+    core::log().info("{}: on one connection that we make, from now on", what);
+  else if (is_first)
+    core::log().warn("{}: this file on one connection that we make, the next one in MODE E again", what);
+}
+
+Status RemoteServer::mode_e_refusal() const {
+  if (in_mode_e_ || !has_mode_e_) return {};
+  return tl::unexpected(mode_e_failure_);
+}
+
+Task<Status> RemoteServer::agree_on_data() {
+  has_agreed_ = true;
+  if (data_.kind != DataKind::tcp) UDTCAT_CO_CHECK(co_await agree_on_stack());
+  UDTCAT_CO_CHECK(co_await control_->demand(fmt::format("OPTS RETR Parallelism={0},{0},{0};", parallelism_)));
+  co_return Status{};
+}
+
+Task<Status> RemoteServer::agree_on_stack() {
+  const bool session = data_.kind == DataKind::session;
   const std::string set_stack = session ? "SITE SETNETSTACK udtcat" : "SITE SETNETSTACK udt";
   UDTCAT_CO_CHECK(co_await control_->demand(set_stack));
   // Globus' own security, which would come on top, is not ours to offer; a refusal means that it is off.
-  const bool proves = session && data.session.protection != Protection::clear;
+  const bool proves = session && data_.session.protection != Protection::clear;
   const std::string set_dcau = proves ? "DCAU A" : "DCAU N";
   UDTCAT_CO_CHECK(co_await control_->ask(set_dcau));
   if (!session) co_return Status{};
   // A refusal is no loss of protection: the sessions themselves agree on one level, or do not begin.
   UDTCAT_CO_CHECK(co_await control_->ask("PBSZ 1048576"));
-  UDTCAT_CO_CHECK(co_await control_->ask(std::string("PROT ") + prot_level(data.session.protection)));
+  UDTCAT_CO_CHECK(co_await control_->ask(std::string("PROT ") + prot_level(data_.session.protection)));
   co_return Status{};
 }
 
@@ -170,14 +202,19 @@ std::string store_command(const std::string& path, const std::optional<files::By
 }
 
 Task<Result<std::vector<Endpoint>>> RemoteServer::ask_ports(bool striped) {
-  const bool extended = control_->peer().family() == AddressFamily::ipv6;
+  bool extended = control_->peer().family() == AddressFamily::ipv6;
   if (extended && striped)
     co_return fail(Errc::bad_argument, "ask the " + control_->name() + " for ports of IPv6",
                    "FTP has no command for several: without --stripes, or by an IPv4 address");
   const std::string command = extended ? "EPSV" : striped ? "SPAS" : "PASV";
-  UDTCAT_CO_TRY(const auto reply, co_await control_->demand(command));
-  if (striped) co_return striped_passive_ports(reply);
-  UDTCAT_CO_TRY(const auto port, extended ? extended_passive_port(reply, control_->peer()) : passive_port(reply));
+  auto reply = co_await control_->demand(command);
+  if (!reply && !extended && !striped && reply.error().cause.starts_with("50")) {  // it may have the other one
+    extended = true;
+    if (auto other = co_await control_->demand("EPSV"); other) reply = std::move(other);
+  }
+  if (!reply) co_return tl::unexpected(std::move(reply.error()));
+  if (striped) co_return striped_passive_ports(*reply);
+  UDTCAT_CO_TRY(const auto port, extended ? extended_passive_port(*reply, control_->peer()) : passive_port(*reply));
   co_return std::vector<Endpoint>(1, port);
 }
 
@@ -186,13 +223,7 @@ Task<Status> RemoteServer::aim_at_ports(bool striped) {
   for (Endpoint& port : ports) {
     UDTCAT_CO_TRY(port, reachable_port(port, control_->peer()));
   }
-  path_.aim(std::move(ports));
-  co_return Status{};
-}
-
-Task<Status> RemoteServer::stay_passive() {
-  stays_passive_ = true;
-  UDTCAT_CO_CHECK(co_await control_->demand("MODE S"));
+  path_.aim(std::move(ports), striped ? std::nullopt : std::optional(control_->peer()));
   co_return Status{};
 }
 
@@ -209,7 +240,7 @@ Task<Result<std::optional<files::ByteRanges>>> RemoteServer::received_ranges(std
 Task<Status> RemoteServer::send_restart(const files::ByteRanges& have) {
   if (have.empty()) co_return Status{};
   const std::string what =
-      takes_ports() ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
+      in_mode_e_ ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
   UDTCAT_CO_TRY(const auto answer, co_await control_->ask("REST " + what));
   if (!answer.is_intermediate()) co_return refused("go on with a file at the " + control_->name(), answer);
   co_return Status{};

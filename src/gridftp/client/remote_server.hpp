@@ -47,10 +47,19 @@ class RemoteServer {
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   /// The server speaks MODE E. Otherwise it is a plain FTP server, in stream mode.
   [[nodiscard]] bool has_mode_e() const { return has_mode_e_; }
-  /// MODE E is what files come in: the server speaks it, and nothing has shown that it cannot connect to us.
-  [[nodiscard]] bool takes_ports() const { return has_mode_e_ && !stays_passive_; }
-  /// MODE S until the end, in which we connect for what is sent to us, too.  errors: those of ControlClient
-  [[nodiscard]] Task<Status> stay_passive();
+  /// MODE E is what the server is in. Otherwise we connect for what is sent to us, too.
+  [[nodiscard]] bool in_mode_e() const { return in_mode_e_; }
+  /// MODE E for the next file, where the server speaks it and it has not failed too often.
+  /// errors: those of ControlClient, Errc::stream_refused where the data are not to run over TCP
+  [[nodiscard]] Task<Status> use_mode_e();
+  /// errors: those of ControlClient
+  [[nodiscard]] Task<Status> use_mode_s();
+  /// MODE E did not work for a file.
+  /// for_good   nor will it for another; otherwise it is tried again, up to kMaxModeEFailures in a row
+  void mode_e_failed(const Error& why, bool for_good);
+  void mode_e_worked() { mode_e_failures_ = 0; }
+  /// errors: Errc::stream_refused where the server speaks MODE E, and would not have it this time
+  [[nodiscard]] Status mode_e_refusal() const;
   /// Whether jobs with this URL are jobs for this server.
   [[nodiscard]] bool serves(const FtpUrl& url) const;
 
@@ -108,6 +117,8 @@ class RemoteServer {
         begin_patience_(options.begin_patience),
         data_address_(options.data_address),
         wants_statements_(options.data.session.statements == Statements::wanted),
+        data_(options.data),
+        parallelism_(options.parallelism),
         end_timer_(io),
         path_(io, make_stack(io, data_of(*control_, options.data))) {}
   /// Data sessions are with the server itself.
@@ -116,8 +127,9 @@ class RemoteServer {
     return data;
   }
   void expect_data_to_move(ControlConnection::Moved moved);
-  [[nodiscard]] Task<Status> agree(const TransferOptions& options);
-  [[nodiscard]] Task<Status> agree_on_data(const DataOptions& data);
+  [[nodiscard]] Task<Status> agree();
+  [[nodiscard]] Task<Status> agree_on_data();
+  [[nodiscard]] Task<Status> agree_on_stack();
 
   boost::asio::io_context& io_;
   std::shared_ptr<DataStack> control_stack_;      // of udtcat://: has to live as long as the control connection
@@ -127,9 +139,14 @@ class RemoteServer {
   const std::chrono::milliseconds begin_patience_;
   const std::optional<Endpoint> data_address_;
   const bool wants_statements_;
+  const DataOptions data_;
+  const std::size_t parallelism_;
   bool keeps_journals_ = true;  // until it says that it does not
   bool has_mode_e_ = true;
-  bool stays_passive_ = false;
+  bool in_mode_e_ = false;
+  bool has_agreed_ = false;          // on what MODE E runs over
+  std::size_t mode_e_failures_ = 0;  // in a row
+  Error mode_e_failure_;             // the last one
   std::string last_words_;
   boost::asio::steady_timer end_timer_;  // of a transfer whose end either the data or the reply have not shown yet
   DataPath path_;

@@ -7,6 +7,7 @@
 
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
+#include "gridftp/client/stored_file.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/dialogue/data_port.hpp"
 #include "lib/core/log.hpp"
@@ -42,6 +43,8 @@ class Copy {
 
 /// Asks for the version of the source, which has to be that of the first attempt.
 Task<Status> Copy::check_version(RemoteServer& source) {
+  if (!version_)
+    UDTCAT_CO_CHECK(co_await check_name(source, from_.path, Errc::remote_read_failed, "copy " + from_.to_string()));
   UDTCAT_CO_TRY(auto version, co_await source.version_of(from_.path));
   if (version_ && version != *version_)
     co_return fail(Errc::remote_read_failed, "copy " + from_.to_string(), "it has changed meanwhile");
@@ -58,6 +61,7 @@ std::optional<std::uint64_t> Copy::wanted_bytes() const {
 
 /// The source calls where the target listens.
 Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
+  for (const RemoteServer* server : {&source, &target}) UDTCAT_CO_CHECK(server->mode_e_refusal());
   if (!source.has_mode_e() || !target.has_mode_e())
     co_return fail(Errc::stream_refused, "copy " + from_.to_string() + " to " + to_.to_string(),
                    "both servers have to speak MODE E");
@@ -100,14 +104,14 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
 }
 
 Task<Status> Copy::check(RemoteServer& target) {
+  const auto wanted = wanted_bytes();
+  if (wanted) {
+    StoredFile stored{to_.path, options_.range ? options_.range->begin + *wanted : *wanted, !options_.range};
+    UDTCAT_CO_CHECK(co_await prove_stored(target, std::move(stored), "copy to " + to_.to_string()));
+    progress_->bytes = std::max(progress_->bytes, *wanted);
+  }
   ++progress_->files;
-  const auto& whole = version_->size;
-  if (!whole || options_.range) co_return Status{};
-  progress_->bytes = std::max(progress_->bytes, *whole);
-  UDTCAT_CO_TRY(const auto size, co_await target.size_of(to_.path));
-  if (!size || *size == *whole) co_return Status{};
-  co_return fail(Errc::stream_refused, "copy to " + to_.to_string(),
-                 fmt::format("it has {} of {} bytes", *size, *whole));
+  co_return Status{};
 }
 
 Task<Status> Copy::attempt() {

@@ -11,6 +11,7 @@
 #include "files/restart_journal.hpp"
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
+#include "gridftp/client/stored_file.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/dialogue/listed_entries.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
@@ -195,7 +196,7 @@ Status check_paths(const Walk& walk, std::size_t path_bytes, const std::string& 
 }
 
 Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root) {
-  if (server.has_mode_e()) UDTCAT_CO_CHECK(co_await server.control().demand("MODE S"));
+  UDTCAT_CO_CHECK(co_await server.use_mode_s());
   Walk walk;
   std::size_t entries = 0;
   while (const auto directory = walk.next()) {
@@ -213,7 +214,6 @@ Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root) {
     }
     UDTCAT_CO_CHECK(check_bounds("", entries));
   }
-  if (server.has_mode_e()) UDTCAT_CO_CHECK(co_await server.control().demand("MODE E"));
   co_return walk;
 }
 
@@ -285,12 +285,15 @@ Result<Walk> walk_disk(const files::FileTree& tree) {
 
 /// MKD. A directory that is there is no error, whatever words the server has for that.
 Task<Status> make_remote(RemoteServer& server, FtpUrl directory) {
+  const std::string doing = "make the directory " + directory.to_string();
   UDTCAT_CO_TRY(const auto made, co_await server.control().ask("MKD " + directory.path));
-  if (made.is_completion()) co_return Status{};
-  UDTCAT_CO_TRY(const auto there, co_await server.control().ask("CWD " + directory.path));
-  if (there.is_completion()) co_return Status{};
-  co_return fail(Errc::stream_refused, "make the directory " + directory.to_string(),
-                 fmt::format("{} {}", made.code, made.text()));
+  bool is_there = made.is_completion();
+  if (!is_there) {
+    UDTCAT_CO_TRY(const auto entered, co_await server.control().ask("CWD " + directory.path));
+    is_there = entered.is_completion();
+  }
+  if (is_there) co_return co_await check_name(server, directory.path, Errc::remote_write_failed, doing);
+  co_return fail(Errc::stream_refused, doing, fmt::format("{} {}", made.code, made.text()));
 }
 
 Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into, TransferOptions options,

@@ -10,6 +10,7 @@
 #include "files/restart_journal.hpp"
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
+#include "gridftp/client/stored_file.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
@@ -138,7 +139,7 @@ Task<Result<std::optional<files::RestartJournal>>> Upload::find_journal() {
 /// Finds the ranges that the server has of this very file, from an earlier attempt or an earlier call. A server of ours
 /// tells them; for others our own journal has the restart markers they sent.
 Task<Status> Upload::find_received(RemoteServer& server, files::ByteRange range) {
-  if (options_.range || !server.has_mode_e()) {
+  if (options_.range || !server.in_mode_e()) {
     *have_ = {};
     co_return Status{};
   }
@@ -219,6 +220,8 @@ Task<Status> Upload::attempt(RemoteServer& server) {
 }
 
 Task<Status> Upload::try_once(RemoteServer& server) {
+  UDTCAT_CO_CHECK(co_await server.use_mode_e());
+  if (options_.range) UDTCAT_CO_CHECK(server.mode_e_refusal());
   UDTCAT_CO_TRY(auto content, co_await open(server));
   const auto range = content.range;
   progress_->begin_attempt(range ? std::optional(range->bytes()) : std::nullopt, have_->bytes());
@@ -242,7 +245,7 @@ Task<Status> Upload::send(RemoteServer& server, Content content) {
   DataPath& path = server.path();
   if (path.stance() != DataPath::Stance::active || !path.has_kept())
     UDTCAT_CO_CHECK(co_await server.aim_at_ports(options_.stripes > 0));
-  if (content.range && server.has_mode_e())
+  if (content.range && server.in_mode_e())
     UDTCAT_CO_CHECK(co_await server.control().ask(fmt::format("ALLO {}", content.range->bytes())));
   if (!server.has_mode_e() && options_.range)
     co_return fail(Errc::bad_argument, "put a range to " + job_.remote.to_string(), "its server does not speak MODE E");
@@ -253,7 +256,7 @@ Task<Status> Upload::send(RemoteServer& server, Content content) {
   UDTCAT_CO_CHECK(
       co_await server.begin(store_command(job_.remote.path, options_.range), counter_of(progress_), markers(), done));
   Status moved;
-  if (server.has_mode_e()) {
+  if (server.in_mode_e()) {
     moved = co_await path.send(options_.parallelism, request_for(content));
   } else {
     const auto connection = co_await path.single();
@@ -272,15 +275,16 @@ Task<Status> Upload::send(RemoteServer& server, Content content) {
   co_return status;
 }
 
-/// Asks for the size of the remote file: a server that heard of too few EODs reports success with a part missing.
+/// A server that heard of too few EODs reports success with a part missing, and one may have changed the name. What a
+/// session has proved needs no more.
 Task<Status> Upload::check(RemoteServer& server, std::optional<files::ByteRange> range) {
-  ++progress_->files;
   if (range) UDTCAT_CO_CHECK(co_await open_file());
-  if (options_.range || !range) co_return Status{};
-  UDTCAT_CO_TRY(const auto size, co_await server.size_of(job_.remote.path));
-  if (!size || *size == range->end) co_return Status{};
-  co_return fail(Errc::stream_refused, "put " + job_.remote.to_string(),
-                 fmt::format("{} bytes were sent, and it has {}", range->end, *size));
+  if (!server.has_to_prove()) {
+    StoredFile stored{job_.remote.path, range ? range->end : progress_->done_bytes(), !options_.range};
+    UDTCAT_CO_CHECK(co_await prove_stored(server, std::move(stored), "put " + job_.remote.to_string()));
+  }
+  ++progress_->files;
+  co_return Status{};
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ class DataPath {
   [[nodiscard]] Result<std::vector<Endpoint>> listen(const Endpoint& local, std::size_t count = 1,
                                                      std::optional<Endpoint> only_from = {});
   /// The peer's ports, which we connect to when there is something to send.
-  void aim(std::vector<Endpoint> at);
+  /// otherwise   a host with the same ports, where one of `at` cannot be reached; from then on in its place
+  void aim(std::vector<Endpoint> at, std::optional<Endpoint> otherwise = {});
   void close();
 
   [[nodiscard]] Stance stance() const { return static_cast<Stance>(stance_.index()); }
@@ -105,6 +106,7 @@ class DataPath {
   };
   struct Active {
     std::vector<Endpoint> targets;
+    std::optional<Endpoint> otherwise;
   };
   using Receiver = std::unique_ptr<FileReceiver>;
   using Sender = std::unique_ptr<FileSender>;
@@ -114,7 +116,8 @@ class DataPath {
     return receiving != nullptr ? receiving->get() : nullptr;
   }
   [[nodiscard]] Result<std::shared_ptr<void>> take_slot() const { return admit_ ? admit_() : std::shared_ptr<void>(); }
-  [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to);
+  [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> connect(Active& at, std::size_t address);
+  [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> dial(Endpoint to);
   void refuse(Error why);
   void on_connection(DataConnection connection, const Endpoint& peer);
   [[nodiscard]] Task<Result<std::vector<DataConnection>>> connections(std::size_t parallelism);
@@ -124,6 +127,7 @@ class DataPath {
   const Admit admit_;
   const std::shared_ptr<std::uint64_t> moved_bytes_ = std::make_shared<std::uint64_t>(0);
   std::variant<std::monostate, Passive, Active> stance_;
+  std::optional<Endpoint> astray_;  // a host that the peer has named, and that is reached elsewhere
   std::vector<DataConnection> kept_;
   bool kept_to_send_ = false;  // kept_ carried data from us
   bool peer_states_ = false;

@@ -16,7 +16,9 @@ class StackWithin final : public DataStack {
   StackWithin(std::shared_ptr<DataPortRange> ports, std::shared_ptr<DataStack> stack)
       : ports_(std::move(ports)), stack_(std::move(stack)) {}
 
-  Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override { return stack_->connect(to); }
+  Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
+    return stack_->connect(std::move(to));
+  }
 
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
     if (local.port() != 0) return stack_->listen(local, std::move(handler));

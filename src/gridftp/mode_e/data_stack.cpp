@@ -48,14 +48,10 @@ class TcpStack final : public DataStack {
  public:
   TcpStack(boost::asio::io_context& io, std::chrono::milliseconds patience) : io_(io), patience_(patience) {}
 
-  Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
-    const auto socket = std::make_shared<tcp::socket>(io_);
-    const std::vector<Endpoint> addresses{to};
-    const auto error = co_await connect_tcp(socket, addresses, patience_);
-    if (error)
-      co_return fail(Errc::cannot_reach, "connect to tcp " + to.to_string() + " for data",
-                     bridge::cause_of(bridge::from_asio(error)));
-    co_return std::make_shared<StreamIo>(make_tcp_stream(std::move(*socket)));
+  Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
+    const std::string doing = "connect to tcp " + to.front().to_string() + " for data";
+    UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io_, std::move(to), patience_, doing));
+    co_return std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
   }
 
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
@@ -105,10 +101,10 @@ class UdtStack final : public DataStack {
            std::shared_ptr<DataWatch> watch)
       : io_(io), transport_(transport), patience_(patience), watch_(std::move(watch)) {}
 
-  Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
+  Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
     DialRequest request;
-    request.addresses.push_back(to);
-    request.peer_name = to.to_string();
+    request.peer_name = to.front().to_string();
+    request.addresses = std::move(to);
     request.timeout = patience_;
     request.transport = transport_;
     const auto begin = [&](auto handler) { return dial_plain(io_, std::move(request), std::move(handler)); };

@@ -9,6 +9,7 @@
 #include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -58,9 +59,10 @@ class DataStack {
   using ConnectionHandler = std::function<void(std::shared_ptr<StreamIo>, const Endpoint& peer)>;
 
   virtual ~DataStack() = default;
+  /// To the first of these addresses that answers; there is one at least.
   /// errors: Errc::cannot_reach within the patience that it was made with; of a session also
   /// Errc::authentication_failed, Errc::parameters_refused
-  [[nodiscard]] virtual Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) = 0;
+  [[nodiscard]] virtual Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) = 0;
   /// local   whose port 0 lets the system choose.  errors: Errc::cannot_bind, Errc::out_of_resources
   [[nodiscard]] virtual Result<std::unique_ptr<DataListener>> listen(const Endpoint& local,
                                                                      ConnectionHandler handler) = 0;

@@ -88,7 +88,7 @@ class SharedSession {
       connection.accept_stream(*id, std::move(theirs), log_outcome(session->peer_));
     else
       connection.open_stream(std::move(theirs), log_outcome(session->peer_));
-    SessionPeer peer{connection.peer_statements(), {}};
+    SessionPeer peer{connection.peer_statements(), {}, connection.peer()};
     if (const auto identity = connection.peer_identity()) peer.key = identity->key;
     return std::make_shared<StreamIo>(std::move(ours), session, peer);
   }
@@ -162,13 +162,14 @@ class SessionStack final : public DataStack {
  public:
   SessionStack(boost::asio::io_context& io, const DataOptions& options) : io_(io), options_(options) {}
 
-  Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint to) override {
+  Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
     std::erase_if(sessions_, [](const auto& each) { return each.second.expired(); });
-    auto session = sessions_[to.to_string()].lock();
+    const std::string name = to.front().to_string();
+    auto session = sessions_[name].lock();
     if (!session || session->is_closed()) {
-      UDTCAT_CO_TRY(auto dialled, co_await dial(to));
+      UDTCAT_CO_TRY(auto dialled, co_await dial(std::move(to), name));
       session = std::move(dialled);
-      sessions_[to.to_string()] = session;
+      sessions_[name] = session;
     }
     co_return SharedSession::make_stream(session);
   }
@@ -185,10 +186,10 @@ class SessionStack final : public DataStack {
   }
 
  private:
-  [[nodiscard]] Task<Result<std::shared_ptr<SharedSession>>> dial(Endpoint to) {
+  [[nodiscard]] Task<Result<std::shared_ptr<SharedSession>>> dial(std::vector<Endpoint> to, std::string name) {
     DialRequest request;
-    request.addresses.push_back(to);
-    request.peer_name = to.to_string();
+    request.addresses = std::move(to);
+    request.peer_name = std::move(name);
     request.timeout = options_.connect_patience;
     request.credentials = core::duplicate(options_.credentials);
     request.session = options_.session;
@@ -205,7 +206,7 @@ class SessionStack final : public DataStack {
   boost::asio::io_context& io_;
   const DataOptions options_;
   const std::shared_ptr<ClosingSessions> closing_ = std::make_shared<ClosingSessions>(io_);
-  std::map<std::string, std::weak_ptr<SharedSession>> sessions_;  // by the port called
+  std::map<std::string, std::weak_ptr<SharedSession>> sessions_;  // by the port called, of several the first
 };
 
 }  // namespace

@@ -87,6 +87,16 @@ TEST(Cuts, AreWhatAServerCallsTransient) {
   EXPECT_TRUE(is_cut({Errc::stream_refused, "", "500 Command failed"}, true)) << "so stock servers call broken data";
 }
 
+TEST(Cuts, AreNoneWhereAServerThatSays500OfAllSaysThatItIsTheFile) {
+  const std::string globus = "500 Command failed. : globus_xio: Unable to open file /x: System error in open: ";
+  for (const char* words :
+       {"Permission denied", "No such file or directory", "Is a directory", "Read-only file system"})
+    for (const bool moved : {false, true})
+      EXPECT_FALSE(is_cut({Errc::stream_refused, "", globus + words}, moved)) << words;
+  EXPECT_TRUE(is_cut({Errc::stream_refused, "", "500 System error in writev: Connection reset by peer"}, true));
+  EXPECT_FALSE(may_not_reach_us({Errc::stream_refused, "", globus + "Permission denied"}));
+}
+
 TEST_F(Attempts, EndAtOnceWhereAServerRefusesTheNextFileForGood) {
   progress->bytes = 1000;  // of the file before
   EXPECT_FALSE(try_all({Error{Errc::stream_refused, "get", "500 no such file"}}, {}));
@@ -99,6 +109,11 @@ TEST(Unreachable, WeMayBeWhereAServerSaysThatDataDoNotConnect) {
     EXPECT_TRUE(may_not_reach_us({Errc::stream_refused, "", said})) << said;
   for (const char* said : {"426 broken", "450 busy", "530 who", "550 none"})
     EXPECT_FALSE(may_not_reach_us({Errc::stream_refused, "", said})) << said;
+  for (const char* said : {"425 no", "450 busy", "500 Unable to connect"})
+    EXPECT_TRUE(may_pass({Errc::stream_refused, "", said})) << said;
+  for (const char* said : {"502 no PORT", "504 not there"})
+    EXPECT_FALSE(may_pass({Errc::stream_refused, "", said})) << said;
+  EXPECT_FALSE(may_pass({Errc::peer_lost, "", "it says nothing"})) << "each file would wait as long";
   EXPECT_TRUE(may_not_reach_us({Errc::peer_lost, "", "it says nothing"})) << "a filter drops what it sends to us";
   EXPECT_FALSE(may_not_reach_us({Errc::local_write_failed, "", "no space"}));
 }

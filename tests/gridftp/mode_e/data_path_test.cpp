@@ -19,7 +19,7 @@ class SlowStack final : public DataStack {
     open_ = true;
     allowed_.notify();
   }
-  Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint) override {
+  Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint>) override {
     ++asked;
     while (!open_) co_await allowed_.wait();
     wires.push_back(std::make_unique<Wire>(io_));
@@ -273,6 +273,31 @@ TEST_F(DataPaths, TellThatNobodyIsThere) {
   there.aim({refusing.endpoint()});
   EXPECT_EQ(run(io, there.send(2, request())).error().code, Errc::cannot_reach);
   EXPECT_EQ(run(io, there.single()).error().code, Errc::cannot_reach);
+}
+
+/// As a server behind a NAT says it, in whose address it has no part.
+TEST_F(DataPaths, GoToTheOtherHostWhereTheOneThatIsNamedCannotBeReached) {
+  const auto ports = here.listen(bridge::loopback_v4());
+  ASSERT_TRUE(ports);
+  const auto named = bridge::from_asio(bridge::tcp::endpoint(boost::asio::ip::make_address("127.0.0.9"), 0));
+  for (int file = 0; file < 2; ++file) {
+    there.aim({named.with_port(ports->front().port())}, ports->front());
+    const auto received = receive();
+    EXPECT_TRUE(run(io, there.send(2, request())));
+    EXPECT_TRUE(await(io, received));
+  }
+  there.aim({named.with_port(ports->front().port())});
+  EXPECT_EQ(run(io, there.single()).error().code, Errc::cannot_reach) << "nobody has said where else";
+}
+
+TEST_F(DataPaths, SayOfTheHostThatIsNamedThatNeitherIsThere) {
+  const bridge::RefusingPort refusing(io);
+  const auto named = bridge::from_asio(bridge::tcp::endpoint(boost::asio::ip::make_address("127.0.0.9"), 0));
+  const Endpoint at = named.with_port(refusing.endpoint().port());
+  there.aim({at}, refusing.endpoint());
+  const auto failed = run(io, there.single());
+  EXPECT_EQ(failed.error().code, Errc::cannot_reach);
+  EXPECT_THAT(failed.error().message(), testing::HasSubstr(at.to_string()));
 }
 
 TEST_F(DataPaths, TellThatTheyCannotListen) {

@@ -19,7 +19,7 @@ class DataStacks : public testing::Test {
     EXPECT_NE(listener->local().port(), 0);
   }
   Result<std::shared_ptr<StreamIo>> connect(const std::shared_ptr<DataStack>& from) {
-    return run(io, from->connect(listener->local()));
+    return run(io, from->connect({listener->local()}));
   }
   void expect_both_ways(const std::shared_ptr<DataStack>& stack, std::size_t connections = 1) {
     open(stack);
@@ -164,7 +164,7 @@ TEST_F(DataStacksOfKeyPairs, BringNoDataToAnotherKey) {
 
 TEST_F(DataStacks, TellThatAPortRefuses) {
   const bridge::RefusingPort refusing(io);
-  EXPECT_EQ(run(io, make_tcp_stack(io)->connect(refusing.endpoint())).error().code, Errc::cannot_reach);
+  EXPECT_EQ(run(io, make_tcp_stack(io)->connect({refusing.endpoint()})).error().code, Errc::cannot_reach);
 }
 
 TEST_F(DataStacks, TellThatAPortIsTaken) {
@@ -179,7 +179,7 @@ TEST_F(DataStacks, LetNobodyInOnceTheDoorIsGone) {
   open(stack);
   const Endpoint at = listener->local();
   listener.reset();
-  EXPECT_FALSE(run(io, stack->connect(at)));
+  EXPECT_FALSE(run(io, stack->connect({at})));
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ class KeyPairParametersTest : public Served {
     server = std::make_unique<FtpServer>(io, ServedRoot::open(folder.path()).value(), std::move(options));
     ASSERT_TRUE(server->listen_sealed({bridge::loopback_v4()}));
     control_ = make_stack(io, options_of(alice));
-    client = visit_over(run(io, control_->connect(server->local_endpoints().front())).value());
+    client = visit_over(run(io, control_->connect({server->local_endpoints().front()})).value());
     ASSERT_TRUE(client && log_in(*client));
     for (const char* line : {"MODE E", "SITE SETNETSTACK udtcat", "DCAU A", "PROT P"})
       ASSERT_EQ(ask(line).code, 200) << line;

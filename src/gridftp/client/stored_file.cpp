@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gridftp/client/stored_file.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "gridftp/dialogue/command.hpp"
+#include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
+#include "lib/core/try.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+bool is_beyond_ascii(char each) { return static_cast<unsigned char>(each) >= 0x80; }
+
+/// Takes the last name off; empty: there is none.
+std::string_view take_name(std::string_view& path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  const auto slash = path.rfind('/');
+  const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  path.remove_suffix(name.size());
+  return name == "." ? take_name(path) : name;
+}
+
+tl::unexpected<Error> lost(std::string doing, std::string cause) {
+  return fail(Errc::remote_write_failed, std::move(doing), std::move(cause));
+}
+
+/// Of a path with bytes beyond ASCII, at a server without MLST. One that drops them drops them in SIZE too, and so has
+/// the same file by the name without them.
+Task<Result<std::optional<std::uint64_t>>> size_by_name(RemoteServer& server, std::string path) {
+  std::string plain = path;
+  std::erase_if(plain, is_beyond_ascii);
+  UDTCAT_CO_TRY(const auto size, co_await server.size_of(path));
+  if (!size) co_return size;
+  UDTCAT_CO_TRY(const auto other, co_await server.size_of(plain));
+  co_return other == size ? std::nullopt : size;
+}
+
+}  // namespace
+
+std::optional<ListedFile> parse_listed_file(const Reply& reply) {
+  if (!reply.is_completion() || reply.lines.size() < 3) return std::nullopt;
+  std::string_view line = reply.lines[1];
+  if (line.starts_with(' ')) line.remove_prefix(1);
+  const auto blank = line.find(' ');
+  if (blank == std::string_view::npos || blank + 1 == line.size()) return std::nullopt;
+  constexpr std::string_view kSize = ";SIZE=";
+  const std::string facts = ';' + to_upper(std::string(line.substr(0, blank)));
+  ListedFile listed{std::string(line.substr(blank + 1)), std::nullopt};
+  if (const auto at = facts.find(kSize); at != std::string::npos) {
+    const auto begin = at + kSize.size();
+    listed.bytes =
+        core::parse_number<std::uint64_t>(std::string_view(facts).substr(begin, facts.find(';', begin) - begin));
+  }
+  return listed;
+}
+
+bool is_same_path(std::string_view said, std::string_view path) {
+  for (;;) {
+    const auto here = take_name(path);
+    const auto there = take_name(said);
+    if (here.empty() || there.empty()) return true;
+    if (here != there) return false;
+  }
+}
+
+Task<Status> prove_stored(RemoteServer& server, StoredFile stored, std::string doing) {
+  const bool is_plain = std::ranges::none_of(stored.path, is_beyond_ascii);
+  std::optional<std::uint64_t> size;
+  if (is_plain) {
+    UDTCAT_CO_TRY(size, co_await server.size_of(stored.path));
+  }
+  if (!size) {
+    UDTCAT_CO_TRY(const auto answer, co_await server.control().ask("MLST " + stored.path));
+    const auto listed = parse_listed_file(answer);
+    if (listed && !is_same_path(listed->path, stored.path))
+      co_return lost(doing, "the server has it as " + core::printable(listed->path, core::kShownBytes));
+    if (listed) size = listed->bytes;
+    if (!listed && !is_plain) {
+      UDTCAT_CO_TRY(size, co_await size_by_name(server, stored.path));
+    }
+    if (!size)
+      co_return lost(doing,
+                     fmt::format("{} bytes were sent, and the server does not say that it has them by that name: "
+                                 "{} {}",
+                                 stored.bytes, answer.code, answer.text()));
+  }
+  if (stored.whole ? *size == stored.bytes : *size >= stored.bytes) co_return Status{};
+  co_return fail(Errc::stream_refused, doing, fmt::format("it has {} of {} bytes", *size, stored.bytes));
+}
+
+Task<Status> check_name(RemoteServer& server, std::string path, Errc otherwise, std::string doing) {
+  if (std::ranges::none_of(path, is_beyond_ascii)) co_return Status{};
+  UDTCAT_CO_TRY(const auto answer, co_await server.control().ask("MLST " + path));
+  const auto listed = parse_listed_file(answer);
+  if (!listed || is_same_path(listed->path, path)) co_return Status{};
+  co_return fail(otherwise, std::move(doing),
+                 "the server has it as " + core::printable(listed->path, core::kShownBytes));
+}
+
+}  // namespace udtcat::gridftp
