@@ -278,6 +278,22 @@ TEST_F(GridftpPassiveGetTest, ConnectsItselfWhereTheServerCannot) {
   expect_passive("RETR", "500 Command failed : Unable to connect to 192.168.7.2:40000");
 }
 
+TEST_F(GridftpPassiveGetTest, AsksForEpsvWherePasvIsNotKnown) {
+  const TcpListener data;
+  const ScriptedServer server([&](const std::string& line, std::uint16_t) -> std::string {
+    if (line.starts_with("MODE E")) return "504 no\r\n";
+    if (line.starts_with("PASV")) return "502 no\r\n";
+    if (line.starts_with("EPSV")) return "229 Extended (|||" + std::to_string(data.port()) + "|)\r\n";
+    if (!line.starts_with("RETR")) return decent(line);
+    const auto client = data.accept(patience(30s));
+    if (client && client->send(std::string(100, 'x'))) client->finish_sending();
+    return "150 here\r\n226 done\r\n";
+  });
+  Process get = udtcat({"gridftp", "get", "--retries", "0", server.url(), "target"});
+  expect_exit(get, kSuccess);
+  EXPECT_EQ(read_file(home_.path() / "target"), std::string(100, 'x'));
+}
+
 // ---- MODE E that fails once -----------------------------------------------------------------------------------------
 
 class GridftpModeAgainTest : public UdtcatTest {

@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(Of, StockServers,
                          testing::Values(Make::globus, Make::proftpd, Make::pure_ftpd, Make::pyftpdlib, Make::vsftpd),
                          [](const auto& made) { return name_of(made.param); });
 
-/// What is not ASCII is dropped from each command: there is a file, by another name.
+/// They drop what is not ASCII from each command: there is a file, by another name.
 class ServersThatDropBytes : public StockServers {};
 
 TEST_P(ServersThatDropBytes, AreNotBelievedWhereTheyChangeAName) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether what was put is at the server, by the very name that it was told.  spec: RFC 3659 §7; docs/spec/gridftp.md §4
+/// Whether what was put is at the server, by the very name that it was told.
+/// spec: RFC 3659 §7; docs/spec/gridftp.md §4
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ struct ListedFile {
 /// Whether `said` may be the server's word for `path`: the last names of both are the same, as far as both go.
 [[nodiscard]] bool is_same_path(std::string_view said, std::string_view path);
 
-/// What has been put.
+/// A file that was put.
 struct StoredFile {
   std::string path;
   std::uint64_t bytes = 0;
