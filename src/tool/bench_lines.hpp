@@ -11,8 +11,9 @@
 #include <optional>
 #include <string>
 
-#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include <udtcat/connection.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
 #include <udtcat/stream.hpp>
@@ -69,13 +70,29 @@ struct BenchTally {
   }
 };
 
+inline constexpr std::chrono::milliseconds kBetweenLooks{5};  // guess: below most round trips, and no load
+
+/// What was given to the session and has not left this host: no more than leaves within two looks, since all of it still
+/// has to arrive when the time is over. By the packets sent, of which a few are smaller than they are taken for here.
+class BenchBacklog {
+ public:
+  /// The bytes that may be given now. Asked at every look, each time for what left since the last.
+  [[nodiscard]] std::size_t room(const ConnectionStats& now);
+
+ private:
+  bool began_ = false;
+  std::uint64_t packets_ = 0;  // that have left so far, each counted once
+  std::uint64_t left_bytes_ = 0;
+};
+
 /// Sends bytes without meaning for a while, and counts those that come. Neither costs more than it must.
 /// Threads: confined to the io_context thread.
 class BenchStream final : public LocalStream {
  public:
+  /// connection  it is a stream of
   /// sends_for   from the first byte on; 0: it has nothing to say
-  BenchStream(boost::asio::io_context& io, std::chrono::nanoseconds sends_for, std::shared_ptr<BenchTally> tally)
-      : io_(io), sends_for_(sends_for), tally_(std::move(tally)) {}
+  BenchStream(Connection& connection, std::chrono::nanoseconds sends_for, std::shared_ptr<BenchTally> tally)
+      : connection_(connection), sends_for_(sends_for), tally_(std::move(tally)), look_timer_(connection.io()) {}
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
   void async_wait_readable(WaitHandler handler) override;
@@ -86,10 +103,14 @@ class BenchStream final : public LocalStream {
   [[nodiscard]] std::string sink_name() const override { return "what is measured"; }
 
  private:
-  boost::asio::io_context& io_;
+  Connection& connection_;
   const std::chrono::nanoseconds sends_for_;
   const std::shared_ptr<BenchTally> tally_;
   std::optional<BenchTally::TimePoint> began_;
+  BenchBacklog backlog_;
+  std::size_t room_bytes_ = 0;
+  BenchTally::TimePoint next_look_{};
+  boost::asio::steady_timer look_timer_;
   core::Lifetime lifetime_;
 };
 

@@ -3,7 +3,10 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "lib/core/invariant.hpp"
+#include "lib/core/log.hpp"
 #include "tool/notices.hpp"
 #include "tool/why.hpp"
 
@@ -15,17 +18,17 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::duration_cast;
 using std::chrono::microseconds;
 
-constexpr std::size_t kEmptyRoundTrips = 12;                        // guess: the middle of a dozen is no outlier
-constexpr auto kEmptyTime = std::chrono::seconds(3);                // guess: nobody waits longer for a path that is far
-constexpr auto kPatience = std::chrono::seconds(60);                // guess: what is on its way when the time is over
+constexpr std::size_t kEmptyRoundTrips = 12;          // guess: the middle of a dozen is no outlier
+constexpr auto kEmptyTime = std::chrono::seconds(3);  // guess: nobody waits longer for a path that is far
+constexpr auto kPatience = std::chrono::seconds(10);  // guess: what is on its way when the time is over
+constexpr std::size_t kWays = 2;
 constexpr auto kBetweenQuestions = std::chrono::milliseconds(100);  // guess: 50 round trips in 5 s, a load of nothing
 
 }  // namespace
 
 BenchMeter::BenchMeter(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
                        std::chrono::seconds each_way, Handlers handlers)
-    : io_(io),
-      each_way_(each_way),
+    : each_way_(each_way),
       handlers_(std::move(handlers)),
       timer_(io),
       deadline_(io),
@@ -46,13 +49,25 @@ void BenchMeter::start() {
   ask();
 }
 
-/// An end that goes on answering may have stopped to send, or never stop.
 void BenchMeter::begin_phase(std::chrono::seconds time) {
   phase_began_ = Clock::now();
   deadline_.expires_after(time + kPatience);
   deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-    if (!cancelled) give_up({Errc::connection_broken, "measure", "the other end does not come to an end"});
+    if (!cancelled) on_late();
   }));
+}
+
+/// An end that goes on answering may have stopped to send, or never stop, or have much on its way over a slow path.
+void BenchMeter::on_late() {
+  const Error late{Errc::connection_broken, "measure",
+                   fmt::format("what was sent has not all arrived {} s after its time; the rates are of what has",
+                               kPatience.count())};
+  BenchReport so_far = report_so_far();
+  if (so_far.directions.size() < kWays) return give_up(late);
+  core::log().warn("{}", late.message());
+  report_ = std::move(so_far);
+  state_ = State::closing;
+  connection_->abort(late);
 }
 
 void BenchMeter::on_closed(const Status& status) {
@@ -139,7 +154,7 @@ void BenchMeter::load(BenchWay way) {
   const bool out = way == BenchWay::out;
   handlers_.on_step(out ? "the way out" : "the way back");
   const auto sends_for = out ? each_way_ : std::chrono::seconds(0);
-  connection_->open_stream(std::make_unique<BenchStream>(io_, sends_for, tally_),
+  connection_->open_stream(std::make_unique<BenchStream>(*connection_, sends_for, tally_),
                            lifetime_.guard([this](const StreamOutcome& outcome) { on_loaded(outcome); }));
   ask_soon();
 }
@@ -174,7 +189,13 @@ BenchDirection BenchMeter::direction() {
                            .limited_by = {}};
   Evidence now = connection_->stats().evidence;
   if (evidence_after_) now.here = evidence_after_->here;
-  direction.limited_by = why(udtcat::since(evidence_before_, now));
+  const Evidence grown = udtcat::since(evidence_before_, now);
+  direction.limited_by = why(grown);
+  // A question waits behind what was sent, and no report does.
+  if (way_ == BenchWay::out && grown.there && grown.there->bytes_received > direction.there.taken_bytes) {
+    direction.there.taken_bytes = grown.there->bytes_received;
+    direction.there.taking = grown.there->elapsed;
+  }
   return direction;
 }
 

@@ -49,6 +49,7 @@ class BenchMeter {
   enum class State { idle, loaded, drained, settling, closing };
 
   void begin_phase(std::chrono::seconds time);
+  void on_late();
   void ask();
   void ask_soon();
   void on_answer(const Result<std::string>& line);
@@ -61,7 +62,6 @@ class BenchMeter {
   void give_up(const Error& why);
   void on_closed(const Status& status);
 
-  boost::asio::io_context& io_;
   const std::chrono::seconds each_way_;
   const Handlers handlers_;
   BenchReport report_;

@@ -56,7 +56,7 @@ class BenchService::Guest {
     }
     if (!lines_ || (id != kBenchOut && id != kBenchBack)) return refuse("it has three streams, and begins with 0");
     const auto sends_for = id == kBenchBack ? sends_for_ : std::chrono::seconds(0);
-    connection_->accept_stream(id, std::make_unique<BenchStream>(service_.io_, sends_for, tally_),
+    connection_->accept_stream(id, std::make_unique<BenchStream>(*connection_, sends_for, tally_),
                                [](const StreamOutcome&) {});
   }
 

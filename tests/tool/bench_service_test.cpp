@@ -130,7 +130,8 @@ TEST_F(BenchServiceTest, SendsNothingToWhoHasNotAsked) {
   const auto tally = std::make_shared<BenchTally>();
   const auto open = [&] {
     outcome.reset();
-    eager->open_stream(std::make_unique<BenchStream>(io, 0s, tally), [&](const StreamOutcome& how) { outcome = how; });
+    eager->open_stream(std::make_unique<BenchStream>(*eager, 0s, tally),
+                       [&](const StreamOutcome& how) { outcome = how; });
     run_until([&] { return outcome.has_value(); });
   };
   open();
