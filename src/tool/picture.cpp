@@ -2,6 +2,8 @@
 #include "tool/picture.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,8 +30,15 @@ std::string peer_lines(const PeerPicture& peer) {
                      silent ? silence_text(peer.stats) : core::format_rate(peer.rate), figures_text(sample), limit);
 }
 
+/// One peer may have several sessions. By its name, or else by its host; of those left out neither is known.
 std::string peers_text(const ProcessPicture& picture) {
-  return core::format_count(picture.peers.size() + picture.peers_left_out, "peer");
+  const std::size_t sessions = picture.peers.size() + picture.peers_left_out;
+  std::set<std::string> who;
+  for (const PeerPicture& peer : picture.peers)
+    who.insert(peer.name.empty() ? peer.address.substr(0, peer.address.rfind(':')) : peer.name);
+  if (who.size() == sessions) return core::format_count(sessions, "peer");
+  const std::string text = core::format_count(sessions, "session");
+  return picture.peers_left_out > 0 ? text : fmt::format("{} of {}", text, core::format_count(who.size(), "peer"));
 }
 
 std::string refused_text(const std::vector<RefusalPicture>& refused) {

@@ -52,6 +52,21 @@ TEST(Picture, IsTheSameAfterAJourneyAsJson) {
   EXPECT_EQ(back->clients_waiting, 2U);
 }
 
+TEST(Picture, CountsPeersAndNotTheirSessions) {
+  ProcessPicture made = picture();
+  EXPECT_THAT(to_text(made), HasSubstr("  1 peer, "));
+  made.peers = {peer(1, 1), peer(2, 1), peer(3, 1)};
+  EXPECT_THAT(to_text(made), HasSubstr("  3 sessions of 1 peer, "));
+  made.peers[2].name = "mail";
+  EXPECT_EQ(to_sentence(made).substr(0, 22), "3 sessions of 2 peers,");
+  made.peers[1].name = "db";
+  EXPECT_THAT(to_text(made), HasSubstr("  3 peers, "));
+  for (PeerPicture& each : made.peers) each.name.clear();
+  EXPECT_THAT(to_text(made), HasSubstr("  3 sessions of 1 peer, ")) << "one host";
+  made.peers_left_out = 2;
+  EXPECT_THAT(to_text(made), HasSubstr("  5 sessions, ")) << "of the rest nothing is known";
+}
+
 TEST(Picture, OfAPeerWithoutNameAndRoundTripSaysNull) {
   ProcessPicture made = picture();
   made.peers.front().name.clear();
@@ -141,7 +156,7 @@ TEST(Picture, OfTenThousandPeersShowsTheFastestAndFitsItsBound) {
   EXPECT_EQ(read.peers.size(), kMaxShownPeers);
   EXPECT_EQ(read.peers_left_out, 9'000U);
   for (const PeerPicture& shown : read.peers) EXPECT_GT(shown.number, 9'000U);
-  EXPECT_THAT(to_text(read), AllOf(HasSubstr("10000 peers"), HasSubstr("and 9000 slower ones")));
+  EXPECT_THAT(to_text(read), AllOf(HasSubstr("10000 sessions"), HasSubstr("and 9000 slower ones")));
 }
 
 TEST(Picture, IsReadByAPerson) {
