@@ -223,8 +223,9 @@ void SessionRun::conclude() {
   const bool is_unknown = error_ && signal_ == 0;
   if (is_unknown) console_.line("udtcat: " + describe(*error_), LineLevel::error);
   const bool is_cut = signal_ != 0 || status_ == ExitStatus::peer_lost;
-  if (is_cut && figures_ && rules_.after_cut != nullptr) say(rules_.after_cut);
-  if (says_summary_ && figures_) console_.line("udtcat: " + summary_line(end));
+  const bool goes_on = is_cut && verbosity_ >= 0 && rules_.after_cut != nullptr;
+  if ((says_summary_ || goes_on) && figures_) console_.line("udtcat: " + summary_line(end));
+  if (goes_on && figures_) say(rules_.after_cut);
   const Why limited_by = why_since({}, end.stats.evidence);
   if (says_why_ && figures_) console_.line("udtcat: " + limited_by.text);
   if (!stats_json_) return;

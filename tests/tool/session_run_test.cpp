@@ -65,7 +65,8 @@ TEST_F(SessionRunDeathTest, SaysHowToGoOnAfterACutOfWhatHadBegun) {
     run.finish(why);
     ::_exit(to_int(run.run()));
   };
-  EXPECT_EXIT(lose(true, kLost), ExitedWithCode(5), "silence .*\nudtcat: the same command goes on where .* cut\n$");
+  EXPECT_EXIT(lose(true, kLost), ExitedWithCode(5),
+              "silence .*\nudtcat: 42 B sent in .*\nudtcat: the same command goes on where .* cut\n$");
   EXPECT_EXIT(lose(false, kLost), ExitedWithCode(5), "^udtcat: hear from the peer: silence\n$");
   EXPECT_EXIT(lose(true, {Errc::local_write_failed, "write", "full"}), ExitedWithCode(7), "^udtcat: write: full\n$");
 }
