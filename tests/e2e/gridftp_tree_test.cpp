@@ -66,6 +66,24 @@ TEST_F(GridftpTreeTest, GoesToAndFromOurServer) {
   expect_same("tree", "theirs");
 }
 
+TEST_F(GridftpTreeTest, IsToldFromAFileByAHint) {
+  serve();
+  const auto complaint = [&](const Arguments& words) { return gridftp(words).errors; };
+  EXPECT_THAT(complaint({"get", ours("tree"), "got"}), HasSubstr("is a directory; -r gets directories"));
+  EXPECT_THAT(complaint({"get", "-r", ours("tree/file"), "got"}),
+              HasSubstr("not a directory; without -r, it gets a file"));
+  EXPECT_THAT(complaint({"put", "tree", ours("put")}), HasSubstr("is a directory; -r puts directories"));
+  EXPECT_THAT(complaint({"put", "-r", "tree/file", ours("put")}),
+              HasSubstr("not a directory; without -r, it puts a file"));
+}
+
+TEST_F(GridftpTreeTest, OverTcpIsNotMeasuredAsALineSays) {
+  serve();
+  const Ran ran = gridftp({"get", "--why", ours("tree/file"), "got"});
+  EXPECT_EQ(ran.status, kSuccess);
+  EXPECT_THAT(ran.errors, HasSubstr("--why: nobody measures a path over tcp; --over udt, or a key"));
+}
+
 TEST_F(GridftpTreeTest, GoesOverUdtAndSessions) {
   const std::string key = key_file();
   serve({"-k", key, "--protect", "clear"});

@@ -63,6 +63,18 @@ std::string unproved(const ClientOptions& options) {
   return what + ", unless the server is udtcat, which proves in the data session what it did";
 }
 
+/// Each server has words of its own for a directory where a file is meant, and for a file where a directory is.
+Error with_hint(Error error, const ClientOptions& options) {
+  const auto says = [&error](const char* words) { return error.cause.find(words) != std::string::npos; };
+  const char* const does = options.verb == Verb::get ? "gets" : "puts";
+  if (options.recursive && (says("ot a directory") || says("ot a dir")))
+    error.cause += fmt::format("; without -r, it {} a file", does);
+  if (!options.recursive && options.verb != Verb::copy &&
+      (says("s a directory") || says("egular file") || says("plain file")))
+    error.cause += fmt::format("; -r {} directories", does);
+  return error;
+}
+
 ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found, Console& console) {
   tool::SessionRun run(options, console, {.after_cut = tool::kSameCommand});
   auto transfer = options.transfer;
@@ -70,6 +82,9 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
   if (transfer.data.kind != DataKind::session || transfer.data.session.protection == Protection::clear)
     core::log().info("nothing is protected: neither the login nor the data");
   if (options.clear_control) console.line(unproved(options));
+  if (options.why && transfer.data.kind == DataKind::tcp)
+    core::log().warn(
+        "--why: nobody measures a path over tcp; --over udt, or a key, with a server that has it, is measured");
   const auto progress = std::make_shared<TransferProgress>();
   const auto watch = transfer.data.watch = std::make_shared<DataWatch>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
@@ -78,8 +93,8 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
     if (!progress->file_bytes) return std::nullopt;
     return tool::Amount{progress->done_bytes(), *progress->file_bytes};
   });
-  const auto conclude = [&run, progress](const Status& outcome) {
-    if (!outcome) return run.finish(outcome.error());
+  const auto conclude = [&run, &options, progress](const Status& outcome) {
+    if (!outcome) return run.finish(with_hint(outcome.error(), options));
     core::log().info("{} bytes moved, {} were there already", progress->bytes, progress->resumed_bytes);
     run.finish(std::nullopt);
   };
