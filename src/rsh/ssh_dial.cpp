@@ -19,6 +19,7 @@ namespace udtcat::rsh {
 
 namespace {
 
+constexpr const char* kTriesAgain = "--require-udp tries UDP again";
 constexpr std::chrono::milliseconds kQueryPatience{2'000};  // guess: it takes 5 ms, and a resolver's time at the most
 constexpr std::chrono::milliseconds kSshGrace{300};         // guess: the far end has ended, and ssh hears of it
 constexpr std::chrono::milliseconds kShowInterval{1'500};   // guess: somewhat longer than the far side is silent
@@ -76,9 +77,9 @@ void SshDial::recall() {
 /// The destination is known for what it is: not a packet is sent.
 void SshDial::start_plain() {
   boost::asio::post(run_.io(), lifetime_.guard([this] {
-    handlers_.on_plain(
-        {Errc::cannot_reach, fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
-         *finding_ == Finding::one_command ? "UDP needs a login that is a shell" : "--require-udp tries UDP again"});
+    handlers_.on_plain({Errc::cannot_reach,
+                        fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
+                        *finding_ == Finding::one_command ? "UDP needs a login that is a shell" : kTriesAgain});
   }));
 }
 
@@ -186,7 +187,7 @@ void SshDial::dial(const ConnectLine& line) {
   if (finding_ == Finding::udp_blocked || finding_ == Finding::udp_slow)
     return handlers_.on_no_session({Errc::cannot_reach,
                                     fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
-                                    "--require-udp tries again"});
+                                    kTriesAgain});
   candidates_ = candidates_of(line);
   if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it");
   for (const Endpoint& candidate : candidates_) core::log().info("trying udp {}", candidate.to_string());
@@ -236,8 +237,9 @@ void SshDial::on_no_answer(const std::string& cause) {
   handlers_.on_no_session({Errc::cannot_reach,
                            fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,
                                        core::format_duration(options_.connect_timeout), tried(), cause),
-                           fmt::format("let UDP port {} through to the far side, or choose others there by --port",
-                                       to_string(options_.ports))});
+                           fmt::format("let UDP port {} through to the far side, or choose others there by --port; for "
+                                       "an hour commands go over ssh at once, and {}",
+                                       to_string(options_.ports), kTriesAgain)});
 }
 
 }  // namespace udtcat::rsh

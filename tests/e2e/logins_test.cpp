@@ -10,6 +10,7 @@
 namespace udtcat::test::e2e {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -149,7 +150,9 @@ TEST_F(RshTest, LeavesNoSshBehindWhenItIsKilled) {
 
 TEST_F(RshTest, RemembersForAnHourThatUdpIsBlocked) {
   block_udp();
-  EXPECT_THAT(near("$RSH far true").errors, HasSubstr("no way to far by UDP"));
+  EXPECT_THAT(near("$RSH far true").errors,
+              AllOf(HasSubstr("no way to far by UDP"), HasSubstr("for an hour commands go over ssh at once"),
+                    HasSubstr("--require-udp tries UDP again")));
   const auto begin = Clock::now();
   const Ran again = near("echo in | $RSH far 'cat; exit 3'");
   EXPECT_LT(Clock::now() - begin, patience(2500ms)) << "without UDP's 3 s";

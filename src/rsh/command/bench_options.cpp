@@ -47,10 +47,9 @@ Status read_destination(const CommandLine& line, BenchOptions& options) {
   if (words.size() == 2) return tool::store(tool::host_and_port(words[0], words[1]), options.peer);
   if (words.size() != 1 || words.front().empty())
     return misplaced(fmt::format("bench and {} arguments", words.size()), "allowed: HOST PORT, or [USER@]HOST by ssh");
-  if (auto listener = parse_peer(words.front())) {
-    options.peer = std::move(*listener);
-    return {};
-  }
+  if (parse_peer(words.front()))
+    return tool::store(tool::remote_address_value("HOST:PORT", words.front()), options.peer);
+  UDTCAT_CHECK(check_destination(words.front()));
   options.by_ssh = true;
   options.ssh.destination = words.front();
   options.host = words.front().substr(words.front().rfind('@') + 1);

@@ -190,7 +190,10 @@ Result<Separated> separate(const Words& arguments) {
   }
   std::size_t destination = at;
   if (destination < arguments.size() && arguments[destination] == "--") ++destination;
-  if (destination < arguments.size()) separated.host = host_of(arguments[destination]);
+  if (destination < arguments.size()) {
+    UDTCAT_CHECK(check_destination(arguments[destination]));
+    separated.host = host_of(arguments[destination]);
+  }
   separated.of_ssh.insert(separated.of_ssh.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
   return separated;
 }
@@ -214,6 +217,15 @@ Status check_command(const RshOptions& options) {
 }
 
 }  // namespace
+
+Status check_destination(const std::string& text) {
+  const auto at = text.rfind('@');
+  const char* const wrong = at == 0                                            ? "a user is missing in front of the @"
+                            : at != std::string::npos && at + 1 == text.size() ? "a host is missing behind the @"
+                            : text.ends_with(':')                              ? "a host stands here without a colon"
+                                                                               : nullptr;
+  return wrong == nullptr ? Status{} : misplaced(fmt::format("\"{}\"", text), wrong);
+}
 
 Result<PortRange> parse_port_range(const std::string& text) {
   const auto malformed = [&] {

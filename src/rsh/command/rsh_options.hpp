@@ -17,6 +17,9 @@ namespace udtcat::rsh {
 /// "9000" or "9000-9100".  errors: Errc::bad_argument
 [[nodiscard]] Result<PortRange> parse_port_range(const std::string& text);
 
+/// Mistakes in [USER@]HOST that ssh answers with its usage, or with the name of no host.
+[[nodiscard]] Status check_destination(const std::string& text);
+
 struct RshOptions : RemoteCommandOptions {
   bool help = false;          ///< nothing else then
   bool daemon = false;        ///< no ssh: a daemon waits at the host

@@ -90,6 +90,9 @@ TEST(RshOptions, RefuseWhatHasNoMeaningHere) {
 
 TEST(RshOptions, NeedACommand) {
   EXPECT_THAT(complaint({"--daemon", "host"}), HasSubstr("none was given"));
+  EXPECT_THAT(complaint({"alice@", "true"}), HasSubstr("\"alice@\": a host is missing behind the @"));
+  EXPECT_THAT(complaint({"@host", "true"}), HasSubstr("a user is missing in front of the @"));
+  EXPECT_THAT(complaint({"host:", "true"}), HasSubstr("a host stands here without a colon"));
   EXPECT_TRUE(parse({"host"}).is_left_to_ssh()) << "a login shell";
 }
 
