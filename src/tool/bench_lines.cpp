@@ -37,8 +37,8 @@ void BenchLines::async_write(const std::string& line, WrittenHandler handler) {
 }
 
 std::size_t BenchBacklog::room(const ConnectionStats& now) {
-  constexpr std::uint64_t kLeastBytes = 32'768;  // guess: at 1 Mbit/s a quarter of a second
-  constexpr std::uint64_t kHeaderBytes = 44;     // spec: IPv4, UDP and UDT
+  constexpr std::uint64_t kLeastBytes = 8'192;  // guess: at 1 Mbit/s a fifteenth of a second
+  constexpr std::uint64_t kHeaderBytes = 44;    // spec: IPv4, UDP and UDT
   const std::uint64_t packets = now.packets_sent - now.packets_resent;
   if (!std::exchange(began_, true)) {
     packets_ = packets;
