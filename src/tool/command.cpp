@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <udtcat/crypto_setup.hpp>
+#include <udtcat/endpoint.hpp>
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
@@ -145,6 +146,13 @@ Asked help_on(const Commands& commands, Words topic) {
                    fmt::join(topic_names(), ", "), did_you_mean(name, with(names_of(commands), topic_names())))});
 }
 
+/// Of words that begin command lines; netcat's users look for one that listens.
+std::string meant_command(const std::string& typed, Words words) {
+  words.emplace_back("listen");
+  const std::string meant = did_you_mean(typed, words);
+  return meant == "; did you mean listen?" ? "; did you mean -l, as in udtcat -l 9000?" : meant;
+}
+
 /// Where `error` is about the first of `arguments`, or an option that is unknown behind it, the word that may be meant
 /// there, behind those of `command`.
 std::string meant_word(const Commands& commands, const Command& command, const Words& arguments, const Error& error) {
@@ -158,12 +166,29 @@ std::string meant_word(const Commands& commands, const Command& command, const W
     if (row.words.size() > at && std::equal(command.words.begin(), command.words.end(), row.words.begin()) &&
         row.options != nullptr && std::ranges::find(words, row.words[at]) == words.end())
       words.push_back(row.words[at]);
-  if (const std::string meant = did_you_mean(arguments.front(), words); !meant.empty()) return meant;
+  if (std::ranges::find(words, arguments.front()) != words.end()) return "";
+  if (const std::string meant = meant_command(arguments.front(), words); !meant.empty()) return meant;
   const std::string option = "--" + arguments.front();
   for (const DeclaredOption& each : command.options != nullptr ? command.options() : DeclaredOptions())
     if (std::ranges::find(each.names, option) != each.names.end()) return "; did you mean " + option + "?";
-  if (at > 0 || arguments.front().starts_with('-')) return "";
+  const bool is_place = arguments.front().find_first_not_of("0123456789") == std::string::npos ||
+                        arguments.front().find_first_of(":@./") != std::string::npos;
+  if (at > 0 || arguments.front().starts_with('-') || is_place) return "";
   return fmt::format("; the commands are {}", fmt::join(words, ", "));
+}
+
+/// A word before a port is a host; one that is found nowhere may be meant for a command, as in listn 9000.
+Status check_host(const Commands& commands, const Options& options) {
+  Words words;
+  for (const Command& row : commands)
+    if (row.options != nullptr && !row.words.empty()) words.push_back(row.words.front());
+  const std::string meant = meant_command(options.peer.host, words);
+  if (options.listens || meant.empty()) return {};
+  const SignalsLetThrough meanwhile;
+  auto found = resolve(options.peer, options.family);
+  if (found) return {};
+  found.error().cause += meant;
+  return tl::unexpected(std::move(found.error()));
 }
 
 Asked understand(const Commands& commands, Words arguments) {
@@ -175,6 +200,9 @@ Asked understand(const Commands& commands, Words arguments) {
   const Command& command = find_command(commands, arguments);
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(command.words.size()));
   Asked asked = understand_typed(commands, command, arguments);
+  const bool is_pipe = command.words.empty() && asked.job && *asked.job != nullptr && (*asked.job)->needs_key();
+  if (const Status found = is_pipe ? check_host(commands, (*asked.job)->options()) : Status{}; !found)
+    return {&command, tl::unexpected(found.error())};
   if (!asked.job) asked.job.error().cause += meant_word(commands, command, arguments, asked.job.error());
   return asked;
 }
@@ -192,7 +220,7 @@ Status tell(const Job& job, KeysAtHand at_hand) {
   return print(text);
 }
 
-ExitStatus carry_out(const Asked& asked, const char* const* argv, const JobContext& context) {
+ExitStatus carry_out(const Asked& asked, const Words& argv, const JobContext& context) {
   const auto fails = [&](Error error) {
     if (asked.blame) error = asked.blame(std::move(error));
     context.console.line("udtcat: " + error.message(), LineLevel::error);
@@ -216,8 +244,13 @@ ExitStatus carry_out(const Asked& asked, const char* const* argv, const JobConte
   if (!job.needs_key()) return job.run({}, context);
   auto found = find_or_ask_for_credentials(job.options(), std::move(at_hand));
   if (!found) return fails(found.error());
-  if (!found->generated && !found->where.empty()) core::log().info("the key is that of {}", found->where);
-  return job.run(std::move(*found), context);
+  const std::string key = found->generated || found->where.empty() ? "" : key_in_words(*found);
+  if (!key.empty()) core::log().info("the key is {}", key);
+  const ExitStatus status = job.run(std::move(*found), context);
+  // The one that was taken is not always the one that its user thinks of.
+  if (status == ExitStatus::refused && !key.empty())
+    core::log().error("our key was {}; -k FILE takes another, -k {} asks for one", key, kTerminal);
+  return status;
 }
 
 }  // namespace
@@ -233,14 +266,14 @@ const Command& find_command(const Commands& commands, const Words& arguments) {
   return *found;
 }
 
-int run(int argc, const char* const* argv, const Commands& commands) {
+int run(const Words& argv, const Commands& commands) {
   hold_signals();
   fill_standard_descriptors();
   const std::uint64_t core_limit_bytes = harden_process();
   ignore_crypto_configuration();
   // Static: threads of the library may log until the process ends.
   static Console console(STDERR_FILENO, is_journal(STDERR_FILENO));
-  Words words(argv + std::min(argc, 1), argv + argc);
+  Words words(argv.begin() + std::min<std::ptrdiff_t>(std::ssize(argv), 1), argv.end());
   if (!words.empty() && words.front() == kCompletionWord)
     return to_int(printed(completion(commands, {words.begin() + 1, words.end()}), console));
   auto asked = understand(commands, std::move(words));

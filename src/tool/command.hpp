@@ -71,6 +71,6 @@ using Commands = std::vector<Command>;
 /// Carries out the row of `commands` with the most words that begin the command line, which may stand in the file of
 /// --config, behind what the user's own file says. Says what the commands are where nothing, or `help`, is asked for.
 /// returns  the exit status; see exit_status.hpp
-[[nodiscard]] int run(int argc, const char* const* argv, const Commands& commands);
+[[nodiscard]] int run(const Words& argv, const Commands& commands);
 
 }  // namespace udtcat::tool

@@ -149,8 +149,12 @@ tl::unexpected<Error> CommandLine::unknown(const std::string& word) const {
   Words names;
   for (const CLI::Option* option : parser_->app.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  return misplaced("option \"" + word + "\"", fmt::format("unknown to {0}; see {0} --help{1}", command_,
-                                                          did_you_mean(word.substr(0, word.find('=')), names)));
+  // As netcat has it: -lp 9000.
+  const bool is_port = !word.starts_with("--") && word.find('p') != std::string::npos && names_option("-l");
+  return misplaced("option \"" + word + "\"",
+                   fmt::format("unknown to {0}; see {0} --help{1}", command_,
+                               is_port ? fmt::format("; the port follows -l itself, as in {} -l 9000", command_)
+                                       : did_you_mean(word.substr(0, word.find('=')), names)));
 }
 
 Status CommandLine::read(const Words& words) {
@@ -241,10 +245,38 @@ Result<HostPort> local_address_value(std::string_view option, const std::string&
   return address;
 }
 
+namespace {
+
+/// The mistake in `text`, which is no HOST:PORT.
+const char* wrong_in(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == text.size()) return "; a port is missing";
+  if (colon == 0) return "; a host is missing";
+  if (text.find(':') != colon && !text.starts_with('['))
+    return "; an IPv6 address stands in brackets, and alone has colons";
+  return "; a port is a number, 1 to 65535";
+}
+
+/// The key says who comes to a port, and no login.
+Result<HostPort> without_user(HostPort address) {
+  const auto at = address.host.rfind('@');
+  if (at == std::string::npos) return address;
+  const std::string host = address.host.substr(at + 1);
+  return bad_value("HOST", address.host,
+                   host.empty()
+                       ? "a name or an address; a host is missing behind the @"
+                       : fmt::format("a name or an address, as in {} {}; at a port the key says who comes, and "
+                                     "no user",
+                                     host, address.port));
+}
+
+}  // namespace
+
 Result<HostPort> remote_address_value(std::string_view option, const std::string& text) {
   auto address = parse_peer(text);
-  if (!address || address->port == 0) return bad_value(option, text, "HOST:PORT, as in localhost:80 or [::1]:80");
-  return address;
+  if (!address || address->port == 0)
+    return bad_value(option, text, fmt::format("HOST:PORT, as in localhost:80 or [::1]:80{}", wrong_in(text)));
+  return without_user(std::move(*address));
 }
 
 Result<HostPort> host_and_port(const std::string& host, const std::string& port) {
@@ -253,7 +285,7 @@ Result<HostPort> host_and_port(const std::string& host, const std::string& port)
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   const std::string name = bracketed ? host.substr(1, host.size() - 2) : host;
   if (name.empty() || name == "*") return bad_value("HOST", host, "a name or an address");
-  return HostPort{name, static_cast<std::uint16_t>(*number)};
+  return without_user({name, static_cast<std::uint16_t>(*number)});
 }
 
 }  // namespace udtcat::tool

@@ -68,6 +68,15 @@ Result<Key> parsed(std::string_view text, const std::string& from) {
   return key;
 }
 
+Result<FoundCredentials> asked_for(const Options& options, const AskForKey& ask, const std::string& hint) {
+  const std::string whose = options.listens ? "" : " of " + to_string(options.peer);
+  auto typed = ask("Key" + whose + (hint.empty() ? "" : " (" + hint + ")") + ": ");
+  if (!typed && !hint.empty()) typed.error().cause += "; " + hint;
+  if (!typed) return tl::unexpected(std::move(typed.error()));
+  UDTCAT_TRY(Key key, parsed(typed->view(), "the key typed"));
+  return as_shared(options, std::move(key), "the terminal");
+}
+
 }  // namespace
 
 std::optional<core::SecretText> take_environment_key() {
@@ -99,7 +108,9 @@ std::optional<std::string> users_key_file() {
 
 Result<FoundCredentials> find_credentials(const Options& options, KeysAtHand at_hand, const AskForKey& ask) {
   if (options.session.protection == Protection::clear) return FoundCredentials{};
-  if (const auto& file = file_of_key(options, at_hand)) return in_file(options, *file);
+  const auto& named = file_of_key(options, at_hand);
+  if (named == kTerminal) return asked_for(options, ask, {});
+  if (named) return in_file(options, *named);
   if (at_hand.environment) {
     const std::string variable = std::string("$") + kKeyVariable;
     UDTCAT_TRY(Key key, parsed(at_hand.environment->view(), variable));
@@ -114,11 +125,12 @@ Result<FoundCredentials> find_credentials(const Options& options, KeysAtHand at_
     UDTCAT_TRY(Key key, Key::generate());
     return FoundCredentials{.credentials = std::move(key), .generated = true, .where = "a new one"};
   }
-  auto typed = ask("Key of " + to_string(options.peer) + (hint.empty() ? "" : " (" + hint + ")") + ": ");
-  if (!typed && !hint.empty()) typed.error().cause += "; " + hint;
-  if (!typed) return tl::unexpected(std::move(typed.error()));
-  UDTCAT_TRY(Key key, parsed(typed->view(), "the key typed"));
-  return FoundCredentials{.credentials = std::move(key), .where = "the terminal"};
+  return asked_for(options, ask, hint);
+}
+
+std::string key_in_words(const FoundCredentials& found) {
+  const bool is_pair = found.credentials && found.credentials->pair() != nullptr;
+  return fmt::format("the {} of {}", is_pair ? "key pair" : "shared key", found.where);
 }
 
 }  // namespace udtcat::tool

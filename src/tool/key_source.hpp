@@ -19,6 +19,7 @@
 namespace udtcat::tool {
 
 inline constexpr const char* kKeyVariable = "UDTCAT_KEY";
+inline constexpr const char* kTerminal = "/dev/tty";  ///< as the file of a key: a person is asked
 
 /// The key in the environment, which is then without it; its memory, which other processes of this user can read in
 /// /proc, is overwritten. An empty variable counts as none.
@@ -51,7 +52,10 @@ struct FoundCredentials {
 /// there.
 [[nodiscard]] std::optional<std::string> users_key_file();
 
-/// Asks a person. Called only for a connector with no other key.
+/// "the shared key of FILE", for people.
+[[nodiscard]] std::string key_in_words(const FoundCredentials& found);
+
+/// Asks a person. Called for a connector with no other key, and where the terminal is named as its file.
 using AskForKey = std::function<Result<core::SecretText>(const std::string& question)>;
 
 /// Takes the environment's text so that it is erased here: from now on the key is in one place.

@@ -25,7 +25,9 @@ Status read_operands(const CommandLine& line, PipeOptions& options) {
   const Words& words = line.operands();
   options.listens = options.shows_new_key = line.has("-l");
   if (options.listens) {
-    if (words.size() != 1) return misplaced("-l", "needs one argument, [ADDR:]PORT, as in 9000 or 192.0.2.1:9000");
+    if (words.size() != 1)
+      return misplaced(words.empty() ? "-l" : fmt::format("-l \"{}\"", fmt::join(words, " ")),
+                       "needs one argument, [ADDR:]PORT, as in 9000 or 192.0.2.1:9000");
     options.form = forwards(line) ? Form::forward : Form::listen;
     return store(local_address_value("-l", words.front()), options.local);
   }
@@ -34,14 +36,21 @@ Status read_operands(const CommandLine& line, PipeOptions& options) {
     const Words written = line.written();
     return written.empty() ? Status{} : misplaced("keygen and " + written.front(), "udtcat keygen has no options");
   }
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (words.size() > 1 && words.front() == "keygen" && !std::ranges::all_of(words[1], is_digit))
+    return misplaced(fmt::format("arguments \"{}\"", fmt::join(words, " ")),
+                     fmt::format("a key is printed, as in (umask 077; udtcat keygen > {0}); a key pair is made by "
+                                 "udtcat keygen --pair {0}",
+                                 words[1]));
   options.form = forwards(line) ? Form::forward : Form::connect;
   if (words.size() == 1 && words.front().find(':') != std::string::npos)
     return store(remote_address_value("HOST:PORT", words.front()), options.peer);
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const bool has_port = words.size() == 2 && std::ranges::count(words[0], ':') == 1;  // an IPv6 address has more
+  const bool is_port = words.size() == 1 && std::ranges::all_of(words[0], is_digit);
   if (words.size() == 1)
     return misplaced(fmt::format("arguments \"{}\"", words[0]),
-                     fmt::format("a port is missing, as in udtcat {} 9000; {}", words[0], kForms));
+                     is_port ? fmt::format("a host is missing, as in udtcat HOST {0}; udtcat -l {0} waits", words[0])
+                             : fmt::format("a port is missing, as in udtcat {} 9000; {}", words[0], kForms));
   if (words.size() != 2 || has_port || !std::ranges::all_of(words[1], is_digit))
     return misplaced(words.empty() ? "no arguments" : fmt::format("arguments \"{}\"", fmt::join(words, " ")), kForms);
   return store(host_and_port(words[0], words[1]), options.peer);
@@ -164,6 +173,7 @@ void add_stream_options(CommandLine& line, PipeOptions& options) {
   line.check([&]() -> Status {
     options.session.sends = !line.has("--recv-only");
     options.session.receives = !line.has("--send-only");
+    options.is_chat = !options.exec;
     if (line.has("--recv-only") && line.has("--rate"))
       return misplaced("--rate and --recv-only", "it limits what is sent: give it to the end that sends");
     return {};
@@ -177,7 +187,6 @@ void add_pipe_options(CommandLine& line, PipeOptions& options) {
   line.value("--config", [](const std::string& path) -> Status {
     return misplaced("--config " + path, "it comes first, as in udtcat --config FILE, and then only options");
   });
-  line.refuse("-p", "the port follows -l itself, as in udtcat -l 9000");
   line.question("-V,--version", options.asks_version);
   line.check([&] { return check_plain(line, options); });
   line.check([&] { return check_places(line, options); });

@@ -64,7 +64,7 @@ bool is_ourselves(const std::filesystem::path& own, const std::filesystem::path&
 
 }  // namespace
 
-Status become_program_with(TransportKind kind, const char* const* argv, std::uint64_t core_limit_bytes) {
+Status become_program_with(TransportKind kind, const std::vector<std::string>& argv, std::uint64_t core_limit_bytes) {
   if (has_transport(kind)) return {};
   std::error_code error;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -72,7 +72,10 @@ Status become_program_with(TransportKind kind, const char* const* argv, std::uin
   std::string reason = "it is this program, which has no libudt";
   if (!is_ourselves(own, other)) {
     core::allow_core_dumps(core_limit_bytes);
-    std::ignore = ::execv(other.c_str(), const_cast<char* const*>(argv));  // exec() promises not to write
+    std::vector<char*> words;
+    for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));  // exec() does not write
+    words.push_back(nullptr);
+    std::ignore = ::execv(other.c_str(), words.data());
     reason = core::errno_text(errno);
   }
   return fail(Errc::bad_argument, "use --transport libudt by running " + other.string(),

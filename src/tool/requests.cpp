@@ -14,6 +14,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "tool/key_source.hpp"
 #include "tool/shell_words.hpp"
 #include "tool/terminal_prompt.hpp"
 
@@ -141,6 +142,12 @@ std::string invitation(const Options& options, const std::string& host, std::uin
                      fmt::arg("names", names), fmt::arg("options", agreed));
 }
 
+std::string instruction(const std::vector<Endpoint>& locals) {
+  const bool is_local = std::ranges::all_of(locals, &Endpoint::is_loopback);
+  return fmt::format("run on {}, where it asks for the key (for sure with -k {}):",
+                     is_local ? "this host, as no other reaches it" : "the other host", kTerminal);
+}
+
 Status announce_listener(const Options& options, const std::optional<Key>& new_key, const Listener& listener,
                          Console& console) {
   const auto locals = listener.local_endpoints();
@@ -158,7 +165,7 @@ Status announce_listener(const Options& options, const std::optional<Key>& new_k
   // First: without a terminal to show the key on there is no listener.
   const core::SecretText text(new_key->reveal_text());
   UDTCAT_CHECK(show_on_terminal("Key, shown only here: ", text));
-  console.line(fmt::format("udtcat: {}; run on the other host, where it asks for the key:", listening));
+  console.line(fmt::format("udtcat: {}; {}", listening, instruction(locals)));
   const std::uint16_t port = locals.empty() ? options.local.port : locals.front().port();
   console.line(invitation(options, advertised_host(locals, interface_addresses()), port));
   return {};

@@ -47,4 +47,7 @@ namespace udtcat::tool {
 /// "udtcat 192.0.2.1 9000", with the options in which both ends must agree: Options::counterpart, filled in.
 [[nodiscard]] std::string invitation(const Options& options, const std::string& host, std::uint16_t port);
 
+/// The words before it, for a listener with a new key at `locals`. Another key at hand there would be taken unasked.
+[[nodiscard]] std::string instruction(const std::vector<Endpoint>& locals);
+
 }  // namespace udtcat::tool

@@ -124,7 +124,7 @@ TEST_F(UsersFiles, HoldTheKeyOfBothEnds) {
       udtcat({host_ + ":" + std::to_string(port_), "-v"}, {.in = open_for_reading(file.path()), .key = ""});
   expect_exit(connector, kSuccess);
   expect_exit(listener, kSuccess);
-  expect_says(connector, "the key is that of " + (home_ / ".config/udtcat/key").string());
+  expect_says(connector, "the key is the shared key of " + (home_ / ".config/udtcat/key").string());
   EXPECT_EQ(count_lines(listener, "Key, shown only here"), 0);
 }
 

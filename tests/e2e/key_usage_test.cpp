@@ -112,6 +112,15 @@ TEST_F(KeyUsage, WithoutAnyAndWithoutATerminalAListenerSaysHowToMakeOneAndLogsNo
   EXPECT_EQ(count_lines(listener, "udtcat1-"), 0) << listener.errors();
 }
 
+TEST_F(KeyUsage, ThatIsRefusedIsNamedByWhereItWasFound) {
+  const Process listener = listen();
+  home_.write(".config/udtcat/key", make_key());
+  Process connector = connect({.key = ""});
+  expect_exit(connector, kRefused, kAtOnce);
+  expect_says(connector, "our key was the shared key of " + (home_.path() / ".config/udtcat/key").string());
+  expect_says(connector, "-k /dev/tty asks for one");
+}
+
 /// Two ends that ask for different things.
 class LevelMismatch : public UdtcatTest, public testing::WithParamInterface<std::pair<std::string, std::string>> {};
 

@@ -42,6 +42,9 @@ const std::vector<Mistake> kMistakes = {
     {"CheckWithoutDashes", {"check"}, {"did you mean --check?"}},
     {"CommandThatIsNone", {"doctor"}, {"the commands are keygen, status, ", "a port is missing"}},
     {"PortAsOfNetcat", {"-lp", "9000"}, {"-p", "the port follows -l itself"}},
+    {"CommandMistypedBeforeItsOptions", {"recieve", "-l", "9000"}, {"did you mean receive?"}},
+    {"FileOfAKey", {"keygen", "key"}, {"udtcat keygen > key", "udtcat keygen --pair key"}},
+    {"PlaceWithoutPort", {"far:"}, {"a port is missing"}},
     {"HostWithoutPort", {"far"}, {"a port is missing, as in udtcat far 9000"}},
     {"DeleteOfRsync", {"send", "--delete", "d", "far:"}, {"--delete", "udr rsync --delete does that"}},
     {"ExcludeOfRsync", {"send", "--exclude=*.o", "d", "far:"}, {"udr rsync --exclude does that"}},
@@ -81,6 +84,15 @@ INSTANTIATE_TEST_SUITE_P(Of, UsageMistake, testing::ValuesIn(kMistakes),
                          [](const auto& chosen) { return chosen.param.name; });
 
 class Usage : public UdtcatTest {};
+
+TEST_F(Usage, AHostThatIsNotFoundMayHaveBeenMeantForACommand) {
+  for (const auto& [typed, meant] :
+       {std::pair("recieve", "did you mean receive?"), std::pair("listn", "udtcat -l 9000?")}) {
+    Process process = udtcat({typed, "9000"}, {.key = ""});
+    expect_exit(process, kUnreachable, patience(20s));
+    expect_says(process, meant);
+  }
+}
 
 TEST_F(Usage, VersionIsPrintedOnStdout) {
   const Ran ran = run({.argv = {UDTCAT_BINARY, "--version"}});

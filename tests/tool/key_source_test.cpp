@@ -152,6 +152,19 @@ class FindCredentials : public testing::Test {
   std::string question_;
 };
 
+TEST_F(FindCredentials, FromAPersonWhereTheTerminalIsNamedForAFileWhateverElseThereIs) {
+  user_.write("key", Key::generate()->reveal_text());
+  options_.key_file = kTerminal;
+  typed_ = kKeyText;
+  const auto found = find(core::SecretText(Key::generate()->reveal_text()));
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_EQ(found->credentials->shared()->reveal_text(), kKeyText);
+  EXPECT_EQ(question_, "Key of example.org:9000: ");
+  EXPECT_EQ(key_in_words(*found), "the shared key of the terminal");
+  options_.peers_file = "peers";
+  EXPECT_FALSE(find()) << "which is for key pairs";
+}
+
 /// A user with a key pair in his directory.
 class FindPairCredentials : public FindCredentials {
  protected:
@@ -178,7 +191,9 @@ TEST_F(FindPairCredentials, OfTheUserForAListenerWhoseKeyIsGiven) {
 
 TEST_F(FindPairCredentials, OfTheUserForAListenerThatHisPeersFileKnows) {
   know("example.org");
-  expect_pair_for_db(find());
+  const auto found = find();
+  expect_pair_for_db(found);
+  EXPECT_THAT(key_in_words(*found), AllOf(HasSubstr("the key pair of "), HasSubstr("identity")));
 }
 
 TEST_F(FindPairCredentials, OfTheUserForTheOnePlaceThatHisPeersFileKnows) {

@@ -54,7 +54,29 @@ TEST(Options, NameTheNearestWhereOneIsUnknown) {
   EXPECT_THAT(complaint("h 1 --frobnicate"), testing::Not(HasSubstr("did you mean")));
   EXPECT_THAT(complaint("far"), HasSubstr("a port is missing, as in udtcat far 9000"));
   EXPECT_THAT(complaint("-lp 9000"), HasSubstr("the port follows -l itself, as in udtcat -l 9000"));
+  EXPECT_THAT(complaint("-lnvp 9000"), HasSubstr("the port follows -l itself, as in udtcat -l 9000"));
+  EXPECT_THAT(complaint("9000"), HasSubstr("a host is missing, as in udtcat HOST 9000; udtcat -l 9000 waits"));
+  EXPECT_THAT(complaint("keygen /tmp/x"),
+              HasSubstr("udtcat keygen > /tmp/x); a key pair is made by udtcat keygen --pair /tmp/x"));
+  EXPECT_THAT(complaint("recieve -l 9000"), HasSubstr("-l \"recieve 9000\": needs one argument"));
   EXPECT_THAT(complaint("send file"), HasSubstr("arguments \"send file\": allowed: HOST PORT"));
+}
+
+TEST(Options, SayWhichPartOfAPlaceIsWrong) {
+  const auto complaint = [](const char* line) { return parse(words_of(line)).error().message(); };
+  EXPECT_THAT(complaint("h:"),
+              HasSubstr("\"h:\": allowed: HOST:PORT, as in localhost:80 or [::1]:80; a port is missing"));
+  EXPECT_THAT(complaint(":1"), HasSubstr("a host is missing"));
+  EXPECT_THAT(complaint("h:port:extra"), HasSubstr("an IPv6 address stands in brackets"));
+  EXPECT_THAT(complaint("h:ninety"), HasSubstr("a port is a number, 1 to 65535"));
+  EXPECT_THAT(complaint("alice@ 1"), HasSubstr("a host is missing behind the @"));
+  for (const char* line : {"alice@h 1", "alice@h:1"})
+    EXPECT_THAT(complaint(line), HasSubstr("as in h 1; at a port the key says who comes, and no user")) << line;
+}
+
+TEST(Options, OfAPipeAreForPeopleWhoTypeUnlessACommandIsThere) {
+  EXPECT_TRUE(good("h 1").is_chat);
+  EXPECT_FALSE(good("h 1 --exec cat").is_chat);
 }
 
 TEST(Options, OfKeygenAreNone) {
@@ -308,7 +330,7 @@ const std::vector<Refusal> kRefusals{
     {"h", "arguments \"h\"", "HOST PORT"},
     {"h 1 2", "arguments \"h 1 2\"", "HOST PORT"},
     {"-l", "-l", "[ADDR:]PORT"},
-    {"-l ::1 9000", "-l", "one argument"},
+    {"-l ::1 9000", "-l \"::1 9000\"", "one argument"},
     {"h 1 --colour", "option \"--colour\"", "udtcat --help"},
     {"h 1 --lanes", "option --lanes", "needs a value"},
     {"h 1 --key-file --verbose", "option --key-file", "needs a value"},

@@ -57,6 +57,14 @@ TEST(Invitation, TellsAddressesForOthersFromTheRest) {
     EXPECT_FALSE(is_global_unicast(endpoints({not_usable}).front())) << not_usable;
 }
 
+TEST(Invitation, IsForThisHostWhereNoOtherReachesIt) {
+  EXPECT_THAT(instruction(endpoints({"127.0.0.1", "::1"})), testing::HasSubstr("run on this host, as no other"));
+  for (const char* reached : {"0.0.0.0", "192.0.2.1", "::"})
+    EXPECT_THAT(instruction(endpoints({reached})), testing::HasSubstr("run on the other host")) << reached;
+  EXPECT_THAT(instruction(endpoints({"0.0.0.0"})), testing::HasSubstr("for sure with -k /dev/tty"))
+      << "it may have a key of its own";
+}
+
 class InvitationCommand : public testing::Test {
  protected:
   [[nodiscard]] std::string command() const { return invitation(options_, "192.0.2.1", 9000); }
