@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "files/byte_ranges.hpp"
+#include "gridftp/client/stored_file.hpp"
 #include "gridftp/dialogue/data_port.hpp"
 #include "gridftp/dialogue/reply.hpp"
 #include "gridftp/dialogue/url.hpp"
@@ -32,6 +33,7 @@ void read_replies(std::string_view text) {
       std::ignore = passive_port(**reply);
       const auto server = parse_extended_port("|2|::1|2811|").value();
       if (const auto port = extended_passive_port(**reply, server)) require(port->port() != 0);
+      if (const auto listed = parse_listed_file(**reply)) require(is_same_path(listed->path, listed->path));
       if (const auto ports = striped_passive_ports(**reply)) require(!ports->empty() && ports->size() <= kMaxDataPorts);
     }
   }

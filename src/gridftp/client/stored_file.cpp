@@ -19,11 +19,13 @@ bool is_beyond_ascii(char each) { return static_cast<unsigned char>(each) >= 0x8
 
 /// Takes the last name off; empty: there is none.
 std::string_view take_name(std::string_view& path) {
-  while (path.ends_with('/')) path.remove_suffix(1);
-  const auto slash = path.rfind('/');
-  const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  path.remove_suffix(name.size());
-  return name == "." ? take_name(path) : name;
+  std::string_view name = ".";
+  while (name == "." && !path.empty()) {
+    while (path.ends_with('/')) path.remove_suffix(1);
+    name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+    path.remove_suffix(name.size());
+  }
+  return name == "." ? std::string_view() : name;
 }
 
 tl::unexpected<Error> lost(std::string doing, std::string cause) {
