@@ -73,7 +73,7 @@ struct BenchTally {
 inline constexpr std::chrono::milliseconds kBetweenLooks{5};  // guess: below most round trips, and no load
 
 /// Bytes that were given to the session and have not left this host: no more than leaves within two looks, since all of
-/// them still have to arrive when the time is over. By the packets sent, of which a few are smaller than they count here.
+/// them still have to arrive when the time is over. By the packets sent, of which a few are smaller than is reckoned.
 class BenchBacklog {
  public:
   /// The bytes that may be given now. Asked at every look, each time for what left since the last.
