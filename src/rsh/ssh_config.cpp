@@ -5,12 +5,14 @@
 #include <array>
 #include <csignal>
 #include <functional>
+#include <set>
 #include <span>
 #include <sstream>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <boost/asio/io_context.hpp>
@@ -18,6 +20,7 @@
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/descriptor.hpp"
+#include "tool/requests.hpp"
 
 namespace udtcat::rsh {
 
@@ -68,10 +71,14 @@ bool SshConfig::finds_master() const {
   return probe.is_open() && ::connect(probe.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-std::string destination_key(const SshConfig& config, const std::string& ports) {
+std::string destination_key(const SshConfig& config, const std::string& ports, const std::vector<Endpoint>& own) {
+  // Our addresses stand for the network that we are in: the way there now would take the resolver, or a proxy, to know.
+  std::set<std::string> addresses;
+  for (const Endpoint& address : own)
+    if (tool::is_global_unicast(address)) addresses.insert(address.host_to_string());
   // Another build may hash otherwise: what was remembered is forgotten then.
-  std::string key = fmt::format("{}@{}:{}/{}#{:x}", config.user, config.hostname, config.port, ports,
-                                std::hash<std::string>()(config.credentials));
+  const auto hash = std::hash<std::string>()(fmt::format("{}{}", config.credentials, fmt::join(addresses, " ")));
+  std::string key = fmt::format("{}@{}:{}/{}#{:x}", config.user, config.hostname, config.port, ports, hash);
   std::ranges::replace_if(
       key, [](char c) { return c <= ' '; }, '_');
   return key;

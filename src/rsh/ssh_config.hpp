@@ -6,6 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <udtcat/endpoint.hpp>
 
 #include "lib/bridge/child_process.hpp"
 
@@ -29,8 +32,11 @@ struct SshConfig {
   [[nodiscard]] bool finds_master() const;
 };
 
-/// A word for what it leads to, by which that is remembered. Other keys may lead to another login.
-[[nodiscard]] std::string destination_key(const SshConfig& config, const std::string& ports);
+/// A word for what it leads to, by which that is remembered. Other keys may lead to another login, and UDP goes another
+/// way in another network.
+/// own   this host's addresses
+[[nodiscard]] std::string destination_key(const SshConfig& config, const std::string& ports,
+                                          const std::vector<Endpoint>& own);
 
 /// output   lines "name value"
 [[nodiscard]] std::optional<SshConfig> parse_ssh_config(std::string_view output);

@@ -14,6 +14,7 @@
 #include "rsh/bootstrap_script.hpp"
 #include "rsh/pushed_program.hpp"
 #include "rsh/user_shell.hpp"
+#include "tool/requests.hpp"
 
 namespace udtcat::rsh {
 
@@ -69,9 +70,9 @@ Status SshDial::start() {
 /// Asks ssh what it would do, and the last hour how that went.
 void SshDial::recall() {
   if (is_openssh(call_)) config_ = ask_ssh(ssh_request(query_words(call_)), kQueryPatience);
-  const auto memory = WayMemory::of_user();
-  if (!options_.tries_udp && config_ && memory)
-    finding_ = memory->find(destination_key(*config_, to_string(options_.ports)));
+  if (config_)
+    memory_ = WayMemory::of_user(destination_key(*config_, to_string(options_.ports), tool::interface_addresses()));
+  if (!options_.tries_udp && memory_) finding_ = memory_->find();
 }
 
 /// The destination is known for what it is: not a packet is sent.
@@ -97,13 +98,11 @@ void SshDial::on_foreign(const Bootstrap::Foreign& foreign) {
 }
 
 void SshDial::remember(Finding finding) const {
-  const auto memory = WayMemory::of_user();
-  if (config_ && memory) memory->note(destination_key(*config_, to_string(options_.ports)), finding);
+  if (memory_) memory_->note(finding);
 }
 
 void SshDial::forget_findings() const {
-  const auto memory = WayMemory::of_user();
-  if (config_ && memory) memory->forget(destination_key(*config_, to_string(options_.ports)));
+  if (memory_) memory_->forget();
 }
 
 /// Whether other commands may go through our ssh's connection, which then outlives ours.

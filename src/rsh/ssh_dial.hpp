@@ -104,7 +104,8 @@ class SshDial {
   const SshCall call_;
   std::optional<SshConfig> config_;  // none: ssh does not say
   bool uses_master_ = false;
-  std::optional<Finding> finding_;  // of the last hour
+  std::optional<WayMemory> memory_;  // none: of what cannot be named, or by nobody
+  std::optional<Finding> finding_;   // of the last hour
   std::vector<Endpoint> candidates_;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<Dialer> dialer_;

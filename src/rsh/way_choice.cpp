@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/way_choice.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace udtcat::rsh {
@@ -8,7 +9,7 @@ namespace udtcat::rsh {
 namespace {
 
 BitRate rate_between(const WayChoice::Sample& from, const WayChoice::Sample& to) {
-  return BitRate::from_bytes_per(to.bytes_taken - from.bytes_taken, to.at - from.at);
+  return BitRate::from_bytes_per(to.bytes_carried - from.bytes_carried, to.at - from.at);
 }
 
 bool is_faster(BitRate rate, BitRate than) {
@@ -26,7 +27,8 @@ WayChoice::Move WayChoice::next(const Sample& sample) {
 
 void WayChoice::on_way(const Sample& sample) {
   way_began_ = way_began_ ? last_ : sample;
-  begin_window(sample);
+  begin_window(sample.on_ssh ? *way_began_ : sample);
+  best_on_ssh_ = {};
   asked_at_.reset();
 }
 
@@ -46,9 +48,11 @@ WayChoice::Move WayChoice::on_udp(const Sample& sample) {
     asked_at_.reset();
     return Move::to_udp;
   }
+  if (slow_rate_ && may_judge_anew(sample)) begin_window(sample);
   if (slow_rate_ || sample.at - half_began_->at < kHalfWindow) return Move::none;
   const Sample half = *std::exchange(half_began_, sample);
-  if (is_silent(half, sample)) {
+  // An outage is no rate.
+  if (sample.bytes_carried == half.bytes_carried) {
     begin_window(sample);
     return Move::none;
   }
@@ -61,24 +65,15 @@ WayChoice::Move WayChoice::on_udp(const Sample& sample) {
 
 void WayChoice::begin_window(const Sample& sample) { window_began_ = half_began_ = sample; }
 
-/// An outage is no rate; but a slow path loses the peer's reports, too. The receiving end sees whole blocks only, which
-/// may take seconds.
-bool WayChoice::is_silent(const Sample& before, const Sample& sample) {
-  const auto arrived = static_cast<double>(sample.packets_sent - before.packets_sent) -
-                       static_cast<double>(sample.packets_lost - before.packets_lost);
-  return sample.sends && sample.bytes_taken == before.bytes_taken && sample.packets_late == before.packets_late &&
-         arrived < kFewPackets;
-}
-
 bool WayChoice::is_slow(const Sample& before, const Sample& sample) {
   const BitRate rate = rate_between(before, sample);
   if (rate.bits_per_second() >= kSlow.bits_per_second() || sample.loses_by_chance) return false;
+  const auto carried = static_cast<double>(sample.bytes_carried - before.bytes_carried);
   // A report waits for the data before it, so that a slow path shows at the receiving end, too.
-  if (sample.has_unreported && sample.reported == before.reported) return true;
+  if (sample.reported == before.reported && carried > kFewPackets * kPacketBytes) return true;
   // At that end packets that were sent again are late.
   const auto late = static_cast<double>(sample.packets_late - before.packets_late);
-  const auto taken = static_cast<double>(sample.bytes_taken - before.bytes_taken);
-  if (late >= kManyLate && late * kPacketBytes >= kRepaired * taken) return true;
+  if (late >= kManyLate && late * kPacketBytes >= kRepaired * carried) return true;
   // Of a command that has little to say the rate says nothing of the path.
   if ((sample.held_by_path - before.held_by_path) * 5 < (sample.at - before.at) * 2) return false;
   if (rate.bits_per_second() < kVerySlow.bits_per_second()) return true;
@@ -88,29 +83,31 @@ bool WayChoice::is_slow(const Sample& before, const Sample& sample) {
 }
 
 WayChoice::Move WayChoice::on_ssh(const Sample& sample) {
+  measure_ssh(sample);
   if (!sample.answers) return ask(sample, Move::to_udp);
-  const Duration elapsed = sample.at - way_began_->at;
-  if (compares_ && elapsed >= kTrial) {
+  if (compares_ && sample.at - way_began_->at >= kTrial) {
     compares_ = false;  // the trial is over
     if (!ssh_is_faster()) return ask(sample, Move::to_udp);
   }
-  if (elapsed < kReturnAfter || returns_ >= (slow_rate_ ? 1 : kReturns)) return Move::none;
-  ++returns_;
-  slow_rate_.reset();  // judged anew
-  way_began_ = sample;
-  return Move::to_udp;
+  return may_judge_anew(sample) ? Move::to_udp : Move::none;
 }
 
-/// Before the trial is over less is believed: what UDP had brought before may have been reported since.
-bool WayChoice::ssh_is_faster() const {
-  constexpr std::chrono::seconds kReportedLate{2};
-  constexpr auto kLeastRate = BitRate::from_bits_per_second(1'000'000);  // guess: less is known of no path
-  if (slow_rate_ && compares_ && last_.on_ssh) {
-    const BitRate slow = slow_rate_->bits_per_second() > kLeastRate.bits_per_second() ? *slow_rate_ : kLeastRate;
-    const Duration time = last_.at - way_began_->at + kReportedLate;
-    return is_faster(BitRate::from_bytes_per(last_.bytes_taken - way_began_->bytes_taken, time), slow);
-  }
-  return slow_rate_ && last_.on_ssh && is_faster(rate_between(*way_began_, last_), *slow_rate_);
+bool WayChoice::may_judge_anew(const Sample& sample) {
+  if (sample.at - way_began_->at < kReturnAfter || returns_ >= (slow_rate_ ? 1 : kReturns)) return false;
+  ++returns_;
+  slow_rate_.reset();
+  way_began_ = sample;
+  return true;
 }
+
+/// By the best second: in the others there may have been nothing to carry. A shorter time counts as a second.
+void WayChoice::measure_ssh(const Sample& sample) {
+  const Duration elapsed = std::max<Duration>(sample.at - half_began_->at, kHalfWindow);
+  const auto rate = BitRate::from_bytes_per(sample.bytes_carried - half_began_->bytes_carried, elapsed);
+  if (rate.bits_per_second() > best_on_ssh_.bits_per_second()) best_on_ssh_ = rate;
+  if (sample.at - half_began_->at >= kHalfWindow) half_began_ = sample;
+}
+
+bool WayChoice::ssh_is_faster() const { return slow_rate_ && last_.on_ssh && is_faster(best_on_ssh_, *slow_rate_); }
 
 }  // namespace udtcat::rsh

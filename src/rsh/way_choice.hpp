@@ -14,7 +14,7 @@ namespace udtcat::rsh {
 ///
 ///   on UDP ── the peer is silent ──► to ssh ── kReturnAfter, kReturns times ──► to UDP, where that answers
 ///     └── slow for two seconds, as it seems by the path's doing and not by chance ──► to ssh
-///             ── no faster there within kTrial ──► to UDP
+///             ── no faster there within kTrial ──► to UDP, where that is judged anew after kReturnAfter, once
 ///   on ssh ── the peer is silent ──► to UDP, where that answers
 ///
 /// Threads: unsynchronised; time is a parameter.
@@ -32,7 +32,7 @@ class WayChoice {
   /// Also without a loss: a limit that was found is kept to.
   static constexpr BitRate kVerySlow = BitRate::from_bits_per_second(10'000'000);  // guess: 3 s of it are little
   static constexpr std::uint64_t kEnoughPackets = 50;                              // guess: of fewer one lost is chance
-  static constexpr double kFewPackets = 10;                                        // guess: of an outage's probes
+  static constexpr double kFewPackets = 10;      // guess: of fewer an idle session's words may be
   static constexpr double kManyLate = 20;        // guess: of fewer some were sent twice
   static constexpr double kPacketBytes = 1'400;  // guess: of payload
   static constexpr double kRepaired = 0.2;       // guess: of what arrives; chance takes less
@@ -44,10 +44,8 @@ class WayChoice {
     TimePoint at;
     bool on_ssh = false;
     bool answers = true;
-    bool sends = false;                     ///< more than it receives
     std::chrono::microseconds reported{0};  ///< EndEvidence::elapsed of the last report that came
-    bool has_unreported = false;            ///< we have taken more than the peer has reported to have sent
-    std::uint64_t bytes_taken = 0;          ///< by the consumers
+    std::uint64_t bytes_carried = 0;        ///< ConnectionStats::bytes_carried
     std::uint64_t packets_sent = 0;
     std::uint64_t packets_lost = 0;
     std::uint64_t packets_late = 0;             ///< of the peer's
@@ -65,17 +63,19 @@ class WayChoice {
   void on_way(const Sample& sample);
   [[nodiscard]] Move on_udp(const Sample& sample);
   [[nodiscard]] Move on_ssh(const Sample& sample);
+  void measure_ssh(const Sample& sample);
+  [[nodiscard]] bool may_judge_anew(const Sample& sample);
   void begin_window(const Sample& sample);
-  [[nodiscard]] static bool is_silent(const Sample& before, const Sample& sample);
   [[nodiscard]] static bool is_slow(const Sample& before, const Sample& sample);
   /// Once in kPatience.
   [[nodiscard]] Move ask(const Sample& sample, Move move);
 
   std::optional<Sample> way_began_;     // the first on the present way
   std::optional<Sample> window_began_;  // on UDP
-  std::optional<Sample> half_began_;    // its second half
+  std::optional<Sample> half_began_;    // its second half; the second that is measured on ssh
   Sample last_{};
   std::optional<BitRate> slow_rate_;
+  BitRate best_on_ssh_{};
   bool compares_ = false;              // on ssh because UDP is slow, and not decided
   std::optional<TimePoint> asked_at_;  // for the other way
   int returns_ = 0;

@@ -72,30 +72,31 @@ std::string_view to_text(Finding finding) {
   return std::ranges::find(kFindings, finding, &FindingWords::finding)->text;
 }
 
-WayMemory::WayMemory(std::filesystem::path file, std::function<Clock::time_point()> now)
-    : file_(std::move(file)), now_(std::move(now)) {}
+WayMemory::WayMemory(std::filesystem::path file, std::string destination, std::function<Clock::time_point()> now)
+    : file_(std::move(file)), destination_(std::move(destination)), now_(std::move(now)) {}
 
-std::optional<WayMemory> WayMemory::of_user() {
+std::optional<WayMemory> WayMemory::of_user(std::string destination) {
   const auto file = tool::user_cache("ways");
-  return file ? std::optional<WayMemory>(std::in_place, *file, Clock::now) : std::nullopt;
+  if (!file) return std::nullopt;
+  return std::optional<WayMemory>(std::in_place, *file, std::move(destination), Clock::now);
 }
 
-std::optional<Finding> WayMemory::find(const std::string& destination) const {
+std::optional<Finding> WayMemory::find() const {
   for (const WayLine& line : lines_of(file_, now_()))
-    if (line.destination == destination) return line.finding;
+    if (line.destination == destination_) return line.finding;
   return std::nullopt;
 }
 
-void WayMemory::note(const std::string& destination, Finding finding) const {
+void WayMemory::note(Finding finding) const {
   auto lines = lines_of(file_, now_());
-  std::erase_if(lines, [&](const WayLine& line) { return line.destination == destination; });
-  lines.push_back({destination, finding, now_()});
+  std::erase_if(lines, [this](const WayLine& line) { return line.destination == destination_; });
+  lines.push_back({destination_, finding, now_()});
   write_lines(file_, lines);
 }
 
-void WayMemory::forget(const std::string& destination) const {
+void WayMemory::forget() const {
   auto lines = lines_of(file_, now_());
-  if (std::erase_if(lines, [&](const WayLine& line) { return line.destination == destination; }) > 0)
+  if (std::erase_if(lines, [this](const WayLine& line) { return line.destination == destination_; }) > 0)
     write_lines(file_, lines);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Findings of the last hour about the ways to a destination, in this user's cache directory.
+/// The finding of the last hour about the ways to a destination, in this user's cache directory.
 #pragma once
 
 #include <chrono>
@@ -30,19 +30,20 @@ class WayMemory {
   static constexpr std::size_t kMaxLines = 256;            // guess: of the newest
   static constexpr std::size_t kMaxFileBytes = 64 * 1024;  // guess: more than so many lines
 
-  /// now   the time, each time that it is called
-  WayMemory(std::filesystem::path file, std::function<Clock::time_point()> now);
-  /// The memory of this process's user; none where he has no cache directory.
-  [[nodiscard]] static std::optional<WayMemory> of_user();
-
   /// destination   a word, as destination_key() gives it
-  [[nodiscard]] std::optional<Finding> find(const std::string& destination) const;
+  /// now           the time, each time that it is called
+  WayMemory(std::filesystem::path file, std::string destination, std::function<Clock::time_point()> now);
+  /// The memory of this process's user; none where he has no cache directory.
+  [[nodiscard]] static std::optional<WayMemory> of_user(std::string destination);
+
+  [[nodiscard]] std::optional<Finding> find() const;
   /// In the place of what was found before.
-  void note(const std::string& destination, Finding finding) const;
-  void forget(const std::string& destination) const;
+  void note(Finding finding) const;
+  void forget() const;
 
  private:
   std::filesystem::path file_;
+  std::string destination_;
   std::function<Clock::time_point()> now_;
 };
 

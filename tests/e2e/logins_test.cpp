@@ -160,6 +160,8 @@ TEST_F(RshTest, RemembersForAnHourThatUdpIsBlocked) {
   EXPECT_EQ(again.output, "in\n");
   EXPECT_THAT(again.errors, HasSubstr("UDP did not get through within the last hour"));
   EXPECT_THAT(near("$RSH --require-udp far true").errors, HasSubstr("no way to far by UDP")) << "it is tried when told";
+  EXPECT_THAT(near("ip address add 203.0.113.7/24 dev lo; $RSH far true").errors, HasSubstr("no way to far by UDP"))
+      << "and in another network";
 }
 
 TEST_F(RshTest, ForgetsThatUdpWasBlockedWhereItWorks) {

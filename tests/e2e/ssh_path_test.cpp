@@ -37,6 +37,14 @@ TEST_F(SshPathTest, GoesOnOverSshWhereUdpIsPolicedBothWays) {
   EXPECT_THAT(again.errors, HasSubstr("within the last hour"));
 }
 
+/// ssh's pipe takes what is left at once, before a trial is over and before the other end has reported.
+TEST_F(SshPathTest, RemembersUdpThatWasSlowForAnUploadThatEndsSoonAfter) {
+  police_udp("125 kbytes/second");
+  const Ran ran = near("head -c 3000000 /dev/urandom | $RSH far 'wc -c'; $RSH far true", 40s);
+  EXPECT_EQ(ran.output, "3000000\n");
+  EXPECT_THAT(ran.errors, HasSubstr("UDP was slower than ssh within the last hour"));
+}
+
 TEST_F(SshPathTest, GoesOnOverSshWhereUdpDiesInMidCommand) {
   const Ran ran = near(
       "mkfifo in; { $RSH far 'echo begun; cat; seq 1 200000; exit 7' < in; echo status $?; } | { exec 3> in; read "

@@ -55,10 +55,19 @@ TEST(SshConfigTest, IsNoneWhereSshFailsOrTakesTooLong) {
 TEST(SshConfigTest, LeadsToAnotherLoginByAnotherKey) {
   const auto one = parse_ssh_config(std::string(kPlain) + "identityfile ~/a\n");
   const auto other = parse_ssh_config(std::string(kPlain) + "identityfile ~/backup\n");
-  EXPECT_EQ(destination_key(*one, "9000"), destination_key(*one, "9000"));
-  EXPECT_NE(destination_key(*one, "9000"), destination_key(*other, "9000"));
-  EXPECT_NE(destination_key(*one, "9000"), destination_key(*one, "9001"));
-  EXPECT_EQ(destination_key(*parse_ssh_config("hostname a b\nport 1\n"), "1").find(' '), std::string::npos);
+  EXPECT_EQ(destination_key(*one, "9000", {}), destination_key(*one, "9000", {}));
+  EXPECT_NE(destination_key(*one, "9000", {}), destination_key(*other, "9000", {}));
+  EXPECT_NE(destination_key(*one, "9000", {}), destination_key(*one, "9001", {}));
+  EXPECT_EQ(destination_key(*parse_ssh_config("hostname a b\nport 1\n"), "1", {}).find(' '), std::string::npos);
+}
+
+TEST(SshConfigTest, LeadsAnotherWayInAnotherNetwork) {
+  const auto address = [](const char* host) { return resolve({host, 0}, AddressFamily::any).value().front(); };
+  const auto config = parse_ssh_config(kPlain);
+  const auto key = [&](const std::vector<Endpoint>& own) { return destination_key(*config, "9000", own); };
+  const auto home = key({address("192.0.2.7"), address("2001:db8::7")});
+  EXPECT_NE(home, key({address("198.51.100.7")}));
+  EXPECT_EQ(home, key({address("2001:db8::7"), address("127.0.0.1"), address("fe80::1"), address("192.0.2.7")}));
 }
 
 TEST(SshConfigTest, FindsTheConnectionOfAnotherSshWhereOneListens) {

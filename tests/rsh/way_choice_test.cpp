@@ -33,10 +33,9 @@ class WayChoices : public testing::Test {
       now.answers = path.answers;
       if (path.reports) now.reported += kStep;
       if (path.holds) now.held_by_path += kStep;
-      now.has_unreported = !path.reports;
       const double bytes = path.answers ? path.megabits * 125'000 / 4 : 0;
       const double packets = bytes / 1'400 / (1 - path.loss);
-      now.bytes_taken += static_cast<std::uint64_t>(bytes);
+      now.bytes_carried += static_cast<std::uint64_t>(bytes);
       now.packets_sent += static_cast<std::uint64_t>(packets);
       now.packets_lost += static_cast<std::uint64_t>(packets * path.loss);
       const Move move = choice.next(now);
@@ -82,12 +81,33 @@ TEST_F(WayChoices, LeaveUdpThatIsSlowAndLossyForSshThatIsFaster) {
   EXPECT_NEAR(static_cast<double>(choice.slow_rate()->bits_per_second()), 1e6, 1e5);
 }
 
-TEST_F(WayChoices, ComeBackOnceAndForAllWhereSshIsNoFaster) {
+TEST_F(WayChoices, ComeBackWhereSshIsNoFaster) {
   udp = {.megabits = 10, .loss = 0.1};
   ssh = {.megabits = 11};
   EXPECT_EQ(run_for(8s), (std::vector{Move::to_ssh, Move::to_udp}));
+  EXPECT_EQ(run_for(60s), (std::vector{Move::to_ssh, Move::to_udp})) << "UDP is judged anew, once";
   EXPECT_TRUE(run_for(60s).empty());
   EXPECT_TRUE(!now.on_ssh && !choice.ssh_is_faster());
+}
+
+TEST_F(WayChoices, TakeAPauseDuringTheTrialForNoRateOfSsh) {
+  udp = {.megabits = 1, .loss = 0.2};
+  run_for(2500ms);
+  ASSERT_TRUE(now.on_ssh);
+  ssh.megabits = 4;
+  run_for(1s);
+  ssh = {.megabits = 0, .holds = false};
+  EXPECT_TRUE(run_for(20s).empty());
+  EXPECT_TRUE(now.on_ssh && choice.ssh_is_faster());
+}
+
+TEST_F(WayChoices, BelieveNothingOfAFewPacketsThatCameWithTheMove) {
+  udp = {.megabits = 8, .loss = 0.1};
+  EXPECT_EQ(run_for(2250ms), std::vector{Move::to_ssh});
+  now.at += 5ms;
+  now.bytes_carried += 100'000;
+  std::ignore = choice.next(now);
+  EXPECT_FALSE(choice.ssh_is_faster());
 }
 
 TEST_F(WayChoices, LeaveUdpWhereThePeersReportsAreLate) {
@@ -108,8 +128,7 @@ TEST_F(WayChoices, StayWithUdpForACommandThatHasLittleToSay) {
   EXPECT_TRUE(run_for(10s).empty());
 }
 
-TEST_F(WayChoices, TakeAnOutageForNoRate) {
-  now.sends = true;
+TEST_F(WayChoices, TakeAnOutageForNoRateAtEitherEnd) {
   udp = {.megabits = 50, .loss = 0.3};
   EXPECT_TRUE(run_for(1s).empty());
   udp.megabits = 0;
@@ -125,6 +144,7 @@ TEST_F(WayChoices, LeaveUdpAlsoWhereItLosesThePeersReports) {
     now.held_by_path += 250ms;
     now.packets_sent += 100;
     now.packets_lost += 80;
+    now.bytes_carried += 28'000;
     if (choice.next(now) == Move::to_ssh) return;
   }
   FAIL() << "stays";
@@ -134,6 +154,8 @@ TEST_F(WayChoices, LeaveUdpWhereMostOfThePeersPacketsComeAgain) {
   for (int i = 0; i < 10; ++i) {
     now.at += 250ms;
     now.packets_late += 20;
+    now.reported += 250ms;
+    now.bytes_carried += 28'000;
     if (choice.next(now) == Move::to_ssh) return;
   }
   FAIL() << "stays";
@@ -143,7 +165,7 @@ TEST_F(WayChoices, RememberSshThatHasDoneTheRestBeforeTheFirstLook) {
   udp = {.megabits = 1, .loss = 0.2};
   EXPECT_EQ(run_for(2250ms), std::vector{Move::to_ssh});
   now.at += 50ms;
-  now.bytes_taken += 3'000'000;
+  now.bytes_carried += 3'000'000;
   std::ignore = choice.next(now);
   EXPECT_TRUE(choice.ssh_is_faster());
 }

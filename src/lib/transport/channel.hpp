@@ -29,8 +29,9 @@ inline constexpr const char* kTurnedAway = "the other end takes no more connecti
 struct ChannelStats {
   std::uint64_t bytes_received =
       0;  ///< in order, handed up or about to be, also of a read still in progress: the sign of life
-  std::uint64_t packets_sent = 0;  ///< including those sent again
-  std::uint64_t packets_lost = 0;  ///< the peer asked for them again
+  std::uint64_t bytes_carried = 0;  ///< both ways: have come, in any order, or are known to have; native only
+  std::uint64_t packets_sent = 0;   ///< including those sent again
+  std::uint64_t packets_lost = 0;   ///< the peer asked for them again
   std::uint64_t packets_resent = 0;
   std::uint64_t packets_late = 0;  ///< of the peer's: they came behind one that was sent after them; native only
   std::optional<std::chrono::microseconds> rtt;  ///< none before one was measured

@@ -43,6 +43,7 @@ class UdtReceiver {
   /// Nothing is missing before the last packet that came.
   [[nodiscard]] bool has_no_gap() const { return buffer_.next() == highest_end_; }
   [[nodiscard]] std::uint64_t in_order_bytes() const { return buffer_.in_order_bytes(); }
+  [[nodiscard]] std::uint64_t received_bytes() const { return buffer_.received_bytes(); }
   /// From ACK to ACK2.
   [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
 

@@ -116,6 +116,8 @@ class UdtSender {
   [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
   [[nodiscard]] const SenderStats& stats() const { return stats_; }
   [[nodiscard]] std::uint64_t in_flight_bytes() const;
+  /// That have come to the peer, in any order, as far as it is known.
+  [[nodiscard]] std::uint64_t delivered_bytes() const;
   /// Adds what the sender knows.
   void add_evidence(TimePoint now, EndEvidence& evidence) const;
 
@@ -142,7 +144,6 @@ class UdtSender {
   }
   void mark_lost(TimePoint now, PacketIndex index, LossEvent& event);
   void mark_lost_again(TimePoint now, LossEvent& event);
-  [[nodiscard]] std::uint64_t delivered_bytes() const;
   void report(TimePoint now, LossEvent event);
   void probe(TimePoint now);
   void arm_probe(TimePoint now);

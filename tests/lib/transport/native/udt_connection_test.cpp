@@ -143,6 +143,20 @@ TEST_P(Connections, RepairWhatIsLostAgainAndAgainWhileTheOtherWayIsBusy) {
   EXPECT_TRUE(path.intact());
 }
 
+TEST(UdtConnection, CountsAtBothEndsWhatThePathCarriesBehindAHole) {
+  SimulatedPath path;
+  path.set_filter([](SimulatedPath::End sender, std::span<std::byte> datagram) {
+    return sender != kNear || is_control(datagram) || decode_data_header(datagram).sequence != 1100;
+  });
+  path.write(kNear, kMegabyte);
+  path.run_for(1s);
+  const ChannelStats near = path.at(kNear).stats();
+  const ChannelStats far = path.at(kFar).stats();
+  EXPECT_LT(far.bytes_received, kMegabyte / 2);
+  EXPECT_GT(far.bytes_carried, kMegabyte - 2'000);
+  EXPECT_EQ(near.bytes_carried, far.bytes_carried);
+}
+
 /// As libudt, which asks for each gap once: of the far end's NAKs only what tells of a new one passes.
 SimulatedPath::Filter ask_once() {
   return [asked = std::uint32_t{0}](SimulatedPath::End sender, std::span<std::byte> datagram) mutable {
