@@ -116,7 +116,7 @@ class UdtSender {
   [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
   [[nodiscard]] const SenderStats& stats() const { return stats_; }
   [[nodiscard]] std::uint64_t in_flight_bytes() const;
-  /// That have come to the peer, in any order, as far as it is known.
+  /// How many have come to the peer, in any order, as far as it is known.
   [[nodiscard]] std::uint64_t delivered_bytes() const;
   /// Adds what the sender knows.
   void add_evidence(TimePoint now, EndEvidence& evidence) const;
