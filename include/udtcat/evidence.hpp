@@ -64,6 +64,8 @@ struct EndEvidence {
   std::uint64_t queued_lost = 0;  ///< of packets_lost, found so while the smoothed round trip showed a queue
   std::uint64_t trains_off = 0;   ///< 1: datagrams go singly: the path loses trains, or offload is off
   LossByRate loss_by_rate{};
+  LossByRate loss_behind_loss{};   ///< of the spans behind one that lost packets: a policer has nothing saved up there
+  std::uint64_t path_changes = 0;  ///< the peer was found at another host, or behind a tunnel
   std::uint64_t packet_bytes = 0;  ///< IP bytes that the path is known to carry; 0: unknown
   // ---- Its sockets
   std::uint64_t socket_drops = 0;         ///< datagrams for which they had no room
@@ -114,6 +116,7 @@ struct Verdict {
   double lost = 0;                     ///< share of the packets
   double queued_lost = 0;              ///< of that, what a queue lost that was filled, mostly by us
   double dropped = 0;                  ///< of Limit::socket_buffer: datagrams dropped, to a packet sent
+  bool path_changed = false;           ///< nothing is said of one path
   BitRate path_rate{};                 ///< zero: not known
   std::optional<std::chrono::microseconds> least_rtt{};
   std::chrono::microseconds queue{0};  ///< that the mean round trip is longer

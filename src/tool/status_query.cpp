@@ -44,7 +44,10 @@ class StatusQuestion {
                             [this](const boost::system::error_code& end, std::size_t bytes) {
                               text_.append(piece_.data(), bytes);
                               if (!end && text_.size() <= kMaxPictureBytes) return read_on();
-                              picture_ = parse_picture(text_);
+                              if (text_.empty())
+                                picture_ = fail(Errc::local_connect_failed, "ask " + path_, "it has ended meanwhile");
+                              else
+                                picture_ = parse_picture(text_);
                             });
   }
 

@@ -50,9 +50,10 @@ std::string unknown_text(const Verdict& verdict, const Evidence& evidence) {
   if (evidence.here.bytes_sent + evidence.here.bytes_received == 0) return "what limits is not known: nothing moved";
   const std::string text = "what limits is not known: ";
   if (evidence.here.elapsed < std::chrono::seconds(2)) return text + "it was too short to tell";
+  if (verdict.path_changed) return text + "the session has changed to another path meanwhile";
   if (verdict.waited > 0)
     return text + "an event loop thread waited for a core " + percent(verdict.waited) + " of the time";
-  if (loses(verdict))
+  if (verdict.path_rate != BitRate() && loses(verdict))
     return text + percent(verdict.lost - verdict.queued_lost) +
            " of the packets are lost without a queue, by chance or by a limit on UDP";
   if (verdict.path_rate.bits_per_second() > 2 * verdict.rate.bits_per_second())

@@ -41,5 +41,18 @@ TEST(StatusQuery, FindsTheLivingBehindMoreDeadThanAreAskedAtATime) {
               }))));
 }
 
+TEST(StatusQuery, OfAProcessThatEndsMeanwhileIsAsOfNone) {
+  const test::TempDir folder;
+  boost::asio::io_context io;
+  stream_protocol::acceptor ends(io, folder / "ends.sock");
+  ends.async_accept([](const boost::system::error_code&, const stream_protocol::socket&) {});
+  auto asked = std::async(std::launch::async, [&] { return ask_for_status({folder / "ends.sock"}); });
+  EXPECT_TRUE(test::run_until(io, [&] { return asked.wait_for(0s) == std::future_status::ready; }));
+  const auto answers = asked.get();
+  ASSERT_EQ(answers.size(), 1U);
+  ASSERT_FALSE(answers[0].picture);
+  EXPECT_EQ(answers[0].picture.error().code, Errc::local_connect_failed) << answers[0].picture.error().message();
+}
+
 }  // namespace
 }  // namespace udtcat::tool

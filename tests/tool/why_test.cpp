@@ -108,8 +108,16 @@ TEST(WhyText, OfLossSaysWhatNoQueueLost) {
             "limited by loss on the path: 10.0 % of the packets without a queue, however fast they are sent");
   EXPECT_EQ(text({.waited = 0.6, .lost = 0.4}),
             "what limits is not known: an event loop thread waited for a core 60 % of the time");
-  EXPECT_EQ(text({.lost = 0.4}),
+  const BitRate found = BitRate::from_bits_per_second(1'000'000);
+  EXPECT_EQ(text({.lost = 0.4, .path_rate = found}),
             "what limits is not known: 40 % of the packets are lost without a queue, by chance or by a limit on UDP");
+}
+
+TEST(WhyText, OfASessionThatWentToAnotherPathBlamesNeither) {
+  EXPECT_EQ(text({.lost = 0.4, .path_changed = true, .path_rate = BitRate::from_bits_per_second(1'000'000)}),
+            "what limits is not known: the session has changed to another path meanwhile");
+  EXPECT_EQ(text({.lost = 0.4}), "what limits is not known: no one thing has held it for most of the time")
+      << "behind a tunnel the path has no rate, and its loss is the other program's";
 }
 
 TEST(WhyText, SaysWhereMuchLessMovedThanThePathCarries) {

@@ -124,11 +124,12 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
   return run.run();
 }
 
-ServeOptions serve_options(const ServerOptions& options, FoundCredentials found) {
+ServeOptions serve_options(const ServerOptions& options, FoundCredentials found, std::shared_ptr<DataWatch> watch) {
   ServeOptions serve;
   serve.read_only = options.read_only;
   serve.third_party = options.third_party;
   serve.data = options.data;
+  serve.data.watch = std::move(watch);
   serve.data_address = options.place.address;
   if (options.place.idle_timeout_written) {
     const auto patience = options.session.idle_timeout;
@@ -158,6 +159,15 @@ void count(const MovedBytes& moved, ConnectionStats& stats) {
   stats.bytes_received = moved.received;
 }
 
+/// Files count, not the blocks of them; packets are those over UDP, of control and data.
+ConnectionStats figures_of(const FtpServer& server, const DataWatch& watch) {
+  ConnectionStats stats = watch.stats();
+  count(server.moved(), stats);
+  stats.streams_open = server.clients().size();
+  stats.evidence = {};  // of one of them
+  return stats;
+}
+
 ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, Console& console) {
   tool::allow_descriptors(tool::kAllDescriptors);
   tool::SessionRun run(options, console);
@@ -167,7 +177,8 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
   auto locals = resolve(options.local, options.family);
   if (!locals) return run.fail_to_start(std::move(locals.error()));
   run.keep_current(found.peers);
-  FtpServer server(run.io(), std::move(*root), serve_options(options, std::move(found)));
+  const auto watch = std::make_shared<DataWatch>();
+  FtpServer server(run.io(), std::move(*root), serve_options(options, std::move(found), watch));
   const bool sealed = options.auth == ServeAuth::key;
   const auto fronts = tool::one_per_family(*locals);
   if (auto listening = sealed ? server.listen_sealed(fronts) : server.listen(fronts); !listening)
@@ -176,13 +187,9 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
     if (options.verbosity >= 0)
       console.line(fmt::format("udtcat: serving {} at {}://{}/ {}", options.root, sealed ? "udtcat" : "ftp",
                                local.to_string(), audience_of(options)));
-  run.watch([&server] {
-    ConnectionStats stats;
-    count(server.moved(), stats);
-    return stats;
-  });
-  run.show([&server, sealed](tool::ProcessPicture& picture) {
-    count(server.moved(), picture.all);
+  run.watch([&server, watch] { return figures_of(server, *watch); });
+  run.show([&server, watch, sealed](tool::ProcessPicture& picture) {
+    picture.all = figures_of(server, *watch);
     for (const Endpoint& local : server.local_endpoints())
       picture.listening.push_back((sealed ? "udp " : "tcp ") + local.to_string());
     for (const FtpServer::ClientFigures& client : server.clients()) {

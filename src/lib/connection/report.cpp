@@ -45,11 +45,14 @@ void for_each_number(Evidence& evidence, Number number) {
   number(evidence.memory_bytes);
   number(evidence.queued_lost);
   number(evidence.trains_off);
-  number(evidence.loss_by_rate.spans);
-  number(evidence.loss_by_rate.sent);
-  number(evidence.loss_by_rate.lost);
-  number(evidence.loss_by_rate.sent_squared);
-  number(evidence.loss_by_rate.sent_by_lost);
+  for (auto* seen : {&evidence.loss_by_rate, &evidence.loss_behind_loss}) {
+    number(seen->spans);
+    number(seen->sent);
+    number(seen->lost);
+    number(seen->sent_squared);
+    number(seen->sent_by_lost);
+  }
+  number(evidence.path_changes);
 }
 
 class NumberWriter {

@@ -11,7 +11,7 @@
 
 namespace udtcat::connection {
 
-inline constexpr std::size_t kReportNumbers = 38;  // spec: stream.md §7
+inline constexpr std::size_t kReportNumbers = 44;  // spec: stream.md §7
 inline constexpr std::size_t kReportBytes = kReportNumbers * sizeof(std::uint64_t);
 inline constexpr std::size_t kLeastReportBytes = 31 * sizeof(std::uint64_t);  // spec: stream.md §7
 inline constexpr std::size_t kMaxReportBytes = 1024;                          // spec: stream.md §7

@@ -30,6 +30,7 @@ constexpr std::uint64_t kEnoughPackets = 200;  // guess: a share of fewer says l
 constexpr double kPolices = 0.1;               // measured: ADR-0053: policers 0.05 to 0.95, chance within 0.01 of 0
 constexpr double kChances = 0.03;              // guess: between these
 constexpr double kErrors = 4;        // guess: of the error that chance makes; losses that come in rows make more
+constexpr double kErrorsOfMuch = 2;  // guess: where more is lost than kLossDoubted
 constexpr double kLeastLeft = 0.01;  // guess: where all is lost, nothing is told
 constexpr double kCrowded = 0.25;    // measured: ADR-0053: a cap of 30 Mbit/s looked like a path of 18
 constexpr double kPathUsed = 0.5;    // guess: headers, repairs, a beginning and an end are no payload
@@ -60,6 +61,8 @@ EndEvidence difference(const EndEvidence& before, const EndEvidence& now) {
   made.packets_lost = less(now.packets_lost, before.packets_lost);
   made.queued_lost = less(now.queued_lost, before.queued_lost);
   made.loss_by_rate = less(now.loss_by_rate, before.loss_by_rate);
+  made.loss_behind_loss = less(now.loss_behind_loss, before.loss_behind_loss);
+  made.path_changes = less(now.path_changes, before.path_changes);
   made.socket_drops = less(now.socket_drops, before.socket_drops);
   return made;
 }
@@ -188,24 +191,40 @@ bool blame_memory(const Direction& direction, Verdict& verdict) {
   return true;
 }
 
-/// Chance loses the same share at any rate; a policer all that is beyond its own: of the packets that one span has more
-/// than another, this part is lost too (the slope of a least-squares line). Of neither for certain: unknown.
-Limit limit_of_loss(const LossByRate& seen) {
-  if (seen.sent < kEnoughPackets || seen.lost == 0) return Limit::unknown;
+/// Of the packets that one span has more than another, the part that is lost too (the slope of a least-squares line),
+/// beyond the share that is lost anyway: 0 by chance, 1 at a policer.
+struct LossGrowth {
+  double share = 0;
+  double beyond = 0;
+  double error = 0;  // by so much chance alone makes it differ from 0
+
+  [[nodiscard]] double doubt() const { return (share < kLossDoubted ? kErrors : kErrorsOfMuch) * error; }
+  [[nodiscard]] bool is_a_policers() const { return beyond >= std::max(doubt(), kPolices); }
+};
+
+/// none: too little, or at one rate alone
+std::optional<LossGrowth> growth_of(const LossByRate& seen) {
+  if (seen.sent < kEnoughPackets || seen.lost == 0) return std::nullopt;
   const double spans = static_cast<double>(seen.spans);
   const double sent = static_cast<double>(seen.sent);
   const double part = static_cast<double>(seen.lost) / sent;
   const double squares = static_cast<double>(seen.sent_squared) - sent * sent / spans;
-  if (squares <= 0) return Limit::unknown;
+  if (squares <= 0) return std::nullopt;
   const double slope =
       (static_cast<double>(seen.sent_by_lost) - sent * static_cast<double>(seen.lost) / spans) / squares;
-  // Chance alone makes the slope differ by so much from the part.
   const double error = std::sqrt(part * (1 - part) * static_cast<double>(seen.sent_squared) / sent / squares);
-  // Of what chance leaves.
-  const double beyond = (slope - part) / std::max(1 - part, kLeastLeft);
-  const double doubt = kErrors * error / std::max(1 - part, kLeastLeft);
-  if (beyond >= std::max(doubt, kPolices)) return Limit::policer;
-  return beyond <= kChances && doubt <= kPolices ? Limit::loss : Limit::unknown;
+  const double left = std::max(1 - part, kLeastLeft);
+  return LossGrowth{.share = part, .beyond = (slope - part) / left, .error = error / left};
+}
+
+/// Chance loses the same share at any rate; a policer all that is beyond its own, once what it had saved up is used:
+/// behind a loss. Of neither for certain: unknown.
+Limit limit_of_loss(const EndEvidence& sender) {
+  const auto all = growth_of(sender.loss_by_rate);
+  const auto behind = growth_of(sender.loss_behind_loss);
+  if ((all && all->is_a_policers()) || (behind && behind->is_a_policers())) return Limit::policer;
+  if (!all || !behind || all->share < kLossLimits || all->share > kLossDoubted) return Limit::unknown;
+  return all->beyond <= kChances && all->doubt() <= kPolices ? Limit::loss : Limit::unknown;
 }
 
 /// A thread that waits for a core sends and answers late: what path shows itself is the host's.
@@ -219,11 +238,12 @@ bool crowded(const EndEvidence* end, Verdict& verdict) {
 Limit limit_of_path(const Direction& direction, Verdict& verdict) {
   const EndEvidence& sender = *direction.sender;
   const double lost = verdict.lost - verdict.queued_lost;
+  verdict.path_changed = sender.path_changes > 0;
+  if (verdict.path_changed || verdict.path_rate == BitRate() || !verdict.least_rtt) return Limit::unknown;
   if (sender.packets_sent >= kEnoughPackets && lost >= kLossMatters) {
-    const Limit limit = limit_of_loss(sender.loss_by_rate);
-    return limit == Limit::loss && (lost < kLossLimits || lost > kLossDoubted) ? Limit::unknown : limit;
+    const Limit limit = limit_of_loss(sender);
+    return limit == Limit::loss && lost < kLossLimits ? Limit::unknown : limit;
   }
-  if (verdict.path_rate == BitRate() || !verdict.least_rtt) return Limit::unknown;
   if (crowded(direction.sender, verdict) || crowded(direction.receiver, verdict)) return Limit::unknown;
   // A rate near that of a cap or of the memory may be theirs.
   const double of_cap = share(verdict.path_rate.bits_per_second(), sender.rate_cap.bits_per_second());

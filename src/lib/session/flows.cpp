@@ -53,6 +53,8 @@ void Flows::add_evidence(EndEvidence& evidence) const {
     evidence.queued_lost += one.queued_lost;
     evidence.trains_off = std::max(evidence.trains_off, one.trains_off);
     evidence.loss_by_rate += one.loss_by_rate;
+    evidence.loss_behind_loss += one.loss_behind_loss;
+    evidence.path_changes += one.path_changes;
     evidence.packet_bytes = std::max(evidence.packet_bytes, one.packet_bytes);
     evidence.socket_drops = std::max(evidence.socket_drops, one.socket_drops);
     evidence.socket_buffer_bytes = std::max(evidence.socket_buffer_bytes, one.socket_buffer_bytes);

@@ -38,6 +38,8 @@ EndEvidence distinct() {
   made.queued_lost = 32;
   made.trains_off = 33;
   made.loss_by_rate = {34, 35, 36, 37, 38};
+  made.loss_behind_loss = {39, 40, 41, 42, 43};
+  made.path_changes = 44;
   return made;
 }
 
@@ -83,7 +85,8 @@ TEST(Report, OfAnEarlierVersionHasNoneOfTheNumbersBehind) {
     EXPECT_EQ(read->memory_bytes, 31U);
     EXPECT_EQ(read->queued_lost, bytes < 32 * sizeof(std::uint64_t) ? 0U : 32U);
     EXPECT_EQ(read->trains_off, bytes < 33 * sizeof(std::uint64_t) ? 0U : 33U);
-    EXPECT_EQ(read->loss_by_rate.sent_by_lost, 0U);
+    EXPECT_EQ(read->loss_by_rate.sent_by_lost, bytes < 38 * sizeof(std::uint64_t) ? 0U : 38U);
+    EXPECT_EQ(read->path_changes, 0U);
   }
 }
 

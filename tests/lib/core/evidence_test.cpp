@@ -2,49 +2,14 @@
 // include/udtcat/evidence.hpp: the verdict on what limits. Each is made true, and its neighbour false.
 #include <udtcat/evidence.hpp>
 
-#include <algorithm>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <gtest/gtest.h>
+
+#include "lib/core/evidence_parts.hpp"
 
 namespace udtcat {
 namespace {
 
 using namespace std::chrono_literals;
-using std::chrono::microseconds;
-
-constexpr microseconds kTime = 10s;
-
-std::chrono::microseconds& held(EndEvidence& end, Hold why) { return end.held[static_cast<std::size_t>(why)]; }
-
-/// A transfer without busy threads and losses, whose sender is held for so long by one thing.
-Evidence held_by(Hold why, microseconds time = kTime) {
-  Evidence made;
-  made.here.elapsed = kTime;
-  made.here.bytes_sent = 100'000'000;
-  made.here.packets_sent = 70'000;
-  made.here.path_rate = BitRate::from_bits_per_second(90'000'000);
-  made.here.least_rtt = 40ms;
-  made.here.rtt_sum = 41ms * 1000;
-  made.here.rtt_samples = 1000;
-  made.here.event_loop = {1s, 100ms};
-  made.here.memory_bytes = 256 * kMiB;
-  if (why == Hold::cipher) made.here.cipher = {6s, 500ms};
-  made.here.cipher_threads = 1;
-  held(made.here, why) = time;
-  made.there = EndEvidence{.elapsed = kTime, .bytes_received = 100'000'000, .event_loop = {1s, 100ms}};
-  return made;
-}
-
-/// The same transfer as its receiver sees it.
-Evidence from_the_other_end(const Evidence& evidence) {
-  return {.here = evidence.there.value_or(EndEvidence{.elapsed = kTime, .bytes_received = 1}), .there = evidence.here};
-}
-
-std::string word(const Evidence& evidence) { return std::string(word_of(verdict_on(evidence))); }
 
 TEST(Verdict, NamesWhatHeldTheSender) {
   EXPECT_EQ(word(held_by(Hold::source)), "source");
@@ -218,77 +183,12 @@ TEST(Verdict, NamesACapThatIsReachedWhateverElseIsBusy) {
   EXPECT_EQ(word(capped), "processor") << "it would be faster";
 }
 
-/// Spans of 50 ms: what left in each, and what of it was lost.
-void lose(EndEvidence& sender, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& spans) {
-  LossByRate& sums = sender.loss_by_rate;
-  for (const auto& [sent, lost] : spans) sums += {1, sent, lost, sent * sent, sent * lost};
-  sender.packets_sent = sums.sent;
-  sender.packets_lost = sums.lost;
-}
-
-/// The spans of a sender that doubles its rate, and then goes up and down.
-std::vector<std::pair<std::uint64_t, std::uint64_t>> lost_of(const std::function<std::uint64_t(std::uint64_t)>& lost) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> spans;
-  for (const std::uint64_t sent :
-       {10U, 20U, 40U, 80U, 160U, 320U, 160U, 200U, 250U, 200U, 200U, 180U, 200U, 250U, 200U, 200U})
-    spans.emplace_back(sent, lost(sent));
-  return spans;
-}
-
 TEST(Verdict, SaysNothingOfAPathThatIsHalfOfTheCap) {
   Evidence slow = held_by(Hold::path);  // 90 Mbit/s found
   slow.here.rate_cap = BitRate::from_bits_per_second(170'000'000);
   EXPECT_EQ(word(slow), "");
   slow.here.rate_cap = BitRate::from_bits_per_second(190'000'000);
   EXPECT_EQ(word(slow), "path");
-}
-
-TEST(Verdict, CallsNoLossOfMostPacketsChance) {
-  Evidence most = held_by(Hold::path);
-  lose(most.here, lost_of([](std::uint64_t sent) { return sent * 6 / 10; }));
-  EXPECT_EQ(word(most), "");
-}
-
-TEST(Verdict, TellsLossFromAPolicerByWhetherItGrowsWithTheRate) {
-  Evidence lossy = held_by(Hold::path);
-  lose(lossy.here, lost_of([](std::uint64_t sent) { return sent / 20; }));
-  EXPECT_EQ(word(lossy), "loss") << "one in twenty of any";
-  Evidence trains = held_by(Hold::path);
-  lose(trains.here, lost_of([](std::uint64_t sent) { return sent / 40; }));
-  EXPECT_EQ(word(trains), "") << "a queue of a few packets loses as much of trains at any rate";
-  Evidence policed = held_by(Hold::path);
-  lose(policed.here, lost_of([](std::uint64_t sent) { return sent - std::min<std::uint64_t>(sent, 120); }));
-  EXPECT_EQ(word(policed), "policer");
-  EXPECT_EQ(word(from_the_other_end(policed)), "policer");
-}
-
-TEST(Verdict, SaysNothingOfLossAtOneRateAlone) {
-  Evidence steady = held_by(Hold::path);
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> spans(20, {100, 40});
-  lose(steady.here, spans);
-  EXPECT_EQ(word(steady), "");
-  steady.here.loss_by_rate = {};
-  EXPECT_EQ(word(steady), "") << "an older peer's";
-}
-
-TEST(Verdict, SaysNothingOfTheLossOfAFewPackets) {
-  Evidence few = held_by(Hold::path);
-  lose(few.here, {{10, 1}, {20, 0}, {40, 12}, {80, 52}});
-  EXPECT_NE(word(few), "loss");
-  EXPECT_NE(word(few), "policer");
-}
-
-TEST(Verdict, SaysHowMuchOfTheLossAQueueMade) {
-  Evidence full = held_by(Hold::path);
-  full.here.packets_lost = 2800;
-  full.here.queued_lost = 2700;
-  EXPECT_EQ(word(full), "path") << "a beginning that fills the queue loses most, and the mean round trip is short";
-  full.here.rtt_sum = 200ms * 1000;
-  const Verdict verdict = verdict_on(full);
-  EXPECT_EQ(verdict.limit, Limit::path);
-  EXPECT_EQ(verdict.queue, 160ms);
-  EXPECT_DOUBLE_EQ(verdict.lost, 0.04);
-  EXPECT_DOUBLE_EQ(verdict.queued_lost, 2700.0 / 70'000);
 }
 
 TEST(Verdict, DoesNotBlameAPathThatWasFoundToCarryMuchMore) {

@@ -17,25 +17,33 @@ namespace udtcat::transport::native {
 /// Threads: unsynchronised; time is a parameter.
 class LossByRateMeter {
  public:
+  struct Sums {
+    LossByRate all;
+    LossByRate behind_loss;  ///< of the spans behind one that lost packets
+  };
+
   void on_sent(TimePoint now) {
     const std::int64_t number = number_of(now);
     Span& span = spans_[slot_of(number)];
     if (span.number != number) {
       add(span, settled_);
-      span = {.number = number};
+      const Span* before = find(number - 1);
+      span = {.number = number, .behind_loss = before != nullptr && before->lost > 0};
     }
     ++span.sent;
   }
   /// with_queue   a full queue's loss: the span says nothing of the path
   void on_lost(TimePoint sent_at, bool with_queue) {
-    Span& span = spans_[slot_of(number_of(sent_at))];
-    if (span.number != number_of(sent_at)) return;
-    ++span.lost;
-    span.with_queue = span.with_queue || with_queue;
+    const std::int64_t number = number_of(sent_at);
+    Span* span = find(number);
+    if (span == nullptr) return;
+    ++span->lost;
+    span->with_queue = span->with_queue || with_queue;
+    if (Span* next = find(number + 1)) next->behind_loss = true;
   }
   /// Of the spans whose losses are known: they ended `wait` ago.
-  [[nodiscard]] LossByRate sums(TimePoint now, Duration wait) const {
-    LossByRate made = settled_;
+  [[nodiscard]] Sums sums(TimePoint now, Duration wait) const {
+    Sums made = settled_;
     for (const Span& span : spans_)
       if (span.number < number_of(now - wait)) add(span, made);
     return made;
@@ -49,23 +57,27 @@ class LossByRateMeter {
     std::uint64_t sent = 0;
     std::uint64_t lost = 0;
     bool with_queue = false;
+    bool behind_loss = false;
   };
 
   static std::int64_t number_of(TimePoint at) { return at.time_since_epoch() / kSpan; }
   [[nodiscard]] std::size_t slot_of(std::int64_t number) const {
     return static_cast<std::uint64_t>(number) % spans_.size();
   }
-  static void add(const Span& span, LossByRate& sums) {
+  /// null: nothing left in it, or so long ago that another has its place
+  [[nodiscard]] Span* find(std::int64_t number) {
+    Span& span = spans_[slot_of(number)];
+    return span.number == number ? &span : nullptr;
+  }
+  static void add(const Span& span, Sums& sums) {
     if (span.sent == 0 || span.with_queue) return;
-    ++sums.spans;
-    sums.sent += span.sent;
-    sums.lost += span.lost;
-    sums.sent_squared += span.sent * span.sent;
-    sums.sent_by_lost += span.sent * span.lost;
+    const LossByRate more{1, span.sent, span.lost, span.sent * span.sent, span.sent * span.lost};
+    sums.all += more;
+    if (span.behind_loss) sums.behind_loss += more;
   }
 
   std::array<Span, 64> spans_{};
-  LossByRate settled_;
+  Sums settled_;
 };
 
 }  // namespace udtcat::transport::native

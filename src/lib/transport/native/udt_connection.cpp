@@ -449,6 +449,8 @@ void UdtConnection::add_evidence(TimePoint now, EndEvidence& evidence) const {
   sender_.add_evidence(now, evidence);
   evidence.packet_bytes = packet_bytes();
   if (!settings_.options.offload) evidence.trains_off = 1;
+  // Behind a tunnel rate and loss are those of the program that carries it.
+  if (path_.peer() == tunnel_address(path_.peer().family())) evidence.path_rate = {};
 }
 
 std::size_t UdtConnection::packet_bytes() const {

@@ -313,6 +313,7 @@ void UdtSender::set_payload_bytes(std::size_t payload_bytes) {
 }
 
 void UdtSender::on_new_path(TimePoint now) {
+  ++path_changes_;
   rtt_.reset();
   congestion_ = new_congestion_control(now);
   copies_.clear();

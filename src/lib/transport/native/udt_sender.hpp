@@ -215,6 +215,7 @@ class UdtSender {
   SenderStats stats_;
   core::HoldClock hold_;
   LossByRateMeter loss_by_rate_;
+  std::uint64_t path_changes_ = 0;
 };
 
 }  // namespace udtcat::transport::native

@@ -64,7 +64,10 @@ void UdtSender::add_evidence(TimePoint now, EndEvidence& evidence) const {
   evidence.packets_lost = stats_.packets_lost;
   evidence.queued_lost = stats_.queued_lost;
   evidence.trains_off = trial_.off() ? 1 : 0;
-  evidence.loss_by_rate = loss_by_rate_.sums(now, 2 * rtt_.smoothed());
+  const LossByRateMeter::Sums losses = loss_by_rate_.sums(now, 2 * rtt_.smoothed());
+  evidence.loss_by_rate = losses.all;
+  evidence.loss_behind_loss = losses.behind_loss;
+  evidence.path_changes = path_changes_;
   evidence.rate_cap = settings_.rate_cap;
   evidence.memory_bytes = settings_.memory_bytes;
 }

@@ -60,6 +60,20 @@ TEST_F(MovingToARelay, GoesBackWhenItIsTold) {
   expect_at(direct, near_address);
 }
 
+TEST_F(MovingToARelay, KnowsNoRateOfATunnel) {
+  const Endpoint tunnel = tunnel_address(AddressFamily::ipv4);
+  path.add_relay(tunnel, tunnel);
+  path.at(kNear).try_path(path.now(), tunnel);
+  path.run_for(1s);
+  expect_at(tunnel, tunnel);
+  for (const auto end : {kNear, kFar}) {
+    EndEvidence evidence;
+    path.at(end).add_evidence(path.now(), evidence);
+    EXPECT_EQ(evidence.path_rate, BitRate());
+    EXPECT_EQ(evidence.path_changes, 1U);
+  }
+}
+
 TEST_F(MovingToARelay, StaysWhereItIsWhenNobodyAnswersThere) {
   path.at(kNear).try_path(path.now(), near_relay.with_port(4000));
   path.run_for(11s);

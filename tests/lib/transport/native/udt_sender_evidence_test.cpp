@@ -140,6 +140,15 @@ TEST(UdtSendersEvidence, HasNoRoundTripAndNoRateBeforeTheyAreMeasured) {
   EXPECT_EQ(evidence.memory_bytes, 1U << 20);
 }
 
+TEST(UdtSendersEvidence, CountsThePathsThatItLeft) {
+  HeldSender held(held_settings());
+  held.round_trip(20ms);
+  EXPECT_EQ(held.evidence().path_changes, 0U);
+  held.sender.on_new_path(held.now);
+  EXPECT_EQ(held.evidence().path_changes, 1U);
+  EXPECT_EQ(held.evidence().packets_sent, 1U) << "a sum all the same";
+}
+
 TEST(UdtSendersEvidence, HasTheLossWithAQueueApart) {
   HeldSender held(held_settings());
   held.round_trip(20ms);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/// src/lib/core/evidence.cpp: the verdict on loss: a policer's, a queue's, chance's, or not known.
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "lib/core/evidence_parts.hpp"
+
+namespace udtcat {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Spans of 50 ms: what left in each, and what of it was lost.
+void lose(EndEvidence& sender, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& spans) {
+  LossByRate& sums = sender.loss_by_rate;
+  std::uint64_t lost_before = 0;
+  for (const auto& [sent, lost] : spans) {
+    const LossByRate span{1, sent, lost, sent * sent, sent * lost};
+    sums += span;
+    if (std::exchange(lost_before, lost) > 0) sender.loss_behind_loss += span;
+  }
+  sender.packets_sent = sums.sent;
+  sender.packets_lost = sums.lost;
+}
+
+/// The spans of a sender that doubles its rate, and then goes up and down.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> lost_of(const std::function<std::uint64_t(std::uint64_t)>& lost) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> spans;
+  for (const std::uint64_t sent :
+       {10U, 20U, 40U, 80U, 160U, 320U, 160U, 200U, 250U, 200U, 200U, 180U, 200U, 250U, 200U, 200U})
+    spans.emplace_back(sent, lost(sent));
+  return spans;
+}
+
+TEST(VerdictOnLoss, CallsNoLossOfMostPacketsChance) {
+  Evidence most = held_by(Hold::path);
+  lose(most.here, lost_of([](std::uint64_t sent) { return sent * 6 / 10; }));
+  EXPECT_EQ(word(most), "");
+}
+
+TEST(VerdictOnLoss, TellsLossFromAPolicerByWhetherItGrowsWithTheRate) {
+  Evidence lossy = held_by(Hold::path);
+  lose(lossy.here, lost_of([](std::uint64_t sent) { return sent / 20; }));
+  EXPECT_EQ(word(lossy), "loss") << "one in twenty of any";
+  Evidence trains = held_by(Hold::path);
+  lose(trains.here, lost_of([](std::uint64_t sent) { return sent / 40; }));
+  EXPECT_EQ(word(trains), "") << "a queue of a few packets loses as much of trains at any rate";
+  Evidence policed = held_by(Hold::path);
+  lose(policed.here, lost_of([](std::uint64_t sent) { return sent - std::min<std::uint64_t>(sent, 120); }));
+  EXPECT_EQ(word(policed), "policer");
+  EXPECT_EQ(word(from_the_other_end(policed)), "policer");
+}
+
+/// As wanlab's links and nft's policers made it, which let a second's worth through at first.
+struct Recorded {
+  const char* what;
+  std::uint64_t sent, lost, queued_lost;
+  LossByRate all, behind_loss;
+  const char* word;
+};
+
+TEST(VerdictOnLoss, OnRecordedLossIsRightOrSilent) {
+  for (const auto& [what, sent, lost, queued, all, behind, said] : {
+           Recorded{"policer, 1 Gbit/s",
+                    279660,
+                    29622,
+                    9819,
+                    {34, 232277, 8322, 2370709423, 56930708},
+                    {12, 58931, 8322, 306091557, 56930708},
+                    "policer"},
+           {"policer, 1 Gbit/s",
+            236309,
+            25867,
+            8353,
+            {33, 183345, 4025, 1449640399, 20720780},
+            {12, 53109, 3517, 243379251, 17414732},
+            "policer"},
+           {"policer, 500 Mbit/s",
+            130387,
+            27953,
+            17682,
+            {36, 85121, 5572, 332824479, 24310230},
+            {6, 18266, 5572, 62970028, 24310230},
+            "policer"},
+           {"policer, 500 Mbit/s, of a queue on the way",
+            148282,
+            37521,
+            28631,
+            {30, 61841, 319, 137690011, 783145},
+            {1, 1000, 319, 1000000, 319000},
+            ""},
+           {"policer, 100 Mbit/s",
+            88677,
+            57744,
+            15222,
+            {52, 62299, 34052, 110928131, 60988244},
+            {39, 49055, 31840, 77845529, 55215688},
+            "policer"},
+           {"policer, 20 Mbit/s",
+            13884,
+            7045,
+            3217,
+            {41, 7835, 2537, 2497035, 768426},
+            {18, 3887, 2071, 1003471, 600873},
+            "policer"},
+           {"policer, 1 Mbit/s", 523, 220, 0, {33, 518, 220, 10832, 4963}, {26, 417, 214, 8621, 4869}, "policer"},
+           {"queue of 50 KiB",
+            15796,
+            1498,
+            0,
+            {46, 15498, 1480, 5712860, 791083},
+            {42, 14573, 1262, 5296733, 662245},
+            "policer"},
+           {"chance, 5 %", 12425, 819, 364, {31, 8266, 403, 2363654, 114936}, {28, 8104, 392, 2347728, 113627}, "loss"},
+           {"chance, 20 %", 6583, 1253, 29, {54, 2784, 521, 177558, 32889}, {52, 2614, 495, 162716, 30679}, "loss"},
+           {"chance, 1 % in rows of ten",
+            18121,
+            443,
+            203,
+            {35, 13654, 137, 5569560, 56552},
+            {12, 4797, 39, 1967081, 15249},
+            ""},
+       }) {
+    Evidence evidence = held_by(Hold::path);
+    evidence.here.packets_sent = sent;
+    evidence.here.packets_lost = lost;
+    evidence.here.queued_lost = queued;
+    evidence.here.loss_by_rate = all;
+    evidence.here.loss_behind_loss = behind;
+    EXPECT_EQ(word(evidence), said) << what << ", " << sent;
+  }
+}
+
+TEST(VerdictOnLoss, BlamesNoPathOfASessionThatWentToAnother) {
+  Evidence moved = held_by(Hold::path);
+  lose(moved.here, lost_of([](std::uint64_t sent) { return sent - std::min<std::uint64_t>(sent, 120); }));
+  moved.here.path_changes = 1;
+  EXPECT_EQ(word(moved), "");
+  EXPECT_TRUE(verdict_on(moved).path_changed);
+  Evidence after = moved;
+  after.here.elapsed += kTime;
+  after.here.bytes_sent += 100'000'000;
+  held(after.here, Hold::path) += kTime;
+  EXPECT_EQ(word(since(moved, after)), "path") << "the one that is used now";
+  held(moved.here, Hold::path) = 0us;
+  held(moved.here, Hold::source) = kTime;
+  EXPECT_EQ(word(moved), "source");
+}
+
+TEST(VerdictOnLoss, BlamesNoPathWithoutARateForItsLoss) {
+  Evidence tunnelled = held_by(Hold::path);
+  lose(tunnelled.here, lost_of([](std::uint64_t sent) { return sent - std::min<std::uint64_t>(sent, 120); }));
+  tunnelled.here.path_rate = {};
+  EXPECT_EQ(word(tunnelled), "");
+}
+
+TEST(VerdictOnLoss, SaysNothingOfLossAtOneRateAlone) {
+  Evidence steady = held_by(Hold::path);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> spans(20, {100, 40});
+  lose(steady.here, spans);
+  EXPECT_EQ(word(steady), "");
+  steady.here.loss_by_rate = {};
+  EXPECT_EQ(word(steady), "") << "an older peer's";
+}
+
+TEST(VerdictOnLoss, SaysNothingOfTheLossOfAFewPackets) {
+  Evidence few = held_by(Hold::path);
+  lose(few.here, {{10, 1}, {20, 0}, {40, 12}, {80, 52}});
+  EXPECT_NE(word(few), "loss");
+  EXPECT_NE(word(few), "policer");
+}
+
+TEST(VerdictOnLoss, SaysHowMuchOfTheLossAQueueMade) {
+  Evidence full = held_by(Hold::path);
+  full.here.packets_lost = 2800;
+  full.here.queued_lost = 2700;
+  EXPECT_EQ(word(full), "path") << "a beginning that fills the queue loses most, and the mean round trip is short";
+  full.here.rtt_sum = 200ms * 1000;
+  const Verdict verdict = verdict_on(full);
+  EXPECT_EQ(verdict.limit, Limit::path);
+  EXPECT_EQ(verdict.queue, 160ms);
+  EXPECT_DOUBLE_EQ(verdict.lost, 0.04);
+  EXPECT_DOUBLE_EQ(verdict.queued_lost, 2700.0 / 70'000);
+}
+
+}  // namespace
+}  // namespace udtcat
