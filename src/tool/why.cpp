@@ -45,6 +45,12 @@ bool loses(const Verdict& verdict) {
   return verdict.lost - verdict.queued_lost >= kWorthSaying;
 }
 
+/// Links that lose so much are rarer than limits that do.
+const char* beside_loss(const Verdict& verdict) {
+  constexpr double kMuch = 0.3;  // guess
+  return verdict.lost - verdict.queued_lost < kMuch ? "" : "; where it is a limit, TCP (ssh) may be faster";
+}
+
 std::string unknown_text(const Verdict& verdict, const Evidence& evidence) {
   if (evidence.here.elapsed == std::chrono::microseconds(0)) return "what limits is not known: nobody has measured it";
   if (evidence.here.bytes_sent + evidence.here.bytes_received == 0) return "what limits is not known: nothing moved";
@@ -55,7 +61,7 @@ std::string unknown_text(const Verdict& verdict, const Evidence& evidence) {
     return text + "an event loop thread waited for a core " + percent(verdict.waited) + " of the time";
   if (verdict.path_rate != BitRate() && loses(verdict))
     return text + percent(verdict.lost - verdict.queued_lost) +
-           " of the packets are lost without a queue, by chance or by a limit on UDP";
+           " of the packets are lost without a queue, by chance or by a limit on UDP" + beside_loss(verdict);
   if (verdict.path_rate.bits_per_second() > 2 * verdict.rate.bits_per_second())
     return text + fmt::format("{} moved where the path was found to carry {}", format_rate(verdict.rate),
                               format_rate(verdict.path_rate));

@@ -110,7 +110,9 @@ TEST(WhyText, OfLossSaysWhatNoQueueLost) {
             "what limits is not known: an event loop thread waited for a core 60 % of the time");
   const BitRate found = BitRate::from_bits_per_second(1'000'000);
   EXPECT_EQ(text({.lost = 0.4, .path_rate = found}),
-            "what limits is not known: 40 % of the packets are lost without a queue, by chance or by a limit on UDP");
+            "what limits is not known: 40 % of the packets are lost without a queue, by chance or by a limit on UDP; "
+            "where it is a limit, TCP (ssh) may be faster");
+  EXPECT_THAT(text({.lost = 0.2, .path_rate = found}), AllOf(HasSubstr("20 % of the packets"), Not(HasSubstr("TCP"))));
 }
 
 TEST(WhyText, OfASessionThatWentToAnotherPathBlamesNeither) {

@@ -29,6 +29,7 @@ constexpr double kLossDoubted = 0.3;    // guess: links that lose more are rarer
 constexpr std::uint64_t kEnoughPackets = 200;  // guess: a share of fewer says little
 constexpr double kPolices = 0.1;               // measured: ADR-0053: policers 0.05 to 0.95, chance within 0.01 of 0
 constexpr double kChances = 0.03;              // guess: between these
+constexpr double kSpreads = 0.75;              // measured: ADR-0053: chance 0.9 to 0.99, policers 0.1 to 0.8
 constexpr double kErrors = 4;        // guess: of the error that chance makes; losses that come in rows make more
 constexpr double kErrorsOfMuch = 2;  // guess: where more is lost than kLossDoubted
 constexpr double kLeastLeft = 0.01;  // guess: where all is lost, nothing is told
@@ -157,12 +158,23 @@ bool blame_processor(const Direction& direction, Verdict& verdict) {
   return true;
 }
 
+/// A thread that waits for a core sends and answers late: what path shows itself is the host's.
+bool crowded(const EndEvidence* end, Verdict& verdict) {
+  const Load load = end != nullptr ? load_of(*end, Verdict::Thread::event_loop) : Load{};
+  if (load.waited < kCrowded) return false;
+  note_load(load, verdict);
+  return true;
+}
+
 bool blame_sockets(const Direction& direction, Verdict& verdict) {
   if (direction.sender == nullptr || direction.receiver == nullptr) return false;
   verdict.dropped = share(direction.receiver->socket_drops, direction.sender->packets_sent);
   if (direction.sender->packets_sent < kEnoughPackets || verdict.dropped < kDropsMatter) return false;
-  verdict.limit = Limit::socket_buffer;
   verdict.where = direction.receiver_at;
+  // Larger ones would not be read in time either.
+  const bool are_as_wanted = direction.receiver->socket_buffer_bytes >= direction.receiver->socket_wanted_bytes;
+  const bool is_late = are_as_wanted && crowded(direction.receiver, verdict);
+  verdict.limit = is_late ? Limit::processor : Limit::socket_buffer;
   return true;
 }
 
@@ -224,15 +236,9 @@ Limit limit_of_loss(const EndEvidence& sender) {
   const auto behind = growth_of(sender.loss_behind_loss);
   if ((all && all->is_a_policers()) || (behind && behind->is_a_policers())) return Limit::policer;
   if (!all || !behind || all->share < kLossLimits || all->share > kLossDoubted) return Limit::unknown;
+  // Chance leaves hardly a span out: nearly all come behind a loss.
+  if (share(sender.loss_behind_loss.sent, sender.loss_by_rate.sent) < kSpreads) return Limit::unknown;
   return all->beyond <= kChances && all->doubt() <= kPolices ? Limit::loss : Limit::unknown;
-}
-
-/// A thread that waits for a core sends and answers late: what path shows itself is the host's.
-bool crowded(const EndEvidence* end, Verdict& verdict) {
-  const Load load = end != nullptr ? load_of(*end, Verdict::Thread::event_loop) : Load{};
-  if (load.waited < kCrowded) return false;
-  note_load(load, verdict);
-  return true;
 }
 
 Limit limit_of_path(const Direction& direction, Verdict& verdict) {

@@ -170,6 +170,10 @@ TEST(Verdict, NamesSocketsThatDropUnlessTheirThreadIsBusy) {
   dropped.there->socket_drops = 80;
   EXPECT_EQ(word(dropped), "peer_socket_buffer");
   EXPECT_EQ(word(from_the_other_end(dropped)), "socket_buffer");
+  dropped.there->event_loop = {1s, 3s};
+  EXPECT_EQ(word(dropped), "peer_processor") << "it comes late to sockets that are as large as can be";
+  dropped.there->socket_wanted_bytes = 1;
+  EXPECT_EQ(word(dropped), "peer_socket_buffer");
   dropped.there->event_loop = {9s, 0s};
   EXPECT_EQ(word(dropped), "peer_processor") << "which no buffer helps";
 }
