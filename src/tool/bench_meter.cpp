@@ -190,7 +190,7 @@ BenchDirection BenchMeter::direction() {
   Evidence now = connection_->stats().evidence;
   if (evidence_after_) now.here = evidence_after_->here;
   const Evidence grown = udtcat::since(evidence_before_, now);
-  direction.limited_by = why(grown);
+  direction.limited_by = why_of_bench(grown);
   // A question waits behind what was sent, and no report does.
   if (way_ == BenchWay::out && grown.there && grown.there->bytes_received > direction.there.taken_bytes) {
     direction.there.taken_bytes = grown.there->bytes_received;

@@ -125,6 +125,13 @@ double BenchDirection::share(microseconds processor_time) const {
   return static_cast<double>(processor_time.count()) / static_cast<double>(elapsed.count());
 }
 
+Why why_of_bench(Evidence evidence) {
+  constexpr auto kSource = static_cast<std::size_t>(Hold::source);
+  evidence.here.held[kSource] = {};
+  if (evidence.there) evidence.there->held[kSource] = {};
+  return why(evidence);
+}
+
 std::string to_text(const BenchReport& report) {
   std::string text = head_line(report);
   if (report.directions.empty()) return text;

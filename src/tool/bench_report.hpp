@@ -61,6 +61,9 @@ struct BenchReport {
   std::vector<BenchDirection> directions{};  ///< those that were measured, one each
 };
 
+/// The data of a bench are made as they are sent: time without them is a late thread's, and no slow source's.
+[[nodiscard]] Why why_of_bench(Evidence evidence);
+
 /// Several lines.
 [[nodiscard]] std::string to_text(const BenchReport& report);
 /// One line, an object. Docs: udtcat-bench(1), "JSON".

@@ -102,5 +102,13 @@ TEST(RoundTrips, OfNoneAreNotKnown) {
   EXPECT_FALSE(RoundTrips{}.least());
 }
 
+TEST(BenchReport, BlamesNoSource) {
+  Evidence evidence{.here = {.elapsed = 2s, .bytes_sent = 10'000'000}};
+  evidence.here.held[static_cast<std::size_t>(Hold::source)] = 2s;
+  EXPECT_EQ(why(evidence).word, "source");
+  EXPECT_EQ(why_of_bench(evidence).word, "");
+  EXPECT_EQ(why_of_bench({.here = {.elapsed = 2s, .bytes_received = 10'000'000}, .there = evidence.here}).word, "");
+}
+
 }  // namespace
 }  // namespace udtcat::tool

@@ -33,7 +33,7 @@ constexpr double kSpreads = 0.75;              // measured: ADR-0053: chance 0.9
 constexpr double kErrors = 4;        // guess: of the error that chance makes; losses that come in rows make more
 constexpr double kErrorsOfMuch = 2;  // guess: where more is lost than kLossDoubted
 constexpr double kLeastLeft = 0.01;  // guess: where all is lost, nothing is told
-constexpr double kCrowded = 0.25;    // measured: ADR-0053: a cap of 30 Mbit/s looked like a path of 18
+constexpr double kCrowded = 0.15;    // measured: ADR-0053: at 0.2 a processor looked like a path of 0.14 Gbit/s
 constexpr double kPathUsed = 0.5;    // guess: headers, repairs, a beginning and an end are no payload
 
 std::uint64_t less(std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); }
@@ -158,6 +158,10 @@ bool blame_processor(const Direction& direction, Verdict& verdict) {
   return true;
 }
 
+double held_by_path(const EndEvidence& end) { return held(end, Hold::sending) + held(end, Hold::path); }
+double held_by_peer(const EndEvidence& end) { return held(end, Hold::credit) + held(end, Hold::peer_window); }
+bool consumes(const EndEvidence& end) { return share(end.consuming, end.elapsed) >= kConsumes; }
+
 /// A thread that waits for a core sends and answers late: what path shows itself is the host's.
 bool crowded(const EndEvidence* end, Verdict& verdict) {
   const Load load = end != nullptr ? load_of(*end, Verdict::Thread::event_loop) : Load{};
@@ -170,6 +174,8 @@ bool blame_sockets(const Direction& direction, Verdict& verdict) {
   if (direction.sender == nullptr || direction.receiver == nullptr) return false;
   verdict.dropped = share(direction.receiver->socket_drops, direction.sender->packets_sent);
   if (direction.sender->packets_sent < kEnoughPackets || verdict.dropped < kDropsMatter) return false;
+  // A consumer that takes less than comes is what limits, whatever falls off while it is waited for.
+  if (held_by_peer(*direction.sender) >= kDominant && consumes(*direction.receiver)) return false;
   verdict.where = direction.receiver_at;
   // Larger ones would not be read in time either.
   const bool are_as_wanted = direction.receiver->socket_buffer_bytes >= direction.receiver->socket_wanted_bytes;
@@ -260,8 +266,6 @@ Limit limit_of_path(const Direction& direction, Verdict& verdict) {
   return used >= kPathUsed ? Limit::path : Limit::unknown;
 }
 
-double held_by_path(const EndEvidence& end) { return held(end, Hold::sending) + held(end, Hold::path); }
-
 /// The other end grants no more: its consumer takes less than comes, or its windows are less than the path holds.
 /// A path that is never waited for may not even have been found.
 void blame_receiver(const Direction& direction, Verdict& verdict) {
@@ -269,7 +273,7 @@ void blame_receiver(const Direction& direction, Verdict& verdict) {
   verdict.limit = Limit::unknown;
   if (direction.receiver == nullptr) {
     verdict.limit = Limit::peer;
-  } else if (share(direction.receiver->consuming, direction.receiver->elapsed) >= kConsumes) {
+  } else if (consumes(*direction.receiver)) {
     verdict.limit = Limit::consumer;
     verdict.rate = BitRate::from_bytes_per(direction.receiver->bytes_received, direction.receiver->elapsed);
   } else if (direction.receiver->memory_bytes == 0) {
@@ -287,7 +291,7 @@ void blame_holds(const Direction& direction, Verdict& verdict) {
   const EndEvidence& sender = *direction.sender;
   const double by_path = held_by_path(sender);
   const double by_memory = held(sender, Hold::memory);
-  const double by_peer = held(sender, Hold::credit) + held(sender, Hold::peer_window);
+  const double by_peer = held_by_peer(sender);
   // Of equals the first: what the transport waits for, the connection may wait for too.
   const std::array<std::pair<double, Limit>, 6> holds{{{by_path, Limit::path},
                                                        {held(sender, Hold::rate_cap), Limit::rate_cap},

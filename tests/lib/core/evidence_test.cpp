@@ -139,7 +139,7 @@ TEST(Verdict, CountsTheTimeForWhichAThreadWaitedForACore) {
   crowded.there->event_loop = {2s, 6s};
   EXPECT_EQ(word(crowded), "") << "a path that a late host shows may be the host's";
   EXPECT_DOUBLE_EQ(verdict_on(crowded).waited, 0.6);
-  crowded.there->event_loop = {2s, 2s};
+  crowded.there->event_loop = {2s, 1s};
   EXPECT_EQ(word(crowded), "path");
 }
 
@@ -176,6 +176,13 @@ TEST(Verdict, NamesSocketsThatDropUnlessTheirThreadIsBusy) {
   EXPECT_EQ(word(dropped), "peer_socket_buffer");
   dropped.there->event_loop = {9s, 0s};
   EXPECT_EQ(word(dropped), "peer_processor") << "which no buffer helps";
+}
+
+TEST(Verdict, NamesASlowConsumerThoughItsSocketsDrop) {
+  Evidence slow = held_by(Hold::credit);
+  slow.there->consuming = 9s;
+  slow.there->socket_drops = 200;
+  EXPECT_EQ(word(slow), "peer_consumer");
 }
 
 TEST(Verdict, NamesACapThatIsReachedWhateverElseIsBusy) {
