@@ -44,9 +44,10 @@ TEST(StatusQuery, FindsTheLivingBehindMoreDeadThanAreAskedAtATime) {
 TEST(StatusQuery, OfAProcessThatEndsMeanwhileIsAsOfNone) {
   const test::TempDir folder;
   boost::asio::io_context io;
-  stream_protocol::acceptor ends(io, folder / "ends.sock");
+  const std::string place = folder / "ends.sock";
+  stream_protocol::acceptor ends(io, place);
   ends.async_accept([](const boost::system::error_code&, const stream_protocol::socket&) {});
-  auto asked = std::async(std::launch::async, [&] { return ask_for_status({folder / "ends.sock"}); });
+  auto asked = std::async(std::launch::async, [&] { return ask_for_status({place}); });
   EXPECT_TRUE(test::run_until(io, [&] { return asked.wait_for(0s) == std::future_status::ready; }));
   const auto answers = asked.get();
   ASSERT_EQ(answers.size(), 1U);
