@@ -39,7 +39,8 @@ struct ConnectionStats {
   std::chrono::steady_clock::time_point made_at{};
   std::uint64_t bytes_sent = 0;      ///< payload given to the session
   std::uint64_t bytes_received = 0;  ///< payload given to local consumers
-  std::uint64_t bytes_carried = 0;   ///< by the path, both ways: sealed, and also of a block that is not whole yet
+  std::uint64_t bytes_arrived = 0;   ///< by the path: sealed, in any order; 0 with libudt
+  std::uint64_t bytes_carried = 0;   ///< those and what has arrived at the peer
   std::uint64_t blocks_sent = 0;
   std::uint64_t blocks_received = 0;
   std::uint64_t streams_opened = 0;

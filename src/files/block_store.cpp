@@ -23,8 +23,7 @@ constexpr std::size_t kHoleBytes = 4'096;  // spec: a page, below which no file 
 
 tl::unexpected<Error> failed(Errc code, const char* doing, const FileLocation& location, int error) {
   return fail(code, std::string(doing) + ' ' + location.shown(),
-              error == ESPIPE ? "it is a pipe, which has no places to go on from; as standard input it can be sent (-)"
-                              : core::errno_text(error));
+              error == ESPIPE ? "it is a pipe, and no file" : core::errno_text(error));
 }
 
 /// Whether it can be read and written at offsets.  returns  0, or an errno

@@ -188,7 +188,7 @@ void SshDial::dial(const ConnectLine& line) {
                                     fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
                                     kTriesAgain});
   candidates_ = candidates_of(line);
-  if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it");
+  if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it", false);
   for (const Endpoint& candidate : candidates_) core::log().info("trying udp {}", candidate.to_string());
   DialRequest request{.addresses = candidates_,
                       .peer_name = options_.ssh.destination,
@@ -200,9 +200,10 @@ void SshDial::dial(const ConnectLine& line) {
   request.transport.single_use = true;
   dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) {
-      if (connection.error().code == Errc::cannot_reach) remember(Finding::udp_blocked);
+      const bool is_blocked = connection.error().code == Errc::cannot_reach;
+      if (is_blocked) remember(Finding::udp_blocked);
       const std::string& cause = connection.error().cause;
-      return on_no_answer(cause.substr(0, cause.find(" at UDP port")));  // it waits there, as ssh has told
+      return on_no_answer(cause.substr(0, cause.find(" at UDP port")), is_blocked);  // it waits there, as ssh has told
     }
     forget_findings();
     handlers_.on_connection(std::move(*connection));
@@ -232,13 +233,15 @@ std::string SshDial::tried() const {
   return places;
 }
 
-void SshDial::on_no_answer(const std::string& cause) {
+void SshDial::on_no_answer(const std::string& cause, bool is_remembered) {
+  std::string cure = fmt::format("let UDP port {} through to the far side, or choose others there by --port",
+                                 to_string(options_.ports));
+  if (is_remembered && memory_ && !options_.tries_udp)
+    cure += fmt::format("; for an hour commands go over ssh at once, and {}", kTriesAgain);
   handlers_.on_no_session({Errc::cannot_reach,
                            fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,
                                        core::format_duration(options_.connect_timeout), tried(), cause),
-                           fmt::format("let UDP port {} through to the far side, or choose others there by --port; for "
-                                       "an hour commands go over ssh at once, and {}",
-                                       to_string(options_.ports), kTriesAgain)});
+                           std::move(cure)});
 }
 
 }  // namespace udtcat::rsh

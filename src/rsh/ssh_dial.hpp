@@ -95,7 +95,7 @@ class SshDial {
   void pass_on(const std::string& noise);
   void dial(const ConnectLine& line);
   [[nodiscard]] std::string tried() const;
-  void on_no_answer(const std::string& cause);
+  void on_no_answer(const std::string& cause, bool is_remembered);
 
   tool::SessionRun& run_;
   const SshDialOptions& options_;

@@ -58,12 +58,13 @@ WayChoice::Sample SshPath::sample() const {
           .on_ssh = connection_.path() == tunnel_address(connection_.peer().family()),
           .answers = connection_.answers(),
           .reported = there.elapsed,
+          .bytes_arrived = stats.bytes_arrived,
           .bytes_carried = stats.bytes_carried,
           .packets_sent = here.packets_sent + there.packets_sent,
           .packets_lost = here.packets_lost + there.packets_lost,
           .packets_late = stats.packets_late,
           .held_by_path = held_by_path(here) + held_by_path(there),
-          .loses_by_chance = verdict_on(stats.evidence).limit == Limit::loss};
+          .loses_by_chance = verdict_on(since(at_move_, stats.evidence)).limit == Limit::loss};
 }
 
 void SshPath::move(WayChoice::Move move) {
@@ -83,6 +84,7 @@ void SshPath::to_ssh() {
 
 void SshPath::on_moved() {
   is_on_ssh_ = !is_on_ssh_;
+  at_move_ = connection_.stats().evidence;
   if (!is_on_ssh_ && std::exchange(has_said_, false)) run_.say(fmt::format("{}: going on over UDP", host_));
 }
 

@@ -44,6 +44,7 @@ class SshPath {
   WayChoice choice_;
   std::shared_ptr<DatagramPipe> pipe_;  // none: ssh has not been tried
   bool is_on_ssh_ = false;
+  Evidence at_move_;       // what was before says nothing of the present way
   bool has_said_ = false;  // that it is
   bool ssh_has_ended_ = false;
   boost::asio::steady_timer timer_;

@@ -58,7 +58,11 @@ WayChoice::Move WayChoice::on_udp(const Sample& sample) {
   }
   const Sample before = *std::exchange(window_began_, half);
   if (sample.at - before.at < 2 * kHalfWindow || !is_slow(before, sample)) return Move::none;
-  slow_rate_ = rate_between(before, sample);
+  // As of ssh, the better second counts. A rate that grows is none yet.
+  const BitRate first = rate_between(before, half);
+  const BitRate second = rate_between(half, sample);
+  if (is_faster(second, first)) return Move::none;
+  slow_rate_ = first.bits_per_second() > second.bits_per_second() ? first : second;
   compares_ = true;
   return ask(sample, Move::to_ssh);
 }
@@ -70,7 +74,8 @@ bool WayChoice::is_slow(const Sample& before, const Sample& sample) {
   if (rate.bits_per_second() >= kSlow.bits_per_second() || sample.loses_by_chance) return false;
   const auto carried = static_cast<double>(sample.bytes_carried - before.bytes_carried);
   // A report waits for the data before it, so that a slow path shows at the receiving end, too.
-  if (sample.reported == before.reported && carried > kFewPackets * kPacketBytes) return true;
+  const auto arrived = static_cast<double>(sample.bytes_arrived - before.bytes_arrived);
+  if (sample.reported == before.reported && arrived > kFewPackets * kPacketBytes) return true;
   // At that end packets that were sent again are late.
   const auto late = static_cast<double>(sample.packets_late - before.packets_late);
   if (late >= kManyLate && late * kPacketBytes >= kRepaired * carried) return true;

@@ -45,6 +45,7 @@ class WayChoice {
     bool on_ssh = false;
     bool answers = true;
     std::chrono::microseconds reported{0};  ///< EndEvidence::elapsed of the last report that came
+    std::uint64_t bytes_arrived = 0;        ///< ConnectionStats::bytes_arrived
     std::uint64_t bytes_carried = 0;        ///< ConnectionStats::bytes_carried
     std::uint64_t packets_sent = 0;
     std::uint64_t packets_lost = 0;

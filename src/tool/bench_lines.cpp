@@ -39,6 +39,8 @@ void BenchLines::async_write(const std::string& line, WrittenHandler handler) {
 std::size_t BenchBacklog::room(const ConnectionStats& now) {
   constexpr std::uint64_t kLeastBytes = 8'192;  // guess: at 1 Mbit/s a fifteenth of a second
   constexpr std::uint64_t kHeaderBytes = 44;    // spec: IPv4, UDP and UDT
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
+  if (now.evidence.here.packet_bytes == 0) return kMostBytes;  // of libudt nobody knows what has left
   const std::uint64_t packets = now.packets_sent - now.packets_resent;
   if (!std::exchange(began_, true)) {
     packets_ = packets;

@@ -59,10 +59,12 @@ void BenchMeter::begin_phase(std::chrono::seconds time) {
 
 /// An end that goes on answering may have stopped to send, or never stop, or have much on its way over a slow path.
 void BenchMeter::on_late() {
-  const Error late{Errc::connection_broken, "measure",
-                   fmt::format("what was sent has not all arrived {} s after its time; the rates are of what has",
-                               kPatience.count())};
   BenchReport so_far = report_so_far();
+  const Error late{Errc::connection_broken, "measure",
+                   so_far.directions.empty()
+                       ? "the other end does not come to an end"
+                       : fmt::format("not all had arrived {} s after the end of the sending; the rates are of what had",
+                                     kPatience.count())};
   if (so_far.directions.size() < kWays) return give_up(late);
   core::log().warn("{}", late.message());
   report_ = std::move(so_far);
@@ -85,7 +87,7 @@ BenchReport BenchMeter::report_so_far() {
   BenchReport report = report_;
   // An answer to a question of this way's is the other end's half of it.
   const bool has_way = state_ == State::loaded || state_ == State::drained || state_ == State::settling;
-  if (has_way && !loaded_.all.empty()) report.directions.push_back(direction());
+  if (has_way && !loaded_.all.empty()) report.directions.push_back(direction(true));
   return report;
 }
 
@@ -132,7 +134,7 @@ void BenchMeter::on_answer(const Result<std::string>& line) {
       loaded_.all.push_back(round_trip);
       return settle();
     case State::settling:
-      report_.directions.push_back(direction());
+      report_.directions.push_back(direction(false));
       if (way_ == BenchWay::out) return load(BenchWay::back);
       state_ = State::closing;
       return connection_->close();
@@ -180,7 +182,7 @@ BenchFigures BenchMeter::figures_here() {
   return figures;
 }
 
-BenchDirection BenchMeter::direction() {
+BenchDirection BenchMeter::direction(bool is_cut) {
   BenchDirection direction{.way = way_,
                            .here = figures_here(),
                            .there = since(there_before_, answer_.figures),
@@ -191,8 +193,8 @@ BenchDirection BenchMeter::direction() {
   if (evidence_after_) now.here = evidence_after_->here;
   const Evidence grown = udtcat::since(evidence_before_, now);
   direction.limited_by = why_of_bench(grown);
-  // A question waits behind what was sent, and no report does.
-  if (way_ == BenchWay::out && grown.there && grown.there->bytes_received > direction.there.taken_bytes) {
+  // The question is queued behind the data; reports are not.
+  if (is_cut && way_ == BenchWay::out && grown.there && grown.there->bytes_received > direction.there.taken_bytes) {
     direction.there.taken_bytes = grown.there->bytes_received;
     direction.there.taking = grown.there->elapsed;
   }

@@ -56,7 +56,7 @@ class BenchMeter {
   void load(BenchWay way);
   void on_loaded(const StreamOutcome& outcome);
   void settle();
-  [[nodiscard]] BenchDirection direction();
+  [[nodiscard]] BenchDirection direction(bool is_cut);
   [[nodiscard]] BenchFigures figures_here();
   [[nodiscard]] BenchReport report_so_far();
   void give_up(const Error& why);

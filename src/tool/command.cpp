@@ -177,6 +177,12 @@ std::string meant_word(const Commands& commands, const Command& command, const W
   return fmt::format("; the commands are {}", fmt::join(words, ", "));
 }
 
+/// A forward waits for a name that nobody knows yet.
+bool is_forward(const Words& arguments) {
+  return std::ranges::any_of(
+      arguments, [](const std::string& each) { return each.starts_with("--from") || each.starts_with("--to"); });
+}
+
 /// A word before a port is a host; one that is found nowhere may be meant for a command, as in listn 9000.
 Status check_host(const Commands& commands, const Options& options) {
   Words words;
@@ -200,7 +206,8 @@ Asked understand(const Commands& commands, Words arguments) {
   const Command& command = find_command(commands, arguments);
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(command.words.size()));
   Asked asked = understand_typed(commands, command, arguments);
-  const bool is_pipe = command.words.empty() && asked.job && *asked.job != nullptr && (*asked.job)->needs_key();
+  const bool is_pipe = command.words.empty() && !is_forward(arguments) && asked.job && *asked.job != nullptr &&
+                       (*asked.job)->needs_key();
   if (const Status found = is_pipe ? check_host(commands, (*asked.job)->options()) : Status{}; !found)
     return {&command, tl::unexpected(found.error())};
   if (!asked.job) asked.job.error().cause += meant_word(commands, command, arguments, asked.job.error());
@@ -249,7 +256,8 @@ ExitStatus carry_out(const Asked& asked, const Words& argv, const JobContext& co
   const ExitStatus status = job.run(std::move(*found), context);
   // The one that was taken is not always the one that its user thinks of.
   if (status == ExitStatus::refused && !key.empty())
-    core::log().error("our key was {}; -k FILE takes another, -k {} asks for one", key, kTerminal);
+    core::log().error("if it is for the keys: our key was {}; -k FILE takes another, -k {} asks for one", key,
+                      kTerminal);
   return status;
 }
 

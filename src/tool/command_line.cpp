@@ -150,7 +150,8 @@ tl::unexpected<Error> CommandLine::unknown(const std::string& word) const {
   for (const CLI::Option* option : parser_->app.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   // As netcat has it: -lp 9000.
-  const bool is_port = !word.starts_with("--") && word.find('p') != std::string::npos && names_option("-l");
+  const bool is_port = word.starts_with('-') && !word.starts_with("--") && word.find('p') != std::string::npos &&
+                       names_option("-l") && typed_.find(" -l") != std::string::npos;
   return misplaced("option \"" + word + "\"",
                    fmt::format("unknown to {0}; see {0} --help{1}", command_,
                                is_port ? fmt::format("; the port follows -l itself, as in {} -l 9000", command_)
@@ -252,8 +253,7 @@ const char* wrong_in(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == text.size()) return "; a port is missing";
   if (colon == 0) return "; a host is missing";
-  if (text.find(':') != colon && !text.starts_with('['))
-    return "; an IPv6 address stands in brackets, and alone has colons";
+  if (text.find(':') != colon && !text.starts_with('[')) return "; an IPv6 address goes in brackets, as in [::1]:9000";
   return "; a port is a number, 1 to 65535";
 }
 
@@ -265,9 +265,7 @@ Result<HostPort> without_user(HostPort address) {
   return bad_value("HOST", address.host,
                    host.empty()
                        ? "a name or an address; a host is missing behind the @"
-                       : fmt::format("a name or an address, as in {} {}; at a port the key says who comes, and "
-                                     "no user",
-                                     host, address.port));
+                       : fmt::format("a name or an address, as in {} {}; USER@ is for ssh only", host, address.port));
 }
 
 }  // namespace

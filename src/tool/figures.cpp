@@ -77,6 +77,7 @@ ConnectionStats sum(const ConnectionStats& so_far, const ConnectionStats& latest
   total.streams_open += so_far.streams_open;
   total.bytes_sent += so_far.bytes_sent;
   total.bytes_received += so_far.bytes_received;
+  total.bytes_arrived += so_far.bytes_arrived;
   total.bytes_carried += so_far.bytes_carried;
   total.blocks_sent += so_far.blocks_sent;
   total.blocks_received += so_far.blocks_received;

@@ -144,7 +144,7 @@ std::string invitation(const Options& options, const std::string& host, std::uin
 
 std::string instruction(const std::vector<Endpoint>& locals) {
   const bool is_local = std::ranges::all_of(locals, &Endpoint::is_loopback);
-  return fmt::format("run on {}, where it asks for the key (for sure with -k {}):",
+  return fmt::format("run on {}, where it asks for the key (-k {}: even if it finds another):",
                      is_local ? "this host, as no other reaches it" : "the other host", kTerminal);
 }
 

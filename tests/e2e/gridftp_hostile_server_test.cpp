@@ -347,6 +347,7 @@ TEST_F(GridftpModeAgainTest, IsGivenUpAfterThreeFilesInARow) {
   get_tree("RETR", "425 no way to you", 1000);
   EXPECT_EQ(modes_, "sssss");
   EXPECT_EQ(refused_, 3);
+  EXPECT_THAT(errors_, testing::HasSubstr("in MODE E again"));
   EXPECT_EQ(errors_.find("in MODE E again"), errors_.rfind("in MODE E again")) << "one warning: " << errors_;
 }
 

@@ -69,12 +69,12 @@ TEST_F(GridftpTreeTest, GoesToAndFromOurServer) {
 TEST_F(GridftpTreeTest, IsToldFromAFileByAHint) {
   serve();
   const auto complaint = [&](const Arguments& words) { return gridftp(words).errors; };
-  EXPECT_THAT(complaint({"get", ours("tree"), "got"}), HasSubstr("is a directory; -r gets directories"));
+  EXPECT_THAT(complaint({"get", ours("tree"), "got"}), HasSubstr("is a directory; -r is for directories"));
   EXPECT_THAT(complaint({"get", "-r", ours("tree/file"), "got"}),
-              HasSubstr("not a directory; without -r, it gets a file"));
-  EXPECT_THAT(complaint({"put", "tree", ours("put")}), HasSubstr("is a directory; -r puts directories"));
+              HasSubstr("not a directory; for a file leave -r out"));
+  EXPECT_THAT(complaint({"put", "tree", ours("put")}), HasSubstr("is a directory; -r is for directories"));
   EXPECT_THAT(complaint({"put", "-r", "tree/file", ours("put")}),
-              HasSubstr("not a directory; without -r, it puts a file"));
+              HasSubstr("not a directory; for a file leave -r out"));
 }
 
 TEST_F(GridftpTreeTest, OverTcpIsNotMeasuredAsALineSays) {

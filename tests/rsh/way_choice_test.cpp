@@ -20,7 +20,8 @@ class WayChoices : public testing::Test {
     double loss = 0;
     bool answers = true;
     bool reports = true;
-    bool holds = true;  // the sender has more to send
+    bool holds = true;    // the sender has more to send
+    bool arrives = true;  // here, and not at the peer
   };
 
   /// returns  what it was told to do
@@ -36,6 +37,7 @@ class WayChoices : public testing::Test {
       const double bytes = path.answers ? path.megabits * 125'000 / 4 : 0;
       const double packets = bytes / 1'400 / (1 - path.loss);
       now.bytes_carried += static_cast<std::uint64_t>(bytes);
+      if (path.arrives) now.bytes_arrived += static_cast<std::uint64_t>(bytes);
       now.packets_sent += static_cast<std::uint64_t>(packets);
       now.packets_lost += static_cast<std::uint64_t>(packets * path.loss);
       const Move move = choice.next(now);
@@ -67,6 +69,29 @@ TEST_F(WayChoices, StayWithUdpThatLosesByChanceWhereTcpIsSlower) {
   udp = {.megabits = 20, .loss = 0.05};
   now.loses_by_chance = true;
   EXPECT_TRUE(run_for(10s).empty());
+}
+
+TEST_F(WayChoices, StayWithUdpWhoseFarConsumerTakesNothingAndHasNothingToReport) {
+  udp = {.megabits = 4, .reports = false, .holds = false, .arrives = false};
+  EXPECT_TRUE(run_for(10s).empty());
+}
+
+TEST_F(WayChoices, StayWithUdpWhoseRateStillGrows) {
+  for (double megabits = 0.5; megabits < 9; megabits *= 1.5) {
+    udp = {.megabits = megabits};
+    EXPECT_TRUE(run_for(1s).empty()) << megabits;
+  }
+}
+
+TEST_F(WayChoices, ComeBackToALineThatWasBusyHalfOfTheTimeAndIsNoFasterBySsh) {
+  ssh = {.megabits = 8};
+  for (int i = 0; i < 6; ++i) {
+    udp = i % 2 == 0 ? Path{.megabits = 8} : Path{.megabits = 0.1, .holds = false};
+    run_for(2s);
+  }
+  run_for(4s);
+  EXPECT_FALSE(now.on_ssh);
+  EXPECT_FALSE(choice.ssh_is_faster());
 }
 
 TEST_F(WayChoices, LeaveUdpThatIsSlowAndLossyForSshThatIsFaster) {

@@ -43,6 +43,12 @@ TEST_F(BenchBacklogTest, BelievesTheOtherEndThatMoreHasLeft) {
   EXPECT_EQ(backlog_.room(now), least_);
 }
 
+TEST_F(BenchBacklogTest, IsUnboundedWhereNobodyKnowsWhatHasLeftAsWithLibudt) {
+  ConnectionStats now = stats(500 + least_, 7);
+  now.evidence.here.packet_bytes = 0;
+  EXPECT_GT(backlog_.room(now), 100'000'000U);
+}
+
 TEST_F(BenchBacklogTest, TakesNoMoreForGoneThanWasGiven) {
   EXPECT_EQ(backlog_.room(stats(600, 1007)), least_ + 2'000'000);
   EXPECT_EQ(backlog_.room(stats(600 + least_, 1007)), 0U);

@@ -67,11 +67,11 @@ TEST(Options, SayWhichPartOfAPlaceIsWrong) {
   EXPECT_THAT(complaint("h:"),
               HasSubstr("\"h:\": allowed: HOST:PORT, as in localhost:80 or [::1]:80; a port is missing"));
   EXPECT_THAT(complaint(":1"), HasSubstr("a host is missing"));
-  EXPECT_THAT(complaint("h:port:extra"), HasSubstr("an IPv6 address stands in brackets"));
+  EXPECT_THAT(complaint("h:port:extra"), HasSubstr("an IPv6 address goes in brackets"));
   EXPECT_THAT(complaint("h:ninety"), HasSubstr("a port is a number, 1 to 65535"));
   EXPECT_THAT(complaint("alice@ 1"), HasSubstr("a host is missing behind the @"));
   for (const char* line : {"alice@h 1", "alice@h:1"})
-    EXPECT_THAT(complaint(line), HasSubstr("as in h 1; at a port the key says who comes, and no user")) << line;
+    EXPECT_THAT(complaint(line), HasSubstr("as in h 1; USER@ is for ssh only")) << line;
 }
 
 TEST(Options, OfAPipeAreForPeopleWhoTypeUnlessACommandIsThere) {

@@ -61,7 +61,7 @@ TEST(Invitation, IsForThisHostWhereNoOtherReachesIt) {
   EXPECT_THAT(instruction(endpoints({"127.0.0.1", "::1"})), testing::HasSubstr("run on this host, as no other"));
   for (const char* reached : {"0.0.0.0", "192.0.2.1", "::"})
     EXPECT_THAT(instruction(endpoints({reached})), testing::HasSubstr("run on the other host")) << reached;
-  EXPECT_THAT(instruction(endpoints({"0.0.0.0"})), testing::HasSubstr("for sure with -k /dev/tty"))
+  EXPECT_THAT(instruction(endpoints({"0.0.0.0"})), testing::HasSubstr("-k /dev/tty: even if it finds another"))
       << "it may have a key of its own";
 }
 

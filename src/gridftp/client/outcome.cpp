@@ -37,8 +37,7 @@ bool is_our_own(const Error& error) {
 bool is_about_the_file(const std::string& said) {
   constexpr std::array kWords{"Permission denied",     "Operation not permitted", "No such file or directory",
                               "Not a directory",       "Is a directory",          "File exists",
-                              "Read-only file system", "File name too long",      "Too many levels of symbolic links",
-                              "No space left",         "Disk quota exceeded"};
+                              "Read-only file system", "File name too long",      "Too many levels of symbolic links"};
   return said.starts_with("500") &&
          std::ranges::any_of(kWords, [&](const char* words) { return said.find(words) != std::string::npos; });
 }

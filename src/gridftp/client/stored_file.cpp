@@ -2,11 +2,13 @@
 #include "gridftp/client/stored_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "gridftp/dialogue/command.hpp"
+#include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
@@ -26,6 +28,15 @@ std::string_view take_name(std::string_view& path) {
     path.remove_suffix(name.size());
   }
   return name == "." ? std::string_view() : name;
+}
+
+/// The server has no such command: its answer says nothing of the file.
+bool is_unknown_command(const Reply& answer) {
+  constexpr std::array kWords{"nderstood", "nknown", "nrecognized", "mplemented"};
+  const std::string text = answer.text();
+  return answer.code == 502 || (answer.code == 500 && std::ranges::any_of(kWords, [&](const char* words) {
+                                  return text.find(words) != std::string::npos;
+                                }));
 }
 
 tl::unexpected<Error> lost(std::string doing, std::string cause) {
@@ -67,7 +78,8 @@ bool is_same_path(std::string_view said, std::string_view path) {
     const auto here = take_name(path);
     const auto there = take_name(said);
     if (here.empty() || there.empty()) return true;
-    if (here != there) return false;
+    if (here == ".." || here.starts_with('~')) return true;  // the server counts otherwise from here on
+    if (here != there && std::ranges::any_of(here, is_beyond_ascii)) return false;
   }
 }
 
@@ -83,8 +95,15 @@ Task<Status> prove_stored(RemoteServer& server, StoredFile stored, std::string d
     if (listed && !is_same_path(listed->path, stored.path))
       co_return lost(doing, "the server has it as " + core::printable(listed->path, core::kShownBytes));
     if (listed) size = listed->bytes;
-    if (!listed && !is_plain) {
-      UDTCAT_CO_TRY(size, co_await size_by_name(server, stored.path));
+    if (!size && !is_plain) {
+      UDTCAT_CO_TRY(size, co_await (listed ? server.size_of(stored.path) : size_by_name(server, stored.path)));
+    }
+    if (!size && is_plain && is_unknown_command(answer)) {
+      UDTCAT_CO_TRY(const auto by_size, co_await server.control().ask("SIZE " + stored.path));
+      if (is_unknown_command(by_size)) {
+        core::log().warn("{}: the server cannot be asked whether it is there: it knows neither SIZE nor MLST", doing);
+        co_return Status{};
+      }
     }
     if (!size)
       co_return lost(doing,

@@ -224,10 +224,12 @@ Task<Status> Upload::try_once(RemoteServer& server) {
   if (options_.range) UDTCAT_CO_CHECK(server.mode_e_refusal());
   UDTCAT_CO_TRY(auto content, co_await open(server));
   const auto range = content.range;
-  progress_->begin_attempt(range ? std::optional(range->bytes()) : std::nullopt, have_->bytes());
+  const std::uint64_t had_bytes = have_->bytes();
+  progress_->begin_attempt(range ? std::optional(range->bytes()) : std::nullopt, had_bytes);
   if (auto sent = co_await send(server, std::move(content)); !sent) {
     // A server that does not go on with the part it has gets the whole file next time.
-    if (is_final(sent.error()) && !begins_anew_ && !have_->empty()) {
+    const bool is_refused_part = had_bytes > 0 && have_->bytes() == had_bytes;
+    if (is_final(sent.error()) && !begins_anew_ && is_refused_part) {
       core::log().info("{}: from the beginning, then", sent.error().message());
       begins_anew_ = true;
       *have_ = {};

@@ -66,12 +66,15 @@ std::string unproved(const ClientOptions& options) {
 /// Each server has words of its own for a directory where a file is meant, and for a file where a directory is.
 Error with_hint(Error error, const ClientOptions& options) {
   const auto says = [&error](const char* words) { return error.cause.find(words) != std::string::npos; };
-  const char* const does = options.verb == Verb::get ? "gets" : "puts";
-  if (options.recursive && (says("ot a directory") || says("ot a dir")))
-    error.cause += fmt::format("; without -r, it {} a file", does);
-  if (!options.recursive && options.verb != Verb::copy &&
-      (says("s a directory") || says("egular file") || says("plain file")))
-    error.cause += fmt::format("; -r {} directories", does);
+  const bool gets = options.verb == Verb::get;
+  if (options.verb == Verb::put && error.code == Errc::local_read_failed && says("it is a pipe"))
+    error.cause += "; put - sends standard input";
+  // -r is about the source.
+  if (options.verb == Verb::copy || error.code == (gets ? Errc::local_write_failed : Errc::stream_refused))
+    return error;
+  if (options.recursive && says("ot a dir")) error.cause += "; for a file leave -r out";
+  if (!options.recursive && (says("s a directory") || says("egular file") || says("plain file")))
+    error.cause += "; -r is for directories";
   return error;
 }
 

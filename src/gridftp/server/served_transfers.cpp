@@ -197,7 +197,7 @@ struct ServedTransfers::Incoming {
   std::optional<files::ByteRange> expected{};
 };
 
-/// The bytes that a client without a name for its source leaves out are the file that is there, as its SIZE has said.
+/// The client, which has no name for its source, leaves out as many bytes as the file here has: it goes on behind it.
 bool ServedTransfers::is_whole_file(const std::string& path, const StoreParameters& parameters) const {
   if (parameters_.is_mode_e() || !parameters.source.empty()) return false;
   const auto facts = root_.facts_of(path);
@@ -228,8 +228,13 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
     if (journal) there = ranges_on_disk(*journal, size);
     for (const files::ByteRange& range : incoming.have.ranges()) {
       if (there.contains(range)) continue;
-      if (*size == 0) store.discard();  // open_to_write() has just made it
-      if (is_whole_file(path, parameters)) return open_incoming(path, range.end, {});
+      const bool is_new = *size == 0;  // open_to_write() has just made it; else another upload was cut
+      if (is_new) store.discard();
+      if (is_new && is_whole_file(path, parameters)) {
+        StoreParameters rest;
+        if (parameters.allocated) rest.allocated = *parameters.allocated - std::min(*parameters.allocated, range.end);
+        return open_incoming(path, range.end, rest);
+      }
       return fail(Errc::stream_refused, "go on with " + path,
                   fmt::format("bytes {} to {} are not here: begin anew", range.begin, range.end));
     }

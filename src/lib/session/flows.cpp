@@ -29,6 +29,7 @@ transport::ChannelStats Flows::stats() {
   for (auto flow = flows_.begin() + 1; flow != flows_.end(); ++flow) {
     const transport::ChannelStats more = flow->channel->stats();
     sum.bytes_received += more.bytes_received;
+    sum.bytes_arrived += more.bytes_arrived;
     sum.bytes_carried += more.bytes_carried;
     sum.packets_sent += more.packets_sent;
     sum.packets_lost += more.packets_lost;

@@ -233,6 +233,7 @@ void Session::hand_on() {
 ConnectionStats Session::stats() {
   if (state_ == State::closed) return stats_;
   const transport::ChannelStats channels = flows_.stats();
+  stats_.bytes_arrived = channels.bytes_arrived;
   stats_.bytes_carried = channels.bytes_carried;
   stats_.packets_sent = channels.packets_sent;
   stats_.packets_lost = channels.packets_lost;

@@ -29,6 +29,7 @@ inline constexpr const char* kTurnedAway = "the other end takes no more connecti
 struct ChannelStats {
   std::uint64_t bytes_received =
       0;  ///< in order, handed up or about to be, also of a read still in progress: the sign of life
+  std::uint64_t bytes_arrived = 0;  ///< in any order; native only
   std::uint64_t bytes_carried = 0;  ///< both ways: have come, in any order, or are known to have; native only
   std::uint64_t packets_sent = 0;   ///< including those sent again
   std::uint64_t packets_lost = 0;   ///< the peer asked for them again

@@ -222,7 +222,7 @@ Status check_destination(const std::string& text) {
   const auto at = text.rfind('@');
   const char* const wrong = at == 0                                            ? "a user is missing in front of the @"
                             : at != std::string::npos && at + 1 == text.size() ? "a host is missing behind the @"
-                            : text.ends_with(':')                              ? "a host stands here without a colon"
+                            : text.ends_with(':') && !text.ends_with("::")     ? "no colon follows the host here"
                                                                                : nullptr;
   return wrong == nullptr ? Status{} : misplaced(fmt::format("\"{}\"", text), wrong);
 }

@@ -63,8 +63,8 @@ TEST(BenchOptions, AreRefusedWhereTheyDoNothing) {
   EXPECT_THAT(bench_complaint({"h", "9000", "--push"}), HasSubstr("where ssh starts"));
   EXPECT_THAT(bench_complaint({"h", "9000", "--protect", "clear"}), HasSubstr("prove the key"));
   EXPECT_THAT(bench_complaint({"h", "9000", "--seconds", "61"}), HasSubstr("1 to 60"));
-  EXPECT_THAT(bench_complaint({"alice@h:9000"}), HasSubstr("as in h 9000; at a port the key says who comes"));
-  EXPECT_THAT(bench_complaint({"h:"}), HasSubstr("a host stands here without a colon"));
+  EXPECT_THAT(bench_complaint({"alice@h:9000"}), HasSubstr("as in h 9000; USER@ is for ssh only"));
+  EXPECT_THAT(bench_complaint({"h:"}), HasSubstr("no colon follows the host here"));
 }
 
 }  // namespace

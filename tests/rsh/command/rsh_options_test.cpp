@@ -92,7 +92,8 @@ TEST(RshOptions, NeedACommand) {
   EXPECT_THAT(complaint({"--daemon", "host"}), HasSubstr("none was given"));
   EXPECT_THAT(complaint({"alice@", "true"}), HasSubstr("\"alice@\": a host is missing behind the @"));
   EXPECT_THAT(complaint({"@host", "true"}), HasSubstr("a user is missing in front of the @"));
-  EXPECT_THAT(complaint({"host:", "true"}), HasSubstr("a host stands here without a colon"));
+  EXPECT_EQ(complaint({"me@2001:db8::", "true"}), "");
+  EXPECT_THAT(complaint({"host:", "true"}), HasSubstr("no colon follows the host here"));
   EXPECT_TRUE(parse({"host"}).is_left_to_ssh()) << "a login shell";
 }
 

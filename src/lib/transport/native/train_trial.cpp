@@ -47,17 +47,24 @@ void TrainTrial::on_lost(PacketIndex index) {
   Train& train = *std::prev(behind);
   if (index >= train.first + train.packets) return;
   ++train.lost;
-  if (state_ != State::trusting || !train.is_lost()) return;
-  suspects_ = true;
+  if (state_ == State::comparing || !train.is_lost()) return;
+  state_ = State::suspecting;
+  suspect_ = train.first;
   if (lost_in_a_row(std::prev(behind)) >= kSuspicious) compare();
 }
 
-/// How many trains are lost, up to `last`, without one between that is not.
+/// How many trains are lost, up to `last`, without one between of as many packets that is not.
 int TrainTrial::lost_in_a_row(std::deque<Train>::const_iterator last) const {
+  const std::size_t packets = last->packets;
   int lost = 1;
-  for (; last != trains_.begin() && lost < kSuspicious; ++lost)
-    if (!(--last)->is_lost()) return lost;
-  return lost < kSuspicious ? lost + settled_lost_ : lost;
+  while (last != trains_.begin()) {
+    --last;
+    if (last->is_lost())
+      ++lost;
+    else if (last->packets >= packets)
+      return lost;
+  }
+  return lost + settled_lost_;
 }
 
 void TrainTrial::on_acknowledged(PacketIndex next) {
@@ -68,8 +75,14 @@ void TrainTrial::on_acknowledged(PacketIndex next) {
 }
 
 void TrainTrial::settle(const Train& train) {
-  settled_lost_ = train.is_lost() ? std::min(settled_lost_ + 1, kSuspicious) : 0;
-  suspects_ = suspects_ && train.is_lost();
+  if (train.is_lost()) {
+    least_settled_lost_ = settled_lost_ == 0 ? train.packets : std::min(least_settled_lost_, train.packets);
+    settled_lost_ = std::min(settled_lost_ + 1, kSuspicious);
+  } else if (train.packets >= least_settled_lost_) {
+    settled_lost_ = 0;
+    least_settled_lost_ = 0;
+    if (state_ == State::suspecting && train.first > suspect_) state_ = State::trusting;
+  }
   if (!train.singly && !train.is_lost() && train.packets >= least_packets_) run_ = 0;
   if (state_ != State::comparing || train.pair == 0) return;
   if (!half_ || half_->pair != train.pair) {

@@ -11,13 +11,14 @@
 
 namespace udtcat::transport::native {
 
-/// A train that is lost but for its first packet goes again singly. Three in a row, or one before any has arrived, make
-/// the trial begin: every other train of new data, in an order that is drawn, leaves as a burst of as many datagrams. A queue, a policer or chance treats both alike; a driver that
-/// loses trains does not. Ten pairs in a row in which the train is lost and the burst arrives prove it: of fair
-/// drops that happens once in 4^10. Trains shorter than those that were lost prove nothing by arriving.
+/// A lost train (all but its first packet) is sent again singly. After three in a row, or one before any has arrived,
+/// every other train of new data, in a drawn order, leaves as a burst of as many datagrams: a queue, a policer or chance
+/// treats both alike, a driver that loses trains does not. Ten pairs in a row with the train lost and the burst arrived
+/// prove it: by chance once in 4^10. Trains shorter than those that were lost prove nothing by arriving.
 ///
-///   trusting ──trains are lost──► comparing ──ten pairs in a row──► off
-///       ▲── many pairs that prove nothing ─┘
+///   trusting ──a train is lost──► suspecting ──three in a row──► comparing ──ten pairs──► off
+///       ▲────── one arrives ──────────┘                              │
+///       └────────────────── many pairs that prove nothing ───────────┘
 ///
 /// Threads: unsynchronised.
 class TrainTrial {
@@ -34,7 +35,7 @@ class TrainTrial {
   /// Trains are lost: all datagrams go singly.
   [[nodiscard]] bool off() const { return state_ == State::off; }
   /// Whether packets that go again are to leave singly.
-  [[nodiscard]] bool repairs_singly() const { return state_ != State::trusting || suspects_; }
+  [[nodiscard]] bool repairs_singly() const { return state_ != State::trusting; }
   /// Whether the next train of new data is to leave singly.
   [[nodiscard]] bool next_singly() const { return off() || (state_ == State::comparing && next_singly_); }
 
@@ -46,7 +47,7 @@ class TrainTrial {
   void on_acknowledged(PacketIndex next);
 
  private:
-  enum class State { trusting, comparing, off };
+  enum class State { trusting, suspecting, comparing, off };
   struct Train {
     PacketIndex first;
     std::size_t packets;
@@ -66,9 +67,11 @@ class TrainTrial {
 
   State state_;
   std::uint32_t random_;
-  std::deque<Train> trains_;        // not all acknowledged yet
-  bool suspects_ = false;           // a train is lost, and none has arrived since
-  int settled_lost_ = kSuspicious;  // in a row, of those before trains_
+  std::deque<Train> trains_;  // not all acknowledged yet
+  PacketIndex suspect_ = 0;   // of the latest train that was lost
+  // Of those before trains_. Nothing good is known of what comes before the first.
+  int settled_lost_ = kSuspicious;      // in a row
+  std::size_t least_settled_lost_ = 0;  // packets of the shortest of them
   bool next_singly_ = false;
   bool first_of_pair_ = true;
   std::uint64_t pair_ = 0;         // the latest

@@ -437,6 +437,7 @@ ChannelStats UdtConnection::stats() const {
   const RttEstimator& rtt = sender_.rtt().measured() ? sender_.rtt() : receiver_.rtt();
   const auto shown = std::chrono::duration_cast<std::chrono::microseconds>(rtt.smoothed());
   return {.bytes_received = receiver_.in_order_bytes(),
+          .bytes_arrived = receiver_.received_bytes(),
           .bytes_carried = receiver_.received_bytes() + sender_.delivered_bytes(),
           .packets_sent = sent.packets_sent,
           .packets_lost = sent.packets_lost,

@@ -129,6 +129,37 @@ TEST(TrainTrial, SendsALostTrainAgainSinglyAndTrustsTheNext) {
   }
 }
 
+TEST(TrainTrial, SendsALostTrainAgainSinglyThoughOneBeforeItIsAcknowledged) {
+  TrainTrial trial(false, 7);
+  trial.on_sent(0, 10);
+  trial.on_acknowledged(10);
+  trial.on_sent(10, 10);
+  trial.on_sent(20, 20);
+  for (PacketIndex index = 21; index < 40; ++index) trial.on_lost(index);
+  EXPECT_TRUE(trial.repairs_singly());
+  trial.on_acknowledged(20);
+  EXPECT_TRUE(trial.repairs_singly());
+  trial.on_acknowledged(40);
+  trial.on_sent(40, 20);
+  trial.on_acknowledged(60);
+  EXPECT_FALSE(trial.repairs_singly());
+}
+
+TEST(TrainTrial, ComparesWhereLongTrainsAreLostBetweenShortOnes) {
+  TrainTrial trial(false, 7);
+  PacketIndex next = 0;
+  trial.on_sent(next, 20);
+  trial.on_acknowledged(next += 20);
+  for (int i = 0; i < 2 * TrainTrial::kSuspicious && !trial.next_singly(); ++i) {
+    trial.on_sent(next, 2);
+    trial.on_sent(next + 2, 20);
+    for (PacketIndex index = next + 2; index < next + 22; ++index) trial.on_lost(index);
+    if (i % 2 == 0) trial.on_acknowledged(next + 22);
+    next += 22;
+  }
+  EXPECT_TRUE(trial.next_singly() || singles_of(trial, next, 4) > 0);
+}
+
 TEST(TrainTrial, ComparesAtTheFirstLossWhereNoTrainHasArrived) {
   TrainTrial trial(false, 7);
   PacketIndex next = 0;
