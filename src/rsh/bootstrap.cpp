@@ -262,7 +262,8 @@ void Bootstrap::after(std::chrono::milliseconds wait, std::function<void()> step
 }
 
 void Bootstrap::on_ssh_end(const bridge::ChildEnd& end) {
-  status_ = end.signal == 0 ? end.status : kSignalBase + end.signal;
+  was_killed_ = end.signal != 0;
+  status_ = was_killed_ ? kSignalBase + end.signal : end.status;
   core::log().debug("ssh ended with status {}", *status_);
   after(kDrain, [this] {
     drained_ = true;
@@ -285,17 +286,18 @@ void Bootstrap::on_gone() {
 void Bootstrap::conclude_if_over() {
   constexpr int kBytesLost = 255;  // spec: docs/spec/rsh.md §5: bytes of the command's input or output are missing
   if (!status_) return;
-  if (state_ == State::silent && (logged_in_at_ || *status_ != kSshFailed)) {
+  // A signal, as to all of our group, says nothing of the login.
+  if (state_ == State::silent && !was_killed_ && (logged_in_at_ || *status_ != kSshFailed)) {
     state_ = State::foreign;
     return handlers_.on_foreign({.is_shell = false, .status = status_});
   }
   if (state_ == State::silent) errors_->pass();
   if (!errors_->is_over()) return;
-  if (state_ == State::unstarted) {
+  if (state_ == State::unstarted && !was_killed_) {
     state_ = State::foreign;
     return handlers_.on_foreign({.is_shell = true, .status = status_});
   }
-  if (state_ == State::silent || state_ == State::lost) {
+  if (state_ == State::silent || state_ == State::unstarted || state_ == State::lost) {
     handlers_.on_noise(greeting_.take_noise(true));
     return fail_with({Errc::cannot_reach, "start the far end", fmt::format("ssh ended with status {}", *status_)});
   }

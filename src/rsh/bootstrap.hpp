@@ -154,6 +154,7 @@ class Bootstrap {
   std::optional<std::chrono::steady_clock::time_point> logged_in_at_;
   State state_ = State::greeting;
   std::optional<int> status_;  // what ssh exited with
+  bool was_killed_ = false;    // ssh, by a signal
   std::function<void(int)> on_fallback_end_;
   std::unique_ptr<LocalStream> ssh_stream_;   // its stdout is read, its stdin written
   std::unique_ptr<LocalStream> user_stream_;  // ours, in the fallback

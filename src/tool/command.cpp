@@ -251,14 +251,8 @@ ExitStatus carry_out(const Asked& asked, const Words& argv, const JobContext& co
   if (!job.needs_key()) return job.run({}, context);
   auto found = find_or_ask_for_credentials(job.options(), std::move(at_hand));
   if (!found) return fails(found.error());
-  const std::string key = found->generated || found->where.empty() ? "" : key_in_words(*found);
-  if (!key.empty()) core::log().info("the key is {}", key);
-  const ExitStatus status = job.run(std::move(*found), context);
-  // The one that was taken is not always the one that its user thinks of.
-  if (status == ExitStatus::refused && !key.empty())
-    core::log().error("if it is for the keys: our key was {}; -k FILE takes another, -k {} asks for one", key,
-                      kTerminal);
-  return status;
+  if (!found->generated && !found->where.empty()) core::log().info("the key is {}", key_in_words(*found));
+  return job.run(std::move(*found), context);
 }
 
 }  // namespace

@@ -127,6 +127,16 @@ TEST_F(Bootstraps, FailWhereSshFailsBeforeItsLogin) {
   EXPECT_EQ(noise, "some words\n");
 }
 
+TEST_F(Bootstraps, FailWhereASignalToAllOfTheGroupEndsSsh) {
+  for (const std::string& login : {std::string(), logged_in(""), logged_in("printf '\\nUDTCAT SCRIPT 1\\n'; ")}) {
+    status.reset();
+    start(login + "kill -TERM $$; sleep 60", {});
+    ASSERT_TRUE(until([&] { return status.has_value(); })) << login;
+    EXPECT_EQ(status, 128 + SIGTERM);
+    EXPECT_FALSE(foreign) << login;
+  }
+}
+
 TEST_F(Bootstraps, EndAnSshWhoseLoginIsSilentBeforeTheySaySo) {
   for (const char* login :
        {"exec sleep 600", "exec >&-; exec sleep 600", "trap '' TERM; while :; do sleep 600; done"}) {

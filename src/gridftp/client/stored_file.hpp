@@ -23,8 +23,8 @@ struct ListedFile {
 };
 /// None: it names nothing. Total.
 [[nodiscard]] std::optional<ListedFile> parse_listed_file(const Reply& reply);
-/// Whether `said` may be the server's word for `path`: from the last on, the names with bytes beyond ASCII are the same,
-/// as far as both go, and to the first "..".
+/// Whether `said` may be the server's word for `path`: from the last on, the names with bytes beyond ASCII are the
+/// same, as far as both go, and to the first "..".
 [[nodiscard]] bool is_same_path(std::string_view said, std::string_view path);
 
 /// A file that was put.

@@ -12,9 +12,9 @@
 namespace udtcat::transport::native {
 
 /// A lost train (all but its first packet) is sent again singly. After three in a row, or one before any has arrived,
-/// every other train of new data, in a drawn order, leaves as a burst of as many datagrams: a queue, a policer or chance
-/// treats both alike, a driver that loses trains does not. Ten pairs in a row with the train lost and the burst arrived
-/// prove it: by chance once in 4^10. Trains shorter than those that were lost prove nothing by arriving.
+/// every other train of new data, in a drawn order, leaves as a burst of as many datagrams. A queue, a policer or
+/// chance treats both alike, a driver that loses trains does not. Ten pairs in a row with the train lost and the burst
+/// arrived prove it: by chance once in 4^10. Trains shorter than those that were lost prove nothing by arriving.
 ///
 ///   trusting ──a train is lost──► suspecting ──three in a row──► comparing ──ten pairs──► off
 ///       ▲────── one arrives ──────────┘                              │
