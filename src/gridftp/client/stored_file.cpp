@@ -95,8 +95,11 @@ Task<Status> prove_stored(RemoteServer& server, StoredFile stored, std::string d
     if (listed && !is_same_path(listed->path, stored.path))
       co_return lost(doing, "the server has it as " + core::printable(listed->path, core::kShownBytes));
     if (listed) size = listed->bytes;
-    if (!size && !is_plain) {
-      UDTCAT_CO_TRY(size, co_await (listed ? server.size_of(stored.path) : size_by_name(server, stored.path)));
+    if (!size && !is_plain && listed) {
+      UDTCAT_CO_TRY(size, co_await server.size_of(stored.path));
+    }
+    if (!size && !is_plain && !listed) {
+      UDTCAT_CO_TRY(size, co_await size_by_name(server, stored.path));
     }
     if (!size && is_plain && is_unknown_command(answer)) {
       UDTCAT_CO_TRY(const auto by_size, co_await server.control().ask("SIZE " + stored.path));
