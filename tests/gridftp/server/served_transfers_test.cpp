@@ -470,6 +470,28 @@ TEST_F(AppendingTransfer, GoesOnBehindNothingThatItHasNotTold) {
   EXPECT_TRUE(folder.read("x") == content);
 }
 
+TEST_F(AppendingTransfer, GoesOnByRestBehindAWholeFileWithAsMuchAsWasAllocated) {
+  EXPECT_EQ(ask("REST 100000").code, 350);
+  EXPECT_EQ(ask("ALLO 100003").code, 200);
+  EXPECT_EQ(put_stream("STOR /file", Bytes(2)), 426) << "one is missing";
+  EXPECT_EQ(ask("REST " + std::to_string(folder.read("file").size())).code, 350);
+  EXPECT_EQ(ask("ALLO 100003").code, 200);
+  EXPECT_EQ(put_stream("STOR /file", Bytes(100'003 - folder.read("file").size())), 226);
+  EXPECT_EQ(folder.read("file").size(), 100'003U);
+}
+
+/// The bytes that the client leaves out may be those of the upload.
+TEST_F(AppendingTransfer, PutsNothingByRestBehindAFileOfWhichAnotherUploadWasCut) {
+  EXPECT_EQ(ask("ALLO 150000").code, 200);
+  EXPECT_EQ(put_stream("STOR /file", Bytes(60'000)), 426);
+  ASSERT_TRUE(folder.has("file.part"));
+  ask_where();
+  EXPECT_EQ(ask("REST 100000").code, 350);
+  EXPECT_TRUE(send("STOR /file"));
+  EXPECT_EQ(hear_end().code, 550);
+  EXPECT_TRUE(folder.read("file") == content);
+}
+
 TEST_F(AppendingTransfer, TellsTheSizeByWhichRestGoesOn) {
   put_the_first(60'000);
   EXPECT_EQ(ask("SIZE /x").text(), "59999");

@@ -47,7 +47,7 @@ void TrainTrial::on_lost(PacketIndex index) {
   Train& train = *std::prev(behind);
   if (index >= train.first + train.packets) return;
   ++train.lost;
-  if (state_ == State::comparing || !train.is_lost()) return;
+  if (state_ == State::comparing || train.singly || !train.is_lost()) return;
   state_ = State::suspecting;
   suspect_ = train.first;
   if (lost_in_a_row(std::prev(behind)) >= kSuspicious) compare();
@@ -59,6 +59,7 @@ int TrainTrial::lost_in_a_row(std::deque<Train>::const_iterator last) const {
   int lost = 1;
   while (last != trains_.begin()) {
     --last;
+    if (last->singly) continue;
     if (last->is_lost())
       ++lost;
     else if (last->packets >= packets)
@@ -74,7 +75,9 @@ void TrainTrial::on_acknowledged(PacketIndex next) {
   }
 }
 
-void TrainTrial::settle(const Train& train) {
+/// A burst says nothing of trains by itself.
+void TrainTrial::count_in_row(const Train& train) {
+  if (train.singly) return;
   if (train.is_lost()) {
     least_settled_lost_ = settled_lost_ == 0 ? train.packets : std::min(least_settled_lost_, train.packets);
     settled_lost_ = std::min(settled_lost_ + 1, kSuspicious);
@@ -83,6 +86,10 @@ void TrainTrial::settle(const Train& train) {
     least_settled_lost_ = 0;
     if (state_ == State::suspecting && train.first > suspect_) state_ = State::trusting;
   }
+}
+
+void TrainTrial::settle(const Train& train) {
+  count_in_row(train);
   if (!train.singly && !train.is_lost() && train.packets >= least_packets_) run_ = 0;
   if (state_ != State::comparing || train.pair == 0) return;
   if (!half_ || half_->pair != train.pair) {

@@ -179,6 +179,18 @@ TEST(TrainTrial, EndsTrainsThatAreLostWhereBurstsArrive) {
   EXPECT_TRUE(trial.next_singly());
 }
 
+TEST(TrainTrial, TakesALostBurstOfSinglesForNoTrain) {
+  for (std::uint32_t seed = 1; seed < 40; seed += 2) {
+    TrainTrial trial(false, seed);
+    PacketIndex next = 0;
+    fly(trial, next, 1, [](bool) { return false; });
+    fly(trial, next, TrainTrial::kSuspicious, [](bool) { return true; });
+    while (trial.repairs_singly()) fly(trial, next, 1, [](bool singly) { return singly; });
+    fly(trial, next, TrainTrial::kSuspicious - 1, [](bool) { return true; });
+    EXPECT_EQ(singles_of(trial, next, 20), 0) << seed;
+  }
+}
+
 TEST(TrainTrial, TrustsTrainsAgainWhereBurstsAreLostLikewise) {
   TrainTrial trial(false, 7);
   PacketIndex next = 0;
