@@ -48,8 +48,6 @@ void TrainTrial::on_lost(PacketIndex index) {
   if (index >= train.first + train.packets) return;
   ++train.lost;
   if (state_ == State::comparing || train.singly || !train.is_lost()) return;
-  state_ = State::suspecting;
-  suspect_ = train.first;
   if (lost_in_a_row(std::prev(behind)) >= kSuspicious) compare();
 }
 
@@ -84,7 +82,6 @@ void TrainTrial::count_in_row(const Train& train) {
   } else if (train.packets >= least_settled_lost_) {
     settled_lost_ = 0;
     least_settled_lost_ = 0;
-    if (state_ == State::suspecting && train.first > suspect_) state_ = State::trusting;
   }
 }
 

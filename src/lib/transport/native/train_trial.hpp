@@ -11,14 +11,13 @@
 
 namespace udtcat::transport::native {
 
-/// A lost train (all but its first packet) is sent again singly. After three in a row, or one before any has arrived,
-/// every other train of new data, in a drawn order, leaves as a burst of as many datagrams. A queue, a policer or
-/// chance treats both alike, a driver that loses trains does not. Ten pairs in a row with the train lost and the burst
-/// arrived prove it: by chance once in 4^10. Trains shorter than those that were lost prove nothing by arriving.
+/// After three trains in a row that were lost (all but their first packets), or one before any has arrived, every other
+/// train of new data, in a drawn order, leaves as a burst of as many datagrams. A queue, a policer or chance treats
+/// both alike, a driver that loses trains does not. Ten pairs in a row with the train lost and the burst arrived prove
+/// it: by chance once in 4^10. Trains shorter than those that were lost prove nothing by arriving.
 ///
-///   trusting ──a train is lost──► suspecting ──three in a row──► comparing ──ten pairs──► off
-///       ▲────── one arrives ──────────┘                              │
-///       └────────────────── many pairs that prove nothing ───────────┘
+///   trusting ──three in a row are lost──► comparing ──ten pairs──► off
+///       ▲──── many pairs that prove nothing ───┘
 ///
 /// Threads: unsynchronised.
 class TrainTrial {
@@ -34,7 +33,7 @@ class TrainTrial {
 
   /// Trains are lost: all datagrams go singly.
   [[nodiscard]] bool off() const { return state_ == State::off; }
-  /// Whether packets that go again are to leave singly.
+  /// Whether all packets that go again are to leave singly.
   [[nodiscard]] bool repairs_singly() const { return state_ != State::trusting; }
   /// Whether the next train of new data is to leave singly.
   [[nodiscard]] bool next_singly() const { return off() || (state_ == State::comparing && next_singly_); }
@@ -47,7 +46,7 @@ class TrainTrial {
   void on_acknowledged(PacketIndex next);
 
  private:
-  enum class State { trusting, suspecting, comparing, off };
+  enum class State { trusting, comparing, off };
   struct Train {
     PacketIndex first;
     std::size_t packets;
@@ -69,7 +68,6 @@ class TrainTrial {
   State state_;
   std::uint32_t random_;
   std::deque<Train> trains_;  // not all acknowledged yet
-  PacketIndex suspect_ = 0;   // of the latest train that was lost
   // Of those before trains_. Nothing good is known of what comes before the first.
   int settled_lost_ = kSuspicious;      // in a row
   std::size_t least_settled_lost_ = 0;  // packets of the shortest of them
