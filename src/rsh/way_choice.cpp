@@ -48,7 +48,7 @@ WayChoice::Move WayChoice::on_udp(const Sample& sample) {
     asked_at_.reset();
     return Move::to_udp;
   }
-  if (slow_rate_ && may_judge_anew(sample)) begin_window(sample);
+  if (slow_rate_ && judge_anew(sample)) begin_window(sample);
   if (slow_rate_ || sample.at - half_began_->at < kHalfWindow) return Move::none;
   const Sample half = *std::exchange(half_began_, sample);
   // An outage is no rate.
@@ -94,10 +94,10 @@ WayChoice::Move WayChoice::on_ssh(const Sample& sample) {
     compares_ = false;  // the trial is over
     if (!ssh_is_faster()) return ask(sample, Move::to_udp);
   }
-  return may_judge_anew(sample) ? Move::to_udp : Move::none;
+  return judge_anew(sample) ? Move::to_udp : Move::none;
 }
 
-bool WayChoice::may_judge_anew(const Sample& sample) {
+bool WayChoice::judge_anew(const Sample& sample) {
   if (sample.at - way_began_->at < kReturnAfter || returns_ >= (slow_rate_ ? 1 : kReturns)) return false;
   ++returns_;
   slow_rate_.reset();

@@ -65,7 +65,7 @@ class WayChoice {
   [[nodiscard]] Move on_udp(const Sample& sample);
   [[nodiscard]] Move on_ssh(const Sample& sample);
   void measure_ssh(const Sample& sample);
-  [[nodiscard]] bool may_judge_anew(const Sample& sample);
+  [[nodiscard]] bool judge_anew(const Sample& sample);
   void begin_window(const Sample& sample);
   [[nodiscard]] static bool is_slow(const Sample& before, const Sample& sample);
   /// Once in kPatience.

@@ -9,6 +9,7 @@
 
 #include <udtcat/units.hpp>
 
+#include "lib/core/loss_doubted.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::tool {
@@ -45,10 +46,9 @@ bool loses(const Verdict& verdict) {
   return verdict.lost - verdict.queued_lost >= kWorthSaying;
 }
 
-/// Links that lose so much are rarer than limits that do.
 const char* beside_loss(const Verdict& verdict) {
-  constexpr double kMuch = 0.3;  // guess
-  return verdict.lost - verdict.queued_lost < kMuch ? "" : "; where it is a limit, TCP (ssh) may be faster";
+  const bool doubted = verdict.lost - verdict.queued_lost >= core::kLossDoubted;
+  return doubted ? "; where it is a limit, TCP (ssh) may be faster" : "";
 }
 
 std::string unknown_text(const Verdict& verdict, const Evidence& evidence) {
@@ -74,8 +74,8 @@ std::string thread_text(const Verdict& verdict, const EndEvidence* end) {
       loop ? fmt::format("{} event loop thread", whose(verdict)) : fmt::format("{} cipher threads", whose(verdict));
   std::string text = fmt::format("limited by the processor {}: {} {} {} of one core", at(verdict), who,
                                  loop ? "has" : "have each", percent(verdict.busy));
-  constexpr double kCrowded = 0.1;  // guess: less is what any system does beside
-  if (verdict.waited >= kCrowded)
+  constexpr double kWorthSaying = 0.1;  // guess: less is what any system does beside
+  if (verdict.waited >= kWorthSaying)
     return text + fmt::format(" and waits for one {} of the time: other programs, or a limit of the system, have it",
                               percent(verdict.waited));
   if (!loop) return text + fmt::format("; more --threads {} would help where there are cores for them", at(verdict));

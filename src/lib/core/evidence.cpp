@@ -7,10 +7,13 @@
 #include <tuple>
 #include <utility>
 
+#include "lib/core/loss_doubted.hpp"
+
 namespace udtcat {
 
 namespace {
 
+using core::kLossDoubted;
 using std::chrono::microseconds;
 
 constexpr microseconds kLeastInterval{200'000};  // guess: two hundred turns of the event loop
@@ -25,16 +28,15 @@ constexpr double kConsumes = 0.5;       // guess: half of the time somebody take
 constexpr double kDropsMatter = 0.001;  // guess: a drop may be a train of sixty packets
 constexpr double kLossMatters = 0.01;   // guess: less is repaired without being felt
 constexpr double kLossLimits = 0.03;    // measured: ADR-0053: trains lose as much in a queue of ten packets
-constexpr double kLossDoubted = 0.3;    // guess: links that lose more are rarer than limits that do
 constexpr std::uint64_t kEnoughPackets = 200;  // guess: a share of fewer says little
-constexpr double kPolices = 0.1;               // measured: ADR-0053: policers 0.05 to 0.95, chance within 0.01 of 0
-constexpr double kChances = 0.03;              // guess: between these
-constexpr double kSpreads = 0.75;              // measured: ADR-0053: chance 0.9 to 0.99, policers 0.1 to 0.8
-constexpr double kErrors = 4;        // guess: of the error that chance makes; losses that come in rows make more
-constexpr double kErrorsOfMuch = 2;  // guess: where more is lost than kLossDoubted
-constexpr double kLeastLeft = 0.01;  // guess: where all is lost, nothing is told
-constexpr double kCrowded = 0.15;    // measured: ADR-0053: at 0.2 a processor looked like a path of 0.14 Gbit/s
-constexpr double kPathUsed = 0.5;    // guess: headers, repairs, a beginning and an end are no payload
+constexpr double kLeastPolicerSlope = 0.1;     // measured: ADR-0053: policers 0.05 to 0.95, chance within 0.01 of 0
+constexpr double kMostChanceSlope = 0.03;      // guess: between these
+constexpr double kLeastBehindLoss = 0.75;      // measured: ADR-0053: chance 0.9 to 0.99, policers 0.1 to 0.8
+constexpr double kStandardErrors = 4;  // guess: of the error that chance makes; losses that come in rows make more
+constexpr double kStandardErrorsOfMuchLoss = 2;  // guess: where more is lost than kLossDoubted
+constexpr double kLeastLeft = 0.01;              // guess: where all is lost, nothing is told
+constexpr double kCrowded = 0.15;  // measured: ADR-0053: at 0.2 a processor looked like a path of 0.14 Gbit/s
+constexpr double kPathUsed = 0.5;  // guess: headers, repairs, a beginning and an end are no payload
 
 std::uint64_t less(std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); }
 microseconds less(microseconds now, microseconds before) { return std::max(now - before, microseconds(0)); }
@@ -216,8 +218,10 @@ struct LossGrowth {
   double beyond = 0;
   double error = 0;  // by so much chance alone makes it differ from 0
 
-  [[nodiscard]] double doubt() const { return (share < kLossDoubted ? kErrors : kErrorsOfMuch) * error; }
-  [[nodiscard]] bool is_a_policers() const { return beyond >= std::max(doubt(), kPolices); }
+  [[nodiscard]] double doubt() const {
+    return (share < kLossDoubted ? kStandardErrors : kStandardErrorsOfMuchLoss) * error;
+  }
+  [[nodiscard]] bool is_policed() const { return beyond >= std::max(doubt(), kLeastPolicerSlope); }
 };
 
 /// none: too little, or at one rate alone
@@ -240,11 +244,11 @@ std::optional<LossGrowth> growth_of(const LossByRate& seen) {
 Limit limit_of_loss(const EndEvidence& sender) {
   const auto all = growth_of(sender.loss_by_rate);
   const auto behind = growth_of(sender.loss_behind_loss);
-  if ((all && all->is_a_policers()) || (behind && behind->is_a_policers())) return Limit::policer;
+  if ((all && all->is_policed()) || (behind && behind->is_policed())) return Limit::policer;
   if (!all || !behind || all->share < kLossLimits || all->share > kLossDoubted) return Limit::unknown;
   // Chance leaves hardly a span out: nearly all come behind a loss.
-  if (share(sender.loss_behind_loss.sent, sender.loss_by_rate.sent) < kSpreads) return Limit::unknown;
-  return all->beyond <= kChances && all->doubt() <= kPolices ? Limit::loss : Limit::unknown;
+  if (share(sender.loss_behind_loss.sent, sender.loss_by_rate.sent) < kLeastBehindLoss) return Limit::unknown;
+  return all->beyond <= kMostChanceSlope && all->doubt() <= kLeastPolicerSlope ? Limit::loss : Limit::unknown;
 }
 
 Limit limit_of_path(const Direction& direction, Verdict& verdict) {
