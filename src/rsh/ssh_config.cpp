@@ -20,7 +20,7 @@
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/descriptor.hpp"
-#include "tool/requests.hpp"
+#include "lib/net/interface_addresses.hpp"
 
 namespace udtcat::rsh {
 
@@ -75,7 +75,7 @@ std::string destination_key(const SshConfig& config, const std::string& ports, c
   // Our addresses stand for the network that we are in: the way there now would take the resolver, or a proxy, to know.
   std::set<std::string> addresses;
   for (const Endpoint& address : own)
-    if (tool::is_global_unicast(address)) addresses.insert(address.host_to_string());
+    if (net::is_global_unicast(address)) addresses.insert(address.host_to_string());
   // Another build may hash otherwise: what was remembered is forgotten then.
   const auto hash = std::hash<std::string>()(fmt::format("{}{}", config.credentials, fmt::join(addresses, " ")));
   std::string key = fmt::format("{}@{}:{}/{}#{:x}", config.user, config.hostname, config.port, ports, hash);

@@ -11,6 +11,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
+#include "lib/net/interface_addresses.hpp"
 #include "rsh/bootstrap_script.hpp"
 #include "rsh/pushed_program.hpp"
 #include "rsh/user_shell.hpp"
@@ -71,7 +72,7 @@ Status SshDial::start() {
 void SshDial::recall() {
   if (is_openssh(call_)) config_ = ask_ssh(ssh_request(query_words(call_)), kQueryPatience);
   if (config_)
-    memory_ = WayMemory::of_user(destination_key(*config_, to_string(options_.ports), tool::interface_addresses()));
+    memory_ = WayMemory::of_user(destination_key(*config_, to_string(options_.ports), net::interface_addresses()));
   if (!options_.tries_udp && memory_) finding_ = memory_->find();
 }
 

@@ -2,18 +2,13 @@
 #include "tool/requests.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/interface_addresses.hpp"
 #include "tool/key_source.hpp"
 #include "tool/shell_words.hpp"
 #include "tool/terminal_prompt.hpp"
@@ -21,31 +16,6 @@
 namespace udtcat::tool {
 
 namespace {
-
-struct FreeInterfaces {
-  void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
-};
-
-bool is_global_ipv4(const sockaddr_in& address) {
-  const std::uint32_t host = ntohl(address.sin_addr.s_addr);
-  const bool this_network = host >> 24U == 0;
-  const bool link_local = host >> 16U == 0xa9fe;  // spec: RFC 3927, 169.254/16
-  return !this_network && !link_local && !IN_MULTICAST(host) && host != INADDR_BROADCAST;
-}
-
-bool is_global_ipv6(const sockaddr_in6& address) {
-  const in6_addr& host = address.sin6_addr;
-  return !IN6_IS_ADDR_LINKLOCAL(&host) && !IN6_IS_ADDR_MULTICAST(&host) && !IN6_IS_ADDR_V4MAPPED(&host) &&
-         !IN6_IS_ADDR_UNSPECIFIED(&host);
-}
-
-/// A copy, since the bytes of an Endpoint are no object of that type.
-template <typename Address>
-Address as(const Endpoint& endpoint) {
-  Address address{};
-  std::memcpy(&address, endpoint.data(), std::min(sizeof address, endpoint.size_bytes()));
-  return address;
-}
 
 /// The names as options of the other end, where --as and --peer change places.
 std::string names_text(const SessionOptions& session) {
@@ -99,26 +69,6 @@ Result<ListenRequest> make_listen_request(const Options& options, std::optional<
   return request;
 }
 
-bool is_global_unicast(const Endpoint& address) {
-  if (address.is_wildcard() || address.is_loopback()) return false;
-  if (address.family() == AddressFamily::ipv4) return is_global_ipv4(as<sockaddr_in>(address));
-  return address.family() == AddressFamily::ipv6 && is_global_ipv6(as<sockaddr_in6>(address));
-}
-
-std::vector<Endpoint> interface_addresses() {
-  ifaddrs* raw = nullptr;
-  if (::getifaddrs(&raw) != 0) return {};
-  const std::unique_ptr<ifaddrs, FreeInterfaces> list(raw);
-  std::vector<Endpoint> found;
-  for (const ifaddrs* each = list.get(); each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
-    const bool ipv6 = each->ifa_addr->sa_family == AF_INET6;
-    auto address = Endpoint::from_sockaddr(each->ifa_addr, ipv6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
-    if (address) found.push_back(*address);
-  }
-  return found;
-}
-
 std::string advertised_host(const std::vector<Endpoint>& locals, const std::vector<Endpoint>& interfaces) {
   for (const Endpoint& local : locals)
     if (!local.is_wildcard()) return local.host_to_string();
@@ -126,7 +76,7 @@ std::string advertised_host(const std::vector<Endpoint>& locals, const std::vect
     return std::any_of(locals.begin(), locals.end(), [&](const Endpoint& local) { return local.family() == family; });
   };
   for (const Endpoint& address : interfaces)
-    if (is_global_unicast(address) && bound(address.family())) return address.host_to_string();
+    if (net::is_global_unicast(address) && bound(address.family())) return address.host_to_string();
   return bound(AddressFamily::ipv4) ? "127.0.0.1" : "::1";
 }
 
@@ -167,7 +117,7 @@ Status announce_listener(const Options& options, const std::optional<Key>& new_k
   UDTCAT_CHECK(show_on_terminal("Key, shown only here: ", text));
   console.line(fmt::format("udtcat: {}; {}", listening, instruction(locals)));
   const std::uint16_t port = locals.empty() ? options.local.port : locals.front().port();
-  console.line(invitation(options, advertised_host(locals, interface_addresses()), port));
+  console.line(invitation(options, advertised_host(locals, net::interface_addresses()), port));
   return {};
 }
 

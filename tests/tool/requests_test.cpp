@@ -49,14 +49,6 @@ TEST(Invitation, NamesLoopbackOnAHostWithoutNetwork) {
   EXPECT_EQ(advertised({"::"}, {}), "::1");
 }
 
-TEST(Invitation, TellsAddressesForOthersFromTheRest) {
-  for (const char* usable : {"192.0.2.1", "10.1.2.3", "2001:db8::1", "fd00::1"})
-    EXPECT_TRUE(is_global_unicast(endpoints({usable}).front())) << usable;
-  for (const char* not_usable :
-       {"0.0.0.0", "127.0.0.1", "169.254.1.1", "224.0.0.1", "255.255.255.255", "::", "::1", "fe80::1", "ff02::1"})
-    EXPECT_FALSE(is_global_unicast(endpoints({not_usable}).front())) << not_usable;
-}
-
 TEST(Invitation, IsForThisHostWhereNoOtherReachesIt) {
   EXPECT_THAT(instruction(endpoints({"127.0.0.1", "::1"})), testing::HasSubstr("run on this host, as no other"));
   for (const char* reached : {"0.0.0.0", "192.0.2.1", "::"})
