@@ -5,6 +5,7 @@
 
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/tcp_connect.hpp"
+#include "lib/net/names.hpp"
 
 namespace udtcat::coroutine {
 
@@ -86,6 +87,14 @@ Task<Status> StreamIo::finish() {
       [this](auto handler) { stream_->async_finish(shared_handler(std::move(handler))); }, use_awaitable);
   if (error) co_return broken("finish", stream_->sink_name(), error);
   co_return Status{};
+}
+
+Task<Result<std::vector<Endpoint>>> look_up(boost::asio::io_context& io, HostPort host,
+                                            std::chrono::milliseconds patience) {
+  net::Names names(io, AddressFamily::any, {.patience = patience});
+  Promise<Result<std::vector<Endpoint>>> answered(io);
+  names.look_up(host, [&](Result<std::vector<Endpoint>> found) { answered.set(std::move(found)); });
+  co_return co_await answered.get();
 }
 
 Task<Result<tcp::socket>> connect_tcp(boost::asio::io_context& io, std::vector<Endpoint> addresses,

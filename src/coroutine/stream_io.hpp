@@ -80,6 +80,10 @@ class StreamIo {
   const std::optional<SessionPeer> peer_;
 };
 
+/// The addresses of a host; the resolver holds up no other work.
+/// errors: Errc::cannot_resolve, also where it does not answer within `patience`
+[[nodiscard]] Task<Result<std::vector<Endpoint>>> look_up(boost::asio::io_context& io, HostPort host,
+                                                          std::chrono::milliseconds patience);
 /// A connection to the first of `addresses` that answers: they race.
 /// doing   for messages.  errors: Errc::cannot_reach, also where none answers within `patience`
 [[nodiscard]] Task<Result<boost::asio::ip::tcp::socket>> connect_tcp(boost::asio::io_context& io,

@@ -9,6 +9,7 @@ namespace udtcat::gridftp {
 
 using coroutine::connect_tcp;
 using coroutine::into;
+using coroutine::look_up;
 using coroutine::Promise;
 using coroutine::SessionPeer;
 using coroutine::shared_handler;

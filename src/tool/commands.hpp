@@ -2,6 +2,7 @@
 /// The commands of this wing, and those of their parts that other wings use.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <udtcat/peering.hpp>
@@ -18,9 +19,11 @@ namespace udtcat::tool {
 [[nodiscard]] ExitStatus connect_command(const PipeOptions& options, FoundCredentials found, Console& console);
 [[nodiscard]] ExitStatus listen_command(const PipeOptions& options, FoundCredentials found, Console& console);
 
-/// make_session   none: local sockets and services
+/// Made once for all sessions of a forward, on its event loop.
+using ForwardSessionMakerOn = std::function<ForwardSessionMaker(boost::asio::io_context& io)>;
+/// maker_on   none: local sockets and services
 [[nodiscard]] ExitStatus forward_command(const PipeOptions& options, FoundCredentials found, Console& console,
-                                         const ForwardSessionMaker& make_session = {});
+                                         const ForwardSessionMakerOn& maker_on = {});
 
 [[nodiscard]] ExitStatus plain_command(const PipeOptions& options, Console& console);
 

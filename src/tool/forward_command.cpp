@@ -109,11 +109,11 @@ std::vector<std::string> service_names(const PipeOptions& options) {
 /// Threads: confined to the main thread.
 class ForwardCommand {
  public:
-  ForwardCommand(const PipeOptions& options, Console& console, const ForwardSessionMaker& make_session)
+  ForwardCommand(const PipeOptions& options, Console& console, const ForwardSessionMakerOn& maker_on)
       : options_(options),
         run_(options, console),
         tidy_timer_(run_.io()),
-        forward_(run_.io(), options.wait, make_session ? make_session : own_maker(),
+        forward_(run_.io(), options.wait, maker_on ? maker_on(run_.io()) : own_maker(),
                  {.on_want = [this] { want(); },
                   .on_up = [this](const Connection& connection) { on_up(connection); },
                   .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}),
@@ -275,8 +275,8 @@ void ForwardCommand::stop(const Error& why) {
 }  // namespace
 
 ExitStatus forward_command(const PipeOptions& options, FoundCredentials found, Console& console,
-                           const ForwardSessionMaker& make_session) {
-  ForwardCommand command(options, console, make_session);
+                           const ForwardSessionMakerOn& maker_on) {
+  ForwardCommand command(options, console, maker_on);
   return command.run(std::move(found));
 }
 

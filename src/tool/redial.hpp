@@ -14,8 +14,8 @@
 
 #include <udtcat/peering.hpp>
 
-#include "lib/bridge/names.hpp"
 #include "lib/core/lifetime.hpp"
+#include "lib/net/names.hpp"
 #include "tool/options.hpp"
 #include "tool/redial_pause.hpp"
 
@@ -78,7 +78,7 @@ class Redial {
   bool lost_soon_ = false;  // the last connection
   RedialPause pauses_;
   std::minstd_rand random_{std::random_device{}()};
-  bridge::Names names_;
+  net::Names names_;
   boost::asio::steady_timer timer_;
   std::vector<Endpoint> addresses_;
   std::unique_ptr<Dialer> dialer_;

@@ -112,5 +112,11 @@ TEST(TcpConnections, SayWhatWasTriedAndWhyTheLastFailed) {
   EXPECT_EQ(late.error().code, Errc::cannot_reach);
 }
 
+TEST_F(StreamIos, AreConnectedToTheAddressesOfAHost) {
+  const auto found = run(io, look_up(io, {"127.0.0.1", 2811}, test::kWatchdog));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(*found, std::vector<Endpoint>(1, bridge::loopback_v4().with_port(2811)));
+}
+
 }  // namespace
 }  // namespace udtcat::coroutine

@@ -78,16 +78,45 @@ Error with_hint(Error error, const ClientOptions& options) {
   return error;
 }
 
+void warn_of_transfer(const ClientOptions& options, const DataOptions& data, Console& console) {
+  if (data.kind != DataKind::session || data.session.protection == Protection::clear)
+    core::log().info("nothing is protected: neither the login nor the data");
+  if (options.clear_control) console.line(unproved(options));
+  if (options.why && data.kind == DataKind::tcp)
+    core::log().warn(
+        "--why: nobody measures a path over tcp; --over udt, or a key, with a server that has it, is measured");
+}
+
+/// errors: those of make_stdio_stream()
+Status start_transfer(boost::asio::io_context& io, const ClientOptions& options, const TransferOptions& transfer,
+                      const SharedProgress& progress, TransferHandler conclude) {
+  const bool get = options.verb == Verb::get;
+  if (options.verb == Verb::copy) {
+    async_copy(io, options.from, options.to, transfer, progress, std::move(conclude));
+    return {};
+  }
+  if (options.recursive) {
+    const auto& [remote, local] = options.files.front();
+    if (get)
+      async_download_tree(io, remote, local, transfer, progress, std::move(conclude));
+    else
+      async_upload_tree(io, local, remote, transfer, progress, std::move(conclude));
+    return {};
+  }
+  std::vector<TransferJob> jobs;
+  for (const GridftpFile& file : options.files) {
+    UDTCAT_TRY(auto job, job_for(io, file, get));
+    jobs.push_back(std::move(job));
+  }
+  (get ? async_download : async_upload)(io, std::move(jobs), transfer, progress, std::move(conclude));
+  return {};
+}
+
 ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found, Console& console) {
   tool::SessionRun run(options, console, {.after_cut = tool::kSameCommand});
   auto transfer = options.transfer;
   if (found.credentials) transfer.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
-  if (transfer.data.kind != DataKind::session || transfer.data.session.protection == Protection::clear)
-    core::log().info("nothing is protected: neither the login nor the data");
-  if (options.clear_control) console.line(unproved(options));
-  if (options.why && transfer.data.kind == DataKind::tcp)
-    core::log().warn(
-        "--why: nobody measures a path over tcp; --over udt, or a key, with a server that has it, is measured");
+  warn_of_transfer(options, transfer.data, console);
   const auto progress = std::make_shared<TransferProgress>();
   const auto watch = transfer.data.watch = std::make_shared<DataWatch>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
@@ -101,29 +130,8 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
     core::log().info("{} bytes moved, {} were there already", progress->bytes, progress->resumed_bytes);
     run.finish(std::nullopt);
   };
-  if (options.verb == Verb::copy) {
-    async_copy(run.io(), options.from, options.to, transfer, progress, conclude);
-    return run.run();
-  }
-  const bool get = options.verb == Verb::get;
-  if (options.recursive) {
-    const GridftpFile& tree = options.files.front();
-    if (get)
-      async_download_tree(run.io(), tree.remote, tree.local, transfer, progress, conclude);
-    else
-      async_upload_tree(run.io(), tree.local, tree.remote, transfer, progress, conclude);
-    return run.run();
-  }
-  std::vector<TransferJob> jobs;
-  for (const GridftpFile& file : options.files) {
-    auto job = job_for(run.io(), file, get);
-    if (!job) return run.fail_to_start(std::move(job.error()));
-    jobs.push_back(std::move(*job));
-  }
-  if (get)
-    async_download(run.io(), std::move(jobs), transfer, progress, conclude);
-  else
-    async_upload(run.io(), std::move(jobs), transfer, progress, conclude);
+  if (auto started = start_transfer(run.io(), options, transfer, progress, conclude); !started)
+    return run.fail_to_start(std::move(started.error()));
   return run.run();
 }
 
@@ -297,25 +305,22 @@ class GatewayJob final : public tool::Job {
     return {};
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
-    const bool is_ipv6 = options_.listens && options_.services.front().place.tcp.host.find(':') != std::string::npos;
-    if (is_ipv6)
+    if (options_.listens && server().host.find(':') != std::string::npos)
       return tool::SessionRun(options_, context.console)
-          .fail_to_start({Errc::cannot_resolve, "reach " + tool::to_string(options_.services.front().place.tcp),
-                          "a gridftp gateway needs an IPv4 address of its server"});
-    // Made by the copy of the closure that makes sessions, which goes before the loop does.
-    std::shared_ptr<bridge::Names> names;
-    const auto make_session = [this, names](Connection& connection, tool::TroubleHandler on_trouble) mutable {
-      std::optional<ServerBehind> server;
-      if (options_.listens) {
-        if (!names) names = std::make_shared<bridge::Names>(connection.io(), options_.socket_family);
-        server = ServerBehind{options_.services.front().place.tcp, names};
-      }
-      return std::make_unique<GatewayForward>(connection, std::move(server), std::move(on_trouble));
+          .fail_to_start({Errc::cannot_resolve, "reach " + tool::to_string(server()), kNeedsIpv4});
+    const auto maker_on = [this](boost::asio::io_context& io) -> tool::ForwardSessionMaker {
+      std::optional<ServerBehind> behind;
+      if (options_.listens) behind = ServerBehind{server(), std::make_shared<net::Names>(io, options_.socket_family)};
+      return [behind](Connection& connection, tool::TroubleHandler on_trouble) {
+        return std::make_unique<GatewayForward>(connection, behind, std::move(on_trouble));
+      };
     };
-    return tool::forward_command(options_, std::move(found), context.console, make_session);
+    return tool::forward_command(options_, std::move(found), context.console, maker_on);
   }
 
  private:
+  [[nodiscard]] const HostPort& server() const { return options_.services.front().place.tcp; }
+
   const tool::PipeOptions options_;
 };
 

@@ -128,8 +128,7 @@ void GatewaySession::look_up(StreamId id, const GatewayGreeting& greeting, const
       server_->place, lifetime_.guard([this, id, greeting, attach](const Result<std::vector<Endpoint>>& found) {
         if (!arrivals_.contains(id)) return;  // given up
         if (found) return connect(id, greeting, attach, *found);
-        refuse(id, {Errc::local_connect_failed, found.error().what,
-                    found.error().cause + "; a gridftp gateway needs an IPv4 address of its server"});
+        refuse(id, {Errc::local_connect_failed, found.error().what, found.error().cause + "; " + kNeedsIpv4});
       }));
 }
 

@@ -25,18 +25,20 @@
 
 #include "gridftp/gateway/control_ports.hpp"
 #include "gridftp/gateway/gateway_stream.hpp"
-#include "lib/bridge/names.hpp"
 #include "lib/bridge/tcp_connect.hpp"
 #include "lib/core/lifetime.hpp"
+#include "lib/net/names.hpp"
 
 namespace udtcat::gridftp {
 
 inline constexpr std::chrono::milliseconds kGreetingPatience{10'000};  // spec: docs/spec/gridftp.md §6
 
+inline constexpr const char* kNeedsIpv4 = "a gridftp gateway needs an IPv4 address of its server";
+
 /// Where control connections from the other side go.
 struct ServerBehind {
   HostPort place;
-  std::shared_ptr<bridge::Names> names;  ///< asked for each of them
+  std::shared_ptr<net::Names> names;  ///< asked for each of them; one for all sessions, whose answers they share
 };
 
 /// Threads: confined to the io_context thread. The connection must outlive it, or own it.

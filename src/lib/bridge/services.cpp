@@ -19,7 +19,6 @@
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
-#include "lib/bridge/names.hpp"
 #include "lib/bridge/reset.hpp"
 #include "lib/bridge/socket_stream.hpp"
 #include "lib/bridge/tcp_connect.hpp"
@@ -28,6 +27,7 @@
 #include "lib/bridge/unix_socket.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
+#include "lib/net/names.hpp"
 
 namespace udtcat::bridge {
 namespace {
@@ -95,7 +95,7 @@ class SocketServices final : public Services {
 
   boost::asio::io_context& io_;
   TroubleReporter trouble_;
-  Names names_;
+  net::Names names_;
   std::list<Queue> queues_;  // of each service
   std::uint64_t connections_served_ = 0;
   std::map<ArrivalId, Arrival> arrivals_;  // streams without an answer, as many as their connections let be open

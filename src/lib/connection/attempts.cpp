@@ -13,8 +13,6 @@
 
 namespace udtcat::connection {
 
-using boost::asio::ip::udp;
-
 namespace {
 
 constexpr const char* kNobody = "nobody answered";
@@ -34,10 +32,10 @@ Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, tran
       begin_(std::move(begin)),
       on_failure_(std::move(on_failure)),
       addresses_(request.addresses),
-      resolver_(io),
       timer_(io),
       deadline_(io) {
   UDTCAT_INVARIANT(!addresses_.empty(), "resolve() gives an address or an error");
+  if (request.name) names_.emplace(io, request.family, net::NameTimes{.answer_lasts = {}, .failure_lasts = {}});
   boost::asio::post(io_, lifetime_.guard([this, secrets] { start(secrets); }));
 }
 
@@ -125,20 +123,11 @@ void Attempts::race_over() {
 
 /// The listener may have moved to another address. A resolver that is slow, or fails, holds no race up.
 void Attempts::look_up() {
-  if (!request_.name || std::exchange(looking_up_, true)) return;
-  const auto found = [this](const boost::system::error_code&, const udp::resolver::results_type& results) {
+  if (!names_ || std::exchange(looking_up_, true)) return;
+  names_->look_up(*request_.name, lifetime_.guard([this](Result<std::vector<Endpoint>> found) {
     looking_up_ = false;
-    std::vector<Endpoint> fresh;
-    for (const auto& each : results) {
-      const udp::endpoint endpoint = each.endpoint();
-      const auto address = Endpoint::from_sockaddr(endpoint.data(), endpoint.size());
-      if (address && (request_.family == AddressFamily::any || address->family() == request_.family))
-        fresh.push_back(*address);
-    }
-    if (!fresh.empty()) addresses_ = std::move(fresh);
-  };
-  resolver_.async_resolve(request_.name->host, std::to_string(request_.name->port), udp::resolver::numeric_service,
-                          lifetime_.guard(found));
+    if (found) addresses_ = std::move(*found);
+  }));
 }
 
 Error Attempts::keys_differ(const std::string& cause) const {
@@ -164,7 +153,7 @@ void Attempts::finish() {
   lifetime_.end();
   deadline_.cancel();
   timer_.cancel();
-  resolver_.cancel();
+  names_.reset();
 }
 
 void Attempts::give_up(const Error& error) {

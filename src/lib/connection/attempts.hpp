@@ -10,12 +10,12 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/udp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/peering.hpp>
 
 #include "lib/core/lifetime.hpp"
+#include "lib/net/names.hpp"
 #include "lib/transport/engine.hpp"
 
 namespace udtcat::connection {
@@ -96,7 +96,7 @@ class Attempts {
   std::optional<Error> last_error_;
   std::optional<Error> final_error_;  // after which no other race is of use
   bool looking_up_ = false;
-  boost::asio::ip::udp::resolver resolver_;
+  std::optional<net::Names> names_;  // none: the request names no host, or it is over
   boost::asio::steady_timer timer_;  // of the next address, or the next race
   boost::asio::steady_timer deadline_;
   core::Lifetime lifetime_;

@@ -15,8 +15,8 @@
 #include "gridftp/dialogue/data_port.hpp"
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/loop.hpp"
-#include "lib/bridge/names.hpp"
 #include "lib/bridge/tcp_pair.hpp"
+#include "lib/net/names.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -49,9 +49,9 @@ struct GatewaySessionTest : ::testing::Test {
       if (addresses.empty()) return net::LookUp{fail(Errc::cannot_resolve, "resolve '" + host.host + '\'', "none")};
       return net::LookUp{addresses};
     };
-    constexpr bridge::NameTimes kAtOnce{.answer_lasts{}, .failure_lasts{}};
+    constexpr net::NameTimes kAtOnce{.answer_lasts{}, .failure_lasts{}};
     return {{"ftp", bridge::from_asio(listening.local_endpoint()).port()},
-            std::make_shared<bridge::Names>(io, AddressFamily::ipv4, kAtOnce, ask)};
+            std::make_shared<net::Names>(io, AddressFamily::ipv4, kAtOnce, ask)};
   }
   void has(std::vector<Endpoint> now) {
     const std::lock_guard lock(mutex);

@@ -22,7 +22,7 @@
 #include "lib/core/lifetime.hpp"
 #include "lib/net/look_up.hpp"
 
-namespace udtcat::bridge {
+namespace udtcat::net {
 
 struct NameTimes {
   std::chrono::milliseconds answer_lasts{5'000};   // guess: a client after a failover waits no longer for the new one
@@ -38,7 +38,7 @@ struct NameTimes {
 class Names {
  public:
   using Handler = std::function<void(Result<std::vector<Endpoint>>)>;
-  using LookUpFunction = std::function<net::LookUp(const HostPort& host, AddressFamily family)>;
+  using LookUpFunction = std::function<LookUp(const HostPort& host, AddressFamily family)>;
 
   Names(boost::asio::io_context& io, AddressFamily family, NameTimes times = {}, LookUpFunction ask = net::look_up);
   Names(const Names&) = delete;
@@ -68,7 +68,7 @@ class Names {
   class Mailbox;
 
   void ask_next();
-  void on_answer(const std::string& host, const net::LookUp& answer);
+  void on_answer(const std::string& host, const LookUp& answer);
   void on_slow(const std::string& host, Name& name);
   void answer_all(Name& name);
 
@@ -83,4 +83,4 @@ class Names {
   core::Lifetime lifetime_;
 };
 
-}  // namespace udtcat::bridge
+}  // namespace udtcat::net

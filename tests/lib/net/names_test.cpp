@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/bridge/names.hpp"
+#include "lib/net/names.hpp"
 
 #include <atomic>
 #include <future>
@@ -7,16 +7,19 @@
 
 #include <gtest/gtest.h>
 
-#include "lib/bridge/loop.hpp"
-#include "lib/bridge/tcp_pair.hpp"
+#include "support/addresses.hpp"
+#include "support/run_until.hpp"
 
-namespace udtcat::bridge {
+namespace udtcat::net {
 namespace {
 
 using namespace std::chrono_literals;
+using test::loopback;
+using test::run_ready;
+using test::run_until;
 
-net::LookUp not_there() { return {fail(Errc::cannot_resolve, "resolve 'db'", "no such name")}; }
-net::LookUp out_of_order() { return {fail(Errc::cannot_resolve, "resolve 'db'", "try again"), true}; }
+LookUp not_there() { return {fail(Errc::cannot_resolve, "resolve 'db'", "no such name")}; }
+LookUp out_of_order() { return {fail(Errc::cannot_resolve, "resolve 'db'", "try again"), true}; }
 
 struct NamesTest : ::testing::Test {
   using Found = Result<std::vector<Endpoint>>;
@@ -28,7 +31,7 @@ struct NamesTest : ::testing::Test {
       return answer;
     });
   }
-  void answers(net::LookUp next) {
+  void answers(LookUp next) {
     const std::lock_guard lock(mutex);
     answer = std::move(next);
   }
@@ -39,28 +42,29 @@ struct NamesTest : ::testing::Test {
     EXPECT_TRUE(run_until(io, [&] { return found.has_value(); }));
     return *found;
   }
-  static net::LookUp here() { return {std::vector{loopback_v4()}}; }
-  static net::LookUp there() { return {std::vector{loopback_v6()}}; }
+  static LookUp here() { return {std::vector{loopback(AddressFamily::ipv4)}}; }
+  static LookUp there() { return {std::vector{loopback(AddressFamily::ipv6)}}; }
 
   boost::asio::io_context io;
   std::mutex mutex;
-  net::LookUp answer = here();
+  LookUp answer = here();
   int asked = 0;
   static constexpr NameTimes kNothingLasts{.answer_lasts = 0ms, .failure_lasts = 0ms};
 };
 
 TEST_F(NamesTest, AreLookedUpAgainWhenTheAnswerIsOld) {
   Names old = names(kNothingLasts);
-  EXPECT_EQ(find(old).value(), std::vector{loopback_v4().with_port(5432)});
+  EXPECT_EQ(find(old).value(), std::vector{loopback(AddressFamily::ipv4).with_port(5432)});
   answers(there());
-  EXPECT_EQ(find(old).value(), std::vector{loopback_v6().with_port(5432)});
+  EXPECT_EQ(find(old).value(), std::vector{loopback(AddressFamily::ipv6).with_port(5432)});
 }
 
 TEST_F(NamesTest, AreNotLookedUpWhileTheAnswerLasts) {
   Names fresh = names({.answer_lasts = 1h});
   EXPECT_TRUE(find(fresh));
   answers(there());
-  EXPECT_EQ(find(fresh, 80).value(), std::vector{loopback_v4().with_port(80)}) << "of each its own port";
+  EXPECT_EQ(find(fresh, 80).value(), std::vector{loopback(AddressFamily::ipv4).with_port(80)})
+      << "of each its own port";
   EXPECT_EQ(asked, 1);
 }
 
@@ -68,7 +72,7 @@ TEST_F(NamesTest, KeepTheLastGoodAnswerWhileTheResolverFails) {
   Names kept = names(kNothingLasts);
   EXPECT_TRUE(find(kept));
   answers(out_of_order());
-  EXPECT_EQ(find(kept).value(), std::vector{loopback_v4().with_port(5432)});
+  EXPECT_EQ(find(kept).value(), std::vector{loopback(AddressFamily::ipv4).with_port(5432)});
 }
 
 TEST_F(NamesTest, ForgetTheLastGoodAnswerOfANameThatIsGone) {
@@ -117,4 +121,4 @@ TEST_F(SlowNamesTest, CallNobodyOnceDestroyed) {
 }
 
 }  // namespace
-}  // namespace udtcat::bridge
+}  // namespace udtcat::net

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/bridge/names.hpp"
+#include "lib/net/names.hpp"
 
 #include <system_error>
 #include <thread>
@@ -10,7 +10,7 @@
 
 #include "lib/core/mutex.hpp"
 
-namespace udtcat::bridge {
+namespace udtcat::net {
 namespace {
 
 constexpr std::size_t kMaxLookUps = 8;  // guess: a resolver that is silent for one name may know the others
@@ -65,19 +65,19 @@ void Names::ask_next() {
     const std::string host = std::move(queue_.front());
     queue_.pop_front();
     ++threads_;
-    auto answered = lifetime_.guard([this, host](const net::LookUp& answer) { on_answer(host, answer); });
+    auto answered = lifetime_.guard([this, host](const LookUp& answer) { on_answer(host, answer); });
     try {
       std::thread([ask = ask_, host, family = family_, mailbox = mailbox_, answered]() mutable {
         mailbox->post([answered, answer = ask({host, 0}, family)]() mutable { answered(answer); });
       }).detach();
     } catch (const std::system_error& error) {
       const auto failed = fail(Errc::cannot_resolve, fmt::format("resolve '{}'", host), error.what());
-      boost::asio::post(io_, [answered, failed]() mutable { answered(net::LookUp{failed, true}); });
+      boost::asio::post(io_, [answered, failed]() mutable { answered(LookUp{failed, true}); });
     }
   }
 }
 
-void Names::on_answer(const std::string& host, const net::LookUp& answer) {
+void Names::on_answer(const std::string& host, const LookUp& answer) {
   --threads_;
   ask_next();
   Name& name = names_.at(host);
@@ -110,4 +110,4 @@ void Names::answer_all(Name& name) {
   }
 }
 
-}  // namespace udtcat::bridge
+}  // namespace udtcat::net
