@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "gridftp/dialogue/command.hpp"
+#include "gridftp/dialogue/listed_entries.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
-#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -62,15 +61,7 @@ std::optional<ListedFile> parse_listed_file(const Reply& reply) {
   if (line.starts_with(' ')) line.remove_prefix(1);
   const auto blank = line.find(' ');
   if (blank == std::string_view::npos || blank + 1 == line.size()) return std::nullopt;
-  constexpr std::string_view kSize = ";SIZE=";
-  const std::string facts = ';' + to_upper(std::string(line.substr(0, blank)));
-  ListedFile listed{std::string(line.substr(blank + 1)), std::nullopt};
-  if (const auto at = facts.find(kSize); at != std::string::npos) {
-    const auto begin = at + kSize.size();
-    listed.bytes =
-        core::parse_number<std::uint64_t>(std::string_view(facts).substr(begin, facts.find(';', begin) - begin));
-  }
-  return listed;
+  return ListedFile{std::string(line.substr(blank + 1)), parse_facts(line.substr(0, blank)).bytes};
 }
 
 bool is_same_path(std::string_view said, std::string_view path) {

@@ -2,7 +2,6 @@
 #include "gridftp/dialogue/listed_entries.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,26 +23,8 @@ tl::unexpected<Error> wrong(std::string_view line, std::string why) {
               std::move(why));
 }
 
-/// "Type=file;Size=20;": the values that matter, in capitals; empty: the fact is not there.
-struct Facts {
-  std::string type;
-  bool leads = false;  // Globus says where a link leads, beside the type of what is there
-};
-
-Facts facts_of(std::string_view text) {
-  Facts facts;
-  while (!text.empty()) {
-    const auto end = text.find(';');
-    const std::string fact = to_upper(std::string(text.substr(0, end)));
-    if (fact.starts_with("TYPE=")) facts.type = fact.substr(sizeof "TYPE=" - 1);
-    if (fact.starts_with("UNIX.SLINK=")) facts.leads = true;
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  }
-  return facts;
-}
-
 /// A link to a directory may lead to one that it is in, and is not followed.
-ListedEntry::Kind kind_of(const Facts& facts) {
+ListedEntry::Kind kind_of(const ListedFacts& facts) {
   const bool says_link = facts.type.starts_with("OS.UNIX=SLINK") || facts.type.starts_with("OS.UNIX=SYMLINK");
   if (says_link || (facts.leads && facts.type == "DIR")) return ListedEntry::Kind::link;
   if (facts.type == "FILE") return ListedEntry::Kind::file;
@@ -54,7 +35,7 @@ ListedEntry::Kind kind_of(const Facts& facts) {
 Result<std::optional<ListedEntry>> parse_line(std::string_view line) {
   const auto blank = line.find(' ');
   if (blank == std::string_view::npos) return wrong(line, "no name is in it");
-  const Facts facts = facts_of(line.substr(0, blank));
+  const ListedFacts facts = parse_facts(line.substr(0, blank));
   if (facts.type.empty()) return wrong(line, "it does not say the type");
   if (facts.type == "CDIR" || facts.type == "PDIR") return std::nullopt;
   const std::string_view name = line.substr(blank + 1);
@@ -65,13 +46,24 @@ Result<std::optional<ListedEntry>> parse_line(std::string_view line) {
   return ListedEntry{std::string(name), can_be_said(name) ? kind_of(facts) : ListedEntry::Kind::unsayable};
 }
 
-}  // namespace
-
-namespace {
-
 constexpr std::string_view kWithout = "Listing complete, without ";
 
 }  // namespace
+
+ListedFacts parse_facts(std::string_view text) {
+  constexpr std::string_view kType = "TYPE=";
+  constexpr std::string_view kSize = "SIZE=";
+  ListedFacts facts;
+  while (!text.empty()) {
+    const auto end = text.find(';');
+    const std::string fact = to_upper(std::string(text.substr(0, end)));
+    if (fact.starts_with(kType)) facts.type = fact.substr(kType.size());
+    if (fact.starts_with(kSize)) facts.bytes = core::parse_number<std::uint64_t>(fact.substr(kSize.size()));
+    if (fact.starts_with("UNIX.SLINK=")) facts.leads = true;
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return facts;
+}
 
 std::string end_of_listing(std::size_t left_out) {
   if (left_out == 0) return "Listing complete.";

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,15 @@
 #include <udtcat/result.hpp>
 
 namespace udtcat::gridftp {
+
+/// "Type=file;Size=20;": the facts that matter, behind MLSD and MLST.
+struct ListedFacts {
+  std::string type;                    ///< in capitals; empty: it is not said
+  std::optional<std::uint64_t> bytes;  ///< none: it is not said, or is no number
+  bool leads = false;                  ///< Globus says where a link leads, beside the type of what is there
+};
+/// Total.
+[[nodiscard]] ListedFacts parse_facts(std::string_view text);
 
 struct ListedEntry {
   enum class Kind { file, directory, link, special, unsayable };
