@@ -17,7 +17,7 @@ namespace udtcat::gridftp {
 Task<Result<std::unique_ptr<ControlClient>>> ControlClient::connect(boost::asio::io_context& io, HostPort server,
                                                                     std::chrono::milliseconds patience) {
   const std::string name = fmt::format("ftp server {}:{}", server.host, server.port);
-  UDTCAT_CO_TRY(const auto addresses, resolve(server, AddressFamily::any));
+  UDTCAT_CO_TRY(const auto addresses, co_await look_up(io, server, patience));
   UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io, addresses, patience, "connect to the " + name));
   boost::system::error_code gone;  // then the first read says so
   const Endpoint local = bridge::from_asio(socket.local_endpoint(gone));

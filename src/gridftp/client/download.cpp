@@ -187,8 +187,10 @@ Task<Status> Download::receive(RemoteServer& server) {
     unreachable_ = received.error();
     if (unreachable_->code != Errc::stream_refused) co_return received;  // the control connection has gone, too
   }
-  if (server.in_mode_e()) server.mode_e_failed(*unreachable_, !may_pass(*unreachable_));
-  UDTCAT_CO_CHECK(co_await server.use_mode_s());
+  if (server.in_mode_e()) {
+    UDTCAT_CO_CHECK(co_await server.use_mode_s());
+    server.mode_e_failed(*unreachable_, !may_reach_us_next_time(*unreachable_));
+  }
   co_return co_await receive_stream(server);
 }
 

@@ -77,7 +77,7 @@ bool may_not_reach_us(const Error& error) {
   return std::ranges::any_of(kCodes, [&](const char* code) { return error.cause.starts_with(code); });
 }
 
-bool may_pass(const Error& error) {
+bool may_reach_us_next_time(const Error& error) {
   // Stock servers say 500 for any data connection that fails.  spec: RFC 959 §4.2.1
   return error.code == Errc::stream_refused && (error.cause.starts_with('4') || error.cause.starts_with("500"));
 }

@@ -37,7 +37,7 @@ inline constexpr const char* kSentSuffix = ".sent";
 [[nodiscard]] bool may_not_reach_us(const Error& error);
 
 /// Whether a server that could not connect to us for one file may well do so for the next.
-[[nodiscard]] bool may_pass(const Error& error);
+[[nodiscard]] bool may_reach_us_next_time(const Error& error);
 
 /// Whether the same transfer may well succeed the next time.
 /// moved   whether this attempt got as far as moving bytes

@@ -53,7 +53,7 @@ const char* prot_level(Protection protection) {
 Task<Result<std::unique_ptr<ControlClient>>> connect_sealed(boost::asio::io_context& io, DataStack& stack,
                                                             HostPort server, std::chrono::milliseconds patience) {
   const std::string name = fmt::format("server {}:{}", server.host, server.port);
-  UDTCAT_CO_TRY(auto addresses, resolve(server, AddressFamily::any));
+  UDTCAT_CO_TRY(auto addresses, co_await look_up(io, server, patience));
   UDTCAT_CO_TRY(auto stream, co_await stack.connect(std::move(addresses)));
   const Endpoint address = stream->peer_address();
   auto control =
@@ -76,7 +76,7 @@ Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io
   else
     control = co_await ControlClient::connect(io, url.server, options.patience);
   if (!control) co_return tl::unexpected(std::move(control.error()));
-  std::unique_ptr<RemoteServer> server(new RemoteServer(io, std::move(*control), std::move(url), options));
+  std::unique_ptr<RemoteServer> server(new RemoteServer(io, std::move(*control), std::move(url), std::move(options)));
   server->control_stack_ = control_stack;
   UDTCAT_CO_CHECK(co_await server->agree());
   co_return server;
@@ -103,23 +103,27 @@ Task<Status> RemoteServer::agree() {
 }
 
 Task<Status> RemoteServer::use_mode_e() {
-  if (in_mode_e_ || !has_mode_e_ || mode_e_failures_ >= kMaxModeEFailures) co_return Status{};
+  if (mode_e_ != ModeE::untried && mode_e_ != ModeE::off) co_return Status{};
   UDTCAT_CO_TRY(const auto answer, co_await control_->ask("MODE E"));
-  in_mode_e_ = answer.is_completion();
-  if (in_mode_e_ && has_agreed_) co_return Status{};
-  if (in_mode_e_) co_return co_await agree_on_data();
+  if (answer.is_completion()) {
+    const bool has_agreed = std::exchange(mode_e_, ModeE::on) == ModeE::off;
+    if (!has_agreed) UDTCAT_CO_CHECK(co_await agree_on_data());
+    co_return Status{};
+  }
   const auto refusal = refused("MODE E at the " + control_->name(), answer);
-  if (data_.kind != DataKind::tcp) co_return refusal;
-  has_mode_e_ = answer.code / 100 == 4;  // spec: RFC 959 §4.2.1: the next time it may
-  if (has_mode_e_)
+  if (options_.data.kind != DataKind::tcp) co_return refusal;
+  if (answer.code / 100 == 4) {  // spec: RFC 959 §4.2.1: the next time it may
     mode_e_failed(refusal.value(), false);
-  else
+  } else {
+    mode_e_ = ModeE::absent;
     core::log().info("the {} does not speak MODE E: one connection", control_->name());
+  }
   co_return Status{};
 }
 
 Task<Status> RemoteServer::use_mode_s() {
-  if (!std::exchange(in_mode_e_, false)) co_return Status{};
+  if (mode_e_ != ModeE::on) co_return Status{};
+  mode_e_ = ModeE::off;
   UDTCAT_CO_CHECK(co_await control_->demand("MODE S"));
   co_return Status{};
 }
@@ -128,37 +132,36 @@ void RemoteServer::mode_e_failed(const Error& why, bool for_good) {
   mode_e_failure_ = why;
   const bool is_first = mode_e_failures_++ == 0;
   const std::string what = core::printable(why.message(), core::kShownBytes);
-  if (for_good) mode_e_failures_ = kMaxModeEFailures;
-  if (mode_e_failures_ >= kMaxModeEFailures)
+  if (for_good || mode_e_failures_ >= kMaxModeEFailures) mode_e_ = ModeE::given_up;
+  if (mode_e_ == ModeE::given_up)
     core::log().info("{}: on one connection that we make, from now on", what);
   else if (is_first)
     core::log().warn("{}: this file on one connection that we make, the next one in MODE E again", what);
 }
 
 Status RemoteServer::mode_e_refusal() const {
-  if (in_mode_e_ || !has_mode_e_) return {};
+  if (in_mode_e() || !has_mode_e()) return {};
   return tl::unexpected(mode_e_failure_);
 }
 
 Task<Status> RemoteServer::agree_on_data() {
-  has_agreed_ = true;
-  if (data_.kind != DataKind::tcp) UDTCAT_CO_CHECK(co_await agree_on_stack());
-  UDTCAT_CO_CHECK(co_await control_->demand(fmt::format("OPTS RETR Parallelism={0},{0},{0};", parallelism_)));
+  if (options_.data.kind != DataKind::tcp) UDTCAT_CO_CHECK(co_await agree_on_stack());
+  UDTCAT_CO_CHECK(co_await control_->demand(fmt::format("OPTS RETR Parallelism={0},{0},{0};", options_.parallelism)));
   co_return Status{};
 }
 
 Task<Status> RemoteServer::agree_on_stack() {
-  const bool session = data_.kind == DataKind::session;
+  const bool session = options_.data.kind == DataKind::session;
   const std::string set_stack = session ? "SITE SETNETSTACK udtcat" : "SITE SETNETSTACK udt";
   UDTCAT_CO_CHECK(co_await control_->demand(set_stack));
   // Globus' own security, which would come on top, is not ours to offer; a refusal means that it is off.
-  const bool proves = session && data_.session.protection != Protection::clear;
+  const bool proves = session && options_.data.session.protection != Protection::clear;
   const std::string set_dcau = proves ? "DCAU A" : "DCAU N";
   UDTCAT_CO_CHECK(co_await control_->ask(set_dcau));
   if (!session) co_return Status{};
   // A refusal is no loss of protection: the sessions themselves agree on one level, or do not begin.
   UDTCAT_CO_CHECK(co_await control_->ask("PBSZ 1048576"));
-  UDTCAT_CO_CHECK(co_await control_->ask(std::string("PROT ") + prot_level(data_.session.protection)));
+  UDTCAT_CO_CHECK(co_await control_->ask(std::string("PROT ") + prot_level(options_.data.session.protection)));
   co_return Status{};
 }
 
@@ -186,8 +189,8 @@ Task<Result<RemoteServer::FileVersion>> RemoteServer::version_of(std::string pat
 Task<Status> RemoteServer::announce_ports(std::size_t stripes) {
   const bool striped = stripes > 0;
   UDTCAT_CO_TRY(auto ports, path_.listen(control_->local().with_port(0), striped ? stripes : 1));
-  if (data_address_ && data_address_->family() == control_->local().family())
-    for (Endpoint& port : ports) port = data_address_->with_port(port.port());
+  if (options_.data_address && options_.data_address->family() == control_->local().family())
+    for (Endpoint& port : ports) port = options_.data_address->with_port(port.port());
   UDTCAT_CO_TRY(const std::string command, port_command(ports, striped));
   UDTCAT_CO_CHECK(co_await control_->demand(command));
   co_return Status{};
@@ -240,7 +243,7 @@ Task<Result<std::optional<files::ByteRanges>>> RemoteServer::received_ranges(std
 Task<Status> RemoteServer::send_restart(const files::ByteRanges& have) {
   if (have.empty()) co_return Status{};
   const std::string what =
-      in_mode_e_ ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
+      in_mode_e() ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
   UDTCAT_CO_TRY(const auto answer, co_await control_->ask("REST " + what));
   if (!answer.is_intermediate()) co_return refused("go on with a file at the " + control_->name(), answer);
   co_return Status{};
@@ -250,7 +253,7 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
                                  std::shared_ptr<Promise<Status>> done) {
   end_timer_.cancel();  // of the last transfer
   const bool reads = command.starts_with("RETR") || command.starts_with("ERET");
-  const auto begin_patience = reads ? begin_patience_ : patience_;  // a tape holds files that are read
+  const auto begin_patience = reads ? options_.begin_patience : options_.patience;  // a tape holds files that are read
   const std::string doing = fmt::format("{} at the {}", core::printable(command, core::kShownBytes), control_->name());
   UDTCAT_CO_CHECK(co_await control_->send(std::move(command)));
   auto end = lifetime_.guard([this, moved](const Status& outcome, std::string said) {
@@ -280,7 +283,7 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
 /// After the final reply the data that are still on their way move, or will never come.
 void RemoteServer::expect_data_to_move(ControlConnection::Moved moved) {
   const std::uint64_t before = moved();
-  end_timer_.expires_after(patience_);
+  end_timer_.expires_after(options_.patience);
   end_timer_.async_wait(lifetime_.guard([this, moved, before](const boost::system::error_code& cancelled) {
     if (cancelled) return;
     if (moved() != before) return expect_data_to_move(moved);
@@ -290,7 +293,7 @@ void RemoteServer::expect_data_to_move(ControlConnection::Moved moved) {
 }
 
 Task<Status> RemoteServer::prove(Request asked, std::string doing, bool whole) {
-  UDTCAT_CO_TRY(const auto statement, co_await path_.receive_statement(patience_));
+  UDTCAT_CO_TRY(const auto statement, co_await path_.receive_statement(options_.patience));
   if (!whole)
     co_return fail(Errc::connection_broken, std::move(doing),
                    "an earlier transfer moved a part of it, which is unproved: once more, from the beginning");

@@ -2,7 +2,6 @@
 /// A server that we are logged in at, and the data connections between it and us.  spec: docs/spec/gridftp.md §4
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -46,15 +45,15 @@ class RemoteServer {
   [[nodiscard]] DataPath& path() { return path_; }
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   /// The server speaks MODE E. Otherwise it is a plain FTP server, in stream mode.
-  [[nodiscard]] bool has_mode_e() const { return has_mode_e_; }
+  [[nodiscard]] bool has_mode_e() const { return mode_e_ != ModeE::absent; }
   /// MODE E is what the server is in. Otherwise we connect for what is sent to us, too.
-  [[nodiscard]] bool in_mode_e() const { return in_mode_e_; }
+  [[nodiscard]] bool in_mode_e() const { return mode_e_ == ModeE::on; }
   /// MODE E for the next file, where the server speaks it and it has not failed too often.
   /// errors: those of ControlClient, Errc::stream_refused where the data are not to run over TCP
   [[nodiscard]] Task<Status> use_mode_e();
   /// errors: those of ControlClient
   [[nodiscard]] Task<Status> use_mode_s();
-  /// MODE E did not work for a file.
+  /// MODE E, which the server is in no more, did not work for a file.
   /// for_good   nor will it for another; otherwise it is tried again, up to kMaxModeEFailures in a row
   void mode_e_failed(const Error& why, bool for_good);
   void mode_e_worked() { mode_e_failures_ = 0; }
@@ -93,7 +92,7 @@ class RemoteServer {
   /// The server's words at the end of the last transfer.
   [[nodiscard]] const std::string& last_words() const { return last_words_; }
   /// Whether a transfer on these data connections has to be proved: we want that, and the server makes statements.
-  [[nodiscard]] bool has_to_prove() const { return wants_statements_ && path_.peer_states(); }
+  [[nodiscard]] bool has_to_prove() const { return wants_statements() && path_.peer_states(); }
   /// After such a transfer: whether the server did what was asked for, as it says itself in the session.
   /// doing   for messages.  whole   no earlier transfer has moved a part of the file, which would be unproved
   /// errors: Errc::protocol_violated, those of DataPath::receive_statement(); Errc::connection_broken where it was not
@@ -108,43 +107,35 @@ class RemoteServer {
   [[nodiscard]] Task<void> quit();
 
  private:
-  RemoteServer(boost::asio::io_context& io, std::unique_ptr<ControlClient> control, FtpUrl url,
-               const TransferOptions& options)
+  RemoteServer(boost::asio::io_context& io, std::unique_ptr<ControlClient> control, FtpUrl url, TransferOptions options)
       : io_(io),
         control_(std::move(control)),
         url_(std::move(url)),
-        patience_(options.patience),
-        begin_patience_(options.begin_patience),
-        data_address_(options.data_address),
-        wants_statements_(options.data.session.statements == Statements::wanted),
-        data_(options.data),
-        parallelism_(options.parallelism),
+        options_(std::move(options)),
         end_timer_(io),
-        path_(io, make_stack(io, data_of(*control_, options.data))) {}
+        path_(io, make_stack(io, data_of(*control_, options_.data))) {}
   /// Data sessions are with the server itself.
   [[nodiscard]] static DataOptions data_of(const ControlClient& control, DataOptions data) {
     data.only_peer = control.peer_key();
     return data;
   }
+  [[nodiscard]] bool wants_statements() const { return options_.data.session.statements == Statements::wanted; }
   void expect_data_to_move(ControlConnection::Moved moved);
   [[nodiscard]] Task<Status> agree();
   [[nodiscard]] Task<Status> agree_on_data();
   [[nodiscard]] Task<Status> agree_on_stack();
 
+  /// untried ── MODE E, and what it runs over ──► on ◄── MODE E, MODE S ──► off
+  ///     └── refused: the server has none ──► absent     └── kMaxModeEFailures in a row, untried too ──► given_up
+  enum class ModeE { untried, on, off, given_up, absent };
+
   boost::asio::io_context& io_;
   std::shared_ptr<DataStack> control_stack_;      // of udtcat://: has to live as long as the control connection
   const std::shared_ptr<ControlClient> control_;  // shared with begin()'s coroutine
   const FtpUrl url_;
-  const std::chrono::milliseconds patience_;
-  const std::chrono::milliseconds begin_patience_;
-  const std::optional<Endpoint> data_address_;
-  const bool wants_statements_;
-  const DataOptions data_;
-  const std::size_t parallelism_;
+  const TransferOptions options_;
   bool keeps_journals_ = true;  // until it says that it does not
-  bool has_mode_e_ = true;
-  bool in_mode_e_ = false;
-  bool has_agreed_ = false;          // on what MODE E runs over
+  ModeE mode_e_ = ModeE::untried;
   std::size_t mode_e_failures_ = 0;  // in a row
   Error mode_e_failure_;             // the last one
   std::string last_words_;
