@@ -65,9 +65,6 @@ Result<std::vector<Endpoint>> DataPath::listen(const Endpoint& local, std::size_
 
 void DataPath::aim(std::vector<Endpoint> at, std::optional<Endpoint> otherwise) {
   close();
-  if (otherwise)
-    for (Endpoint& each : at)
-      if (each.with_port(0) == astray_) each = otherwise->with_port(each.port());
   stance_ = Active{std::move(at), otherwise};
 }
 
@@ -130,31 +127,21 @@ Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sin
   co_return status;
 }
 
-/// A connection that is made after cancel() is closed at once.
-Task<Result<std::shared_ptr<StreamIo>>> DataPath::dial(Endpoint to) {
-  const auto connect = [](std::shared_ptr<DataStack> stack, Endpoint where) -> Task<Result<std::shared_ptr<StreamIo>>> {
-    co_return co_await stack->connect(std::vector<Endpoint>(1, where));
-  };
-  const auto dialled = start(
-      io_, connect(stack_, to),
-      Error{Errc::connection_broken, "connect to " + to.to_string(), "the session for it was broken off meanwhile"});
-  dialled_ = dialled;
-  co_return co_await dialled->get();
-}
-
-/// A server behind a NAT may name an address of its own network, which leads nowhere, or to another host.
-Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Active& at, std::size_t address) {
+/// The host that is named, or the other one: a server behind a NAT may name an address of its own network, which leads
+/// nowhere. A connection that is made after cancel() is closed at once.
+Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint target, std::optional<Endpoint> otherwise) {
   UDTCAT_CO_TRY(auto slot, take_slot());
-  Endpoint& target = at.targets[address];
-  auto made = co_await dial(target);
-  const Endpoint other = at.otherwise.value_or(target).with_port(target.port());
-  if (!made && other != target && !cancelled_ && made.error().code == Errc::cannot_reach) {
-    core::log().info("{}; at {}, then", made.error().message(), other.to_string());
-    if (auto found = co_await dial(other); found) {
-      astray_ = std::exchange(target, other).with_port(0);
-      made = std::move(found);
-    }
-  }
+  std::vector<Endpoint> to(1, target);
+  if (otherwise && otherwise->with_port(target.port()) != target) to.push_back(otherwise->with_port(target.port()));
+  const auto connect = [](std::shared_ptr<DataStack> stack,
+                          std::vector<Endpoint> first_of) -> Task<Result<std::shared_ptr<StreamIo>>> {
+    co_return co_await stack->connect(std::move(first_of));
+  };
+  const auto dialled = start(io_, connect(stack_, std::move(to)),
+                             Error{Errc::connection_broken, "connect to " + target.to_string(),
+                                   "the session for it was broken off meanwhile"});
+  dialled_ = dialled;
+  auto made = co_await dialled->get();
   if (made) (*made)->settle(std::move(slot), moved_bytes_);
   co_return made;
 }
@@ -164,10 +151,10 @@ Task<Result<std::vector<DataConnection>>> DataPath::connections(std::size_t para
   if (kept_to_send_ && !kept_.empty()) co_return std::exchange(kept_, {});
   std::vector<DataConnection> made;
   if (stance() != Stance::active) co_return made;
-  Active at = std::get<Active>(stance_);
+  const Active at = std::get<Active>(stance_);
   for (std::size_t round = 0; round < parallelism; ++round)
     for (std::size_t address = 0; address < at.targets.size(); ++address) {
-      auto connection = co_await connect(at, address);
+      auto connection = co_await connect(at.targets[address], at.otherwise);
       if (!connection && round > 0 && connection.error().code == Errc::out_of_resources) co_return made;
       if (!connection) co_return tl::unexpected(std::move(connection.error()));
       if (cancelled_) co_return tl::unexpected(*cancelled_);
@@ -192,8 +179,7 @@ Task<Status> DataPath::send(std::size_t parallelism, SendRequest request) {
 Task<Result<std::shared_ptr<StreamIo>>> DataPath::single() {
   cancelled_.reset();
   if (const auto* active = std::get_if<Active>(&stance_)) {
-    Active at = *active;
-    auto made = co_await connect(at, 0);
+    auto made = co_await connect(active->targets.front(), active->otherwise);
     if (made && cancelled_) co_return tl::unexpected(*cancelled_);
     co_return made;
   }

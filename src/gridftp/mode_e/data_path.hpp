@@ -57,7 +57,7 @@ class DataPath {
   [[nodiscard]] Result<std::vector<Endpoint>> listen(const Endpoint& local, std::size_t count = 1,
                                                      std::optional<Endpoint> only_from = {});
   /// The peer's ports, which we connect to when there is something to send.
-  /// otherwise   a host with the same ports, where one of `at` cannot be reached; from then on in its place
+  /// otherwise   a host with the same ports, which each of `at` races with: the one that is named begins
   void aim(std::vector<Endpoint> at, std::optional<Endpoint> otherwise = {});
   void close();
 
@@ -116,8 +116,7 @@ class DataPath {
     return receiving != nullptr ? receiving->get() : nullptr;
   }
   [[nodiscard]] Result<std::shared_ptr<void>> take_slot() const { return admit_ ? admit_() : std::shared_ptr<void>(); }
-  [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> connect(Active& at, std::size_t address);
-  [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> dial(Endpoint to);
+  [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint target, std::optional<Endpoint> otherwise);
   void refuse(Error why);
   void on_connection(DataConnection connection, const Endpoint& peer);
   [[nodiscard]] Task<Result<std::vector<DataConnection>>> connections(std::size_t parallelism);
@@ -127,7 +126,6 @@ class DataPath {
   const Admit admit_;
   const std::shared_ptr<std::uint64_t> moved_bytes_ = std::make_shared<std::uint64_t>(0);
   std::variant<std::monostate, Passive, Active> stance_;
-  std::optional<Endpoint> astray_;  // a host that the peer has named, and that is reached elsewhere
   std::vector<DataConnection> kept_;
   bool kept_to_send_ = false;  // kept_ carried data from us
   bool peer_states_ = false;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "gridftp/words.hpp"
+#include "support/addresses.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -19,8 +20,9 @@ class SlowStack final : public DataStack {
     open_ = true;
     allowed_.notify();
   }
-  Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint>) override {
+  Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
     ++asked;
+    addresses = std::move(to);
     while (!open_) co_await allowed_.wait();
     wires.push_back(std::make_unique<Wire>(io_));
     co_return wires.back()->ours;
@@ -30,6 +32,7 @@ class SlowStack final : public DataStack {
   }
 
   std::size_t asked = 0;
+  std::vector<Endpoint> addresses;  // of the last connection
   std::vector<std::unique_ptr<Wire>> wires;
 
  private:
@@ -288,6 +291,22 @@ TEST_F(DataPaths, GoToTheOtherHostWhereTheOneThatIsNamedCannotBeReached) {
   }
   there.aim({named.with_port(ports->front().port())});
   EXPECT_EQ(run(io, there.single()).error().code, Errc::cannot_reach) << "nobody has said where else";
+}
+
+TEST_F(DataPaths, HaveTheHostThatIsNamedRaceWithTheOtherOne) {
+  const auto stack = std::make_shared<SlowStack>(io);
+  const Endpoint named = test::address_of("192.0.2.1", 50'000);
+  there.use(stack);
+  for (const Endpoint& other : {bridge::loopback_v4(), named}) {
+    there.aim({named}, other.with_port(21));
+    const auto single = begin(io, there.single());
+    run_ready(io);
+    std::vector<Endpoint> expected(1, named);
+    if (other != named) expected.push_back(other.with_port(named.port()));
+    EXPECT_EQ(stack->addresses, expected);
+    there.cancel(kEnough);
+    EXPECT_FALSE(await(io, single));
+  }
 }
 
 TEST_F(DataPaths, SayOfTheHostThatIsNamedThatNeitherIsThere) {
