@@ -22,6 +22,9 @@ namespace udtcat::rsh {
 namespace {
 
 constexpr const char* kTriesAgain = "--require-udp tries UDP again";
+constexpr const char* kNeedsShell = "UDP needs a login that is a shell";
+constexpr const char* kNeedsUdtcat =
+    "send and receive need a login that is a shell, or runs udtcat; with one for sftp alone udr scp and udr sftp work";
 constexpr std::chrono::milliseconds kQueryPatience{2'000};  // guess: it takes 5 ms, and a resolver's time at the most
 constexpr std::chrono::milliseconds kSshGrace{300};         // guess: the far end has ended, and ssh hears of it
 constexpr std::chrono::milliseconds kShowInterval{1'500};   // guess: somewhat longer than the far side is silent
@@ -79,9 +82,9 @@ void SshDial::recall() {
 /// The destination is known for what it is: not a packet is sent.
 void SshDial::start_plain() {
   boost::asio::post(run_.io(), lifetime_.guard([this] {
-    handlers_.on_plain({Errc::cannot_reach,
-                        fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
-                        *finding_ == Finding::one_command ? "UDP needs a login that is a shell" : kTriesAgain});
+    handlers_.on_plain(
+        {Errc::cannot_reach, fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
+         *finding_ == Finding::one_command ? fmt::format("{}; {}", kNeedsShell, kTriesAgain) : kTriesAgain});
   }));
 }
 
@@ -95,7 +98,7 @@ void SshDial::on_foreign(const Bootstrap::Foreign& foreign) {
   // 255 is ssh's own failure, and a shared connection may be a dead one.
   if (foreign.status ? *foreign.status != kSshFailed : !uses_master_) remember(Finding::one_command);
   handlers_.on_plain({Errc::cannot_reach, fmt::format("{}: its login runs no command of ours ({})", options_.host, how),
-                      "UDP needs a login that is a shell"});
+                      needs_udtcat(request_of(options_.ssh)) ? kNeedsUdtcat : kNeedsShell});
 }
 
 void SshDial::remember(Finding finding) const {

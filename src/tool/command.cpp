@@ -2,9 +2,12 @@
 #include "tool/command.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +20,7 @@
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "tool/completion.hpp"
 #include "tool/configuration.hpp"
@@ -34,11 +38,14 @@ namespace udtcat::tool {
 
 namespace {
 
-/// As they are typed.
+/// As users type them, and what begins several.
 Words names_of(const Commands& commands) {
   Words names;
-  for (const Command& row : commands)
-    if (!row.words.empty()) names.push_back(fmt::format("{}", fmt::join(row.words, " ")));
+  for (const Command& row : commands) {
+    if (row.words.empty() || row.options == nullptr) continue;
+    for (std::string name : {row.words.front(), fmt::format("{}", fmt::join(row.words, " "))})
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
   return names;
 }
 
@@ -177,6 +184,22 @@ std::string meant_word(const Commands& commands, const Command& command, const W
   return fmt::format("; the commands are {}", fmt::join(words, ", "));
 }
 
+/// A first word that is no command but another thing of ours by its very name; none: it is none, or a host.
+std::optional<Error> named_otherwise(const Command& pipe, const Words& arguments) {
+  if (arguments.empty() || (arguments.size() > 1 && core::parse_number<std::uint16_t>(arguments[1])))
+    return std::nullopt;
+  const std::string& word = arguments.front();
+  constexpr std::array<std::string_view, 6> kUnderUdr{"rsync", "scp", "sftp", "git", "borg", "restic"};  // spec: udr(1)
+  const auto is = [&](std::string meant) {
+    return Error{Errc::bad_argument, '"' + word + '"', "no command; did you mean " + std::move(meant) + "?"};
+  };
+  if (std::ranges::find(kUnderUdr, word) != kUnderUdr.end()) return is("udr " + word + ", which runs it over udtcat");
+  if (word == "listen") return is("-l, as in udtcat -l 9000");
+  for (const DeclaredOption& each : pipe.options())
+    if (std::ranges::find(each.names, "--" + word) != each.names.end()) return is("--" + word);
+  return std::nullopt;
+}
+
 /// A forward waits for a name that nobody knows yet.
 bool is_forward(const Words& arguments) {
   return std::ranges::any_of(
@@ -210,7 +233,10 @@ Asked understand(const Commands& commands, Words arguments) {
                        (*asked.job)->needs_key();
   if (const Status found = is_pipe ? check_host(commands, (*asked.job)->options()) : Status{}; !found)
     return {&command, tl::unexpected(found.error())};
-  if (!asked.job) asked.job.error().cause += meant_word(commands, command, arguments, asked.job.error());
+  if (asked.job) return asked;
+  auto named = command.words.empty() ? named_otherwise(command, arguments) : std::nullopt;
+  if (named) return {&command, tl::unexpected(std::move(*named))};
+  asked.job.error().cause += meant_word(commands, command, arguments, asked.job.error());
   return asked;
 }
 
@@ -251,6 +277,7 @@ ExitStatus carry_out(const Asked& asked, const Words& argv, const JobContext& co
   if (!job.needs_key()) return job.run({}, context);
   auto found = find_or_ask_for_credentials(job.options(), std::move(at_hand));
   if (!found) return fails(found.error());
+  if (!found->doubt.empty()) core::log().warn("{}", found->doubt);
   if (!found->generated && !found->where.empty()) core::log().info("the key is {}", key_in_words(*found));
   return job.run(std::move(*found), context);
 }

@@ -74,7 +74,8 @@ Result<std::string> key_fact(const Options& options, KeysAtHand at_hand) {
     return fail(Errc::bad_argument, question, "nobody is asked by --check");
   });
   if (!found) return tl::unexpected(found.error());
-  return found->credentials->shared() != nullptr ? "key: that of " + found->where : pair_fact(options, *found);
+  if (found->credentials->shared() == nullptr) return pair_fact(options, *found);
+  return "key: that of " + found->where + (found->doubt.empty() ? "" : "; " + found->doubt);
 }
 
 Words session_facts(const Options& options) {

@@ -13,6 +13,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/pair_source.hpp"
+#include "tool/trusted_file.hpp"
 #include "tool/user_files.hpp"
 
 namespace udtcat::tool {
@@ -26,8 +27,30 @@ Result<FoundCredentials> as_shared(const Options& options, Key key, const std::s
   return FoundCredentials{.credentials = std::move(key), .where = from};
 }
 
+/// A key that nobody named in this command may stand for a key pair of which the user thinks.
+Result<FoundCredentials> doubted(const Options& options, Result<FoundCredentials> found) {
+  const std::string unlisted = found && found->credentials->shared() != nullptr ? unlisted_peer(options) : "";
+  if (!unlisted.empty())
+    found->doubt = fmt::format(
+        "{0}: so {1} is taken, whose listener has to be called {2} by --as; a listener with a "
+        "key pair needs the line {2} PUBLIC-KEY there",
+        unlisted, key_in_words(*found), options.session.expected_peer);
+  return found;
+}
+
+/// The line that others have is no secret, and easily taken for it.
+bool holds_public_key(const std::string& path) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+  const auto text = read_trusted_file(path);
+  return text && text->starts_with(std::string(PublicKey::kPrefix) + " ");
+}
+
 Result<FoundCredentials> in_file(const Options& options, const std::string& path) {
-  UDTCAT_TRY(SecretKey secret, secret_key_from_file(path));
+  auto read = secret_key_from_file(path);
+  if (!read && holds_public_key(path))
+    read.error().cause = "it is a public key, which others know you by; the key itself is in the file without .pub";
+  UDTCAT_TRY(SecretKey secret, std::move(read));
   if (auto* pair = std::get_if<KeyPair>(&secret)) {
     UDTCAT_TRY(FoundCredentials found, with_peers(options, std::move(*pair)));
     found.where = path;
@@ -48,7 +71,8 @@ std::string unused_pair_hint(const Options& options) {
   const auto file = user_file("identity");
   std::error_code unknown;
   if (!file || !std::filesystem::exists(*file, unknown)) return "";
-  return fmt::format("your key pair {} is used with {}", file->string(),
+  const std::string unlisted = unlisted_peer(options);
+  return fmt::format("{}{}your key pair {} is used with {}", unlisted, unlisted.empty() ? "" : "; ", file->string(),
                      options.listens ? "--peers FILE" : "--peer PUBLIC-KEY, or a line for the listener in peers there");
 }
 
@@ -114,11 +138,11 @@ Result<FoundCredentials> find_credentials(const Options& options, KeysAtHand at_
   if (at_hand.environment) {
     const std::string variable = std::string("$") + kKeyVariable;
     UDTCAT_TRY(Key key, parsed(at_hand.environment->view(), variable));
-    return as_shared(options, std::move(key), variable);
+    return doubted(options, as_shared(options, std::move(key), variable));
   }
   UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));
   if (wants_pair) return users_pair(options);
-  if (const auto file = users_key_file()) return in_file(options, *file);
+  if (const auto file = users_key_file()) return doubted(options, in_file(options, *file));
   const std::string hint = unused_pair_hint(options);
   if (options.shows_new_key) {
     if (!hint.empty()) core::log().warn("{}", hint);

@@ -40,6 +40,7 @@ struct FoundCredentials {
   bool generated = false;                    ///< a shared key that nobody else has yet
   std::shared_ptr<PeersFile> peers{};        ///< of a listener with a key pair: those it lets in
   std::string where{};                       ///< it was found, for people: a file, $UDTCAT_KEY, the terminal
+  std::string doubt{};                       ///< why it may not be the key that is meant, for people; empty: none
 };
 
 /// X.key beside X.conf, which the unit udtcat@X gives its service; none: it is not there.

@@ -70,11 +70,14 @@ Result<FoundCredentials> for_connector(const Options& options, std::shared_ptr<c
   }
   if (options.trust_first && file && is_end_name(name))
     return towards(std::move(own), std::make_shared<MeantPeer>(name, *file), std::nullopt);
-  return fail(
-      Errc::bad_argument, fmt::format("connect to {}", name),
-      fmt::format("its key is not known: give it by --peer PUBLIC-KEY, or write the line {} PUBLIC-KEY into {}, "
-                  "or trust the first that answers by --trust-first",
-                  name, file ? file->string() : "a file for --peers"));
+  std::error_code unknown;
+  const std::string place = file ? file->string() : "a file for --peers";
+  const bool has_lines = file && std::filesystem::exists(*file, unknown);
+  return fail(Errc::bad_argument, fmt::format("connect to {}", name),
+              fmt::format("{}: write {} PUBLIC-KEY into {}, or give the key by --peer PUBLIC-KEY; --trust-first trusts "
+                          "whoever answers first",
+                          has_lines ? fmt::format("{} has no line {}", place, name) : "its key is not known", name,
+                          has_lines ? "it" : place));
 }
 
 }  // namespace
@@ -90,6 +93,15 @@ Result<bool> asks_for_pair(const Options& options) {
   if (options.listens) return false;
   UDTCAT_TRY(const auto known, find_listener(options));
   return known.has_value();
+}
+
+std::string unlisted_peer(const Options& options) {
+  const auto file = listeners_file(options);
+  const std::string& name = options.session.expected_peer;
+  std::error_code unknown;
+  if (options.listens || name.empty() || !file || !std::filesystem::exists(*file, unknown)) return "";
+  const auto known = find_listener(options);
+  return known && !*known ? fmt::format("{} has no line {}", file->string(), name) : "";
 }
 
 Result<KeyPair> user_key_pair() {

@@ -17,6 +17,9 @@ namespace udtcat::tool {
 /// errors: Errc::bad_argument for a peers file that cannot be used
 [[nodiscard]] Result<bool> asks_for_pair(const Options& options);
 
+/// "FILE has no line NAME", where a connector means by --peer a name that his peers file lacks; empty elsewhere.
+[[nodiscard]] std::string unlisted_peer(const Options& options);
+
 /// The user's own key pair, in his configuration directory.
 /// errors: Errc::bad_argument, saying how to make one; those of KeyPair::from_file()
 [[nodiscard]] Result<KeyPair> user_key_pair();

@@ -16,6 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Errc kOrdinary = Errc::peer_interrupted;  // of an event that is no trouble
+constexpr std::size_t kAtOnce = 4;                  // guess: whoever is started anew while somebody sets it up
 
 std::string name_of(const Connection& connection) {
   const auto identity = connection.peer_identity();
@@ -40,7 +41,7 @@ PeerLog::PeerLog(boost::asio::io_context& io, Say say)
             if (event.code == kOrdinary) return say(event.message());
             core::log().warn("{}", event.message());
           },
-          kind_of_event) {}
+          kind_of_event, kAtOnce) {}
 
 void PeerLog::on_come(const Connection& connection) {
   Present& present = present_[name_of(connection)];

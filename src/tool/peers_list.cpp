@@ -164,8 +164,9 @@ Result<PeersList> PeersList::parse(std::string_view text, const std::string& fil
 Status PeersList::add(Peer peer) {
   if (const Peer* other = find(peer.name))
     return fail(Errc::bad_argument, "",
-                fmt::format("{} has a line already, {}: give each a name of its own, or let one go", shown(peer.name),
-                            other->line));
+                fmt::format("{} is the name of line {} already: write another name of your own in front of this key, "
+                            "NAME {}, or take one of the two out",
+                            shown(peer.name), other->line, peer.key.to_string()));
   if (names_place(peer.name)) {
     const std::string name = peer.name;
     places_.emplace(name, std::move(peer));
@@ -173,7 +174,8 @@ Status PeersList::add(Peer peer) {
   }
   if (const Peer* other = find(peer.key))
     return fail(Errc::bad_argument, "",
-                fmt::format("this key has a line already, {}, of {}: one key is one peer", other->line, other->name));
+                fmt::format("this key is that of {} in line {} already: one key is one peer, take one of the two out",
+                            other->name, other->line));
   by_name_.emplace(peer.name, peer.key);
   by_key_.emplace(peer.key, std::move(peer));
   return {};

@@ -179,7 +179,8 @@ void PipeSession::say_what_is_left() {
   constexpr std::size_t kShownCommandBytes = 32;  // guess: the program and its verb
   if (!all_written_) return;
   if (options_.exec && halves_.write)
-    return run_.wait_for(fmt::format("waiting for '{}' to end", core::printable(*options_.exec, kShownCommandBytes)));
+    return run_.wait_for_program(
+        fmt::format("waiting for '{}' to end", core::printable(*options_.exec, kShownCommandBytes)));
   if (all_read_) run_.wait_for("all read, waiting for the other end to take it");
 }
 
@@ -189,6 +190,7 @@ Result<std::unique_ptr<LocalStream>> PipeSession::make_local() {
   halves_ = {.read = wishes.sends && connection_->peer_receives(),
              .write = wishes.receives && connection_->peer_sends()};
   all_written_ = !halves_.write;
+  if (options_.exec) run_.console().clear_status();  // the command may write behind it
   UDTCAT_TRY(auto local,
              options_.exec ? command_.start(options_, halves_, connection_->peer_identity()) : make_stdio(halves_));
   ObservedStream::Ends ends{.all_read =
@@ -300,8 +302,8 @@ class PipeListener {
 
 /// A command has a while to end in its own way.
 EndRules end_rules_of(const PipeOptions& options) {
-  if (!options.exec) return {};
-  return {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace};
+  if (!options.exec) return {.after_cut = ""};
+  return {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace, .after_cut = ""};
 }
 
 }  // namespace

@@ -80,6 +80,10 @@ std::string advertised_host(const std::vector<Endpoint>& locals, const std::vect
   return bound(AddressFamily::ipv4) ? "127.0.0.1" : "::1";
 }
 
+std::string advertised_place(const Endpoint& local) {
+  return to_string(HostPort{advertised_host({local}, interface_addresses()), local.port()});
+}
+
 std::string invitation(const Options& options, const std::string& host, std::uint16_t port) {
   const SessionOptions& session = options.session;
   const std::string names = names_text(session);

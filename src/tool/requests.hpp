@@ -34,6 +34,8 @@ namespace udtcat::tool {
 /// An address under which another host may find one that is bound to `locals`: the bound one unless it is the
 /// wildcard, else the first global unicast address among `interfaces` of a family that is bound, else loopback.
 [[nodiscard]] std::string advertised_host(const std::vector<Endpoint>& locals, const std::vector<Endpoint>& interfaces);
+/// "HOST:PORT" likewise, of this host's interfaces.
+[[nodiscard]] std::string advertised_place(const Endpoint& local);
 
 /// The command that a listener which made a key asks its user to run on the other host. It has no key in it: shells
 /// remember commands, and journals keep what services print.

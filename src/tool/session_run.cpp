@@ -72,6 +72,14 @@ void SessionRun::wait_for(std::string what) {
   });
 }
 
+void SessionRun::wait_for_program(std::string what) {
+  if (what == waits_) return;
+  untold_ = what;
+  wait_for(std::move(what));
+  console_.clear_status();
+  still_at_bytes_ = moved_bytes();
+}
+
 void SessionRun::say(const std::string& what) {
   if (verbosity_ >= 0) console_.line("udtcat: " + what);
 }
@@ -129,12 +137,24 @@ void SessionRun::tick() {
   progress_timer_.async_wait([this](const boost::system::error_code& cancelled) {
     ticks_ = false;
     if (cancelled || state_ == State::finished) return;
-    if (figures_)
-      console_.status(progress_.line(progress_picture(), console_.columns().value_or(kWholeLine)));
-    else
-      console_.status(waiting_text());
+    show_status();
     tick();
   });
+}
+
+void SessionRun::show_status() {
+  if (!figures_) return console_.status(waiting_text());
+  const bool is_still = still_at_bytes_ == moved_bytes();
+  if (!is_still) console_.status(progress_.line(progress_picture(), console_.columns().value_or(kWholeLine)));
+  if (!still_at_bytes_) return;
+  still_at_bytes_ = moved_bytes();
+  if (is_still && untold_.empty()) console_.clear_status();
+  if (is_still && !untold_.empty()) console_.line("udtcat: " + std::exchange(untold_, {}));
+}
+
+std::uint64_t SessionRun::moved_bytes() const {
+  const ConnectionStats stats = figures_ ? figures_() : ConnectionStats();
+  return stats.bytes_sent + stats.bytes_received;
 }
 
 std::string SessionRun::waiting_text() const {
@@ -225,7 +245,7 @@ void SessionRun::conclude() {
   const bool is_cut = signal_ != 0 || status_ == ExitStatus::peer_lost;
   const bool goes_on = is_cut && verbosity_ >= 0 && rules_.after_cut != nullptr;
   if ((says_summary_ || goes_on) && figures_) console_.line("udtcat: " + summary_line(end));
-  if (goes_on && figures_) say(rules_.after_cut);
+  if (goes_on && figures_ && *rules_.after_cut != '\0') say(rules_.after_cut);
   const Why limited_by = why_since({}, end.stats.evidence);
   if (says_why_ && figures_) console_.line("udtcat: " + limited_by.text);
   if (!stats_json_) return;

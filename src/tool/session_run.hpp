@@ -33,7 +33,7 @@ struct EndRules {
   std::optional<ExitStatus> failure{};              ///< the status of every error of ours; none: the error's own
   std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
   std::chrono::milliseconds signal_grace = kSignalGrace;
-  /// Said of a run that moved something when it was cut: how it goes on; null: nothing.
+  /// Said, behind what it has moved, of a run that was cut: how it goes on; empty: that it does not say; null: nothing.
   const char* after_cut = nullptr;
   bool as_ssh = false;  ///< SIGUSR1, by which rsync ends its remote shell, is an end
 };
@@ -65,6 +65,9 @@ class SessionRun {
   /// The run waits for something besides data; empty: no longer. Shown where a person watches progress; before there is
   /// a peer also where one sits at the terminal, once it takes long.
   void wait_for(std::string what);
+  /// Likewise, for a program of the user's that may write to the same terminal: no line is left open there but while
+  /// data move.
+  void wait_for_program(std::string what);
   /// How much there is to move, where that is known: for progress. Called until the run has ended.
   void measure(std::function<std::optional<Amount>(const ConnectionStats&)> amount) { amount_ = std::move(amount); }
   /// Tells the user an event, unless he wants to read errors only.
@@ -115,6 +118,8 @@ class SessionRun {
 
   void on_signal(int signal);
   void tick();
+  void show_status();
+  [[nodiscard]] std::uint64_t moved_bytes() const;
   void tell_progress();
   void conclude();
   [[nodiscard]] Sample sample() const;
@@ -151,6 +156,8 @@ class SessionRun {
   std::function<ConnectionStats()> figures_;  // empty before there is a peer
   std::function<std::optional<Amount>(const ConnectionStats&)> amount_;
   std::string waits_;
+  std::string untold_;                           // of the wait for a program, which is said in a line of its own
+  std::optional<std::uint64_t> still_at_bytes_;  // where such a wait leaves no line open; none: there is none
   Clock::time_point waits_since_;
   std::function<void(const Error&)> tell_peers_;
   std::vector<std::function<void()>> reloads_;  // none: SIGHUP is an end

@@ -55,10 +55,14 @@ std::string unknown_text(const Verdict& verdict, const Evidence& evidence) {
   if (evidence.here.elapsed == std::chrono::microseconds(0)) return "what limits is not known: nobody has measured it";
   if (evidence.here.bytes_sent + evidence.here.bytes_received == 0) return "what limits is not known: nothing moved";
   const std::string text = "what limits is not known: ";
-  if (evidence.here.elapsed < std::chrono::seconds(2)) return text + "it was too short to tell";
+  constexpr std::chrono::seconds kEnough{2};  // guess: the path has been found by then
+  if (evidence.here.elapsed < kEnough)
+    return text + fmt::format("it was too short to tell, which takes {} s; udtcat bench HOST measures for longer",
+                              kEnough.count());
   if (verdict.path_changed) return text + "the session has changed to another path meanwhile";
   if (verdict.waited > 0)
-    return text + "an event loop thread waited for a core " + percent(verdict.waited) + " of the time";
+    return text + "a thread that moves packets waited for a core " + percent(verdict.waited) +
+           " of the time: a host with fewer other programs, or a higher limit of the system for this one, would help";
   if (verdict.path_rate != BitRate() && loses(verdict))
     return text + percent(verdict.lost - verdict.queued_lost) +
            " of the packets are lost without a queue, by chance or by a limit on UDP" + beside_loss(verdict);
@@ -70,8 +74,8 @@ std::string unknown_text(const Verdict& verdict, const Evidence& evidence) {
 
 std::string thread_text(const Verdict& verdict, const EndEvidence* end) {
   const bool loop = verdict.thread == Verdict::Thread::event_loop;
-  const std::string who =
-      loop ? fmt::format("{} event loop thread", whose(verdict)) : fmt::format("{} cipher threads", whose(verdict));
+  const std::string who = loop ? fmt::format("{} thread that moves packets", whose(verdict))
+                               : fmt::format("{} cipher threads", whose(verdict));
   std::string text = fmt::format("limited by the processor {}: {} {} {} of one core", at(verdict), who,
                                  loop ? "has" : "have each", percent(verdict.busy));
   constexpr double kWorthSaying = 0.1;  // guess: less is what any system does beside
@@ -80,8 +84,9 @@ std::string thread_text(const Verdict& verdict, const EndEvidence* end) {
                               percent(verdict.waited));
   if (!loop) return text + fmt::format("; more --threads {} would help where there are cores for them", at(verdict));
   const bool seals = end != nullptr && end->cipher_threads == 0;
-  return text + (seals ? fmt::format("; --threads 2 {} would take the cipher off it, where a core is free", at(verdict))
-                       : std::string("; it has no more than one: --threads and --flows would not help"));
+  return text +
+         (seals ? fmt::format("; --threads 2 {} would take the cipher off it, where a core is free", at(verdict))
+                : std::string("; it has no more than one: a faster core would help, --threads and --flows would not"));
 }
 
 /// The next power of two, as administrators write such limits.

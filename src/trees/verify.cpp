@@ -3,9 +3,11 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <ctime>
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -43,7 +45,15 @@ std::string kind_name_of(mode_t mode) {
   }
 }
 
-std::string time_text(const files::FileTime& time) { return fmt::format("{}.{:09}", time.seconds, time.nanoseconds); }
+/// A manifest may have a time beyond all years.
+std::string time_text(const files::FileTime& time) {
+  const std::time_t seconds = time.seconds;
+  std::tm date{};
+  const bool is_date = ::gmtime_r(&seconds, &date) != nullptr;
+  std::string text = is_date ? fmt::format("{:%F %T}", date) : fmt::to_string(time.seconds);
+  if (time.nanoseconds != 0 || !is_date) text += fmt::format(".{:09}", time.nanoseconds);
+  return is_date ? text + " UTC" : text;
+}
 
 class TreeVerifier {
  public:

@@ -189,15 +189,19 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
   Talk talk(wire, tally, other);
   UDTCAT_TRY(const Hello hello, hear_hello(talk));
   if (hello.role != Role::sends)
-    return refuse(talk, {Errc::stream_refused, "send files", "this end receives; udtcat send --serve sends"});
+    return refuse(talk, {Errc::stream_refused, "receive files",
+                         "the listener receives, too: udtcat send PATH HOST PORT sends to it, and udtcat send --serve "
+                         "in its place would send"});
   if (!hello.place.empty())
     return refuse(talk, {Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
-                         "this end has a directory of its own"});
+                         "the listener has a directory of its own"});
   const files::ShortDigest job = job_of_peer(hello, other);
   TransferClaims::Claimant claimant = other.claimant;
   if (!claimant.end) claimant.end = [&wire](const Error& /*nobody to tell*/) { wire.cut(); };
-  const auto claim = claims.claim(files::to_hex(job), files::to_hex(job_at_host(job, claimant.host)), claimant);
+  auto claim = claims.claim(files::to_hex(job), files::to_hex(job_at_host(job, claimant.host)), claimant);
+  tally.goes_on = claim.goes_on();
   const Status received = receive(talk, directory, claim.name(), with(wishes, hello));
+  if (!received) claim.note_cut();
   if (auto replaced = claim.replaced(); !received && replaced) return tl::unexpected(std::move(*replaced));
   return received;
 }
@@ -206,7 +210,9 @@ Status send_as_listener(Wire& wire, const std::string& directory, Tally& tally) 
   Talk talk(wire, tally);
   UDTCAT_TRY(const Hello hello, hear_hello(talk));
   if (hello.role != Role::receives)
-    return refuse(talk, {Errc::stream_refused, "receive files", "this end sends; udtcat receive -l receives"});
+    return refuse(talk, {Errc::stream_refused, "send files",
+                         "the listener sends, too: udtcat receive HOST PORT takes from it, and udtcat receive -l in "
+                         "its place would receive"});
   const auto tree = files::FileTree::open(directory);
   auto source = tree ? Source::of_tree(*tree, hello.paths) : tl::unexpected(tree.error());
   return send(talk, std::move(source), {.wants_totals = hello.wants_totals});

@@ -106,7 +106,7 @@ TEST_F(KeyPairs, AndASharedKeyDoNotMeet) {
     Process listener = listen(server());
     Process connector = connect({.key = shared});
     expect_exit(connector, kRefused, kAtOnce);
-    expect_says(connector, "--peer PUBLIC-KEY, or --trust-first, uses this end's key pair");
+    expect_says(connector, "or --peer PUBLIC-KEY, uses this end's key pair");
     expect_says(listener, "the connector has a shared key, this listener a key pair");
     EXPECT_TRUE(listener.running()) << listener.errors();
   }

@@ -93,6 +93,7 @@ TEST_F(LoginsTest, AreKnownForAnHour) {
   EXPECT_LT(Clock::now() - begin, patience(4s));
   EXPECT_EQ(again.output, "in\n");
   EXPECT_THAT(again.errors, HasSubstr("its login ran no command of ours within the last hour"));
+  EXPECT_THAT(again.errors, HasSubstr("--require-udp tries UDP again"));
 }
 
 TEST_F(LoginsTest, ThatAreNoShellAreRefusedWhereOnlyUdpWillDo) {
@@ -104,9 +105,12 @@ TEST_F(LoginsTest, ThatAreNoShellAreRefusedWhereOnlyUdpWillDo) {
 
 TEST_F(LoginsTest, ThatAreNoShellTakeNoTreeAndNoBenchAndSaySo) {
   force("exit 3");
-  const Ran sent = there("mkdir tree; $UDTCAT send tree far:dst --ssh \"ssh -F $CONFIG $P\"");
-  EXPECT_NE(sent.status, 0);
-  EXPECT_THAT(sent.errors, HasSubstr(kOverSsh));
+  for (const char* transfer : {"send tree far:dst", "receive far:tree", "receive --push far:tree"}) {
+    const Ran ran = there(std::string("mkdir -p tree; $UDTCAT ") + transfer + " --ssh \"ssh -F $CONFIG $P\"");
+    EXPECT_NE(ran.status, 0);
+    EXPECT_THAT(ran.errors, AllOf(HasSubstr(kOverSsh), HasSubstr("need a login that is a shell, or runs udtcat"),
+                                  HasSubstr("udr scp and udr sftp work")));
+  }
   const Ran bench = there("$UDTCAT bench far --ssh \"ssh -F $CONFIG $P\"");
   EXPECT_NE(bench.status, 0);
   EXPECT_THAT(bench.errors, HasSubstr(kOverSsh));

@@ -107,7 +107,7 @@ TEST_F(TreesRefusals, OfAPipesConnectorAreSaidAndTheListenerLivesOn) {
   Process receiver = receive_into("dst", {});
   Process pipe = connect();
   expect_exit(pipe, kRefused);
-  expect_says(pipe, "the listener is for trees, the connector for pipe");
+  expect_says(pipe, "the listener is for trees (udtcat receive -l or send --serve): udtcat send PATH HOST PORT");
   Process sender = send({"src"});
   expect_exit(sender, kSuccess);
   expect_the_rest_stands();
@@ -127,7 +127,7 @@ TEST_F(TreesRefusals, OfASenderThatDialsASenderAreSaid) {
   Process sender = send({"src"});
   expect_exit(sender, kReadOrWriteFailed);
   expect_exit(server, kReadOrWriteFailed, kAtOnce);
-  expect_says(sender, "this end sends; udtcat receive -l receives");
+  expect_says(sender, "the listener sends, too: udtcat receive HOST PORT takes from it");
 }
 
 TEST_F(TreesRefusals, OfAReceiverThatDialsAReceiverAreSaid) {
@@ -135,7 +135,7 @@ TEST_F(TreesRefusals, OfAReceiverThatDialsAReceiverAreSaid) {
   Process receiver = receive({"src"}, "other");
   expect_exit(receiver, kReadOrWriteFailed);
   expect_exit(listener, kReadOrWriteFailed, kAtOnce);
-  expect_says(receiver, "this end receives");
+  expect_says(receiver, "the listener receives, too: udtcat send PATH HOST PORT sends to it");
 }
 
 // ---- Manifests -----------------------------------------------------------------------------------------------------

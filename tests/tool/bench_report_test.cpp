@@ -59,6 +59,8 @@ TEST(BenchReport, ExplainsOnlyWhatItSays) {
   BenchReport by_cap = report();
   for (BenchDirection& each : by_cap.directions) each.limited_by = {"rate_cap", "limited by --rate 1 Gbit/s here"};
   EXPECT_THAT(to_text(by_cap), Not(HasSubstr("found:")));
+  for (BenchDirection& each : by_cap.directions) each.limited_by = {"policer", "limited by a policer: 127 kB/s moved"};
+  EXPECT_THAT(to_text(by_cap), HasSubstr("its beginning included; moved: the mean while data were sent)\n"));
 }
 
 TEST(BenchReport, ShowsNothingAsMeasuredThatIsNot) {

@@ -232,6 +232,33 @@ TEST_F(FindPairCredentials, LeavesTheNamesOfASharedKeyToIt) {
   expect_key(find(core::SecretText(kKeyText)));
 }
 
+TEST_F(FindPairCredentials, SaysThatThePeersFileLacksTheNameForWhichASharedKeyIsTaken) {
+  const std::string file = user_.write("key", kKeyText);
+  know("example.net");
+  options_.session.expected_peer = "dbhost";
+  const std::string unlisted = user_.place("peers") + " has no line dbhost: so the shared key of ";
+  EXPECT_THAT(find()->doubt,
+              AllOf(HasSubstr(unlisted + file), HasSubstr("dbhost PUBLIC-KEY"), Not(HasSubstr("--trust-first"))));
+  EXPECT_THAT(find(core::SecretText(kKeyText))->doubt, HasSubstr(unlisted + "$"));
+  options_.key_file = file;
+  EXPECT_EQ(find()->doubt, "") << "the user has named it";
+  options_.key_file = user_.place("identity");
+  EXPECT_THAT(find().error().message(), HasSubstr("peers has no line dbhost: write dbhost PUBLIC-KEY into it"));
+  options_.key_file.reset();
+  options_.session.expected_peer.clear();
+  EXPECT_EQ(find()->doubt, "") << "a host is no name of a line";
+}
+
+TEST_F(FindPairCredentials, SaysOfAPublicKeyThatItIsOne) {
+  options_.key_file = user_.write("identity.pub", pair_.public_key().to_string() + " me@here\n");
+  for (const auto mode : {0644, 0600}) {
+    std::filesystem::permissions(*options_.key_file, std::filesystem::perms(mode));
+    const auto found = find();
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().message(), AllOf(HasSubstr("identity.pub"), HasSubstr("it is a public key")));
+  }
+}
+
 TEST_F(FindPairCredentials, TakesNoSharedKeyWhereAnOptionWantsAPair) {
   options_.trust_first = true;
   const auto found = find(core::SecretText(kKeyText));

@@ -66,7 +66,8 @@ TEST(PeersList, LetsNobodyInByALineOfAPlaceOfWhichSeveralMayHaveOneKey) {
   EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "bob");
   EXPECT_EQ(list.find(PublicKey::parse(kAliceKey).value()), nullptr);
   EXPECT_EQ(list.place_of(PublicKey::parse(kAliceKey).value())->name, "far:1");
-  EXPECT_THAT(list_error("far:9000 " + kBobKey + "\nfar:9000 " + kAliceKey), HasSubstr("has a line already, 1"));
+  EXPECT_THAT(list_error("far:9000 " + kBobKey + "\nfar:9000 " + kAliceKey),
+              HasSubstr("is the name of line 1 already"));
 }
 
 TEST(PeersList, LimitsAPeerToItsPurposesAndServices) {
@@ -100,13 +101,21 @@ TEST(PeersList, NamesTheLineOfEveryMistakeAndItsCure) {
        "ce " +
            kAliceKey,
        "printable"},
-      {"bob " + kAliceKey, "\"bob\" has a line already, 1"},
-      {"alice " + kBobKey, "already, 1, of bob"}};
+      {"bob " + kAliceKey, "\"bob\" is the name of line 1 already: write another name of your own in front"},
+      {"alice " + kBobKey, "this key is that of bob in line 1 already"}};
   for (const auto& [line, says] : mistakes) {
     const std::string error = list_error("bob " + kBobKey + "\n" + line + "\n");
     EXPECT_THAT(error, testing::StartsWith("list:2: ")) << line;
     EXPECT_THAT(error, HasSubstr(says)) << line;
   }
+}
+
+TEST(PeersList, TakesPastedLinesWithOneCommentOnceANameStandsBeforeEach) {
+  const std::string one = "udtcat-ed25519 " + kAliceKey + " root@host\n";
+  const std::string other = "udtcat-ed25519 " + kBobKey + " root@host\n";
+  EXPECT_THAT(list_error(one + other), HasSubstr("in front of this key, NAME udtcat-ed25519 " + kBobKey));
+  const auto list = list_of("alice " + one + "bob " + other);
+  EXPECT_EQ(list.find("bob")->key, PublicKey::parse(kBobKey));
 }
 
 TEST(PeersList, IsTotalAtEveryTruncationAndWithEveryByteChanged) {

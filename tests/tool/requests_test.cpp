@@ -49,6 +49,14 @@ TEST(Invitation, NamesLoopbackOnAHostWithoutNetwork) {
   EXPECT_EQ(advertised({"::"}, {}), "::1");
 }
 
+TEST(Invitation, NamesNoWildcardAsAPlace) {
+  EXPECT_EQ(advertised_place(endpoints({"127.0.0.1"}).front()), "127.0.0.1:9000");
+  EXPECT_EQ(advertised_place(endpoints({"::1"}).front()), "[::1]:9000");
+  const std::string place = advertised_place(endpoints({"0.0.0.0"}).front());
+  EXPECT_NE(place, "0.0.0.0:9000");
+  EXPECT_EQ(place.substr(place.rfind(':')), ":9000");
+}
+
 TEST(Invitation, IsForThisHostWhereNoOtherReachesIt) {
   EXPECT_THAT(instruction(endpoints({"127.0.0.1", "::1"})), testing::HasSubstr("run on this host, as no other"));
   for (const char* reached : {"0.0.0.0", "192.0.2.1", "::"})

@@ -4,6 +4,8 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <string_view>
+#include <tuple>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -69,6 +71,34 @@ TEST_F(SessionRunDeathTest, SaysHowToGoOnAfterACutOfWhatHadBegun) {
               "silence .*\nudtcat: 42 B sent in .*\nudtcat: the same command goes on where .* cut\n$");
   EXPECT_EXIT(lose(false, kLost), ExitedWithCode(5), "^udtcat: hear from the peer: silence\n$");
   EXPECT_EXIT(lose(true, {Errc::local_write_failed, "write", "full"}), ExitedWithCode(7), "^udtcat: write: full\n$");
+}
+
+TEST_F(SessionRunDeathTest, SaysWhatItHasMovedWhereASignalEndsIt) {
+  const auto stopped = [&] {
+    options_.progress = false;
+    SessionRun run(options_, console_, {.after_cut = ""});
+    run.watch_peer(peer);
+    ::kill(::getpid(), SIGTERM);
+    ::_exit(to_int(run.run()));
+  };
+  EXPECT_EXIT(stopped(), ExitedWithCode(143), "^udtcat: 42 B sent in [^\n]*\n$");
+}
+
+TEST_F(SessionRunDeathTest, LeavesNoLineOpenForAProgramOfTheUsers) {
+  const auto waiting = [&] {
+    options_.progress = true;
+    SessionRun run(options_, console_);
+    run.watch_peer(peer);
+    run.wait_for_program("waiting for 'zfs recv' to end");
+    boost::asio::steady_timer later(run.io(), std::chrono::milliseconds(1'200));
+    later.async_wait([&run](const boost::system::error_code&) {
+      const std::string_view its_own = "its words\n";
+      std::ignore = ::write(STDERR_FILENO, its_own.data(), its_own.size());
+      run.finish(std::nullopt);
+    });
+    ::_exit(to_int(run.run()));
+  };
+  EXPECT_EXIT(waiting(), ExitedWithCode(0), "^udtcat: waiting for 'zfs recv' to end\nits words\n");
 }
 
 TEST_F(SessionRunDeathTest, KeepsToTheFirstReason) {

@@ -26,7 +26,9 @@ std::string text(const Verdict& verdict, const Evidence& evidence = some_evidenc
 TEST(WhyText, SaysWhatIsNotKnown) {
   EXPECT_EQ(text({}, {}), "what limits is not known: nobody has measured it");
   EXPECT_EQ(text({}, {.here = {.elapsed = 1s}}), "what limits is not known: nothing moved");
-  EXPECT_EQ(text({}, {.here = {.elapsed = 1s, .bytes_sent = 1}}), "what limits is not known: it was too short to tell");
+  EXPECT_EQ(
+      text({}, {.here = {.elapsed = 1s, .bytes_sent = 1}}),
+      "what limits is not known: it was too short to tell, which takes 2 s; udtcat bench HOST measures for longer");
   EXPECT_EQ(text({}), "what limits is not known: no one thing has held it for most of the time");
 }
 
@@ -61,14 +63,16 @@ TEST(WhyText, OfMemorySaysWhatARoundTripCarries) {
 TEST(WhyText, OfAThreadSaysWhetherAnotherWouldHelp) {
   Evidence evidence = some_evidence();
   const Verdict loop{.limit = Limit::processor, .where = Where::here, .busy = 0.98};
-  EXPECT_EQ(text(loop, evidence),
-            "limited by the processor here: our event loop thread has 98 % of one core; --threads 2 here would take "
-            "the cipher off it, where a core is free");
+  EXPECT_EQ(
+      text(loop, evidence),
+      "limited by the processor here: our thread that moves packets has 98 % of one core; --threads 2 here would take "
+      "the cipher off it, where a core is free");
   evidence.here.cipher_threads = 2;
-  EXPECT_THAT(text(loop, evidence), HasSubstr("--threads and --flows would not help"));
-  EXPECT_THAT(text({.limit = Limit::processor, .where = Where::there, .busy = 0.2, .waited = 0.75}, evidence),
-              AllOf(HasSubstr("their event loop thread has 20 % of one core and waits for one 75 % of the time"),
-                    Not(HasSubstr("--threads"))));
+  EXPECT_THAT(text(loop, evidence), HasSubstr("a faster core would help, --threads and --flows would not"));
+  EXPECT_THAT(
+      text({.limit = Limit::processor, .where = Where::there, .busy = 0.2, .waited = 0.75}, evidence),
+      AllOf(HasSubstr("their thread that moves packets has 20 % of one core and waits for one 75 % of the time"),
+            Not(HasSubstr("--threads"))));
   EXPECT_THAT(
       text({.limit = Limit::processor, .where = Where::here, .thread = Verdict::Thread::cipher, .busy = 0.9}, evidence),
       HasSubstr("more --threads here would help"));
@@ -106,8 +110,10 @@ TEST(WhyText, OfLossSaysWhatNoQueueLost) {
               AllOf(HasSubstr("11.6 MB/s moved"), HasSubstr("4.1 % of the packets"), HasSubstr("TCP")));
   EXPECT_EQ(text({.limit = Limit::loss, .lost = 0.12, .queued_lost = 0.02}),
             "limited by loss on the path: 10.0 % of the packets without a queue, however fast they are sent");
-  EXPECT_EQ(text({.waited = 0.6, .lost = 0.4}),
-            "what limits is not known: an event loop thread waited for a core 60 % of the time");
+  EXPECT_EQ(
+      text({.waited = 0.6, .lost = 0.4}),
+      "what limits is not known: a thread that moves packets waited for a core 60 % of the time: a host with fewer "
+      "other programs, or a higher limit of the system for this one, would help");
   const BitRate found = BitRate::from_bits_per_second(1'000'000);
   EXPECT_EQ(text({.lost = 0.4, .path_rate = found}),
             "what limits is not known: 40 % of the packets are lost without a queue, by chance or by a limit on UDP; "

@@ -115,12 +115,12 @@ TEST_F(Work, OfAListenerStaysBelowItsDirectory) {
   for (const char* path : {"../out/other", "/etc/passwd", "d/../../in"})
     expect_refused(run(receives({path}), serves()), "paths are those below the directory that is served");
   EXPECT_THAT(names(), IsEmpty());
-  expect_refused(run(sends({folder / "out"}, "/tmp"), takes()), "this end has a directory of its own");
+  expect_refused(run(sends({folder / "out"}, "/tmp"), takes()), "the listener has a directory of its own");
 }
 
 TEST_F(Work, OfTwoEndsOfOneKindIsNone) {
-  expect_refused(run(sends({folder / "out"}), serves()), "this end sends");
-  expect_refused(run(receives({}), takes()), "this end receives");
+  expect_refused(run(sends({folder / "out"}), serves()), "the listener sends, too");
+  expect_refused(run(receives({}), takes()), "the listener receives, too");
 }
 
 TEST_F(Work, BeginsWithAHello) {

@@ -87,19 +87,36 @@ Task<Result<Listing>> list(RemoteServer& server, std::string path) {
   co_return tl::unexpected(std::move(entries.error()));
 }
 
-/// Whatever is neither a file nor a directory, which FTP has no form for.
+/// Entries of a kind that FTP has no form for.
+class Formless {
+ public:
+  void add(const std::string& path) {
+    constexpr std::size_t kMostShown = 8;  // guess: enough to see which they are
+    if (++count_ <= kMostShown)
+      shown_ += (shown_.empty() ? "" : ", ") + core::printable(path, core::kShownBytes);
+    else if (count_ == kMostShown + 1)
+      shown_ += ", ...";
+  }
+  void warn(const char* kind) const {
+    if (count_ > 0)
+      core::log().warn("{} passed over, as FTP has no form for that: {}",
+                       count_ == 1 ? fmt::format("1 {} is", kind) : fmt::format("{} {}s are", count_, kind), shown_);
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::string shown_;
+};
+
+/// Whatever stays behind.
 struct PassedOver {
-  std::size_t links = 0;
-  std::size_t special = 0;
+  Formless links;
+  Formless special;
   std::size_t unsayable = 0;  // names with a line end or 0xFF
 
   void warn() const {
-    if (links > 0)
-      core::log().warn("{} passed over: FTP has no form for that",
-                       links == 1 ? "1 symbolic link is" : fmt::format("{} symbolic links are", links));
-    if (special > 0)
-      core::log().warn("{} passed over: FTP has no form for that",
-                       special == 1 ? "1 special file is" : fmt::format("{} special files are", special));
+    links.warn("symbolic link");
+    special.warn("special file");
   }
   /// errors: Errc::stream_refused where names could not be carried: all else has been.
   [[nodiscard]] Status check(const std::string& doing) const {
@@ -132,8 +149,8 @@ class Walk {
       directories_.push_back(path);
       waiting_.push_back(path);
     }
-    if (entry.kind == Kind::link) ++passed_over_.links;
-    if (entry.kind == Kind::special) ++passed_over_.special;
+    if (entry.kind == Kind::link) passed_over_.links.add(path);
+    if (entry.kind == Kind::special) passed_over_.special.add(path);
   }
   /// It stays behind, and so does all that is below it.
   void leave(const std::string& directory, const std::string& name) {

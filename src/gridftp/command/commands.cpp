@@ -197,7 +197,7 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
   for (const Endpoint& local : server.local_endpoints())
     if (options.verbosity >= 0)
       console.line(fmt::format("udtcat: serving {} at {}://{}/ {}", options.root, sealed ? "udtcat" : "ftp",
-                               local.to_string(), audience_of(options)));
+                               tool::advertised_place(local), audience_of(options)));
   run.watch([&server, watch] { return figures_of(server, *watch); });
   run.show([&server, watch, sealed](tool::ProcessPicture& picture) {
     picture.all = figures_of(server, *watch);
@@ -336,8 +336,10 @@ Result<std::unique_ptr<tool::Job>> parse_gateway(const tool::Words& arguments) {
 Result<std::unique_ptr<tool::Job>> parse_no_verb(const tool::Words& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
   if (first == "-h" || first == "--help") return nullptr;
-  return tool::misplaced("gridftp \"" + first + "\"",
-                         "a verb comes first: the verbs are get, put, copy, serve and gateway");
+  constexpr const char* kVerbs = "; they are get, put, copy, serve and gateway";
+  if (first.empty() || first.front() == '-')
+    return tool::misplaced("gridftp", std::string("a verb is missing") + kVerbs);
+  return tool::misplaced("gridftp \"" + first + "\"", std::string("there is no such verb") + kVerbs);
 }
 
 }  // namespace

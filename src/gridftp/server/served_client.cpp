@@ -286,6 +286,18 @@ Task<Reply> ServedClient::Dialogue::site(const std::string& argument) {
   co_return make_reply(500, "SITE has SETNETSTACK, UPLOAD, HAVE, CLIENTINFO, HELP.");
 }
 
+namespace {
+
+std::string deed_of(const std::string& verb, const std::string& from, const std::string& path) {
+  const std::string name = core::printable(path, core::kShownBytes);
+  if (verb == "MKD") return "made the directory " + name;
+  if (verb == "RMD") return "deleted the directory " + name;
+  if (verb == "RNTO") return fmt::format("renamed {} to {}", core::printable(from, core::kShownBytes), name);
+  return "deleted " + name;
+}
+
+}  // namespace
+
 Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand& command) {
   const auto& [verb, argument] = command;
   static constexpr std::array<std::string_view, 5> kVerbs{"MKD", "RMD", "DELE", "RNFR", "RNTO"};
@@ -307,6 +319,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
     rename_from_ = from;
     co_return make_reply(350, "RNTO gives the new name.");
   }
+  transfers_.note_change(deed_of(verb, from, path));
   co_return verb == "MKD" ? make_reply(257, quoted(path) + " created.") : make_reply(250, "Done.");
 }
 

@@ -295,12 +295,9 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
   co_return Status{};
 }
 
-/// An operator wants to know of files that a client without a key has changed.
-void ServedTransfers::note_stored(const std::string& path, std::uint64_t bytes) const {
-  const std::string line =
-      fmt::format("{} has stored {}: {} bytes came", client_name_, core::printable(path, core::kShownBytes), bytes);
-  if (is_stranger_) return core::log().warn("{}", line);
-  core::log().info("{}", line);
+void ServedTransfers::note_change(const std::string& deed) const {
+  if (is_stranger_) return core::log().warn("{} has {}", client_name_, deed);
+  core::log().info("{} has {}", client_name_, deed);
 }
 
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {
@@ -333,7 +330,9 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
     std::ignore = co_await path_.send_statement(done);  // the file is there, whether or not the client hears so
   if (markers) co_await markers->stop();                // last: markers go on while a slow disk works
   if (!parameters_.is_mode_e()) path_.close();
-  if (stored) note_stored(path, *received_bytes_ - before);
+  if (stored)
+    note_change(
+        fmt::format("stored {}: {} bytes came", core::printable(path, core::kShownBytes), *received_bytes_ - before));
   if (stored) co_return make_reply(226, "Transfer complete: the file is stored.");
   core::log().info("{}", core::printable(stored.error().message(), 500));
   co_return broken_off(stored.error());

@@ -87,6 +87,8 @@ class ServedTransfers {
   /// How much, from its beginning, an upload that was cut has left of a file that is not there: a client may go on
   /// behind it. Touches the disk.
   [[nodiscard]] std::uint64_t unfinished_bytes(const std::string& path) const;
+  /// For the operator, who wants to know of files that a client without a key has changed.
+  void note_change(const std::string& deed) const;
   /// The client has been told so: APPE goes on there, and nowhere else.
   void note_told(std::string path, std::uint64_t unfinished_bytes) { told_ = {std::move(path), unfinished_bytes}; }
   /// RNFR and RNTO. Touches the disk.  errors: those of ServedRoot::rename()
@@ -103,7 +105,6 @@ class ServedTransfers {
   [[nodiscard]] SilenceWatch watch(std::function<bool()> waits_for_disk);
   [[nodiscard]] Task<Status> receive(const Incoming& incoming);
   [[nodiscard]] Task<Status> publish(const std::string& path, bool in_place, const Incoming& incoming);
-  void note_stored(const std::string& path, std::uint64_t bytes) const;
   [[nodiscard]] Task<Status> send(SendRequest request);
   /// Sends the reply 125 or 150.  errors: that of cancel(), where the transfer was cancelled meanwhile
   [[nodiscard]] Task<Status> announce(const std::string& path);

@@ -16,6 +16,9 @@
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/asio_terms.hpp"
@@ -90,6 +93,7 @@ class SocketServices final : public Services {
   void on_answer(const ArrivalId& id, const std::string& failure, StreamSocket socket);
   void answer(const std::shared_ptr<Served>& served, StreamId id, const Service& service, const std::string& failure,
               StreamSocket socket);
+  [[nodiscard]] std::string offered_to(const Served& served) const;
   void refuse(Served& served, StreamId id, const Error& why);
   void on_stream_ended(const Endpoint& peer, StreamId id, const StreamOutcome& outcome);
 
@@ -123,9 +127,11 @@ void SocketServices::take(const std::shared_ptr<Served>& served, StreamId id) {
   const auto name = served->connection.service_of(id);
   if (!name) return;  // given up within the turn of the event loop in which it came
   const auto queue = std::ranges::find(queues_, *name, [](const Queue& each) { return each.service.name; });
-  const std::string tried = name->empty() ? "reach the service" : "reach the service " + *name;
-  if (queue == queues_.end()) return refuse(*served, id, {Errc::stream_refused, tried, "there is none here"});
-  if (!served->may_reach(*name)) return refuse(*served, id, {Errc::stream_refused, tried, "this peer may not"});
+  const std::string tried = name->empty() ? "reach a service without a name" : "reach the service " + *name;
+  if (queue == queues_.end())
+    return refuse(*served, id, {Errc::stream_refused, tried, "there is none here" + offered_to(*served)});
+  if (!served->may_reach(*name))
+    return refuse(*served, id, {Errc::stream_refused, tried, "this peer may not" + offered_to(*served)});
   arrivals_.try_emplace({served->number, id}, served, *queue);
   queue->turns.add(served->number, id);
   connect_next(*queue);
@@ -201,6 +207,21 @@ void SocketServices::answer(const std::shared_ptr<Served>& served, StreamId id, 
                                    lifetime_.guard([this, peer = served->peer, id](const StreamOutcome& outcome) {
                                      on_stream_ended(peer, id, outcome);
                                    }));
+}
+
+/// The names that a peer may ask for in place of his own; of the others he learns nothing.
+std::string SocketServices::offered_to(const Served& served) const {
+  constexpr std::size_t kMostNames = 4;  // spec: docs/spec/stream.md §2: as many as a RESET has room for
+  std::vector<std::string> names;
+  for (const Queue& queue : queues_)
+    if (served.may_reach(queue.service.name)) names.push_back(queue.service.name);
+  if (names.empty()) return {};
+  if (names.front().empty()) return "; the one here has no name, as in --from PORT";
+  std::string text = fmt::format(
+      "; there is {}",
+      fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNames)), ", "));
+  if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
+  return text + ", as in --from PORT=" + names.front();
 }
 
 void SocketServices::refuse(Served& served, StreamId id, const Error& why) {

@@ -37,8 +37,12 @@ std::optional<TroubleDigest::Line> TroubleDigest::add(const Endpoint& where, con
   const auto known = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& kind) { return kind.name == name; });
   if (known != kinds_.end()) {
     if (known->counted > 0 || now - known->told_at < kTroubleInterval) {
-      ++known->counted;
       known->latest = {where, error};
+      if (known->counted == 0 && known->at_once < at_once_) {
+        ++known->at_once;
+        return Line{where, error};
+      }
+      ++known->counted;
       return std::nullopt;
     }
     kinds_.erase(known);  // quiet for an interval: it is told anew
@@ -71,8 +75,9 @@ void TroubleDigest::make_room(TimePoint now) {
   if (kinds_.size() == kMaxTroubleKinds) kinds_.erase(kinds_.begin());
 }
 
-TroubleReporter::TroubleReporter(boost::asio::io_context& io, Handler handler, TroubleDigest::KindOf kind_of)
-    : digest_(std::move(kind_of)), handler_(std::move(handler)), timer_(io) {}
+TroubleReporter::TroubleReporter(boost::asio::io_context& io, Handler handler, TroubleDigest::KindOf kind_of,
+                                 std::size_t at_once)
+    : digest_(std::move(kind_of), at_once), handler_(std::move(handler)), timer_(io) {}
 
 void TroubleReporter::report(const Endpoint& where, const Error& error) {
   const std::optional<TroubleDigest::Line> line = digest_.add(where, error, Clock::now());

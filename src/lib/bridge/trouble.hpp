@@ -24,9 +24,9 @@ inline constexpr auto kTroubleInterval =
     std::chrono::seconds(10);                        // guess: often enough to follow, seldom enough to read
 inline constexpr std::size_t kMaxTroubleKinds = 64;  // guess: far more than a program has kinds of errors
 
-/// Lets the first of each kind of trouble through at once, and then at most one line of that kind an interval, which
-/// says how many it stands for. Two are of a kind if their KindOf is the same. Beyond kMaxTroubleKinds the oldest is
-/// forgotten.
+/// Lets the first of each kind of trouble through at once, or the first few, and then at most one line of that kind an
+/// interval, which says how many it stands for. Two are of a kind if their KindOf is the same. Beyond kMaxTroubleKinds
+/// the oldest is forgotten.
 /// Threads: unsynchronised. No clock: time is a parameter.
 class TroubleDigest {
  public:
@@ -38,7 +38,9 @@ class TroubleDigest {
     Error error;
   };
 
-  explicit TroubleDigest(KindOf kind_of = &Error::message) : kind_of_(std::move(kind_of)) {}
+  /// at_once   of each kind, in an interval
+  explicit TroubleDigest(KindOf kind_of = &Error::message, std::size_t at_once = 1)
+      : kind_of_(std::move(kind_of)), at_once_(at_once) {}
 
   /// returns  the line to write now; none if the error was counted for later
   [[nodiscard]] std::optional<Line> add(const Endpoint& where, const Error& error, TimePoint now);
@@ -52,12 +54,14 @@ class TroubleDigest {
     Line latest;
     std::string name;
     TimePoint told_at;
+    std::size_t at_once = 1;  // told
     std::size_t counted = 0;  // since told_at
   };
 
   void make_room(TimePoint now);
 
   const KindOf kind_of_;
+  const std::size_t at_once_;
   std::vector<Kind> kinds_;  // by told_at, oldest first
 };
 
@@ -68,7 +72,8 @@ class TroubleReporter {
  public:
   using Handler = std::function<void(const Endpoint& where, const Error& error)>;
 
-  TroubleReporter(boost::asio::io_context& io, Handler handler, TroubleDigest::KindOf kind_of = &Error::message);
+  TroubleReporter(boost::asio::io_context& io, Handler handler, TroubleDigest::KindOf kind_of = &Error::message,
+                  std::size_t at_once = 1);
   void report(const Endpoint& where, const Error& error);
 
  private:

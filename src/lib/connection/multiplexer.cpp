@@ -345,6 +345,8 @@ std::optional<std::string> Multiplexer::unwelcome(const std::string& service) co
   if (!on_stream_) return "this end takes no streams";
   if (retired_.size() >= kMaxEndedStreams) return "too many have ended just now";
   if (streams_.size() - own_streams_ >= most_peer_streams_) return "too many are open";
+  // The services of a forward refuse by themselves: they know which names this peer may use, and tell the operator.
+  if (!services_.empty() && session_->agreed().purpose == Purpose::forward) return std::nullopt;
   const bool known = services_.empty() ? service.empty() : std::ranges::find(services_, service) != services_.end();
   if (known) return std::nullopt;
   return service.empty() ? "the end that was asked has only services with a name, and none was given"
@@ -358,7 +360,7 @@ Status Multiplexer::on_open(StreamId id, std::string service) {
     return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "the numbers are used up");
   next_peer_id_ += 2;
   if (const auto why_not = unwelcome(service)) {
-    send({id, Reset{ResetCause::refused, 0, Error{Errc::stream_refused, "stream refused", *why_not}.message()}});
+    send({id, Reset{ResetCause::refused, 0, *why_not}});
     return {};
   }
   add_stream(id, nullptr).service = std::move(service);

@@ -129,8 +129,7 @@ void Handshake::on_join() {
 
 void Handshake::refuse_clear_peer() {
   // A peer at clear does not read TLS alerts: say it in its own language.
-  write(encode(
-      Answer(Refusal{"this end wants --protect " + std::string(to_string(options_.protection)) + " and a key"})));
+  write(encode(Answer(Refusal{"it wants --protect " + std::string(to_string(options_.protection)) + " and a key"})));
   give_up(tls_record_body_bytes(std::span<const std::byte>(input_).first<kTlsRecordHeaderBytes>()).error());
 }
 
@@ -143,7 +142,7 @@ void Handshake::read_clear_prefix() {
 
 void Handshake::on_clear_prefix() {
   if (is_tls_content_type(input_.front())) {
-    if (role_ == Role::listener) write(encode(Answer(Refusal{"this end runs --protect clear, without a key"})));
+    if (role_ == Role::listener) write(encode(Answer(Refusal{"it runs --protect clear, without a key"})));
     return give_up({Errc::parameters_refused, "handshake with " + channel_->peer().to_string(),
                     "the other end wants a key, this one runs --protect clear"});
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Makes the offer, decides on it, and agrees. See docs/spec/handshake.md §4.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -41,10 +43,44 @@ std::string protection_refusal(Protection offered, Protection ours) {
   return fmt::format("the listener asks for {}, the connector for {}", to_string(ours), to_string(offered));
 }
 
+/// The command that listens for a purpose, and the one that dials it.
+struct PurposeCommands {
+  Purpose purpose;
+  std::string_view listens;
+  std::string_view dials;
+};
+constexpr std::array kCommands{
+    PurposeCommands{Purpose::pipe, "udtcat -l PORT", "udtcat HOST PORT"},
+    PurposeCommands{Purpose::forward, "udtcat -l PORT with --to or --from", "udtcat HOST PORT --from or --to"},
+    PurposeCommands{Purpose::rsh, "udtcat rsh-daemon", "udtcat rsh --daemon HOST COMMAND"},
+    PurposeCommands{Purpose::gridftp, "udtcat gridftp serve", "udtcat gridftp get or put"},
+    PurposeCommands{Purpose::gateway, "udtcat gridftp gateway -l", "udtcat gridftp gateway HOST PORT"},
+    PurposeCommands{Purpose::driver, "a GridFTP server's data port", "a GridFTP client's data connection"},
+    PurposeCommands{Purpose::bench, "udtcat -l PORT", "udtcat bench HOST PORT"},
+    PurposeCommands{Purpose::trees, "udtcat receive -l or send --serve", "udtcat send PATH HOST PORT or receive"},
+};
+
+/// The commands of a purpose that this version knows; null: of another.
+const PurposeCommands* commands_of(Purpose purpose) {
+  const auto* const found = std::ranges::find(kCommands, purpose, &PurposeCommands::purpose);
+  return found == kCommands.end() ? nullptr : found;
+}
+
 std::string purpose_text(Purpose purpose) {
   if (purpose == kNoPurpose) return "nothing that it says, as an older udtcat";
   if (purpose > Purpose::trees) return "what only a later udtcat knows";
   return std::string(to_string(purpose));
+}
+
+/// Said to both ends, which is why each is called by its part.
+std::string purpose_refusal(Purpose listener, Purpose connector) {
+  std::string text = "the listener is for " + purpose_text(listener);
+  if (const auto* stands = commands_of(listener))
+    text += fmt::format(" ({}): {} dials it", stands->listens, stands->dials);
+  text += "; the connector is for " + purpose_text(connector);
+  if (const auto* goes = commands_of(connector))
+    text += fmt::format(" ({}): it wants {} there", goes->dials, goes->listens);
+  return text;
 }
 
 /// An end's purpose and name, and the name that it wants to meet.
@@ -61,9 +97,7 @@ std::string wrong_name(const char* who, std::string_view wanted, const char* oth
 
 /// Why these two are no peers; none: they are.
 std::optional<std::string> mismatch(const Introduction& connector, const Introduction& listener) {
-  if (connector.purpose != listener.purpose)
-    return fmt::format("the listener is for {}, the connector for {}", purpose_text(listener.purpose),
-                       purpose_text(connector.purpose));
+  if (connector.purpose != listener.purpose) return purpose_refusal(listener.purpose, connector.purpose);
   // Checked before the wanted names: an end that met itself has the wrong name, too, and this message says why.
   if (!connector.name.empty() && connector.name == listener.name)
     return fmt::format("this end met itself: both are called {}", connector.name);

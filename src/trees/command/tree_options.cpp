@@ -107,8 +107,10 @@ Status read_send_operands(const CommandLine& line, TreeOptions& options) {
   } else {
     UDTCAT_CHECK(read_host_and_port(words, options, kSendForms));
   }
-  if (words.empty() != lists)
-    return misplaced(lists ? "--files-from" : "send", lists ? "allowed without PATH only" : kSendForms);
+  if (words.empty() && !lists)
+    return misplaced("send",
+                     fmt::format("a PATH is missing, as in udtcat send PATH {}", fmt::join(line.operands(), " ")));
+  if (!words.empty() && lists) return misplaced("--files-from", "allowed without PATH only");
   options.selection.paths = std::move(words);
   return {};
 }
@@ -160,7 +162,8 @@ Status check_places(const CommandLine& line, TreeOptions& options) {
   if (line.has("--connect-timeout") && options.listens)
     return misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
   if (line.has("--why") && by_ssh)
-    return misplaced("--why", "allowed with a PORT only; udtcat bench HOST says it by ssh");
+    return misplaced("--why", fmt::format("allowed with a PORT only; what limits the path by ssh says udtcat bench {}",
+                                          options.destination));
   if (options.role == Role::sends && options.listens)
     for (const char* name : {"--owner", "--manifest", "--reread"})
       if (line.has(name)) return misplaced(name, "allowed at the end that receives; this one only serves");

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <udtcat/log.hpp>
+
 #include "gridftp/mode_e/data_port_range.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
 #include "gridftp/server/served_words.hpp"
@@ -81,6 +83,17 @@ TEST_F(ServedClients, ChangeFiles) {
   EXPECT_EQ(ask("RMD /directory").code, 250);
   EXPECT_EQ(ask("MKD new").code, 257);
   EXPECT_TRUE(folder.has("new"));
+}
+
+TEST_F(ServedClients, WithoutAKeyChangeNothingWithoutALineForTheOperator) {
+  std::vector<std::string> lines;
+  set_log_sink(LogLevel::warn, [&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  log_in();
+  for (const char* line : {"MKD new", "RMD new", "RNFR file", "RNTO other", "DELE other", "DELE none"}) ask(line);
+  set_log_sink(LogLevel::info, {});
+  EXPECT_THAT(lines, testing::ElementsAre(HasSubstr(" has made the directory /new"),
+                                          HasSubstr(" has deleted the directory /new"),
+                                          HasSubstr(" has renamed /file to /other"), HasSubstr(" has deleted /other")));
 }
 
 TEST_F(ServedClients, ChangeNothingWhereTheServerIsReadOnly) {

@@ -155,6 +155,29 @@ TEST_F(ServicesTest, RefusesAServiceThatIsNotThereOrNotForThePeer) {
   EXPECT_EQ(trouble.size(), 2U);
 }
 
+TEST_F(ServicesTest, NamesToWhomItRefusesTheServicesThatHeMayReachAndNoOthers) {
+  const auto services = serve_all({{.name = "web", .shown = "tcp web", .address = {{up}, {}}},
+                                   {.name = "vault", .shown = "tcp vault", .address = {{up}, {}}},
+                                   {.name = "db", .shown = "tcp db", .address = {{up}, {}}}});
+  connection->peer_opens(io, 0, "wbe");
+  connection->peer_opens(io, 2);
+  connection->peer_opens(io, 4, "vault");
+  ASSERT_TRUE(run_until(io, [&] { return connection->refused.size() == 3; }));
+  const std::string offered = "; there is web, db, as in --from PORT=web";
+  EXPECT_EQ(connection->refused[0].message(), "reach the service wbe: there is none here" + offered);
+  EXPECT_EQ(connection->refused[2].message(), "reach a service without a name: there is none here" + offered);
+  EXPECT_EQ(connection->refused[4].message(), "reach the service vault: this peer may not" + offered);
+  EXPECT_EQ(trouble.front().message(), connection->refused[0].message()) << "and the operator knows";
+}
+
+TEST_F(ServicesTest, SaysThatItsOneServiceHasNoName) {
+  const auto service = serve(up);
+  connection->peer_opens(io, 0, "web");
+  ASSERT_TRUE(run_until(io, [&] { return connection->refused.contains(0); }));
+  EXPECT_EQ(connection->refused[0].message(),
+            "reach the service web: there is none here; the one here has no name, as in --from PORT");
+}
+
 TEST_F(ServicesTest, LetsStreamsWaitForEachOtherRatherThanRefuseSome) {
   const auto services = serve(up);
   for (StreamId id = 0; id < 2 * kMany; id += 2) connection->peer_opens(io, id);

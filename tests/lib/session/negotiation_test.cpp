@@ -54,6 +54,26 @@ TEST(Negotiation, ServesNoOtherPurposeThanItsOwn) {
   expect_agreement_of_equals_only(kPurposes, &SessionOptions::purpose);
 }
 
+TEST(Negotiation, TellsForEachPairOfPurposesWhichCommandListensAndWhichOneDials) {
+  constexpr std::size_t kMostBytes = 256;  // spec: handshake.md §4, reason
+  for (const Purpose stands : kPurposes)
+    for (const Purpose goes : kPurposes) {
+      if (stands == goes) continue;
+      Ends ends;
+      ends.listener.purpose = stands;
+      ends.connector.purpose = goes;
+      const std::string reason = ends.refusal();
+      EXPECT_LE(reason.size(), kMostBytes) << reason;
+      EXPECT_NE(reason.find(" dials it"), std::string::npos) << reason;
+      EXPECT_NE(reason.find(": it wants "), std::string::npos) << reason;
+    }
+  Ends ends;
+  ends.listener.purpose = Purpose::trees;
+  EXPECT_EQ(ends.refusal(),
+            "the listener is for trees (udtcat receive -l or send --serve): udtcat send PATH HOST PORT or receive "
+            "dials it; the connector is for pipe (udtcat HOST PORT): it wants udtcat -l PORT there");
+}
+
 TEST(Negotiation, ServesABenchBesideItsPurposeWhereItTakesOne) {
   SessionOptions pipe;
   pipe.takes_bench = true;

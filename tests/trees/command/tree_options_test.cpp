@@ -90,7 +90,7 @@ TEST(SendOptions, HaveNamesOrAList) {
   EXPECT_EQ(options.selection.list, "-");
   EXPECT_THAT(options.selection.paths, IsEmpty());
   EXPECT_THAT(send_complaint({"--files-from", "-", "a", "host", "9000"}), HasSubstr("allowed without PATH only"));
-  EXPECT_THAT(send_complaint({"host", "9000"}), HasSubstr("allowed: PATH"));
+  EXPECT_THAT(send_complaint({"host", "9000"}), HasSubstr("a PATH is missing, as in udtcat send PATH host 9000"));
   EXPECT_THAT(send_complaint({}), HasSubstr("no arguments"));
 }
 
@@ -99,6 +99,8 @@ TEST(SendOptions, AreRefusedWhereTheyWouldDoNothing) {
        {"--push", "--port=9000", "--udp-host=h", "--ssh=ssh -v", "--remote-udtcat=x", "--require-udp"})
     EXPECT_THAT(send_complaint({"a", "host", "9000", option}), HasSubstr("where ssh starts the other end")) << option;
   EXPECT_THAT(send_complaint({"a", "host:d", "-k", "key"}), HasSubstr("allowed with a PORT only"));
+  EXPECT_THAT(send_complaint({"a", "host:d", "--why"}),
+              HasSubstr("what limits the path by ssh says udtcat bench host"));
   EXPECT_THAT(send_complaint({"a", "host", "9000", "--once"}), HasSubstr("allowed with -l only"));
   EXPECT_THAT(send_complaint({"a", "host", "9000", "--accept-timeout=5s"}), HasSubstr("allowed with -l only"));
   EXPECT_THAT(send_complaint({"--serve", "d", "-l", "9000", "--connect-timeout=5s"}), HasSubstr("--accept-timeout"));
