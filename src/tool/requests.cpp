@@ -81,7 +81,7 @@ std::string advertised_host(const std::vector<Endpoint>& locals, const std::vect
 }
 
 std::string advertised_place(const Endpoint& local) {
-  return to_string(HostPort{advertised_host({local}, interface_addresses()), local.port()});
+  return to_string(HostPort{advertised_host({local}, net::interface_addresses()), local.port()});
 }
 
 std::string invitation(const Options& options, const std::string& host, std::uint16_t port) {

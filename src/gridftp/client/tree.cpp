@@ -88,7 +88,7 @@ Task<Result<Listing>> list(RemoteServer& server, std::string path) {
 }
 
 /// Entries of a kind that FTP has no form for.
-class Formless {
+class NotCarried {
  public:
   void add(const std::string& path) {
     constexpr std::size_t kMostShown = 8;  // guess: enough to see which they are
@@ -110,8 +110,8 @@ class Formless {
 
 /// Whatever stays behind.
 struct PassedOver {
-  Formless links;
-  Formless special;
+  NotCarried links;
+  NotCarried special;
   std::size_t unsayable = 0;  // names with a line end or 0xFF
 
   void warn() const {

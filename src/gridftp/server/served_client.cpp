@@ -288,7 +288,7 @@ Task<Reply> ServedClient::Dialogue::site(const std::string& argument) {
 
 namespace {
 
-std::string deed_of(const std::string& verb, const std::string& from, const std::string& path) {
+std::string change_text(const std::string& verb, const std::string& from, const std::string& path) {
   const std::string name = core::printable(path, core::kShownBytes);
   if (verb == "MKD") return "made the directory " + name;
   if (verb == "RMD") return "deleted the directory " + name;
@@ -319,7 +319,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
     rename_from_ = from;
     co_return make_reply(350, "RNTO gives the new name.");
   }
-  transfers_.note_change(deed_of(verb, from, path));
+  transfers_.note_change(change_text(verb, from, path));
   co_return verb == "MKD" ? make_reply(257, quoted(path) + " created.") : make_reply(250, "Done.");
 }
 

@@ -295,9 +295,9 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
   co_return Status{};
 }
 
-void ServedTransfers::note_change(const std::string& deed) const {
-  if (is_stranger_) return core::log().warn("{} has {}", client_name_, deed);
-  core::log().info("{} has {}", client_name_, deed);
+void ServedTransfers::note_change(const std::string& change) const {
+  if (is_stranger_) return core::log().warn("{} has {}", client_name_, change);
+  core::log().info("{} has {}", client_name_, change);
 }
 
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {

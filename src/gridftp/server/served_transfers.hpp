@@ -88,7 +88,7 @@ class ServedTransfers {
   /// behind it. Touches the disk.
   [[nodiscard]] std::uint64_t unfinished_bytes(const std::string& path) const;
   /// For the operator, who wants to know of files that a client without a key has changed.
-  void note_change(const std::string& deed) const;
+  void note_change(const std::string& change) const;
   /// The client has been told so: APPE goes on there, and nowhere else.
   void note_told(std::string path, std::uint64_t unfinished_bytes) { told_ = {std::move(path), unfinished_bytes}; }
   /// RNFR and RNTO. Touches the disk.  errors: those of ServedRoot::rename()
