@@ -111,9 +111,9 @@ TEST(PeersList, NamesTheLineOfEveryMistakeAndItsCure) {
 }
 
 TEST(PeersList, TakesPastedLinesWithOneCommentOnceANameStandsBeforeEach) {
-  const std::string one = "udtcat-ed25519 " + kAliceKey + " root@host\n";
-  const std::string other = "udtcat-ed25519 " + kBobKey + " root@host\n";
-  EXPECT_THAT(list_error(one + other), HasSubstr("in front of this key, NAME udtcat-ed25519 " + kBobKey));
+  const std::string one = kAliceKey + " root@host\n";
+  const std::string other = kBobKey + " root@host\n";
+  EXPECT_THAT(list_error(one + other), HasSubstr("in front of this key, NAME " + kBobKey));
   const auto list = list_of("alice " + one + "bob " + other);
   EXPECT_EQ(list.find("bob")->key, PublicKey::parse(kBobKey));
 }
