@@ -90,8 +90,8 @@ class Connection {
   /// `handler` is called for each stream that the peer opens, and answers with accept_stream() or refuse_stream(), then
   /// or later. What arrives in between is kept, within the stream's credit, also where the peer has said all and ended
   /// its direction. Refused without it are: every stream while there is no handler; one more than
-  /// SessionOptions::streams at a time; one for a service that is none of SessionOptions::services; one behind
-  /// thousands that have just ended.
+  /// SessionOptions::streams at a time; one with a name where SessionOptions::services has none; one behind thousands
+  /// that have just ended. A name that is none of those services is the handler's to refuse: see service_of().
   virtual void on_stream(StreamHandler handler) = 0;
   /// `handler` is called when a stream that on_stream() told of is over before it was answered: the peer reset it, or
   /// the connection has ended. Nothing is kept of it: an answer is allowed, and not needed. accept_stream() then tells

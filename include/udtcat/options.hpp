@@ -105,8 +105,8 @@ struct SessionOptions : SessionTuning {
   bool receives = true;               ///< false: this end takes no payload
   bool one_stream = false;            ///< this end takes one stream at a time, which may then have all of the credit
   std::size_t streams = kMaxStreams;  ///< open at a time that this end takes; 1 to kMaxStreams
-  /// The names that the peer's streams may ask for, at most kMaxServices; the empty one is that of streams without a
-  /// name. None: those without a name only, and a connector says nothing of it.
+  /// The names that the peer is told its streams may ask for, at most kMaxServices; the empty one is that of streams
+  /// without a name. None: those without a name only, and a connector says nothing of it.
   std::vector<std::string> services{};
   Statements statements = Statements::none;
   /// Of a listener: it takes sessions for Purpose::bench too, one at a time, beside those that its limits allow. Those

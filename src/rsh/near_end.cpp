@@ -16,12 +16,10 @@ namespace udtcat::rsh {
 
 namespace {
 
-/// Whether stdout's reader has gone, or never was: the command's status counts all the same.
-bool is_without_reader(const Error& error) {
-  const auto is = [&error](int number) {
-    return error.cause == std::error_code(number, std::generic_category()).message();
-  };
-  return error.code == Errc::local_write_failed && (is(EPIPE) || is(EBADF));
+/// Whether stdout's reader has gone: the command's status counts all the same.
+bool has_lost_reader(const Error& error) {
+  return error.code == Errc::local_write_failed &&
+         error.cause == std::error_code(EPIPE, std::generic_category()).message();
 }
 
 /// Whether this process was started with a stdin that can be read.
@@ -92,7 +90,7 @@ void NearEnd::on_message(const ControlMessage& message) {
 }
 
 void NearEnd::on_output_over(const std::optional<Error>& error) {
-  if (error && !is_without_reader(*error)) output_error_ = error;
+  if (error && !has_lost_reader(*error)) output_error_ = error;
   --open_outputs_;
   end_when_complete();
 }

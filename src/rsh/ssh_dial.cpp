@@ -24,7 +24,8 @@ namespace {
 constexpr const char* kTriesAgain = "--require-udp tries UDP again";
 constexpr const char* kNeedsShell = "UDP needs a login that is a shell";
 constexpr const char* kNeedsUdtcat =
-    "send and receive need a login that is a shell, or runs udtcat; with one for sftp alone udr scp and udr sftp work";
+    "send and receive need a login with a shell, or one that runs udtcat; for sftp alone there are udr scp and udr "
+    "sftp";
 constexpr std::chrono::milliseconds kQueryPatience{2'000};  // guess: it takes 5 ms, and a resolver's time at the most
 constexpr std::chrono::milliseconds kSshGrace{300};         // guess: the far end has ended, and ssh hears of it
 constexpr std::chrono::milliseconds kShowInterval{1'500};   // guess: somewhat longer than the far side is silent

@@ -21,14 +21,15 @@ std::optional<std::string> Absence::on_failure(const Error& error, TimePoint now
   return why_ + "; still dialling";
 }
 
-std::optional<std::string> Absence::end(TimePoint now) {
+std::optional<std::string> Absence::end(TimePoint now, const Endpoint& at) {
   const auto since = std::exchange(since_, std::nullopt);
   const bool was_told = std::exchange(told_, std::nullopt).has_value();
   const bool returns = std::exchange(was_here_, true);
   why_.clear();
   if (!since) return std::nullopt;
-  if (!returns && !was_told) return "the session with " + peer_ + " stands";
-  return fmt::format("{} is {} after {:.0f} s", peer_, returns ? "back" : "there",
+  const std::string peer = peer_ == at.to_string() ? peer_ : fmt::format("{} at {}", peer_, at.to_string());
+  if (!returns && !was_told) return "the session with " + peer + " stands";
+  return fmt::format("{} is {} after {:.0f} s", peer, returns ? "back" : "there",
                      std::chrono::duration<double>(now - *since).count());
 }
 

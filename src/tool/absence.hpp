@@ -32,7 +32,8 @@ class Absence {
   /// While there are sessions only a refusal counts.
   [[nodiscard]] std::optional<std::string> on_failure(const Error& error, TimePoint now);
   /// There is a new session.  returns   a line for the user where there was none, with for how long if he knows of that
-  [[nodiscard]] std::optional<std::string> end(TimePoint now);
+  /// at   its address
+  [[nodiscard]] std::optional<std::string> end(TimePoint now, const Endpoint& at);
   /// There has been a session.
   [[nodiscard]] bool was_here() const { return was_here_; }
   /// None: it is here.

@@ -39,6 +39,7 @@ std::unique_ptr<BenchMeter> measure(SessionRun& run, std::unique_ptr<Connection>
   const auto on_over = [&run, json = wishes.json](const Status& over, const BenchReport& so_far) {
     run.console().clear_status();
     const Status printed = print_report(so_far, json);
+    if (!over && run.signal() != 0) run.say("the measurement was cut: the figures are of what it had come to");
     if (!over) return run.finish(over.error());
     run.finish(printed ? std::nullopt : std::optional(printed.error()));
   };

@@ -141,11 +141,8 @@ std::string to_text(const BenchReport& report) {
   for (const BenchDirection& each : report.directions)
     text += fmt::format("{} {}\n", each.way == BenchWay::out ? "out: " : "back:", each.limited_by.text);
   // Two rates of one path look like a mistake.
-  std::string others;
-  if (text.find(" found") != std::string::npos) others += "; found: the most that the path carried of late";
-  if (text.find("/s moved") != std::string::npos) others += "; moved: the mean while data were sent";
-  if (!others.empty()) text += "(rate: the mean of what came out, its beginning included" + others + ")\n";
-  return text;
+  return text +
+         "(rate: mean over the run; found: the most that the path carried lately; moved: mean while data were sent)\n";
 }
 
 std::string to_json(const BenchReport& report) {

@@ -184,20 +184,21 @@ std::string meant_word(const Commands& commands, const Command& command, const W
   return fmt::format("; the commands are {}", fmt::join(words, ", "));
 }
 
-/// A first word that is no command but another thing of ours by its very name; none: it is none, or a host.
-std::optional<Error> named_otherwise(const Command& pipe, const Words& arguments) {
-  if (arguments.empty() || (arguments.size() > 1 && core::parse_number<std::uint16_t>(arguments[1])))
-    return std::nullopt;
+/// A first word that is no command but another thing of ours by its very name; empty: it is none, or a host.
+std::string named_otherwise(const Command& pipe, const Words& arguments) {
+  if (arguments.empty() || (arguments.size() > 1 && core::parse_number<std::uint16_t>(arguments[1]))) return "";
   const std::string& word = arguments.front();
   constexpr std::array<std::string_view, 6> kUnderUdr{"rsync", "scp", "sftp", "git", "borg", "restic"};  // spec: udr(1)
-  const auto is = [&](std::string meant) {
-    return Error{Errc::bad_argument, '"' + word + '"', "no command; did you mean " + std::move(meant) + "?"};
+  const auto is = [&](const std::string& meant) {
+    return fmt::format("; {} is not a command: did you mean {}?", word, meant);
   };
   if (std::ranges::find(kUnderUdr, word) != kUnderUdr.end()) return is("udr " + word + ", which runs it over udtcat");
-  if (word == "listen") return is("-l, as in udtcat -l 9000");
+  if (word == "listen" || word == "serve") return is("-l, as in udtcat -l 9000");
+  if (word == "forward") return is("--from and --to, as in udtcat host 9000 --from 5432");
+  if (word == "get" || word == "put") return is("udtcat gridftp " + word);
   for (const DeclaredOption& each : pipe.options())
     if (std::ranges::find(each.names, "--" + word) != each.names.end()) return is("--" + word);
-  return std::nullopt;
+  return "";
 }
 
 /// A forward waits for a name that nobody knows yet.
@@ -234,9 +235,8 @@ Asked understand(const Commands& commands, Words arguments) {
   if (const Status found = is_pipe ? check_host(commands, (*asked.job)->options()) : Status{}; !found)
     return {&command, tl::unexpected(found.error())};
   if (asked.job) return asked;
-  auto named = command.words.empty() ? named_otherwise(command, arguments) : std::nullopt;
-  if (named) return {&command, tl::unexpected(std::move(*named))};
-  asked.job.error().cause += meant_word(commands, command, arguments, asked.job.error());
+  const std::string named = command.words.empty() ? named_otherwise(command, arguments) : "";
+  asked.job.error().cause += named.empty() ? meant_word(commands, command, arguments, asked.job.error()) : named;
   return asked;
 }
 

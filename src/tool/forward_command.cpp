@@ -228,9 +228,7 @@ void ForwardCommand::on_up(const Connection& connection) {
   core::log().info("{} connected", peer_text(connection));
   if (forward_.sessions() > 1) keep_tidy();
   run_.wait_for({});
-  const std::string address = connection.peer().to_string();
-  if (const auto line = absence_.end(Clock::now()))
-    run_.say(line->find(address) == std::string::npos ? fmt::format("{}, at {}", *line, address) : *line);
+  if (const auto line = absence_.end(Clock::now(), connection.peer())) run_.say(*line);
 }
 
 void ForwardCommand::on_gone(Connection& connection, const Status& how) {

@@ -27,13 +27,13 @@ Result<FoundCredentials> as_shared(const Options& options, Key key, const std::s
   return FoundCredentials{.credentials = std::move(key), .where = from};
 }
 
-/// A key that nobody named in this command may stand for a key pair of which the user thinks.
+/// The user named a peer, but no key: he may think of his key pair, while a shared key is used.
 Result<FoundCredentials> doubted(const Options& options, Result<FoundCredentials> found) {
   const std::string unlisted = found && found->credentials->shared() != nullptr ? unlisted_peer(options) : "";
   if (!unlisted.empty())
     found->doubt = fmt::format(
-        "{0}: so {1} is taken, whose listener has to be called {2} by --as; a listener with a "
-        "key pair needs the line {2} PUBLIC-KEY there",
+        "{0}, so {1} is used, and the listener must be called {2} by --as; if it has a key pair, "
+        "add the line {2} PUBLIC-KEY to that file",
         unlisted, key_in_words(*found), options.session.expected_peer);
   return found;
 }
@@ -49,7 +49,9 @@ bool holds_public_key(const std::string& path) {
 Result<FoundCredentials> in_file(const Options& options, const std::string& path) {
   auto read = secret_key_from_file(path);
   if (!read && holds_public_key(path))
-    read.error().cause = "it is a public key, which others know you by; the key itself is in the file without .pub";
+    read.error().cause = path.ends_with(".pub")
+                             ? "it holds a public key; the secret one is in the file without .pub"
+                             : "it holds public keys; -k takes a secret one, and --peers FILE is for those of others";
   UDTCAT_TRY(SecretKey secret, std::move(read));
   if (auto* pair = std::get_if<KeyPair>(&secret)) {
     UDTCAT_TRY(FoundCredentials found, with_peers(options, std::move(*pair)));
@@ -72,8 +74,9 @@ std::string unused_pair_hint(const Options& options) {
   std::error_code unknown;
   if (!file || !std::filesystem::exists(*file, unknown)) return "";
   const std::string unlisted = unlisted_peer(options);
-  return fmt::format("{}{}your key pair {} is used with {}", unlisted, unlisted.empty() ? "" : "; ", file->string(),
-                     options.listens ? "--peers FILE" : "--peer PUBLIC-KEY, or a line for the listener in peers there");
+  return fmt::format(
+      "{}{}your key pair {} is used with {}", unlisted, unlisted.empty() ? "" : "; ", file->string(),
+      options.listens ? "--peers FILE" : "--peer PUBLIC-KEY, or a line for the listener in your peers file");
 }
 
 /// `file` where it is there, or cannot be looked at: whoever reads it then says why.

@@ -162,20 +162,25 @@ Result<PeersList> PeersList::parse(std::string_view text, const std::string& fil
 }
 
 Status PeersList::add(Peer peer) {
-  if (const Peer* other = find(peer.name))
-    return fail(Errc::bad_argument, "",
-                fmt::format("{} is the name of line {} already: write another name of your own in front of this key, "
-                            "NAME {}, or take one of the two out",
-                            shown(peer.name), other->line, peer.key.to_string()));
+  const Peer* const other = find(peer.name);
+  if (other != nullptr && other->key == peer.key)
+    return fail(Errc::bad_argument, "", fmt::format("it says what line {} says: take one of the two out", other->line));
+  if (other != nullptr)
+    return fail(
+        Errc::bad_argument, "",
+        fmt::format("{} is the name of line {} already: {}take one of the two out", shown(peer.name), other->line,
+                    names_place(peer.name) ? ""
+                                           : "write another name of your own in front of this key, NAME " +
+                                                 peer.key.to_string() + ", or "));
   if (names_place(peer.name)) {
     const std::string name = peer.name;
     places_.emplace(name, std::move(peer));
     return {};
   }
-  if (const Peer* other = find(peer.key))
+  if (const Peer* same = find(peer.key))
     return fail(Errc::bad_argument, "",
                 fmt::format("this key is that of {} in line {} already: one key is one peer, take one of the two out",
-                            other->name, other->line));
+                            same->name, same->line));
   by_name_.emplace(peer.name, peer.key);
   by_key_.emplace(peer.key, std::move(peer));
   return {};

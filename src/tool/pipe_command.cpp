@@ -302,8 +302,8 @@ class PipeListener {
 
 /// A command has a while to end in its own way.
 EndRules end_rules_of(const PipeOptions& options) {
-  if (!options.exec) return {.after_cut = ""};
-  return {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace, .after_cut = ""};
+  if (!options.exec) return {.says_moved_when_cut = true};
+  return {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace, .says_moved_when_cut = true};
 }
 
 }  // namespace

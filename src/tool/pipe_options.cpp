@@ -27,7 +27,7 @@ Status read_operands(const CommandLine& line, PipeOptions& options) {
   if (options.listens) {
     if (words.size() != 1)
       return misplaced(words.empty() ? "-l" : fmt::format("-l \"{}\"", fmt::join(words, " ")),
-                       "needs one argument, [ADDR:]PORT, as in 9000 or 192.0.2.1:9000, however often it is given");
+                       "takes one [ADDR:]PORT, as in 9000 or 192.0.2.1:9000; several ports need a listener each");
     options.form = forwards(line) ? Form::forward : Form::listen;
     return store(local_address_value("-l", words.front()), options.local);
   }

@@ -74,10 +74,9 @@ void SessionRun::wait_for(std::string what) {
 
 void SessionRun::wait_for_program(std::string what) {
   if (what == waits_) return;
-  untold_ = what;
+  program_ = {.untold = what, .bytes_at_last_tick = moved_bytes()};
   wait_for(std::move(what));
   console_.clear_status();
-  still_at_bytes_ = moved_bytes();
 }
 
 void SessionRun::say(const std::string& what) {
@@ -144,12 +143,11 @@ void SessionRun::tick() {
 
 void SessionRun::show_status() {
   if (!figures_) return console_.status(waiting_text());
-  const bool is_still = still_at_bytes_ == moved_bytes();
-  if (!is_still) console_.status(progress_.line(progress_picture(), console_.columns().value_or(kWholeLine)));
-  if (!still_at_bytes_) return;
-  still_at_bytes_ = moved_bytes();
-  if (is_still && untold_.empty()) console_.clear_status();
-  if (is_still && !untold_.empty()) console_.line("udtcat: " + std::exchange(untold_, {}));
+  const std::uint64_t moved = moved_bytes();
+  if (!program_ || std::exchange(program_->bytes_at_last_tick, moved) != moved)
+    return console_.status(progress_.line(progress_picture(), console_.columns().value_or(kWholeLine)));
+  if (program_->untold.empty()) return console_.clear_status();
+  console_.line("udtcat: " + std::exchange(program_->untold, {}));
 }
 
 std::uint64_t SessionRun::moved_bytes() const {
@@ -243,9 +241,11 @@ void SessionRun::conclude() {
   const bool is_unknown = error_ && signal_ == 0;
   if (is_unknown) console_.line("udtcat: " + describe(*error_), LineLevel::error);
   const bool is_cut = signal_ != 0 || status_ == ExitStatus::peer_lost;
-  const bool goes_on = is_cut && verbosity_ >= 0 && rules_.after_cut != nullptr;
-  if ((says_summary_ || goes_on) && figures_) console_.line("udtcat: " + summary_line(end));
-  if (goes_on && figures_ && *rules_.after_cut != '\0') say(rules_.after_cut);
+  const bool has_moved = figures_ && payload_bytes(end.stats) > 0;
+  const bool says_moved = is_cut && has_moved && rules_.says_moved_when_cut && verbosity_ >= 0;
+  if (says_moved || (says_summary_ && figures_ && (has_moved || !is_cut)))
+    console_.line("udtcat: " + summary_line(end));
+  if (is_cut && has_moved && rules_.how_to_go_on != nullptr) say(rules_.how_to_go_on);
   const Why limited_by = why_since({}, end.stats.evidence);
   if (says_why_ && figures_) console_.line("udtcat: " + limited_by.text);
   if (!stats_json_) return;

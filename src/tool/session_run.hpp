@@ -28,14 +28,14 @@
 
 namespace udtcat::tool {
 
-/// How a run ends; the defaults are those of a pipe.
+/// How a run ends.
 struct EndRules {
   std::optional<ExitStatus> failure{};              ///< the status of every error of ours; none: the error's own
   std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
   std::chrono::milliseconds signal_grace = kSignalGrace;
-  /// Said, behind what it has moved, of a run that was cut: how it goes on; empty: that it does not say; null: nothing.
-  const char* after_cut = nullptr;
-  bool as_ssh = false;  ///< SIGUSR1, by which rsync ends its remote shell, is an end
+  bool says_moved_when_cut = false;
+  const char* how_to_go_on = nullptr;  ///< said of a run that was cut, behind what it has moved; null: nothing
+  bool as_ssh = false;                 ///< SIGUSR1, by which rsync ends its remote shell, is an end
 };
 
 inline constexpr const char* kSameCommand = "the same command goes on where this one was cut";
@@ -155,9 +155,14 @@ class SessionRun {
   std::string peer_name_;                     // by its key pair; empty where it has none
   std::function<ConnectionStats()> figures_;  // empty before there is a peer
   std::function<std::optional<Amount>(const ConnectionStats&)> amount_;
+  /// A wait for a program that writes to the same terminal, where no line is left open under its words.
+  struct ProgramWait {
+    std::string untold;  // what a line of its own is to say once nothing moves; empty: it has been said
+    std::uint64_t bytes_at_last_tick;
+  };
+
   std::string waits_;
-  std::string untold_;                           // of the wait for a program, which is said in a line of its own
-  std::optional<std::uint64_t> still_at_bytes_;  // where such a wait leaves no line open; none: there is none
+  std::optional<ProgramWait> program_;
   Clock::time_point waits_since_;
   std::function<void(const Error&)> tell_peers_;
   std::vector<std::function<void()>> reloads_;  // none: SIGHUP is an end

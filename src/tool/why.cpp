@@ -42,8 +42,8 @@ const EndEvidence* half(const Verdict& verdict, const Evidence& evidence) {
 
 /// Of a path whose loss is neither chance's nor a limit's for certain.
 bool loses(const Verdict& verdict) {
-  constexpr double kWorthSaying = 0.01;  // guess: less is repaired without being felt
-  return verdict.lost - verdict.queued_lost >= kWorthSaying;
+  constexpr double kFelt = 0.01;  // guess: less is repaired without being felt
+  return verdict.lost - verdict.queued_lost >= kFelt;
 }
 
 const char* beside_loss(const Verdict& verdict) {
@@ -57,12 +57,11 @@ std::string unknown_text(const Verdict& verdict, const Evidence& evidence) {
   const std::string text = "what limits is not known: ";
   constexpr std::chrono::seconds kEnough{2};  // guess: the path has been found by then
   if (evidence.here.elapsed < kEnough)
-    return text + fmt::format("it was too short to tell, which takes {} s; udtcat bench HOST measures for longer",
-                              kEnough.count());
+    return text + fmt::format("the run was shorter than {} s; udtcat bench HOST measures longer", kEnough.count());
   if (verdict.path_changed) return text + "the session has changed to another path meanwhile";
   if (verdict.waited > 0)
     return text + "a thread that moves packets waited for a core " + percent(verdict.waited) +
-           " of the time: a host with fewer other programs, or a higher limit of the system for this one, would help";
+           " of the time: fewer other programs on its host, or a higher limit of the system on udtcat's, would help";
   if (verdict.path_rate != BitRate() && loses(verdict))
     return text + percent(verdict.lost - verdict.queued_lost) +
            " of the packets are lost without a queue, by chance or by a limit on UDP" + beside_loss(verdict);
@@ -78,8 +77,8 @@ std::string thread_text(const Verdict& verdict, const EndEvidence* end) {
                                : fmt::format("{} cipher threads", whose(verdict));
   std::string text = fmt::format("limited by the processor {}: {} {} {} of one core", at(verdict), who,
                                  loop ? "has" : "have each", percent(verdict.busy));
-  constexpr double kWorthSaying = 0.1;  // guess: less is what any system does beside
-  if (verdict.waited >= kWorthSaying)
+  constexpr double kWaitWorthSaying = 0.1;  // guess: less is what any system does beside
+  if (verdict.waited >= kWaitWorthSaying)
     return text + fmt::format(" and waits for one {} of the time: other programs, or a limit of the system, have it",
                               percent(verdict.waited));
   if (!loop) return text + fmt::format("; more --threads {} would help where there are cores for them", at(verdict));
@@ -120,8 +119,8 @@ std::string socket_text(const Verdict& verdict, const EndEvidence* end) {
 std::string path_text_of(const Verdict& verdict) {
   std::string text = fmt::format("limited by the path: {} found", format_rate(verdict.path_rate));
   if (verdict.least_rtt) text += fmt::format(", round trip {}", milliseconds(*verdict.least_rtt));
-  constexpr std::chrono::microseconds kWorthSaying{1'000};  // guess: less is the hosts'
-  if (verdict.queue >= kWorthSaying) text += fmt::format(", its queue adds {}", milliseconds(verdict.queue));
+  constexpr std::chrono::microseconds kQueueWorthSaying{1'000};  // guess: less is the hosts'
+  if (verdict.queue >= kQueueWorthSaying) text += fmt::format(", its queue adds {}", milliseconds(verdict.queue));
   constexpr double kLossWorthSaying = 0.001;  // guess
   if (verdict.lost < kLossWorthSaying) return text;
   text += fmt::format(", {} of the packets lost", percent(verdict.lost));

@@ -21,7 +21,6 @@ class Tally {
   explicit Tally(Trouble on_trouble) : on_trouble_(std::move(on_trouble)) {}
 
   std::atomic<bool> has_begun{false};         ///< the other end has said what it wants
-  std::atomic<bool> goes_on{false};           ///< where one that came to the same listener was cut
   std::atomic<std::uint64_t> entries{0};      ///< that stand at the receiver
   std::atomic<std::uint64_t> files{0};        ///< of these
   std::atomic<std::uint64_t> bytes{0};        ///< of files, holes included, that are settled or described

@@ -21,7 +21,6 @@ namespace udtcat::trees {
 class TransferClaims {
  public:
   static constexpr std::size_t kMaxApart = 4'096;  // guess: hosts that are alike, in the life of a listener
-  static constexpr std::size_t kMaxCut = 1'024;    // guess: of the others nobody is told that they go on
 
   /// A transfer, by its sender.
   struct Claimant {
@@ -34,24 +33,19 @@ class TransferClaims {
   /// A transfer's place, while it lives; the claims outlive it.
   class Claim {
    public:
-    Claim(TransferClaims& claims, std::string name, bool goes_on)
-        : claims_(claims), name_(std::move(name)), goes_on_(goes_on) {}
+    Claim(TransferClaims& claims, std::string name) : claims_(claims), name_(std::move(name)) {}
     Claim(const Claim&) = delete;
     Claim& operator=(const Claim&) = delete;
     ~Claim() { claims_.release(name_); }
 
     /// Of the transfer, and of no other that is under way.
     [[nodiscard]] const std::string& name() const { return name_; }
-    /// It was cut before.
-    [[nodiscard]] bool goes_on() const { return goes_on_; }
-    void note_cut() { claims_.note_cut(name_); }
     /// Why this one was ended; none: nobody has claimed it.
     [[nodiscard]] std::optional<Error> replaced() const { return claims_.replaced(name_); }
 
    private:
     TransferClaims& claims_;
     const std::string name_;
-    const bool goes_on_;
   };
 
   /// Ends the same transfer, if there is one, and waits until it has ended.
@@ -69,7 +63,7 @@ class TransferClaims {
       released_.wait(mutex_);
     }
     under_way_[name] = {.claimant = std::move(claimant)};
-    return Claim(*this, name, cut_.erase(name) > 0);
+    return Claim(*this, name);
   }
 
  private:
@@ -88,10 +82,6 @@ class TransferClaims {
     const core::MutexLock lock(mutex_);
     return under_way_.at(name).replaced;
   }
-  void note_cut(const std::string& name) {
-    const core::MutexLock lock(mutex_);
-    if (cut_.size() < kMaxCut) cut_.insert(name);
-  }
   void release(const std::string& name) {
     const core::MutexLock lock(mutex_);
     under_way_.erase(name);
@@ -102,7 +92,6 @@ class TransferClaims {
   core::Condition released_;
   std::map<std::string, UnderWay> under_way_ UDTCAT_GUARDED_BY(mutex_);
   std::set<std::string> apart_ UDTCAT_GUARDED_BY(mutex_);  // of hosts that are told apart from now on
-  std::set<std::string> cut_ UDTCAT_GUARDED_BY(mutex_);
 };
 
 }  // namespace udtcat::trees

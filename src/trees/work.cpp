@@ -198,10 +198,8 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
   const files::ShortDigest job = job_of_peer(hello, other);
   TransferClaims::Claimant claimant = other.claimant;
   if (!claimant.end) claimant.end = [&wire](const Error& /*nobody to tell*/) { wire.cut(); };
-  auto claim = claims.claim(files::to_hex(job), files::to_hex(job_at_host(job, claimant.host)), claimant);
-  tally.goes_on = claim.goes_on();
+  const auto claim = claims.claim(files::to_hex(job), files::to_hex(job_at_host(job, claimant.host)), claimant);
   const Status received = receive(talk, directory, claim.name(), with(wishes, hello));
-  if (!received) claim.note_cut();
   if (auto replaced = claim.replaced(); !received && replaced) return tl::unexpected(std::move(*replaced));
   return received;
 }

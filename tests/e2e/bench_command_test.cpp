@@ -87,7 +87,7 @@ TEST_F(BenchCommand, IsNotServedByAForward) {
   Process listener = listen({.args = {"--to", "127.0.0.1:1"}});
   Process measuring = bench({"--seconds", "1"});
   expect_exit(measuring, kRefused);
-  expect_says(measuring, "the connector is for bench (udtcat bench HOST PORT): it wants udtcat -l PORT there");
+  expect_says(measuring, "the connector is for bench, which dials udtcat -l PORT");
 }
 
 TEST_F(BenchCommand, PrintsWhatItHasWhenItIsInterrupted) {

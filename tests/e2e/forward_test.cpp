@@ -243,8 +243,8 @@ TEST_F(ForwardTest, ReachesEachServiceByItsName) {
   ASSERT_TRUE(redis.send("PING\r\n"));
   EXPECT_EQ(redis.receive(7), "+PONG\r\n");
   EXPECT_TRUE(client(third).receive_reset());
-  expect_says(near, "reach the service vault: there is none here; there is web, db, as in --from PORT=web");
-  expect_says(far, "reach the service vault: there is none here");
+  expect_says(near, "reach the service vault: no such service; offered: web, db, as in --from PORT=web");
+  expect_says(far, "reach the service vault: no such service");
 }
 
 TEST_F(ForwardTest, CarriesUnixSocketsAtBothEnds) {

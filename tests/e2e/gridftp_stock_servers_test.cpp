@@ -121,6 +121,31 @@ TEST_P(StockServers, GiveATreeWhereTheyKnowMlsd) {
   EXPECT_TRUE(std::filesystem::is_directory(here("copy/empty")));
 }
 
+TEST_P(StockServers, GiveTheRestOfATreeWhereAFileMayNotBeRead) {
+  if (GetParam() == Make::vsftpd) return;  // it knows no MLSD: see above
+  const StockFtpServer server(GetParam());
+  for (const char* name : {"tree/a", "tree/b", "tree/c/d"}) offer(server, name, "content");
+  std::filesystem::permissions(server.file("tree/a"), std::filesystem::perms::none);
+  const Ran down = gridftp({"get", "-r", server.url("tree"), "copy"});
+  EXPECT_EQ(down.status, kReadOrWriteFailed) << down.errors;
+  EXPECT_THAT(down.errors, HasSubstr("missing: 1 of 3 files: as said above; the others are there"));
+  EXPECT_EQ(read_file(here("copy/b")), "content");
+  EXPECT_EQ(read_file(here("copy/c/d")), "content");
+  EXPECT_FALSE(std::filesystem::exists(here("copy/a")));
+}
+
+TEST_P(StockServers, TakeTheRestOfATreeWhereAFileIsRefused) {
+  const StockFtpServer server(GetParam());
+  offer(server, "copy/b/in the way", "content");
+  std::filesystem::permissions(server.file("copy"), std::filesystem::perms::all);
+  for (const char* name : {"tree/a", "tree/b", "tree/c"}) home_.write(name, "content");
+  const Ran up = gridftp({"put", "-r", "tree", server.url("copy")});
+  EXPECT_EQ(up.status, kReadOrWriteFailed) << up.errors;
+  EXPECT_THAT(up.errors, HasSubstr("missing: 1 of 3 files: as said above; the others are there"));
+  EXPECT_EQ(read_file(server.file("copy/a")), "content");
+  EXPECT_EQ(read_file(server.file("copy/c")), "content");
+}
+
 TEST_P(StockServers, AreQuotedWhereAFileIsMissingAndNothingIsLeftOfIt) {
   const StockFtpServer server(GetParam());
   const Ran down = gridftp({"get", server.url("no%20such"), "got"});
@@ -136,7 +161,8 @@ TEST_P(StockServers, AreQuotedWhereNobodyMayWrite) {
     const Ran up = gridftp({"put", source, url});
     EXPECT_EQ(up.status, kReadOrWriteFailed) << up.errors;
     EXPECT_THAT(up.errors, AllOf(HasSubstr("STOR"), AnyOf(HasSubstr(": 55"), HasSubstr(": 500 Command failed")),
-                                 Not(HasSubstr("attempt"))));
+                                 Not(HasSubstr("attempt"))))
+        << server.errors();
   }
 }
 

@@ -70,9 +70,9 @@ TEST_F(PurposeTest, APipeThatIsLedToAServiceOfTheSameKeyIsRefusedAndNotAByteReac
   const UdpRelay relay(port_);
   Process sender = connect_to(relay.port(), {.args = {"--send-only"}, .in = open_for_reading(file.path())});
   expect_exit(sender, kRefused);
-  expect_says(sender, "the listener is for forward (udtcat -l PORT with --to or --from)");
+  expect_says(sender, "the listener is for forward, which is dialled by udtcat HOST PORT --from PLACE");
   EXPECT_TRUE(eventually(kAtOnce, [&] {
-    return count_lines(listener, "the connector is for pipe (udtcat HOST PORT): it wants udtcat -l PORT there") == 1;
+    return count_lines(listener, "the connector is for pipe, which dials udtcat -l PORT") == 1;
   })) << listener.errors();
   EXPECT_FALSE(service.touched());
 }
@@ -145,8 +145,8 @@ TEST_P(EveryProduct, ServesNoOther) {
     if (name == GetParam()) continue;
     Process caller = udtcat(product.calls, {.key = key_});
     expect_exit(caller, name == "rsh" ? 255 : kRefused);
-    expect_says(caller, "the listener is for " + GetParam() + " (");
-    expect_says(caller, "the connector is for " + name + " (");
+    expect_says(caller, "the listener is for " + GetParam() + ", which is dialled by ");
+    expect_says(caller, "the connector is for " + name + ", which dials ");
   }
   EXPECT_FALSE(service_.touched());
   EXPECT_TRUE(listener.running()) << listener.errors();

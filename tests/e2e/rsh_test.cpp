@@ -57,6 +57,14 @@ TEST_F(RshTest, GivesTheStatusOfTheCommandWhoseReadersHaveLeft) {
   }
 }
 
+TEST_F(RshTest, FailsWhereItsOutputCannotBeWritten) {
+  for (const char* const way : {"'echo lost' >&-", "'echo lost' >/dev/full"}) {
+    const Ran ran = near("$RSH far " + std::string(way));
+    EXPECT_EQ(ran.status, kOwnFailure) << way;
+    EXPECT_THAT(ran.errors, HasSubstr("stdout")) << way;
+  }
+}
+
 TEST_F(RshTest, TellsTheFarSidesLinesFromItsOwn) {
   const Ran ran = near("$RSH --verbose --require-udp far true");
   EXPECT_THAT(ran.errors, testing::ContainsRegex("(^|\n)udtcat: connected to "));

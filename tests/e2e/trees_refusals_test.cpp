@@ -107,7 +107,7 @@ TEST_F(TreesRefusals, OfAPipesConnectorAreSaidAndTheListenerLivesOn) {
   Process receiver = receive_into("dst", {});
   Process pipe = connect();
   expect_exit(pipe, kRefused);
-  expect_says(pipe, "the listener is for trees (udtcat receive -l or send --serve): udtcat send PATH HOST PORT");
+  expect_says(pipe, "the listener is for trees, which is dialled by udtcat send or receive with HOST PORT");
   Process sender = send({"src"});
   expect_exit(sender, kSuccess);
   expect_the_rest_stands();

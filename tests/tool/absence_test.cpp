@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/addresses.hpp"
+
 namespace udtcat::tool {
 namespace {
 
@@ -13,6 +15,8 @@ const Error kSilent{Errc::cannot_reach, "reach far:9000 for 10 s", "nobody answe
 const Error kOtherKey{Errc::authentication_failed, "connect to far:9000", "the peer does not hold our key"};
 const Error kGone{Errc::peer_lost, "peer far:9000 is lost", "nothing has arrived for 40 s"};
 
+const Endpoint kAt = test::loopback(AddressFamily::ipv4, 9000);
+
 struct AbsenceTest : testing::Test {
   std::optional<std::string> fails(const Error& error) { return absence.on_failure(error, now += 1s); }
 
@@ -21,8 +25,8 @@ struct AbsenceTest : testing::Test {
 };
 
 TEST_F(AbsenceTest, EndsWithALineWhereTheFirstAttemptSucceedsAndIsNoNewsOfFurtherSessions) {
-  EXPECT_EQ(absence.end(now), "the session with far:9000 stands");
-  EXPECT_EQ(absence.end(now), std::nullopt);
+  EXPECT_EQ(absence.end(now, kAt), "the session with far:9000 at 127.0.0.1:9000 stands");
+  EXPECT_EQ(absence.end(now, kAt), std::nullopt);
   EXPECT_FALSE(absence.picture(now));
 }
 
@@ -32,18 +36,18 @@ TEST_F(AbsenceTest, IsToldOnceForEachKindOfReasonAndAtItsEnd) {
   EXPECT_EQ(fails(kOtherKey), "connect to far:9000: the peer does not hold our key; still dialling");
   EXPECT_EQ(fails(kOtherKey), std::nullopt);
   EXPECT_EQ(fails(kClosed), "reach far:9000 for 2 s: the port is closed; still dialling");
-  EXPECT_EQ(absence.end(now + 2s), "far:9000 is there after 7 s");
+  EXPECT_EQ(absence.end(now + 2s, kAt), "far:9000 at 127.0.0.1:9000 is there after 7 s");
   absence.begin(kGone, now);
-  EXPECT_EQ(absence.end(now + 12s), "far:9000 is back after 12 s");
+  EXPECT_EQ(absence.end(now + 12s, kAt), "far:9000 at 127.0.0.1:9000 is back after 12 s");
 }
 
 TEST_F(AbsenceTest, OfASilentPeerCountsFromARefusal) {
-  std::ignore = absence.end(now);
+  std::ignore = absence.end(now, kAt);
   EXPECT_EQ(fails(kSilent), std::nullopt) << "a session may go on";
   EXPECT_FALSE(absence.picture(now));
   EXPECT_NE(fails(kOtherKey), std::nullopt);
   absence.begin(kGone, now += 5s);
-  EXPECT_EQ(absence.end(now), "far:9000 is back after 5 s");
+  EXPECT_EQ(absence.end(now, kAt), "far:9000 at 127.0.0.1:9000 is back after 5 s");
 }
 
 TEST_F(AbsenceTest, HasAPictureWithTheLatestReason) {

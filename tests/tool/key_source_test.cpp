@@ -236,7 +236,7 @@ TEST_F(FindPairCredentials, SaysThatThePeersFileLacksTheNameForWhichASharedKeyIs
   const std::string file = user_.write("key", kKeyText);
   know("example.net");
   options_.session.expected_peer = "dbhost";
-  const std::string unlisted = user_.place("peers") + " has no line dbhost: so the shared key of ";
+  const std::string unlisted = user_.place("peers") + " has no line dbhost, so the shared key of ";
   EXPECT_THAT(find()->doubt,
               AllOf(HasSubstr(unlisted + file), HasSubstr("dbhost PUBLIC-KEY"), Not(HasSubstr("--trust-first"))));
   EXPECT_THAT(find(core::SecretText(kKeyText))->doubt, HasSubstr(unlisted + "$"));
@@ -255,7 +255,7 @@ TEST_F(FindPairCredentials, SaysOfAPublicKeyThatItIsOne) {
     std::filesystem::permissions(*options_.key_file, std::filesystem::perms(mode));
     const auto found = find();
     ASSERT_FALSE(found);
-    EXPECT_THAT(found.error().message(), AllOf(HasSubstr("identity.pub"), HasSubstr("it is a public key")));
+    EXPECT_THAT(found.error().message(), AllOf(HasSubstr("identity.pub"), HasSubstr("it holds a public key")));
   }
 }
 

@@ -114,6 +114,7 @@ TEST(PeersList, TakesPastedLinesWithOneCommentOnceANameStandsBeforeEach) {
   const std::string one = kAliceKey + " root@host\n";
   const std::string other = kBobKey + " root@host\n";
   EXPECT_THAT(list_error(one + other), HasSubstr("in front of this key, NAME " + kBobKey));
+  EXPECT_THAT(list_error(one + one), HasSubstr("it says what line 1 says: take one of the two out"));
   const auto list = list_of("alice " + one + "bob " + other);
   EXPECT_EQ(list.find("bob")->key, PublicKey::parse(kBobKey));
 }

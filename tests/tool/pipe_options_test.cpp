@@ -58,7 +58,7 @@ TEST(Options, NameTheNearestWhereOneIsUnknown) {
   EXPECT_THAT(complaint("9000"), HasSubstr("a host is missing, as in udtcat HOST 9000; udtcat -l 9000 waits"));
   EXPECT_THAT(complaint("keygen /tmp/x"),
               HasSubstr("udtcat keygen > /tmp/x); a key pair is made by udtcat keygen --pair /tmp/x"));
-  EXPECT_THAT(complaint("recieve -l 9000"), HasSubstr("-l \"recieve 9000\": needs one argument"));
+  EXPECT_THAT(complaint("recieve -l 9000"), HasSubstr("-l \"recieve 9000\": takes one [ADDR:]PORT"));
   EXPECT_THAT(complaint("send file"), HasSubstr("arguments \"send file\": allowed: HOST PORT"));
 }
 
@@ -330,7 +330,7 @@ const std::vector<Refusal> kRefusals{
     {"h", "arguments \"h\"", "HOST PORT"},
     {"h 1 2", "arguments \"h 1 2\"", "HOST PORT"},
     {"-l", "-l", "[ADDR:]PORT"},
-    {"-l ::1 9000", "-l \"::1 9000\"", "one argument"},
+    {"-l ::1 9000", "-l \"::1 9000\"", "takes one"},
     {"h 1 --colour", "option \"--colour\"", "udtcat --help"},
     {"h 1 --lanes", "option --lanes", "needs a value"},
     {"h 1 --key-file --verbose", "option --key-file", "needs a value"},

@@ -62,7 +62,7 @@ TEST_F(SessionRunDeathTest, NamesThePeerThatIsLost) {
 TEST_F(SessionRunDeathTest, SaysHowToGoOnAfterACutOfWhatHadBegun) {
   const auto lose = [&](bool has_begun, const Error& why) {
     options_.progress = false;
-    SessionRun run(options_, console_, {.after_cut = kSameCommand});
+    SessionRun run(options_, console_, {.says_moved_when_cut = true, .how_to_go_on = kSameCommand});
     if (has_begun) run.watch_peer(peer);
     run.finish(why);
     ::_exit(to_int(run.run()));
@@ -73,10 +73,21 @@ TEST_F(SessionRunDeathTest, SaysHowToGoOnAfterACutOfWhatHadBegun) {
   EXPECT_EXIT(lose(true, {Errc::local_write_failed, "write", "full"}), ExitedWithCode(7), "^udtcat: write: full\n$");
 }
 
+TEST_F(SessionRunDeathTest, SaysNothingOfGoingOnWhereNothingHasMoved) {
+  const auto lose = [&] {
+    options_.progress = false;
+    SessionRun run(options_, console_, {.says_moved_when_cut = true, .how_to_go_on = kSameCommand});
+    run.watch([] { return ConnectionStats(); });
+    run.finish(kLost);
+    ::_exit(to_int(run.run()));
+  };
+  EXPECT_EXIT(lose(), ExitedWithCode(5), "^udtcat: hear from the peer: silence\n$");
+}
+
 TEST_F(SessionRunDeathTest, SaysWhatItHasMovedWhereASignalEndsIt) {
   const auto stopped = [&] {
     options_.progress = false;
-    SessionRun run(options_, console_, {.after_cut = ""});
+    SessionRun run(options_, console_, {.says_moved_when_cut = true});
     run.watch_peer(peer);
     ::kill(::getpid(), SIGTERM);
     ::_exit(to_int(run.run()));

@@ -26,9 +26,8 @@ std::string text(const Verdict& verdict, const Evidence& evidence = some_evidenc
 TEST(WhyText, SaysWhatIsNotKnown) {
   EXPECT_EQ(text({}, {}), "what limits is not known: nobody has measured it");
   EXPECT_EQ(text({}, {.here = {.elapsed = 1s}}), "what limits is not known: nothing moved");
-  EXPECT_EQ(
-      text({}, {.here = {.elapsed = 1s, .bytes_sent = 1}}),
-      "what limits is not known: it was too short to tell, which takes 2 s; udtcat bench HOST measures for longer");
+  EXPECT_EQ(text({}, {.here = {.elapsed = 1s, .bytes_sent = 1}}),
+            "what limits is not known: the run was shorter than 2 s; udtcat bench HOST measures longer");
   EXPECT_EQ(text({}), "what limits is not known: no one thing has held it for most of the time");
 }
 
@@ -110,10 +109,9 @@ TEST(WhyText, OfLossSaysWhatNoQueueLost) {
               AllOf(HasSubstr("11.6 MB/s moved"), HasSubstr("4.1 % of the packets"), HasSubstr("TCP")));
   EXPECT_EQ(text({.limit = Limit::loss, .lost = 0.12, .queued_lost = 0.02}),
             "limited by loss on the path: 10.0 % of the packets without a queue, however fast they are sent");
-  EXPECT_EQ(
-      text({.waited = 0.6, .lost = 0.4}),
-      "what limits is not known: a thread that moves packets waited for a core 60 % of the time: a host with fewer "
-      "other programs, or a higher limit of the system for this one, would help");
+  EXPECT_EQ(text({.waited = 0.6, .lost = 0.4}),
+            "what limits is not known: a thread that moves packets waited for a core 60 % of the time: fewer other "
+            "programs on its host, or a higher limit of the system on udtcat's, would help");
   const BitRate found = BitRate::from_bits_per_second(1'000'000);
   EXPECT_EQ(text({.lost = 0.4, .path_rate = found}),
             "what limits is not known: 40 % of the packets are lost without a queue, by chance or by a limit on UDP; "

@@ -28,20 +28,6 @@ TEST(TransferClaims, OfAnotherNameAreLeftAlone) {
   EXPECT_FALSE(other.is_cut()) << "it had ended before";
 }
 
-TEST(TransferClaims, GoOnWhereTheSameWasCut) {
-  boost::asio::io_context io;
-  TransferClaims claims;
-  Wire wire(io);
-  {
-    auto cut = claims.claim("job", "", claimant(wire));
-    EXPECT_FALSE(cut.goes_on());
-    cut.note_cut();
-  }
-  EXPECT_FALSE(claims.claim("other", "", claimant(wire)).goes_on());
-  EXPECT_TRUE(claims.claim("job", "", claimant(wire)).goes_on());
-  EXPECT_FALSE(claims.claim("job", "", claimant(wire)).goes_on()) << "that one was whole";
-}
-
 TEST(TransferClaims, EndTheirEarlierTransferAndWaitUntilItIsGone) {
   boost::asio::io_context io;
   TransferClaims claims;

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -67,6 +69,19 @@ MarkerHandler ignore_markers() {
 
 bool is_final(const Error& error) {
   return error.code == Errc::stream_refused && (error.cause.starts_with("55") || is_about_the_file(error.cause));
+}
+
+bool MissedFiles::take(const Error& error) {
+  constexpr std::size_t kMostTold = 100;  // guess: as many as a person reads
+  if (!is_final(error) && error.code != Errc::local_read_failed) return false;
+  if (count_++ == 0) first_ = error.code;
+  if (count_ <= kMostTold) core::log().error("{}", core::printable(error.message(), kMaxMessageBytes));
+  return true;
+}
+
+Status MissedFiles::check(std::size_t all, std::string_view nouns) const {
+  if (count_ == 0) return {};
+  return fail(first_, fmt::format("missing: {} of {} {}", count_, all, nouns), "as said above; the others are there");
 }
 
 bool may_not_reach_us(const Error& error) {

@@ -49,7 +49,22 @@ inline constexpr const char* kSentSuffix = ".sent";
 [[nodiscard]] Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
                                         std::function<Task<Status>()> attempt);
 
-/// Transfers files one after the other; those of one server share its control connection.
+/// Files or directories that were refused, or could not be read, while the others of the same transfer went on.
+/// Threads: unsynchronised.
+class MissedFiles {
+ public:
+  /// Whether the transfer goes on behind this error of one of them: then it has been said.
+  [[nodiscard]] bool take(const Error& error);
+  /// all   that there are, "files" or "directories".  errors: with the code of the first: how many are missing
+  [[nodiscard]] Status check(std::size_t all, std::string_view nouns) const;
+
+ private:
+  std::size_t count_ = 0;
+  Errc first_{};
+};
+
+/// Transfers files one after the other; those of one server share its control connection. A file that the server
+/// refuses, or that cannot be read here, holds up none of the others.
 /// FileTransfer   Download or Upload: one file, by attempt(), and conclude() with the last attempt's outcome
 /// server   where we are logged in already; none: nowhere
 template <typename FileTransfer>
@@ -57,8 +72,10 @@ template <typename FileTransfer>
                                         TransferOptions options, SharedProgress progress,
                                         std::unique_ptr<RemoteServer> server = nullptr) {
   const auto placed = std::make_shared<files::PlacedFiles>();
+  MissedFiles missed;
   for (TransferJob& job : jobs) {
     const FtpUrl url = job.remote;
+    const bool is_alone = jobs.size() == 1 || job.pipe != nullptr;
     job.placed = placed;
     FileTransfer file(io, std::move(job), options, progress);
     const auto attempt = [&]() -> Task<Status> {
@@ -68,10 +85,11 @@ template <typename FileTransfer>
       co_return status;
     };
     auto status = co_await with_retries(io, options, progress, attempt);
-    UDTCAT_CO_CHECK(co_await file.conclude(std::move(status)));
+    auto concluded = co_await file.conclude(std::move(status));
+    if (!concluded && (is_alone || !missed.take(concluded.error()))) co_return concluded;
   }
   if (server) co_await server->quit();
-  co_return Status{};
+  co_return missed.check(jobs.size(), "files");
 }
 
 /// As transfer_all(): gets.

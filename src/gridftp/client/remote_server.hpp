@@ -125,8 +125,9 @@ class RemoteServer {
   [[nodiscard]] Task<Status> agree_on_data();
   [[nodiscard]] Task<Status> agree_on_stack();
 
-  /// untried ── MODE E, and what it runs over ──► on ◄── MODE E, MODE S ──► off
-  ///     └── refused: the server has none ──► absent     └── kMaxModeEFailures in a row, untried too ──► given_up
+  /// untried ── accepted ──► on ◄── MODE E ── MODE S ──► off
+  ///    ├── refused for good ──► absent
+  ///    └── or from off: failed for good, or kMaxModeEFailures times in a row ──► given_up
   enum class ModeE { untried, on, off, given_up, absent };
 
   boost::asio::io_context& io_;

@@ -75,6 +75,7 @@ bool is_same_path(std::string_view said, std::string_view path) {
 }
 
 Task<Status> prove_stored(RemoteServer& server, StoredFile stored, std::string doing) {
+  // Not one co_await of a conditional expression: GCC 12 gets that wrong.
   const bool is_plain = std::ranges::none_of(stored.path, is_beyond_ascii);
   std::optional<std::uint64_t> size;
   if (is_plain) {

@@ -113,13 +113,15 @@ struct PassedOver {
   NotCarried links;
   NotCarried special;
   std::size_t unsayable = 0;  // names with a line end or 0xFF
+  MissedFiles directories;    // that could not be listed
 
   void warn() const {
     links.warn("symbolic link");
     special.warn("special file");
   }
   /// errors: Errc::stream_refused where names could not be carried: all else has been.
-  [[nodiscard]] Status check(const std::string& doing) const {
+  [[nodiscard]] Status check(const std::string& doing, std::size_t all_directories) const {
+    UDTCAT_CHECK(directories.check(all_directories, "directories"));
     if (unsayable == 0) return {};
     return fail(Errc::stream_refused, doing,
                 fmt::format("{} with a line end or a byte 0xFF, which FTP cannot carry; all else is there",
@@ -157,6 +159,10 @@ class Walk {
     if (++passed_over_.unsayable <= kMostNamed)
       core::log().warn("{} is passed over: FTP has no way to say a line end or a byte 0xFF",
                        core::printable(joined(directory, name), core::kShownBytes));
+  }
+  /// Whether a walk goes on without a directory that cannot be listed: all of it stays behind.
+  [[nodiscard]] bool leave(const std::string& directory, const Error& why) {
+    return !directory.empty() && passed_over_.directories.take(why);
   }
   /// The server has left out so many.
   void leave(const std::string& directory, std::size_t names) {
@@ -218,11 +224,12 @@ Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root) {
   std::size_t entries = 0;
   while (const auto directory = walk.next()) {
     UDTCAT_CO_CHECK(check_bounds(*directory, entries));
-    UDTCAT_CO_TRY(const auto listed,
-                  co_await list(server, url_below(root, *directory).path + (directory->empty() ? "" : "/")));
-    entries += listed.entries.size();
-    walk.leave(*directory, listed.left_out);
-    for (const ListedEntry& entry : listed.entries) {
+    const auto listed = co_await list(server, url_below(root, *directory).path + (directory->empty() ? "" : "/"));
+    if (!listed && walk.leave(*directory, listed.error())) continue;
+    if (!listed) co_return tl::unexpected(listed.error());
+    entries += listed->entries.size();
+    walk.leave(*directory, listed->left_out);
+    for (const ListedEntry& entry : listed->entries) {
       if (entry.kind == ListedEntry::Kind::unsayable)
         walk.leave(*directory, entry.name);
       else
@@ -270,9 +277,10 @@ Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string
   if (!tree) co_return tl::unexpected(std::move(tree.error()));
   auto jobs = jobs_of(walk, from, std::move(*tree));
   const PassedOver passed_over = walk.passed_over();
+  const std::size_t directories = walk.directories().size();
   walk = Walk();
   UDTCAT_CO_CHECK(co_await download_all(io, std::move(jobs), options, progress, std::move(server)));
-  co_return passed_over.check("get all of " + from.to_string());
+  co_return passed_over.check("get all of " + from.to_string(), directories);
 }
 
 // ---- put -r ---------------------------------------------------------------------------------------------------------
@@ -281,8 +289,10 @@ Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string
 Result<Walk> walk_disk(const files::FileTree& tree) {
   Walk walk;
   while (const auto directory = walk.next()) {
-    UDTCAT_TRY(const auto entries, tree.list(*directory));
-    for (const files::FileTree::Entry& entry : entries) {
+    const auto entries = tree.list(*directory);
+    if (!entries && walk.leave(*directory, entries.error())) continue;
+    if (!entries) return tl::unexpected(entries.error());
+    for (const files::FileTree::Entry& entry : *entries) {
       const std::string path = joined(*directory, entry.name);
       const bool moves =
           entry.kind == files::FileTree::Entry::Kind::file || entry.kind == files::FileTree::Entry::Kind::directory;
@@ -334,7 +344,8 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
   };
   UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
   UDTCAT_CO_CHECK(co_await upload_all(io, jobs_of(walk, into, std::move(*tree)), options, progress, std::move(server)));
-  co_return walk.passed_over().check("put all of " + core::printable(from, core::kShownBytes));
+  co_return walk.passed_over().check("put all of " + core::printable(from, core::kShownBytes),
+                                     walk.directories().size());
 }
 
 }  // namespace

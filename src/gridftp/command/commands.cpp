@@ -113,7 +113,7 @@ Status start_transfer(boost::asio::io_context& io, const ClientOptions& options,
 }
 
 ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found, Console& console) {
-  tool::SessionRun run(options, console, {.after_cut = tool::kSameCommand});
+  tool::SessionRun run(options, console, {.says_moved_when_cut = true, .how_to_go_on = tool::kSameCommand});
   auto transfer = options.transfer;
   if (found.credentials) transfer.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
   warn_of_transfer(options, transfer.data, console);
@@ -196,8 +196,9 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
     return run.fail_to_start(std::move(listening.error()));
   for (const Endpoint& local : server.local_endpoints())
     if (options.verbosity >= 0)
-      console.line(fmt::format("udtcat: serving {} at {}://{}/ {}", options.root, sealed ? "udtcat" : "ftp",
-                               tool::advertised_place(local), audience_of(options)));
+      console.line(fmt::format(
+          "udtcat: serving {} at {}://{}/{} {}", options.root, sealed ? "udtcat" : "ftp", tool::advertised_place(local),
+          local.is_wildcard() ? ", and all other addresses of this host," : "", audience_of(options)));
   run.watch([&server, watch] { return figures_of(server, *watch); });
   run.show([&server, watch, sealed](tool::ProcessPicture& picture) {
     picture.all = figures_of(server, *watch);
@@ -338,7 +339,8 @@ Result<std::unique_ptr<tool::Job>> parse_no_verb(const tool::Words& arguments) {
   if (first == "-h" || first == "--help") return nullptr;
   constexpr const char* kVerbs = "; they are get, put, copy, serve and gateway";
   if (first.empty() || first.front() == '-')
-    return tool::misplaced("gridftp", std::string("a verb is missing") + kVerbs);
+    return tool::misplaced("gridftp",
+                           (first.empty() ? "a verb is missing" : "a verb comes first") + std::string(kVerbs));
   return tool::misplaced("gridftp \"" + first + "\"", std::string("there is no such verb") + kVerbs);
 }
 

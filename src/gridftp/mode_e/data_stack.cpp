@@ -44,13 +44,29 @@ class TcpDataListener final : public DataListener {
   bridge::TcpAcceptor acceptor_;
 };
 
+/// The host that answered last is likely to answer again: of several it goes first.
+class LastAnswered {
+ public:
+  [[nodiscard]] std::vector<Endpoint> first_of(std::vector<Endpoint> hosts) const {
+    const auto last = std::ranges::find(hosts, host_, [](const Endpoint& each) { return each.with_port(0); });
+    if (last != hosts.end()) std::rotate(hosts.begin(), last, last + 1);
+    return hosts;
+  }
+  void note(const Endpoint& answered) { host_ = answered.with_port(0); }
+
+ private:
+  Endpoint host_;
+};
+
 class TcpStack final : public DataStack {
  public:
   TcpStack(boost::asio::io_context& io, std::chrono::milliseconds patience) : io_(io), patience_(patience) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
     const std::string doing = "connect to tcp " + to.front().to_string() + " for data";
-    UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io_, std::move(to), patience_, doing));
+    UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io_, answered_.first_of(std::move(to)), patience_, doing));
+    boost::system::error_code gone;  // then the first read says so
+    answered_.note(bridge::from_asio(socket.remote_endpoint(gone)));
     co_return std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
   }
 
@@ -64,6 +80,7 @@ class TcpStack final : public DataStack {
  private:
   boost::asio::io_context& io_;
   const std::chrono::milliseconds patience_;
+  LastAnswered answered_;
 };
 
 // ---- UDT4 -----------------------------------------------------------------------------------------------------------
@@ -104,11 +121,12 @@ class UdtStack final : public DataStack {
   Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
     DialRequest request;
     request.peer_name = to.front().to_string();
-    request.addresses = std::move(to);
+    request.addresses = answered_.first_of(std::move(to));
     request.timeout = patience_;
     request.transport = transport_;
     const auto begin = [&](auto handler) { return dial_plain(io_, std::move(request), std::move(handler)); };
     UDTCAT_CO_TRY(auto pipe, co_await await_dial<PlainPipe>(io_, begin));
+    answered_.note(pipe->peer());
     co_return stream_over(io_, std::move(pipe), watch_);
   }
 
@@ -129,6 +147,7 @@ class UdtStack final : public DataStack {
   const TransportOptions transport_;
   const std::chrono::milliseconds patience_;
   const std::shared_ptr<DataWatch> watch_;
+  LastAnswered answered_;
 };
 
 }  // namespace

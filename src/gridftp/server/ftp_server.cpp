@@ -22,10 +22,21 @@ namespace udtcat::gridftp {
 
 using boost::asio::ip::tcp;
 
+namespace {
+
+constexpr std::size_t kMostChangesAtOnce = 64;  // guess: of a person at work each is told
+
+void warn(const Endpoint& /*of whom*/, const Error& error) { core::log().warn("{}", error.message()); }
+
+}  // namespace
+
 FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions options)
     : io_(io),
-      service_(new Service{std::move(root), std::move(options)}),
-      trouble_(io, [](const Endpoint&, const Error& error) { core::log().warn("{}", error.message()); }) {}
+      service_(new Service{.root = std::move(root),
+                           .options = std::move(options),
+                           .changes = std::make_shared<bridge::TroubleReporter>(
+                               io, warn, [](const Error& change) { return change.what; }, kMostChangesAtOnce)}),
+      trouble_(io, warn) {}
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
   UDTCAT_TRY(ports_, bridge::TcpPorts::bind(io_, locals, bridge::SocketEnd::always));

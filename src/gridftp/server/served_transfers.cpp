@@ -296,8 +296,8 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
 }
 
 void ServedTransfers::note_change(const std::string& change) const {
-  if (is_stranger_) return core::log().warn("{} has {}", client_name_, change);
-  core::log().info("{} has {}", client_name_, change);
+  if (is_stranger_) return service_->changes->report({}, {Errc::stream_refused, client_name_, change});
+  core::log().info("{}: {}", client_name_, change);
 }
 
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {

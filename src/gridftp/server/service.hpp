@@ -16,6 +16,7 @@
 #include "files/placed_files.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/server/served_root.hpp"
+#include "lib/bridge/trouble.hpp"
 #include "lib/core/prefix.hpp"
 
 namespace udtcat::gridftp {
@@ -77,7 +78,8 @@ struct Service {
   const ServedRoot root;
   const ServeOptions options;
   DataSlots data_slots{options.most_data_connections};
-  std::size_t checksums = 0;  // under way
+  const std::shared_ptr<bridge::TroubleReporter> changes;  // by clients without a key, one kind for each host
+  std::size_t checksums = 0;                               // under way
   const std::shared_ptr<std::atomic<std::int64_t>> placed_bytes_left =
       std::make_shared<std::atomic<std::int64_t>>(files::PlacedFiles::kMaxBytes);
 };

@@ -40,6 +40,7 @@ using boost::asio::ip::tcp;
 /// Attempts under way at a time, to one service.
 constexpr std::size_t kMaxAttempts = 256;                    // guess: below every service's backlog
 constexpr std::size_t kMaxAttemptsOfConnection = 64;         // guess: a connection leaves most of them to others
+constexpr std::size_t kMostNamesAtOnce = 4;                  // guess: refused, told before they are counted
 constexpr auto kConnectPatience = std::chrono::seconds(10);  // guess: a service that is up answers in a round trip
 
 /// Once this is gone, streams that wait for a service, and those that come, stay unanswered: close the connections
@@ -49,7 +50,11 @@ class SocketServices final : public Services {
  public:
   SocketServices(boost::asio::io_context& io, std::vector<Service> services, AddressFamily family,
                  TroubleHandler on_trouble)
-      : io_(io), trouble_(io, std::move(on_trouble)), names_(io, family) {
+      : io_(io),
+        trouble_(io, on_trouble),
+        refused_names_(
+            io, on_trouble, [](const Error&) { return std::string(); }, kMostNamesAtOnce),
+        names_(io, family) {
     for (Service& service : services) queues_.emplace_back(std::move(service));
     for (const Queue& queue : queues_) try_name(queue.service);
   }
@@ -94,11 +99,13 @@ class SocketServices final : public Services {
   void answer(const std::shared_ptr<Served>& served, StreamId id, const Service& service, const std::string& failure,
               StreamSocket socket);
   [[nodiscard]] std::string offered_to(const Served& served) const;
+  void refuse_name(Served& served, StreamId id, const std::string& name);
   void refuse(Served& served, StreamId id, const Error& why);
   void on_stream_ended(const Endpoint& peer, StreamId id, const StreamOutcome& outcome);
 
   boost::asio::io_context& io_;
   TroubleReporter trouble_;
+  TroubleReporter refused_names_;  // all of one kind: a peer may make up any number
   net::Names names_;
   std::list<Queue> queues_;  // of each service
   std::uint64_t connections_served_ = 0;
@@ -127,11 +134,7 @@ void SocketServices::take(const std::shared_ptr<Served>& served, StreamId id) {
   const auto name = served->connection.service_of(id);
   if (!name) return;  // given up within the turn of the event loop in which it came
   const auto queue = std::ranges::find(queues_, *name, [](const Queue& each) { return each.service.name; });
-  const std::string tried = name->empty() ? "reach a service without a name" : "reach the service " + *name;
-  if (queue == queues_.end())
-    return refuse(*served, id, {Errc::stream_refused, tried, "there is none here" + offered_to(*served)});
-  if (!served->may_reach(*name))
-    return refuse(*served, id, {Errc::stream_refused, tried, "this peer may not" + offered_to(*served)});
+  if (queue == queues_.end() || !served->may_reach(*name)) return refuse_name(*served, id, *name);
   arrivals_.try_emplace({served->number, id}, served, *queue);
   queue->turns.add(served->number, id);
   connect_next(*queue);
@@ -209,19 +212,35 @@ void SocketServices::answer(const std::shared_ptr<Served>& served, StreamId id, 
                                    }));
 }
 
-/// The names that a peer may ask for in place of his own; of the others he learns nothing.
+/// The services that a peer may ask for instead; of the others he learns nothing. Both ends say it: never "here".
 std::string SocketServices::offered_to(const Served& served) const {
-  constexpr std::size_t kMostNames = 4;  // spec: docs/spec/stream.md §2: as many as a RESET has room for
+  constexpr std::size_t kMostNames = 3;  // spec: docs/spec/stream.md §2: a RESET holds three of the longest
   std::vector<std::string> names;
-  for (const Queue& queue : queues_)
-    if (served.may_reach(queue.service.name)) names.push_back(queue.service.name);
-  if (names.empty()) return {};
-  if (names.front().empty()) return "; the one here has no name, as in --from PORT";
-  std::string text = fmt::format(
-      "; there is {}",
-      fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNames)), ", "));
-  if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
-  return text + ", as in --from PORT=" + names.front();
+  bool has_unnamed = false;
+  for (const Queue& queue : queues_) {
+    const std::string& name = queue.service.name;
+    if (!served.may_reach(name)) continue;
+    if (name.empty())
+      has_unnamed = true;
+    else
+      names.push_back(name);
+  }
+  if (names.empty()) return has_unnamed ? "; offered: one without a name, by --from PORT" : "";
+  const std::string first = names.front();
+  const std::size_t untold = names.size() - std::min(names.size(), kMostNames);
+  names.resize(names.size() - untold);
+  if (untold > 0) names.push_back(fmt::format("{} more", untold));
+  return fmt::format("; offered: {}, as in --from PORT={}", fmt::join(names, ", "), first);
+}
+
+/// A name that the peer may not use is told from one that is not there to the operator only.
+void SocketServices::refuse_name(Served& served, StreamId id, const std::string& name) {
+  const std::string tried = name.empty() ? "reach the service without a name" : "reach the service " + name;
+  const Error why{Errc::stream_refused, tried, "no such service" + offered_to(served)};
+  served.connection.refuse_stream(id, why);
+  const bool is_there =
+      std::ranges::find(queues_, name, [](const Queue& each) { return each.service.name; }) != queues_.end();
+  refused_names_.report(served.peer, is_there ? Error{why.code, tried, "this peer may not"} : why);
 }
 
 void SocketServices::refuse(Served& served, StreamId id, const Error& why) {

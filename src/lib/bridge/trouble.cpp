@@ -38,8 +38,8 @@ std::optional<TroubleDigest::Line> TroubleDigest::add(const Endpoint& where, con
   if (known != kinds_.end()) {
     if (known->counted > 0 || now - known->told_at < kTroubleInterval) {
       known->latest = {where, error};
-      if (known->counted == 0 && known->at_once < at_once_) {
-        ++known->at_once;
+      if (known->counted == 0 && known->told_at_once < most_at_once_) {
+        ++known->told_at_once;
         return Line{where, error};
       }
       ++known->counted;
@@ -76,8 +76,8 @@ void TroubleDigest::make_room(TimePoint now) {
 }
 
 TroubleReporter::TroubleReporter(boost::asio::io_context& io, Handler handler, TroubleDigest::KindOf kind_of,
-                                 std::size_t at_once)
-    : digest_(std::move(kind_of), at_once), handler_(std::move(handler)), timer_(io) {}
+                                 std::size_t most_at_once)
+    : digest_(std::move(kind_of), most_at_once), handler_(std::move(handler)), timer_(io) {}
 
 void TroubleReporter::report(const Endpoint& where, const Error& error) {
   const std::optional<TroubleDigest::Line> line = digest_.add(where, error, Clock::now());

@@ -38,9 +38,9 @@ class TroubleDigest {
     Error error;
   };
 
-  /// at_once   of each kind, in an interval
-  explicit TroubleDigest(KindOf kind_of = &Error::message, std::size_t at_once = 1)
-      : kind_of_(std::move(kind_of)), at_once_(at_once) {}
+  /// most_at_once   lines of each kind that are told before they are counted
+  explicit TroubleDigest(KindOf kind_of = &Error::message, std::size_t most_at_once = 1)
+      : kind_of_(std::move(kind_of)), most_at_once_(most_at_once) {}
 
   /// returns  the line to write now; none if the error was counted for later
   [[nodiscard]] std::optional<Line> add(const Endpoint& where, const Error& error, TimePoint now);
@@ -54,14 +54,14 @@ class TroubleDigest {
     Line latest;
     std::string name;
     TimePoint told_at;
-    std::size_t at_once = 1;  // told
+    std::size_t told_at_once = 1;
     std::size_t counted = 0;  // since told_at
   };
 
   void make_room(TimePoint now);
 
   const KindOf kind_of_;
-  const std::size_t at_once_;
+  const std::size_t most_at_once_;
   std::vector<Kind> kinds_;  // by told_at, oldest first
 };
 
@@ -73,7 +73,7 @@ class TroubleReporter {
   using Handler = std::function<void(const Endpoint& where, const Error& error)>;
 
   TroubleReporter(boost::asio::io_context& io, Handler handler, TroubleDigest::KindOf kind_of = &Error::message,
-                  std::size_t at_once = 1);
+                  std::size_t most_at_once = 1);
   void report(const Endpoint& where, const Error& error);
 
  private:

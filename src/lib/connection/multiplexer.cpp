@@ -59,7 +59,7 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
       io_(io),
       peer_(session->peer()),
       most_peer_streams_(options.one_stream ? 1 : options.streams),
-      services_(options.services),
+      has_services_(!options.services.empty()),
       budget_(window_budget_bytes(*session),
               options.one_stream ? WindowBudget::Streams::one : WindowBudget::Streams::many),
       session_(std::move(session)),
@@ -345,12 +345,9 @@ std::optional<std::string> Multiplexer::unwelcome(const std::string& service) co
   if (!on_stream_) return "this end takes no streams";
   if (retired_.size() >= kMaxEndedStreams) return "too many have ended just now";
   if (streams_.size() - own_streams_ >= most_peer_streams_) return "too many are open";
-  // The services of a forward refuse by themselves: they know which names this peer may use, and tell the operator.
-  if (!services_.empty() && session_->agreed().purpose == Purpose::forward) return std::nullopt;
-  const bool known = services_.empty() ? service.empty() : std::ranges::find(services_, service) != services_.end();
-  if (known) return std::nullopt;
-  return service.empty() ? "the end that was asked has only services with a name, and none was given"
-                         : "the end that was asked has no service " + service;
+  // An end with services refuses by itself: it knows which of them this peer may use.
+  if (has_services_ || service.empty()) return std::nullopt;
+  return "the end that was asked has no service with a name";
 }
 
 Status Multiplexer::on_open(StreamId id, std::string service) {

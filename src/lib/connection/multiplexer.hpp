@@ -167,7 +167,7 @@ class Multiplexer final : public Connection, private StreamHost {
   const Endpoint peer_;
   State state_ = State::open;
   const std::size_t most_peer_streams_;
-  const std::vector<std::string> services_;  // that the peer may ask for; none: what has no name
+  const bool has_services_;  // a stream may ask for one by its name
 
   WindowBudget budget_;
   std::unique_ptr<session::Session> session_;

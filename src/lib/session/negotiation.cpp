@@ -51,13 +51,13 @@ struct PurposeCommands {
 };
 constexpr std::array kCommands{
     PurposeCommands{Purpose::pipe, "udtcat -l PORT", "udtcat HOST PORT"},
-    PurposeCommands{Purpose::forward, "udtcat -l PORT with --to or --from", "udtcat HOST PORT --from or --to"},
+    PurposeCommands{Purpose::forward, "udtcat -l PORT --to PLACE", "udtcat HOST PORT --from PLACE"},
     PurposeCommands{Purpose::rsh, "udtcat rsh-daemon", "udtcat rsh --daemon HOST COMMAND"},
-    PurposeCommands{Purpose::gridftp, "udtcat gridftp serve", "udtcat gridftp get or put"},
+    PurposeCommands{Purpose::gridftp, "udtcat gridftp serve", "udtcat gridftp get, put or copy"},
     PurposeCommands{Purpose::gateway, "udtcat gridftp gateway -l", "udtcat gridftp gateway HOST PORT"},
     PurposeCommands{Purpose::driver, "a GridFTP server's data port", "a GridFTP client's data connection"},
     PurposeCommands{Purpose::bench, "udtcat -l PORT", "udtcat bench HOST PORT"},
-    PurposeCommands{Purpose::trees, "udtcat receive -l or send --serve", "udtcat send PATH HOST PORT or receive"},
+    PurposeCommands{Purpose::trees, "udtcat receive -l or send --serve", "udtcat send or receive with HOST PORT"},
 };
 
 /// The commands of a purpose that this version knows; null: of another.
@@ -75,11 +75,9 @@ std::string purpose_text(Purpose purpose) {
 /// Said to both ends, which is why each is called by its part.
 std::string purpose_refusal(Purpose listener, Purpose connector) {
   std::string text = "the listener is for " + purpose_text(listener);
-  if (const auto* stands = commands_of(listener))
-    text += fmt::format(" ({}): {} dials it", stands->listens, stands->dials);
+  if (const auto* stands = commands_of(listener)) text += fmt::format(", which is dialled by {}", stands->dials);
   text += "; the connector is for " + purpose_text(connector);
-  if (const auto* goes = commands_of(connector))
-    text += fmt::format(" ({}): it wants {} there", goes->dials, goes->listens);
+  if (const auto* goes = commands_of(connector)) text += fmt::format(", which dials {}", goes->listens);
   return text;
 }
 

@@ -195,8 +195,8 @@ std::string why_refused(const PeerCheck& check, int reason) {
 /// The text for people; empty: nothing is known beyond the code.
 std::string cause_of(int reason, Role role, const PeerCheck* check) {
   if (check == nullptr && reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
-    return "the listener has a key pair, this end a shared key; both ends need the same kind: a line for the "
-           "listener in the peers file here, or --peer PUBLIC-KEY, uses this end's key pair";
+    return "the listener has a key pair, this end a shared key; both ends need the same kind: with --peer "
+           "PUBLIC-KEY, or a line for the listener in its peers file, this end uses its key pair";
   if (check == nullptr && reason == SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM)
     return "the connector shows no shared key; it may have a key pair, and both ends need the same kind: --peers FILE "
            "uses this end's key pair";

@@ -60,7 +60,8 @@ class TreeJob final : public tool::Job {
   [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
     // A listener for many ends with none of them.
     const bool is_one = options_.way != Way::listen || options_.once;
-    SessionRun run(options_, context.console, {.after_cut = is_one ? tool::kSameCommand : nullptr});
+    SessionRun run(options_, context.console,
+                   {.says_moved_when_cut = is_one, .how_to_go_on = is_one ? tool::kSameCommand : nullptr});
     tool::allow_descriptors(kDescriptors);
     if (options_.way == Way::listen) {
       TreeListener listener(run, options_);

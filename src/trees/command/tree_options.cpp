@@ -162,7 +162,7 @@ Status check_places(const CommandLine& line, TreeOptions& options) {
   if (line.has("--connect-timeout") && options.listens)
     return misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
   if (line.has("--why") && by_ssh)
-    return misplaced("--why", fmt::format("allowed with a PORT only; what limits the path by ssh says udtcat bench {}",
+    return misplaced("--why", fmt::format("needs HOST PORT; over ssh, udtcat bench {} tells what limits the path",
                                           options.destination));
   if (options.role == Role::sends && options.listens)
     for (const char* name : {"--owner", "--manifest", "--reread"})

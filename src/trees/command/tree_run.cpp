@@ -47,7 +47,6 @@ std::string sentence_of(const Tally& tally) {
   std::string text = fmt::format("{}, {}", core::format_count(tally.files, "file"), core::format_size(tally.bytes));
   if (tally.moved_bytes < tally.bytes)
     text += fmt::format(", of which {} went over the path", core::format_size(tally.moved_bytes));
-  if (tally.goes_on) text += "; it has gone on where it was cut";
   if (tally.passed_over > 0) text += fmt::format("; {} passed over", core::format_count(tally.passed_over, "socket"));
   return text;
 }

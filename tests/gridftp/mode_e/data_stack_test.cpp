@@ -3,6 +3,7 @@
 #include "gridftp/mode_e/data_stack.hpp"
 
 #include "gridftp/words.hpp"
+#include "support/addresses.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -63,6 +64,23 @@ TEST_F(DataStacks, OverSessionsCarryBytesBothWays) {
   }
 }
 TEST_F(DataStacks, OverSessionsInTheClearNeedNoKey) { expect_both_ways(sessions(Protection::clear, std::nullopt)); }
+
+TEST_F(DataStacks, TryTheHostFirstThatHasAnsweredBefore) {
+  for (const auto& stack : {make_tcp_stack(io), make_udt_stack(io, {})}) {
+    open(stack);
+    const Endpoint other = test::address_of("127.0.0.9", listener->local().port());
+    const auto connect_either = [&] { return run(io, stack->connect({other, listener->local()})); };
+    ASSERT_TRUE(connect_either()) << "the other one refuses";
+    std::size_t arrived_at_other = 0;
+    const auto there = stack->listen(other, [&](const auto&, const Endpoint&) { ++arrived_at_other; });
+    ASSERT_TRUE(there) << there.error().message();
+    arrived.clear();
+    ASSERT_TRUE(connect_either());
+    EXPECT_TRUE(run_until(io, [&] { return arrived.size() + arrived_at_other == 1; }));
+    EXPECT_EQ(arrived_at_other, 0U);
+    arrived.clear();
+  }
+}
 
 TEST_F(DataStacks, TellAWatchWhatTheyMeasure) {
   const Key key = Key::generate().value();

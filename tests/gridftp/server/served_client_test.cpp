@@ -91,9 +91,22 @@ TEST_F(ServedClients, WithoutAKeyChangeNothingWithoutALineForTheOperator) {
   log_in();
   for (const char* line : {"MKD new", "RMD new", "RNFR file", "RNTO other", "DELE other", "DELE none"}) ask(line);
   set_log_sink(LogLevel::info, {});
-  EXPECT_THAT(lines, testing::ElementsAre(HasSubstr(" has made the directory /new"),
-                                          HasSubstr(" has deleted the directory /new"),
-                                          HasSubstr(" has renamed /file to /other"), HasSubstr(" has deleted /other")));
+  EXPECT_THAT(lines,
+              testing::ElementsAre(HasSubstr(": made the directory /new"), HasSubstr(": deleted the directory /new"),
+                                   HasSubstr(": renamed /file to /other"), HasSubstr(": deleted /other")));
+}
+
+TEST_F(ServedClients, WithoutAKeyDoNotFillTheLog) {
+  std::size_t lines = 0;
+  set_log_sink(LogLevel::warn, [&](LogLevel, std::string_view) { ++lines; });
+  log_in();
+  for (int i = 0; i < 200; ++i) {
+    ask("MKD new");
+    ask("RMD new");
+  }
+  set_log_sink(LogLevel::info, {});
+  EXPECT_GE(lines, 64U);
+  EXPECT_LE(lines, 70U) << "and then one for many";
 }
 
 TEST_F(ServedClients, ChangeNothingWhereTheServerIsReadOnly) {

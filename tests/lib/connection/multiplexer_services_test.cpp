@@ -103,16 +103,18 @@ TEST_F(MultiplexerTest, RefusesAServiceThatItDoesNotHave) {
   ASSERT_TRUE(run_until([this] { return connector.outcome.has_value(); }));
   ASSERT_TRUE(connector.outcome->error);
   EXPECT_EQ(connector.outcome->error->code, Errc::stream_refused);
-  EXPECT_NE(connector.outcome->error->message().find("no service db"), std::string::npos)
+  EXPECT_NE(connector.outcome->error->message().find("no service with a name"), std::string::npos)
       << connector.outcome->error->message();
 }
 
-TEST_F(MultiplexerTest, RefusesAStreamWithoutANameWhereAllServicesHaveOne) {
+TEST_F(MultiplexerTest, LeavesEveryNameToTheHandlerWhereThereAreServices) {
   options.services = {"db"};
+  accepts = false;
   connect();
+  open("other");
+  ASSERT_TRUE(run_until([this] { return listener.connection->service_of(0) == "other"; }));
   open();
-  ASSERT_TRUE(run_until([this] { return connector.outcome.has_value(); }));
-  EXPECT_EQ(connector.outcome->error->code, Errc::stream_refused);
+  EXPECT_TRUE(run_until([this] { return listener.connection->service_of(2) == ""; }));
 }
 
 TEST_F(MultiplexerTest, SaysHowManyStreamsThePeerStillTakesAndRefusesOneMore) {

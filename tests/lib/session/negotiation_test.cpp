@@ -64,14 +64,14 @@ TEST(Negotiation, TellsForEachPairOfPurposesWhichCommandListensAndWhichOneDials)
       ends.connector.purpose = goes;
       const std::string reason = ends.refusal();
       EXPECT_LE(reason.size(), kMostBytes) << reason;
-      EXPECT_NE(reason.find(" dials it"), std::string::npos) << reason;
-      EXPECT_NE(reason.find(": it wants "), std::string::npos) << reason;
+      EXPECT_NE(reason.find(" is dialled by "), std::string::npos) << reason;
+      EXPECT_NE(reason.find(", which dials "), std::string::npos) << reason;
     }
   Ends ends;
   ends.listener.purpose = Purpose::trees;
   EXPECT_EQ(ends.refusal(),
-            "the listener is for trees (udtcat receive -l or send --serve): udtcat send PATH HOST PORT or receive "
-            "dials it; the connector is for pipe (udtcat HOST PORT): it wants udtcat -l PORT there");
+            "the listener is for trees, which is dialled by udtcat send or receive with HOST PORT; the connector is "
+            "for pipe, which dials udtcat -l PORT");
 }
 
 TEST(Negotiation, ServesABenchBesideItsPurposeWhereItTakesOne) {

@@ -100,7 +100,7 @@ TEST(SendOptions, AreRefusedWhereTheyWouldDoNothing) {
     EXPECT_THAT(send_complaint({"a", "host", "9000", option}), HasSubstr("where ssh starts the other end")) << option;
   EXPECT_THAT(send_complaint({"a", "host:d", "-k", "key"}), HasSubstr("allowed with a PORT only"));
   EXPECT_THAT(send_complaint({"a", "host:d", "--why"}),
-              HasSubstr("what limits the path by ssh says udtcat bench host"));
+              HasSubstr("over ssh, udtcat bench host tells what limits the path"));
   EXPECT_THAT(send_complaint({"a", "host", "9000", "--once"}), HasSubstr("allowed with -l only"));
   EXPECT_THAT(send_complaint({"a", "host", "9000", "--accept-timeout=5s"}), HasSubstr("allowed with -l only"));
   EXPECT_THAT(send_complaint({"--serve", "d", "-l", "9000", "--connect-timeout=5s"}), HasSubstr("--accept-timeout"));

@@ -22,7 +22,7 @@ namespace udtcat::transport::native {
 /// Threads: unsynchronised.
 class TrainTrial {
  public:
-  static constexpr int kSuspicious = 3;            // measured: ADR-0052: at one, 10 Gbit/s fell by 40 %
+  static constexpr int kSuspicious = 3;            // measured: ADR-0052: at one, 1.3 Gbit/s for 2.1
   static constexpr int kPairs = 10;                // guess: see above
   static constexpr int kPatience = 16;             // guess: pairs without proof, until trains are trusted again
   static constexpr std::size_t kMaxWatched = 256;  // guess: of a longer flight the first ones tell enough

@@ -23,9 +23,9 @@ bool UdtSender::compose_train(TimePoint now, TrainBuilder& builder) {
   // A probe asks whether there still is a path to pace for.
   const bool probing = turn == Turn::repair && probe_.probes();
   if (!probing && !pacer_.ready(now)) return false;
-  // A repair that was lost, too, may be so because it was one of a train.
-  const bool again = turn == Turn::repair && packets_[repairs_.front()].sends > 1;
-  builder.train().singly = trial_.repairs_singly() || again;
+  // Where the first repair was lost itself, the path may lose trains: these leave as single datagrams.
+  const bool was_lost_again = turn == Turn::repair && packets_[repairs_.front()].sends > 1;
+  builder.train().singly = trial_.repairs_singly() || was_lost_again;
   switch (turn) {
     case Turn::repair:
       add_repairs(now, builder, probing ? 0 : train_limit());
