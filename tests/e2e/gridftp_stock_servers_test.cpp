@@ -138,6 +138,7 @@ TEST_P(StockServers, TakeTheRestOfATreeWhereAFileIsRefused) {
   const StockFtpServer server(GetParam());
   offer(server, "copy/b/in the way", "content");
   std::filesystem::permissions(server.file("copy"), std::filesystem::perms::all);
+  std::filesystem::create_directory(here("tree"));
   for (const char* name : {"tree/a", "tree/b", "tree/c"}) home_.write(name, "content");
   const Ran up = gridftp({"put", "-r", "tree", server.url("copy")});
   EXPECT_EQ(up.status, kReadOrWriteFailed) << up.errors;

@@ -106,7 +106,8 @@ TEST_F(KeyPairs, AndASharedKeyDoNotMeet) {
     Process listener = listen(server());
     Process connector = connect({.key = shared});
     expect_exit(connector, kRefused, kAtOnce);
-    expect_says(connector, "or --peer PUBLIC-KEY, uses this end's key pair");
+    expect_says(connector,
+                "with --peer PUBLIC-KEY, or a line for the listener in its peers file, this end uses its key pair");
     expect_says(listener, "the connector has a shared key, this listener a key pair");
     EXPECT_TRUE(listener.running()) << listener.errors();
   }
@@ -210,7 +211,7 @@ TEST_F(KeyPairs, LimitedToOneServiceReachNoOther) {
   ASSERT_TRUE(accepts_tcp(to_web, kAtOnce)) << connector.errors();
   EXPECT_TRUE(web.accept(kAtOnce)) << connector.errors() << listener.errors();
   EXPECT_TRUE(TcpClient(to_db, kAtOnce).receive_reset());
-  expect_says(connector, "reach the service db: this peer may not");
+  expect_says(connector, "reach the service db: no such service; offered: web");
   EXPECT_FALSE(db.accept(std::chrono::milliseconds(0)));
   write_peers("alice " + alice_ + " forward to=web,db\n");
   listener.send_signal(SIGHUP);

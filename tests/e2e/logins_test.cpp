@@ -108,8 +108,8 @@ TEST_F(LoginsTest, ThatAreNoShellTakeNoTreeAndNoBenchAndSaySo) {
   for (const char* transfer : {"send tree far:dst", "receive far:tree", "receive --push far:tree"}) {
     const Ran ran = there(std::string("mkdir -p tree; $UDTCAT ") + transfer + " --ssh \"ssh -F $CONFIG $P\"");
     EXPECT_NE(ran.status, 0);
-    EXPECT_THAT(ran.errors, AllOf(HasSubstr(kOverSsh), HasSubstr("need a login that is a shell, or runs udtcat"),
-                                  HasSubstr("udr scp and udr sftp work")));
+    EXPECT_THAT(ran.errors, AllOf(HasSubstr(kOverSsh), HasSubstr("need a login with a shell, or one that runs udtcat"),
+                                  HasSubstr("for sftp alone there are udr scp and udr sftp")));
   }
   const Ran bench = there("$UDTCAT bench far --ssh \"ssh -F $CONFIG $P\"");
   EXPECT_NE(bench.status, 0);

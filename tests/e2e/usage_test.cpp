@@ -38,7 +38,7 @@ const std::vector<Mistake> kMistakes = {
     {"CommandMistyped", {"keygne"}, {"keygne", "did you mean keygen?"}},
     {"CommandOfTwoWordsMistyped", {"statsu", "--json"}, {"did you mean status?"}},
     {"CommandBegun", {"stat"}, {"did you mean status?"}},
-    {"OptionWithoutDashes", {"version"}, {"udtcat: \"version\"", "version is not a command: did you mean --version?"}},
+    {"OptionWithoutDashes", {"version"}, {"version is not a command: did you mean --version?"}},
     {"CheckWithoutDashes", {"check"}, {"check is not a command: did you mean --check?"}},
     {"ProgramOfUdr", {"rsync", "-a", "a", "b"}, {"rsync is not a command: did you mean udr rsync, which runs it"}},
     {"ProgramOfUdrWithoutOptions", {"git", "clone", "far:x"}, {"did you mean udr git"}},

@@ -141,7 +141,8 @@ FTPHandler.authorizer.add_anonymous(top, perm='elradfmwMT')
 FTPHandler.masquerade_address = masquerade or None
 FTPHandler.use_sendfile = False
 ThrottledDTPHandler.read_limit = ThrottledDTPHandler.write_limit = 1000 * int(rate)
-FTPHandler.dtp_handler = ThrottledDTPHandler
+if int(rate) > 0:  # without need it is not: a data connection that is gone at once ends the server
+  FTPHandler.dtp_handler = ThrottledDTPHandler
 FTPServer((host, int(port)), FTPHandler).serve_forever()
 )";
   return {"setpriv",
