@@ -57,6 +57,21 @@ TEST_F(SshPathTest, GoesOnOverSshWhereUdpDiesInMidCommand) {
   EXPECT_THAT(ran.errors, HasSubstr("UDP has become silent: going on over ssh's connection"));
 }
 
+TEST_F(SshPathTest, HasANameForAFirewallThatRefuses) {
+  const std::string refuse =
+      "nft add table inet r; nft 'add chain inet r f { type filter hook HOOK priority 0; }'; "
+      "nft add rule inet r f meta l4proto udp reject with icmpx admin-prohibited";
+  const auto at = [&](std::string hook) { return std::string(refuse).replace(refuse.find("HOOK"), 4, hook); };
+  const std::string dial =
+      UDTCAT_BINARY " --protect clear --connect-timeout 4s " + hosts_->far_host().ipv4 + " 9000 </dev/null";
+  ASSERT_EQ(run({.argv = {"bash", "-c", at("input")}, .network_namespace = hosts_->far_host().file}).status, 0);
+  const Ran refused = near(dial);
+  EXPECT_EQ(refused.status, kUnreachable);
+  EXPECT_THAT(refused.errors, HasSubstr("no route to host; where TCP gets there, a firewall refuses UDP port 9000"));
+  EXPECT_THAT(near(at("output") + "; " + dial).errors,
+              HasSubstr("not permitted: a firewall of this host refuses UDP port 9000"));
+}
+
 TEST_F(SshPathTest, StaysWithUdpOnAPathThatIsFine) {
   const Ran ran = near(kBothWays);
   EXPECT_EQ(ran.output, "same\n");

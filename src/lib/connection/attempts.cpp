@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/connection/attempts.hpp"
 
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "lib/connection/joining_flows.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/user_text.hpp"
 #include "lib/net/racing.hpp"
 
 namespace udtcat::connection {
@@ -143,9 +145,14 @@ Error Attempts::unreachable() const {
   else if (somebody_answered_)
     cause = "somebody answered, but: " + last_error_->message() +
             "; is it a udtcat without --plain that waits for one peer more?";
-  if (cause == kNobody && !request_.addresses.empty())
-    cause += " at UDP port " + std::to_string(request_.addresses.front().port()) +
-             ": nothing listens there, or a firewall drops UDP on the way";
+  const std::string port =
+      request_.addresses.empty() ? "" : " UDP port " + std::to_string(request_.addresses.front().port());
+  if (cause == kNobody && !port.empty())
+    cause += " at" + port + ": nothing listens there, or a firewall drops UDP on the way";
+  else if (cause == core::errno_text(EPERM) && !port.empty())
+    cause += ": a firewall of this host refuses" + port;
+  else if (cause == core::errno_text(EHOSTUNREACH) && !port.empty())
+    cause += "; where TCP gets there, a firewall refuses" + port;
   return {Errc::cannot_reach, "reach " + request_.peer_name + " for " + std::to_string(waited.count()) + " s", cause};
 }
 

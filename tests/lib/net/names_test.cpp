@@ -89,11 +89,13 @@ TEST_F(NamesTest, ForgetTheLastGoodAnswerOfANameThatIsGone) {
 struct SlowNamesTest : NamesTest {
   ~SlowNamesTest() override { let_go.set_value(); }
   Names slow_names(std::chrono::milliseconds patience) {
-    return Names(io, AddressFamily::any, {.answer_lasts = 0ms, .stale_after = patience, .patience = patience},
-                 [this, first = std::make_shared<std::atomic<int>>(), gate = gate](const HostPort&, AddressFamily) {
-                   if ((*first)++ >= fast) gate.wait();
-                   return here();
-                 });
+    return Names(
+        io, AddressFamily::any, {.answer_lasts = 0ms, .stale_after = patience, .patience = patience},
+        // The thread that asks may live longer than the test.
+        [fast = fast, asked = std::make_shared<std::atomic<int>>(), gate = gate](const HostPort&, AddressFamily) {
+          if ((*asked)++ >= fast) gate.wait();
+          return here();
+        });
   }
   int fast = 0;  // answers before the resolver is silent
   std::promise<void> let_go;
