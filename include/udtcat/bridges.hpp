@@ -56,7 +56,8 @@ struct Service {
 class Services {
  public:
   /// Called for each connect that failed and each stream that ended with an error, one line for the operator each; of
-  /// many of one kind, at most once in 10 s; all names that are refused are of one kind. A host that is not found at the start is told of without a peer.
+  /// many of one kind, at most once in 10 s; all names that are refused are of one kind. A host that is not found at
+  /// the start is told of without a peer.
   using TroubleHandler = std::function<void(const Endpoint& peer, const Error& error)>;
   /// Whether the peer may reach the service of that name, now.
   using Permission = std::function<bool(const std::string& name)>;
