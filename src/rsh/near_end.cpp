@@ -18,8 +18,10 @@ namespace {
 
 /// Whether stdout's reader has gone: the command's status counts all the same.
 bool has_lost_reader(const Error& error) {
-  return error.code == Errc::local_write_failed &&
-         error.cause == std::error_code(EPIPE, std::generic_category()).message();
+  const auto is = [&error](int number) {
+    return error.cause == std::error_code(number, std::generic_category()).message();
+  };
+  return error.code == Errc::local_write_failed && (is(EPIPE) || is(ECONNRESET));
 }
 
 /// Whether this process was started with a stdin that can be read.

@@ -18,6 +18,8 @@ namespace udtcat::gridftp {
 
 namespace {
 
+constexpr std::size_t kMostTold = 100;           // guess: files that are named, as many as a person reads
+constexpr std::size_t kMostInARow = 100;         // guess: files that are refused, until all are
 constexpr std::size_t kMaxMessageBytes = 8'192;  // guess: a path of PATH_MAX twice
 
 /// Errors of our side, which the server's reply does not explain better.
@@ -72,8 +74,12 @@ bool is_final(const Error& error) {
 }
 
 bool MissedFiles::take(const Error& error) {
-  constexpr std::size_t kMostTold = 100;  // guess: as many as a person reads
-  if (!is_final(error) && error.code != Errc::local_read_failed) return false;
+  const bool is_refused = error.code == Errc::stream_refused;
+  // spec: RFC 959 §4.2.1: 450 is of a file that is busy, 552 of a full disk
+  const bool is_of_one =
+      (is_final(error) && !error.cause.starts_with("552")) || (is_refused && error.cause.starts_with("450"));
+  if (!is_of_one && error.code != Errc::local_read_failed) return false;
+  if (++in_a_row_ > kMostInARow) return false;
   if (count_++ == 0) first_ = error.code;
   if (count_ <= kMostTold) core::log().error("{}", core::printable(error.message(), kMaxMessageBytes));
   return true;
@@ -81,7 +87,8 @@ bool MissedFiles::take(const Error& error) {
 
 Status MissedFiles::check(std::size_t all, std::string_view nouns) const {
   if (count_ == 0) return {};
-  return fail(first_, fmt::format("missing: {} of {} {}", count_, all, nouns), "as said above; the others are there");
+  return fail(first_, fmt::format("missing: {} of {} {}", count_, all, nouns),
+              count_ > kMostTold ? fmt::format("of which the first {} are named above", kMostTold) : "as said above");
 }
 
 bool may_not_reach_us(const Error& error) {

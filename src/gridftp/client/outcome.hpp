@@ -53,13 +53,17 @@ inline constexpr const char* kSentSuffix = ".sent";
 /// Threads: unsynchronised.
 class MissedFiles {
  public:
-  /// Whether the transfer goes on behind this error of one of them: then it has been said.
+  /// Whether the transfer goes on behind this error of one of them: then it has been said, if it is among the first. A
+  /// full disk is no single file's, and a server that refuses very many in a row refuses them all.
   [[nodiscard]] bool take(const Error& error);
+  /// One of them has moved.
+  void note_moved() { in_a_row_ = 0; }
   /// all   that there are, "files" or "directories".  errors: with the code of the first: how many are missing
   [[nodiscard]] Status check(std::size_t all, std::string_view nouns) const;
 
  private:
   std::size_t count_ = 0;
+  std::size_t in_a_row_ = 0;
   Errc first_{};
 };
 
@@ -81,12 +85,14 @@ template <typename FileTransfer>
     const auto attempt = [&]() -> Task<Status> {
       UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, url, options));
       auto status = co_await file.attempt(*server);
+      if (!status && is_final(status.error())) co_await server->quit();
       if (!status) server.reset();
       co_return status;
     };
     auto status = co_await with_retries(io, options, progress, attempt);
     auto concluded = co_await file.conclude(std::move(status));
     if (!concluded && (is_alone || !missed.take(concluded.error()))) co_return concluded;
+    if (concluded) missed.note_moved();
   }
   if (server) co_await server->quit();
   co_return missed.check(jobs.size(), "files");

@@ -121,10 +121,11 @@ struct PassedOver {
   }
   /// errors: Errc::stream_refused where names could not be carried: all else has been.
   [[nodiscard]] Status check(const std::string& doing, std::size_t all_directories) const {
-    UDTCAT_CHECK(directories.check(all_directories, "directories"));
-    if (unsayable == 0) return {};
+    const Status listed = directories.check(all_directories, "directories");
+    if (unsayable == 0) return listed;
+    const std::string before = listed ? "" : listed.error().message() + "; ";
     return fail(Errc::stream_refused, doing,
-                fmt::format("{} with a line end or a byte 0xFF, which FTP cannot carry; all else is there",
+                fmt::format("{}{} with a line end or a byte 0xFF, which FTP cannot carry", before,
                             unsayable == 1 ? "it lacks a name" : fmt::format("it lacks {} names", unsayable)));
   }
 };
@@ -190,6 +191,13 @@ std::vector<TransferJob> jobs_of(const Walk& walk, const FtpUrl& root, files::Fi
   for (const std::string& path : walk.files())
     jobs.push_back({.remote = url_below(root, path), .path = path, .tree = shared});
   return jobs;
+}
+
+/// How the files have moved, and what was missing before.
+Status both(Status moved, const Status& walked) {
+  if (moved) return walked;
+  if (!walked) moved.error().cause += "; " + walked.error().message();
+  return moved;
 }
 
 // ---- get -r ---------------------------------------------------------------------------------------------------------
@@ -279,8 +287,8 @@ Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string
   const PassedOver passed_over = walk.passed_over();
   const std::size_t directories = walk.directories().size();
   walk = Walk();
-  UDTCAT_CO_CHECK(co_await download_all(io, std::move(jobs), options, progress, std::move(server)));
-  co_return passed_over.check("get all of " + from.to_string(), directories);
+  auto moved = co_await download_all(io, std::move(jobs), options, progress, std::move(server));
+  co_return both(std::move(moved), passed_over.check("get all of " + from.to_string(), directories));
 }
 
 // ---- put -r ---------------------------------------------------------------------------------------------------------
@@ -310,6 +318,13 @@ Result<Walk> walk_disk(const files::FileTree& tree) {
   return walk;
 }
 
+bool is_below_any(const std::string& path, const std::set<std::string>& directories) {
+  for (auto end = path.rfind('/'); end != std::string::npos;
+       end = end == 0 ? std::string::npos : path.rfind('/', end - 1))
+    if (directories.contains(path.substr(0, end))) return true;
+  return false;
+}
+
 /// MKD. A directory that is there is no error, whatever words the server has for that.
 Task<Status> make_remote(RemoteServer& server, FtpUrl directory) {
   const std::string doing = "make the directory " + directory.to_string();
@@ -330,11 +345,19 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
   UDTCAT_CO_TRY(const Walk walk, co_await files::on_disk(io, [&] { return walk_disk(*tree); }));
   walk.passed_over().warn();
   std::unique_ptr<RemoteServer> server;
+  std::set<std::string> refused;  // directories: what is below them stays here
+  PassedOver passed_over;
   const auto make_all = [&]() -> Task<Status> {
     UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, into, options));
     if (!into.path.empty()) UDTCAT_CO_CHECK(co_await make_remote(*server, into));
-    for (const std::string& directory : walk.directories())
-      UDTCAT_CO_CHECK(co_await make_remote(*server, url_below(into, directory)));
+    refused.clear();
+    passed_over = walk.passed_over();
+    for (const std::string& directory : walk.directories()) {
+      if (is_below_any(directory, refused)) continue;
+      auto made = co_await make_remote(*server, url_below(into, directory));
+      if (!made && !passed_over.directories.take(made.error())) co_return made;
+      if (!made) refused.insert(directory);
+    }
     co_return Status{};
   };
   const auto attempt = [&]() -> Task<Status> {
@@ -343,9 +366,11 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
     co_return made;
   };
   UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
-  UDTCAT_CO_CHECK(co_await upload_all(io, jobs_of(walk, into, std::move(*tree)), options, progress, std::move(server)));
-  co_return walk.passed_over().check("put all of " + core::printable(from, core::kShownBytes),
-                                     walk.directories().size());
+  auto jobs = jobs_of(walk, into, std::move(*tree));
+  std::erase_if(jobs, [&](const TransferJob& job) { return is_below_any(job.path, refused); });
+  auto moved = co_await upload_all(io, std::move(jobs), options, progress, std::move(server));
+  co_return both(std::move(moved), passed_over.check("put all of " + core::printable(from, core::kShownBytes),
+                                                     walk.directories().size()));
 }
 
 }  // namespace

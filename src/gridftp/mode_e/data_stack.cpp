@@ -44,10 +44,13 @@ class TcpDataListener final : public DataListener {
   bridge::TcpAcceptor acceptor_;
 };
 
-/// The host that answered last is likely to answer again: of several it goes first.
+/// The host that answered last in place of the same named one is likely to answer again: it goes first.
 class LastAnswered {
  public:
-  [[nodiscard]] std::vector<Endpoint> first_of(std::vector<Endpoint> hosts) const {
+  /// hosts   the named one first
+  [[nodiscard]] std::vector<Endpoint> ordered(std::vector<Endpoint> hosts) {
+    const Endpoint named = hosts.front().with_port(0);
+    if (std::exchange(named_, named) != named) host_ = {};
     const auto last = std::ranges::find(hosts, host_, [](const Endpoint& each) { return each.with_port(0); });
     if (last != hosts.end()) std::rotate(hosts.begin(), last, last + 1);
     return hosts;
@@ -55,7 +58,7 @@ class LastAnswered {
   void note(const Endpoint& answered) { host_ = answered.with_port(0); }
 
  private:
-  Endpoint host_;
+  Endpoint named_, host_;
 };
 
 class TcpStack final : public DataStack {
@@ -64,7 +67,7 @@ class TcpStack final : public DataStack {
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
     const std::string doing = "connect to tcp " + to.front().to_string() + " for data";
-    UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io_, answered_.first_of(std::move(to)), patience_, doing));
+    UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io_, answered_.ordered(std::move(to)), patience_, doing));
     boost::system::error_code gone;  // then the first read says so
     answered_.note(bridge::from_asio(socket.remote_endpoint(gone)));
     co_return std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
@@ -121,7 +124,7 @@ class UdtStack final : public DataStack {
   Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
     DialRequest request;
     request.peer_name = to.front().to_string();
-    request.addresses = answered_.first_of(std::move(to));
+    request.addresses = answered_.ordered(std::move(to));
     request.timeout = patience_;
     request.transport = transport_;
     const auto begin = [&](auto handler) { return dial_plain(io_, std::move(request), std::move(handler)); };

@@ -35,7 +35,7 @@ FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions 
       service_(new Service{.root = std::move(root),
                            .options = std::move(options),
                            .changes = std::make_shared<bridge::TroubleReporter>(
-                               io, warn, [](const Error& change) { return change.what; }, kMostChangesAtOnce)}),
+                               io, warn, [](const Error&) { return std::string(); }, kMostChangesAtOnce)}),
       trouble_(io, warn) {}
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
