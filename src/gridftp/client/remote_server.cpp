@@ -258,7 +258,7 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
   UDTCAT_CO_CHECK(co_await control_->send(std::move(command)));
   auto end = lifetime_.guard([this, moved](const Status& outcome, std::string said) {
     last_words_ = std::move(said);
-    end_timer_.cancel();  // of who awaited this reply
+    end_timer_.cancel();  // of the wait for this reply
     if (!outcome) return path_.cancel(outcome.error());
     expect_data_to_move(moved);
   });

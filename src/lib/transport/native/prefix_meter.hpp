@@ -3,9 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <udtcat/result.hpp>
 
@@ -57,7 +57,8 @@ class PrefixMeter {
 
   Limits limits_;
   std::uint64_t secret_;
-  std::array<Bucket, std::size_t{1} << kIndexBits> buckets_{};
+  // Not within the object, which is moved about: a stack may be small.
+  std::vector<Bucket> buckets_ = std::vector<Bucket>(std::size_t{1} << kIndexBits);
   Bucket all_;
 };
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// src/tool/process_setup.hpp: both ends of a pipe, started with what their parent has left them.
+#include "e2e/support/udtcat_test.hpp"
+
+namespace udtcat::test::e2e {
+namespace {
+
+struct State {
+  const char* name;
+  const char* before;  // in the shell that starts both ends
+};
+std::ostream& operator<<(std::ostream& out, const State& state) { return out << state.name; }
+
+class InheritedState : public UdtcatTest, public testing::WithParamInterface<State> {};
+
+TEST_P(InheritedState, StopsNoPipe) {
+  const TempDir home;
+  const std::string port = std::to_string(free_port());
+  const Ran ran =
+      run({.argv = {"bash", "-c",
+                    "out=" + (home / "out").string() + "; " + GetParam().before +
+                        "; ( " UDTCAT_BINARY " -l 127.0.0.1:" + port +
+                        " --protect clear --recv-only > \"$out\" & head -c 1000000 /dev/zero | " UDTCAT_BINARY
+                        " 127.0.0.1 " +
+                        port + " --protect clear --send-only; wait ); wc -c < \"$out\""},
+           .working_directory = home.path()});
+  EXPECT_EQ(ran.output, "1000000\n") << ran.errors;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, InheritedState,
+                         testing::Values(State{"SmallStack", "ulimit -s 256"}, State{"FewDescriptors", "ulimit -Sn 16"},
+                                         State{"NoHome", "unset HOME"},
+                                         State{"StrangeCrypto", "export OPENSSL_CONF=/nonexistent"},
+                                         State{"DirectoryThatIsGone", "mkdir gone; cd gone; rmdir ../gone"},
+                                         State{"IgnoredSignals", "trap '' INT TERM QUIT HUP PIPE CHLD"},
+                                         State{"ClosedErrors", "exec 2>&-"}),
+                         [](const auto& chosen) { return std::string(chosen.param.name); });
+
+}  // namespace
+}  // namespace udtcat::test::e2e
