@@ -47,6 +47,22 @@ class StockServers : public GridftpTest, public testing::WithParamInterface<Make
     std::filesystem::permissions(file, std::filesystem::perms(0666));
     return file;
   }
+  /// Puts a tree of "a", "c" and what is refused, since `in_the_way` is there.
+  void expect_the_rest(const std::vector<std::string>& names, const std::string& in_the_way,
+                       const std::string& says) const {
+    const StockFtpServer server(GetParam());
+    offer(server, in_the_way, "theirs");
+    std::filesystem::permissions(server.file("copy"), std::filesystem::perms::all);
+    for (const std::string& name : names) {
+      std::filesystem::create_directories(here(name).parent_path());
+      home_.write(name, "content");
+    }
+    const Ran up = gridftp({"put", "-r", "tree", server.url("copy")});
+    EXPECT_EQ(up.status, kReadOrWriteFailed) << up.errors;
+    EXPECT_THAT(up.errors, HasSubstr(says));
+    EXPECT_EQ(read_file(server.file("copy/a")), "content");
+    EXPECT_EQ(read_file(server.file("copy/c")), "content");
+  }
   /// gets and puts, once, in a second network.
   void expect_both_ways(const StockFtpServer& server, const std::filesystem::path& network_namespace) const {
     const auto content = read_file(random_file("source", 300'000));
@@ -135,29 +151,11 @@ TEST_P(StockServers, GiveTheRestOfATreeWhereAFileMayNotBeRead) {
 }
 
 TEST_P(StockServers, TakeTheRestOfATreeWhereAFileIsRefused) {
-  const StockFtpServer server(GetParam());
-  offer(server, "copy/b/in the way", "content");
-  std::filesystem::permissions(server.file("copy"), std::filesystem::perms::all);
-  std::filesystem::create_directory(here("tree"));
-  for (const char* name : {"tree/a", "tree/b", "tree/c"}) home_.write(name, "content");
-  const Ran up = gridftp({"put", "-r", "tree", server.url("copy")});
-  EXPECT_EQ(up.status, kReadOrWriteFailed) << up.errors;
-  EXPECT_THAT(up.errors, HasSubstr("missing: 1 of 3 files: as said above"));
-  EXPECT_EQ(read_file(server.file("copy/a")), "content");
-  EXPECT_EQ(read_file(server.file("copy/c")), "content");
+  expect_the_rest({"tree/a", "tree/b", "tree/c"}, "copy/b/in the way", "missing: 1 of 3 files: as said above");
 }
 
 TEST_P(StockServers, TakeTheRestOfATreeWhereADirectoryIsRefused) {
-  const StockFtpServer server(GetParam());
-  offer(server, "copy/b", "a file");
-  std::filesystem::permissions(server.file("copy"), std::filesystem::perms::all);
-  std::filesystem::create_directories(here("tree/b/below"));
-  for (const char* name : {"tree/a", "tree/b/below/x", "tree/c"}) home_.write(name, "content");
-  const Ran up = gridftp({"put", "-r", "tree", server.url("copy")});
-  EXPECT_EQ(up.status, kReadOrWriteFailed) << up.errors;
-  EXPECT_THAT(up.errors, HasSubstr("missing: 1 of 2 directories: as said above"));
-  EXPECT_EQ(read_file(server.file("copy/a")), "content");
-  EXPECT_EQ(read_file(server.file("copy/c")), "content");
+  expect_the_rest({"tree/a", "tree/b/below/x", "tree/c"}, "copy/b", "missing: 1 of 2 directories: as said above");
 }
 
 TEST_P(StockServers, AreQuotedWhereAFileIsMissingAndNothingIsLeftOfIt) {

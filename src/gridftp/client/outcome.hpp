@@ -56,8 +56,8 @@ class MissedFiles {
   /// Whether the transfer goes on behind this error of one of them: then it has been said, if it is among the first. A
   /// full disk is no single file's, and a server that refuses very many in a row refuses them all.
   [[nodiscard]] bool take(const Error& error);
-  /// One of them has moved.
-  void note_moved() { in_a_row_ = 0; }
+  /// One of them is not missing.
+  void note_good() { in_a_row_ = 0; }
   /// all   that there are, "files" or "directories".  errors: with the code of the first: how many are missing
   [[nodiscard]] Status check(std::size_t all, std::string_view nouns) const;
 
@@ -92,7 +92,7 @@ template <typename FileTransfer>
     auto status = co_await with_retries(io, options, progress, attempt);
     auto concluded = co_await file.conclude(std::move(status));
     if (!concluded && (is_alone || !missed.take(concluded.error()))) co_return concluded;
-    if (concluded) missed.note_moved();
+    if (concluded) missed.note_good();
   }
   if (server) co_await server->quit();
   co_return missed.check(jobs.size(), "files");

@@ -165,6 +165,7 @@ class Walk {
   [[nodiscard]] bool leave(const std::string& directory, const Error& why) {
     return !directory.empty() && passed_over_.directories.take(why);
   }
+  void note_listed() { passed_over_.directories.note_good(); }
   /// The server has left out so many.
   void leave(const std::string& directory, std::size_t names) {
     passed_over_.unsayable += names;
@@ -235,6 +236,7 @@ Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root) {
     const auto listed = co_await list(server, url_below(root, *directory).path + (directory->empty() ? "" : "/"));
     if (!listed && walk.leave(*directory, listed.error())) continue;
     if (!listed) co_return tl::unexpected(listed.error());
+    walk.note_listed();
     entries += listed->entries.size();
     walk.leave(*directory, listed->left_out);
     for (const ListedEntry& entry : listed->entries) {
@@ -300,6 +302,7 @@ Result<Walk> walk_disk(const files::FileTree& tree) {
     const auto entries = tree.list(*directory);
     if (!entries && walk.leave(*directory, entries.error())) continue;
     if (!entries) return tl::unexpected(entries.error());
+    walk.note_listed();
     for (const files::FileTree::Entry& entry : *entries) {
       const std::string path = joined(*directory, entry.name);
       const bool moves =
@@ -356,7 +359,10 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
       if (is_below_any(directory, refused)) continue;
       auto made = co_await make_remote(*server, url_below(into, directory));
       if (!made && !passed_over.directories.take(made.error())) co_return made;
-      if (!made) refused.insert(directory);
+      if (made)
+        passed_over.directories.note_good();
+      else
+        refused.insert(directory);
     }
     co_return Status{};
   };
