@@ -21,13 +21,18 @@ constexpr auto kOneShot = "GET /small HTTP/1.0\r\n\r\n";
 
 std::string at(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
+/// Once somebody listens there, which is later than the name is there.
 TcpClient unix_client(const std::string& path) {
-  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof address.sun_path - 1);
-  // SAFETY: every sockaddr_* begins as sockaddr does; that is the sockets interface.
-  EXPECT_EQ(::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0) << path;
+  Descriptor socket;
+  const bool connected = eventually(kAtOnce, [&] {
+    socket = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    // SAFETY: every sockaddr_* begins as sockaddr does; that is the sockets interface.
+    return ::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  });
+  EXPECT_TRUE(connected) << path;
   return {std::move(socket), patience(20s)};
 }
 
@@ -256,8 +261,7 @@ TEST_F(ForwardTest, CarriesUnixSocketsAtBothEnds) {
   Process far = listen({.args = {"--to", "db=unix:" + service + ".redis"}});
   std::optional<Process> near;
   near.emplace(connect({.args = {"--from", "unix:" + front + "=db"}}));
-  ASSERT_TRUE(eventually(kAtOnce, [&] { return std::filesystem::exists(front); })) << near->errors();
-  ASSERT_TRUE(eventually(patience(20s), [&] { return std::filesystem::exists(service + ".redis"); })) << redis.errors();
+  (void)unix_client(service + ".redis");
   const TcpClient client = unix_client(front);
   ASSERT_TRUE(client.send("PING\r\n"));
   EXPECT_EQ(client.receive(7), "+PONG\r\n") << near->errors() << far.errors();

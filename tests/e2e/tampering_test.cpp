@@ -118,10 +118,10 @@ class ForgedShutdown : public Tampering, public testing::WithParamInterface<Towa
 };
 
 TEST_P(ForgedShutdown, IsALossAtBothEndsAndNeverAnEnd) {
-  TwoWay two_way(scaled(16 * kMiB), Afterwards::keep_open, Begin::at_once);
+  TwoWay two_way(scaled(kMiB), Afterwards::keep_open, Begin::at_once);
   Process listener = listen(two_way.listener.end(kOverLibudt));
   Process connector = connect_to(relay_.port(), two_way.connector.end(kOverLibudt));
-  ASSERT_TRUE(two_way.both_received(scaled(16 * kMiB), kTransferLimit)) << connector.errors() << listener.errors();
+  ASSERT_TRUE(two_way.both_received(scaled(kMiB), kTransferLimit)) << connector.errors() << listener.errors();
   forge_shutdown(GetParam());
   expect_exit(listener, kPeerLost, patience(15s));
   expect_exit(connector, kPeerLost, patience(15s));
