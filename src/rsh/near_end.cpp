@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/near_end.hpp"
 
-#include <cerrno>
 #include <utility>
 
 #include <fcntl.h>
@@ -9,6 +8,7 @@
 
 #include <udtcat/bridges.hpp>
 
+#include "lib/bridge/trouble.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
 
@@ -16,12 +16,9 @@ namespace udtcat::rsh {
 
 namespace {
 
-/// Whether stdout's reader has gone: the command's status counts all the same.
+/// Whether stdout's reader has gone, be it from a socket with bytes unread: the command's status counts all the same.
 bool has_lost_reader(const Error& error) {
-  const auto is = [&error](int number) {
-    return error.cause == std::error_code(number, std::generic_category()).message();
-  };
-  return error.code == Errc::local_write_failed && (is(EPIPE) || is(ECONNRESET));
+  return error.code == Errc::local_write_failed && !bridge::is_trouble(error);
 }
 
 /// Whether this process was started with a stdin that can be read.

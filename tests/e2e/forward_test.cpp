@@ -21,7 +21,7 @@ constexpr auto kOneShot = "GET /small HTTP/1.0\r\n\r\n";
 
 std::string at(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
-/// Once somebody listens there, which is later than the name is there.
+/// Dials until it listens: bind() makes the name, and listen() comes after.
 TcpClient unix_client(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -261,7 +261,8 @@ TEST_F(ForwardTest, CarriesUnixSocketsAtBothEnds) {
   Process far = listen({.args = {"--to", "db=unix:" + service + ".redis"}});
   std::optional<Process> near;
   near.emplace(connect({.args = {"--from", "unix:" + front + "=db"}}));
-  (void)unix_client(service + ".redis");
+  std::ignore = unix_client(service + ".redis");  // redis listens
+  SCOPED_TRACE(redis.errors());
   const TcpClient client = unix_client(front);
   ASSERT_TRUE(client.send("PING\r\n"));
   EXPECT_EQ(client.receive(7), "+PONG\r\n") << near->errors() << far.errors();

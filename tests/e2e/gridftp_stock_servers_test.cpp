@@ -155,7 +155,8 @@ TEST_P(StockServers, TakeTheRestOfATreeWhereAFileIsRefused) {
 }
 
 TEST_P(StockServers, TakeTheRestOfATreeWhereADirectoryIsRefused) {
-  expect_the_rest({"tree/a", "tree/b/below/x", "tree/c"}, "copy/b", "missing: 1 of 2 directories: as said above");
+  expect_the_rest({"tree/a", "tree/b/below/x", "tree/c"}, "copy/b",
+                  "missing: 2 of 2 directories, and 1 file in them: as said above");
 }
 
 TEST_P(StockServers, AreQuotedWhereAFileIsMissingAndNothingIsLeftOfIt) {

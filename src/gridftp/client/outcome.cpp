@@ -18,8 +18,6 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMostTold = 100;           // guess: files that are named, as many as a person reads
-constexpr std::size_t kMostInARow = 100;         // guess: files that are refused, until all are
 constexpr std::size_t kMaxMessageBytes = 8'192;  // guess: a path of PATH_MAX twice
 
 /// Errors of our side, which the server's reply does not explain better.
@@ -73,22 +71,22 @@ bool is_final(const Error& error) {
   return error.code == Errc::stream_refused && (error.cause.starts_with("55") || is_about_the_file(error.cause));
 }
 
-bool MissedFiles::take(const Error& error) {
-  const bool is_refused = error.code == Errc::stream_refused;
-  // spec: RFC 959 §4.2.1: 450 is of a file that is busy, 552 of a full disk
-  const bool is_of_one =
-      (is_final(error) && !error.cause.starts_with("552")) || (is_refused && error.cause.starts_with("450"));
-  if (!is_of_one && error.code != Errc::local_read_failed) return false;
-  if (++in_a_row_ > kMostInARow) return false;
-  if (count_++ == 0) first_ = error.code;
-  if (count_ <= kMostTold) core::log().error("{}", core::printable(error.message(), kMaxMessageBytes));
-  return true;
+bool is_of_one(const Error& error, bool was_last) {
+  if (error.code == Errc::local_read_failed) return true;
+  // spec: RFC 959 §4.2.2: 450 "file busy"; 552 "exceeded storage allocation", of the directory and so of its other files
+  if (is_final(error)) return !error.cause.starts_with("552");
+  return was_last && error.code == Errc::stream_refused && error.cause.starts_with("450");
+}
+
+void MissedFiles::add(const Error& why) {
+  if (count_++ == 0) first_ = why.code;
+  if (count_ <= kMostNamed) core::log().error("{}", core::printable(why.message(), kMaxMessageBytes));
 }
 
 Status MissedFiles::check(std::size_t all, std::string_view nouns) const {
   if (count_ == 0) return {};
   return fail(first_, fmt::format("missing: {} of {} {}", count_, all, nouns),
-              count_ > kMostTold ? fmt::format("of which the first {} are named above", kMostTold) : "as said above");
+              count_ > kMostNamed ? fmt::format("of which the first {} are named above", kMostNamed) : "as said above");
 }
 
 bool may_not_reach_us(const Error& error) {

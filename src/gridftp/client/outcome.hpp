@@ -49,21 +49,27 @@ inline constexpr const char* kSentSuffix = ".sent";
 [[nodiscard]] Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
                                         std::function<Task<Status>()> attempt);
 
+inline constexpr std::size_t kMostNamed = 100;  // guess: lines that somebody reads
+
+/// Whether the others of the same transfer may well go on behind this error of a file or directory. Exceeded storage
+/// (552) is no single file's.
+/// was_last   attempt: a file that is busy (450) stays behind, too
+[[nodiscard]] bool is_of_one(const Error& error, bool was_last = false);
+
 /// Files or directories that were refused, or could not be read, while the others of the same transfer went on.
 /// Threads: unsynchronised.
 class MissedFiles {
  public:
-  /// Whether the transfer goes on behind this error of one of them: then it has been said, if it is among the first. A
-  /// full disk is no single file's, and a server that refuses very many in a row refuses them all.
-  [[nodiscard]] bool take(const Error& error);
-  /// One of them is not missing.
-  void note_good() { in_a_row_ = 0; }
+  /// Says it, if it is among the first.
+  void add(const Error& why);
+  /// One that goes with another.
+  void add_silently() { ++count_; }
+  [[nodiscard]] std::size_t count() const { return count_; }
   /// all   that there are, "files" or "directories".  errors: with the code of the first: how many are missing
   [[nodiscard]] Status check(std::size_t all, std::string_view nouns) const;
 
  private:
   std::size_t count_ = 0;
-  std::size_t in_a_row_ = 0;
   Errc first_{};
 };
 
@@ -77,6 +83,7 @@ template <typename FileTransfer>
                                         std::unique_ptr<RemoteServer> server = nullptr) {
   const auto placed = std::make_shared<files::PlacedFiles>();
   MissedFiles missed;
+  Status ended;
   for (TransferJob& job : jobs) {
     const FtpUrl url = job.remote;
     const bool is_alone = jobs.size() == 1 || job.pipe != nullptr;
@@ -84,18 +91,21 @@ template <typename FileTransfer>
     FileTransfer file(io, std::move(job), options, progress);
     const auto attempt = [&]() -> Task<Status> {
       UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, url, options));
+      const std::uint64_t before = server->path().moved_bytes();
       auto status = co_await file.attempt(*server);
-      if (!status && is_final(status.error())) co_await server->quit();
-      if (!status) server.reset();
+      const bool was_refused = !status && is_final(status.error()) && server->path().moved_bytes() == before;
+      if (!status && (!was_refused || !server->forget_transfer())) server.reset();
       co_return status;
     };
     auto status = co_await with_retries(io, options, progress, attempt);
-    auto concluded = co_await file.conclude(std::move(status));
-    if (!concluded && (is_alone || !missed.take(concluded.error()))) co_return concluded;
-    if (concluded) missed.note_good();
+    ended = co_await file.conclude(std::move(status));
+    if (ended) continue;
+    if (is_alone || !is_of_one(ended.error(), true)) break;
+    missed.add(ended.error());
+    ended = {};
   }
   if (server) co_await server->quit();
-  co_return missed.check(jobs.size(), "files");
+  co_return ended ? missed.check(jobs.size(), "files") : ended;
 }
 
 /// As transfer_all(): gets.

@@ -241,6 +241,7 @@ Task<Result<std::optional<files::ByteRanges>>> RemoteServer::received_ranges(std
 }
 
 Task<Status> RemoteServer::send_restart(const files::ByteRanges& have) {
+  may_restart_ = !have.empty();
   if (have.empty()) co_return Status{};
   const std::string what =
       in_mode_e() ? have.to_text() : std::to_string(have.contiguous_from(0));  // in stream mode, an offset
@@ -258,7 +259,7 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
   UDTCAT_CO_CHECK(co_await control_->send(std::move(command)));
   auto end = lifetime_.guard([this, moved](const Status& outcome, std::string said) {
     last_words_ = std::move(said);
-    end_timer_.cancel();  // of the wait for this reply
+    end_timer_.cancel();  // await_last_reply()'s, which would close a connection that has answered
     if (!outcome) return path_.cancel(outcome.error());
     expect_data_to_move(moved);
   });
@@ -318,9 +319,16 @@ void RemoteServer::close_if_fails(std::shared_ptr<Promise<Status>> other) {
       boost::asio::detached);
 }
 
+bool RemoteServer::forget_transfer() {
+  path_.close();
+  return !may_restart_;
+}
+
 Task<void> RemoteServer::quit() {
   path_.close();
+  await_last_reply();
   std::ignore = co_await control_->ask("QUIT");  // every file is where it belongs already
+  end_timer_.cancel();
 }
 
 }  // namespace udtcat::gridftp

@@ -103,7 +103,10 @@ class RemoteServer {
   void await_last_reply();
   /// Closes the control connection as soon as `other`, the other server's transfer, has failed.
   void close_if_fails(std::shared_ptr<Promise<Status>> other);
-  /// QUIT. A failure changes nothing.
+  /// After a refused transfer that moved nothing: ends its data connections. Whether another may follow: what REST said
+  /// may hold for that, too.
+  [[nodiscard]] bool forget_transfer();
+  /// QUIT. A failure changes nothing, and an answer is awaited for a few seconds only.
   [[nodiscard]] Task<void> quit();
 
  private:
@@ -140,6 +143,7 @@ class RemoteServer {
   std::size_t mode_e_failures_ = 0;  // in a row
   Error mode_e_failure_;             // the last one
   std::string last_words_;
+  bool may_restart_ = false;             // REST was sent for the transfer that is next, or under way
   boost::asio::steady_timer end_timer_;  // of a transfer whose end either the data or the reply have not shown yet
   DataPath path_;
   core::Lifetime lifetime_;

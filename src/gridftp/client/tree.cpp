@@ -19,6 +19,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::gridftp {
 
@@ -28,7 +29,6 @@ constexpr std::size_t kMaxTreeEntries = 1'000'000;   // guess: more than people 
 constexpr std::size_t kMaxTreeDepth = 128;           // guess: deeper than people nest
 constexpr std::size_t kMaxPathBytes = 4096;          // spec: Linux PATH_MAX
 constexpr std::size_t kMaxPathsBytes = 256 * kMiB;   // guess: of all paths, which jobs have twice more
-constexpr std::size_t kMostNamed = 100;              // guess: lines that somebody reads
 constexpr std::size_t kMaxListingBytes = 64 * kMiB;  // guess: 300 000 entries as Globus writes them
 
 /// "a/b" in "/root/a/b"; either may be empty.
@@ -112,16 +112,19 @@ class NotCarried {
 struct PassedOver {
   NotCarried links;
   NotCarried special;
-  std::size_t unsayable = 0;  // names with a line end or 0xFF
-  MissedFiles directories;    // that could not be listed
+  std::size_t unsayable = 0;    // names with a line end or 0xFF
+  MissedFiles directories;      // that could not be listed, or made, and those below them
+  std::size_t files_below = 0;  // files in directories that could not be made
 
   void warn() const {
     links.warn("symbolic link");
     special.warn("special file");
   }
-  /// errors: Errc::stream_refused where names could not be carried: all else has been.
+  /// errors: as MissedFiles::check(); Errc::stream_refused where there are names that could not be carried, too
   [[nodiscard]] Status check(const std::string& doing, std::size_t all_directories) const {
-    const Status listed = directories.check(all_directories, "directories");
+    Status listed = directories.check(all_directories, "directories");
+    if (!listed && files_below > 0)
+      listed.error().what += ", and " + core::format_count(files_below, "file") + " in them";
     if (unsayable == 0) return listed;
     const std::string before = listed ? "" : listed.error().message() + "; ";
     return fail(Errc::stream_refused, doing,
@@ -163,9 +166,12 @@ class Walk {
   }
   /// Whether a walk goes on without a directory that cannot be listed: all of it stays behind.
   [[nodiscard]] bool leave(const std::string& directory, const Error& why) {
-    return !directory.empty() && passed_over_.directories.take(why);
+    if (directory.empty() || !is_of_one(why)) return false;
+    passed_over_.directories.add(why);
+    unlisted_.insert(directory);
+    return true;
   }
-  void note_listed() { passed_over_.directories.note_good(); }
+  [[nodiscard]] bool has_left(const std::string& directory) const { return unlisted_.contains(directory); }
   /// The server has left out so many.
   void leave(const std::string& directory, std::size_t names) {
     passed_over_.unsayable += names;
@@ -182,6 +188,7 @@ class Walk {
  private:
   std::deque<std::string> waiting_{""};
   std::vector<std::string> directories_, files_;
+  std::set<std::string> unlisted_;
   PassedOver passed_over_;
   std::size_t paths_bytes_ = 0;
 };
@@ -194,8 +201,8 @@ std::vector<TransferJob> jobs_of(const Walk& walk, const FtpUrl& root, files::Fi
   return jobs;
 }
 
-/// How the files have moved, and what was missing before.
-Status both(Status moved, const Status& walked) {
+/// The error of the files' move, with what the walk passed over; else the walk's.
+Status outcome_with(Status moved, const Status& walked) {
   if (moved) return walked;
   if (!walked) moved.error().cause += "; " + walked.error().message();
   return moved;
@@ -236,7 +243,6 @@ Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root) {
     const auto listed = co_await list(server, url_below(root, *directory).path + (directory->empty() ? "" : "/"));
     if (!listed && walk.leave(*directory, listed.error())) continue;
     if (!listed) co_return tl::unexpected(listed.error());
-    walk.note_listed();
     entries += listed->entries.size();
     walk.leave(*directory, listed->left_out);
     for (const ListedEntry& entry : listed->entries) {
@@ -290,7 +296,7 @@ Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string
   const std::size_t directories = walk.directories().size();
   walk = Walk();
   auto moved = co_await download_all(io, std::move(jobs), options, progress, std::move(server));
-  co_return both(std::move(moved), passed_over.check("get all of " + from.to_string(), directories));
+  co_return outcome_with(std::move(moved), passed_over.check("get all of " + from.to_string(), directories));
 }
 
 // ---- put -r ---------------------------------------------------------------------------------------------------------
@@ -302,7 +308,6 @@ Result<Walk> walk_disk(const files::FileTree& tree) {
     const auto entries = tree.list(*directory);
     if (!entries && walk.leave(*directory, entries.error())) continue;
     if (!entries) return tl::unexpected(entries.error());
-    walk.note_listed();
     for (const files::FileTree::Entry& entry : *entries) {
       const std::string path = joined(*directory, entry.name);
       const bool moves =
@@ -321,24 +326,23 @@ Result<Walk> walk_disk(const files::FileTree& tree) {
   return walk;
 }
 
-bool is_below_any(const std::string& path, const std::set<std::string>& directories) {
-  for (auto end = path.rfind('/'); end != std::string::npos;
-       end = end == 0 ? std::string::npos : path.rfind('/', end - 1))
-    if (directories.contains(path.substr(0, end))) return true;
-  return false;
+/// The directory that `path` is in; empty: the root.
+std::string parent_of(const std::string& path) {
+  const auto end = path.rfind('/');
+  return end == std::string::npos ? "" : path.substr(0, end);
 }
 
 /// MKD. A directory that is there is no error, whatever words the server has for that.
 Task<Status> make_remote(RemoteServer& server, FtpUrl directory) {
   const std::string doing = "make the directory " + directory.to_string();
   UDTCAT_CO_TRY(const auto made, co_await server.control().ask("MKD " + directory.path));
-  bool is_there = made.is_completion();
-  if (!is_there) {
+  if (!made.is_completion()) {
     UDTCAT_CO_TRY(const auto entered, co_await server.control().ask("CWD " + directory.path));
-    is_there = entered.is_completion();
+    const Reply& refusal = entered.code / 100 == 4 ? entered : made;  // spec: RFC 959 §4.2.1: the next time it may
+    if (!entered.is_completion())
+      co_return fail(Errc::stream_refused, doing, fmt::format("{} {}", refusal.code, refusal.text()));
   }
-  if (is_there) co_return co_await check_name(server, directory.path, Errc::remote_write_failed, doing);
-  co_return fail(Errc::stream_refused, doing, fmt::format("{} {}", made.code, made.text()));
+  co_return co_await check_name(server, directory.path, Errc::remote_write_failed, doing);
 }
 
 Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into, TransferOptions options,
@@ -356,13 +360,16 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
     refused.clear();
     passed_over = walk.passed_over();
     for (const std::string& directory : walk.directories()) {
-      if (is_below_any(directory, refused)) continue;
-      auto made = co_await make_remote(*server, url_below(into, directory));
-      if (!made && !passed_over.directories.take(made.error())) co_return made;
-      if (made)
-        passed_over.directories.note_good();
-      else
+      if (refused.contains(parent_of(directory))) {  // which came before it
         refused.insert(directory);
+        if (!walk.has_left(directory)) passed_over.directories.add_silently();
+        continue;
+      }
+      const auto made = co_await make_remote(*server, url_below(into, directory));
+      if (made) continue;
+      if (!is_of_one(made.error())) co_return made;
+      if (!walk.has_left(directory)) passed_over.directories.add(made.error());
+      refused.insert(directory);
     }
     co_return Status{};
   };
@@ -373,10 +380,11 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
   };
   UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
   auto jobs = jobs_of(walk, into, std::move(*tree));
-  std::erase_if(jobs, [&](const TransferJob& job) { return is_below_any(job.path, refused); });
+  passed_over.files_below =
+      std::erase_if(jobs, [&](const TransferJob& job) { return refused.contains(parent_of(job.path)); });
   auto moved = co_await upload_all(io, std::move(jobs), options, progress, std::move(server));
-  co_return both(std::move(moved), passed_over.check("put all of " + core::printable(from, core::kShownBytes),
-                                                     walk.directories().size()));
+  co_return outcome_with(std::move(moved), passed_over.check("put all of " + core::printable(from, core::kShownBytes),
+                                                             walk.directories().size()));
 }
 
 }  // namespace

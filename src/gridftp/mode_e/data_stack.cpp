@@ -2,6 +2,7 @@
 /// Data connections over TCP, which every GridFTP program speaks, and over UDT4, bare. session_stack.cpp has the third.
 #include "gridftp/mode_e/data_stack.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -9,6 +10,7 @@
 #include <udtcat/bridges.hpp>
 #include <udtcat/plain.hpp>
 
+#include "gridftp/dialogue/data_port.hpp"
 #include "gridftp/mode_e/data_port_range.hpp"
 #include "lib/bridge/asio_terms.hpp"
 #include "lib/bridge/stream_pair.hpp"
@@ -44,21 +46,30 @@ class TcpDataListener final : public DataListener {
   bridge::TcpAcceptor acceptor_;
 };
 
-/// The host that answered last in place of the same named one is likely to answer again: it goes first.
+/// Where a named host did not answer and another did in its place: that one goes first the next time. One entry for each
+/// stripe of a server.
+/// Threads: confined to the io_context thread.
 class LastAnswered {
  public:
   /// hosts   the named one first
-  [[nodiscard]] std::vector<Endpoint> ordered(std::vector<Endpoint> hosts) {
-    const Endpoint named = hosts.front().with_port(0);
-    if (std::exchange(named_, named) != named) host_ = {};
-    const auto last = std::ranges::find(hosts, host_, [](const Endpoint& each) { return each.with_port(0); });
+  [[nodiscard]] std::vector<Endpoint> likeliest_first(std::vector<Endpoint> hosts) const {
+    const auto known = std::ranges::find(answers_, hosts.front().with_port(0), &Answer::named);
+    if (known == answers_.end()) return hosts;
+    const auto last = std::ranges::find(hosts, known->by, [](const Endpoint& each) { return each.with_port(0); });
     if (last != hosts.end()) std::rotate(hosts.begin(), last, last + 1);
     return hosts;
   }
-  void note(const Endpoint& answered) { host_ = answered.with_port(0); }
+  void note(const Endpoint& named, const Endpoint& by) {
+    std::erase_if(answers_, [&](const Answer& each) { return each.named == named.with_port(0); });
+    if (answers_.size() == kMaxDataPorts) answers_.erase(answers_.begin());
+    answers_.push_back({named.with_port(0), by.with_port(0)});
+  }
 
  private:
-  Endpoint named_, host_;
+  struct Answer {
+    Endpoint named, by;
+  };
+  std::vector<Answer> answers_;  // oldest first
 };
 
 class TcpStack final : public DataStack {
@@ -66,10 +77,11 @@ class TcpStack final : public DataStack {
   TcpStack(boost::asio::io_context& io, std::chrono::milliseconds patience) : io_(io), patience_(patience) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
-    const std::string doing = "connect to tcp " + to.front().to_string() + " for data";
-    UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io_, answered_.ordered(std::move(to)), patience_, doing));
+    const Endpoint named = to.front();
+    const std::string doing = "connect to tcp " + named.to_string() + " for data";
+    UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io_, answered_.likeliest_first(std::move(to)), patience_, doing));
     boost::system::error_code gone;  // then the first read says so
-    answered_.note(bridge::from_asio(socket.remote_endpoint(gone)));
+    answered_.note(named, bridge::from_asio(socket.remote_endpoint(gone)));
     co_return std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
   }
 
@@ -123,13 +135,14 @@ class UdtStack final : public DataStack {
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
     DialRequest request;
-    request.peer_name = to.front().to_string();
-    request.addresses = answered_.ordered(std::move(to));
+    const Endpoint named = to.front();
+    request.peer_name = named.to_string();
+    request.addresses = answered_.likeliest_first(std::move(to));
     request.timeout = patience_;
     request.transport = transport_;
     const auto begin = [&](auto handler) { return dial_plain(io_, std::move(request), std::move(handler)); };
     UDTCAT_CO_TRY(auto pipe, co_await await_dial<PlainPipe>(io_, begin));
-    answered_.note(pipe->peer());
+    answered_.note(named, pipe->peer());
     co_return stream_over(io_, std::move(pipe), watch_);
   }
 

@@ -38,9 +38,8 @@ namespace {
 using boost::asio::ip::tcp;
 
 /// Attempts under way at a time, to one service.
-constexpr std::size_t kMaxAttempts = 256;             // guess: below every service's backlog
-constexpr std::size_t kMaxAttemptsOfConnection = 64;  // guess: a connection leaves most of them to others
-constexpr const char* kMayNot = "this peer may not";
+constexpr std::size_t kMaxAttempts = 256;                    // guess: below every service's backlog
+constexpr std::size_t kMaxAttemptsOfConnection = 64;         // guess: a connection leaves most of them to others
 constexpr std::size_t kMostNamesAtOnce = 4;                  // guess: refused, told before they are counted
 constexpr auto kConnectPatience = std::chrono::seconds(10);  // guess: a service that is up answers in a round trip
 
@@ -54,8 +53,7 @@ class SocketServices final : public Services {
       : io_(io),
         trouble_(io, on_trouble),
         refused_names_(
-            io, on_trouble, [](const Error& why) { return why.cause == kMayNot ? why.cause : std::string(); },
-            kMostNamesAtOnce),
+            io, on_trouble, [](const Error& why) { return why.cause; }, kMostNamesAtOnce),
         names_(io, family) {
     for (Service& service : services) queues_.emplace_back(std::move(service));
     for (const Queue& queue : queues_) try_name(queue.service);
@@ -107,7 +105,7 @@ class SocketServices final : public Services {
 
   boost::asio::io_context& io_;
   TroubleReporter trouble_;
-  TroubleReporter refused_names_;  // of two kinds: a peer may make up any number
+  TroubleReporter refused_names_;  // a kind for each cause: a peer may make up any number of names, but no cause
   net::Names names_;
   std::list<Queue> queues_;  // of each service
   std::uint64_t connections_served_ = 0;
@@ -242,7 +240,7 @@ void SocketServices::refuse_name(Served& served, StreamId id, const std::string&
   served.connection.refuse_stream(id, why);
   const bool is_there =
       std::ranges::find(queues_, name, [](const Queue& each) { return each.service.name; }) != queues_.end();
-  refused_names_.report(served.peer, is_there ? Error{why.code, tried, kMayNot} : why);
+  refused_names_.report(served.peer, is_there ? Error{why.code, tried, "this peer may not"} : why);
 }
 
 void SocketServices::refuse(Served& served, StreamId id, const Error& why) {

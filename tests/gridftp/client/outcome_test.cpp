@@ -67,6 +67,15 @@ TEST_F(Attempts, WaitForAServerThatWentInTheMiddle) {
   EXPECT_EQ(tried, 4U);
 }
 
+TEST(Refusal, IsOfOneFileUnlessStorageIsExceededAndOfABusyOneAtTheLastAttempt) {
+  const auto refused = [](const char* said) { return Error{Errc::stream_refused, "", said}; };
+  EXPECT_TRUE(is_of_one(refused("550 none")));
+  EXPECT_FALSE(is_of_one(refused("552 quota"), true));
+  EXPECT_FALSE(is_of_one(refused("450 busy")));
+  EXPECT_TRUE(is_of_one(refused("450 busy"), true));
+  EXPECT_TRUE(is_of_one({Errc::local_read_failed, "", ""}));
+}
+
 TEST(Cuts, AreWhatTheNextAttemptMaySurvive) {
   for (const Errc code : {Errc::connection_broken, Errc::peer_lost, Errc::cannot_reach, Errc::peer_interrupted})
     EXPECT_TRUE(is_cut({code, "", ""}, false)) << static_cast<int>(code);

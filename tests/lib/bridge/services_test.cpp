@@ -109,6 +109,14 @@ TEST_F(ServicesTest, TellsTheOperatorOnceWhenManyAreRefused) {
   EXPECT_EQ(trouble.size(), 1U);
 }
 
+TEST_F(ServicesTest, TellsOfAServiceThatAPeerMayNotReachBehindManyNamesThatItMakesUp) {
+  const auto services = serve_all({{.name = "vault", .shown = "tcp vault", .address = {{up}, {}}}});
+  for (StreamId id = 0; id < 200; id += 2) connection->peer_opens(io, id, "n" + std::to_string(id));
+  connection->peer_opens(io, 200, "vault");
+  ASSERT_TRUE(run_until(io, [&] { return connection->refused.size() == 101; }));
+  EXPECT_EQ(trouble.back().message(), "reach the service vault: this peer may not");
+}
+
 TEST_F(ServicesTest, TellsOfStreamsThatEndedInTroubleOnly) {
   const auto service = serve(up);
   connection->peer_opens(io, 0);

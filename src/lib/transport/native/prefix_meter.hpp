@@ -53,12 +53,13 @@ class PrefixMeter {
       at = now;
     }
   };
-  PrefixMeter(const Limits& limits, std::uint64_t secret) : limits_(limits), secret_(secret | 1U) {}
+  PrefixMeter(const Limits& limits, std::uint64_t secret)
+      : limits_(limits), secret_(secret | 1U), buckets_(std::size_t{1} << kIndexBits) {}
 
   Limits limits_;
   std::uint64_t secret_;
-  // Not within the object, which is moved about: a stack may be small.
-  std::vector<Bucket> buckets_ = std::vector<Bucket>(std::size_t{1} << kIndexBits);
+  // On the heap: create() hands the object over by value, and 16 kB a frame are much for a small stack (ulimit -s).
+  std::vector<Bucket> buckets_;
   Bucket all_;
 };
 
