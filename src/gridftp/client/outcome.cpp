@@ -73,7 +73,7 @@ bool is_final(const Error& error) {
 
 bool is_of_one(const Error& error, bool was_last) {
   if (error.code == Errc::local_read_failed) return true;
-  // spec: RFC 959 §4.2.2: 450 "file busy"; 552 "exceeded storage allocation", of the directory and so of its other files
+  // spec: RFC 959 §4.2.2: 450 "file busy"; 552 "exceeded storage allocation", which other files would exceed, too
   if (is_final(error)) return !error.cause.starts_with("552");
   return was_last && error.code == Errc::stream_refused && error.cause.starts_with("450");
 }

@@ -64,7 +64,6 @@ class MissedFiles {
   void add(const Error& why);
   /// One that goes with another.
   void add_silently() { ++count_; }
-  [[nodiscard]] std::size_t count() const { return count_; }
   /// all   that there are, "files" or "directories".  errors: with the code of the first: how many are missing
   [[nodiscard]] Status check(std::size_t all, std::string_view nouns) const;
 
