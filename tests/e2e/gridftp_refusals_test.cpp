@@ -88,9 +88,39 @@ TEST_F(GridftpRefusalsTest, OfADirectoryThatIsBusyAreTriedAgain) {
   EXPECT_EQ(read_file(home_.path() / "target" / "a" / "x"), std::string(100, 'x'));
 }
 
+TEST_F(GridftpRefusalsTest, OfADirectoryThatStaysBusyHoldUpNothingElse) {
+  const ScriptedServer server([&](const std::string& line, std::uint16_t) -> std::string {
+    if (line.starts_with("MLSD") && line.ends_with("/a/")) return refuse("450 busy\r\n");
+    if (line.starts_with("MLSD")) return send_data("Type=dir; a\r\nType=file; x\r\n");
+    if (line.starts_with("RETR")) return send_data(std::string(100, 'x'));
+    return plain(line);
+  });
+  Process get = udtcat({"gridftp", "get", "-r", "--retries", "1", server.url(), "target"});
+  expect_exit(get, kReadOrWriteFailed);
+  expect_says(get, "missing: 1 of 1 directories");
+  EXPECT_EQ(read_file(home_.path() / "target" / "x"), std::string(100, 'x'));
+}
+
+TEST_F(GridftpRefusalsTest, OfALoginAreNoSingleFiles) {
+  bool is_cut = false;
+  const ScriptedServer server([&](const std::string& line, std::uint16_t) -> std::string {
+    if (is_cut && line.starts_with("USER")) return "450 too many of you\r\n";
+    if (line.starts_with("MLSD")) return send_data("Type=file; a\r\nType=file; b\r\n");
+    if (line.starts_with("RETR")) is_cut = true;
+    return line.starts_with("RETR") ? kHangUp : plain(line);
+  });
+  Process get = udtcat({"gridftp", "get", "-r", "--retries", "1", server.url(), "target"});
+  const auto ending = get.wait(patience(30s));
+  ASSERT_TRUE(ending) << get.errors();
+  EXPECT_NE(ending->status, kSuccess);
+  EXPECT_THAT(get.errors(), testing::Not(HasSubstr("missing:"))) << "it is not of the files";
+}
+
 TEST_F(GridftpRefusalsTest, OfADirectoryCountWhatIsBelowIt) {
   std::filesystem::create_directories(home_.path() / "source" / "a" / "b");
   std::filesystem::create_directories(home_.path() / "source" / "c");
+  for (int i = 0; i < 120; ++i)
+    std::filesystem::create_directories(home_.path() / "source" / "a" / std::to_string(1000 + i));
   for (const char* name : {"a/1", "a/b/2", "a/b/3", "c/4"}) home_.write(std::string("source/") + name, "x");
   const ScriptedServer server([&](const std::string& line, std::uint16_t) -> std::string {
     if (line.starts_with("MKD") || line.starts_with("CWD")) return line.ends_with("/a") ? kDenied : "250 fine\r\n";
@@ -101,7 +131,7 @@ TEST_F(GridftpRefusalsTest, OfADirectoryCountWhatIsBelowIt) {
   });
   Process put = put_tree(server);
   expect_exit(put, kReadOrWriteFailed);
-  expect_says(put, "missing: 2 of 3 directories, and 3 files in them");
+  expect_says(put, "missing: 122 of 123 directories, and 3 files in them: as said above");
 }
 
 TEST_F(GridftpRefusalsTest, OfADirectoryThatIsThereAndBusyAreTriedAgain) {

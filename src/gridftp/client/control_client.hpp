@@ -49,6 +49,8 @@ class ControlClient {
   [[nodiscard]] const Endpoint& peer() const { return control_->peer(); }
   [[nodiscard]] const std::optional<PublicKey>& peer_key() const { return control_->peer_key(); }
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// The server has not hung up by this moment.
+  [[nodiscard]] bool is_open() const { return control_->look().has_value(); }
   void close() { control_->close(); }
 
  private:

@@ -80,13 +80,13 @@ bool is_of_one(const Error& error, bool was_last) {
 
 void MissedFiles::add(const Error& why) {
   if (count_++ == 0) first_ = why.code;
-  if (count_ <= kMostNamed) core::log().error("{}", core::printable(why.message(), kMaxMessageBytes));
+  if (++added_ <= kMostNamed) core::log().error("{}", core::printable(why.message(), kMaxMessageBytes));
 }
 
 Status MissedFiles::check(std::size_t all, std::string_view nouns) const {
   if (count_ == 0) return {};
   return fail(first_, fmt::format("missing: {} of {} {}", count_, all, nouns),
-              count_ > kMostNamed ? fmt::format("of which the first {} are named above", kMostNamed) : "as said above");
+              added_ > kMostNamed ? fmt::format("of which the first {} are named above", kMostNamed) : "as said above");
 }
 
 bool may_not_reach_us(const Error& error) {

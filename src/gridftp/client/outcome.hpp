@@ -69,6 +69,7 @@ class MissedFiles {
 
  private:
   std::size_t count_ = 0;
+  std::size_t added_ = 0;  // of those, with a reason of their own
   Errc first_{};
 };
 
@@ -88,8 +89,11 @@ template <typename FileTransfer>
     const bool is_alone = jobs.size() == 1 || job.pipe != nullptr;
     job.placed = placed;
     FileTransfer file(io, std::move(job), options, progress);
+    bool is_of_file = false;  // and not of the login
     const auto attempt = [&]() -> Task<Status> {
+      is_of_file = false;
       UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, url, options));
+      is_of_file = true;
       const std::uint64_t before = server->path().moved_bytes();
       auto status = co_await file.attempt(*server);
       const bool was_refused = !status && is_final(status.error()) && server->path().moved_bytes() == before;
@@ -99,7 +103,7 @@ template <typename FileTransfer>
     auto status = co_await with_retries(io, options, progress, attempt);
     ended = co_await file.conclude(std::move(status));
     if (ended) continue;
-    if (is_alone || !is_of_one(ended.error(), true)) break;
+    if (is_alone || !is_of_file || !is_of_one(ended.error(), true)) break;
     missed.add(ended.error());
     ended = {};
   }

@@ -321,7 +321,7 @@ void RemoteServer::close_if_fails(std::shared_ptr<Promise<Status>> other) {
 
 bool RemoteServer::forget_transfer() {
   path_.close();
-  return !may_restart_;
+  return !may_restart_ && control_->is_open();
 }
 
 Task<void> RemoteServer::quit() {

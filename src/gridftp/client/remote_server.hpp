@@ -103,8 +103,8 @@ class RemoteServer {
   void await_last_reply();
   /// Closes the control connection as soon as `other`, the other server's transfer, has failed.
   void close_if_fails(std::shared_ptr<Promise<Status>> other);
-  /// After a refused transfer that moved nothing: ends its data connections. Whether another may follow: what REST said
-  /// may hold for that, too.
+  /// After a refused transfer that moved nothing: ends its data connections. Whether another may follow: the server is
+  /// still there, and no REST was sent, which may hold for that, too.
   [[nodiscard]] bool forget_transfer();
   /// QUIT. A failure changes nothing, and an answer is awaited for a few seconds only.
   [[nodiscard]] Task<void> quit();

@@ -165,8 +165,9 @@ class Walk {
                        core::printable(joined(directory, name), core::kShownBytes));
   }
   /// Whether a walk goes on without a directory that cannot be listed: all of it stays behind.
-  [[nodiscard]] bool leave(const std::string& directory, const Error& why) {
-    if (directory.empty() || !is_of_one(why)) return false;
+  /// was_last   as is_of_one() has it
+  [[nodiscard]] bool leave(const std::string& directory, const Error& why, bool was_last = false) {
+    if (directory.empty() || !is_of_one(why, was_last)) return false;
     passed_over_.directories.add(why);
     unlisted_.insert(directory);
     return true;
@@ -234,14 +235,14 @@ Status check_paths(const Walk& walk, std::size_t path_bytes, const std::string& 
   return {};
 }
 
-Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root) {
+Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root, bool is_last_attempt) {
   UDTCAT_CO_CHECK(co_await server.use_mode_s());
   Walk walk;
   std::size_t entries = 0;
   while (const auto directory = walk.next()) {
     UDTCAT_CO_CHECK(check_bounds(*directory, entries));
     const auto listed = co_await list(server, url_below(root, *directory).path + (directory->empty() ? "" : "/"));
-    if (!listed && walk.leave(*directory, listed.error())) continue;
+    if (!listed && walk.leave(*directory, listed.error(), is_last_attempt)) continue;
     if (!listed) co_return tl::unexpected(listed.error());
     entries += listed->entries.size();
     walk.leave(*directory, listed->left_out);
@@ -275,9 +276,11 @@ Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string
                            SharedProgress progress) {
   std::unique_ptr<RemoteServer> server;
   Walk walk;
+  std::size_t attempts = 0;
   const auto attempt = [&]() -> Task<Status> {
+    const bool is_last = ++attempts > options.retries;
     UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, from, options));
-    auto walked = co_await walk_server(*server, from);
+    auto walked = co_await walk_server(*server, from, is_last);
     if (!walked) server.reset();
     if (!walked) co_return tl::unexpected(std::move(walked.error()));
     walk = std::move(*walked);
@@ -354,7 +357,9 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
   std::unique_ptr<RemoteServer> server;
   std::set<std::string> refused;  // directories: what is below them stays here
   PassedOver passed_over;
+  std::size_t attempts = 0;
   const auto make_all = [&]() -> Task<Status> {
+    const bool is_last = ++attempts > options.retries;
     UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, into, options));
     if (!into.path.empty()) UDTCAT_CO_CHECK(co_await make_remote(*server, into));
     refused.clear();
@@ -367,7 +372,7 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
       }
       const auto made = co_await make_remote(*server, url_below(into, directory));
       if (made) continue;
-      if (!is_of_one(made.error())) co_return made;
+      if (!is_of_one(made.error(), is_last)) co_return made;
       if (!walk.has_left(directory)) passed_over.directories.add(made.error());
       refused.insert(directory);
     }

@@ -110,6 +110,7 @@ void DataPath::refuse(Error why) {
 }
 
 Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sink) {
+  cancelled_.reset();
   FileReceiver& receiver =
       *transfer_.emplace<Receiver>(std::make_unique<FileReceiver>(io_, std::move(file), std::move(sink)));
   if (!kept_to_send_)
