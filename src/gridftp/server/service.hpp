@@ -78,8 +78,8 @@ struct Service {
   const ServedRoot root;
   const ServeOptions options;
   DataSlots data_slots{options.most_data_connections};
-  const std::shared_ptr<bridge::TroubleReporter>
-      changes;                // by clients without a key, all of one kind: a stranger has as many addresses as he likes
+  // by clients without a key, all of one kind: a stranger has as many addresses as he likes
+  const std::shared_ptr<bridge::TroubleReporter> changes;
   std::size_t checksums = 0;  // under way
   const std::shared_ptr<std::atomic<std::int64_t>> placed_bytes_left =
       std::make_shared<std::atomic<std::int64_t>>(files::PlacedFiles::kMaxBytes);
