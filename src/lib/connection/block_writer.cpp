@@ -2,7 +2,6 @@
 #include "lib/connection/block_writer.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "lib/core/byte_order.hpp"
 
@@ -18,13 +17,24 @@ void BlockWriter::queue(const Frame& frame) {
 }
 
 void BlockWriter::add_ready(MuxStream& stream) {
-  if (stream.can_fill() && in_line_.insert(&stream).second) newcomers_.push_back(&stream);
+  if (!stream.can_fill()) return;
+  Account& account = accounts_.try_emplace(&stream, Account{.turn = {.stream = &stream}}).first->second;
+  if (!line_.contains(account.turn)) line_up(account, false);
 }
 
 void BlockWriter::forget(MuxStream& stream) {
-  if (in_line_.erase(&stream) == 0) return;
-  std::erase(newcomers_, &stream);
-  std::erase(waiting_, &stream);
+  const auto found = accounts_.find(&stream);
+  if (found == accounts_.end()) return;
+  line_.erase(found->second.turn);
+  accounts_.erase(found);
+}
+
+void BlockWriter::line_up(Account& account, bool has_more) {
+  account.start = std::max(account.start, virtual_time_);
+  account.turn.round = account.start / kQuantum;
+  account.turn.has_more = has_more;
+  account.turn.order = next_order_++;
+  line_.insert(account.turn);
 }
 
 BlockWriter::Composed BlockWriter::compose(std::span<std::byte> payload, bool with_data, std::size_t most_words_bytes) {
@@ -32,9 +42,9 @@ BlockWriter::Composed BlockWriter::compose(std::span<std::byte> payload, bool wi
   most_words_bytes_ = most_words_bytes;
   std::size_t used = take_control(payload);
   while (with_data && payload.size() - used >= MuxStream::kMinFillBytes) {
-    auto* const line = next_line();
-    if (line == nullptr) break;
-    used += take_turn(*line, payload.subspan(used));
+    MuxStream* const stream = next_stream();
+    if (stream == nullptr) break;
+    used += take_turn(*stream, payload.subspan(used));
   }
   // A source that failed has queued its reset meanwhile; it goes with this block if it fits, with the next if not.
   if (used == 0) used = take_control(payload);
@@ -59,29 +69,27 @@ std::size_t BlockWriter::take_control(std::span<std::byte> room) {
   return used;
 }
 
-bool BlockWriter::has_data() { return next_line() != nullptr; }
+bool BlockWriter::has_data() { return next_stream() != nullptr; }
 
-/// The line whose first stream has the next turn; none: nobody has anything to say.
-std::deque<MuxStream*>* BlockWriter::next_line() {
-  for (auto* line : {&newcomers_, &waiting_})
-    for (; !line->empty() && !line->front()->can_fill(); line->pop_front()) in_line_.erase(line->front());
-  if (newcomers_.empty() && waiting_.empty()) return nullptr;
-  const bool waited = newcomers_.empty() || (newcomer_was_last_ && !waiting_.empty());
-  return waited ? &waiting_ : &newcomers_;
+/// None: no stream has anything to say.
+MuxStream* BlockWriter::next_stream() {
+  while (!line_.empty() && !line_.begin()->stream->can_fill()) line_.erase(line_.begin());
+  return line_.empty() ? nullptr : line_.begin()->stream;
 }
 
-std::size_t BlockWriter::take_turn(std::deque<MuxStream*>& line, std::span<std::byte> room) {
-  newcomer_was_last_ = &line == &newcomers_;
-  MuxStream& stream = *line.front();
-  line.pop_front();
-  waiting_.push_back(&stream);  // said all or not: who finds nothing to say at his next turn is a newcomer again
+std::size_t BlockWriter::take_turn(MuxStream& stream, std::span<std::byte> room) {
+  line_.erase(line_.begin());
+  virtual_time_ = std::max(virtual_time_, accounts_.at(&stream).start);
   const std::uint64_t offset = stream.sent_bytes();
   const std::size_t used = stream.fill(room);
   if (const std::uint64_t said = stream.sent_bytes() - offset; said > 0 && said <= most_words_bytes_)
     note_words(stream, room.subspan(kFrameHeaderBytes, static_cast<std::size_t>(said)), offset);
-  // It may have ended within fill(), and is forgotten then.
-  const bool was_cut = used < kShortBytes && in_line_.contains(&stream) && stream.can_fill();
-  if (was_cut) std::rotate(waiting_.begin(), std::prev(waiting_.end()), waiting_.end());
+  const auto found = accounts_.find(&stream);
+  if (found == accounts_.end()) return used;  // it has ended within fill()
+  Account& account = found->second;
+  line_.erase(account.turn);
+  account.start += used;
+  if (stream.can_fill()) line_up(account, room.size() - used < MuxStream::kMinFillBytes);
   return used;
 }
 

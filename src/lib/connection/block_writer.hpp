@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <cstdint>
+#include <set>
 #include <span>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include <udtcat/units.hpp>
@@ -15,10 +16,12 @@
 
 namespace udtcat::connection {
 
-/// Control frames first, then the streams that are ready, in turn. A turn is what is left of the block, since a block
-/// that is one piece is copied once less at the other end; where that is little the next block begins with the same
-/// stream. Every other turn is for a stream that had nothing to say at its last (RFC 8290 §4.2), so that a word after a
-/// silence waits for little more than a block, and nobody waits for words without end.
+/// Control frames first, then the streams that are ready, by start-time fair queueing (Goyal, Vin and Cheng, 1996): a
+/// stream's next turn starts, in virtual time, where what it has used so far ends, and nobody's starts in the past. The
+/// turn that starts first is next, to kQuantum bytes; of those that start together a stream that had little to say goes
+/// before one that had more than fitted. So streams share evenly however large blocks are, and a word waits for the
+/// block that is being filled, beside any number of bulk streams. A turn is what is left of the block, since a block
+/// that is one piece is copied once less at the other end.
 /// Takes the bytes that are there and never waits for more: when the source is slower than the path each write becomes
 /// a block at once; when it is faster, blocks fill while earlier ones are on their way.
 /// Bounded: control frames by what the peer's own frames and streams can cause (see kMaxControlBytes); streams by their
@@ -29,8 +32,7 @@ class BlockWriter {
   /// Beyond this the multiplexer stops reading from the peer until it takes our control frames.
   static constexpr std::size_t kMaxControlBytes = 256 * kKiB;  // guess: 1024 streams' resets
 
-  /// Less is too little for a turn.
-  static constexpr std::size_t kShortBytes = 16 * kKiB;  // guess: a sixteenth of a block; bench/query
+  static constexpr std::size_t kQuantum = 16 * kKiB;  // guess: a sixteenth of a block
 
   void queue(const Frame& frame);
   void add_ready(MuxStream& stream);
@@ -54,18 +56,33 @@ class BlockWriter {
 
  private:
   [[nodiscard]] std::size_t take_control(std::span<std::byte> room);
-  [[nodiscard]] std::deque<MuxStream*>* next_line();
-  [[nodiscard]] std::size_t take_turn(std::deque<MuxStream*>& line, std::span<std::byte> room);
+  /// A stream's place in the line.
+  struct Turn {
+    std::uint64_t round = 0;  // of kQuantum bytes of virtual time
+    bool has_more = false;    // than its last turn had room for
+    std::uint64_t order = 0;  // of those alike
+    MuxStream* stream = nullptr;
+
+    auto operator<=>(const Turn&) const = default;
+  };
+  struct Account {
+    std::uint64_t start = 0;  // of its next turn, in bytes of virtual time
+    Turn turn;
+  };
+
+  void line_up(Account& account, bool has_more);
+  [[nodiscard]] MuxStream* next_stream();
+  [[nodiscard]] std::size_t take_turn(MuxStream& stream, std::span<std::byte> room);
   void note_words(const MuxStream& stream, std::span<const std::byte> data, std::uint64_t offset);
 
   std::vector<std::byte> control_;  // whole frames
   std::size_t control_begin_ = 0;
-  std::deque<MuxStream*> newcomers_;
-  std::deque<MuxStream*> waiting_;
-  bool newcomer_was_last_ = false;
+  std::unordered_map<MuxStream*, Account> accounts_;  // of each stream that has ever been ready
+  std::set<Turn> line_;                               // of those that are
+  std::uint64_t virtual_time_ = 0;                    // where the latest turn started
+  std::uint64_t next_order_ = 0;
   std::vector<std::byte> words_;
   std::size_t most_words_bytes_ = 0;
-  std::unordered_set<MuxStream*> in_line_;  // in one of these
 };
 
 }  // namespace udtcat::connection
