@@ -13,6 +13,7 @@ void BlockWriter::queue(const Frame& frame) {
     control_.erase(control_.begin(), control_.begin() + static_cast<std::ptrdiff_t>(control_begin_));
     control_begin_ = 0;
   }
+  if (std::holds_alternative<Open>(frame.body)) ++opens_;
   append_frame(control_, frame);
 }
 
@@ -41,7 +42,8 @@ BlockWriter::Composed BlockWriter::compose(std::span<std::byte> payload, bool wi
   words_.clear();
   most_words_bytes_ = most_words_bytes;
   std::size_t used = take_control(payload);
-  while (with_data && payload.size() - used >= MuxStream::kMinFillBytes) {
+  // Behind all control frames: a stream's OPEN may be the last.
+  while (with_data && !has_control() && payload.size() - used >= MuxStream::kMinFillBytes) {
     MuxStream* const stream = next_stream();
     if (stream == nullptr) break;
     used += take_turn(*stream, payload.subspan(used));
@@ -59,8 +61,10 @@ std::size_t BlockWriter::take_control(std::span<std::byte> room) {
     if (frame_bytes > room.size() - used) return used;
     const auto frame = rest.first(frame_bytes);
     std::ranges::copy(frame, room.subspan(used).begin());
-    if (is_open(frame) && words_.size() + frame_bytes <= most_words_bytes_)
-      words_.insert(words_.end(), frame.begin(), frame.end());
+    if (is_open(frame)) {
+      --opens_;
+      if (words_.size() + frame_bytes <= most_words_bytes_) words_.insert(words_.end(), frame.begin(), frame.end());
+    }
     used += frame_bytes;
     control_begin_ += frame_bytes;
   }
@@ -70,6 +74,8 @@ std::size_t BlockWriter::take_control(std::span<std::byte> room) {
 }
 
 bool BlockWriter::has_data() { return next_stream() != nullptr; }
+
+bool BlockWriter::has_words() { return opens_ > 0 || (next_stream() != nullptr && !line_.begin()->has_more); }
 
 /// None: no stream has anything to say.
 MuxStream* BlockWriter::next_stream() {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <udtcat/options.hpp>
 #include <udtcat/units.hpp>
 
 #include "lib/connection/frame.hpp"
@@ -32,7 +33,7 @@ class BlockWriter {
   /// Beyond this the multiplexer stops reading from the peer until it takes our control frames.
   static constexpr std::size_t kMaxControlBytes = 256 * kKiB;  // guess: 1024 streams' resets
 
-  static constexpr std::size_t kQuantum = 16 * kKiB;  // guess: a sixteenth of a block
+  static constexpr std::size_t kQuantum = kMinBlockBytes;  // guess: a word, and no more than a block
 
   void queue(const Frame& frame);
   void add_ready(MuxStream& stream);
@@ -40,6 +41,8 @@ class BlockWriter {
 
   [[nodiscard]] bool has_control() const { return control_begin_ < control_.size(); }
   [[nodiscard]] bool has_data();
+  /// Something that Composed::words would have a copy of: an OPEN, or a stream that may have little to say.
+  [[nodiscard]] bool has_words();
   [[nodiscard]] std::size_t control_bytes() const { return control_.size() - control_begin_; }
 
   /// A block that was filled, from its start.
@@ -49,7 +52,7 @@ class BlockWriter {
     /// the next block.
     std::span<const std::byte> words;
   };
-  /// payload            at least kMinBlockBytes
+  /// payload            at least kMinBlockBytes, or most_words_bytes
   /// with_data          false: control frames only
   /// most_words_bytes   of Composed::words
   [[nodiscard]] Composed compose(std::span<std::byte> payload, bool with_data, std::size_t most_words_bytes);
@@ -77,6 +80,7 @@ class BlockWriter {
 
   std::vector<std::byte> control_;  // whole frames
   std::size_t control_begin_ = 0;
+  std::size_t opens_ = 0;                             // of those frames
   std::unordered_map<MuxStream*, Account> accounts_;  // of each stream that has ever been ready
   std::set<Turn> line_;                               // of those that are
   std::uint64_t virtual_time_ = 0;                    // where the latest turn started

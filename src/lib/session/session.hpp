@@ -101,6 +101,9 @@ class Session {
   ///          the peer; Errc::connection_broken
   void async_write(Block block, WriteHandler handler);
 
+  /// Whether a block of words, which go express too, may be written where wants_block() is false: behind bulk on a slow
+  /// path they would wait for long.
+  [[nodiscard]] bool has_room_for_words() { return writing_ < blocks_wanted() && express_room_bytes() > 0; }
   /// How much payload may go express now: 0 where nothing would hold up the next block, at auth and clear, and where
   /// the queue is deep.
   [[nodiscard]] std::size_t express_room_bytes();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/connection/block_writer.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -193,6 +194,35 @@ TEST_F(BlockWriterTest, PutsControlFramesFirst) {
   speaker("data");
   writer.queue({6, CreditGrant{1}});
   EXPECT_EQ(compose(), (Seen{"6 control", "0:4"}));
+}
+
+TEST_F(BlockWriterTest, HoldsDataBackWhileAnOpeningMayNotHaveGone) {
+  speaker("data");
+  block_bytes_ = kMinBlockBytes;
+  for (int i = 0; i < 20; ++i) writer.queue({2, Reset{ResetCause::refused, 0, std::string(300, 'x')}});
+  writer.queue({0, Open{}});
+  std::vector<std::string> seen;
+  while (writer.has_control()) {
+    const auto block = compose();
+    seen.insert(seen.end(), block.begin(), block.end());
+  }
+  EXPECT_EQ(std::ranges::find(seen, "0:4") - std::ranges::find(seen, "0 control"), 1);
+}
+
+TEST_F(BlockWriterTest, KnowsWhetherSomebodyMayHaveLittleToSay) {
+  block_bytes_ = kMinBlockBytes;
+  speaker(std::string(1 << 20, 'x'));
+  EXPECT_TRUE(writer.has_words()) << "it has said nothing yet";
+  compose();
+  EXPECT_FALSE(writer.has_words());
+  writer.queue({2, CreditGrant{1}});
+  EXPECT_FALSE(writer.has_words());
+  writer.queue({2, Open{}});
+  EXPECT_TRUE(writer.has_words());
+  compose();
+  EXPECT_FALSE(writer.has_words());
+  speaker("a word");
+  EXPECT_TRUE(writer.has_words());
 }
 
 TEST_F(BlockWriterTest, HoldsDataBackWhenAsked) {
