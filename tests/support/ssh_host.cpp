@@ -26,14 +26,15 @@ SshHost::SshHost(const Namespaces::Host& far, const std::filesystem::path& progr
   for (const char* name : {"host_key", "user_key"}) make_key_pair(home_.path() / name);
   home_.write("banner", "This is a banner.\n");
   const std::string far_home = far_home_.path().string();
-  home_.write("sshd_config", "Port " + port + "\nHostKey " + home + "/host_key\nAuthorizedKeysFile " + home +
-                                 "/user_key.pub\nPidFile none\nStrictModes no\nUsePAM no\nPrintMotd no\nBanner " +
-                                 home + "/banner\nSetEnv PATH=" + program_directory.string() +
-                                 ":/usr/sbin:/usr/bin:/sbin:/bin\n" +
-                                 // A login shell in another home: sshd takes that from the account.
-                                 "ForceCommand cd " + far_home + "; export HOME=" + far_home +
-                                 "; c=$SSH_ORIGINAL_COMMAND; unset SSH_ORIGINAL_COMMAND; exec bash ${c:+-c \"$c\"}\n" +
-                                 "Subsystem sftp /usr/lib/openssh/sftp-server\n");
+  home_.write("sshd_config",
+              "Port " + port + "\nHostKey " + home + "/host_key\nAuthorizedKeysFile " + home +
+                  "/user_key.pub\nPidFile none\nStrictModes no\nUsePAM no\nPrintMotd no\nBanner " + home +
+                  "/banner\nSetEnv PATH=" + program_directory.string() +
+                  ":/usr/sbin:/usr/bin:/sbin:/bin HOME=" + far_home + "\n" +
+                  // The account's shell begins in that home too, and reads no start-up file of the real one.
+                  "ForceCommand cd " + far_home +
+                  "; c=$SSH_ORIGINAL_COMMAND; unset SSH_ORIGINAL_COMMAND; exec bash ${c:+-c \"$c\"}\n" +
+                  "Subsystem sftp /usr/lib/openssh/sftp-server\n");
   const std::string common = " Port " + port + "\n IdentityFile " + home +
                              "/user_key\n IdentitiesOnly yes\n UserKnownHostsFile /dev/null\n"
                              " StrictHostKeyChecking no\n LogLevel ERROR\n";
