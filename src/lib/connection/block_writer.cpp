@@ -32,7 +32,9 @@ void BlockWriter::forget(MuxStream& stream) {
 
 void BlockWriter::line_up(Account& account, bool has_more) {
   account.start = std::max(account.start, virtual_time_);
-  account.turn.round = account.start / kQuantum;
+  // A stream of words that crosses a round goes first there too, as long as it has no more than its share.
+  const std::uint64_t lead = has_more ? 0 : std::min(account.start - virtual_time_, std::uint64_t{kQuantum});
+  account.turn.round = (account.start - lead) / kQuantum;
   account.turn.has_more = has_more;
   account.turn.order = next_order_++;
   line_.insert(account.turn);
@@ -84,8 +86,10 @@ MuxStream* BlockWriter::next_stream() {
 }
 
 std::size_t BlockWriter::take_turn(MuxStream& stream, std::span<std::byte> room) {
+  const std::uint64_t end_of_round = (line_.begin()->round + 1) * kQuantum - 1;
   line_.erase(line_.begin());
-  virtual_time_ = std::max(virtual_time_, accounts_.at(&stream).start);
+  // The turn of words that came before its start moves nobody's time.
+  virtual_time_ = std::max(virtual_time_, std::min(accounts_.at(&stream).start, end_of_round));
   const std::uint64_t offset = stream.sent_bytes();
   const std::size_t used = stream.fill(room);
   if (const std::uint64_t said = stream.sent_bytes() - offset; said > 0 && said <= most_words_bytes_)
@@ -93,7 +97,7 @@ std::size_t BlockWriter::take_turn(MuxStream& stream, std::span<std::byte> room)
   const auto found = accounts_.find(&stream);
   if (found == accounts_.end()) return used;  // it has ended within fill()
   Account& account = found->second;
-  line_.erase(account.turn);
+  line_.erase(account.turn);  // it may have found new bytes within fill()
   account.start += used;
   if (stream.can_fill()) line_up(account, room.size() - used < MuxStream::kMinFillBytes);
   return used;

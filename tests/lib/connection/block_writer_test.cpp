@@ -131,6 +131,18 @@ TEST_F(BlockWriterTest, LetsEachWordGoFirstBesideBulkHoweverSmallBlocksAre) {
   }
 }
 
+TEST_F(BlockWriterTest, LetsAStreamOfWordsGoFirstAsLongAsItHasNoMoreThanItsShare) {
+  block_bytes_ = 1500;
+  for (int i = 0; i < 8; ++i) speaker(std::string(1 << 20, 'x'));
+  Speaker& asker = speaker("");
+  for (int i = 0; i < 8; ++i) compose();
+  for (int i = 0; i < 100; ++i) {
+    say(asker, std::string(300, 'x'));
+    EXPECT_EQ(compose().front(), "16:300") << "word " << i;
+    compose();
+  }
+}
+
 TEST_F(BlockWriterTest, LetsNoHaltingSpeakerHaveMoreThanItsShare) {
   speaker(std::string(8 << 20, 'x'));
   Speaker& halting = speaker("");
