@@ -40,14 +40,15 @@ void BlockWriter::line_up(Account& account, bool has_more) {
   line_.insert(account.turn);
 }
 
-BlockWriter::Composed BlockWriter::compose(std::span<std::byte> payload, bool with_data, std::size_t most_words_bytes) {
+BlockWriter::Composed BlockWriter::compose(std::span<std::byte> payload, Content content,
+                                           std::size_t most_words_bytes) {
   words_.clear();
   most_words_bytes_ = most_words_bytes;
   std::size_t used = take_control(payload);
   // Behind all control frames: a stream's OPEN may be the last.
-  while (with_data && !has_control() && payload.size() - used >= MuxStream::kMinFillBytes) {
+  while (content != Content::control && !has_control() && payload.size() - used >= MuxStream::kMinFillBytes) {
     MuxStream* const stream = next_stream();
-    if (stream == nullptr) break;
+    if (stream == nullptr || (content == Content::words && line_.begin()->has_more)) break;
     used += take_turn(*stream, payload.subspan(used));
   }
   // A source that failed has queued its reset meanwhile; it goes with this block if it fits, with the next if not.

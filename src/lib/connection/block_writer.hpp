@@ -45,6 +45,9 @@ class BlockWriter {
   [[nodiscard]] bool has_words();
   [[nodiscard]] std::size_t control_bytes() const { return control_.size() - control_begin_; }
 
+  /// Words: of data only what goes before all that had more to say than fitted.
+  enum class Content { control, words, all };
+
   /// A block that was filled, from its start.
   struct Composed {
     std::size_t payload_bytes;  ///< 0: there was nothing after all
@@ -53,9 +56,8 @@ class BlockWriter {
     std::span<const std::byte> words;
   };
   /// payload            at least kMinBlockBytes, or most_words_bytes
-  /// with_data          false: control frames only
   /// most_words_bytes   of Composed::words
-  [[nodiscard]] Composed compose(std::span<std::byte> payload, bool with_data, std::size_t most_words_bytes);
+  [[nodiscard]] Composed compose(std::span<std::byte> payload, Content content, std::size_t most_words_bytes);
 
  private:
   [[nodiscard]] std::size_t take_control(std::span<std::byte> room);

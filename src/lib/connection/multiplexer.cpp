@@ -195,19 +195,20 @@ void Multiplexer::pump() {
   // Ticks are far apart while nothing moves: what has come since the last one counts.
   if (!answers()) liveness_.on_bytes_received(session_->received_bytes(), now());
   const bool with_data = answers();
+  using Content = BlockWriter::Content;
   while (session_->wants_block() && (writer_.has_control() || (with_data && writer_.has_data())))
-    if (!send_block(with_data, session_->next_block_bytes())) break;
+    if (!send_block(with_data ? Content::all : Content::control, session_->next_block_bytes())) break;
   while (with_data && session_->has_room_for_words() && writer_.has_words())
-    if (!send_block(with_data, session_->express_room_bytes())) break;
+    if (!send_block(Content::words, session::kMaxExpressBytes)) break;
   hold_.hold(now(), hold(with_data));
   note_close_sent();
 }
 
-bool Multiplexer::send_block(bool with_data, std::size_t most_bytes) {
+bool Multiplexer::send_block(BlockWriter::Content content, std::size_t most_bytes) {
   auto block = session_->empty_block();
   if (!block) return false;
   const auto room = block->payload_room().first(most_bytes);
-  const auto composed = writer_.compose(room, with_data, session_->express_room_bytes());
+  const auto composed = writer_.compose(room, content, session_->express_room_bytes());
   if (composed.payload_bytes == 0) return false;
   block->payload_bytes = composed.payload_bytes;
   if (!composed.words.empty()) session_->send_express(composed.words);

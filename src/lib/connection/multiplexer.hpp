@@ -122,7 +122,7 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] Status watch_peer(std::shared_ptr<KnownPeers> known_peers);
   void wake();
   void pump();
-  [[nodiscard]] bool send_block(bool with_data, std::size_t most_bytes);
+  [[nodiscard]] bool send_block(BlockWriter::Content content, std::size_t most_bytes);
   void on_written(const Status& status);
 
   void read_on();

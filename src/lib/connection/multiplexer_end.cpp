@@ -69,7 +69,7 @@ void Multiplexer::send_close() {
                                           : Close{CloseReason::done, {}}});
   arm_tick();
   while (writer_.has_control())
-    if (!send_block(false, session_->next_block_bytes())) break;
+    if (!send_block(BlockWriter::Content::control, session_->next_block_bytes())) break;
   note_close_sent();
 }
 

@@ -43,6 +43,9 @@ inline constexpr std::size_t kBlocksAhead = 2;  // guess: one that is composed, 
 /// to say beside much, no more than leaves within milliseconds (ADR-0038).
 enum class SendAhead { deep, brief };
 
+/// Blocks of words beside those: each is short, and copied once it is sealed.
+inline constexpr std::size_t kWordBlocks = 64;  // guess: words of many streams while two blocks leave on a slow path
+
 /// Of what is ahead of the transport so many blocks are made, so that one leaves while the others wait.
 inline constexpr std::uint64_t kBlocksOfAhead = 4;  // guess: a block of two milliseconds on a slow path; bench/query
 
@@ -101,9 +104,11 @@ class Session {
   ///          the peer; Errc::connection_broken
   void async_write(Block block, WriteHandler handler);
 
-  /// Whether a block of words, which go express too, may be written where wants_block() is false: behind bulk on a slow
-  /// path they would wait for long.
-  [[nodiscard]] bool has_room_for_words() { return writing_ < blocks_wanted() && express_room_bytes() > 0; }
+  /// Whether a block of words, of kMaxExpressBytes at most, may be written where wants_block() is false: behind one more
+  /// of bulk on a slow path they would wait for long.
+  [[nodiscard]] bool has_room_for_words() const {
+    return ahead_ == SendAhead::brief && writing_ < blocks_wanted() + kWordBlocks;
+  }
   /// How much payload may go express now: 0 where nothing would hold up the next block, at auth and clear, and where
   /// the queue is deep.
   [[nodiscard]] std::size_t express_room_bytes();

@@ -40,9 +40,9 @@ class BlockWriterTest : public ::testing::Test {
     writer.add_ready(*who.stream);
   }
   /// The next block as (stream, bytes of data) and a note of each control frame.
-  std::vector<std::string> compose(bool with_data = true) {
+  std::vector<std::string> compose(BlockWriter::Content content = BlockWriter::Content::all) {
     std::vector<std::byte> block(block_bytes_);
-    const auto composed = writer.compose(block, with_data, kMostWordsBytes);
+    const auto composed = writer.compose(block, content, kMostWordsBytes);
     copies.assign(composed.words.begin(), composed.words.end());
     std::vector<std::string> seen;
     FrameReader frames{std::span<const std::byte>(block).first(composed.payload_bytes)};
@@ -197,7 +197,7 @@ TEST_F(BlockWriterTest, CopiesNoMoreWordsThanFit) {
 TEST_F(BlockWriterTest, CopiesNoWordsWhereTheyAreNotWanted) {
   speaker("a question");
   std::vector<std::byte> block(1000);
-  const auto composed = writer.compose(block, true, 0);
+  const auto composed = writer.compose(block, BlockWriter::Content::all, 0);
   EXPECT_GT(composed.payload_bytes, 0U);
   EXPECT_TRUE(composed.words.empty());
 }
@@ -237,10 +237,20 @@ TEST_F(BlockWriterTest, KnowsWhetherSomebodyMayHaveLittleToSay) {
   EXPECT_TRUE(writer.has_words());
 }
 
+TEST_F(BlockWriterTest, PutsNoBulkBehindWordsWhereOnlyTheyAreAskedFor) {
+  speaker(std::string(1 << 20, 'x'));
+  compose();
+  speaker("a word");
+  speaker("another");
+  EXPECT_EQ(compose(BlockWriter::Content::words), (Seen{"2:6", "4:7"}));
+  EXPECT_EQ(compose(BlockWriter::Content::words), Seen{});
+  EXPECT_EQ(compose(), Seen{"0:" + whole_block});
+}
+
 TEST_F(BlockWriterTest, HoldsDataBackWhenAsked) {
   speaker("data");
   writer.queue({6, CreditGrant{1}});
-  EXPECT_EQ(compose(false), Seen{"6 control"});
+  EXPECT_EQ(compose(BlockWriter::Content::control), Seen{"6 control"});
   EXPECT_EQ(compose(), Seen{"0:4"});
 }
 

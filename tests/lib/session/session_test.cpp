@@ -151,6 +151,20 @@ TEST_P(SessionTest, HasTwoBlocksAheadHoweverSlowThePathIs) {
   EXPECT_FALSE(sender->wants_block());
 }
 
+TEST_P(SessionTest, HasRoomForWordsBesideAllTheBlocksThatItWants) {
+  restart(SendAhead::brief);
+  path.from_connector->stuck = true;
+  for (std::size_t i = 0; i < kInFlight; ++i) send("more");
+  EXPECT_FALSE(sender->wants_block());
+  for (std::size_t i = 0; i < kWordBlocks; ++i) {
+    EXPECT_TRUE(sender->has_room_for_words());
+    send("a word");
+  }
+  EXPECT_FALSE(sender->has_room_for_words());
+}
+
+TEST_P(SessionTest, HasNoRoomForWordsWhereItsQueueIsDeep) { EXPECT_FALSE(sender->has_room_for_words()); }
+
 TEST_P(SessionTest, KeepsLanesBusyWhereItsQueueIsDeepHoweverLittleTheTransportAsksFor) {
   path.from_connector->stuck = true;
   path.from_connector->ahead_bytes = 10;
