@@ -81,8 +81,10 @@ class UdtSender {
   [[nodiscard]] bool all_kept() const { return kept_offset_ == queue_.end_offset(); }
   /// Whether a word that is written now would wait at the peer, or here: much is before it, or a repair may be.
   [[nodiscard]] bool would_wait(TimePoint now) const;
-  /// See Channel.
-  [[nodiscard]] std::uint64_t ahead_bytes() const { return pacer_.ahead_bytes(payload_bytes_); }
+  /// See Channel. Before a round trip is measured its window is all that leaves, and the pace a guess.
+  [[nodiscard]] std::uint64_t ahead_bytes() const {
+    return rtt_.measured() ? pacer_.ahead_bytes(payload_bytes_) : congestion_->window_bytes();
+  }
 
   /// The peer's word on our packets. A word that cannot be true is ignored: anyone may have sent it.
   void on_ack(TimePoint now, const Acknowledgement& ack);

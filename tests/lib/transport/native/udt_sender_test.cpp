@@ -450,6 +450,13 @@ TEST_P(Sending, LooksAtNoPacketTwiceForOneNak) {
   EXPECT_EQ(sender.stats().packets_lost, 2U) << "a list ascends";
 }
 
+TEST_P(SendingToOurs, HasNoMoreAheadThanItsFirstWindowBeforeARoundTripIsMeasured) {
+  auto how = settings(PeerKind::own);
+  how.congestion = CongestionKind::bbr;
+  const UdtSender fresh(how);
+  EXPECT_LE(fresh.ahead_bytes(), 32 * kSentPayload);
+}
+
 TEST_P(Sending, TakesTheSmallestRateForARate) {
   auto slow = settings(GetParam());
   slow.rate_cap = BitRate::from_bits_per_second(1);
