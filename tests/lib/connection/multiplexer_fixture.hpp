@@ -22,6 +22,18 @@
 
 namespace udtcat::connection {
 
+/// Where a handshake would leave it, with keys that every test knows.
+inline std::unique_ptr<session::Session> session_after_handshake(boost::asio::io_context& io, session::Role role,
+                                                                 const session::Agreed& agreed,
+                                                                 std::unique_ptr<transport::Channel> channel) {
+  std::optional<session::KeySchedule> keys;
+  if (agreed.protection >= Protection::safe) {
+    crypto::SecretBytes<session::KeySchedule::kExporterBytes> exporter;
+    keys = std::move(*session::KeySchedule::from_exporter(exporter));
+  }
+  return std::make_unique<session::Session>(io, role, agreed, std::move(keys), std::move(channel));
+}
+
 /// A connector and a listener over a path in memory, and the words to speak of them.
 class MultiplexerTest : public ::testing::TestWithParam<Protection> {
  protected:
@@ -63,12 +75,7 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
     });
   }
   void make(End& end, session::Role role, const session::Agreed& agreed, std::unique_ptr<transport::Channel> channel) {
-    std::optional<session::KeySchedule> keys;
-    if (agreed.protection >= Protection::safe) {
-      crypto::SecretBytes<session::KeySchedule::kExporterBytes> exporter;
-      keys = std::move(*session::KeySchedule::from_exporter(exporter));
-    }
-    auto session = std::make_unique<session::Session>(io, role, agreed, std::move(keys), std::move(channel));
+    auto session = session_after_handshake(io, role, agreed, std::move(channel));
     for (auto& more : role == session::Role::connector ? more_to_listener : more_to_connector)
       session->add_flow(std::move(more));
     end.connection = std::move(*Multiplexer::create(io, std::move(session), options, nullptr));
