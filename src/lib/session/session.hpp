@@ -104,8 +104,8 @@ class Session {
   ///          the peer; Errc::connection_broken
   void async_write(Block block, WriteHandler handler);
 
-  /// Whether a block of words, of kMaxExpressBytes at most, may be written where wants_block() is false: behind one more
-  /// of bulk on a slow path they would wait for long.
+  /// Whether a block of words, of kMaxExpressBytes at most, may be written where wants_block() is false: with the next
+  /// one of bulk they would wait for long on a slow path.
   [[nodiscard]] bool has_room_for_words() const {
     return ahead_ == SendAhead::brief && writing_ < blocks_wanted() + kWordBlocks;
   }
