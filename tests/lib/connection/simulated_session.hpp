@@ -51,8 +51,8 @@ class BulkStream final : public LocalStream {
   core::Lifetime lifetime_;
 };
 
-/// What passes depends on the order of events alone: sessions seal on the thread of the test, and the clock that the
-/// multiplexer reads has whole seconds for its PINGs while a test takes less.
+/// Each run is the same: sessions seal on the thread of the test, and of the real clock, which the multiplexer reads,
+/// too little passes for a PING.
 class SimulatedSession {
  public:
   using Path = SimulatedChannel::Path;
