@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "wan/super_packet.hpp"
-
 namespace udtcat::wan {
 
 PacketPool::Memory PacketPool::take() {

@@ -9,7 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "wan/link_model.hpp"
+#include "wan/super_packet.hpp"
+#include "wan/time.hpp"
 
 namespace udtcat::wan {
 

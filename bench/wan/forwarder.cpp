@@ -12,102 +12,119 @@ constexpr int kPacketsATurn = 32;  // guess: the other direction must not wait l
 constexpr std::size_t kSmallPacketBytes =
     32 * 1024;  // guess: half a super-packet; below it memory matters more than the copy
 
+std::optional<TimePoint> earlier(std::optional<TimePoint> a, std::optional<TimePoint> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
 }  // namespace
 
-Forwarder::Forwarder(TunDevice near, TunDevice far, const PathSettings& path, std::uint64_t seed)
+Forwarder::Forwarder(TunDevice near, TunDevice far, const PathSettings& path, std::uint64_t seed, TimePoint now)
     : near_(std::move(near)),
       far_(std::move(far)),
       random_(seed),
-      out_{LinkModel(path.out, random_), {}},
-      back_{LinkModel(path.back, random_), {}} {}
+      out_(path.out, random_, now),
+      back_(path.back, random_, now),
+      latest_(now) {}
 
-void Forwarder::take(TimePoint now) {
-  now = latest_ = std::max(now, latest_);
-  take(near_, far_, out_, now);
-  take(far_, near_, back_, now);
+void Forwarder::take(const std::function<TimePoint()>& clock) {
+  take(near_, out_, clock);
+  take(far_, back_, clock);
 }
 
-void Forwarder::take(const TunDevice& from, const TunDevice& to, Direction& direction, TimePoint now) {
+void Forwarder::take(const TunDevice& from, Direction& direction, const std::function<TimePoint()>& clock) {
   for (int i = 0; i < kPacketsATurn; ++i) {
     Packet packet{.memory = pool_.take(), .bytes = 0, .pooled = true};
     packet.bytes = from.read({packet.memory.get(), kMaxPacketBytes});
     if (packet.bytes == 0) return discard(std::move(packet));
-    if (const auto shape = shape_of(packet.view()))
-      send_on(std::move(packet), *shape, to, direction, now);
-    else
-      discard(std::move(packet));
+    // Not before it is read: a packet that comes while others are carried would leave before it has come.
+    latest_ = std::max(clock(), latest_);
+    enqueue(std::move(packet), direction, latest_);
   }
 }
 
-void Forwarder::send_on(Packet packet, const Shape& shape, const TunDevice& to, Direction& direction, TimePoint now) {
-  direction.model.offer(shape, now, runs_);
-  if (runs_.size() == 1 && runs_.front().count == shape.segments)
-    return dispatch(std::move(packet), runs_.front(), to, direction, now);
-  for (const SegmentRun& run : runs_) dispatch(cut(packet, shape, run), run, to, direction, now);
-  discard(std::move(packet));
+void Forwarder::enqueue(Packet packet, Direction& direction, TimePoint now) {
+  const auto shape = shape_of(packet.view());
+  if (!shape) return discard(std::move(packet));
+  move_on(direction, now);
+  if (direction.model.offer(*shape, now) == 0) return discard(std::move(packet));
+  direction.queue.push_back({shrink(std::move(packet)), *shape});
 }
 
-Packet Forwarder::cut(const Packet& packet, const Shape& shape, const SegmentRun& run) {
+void Forwarder::move_on(Direction& direction, TimePoint now) {
+  while (const auto departure = direction.model.next_departure(now)) {
+    if (departure->copies > 0) move_on(direction, *departure);
+    if (!departure->is_last) continue;
+    discard(std::move(direction.queue.front().packet));
+    direction.queue.pop_front();
+  }
+}
+
+void Forwarder::move_on(Direction& direction, const Departure& departure) {
+  Waiting& waiting = direction.queue.front();
+  for (int copy = departure.copies; copy > 0; --copy) {
+    if (!direction.line.has_room()) return direction.model.count_overflow(departure.count);
+    const bool is_whole = departure.count == waiting.shape.segments && copy == 1;
+    direction.line.push(is_whole ? std::move(waiting.packet) : cut(waiting, departure), departure.due, departure.late);
+  }
+}
+
+Packet Forwarder::cut(const Waiting& waiting, const Departure& departure) {
   Packet piece{.memory = pool_.take(), .bytes = 0, .pooled = true};
-  piece.bytes = copy_segments(packet.view(), shape, run.first, run.count, {piece.memory.get(), kMaxPacketBytes});
-  return piece;
+  piece.bytes = copy_segments(waiting.packet.view(), waiting.shape, departure.first, departure.count,
+                              {piece.memory.get(), kMaxPacketBytes});
+  return shrink(std::move(piece));
 }
 
-/// Straight to the other end if it is due already.
-void Forwarder::dispatch(Packet packet, const SegmentRun& run, const TunDevice& to, Direction& direction,
-                         TimePoint now) {
-  if (run.due <= now && !direction.line.next_due()) {
-    hand_over(packet, to, direction);
-    return discard(std::move(packet));
-  }
-  if (!direction.line.has_room()) {
-    direction.model.count_overflow(run.count);
-    return discard(std::move(packet));
-  }
-  if (packet.bytes <= kSmallPacketBytes) {
-    Packet small{.memory = std::make_unique_for_overwrite<std::byte[]>(packet.bytes), .bytes = packet.bytes};
-    std::memcpy(small.memory.get(), packet.memory.get(), packet.bytes);
-    discard(std::exchange(packet, std::move(small)));
-  }
-  direction.line.push(std::move(packet), run.due, run.late);
+Packet Forwarder::shrink(Packet packet) {
+  if (packet.bytes > kSmallPacketBytes) return packet;
+  Packet small{.memory = std::make_unique_for_overwrite<std::byte[]>(packet.bytes), .bytes = packet.bytes};
+  std::memcpy(small.memory.get(), packet.memory.get(), packet.bytes);
+  discard(std::move(packet));
+  return small;
 }
 
-void Forwarder::deliver(TimePoint now) {
-  deliver(out_, far_, now);
-  deliver(back_, near_, now);
+void Forwarder::discard(Packet packet) {
+  if (packet.pooled && packet.memory) pool_.give_back(std::move(packet.memory));
 }
 
-void Forwarder::deliver(Direction& direction, const TunDevice& to, TimePoint now) {
-  while (auto packet = direction.line.pop(now)) {
-    hand_over(*packet, to, direction);
+void Forwarder::deliver(TimePoint now, std::chrono::nanoseconds early) {
+  deliver(out_, far_, now, early);
+  deliver(back_, near_, now, early);
+}
+
+void Forwarder::deliver(Direction& direction, const TunDevice& to, TimePoint now, std::chrono::nanoseconds early) {
+  move_on(direction, now);
+  const TimePoint until = direction.gate.last_open(now + early);
+  while (auto packet = direction.line.pop(until)) {
+    if (!to.write(packet->view())) direction.model.count_undelivered();
     discard(std::move(*packet));
   }
 }
 
-void Forwarder::hand_over(const Packet& packet, const TunDevice& to, Direction& direction) {
-  if (!to.write(packet.view())) direction.model.count_undelivered();
+std::optional<TimePoint> Forwarder::Direction::next_due() const {
+  const auto due = earlier(line.next_due(), model.next_due());
+  return due ? std::optional(gate.opens_for(*due)) : std::nullopt;
 }
 
-void Forwarder::discard(Packet packet) {
-  if (packet.pooled) pool_.give_back(std::move(packet.memory));
+std::optional<TimePoint> Forwarder::next_due() const { return earlier(out_.next_due(), back_.next_due()); }
+
+void Forwarder::set(const PathSettings& path, TimePoint now) {
+  const auto change = [&](Direction& direction, const LinkSettings& settings) {
+    move_on(direction, now);
+    direction.model.set(settings, now);
+    direction.gate.set(settings.release);
+  };
+  change(out_, path.out);
+  change(back_, path.back);
 }
 
-std::optional<TimePoint> Forwarder::next_due() const {
-  const auto out = out_.line.next_due();
-  const auto back = back_.line.next_due();
-  if (!out || !back) return out ? out : back;
-  return std::min(*out, *back);
-}
-
-void Forwarder::set(const PathSettings& path) {
-  out_.model.set(path.out);
-  back_.model.set(path.back);
-}
-
-void Forwarder::set_down(bool down) {
+void Forwarder::set_down(bool down, TimePoint now) {
   down_ = down;
-  out_.model.set_down(down);
-  back_.model.set_down(down);
+  for (Direction* direction : {&out_, &back_}) {
+    move_on(*direction, now);
+    direction->model.set_down(down);
+  }
 }
 
 }  // namespace udtcat::wan

@@ -2,12 +2,13 @@
 /// Carries packets between the two ends of the link.
 #pragma once
 
-#include <array>
+#include <deque>
+#include <functional>
 #include <optional>
-#include <vector>
 
 #include "wan/delay_line.hpp"
 #include "wan/link_model.hpp"
+#include "wan/release_gate.hpp"
 #include "wan/tun_device.hpp"
 
 namespace udtcat::wan {
@@ -15,18 +16,20 @@ namespace udtcat::wan {
 /// One thread reads both devices and writes to both. Threads: unsynchronised.
 class Forwarder {
  public:
-  Forwarder(TunDevice near, TunDevice far, const PathSettings& path, std::uint64_t seed);
+  Forwarder(TunDevice near, TunDevice far, const PathSettings& path, std::uint64_t seed, TimePoint now);
 
-  /// Takes what has arrived at the ends at `now`, up to a bounded number of packets. Time never goes back: an earlier
-  /// `now` than before is taken for that one.
-  void take(TimePoint now);
-  /// Delivers what is due.
-  void deliver(TimePoint now);
+  /// Takes what has arrived at the ends, up to a bounded number of packets.
+  ///
+  /// clock   asked after each packet, which was there by then; what it says of an earlier time than before is taken for
+  ///         that one
+  void take(const std::function<TimePoint()>& clock);
+  /// Delivers what is due at `now`, or `early` before it is.
+  void deliver(TimePoint now, std::chrono::nanoseconds early);
   /// When deliver() has something to do.
   [[nodiscard]] std::optional<TimePoint> next_due() const;
 
-  void set(const PathSettings& path);
-  void set_down(bool down);
+  void set(const PathSettings& path, TimePoint now);
+  void set_down(bool down, TimePoint now);
   [[nodiscard]] bool is_down() const { return down_; }
 
   [[nodiscard]] TunDevice& near() { return near_; }
@@ -35,16 +38,29 @@ class Forwarder {
   [[nodiscard]] const LinkCounters& back() const { return back_.model.counters(); }
 
  private:
-  struct Direction {
-    LinkModel model;
-    DelayLine line;
+  /// A packet in the queue before the link.
+  struct Waiting {
+    Packet packet;
+    Shape shape;
   };
-  void take(const TunDevice& from, const TunDevice& to, Direction& direction, TimePoint now);
-  void send_on(Packet packet, const Shape& shape, const TunDevice& to, Direction& direction, TimePoint now);
-  void deliver(Direction& direction, const TunDevice& to, TimePoint now);
-  void dispatch(Packet packet, const SegmentRun& run, const TunDevice& to, Direction& direction, TimePoint now);
-  [[nodiscard]] Packet cut(const Packet& packet, const Shape& shape, const SegmentRun& run);
-  static void hand_over(const Packet& packet, const TunDevice& to, Direction& direction);
+  struct Direction {
+    Direction(const LinkSettings& settings, Random& random, TimePoint now)
+        : model(settings, random, now), gate(settings.release, random) {}
+    LinkModel model;
+    std::deque<Waiting> queue;
+    DelayLine line;
+    ReleaseGate gate;
+    [[nodiscard]] std::optional<TimePoint> next_due() const;
+  };
+
+  void take(const TunDevice& from, Direction& direction, const std::function<TimePoint()>& clock);
+  void enqueue(Packet packet, Direction& direction, TimePoint now);
+  /// From the queue to the delay line, all that has left by now.
+  void move_on(Direction& direction, TimePoint now);
+  void move_on(Direction& direction, const Departure& departure);
+  void deliver(Direction& direction, const TunDevice& to, TimePoint now, std::chrono::nanoseconds early);
+  [[nodiscard]] Packet cut(const Waiting& waiting, const Departure& departure);
+  [[nodiscard]] Packet shrink(Packet packet);
   void discard(Packet packet);
 
   TunDevice near_;
@@ -55,7 +71,6 @@ class Forwarder {
   bool down_ = false;
   TimePoint latest_{};
   PacketPool pool_;
-  std::vector<SegmentRun> runs_;  // of the packet at hand
 };
 
 }  // namespace udtcat::wan

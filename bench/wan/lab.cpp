@@ -61,7 +61,9 @@ nlohmann::ordered_json to_json(const LinkCounters& counters) {
   return {{"segments", counters.segments},
           {"bytes", counters.bytes},
           {"lost", counters.lost},
+          {"policed", counters.policed},
           {"tail_dropped", counters.tail_dropped},
+          {"codel_dropped", counters.codel_dropped},
           {"blacked_out", counters.blacked_out},
           {"too_long", counters.too_long},
           {"reordered", counters.reordered},
@@ -71,10 +73,11 @@ nlohmann::ordered_json to_json(const LinkCounters& counters) {
 
 std::string summary(const char* way, const LinkCounters& counters) {
   return fmt::format(
-      "wanlab: {}: {} segments, {}; {} lost, {} tail-dropped, {} in outages, {} too long, {} late, {} twice, {} "
-      "undelivered",
-      way, counters.segments, core::format_size(counters.bytes), counters.lost, counters.tail_dropped,
-      counters.blacked_out, counters.too_long, counters.reordered, counters.duplicated, counters.undelivered);
+      "wanlab: {}: {} segments, {}; {} lost, {} policed, {} tail-dropped, {} by CoDel, {} in outages, {} too long, {} "
+      "late, {} twice, {} undelivered",
+      way, counters.segments, core::format_size(counters.bytes), counters.lost, counters.policed, counters.tail_dropped,
+      counters.codel_dropped, counters.blacked_out, counters.too_long, counters.reordered, counters.duplicated,
+      counters.undelivered);
 }
 
 }  // namespace
@@ -103,7 +106,7 @@ Lab::Lab(LabOptions options, Descriptor user, NetworkNamespace near, NetworkName
       user_(std::move(user)),
       near_(std::move(near)),
       far_(std::move(far)),
-      forwarder_(std::move(near_device), std::move(far_device), options_.path, options_.seed) {}
+      forwarder_(std::move(near_device), std::move(far_device), options_.path, options_.seed, now()) {}
 
 Lab::~Lab() {
   for (const auto* place : {&near_, &far_}) end_inhabitants(place->name);
@@ -158,8 +161,8 @@ Result<int> Lab::run() {
     // An idle processor takes a while to wake; what is due within that while would come late by it, what has come was
     // there.
     const auto woken_late = wait(now()) ? wake_delay() : std::chrono::nanoseconds(0);
-    forwarder_.take(now() - woken_late);
-    forwarder_.deliver(now() + woken_late);
+    forwarder_.take([woken_late] { return now() - woken_late; });
+    forwarder_.deliver(now(), woken_late);
     control_->serve([this](const std::string& words) { return answer(words); });
     take_signals();
     watch_children();
@@ -202,7 +205,7 @@ void Lab::take_signals() {
 }
 
 void Lab::on_signal(int signal, bool from_terminal) {
-  if (signal == SIGUSR1) return forwarder_.set_down(!forwarder_.is_down());
+  if (signal == SIGUSR1) return forwarder_.set_down(!forwarder_.is_down(), now());
   if (signal == SIGUSR2) {
     if (const auto changed = change_address(End::near); !changed)
       std::cerr << "wanlab: " << changed.error().message() << std::endl;
@@ -229,18 +232,18 @@ std::string Lab::answer(const std::string& text) {
   std::string verb;
   std::string what;
   std::string value;
-  words >> verb >> what >> value;
+  std::getline(words >> verb >> what >> std::ws, value);
   Status done;
   if (verb == "stats") return stats();
   if (verb == "outage" && (what == "on" || what == "off")) {
-    forwarder_.set_down(what == "on");
+    forwarder_.set_down(what == "on", now());
   } else if (verb == "address" && parse_end(what)) {
     done = change_address(*parse_end(what));
   } else if (verb == "set") {
     PathSettings changed = options_.path;
     done = wan::set(changed, what, value);
     if (done) done = check(changed);
-    if (done) forwarder_.set(options_.path = changed);
+    if (done) forwarder_.set(options_.path = changed, now());
   } else {
     done =
         fail(Errc::bad_argument, "\"" + text + "\"", "allowed: outage on|off, address near|far, set NAME VALUE, stats");

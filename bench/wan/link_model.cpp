@@ -2,86 +2,131 @@
 #include "wan/link_model.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace udtcat::wan {
-namespace {
 
-// A wire delivers a segment as soon as it has come; a run is delivered when its last one has, so it must not be long.
-constexpr auto kLongestRun = std::chrono::microseconds(250);  // guess: within 2 % of the shortest round trips of a WAN
-
-}  // namespace
-
-LinkModel::LinkModel(const LinkSettings& settings, Random& random)
+LinkModel::LinkModel(const LinkSettings& settings, Random& random, TimePoint now)
     : random_(random), loss_(0, 0, random), reorder_(0, 0, random), duplicate_(0, 0, random) {
-  set(settings);
+  set(settings, now);
 }
 
-void LinkModel::set(const LinkSettings& settings) {
+void LinkModel::set(const LinkSettings& settings, TimePoint now) {
   settings_ = settings;
-  const std::uint64_t rate = settings.rate.bits_per_second();
-  constexpr std::uint64_t kPicosecondBits = 8'000'000'000'000;
-  const Picoseconds byte_time_before = byte_time_;
-  byte_time_ = Picoseconds(rate == 0 ? 0 : static_cast<std::int64_t>((kPicosecondBits + rate / 2) / rate));
-  // The queue counts bytes, whatever their time was.
-  busy_for_ = byte_time_before.count() == 0 ? Picoseconds(0) : byte_time_ * (busy_for_ / byte_time_before);
-  longest_run_bytes_ = rate == 0 ? std::numeric_limits<std::size_t>::max()
-                                 : static_cast<std::size_t>(Picoseconds(kLongestRun) / byte_time_);
+  policer_.set(settings.police_rate, settings.effective_police_burst_bytes(), now);
+  codel_.set(settings.codel_settings);
+  transmitter_.set(settings.rate, settings.trace, now,
+                   queue_.empty() ? 0 : transmitter_.sent_bytes(queue_.front().since, now));
   loss_ = Impairment(settings.loss, settings.burst_length, random_);
   reorder_ = Impairment(settings.reorder, 0, random_);
   duplicate_ = Impairment(settings.duplicate, 0, random_);
 }
 
-void LinkModel::offer(const Shape& shape, TimePoint now, std::vector<SegmentRun>& runs) {
-  runs.clear();
+std::size_t LinkModel::offer(const Shape& shape, TimePoint now) {
   counters_.segments += shape.segments;
   counters_.bytes += shape.wire_bytes(0, shape.segments);
   if (down_) {
     counters_.blacked_out += shape.segments;
-    return;
+    return 0;
   }
   if (settings_.drop_above_bytes > 0 && shape.largest_wire_bytes() > settings_.drop_above_bytes) {
     counters_.too_long += shape.segments;
-    return;
+    return 0;
   }
-  if (busy_since_ + std::chrono::duration_cast<std::chrono::nanoseconds>(busy_for_) <= now) {
-    busy_since_ = now;
-    busy_for_ = Picoseconds(0);
-  }
-  const std::size_t accepted = fitting(shape, now);
-  counters_.tail_dropped += shape.segments - accepted;
-  std::size_t run_limit = std::max<std::size_t>(1, longest_run_bytes_ / shape.largest_wire_bytes());
-  for (std::size_t first = 0; first < accepted;) {
-    const std::size_t count = std::min(run_limit, next_length(accepted - first));
-    pass(shape, first, count, runs);
-    first += count;
-  }
+  const std::size_t conform = conforming(shape, now);
+  const std::size_t accepted = fitting(shape, conform, now);
+  counters_.policed += shape.segments - conform;
+  counters_.tail_dropped += conform - accepted;
+  if (accepted == 0) return 0;
+  queue_.push_back({.shape = shape, .first = 0, .end = accepted, .since = now});
+  queued_bytes_ += shape.wire_bytes(0, accepted);
+  return accepted;
 }
 
-/// How many of the segments the queue has room for.
-std::size_t LinkModel::fitting(const Shape& shape, TimePoint now) const {
-  if (settings_.rate.unlimited()) return shape.segments;
-  const auto backlog_time = std::max(Picoseconds(0), busy_for_ - Picoseconds(now - busy_since_));
-  const auto backlog_bytes = static_cast<std::size_t>(backlog_time / byte_time_);
-  const std::size_t queue_bytes = settings_.effective_queue_bytes();
-  if (backlog_bytes > 0 && backlog_bytes >= queue_bytes) return 0;
-  const std::size_t room = queue_bytes - std::min(queue_bytes, backlog_bytes);
-  if (shape.wire_bytes(0, shape.segments) <= room) return shape.segments;
+/// How many of the segments the policer lets pass.
+std::size_t LinkModel::conforming(const Shape& shape, TimePoint now) {
+  std::size_t count = 0;
+  while (count < shape.segments && policer_.conforms(shape.wire_bytes(count, 1), now)) ++count;
+  return count;
+}
+
+/// How many of the first `most` segments the queue has room for.
+std::size_t LinkModel::fitting(const Shape& shape, std::size_t most, TimePoint now) const {
+  if (most == 0 || transmitter_.unlimited() || has_room(shape.wire_bytes(0, most), now)) return most;
   // An empty queue takes at least one: a link whose queue is shorter than a packet would pass nothing.
-  return std::max<std::size_t>(backlog_bytes == 0 ? 1 : 0, room / shape.largest_wire_bytes());
+  std::size_t count = queue_.empty() ? 1 : 0;
+  while (has_room(shape.wire_bytes(0, count + 1), now)) ++count;
+  return count;
 }
 
-/// Up to the next segment that chance strikes; that one alone, if it is the first.
-std::size_t LinkModel::next_length(std::size_t left) const {
+bool LinkModel::has_room(std::size_t bytes, TimePoint now) const {
+  const TimePoint since = queue_.empty() ? now : queue_.front().since;
+  if (settings_.queue_time) return transmitter_.end(queued_bytes_ + bytes, since) - now <= *settings_.queue_time;
+  const std::size_t sent = queue_.empty() ? 0 : transmitter_.sent_bytes(since, now);
+  return queued_bytes_ + bytes <= settings_.effective_queue_bytes() + sent;
+}
+
+std::optional<Departure> LinkModel::next_departure(TimePoint now) {
+  if (queue_.empty()) return std::nullopt;
+  if (codel_drops(now)) {
+    ++counters_.codel_dropped;
+    Departure dropped = leave(1);
+    dropped.copies = 0;
+    return dropped;
+  }
+  const Waiting& waiting = queue_.front();
+  const std::size_t count = run_length();
+  const std::size_t bytes = waiting.wire_bytes(count);
+  const TimePoint left_at = transmitter_.end(bytes, waiting.since);
+  if (left_at > now) return std::nullopt;
+  transmitter_.send(bytes, waiting.since);
+  Departure departure = leave(count);
+  departure.due = left_at + settings_.delay;
+  strike(departure);
+  return departure;
+}
+
+std::optional<TimePoint> LinkModel::next_due() const {
+  if (queue_.empty()) return std::nullopt;
+  const Waiting& waiting = queue_.front();
+  return transmitter_.end(waiting.wire_bytes(run_length()), waiting.since) + settings_.delay;
+}
+
+/// How many segments leave together: up to the next that chance strikes, which is alone, as is one that CoDel watches.
+std::size_t LinkModel::run_length() const {
+  const Waiting& waiting = queue_.front();
+  if (settings_.codel && codel_.is_above_target()) return 1;
+  const std::size_t limit =
+      std::max<std::size_t>(1, transmitter_.longest_run_bytes() / waiting.shape.largest_wire_bytes());
   const std::uint64_t unharmed = std::min({loss_.unharmed(), reorder_.unharmed(), duplicate_.unharmed()});
-  return unharmed == 0 ? 1 : static_cast<std::size_t>(std::min<std::uint64_t>(unharmed, left));
+  return std::min({limit, waiting.end - waiting.first,
+                   static_cast<std::size_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(unharmed, SIZE_MAX)))});
 }
 
-void LinkModel::pass(const Shape& shape, std::size_t first, std::size_t count, std::vector<SegmentRun>& runs) {
-  occupy(shape.wire_bytes(first, count));
-  const auto struck = [count](Impairment& impairment) {
+/// Asked anew of each first segment once the link is free for it.
+bool LinkModel::codel_drops(TimePoint now) {
+  if (!settings_.codel || is_admitted_) return false;
+  const Waiting& waiting = queue_.front();
+  const std::size_t bytes = waiting.wire_bytes(1);
+  const TimePoint begin = transmitter_.begin(bytes, waiting.since);
+  if (begin > now) return false;
+  is_admitted_ = !codel_.drops(begin, begin - waiting.since, queued_bytes_ - bytes);
+  return !is_admitted_;
+}
+
+Departure LinkModel::leave(std::size_t count) {
+  Waiting& waiting = queue_.front();
+  Departure departure{.first = waiting.first, .count = count, .is_last = waiting.first + count == waiting.end};
+  queued_bytes_ -= waiting.wire_bytes(count);
+  waiting.first += count;
+  is_admitted_ = false;
+  if (departure.is_last) queue_.pop_front();
+  return departure;
+}
+
+void LinkModel::strike(Departure& departure) {
+  const auto struck = [&departure](Impairment& impairment) {
     if (impairment.unharmed() > 0) {
-      impairment.pass(count);
+      impairment.pass(departure.count);
       return false;
     }
     impairment.strike();
@@ -90,23 +135,20 @@ void LinkModel::pass(const Shape& shape, std::size_t first, std::size_t count, s
   const bool lost = struck(loss_);
   const bool late = struck(reorder_);
   const bool twice = struck(duplicate_);
-  if (lost) {
-    ++counters_.lost;
+  if (down_ || lost) {
+    (down_ ? counters_.blacked_out : counters_.lost) += departure.count;
+    departure.copies = 0;
     return;
   }
-  SegmentRun run{.first = first, .count = count, .due = arrival(), .late = late};
   if (late) {
     ++counters_.reordered;
-    run.due += settings_.reorder_delay;
+    departure.late = true;
+    departure.due += settings_.reorder_delay;
   }
-  runs.push_back(run);
-  if (!twice) return;
-  ++counters_.duplicated;
-  runs.push_back(run);
-}
-
-TimePoint LinkModel::arrival() const {
-  return busy_since_ + std::chrono::duration_cast<std::chrono::nanoseconds>(busy_for_) + settings_.delay;
+  if (twice) {
+    ++counters_.duplicated;
+    departure.copies = 2;
+  }
 }
 
 }  // namespace udtcat::wan

@@ -2,48 +2,59 @@
 /// The fate of each segment on one direction of the link: sans-I/O, time is a parameter.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <vector>
+#include <deque>
+#include <optional>
 
+#include "wan/codel.hpp"
 #include "wan/impairment.hpp"
 #include "wan/link_settings.hpp"
+#include "wan/policer.hpp"
 #include "wan/super_packet.hpp"
+#include "wan/time.hpp"
+#include "wan/transmitter.hpp"
 
 namespace udtcat::wan {
 
-using TimePoint = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
-
-/// Segments that travel on together and arrive at `due`.
-struct SegmentRun {
+/// Segments of the packet that waits longest, which leave the queue together.
+struct Departure {
   std::size_t first = 0;
   std::size_t count = 0;
-  TimePoint due;
-  bool late = false;  ///< overtaken by what came after it
+  bool is_last = false;  ///< the packet has left the queue whole
+  int copies = 1;        ///< so many arrive: 0 of what is lost
+  TimePoint due{};       ///< when they arrive
+  bool late = false;     ///< overtaken by what came after it
 };
 
 struct LinkCounters {
-  std::uint64_t segments = 0;      ///< offered
-  std::uint64_t bytes = 0;         ///< offered, IP
-  std::uint64_t lost = 0;          ///< by chance
-  std::uint64_t tail_dropped = 0;  ///< the queue was full
-  std::uint64_t blacked_out = 0;   ///< the link was down
-  std::uint64_t too_long = 0;      ///< for the path
+  std::uint64_t segments = 0;       ///< offered
+  std::uint64_t bytes = 0;          ///< offered, IP
+  std::uint64_t lost = 0;           ///< by chance
+  std::uint64_t policed = 0;        ///< above the policer's rate
+  std::uint64_t tail_dropped = 0;   ///< the queue was full
+  std::uint64_t codel_dropped = 0;  ///< the queue stood
+  std::uint64_t blacked_out = 0;    ///< the link was down
+  std::uint64_t too_long = 0;       ///< for the path
   std::uint64_t reordered = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t undelivered = 0;  ///< packets that the kernel at the other end did not take
 };
 
-/// A queue of bounded bytes before a link of a rate, then chance, then a delay. Threads: unsynchronised.
+/// A policer, a bounded queue, a link of a rate, then chance, then a delay. A segment's fate is decided when it leaves.
+/// Each call with a time follows next_departure() of that time until there is none. Threads: unsynchronised.
 class LinkModel {
  public:
-  LinkModel(const LinkSettings& settings, Random& random);
+  LinkModel(const LinkSettings& settings, Random& random, TimePoint now);
 
-  /// Decides the fate of one packet; what is not in `runs` afterwards has been lost. `runs` is cleared first.
-  void offer(const Shape& shape, TimePoint now, std::vector<SegmentRun>& runs);
+  /// Returns how many of the segments wait now, the first ones; the others are lost. 0: nothing waits of it.
+  [[nodiscard]] std::size_t offer(const Shape& shape, TimePoint now);
+  /// The next segments that have left by `now`.
+  [[nodiscard]] std::optional<Departure> next_departure(TimePoint now);
+  /// When those that leave next arrive, if chance does not decide otherwise.
+  [[nodiscard]] std::optional<TimePoint> next_due() const;
 
-  /// From the next packet on. What is on its way arrives as it would have.
-  void set(const LinkSettings& settings);
+  /// From now on, for what waits as well. The rest arrives as it would have.
+  void set(const LinkSettings& settings, TimePoint now);
   /// Nothing passes while it is down.
   void set_down(bool down) { down_ = down; }
 
@@ -53,24 +64,35 @@ class LinkModel {
   [[nodiscard]] const LinkCounters& counters() const { return counters_; }
 
  private:
-  using Picoseconds = std::chrono::duration<std::int64_t, std::pico>;
+  /// A packet in the queue, of which the segments from `first` to `end` have not left.
+  struct Waiting {
+    Shape shape;
+    std::size_t first;
+    std::size_t end;
+    TimePoint since;
+    [[nodiscard]] std::size_t wire_bytes(std::size_t count) const { return shape.wire_bytes(first, count); }
+  };
 
-  [[nodiscard]] std::size_t fitting(const Shape& shape, TimePoint now) const;
-  [[nodiscard]] std::size_t next_length(std::size_t left) const;
-  void pass(const Shape& shape, std::size_t first, std::size_t count, std::vector<SegmentRun>& runs);
-  void occupy(std::size_t wire_bytes) { busy_for_ += byte_time_ * static_cast<std::int64_t>(wire_bytes); }
-  [[nodiscard]] TimePoint arrival() const;
+  [[nodiscard]] std::size_t conforming(const Shape& shape, TimePoint now);
+  [[nodiscard]] std::size_t fitting(const Shape& shape, std::size_t most, TimePoint now) const;
+  [[nodiscard]] bool has_room(std::size_t bytes, TimePoint now) const;
+  [[nodiscard]] std::size_t run_length() const;
+  [[nodiscard]] bool codel_drops(TimePoint now);
+  [[nodiscard]] Departure leave(std::size_t count);
+  void strike(Departure& departure);
 
-  Random& random_;
   LinkSettings settings_;
-  Picoseconds byte_time_{0};
-  std::size_t longest_run_bytes_ = 0;
+  Random& random_;
+  Policer policer_;
+  std::deque<Waiting> queue_;
+  std::size_t queued_bytes_ = 0;
+  Codel codel_;
+  bool is_admitted_ = false;  // CoDel has let the first segment pass
+  Transmitter transmitter_;
   Impairment loss_;
   Impairment reorder_;
   Impairment duplicate_;
   bool down_ = false;
-  TimePoint busy_since_{};   // the link has been sending since then,
-  Picoseconds busy_for_{0};  // and will have sent everything that long after it
   LinkCounters counters_;
 };
 

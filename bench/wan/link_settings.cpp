@@ -2,15 +2,18 @@
 #include "wan/link_settings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <string>
 
+#include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::wan {
 namespace {
 
+using core::parse_size;
 using std::chrono::nanoseconds;
 
 struct Number {
@@ -45,26 +48,111 @@ Result<BitRate> parse_link_rate(std::string_view text) {
   return rate;
 }
 
-/// Applies `assign` to each direction with what `parse` makes of its half of "A/B".
-template <typename Parse, typename Assign>
-Status set_both(PathSettings& path, std::string_view value, Parse parse, Assign assign) {
-  const auto slash = value.find('/');
-  const auto out = parse(value.substr(0, slash));
-  if (!out) return tl::unexpected(out.error());
-  const auto back = slash == std::string_view::npos ? out : parse(value.substr(slash + 1));
-  if (!back) return tl::unexpected(back.error());
-  assign(path.out, *out);
-  assign(path.back, *back);
+using Apply = Status (*)(LinkSettings& link, std::string_view value);
+
+/// Parses and assigns.
+template <auto kMember, auto kParse>
+Status assign(LinkSettings& link, std::string_view value) {
+  UDTCAT_TRY(link.*kMember, kParse(value));
   return {};
 }
+
+Status set_rate(LinkSettings& link, std::string_view value) {
+  link.trace = nullptr;
+  return assign<&LinkSettings::rate, parse_link_rate>(link, value);
+}
+
+Status set_trace(LinkSettings& link, std::string_view value) {
+  if (value.empty()) return {};
+  UDTCAT_TRY(link.trace, Trace::load(std::string(value)));
+  link.rate = link.trace->mean_rate();
+  return {};
+}
+
+Status set_rtt(LinkSettings& link, std::string_view value) {
+  UDTCAT_TRY(const nanoseconds rtt, parse_delay(value));
+  link.delay = rtt / 2;
+  return {};
+}
+
+Status set_queue(LinkSettings& link, std::string_view value) {
+  const auto bytes = core::parse_size(value);
+  const auto time = parse_delay(value);
+  if (!bytes && !time) return bad("queue", value, "bytes up to 1GiB, as in 64KiB, or a time up to 60s, as in 5ms");
+  if (bytes && *bytes > kMostQueueBytes) return bad("queue", value, "up to 1GiB");
+  link.queue_bytes = bytes ? std::optional<std::size_t>(*bytes) : std::nullopt;
+  link.queue_time = bytes ? std::nullopt : std::optional(*time);
+  return {};
+}
+
+Result<bool> parse_qdisc(std::string_view text) {
+  if (text == "codel" || text == "droptail") return text == "codel";
+  return bad("queue discipline", text, "droptail, codel");
+}
+
+/// An interval, by which others are divided.
+Result<nanoseconds> parse_codel_time(std::string_view text) {
+  UDTCAT_TRY(const nanoseconds time, parse_delay(text));
+  if (time < std::chrono::microseconds(1)) return bad("time", text, "1us or more");
+  return time;
+}
+
+Status set_codel_target(LinkSettings& link, std::string_view value) {
+  UDTCAT_TRY(link.codel_settings.target, parse_codel_time(value));
+  return {};
+}
+
+Status set_codel_interval(LinkSettings& link, std::string_view value) {
+  UDTCAT_TRY(link.codel_settings.interval, parse_codel_time(value));
+  return {};
+}
+
+struct Setting {
+  std::string_view name;
+  Apply apply;
+  std::string_view text;
+};
+
+constexpr std::array kSettings{
+    Setting{"rate", set_rate, "bits per second of IP bytes: 10G, 100M; unlimited by default"},
+    Setting{"trace", set_trace,
+            "FILE[,FILE]: a rate that walks, in mahimahi's format: a line a chance to deliver 1500 bytes, its time in "
+            "milliseconds, repeated"},
+    Setting{"rtt", set_rtt, "round-trip time: 75ms, 500us"},
+    Setting{"loss", assign<&LinkSettings::loss, parse_share>, "share of segments lost: 0.1%"},
+    Setting{"burst", assign<&LinkSettings::burst_length, parse_burst>,
+            "mean number of segments lost in a row; independent losses by default"},
+    Setting{"reorder", assign<&LinkSettings::reorder, parse_share>, "share of segments that come late"},
+    Setting{"reorder-delay", assign<&LinkSettings::reorder_delay, parse_delay>, "how late those come: 3ms"},
+    Setting{"duplicate", assign<&LinkSettings::duplicate, parse_share>, "share of segments that come twice"},
+    Setting{"queue", set_queue,
+            "bytes or time that wait before the link, then tail drop: 1MiB, 5ms; a bandwidth-delay product by default"},
+    Setting{"qdisc", assign<&LinkSettings::codel, parse_qdisc>,
+            "discipline of the queue: droptail, which is the default, or codel, RFC 8289"},
+    Setting{"codel-target", set_codel_target, "the wait that CoDel allows; 5ms by default"},
+    Setting{"codel-interval", set_codel_interval, "how long it may be longer; 100ms by default"},
+    Setting{"police", assign<&LinkSettings::police_rate, parse_link_rate>,
+            "bits per second that pass; what comes faster is dropped, not queued: 20M"},
+    Setting{"police-burst", assign<&LinkSettings::police_burst_bytes, parse_size>,
+            "bytes that pass at once, the policer's bucket: 1MB; a tenth of a second by default"},
+    Setting{"release", assign<&LinkSettings::release, parse_release>,
+            "MS[-MS]: arrivals wait for each other, and come together so often, as in Wi-Fi's aggregates: 4-20"},
+    Setting{"drop-above", assign<&LinkSettings::drop_above_bytes, parse_size>,
+            "IP packets longer than this vanish: a path MTU black hole"}};
 
 }  // namespace
 
 std::size_t LinkSettings::effective_queue_bytes() const {
   if (queue_bytes) return *queue_bytes;
   const double round_trip_seconds = 2 * std::chrono::duration<double>(delay).count();
-  return std::max(kLeastQueueBytes,
-                  static_cast<std::size_t>(static_cast<double>(rate.bytes_per_second()) * round_trip_seconds));
+  return static_cast<std::size_t>(std::clamp(static_cast<double>(rate.bytes_per_second()) * round_trip_seconds,
+                                             double{kLeastQueueBytes}, double{kMostQueueBytes}));
+}
+
+std::size_t LinkSettings::effective_police_burst_bytes() const {
+  constexpr std::uint64_t kShareOfASecond = 10;  // guess: routers' default are 30 to 250 ms
+  return police_burst_bytes.value_or(
+      std::max<std::size_t>(kMiB / 16, police_rate.bytes_per_second() / kShareOfASecond));
 }
 
 Result<nanoseconds> parse_delay(std::string_view text) {
@@ -88,6 +176,21 @@ Result<double> parse_share(std::string_view text) {
   return number->value / 100;
 }
 
+Result<ReleaseInterval> parse_release(std::string_view text) {
+  const auto parse_time = [](std::string_view half) {
+    const auto number = split(half);
+    return number && number->unit.empty() ? parse_delay(std::string(half) + "ms") : parse_delay(half);
+  };
+  const auto dash = text.find('-');
+  const auto least = parse_time(text.substr(0, dash));
+  const auto most = dash == std::string_view::npos ? least : parse_time(text.substr(dash + 1));
+  constexpr auto kShortest = std::chrono::microseconds(100);  // guess: a tenth of what the lab is woken by
+  const bool is_off = least && most && most->count() == 0;
+  if (!least || !most || *least > *most || (*least < kShortest && !is_off))
+    return bad("release", text, "milliseconds, 0.1 or more, or a range of them, as in 4-20; 0 for none");
+  return ReleaseInterval{*least, *most};
+}
+
 Status check(const PathSettings& path) {
   for (const LinkSettings& link : {path.out, path.back})
     if (link.burst_length > 0 && link.loss < 1 && link.loss > link.burst_length / (link.burst_length + 1))
@@ -96,29 +199,26 @@ Status check(const PathSettings& path) {
   return {};
 }
 
+std::vector<SettingHelp> settings() {
+  std::vector<SettingHelp> all;
+  for (const Setting& setting : kSettings) all.push_back({std::string(setting.name), std::string(setting.text)});
+  return all;
+}
+
 Status set(PathSettings& path, std::string_view name, std::string_view value) {
-  if (name == "rate")
-    return set_both(path, value, parse_link_rate, [](LinkSettings& link, BitRate rate) { link.rate = rate; });
-  if (name == "rtt")
-    return set_both(path, value, parse_delay, [](LinkSettings& link, nanoseconds rtt) { link.delay = rtt / 2; });
-  if (name == "loss")
-    return set_both(path, value, parse_share, [](LinkSettings& link, double share) { link.loss = share; });
-  if (name == "burst")
-    return set_both(path, value, parse_burst, [](LinkSettings& link, double length) { link.burst_length = length; });
-  if (name == "reorder")
-    return set_both(path, value, parse_share, [](LinkSettings& link, double share) { link.reorder = share; });
-  if (name == "reorder-delay")
-    return set_both(path, value, parse_delay, [](LinkSettings& link, nanoseconds by) { link.reorder_delay = by; });
-  if (name == "duplicate")
-    return set_both(path, value, parse_share, [](LinkSettings& link, double share) { link.duplicate = share; });
-  if (name == "queue")
-    return set_both(path, value, core::parse_size,
-                    [](LinkSettings& link, std::uint64_t bytes) { link.queue_bytes = bytes; });
-  if (name == "drop-above")
-    return set_both(path, value, core::parse_size,
-                    [](LinkSettings& link, std::uint64_t bytes) { link.drop_above_bytes = bytes; });
-  return fail(Errc::bad_argument, "setting \"" + std::string(name) + "\"",
-              "allowed: rate, rtt, loss, burst, reorder, reorder-delay, duplicate, queue, drop-above");
+  const auto setting = std::ranges::find(kSettings, name, &Setting::name);
+  if (setting == kSettings.end()) {
+    std::string allowed;
+    for (const Setting& known : kSettings) allowed += (allowed.empty() ? "" : ", ") + std::string(known.name);
+    return fail(Errc::bad_argument, "setting \"" + std::string(name) + "\"", "allowed: " + allowed);
+  }
+  if (value.empty()) return bad(name, value, "a value");
+  const auto between = value.find(name == "trace" ? ',' : '/');
+  PathSettings changed = path;
+  UDTCAT_CHECK(setting->apply(changed.out, value.substr(0, between)));
+  UDTCAT_CHECK(setting->apply(changed.back, between == std::string_view::npos ? value : value.substr(between + 1)));
+  path = std::move(changed);
+  return {};
 }
 
 }  // namespace udtcat::wan

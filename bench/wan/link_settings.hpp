@@ -4,32 +4,48 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
+#include "wan/codel.hpp"
+#include "wan/release_gate.hpp"
+#include "wan/trace.hpp"
+
 namespace udtcat::wan {
 
 struct LinkSettings {
-  BitRate rate{};                     ///< of IP bytes; unlimited by default
-  std::chrono::nanoseconds delay{0};  ///< one way
-  double loss = 0;                    ///< the share of segments
-  double burst_length = 0;            ///< the mean number lost in a row; 0: each independently
-  double reorder = 0;                 ///< the share of segments that come late
+  BitRate rate{};                                ///< of IP bytes; unlimited by default; the mean of a trace
+  std::shared_ptr<const Trace> trace = nullptr;  ///< instead of a rate
+  std::chrono::nanoseconds delay{0};             ///< one way
+  double loss = 0;                               ///< the share of segments
+  double burst_length = 0;                       ///< the mean number lost in a row; 0: each independently
+  double reorder = 0;                            ///< the share of segments that come late
   std::chrono::nanoseconds reorder_delay{0};
   double duplicate = 0;  ///< the share of segments that come twice
   /// The queue before the link; tail drop above it. Unset: see effective_queue_bytes().
   std::optional<std::size_t> queue_bytes = std::nullopt;
+  std::optional<std::chrono::nanoseconds> queue_time = std::nullopt;  ///< instead: as long as that, as fast as it is
+  bool codel = false;                                                 ///< the queue's discipline, beside tail drop
+  CodelSettings codel_settings = {};
+  BitRate police_rate{};                                         ///< dropped before the queue above it; none by default
+  std::optional<std::size_t> police_burst_bytes = std::nullopt;  ///< the bucket; unset: a tenth of a second
+  ReleaseInterval release = {};                                  ///< arrivals come in bursts
   std::size_t drop_above_bytes = 0;  ///< longer IP packets vanish without a word: a path MTU black hole; 0: none do
 
   /// Tail drop begins here. One product of rate and twice the delay, but what a cheap switch has at least.
   [[nodiscard]] std::size_t effective_queue_bytes() const;
+  [[nodiscard]] std::size_t effective_police_burst_bytes() const;
 };
 
 inline constexpr std::size_t kLeastQueueBytes = 512 * kKiB;  // guess: a small switch's port
+inline constexpr std::size_t kMostQueueBytes = kGiB;         // guess: 10 Gbit/s for 0.8 s; it is the lab's memory
 
 /// The two directions, as a person at the near end sees them.
 struct PathSettings {
@@ -37,9 +53,16 @@ struct PathSettings {
   LinkSettings back;  ///< far to near
 };
 
-/// Sets one value by the name of its option, without the dashes: "rate", "rtt", "loss", "burst", "reorder",
-/// "reorder-delay", "duplicate", "queue", "drop-above". "A/B" sets out to A and back to B, "A" both; rtt is halved
-/// between them.
+/// The name of an option, without the dashes, and its help.
+struct SettingHelp {
+  std::string name;
+  std::string text;
+};
+/// All that set() knows, in the order in which they are to be set: a trace takes the place of a rate.
+[[nodiscard]] std::vector<SettingHelp> settings();
+
+/// Sets one value by its name. "A/B" sets out to A and back to B, "A" both; rtt is halved between them. Of a trace it is
+/// "A,B", as names of files have slashes; an empty half leaves its way as it is.
 ///
 /// errors   Errc::bad_argument, which says what is allowed
 [[nodiscard]] Status set(PathSettings& path, std::string_view name, std::string_view value);
@@ -53,5 +76,7 @@ struct PathSettings {
 [[nodiscard]] Result<std::chrono::nanoseconds> parse_delay(std::string_view text);
 /// "0.1%", "0", "100%".
 [[nodiscard]] Result<double> parse_share(std::string_view text);
+/// "8ms", "4ms-20ms", "4-20": a bare number is of milliseconds; "0" for none.
+[[nodiscard]] Result<ReleaseInterval> parse_release(std::string_view text);
 
 }  // namespace udtcat::wan

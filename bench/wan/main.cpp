@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// wanlab: a wide-area link between two network namespaces of this machine. bench/wan/README.md says how to use it.
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <map>
 
@@ -38,17 +40,7 @@ struct Arguments {
 };
 
 void add_link_options(CLI::App& app, Arguments& arguments) {
-  const std::map<std::string, std::string> texts{
-      {"rate", "bits per second of IP bytes: 10G, 100M; unlimited by default"},
-      {"rtt", "round-trip time: 75ms, 500us"},
-      {"loss", "share of segments lost: 0.1%"},
-      {"burst", "mean number of segments lost in a row; independent losses by default"},
-      {"reorder", "share of segments that come late"},
-      {"reorder-delay", "how late those come: 3ms"},
-      {"duplicate", "share of segments that come twice"},
-      {"queue", "bytes that wait before the link, then tail drop: 1MiB; a bandwidth-delay product by default"},
-      {"drop-above", "IP packets longer than this vanish: a path MTU black hole"}};
-  for (const auto& [name, text] : texts)
+  for (const auto& [name, text] : settings())
     app.add_option("--" + name, arguments.link[name], text)->group("Link; A/B: near to far A, far to near B");
 }
 
@@ -68,8 +60,8 @@ void add_lab_options(CLI::App& app, Arguments& arguments) {
 }
 
 Status apply(Arguments& arguments) {
-  for (const auto& [name, value] : arguments.link)
-    if (!value.empty())
+  for (const auto& [name, text] : settings())
+    if (const std::string& value = arguments.link[name]; !value.empty())
       if (auto applied = set(arguments.lab.path, name, value); !applied) return applied;
   for (const std::string& sysctl : arguments.sysctls) {
     const auto equals = sysctl.find('=');
@@ -121,11 +113,23 @@ int run_at_end(const Arguments& arguments, std::vector<std::string> command) {
   return complain(become(command));
 }
 
+/// The files of a trace, "A,B", as the lab finds them, which was started in another directory.
+std::string absolute(const std::string& files) {
+  const auto comma = std::min(files.find(','), files.size());
+  const auto one = [](const std::string& file) {
+    std::error_code error;  // without a directory we are nowhere: the lab will say that there is no such file
+    return file.empty() ? file : std::filesystem::absolute(file, error).string();
+  };
+  return one(files.substr(0, comma)) + (comma < files.size() ? "," + one(files.substr(comma + 1)) : "");
+}
+
 int tell_lab(const Arguments& arguments, const std::vector<std::string>& told) {
   const auto lab = meant_lab(arguments);
   if (!lab) return complain(lab.error());
+  const bool names_files = told.size() == 3 && told[0] == "set" && told[1] == "trace";
   std::string words;
-  for (const std::string& word : told) words += (words.empty() ? "" : " ") + word;
+  for (const std::string& word : told)
+    words += (words.empty() ? "" : " ") + (names_files && &word == &told.back() ? absolute(word) : word);
   const auto answer = ask(lab->control_path(), words);
   if (!answer) return complain(answer.error());
   const bool understood = *answer == "ok" || answer->front() == '{';

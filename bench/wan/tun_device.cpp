@@ -55,8 +55,7 @@ Addresses addresses_of(unsigned number) {
 }
 
 Result<TunDevice> TunDevice::create(const Addresses& addresses, unsigned mtu_bytes) {
-  TunDevice made;
-  made.device_ = Descriptor(::open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  TunDevice made(Descriptor(::open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK)));
   if (!made.device_.valid()) return refused("open /dev/net/tun");
   ifreq request = request_for_device();
   request.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR;

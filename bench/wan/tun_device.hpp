@@ -28,6 +28,9 @@ class TunDevice {
   /// errors   Errc::out_of_resources: what the system refused
   [[nodiscard]] static Result<TunDevice> create(const Addresses& addresses, unsigned mtu_bytes);
 
+  /// Over any descriptor that gives and takes a packet a call.
+  explicit TunDevice(Descriptor device) : device_(std::move(device)) {}
+
   /// Takes the old addresses away; traffic goes on from and to the new.
   [[nodiscard]] Status readdress(const Addresses& addresses);
 

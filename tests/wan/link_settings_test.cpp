@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wan/link_settings.hpp"
 
+#include <fstream>
+
 #include <gtest/gtest.h>
+
+#include "support/temp_dir.hpp"
 
 namespace udtcat::wan {
 namespace {
@@ -21,6 +25,16 @@ TEST(Share, IsAPercentage) {
   EXPECT_DOUBLE_EQ(*parse_share("100%"), 1);
   EXPECT_DOUBLE_EQ(*parse_share("0"), 0);
   for (const char* bad : {"", "0.1", "101%", "-1%", "%", "1%%"}) EXPECT_FALSE(parse_share(bad)) << bad;
+}
+
+TEST(Release, IsATimeOrARange) {
+  EXPECT_EQ(parse_release("8ms"), (ReleaseInterval{8ms, 8ms}));
+  EXPECT_EQ(parse_release("4-20"), (ReleaseInterval{4ms, 20ms}));
+  EXPECT_EQ(parse_release("4-20ms"), (ReleaseInterval{4ms, 20ms}));
+  EXPECT_EQ(parse_release("0.5ms-2ms"), (ReleaseInterval{500us, 2ms}));
+  EXPECT_FALSE(parse_release("0")->is_set());
+  for (const char* bad : {"", "-", "4-", "-4", "20-4", "0-4", "99us", "4-20-30", "61s", "4h"})
+    EXPECT_FALSE(parse_release(bad)) << bad;
 }
 
 TEST(PathSettings, TakeOneValueForBothWays) {
@@ -46,10 +60,20 @@ TEST(PathSettings, RefuseWhatTheyDoNotKnowAndSayWhatTheyDo) {
   EXPECT_NE(unknown.error().message().find("reorder-delay"), std::string::npos);
   for (const auto& [name, value] : {std::pair{"rate", "10GB"},
                                     {"rate", "1001G"},
-                                    {"rate", "1001G"},
                                     {"loss", "1"},
                                     {"burst", "0.5"},
                                     {"queue", "1M"},
+                                    {"queue", "2GiB"},
+                                    {"queue", "61s"},
+                                    {"queue", ""},
+                                    {"qdisc", "fq_codel"},
+                                    {"codel-target", "0"},
+                                    {"codel-interval", "0ms"},
+                                    {"police", "20MB"},
+                                    {"police-burst", "1M"},
+                                    {"release", "20-4"},
+                                    {"trace", ""},
+                                    {"trace", "/no/such/trace"},
                                     {"rtt", "1/"}})
     EXPECT_FALSE(set(path, name, value)) << name << " " << value;
 }
@@ -60,6 +84,59 @@ TEST(PathSettings, RefuseBurstsWithNothingBetween) {
   EXPECT_TRUE(check(path));
   ASSERT_TRUE(set(path, "loss", "0/81%"));
   EXPECT_FALSE(check(path));
+}
+
+TEST(PathSettings, AreAsTheyWereAfterABadHalf) {
+  PathSettings path;
+  ASSERT_TRUE(set(path, "rate", "10M"));
+  EXPECT_FALSE(set(path, "rate", "20M/x"));
+  EXPECT_EQ(path.out.rate.bits_per_second(), 10'000'000U);
+}
+
+TEST(PathSettings, TakeATraceForOneWayOrBothInPlaceOfARate) {
+  const test::TempDir directory;
+  const std::string file = (directory.path() / "trace").string();
+  std::ofstream(file) << "1\n";
+  PathSettings path;
+  ASSERT_TRUE(set(path, "rate", "1G"));
+  ASSERT_TRUE(set(path, "trace", file + ","));
+  EXPECT_EQ(path.out.rate.bits_per_second(), 12'000'000U);
+  EXPECT_TRUE(path.out.trace);
+  EXPECT_FALSE(path.back.trace);
+  ASSERT_TRUE(set(path, "trace", file));
+  EXPECT_TRUE(path.back.trace);
+  ASSERT_TRUE(set(path, "rate", "1G"));
+  EXPECT_FALSE(path.out.trace || path.back.trace) << "the last word counts";
+}
+
+TEST(PathSettings, TakeAQueueInBytesOrInTime) {
+  PathSettings path;
+  ASSERT_TRUE(set(path, "queue", "5ms/64KiB"));
+  EXPECT_EQ(path.out.queue_time, 5ms);
+  EXPECT_EQ(path.out.queue_bytes, std::nullopt);
+  EXPECT_EQ(path.back.queue_bytes, 64 * kKiB);
+  ASSERT_TRUE(set(path, "queue", "0"));
+  EXPECT_EQ(path.out.queue_bytes, 0U);
+  EXPECT_EQ(path.out.queue_time, std::nullopt);
+}
+
+TEST(PathSettings, TakeAPolicerAndADisciplineForEachWay) {
+  PathSettings path;
+  ASSERT_TRUE(set(path, "police", "20M/0") && set(path, "police-burst", "1MB") && set(path, "qdisc", "codel/droptail"));
+  ASSERT_TRUE(set(path, "codel-target", "10ms") && set(path, "codel-interval", "200ms"));
+  EXPECT_EQ(path.out.effective_police_burst_bytes(), 1'000'000U);
+  EXPECT_TRUE(path.back.police_rate.unlimited());
+  EXPECT_TRUE(path.out.codel && !path.back.codel);
+  EXPECT_EQ(path.out.codel_settings.target, 10ms);
+  EXPECT_EQ(path.out.codel_settings.interval, 200ms);
+}
+
+TEST(PathSettings, HaveHelp) {
+  PathSettings path;
+  for (const auto& [name, text] : settings()) {
+    EXPECT_FALSE(text.empty());
+    EXPECT_NE(set(path, "colour", "blue").error().message().find(name), std::string::npos) << name;
+  }
 }
 
 TEST(Queue, IsABandwidthDelayProductUnlessItWouldBeTiny) {
