@@ -2,18 +2,23 @@
 // A source that never waits and a sink that counts, to stand before and behind a program that is measured.
 //
 //   flow source SECONDS        zeros on stdout, as fast as they are taken, until so long after the first were; the end
+//   flow source SECONDS BYTES  so many, however long they take
+//   flow source SECONDS BYTES EACH_SECONDS   so many again and again, for so long
 //   flow sink                  reads stdin to its end, and prints on stderr one JSON line: bytes after the first read,
-//                              seconds from there to the last of them, what had come by each half second, and its own
-//                              CPU seconds
+//                              seconds from there to the last of them, what had come by each half second, how long it
+//                              took from the first to the last of those that came without a second's pause, and its
+//                              own CPU seconds
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cpu_seconds.hpp"
@@ -24,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kChunkBytes = 1 << 20;
 constexpr double kSampleSeconds = 0.5;
+constexpr double kPauseSeconds = 1;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -40,10 +46,42 @@ int source(double seconds) {
   return 0;
 }
 
+int burst(std::size_t bytes) {
+  const std::vector<char> zeros(std::min(bytes, kChunkBytes));
+  while (bytes > 0) {
+    const ssize_t put = write(STDOUT_FILENO, zeros.data(), std::min(bytes, zeros.size()));
+    if (put < 0) return 1;
+    bytes -= static_cast<std::size_t>(put);
+  }
+  return 0;
+}
+
+int bursts(double seconds, std::size_t bytes, double each_seconds) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto start = Clock::now();
+  for (double next = 0; next < seconds; next += each_seconds) {
+    std::this_thread::sleep_until(start +
+                                  std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(next)));
+    if (burst(bytes) != 0) return 1;
+  }
+  return 0;
+}
+
+/// Of numbers, as JSON.
+class List {
+ public:
+  void add(const std::string& item) { text_ += (text_.empty() ? "" : ", ") + item; }
+  [[nodiscard]] std::string text() const { return "[" + text_ + "]"; }
+
+ private:
+  std::string text_;
+};
+
 int sink() {
   fcntl(STDIN_FILENO, F_SETPIPE_SZ, kChunkBytes);
   std::vector<char> chunk(kChunkBytes);
-  std::string samples;
+  List samples, bursts;
+  double burst_start = 0;
   long long bytes = 0;
   double last = 0;
   double next_sample = kSampleSeconds;
@@ -58,12 +96,18 @@ int sink() {
       continue;
     }
     bytes += got;
-    last = seconds_since(start);
+    const double now = seconds_since(start);
+    if (now - last > kPauseSeconds) {
+      bursts.add(std::to_string(last - burst_start));
+      burst_start = now;
+    }
+    last = now;
     for (; last >= next_sample; next_sample += kSampleSeconds)
-      samples += (samples.empty() ? "[" : ", [") + std::to_string(next_sample) + ", " + std::to_string(bytes) + "]";
+      samples.add("[" + std::to_string(next_sample) + ", " + std::to_string(bytes) + "]");
   }
-  std::fprintf(stderr, "{\"bytes\": %lld, \"seconds\": %.6f, \"cpu_seconds\": %.3f, \"samples\": [%s]}\n", bytes, last,
-               cpu_seconds(), samples.c_str());
+  bursts.add(std::to_string(last - burst_start));
+  std::fprintf(stderr, "{\"bytes\": %lld, \"seconds\": %.6f, \"cpu_seconds\": %.3f, \"bursts\": %s, \"samples\": %s}\n",
+               bytes, last, cpu_seconds(), bursts.text().c_str(), samples.text().c_str());
   return 0;
 }
 
@@ -71,7 +115,10 @@ int sink() {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "source") == 0) return source(std::atof(argv[2]));
+  if (argc == 4 && std::strcmp(argv[1], "source") == 0) return burst(std::strtoull(argv[3], nullptr, 10));
+  if (argc == 5 && std::strcmp(argv[1], "source") == 0)
+    return bursts(std::atof(argv[2]), std::strtoull(argv[3], nullptr, 10), std::atof(argv[4]));
   if (argc == 2 && std::strcmp(argv[1], "sink") == 0) return sink();
-  std::fprintf(stderr, "usage: flow source SECONDS | flow sink\n");
+  std::fprintf(stderr, "usage: flow source SECONDS [BYTES [EACH_SECONDS]] | flow sink\n");
   return 2;
 }

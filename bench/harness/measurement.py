@@ -6,10 +6,10 @@ import subprocess
 import tempfile
 from dataclasses import dataclass, field
 
-from .paths import BUILD
+from .paths import BUILD, Ends
 
 UDTCAT = BUILD / "udtcat"
-PORT = 5001
+PORT = Ends.port
 SOCAT = ("socat", "-b", "262144")  # guess: bytes a block; with its own 8192 the calls would be measured, not TLS
 SLACK = 60  # guess: seconds to drain what is buffered on the slowest path
 
@@ -22,16 +22,18 @@ class Measurement:
     peak_bytes: int
     resent_bytes: int = None  # as the tool itself counts; None: it does not say
     samples: list = field(default_factory=list)  # [seconds, bytes by then]
+    figures: dict = field(default_factory=dict)  # the others that there are
 
     def to_json(self):
         return {
             "bytes": self.bytes,
             "seconds": round(self.seconds, 4),
-            "gbit_per_second": round(self.bytes * 8 / self.seconds / 1e9, 4) if self.seconds > 0 else 0.0,
+            "gbit_per_second": round(self.bytes * 8 / self.seconds / 1e9, 9) if self.seconds > 0 else 0.0,
             "cpu_seconds_per_gb": round(self.cpu_seconds / (self.bytes / 1e9), 4) if self.bytes else None,
             "peak_bytes": self.peak_bytes,
             "resent_bytes": self.resent_bytes,
             "samples": self.samples,
+            **self.figures,
         }
 
 

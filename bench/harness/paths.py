@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path as File
 
@@ -56,6 +57,8 @@ class Ends:
     near_prefix: list = []
     far_prefix: list = []
     as_root = True
+    port = 5001  # of the tool that is measured
+    source_words: tuple = ()  # of `flow source`, after the seconds: how many bytes, and how often
 
     def __enter__(self):
         return self
@@ -84,18 +87,29 @@ class Ends:
         return None
 
 
+def write_trace(path, lines):
+    if lines:
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+    return str(path) if lines else ""
+
+
 class Wan(Ends):
     """bench/wan/wanlab."""
 
     near_address, far_address = "10.77.0.1", "10.77.0.2"
 
-    def __init__(self, **link):
+    def __init__(self, traces=(), **link):
+        """traces   the lines of mahimahi's files, out and back; none for a way at the rate"""
+        self.traces = traces
         self.options = [word for name, value in link.items() for word in (f"--{name.replace('_', '-')}", str(value))]
 
     def __enter__(self):
         command = [str(WANLAB), *self.options, "--quiet", "--hold"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
+        with tempfile.TemporaryDirectory(prefix="udtcat-bench-") as directory:
+            if self.traces:
+                command += ["--trace", ",".join(write_trace(File(directory, way), lines) for way, lines in zip(("out", "back"), self.traces))]
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            line = self.process.stdout.readline()  # it has read its files
         if not line:
             raise RuntimeError(f"wanlab did not start: {' '.join(command)}")
         self.lab = json.loads(line)
@@ -112,9 +126,11 @@ class Wan(Ends):
             self.process.wait()
             subprocess.run([str(WANLAB), "--clean"], check=False)
 
+    def tell(self, *words):
+        return subprocess.run([str(WANLAB), "tell", "--lab", str(self.lab["pid"]), *words], check=True, capture_output=True, text=True).stdout
+
     def wire_counters(self):
-        told = subprocess.run([str(WANLAB), "tell", "--lab", str(self.lab["pid"]), "stats"], check=True, capture_output=True, text=True)
-        return json.loads(told.stdout)
+        return json.loads(self.tell("stats"))
 
 
 def hold_namespace():
@@ -183,6 +199,11 @@ class Scenario:
     make: object = field(repr=False)
     seconds: float = 10
     companions: tuple = (None,)  # kernel TCP flows that share the path, one after the other: by congestion control
+    beside: tuple = ()  # (ends) -> a context around the transfer, whose figures() are its own
+    flows: int = 1  # of the same tool, at once
+    source_words: tuple = ()  # of `flow source`
+    tools: tuple = ()  # by default; () for those of bench/run
+    baseline: str = "raw libudt"
 
 
 SCENARIOS = {

@@ -9,6 +9,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  after the choice of a backend
 
+from .report import unit_for  # noqa: E402
+
 OURS, THEIRS, CPU = "#1b6ca8", "#9aa5b1", "#e0a458"
 WHO = {"ours": OURS, "stock": THEIRS, "stock, 64 KiB windows": "#b5656b"}
 plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "udtcat", "figure.dpi": 130})
@@ -26,11 +28,6 @@ def save(figure, path):
         written.append(target)
     plt.close(figure)
     return written
-
-
-def unit_for(most):
-    """Name and size of the unit in which the largest rate has a digit or two before the point."""
-    return ("Gbit/s", 1.0) if most >= 1 else ("Mbit/s", 1000.0)
 
 
 CAPTION_POINTS = 6

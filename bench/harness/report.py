@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs tools in turns, and says what came of it: a table for the terminal, JSON for everything else."""
+import contextlib
 import json
 import os
 import platform
@@ -10,7 +11,7 @@ import sys
 import time
 
 from .paths import ROOT, default_congestion
-from .tools import measure_beside
+from .tools import measure_beside, measure_flows
 
 
 def machine():
@@ -77,25 +78,40 @@ def new_entry(tool, name, scenario):
 def measure_once(scenario, tool, seconds, companion, entry, number):
     title = f"run {number}: {entry['tool']}"
     try:
-        with scenario.make() as ends:
+        with scenario.make() as ends, contextlib.ExitStack() as besides:
+            ends.source_words = scenario.source_words
+            beside = [besides.enter_context(each(ends)) for each in scenario.beside]
             if companion:
                 measured, companion_rate = measure_beside(tool, ends, seconds, companion)
             else:
-                measured, companion_rate = tool.measure(ends, seconds), None
+                measured, companion_rate = measure_flows(tool, ends, seconds, scenario.flows), None
+            besides.close()
+            figures = {"round": number, **measured.to_json()}
+            for each in beside:
+                figures |= each.figures()
             counters = ends.wire_counters()
     except Exception as failure:  # whatever one tool does, the others' figures count
         entry.setdefault("failures", []).append(f"run {number}: {failure!r}")
         say(f"  {title}: FAILED: {failure}")
         return
-    figures = {"round": number, **measured.to_json()}
     if counters:
         figures["wire"] = counters
-    said = f"  {title}: {figures['gbit_per_second']:.3f} Gbit/s"
+    said = f"  {title}: {rate_text(figures['gbit_per_second'])}"
     if companion:
-        figures["companion_gbit_per_second"] = round(companion_rate, 4)
-        said += f", the other {companion_rate:.3f}"
+        figures["companion_gbit_per_second"] = round(companion_rate, 9)
+        said += f", the other {rate_text(companion_rate)}"
     entry["runs"].append(figures)
     say(said)
+
+
+def rate_text(gbit_per_second):
+    name, factor = unit_for(gbit_per_second)
+    return f"{gbit_per_second * factor:.3f} {name}"
+
+
+def unit_for(most):
+    """Name and size of the unit in which a rate has a digit or two before the point."""
+    return ("Gbit/s", 1.0) if most >= 1 else ("Mbit/s", 1e3) if most >= 1e-3 else ("kbit/s", 1e6)
 
 
 def spread(values):
@@ -106,7 +122,10 @@ def summarise(entry, base_runs, baseline):
     runs = entry["runs"]
     if not runs:
         return
-    for name in ("gbit_per_second", "cpu_seconds_per_gb", "peak_bytes", "resent_bytes", "companion_gbit_per_second"):
+    for run in runs:
+        if "delay" in run:
+            run |= {f"added_{which}_ms": round(run["delay"][f"{which}_ms"] - run["delay"]["min_ms"], 3) for which in ("median", "p95")}
+    for name in ("gbit_per_second", "added_median_ms", "added_p95_ms", "jain", "cpu_seconds_per_gb", "peak_bytes", "resent_bytes", "companion_gbit_per_second"):
         if values := [run[name] for run in runs if run.get(name) is not None]:
             entry[name] = spread(values)
     bases = {base["round"]: base["gbit_per_second"] for base in base_runs}
@@ -117,23 +136,36 @@ def summarise(entry, base_runs, baseline):
 
 def show(results, baseline):
     """One line a tool, the fastest first."""
-    say(f"{'':28} {'Gbit/s':>8} {'min':>8} {'max':>8} {'CPU s/GB':>9} {'resent':>9} {'peak MiB':>9}  ratio to {baseline}")
     done = [entry for entry in results if entry["runs"]]
+    unit, factor = unit_for(max((entry["gbit_per_second"]["median"] for entry in done), default=1.0))
+    delays = any("added_median_ms" in entry for entry in done)
+    added = f"{'added, ms':>10} {'95 %':>8} " if delays else ""
+    say(f"{'':28} {unit:>8} {'min':>8} {'max':>8} {'CPU s/GB':>9} {'resent':>9} {added}{'peak MiB':>9}  ratio to {baseline}")
     for entry in sorted(done, key=lambda entry: -entry["gbit_per_second"]["median"]):
-        rate = entry["gbit_per_second"]
+        rate = " ".join(f"{entry['gbit_per_second'][which] * factor:8.3f}" for which in ("median", "min", "max"))
         cpu = f"{entry['cpu_seconds_per_gb']['median']:9.2f}" if "cpu_seconds_per_gb" in entry else f"{'–':>9}"
         resent = "–"
         if "resent_bytes" in entry:
             resent = f"{100 * entry['resent_bytes']['median'] / statistics.median(run['bytes'] for run in entry['runs']):.2f} %"
-        ratio = f"{entry['ratio']['median']:.2f}" if "ratio" in entry else ""
-        if "failures" in entry:
-            ratio += f"   ({len(entry['failures'])} of {len(entry['failures']) + len(entry['runs'])} runs failed)"
-        if "companion_gbit_per_second" in entry:
-            ratio += f"   (the other flow: {entry['companion_gbit_per_second']['median']:.3f} Gbit/s)"
-        say(f"{entry['tool']:28} {rate['median']:8.3f} {rate['min']:8.3f} {rate['max']:8.3f} {cpu} {resent:>9} {entry['peak_bytes']['median'] / 2**20:9.0f}  {ratio}")
+        added = f"{entry['added_median_ms']['median']:10.1f} {entry['added_p95_ms']['median']:8.1f} " if "added_median_ms" in entry else f"{'–':>10} {'–':>8} " if delays else ""
+        say(f"{entry['tool']:28} {rate} {cpu} {resent:>9} {added}{entry['peak_bytes']['median'] / 2**20:9.0f}  {remarks(entry)}")
     for entry in results:
         if not entry["runs"]:
             say(f"{entry['tool']:28} {'missing: ' + ', '.join(entry['missing']) if 'missing' in entry else 'failed'}")
+
+
+def remarks(entry):
+    said = f"{entry['ratio']['median']:.2f}" if "ratio" in entry else ""
+    if "failures" in entry:
+        said += f"   ({len(entry['failures'])} of {len(entry['failures']) + len(entry['runs'])} runs failed)"
+    if "companion_gbit_per_second" in entry:
+        said += f"   (the other flow: {rate_text(entry['companion_gbit_per_second']['median'])})"
+    if "jain" in entry:
+        said += f"   (Jain's index {entry['jain']['median']:.3f})"
+    if bursts := [run["burst_seconds"] for run in entry["runs"] if len(run.get("burst_seconds", ())) > 1]:
+        later = statistics.median(second for run in bursts for second in run[1:])
+        said += f"   (a burst: {statistics.median(run[0] for run in bursts):.3f} s, later {later:.3f} s)"
+    return said
 
 
 def write(document, directory, name):

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import tempfile
@@ -39,15 +40,22 @@ def pipe_through(ends, seconds, receiver, sender, ready):
         receiving = started.enter_context(Process(ends.at_far(receiver), stdout=into_sink.writing))
         into_sink.close()
         until(ready)
-        started.enter_context(Process([FLOW, "source", seconds], stdout=from_source.writing))
+        begin = time.monotonic()
+        started.enter_context(Process([FLOW, "source", seconds, *ends.source_words], stdout=from_source.writing))
         sending = started.enter_context(Process(ends.at_near(sender), stdin=from_source.reading))
         from_source.close()
         finish(sending, seconds + SLACK)
         finish(receiving, SLACK)
         finish(sink, SLACK)
+        elapsed = time.monotonic() - begin
     counted = sink.json()
     cost = sending.cost + receiving.cost
-    return sending, receiving, Measurement(counted["bytes"], counted["seconds"], cost.cpu_seconds, cost.peak_bytes, None, counted["samples"])
+    measured = Measurement(counted["bytes"], counted["seconds"], cost.cpu_seconds, cost.peak_bytes, None, counted["samples"])
+    if len(ends.source_words) == 1:  # a few packets: how long it takes, whole, is what counts
+        measured.bytes, measured.seconds = ends.source_words[0], elapsed
+    elif ends.source_words:
+        measured.figures["burst_seconds"] = counted["bursts"]
+    return sending, receiving, measured
 
 
 def measure_udtcat(protect="private", options=()):
@@ -56,8 +64,8 @@ def measure_udtcat(protect="private", options=()):
         use_new_key()
         common = ["--protect", protect, "--stats", "json", "--no-progress", *options]
         sending, _, measured = pipe_through(
-            ends, seconds, [UDTCAT, "-l", PORT, "--recv-only", *common], [UDTCAT, ends.far_address, PORT, "--send-only", *common],
-            listening(ends, PORT, "-lnu"))
+            ends, seconds, [UDTCAT, "-l", ends.port, "--recv-only", *common], [UDTCAT, ends.far_address, ends.port, "--send-only", *common],
+            listening(ends, ends.port, "-lnu"))
         stats = sending.json()
         per_packet = stats["bytes_sent"] / max(1, stats["packets_sent"] - stats["packets_resent"])
         measured.resent_bytes = int(stats["packets_resent"] * per_packet)
@@ -147,10 +155,10 @@ def measure_bare_pipe(ends, seconds):
 class TcpFlow:
     """iperf3 from near to far. Its figures are there once it has been waited for."""
 
-    def __init__(self, ends, seconds, congestion, port=PORT):
-        self.ends, self.seconds, self.port = ends, max(1, round(seconds)), port
+    def __init__(self, ends, seconds, congestion, port=None, options=()):
+        self.ends, self.seconds, self.port = ends, max(1, round(seconds)), port or ends.port
         self.server_out, self.client_out = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
-        self.words = ["iperf3", "-c", ends.far_address, "-p", port, "-t", self.seconds, "-i", "0.5", "-J", "-C", congestion]
+        self.words = ["iperf3", "-c", ends.far_address, "-p", self.port, *options, "-t", self.seconds, "-i", "0.5", "-J", "-C", congestion]
 
     def __enter__(self):
         self.server = Process(self.ends.at_far(["iperf3", "-s", "-1", "-J", "-i", "0.5", "-p", self.port]), stdout=self.server_out)
@@ -193,6 +201,7 @@ def measure_iperf3(congestion, tuned):
 
 
 COMPANION_PORT = PORT + 1
+SEGMENT_BYTES = 1448  # of TCP with timestamps, at 1500 bytes
 
 
 def measure_beside(tool, ends, seconds, congestion):
@@ -205,6 +214,49 @@ def measure_beside(tool, ends, seconds, congestion):
     inside = [(at, total) for at, total in flow.samples() if lead <= at <= lead + seconds]
     (begin, before), (end, after) = inside[0], inside[-1]
     return measured, (after - before) * 8 / (end - begin) / 1e9
+
+
+FLOWS_PORT = PORT + 1000
+
+
+def measure_flows(tool, ends, seconds, number):
+    """The tool's figures; of several at once, those of all together."""
+    if number == 1:
+        return tool.measure(ends, seconds)
+    flows = [finish_flow(started) for started in [start_flow(tool, ends, seconds, FLOWS_PORT + at) for at in range(number)]]
+    rates = [flow.bytes / flow.seconds for flow in flows]
+    resent = None if any(flow.resent_bytes is None for flow in flows) else sum(flow.resent_bytes for flow in flows)
+    figures = {"jain": round(sum(rates) ** 2 / (number * sum(rate ** 2 for rate in rates)), 4), "flows_gbit_per_second": [round(rate * 8e-9, 6) for rate in rates]}
+    total = sum(flow.bytes for flow in flows)
+    return Measurement(total, total / sum(rates), sum(flow.cpu_seconds for flow in flows), max(flow.peak_bytes for flow in flows), resent, [], figures)
+
+
+def start_flow(tool, ends, seconds, port):
+    """In a process of its own: a key is in the environment. Its pid, and where it will say what came of it."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child != 0:
+        os.close(writing)
+        return child, reading
+    Process.alive.clear()
+    ends.port = port
+    try:
+        told = tool.measure(ends, seconds)
+    except BaseException as failure:  # whatever it was, the parent is told
+        told = repr(failure)
+    with os.fdopen(writing, "wb") as file:
+        pickle.dump(told, file)
+    os._exit(0)
+
+
+def finish_flow(started):
+    child, reading = started
+    with os.fdopen(reading, "rb") as file:
+        told = pickle.load(file)
+    os.waitpid(child, 0)
+    if isinstance(told, str):
+        raise RuntimeError(told)
+    return told
 
 
 class Sshd:
@@ -343,6 +395,26 @@ def measure_socat_tls(ends, seconds):
     return measured
 
 
+def retransmitted_segments(ends):
+    names, values = [line.split() for line in subprocess.run(ends.at_near(["cat", "/proc/net/snmp"]), check=True, capture_output=True,
+                                                             text=True).stdout.splitlines() if line.startswith("Tcp:")]
+    return int(values[names.index("RetransSegs")])
+
+
+def measure_socat_tcp(congestion):
+    """Kernel TCP as a pipe in the clear, for what iperf3 has no pattern for: it counts what the sink has got, as of ours."""
+
+    def measure(ends, seconds):
+        ends.set_tcp(congestion, TUNED_BUFFERS)
+        before = retransmitted_segments(ends)
+        *_, measured = pipe_through(ends, seconds, [*SOCAT, "-u", f"TCP-LISTEN:{ends.port},reuseaddr", "STDOUT"],
+                                    [*SOCAT, "-u", "STDIN", f"TCP:{ends.far_address}:{ends.port}"], listening(ends, ends.port))
+        measured.resent_bytes = (retransmitted_segments(ends) - before) * SEGMENT_BYTES
+        return measured
+
+    return measure
+
+
 def measure_mbuffer(ends, seconds):
     ends.set_tcp()
     *_, measured = pipe_through(ends, seconds, ["mbuffer", "-q", "-m", "64M", "-I", PORT], ["mbuffer", "-q", "-m", "64M", "-O", f"{ends.far_address}:{PORT}"],
@@ -368,6 +440,7 @@ TOOLS = {
         Tool("tcp cubic tuned", ("iperf3",), measure_iperf3("cubic", True), "iperf3"),
         Tool("tcp bbr", ("iperf3",), measure_iperf3("bbr", False), "iperf3"),
         Tool("tcp bbr tuned", ("iperf3",), measure_iperf3("bbr", True), "iperf3"),
+        *(Tool(f"tcp {congestion} pipe", ("socat", FLOW), measure_socat_tcp(congestion), "socat") for congestion in ("bbr", "cubic")),
         Tool("ssh", ("ssh", "/usr/sbin/sshd", FLOW), measure_ssh(), "openssh-server"),
         Tool("ssh aes128-gcm", ("ssh", "/usr/sbin/sshd", FLOW), measure_ssh("aes128-gcm@openssh.com"), "openssh-server"),
         Tool("scp, file", ("scp", "/usr/sbin/sshd"), copy_file(scp_words), "openssh-server", True),

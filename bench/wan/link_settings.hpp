@@ -61,7 +61,7 @@ struct SettingHelp {
 /// All that set() knows, in the order in which they are to be set: a trace takes the place of a rate.
 [[nodiscard]] std::vector<SettingHelp> settings();
 
-/// Sets one value by its name. "A/B" sets out to A and back to B, "A" both; rtt is halved between them. Of a trace it is
+/// Sets one value by its name. "A/B" sets out to A and back to B, "A" both; rtt is halved between them. A trace has
 /// "A,B", as names of files have slashes; an empty half leaves its way as it is.
 ///
 /// errors   Errc::bad_argument, which says what is allowed

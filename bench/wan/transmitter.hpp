@@ -31,7 +31,7 @@ class Transmitter {
   [[nodiscard]] std::size_t sent_bytes(TimePoint ready, TimePoint now) const;
 
   [[nodiscard]] bool unlimited() const { return rate_.unlimited() && !trace_; }
-  /// What may leave at once without being late.
+  /// Bytes that may leave together: the first of them is hardly late.
   [[nodiscard]] std::size_t longest_run_bytes() const { return longest_run_bytes_; }
 
  private:

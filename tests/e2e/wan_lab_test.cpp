@@ -3,7 +3,9 @@
 /// behind.
 #include <cmath>
 #include <csignal>
+#include <fstream>
 #include <sstream>
+#include <tuple>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -117,6 +119,33 @@ TEST_F(WanLab, BreaksAndMendsTheLinkOnRequest) {
   EXPECT_GT(stats["out"]["blacked_out"], 100);
 }
 
+TEST_F(WanLab, ChangesItsRateUnderLoadForWhatWaitsAsWell) {
+  // 100 kB wait, of which a packet a second would leave; at the new rate all of them do.
+  const Ran ran = run(lab({"--quiet", "--rate", "12k/0", "--queue", "1MB", "--far", std::string(kProbe) + " echo 5000",
+                           "--", "sh", "-c",
+                           std::string("lab=") + kLab + "; probe=" + kProbe +
+                               "; $probe blast $WANLAB_FAR4 9 8e6 0.1 1000; $lab tell set rate 100M && "
+                               "$probe rtt $WANLAB_FAR4 5000 1"}));
+  ASSERT_EQ(ran.status, 0) << ran.output << ran.errors;
+  EXPECT_NE(ran.output.find("\"answers\": 1"), std::string::npos) << ran.output;
+}
+
+TEST_F(WanLab, FollowsATrace_Serial) {
+  const std::string file = (home_.path() / "walk").string();
+  std::ofstream(file) << "1\n1\n1\n2\n";  // four packets in two milliseconds
+  const auto seen = probe({"--rtt", "10ms", "--trace", "," + file}, "count 5000", "blast 10.77.0.1 5000 48e6 2 1472");
+  ASSERT_TRUE(seen.is_object());
+  EXPECT_NEAR(seen["ip_bits_per_second"].get<double>(), 24e6, 0.03 * 24e6);
+}
+
+TEST_F(WanLab, FindsATraceFromTheDirectoryOfTheOneThatTellsIt) {
+  const Ran ran =
+      script("cd " + home_.path().string() +
+             " && echo 1 > walk && $lab tell set trace walk, && echo 1x > bad && ! $lab tell set trace bad");
+  EXPECT_EQ(ran.status, 0) << ran.output << ran.errors;
+  EXPECT_NE(ran.errors.find("/bad\": line 1: \"1x\""), std::string::npos) << ran.errors;
+}
+
 TEST_F(WanLab, ChangesAnAddressOnRequest) {
   const Ran ran = script("$lab tell address near && ip -o addr show wan0 && $probe rtt $WANLAB_FAR4 5000 1",
                          std::string(kProbe) + " echo 5000");
@@ -137,9 +166,14 @@ TEST_F(WanLab, SaysInItsHelpHowItIsCalled) {
 }
 
 TEST_F(WanLab, ExplainsABadValue) {
-  const Ran ran = run(lab({"--loss", "5", "--", "true"}));
-  EXPECT_EQ(ran.status, 2);
-  EXPECT_NE(ran.errors.find("share \"5\": allowed"), std::string::npos) << ran.errors;
+  for (const auto& [option, value, said] : {std::tuple{"--loss", "5", "share \"5\": allowed"},
+                                            {"--release", "20-4", "release \"20-4\": allowed"},
+                                            {"--qdisc", "fq", "queue discipline \"fq\": allowed"},
+                                            {"--trace", "/no/such", "trace \"/no/such\": no such file"}}) {
+    const Ran ran = run(lab({option, value, "--", "true"}));
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_NE(ran.errors.find(said), std::string::npos) << ran.errors;
+  }
 }
 
 /// A lab with a program at each end that outlives whoever started it.

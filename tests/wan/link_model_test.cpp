@@ -18,7 +18,7 @@ Shape segments(std::size_t count) {
 class LinkModelTest : public testing::Test {
  protected:
   LinkModel& link(const LinkSettings& settings) { return model_.emplace(settings, random_, now_); }
-  /// What has left by then, relative to now.
+  /// All that has left by then, relative to now.
   const std::vector<Departure>& leave(std::chrono::nanoseconds by = 0s) {
     departures_.clear();
     while (const auto departure = model_->next_departure(now_ + by)) departures_.push_back(*departure);

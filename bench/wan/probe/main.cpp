@@ -3,6 +3,7 @@
 ///
 ///   wanprobe echo PORT                      answers each datagram, until it is ended
 ///   wanprobe rtt ADDRESS PORT COUNT         round trips, one at a time
+///   wanprobe delay ADDRESS PORT EACH_MS     round trips, one begun each so often, answered or not, until SIGTERM
 ///   wanprobe count PORT                     counts numbered datagrams until one says that it is the last
 ///   wanprobe blast ADDRESS PORT RATE SECONDS BYTES   sends numbered datagrams, evenly
 ///   wanprobe tcp-receive PORT               one connection, each byte compared with what must come
@@ -11,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <iostream>
 #include <optional>
@@ -137,6 +139,36 @@ int rtt(const Address& to, int count) {
   return 0;
 }
 
+volatile std::sig_atomic_t told_to_end = 0;
+
+int delay(const Address& to, std::chrono::milliseconds each) {
+  std::signal(SIGTERM, [](int) { told_to_end = 1; });
+  const Descriptor socket = connected(SOCK_DGRAM, to);
+  std::vector<double> milliseconds;
+  std::uint64_t asked = 0;
+  for (auto next = Clock::now(); told_to_end == 0;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
+    if (left.count() > 0) {
+      std::int64_t sent = 0;
+      if (readable(socket.fd(), static_cast<int>(left.count())) &&
+          ::recv(socket.fd(), &sent, sizeof sent, 0) == sizeof sent)
+        milliseconds.push_back(
+            std::chrono::duration<double, std::milli>(Clock::now().time_since_epoch() - Clock::duration(sent)).count());
+      continue;
+    }
+    const std::int64_t sent = Clock::now().time_since_epoch().count();
+    if (::send(socket.fd(), &sent, sizeof sent, 0) > 0) ++asked;  // refused: the other end is starting
+    next += each;
+  }
+  if (milliseconds.empty()) die("no answer");
+  std::ranges::sort(milliseconds);
+  std::cout << fmt::format(
+      "{{\"asked\": {}, \"answers\": {}, \"min_ms\": {:.3f}, \"median_ms\": {:.3f}, \"p95_ms\": {:.3f}}}\n", asked,
+      milliseconds.size(), milliseconds.front(), milliseconds[milliseconds.size() / 2],
+      milliseconds[milliseconds.size() * 95 / 100]);
+  return 0;
+}
+
 /// The bytes that a datagram of this number, or a stream at this position, must have.
 char pattern(std::uint64_t position) { return static_cast<char>((position * 0x9e3779b97f4a7c15ULL) >> 56); }
 
@@ -259,6 +291,7 @@ int main(const std::vector<std::string>& words) {
   const auto number = [&](std::size_t i) { return std::stoi(words[i]); };
   if (is("echo", 1)) return echo(number(1));
   if (is("rtt", 3)) return rtt(parse(words[1], number(2)), number(3));
+  if (is("delay", 3)) return delay(parse(words[1], number(2)), std::chrono::milliseconds(number(3)));
   if (is("count", 1)) return count(number(1));
   if (is("blast", 5))
     return blast(parse(words[1], number(2)), std::stod(words[3]), std::stod(words[4]), std::stoul(words[5]));
