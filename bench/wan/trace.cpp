@@ -17,9 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-constexpr std::size_t kMostFileBytes = 64 * kMiB;                   // guess: ten minutes at 100 Mbit/s have 35 MB
-constexpr std::size_t kShownBytes = 40;                             // guess: of a line, enough to find it
-constexpr milliseconds kLongestTrace = std::chrono::hours(24 * 7);  // guess: no lab stands longer
+constexpr std::size_t kMostFileBytes = 64 * kMiB;              // guess: ten minutes at 100 Mbit/s have 35 MB
+constexpr std::size_t kShownBytes = 40;                        // guess: of a line, enough to find it
+constexpr milliseconds kLongestTrace = std::chrono::hours(1);  // guess: those that are measured have minutes
 
 tl::unexpected<Error> bad_line(std::size_t number, const std::string& why) {
   return fail(Errc::bad_argument, "line " + std::to_string(number), why);
@@ -31,7 +31,7 @@ Result<milliseconds> parse_line(std::string_view line, std::size_t number) {
   const auto [rest, error] = std::from_chars(line.data(), end, time);
   if (error != std::errc{} || rest != end || milliseconds(time) > kLongestTrace)
     return bad_line(number,
-                    "\"" + core::printable(line, kShownBytes) + "\", allowed: whole milliseconds, up to a week");
+                    "\"" + core::printable(line, kShownBytes) + "\", allowed: whole milliseconds, up to an hour");
   return milliseconds(time);
 }
 

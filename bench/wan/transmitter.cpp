@@ -35,8 +35,8 @@ TimePoint Transmitter::begin(std::size_t bytes, TimePoint ready) const {
 }
 
 TimePoint Transmitter::end(std::size_t bytes, TimePoint ready) const {
-  if (trace_) return time_of(used_after(bytes, ready).next - 1);
-  const Picoseconds takes = byte_time_ * static_cast<std::int64_t>(bytes - std::min(bytes, sent_bytes_));
+  if (trace_) return time_of_opportunity(used_after(bytes, ready).next - 1);
+  const Picoseconds takes = time_of_bytes(bytes - std::min(bytes, sent_bytes_));
   return ready > free_at() ? ready + std::chrono::duration_cast<nanoseconds>(takes)
                            : busy_since_ + std::chrono::duration_cast<nanoseconds>(busy_for_ + takes);
 }
@@ -52,7 +52,7 @@ void Transmitter::send(std::size_t bytes, TimePoint ready) {
   }
   const std::size_t sent_before = std::min(bytes, sent_bytes_);
   sent_bytes_ -= sent_before;
-  busy_for_ += byte_time_ * static_cast<std::int64_t>(bytes - sent_before);
+  busy_for_ += time_of_bytes(bytes - sent_before);
   // Picoseconds are for what is less than a second: a link may be busy for months.
   const auto seconds = std::chrono::floor<std::chrono::seconds>(busy_for_);
   busy_since_ += seconds;
@@ -65,13 +65,20 @@ std::size_t Transmitter::sent_bytes(TimePoint ready, TimePoint now) const {
   return sent_bytes_ + static_cast<std::size_t>(Picoseconds(sending_for) / byte_time_);
 }
 
+/// At most a month, of which nobody sees the end: a gigabyte at a bit a second has no time that could be added to.
+Transmitter::Picoseconds Transmitter::time_of_bytes(std::size_t bytes) const {
+  constexpr Picoseconds kMonth = std::chrono::days(30);
+  if (byte_time_.count() > 0 && static_cast<std::int64_t>(bytes) > kMonth / byte_time_) return kMonth;
+  return byte_time_ * static_cast<std::int64_t>(bytes);
+}
+
 TimePoint Transmitter::free_at() const { return busy_since_ + std::chrono::duration_cast<nanoseconds>(busy_for_); }
 
 /// mahimahi's rule: a packet may take several opportunities, and several packets one; but an opportunity, or its rest,
 /// is lost for what comes after it.
 Transmitter::Opportunities Transmitter::used_after(std::size_t bytes, TimePoint ready) const {
   Opportunities used = used_;
-  if (used.rest_bytes > 0 && ready >= time_of(used.next - 1)) used.rest_bytes = 0;
+  if (used.rest_bytes > 0 && ready >= time_of_opportunity(used.next - 1)) used.rest_bytes = 0;
   if (bytes <= used.rest_bytes) return {used.next, used.rest_bytes - bytes};
   const std::size_t missing = bytes - used.rest_bytes;
   const std::size_t more = (missing + Trace::kOpportunityBytes - 1) / Trace::kOpportunityBytes;

@@ -43,8 +43,11 @@ class Transmitter {
   };
 
   [[nodiscard]] TimePoint free_at() const;
+  [[nodiscard]] Picoseconds time_of_bytes(std::size_t bytes) const;
   [[nodiscard]] Opportunities used_after(std::size_t bytes, TimePoint ready) const;
-  [[nodiscard]] TimePoint time_of(std::uint64_t opportunity) const { return trace_begin_ + trace_->at(opportunity); }
+  [[nodiscard]] TimePoint time_of_opportunity(std::uint64_t opportunity) const {
+    return trace_begin_ + trace_->at(opportunity);
+  }
 
   BitRate rate_{};
   std::shared_ptr<const Trace> trace_;

@@ -127,6 +127,20 @@ TEST_F(ForwarderTest, HandsOverInBursts) {
   EXPECT_EQ(deliver(opens), 5);
 }
 
+TEST_F(ForwarderTest, CutsWhatCodelDropsOutOfASuperPacket) {
+  LinkSettings settings{.rate = *core::parse_rate("8M"), .queue_bytes = 1'000'000};
+  settings.codel = true;
+  forwarder(settings);
+  int received = 0;
+  for (auto at = 0ms; at < 10s; at += 15ms) {
+    if (at < 3s) near_.send(packet(20));  // in the time of ten
+    take(at);
+    received += deliver(at);
+  }
+  EXPECT_GT(forwarder_->out().codel_dropped, 20U);
+  EXPECT_EQ(received + static_cast<int>(forwarder_->out().codel_dropped + forwarder_->out().tail_dropped), 200 * 20);
+}
+
 TEST_F(ForwarderTest, DeliversBothCopiesOfWhatComesTwice) {
   forwarder({.duplicate = 1});
   near_.send(packet(3));

@@ -47,7 +47,7 @@ TEST(Trace, NamesTheLineThatIsWrong) {
                                    {"1.5\n", "line 1: \"1.5\""},
                                    {"1\r\n", "line 1: \"1?\""},
                                    {"1\n99999999999999999999\n", "line 2: \"99999999999999999999\""},
-                                   {"604800001\n", "line 1: \"604800001\""},
+                                   {"3600001\n", "line 1: \"3600001\""},
                                    {"1\n5\n4\n", "line 3: 4 comes after 5"},
                                    {"0\n0\n", "line 2: the last time is the length"}}) {
     const auto trace = Trace::parse(text);

@@ -77,6 +77,13 @@ TEST_F(TransmitterTest, TakesSeveralOpportunitiesForALargePacket) {
   EXPECT_EQ(send(9000, 0ms), 60ms);
 }
 
+TEST_F(TransmitterTest, SaysOfWhatTakesCenturiesThatItTakesAMonth) {
+  at_rate("1");
+  EXPECT_EQ(send(1'000'000'000, 0ms), 30 * 24h);
+  by_trace("3600000\n");
+  EXPECT_GT(send(1'000'000'000, 0ms), 24h) << "the clock has not gone round";
+}
+
 TEST_F(TransmitterTest, WithoutARateSendsAtOnce) {
   EXPECT_EQ(send(9000, 3ms), 3ms);
   EXPECT_TRUE(transmitter_.unlimited());
