@@ -2,12 +2,12 @@
 // A source that never waits and a sink that counts, to stand before and behind a program that is measured.
 //
 //   flow source SECONDS        zeros on stdout, as fast as they are taken, until so long after the first were; the end
-//   flow source SECONDS BYTES  so many, however long they take
+//   flow source SECONDS BYTES  BYTES and the end; SECONDS is not used
 //   flow source SECONDS BYTES EACH_SECONDS   so many again and again, for so long
-//   flow sink                  reads stdin to its end, and prints on stderr one JSON line: bytes after the first read,
-//                              seconds from there to the last of them, what had come by each half second, how long it
-//                              took from the first to the last of those that came without a second's pause, and its
-//                              own CPU seconds
+//   flow sink                  reads stdin to its end, and prints on stderr one JSON line: bytes of the first read,
+//                              bytes after it, seconds from there to the last of them, what had come by each half
+//                              second, how long it took from the first to the last of those that came without a
+//                              second's pause, and its own CPU seconds
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -29,12 +29,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kChunkBytes = 1 << 20;
 constexpr double kSampleSeconds = 0.5;
-constexpr double kPauseSeconds = 1;
+constexpr double kPauseSeconds = 1;  // guess: shorter than the 5 s between bursts, longer than a stall
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 int source(double seconds) {
-  std::signal(SIGPIPE, SIG_IGN);
   fcntl(STDOUT_FILENO, F_SETPIPE_SZ, kChunkBytes);  // where it is no pipe, nothing is lost
   const std::vector<char> zeros(kChunkBytes);
   // A filled pipe is not a taken one: the consumer may still be connecting. The second chunk waits for it.
@@ -57,7 +56,6 @@ int burst(std::size_t bytes) {
 }
 
 int bursts(double seconds, std::size_t bytes, double each_seconds) {
-  std::signal(SIGPIPE, SIG_IGN);
   const auto start = Clock::now();
   for (double next = 0; next < seconds; next += each_seconds) {
     std::this_thread::sleep_until(start +
@@ -67,7 +65,7 @@ int bursts(double seconds, std::size_t bytes, double each_seconds) {
   return 0;
 }
 
-/// Of numbers, as JSON.
+/// A JSON list.
 class List {
  public:
   void add(const std::string& item) { text_ += (text_.empty() ? "" : ", ") + item; }
@@ -80,8 +78,9 @@ class List {
 int sink() {
   fcntl(STDIN_FILENO, F_SETPIPE_SZ, kChunkBytes);
   std::vector<char> chunk(kChunkBytes);
-  List samples, bursts;
+  List samples, burst_seconds;
   double burst_start = 0;
+  long long first_bytes = 0;
   long long bytes = 0;
   double last = 0;
   double next_sample = kSampleSeconds;
@@ -92,28 +91,32 @@ int sink() {
     if (got <= 0) break;
     if (!started) {  // the time of these is before them
       started = true;
+      first_bytes = got;
       start = Clock::now();
       continue;
     }
     bytes += got;
     const double now = seconds_since(start);
     if (now - last > kPauseSeconds) {
-      bursts.add(std::to_string(last - burst_start));
+      burst_seconds.add(std::to_string(last - burst_start));
       burst_start = now;
     }
     last = now;
     for (; last >= next_sample; next_sample += kSampleSeconds)
       samples.add("[" + std::to_string(next_sample) + ", " + std::to_string(bytes) + "]");
   }
-  bursts.add(std::to_string(last - burst_start));
-  std::fprintf(stderr, "{\"bytes\": %lld, \"seconds\": %.6f, \"cpu_seconds\": %.3f, \"bursts\": %s, \"samples\": %s}\n",
-               bytes, last, cpu_seconds(), bursts.text().c_str(), samples.text().c_str());
+  burst_seconds.add(std::to_string(last - burst_start));
+  std::fprintf(stderr,
+               "{\"first_bytes\": %lld, \"bytes\": %lld, \"seconds\": %.6f, \"cpu_seconds\": %.3f, \"bursts\": %s, "
+               "\"samples\": %s}\n",
+               first_bytes, bytes, last, cpu_seconds(), burst_seconds.text().c_str(), samples.text().c_str());
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
   if (argc == 3 && std::strcmp(argv[1], "source") == 0) return source(std::atof(argv[2]));
   if (argc == 4 && std::strcmp(argv[1], "source") == 0) return burst(std::strtoull(argv[3], nullptr, 10));
   if (argc == 5 && std::strcmp(argv[1], "source") == 0)

@@ -51,8 +51,8 @@ def pipe_through(ends, seconds, receiver, sender, ready):
     counted = sink.json()
     cost = sending.cost + receiving.cost
     measured = Measurement(counted["bytes"], counted["seconds"], cost.cpu_seconds, cost.peak_bytes, None, counted["samples"])
-    if len(ends.source_words) == 1:  # a few packets: how long it takes, whole, is what counts
-        measured.bytes, measured.seconds = ends.source_words[0], elapsed
+    if len(ends.source_words) == 1:  # little data: the time of the whole transfer counts, start included
+        measured.bytes, measured.seconds = counted["first_bytes"] + counted["bytes"], elapsed
     elif ends.source_words:
         measured.figures["burst_seconds"] = counted["bursts"]
     return sending, receiving, measured
