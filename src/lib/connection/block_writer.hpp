@@ -20,9 +20,9 @@ namespace udtcat::connection {
 /// Control frames first, then the streams that are ready, by start-time fair queueing (Goyal, Vin and Cheng, 1996): a
 /// stream's next turn starts, in virtual time, where what it has used so far ends, and nobody's starts in the past. The
 /// turn that starts first is next, to kQuantum bytes; of those that start together a stream that had little to say goes
-/// before one that had more than fitted. So streams share evenly however large blocks are, and a word waits for the
-/// block that is being filled, beside any number of bulk streams. A turn is what is left of the block, since a block
-/// that is one piece is copied once less at the other end.
+/// before one that had more than fitted. So streams share evenly however large blocks are, and a word waits for no bulk:
+/// it goes first in the next block, or in one of its own (Content::words). A turn is what is left of the block, since a
+/// block that is one piece is copied once less at the other end.
 /// Takes the bytes that are there and never waits for more: when the source is slower than the path each write becomes
 /// a block at once; when it is faster, blocks fill while earlier ones are on their way.
 /// Bounded: control frames by what the peer's own frames and streams can cause (see kMaxControlBytes); streams by their
@@ -45,7 +45,8 @@ class BlockWriter {
   [[nodiscard]] bool has_words();
   [[nodiscard]] std::size_t control_bytes() const { return control_.size() - control_begin_; }
 
-  /// Words: of data only what goes before all that had more to say than fitted.
+  /// control: control frames alone. words: also data of streams whose last turn took all that they had. all: data of
+  /// every stream.
   enum class Content { control, words, all };
 
   /// A block that was filled, from its start.
@@ -55,7 +56,7 @@ class BlockWriter {
     /// the next block.
     std::span<const std::byte> words;
   };
-  /// payload            at least kMinBlockBytes, or most_words_bytes
+  /// payload            at least kMinBlockBytes; for Content::words session::kMaxExpressBytes
   /// most_words_bytes   of Composed::words
   [[nodiscard]] Composed compose(std::span<std::byte> payload, Content content, std::size_t most_words_bytes);
 
@@ -85,7 +86,7 @@ class BlockWriter {
   std::size_t opens_ = 0;                             // of those frames
   std::unordered_map<MuxStream*, Account> accounts_;  // of each stream that has ever been ready
   std::set<Turn> line_;                               // of those that are
-  std::uint64_t virtual_time_ = 0;                    // where the latest turn started
+  std::uint64_t virtual_time_ = 0;  // the latest start of a turn; of one that went early, at most the end of its round
   std::uint64_t next_order_ = 0;
   std::vector<std::byte> words_;
   std::size_t most_words_bytes_ = 0;

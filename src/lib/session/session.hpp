@@ -55,7 +55,8 @@ inline constexpr std::size_t kSparseShare = 8;  // guess
 ///   joining ──start(), once all flows are there──► running ──close()──► closed
 ///
 /// Bounded: wants_block() is false, and nothing is read ahead, from 2 × threads + 2 × flows + 2 blocks on in a
-/// direction. Buffers of blocks that the transport retains, or that the caller keeps, are counted on top of that.
+/// direction; has_room_for_words() is false from kWordBlocks more on. Buffers of blocks that the transport retains, or
+/// that the caller keeps, are counted on top of that.
 /// Threads: confined to the io_context thread, as Channel. After destruction no handler is called.
 class Session {
  public:
