@@ -141,8 +141,8 @@ TEST(Sharing, LetsAWordAndItsAnswerTakeAtMostFortyPercentMoreBesideBulkOneWay) {
     }
 }
 
-/// All that a word waits for is what has left already: the least flight of the transport, in the queue of the line.
-TEST(Sharing, LetsAWordOnASlowPathWaitForTheTransportsLeastFlightAlone) {
+/// All that a word waits for are the packets that have left before it and stand in the path's queue.
+TEST(Sharing, LetsAWordOnASlowPathWaitForAtMostEightPackets) {
   for (const std::uint64_t rate : {64'000UL, 256'000UL, 1'000'000UL})
     for (const Way way : {Way::out, Way::back}) {
       const auto [empty, beside] = answers_beside({way}, rate);
@@ -151,21 +151,21 @@ TEST(Sharing, LetsAWordOnASlowPathWaitForTheTransportsLeastFlightAlone) {
 }
 
 /// Each way's ACKs wait in the queue of the other way's bulk.
-TEST(Sharing, LetsAWordGoBetweenBulkBothWays) {
+TEST(Sharing, LetsAWordTakeAtMostThreeTimesTheEmptyRoundTripBesideBulkBothWays) {
   for (const std::uint64_t rate : {5'000'000UL, 20'000'000UL, 50'000'000UL, 100'000'000UL}) {
     const auto [empty, beside] = answers_beside({Way::out, Way::back}, rate);
     EXPECT_LE(beside, 3 * empty) << name_of(rate);
   }
 }
 
-TEST(Sharing, LetsAWordWaitForFewBlocksWhereNoCopyGoesBesideThem) {
+TEST(Sharing, LetsAWordTakeAtMostFortyPercentMoreBesideBulkWithoutCopies) {
   for (const std::uint64_t rate : {20'000'000UL, 100'000'000UL, 1'000'000'000UL}) {
     const auto [empty, beside] = answers_beside({Way::out}, rate, Protection::clear);
     EXPECT_LE(beside, empty * 14 / 10) << name_of(rate);
   }
 }
 
-TEST(Sharing, OpensAStreamForAWordAsFastAsAnOldOneSaysIt) {
+TEST(Sharing, LetsAWordOnANewStreamTakeAtMostFortyPercentMoreBesideBulk) {
   for (const std::uint64_t rate : {5'000'000UL, 100'000'000UL}) {
     SimulatedSession session(link_of(rate));
     const Duration empty = asked(session, session.add_echo(), 10);
@@ -178,7 +178,7 @@ TEST(Sharing, OpensAStreamForAWordAsFastAsAnOldOneSaysIt) {
   }
 }
 
-TEST(Sharing, IsEvenFromTheFirstBlockOfASessionThatKnowsNoRoundTripYet) {
+TEST(Sharing, StarvesNoStreamBeforeARoundTripIsMeasured) {
   SimulatedSession session(link_of(1'000'000));
   for (int i = 0; i < 2; ++i) session.add_bulk(Way::out);
   session.run_for(2s);

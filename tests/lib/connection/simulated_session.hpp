@@ -51,8 +51,8 @@ class BulkStream final : public LocalStream {
   core::Lifetime lifetime_;
 };
 
-/// Each run is the same: sessions seal on the thread of the test, and of the real clock, which the multiplexer reads,
-/// too little passes for a PING.
+/// Each run is the same: blocks are sealed on the test's thread, and too little real time passes for the multiplexer to
+/// send a PING.
 class SimulatedSession {
  public:
   using Path = SimulatedChannel::Path;
