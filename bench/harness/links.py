@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links as people have them: rates that walk, bursts, policers, queues too short and too long, paths that change. Each beside kernel TCP
-in the clear, with root's buffers, and with the round trip of a small question beside the transfer."""
+"""Access links and other real paths: rates that vary, bursts, policers, queues too short and too long, paths that change. Each beside kernel
+TCP in the clear, with tuned buffers for TCP, and with the round trip of a small question beside the transfer."""
 import functools
 import json
 import math
@@ -33,7 +33,7 @@ def opportunities(rates):
 
 @functools.cache
 def walk(low, high, step, spread, seed, seconds=40):
-    """A rate that is multiplied at times; by chance, but the same each time."""
+    """A random walk of the rate, with a fixed seed: the lines of a trace."""
     chance, rate, rates, total = random.Random(seed), math.sqrt(low * high), [], 0.0
     while total < seconds:
         rates.append((chance.uniform(*step), rate))
@@ -58,7 +58,7 @@ def starlink_steps(seed=3, seconds=45):
 
 
 class Beside:
-    """Around a transfer."""
+    """Something that runs during a transfer."""
 
     def __init__(self, ends):
         self.ends = ends
@@ -67,12 +67,12 @@ class Beside:
         return self
 
     def figures(self):
-        """Once it is over."""
+        """Its measurements, after the transfer."""
         return {}
 
 
 class Steps(Beside):
-    """Tells the lab as time goes: (seconds, words) one after the other."""
+    """Tells wanlab each setting at its time: (seconds, words)."""
 
     def __init__(self, ends, steps):
         super().__init__(ends)
@@ -180,7 +180,7 @@ LINKS = {
         link("lossy-15%", "100 Mbit/s, 40 ms, 15 % loss", rate="100M", rtt="40ms", loss="15%/0"),
         *(link(f"lossy-{share}%-tens", f"100 Mbit/s, 40 ms, {share} % loss in tens", rate="100M", rtt="40ms", loss=f"{share}%/0", burst="10")
           for share in (15, 20, 30)),
-        *(link(name, f"{number} flows of a kind: 200 Mbit/s, 40 ms, 1 MB queue", rate="200M", rtt="40ms", queue="1MB", flows=number)
+        *(link(name, f"{number} flows of the same tool: 200 Mbit/s, 40 ms, 1 MB queue", rate="200M", rtt="40ms", queue="1MB", flows=number)
           for name, number in (("twenty", 20), ("eight", 8), ("two", 2))),
         link("slow-256k", "100 kB: 256 kbit/s, 500 ms, 64 kB queue", rate="256k", rtt="500ms", queue="64kB", each_ms=100, source_words=(100_000,)),
         link("slow-64k", "100 kB: 64 kbit/s, 200 ms, 32 kB queue", rate="64k", rtt="200ms", queue="32kB", each_ms=200, source_words=(100_000,)),

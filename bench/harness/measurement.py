@@ -46,6 +46,10 @@ class Tool:
     sizes_itself: bool = False  # makes trial copies first: when the one that counts runs is its own affair
     cell: dict = None  # its place in a table: who, protect, threads, streams, and beside which tool
 
+    @property
+    def takes_any_port(self):
+        return self.name.startswith(("udtcat ", "tcp ")) and not self.sizes_itself
+
     def missing(self):
         return [str(need) for need in self.needs if shutil.which(str(need)) is None]
 

@@ -232,7 +232,7 @@ def measure_flows(tool, ends, seconds, number):
 
 
 def start_flow(tool, ends, seconds, port):
-    """In a process of its own: a key is in the environment. Its pid, and where it will say what came of it."""
+    """Forks, as each flow needs its own key in the environment. Returns the pid, and the descriptor of the result."""
     reading, writing = os.pipe()
     child = os.fork()
     if child != 0:
