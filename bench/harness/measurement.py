@@ -48,7 +48,7 @@ class Tool:
 
     @property
     def takes_any_port(self):
-        return self.name.startswith(("udtcat ", "tcp ")) and not self.sizes_itself
+        return self.name.startswith(("udtcat ", "tcp ")) and "gridftp" not in self.name and not self.sizes_itself
 
     def missing(self):
         return [str(need) for need in self.needs if shutil.which(str(need)) is None]
