@@ -6,7 +6,7 @@
 namespace udtcat::wan {
 namespace {
 
-constexpr std::size_t kMostPacketBytes = 1500;  // spec: RFC 8289 §5.2, "maxpacket"
+constexpr std::size_t kMostPacketBytes = 1500;  // spec: RFC 8289 §5.3, "maxpacket"
 constexpr int kReentryIntervals = 16;           // spec: RFC 8289 §5.5
 
 }  // namespace
@@ -32,7 +32,7 @@ bool Codel::drops(TimePoint now, std::chrono::nanoseconds sojourn, std::size_t b
   return true;
 }
 
-/// For an interval at least.
+/// Whether packets have waited longer than the target for an interval.
 bool Codel::stands(TimePoint now, std::chrono::nanoseconds sojourn, std::size_t bytes_behind) {
   if (sojourn < settings_.target || bytes_behind <= kMostPacketBytes) {
     above_until_ = {};

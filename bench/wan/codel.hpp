@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// CoDel, RFC 8289: a queue that stands is told by a drop, more often the longer it stands.
+/// CoDel, RFC 8289: drops from a queue that stands, more often the longer it stands.
 #pragma once
 
 #include <chrono>

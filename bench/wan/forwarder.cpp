@@ -46,21 +46,21 @@ void Forwarder::take(const TunDevice& from, Direction& direction, const std::fun
 void Forwarder::enqueue(Packet packet, Direction& direction, TimePoint now) {
   const auto shape = shape_of(packet.view());
   if (!shape) return discard(std::move(packet));
-  move_on(direction, now);
+  dequeue(direction, now);
   if (direction.model.offer(*shape, now) == 0) return discard(std::move(packet));
   direction.queue.push_back({shrink(std::move(packet)), *shape});
 }
 
-void Forwarder::move_on(Direction& direction, TimePoint now) {
+void Forwarder::dequeue(Direction& direction, TimePoint now) {
   while (const auto departure = direction.model.next_departure(now)) {
-    if (departure->copies > 0) move_on(direction, *departure);
+    if (departure->copies > 0) send_on(direction, *departure);
     if (!departure->is_last) continue;
     discard(std::move(direction.queue.front().packet));
     direction.queue.pop_front();
   }
 }
 
-void Forwarder::move_on(Direction& direction, const Departure& departure) {
+void Forwarder::send_on(Direction& direction, const Departure& departure) {
   Waiting& waiting = direction.queue.front();
   for (int copy = departure.copies; copy > 0; --copy) {
     if (!direction.line.has_room()) return direction.model.count_overflow(departure.count);
@@ -94,7 +94,7 @@ void Forwarder::deliver(TimePoint now, std::chrono::nanoseconds early) {
 }
 
 void Forwarder::deliver(Direction& direction, const TunDevice& to, TimePoint now, std::chrono::nanoseconds early) {
-  move_on(direction, now);
+  dequeue(direction, now);
   const TimePoint until = direction.gate.last_open(now + early);
   while (auto packet = direction.line.pop(until)) {
     if (!to.write(packet->view())) direction.model.count_undelivered();
@@ -111,7 +111,7 @@ std::optional<TimePoint> Forwarder::next_due() const { return earlier(out_.next_
 
 void Forwarder::set(const PathSettings& path, TimePoint now) {
   const auto change = [&](Direction& direction, const LinkSettings& settings) {
-    move_on(direction, now);
+    dequeue(direction, now);
     direction.model.set(settings, now);
     direction.gate.set(settings.release);
   };
@@ -122,7 +122,7 @@ void Forwarder::set(const PathSettings& path, TimePoint now) {
 void Forwarder::set_down(bool down, TimePoint now) {
   down_ = down;
   for (Direction* direction : {&out_, &back_}) {
-    move_on(*direction, now);
+    dequeue(*direction, now);
     direction->model.set_down(down);
   }
 }

@@ -38,7 +38,7 @@ class Forwarder {
   [[nodiscard]] const LinkCounters& back() const { return back_.model.counters(); }
 
  private:
-  /// A packet in the queue before the link.
+  /// A packet of the model's queue.
   struct Waiting {
     Packet packet;
     Shape shape;
@@ -47,7 +47,7 @@ class Forwarder {
     Direction(const LinkSettings& settings, Random& random, TimePoint now)
         : model(settings, random, now), gate(settings.release, random) {}
     LinkModel model;
-    std::deque<Waiting> queue;
+    std::deque<Waiting> queue;  // the packets of the model's queue, in its order
     DelayLine line;
     ReleaseGate gate;
     [[nodiscard]] std::optional<TimePoint> next_due() const;
@@ -56,8 +56,8 @@ class Forwarder {
   void take(const TunDevice& from, Direction& direction, const std::function<TimePoint()>& clock);
   void enqueue(Packet packet, Direction& direction, TimePoint now);
   /// From the queue to the delay line, all that has left by now.
-  void move_on(Direction& direction, TimePoint now);
-  void move_on(Direction& direction, const Departure& departure);
+  void dequeue(Direction& direction, TimePoint now);
+  void send_on(Direction& direction, const Departure& departure);
   void deliver(Direction& direction, const TunDevice& to, TimePoint now, std::chrono::nanoseconds early);
   [[nodiscard]] Packet cut(const Waiting& waiting, const Departure& departure);
   [[nodiscard]] Packet shrink(Packet packet);

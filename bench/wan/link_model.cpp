@@ -59,6 +59,7 @@ std::size_t LinkModel::fitting(const Shape& shape, std::size_t most, TimePoint n
 }
 
 bool LinkModel::has_room(std::size_t bytes, TimePoint now) const {
+  if (queued_bytes_ + bytes > kMostQueueBytes) return false;
   const TimePoint since = queue_.empty() ? now : queue_.front().since;
   if (settings_.queue_time) return transmitter_.end(queued_bytes_ + bytes, since) - now <= *settings_.queue_time;
   const std::size_t sent = queue_.empty() ? 0 : transmitter_.sent_bytes(since, now);
@@ -102,7 +103,7 @@ std::size_t LinkModel::run_length() const {
                    static_cast<std::size_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>(unharmed, SIZE_MAX)))});
 }
 
-/// Asked anew of each first segment once the link is free for it.
+/// Whether CoDel drops the first segment; it is asked once per segment, when the link is free for it.
 bool LinkModel::codel_drops(TimePoint now) {
   if (!settings_.codel || is_admitted_) return false;
   const Waiting& waiting = queue_.front();

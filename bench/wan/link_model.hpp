@@ -41,12 +41,13 @@ struct LinkCounters {
 };
 
 /// A policer, a bounded queue, a link of a rate, then chance, then a delay. A segment's fate is decided when it leaves.
-/// Each call with a time follows next_departure() of that time until there is none. Threads: unsynchronised.
+/// Before offer() or set() at a time, and before set_down(), next_departure() of that time is called until it returns
+/// nothing. Threads: unsynchronised.
 class LinkModel {
  public:
   LinkModel(const LinkSettings& settings, Random& random, TimePoint now);
 
-  /// Returns how many of the segments wait now, the first ones; the others are lost. 0: nothing waits of it.
+  /// Returns how many segments, from the first on, are now in the queue; the others are dropped.
   [[nodiscard]] std::size_t offer(const Shape& shape, TimePoint now);
   /// The next segments that have left by `now`.
   [[nodiscard]] std::optional<Departure> next_departure(TimePoint now);

@@ -115,9 +115,10 @@ struct Setting {
 
 constexpr std::array kSettings{
     Setting{"rate", set_rate, "bits per second of IP bytes: 10G, 100M; unlimited by default"},
-    Setting{"trace", set_trace,
-            "FILE[,FILE]: a rate that walks, in mahimahi's format: a line a chance to deliver 1500 bytes, its time in "
-            "milliseconds, repeated"},
+    Setting{
+        "trace", set_trace,
+        "FILE[,FILE]: a rate that varies, in mahimahi's format: each line the time in milliseconds of an opportunity "
+        "to deliver 1500 bytes; repeated"},
     Setting{"rtt", set_rtt, "round-trip time: 75ms, 500us"},
     Setting{"loss", assign<&LinkSettings::loss, parse_share>, "share of segments lost: 0.1%"},
     Setting{"burst", assign<&LinkSettings::burst_length, parse_burst>,
@@ -134,7 +135,8 @@ constexpr std::array kSettings{
     Setting{"police", assign<&LinkSettings::police_rate, parse_link_rate>,
             "bits per second that pass; what comes faster is dropped, not queued: 20M"},
     Setting{"police-burst", assign<&LinkSettings::police_burst_bytes, parse_size>,
-            "bytes that pass at once, the policer's bucket: 1MB; a tenth of a second by default"},
+            "bytes that pass at once, the policer's bucket: 1MB; by default a tenth of a second of the rate, at least "
+            "64 KiB"},
     Setting{"release", assign<&LinkSettings::release, parse_release>,
             "MS[-MS]: arrivals wait for each other, and come together so often, as in Wi-Fi's aggregates: 4-20"},
     Setting{"drop-above", assign<&LinkSettings::drop_above_bytes, parse_size>,
@@ -150,7 +152,7 @@ std::size_t LinkSettings::effective_queue_bytes() const {
 }
 
 std::size_t LinkSettings::effective_police_burst_bytes() const {
-  constexpr std::uint64_t kShareOfASecond = 10;  // guess: routers' default are 30 to 250 ms
+  constexpr std::uint64_t kShareOfASecond = 10;  // guess: routers' defaults are 30 to 250 ms
   return police_burst_bytes.value_or(
       std::max<std::size_t>(kMiB / 16, police_rate.bytes_per_second() / kShareOfASecond));
 }

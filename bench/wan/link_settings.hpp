@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,9 +33,10 @@ struct LinkSettings {
   std::optional<std::chrono::nanoseconds> queue_time = std::nullopt;  ///< instead: as long as that, as fast as it is
   bool codel = false;                                                 ///< the queue's discipline, beside tail drop
   CodelSettings codel_settings = {};
-  BitRate police_rate{};                                         ///< dropped before the queue above it; none by default
-  std::optional<std::size_t> police_burst_bytes = std::nullopt;  ///< the bucket; unset: a tenth of a second
-  ReleaseInterval release = {};                                  ///< arrivals come in bursts
+  BitRate police_rate{};  ///< dropped before the queue above it; none by default
+  /// The bucket. Unset: a tenth of a second of the rate, at least 64 KiB.
+  std::optional<std::size_t> police_burst_bytes = std::nullopt;
+  ReleaseInterval release = {};      ///< arrivals come in bursts
   std::size_t drop_above_bytes = 0;  ///< longer IP packets vanish without a word: a path MTU black hole; 0: none do
 
   /// Tail drop begins here. One product of rate and twice the delay, but what a cheap switch has at least.

@@ -5,7 +5,7 @@ namespace udtcat::wan {
 
 TimePoint ReleaseGate::last_open(TimePoint now) {
   if (!interval_.is_set()) return last_ = next_ = now;
-  // A gate that nobody has asked for hours need not be opened a million times.
+  // After a long rest whole intervals are skipped, so that the loop is short.
   if (now > next_) next_ += (now - next_) / interval_.most * interval_.most;
   std::uniform_int_distribution<std::int64_t> until_next(interval_.least.count(), interval_.most.count());
   while (next_ <= now) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A rate that walks, in mahimahi's format.
+/// A rate that varies, in mahimahi's format.
 #pragma once
 
 #include <chrono>

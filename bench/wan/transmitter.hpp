@@ -21,11 +21,11 @@ class Transmitter {
   /// trace   none: at the rate
   void set(BitRate rate, std::shared_ptr<const Trace> trace, TimePoint now, std::size_t sent_bytes);
 
-  /// When the link is free for a packet of so many bytes.
+  /// When the first of these bytes can leave.
   [[nodiscard]] TimePoint begin(std::size_t bytes, TimePoint ready) const;
-  /// When they have left.
+  /// When the last of these bytes has left.
   [[nodiscard]] TimePoint end(std::size_t bytes, TimePoint ready) const;
-  /// They leave.
+  /// Sends these bytes: the link is busy until end().
   void send(std::size_t bytes, TimePoint ready);
   /// How many bytes have left by now of a packet that has not left whole.
   [[nodiscard]] std::size_t sent_bytes(TimePoint ready, TimePoint now) const;

@@ -39,7 +39,7 @@ TEST_F(CodelTest, LetsABurstPassOfLessThanAnInterval) {
 }
 
 TEST_F(CodelTest, DropsFasterTheLongerAQueueStands) {
-  // spec: RFC 8289 §5.4: after an interval, then by an interval over the root of the drops so far
+  // spec: RFC 8289 §5.5, §5.6: after an interval, then by an interval over the root of the drops so far
   EXPECT_EQ(drops(500ms, 50ms), (std::vector<long>{100, 200, 271, 329, 379, 424, 464}));
 }
 

@@ -109,6 +109,14 @@ TEST_F(LinkModelTest, HasAQueueInTimeWhateverItsRate) {
   EXPECT_EQ(offer(segments(1)), 0U) << "what waits takes twelve seconds now";
 }
 
+TEST_F(LinkModelTest, BoundsAQueueInTimeByTheLabsMemory) {
+  link({.rate = *core::parse_rate("10G"), .queue_time = 60s});
+  std::size_t waiting = 0;
+  for (std::size_t i = 0; i <= kMostQueueBytes / 66'000; ++i) waiting += offer(segments(44));
+  EXPECT_EQ(waiting, kMostQueueBytes / 1500);
+  EXPECT_EQ(offer(segments(1)), 0U);
+}
+
 TEST_F(LinkModelTest, SendsWhatWaitsAtTheNewRateWhenItFalls) {
   link({.rate = *core::parse_rate("1G"), .queue_bytes = 150'000});
   for (int i = 0; i < 100'000; ++i, now_ += 80us) offer(segments(7));  // 8 s busy
