@@ -57,7 +57,7 @@ std::string unknown_text(const Verdict& verdict, const Evidence& evidence) {
   const std::string text = "what limits is not known: ";
   constexpr std::chrono::seconds kEnough{2};  // guess: the path has been found by then
   if (evidence.here.elapsed < kEnough)
-    return text + fmt::format("the run was shorter than {} s; udtcat bench HOST measures longer", kEnough.count());
+    return text + fmt::format("less than {} s of it were measured; udtcat bench HOST measures longer", kEnough.count());
   if (verdict.path_changed) return text + "the session has changed to another path meanwhile";
   if (verdict.waited > 0)
     return text + "a thread that moves packets waited for a core " + percent(verdict.waited) +
