@@ -224,7 +224,9 @@ def measure_flows(tool, ends, seconds, number):
     if number == 1:
         return tool.measure(ends, seconds)
     flows = [finish_flow(started) for started in [start_flow(tool, ends, seconds, FLOWS_PORT + at) for at in range(number)]]
-    rates = [flow.bytes / flow.seconds for flow in flows]
+    rates = [flow.bytes / flow.seconds if flow.seconds > 0 else 0.0 for flow in flows]
+    if sum(rates) == 0:
+        raise Failed(f"{tool.name}: none of {number} flows carried anything")
     resent = None if any(flow.resent_bytes is None for flow in flows) else sum(flow.resent_bytes for flow in flows)
     figures = {"jain": round(sum(rates) ** 2 / (number * sum(rate ** 2 for rate in rates)), 4), "flows_gbit_per_second": [round(rate * 8e-9, 6) for rate in rates]}
     total = sum(flow.bytes for flow in flows)

@@ -8,7 +8,8 @@
 namespace udtcat::wan {
 namespace {
 
-constexpr int kPacketsATurn = 32;  // guess: the other direction must not wait long
+constexpr std::size_t kMostWaiting = 1'000'000;  // guess: a gigabyte of full packets
+constexpr int kPacketsATurn = 32;                // guess: the other direction must not wait long
 constexpr std::size_t kSmallPacketBytes =
     32 * 1024;  // guess: half a super-packet; below it memory matters more than the copy
 
@@ -47,6 +48,10 @@ void Forwarder::enqueue(Packet packet, Direction& direction, TimePoint now) {
   const auto shape = shape_of(packet.view());
   if (!shape) return discard(std::move(packet));
   dequeue(direction, now);
+  if (direction.queue.size() >= kMostWaiting) {
+    direction.model.count_overflow(shape->segments);
+    return discard(std::move(packet));
+  }
   if (direction.model.offer(*shape, now) == 0) return discard(std::move(packet));
   direction.queue.push_back({shrink(std::move(packet)), *shape});
 }

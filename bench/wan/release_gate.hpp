@@ -22,7 +22,10 @@ class ReleaseGate {
  public:
   ReleaseGate(const ReleaseInterval& interval, Random& random) : interval_(interval), random_(&random) {}
 
-  void set(const ReleaseInterval& interval) { interval_ = interval; }
+  void set(const ReleaseInterval& interval) {
+    if (interval != interval_) next_ = last_;
+    interval_ = interval;
+  }
   /// The last time at which it was open; `now` does not go back.
   [[nodiscard]] TimePoint last_open(TimePoint now);
   /// When to ask last_open() for a packet that is due at `due`: it may have to be asked again then.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -58,6 +59,9 @@ Result<std::shared_ptr<const Trace>> Trace::load(const std::string& path) {
   const auto refuse = [&](const std::string& why) {
     return fail(Errc::bad_argument, "trace \"" + core::printable(path, core::kShownBytes) + "\"", why);
   };
+  std::error_code none;
+  if (std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none))
+    return refuse("it is no regular file");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::string text;

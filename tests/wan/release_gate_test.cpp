@@ -61,6 +61,14 @@ TEST_F(ReleaseGateTest, WakesForWhatIsDueBeforeItOpensAndAsksAgainForWhatIsDueLa
   EXPECT_EQ(gate_.opens_for(open - 1ms), open - 1ms) << "at once";
 }
 
+TEST_F(ReleaseGateTest, TakesAShorterIntervalAtOnce) {
+  release(30s, 30s);
+  std::ignore = gate_.last_open(now_);
+  release(4ms, 4ms);
+  now_ += 8ms;
+  EXPECT_LE(now_ - gate_.last_open(now_), 4ms);
+}
+
 TEST_F(ReleaseGateTest, NeedsNoTimeForALongRest) {
   release(100us, 100us);
   std::ignore = gate_.last_open(now_);

@@ -82,8 +82,8 @@ TEST(Trace, IsReadFromAFile) {
 TEST(Trace, SaysWhyAFileCannotBeRead) {
   const test::TempDir directory;
   EXPECT_NE(Trace::load("/no/such/trace").error().message().find("no such file"), std::string::npos);
-  EXPECT_NE(Trace::load(directory.path().string()).error().message().find("is a directory"), std::string::npos);
-  EXPECT_NE(Trace::load("/dev/zero").error().message().find("longer than 64 MiB"), std::string::npos);
+  EXPECT_NE(Trace::load(directory.path().string()).error().message().find("no regular file"), std::string::npos);
+  EXPECT_NE(Trace::load("/dev/zero").error().message().find("no regular file"), std::string::npos);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ void BlockWriter::queue(const Frame& frame) {
 void BlockWriter::add_ready(MuxStream& stream) {
   if (!stream.can_fill()) return;
   Account& account = accounts_.try_emplace(&stream, Account{.turn = {.stream = &stream}}).first->second;
-  if (!line_.contains(account.turn)) line_up(account, false);
+  // One that waited for credit is bulk still, until others have had as much.
+  if (!line_.contains(account.turn)) line_up(account, account.turn.has_more && account.start > virtual_time_);
 }
 
 void BlockWriter::forget(MuxStream& stream) {

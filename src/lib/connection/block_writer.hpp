@@ -56,7 +56,7 @@ class BlockWriter {
     /// the next block.
     std::span<const std::byte> words;
   };
-  /// payload            at least kMinBlockBytes; for Content::words session::kMaxExpressBytes
+  /// payload            at least kMinBlockBytes; for Content::words so many
   /// most_words_bytes   of Composed::words
   [[nodiscard]] Composed compose(std::span<std::byte> payload, Content content, std::size_t most_words_bytes);
 

@@ -199,7 +199,7 @@ void Multiplexer::pump() {
   while (session_->wants_block() && (writer_.has_control() || (with_data && writer_.has_data())))
     if (!send_block(with_data ? Content::all : Content::control, session_->next_block_bytes())) break;
   while (with_data && session_->has_room_for_words() && writer_.has_words())
-    if (!send_block(Content::words, session::kMaxExpressBytes)) break;
+    if (!send_block(Content::words, kMinBlockBytes)) break;
   hold_.hold(now(), hold(with_data));
   note_close_sent();
 }
@@ -213,7 +213,10 @@ bool Multiplexer::send_block(BlockWriter::Content content, std::size_t most_byte
   block->payload_bytes = composed.payload_bytes;
   if (!composed.words.empty()) session_->send_express(composed.words);
   liveness_.on_sent(now());
-  session_->async_write(std::move(*block), [this](const Status& status) { on_written(status); });
+  using Kind = session::Session::Content;
+  session_->async_write(
+      std::move(*block), [this](const Status& status) { on_written(status); },
+      content == BlockWriter::Content::words ? Kind::words : Kind::bulk);
   return true;
 }
 

@@ -99,9 +99,10 @@ std::size_t Session::thread_count(std::optional<std::size_t> wanted) const {
 // ---- Outgoing: number, seal, encipher the header, send -------------------------------------------------------------
 
 bool Session::wants_block() const {
-  if (writing_ >= blocks_wanted()) return false;
+  const std::size_t bulk = writing_ - writing_words_;
+  if (bulk >= blocks_wanted()) return false;
   // Two, so that there is a next one while the last leaves, however slow the path is.
-  return ahead_ == SendAhead::deep || writing_ < kBlocksAhead || writing_bytes_ < flows_.ahead_bytes();
+  return ahead_ == SendAhead::deep || bulk < kBlocksAhead || writing_bytes_ < flows_.ahead_bytes();
 }
 
 std::size_t Session::next_block_bytes() const {
@@ -116,15 +117,16 @@ std::optional<Block> Session::empty_block() {
   return Block{std::move(*memory)};
 }
 
-void Session::async_write(Block block, WriteHandler handler) {
+void Session::async_write(Block block, WriteHandler handler, Content content) {
   block.number = next_out_++;
   encode(RecordHeader{agreed_.protection, lane_of(block.number, agreed_.lanes),
                       static_cast<std::uint32_t>(block.payload_bytes), block.number},
          block.header());
   ++writing_;
+  if (content == Content::words) ++writing_words_;
   writing_bytes_ += block.payload_bytes;
   ++stats_.blocks_sent;
-  being_sealed_.push_back({block.payload_bytes, std::move(handler)});
+  being_sealed_.push_back({block.payload_bytes, std::move(handler), content});
   lanes_->seal(std::move(block));
 }
 
@@ -139,6 +141,7 @@ void Session::on_sealed(Result<Block> sealed) {
 
 void Session::finish(const Writing& writing, const Status& status) {
   --writing_;
+  if (writing.content == Content::words) --writing_words_;
   writing_bytes_ -= writing.payload_bytes;
   writing.handler(status);
 }

@@ -44,7 +44,7 @@ inline constexpr std::size_t kBlocksAhead = 2;  // guess: one that is composed, 
 enum class SendAhead { deep, brief };
 
 /// Blocks of words beside those: each is short, and copied once it is sealed.
-inline constexpr std::size_t kWordBlocks = 64;  // guess: words of many streams while two blocks leave on a slow path
+inline constexpr std::size_t kWordBlocks = 16;  // guess: 64 KiB while two blocks leave on a slow path
 
 /// Of what is ahead of the transport so many blocks are made, so that one leaves while the others wait.
 inline constexpr std::uint64_t kBlocksOfAhead = 4;  // guess: a block of two milliseconds on a slow path; bench/query
@@ -103,13 +103,12 @@ class Session {
   /// called when the transport has taken it up, in any order where there are several flows, and never from inside.
   /// errors   Errc::cipher_failed and Errc::key_exhausted: the block was not sent, and nothing after it makes sense to
   ///          the peer; Errc::connection_broken
-  void async_write(Block block, WriteHandler handler);
+  enum class Content { bulk, words };
+  void async_write(Block block, WriteHandler handler, Content content = Content::bulk);
 
-  /// Whether a block of words, of kMaxExpressBytes at most, may be written where wants_block() is false: with the next
+  /// Whether a block of words, of kMinBlockBytes at most, may be written where wants_block() is false: with the next
   /// one of bulk they would wait for long on a slow path.
-  [[nodiscard]] bool has_room_for_words() const {
-    return ahead_ == SendAhead::brief && writing_ < blocks_wanted() + kWordBlocks;
-  }
+  [[nodiscard]] bool has_room_for_words() const { return ahead_ == SendAhead::brief && writing_words_ < kWordBlocks; }
   /// How much payload may go express now: 0 where nothing would hold up the next block, at auth and clear, and where
   /// the queue is deep.
   [[nodiscard]] std::size_t express_room_bytes();
@@ -150,6 +149,7 @@ class Session {
   struct Writing {
     std::size_t payload_bytes;
     WriteHandler handler;
+    Content content;
   };
 
   [[nodiscard]] Result<std::optional<crypto::HeaderCipher>> header_cipher(Direction direction) const;
@@ -181,6 +181,7 @@ class Session {
   BlockNumber next_out_ = 0;
   SendAhead ahead_ = SendAhead::deep;
   std::size_t writing_ = 0;           // not yet taken by the transport
+  std::size_t writing_words_ = 0;     // of those, blocks of words
   std::uint64_t writing_bytes_ = 0;   // payload of those
   std::deque<Writing> being_sealed_;  // of the blocks with the lanes, in order
 

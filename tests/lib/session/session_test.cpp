@@ -51,12 +51,13 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
     receiver = make(Role::listener, terms, std::move(path.listener));
     start(ahead);
   }
-  void send(std::string_view text) {
+  void send(std::string_view text, Session::Content content = Session::Content::bulk) {
     std::optional<Block> block = sender->empty_block();
     ASSERT_TRUE(block);
     block->payload_bytes = text.size();
     std::memcpy(block->payload().data(), text.data(), text.size());
-    sender->async_write(std::move(*block), [this](const Status& status) { written.push_back(status); });
+    sender->async_write(
+        std::move(*block), [this](const Status& status) { written.push_back(status); }, content);
     settle();
   }
   void settle() { test::run_ready(io); }
@@ -158,9 +159,16 @@ TEST_P(SessionTest, HasRoomForWordsBesideAllTheBlocksThatItWants) {
   EXPECT_FALSE(sender->wants_block());
   for (std::size_t i = 0; i < kWordBlocks; ++i) {
     EXPECT_TRUE(sender->has_room_for_words());
-    send("a word");
+    send("a word", Session::Content::words);
   }
   EXPECT_FALSE(sender->has_room_for_words());
+}
+
+TEST_P(SessionTest, WantsAsManyBlocksOfBulkHoweverManyWordsAreAhead) {
+  restart(SendAhead::brief);
+  path.from_connector->stuck = true;
+  for (std::size_t i = 0; i < kWordBlocks; ++i) send("a word", Session::Content::words);
+  for (std::size_t i = 0; i < kBlocksAhead; ++i, send("more")) EXPECT_TRUE(sender->wants_block());
 }
 
 TEST_P(SessionTest, HasNoRoomForWordsWhereItsQueueIsDeep) { EXPECT_FALSE(sender->has_room_for_words()); }
