@@ -141,6 +141,19 @@ TEST(Sharing, LetsAWordAndItsAnswerTakeAtMostFortyPercentMoreBesideBulkOneWay) {
     }
 }
 
+TEST(Sharing, LetsAWordOfSomePacketsGoWholeBesideManyBulkStreams) {
+  constexpr std::size_t kWordBytes = 3'000;
+  for (const std::uint64_t rate : {5'000'000UL, 20'000'000UL, 100'000'000UL}) {
+    SimulatedSession session(link_of(rate), Protection::private_, kWordBytes);
+    const std::size_t echo = session.add_echo();
+    const Duration empty = asked(session, echo, 10);
+    for (int i = 0; i < 10; ++i) session.add_bulk(Way::out);
+    session.run_for(bulk_lead(rate));
+    // Without a copy it waits behind what is ahead of it, and behind no other stream's block.
+    EXPECT_LE(asked(session, echo, 30), empty * 14 / 10 + time_of(4 * kMinBlockBytes, rate)) << name_of(rate);
+  }
+}
+
 /// All that a word waits for are the packets that have left before it and stand in the path's queue.
 TEST(Sharing, LetsAWordOnASlowPathWaitForAtMostEightPackets) {
   for (const std::uint64_t rate : {64'000UL, 256'000UL, 1'000'000UL})

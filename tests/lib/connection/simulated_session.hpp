@@ -59,8 +59,10 @@ class SimulatedSession {
   using Duration = transport::native::Duration;
   enum class Way { out, back };
 
-  explicit SimulatedSession(const transport::native::PathSettings& link, Protection protection = Protection::private_)
-      : path_(link) {
+  /// word_bytes   of a question
+  explicit SimulatedSession(const transport::native::PathSettings& link, Protection protection = Protection::private_,
+                            std::size_t word_bytes = 64)
+      : path_(link), word_bytes_(word_bytes) {
     options_.protection = protection;
     options_.threads = 0;
     near_ = make(session::Role::connector, Path::kNear);
@@ -89,9 +91,9 @@ class SimulatedSession {
          std::make_unique<test::ScriptedStream>(io_, echo.answerer));
     return echoes_.size() - 1;
   }
-  void ask(std::size_t echo) { echoes_.at(echo).asker->say(std::string(kWordBytes, '?')); }
+  void ask(std::size_t echo) { echoes_.at(echo).asker->say(std::string(word_bytes_, '?')); }
   [[nodiscard]] std::size_t answers(std::size_t echo) const {
-    return echoes_.at(echo).asker->received.size() / kWordBytes;
+    return echoes_.at(echo).asker->received.size() / word_bytes_;
   }
   /// The time from a question to its answer.
   [[nodiscard]] std::optional<Duration> ask_and_wait(std::size_t echo) {
@@ -118,7 +120,6 @@ class SimulatedSession {
   }
 
  private:
-  static constexpr std::size_t kWordBytes = 64;
   struct Echo {
     std::shared_ptr<test::Script> asker = std::make_shared<test::Script>();
     std::shared_ptr<test::Script> answerer = std::make_shared<test::Script>();
@@ -156,6 +157,7 @@ class SimulatedSession {
   SessionOptions options_;
   boost::asio::io_context io_;
   Path path_;
+  std::size_t word_bytes_;
   std::vector<SimulatedChannel*> channels_;
   std::deque<std::unique_ptr<LocalStream>> awaited_;  // by the far end, in the order of their streams
   std::deque<std::uint64_t> received_;
