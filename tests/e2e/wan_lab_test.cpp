@@ -133,7 +133,8 @@ TEST_F(WanLab, ChangesItsRateUnderLoadForWhatWaitsAsWell) {
 TEST_F(WanLab, FollowsATrace_Serial) {
   const std::string file = (home_.path() / "walk").string();
   std::ofstream(file) << "1\n1\n1\n2\n";  // four packets in two milliseconds
-  const auto seen = probe({"--rtt", "10ms", "--queue", "4MB", "--trace", "," + file}, "count 5000", "blast 10.77.0.1 5000 48e6 2 1472");
+  const auto seen = probe({"--rtt", "10ms", "--queue", "4MB", "--trace", "," + file}, "count 5000",
+                          "blast 10.77.0.1 5000 48e6 2 1472");
   ASSERT_TRUE(seen.is_object());
   EXPECT_NEAR(seen["ip_bits_per_second"].get<double>(), 24e6, 0.03 * 24e6);
 }
