@@ -27,11 +27,13 @@ struct SentPacket {
   std::uint64_t offset = 0;  ///< in the byte stream
   std::uint32_t bytes = 0;   ///< of payload
   std::uint16_t sends = 0;
-  bool waits_for_repair = false;  ///< found lost and not sent again yet
-  bool presumed = false;          ///< a plain peer missed what is around it, and not this one
-  bool gone = false;              ///< sent longer ago than an answer takes: no longer in flight, whatever became of it
-  TimePoint sent_at{};            ///< the last time
-  DeliverySnapshot snapshot;      ///< of the last time
+  bool waits_for_repair = false;   ///< found lost and not sent again yet
+  bool presumed = false;           ///< a plain peer missed what is around it, and not this one
+  bool gone = false;               ///< sent longer ago than an answer takes: no longer in flight, whatever became of it
+  std::uint8_t train_packets = 0;  ///< of the train that it left with the first time
+  std::uint8_t train_place = 0;    ///< in that
+  TimePoint sent_at{};             ///< the last time
+  DeliverySnapshot snapshot;       ///< of the last time
 };
 
 /// Threads: unsynchronised; time is a parameter.

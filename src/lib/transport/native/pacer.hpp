@@ -35,12 +35,16 @@ class Pacer {
   /// Payload bytes a second; 0: not paced.
   void set_rate(std::uint64_t bytes_per_second) { bytes_per_second_ = bytes_per_second; }
 
-  [[nodiscard]] bool ready(TimePoint now) const { return bytes_per_second_ == 0 || free_at_ <= now; }
+  [[nodiscard]] bool ready(TimePoint now) const { return bytes_per_second_ == 0 || free_at() <= now; }
   /// When to look again, if not ready: a little late, so that several trains leave in one turn.
-  [[nodiscard]] TimePoint deadline(TimePoint now) const { return std::max(free_at_, now + kGrain); }
+  [[nodiscard]] TimePoint deadline(TimePoint now) const { return std::max(free_at(), now + kGrain); }
+  /// Trains are no longer than so much time of the pace, and what was missed is caught up at twice the pace: the path's
+  /// queue takes no more at once. Duration::max(): no such limit.
+  void limit_trains(Duration time) { longest_train_ = time; }
   void on_sent(TimePoint now, std::size_t bytes) {
     on_work(now);
     free_at_ = bytes_per_second_ == 0 ? now : std::max(free_at_, now - kCatchUp) + time_of(bytes);
+    not_before_ = longest_train_ == Duration::max() || bytes_per_second_ == 0 ? now : now + time_of(bytes) / 2;
   }
   /// There is nothing to send, or no window for it.
   void on_idle(TimePoint now) {
@@ -56,12 +60,17 @@ class Pacer {
     idle_since_.reset();
   }
   /// The path has gone silent: the time that earlier trains cost is not waited for.
-  void forget_debt(TimePoint now) { free_at_ = std::min(free_at_, now); }
+  void forget_debt(TimePoint now) { free_at_ = not_before_ = std::min(free_at_, now); }
   /// The longest train that is still a trickle and not a burst.
   [[nodiscard]] std::size_t train_bytes(std::size_t packet_bytes) const {
     if (bytes_per_second_ == 0) return SIZE_MAX;
     const std::size_t slow = std::min(bytes_in(kSlowTrainTime), kSlowTrainPackets * packet_bytes);
-    return std::max({bytes_in(kTrainTime), slow, kLeastTrainPackets * packet_bytes});
+    const std::size_t queue_takes = longest_train_ == Duration::max() ? SIZE_MAX : bytes_in(longest_train_);
+    return std::max(std::min(std::max(bytes_in(kTrainTime), slow), queue_takes), kLeastTrainPackets * packet_bytes);
+  }
+  /// How long the pace takes for so many bytes; Duration::zero(): not paced.
+  [[nodiscard]] Duration paced_time(std::size_t bytes) const {
+    return bytes_per_second_ == 0 ? Duration::zero() : time_of(bytes);
   }
   /// Bytes that the next trains take before more can be asked for: one train, and what a driver that wakes a little
   /// late catches up. One that wakes later asks for more within its turn.
@@ -80,8 +89,12 @@ class Pacer {
         static_cast<std::int64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(bytes_per_second_)));
   }
 
+  [[nodiscard]] TimePoint free_at() const { return std::max(free_at_, not_before_); }
+
   std::uint64_t bytes_per_second_ = 0;
   TimePoint free_at_{};
+  TimePoint not_before_{};
+  Duration longest_train_ = Duration::max();
   std::optional<TimePoint> idle_since_ = TimePoint{};  // none: there is something to send
 };
 

@@ -233,6 +233,7 @@ void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   if (packet.waits_for_repair || (packet.sends > 1 && !may_be_missed(now, packet))) return;
   guess_.take_back(packet);
   if (packet.sends == 1) trial_.on_lost(index);
+  fit_trains(now, packet);
   packet.waits_for_repair = true;
   if (index == fragment_index_) fragment_offset_ = 0;
   repairs_.insert(index);
@@ -250,6 +251,7 @@ void UdtSender::report(TimePoint now, LossEvent event) {
   event.now = now;
   event.delivered_total_bytes = delivery_.delivered_bytes();
   event.in_flight_bytes = in_flight_bytes();
+  event.of_long_trains = std::exchange(trains_shortened_, false);
   congestion_->on_loss(event);
   update_pacing();
 }

@@ -26,6 +26,7 @@
 #include "lib/transport/native/send_queue.hpp"
 #include "lib/transport/native/sequence.hpp"
 #include "lib/transport/native/train_builder.hpp"
+#include "lib/transport/native/train_length.hpp"
 #include "lib/transport/native/train_trial.hpp"
 
 namespace udtcat::transport::native {
@@ -170,6 +171,8 @@ class UdtSender {
   void add_copies(TimePoint now, TrainBuilder& builder);
   void add_new_train(TimePoint now, TrainBuilder& builder);
   void add_new_data(TimePoint now, TrainBuilder& builder);
+  void note_train(TimePoint now, PacketIndex first);
+  void fit_trains(TimePoint now, const SentPacket& lost);
   void add_packet(TimePoint now, PacketIndex index, TrainBuilder& builder);
   void add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builder);
   void note_sent(TimePoint now, SentPacket& packet);
@@ -212,6 +215,8 @@ class UdtSender {
   TimePoint silenced_at_{};             // the last timeout: what had left before it is no sign of congestion
 
   TrainTrial trial_;
+  TrainLength train_length_;
+  bool trains_shortened_ = false;  // since the last loss was reported
   ProbeTimeout probe_;
   TimePoint large_delivered_at_{};  // when a full packet was last known to have arrived
   SenderStats stats_;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxPieces = 16;        // guess: of one packet: a storm of tiny writes is cut a little shorter
 constexpr std::uint16_t kSendsUntilCopy = 3;  // guess: a packet whose repair was lost has cost a round trip more
+constexpr std::size_t kTellingTrain = 4;      // guess: of fewer packets no half tells much
 constexpr std::size_t kMaxCopies = 64;        // guess: what is lost of a train, and not what an overflow loses
 
 }  // namespace
@@ -101,6 +102,26 @@ void UdtSender::add_new_train(TimePoint now, TrainBuilder& builder) {
   builder.train().singly = trial_.next_singly();
   add_new_data(now, builder);
   trial_.on_sent(first, packets_.end_index() - first);
+  note_train(now, first);
+}
+
+void UdtSender::note_train(TimePoint now, PacketIndex first) {
+  const PacketIndex packets = packets_.end_index() - first;
+  for (PacketIndex place = 0; place < packets; ++place) {
+    packets_[first + place].train_packets = static_cast<std::uint8_t>(packets);
+    packets_[first + place].train_place = static_cast<std::uint8_t>(place);
+  }
+  train_length_.on_sent(now, Pacer::kSlowTrainTime);
+  pacer_.limit_trains(train_length_.limit());
+}
+
+void UdtSender::fit_trains(TimePoint now, const SentPacket& lost) {
+  if (lost.sends != 1 || lost.train_packets < kTellingTrain || rtt_shows_queue()) return;
+  const Duration train = pacer_.paced_time(lost.train_packets * payload_bytes_);
+  if (train == Duration::zero()) return;
+  if (train_length_.on_lost(now, lost.sent_at, train, 2 * lost.train_place >= lost.train_packets))
+    trains_shortened_ = true;
+  pacer_.limit_trains(train_length_.limit());
 }
 
 /// All behind a lost packet waits for it: where one round trip more is the end's, or has been lost, a copy is cheap.

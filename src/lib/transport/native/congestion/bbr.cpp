@@ -12,8 +12,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr unsigned kOverwhelmedRounds = 2;     // guess: the first flight may just have been too much at once
+constexpr unsigned kEchoRounds = 3;            // guess: two until a probe is no more heard of, and one drawn
 constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves is gone after so many at a gain of 0.9
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
+constexpr Duration kLeastProbeRttGap = 3s;     // guess: a queue of others is not looked through more often
 constexpr Duration kUnknownRtt = 1ms;          // spec: draft-ietf-ccwg-bbr, "BBRInitPacingRate"
 
 constexpr double kJumpShare = 0.5;      // spec: RFC 9959: at most half of what was saved
@@ -92,7 +94,7 @@ void Bbr::on_ack(const AckEvent& ack) {
   update_window(ack);
 }
 
-void Bbr::on_loss(const LossEvent& event) { model_.on_loss(event.lost_bytes); }
+void Bbr::on_loss(const LossEvent& event) { model_.on_loss(event); }
 
 // Little is sent into the silence, but nothing of the path is forgotten: the first word from the peer restores it all.
 void Bbr::on_timeout(TimePoint) {
@@ -135,9 +137,11 @@ BbrModel::Phase Bbr::phase() const {
   const bool draining =
       state_ == State::drain || (state_ == State::probe_down && !competing_.share_queue() && !drained());
   const bool probing = state_ == State::startup || state_ == State::probe_refill || state_ == State::probe_up;
+  const bool past_probe = state_ == State::probe_cruise || state_ == State::probe_down;
   return {.starting = !full_pipe_,
           .own_queue = probing || draining,
-          .cruising = state_ == State::probe_cruise,
+          .steady = past_probe && rounds_since_probe_ >= kEchoRounds,
+          .draining = past_probe && rounds_since_probe_ >= kEchoRounds && queue_is_ours(),
           .unresponsive_flows = competing_.unresponsive()};
 }
 
@@ -185,8 +189,10 @@ std::optional<KnownPath> Bbr::known_path() const {
 void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   plateau_.on_sample(*ack.rate, round_start);
   if (state_ != State::startup) return;
-  if (round_start) overwhelmed_rounds_ = model_.overwhelmed() ? overwhelmed_rounds_ + 1 : 0;
-  const bool overflowed = overwhelmed_rounds_ >= kOverwhelmedRounds;
+  // Of a path that loses at random more arrives all the same.
+  const bool too_much = model_.overwhelmed() && plateau_.rounds() > 0;
+  if (round_start) overwhelmed_rounds_ = too_much ? overwhelmed_rounds_ + 1 : 0;
+  const bool overflowed = overwhelmed_rounds_ >= kOverwhelmedRounds || (round_start && model_.loses_hopelessly());
   if (overflowed) ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
   // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired
   // for several more.
@@ -201,7 +207,8 @@ void Bbr::check_drained(const AckEvent& ack) {
 
 void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
   if (state_ != State::probe_rtt) {
-    if (!model_.min_rtt().probe_due() || idle_restart_) return;
+    const bool longer = model_.path_seems_longer() && ack.now >= probe_rtt_end_ + kLeastProbeRttGap;
+    if ((!model_.min_rtt().probe_due() && !longer) || idle_restart_) return;
     state_ = State::probe_rtt;
     saved_window_bytes_ = window_bytes_;
     probe_rtt_hold_.reset();
@@ -217,6 +224,8 @@ void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
 
 void Bbr::leave_probe_rtt(TimePoint now) {
   if (!model_.queue_stands()) competing_.on_empty_queue();
+  if (probe_rtt_hold_ && !competing_.anybody()) model_.accept_rtt(now);
+  probe_rtt_end_ = now;
   model_.forget_short_term();
   window_bytes_ = std::max(window_bytes_, saved_window_bytes_);
   if (!full_pipe_) {
@@ -303,6 +312,7 @@ void Bbr::lower_ceiling(const AckEvent& ack) {
 }
 
 bool Bbr::time_to_probe(TimePoint now) const {
+  if (model_.tries_slower()) return false;
   const auto waited = now - cycle_start_;
   if (waited >= probe_wait_ || (competing_.unresponsive() && rounds_since_probe_ >= kUnresponsiveCycleRounds))
     return true;
@@ -333,10 +343,12 @@ double Bbr::pacing_gain() const {
     case State::drain:
       return kDrainPacingGain;
     case State::probe_down:
+      if (model_.tries_slower()) return PathLoss::kTrialGain;
       return queue_is_ours() ? kClearPacingGain : kDownPacingGain;
     case State::probe_up:
       return kUpPacingGain;
     case State::probe_cruise:
+      if (model_.tries_slower()) return PathLoss::kTrialGain;
       return queue_is_ours() ? kDownPacingGain : 1.0;
     default:
       return 1.0;

@@ -123,6 +123,7 @@ class Bbr final : public CongestionControl {
     TimePoint until;
     bool round_trip_passed = false;
   };
+  TimePoint probe_rtt_end_{};                   // of the last one
   std::optional<ProbeRttHold> probe_rtt_hold_;  // of probe_rtt, from when the flight is small enough
 
   std::uint64_t window_bytes_;

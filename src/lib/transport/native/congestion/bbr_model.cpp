@@ -30,11 +30,11 @@ constexpr Duration kMaxTime = std::chrono::milliseconds(100);
 
 constexpr double kInflightLoBeta = 0.7;  // spec: draft-ietf-ccwg-bbr, BBR.Beta
 // guess: ADR-0048: paths that lose 10 % lose more by chance; probing at 1.25 into a full buffer loses 20 %
-constexpr double kLossWithoutQueue = 0.15;
-constexpr double kStartupLoss = 0.1;      // guess: ADR-0048: a beginning doubles what it sends: the loss is its own
-constexpr std::uint64_t kFewPackets = 4;  // guess: of a small flight, single losses are a large share
-constexpr double kMaxPathLoss = 0.1;      // guess: ADR-0048: more than that is not random
-constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
+constexpr double kLossBesideOthers = 0.15;
+constexpr double kStartupLoss = 0.1;  // guess: ADR-0048: a beginning doubles what it sends: the loss is its own
+constexpr std::uint64_t kHopelessPackets = 16;  // guess: half of fewer may be chance
+constexpr std::uint64_t kFewPackets = 4;        // guess: of a small flight, single losses are a large share
+constexpr double kMoved = 0.97;                 // guess: of a queue that is drained at 0.75 or 0.9 of the pace
 // A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
 constexpr double kYield = 0.85;      // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
 constexpr double kHostYield = 0.95;  // measured: ADR-0030; a backlog in the host is gone after some round trips
@@ -66,6 +66,11 @@ void MinRtt::update(TimePoint now, Duration rtt) {
 void MinRtt::confirm(TimePoint now) {
   recent_.stamp = now;
   least_.stamp = now;
+  probe_due_ = false;
+}
+
+void MinRtt::replace(TimePoint now, Duration rtt) {
+  least_ = recent_ = Least{rtt, now};
   probe_due_ = false;
 }
 
@@ -115,19 +120,43 @@ bool BbrModel::on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_byt
   if (ack.rate) update_bandwidth(*ack.rate);
   if (phase.starting && min_rtt_.value()) startup_rate_.on_ack(ack, *min_rtt_.value());
   const bool round_start = rounds_.on_ack(ack);
-  if (round_start) on_round_trip(window_bytes);
+  if (round_start) on_round_trip(window_bytes, ack.app_limited);
   aggregation_.on_ack(ack.now, ack.newly_delivered_bytes, bandwidth(), window_bytes);
   return round_start;
 }
 
-void BbrModel::on_round_trip(std::uint64_t window_bytes) {
+void BbrModel::on_round_trip(std::uint64_t window_bytes, bool app_limited) {
   const auto& round = rounds_.last();
-  const bool congested =
-      round.host_overloaded || congestion(round.lost_bytes, round.lost_bytes + round.delivered_bytes);
-  if (congested && !phase_.own_queue) lower_short_term(window_bytes);
-  if (phase_.cruising && !queue_overflowed() && !round.host_overloaded)
-    path_loss_ += kPathLossSmoothing * (std::min(round.loss_rate(), kMaxPathLoss) - path_loss_);
+  const bool overflowed = queue_stands() && congestion(round.lost_bytes, round.lost_bytes + round.delivered_bytes);
+  if ((overflowed || round.host_overloaded) && !phase_.own_queue) lower_short_term(window_bytes);
+  tell_loss_apart(app_limited);
+  watch_length();
   aggregation_.on_round_trip(phase_.starting);
+}
+
+void BbrModel::tell_loss_apart(bool app_limited) {
+  const auto& round = rounds_.last();
+  if (!phase_.steady || app_limited || round.host_overloaded || round.long_trains || queue_stands())
+    return path_loss_.cancel();
+  if (path_loss_.on_round_trip(round, payload_bytes_) == PathLoss::Verdict::excess) {
+    max_bandwidth_.lower(path_loss_.carried());
+    forget_short_term();
+  }
+}
+
+// A queue of ours becomes shorter while we drain it. One that does not is somebody else's, or the path is longer.
+void BbrModel::watch_length() {
+  const auto rtt = rounds_.last().min_rtt;
+  const bool unmoved = phase_.draining && rtt && queue_lingers() &&
+                       (!drained_rtt_ || *rtt >= duration_of(seconds_of(*drained_rtt_) * kMoved));
+  unmoved_rounds_ = unmoved ? unmoved_rounds_ + 1 : 0;
+  drained_rtt_ = phase_.draining ? rtt : std::nullopt;
+}
+
+void BbrModel::accept_rtt(TimePoint now) {
+  unmoved_rounds_ = 0;
+  const auto rtt = rounds_.recent_min_rtt();
+  if (rtt && queue_shows()) min_rtt_.replace(now, *rtt);
 }
 
 void BbrModel::update_bandwidth(const RateSample& sample) {
@@ -201,8 +230,8 @@ bool BbrModel::queued(std::optional<Duration> rtt) const {
 }
 
 bool BbrModel::congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const {
-  const bool of_queue = queue_stands() && !phase_.unresponsive_flows;
-  const auto tolerated = of_queue ? 0 : scaled(of_bytes, kLossWithoutQueue);
+  if (!queue_stands()) return lost_bytes > path_loss_.tolerated_bytes(of_bytes, payload_bytes_);
+  const auto tolerated = scaled(of_bytes, phase_.unresponsive_flows ? kLossBesideOthers : path_loss_.value());
   return lost_bytes > std::max(tolerated, kFewPackets * payload_bytes_);
 }
 
@@ -210,6 +239,11 @@ bool BbrModel::in_flight_too_high(const RateSample& sample) const {
   return congestion(sample.lost_bytes, sample.in_flight_at_send_bytes);
 }
 
-bool BbrModel::overwhelmed() const { return rounds_.last().loss_rate() > kStartupLoss; }
+bool BbrModel::overwhelmed() const { return !rounds_.last().long_trains && rounds_.last().loss_rate() > kStartupLoss; }
+
+bool BbrModel::loses_hopelessly() const {
+  return !rounds_.last().long_trains && rounds_.last().loss_rate() > PathLoss::kHopeless &&
+         rounds_.last().lost_bytes > kHopelessPackets * payload_bytes_;
+}
 
 }  // namespace udtcat::transport::native

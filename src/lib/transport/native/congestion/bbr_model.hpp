@@ -10,6 +10,7 @@
 
 #include "lib/transport/native/congestion/congestion_control.hpp"
 #include "lib/transport/native/congestion/measures.hpp"
+#include "lib/transport/native/congestion/path_loss.hpp"
 #include "lib/transport/native/time.hpp"
 
 namespace udtcat::transport::native {
@@ -26,6 +27,8 @@ class MinRtt {
   void update(TimePoint now, Duration rtt);
   /// Silence was no fault of the path's length: what is known stays good for another term.
   void confirm(TimePoint now);
+  /// A flight of half a product took so long: there is no queue in it.
+  void replace(TimePoint now, Duration rtt);
 
   [[nodiscard]] std::optional<Duration> value() const { return least_.value; }
   /// None of the samples of the last five seconds came near the minimum, at the last update.
@@ -109,12 +112,13 @@ class BbrModel {
   struct Phase {
     bool starting = false;            ///< the pipe has not been full yet
     bool own_queue = false;           ///< what stands in the queue may be what we put there: bounds are not lowered
-    bool cruising = false;            ///< sending what the path is known to carry
+    bool steady = false;              ///< sending what the path is known to carry, with no probe to be heard of
+    bool draining = false;            ///< sending less than that: a queue of ours gets shorter
     bool unresponsive_flows = false;  ///< they do not give way, so that a queue is no reason to
   };
   /// Whether a new round trip begins with this ACK.
   [[nodiscard]] bool on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_bytes);
-  void on_loss(std::uint64_t lost_bytes) { rounds_.on_loss(lost_bytes); }
+  void on_loss(const LossEvent& event) { rounds_.on_loss(event); }
   void on_packet_size(std::size_t payload_bytes) { payload_bytes_ = payload_bytes; }
   /// There was nothing to send, and nothing is in flight.
   void on_idle(TimePoint now) { aggregation_.restart(now); }
@@ -124,6 +128,8 @@ class BbrModel {
   void restart_round() { rounds_.restart(); }
   void end_bandwidth_cycle() { max_bandwidth_.advance(); }
   void forget_short_term();
+  /// What the last round trips took is what the path takes, without a queue.
+  void accept_rtt(TimePoint now);
 
   [[nodiscard]] BitRate max_bandwidth() const {
     return phase_.starting ? std::max(max_bandwidth_.value(), startup_rate_.value()) : max_bandwidth_.value();
@@ -131,7 +137,7 @@ class BbrModel {
   [[nodiscard]] BitRate bandwidth() const { return std::min(max_bandwidth(), short_term_bandwidth_); }
   /// The rate to send at for `delivered` to arrive. A queue says that the path takes no more, whatever it loses.
   [[nodiscard]] BitRate sent_for(BitRate delivered) const {
-    return queue_shows() ? delivered : scaled(delivered, 1 / (1 - path_loss_));
+    return queue_shows() ? delivered : scaled(delivered, 1 / (1 - path_loss_.value()));
   }
   [[nodiscard]] std::uint64_t short_term_bytes() const { return short_term_bytes_; }
   [[nodiscard]] std::uint64_t extra_acked_bytes() const;
@@ -146,6 +152,12 @@ class BbrModel {
   [[nodiscard]] bool in_flight_too_high(const RateSample& sample) const;
   /// So much of the last round trip was lost that it takes no queue to see why.
   [[nodiscard]] bool overwhelmed() const;
+  /// So much that no chance is to blame.
+  [[nodiscard]] bool loses_hopelessly() const;
+  /// A trial is on: the pace is to be PathLoss::kTrialGain of what it was.
+  [[nodiscard]] bool tries_slower() const { return path_loss_.trying(); }
+  /// A queue of ours would be gone by now.
+  [[nodiscard]] bool path_seems_longer() const { return unmoved_rounds_ >= kUnmovedRounds; }
   /// The rate of a beginning grows no more.
   [[nodiscard]] bool startup_stalls() const { return startup_rate_.stalls(); }
   /// Even the quickest of the recent packets were later than the least round trip allows for.
@@ -160,11 +172,15 @@ class BbrModel {
   [[nodiscard]] bool queue_overflowed() const { return queue_stands() && rounds_.last().lost_bytes > 0; }
 
  private:
+  static constexpr unsigned kUnmovedRounds = 4;  // guess: at 0.75 of the pace, a queue of a round trip
+
   [[nodiscard]] bool queued(std::optional<Duration> rtt) const;
   [[nodiscard]] bool congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const;
-  void on_round_trip(std::uint64_t window_bytes);
+  void on_round_trip(std::uint64_t window_bytes, bool app_limited);
   void update_bandwidth(const RateSample& sample);
   void lower_short_term(std::uint64_t window_bytes);
+  void tell_loss_apart(bool app_limited);
+  void watch_length();
 
   std::size_t payload_bytes_;
   RoundTrips rounds_;
@@ -172,8 +188,10 @@ class BbrModel {
   AckAggregation aggregation_;
   RecentMax<BitRate> max_bandwidth_;
   StartupRate startup_rate_;
-  Phase phase_;           // at the last ACK
-  double path_loss_ = 0;  // what is lost without a queue
+  Phase phase_;  // at the last ACK
+  PathLoss path_loss_;
+  unsigned unmoved_rounds_ = 0;          // in a row: the queue should have become shorter, and did not
+  std::optional<Duration> drained_rtt_;  // the least of the last of those
   BitRate short_term_bandwidth_ = BitRate::from_bits_per_second(kUnbounded);
   std::uint64_t short_term_bytes_ = kUnbounded;
 };

@@ -50,6 +50,8 @@ struct LossEvent {
   /// Packets were sent after the last LossEvent's highest sent packet and lost: a new congestion epoch (RFC 9002
   /// §7.3.1).
   bool new_epoch = false;
+  /// Trains were too long for a queue, and are shorter from now on: the loss says nothing of the pace.
+  bool of_long_trains = false;
   /// In flight when the newest of the lost packets was sent.
   std::uint64_t in_flight_at_send_bytes = 0;
 };

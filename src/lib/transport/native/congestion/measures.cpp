@@ -24,6 +24,10 @@ double RoundTrip::loss_rate() const {
   return static_cast<double>(lost_bytes) / static_cast<double>(lost_bytes + delivered_bytes);
 }
 
+BitRate RoundTrip::delivered_rate() const {
+  return time > Duration::zero() ? BitRate::from_bytes_per(delivered_bytes, time) : bandwidth;
+}
+
 bool RoundTrips::on_ack(const AckEvent& ack) {
   delivered_bytes_ = ack.delivered_total_bytes;
   present_.delivered_bytes += ack.newly_delivered_bytes;
@@ -34,6 +38,8 @@ bool RoundTrips::on_ack(const AckEvent& ack) {
   if (ack.rate->prior_delivered_bytes < end_delivered_bytes_) return false;
   restart();
   ++count_;
+  present_.time = began_ == TimePoint{} ? Duration::zero() : ack.now - began_;
+  began_ = ack.now;
   last_ = present_;
   present_ = RoundTrip{};
   // The sample that ends a round trip is the first of the next, which would else have none until its second ACK.

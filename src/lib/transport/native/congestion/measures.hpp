@@ -58,6 +58,11 @@ class RecentMax {
   }
 
   [[nodiscard]] Value value() const { return std::max(previous_, present_); }
+  /// Nothing seen before was more than `value`.
+  void lower(Value value) {
+    previous_ = std::min(previous_, value);
+    present_ = std::min(present_, value);
+  }
 
  private:
   Value previous_{};
@@ -85,9 +90,13 @@ struct RoundTrip {
   BitRate bandwidth;                  ///< the fastest sample
   std::uint64_t in_flight_bytes = 0;  ///< the most that one sample saw delivered: what the path held
   bool host_overloaded = false;       ///< see AckEvent
+  bool long_trains = false;           ///< see LossEvent
+  Duration time{0};                   ///< from its beginning to its end
 
   /// Part of what reached its end one way or the other.
   [[nodiscard]] double loss_rate() const;
+  /// The mean of it all.
+  [[nodiscard]] BitRate delivered_rate() const;
 };
 
 /// A round trip ends when a packet that was sent after its beginning is acknowledged.
@@ -97,7 +106,10 @@ class RoundTrips {
  public:
   /// Whether a new round trip begins with this ACK.
   [[nodiscard]] bool on_ack(const AckEvent& ack);
-  void on_loss(std::uint64_t lost_bytes) { present_.lost_bytes += lost_bytes; }
+  void on_loss(const LossEvent& event) {
+    present_.lost_bytes += event.lost_bytes;
+    present_.long_trains |= event.of_long_trains;
+  }
   /// The next round trip begins with what is sent from now on.
   void restart() { end_delivered_bytes_ = delivered_bytes_; }
 
@@ -112,6 +124,7 @@ class RoundTrips {
   std::uint64_t delivered_bytes_ = 0;
   std::uint64_t end_delivered_bytes_ = 0;
   std::uint64_t count_ = 0;
+  TimePoint began_{};
   RoundTrip present_;
   RoundTrip last_;
 };

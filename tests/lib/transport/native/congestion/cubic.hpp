@@ -171,7 +171,7 @@ inline void Cubic::on_ack(const AckEvent& event) {
 }
 
 inline void Cubic::on_loss(const LossEvent& event) {
-  rounds_.on_loss(event.lost_bytes);
+  rounds_.on_loss(event);
   if (!event.new_epoch || timed_out_) return;
   hystart_.on_loss();
   reduce();

@@ -40,7 +40,7 @@ TEST(RoundTrips, SumUpWhatWasSeen) {
   RoundTrips rounds;
   std::ignore = rounds.on_ack(ack(0, 1'000, 30ms));
   std::ignore = rounds.on_ack(ack(0, 2'000, 20ms));
-  rounds.on_loss(500);
+  rounds.on_loss(LossEvent{.lost_bytes = 500});
   ASSERT_TRUE(rounds.on_ack(ack(1'000, 4'000, 40ms)));
   EXPECT_EQ(rounds.last().delivered_bytes, 2'000U);
   EXPECT_EQ(rounds.last().lost_bytes, 500U);

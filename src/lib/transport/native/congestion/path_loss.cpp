@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/transport/native/congestion/path_loss.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace udtcat::transport::native {
+
+namespace {
+
+constexpr double kLossTolerance = 0.02;          // spec: draft-ietf-ccwg-bbr, BBR.LossThresh
+constexpr double kDeviations = 2;                // guess: one round trip of twenty is worse by chance
+constexpr double kLossBurst = 2;                 // guess: packets that are lost together
+constexpr double kLeastChance = 0.005;           // guess: for the deviation of a path that has lost nothing yet
+constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
+constexpr std::uint64_t kFewLostPackets = 4;     // guess: of a small flight, single losses are a large share
+constexpr std::uint64_t kEnoughPackets = 128;    // guess: at a loss of 10 % nobody takes 13 for 6
+constexpr unsigned kMostTrialRounds = 4;         // guess: of flights of few packets
+constexpr unsigned kFirstRest = 8;               // guess: round trips
+constexpr unsigned kLongestRest = 64;            // guess: the same
+
+}  // namespace
+
+PathLoss::PathLoss() : next_rest_(kFirstRest) {}
+
+std::uint64_t PathLoss::tolerated_bytes(std::uint64_t of_bytes, std::size_t payload_bytes) const {
+  const double packets = std::max(static_cast<double>(of_bytes) / static_cast<double>(payload_bytes), 1.0);
+  const double deviation = std::sqrt(std::max(value_, kLeastChance) * kLossBurst / packets);
+  return std::max(scaled(of_bytes, value_ + kLossTolerance + kDeviations * deviation), kFewLostPackets * payload_bytes);
+}
+
+PathLoss::Verdict PathLoss::on_round_trip(const RoundTrip& round, std::size_t payload_bytes) {
+  const std::uint64_t sent_bytes = round.lost_bytes + round.delivered_bytes;
+  if (state_ == State::settling) {
+    // All that was heard of in this round trip had left at the pace of before.
+    state_ = State::comparing;
+    slower_ = RoundTrip{};
+    compared_rounds_ = 0;
+    return Verdict::none;
+  }
+  if (state_ == State::comparing) {
+    slower_.lost_bytes += round.lost_bytes;
+    slower_.delivered_bytes += round.delivered_bytes;
+    const bool enough = slower_.lost_bytes + slower_.delivered_bytes >= kEnoughPackets * payload_bytes;
+    return ++compared_rounds_ < kMostTrialRounds && !enough ? Verdict::none : judge();
+  }
+  const bool exceeded = round.lost_bytes > tolerated_bytes(sent_bytes, payload_bytes);
+  if (rest_rounds_ > 0) --rest_rounds_;
+  if (exceeded && round.loss_rate() > kHopeless) {
+    carried_ = round.delivered_rate();
+    return Verdict::excess;
+  }
+  if (!exceeded || rest_rounds_ > 0) {
+    learn(round.loss_rate());
+    return Verdict::none;
+  }
+  before_ = round;
+  state_ = State::settling;
+  return Verdict::none;
+}
+
+void PathLoss::learn(double loss) { value_ += kPathLossSmoothing * (std::min(loss, found_ + kLossTolerance) - value_); }
+
+// A path that takes so much and no more loses at three quarters of the pace a third less than that of before is above
+// a quarter.
+PathLoss::Verdict PathLoss::judge() {
+  state_ = State::known;
+  const double before = before_.loss_rate();
+  const double slower = slower_.loss_rate();
+  const double of_excess = std::max(0.0, (before - (1 - kTrialGain)) / kTrialGain);
+  if (slower <= (before + of_excess) / 2) {
+    carried_ = before_.delivered_rate();
+    rest_rounds_ = 0;
+    next_rest_ = kFirstRest;
+    return Verdict::excess;
+  }
+  value_ = found_ = slower;
+  rest_rounds_ = next_rest_;
+  next_rest_ = std::min(2 * next_rest_, kLongestRest);
+  return Verdict::chance;
+}
+
+void PathLoss::cancel() { state_ = State::known; }
+
+}  // namespace udtcat::transport::native

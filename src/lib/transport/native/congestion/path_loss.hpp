@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How much of what is sent the path loses by itself, at any pace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <udtcat/units.hpp>
+
+#include "lib/transport/native/congestion/measures.hpp"
+
+namespace udtcat::transport::native {
+
+/// Loss that comes without a queue is chance's, a policer's, or that of a queue too short to be seen. Of a slower flow
+/// chance takes the same share, the others less or nothing. So a flow that loses more than is known of the path sends
+/// for some round trips at three quarters of its pace, and looks what is lost then.
+///
+///   known ──more is lost──► settling ──round trip──► comparing ──enough packets──► known
+///     ▲─────────────cancel(): a queue, a probe, nothing to send────────┘
+///
+/// Threads: unsynchronised.
+class PathLoss {
+ public:
+  PathLoss();
+
+  static constexpr double kTrialGain = 0.75;  // spec: BBRv1's gain that drains what a probe of 1.25 has put there
+  static constexpr double kHopeless = 0.5;    // guess: a pace at which half is lost is too fast, whatever the cause
+
+  enum class Verdict {
+    none,
+    chance,  ///< the path loses so much by itself, and more is to be sent for as much to arrive
+    excess   ///< the pace was too fast: carried() is what the path takes
+  };
+
+  /// A round trip ended in which no queue stood, and of which all was sent at the pace of the model, times
+  /// kTrialGain while trying().
+  Verdict on_round_trip(const RoundTrip& round, std::size_t payload_bytes);
+  void cancel();
+
+  [[nodiscard]] bool trying() const { return state_ != State::known; }
+  /// Part of what is sent.
+  [[nodiscard]] double value() const { return value_; }
+  /// So much of `of_bytes` may be lost by chance.
+  [[nodiscard]] std::uint64_t tolerated_bytes(std::uint64_t of_bytes, std::size_t payload_bytes) const;
+  [[nodiscard]] BitRate carried() const { return carried_; }
+
+ private:
+  enum class State { known, settling, comparing };
+
+  void learn(double loss);
+  Verdict judge();
+
+  State state_ = State::known;
+  double value_ = 0;
+  double found_ = 0;  // by the last trial
+  RoundTrip before_;  // the round trip that began the trial
+  RoundTrip slower_;  // the sums of those at the slower pace
+  unsigned compared_rounds_ = 0;
+  unsigned rest_rounds_ = 0;  // until another trial may begin
+  unsigned next_rest_;
+  BitRate carried_;
+};
+
+}  // namespace udtcat::transport::native
