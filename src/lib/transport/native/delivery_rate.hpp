@@ -59,11 +59,14 @@ class DeliveryRate {
   /// After on_delivered(): the sample that the newest packet known to have arrived gives. None if nothing was delivered
   /// since it left.
   [[nodiscard]] std::optional<RateSample> sample(TimePoint now, const SentPacket& newest, std::uint64_t lost_bytes) {
-    first_sent_at_ = std::max(first_sent_at_, newest.sent_at);
-    const DeliverySnapshot& then = newest.snapshot;
+    return sample(now, newest.sent_at, newest.snapshot, lost_bytes);
+  }
+  [[nodiscard]] std::optional<RateSample> sample(TimePoint now, TimePoint sent_at, const DeliverySnapshot& then,
+                                                 std::uint64_t lost_bytes) {
+    first_sent_at_ = std::max(first_sent_at_, sent_at);
     RateSample sample;
     sample.delivered_bytes = timely_bytes_ - then.timely_bytes;
-    sample.interval = std::max<Duration>(newest.sent_at - then.first_sent_at, now - then.delivered_at);
+    sample.interval = std::max<Duration>(sent_at - then.first_sent_at, now - then.delivered_at);
     sample.prior_delivered_bytes = then.delivered_bytes;
     sample.in_flight_at_send_bytes = then.in_flight_bytes;
     sample.lost_bytes = lost_bytes - std::min(lost_bytes, then.lost_bytes);

@@ -160,6 +160,10 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
     if (newest->sends == 1) event.newest_sent_at = newest->sent_at;
     if (newest->bytes >= payload_bytes_) large_delivered_at_ = now;
   }
+  if (const auto echoed = ack.extended ? echoes_.find(ack.extended->echo_us) : std::nullopt) {
+    event.rate = delivery_.sample(now, echoed->sent_at, echoed->snapshot, lost_bytes_);
+    event.newest_sent_at = echoed->sent_at;
+  }
   event.app_limited = delivery_.app_limited();
   if (ack.extended) event.host_overloaded = note_overloads(ack.extended->host_overloads);
   event.peer_rate_packets = ack.rate_packets;
@@ -317,6 +321,8 @@ void UdtSender::set_payload_bytes(std::size_t payload_bytes) {
 void UdtSender::on_new_path(TimePoint now) {
   ++path_changes_;
   rtt_.reset();
+  echoes_.clear();
+  train_length_ = TrainLength();
   congestion_ = new_congestion_control(now);
   copies_.clear();
   update_pacing();

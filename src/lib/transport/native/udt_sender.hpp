@@ -16,6 +16,7 @@
 #include "lib/transport/native/acknowledgement.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
 #include "lib/transport/native/delivery_rate.hpp"
+#include "lib/transport/native/echo_log.hpp"
 #include "lib/transport/native/loss_by_rate.hpp"
 #include "lib/transport/native/loss_guess.hpp"
 #include "lib/transport/native/pacer.hpp"
@@ -200,6 +201,7 @@ class UdtSender {
 
   RttEstimator rtt_;
   DeliveryRate delivery_;
+  EchoLog echoes_;  // of packets to one of ours
   Pacer pacer_;
   std::unique_ptr<CongestionControl> congestion_;
   std::uint64_t reported_delivered_bytes_ = 0;  // by one of ours

@@ -205,6 +205,7 @@ void UdtSender::note_sent(TimePoint now, SentPacket& packet) {
   packet.snapshot = delivery_.on_sent(now, in_flight, packet.bytes, lost_bytes_);
   packet.sent_at = now;
   packet.sends = static_cast<std::uint16_t>(std::min(packet.sends + 1, 0xffff));
+  if (peer_.reports_bytes) echoes_.on_sent({timestamp_us(now), now, packet.snapshot});
   if (first) sent_offset_ += packet.bytes;
   ++stats_.packets_sent;
   loss_by_rate_.on_sent(now);

@@ -192,7 +192,9 @@ void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   // Of a path that loses at random more arrives all the same.
   const bool too_much = model_.overwhelmed() && plateau_.rounds() > 0;
   if (round_start) overwhelmed_rounds_ = too_much ? overwhelmed_rounds_ + 1 : 0;
-  const bool overflowed = overwhelmed_rounds_ >= kOverwhelmedRounds || (round_start && model_.loses_hopelessly());
+  const bool hopeless = round_start && model_.loses_hopelessly();
+  const bool overflowed = overwhelmed_rounds_ >= kOverwhelmedRounds || hopeless;
+  if (hopeless) model_.take_delivery_for_bandwidth();
   if (overflowed) ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
   // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired
   // for several more.

@@ -32,7 +32,7 @@ constexpr double kInflightLoBeta = 0.7;  // spec: draft-ietf-ccwg-bbr, BBR.Beta
 // guess: ADR-0048: paths that lose 10 % lose more by chance; probing at 1.25 into a full buffer loses 20 %
 constexpr double kLossBesideOthers = 0.15;
 constexpr double kStartupLoss = 0.1;  // guess: ADR-0048: a beginning doubles what it sends: the loss is its own
-constexpr std::uint64_t kHopelessPackets = 16;  // guess: half of fewer may be chance
+constexpr std::uint64_t kHopelessPackets = 64;  // guess: half of fewer may be chance's, in bursts
 constexpr std::uint64_t kFewPackets = 4;        // guess: of a small flight, single losses are a large share
 constexpr double kMoved = 0.97;                 // guess: of a queue that is drained at 0.75 or 0.9 of the pace
 // A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
@@ -136,6 +136,7 @@ void BbrModel::on_round_trip(std::uint64_t window_bytes, bool app_limited) {
 
 void BbrModel::tell_loss_apart(bool app_limited) {
   const auto& round = rounds_.last();
+  if (loses_hopelessly() && !phase_.starting) return take_delivery_for_bandwidth();
   if (!phase_.steady || app_limited || round.host_overloaded || round.long_trains || queue_stands())
     return path_loss_.cancel();
   if (path_loss_.on_round_trip(round, payload_bytes_) == PathLoss::Verdict::excess) {
@@ -237,6 +238,11 @@ bool BbrModel::congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) cons
 
 bool BbrModel::in_flight_too_high(const RateSample& sample) const {
   return congestion(sample.lost_bytes, sample.in_flight_at_send_bytes);
+}
+
+void BbrModel::take_delivery_for_bandwidth() {
+  max_bandwidth_.lower(rounds_.last().delivered_rate());
+  forget_short_term();
 }
 
 bool BbrModel::overwhelmed() const { return !rounds_.last().long_trains && rounds_.last().loss_rate() > kStartupLoss; }

@@ -154,6 +154,8 @@ class BbrModel {
   [[nodiscard]] bool overwhelmed() const;
   /// So much that no chance is to blame.
   [[nodiscard]] bool loses_hopelessly() const;
+  /// The path takes no more than came through in the last round trip.
+  void take_delivery_for_bandwidth();
   /// A trial is on: the pace is to be PathLoss::kTrialGain of what it was.
   [[nodiscard]] bool tries_slower() const { return path_loss_.trying(); }
   /// A queue of ours would be gone by now.

@@ -15,7 +15,7 @@ constexpr double kLeastChance = 0.005;           // guess: for the deviation of 
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
 constexpr std::uint64_t kFewLostPackets = 4;     // guess: of a small flight, single losses are a large share
 constexpr std::uint64_t kEnoughPackets = 128;    // guess: at a loss of 10 % nobody takes 13 for 6
-constexpr unsigned kMostTrialRounds = 4;         // guess: of flights of few packets
+constexpr unsigned kMostTrialRounds = 16;        // guess: of flights of few packets
 constexpr unsigned kFirstRest = 8;               // guess: round trips
 constexpr unsigned kLongestRest = 64;            // guess: the same
 
@@ -30,33 +30,33 @@ std::uint64_t PathLoss::tolerated_bytes(std::uint64_t of_bytes, std::size_t payl
 }
 
 PathLoss::Verdict PathLoss::on_round_trip(const RoundTrip& round, std::size_t payload_bytes) {
-  const std::uint64_t sent_bytes = round.lost_bytes + round.delivered_bytes;
+  if (rest_rounds_ > 0) --rest_rounds_;
   if (state_ == State::settling) {
     // All that was heard of in this round trip had left at the pace of before.
     state_ = State::comparing;
-    slower_ = RoundTrip{};
-    compared_rounds_ = 0;
+    begin_sums();
     return Verdict::none;
   }
-  if (state_ == State::comparing) {
-    slower_.lost_bytes += round.lost_bytes;
-    slower_.delivered_bytes += round.delivered_bytes;
-    const bool enough = slower_.lost_bytes + slower_.delivered_bytes >= kEnoughPackets * payload_bytes;
-    return ++compared_rounds_ < kMostTrialRounds && !enough ? Verdict::none : judge();
+  sums_.lost_bytes += round.lost_bytes;
+  sums_.delivered_bytes += round.delivered_bytes;
+  sums_.time += round.time;
+  const std::uint64_t sent_bytes = sums_.lost_bytes + sums_.delivered_bytes;
+  if (++summed_rounds_ < kMostTrialRounds && sent_bytes < kEnoughPackets * payload_bytes) return Verdict::none;
+  if (state_ == State::comparing) return judge();
+  const bool exceeded = sums_.lost_bytes > tolerated_bytes(sent_bytes, payload_bytes);
+  if (exceeded && rest_rounds_ == 0) {
+    before_ = sums_;
+    state_ = State::settling;
+  } else {
+    learn(sums_.loss_rate());
   }
-  const bool exceeded = round.lost_bytes > tolerated_bytes(sent_bytes, payload_bytes);
-  if (rest_rounds_ > 0) --rest_rounds_;
-  if (exceeded && round.loss_rate() > kHopeless) {
-    carried_ = round.delivered_rate();
-    return Verdict::excess;
-  }
-  if (!exceeded || rest_rounds_ > 0) {
-    learn(round.loss_rate());
-    return Verdict::none;
-  }
-  before_ = round;
-  state_ = State::settling;
+  begin_sums();
   return Verdict::none;
+}
+
+void PathLoss::begin_sums() {
+  sums_ = RoundTrip{};
+  summed_rounds_ = 0;
 }
 
 void PathLoss::learn(double loss) { value_ += kPathLossSmoothing * (std::min(loss, found_ + kLossTolerance) - value_); }
@@ -66,20 +66,25 @@ void PathLoss::learn(double loss) { value_ += kPathLossSmoothing * (std::min(los
 PathLoss::Verdict PathLoss::judge() {
   state_ = State::known;
   const double before = before_.loss_rate();
-  const double slower = slower_.loss_rate();
+  const double slower = sums_.loss_rate();
   const double of_excess = std::max(0.0, (before - (1 - kTrialGain)) / kTrialGain);
   if (slower <= (before + of_excess) / 2) {
-    carried_ = before_.delivered_rate();
+    carried_ = std::max(before_.delivered_rate(), sums_.delivered_rate());
     rest_rounds_ = 0;
     next_rest_ = kFirstRest;
+    begin_sums();
     return Verdict::excess;
   }
+  begin_sums();
   value_ = found_ = slower;
   rest_rounds_ = next_rest_;
   next_rest_ = std::min(2 * next_rest_, kLongestRest);
   return Verdict::chance;
 }
 
-void PathLoss::cancel() { state_ = State::known; }
+void PathLoss::cancel() {
+  state_ = State::known;
+  begin_sums();
+}
 
 }  // namespace udtcat::transport::native

@@ -47,15 +47,16 @@ class PathLoss {
  private:
   enum class State { known, settling, comparing };
 
+  void begin_sums();
   void learn(double loss);
   Verdict judge();
 
   State state_ = State::known;
   double value_ = 0;
   double found_ = 0;  // by the last trial
-  RoundTrip before_;  // the round trip that began the trial
-  RoundTrip slower_;  // the sums of those at the slower pace
-  unsigned compared_rounds_ = 0;
+  RoundTrip before_;  // the sums that began the trial
+  RoundTrip sums_;    // of some round trips: enough packets to tell their loss
+  unsigned summed_rounds_ = 0;
   unsigned rest_rounds_ = 0;  // until another trial may begin
   unsigned next_rest_;
   BitRate carried_;
