@@ -207,7 +207,9 @@ void UdtSender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
     if (!last || *last >= packets_.end_index() || first.value_or(0) > *last) continue;
     const PacketIndex begin = std::max(first.value_or(0), from);
     if (begin <= *last && *last - begin >= nak_budget_packets_) break;
+    const std::uint64_t lost_before = event.lost_bytes;
     for (PacketIndex index = begin; index <= *last; ++index, --nak_budget_packets_) mark_lost(now, index, event);
+    if (event.lost_bytes > lost_before) ++event.runs;
     from = std::max(from, *last + 1);
     if (!peer_.reports_bytes) guess_.presume_delivered(packets_, *last + 1);
   }

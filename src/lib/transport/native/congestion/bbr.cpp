@@ -11,7 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr unsigned kOverwhelmedRounds = 2;     // guess: the first flight may just have been too much at once
 constexpr unsigned kEchoRounds = 3;            // guess: two until a probe is no more heard of, and one drawn
 constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves is gone after so many at a gain of 0.9
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
@@ -189,12 +188,9 @@ std::optional<KnownPath> Bbr::known_path() const {
 void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   plateau_.on_sample(*ack.rate, round_start);
   if (state_ != State::startup) return;
-  // Of a path that loses at random more arrives all the same.
-  const bool too_much = model_.overwhelmed() && plateau_.rounds() > 0;
-  if (round_start) overwhelmed_rounds_ = too_much ? overwhelmed_rounds_ + 1 : 0;
-  const bool hopeless = round_start && model_.loses_hopelessly();
-  const bool overflowed = overwhelmed_rounds_ >= kOverwhelmedRounds || hopeless;
-  if (hopeless) model_.take_delivery_for_bandwidth();
+  // Of a path that loses less at random more arrives all the same.
+  const bool overflowed = round_start && model_.loses_hopelessly();
+  if (overflowed) model_.take_delivery_for_bandwidth();
   if (overflowed) ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
   // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired
   // for several more.
@@ -308,7 +304,8 @@ void Bbr::adapt_ceiling(const AckEvent& ack, bool round_start) {
 void Bbr::lower_ceiling(const AckEvent& ack) {
   if (!ceiling_may_fall_) return;
   ceiling_may_fall_ = false;
-  if (!ack.rate->app_limited)
+  // A queue too short to be seen has no room that others would want: the pace alone avoids it.
+  if (!ack.rate->app_limited && (model_.queue_stands() || ack.host_overloaded))
     ceiling_.set(std::max(ack.rate->in_flight_at_send_bytes, scaled(model_.bdp_bytes(model_.bandwidth()), kBeta)));
   if (state_ == State::probe_up) start_down(ack.now);
 }
@@ -443,6 +440,10 @@ void Bbr::update_window(const AckEvent& ack) {
   else
     window_bytes_ = std::max(window_bytes_ < most ? grown : window_bytes_, most);
   window_bytes_ = std::min(std::max(window_bytes_, least_window()), window_cap());
+  if (!model_.tries_slower())
+    window_before_trial_ = window_bytes_;
+  else
+    window_bytes_ = std::max(std::min(window_bytes_, scaled(window_before_trial_, PathLoss::kTrialGain)), least_cap());
 }
 
 }  // namespace udtcat::transport::native

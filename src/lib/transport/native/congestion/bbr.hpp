@@ -106,10 +106,9 @@ class Bbr final : public CongestionControl {
   std::uint64_t delivered_bytes_ = 0;
 
   State state_ = State::startup;
-  bool full_pipe_ = false;           // has been, once
-  bool probe_echoes_ = false;        // samples of the last probe still come in: they are a round trip behind
-  bool ceiling_may_fall_ = false;    // once per probe
-  unsigned overwhelmed_rounds_ = 0;  // of startup, in a row
+  bool full_pipe_ = false;         // has been, once
+  bool probe_echoes_ = false;      // samples of the last probe still come in: they are a round trip behind
+  bool ceiling_may_fall_ = false;  // once per probe
   bool app_limited_ = false;
   bool idle_restart_ = false;
   bool window_limited_ = false;      // in this round trip
@@ -127,6 +126,7 @@ class Bbr final : public CongestionControl {
   std::optional<ProbeRttHold> probe_rtt_hold_;  // of probe_rtt, from when the flight is small enough
 
   std::uint64_t window_bytes_;
+  std::uint64_t window_before_trial_ = 0;
   std::uint64_t saved_window_bytes_ = 0;  // from before a timeout or a probe of the round trip
   BitRate pacing_rate_;
 };

@@ -50,6 +50,7 @@ struct LossEvent {
   /// Packets were sent after the last LossEvent's highest sent packet and lost: a new congestion epoch (RFC 9002
   /// §7.3.1).
   bool new_epoch = false;
+  std::uint64_t runs = 0;  ///< of packets in a row, among the newly found
   /// Trains were too long for a queue, and are shorter from now on: the loss says nothing of the pace.
   bool of_long_trains = false;
   /// In flight when the newest of the lost packets was sent.

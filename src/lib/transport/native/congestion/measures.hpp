@@ -85,6 +85,7 @@ class SmoothedRtt {
 struct RoundTrip {
   std::uint64_t delivered_bytes = 0;
   std::uint64_t lost_bytes = 0;
+  std::uint64_t lost_runs = 0;  ///< see LossEvent
   std::optional<Duration> min_rtt;
   unsigned rtt_samples = 0;
   BitRate bandwidth;                  ///< the fastest sample
@@ -108,6 +109,7 @@ class RoundTrips {
   [[nodiscard]] bool on_ack(const AckEvent& ack);
   void on_loss(const LossEvent& event) {
     present_.lost_bytes += event.lost_bytes;
+    present_.lost_runs += event.runs;
     present_.long_trains |= event.of_long_trains;
   }
   /// The next round trip begins with what is sent from now on.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kLossTolerance = 0.02;          // spec: draft-ietf-ccwg-bbr, BBR.LossThresh
 constexpr double kDeviations = 2;                // guess: one round trip of twenty is worse by chance
-constexpr double kLossBurst = 2;                 // guess: packets that are lost together
+constexpr double kRunSmoothing = 1.0 / 8;        // guess
 constexpr double kLeastChance = 0.005;           // guess: for the deviation of a path that has lost nothing yet
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
 constexpr std::uint64_t kFewLostPackets = 4;     // guess: of a small flight, single losses are a large share
@@ -25,12 +25,16 @@ PathLoss::PathLoss() : next_rest_(kFirstRest) {}
 
 std::uint64_t PathLoss::tolerated_bytes(std::uint64_t of_bytes, std::size_t payload_bytes) const {
   const double packets = std::max(static_cast<double>(of_bytes) / static_cast<double>(payload_bytes), 1.0);
-  const double deviation = std::sqrt(std::max(value_, kLeastChance) * kLossBurst / packets);
+  const double deviation = std::sqrt(std::max(value_, kLeastChance) * run_packets_ / packets);
   return std::max(scaled(of_bytes, value_ + kLossTolerance + kDeviations * deviation), kFewLostPackets * payload_bytes);
 }
 
 PathLoss::Verdict PathLoss::on_round_trip(const RoundTrip& round, std::size_t payload_bytes) {
   if (rest_rounds_ > 0) --rest_rounds_;
+  if (round.lost_runs > 0) {
+    const double packets = static_cast<double>(round.lost_bytes) / static_cast<double>(payload_bytes);
+    run_packets_ += kRunSmoothing * (std::max(packets / static_cast<double>(round.lost_runs), 1.0) - run_packets_);
+  }
   if (state_ == State::settling) {
     // All that was heard of in this round trip had left at the pace of before.
     state_ = State::comparing;
@@ -42,13 +46,16 @@ PathLoss::Verdict PathLoss::on_round_trip(const RoundTrip& round, std::size_t pa
   sums_.time += round.time;
   const std::uint64_t sent_bytes = sums_.lost_bytes + sums_.delivered_bytes;
   if (++summed_rounds_ < kMostTrialRounds && sent_bytes < kEnoughPackets * payload_bytes) return Verdict::none;
-  if (state_ == State::comparing) return judge();
+  if (state_ == State::comparing) return judge(payload_bytes);
   const bool exceeded = sums_.lost_bytes > tolerated_bytes(sent_bytes, payload_bytes);
-  if (exceeded && rest_rounds_ == 0) {
+  if (!exceeded || rest_rounds_ > 0) {
+    state_ = State::known;
+    learn(sums_.loss_rate());
+  } else if (state_ == State::known) {
+    state_ = State::watching;  // a bucket that ran dry in the midst of it would make it less than it is
+  } else {
     before_ = sums_;
     state_ = State::settling;
-  } else {
-    learn(sums_.loss_rate());
   }
   begin_sums();
   return Verdict::none;
@@ -63,12 +70,17 @@ void PathLoss::learn(double loss) { value_ += kPathLossSmoothing * (std::min(los
 
 // A path that takes so much and no more loses at three quarters of the pace a third less than that of before is above
 // a quarter.
-PathLoss::Verdict PathLoss::judge() {
-  state_ = State::known;
+PathLoss::Verdict PathLoss::judge(std::size_t payload_bytes) {
   const double before = before_.loss_rate();
   const double slower = sums_.loss_rate();
   const double of_excess = std::max(0.0, (before - (1 - kTrialGain)) / kTrialGain);
-  if (slower <= (before + of_excess) / 2) {
+  const double packets =
+      static_cast<double>(sums_.lost_bytes + sums_.delivered_bytes) / static_cast<double>(payload_bytes);
+  const double deviation = std::sqrt(before * run_packets_ / packets);
+  const bool excess = slower <= (before + of_excess) / 2;
+  if (excess && before - slower < kDeviations * deviation && summed_rounds_ < kMostTrialRounds) return Verdict::none;
+  state_ = State::known;
+  if (excess) {
     carried_ = std::max(before_.delivered_rate(), sums_.delivered_rate());
     rest_rounds_ = 0;
     next_rest_ = kFirstRest;

@@ -15,8 +15,8 @@ namespace udtcat::transport::native {
 /// chance takes the same share, the others less or nothing. So a flow that loses more than is known of the path sends
 /// for some round trips at three quarters of its pace, and looks what is lost then.
 ///
-///   known ──more is lost──► settling ──round trip──► comparing ──enough packets──► known
-///     ▲─────────────cancel(): a queue, a probe, nothing to send────────┘
+///   known ──more is lost──► watching ──it still is──► settling ──round trip──► comparing ──it can be told──► known
+///     ▲────────────────────────────cancel(): a queue, a probe, nothing to send────────────────┘
 ///
 /// Threads: unsynchronised.
 class PathLoss {
@@ -37,7 +37,8 @@ class PathLoss {
   Verdict on_round_trip(const RoundTrip& round, std::size_t payload_bytes);
   void cancel();
 
-  [[nodiscard]] bool trying() const { return state_ != State::known; }
+  /// The pace, and what is in flight, are to be kTrialGain of what they were.
+  [[nodiscard]] bool trying() const { return state_ == State::settling || state_ == State::comparing; }
   /// Part of what is sent.
   [[nodiscard]] double value() const { return value_; }
   /// So much of `of_bytes` may be lost by chance.
@@ -45,17 +46,18 @@ class PathLoss {
   [[nodiscard]] BitRate carried() const { return carried_; }
 
  private:
-  enum class State { known, settling, comparing };
+  enum class State { known, watching, settling, comparing };
 
   void begin_sums();
   void learn(double loss);
-  Verdict judge();
+  Verdict judge(std::size_t payload_bytes);
 
   State state_ = State::known;
   double value_ = 0;
-  double found_ = 0;  // by the last trial
-  RoundTrip before_;  // the sums that began the trial
-  RoundTrip sums_;    // of some round trips: enough packets to tell their loss
+  double run_packets_ = 2;  // lost in a row, as a rule: more of them tell less of chance. guess, at first
+  double found_ = 0;        // by the last trial
+  RoundTrip before_;        // the sums that began the trial
+  RoundTrip sums_;          // of some round trips: enough packets to tell their loss
   unsigned summed_rounds_ = 0;
   unsigned rest_rounds_ = 0;  // until another trial may begin
   unsigned next_rest_;
