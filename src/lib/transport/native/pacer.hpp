@@ -30,6 +30,8 @@ class Pacer {
   static constexpr Duration kSlowTrainTime = std::chrono::milliseconds(4);  // guess: what a queue anywhere holds
   static constexpr std::size_t kSlowTrainPackets = 32;  // guess: 48 kB, half of what the queue of a slow path holds
 
+  static constexpr int kCatchUpPart = 15;  // guess: a sixteenth faster; a queue of 1 ms takes 15 ms of that
+
   static constexpr Duration kAhead = 2 * kCatchUpAfterIdle;  // guess: an idle machine that is late twice in a row
 
   /// Payload bytes a second; 0: not paced.
@@ -38,13 +40,18 @@ class Pacer {
   [[nodiscard]] bool ready(TimePoint now) const { return bytes_per_second_ == 0 || free_at() <= now; }
   /// When to look again, if not ready: a little late, so that several trains leave in one turn.
   [[nodiscard]] TimePoint deadline(TimePoint now) const { return std::max(free_at(), now + kGrain); }
-  /// Trains are no longer than so much time of the pace, and what was missed is caught up at twice the pace: the path's
-  /// queue takes no more at once. Duration::max(): no such limit.
-  void limit_trains(Duration time) { longest_train_ = time; }
+  /// Trains are no longer than so much time of the pace, and of what was missed one leaves at once, the others by and
+  /// by: the path's queue takes no more. Duration::max(): no such limit.
+  void limit_trains(Duration time) {
+    longest_train_ = time;
+    if (time == Duration::max()) burst_free_at_ = TimePoint{};
+  }
   void on_sent(TimePoint now, std::size_t bytes) {
     on_work(now);
     free_at_ = bytes_per_second_ == 0 ? now : std::max(free_at_, now - kCatchUp) + time_of(bytes);
-    not_before_ = longest_train_ == Duration::max() || bytes_per_second_ == 0 ? now : now + time_of(bytes) / 2;
+    if (longest_train_ == Duration::max() || bytes_per_second_ == 0) return;
+    burst_free_at_ =
+        std::max(burst_free_at_, now - longest_train_) + time_of(bytes) * kCatchUpPart / (kCatchUpPart + 1);
   }
   /// There is nothing to send, or no window for it.
   void on_idle(TimePoint now) {
@@ -60,7 +67,7 @@ class Pacer {
     idle_since_.reset();
   }
   /// The path has gone silent: the time that earlier trains cost is not waited for.
-  void forget_debt(TimePoint now) { free_at_ = not_before_ = std::min(free_at_, now); }
+  void forget_debt(TimePoint now) { free_at_ = burst_free_at_ = std::min(free_at_, now); }
   /// The longest train that is still a trickle and not a burst.
   [[nodiscard]] std::size_t train_bytes(std::size_t packet_bytes) const {
     if (bytes_per_second_ == 0) return SIZE_MAX;
@@ -89,11 +96,11 @@ class Pacer {
         static_cast<std::int64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(bytes_per_second_)));
   }
 
-  [[nodiscard]] TimePoint free_at() const { return std::max(free_at_, not_before_); }
+  [[nodiscard]] TimePoint free_at() const { return std::max(free_at_, burst_free_at_); }
 
   std::uint64_t bytes_per_second_ = 0;
   TimePoint free_at_{};
-  TimePoint not_before_{};
+  TimePoint burst_free_at_{};  // of a second bucket, as small as a train and a little faster
   Duration longest_train_ = Duration::max();
   std::optional<TimePoint> idle_since_ = TimePoint{};  // none: there is something to send
 };

@@ -189,9 +189,11 @@ void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   plateau_.on_sample(*ack.rate, round_start);
   if (state_ != State::startup) return;
   // Of a path that loses less at random more arrives all the same.
-  const bool overflowed = round_start && model_.loses_hopelessly();
-  if (overflowed) model_.take_delivery_for_bandwidth();
-  if (overflowed) ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
+  const RoundTrip& round = round_start ? model_.last_round() : model_.present_round();
+  const bool overflowed = model_.loses_hopelessly(round);
+  if (overflowed) model_.take_delivery_for_bandwidth(round);
+  if (overflowed && model_.queue_stands())
+    ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
   // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired
   // for several more.
   const bool queued = (plateau_.rounds() > 0 || model_.startup_stalls()) && model_.queue_builds();
@@ -261,6 +263,7 @@ void Bbr::start_up(TimePoint now) {
   ceiling_may_fall_ = true;
   plateau_.restart(model_.max_bandwidth());
   competing_.on_probe_start(model_.max_bandwidth());
+  model_.on_probe();
   ceiling_.steepen(window_bytes_, payload_bytes_);
   model_.restart_round();
 }

@@ -136,7 +136,7 @@ void BbrModel::on_round_trip(std::uint64_t window_bytes, bool app_limited) {
 
 void BbrModel::tell_loss_apart(bool app_limited) {
   const auto& round = rounds_.last();
-  if (loses_hopelessly() && !phase_.starting) return take_delivery_for_bandwidth();
+  if (loses_hopelessly(round) && !phase_.starting) return take_delivery_for_bandwidth(round);
   if (!phase_.steady || app_limited || round.host_overloaded || round.long_trains || queue_stands())
     return path_loss_.cancel();
   if (path_loss_.on_round_trip(round, payload_bytes_) == PathLoss::Verdict::excess) {
@@ -240,16 +240,16 @@ bool BbrModel::in_flight_too_high(const RateSample& sample) const {
   return congestion(sample.lost_bytes, sample.in_flight_at_send_bytes);
 }
 
-void BbrModel::take_delivery_for_bandwidth() {
-  max_bandwidth_.lower(rounds_.last().delivered_rate());
+void BbrModel::take_delivery_for_bandwidth(const RoundTrip& round) {
+  max_bandwidth_.lower(round.delivered_rate());
   forget_short_term();
 }
 
 bool BbrModel::overwhelmed() const { return !rounds_.last().long_trains && rounds_.last().loss_rate() > kStartupLoss; }
 
-bool BbrModel::loses_hopelessly() const {
-  return !rounds_.last().long_trains && rounds_.last().loss_rate() > PathLoss::kHopeless &&
-         rounds_.last().lost_bytes > kHopelessPackets * payload_bytes_;
+bool BbrModel::loses_hopelessly(const RoundTrip& round) const {
+  return !round.long_trains && round.loss_rate() > PathLoss::kHopeless &&
+         round.lost_bytes > kHopelessPackets * payload_bytes_;
 }
 
 }  // namespace udtcat::transport::native

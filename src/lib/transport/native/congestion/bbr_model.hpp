@@ -127,6 +127,7 @@ class BbrModel {
 
   void restart_round() { rounds_.restart(); }
   void end_bandwidth_cycle() { max_bandwidth_.advance(); }
+  void on_probe() { path_loss_.on_probe(max_bandwidth()); }
   void forget_short_term();
   /// What the last round trips took is what the path takes, without a queue.
   void accept_rtt(TimePoint now);
@@ -143,6 +144,8 @@ class BbrModel {
   [[nodiscard]] std::uint64_t extra_acked_bytes() const;
   [[nodiscard]] const MinRtt& min_rtt() const { return min_rtt_; }
   [[nodiscard]] const RoundTrip& last_round() const { return rounds_.last(); }
+  /// So far, at the last ACK.
+  [[nodiscard]] const RoundTrip& present_round() const { return rounds_.present(); }
   /// The hosts take longer than the way between them: see bdp_bytes().
   [[nodiscard]] bool host_bound() const;
 
@@ -153,9 +156,9 @@ class BbrModel {
   /// So much of the last round trip was lost that it takes no queue to see why.
   [[nodiscard]] bool overwhelmed() const;
   /// So much that no chance is to blame.
-  [[nodiscard]] bool loses_hopelessly() const;
-  /// The path takes no more than came through in the last round trip.
-  void take_delivery_for_bandwidth();
+  [[nodiscard]] bool loses_hopelessly(const RoundTrip& round) const;
+  /// The path takes no more than came through in `round`.
+  void take_delivery_for_bandwidth(const RoundTrip& round);
   /// A trial is on: the pace is to be PathLoss::kTrialGain of what it was.
   [[nodiscard]] bool tries_slower() const { return path_loss_.trying(); }
   /// A queue of ours would be gone by now.

@@ -33,12 +33,12 @@ bool RoundTrips::on_ack(const AckEvent& ack) {
   present_.delivered_bytes += ack.newly_delivered_bytes;
   present_.host_overloaded |= ack.host_overloaded;
   if (ack.rtt) note_rtt(present_, *ack.rtt);
+  present_.time = began_ == TimePoint{} ? Duration::zero() : ack.now - began_;
   if (!ack.rate) return false;
   note_rate(present_, *ack.rate);
   if (ack.rate->prior_delivered_bytes < end_delivered_bytes_) return false;
   restart();
   ++count_;
-  present_.time = began_ == TimePoint{} ? Duration::zero() : ack.now - began_;
   began_ = ack.now;
   last_ = present_;
   present_ = RoundTrip{};

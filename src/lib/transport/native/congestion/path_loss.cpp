@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace udtcat::transport::native {
 
@@ -48,6 +49,12 @@ PathLoss::Verdict PathLoss::on_round_trip(const RoundTrip& round, std::size_t pa
   if (++summed_rounds_ < kMostTrialRounds && sent_bytes < kEnoughPackets * payload_bytes) return Verdict::none;
   if (state_ == State::comparing) return judge(payload_bytes);
   const bool exceeded = sums_.lost_bytes > tolerated_bytes(sent_bytes, payload_bytes);
+  const auto before_probe = std::exchange(unproven_from_, std::nullopt);
+  if (exceeded && before_probe) {
+    carried_ = std::max(*before_probe, sums_.delivered_rate());
+    cancel();
+    return Verdict::excess;
+  }
   if (!exceeded || rest_rounds_ > 0) {
     state_ = State::known;
     learn(sums_.loss_rate());

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <udtcat/units.hpp>
 
@@ -36,6 +37,9 @@ class PathLoss {
   /// kTrialGain while trying().
   Verdict on_round_trip(const RoundTrip& round, std::size_t payload_bytes);
   void cancel();
+  /// What is sent from now on may be more than before, when the path carried `before`: if more is lost then, a trial is
+  /// not needed to see why.
+  void on_probe(BitRate before) { unproven_from_ = before; }
 
   /// The pace, and what is in flight, are to be kTrialGain of what they were.
   [[nodiscard]] bool trying() const { return state_ == State::settling || state_ == State::comparing; }
@@ -62,6 +66,7 @@ class PathLoss {
   unsigned rest_rounds_ = 0;  // until another trial may begin
   unsigned next_rest_;
   BitRate carried_;
+  std::optional<BitRate> unproven_from_;
 };
 
 }  // namespace udtcat::transport::native
