@@ -189,9 +189,7 @@ void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   plateau_.on_sample(*ack.rate, round_start);
   if (state_ != State::startup) return;
   // Of a path that loses less at random more arrives all the same.
-  const RoundTrip& round = round_start ? model_.last_round() : model_.present_round();
-  const bool overflowed = model_.loses_hopelessly(round);
-  if (overflowed) model_.take_delivery_for_bandwidth(round);
+  const bool overflowed = model_.loses_hopelessly(round_start ? model_.last_round() : model_.present_round());
   if (overflowed && model_.queue_stands())
     ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
   // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired
@@ -316,6 +314,7 @@ void Bbr::lower_ceiling(const AckEvent& ack) {
 bool Bbr::time_to_probe(TimePoint now) const {
   if (model_.tries_slower()) return false;
   const auto waited = now - cycle_start_;
+  if (model_.has_fallen() && waited >= kLeastCycle && rounds_since_probe_ >= kUnresponsiveCycleRounds) return true;
   if (waited >= probe_wait_ || (competing_.unresponsive() && rounds_since_probe_ >= kUnresponsiveCycleRounds))
     return true;
   // Reno needs as many round trips as it has packets in flight to grow by half; a flow beside it probes as often.

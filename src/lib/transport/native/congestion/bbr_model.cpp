@@ -34,6 +34,8 @@ constexpr double kLossBesideOthers = 0.15;
 constexpr double kStartupLoss = 0.1;  // guess: ADR-0048: a beginning doubles what it sends: the loss is its own
 constexpr std::uint64_t kHopelessPackets = 64;  // guess: half of fewer may be chance's, in bursts
 constexpr std::uint64_t kFewPackets = 4;        // guess: of a small flight, single losses are a large share
+constexpr Duration kFallMemory = 10s;           // guess: a radio's dip
+constexpr double kRegained = 0.9;               // guess
 constexpr double kMoved = 0.97;                 // guess: of a queue that is drained at 0.75 or 0.9 of the pace
 // A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
 constexpr double kYield = 0.85;      // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
@@ -121,6 +123,7 @@ bool BbrModel::on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_byt
   if (phase.starting && min_rtt_.value()) startup_rate_.on_ack(ack, *min_rtt_.value());
   const bool round_start = rounds_.on_ack(ack);
   if (round_start) on_round_trip(window_bytes, ack.app_limited);
+  watch_rate(ack);
   aggregation_.on_ack(ack.now, ack.newly_delivered_bytes, bandwidth(), window_bytes);
   return round_start;
 }
@@ -154,6 +157,20 @@ void BbrModel::watch_length() {
   drained_rtt_ = phase_.draining ? rtt : std::nullopt;
 }
 
+void BbrModel::watch_rate(const AckEvent& ack) {
+  const auto least = min_rtt_.value();
+  if (!least || !ack.rtt || phase_.starting || phase_.unresponsive_flows) return rate_fall_.restart();
+  const bool queued = *ack.rtt > 2 * *least + kLeastModelRtt;
+  if (const auto rate = rate_fall_.on_ack(ack, bandwidth(), *least, queued)) {
+    fallen_from_ = std::max(fallen_from_.value_or(BitRate()), bandwidth());
+    fallen_at_ = ack.now;
+    max_bandwidth_.lower(*rate);
+    forget_short_term();
+  } else if (fallen_from_ && (ack.now > fallen_at_ + kFallMemory || bandwidth() >= scaled(*fallen_from_, kRegained))) {
+    fallen_from_.reset();
+  }
+}
+
 void BbrModel::accept_rtt(TimePoint now) {
   unmoved_rounds_ = 0;
   const auto rtt = rounds_.recent_min_rtt();
@@ -172,6 +189,7 @@ void BbrModel::update_bandwidth(const RateSample& sample) {
 
 void BbrModel::on_silence(TimePoint now) {
   min_rtt_.confirm(now);
+  rate_fall_.restart();
   aggregation_.restart(now);
   rounds_.restart();
   forget_short_term();

@@ -11,6 +11,7 @@
 #include "lib/transport/native/congestion/congestion_control.hpp"
 #include "lib/transport/native/congestion/measures.hpp"
 #include "lib/transport/native/congestion/path_loss.hpp"
+#include "lib/transport/native/congestion/rate_fall.hpp"
 #include "lib/transport/native/time.hpp"
 
 namespace udtcat::transport::native {
@@ -161,6 +162,8 @@ class BbrModel {
   void take_delivery_for_bandwidth(const RoundTrip& round);
   /// A trial is on: the pace is to be PathLoss::kTrialGain of what it was.
   [[nodiscard]] bool tries_slower() const { return path_loss_.trying(); }
+  /// The path carried more a while ago.
+  [[nodiscard]] bool has_fallen() const { return fallen_from_.has_value(); }
   /// A queue of ours would be gone by now.
   [[nodiscard]] bool path_seems_longer() const { return unmoved_rounds_ >= kUnmovedRounds; }
   /// The rate of a beginning grows no more.
@@ -186,6 +189,7 @@ class BbrModel {
   void lower_short_term(std::uint64_t window_bytes);
   void tell_loss_apart(bool app_limited);
   void watch_length();
+  void watch_rate(const AckEvent& ack);
 
   std::size_t payload_bytes_;
   RoundTrips rounds_;
@@ -195,6 +199,9 @@ class BbrModel {
   StartupRate startup_rate_;
   Phase phase_;  // at the last ACK
   PathLoss path_loss_;
+  RateFall rate_fall_;
+  std::optional<BitRate> fallen_from_;
+  TimePoint fallen_at_{};
   unsigned unmoved_rounds_ = 0;          // in a row: the queue should have become shorter, and did not
   std::optional<Duration> drained_rtt_;  // the least of the last of those
   BitRate short_term_bandwidth_ = BitRate::from_bits_per_second(kUnbounded);
