@@ -228,7 +228,7 @@ TEST_F(BbrModelTest, SendsWhatIsLostOnTopOfWhatIsDelivered) {
 
 TEST_F(BbrModelTest, TakesTheDeliveryForTheBandwidthWhereASlowerPaceLosesNothing) {
   round(mbit(100), 50ms);
-  round(mbit(60), 50ms, 0.2);
+  for (int i = 0; i < 2; ++i) round(mbit(60), 50ms, 0.2);
   EXPECT_TRUE(model_.tries_slower());
   EXPECT_EQ(model_.bandwidth(), mbit(100)) << "it may be chance";
   round(mbit(60), 50ms, 0.2);

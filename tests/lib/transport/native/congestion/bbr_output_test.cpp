@@ -40,7 +40,7 @@ TEST(BbrOutput, LeavesAWindowForABatchOfAcksHoweverMuchIsLost) {
   const auto window = control.window_bytes();
   for (int round = 0; round < 1'000; ++round) rounds.deliver(mbit(80), 20'000);
   EXPECT_LT(window, 100'000U) << "what may arrive in ten milliseconds, the time from ACK to ACK";
-  EXPECT_EQ(control.window_bytes(), window);
+  EXPECT_GE(control.window_bytes(), scaled(window, 0.75)) << "three quarters of it, for a trial";
 }
 
 TEST(BbrOutput, FillsTheBatchThatItsReceiverWaitsForHoweverLittleThePathSeemsToCarry) {

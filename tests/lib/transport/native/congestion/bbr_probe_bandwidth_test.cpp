@@ -76,18 +76,19 @@ TEST_F(BbrProbeBandwidth, ForgetsABandwidthAfterTwoCycles) {
 TEST_F(BbrProbeBandwidth, EndsAtTheFlightThatOverflowedThePathAndLeavesRoomBelowIt) {
   deliver_until(State::probe_up);
   rounds_.set_in_flight(2'000'000);
-  rounds_.deliver(mbit(80));
+  rounds_.set_rtt(140ms);
+  for (int round = 0; round < 2; ++round) rounds_.deliver(mbit(80));
   rounds_.deliver(mbit(80), 200'000);
   EXPECT_EQ(control_.state(), State::probe_down);
-  EXPECT_EQ(control_.window_bytes(), 1'200'000U);
+  EXPECT_EQ(control_.window_bytes(), 1'600'000U);
   rounds_.set_in_flight(900'000);
   deliver_until(State::probe_cruise);
-  EXPECT_EQ(control_.window_bytes(), 1'020'000U) << "0.85 of it";
+  EXPECT_EQ(control_.window_bytes(), 1'360'000U) << "0.85 of it";
 }
 
 TEST_F(BbrProbeBandwidth, GoesOnWhenPacketsAreLostAtRandom) {
   deliver_until(State::probe_up);
-  rounds_.deliver(mbit(80), 30'000);
+  rounds_.deliver(mbit(80), 20'000);
   EXPECT_EQ(control_.state(), State::probe_up);
 }
 

@@ -142,13 +142,14 @@ TEST(Bbr, LeavesStartupAfterThreeRoundTripsWithoutAQuarterMore) {
   EXPECT_EQ(control.state(), Bbr::State::probe_cruise);
 }
 
-TEST(Bbr, LeavesStartupAfterTwoRoundTripsOfHeavyLoss) {
+TEST(Bbr, LeavesStartupWhenMostOfARoundTripIsLost) {
   Bbr control(kPayload, at(0s), 1);
   Rounds rounds(control);
   rounds.set_in_flight(100'000'000);
   rounds.deliver(mbit(40), 200'000);
-  EXPECT_EQ(control.state(), Bbr::State::startup);
   rounds.deliver(mbit(80), 400'000);
+  EXPECT_EQ(control.state(), Bbr::State::startup) << "it may be chance, and twice as much arrived";
+  rounds.deliver(mbit(90), 1'500'000);
   EXPECT_EQ(control.state(), Bbr::State::drain);
 }
 
@@ -201,7 +202,7 @@ TEST(Bbr, NeverLooksForAShorterRoundTripIfItsQueueEmptiesByItself) {
   Bbr control(kPayload, at(0s), 1);
   Rounds rounds(control);
   for (int round = 0; round < 600; ++round) {
-    rounds.set_rtt(round % 20 == 0 ? 100ms : 120ms);
+    rounds.set_rtt(120ms - round % 5 * 5ms);
     rounds.deliver(mbit(80));
     ASSERT_NE(control.state(), Bbr::State::probe_rtt);
   }
