@@ -9,10 +9,18 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::size_t kIpAndUdpBytes = 28;
 constexpr std::size_t kWriteBytes = 256 * 1024;
+constexpr std::size_t kPatternBytes = 1 << 21;  // after so many it repeats
 
-std::byte pattern_at(std::uint64_t offset) { return static_cast<std::byte>((offset * 2654435761U) >> 13); }
+/// Of a stream, from `offset` on; a stream of gigabytes is not computed, but lent.
+std::span<const std::byte> pattern_at(std::uint64_t offset, std::size_t bytes) {
+  static const std::vector<std::byte> pattern = [] {
+    std::vector<std::byte> made(kPatternBytes + kWriteBytes);
+    for (std::uint64_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::byte>((i * 2654435761U) >> 13);
+    return made;
+  }();
+  return std::span(pattern).subspan(offset % kPatternBytes, bytes);
+}
 
 ConnectionSettings settings_for(std::uint32_t id, const Endpoint& peer, PeerKind kind, const TransportOptions& options,
                                 TimePoint now) {
@@ -33,7 +41,8 @@ ConnectionSettings settings_for(std::uint32_t id, const Endpoint& peer, PeerKind
 }  // namespace
 
 SimulatedPath::SimulatedPath(const PathSettings& path, PeerKind kind, TransportOptions options,
-                             std::uint32_t initial_sequence, std::uint32_t mss) {
+                             std::uint32_t initial_sequence, std::uint32_t mss)
+    : read_memory_(kWriteBytes) {
   ends_[kNear].address = endpoint("192.0.2.1", 1001);
   ends_[kFar].address = endpoint("192.0.2.2", 1002);
   set_path(path);
@@ -45,29 +54,24 @@ SimulatedPath::SimulatedPath(const PathSettings& path, PeerKind kind, TransportO
   }
 }
 
-void SimulatedPath::set_path(const PathSettings& path) { ends_[kNear].path = ends_[kFar].path = path; }
-
-bool SimulatedPath::chance(double probability) {
-  return probability > 0 && std::uniform_real_distribution<>(0, 1)(random_) < probability;
-}
+void SimulatedPath::set_path(const PathSettings& settings) { path(kNear) = path(kFar) = settings; }
 
 void SimulatedPath::write(End end, std::uint64_t bytes) {
   Side& side = ends_[end];
   while (bytes > 0) {
-    std::vector<std::byte> piece(std::min<std::uint64_t>(bytes, kWriteBytes));
-    for (std::byte& each : piece) each = pattern_at(side.written++);
+    const auto piece = pattern_at(side.written, std::min<std::uint64_t>(bytes, kWriteBytes));
+    side.connection->write(core::SharedBytes(piece, nullptr));
+    side.written += piece.size();
     bytes -= piece.size();
-    side.connection->write(core::SharedBytes::adopt(std::move(piece)));
   }
 }
 
 void SimulatedPath::read_all(End end) {
   Side& side = ends_[end];
-  std::array<std::byte, 4096> memory{};
   while (!side.stopped) {
-    const std::size_t got = side.connection->read(now_, memory);
+    const std::size_t got = side.connection->read(now_, read_memory_);
     if (got == 0) return;
-    for (std::size_t i = 0; i < got; ++i) intact_ = intact_ && memory[i] == pattern_at(side.read + i);
+    intact_ = intact_ && std::ranges::equal(std::span(read_memory_).first(got), pattern_at(side.read, got));
     side.read += got;
   }
 }
@@ -86,6 +90,11 @@ void SimulatedPath::settle(End end) {
     std::size_t left = lost ? survivors_ : train.datagrams();
     for (const std::uint16_t count : train.piece_counts) {
       std::vector<std::byte> datagram;
+      if (!spare_.empty()) {
+        datagram = std::move(spare_.back());
+        spare_.pop_back();
+        datagram.clear();
+      }
       for (int i = 0; i < count; ++i, ++piece) datagram.insert(datagram.end(), piece->begin(), piece->end());
       if (left > 0) carry(end, train.to, std::move(datagram));
       left -= std::min<std::size_t>(left, 1);
@@ -100,25 +109,29 @@ void SimulatedPath::carry(End sender, const Endpoint& to, std::vector<std::byte>
   const End receiver = sender == kNear ? kFar : kNear;
   ++side.datagrams;
   if (filter_ && !filter_(sender, datagram)) return;
-  const std::size_t bytes = datagram.size() + kIpAndUdpBytes;
   const bool relayed = relay_ && to == (*relay_)[sender];
-  if (outage_ || bytes > side.path.mtu || (!relayed && (direct_cut_ || !(to == ends_[receiver].address)))) return;
-  const Endpoint from = relayed ? (*relay_)[receiver] : side.address;
-  if (side.losing > 0 || chance(side.path.loss)) {
-    side.losing = side.losing > 0 ? side.losing - 1 : side.path.loss_burst - 1;
-    return;
+  if (outage_ || (!relayed && (direct_cut_ || !(to == ends_[receiver].address)))) return;
+  SimulatedLink::Packet packet{relayed ? (*relay_)[receiver] : side.address, std::move(datagram)};
+  if (!side.link.take(now_, std::move(packet), random_)) spare_.push_back(std::move(packet.bytes));
+}
+
+std::optional<TimePoint> SimulatedPath::alarm(End end) const {
+  auto due = ends_[end].connection->deadline(now_);
+  const bool exact = !due || tick_ == Duration::zero() || *due == TimePoint::max();
+  if (!exact) *due += (tick_ - due->time_since_epoch() % tick_) % tick_;
+  return due;
+}
+
+void SimulatedPath::deliver() {
+  SimulatedLink::Packet packet;
+  for (;;) {
+    const End sender = ends_[kFar].link.next_at() < ends_[kNear].link.next_at() ? kFar : kNear;
+    if (!ends_[sender].link.next(now_, packet)) return;
+    const End receiver = sender == kNear ? kFar : kNear;
+    ends_[receiver].connection->handle_packet(now_, packet.bytes, packet.from, std::nullopt, {});
+    spare_.push_back(std::move(packet.bytes));
+    settle(receiver);
   }
-  const auto time_of = [&](std::size_t count) {
-    return Duration(static_cast<std::int64_t>(static_cast<double>(count) * 8e9 /
-                                              static_cast<double>(side.path.rate.bits_per_second())));
-  };
-  side.link_free = std::max(side.link_free, now_);
-  if (side.link_free - now_ > time_of(side.path.queue_bytes)) return;
-  side.link_free += time_of(bytes);
-  TimePoint at = side.link_free + side.path.delay;
-  if (chance(side.path.reorder)) at += side.path.reorder_delay;
-  if (chance(side.path.duplicate)) flights_.push({at, next_number_++, receiver, from, datagram});
-  flights_.push({at, next_number_++, receiver, from, std::move(datagram)});
 }
 
 bool SimulatedPath::run_until(const std::function<bool()>& done, Duration limit) {
@@ -126,23 +139,19 @@ bool SimulatedPath::run_until(const std::function<bool()>& done, Duration limit)
   settle(kNear);
   settle(kFar);
   while (!done()) {
-    TimePoint next = flights_.empty() ? TimePoint::max() : flights_.top().at;
+    TimePoint next = std::min(ends_[kNear].link.due(), ends_[kFar].link.due());
     for (const End each : {kNear, kFar})
-      if (const auto due = ends_[each].connection->deadline(now_)) next = std::min(next, std::max(*due, now_));
+      if (const auto due = alarm(each)) next = std::min(next, std::max(*due, now_));
     if (next > end) {
       now_ = end;
       return done();
     }
     // A timer that is due now and did nothing is due a moment later, as with a real timer.
     now_ = std::max(next, now_ + std::chrono::microseconds(1));
-    while (!flights_.empty() && flights_.top().at <= now_) {
-      const Flight flight = flights_.top();
-      flights_.pop();
-      ends_[flight.to].connection->handle_packet(now_, flight.datagram, flight.from, std::nullopt, {});
-      settle(flight.to);
-    }
+    for (Side& each : ends_) each.link.advance(now_);
+    deliver();
     for (const End each : {kNear, kFar}) {
-      const auto due = ends_[each].connection->deadline(now_);
+      const auto due = alarm(each);
       if (!due || *due > now_) continue;
       ends_[each].connection->handle_timeout(now_);
       settle(each);

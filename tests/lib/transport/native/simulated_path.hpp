@@ -7,27 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <queue>
 #include <random>
 #include <span>
 #include <vector>
 
+#include "lib/transport/native/simulated_link.hpp"
 #include "lib/transport/native/udt_connection.hpp"
 
 namespace udtcat::transport::native {
-
-/// The treatment of datagrams in one direction. Sizes count IPv4's and UDP's 28 bytes.
-struct PathSettings {
-  BitRate rate = BitRate::from_bits_per_second(1'000'000'000);
-  Duration delay = std::chrono::milliseconds(10);  ///< one way
-  double loss = 0;                                 ///< probability
-  std::size_t loss_burst = 1;                      ///< that many in a row
-  double reorder = 0;                              ///< probability of being late
-  Duration reorder_delay{0};
-  double duplicate = 0;
-  std::size_t queue_bytes = 4 << 20;  ///< what waits for the link; then drop-tail
-  std::size_t mtu = 1500;             ///< larger ones vanish
-};
 
 class SimulatedPath {
  public:
@@ -41,13 +28,21 @@ class SimulatedPath {
 
   [[nodiscard]] UdtConnection& at(End end) { return *ends_[end].connection; }
   [[nodiscard]] TimePoint now() const { return now_; }
-  [[nodiscard]] PathSettings& path(End sender) { return ends_[sender].path; }
+  /// To be changed at will, as by set_path().
+  [[nodiscard]] PathSettings& path(End sender) {
+    ends_[sender].link.advance(now_);
+    return ends_[sender].link.settings;
+  }
+  /// For what is still to leave, too: see SimulatedLink.
   void set_path(const PathSettings& path);
+  [[nodiscard]] const SimulatedLink& link(End sender) const { return ends_[sender].link; }
   /// Of trains of at least so many datagrams that leave as one only the first `survivors` datagrams get through.
   void lose_trains(std::size_t least_datagrams, std::size_t survivors = 0) {
     lost_trains_from_ = least_datagrams;
     survivors_ = survivors;
   }
+  /// The ends' timers go off at multiples of it, as those of a host that has other things to do; zero: in time.
+  void set_tick(Duration tick) { tick_ = tick; }
   void set_outage(bool on) { outage_ = on; }
   void set_filter(Filter filter) { filter_ = std::move(filter); }
   /// From now on the near end's datagrams come from another port, or another host.
@@ -78,20 +73,10 @@ class SimulatedPath {
   [[nodiscard]] double rate_over(End reader, Duration time);
 
  private:
-  struct Flight {
-    TimePoint at;
-    std::uint64_t number;
-    End to;
-    Endpoint from;
-    std::vector<std::byte> datagram;
-    bool operator>(const Flight& other) const { return at != other.at ? at > other.at : number > other.number; }
-  };
   struct Side {
     std::optional<UdtConnection> connection;
-    PathSettings path;  // of what it sends
+    SimulatedLink link;  // of what it sends
     Endpoint address;
-    TimePoint link_free{};
-    std::size_t losing = 0;
     std::uint64_t written = 0;
     std::uint64_t read = 0;
     std::uint64_t datagrams = 0;
@@ -102,19 +87,22 @@ class SimulatedPath {
   void settle(End end);
   void carry(End sender, const Endpoint& to, std::vector<std::byte> datagram);
   void read_all(End end);
-  [[nodiscard]] bool chance(double probability);
+  void deliver();
+  /// When its timer goes off.
+  [[nodiscard]] std::optional<TimePoint> alarm(End end) const;
 
   core::ChunkPool chunks_{65'536};
   TimePoint now_{std::chrono::hours(1)};
   std::array<Side, 2> ends_;
-  std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
-  std::uint64_t next_number_ = 0;
+  Duration tick_{0};
   bool outage_ = false;
   std::optional<std::array<Endpoint, 2>> relay_;  // its address at each end
   bool direct_cut_ = false;
   std::size_t lost_trains_from_ = SIZE_MAX;
   std::size_t survivors_ = 0;
   bool intact_ = true;
+  std::vector<std::byte> read_memory_;
+  std::vector<std::vector<std::byte>> spare_;  // memory of datagrams
   Filter filter_;
   std::mt19937 random_{42};
   TrainBuilder builder_{64, 65'000};
