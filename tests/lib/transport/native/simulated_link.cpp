@@ -93,7 +93,8 @@ bool SimulatedLink::conforms(TimePoint now, std::size_t bytes) {
 
 TimePoint SimulatedLink::released(TimePoint at) {
   if (settings.release_most == Duration::zero()) return at;
-  if (at - gate_ > settings.release_most) gate_ = at - settings.release_most;
+  // After a long rest whole intervals are skipped, so that the loop is short.
+  if (at > gate_) gate_ += (at - gate_) / settings.release_most * settings.release_most;
   std::uniform_int_distribution<std::int64_t> until_next(settings.release_least.count(), settings.release_most.count());
   while (gate_ < at) gate_ += Duration(until_next(gate_random_));
   return gate_;

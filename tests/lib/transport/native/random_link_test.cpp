@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// src/lib/transport/native: links as chance makes them.
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/random_link.hpp"
+
+namespace udtcat::transport::native {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kLinks = 1000;
+constexpr std::size_t kWorstShown = 10;
+
+/// Those of the thousand that were worst once, and cost little.
+constexpr std::array<std::uint64_t, 0> kKept{};
+
+const LinkResult& result_of(std::uint64_t seed) {
+  static std::map<std::uint64_t, LinkResult> results;
+  const auto [at, is_new] = results.try_emplace(seed);
+  if (is_new) at->second = run_over(link_of(seed));
+  return at->second;
+}
+
+TEST(RandomLink, GoodputIsNeverUnderHalfOfASimpleBound) {
+  for (const std::uint64_t seed : kKept) EXPECT_TRUE(result_of(seed).is_fast()) << result_of(seed).line();
+}
+
+TEST(RandomLink, NothingStallsForMoreThanFiveRoundTripsAndASecond) {
+  for (const std::uint64_t seed : kKept) EXPECT_TRUE(result_of(seed).goes_on()) << result_of(seed).line();
+}
+
+TEST(RandomLink, SoakKeepsHalfOfTheBoundOnAThousandLinks) {
+  std::vector<LinkResult> results;
+  for (std::uint64_t seed = 1; seed <= kLinks; ++seed) {
+    results.push_back(run_over(link_of(seed)));
+    EXPECT_TRUE(results.back().is_fast() && results.back().goes_on()) << results.back().line();
+  }
+  std::ranges::sort(results, {}, &LinkResult::share);
+  std::cout << "The worst:\n";
+  for (std::size_t i = 0; i < kWorstShown; ++i) std::cout << results[i].line() << "\n";
+}
+
+TEST(RandomLink, IsTheSameForTheSameSeedAndWithinTheRangesForAll) {
+  EXPECT_EQ(link_of(17).description(), link_of(17).description());
+  for (std::uint64_t seed = 1; seed <= kLinks; ++seed) {
+    const RandomLink link = link_of(seed);
+    for (const PathSettings& path : {link.first, link.later.value_or(link.first)}) {
+      EXPECT_GE(path.rate.bits_per_second(), 63'999U) << link.description();
+      EXPECT_LE(path.rate.bits_per_second(), 10'000'000'000U) << link.description();
+      EXPECT_GE(path.delay, 499us) << link.description();
+      EXPECT_LE(path.delay, 350ms) << link.description();
+      EXPECT_GE(path.queue_bytes, 4 * path.mtu) << link.description();
+      EXPECT_LE(path.lost_share(), 0.3001) << link.description();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace udtcat::transport::native
