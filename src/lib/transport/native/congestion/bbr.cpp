@@ -15,7 +15,9 @@ constexpr unsigned kEchoRounds = 3;            // guess: two until a probe is no
 constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves is gone after so many at a gain of 0.9
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
 constexpr Duration kLeastProbeRttGap = 3s;     // guess: a queue of others is not looked through more often
-constexpr Duration kUnknownRtt = 1ms;          // spec: draft-ietf-ccwg-bbr, "BBRInitPacingRate"
+// A round trip is enough where all stop at once, and costs less. guess: two of a receiver's ACKs
+constexpr Duration kLeastProbeRttDuration = 20ms;
+constexpr Duration kUnknownRtt = 1ms;  // spec: draft-ietf-ccwg-bbr, "BBRInitPacingRate"
 
 constexpr double kJumpShare = 0.5;      // spec: RFC 9959: at most half of what was saved
 constexpr int kRttTolerance = 2;        // guess: RFC 9959 takes a tenfold round trip for the same path, too
@@ -203,17 +205,23 @@ void Bbr::check_drained(const AckEvent& ack) {
   if (state_ == State::drain && ack.in_flight_bytes <= in_flight_for(1.0)) start_down(ack.now);
 }
 
+bool Bbr::time_to_probe_rtt(TimePoint now) {
+  const bool common = probe_rtt_moments_.due(now, model_.min_rtt().unconfirmed(now));
+  return full_pipe_ ? common : model_.min_rtt().probe_due();
+}
+
 void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
   if (state_ != State::probe_rtt) {
     const bool longer = model_.path_seems_longer() && ack.now >= probe_rtt_end_ + kLeastProbeRttGap;
-    if ((!model_.min_rtt().probe_due() && !longer) || idle_restart_) return;
+    if ((!time_to_probe_rtt(ack.now) && !longer) || idle_restart_) return;
     state_ = State::probe_rtt;
     saved_window_bytes_ = window_bytes_;
     probe_rtt_hold_.reset();
   }
   if (!probe_rtt_hold_) {
     if (ack.in_flight_bytes > probe_rtt_window()) return;
-    probe_rtt_hold_ = ProbeRttHold{.until = ack.now + kProbeRttDuration};
+    const auto hold = std::clamp<Duration>(*model_.min_rtt().value(), kLeastProbeRttDuration, kProbeRttDuration);
+    probe_rtt_hold_ = ProbeRttHold{.until = ack.now + hold};
     return model_.restart_round();
   }
   probe_rtt_hold_->round_trip_passed |= round_start;
@@ -221,6 +229,7 @@ void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
 }
 
 void Bbr::leave_probe_rtt(TimePoint now) {
+  probe_rtt_moments_.on_end(model_.queue_stands());
   if (!model_.queue_stands()) competing_.on_empty_queue();
   if (probe_rtt_hold_ && !competing_.anybody()) model_.accept_rtt(now);
   probe_rtt_end_ = now;

@@ -9,6 +9,7 @@
 
 #include "lib/transport/native/congestion/bbr_model.hpp"
 #include "lib/transport/native/congestion/bbr_probe.hpp"
+#include "lib/transport/native/congestion/bbr_probe_rtt.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
 
 namespace udtcat::transport::native {
@@ -18,7 +19,8 @@ namespace udtcat::transport::native {
 ///   startup ──full pipe──► drain ──queue gone──► probe_down ──► probe_cruise ──2 to 3 s──► probe_refill ──► probe_up
 ///                                                    ▲                                                          │
 ///                                                    └───────────────────────path full──────────────────────────┘
-///   any ──no round trip near the minimum for 5 s──► probe_rtt ──► probe_cruise (startup, if the pipe never was full)
+///   any ──a common moment, no round trip near the minimum lately──► probe_rtt ──► probe_cruise (startup, if the pipe
+///   never was full: after 5 s without such a round trip)
 ///   any ──timeout──► itself, with the least window ──first ACK──► itself, with the window from before (a probe ends)
 ///
 /// source: draft-ietf-ccwg-bbr. Deviations are told where they are made.
@@ -65,6 +67,7 @@ class Bbr final : public CongestionControl {
   [[nodiscard]] bool time_to_cruise(std::uint64_t in_flight_bytes) const;
   [[nodiscard]] bool time_to_go_down(TimePoint now);
 
+  [[nodiscard]] bool time_to_probe_rtt(TimePoint now);
   void check_probe_rtt(const AckEvent& ack, bool round_start);
   void leave_probe_rtt(TimePoint now);
 
@@ -99,6 +102,7 @@ class Bbr final : public CongestionControl {
   BandwidthPlateau plateau_;
   InFlightCeiling ceiling_;
   CompetingFlows competing_;
+  ProbeRttMoments probe_rtt_moments_;
 
   std::optional<KnownPath> known_;  // to an earlier connection
   BitRate jump_rate_;               // 0: not in a jump

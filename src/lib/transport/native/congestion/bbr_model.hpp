@@ -34,6 +34,8 @@ class MinRtt {
   [[nodiscard]] std::optional<Duration> value() const { return least_.value; }
   /// None of the samples of the last five seconds came near the minimum, at the last update.
   [[nodiscard]] bool probe_due() const { return probe_due_; }
+  /// So long no sample came near the minimum.
+  [[nodiscard]] Duration unconfirmed(TimePoint now) const { return least_.value ? now - least_.stamp : Duration{0}; }
 
  private:
   struct Least {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/transport/native/congestion/bbr_probe_rtt.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace udtcat::transport::native {
+
+namespace {
+
+using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
+
+constexpr Duration kMomentPeriod = 3s;         // measured: ADR-0059: with two, CUBIC takes nine tenths of a deep queue
+constexpr Duration kUnconfirmedFor = 2'500ms;  // guess: a cycle of probes, after which our own queue is gone
+constexpr std::int64_t kSeldom = 3;  // guess: nine seconds, just within the ten that the minimum is remembered
+
+}  // namespace
+
+bool ProbeRttMoments::due(TimePoint now, Duration unconfirmed) {
+  const std::int64_t moment = now.time_since_epoch() / kMomentPeriod;
+  if (std::exchange(last_, moment) == moment) return false;
+  return unconfirmed >= kUnconfirmedFor && (!queue_left_ || moment % kSeldom == 0);
+}
+
+}  // namespace udtcat::transport::native
