@@ -13,8 +13,9 @@ constexpr unsigned kMaxDoublings = 30;  // spec: draft-ietf-ccwg-bbr, "BBRRaiseI
 
 // All measured on a simulated 1 Gbit/s, 20 ms, with a buffer of half to two bandwidth-delay products, next to CUBIC,
 // BBRv1 and another of us for a minute (tests/lib/transport/native/congestion). Others around them give much the same.
-constexpr double kUnresponsive =
-    0.07;  // measured: BBRv1 overflows the queue in every eighth round trip, CUBIC in hundreds
+// measured: BBRv1 overflows the queue in every eighth round trip, CUBIC in hundreds; ADR-0059: many of us in up to a
+// tenth
+constexpr double kUnresponsive = 0.1;
 constexpr double kOverflowSmoothing = 1.0 / 64;  // measured: eight cycles of BBRv1
 constexpr unsigned kQuietRounds = 500;           // measured: longer than CUBIC takes from one loss to the next
 constexpr double kGainFromOthers = 1.04;         // measured: 1.02 to 1.07 make no difference; alone, it is below 1.01

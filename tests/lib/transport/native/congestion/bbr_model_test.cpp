@@ -258,6 +258,14 @@ TEST_F(BbrModelTest, DoesNotGiveWayToUnresponsiveFlowsOrToItself) {
   EXPECT_EQ(model_.bandwidth(), mbit(100));
 }
 
+TEST_F(BbrModelTest, GivesWayEvenToUnresponsiveFlowsWhereOneInTwelveIsLost) {
+  round(mbit(100), 50ms);
+  for (int i = 0; i < 2; ++i) round(mbit(100), 90ms);
+  round(mbit(100), 90ms, 0.08, {.unresponsive_flows = true});
+  EXPECT_TRUE(model_.in_flight_too_high(sample_));
+  EXPECT_LT(model_.bandwidth(), mbit(100));
+}
+
 TEST_F(BbrModelTest, TakesSingleLossesOfASmallFlightForNothing) {
   round(BitRate::from_bytes_per(10 * kPayload, 50ms), 50ms, 0.28);
   EXPECT_FALSE(model_.in_flight_too_high(sample_));
