@@ -333,7 +333,7 @@ bool Bbr::time_to_probe(TimePoint now) const {
 
 bool Bbr::time_to_cruise(std::uint64_t in_flight_bytes) const {
   if (competing_.unresponsive() && rounds_since_probe_ >= kUnresponsiveDownRounds) return true;
-  return in_flight_bytes <= std::min(ceiling_.with_headroom(), in_flight_for(1.0));
+  return in_flight_bytes <= std::min(ceiling_.with_headroom(competing_.anybody()), in_flight_for(1.0));
 }
 
 bool Bbr::time_to_go_down(TimePoint now) {
@@ -436,7 +436,7 @@ std::uint64_t Bbr::window_cap() const {
   const bool headroom = (state_ == State::probe_cruise || state_ == State::probe_rtt) && !competing_.unresponsive();
   auto cap = kUnbounded;
   if (headroom)
-    cap = ceiling_.with_headroom();
+    cap = ceiling_.with_headroom(competing_.anybody());
   else if (probes())
     cap = ceiling_.bytes();
   cap = std::max(std::min(cap, model_.short_term_bytes()), least_cap());

@@ -57,11 +57,15 @@ class InFlightCeiling {
 
   [[nodiscard]] bool bounded() const { return bytes_ != kUnbounded; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  /// With room left for new flows.
-  [[nodiscard]] std::uint64_t with_headroom() const { return bounded() ? scaled(bytes_, kHeadroom) : kUnbounded; }
+  /// With room left for other flows: for new ones, and more for those that are there.
+  [[nodiscard]] std::uint64_t with_headroom(bool shared = false) const {
+    return bounded() ? scaled(bytes_, shared ? kSharedHeadroom : kHeadroom) : kUnbounded;
+  }
 
  private:
   static constexpr double kHeadroom = 0.85;  // spec: draft-ietf-ccwg-bbr, 1 - BBR.Headroom
+  // measured: ADR-0059; alone, it would cost a tenth of a path whose queue is short
+  static constexpr double kSharedHeadroom = 0.75;
 
   std::uint64_t bytes_ = kUnbounded;
   unsigned probe_rounds_ = 0;

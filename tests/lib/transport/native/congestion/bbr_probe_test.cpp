@@ -15,6 +15,7 @@ TEST(InFlightCeiling, IsUnboundedUntilItIsSet) {
   ceiling.set(100'000);
   EXPECT_EQ(ceiling.bytes(), 100'000U);
   EXPECT_EQ(ceiling.with_headroom(), 85'000U);
+  EXPECT_EQ(ceiling.with_headroom(true), 75'000U);
 }
 
 TEST(InFlightCeiling, RisesByTwiceAsManyPacketsInEachRoundTripOfAProbe) {
