@@ -127,8 +127,10 @@ void Bbr::on_round_trip() {
   ++rounds_since_probe_;
   was_window_limited_ = window_limited_;
   window_limited_ = false;
-  if (state_ == State::probe_down || state_ == State::probe_cruise)
-    competing_.on_round_trip(model_.queue_overflowed(), drained());
+  if (state_ != State::probe_down && state_ != State::probe_cruise) return;
+  competing_.on_round_trip(model_.queue_overflowed(), drained());
+  if (model_.queue_overflowed() && drained() && !competing_.unresponsive())
+    ceiling_.yield(model_.last_round().in_flight_bytes, scaled(model_.bdp_bytes(model_.bandwidth()), kBeta));
 }
 
 // Whether nothing of our last probe can be in the queue any more.

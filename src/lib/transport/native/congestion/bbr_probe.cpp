@@ -2,6 +2,7 @@
 #include "lib/transport/native/congestion/bbr_probe.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/transport/native/congestion/measures.hpp"
 
@@ -27,6 +28,13 @@ void InFlightCeiling::steepen(std::uint64_t window_bytes, std::size_t payload_by
   probe_rounds_ = std::min(probe_rounds_ + 1, kMaxDoublings);
   delivered_per_packet_ = std::max<std::uint64_t>(window_bytes / packets, payload_bytes);
   delivered_bytes_ = 0;
+}
+
+void InFlightCeiling::yield(std::uint64_t held_bytes, std::uint64_t least_bytes) {
+  if (std::exchange(yielded_, true)) return;
+  // What was held is what the headroom left of the ceiling.
+  const auto present = std::min(bytes_, scaled(held_bytes, 1 / kSharedHeadroom));
+  bytes_ = std::max(scaled(present, kYieldedCeiling), least_bytes);
 }
 
 void InFlightCeiling::raise(std::uint64_t newly_delivered_bytes, std::size_t payload_bytes) {

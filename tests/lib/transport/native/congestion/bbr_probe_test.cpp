@@ -41,6 +41,21 @@ TEST(InFlightCeiling, NeverRisesFasterThanWhatArrives) {
   EXPECT_EQ(ceiling.bytes(), 20 * kPayload);
 }
 
+TEST(InFlightCeiling, YieldsOnceUntilTheNextProbe) {
+  InFlightCeiling ceiling;
+  ceiling.yield(75'000, 0);
+  EXPECT_EQ(ceiling.bytes(), 85'000U) << "it was unbounded: what was held counts";
+  ceiling.yield(75'000, 0);
+  EXPECT_EQ(ceiling.bytes(), 85'000U);
+  ceiling.start_probe();
+  ceiling.set(50'000);
+  ceiling.yield(75'000, 0);
+  EXPECT_EQ(ceiling.bytes(), 42'500U);
+  ceiling.start_probe();
+  ceiling.yield(75'000, 40'000);
+  EXPECT_EQ(ceiling.bytes(), 40'000U) << "the least";
+}
+
 TEST(CompetingFlows, AreNobodyAtFirst) {
   const CompetingFlows flows;
   EXPECT_FALSE(flows.share_queue());
