@@ -39,12 +39,15 @@ constexpr Duration kLeastCycle = 250ms;
 
 // spec: twice the 64 after which UDT's light ACK comes, so that some are on their way.
 constexpr std::uint64_t kAckPackets = 128;
-constexpr double kStartupPacingGain = 2.77;            // spec: draft-ietf-ccwg-bbr, BBR.StartupPacingGain
-constexpr double kPacingMargin = 0.99;                 // spec: draft-ietf-ccwg-bbr, BBR.PacingMarginPercent
-constexpr double kDrainPacingGain = 0.5;               // spec: draft-ietf-ccwg-bbr, BBR.DrainPacingGain
-constexpr double kDownPacingGain = 0.9;                // spec: draft-ietf-ccwg-bbr, "ProbeBW_DOWN"
-constexpr double kClearPacingGain = 0.75;              // spec: BBRv1's: what a probe of 1.25 has put there goes as fast
-constexpr double kUpPacingGain = 1.25;                 // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
+constexpr double kStartupPacingGain = 2.77;  // spec: draft-ietf-ccwg-bbr, BBR.StartupPacingGain
+constexpr double kPacingMargin = 0.99;       // spec: draft-ietf-ccwg-bbr, BBR.PacingMarginPercent
+constexpr double kDrainPacingGain = 0.5;     // spec: draft-ietf-ccwg-bbr, BBR.DrainPacingGain
+constexpr double kDownPacingGain = 0.9;      // spec: draft-ietf-ccwg-bbr, "ProbeBW_DOWN"
+constexpr double kClearPacingGain = 0.75;    // spec: BBRv1's: what a probe of 1.25 has put there goes as fast
+constexpr double kUpPacingGain = 1.25;       // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
+// Beside others a small flow asks for as many packets more as they do. measured: ADR-0059
+constexpr double kUpPackets = 32;
+constexpr double kMaxUpPacingGain = 1.5;               // guess: a flow of 64 packets then asks for those 32
 constexpr double kWindowGain = 2;                      // spec: draft-ietf-ccwg-bbr, BBR.DefaultCwndGain
 constexpr double kUpWindowGain = 2.25;                 // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
 constexpr double kProbeRttWindowGain = 0.5;            // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTCwndGain
@@ -216,6 +219,7 @@ void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
   if (state_ != State::probe_rtt) {
     const bool longer = model_.path_seems_longer() && ack.now >= probe_rtt_end_ + kLeastProbeRttGap;
     if ((!time_to_probe_rtt(ack.now) && !longer) || idle_restart_) return;
+    probe_rtt_moments_.on_begin(model_.queue_stands());
     state_ = State::probe_rtt;
     saved_window_bytes_ = window_bytes_;
     probe_rtt_hold_.reset();
@@ -232,6 +236,8 @@ void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
 
 void Bbr::leave_probe_rtt(TimePoint now) {
   probe_rtt_moments_.on_end(model_.queue_stands());
+  // Each gives back a part of what it has, and its probes bring each the same: so shares become even.
+  if (probe_rtt_moments_.queue_was_ours()) model_.give_back();
   if (!model_.queue_stands()) competing_.on_empty_queue();
   if (probe_rtt_hold_ && !competing_.anybody()) model_.accept_rtt(now);
   probe_rtt_end_ = now;
@@ -348,6 +354,12 @@ bool Bbr::time_to_go_down(TimePoint now) {
 
 // ---- The rate and the window that follow -------------------------------------------------------------------------
 
+double Bbr::up_gain() const {
+  if (!competing_.anybody()) return kUpPacingGain;
+  const auto packets = std::max<std::uint64_t>(model_.bdp_bytes(model_.bandwidth()) / payload_bytes_, 1);
+  return std::clamp(1 + kUpPackets / static_cast<double>(packets), kUpPacingGain, kMaxUpPacingGain);
+}
+
 double Bbr::pacing_gain() const {
   switch (state_) {
     case State::startup:
@@ -358,7 +370,7 @@ double Bbr::pacing_gain() const {
       if (model_.tries_slower()) return PathLoss::kTrialGain;
       return queue_is_ours() ? kClearPacingGain : kDownPacingGain;
     case State::probe_up:
-      return kUpPacingGain;
+      return up_gain();
     case State::probe_cruise:
       if (model_.tries_slower()) return PathLoss::kTrialGain;
       return queue_is_ours() ? kDownPacingGain : 1.0;
@@ -394,7 +406,7 @@ void Bbr::update_pacing() {
 double Bbr::window_gain() const {
   switch (state_) {
     case State::probe_up:
-      return kUpWindowGain;
+      return kUpWindowGain + up_gain() - kUpPacingGain;
     case State::probe_rtt:
       return kProbeRttWindowGain;
     default:

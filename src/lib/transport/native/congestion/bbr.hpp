@@ -85,6 +85,7 @@ class Bbr final : public CongestionControl {
   [[nodiscard]] bool queue_is_ours() const;
   void update_pacing();
   void update_window(const AckEvent& ack);
+  [[nodiscard]] double up_gain() const;
   [[nodiscard]] double pacing_gain() const;
   [[nodiscard]] double window_gain() const;
   [[nodiscard]] std::uint64_t send_quantum_bytes() const;

@@ -134,6 +134,8 @@ class BbrModel {
   void forget_short_term();
   /// What the last round trips took is what the path takes, without a queue.
   void accept_rtt(TimePoint now);
+  /// Others shall find something left: what the path carried of us counts for less, until a probe shows more.
+  void give_back() { max_bandwidth_.scale(kKeptShare); }
 
   [[nodiscard]] BitRate max_bandwidth() const {
     return phase_.starting ? std::max(max_bandwidth_.value(), startup_rate_.value()) : max_bandwidth_.value();
@@ -183,6 +185,8 @@ class BbrModel {
 
  private:
   static constexpr unsigned kUnmovedRounds = 4;  // guess: at 0.75 of the pace, a queue of a round trip
+  // measured: ADR-0059: with 0.9 shares converge half as fast, with 0.8 a twentieth of the path is unused
+  static constexpr double kKeptShare = 0.85;
 
   [[nodiscard]] bool queued(std::optional<Duration> rtt) const;
   [[nodiscard]] bool congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const;

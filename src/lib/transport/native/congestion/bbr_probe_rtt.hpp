@@ -19,11 +19,17 @@ class ProbeRttMoments {
   /// Such a moment has come since the last call, and it is worth to stop.
   /// unconfirmed   so long no sample came near the minimum
   [[nodiscard]] bool due(TimePoint now, Duration unconfirmed);
-  /// Whether the queue went away. If not, others are in it that do not stop, and it costs us more than it shows.
-  void on_end(bool queue_left) { queue_left_ = queue_left; }
+  /// We stop, and go on again.
+  /// queue   whether one stood. If it is left at the end, others are in it that do not stop, and it costs us more than
+  ///         it shows
+  void on_begin(bool queue) { queue_before_ = queue; }
+  void on_end(bool queue) { queue_left_ = queue; }
+  /// A queue was there, and all who had something in it stopped: they are of our kind, and do now what we do.
+  [[nodiscard]] bool queue_was_ours() const { return queue_before_ && !queue_left_; }
 
  private:
   std::int64_t last_ = 0;
+  bool queue_before_ = false;
   bool queue_left_ = false;
 };
 

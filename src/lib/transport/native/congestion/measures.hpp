@@ -57,6 +57,11 @@ class RecentMax {
     present_ = Value{};
   }
 
+  void scale(double factor) {
+    previous_ = scaled(previous_, factor);
+    present_ = scaled(present_, factor);
+  }
+
   [[nodiscard]] Value value() const { return std::max(previous_, present_); }
   /// Nothing seen before was more than `value`.
   void lower(Value value) {

@@ -39,6 +39,20 @@ TEST(ProbeRttMoments, AreUsedSeldomWhileOthersKeepTheQueueFull) {
   EXPECT_TRUE(moments.due(at(39s), 3s));
 }
 
+TEST(ProbeRttMoments, TellWhetherAQueueWasOfOurKindAlone) {
+  ProbeRttMoments moments;
+  EXPECT_FALSE(moments.queue_was_ours());
+  moments.on_begin(true);
+  moments.on_end(true);
+  EXPECT_FALSE(moments.queue_was_ours()) << "others did not stop";
+  moments.on_begin(true);
+  moments.on_end(false);
+  EXPECT_TRUE(moments.queue_was_ours());
+  moments.on_begin(false);
+  moments.on_end(false);
+  EXPECT_FALSE(moments.queue_was_ours()) << "there was none";
+}
+
 TEST(ProbeRttMoments, EmptyAQueueThatFlowsShare) {
   Path path{.rate = mbit(200), .rtt = 40ms, .buffer_bytes = 4'000'000, .packet_bytes = 2'912};
   Bottleneck bottleneck(path);
