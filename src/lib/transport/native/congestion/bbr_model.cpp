@@ -251,7 +251,8 @@ bool BbrModel::queued(std::optional<Duration> rtt) const {
 
 bool BbrModel::congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const {
   if (!queue_stands()) return lost_bytes > path_loss_.tolerated_bytes(of_bytes, payload_bytes_);
-  const auto tolerated = scaled(of_bytes, path_loss_.value() + (phase_.unresponsive_flows ? kLossBesideUnresponsive : 0));
+  const auto tolerated =
+      scaled(of_bytes, path_loss_.value() + (phase_.unresponsive_flows ? kLossBesideUnresponsive : 0));
   return lost_bytes > std::max(tolerated, kFewPackets * payload_bytes_);
 }
 
