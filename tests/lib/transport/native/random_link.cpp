@@ -25,6 +25,8 @@ constexpr double kLeastQueueProducts = 0.05;
 constexpr double kMostQueueProducts = 10;
 constexpr double kJumboFromRate = 1e9;
 constexpr std::size_t kLeastQueuePackets = 4;
+constexpr double kLeastQueueS = 1e-4;  // no host paces finer
+constexpr double kMostRadioRate = 1e9;
 constexpr double kMostLoss = 0.3;
 constexpr double kLeastLoss = 0.0003;
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{1} << 30;  // never what bounds
@@ -78,6 +80,16 @@ void add_policer(PathSettings& path, Dice& dice) {
   path.policer_bytes = std::max(static_cast<std::size_t>(bucket), 10 * path.mtu);
 }
 
+/// As a radio does: it has to hold what comes from one release to the next.
+void add_releases(PathSettings& path, Dice& dice) {
+  const double least = dice.between(0.001, 0.005);
+  const double most = dice.between(0.005, 0.02);
+  if (bits(path) > kMostRadioRate) return;
+  path.release_least = of_seconds(least);
+  path.release_most = of_seconds(most);
+  path.queue_bytes = std::max(path.queue_bytes, static_cast<std::size_t>(bits(path) / 8 * most));
+}
+
 PathSettings stepped(PathSettings path, Dice& dice) {
   // The queue has as many bytes as before, and still 0.05 to 10 products, but for the least of all.
   const auto queue = static_cast<double>(path.queue_bytes);
@@ -85,7 +97,7 @@ PathSettings stepped(PathSettings path, Dice& dice) {
   const double most = std::min(kMostProductBytes, std::max(queue / kLeastQueueProducts, product_bytes(path)));
   const double rate = bits(path) * dice.log_between(0.1, 10);
   const double rtt = rtt_s(path) * dice.log_between(0.25, 4);
-  const double new_rate = std::clamp(rate, kLeastRate, kMostRate);
+  const double new_rate = std::clamp(rate, kLeastRate, std::min(kMostRate, queue * 8 / kLeastQueueS));
   double new_rtt = std::clamp(rtt, kLeastRttS, kMostRttS);
   new_rtt = std::clamp(new_rtt, std::min(least * 8 / new_rate, kMostRttS), std::max(most * 8 / new_rate, kLeastRttS));
   path.rate = rate_of(new_rate);
@@ -120,19 +132,16 @@ RandomLink link_of(std::uint64_t seed) {
   path.mtu = rate > kJumboFromRate ? 9000 : 1500;
   path.delay = of_seconds(dice.log_between(kLeastRttS, std::min(kMostRttS, kMostProductBytes * 8 / rate)) / 2);
   const double queue = product_bytes(path) * dice.log_between(kLeastQueueProducts, kMostQueueProducts);
-  path.queue_bytes = std::clamp(static_cast<std::size_t>(queue), kLeastQueuePackets * path.mtu,
-                                static_cast<std::size_t>(kMostProductBytes));
+  const double least_queue = std::max(static_cast<double>(kLeastQueuePackets * path.mtu), rate / 8 * kLeastQueueS);
+  path.queue_bytes = static_cast<std::size_t>(std::clamp(queue, least_queue, kMostProductBytes));
   if (dice.chance(0.5)) add_loss(path, dice);
   if (dice.chance(1.0 / 6)) {
     path.reorder = dice.between(0, 0.2);
     path.reorder_delay = of_seconds(rtt_s(path) * dice.between(0, 1));
   }
   if (dice.chance(1.0 / 6)) add_policer(path, dice);
-  if (dice.chance(0.1)) {
-    path.release_least = of_seconds(dice.between(0.001, 0.005));
-    path.release_most = of_seconds(dice.between(0.005, 0.02));
-  }
-  if (dice.chance(0.25)) link.later = stepped(path, dice);
+  if (dice.chance(0.1)) add_releases(path, dice);
+  if (dice.chance(0.25) && path.release_most == 0s) link.later = stepped(path, dice);
   return link;
 }
 

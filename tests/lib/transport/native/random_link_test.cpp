@@ -18,8 +18,11 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kLinks = 1000;
 constexpr std::size_t kWorstShown = 10;
 
-/// Those of the thousand that were worst once, and cost little.
-constexpr std::array<std::uint64_t, 0> kKept{};
+/// Of those of the thousand on which both hold: the worst, under one law or another, that cost little. The soak asks all
+/// the thousand, and names the others.
+constexpr auto kKept = std::to_array<std::uint64_t>(
+    {73,  137, 150, 164, 171, 234, 235, 240, 289, 326, 335, 351, 407, 457, 498, 528, 541, 549, 559, 569,
+     594, 609, 636, 650, 653, 684, 705, 717, 724, 733, 794, 839, 851, 875, 884, 890, 905, 913, 928, 987});
 
 const LinkResult& result_of(std::uint64_t seed) {
   static std::map<std::uint64_t, LinkResult> results;
@@ -57,6 +60,7 @@ TEST(RandomLink, IsTheSameForTheSameSeedAndWithinTheRangesForAll) {
       EXPECT_GE(path.delay, 499us) << link.description();
       EXPECT_LE(path.delay, 350ms) << link.description();
       EXPECT_GE(path.queue_bytes, 4 * path.mtu) << link.description();
+      EXPECT_GE(path.queue_bytes, path.rate.bytes_per_second() / 10'001) << link.description();
       EXPECT_LE(path.lost_share(), 0.3001) << link.description();
     }
   }
