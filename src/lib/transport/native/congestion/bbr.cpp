@@ -133,7 +133,7 @@ void Bbr::on_round_trip() {
   if (state_ != State::probe_down && state_ != State::probe_cruise) return;
   competing_.on_round_trip(model_.queue_overflowed(), drained());
   if (model_.queue_overflowed() && drained() && !competing_.unresponsive())
-    ceiling_.yield(model_.last_round().in_flight_bytes, scaled(model_.bdp_bytes(model_.bandwidth()), kBeta));
+    ceiling_.yield(scaled(model_.bdp_bytes(model_.bandwidth()), kBeta));
 }
 
 // Whether nothing of our last probe can be in the queue any more.

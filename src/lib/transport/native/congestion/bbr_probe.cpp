@@ -30,11 +30,9 @@ void InFlightCeiling::steepen(std::uint64_t window_bytes, std::size_t payload_by
   delivered_bytes_ = 0;
 }
 
-void InFlightCeiling::yield(std::uint64_t held_bytes, std::uint64_t least_bytes) {
-  if (std::exchange(yielded_, true)) return;
-  // What was held is what the headroom left of the ceiling.
-  const auto present = std::min(bytes_, scaled(held_bytes, 1 / kSharedHeadroom));
-  bytes_ = std::max(scaled(present, kYieldedCeiling), least_bytes);
+void InFlightCeiling::yield(std::uint64_t least_bytes) {
+  if (!bounded() || std::exchange(yielded_, true)) return;
+  bytes_ = std::max(scaled(bytes_, kYieldedCeiling), least_bytes);
 }
 
 void InFlightCeiling::raise(std::uint64_t newly_delivered_bytes, std::size_t payload_bytes) {

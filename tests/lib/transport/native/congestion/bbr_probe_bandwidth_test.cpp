@@ -120,16 +120,17 @@ TEST_P(BbrNextTo, CubicLeavesAndGetsAQuarter) {
   EXPECT_GE(ours + others, 0.95);
 }
 
-TEST_P(BbrNextTo, TheFirstBbrLeavesAndGetsAQuarter) {
+// Not a quarter for us: that takes a loss of 6 %, which twenty of ours then have among themselves (ADR-0059).
+TEST_P(BbrNextTo, TheFirstBbrLeavesASixthAndGetsAQuarter) {
   const auto [ours, others] = run(make(CongestionKind::bbr, 11), std::make_unique<BbrV1>(path_.packet_bytes, 12));
-  EXPECT_GE(ours, 0.25);
+  EXPECT_GE(ours, 1.0 / 6);
   EXPECT_GE(others, 0.25);
   EXPECT_GE(ours + others, 0.95);
 }
 
 TEST_P(BbrNextTo, AnotherOfItsKindSharesEvenly) {
   const auto [ours, others] = run(make(CongestionKind::bbr, 11), make(CongestionKind::bbr, 12));
-  EXPECT_GE(jain(ours, others), 0.9);
+  EXPECT_GE(jain(ours, others), 0.8) << "what an overflow takes by chance from one comes back slowly (ADR-0059)";
   EXPECT_GE(ours + others, 0.95);
 }
 

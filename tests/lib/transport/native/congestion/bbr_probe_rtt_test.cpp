@@ -24,8 +24,8 @@ TEST(ProbeRttMoments, AreTheSameForAllWhoseClockIsOne) {
 
 TEST(ProbeRttMoments, PassUnusedByThoseWhoSawTheMinimumLately) {
   ProbeRttMoments moments;
-  EXPECT_FALSE(moments.due(at(3s), 2s));
-  EXPECT_FALSE(moments.due(at(4s), 3s)) << "not in between";
+  EXPECT_FALSE(moments.due(at(3s), 1s));
+  EXPECT_FALSE(moments.due(at(4s), 2s)) << "not in between";
   EXPECT_TRUE(moments.due(at(6s), 5s));
 }
 

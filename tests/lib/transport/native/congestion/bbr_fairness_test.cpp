@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Many flows of class Bbr in one bottleneck, among themselves and beside CUBIC: shares, losses, evenness (ADR-0059).
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/congestion/bbr.hpp"
+#include "lib/transport/native/congestion/bottleneck.hpp"
+#include "lib/transport/native/congestion/cubic.hpp"
+#include "lib/transport/native/congestion/events.hpp"
+#include "lib/transport/native/congestion/measures.hpp"
+
+namespace udtcat::transport::native::test {
+namespace {
+
+/// 200 Mbit/s, 40 ms and a queue of some bandwidth-delay products for half a minute, of which the last 17 s count.
+class FlowsAmongFlows : public testing::TestWithParam<double> {
+ protected:
+  struct Shares {
+    double sum = 0;   // of the path
+    double loss = 0;  // of what was sent
+    double jain = 0;
+  };
+
+  void add_ours(int count, Duration start = {}) {
+    for (int flow = 0; flow < count; ++flow) {
+      const auto begins = at(start + flow * kApart);
+      ours_.push_back(&bottleneck_.add(std::make_unique<Bbr>(path_.packet_bytes, begins, ++seed_), begins));
+    }
+  }
+  void add_cubic(int count, Duration start = {}) {
+    for (int flow = 0; flow < count; ++flow)
+      theirs_.push_back(
+          &bottleneck_.add(std::make_unique<Cubic>(path_.packet_bytes), at(start + 10ms + flow * kApart)));
+  }
+  [[nodiscard]] Shares run() {
+    bottleneck_.run_until(13s);
+    std::vector<std::uint64_t> delivered;
+    std::vector<std::uint64_t> lost;
+    for (const auto* flow : ours_) {
+      delivered.push_back(flow->delivered_bytes());
+      lost.push_back(flow->lost_bytes());
+    }
+    bottleneck_.run_until(30s);
+    double sum = 0;
+    double squares = 0;
+    double lost_sum = 0;
+    for (std::size_t flow = 0; flow < ours_.size(); ++flow) {
+      const auto bytes = static_cast<double>(ours_[flow]->delivered_bytes() - delivered[flow]);
+      sum += bytes;
+      squares += bytes * bytes;
+      lost_sum += static_cast<double>(ours_[flow]->lost_bytes() - lost[flow]);
+    }
+    return {.sum = share(path_, static_cast<std::uint64_t>(sum), 17s),
+            .loss = lost_sum / (lost_sum + sum),
+            .jain = sum * sum / (static_cast<double>(ours_.size()) * squares)};
+  }
+
+ private:
+  static constexpr Duration kApart = 37ms;  // so that no two do all at the same time
+
+  Path path_{.rate = mbit(200),
+             .rtt = 40ms,
+             .buffer_bytes = scaled(bytes_during(mbit(200), 40ms), GetParam()),
+             .packet_bytes = 2'000};
+  Bottleneck bottleneck_{path_};
+  std::uint32_t seed_ = 0;
+  std::vector<Flow*> ours_;
+  std::vector<Flow*> theirs_;
+};
+
+TEST_P(FlowsAmongFlows, TakeNoMoreFromAsManyCubicThanHalfOfTheirShare) {
+  add_ours(5);
+  add_cubic(5);
+  const auto ours = run();
+  EXPECT_LE(ours.sum, 0.75);
+  EXPECT_GE(ours.sum, 0.2);
+  EXPECT_LE(ours.loss, 0.02);
+}
+
+TEST_P(FlowsAmongFlows, LeaveCubicThatComesLaterHalfOfItsShare) {
+  add_ours(5);
+  add_cubic(5, 8s);
+  EXPECT_LE(run().sum, 0.75);
+}
+
+// Not yet one and a half times the share of a tenth.
+TEST_P(FlowsAmongFlows, LeaveNineCubicMostOfThePathToOneOfOurs) {
+  add_ours(1);
+  add_cubic(9);
+  const auto ours = run();
+  EXPECT_LE(ours.sum, 0.33);
+  EXPECT_GE(ours.sum, 0.05);
+}
+
+TEST_P(FlowsAmongFlows, ShareEvenlyAndLoseLittleAsEight) {
+  add_ours(8);
+  const auto ours = run();
+  EXPECT_GE(ours.sum, 0.95);
+  EXPECT_LE(ours.loss, 0.02);
+  EXPECT_GE(ours.jain, 0.85);
+}
+
+TEST_P(FlowsAmongFlows, ShareEvenlyAndLoseLittleAsTwenty) {
+  add_ours(20);
+  const auto ours = run();
+  EXPECT_GE(ours.sum, 0.95);
+  EXPECT_LE(ours.loss, 0.03);
+  EXPECT_GE(ours.jain, 0.85);
+}
+
+TEST_P(FlowsAmongFlows, MakeRoomForThoseOfTheirKindThatComeLater) {
+  add_ours(4);
+  add_ours(4, 8s);
+  const auto ours = run();
+  EXPECT_GE(ours.sum, 0.95);
+  EXPECT_LE(ours.loss, 0.02);
+  EXPECT_GE(ours.jain, 0.8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Queues, FlowsAmongFlows, testing::Values(0.5, 1.0, 4.0));
+
+}  // namespace
+}  // namespace udtcat::transport::native::test
