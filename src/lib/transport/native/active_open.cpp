@@ -9,6 +9,9 @@ namespace udtcat::transport::native {
 namespace {
 
 constexpr Duration kRetry = std::chrono::milliseconds(250);  // spec: UDT4
+constexpr Duration kMostRetry = std::chrono::seconds(1);     // guess: as TCP does
+constexpr double kConclusionTimes = 2.5;  // guess: with first words it is six times as large, and its answer not
+constexpr std::size_t kUdpBytes = 28;     // spec: RFC 791, RFC 768
 constexpr Duration kConclusionPatience =
     std::chrono::seconds(1);  // guess: a cookie of libudt's may never be accepted (udt4.md §4)
 
@@ -20,15 +23,17 @@ ActiveOpen::ActiveOpen(TimePoint now, const OpenRequest& request)
       next_send_(now),
       concluded_at_(now),
       began_(now),
+      asked_at_(now),
       cookie_(request.known_cookie.value_or(0)),
       own_(request.known_cookie.has_value()),
       concluded_by_(own_ ? 0 : request.remembered_cookie) {}
 
 std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   if (state_ == State::done || state_ == State::refused || now < next_send_) return std::nullopt;
-  if (state_ == State::conclusion && now - concluded_at_ >= kConclusionPatience) {
+  if (state_ == State::conclusion && now - concluded_at_ >= std::max(kConclusionPatience, 2 * retry())) {
     if (own_) concluded_by_ = cookie_;
     state_ = State::induction;
+    asked_at_ = now;
     cookie_ = 0;
     own_ = false;
   }
@@ -38,8 +43,14 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   const bool both = state_ == State::induction && concluded_by_ != 0;
   if (both && std::exchange(first_of_two_, !first_of_two_))
     return packet(now, Request::conclusion, concluded_by_, true);
-  next_send_ = now + kRetry;
+  next_send_ = now + (state_ == State::conclusion ? retry() : kRetry);
   return packet(now, state_ == State::conclusion ? Request::conclusion : Request::induction, cookie_, own_);
+}
+
+/// Of a conclusion: on a slow line each that is sent for nothing delays the first data.
+Duration ActiveOpen::retry() const {
+  const auto answer = std::chrono::duration_cast<Duration>(induction_time_ * kConclusionTimes);
+  return std::clamp<Duration>(answer, kRetry, kMostRetry);
 }
 
 std::vector<std::byte> ActiveOpen::packet(TimePoint now, Request kind, std::uint32_t cookie, bool own) {
@@ -58,7 +69,12 @@ std::vector<std::byte> ActiveOpen::packet(TimePoint now, Request kind, std::uint
   const std::uint32_t additional = to_libudt ? 0 : kMarker;
   if (request_.key_proof != nullptr && !to_libudt)
     handshake.address = request_.key_proof->make(handshake, additional, extension).value_or(handshake.address);
-  return encode(handshake, 0, additional, extension, timestamp_us(now, began_));
+  auto made = encode(handshake, 0, additional, extension, timestamp_us(now, began_));
+  if (concluding) {
+    ++conclusions_;
+    conclusion_bytes_ = made.size();
+  }
+  return made;
 }
 
 void ActiveOpen::handle(TimePoint now, std::span<const std::byte> packet) {
@@ -80,7 +96,7 @@ void ActiveOpen::handle(TimePoint now, std::span<const std::byte> packet) {
     return take_induction(now, header, *reply, body);
   if (reply->request != Request::conclusion) return;
   if (state_ == State::conclusion || (concluded_by_ != 0 && header.additional == kMarkerAnswer))
-    take_conclusion(header, *reply, body);
+    take_conclusion(now, header, *reply, body);
 }
 
 void ActiveOpen::take_induction(TimePoint now, const ControlHeader& header, const HandshakePacket& reply,
@@ -88,11 +104,12 @@ void ActiveOpen::take_induction(TimePoint now, const ControlHeader& header, cons
   if (reply.socket_id != request_.local_id) return;
   cookie_ = reply.cookie;
   own_ = header.additional == kMarkerAnswer && decode_extension(body).has_value();
+  induction_time_ = now - asked_at_;
   state_ = State::conclusion;
   concluded_at_ = next_send_ = now;
 }
 
-void ActiveOpen::take_conclusion(const ControlHeader& header, const HandshakePacket& reply,
+void ActiveOpen::take_conclusion(TimePoint now, const ControlHeader& header, const HandshakePacket& reply,
                                  std::span<const std::byte> body) {
   const bool sane = reply.mss >= kMinMss && reply.mss <= request_.mss && reply.flow_window >= 1 &&
                     reply.socket_id >= 1 && reply.socket_id <= kSequenceMask;
@@ -112,6 +129,9 @@ void ActiveOpen::take_conclusion(const ControlHeader& header, const HandshakePac
   settings_.peer_token = extension ? extension->token : 0;
   settings_.next_cookie = extension ? extension->next_cookie : 0;
   settings_.peer_address = request_.peer;
+  // Of one that was repeated nobody knows which was answered.
+  if (conclusions_ == 1)
+    settings_.first_rtt = {now - last_sent_, conclusion_bytes_ + kHeaderBytes + body.size() + 2 * kUdpBytes};
   if (own_ && request_.first_words.size() > 0)
     settings_.first_words = {.bytes = request_.first_words, .clock_zero = began_, .sent_at = last_sent_};
   state_ = State::done;

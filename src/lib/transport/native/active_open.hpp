@@ -36,7 +36,8 @@ struct OpenRequest {
 ///   conclusion ──no answer for a second──► induction           any ──reply 1002──► refused
 ///   induction, beside a conclusion by a remembered cookie ──reply to that──► done
 ///
-/// Asks again every quarter of a second, and never because of an answer, so that no peer can make it ask faster.
+/// Asks again every quarter of a second, or later where the induction's answer was slow, and never because of an answer,
+/// so that no peer can make it ask faster.
 /// Threads: unsynchronised; time is a parameter.
 class ActiveOpen {
  public:
@@ -57,9 +58,11 @@ class ActiveOpen {
 
  private:
   [[nodiscard]] std::vector<std::byte> packet(TimePoint now, Request kind, std::uint32_t cookie, bool own);
+  [[nodiscard]] Duration retry() const;
   void take_induction(TimePoint now, const ControlHeader& header, const HandshakePacket& reply,
                       std::span<const std::byte> body);
-  void take_conclusion(const ControlHeader& header, const HandshakePacket& reply, std::span<const std::byte> body);
+  void take_conclusion(TimePoint now, const ControlHeader& header, const HandshakePacket& reply,
+                       std::span<const std::byte> body);
 
   const OpenRequest request_;
   State state_;
@@ -67,6 +70,10 @@ class ActiveOpen {
   TimePoint concluded_at_;  // when this round's conclusion was first sent
   const TimePoint began_;   // timestamps count from here
   TimePoint last_sent_;
+  TimePoint asked_at_;          // the first induction of this round
+  Duration induction_time_{0};  // that its answer took, at most
+  unsigned conclusions_ = 0;    // sent
+  std::size_t conclusion_bytes_ = 0;
   std::uint32_t cookie_;
   bool own_;                    // the peer is one of ours
   std::uint32_t concluded_by_;  // the cookie of a conclusion that may have been taken; 0: none was sent

@@ -32,6 +32,9 @@ class MtuSearch {
   /// The size is not the one that a search begins with: it was found.
   [[nodiscard]] bool has_found() const { return known_ != base_; }
 
+  /// It is less than what a search begins with.
+  [[nodiscard]] bool is_narrow() const { return known_ < base_; }
+
   /// The size of the probe to send now; none if none is due.
   [[nodiscard]] std::optional<std::size_t> poll_probe(TimePoint now, Duration answer_time);
   [[nodiscard]] std::optional<TimePoint> deadline() const;

@@ -26,6 +26,7 @@ class Pacer {
       std::chrono::microseconds(100);  // measured: ADR-0012: finer wake-ups cost more than they smooth
   static constexpr Duration kTrainTime = std::chrono::milliseconds(1);  // spec: draft-ietf-ccwg-bbr, send quantum
   static constexpr std::size_t kLeastTrainPackets = 2;                  // spec: draft-ietf-ccwg-bbr, send quantum
+  static constexpr std::uint64_t kSlowBytesPerSecond = 150'000;         // spec: the same: one packet there
   // A slow path has longer trains, as far as they are short: each is a wake-up at both ends.
   static constexpr Duration kSlowTrainTime = std::chrono::milliseconds(4);  // guess: what a queue anywhere holds
   static constexpr std::size_t kSlowTrainPackets = 32;  // guess: 48 kB, half of what the queue of a slow path holds
@@ -73,7 +74,8 @@ class Pacer {
     if (bytes_per_second_ == 0) return SIZE_MAX;
     const std::size_t slow = std::min(bytes_in(kSlowTrainTime), kSlowTrainPackets * packet_bytes);
     const std::size_t queue_takes = longest_train_ == Duration::max() ? SIZE_MAX : bytes_in(longest_train_);
-    return std::max(std::min(std::max(bytes_in(kTrainTime), slow), queue_takes), kLeastTrainPackets * packet_bytes);
+    const std::size_t least_packets = bytes_per_second_ < kSlowBytesPerSecond ? 1 : kLeastTrainPackets;
+    return std::max(std::min(std::max(bytes_in(kTrainTime), slow), queue_takes), least_packets * packet_bytes);
   }
   /// How long the pace takes for so many bytes; Duration::zero(): not paced.
   [[nodiscard]] Duration paced_time(std::size_t bytes) const {

@@ -23,10 +23,14 @@ constexpr Duration kGoodbyeGap = 30ms;            // guess: longer than a burst 
 constexpr Duration kShortGoodbyeGap = 1ms;        // guess: so that one lost packet is not all of them
 constexpr std::uint32_t kConvincingRefusals = 3;  // guess: ICMP is easily forged, and a peer may be about to come back
 constexpr Duration kConvincingSpread = 2s;        // guess
-constexpr std::size_t kIpv4OverheadBytes = 28;    // spec: RFC 791, RFC 768
-constexpr std::size_t kLeastIpv4Bytes = 576;      // spec: RFC 791: what every host takes
-constexpr std::size_t kLeastIpv6Bytes = 1280;     // spec: RFC 8200 §5
-constexpr std::size_t kIpv6OverheadBytes = 48;    // spec: RFC 8200, RFC 768
+constexpr Duration kCheapProbe = 20ms;            // guess: of the wire: 600 kbit/s
+constexpr Duration kFirstQuestion = 300ms;        // guess: three of UDT's initial round trips
+constexpr std::size_t kQuestionAndAnswerBytes = 96;  // spec: udt4.md §9, with the headers of IPv4 and UDP
+constexpr std::size_t kAckAndAnswerBytes = 144;      // spec: udt4.md §5, §9, with the headers of IPv4 and UDP
+constexpr std::size_t kIpv4OverheadBytes = 28;       // spec: RFC 791, RFC 768
+constexpr std::size_t kLeastIpv4Bytes = 576;         // spec: RFC 791: what every host takes
+constexpr std::size_t kLeastIpv6Bytes = 1280;        // spec: RFC 8200 §5
+constexpr std::size_t kIpv6OverheadBytes = 48;       // spec: RFC 8200, RFC 768
 
 bool ipv6(const Endpoint& address) { return address.family() == AddressFamily::ipv6; }
 
@@ -56,7 +60,8 @@ UdtSender::Settings sender_settings(const ConnectionSettings& settings, std::siz
           .started = settings.started,
           .hold_until = settings.started + settings.hold,
           .first_words = settings.first_words,
-          .known_path = settings.path};
+          .known_path = settings.path,
+          .first_rtt = settings.first_rtt};
 }
 
 std::optional<MtuSearch> new_mtu_search(const ConnectionSettings& settings) {
@@ -142,7 +147,9 @@ void UdtConnection::handle_control(TimePoint now, std::span<const std::byte> pac
     case ControlType::nak:
       return sender_.on_nak(now, decode_loss_list(body));
     case ControlType::ack2:
-      return receiver_.on_ack2(now, header.additional);
+      receiver_.on_ack2(now, header.additional);
+      if (receiver_.rtt().measured()) sender_.note_small_rtt(now, {receiver_.rtt().latest(), kAckAndAnswerBytes});
+      return;
     case ControlType::shutdown:
       return handle_shutdown(body);
     case ControlType::user:
@@ -197,6 +204,9 @@ void UdtConnection::handle_extension(TimePoint now, const ControlHeader& header,
                     static_cast<std::uint32_t>(packet.size()),
                     {0}});
     case Extension::mtu_reply:
+      // Of two questions nobody knows which was answered.
+      if (asked_at_ != TimePoint{} && asked_at_ != TimePoint::max())
+        sender_.note_small_rtt(now, {now - asked_at_, kQuestionAndAnswerBytes});
       if (mtu_->on_reply(now, header.additional)) sender_.set_payload_bytes(mtu_->packet_bytes() - kHeaderBytes);
       return;
     case Extension::reset:
@@ -237,15 +247,25 @@ void UdtConnection::on_black_hole(TimePoint now) {
 
 void UdtConnection::handle_timeout(TimePoint now) {
   if (mtu_ && sender_.suspects_black_hole(now, mtu_->least_packet_bytes() - kHeaderBytes)) on_black_hole(now);
+  if (now >= first_question_at()) ask_for_life(now);
   const std::uint32_t unanswered = sender_.unanswered_probes();
   sender_.handle_timeout(now);
-  if (sender_.unanswered_probes() > unanswered) ask_for_life();
+  if (sender_.unanswered_probes() > unanswered) ask_for_life(now);
   advance(now);
 }
 
+/// While no round trip is known nobody can say when an answer is late: a small question goes first, and no data again.
+TimePoint UdtConnection::first_question_at() const {
+  const bool unknown = mtu_ && !sender_.rtt().measured() && asked_at_ == TimePoint{};
+  const auto since = sender_.unanswered_since();
+  return unknown && since ? *since + kFirstQuestion : TimePoint::max();
+}
+
 /// Is it the path or only its width? A small probe is answered at once where a large packet vanishes.
-void UdtConnection::ask_for_life() {
-  if (mtu_) queue({ControlType::user, static_cast<std::uint16_t>(Extension::mtu_probe), 0, {0}});
+void UdtConnection::ask_for_life(TimePoint now) {
+  if (!mtu_) return;
+  asked_at_ = asked_at_ == TimePoint{} ? now : TimePoint::max();
+  queue({ControlType::user, static_cast<std::uint16_t>(Extension::mtu_probe), 0, {0}});
 }
 
 void UdtConnection::advance(TimePoint now) {
@@ -277,7 +297,8 @@ std::optional<TimePoint> UdtConnection::deadline(TimePoint now) const {
   };
   join(receiver_.deadline());
   join(sender_.deadline(now));
-  if (mtu_) join(mtu_->deadline());
+  if (looks_for_sizes()) join(mtu_->deadline());
+  join(first_question_at());
   join(path_.deadline());
   if (state_ == State::draining) earliest = std::min(earliest, drain_until_);
   return earliest;
@@ -329,9 +350,15 @@ bool UdtConnection::poll_control(TimePoint now, TrainBuilder& builder) {
   return true;
 }
 
+/// Not on a slow line, nor before it is known to be none: larger packets win a hundredth there, and each probe delays
+/// all that is behind it.
+bool UdtConnection::looks_for_sizes() const {
+  return mtu_ && (mtu_->is_narrow() || sender_.most_wire_time(sender_.payload_bytes()) <= kCheapProbe);
+}
+
 bool UdtConnection::poll_probe(TimePoint now, TrainBuilder& builder) {
-  if (!mtu_) return false;
-  const auto bytes = mtu_->poll_probe(now, 2 * sender_.rtt().timeout());
+  if (!looks_for_sizes()) return false;
+  const auto bytes = mtu_->poll_probe(now, 2 * sender_.answer_time());
   if (!bytes) return false;
   auto packet = encoded({ControlType::user, static_cast<std::uint16_t>(Extension::mtu_probe), 0, {}});
   packet.resize(*bytes);

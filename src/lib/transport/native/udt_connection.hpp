@@ -40,8 +40,9 @@ struct ConnectionSettings {
   std::uint32_t flow_window = 0;       ///< the peer's, in packets
   std::uint64_t local_token = 0;       ///< what our peer, and no stranger, knows of us
   std::uint64_t peer_token = 0;
-  std::uint32_t next_cookie = 0;  ///< that the listener gave us; 0: none
-  std::optional<KnownPath> path;  ///< as an earlier connection knew it
+  std::uint32_t next_cookie = 0;      ///< that the listener gave us; 0: none
+  std::optional<KnownPath> path;      ///< as an earlier connection knew it
+  std::optional<FirstRtt> first_rtt;  ///< as the handshake found it
   Endpoint peer_address;
   std::optional<Endpoint> local_address;  ///< where the peer reaches us, if it matters
   std::optional<FirstWords> first_words;  ///< that went with the conclusion
@@ -158,6 +159,7 @@ class UdtConnection {
   void handle_shutdown(std::span<const std::byte> body);
   void handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body);
   [[nodiscard]] bool poll_control(TimePoint now, TrainBuilder& builder);
+  [[nodiscard]] bool looks_for_sizes() const;
   [[nodiscard]] bool poll_probe(TimePoint now, TrainBuilder& builder);
   [[nodiscard]] bool poll_path(TimePoint now, TrainBuilder& builder);
   [[nodiscard]] std::vector<std::byte> sign_of_life() const;
@@ -166,7 +168,8 @@ class UdtConnection {
   void address(TrainBuilder& builder) const;
   void queue(ControlMessage message, std::optional<Endpoint> to = std::nullopt);
   [[nodiscard]] std::vector<std::byte> encoded(const ControlMessage& message) const;
-  void ask_for_life();
+  void ask_for_life(TimePoint now);
+  [[nodiscard]] TimePoint first_question_at() const;
   void on_black_hole(TimePoint now);
   void advance(TimePoint now);
   [[nodiscard]] TimePoint last_moment() const;
@@ -187,6 +190,7 @@ class UdtConnection {
   std::deque<Outgoing> outbox_;
   std::deque<std::vector<std::byte>> datagrams_;  // that came
   std::size_t vanishing_bytes_ = 0;
+  TimePoint asked_at_{};  // for a sign of life; max: more than once
   TimePoint last_heard_;
   TimePoint last_sent_;
   Duration keep_alive_;

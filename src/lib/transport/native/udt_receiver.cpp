@@ -178,8 +178,8 @@ ControlMessage UdtReceiver::make_ack(TimePoint now) {
                           peer_.sends_trains ? arrival_rate_.rate_packets() : arrival_times_.rate_packets(),
                           peer_.sends_trains ? arrival_rate_.capacity_packets() : arrival_times_.capacity_packets()});
   if (peer_.extended) append_report(now, ack.words);
-  // A numbered ACK is confirmed by ACK2: one in 10 ms is enough to know the round trip.
-  if (peer_.sends_trains && now - last_full_ack_ < kSyn) return ack;
+  // A numbered ACK is confirmed by ACK2: some in a round trip are enough to know it.
+  if (peer_.sends_trains && now - last_full_ack_ < std::max<Duration>(rtt_.smoothed() / 4, kSyn)) return ack;
   ack.additional = next_ack_number_;
   sent_acks_[next_ack_number_ % kAckHistory] = {next_ack_number_, now};
   next_ack_number_ = (next_ack_number_ + 1) & kSequenceMask;

@@ -6,13 +6,17 @@
 
 #include <udtcat/units.hpp>
 
+#include "lib/transport/native/congestion/measures.hpp"
+
 namespace udtcat::transport::native {
 
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kMaxQueue = 500ms;  // guess: an answer that takes longer than this and four round trips is none
+constexpr Duration kMaxQueue = 500ms;    // guess: an answer that takes longer than this and four round trips is none
+constexpr Duration kUnknownAnswer = 1s;  // spec: RFC 6298 §2.1
+constexpr Duration kMostWireTime = 2s;   // guess: of one packet, where more is slower than any modem
 constexpr std::uint32_t kProbesUntilTimeout = 2;    // guess: one may be lost itself
 constexpr std::uint32_t kProbesUntilBlackHole = 3;  // guess
 constexpr std::uint16_t kSendsUntilBlackHole = 10;  // guess: at 10 % random loss one packet in 10^10
@@ -21,6 +25,7 @@ constexpr std::size_t kNakBudgetPerPacket = 4;      // guess: an honest peer ask
 constexpr std::size_t kLeastNakBudget = 1024;       // guess
 constexpr std::uint64_t kMuchPackets = 4;           // guess: a word, and the answers to others
 constexpr Duration kLossMemory = 10s;               // guess: a path that loses at random loses again by then
+constexpr std::size_t kOverheadBytes = 48;          // spec: of IPv4, UDP and UDT, and as much of the answer
 constexpr Duration kOldestEcho = 60s;               // guess: older echoes are nonsense
 
 std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
@@ -38,6 +43,7 @@ UdtSender::UdtSender(const Settings& settings)
       trial_(settings.known_path && settings.known_path->loses_trains, settings.random_seed) {
   if (settings.known_path) congestion_->resume(*settings.known_path);
   update_pacing();
+  if (settings.first_rtt) note_small_rtt(settings.started, *settings.first_rtt);
   if (settings.first_words) add_first_words(*settings.first_words);
 }
 
@@ -75,6 +81,7 @@ void UdtSender::on_ack(TimePoint now, const Acknowledgement& ack) {
   if (!progress) return;
   probe_.on_progress();
   take_rtt(now, ack, newest);
+  if (newest) largest_answered_bytes_ = std::max<std::size_t>(largest_answered_bytes_, newest->bytes);
   note_delivery(now, newest, ack, popped_repaired_ && !ack.extended);
   arm_probe(now);
 }
@@ -155,6 +162,7 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
   event.newly_delivered_bytes = event.delivered_total_bytes - before;
   event.in_flight_bytes = in_flight_bytes();
   if (rtt_.measured()) event.rtt = rtt_.latest();
+  event.least_rtt = rtt_.minimum();
   if (newest) {
     if (!had_waited) event.rate = delivery_.sample(now, *newest, lost_bytes_);
     if (newest->sends == 1) event.newest_sent_at = newest->sent_at;
@@ -164,6 +172,8 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
     event.rate = delivery_.sample(now, echoed->sent_at, echoed->snapshot, lost_bytes_);
     event.newest_sent_at = echoed->sent_at;
   }
+  if (event.rate && (!event.rate->app_limited || shown_rate_ != BitRate()))
+    shown_rate_ = std::max(shown_rate_, BitRate::from_bytes_per(event.rate->delivered_bytes, event.rate->interval));
   event.app_limited = delivery_.app_limited();
   if (ack.extended) event.host_overloaded = note_overloads(ack.extended->host_overloads);
   event.peer_rate_packets = ack.rate_packets;
@@ -270,15 +280,59 @@ void UdtSender::arm_probe(TimePoint now) {
     probe_.disarm();
     return;
   }
-  const Duration answer = std::min<Duration>(rtt_.timeout(), 4 * rtt_.minimum().value_or(rtt_.smoothed()) + kMaxQueue);
+  const Duration answer = answer_time();
   // Of a packet that fills a gap libudt tells as soon as one of ours would.
   const bool fills_gap = guess_.misses_oldest(packets_) && !packets_[packets_.begin_index()].waits_for_repair;
   const Duration wait = answer + (fills_gap ? kSyn : peer_.ack_wait);
   const TimePoint since = fills_gap ? packets_[packets_.begin_index()].sent_at : now;
   // A path that comes back is to be noticed within a few of its round trips.
-  const Duration longest = std::max({peer_.longest_probe_gap, peer_.longest_probe_gap_rtts * rtt_.smoothed(),
-                                     peer_.longest_probe_gap_answers * answer});
-  probe_.arm(now, since, wait, longest);
+  const Duration known = std::max({peer_.longest_probe_gap, peer_.longest_probe_gap_rtts * rtt_.smoothed(),
+                                   peer_.longest_probe_gap_answers * answer});
+  // Of one that is not known yet nobody can say what a round trip is.
+  probe_.arm(now, since, wait, rtt_.measured() ? known : Duration::max());
+}
+
+Duration UdtSender::answer_time() const {
+  if (!rtt_.measured()) return kUnknownAnswer;
+  const Duration queued = 4 * *rtt_.minimum() + kMaxQueue + wire_time(payload_bytes_);
+  const std::size_t newest_bytes = packets_.empty() ? 0 : packets_[packets_.end_index() - 1].bytes;
+  return std::min<Duration>(rtt_.timeout(), queued) + more_wire_time(newest_bytes);
+}
+
+/// What the path was found to carry, or at least has; 0: there was never enough to send to know.
+BitRate UdtSender::shown_rate() const {
+  const BitRate found = congestion_->path_rate();
+  return found.bytes_per_second() > 0 ? found : shown_rate_;
+}
+
+/// At the rate that was shown.
+Duration UdtSender::wire_time(std::size_t bytes) const {
+  const std::uint64_t rate = shown_rate().bytes_per_second();
+  if (rate == 0) return Duration::zero();
+  return std::min<Duration>(duration_of(static_cast<double>(bytes) / static_cast<double>(rate)), kMostWireTime);
+}
+
+Duration UdtSender::most_wire_time(std::size_t bytes) const {
+  const Duration shown = shown_rate().bytes_per_second() > 0 ? wire_time(bytes) : kMostWireTime;
+  return rtt_.measured() ? std::min(shown, share_of_rtt(bytes)) : shown;
+}
+
+/// As if that were all that the least round trip consisted of.
+Duration UdtSender::share_of_rtt(std::size_t bytes) const {
+  const double share = static_cast<double>(bytes) / static_cast<double>(2 * (largest_answered_bytes_ + kOverheadBytes));
+  return std::min<Duration>(duration_of(seconds_of(*rtt_.minimum()) * share), kMostWireTime);
+}
+
+/// A packet larger than any that was answered takes longer on the wire.
+Duration UdtSender::more_wire_time(std::size_t bytes) const {
+  return bytes > largest_answered_bytes_ ? share_of_rtt(bytes - largest_answered_bytes_) : Duration::zero();
+}
+
+void UdtSender::note_small_rtt(TimePoint now, const FirstRtt& rtt) {
+  if (rtt_.measured()) return;
+  rtt_.on_sample(rtt.value);
+  largest_answered_bytes_ = std::max(rtt.bytes / 2, kOverheadBytes) - kOverheadBytes;
+  if (probe_.state() != ProbeTimeout::State::idle) arm_probe(now);
 }
 
 void UdtSender::handle_timeout(TimePoint now) {
@@ -325,6 +379,8 @@ void UdtSender::on_new_path(TimePoint now) {
   rtt_.reset();
   echoes_.clear();
   train_length_ = TrainLength();
+  largest_answered_bytes_ = 0;
+  shown_rate_ = BitRate();
   congestion_ = new_congestion_control(now);
   copies_.clear();
   update_pacing();

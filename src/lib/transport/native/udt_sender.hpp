@@ -46,6 +46,12 @@ struct FirstWords {
   TimePoint sent_at;     ///< the last time
 };
 
+/// A round trip of the handshake: of packets so small that the length of the path is nearly all of it.
+struct FirstRtt {
+  Duration value;
+  std::size_t bytes = 0;  ///< of both packets, on the wire
+};
+
 /// Repairs leave before new data; both within the congestion window, the pacing rate, the peer's window and our memory.
 /// A packet is sent again only if the peer asked for it, or the probe timeout finds it unanswered: the oldest and the
 /// newest, and the peer tells of those between; or LossGuess suspects it.
@@ -66,6 +72,7 @@ class UdtSender {
     TimePoint hold_until{};  ///< nothing leaves before
     std::optional<FirstWords> first_words{};
     std::optional<KnownPath> known_path{};
+    std::optional<FirstRtt> first_rtt{};
   };
 
   explicit UdtSender(const Settings& settings);
@@ -85,7 +92,7 @@ class UdtSender {
   [[nodiscard]] bool would_wait(TimePoint now) const;
   /// See Channel. Before a round trip is measured its window is all that leaves, and the pace a guess.
   [[nodiscard]] std::uint64_t ahead_bytes() const {
-    return rtt_.measured() ? pacer_.ahead_bytes(payload_bytes_) : congestion_->window_bytes();
+    return delivered_bytes() > 0 ? pacer_.ahead_bytes(payload_bytes_) : congestion_->window_bytes();
   }
 
   /// The peer's word on our packets. A word that cannot be true is ignored: anyone may have sent it.
@@ -102,6 +109,12 @@ class UdtSender {
   [[nodiscard]] std::size_t payload_bytes() const { return payload_bytes_; }
   /// Packets larger than `payload_bytes` go unanswered, however often they are sent.
   [[nodiscard]] bool suspects_black_hole(TimePoint now, std::size_t payload_bytes) const;
+  /// A round trip that was seen before any of this sender's own: it counts until there is one.
+  void note_small_rtt(TimePoint now, const FirstRtt& rtt);
+  /// By when the answer to what leaves now is late.
+  [[nodiscard]] Duration answer_time() const;
+  /// The most that the wire may take for a packet, as far as it is known.
+  [[nodiscard]] Duration most_wire_time(std::size_t bytes) const;
   /// Anything at all came from the peer.
   void on_heard() { probe_.on_heard(); }
   /// Timeouts in a row without an answer.
@@ -151,6 +164,10 @@ class UdtSender {
   void report(TimePoint now, LossEvent event);
   void probe(TimePoint now);
   void arm_probe(TimePoint now);
+  [[nodiscard]] Duration wire_time(std::size_t bytes) const;
+  [[nodiscard]] Duration more_wire_time(std::size_t bytes) const;
+  [[nodiscard]] Duration share_of_rtt(std::size_t bytes) const;
+  [[nodiscard]] BitRate shown_rate() const;
 
   // Evidence (udt_sender_evidence.cpp)
   [[nodiscard]] bool at_rate_cap() const;
@@ -220,7 +237,9 @@ class UdtSender {
   TrainLength train_length_;
   bool trains_shortened_ = false;  // since the last loss was reported
   ProbeTimeout probe_;
-  TimePoint large_delivered_at_{};  // when a full packet was last known to have arrived
+  TimePoint large_delivered_at_{};          // when a full packet was last known to have arrived
+  BitRate shown_rate_;                      // the best sample of the delivery; 0: none with enough to send
+  std::size_t largest_answered_bytes_ = 0;  // of a packet whose answer was a sample of the round trip
   SenderStats stats_;
   core::HoldClock hold_;
   LossByRateMeter loss_by_rate_;

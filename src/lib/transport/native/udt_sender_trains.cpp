@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kMaxPieces = 16;        // guess: of one packet: a storm of tiny writes is cut a little shorter
 constexpr std::uint16_t kSendsUntilCopy = 3;  // guess: a packet whose repair was lost has cost a round trip more
 constexpr std::size_t kTellingTrain = 4;      // guess: of fewer packets no half tells much
-constexpr std::size_t kMaxCopies = 64;        // guess: what is lost of a train, and not what an overflow loses
+constexpr Duration kCheapWireTime = std::chrono::milliseconds(10);  // spec: draft-ietf-ccwg-bbr: at 1.2 Mbit/s
+constexpr std::size_t kMaxCopies = 64;  // guess: what is lost of a train, and not what an overflow loses
 
 }  // namespace
 
@@ -127,6 +128,7 @@ void UdtSender::fit_trains(TimePoint now, const SentPacket& lost) {
 /// All behind a lost packet waits for it: where one round trip more is the end's, or has been lost, a copy is cheap.
 void UdtSender::note_worth_a_copy(PacketIndex index) {
   if (!peer_.extended || probe_.probes() || copies_.size() >= kMaxCopies) return;
+  if (wire_time(payload_bytes_) > kCheapWireTime) return;
   if (packets_[index].sends >= kSendsUntilCopy || next_new_bytes() == 0) copies_.push_back(index);
 }
 

@@ -299,6 +299,35 @@ TEST_F(Opening, BoundsTheWindowThatAServerClaims) {
   EXPECT_EQ(open.settings().flow_window, kMaxWindowPackets);
 }
 
+TEST_F(Opening, TellsWhatRoundTripItsConclusionTook) {
+  const HandshakePacket reply = good_conclusion(true);
+  now += 30ms;
+  answer(reply, kMarkerAnswer, HandshakeExtension{4242});
+  ASSERT_EQ(open.state(), State::done);
+  ASSERT_TRUE(open.settings().first_rtt);
+  EXPECT_EQ(open.settings().first_rtt->value, 30ms);
+  EXPECT_EQ(open.settings().first_rtt->bytes, 2 * (64U + 16 + 28));
+}
+
+TEST_F(Opening, TellsNoRoundTripOfAConclusionThatItRepeated) {
+  const HandshakePacket reply = good_conclusion(true);
+  now += 250ms;
+  next_request();
+  answer(reply, kMarkerAnswer, HandshakeExtension{4242});
+  ASSERT_EQ(open.state(), State::done);
+  EXPECT_FALSE(open.settings().first_rtt);
+}
+
+TEST_F(Opening, RepeatsAConclusionLaterWhereTheInductionTookLong) {
+  const HandshakePacket induction = answer_to(next_request(), 77);
+  now += 200ms;
+  answer(induction, kMarkerAnswer, HandshakeExtension{});
+  EXPECT_EQ(next_request().request, Request::conclusion);
+  EXPECT_EQ(open.deadline(), now + 500ms);
+  now += 500ms;
+  EXPECT_EQ(next_request().request, Request::conclusion);
+}
+
 TEST_F(Opening, BeginsAnewWhenItsConclusionIsNotAnswered) {
   conclude(false);
   for (int i = 0; i < 3; ++i) {

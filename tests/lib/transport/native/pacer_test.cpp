@@ -109,8 +109,14 @@ TEST(Pacer, MakesTrainsOfAMillisecondAndOnSlowPathsOfUpToThirtyTwoPackets) {
   EXPECT_EQ(pacer.train_bytes(1000), 32'000U);
   pacer.set_rate(1'000'000);
   EXPECT_EQ(pacer.train_bytes(1000), 4000U) << "four milliseconds";
-  pacer.set_rate(1000);
+  pacer.set_rate(150'000);
   EXPECT_EQ(pacer.train_bytes(1000), 2000U);
+}
+
+TEST(Pacer, LetsPacketsGoOneByOneOnALineOfLessThanAMegabit) {
+  Pacer pacer;
+  pacer.set_rate(140'000);
+  EXPECT_EQ(pacer.train_bytes(1000), 1000U);
 }
 
 TEST(Pacer, WantsATrainAndFourMillisecondsAhead) {
@@ -119,7 +125,7 @@ TEST(Pacer, WantsATrainAndFourMillisecondsAhead) {
   pacer.set_rate(10'000'000);
   EXPECT_EQ(pacer.ahead_bytes(1000), 32'000U + 40'000U);
   pacer.set_rate(1000);
-  EXPECT_EQ(pacer.ahead_bytes(1000), 2000U + 4U);
+  EXPECT_EQ(pacer.ahead_bytes(1000), 1000U + 4U);
 }
 
 }  // namespace

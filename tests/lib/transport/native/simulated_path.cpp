@@ -42,7 +42,7 @@ ConnectionSettings settings_for(std::uint32_t id, const Endpoint& peer, PeerKind
 }  // namespace
 
 SimulatedPath::SimulatedPath(const PathSettings& path, PeerKind kind, TransportOptions options,
-                             std::uint32_t initial_sequence, std::uint32_t mss)
+                             std::uint32_t initial_sequence, std::uint32_t mss, Duration handshake_rtt)
     : read_memory_(kWriteBytes) {
   ends_[kNear].address = endpoint("192.0.2.1", 1001);
   ends_[kFar].address = endpoint("192.0.2.2", 1002);
@@ -51,6 +51,7 @@ SimulatedPath::SimulatedPath(const PathSettings& path, PeerKind kind, TransportO
     auto settings = settings_for(end == kNear ? 1 : 2, ends_[end == kNear ? kFar : kNear].address, kind, options, now_);
     settings.initial_sequence = initial_sequence;
     settings.mss = mss;
+    if (end == kNear && handshake_rtt > Duration::zero()) settings.first_rtt = {handshake_rtt, 216};
     ends_[end].connection.emplace(settings, chunks_);
   }
 }

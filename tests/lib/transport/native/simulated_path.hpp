@@ -24,7 +24,8 @@ class SimulatedPath {
 
   /// Alike in both directions. `kind`: how the two take each other.
   explicit SimulatedPath(const PathSettings& path = {}, PeerKind kind = PeerKind::own, TransportOptions options = {},
-                         std::uint32_t initial_sequence = 1000, std::uint32_t mss = 1500);
+                         std::uint32_t initial_sequence = 1000, std::uint32_t mss = 1500,
+                         Duration handshake_rtt = Duration::zero());
 
   [[nodiscard]] UdtConnection& at(End end) { return *ends_[end].connection; }
   [[nodiscard]] TimePoint now() const { return now_; }

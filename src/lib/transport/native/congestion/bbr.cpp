@@ -56,6 +56,11 @@ constexpr std::uint64_t kMaxQuantumBytes = 64 * kKiB;  // spec: the same
 constexpr std::uint64_t kQuantaInFlight = 3;           // spec: draft-ietf-ccwg-bbr, "BBR.offload_budget"
 constexpr std::uint64_t kLeastWindowPackets = 4;       // spec: draft-ietf-ccwg-bbr, BBR.MinPipeCwnd
 
+constexpr std::size_t kFirstPacePackets = 64;  // guess: ten leave within a seventeenth of a round trip
+constexpr BitRate kSlowRate = BitRate::from_bits_per_second(1'200'000);  // spec: draft-ietf-ccwg-bbr, "Send Quantum"
+constexpr Duration kBatchTime = 220ms;  // measured: libudt answers after 110 ms, whatever came
+constexpr int kBatchRtts = 12;          // guess: a first flight of ten packets is a batch of 128
+
 }  // namespace
 
 Bbr::Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed, std::uint32_t ack_packets)
@@ -63,6 +68,7 @@ Bbr::Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed, st
       payload_bytes_(payload_bytes),
       random_(random_seed),
       model_(payload_bytes),
+      first_flight_(payload_bytes),
       cycle_start_(now),
       window_bytes_(kInitialWindowPackets * payload_bytes),
       pacing_rate_(startup_pacing(kUnknownRtt)) {}
@@ -96,9 +102,16 @@ void Bbr::on_ack(const AckEvent& ack) {
   idle_restart_ = false;
   update_pacing();
   update_window(ack);
+  if (const auto second = first_flight_.on_ack(ack); second && state_ == State::startup) {
+    window_bytes_ = std::max(window_bytes_, second->window_bytes);
+    pacing_rate_ = std::max(pacing_rate_, second->pacing_rate);
+  }
 }
 
-void Bbr::on_loss(const LossEvent& event) { model_.on_loss(event); }
+void Bbr::on_loss(const LossEvent& event) {
+  model_.on_loss(event);
+  first_flight_.on_loss();
+}
 
 // Little is sent into the silence, but nothing of the path is forgotten: the first word from the peer restores it all.
 void Bbr::on_timeout(TimePoint) {
@@ -380,7 +393,8 @@ double Bbr::pacing_gain() const {
 }
 
 BitRate Bbr::startup_pacing(Duration rtt) const {
-  return scaled(BitRate::from_bytes_per(window_bytes_, rtt), kStartupPacingGain);
+  const auto bytes = std::max<std::uint64_t>(window_bytes_, kFirstPacePackets * payload_bytes_);
+  return scaled(BitRate::from_bytes_per(bytes, rtt), kStartupPacingGain);
 }
 
 BitRate Bbr::paced(double gain) const { return scaled(model_.sent_for(bandwidth_to_pace()), gain * kPacingMargin); }
@@ -417,8 +431,13 @@ double Bbr::window_gain() const {
 std::uint64_t Bbr::least_window() const { return kLeastWindowPackets * payload_bytes_; }
 
 // A receiver that waits for a batch answers a smaller flight only by its timer, however short the way is. Twice the
-// batch, so that one is on its way while the other is answered.
-std::uint64_t Bbr::least_flight() const { return std::max(least_window(), 2 * ack_packets_ * payload_bytes_); }
+// batch, so that one is on its way while the other is answered; but no more than comes while its timer runs, twice.
+std::uint64_t Bbr::least_flight() const {
+  const auto least_rtt = model_.min_rtt().value().value_or(Duration::zero());
+  const Duration time = full_pipe_ ? kBatchTime : std::max<Duration>(kBatchTime, kBatchRtts * least_rtt);
+  const std::uint64_t batches = 2 * ack_packets_ * payload_bytes_;
+  return std::max(least_window(), std::min(batches, bytes_during(model_.max_bandwidth(), time)));
+}
 
 // The least that congestion may leave of the window.
 std::uint64_t Bbr::least_cap() const {
@@ -430,8 +449,8 @@ std::uint64_t Bbr::least_cap() const {
 
 std::uint64_t Bbr::send_quantum_bytes() const {
   // On loopback two packets are more than that.
-  return std::max<std::uint64_t>(std::min(bytes_during(pacing_rate_, kQuantumTime), kMaxQuantumBytes),
-                                 2 * payload_bytes_);
+  const std::uint64_t least_packets = pacing_rate_ < kSlowRate ? 1 : 2;
+  return std::max(std::min(bytes_during(pacing_rate_, kQuantumTime), kMaxQuantumBytes), least_packets * payload_bytes_);
 }
 
 // Room for trains on their way through both hosts comes on top where the product itself is small.

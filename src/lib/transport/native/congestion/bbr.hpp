@@ -11,6 +11,7 @@
 #include "lib/transport/native/congestion/bbr_probe.hpp"
 #include "lib/transport/native/congestion/bbr_probe_rtt.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
+#include "lib/transport/native/congestion/first_flight.hpp"
 
 namespace udtcat::transport::native {
 
@@ -104,6 +105,7 @@ class Bbr final : public CongestionControl {
   InFlightCeiling ceiling_;
   CompetingFlows competing_;
   ProbeRttMoments probe_rtt_moments_;
+  FirstFlight first_flight_;
 
   std::optional<KnownPath> known_;  // to an earlier connection
   BitRate jump_rate_;               // 0: not in a jump

@@ -31,6 +31,7 @@ struct AckEvent {
   std::uint64_t delivered_total_bytes = 0;  ///< since the connection began
   std::uint64_t in_flight_bytes = 0;        ///< after this ACK
   std::optional<Duration> rtt{};            ///< a sample, if this ACK gave one
+  std::optional<Duration> least_rtt{};      ///< of all samples, the handshake's too
   std::optional<RateSample> rate{};
   std::optional<TimePoint> newest_sent_at{};  ///< of the newest packet known to have arrived, if it was sent once
   bool app_limited = false;                   ///< nothing waits to be sent at this moment

@@ -18,9 +18,7 @@ namespace udtcat::transport::native {
 
 inline constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
 
-// guess: three times RFC 6928's ten. Paths here are long and fat, and the start is paced as soon as a round trip is
-// known.
-inline constexpr std::size_t kInitialWindowPackets = 32;
+inline constexpr std::size_t kInitialWindowPackets = 10;  // spec: RFC 6928
 
 [[nodiscard]] constexpr double seconds_of(Duration time) { return std::chrono::duration<double>(time).count(); }
 
