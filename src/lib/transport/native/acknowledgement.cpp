@@ -33,8 +33,13 @@ std::optional<Acknowledgement> decode_acknowledgement(std::span<const std::byte>
   ack.capacity_packets = positive(word_at(body, 5));
   if (!word_at(body, kExtendedWords - 1)) return ack;
   const auto word = [&](std::size_t index) { return *word_at(body, index); };
-  ack.extended =
-      ExtendedReport{word(6), (std::uint64_t{word(7)} << 32) | word(8), word(9), word(10), word(11), word(12)};
+  ack.extended = ExtendedReport{word(6),
+                                (std::uint64_t{word(7)} << 32) | word(8),
+                                word(9),
+                                word(10),
+                                word(11),
+                                word(12),
+                                word_at(body, kExtendedWords)};
   return ack;
 }
 
@@ -42,7 +47,7 @@ std::vector<std::uint32_t> light_words(std::uint32_t next) { return {next}; }
 
 std::vector<std::uint32_t> full_words(const FullReport& report) {
   std::vector<std::uint32_t> words;
-  words.reserve(kExtendedWords);
+  words.reserve(kExtendedWords + 1);
   words.assign({report.next, microseconds(report.rtt), microseconds(report.rtt_variation), report.window_packets,
                 report.rate_packets, report.capacity_packets});
   return words;
@@ -52,6 +57,7 @@ void append_extension(std::vector<std::uint32_t>& words, const ExtendedReport& r
   words.insert(words.end(), {report.highest, static_cast<std::uint32_t>(report.received_bytes >> 32),
                              static_cast<std::uint32_t>(report.received_bytes), report.echo_us, report.delay_us,
                              report.free_kib, report.host_overloads});
+  if (report.arrived_us) words.push_back(*report.arrived_us);
 }
 
 }  // namespace udtcat::transport::native

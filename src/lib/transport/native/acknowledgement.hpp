@@ -21,12 +21,13 @@ constexpr std::uint32_t kLeastWindow = 2;  // spec: UDT4: libudt never says less
 
 /// The words that an ACK has beyond UDT4, between our own ends.
 struct ExtendedReport {
-  std::uint32_t highest = 0;         ///< the highest sequence number that has arrived
-  std::uint64_t received_bytes = 0;  ///< payload of all distinct packets so far
-  std::uint32_t echo_us = 0;         ///< timestamp of the latest packet to arrive
-  std::uint32_t delay_us = 0;        ///< how long ago that was
-  std::uint32_t free_kib = 0;        ///< what may be on its way beyond `next`
-  std::uint32_t host_overloads = 0;  ///< backlogs and drops of the receiving host, so far
+  std::uint32_t highest = 0;                  ///< the highest sequence number that has arrived
+  std::uint64_t received_bytes = 0;           ///< payload of all distinct packets so far
+  std::uint32_t echo_us = 0;                  ///< timestamp of the latest packet to arrive
+  std::uint32_t delay_us = 0;                 ///< how long ago that was
+  std::uint32_t free_kib = 0;                 ///< what may be on its way beyond `next`
+  std::uint32_t host_overloads = 0;           ///< backlogs and drops of the receiving host, so far
+  std::optional<std::uint32_t> arrived_us{};  ///< when the latest packet came, by a clock of the receiver's
 };
 
 struct Acknowledgement {

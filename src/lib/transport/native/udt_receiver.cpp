@@ -50,6 +50,7 @@ void UdtReceiver::on_data(TimePoint now, const DataHeader& header, const Arrival
     arrival_times_.on_packet(header.sequence, arrival.when.count() != 0 ? arrival.when : now.time_since_epoch());
   latest_timestamp_us_ = header.timestamp_us;
   latest_arrival_ = now;
+  if (first_arrival_ == TimePoint{}) first_arrival_ = now;
   // The sender has not heard of the first: it is told again, but not for each of many.
   if (outcome == ReceiveBuffer::Outcome::duplicate) return want_ack(now + peer_.duplicate_ack_delay);
   if (fragment && !buffer_.has(*index)) return;
@@ -198,7 +199,8 @@ void UdtReceiver::append_report(TimePoint now, std::vector<std::uint32_t>& words
                            .echo_us = latest_timestamp_us_,
                            .delay_us = static_cast<std::uint32_t>(std::clamp<std::int64_t>(delay, 0, 60'000'000)),
                            .free_kib = static_cast<std::uint32_t>(buffer_.free_bytes() / 1024),
-                           .host_overloads = host_overloads_});
+                           .host_overloads = host_overloads_,
+                           .arrived_us = timestamp_us(latest_arrival_, first_arrival_)});
 }
 
 }  // namespace udtcat::transport::native

@@ -94,6 +94,7 @@ class UdtReceiver {
   std::array<SentAck, kAckHistory> sent_acks_{};
   std::uint32_t latest_timestamp_us_ = 0;
   TimePoint latest_arrival_{};
+  TimePoint first_arrival_{};  // arrivals are told from here
   std::uint32_t host_overloads_ = 0;
 };
 

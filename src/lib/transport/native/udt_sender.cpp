@@ -143,7 +143,10 @@ void UdtSender::take_rtt(TimePoint now, const Acknowledgement& ack, const std::o
   if (ack.extended) {
     const std::uint32_t age_us = timestamp_us(now) - ack.extended->echo_us - ack.extended->delay_us;
     const Duration sample = std::chrono::microseconds(age_us);
-    if (sample < kOldestEcho) rtt_.on_sample(sample);
+    if (sample >= kOldestEcho) return;
+    rtt_.on_sample(sample);
+    if (ack.extended->arrived_us)
+      back_delay_.on_ack(now, ack.extended->echo_us, *ack.extended->arrived_us, sample, *rtt_.minimum());
     return;
   }
   // Behind a packet that had to be sent again the others waited: their time is that of the repair (Karn's rule, for all
@@ -160,8 +163,9 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
   event.now = now;
   event.delivered_total_bytes = delivery_.delivered_bytes();
   event.newly_delivered_bytes = event.delivered_total_bytes - before;
-  event.in_flight_bytes = in_flight_bytes();
-  if (rtt_.measured()) event.rtt = rtt_.latest();
+  event.in_flight_bytes = saturating_difference(in_flight_bytes(), told_of_later_bytes());
+  // A queue of ACKs is none of the data's.
+  if (rtt_.measured()) event.rtt = std::max(rtt_.latest() - back_delay_.value(), *rtt_.minimum());
   event.least_rtt = rtt_.minimum();
   if (newest) {
     if (!had_waited) event.rate = delivery_.sample(now, *newest, lost_bytes_);
@@ -266,7 +270,7 @@ void UdtSender::report(TimePoint now, LossEvent event) {
   if (event.new_epoch) loss_epoch_ = now;
   event.now = now;
   event.delivered_total_bytes = delivery_.delivered_bytes();
-  event.in_flight_bytes = in_flight_bytes();
+  event.in_flight_bytes = saturating_difference(in_flight_bytes(), told_of_later_bytes());
   event.of_long_trains = std::exchange(trains_shortened_, false);
   congestion_->on_loss(event);
   update_pacing();
@@ -381,6 +385,7 @@ void UdtSender::on_new_path(TimePoint now) {
   train_length_ = TrainLength();
   largest_answered_bytes_ = 0;
   shown_rate_ = BitRate();
+  back_delay_ = BackDelay();
   congestion_ = new_congestion_control(now);
   copies_.clear();
   update_pacing();

@@ -14,6 +14,7 @@
 #include "lib/core/evidence_clocks.hpp"
 #include "lib/core/shared_bytes.hpp"
 #include "lib/transport/native/acknowledgement.hpp"
+#include "lib/transport/native/back_delay.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
 #include "lib/transport/native/delivery_rate.hpp"
 #include "lib/transport/native/echo_log.hpp"
@@ -181,6 +182,8 @@ class UdtSender {
   [[nodiscard]] std::uint32_t timestamp_us(TimePoint now) const { return native::timestamp_us(now, clock_zero_); }
   [[nodiscard]] Turn next_turn() const;
   [[nodiscard]] bool may_send(std::size_t bytes) const;
+  [[nodiscard]] std::uint64_t window_bytes() const { return congestion_->window_bytes() + told_of_later_bytes(); }
+  [[nodiscard]] std::uint64_t told_of_later_bytes() const;
   [[nodiscard]] std::size_t next_new_bytes() const;
   [[nodiscard]] bool within_peer_window(std::size_t bytes) const;
   [[nodiscard]] std::size_t train_limit() const;
@@ -217,6 +220,7 @@ class UdtSender {
   TimePoint answered_at_{};                       // or the oldest left, or the peer had no room for it
 
   RttEstimator rtt_;
+  BackDelay back_delay_;
   DeliveryRate delivery_;
   EchoLog echoes_;  // of packets to one of ours
   Pacer pacer_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/transport/native/congestion/measures.hpp"
 #include "lib/transport/native/udt_sender.hpp"
 
 namespace udtcat::transport::native {
@@ -59,8 +60,11 @@ UdtSender::Turn UdtSender::next_turn() const {
 /// The congestion window decides; a packet may always leave when nothing is in flight.
 bool UdtSender::may_send(std::size_t bytes) const {
   const std::uint64_t in_flight = in_flight_bytes();
-  return in_flight == 0 || in_flight + bytes <= congestion_->window_bytes();
+  return in_flight == 0 || in_flight + bytes <= window_bytes();
 }
+
+/// Counted as in flight, but arrived as far as anyone can know: the ACK is what waits.
+std::uint64_t UdtSender::told_of_later_bytes() const { return bytes_during(shown_rate(), back_delay_.value()); }
 
 std::size_t UdtSender::next_new_bytes() const {
   const std::size_t bytes = queue_.contiguous(sent_offset_, payload_bytes_, kMaxPieces);
@@ -76,7 +80,7 @@ bool UdtSender::within_peer_window(std::size_t bytes) const {
 }
 
 std::size_t UdtSender::train_limit() const {
-  const std::uint64_t window = congestion_->window_bytes();
+  const std::uint64_t window = window_bytes();
   const std::uint64_t room = window - std::min(window, in_flight_bytes());
   return static_cast<std::size_t>(std::min<std::uint64_t>(pacer_.train_bytes(payload_bytes_), room));
 }
@@ -153,7 +157,7 @@ void UdtSender::add_new_data(TimePoint now, TrainBuilder& builder) {
     packets_.push_back({.offset = sent_offset_, .bytes = static_cast<std::uint32_t>(bytes), .snapshot = {}});
     add_packet(now, index, builder);
   }
-  if (in_flight_bytes() < congestion_->window_bytes()) delivery_.on_app_limited(in_flight_bytes());
+  if (in_flight_bytes() < window_bytes()) delivery_.on_app_limited(in_flight_bytes());
 }
 
 void UdtSender::add_first_words(const FirstWords& words) {
@@ -212,7 +216,7 @@ void UdtSender::note_sent(TimePoint now, SentPacket& packet) {
   ++stats_.packets_sent;
   loss_by_rate_.on_sent(now);
   if (!first) ++stats_.packets_resent;
-  congestion_->on_sent(now, packet.bytes, in_flight);
+  congestion_->on_sent(now, packet.bytes, in_flight - std::min(in_flight, told_of_later_bytes()));
   const bool oldest_again = !first && packet.offset == acknowledged_offset();
   if (probe_.deadline() == TimePoint::max() || (oldest_again && guess_.misses_oldest(packets_))) arm_probe(now);
 }

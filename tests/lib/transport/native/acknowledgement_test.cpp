@@ -17,7 +17,8 @@ std::vector<std::uint32_t> extended_words() {
                            .echo_us = 3,
                            .delay_us = 4,
                            .free_kib = 5,
-                           .host_overloads = 6});
+                           .host_overloads = 6,
+                           .arrived_us = 7});
   return words;
 }
 
@@ -51,6 +52,15 @@ TEST(Acknowledgement, ComesBackAsItWas) {
   EXPECT_EQ(ack->extended->delay_us, 4U);
   EXPECT_EQ(ack->extended->free_kib, 5U);
   EXPECT_EQ(ack->extended->host_overloads, 6U);
+  EXPECT_EQ(ack->extended->arrived_us, 7U);
+}
+
+TEST(Acknowledgement, TellsNoArrivalWhereThePeerDoesNot) {
+  auto words = extended_words();
+  words.pop_back();
+  const auto ack = decode_acknowledgement(body_of(words));
+  ASSERT_TRUE(ack->extended);
+  EXPECT_FALSE(ack->extended->arrived_us);
 }
 
 TEST(Acknowledgement, KnowsNothingWhereLibudtSaysZeroOrLess) {
