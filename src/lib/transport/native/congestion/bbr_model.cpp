@@ -141,7 +141,7 @@ void BbrModel::on_round_trip(std::uint64_t window_bytes, bool app_limited) {
 void BbrModel::tell_loss_apart(bool app_limited) {
   const auto& round = rounds_.last();
   if (loses_hopelessly(round) && !phase_.starting) return take_delivery_for_bandwidth(round);
-  if (!phase_.steady || app_limited || round.host_overloaded || round.long_trains || queue_stands())
+  if (!phase_.steady || app_limited || round.host_overloaded || round.long_trains || queue_shows())
     return path_loss_.cancel();
   if (path_loss_.on_round_trip(round, payload_bytes_) == PathLoss::Verdict::excess) {
     max_bandwidth_.lower(path_loss_.carried());
@@ -152,7 +152,7 @@ void BbrModel::tell_loss_apart(bool app_limited) {
 // A queue of ours becomes shorter while we drain it. One that does not is somebody else's, or the path is longer.
 void BbrModel::watch_length() {
   const auto rtt = rounds_.last().min_rtt;
-  const bool unmoved = phase_.draining && rtt && queue_lingers() &&
+  const bool unmoved = phase_.draining && rtt && rounds_.last().lost_bytes == 0 && queue_lingers() &&
                        (!drained_rtt_ || *rtt >= duration_of(seconds_of(*drained_rtt_) * kMoved));
   unmoved_rounds_ = unmoved ? unmoved_rounds_ + 1 : 0;
   drained_rtt_ = phase_.draining ? rtt : std::nullopt;
@@ -175,7 +175,9 @@ void BbrModel::watch_rate(const AckEvent& ack) {
 void BbrModel::accept_rtt(TimePoint now) {
   unmoved_rounds_ = 0;
   const auto rtt = rounds_.recent_min_rtt();
-  if (rtt && queue_shows()) min_rtt_.replace(now, *rtt);
+  // A queue that others fill loses packets, a way that is longer does not.
+  const bool full = rounds_.last().lost_bytes > 0 || rounds_.present().lost_bytes > 0;
+  if (rtt && !full && queue_shows()) min_rtt_.replace(now, *rtt);
 }
 
 void BbrModel::update_bandwidth(const RateSample& sample) {
