@@ -36,8 +36,8 @@ struct OpenRequest {
 ///   conclusion ──no answer for a second──► induction           any ──reply 1002──► refused
 ///   induction, beside a conclusion by a remembered cookie ──reply to that──► done
 ///
-/// Asks again every quarter of a second, or later where the induction's answer was slow, and never because of an answer,
-/// so that no peer can make it ask faster.
+/// Asks again every quarter of a second, or later where the induction's answer was slow, and never because of an
+/// answer, so that no peer can make it ask faster.
 /// Threads: unsynchronised; time is a parameter.
 class ActiveOpen {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// src/lib/transport/native: lines on which a packet takes longer than a round trip elsewhere, and beginnings on others.
+/// src/lib/transport/native: lines on which a packet takes longer than a round trip elsewhere, and other beginnings.
 
 #include <set>
 #include <span>
