@@ -108,10 +108,7 @@ void Bbr::on_ack(const AckEvent& ack) {
   }
 }
 
-void Bbr::on_loss(const LossEvent& event) {
-  model_.on_loss(event);
-  first_flight_.on_loss();
-}
+void Bbr::on_loss(const LossEvent& event) { model_.on_loss(event); }
 
 // Little is sent into the silence, but nothing of the path is forgotten: the first word from the peer restores it all.
 void Bbr::on_timeout(TimePoint) {

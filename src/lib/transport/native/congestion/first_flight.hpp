@@ -18,7 +18,8 @@ namespace udtcat::transport::native {
 /// how long the last of them waited for the others. Where that was a small part of the round trip the second flight is
 /// as large as if the first had been three times as large.
 ///
-/// Deviates from the draft, which doubles. A receiver that wakes late makes the path seem slower, which does no harm.
+/// Deviates from the draft, which doubles. A loss without a wait is none of a slow path's. A receiver that wakes late
+/// makes the path seem slower, which does no harm.
 /// Threads: unsynchronised.
 class FirstFlight {
  public:
@@ -29,7 +30,6 @@ class FirstFlight {
 
   explicit FirstFlight(std::size_t payload_bytes) : packet_bytes_(payload_bytes) {}
 
-  void on_loss() { over_ = true; }
   /// Once, if at all: with the ACK that ends the flight.
   [[nodiscard]] std::optional<Allowance> on_ack(const AckEvent& ack) {
     if (over_ || !ack.rtt) return std::nullopt;

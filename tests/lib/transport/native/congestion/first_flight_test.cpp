@@ -43,12 +43,6 @@ TEST(FirstFlight, AllowsNothingWhereItsLastPacketWaited) {
   EXPECT_FALSE(flight.on_ack(ack_of(10, 75ms, 75ms))) << "once is enough";
 }
 
-TEST(FirstFlight, AllowsNothingAfterALoss) {
-  FirstFlight flight(kFlightPayload);
-  flight.on_loss();
-  EXPECT_FALSE(flight.on_ack(ack_of(10, 75ms, 75ms)));
-}
-
 TEST(FirstFlight, TakesItsFirstPacketsForTheLengthOfThePathWhereNothingElseIsKnown) {
   FirstFlight flight(kFlightPayload);
   AckEvent ack = ack_of(1, 75ms, 75ms);
