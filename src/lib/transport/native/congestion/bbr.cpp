@@ -156,8 +156,8 @@ BbrModel::Phase Bbr::phase() const {
   const bool past_probe = state_ == State::probe_cruise || state_ == State::probe_down;
   return {.starting = !full_pipe_,
           .own_queue = probing || draining,
+          .probing = probing,
           .steady = past_probe && rounds_since_probe_ >= kEchoRounds,
-          .draining = past_probe && rounds_since_probe_ >= kEchoRounds && queue_is_ours(),
           .unresponsive_flows = competing_.unresponsive()};
 }
 
@@ -221,7 +221,7 @@ void Bbr::check_drained(const AckEvent& ack) {
 }
 
 bool Bbr::time_to_probe_rtt(TimePoint now) {
-  const bool common = probe_rtt_moments_.due(now, model_.min_rtt().unconfirmed(now));
+  const bool common = probe_rtt_moments_.due(now, model_.min_rtt().unconfirmed(now), model_.wants_rtt());
   return full_pipe_ ? common : model_.min_rtt().probe_due();
 }
 
@@ -251,7 +251,8 @@ void Bbr::leave_probe_rtt(TimePoint now) {
   if (!model_.queue_stands()) competing_.on_empty_queue();
   if (probe_rtt_hold_ && !competing_.anybody()) model_.accept_rtt(now);
   probe_rtt_end_ = now;
-  model_.forget_short_term();
+  model_.on_rtt_probed(now);
+  if (!model_.doubts_loss()) model_.forget_short_term();
   window_bytes_ = std::max(window_bytes_, saved_window_bytes_);
   if (!full_pipe_) {
     state_ = State::startup;
@@ -333,13 +334,13 @@ void Bbr::lower_ceiling(const AckEvent& ack) {
   if (!ceiling_may_fall_) return;
   ceiling_may_fall_ = false;
   // A queue too short to be seen has no room that others would want: the pace alone avoids it.
-  if (!ack.rate->app_limited && (model_.queue_stands() || ack.host_overloaded))
+  if (!ack.rate->app_limited)
     ceiling_.set(std::max(ack.rate->in_flight_at_send_bytes, scaled(model_.bdp_bytes(model_.bandwidth()), kBeta)));
   if (state_ == State::probe_up) start_down(ack.now);
 }
 
 bool Bbr::time_to_probe(TimePoint now) const {
-  if (model_.tries_slower()) return false;
+  if (model_.doubts_loss()) return false;
   const auto waited = now - cycle_start_;
   if (model_.has_fallen() && waited >= kLeastCycle && rounds_since_probe_ >= kUnresponsiveCycleRounds) return true;
   if (waited >= probe_wait_ || (competing_.unresponsive() && rounds_since_probe_ >= kUnresponsiveCycleRounds))

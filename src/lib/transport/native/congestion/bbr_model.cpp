@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "lib/transport/native/congestion/measures.hpp"
 
@@ -37,7 +38,8 @@ constexpr std::uint64_t kHopelessPackets = 64;  // guess: half of fewer may be c
 constexpr std::uint64_t kFewPackets = 4;        // guess: of a small flight, single losses are a large share
 constexpr Duration kFallMemory = 10s;           // guess: a radio's dip
 constexpr double kRegained = 0.9;               // guess
-constexpr double kMoved = 0.97;                 // guess: of a queue that is drained at 0.75 or 0.9 of the pace
+constexpr double kJump = 1.4;                   // guess: more than probes of 1.25 add to a queue in a round trip
+constexpr int kMoved = 16;                      // guess: a part of it
 // A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
 constexpr double kYield = 0.85;      // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
 constexpr double kHostYield = 0.95;  // measured: ADR-0030; a backlog in the host is gone after some round trips
@@ -123,39 +125,54 @@ bool BbrModel::on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_byt
   if (ack.rate) update_bandwidth(*ack.rate);
   if (phase.starting && min_rtt_.value()) startup_rate_.on_ack(ack, *min_rtt_.value());
   const bool round_start = rounds_.on_ack(ack);
-  if (round_start) on_round_trip(window_bytes, ack.app_limited);
+  if (round_start) on_round_trip(ack, window_bytes);
   watch_rate(ack);
   aggregation_.on_ack(ack.now, ack.newly_delivered_bytes, bandwidth(), window_bytes);
   return round_start;
 }
 
-void BbrModel::on_round_trip(std::uint64_t window_bytes, bool app_limited) {
+void BbrModel::on_round_trip(const AckEvent& ack, std::uint64_t window_bytes) {
   const auto& round = rounds_.last();
   const bool overflowed = queue_stands() && congestion(round.lost_bytes, round.lost_bytes + round.delivered_bytes);
   if ((overflowed || round.host_overloaded) && !phase_.own_queue) lower_short_term(window_bytes);
-  tell_loss_apart(app_limited);
+  tell_loss_apart(ack);
   watch_length();
   aggregation_.on_round_trip(phase_.starting);
 }
 
-void BbrModel::tell_loss_apart(bool app_limited) {
+void BbrModel::tell_loss_apart(const AckEvent& ack) {
   const auto& round = rounds_.last();
   if (loses_hopelessly(round) && !phase_.starting) return take_delivery_for_bandwidth(round);
-  if (!phase_.steady || app_limited || round.host_overloaded || round.long_trains || queue_shows())
+  if (phase_.probing || ack.app_limited || round.host_overloaded || round.long_trains || queue_shows())
     return path_loss_.cancel();
-  if (path_loss_.on_round_trip(round, payload_bytes_) == PathLoss::Verdict::excess) {
-    max_bandwidth_.lower(path_loss_.carried());
-    forget_short_term();
+  if (!phase_.steady) return path_loss_.skip();
+  switch (path_loss_.on_round_trip(ack.now, round, payload_bytes_)) {
+    case PathLoss::Verdict::none:
+      return;
+    case PathLoss::Verdict::doubt:
+      short_term_bandwidth_ = std::min(short_term_bandwidth_, path_loss_.carried());
+      return;
+    case PathLoss::Verdict::chance:
+      return forget_short_term();
+    case PathLoss::Verdict::excess:
+      max_bandwidth_.lower(path_loss_.carried());
+      return forget_short_term();
   }
 }
 
-// A queue of ours becomes shorter while we drain it. One that does not is somebody else's, or the path is longer.
+// A queue grows over round trips, and moves on; where it is full packets are lost. A path that became longer is so from
+// one round trip to the next, and stays so.
 void BbrModel::watch_length() {
-  const auto rtt = rounds_.last().min_rtt;
-  const bool unmoved = phase_.draining && rtt && rounds_.last().lost_bytes == 0 && queue_lingers() &&
-                       (!drained_rtt_ || *rtt >= duration_of(seconds_of(*drained_rtt_) * kMoved));
-  unmoved_rounds_ = unmoved ? unmoved_rounds_ + 1 : 0;
-  drained_rtt_ = phase_.draining ? rtt : std::nullopt;
+  const RoundTrip& round = rounds_.last();
+  const auto before = std::exchange(last_rtt_, round.min_rtt);
+  if (!before || !round.min_rtt || round.lost_bytes > 0 || phase_.starting) return jumped_to_.reset();
+  if (*round.min_rtt > duration_of(seconds_of(*before) * kJump) + kLeastModelRtt && queue_shows()) {
+    jumped_to_ = *round.min_rtt;
+    steady_rounds_ = 0;
+  } else if (jumped_to_) {
+    const Duration moved = std::chrono::abs(*round.min_rtt - *jumped_to_);
+    if (++steady_rounds_, moved > *jumped_to_ / kMoved) jumped_to_.reset();
+  }
 }
 
 void BbrModel::watch_rate(const AckEvent& ack) {
@@ -173,7 +190,7 @@ void BbrModel::watch_rate(const AckEvent& ack) {
 }
 
 void BbrModel::accept_rtt(TimePoint now) {
-  unmoved_rounds_ = 0;
+  jumped_to_.reset();
   const auto rtt = rounds_.recent_min_rtt();
   // A queue that others fill loses packets, a way that is longer does not.
   const bool full = rounds_.last().lost_bytes > 0 || rounds_.present().lost_bytes > 0;

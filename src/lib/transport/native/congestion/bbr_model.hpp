@@ -115,8 +115,8 @@ class BbrModel {
   struct Phase {
     bool starting = false;            ///< the pipe has not been full yet
     bool own_queue = false;           ///< what stands in the queue may be what we put there: bounds are not lowered
+    bool probing = false;             ///< sending more than that, or about to
     bool steady = false;              ///< sending what the path is known to carry, with no probe to be heard of
-    bool draining = false;            ///< sending less than that: a queue of ours gets shorter
     bool unresponsive_flows = false;  ///< they do not give way, so that a queue is no reason to
   };
   /// Whether a new round trip begins with this ACK.
@@ -166,10 +166,14 @@ class BbrModel {
   void take_delivery_for_bandwidth(const RoundTrip& round);
   /// A trial is on: the pace is to be PathLoss::kTrialGain of what it was.
   [[nodiscard]] bool tries_slower() const { return path_loss_.trying(); }
+  /// Loss without a queue is not explained yet.
+  [[nodiscard]] bool doubts_loss() const { return path_loss_.busy(); }
+  [[nodiscard]] bool wants_rtt() const { return path_loss_.wants_rtt(); }
+  void on_rtt_probed(TimePoint now) { path_loss_.on_rtt_probed(now); }
   /// The path carried more a while ago.
   [[nodiscard]] bool has_fallen() const { return fallen_from_.has_value(); }
-  /// A queue of ours would be gone by now.
-  [[nodiscard]] bool path_seems_longer() const { return unmoved_rounds_ >= kUnmovedRounds; }
+  /// The round trip has jumped, and stays where it is.
+  [[nodiscard]] bool path_seems_longer() const { return jumped_to_ && steady_rounds_ >= kSteadyRounds; }
   /// The rate of a beginning grows no more.
   [[nodiscard]] bool startup_stalls() const { return startup_rate_.stalls(); }
   /// Even the quickest of the recent packets were later than the least round trip allows for.
@@ -184,16 +188,16 @@ class BbrModel {
   [[nodiscard]] bool queue_overflowed() const { return queue_stands() && rounds_.last().lost_bytes > 0; }
 
  private:
-  static constexpr unsigned kUnmovedRounds = 4;  // guess: at 0.75 of the pace, a queue of a round trip
+  static constexpr unsigned kSteadyRounds = 3;  // guess
   // measured: ADR-0059: with 0.9 shares converge half as fast, with 0.8 a twentieth of the path is unused
   static constexpr double kKeptShare = 0.85;
 
   [[nodiscard]] bool queued(std::optional<Duration> rtt) const;
   [[nodiscard]] bool congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const;
-  void on_round_trip(std::uint64_t window_bytes, bool app_limited);
+  void on_round_trip(const AckEvent& ack, std::uint64_t window_bytes);
   void update_bandwidth(const RateSample& sample);
   void lower_short_term(std::uint64_t window_bytes);
-  void tell_loss_apart(bool app_limited);
+  void tell_loss_apart(const AckEvent& ack);
   void watch_length();
   void watch_rate(const AckEvent& ack);
 
@@ -208,8 +212,9 @@ class BbrModel {
   RateFall rate_fall_;
   std::optional<BitRate> fallen_from_;
   TimePoint fallen_at_{};
-  unsigned unmoved_rounds_ = 0;          // in a row: the queue should have become shorter, and did not
-  std::optional<Duration> drained_rtt_;  // the least of the last of those
+  std::optional<Duration> last_rtt_;   // the least of the last round trip
+  std::optional<Duration> jumped_to_;  // from that to this within one
+  unsigned steady_rounds_ = 0;         // since then
   BitRate short_term_bandwidth_ = BitRate::from_bits_per_second(kUnbounded);
   std::uint64_t short_term_bytes_ = kUnbounded;
 };

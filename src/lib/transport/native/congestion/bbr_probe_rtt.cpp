@@ -14,11 +14,14 @@ using std::chrono_literals::operator""ms;
 constexpr Duration kMomentPeriod = 3s;  // measured: ADR-0059: with two, CUBIC takes nine tenths of a deep queue
 // measured: ADR-0059: what is given back leaves the queue empty for a second; with 2.5 s each other moment is missed
 constexpr Duration kUnconfirmedFor = 1'500ms;
-constexpr std::int64_t kSeldom = 3;  // guess: nine seconds, just within the ten that the minimum is remembered
+constexpr Duration kDoubtfulPeriod = 500ms;  // guess: what cannot be told meanwhile costs some rate
+constexpr std::int64_t kSeldom = 3;          // guess: nine seconds, just within the ten that the minimum is remembered
 
 }  // namespace
 
-bool ProbeRttMoments::due(TimePoint now, Duration unconfirmed) {
+bool ProbeRttMoments::due(TimePoint now, Duration unconfirmed, bool doubtful) {
+  const std::int64_t doubtful_moment = now.time_since_epoch() / kDoubtfulPeriod;
+  if (std::exchange(last_doubtful_, doubtful_moment) != doubtful_moment && doubtful) return true;
   const std::int64_t moment = now.time_since_epoch() / kMomentPeriod;
   if (std::exchange(last_, moment) == moment) return false;
   return unconfirmed >= kUnconfirmedFor && (!queue_left_ || moment % kSeldom == 0);

@@ -18,7 +18,8 @@ class ProbeRttMoments {
  public:
   /// Such a moment has come since the last call, and it is worth to stop.
   /// unconfirmed   so long no sample came near the minimum
-  [[nodiscard]] bool due(TimePoint now, Duration unconfirmed);
+  /// doubtful      it may be that of a full queue, however often it is confirmed
+  [[nodiscard]] bool due(TimePoint now, Duration unconfirmed, bool doubtful = false);
   /// We stop, and go on again.
   /// queue   whether one stood. If it is left at the end, others are in it that do not stop, and it costs us more than
   ///         it shows
@@ -29,6 +30,7 @@ class ProbeRttMoments {
 
  private:
   std::int64_t last_ = 0;
+  std::int64_t last_doubtful_ = 0;
   bool queue_before_ = false;
   bool queue_left_ = false;
 };

@@ -2,6 +2,7 @@
 #include "lib/transport/native/congestion/path_loss.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -14,6 +15,10 @@ constexpr double kDeviations = 2;                // guess: one round trip of twe
 constexpr double kRunSmoothing = 1.0 / 8;        // guess
 constexpr double kLeastChance = 0.005;           // guess: for the deviation of a path that has lost nothing yet
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
+constexpr unsigned kProving = 4;                 // guess: the sums that follow a trial
+constexpr unsigned kEnoughAgainst = 2;           // guess: of those
+constexpr double kMuchMore = 1.2;                // guess
+constexpr auto kBar = std::chrono::seconds(10);  // guess: until flows have found their shares
 constexpr std::uint64_t kFewLostPackets = 4;     // guess: of a small flight, single losses are a large share
 constexpr std::uint64_t kEnoughPackets = 128;    // guess: at a loss of 10 % nobody takes 13 for 6
 constexpr unsigned kMostTrialRounds = 16;        // guess: of flights of few packets
@@ -30,15 +35,12 @@ std::uint64_t PathLoss::tolerated_bytes(std::uint64_t of_bytes, std::size_t payl
   return std::max(scaled(of_bytes, value_ + kLossTolerance + kDeviations * deviation), kFewLostPackets * payload_bytes);
 }
 
-PathLoss::Verdict PathLoss::on_round_trip(const RoundTrip& round, std::size_t payload_bytes) {
+PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round, std::size_t payload_bytes) {
   if (rest_rounds_ > 0) --rest_rounds_;
-  if (round.lost_runs > 0) {
-    const double packets = static_cast<double>(round.lost_bytes) / static_cast<double>(payload_bytes);
-    run_packets_ += kRunSmoothing * (std::max(packets / static_cast<double>(round.lost_runs), 1.0) - run_packets_);
-  }
-  if (state_ == State::settling) {
+  note_runs(round, payload_bytes);
+  if (state_ == State::settling || state_ == State::doubting) {
     // All that was heard of in this round trip had left at the pace of before.
-    state_ = State::comparing;
+    state_ = state_ == State::settling ? State::comparing : State::watching;
     begin_sums();
     return Verdict::none;
   }
@@ -49,23 +51,54 @@ PathLoss::Verdict PathLoss::on_round_trip(const RoundTrip& round, std::size_t pa
   if (++summed_rounds_ < kMostTrialRounds && sent_bytes < kEnoughPackets * payload_bytes) return Verdict::none;
   if (state_ == State::comparing) return judge(payload_bytes);
   const bool exceeded = sums_.lost_bytes > tolerated_bytes(sent_bytes, payload_bytes);
+  if (state_ == State::watching) {
+    const bool looked = rtt_probed_at_ >= watched_since_;
+    if (!exceeded) state_ = State::known;
+    if (exceeded && looked) {
+      before_ = sums_;
+      state_ = State::settling;
+    }
+    begin_sums();
+    return exceeded ? Verdict::none : Verdict::excess;
+  }
+  return weigh(now, exceeded);
+}
+
+void PathLoss::note_runs(const RoundTrip& round, std::size_t payload_bytes) {
+  if (round.lost_runs == 0) return;
+  const double packets = static_cast<double>(round.lost_bytes) / static_cast<double>(payload_bytes);
+  run_packets_ += kRunSmoothing * (std::max(packets / static_cast<double>(round.lost_runs), 1.0) - run_packets_);
+}
+
+PathLoss::Verdict PathLoss::weigh(TimePoint now, bool exceeded) {
+  const RoundTrip sums = sums_;
+  begin_sums();
   const auto before_probe = std::exchange(unproven_from_, std::nullopt);
   if (exceeded && before_probe) {
-    carried_ = std::max(*before_probe, sums_.delivered_rate());
-    cancel();
+    carried_ = std::max(*before_probe, sums.delivered_rate());
     return Verdict::excess;
   }
-  if (!exceeded || rest_rounds_ > 0) {
-    state_ = State::known;
-    learn(sums_.loss_rate());
-  } else if (state_ == State::known) {
-    state_ = State::watching;  // a bucket that ran dry in the midst of it would make it less than it is
-  } else {
-    before_ = sums_;
-    state_ = State::settling;
+  if (refuted_by(sums, exceeded)) {
+    value_ = found_ = 0;
+    barred_until_ = now + kBar;
+    return Verdict::none;
   }
-  begin_sums();
-  return Verdict::none;
+  if (!exceeded || rest_rounds_ > 0 || now < barred_until_) {
+    learn(sums.loss_rate());
+    return Verdict::none;
+  }
+  carried_ = sums.delivered_rate();
+  state_ = State::doubting;
+  watched_since_ = now;
+  return Verdict::doubt;
+}
+
+// Chance takes the same part of what is sent on top. Where each of many flows sends more, all lose more.
+bool PathLoss::refuted_by(const RoundTrip& sums, bool exceeded) {
+  if (proving_ == 0) return false;
+  --proving_;
+  if (exceeded && sums.loss_rate() > found_ * kMuchMore) ++against_;
+  return against_ >= kEnoughAgainst;
 }
 
 void PathLoss::begin_sums() {
@@ -96,6 +129,8 @@ PathLoss::Verdict PathLoss::judge(std::size_t payload_bytes) {
   }
   begin_sums();
   value_ = found_ = slower;
+  proving_ = kProving;
+  against_ = 0;
   rest_rounds_ = next_rest_;
   next_rest_ = std::min(2 * next_rest_, kLongestRest);
   return Verdict::chance;
