@@ -38,6 +38,7 @@ constexpr std::uint64_t kHopelessPackets = 64;  // guess: half of fewer may be c
 constexpr std::uint64_t kFewPackets = 4;        // guess: of a small flight, single losses are a large share
 constexpr Duration kFallMemory = 10s;           // guess: a radio's dip
 constexpr double kRegained = 0.9;               // guess
+constexpr double kUnexplained = 0.05;           // guess
 constexpr double kJump = 1.4;                   // guess: more than probes of 1.25 add to a queue in a round trip
 constexpr int kMoved = 16;                      // guess: a part of it
 // A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
@@ -270,9 +271,13 @@ bool BbrModel::queued(std::optional<Duration> rtt) const {
 
 bool BbrModel::congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const {
   if (!queue_stands()) return lost_bytes > path_loss_.tolerated_bytes(of_bytes, payload_bytes_);
-  const auto tolerated =
-      scaled(of_bytes, path_loss_.value() + (phase_.unresponsive_flows ? kLossBesideUnresponsive : 0));
+  const auto tolerated = scaled(of_bytes, phase_.unresponsive_flows ? kLossBesideUnresponsive : 0);
   return lost_bytes > std::max(tolerated, kFewPackets * payload_bytes_);
+}
+
+bool BbrModel::loses_unexplained() const {
+  const RoundTrip& round = rounds_.last();
+  return round.lost_bytes > kFewPackets * payload_bytes_ && round.loss_rate() > path_loss_.value() + kUnexplained;
 }
 
 bool BbrModel::in_flight_too_high(const RateSample& sample) const {

@@ -168,7 +168,8 @@ class BbrModel {
   [[nodiscard]] bool tries_slower() const { return path_loss_.trying(); }
   /// Loss without a queue is not explained yet.
   [[nodiscard]] bool doubts_loss() const { return path_loss_.busy(); }
-  [[nodiscard]] bool wants_rtt() const { return path_loss_.wants_rtt(); }
+  /// What is lost may be a queue's that was full from the beginning.
+  [[nodiscard]] bool wants_rtt() const { return path_loss_.wants_rtt() || loses_unexplained(); }
   void on_rtt_probed(TimePoint now) { path_loss_.on_rtt_probed(now); }
   /// The path carried more a while ago.
   [[nodiscard]] bool has_fallen() const { return fallen_from_.has_value(); }
@@ -198,6 +199,7 @@ class BbrModel {
   void update_bandwidth(const RateSample& sample);
   void lower_short_term(std::uint64_t window_bytes);
   void tell_loss_apart(const AckEvent& ack);
+  [[nodiscard]] bool loses_unexplained() const;
   void watch_length();
   void watch_rate(const AckEvent& ack);
 

@@ -51,16 +51,7 @@ PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round,
   if (++summed_rounds_ < kMostTrialRounds && sent_bytes < kEnoughPackets * payload_bytes) return Verdict::none;
   if (state_ == State::comparing) return judge(payload_bytes);
   const bool exceeded = sums_.lost_bytes > tolerated_bytes(sent_bytes, payload_bytes);
-  if (state_ == State::watching) {
-    const bool looked = rtt_probed_at_ >= watched_since_;
-    if (!exceeded) state_ = State::known;
-    if (exceeded && looked) {
-      before_ = sums_;
-      state_ = State::settling;
-    }
-    begin_sums();
-    return exceeded ? Verdict::none : Verdict::excess;
-  }
+  if (state_ == State::watching) return watch(exceeded, payload_bytes);
   return weigh(now, exceeded);
 }
 
@@ -68,6 +59,31 @@ void PathLoss::note_runs(const RoundTrip& round, std::size_t payload_bytes) {
   if (round.lost_runs == 0) return;
   const double packets = static_cast<double>(round.lost_bytes) / static_cast<double>(payload_bytes);
   run_packets_ += kRunSmoothing * (std::max(packets / static_cast<double>(round.lost_runs), 1.0) - run_packets_);
+}
+
+/// Less is lost than chance explains, of packets that are lost at random as before.
+bool PathLoss::significantly_less(std::size_t payload_bytes) const {
+  const double packets =
+      static_cast<double>(sums_.lost_bytes + sums_.delivered_bytes) / static_cast<double>(payload_bytes);
+  const double lost = static_cast<double>(sums_.lost_bytes) / static_cast<double>(payload_bytes);
+  const double expected = before_.loss_rate() * packets;
+  return expected - lost > kDeviations * std::sqrt(expected * run_packets_);
+}
+
+PathLoss::Verdict PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
+  const bool long_enough = summed_rounds_ >= kMostTrialRounds;
+  if (!exceeded && (long_enough || significantly_less(payload_bytes))) {
+    cancel();
+    return Verdict::excess;
+  }
+  if (exceeded && rtt_probed_at_ >= watched_since_) {
+    before_ = sums_;
+    state_ = State::settling;
+    begin_sums();
+  } else if (long_enough) {
+    begin_sums();
+  }
+  return Verdict::none;
 }
 
 PathLoss::Verdict PathLoss::weigh(TimePoint now, bool exceeded) {
@@ -88,6 +104,7 @@ PathLoss::Verdict PathLoss::weigh(TimePoint now, bool exceeded) {
     return Verdict::none;
   }
   carried_ = sums.delivered_rate();
+  before_ = sums;
   state_ = State::doubting;
   watched_since_ = now;
   return Verdict::doubt;
@@ -114,11 +131,8 @@ PathLoss::Verdict PathLoss::judge(std::size_t payload_bytes) {
   const double before = before_.loss_rate();
   const double slower = sums_.loss_rate();
   const double of_excess = std::max(0.0, (before - (1 - kTrialGain)) / kTrialGain);
-  const double packets =
-      static_cast<double>(sums_.lost_bytes + sums_.delivered_bytes) / static_cast<double>(payload_bytes);
-  const double deviation = std::sqrt(before * run_packets_ / packets);
   const bool excess = slower <= (before + of_excess) / 2;
-  if (excess && before - slower < kDeviations * deviation && summed_rounds_ < kMostTrialRounds) return Verdict::none;
+  if (excess && !significantly_less(payload_bytes) && summed_rounds_ < kMostTrialRounds) return Verdict::none;
   state_ = State::known;
   if (excess) {
     carried_ = std::max(before_.delivered_rate(), sums_.delivered_rate());

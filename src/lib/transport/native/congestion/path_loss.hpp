@@ -69,6 +69,8 @@ class PathLoss {
   void begin_sums();
   void note_runs(const RoundTrip& round, std::size_t payload_bytes);
   [[nodiscard]] bool refuted_by(const RoundTrip& sums, bool exceeded);
+  [[nodiscard]] bool significantly_less(std::size_t payload_bytes) const;
+  Verdict watch(bool exceeded, std::size_t payload_bytes);
   Verdict weigh(TimePoint now, bool exceeded);
   void learn(double loss);
   Verdict judge(std::size_t payload_bytes);
