@@ -157,6 +157,7 @@ BbrModel::Phase Bbr::phase() const {
   return {.starting = !full_pipe_,
           .own_queue = probing || draining,
           .probing = probing,
+          .draining = state_ == State::drain,
           .steady = past_probe && rounds_since_probe_ >= kEchoRounds,
           .unresponsive_flows = competing_.unresponsive()};
 }

@@ -143,7 +143,9 @@ void BbrModel::on_round_trip(const AckEvent& ack, std::uint64_t window_bytes) {
 
 void BbrModel::tell_loss_apart(const AckEvent& ack) {
   const auto& round = rounds_.last();
-  if (loses_hopelessly(round) && !phase_.starting) return take_delivery_for_bandwidth(round);
+  // With less in flight than before, what was lost of that counts beside what little arrives now.
+  const bool alike = phase_.steady || phase_.draining;
+  if (alike && !path_loss_.trying() && loses_hopelessly(round)) return take_delivery_for_bandwidth(round);
   if (phase_.probing || ack.app_limited || round.host_overloaded || round.long_trains || queue_shows())
     return path_loss_.cancel();
   if (!phase_.steady) return path_loss_.skip();

@@ -116,6 +116,7 @@ class BbrModel {
     bool starting = false;            ///< the pipe has not been full yet
     bool own_queue = false;           ///< what stands in the queue may be what we put there: bounds are not lowered
     bool probing = false;             ///< sending more than that, or about to
+    bool draining = false;            ///< after the beginning
     bool steady = false;              ///< sending what the path is known to carry, with no probe to be heard of
     bool unresponsive_flows = false;  ///< they do not give way, so that a queue is no reason to
   };
