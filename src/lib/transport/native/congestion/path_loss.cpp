@@ -15,10 +15,8 @@ constexpr double kDeviations = 2;                // guess: one round trip of twe
 constexpr double kRunSmoothing = 1.0 / 8;        // guess
 constexpr double kLeastChance = 0.005;           // guess: for the deviation of a path that has lost nothing yet
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
-constexpr unsigned kProving = 4;                 // guess: the sums that follow a trial
-constexpr unsigned kEnoughAgainst = 2;           // guess: of those
-constexpr double kMuchMore = 1.2;                // guess
-constexpr auto kBar = std::chrono::seconds(10);  // guess: until flows have found their shares
+constexpr double kMuch = 0.05;                   // guess
+constexpr double kLessThanUsual = 0.9;           // guess: policers are found in some steps then
 constexpr std::uint64_t kFewLostPackets = 4;     // guess: of a small flight, single losses are a large share
 constexpr std::uint64_t kEnoughPackets = 128;    // guess: at a loss of 10 % nobody takes 13 for 6
 constexpr unsigned kMostTrialRounds = 16;        // guess: of flights of few packets
@@ -73,6 +71,9 @@ bool PathLoss::significantly_less(std::size_t payload_bytes) const {
 PathLoss::Verdict PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
   const bool long_enough = summed_rounds_ >= kMostTrialRounds;
   if (!exceeded && (long_enough || significantly_less(payload_bytes))) {
+    // The sums that were in doubt are the worst of many: where chance takes much, most of them are its own.
+    const double usual = (1 - value_) / (1 - before_.loss_rate());
+    if (value_ > kMuch) carried_ = std::max(carried_, scaled(before_.delivered_rate(), kLessThanUsual * usual));
     cancel();
     return Verdict::excess;
   }
@@ -94,12 +95,7 @@ PathLoss::Verdict PathLoss::weigh(TimePoint now, bool exceeded) {
     carried_ = std::max(*before_probe, sums.delivered_rate());
     return Verdict::excess;
   }
-  if (refuted_by(sums, exceeded)) {
-    value_ = found_ = 0;
-    barred_until_ = now + kBar;
-    return Verdict::none;
-  }
-  if (!exceeded || rest_rounds_ > 0 || now < barred_until_) {
+  if (!exceeded || rest_rounds_ > 0) {
     learn(sums.loss_rate());
     return Verdict::none;
   }
@@ -108,14 +104,6 @@ PathLoss::Verdict PathLoss::weigh(TimePoint now, bool exceeded) {
   state_ = State::doubting;
   watched_since_ = now;
   return Verdict::doubt;
-}
-
-// Chance takes the same part of what is sent on top. Where each of many flows sends more, all lose more.
-bool PathLoss::refuted_by(const RoundTrip& sums, bool exceeded) {
-  if (proving_ == 0) return false;
-  --proving_;
-  if (exceeded && sums.loss_rate() > found_ * kMuchMore) ++against_;
-  return against_ >= kEnoughAgainst;
 }
 
 void PathLoss::begin_sums() {
@@ -143,8 +131,6 @@ PathLoss::Verdict PathLoss::judge(std::size_t payload_bytes) {
   }
   begin_sums();
   value_ = found_ = slower;
-  proving_ = kProving;
-  against_ = 0;
   rest_rounds_ = next_rest_;
   next_rest_ = std::min(2 * next_rest_, kLongestRest);
   return Verdict::chance;

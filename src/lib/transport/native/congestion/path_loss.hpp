@@ -68,7 +68,6 @@ class PathLoss {
 
   void begin_sums();
   void note_runs(const RoundTrip& round, std::size_t payload_bytes);
-  [[nodiscard]] bool refuted_by(const RoundTrip& sums, bool exceeded);
   [[nodiscard]] bool significantly_less(std::size_t payload_bytes) const;
   Verdict watch(bool exceeded, std::size_t payload_bytes);
   Verdict weigh(TimePoint now, bool exceeded);
@@ -82,9 +81,6 @@ class PathLoss {
   RoundTrip before_;        // the sums that began the trial
   RoundTrip sums_;          // of some round trips: enough packets to tell their loss
   unsigned summed_rounds_ = 0;
-  unsigned proving_ = 0;  // sums to come that may refute found_
-  unsigned against_ = 0;  // of those
-  TimePoint barred_until_{};
   TimePoint watched_since_{};
   TimePoint rtt_probed_at_{};
   unsigned rest_rounds_ = 0;  // until another trial may begin
