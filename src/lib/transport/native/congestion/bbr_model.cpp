@@ -146,8 +146,10 @@ void BbrModel::tell_loss_apart(const AckEvent& ack) {
   // With less in flight than before, what was lost of that counts beside what little arrives now.
   const bool alike = phase_.steady || phase_.draining;
   if (alike && !path_loss_.trying() && loses_hopelessly(round)) return take_delivery_for_bandwidth(round);
-  if (phase_.probing || ack.app_limited || round.host_overloaded || round.long_trains || queue_shows())
-    return path_loss_.cancel();
+  if (phase_.probing || ack.app_limited || round.host_overloaded || round.long_trains || queue_shows()) {
+    if (path_loss_.cancel()) forget_short_term();
+    return;
+  }
   if (!phase_.steady) return path_loss_.skip();
   switch (path_loss_.on_round_trip(ack.now, round, payload_bytes_)) {
     case PathLoss::Verdict::none:
@@ -214,7 +216,7 @@ void BbrModel::on_silence(TimePoint now) {
   min_rtt_.confirm(now);
   rate_fall_.restart();
   aggregation_.restart(now);
-  rounds_.restart();
+  rounds_.forget();
   forget_short_term();
 }
 

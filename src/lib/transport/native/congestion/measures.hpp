@@ -118,6 +118,13 @@ class RoundTrips {
   /// The next round trip begins with what is sent from now on.
   void restart() { end_delivered_bytes_ = delivered_bytes_; }
 
+  /// What was lost in a silence says nothing: another begins as if nothing had been.
+  void forget() {
+    present_ = last_ = RoundTrip{};
+    began_ = TimePoint{};
+    restart();
+  }
+
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] const RoundTrip& last() const { return last_; }
   /// So far.

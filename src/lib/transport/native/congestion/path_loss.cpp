@@ -44,6 +44,7 @@ PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round,
   }
   sums_.lost_bytes += round.lost_bytes;
   sums_.delivered_bytes += round.delivered_bytes;
+  sums_.bandwidth = std::max(sums_.bandwidth, round.bandwidth);
   sums_.time += round.time;
   const std::uint64_t sent_bytes = sums_.lost_bytes + sums_.delivered_bytes;
   if (++summed_rounds_ < kMostTrialRounds && sent_bytes < kEnoughPackets * payload_bytes) return Verdict::none;
@@ -136,9 +137,9 @@ PathLoss::Verdict PathLoss::judge(std::size_t payload_bytes) {
   return Verdict::chance;
 }
 
-void PathLoss::cancel() {
-  state_ = State::known;
+bool PathLoss::cancel() {
   begin_sums();
+  return std::exchange(state_, State::known) != State::known;
 }
 
 }  // namespace udtcat::transport::native

@@ -43,7 +43,8 @@ class PathLoss {
   /// A round trip ended in which no queue stood, and of which all was sent at the pace of the model, times
   /// kTrialGain while trying().
   Verdict on_round_trip(TimePoint now, const RoundTrip& round, std::size_t payload_bytes);
-  void cancel();
+  /// returns   whether something was in doubt
+  bool cancel();
   /// A round trip ended that says nothing.
   void skip() { begin_sums(); }
   /// What is sent from now on may be more than before, when the path carried `before`: if more is lost then, a trial is
