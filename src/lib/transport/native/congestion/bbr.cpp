@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 constexpr unsigned kEchoRounds = 3;            // guess: two until a probe is no more heard of, and one drawn
 constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves is gone after so many at a gain of 0.9
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
+constexpr int kDoubtfulRounds = 8;             // guess
 constexpr Duration kLeastProbeRttGap = 3s;     // guess: a queue of others is not looked through more often
 // A round trip is enough where all stop at once, and costs less. guess: two of a receiver's ACKs
 constexpr Duration kLeastProbeRttDuration = 20ms;
@@ -222,7 +223,10 @@ void Bbr::check_drained(const AckEvent& ack) {
 }
 
 bool Bbr::time_to_probe_rtt(TimePoint now) {
-  const bool common = probe_rtt_moments_.due(now, model_.min_rtt().unconfirmed(now), model_.wants_rtt());
+  // With those that doubt what they lose go the others that lose: only together they find the path empty.
+  const bool rested = model_.min_rtt().value() && now >= probe_rtt_end_ + kDoubtfulRounds * *model_.min_rtt().value();
+  const bool doubtful = model_.wants_rtt() || (rested && !model_.doubts_loss() && model_.loses_unexplained());
+  const bool common = probe_rtt_moments_.due(now, model_.min_rtt().unconfirmed(now), doubtful);
   return full_pipe_ ? common : model_.min_rtt().probe_due();
 }
 

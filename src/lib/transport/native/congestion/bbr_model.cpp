@@ -31,6 +31,7 @@ constexpr Duration kMaxTime = std::chrono::milliseconds(100);
 
 constexpr double kInflightLoBeta = 0.7;  // spec: draft-ietf-ccwg-bbr, BBR.Beta
 // guess: ADR-0048: paths that lose 10 % lose more by chance; probing at 1.25 into a full buffer loses 20 %
+constexpr double kLossInProbe = 0.08;
 // measured: ADR-0059: with 0.1 twenty of us lose 5 % of 1 Gbit/s; without any, BBRv1 takes all
 constexpr double kLossBesideUnresponsive = 0.05;
 constexpr double kStartupLoss = 0.1;  // guess: ADR-0048: a beginning doubles what it sends: the loss is its own
@@ -274,7 +275,8 @@ bool BbrModel::queued(std::optional<Duration> rtt) const {
 }
 
 bool BbrModel::congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const {
-  if (!queue_stands()) return lost_bytes > path_loss_.tolerated_bytes(of_bytes, payload_bytes_);
+  if (!queue_stands())
+    return lost_bytes > std::max(path_loss_.tolerated_bytes(of_bytes, payload_bytes_), scaled(of_bytes, kLossInProbe));
   const auto tolerated = scaled(of_bytes, phase_.unresponsive_flows ? kLossBesideUnresponsive : 0);
   return lost_bytes > std::max(tolerated, kFewPackets * payload_bytes_);
 }

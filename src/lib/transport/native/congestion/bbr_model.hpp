@@ -170,7 +170,8 @@ class BbrModel {
   /// Loss without a queue is not explained yet.
   [[nodiscard]] bool doubts_loss() const { return path_loss_.busy(); }
   /// What is lost may be a queue's that was full from the beginning.
-  [[nodiscard]] bool wants_rtt() const { return path_loss_.wants_rtt() || loses_unexplained(); }
+  [[nodiscard]] bool wants_rtt() const { return path_loss_.wants_rtt(); }
+  [[nodiscard]] bool loses_unexplained() const;
   void on_rtt_probed(TimePoint now) { path_loss_.on_rtt_probed(now); }
   /// The path carried more a while ago.
   [[nodiscard]] bool has_fallen() const { return fallen_from_.has_value(); }
@@ -200,7 +201,6 @@ class BbrModel {
   void update_bandwidth(const RateSample& sample);
   void lower_short_term(std::uint64_t window_bytes);
   void tell_loss_apart(const AckEvent& ack);
-  [[nodiscard]] bool loses_unexplained() const;
   void watch_length();
   void watch_rate(const AckEvent& ack);
 

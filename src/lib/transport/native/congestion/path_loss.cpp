@@ -10,11 +10,12 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr double kLossTolerance = 0.02;          // spec: draft-ietf-ccwg-bbr, BBR.LossThresh
+constexpr double kLossTolerance = 0.03;          // guess: BBR.LossThresh is 0.02; paths that lose 3 % are many
 constexpr double kDeviations = 2;                // guess: one round trip of twenty is worse by chance
 constexpr double kRunSmoothing = 1.0 / 8;        // guess
 constexpr double kLeastChance = 0.005;           // guess: for the deviation of a path that has lost nothing yet
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
+constexpr double kUntried = 0.1;                 // guess
 constexpr double kMuch = 0.05;                   // guess
 constexpr double kLessThanUsual = 0.9;           // guess: policers are found in some steps then
 constexpr std::uint64_t kFewLostPackets = 4;     // guess: of a small flight, single losses are a large share
@@ -42,6 +43,7 @@ PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round,
     begin_sums();
     return Verdict::none;
   }
+  if (state_ == State::known) learn(round.loss_rate());
   sums_.lost_bytes += round.lost_bytes;
   sums_.delivered_bytes += round.delivered_bytes;
   sums_.bandwidth = std::max(sums_.bandwidth, round.bandwidth);
@@ -97,7 +99,6 @@ PathLoss::Verdict PathLoss::weigh(TimePoint now, bool exceeded) {
     return Verdict::excess;
   }
   if (!exceeded || rest_rounds_ > 0) {
-    learn(sums.loss_rate());
     return Verdict::none;
   }
   carried_ = sums.delivered_rate();
@@ -112,7 +113,10 @@ void PathLoss::begin_sums() {
   summed_rounds_ = 0;
 }
 
-void PathLoss::learn(double loss) { value_ += kPathLossSmoothing * (std::min(loss, found_ + kLossTolerance) - value_); }
+// A tenth is made up for without a trial: ADR-0048.
+void PathLoss::learn(double loss) {
+  value_ += kPathLossSmoothing * (std::min(loss, std::max(found_ + kLossTolerance, kUntried)) - value_);
+}
 
 // A path that takes so much and no more loses at three quarters of the pace a third less than that of before is above
 // a quarter.
