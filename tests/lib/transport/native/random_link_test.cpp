@@ -21,8 +21,8 @@ constexpr std::size_t kWorstShown = 10;
 /// Where both hold, of the thousand: the worst under one law or another that cost little. The soak asks all of them,
 /// and names those where they do not.
 constexpr auto kKept = std::to_array<std::uint64_t>(
-    {73,  137, 150, 164, 171, 234, 235, 240, 289, 326, 335, 351, 407, 457, 498, 528, 541, 549, 559, 569,
-     594, 609, 636, 650, 653, 684, 705, 717, 724, 733, 794, 839, 851, 875, 884, 890, 905, 913, 928, 987});
+    {73,  137, 150, 164, 171, 234, 235, 240, 289, 326, 335, 351, 407, 457, 528, 541, 549, 559, 569,
+     594, 609, 636, 650, 653, 705, 724, 733, 794, 839, 851, 875, 884, 890, 905, 913, 928, 987});
 
 const LinkResult& result_of(std::uint64_t seed) {
   static std::map<std::uint64_t, LinkResult> results;
