@@ -9,9 +9,9 @@ namespace udtcat::transport::native {
 namespace {
 
 constexpr Duration kRetry = std::chrono::milliseconds(250);  // spec: UDT4
-constexpr Duration kMostRetry = std::chrono::seconds(1);     // guess: as TCP does
-constexpr double kConclusionTimes = 2.5;  // guess: with first words it is six times as large, and its answer not
-constexpr std::size_t kUdpBytes = 28;     // spec: RFC 791, RFC 768
+constexpr Duration kMostRetry = std::chrono::seconds(1);     // spec: RFC 6298 §2.1: TCP's first wait
+// guess: a conclusion with first words is six times as large as an induction, and its answer is as small
+constexpr double kConclusionTimes = 2.5;
 constexpr Duration kConclusionPatience =
     std::chrono::seconds(1);  // guess: a cookie of libudt's may never be accepted (udt4.md §4)
 
@@ -131,7 +131,7 @@ void ActiveOpen::take_conclusion(TimePoint now, const ControlHeader& header, con
   settings_.peer_address = request_.peer;
   // Of one that was repeated nobody knows which was answered.
   if (conclusions_ == 1)
-    settings_.first_rtt = {now - last_sent_, conclusion_bytes_ + kHeaderBytes + body.size() + 2 * kUdpBytes};
+    settings_.first_rtt = {now - last_sent_, conclusion_bytes_ + kHeaderBytes + body.size() + 2 * kIpv4OverheadBytes};
   if (own_ && request_.first_words.size() > 0)
     settings_.first_words = {.bytes = request_.first_words, .clock_zero = began_, .sent_at = last_sent_};
   state_ = State::done;

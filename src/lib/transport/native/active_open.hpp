@@ -33,7 +33,7 @@ struct OpenRequest {
 };
 
 ///   induction ──reply with a cookie──► conclusion ──reply──► done     a known cookie: conclusion and nothing else
-///   conclusion ──no answer for a second──► induction           any ──reply 1002──► refused
+///   conclusion ──no answer for a second, or two of its waits──► induction     any ──reply 1002──► refused
 ///   induction, beside a conclusion by a remembered cookie ──reply to that──► done
 ///
 /// Asks again every quarter of a second, or later where the induction's answer was slow, and never because of an

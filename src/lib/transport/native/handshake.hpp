@@ -15,12 +15,13 @@
 
 namespace udtcat::transport::native {
 
-inline constexpr std::size_t kHandshakeBytes = 48;    // spec: udt4.md §4
-inline constexpr std::uint32_t kUdtVersion = 4;       // spec: udt4.md §4
-inline constexpr std::uint32_t kStreamType = 1;       // spec: udt4.md §4
-inline constexpr std::size_t kMssOverheadBytes = 44;  // spec: udt4.md §2: IPv4, UDP and UDT headers; for IPv6 too
-inline constexpr std::uint32_t kMinMss = 76;          // guess: less than 32 bytes of payload is no path, but an attack
-inline constexpr std::uint32_t kMaxMss = 65'535;      // spec: RFC 791, total length
+inline constexpr std::size_t kHandshakeBytes = 48;     // spec: udt4.md §4
+inline constexpr std::uint32_t kUdtVersion = 4;        // spec: udt4.md §4
+inline constexpr std::uint32_t kStreamType = 1;        // spec: udt4.md §4
+inline constexpr std::size_t kMssOverheadBytes = 44;   // spec: udt4.md §2: IPv4, UDP and UDT headers; for IPv6 too
+inline constexpr std::size_t kIpv4OverheadBytes = 28;  // spec: RFC 791, RFC 768
+inline constexpr std::uint32_t kMinMss = 76;           // guess: less than 32 bytes of payload is no path, but an attack
+inline constexpr std::uint32_t kMaxMss = 65'535;       // spec: RFC 791, total length
 
 enum class Request : std::int32_t { induction = 1, conclusion = -1, rendezvous = 0, refused = 1002 };
 

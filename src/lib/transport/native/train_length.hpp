@@ -18,8 +18,8 @@ namespace udtcat::transport::native {
 class TrainLength {
  public:
   static constexpr Duration kShortest = std::chrono::microseconds(250);  // measured: ADR-0058: half costs twice as much
-  static constexpr int kEnoughLost = 32;  // guess: by chance 28 of 32 once in a hundred thousand
-  static constexpr int kBehindToAhead = 7;
+  static constexpr int kEnoughLost = 32;    // guess: by chance 28 of 32 once in a hundred thousand
+  static constexpr int kBehindToAhead = 7;  // guess: the same
   static constexpr Duration kFirstTry = std::chrono::seconds(10);  // guess: a path is what it is for so long
   static constexpr Duration kLastTry = std::chrono::minutes(10);   // guess: a try that fails costs a train
 

@@ -27,7 +27,6 @@ constexpr Duration kCheapProbe = 20ms;            // guess: of the wire: 600 kbi
 constexpr Duration kFirstQuestion = 300ms;        // guess: three of UDT's initial round trips
 constexpr std::size_t kQuestionAndAnswerBytes = 96;  // spec: udt4.md §9, with the headers of IPv4 and UDP
 constexpr std::size_t kAckAndAnswerBytes = 144;      // spec: udt4.md §5, §9, with the headers of IPv4 and UDP
-constexpr std::size_t kIpv4OverheadBytes = 28;       // spec: RFC 791, RFC 768
 constexpr std::size_t kLeastIpv4Bytes = 576;         // spec: RFC 791: what every host takes
 constexpr std::size_t kLeastIpv6Bytes = 1280;        // spec: RFC 8200 §5
 constexpr std::size_t kIpv6OverheadBytes = 48;       // spec: RFC 8200, RFC 768

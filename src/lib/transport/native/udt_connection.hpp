@@ -42,7 +42,7 @@ struct ConnectionSettings {
   std::uint64_t peer_token = 0;
   std::uint32_t next_cookie = 0;      ///< that the listener gave us; 0: none
   std::optional<KnownPath> path;      ///< as an earlier connection knew it
-  std::optional<FirstRtt> first_rtt;  ///< as the handshake found it
+  std::optional<SmallRtt> first_rtt;  ///< as the handshake found it
   Endpoint peer_address;
   std::optional<Endpoint> local_address;  ///< where the peer reaches us, if it matters
   std::optional<FirstWords> first_words;  ///< that went with the conclusion

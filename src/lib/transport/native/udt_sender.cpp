@@ -25,7 +25,7 @@ constexpr std::size_t kNakBudgetPerPacket = 4;      // guess: an honest peer ask
 constexpr std::size_t kLeastNakBudget = 1024;       // guess
 constexpr std::uint64_t kMuchPackets = 4;           // guess: a word, and the answers to others
 constexpr Duration kLossMemory = 10s;               // guess: a path that loses at random loses again by then
-constexpr std::size_t kOverheadBytes = 48;          // spec: of IPv4, UDP and UDT, and as much of the answer
+constexpr std::size_t kOverheadBytes = 48;          // spec: udt4.md §1: 44 of headers, and one word of a small packet
 constexpr Duration kOldestEcho = 60s;               // guess: older echoes are nonsense
 
 std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
@@ -163,7 +163,7 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
   event.now = now;
   event.delivered_total_bytes = delivery_.delivered_bytes();
   event.newly_delivered_bytes = event.delivered_total_bytes - before;
-  event.in_flight_bytes = saturating_difference(in_flight_bytes(), told_of_later_bytes());
+  event.in_flight_bytes = saturating_difference(in_flight_bytes(), arrived_unheard_bytes());
   // A queue of ACKs is none of the data's.
   if (rtt_.measured()) event.rtt = std::max(rtt_.latest() - back_delay_.value(), *rtt_.minimum());
   event.least_rtt = rtt_.minimum();
@@ -263,14 +263,11 @@ void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
   lost_bytes_ += packet.bytes;
   event.lost_bytes += packet.bytes;
   event.new_epoch = event.new_epoch || packet.sent_at > loss_epoch_;
-  event.in_flight_at_send_bytes = std::max(event.in_flight_at_send_bytes, packet.snapshot.in_flight_bytes);
 }
 
 void UdtSender::report(TimePoint now, LossEvent event) {
   if (event.new_epoch) loss_epoch_ = now;
   event.now = now;
-  event.delivered_total_bytes = delivery_.delivered_bytes();
-  event.in_flight_bytes = saturating_difference(in_flight_bytes(), told_of_later_bytes());
   event.of_long_trains = std::exchange(trains_shortened_, false);
   congestion_->on_loss(event);
   update_pacing();
@@ -332,7 +329,7 @@ Duration UdtSender::more_wire_time(std::size_t bytes) const {
   return bytes > largest_answered_bytes_ ? share_of_rtt(bytes - largest_answered_bytes_) : Duration::zero();
 }
 
-void UdtSender::note_small_rtt(TimePoint now, const FirstRtt& rtt) {
+void UdtSender::note_small_rtt(TimePoint now, const SmallRtt& rtt) {
   if (rtt_.measured()) return;
   rtt_.on_sample(rtt.value);
   largest_answered_bytes_ = std::max(rtt.bytes / 2, kOverheadBytes) - kOverheadBytes;

@@ -47,8 +47,9 @@ struct FirstWords {
   TimePoint sent_at;     ///< the last time
 };
 
-/// A round trip of the handshake: of packets so small that the length of the path is nearly all of it.
-struct FirstRtt {
+/// A round trip of packets so small that the length of the path is nearly all of it: of a handshake, of an ACK and its
+/// ACK2, or of a small question.
+struct SmallRtt {
   Duration value;
   std::size_t bytes = 0;  ///< of both packets, on the wire
 };
@@ -73,7 +74,7 @@ class UdtSender {
     TimePoint hold_until{};  ///< nothing leaves before
     std::optional<FirstWords> first_words{};
     std::optional<KnownPath> known_path{};
-    std::optional<FirstRtt> first_rtt{};
+    std::optional<SmallRtt> first_rtt{};
   };
 
   explicit UdtSender(const Settings& settings);
@@ -91,7 +92,7 @@ class UdtSender {
   [[nodiscard]] bool all_kept() const { return kept_offset_ == queue_.end_offset(); }
   /// Whether a word that is written now would wait at the peer, or here: much is before it, or a repair may be.
   [[nodiscard]] bool would_wait(TimePoint now) const;
-  /// See Channel. Before a round trip is measured its window is all that leaves, and the pace a guess.
+  /// See Channel. Before anything is delivered the window is all that leaves, and the pace a guess.
   [[nodiscard]] std::uint64_t ahead_bytes() const {
     return delivered_bytes() > 0 ? pacer_.ahead_bytes(payload_bytes_) : congestion_->window_bytes();
   }
@@ -110,8 +111,8 @@ class UdtSender {
   [[nodiscard]] std::size_t payload_bytes() const { return payload_bytes_; }
   /// Packets larger than `payload_bytes` go unanswered, however often they are sent.
   [[nodiscard]] bool suspects_black_hole(TimePoint now, std::size_t payload_bytes) const;
-  /// A round trip that was seen before any of this sender's own: it counts until there is one.
-  void note_small_rtt(TimePoint now, const FirstRtt& rtt);
+  /// A round trip of small packets: taken as the first sample where none of data is known yet, else ignored.
+  void note_small_rtt(TimePoint now, const SmallRtt& rtt);
   /// By when the answer to what leaves now is late.
   [[nodiscard]] Duration answer_time() const;
   /// The most that the wire may take for a packet, as far as it is known.
@@ -182,8 +183,8 @@ class UdtSender {
   [[nodiscard]] std::uint32_t timestamp_us(TimePoint now) const { return native::timestamp_us(now, clock_zero_); }
   [[nodiscard]] Turn next_turn() const;
   [[nodiscard]] bool may_send(std::size_t bytes) const;
-  [[nodiscard]] std::uint64_t window_bytes() const { return congestion_->window_bytes() + told_of_later_bytes(); }
-  [[nodiscard]] std::uint64_t told_of_later_bytes() const;
+  [[nodiscard]] std::uint64_t window_bytes() const { return congestion_->window_bytes() + arrived_unheard_bytes(); }
+  [[nodiscard]] std::uint64_t arrived_unheard_bytes() const;
   [[nodiscard]] std::size_t next_new_bytes() const;
   [[nodiscard]] bool within_peer_window(std::size_t bytes) const;
   [[nodiscard]] std::size_t train_limit() const;

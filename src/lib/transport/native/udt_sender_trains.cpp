@@ -63,8 +63,8 @@ bool UdtSender::may_send(std::size_t bytes) const {
   return in_flight == 0 || in_flight + bytes <= window_bytes();
 }
 
-/// Counted as in flight, but arrived as far as anyone can know: the ACK is what waits.
-std::uint64_t UdtSender::told_of_later_bytes() const { return bytes_during(shown_rate(), back_delay_.value()); }
+/// Still counted as in flight, but arrived at the peer: their ACKs wait in a queue on the way back.
+std::uint64_t UdtSender::arrived_unheard_bytes() const { return bytes_during(shown_rate(), back_delay_.value()); }
 
 std::size_t UdtSender::next_new_bytes() const {
   const std::size_t bytes = queue_.contiguous(sent_offset_, payload_bytes_, kMaxPieces);
@@ -112,6 +112,7 @@ void UdtSender::add_new_train(TimePoint now, TrainBuilder& builder) {
 
 void UdtSender::note_train(TimePoint now, PacketIndex first) {
   const PacketIndex packets = packets_.end_index() - first;
+  // SAFETY: TrainBuilder::kMaxPackets is 64.
   for (PacketIndex place = 0; place < packets; ++place) {
     packets_[first + place].train_packets = static_cast<std::uint8_t>(packets);
     packets_[first + place].train_place = static_cast<std::uint8_t>(place);
@@ -216,7 +217,7 @@ void UdtSender::note_sent(TimePoint now, SentPacket& packet) {
   ++stats_.packets_sent;
   loss_by_rate_.on_sent(now);
   if (!first) ++stats_.packets_resent;
-  congestion_->on_sent(now, packet.bytes, in_flight - std::min(in_flight, told_of_later_bytes()));
+  congestion_->on_sent(now, packet.bytes, in_flight - std::min(in_flight, arrived_unheard_bytes()));
   const bool oldest_again = !first && packet.offset == acknowledged_offset();
   if (probe_.deadline() == TimePoint::max() || (oldest_again && guess_.misses_oldest(packets_))) arm_probe(now);
 }

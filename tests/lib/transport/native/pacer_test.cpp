@@ -113,10 +113,21 @@ TEST(Pacer, MakesTrainsOfAMillisecondAndOnSlowPathsOfUpToThirtyTwoPackets) {
   EXPECT_EQ(pacer.train_bytes(1000), 2000U);
 }
 
-TEST(Pacer, LetsPacketsGoOneByOneOnALineOfLessThanAMegabit) {
+TEST(Pacer, LetsPacketsGoOneByOneBelow150KilobytesASecond) {
   Pacer pacer;
   pacer.set_rate(140'000);
   EXPECT_EQ(pacer.train_bytes(1000), 1000U);
+}
+
+TEST(Pacer, CatchesUpByAndByWhereTrainsAreLimited) {
+  Pacer pacer;
+  pacer.set_rate(1'000'000);
+  pacer.limit_trains(2ms);
+  EXPECT_EQ(pacer.train_bytes(1000), 2000U);
+  pacer.on_sent(kStart, 1000);
+  EXPECT_LE(sent_at(pacer, kStart + 20ms), 4000U) << "a driver that was late sends no burst of twenty";
+  pacer.limit_trains(Duration::max());
+  EXPECT_EQ(pacer.train_bytes(1000), 4000U);
 }
 
 TEST(Pacer, WantsATrainAndFourMillisecondsAhead) {

@@ -18,9 +18,9 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kLinks = 1000;
 constexpr std::size_t kWorstShown = 10;
 
-/// Where both hold, of the thousand: the worst under one law or another that cost little. The soak asks all of them,
-/// and names those where they do not.
-constexpr auto kKept = std::to_array<std::uint64_t>(
+/// Links on which both hold, picked among the worst of the thousand that are quick to run: a link that fails is no
+/// member until it holds. The soak asks all, and names those that fail.
+constexpr auto kQuickLinks = std::to_array<std::uint64_t>(
     {73,  137, 150, 164, 171, 234, 235, 240, 289, 326, 335, 351, 407, 457, 528, 541, 549, 559, 569,
      594, 609, 636, 650, 653, 705, 724, 733, 794, 839, 851, 875, 884, 890, 905, 913, 928, 987});
 
@@ -31,12 +31,12 @@ const LinkResult& result_of(std::uint64_t seed) {
   return at->second;
 }
 
-TEST(RandomLink, GoodputIsNeverUnderHalfOfASimpleBound) {
-  for (const std::uint64_t seed : kKept) EXPECT_TRUE(result_of(seed).is_fast()) << result_of(seed).line();
+TEST(RandomLink, GoodputIsHalfOfASimpleBoundAtLeast) {
+  for (const std::uint64_t seed : kQuickLinks) EXPECT_TRUE(result_of(seed).is_fast()) << result_of(seed).line();
 }
 
 TEST(RandomLink, NothingStallsForMoreThanFiveRoundTripsAndASecond) {
-  for (const std::uint64_t seed : kKept) EXPECT_TRUE(result_of(seed).goes_on()) << result_of(seed).line();
+  for (const std::uint64_t seed : kQuickLinks) EXPECT_TRUE(result_of(seed).goes_on()) << result_of(seed).line();
 }
 
 TEST(RandomLink, SoakKeepsHalfOfTheBoundOnAThousandLinks) {

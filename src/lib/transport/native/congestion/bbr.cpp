@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 constexpr unsigned kEchoRounds = 3;            // guess: two until a probe is no more heard of, and one drawn
 constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves is gone after so many at a gain of 0.9
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
-constexpr int kDoubtfulRounds = 8;             // guess
+constexpr int kDoubtfulRounds = 8;             // guess: so that it costs a flow no more than an eighth of its rate
 constexpr Duration kLeastProbeRttGap = 3s;     // guess: a queue of others is not looked through more often
 // A round trip is enough where all stop at once, and costs less. guess: two of a receiver's ACKs
 constexpr Duration kLeastProbeRttDuration = 20ms;
@@ -22,11 +22,11 @@ constexpr Duration kUnknownRtt = 1ms;  // spec: draft-ietf-ccwg-bbr, "BBRInitPac
 
 constexpr double kJumpShare = 0.5;      // spec: RFC 9959: at most half of what was saved
 constexpr int kRttTolerance = 2;        // guess: RFC 9959 takes a tenfold round trip for the same path, too
-constexpr double kBorneOut = 0.9;       // guess
+constexpr double kBorneOut = 0.9;       // guess: samples scatter by some percent
+constexpr double kLossOfJump = 0.1;     // guess: a flight at a rate of long ago that loses as much shows a slower path
 constexpr unsigned kMaxJumpRounds = 6;  // guess: the credit of a session has opened by then
 constexpr std::uint64_t kWorthKnowingBytes = 64 * kKiB;  // guess: more than a first flight
 
-constexpr double kBeta = 0.7;                  // spec: draft-ietf-ccwg-bbr, BBR.Beta
 constexpr Duration kLeastProbeWait = 2s;       // spec: draft-ietf-ccwg-bbr, "BBRPickProbeWait"
 constexpr unsigned kProbeWaitSpreadMs = 1000;  // spec: the same
 constexpr std::uint64_t kMaxProbeRounds = 63;  // spec: draft-ietf-ccwg-bbr, "BBRIsRenoCoexistenceProbeTime"
@@ -40,12 +40,11 @@ constexpr Duration kLeastCycle = 250ms;
 
 // spec: twice the 64 after which UDT's light ACK comes, so that some are on their way.
 constexpr std::uint64_t kAckPackets = 128;
-constexpr double kStartupPacingGain = 2.77;  // spec: draft-ietf-ccwg-bbr, BBR.StartupPacingGain
-constexpr double kPacingMargin = 0.99;       // spec: draft-ietf-ccwg-bbr, BBR.PacingMarginPercent
-constexpr double kDrainPacingGain = 0.5;     // spec: draft-ietf-ccwg-bbr, BBR.DrainPacingGain
-constexpr double kDownPacingGain = 0.9;      // spec: draft-ietf-ccwg-bbr, "ProbeBW_DOWN"
-constexpr double kClearPacingGain = 0.75;    // spec: BBRv1's: what a probe of 1.25 has put there goes as fast
-constexpr double kUpPacingGain = 1.25;       // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
+constexpr double kPacingMargin = 0.99;     // spec: draft-ietf-ccwg-bbr, BBR.PacingMarginPercent
+constexpr double kDrainPacingGain = 0.5;   // spec: draft-ietf-ccwg-bbr, BBR.DrainPacingGain
+constexpr double kDownPacingGain = 0.9;    // spec: draft-ietf-ccwg-bbr, "ProbeBW_DOWN"
+constexpr double kClearPacingGain = 0.75;  // spec: BBRv1's: what a probe of 1.25 has put there goes as fast
+constexpr double kUpPacingGain = 1.25;     // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
 // Beside others a small flow asks for as many packets more as they do. measured: ADR-0059
 constexpr double kUpPackets = 32;
 constexpr double kMaxUpPacingGain = 1.5;               // guess: a flow of 64 packets then asks for those 32
@@ -141,7 +140,7 @@ void Bbr::on_round_trip() {
   ++rounds_since_probe_;
   was_window_limited_ = window_limited_;
   window_limited_ = false;
-  if (state_ != State::probe_down && state_ != State::probe_cruise) return;
+  if (!between_probes()) return;
   competing_.on_round_trip(model_.queue_overflowed(), drained());
   if (model_.queue_overflowed() && drained() && !competing_.unresponsive())
     ceiling_.yield(scaled(model_.bdp_bytes(model_.bandwidth()), kBeta));
@@ -151,22 +150,20 @@ void Bbr::on_round_trip() {
 bool Bbr::drained() const { return state_ == State::probe_cruise || rounds_since_probe_ >= kDrainRounds; }
 
 BbrModel::Phase Bbr::phase() const {
-  const bool draining =
+  const bool empties_queue =
       state_ == State::drain || (state_ == State::probe_down && !competing_.share_queue() && !drained());
   const bool probing = state_ == State::startup || state_ == State::probe_refill || state_ == State::probe_up;
-  const bool past_probe = state_ == State::probe_cruise || state_ == State::probe_down;
   return {.starting = !full_pipe_,
-          .own_queue = probing || draining,
+          .own_queue = probing || empties_queue,
           .probing = probing,
           .draining = state_ == State::drain,
-          .steady = past_probe && rounds_since_probe_ >= kEchoRounds,
+          .steady = between_probes() && rounds_since_probe_ >= kEchoRounds,
           .unresponsive_flows = competing_.unresponsive()};
 }
 
-bool Bbr::probes() const {
-  return state_ == State::probe_down || state_ == State::probe_cruise || state_ == State::probe_refill ||
-         state_ == State::probe_up;
-}
+bool Bbr::between_probes() const { return state_ == State::probe_down || state_ == State::probe_cruise; }
+
+bool Bbr::probes() const { return between_probes() || state_ == State::probe_refill || state_ == State::probe_up; }
 
 void Bbr::begin_jump(Duration rtt) {
   // Another path: nothing is known of it.
@@ -179,7 +176,9 @@ void Bbr::begin_jump(Duration rtt) {
 void Bbr::check_jump(const AckEvent& ack, bool round_start) {
   if (jump_rate_.unlimited()) return;
   const bool borne_out = model_.max_bandwidth() >= scaled(jump_rate_, kBorneOut);
-  const bool congested = ack.host_overloaded || (round_start && model_.overwhelmed()) || model_.queue_builds();
+  const RoundTrip& round = model_.last_round();
+  const bool too_much = round_start && !round.long_trains && round.loss_rate() > kLossOfJump;
+  const bool congested = ack.host_overloaded || too_much || model_.queue_builds();
   const bool too_slow = ack.rate->in_flight_at_send_bytes >= scaled(model_.bdp_bytes(jump_rate_), kBorneOut);
   if (congested || (too_slow && !borne_out)) return end_startup();
   if (round_start) ++jump_rounds_;
@@ -207,7 +206,7 @@ std::optional<KnownPath> Bbr::known_path() const {
 void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   plateau_.on_sample(*ack.rate, round_start);
   if (state_ != State::startup) return;
-  // Of a path that loses less at random more arrives all the same.
+  // Where less is lost it may be chance's, and a faster pace still delivers more.
   const bool overflowed = model_.loses_hopelessly(round_start ? model_.last_round() : model_.present_round());
   if (overflowed && model_.queue_stands())
     ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
@@ -223,7 +222,7 @@ void Bbr::check_drained(const AckEvent& ack) {
 }
 
 bool Bbr::time_to_probe_rtt(TimePoint now) {
-  // With those that doubt what they lose go the others that lose: only together they find the path empty.
+  // Flows that lose stop together with those that doubt their loss: the path is empty only then.
   const bool rested = model_.min_rtt().value() && now >= probe_rtt_end_ + kDoubtfulRounds * *model_.min_rtt().value();
   const bool doubtful = model_.wants_rtt() || (rested && !model_.doubts_loss() && model_.loses_unexplained());
   const bool common = probe_rtt_moments_.due(now, model_.min_rtt().unconfirmed(now), doubtful);
@@ -406,8 +405,7 @@ BitRate Bbr::paced(double gain) const { return scaled(model_.sent_for(bandwidth_
 // what the path carries, and anything more only makes it longer.
 BitRate Bbr::bandwidth_to_pace() const {
   const auto bandwidth = model_.bandwidth();
-  const bool draining = state_ == State::probe_down || state_ == State::probe_cruise;
-  if (!draining || app_limited_ || !queue_is_ours()) return bandwidth;
+  if (!between_probes() || app_limited_ || !queue_is_ours()) return bandwidth;
   return std::clamp(model_.last_round().bandwidth, scaled(bandwidth, kBeta), bandwidth);
 }
 

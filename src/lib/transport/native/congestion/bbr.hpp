@@ -20,8 +20,8 @@ namespace udtcat::transport::native {
 ///   startup ──full pipe──► drain ──queue gone──► probe_down ──► probe_cruise ──2 to 3 s──► probe_refill ──► probe_up
 ///                                                    ▲                                                          │
 ///                                                    └───────────────────────path full──────────────────────────┘
-///   any ──a common moment, no round trip near the minimum lately──► probe_rtt ──► probe_cruise (startup, if the pipe
-///   never was full: after 5 s without such a round trip)
+///   any ──a common moment (ProbeRttMoments), or the path seems longer──► probe_rtt ──► probe_cruise
+///   startup ──no round trip near the minimum for 5 s──► probe_rtt ──► startup
 ///   any ──timeout──► itself, with the least window ──first ACK──► itself, with the window from before (a probe ends)
 ///
 /// source: draft-ietf-ccwg-bbr. Deviations are told where they are made.
@@ -48,6 +48,7 @@ class Bbr final : public CongestionControl {
  private:
   [[nodiscard]] BbrModel::Phase phase() const;
   [[nodiscard]] bool drained() const;
+  [[nodiscard]] bool between_probes() const;
   [[nodiscard]] bool probes() const;
   [[nodiscard]] bool window_limited() const { return window_limited_ || was_window_limited_; }
 
@@ -133,8 +134,8 @@ class Bbr final : public CongestionControl {
   std::optional<ProbeRttHold> probe_rtt_hold_;  // of probe_rtt, from when the flight is small enough
 
   std::uint64_t window_bytes_;
-  std::uint64_t window_before_trial_ = 0;
-  std::uint64_t saved_window_bytes_ = 0;  // from before a timeout or a probe of the round trip
+  std::uint64_t window_before_trial_ = 0;  // of PathLoss
+  std::uint64_t saved_window_bytes_ = 0;   // from before a timeout or a probe of the round trip
   BitRate pacing_rate_;
 };
 

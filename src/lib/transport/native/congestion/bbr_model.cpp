@@ -29,19 +29,17 @@ constexpr unsigned kPeriodRounds =
 // itself.
 constexpr Duration kMaxTime = std::chrono::milliseconds(100);
 
-constexpr double kInflightLoBeta = 0.7;  // spec: draft-ietf-ccwg-bbr, BBR.Beta
-// guess: ADR-0048: paths that lose 10 % lose more by chance; probing at 1.25 into a full buffer loses 20 %
+// guess: a probe of 1.25 into a full queue loses 20 %; where chance takes more, PathLoss knows and tolerates it
 constexpr double kLossInProbe = 0.08;
 // measured: ADR-0059: with 0.1 twenty of us lose 5 % of 1 Gbit/s; without any, BBRv1 takes all
 constexpr double kLossBesideUnresponsive = 0.05;
-constexpr double kStartupLoss = 0.1;  // guess: ADR-0048: a beginning doubles what it sends: the loss is its own
+constexpr double kHopelessLoss = 0.5;           // guess: a pace at which half is lost is too fast, whatever the cause
 constexpr std::uint64_t kHopelessPackets = 64;  // guess: half of fewer may be chance's, in bursts
-constexpr std::uint64_t kFewPackets = 4;        // guess: of a small flight, single losses are a large share
-constexpr Duration kFallMemory = 10s;           // guess: a radio's dip
-constexpr double kRegained = 0.9;               // guess
-constexpr double kUnexplained = 0.05;           // guess
+constexpr Duration kFallMemory = 10s;           // guess: a radio's dip is over by then
+constexpr double kRegained = 0.9;               // guess: samples scatter by some percent
+constexpr double kUnexplained = 0.05;           // guess: above kLossTolerance of PathLoss
 constexpr double kJump = 1.4;                   // guess: more than probes of 1.25 add to a queue in a round trip
-constexpr int kMoved = 16;                      // guess: a part of it
+constexpr int kSteadyPart = 16;                 // guess: of a round trip; a queue that others fill moves by more
 // A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
 constexpr double kYield = 0.85;      // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
 constexpr double kHostYield = 0.95;  // measured: ADR-0030; a backlog in the host is gone after some round trips
@@ -144,9 +142,9 @@ void BbrModel::on_round_trip(const AckEvent& ack, std::uint64_t window_bytes) {
 
 void BbrModel::tell_loss_apart(const AckEvent& ack) {
   const auto& round = rounds_.last();
-  // With less in flight than before, what was lost of that counts beside what little arrives now.
-  const bool alike = phase_.steady || phase_.draining;
-  if (alike && !path_loss_.trying() && loses_hopelessly(round)) return take_delivery_for_bandwidth(round);
+  // Of a flight that is made smaller, losses of the larger one before it would count beside the few that arrive now.
+  const bool same_flight = phase_.steady || phase_.draining;
+  if (same_flight && !path_loss_.trying() && loses_hopelessly(round)) return take_delivery_for_bandwidth(round);
   if (phase_.probing || ack.app_limited || round.host_overloaded || round.long_trains || queue_shows()) {
     if (path_loss_.cancel()) forget_short_term();
     return;
@@ -176,8 +174,8 @@ void BbrModel::watch_length() {
     jumped_to_ = *round.min_rtt;
     steady_rounds_ = 0;
   } else if (jumped_to_) {
-    const Duration moved = std::chrono::abs(*round.min_rtt - *jumped_to_);
-    if (++steady_rounds_, moved > *jumped_to_ / kMoved) jumped_to_.reset();
+    ++steady_rounds_;
+    if (std::chrono::abs(*round.min_rtt - *jumped_to_) > *jumped_to_ / kSteadyPart) jumped_to_.reset();
   }
 }
 
@@ -226,14 +224,14 @@ void BbrModel::forget_short_term() {
   short_term_bytes_ = kUnbounded;
 }
 
-// Without a queue never below what the last round trip delivered: loss alone says nothing against that.
+// In a full queue what arrived is our share of it, and is cut below that so that others find room. A host's backlog is
+// gone with little less.
 void BbrModel::lower_short_term(std::uint64_t window_bytes) {
   const auto& round = rounds_.last();
   double least = round.host_overloaded ? kHostYield : 1.0;
   if (queue_stands() && !host_bound()) least = kYield;
-  short_term_bandwidth_ = std::max(scaled(round.bandwidth, least), scaled(bandwidth(), kInflightLoBeta));
-  short_term_bytes_ =
-      std::max(round.in_flight_bytes, scaled(std::min(short_term_bytes_, window_bytes), kInflightLoBeta));
+  short_term_bandwidth_ = std::max(scaled(round.bandwidth, least), scaled(bandwidth(), kBeta));
+  short_term_bytes_ = std::max(round.in_flight_bytes, scaled(std::min(short_term_bytes_, window_bytes), kBeta));
 }
 
 bool BbrModel::host_bound() const { return min_rtt_.value() && *min_rtt_.value() < kLeastModelRtt; }
@@ -278,12 +276,12 @@ bool BbrModel::congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) cons
   if (!queue_stands())
     return lost_bytes > std::max(path_loss_.tolerated_bytes(of_bytes, payload_bytes_), scaled(of_bytes, kLossInProbe));
   const auto tolerated = scaled(of_bytes, phase_.unresponsive_flows ? kLossBesideUnresponsive : 0);
-  return lost_bytes > std::max(tolerated, kFewPackets * payload_bytes_);
+  return lost_bytes > std::max(tolerated, kFewLostPackets * payload_bytes_);
 }
 
 bool BbrModel::loses_unexplained() const {
   const RoundTrip& round = rounds_.last();
-  return round.lost_bytes > kFewPackets * payload_bytes_ && round.loss_rate() > path_loss_.value() + kUnexplained;
+  return round.lost_bytes > kFewLostPackets * payload_bytes_ && round.loss_rate() > path_loss_.value() + kUnexplained;
 }
 
 bool BbrModel::in_flight_too_high(const RateSample& sample) const {
@@ -295,10 +293,8 @@ void BbrModel::take_delivery_for_bandwidth(const RoundTrip& round) {
   forget_short_term();
 }
 
-bool BbrModel::overwhelmed() const { return !rounds_.last().long_trains && rounds_.last().loss_rate() > kStartupLoss; }
-
 bool BbrModel::loses_hopelessly(const RoundTrip& round) const {
-  return !round.long_trains && round.loss_rate() > PathLoss::kHopeless &&
+  return !round.long_trains && round.loss_rate() > kHopelessLoss &&
          round.lost_bytes > kHopelessPackets * payload_bytes_;
 }
 

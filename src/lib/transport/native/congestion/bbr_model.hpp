@@ -28,7 +28,7 @@ class MinRtt {
   void update(TimePoint now, Duration rtt);
   /// Silence was no fault of the path's length: what is known stays good for another term.
   void confirm(TimePoint now);
-  /// A flight of half a product took so long: there is no queue in it.
+  /// With half a bandwidth-delay product in flight a round trip took `rtt`: no queue of ours is in it.
   void replace(TimePoint now, Duration rtt);
 
   [[nodiscard]] std::optional<Duration> value() const { return least_.value; }
@@ -103,9 +103,10 @@ class StartupRate {
 /// The model of the path, and the two bounds that congestion puts on it until the next probe.
 ///
 /// Deviates from the draft in what it takes for congestion. There, two percent of loss in a probe and any loss outside
-/// of one are. Here, losses that come with a standing queue are; without a queue it takes a share of loss that only an
-/// overflowing shallow buffer has. So random losses leave the rate alone, and a full drop-tail queue does not. And what
-/// the path loses at random is sent on top of what it delivers, which would otherwise sink from cycle to cycle.
+/// of one are. Here, losses that come with a standing queue are. Without one a slower pace tells whether chance or
+/// excess takes them (PathLoss), and a probe ends only where it loses more than chance may. So random losses leave the
+/// rate alone, and a full drop-tail queue does not. And what the path loses at random is sent on top of what it
+/// delivers, which would otherwise sink from cycle to cycle.
 /// source: draft-ietf-ccwg-bbr, "Updating Model Parameters"
 /// Threads: unsynchronised; time is a parameter.
 class BbrModel {
@@ -115,8 +116,8 @@ class BbrModel {
   struct Phase {
     bool starting = false;            ///< the pipe has not been full yet
     bool own_queue = false;           ///< what stands in the queue may be what we put there: bounds are not lowered
-    bool probing = false;             ///< sending more than that, or about to
-    bool draining = false;            ///< after the beginning
+    bool probing = false;             ///< sending more than the path is known to carry, or about to
+    bool draining = false;            ///< sending less, until what the startup put into the queue is gone
     bool steady = false;              ///< sending what the path is known to carry, with no probe to be heard of
     bool unresponsive_flows = false;  ///< they do not give way, so that a queue is no reason to
   };
@@ -159,18 +160,15 @@ class BbrModel {
   [[nodiscard]] std::uint64_t bdp_bytes(BitRate bandwidth) const;
   /// More of the flight of this sample was lost than the path loses by itself.
   [[nodiscard]] bool in_flight_too_high(const RateSample& sample) const;
-  /// So much of the last round trip was lost that it takes no queue to see why.
-  [[nodiscard]] bool overwhelmed() const;
-  /// So much that no chance is to blame.
+  /// More than half of `round` was lost, which is too fast a pace, whatever the cause.
   [[nodiscard]] bool loses_hopelessly(const RoundTrip& round) const;
-  /// The path takes no more than came through in `round`.
-  void take_delivery_for_bandwidth(const RoundTrip& round);
   /// A trial is on: the pace is to be PathLoss::kTrialGain of what it was.
   [[nodiscard]] bool tries_slower() const { return path_loss_.trying(); }
   /// Loss without a queue is not explained yet.
   [[nodiscard]] bool doubts_loss() const { return path_loss_.busy(); }
   /// What is lost may be a queue's that was full from the beginning.
   [[nodiscard]] bool wants_rtt() const { return path_loss_.wants_rtt(); }
+  /// More of the last round trip was lost than the path is known to lose.
   [[nodiscard]] bool loses_unexplained() const;
   void on_rtt_probed(TimePoint now) { path_loss_.on_rtt_probed(now); }
   /// The path carried more a while ago.
@@ -191,7 +189,7 @@ class BbrModel {
   [[nodiscard]] bool queue_overflowed() const { return queue_stands() && rounds_.last().lost_bytes > 0; }
 
  private:
-  static constexpr unsigned kSteadyRounds = 3;  // guess
+  static constexpr unsigned kSteadyRounds = 3;  // guess: a queue that others fill has moved on by then
   // measured: ADR-0059: with 0.9 shares converge half as fast, with 0.8 a twentieth of the path is unused
   static constexpr double kKeptShare = 0.85;
 
@@ -201,6 +199,8 @@ class BbrModel {
   void update_bandwidth(const RateSample& sample);
   void lower_short_term(std::uint64_t window_bytes);
   void tell_loss_apart(const AckEvent& ack);
+  /// The path takes no more than came through in `round`.
+  void take_delivery_for_bandwidth(const RoundTrip& round);
   void watch_length();
   void watch_rate(const AckEvent& ack);
 
@@ -216,7 +216,7 @@ class BbrModel {
   std::optional<BitRate> fallen_from_;
   TimePoint fallen_at_{};
   std::optional<Duration> last_rtt_;   // the least of the last round trip
-  std::optional<Duration> jumped_to_;  // from that to this within one
+  std::optional<Duration> jumped_to_;  // the least of the first that took much longer than the one before
   unsigned steady_rounds_ = 0;         // since then
   BitRate short_term_bandwidth_ = BitRate::from_bits_per_second(kUnbounded);
   std::uint64_t short_term_bytes_ = kUnbounded;

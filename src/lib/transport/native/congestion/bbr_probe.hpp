@@ -43,8 +43,8 @@ class BandwidthPlateau {
   bool reached_ = false;
 };
 
-/// The most that was in flight without the path overflowing: unbounded until a probe overflows the path; then it is
-/// raised by the packet, faster with each round trip of a probe.
+/// The most that was in flight without the path overflowing: unbounded until the startup or a probe overflows it; then
+/// raised by the packet, faster with each round trip of a probe, and lowered where the queue overflows outside of one.
 /// source: draft-ietf-ccwg-bbr, "BBR.inflight_longterm"
 /// Threads: unsynchronised.
 class InFlightCeiling {
@@ -64,7 +64,7 @@ class InFlightCeiling {
   [[nodiscard]] bool bounded() const { return bytes_ != kUnbounded; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// With room left for other flows: for new ones, and more for those that are there.
-  [[nodiscard]] std::uint64_t with_headroom(bool shared = false) const {
+  [[nodiscard]] std::uint64_t with_headroom(bool shared) const {
     return bounded() ? scaled(bytes_, shared ? kSharedHeadroom : kHeadroom) : kUnbounded;
   }
 

@@ -19,7 +19,7 @@ class ProbeRttMoments {
   /// Such a moment has come since the last call, and it is worth to stop.
   /// unconfirmed   so long no sample came near the minimum
   /// doubtful      it may be that of a full queue, however often it is confirmed
-  [[nodiscard]] bool due(TimePoint now, Duration unconfirmed, bool doubtful = false);
+  [[nodiscard]] bool due(TimePoint now, Duration unconfirmed, bool doubtful);
   /// We stop, and go on again.
   /// queue   whether one stood. If it is left at the end, others are in it that do not stop, and it costs us more than
   ///         it shows

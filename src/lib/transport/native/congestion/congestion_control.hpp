@@ -33,7 +33,7 @@ struct AckEvent {
   std::optional<Duration> rtt{};            ///< a sample, if this ACK gave one
   std::optional<Duration> least_rtt{};      ///< of all samples, the handshake's too
   std::optional<RateSample> rate{};
-  std::optional<TimePoint> newest_sent_at{};  ///< of the newest packet known to have arrived, if it was sent once
+  std::optional<TimePoint> newest_sent_at{};  ///< of the newest packet known to have arrived, if its copy is known
   bool app_limited = false;                   ///< nothing waits to be sent at this moment
   /// Since the last event the receiving host had a backlog, or no room for some datagrams.
   bool host_overloaded = false;
@@ -46,16 +46,12 @@ struct AckEvent {
 struct LossEvent {
   TimePoint now{};
   std::uint64_t lost_bytes = 0;  ///< newly found
-  std::uint64_t delivered_total_bytes = 0;
-  std::uint64_t in_flight_bytes = 0;  ///< after taking the lost ones out
   /// Packets were sent after the last LossEvent's highest sent packet and lost: a new congestion epoch (RFC 9002
   /// §7.3.1).
   bool new_epoch = false;
   std::uint64_t runs = 0;  ///< of packets in a row, among the newly found
   /// Trains were too long for a queue, and are shorter from now on: the loss says nothing of the pace.
   bool of_long_trains = false;
-  /// In flight when the newest of the lost packets was sent.
-  std::uint64_t in_flight_at_send_bytes = 0;
 };
 
 /// Decides on two numbers: how many bytes may be in flight, and how fast they leave. Rates and windows count UDT

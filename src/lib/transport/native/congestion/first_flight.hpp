@@ -16,7 +16,7 @@ namespace udtcat::transport::native {
 
 /// A first flight is small for the sake of slow paths: its ten packets leave together, and a slow path shows itself by
 /// how long the last of them waited for the others. Where that was a small part of the round trip the second flight is
-/// as large as if the first had been three times as large.
+/// twelve times as large.
 ///
 /// Deviates from the draft, which doubles. A loss without a wait is none of a slow path's. A receiver that wakes late
 /// makes the path seem slower, which does no harm.
@@ -43,16 +43,15 @@ class FirstFlight {
     if (waited > *least_rtt_ / kWaitPart) return std::nullopt;
     const BitRate shown = BitRate::from_bytes_per(flight, waited + *least_rtt_ / kUnseenPart);
     const std::uint64_t window = kSecondWindows * kInitialWindowPackets * packet_bytes_;
-    return Allowance{window, std::min(shown, scaled(BitRate::from_bytes_per(window, *least_rtt_), kPace))};
+    return Allowance{window, std::min(shown, scaled(BitRate::from_bytes_per(window, *least_rtt_), kStartupPacingGain))};
   }
 
  private:
   static constexpr std::size_t kLeastPackets = 8;  // guess: nearly all of ten, as the last may not be full
-  static constexpr std::size_t kSecondWindows =
-      12;  // guess: half of what the path has shown to carry in a round trip is 80, and it grows
-  static constexpr int kWaitPart = 16;    // guess: of the round trip: the path carries 160 packets in one
+  // guess: three quarters of the 160 packets that a path of kWaitPart carries in a round trip at least
+  static constexpr std::size_t kSecondWindows = 12;
+  static constexpr int kWaitPart = 16;    // guess: of the round trip, in which ten packets in a sixteenth are 160
   static constexpr int kUnseenPart = 64;  // guess: of the round trip: hosts hide as much
-  static constexpr double kPace = 2.77;   // spec: draft-ietf-ccwg-bbr, BBR.StartupPacingGain
 
   const std::size_t packet_bytes_;
   std::optional<Duration> least_rtt_;

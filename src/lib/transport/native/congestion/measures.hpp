@@ -20,6 +20,12 @@ inline constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::
 
 inline constexpr std::size_t kInitialWindowPackets = 10;  // spec: RFC 6928
 
+inline constexpr std::uint64_t kFewLostPackets = 4;  // guess: of a small flight, single losses are a large share
+
+inline constexpr double kBeta = 0.7;  // spec: draft-ietf-ccwg-bbr, BBR.Beta
+
+inline constexpr double kStartupPacingGain = 2.77;  // spec: draft-ietf-ccwg-bbr, BBR.StartupPacingGain
+
 [[nodiscard]] constexpr double seconds_of(Duration time) { return std::chrono::duration<double>(time).count(); }
 
 [[nodiscard]] constexpr Duration duration_of(double seconds) {

@@ -11,14 +11,13 @@ namespace udtcat::transport::native {
 namespace {
 
 constexpr double kLossTolerance = 0.03;          // guess: BBR.LossThresh is 0.02; paths that lose 3 % are many
-constexpr double kDeviations = 2;                // guess: one round trip of twenty is worse by chance
-constexpr double kRunSmoothing = 1.0 / 8;        // guess
+constexpr double kDeviations = 2;                // guess: one round trip of forty is worse by chance
+constexpr double kRunSmoothing = 1.0 / 8;        // guess: as RFC 6298 smooths a round trip
 constexpr double kLeastChance = 0.005;           // guess: for the deviation of a path that has lost nothing yet
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
-constexpr double kUntried = 0.1;                 // guess
-constexpr double kMuch = 0.05;                   // guess
-constexpr double kLessThanUsual = 0.9;           // guess: policers are found in some steps then
-constexpr std::uint64_t kFewLostPackets = 4;     // guess: of a small flight, single losses are a large share
+constexpr double kUntriedLoss = 0.1;             // guess: ADR-0048: radio links lose as much
+constexpr double kLossyPath = 0.05;              // guess: below it a correction is less than the samples scatter
+constexpr double kPolicerStep = 0.9;             // guess: a policer's rate is reached in some steps of a tenth
 constexpr std::uint64_t kEnoughPackets = 128;    // guess: at a loss of 10 % nobody takes 13 for 6
 constexpr unsigned kMostTrialRounds = 16;        // guess: of flights of few packets
 constexpr unsigned kFirstRest = 8;               // guess: round trips
@@ -74,13 +73,14 @@ bool PathLoss::significantly_less(std::size_t payload_bytes) const {
 PathLoss::Verdict PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
   const bool long_enough = summed_rounds_ >= kMostTrialRounds;
   if (!exceeded && (long_enough || significantly_less(payload_bytes))) {
-    // The sums that were in doubt are the worst of many: where chance takes much, most of them are its own.
-    const double usual = (1 - value_) / (1 - before_.loss_rate());
-    if (value_ > kMuch) carried_ = std::max(carried_, scaled(before_.delivered_rate(), kLessThanUsual * usual));
+    // A doubt begins with the worst sums of many. On a lossy path most of that loss was chance's, so that the path
+    // carries what would have arrived at its usual loss, less a step towards a policer's rate.
+    const double as_usual = (1 - value_) / (1 - before_.loss_rate());
+    if (value_ > kLossyPath) carried_ = std::max(carried_, scaled(before_.delivered_rate(), kPolicerStep * as_usual));
     cancel();
     return Verdict::excess;
   }
-  if (exceeded && rtt_probed_at_ >= watched_since_) {
+  if (exceeded && rtt_probed_at_ >= doubted_at_) {
     before_ = sums_;
     state_ = State::settling;
     begin_sums();
@@ -93,18 +93,16 @@ PathLoss::Verdict PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
 PathLoss::Verdict PathLoss::weigh(TimePoint now, bool exceeded) {
   const RoundTrip sums = sums_;
   begin_sums();
-  const auto before_probe = std::exchange(unproven_from_, std::nullopt);
+  const auto before_probe = std::exchange(before_probe_, std::nullopt);
   if (exceeded && before_probe) {
     carried_ = std::max(*before_probe, sums.delivered_rate());
     return Verdict::excess;
   }
-  if (!exceeded || rest_rounds_ > 0) {
-    return Verdict::none;
-  }
+  if (!exceeded || rest_rounds_ > 0) return Verdict::none;
   carried_ = sums.delivered_rate();
   before_ = sums;
   state_ = State::doubting;
-  watched_since_ = now;
+  doubted_at_ = now;
   return Verdict::doubt;
 }
 
@@ -115,11 +113,11 @@ void PathLoss::begin_sums() {
 
 // A tenth is made up for without a trial: ADR-0048.
 void PathLoss::learn(double loss) {
-  value_ += kPathLossSmoothing * (std::min(loss, std::max(found_ + kLossTolerance, kUntried)) - value_);
+  value_ += kPathLossSmoothing * (std::min(loss, std::max(found_ + kLossTolerance, kUntriedLoss)) - value_);
 }
 
-// A path that takes so much and no more loses at three quarters of the pace a third less than that of before is above
-// a quarter.
+// Where the path carries a fixed rate and `before` was lost at the full pace, three quarters of that pace lose
+// (before - 1/4) / (3/4), or nothing. Chance takes `before` at both. The nearer of the two is the cause.
 PathLoss::Verdict PathLoss::judge(std::size_t payload_bytes) {
   const double before = before_.loss_rate();
   const double slower = sums_.loss_rate();

@@ -12,18 +12,20 @@
 
 namespace udtcat::transport::native {
 
-/// Loss that comes without a queue is chance's, a policer's, or that of a queue too short to be seen. Of a slower flow
-/// chance takes the same share, the others less or nothing. So a flow that loses more than is known of the path sends
-/// what arrives of it, first, which is right where the pace was too fast. If as much is lost then, it looks for the empty
-/// path's round trip, as a queue that was full from the beginning is none to be seen; and sends for some round trips at
-/// three quarters of its pace. Flows of one host do all this at common moments of its clock: what many of them lose to
-/// each other would look like chance to each.
+/// Loss without a queue has three causes: chance, a policer, or a queue too short to be seen. At a slower pace chance
+/// takes the same share; the others take less, or nothing. So a flow that loses more than is known of the path
+///   1. sends at the rate that arrived, which ends the loss where the pace was too fast;
+///   2. if as much is lost, looks for the empty path's round trip: a queue that was full from the beginning has none;
+///   3. if no queue was found, sends at three quarters of that pace for some round trips, and compares.
+/// Flows of one host look at the same moments (ProbeRttMoments), and so compare together: what they lose to each other
+/// would else look like chance to each.
 ///
-///   known ──more is lost──► doubting ──round trip──► watching ──as much is lost, no queue is found──► settling
-///     ▲ ▲                                               │                                                │ round trip
-///     │ └─────────────────────no more is lost───────────┘                                                ▼
-///     └───────────────────────────────────it can be told─────────────────────────────────────────── comparing
-///   any ──cancel(): a queue, a probe, nothing to send──► known
+///   known ──more is lost (doubt)──► doubting ──round trip──► watching ──as much is lost, rtt probed──► settling
+///     ▲ ▲                                                       │                                         │ round trip
+///     │ └──────────────────less is lost (excess)────────────────┘                                         ▼
+///     └───────────────────────────────told apart (chance or excess)─────────────────────────────────── comparing
+///   known ──more is lost after a probe (excess)──► known
+///   any ──cancel(): a queue, a probe, nothing to send, a host too slow, trains too long──► known
 ///
 /// Threads: unsynchronised.
 class PathLoss {
@@ -31,7 +33,6 @@ class PathLoss {
   PathLoss();
 
   static constexpr double kTrialGain = 0.75;  // spec: BBRv1's gain that drains what a probe of 1.25 has put there
-  static constexpr double kHopeless = 0.5;    // guess: a pace at which half is lost is too fast, whatever the cause
 
   enum class Verdict {
     none,
@@ -42,6 +43,8 @@ class PathLoss {
 
   /// A round trip ended in which no queue stood, and of which all was sent at the pace of the model, times
   /// kTrialGain while trying().
+  /// payload_bytes   of a full packet
+  /// returns         what is known by it; carried() goes with doubt and excess
   Verdict on_round_trip(TimePoint now, const RoundTrip& round, std::size_t payload_bytes);
   /// returns   whether something was in doubt
   bool cancel();
@@ -49,18 +52,18 @@ class PathLoss {
   void skip() { begin_sums(); }
   /// What is sent from now on may be more than before, when the path carried `before`: if more is lost then, a trial is
   /// not needed to see why.
-  void on_probe(BitRate before) { unproven_from_ = before; }
+  void on_probe(BitRate before) { before_probe_ = before; }
 
   /// The pace, and what is in flight, are to be kTrialGain of what they were.
   [[nodiscard]] bool trying() const { return state_ == State::settling || state_ == State::comparing; }
-  /// Part of what is sent.
+  /// The share of what is sent that the path loses by itself, 0 to 1.
   [[nodiscard]] double value() const { return value_; }
   /// A look for the empty path's round trip would help.
-  [[nodiscard]] bool wants_rtt() const { return state_ == State::watching && rtt_probed_at_ < watched_since_; }
+  [[nodiscard]] bool wants_rtt() const { return state_ == State::watching && rtt_probed_at_ < doubted_at_; }
   void on_rtt_probed(TimePoint now) { rtt_probed_at_ = now; }
   /// Bandwidth is not to be probed for now.
   [[nodiscard]] bool busy() const { return state_ != State::known; }
-  /// So much of `of_bytes` may be lost by chance.
+  /// The most of `of_bytes` that may be put down to chance.
   [[nodiscard]] std::uint64_t tolerated_bytes(std::uint64_t of_bytes, std::size_t payload_bytes) const;
   [[nodiscard]] BitRate carried() const { return carried_; }
 
@@ -77,17 +80,17 @@ class PathLoss {
 
   State state_ = State::known;
   double value_ = 0;
-  double run_packets_ = 2;  // lost in a row, as a rule: more of them tell less of chance. guess, at first
-  double found_ = 0;        // by the last trial
-  RoundTrip before_;        // the sums that began the trial
+  double run_packets_ = 2;  // lost in a row, as a rule: losses in runs scatter more. guess, at first
+  double found_ = 0;        // value() by the last trial
+  RoundTrip before_;        // sums that were doubted, then those at the full pace of the trial
   RoundTrip sums_;          // of some round trips: enough packets to tell their loss
   unsigned summed_rounds_ = 0;
-  TimePoint watched_since_{};
+  TimePoint doubted_at_{};
   TimePoint rtt_probed_at_{};
   unsigned rest_rounds_ = 0;  // until another trial may begin
   unsigned next_rest_;
   BitRate carried_;
-  std::optional<BitRate> unproven_from_;
+  std::optional<BitRate> before_probe_;  // what the path carried; none: judged already
 };
 
 }  // namespace udtcat::transport::native

@@ -51,10 +51,10 @@ class RateFall {
 
  private:
   static constexpr double kMuchLess = 0.5;                               // guess: less often is a share of others
-  static constexpr int kEnoughAcks = 8;                                  // guess
-  static constexpr int kEvenParts = 3;                                   // guess
-  static constexpr int kGrowingPart = 4;                                 // guess: at half the rate it is two
-  static constexpr int kRoundTrips = 2;                                  // guess
+  static constexpr int kEnoughAcks = 8;                                  // guess: of fewer one late ACK is much
+  static constexpr int kEvenParts = 3;                                   // guess: no gap is a third of the time
+  static constexpr int kGrowingPart = 4;                                 // guess: at half the rate a half is added
+  static constexpr int kRoundTrips = 2;                                  // guess: one may be a burst's
   static constexpr Duration kLeastTime = std::chrono::milliseconds(50);  // guess: five of a receiver's intervals
 
   struct Mark {

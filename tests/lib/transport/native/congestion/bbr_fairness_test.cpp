@@ -85,8 +85,8 @@ TEST_P(FlowsAmongFlows, LeaveCubicThatComesLaterHalfOfItsShare) {
   EXPECT_LE(run().sum, 0.75);
 }
 
-// Not yet one and a half times the share of a tenth.
-TEST_P(FlowsAmongFlows, LeaveNineCubicMostOfThePathToOneOfOurs) {
+// A fair share is a tenth (ADR-0059: open).
+TEST_P(FlowsAmongFlows, LeaveNineCubicTwoThirdsOfThePath) {
   add_ours(1);
   add_cubic(9);
   const auto ours = run();

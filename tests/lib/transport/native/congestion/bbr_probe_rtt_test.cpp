@@ -14,29 +14,29 @@ namespace {
 TEST(ProbeRttMoments, AreTheSameForAllWhoseClockIsOne) {
   ProbeRttMoments early;
   ProbeRttMoments late;
-  EXPECT_FALSE(early.due(at(100ms), 10s)) << "no moment has passed";
-  EXPECT_FALSE(early.due(at(2'999ms), 10s));
-  EXPECT_FALSE(late.due(at(2'990ms), 10s));
-  EXPECT_TRUE(early.due(at(3'001ms), 10s));
-  EXPECT_TRUE(late.due(at(3'004ms), 10s));
-  EXPECT_FALSE(late.due(at(3'005ms), 10s)) << "once";
+  EXPECT_FALSE(early.due(at(100ms), 10s, false)) << "no moment has passed";
+  EXPECT_FALSE(early.due(at(2'999ms), 10s, false));
+  EXPECT_FALSE(late.due(at(2'990ms), 10s, false));
+  EXPECT_TRUE(early.due(at(3'001ms), 10s, false));
+  EXPECT_TRUE(late.due(at(3'004ms), 10s, false));
+  EXPECT_FALSE(late.due(at(3'005ms), 10s, false)) << "once";
 }
 
 TEST(ProbeRttMoments, PassUnusedByThoseWhoSawTheMinimumLately) {
   ProbeRttMoments moments;
-  EXPECT_FALSE(moments.due(at(3s), 1s));
-  EXPECT_FALSE(moments.due(at(4s), 2s)) << "not in between";
-  EXPECT_TRUE(moments.due(at(6s), 5s));
+  EXPECT_FALSE(moments.due(at(3s), 1s, false));
+  EXPECT_FALSE(moments.due(at(4s), 2s, false)) << "not in between";
+  EXPECT_TRUE(moments.due(at(6s), 5s, false));
 }
 
 TEST(ProbeRttMoments, AreUsedSeldomWhileOthersKeepTheQueueFull) {
   ProbeRttMoments moments;
   moments.on_end(true);
   int used = 0;
-  for (auto time = Duration{0}; time < 36s; time += 10ms) used += moments.due(at(time), 3s) ? 1 : 0;
+  for (auto time = Duration{0}; time < 36s; time += 10ms) used += moments.due(at(time), 3s, false) ? 1 : 0;
   EXPECT_EQ(used, 3) << "9, 18, 27 s";
   moments.on_end(false);
-  EXPECT_TRUE(moments.due(at(39s), 3s));
+  EXPECT_TRUE(moments.due(at(39s), 3s, false));
 }
 
 TEST(ProbeRttMoments, TellWhetherAQueueWasOfOurKindAlone) {

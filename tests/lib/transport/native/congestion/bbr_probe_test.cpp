@@ -11,10 +11,10 @@ namespace {
 TEST(InFlightCeiling, IsUnboundedUntilItIsSet) {
   InFlightCeiling ceiling;
   EXPECT_FALSE(ceiling.bounded());
-  EXPECT_EQ(ceiling.with_headroom(), kUnbounded);
+  EXPECT_EQ(ceiling.with_headroom(false), kUnbounded);
   ceiling.set(100'000);
   EXPECT_EQ(ceiling.bytes(), 100'000U);
-  EXPECT_EQ(ceiling.with_headroom(), 85'000U);
+  EXPECT_EQ(ceiling.with_headroom(false), 85'000U);
   EXPECT_EQ(ceiling.with_headroom(true), 75'000U);
 }
 

@@ -157,7 +157,6 @@ void Flow::on_nak(std::uint64_t first, std::uint64_t end) {
     if (sent == nullptr) continue;
     sent->gone = true;
     event.lost_bytes += path_.path().packet_bytes;
-    event.in_flight_at_send_bytes = sent->in_flight_bytes;
     event.new_epoch = event.new_epoch || number >= epoch_end_;
   }
   if (event.lost_bytes == 0) return;
@@ -166,8 +165,6 @@ void Flow::on_nak(std::uint64_t first, std::uint64_t end) {
   in_flight_bytes_ -= event.lost_bytes;
   // Lost data must be sent once more, as new packets of this simulation.
   if (unsent_bytes_ != std::numeric_limits<std::uint64_t>::max()) unsent_bytes_ += event.lost_bytes;
-  event.delivered_total_bytes = delivered_bytes_;
-  event.in_flight_bytes = in_flight_bytes_;
   control_->on_loss(event);
   if (!send_armed_) send();
 }

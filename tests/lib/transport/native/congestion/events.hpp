@@ -50,7 +50,6 @@ class Rounds {
   }
   void lose(std::uint64_t bytes, bool new_epoch = true) {
     LossEvent loss{.now = now_, .lost_bytes = bytes, .new_epoch = new_epoch};
-    loss.delivered_total_bytes = delivered_;
     control_.on_loss(loss);
   }
   /// Sends until the window is full, as far as the control can see.

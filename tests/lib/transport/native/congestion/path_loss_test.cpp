@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/transport/native/congestion/path_loss.hpp"
+
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/congestion/events.hpp"
+
+namespace udtcat::transport::native::test {
+namespace {
+
+/// Round trips of 50 ms with enough packets for each to tell.
+class PathLossTest : public testing::Test {
+ protected:
+  using Verdict = PathLoss::Verdict;
+
+  Verdict round(double loss, BitRate sent = mbit(100)) {
+    now_ += 50ms;
+    const auto bytes = bytes_during(sent, 50ms);
+    RoundTrip round;
+    round.delivered_bytes = scaled(bytes, 1 - loss);
+    round.lost_bytes = scaled(bytes, loss);
+    round.time = 50ms;
+    return loss_.on_round_trip(now_, round, kPayload);
+  }
+  /// A doubt, and a look for the round trip that finds no queue: the next rounds are at three quarters of the pace.
+  void begin_trial(double loss) {
+    ASSERT_EQ(round(loss), Verdict::doubt);
+    round(loss);
+    round(loss);
+    ASSERT_TRUE(loss_.wants_rtt());
+    loss_.on_rtt_probed(now_);
+    round(loss);
+    ASSERT_TRUE(loss_.trying());
+    round(loss);
+  }
+
+  PathLoss loss_;
+  TimePoint now_ = at(1s);
+};
+
+TEST_F(PathLossTest, LearnsASmallLossWithoutADoubt) {
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(round(0.02), Verdict::none);
+  EXPECT_NEAR(loss_.value(), 0.02, 0.001);
+}
+
+TEST_F(PathLossTest, SendsFirstWhatArrivesWhereMoreIsLost) {
+  EXPECT_EQ(round(0.3), Verdict::doubt);
+  EXPECT_NEAR(static_cast<double>(loss_.carried().bits_per_second()), 70e6, 1e5);
+  EXPECT_TRUE(loss_.busy());
+  EXPECT_FALSE(loss_.trying()) << "not before the empty path was looked for";
+}
+
+TEST_F(PathLossTest, WasExcessWhereTheFirstStepEndsTheLoss) {
+  EXPECT_EQ(round(0.3), Verdict::doubt);
+  round(0.3);
+  EXPECT_EQ(round(0), Verdict::excess);
+  EXPECT_FALSE(loss_.busy());
+}
+
+TEST_F(PathLossTest, IsChanceWhereASlowerPaceLosesTheSameShare) {
+  begin_trial(0.3);
+  EXPECT_EQ(round(0.3, mbit(75)), Verdict::chance);
+  EXPECT_NEAR(loss_.value(), 0.3, 0.01);
+}
+
+TEST_F(PathLossTest, IsExcessWhereASlowerPaceLosesNothing) {
+  begin_trial(0.2);
+  EXPECT_EQ(round(0, mbit(75)), Verdict::excess);
+  EXPECT_NEAR(static_cast<double>(loss_.carried().bits_per_second()), 80e6, 1e6) << "what arrived before the trial";
+}
+
+TEST_F(PathLossTest, NeedsNoTrialForTheLossOfAProbe) {
+  loss_.on_probe(mbit(80));
+  EXPECT_EQ(round(0.3), Verdict::excess);
+  EXPECT_EQ(loss_.carried(), mbit(80));
+}
+
+TEST_F(PathLossTest, RestsAfterATrialThatFoundChance) {
+  begin_trial(0.2);
+  ASSERT_EQ(round(0.2, mbit(75)), Verdict::chance);
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(round(0.5), Verdict::none);
+  EXPECT_EQ(round(0.5), Verdict::doubt);
+}
+
+TEST_F(PathLossTest, IsToldByNothingThatWasCancelled) {
+  ASSERT_EQ(round(0.3), Verdict::doubt);
+  EXPECT_TRUE(loss_.cancel());
+  EXPECT_FALSE(loss_.busy());
+  EXPECT_FALSE(loss_.cancel());
+}
+
+TEST_F(PathLossTest, ToleratesSingleLossesOfASmallFlight) {
+  EXPECT_EQ(loss_.tolerated_bytes(10 * kPayload, kPayload) / kPayload, 4U);
+}
+
+}  // namespace
+}  // namespace udtcat::transport::native::test
