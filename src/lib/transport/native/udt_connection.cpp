@@ -129,7 +129,9 @@ bool UdtConnection::take_from_elsewhere(TimePoint now, std::span<const std::byte
 
 /// Another port of the same host is the same path behind a NAT that forgot.
 void UdtConnection::on_moved(TimePoint now, const Endpoint& before) {
-  if (before.with_port(0) != path_.peer().with_port(0)) sender_.on_new_path(now);
+  if (before.with_port(0) == path_.peer().with_port(0)) return;
+  sender_.on_new_path(now);
+  asked_at_ = {};
 }
 
 void UdtConnection::handle_first_words(TimePoint now, std::uint32_t timestamp_us, const Arrival& arrival) {
@@ -146,8 +148,8 @@ void UdtConnection::handle_control(TimePoint now, std::span<const std::byte> pac
     case ControlType::nak:
       return sender_.on_nak(now, decode_loss_list(body));
     case ControlType::ack2:
-      receiver_.on_ack2(now, header.additional);
-      if (receiver_.rtt().measured()) sender_.note_small_rtt(now, {receiver_.rtt().latest(), kAckAndAnswerBytes});
+      if (const auto rtt = receiver_.on_ack2(now, header.additional))
+        sender_.note_small_rtt(now, {*rtt, kAckAndAnswerBytes});
       return;
     case ControlType::shutdown:
       return handle_shutdown(body);

@@ -89,13 +89,15 @@ void UdtReceiver::want_ack_of_burst(TimePoint now, PacketIndex index, std::size_
 
 Duration UdtReceiver::ack_delay() const { return std::clamp<Duration>(rtt_.smoothed() / 4, kLeastAckDelay, kSyn); }
 
-void UdtReceiver::on_ack2(TimePoint now, std::uint32_t ack_number) {
+std::optional<Duration> UdtReceiver::on_ack2(TimePoint now, std::uint32_t ack_number) {
   const SentAck& sent = sent_acks_[ack_number % kAckHistory];
-  if (sent.number != ack_number || sent.at == TimePoint{} || now - sent.at > kOldestConfirmation) return;
-  rtt_.on_sample(now - sent.at);
+  if (sent.number != ack_number || sent.at == TimePoint{} || now - sent.at > kOldestConfirmation) return std::nullopt;
+  const Duration rtt = now - sent.at;
+  rtt_.on_sample(rtt);
   if (peer_.sends_trains) holes_.on_rtt(rtt_.smoothed());
   if (ack_number + 1 == next_ack_number_) acked_confirmed_ = true;
   sent_acks_[ack_number % kAckHistory] = {};
+  return rtt;
 }
 
 void UdtReceiver::trust_peer(TimePoint now) {

@@ -32,7 +32,8 @@ class UdtReceiver {
   UdtReceiver(const Settings& settings, core::ChunkPool& chunks);
 
   void on_data(TimePoint now, const DataHeader& header, const Arrival& arrival);
-  void on_ack2(TimePoint now, std::uint32_t ack_number);
+  /// returns   the round trip that it shows; none: it answers no ACK of late
+  std::optional<Duration> on_ack2(TimePoint now, std::uint32_t ack_number);
   /// How often so far this host had a backlog, or no room.
   void on_host_overloads(std::uint64_t total) { host_overloads_ = static_cast<std::uint32_t>(total); }
 

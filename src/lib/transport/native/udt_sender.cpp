@@ -23,10 +23,11 @@ constexpr std::uint16_t kSendsUntilBlackHole = 10;  // guess: at 10 % random los
 constexpr std::size_t kUrgentPackets = 2;           // guess: of what was lost again; they leave beyond the window
 constexpr std::size_t kNakBudgetPerPacket = 4;      // guess: an honest peer asks for each once or twice a round trip
 constexpr std::size_t kLeastNakBudget = 1024;       // guess
-constexpr std::uint64_t kMuchPackets = 4;           // guess: a word, and the answers to others
-constexpr Duration kLossMemory = 10s;               // guess: a path that loses at random loses again by then
-constexpr std::size_t kOverheadBytes = 48;          // spec: udt4.md §1: 44 of headers, and one word of a small packet
-constexpr Duration kOldestEcho = 60s;               // guess: older echoes are nonsense
+constexpr int kReorderingPart = 2;          // guess: of the round trip; RFC 8985 has a quarter, and more if need be
+constexpr std::uint64_t kMuchPackets = 4;   // guess: a word, and the answers to others
+constexpr Duration kLossMemory = 10s;       // guess: a path that loses at random loses again by then
+constexpr std::size_t kOverheadBytes = 48;  // spec: udt4.md §1: 44 of headers, and one word of a small packet
+constexpr Duration kOldestEcho = 60s;       // guess: older echoes are nonsense
 
 std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
 
@@ -76,6 +77,7 @@ void UdtSender::on_ack(TimePoint now, const Acknowledgement& ack) {
   if (is_current) {
     LossEvent event;
     mark_lost_again(now, event);
+    if (ack.extended) mark_overtaken(now, highest.value_or(*next), ack.extended->echo_us, event);
     if (event.lost_bytes > 0) report(now, event);
   }
   if (!progress) return;
@@ -289,8 +291,8 @@ void UdtSender::arm_probe(TimePoint now) {
   // A path that comes back is to be noticed within a few of its round trips.
   const Duration known = std::max({peer_.longest_probe_gap, peer_.longest_probe_gap_rtts * rtt_.smoothed(),
                                    peer_.longest_probe_gap_answers * answer});
-  // Of one that is not known yet nobody can say what a round trip is.
-  probe_.arm(now, since, wait, rtt_.measured() ? known : Duration::max());
+  // Of a peer that has never answered nobody can say what a round trip is.
+  probe_.arm(now, since, wait, rtt_.measured() || delivered_bytes() > 0 ? known : Duration::max());
 }
 
 Duration UdtSender::answer_time() const {
@@ -393,6 +395,20 @@ void UdtSender::update_pacing() {
   BitRate rate = congestion_->pacing_rate();
   if (!settings_.rate_cap.unlimited() && (rate.unlimited() || rate > settings_.rate_cap)) rate = settings_.rate_cap;
   pacer_.set_rate(rate.unlimited() ? 0 : std::max<std::uint64_t>(rate.bytes_per_second(), 1));
+}
+
+/// A peer asks for what is missing before the highest packet that came. Where the end of a flight is lost and many
+/// repairs wait, none of those behind comes for long: a repair that left later and has come shows that they are lost.
+void UdtSender::mark_overtaken(TimePoint now, PacketIndex highest, std::uint32_t echo_us, LossEvent& event) {
+  const auto echoed = echoes_.find(echo_us);
+  if (!echoed) return;
+  const TimePoint overtaken = echoed->sent_at - rtt_.smoothed() / kReorderingPart;
+  PacketIndex index = std::max({highest + 1, overtaken_end_, packets_.begin_index()});
+  for (; index < packets_.end_index() && packets_[index].sent_at < overtaken; ++index) {
+    mark_lost(now, index, event);
+    ++event.runs;
+  }
+  overtaken_end_ = index;
 }
 
 /// A peer that asks once for a gap: marks what its one NAK, or our copy, must have missed.

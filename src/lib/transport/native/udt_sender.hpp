@@ -163,6 +163,7 @@ class UdtSender {
   }
   void mark_lost(TimePoint now, PacketIndex index, LossEvent& event);
   void mark_lost_again(TimePoint now, LossEvent& event);
+  void mark_overtaken(TimePoint now, PacketIndex highest, std::uint32_t echo_us, LossEvent& event);
   void report(TimePoint now, LossEvent event);
   void probe(TimePoint now);
   void arm_probe(TimePoint now);
@@ -223,7 +224,8 @@ class UdtSender {
   RttEstimator rtt_;
   BackDelay back_delay_;
   DeliveryRate delivery_;
-  EchoLog echoes_;  // of packets to one of ours
+  PacketIndex overtaken_end_ = 0;  // before this one all have been told apart
+  EchoLog echoes_;                 // of packets to one of ours
   Pacer pacer_;
   std::unique_ptr<CongestionControl> congestion_;
   std::uint64_t reported_delivered_bytes_ = 0;  // by one of ours

@@ -15,7 +15,9 @@ constexpr unsigned kEchoRounds = 3;            // guess: two until a probe is no
 constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves is gone after so many at a gain of 0.9
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
 constexpr int kDoubtfulRounds = 8;             // guess: so that it costs a flow no more than an eighth of its rate
-constexpr Duration kLeastProbeRttGap = 3s;     // guess: a queue of others is not looked through more often
+// measured: with 7 s ours is starved beside BBRv1; at ten the minimum is forgotten
+constexpr Duration kLongUnconfirmed = 8'500ms;
+constexpr Duration kLeastProbeRttGap = 3s;  // guess: a queue of others is not looked through more often
 // A round trip is enough where all stop at once, and costs less. guess: two of a receiver's ACKs
 constexpr Duration kLeastProbeRttDuration = 20ms;
 constexpr Duration kUnknownRtt = 1ms;  // spec: draft-ietf-ccwg-bbr, "BBRInitPacingRate"
@@ -226,7 +228,9 @@ bool Bbr::time_to_probe_rtt(TimePoint now) {
   const bool rested = model_.min_rtt().value() && now >= probe_rtt_end_ + kDoubtfulRounds * *model_.min_rtt().value();
   const bool doubtful = model_.wants_rtt() || (rested && !model_.doubts_loss() && model_.loses_unexplained());
   const bool common = probe_rtt_moments_.due(now, model_.min_rtt().unconfirmed(now), doubtful);
-  return full_pipe_ ? common : model_.min_rtt().probe_due();
+  // The moments of other hosts are others: before the minimum is forgotten it is looked for alone, and for longer.
+  const bool alone = model_.min_rtt().unconfirmed(now) >= kLongUnconfirmed && now >= probe_rtt_end_ + kLeastProbeRttGap;
+  return full_pipe_ ? common || alone : model_.min_rtt().probe_due();
 }
 
 void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
@@ -240,7 +244,9 @@ void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
   }
   if (!probe_rtt_hold_) {
     if (ack.in_flight_bytes > probe_rtt_window()) return;
-    const auto hold = std::clamp<Duration>(*model_.min_rtt().value(), kLeastProbeRttDuration, kProbeRttDuration);
+    const bool alone = model_.min_rtt().unconfirmed(ack.now) >= kLongUnconfirmed;
+    const auto least = alone ? kProbeRttDuration : kLeastProbeRttDuration;
+    const auto hold = std::clamp<Duration>(*model_.min_rtt().value(), least, kProbeRttDuration);
     probe_rtt_hold_ = ProbeRttHold{.until = ack.now + hold};
     return model_.restart_round();
   }
@@ -253,7 +259,7 @@ void Bbr::leave_probe_rtt(TimePoint now) {
   // Each gives back a part of what it has, and its probes bring each the same: so shares become even.
   if (probe_rtt_moments_.queue_was_ours()) model_.give_back();
   if (!model_.queue_stands()) competing_.on_empty_queue();
-  if (probe_rtt_hold_ && !competing_.anybody()) model_.accept_rtt(now);
+  if (probe_rtt_hold_ && !competing_.anybody() && model_.path_seems_longer()) model_.accept_rtt(now);
   probe_rtt_end_ = now;
   model_.on_rtt_probed(now);
   if (!model_.doubts_loss()) model_.forget_short_term();
@@ -487,7 +493,7 @@ void Bbr::update_window(const AckEvent& ack) {
   window_bytes_ = std::min(std::max(window_bytes_, least_window()), window_cap());
   if (!model_.tries_slower())
     window_before_trial_ = window_bytes_;
-  else
+  else if (state_ != State::probe_rtt)
     window_bytes_ = std::max(std::min(window_bytes_, scaled(window_before_trial_, PathLoss::kTrialGain)), least_cap());
 }
 

@@ -11,13 +11,14 @@ namespace udtcat::transport::native {
 namespace {
 
 constexpr double kLossTolerance = 0.03;          // guess: BBR.LossThresh is 0.02; paths that lose 3 % are many
+constexpr double kLossyPath = 0.05;              // guess: below it a correction is less than the samples scatter
+constexpr double kPolicerStep = 0.9;             // guess: a policer's rate is reached in some steps of a tenth
 constexpr double kDeviations = 2;                // guess: one round trip of forty is worse by chance
+constexpr double kLongestRun = 32;               // guess: longer ones are an outage, or a queue's
 constexpr double kRunSmoothing = 1.0 / 8;        // guess: as RFC 6298 smooths a round trip
 constexpr double kLeastChance = 0.005;           // guess: for the deviation of a path that has lost nothing yet
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
 constexpr double kUntriedLoss = 0.1;             // guess: ADR-0048: radio links lose as much
-constexpr double kLossyPath = 0.05;              // guess: below it a correction is less than the samples scatter
-constexpr double kPolicerStep = 0.9;             // guess: a policer's rate is reached in some steps of a tenth
 constexpr std::uint64_t kEnoughPackets = 128;    // guess: at a loss of 10 % nobody takes 13 for 6
 constexpr unsigned kMostTrialRounds = 16;        // guess: of flights of few packets
 constexpr unsigned kFirstRest = 8;               // guess: round trips
@@ -58,7 +59,8 @@ PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round,
 void PathLoss::note_runs(const RoundTrip& round, std::size_t payload_bytes) {
   if (round.lost_runs == 0) return;
   const double packets = static_cast<double>(round.lost_bytes) / static_cast<double>(payload_bytes);
-  run_packets_ += kRunSmoothing * (std::max(packets / static_cast<double>(round.lost_runs), 1.0) - run_packets_);
+  const double run = std::clamp(packets / static_cast<double>(round.lost_runs), 1.0, kLongestRun);
+  run_packets_ += kRunSmoothing * (run - run_packets_);
 }
 
 /// Less is lost than chance explains, of packets that are lost at random as before.
@@ -78,6 +80,7 @@ PathLoss::Verdict PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
     const double as_usual = (1 - value_) / (1 - before_.loss_rate());
     if (value_ > kLossyPath) carried_ = std::max(carried_, scaled(before_.delivered_rate(), kPolicerStep * as_usual));
     cancel();
+    rest();
     return Verdict::excess;
   }
   if (exceeded && rtt_probed_at_ >= doubted_at_) {
@@ -134,9 +137,13 @@ PathLoss::Verdict PathLoss::judge(std::size_t payload_bytes) {
   }
   begin_sums();
   value_ = found_ = slower;
+  rest();
+  return Verdict::chance;
+}
+
+void PathLoss::rest() {
   rest_rounds_ = next_rest_;
   next_rest_ = std::min(2 * next_rest_, kLongestRest);
-  return Verdict::chance;
 }
 
 bool PathLoss::cancel() {

@@ -71,6 +71,7 @@ class PathLoss {
   enum class State { known, doubting, watching, settling, comparing };
 
   void begin_sums();
+  void rest();
   void note_runs(const RoundTrip& round, std::size_t payload_bytes);
   [[nodiscard]] bool significantly_less(std::size_t payload_bytes) const;
   Verdict watch(bool exceeded, std::size_t payload_bytes);
