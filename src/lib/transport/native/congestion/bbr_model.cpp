@@ -214,7 +214,7 @@ void BbrModel::update_bandwidth(const RateSample& sample) {
 void BbrModel::on_silence(TimePoint now) {
   min_rtt_.confirm(now);
   rate_fall_.restart();
-  std::ignore = path_loss_.cancel();
+  path_loss_.on_silence();
   aggregation_.restart(now);
   rounds_.forget();
   forget_short_term();

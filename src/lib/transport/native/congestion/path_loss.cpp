@@ -80,7 +80,7 @@ PathLoss::Verdict PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
     const double as_usual = (1 - value_) / (1 - before_.loss_rate());
     if (value_ > kLossyPath) carried_ = std::max(carried_, scaled(before_.delivered_rate(), kPolicerStep * as_usual));
     cancel();
-    rest();
+    rest_rounds_ = kFirstRest;
     return Verdict::excess;
   }
   if (exceeded && rtt_probed_at_ >= doubted_at_) {
@@ -144,6 +144,11 @@ PathLoss::Verdict PathLoss::judge(std::size_t payload_bytes) {
 void PathLoss::rest() {
   rest_rounds_ = next_rest_;
   next_rest_ = std::min(2 * next_rest_, kLongestRest);
+}
+
+void PathLoss::on_silence() {
+  cancel();
+  rest_rounds_ = std::max(rest_rounds_, kFirstRest);
 }
 
 bool PathLoss::cancel() {

@@ -48,6 +48,8 @@ class PathLoss {
   Verdict on_round_trip(TimePoint now, const RoundTrip& round, std::size_t payload_bytes);
   /// returns   whether something was in doubt
   bool cancel();
+  /// Nothing came for a while: what was lost then is heard of for some round trips.
+  void on_silence();
   /// A round trip ended that says nothing.
   void skip() { begin_sums(); }
   /// What is sent from now on may be more than before, when the path carried `before`: if more is lost then, a trial is
