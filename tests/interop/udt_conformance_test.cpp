@@ -239,7 +239,8 @@ TEST_P(UdtConformance, SendsAgainByItselfWhatNobodyAcknowledges) {
   const std::uint32_t first = peer().initial_sequence();
   std::vector<Clock::time_point> copies;
   const auto begin = Clock::now();
-  while (Clock::now() - begin < 2500ms)
+  // Where no round trip is known the first copy waits for a second, the next for two.
+  while (Clock::now() - begin < 3500ms)
     if (auto heard = port().hear_one(is_data, 500ms); heard && heard->view().sequence() == first) {
       copies.push_back(heard->at);
       peer().send_control(Type::keep_alive, 0, {0});  // libudt's own timer would begin anew
@@ -251,11 +252,11 @@ TEST_P(UdtConformance, SendsAgainByItselfWhatNobodyAcknowledges) {
 TEST_P(UdtConformance, TriesAClosedWindowNowAndThen) {
   // Two packets in flight are allowed, and neither is acknowledged.
   peer().answers_data = false;
-  link.ours->start_write(Pattern(1).bytes(0, 20 * 1456));
+  link.ours->start_write(Pattern(1).bytes(0, 9 * 1456));
   ASSERT_TRUE(port().hear_one(is_data, 2s));
   std::ignore = port().hear_all(50ms);
   const std::uint32_t first = peer().initial_sequence();
-  peer().send_full_ack(advanced(first, 21), 2);
+  peer().send_full_ack(advanced(first, 10), 2);
   std::ignore = port().hear_all(200ms);
   link.ours->start_write(Pattern(2).bytes(0, 200 * 1456));
   std::size_t tries = 0;
@@ -266,7 +267,7 @@ TEST_P(UdtConformance, TriesAClosedWindowNowAndThen) {
       ++tries;
       if (distance(highest, heard->view().sequence()) > 0) highest = heard->view().sequence();
     }
-  EXPECT_LE(distance(first, highest), 26) << "a window of 2 packets was overrun" << link.tell();
+  EXPECT_LE(distance(first, highest), 15) << "a window of 2 packets was overrun" << link.tell();
   EXPECT_GE(tries, 3U) << "libudt never says that it has room again" << link.tell();
   EXPECT_LE(tries, 80U) << link.tell();
 }

@@ -12,8 +12,8 @@
 namespace udtcat::transport::native {
 
 /// The peer says when a packet came, by a clock of its own: the way there is longer than it ever was by the queue on
-/// it, whatever the two clocks say. The rest of what a round trip has beyond the least is the way back, which is no reason
-/// to send less.
+/// it, whatever the two clocks say. The rest of what a round trip has beyond the least is the way back, which is no
+/// reason to send less.
 /// Threads: unsynchronised; time is a parameter.
 class BackDelay {
  public:

@@ -38,7 +38,7 @@ class EchoLog {
     const auto found = std::ranges::lower_bound(entries_, timestamp_us - entries_.front().timestamp_us, {}, age);
     if (found == entries_.end() || found->timestamp_us != timestamp_us) return std::nullopt;
     const Entry entry = *found;
-    // What left before may still come, late; it says less.
+    // Packets that left before may still come, late, and say less.
     entries_.erase(entries_.begin(), found);
     return entry;
   }

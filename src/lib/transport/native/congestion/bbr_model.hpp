@@ -134,7 +134,7 @@ class BbrModel {
   void end_bandwidth_cycle() { max_bandwidth_.advance(); }
   void on_probe() { path_loss_.on_probe(max_bandwidth()); }
   void forget_short_term();
-  /// What the last round trips took is what the path takes, without a queue.
+  /// The last round trips show what the path takes without a queue.
   void accept_rtt(TimePoint now);
   /// Others shall find something left: what the path carried of us counts for less, until a probe shows more.
   void give_back() { max_bandwidth_.scale(kKeptShare); }
@@ -166,7 +166,7 @@ class BbrModel {
   [[nodiscard]] bool tries_slower() const { return path_loss_.trying(); }
   /// Loss without a queue is not explained yet.
   [[nodiscard]] bool doubts_loss() const { return path_loss_.busy(); }
-  /// What is lost may be a queue's that was full from the beginning.
+  /// A queue that was full from the beginning may lose it.
   [[nodiscard]] bool wants_rtt() const { return path_loss_.wants_rtt(); }
   /// More of the last round trip was lost than the path is known to lose.
   [[nodiscard]] bool loses_unexplained() const;

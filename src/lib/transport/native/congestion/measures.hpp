@@ -124,7 +124,7 @@ class RoundTrips {
   /// The next round trip begins with what is sent from now on.
   void restart() { end_delivered_bytes_ = delivered_bytes_; }
 
-  /// What was lost in a silence says nothing: another begins as if nothing had been.
+  /// Losses of a silence say nothing: the next begins as if nothing had been.
   void forget() {
     present_ = last_ = RoundTrip{};
     began_ = TimePoint{};

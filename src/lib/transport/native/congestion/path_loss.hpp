@@ -52,7 +52,7 @@ class PathLoss {
   void on_silence();
   /// A round trip ended that says nothing.
   void skip() { begin_sums(); }
-  /// What is sent from now on may be more than before, when the path carried `before`: if more is lost then, a trial is
+  /// More than before may be sent from now on, when the path carried `before`: if more is lost then, a trial is
   /// not needed to see why.
   void on_probe(BitRate before) { before_probe_ = before; }
 
