@@ -404,10 +404,9 @@ void UdtSender::mark_overtaken(TimePoint now, PacketIndex highest, std::uint32_t
   if (!echoed) return;
   const TimePoint overtaken = echoed->sent_at - rtt_.smoothed() / kReorderingPart;
   PacketIndex index = std::max({highest + 1, overtaken_end_, packets_.begin_index()});
-  for (; index < packets_.end_index() && packets_[index].sent_at < overtaken; ++index) {
-    mark_lost(now, index, event);
-    ++event.runs;
-  }
+  const std::uint64_t lost_before = event.lost_bytes;
+  for (; index < packets_.end_index() && packets_[index].sent_at < overtaken; ++index) mark_lost(now, index, event);
+  if (event.lost_bytes > lost_before) ++event.runs;
   overtaken_end_ = index;
 }
 

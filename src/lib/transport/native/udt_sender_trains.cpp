@@ -64,7 +64,10 @@ bool UdtSender::may_send(std::size_t bytes) const {
 }
 
 /// Still counted as in flight, but arrived at the peer: their ACKs wait in a queue on the way back.
-std::uint64_t UdtSender::arrived_unheard_bytes() const { return bytes_during(shown_rate(), back_delay_.value()); }
+std::uint64_t UdtSender::arrived_unheard_bytes() const {
+  const Duration delay = back_delay_.value();
+  return delay == Duration::zero() ? 0 : bytes_during(shown_rate(), delay);
+}
 
 std::size_t UdtSender::next_new_bytes() const {
   const std::size_t bytes = queue_.contiguous(sent_offset_, payload_bytes_, kMaxPieces);

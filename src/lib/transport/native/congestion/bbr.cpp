@@ -343,7 +343,6 @@ void Bbr::adapt_ceiling(const AckEvent& ack, bool round_start) {
 void Bbr::lower_ceiling(const AckEvent& ack) {
   if (!ceiling_may_fall_) return;
   ceiling_may_fall_ = false;
-  // A queue too short to be seen has no room that others would want: the pace alone avoids it.
   if (!ack.rate->app_limited)
     ceiling_.set(std::max(ack.rate->in_flight_at_send_bytes, scaled(model_.bdp_bytes(model_.bandwidth()), kBeta)));
   if (state_ == State::probe_up) start_down(ack.now);
