@@ -372,12 +372,12 @@ TEST(UdtConnection, SlowsDownWhileTheReceivingHostIsOverloaded) {
   path.write_on(kNear);
   path.run_for(2s);
   EXPECT_GT(path.rate_over(kFar, 1s), 0.9e8);
-  double meanwhile = 0;
+  double slowest = 1e8;
   for (std::uint64_t more = 1; more <= 20; ++more) {
     path.at(kFar).note_host_overloads(more);
-    meanwhile = path.rate_over(kFar, 50ms);
+    slowest = std::min(slowest, path.rate_over(kFar, 50ms));
   }
-  EXPECT_LT(meanwhile, 0.8e8);
+  EXPECT_LT(slowest, 0.7e8);
   path.run_for(10s);
   EXPECT_GT(path.rate_over(kFar, 1s), 0.9e8) << "as fast again when it is over";
   EXPECT_TRUE(path.intact());

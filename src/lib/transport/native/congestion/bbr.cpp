@@ -49,11 +49,12 @@ constexpr double kClearPacingGain = 0.75;  // spec: BBRv1's: what a probe of 1.2
 constexpr double kUpPacingGain = 1.25;     // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
 // Beside others a small flow asks for as many packets more as they do. measured: ADR-0059
 constexpr double kUpPackets = 32;
-constexpr double kMaxUpPacingGain = 1.5;               // guess: a flow of 64 packets then asks for those 32
-constexpr double kWindowGain = 2;                      // spec: draft-ietf-ccwg-bbr, BBR.DefaultCwndGain
-constexpr double kUpWindowGain = 2.25;                 // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
-constexpr double kProbeRttWindowGain = 0.5;            // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTCwndGain
-constexpr Duration kQuantumTime = 1ms;                 // spec: draft-ietf-ccwg-bbr, "Send Quantum: BBR.send_quantum"
+constexpr double kMaxUpPacingGain = 1.5;     // guess: a flow of 64 packets then asks for those 32
+constexpr double kWindowGain = 2;            // spec: draft-ietf-ccwg-bbr, BBR.DefaultCwndGain
+constexpr double kRegainPacingGain = 2;      // measured: ADR-0062: with 1.25 a tenth of the rate comes back in 2 s
+constexpr double kUpWindowGain = 2.25;       // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
+constexpr double kProbeRttWindowGain = 0.5;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTCwndGain
+constexpr Duration kQuantumTime = 1ms;       // spec: draft-ietf-ccwg-bbr, "Send Quantum: BBR.send_quantum"
 constexpr std::uint64_t kMaxQuantumBytes = 64 * kKiB;  // spec: the same
 constexpr std::uint64_t kQuantaInFlight = 3;           // spec: draft-ietf-ccwg-bbr, "BBR.offload_budget"
 constexpr std::uint64_t kLeastWindowPackets = 4;       // spec: draft-ietf-ccwg-bbr, BBR.MinPipeCwnd
@@ -127,7 +128,8 @@ void Bbr::end_timeout(TimePoint now) {
   model_.on_silence(now);
   window_bytes_ = std::max(window_bytes_, saved_window_bytes_);
   cycle_start_ = now;
-  // A probe that the silence cut short has shown nothing.
+  // Round trips of a few packets, or of a probe that the silence cut short, show nothing.
+  plateau_.restart(model_.max_bandwidth());
   if (state_ == State::probe_rtt) return leave_probe_rtt(now);
   if (probes()) start_cruise();
 }
@@ -152,8 +154,10 @@ void Bbr::on_round_trip() {
 bool Bbr::drained() const { return state_ == State::probe_cruise || rounds_since_probe_ >= kDrainRounds; }
 
 BbrModel::Phase Bbr::phase() const {
-  const bool empties_queue =
-      state_ == State::drain || (state_ == State::probe_down && !competing_.share_queue() && !drained());
+  // What the last round trip lost, it may have lost in the queue of the probe before it.
+  const bool probe_is_heard =
+      state_ == State::probe_down ? !drained() : between_probes() && rounds_since_probe_ < kEchoRounds;
+  const bool empties_queue = state_ == State::drain || (probe_is_heard && !competing_.share_queue());
   const bool probing = state_ == State::startup || state_ == State::probe_refill || state_ == State::probe_up;
   return {.starting = !full_pipe_,
           .own_queue = probing || empties_queue,
@@ -275,9 +279,15 @@ void Bbr::leave_probe_rtt(TimePoint now) {
 // ---- The cycle of probes for bandwidth ---------------------------------------------------------------------------
 
 void Bbr::start_down(TimePoint now) {
-  if (state_ == State::probe_up) competing_.on_probe_end(model_.max_bandwidth(), model_.queue_stands());
+  if (state_ == State::probe_up) {
+    model_.on_probe_end();
+    competing_.on_probe_end(model_.max_bandwidth(), model_.queue_stands());
+  }
+  if (state_ == State::drain) model_.on_startup_end();
+  // A probe of the round trip shows nothing of the bandwidth, so that none is forgotten for it; beside others, whose
+  // share of it changes, what is known grows old sooner.
+  probe_echoes_ = state_ != State::probe_rtt || competing_.anybody();
   state_ = State::probe_down;
-  probe_echoes_ = true;
   cycle_start_ = now;
   // Flows that began together shall not probe together.
   rounds_since_probe_ = static_cast<unsigned>(random_() % 2);
@@ -336,6 +346,9 @@ void Bbr::adapt_ceiling(const AckEvent& ack, bool round_start) {
   if (!ceiling_.bounded()) return;
   if (ack.rate->in_flight_at_send_bytes > ceiling_.bytes()) ceiling_.set(ack.rate->in_flight_at_send_bytes);
   if (state_ != State::probe_up || !window_limited() || window_bytes_ < ceiling_.bytes()) return;
+  // What overflowed was the slower path.
+  if (round_start && model_.has_fallen() && !model_.queue_lingers())
+    return ceiling_.set(scaled(ceiling_.bytes(), kRegainPacingGain));
   if (round_start) ceiling_.steepen(window_bytes_, payload_bytes_);
   ceiling_.raise(ack.newly_delivered_bytes, payload_bytes_);
 }
@@ -348,10 +361,17 @@ void Bbr::lower_ceiling(const AckEvent& ack) {
   if (state_ == State::probe_up) start_down(ack.now);
 }
 
+// Whether the rate of the path has changed of late, and not for others' sake: then it is looked at again soon.
+bool Bbr::probes_soon() const {
+  const bool others = competing_.responsive() || competing_.unresponsive();
+  return model_.rate_varies() && !model_.loses_unexplained() &&
+         (!others || (model_.has_fallen() && !model_.queue_lingers()));
+}
+
 bool Bbr::time_to_probe(TimePoint now) const {
   if (model_.doubts_loss()) return false;
   const auto waited = now - cycle_start_;
-  if (model_.has_fallen() && waited >= kLeastCycle && rounds_since_probe_ >= kUnresponsiveCycleRounds) return true;
+  if (probes_soon() && waited >= kLeastCycle && rounds_since_probe_ >= kUnresponsiveCycleRounds) return true;
   if (waited >= probe_wait_ || (competing_.unresponsive() && rounds_since_probe_ >= kUnresponsiveCycleRounds))
     return true;
   // Reno needs as many round trips as it has packets in flight to grow by half; a flow beside it probes as often.
@@ -369,12 +389,15 @@ bool Bbr::time_to_go_down(TimePoint now) {
   if (competing_.responsive() && model_.queue_stands() && now >= cycle_start_ + *model_.min_rtt().value()) return true;
   // The ceiling, not the path, kept the rate from growing: it is not known yet whether the path would.
   if (window_limited() && window_bytes_ >= ceiling_.bytes()) plateau_.restart(model_.max_bandwidth());
+  // Of a probe that comes soon again, two more round trips would be queue alone.
+  if (model_.rate_varies() && plateau_.rounds() > 0 && model_.queue_builds()) return true;
   return plateau_.reached();
 }
 
 // ---- The rate and the window that follow -------------------------------------------------------------------------
 
 double Bbr::up_gain() const {
+  if (model_.has_fallen() && !competing_.unresponsive()) return kRegainPacingGain;
   if (!competing_.anybody()) return kUpPacingGain;
   const auto packets = std::max<std::uint64_t>(model_.bdp_bytes(model_.bandwidth()) / payload_bytes_, 1);
   return std::clamp(1 + kUpPackets / static_cast<double>(packets), kUpPacingGain, kMaxUpPacingGain);

@@ -35,11 +35,13 @@ constexpr double kLossInProbe = 0.08;
 // measured: ADR-0059: with 0.1 twenty of us lose 5 % of 1 Gbit/s; without any, BBRv1 takes all
 constexpr double kLossBesideUnresponsive = 0.05;
 constexpr double kHopelessLoss = 0.5;           // guess: a pace at which half is lost is too fast, whatever the cause
+constexpr unsigned kHopelessRounds = 2;         // measured: ADR-0062: of one round trip bursts lose as much
 constexpr std::uint64_t kHopelessPackets = 64;  // guess: half of fewer may be chance's, in bursts
 constexpr Duration kFallMemory = 10s;           // guess: a radio's dip is over by then
 constexpr double kRegained = 0.9;               // guess: samples scatter by some percent
+constexpr double kRisen = 1.25;                 // guess: BBRCheckFullBWReached calls as much a growth
 constexpr double kUnexplained = 0.05;           // guess: above kLossTolerance of PathLoss
-constexpr double kJump = 1.4;                   // guess: more than probes of 1.25 add to a queue in a round trip
+constexpr double kJump = 1.3;                   // guess: more than probes of 1.25 add to a queue in a round trip
 constexpr int kSteadyPart = 16;                 // guess: of a round trip; a queue that others fill moves by more
 // A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
 constexpr double kYield = 0.85;      // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
@@ -145,13 +147,14 @@ void BbrModel::tell_loss_apart(const AckEvent& ack) {
   const auto& round = rounds_.last();
   // Of a flight that is made smaller, losses of the larger one before it would count beside the few that arrive now.
   const bool same_flight = phase_.steady || phase_.draining;
-  if (same_flight && !path_loss_.trying() && loses_hopelessly(round)) return take_delivery_for_bandwidth(round);
+  hopeless_rounds_ = same_flight && !path_loss_.trying() && loses_hopelessly(round) ? hopeless_rounds_ + 1 : 0;
+  if (hopeless_rounds_ >= kHopelessRounds) return take_delivery_for_bandwidth(round);
   if (phase_.probing || ack.app_limited || round.host_overloaded || round.long_trains || queue_shows()) {
     if (path_loss_.cancel()) forget_short_term();
     return;
   }
   if (!phase_.steady) return path_loss_.skip();
-  switch (path_loss_.on_round_trip(ack.now, round, payload_bytes_)) {
+  switch (path_loss_.on_round_trip(ack.now, round, bandwidth(), payload_bytes_)) {
     case PathLoss::Verdict::none:
       return;
     case PathLoss::Verdict::doubt:
@@ -160,6 +163,7 @@ void BbrModel::tell_loss_apart(const AckEvent& ack) {
     case PathLoss::Verdict::chance:
       return forget_short_term();
     case PathLoss::Verdict::excess:
+
       max_bandwidth_.lower(path_loss_.carried());
       return forget_short_term();
   }
@@ -170,14 +174,32 @@ void BbrModel::tell_loss_apart(const AckEvent& ack) {
 void BbrModel::watch_length() {
   const RoundTrip& round = rounds_.last();
   const auto before = std::exchange(last_rtt_, round.min_rtt);
-  if (!before || !round.min_rtt || round.lost_bytes > 0 || phase_.starting) return jumped_to_.reset();
-  if (*round.min_rtt > duration_of(seconds_of(*before) * kJump) + kLeastModelRtt && queue_shows()) {
-    jumped_to_ = *round.min_rtt;
-    steady_rounds_ = 0;
-  } else if (jumped_to_) {
-    ++steady_rounds_;
-    if (std::chrono::abs(*round.min_rtt - *jumped_to_) > *jumped_to_ / kSteadyPart) jumped_to_.reset();
+  if (!before || !round.min_rtt || unexplained(round) || phase_.starting) return jumped_to_.reset();
+  const Duration rtt = *round.min_rtt;
+  if (!jumped_to_) {
+    if (rtt < duration_of(seconds_of(*before) * kJump) + kLeastModelRtt || !queue_shows()) return;
+    jumped_to_ = steady_at_ = rtt;
+    steady_rounds_ = rounds_since_jump_ = 0;
+  } else {
+    // Packets on their way at the jump took a part of it, and a probe of ours puts a queue on top.
+    const bool steady = std::chrono::abs(rtt - steady_at_) <= steady_at_ / kSteadyPart;
+    steady_rounds_ = steady ? steady_rounds_ + 1 : 0;
+    if (!steady) steady_at_ = rtt;
+    if (rtt < *jumped_to_ - *jumped_to_ / kSteadyPart || ++rounds_since_jump_ > kJumpRounds) jumped_to_.reset();
   }
+}
+
+void BbrModel::on_probe() {
+  before_probe_ = max_bandwidth();
+  path_loss_.on_probe(before_probe_);
+}
+
+void BbrModel::on_probe_end() {
+  if (max_bandwidth() >= scaled(before_probe_, kRisen)) {
+    probes_until_steady_ = kProbesUntilSteady;
+    return;
+  }
+  if (probes_until_steady_ > 0) --probes_until_steady_;
 }
 
 void BbrModel::watch_rate(const AckEvent& ack) {
@@ -185,8 +207,10 @@ void BbrModel::watch_rate(const AckEvent& ack) {
   if (!least || !ack.rtt || phase_.starting || phase_.unresponsive_flows) return rate_fall_.restart();
   const bool queued = *ack.rtt > 2 * *least + kLeastModelRtt;
   if (const auto rate = rate_fall_.on_ack(ack, bandwidth(), *least, queued)) {
+    probes_until_steady_ = kProbesUntilSteady;
     fallen_from_ = std::max(fallen_from_.value_or(BitRate()), bandwidth());
     fallen_at_ = ack.now;
+
     max_bandwidth_.lower(*rate);
     forget_short_term();
   } else if (fallen_from_ && (ack.now > fallen_at_ + kFallMemory || bandwidth() >= scaled(*fallen_from_, kRegained))) {
@@ -198,7 +222,7 @@ void BbrModel::accept_rtt(TimePoint now) {
   jumped_to_.reset();
   const auto rtt = rounds_.recent_min_rtt();
   // A queue that others fill loses packets, a way that is longer does not.
-  const bool full = rounds_.last().lost_bytes > 0 || rounds_.present().lost_bytes > 0;
+  const bool full = unexplained(rounds_.last()) || unexplained(rounds_.present());
   if (rtt && !full && queue_shows()) min_rtt_.replace(now, *rtt);
 }
 
@@ -281,8 +305,7 @@ bool BbrModel::congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) cons
   return lost_bytes > std::max(tolerated, kFewLostPackets * payload_bytes_);
 }
 
-bool BbrModel::loses_unexplained() const {
-  const RoundTrip& round = rounds_.last();
+bool BbrModel::unexplained(const RoundTrip& round) const {
   return round.lost_bytes > kFewLostPackets * payload_bytes_ && round.loss_rate() > path_loss_.value() + kUnexplained;
 }
 
@@ -291,7 +314,7 @@ bool BbrModel::in_flight_too_high(const RateSample& sample) const {
 }
 
 void BbrModel::take_delivery_for_bandwidth(const RoundTrip& round) {
-  max_bandwidth_.lower(round.delivered_rate());
+  max_bandwidth_.lower(path_loss_.arrived(round, bandwidth()));
   forget_short_term();
 }
 

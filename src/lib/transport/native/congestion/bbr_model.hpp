@@ -132,7 +132,8 @@ class BbrModel {
 
   void restart_round() { rounds_.restart(); }
   void end_bandwidth_cycle() { max_bandwidth_.advance(); }
-  void on_probe() { path_loss_.on_probe(max_bandwidth()); }
+  void on_probe();
+  void on_probe_end();
   void forget_short_term();
   /// The last round trips show what the path takes without a queue.
   void accept_rtt(TimePoint now);
@@ -169,10 +170,14 @@ class BbrModel {
   /// A queue that was full from the beginning may lose it.
   [[nodiscard]] bool wants_rtt() const { return path_loss_.wants_rtt(); }
   /// More of the last round trip was lost than the path is known to lose.
-  [[nodiscard]] bool loses_unexplained() const;
+  [[nodiscard]] bool loses_unexplained() const { return unexplained(rounds_.last()); }
   void on_rtt_probed(TimePoint now) { path_loss_.on_rtt_probed(now); }
   /// The path carried more a while ago.
   [[nodiscard]] bool has_fallen() const { return fallen_from_.has_value(); }
+  /// Its rate has changed, and some probes since have not shown that it changes no more.
+  [[nodiscard]] bool rate_varies() const { return probes_until_steady_ > 0 || has_fallen(); }
+  /// A path whose rate varies may have been at its least then: one probe comes soon.
+  void on_startup_end() { probes_until_steady_ = 1; }
   /// The round trip has jumped, and stays where it is.
   [[nodiscard]] bool path_seems_longer() const { return jumped_to_ && steady_rounds_ >= kSteadyRounds; }
   /// The rate of a beginning grows no more.
@@ -189,10 +194,13 @@ class BbrModel {
   [[nodiscard]] bool queue_overflowed() const { return queue_stands() && rounds_.last().lost_bytes > 0; }
 
  private:
-  static constexpr unsigned kSteadyRounds = 3;  // guess: a queue that others fill has moved on by then
+  static constexpr unsigned kProbesUntilSteady = 3;  // measured: ADR-0062: with 6 twenty of us share less evenly
+  static constexpr unsigned kJumpRounds = 16;        // guess: a probe, and what it takes until its queue is gone
+  static constexpr unsigned kSteadyRounds = 3;       // guess: a queue that others fill has moved on by then
   // measured: ADR-0059: with 0.9 shares converge half as fast, with 0.8 a twentieth of the path is unused
   static constexpr double kKeptShare = 0.85;
 
+  [[nodiscard]] bool unexplained(const RoundTrip& round) const;
   [[nodiscard]] bool queued(std::optional<Duration> rtt) const;
   [[nodiscard]] bool congestion(std::uint64_t lost_bytes, std::uint64_t of_bytes) const;
   void on_round_trip(const AckEvent& ack, std::uint64_t window_bytes);
@@ -212,12 +220,17 @@ class BbrModel {
   StartupRate startup_rate_;
   Phase phase_;  // at the last ACK
   PathLoss path_loss_;
+  unsigned hopeless_rounds_ = 0;  // in a row
   RateFall rate_fall_;
+  unsigned probes_until_steady_ = 0;
+  BitRate before_probe_;
   std::optional<BitRate> fallen_from_;
   TimePoint fallen_at_{};
   std::optional<Duration> last_rtt_;   // the least of the last round trip
   std::optional<Duration> jumped_to_;  // the least of the first that took much longer than the one before
-  unsigned steady_rounds_ = 0;         // since then
+  unsigned rounds_since_jump_ = 0;
+  Duration steady_at_{0};       // since then
+  unsigned steady_rounds_ = 0;  // at that
   BitRate short_term_bandwidth_ = BitRate::from_bits_per_second(kUnbounded);
   std::uint64_t short_term_bytes_ = kUnbounded;
 };

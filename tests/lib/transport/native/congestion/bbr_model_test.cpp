@@ -236,25 +236,25 @@ TEST_F(BbrModelTest, TakesForChanceWhatIsLostAtASlowerPaceAsWellOnceTheRoundTrip
 
 TEST_F(BbrModelTest, TakesTheDeliveryForTheBandwidthWhereAPaceOfThatLosesNothing) {
   round(mbit(100), 50ms);
-  round(mbit(60), 50ms, 0.2);
+  round(mbit(80), 50ms, 0.2);
   EXPECT_TRUE(model_.doubts_loss());
   EXPECT_LT(model_.bandwidth(), mbit(100));
-  round(mbit(60), 50ms, 0.2);
-  for (int i = 0; i < 3; ++i) round(mbit(60), 50ms);
+  round(mbit(80), 50ms, 0.2);
+  for (int i = 0; i < 3; ++i) round(mbit(80), 50ms);
   EXPECT_FALSE(model_.doubts_loss());
-  EXPECT_LE(model_.max_bandwidth(), mbit(61));
+  EXPECT_LE(model_.max_bandwidth(), mbit(81));
 }
 
 TEST_F(BbrModelTest, TakesTheDeliveryForTheBandwidthWhereASlowerPaceLosesNothing) {
   round(mbit(100), 50ms);
-  for (int i = 0; i < 4; ++i) round(mbit(60), 50ms, 0.2);
+  for (int i = 0; i < 4; ++i) round(mbit(80), 50ms, 0.2);
   model_.on_rtt_probed(now_);
-  for (int i = 0; i < 10 && !model_.tries_slower(); ++i) round(mbit(60), 50ms, 0.2);
+  for (int i = 0; i < 10 && !model_.tries_slower(); ++i) round(mbit(80), 50ms, 0.2);
   ASSERT_TRUE(model_.tries_slower());
-  round(mbit(60), 50ms, 0.2);
-  for (int i = 0; i < 10 && model_.tries_slower(); ++i) round(mbit(55), 50ms);
+  round(mbit(80), 50ms, 0.2);
+  for (int i = 0; i < 10 && model_.tries_slower(); ++i) round(mbit(60), 50ms);
   EXPECT_FALSE(model_.tries_slower());
-  EXPECT_LE(model_.max_bandwidth(), mbit(61));
+  EXPECT_LE(model_.max_bandwidth(), mbit(81));
 }
 
 TEST_F(BbrModelTest, TakesLossForCongestionWhileAQueueStands) {

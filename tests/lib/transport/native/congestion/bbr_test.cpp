@@ -167,7 +167,7 @@ TEST(Bbr, LeavesStartupAtTheFirstOverloadOfTheReceivingHost) {
 TEST(Bbr, SendsLessThanArrivedWhileTheReceivingHostIsOverloaded) {
   Bbr control(kPayload, at(0s), 1);
   Rounds rounds(control);
-  for (int round = 0; round < 10; ++round) rounds.deliver(mbit(80));
+  for (int round = 0; round < 20; ++round) rounds.deliver(mbit(80));
   ASSERT_EQ(control.state(), Bbr::State::probe_cruise);
   rounds.change_acks([](AckEvent& ack) { ack.host_overloaded = true; });
   rounds.deliver(mbit(80), 10'000);
