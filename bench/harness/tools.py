@@ -55,6 +55,8 @@ def pipe_through(ends, seconds, receiver, sender, ready):
         measured.bytes, measured.seconds = counted["first_bytes"] + counted["bytes"], elapsed
     elif ends.source_words:
         measured.figures["burst_seconds"] = counted["bursts"]
+    elif in_time := [sample for sample in counted["samples"] if sample[0] <= seconds]:  # not what was still under way, as with iperf3
+        measured.seconds, measured.bytes = in_time[-1]
     return sending, receiving, measured
 
 

@@ -497,9 +497,11 @@ std::uint64_t Bbr::window_cap() const {
   // Headroom is for flows that come new; unresponsive ones would take it all.
   const bool headroom = (state_ == State::probe_cruise || state_ == State::probe_rtt) && !competing_.unresponsive();
   auto cap = kUnbounded;
-  if (headroom)
+  if (headroom) {
     cap = ceiling_.with_headroom(competing_.anybody());
-  else if (probes())
+    // Alone, room is left for nobody; and where the queue is short, that would be a part of what the path holds.
+    if (!competing_.anybody()) cap = std::max(cap, model_.bdp_bytes(model_.bandwidth()));
+  } else if (probes())
     cap = ceiling_.bytes();
   cap = std::max(std::min(cap, model_.short_term_bytes()), least_cap());
   return state_ == State::probe_rtt ? std::min(cap, probe_rtt_window()) : cap;
