@@ -55,8 +55,10 @@ def pipe_through(ends, seconds, receiver, sender, ready):
         measured.bytes, measured.seconds = counted["first_bytes"] + counted["bytes"], elapsed
     elif ends.source_words:
         measured.figures["burst_seconds"] = counted["bursts"]
-    elif in_time := [sample for sample in counted["samples"] if sample[0] <= seconds]:  # not what was still under way, as with iperf3
+    elif in_time := [sample for sample in counted["samples"] if sample[0] <= seconds]:
+        # As with iperf3, what is still under way does not count: neither its bytes nor their share of the processor.
         measured.seconds, measured.bytes = in_time[-1]
+        measured.cpu_seconds *= measured.bytes / max(1, counted["bytes"])
     return sending, receiving, measured
 
 
@@ -70,7 +72,7 @@ def measure_udtcat(protect="private", options=()):
             listening(ends, ends.port, "-lnu"))
         stats = sending.json()
         per_packet = stats["bytes_sent"] / max(1, stats["packets_sent"] - stats["packets_resent"])
-        measured.resent_bytes = int(stats["packets_resent"] * per_packet)
+        measured.resent_bytes = int(stats["packets_resent"] * per_packet * min(1, measured.bytes / max(1, stats["bytes_sent"])))
         return measured
 
     return measure

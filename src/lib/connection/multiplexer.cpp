@@ -414,7 +414,7 @@ void Multiplexer::on_tick() {
     liveness_.on_sent(now());  // which it is after this turn: the next tick counts from it
     liveness_.on_asked(now());
   }
-  report_if_due(Reports::at_intervals);
+  report_if_due(kReportInterval);
   if (was_quiet && answers()) wake();
   tell_quiet();
   arm_tick();

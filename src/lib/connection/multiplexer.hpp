@@ -33,9 +33,7 @@ inline constexpr auto kCloseWait = std::chrono::seconds(60);  // guess: an outag
 /// Streams that end in one turn of the event loop: what opens behind more waits for the next, or is refused.
 inline constexpr std::size_t kMaxEndedStreams = 4 * kMaxStreams;  // guess: a full block's, of clients that give up
 inline constexpr StreamId kLastStreamId = 0xffff'fff0;            // guess: well before the session's own number
-inline constexpr auto kReportInterval = std::chrono::seconds(1);        // spec: stream.md §7
-inline constexpr auto kRareReportInterval = std::chrono::seconds(10);   // spec: stream.md §7
-inline constexpr std::uint64_t kReportedBytes = std::uint64_t{1} << 15;  // spec: stream.md §7
+inline constexpr auto kReportInterval = std::chrono::seconds(1);  // spec: stream.md §7
 inline constexpr auto kBreakOffDrain = std::chrono::seconds(2);   // guess: a dozen round trips of a bad path
 
 ///   open ──close() or their CLOSE──► closing ──both CLOSEs, or their silence──► over
@@ -65,7 +63,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void close() override;
   void abort(const Error& reason) override;
   [[nodiscard]] ConnectionStats stats() override;
-  void tell_evidence() override { report_if_due(Reports::now); }
+  void tell_evidence() override { report_if_due(std::chrono::nanoseconds(0)); }
   [[nodiscard]] bool answers() const override { return !liveness_.quiet(now()); }
   void on_quiet(QuietHandler handler) override { on_quiet_ = std::move(handler); }
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
@@ -143,8 +141,7 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] std::optional<Hold> hold(bool with_data) const;
   [[nodiscard]] EndEvidence evidence_here() const;
   void take_report(const EndEvidence& evidence);
-  enum class Reports { at_intervals, now };
-  void report_if_due(Reports when);
+  void report_if_due(std::chrono::nanoseconds interval);
 
   void take_rtt();
   void note_payload(TimePoint at);

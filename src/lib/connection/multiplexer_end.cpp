@@ -63,7 +63,7 @@ void Multiplexer::close() {
 /// Composes our CLOSE behind everything said so far, past the limit on blocks in flight if need be.
 void Multiplexer::send_close() {
   const bool breaking = state_ == State::breaking;
-  report_if_due(Reports::now);
+  report_if_due(std::chrono::nanoseconds(0));
   close_deadline_ = now() + (breaking ? std::chrono::seconds(kBreakOffDrain) : kCloseWait);
   writer_.queue({kSessionStream, breaking ? Close{reason_of(broken_by_->code), text_for_peer(*broken_by_)}
                                           : Close{CloseReason::done, {}}});

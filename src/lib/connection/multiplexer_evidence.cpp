@@ -44,14 +44,11 @@ EndEvidence Multiplexer::evidence_here() const {
 
 void Multiplexer::take_report(const EndEvidence& evidence) { there_before_ = std::exchange(there_, evidence); }
 
-/// Only where something has moved, or waits for the other end: an idle session says nothing of itself. On a slow path,
-/// where a report each second would take a good part of it, reports are rare.
-void Multiplexer::report_if_due(Reports when) {
+/// Only where something has moved, or waits for the other end: an idle session says nothing of itself.
+void Multiplexer::report_if_due(std::chrono::nanoseconds interval) {
   const std::uint64_t moved_bytes = bytes_sent_ + bytes_received_;
-  const bool waits = hold_.why() == Hold::credit;
-  if (!session_->agreed().peer_takes_reports || (moved_bytes == reported_bytes_ && !waits)) return;
-  const bool much = moved_bytes - reported_bytes_ >= kReportedBytes || waits;
-  if (when != Reports::now && now() - reported_at_ < (much ? kReportInterval : kRareReportInterval)) return;
+  const bool idles = moved_bytes == reported_bytes_ && hold_.why() != Hold::credit;
+  if (!session_->agreed().peer_takes_reports || idles || now() - reported_at_ < interval) return;
   reported_at_ = now();
   reported_bytes_ = moved_bytes;
   send({kSessionStream, Report{evidence_here()}});

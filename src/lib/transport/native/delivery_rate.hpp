@@ -44,8 +44,13 @@ class DeliveryRate {
   [[nodiscard]] DeliverySnapshot on_sent(TimePoint now, std::uint64_t in_flight_bytes, std::size_t bytes,
                                          std::uint64_t lost_bytes) {
     if (in_flight_bytes == 0) first_sent_at_ = delivered_at_ = now;
-    return {delivered_bytes_,        timely_bytes_, delivered_at_, first_sent_at_,
-            in_flight_bytes + bytes, lost_bytes,    app_limited()};
+    return {delivered_bytes_,
+            timely_bytes_,
+            delivered_at_,
+            first_sent_at_,
+            in_flight_bytes + bytes,
+            lost_bytes,
+            app_limited() || peer_limited_until_ != 0};
   }
   /// An ACK came. The total never goes back: an old ACK changes nothing.
   /// had_waited   for a repair: what the ACK tells of came before, and counts for no rate
@@ -55,6 +60,7 @@ class DeliveryRate {
     delivered_bytes_ = total_bytes;
     delivered_at_ = now;
     if (app_limited_until_ != 0 && delivered_bytes_ > app_limited_until_) app_limited_until_ = 0;
+    if (peer_limited_until_ != 0 && delivered_bytes_ > peer_limited_until_) peer_limited_until_ = 0;
   }
   /// After on_delivered(): the sample that the newest packet known to have arrived gives. None if nothing was delivered
   /// since it left.
@@ -78,6 +84,11 @@ class DeliveryRate {
   void on_app_limited(std::uint64_t in_flight_bytes) {
     app_limited_until_ = std::max<std::uint64_t>(delivered_bytes_ + in_flight_bytes, 1);
   }
+  /// The peer's window or our memory is full, as what waits for a repair may fill it: likewise. But app_limited() is not
+  /// for that, as there is more to send, and losses and queues are told apart as ever.
+  void on_peer_limited(std::uint64_t in_flight_bytes) {
+    peer_limited_until_ = std::max<std::uint64_t>(delivered_bytes_ + in_flight_bytes, 1);
+  }
   [[nodiscard]] bool app_limited() const { return app_limited_until_ != 0; }
   [[nodiscard]] std::uint64_t delivered_bytes() const { return delivered_bytes_; }
 
@@ -86,7 +97,8 @@ class DeliveryRate {
   std::uint64_t timely_bytes_ = 0;  // of those
   TimePoint delivered_at_{};
   TimePoint first_sent_at_{};
-  std::uint64_t app_limited_until_ = 0;  // delivered_bytes_ that ends it; 0: not limited
+  std::uint64_t app_limited_until_ = 0;   // delivered_bytes_ that ends it; 0: not limited
+  std::uint64_t peer_limited_until_ = 0;  // likewise
 };
 
 }  // namespace udtcat::transport::native

@@ -154,8 +154,7 @@ void UdtSender::add_new_data(TimePoint now, TrainBuilder& builder) {
   for (std::size_t bytes = next_new_bytes(); bytes > 0; bytes = next_new_bytes()) {
     if (!builder.takes(bytes) || (!builder.empty() && builder.train().total_bytes + bytes > limit)) return;
     if (!within_peer_window(bytes)) {
-      // The path carries less than it could, as where there is nothing to send.
-      if (in_flight_bytes() + bytes <= window_bytes()) delivery_.on_app_limited(in_flight_bytes());
+      if (may_send(bytes)) delivery_.on_peer_limited(in_flight_bytes());
       if (!probe_.probes_window()) return;
       probe_.on_window_probe_sent();
     }

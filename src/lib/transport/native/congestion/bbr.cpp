@@ -32,8 +32,8 @@ constexpr std::uint64_t kWorthKnowingBytes = 64 * kKiB;  // guess: more than a f
 constexpr Duration kLeastProbeWait = 2s;       // spec: draft-ietf-ccwg-bbr, "BBRPickProbeWait"
 constexpr unsigned kProbeWaitSpreadMs = 1000;  // spec: the same
 constexpr std::uint64_t kMaxProbeRounds = 63;  // spec: draft-ietf-ccwg-bbr, "BBRIsRenoCoexistenceProbeTime"
-// Next to unresponsive flows we probe as often as they do, and are done as quickly.
-constexpr unsigned kUnresponsiveCycleRounds = 8;  // spec: BBRv1's cycle
+// Next to unresponsive flows, or where the rate varies, we probe as often as BBRv1.
+constexpr unsigned kShortCycleRounds = 8;  // spec: BBRv1's cycle
 constexpr unsigned kUnresponsiveDownRounds =
     2;  // guess: one to see the end of the probe, one to give back what it left
 // Not sooner, however short the round trips are: the memory of the bandwidth is two cycles long, and must outlive a
@@ -51,7 +51,7 @@ constexpr double kUpPacingGain = 1.25;     // spec: draft-ietf-ccwg-bbr, "ProbeB
 constexpr double kUpPackets = 32;
 constexpr double kMaxUpPacingGain = 1.5;     // guess: a flow of 64 packets then asks for those 32
 constexpr double kWindowGain = 2;            // spec: draft-ietf-ccwg-bbr, BBR.DefaultCwndGain
-constexpr double kRegainPacingGain = 2;      // measured: ADR-0062: with 1.25 a tenth of the rate comes back in 2 s
+constexpr double kRegainGain = 2;            // measured: ADR-0062: with 1.25 a tenth of the rate comes back in 2 s
 constexpr double kUpWindowGain = 2.25;       // spec: draft-ietf-ccwg-bbr, "ProbeBW_UP"
 constexpr double kProbeRttWindowGain = 0.5;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTCwndGain
 constexpr Duration kQuantumTime = 1ms;       // spec: draft-ietf-ccwg-bbr, "Send Quantum: BBR.send_quantum"
@@ -154,13 +154,13 @@ void Bbr::on_round_trip() {
 bool Bbr::drained() const { return state_ == State::probe_cruise || rounds_since_probe_ >= kDrainRounds; }
 
 BbrModel::Phase Bbr::phase() const {
-  // What the last round trip lost, it may have lost in the queue of the probe before it.
-  const bool probe_is_heard =
-      state_ == State::probe_down ? !drained() : between_probes() && rounds_since_probe_ < kEchoRounds;
-  const bool empties_queue = state_ == State::drain || (probe_is_heard && !competing_.share_queue());
   const bool probing = state_ == State::startup || state_ == State::probe_refill || state_ == State::probe_up;
+  // Losses of the probe's queue are heard of in the cruise, too.
+  const bool cruise_hears = state_ == State::probe_cruise && rounds_since_probe_ < kEchoRounds;
+  const bool probe_queue = cruise_hears || (state_ == State::probe_down && !drained());
+  const bool own_queue = probing || state_ == State::drain || (probe_queue && !competing_.share_queue());
   return {.starting = !full_pipe_,
-          .own_queue = probing || empties_queue,
+          .own_queue = own_queue,
           .probing = probing,
           .draining = state_ == State::drain,
           .steady = between_probes() && rounds_since_probe_ >= kEchoRounds,
@@ -283,10 +283,10 @@ void Bbr::start_down(TimePoint now) {
     model_.on_probe_end();
     competing_.on_probe_end(model_.max_bandwidth(), model_.queue_stands());
   }
-  if (state_ == State::drain) model_.on_startup_end();
-  // A probe of the round trip shows nothing of the bandwidth, so that none is forgotten for it; beside others, whose
-  // share of it changes, what is known grows old sooner.
+  if (state_ == State::drain) model_.on_startup_drained();
+  // ProbeRTT shows nothing of the bandwidth: it ends a cycle only beside others, whose share changes.
   probe_echoes_ = state_ != State::probe_rtt || competing_.anybody();
+  ceiling_may_fall_ = ceiling_may_fall_ && probe_echoes_;
   state_ = State::probe_down;
   cycle_start_ = now;
   // Flows that began together shall not probe together.
@@ -309,7 +309,7 @@ void Bbr::start_up(TimePoint now) {
   ceiling_may_fall_ = true;
   plateau_.restart(model_.max_bandwidth());
   competing_.on_probe_start(model_.max_bandwidth());
-  model_.on_probe();
+  model_.on_probe_start();
   ceiling_.steepen(window_bytes_, payload_bytes_);
   model_.restart_round();
 }
@@ -346,9 +346,9 @@ void Bbr::adapt_ceiling(const AckEvent& ack, bool round_start) {
   if (!ceiling_.bounded()) return;
   if (ack.rate->in_flight_at_send_bytes > ceiling_.bytes()) ceiling_.set(ack.rate->in_flight_at_send_bytes);
   if (state_ != State::probe_up || !window_limited() || window_bytes_ < ceiling_.bytes()) return;
-  // What overflowed was the slower path.
-  if (round_start && model_.has_fallen() && !model_.queue_lingers())
-    return ceiling_.set(scaled(ceiling_.bytes(), kRegainPacingGain));
+  // The ceiling is that of the slower path, and no queue shows: it doubles with each round trip.
+  if (round_start && model_.rate_has_fallen() && !model_.queue_lingers())
+    return ceiling_.set(scaled(ceiling_.bytes(), kRegainGain));
   if (round_start) ceiling_.steepen(window_bytes_, payload_bytes_);
   ceiling_.raise(ack.newly_delivered_bytes, payload_bytes_);
 }
@@ -361,19 +361,18 @@ void Bbr::lower_ceiling(const AckEvent& ack) {
   if (state_ == State::probe_up) start_down(ack.now);
 }
 
-// Whether the rate of the path has changed of late, and not for others' sake: then it is looked at again soon.
-bool Bbr::probes_soon() const {
+// Whether the next probe comes early: the rate has changed of late, and other flows or losses are not why.
+bool Bbr::probes_early() const {
   const bool others = competing_.responsive() || competing_.unresponsive();
   return model_.rate_varies() && !model_.loses_unexplained() &&
-         (!others || (model_.has_fallen() && !model_.queue_lingers()));
+         (!others || (model_.rate_has_fallen() && !model_.queue_lingers()));
 }
 
 bool Bbr::time_to_probe(TimePoint now) const {
   if (model_.doubts_loss()) return false;
   const auto waited = now - cycle_start_;
-  if (probes_soon() && waited >= kLeastCycle && rounds_since_probe_ >= kUnresponsiveCycleRounds) return true;
-  if (waited >= probe_wait_ || (competing_.unresponsive() && rounds_since_probe_ >= kUnresponsiveCycleRounds))
-    return true;
+  const bool short_cycle = competing_.unresponsive() || (probes_early() && waited >= kLeastCycle);
+  if (waited >= probe_wait_ || (short_cycle && rounds_since_probe_ >= kShortCycleRounds)) return true;
   // Reno needs as many round trips as it has packets in flight to grow by half; a flow beside it probes as often.
   const auto reno_rounds = model_.bdp_bytes(model_.bandwidth()) / payload_bytes_;
   return waited >= kLeastCycle && rounds_since_probe_ >= std::min(reno_rounds, kMaxProbeRounds);
@@ -389,7 +388,7 @@ bool Bbr::time_to_go_down(TimePoint now) {
   if (competing_.responsive() && model_.queue_stands() && now >= cycle_start_ + *model_.min_rtt().value()) return true;
   // The ceiling, not the path, kept the rate from growing: it is not known yet whether the path would.
   if (window_limited() && window_bytes_ >= ceiling_.bytes()) plateau_.restart(model_.max_bandwidth());
-  // Of a probe that comes soon again, two more round trips would be queue alone.
+  // While the rate varies the next probe is near: two more round trips of this one would only add queue.
   if (model_.rate_varies() && plateau_.rounds() > 0 && model_.queue_builds()) return true;
   return plateau_.reached();
 }
@@ -397,7 +396,7 @@ bool Bbr::time_to_go_down(TimePoint now) {
 // ---- The rate and the window that follow -------------------------------------------------------------------------
 
 double Bbr::up_gain() const {
-  if (model_.has_fallen() && !competing_.unresponsive()) return kRegainPacingGain;
+  if (model_.rate_has_fallen() && !competing_.unresponsive()) return kRegainGain;
   if (!competing_.anybody()) return kUpPacingGain;
   const auto packets = std::max<std::uint64_t>(model_.bdp_bytes(model_.bandwidth()) / payload_bytes_, 1);
   return std::clamp(1 + kUpPackets / static_cast<double>(packets), kUpPacingGain, kMaxUpPacingGain);
@@ -499,7 +498,7 @@ std::uint64_t Bbr::window_cap() const {
   auto cap = kUnbounded;
   if (headroom) {
     cap = ceiling_.with_headroom(competing_.anybody());
-    // Alone, room is left for nobody; and where the queue is short, that would be a part of what the path holds.
+    // Alone, headroom takes nothing from the bandwidth-delay product: nobody is there to use it.
     if (!competing_.anybody()) cap = std::max(cap, model_.bdp_bytes(model_.bandwidth()));
   } else if (probes())
     cap = ceiling_.bytes();

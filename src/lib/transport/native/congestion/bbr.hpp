@@ -65,8 +65,8 @@ class Bbr final : public CongestionControl {
   void advance_cycle(const AckEvent& ack, bool round_start);
   void adapt_ceiling(const AckEvent& ack, bool round_start);
   void lower_ceiling(const AckEvent& ack);
+  [[nodiscard]] bool probes_early() const;
   [[nodiscard]] bool time_to_probe(TimePoint now) const;
-  [[nodiscard]] bool probes_soon() const;
   [[nodiscard]] bool time_to_cruise(std::uint64_t in_flight_bytes) const;
   [[nodiscard]] bool time_to_go_down(TimePoint now);
 

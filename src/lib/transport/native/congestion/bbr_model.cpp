@@ -35,14 +35,14 @@ constexpr double kLossInProbe = 0.08;
 // measured: ADR-0059: with 0.1 twenty of us lose 5 % of 1 Gbit/s; without any, BBRv1 takes all
 constexpr double kLossBesideUnresponsive = 0.05;
 constexpr double kHopelessLoss = 0.5;           // guess: a pace at which half is lost is too fast, whatever the cause
-constexpr unsigned kHopelessRounds = 2;         // measured: ADR-0062: of one round trip bursts lose as much
+constexpr unsigned kHopelessRounds = 2;         // measured: ADR-0062: bursts lose half of a single round trip, too
 constexpr std::uint64_t kHopelessPackets = 64;  // guess: half of fewer may be chance's, in bursts
 constexpr Duration kFallMemory = 10s;           // guess: a radio's dip is over by then
 constexpr double kRegained = 0.9;               // guess: samples scatter by some percent
-constexpr double kRisen = 1.25;                 // guess: BBRCheckFullBWReached calls as much a growth
+constexpr double kGrowth = 1.25;                // spec: draft-ietf-ccwg-bbr, "BBRCheckFullBWReached"
 constexpr double kUnexplained = 0.05;           // guess: above kLossTolerance of PathLoss
-constexpr double kJump = 1.3;                   // guess: more than probes of 1.25 add to a queue in a round trip
-constexpr int kSteadyPart = 16;                 // guess: of a round trip; a queue that others fill moves by more
+constexpr double kJump = 1.3;    // guess: a probe of 1.25 adds less to a round trip; one after a fall is not told apart
+constexpr int kSteadyPart = 16;  // guess: of a round trip; a queue that others fill moves by more
 // A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
 constexpr double kYield = 0.85;      // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
 constexpr double kHostYield = 0.95;  // measured: ADR-0030; a backlog in the host is gone after some round trips
@@ -147,7 +147,8 @@ void BbrModel::tell_loss_apart(const AckEvent& ack) {
   const auto& round = rounds_.last();
   // Of a flight that is made smaller, losses of the larger one before it would count beside the few that arrive now.
   const bool same_flight = phase_.steady || phase_.draining;
-  hopeless_rounds_ = same_flight && !path_loss_.trying() && loses_hopelessly(round) ? hopeless_rounds_ + 1 : 0;
+  const bool hopeless = same_flight && !path_loss_.trying() && loses_hopelessly(round);
+  hopeless_rounds_ = hopeless ? hopeless_rounds_ + 1 : 0;
   if (hopeless_rounds_ >= kHopelessRounds) return take_delivery_for_bandwidth(round);
   if (phase_.probing || ack.app_limited || round.host_overloaded || round.long_trains || queue_shows()) {
     if (path_loss_.cancel()) forget_short_term();
@@ -178,24 +179,25 @@ void BbrModel::watch_length() {
   const Duration rtt = *round.min_rtt;
   if (!jumped_to_) {
     if (rtt < duration_of(seconds_of(*before) * kJump) + kLeastModelRtt || !queue_shows()) return;
-    jumped_to_ = steady_at_ = rtt;
+    jumped_to_ = steady_rtt_ = rtt;
     steady_rounds_ = rounds_since_jump_ = 0;
   } else {
-    // Packets on their way at the jump took a part of it, and a probe of ours puts a queue on top.
-    const bool steady = std::chrono::abs(rtt - steady_at_) <= steady_at_ / kSteadyPart;
+    // steady_rtt_ moves: the first round trip saw a part of the jump, and a probe of ours adds a queue.
+    const bool steady = std::chrono::abs(rtt - steady_rtt_) <= steady_rtt_ / kSteadyPart;
     steady_rounds_ = steady ? steady_rounds_ + 1 : 0;
-    if (!steady) steady_at_ = rtt;
-    if (rtt < *jumped_to_ - *jumped_to_ / kSteadyPart || ++rounds_since_jump_ > kJumpRounds) jumped_to_.reset();
+    if (!steady) steady_rtt_ = rtt;
+    const bool over = steady_rounds_ < kSteadyRounds && ++rounds_since_jump_ > kJumpRounds;
+    if (over || rtt < *jumped_to_ - *jumped_to_ / kSteadyPart) jumped_to_.reset();
   }
 }
 
-void BbrModel::on_probe() {
+void BbrModel::on_probe_start() {
   before_probe_ = max_bandwidth();
   path_loss_.on_probe(before_probe_);
 }
 
 void BbrModel::on_probe_end() {
-  if (max_bandwidth() >= scaled(before_probe_, kRisen)) {
+  if (max_bandwidth() >= scaled(before_probe_, kGrowth)) {
     probes_until_steady_ = kProbesUntilSteady;
     return;
   }
@@ -240,6 +242,7 @@ void BbrModel::on_silence(TimePoint now) {
   min_rtt_.confirm(now);
   rate_fall_.restart();
   path_loss_.on_silence();
+  hopeless_rounds_ = 0;
   aggregation_.restart(now);
   rounds_.forget();
   forget_short_term();
@@ -314,7 +317,7 @@ bool BbrModel::in_flight_too_high(const RateSample& sample) const {
 }
 
 void BbrModel::take_delivery_for_bandwidth(const RoundTrip& round) {
-  max_bandwidth_.lower(path_loss_.arrived(round, bandwidth()));
+  max_bandwidth_.lower(path_loss_.delivery_rate(round, bandwidth()));
   forget_short_term();
 }
 

@@ -132,7 +132,7 @@ class BbrModel {
 
   void restart_round() { rounds_.restart(); }
   void end_bandwidth_cycle() { max_bandwidth_.advance(); }
-  void on_probe();
+  void on_probe_start();
   void on_probe_end();
   void forget_short_term();
   /// The last round trips show what the path takes without a queue.
@@ -173,11 +173,11 @@ class BbrModel {
   [[nodiscard]] bool loses_unexplained() const { return unexplained(rounds_.last()); }
   void on_rtt_probed(TimePoint now) { path_loss_.on_rtt_probed(now); }
   /// The path carried more a while ago.
-  [[nodiscard]] bool has_fallen() const { return fallen_from_.has_value(); }
-  /// Its rate has changed, and some probes since have not shown that it changes no more.
-  [[nodiscard]] bool rate_varies() const { return probes_until_steady_ > 0 || has_fallen(); }
-  /// A path whose rate varies may have been at its least then: one probe comes soon.
-  void on_startup_end() { probes_until_steady_ = 1; }
+  [[nodiscard]] bool rate_has_fallen() const { return fallen_from_.has_value(); }
+  /// Its rate has changed, and fewer than kProbesUntilSteady probes since have found it the same.
+  [[nodiscard]] bool rate_varies() const { return probes_until_steady_ > 0 || rate_has_fallen(); }
+  /// The startup may have met a varying rate at its least: one early probe tells.
+  void on_startup_drained() { probes_until_steady_ = 1; }
   /// The round trip has jumped, and stays where it is.
   [[nodiscard]] bool path_seems_longer() const { return jumped_to_ && steady_rounds_ >= kSteadyRounds; }
   /// The rate of a beginning grows no more.
@@ -207,7 +207,7 @@ class BbrModel {
   void update_bandwidth(const RateSample& sample);
   void lower_short_term(std::uint64_t window_bytes);
   void tell_loss_apart(const AckEvent& ack);
-  /// The path takes no more than came through in `round`.
+  /// The path takes no more than the pace, less what `round` lost of it.
   void take_delivery_for_bandwidth(const RoundTrip& round);
   void watch_length();
   void watch_rate(const AckEvent& ack);
@@ -222,15 +222,15 @@ class BbrModel {
   PathLoss path_loss_;
   unsigned hopeless_rounds_ = 0;  // in a row
   RateFall rate_fall_;
-  unsigned probes_until_steady_ = 0;
-  BitRate before_probe_;
+  unsigned probes_until_steady_ = 0;  // to find no more, until rate_varies() ends
+  BitRate before_probe_;              // max_bandwidth() at its start
   std::optional<BitRate> fallen_from_;
   TimePoint fallen_at_{};
-  std::optional<Duration> last_rtt_;   // the least of the last round trip
-  std::optional<Duration> jumped_to_;  // the least of the first that took much longer than the one before
+  std::optional<Duration> last_rtt_;   // min_rtt of the last round trip
+  std::optional<Duration> jumped_to_;  // min_rtt of the first that took much longer than the one before
   unsigned rounds_since_jump_ = 0;
-  Duration steady_at_{0};       // since then
-  unsigned steady_rounds_ = 0;  // at that
+  Duration steady_rtt_{0};      // from which steady_rounds_ round trips differ by a kSteadyPart at most
+  unsigned steady_rounds_ = 0;  // in a row
   BitRate short_term_bandwidth_ = BitRate::from_bits_per_second(kUnbounded);
   std::uint64_t short_term_bytes_ = kUnbounded;
 };

@@ -18,10 +18,11 @@ constexpr double kLongestRun = 32;               // guess: longer ones are an ou
 constexpr double kRunSmoothing = 1.0 / 8;        // guess: as RFC 6298 smooths a round trip
 constexpr double kLeastChance = 0.005;           // guess: for the deviation of a path that has lost nothing yet
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
+constexpr double kMostChance = 0.5;              // guess: twice as much is sent then, and no path loses more by itself
 constexpr double kUntriedLoss = 0.1;             // guess: ADR-0048: radio links lose as much
 constexpr std::uint64_t kEnoughPackets = 128;    // guess: at a loss of 10 % nobody takes 13 for 6
 constexpr double kEnoughRun = 2;                 // guess: kEnoughPackets are enough where so many are lost in a row
-constexpr double kMostRuns = 4;            // measured: ADR-0062: with 8 losses of 30 % in tens are told apart too late
+constexpr double kMaxRunFactor = 4;  // measured: ADR-0062: with 8, loss of 30 % in runs of ten is told apart too late
 constexpr unsigned kMostTrialRounds = 16;  // guess: of flights of few packets
 constexpr unsigned kFirstRest = 8;         // guess: round trips
 constexpr unsigned kLongestRest = 64;      // guess: the same
@@ -36,7 +37,7 @@ std::uint64_t PathLoss::tolerated_bytes(std::uint64_t of_bytes, std::size_t payl
   return std::max(scaled(of_bytes, value_ + kLossTolerance + kDeviations * deviation), kFewLostPackets * payload_bytes);
 }
 
-PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round, BitRate aimed_at,
+PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round, BitRate bandwidth,
                                           std::size_t payload_bytes) {
   if (rest_rounds_ > 0) --rest_rounds_;
   note_runs(round, payload_bytes);
@@ -52,16 +53,16 @@ PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round,
   sums_.bandwidth = std::max(sums_.bandwidth, round.bandwidth);
   sums_.time += round.time;
   const std::uint64_t sent_bytes = sums_.lost_bytes + sums_.delivered_bytes;
-  if (++summed_rounds_ < kMostTrialRounds && sent_bytes < enough_bytes(payload_bytes)) return Verdict::none;
+  if (++summed_rounds_ < kMostTrialRounds && sent_bytes < bytes_to_judge(payload_bytes)) return Verdict::none;
   if (state_ == State::comparing) return judge(payload_bytes);
   const bool exceeded = sums_.lost_bytes > tolerated_bytes(sent_bytes, payload_bytes);
   if (state_ == State::watching) return watch(exceeded, payload_bytes);
-  return weigh(now, exceeded, aimed_at);
+  return weigh(now, exceeded, bandwidth);
 }
 
 // Losses in runs scatter more, as if fewer packets had been sent.
-std::uint64_t PathLoss::enough_bytes(std::size_t payload_bytes) const {
-  return scaled(kEnoughPackets * payload_bytes, std::clamp(run_packets_ / kEnoughRun, 1.0, kMostRuns));
+std::uint64_t PathLoss::bytes_to_judge(std::size_t payload_bytes) const {
+  return scaled(kEnoughPackets * payload_bytes, std::clamp(run_packets_ / kEnoughRun, 1.0, kMaxRunFactor));
 }
 
 void PathLoss::note_runs(const RoundTrip& round, std::size_t payload_bytes) {
@@ -101,25 +102,25 @@ PathLoss::Verdict PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
   return Verdict::none;
 }
 
-PathLoss::Verdict PathLoss::weigh(TimePoint now, bool exceeded, BitRate aimed_at) {
+PathLoss::Verdict PathLoss::weigh(TimePoint now, bool exceeded, BitRate bandwidth) {
   const RoundTrip sums = sums_;
   begin_sums();
   const auto before_probe = std::exchange(before_probe_, std::nullopt);
   if (exceeded && before_probe) {
-    carried_ = std::max(*before_probe, arrived(sums, aimed_at));
+    carried_ = std::max(*before_probe, delivery_rate(sums, bandwidth));
     return Verdict::excess;
   }
   if (!exceeded || rest_rounds_ > 0) return Verdict::none;
-  carried_ = arrived(sums, aimed_at);
+  carried_ = delivery_rate(sums, bandwidth);
   before_ = sums;
   state_ = State::doubting;
   doubted_at_ = now;
   return Verdict::doubt;
 }
 
-// Pauses of ours count in the rate of delivery, and the path has no part in them.
-BitRate PathLoss::arrived(const RoundTrip& sums, BitRate aimed_at) const {
-  return std::max(sums.delivered_rate(), scaled(aimed_at, std::min(1.0, (1 - sums.loss_rate()) / (1 - value_))));
+// delivered_rate() counts our pauses, too; the share that is lost does not.
+BitRate PathLoss::delivery_rate(const RoundTrip& sums, BitRate bandwidth) const {
+  return std::max(sums.delivered_rate(), scaled(bandwidth, std::min(1.0, (1 - sums.loss_rate()) / (1 - value_))));
 }
 
 void PathLoss::begin_sums() {
@@ -142,14 +143,14 @@ PathLoss::Verdict PathLoss::judge(std::size_t payload_bytes) {
   if (excess && !significantly_less(payload_bytes) && summed_rounds_ < kMostTrialRounds) return Verdict::none;
   state_ = State::known;
   if (excess) {
-    carried_ = std::max(arrived(before_, carried_), sums_.delivered_rate());
+    carried_ = std::max(delivery_rate(before_, carried_), sums_.delivered_rate());
     rest_rounds_ = 0;
     next_rest_ = kFirstRest;
     begin_sums();
     return Verdict::excess;
   }
   begin_sums();
-  value_ = found_ = slower;
+  value_ = found_ = std::min(slower, kMostChance);
   rest();
   return Verdict::chance;
 }

@@ -43,10 +43,10 @@ class PathLoss {
 
   /// A round trip ended in which no queue stood, and of which all was sent at the pace of the model, times
   /// kTrialGain while trying().
-  /// aimed_at        the delivery rate that the pace was meant for
+  /// bandwidth       the delivery rate that was paced for
   /// payload_bytes   of a full packet
   /// returns         what is known by it; carried() goes with doubt and excess
-  Verdict on_round_trip(TimePoint now, const RoundTrip& round, BitRate aimed_at, std::size_t payload_bytes);
+  Verdict on_round_trip(TimePoint now, const RoundTrip& round, BitRate bandwidth, std::size_t payload_bytes);
   /// returns   whether something was in doubt
   bool cancel();
   /// Nothing came for a while: what was lost then is heard of for some round trips.
@@ -69,19 +69,19 @@ class PathLoss {
   /// The most of `of_bytes` that may be put down to chance.
   [[nodiscard]] std::uint64_t tolerated_bytes(std::uint64_t of_bytes, std::size_t payload_bytes) const;
   [[nodiscard]] BitRate carried() const { return carried_; }
-  /// The rate at which `sums` arrived, of a pace that was meant for `aimed_at`.
-  [[nodiscard]] BitRate arrived(const RoundTrip& sums, BitRate aimed_at) const;
+  /// The rate that the path delivered of `sums`, which were paced for `bandwidth`; our pauses do not count.
+  [[nodiscard]] BitRate delivery_rate(const RoundTrip& sums, BitRate bandwidth) const;
 
  private:
   enum class State { known, doubting, watching, settling, comparing };
 
   void begin_sums();
   void rest();
-  [[nodiscard]] std::uint64_t enough_bytes(std::size_t payload_bytes) const;
+  [[nodiscard]] std::uint64_t bytes_to_judge(std::size_t payload_bytes) const;
   void note_runs(const RoundTrip& round, std::size_t payload_bytes);
   [[nodiscard]] bool significantly_less(std::size_t payload_bytes) const;
   Verdict watch(bool exceeded, std::size_t payload_bytes);
-  Verdict weigh(TimePoint now, bool exceeded, BitRate aimed_at);
+  Verdict weigh(TimePoint now, bool exceeded, BitRate bandwidth);
   void learn(double loss);
   Verdict judge(std::size_t payload_bytes);
 

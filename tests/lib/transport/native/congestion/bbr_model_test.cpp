@@ -257,6 +257,33 @@ TEST_F(BbrModelTest, TakesTheDeliveryForTheBandwidthWhereASlowerPaceLosesNothing
   EXPECT_LE(model_.max_bandwidth(), mbit(81));
 }
 
+TEST_F(BbrModelTest, TakesHalfLostForExcessOnlyInTwoRoundTripsInARow) {
+  for (int i = 0; i < 10; ++i) {
+    round(mbit(100), 50ms);
+    round(mbit(40), 50ms, 0.6);
+    EXPECT_EQ(model_.max_bandwidth(), mbit(100)) << "bursts may lose as much of one";
+  }
+  round(mbit(40), 50ms, 0.6);
+  EXPECT_LE(model_.max_bandwidth(), mbit(45));
+}
+
+TEST_F(BbrModelTest, SeesThatThePathBecameLongerThoughAProbeIsOn) {
+  for (int i = 0; i < 10; ++i) round(mbit(100), 30ms);
+  for (const Duration rtt : {45ms, 60ms, 75ms, 85ms, 61ms, 60ms, 61ms, 60ms}) round(mbit(100), rtt);
+  EXPECT_TRUE(model_.path_seems_longer());
+}
+
+TEST_F(BbrModelTest, ForgetsAJumpThatIsNotSteadyWithinSixteenRoundTrips) {
+  for (int i = 0; i < 10; ++i) round(mbit(100), 30ms);
+  round(mbit(100), 60ms);
+  for (int i = 0; i < 9; ++i) {
+    round(mbit(100), 80ms);
+    round(mbit(100), 95ms);
+  }
+  for (int i = 0; i < 4; ++i) round(mbit(100), 90ms);
+  EXPECT_FALSE(model_.path_seems_longer()) << "a queue that others fill";
+}
+
 TEST_F(BbrModelTest, TakesLossForCongestionWhileAQueueStands) {
   round(mbit(100), 50ms);
   for (int i = 0; i < 2; ++i) round(mbit(100), 90ms);

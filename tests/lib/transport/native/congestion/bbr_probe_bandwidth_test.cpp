@@ -25,8 +25,8 @@ class BbrProbeBandwidth : public testing::Test {
     for (int round = 0; round < 20; ++round) rounds_.deliver(mbit(80));
     ASSERT_EQ(control_.state(), State::probe_cruise);
   }
-  void deliver_until(State state) {
-    for (int round = 0; round < 100 && control_.state() != state; ++round) rounds_.deliver(mbit(80));
+  void deliver_until(State state, BitRate rate = mbit(80)) {
+    for (int round = 0; round < 100 && control_.state() != state; ++round) rounds_.deliver(rate);
     ASSERT_EQ(control_.state(), state);
   }
   [[nodiscard]] double pacing_gain() const {
@@ -89,19 +89,15 @@ TEST_F(BbrProbeBandwidth, EndsAtTheFlightThatOverflowedThePathAndLeavesRoomBelow
 TEST_F(BbrProbeBandwidth, ComesSoonAgainAfterOneThatFoundMuchMore) {
   deliver_until(State::probe_up);
   for (int round = 0; round < 8; ++round) rounds_.deliver(std::min(mbit(300), control_.pacing_rate()));
-  const auto deliver_300_until = [&](State state) {
-    for (int round = 0; round < 100 && control_.state() != state; ++round) rounds_.deliver(mbit(300));
-    return control_.state() == state;
-  };
   for (int probe = 0; probe < 3; ++probe) {
-    ASSERT_TRUE(deliver_300_until(State::probe_cruise));
+    deliver_until(State::probe_cruise, mbit(300));
     const auto start = rounds_.now();
-    ASSERT_TRUE(deliver_300_until(State::probe_refill));
+    deliver_until(State::probe_refill, mbit(300));
     EXPECT_LE(rounds_.now() - start, 1s) << "probe " << probe;
   }
-  ASSERT_TRUE(deliver_300_until(State::probe_cruise));
+  deliver_until(State::probe_cruise, mbit(300));
   const auto start = rounds_.now();
-  ASSERT_TRUE(deliver_300_until(State::probe_refill));
+  deliver_until(State::probe_refill, mbit(300));
   EXPECT_GE(rounds_.now() - start, 1800ms) << "three have found nothing";
 }
 
@@ -139,7 +135,7 @@ TEST_P(BbrNextTo, CubicLeavesAndGetsNearlyAQuarter) {
   EXPECT_GE(ours + others, 0.95);
 }
 
-// Not a quarter for us: that takes a loss of 6 %, which twenty of ours then have among themselves (ADR-0059).
+// Not a quarter for us: that takes a loss of 6 %, which twenty of ours then have among themselves (ADR-0059, ADR-0062).
 TEST_P(BbrNextTo, TheFirstBbrLeavesAnEighthAndGetsAQuarter) {
   const auto [ours, others] = run(make(CongestionKind::bbr, 11), std::make_unique<BbrV1>(path_.packet_bytes, 12));
   EXPECT_GE(ours, 1.0 / 8);

@@ -13,13 +13,14 @@ class PathLossTest : public testing::Test {
  protected:
   using Verdict = PathLoss::Verdict;
 
-  Verdict round(double loss, BitRate sent = mbit(100)) {
+  Verdict round(double loss, BitRate sent = mbit(100), Duration pause = 0ms, std::uint64_t run_packets = 1) {
     now_ += 50ms;
     const auto bytes = bytes_during(sent, 50ms);
     RoundTrip round;
     round.delivered_bytes = scaled(bytes, 1 - loss);
     round.lost_bytes = scaled(bytes, loss);
-    round.time = 50ms;
+    round.lost_runs = (round.lost_bytes + run_packets * kPayload - 1) / (run_packets * kPayload);
+    round.time = 50ms + pause;
     return loss_.on_round_trip(now_, round, scaled(sent, 1 - loss_.value()), kPayload);
   }
   /// A doubt, and a look for the round trip that finds no queue: the next rounds are at three quarters of the pace.
@@ -48,6 +49,27 @@ TEST_F(PathLossTest, SendsFirstWhatArrivesWhereMoreIsLost) {
   EXPECT_NEAR(static_cast<double>(loss_.carried().bits_per_second()), 70e6, 5e5);
   EXPECT_TRUE(loss_.busy());
   EXPECT_FALSE(loss_.trying()) << "not before the empty path was looked for";
+}
+
+TEST_F(PathLossTest, TakesNoPauseOfOursForExcess) {
+  EXPECT_EQ(round(0.3, mbit(100), 150ms), Verdict::doubt);
+  EXPECT_NEAR(static_cast<double>(loss_.carried().bits_per_second()), 70e6, 5e5);
+}
+
+TEST_F(PathLossTest, WantsMorePacketsWhereTheyAreLostInRuns) {
+  for (int i = 0; i < 32; ++i) std::ignore = round(0.02, mbit(100), 0ms, 12);
+  Verdict verdict = Verdict::none;
+  int rounds = 0;
+  for (; verdict == Verdict::none && rounds < 8; ++rounds) verdict = round(0.4, mbit(50), 0ms, 12);
+  EXPECT_EQ(verdict, Verdict::doubt);
+  EXPECT_GE(rounds, 2) << "215 packets of a round trip would tell if each were lost alone";
+}
+
+TEST_F(PathLossTest, PutsHalfDownToChanceAtMost) {
+  begin_trial(0.9);
+  for (int i = 0; i < 16 && loss_.busy(); ++i) round(0.9);
+  EXPECT_FALSE(loss_.busy());
+  EXPECT_EQ(loss_.value(), 0.5);
 }
 
 TEST_F(PathLossTest, WasExcessWhereTheFirstStepEndsTheLoss) {
