@@ -84,8 +84,8 @@ class DeliveryRate {
   void on_app_limited(std::uint64_t in_flight_bytes) {
     app_limited_until_ = std::max<std::uint64_t>(delivered_bytes_ + in_flight_bytes, 1);
   }
-  /// The peer's window or our memory is full, as what waits for a repair may fill it: likewise. But app_limited() is not
-  /// for that, as there is more to send, and losses and queues are told apart as ever.
+  /// The peer's window or our memory is full, as what waits for a repair may fill it: samples are as limited. But
+  /// app_limited() is not for that, as there is more to send, and losses and queues are told apart as ever.
   void on_peer_limited(std::uint64_t in_flight_bytes) {
     peer_limited_until_ = std::max<std::uint64_t>(delivered_bytes_ + in_flight_bytes, 1);
   }

@@ -46,6 +46,9 @@ class Bbr final : public CongestionControl {
   [[nodiscard]] State state() const { return state_; }
 
  private:
+  static constexpr double kWindowGain = 2;  // spec: draft-ietf-ccwg-bbr, BBR.DefaultCwndGain
+  static constexpr double kRegainGain = 2;  // measured: ADR-0062: with 1.25 a twentieth is slow to grow back
+
   [[nodiscard]] BbrModel::Phase phase() const;
   [[nodiscard]] bool drained() const;
   [[nodiscard]] bool between_probes() const;
@@ -81,7 +84,7 @@ class Bbr final : public CongestionControl {
   void check_jump(const AckEvent& ack, bool round_start);
   void end_startup();
 
-  // The rate and the window that follow from model and state.
+  // The rate and the window that follow from model and state (bbr_pacing_and_window.cpp).
   [[nodiscard]] BitRate startup_pacing(Duration rtt) const;
   [[nodiscard]] BitRate paced(double gain) const;
   [[nodiscard]] BitRate bandwidth_to_pace() const;
