@@ -260,8 +260,10 @@ void Bbr::start_down(TimePoint now) {
     competing_.on_probe_end(model_.max_bandwidth(), model_.queue_stands());
   }
   if (state_ == State::drain) model_.on_startup_drained();
-  // ProbeRTT shows nothing of the bandwidth: it ends a cycle only beside others, whose share changes.
-  probe_echoes_ = state_ != State::probe_rtt || competing_.anybody();
+  // ProbeRTT shows nothing of the bandwidth, so that none is forgotten for it, but where losses may be those of flows
+  // like this one: none of them would learn that its share is less.
+  const bool overloads = model_.loses_unexplained() && rounds_since_probe_ >= kShortCycleRounds;
+  probe_echoes_ = state_ != State::probe_rtt || overloads || competing_.anybody();
   ceiling_may_fall_ = ceiling_may_fall_ && probe_echoes_;
   state_ = State::probe_down;
   cycle_start_ = now;

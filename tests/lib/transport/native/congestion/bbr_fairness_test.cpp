@@ -121,5 +121,18 @@ TEST_P(FlowsAmongFlows, MakeRoomForThoseOfTheirKindThatComeLater) {
 
 INSTANTIATE_TEST_SUITE_P(Queues, FlowsAmongFlows, testing::Values(0.5, 1.0, 4.0));
 
+/// Behind a queue too short to see.
+using FlowsAmongFlowsUnseen = FlowsAmongFlows;
+
+TEST_P(FlowsAmongFlowsUnseen, LoseLittleToEachOtherAsTwo) {
+  add_ours(2);
+  const auto ours = run();
+  EXPECT_GE(ours.sum, 0.9);
+  EXPECT_LE(ours.loss, 0.03);
+  EXPECT_GE(ours.jain, 0.9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Queues, FlowsAmongFlowsUnseen, testing::Values(0.1));
+
 }  // namespace
 }  // namespace udtcat::transport::native::test
