@@ -66,7 +66,10 @@ TEST_F(Gate, RefusesAHundredClientsOfAPrefixASecond) {
   int refused = 0;
   for (int i = 0; i < 1000; ++i) refused += keyless.refuse(kStart, induction(), peer).empty() ? 0 : 1;
   EXPECT_EQ(refused, 100);
-  EXPECT_FALSE(keyless.refuse(kStart, induction(), endpoint("198.51.100.1", 1000)).empty()) << "another prefix";
+  int others = 0;
+  for (const char* address : {"198.51.100.1", "198.51.101.1", "198.51.102.1"})
+    others += keyless.refuse(kStart, induction(), endpoint(address, 1000)).empty() ? 0 : 1;
+  EXPECT_GE(others, 2) << "other prefixes, one of which may have its place by chance";
 }
 
 TEST_F(Gate, DrawsTheTokenThatAResetWillTell) {

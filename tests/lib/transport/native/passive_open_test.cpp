@@ -232,8 +232,12 @@ TEST_F(ListeningWithAKey, TakesAProofForNothingButWhatItIsOf) {
 TEST_F(ListeningWithAKey, AnswersStrangersOnlySoOften) {
   EXPECT_EQ(answered_of(1000), 100);
   EXPECT_FALSE(ask_with_proof(induction).reply.empty()) << "who holds the key is always heard";
-  client = endpoint("192.0.3.1", 1000);
-  EXPECT_FALSE(ask(induction).reply.empty()) << "as is another prefix";
+  int others = 0;
+  for (const char* address : {"192.0.3.1", "192.0.4.1", "192.0.5.1"}) {
+    client = endpoint(address, 1000);
+    others += ask(induction).reply.empty() ? 0 : 1;
+  }
+  EXPECT_GE(others, 2) << "as are other prefixes, one of which may have its place by chance";
   client = endpoint("192.0.2.1", 1000);
   now += 500ms;
   EXPECT_EQ(answered_of(1000), 50);
