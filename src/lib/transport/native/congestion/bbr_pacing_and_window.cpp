@@ -139,8 +139,9 @@ std::uint64_t Bbr::window_cap() const {
     cap = ceiling_.with_headroom(competing_.anybody());
     // Alone, headroom takes nothing from the bandwidth-delay product: nobody is there to use it.
     if (!competing_.anybody()) cap = std::max(cap, model_.bdp_bytes(model_.bandwidth()));
-  } else if (probes())
+  } else if (probes()) {
     cap = ceiling_.bytes();
+  }
   cap = std::max(std::min(cap, model_.short_term_bytes()), least_cap());
   return state_ == State::probe_rtt ? std::min(cap, probe_rtt_window()) : cap;
 }
