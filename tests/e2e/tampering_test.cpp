@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Acceptance 7: somebody on the path changes bytes or forges the end. He is found out, and nothing wrong is released.
 #include <atomic>
+#include <map>
+#include <optional>
 
 #include "e2e/support/udtcat_test.hpp"
 #include "support/udp_relay.hpp"
@@ -20,18 +22,24 @@ class Tampering : public UdtcatTest {
   Tampering() { relay_.capture(); }
 
   /// Flips one bit in the middle of the n-th data packet of at least `min_payload_bytes`, and in every later copy of
-  /// it, so that a lost copy does not undo the attack.
+  /// it, so that a lost copy does not undo the attack. A connector that dials again counts from another number.
   void flip_bit(Towards towards, std::size_t nth, std::size_t min_payload_bytes) {
-    const auto flip = [this, left = nth, min_payload_bytes, newest = std::optional<std::uint32_t>(),
-                       number = std::optional<std::uint32_t>()](std::span<std::byte> datagram) mutable {
+    struct Seen {
+      std::size_t count = 0;
+      std::uint32_t newest = 0;
+      std::optional<std::uint32_t> flipped{};
+    };
+    const auto flip = [this, nth, min_payload_bytes,
+                       connections = std::map<std::uint32_t, Seen>()](std::span<std::byte> datagram) mutable {
       const PacketView packet(datagram);
       if (!packet.is_data() || packet.payload().size() < min_payload_bytes) return;
+      Seen& seen = connections[packet.destination()];
       // One that is sent again may have arrived before.
       constexpr std::uint32_t kHalf = 0x3fff'ffff;  // spec: docs/spec/udt4.md §2, of the 31 bits of a sequence number
-      const bool is_new = !newest || ((packet.sequence() - *newest - 1) & 0x7fff'ffffU) < kHalf;
-      if (is_new) newest = packet.sequence();
-      if (!number && is_new && --left == 0) number = packet.sequence();
-      if (number != packet.sequence()) return;
+      const bool is_new = seen.count == 0 || ((packet.sequence() - seen.newest - 1) & 0x7fff'ffffU) < kHalf;
+      if (is_new) seen.newest = packet.sequence();
+      if (is_new && ++seen.count == nth) seen.flipped = packet.sequence();
+      if (seen.flipped != packet.sequence()) return;
       datagram[kHeaderBytes + packet.payload().size() / 2] ^= std::byte{1};
       ++flipped_;
     };
