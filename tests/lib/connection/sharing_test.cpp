@@ -155,11 +155,11 @@ TEST(Sharing, LetsAWordOfSomePacketsGoWholeBesideManyBulkStreams) {
 }
 
 /// All that a word waits for are the packets that have left before it and stand in the path's queue.
-TEST(Sharing, LetsAWordOnASlowPathWaitForAtMostEightPackets) {
+TEST(Sharing, LetsAWordOnASlowPathWaitForAtMostThreePackets) {
   for (const std::uint64_t rate : {64'000UL, 256'000UL, 1'000'000UL})
     for (const Way way : {Way::out, Way::back}) {
       const auto [empty, beside] = answers_beside({way}, rate);
-      EXPECT_LE(beside, empty + 8 * time_of(kPacketBytes, rate)) << name_of(rate) << (way == Way::out ? "" : " back");
+      EXPECT_LE(beside, empty + 3 * time_of(kPacketBytes, rate)) << name_of(rate) << (way == Way::out ? "" : " back");
     }
 }
 

@@ -98,6 +98,7 @@ class Bbr final : public CongestionControl {
   [[nodiscard]] std::uint64_t in_flight_for(double gain) const;
   [[nodiscard]] std::uint64_t probe_rtt_window() const;
   [[nodiscard]] std::uint64_t window_cap() const;
+  [[nodiscard]] bool is_alone_on_slow_line() const;
   [[nodiscard]] std::uint64_t least_window() const;
   [[nodiscard]] std::uint64_t least_flight() const;
   [[nodiscard]] std::uint64_t least_cap() const;

@@ -95,7 +95,18 @@ double Bbr::window_gain() const {
   }
 }
 
-std::uint64_t Bbr::least_window() const { return kLeastWindowPackets * payload_bytes_; }
+// A peer of ours then answers each packet, and what more there is in flight only waits.
+bool Bbr::is_alone_on_slow_line() const {
+  return ack_packets_ == 0 && full_pipe_ && !competing_.anybody() &&
+         bytes_during(model_.max_bandwidth(), kSyn) < payload_bytes_;
+}
+
+std::uint64_t Bbr::least_window() const {
+  if (!is_alone_on_slow_line()) return kLeastWindowPackets * payload_bytes_;
+  // One for the line, and those whose answers are on their way; whole packets, of what is paced.
+  const auto bytes = scaled(model_.bdp_bytes(model_.max_bandwidth()) + payload_bytes_, kPacingMargin);
+  return std::min((bytes + payload_bytes_ - 1) / payload_bytes_, kLeastWindowPackets) * payload_bytes_;
+}
 
 // A receiver that waits for a batch answers a smaller flight only by its timer, however short the way is. Twice the
 // batch, so that one is on its way while the other is answered; but no more than comes while its timer runs, twice.
@@ -123,7 +134,8 @@ std::uint64_t Bbr::send_quantum_bytes() const {
 // Room for trains on their way through both hosts comes on top where the product itself is small.
 std::uint64_t Bbr::in_flight_for(double gain) const {
   const auto bytes = scaled(model_.bdp_bytes(model_.bandwidth()), gain);
-  const auto most = std::max({bytes, kQuantaInFlight * send_quantum_bytes(), least_flight()});
+  const auto quanta = is_alone_on_slow_line() ? 0 : kQuantaInFlight * send_quantum_bytes();
+  const auto most = std::max({bytes, quanta, least_flight()});
   return state_ == State::probe_up ? most + 2 * payload_bytes_ : most;
 }
 
@@ -147,7 +159,8 @@ std::uint64_t Bbr::window_cap() const {
 }
 
 void Bbr::update_window(const AckEvent& ack) {
-  const auto most = std::max(in_flight_for(window_gain()) + model_.extra_acked_bytes(), model_.bdp_bytes(jump_rate_));
+  const auto most = std::max(in_flight_for(window_gain()) + (is_alone_on_slow_line() ? 0 : model_.extra_acked_bytes()),
+                             model_.bdp_bytes(jump_rate_));
   const auto grown = window_bytes_ + ack.newly_delivered_bytes;
   if (full_pipe_)
     window_bytes_ = std::min(grown, most);
