@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The program, src: the table of commands (src/tool/commands.cpp, src/rsh/command, src/gridftp/command). Each option
+/// The program, src: the table of commands (the commands.cpp of each wing). Each option
 /// is known to the commands in which it acts, stands in their help, their page and their completion, and is refused by
 /// all others.
 #include <algorithm>
@@ -12,10 +12,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bench/commands.hpp"
 #include "gridftp/command/commands.hpp"
+#include "pipe/commands.hpp"
 #include "rsh/command/commands.hpp"
-#include "tool/commands.hpp"
-#include "tool/completion.hpp"
+#include "tool/program/completion.hpp"
 #include "tool/support/source_file.hpp"
 #include "trees/command/commands.hpp"
 
@@ -31,6 +32,7 @@ const std::map<std::string, Words> kCommandLines{
     {"", {"h", "1"}},
     {"rsh", {"h", "true"}},
     {"rsh-server", {}},
+    {"trees-server", {}},
     {"bench", {"h", "1"}},
     {"send", {"path", "h", "1"}},
     {"receive", {"h", "1"}},
@@ -52,7 +54,9 @@ Names and_also(Names names, const Names& more) {
   names.insert(more.begin(), more.end());
   return names;
 }
-const Names kAll = and_also({"", "rsh", "rsh-server", "rsh-daemon", "bench", "send", "receive"}, kGridftp);
+/// Which ssh starts, and no user.
+const Names kFarEnds{"rsh-server", "trees-server"};
+const Names kAll = and_also(and_also({"", "rsh", "rsh-daemon", "bench", "send", "receive"}, kGridftp), kFarEnds);
 const Names kLogging = and_also(kAll, {"verify"});
 const Names kKeyed = and_also({"", "rsh", "rsh-daemon", "bench", "send", "receive"}, kGridftp);
 const Names kDialling = and_also({"", "rsh", "bench", "send", "receive"}, kGridftp);
@@ -84,14 +88,15 @@ const std::vector<Option> kOptions{
     {"--config", "f", {""}},
     {"--rate",
      "1M",
-     {"", "rsh", "rsh-server", "rsh-daemon", "bench", "send", "gridftp put", "gridftp serve", "gridftp gateway"}},
+     {"", "rsh", "rsh-server", "trees-server", "rsh-daemon", "bench", "send", "gridftp put", "gridftp serve",
+      "gridftp gateway"}},
     {"--key-file", "f", kKeyed},
     {"--as", "a", kKeyed},
     {"--peer", "b", kKeyed},
     {"--connect-timeout", "1s", kDialling},
     {"--progress", "", kWatched},
     {"--no-progress", "", kWatched},
-    {"--accept-timeout", "1s", {"", "rsh-server", "send", "receive"}},
+    {"--accept-timeout", "1s", {"", "rsh-server", "trees-server", "send", "receive"}},
     {"--listen", "", kListeners},
     {"-4", "", kChecked},
     {"-6", "", kChecked},
@@ -103,7 +108,7 @@ const std::vector<Option> kOptions{
     {"--send-only", "", {""}},
     {"--recv-only", "", {""}},
     {"--version", "", {""}},
-    {"--port", "1", {"rsh", "rsh-server", "bench", "send", "receive"}},
+    {"--port", "1", {"rsh", "rsh-server", "trees-server", "bench", "send", "receive"}},
     {"--udp-host", "h", kBySsh},
     {"--remote-udtcat", "p", kBySsh},
     {"--ssh", "s", kBySsh},
@@ -143,7 +148,8 @@ std::string joined(const Words& words) {
 const std::map<std::string, tool::Command>& commands() {
   static const auto all = [] {
     std::map<std::string, tool::Command> found;
-    for (const auto& wing : {tool::commands(), rsh::commands(), trees::commands(), gridftp::commands()})
+    for (const auto& wing :
+         {pipe::commands(), bench::commands(), rsh::commands(), trees::commands(), gridftp::commands()})
       for (const tool::Command& command : wing) found.emplace(joined(command.words), command);
     return found;
   }();
@@ -180,7 +186,7 @@ TEST_P(OptionOfCommands, IsKnownWhereItActsAndRefusedElsewhere) {
 
 TEST_P(OptionOfCommands, StandsInTheirHelp) {
   for (const std::string& name : GetParam().commands) {
-    if (!commands().contains(name) || name == "rsh-server") continue;  // which users do not run
+    if (!commands().contains(name) || kFarEnds.contains(name)) continue;
     const bool short_form_suffices = GetParam().name == "--listen" || GetParam().name == "--verbose";
     EXPECT_THAT(commands().at(name).help(),
                 HasSubstr(short_form_suffices ? GetParam().name.substr(1, 2) : GetParam().name))
@@ -189,7 +195,7 @@ TEST_P(OptionOfCommands, StandsInTheirHelp) {
 }
 
 TEST_P(OptionOfCommands, StandsInTheManPages) {
-  if (GetParam().commands == std::set<std::string>{"rsh-server"}) return;  // which users do not run
+  if (std::ranges::includes(kFarEnds, GetParam().commands)) return;
   const bool common = GetParam().commands.contains("");
   const bool of_rsh = GetParam().commands.contains("rsh") || GetParam().commands.contains("rsh-daemon");
   const bool of_trees = GetParam().commands.contains("send") || GetParam().commands.contains("receive");
@@ -229,7 +235,7 @@ Names completion_of(const std::string& name) {
 
 TEST(Completion, OffersEachCommandsOptionsAndNoOther) {
   for (const auto& [name, line] : kCommandLines) {
-    if (name == "rsh-server" || !commands().contains(name)) continue;
+    if (kFarEnds.contains(name) || !commands().contains(name)) continue;
     const Names offered = completion_of(name);
     EXPECT_TRUE(offered.contains("--help")) << name;
     for (const Option& option : kOptions) {

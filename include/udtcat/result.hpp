@@ -24,6 +24,7 @@ enum class Errc {
   local_write_failed,    ///< writing to the user's side of this end failed
   local_connect_failed,  ///< the local service a stream was meant for did not answer
   out_of_resources,      ///< threads, sockets or memory ran out
+  incomplete,            ///< of several things that were asked for some are not as they should be; the others are
   interrupted,           ///< the local user asked to stop
   // The peer, speaking properly.
   authentication_failed,  ///< the peer does not hold the key that it should
@@ -52,11 +53,13 @@ std::error_code make_error_code(Errc e) noexcept;
 ///
 /// what   e.g. "bind udp 0.0.0.0:9000"
 /// code   one of Errc
-/// cause  the foreign reason if there is one (an errno, a UDT or OpenSSL text); may be empty
+/// cause  the foreign reason if there is one (an errno's text, one of UDT or OpenSSL); may be empty
+/// errno_value   of that cause, where the system gave it; else 0
 struct Error {
   Errc code{};
   std::string what;
   std::string cause;
+  int errno_value = 0;
 
   /// "what: cause", or "what: <text of code>" where no foreign cause is known.
   [[nodiscard]] std::string message() const;

@@ -51,7 +51,7 @@ std::string with_room(const std::string& path, const std::string& suffix) {
 Result<std::string> target_at(int directory, const char* name, const std::string& shown) {
   std::string target(PATH_MAX, '\0');
   const ssize_t got = ::readlinkat(directory, name, target.data(), target.size());
-  if (got < 0) return fail(Errc::local_read_failed, "read the link " + shown, core::errno_text(errno));
+  if (got < 0) return core::fail_by_errno(Errc::local_read_failed, "read the link " + shown);
   target.resize(static_cast<std::size_t>(got));
   return target;
 }
@@ -93,7 +93,7 @@ int FileLocation::directory() const { return directory_ ? directory_->number() :
 Result<bridge::Descriptor> FileLocation::open(int flags, Errc code) const {
   if (directory_) flags |= O_NOFOLLOW;
   bridge::Descriptor descriptor(::openat(directory(), name_.c_str(), flags | O_CLOEXEC | O_NONBLOCK, kNewFileMode));
-  if (!descriptor.is_open()) return fail(code, "open " + shown_, core::errno_text(errno));
+  if (!descriptor.is_open()) return core::fail_by_errno(code, "open " + shown_);
   return descriptor;
 }
 
@@ -101,14 +101,14 @@ Result<std::optional<struct stat>> FileLocation::look() const {
   struct stat status {};
   if (::fstatat(directory(), name_.c_str(), &status, directory_ ? AT_SYMLINK_NOFOLLOW : 0) == 0) return status;
   if (errno == ENOENT) return std::nullopt;
-  return fail(Errc::local_read_failed, "look at " + shown_, core::errno_text(errno));
+  return core::fail_by_errno(Errc::local_read_failed, "look at " + shown_);
 }
 
 Result<std::optional<struct stat>> FileLocation::look_at_name() const {
   struct stat status {};
   if (::fstatat(directory(), name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return status;
   if (errno == ENOENT) return std::nullopt;
-  return fail(Errc::local_read_failed, "look at " + shown_, core::errno_text(errno));
+  return core::fail_by_errno(Errc::local_read_failed, "look at " + shown_);
 }
 
 bool FileLocation::is_only_name() const {
@@ -121,7 +121,7 @@ Result<std::optional<bridge::Descriptor>> FileLocation::make_file(int flags) con
   bridge::Descriptor made(::openat(directory(), name_.c_str(), flags | kNewOnly, kNewFileMode));
   if (made.is_open()) return made;
   if (errno == EEXIST) return std::nullopt;
-  return fail(Errc::local_write_failed, "make " + shown_, core::errno_text(errno));
+  return core::fail_by_errno(Errc::local_write_failed, "make " + shown_);
 }
 
 bool FileLocation::ignores_case() const {
@@ -201,8 +201,8 @@ bool FileLocation::names(const bridge::Descriptor& descriptor) const {
 
 Status FileLocation::rename_to(const FileLocation& to) const {
   if (::renameat(directory(), name_.c_str(), to.directory(), to.name_.c_str()) == 0) return {};
-  if (shown_ == to.shown_) return fail(Errc::local_write_failed, "put in place " + shown_, core::errno_text(errno));
-  return fail(Errc::local_write_failed, "rename " + shown_ + " to " + to.shown_, core::errno_text(errno));
+  if (shown_ == to.shown_) return core::fail_by_errno(Errc::local_write_failed, "put in place " + shown_);
+  return core::fail_by_errno(Errc::local_write_failed, "rename " + shown_ + " to " + to.shown_);
 }
 
 std::string FileLocation::path_by_descriptor() const {
@@ -217,7 +217,7 @@ Result<std::string> read_target_of(const bridge::Descriptor& link, const std::st
 
 Status FileLocation::made(int result) const {
   if (result == 0) return {};
-  return fail(Errc::local_write_failed, "make " + shown_, core::errno_text(errno));
+  return core::fail_by_errno(Errc::local_write_failed, "make " + shown_);
 }
 
 Status FileLocation::make_directory(mode_t mode) const { return made(::mkdirat(directory(), name_.c_str(), mode)); }

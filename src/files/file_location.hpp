@@ -24,6 +24,11 @@ struct MountNumber {
 /// directory   also by O_PATH
 [[nodiscard]] MountNumber mount_of(const bridge::Descriptor& directory);
 
+/// Whether both are of one file, be it changed in between or not.
+[[nodiscard]] inline bool is_same_file(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 /// Of a symbolic link that is open by O_PATH.  shown   for messages.  errors: Errc::local_read_failed
 [[nodiscard]] Result<std::string> read_target_of(const bridge::Descriptor& link, const std::string& shown);
 

@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "files/stamp.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -28,7 +27,7 @@ constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 constexpr int kPassingFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
 tl::unexpected<Error> tree_failed(Errc code, const char* doing, const std::string& shown) {
-  return fail(code, std::string(doing) + ' ' + shown, core::errno_text(errno));
+  return core::fail_by_errno(code, std::string(doing) + ' ' + shown);
 }
 
 /// "a/b/c": "a/b" and "c".
@@ -115,7 +114,7 @@ Result<std::shared_ptr<const bridge::Descriptor>> FileTree::enter_by_words(const
 /// A symbolic link on the way is named; the system says "too many levels" or "not a directory" of it.
 tl::unexpected<Error> FileTree::cannot_enter(const std::string& path, Errc code, int error) const {
   const std::string doing = "open the directory " + shown(path);
-  if (error != ELOOP && error != ENOTDIR) return fail(code, doing, core::errno_text(error));
+  if (error != ELOOP && error != ENOTDIR) return core::fail_by_errno(code, doing, error);
   for (std::size_t end = 0; end < path.size(); ++end) {
     end = std::min(path.find('/', end), path.size());
     const std::string word = path.substr(0, end);
@@ -126,7 +125,7 @@ tl::unexpected<Error> FileTree::cannot_enter(const std::string& path, Errc code,
                   fmt::format("{} is a symbolic link; nothing is {} through it", shown(word),
                               code == Errc::local_write_failed ? "written" : "read"));
   }
-  return fail(code, doing, core::errno_text(error));
+  return core::fail_by_errno(code, doing, error);
 }
 
 Result<FileTree> FileTree::below(const std::string& path, Errc code) const {

@@ -23,7 +23,7 @@ Result<std::size_t> read_until_whole(std::span<std::byte> into, const std::strin
   while (filled < into.size()) {
     const ssize_t got = read_some(into.subspan(filled), filled);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(Errc::local_read_failed, "read " + shown, core::errno_text(errno));
+    if (got < 0) return core::fail_by_errno(Errc::local_read_failed, "read " + shown);
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
   }
@@ -37,7 +37,7 @@ Status write_until_whole(std::span<const std::byte> from, const std::string& sho
   while (written < from.size()) {
     const ssize_t put = write_some(from.subspan(written), written);
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail(Errc::local_write_failed, "write " + shown, core::errno_text(errno));
+    if (put < 0) return core::fail_by_errno(Errc::local_write_failed, "write " + shown);
     written += static_cast<std::size_t>(put);
   }
   return {};

@@ -8,7 +8,7 @@
 
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
-#include "tool/shell_words.hpp"
+#include "tool/cli/shell_words.hpp"
 
 namespace udtcat::rsh {
 
@@ -38,8 +38,8 @@ Result<AllowList> AllowList::parse(std::string_view text, const std::string& nam
   return list;
 }
 
-Result<bridge::ChildRequest> AllowList::launch(const ControlMessage& request) const {
-  const auto* command = std::get_if<RunCommand>(&request);
+Result<bridge::ChildRequest> AllowList::launch(const ssh::ControlMessage& request) const {
+  const auto* command = std::get_if<ssh::RunCommand>(&request);
   const auto found = command == nullptr ? programs_.end() : programs_.find(command->text);
   if (found == programs_.end())
     return fail(Errc::stream_refused, "run a command",

@@ -42,7 +42,7 @@ struct ControlChannel::State {
   std::deque<std::byte> outgoing;
   bool ended = false;
   bool waiting = false;  // readable has a handler
-  ControlReader reader;
+  ssh::ControlReader reader;
   bridge::PendingCall<> readable;
   bridge::PendingCall<std::error_code, std::size_t> written;
   bridge::PendingCall<std::error_code> finished;
@@ -104,8 +104,8 @@ ControlChannel::ControlChannel(boost::asio::io_context& io, MessageHandler on_me
 
 ControlChannel::~ControlChannel() { state_->on_message = nullptr; }
 
-void ControlChannel::send(const ControlMessage& message) {
-  const auto bytes = encode(message);
+void ControlChannel::send(const ssh::ControlMessage& message) {
+  const auto bytes = ssh::encode(message);
   state_->outgoing.insert(state_->outgoing.end(), bytes.begin(), bytes.end());
   state_->wake();
 }

@@ -13,7 +13,7 @@
 
 #include "lib/bridge/pending_call.hpp"
 #include "lib/core/lifetime.hpp"
-#include "rsh/control_message.hpp"
+#include "ssh/control_message.hpp"
 
 namespace udtcat::rsh {
 
@@ -22,7 +22,7 @@ namespace udtcat::rsh {
 /// Threads: confined to the io_context thread. The handler is called there, never from inside a call of this.
 class ControlChannel {
  public:
-  using MessageHandler = std::function<void(const ControlMessage&)>;
+  using MessageHandler = std::function<void(const ssh::ControlMessage&)>;
   /// The peer broke the protocol; none of its further messages is given.
   using ViolationHandler = std::function<void(const Error&)>;
 
@@ -32,7 +32,7 @@ class ControlChannel {
   ControlChannel& operator=(const ControlChannel&) = delete;
 
   /// Queued without bound: they are a few of our own.
-  void send(const ControlMessage& message);
+  void send(const ssh::ControlMessage& message);
   /// Nothing more will be sent.
   void finish_sending();
 

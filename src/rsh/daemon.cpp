@@ -7,8 +7,8 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "tool/figures.hpp"
-#include "tool/notices.hpp"
+#include "tool/run/notices.hpp"
+#include "tool/status/figures.hpp"
 
 namespace udtcat::rsh {
 
@@ -38,7 +38,7 @@ void Daemon::take(std::unique_ptr<Connection> connection) {
   peer_log_.on_come(*connection);
   ends_.add(
       std::move(connection),
-      [this, peer, variable](const ControlMessage& request) {
+      [this, peer, variable](const ssh::ControlMessage& request) {
         auto launch = list_.launch(request);
         if (launch)
           launch->variables = {variable};

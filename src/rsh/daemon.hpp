@@ -10,12 +10,12 @@
 
 #include "rsh/allow_list.hpp"
 #include "rsh/far_end.hpp"
-#include "tool/key_source.hpp"
-#include "tool/options.hpp"
-#include "tool/peer_listener.hpp"
-#include "tool/peer_log.hpp"
-#include "tool/session_run.hpp"
-#include "tool/turned_away.hpp"
+#include "tool/cli/options.hpp"
+#include "tool/identity/key_source.hpp"
+#include "tool/run/peer_listener.hpp"
+#include "tool/run/peer_log.hpp"
+#include "tool/run/session_run.hpp"
+#include "tool/run/turned_away.hpp"
 
 namespace udtcat::rsh {
 

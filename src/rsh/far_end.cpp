@@ -14,13 +14,13 @@ namespace udtcat::rsh {
 
 namespace {
 
-bool is_request(const ControlMessage& message) {
-  return std::holds_alternative<RunCommand>(message) || std::holds_alternative<RunSubsystem>(message);
+bool is_request(const ssh::ControlMessage& message) {
+  return std::holds_alternative<ssh::RunCommand>(message) || std::holds_alternative<ssh::RunSubsystem>(message);
 }
 
-ControlMessage message_of(const bridge::ChildEnd& end) {
-  if (end.signal == 0) return Exited{static_cast<std::uint8_t>(end.status)};
-  return Killed{signal_name(end.signal).value_or(std::to_string(end.signal)), end.dumped_core};
+ssh::ControlMessage message_of(const bridge::ChildEnd& end) {
+  if (end.signal == 0) return ssh::Exited{static_cast<std::uint8_t>(end.status)};
+  return ssh::Killed{ssh::signal_name(end.signal).value_or(std::to_string(end.signal)), end.dumped_core};
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ FarEnd::FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connecti
       on_requested_(std::move(on_requested)),
       on_over_(std::move(on_over)),
       control_(
-          io, [this](const ControlMessage& message) { on_message(message); },
+          io, [this](const ssh::ControlMessage& message) { on_message(message); },
           [this](const Error& violation) { connection_->abort(violation); }),
       child_(io, [this] { finish_if_over(); }),
       connection_(std::move(connection)) {
@@ -43,23 +43,24 @@ FarEnd::FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connecti
 FarEnd::~FarEnd() = default;
 
 void FarEnd::on_stream(StreamId id) {
-  if (id > kErrorStream)
+  if (id > ssh::kErrorStream)
     return connection_->refuse_stream(id, {Errc::stream_refused, "open a stream", "a remote command has four streams"});
   ++streams_opened_;
   // The other three wait for the request.
-  if (id == kControlStream) connection_->accept_stream(id, control_.stream(), [](const StreamOutcome&) {});
+  if (id == ssh::kControlStream) connection_->accept_stream(id, control_.stream(), [](const StreamOutcome&) {});
   run_when_complete();
 }
 
-void FarEnd::on_message(const ControlMessage& message) {
+void FarEnd::on_message(const ssh::ControlMessage& message) {
   if (is_request(message) && !requested()) {
     request_ = message;
     return run_when_complete();
   }
-  const auto* signal = std::get_if<DeliverSignal>(&message);
+  const auto* signal = std::get_if<ssh::DeliverSignal>(&message);
   if (signal == nullptr || !requested())
     return connection_->abort({Errc::protocol_violated, "read a control message", "it is not expected at this point"});
-  if (const auto number = signal_number(signal->name); number && child_.started()) child_.process().signal(*number);
+  if (const auto number = ssh::signal_number(signal->name); number && child_.started())
+    child_.process().signal(*number);
 }
 
 void FarEnd::run_when_complete() {
@@ -73,7 +74,7 @@ void FarEnd::run_when_complete() {
     if (!closed_) answer(message_of(end));
   });
   if (!started) return refuse(started.error().message());
-  control_.send(Started{});
+  control_.send(ssh::Started{});
   if (auto bridged = bridge(child_.process().take_pipes()); !bridged) connection_->abort(bridged.error());
 }
 
@@ -85,10 +86,10 @@ Status FarEnd::bridge(bridge::ChildPipes pipes) {
     if (!*stream) return tl::unexpected(std::move(stream->error()));
   // A reader that leaves before the end is no error.
   const auto ignore = [](const StreamOutcome&) {};
-  connection_->accept_stream(kInputStream, std::move(*input),
+  connection_->accept_stream(ssh::kInputStream, std::move(*input),
                              [this](const StreamOutcome& outcome) { on_input_over(outcome); });
-  connection_->accept_stream(kOutputStream, std::move(*output), ignore);
-  connection_->accept_stream(kErrorStream, std::move(*errors), ignore);
+  connection_->accept_stream(ssh::kOutputStream, std::move(*output), ignore);
+  connection_->accept_stream(ssh::kErrorStream, std::move(*errors), ignore);
   return {};
 }
 
@@ -99,15 +100,15 @@ void FarEnd::on_input_over(const StreamOutcome& outcome) {
   if (cut && !closed_ && !child_.process().end()) connection_->abort(*outcome.error);
 }
 
-void FarEnd::answer(const ControlMessage& message) {
+void FarEnd::answer(const ssh::ControlMessage& message) {
   answered_ = true;
   control_.send(message);
   control_.finish_sending();
 }
 
 void FarEnd::refuse(std::string reason) {
-  answer(NotRun{reason});
-  for (const StreamId id : {kInputStream, kOutputStream, kErrorStream})
+  answer(ssh::NotRun{reason});
+  for (const StreamId id : {ssh::kInputStream, ssh::kOutputStream, ssh::kErrorStream})
     connection_->refuse_stream(id, {Errc::stream_refused, "run a command", reason});
 }
 

@@ -33,7 +33,7 @@ namespace udtcat::rsh {
 class FarEnd {
  public:
   /// Gives the program for a request.  errors: any; the text travels to the peer
-  using Launch = std::function<Result<bridge::ChildRequest>(const ControlMessage& request)>;
+  using Launch = std::function<Result<bridge::ChildRequest>(const ssh::ControlMessage& request)>;
   /// The peer's first request has come: it is this connection that it uses.
   using RequestedHandler = std::function<void(FarEnd&)>;
   /// The connection has ended and no child is left.
@@ -50,11 +50,11 @@ class FarEnd {
 
  private:
   void on_stream(StreamId id);
-  void on_message(const ControlMessage& message);
+  void on_message(const ssh::ControlMessage& message);
   void run_when_complete();
   [[nodiscard]] Status bridge(bridge::ChildPipes pipes);
   void on_input_over(const StreamOutcome& outcome);
-  void answer(const ControlMessage& message);
+  void answer(const ssh::ControlMessage& message);
   void refuse(std::string reason);
   void on_closed(const Status& status);
   void finish_if_over();
@@ -64,7 +64,7 @@ class FarEnd {
   RequestedHandler on_requested_;
   OverHandler on_over_;
   ControlChannel control_;
-  std::optional<ControlMessage> request_;
+  std::optional<ssh::ControlMessage> request_;
   std::size_t streams_opened_ = 0;  // by the peer, of the four
   bridge::KeptChild child_;
   bool answered_ = false;

@@ -33,7 +33,7 @@ NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connec
     : io_(io),
       on_end_(std::move(on_end)),
       control_(
-          io, [this](const ControlMessage& message) { on_message(message); },
+          io, [this](const ssh::ControlMessage& message) { on_message(message); },
           [this](const Error& violation) { connection_->abort(violation); }),
       connection_(std::move(connection)) {
   connection_->on_closed([this](const Status& status) {
@@ -43,7 +43,7 @@ NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connec
   });
 }
 
-Status NearEnd::start(const ControlMessage& request, bool reads_input) {
+Status NearEnd::start(const ssh::ControlMessage& request, bool reads_input) {
   auto input = make_stdio_stream(io_, STDIN_FILENO, -1, {.read = reads_input && has_input(), .write = false});
   // The program that started us may read our output only after we have ended.
   const StdioHalves writing{.read = false, .write = true, .until_read = false};
@@ -66,21 +66,21 @@ Status NearEnd::start(const ControlMessage& request, bool reads_input) {
   const auto over = lifetime_.guard([this](const StreamOutcome& outcome) { on_output_over(outcome.error); });
   // If stderr cannot be written, nobody can be told.
   const auto errors_over = lifetime_.guard([this](const StreamOutcome&) { on_output_over({}); });
-  open(kControlStream, control_.stream(), ignore);
-  open(kInputStream, std::move(*input), input_over);
-  open(kOutputStream, std::move(*output), over);
-  open(kErrorStream, std::move(*errors), errors_over);
+  open(ssh::kControlStream, control_.stream(), ignore);
+  open(ssh::kInputStream, std::move(*input), input_over);
+  open(ssh::kOutputStream, std::move(*output), over);
+  open(ssh::kErrorStream, std::move(*errors), errors_over);
   return {};
 }
 
-void NearEnd::on_message(const ControlMessage& message) {
-  if (std::holds_alternative<Started>(message)) return core::log().debug("the remote command runs");
+void NearEnd::on_message(const ssh::ControlMessage& message) {
+  if (std::holds_alternative<ssh::Started>(message)) return core::log().debug("the remote command runs");
   if (reported_) return;
-  if (const auto* exited = std::get_if<Exited>(&message))
+  if (const auto* exited = std::get_if<ssh::Exited>(&message))
     reported_ = CommandEnd{.status = exited->status, .signal_name = {}};
-  else if (const auto* killed = std::get_if<Killed>(&message))
+  else if (const auto* killed = std::get_if<ssh::Killed>(&message))
     reported_ = CommandEnd{.status = std::nullopt, .signal_name = killed->signal_name};
-  else if (const auto* not_run = std::get_if<NotRun>(&message))
+  else if (const auto* not_run = std::get_if<ssh::NotRun>(&message))
     reported_ = fail(Errc::remote_connect_failed, "run the command there", not_run->reason);
   else
     return connection_->abort({Errc::protocol_violated, "read a control message", "it is not expected at this point"});

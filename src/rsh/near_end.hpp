@@ -35,15 +35,15 @@ class NearEnd {
   NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, EndHandler on_end);
 
   /// Once. `request` is a RunCommand or RunSubsystem.  errors: Errc::out_of_resources
-  [[nodiscard]] Status start(const ControlMessage& request, bool reads_input);
-  void deliver(const std::string& signal_name) { control_.send(DeliverSignal{signal_name}); }
+  [[nodiscard]] Status start(const ssh::ControlMessage& request, bool reads_input);
+  void deliver(const std::string& signal_name) { control_.send(ssh::DeliverSignal{signal_name}); }
   /// Ends the connection, telling the peer.
   void abort(const Error& why) { connection_->abort(why); }
 
   [[nodiscard]] Connection& connection() { return *connection_; }
 
  private:
-  void on_message(const ControlMessage& message);
+  void on_message(const ssh::ControlMessage& message);
   void on_output_over(const std::optional<Error>& error);
   void end_when_complete();
   void end(Result<CommandEnd> result);

@@ -5,8 +5,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "rsh/user_shell.hpp"
-#include "tool/requests.hpp"
+#include "tool/run/requests.hpp"
 
 namespace udtcat::rsh {
 
@@ -26,7 +25,7 @@ Status RemoteCommand::start() {
   run_.on_interrupt([this](const Error& why) { interrupt(why); });
   dial_.emplace(
       run_, options_, core_limit_bytes_,
-      SshDial::Handlers{
+      ssh::SshDial::Handlers{
           .on_connection = [this](std::unique_ptr<Connection> connection) { begin(std::move(connection)); },
           .on_no_session = [this](Error why) { go_without_session(std::move(why)); },
           .on_plain = [this](Error why) { leave_to_ssh(std::move(why)); },
@@ -48,7 +47,7 @@ Status RemoteCommand::start_at_daemon(std::optional<Credentials> credentials) {
 
 /// Nothing is said where ssh itself failed: it has said why.
 void RemoteCommand::on_no_far_end(const Error& error, std::optional<int> status) {
-  if (status == kSshFailed) return run_.finish_as(tool::ExitStatus::own_failure);
+  if (status == ssh::kSshFailed) return run_.finish_as(tool::ExitStatus::own_failure);
   run_.finish(error);
 }
 
@@ -57,7 +56,7 @@ void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
   near_ = std::make_unique<NearEnd>(run_.io(), std::move(connection),
                                     [this](Result<CommandEnd> end) { conclude(std::move(end)); });
   run_.watch_connection(near_->connection());
-  if (auto started = near_->start(request_of(options_.ssh), !options_.ssh.without_input); !started)
+  if (auto started = near_->start(ssh::request_of(options_.ssh), !options_.ssh.without_input); !started)
     return run_.finish(std::move(started.error()));
   if (dial_ && !options_.require_udp) ssh_path_.emplace(run_, near_->connection(), *dial_, options_.host);
 }
@@ -78,16 +77,16 @@ void RemoteCommand::finish(Result<CommandEnd> end) {
 
 /// why   its cause is advice
 void RemoteCommand::go_without_session(Error why) {
-  if (options_.require_udp || !dial_->ssh().can_run(request_of(options_.ssh))) return run_.finish(std::move(why));
+  if (options_.require_udp) return run_.finish(std::move(why));
   run_.say(fmt::format("{}: going on over ssh itself; {}", why.what, why.cause));
-  auto started = dial_->ssh().fall_back(request_of(options_.ssh), !options_.ssh.without_input,
-                                        [this](int status) { run_.finish_as(status_of(status)); });
+  over_ssh_.emplace(run_.io(), dial_->ssh(), [this](int status) { run_.finish_as(status_of(status)); });
+  auto started = over_ssh_->start(ssh::request_of(options_.ssh), !options_.ssh.without_input);
   if (!started) run_.finish(std::move(started.error()));
 }
 
 /// why   its cause is advice
 void RemoteCommand::leave_to_ssh(Error why) {
-  if (options_.require_udp || needs_udtcat(request_of(options_.ssh))) return run_.finish(std::move(why));
+  if (options_.require_udp) return run_.finish(std::move(why));
   run_.say(fmt::format("{}: going on over ssh itself; {}", why.what, why.cause));
   plain_ssh_ = dial_->plain_ssh();
   run_.finish_as(tool::ExitStatus::own_failure);  // until ssh has our place
@@ -99,7 +98,7 @@ void RemoteCommand::interrupt(const Error& why) {
     if (!dial_) return run_.finish(why);
     return dial_->end([this, why] { run_.finish(why); });
   }
-  if (const auto name = signal_name(run_.signal())) near_->deliver(*name);
+  if (const auto name = ssh::signal_name(run_.signal())) near_->deliver(*name);
   patience_.expires_after(kFarEndGrace);
   patience_.async_wait([this, why](const boost::system::error_code& cancelled) {
     if (!cancelled) near_->abort(why);

@@ -12,15 +12,16 @@
 
 #include <udtcat/peering.hpp>
 
+#include "rsh/command_over_ssh.hpp"
 #include "rsh/near_end.hpp"
-#include "rsh/ssh_dial.hpp"
-#include "rsh/ssh_path.hpp"
-#include "tool/session_run.hpp"
+#include "ssh/ssh_dial.hpp"
+#include "ssh/ssh_path.hpp"
+#include "tool/run/session_run.hpp"
 
 namespace udtcat::rsh {
 
 /// Of a daemon the first of the ports counts.
-struct RemoteCommandOptions : SshDialOptions {
+struct RemoteCommandOptions : ssh::SshDialOptions {
   bool require_udp = false;
 };
 
@@ -57,10 +58,11 @@ class RemoteCommand {
   const RemoteCommandOptions& options_;
   const std::uint64_t core_limit_bytes_;
   boost::asio::steady_timer patience_;
-  std::optional<SshDial> dial_;  // none: a daemon
+  std::optional<ssh::SshDial> dial_;  // none: a daemon
   std::unique_ptr<Dialer> dialer_;
   std::unique_ptr<NearEnd> near_;
-  std::optional<SshPath> ssh_path_;  // none: not yet, or only UDP will do
+  std::optional<CommandOverSsh> over_ssh_;  // none: not yet, or there is a session
+  std::optional<ssh::SshPath> ssh_path_;    // none: not yet, or only UDP will do
   std::optional<bridge::ChildRequest> plain_ssh_;
 };
 

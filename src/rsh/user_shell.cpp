@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/user_shell.hpp"
 
-#include <filesystem>
-#include <system_error>
-
 #include <pwd.h>
 #include <unistd.h>
 
 #include "lib/core/try.hpp"
-#include "tool/shell_words.hpp"
+#include "tool/cli/shell_words.hpp"
 
 namespace udtcat::rsh {
 
@@ -20,15 +17,6 @@ constexpr const char* kSftpServer =
     "exec sh -c 'for each in /usr/lib/openssh /usr/libexec/openssh /usr/libexec /usr/lib/ssh /usr/local/libexec; do "
     "test -x $each/sftp-server && exec $each/sftp-server; done; "
     "echo \"udtcat ($(uname -n)): there is no sftp-server here\" >&2; exit 127'";
-
-/// By its place, as the shell that is to run it has another /proc/self.
-Result<std::string> trees_server() {
-  constexpr const char* kOwnProgram = "/proc/self/exe";
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink(kOwnProgram, error);
-  if (error) return fail(Errc::local_read_failed, std::string("read ") + kOwnProgram, error.message());
-  return "exec " + tool::quoted(program.string()) + " trees-server";
-}
 
 std::string user_shell() {
   const passwd* account = ::getpwuid(::getuid());  // one thread asks, before there is a child
@@ -43,23 +31,16 @@ bridge::ChildRequest in_shell(const std::string& text) {
 
 }  // namespace
 
-bool needs_udtcat(const ControlMessage& request) {
-  const auto* subsystem = std::get_if<RunSubsystem>(&request);
-  return subsystem != nullptr && subsystem->name == "trees";
-}
-
-Result<std::string> command_line_of(const ControlMessage& request) {
-  if (const auto* command = std::get_if<RunCommand>(&request)) return command->text;
-  const auto* subsystem = std::get_if<RunSubsystem>(&request);
+Result<std::string> command_line_of(const ssh::ControlMessage& request) {
+  if (const auto* command = std::get_if<ssh::RunCommand>(&request)) return command->text;
+  const auto* subsystem = std::get_if<ssh::RunSubsystem>(&request);
   if (subsystem == nullptr) return fail(Errc::bad_argument, "run a command", "none was asked for");
   if (subsystem->name == "sftp") return std::string(kSftpServer);
-  const std::string what = "subsystem \"" + subsystem->name + "\"";
-  if (needs_udtcat(request)) return fail(Errc::cannot_reach, what, "no udtcat there; --push brings it");
-  return fail(Errc::bad_argument, what, "unknown; sftp and trees are those that are known");
+  return fail(Errc::bad_argument, "subsystem \"" + subsystem->name + "\"", "unknown; sftp is the one that is known");
 }
 
-Result<bridge::ChildRequest> launch_for_user(const ControlMessage& request, std::uint64_t core_limit_bytes) {
-  UDTCAT_TRY(const std::string text, needs_udtcat(request) ? trees_server() : command_line_of(request));
+Result<bridge::ChildRequest> launch_for_user(const ssh::ControlMessage& request, std::uint64_t core_limit_bytes) {
+  UDTCAT_TRY(const std::string text, command_line_of(request));
   bridge::ChildRequest launch = in_shell(text);
   launch.core_limit_bytes = core_limit_bytes;
   return launch;

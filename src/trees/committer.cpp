@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "files/stamp.hpp"
 #include "lib/core/try.hpp"
+#include "trees/disk/stamp.hpp"
 #include "trees/start_thread.hpp"
 
 namespace udtcat::trees {
@@ -78,7 +78,7 @@ Status Committer::commit(std::vector<Taken> batch, Destination& destination) {
 Result<struct stat> Committer::give_name(const Taken& file, Destination& destination) {
   if (file.state.has_name) {
     UDTCAT_TRY(const auto now, destination.hold(file.entry.path, file.state.status));
-    if (files::is_same_content(now, file.state.status)) return now;
+    if (is_same_content(now, file.state.status)) return now;
     return fail(Errc::local_write_failed, "keep " + destination.tree().shown(file.entry.path),
                 "somebody else is writing it");
   }
@@ -95,12 +95,12 @@ void Committer::watch(const Taken& file, const struct stat& stands) {
   if (!file.stamp || !file.state.may_be_booked) return;
   const Proved proved{file.entry.path, *file.stamp, file.digest, stands};
   if (file.state.has_name) {
-    if (files::is_same_state(stands, file.state.status)) proved_.push_back(proved);
+    if (is_same_state(stands, file.state.status)) proved_.push_back(proved);
     return;
   }
   struct stat opened {};
   if (watched_.empty() || watched_.back()->proved) return;
-  if (::fstat(watched_.back()->file.number(), &opened) == 0 && files::is_same_state(opened, stands))
+  if (::fstat(watched_.back()->file.number(), &opened) == 0 && is_same_state(opened, stands))
     watched_.back()->proved = proved;
 }
 
@@ -120,14 +120,14 @@ void Committer::begin_watch(bridge::Descriptor part) {
 void Committer::end_watch(std::size_t left) {
   while (!watched_.empty()) {
     Watched& first = *watched_.front();
-    if (first.proved && !files::is_past_step(first.proved->status)) {
+    if (first.proved && !is_past_step(first.proved->status)) {
       if (watched_.size() <= left || reception_.has_failed()) break;
       reception_.pause(std::chrono::milliseconds(1));
       continue;
     }
     struct stat now {};
     if (first.proved && first.quiet.is_quiet() && ::fstat(first.file.number(), &now) == 0 &&
-        files::is_same_state(now, first.proved->status))
+        is_same_state(now, first.proved->status))
       proved_.push_back(std::move(*first.proved));
     watched_.pop_front();
   }

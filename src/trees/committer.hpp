@@ -18,7 +18,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "files/writers.hpp"
+#include "trees/disk/writers.hpp"
 #include "trees/hand_over.hpp"
 #include "trees/reception.hpp"
 
@@ -29,7 +29,7 @@ struct Taken {
   EntryId id = 0;
   Entry entry;
   files::Digest digest{};
-  std::optional<files::Stamp> stamp{};  ///< of the source, as it was read
+  std::optional<Stamp> stamp{};  ///< of the source, as it was read
   IncomingFile::State state{};
 };
 
@@ -97,7 +97,7 @@ class Committer {
 
     static inline std::atomic<std::size_t> in_all{0};  // of the process, whose descriptors they are
     bridge::Descriptor file;
-    files::QuietFile quiet{file};
+    QuietFile quiet{file};
     std::optional<Proved> proved{};  // none: it has no name yet, or gets none
   };
   std::deque<std::unique_ptr<Watched>> watched_;  // the thread's, in the order of their names

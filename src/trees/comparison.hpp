@@ -9,9 +9,9 @@
 
 #include <udtcat/result.hpp>
 
-#include "files/tree_hash.hpp"
 #include "lib/core/try.hpp"
 #include "trees/answers.hpp"
+#include "trees/disk/tree_hash.hpp"
 #include "trees/message.hpp"
 
 namespace udtcat::trees {
@@ -33,7 +33,7 @@ class Comparison {
     for (;;) {
       if (now_.zeros > 0) {
         --now_.zeros;
-        return files::hash_of_zeros();
+        return hash_of_zeros();
       }
       if (at_ < now_.digests.size()) return now_.digests[at_++];
       if (now_.last) return std::nullopt;

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "files/leaf_reader.hpp"
 #include "lib/core/try.hpp"
+#include "trees/disk/leaf_reader.hpp"
 #include "trees/zero_pages.hpp"
 
 namespace udtcat::trees {
@@ -45,7 +45,7 @@ class RunWriter {
   std::uint64_t count_ = 0;
 };
 
-Result<std::optional<files::Leaf>> next_of(const Described& file, files::LeafReader& reader) {
+Result<std::optional<Leaf>> next_of(const Described& file, LeafReader& reader) {
   if (file.is_over()) return fail(Errc::connection_broken, "send " + file.path, "the transfer is over");
   return reader.next();
 }
@@ -54,8 +54,8 @@ Result<std::optional<files::Leaf>> next_of(const Described& file, files::LeafRea
 
 Result<files::Digest> describe_leaves(const Described& file, Comparison* comparison, MessageWriter& writer,
                                       std::vector<std::byte>& memory, Tally& tally) {
-  files::TreeHash tree;
-  files::LeafReader reader(file.file, file.bytes, memory, file.path);
+  TreeHash tree;
+  LeafReader reader(file.file, file.bytes, memory, file.path);
   RunWriter run(file.id, writer);
   for (;;) {
     UDTCAT_TRY(const auto leaf, next_of(file, reader));
@@ -66,7 +66,7 @@ Result<files::Digest> describe_leaves(const Described& file, Comparison* compari
     }
     std::vector<Extent> extents = extents_of(leaf->content);
     const bool is_zero = extents.empty();
-    const auto digest = is_zero && leaf->bytes == files::kLeafBytes ? files::hash_of_zeros() : files::hash_of(*leaf);
+    const auto digest = is_zero && leaf->bytes == kLeafBytes ? hash_of_zeros() : hash_of(*leaf);
     tree.add(digest);
     tally.bytes += leaf->bytes;
     if (theirs == digest) {
@@ -84,12 +84,12 @@ Result<files::Digest> describe_leaves(const Described& file, Comparison* compari
 }
 
 Result<files::Digest> hash_leaves_of(const Described& file, std::vector<std::byte>& memory) {
-  files::TreeHash tree;
-  files::LeafReader reader(file.file, file.bytes, memory, file.path);
+  TreeHash tree;
+  LeafReader reader(file.file, file.bytes, memory, file.path);
   for (;;) {
     UDTCAT_TRY(const auto leaf, next_of(file, reader));
     if (!leaf) return tree.root();
-    tree.add(files::hash_of(*leaf));
+    tree.add(hash_of(*leaf));
   }
 }
 

@@ -11,10 +11,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "files/stamp.hpp"
 #include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
+#include "trees/disk/stamp.hpp"
 
 namespace udtcat::trees {
 
@@ -53,10 +53,10 @@ Status Destination::charge_name(const Entry& entry) {
 }
 
 /// Attributes that the file system of a path's directory keeps.
-Result<files::Keeping> Destination::keeping(const std::string& path) {
+Result<Keeping> Destination::keeping(const std::string& path) {
   UDTCAT_CHECK(enter(path));
-  const auto traits = parts_.traits_on(place_->status.st_dev).value_or(files::FileSystemTraits());
-  return files::Keeping{.owners = keeps_owners_, .time_unit = traits.time_unit, .modes = traits.keeps_modes};
+  const auto traits = parts_.traits_on(place_->status.st_dev).value_or(FileSystemTraits());
+  return Keeping{.owners = keeps_owners_, .time_unit = traits.time_unit, .modes = traits.keeps_modes};
 }
 
 Status Destination::enter(const std::string& path) {
@@ -67,8 +67,7 @@ Status Destination::enter(const std::string& path) {
   Place place{.path = std::move(directory)};
   const int number = location.above()->number();
   if (::fstat(number, &place.status) != 0 || ::faccessat(number, ".", W_OK | X_OK, AT_EACCESS) != 0)
-    place.is_writable =
-        fail(Errc::local_write_failed, "make names in " + tree().shown(place.path), core::errno_text(errno));
+    place.is_writable = core::fail_by_errno(Errc::local_write_failed, "make names in " + tree().shown(place.path));
   placement_.add_file_system(place.status.st_dev, *location.above());
   place_ = std::move(place);
   // A file system that was not met before is asked what it keeps, where that can be.
@@ -76,7 +75,7 @@ Status Destination::enter(const std::string& path) {
   return {};
 }
 
-Result<files::PartsFolder> Destination::folder_of(const std::string& path) {
+Result<PartsFolder> Destination::folder_of(const std::string& path) {
   UDTCAT_CHECK(enter(path));
   if (!place_->folder) {
     UDTCAT_TRY(place_->folder, parts_.folder_for(place_->path));
@@ -122,7 +121,7 @@ Result<struct stat> Destination::make_directory(const Entry& entry) {
   }
   UDTCAT_TRY(const auto opened, location.open(O_PATH | O_DIRECTORY, Errc::local_write_failed));
   struct stat now {};
-  if (::fstat(opened.number(), &now) != 0 || (status && !files::is_same_file(now, *status)))
+  if (::fstat(opened.number(), &now) != 0 || (status && !is_same_file(now, *status)))
     return fail(Errc::local_write_failed, "make the directory " + location.shown(), "somebody else has replaced it");
   const core::MutexLock lock(placement_.names());
   if (auto own = check_own_locked(location, path, now); !own) {
@@ -131,7 +130,7 @@ Result<struct stat> Destination::make_directory(const Entry& entry) {
   }
   const bool is_usable = (now.st_mode & S_IRWXU) == S_IRWXU;
   if (!is_usable && path != "." && now.st_uid == ::geteuid())
-    UDTCAT_CHECK(files::set_mode(opened, (now.st_mode & files::kModeBits) | S_IRWXU, location.shown()));
+    UDTCAT_CHECK(set_mode(opened, (now.st_mode & kModeBits) | S_IRWXU, location.shown()));
   placement_.add(now, path);
   placement_.add_file_system(now.st_dev, opened);
   if (path != ".") std::ignore = enter(path + "/.");  // before the folders of parts are removed at the end
@@ -141,10 +140,10 @@ Result<struct stat> Destination::make_directory(const Entry& entry) {
 /// Whether the very same is there, but for its attributes, which it gets.
 Result<bool> Destination::take_as_it_is(const Entry& entry, const files::FileLocation& location) {
   UDTCAT_TRY(const auto status, location.look());
-  if (!status || (status->st_mode & S_IFMT) != files::format_of(entry.kind)) return false;
+  if (!status || (status->st_mode & S_IFMT) != format_of(entry.kind)) return false;
   UDTCAT_TRY(const auto opened, location.open(O_PATH, Errc::local_write_failed));
   struct stat now {};
-  if (::fstat(opened.number(), &now) != 0 || !files::is_same_file(now, *status)) return false;
+  if (::fstat(opened.number(), &now) != 0 || !is_same_file(now, *status)) return false;
   const bool is_device = entry.kind == EntryKind::character_device || entry.kind == EntryKind::block_device;
   if (is_device && now.st_rdev != makedev(entry.major, entry.minor)) return false;
   if (entry.kind == EntryKind::symbolic_link) {
@@ -159,7 +158,7 @@ Result<bool> Destination::take_as_it_is(const Entry& entry, const files::FileLoc
 Status Destination::make_part(const Entry& entry, const files::FileLocation& part) const {
   part.remove();
   if (entry.kind == EntryKind::symbolic_link) return part.make_symbolic_link(entry.target);
-  return part.make_node(files::format_of(entry.kind).value() | kUnfinishedMode, makedev(entry.major, entry.minor));
+  return part.make_node(format_of(entry.kind).value() | kUnfinishedMode, makedev(entry.major, entry.minor));
 }
 
 Status Destination::make(const Entry& entry) {
@@ -177,7 +176,7 @@ Status Destination::make(const Entry& entry) {
   UDTCAT_CHECK(set_attributes_of(opened, entry, true));
   struct stat made {};
   if (::fstat(opened.number(), &made) != 0)
-    return fail(Errc::local_write_failed, "make " + location.shown(), core::errno_text(errno));
+    return core::fail_by_errno(Errc::local_write_failed, "make " + location.shown());
   UDTCAT_CHECK(publish(entry.path, made));
   return {};
 }
@@ -187,10 +186,10 @@ Status Destination::make_hard_link(const std::string& path, const std::string& o
   UDTCAT_TRY(const auto location, locate(path));
   UDTCAT_TRY(const auto original_status, original.look());
   UDTCAT_TRY(const auto status, location.look());
-  if (!original_status || !files::is_same_content(*original_status, file))
+  if (!original_status || !is_same_content(*original_status, file))
     return fail(Errc::local_write_failed, "link " + location.shown(),
                 original.shown() + " is not there, or is another file by now");
-  if (status && files::is_same_file(*status, *original_status)) {
+  if (status && is_same_file(*status, *original_status)) {
     if (!is_listed(location, path))
       return fail(Errc::local_write_failed, "link " + location.shown(),
                   "its name is the same as that of " + original.shown() + " here");
@@ -218,13 +217,13 @@ Status Destination::copy(const files::FileLocation& original, const std::string&
   UDTCAT_TRY(auto to, folder.take(path));
   struct stat status {};
   if (::fstat(from.number(), &status) != 0)
-    return fail(Errc::local_read_failed, "copy " + original.shown(), core::errno_text(errno));
+    return core::fail_by_errno(Errc::local_read_failed, "copy " + original.shown());
   UDTCAT_CHECK(limit().charge(static_cast<std::uint64_t>(status.st_size), path));
   UDTCAT_CHECK(files::copy_whole(from, to, tree().shown(path)));
-  UDTCAT_TRY(const auto attributes, files::read_attributes(original, status));
+  UDTCAT_TRY(const auto attributes, read_attributes(original, status));
   UDTCAT_CHECK(give(to, attributes, path, true));
   struct stat now {};
-  const bool is_same = ::fstat(from.number(), &now) == 0 && files::is_same_state(now, status);
+  const bool is_same = ::fstat(from.number(), &now) == 0 && is_same_state(now, status);
   if (!is_same) return fail(Errc::local_read_failed, "copy " + original.shown(), "somebody else is writing it");
   if (const auto error = ::fsync(to.number()) != 0 ? bridge::last_error() : to.close())
     return fail(Errc::local_write_failed, "write " + tree().shown(path), error.message());
@@ -232,10 +231,10 @@ Status Destination::copy(const files::FileLocation& original, const std::string&
 }
 
 /// path   of what is open
-Status Destination::give(const bridge::Descriptor& opened, const files::Attributes& attributes, const std::string& path,
+Status Destination::give(const bridge::Descriptor& opened, const Attributes& attributes, const std::string& path,
                          bool is_new) {
   UDTCAT_TRY(const auto kept, keeping(path));
-  UDTCAT_TRY(const auto losses, files::write_attributes(opened, attributes, kept, is_new, tree().shown(path)));
+  UDTCAT_TRY(const auto losses, write_attributes(opened, attributes, kept, is_new, tree().shown(path)));
   if (losses.empty()) return {};
   struct stat status {};
   std::ignore = ::fstat(opened.number(), &status);  // it has just been looked at
@@ -247,12 +246,11 @@ Status Destination::set_attributes_of(const bridge::Descriptor& opened, const En
   return give(opened, entry.attributes, entry.path, is_new);
 }
 
-Status Destination::set_directory(const std::string& path, const files::Attributes& attributes,
-                                  const struct stat& made) {
+Status Destination::set_directory(const std::string& path, const Attributes& attributes, const struct stat& made) {
   UDTCAT_TRY(const auto location, locate(path));
   UDTCAT_TRY(const auto opened, location.open(O_PATH | O_DIRECTORY, Errc::local_write_failed));
   struct stat now {};
-  if (::fstat(opened.number(), &now) != 0 || !files::is_same_file(now, made))
+  if (::fstat(opened.number(), &now) != 0 || !is_same_file(now, made))
     return fail(Errc::local_write_failed, "set the attributes of " + location.shown(),
                 "another directory has taken its place");
   UDTCAT_CHECK(sync_names(opened, location.shown()));
@@ -271,12 +269,12 @@ Status Destination::sync_names(const bridge::Descriptor& directory, const std::s
   if (::fstat(directory.number(), &status) != 0 || obeys_syncfs(status.st_dev)) return {};
   const bridge::Descriptor own(::openat(directory.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!own.is_open() || ::fsync(own.number()) == 0 || errno == EINVAL || errno == ENOSYS) return {};
-  return fail(Errc::local_write_failed, "store " + shown, core::errno_text(errno));
+  return core::fail_by_errno(Errc::local_write_failed, "store " + shown);
 }
 
 Result<bool> Destination::has_attributes(const struct stat& status, const Entry& entry) {
   UDTCAT_TRY(const auto kept, keeping(entry.path));
-  return files::has_attributes(status, entry.attributes, kept);
+  return trees::has_attributes(status, entry.attributes, kept);
 }
 
 bool Destination::obeys_syncfs(dev_t device) const {
@@ -324,7 +322,7 @@ Result<struct stat> Destination::hold(const std::string& path, const struct stat
   UDTCAT_TRY(const auto location, locate(path));
   const core::MutexLock lock(placement_.names());
   UDTCAT_TRY(const auto now, location.look());
-  if (!now || !files::is_same_file(*now, file))
+  if (!now || !is_same_file(*now, file))
     return fail(Errc::local_write_failed, "keep " + location.shown(), "somebody else has replaced it");
   if (S_ISREG(file.st_mode) && now->st_size != file.st_size)
     return fail(Errc::local_write_failed, "keep " + location.shown(), "somebody else is writing it");
@@ -339,7 +337,7 @@ Result<struct stat> Destination::publish(const std::string& path, const struct s
   const auto part = folder.of(path);
   const core::MutexLock lock(placement_.names());
   UDTCAT_TRY(const auto waiting, part.look());
-  if (!waiting || !files::is_same_content(*waiting, whole))
+  if (!waiting || !is_same_content(*waiting, whole))
     return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has written its part");
   UDTCAT_TRY(const auto there, location.look());
   if (there) UDTCAT_CHECK(check_own_locked(location, path, *there));
@@ -348,7 +346,7 @@ Result<struct stat> Destination::publish(const std::string& path, const struct s
     return tl::unexpected(std::move(renamed.error()));
   }
   UDTCAT_TRY(const auto now, location.look());
-  if (!now || !files::is_same_content(*now, *waiting))
+  if (!now || !is_same_content(*now, *waiting))
     return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has replaced it");
   placement_.add(*now, path);
   return *now;

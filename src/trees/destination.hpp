@@ -12,9 +12,9 @@
 
 #include <udtcat/result.hpp>
 
-#include "files/attributes.hpp"
 #include "files/file_tree.hpp"
-#include "files/parts.hpp"
+#include "trees/disk/attributes.hpp"
+#include "trees/disk/parts.hpp"
 #include "trees/message.hpp"
 #include "trees/placement.hpp"
 
@@ -31,7 +31,7 @@ namespace udtcat::trees {
 class Destination {
  public:
   /// `placement` outlives this.
-  Destination(files::FileTree tree, files::Parts parts, Placement& placement, bool keeps_owners)
+  Destination(files::FileTree tree, Parts parts, Placement& placement, bool keeps_owners)
       : cursor_(std::move(tree)), parts_(std::move(parts)), placement_(placement), keeps_owners_(keeps_owners) {}
 
   [[nodiscard]] const files::FileTree& tree() const { return cursor_.tree(); }
@@ -43,7 +43,7 @@ class Destination {
   [[nodiscard]] Result<std::optional<struct stat>> look(const std::string& path);
 
   /// The folder for parts of the files in a path's directory.
-  [[nodiscard]] Result<files::PartsFolder> folder_of(const std::string& path);
+  [[nodiscard]] Result<PartsFolder> folder_of(const std::string& path);
   /// Whether something can be made at a path, and take the place of what is there: asked before its bytes are.
   [[nodiscard]] Status check_place(const std::string& path, const std::optional<struct stat>& there);
 
@@ -57,8 +57,7 @@ class Destination {
   /// Gives what is open, at an entry's path, its attributes.  is_new   it was just made
   [[nodiscard]] Status set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new);
   /// Gives a directory its attributes, if it is still the one of `made`.
-  [[nodiscard]] Status set_directory(const std::string& path, const files::Attributes& attributes,
-                                     const struct stat& made);
+  [[nodiscard]] Status set_directory(const std::string& path, const Attributes& attributes, const struct stat& made);
   /// Whether what stands at an entry's path has its attributes, but for the extended ones.
   [[nodiscard]] Result<bool> has_attributes(const struct stat& status, const Entry& entry);
   /// Whether sync() stores what is on a file system; else each file is to be synced before it has its name.
@@ -76,10 +75,10 @@ class Destination {
   [[nodiscard]] Result<struct stat> publish(const std::string& path, const struct stat& whole);
 
  private:
-  [[nodiscard]] Result<files::Keeping> keeping(const std::string& path);
+  [[nodiscard]] Result<Keeping> keeping(const std::string& path);
   [[nodiscard]] Status sync_names(const bridge::Descriptor& directory, const std::string& shown) const;
-  [[nodiscard]] Status give(const bridge::Descriptor& opened, const files::Attributes& attributes,
-                            const std::string& path, bool is_new);
+  [[nodiscard]] Status give(const bridge::Descriptor& opened, const Attributes& attributes, const std::string& path,
+                            bool is_new);
   [[nodiscard]] Status enter(const std::string& path);
   [[nodiscard]] Result<bool> take_as_it_is(const Entry& entry, const files::FileLocation& location);
   [[nodiscard]] Status make_part(const Entry& entry, const files::FileLocation& part) const;
@@ -93,11 +92,11 @@ class Destination {
     std::string path;
     struct stat status {};
     Status is_writable{};
-    std::optional<files::PartsFolder> folder{};  ///< once it was needed
+    std::optional<PartsFolder> folder{};  ///< once it was needed
   };
 
   files::TreeCursor cursor_;
-  const files::Parts parts_;
+  const Parts parts_;
   Placement& placement_;
   const bool keeps_owners_;
   std::optional<Place> place_;

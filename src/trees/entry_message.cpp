@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "files/entry_path.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
+#include "trees/disk/entry_path.hpp"
 #include "trees/message.hpp"
 #include "trees/message_body.hpp"
 
@@ -25,10 +25,10 @@ bool is_attribute_name(std::string_view name) {
   return is_known && is_name(name, kMaxAttributeNameBytes);
 }
 
-Result<files::Attributes> decode_attributes(core::ByteReader& body) {
-  files::Attributes attributes;
+Result<Attributes> decode_attributes(core::ByteReader& body) {
+  Attributes attributes;
   attributes.mode = body.number<std::uint32_t>();
-  if ((attributes.mode & ~files::kModeBits) != 0) return message_violation("a mode of more than twelve bits");
+  if ((attributes.mode & ~kModeBits) != 0) return message_violation("a mode of more than twelve bits");
   attributes.changed.seconds = static_cast<std::int64_t>(body.number<std::uint64_t>());
   attributes.changed.nanoseconds = body.number<std::uint32_t>();
   if (attributes.changed.nanoseconds >= kNanoseconds) return message_violation("a second of nanoseconds");
@@ -51,7 +51,7 @@ Status decode_kind(core::ByteReader& body, Entry& entry) {
     }
     case EntryKind::symbolic_link:
       entry.target = body.sized_text<std::uint16_t>();
-      if (!files::is_link_target(entry.target)) return message_violation("what no symbolic link leads to");
+      if (!is_link_target(entry.target)) return message_violation("what no symbolic link leads to");
       return {};
     case EntryKind::hard_link:
       entry.of = body.number<EntryId>();
@@ -69,10 +69,10 @@ Status decode_kind(core::ByteReader& body, Entry& entry) {
   return message_violation(fmt::format("an entry of kind {}", static_cast<unsigned>(entry.kind)));
 }
 
-Status decode_extended(core::ByteReader& body, std::vector<files::ExtendedAttribute>& extended) {
+Status decode_extended(core::ByteReader& body, std::vector<ExtendedAttribute>& extended) {
   const auto count = body.number<std::uint16_t>();
   for (std::uint16_t i = 0; i < count && !body.is_cut(); ++i) {
-    files::ExtendedAttribute& each = extended.emplace_back();
+    ExtendedAttribute& each = extended.emplace_back();
     each.name = body.sized_text<std::uint8_t>();
     if (!is_attribute_name(each.name)) return message_violation("an extended attribute of no such name");
     const auto bytes = body.number<std::uint32_t>();
@@ -84,20 +84,20 @@ Status decode_extended(core::ByteReader& body, std::vector<files::ExtendedAttrib
 
 }  // namespace
 
-void encode_stamp(const std::optional<files::Stamp>& stamp, core::ByteWriter& body) {
+void encode_stamp(const std::optional<Stamp>& stamp, core::ByteWriter& body) {
   body.number(static_cast<std::uint8_t>(stamp ? stamp->size() : 0));
   if (stamp) body.bytes(*stamp);
 }
 
-Result<std::optional<files::Stamp>> decode_stamp(core::ByteReader& body) {
+Result<std::optional<Stamp>> decode_stamp(core::ByteReader& body) {
   const auto bytes = body.number<std::uint8_t>();
   if (bytes == 0) return std::nullopt;
-  if (bytes != std::tuple_size_v<files::Stamp>) return message_violation(fmt::format("a stamp of {} bytes", bytes));
-  return body.array<std::tuple_size_v<files::Stamp>>();
+  if (bytes != std::tuple_size_v<Stamp>) return message_violation(fmt::format("a stamp of {} bytes", bytes));
+  return body.array<std::tuple_size_v<Stamp>>();
 }
 
 void encode_entry(const Entry& entry, core::ByteWriter& body) {
-  const files::Attributes& attributes = entry.attributes;
+  const Attributes& attributes = entry.attributes;
   body.number(static_cast<std::uint8_t>(entry.kind));
   body.number(entry.may_be_linked ? kMayBeLinked : std::uint8_t{0});
   body.number(attributes.mode);
@@ -120,7 +120,7 @@ void encode_entry(const Entry& entry, core::ByteWriter& body) {
   }
   UDTCAT_INVARIANT(attributes.extended.size() <= std::numeric_limits<std::uint16_t>::max(), "a list has 64 KiB");
   body.number(static_cast<std::uint16_t>(attributes.extended.size()));
-  for (const files::ExtendedAttribute& each : attributes.extended) {
+  for (const ExtendedAttribute& each : attributes.extended) {
     body.sized_text<std::uint8_t>(each.name);
     body.sized_text<std::uint32_t>(each.value);
   }
@@ -135,7 +135,7 @@ Result<Entry> decode_entry(core::ByteReader body) {
   entry.may_be_linked = flags == kMayBeLinked;
   UDTCAT_TRY(entry.attributes, decode_attributes(body));
   entry.path = body.sized_text<std::uint16_t>();
-  if (!files::is_entry_path(entry.path)) return message_violation("a path that no entry may have");
+  if (!is_entry_path(entry.path)) return message_violation("a path that no entry may have");
   if (entry.path == "." && entry.kind != EntryKind::directory) return message_violation("a directory that is none");
   UDTCAT_CHECK(decode_kind(body, entry));
   UDTCAT_CHECK(decode_extended(body, entry.attributes.extended));

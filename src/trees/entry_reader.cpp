@@ -3,9 +3,9 @@
 
 #include <sys/sysmacros.h>
 
-#include "files/entry_path.hpp"
-#include "files/stamp.hpp"
 #include "lib/core/try.hpp"
+#include "trees/disk/entry_path.hpp"
+#include "trees/disk/stamp.hpp"
 
 namespace udtcat::trees {
 
@@ -15,15 +15,15 @@ constexpr int kMaxLooks = 3;  // guess: a name that changes at each of these is 
 
 /// Whether nothing but the time of access and the number of names differs.
 bool is_same_look(const struct stat& one, const struct stat& other) {
-  return files::is_same_state(one, other) && one.st_mode == other.st_mode && one.st_uid == other.st_uid &&
+  return is_same_state(one, other) && one.st_mode == other.st_mode && one.st_uid == other.st_uid &&
          one.st_gid == other.st_gid && one.st_rdev == other.st_rdev;
 }
 
 /// errors: Errc::local_read_failed: no receiver can have the name
 Status check_path(const SourceItem& item) {
-  if (files::is_entry_path(item.path)) return {};
+  if (is_entry_path(item.path)) return {};
   return fail(Errc::local_read_failed, "send " + item.visited.location.shown(),
-              files::has_parts_name(item.path) ? kLeftByATransfer : "its path is longer than 4096 bytes");
+              has_parts_name(item.path) ? kLeftByATransfer : "its path is longer than 4096 bytes");
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Result<Entry> EntryReader::read_once(const SourceItem& item) {
   const struct stat& status = item.visited.status;
   const auto& location = item.visited.location;
   Entry entry{.attributes = {}, .path = item.path, .stamp = {}, .target = {}};
-  UDTCAT_TRY(entry.attributes, files::read_attributes(location, status));
+  UDTCAT_TRY(entry.attributes, read_attributes(location, status));
   switch (status.st_mode & S_IFMT) {
     case S_IFDIR:
       entry.kind = EntryKind::directory;
@@ -89,7 +89,7 @@ void EntryReader::as_file(const SourceItem& item, Entry& entry) {
   entry.kind = EntryKind::file;
   entry.may_be_linked = status.st_nlink > 1;
   entry.size_bytes = static_cast<std::uint64_t>(status.st_size);
-  entry.stamp = files::stamp_of(item.visited.location, status);
+  entry.stamp = stamp_of(item.visited.location, status);
 }
 
 /// An inode may have been given to another file since its first name was announced, so that name is looked at again.
@@ -103,24 +103,24 @@ std::optional<EntryId> EntryReader::first_name_of(const SourceItem& item) {
   const auto location = source_.locate(first.place);
   if (!location) return std::nullopt;
   for (const auto& each : {*location, item.visited.location}) {
-    const auto now = files::identity_of(each);
-    if (!now || !files::is_same_identity(first.identity, *now)) return std::nullopt;
+    const auto now = identity_of(each);
+    if (!now || !is_same_identity(first.identity, *now)) return std::nullopt;
   }
   return first.id;
 }
 
-bool EntryReader::still_has(const Place& place, const struct stat& status, const files::Attributes& attributes) {
+bool EntryReader::still_has(const Place& place, const struct stat& status, const Attributes& attributes) {
   const auto visited = source_.look(place);
-  if (!visited || !*visited || !files::is_same_file((*visited)->status, status)) return false;
-  const auto now = files::read_attributes((*visited)->location, (*visited)->status);
+  if (!visited || !*visited || !is_same_file((*visited)->status, status)) return false;
+  const auto now = read_attributes((*visited)->location, (*visited)->status);
   return now && now->mode == attributes.mode && now->changed == attributes.changed && now->owner == attributes.owner &&
          now->extended == attributes.extended;
 }
 
 void EntryReader::remember(const SourceItem& item, EntryId id) {
   const struct stat& status = item.visited.status;
-  const auto identity = files::identity_of(item.visited.location);
-  if (identity && files::is_identity_of(*identity, status))
+  const auto identity = identity_of(item.visited.location);
+  if (identity && is_identity_of(*identity, status))
     first_names_.insert_or_assign({status.st_dev, status.st_ino}, FirstName{id, item.place, *identity});
 }
 

@@ -10,8 +10,8 @@
 
 #include <udtcat/result.hpp>
 
-#include "files/attributes.hpp"
-#include "files/file_identity.hpp"
+#include "trees/disk/attributes.hpp"
+#include "trees/disk/file_identity.hpp"
 #include "trees/message.hpp"
 #include "trees/source.hpp"
 
@@ -29,7 +29,7 @@ class EntryReader {
   /// errors: Errc::local_read_failed, of this name
   [[nodiscard]] Result<std::optional<Entry>> read(SourceItem& item);
   /// Whether a file of this status is still at a place, and has these attributes.
-  [[nodiscard]] bool still_has(const Place& place, const struct stat& status, const files::Attributes& attributes);
+  [[nodiscard]] bool still_has(const Place& place, const struct stat& status, const Attributes& attributes);
 
   /// A file with several names was announced: others that come are links to this entry, while it is what it was.
   void remember(const SourceItem& item, EntryId id);
@@ -40,7 +40,7 @@ class EntryReader {
   struct FirstName {
     EntryId id = 0;
     Place place;
-    files::FileIdentity identity;
+    FileIdentity identity;
   };
 
   [[nodiscard]] Result<Entry> read_once(const SourceItem& item);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "files/entry_path.hpp"
+#include "trees/disk/entry_path.hpp"
 #include "trees/message.hpp"
 #include "trees/message_body.hpp"
 
@@ -49,10 +49,10 @@ Result<Hello> decode_hello(core::ByteReader body) {
   if (count > kMaxPaths) return message_violation(fmt::format("{} paths", count));
   for (std::uint32_t i = 0; i < count && !body.is_cut(); ++i) {
     hello.paths.push_back(body.sized_text<std::uint16_t>());
-    if (!is_name(hello.paths.back(), files::kMaxEntryPathBytes)) return message_violation("what is no path");
+    if (!is_name(hello.paths.back(), kMaxEntryPathBytes)) return message_violation("what is no path");
   }
   if (!body.is_whole()) return message_violation("a HELLO of another length");
-  if (!hello.place.empty() && (hello.role == Role::receives || !is_name(hello.place, files::kMaxEntryPathBytes)))
+  if (!hello.place.empty() && (hello.role == Role::receives || !is_name(hello.place, kMaxEntryPathBytes)))
     return message_violation("what is no place to receive at");
   if (!hello.paths.empty() && hello.role == Role::sends) return message_violation("paths from who sends");
   return hello;

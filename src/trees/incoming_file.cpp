@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files/leaf_reader.hpp"
-#include "files/stamp.hpp"
 #include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
+#include "trees/disk/leaf_reader.hpp"
+#include "trees/disk/stamp.hpp"
 
 namespace udtcat::trees {
 
@@ -37,7 +37,7 @@ Error IncomingFile::failed(const char* doing) const {
 }
 
 Status IncomingFile::expect(std::uint64_t leaf, std::uint64_t count) const {
-  const std::uint64_t leaves = files::leaves_of(entry_.size_bytes);
+  const std::uint64_t leaves = leaves_of(entry_.size_bytes);
   if (leaf != next_leaf_ || count == 0 || count > leaves - next_leaf_)
     return out_of_order(entry_, "they are not the next ones");
   return {};
@@ -48,7 +48,7 @@ Status IncomingFile::take_up_candidate() {
   if (standing_.is_open() || part_.is_open()) return {};
   UDTCAT_TRY(bridge::Descriptor file, open_candidate(destination_, entry_.path, *candidate_));
   struct stat now {};
-  if (::fstat(file.number(), &now) != 0 || !files::is_same_content(now, candidate_->status))
+  if (::fstat(file.number(), &now) != 0 || !is_same_content(now, candidate_->status))
     return fail(Errc::local_read_failed, "replace " + destination_.tree().shown(entry_.path),
                 "somebody else is writing it");
   if (candidate_->is_part) {
@@ -61,7 +61,7 @@ Status IncomingFile::take_up_candidate() {
 }
 
 /// A directory that is not there any more is an error of this file alone.
-Result<files::PartsFolder> IncomingFile::folder() {
+Result<PartsFolder> IncomingFile::folder() {
   auto folder = destination_.folder_of(entry_.path);
   if (!folder) folder.error().code = Errc::local_read_failed;
   return folder;
@@ -87,7 +87,7 @@ Status IncomingFile::open_part() {
 
 Status IncomingFile::take(const Data& data) {
   UDTCAT_CHECK(expect(data.leaf, 1));
-  const auto range = files::range_of_leaves(entry_.size_bytes, data.leaf);
+  const auto range = range_of_leaves(entry_.size_bytes, data.leaf);
   const std::uint64_t bytes = range.bytes();
   if (!data.extents.empty() && data.extents.back().offset + data.extents.back().bytes.size() > bytes)
     return out_of_order(entry_, "the file ends within them");
@@ -107,21 +107,21 @@ Status IncomingFile::take(const Data& data) {
 
 files::Digest IncomingFile::hash_of(const Data& data, std::uint64_t bytes) {
   const bool is_full = data.extents.size() == 1 && data.extents.front().bytes.size() == bytes;
-  if (is_full) return files::hash_of_leaf(data.extents.front().bytes);
+  if (is_full) return hash_of_leaf(data.extents.front().bytes);
   memory_.assign(bytes, std::byte{0});
   for (const Extent& extent : data.extents)
     std::ranges::copy(extent.bytes, memory_.begin() + static_cast<std::ptrdiff_t>(extent.offset));
-  return files::hash_of_leaf(memory_);
+  return hash_of_leaf(memory_);
 }
 
 Status IncomingFile::take(const Zeros& zeros) {
   UDTCAT_CHECK(expect(zeros.leaf, zeros.count));
   UDTCAT_CHECK(open_part());
-  const auto range = files::range_of_leaves(entry_.size_bytes, zeros.leaf, zeros.count);
+  const auto range = range_of_leaves(entry_.size_bytes, zeros.leaf, zeros.count);
   UDTCAT_CHECK(clear(range.begin, range.bytes()));
-  const std::uint64_t whole = range.bytes() / files::kLeafBytes;
-  tree_.add(files::hash_of_zeros(), whole);
-  if (whole < zeros.count) tree_.add(files::hash_of_leaf(std::vector<std::byte>(range.bytes() % files::kLeafBytes)));
+  const std::uint64_t whole = range.bytes() / kLeafBytes;
+  tree_.add(hash_of_zeros(), whole);
+  if (whole < zeros.count) tree_.add(hash_of_leaf(std::vector<std::byte>(range.bytes() % kLeafBytes)));
   next_leaf_ += zeros.count;
   return {};
 }
@@ -146,11 +146,11 @@ Status IncomingFile::take(const Same& same) {
 
 /// From the file that has the name, which may have changed since its leaves were told of.
 Status IncomingFile::copy_same(std::uint64_t leaf) {
-  const auto range = files::range_of_leaves(entry_.size_bytes, leaf);
+  const auto range = range_of_leaves(entry_.size_bytes, leaf);
   memory_.resize(range.bytes());
   const std::string shown = destination_.tree().shown(entry_.path);
   UDTCAT_CHECK(files::read_leaf(shares_blocks_ ? part_ : standing_, range.begin, memory_, shown));
-  if (files::hash_of_leaf(memory_) != candidate_->leaves.run_at(leaf).digest)
+  if (hash_of_leaf(memory_) != candidate_->leaves.run_at(leaf).digest)
     return fail(Errc::local_read_failed, "replace " + shown, "somebody else is writing it");
   if (shares_blocks_) return {};
   Status written = write(range.begin, memory_);
@@ -163,7 +163,7 @@ Status IncomingFile::copy_same(std::uint64_t leaf) {
 }
 
 Status IncomingFile::take(const Whole& whole) {
-  if (next_leaf_ != files::leaves_of(entry_.size_bytes)) return out_of_order(entry_, "some are missing");
+  if (next_leaf_ != leaves_of(entry_.size_bytes)) return out_of_order(entry_, "some are missing");
   if (tree_.root() != whole.digest) return out_of_order(entry_, "together they are not what their hash says");
   if (candidate_ && !candidate_->is_part && !part_.is_open()) {
     UDTCAT_TRY(const bool stands, take_standing());
@@ -206,7 +206,7 @@ Result<bool> IncomingFile::take_standing() {
     if (!has_all) return false;
   }
   // Of what its times do not tell, only another look does.
-  const bool is_told = candidate_->is_told_by_times && files::is_same_state(before, candidate_->status);
+  const bool is_told = candidate_->is_told_by_times && is_same_state(before, candidate_->status);
   if (!is_told) {
     UDTCAT_TRY(const bool is_equal, is_still_equal());
     if (!is_equal)
@@ -220,7 +220,7 @@ Result<bool> IncomingFile::take_standing() {
   if (!location.leads_to(standing_) || now.st_size != before.st_size)
     return fail(Errc::local_read_failed, "keep " + location.shown(), "somebody else has replaced it");
   // A change since its content was hashed cannot be told from one that was made by us.
-  state_ = {.has_name = true, .may_be_booked = is_told && files::is_same_state(now, before), .status = now};
+  state_ = {.has_name = true, .may_be_booked = is_told && is_same_state(now, before), .status = now};
   return true;
 }
 
@@ -230,15 +230,14 @@ Result<bool> IncomingFile::is_still_equal() {
   struct stat after {};
   if (::fstat(standing_.number(), &before) != 0) return tl::unexpected(failed("look at"));
   const std::string shown = destination_.tree().shown(entry_.path);
-  files::LeafReader reader(standing_, entry_.size_bytes, memory_, shown);
-  files::TreeHash again;
+  LeafReader reader(standing_, entry_.size_bytes, memory_, shown);
+  TreeHash again;
   for (;;) {
     UDTCAT_TRY(const auto leaf, reader.next());
     if (!leaf) break;
-    again.add(files::hash_of(*leaf));
+    again.add(trees::hash_of(*leaf));
   }
-  return ::fstat(standing_.number(), &after) == 0 && files::is_same_content(before, after) &&
-         again.root() == tree_.root();
+  return ::fstat(standing_.number(), &after) == 0 && is_same_content(before, after) && again.root() == tree_.root();
 }
 
 Status IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {
@@ -259,7 +258,7 @@ Status IncomingFile::clear(std::uint64_t offset, std::uint64_t bytes) {
   if (::fallocate(part_.number(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                   static_cast<off_t>(bytes)) == 0)
     return {};
-  const std::vector<std::byte> zeros(std::min<std::uint64_t>(bytes, files::kLeafBytes));
+  const std::vector<std::byte> zeros(std::min<std::uint64_t>(bytes, kLeafBytes));
   for (std::uint64_t at = 0; at < bytes; at += zeros.size())
     UDTCAT_CHECK(write(offset + at, std::span(zeros).first(std::min<std::uint64_t>(zeros.size(), bytes - at))));
   return {};

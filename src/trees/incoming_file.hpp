@@ -11,10 +11,10 @@
 
 #include <udtcat/result.hpp>
 
-#include "files/tree_hash.hpp"
 #include "lib/bridge/descriptor.hpp"
 #include "trees/candidate.hpp"
 #include "trees/destination.hpp"
+#include "trees/disk/tree_hash.hpp"
 #include "trees/message.hpp"
 
 namespace udtcat::trees {
@@ -56,7 +56,7 @@ class IncomingFile {
   [[nodiscard]] files::Digest hash_of(const Data& data, std::uint64_t bytes);
   [[nodiscard]] Status expect(std::uint64_t leaf, std::uint64_t count) const;
   [[nodiscard]] Status take_up_candidate();
-  [[nodiscard]] Result<files::PartsFolder> folder();
+  [[nodiscard]] Result<PartsFolder> folder();
   [[nodiscard]] Status open_part();
   [[nodiscard]] Status finish_part();
   [[nodiscard]] Result<bool> is_still_equal();
@@ -76,7 +76,7 @@ class IncomingFile {
   std::uint64_t unsent_bytes_ = 0;  // written, and not given to the disk yet
   std::uint64_t next_leaf_ = 0;
   std::uint64_t same_so_far_ = 0;  // leaves of a candidate that has the name, of which there is no part
-  files::TreeHash tree_;
+  TreeHash tree_;
   std::vector<std::byte> memory_;  // of a leaf
   bool shares_blocks_ = false;     // the part began as a clone of what has the name
   State state_;

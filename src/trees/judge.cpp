@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "files/leaf_reader.hpp"
-#include "files/stamp.hpp"
-#include "files/writers.hpp"
 #include "lib/core/try.hpp"
+#include "trees/disk/leaf_reader.hpp"
+#include "trees/disk/stamp.hpp"
+#include "trees/disk/writers.hpp"
 
 namespace udtcat::trees {
 
@@ -123,7 +123,7 @@ Result<bool> Judge::have_proved(const Numbered& numbered, const files::FileLocat
   // Its extended attributes may differ; a state that is another one then, whoever has changed it, is hashed.
   UDTCAT_CHECK(destination_.set_attributes_of(*opened, entry, false));
   struct stat after {};
-  if (::fstat(opened->number(), &after) != 0 || !files::is_same_state(after, status)) return false;
+  if (::fstat(opened->number(), &after) != 0 || !is_same_state(after, status)) return false;
   UDTCAT_TRY(const auto now, destination_.hold(entry.path, status));
   reception_.stand(numbered.id, entry, now);
   reception_.tally().bytes += entry.size_bytes;
@@ -148,19 +148,18 @@ void Judge::hash_leaves(const Entry& entry, Candidate& candidate) {
   struct stat before {};
   const bool is_known = ::fstat(file->number(), &before) == 0;
   // A part is open for writing here, and nothing is believed of its times.
-  const bool is_exposed =
-      candidate.is_part || files::writers_of(*file) == files::Writers::none || files::expose_stores(*file);
+  const bool is_exposed = candidate.is_part || writers_of(*file) == Writers::none || expose_stores(*file);
   if (::fstat(file->number(), &candidate.status) != 0) return;
   const auto location = destination_.locate(entry.path);
-  candidate.is_told_by_times = is_exposed && is_known && files::is_same_state(before, candidate.status) && location &&
-                               files::tells_of_changes(*location, candidate.status) &&
-                               files::time_to_settle(candidate.status) == std::chrono::nanoseconds(0);
+  candidate.is_told_by_times = is_exposed && is_known && is_same_state(before, candidate.status) && location &&
+                               tells_of_changes(*location, candidate.status) &&
+                               time_to_settle(candidate.status) == std::chrono::nanoseconds(0);
   const auto there = static_cast<std::uint64_t>(candidate.status.st_size);
-  files::LeafReader reader(*file, entry.size_bytes, memory_, entry.path);
+  LeafReader reader(*file, entry.size_bytes, memory_, entry.path);
   while (reader.next_end() <= there && !reception_.should_stop()) {
     const auto leaf = reader.next();
     if (!leaf || !*leaf) return;
-    candidate.leaves.add(files::hash_of(**leaf));
+    candidate.leaves.add(hash_of(**leaf));
   }
 }
 
@@ -168,7 +167,7 @@ Status Judge::tell_leaves(EntryId id, const LeafRuns& leaves) {
   Hashes hashes{.entry = id, .last = false, .zeros = 0, .digests = {}};
   for (std::uint64_t leaf = 0; leaf < leaves.leaves();) {
     const auto run = leaves.run_at(leaf);
-    const bool is_zero_run = run.digest == files::hash_of_zeros();
+    const bool is_zero_run = run.digest == hash_of_zeros();
     const std::uint64_t count = is_zero_run ? run.leaves : 1;
     if (hashes.digests.size() == kMaxDigests || (is_zero_run && !hashes.digests.empty())) {
       UDTCAT_CHECK(reception_.writer().put(hashes));
@@ -191,10 +190,10 @@ const Judge::Linkable* Judge::linkable(EntryId id) const {
 }
 
 /// Of directories and links, which wait for the end.  errors: Errc::stream_refused: there are too many
-Result<files::PathStore::Number> Judge::remember(const Entry& entry) {
+Result<PathStore::Number> Judge::remember(const Entry& entry) {
   // An entry is in one of the lists, and a file that is missing is remembered as such besides.
   constexpr std::size_t kEachBytes = sizeof(Directory) + sizeof(Linkable);
-  const files::PathStore::Number path = paths_.add(entry.path);
+  const PathStore::Number path = paths_.add(entry.path);
   remembered_bytes_ += kEachBytes + entry.attributes.owner.user.size() + entry.attributes.owner.group.size();
   for (const auto& each : entry.attributes.extended)
     remembered_bytes_ += sizeof each + each.name.size() + each.value.size();

@@ -13,9 +13,9 @@
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
-#include "files/path_store.hpp"
 #include "trees/candidate.hpp"
 #include "trees/destination.hpp"
+#include "trees/disk/path_store.hpp"
 #include "trees/message.hpp"
 #include "trees/reception.hpp"
 
@@ -37,13 +37,13 @@ class Judge {
 
   struct Link {
     EntryId id;
-    EntryId of;                     ///< as path_of() has it
-    files::PathStore::Number path;  ///< as paths() has it
+    EntryId of;              ///< as path_of() has it
+    PathStore::Number path;  ///< as paths() has it
   };
   struct Directory {
     EntryId id;
-    files::PathStore::Number path;  ///< likewise
-    files::Attributes attributes;
+    PathStore::Number path;  ///< likewise
+    Attributes attributes;
     dev_t device;  ///< of the very directory
     ino_t inode;
   };
@@ -58,7 +58,7 @@ class Judge {
   [[nodiscard]] const std::deque<Link>& links() const { return links_; }
   /// The path of a file that a link leads to.
   [[nodiscard]] std::string path_of(EntryId id) const { return paths_.path(linkable(id)->path); }
-  [[nodiscard]] const files::PathStore& paths() const { return paths_; }
+  [[nodiscard]] const PathStore& paths() const { return paths_; }
   /// In their order; they get their attributes when nothing more is made in them.
   [[nodiscard]] const std::deque<Directory>& directories() const { return directories_; }
 
@@ -76,15 +76,15 @@ class Judge {
   /// A file that links may lead to.
   struct Linkable {
     EntryId id;
-    files::PathStore::Number path;
+    PathStore::Number path;
   };
   [[nodiscard]] const Linkable* linkable(EntryId id) const;
-  [[nodiscard]] Result<files::PathStore::Number> remember(const Entry& entry);
+  [[nodiscard]] Result<PathStore::Number> remember(const Entry& entry);
 
   Reception& reception_;
   Destination destination_;
   std::vector<std::byte> memory_;  // of a leaf
-  files::PathStore paths_;         // of these three
+  PathStore paths_;                // of these three
   std::deque<Link> links_;
   std::deque<Linkable> linkable_;  // in the order of their numbers
   std::deque<Directory> directories_;

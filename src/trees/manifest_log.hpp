@@ -9,8 +9,8 @@
 
 #include <udtcat/result.hpp>
 
-#include "files/manifest.hpp"
-#include "files/path_store.hpp"
+#include "trees/disk/manifest.hpp"
+#include "trees/disk/path_store.hpp"
 #include "trees/message.hpp"
 
 namespace udtcat::trees {
@@ -30,16 +30,16 @@ class ManifestLog {
   [[nodiscard]] Status finish();
 
  private:
-  explicit ManifestLog(files::ManifestWriter writer) : writer_(std::move(writer)) {}
+  explicit ManifestLog(ManifestWriter writer) : writer_(std::move(writer)) {}
 
-  files::ManifestWriter writer_;
+  ManifestWriter writer_;
   bool is_spoilt_ = false;
   /// A file with several names.
   struct Linkable {
     EntryId id;
-    files::PathStore::Number path;
+    PathStore::Number path;
   };
-  files::PathStore paths_;
+  PathStore paths_;
   std::deque<Linkable> linkable_;  // in the order of their numbers
 };
 

@@ -204,7 +204,7 @@ Result<Message> decode_data(core::ByteReader body) {
     const auto bytes = body.number<std::uint32_t>();
     if (bytes == 0 || extent.offset < end) return message_violation("an extent that is empty or behind another");
     end = std::uint64_t{extent.offset} + bytes;
-    if (end > files::kLeafBytes) return message_violation("an extent that leaves its leaf");
+    if (end > kLeafBytes) return message_violation("an extent that leaves its leaf");
     extent.bytes = body.bytes(bytes);
     data.extents.push_back(extent);
   }

@@ -13,10 +13,10 @@
 
 #include <udtcat/result.hpp>
 
-#include "files/attributes.hpp"
-#include "files/entry_kind.hpp"
 #include "files/sha256.hpp"
-#include "files/stamp.hpp"
+#include "trees/disk/attributes.hpp"
+#include "trees/disk/entry_kind.hpp"
+#include "trees/disk/stamp.hpp"
 
 namespace udtcat::trees {
 
@@ -44,19 +44,17 @@ struct Hello {
   std::vector<std::string> paths;
 };
 
-using files::EntryKind;
-
 struct Entry {
   EntryKind kind = EntryKind::file;
   bool may_be_linked = false;  ///< a file: later entries may be hard links to it
-  files::Attributes attributes;
+  Attributes attributes;
   std::string path;
-  std::uint64_t size_bytes = 0;       ///< a file
-  std::optional<files::Stamp> stamp;  ///< a file
-  std::string target;                 ///< a symbolic link
-  EntryId of = 0;                     ///< a hard link
-  std::uint32_t major = 0;            ///< a device
-  std::uint32_t minor = 0;            ///< likewise
+  std::uint64_t size_bytes = 0;  ///< a file
+  std::optional<Stamp> stamp;    ///< a file
+  std::string target;            ///< a symbolic link
+  EntryId of = 0;                ///< a hard link
+  std::uint32_t major = 0;       ///< a device
+  std::uint32_t minor = 0;       ///< likewise
 };
 
 /// Bytes of a leaf from `offset` on.
@@ -84,7 +82,7 @@ struct Same {
 struct Whole {
   EntryId entry = 0;
   files::Digest digest{};
-  std::optional<files::Stamp> stamp{};  ///< of the state in which it was read; none: that cannot be told
+  std::optional<Stamp> stamp{};  ///< of the state in which it was read; none: that cannot be told
 };
 struct Dropped {
   EntryId entry = 0;

@@ -63,8 +63,8 @@ Status Placement::sync(const std::string& shown) {
   return {};
 }
 
-void Placement::lose(dev_t device, const std::string& shown, const files::Losses& losses) {
-  for (const files::Loss& loss : losses) {
+void Placement::lose(dev_t device, const std::string& shown, const Losses& losses) {
+  for (const Loss& loss : losses) {
     {
       const core::MutexLock lock(mutex_);
       if (told_.size() == kMaxTold || !told_.emplace(device, loss.what).second) continue;

@@ -18,10 +18,10 @@
 
 #include <udtcat/result.hpp>
 
-#include "files/attributes.hpp"
-#include "files/file_system_traits.hpp"
 #include "lib/bridge/descriptor.hpp"
 #include "lib/core/mutex.hpp"
+#include "trees/disk/attributes.hpp"
+#include "trees/disk/file_system_traits.hpp"
 #include "trees/inode_set.hpp"
 
 namespace udtcat::trees {
@@ -71,7 +71,7 @@ class Placement {
   /// shown   for messages.  errors: Errc::local_write_failed
   [[nodiscard]] Status sync(const std::string& shown);
 
-  void lose(dev_t device, const std::string& shown, const files::Losses& losses);
+  void lose(dev_t device, const std::string& shown, const Losses& losses);
 
  private:
   static constexpr std::size_t kMaxRefused =

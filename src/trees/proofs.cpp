@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "files/stamp.hpp"
 #include "lib/core/log.hpp"
+#include "trees/disk/stamp.hpp"
 
 namespace udtcat::trees {
 
@@ -63,7 +63,7 @@ Proofs::Proofs(const std::optional<files::FileLocation>& book, Use use)
     : use_(std::move(use)), shared_(book ? share(*book) : nullptr) {
   if (!shared_) return;
   const core::MutexLock lock(shared_->mutex);
-  if (!shared_->book) shared_->book = files::ProofBook::load(*book);
+  if (!shared_->book) shared_->book = ProofBook::load(*book);
   shared_->book->grow_older();
   began_ = shared_->book->age();
 }
@@ -73,7 +73,7 @@ std::optional<files::Digest> Proofs::find(const Entry& entry, const files::FileL
   if (!shared_ || !use_.is_believed || !entry.stamp || !S_ISREG(status.st_mode) ||
       static_cast<std::uint64_t>(status.st_size) != entry.size_bytes)
     return std::nullopt;
-  const auto own = files::stamp_of(location, status);
+  const auto own = stamp_of(location, status);
   if (!own) return std::nullopt;
   const core::MutexLock lock(shared_->mutex);
   return shared_->book->find(entry.path, of_peer(*entry.stamp), *own);
@@ -85,8 +85,8 @@ std::vector<Proved> Proofs::note(const std::vector<Proved>& proved, Destination&
     const auto location = destination.locate(each.path);
     const auto status = location ? location->look() : tl::unexpected(location.error());
     // One that somebody has changed since is not the one that was proved.
-    if (!status || !*status || !files::is_same_state(**status, each.status)) continue;
-    const auto own = files::stamp_of(*location, **status);
+    if (!status || !*status || !is_same_state(**status, each.status)) continue;
+    const auto own = stamp_of(*location, **status);
     if (!own) {
       later.push_back(each);
       continue;
@@ -122,7 +122,7 @@ void Proofs::save() {
 }
 
 /// Stamps are the sender's word, which counts for itself only.
-files::Stamp Proofs::of_peer(const files::Stamp& stamp) const {
+Stamp Proofs::of_peer(const Stamp& stamp) const {
   if (use_.peer.empty()) return stamp;
   return files::short_digest_of({stamp, std::as_bytes(std::span(use_.peer))});
 }

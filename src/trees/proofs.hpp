@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 
 #include "files/file_tree.hpp"
-#include "files/proof_book.hpp"
 #include "lib/core/mutex.hpp"
 #include "trees/destination.hpp"
+#include "trees/disk/proof_book.hpp"
 #include "trees/message.hpp"
 
 namespace udtcat::trees {
@@ -24,7 +24,7 @@ namespace udtcat::trees {
 /// A file that was proved, and waits to be written into the book.
 struct Proved {
   std::string path;
-  files::Stamp source;
+  Stamp source;
   files::Digest digest;
   struct stat status {};  ///< of the file here, at the moment of the proof
 };
@@ -34,7 +34,7 @@ struct Proved {
 struct SharedBook {
   core::Mutex mutex;
   core::Condition pause;
-  std::optional<files::ProofBook> book UDTCAT_GUARDED_BY(mutex);  ///< none before the first of them has loaded it
+  std::optional<ProofBook> book UDTCAT_GUARDED_BY(mutex);  ///< none before the first of them has loaded it
 };
 
 /// Every call may wait for the disk.
@@ -62,11 +62,11 @@ class Proofs {
   void save();
 
  private:
-  [[nodiscard]] files::Stamp of_peer(const files::Stamp& stamp) const;
+  [[nodiscard]] Stamp of_peer(const Stamp& stamp) const;
 
   const Use use_;
   const std::shared_ptr<SharedBook> shared_;  // null: nothing is remembered
-  files::ProofBook::Age began_ = 0;           // the book's age then
+  ProofBook::Age began_ = 0;                  // the book's age then
 };
 
 }  // namespace udtcat::trees

@@ -26,7 +26,7 @@ Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what
 Result<std::unique_ptr<Receiver>> Receiver::make(ReceiverOptions options, Wire& wire, ManifestLog* manifest,
                                                  Tally& tally) {
   UDTCAT_TRY(auto top, TopDirectory::open(options.tree));
-  UDTCAT_TRY(auto parts, files::Parts::open(options.tree, options.job, options.held));
+  UDTCAT_TRY(auto parts, Parts::open(options.tree, options.job, options.held));
   return std::unique_ptr<Receiver>(
       new Receiver(std::move(top), std::move(options), std::move(parts), wire, manifest, tally));
 }
@@ -129,7 +129,7 @@ Status Receiver::take_leaves(const Leaves& leaves, std::uint64_t count) {
   const Status taken = current_->file.take(leaves);
   if (!taken && taken.error().code == Errc::local_read_failed) return give_up(taken.error());
   UDTCAT_CHECK(taken);
-  const std::uint64_t bytes = files::range_of_leaves(current_->file.entry().size_bytes, leaves.leaf, count).bytes();
+  const std::uint64_t bytes = range_of_leaves(current_->file.entry().size_bytes, leaves.leaf, count).bytes();
   current_->described_bytes += bytes;
   reception_.tally().bytes += bytes;
   if constexpr (std::is_same_v<Leaves, Data>)
@@ -232,7 +232,7 @@ void Receiver::set_directories() {
   const auto& all = judge_.directories();
   for (auto directory = all.rbegin(); directory != all.rend(); ++directory) {
     const std::string path = judge_.paths().path(directory->path);
-    files::Attributes attributes = directory->attributes;
+    Attributes attributes = directory->attributes;
     if (path == ".") {
       const auto own_mode = reception_.options().keeps_owners ? std::nullopt : top_.own_mode(reception_.options().home);
       attributes.mode = own_mode.value_or(attributes.mode);
@@ -251,7 +251,7 @@ void Receiver::write_book() {
   Proofs& proofs = reception_.proofs();
   const auto later = proofs.note(committer_->proved(), destination_);
   if (!later.empty() && !reception_.should_stop()) {
-    reception_.pause(files::kLately);
+    reception_.pause(kLately);
     std::ignore = proofs.note(later, destination_);  // the rest is hashed the next time
   }
   proofs.save();

@@ -40,8 +40,7 @@ class Receiver {
   [[nodiscard]] Status run(MessageReader& reader, const std::optional<Hello>& hello);
 
  private:
-  Receiver(TopDirectory top, ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest,
-           Tally& tally)
+  Receiver(TopDirectory top, ReceiverOptions options, Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally)
       : top_(std::move(top)), wire_(wire), reception_(std::move(options), std::move(parts), wire, manifest, tally) {}
 
   void judge_entries();

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kLookForCut{500};  // guess: a wire that is 
 
 }  // namespace
 
-Reception::Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally)
+Reception::Reception(ReceiverOptions options, Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally)
     : options_(std::move(options)),
       parts_(std::move(parts)),
       wire_(wire),

@@ -28,7 +28,7 @@ namespace udtcat::trees {
 struct ReceiverOptions {
   files::FileTree tree;
   std::string job;  ///< names the parts of this transfer
-  files::Parts::Held held = files::Parts::Held::refuse;
+  Parts::Held held = Parts::Held::refuse;
   bool keeps_owners = false;
   std::string peer{};      ///< the sender's key, by which its stamps are not another's; empty: all have the same key
   bool is_sealed = false;  ///< the wire proves every byte: leaves that come are not hashed again (ADR-0050)
@@ -43,11 +43,11 @@ struct ReceiverOptions {
 /// Threads: internally synchronised.
 class Reception {
  public:
-  Reception(ReceiverOptions options, files::Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally);
+  Reception(ReceiverOptions options, Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally);
 
   [[nodiscard]] Destination destination() { return {options_.tree, parts_, placement_, options_.keeps_owners}; }
   [[nodiscard]] const ReceiverOptions& options() const { return options_; }
-  [[nodiscard]] const files::Parts& parts() const { return parts_; }
+  [[nodiscard]] const Parts& parts() const { return parts_; }
   [[nodiscard]] MessageWriter& writer() { return writer_; }
   [[nodiscard]] Tally& tally() { return tally_; }
   [[nodiscard]] Proofs& proofs() { return proofs_; }
@@ -108,7 +108,7 @@ class Reception {
   }
 
   const ReceiverOptions options_;
-  const files::Parts parts_;
+  const Parts parts_;
   Wire& wire_;
   MessageWriter writer_;
   Tally& tally_;

@@ -30,7 +30,7 @@ constexpr std::size_t kMaxListBytes = kGiB;  // guess: ten million paths
 Result<std::string> read_list(const std::string& path) {
   const std::string shown = "the list of files " + path;
   const bridge::Descriptor file(path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return fail(Errc::local_read_failed, "read " + shown, core::errno_text(errno));
+  if (!file.is_open()) return core::fail_by_errno(Errc::local_read_failed, "read " + shown);
   std::string text;
   std::vector<std::byte> piece(kMiB);
   for (std::size_t got = piece.size(); got == piece.size();) {
@@ -64,7 +64,7 @@ Result<std::vector<std::string>> names_of(const std::string& list) {
 std::optional<Error> missing(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) return std::nullopt;
-  return Error{Errc::local_read_failed, "send " + path, core::errno_text(errno)};
+  return core::fail_by_errno(Errc::local_read_failed, "send " + path).value();
 }
 
 }  // namespace

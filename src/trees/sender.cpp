@@ -138,7 +138,7 @@ Status Sender::handle(const Message& answer) {
   if (hashes == nullptr) return tl::unexpected(unexpected_answer());
   const EntryId id = hashes->entry;
   const auto found = unsettled_.find(id);
-  const std::uint64_t leaves = found == unsettled_.end() ? 0 : files::leaves_of(found->second.entry.size_bytes);
+  const std::uint64_t leaves = found == unsettled_.end() ? 0 : leaves_of(found->second.entry.size_bytes);
   UDTCAT_TRY(Comparison comparison, Comparison::begin(answers_, *hashes, leaves));
   UDTCAT_CHECK(describe(id, &comparison));
   return comparison.drain();
@@ -197,7 +197,7 @@ Status Sender::drop(EntryId id, std::string reason, bool has_changed) {
   unsettled_bytes_ -= dropped.body_bytes;
   unsettled_.erase(id);
   entries_.forget(dropped.status, id);
-  Result<std::optional<files::Visited>> now = std::nullopt;
+  Result<std::optional<Visited>> now = std::nullopt;
   if (has_changed) now = source_.look(dropped.place);
   // The walk would not go into a directory any more.
   const bool can_come = now && *now && !S_ISDIR((*now)->status.st_mode) && !S_ISSOCK((*now)->status.st_mode);

@@ -7,10 +7,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "files/entry_path.hpp"
-#include "files/stamp.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "trees/disk/entry_path.hpp"
+#include "trees/disk/stamp.hpp"
 #include "trees/message.hpp"
 
 namespace udtcat::trees {
@@ -73,7 +73,7 @@ Result<Source> Source::of_tree(const FileTree& tree, const std::vector<std::stri
   if (arguments.empty()) UDTCAT_CHECK(source.add({"."}, "", ""));
   for (const std::string& argument : arguments) {
     const std::string path = without_idle_words(argument);
-    if (argument.starts_with('/') || !files::is_entry_path(path))
+    if (argument.starts_with('/') || !is_entry_path(path))
       return fail(Errc::stream_refused, fmt::format("send \"{}\"", core::printable(argument, kMaxReasonBytes)),
                   "paths are those below the directory that is served");
     const auto [above, last] = split_last(path);
@@ -137,7 +137,7 @@ Status Source::refuse_names_in_content() {
 /// Whether an argument is the file of this status.
 bool Source::is_anothers(std::size_t root, const struct stat& status) {
   const auto own = look({root, roots_[root].begin});
-  return own && *own && files::is_same_file((*own)->status, status);
+  return own && *own && is_same_file((*own)->status, status);
 }
 
 Result<FileTree> Source::find(const Above& above) const {
@@ -152,7 +152,7 @@ Result<FileTree> Source::enter(std::size_t index) const {
   if (above.tree) return *above.tree;
   UDTCAT_TRY(auto tree, find(above));
   UDTCAT_TRY(const auto status, tree.look());
-  if (files::is_same_file(status, above.status)) return tree;
+  if (is_same_file(status, above.status)) return tree;
   return fail(Errc::local_read_failed, "open the directory " + above.path, "it is another directory by now");
 }
 
@@ -205,11 +205,10 @@ std::optional<Result<SourceItem>> Source::next_of_list() {
   while (!list_.empty()) {
     const std::string name = list_.back();
     const std::string path = without_idle_words(name);
-    if (!files::is_entry_path(path)) {
+    if (!is_entry_path(path)) {
       list_.pop_back();
-      return fail(
-          Errc::local_read_failed, fmt::format("send \"{}\"", core::printable(name, kMaxReasonBytes)),
-          files::has_parts_name(path) ? kLeftByATransfer : "a path has no \"..\" in it, and at most 4096 bytes");
+      return fail(Errc::local_read_failed, fmt::format("send \"{}\"", core::printable(name, kMaxReasonBytes)),
+                  has_parts_name(path) ? kLeftByATransfer : "a path has no \"..\" in it, and at most 4096 bytes");
     }
     const std::size_t root = name.starts_with('/') ? kTop : kHere;
     const std::string next = first_unlisted(path);
@@ -278,11 +277,11 @@ Result<files::FileLocation> Source::locate(const Place& place) {
   return cursor->locate(place.path.empty() ? "." : place.path, Errc::local_read_failed);
 }
 
-Result<std::optional<files::Visited>> Source::look(const Place& place) {
+Result<std::optional<Visited>> Source::look(const Place& place) {
   UDTCAT_TRY(auto location, locate(place));
   UDTCAT_TRY(const auto status, location.look());
   if (!status) return std::nullopt;
-  return files::Visited{place.path, std::move(location), *status};
+  return Visited{place.path, std::move(location), *status};
 }
 
 Result<bridge::Descriptor> Source::open(const Place& place) {

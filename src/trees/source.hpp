@@ -13,8 +13,8 @@
 #include <udtcat/result.hpp>
 
 #include "files/file_tree.hpp"
-#include "files/tree_walk.hpp"
 #include "lib/bridge/descriptor.hpp"
+#include "trees/disk/tree_walk.hpp"
 
 namespace udtcat::trees {
 
@@ -30,7 +30,7 @@ struct Place {
 struct SourceItem {
   std::string path;  ///< at the receiver
   Place place;
-  files::Visited visited;
+  Visited visited;
 };
 
 /// Of "a/b//": "b", the name under which an argument stands at the receiver; "", "." and "..": what is in it does.
@@ -63,7 +63,7 @@ class Source {
   /// errors: Errc::local_read_failed
   [[nodiscard]] Result<files::FileLocation> locate(const Place& place);
   /// Looks again at a place.  none: nothing is there
-  [[nodiscard]] Result<std::optional<files::Visited>> look(const Place& place);
+  [[nodiscard]] Result<std::optional<Visited>> look(const Place& place);
 
  private:
   /// A directory in which arguments are, or whose content one means.
@@ -102,7 +102,7 @@ class Source {
   std::vector<Root> roots_;
   std::map<std::string, std::size_t> names_;  // of arguments; empty: that of a content
   std::size_t next_root_ = 0;
-  std::optional<files::TreeWalk> walk_;
+  std::optional<TreeWalk> walk_;
   std::vector<std::string> list_;              // of names that are still to come, the next one last
   std::map<std::string, std::size_t> listed_;  // names that have come
   std::optional<files::TreeCursor> cursor_;    // of the directory that was asked for last

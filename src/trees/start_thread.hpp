@@ -18,7 +18,7 @@ template <typename Work>
   try {
     thread = std::thread(std::forward<Work>(work));
   } catch (const std::system_error& error) {
-    return fail(Errc::out_of_resources, "start a thread for a transfer", core::errno_text(error.code().value()));
+    return core::fail_by_errno(Errc::out_of_resources, "start a thread for a transfer", error.code().value());
   }
   return {};
 }

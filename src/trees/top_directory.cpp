@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files/accounts.hpp"
-#include "files/attributes.hpp"
-#include "files/stamp.hpp"
 #include "lib/core/mutex.hpp"
 #include "lib/core/try.hpp"
+#include "trees/disk/accounts.hpp"
+#include "trees/disk/attributes.hpp"
+#include "trees/disk/stamp.hpp"
 
 namespace udtcat::trees {
 
@@ -28,7 +28,7 @@ struct Widened {
 core::Mutex widened_mutex;
 std::map<std::pair<dev_t, ino_t>, Widened> widened UDTCAT_GUARDED_BY(widened_mutex);
 
-std::uint32_t mode_of(const struct stat& status) { return status.st_mode & files::kModeBits; }
+std::uint32_t mode_of(const struct stat& status) { return status.st_mode & kModeBits; }
 
 }  // namespace
 
@@ -43,7 +43,7 @@ Result<TopDirectory> TopDirectory::open(const files::FileTree& tree) {
   const bool is_read_only = ::faccessat(number, ".", W_OK | X_OK, AT_EACCESS) != 0 && status.st_uid == ::geteuid() &&
                             (status.st_mode & S_IRWXU) != S_IRWXU;
   if (known == widened.end() && !is_read_only) return top;
-  if (is_read_only) UDTCAT_CHECK(files::set_mode(*top.directory_, mode_of(status) | S_IRWXU, tree.shown(".")));
+  if (is_read_only) UDTCAT_CHECK(set_mode(*top.directory_, mode_of(status) | S_IRWXU, tree.shown(".")));
   Widened& mine = widened[{status.st_dev, status.st_ino}];
   if (mine.transfers++ == 0) mine.mode = mode_of(status);
   top.file_ = {status.st_dev, status.st_ino};
@@ -59,7 +59,7 @@ TopDirectory::~TopDirectory() {
   widened.erase(mine);
   struct stat status {};
   const bool is_as_we_made_it = ::fstat(directory_->number(), &status) == 0 && mode_of(status) == (mode | S_IRWXU);
-  if (is_as_we_made_it) std::ignore = files::set_mode(*directory_, mode, "");  // nobody is left to hear of it
+  if (is_as_we_made_it) std::ignore = set_mode(*directory_, mode, "");  // nobody is left to hear of it
 }
 
 void TopDirectory::keep_mode(std::uint32_t mode) {
@@ -74,9 +74,9 @@ std::optional<std::uint32_t> TopDirectory::own_mode(const std::optional<std::str
   if (::fstat(directory_->number(), &status) != 0) return std::nullopt;
   const auto is_at = [&](const char* path) {
     struct stat there {};
-    return ::stat(path, &there) == 0 && files::is_same_file(status, there);
+    return ::stat(path, &there) == 0 && is_same_file(status, there);
   };
-  if (!is_at("/") && !files::is_home(status) && !(home && is_at(home->c_str()))) return std::nullopt;
+  if (!is_at("/") && !is_home(status) && !(home && is_at(home->c_str()))) return std::nullopt;
   if (!file_) return mode_of(status);
   const core::MutexLock lock(widened_mutex);
   const auto mine = widened.find(*file_);

@@ -12,19 +12,16 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "files/attributes.hpp"
-#include "files/leaf_reader.hpp"
-#include "files/stamp.hpp"
-#include "files/tree_hash.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
+#include "trees/disk/attributes.hpp"
+#include "trees/disk/leaf_reader.hpp"
+#include "trees/disk/stamp.hpp"
+#include "trees/disk/tree_hash.hpp"
 
 namespace udtcat::trees {
 
 namespace {
-
-using files::EntryKind;
-using files::ManifestEntry;
 
 std::string kind_name_of(mode_t mode) {
   switch (mode & S_IFMT) {
@@ -46,7 +43,7 @@ std::string kind_name_of(mode_t mode) {
 }
 
 /// A manifest may have a time beyond all years.
-std::string time_text(const files::FileTime& time) {
+std::string time_text(const FileTime& time) {
   const std::time_t seconds = time.seconds;
   std::tm date{};
   const bool is_date = ::gmtime_r(&seconds, &date) != nullptr;
@@ -60,7 +57,7 @@ class TreeVerifier {
   TreeVerifier(const files::FileTree& tree, const VerifyHandlers& handlers)
       : shown_(tree.shown(".")), handlers_(handlers), cursor_(tree), others_(tree) {}
 
-  [[nodiscard]] Result<Verification> run(files::ManifestReader& manifest) {
+  [[nodiscard]] Result<Verification> run(ManifestReader& manifest) {
     for (;;) {
       UDTCAT_TRY(const auto entry, manifest.next());
       if (!entry) return done_;
@@ -85,12 +82,12 @@ class TreeVerifier {
   [[nodiscard]] Status compare(const ManifestEntry& entry) {
     const auto location = cursor_.locate(entry.path, Errc::local_read_failed);
     const auto status = location ? location->look() : tl::unexpected(location.error());
-    const bool is_missing = status ? !*status : status.error().cause == core::errno_text(ENOENT);
+    const bool is_missing = status ? !*status : status.error().errno_value == ENOENT;
     if (is_missing) {
       report(entry, "it is missing");
     } else if (!status) {
       report(entry, "it cannot be looked at: " + status.error().cause);
-    } else if (const auto format = files::format_of(entry.kind); format && *format != ((*status)->st_mode & S_IFMT)) {
+    } else if (const auto format = format_of(entry.kind); format && *format != ((*status)->st_mode & S_IFMT)) {
       report(entry, fmt::format("it is {}, not {}", kind_name_of((*status)->st_mode), kind_name_of(*format)));
     } else {
       compare_attributes(entry, **status);
@@ -101,10 +98,10 @@ class TreeVerifier {
 
   void compare_attributes(const ManifestEntry& entry, const struct stat& status) {
     if (entry.kind == EntryKind::hard_link) return;
-    const auto mode = status.st_mode & files::kModeBits;
+    const auto mode = status.st_mode & kModeBits;
     if (entry.kind != EntryKind::symbolic_link && mode != entry.mode)
       report(entry, fmt::format("its mode is {:04o}, not {:04o}", mode, entry.mode));
-    const auto changed = files::changed_time_of(status);
+    const auto changed = changed_time_of(status);
     if (changed != entry.changed)
       report(entry, fmt::format("its time is {}, not {}", time_text(changed), time_text(entry.changed)));
   }
@@ -143,7 +140,7 @@ class TreeVerifier {
   void compare_identity(const ManifestEntry& entry, const struct stat& status) {
     const auto other = others_.locate(entry.target, Errc::local_read_failed);
     const auto other_status = other ? other->look() : tl::unexpected(other.error());
-    const bool is_same = other_status && *other_status && files::is_same_file(**other_status, status);
+    const bool is_same = other_status && *other_status && is_same_file(**other_status, status);
     if (!is_same) report(entry, "it is not the same file as " + entry.target);
   }
 
@@ -166,7 +163,7 @@ class TreeVerifier {
     struct stat opened {};
     if (!file) {
       report(entry, "it cannot be read: " + file.error().cause);
-    } else if (::fstat(file->number(), &opened) != 0 || !files::is_same_file(opened, status)) {
+    } else if (::fstat(file->number(), &opened) != 0 || !is_same_file(opened, status)) {
       report(entry, "it has been replaced meanwhile");
     } else {
       return compare_leaves(entry, *file);
@@ -175,8 +172,8 @@ class TreeVerifier {
   }
 
   [[nodiscard]] Status compare_leaves(const ManifestEntry& entry, const bridge::Descriptor& file) {
-    files::TreeHash hash;
-    files::LeafReader reader(file, entry.size_bytes, leaf_memory_, entry.path);
+    TreeHash hash;
+    LeafReader reader(file, entry.size_bytes, leaf_memory_, entry.path);
     handlers_.on_progress(entry.path, done_);
     for (;;) {
       UDTCAT_CHECK(go_on());
@@ -186,7 +183,7 @@ class TreeVerifier {
         return {};
       }
       if (!*leaf) break;
-      hash.add(files::hash_of(**leaf));
+      hash.add(hash_of(**leaf));
       done_.bytes += (*leaf)->bytes;
       handlers_.on_progress(entry.path, done_);
     }
@@ -205,8 +202,7 @@ class TreeVerifier {
 
 }  // namespace
 
-Result<Verification> verify(files::ManifestReader& manifest, const files::FileTree& tree,
-                            const VerifyHandlers& handlers) {
+Result<Verification> verify(ManifestReader& manifest, const files::FileTree& tree, const VerifyHandlers& handlers) {
   return TreeVerifier(tree, handlers).run(manifest);
 }
 

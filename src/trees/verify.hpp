@@ -9,7 +9,7 @@
 #include <udtcat/result.hpp>
 
 #include "files/file_tree.hpp"
-#include "files/manifest.hpp"
+#include "trees/disk/manifest.hpp"
 
 namespace udtcat::trees {
 
@@ -31,7 +31,7 @@ struct VerifyHandlers {
 /// Compares each entry with what is at its name. A name that is missing or cannot be read differs, and one that is not
 /// in the manifest is passed over. No symbolic link is followed; only files are opened. Waits for the disk.
 /// errors: those of ManifestReader, after which nothing is proved; Errc::interrupted
-[[nodiscard]] Result<Verification> verify(files::ManifestReader& manifest, const files::FileTree& tree,
+[[nodiscard]] Result<Verification> verify(ManifestReader& manifest, const files::FileTree& tree,
                                           const VerifyHandlers& handlers);
 
 }  // namespace udtcat::trees

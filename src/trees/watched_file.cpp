@@ -21,31 +21,31 @@ struct stat status_of(const bridge::Descriptor& file) {
 
 WatchedFile::WatchedFile(files::FileLocation location, bridge::Descriptor file, const Announced& announced,
                          const Pause& pause)
-    : location_(std::move(location)), file_(std::move(file)), writers_(files::writers_of(file_)) {
+    : location_(std::move(location)), file_(std::move(file)), writers_(writers_of(file_)) {
   std::ignore = ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_SEQUENTIAL);  // advice
-  const bool is_exposed = writers_ == files::Writers::none || files::expose_stores(file_);
+  const bool is_exposed = writers_ == Writers::none || expose_stores(file_);
   before_ = status_of(file_);
-  if (const auto time = files::time_to_settle(before_); time > time.zero()) {
+  if (const auto time = time_to_settle(before_); time > time.zero()) {
     pause(time);
     before_ = status_of(file_);
   }
-  is_as_announced_ = files::is_same_content(before_, announced.status);
-  const bool is_known = announced.stamp && files::is_same_state(before_, announced.status);
-  tells_ = is_exposed && (is_known || files::tells_of_changes(location_, before_));
-  if (tells_) stamp_ = is_known ? announced.stamp : files::stamp_of(location_, before_);
+  is_as_announced_ = is_same_content(before_, announced.status);
+  const bool is_known = announced.stamp && is_same_state(before_, announced.status);
+  tells_ = is_exposed && (is_known || tells_of_changes(location_, before_));
+  if (tells_) stamp_ = is_known ? announced.stamp : stamp_of(location_, before_);
 }
 
 WatchedFile::Seen WatchedFile::look_again() {
   after_ = status_of(file_);
-  if (!files::is_same_content(before_, after_)) return Seen::other_content;
+  if (!is_same_content(before_, after_)) return Seen::other_content;
   if (!keeps_state()) return Seen::unsure;  // the time of the content may have been set back
   if (tells_) return Seen::same;
-  const bool has_none = writers_ == files::Writers::none && files::writers_of(file_) == files::Writers::none;
+  const bool has_none = writers_ == Writers::none && writers_of(file_) == Writers::none;
   return has_none ? Seen::same : Seen::unsure;
 }
 
-bool WatchedFile::keeps_content() const { return files::is_same_content(before_, status_of(file_)); }
+bool WatchedFile::keeps_content() const { return is_same_content(before_, status_of(file_)); }
 
-std::optional<files::Stamp> WatchedFile::stamp() const { return keeps_state() ? stamp_ : std::nullopt; }
+std::optional<Stamp> WatchedFile::stamp() const { return keeps_state() ? stamp_ : std::nullopt; }
 
 }  // namespace udtcat::trees

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 #include "files/file_location.hpp"
-#include "files/stamp.hpp"
-#include "files/writers.hpp"
 #include "lib/bridge/descriptor.hpp"
+#include "trees/disk/stamp.hpp"
+#include "trees/disk/writers.hpp"
 
 namespace udtcat::trees {
 
@@ -25,7 +25,7 @@ class WatchedFile {
   /// As the file was seen before.
   struct Announced {
     struct stat status {};
-    std::optional<files::Stamp> stamp{};
+    std::optional<Stamp> stamp{};
   };
 
   /// location   where the file is.  pause   waits: until a change cannot leave the times as they are
@@ -45,19 +45,19 @@ class WatchedFile {
   /// By its times and size.
   [[nodiscard]] bool keeps_content() const;
   /// Whether look_again() has seen no change at all: mode, owner, links and attributes are those of the beginning, too.
-  [[nodiscard]] bool keeps_state() const { return files::is_same_state(before_, after_); }
+  [[nodiscard]] bool keeps_state() const { return is_same_state(before_, after_); }
   /// Of the state in which it was read, after look_again(); none: it cannot be told.
-  [[nodiscard]] std::optional<files::Stamp> stamp() const;
+  [[nodiscard]] std::optional<Stamp> stamp() const;
 
  private:
   const files::FileLocation location_;
   const bridge::Descriptor file_;
-  const files::Writers writers_;  // at the beginning
-  bool tells_ = false;            // each change changes the times, a store through a mapping, too
+  const Writers writers_;  // at the beginning
+  bool tells_ = false;     // each change changes the times, a store through a mapping, too
   bool is_as_announced_ = false;
   struct stat before_ {};
   struct stat after_ {};
-  std::optional<files::Stamp> stamp_;  // of before_
+  std::optional<Stamp> stamp_;  // of before_
 };
 
 }  // namespace udtcat::trees

@@ -11,10 +11,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "files/accounts.hpp"
 #include "files/sha256.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "trees/disk/accounts.hpp"
 #include "trees/receiver.hpp"
 #include "trees/sender.hpp"
 
@@ -31,8 +31,7 @@ std::string current_directory() {
 files::ShortDigest job_of(const std::vector<std::string>& words) {
   utsname system{};
   std::ignore = ::uname(&system);  // fails for no valid argument
-  std::string text =
-      fmt::format("{:016x}{}\n{}\n", files::this_machine(), system.nodename, ::getuid()) + current_directory();
+  std::string text = fmt::format("{:016x}{}\n{}\n", this_machine(), system.nodename, ::getuid()) + current_directory();
   for (const std::string& word : words) text += '\0' + word;
   return files::short_digest_of({std::as_bytes(std::span(text))});
 }
@@ -103,7 +102,7 @@ Result<std::unique_ptr<Receiver>> receiver_for(Talk& talk, const std::string& di
   }
   ReceiverOptions options{.tree = tree,
                           .job = job,
-                          .held = wishes.waits ? files::Parts::Held::wait : files::Parts::Held::refuse,
+                          .held = wishes.waits ? Parts::Held::wait : Parts::Held::refuse,
                           .keeps_owners = wishes.keeps_owners,
                           .peer = talk.other.key,
                           .is_sealed = talk.other.is_sealed,
@@ -216,8 +215,8 @@ Status send_as_listener(Wire& wire, const std::string& directory, Tally& tally) 
   return send(talk, std::move(source), {.wants_totals = hello.wants_totals});
 }
 
-Status serve_account(Wire& wire, const Wishes& wishes, Tally& tally) {
-  Talk talk(wire, tally);
+Status serve_account(Wire& wire, const Wishes& wishes, const OtherEnd& other, Tally& tally) {
+  Talk talk(wire, tally, other);
   UDTCAT_TRY(Hello hello, hear_hello(talk));
   if (hello.role == Role::sends)
     return receive(talk, in_account(hello.place), files::to_hex(hello.job), with(wishes, hello));

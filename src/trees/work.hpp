@@ -52,6 +52,6 @@ struct OtherEnd {
 /// The other end of a connector that receives: what is below a directory, read-only.
 [[nodiscard]] Status send_as_listener(Wire& wire, const std::string& directory, Tally& tally);
 /// The other end of either, for the account whose processes may do as they like.
-[[nodiscard]] Status serve_account(Wire& wire, const Wishes& wishes, Tally& tally);
+[[nodiscard]] Status serve_account(Wire& wire, const Wishes& wishes, const OtherEnd& other, Tally& tally);
 
 }  // namespace udtcat::trees

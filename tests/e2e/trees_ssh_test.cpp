@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "e2e/support/rsh_test.hpp"
 #include "e2e/support/trees_cut_test.hpp"
@@ -119,6 +120,60 @@ TEST_F(TreesBySsh, GoOnAfterADeath) {
   EXPECT_FALSE(fs::exists(far("dst/.udtcat-parts")));
 }
 
+TEST_F(TreesBySsh, KnowThePathThatTheyGo) {
+  write_random(home_ / "file", 1, scaled(16 * kMiB));
+  const Ran sent = trees("send --why --stats=json file far:dst");
+  EXPECT_EQ(sent.status, kSuccess) << sent.errors;
+  EXPECT_THAT(sent.errors, HasSubstr("since it began"));
+  const std::string object = sent.errors.substr(sent.errors.rfind('{', sent.errors.rfind("\"exit_status\"")));
+  const auto stats = nlohmann::json::parse(object, nullptr, false);
+  ASSERT_TRUE(stats.is_object()) << sent.errors;
+  EXPECT_GT(stats.value("rtt_us", 0), 0) << stats;
+  EXPECT_GT(stats.value("packets_sent", 0), 0) << stats;
+  EXPECT_EQ(stats.value("protection", ""), "private") << stats;
+}
+
+/// Programs of ours that run with this home as their directory, but for those of tests.
+std::size_t programs_in(const fs::path& home) {
+  std::size_t count = 0;
+  for (const auto& process : fs::directory_iterator("/proc")) {
+    std::error_code gone;
+    if (fs::read_symlink(process.path() / "cwd", gone) == home && read_file(process.path() / "comm") == "udtcat\n")
+      ++count;
+  }
+  return count;
+}
+
+TEST_F(TreesBySsh, AreOneProcessAtEachEnd) {
+  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
+  write_random(home_ / "file", 1, kBytes);
+  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
+                           "file", "far:dst"},
+                  .environment = environment(),
+                  .working_directory = home_.path(),
+                  .network_namespace = hosts_->near_host().file});
+  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+  EXPECT_EQ(programs_in(home_.path()), 1U);
+  EXPECT_EQ(programs_in(ssh_->far_home().path()), 1U);
+  expect_exit(sender, kSuccess, kTransferLimit);
+  EXPECT_EQ(read_file(far("dst/file")), read_file(home_ / "file"));
+}
+
+TEST_F(TreesBySsh, GoOnOverSshsConnectionWhereUdpDiesOnTheWay) {
+  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
+  write_random(home_ / "file", 1, kBytes);
+  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
+                           "file", "far:dst"},
+                  .environment = environment(),
+                  .working_directory = home_.path(),
+                  .network_namespace = hosts_->near_host().file});
+  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+  block_udp();
+  expect_exit(sender, kSuccess, kTransferLimit);
+  EXPECT_THAT(sender.errors(), HasSubstr("UDP has become silent: going on over ssh's connection"));
+  EXPECT_EQ(read_file(far("dst/file")), read_file(home_ / "file"));
+}
+
 /// Its far end, which sshd has started, from its command line and its home.
 pid_t far_server_of(const fs::path& home) {
   for (const auto& process : fs::directory_iterator("/proc")) {
@@ -143,7 +198,7 @@ TEST_F(TreesBySsh, SayThatTheFarEndIsGone) {
   ASSERT_NE(server, 0);
   ASSERT_EQ(::kill(server, SIGKILL), 0);
   expect_exit(sender, kPeerLost, kTransferLimit);
-  EXPECT_THAT(sender.errors(), HasSubstr("send to far: its end is gone"));
+  EXPECT_THAT(sender.errors(), HasSubstr("is lost: its port is closed: the process is gone"));
   EXPECT_EQ(count_lines(sender, "the same command goes on where this one was cut"), 1) << sender.errors();
 }
 

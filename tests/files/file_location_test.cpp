@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "files/words.hpp"
+#include "files/folder.hpp"
 
 namespace udtcat::files {
 namespace {

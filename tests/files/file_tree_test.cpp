@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "files/words.hpp"
+#include "files/folder.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::files {

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "files/words.hpp"
+#include "files/folder.hpp"
 
 namespace udtcat::files {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tool/bench_message.hpp"
+#include "bench/bench_message.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace udtcat::tool;
+  using namespace udtcat::bench;
   // SAFETY: any byte is a char.
   const std::string_view line(reinterpret_cast<const char*>(data), size);
   if (const auto question = parse_bench_question(line)) {

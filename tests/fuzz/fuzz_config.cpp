@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tool/configuration.hpp"
-#include "tool/pipe_options.hpp"
+#include "pipe/pipe_options.hpp"
+#include "tool/cli/configuration.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using udtcat::tool::Words;
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto file = udtcat::tool::Configuration::parse(text, "f");
   if (!file) return 0;
   const auto read = [](const Words& words) -> udtcat::Status {
-    const auto options = udtcat::tool::parse_pipe_options(words);
+    const auto options = udtcat::pipe::parse_pipe_options(words);
     return options ? udtcat::Status{} : tl::unexpected(options.error());
   };
   const udtcat::Status status = read(file->words());

@@ -5,14 +5,14 @@
 #include <span>
 #include <tuple>
 
-#include "rsh/control_message.hpp"
+#include "ssh/control_message.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  udtcat::rsh::ControlReader reader;
+  udtcat::ssh::ControlReader reader;
   reader.push(std::as_bytes(std::span(data, size)));
   for (;;) {
     const auto message = reader.next();
     if (!message || !*message) return 0;
-    std::ignore = udtcat::rsh::encode(**message);
+    std::ignore = udtcat::ssh::encode(**message);
   }
 }

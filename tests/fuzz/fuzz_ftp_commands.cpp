@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "files/byte_ranges.hpp"
-#include "files/restart_journal.hpp"
 #include "gridftp/dialogue/command.hpp"
 #include "gridftp/dialogue/data_port.hpp"
 #include "gridftp/dialogue/url.hpp"
+#include "gridftp/disk/restart_journal.hpp"
 #include "gridftp/server/checksum_request.hpp"
 #include "gridftp/server/name_pattern.hpp"
 
@@ -60,13 +60,13 @@ void read_operands(const std::string& argument) {
 }
 
 void read_journal(std::string_view text) {
-  const std::string head = files::RestartJournal::to_text("boot", "source", {});
+  const std::string head = RestartJournal::to_text("boot", "source", {});
   const std::string journal = head.substr(0, head.size() - 1) + std::string(text);
   for (const std::string_view each : {text, std::string_view(journal)}) {
-    const files::ByteRanges have = files::RestartJournal::parse(each, "boot", "source").value_or(files::ByteRanges());
-    const std::string again = files::RestartJournal::to_text("boot", "source", have);
-    require(files::RestartJournal::parse(again, "boot", "source")->ranges() == have.ranges());
-    require(!files::RestartJournal::parse(again, "boot", "another"));
+    const files::ByteRanges have = RestartJournal::parse(each, "boot", "source").value_or(files::ByteRanges());
+    const std::string again = RestartJournal::to_text("boot", "source", have);
+    require(RestartJournal::parse(again, "boot", "source")->ranges() == have.ranges());
+    require(!RestartJournal::parse(again, "boot", "another"));
   }
 }
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <variant>
 
-#include "rsh/greeting.hpp"
+#include "ssh/greeting.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  udtcat::rsh::GreetingReader reader;
+  udtcat::ssh::GreetingReader reader;
   constexpr std::uint64_t kProgramBytes = 1'000'000;
   if (size % 2 == 0) reader.expect_program(kProgramBytes);
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto words = reader.next();
     seen += reader.take_noise().size();
     if (!words) continue;
-    const auto* have = std::get_if<udtcat::rsh::HaveLine>(&*words);
+    const auto* have = std::get_if<udtcat::ssh::HaveLine>(&*words);
     if (have != nullptr && (size % 2 != 0 || have->bytes > kProgramBytes)) __builtin_trap();
     return 0;
   }

@@ -10,12 +10,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "files/manifest.hpp"
 #include "files/whole_io.hpp"
+#include "trees/disk/manifest.hpp"
 
 namespace {
 
-using namespace udtcat::files;
+using namespace udtcat::trees;
 
 void read_line(const std::string& text) {
   const auto entry = parse_line(text);
@@ -27,7 +27,7 @@ void read_line(const std::string& text) {
 
 void read_manifest(const std::string& text) {
   udtcat::bridge::Descriptor file(::memfd_create("manifest", MFD_CLOEXEC));
-  if (!write_whole(file, std::as_bytes(std::span(text)), "manifest")) __builtin_trap();
+  if (!udtcat::files::write_whole(file, std::as_bytes(std::span(text)), "manifest")) __builtin_trap();
   if (::lseek(file.number(), 0, SEEK_SET) != 0) __builtin_trap();
   auto reader = ManifestReader::of(std::move(file), "manifest");
   if (!reader) return;
@@ -40,7 +40,7 @@ void read_manifest(const std::string& text) {
     lines += encode_line(**entry) + '\n';
     ++end.entries;
   }
-  end.digest = digest_of({std::as_bytes(std::span(lines))});
+  end.digest = udtcat::files::digest_of({std::as_bytes(std::span(lines))});
   if (lines + encode_line(end) + '\n' != text) __builtin_trap();
 }
 
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_line(text.substr(0, text.find('\n')));
   read_manifest(text);
   const ManifestEnd end{static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(std::ranges::count(text, '\n'), 1)) - 1,
-                        digest_of({std::as_bytes(std::span(text))})};
+                        udtcat::files::digest_of({std::as_bytes(std::span(text))})};
   read_manifest(text + encode_line(end) + '\n');
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tool/peers_list.hpp"
+#include "tool/identity/peers_list.hpp"
 
 using namespace udtcat;
 using namespace udtcat::tool;

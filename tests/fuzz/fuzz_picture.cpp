@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tool/picture.hpp"
+#include "tool/status/picture.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using udtcat::tool::parse_picture;

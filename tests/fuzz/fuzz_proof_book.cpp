@@ -6,13 +6,13 @@
 #include <span>
 #include <vector>
 
-#include "files/proof_book.hpp"
+#include "trees/disk/proof_book.hpp"
 
 namespace {
 
 void parse_as_book(std::span<const std::byte> bytes) {
-  using namespace udtcat::files;
-  const auto book = ProofBook::parse(bytes, FileLocation("book"));
+  using namespace udtcat::trees;
+  const auto book = ProofBook::parse(bytes, udtcat::files::FileLocation("book"));
   if (book && !std::ranges::equal(book->encode(), bytes)) __builtin_trap();
 }
 

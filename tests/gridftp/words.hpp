@@ -14,8 +14,8 @@
 #include <udtcat/bridges.hpp>
 #include <udtcat/credentials.hpp>
 
-#include "files/words.hpp"
-#include "gridftp/coroutine.hpp"
+#include "files/folder.hpp"
+#include "gridftp/coroutine/run_task.hpp"
 #include "gridftp/mode_e/block_header.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "lib/bridge/tcp_pair.hpp"
@@ -27,11 +27,6 @@ using bridge::bytes_of;
 using bridge::random_bytes;
 using bridge::run_ready;
 using bridge::run_until;
-using coroutine::await;
-using coroutine::begin;
-using coroutine::Outcome;
-using coroutine::run;
-using coroutine::Wire;
 using files::Folder;
 
 /// Holders of key pairs, who all know each other.

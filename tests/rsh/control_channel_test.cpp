@@ -11,20 +11,20 @@ namespace {
 class ControlChannels : public testing::Test {
  protected:
   boost::asio::io_context io;
-  std::vector<ControlMessage> heard;
+  std::vector<ssh::ControlMessage> heard;
   std::optional<Error> violation;
   std::unique_ptr<ControlChannel> channel = std::make_unique<ControlChannel>(
-      io, [this](const ControlMessage& message) { heard.push_back(message); },
+      io, [this](const ssh::ControlMessage& message) { heard.push_back(message); },
       [this](const Error& error) { violation = error; });
   std::unique_ptr<LocalStream> stream = channel->stream();
 };
 
 TEST_F(ControlChannels, GiveWhatWasSaidBeforeAndAfterAndThenTheEnd) {
-  channel->send(RunCommand{"one"});
-  channel->send(DeliverSignal{"INT"});
+  channel->send(ssh::RunCommand{"one"});
+  channel->send(ssh::DeliverSignal{"INT"});
   channel->finish_sending();
-  auto expected = encode(RunCommand{"one"});
-  const auto second = encode(DeliverSignal{"INT"});
+  auto expected = ssh::encode(ssh::RunCommand{"one"});
+  const auto second = ssh::encode(ssh::DeliverSignal{"INT"});
   expected.insert(expected.end(), second.begin(), second.end());
   const auto drained = bridge::drain(io, *stream, 5);
   EXPECT_EQ(drained.bytes, expected);
@@ -36,30 +36,30 @@ TEST_F(ControlChannels, WakeTheirReader) {
   stream->async_wait_readable([&] { readable = true; });
   bridge::run_ready(io);
   EXPECT_FALSE(readable);
-  channel->send(Started{});
+  channel->send(ssh::Started{});
   EXPECT_TRUE(bridge::run_until(io, [&] { return readable; }));
 }
 
 TEST_F(ControlChannels, HandOnWhatComesInOrder) {
-  auto bytes = encode(Started{});
-  const auto second = encode(Exited{3});
+  auto bytes = ssh::encode(ssh::Started{});
+  const auto second = ssh::encode(ssh::Exited{3});
   bytes.insert(bytes.end(), second.begin(), second.end());
   EXPECT_FALSE(bridge::write_all(io, *stream, std::span(bytes).first(6)));
   EXPECT_FALSE(bridge::write_all(io, *stream, std::span(bytes).subspan(6)));
   ASSERT_EQ(heard.size(), 2U);
-  EXPECT_EQ(std::get<Exited>(heard[1]).status, 3);
+  EXPECT_EQ(std::get<ssh::Exited>(heard[1]).status, 3);
 }
 
 TEST_F(ControlChannels, TellAViolationOnceAndHearNothingMore) {
   EXPECT_FALSE(bridge::write_all(io, *stream, bridge::bytes_of("nonsense")));
   ASSERT_TRUE(violation);
   EXPECT_EQ(violation->code, Errc::protocol_violated);
-  EXPECT_FALSE(bridge::write_all(io, *stream, encode(Started{})));
+  EXPECT_FALSE(bridge::write_all(io, *stream, ssh::encode(ssh::Started{})));
   EXPECT_TRUE(heard.empty());
 }
 
 TEST_F(ControlChannels, CallNobodyWhoHasGone) {
-  stream->async_write_some(encode(Started{}), [](std::error_code, std::size_t) {});
+  stream->async_write_some(ssh::encode(ssh::Started{}), [](std::error_code, std::size_t) {});
   channel.reset();
   bridge::run_ready(io);
   EXPECT_TRUE(heard.empty());

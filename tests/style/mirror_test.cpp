@@ -16,7 +16,8 @@ namespace {
 using testing::IsEmpty;
 
 /// Where tests are linked with what they test. The others (e2e, interop, fault, wan) see it from outside.
-const std::vector<std::string> kMirrors{"tests/lib", "tests/tool", "tests/rsh", "tests/trees", "tests/gridftp"};
+const std::vector<std::string> kMirrors{"tests/lib",  "tests/tool", "tests/ssh",   "tests/bench", "tests/forward",
+                                        "tests/pipe", "tests/rsh",  "tests/files", "tests/trees", "tests/gridftp"};
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 /// "tests/lib/net/bind_test.cpp" without "tests/", "src/lib/net/bind.cpp" without "src/".

@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::size_t kLargeBytes = 5 * files::kLeafBytes + 4'321;
+constexpr std::size_t kLargeBytes = 5 * kLeafBytes + 4'321;
 const Bytes kLarge = test::random_bytes(kLargeBytes);
 
 /// The figures of both ends.
@@ -66,7 +66,7 @@ class BothEnds : public testing::Test {
   }
   /// A part as a transfer that was cut has left it.
   void leave_part(const std::string& path, const Bytes& content) const {
-    const auto parts = files::Parts::open(files::FileTree::open(to).value(), kJob, files::Parts::Held::refuse).value();
+    const auto parts = Parts::open(files::FileTree::open(to).value(), kJob, Parts::Held::refuse).value();
     const auto part = parts.top().take(path).value();
     ASSERT_TRUE(files::write_whole_at(part, 0, content, path));
   }
@@ -88,24 +88,24 @@ class BothEnds : public testing::Test {
 
 TEST_F(BothEnds, GoOnWithAPart) {
   folder.write("from/f", kLarge);
-  leave_part("f", {kLarge.begin(), kLarge.begin() + 3 * files::kLeafBytes + 17});
-  EXPECT_EQ(transfer_all().moved_bytes(), kLargeBytes - 3 * files::kLeafBytes);
+  leave_part("f", {kLarge.begin(), kLarge.begin() + 3 * kLeafBytes + 17});
+  EXPECT_EQ(transfer_all().moved_bytes(), kLargeBytes - 3 * kLeafBytes);
   EXPECT_TRUE(folder.read("to/f") == kLarge);
 }
 
 TEST_F(BothEnds, BelieveNoPart) {
   folder.write("from/f", kLarge);
-  Bytes garbage = test::random_bytes(kLargeBytes + files::kLeafBytes, 7);
-  std::copy_n(kLarge.begin() + 2 * files::kLeafBytes, files::kLeafBytes, garbage.begin() + 2 * files::kLeafBytes);
+  Bytes garbage = test::random_bytes(kLargeBytes + kLeafBytes, 7);
+  std::copy_n(kLarge.begin() + 2 * kLeafBytes, kLeafBytes, garbage.begin() + 2 * kLeafBytes);
   leave_part("f", garbage);
-  EXPECT_EQ(transfer_all().moved_bytes(), kLargeBytes - files::kLeafBytes) << "but for the one leaf that it has";
+  EXPECT_EQ(transfer_all().moved_bytes(), kLargeBytes - kLeafBytes) << "but for the one leaf that it has";
   EXPECT_TRUE(folder.read("to/f") == kLarge);
 }
 
 TEST_F(BothEnds, LeaveNoGarbageOfAPartInHoles) {
   folder.write("from/f", bytes_of("begin"));
-  std::filesystem::resize_file(folder / "from/f", 2 * files::kLeafBytes + 99);
-  leave_part("f", test::random_bytes(4 * files::kLeafBytes));
+  std::filesystem::resize_file(folder / "from/f", 2 * kLeafBytes + 99);
+  leave_part("f", test::random_bytes(4 * kLeafBytes));
   EXPECT_LE(transfer_all().moved_bytes(), 4'096U);
   EXPECT_TRUE(folder.read("to/f") == folder.read("from/f"));
 }
@@ -136,10 +136,10 @@ TEST_F(BothEnds, ReplaceAFileOfTheSameSizeAndOtherContent) {
 TEST_F(BothEnds, SendOnlyTheLeavesOfAFileThatDiffer) {
   folder.write("from/f", kLarge);
   Bytes old = kLarge;
-  old[3 * files::kLeafBytes + 1] ^= std::byte{1};
+  old[3 * kLeafBytes + 1] ^= std::byte{1};
   folder.write("to/f", old);
   std::filesystem::create_hard_link(folder / "to/f", folder / "old");
-  EXPECT_EQ(transfer_all().moved_bytes(), files::kLeafBytes);
+  EXPECT_EQ(transfer_all().moved_bytes(), kLeafBytes);
   EXPECT_TRUE(folder.read("to/f") == kLarge);
   EXPECT_TRUE(folder.read("old") == old) << "a file with a name is never half of another";
 }
@@ -153,7 +153,7 @@ TEST_F(BothEnds, ChangeNothingButAttributesWhereTheContentIsEqual) {
   const auto after = status_of("to/f");
   EXPECT_EQ(after.st_ino, before);
   EXPECT_EQ(after.st_mode & 07777U, 0640U);
-  EXPECT_EQ(files::changed_time_of(after), files::changed_time_of(status_of("from/f")));
+  EXPECT_EQ(changed_time_of(after), changed_time_of(status_of("from/f")));
 }
 
 TEST_F(BothEnds, ReplaceAFileThatIsLongerOrShorter) {
@@ -199,7 +199,7 @@ TEST_F(BothEnds, KeepEverythingThatATreeHas) {
       const auto here = status_of(std::string("from") + name);
       const auto there = status_of(std::string("to") + name);
       EXPECT_EQ(here.st_mode, there.st_mode) << name;
-      EXPECT_EQ(files::changed_time_of(here), files::changed_time_of(there)) << name;
+      EXPECT_EQ(changed_time_of(here), changed_time_of(there)) << name;
     }
     EXPECT_EQ(folder.read("to/a/b/name with \xff and \n"), bytes_of("odd"));
     EXPECT_EQ(std::filesystem::read_symlink(folder / "to/a/link"), "nowhere/at all");
@@ -214,19 +214,19 @@ TEST_F(BothEnds, KeepEverythingThatATreeHas) {
 
 TEST_F(BothEnds, KeepHoles) {
   folder.write("from/f", bytes_of("begin"));
-  std::filesystem::resize_file(folder / "from/f", 40 * files::kLeafBytes + 5);
+  std::filesystem::resize_file(folder / "from/f", 40 * kLeafBytes + 5);
   transfer_all();
-  EXPECT_EQ(std::filesystem::file_size(folder / "to/f"), 40 * files::kLeafBytes + 5);
-  EXPECT_LE(status_of("to/f").st_blocks * 512, static_cast<blkcnt_t>(files::kLeafBytes));
-  EXPECT_EQ(last->at_receiver.tally.bytes, 40 * files::kLeafBytes + 5);
+  EXPECT_EQ(std::filesystem::file_size(folder / "to/f"), 40 * kLeafBytes + 5);
+  EXPECT_LE(status_of("to/f").st_blocks * 512, static_cast<blkcnt_t>(kLeafBytes));
+  EXPECT_EQ(last->at_receiver.tally.bytes, 40 * kLeafBytes + 5);
 }
 
 TEST_F(BothEnds, ReadNoFileAgainThatTheBookHas) {
   const auto with_book = [&](ReceiverOptions& options) { options.book = files::FileLocation(folder / "book"); };
   folder.write("from/f", kLarge);
-  test::let_pass(2 * files::kLately);
+  test::let_pass(2 * kLately);
   const auto location = files::FileTree::open(from).value().locate("f", Errc::local_read_failed).value();
-  if (!files::stamp_of(location, status_of("from/f"))) GTEST_SKIP() << "needs a file system that tells of each change";
+  if (!stamp_of(location, status_of("from/f"))) GTEST_SKIP() << "needs a file system that tells of each change";
   transfer_all(with_book);
   EXPECT_EQ(transfer_all(with_book).moved_bytes(), 0U);
   EXPECT_EQ(last->at_sender.tally.current_file(), "") << "neither end has opened it";
@@ -245,7 +245,7 @@ TEST_F(BothEnds, PassOverSockets) {
 
 TEST_F(BothEnds, OfTheSameTransferDoNotRunTwice) {
   const auto tree = files::FileTree::open(to).value();
-  const auto held = files::Parts::open(tree, kJob, files::Parts::Held::refuse).value();
+  const auto held = Parts::open(tree, kJob, Parts::Held::refuse).value();
   JoinedWires wires;
   Troubles troubles;
   ReceiverOptions options{.tree = tree, .job = kJob, .limit_bytes = {}, .book = {}};

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "files/words.hpp"
+#include "files/folder.hpp"
 
 namespace udtcat::trees {
 namespace {

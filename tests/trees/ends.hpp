@@ -18,7 +18,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "files/words.hpp"
+#include "files/folder.hpp"
 #include "lib/bridge/relay.hpp"
 #include "support/run_until.hpp"
 #include "trees/message_io.hpp"
@@ -198,7 +198,7 @@ class RunningEnd : public Troubles {
 };
 
 /// The content of a file, and its leaves.
-inline const Bytes kContent = test::random_bytes(2 * files::kLeafBytes + 777);
+inline const Bytes kContent = test::random_bytes(2 * kLeafBytes + 777);
 inline constexpr std::uint64_t kLeaves = 3;
 
 inline constexpr const char* kJob = "0123456789abcdef";
@@ -263,14 +263,13 @@ inline Entry hard_link_at(std::string path, EntryId of) {
 
 /// A leaf of a content, with its digest and all of its bytes.
 inline Data leaf_of(EntryId id, std::span<const std::byte> content, std::uint64_t leaf) {
-  const std::size_t offset = leaf * files::kLeafBytes;
-  const auto bytes = content.subspan(offset, std::min(files::kLeafBytes, content.size() - offset));
-  return {id, leaf, files::hash_of_leaf(bytes), {{0, bytes}}};
+  const std::size_t offset = leaf * kLeafBytes;
+  const auto bytes = content.subspan(offset, std::min(kLeafBytes, content.size() - offset));
+  return {id, leaf, hash_of_leaf(bytes), {{0, bytes}}};
 }
 inline files::Digest root_of(std::span<const std::byte> content) {
-  files::TreeHash tree;
-  for (std::uint64_t leaf = 0; leaf < files::leaves_of(content.size()); ++leaf)
-    tree.add(leaf_of(0, content, leaf).digest);
+  TreeHash tree;
+  for (std::uint64_t leaf = 0; leaf < leaves_of(content.size()); ++leaf) tree.add(leaf_of(0, content, leaf).digest);
   return tree.root();
 }
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
-#include "files/words.hpp"
+#include "files/folder.hpp"
 
 namespace udtcat::trees {
 namespace {

@@ -39,16 +39,16 @@ TEST_F(MessageStreams, BringMessagesAsTheyAre) {
 }
 
 TEST_F(MessageStreams, BringLeavesWithoutACopyAndWithOne) {
-  const Bytes content = test::random_bytes(40 * files::kLeafBytes);
+  const Bytes content = test::random_bytes(40 * kLeafBytes);
   auto writing = std::async(std::launch::async, [&] {
     Bytes memory;
     bool is_whole = true;
     for (std::uint64_t leaf = 0; leaf < 40; ++leaf) {
-      const auto bytes = std::span(content).subspan(leaf * files::kLeafBytes, leaf % 3 == 0 ? 999 : files::kLeafBytes);
+      const auto bytes = std::span(content).subspan(leaf * kLeafBytes, leaf % 3 == 0 ? 999 : kLeafBytes);
       memory.assign(bytes.begin(), bytes.end());
       std::vector<Extent> extents{{0, memory}};
       if (leaf % 3 == 1) extents = {{0, std::span(memory).first(5)}, {70'000, std::span(memory).subspan(70'000)}};
-      is_whole = is_whole && writer.put_leaf({7, leaf, files::hash_of_leaf(bytes), extents}, memory).has_value();
+      is_whole = is_whole && writer.put_leaf({7, leaf, hash_of_leaf(bytes), extents}, memory).has_value();
     }
     return is_whole && writer.flush().has_value();
   });
@@ -58,7 +58,7 @@ TEST_F(MessageStreams, BringLeavesWithoutACopyAndWithOne) {
     const auto& data = std::get<Data>(**message);
     EXPECT_EQ(data.leaf, leaf);
     for (const Extent& extent : data.extents) {
-      const auto there = std::span(content).subspan(leaf * files::kLeafBytes + extent.offset, extent.bytes.size());
+      const auto there = std::span(content).subspan(leaf * kLeafBytes + extent.offset, extent.bytes.size());
       EXPECT_TRUE(std::ranges::equal(extent.bytes, there)) << leaf;
     }
   }

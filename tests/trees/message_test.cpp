@@ -5,10 +5,10 @@
 
 #include <gmock/gmock.h>
 
-#include "files/entry_path.hpp"
-#include "files/tree_hash.hpp"
 #include "support/bytes.hpp"
 #include "support/spec_example.hpp"
+#include "trees/disk/entry_path.hpp"
+#include "trees/disk/tree_hash.hpp"
 
 namespace udtcat::trees {
 namespace {
@@ -237,8 +237,7 @@ TEST(TreeHellos, HaveLimitsOfTheirPaths) {
   EXPECT_TRUE(survives(most));
   most.paths.emplace_back("p");
   EXPECT_FALSE(survives(most));
-  for (const std::string& each :
-       {std::string(), std::string(files::kMaxEntryPathBytes + 1, 'p'), std::string("p\0q", 3)}) {
+  for (const std::string& each : {std::string(), std::string(kMaxEntryPathBytes + 1, 'p'), std::string("p\0q", 3)}) {
     Hello wrong = hello();
     wrong.paths = {each};
     EXPECT_FALSE(survives(wrong));
@@ -291,9 +290,9 @@ TEST(TreeEntries, HaveTargetsThatALinkMayHave) {
     return survives(made);
   };
   EXPECT_TRUE(with("/"));
-  EXPECT_TRUE(with(std::string(files::kMaxLinkTargetBytes, 't')));
+  EXPECT_TRUE(with(std::string(kMaxLinkTargetBytes, 't')));
   EXPECT_FALSE(with(""));
-  EXPECT_FALSE(with(std::string(files::kMaxLinkTargetBytes + 1, 't')));
+  EXPECT_FALSE(with(std::string(kMaxLinkTargetBytes + 1, 't')));
   EXPECT_FALSE(with(std::string("a\0b", 3)));
 }
 
@@ -322,7 +321,7 @@ TEST(TreeEntries, HaveExtendedAttributesOfThreeNamespaces) {
 
 TEST(TreeData, HaveExtentsInOrderWithinALeaf) {
   const auto with = [](std::vector<Extent> extents) { return survives(Data{1, 0, digest(1), std::move(extents)}); };
-  const Bytes leaf(files::kLeafBytes, std::byte{1});
+  const Bytes leaf(kLeafBytes, std::byte{1});
   EXPECT_TRUE(with({{0, leaf}}));
   EXPECT_FALSE(with({{1, leaf}})) << "beyond the leaf";
   EXPECT_FALSE(with({{0xffffffff, piece(0, 2)}}));

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "files/words.hpp"
+#include "files/folder.hpp"
 #include "support/run_until.hpp"
 
 namespace udtcat::trees {
@@ -66,23 +66,23 @@ class Proving : public BookOf {
     const auto location = destination.locate(path);
     const auto status = location ? location->look() : tl::unexpected(location.error());
     if (!status || !*status) return false;
-    Entry entry{.attributes = {}, .path = path, .stamp = files::Stamp(), .target = {}};
+    Entry entry{.attributes = {}, .path = path, .stamp = Stamp(), .target = {}};
     entry.size_bytes = static_cast<std::uint64_t>((*status)->st_size);
     return proofs.find(entry, *location, **status).has_value();
   }
   [[nodiscard]] bool has_stamps() {
     const auto location = destination.locate("c");
     const auto status = location->look();
-    const auto deadline = std::chrono::steady_clock::now() + 2 * files::kLately;
+    const auto deadline = std::chrono::steady_clock::now() + 2 * kLately;
     while (std::chrono::steady_clock::now() < deadline)
-      if (files::stamp_of(*location, **status)) return true;
+      if (stamp_of(*location, **status)) return true;
     return false;
   }
 
   const files::FileTree in = files::FileTree::make(folder / "in").value();
   const std::optional<files::FileLocation> book = book_of(in, books);
   Placement placement{std::nullopt, [](const std::string& /*line*/) {}};
-  Destination destination{in, files::Parts::open(in, "0", files::Parts::Held::refuse).value(), placement, false};
+  Destination destination{in, Parts::open(in, "0", Parts::Held::refuse).value(), placement, false};
 };
 
 TEST_F(Proving, OfTransfersAtATimeIsInOneBook) {
@@ -120,7 +120,7 @@ TEST_F(Proving, OfNamesThatAreGoneIsForgotten) {
     EXPECT_TRUE(finds(proofs, "c")) << "it is there, though it has not come again";
     proofs.save();
   }
-  EXPECT_EQ(files::ProofBook::load(*book).size(), 1U);
+  EXPECT_EQ(ProofBook::load(*book).size(), 1U);
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ TEST_F(Receivers, RefuseAWrongRoot) {
 }
 
 TEST_F(Receivers, TakeEachLeafOnceAndInOrder) {
-  const Bytes longer = test::random_bytes(4 * files::kLeafBytes);
+  const Bytes longer = test::random_bytes(4 * kLeafBytes);
   const std::vector<std::vector<Message>> wrong{
       {leaf_of(0, kContent, 1)},
       {leaf_of(0, kContent, 0), leaf_of(0, kContent, 0)},
@@ -146,7 +146,7 @@ TEST_F(Receivers, TakeNoFileWithLeavesMissing) {
   begin();
   const EntryId id = begin_file();
   peer().gather(leaf_of(id, kContent, 0));
-  peer().say(Whole{id, root_of(std::span(kContent).first(files::kLeafBytes)), {}});
+  peer().say(Whole{id, root_of(std::span(kContent).first(kLeafBytes)), {}});
   expect_violation("some are missing");
 }
 
@@ -317,7 +317,7 @@ TEST_F(Receivers, WriteNoMoreNamesThanTheirLimit) {
 }
 
 TEST_F(Receivers, WriteNoMoreDataThanTheirLimit) {
-  begin([](ReceiverOptions& options) { options.limit_bytes = files::kLeafBytes + 2 * Limit::kNameBytes; });
+  begin([](ReceiverOptions& options) { options.limit_bytes = kLeafBytes + 2 * Limit::kNameBytes; });
   describe(begin_file());
   const Status over = end->over();
   ASSERT_FALSE(over);

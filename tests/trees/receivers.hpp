@@ -31,8 +31,7 @@ class Receivers : public testing::Test {
     return id;
   }
   void describe(EntryId id, std::span<const std::byte> content = kContent) {
-    for (std::uint64_t leaf = 0; leaf < files::leaves_of(content.size()); ++leaf)
-      peer().gather(leaf_of(id, content, leaf));
+    for (std::uint64_t leaf = 0; leaf < leaves_of(content.size()); ++leaf) peer().gather(leaf_of(id, content, leaf));
     peer().say(Whole{id, root_of(content), {}});
   }
   void give_file(const std::string& path, std::span<const std::byte> content = kContent) {
@@ -57,7 +56,7 @@ class Receivers : public testing::Test {
   static std::vector<std::string> names_in(const std::string& directory) {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(directory))
-      if (entry.path().filename() != files::kPartsName) names.push_back(entry.path().filename());
+      if (entry.path().filename() != kPartsName) names.push_back(entry.path().filename());
     std::ranges::sort(names);
     return names;
   }

@@ -25,7 +25,7 @@ class Receptions : public testing::Test {
   Troubles troubles;
   const files::FileTree tree = files::FileTree::open(folder.path()).value();
   Reception reception{{.tree = tree, .job = kJob, .limit_bytes = {}, .book = {}},
-                      files::Parts::open(tree, kJob, files::Parts::Held::refuse).value(),
+                      Parts::open(tree, kJob, Parts::Held::refuse).value(),
                       wires.here,
                       nullptr,
                       troubles.tally};

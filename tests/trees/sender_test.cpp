@@ -79,10 +79,10 @@ class Senders : public testing::Test {
   }
   /// A byte in each of so many leaves.
   static void write_leaves(const std::string& path, std::uint64_t leaves) {
-    std::filesystem::resize_file(path, leaves * files::kLeafBytes);
+    std::filesystem::resize_file(path, leaves * kLeafBytes);
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     for (std::uint64_t leaf = 0; leaf < leaves; ++leaf) {
-      file.seekp(static_cast<std::streamoff>(leaf * files::kLeafBytes));
+      file.seekp(static_cast<std::streamoff>(leaf * kLeafBytes));
       file.put('x');
     }
   }
@@ -128,7 +128,7 @@ TEST_F(Senders, SendOnlyLeavesThatTheReceiverHasNot) {
   EXPECT_EQ(same.count, 1U);
   hear_whole(id);
   expect_done(2);
-  EXPECT_EQ(end->tally.moved_bytes, files::kLeafBytes);
+  EXPECT_EQ(end->tally.moved_bytes, kLeafBytes);
 }
 
 TEST_F(Senders, SendAllWhereTheReceiverHasFewerLeaves) {
@@ -142,7 +142,7 @@ TEST_F(Senders, SendAllWhereTheReceiverHasFewerLeaves) {
 TEST_F(Senders, PassOverHoles) {
   end.reset();
   folder.write("from/f", {});
-  std::filesystem::resize_file(folder / "from/f", 5 * files::kLeafBytes + 100);
+  std::filesystem::resize_file(folder / "from/f", 5 * kLeafBytes + 100);
   begin({});
   std::ignore = peer().hear<Entry>();
   std::ignore = peer().hear<Entry>();
@@ -151,7 +151,7 @@ TEST_F(Senders, PassOverHoles) {
   const auto zeros = peer().hear<Zeros>();
   EXPECT_EQ(zeros.leaf, 0U);
   EXPECT_EQ(zeros.count, 6U);
-  EXPECT_EQ(peer().hear<Whole>().digest, root_of(Bytes(5 * files::kLeafBytes + 100)));
+  EXPECT_EQ(peer().hear<Whole>().digest, root_of(Bytes(5 * kLeafBytes + 100)));
   expect_done(2);
   EXPECT_EQ(end->tally.moved_bytes, 0U);
 }

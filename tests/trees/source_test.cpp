@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include "files/words.hpp"
+#include "files/folder.hpp"
 
 namespace udtcat::trees {
 namespace {

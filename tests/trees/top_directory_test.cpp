@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files/words.hpp"
+#include "files/folder.hpp"
 
 namespace udtcat::trees {
 namespace {

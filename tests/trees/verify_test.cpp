@@ -12,23 +12,21 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "files/tree_hash.hpp"
-#include "files/words.hpp"
+#include "files/folder.hpp"
 #include "support/ordinary_user.hpp"
+#include "trees/disk/tree_hash.hpp"
 
 namespace udtcat::trees {
 namespace {
 
-using files::EntryKind;
-using files::ManifestEntry;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// The hash of a file without holes, by its definition.
 files::Digest hash_of_content(std::span<const std::byte> content) {
-  files::TreeHash hash;
-  for (std::size_t offset = 0; offset < content.size(); offset += files::kLeafBytes)
-    hash.add(files::hash_of_leaf(content.subspan(offset, std::min(files::kLeafBytes, content.size() - offset))));
+  TreeHash hash;
+  for (std::size_t offset = 0; offset < content.size(); offset += kLeafBytes)
+    hash.add(hash_of_leaf(content.subspan(offset, std::min(kLeafBytes, content.size() - offset))));
   return hash.root();
 }
 
@@ -40,7 +38,7 @@ class Verify : public testing::Test {
     EXPECT_EQ(::lstat((root + '/' + path).c_str(), &status), 0) << path;
     ManifestEntry entry{.kind = kind, .path = path};
     entry.mode = status.st_mode & 07777U;
-    entry.changed = files::changed_time_of(status);
+    entry.changed = changed_time_of(status);
     if (kind == EntryKind::file) {
       const auto content = folder.read(path);
       entry.size_bytes = content.size();
@@ -69,11 +67,11 @@ class Verify : public testing::Test {
   /// "path: text", for each difference; `done` and `progress` are of the last run.
   std::vector<std::string> differences(const std::vector<ManifestEntry>& entries) {
     const files::FileLocation location(beside / "manifest");
-    auto writer = files::ManifestWriter::create(location).value();
+    auto writer = ManifestWriter::create(location).value();
     for (const ManifestEntry& entry : entries) EXPECT_TRUE(writer.add(entry));
     EXPECT_TRUE(writer.finish());
     std::vector<std::string> lines;
-    auto reader = files::ManifestReader::open(location).value();
+    auto reader = ManifestReader::open(location).value();
     const auto tree = files::FileTree::open(root).value();
     std::optional<test::OrdinaryUser> user;
     if (is_ordinary) user.emplace();
@@ -133,16 +131,16 @@ TEST_F(Verify, FindsWhatGoesOnBehindTheSizeThatItHas) {
 }
 
 TEST_F(Verify, TakesAHoleForItsZeros) {
-  auto content = files::Bytes(5 * files::kLeafBytes + 10);
-  content[2 * files::kLeafBytes + 1] = std::byte{'!'};
+  auto content = files::Bytes(5 * kLeafBytes + 10);
+  content[2 * kLeafBytes + 1] = std::byte{'!'};
   const auto dense = file("dense", content);
   folder.write("sparse", files::Bytes());
   std::filesystem::resize_file(folder / "sparse", content.size());
-  change("sparse", 2 * files::kLeafBytes + 1);
+  change("sparse", 2 * kLeafBytes + 1);
   auto sparse = entry_of("sparse", EntryKind::file);
   sparse.digest = dense.digest;
   EXPECT_THAT(differences({dense, sparse}), IsEmpty());
-  change("sparse", 4 * files::kLeafBytes);
+  change("sparse", 4 * kLeafBytes);
   EXPECT_THAT(differences({sparse}), ElementsAre("sparse: its content has changed"));
 }
 
@@ -230,16 +228,16 @@ TEST_F(Verify, ReportsAFileThatItMayNotRead) {
 }
 
 TEST_F(Verify, StopsWhenItIsTold) {
-  const auto large = file("file", files::Bytes(3 * files::kLeafBytes));
+  const auto large = file("file", files::Bytes(3 * kLeafBytes));
   stops_after = 2;
   EXPECT_THAT(differences({large}), IsEmpty());
   EXPECT_EQ(done.error().code, Errc::interrupted);
-  EXPECT_EQ(progress["file"], files::kLeafBytes);
+  EXPECT_EQ(progress["file"], kLeafBytes);
 }
 
 TEST_F(Verify, FailsOnlyForItsManifest) {
   beside.write("manifest", files::bytes_of("udtcat manifest 1\nhard-link a b\nend 2\n"));
-  auto reader = files::ManifestReader::open(files::FileLocation(beside / "manifest")).value();
+  auto reader = ManifestReader::open(files::FileLocation(beside / "manifest")).value();
   std::vector<std::string> paths;
   const auto result = verify(reader, files::FileTree::open(root).value(),
                              {[&](const std::string& path, const std::string&) { paths.push_back(path); },

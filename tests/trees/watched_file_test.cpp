@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "files/file_tree.hpp"
-#include "files/words.hpp"
+#include "files/folder.hpp"
 
 namespace udtcat::trees {
 namespace {
@@ -64,7 +64,7 @@ TEST_F(WatchedFiles, AreTheSameWhereNothingChanges) {
 TEST_F(WatchedFiles, WaitUntilEachChangeIsSeen) {
   auto watched = watch();
   EXPECT_GT(paused.count(), 0) << "it was made just now";
-  EXPECT_LE(paused, files::kLately);
+  EXPECT_LE(paused, kLately);
 }
 
 TEST_F(WatchedFiles, HaveOtherContentWhereTheyAreWritten) {
@@ -134,7 +134,7 @@ TEST_F(MappedFiles, OfAFileSystemThatTellsOfNoneAreReadTwice) {
   const auto removes = std::unique_ptr<std::string, void (*)(std::string*)>(
       &root, [](std::string* made) { std::filesystem::remove_all(*made); });
   std::ofstream(path()) << std::string(kBytes, 'x');
-  if (files::tells_of_changes(at("f"), at("f").look().value().value())) GTEST_SKIP() << "/dev/shm is of the disk here";
+  if (tells_of_changes(at("f"), at("f").look().value().value())) GTEST_SKIP() << "/dev/shm is of the disk here";
   {
     auto watched = watch();
     EXPECT_EQ(watched.look_again(), Seen::same);

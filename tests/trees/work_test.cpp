@@ -66,7 +66,7 @@ class Work : public testing::Test {
     return [this](Wire& wire, Tally& tally) { return send_as_listener(wire, folder / "out", tally); };
   }
   End serves_account() {
-    return [this](Wire& wire, Tally& tally) { return serve_account(wire, wishes, tally); };
+    return [this](Wire& wire, Tally& tally) { return serve_account(wire, wishes, {}, tally); };
   }
   static void expect_both(const Results& results) {
     EXPECT_TRUE(results.connector) << results.connector.error().message();

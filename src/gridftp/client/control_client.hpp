@@ -12,7 +12,7 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/dialogue/control_connection.hpp"
 #include "gridftp/dialogue/reply.hpp"
 

@@ -6,11 +6,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "files/disk_threads.hpp"
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/stored_file.hpp"
 #include "gridftp/client/transfer.hpp"
+#include "gridftp/disk/disk_threads.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
 #include "lib/core/log.hpp"
@@ -79,8 +79,7 @@ Task<Status> Download::check_version(RemoteServer& server) {
     co_return fail(Errc::remote_read_failed, doing, "it has changed meanwhile; the next call begins anew");
   identity_ = identity;
   if (!first || pipe_) co_return Status{};
-  auto opened =
-      co_await files::on_disk(io_, [this, has_time = !version.changed.empty()] { return open_file(has_time); });
+  auto opened = co_await on_disk(io_, [this, has_time = !version.changed.empty()] { return open_file(has_time); });
   if (!have_.empty()) {
     progress_->resumed_bytes += have_.bytes();
     core::log().info("going on with {}: {} of {} bytes are here", core::printable(job_.path, core::kShownBytes),
@@ -94,13 +93,13 @@ Task<Status> Download::check_version(RemoteServer& server) {
 Status Download::open_file(bool has_time) {
   UDTCAT_TRY(const auto place, place_of(job_, Errc::local_write_failed));
   if (job_.placed) UDTCAT_CHECK(job_.placed->may_replace(place, job_.remote.to_string()));
-  UDTCAT_TRY(auto store, files::BlockStore::open_to_write(place));
+  UDTCAT_TRY(auto store, BlockStore::open_to_write(place));
   if (job_.placed && store.ignores_case())
     if (auto beside = job_.placed->may_stand_beside(place, job_.remote.to_string()); !beside) {
       store.discard();
       return beside;
     }
-  std::optional<files::RestartJournal> journal;
+  std::optional<RestartJournal> journal;
   if (store.size() && expected_ && !options_.range && has_time) {
     journal = store.journal(identity_);
     if (journal) have_ = journal->load().value_or(files::ByteRanges());
@@ -199,7 +198,7 @@ Task<Status> Download::publish() {
   if (pipe_) co_return co_await pipe_->finish();
   auto published = co_await file_->publish();
   if (!published || !job_.placed) co_return published;
-  co_return co_await files::on_disk(io_, [this]() -> Status {
+  co_return co_await on_disk(io_, [this]() -> Status {
     UDTCAT_TRY(const auto place, place_of(job_, Errc::local_write_failed));
     job_.placed->note(place, job_.remote.to_string());
     return {};

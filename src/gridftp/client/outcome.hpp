@@ -13,7 +13,7 @@
 
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/transfer.hpp"
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -81,7 +81,7 @@ template <typename FileTransfer>
 [[nodiscard]] Task<Status> transfer_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
                                         TransferOptions options, SharedProgress progress,
                                         std::unique_ptr<RemoteServer> server = nullptr) {
-  const auto placed = std::make_shared<files::PlacedFiles>();
+  const auto placed = std::make_shared<PlacedFiles>();
   MissedFiles missed;
   Status ended;
   for (TransferJob& job : jobs) {

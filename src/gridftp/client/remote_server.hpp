@@ -15,7 +15,7 @@
 
 #include "gridftp/client/control_client.hpp"
 #include "gridftp/client/transfer.hpp"
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/data_path.hpp"
 
 namespace udtcat::gridftp {

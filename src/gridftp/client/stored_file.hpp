@@ -11,7 +11,7 @@
 #include <udtcat/result.hpp>
 
 #include "gridftp/client/remote_server.hpp"
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/dialogue/reply.hpp"
 
 namespace udtcat::gridftp {

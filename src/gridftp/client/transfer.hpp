@@ -20,8 +20,8 @@
 
 #include "files/byte_ranges.hpp"
 #include "files/file_tree.hpp"
-#include "files/placed_files.hpp"
 #include "gridftp/dialogue/url.hpp"
+#include "gridftp/disk/placed_files.hpp"
 #include "gridftp/mode_e/block_header.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 
@@ -49,7 +49,7 @@ struct TransferJob {
   std::string path;                               ///< the local file
   std::unique_ptr<LocalStream> pipe{};            ///< takes its place, where there is one
   std::shared_ptr<const files::FileTree> tree{};  ///< `path` is in it; none: as every program of the user sees it
-  std::shared_ptr<files::PlacedFiles> placed{};   ///< what came before it in the same transfer; none: nothing is kept
+  std::shared_ptr<PlacedFiles> placed{};          ///< what came before it in the same transfer; none: nothing is kept
 };
 
 /// How far a transfer is.

@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "files/disk_threads.hpp"
-#include "files/restart_journal.hpp"
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/stored_file.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/dialogue/listed_entries.hpp"
+#include "gridftp/disk/disk_threads.hpp"
+#include "gridftp/disk/restart_journal.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
 #include "lib/core/log.hpp"
@@ -288,7 +288,7 @@ Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string
   };
   UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
   walk.passed_over().warn();
-  auto tree = co_await files::on_disk(io, [&]() -> Result<files::FileTree> {
+  auto tree = co_await on_disk(io, [&]() -> Result<files::FileTree> {
     UDTCAT_TRY(auto made, files::FileTree::make(into));
     UDTCAT_CHECK(make_directories(made, walk.directories()));
     return made;
@@ -321,7 +321,7 @@ Result<Walk> walk_disk(const files::FileTree& tree) {
       }
       if (entry.kind == files::FileTree::Entry::Kind::file && entry.name.find(kSentSuffix) != std::string::npos) {
         UDTCAT_TRY(const auto place, tree.locate(path, Errc::local_read_failed));
-        if (files::RestartJournal::is_at(place)) continue;
+        if (RestartJournal::is_at(place)) continue;
       }
       walk.take(*directory, entry);
     }
@@ -350,9 +350,9 @@ Task<Status> make_remote(RemoteServer& server, FtpUrl directory) {
 
 Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into, TransferOptions options,
                          SharedProgress progress) {
-  auto tree = co_await files::on_disk(io, [&] { return files::FileTree::open(from); });
+  auto tree = co_await on_disk(io, [&] { return files::FileTree::open(from); });
   if (!tree) co_return tl::unexpected(std::move(tree.error()));
-  UDTCAT_CO_TRY(const Walk walk, co_await files::on_disk(io, [&] { return walk_disk(*tree); }));
+  UDTCAT_CO_TRY(const Walk walk, co_await on_disk(io, [&] { return walk_disk(*tree); }));
   walk.passed_over().warn();
   std::unique_ptr<RemoteServer> server;
   std::set<std::string> refused;  // directories: what is below them stays here

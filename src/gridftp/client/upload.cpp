@@ -6,12 +6,12 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "files/disk_threads.hpp"
-#include "files/restart_journal.hpp"
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
 #include "gridftp/client/stored_file.hpp"
 #include "gridftp/client/transfer.hpp"
+#include "gridftp/disk/disk_threads.hpp"
+#include "gridftp/disk/restart_journal.hpp"
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
 #include "lib/core/log.hpp"
@@ -28,11 +28,10 @@ constexpr int kMostSentNames = 9;  // guess: a user who has more of them means i
 /// Threads: confined to the io_context thread.
 class SentJournal {
  public:
-  SentJournal(boost::asio::io_context& io, files::RestartJournal journal)
-      : io_(io), journal_(std::move(journal)), free_(io) {}
+  SentJournal(boost::asio::io_context& io, RestartJournal journal) : io_(io), journal_(std::move(journal)), free_(io) {}
 
   [[nodiscard]] Task<files::ByteRanges> load() {
-    co_return co_await files::on_disk(io_, [this] { return journal_.load().value_or(files::ByteRanges()); });
+    co_return co_await on_disk(io_, [this] { return journal_.load().value_or(files::ByteRanges()); });
   }
   /// Without it the next call starts anew, which is no harm but time: a directory that we may not write to is no error.
   [[nodiscard]] Task<void> save(files::ByteRanges have) {
@@ -40,7 +39,7 @@ class SentJournal {
     if (std::exchange(busy_, true)) co_return;  // the call that writes takes this one too
     while (next_) {
       const files::ByteRanges now = *std::exchange(next_, std::nullopt);
-      std::ignore = co_await files::on_disk(io_, [&] { return journal_.save(now); });
+      std::ignore = co_await on_disk(io_, [&] { return journal_.save(now); });
     }
     busy_ = false;
     free_.notify();
@@ -48,12 +47,12 @@ class SentJournal {
   [[nodiscard]] Task<void> remove() {
     next_.reset();
     while (busy_) co_await free_.wait();
-    co_await files::on_disk(io_, [this] { return journal_.remove(), true; });
+    co_await on_disk(io_, [this] { return journal_.remove(), true; });
   }
 
  private:
   boost::asio::io_context& io_;
-  const files::RestartJournal journal_;
+  const RestartJournal journal_;
   std::optional<files::ByteRanges> next_;  // to be saved
   bool busy_ = false;
   Signal free_;
@@ -81,14 +80,14 @@ class Upload {
   };
   [[nodiscard]] Task<Result<Content>> open(RemoteServer& server);
   struct Opened {
-    files::BlockStore file;
+    BlockStore file;
     std::optional<std::uint64_t> size;
     std::string source;  // its name as it is now
   };
   [[nodiscard]] Task<Result<Opened>> open_file();
   [[nodiscard]] Task<Status> try_once(RemoteServer& server);
   [[nodiscard]] bool has_read_pipe() const { return from_pipe_ && !job_.pipe; }
-  [[nodiscard]] Task<Result<std::optional<files::RestartJournal>>> find_journal();
+  [[nodiscard]] Task<Result<std::optional<RestartJournal>>> find_journal();
   [[nodiscard]] Task<Status> find_received(RemoteServer& server, files::ByteRange range);
   [[nodiscard]] Task<Status> send(RemoteServer& server, Content content);
   [[nodiscard]] Task<Status> check(RemoteServer& server, std::optional<files::ByteRange> range);
@@ -108,9 +107,9 @@ class Upload {
 
 /// Opens the local file, which has to be the one of the first attempt.
 Task<Result<Upload::Opened>> Upload::open_file() {
-  auto opened = co_await files::on_disk(io_, [this]() -> Result<Opened> {
+  auto opened = co_await on_disk(io_, [this]() -> Result<Opened> {
     UDTCAT_TRY(const auto place, place_of(job_, Errc::local_read_failed));
-    UDTCAT_TRY(auto file, files::BlockStore::open_to_read(place));
+    UDTCAT_TRY(auto file, BlockStore::open_to_read(place));
     UDTCAT_CHECK(file.has_its_size(std::nullopt));
     const auto size = file.size();
     std::string now = fmt::format("{}-{}", size.value_or(0), file.changed());
@@ -123,13 +122,13 @@ Task<Result<Upload::Opened>> Upload::open_file() {
 }
 
 /// None where files of all its names are the user's: the upload goes without, and begins anew after a cut.
-Task<Result<std::optional<files::RestartJournal>>> Upload::find_journal() {
-  auto found = co_await files::on_disk(io_, [this]() -> Result<std::optional<files::RestartJournal>> {
+Task<Result<std::optional<RestartJournal>>> Upload::find_journal() {
+  auto found = co_await on_disk(io_, [this]() -> Result<std::optional<RestartJournal>> {
     UDTCAT_TRY(const auto place, place_of(job_, Errc::local_read_failed));
     for (int number = 1; number <= kMostSentNames; ++number) {
       auto at = place.with_suffix(number == 1 ? kSentSuffix : fmt::format("{}~{}", kSentSuffix, number));
-      if (files::RestartJournal::may_be_at(at))
-        return files::RestartJournal(std::move(at), fmt::format("{} {}", job_.remote.to_string(), source_));
+      if (RestartJournal::may_be_at(at))
+        return RestartJournal(std::move(at), fmt::format("{} {}", job_.remote.to_string(), source_));
     }
     return std::nullopt;
   });

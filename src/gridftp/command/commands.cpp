@@ -14,19 +14,20 @@
 
 #include <udtcat/bridges.hpp>
 
+#include "forward/forward.hpp"
+#include "forward/forward_command.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/command/gridftp_options.hpp"
 #include "gridftp/gateway/gateway_session.hpp"
 #include "gridftp/server/ftp_server.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "tool/commands.hpp"
-#include "tool/facts.hpp"
-#include "tool/forward.hpp"
-#include "tool/pipe_facts.hpp"
-#include "tool/process_setup.hpp"
-#include "tool/requests.hpp"
-#include "tool/session_run.hpp"
+#include "pipe/pipe_facts.hpp"
+#include "tool/cli/process_setup.hpp"
+#include "tool/program/facts.hpp"
+#include "tool/run/notices.hpp"
+#include "tool/run/requests.hpp"
+#include "tool/run/session_run.hpp"
 
 namespace udtcat::gridftp {
 
@@ -275,9 +276,9 @@ Result<std::unique_ptr<tool::Job>> parse_serve(const tool::Words& arguments) {
 
 /// A session of a gateway as a forward's.
 /// Threads: confined to the io_context thread.
-class GatewayForward final : public tool::ForwardSession {
+class GatewayForward final : public forward::ForwardSession {
  public:
-  GatewayForward(Connection& connection, std::optional<ServerBehind> server, tool::TroubleHandler on_trouble)
+  GatewayForward(Connection& connection, std::optional<ServerBehind> server, forward::TroubleHandler on_trouble)
       : session_(
             std::make_shared<GatewaySession>(connection.io(), connection, std::move(server), std::move(on_trouble))) {
     connection.on_stream([session = session_](StreamId id) { session->take_stream(id); });
@@ -297,37 +298,37 @@ class GatewayForward final : public tool::ForwardSession {
 /// A forward that knows what FTP says about data connections.
 class GatewayJob final : public tool::Job {
  public:
-  explicit GatewayJob(tool::PipeOptions options) : options_(std::move(options)) {}
+  explicit GatewayJob(pipe::PipeOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] Result<tool::Words> facts() const override { return tool::form_facts(options_); }
+  [[nodiscard]] Result<tool::Words> facts() const override { return pipe::form_facts(options_); }
   [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, Console& console) override {
-    tool::warn_of_protection(options_, console);
+    tool::warn_of_protection(options_.session.protection, console);
     return {};
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
     if (options_.listens && server().host.find(':') != std::string::npos)
       return tool::SessionRun(options_, context.console)
           .fail_to_start({Errc::cannot_resolve, "reach " + tool::to_string(server()), kNeedsIpv4});
-    const auto maker_on = [this](boost::asio::io_context& io) -> tool::ForwardSessionMaker {
+    const auto maker_on = [this](boost::asio::io_context& io) -> forward::ForwardSessionMaker {
       std::optional<ServerBehind> behind;
       if (options_.listens) behind = ServerBehind{server(), std::make_shared<net::Names>(io, options_.socket_family)};
-      return [behind](Connection& connection, tool::TroubleHandler on_trouble) {
+      return [behind](Connection& connection, forward::TroubleHandler on_trouble) {
         return std::make_unique<GatewayForward>(connection, behind, std::move(on_trouble));
       };
     };
-    return tool::forward_command(options_, std::move(found), context.console, maker_on);
+    return forward::forward_command(options_, std::move(found), context.console, maker_on);
   }
 
  private:
   [[nodiscard]] const HostPort& server() const { return options_.services.front().place.tcp; }
 
-  const tool::PipeOptions options_;
+  const pipe::PipeOptions options_;
 };
 
 Result<std::unique_ptr<tool::Job>> parse_gateway(const tool::Words& arguments) {
-  UDTCAT_TRY(tool::PipeOptions options, tool::parse_forward_options("udtcat gridftp gateway", arguments));
-  if (options.form == tool::Form::help) return nullptr;
+  UDTCAT_TRY(pipe::PipeOptions options, pipe::parse_forward_options("udtcat gridftp gateway", arguments));
+  if (options.form == pipe::Form::help) return nullptr;
   options.session.purpose = Purpose::gateway;
   options.session.services.clear();             // its streams say themselves where they lead
   options.socket_family = AddressFamily::ipv4;  // PORT and PASV have no room for others
@@ -355,7 +356,7 @@ tool::Commands commands() {
           {.words = {"gridftp", "gateway"},
            .help = gateway_help_text,
            .parse = parse_gateway,
-           .options = tool::forward_options_declared}};
+           .options = pipe::forward_options_declared}};
 }
 
 }  // namespace udtcat::gridftp

@@ -2,7 +2,7 @@
 /// udtcat gridftp: a peer of Globus' servers and clients, and a gateway between them.
 #pragma once
 
-#include "tool/command.hpp"
+#include "tool/program/command.hpp"
 
 namespace udtcat::gridftp {
 

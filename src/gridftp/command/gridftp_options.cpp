@@ -10,7 +10,7 @@
 #include "gridftp/mode_e/data_port_range.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
-#include "tool/process_setup.hpp"
+#include "tool/cli/process_setup.hpp"
 
 namespace udtcat::gridftp {
 

@@ -10,8 +10,8 @@
 
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/dialogue/url.hpp"
-#include "tool/command_line.hpp"
-#include "tool/options.hpp"
+#include "tool/cli/command_line.hpp"
+#include "tool/cli/options.hpp"
 
 namespace udtcat::gridftp {
 

@@ -15,7 +15,8 @@
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
 
 namespace udtcat::gridftp {
 

@@ -9,7 +9,7 @@
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
-#include "tool/options.hpp"
+#include "tool/cli/options.hpp"
 
 namespace udtcat::gridftp {
 

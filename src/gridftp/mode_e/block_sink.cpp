@@ -3,13 +3,13 @@
 
 #include <utility>
 
-#include "files/disk_threads.hpp"
+#include "gridftp/disk/disk_threads.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
 
-FileSink::FileSink(boost::asio::io_context& io, files::BlockStore store, files::ByteRanges have,
-                   std::optional<files::RestartJournal> journal, std::uint64_t at)
+FileSink::FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRanges have,
+                   std::optional<RestartJournal> journal, std::uint64_t at)
     : io_(io),
       store_(std::move(store)),
       have_(std::move(have)),
@@ -28,7 +28,7 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
   ++storing_;
   const files::ByteRange range{offset, offset + bytes.size()};
   const bool again = have_.touches(range);
-  auto status = co_await files::on_disk(
+  auto status = co_await on_disk(
       io_, [&] { return again ? store_.write_at(at_ + offset, bytes) : store_.write_first(at_ + offset, bytes); });
   if (status) status = have_.add(range);
   if (status && journal_ && state_ == State::open && have_.bytes() >= durable_.bytes() + kJournalEveryBytes)
@@ -41,7 +41,7 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
 Task<Status> FileSink::save_journal() {
   state_ = State::saving;
   files::ByteRanges have = have_;
-  auto saved = co_await files::on_disk(io_, [&] { return save(have); });
+  auto saved = co_await on_disk(io_, [&] { return save(have); });
   if (state_ == State::saving) state_ = State::open;
   if (saved) durable_ = std::move(have);
   stored_.notify();
@@ -51,7 +51,7 @@ Task<Status> FileSink::save_journal() {
 Status FileSink::save(const files::ByteRanges& have) const {
   // A range that ends beyond the file is not believed: the file has to reach as far first.
   UDTCAT_CHECK(store_.reach(have.end()));
-  if (files::RestartJournal::needs_sync()) UDTCAT_CHECK(store_.sync());
+  if (RestartJournal::needs_sync()) UDTCAT_CHECK(store_.sync());
   return journal_->save(have);
 }
 
@@ -68,7 +68,7 @@ Task<void> FileSink::settle() {
 Task<void> FileSink::forget() {
   co_await settle();
   have_ = durable_ = {};
-  std::ignore = co_await files::on_disk(io_, [this]() -> Status {
+  std::ignore = co_await on_disk(io_, [this]() -> Status {
     store_.clear();
     if (!store_.begin_journal() && journal_) journal_->remove();
     return {};
@@ -77,11 +77,11 @@ Task<void> FileSink::forget() {
 
 Task<Status> FileSink::publish(std::function<Status()> last_look) {
   co_await close();
-  auto published = co_await files::on_disk(io_, [this] { return store_.complete(end()); });
+  auto published = co_await on_disk(io_, [this] { return store_.complete(end()); });
   if (!published) have_ = durable_ = {};  // what is there is not known
   if (published && last_look) published = last_look();
   if (!published) co_return published;
-  co_return co_await files::on_disk(io_, [this]() -> Status {
+  co_return co_await on_disk(io_, [this]() -> Status {
     auto placed = store_.put_in_place();
     return placed ? store_.close() : placed;
   });
@@ -89,7 +89,7 @@ Task<Status> FileSink::publish(std::function<Status()> last_look) {
 
 Task<void> FileSink::set_aside() {
   co_await close();
-  std::ignore = co_await files::on_disk(io_, [this] { return leave(); });  // the journal has only what was written
+  std::ignore = co_await on_disk(io_, [this] { return leave(); });  // the journal has only what was written
 }
 
 Status FileSink::leave() {

@@ -17,10 +17,11 @@
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
-#include "files/block_store.hpp"
 #include "files/byte_ranges.hpp"
-#include "files/restart_journal.hpp"
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
+#include "gridftp/disk/block_store.hpp"
+#include "gridftp/disk/restart_journal.hpp"
 
 namespace udtcat::gridftp {
 
@@ -48,8 +49,8 @@ class FileSink final : public BlockSink {
   /// have      ranges that the file has already
   /// journal   is kept up to date; none: a cut transfer begins anew
   /// at        where in the file the first byte goes
-  FileSink(boost::asio::io_context& io, files::BlockStore store, files::ByteRanges have,
-           std::optional<files::RestartJournal> journal, std::uint64_t at = 0);
+  FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRanges have, std::optional<RestartJournal> journal,
+           std::uint64_t at = 0);
   /// As set_aside(), at once, where neither that nor publish() was called: the process ends.
   ~FileSink() override;
   FileSink(const FileSink&) = delete;
@@ -81,9 +82,9 @@ class FileSink final : public BlockSink {
   [[nodiscard]] Status leave();
 
   boost::asio::io_context& io_;
-  files::BlockStore store_;
+  BlockStore store_;
   files::ByteRanges have_;
-  const std::optional<files::RestartJournal> journal_;
+  const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
   files::ByteRanges durable_;  // of have_: ranges that the journal has
   State state_ = State::open;

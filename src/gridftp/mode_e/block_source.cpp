@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "files/disk_threads.hpp"
+#include "gridftp/disk/disk_threads.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -22,7 +22,7 @@ Task<Result<std::optional<files::ByteRange>>> FileSource::next(std::span<std::by
     left.begin = block.end;  // before the wait: the next call gets the bytes behind
   }
   ++reading_;
-  auto read_at = co_await files::on_disk(io_, [&]() -> Result<std::size_t> {
+  auto read_at = co_await on_disk(io_, [&]() -> Result<std::size_t> {
     auto read = file_.read_at(block.begin, into.first(block.bytes()));
     if (!read || (*read == into.size() && *read > 0)) return read;
     // The end of a range, or of the file, which has to be where its size said at open().

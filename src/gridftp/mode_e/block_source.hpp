@@ -13,9 +13,10 @@
 
 #include <udtcat/result.hpp>
 
-#include "files/block_store.hpp"
 #include "files/byte_ranges.hpp"
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
+#include "gridftp/disk/block_store.hpp"
 
 namespace udtcat::gridftp {
 
@@ -41,7 +42,7 @@ class FileSource final : public BlockSource {
  public:
   /// ranges   in order. Where the file ends before they do, they end there. A file that changes before all is read, or
   /// is longer or shorter than its size, is an error.
-  FileSource(boost::asio::io_context& io, files::BlockStore file, std::vector<files::ByteRange> ranges)
+  FileSource(boost::asio::io_context& io, BlockStore file, std::vector<files::ByteRange> ranges)
       : io_(io), file_(std::move(file)), ranges_(std::move(ranges)) {}
   Task<Result<std::optional<files::ByteRange>>> next(std::span<std::byte> into) override;
   [[nodiscard]] std::size_t ahead(std::size_t most) const override;
@@ -49,7 +50,7 @@ class FileSource final : public BlockSource {
 
  private:
   boost::asio::io_context& io_;
-  const files::BlockStore file_;
+  const BlockStore file_;
   std::vector<files::ByteRange> ranges_;
   std::size_t first_ = 0;    // of ranges_
   std::size_t reading_ = 0;  // calls of next() that wait

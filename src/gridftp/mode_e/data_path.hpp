@@ -18,7 +18,8 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/mode_e/file_receiver.hpp"
 #include "gridftp/mode_e/file_sender.hpp"

@@ -18,7 +18,8 @@
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/data_watch.hpp"
 
 namespace udtcat::gridftp {

@@ -9,7 +9,7 @@
 
 #include <udtcat/connection.hpp>
 
-#include "tool/figures.hpp"
+#include "tool/status/figures.hpp"
 
 namespace udtcat::gridftp {
 

@@ -11,7 +11,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/mode_e/incoming_file.hpp"

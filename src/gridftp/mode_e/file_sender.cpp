@@ -7,7 +7,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/block_header.hpp"
 #include "lib/core/try.hpp"
 

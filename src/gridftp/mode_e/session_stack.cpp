@@ -9,7 +9,8 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/peering.hpp>
 
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "lib/bridge/stream_pair.hpp"
 #include "lib/core/duplicate.hpp"

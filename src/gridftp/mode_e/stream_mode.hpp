@@ -7,7 +7,8 @@
 #include <udtcat/result.hpp>
 
 #include "files/byte_ranges.hpp"
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/stream_io.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/mode_e/file_sender.hpp"
 

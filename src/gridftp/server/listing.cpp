@@ -8,7 +8,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "files/disk_threads.hpp"
+#include "gridftp/disk/disk_threads.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -111,7 +111,7 @@ Task<Status> ListingSource::fill(std::size_t bytes) {
       if (slice.empty()) return std::nullopt;
       return Lines{listing_text(slice, form_, read_only_, now_), left_out_of(slice, form_)};
     };
-    UDTCAT_CO_TRY(const auto lines, co_await files::on_disk(io_, read));
+    UDTCAT_CO_TRY(const auto lines, co_await on_disk(io_, read));
     if (!lines) walk_.reset();
     if (!lines) continue;
     text_ += lines->text;

@@ -12,7 +12,7 @@
 
 #include <udtcat/units.hpp>
 
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/server/served_root.hpp"
 

@@ -16,11 +16,11 @@
 
 #include <udtcat/units.hpp>
 
-#include "files/disk_threads.hpp"
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/dialogue/command.hpp"
 #include "gridftp/dialogue/reply.hpp"
 #include "gridftp/dialogue/url.hpp"
+#include "gridftp/disk/disk_threads.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
@@ -249,7 +249,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::query_path(const FtpCommand& 
   const std::string path = absolute(verb == "CDUP" ? ".." : argument);
   const bool verb_is_size = verb == "SIZE";
   std::uint64_t unfinished = 0;
-  const auto facts = co_await files::on_disk(io_, [&] {
+  const auto facts = co_await on_disk(io_, [&] {
     auto found = transfers_.root().facts_of(path);
     if (verb_is_size && transfers_.root().has_nothing_at(path)) unfinished = transfers_.unfinished_bytes(path);
     return found;
@@ -306,7 +306,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
   const std::string path = absolute(argument);
   const std::string from = verb == "RNFR" ? path : std::exchange(rename_from_, {});
   if (verb == "RNTO" && from.empty()) co_return make_reply(503, "RNFR first.");
-  const auto done = co_await files::on_disk(io_, [&]() -> Status {
+  const auto done = co_await on_disk(io_, [&]() -> Status {
     const ServedRoot& root = transfers_.root();
     if (command.verb == "MKD") return root.make_directory(path);
     if (command.verb == "RNTO") return transfers_.rename(from, path);
@@ -360,7 +360,7 @@ Task<std::string> ServedClient::Dialogue::without_flags(std::string argument) {
   };
   constexpr int kMostFlags = 8;  // guess: words of flags; a client may write 128 KiB of them
   for (int words = 0; words < kMostFlags && argument.starts_with('-'); ++words) {
-    if (co_await files::on_disk(io_, is_there)) break;
+    if (co_await on_disk(io_, is_there)) break;
     const std::string flags = argument.substr(1, std::min(argument.find(' '), argument.size()) - 1);
     if (flags != "-" && (flags.empty() || !std::ranges::all_of(flags, is_letter))) break;
     argument.erase(0, flags.size() + 1);

@@ -27,7 +27,7 @@ namespace {
 constexpr mode_t kNewDirectoryMode = 0777;  // spec: POSIX: the umask takes from it
 
 tl::unexpected<Error> failed(Errc code, const char* doing, const std::string& path) {
-  return fail(code, std::string(doing) + ' ' + path, core::errno_text(errno));
+  return core::fail_by_errno(code, std::string(doing) + ' ' + path);
 }
 
 /// As open(2) where `root` is the root: neither "..", nor "/", nor a symbolic link leads out of it.

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "files/checksum.hpp"
-#include "files/disk_threads.hpp"
 #include "gridftp/dialogue/listed_entries.hpp"
+#include "gridftp/disk/checksum.hpp"
+#include "gridftp/disk/disk_threads.hpp"
 #include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/mode_e/statement.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
@@ -37,7 +37,7 @@ std::string identity_of(const std::string& path, const std::string& source) {
 }
 
 /// The journal's ranges, or none where FILE.part is too short for them.
-files::ByteRanges ranges_on_disk(const files::RestartJournal& journal, std::optional<std::uint64_t> part_bytes) {
+files::ByteRanges ranges_on_disk(const RestartJournal& journal, std::optional<std::uint64_t> part_bytes) {
   auto have = journal.load().value_or(files::ByteRanges());
   if (part_bytes.value_or(0) < have.end()) return {};
   return have;
@@ -146,12 +146,12 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
   if (auto cannot = parameters_.refusal(DataPath::Stance::active)) co_return *cannot;
   const Busy busy(*this);
   struct Opened {
-    files::BlockStore file;
+    BlockStore file;
     std::optional<std::uint64_t> size;
   };
-  auto opened = co_await files::on_disk(io_, [&]() -> Result<Opened> {
+  auto opened = co_await on_disk(io_, [&]() -> Result<Opened> {
     UDTCAT_TRY(auto descriptor, root_.open_to_read(path));
-    UDTCAT_TRY(auto file, files::BlockStore::of(std::move(descriptor), path));
+    UDTCAT_TRY(auto file, BlockStore::of(std::move(descriptor), path));
     UDTCAT_CHECK(file.has_its_size(std::nullopt));
     const auto size = file.size();
     return Opened{std::move(file), size};
@@ -215,13 +215,13 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   if (parameters.allocated) incoming.expected = files::ByteRange{0, *parameters.allocated};
   UDTCAT_TRY(const auto place, root_.location_of(path));
   if (!at) UDTCAT_CHECK(placed_.may_replace(place, path));
-  UDTCAT_TRY(auto store, at ? files::BlockStore::open_in_place(place) : files::BlockStore::open_to_write(place));
+  UDTCAT_TRY(auto store, at ? BlockStore::open_in_place(place) : BlockStore::open_to_write(place));
   if (!at && store.ignores_case())
     if (auto beside = placed_.may_stand_beside(place, path); !beside) {
       store.discard();
       return tl::unexpected(std::move(beside.error()));
     }
-  std::optional<files::RestartJournal> journal;
+  std::optional<RestartJournal> journal;
   files::ByteRanges there;
   if (const auto size = store.size(); !at && size) {
     journal = store.journal(identity_of(path, parameters.source));
@@ -256,9 +256,9 @@ Reply ServedTransfers::name_source(const std::string& source) {
 
 Task<Reply> ServedTransfers::stored_ranges(std::string path) const {
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
-  const auto have = co_await files::on_disk(io_, [&]() -> Result<files::ByteRanges> {
+  const auto have = co_await on_disk(io_, [&]() -> Result<files::ByteRanges> {
     UDTCAT_TRY(const auto place, root_.location_of(path));
-    const auto there = files::find_unfinished(place);
+    const auto there = find_unfinished(place);
     if (!there) return files::ByteRanges();
     return ranges_on_disk(there->journal_of(identity_of(path, source_)), there->part.size());
   });
@@ -288,7 +288,7 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
     };
   UDTCAT_CO_CHECK(co_await incoming.sink->publish(std::move(last_look)));
   if (!in_place)
-    co_await files::on_disk(io_, [&] {
+    co_await on_disk(io_, [&] {
       if (const auto place = root_.location_of(path)) placed_.note(*place, path);
       return true;
     });
@@ -307,7 +307,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (auto cannot = parameters_.refusal(DataPath::Stance::passive)) co_return *cannot;
   const Busy busy(*this);
   if (cancelled_) co_return broken_off(*cancelled_);
-  const auto incoming = co_await files::on_disk_in_turn(
+  const auto incoming = co_await on_disk_in_turn(
       io_, [&] { return open_incoming(path, at, parameters); }, [this] { return !cancelled_; });
   if (!incoming) co_return cancelled_ ? broken_off(*cancelled_) : to_reply(incoming.error());
   if (auto begun = co_await announce(path); !begun) {
@@ -340,7 +340,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
 
 std::uint64_t ServedTransfers::unfinished_bytes(const std::string& path) const {
   const auto place = root_.location_of(path);
-  const auto there = place ? files::find_unfinished(*place) : std::nullopt;
+  const auto there = place ? find_unfinished(*place) : std::nullopt;
   if (!there || options_.read_only) return 0;
   const std::uint64_t bytes =
       ranges_on_disk(there->journal_of(identity_of(path, {})), there->part.size()).contiguous_from(0);
@@ -350,7 +350,7 @@ std::uint64_t ServedTransfers::unfinished_bytes(const std::string& path) const {
 Task<Reply> ServedTransfers::append(std::string path) {
   restart_ = {};
   const auto [told_path, told_bytes] = std::exchange(told_, {});
-  const auto end = co_await files::on_disk(io_, [&]() -> Result<std::optional<std::uint64_t>> {
+  const auto end = co_await on_disk(io_, [&]() -> Result<std::optional<std::uint64_t>> {
     if (root_.has_nothing_at(path)) return std::nullopt;
     UDTCAT_TRY(const FileFacts facts, root_.facts_of(path));
     return facts.size_bytes;
@@ -363,7 +363,7 @@ Task<Reply> ServedTransfers::append(std::string path) {
 
 Task<Reply> ServedTransfers::status_of(std::string path) const {
   constexpr std::size_t kMostLines = 1'000;  // guess: more is for LIST
-  const auto slice = co_await files::on_disk(io_, [&]() -> Result<std::vector<FileFacts>> {
+  const auto slice = co_await on_disk(io_, [&]() -> Result<std::vector<FileFacts>> {
     if (auto walk = root_.list(path)) return walk->next(kMostLines);
     UDTCAT_TRY(auto file, root_.facts_of(path));
     return std::vector<FileFacts>(1, file);
@@ -383,7 +383,7 @@ Task<Reply> ServedTransfers::status_of(std::string path) const {
 Task<Reply> ServedTransfers::checksum(ChecksumRequest request) {
   constexpr std::size_t kPieceBytes = 262'144;  // guess: less than a millisecond of a disk thread
   constexpr std::size_t kMostChecksums = 2;     // guess: half of the disk threads
-  auto sum = files::Checksum::named(request.algorithm);
+  auto sum = Checksum::named(request.algorithm);
   if (!sum) co_return make_reply(504, "The checksums are ADLER32, MD5, SHA1, SHA256 and SHA512.");
   // A disk thread is busy for as long as it takes.
   if (service_->checksums >= (is_stranger_ ? 1 : kMostChecksums))
@@ -391,15 +391,15 @@ Task<Reply> ServedTransfers::checksum(ChecksumRequest request) {
   ++service_->checksums;
   const std::shared_ptr<void> counted(nullptr, [service = service_](void*) { --service->checksums; });
   const Busy busy(*this);
-  auto file = co_await files::on_disk(io_, [&]() -> Result<files::BlockStore> {
+  auto file = co_await on_disk(io_, [&]() -> Result<BlockStore> {
     UDTCAT_TRY(auto descriptor, root_.open_to_read(request.path));
-    return files::BlockStore::of(std::move(descriptor), request.path);
+    return BlockStore::of(std::move(descriptor), request.path);
   });
   if (!file) co_return to_reply(file.error());
   std::uint64_t left = request.bytes.value_or(IncomingFile::kMaxBytes);
   std::vector<std::byte> piece(kPieceBytes);
   for (std::uint64_t at = request.offset; left > 0 && !cancelled_;) {
-    const auto read = co_await files::on_disk(io_, [&]() -> Result<std::size_t> {
+    const auto read = co_await on_disk(io_, [&]() -> Result<std::size_t> {
       const auto into = std::span(piece).first(std::min<std::uint64_t>(left, kPieceBytes));
       UDTCAT_TRY(const std::size_t bytes, file->read_at(at, into));
       sum->add(into.first(bytes));
@@ -430,7 +430,7 @@ Task<Reply> ServedTransfers::list(std::string path, ListingForm form, std::strin
   const Busy busy(*this);
   SendRequest request;
   const std::int64_t now = std::time(nullptr);
-  auto listing = co_await files::on_disk(io_, [&]() -> Result<std::shared_ptr<ListingSource>> {
+  auto listing = co_await on_disk(io_, [&]() -> Result<std::shared_ptr<ListingSource>> {
     auto walk = root_.list(path);
     if (!walk && form != ListingForm::facts && is_pattern(path) && !root_.facts_of(path)) {
       const auto name_at = path.rfind('/') + 1;

@@ -14,9 +14,9 @@
 #include <udtcat/result.hpp>
 
 #include "files/byte_ranges.hpp"
-#include "files/placed_files.hpp"
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/dialogue/reply.hpp"
+#include "gridftp/disk/placed_files.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/server/checksum_request.hpp"
 #include "gridftp/server/listing.hpp"
@@ -115,7 +115,7 @@ class ServedTransfers {
   const ServedRoot& root_ = service_->root;
   const ServeOptions& options_ = service_->options;
   const ControlCalls control_;
-  files::PlacedFiles placed_;  // by this client, since it came
+  PlacedFiles placed_;  // by this client, since it came
   TransferParameters parameters_;
   DataPath& path_ = parameters_.path();
   const std::chrono::milliseconds stall_patience_;

@@ -13,7 +13,7 @@
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
-#include "files/placed_files.hpp"
+#include "gridftp/disk/placed_files.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/server/served_root.hpp"
 #include "lib/bridge/trouble.hpp"
@@ -82,7 +82,7 @@ struct Service {
   const std::shared_ptr<bridge::TroubleReporter> changes;
   std::size_t checksums = 0;  // under way
   const std::shared_ptr<std::atomic<std::int64_t>> placed_bytes_left =
-      std::make_shared<std::atomic<std::int64_t>>(files::PlacedFiles::kMaxBytes);
+      std::make_shared<std::atomic<std::int64_t>>(PlacedFiles::kMaxBytes);
 };
 
 }  // namespace udtcat::gridftp

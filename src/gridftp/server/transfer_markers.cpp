@@ -8,7 +8,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/task.hpp"
 
 namespace udtcat::gridftp {
 

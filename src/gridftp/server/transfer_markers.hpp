@@ -12,7 +12,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "files/byte_ranges.hpp"
-#include "gridftp/coroutine.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/dialogue/reply.hpp"
 
 namespace udtcat::gridftp {

@@ -26,7 +26,7 @@ void poll_for(std::span<pollfd> descriptors, int timeout_ms) {
 
 Result<WakeEvent> WakeEvent::make() {
   Descriptor event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!event.is_open()) return fail(Errc::out_of_resources, "make an eventfd", core::errno_text(errno));
+  if (!event.is_open()) return core::fail_by_errno(Errc::out_of_resources, "make an eventfd");
   return WakeEvent(std::move(event));
 }
 

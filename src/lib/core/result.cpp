@@ -23,6 +23,8 @@ const char* text_of(Errc code) {
       return "the local service does not answer";
     case Errc::out_of_resources:
       return "threads, sockets or memory ran out";
+    case Errc::incomplete:
+      return "not all of it is as it should be";
     case Errc::interrupted:
       return "interrupted";
     case Errc::authentication_failed:

@@ -153,4 +153,8 @@ std::string errno_text(int errno_value) {
   return text;
 }
 
+tl::unexpected<Error> fail_by_errno(Errc code, std::string what, int errno_value) {
+  return tl::unexpected(Error{code, std::move(what), errno_text(errno_value), errno_value});
+}
+
 }  // namespace udtcat::core

@@ -6,6 +6,7 @@
 /// second where a user has given them.
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -47,5 +48,7 @@ inline constexpr std::size_t kMaxThreads = 256;  // guess: of those that users m
 
 /// The text of an errno value, as the cause of an Error.  Threads: any, unlike strerror().
 [[nodiscard]] std::string errno_text(int errno_value);
+/// A failure of a call of the system's, by default of the one that came last on this thread.
+[[nodiscard]] tl::unexpected<Error> fail_by_errno(Errc code, std::string what, int errno_value = errno);
 
 }  // namespace udtcat::core

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "tool/process_setup.hpp"
-#include "tool/shell_words.hpp"
+#include "tool/cli/process_setup.hpp"
+#include "tool/cli/shell_words.hpp"
 
 namespace udtcat::rsh {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "tool/command_line.hpp"
+#include "tool/cli/command_line.hpp"
 
 namespace udtcat::rsh {
 

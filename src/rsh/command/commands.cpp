@@ -6,22 +6,19 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
+#include "bench/far_bench.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
-#include "rsh/command/bench_options.hpp"
 #include "rsh/command/rsh_options.hpp"
 #include "rsh/daemon.hpp"
-#include "rsh/remote_bench.hpp"
 #include "rsh/remote_command.hpp"
 #include "rsh/rsh_server.hpp"
 #include "rsh/user_shell.hpp"
-#include "tool/bench_command.hpp"
-#include "tool/facts.hpp"
-#include "tool/process_setup.hpp"
-#include "tool/trusted_file.hpp"
+#include "tool/cli/process_setup.hpp"
+#include "tool/cli/trusted_file.hpp"
+#include "tool/program/facts.hpp"
 
 namespace udtcat::rsh {
 
@@ -90,7 +87,7 @@ Result<std::unique_ptr<tool::Job>> parse_rsh(const tool::Words& arguments) {
 }
 
 /// The command in our place, on the descriptors that ssh gave us.
-ExitStatus become_command(const ControlMessage& request, const JobContext& context) {
+ExitStatus become_command(const ssh::ControlMessage& request, const JobContext& context) {
   const auto launch = launch_for_user(request, context.core_limit_bytes);
   if (!launch) {
     context.console.line("udtcat: " + launch.error().message());
@@ -107,18 +104,14 @@ class RshServerJob final : public tool::Job {
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
   [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
+    ssh::name_this_host(context.console);
+    if (options_.bench) return bench::serve_far_bench(options_, context.console);
     // The login shell that started us has read the user's .bashrc, and we have what it exported. A bash of the second
     // level does not read it again: what such files print would be in the command's output.
     std::ignore = ::setenv("SHLVL", "1", 1);  // fails for want of memory only
-    utsname system{};
-    std::ignore = ::uname(&system);  // fails for no valid argument
-    // By ssh our lines come out beside the near end's.
-    context.console.name_host(system.nodename);
-    std::optional<ControlMessage> fallback;
+    std::optional<ssh::ControlMessage> fallback;
     {
-      SessionRun run(
-          options_, context.console,
-          {.failure = ExitStatus::own_failure, .tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
+      SessionRun run(options_, context.console, ssh::far_end_rules());
       RshServer server(run, options_, context.core_limit_bytes);
       if (auto started = server.start(); !started) return run.fail_to_start(std::move(started.error()));
       const ExitStatus status = run.run();
@@ -135,42 +128,6 @@ class RshServerJob final : public tool::Job {
 Result<std::unique_ptr<tool::Job>> parse_rsh_server(const tool::Words& arguments) {
   UDTCAT_TRY(RshServerOptions options, parse_rsh_server_options(arguments));
   return std::make_unique<RshServerJob>(std::move(options));
-}
-
-/// The way to the other end: a listener that is dialled, or a far end that ssh starts.
-class BenchJob final : public tool::Job {
- public:
-  explicit BenchJob(BenchOptions options) : options_(std::move(options)) {}
-
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] bool starts_programs() const override { return options_.by_ssh; }
-  [[nodiscard]] bool needs_key() const override {
-    return !options_.by_ssh && options_.session.protection != Protection::clear;
-  }
-  [[nodiscard]] bool takes_user_options() const override { return true; }
-  [[nodiscard]] Result<tool::Words> facts() const override {
-    const std::string where = options_.by_ssh ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
-                                                            options_.ssh.destination, to_string(options_.ports))
-                                              : tool::to_string(options_.peer);
-    return tool::Words{fmt::format("measures the path to {}", where),
-                       fmt::format("sends for {} s, and is sent to for as long", options_.wishes.each_way.count())};
-  }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
-    if (!options_.by_ssh) return tool::bench_command(options_, options_.wishes, std::move(found), context.console);
-    SessionRun run(options_, context.console);
-    RemoteBench bench(run, options_, options_.wishes, context.core_limit_bytes);
-    if (auto started = bench.start(); !started) return run.fail_to_start(std::move(started.error()));
-    return run.run();
-  }
-
- private:
-  const BenchOptions options_;
-};
-
-Result<std::unique_ptr<tool::Job>> parse_bench(const tool::Words& arguments) {
-  UDTCAT_TRY(BenchOptions options, parse_bench_options(arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<BenchJob>(std::move(options));
 }
 
 Result<AllowList> read_list(const std::string& path) {
@@ -230,7 +187,6 @@ tool::Commands commands() {
            .failure = ExitStatus::own_failure,
            .destination = destination_of},
           {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_rsh_server},
-          {.words = {"bench"}, .help = bench_help_text, .parse = parse_bench, .options = bench_options_declared},
           {.words = {"rsh-daemon"},
            .help = rsh_daemon_help_text,
            .parse = parse_daemon,

@@ -2,7 +2,7 @@
 /// The commands of remote commands: rsh, rsh-daemon, and rsh-server, which ssh starts.
 #pragma once
 
-#include "tool/command.hpp"
+#include "tool/program/command.hpp"
 
 namespace udtcat::rsh {
 

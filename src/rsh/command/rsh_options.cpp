@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/command/rsh_options.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
-#include "tool/shell_words.hpp"
+#include "ssh/ssh_options.hpp"
+#include "tool/cli/shell_words.hpp"
 
 namespace udtcat::rsh {
 
@@ -50,81 +49,28 @@ see udtcat help config.
 Exit status: the command's; 255 where that is not known, or where it was ended by a signal.
 )";
 
-constexpr std::chrono::milliseconds kAcceptPatience{30'000};  // spec: docs/spec/rsh.md §1
-
-bool is_ssh(const std::string& program) { return program.substr(program.rfind('/') + 1) == "ssh"; }
-
-void add_port_option(CommandLine& line, PortRange& ports) {
-  line.value("--port", [&](const std::string& text) { return tool::store(parse_port_range(text), ports); });
-}
-
-/// The options of a session that carries commands. It always proves the key: without one anybody could send them.
-void add_remote_options(CommandLine& line, tool::Options& options) {
-  options.session.purpose = Purpose::rsh;
-  add_protection_options(line, options);
-  tool::add_session_options(line, options);
-  add_transport_options(line, options);
-  add_rate_option(line, options);
-  add_log_options(line, options);
-  line.check([&]() -> Status {
-    if (options.session.protection == Protection::clear)
-      return misplaced("--protect \"clear\"", "a remote command always proves the key");
-    return {};
-  });
-}
-
-}  // namespace
-
-Words far_options_of(const CommandLine& line, const SshDialOptions& options) {
-  Words words;
-  for (const char* name : {"--port", "--protect", "--cipher", "--block", "--lanes", "--rate", "--congestion",
-                           "--offload", "--memory", "--idle-timeout"})
-    if (const auto text = line.text(name)) words.push_back(fmt::format("{}={}", name, *text));
-  for (int i = 0; i < options.verbosity; ++i) words.emplace_back("-v");
-  // The far end waits until we have given up UDP, and longer.
-  words.push_back(fmt::format("--accept-timeout={}ms", (options.connect_timeout + kAcceptPatience).count()));
-  return words;
-}
-
-void add_ssh_dial_options(CommandLine& line, SshDialOptions& options) {
-  add_port_option(line, options.ports);
-  line.value("--udp-host", options.udp_host);
-  line.value("--remote-udtcat", options.remote_program);
-  line.value("--ssh", [&](const std::string& text) -> Status {
-    auto words = tool::split_words(text);
-    if (!words || words->empty())
-      return tool::bad_value("--ssh", text, "a program with its words, and quotes that end, as in 'ssh -p 2222'");
-    // ssh would take the first of our own words for that value.
-    const std::string& last = words->back();
-    if (is_ssh(words->front()) && last.starts_with('-') && takes_next_word(last))
-      return tool::bad_value("--ssh", text, fmt::format("a value for its {}", last));
-    options.ssh_program = std::move(*words);
-    return {};
-  });
-  line.flag("--push", options.push);
-  add_progress_options(line, options);
-  line.check([&]() -> Status {
-    options.push_progress = std::exchange(options.progress, options.progress.value_or(false));
-    options.is_chat = false;  // nobody types while a program is pushed
-    return {};
-  });
-}
-
-namespace {
-
 Status check_daemon(const CommandLine& line, RshOptions& options) {
   if (!options.daemon && line.has("-k"))
     return misplaced("-k, --key-file", "ssh brings a key of its own for each command");
   for (const char* name : {"--as", "--peer", "--peers", "--trust-first"})
     if (!options.daemon && line.has(name))
       return misplaced(name, "allowed with --daemon only; without it, ssh proves who both ends are");
-  if (!line.has("--connect-timeout") && !options.daemon) options.connect_timeout = kUdpPatience;
-  options.closed_port_patience = options.connect_timeout;
+  if (options.daemon)
+    options.closed_port_patience = options.connect_timeout;
+  else
+    ssh::finish_ssh_dial_options(line, options);
   return {};
 }
 
+/// The options of a session that carries commands.
+void add_remote_options(CommandLine& line, tool::Options& options) {
+  options.session.purpose = Purpose::rsh;
+  ssh::add_far_session_options(line, options);
+}
+
 void add_rsh_options(CommandLine& line, RshOptions& options) {
-  add_ssh_dial_options(line, options);
+  ssh::add_ssh_dial_options(line, options);
+  ssh::add_push_progress_options(line, options);
   line.flag("--require-udp", options.require_udp);
   line.flag("--daemon", options.daemon);
   add_key_options(line, options);
@@ -133,7 +79,6 @@ void add_rsh_options(CommandLine& line, RshOptions& options) {
   add_why_option(line, options);
   line.check([&] { return check_daemon(line, options); });
   line.check([&]() -> Status {
-    options.far_options = far_options_of(line, options);
     options.tries_udp = options.require_udp || line.has("--connect-timeout") || line.has("--udp-host");
     return {};
   });
@@ -153,18 +98,6 @@ struct Separated {
   std::string host;  // without the user
 };
 
-std::string host_of(std::string destination) {
-  constexpr std::string_view kScheme = "ssh://";
-  if (destination.starts_with(kScheme)) {
-    destination.erase(0, kScheme.size());
-    destination.erase(std::min(destination.find('/'), destination.size()));
-    const auto port = destination.rfind(':');
-    if (port != std::string::npos && destination.find(']', port) == std::string::npos) destination.erase(port);
-  }
-  if (const auto at = destination.rfind('@'); at != std::string::npos) destination.erase(0, at + 1);
-  return destination;
-}
-
 /// ssh has no long options, so all of those before the destination are ours, and the rest is ssh's.
 Result<Separated> separate(const Words& arguments) {
   RshOptions unused;
@@ -182,7 +115,7 @@ Result<Separated> separate(const Words& arguments) {
       if (!valued) return line.unknown(word);
       value_follows = *valued && word.size() == name.size();
     } else {
-      value_follows = takes_next_word(word);
+      value_follows = ssh::takes_next_word(word);
     }
     Words& words = long_option ? separated.ours : separated.of_ssh;
     words.push_back(word);
@@ -191,8 +124,8 @@ Result<Separated> separate(const Words& arguments) {
   std::size_t destination = at;
   if (destination < arguments.size() && arguments[destination] == "--") ++destination;
   if (destination < arguments.size()) {
-    UDTCAT_CHECK(check_destination(arguments[destination]));
-    separated.host = host_of(arguments[destination]);
+    UDTCAT_CHECK(ssh::check_destination(arguments[destination]));
+    separated.host = ssh::host_of(arguments[destination]);
   }
   separated.of_ssh.insert(separated.of_ssh.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
   return separated;
@@ -211,34 +144,12 @@ Status check_command(const RshOptions& options) {
   if (options.is_left_to_ssh()) return {};
   const std::size_t bytes = options.ssh.command.size();
   if (bytes == 0) return misplaced("run a command at " + options.host, "none was given");
-  if (bytes > kMaxTextBytes)
+  if (bytes > ssh::kMaxTextBytes)
     return misplaced(fmt::format("run a command of {} bytes", bytes), "the far system takes 131071 at most");
   return {};
 }
 
 }  // namespace
-
-Status check_destination(const std::string& text) {
-  const auto at = text.rfind('@');
-  const char* const wrong = at == 0                                            ? "a user is missing in front of the @"
-                            : at != std::string::npos && at + 1 == text.size() ? "a host is missing behind the @"
-                            : text.ends_with(':') && !text.ends_with("::")     ? "no colon follows the host here"
-                                                                               : nullptr;
-  return wrong == nullptr ? Status{} : misplaced(fmt::format("\"{}\"", text), wrong);
-}
-
-Result<PortRange> parse_port_range(const std::string& text) {
-  const auto malformed = [&] {
-    return tool::bad_value("--port", text,
-                           "a port, or a range of them, as in 9000 or 9000-9100; 0 lets the system choose");
-  };
-  const auto dash = text.find_first_of("-:");
-  const auto first = core::parse_number<std::uint16_t>(std::string_view(text).substr(0, dash));
-  const auto last =
-      dash == std::string::npos ? first : core::parse_number<std::uint16_t>(std::string_view(text).substr(dash + 1));
-  if (!first || !last || *first > *last || (*first == 0 && *last != 0)) return malformed();
-  return PortRange{*first, *last};
-}
 
 std::string destination_of(const Words& arguments) {
   const auto separated = separate(arguments);
@@ -255,7 +166,7 @@ Result<RshOptions> parse_rsh_options(const Words& arguments) {
   if (options.daemon) options.peer.port = options.ports.first;
   options.command_line = "udtcat rsh";
   for (const std::string& word : arguments) options.command_line += ' ' + tool::quoted(word);
-  UDTCAT_TRY(options.ssh, read_ssh_words(separated.of_ssh));
+  UDTCAT_TRY(options.ssh, ssh::read_ssh_words(separated.of_ssh));
   options.ssh_arguments = std::move(separated.of_ssh);
   if (options.ssh.quiet && options.verbosity == 0) options.verbosity = -1;
   UDTCAT_CHECK(check_command(options));
@@ -264,13 +175,10 @@ Result<RshOptions> parse_rsh_options(const Words& arguments) {
 
 Result<RshServerOptions> parse_rsh_server_options(const Words& arguments) {
   RshServerOptions options;
-  options.accept_timeout = kAcceptPatience;
-  options.progress = false;
+  options.session.purpose = Purpose::rsh;
   CommandLine line("udtcat rsh-server");
-  add_port_option(line, options.ports);
+  ssh::add_far_options(line, options);
   line.flag("--bench", options.bench);
-  add_remote_options(line, options);
-  add_accept_timeout_option(line, options);
   line.check([&]() -> Status {
     if (options.bench) options.session.purpose = Purpose::bench;
     return {};
@@ -304,7 +212,7 @@ tool::DeclaredOptions rsh_options_declared() {
   for (tool::DeclaredOption& option : all) std::erase_if(option.names, [](const auto& name) { return name[1] != '-'; });
   for (char letter = 'A'; letter <= 'z'; ++letter) {
     const std::string name{'-', letter};
-    if (takes_next_word(name)) all.push_back({.names = {name}, .takes_value = true, .offered = false});
+    if (ssh::takes_next_word(name)) all.push_back({.names = {name}, .takes_value = true, .offered = false});
   }
   return all;
 }

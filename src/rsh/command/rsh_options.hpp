@@ -2,23 +2,16 @@
 /// The command lines of `udtcat rsh`, of the far end that it has ssh start, and of the daemon. No input or output here.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include <udtcat/result.hpp>
 
 #include "rsh/remote_command.hpp"
-#include "rsh/rsh_server.hpp"
-#include "tool/command_line.hpp"
-#include "tool/options.hpp"
+#include "ssh/far_server.hpp"
+#include "tool/cli/command_line.hpp"
+#include "tool/cli/options.hpp"
 
 namespace udtcat::rsh {
-
-/// "9000" or "9000-9100".  errors: Errc::bad_argument
-[[nodiscard]] Result<PortRange> parse_port_range(const std::string& text);
-
-/// Mistakes in [USER@]HOST that ssh answers with its usage, or with the name of no host.
-[[nodiscard]] Status check_destination(const std::string& text);
 
 struct RshOptions : RemoteCommandOptions {
   bool help = false;          ///< nothing else then
@@ -28,20 +21,14 @@ struct RshOptions : RemoteCommandOptions {
   [[nodiscard]] bool is_left_to_ssh() const { return !ssh.only_ssh.empty() && !daemon; }
 };
 
-/// Time in which a far end that ssh has started answers on UDP where it can: two handshakes at half a second.
-inline constexpr std::chrono::milliseconds kUdpPatience{3'000};  // guess
-
-/// Of whatever ssh starts: --port, --udp-host, --remote-udtcat, --ssh, --push, --progress, --no-progress. A push shows
-/// progress where a person watches; the session, whose user has the terminal, on request only.
-void add_ssh_dial_options(tool::CommandLine& line, SshDialOptions& options);
-/// The options of the far end: those in which both must agree, and those in which it does as we do.
-[[nodiscard]] tool::Words far_options_of(const tool::CommandLine& line, const SshDialOptions& options);
-
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<RshOptions> parse_rsh_options(const tool::Words& arguments);
 /// The host that these go to, without its user; empty where they name none.
 [[nodiscard]] std::string destination_of(const tool::Words& arguments);
 
+struct RshServerOptions : ssh::FarOptions {
+  bool bench = false;  ///< no command: the near end measures
+};
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<RshServerOptions> parse_rsh_server_options(const tool::Words& arguments);
 

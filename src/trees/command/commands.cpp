@@ -10,12 +10,11 @@
 #include "files/file_tree.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
-#include "tool/commands.hpp"
-#include "tool/facts.hpp"
-#include "tool/process_setup.hpp"
-#include "tool/session_run.hpp"
+#include "tool/cli/process_setup.hpp"
+#include "tool/program/facts.hpp"
+#include "tool/run/notices.hpp"
+#include "tool/run/session_run.hpp"
 #include "trees/command/connector.hpp"
-#include "trees/command/ssh_connector.hpp"
 #include "trees/command/tree_listener.hpp"
 #include "trees/command/tree_options.hpp"
 #include "trees/command/trees_server.hpp"
@@ -42,14 +41,14 @@ class TreeJob final : public tool::Job {
   [[nodiscard]] bool needs_key() const override { return options_.way != Way::ssh; }
   [[nodiscard]] bool takes_user_options() const override { return true; }
   [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, tool::Console& console) override {
-    if (options_.way != Way::ssh) tool::warn_of_protection(options_, console);
+    if (options_.way != Way::ssh) tool::warn_of_protection(options_.session.protection, console);
     return {};
   }
   [[nodiscard]] Result<tool::Words> facts() const override {
     const bool sends = options_.role == Role::sends;
     const std::string where = options_.way == Way::listen
                                   ? "peers that come to " + tool::place_text("udp", options_.local, options_.family)
-                              : options_.way == Way::ssh ? options_.destination + ", where ssh starts the other end"
+                              : options_.way == Way::ssh ? options_.ssh.destination + ", where ssh starts the other end"
                                                          : tool::to_string(options_.peer);
     const std::string what = !sends                        ? "files into " + options_.directory
                              : options_.way == Way::listen ? "what is below " + options_.directory
@@ -71,15 +70,10 @@ class TreeJob final : public tool::Job {
     }
     auto ready = ready_to_dial(run, context.console);
     if (!ready) return run.fail_to_start(std::move(ready.error()));
-    if (options_.way == Way::ssh) {
-      SshConnector connector(run, *ready);
-      if (auto started = connector.start(context.core_limit_bytes); !started)
-        return run.fail_to_start(std::move(started.error()));
-      return run.run();
-    }
     Connector connector(run, *ready);
-    if (auto dialled = connector.dial(std::move(found.credentials)); !dialled)
-      return run.fail_to_start(std::move(dialled.error()));
+    auto started = options_.way == Way::ssh ? connector.start_by_ssh(context.core_limit_bytes)
+                                            : connector.dial(std::move(found.credentials));
+    if (!started) return run.fail_to_start(std::move(started.error()));
     return run.run();
   }
 

@@ -2,7 +2,7 @@
 /// The commands of trees: send, receive, verify, and trees-server, which `udtcat rsh` starts.
 #pragma once
 
-#include "tool/command.hpp"
+#include "tool/program/command.hpp"
 
 namespace udtcat::trees {
 

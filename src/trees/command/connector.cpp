@@ -3,9 +3,11 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "tool/requests.hpp"
+#include "tool/run/requests.hpp"
 #include "trees/command/tree_run.hpp"
 
 namespace udtcat::trees {
@@ -20,16 +22,85 @@ Status Connector::dial(std::optional<Credentials> credentials) {
   return {};
 }
 
+Status Connector::start_by_ssh(std::uint64_t core_limit_bytes) {
+  run_.on_interrupt([this](const Error& why) { interrupt(why); });
+  dial_.emplace(
+      run_, options_, core_limit_bytes,
+      ssh::SshDial::Handlers{
+          .on_connection = [this](std::unique_ptr<Connection> connection) { begin_session(std::move(connection)); },
+          .on_no_session = [this](Error why) { relay(std::move(why)); },
+          .on_plain = [this](Error why) { run_.finish(std::move(why)); },
+          .on_no_far_end = [this](const Error& error,
+                                  std::optional<int> status) { ssh::finish_without_far_end(run_, error, status); }});
+  return dial_->start();
+}
+
 void Connector::begin_session(std::unique_ptr<Connection> connection) {
   core::log().info("connected to {}", connection->peer().to_string());
   const auto work = [&options = options_](Wire& wire, Tally& tally, const OtherEnd& other) {
     return work_as_connector(options, wire, tally, other);
   };
-  session_.emplace(run_.io(), std::move(connection), make_tally(run_.console()), work,
-                   [this] { finish_run(run_, options_, session_->result(), session_->tally()); });
+  session_.emplace(run_.io(), std::move(connection), make_tally(run_.console()), work, [this] { on_over(); });
   run_.follow(session_->connection());
   run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(session_->tally()); });
   session_->open();
+  if (dial_ && !options_.require_udp) ssh_path_.emplace(run_, session_->connection(), *dial_, options_.host);
+}
+
+void Connector::on_over() {
+  if (ssh_path_) ssh_path_->conclude();
+  if (!dial_) return finish_run(run_, options_, session_->result(), session_->tally());
+  // An ssh that has lost the path, too, would wait longer than we do.
+  dial_->leave([this] { finish_run(run_, options_, session_->result(), session_->tally()); });
+}
+
+/// why   its cause is advice
+void Connector::relay(Error why) {
+  if (options_.require_udp || !dial_->ssh().has_far_end()) return run_.finish(std::move(why));
+  run_.say(fmt::format("{}: going on over ssh itself; {}", why.what, why.cause));
+  relayed_.emplace(Relayed{.tally = make_tally(run_.console())});
+  const auto begin = [this] {
+    relayed_->transfer = std::make_unique<RelayedTransfer>(
+        run_.io(), dial_->ssh().pipes(),
+        [this](Wire& wire) { return work_as_connector(options_, wire, *relayed_->tally, {}); },
+        [this](const Status& worked) {
+          relayed_->worked = worked;
+          finish_relayed_if_over();
+        });
+    show_relayed();
+  };
+  dial_->ssh().hand_over(encode(ssh::RunSubsystem{kSubsystem}), begin, [this](int status) {
+    relayed_->ssh_status = status;
+    finish_relayed_if_over();
+  });
+}
+
+void Connector::show_relayed() {
+  run_.watch([this] {
+    ConnectionStats stats;
+    (options_.role == Role::sends ? stats.bytes_sent : stats.bytes_received) = relayed_->tally->moved_bytes;
+    return stats;
+  });
+  run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(*relayed_->tally); });
+}
+
+void Connector::finish_relayed_if_over() {
+  Relayed& relayed = *relayed_;
+  const bool has_begun = relayed.transfer != nullptr;
+  if (!relayed.ssh_status || (has_begun && !relayed.worked)) return;
+  // A wire that broke says only that it did; a message that was cut violates the protocol.
+  const bool is_cut = !has_begun || (!*relayed.worked && (relayed.worked->error().code == Errc::connection_broken ||
+                                                          relayed.worked->error().code == Errc::protocol_violated));
+  if (is_cut && *relayed.ssh_status != 0)
+    return run_.finish(Error{Errc::peer_lost,
+                             (options_.role == Role::sends ? "send to " : "receive from ") + options_.ssh.destination,
+                             "its end is gone"});
+  finish_run(run_, options_, result_of(*relayed.worked, std::nullopt, *relayed.tally), *relayed.tally);
+}
+
+void Connector::interrupt(const Error& why) {
+  if (relayed_ && relayed_->transfer) relayed_->transfer->cut();
+  dial_->end([this, why] { run_.finish(why); });
 }
 
 }  // namespace udtcat::trees

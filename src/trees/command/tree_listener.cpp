@@ -12,7 +12,7 @@
 #include "lib/core/prefix.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
-#include "tool/notices.hpp"
+#include "tool/run/notices.hpp"
 #include "trees/command/tree_run.hpp"
 #include "trees/manifest_log.hpp"
 

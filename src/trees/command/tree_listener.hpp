@@ -16,9 +16,9 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
-#include "tool/peer_listener.hpp"
-#include "tool/session_run.hpp"
-#include "tool/turned_away.hpp"
+#include "tool/run/peer_listener.hpp"
+#include "tool/run/session_run.hpp"
+#include "tool/run/turned_away.hpp"
 #include "trees/command/transfer_session.hpp"
 #include "trees/command/tree_options.hpp"
 #include "trees/transfer_claims.hpp"

@@ -10,8 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "files/entry_path.hpp"
 #include "lib/core/try.hpp"
+#include "ssh/ssh_options.hpp"
+#include "trees/disk/entry_path.hpp"
 #include "trees/message.hpp"
 
 namespace udtcat::trees {
@@ -28,13 +29,8 @@ constexpr const char* kSendForms =
 constexpr const char* kReceiveForms =
     "allowed: -l [ADDR:]PORT [DIRECTORY], PATH... HOST PORT, or [USER@]HOST:PATH...; see udtcat receive --help";
 
-/// Options of `udtcat rsh` that only matter by ssh, and are handed on.
-constexpr std::array<const char*, 4> kRshValues{"--port", "--udp-host", "--remote-udtcat", "--ssh"};
-constexpr std::array<const char*, 2> kRshFlags{"--push", "--require-udp"};
-/// Options of the session and its transport, which `udtcat rsh` has then.
-constexpr std::array<const char*, 11> kSessionValues{"--protect", "--cipher", "--block",       "--lanes",
-                                                     "--threads", "--flows",  "--transport",   "--congestion",
-                                                     "--offload", "--memory", "--idle-timeout"};
+constexpr std::array<const char*, 6> kSshOptions{"--port", "--udp-host", "--remote-udtcat",
+                                                 "--ssh",  "--push",     "--require-udp"};
 constexpr std::size_t kMaxPathsBytes = kMiB;  // spec: docs/spec/trees.md §1: what a message has room for
 constexpr std::array<const char*, 6> kKeyOptions{"-k", "--as", "--peer", "--peers", "--trust-first", "--once"};
 
@@ -43,7 +39,7 @@ bool fits_hello(const Words& paths) {
   std::size_t bytes = 0;
   for (const std::string& path : paths) bytes += path.size() + sizeof(std::uint16_t);
   const bool are_short =
-      std::ranges::all_of(paths, [](const std::string& path) { return path.size() <= files::kMaxEntryPathBytes; });
+      std::ranges::all_of(paths, [](const std::string& path) { return path.size() <= kMaxEntryPathBytes; });
   return are_short && paths.size() <= kMaxPaths && bytes <= kMaxPathsBytes;
 }
 
@@ -58,18 +54,20 @@ std::size_t colon_of(const std::string& word) {
   return colon == 0 || colon > word.find('/') ? std::string::npos : colon;
 }
 
-Words handed_on(const CommandLine& line, bool sends) {
-  Words words;
-  const auto hand_on = [&](const char* name) {
-    if (const auto text = line.text(name)) words.push_back(fmt::format("{}={}", name, *text));
-  };
-  std::ranges::for_each(kRshValues, hand_on);
-  std::ranges::for_each(kSessionValues, hand_on);
-  if (sends) hand_on("--rate");
-  for (const char* name : kRshFlags)
-    if (line.has(name)) words.emplace_back(name);
-  if (const auto text = line.text("--connect-timeout")) words.push_back("--connect-timeout=" + *text);
-  return words;
+/// "[::1]:dir" and "user@[::1]:dir" go to ssh without their brackets.
+Status read_destination(const std::string& text, TreeOptions& options) {
+  std::string destination = text;
+  if (destination.ends_with(']'))
+    if (const auto open = destination.rfind('['); open != std::string::npos) {
+      destination.pop_back();
+      destination.erase(open, 1);
+    }
+  UDTCAT_CHECK(ssh::check_destination(destination));
+  options.way = Way::ssh;
+  options.ssh.destination = destination;
+  options.host = ssh::host_of(destination);
+  options.peer.host = options.host;
+  return {};
 }
 
 Status read_host_and_port(Words& words, TreeOptions& options, const char* forms) {
@@ -99,11 +97,11 @@ Status read_send_operands(const CommandLine& line, TreeOptions& options) {
   }
   const auto colon = words.empty() ? std::string::npos : colon_of(words.back());
   if (colon != std::string::npos) {
-    options.way = Way::ssh;
-    options.destination = words.back().substr(0, colon);
+    const std::string destination = words.back().substr(0, colon);
     options.place = words.back().substr(colon + 1);
     words.pop_back();
-    UDTCAT_CHECK(check_is_no_port(options.destination, options.place));
+    UDTCAT_CHECK(read_destination(destination, options));
+    UDTCAT_CHECK(check_is_no_port(destination, options.place));
   } else {
     UDTCAT_CHECK(read_host_and_port(words, options, kSendForms));
   }
@@ -126,16 +124,16 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
   }
   const auto colon = words.empty() ? std::string::npos : colon_of(words.front());
   if (colon != std::string::npos) {
-    options.way = Way::ssh;
-    options.destination = words.front().substr(0, colon);
+    const std::string destination = words.front().substr(0, colon);
+    UDTCAT_CHECK(read_destination(destination, options));
     for (const std::string& word : words) {
       const auto at = colon_of(word);
-      if (at == std::string::npos || word.substr(0, at) != options.destination)
+      if (at == std::string::npos || word.substr(0, at) != destination)
         return misplaced(fmt::format("\"{}\"", word),
                          fmt::format("allowed: paths of one host, as in {}:PATH; a directory here is --into DIRECTORY",
-                                     options.destination));
+                                     destination));
       const std::string path = word.substr(at + 1);
-      UDTCAT_CHECK(check_is_no_port(options.destination, path));
+      UDTCAT_CHECK(check_is_no_port(destination, path));
       options.selection.paths.push_back(path.empty() ? "." : path);
     }
     return {};
@@ -148,10 +146,7 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
 /// An option in a place where it would do nothing is a misunderstanding, which had better be cleared up now.
 Status check_places(const CommandLine& line, TreeOptions& options) {
   const bool by_ssh = options.way == Way::ssh;
-  for (const char* name : kRshValues)
-    if (!by_ssh && line.has(name))
-      return misplaced(name, "allowed with [USER@]HOST:… only, where ssh starts the other end");
-  for (const char* name : kRshFlags)
+  for (const char* name : kSshOptions)
     if (!by_ssh && line.has(name))
       return misplaced(name, "allowed with [USER@]HOST:… only, where ssh starts the other end");
   for (const char* name : kKeyOptions)
@@ -161,16 +156,15 @@ Status check_places(const CommandLine& line, TreeOptions& options) {
   if (line.has("--accept-timeout") && !options.listens) return misplaced("--accept-timeout", "allowed with -l only");
   if (line.has("--connect-timeout") && options.listens)
     return misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
-  if (line.has("--why") && by_ssh)
-    return misplaced("--why", fmt::format("needs HOST PORT; over ssh, udtcat bench {} tells what limits the path",
-                                          options.destination));
+  if (by_ssh && options.session.protection == Protection::clear)
+    return misplaced("--protect \"clear\"", "an end that ssh starts always proves the key");
   if (options.role == Role::sends && options.listens)
     for (const char* name : {"--owner", "--manifest", "--reread"})
       if (line.has(name)) return misplaced(name, "allowed at the end that receives; this one only serves");
   if (options.role == Role::receives && !fits_hello(options.selection.paths))
     return misplaced(fmt::format("{} paths", options.selection.paths.size()),
                      fmt::format("at most {} can be asked for, of {} bytes each, and {} MiB in all", kMaxPaths,
-                                 files::kMaxEntryPathBytes, kMaxPathsBytes / kMiB));
+                                 kMaxEntryPathBytes, kMaxPathsBytes / kMiB));
   return {};
 }
 
@@ -183,8 +177,8 @@ void add_common_options(CommandLine& line, TreeOptions& options) {
   line.flag("--owner", options.wishes.keeps_owners);
   line.flag("--reread", options.wishes.rereads);
   line.value("--manifest", options.wishes.manifest);
-  for (const char* name : kRshValues) line.value(name, [](const std::string&) -> Status { return {}; });
-  for (const char* name : kRshFlags) line.flag(name);
+  ssh::add_ssh_dial_options(line, options);
+  line.flag("--require-udp", options.require_udp);
   add_key_options(line, options);
   add_protection_options(line, options);
   add_session_options(line, options);
@@ -203,9 +197,12 @@ void add_last_checks(CommandLine& line, TreeOptions& options) {
   line.check([&]() -> Status {
     options.shows_new_key = options.listens;
     options.limits.peers = options.limits.sessions_per_peer = options.once ? 1 : kMaxSessions;
-    options.rsh_words = handed_on(line, options.role == Role::sends);
-    if (options.verbosity < 0) options.rsh_words.emplace_back("--quiet");
-    for (int i = 0; i < options.verbosity; ++i) options.rsh_words.emplace_back("--verbose");
+    if (options.way != Way::ssh) return {};
+    ssh::finish_ssh_dial_options(line, options);
+    options.push_progress = options.progress;
+    options.far_command = kFarCommand;
+    options.needs_udtcat = true;
+    options.tries_udp = options.require_udp || line.has("--connect-timeout") || line.has("--udp-host");
     return {};
   });
 }
@@ -255,6 +252,12 @@ Error with_rsyncs(Error error) {
   return error;
 }
 
+void add_server_options(CommandLine& line, ssh::FarOptions& options) {
+  options.session.purpose = Purpose::trees;
+  options.session.one_stream = true;
+  ssh::add_far_options(line, options);
+}
+
 template <typename Options>
 Result<Options> parse(const char* command, void (*add)(CommandLine&, Options&), const Words& arguments) {
   Options options;
@@ -275,6 +278,16 @@ Result<TreeOptions> parse_receive_options(const Words& arguments) {
 }
 Result<VerifyOptions> parse_verify_options(const Words& arguments) {
   return parse("udtcat verify", add_verify_options, arguments);
+}
+
+Result<ssh::FarOptions> parse_trees_server_options(const Words& arguments) {
+  ssh::FarOptions options;
+  CommandLine line("udtcat trees-server");
+  add_server_options(line, options);
+  UDTCAT_CHECK(line.read(arguments));
+  if (line.wants_help() || !line.operands().empty())
+    return misplaced("arguments", "trees-server has none; it is started by udtcat send and udtcat receive");
+  return options;
 }
 
 tool::DeclaredOptions send_options_declared() { return tool::declared_by(add_send_options); }

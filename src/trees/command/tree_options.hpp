@@ -8,8 +8,10 @@
 
 #include <udtcat/result.hpp>
 
-#include "tool/command_line.hpp"
-#include "tool/options.hpp"
+#include "ssh/far_server.hpp"
+#include "ssh/ssh_dial.hpp"
+#include "tool/cli/command_line.hpp"
+#include "tool/cli/options.hpp"
 #include "trees/work.hpp"
 
 namespace udtcat::trees {
@@ -25,22 +27,29 @@ enum class Way {
   ssh,     ///< ssh starts it
 };
 
-struct TreeOptions : tool::Options {
+struct TreeOptions : ssh::SshDialOptions {
   bool help = false;  ///< nothing else then
   Role role = Role::sends;
   Way way = Way::dial;
   Selection selection;         ///< files here; of a connector that receives, files there
   std::string directory{"."};  ///< of a receiver, and of a listener that sends
   Wishes wishes;
-  bool once = false;          ///< a listener ends with its first transfer
-  std::string destination{};  ///< by ssh: [USER@]HOST
-  std::string place{};        ///< by ssh, of a sender: the directory there
-  tool::Words rsh_words{};    ///< by ssh: options of `udtcat rsh`
+  bool once = false;         ///< a listener ends with its first transfer
+  bool require_udp = false;  ///< by ssh: ssh itself carries nothing
+  std::string place{};       ///< by ssh, of a sender: the directory there
 };
+
+/// The command that ssh starts at the other end.
+inline constexpr const char* kFarCommand = "trees-server";
+/// Its name in the request over ssh, where there is no session.
+inline constexpr const char* kSubsystem = "trees";
 
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<TreeOptions> parse_send_options(const tool::Words& arguments);
 [[nodiscard]] Result<TreeOptions> parse_receive_options(const tool::Words& arguments);
+
+/// errors: Errc::bad_argument
+[[nodiscard]] Result<ssh::FarOptions> parse_trees_server_options(const tool::Words& arguments);
 
 struct VerifyOptions : tool::Options {
   bool help = false;

@@ -7,7 +7,7 @@
 
 #include "lib/core/printable.hpp"
 #include "lib/core/user_text.hpp"
-#include "tool/user_files.hpp"
+#include "tool/cli/user_files.hpp"
 
 namespace udtcat::trees {
 
@@ -33,14 +33,14 @@ Status result_of(const Status& worked, const std::optional<StreamOutcome>& outco
   if (is_stream_to_blame && outcome && outcome->error) return tl::unexpected(*outcome->error);
   if (!worked) return worked;
   if (tally.troubles == 0 && tally.losses > 0)
-    return fail(Errc::local_read_failed, "not all of it is there",
+    return fail(Errc::incomplete, "not all of it is there",
                 "all names and bytes stand, but not all of their attributes, as said above");
   if (tally.troubles == 0) return {};
   std::string cause = tally.troubles == 1
                           ? "1 name is missing or not as it should be"
                           : fmt::format("{} names are missing or not as they should be", tally.troubles.load());
   if (tally.entries > 0) cause += "; the rest stands";
-  return fail(Errc::local_read_failed, "not all of it is there", std::move(cause));
+  return fail(Errc::incomplete, "not all of it is there", std::move(cause));
 }
 
 std::string sentence_of(const Tally& tally) {

@@ -9,9 +9,9 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
-#include "tool/console.hpp"
-#include "tool/progress.hpp"
-#include "tool/session_run.hpp"
+#include "tool/cli/console.hpp"
+#include "tool/run/session_run.hpp"
+#include "tool/status/progress.hpp"
 #include "trees/command/tree_options.hpp"
 #include "trees/tally.hpp"
 

@@ -4,12 +4,12 @@
 #include <utility>
 
 #include <unistd.h>
+#include <boost/asio/post.hpp>
 
 #include <udtcat/bridges.hpp>
 
 #include "lib/core/log.hpp"
-#include "tool/session_run.hpp"
-#include "trees/command/relayed_transfer.hpp"
+#include "lib/core/try.hpp"
 #include "trees/command/tree_options.hpp"
 #include "trees/command/tree_run.hpp"
 
@@ -22,40 +22,96 @@ using tool::FoundCredentials;
 using tool::JobContext;
 using tool::SessionRun;
 
+/// The near end is told by name of what could not be had, and names it.
+std::unique_ptr<Tally> silent_tally() {
+  return std::make_unique<Tally>([](const std::string& /*line*/) {});
+}
+
+/// Of another process that has the same transfer under way, as of a near end that was killed, the end is waited for.
+Wishes wishes_of_account() {
+  Wishes wishes = wishes_of({});
+  wishes.waits = true;
+  return wishes;
+}
+
 class ServerJob final : public tool::Job {
  public:
+  explicit ServerJob(ssh::FarOptions options) : options_(std::move(options)) {}
+
   [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] bool needs_key() const override { return false; }
+  [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
   [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
+    ssh::name_this_host(context.console);
     SessionRun run(options_, context.console);
-    auto stdio = make_stdio_stream(run.io(), STDIN_FILENO, STDOUT_FILENO, {});
-    if (!stdio) return run.fail_to_start(std::move(stdio.error()));
-    // The near end is told by name of what could not be had, and names it.
-    Tally tally([](const std::string& /*line*/) {});
-    Wishes wishes = wishes_of(options_);
-    wishes.waits = true;
-    RelayedTransfer transfer(
-        run.io(), **stdio, [&](Wire& wire) { return serve_account(wire, wishes, tally); },
-        [&](const Status& worked) {
-          if (!worked) core::log().info("{}", worked.error().message());  // the near end says it
-          run.finish_as(worked ? ExitStatus::success : tool::exit_status_of(worked.error().code));
-        });
-    run.on_interrupt([&](const Error& why) {
-      transfer.cut();
-      run.finish(why);
-    });
+    TreesServer server(run, options_);
+    if (auto started = server.start(); !started) return run.fail_to_start(std::move(started.error()));
     return run.run();
   }
 
  private:
-  const TreeOptions options_{};
+  const ssh::FarOptions options_;
 };
 
 }  // namespace
 
+TreesServer::TreesServer(tool::SessionRun& run, const ssh::FarOptions& options)
+    : run_(run),
+      wishes_(wishes_of_account()),
+      far_(run, options,
+           {.on_connection = [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
+            .on_request = [this](const ssh::ControlMessage& /*trees, whatever it says*/) { serve_stdio(); },
+            .abort_all = [this](const Error& why) { return abort_all(why); }}) {}
+
+void TreesServer::take(std::unique_ptr<Connection> connection) {
+  const auto work = [this](Wire& wire, Tally& tally, const OtherEnd& other) {
+    return serve_account(wire, wishes_, other, tally);
+  };
+  auto& session = sessions_.emplace_back();
+  session = std::make_unique<TransferSession>(run_.io(), std::move(connection), silent_tally(), work,
+                                              [this, &session] { on_over(*session); });
+  session->connection().on_stream([this, &session = *session](StreamId id) {
+    if (!far_.is_chosen(session.connection())) {
+      far_.choose(session.connection());
+      run_.watch_connection(session.connection());
+    }
+    session.accept(id);
+  });
+}
+
+void TreesServer::on_over(const TransferSession& session) {
+  if (far_.is_chosen(session.connection())) return finish(session.result());
+  far_.forget(session.connection());
+  // Posted: the caller is the session itself.
+  boost::asio::post(run_.io(), [this, &session] {
+    std::erase_if(sessions_, [&session](const auto& each) { return each.get() == &session; });
+  });
+}
+
+void TreesServer::serve_stdio() {
+  auto stdio = make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, {});
+  if (!stdio) return run_.finish(std::move(stdio.error()));
+  stdio_ = std::move(*stdio);
+  tally_ = silent_tally();
+  relayed_ = std::make_unique<RelayedTransfer>(
+      run_.io(), *stdio_, [this](Wire& wire) { return serve_account(wire, wishes_, {}, *tally_); },
+      [this](const Status& worked) { finish(worked); });
+}
+
+/// The near end says what went wrong.
+void TreesServer::finish(const Status& result) {
+  if (!result) core::log().info("{}", result.error().message());
+  run_.finish_as(result ? ExitStatus::success : tool::exit_status_of(result.error().code));
+}
+
+bool TreesServer::abort_all(const Error& why) {
+  if (relayed_) relayed_->cut();
+  for (const auto& session : sessions_) session->connection().abort(why);
+  return !sessions_.empty();
+}
+
 Result<std::unique_ptr<tool::Job>> parse_trees_server(const tool::Words& arguments) {
-  if (!arguments.empty()) return tool::misplaced("trees-server", "udtcat rsh starts it, without arguments");
-  return std::make_unique<ServerJob>();
+  UDTCAT_TRY(ssh::FarOptions options, parse_trees_server_options(arguments));
+  return std::make_unique<ServerJob>(std::move(options));
 }
 
 }  // namespace udtcat::trees

@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "files/manifest.hpp"
-#include "files/manifest_line.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
-#include "tool/session_run.hpp"
+#include "tool/run/session_run.hpp"
 #include "trees/command/tree_options.hpp"
 #include "trees/command/tree_run.hpp"
+#include "trees/disk/manifest.hpp"
+#include "trees/disk/manifest_line.hpp"
 #include "trees/verify.hpp"
 #include "trees/worker.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 /// As the manifest has it where a terminal could not show it.
 std::string named(const std::string& path) {
-  return core::printable(path, path.size()) == path ? path : files::spelled_out(path);
+  return core::printable(path, path.size()) == path ? path : spelled_out(path);
 }
 
 class VerifyJob final : public tool::Job {
@@ -62,8 +62,7 @@ class VerifyJob final : public tool::Job {
       error.code = Errc::bad_argument;
       return error;
     };
-    UDTCAT_TRY(auto manifest,
-               files::ManifestReader::open(files::FileLocation(options_.manifest)).map_error(as_bad_argument));
+    UDTCAT_TRY(auto manifest, ManifestReader::open(files::FileLocation(options_.manifest)).map_error(as_bad_argument));
     UDTCAT_TRY(const auto tree, files::FileTree::open(options_.directory).map_error(as_bad_argument));
     const VerifyHandlers handlers{
         .on_difference = [&](const std::string& path,
@@ -78,7 +77,7 @@ class VerifyJob final : public tool::Job {
     UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers));
     tally.entries = verified.entries;
     if (verified.differing == 0) return {};
-    return fail(Errc::local_read_failed, "verify " + options_.directory,
+    return fail(Errc::incomplete, "verify " + options_.directory,
                 fmt::format("{} of {} differ", verified.differing, core::format_count(verified.entries, "name")));
   }
 

@@ -6,7 +6,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "tool/command.hpp"
+#include "tool/program/command.hpp"
 
 namespace udtcat::trees {
 

@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-#include "files/failing_calls.hpp"
+#include "gridftp/disk/failing_calls.hpp"
 #include "gridftp/words.hpp"
 
 namespace udtcat::gridftp {
@@ -11,9 +11,9 @@ namespace {
 
 class FileSinks : public testing::Test {
  protected:
-  files::RestartJournal journal() { return {files::FileLocation(folder / "file.part.have"), "of a test"}; }
+  RestartJournal journal() { return {files::FileLocation(folder / "file.part.have"), "of a test"}; }
   std::unique_ptr<FileSink> sink(bool with_journal = true, files::ByteRanges have = {}) {
-    auto store = files::BlockStore::open_to_write(files::FileLocation(folder / "file"));
+    auto store = BlockStore::open_to_write(files::FileLocation(folder / "file"));
     return std::make_unique<FileSink>(io, std::move(*store), std::move(have),
                                       with_journal ? std::optional(journal()) : std::nullopt);
   }
@@ -91,10 +91,10 @@ TEST_F(FileSinks, LetTheLastWriterHaveHisWayAlsoWithZeros) {
 }
 
 TEST_F(FileSinks, BelieveNothingWhereCloseTellsOfAnError) {
-  EXPECT_TRUE(files::holds_in_a_child([&] {
+  EXPECT_TRUE(holds_in_a_child([&] {
     auto file = sink();
     if (!put(*file, 0, random_bytes(FileSink::kJournalEveryBytes)) || !folder.has("file.part.have")) return false;
-    if (!files::fail_calls(SYS_close, EDQUOT) || run(io, file->publish())) return false;
+    if (!fail_calls(SYS_close, EDQUOT) || run(io, file->publish())) return false;
     run(io, file->set_aside());
     return !folder.has("file") && !folder.has("file.part") && !folder.has("file.part.have");
   }));
@@ -124,8 +124,7 @@ TEST_F(FileSinks, CallDurableOnlyWhatTheJournalSays) {
 
 TEST_F(FileSinks, WriteFromWhereTheyAreToldInPlace) {
   folder.write("file", Bytes(100));
-  FileSink file(io, files::BlockStore::open_in_place(files::FileLocation(folder / "file")).value(), {}, std::nullopt,
-                40);
+  FileSink file(io, BlockStore::open_in_place(files::FileLocation(folder / "file")).value(), {}, std::nullopt, 40);
   EXPECT_TRUE(run(io, file.store(10, bytes_of("here"))));
   EXPECT_TRUE(run(io, file.publish()));
   Bytes expected(100);

@@ -11,7 +11,7 @@ using Given = Result<std::optional<files::ByteRange>>;
 class FileSources : public testing::Test {
  protected:
   FileSource source(std::vector<files::ByteRange> ranges) {
-    return {io, files::BlockStore::open_to_read(files::FileLocation(path)).value(), std::move(ranges)};
+    return {io, BlockStore::open_to_read(files::FileLocation(path)).value(), std::move(ranges)};
   }
   std::optional<files::ByteRange> next(FileSource& from) { return run(io, from.next(into)).value(); }
 
@@ -58,7 +58,7 @@ TEST_F(FileSources, DoNotTakeAFileThatHasChangedForWhole) {
 }
 
 TEST_F(FileSources, DoNotTakeAFileForWholeThatHoldsMoreThanItsSize) {
-  FileSource none(io, files::BlockStore::open_to_read(files::FileLocation("/proc/self/status")).value(), {});
+  FileSource none(io, BlockStore::open_to_read(files::FileLocation("/proc/self/status")).value(), {});
   const auto end = run(io, none.next(into));
   ASSERT_FALSE(end);
   EXPECT_NE(end.error().message().find("holds more"), std::string::npos) << end.error().message();
@@ -69,7 +69,7 @@ TEST_F(FileSources, DoNotTakeAFileForWholeThatHoldsLessThanItsSize) {
   const files::FileLocation less("/sys/kernel/mm/transparent_hugepage/enabled");
   const auto size = less.size();
   if (!size || *size < 100) GTEST_SKIP() << "this system has no such file";
-  FileSource file(io, files::BlockStore::open_to_read(less).value(), {{0, *size}});
+  FileSource file(io, BlockStore::open_to_read(less).value(), {{0, *size}});
   const auto end = run(io, file.next(into));
   ASSERT_FALSE(end);
   EXPECT_NE(end.error().message().find("its size tells of"), std::string::npos) << end.error().message();

@@ -51,9 +51,8 @@ class DataPaths : public testing::Test {
   }
   SendRequest request() {
     SendRequest request;
-    request.source =
-        std::make_shared<FileSource>(io, files::BlockStore::open_to_read(files::FileLocation(path)).value(),
-                                     std::vector<files::ByteRange>(1, {0, content.size()}));
+    request.source = std::make_shared<FileSource>(io, BlockStore::open_to_read(files::FileLocation(path)).value(),
+                                                  std::vector<files::ByteRange>(1, {0, content.size()}));
     request.block_bytes = 10'000;
     return request;
   }
@@ -223,7 +222,7 @@ TEST_F(DataPaths, CanBeCancelledWhileNobodyReads) {
   const Bytes large(20'000'000);
   folder.write("file", large);
   SendRequest all;
-  all.source = std::make_shared<FileSource>(io, files::BlockStore::open_to_read(files::FileLocation(path)).value(),
+  all.source = std::make_shared<FileSource>(io, BlockStore::open_to_read(files::FileLocation(path)).value(),
                                             std::vector<files::ByteRange>(1, {0, large.size()}));
   const auto sent = begin(io, there.send(1, std::move(all)));
   while (io.run_one_for(std::chrono::milliseconds(100)) > 0) continue;

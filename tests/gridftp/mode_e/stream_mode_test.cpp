@@ -54,7 +54,7 @@ TEST_F(StreamMode, SendsTheSourceAndItsEnd) {
   Folder folder;
   SendRequest request;
   request.source = std::make_shared<FileSource>(
-      io, files::BlockStore::open_to_read(files::FileLocation(folder.write("file", content))).value(),
+      io, BlockStore::open_to_read(files::FileLocation(folder.write("file", content))).value(),
       std::vector<files::ByteRange>(1, {100, 900}));
   request.block_bytes = 64;
   std::uint64_t told = 0;

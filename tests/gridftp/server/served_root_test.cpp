@@ -9,7 +9,7 @@
 
 #include <gmock/gmock.h>
 
-#include "files/block_store.hpp"
+#include "gridftp/disk/block_store.hpp"
 #include "gridftp/words.hpp"
 
 namespace udtcat::gridftp {
@@ -132,8 +132,8 @@ TEST_F(ServedRoots, DoNotWaitForTheOtherEndOfAPipe) {
   ASSERT_EQ(::mkfifo((served / "pipe").c_str(), 0600), 0);
   auto opened = root.open_to_read("/pipe");
   ASSERT_TRUE(opened);
-  EXPECT_FALSE(files::BlockStore::of(std::move(*opened), "/pipe"));
-  EXPECT_FALSE(files::BlockStore::open_to_write(root.location_of("/pipe").value()));
+  EXPECT_FALSE(BlockStore::of(std::move(*opened), "/pipe"));
+  EXPECT_FALSE(BlockStore::open_to_write(root.location_of("/pipe").value()));
   EXPECT_EQ(root.facts_of("/pipe").value().kind, FileFacts::Kind::other);
 }
 

@@ -92,7 +92,7 @@ class Served : public testing::Test {
   Reply put(const std::string& line, const Bytes& content, std::size_t parallelism = 2, std::uint64_t from = 0) {
     SendRequest request;
     request.source = std::make_shared<FileSource>(
-        io, files::BlockStore::open_to_read(files::FileLocation(elsewhere.write("source", content))).value(),
+        io, BlockStore::open_to_read(files::FileLocation(elsewhere.write("source", content))).value(),
         std::vector<files::ByteRange>(1, {from, content.size()}));
     request.block_bytes = 10'000;
     EXPECT_TRUE(send(line));

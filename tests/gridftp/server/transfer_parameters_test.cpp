@@ -132,7 +132,7 @@ class KeyPairParametersTest : public Served {
     from.aim({to});
     SendRequest request;
     request.source = std::make_shared<FileSource>(
-        io, files::BlockStore::open_to_read(files::FileLocation(elsewhere.write("source", content))).value(),
+        io, BlockStore::open_to_read(files::FileLocation(elsewhere.write("source", content))).value(),
         std::vector<files::ByteRange>(1, {0, content.size()}));
     std::ignore = run(io, from.send(1, std::move(request)));  // whoever refuses it does so later
   }

@@ -114,13 +114,5 @@ TEST(RshDaemonOptions, NeedAPlaceAndAList) {
   EXPECT_FALSE(parse_rsh_daemon_options({"-l", "9000", "--allow", "list", "--protect", "clear"}));
 }
 
-TEST(PortRanges, AreAPortOrTwo) {
-  EXPECT_EQ(parse_port_range("9000").value().last, 9000);
-  EXPECT_EQ(parse_port_range("9000:9005").value().last, 9005);
-  EXPECT_EQ(parse_port_range("0").value().first, 0);
-  for (const char* text : {"", "x", "9001-9000", "1-", "-1", "65536", "0-5", "1-2-3"})
-    EXPECT_FALSE(parse_port_range(text)) << text;
-}
-
 }  // namespace
 }  // namespace udtcat::rsh

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tool/completion.hpp"
+#include "tool/program/completion.hpp"
 #include "trees/command/commands.hpp"
 
 namespace udtcat::trees {

@@ -17,7 +17,7 @@
 #include <udtcat/stream.hpp>
 
 #include "lib/bridge/descriptor.hpp"
-#include "tool/console.hpp"
+#include "tool/cli/console.hpp"
 #include "trees/ends.hpp"
 
 namespace udtcat::trees {

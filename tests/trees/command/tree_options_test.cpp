@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "ssh/ssh_options.hpp"
+
 namespace udtcat::trees {
 namespace {
 
@@ -50,17 +52,20 @@ TEST(ReceiveOptions, ServeSeveralTransfersUnlessTheyEndWithTheFirst) {
 TEST(SendOptions, GoToAPlaceBySsh) {
   const TreeOptions options = send({"a", "user@host:some/place", "--push", "--port=9000-9010", "-v"});
   EXPECT_EQ(options.way, Way::ssh);
-  EXPECT_EQ(options.destination, "user@host");
+  EXPECT_EQ(options.ssh.destination, "user@host");
+  EXPECT_EQ(options.host, "host");
   EXPECT_EQ(options.place, "some/place");
   EXPECT_THAT(options.selection.paths, ElementsAre("a"));
-  EXPECT_THAT(options.rsh_words, Contains("--push"));
-  EXPECT_THAT(options.rsh_words, Contains("--port=9000-9010"));
-  EXPECT_THAT(options.rsh_words, Contains("--verbose"));
+  EXPECT_TRUE(options.push);
+  EXPECT_EQ(options.far_command, "trees-server");
+  EXPECT_THAT(options.far_options, Contains("--port=9000-9010"));
+  EXPECT_THAT(options.far_options, Contains("-v"));
+  EXPECT_EQ(options.connect_timeout, ssh::kUdpPatience);
   EXPECT_EQ(send({"a", "host:"}).place, "");
 }
 
 TEST(SendOptions, TellHostsWithColonsFromPaths) {
-  EXPECT_EQ(send({"a", "user@[2001:db8::1]:d"}).destination, "user@[2001:db8::1]");
+  EXPECT_EQ(send({"a", "user@[2001:db8::1]:d"}).ssh.destination, "user@2001:db8::1") << "as ssh takes it";
   EXPECT_EQ(send({"a", "[2001:db8::1]:d"}).place, "d");
   EXPECT_EQ(send({"a:b", "host", "9000"}).way, Way::dial) << "of the last argument";
   EXPECT_THAT(send_complaint({"a", "./b:c"}), HasSubstr("allowed: PATH"));
@@ -99,8 +104,8 @@ TEST(SendOptions, AreRefusedWhereTheyWouldDoNothing) {
        {"--push", "--port=9000", "--udp-host=h", "--ssh=ssh -v", "--remote-udtcat=x", "--require-udp"})
     EXPECT_THAT(send_complaint({"a", "host", "9000", option}), HasSubstr("where ssh starts the other end")) << option;
   EXPECT_THAT(send_complaint({"a", "host:d", "-k", "key"}), HasSubstr("allowed with a PORT only"));
-  EXPECT_THAT(send_complaint({"a", "host:d", "--why"}),
-              HasSubstr("over ssh, udtcat bench host tells what limits the path"));
+  EXPECT_THAT(send_complaint({"a", "host:d", "--protect=clear"}), HasSubstr("always proves the key"));
+  EXPECT_THAT(send_complaint({"a", "@host:d"}), HasSubstr("a user is missing"));
   EXPECT_THAT(send_complaint({"a", "host", "9000", "--once"}), HasSubstr("allowed with -l only"));
   EXPECT_THAT(send_complaint({"a", "host", "9000", "--accept-timeout=5s"}), HasSubstr("allowed with -l only"));
   EXPECT_THAT(send_complaint({"--serve", "d", "-l", "9000", "--connect-timeout=5s"}), HasSubstr("--accept-timeout"));
@@ -144,7 +149,7 @@ TEST(ReceiveOptions, AskAServerForPathsOrForAll) {
 TEST(ReceiveOptions, AskOneHostBySsh) {
   const TreeOptions options = receive({"host:a", "host:b c"});
   EXPECT_EQ(options.way, Way::ssh);
-  EXPECT_EQ(options.destination, "host");
+  EXPECT_EQ(options.ssh.destination, "host");
   EXPECT_THAT(options.selection.paths, ElementsAre("a", "b c"));
   EXPECT_THAT(receive_complaint({"host:a", "other:b"}), HasSubstr("paths of one host"));
   EXPECT_THAT(receive_complaint({"host:a", "b"}), HasSubstr("paths of one host"));

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The end of a bench that was dialled: it answers questions, takes bytes and sends some. Docs: docs/spec/bench.md.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+
+#include <boost/asio/io_context.hpp>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/core/lifetime.hpp"
+#include "tool/run/turned_away.hpp"
+
+namespace udtcat::bench {
+
+/// Serves sessions for Purpose::bench, one at a time: the first that asks. Each is bounded in time.
+///
+///   waiting ── its first question ──► asked ── it closes, 3 minutes ──► gone
+///      └── 10 s, or another has asked ──────────────────────────────────►┘
+///
+/// Threads: confined to the io_context thread. Handlers are called there, not after destruction.
+class BenchService {
+ public:
+  struct Handlers {
+    std::function<void(const Connection&)> on_asked{};  ///< this one is served
+    std::function<void(const Status&)> on_over{};       ///< it has ended
+    std::function<void(const Connection&)> on_gone{};   ///< one that was not served is about to be destroyed
+  };
+
+  BenchService(boost::asio::io_context& io, Handlers handlers);
+  BenchService(const BenchService&) = delete;
+  BenchService& operator=(const BenchService&) = delete;
+  ~BenchService();
+
+  void serve(std::unique_ptr<Connection> connection);
+  [[nodiscard]] bool idle() const { return guests_.empty(); }
+  void abort_all(const Error& why);
+
+ private:
+  class Guest;
+
+  [[nodiscard]] bool admit(Guest& guest);
+  void on_closed(const Guest& guest, const Status& status);
+
+  boost::asio::io_context& io_;
+  const Handlers handlers_;
+  std::list<std::unique_ptr<Guest>> guests_;
+  tool::TurnedAway turned_away_;
+  const Guest* asked_ = nullptr;  // one of them, or none
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::bench

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forward/forward.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/asio/post.hpp>
+
+#include "lib/bridge/reset.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+#include "tool/run/notices.hpp"
+#include "tool/status/figures.hpp"
+
+namespace udtcat::forward {
+
+namespace {
+
+constexpr std::chrono::seconds kReplacedAfter{5};  // guess: a silent session's path has carried two PINGs by then
+constexpr std::chrono::seconds kSpareAfter{30};    // guess: clients that came in a crowd have their places by then
+constexpr std::chrono::seconds kRefusedFor{3};     // guess: a silent session's path has carried a PING by then
+/// A session that answers again tells nobody.
+constexpr std::chrono::milliseconds kLookAgain{500};  // guess: hardly noticed after a stall
+
+std::string wish(const std::string& service) { return service.empty() ? "session" : "session that serves " + service; }
+
+}  // namespace
+
+Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds patience, ForwardSessionMaker make_session,
+                 Handlers handlers)
+    : io_(io),
+      patience_(patience),
+      make_session_(std::move(make_session)),
+      handlers_(std::move(handlers)),
+      trouble_(io,
+               [](const Endpoint& where, const Error& error) {
+                 const bool named = where.family() != AddressFamily::any;
+                 core::log().warn("{}{}", named ? where.to_string() + ": " : "", error.message());
+               }),
+      timer_(io) {}
+
+Status Forward::open_front(const SocketAddress& address, const std::string& service) {
+  UDTCAT_TRY(auto front, bridge::Front::open(
+                             io_, address,
+                             [this, service](bridge::StreamSocket socket, const Endpoint& client) {
+                               waiting_.push_back({std::move(socket), client, service, Clock::now() + patience_});
+                               place_clients();
+                             },
+                             [this](const Endpoint& local, const Error& error) { trouble_.report(local, error); }));
+  fronts_.push_back({.front = std::move(front), .service = service});
+  return {};
+}
+
+std::vector<std::string> Forward::front_names() const {
+  std::vector<std::string> names;
+  for (const Opened& each : fronts_) {
+    const std::string to = each.service.empty() ? "" : " to " + each.service;
+    for (const std::string& name : each.front->names()) names.push_back(name + to);
+  }
+  return names;
+}
+
+// ---- Sessions -------------------------------------------------------------------------------------------------------
+
+void Forward::add(std::unique_ptr<Connection> connection) {
+  const auto session = sessions_.insert(sessions_.end(), {std::move(connection), nullptr, next_number_++});
+  session->work = make_session_(
+      *session->connection,
+      lifetime_.guard([this](const Endpoint& where, const Error& error) { trouble_.report(where, error); }));
+  // Posted by the connection: nothing of it is on the stack when it goes, but its own handler.
+  session->connection->on_closed([this, session](const Status& how) {
+    boost::asio::post(io_, lifetime_.guard([this, session, how] { remove(session, how); }));
+  });
+  session->connection->on_quiet([this] {
+    if (!stopped_ && wants_session() && handlers_.on_want) handlers_.on_want();
+  });
+  refused_since_.reset();
+  if (handlers_.on_up) handlers_.on_up(*session->connection);
+  place_clients();
+}
+
+bool Forward::wants_session() const {
+  return !waiting_.empty() || std::ranges::any_of(sessions_, [](const Session& each) {
+    return !each.connection->answers() && each.connection->stats().streams_open > 0;
+  });
+}
+
+std::size_t Forward::answering() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(sessions_, [](const Session& each) { return each.connection->answers(); }));
+}
+
+/// A peer whose place another machine has taken cannot say that it does not know a session; a newer one shows it.
+void Forward::tidy_up() {
+  const auto newest = std::find_if(sessions_.rbegin(), sessions_.rend(),
+                                   [](const Session& each) { return each.connection->answers(); });
+  if (newest == sessions_.rend()) return;
+  const auto age = Clock::now() - newest->connection->stats().made_at;
+  for (auto each = sessions_.begin(); each != std::prev(newest.base()); ++each) {
+    Connection& connection = *each->connection;
+    if (age >= kReplacedAfter && !connection.answers())
+      connection.abort({Errc::peer_lost, "peer " + connection.peer().to_string() + " is lost",
+                        "it answers in a newer session, and no longer in this one"});
+    if (age >= kSpareAfter && connection.stats().streams_open == 0) connection.close();
+  }
+}
+
+/// A path that carries a dial and its refusal would have carried the answer of a session's other end, were it there.
+void Forward::on_refused(const std::vector<Endpoint>& addresses, const Error& why, Clock::time_point now) {
+  if (answering() > 0) return refused_since_.reset();
+  dismiss_all(why);
+  Clock::duration longest{0};
+  for (const Session& each : sessions_) longest = std::max<Clock::duration>(longest, each.connection->stats().silence);
+  const bool answered_since = refused_since_ && longest <= now - *refused_since_;
+  if (!refused_since_ || answered_since) refused_since_ = now;
+  const auto refused_for = now - *refused_since_;
+  if (refused_for < kRefusedFor) return;
+  for (const Session& each : sessions_) {
+    Connection& connection = *each.connection;
+    const bool dialled = std::ranges::find(addresses, connection.peer()) != addresses.end();
+    if (dialled && connection.stats().silence > refused_for)
+      connection.abort({Errc::peer_lost, "peer " + connection.peer().to_string() + " is lost",
+                        "it is silent, and who is there now refuses: " + why.message()});
+  }
+}
+
+std::string Forward::name_of(const Endpoint& peer) const {
+  const auto session = std::ranges::find(sessions_, peer, [](const Session& each) { return each.connection->peer(); });
+  return session == sessions_.end() ? peer.to_string() : tool::peer_text(*session->connection);
+}
+
+void Forward::remove(std::list<Session>::iterator session, const Status& how) {
+  std::list<Session> gone;
+  gone.splice(gone.end(), sessions_, session);
+  past_ = tool::sum(past_, session->connection->stats());
+  if (stopped_) {
+    if (sessions_.empty()) stopped_();
+    return;
+  }
+  if (handlers_.on_gone) handlers_.on_gone(*session->connection, how);
+  place_clients();
+}
+
+ConnectionStats Forward::total() const {
+  ConnectionStats all = past_;
+  for (const Session& each : sessions_) all = tool::sum(all, each.connection->stats());
+  return all;
+}
+
+void Forward::fill(tool::ProcessPicture& picture) const {
+  picture.all = total();
+  picture.forwarding = front_names();
+  picture.clients_waiting = waiting_.size();
+  for (const Session& each : sessions_) picture.peers.push_back(tool::picture_of(each.number, *each.connection));
+}
+
+void Forward::stop(const Error& why, std::function<void()> done) {
+  fronts_.clear();
+  timer_.cancel();
+  for (Client& each : waiting_) bridge::reset(each.socket);
+  waiting_.clear();
+  stopped_ = std::move(done);
+  if (sessions_.empty()) return stopped_();
+  for (const Session& each : sessions_) each.connection->abort(why);
+}
+
+// ---- Clients --------------------------------------------------------------------------------------------------------
+
+/// The newest: an older one may be that of a peer which has come again, and is not known to be gone yet.
+Forward::Session* Forward::session_for(const std::string& service) {
+  const auto is_fit = [&](const Session& each) {
+    return each.connection->streams_left() > 0 && each.work->is_for(service) && each.connection->answers();
+  };
+  const auto found = std::find_if(sessions_.rbegin(), sessions_.rend(), is_fit);
+  return found == sessions_.rend() ? nullptr : &*found;
+}
+
+void Forward::place_clients() {
+  if (stopped_) return;
+  std::vector<std::string> full;
+  for (auto client = waiting_.begin(); client != waiting_.end();) {
+    const bool known_full = std::ranges::find(full, client->service) != full.end();
+    Session* const session = known_full ? nullptr : session_for(client->service);
+    if (session == nullptr) {
+      if (!known_full) full.push_back(client->service);
+      ++client;
+      continue;
+    }
+    session->work->take(std::move(client->socket), client->address, client->service, lifetime_.guard([this] {
+      if (!waiting_.empty()) place_clients();
+    }));
+    client = waiting_.erase(client);
+  }
+  hold_fronts();
+  if (waiting_.empty()) return;
+  arm_timer();
+  if (handlers_.on_want) handlers_.on_want();
+}
+
+/// A front of a service for which many wait leaves further ones in the system's backlog; the others go on.
+void Forward::hold_fronts() {
+  for (Opened& each : fronts_) {
+    const auto is_its = [&](const Client& client) { return client.service == each.service; };
+    const bool hold = waiting_.size() >= kMaxWaitingClients &&
+                      static_cast<std::size_t>(std::ranges::count_if(waiting_, is_its)) >= kMaxWaitingClients;
+    if (std::exchange(each.held, hold) == hold) continue;
+    hold ? each.front->hold() : each.front->go_on();
+  }
+}
+
+void Forward::recheck() {
+  for (const Session& each : sessions_)
+    if (each.work->has_lost_services())
+      each.connection->abort(
+          {Errc::parameters_refused, "",
+           tool::peer_text(*each.connection) + " may no longer reach all the services that it could"});
+}
+
+void Forward::arm_timer() {
+  const auto until = std::ranges::min_element(waiting_, {}, &Client::until)->until;
+  timer_.expires_at(std::min(until, Clock::now() + kLookAgain));
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) dismiss_late();
+  }));
+}
+
+/// The peer is there, and does not want us: waiting for it is in vain, as far as is known at this moment.
+void Forward::dismiss_all(const Error& why) {
+  for (Client& each : waiting_) dismiss(each, {why.code, "forward a client", why.message()});
+  waiting_.clear();
+  hold_fronts();
+}
+
+void Forward::dismiss(Client& client, const Error& why) {
+  bridge::reset(client.socket);
+  trouble_.report(client.address, why);
+}
+
+void Forward::dismiss_late() {
+  const auto now = Clock::now();
+  for (auto client = waiting_.begin(); client != waiting_.end();) {
+    const bool is_late = client->until <= now;
+    const bool is_full = std::ranges::any_of(sessions_, [&](const Session& each) {
+      return each.work->is_for(client->service) && each.connection->answers();
+    });
+    if (is_late && is_full) client->until = now + patience_;  // there will be room
+    if (!is_late || is_full) {
+      ++client;
+      continue;
+    }
+    dismiss(*client, {Errc::cannot_reach, "forward a client",
+                      fmt::format("no {} within {}", wish(client->service), core::format_duration(patience_))});
+    client = waiting_.erase(client);
+  }
+  place_clients();
+}
+
+}  // namespace udtcat::forward

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A forward: local clients and local services on one side, the sessions that carry them on the other.
+///
+///   client ─► Front ─► waiting ─► the newest session with room ─► ForwardSession::take()
+///   a peer's stream ─► ForwardSession, since its making
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/bridges.hpp>
+#include <udtcat/connection.hpp>
+
+#include "forward/forward_options.hpp"
+#include "lib/bridge/front.hpp"
+#include "lib/bridge/trouble.hpp"
+#include "lib/core/lifetime.hpp"
+#include "tool/status/picture.hpp"
+
+namespace udtcat::forward {
+
+/// The work of one session for a forward. Made before the session's streams arrive; lives as long as the session.
+/// Threads: confined to the io_context thread.
+class ForwardSession {
+ public:
+  using EndHandler = std::function<void()>;
+  virtual ~ForwardSession() = default;
+  /// Whether clients for that service may go to its peer.
+  [[nodiscard]] virtual bool is_for(const std::string& /*service*/) const { return true; }
+  /// Whether its peer may not reach a service any more that it could when this was asked last, or when it came.
+  [[nodiscard]] virtual bool has_lost_services() { return false; }
+  /// Carries a client to the peer's service of that name.
+  /// ended   called when the stream has ended
+  virtual void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
+                    EndHandler ended) = 0;
+};
+using TroubleHandler = std::function<void(const Endpoint& where, const Error& error)>;
+using ForwardSessionMaker =
+    std::function<std::unique_ptr<ForwardSession>(Connection& connection, TroubleHandler on_trouble)>;
+
+/// Clients that wait for a session with one service; beyond them they wait in the system's backlog.
+inline constexpr std::size_t kMaxWaitingClients = 1024;  // guess: of descriptors that wait for nothing yet
+
+/// Holds its fronts whatever becomes of its sessions. A client goes to the newest session with room among those that
+/// answer and, where peers say what they serve, serve what it wants; else it waits: while there is no such session for
+/// `patience`, and is reset then; while all are full until there is room.
+/// Threads: confined to the io_context thread, where handlers are called.
+class Forward {
+ public:
+  /// Connections are told of, not given.
+  struct Handlers {
+    std::function<void()> on_want{};                            ///< another session would help; again while it would
+    std::function<void(const Connection& connection)> on_up{};  ///< also of the sessions after the first
+    std::function<void(Connection& connection, const Status& how)> on_gone{};
+  };
+
+  Forward(boost::asio::io_context& io, std::chrono::milliseconds patience, ForwardSessionMaker make_session,
+          Handlers handlers);
+
+  /// Opens a front of clients for `service`; once for each.  errors: Errc::cannot_bind
+  [[nodiscard]] Status open_front(const SocketAddress& address, const std::string& service);
+  /// "tcp 127.0.0.1:5432" of each, in the order of opening.
+  [[nodiscard]] std::vector<std::string> front_names() const;
+  /// From now on it carries and serves, until it ends.
+  void add(std::unique_ptr<Connection> connection);
+  /// Whether another session would help: clients wait, or have streams in a session that does not answer.
+  [[nodiscard]] bool wants_session() const;
+  [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
+  /// Of all sessions, those that have gone too.
+  [[nodiscard]] ConnectionStats total() const;
+  [[nodiscard]] std::size_t answering() const;
+  /// Where all sessions are with one peer. Gives up those that do not answer although a newer one does, which has
+  /// stood for 5 s; closes those that nobody has used for long enough to miss them: all without streams, once the
+  /// newest that answers has stood for 30 s.
+  void tidy_up();
+  /// Where all sessions are with one peer, and a new one was refused at one of `addresses`. Gives up those with such an
+  /// address that have been silent since before the first refusal, once refusals have come for three seconds. Where no
+  /// session answers, the clients that wait are reset: each that comes has the peer dialled anew.
+  void on_refused(const std::vector<Endpoint>& addresses, const Error& why, std::chrono::steady_clock::time_point now);
+  /// Ends the sessions that have lost a service.
+  void recheck();
+  /// The peer of that address, as it is named in messages.
+  [[nodiscard]] std::string name_of(const Endpoint& peer) const;
+  /// Fills in its fronts, its sessions and their figures.
+  void fill(tool::ProcessPicture& picture) const;
+
+  /// Closes the fronts, resets who waits, and ends each session with `why`; `done` is called when all have gone.
+  void stop(const Error& why, std::function<void()> done);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Session {
+    std::unique_ptr<Connection> connection;
+    std::unique_ptr<ForwardSession> work;  // destroyed first
+    std::uint64_t number;
+  };
+  struct Opened {
+    std::unique_ptr<bridge::Front> front;
+    std::string service;
+    bool held = false;
+  };
+  struct Client {
+    bridge::StreamSocket socket;
+    Endpoint address;
+    std::string service;
+    Clock::time_point until;
+  };
+
+  [[nodiscard]] Session* session_for(const std::string& service);
+  void place_clients();
+  void hold_fronts();
+  void arm_timer();
+  void dismiss_all(const Error& why);
+  void dismiss(Client& client, const Error& why);
+  void dismiss_late();
+  void remove(std::list<Session>::iterator session, const Status& how);
+
+  boost::asio::io_context& io_;
+  const std::chrono::milliseconds patience_;
+  const ForwardSessionMaker make_session_;
+  const Handlers handlers_;
+  bridge::TroubleReporter trouble_;
+  std::list<Session> sessions_;
+  std::deque<Client> waiting_;  // of each service at most kMaxWaitingClients, and a few that were on their way
+  ConnectionStats past_;        // of sessions that have gone
+  std::uint64_t next_number_ = 1;
+  std::optional<Clock::time_point> refused_since_;
+  std::function<void()> stopped_;
+  boost::asio::steady_timer timer_;
+  std::vector<Opened> fronts_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::forward

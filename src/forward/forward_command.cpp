@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forward/forward_command.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <udtcat/bridges.hpp>
+#include <udtcat/peering.hpp>
+
+#include "forward/absence.hpp"
+#include "forward/forward.hpp"
+#include "forward/redial.hpp"
+#include "lib/bridge/socket_stream.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+#include "tool/cli/process_setup.hpp"
+#include "tool/identity/peers_file.hpp"
+#include "tool/run/notices.hpp"
+#include "tool/run/peer_listener.hpp"
+#include "tool/run/peer_log.hpp"
+#include "tool/run/session_run.hpp"
+
+namespace udtcat::forward {
+
+namespace {
+
+constexpr std::size_t kMaxSessions = 16;                 // spec: docs/man/udtcat.1, FORWARDS: of one connector
+constexpr std::size_t kMostSessions = 2 * kMaxSessions;  // with those that do not answer
+constexpr std::chrono::seconds kTidyInterval{1};         // guess: by so much a client may wait in vain for longer
+
+/// A client is a stream, a stream a connection to a service.
+/// Threads: confined to the io_context thread.
+class SocketForwardSession final : public ForwardSession {
+ public:
+  /// services   none: it serves none
+  /// peers      of a listener with a key pair
+  SocketForwardSession(Connection& connection, bool listens, Services* services, std::shared_ptr<tool::PeersFile> peers,
+                       TroubleHandler on_trouble)
+      : connection_(connection),
+        listens_(listens),
+        peers_(std::move(peers)),
+        peer_(connection.peer_identity()),
+        on_trouble_(std::move(on_trouble)),
+        services_(allowed()) {
+    if (services != nullptr) services->serve(connection, [this](const std::string& name) { return may_pass(name); });
+  }
+
+  /// A connector has said what it serves; what a listener does shows.
+  [[nodiscard]] bool is_for(const std::string& service) const override {
+    const auto& served = connection_.peer_services();
+    return may_pass(service) && (!listens_ || std::ranges::find(served, service) != served.end());
+  }
+
+  /// Of a peer that is no longer listed the whole session has ended.
+  [[nodiscard]] bool has_lost_services() override {
+    if (peers_ && peer_ && peers_->list().find(peer_->key) == nullptr) return false;
+    const auto before = std::exchange(services_, allowed());
+    if (!services_) return false;
+    return !before || std::ranges::any_of(*before, [this](const std::string& each) { return !may_pass(each); });
+  }
+
+  void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
+            EndHandler ended) override {
+    connection_.open_stream(std::make_unique<bridge::SocketStream>(std::move(client), bridge::SocketEnd::receipted),
+                            lifetime_.guard([this, address, ended = std::move(ended)](const StreamOutcome& outcome) {
+                              if (outcome.error && bridge::is_trouble(*outcome.error))
+                                on_trouble_(address, *outcome.error);
+                              ended();
+                            }),
+                            service);
+  }
+
+ private:
+  /// The names that may pass between the peer and us, by the list in force; none: all.
+  [[nodiscard]] std::optional<std::vector<std::string>> allowed() const {
+    if (!peers_ || !peer_) return std::nullopt;
+    const tool::Peer* const listed = peers_->list().find(peer_->key);
+    if (listed == nullptr) return std::vector<std::string>();
+    return listed->services.empty() ? std::nullopt : std::optional(listed->services);
+  }
+  [[nodiscard]] bool may_pass(const std::string& service) const {
+    if (!peers_ || !peer_) return true;
+    const tool::Peer* const listed = peers_->list().find(peer_->key);
+    return listed != nullptr &&
+           (listed->services.empty() || std::ranges::find(listed->services, service) != listed->services.end());
+  }
+
+  Connection& connection_;
+  const bool listens_;
+  const std::shared_ptr<tool::PeersFile> peers_;
+  const std::optional<PeerIdentity> peer_;
+  const TroubleHandler on_trouble_;
+  std::optional<std::vector<std::string>> services_;  // as allowed() was
+  core::Lifetime lifetime_;
+};
+
+std::vector<std::string> service_names(const ForwardOptions& options) {
+  std::vector<std::string> names;
+  for (const ServiceOption& each : options.services) names.push_back(each.name);
+  for (const FrontOption& each : options.fronts) names.push_back(each.service);
+  return names;
+}
+
+/// Threads: confined to the main thread.
+class ForwardCommand {
+ public:
+  ForwardCommand(const ForwardOptions& options, tool::Console& console, const ForwardSessionMakerOn& maker_on)
+      : options_(options),
+        run_(options, console),
+        tidy_timer_(run_.io()),
+        forward_(run_.io(), options.wait, maker_on ? maker_on(run_.io()) : own_maker(),
+                 {.on_want = [this] { want(); },
+                  .on_up = [this](const Connection& connection) { on_up(connection); },
+                  .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}),
+        absence_(tool::to_string(options.peer), Clock::now()),
+        peer_log_(run_.io(), [this](const std::string& line) { run_.say(line); }) {}
+
+  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials found) {
+    tool::allow_descriptors(tool::kAllDescriptors);
+    run_.console().date_lines();
+    if (auto started = start(std::move(found)); !started) return run_.fail_to_start(std::move(started.error()));
+    run_.watch([this] { return forward_.total(); });
+    if (redial_) run_.wait_for(dialling());
+    run_.show([this](tool::ProcessPicture& picture) { fill(picture); });
+    run_.on_interrupt([this](const Error& why) { stop(why); });
+    return run_.run();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] ForwardSessionMaker own_maker() {
+    return [this](Connection& connection, TroubleHandler on_trouble) {
+      return std::make_unique<SocketForwardSession>(connection, options_.listens, services_.get(), peers_,
+                                                    std::move(on_trouble));
+    };
+  }
+
+  [[nodiscard]] Status start(tool::FoundCredentials found);
+  void announce_fronts();
+  void want();
+  void on_up(const Connection& connection);
+  void on_gone(Connection& connection, const Status& how);
+  void keep_tidy();
+  void on_failure(const Error& error);
+  [[nodiscard]] Error lost(const Error& why) const;
+  [[nodiscard]] std::string dialling() const { return "dialling " + tool::to_string(options_.peer); }
+  void fill(tool::ProcessPicture& picture) const;
+  void stop(const Error& why);
+
+  const ForwardOptions& options_;
+  tool::SessionRun run_;
+  boost::asio::steady_timer tidy_timer_;
+  std::unique_ptr<Services> services_;  // where there are some
+  Forward forward_;
+  std::shared_ptr<tool::PeersFile> peers_;
+  std::unique_ptr<Redial> redial_;                // a connector's
+  std::unique_ptr<tool::PeerListener> listener_;  // a listener's
+  Absence absence_;                               // of a connector's peer
+  tool::PeerLog peer_log_;                        // a listener's
+};
+
+Status ForwardCommand::start(tool::FoundCredentials found) {
+  UDTCAT_TRY(auto services, resolve_services(options_.services, options_.socket_family));
+  const auto warn = [this](const Endpoint& peer, const Error& error) {
+    const bool named = peer.family() != AddressFamily::any;
+    core::log().warn("{}{}", named ? forward_.name_of(peer) + ": " : "", error.message());
+  };
+  if (!services.empty()) services_ = make_services(run_.io(), std::move(services), warn, options_.socket_family);
+  for (const FrontOption& each : options_.fronts) {
+    UDTCAT_TRY(const SocketAddress address, resolve_front(each, options_.socket_family));
+    UDTCAT_CHECK(forward_.open_front(address, each.service));
+  }
+  announce_fronts();
+  peers_ = found.peers;
+  if (peers_)
+    for (const std::string& complaint : peers_->unknown_services(service_names(options_)))
+      core::log().warn("{}", complaint);
+  const auto take = [this](std::unique_ptr<Connection> connection) { forward_.add(std::move(connection)); };
+  if (options_.listens) {
+    const bool is_told = found.generated || options_.local.port == 0;
+    UDTCAT_TRY(listener_, tool::PeerListener::start(run_, options_, std::move(found), take));
+    if (peers_) run_.on_reload([this] { forward_.recheck(); });
+    if (!is_told) run_.say("waiting for peers on " + listener_->places());
+    return {};
+  }
+  redial_ = std::make_unique<Redial>(run_.io(), options_, std::move(found.credentials), take,
+                                     [this](const Error& error) { on_failure(error); });
+  redial_->start();
+  return {};
+}
+
+void ForwardCommand::announce_fronts() {
+  const std::string where = options_.listens ? "the peers" : tool::to_string(options_.peer);
+  // The user cannot know a port that the system chose.
+  const bool drawn = std::ranges::any_of(
+      options_.fronts, [](const auto& each) { return !each.place.is_unix() && each.place.tcp.port == 0; });
+  for (const std::string& name : forward_.front_names()) {
+    const std::string line = fmt::format("forwarding {}, to {}", name, where);
+    drawn ? run_.console().line("udtcat: " + line) : core::log().info("{}", line);
+  }
+}
+
+void ForwardCommand::want() {
+  if (!redial_ || options_.once) return;
+  if (forward_.answering() >= kMaxSessions || forward_.sessions() >= kMostSessions) return;
+  redial_->want();
+  redial_->retry_soon();
+}
+
+/// The sessions of a connector are all with one peer.
+void ForwardCommand::keep_tidy() {
+  tidy_timer_.expires_after(kTidyInterval);
+  tidy_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (cancelled || forward_.sessions() < 2) return;
+    forward_.tidy_up();
+    keep_tidy();
+  });
+}
+
+void ForwardCommand::on_up(const Connection& connection) {
+  if (!redial_) return peer_log_.on_come(connection);
+  core::log().info("{} connected", tool::peer_text(connection));
+  if (forward_.sessions() > 1) keep_tidy();
+  run_.wait_for({});
+  if (const auto line = absence_.end(Clock::now(), connection.peer())) run_.say(*line);
+}
+
+void ForwardCommand::on_gone(Connection& connection, const Status& how) {
+  if (!redial_) return peer_log_.on_gone(connection, how);
+  const Error why = how ? Error{Errc::peer_interrupted, "the other end closed the session", {}} : how.error();
+  if (options_.once) return run_.finish(lost(why));
+  redial_->on_lost(Clock::now() - connection.stats().made_at);
+  if (forward_.sessions() > 0) return core::log().info("a session is over{}", how ? "" : ": " + why.message());
+  absence_.begin(why, Clock::now());
+  run_.wait_for(dialling());
+  core::log().warn("{} is gone: {}; dialling again", tool::to_string(options_.peer), why.message());
+  redial_->want();
+}
+
+Error ForwardCommand::lost(const Error& why) const {
+  return {why.code, "session with " + tool::to_string(options_.peer) + " is lost", why.message()};
+}
+
+void ForwardCommand::on_failure(const Error& error) {
+  // Before there was a session the user may have the wrong key, or the wrong host, and is told at once.
+  if (options_.once || (is_refusal(error) && !absence_.was_here())) return run_.finish(error);
+  core::log().debug("{}", error.message());
+  if (const auto line = absence_.on_failure(error, Clock::now())) core::log().warn("{}", *line);
+  if (is_refusal(error)) forward_.on_refused(redial_->addresses(), error, Clock::now());
+  if (forward_.wants_session())
+    redial_->retry_soon();
+  else if (forward_.sessions() > 0)
+    redial_->cancel();
+}
+
+void ForwardCommand::fill(tool::ProcessPicture& picture) const {
+  forward_.fill(picture);
+  if (listener_) listener_->fill(picture);
+  if (redial_ && redial_->is_dialling()) picture.dialling = absence_.picture(Clock::now());
+}
+
+void ForwardCommand::stop(const Error& why) {
+  if (listener_) listener_->stop();
+  if (redial_) redial_->cancel();
+  tidy_timer_.cancel();
+  forward_.stop(why, [this, why] { run_.finish(why); });
+}
+
+}  // namespace
+
+tool::ExitStatus forward_command(const ForwardOptions& options, tool::FoundCredentials found, tool::Console& console,
+                                 const ForwardSessionMakerOn& maker_on) {
+  ForwardCommand command(options, console, maker_on);
+  return command.run(std::move(found));
+}
+
+}  // namespace udtcat::forward

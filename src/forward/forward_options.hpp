@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Services and local clients as users write them: the values of --to and --from. No input or output here.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <udtcat/bridges.hpp>
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "tool/cli/options.hpp"
+
+namespace udtcat::forward {
+
+/// "localhost:5432", "unix:/run/db.sock".
+struct SocketPlace {
+  HostPort tcp{};
+  std::string unix_path{};  ///< in its place; empty: TCP
+
+  [[nodiscard]] bool is_unix() const { return !unix_path.empty(); }
+};
+
+/// --to [NAME=]HOST:PORT, --to [NAME=]unix:PATH
+struct ServiceOption {
+  std::string name;  ///< empty: the service without a name
+  SocketPlace place;
+};
+
+/// --from [ADDR:]PORT[=NAME], --from unix:PATH[=NAME]
+struct FrontOption {
+  SocketPlace place;
+  std::string service;  ///< of the other end, that its clients reach; empty: the one without a name
+};
+
+struct ForwardOptions : tool::Options {
+  std::vector<ServiceOption> services{};             ///< to which the other end's clients are connected
+  std::vector<FrontOption> fronts{};                 ///< where our clients come
+  AddressFamily socket_family = AddressFamily::any;  ///< of these
+  bool once = false;                                 ///< of a connector: one session, and its end is the end
+  std::chrono::milliseconds wait{10'000};            ///< of a client for a session
+};
+
+/// errors: Errc::bad_argument, with what is allowed
+[[nodiscard]] Result<ServiceOption> service_value(const std::string& text);
+/// Of a port alone, as with ssh -L, both loopbacks: the whole world is let in only by a "*".
+/// errors: Errc::bad_argument, with what is allowed
+[[nodiscard]] Result<FrontOption> front_value(const std::string& text);
+
+/// At most kMaxServices, each name once.  errors: Errc::bad_argument
+[[nodiscard]] Status check_services(const std::vector<ServiceOption>& services);
+
+/// "tcp localhost:5432", "unix /run/db.sock".
+[[nodiscard]] std::string shown(const SocketPlace& place);
+
+/// A host name stays one, to be looked up for each stream.
+/// errors: Errc::cannot_resolve, of an address of the wrong family
+[[nodiscard]] Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& services,
+                                                            AddressFamily family);
+/// Blocks while the resolver works; of a name one address of each family.  errors: Errc::cannot_resolve
+[[nodiscard]] Result<SocketAddress> resolve_front(const FrontOption& front, AddressFamily family);
+
+}  // namespace udtcat::forward

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Dials one peer again and again, for sessions that are to live.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/peering.hpp>
+
+#include "forward/redial_pause.hpp"
+#include "lib/core/lifetime.hpp"
+#include "lib/net/names.hpp"
+#include "tool/cli/options.hpp"
+
+namespace udtcat::forward {
+
+inline constexpr std::chrono::milliseconds kUrgentRedialPause{500};  // guess: a client waits; dial() has pauses, too
+inline constexpr std::chrono::seconds kLongEnough{5};                // guess: of a connection whose peer is well
+
+/// One attempt at a time. Names are looked up for each: a peer may come back at another address, and a host may start
+/// before its network. A name that is not found is an attempt that has failed; where the resolver fails the last good
+/// answer is dialled.
+///
+///   idle ──start(), want()──► dialling ──a connection──► idle
+///                              ▲ └──an error──► pausing ─┐
+///                              └── its end, retry_soon() ─┘
+///
+/// Threads: confined to the io_context thread, where the handlers are called, which must not destroy this.
+class Redial {
+ public:
+  using ConnectionHandler = std::function<void(std::unique_ptr<Connection>)>;
+  /// An attempt has failed; the next follows unless cancel() is called.
+  using FailureHandler = std::function<void(const Error&)>;
+
+  /// `options`, which say who the peer is and how it is dialled, must outlive this.
+  Redial(boost::asio::io_context& io, const tool::Options& options, std::optional<Credentials> credentials,
+         ConnectionHandler on_connection, FailureHandler on_failure);
+
+  /// The first attempt of all. Once.
+  void start() { look_up(); }
+  /// A connection is wanted, if none is on its way: at once, then after pauses.
+  void want();
+  /// Somebody waits: the pause before the next attempt is short.
+  void retry_soon();
+  /// A connection that an attempt made is gone. After a short life its attempt counts among those that failed: a peer
+  /// that takes connections and drops them is not dialled without a pause.
+  void on_lost(std::chrono::steady_clock::duration life);
+  /// A connection is wanted, and not there yet.
+  [[nodiscard]] bool is_dialling() const { return state_ != State::idle; }
+  /// Of the last attempt.
+  [[nodiscard]] const std::vector<Endpoint>& addresses() const { return addresses_; }
+  /// Another connection than the last attempt's is enough: the next attempts begin at once again.
+  void cancel();
+
+ private:
+  enum class State { idle, dialling, pausing };
+
+  void look_up();
+  void attempt(std::vector<Endpoint> addresses);
+  void on_dialled(Result<std::unique_ptr<Connection>> connection);
+  void on_failed(const Error& error);
+  void pause(std::chrono::milliseconds time);
+
+  boost::asio::io_context& io_;
+  const tool::Options& options_;
+  const std::optional<Credentials> credentials_;
+  const ConnectionHandler on_connection_;
+  const FailureHandler on_failure_;
+  State state_ = State::idle;
+  bool urgent_ = false;
+  bool lost_soon_ = false;  // the last connection
+  RedialPause pauses_;
+  std::minstd_rand random_{std::random_device{}()};
+  net::Names names_;
+  boost::asio::steady_timer timer_;
+  std::vector<Endpoint> addresses_;
+  std::unique_ptr<Dialer> dialer_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::forward

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gridftp/disk/restart_journal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+
+namespace udtcat::gridftp {
+
+namespace {
+
+constexpr std::size_t kMaxBytes = 4'194'304;                        // guess: ByteRanges::kMaxRanges of 64 bytes
+constexpr std::size_t kMaxHeadBytes = 65'536;                       // guess: all lines but the last, with long paths
+constexpr int kLinesBeforePart = 3;                                 // spec: docs/spec/gridftp.md §5
+constexpr const char* kFirstLine = "udtcat restart 1\n";            // spec: docs/spec/gridftp.md §5
+constexpr const char* kPart = "part ";                              // spec: the same
+constexpr const char* kHave = "have ";                              // spec: the same
+constexpr const char* kNextSuffix = ".new";                         // custom: of what takes a journal's place
+constexpr const char* kSynced = "synced";                           // custom: in the place of a start's name
+constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
+
+/// Reads in pieces: a large read of a file in /proc/sys gives nothing.
+std::string read_all(const bridge::Descriptor& descriptor, std::size_t most_bytes = kMaxBytes) {
+  std::string text;
+  std::array<char, 4'096> piece{};
+  while (text.size() < most_bytes) {
+    const ssize_t got = ::read(descriptor.number(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+/// Names this start of the machine.
+const std::string& this_boot() {
+  static const std::string boot = [] {
+    const auto file = files::FileLocation(kBootId).open(O_RDONLY, Errc::local_read_failed);
+    std::string text = file ? read_all(*file) : "";
+    std::erase(text, '\n');
+    return text.empty() ? std::string(kSynced) : text;
+  }();
+  return boot;
+}
+
+Status write_all(const bridge::Descriptor& descriptor, std::string_view text, const files::FileLocation& location) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(descriptor.number(), text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return core::fail_by_errno(Errc::local_write_failed, "write " + location.shown());
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+std::string head_of(std::string_view boot, std::string_view identity) {
+  return fmt::format("{}boot {}\nof {}\n", kFirstLine, boot, identity);
+}
+
+/// The front of the file of that name, where it is one and nobody has it under another name.
+std::string read_own(const files::FileLocation& location, std::size_t most_bytes) {
+  if (!location.is_only_name()) return "";
+  const auto file = location.open(O_RDONLY | O_NOFOLLOW, Errc::local_read_failed);
+  return file && location.names(*file) ? read_all(*file, most_bytes) : "";
+}
+
+/// "part 1764155555.000000001" LF at the front of `text`, which gives it away; none where it is not there.
+std::optional<std::string> take_part(std::string_view& text) {
+  const auto end = text.find('\n');
+  if (!text.starts_with(kPart) || end == std::string_view::npos) return std::nullopt;
+  const auto begin = std::string_view(kPart).size();
+  std::string part(text.substr(begin, end - begin));
+  text.remove_prefix(end + 1);
+  return part;
+}
+
+}  // namespace
+
+std::string RestartJournal::to_text(std::string_view boot, std::string_view identity, const files::ByteRanges& have,
+                                    std::string_view part) {
+  const std::string proof = part.empty() ? "" : fmt::format("{}{}\n", kPart, part);
+  return head_of(boot, identity) + proof + kHave + have.to_text() + '\n';
+}
+
+std::optional<files::ByteRanges> RestartJournal::parse(std::string_view text, std::string_view boot,
+                                                       std::string_view identity) {
+  const std::string head = head_of(boot, identity);
+  if (!text.starts_with(head) || !text.ends_with('\n')) return std::nullopt;
+  text.remove_prefix(head.size());
+  std::ignore = take_part(text);  // may be absent
+  if (!text.starts_with(kHave)) return std::nullopt;
+  text.remove_prefix(std::string_view(kHave).size());
+  if (text.empty()) return std::nullopt;
+  text.remove_suffix(1);
+  auto ranges = files::ByteRanges::parse(text);
+  if (!ranges) return std::nullopt;
+  return std::move(*ranges);
+}
+
+bool RestartJournal::needs_sync() { return this_boot() == kSynced; }
+
+std::optional<files::ByteRanges> RestartJournal::load() const {
+  return parse(read_own(location_, kMaxBytes), this_boot(), identity_);
+}
+
+bool RestartJournal::is_at(const files::FileLocation& location) {
+  return read_own(location, std::string_view(kFirstLine).size()).starts_with(kFirstLine);
+}
+
+bool RestartJournal::may_be_at(const files::FileLocation& location) {
+  const bool ours = is_at(location);
+  if (!ours && location.exists()) return false;
+  const files::FileLocation next = location.with_suffix(kNextSuffix);
+  if (!next.exists() || is_at(next)) return true;
+  return ours && next.is_only_name() && next.size() == 0;  // of a save() that was killed
+}
+
+std::optional<std::string> RestartJournal::part_proved_at(const files::FileLocation& location) {
+  for (const files::FileLocation& place : {location, location.with_suffix(kNextSuffix)}) {
+    const std::string text = read_own(place, kMaxHeadBytes);
+    if (!text.starts_with(kFirstLine)) continue;
+    std::string_view rest = text;
+    for (int lines = 0; lines < kLinesBeforePart; ++lines)
+      rest.remove_prefix(std::min(rest.size(), std::min(rest.find('\n'), rest.size()) + 1));
+    return take_part(rest).value_or("");
+  }
+  return std::nullopt;
+}
+
+/// Where save() writes first.
+Status RestartJournal::write_next(const files::ByteRanges& have) const {
+  if (!may_be_at(location_))
+    return fail(Errc::local_write_failed, "write " + location_.shown(), "somebody else's file is there, or beside it");
+  const files::FileLocation next = location_.with_suffix(kNextSuffix);
+  next.remove();  // may_be_at() has told that it is ours
+  UDTCAT_TRY(auto file, next.make_file(O_WRONLY));
+  if (!file) return fail(Errc::local_write_failed, "write " + next.shown(), "somebody else has just made it");
+  auto written = write_all(*file, to_text(this_boot(), identity_, have, part_), next);
+  if (const auto error = file->close(); written && error)
+    written = fail(Errc::local_write_failed, "write " + next.shown(), core::errno_text(error.value()));
+  if (!written) next.remove();
+  return written;
+}
+
+Status RestartJournal::save(const files::ByteRanges& have) const {
+  const files::FileLocation next = location_.with_suffix(kNextSuffix);
+  // The one of begin() is the only proof of FILE.part until this one is written.
+  if (!location_.exists() && is_at(next)) UDTCAT_CHECK(next.rename_to(location_));
+  UDTCAT_CHECK(write_next(have));
+  return next.rename_to(location_);
+}
+
+Status RestartJournal::begin() const {
+  UDTCAT_CHECK(write_next({}));
+  if (is_at(location_)) location_.remove();
+  return {};
+}
+
+void RestartJournal::remove() const {
+  for (const files::FileLocation& place : {location_, location_.with_suffix(kNextSuffix)})
+    if (is_at(place)) place.remove();
+}
+
+}  // namespace udtcat::gridftp

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipe/commands.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <udtcat/udtcat.hpp>
+
+#include "forward/forward_command.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/secret_text.hpp"
+#include "lib/core/try.hpp"
+#include "pipe/keygen_command.hpp"
+#include "pipe/pipe_command.hpp"
+#include "pipe/pipe_facts.hpp"
+#include "pipe/pipe_help.hpp"
+#include "pipe/plain_command.hpp"
+#include "pipe/status_command.hpp"
+#include "tool/cli/signal_watch.hpp"
+#include "tool/run/notices.hpp"
+
+namespace udtcat::pipe {
+
+namespace {
+
+/// A listener with its stdin at a terminal and its output in a file does not read stdin: it would wait for the end.
+void leave_terminal_unread(PipeOptions& options) {
+  auto& session = options.session;
+  if (options.form != Form::listen || options.exec || !session.sends || !session.receives) return;
+  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) == 1) return;
+  session.sends = false;
+  core::log().info("stdin is a terminal and stdout is not: as with --recv-only, stdin is not read");
+}
+
+/// Where a listener's data go one way, its peer had better not wait for the end of its own stdin, a terminal.
+void invite_to_receive(PipeOptions& options) {
+  struct stat sink {};
+  const bool is_two_way = options.session.sends && options.session.receives && !options.exec;
+  if (options.form != Form::listen || !is_two_way || !tool::has_data(STDIN_FILENO)) return;
+  // A terminal or the null device: nothing is done with what might come.
+  if (::fstat(STDOUT_FILENO, &sink) == 0 && S_ISCHR(sink.st_mode)) options.counterpart += " --recv-only";
+}
+
+/// A file that the shell made can be read by others unless its umask forbids that; --key-file would refuse it.
+void warn_of_open_file(tool::Console& console) {
+  struct stat about {};
+  if (::fstat(STDOUT_FILENO, &about) != 0 || !S_ISREG(about.st_mode)) return;
+  const mode_t mode = about.st_mode & 07777U;
+  if ((mode & (S_IRWXG | S_IRWXO)) != 0)
+    console.line(
+        fmt::format("udtcat: warning: others can read the file that the key is written to ({:04o}); --key-file takes "
+                    "it after chmod 600",
+                    mode));
+}
+
+/// udtcat keygen: a new key on stdout.
+tool::ExitStatus keygen(tool::Console& console) {
+  const tool::SignalsLetThrough meanwhile;
+  const auto key = Key::generate();
+  Status printed;
+  if (key) {
+    const core::SecretText line(key->reveal_text() + "\n");
+    printed = tool::print(line.view());
+  }
+  const Error* error = !key ? &key.error() : !printed ? &printed.error() : nullptr;
+  if (error != nullptr) {
+    console.line("udtcat: " + error->message());
+    return tool::exit_status_of(error->code);
+  }
+  warn_of_open_file(console);
+  return tool::ExitStatus::success;
+}
+
+class PipeJob final : public tool::Job {
+ public:
+  explicit PipeJob(PipeOptions options) : options_(std::move(options)) {}
+
+  [[nodiscard]] const tool::Options& options() const override { return options_; }
+  [[nodiscard]] bool starts_programs() const override { return options_.exec.has_value(); }
+  [[nodiscard]] bool needs_key() const override {
+    return !options_.plain && options_.form != Form::version && options_.form != Form::keygen;
+  }
+  [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, tool::Console& console) override {
+    // The warning is shown even with --quiet: nothing is protected.
+    if (options_.plain)
+      console.line("udtcat: " + tool::plain_notice());
+    else
+      tool::warn_of_protection(options_.session.protection, console);
+    leave_terminal_unread(options_);
+    invite_to_receive(options_);
+    return {};
+  }
+  [[nodiscard]] Result<tool::Words> facts() const override { return form_facts(options_); }
+  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials found, const tool::JobContext& context) override {
+    options_.core_limit_bytes = context.core_limit_bytes;
+    if (options_.plain) return plain_command(options_, context.console);
+    switch (options_.form) {
+      case Form::version:
+        return tool::printed(fmt::format("udtcat {}\n", version()), context.console);
+      case Form::keygen:
+        return keygen(context.console);
+      case Form::listen:
+        return listen_command(options_, std::move(found), context.console);
+      case Form::forward:
+        return forward::forward_command(options_, std::move(found), context.console);
+      default:
+        return connect_command(options_, std::move(found), context.console);
+    }
+  }
+
+ private:
+  PipeOptions options_;
+};
+
+Result<std::unique_ptr<tool::Job>> parse(const tool::Words& arguments) {
+  UDTCAT_TRY(PipeOptions options, parse_pipe_options(arguments));
+  if (options.form == Form::help) return nullptr;
+  return std::make_unique<PipeJob>(std::move(options));
+}
+
+}  // namespace
+
+tool::Commands commands() {
+  return {{.words = {}, .help = help_text, .parse = parse, .options = pipe_options_declared},
+          {.words = {"keygen", "--pair"},
+           .help = help_text,
+           .parse = parse_keygen_pair,
+           .options = keygen_pair_options_declared},
+          status_command()};
+}
+
+}  // namespace udtcat::pipe

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// udtcat HOST PORT and udtcat -l [ADDR:]PORT: stdin and stdout, or a command, as one stream of a session.
+#pragma once
+
+#include "pipe/pipe_options.hpp"
+#include "tool/cli/console.hpp"
+#include "tool/cli/exit_status.hpp"
+#include "tool/identity/key_source.hpp"
+
+namespace udtcat::pipe {
+
+[[nodiscard]] tool::ExitStatus connect_command(const PipeOptions& options, tool::FoundCredentials found,
+                                               tool::Console& console);
+[[nodiscard]] tool::ExitStatus listen_command(const PipeOptions& options, tool::FoundCredentials found,
+                                              tool::Console& console);
+
+}  // namespace udtcat::pipe

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A pipe or a forward in sentences, for --check.
+#pragma once
+
+#include "pipe/pipe_options.hpp"
+
+namespace udtcat::pipe {
+
+[[nodiscard]] tool::Words form_facts(const PipeOptions& options);
+
+}  // namespace udtcat::pipe

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/// udtcat --help.
+#pragma once
+
+#include <string>
+
+namespace udtcat::pipe {
+
+/// Synopsis, options, exit statuses, examples.
+[[nodiscard]] std::string help_text();
+
+}  // namespace udtcat::pipe

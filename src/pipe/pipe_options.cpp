@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipe/pipe_options.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lib/core/try.hpp"
+
+namespace udtcat::pipe {
+
+namespace {
+
+constexpr std::uint16_t kFirstUnprivilegedPort = 1024;  // spec: Linux net.ipv4.ip_unprivileged_port_start, and custom
+constexpr std::uint16_t kAlternativePorts = 8000;       // custom: 80 → 8080, 443 → 8443
+
+constexpr const char* kForms = "allowed: HOST PORT, HOST:PORT, -l [ADDR:]PORT, or a command; see udtcat help";
+
+bool forwards(const tool::CommandLine& line) { return line.has("--to") || line.has("--from"); }
+
+Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
+  const tool::Words& words = line.operands();
+  options.listens = options.shows_new_key = line.has("-l");
+  if (options.listens) {
+    if (words.size() != 1)
+      return tool::misplaced(words.empty() ? "-l" : fmt::format("-l \"{}\"", fmt::join(words, " ")),
+                             "takes one [ADDR:]PORT, as in 9000 or 192.0.2.1:9000; several ports need a listener each");
+    options.form = forwards(line) ? Form::forward : Form::listen;
+    return tool::store(tool::local_address_value("-l", words.front()), options.local);
+  }
+  if (words == tool::Words{"keygen"}) {
+    options.form = Form::keygen;
+    const tool::Words written = line.written();
+    return written.empty() ? Status{}
+                           : tool::misplaced("keygen and " + written.front(), "udtcat keygen has no options");
+  }
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (words.size() > 1 && words.front() == "keygen" && !std::ranges::all_of(words[1], is_digit))
+    return tool::misplaced(
+        fmt::format("arguments \"{}\"", fmt::join(words, " ")),
+        fmt::format("a key is printed, as in (umask 077; udtcat keygen > {0}); a key pair is made by "
+                    "udtcat keygen --pair {0}",
+                    words[1]));
+  options.form = forwards(line) ? Form::forward : Form::connect;
+  if (words.size() == 1 && words.front().find(':') != std::string::npos)
+    return tool::store(tool::remote_address_value("HOST:PORT", words.front()), options.peer);
+  const bool has_port = words.size() == 2 && std::ranges::count(words[0], ':') == 1;  // an IPv6 address has more
+  const bool is_port = words.size() == 1 && std::ranges::all_of(words[0], is_digit);
+  if (words.size() == 1)
+    return tool::misplaced(fmt::format("arguments \"{}\"", words[0]),
+                           is_port
+                               ? fmt::format("a host is missing, as in udtcat HOST {0}; udtcat -l {0} waits", words[0])
+                               : fmt::format("a port is missing, as in udtcat {} 9000; {}", words[0], kForms));
+  if (words.size() != 2 || has_port || !std::ranges::all_of(words[1], is_digit))
+    return tool::misplaced(words.empty() ? "no arguments" : fmt::format("arguments \"{}\"", fmt::join(words, " ")),
+                           kForms);
+  return tool::store(tool::host_and_port(words[0], words[1]), options.peer);
+}
+
+/// An option in a place where it would do nothing is a misunderstanding, which had better be cleared up now.
+Status check_places(const tool::CommandLine& line, const PipeOptions& options) {
+  if (line.has("--connect-timeout") && options.listens)
+    return tool::misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
+  if (line.has("--accept-timeout") && options.form != Form::listen)
+    return tool::misplaced("--accept-timeout", "allowed with -l and without --to and --from only");
+  if (line.has("--once") && (options.listens || options.form != Form::forward))
+    return tool::misplaced("--once", "allowed with HOST PORT and --from or --to only");
+  for (const char* limit : {"--max-peers", "--max-sessions", "--max-streams", "--total-memory"})
+    if (line.has(limit) && (!options.listens || options.form != Form::forward))
+      return tool::misplaced(limit, "allowed with -l and --to or --from only");
+  if (line.has("--wait") && !line.has("--from")) return tool::misplaced("--wait", "allowed with --from only");
+  if (options.form != Form::forward) return {};
+  if (line.has("--exec")) return tool::misplaced("--exec with --to or --from", "allowed: one of them");
+  for (const char* direction : {"--send-only", "--recv-only", "--size"})
+    if (line.has(direction))
+      return tool::misplaced(direction, "allowed for stdin and stdout only, not with --to or --from");
+  return {};
+}
+
+/// Options of a session have no place where there is none.
+Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
+  if (!options.plain) return {};
+  for (const char* name : {"-k", "--protect", "--cipher", "--lanes", "--threads", "--block", "--flows", "--as",
+                           "--peer", "--peers", "--trust-first"})
+    if (line.has(name))
+      return tool::misplaced(fmt::format("--plain and {}", name),
+                             "--plain has no session: no key, no cipher, no blocks");
+  for (const char* name : {"--to", "--from", "--exec"})
+    if (line.has(name))
+      return tool::misplaced(fmt::format("--plain and {}", name),
+                             "--plain has one stream, which is for stdin and stdout");
+  options.session.protection = Protection::clear;
+  options.transport.idle_timeout = options.session.idle_timeout;
+  return {};
+}
+
+/// The service's own port, or a like one that needs no privilege.
+int port_for(const forward::SocketPlace& place) {
+  return place.tcp.port + (place.tcp.port < kFirstUnprivilegedPort ? kAlternativePorts : 0);
+}
+
+/// The options of the other end that fit ours.
+std::string counterparts(const PipeOptions& options) {
+  std::string text;
+  for (const forward::ServiceOption& each : options.services) {
+    const std::string name = each.name.empty() ? "" : "=" + each.name;
+    text += each.place.is_unix() ? fmt::format(" --from PORT{}", name)
+                                 : fmt::format(" --from {}{}", port_for(each.place), name);
+  }
+  for (const forward::FrontOption& each : options.fronts)
+    text += fmt::format(" --to {}HOST:PORT", each.service.empty() ? "" : each.service + "=");
+  return text;
+}
+
+/// The options of forms in which TCP is carried, which the others have too.
+void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
+  line.flag("-l,--listen");
+  line.values("--to", [&](const std::string& text) -> Status {
+    UDTCAT_TRY(forward::ServiceOption service, forward::service_value(text));
+    options.services.push_back(std::move(service));
+    return {};
+  });
+  line.values("--from", [&](const std::string& text) -> Status {
+    UDTCAT_TRY(forward::FrontOption front, forward::front_value(text));
+    options.fronts.push_back(std::move(front));
+    return {};
+  });
+  tool::add_limit_options(line, options);
+  line.flag("--once", options.once);
+  line.value("--wait", [&](const std::string& text) {
+    return tool::store(tool::duration_value("--wait", text, std::chrono::milliseconds(0)), options.wait);
+  });
+  tool::add_key_options(line, options);
+  tool::add_protection_options(line, options);
+  tool::add_session_options(line, options);
+  tool::add_transport_options(line, options);
+  tool::add_rate_option(line, options);
+  tool::add_family_options(line, options);
+  tool::add_connect_timeout_option(line, options);
+  tool::add_log_options(line, options);
+  tool::add_why_option(line, options);
+  tool::add_check_option(line, options);
+  tool::add_progress_options(line, options);
+  line.check([&] { return read_operands(line, options); });
+  line.check([&]() -> Status {
+    const bool forward = options.form == Form::forward;
+    options.session.one_stream = !forward;
+    // At clear nobody proves anything: strangers could have us send.
+    options.session.takes_bench = options.form == Form::listen && options.session.protection != Protection::clear;
+    options.socket_family = options.family;
+    if (!forward) {
+      options.limits.peers = options.limits.sessions_per_peer = 1;
+      return {};
+    }
+    options.session.purpose = Purpose::forward;
+    for (const forward::ServiceOption& each : options.services) options.session.services.push_back(each.name);
+    options.counterpart += counterparts(options);
+    return forward::check_services(options.services);
+  });
+}
+
+void add_stream_options(tool::CommandLine& line, PipeOptions& options) {
+  line.flag("--plain", options.plain);
+  line.value("--exec", [&](const std::string& text) -> Status {
+    if (text.empty()) return tool::bad_value("--exec", "", "a command for sh -c, as in 'zfs recv pool/data'");
+    options.exec = text;
+    return {};
+  });
+  line.flag("--send-only");
+  line.flag("--recv-only");
+  line.exclusive("--send-only", "--recv-only");
+  line.value("--size", [&](const std::string& text) -> Status {
+    constexpr std::size_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // spec: POSIX off_t
+    UDTCAT_TRY(options.expected_bytes, tool::size_value("--size", text, 1, kMostBytes));
+    return {};
+  });
+  line.check([&]() -> Status {
+    options.session.sends = !line.has("--recv-only");
+    options.session.receives = !line.has("--send-only");
+    options.is_chat = !options.exec;
+    if (line.has("--recv-only") && line.has("--rate"))
+      return tool::misplaced("--rate and --recv-only", "it limits what is sent: give it to the end that sends");
+    return {};
+  });
+}
+
+void add_pipe_options(tool::CommandLine& line, PipeOptions& options) {
+  add_forward_options(line, options);
+  add_stream_options(line, options);
+  tool::add_accept_timeout_option(line, options);
+  line.value("--config", [](const std::string& path) -> Status {
+    return tool::misplaced("--config " + path, "it comes first, as in udtcat --config FILE, and then only options");
+  });
+  line.question("-V,--version", options.asks_version);
+  line.check([&] { return check_plain(line, options); });
+  line.check([&] { return check_places(line, options); });
+}
+
+}  // namespace
+
+Result<PipeOptions> parse_pipe_options(const tool::Words& words) {
+  PipeOptions options;
+  tool::CommandLine line("udtcat");
+  add_pipe_options(line, options);
+  UDTCAT_CHECK(line.read(words));
+  if (line.wants_help()) return PipeOptions{};
+  if (!options.asks_version) return options;
+  PipeOptions question;
+  question.form = Form::version;
+  return question;
+}
+
+Result<PipeOptions> parse_forward_options(const std::string& command, const tool::Words& words) {
+  PipeOptions options;
+  options.counterpart = command + " {host} {port}{options}";
+  tool::CommandLine line(command);
+  add_forward_options(line, options);
+  line.check([&] { return check_places(line, options); });
+  UDTCAT_CHECK(line.read(words));
+  if (line.wants_help()) return PipeOptions{};
+  const auto is_tcp = [](const auto& each) { return !each.place.is_unix(); };
+  const bool has_no_names = std::ranges::all_of(options.services, &std::string::empty, &forward::ServiceOption::name) &&
+                            std::ranges::all_of(options.fronts, &std::string::empty, &forward::FrontOption::service);
+  const bool has_tcp = std::ranges::all_of(options.services, is_tcp) && std::ranges::all_of(options.fronts, is_tcp);
+  const bool is_one_way = options.listens ? options.fronts.empty() : options.services.empty();
+  if (options.form != Form::forward || !has_no_names || !has_tcp || !is_one_way)
+    return tool::misplaced(
+        command,
+        "allowed: -l [ADDR:]PORT --to HOST:PORT beside the server, HOST PORT --from [ADDR:]PORT beside clients");
+  return options;
+}
+
+tool::DeclaredOptions pipe_options_declared() { return tool::declared_by(add_pipe_options); }
+tool::DeclaredOptions forward_options_declared() { return tool::declared_by(add_forward_options); }
+
+}  // namespace udtcat::pipe

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The command that ssh runs at the far side, and the answers to what it says. Text: docs/spec/rsh.md §1.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace udtcat::ssh {
+
+struct BootstrapRequest {
+  std::string program = "udtcat";            ///< at the far side; a name or a path
+  std::string command = "rsh-server";        ///< of that program: the far end
+  std::vector<std::string> options;          ///< of that command
+  std::optional<std::string> pushed_sha256;  ///< in hexadecimal, of a program that a push may have left there
+  bool push = false;                         ///< that program can be sent where it is not; wants pushed_sha256
+};
+
+/// A command line that any login shell (sh, csh, fish) hands to sh unchanged. It runs the program, or one that was
+/// pushed before, or says what is missing and does what it is answered.
+[[nodiscard]] std::string bootstrap_script(const BootstrapRequest& request);
+
+/// The answer by which the command runs over ssh itself.
+[[nodiscard]] std::string run_answer(std::string_view command);
+/// The answer that the program follows, packed by gzip.
+[[nodiscard]] std::string push_answer(std::size_t packed_bytes);
+
+}  // namespace udtcat::ssh

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ssh/far_server.hpp"
+
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <udtcat/bridges.hpp>
+
+#include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+#include "ssh/greeting.hpp"
+#include "tool/cli/process_setup.hpp"
+#include "tool/cli/shell_words.hpp"
+#include "tool/run/requests.hpp"
+
+namespace udtcat::ssh {
+
+namespace {
+
+constexpr std::uint16_t kNoPort = 0;  // spec: docs/spec/rsh.md §1
+
+/// The address of this host that ssh's client reached, as its server saw it.  spec: ssh(1), SSH_CONNECTION
+std::optional<Endpoint> seen_address(std::uint16_t port) {
+  const auto connection = tool::environment("SSH_CONNECTION");
+  if (!connection) return std::nullopt;
+  const auto words = tool::split_words(*connection);
+  constexpr std::size_t kServerAddress = 2;
+  if (!words || words->size() <= kServerAddress) return std::nullopt;
+  const auto addresses = resolve({(*words)[kServerAddress], port}, AddressFamily::any);
+  return addresses && !addresses->empty() ? std::optional(addresses->front()) : std::nullopt;
+}
+
+}  // namespace
+
+tool::EndRules far_end_rules() {
+  return {.failure = tool::ExitStatus::own_failure,
+          .tell_peers_grace = tool::kChildGrace,
+          .signal_grace = tool::kChildGrace};
+}
+
+void name_this_host(tool::Console& console) {
+  utsname system{};
+  std::ignore = ::uname(&system);  // fails for no valid argument
+  console.name_host(system.nodename);
+}
+
+FarServer::FarServer(tool::SessionRun& run, const FarOptions& options, Handlers handlers)
+    : run_(run), options_(options), handlers_(std::move(handlers)), patience_(run.io()) {}
+
+Status FarServer::start() {
+  UDTCAT_TRY(Key key, Key::generate());
+  if (auto status = bind(key); !status) {
+    if (status.error().code != Errc::cannot_bind) return status;
+    core::log().info("{}: no port is left for UDP", status.error().message());
+  }
+  const std::uint16_t port = listener_ ? listener_->local_endpoints().front().port() : kNoPort;
+  UDTCAT_CHECK(tool::print(to_text({port, std::move(key), seen_address(port)})));
+  UDTCAT_TRY(ssh_input_, SshInput::start(run_.io(), STDIN_FILENO,
+                                         {.on_request = [this](const auto& message) { on_ssh_message(message); },
+                                          .on_end = [this] { on_ssh_end(); }}));
+  patience_.expires_after(*options_.accept_timeout);
+  patience_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && chosen_ == nullptr && !is_over_ssh_)
+      run_.finish(Error{Errc::cannot_reach, "wait for the near end", "no peer proved the key in time"});
+  });
+  run_.on_interrupt([this](const Error& why) {
+    if (!handlers_.abort_all(why)) run_.finish(why);
+  });
+  return {};
+}
+
+Status FarServer::bind(const Key& key) {
+  Status status = fail(Errc::cannot_bind, "bind");
+  for (const std::uint16_t port : ports_of(options_.ports)) {
+    auto options = static_cast<const tool::Options&>(options_);
+    options.local.port = port;
+    options.transport.single_use = true;
+    UDTCAT_TRY(ListenRequest request, tool::make_listen_request(options, key.duplicate()));
+    auto listener = listen(
+        run_.io(), std::move(request), [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
+        [](const Endpoint& peer, const Error& why) {
+          core::log().info("refused {}: {}", peer.to_string(), why.message());
+        });
+    if (listener) {
+      listener_ = std::move(*listener);
+      return {};
+    }
+    status = tl::unexpected(std::move(listener.error()));
+    if (status.error().code != Errc::cannot_bind) break;
+  }
+  return status;
+}
+
+void FarServer::take(std::unique_ptr<Connection> connection) {
+  if (chosen_ != nullptr || is_over_ssh_ || connections_ >= kMaxConnections)
+    return connection->abort({Errc::stream_refused, "serve a second peer", "the near end has a connection already"});
+  core::log().info("{} has proved the key", connection->peer().to_string());
+  ++connections_;
+  last_ = connection.get();
+  handlers_.on_connection(std::move(connection));
+}
+
+void FarServer::choose(const Connection& connection) {
+  chosen_ = &connection;
+  patience_.cancel();
+  listener_->stop();
+}
+
+void FarServer::forget(const Connection& connection) {
+  --connections_;
+  if (&connection != last_) return;
+  tunnel_.reset();
+  last_ = nullptr;
+}
+
+void FarServer::on_ssh_message(const ControlMessage& message) {
+  if (std::holds_alternative<CarryDatagrams>(message)) return carry_datagrams();
+  if (chosen_ != nullptr) return;  // too late: there is a session
+  is_over_ssh_ = true;
+  patience_.cancel();
+  if (listener_) listener_->stop();
+  handlers_.on_request(message);
+}
+
+/// The near end has a session, and asks for nothing over ssh any more.
+void FarServer::carry_datagrams() {
+  if (last_ == nullptr || tunnel_) return;
+  const auto duplicate = [](int number) { return ::fcntl(number, F_DUPFD_CLOEXEC, 0); };
+  auto pipes = make_stdio_stream(run_.io(), duplicate(STDIN_FILENO), duplicate(STDOUT_FILENO), {.until_read = false});
+  if (!pipes) return core::log().info("{}", pipes.error().message());
+  ssh_pipes_ = std::move(*pipes);
+  tunnel_ = tunnel_through(*ssh_pipes_, *last_, [this] { on_ssh_end(); });
+  core::log().info("ssh carries datagrams of the session");
+}
+
+/// Before the near end has asked, the end of ssh means that it will not. After that the session, which has its own
+/// timeout, says whether the near end is there.
+void FarServer::on_ssh_end() {
+  // A command that was not begun must not look like one that went well.
+  if (chosen_ == nullptr) return run_.finish_as(tool::ExitStatus::own_failure);
+  core::log().debug("ssh has ended; the session goes on");
+}
+
+}  // namespace udtcat::ssh

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ssh/greeting.hpp"
+
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <boost/asio/ip/address.hpp>
+
+#include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
+
+namespace udtcat::ssh {
+
+namespace {
+
+constexpr std::string_view kVersion = "1";  // spec: docs/spec/rsh.md §1
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (;;) {
+    const auto space = line.find(' ');
+    words.push_back(line.substr(0, space));
+    if (space == std::string_view::npos) return words;
+    line.remove_prefix(space + 1);
+  }
+}
+
+/// A numeric address; none for "-" and any other text, nor for a link-local one, whose link is named as the far side
+/// names its own.
+std::optional<Endpoint> address_of(std::string_view text, std::uint16_t port) {
+  boost::system::error_code not_numeric;
+  const auto address = boost::asio::ip::make_address(std::string(text.substr(0, text.find('%'))), not_numeric);
+  if (not_numeric) return std::nullopt;  // a greeting does not make us ask a resolver
+  if (address.is_v6() && address.to_v6().is_link_local()) return std::nullopt;
+  const auto addresses = resolve({address.to_string(), port}, AddressFamily::any);
+  if (!addresses || addresses->empty()) return std::nullopt;
+  return addresses->front();
+}
+
+}  // namespace
+
+std::string to_text(const ConnectLine& line) {
+  return fmt::format("\nUDTCAT CONNECT {} {} {} {}\n", kVersion, line.port, line.key.reveal_text(),
+                     line.seen_address ? line.seen_address->host_to_string() : "-");
+}
+
+std::optional<GreetingReader::Words> GreetingReader::parse(std::string_view line) const {
+  if (line.ends_with('\r')) line.remove_suffix(1);  // a terminal in between
+  const auto words = words_of(line);
+  constexpr std::size_t kConnectWords = 6;
+  if (words.size() < 3 || words[0] != "UDTCAT") return std::nullopt;
+  constexpr std::size_t kShownReason = 256;  // guess: a line of a loader, with a path in it
+  const auto behind = [&] { return line.substr(words[0].size() + words[1].size() + 2); };
+  if (line == kLoginLine) return LoginLine{};
+  if (line == kScriptLine) return ScriptLine{};
+  if (words[1] == "MISSING") return MissingLine{core::printable(behind(), 128)};
+  if (words[1] == "UNFIT") return UnfitLine{core::printable(behind(), kShownReason)};
+  if (words[1] == "HAVE") {
+    const auto bytes = core::parse_number<std::uint64_t>(behind());
+    if (!bytes || !program_bytes_ || *bytes > *program_bytes_) return std::nullopt;
+    return HaveLine{*bytes};
+  }
+  if (words[1] != "CONNECT" || words[2].find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  if (words[2] != kVersion) return OtherVersionLine{core::printable(words[2], 16)};
+  if (words.size() != kConnectWords) return std::nullopt;
+  const auto port = core::parse_number<std::uint16_t>(words[3]);
+  auto key = Key::parse(words[4]);
+  if (!port || !key) return std::nullopt;
+  return ConnectLine{*port, std::move(*key), address_of(words[5], *port)};
+}
+
+std::optional<GreetingReader::Words> GreetingReader::next() {
+  for (;;) {
+    const auto end = arrived_.find('\n');
+    if (end == std::string::npos) {
+      // A line of ours is short: this one is noise, however it goes on.
+      if (arrived_.size() > kMaxLineBytes) noise_ += std::exchange(arrived_, {});
+      return std::nullopt;
+    }
+    const std::string line = arrived_.substr(0, end);
+    arrived_.erase(0, end + 1);
+    if (auto words = parse(line)) {
+      // The newline before our line is ours where nobody had left a line unfinished.
+      if (noise_ == "\n" || noise_.ends_with("\n\n")) noise_.pop_back();
+      return words;
+    }
+    noise_.append(line).push_back('\n');
+  }
+}
+
+std::string GreetingReader::take_noise(bool all) {
+  if (all) noise_ += std::exchange(arrived_, {});
+  // An empty last line may be the newline before our line: it waits for what comes.
+  std::string taken = std::exchange(noise_, {});
+  if (!all && (taken == "\n" || taken.ends_with("\n\n"))) {
+    taken.pop_back();
+    noise_.assign(1, '\n');
+  }
+  return taken;
+}
+
+}  // namespace udtcat::ssh

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// ssh as one more path of a session, at the near end.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/connection.hpp>
+
+#include "ssh/datagram_pipe.hpp"
+#include "ssh/ssh_dial.hpp"
+#include "ssh/way_choice.hpp"
+#include "tool/run/session_run.hpp"
+
+namespace udtcat::ssh {
+
+/// Watches a session over UDP, and moves it into ssh's pipes, and back, as WayChoice says. A far end that does not know
+/// of this does not answer there, and the session stays where it is.
+/// Threads: confined to the main thread.
+class SshPath {
+ public:
+  /// host   for messages
+  /// All of them outlive this.
+  SshPath(tool::SessionRun& run, Connection& connection, SshDial& dial, const std::string& host);
+
+  /// The session is over: what has been found out is remembered. Its last datagrams are still carried.
+  void conclude();
+
+ private:
+  void watch();
+  [[nodiscard]] WayChoice::Sample sample() const;
+  void move(WayChoice::Move move);
+  void to_ssh();
+  void on_moved();
+  void say_if_decided();
+  void on_ssh_end();
+
+  tool::SessionRun& run_;
+  Connection& connection_;
+  SshDial& dial_;
+  const std::string& host_;
+  WayChoice choice_;
+  std::shared_ptr<DatagramPipe> pipe_;  // none: ssh has not been tried
+  bool is_on_ssh_ = false;
+  Evidence at_move_;       // what was before says nothing of the present way
+  bool has_said_ = false;  // that it is
+  bool ssh_has_ended_ = false;
+  boost::asio::steady_timer timer_;
+};
+
+}  // namespace udtcat::ssh

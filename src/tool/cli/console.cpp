@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/cli/console.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <udtcat/log.hpp>
+
+#include "lib/core/printable.hpp"
+#include "lib/core/user_text.hpp"
+#include "tool/cli/signal_watch.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLinePatience{
+    200};                                      // guess: a reader that is alive; below the time a signal leaves us
+constexpr std::size_t kMaxAtOnceBytes = 4096;  // spec: PIPE_BUF; a pipe that polls as writable takes it without waiting
+
+constexpr std::size_t kMaxStatusBytes = 1024;  // guess: of the widest window
+
+std::tm local_time(std::time_t seconds) {
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  return local;
+}
+
+bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80; }
+
+/// The first `columns` characters of printable text, each of which is taken for one column.
+std::string_view first_columns(std::string_view text, std::size_t columns) {
+  std::size_t bytes = 0;
+  for (std::size_t count = 0; bytes < text.size(); ++bytes)
+    if (begins_character(text[bytes]) && ++count > columns) break;
+  return text.substr(0, bytes);
+}
+
+}  // namespace
+
+std::optional<std::size_t> Console::columns() const {
+  winsize window{};
+  if (::ioctl(descriptor_, TIOCGWINSZ, &window) != 0 || window.ws_col == 0) return std::nullopt;
+  return window.ws_col - 1U;
+}
+
+void Console::name_host(std::string_view host) {
+  const core::MutexLock lock(mutex_);
+  host_ = core::printable(host, core::kShownBytes);
+}
+
+void Console::date_lines() {
+  const core::MutexLock lock(mutex_);
+  dated_ = !for_journal_ && ::isatty(descriptor_) != 1;
+}
+
+void Console::line(std::string_view text, LineLevel level) {
+  constexpr std::string_view kName = "udtcat: ";
+  const core::MutexLock lock(mutex_);
+  std::string output = clearing();
+  if (for_journal_) {
+    output += fmt::format("<{}>", static_cast<int>(level));
+    if (text.starts_with(kName)) text.remove_prefix(kName.size());
+  }
+  if (dated_ && text.starts_with(kName)) output += fmt::format("{:%F %T} ", local_time(std::time(nullptr)));
+  if (!host_.empty() && text.starts_with(kName)) {
+    output += fmt::format("udtcat ({}): ", host_);
+    text.remove_prefix(kName.size());
+  }
+  output += text;
+  output += '\n';
+  status_columns_ = 0;
+  write(output, kLinePatience);
+}
+
+void Console::status(std::string_view text) {
+  if (for_journal_) return;
+  const std::string clean = core::printable(text, kMaxStatusBytes);
+  const std::string_view shown = first_columns(clean, columns().value_or(kMaxStatusBytes));
+  const auto width = static_cast<std::size_t>(std::ranges::count_if(shown, begins_character));
+  const core::MutexLock lock(mutex_);
+  std::string output = "\r";
+  output += shown;
+  // Spaces over the rest of a longer line before: stderr may be a file, where a control sequence would be noise.
+  if (status_columns_ > width) output.append(status_columns_ - width, ' ');
+  status_columns_ = std::max(width, std::size_t{1});
+  write(output, {});
+}
+
+void Console::clear_status() {
+  const core::MutexLock lock(mutex_);
+  write(clearing(), kLinePatience);
+  status_columns_ = 0;
+}
+
+std::string Console::clearing() const {
+  // In a window that was made narrower, spaces must not go to the next line either.
+  const std::size_t width = std::min(status_columns_, columns().value_or(kMaxStatusBytes));
+  return status_columns_ == 0 ? std::string() : "\r" + std::string(width, ' ') + "\r";
+}
+
+void Console::write(std::string_view text, std::chrono::milliseconds patience) {
+  while (!text.empty()) {
+    // A reader that did not take the last line is not waited for again.
+    pollfd ready{descriptor_, POLLOUT, 0};
+    stuck_ = ::poll(&ready, 1, stuck_ ? 0 : static_cast<int>(patience.count())) <= 0;
+    if (stuck_) return;
+    const ssize_t written = ::write(descriptor_, text.data(), std::min(text.size(), kMaxAtOnceBytes));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+namespace {
+
+LogLevel level_of(int verbosity) {
+  if (verbosity < 0) return LogLevel::error;
+  if (verbosity == 0) return LogLevel::warn;
+  if (verbosity == 1) return LogLevel::info;
+  return verbosity == 2 ? LogLevel::debug : LogLevel::trace;
+}
+
+const char* name_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::trace:
+      return "trace";
+    case LogLevel::debug:
+      return "debug";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::warn:
+      return "warning";
+    case LogLevel::error:
+      break;
+  }
+  return "error";
+}
+
+LineLevel line_level_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::trace:
+    case LogLevel::debug:
+      return LineLevel::debug;
+    case LogLevel::info:
+      return LineLevel::info;
+    case LogLevel::warn:
+      return LineLevel::warning;
+    case LogLevel::error:
+      break;
+  }
+  return LineLevel::error;
+}
+
+/// "14:03:59.027"
+std::string time_of_day() {
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  return fmt::format("{:%T}.{:03}", local_time(seconds), ms);
+}
+
+}  // namespace
+
+void install_stderr_log(Console& console, int verbosity) {
+  // A person reads sentences; a developer wants to know when.
+  const bool for_developers = verbosity >= 2 && !console.for_journal();
+  set_log_sink(level_of(verbosity), [&console, for_developers](LogLevel level, std::string_view text) {
+    console.line(for_developers ? fmt::format("udtcat: {} {}: {}", time_of_day(), name_of(level), text)
+                                : fmt::format("udtcat: {}", text),
+                 line_level_of(level));
+  });
+}
+
+Status print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return core::fail_by_errno(Errc::local_write_failed, "write to stdout");
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+ExitStatus printed(std::string_view text, Console& console) {
+  const SignalsLetThrough meanwhile;
+  const Status status = print(text);
+  if (status) return ExitStatus::success;
+  console.line("udtcat: " + status.error().message());
+  return exit_status_of(status.error().code);
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Text for the user: stderr, the library's log on it, and stdout.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <udtcat/result.hpp>
+
+#include "lib/core/mutex.hpp"
+#include "tool/cli/exit_status.hpp"
+
+namespace udtcat::tool {
+
+/// The level of a line, as syslog and a journal know it.  spec: sd-daemon(3)
+enum class LineLevel { error = 3, warning = 4, notice = 5, info = 6, debug = 7 };
+
+/// A stderr that is closed, full or not read by anybody never stops us: what cannot be written is dropped.
+/// Threads: internally synchronised.
+class Console {
+ public:
+  /// for_journal   lines begin with their level; the journal knows the program's name and the time
+  explicit Console(int descriptor, bool for_journal = false) : descriptor_(descriptor), for_journal_(for_journal) {}
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  /// From now on lines that begin with our name have the day and the time before it; but at a terminal, where somebody
+  /// watches, and in a journal, which has them.
+  void date_lines();
+  /// From now on lines that begin with our name say `host` behind it: they come out among those of another host.
+  void name_host(std::string_view host);
+  /// Writes `text` as a line of its own, in the place of the status if there is one.
+  void line(std::string_view text, LineLevel level = LineLevel::notice);
+  /// Shows `text`, made printable and cut to the window, in the place of the status before; not in a journal.
+  void status(std::string_view text);
+  /// Takes the status away.
+  void clear_status();
+
+  /// The window's width for a status, without the last column, behind which the cursor would go to the next line; none:
+  /// it is no terminal.
+  [[nodiscard]] std::optional<std::size_t> columns() const;
+  [[nodiscard]] bool for_journal() const { return for_journal_; }
+
+ private:
+  [[nodiscard]] std::string clearing() const UDTCAT_REQUIRES(mutex_);
+  void write(std::string_view text, std::chrono::milliseconds patience) UDTCAT_REQUIRES(mutex_);
+
+  const int descriptor_;
+  const bool for_journal_;
+  core::Mutex mutex_;
+  std::string host_ UDTCAT_GUARDED_BY(mutex_);                // empty: the user's own
+  std::size_t status_columns_ UDTCAT_GUARDED_BY(mutex_) = 0;  // 0: no status is shown
+  bool dated_ UDTCAT_GUARDED_BY(mutex_) = false;
+  bool stuck_ UDTCAT_GUARDED_BY(mutex_) = false;  // the last write had to be dropped
+};
+
+/// Gives the library's log a place on stderr.
+/// verbosity  -1: errors; 0: warnings; 1: info; 2: debug; 3 and more: trace
+/// `console` must outlive every use of the log.
+void install_stderr_log(Console& console, int verbosity);
+
+/// Text on stdout: help, version, a new key.
+/// errors: Errc::local_write_failed
+[[nodiscard]] Status print(std::string_view text);
+/// print() as a job of its own, which a signal may end while the reader is slow.
+[[nodiscard]] ExitStatus printed(std::string_view text, Console& console);
+
+}  // namespace udtcat::tool

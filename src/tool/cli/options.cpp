@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
+#include "tool/cli/path_cache.hpp"
+
+namespace udtcat::tool {
+
+using std::chrono::milliseconds;
+using Text = std::string;
+
+void add_key_options(CommandLine& line, Options& options) {
+  auto& session = options.session;
+  line.value("-k,--key-file", options.key_file);
+  line.value("--as", [&](const Text& text) { return store(end_name_value("--as", text), session.own_name); });
+  line.value("--peer", [&](const Text& text) -> Status {
+    if (const auto key = PublicKey::parse(text)) {
+      options.peer_key = *key;
+      return {};
+    }
+    if (text.starts_with(PublicKey::kPrefix)) return store(PublicKey::parse(text), options.peer_key);  // what is wrong
+    return store(end_name_value("--peer", text), session.expected_peer);
+  });
+  line.value("--peers", options.peers_file);
+  line.flag("--trust-first", options.trust_first);
+  line.check([&]() -> Status {
+    if (!session.own_name.empty() && session.own_name == session.expected_peer)
+      return misplaced("--as and --peer", "allowed: two names, as the two ends are not the same");
+    for (const char* name : {"--peers", "--trust-first"})
+      if (line.has(name) && session.protection == Protection::clear)
+        return misplaced(fmt::format("{} and --protect clear", name), "nobody proves a key at clear");
+    return {};
+  });
+}
+
+void add_protection_options(CommandLine& line, Options& options) {
+  auto& session = options.session;
+  line.choice("--protect", core::parse_protection,
+              {Protection::private_, Protection::safe, Protection::auth, Protection::clear}, session.protection);
+  line.choice("--cipher", core::parse_cipher, {Cipher::aes_256_gcm, Cipher::aes_128_gcm, Cipher::chacha20_poly1305},
+              session.cipher);
+  // A named cipher that is not used would not be what the user asked for.
+  line.check([&]() -> Status {
+    if (session.cipher && session.protection < Protection::safe)
+      return misplaced(fmt::format("--cipher \"{}\"", to_string(*session.cipher)),
+                       fmt::format("nothing is enciphered at --protect {}", to_string(session.protection)));
+    return {};
+  });
+}
+
+void add_session_options(CommandLine& line, Options& options) {
+  auto& session = options.session;
+  line.value("--block", [&](const Text& text) {
+    return store(size_value("--block", text, kMinBlockBytes, kMaxBlockBytes), session.block_bytes);
+  });
+  line.value("--lanes",
+             [&](const Text& text) { return store(number_value("--lanes", text, 1, kMaxLanes), session.lanes); });
+  line.value("--flows",
+             [&](const Text& text) { return store(number_value("--flows", text, 1, kMaxFlows), session.flows); });
+  line.value("--threads", [&](const Text& text) {
+    return store(number_value("--threads", text, 1, core::kMaxThreads), session.threads);
+  });
+}
+
+void add_transport_options(CommandLine& line, Options& options) {
+  auto& transport = options.transport;
+  line.choice("--transport", core::parse_transport, {TransportKind::native, TransportKind::libudt}, transport.kind);
+  line.choice("--congestion", core::parse_congestion, {CongestionKind::bbr, CongestionKind::udt, CongestionKind::fixed},
+              transport.congestion);
+  line.choice("--offload", {"on", "off"}, [&](const Text& text) -> Status {
+    transport.offload = text == "on";
+    return {};
+  });
+  line.value("--memory", [&](const Text& text) {
+    return store(size_value("--memory", text, kMinMemoryBytes, kMaxMemoryBytes), transport.memory_bytes);
+  });
+  line.value("--idle-timeout", [&](const Text& text) {
+    return store(duration_value("--idle-timeout", text, kMinIdleTimeout), options.session.idle_timeout);
+  });
+  line.check([&]() -> Status {
+    transport.idle_timeout = options.session.idle_timeout + kTransportOutlasts;
+    transport.known_paths = users_path_cache();
+    for (const char* native : {"--congestion", "--memory", "--offload"})
+      if (transport.kind == TransportKind::libudt && line.has(native))
+        return misplaced(native,
+                         "allowed with --transport native only; libudt has its own way, which cannot be chosen");
+    if (transport.congestion == CongestionKind::fixed && transport.rate.unlimited())
+      return misplaced("--congestion \"fixed\"", "needs --rate, the speed at which it sends whatever happens");
+    return {};
+  });
+}
+
+void add_limit_options(CommandLine& line, Options& options) {
+  constexpr std::size_t kMost = 1'000'000;  // guess: more than any host has
+  line.value("--max-peers", [&](const Text& text) {
+    return store(number_value("--max-peers", text, 1, kMost), options.limits.peers);
+  });
+  line.value("--max-sessions", [&](const Text& text) {
+    return store(number_value("--max-sessions", text, 1, kMost), options.limits.sessions_per_peer);
+  });
+  line.value("--max-streams", [&](const Text& text) {
+    return store(number_value("--max-streams", text, 1, kMaxStreams), options.session.streams);
+  });
+  line.value("--total-memory", [&](const Text& text) -> Status {
+    UDTCAT_TRY(const std::size_t bytes, size_value("--total-memory", text, kMinMemoryBytes, kMaxMemoryBytes));
+    options.limits.memory_bytes = bytes;
+    return {};
+  });
+}
+
+void add_rate_option(CommandLine& line, Options& options) {
+  line.value("--rate", [&](const Text& text) -> Status {
+    const auto rate = core::parse_rate(text);
+    if (!rate || rate->unlimited())
+      return bad_value("--rate", text, "bits per second above 0, with k, M or G, as in 400M");
+    options.transport.rate = *rate;
+    return {};
+  });
+}
+
+void add_family_options(CommandLine& line, Options& options) {
+  line.flag("-4");
+  line.flag("-6");
+  line.exclusive("-4", "-6");
+  line.check([&]() -> Status {
+    if (line.has("-4")) options.family = AddressFamily::ipv4;
+    if (line.has("-6")) options.family = AddressFamily::ipv6;
+    return {};
+  });
+}
+
+void add_connect_timeout_option(CommandLine& line, Options& options) {
+  line.value("--connect-timeout", [&](const Text& text) -> Status {
+    UDTCAT_CHECK(store(duration_value("--connect-timeout", text, milliseconds(1)), options.connect_timeout));
+    options.closed_port_patience = options.connect_timeout;
+    return {};
+  });
+}
+
+void add_accept_timeout_option(CommandLine& line, Options& options) {
+  line.value("--accept-timeout", [&](const Text& text) {
+    return store(duration_value("--accept-timeout", text, milliseconds(1)), options.accept_timeout);
+  });
+}
+
+namespace {
+
+constexpr milliseconds kLeastStatsInterval{100};  // guess: the figures of ten thousand sessions cost less
+
+/// "json", "json:10s", "none".
+Status read_stats(const Text& text, Options& options) {
+  constexpr std::string_view kEach = "json:";
+  const bool each = text.starts_with(kEach);
+  if (text != "json" && text != "none" && !each)
+    return bad_value("--stats", text, "json, json:INTERVAL as in json:10s, none");
+  options.stats_json = text != "none";
+  options.stats_interval.reset();
+  if (!each) return {};
+  return store(duration_value("--stats json:", text.substr(kEach.size()), kLeastStatsInterval), options.stats_interval);
+}
+
+}  // namespace
+
+void add_log_options(CommandLine& line, Options& options) {
+  line.count("-v,--verbose", options.verbosity);
+  line.flag("-q,--quiet");
+  line.exclusive("-v", "-q");
+  line.value("--stats", [&](const Text& text) { return read_stats(text, options); });
+  line.check([&]() -> Status {
+    options.command_line = line.as_typed();
+    if (line.has("-q")) options.verbosity = -1;
+    return {};
+  });
+}
+
+void add_why_option(CommandLine& line, Options& options) { line.flag("--why", options.why); }
+
+void add_check_option(CommandLine& line, Options& options) { line.flag("--check", options.check); }
+
+void add_progress_options(CommandLine& line, Options& options) {
+  line.flag("--progress");
+  line.flag("--no-progress");
+  line.exclusive("--progress", "--no-progress");
+  line.check([&]() -> Status {
+    if (line.has("--progress")) options.progress = true;
+    if (line.has("--no-progress")) options.progress = false;
+    return {};
+  });
+}
+
+std::string to_string(const HostPort& target) {
+  const bool literal_ipv6 = target.host.find(':') != std::string::npos;
+  return literal_ipv6 ? fmt::format("[{}]:{}", target.host, target.port)
+                      : fmt::format("{}:{}", target.host, target.port);
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Options of commands that talk to a peer, in groups, of which each command takes those that act in it.
+/// No input or output here.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/key_pair.hpp>
+#include <udtcat/options.hpp>
+#include <udtcat/peering.hpp>
+#include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
+
+#include "tool/cli/command_line.hpp"
+
+namespace udtcat::tool {
+
+/// The least that leaves room for two lost pings in a row; see docs/spec/stream.md §5.
+inline constexpr std::chrono::milliseconds kMinIdleTimeout{3'000};  // guess: three pings
+
+/// Beyond the session's idle timeout, so that the session speaks first and says more.
+inline constexpr std::chrono::milliseconds kTransportOutlasts{10'000};  // guess
+
+inline constexpr std::uint64_t kMaxMemoryBytes = 64 * kGiB;  // guess: 100 Gbit/s at 5 s
+
+/// Every command's own options derive from this.
+struct Options {
+  HostPort peer{};             ///< of a connector: the listener
+  HostPort local{};            ///< of a listener: where it waits
+  bool listens = false;        ///< a listener
+  bool shows_new_key = false;  ///< of a listener without a key: it makes one and shows it, instead of asking for one
+  /// The command for the other host, with {host}, {port}, {names} and {options} (names included) in it.
+  std::string counterpart = "udtcat {host} {port}{options}";
+  AddressFamily family = AddressFamily::any;
+  std::optional<std::string> key_file{};
+  std::optional<std::string>
+      peers_file{};                     ///< of a listener: who may come; of a connector: where it finds whom it means
+  std::optional<PublicKey> peer_key{};  ///< of a connector: the listener that it means
+  bool trust_first = false;             ///< of a connector: an unknown listener is written down
+  SessionOptions session{};
+  TransportOptions transport{};
+  ListenLimits limits{};
+  std::chrono::milliseconds connect_timeout{10'000};
+  std::chrono::milliseconds closed_port_patience{2'000};      ///< --connect-timeout counts for a closed port too
+  std::optional<std::chrono::milliseconds> accept_timeout{};  ///< none: for ever
+  int verbosity = 0;                                          ///< -1: only errors; 1 info, 2 debug, 3 trace
+  std::optional<bool> progress{};                             ///< none: where a person is watching
+  bool is_chat = true;                                        ///< at a terminal stdin and stdout are a person's
+  bool stats_json = false;
+  std::optional<std::chrono::milliseconds> stats_interval{};  ///< none: at the end only
+  bool why = false;                                           ///< say at the end what limited the transfer
+  bool check = false;                                         ///< only say what would be done
+  std::string command_line{};                                 ///< as typed, for `udtcat status`
+};
+
+// Each group stores its values in `options`, which outlives the line.
+void add_key_options(CommandLine& line, Options& options);         ///< -k, --as, --peer, --peers, --trust-first
+void add_protection_options(CommandLine& line, Options& options);  ///< --protect, --cipher
+void add_session_options(CommandLine& line, Options& options);     ///< --block, --lanes, --threads, --flows
+void add_transport_options(CommandLine& line,
+                           Options& options);  ///< --transport, --congestion, --memory, --idle-timeout
+/// Of listeners: --max-peers, --max-sessions, --max-streams, --total-memory
+void add_limit_options(CommandLine& line, Options& options);
+void add_rate_option(CommandLine& line, Options& options);
+void add_family_options(CommandLine& line, Options& options);  ///< -4, -6
+void add_connect_timeout_option(CommandLine& line, Options& options);
+void add_accept_timeout_option(CommandLine& line, Options& options);
+void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats
+void add_why_option(CommandLine& line, Options& options);        ///< --why, of commands that carry one transfer
+void add_check_option(CommandLine& line, Options& options);      ///< --check
+void add_progress_options(CommandLine& line, Options& options);  ///< --progress, --no-progress
+
+/// "host:9000", "[2001:db8::1]:9000": as users write it.
+[[nodiscard]] std::string to_string(const HostPort& target);
+
+}  // namespace udtcat::tool

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/cli/process_setup.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <tuple>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "lib/core/dumps.hpp"
+#include "lib/core/user_text.hpp"
+
+namespace udtcat::tool {
+
+void fill_standard_descriptors() {
+  for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
+    if (::fcntl(number, F_GETFD) >= 0) continue;
+    // open() takes the lowest free number, which is this one. The wrong direction on purpose: bytes for a closed stdout
+    // are not delivered, and must not seem so.
+    const int direction = number == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    std::ignore = ::open("/dev/null", direction);  // without /dev/null it stays closed, and fails as well
+  }
+}
+
+std::uint64_t harden_process() {
+  const std::uint64_t before = core::forbid_core_dumps(false);
+  std::ignore = ::signal(SIGPIPE, SIG_IGN);
+  std::ignore = ::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is a write that fails
+  std::ignore = ::signal(SIGUSR1, SIG_IGN);
+  core::forbid_tracing();
+  return before;
+}
+
+void forbid_core_dumps_for_good() { std::ignore = core::forbid_core_dumps(true); }
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+void allow_descriptors(std::uint64_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, wanted);
+  std::ignore = ::setrlimit(RLIMIT_NOFILE, &limit);  // then connections wait when there are no more
+}
+
+namespace {
+
+constexpr const char* kOtherName = "udtcat-libudt";
+
+/// Whether `other` is a copy of this program or a link to it, which would run it again without end.
+bool is_ourselves(const std::filesystem::path& own, const std::filesystem::path& other) {
+  std::error_code error;
+  return own.filename() == kOtherName || std::filesystem::equivalent(own, other, error);
+}
+
+}  // namespace
+
+Status become_program_with(TransportKind kind, const std::vector<std::string>& argv, std::uint64_t core_limit_bytes) {
+  if (has_transport(kind)) return {};
+  std::error_code error;
+  const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto other = own.parent_path() / kOtherName;
+  std::string reason = "it is this program, which has no libudt";
+  if (!is_ourselves(own, other)) {
+    core::allow_core_dumps(core_limit_bytes);
+    std::vector<char*> words;
+    words.reserve(argv.size() + 1);
+    for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));  // exec() does not write
+    words.push_back(nullptr);
+    std::ignore = ::execv(other.c_str(), words.data());
+    reason = core::errno_text(errno);
+  }
+  return fail(Errc::bad_argument, "use --transport libudt by running " + other.string(),
+              reason + "; install it there, or do without: native reaches the same peers");
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whether the user's words ask for a key pair, whose that is, and which peers it is for.
+#pragma once
+
+#include <udtcat/key_pair.hpp>
+#include <udtcat/result.hpp>
+
+#include "tool/cli/options.hpp"
+#include "tool/identity/key_source.hpp"
+
+namespace udtcat::tool {
+
+/// An option that has no meaning with a shared key; null where there is none.
+[[nodiscard]] const char* pair_option(const Options& options);
+
+/// Whether an option asks for a key pair, or the peers file knows whom a connector means.
+/// errors: Errc::bad_argument for a peers file that cannot be used
+[[nodiscard]] Result<bool> asks_for_pair(const Options& options);
+
+/// "FILE has no line NAME", where a connector means by --peer a name that his peers file lacks; empty elsewhere.
+[[nodiscard]] std::string unlisted_peer(const Options& options);
+
+/// The user's own key pair, in his configuration directory.
+/// errors: Errc::bad_argument, saying how to make one; those of KeyPair::from_file()
+[[nodiscard]] Result<KeyPair> user_key_pair();
+
+/// The pair with the peers that the options name.
+/// errors: Errc::bad_argument: a listener without a list, a connector that names nobody whom it can know
+[[nodiscard]] Result<FoundCredentials> with_peers(const Options& options, KeyPair own);
+
+}  // namespace udtcat::tool

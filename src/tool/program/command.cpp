@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/program/command.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <udtcat/crypto_setup.hpp>
+#include <udtcat/endpoint.hpp>
+
+#include "lib/core/invariant.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/text.hpp"
+#include "lib/core/try.hpp"
+#include "tool/cli/configuration.hpp"
+#include "tool/cli/nearest.hpp"
+#include "tool/cli/process_setup.hpp"
+#include "tool/cli/signal_watch.hpp"
+#include "tool/cli/terminal_prompt.hpp"
+#include "tool/cli/trusted_file.hpp"
+#include "tool/cli/user_config.hpp"
+#include "tool/program/completion.hpp"
+#include "tool/program/facts.hpp"
+#include "tool/program/topics.hpp"
+#include "tool/status/service_manager.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+/// As users type them, and what begins several.
+Words names_of(const Commands& commands) {
+  Words names;
+  for (const Command& row : commands) {
+    if (row.words.empty() || row.options == nullptr) continue;
+    for (std::string name : {row.words.front(), fmt::format("{}", fmt::join(row.words, " "))})
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+/// Whether the key comes from a person or through a pipe, which may take long.
+bool may_wait_for_key(const Options& options, const KeysAtHand& at_hand) {
+  std::error_code unknown;
+  if (const auto& file = file_of_key(options, at_hand)) return !std::filesystem::is_regular_file(*file, unknown);
+  return !at_hand.environment && !options.shows_new_key;
+}
+
+Result<FoundCredentials> find_or_ask_for_credentials(const Options& options, KeysAtHand at_hand) {
+  std::optional<SignalsLetThrough> meanwhile;
+  if (may_wait_for_key(options, at_hand)) meanwhile.emplace();
+  return find_credentials(options, std::move(at_hand), ask_on_terminal);
+}
+
+/// A command line as it was understood.
+struct Asked {
+  const Command* command;            // the row of the table; null: none was found
+  Result<std::unique_ptr<Job>> job;  // null: `text`, or else the command's help, is asked for
+  std::string text = {};
+  std::function<Error(Error)> blame = {};  // names the line of a file that leads to an error; null: there is no file
+  std::optional<std::string> key_beside_configuration = {};
+};
+
+Asked wrong(Error error) { return {.command = nullptr, .job = tl::unexpected(std::move(error))}; }
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// As a command line that begins with the words of a file.
+Asked understand_configured(const Commands& commands, const std::string& path, const Words& more) {
+  const auto text = read_trusted_file(path);
+  if (!text) return wrong(text.error());
+  const auto file = Configuration::parse(*text, path);
+  if (!file) return wrong(file.error());
+  const auto command = std::ranges::find_if(commands, [&](const Command& row) { return row.words == file->command(); });
+  if (command == commands.end()) {
+    const std::string name = fmt::format("{}", fmt::join(file->command(), " "));
+    return wrong(file->wrong_command(
+        fmt::format("there is no command \"{}\"; see udtcat help{}", name, did_you_mean(name, names_of(commands)))));
+  }
+  const Words words = with(file->words(), more);
+  auto job = command->parse(words);
+  if (job) {
+    const auto blame = [file = *file](Error error) { return file.blame(std::move(error)); };
+    return {&*command, std::move(job), {}, blame, key_beside(path)};
+  }
+  return {&*command, tl::unexpected(file->blame(std::move(job.error()), [&](const Words& some) -> Status {
+            UDTCAT_CHECK(command->parse(some));
+            return {};
+          }))};
+}
+
+/// The options that the user's file has for a command line.
+Result<std::vector<OptionWord>> user_options(const Commands& commands, const Command& command, const Words& arguments,
+                                             const Result<std::unique_ptr<Job>>& job) {
+  UDTCAT_TRY(const std::string text, load_user_config());
+  if (text.empty()) return std::vector<OptionWord>{};
+  std::vector<Words> all;
+  for (const Command& row : commands) all.push_back(row.words);
+  const std::string host = command.destination != nullptr      ? command.destination(arguments)
+                           : job && !(*job)->options().listens ? (*job)->options().peer.host
+                                                               : "";
+  return read_user_config(text, all, command.words, host);
+}
+
+/// A command line, behind what the user's file says. That is asked whether it is to blame where the line alone is not.
+Asked understand_typed(const Commands& commands, const Command& command, const Words& arguments) {
+  auto job = command.parse(arguments);
+  if (job && (*job == nullptr || !(*job)->takes_user_options())) return {&command, std::move(job)};
+  const auto options = user_options(commands, command, arguments, job);
+  if (!options && job) return {&command, tl::unexpected(options.error())};
+  if (!options || options->empty()) return {&command, std::move(job)};
+  const auto read = [&](const Words& some) { return command.parse(with(some, arguments)); };
+  auto configured = read(words_of(*options));
+  const auto name_line = [](const Error& error, std::optional<std::size_t> line) {
+    return line ? wrong_user_line(*line, error.message()) : error;
+  };
+  if (configured)
+    return {&command, std::move(configured), {}, [name_line, options = *options](const Error& error) {
+              return name_line(error, line_that_says(error, options));
+            }};
+  const bool is_typed = !job && job.error().message() == configured.error().message();
+  if (is_typed) return {&command, std::move(job)};
+  const auto line = line_to_blame(configured.error(), *options, [&](const Words& some) -> Status {
+    UDTCAT_CHECK(read(some));
+    return {};
+  });
+  return {&command, tl::unexpected(name_line(configured.error(), line))};
+}
+
+/// udtcat help [TOPIC], where a command is a topic too.
+Asked help_on(const Commands& commands, Words topic) {
+  if (topic == Words{kPipeWord}) topic.clear();
+  for (const Command& row : commands)
+    if (row.words == topic) return {&row, nullptr, row.help()};
+  const std::string name = fmt::format("{}", fmt::join(topic, " "));
+  if (auto text = topic_text(name)) return {nullptr, nullptr, std::move(*text)};
+  return wrong(
+      {Errc::bad_argument, fmt::format("help \"{}\"", name),
+       fmt::format("no such topic; they are {}, and each command, as in udtcat help gridftp get{}",
+                   fmt::join(topic_names(), ", "), did_you_mean(name, with(names_of(commands), topic_names())))});
+}
+
+/// Of words that begin command lines; netcat's users look for one that listens.
+std::string meant_command(const std::string& typed, Words words) {
+  words.emplace_back("listen");
+  const std::string meant = did_you_mean(typed, words);
+  return meant == "; did you mean listen?" ? "; did you mean -l, as in udtcat -l 9000?" : meant;
+}
+
+/// Where `error` is about the first of `arguments`, or an option that is unknown behind it, the word that may be meant
+/// there, behind those of `command`.
+std::string meant_word(const Commands& commands, const Command& command, const Words& arguments, const Error& error) {
+  const bool is_about_it =
+      !arguments.empty() && (error.what.find('"' + arguments.front()) != std::string::npos ||
+                             (!arguments.front().starts_with('-') && error.what.starts_with("option \"")));
+  if (!is_about_it) return "";
+  const std::size_t at = command.words.size();
+  Words words;
+  for (const Command& row : commands)
+    if (row.words.size() > at && std::equal(command.words.begin(), command.words.end(), row.words.begin()) &&
+        row.options != nullptr && std::ranges::find(words, row.words[at]) == words.end())
+      words.push_back(row.words[at]);
+  if (std::ranges::find(words, arguments.front()) != words.end()) return "";
+  if (const std::string meant = meant_command(arguments.front(), words); !meant.empty()) return meant;
+  const std::string option = "--" + arguments.front();
+  for (const DeclaredOption& each : command.options != nullptr ? command.options() : DeclaredOptions())
+    if (std::ranges::find(each.names, option) != each.names.end()) return "; did you mean " + option + "?";
+  const bool is_place = arguments.front().find_first_not_of("0123456789") == std::string::npos ||
+                        arguments.front().find_first_of(":@./") != std::string::npos;
+  if (at > 0 || arguments.front().starts_with('-') || is_place) return "";
+  return fmt::format("; the commands are {}", fmt::join(words, ", "));
+}
+
+/// A first word that is no command but another thing of ours by its very name; empty: it is none, or a host.
+std::string named_otherwise(const Command& pipe, const Words& arguments) {
+  if (arguments.empty() || (arguments.size() > 1 && core::parse_number<std::uint16_t>(arguments[1]))) return "";
+  const std::string& word = arguments.front();
+  constexpr std::array<std::string_view, 6> kUnderUdr{"rsync", "scp", "sftp", "git", "borg", "restic"};  // spec: udr(1)
+  const auto is = [&](const std::string& meant) {
+    return fmt::format("; {} is not a command: did you mean {}?", word, meant);
+  };
+  if (std::ranges::find(kUnderUdr, word) != kUnderUdr.end()) return is("udr " + word + ", which runs it over udtcat");
+  if (word == "listen" || word == "serve") return is("-l, as in udtcat -l 9000");
+  if (word == "forward") return is("--from and --to, as in udtcat host 9000 --from 5432");
+  if (word == "get" || word == "put") return is("udtcat gridftp " + word);
+  for (const DeclaredOption& each : pipe.options())
+    if (std::ranges::find(each.names, "--" + word) != each.names.end()) return is("--" + word);
+  return "";
+}
+
+/// A forward waits for a name that nobody knows yet.
+bool is_forward(const Words& arguments) {
+  return std::ranges::any_of(
+      arguments, [](const std::string& each) { return each.starts_with("--from") || each.starts_with("--to"); });
+}
+
+/// A word before a port is a host; one that is found nowhere may be meant for a command, as in listn 9000.
+Status check_host(const Commands& commands, const Options& options) {
+  Words words;
+  for (const Command& row : commands)
+    if (row.options != nullptr && !row.words.empty()) words.push_back(row.words.front());
+  const std::string meant = meant_command(options.peer.host, words);
+  if (options.listens || meant.empty()) return {};
+  const SignalsLetThrough meanwhile;
+  auto found = resolve(options.peer, options.family);
+  if (found) return {};
+  found.error().cause += meant;
+  return tl::unexpected(std::move(found.error()));
+}
+
+Asked understand(const Commands& commands, Words arguments) {
+  if (arguments.empty()) return wrong({Errc::bad_argument, "", first_steps_text()});
+  if (asks_for_help(arguments)) return help_on(commands, Words(arguments.begin() + 1, arguments.end()));
+  auto path = take_config_path(arguments);
+  if (!path) return wrong(std::move(path.error()));
+  if (*path) return understand_configured(commands, **path, arguments);
+  const Command& command = find_command(commands, arguments);
+  arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(command.words.size()));
+  Asked asked = understand_typed(commands, command, arguments);
+  const bool is_pipe = command.words.empty() && !is_forward(arguments) && asked.job && *asked.job != nullptr &&
+                       (*asked.job)->needs_key();
+  if (const Status found = is_pipe ? check_host(commands, (*asked.job)->options()) : Status{}; !found)
+    return {&command, tl::unexpected(found.error())};
+  if (asked.job) return asked;
+  const std::string named = command.words.empty() ? named_otherwise(command, arguments) : "";
+  asked.job.error().cause += named.empty() ? meant_word(commands, command, arguments, asked.job.error()) : named;
+  return asked;
+}
+
+/// Says what the job would do.  errors: those of its key and its files
+Status tell(const Job& job, KeysAtHand at_hand) {
+  UDTCAT_TRY(Words facts, job.facts());
+  for (std::string& fact : session_facts(job.options())) facts.push_back(std::move(fact));
+  if (job.needs_key()) {
+    UDTCAT_TRY(std::string key, key_fact(job.options(), std::move(at_hand)));
+    facts.push_back(std::move(key));
+  }
+  std::string text;
+  for (const std::string& fact : facts) text += fact + '\n';
+  return print(text);
+}
+
+ExitStatus carry_out(const Asked& asked, const Words& argv, const JobContext& context) {
+  const auto fails = [&](Error error) {
+    if (asked.blame) error = asked.blame(std::move(error));
+    context.console.line("udtcat: " + error.message(), LineLevel::error);
+    const bool has_own = asked.command != nullptr && asked.command->failure;
+    return has_own ? *asked.command->failure : exit_status_of(error.code);
+  };
+  if (!asked.job) return fails(asked.job.error());
+  if (*asked.job == nullptr) return printed(asked.text.empty() ? asked.command->help() : asked.text, context.console);
+  Job& job = **asked.job;
+  if (!job.starts_programs()) forbid_core_dumps_for_good();
+  const auto kind = job.options().transport.kind;
+  if (auto status = become_program_with(kind, argv, context.core_limit_bytes); !status) return fails(status.error());
+  // Only now it is sure that this is the program that needs the key. Programs that it starts never see it.
+  KeysAtHand at_hand{.environment = take_environment_key(), .beside_configuration = asked.key_beside_configuration};
+  install_stderr_log(context.console, job.options().verbosity);
+  if (auto prepared = job.prepare(at_hand.any(), context.console); !prepared) return fails(prepared.error());
+  if (job.options().check) {
+    const Status told = tell(job, std::move(at_hand));
+    return told ? ExitStatus::success : fails(told.error());
+  }
+  if (!job.needs_key()) return job.run({}, context);
+  auto found = find_or_ask_for_credentials(job.options(), std::move(at_hand));
+  if (!found) return fails(found.error());
+  if (!found->doubt.empty()) core::log().warn("{}", found->doubt);
+  if (!found->generated && !found->where.empty()) core::log().info("the key is {}", key_in_words(*found));
+  return job.run(std::move(*found), context);
+}
+
+}  // namespace
+
+const Command& find_command(const Commands& commands, const Words& arguments) {
+  const Command* found = nullptr;
+  for (const Command& command : commands) {
+    const Words& words = command.words;
+    const bool begins = words.size() <= arguments.size() && std::equal(words.begin(), words.end(), arguments.begin());
+    if (begins && (found == nullptr || words.size() > found->words.size())) found = &command;
+  }
+  UDTCAT_INVARIANT(found != nullptr, "one row has no words");
+  return *found;
+}
+
+int run(const Words& argv, const Commands& commands) {
+  hold_signals();
+  fill_standard_descriptors();
+  const std::uint64_t core_limit_bytes = harden_process();
+  ignore_crypto_configuration();
+  // Static: threads of the library may log until the process ends.
+  static Console console(STDERR_FILENO, is_journal(STDERR_FILENO));
+  Words words(argv.begin() + std::min<std::ptrdiff_t>(std::ssize(argv), 1), argv.end());
+  if (!words.empty() && words.front() == kCompletionWord)
+    return to_int(printed(completion(commands, {words.begin() + 1, words.end()}), console));
+  auto asked = understand(commands, std::move(words));
+  return to_int(carry_out(asked, argv, {console, core_limit_bytes}));
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The program but for main(): run() carries out one of its commands, a table to which each wing gives rows
+/// (src/main.cpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "tool/cli/command_line.hpp"
+#include "tool/cli/console.hpp"
+#include "tool/cli/exit_status.hpp"
+#include "tool/cli/options.hpp"
+#include "tool/identity/key_source.hpp"
+
+namespace udtcat::tool {
+
+/// The rest of what a job is given when it is run.
+struct JobContext {
+  Console& console;
+  std::uint64_t core_limit_bytes;  ///< of programs that it starts
+};
+
+/// A command line that was understood. run() asks in this order.
+/// Threads: confined to the main thread.
+class Job {
+ public:
+  Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+  virtual ~Job() = default;
+
+  [[nodiscard]] virtual const Options& options() const = 0;
+  /// Whether core dumps must be possible again, in the programs that it starts.
+  [[nodiscard]] virtual bool starts_programs() const { return false; }
+  /// Decides what depends on there being a key, and warns the user before one is asked for.
+  /// has_key_at_hand   there is one of KeysAtHand; whether an option names one, options() says
+  [[nodiscard]] virtual Status prepare(bool /*has_key_at_hand*/, Console& /*console*/) { return {}; }
+  [[nodiscard]] virtual bool needs_key() const { return true; }
+  /// Whether the user's file of options is for it.
+  [[nodiscard]] virtual bool takes_user_options() const { return needs_key(); }
+  /// For --check: its deeds in sentences, as far as the options of every session do not say them.
+  /// errors: those of files that it would read
+  [[nodiscard]] virtual Result<Words> facts() const { return Words{}; }
+  /// Runs to its end and gives the exit status.  found   empty where it needs no key
+  [[nodiscard]] virtual ExitStatus run(FoundCredentials found, const JobContext& context) = 0;
+};
+
+/// A row of the table.
+struct Command {
+  Words words;            ///< the beginning of its command line: {"gridftp", "get"}
+  std::string (*help)();  ///< the text of --help
+  /// `arguments`: without `words`.  returns: null where help is asked for.  errors: Errc::bad_argument
+  Result<std::unique_ptr<Job>> (*parse)(const Words& arguments);
+  /// The options that it declares, for completion(); none: users do not run it.
+  DeclaredOptions (*options)() = nullptr;
+  std::optional<ExitStatus> failure = {};  ///< the status of every failure before the job runs; none: the error's own
+  /// The host to which a command line goes, also one that is wrong; null: that of the job
+  std::string (*destination)(const Words& arguments) = nullptr;
+};
+
+using Commands = std::vector<Command>;
+
+/// Of the rows whose words begin `arguments`, the one with the most.
+[[nodiscard]] const Command& find_command(const Commands& commands, const Words& arguments);
+
+/// Carries out the row of `commands` with the most words that begin the command line, which may stand in the file of
+/// --config, behind what the user's own file says. Says what the commands are where nothing, or `help`, is asked for.
+/// returns  the exit status; see exit_status.hpp
+[[nodiscard]] int run(const Words& argv, const Commands& commands);
+
+}  // namespace udtcat::tool

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/run/peer_listener.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "lib/core/try.hpp"
+#include "tool/run/requests.hpp"
+
+namespace udtcat::tool {
+
+Result<std::unique_ptr<PeerListener>> PeerListener::start(SessionRun& run, const Options& options,
+                                                          FoundCredentials found, Listener::PeerHandler on_peer) {
+  std::optional<Key> announced;
+  if (found.generated) announced = found.credentials->shared()->duplicate();
+  run.keep_current(found.peers);
+  UDTCAT_TRY(ListenRequest request, make_listen_request(options, std::move(found.credentials)));
+  std::unique_ptr<PeerListener> made(new PeerListener(run.io()));
+  UDTCAT_TRY(made->listener_,
+             listen(run.io(), std::move(request), std::move(on_peer),
+                    [&log = made->refusals_](const Endpoint& peer, const Error& why) { log.add(peer, why); }));
+  UDTCAT_CHECK(announce_listener(options, announced, *made->listener_, run.console()));
+  return made;
+}
+
+std::string PeerListener::places() const {
+  std::string text;
+  for (const Endpoint& local : listener_->local_endpoints())
+    text += (text.empty() ? "udp " : " and udp ") + local.to_string();
+  return text;
+}
+
+void PeerListener::fill(ProcessPicture& picture) const {
+  picture.refused = refusals_.pictures();
+  for (const Endpoint& local : listener_->local_endpoints()) picture.listening.push_back("udp " + local.to_string());
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The listener of a run.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <udtcat/peering.hpp>
+#include <udtcat/result.hpp>
+
+#include "tool/cli/options.hpp"
+#include "tool/identity/key_source.hpp"
+#include "tool/run/notices.hpp"
+#include "tool/run/session_run.hpp"
+#include "tool/status/picture.hpp"
+
+namespace udtcat::tool {
+
+/// Lets peers in as the options ask, says where, logs those that it refuses, and reads its peers file when told to.
+/// Threads: confined to the main thread.
+class PeerListener {
+ public:
+  /// `run` must outlive this.
+  /// errors: those of make_listen_request(), listen() and announce_listener()
+  [[nodiscard]] static Result<std::unique_ptr<PeerListener>> start(SessionRun& run, const Options& options,
+                                                                   FoundCredentials found,
+                                                                   Listener::PeerHandler on_peer);
+  PeerListener(const PeerListener&) = delete;
+  PeerListener& operator=(const PeerListener&) = delete;
+
+  /// "udp 0.0.0.0:9000 and udp [::]:9000".
+  [[nodiscard]] std::string places() const;
+  /// Fills in where it listens, and whom it refused.
+  void fill(ProcessPicture& picture) const;
+  void stop() { listener_->stop(); }
+
+ private:
+  explicit PeerListener(boost::asio::io_context& io) : refusals_(io) {}
+
+  RefusalLog refusals_;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace udtcat::tool

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/run/peer_log.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lib/core/log.hpp"
+#include "tool/run/notices.hpp"
+#include "tool/status/figures.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr Errc kOrdinary = Errc::peer_interrupted;  // of an event that is no trouble
+constexpr std::size_t kAtOnce = 4;                  // guess: whoever is started anew while somebody sets it up
+
+std::string name_of(const Connection& connection) {
+  const auto identity = connection.peer_identity();
+  return identity ? identity->name : connection.peer().host_to_string();
+}
+
+/// The peer without its port, and whether it came or went: port and figures are others each time.
+std::string kind_of_event(const Error& event) {
+  return event.what.substr(0, event.what.rfind(':')) + event.cause.substr(0, event.cause.find(' '));
+}
+
+bool is_ordinary(const Status& how) {
+  return how || how.error().code == Errc::peer_interrupted || how.error().code == Errc::interrupted;
+}
+
+}  // namespace
+
+PeerLog::PeerLog(boost::asio::io_context& io, Say say)
+    : reporter_(
+          io,
+          [say = std::move(say)](const Endpoint&, const Error& event) {
+            if (event.code == kOrdinary) return say(event.message());
+            core::log().warn("{}", event.message());
+          },
+          kind_of_event, kAtOnce) {}
+
+void PeerLog::on_come(const Connection& connection) {
+  Present& present = present_[name_of(connection)];
+  if (present.sessions++ > 0) return;
+  present.since = Clock::now();
+  tell(connection, kOrdinary, "connected");
+}
+
+void PeerLog::on_gone(Connection& connection, const Status& how) {
+  const auto entry = present_.find(name_of(connection));
+  if (entry == present_.end()) return;
+  Present& present = entry->second;
+  present.past = sum(present.past, connection.stats());
+  const bool ordinary = is_ordinary(how);
+  const std::string why = ordinary ? "" : ": " + how.error().message();
+  const Errc code = ordinary ? kOrdinary : how.error().code;
+  if (--present.sessions > 0) {
+    if (!ordinary) tell(connection, code, "one of its sessions is over" + why);
+    return;
+  }
+  const Present gone = present;
+  present_.erase(entry);
+  tell(connection, code,
+       fmt::format("disconnected after {}, {}{}", clock_text(Clock::now() - gone.since), payload_text(gone.past), why));
+}
+
+void PeerLog::tell(const Connection& connection, Errc code, std::string what) {
+  reporter_.report(connection.peer(), {code, peer_text(connection), std::move(what)});
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/status/progress.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "lib/core/user_text.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+constexpr seconds kLeastOfRate{1};      // guess: some round trips of a long path
+constexpr seconds kRateWindow{3};       // guess: calm, and yet what happens now
+constexpr seconds kLeastOfTimeLeft{3};  // guess: the beginning of a transfer is slower than the rest
+constexpr seconds kTimeLeftWindow{15};  // guess: a stall of a second does not make it jump
+constexpr nanoseconds kMostTimeLeft = std::chrono::hours(1000);  // guess: longer ones say nothing
+
+/// The less it is wanted, the greater its rank.
+struct Part {
+  int rank;
+  std::string text;
+};
+
+/// Before the first byte 0 %, and 100 % only after the last; none where there is more than was foretold.
+std::optional<std::uint64_t> per_cent(const Amount& amount) {
+  if (amount.all_bytes == 0 || amount.done_bytes > amount.all_bytes) return std::nullopt;
+  return static_cast<std::uint64_t>(static_cast<long double>(amount.done_bytes) * 100 / amount.all_bytes);
+}
+
+std::string outage_text(const ProgressPicture& picture) {
+  const std::string silence = silence_text(picture.now.stats);
+  if (!picture.patience) return silence;
+  return fmt::format("{}, giving up at {}", silence, std::chrono::duration_cast<seconds>(*picture.patience).count());
+}
+
+std::string joined(const std::vector<Part>& parts) {
+  std::string line;
+  for (const Part& part : parts) line += (line.empty() ? "" : line.ends_with(']') ? " " : "  ") + part.text;
+  return line;
+}
+
+std::string fitted(std::vector<Part> parts, std::size_t columns) {
+  std::string line = joined(parts);
+  for (; parts.size() > 1 && line.size() > columns; line = joined(parts))
+    parts.erase(std::ranges::max_element(parts, {}, &Part::rank));
+  return line;
+}
+
+}  // namespace
+
+Progress Progress::of_whole_run() {
+  Progress whole;
+  whole.add({});
+  return whole;
+}
+
+std::string Progress::line(const ProgressPicture& picture, std::size_t columns) {
+  add(picture);
+  const ConnectionStats& stats = picture.now.stats;
+  const auto percent = picture.amount ? per_cent(*picture.amount) : std::nullopt;
+  // Bytes of things are not those that went over the path.
+  const bool is_of_many = picture.amount && !picture.amount->count.empty();
+  std::vector<Part> parts;
+  if (percent) parts.push_back({1, fmt::format("[{:3} %]", *percent)});
+  parts.push_back({2, percent      ? fmt::format("{} of {}", core::format_size(picture.amount->done_bytes),
+                                                 core::format_size(picture.amount->all_bytes))
+                      : is_of_many ? core::format_size(picture.amount->done_bytes)
+                                   : payload_text(stats)});
+  if (stats.silence.count() > 0) {
+    parts.push_back({0, outage_text(picture)});
+    return fitted(std::move(parts), columns);
+  }
+  if (!picture.waits.empty()) {
+    parts.push_back({0, picture.waits});
+  } else {
+    if (const auto now = rate(&Point::moved_bytes, kLeastOfRate, kRateWindow))
+      parts.push_back({3, core::format_rate(*now)});
+    const auto time_left = percent ? left(*picture.amount) : std::nullopt;
+    parts.push_back({4, time_left ? clock_text(*time_left) + " left" : clock_text(picture.now.elapsed)});
+  }
+  if (stats.rtt) parts.push_back({5, rtt_text(stats)});
+  // Of an end that receives they are a few of its own, and say little.
+  if (stats.packets_sent > 0 && stats.bytes_sent >= stats.bytes_received)
+    parts.push_back({6, fmt::format("{:.1f} % lost", lost_per_cent(stats))});
+  if (is_of_many) parts.push_back({7, picture.amount->count});
+  if (picture.amount && !picture.amount->name.empty()) parts.push_back({8, picture.amount->name});
+  return fitted(std::move(parts), columns);
+}
+
+/// Bytes that moved before a silence say nothing of the rate after it.
+void Progress::add(const ProgressPicture& picture) {
+  if (picture.now.stats.silence.count() > 0) return points_.clear();
+  const auto at = picture.now.elapsed;
+  points_.push_back({at, payload_bytes(picture.now.stats), picture.amount ? picture.amount->done_bytes : 0});
+  while (points_.size() > 2 && at - points_[1].at >= kTimeLeftWindow) points_.pop_front();
+}
+
+std::optional<BitRate> Progress::rate(std::uint64_t Point::*bytes, nanoseconds least, nanoseconds window) const {
+  if (points_.empty()) return std::nullopt;
+  const Point& last = points_.back();
+  const auto first = std::ranges::find_if(points_, [&](const Point& each) { return last.at - each.at <= window; });
+  const Point& from = first == points_.end() || last.at - first->at < least ? points_.front() : *first;
+  if (last.at - from.at < least) return std::nullopt;
+  // Figures of several connections together can fall when one of them has gone.
+  return BitRate::from_bytes_per(last.*bytes - std::min(last.*bytes, from.*bytes), last.at - from.at);
+}
+
+std::optional<nanoseconds> Progress::left(const Amount& amount) const {
+  const auto now = rate(&Point::done_bytes, kLeastOfTimeLeft, kTimeLeftWindow);
+  if (!now || now->bytes_per_second() == 0) return std::nullopt;
+  const double time =
+      static_cast<double>(amount.all_bytes - amount.done_bytes) / static_cast<double>(now->bytes_per_second());
+  if (time > std::chrono::duration<double>(kMostTimeLeft).count()) return std::nullopt;
+  return std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(time));
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whether somebody else may store into a file, also through a mapping, which leaves no trace in its times.
+#pragma once
+
+#include "lib/bridge/descriptor.hpp"
+
+namespace udtcat::trees {
+
+/// Of a file at one moment.
+enum class Writers {
+  none,     ///< nobody has it open for writing, nor mapped for it: the next store changes its times
+  some,     ///< somebody has
+  unknown,  ///< it is another account's, or its file system has no leases
+};
+
+/// Asked by a lease that is given back at once (fcntl(2), F_SETLEASE): who opens the file meanwhile waits as long.
+/// file   opened for reading alone
+/// Threads: any.
+[[nodiscard]] Writers writers_of(const bridge::Descriptor& file);
+
+/// From now on a store through a mapping that is there already changes the file's times, too: what was stored before is
+/// written to the disk, which waits for that.
+/// returns  false: that cannot be had
+[[nodiscard]] bool expose_stores(const bridge::Descriptor& file);
+
+/// Where writers() is none: who opens the file for writing waits while this lives, until the kernel breaks the lease,
+/// and is_quiet() is false then. Else it holds nothing. Threads: unsynchronised.
+class QuietFile {
+ public:
+  /// file   opened for reading alone; it outlives this
+  explicit QuietFile(const bridge::Descriptor& file);
+  QuietFile(const QuietFile&) = delete;
+  QuietFile& operator=(const QuietFile&) = delete;
+  ~QuietFile();
+
+  /// As found at the beginning.
+  [[nodiscard]] Writers writers() const { return writers_; }
+  /// Whether that is so still, and nobody waits to write.
+  [[nodiscard]] bool is_quiet() const;
+
+ private:
+  const bridge::Descriptor& file_;
+  const Writers writers_;
+};
+
+}  // namespace udtcat::trees

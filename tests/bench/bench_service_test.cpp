@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// src/tool/bench_service.cpp and bench_meter.cpp, its counterpart, over the real transport.
+#include "bench/bench_service.hpp"
+
+#include <gtest/gtest.h>
+
+#include "bench/bench_lines.hpp"
+#include "bench/bench_meter.hpp"
+#include "lib/connection/two_ends.hpp"
+
+namespace udtcat::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+class BenchServiceTest : public connection::TwoEnds {
+ protected:
+  void SetUp() override {
+    TwoEnds::SetUp();
+    ListenRequest request = listen_request();
+    // As of a pipe that only receives.
+    request.session.one_stream = true;
+    request.session.sends = false;
+    request.session.takes_bench = true;
+    request.limits.peers = request.limits.sessions_per_peer = 1;
+    serve(std::move(request));
+  }
+  void serve(ListenRequest request) {
+    listener.reset();
+    auto made = listen(
+        io, std::move(request), [this](std::unique_ptr<Connection> guest) { service_.serve(std::move(guest)); },
+        [this](const Endpoint&, const Error& why) { refusals.push_back(why); });
+    ASSERT_TRUE(made) << made.error().message();
+    listener = std::move(*made);
+  }
+  [[nodiscard]] std::unique_ptr<Connection> guest() {
+    DialRequest request = dial_request();
+    request.session.purpose = Purpose::bench;
+    start_dialing(std::move(request));
+    run_until_dialed();
+    return std::move(**result);
+  }
+  /// The next answer to `line`.
+  [[nodiscard]] Result<std::string> ask(BenchLines& lines, const std::string& line) {
+    std::optional<Result<std::string>> answer;
+    lines.async_write(line, [](const Status&) {});
+    lines.async_read([&](Result<std::string> text) { answer = std::move(text); });
+    run_until([&] { return answer.has_value(); });
+    return *answer;
+  }
+
+  BenchService service_{io, {}};
+};
+
+TEST_F(BenchServiceTest, LetsAPeerMeasureBothWays) {
+  std::optional<Status> over;
+  BenchReport report;
+  BenchMeter meter(io, guest(), 1s,
+                   {.on_step = [](const char*) {},
+                    .on_over =
+                        [&](const Status& how, const BenchReport& found) {
+                          over = how;
+                          report = found;
+                        }});
+  meter.start();
+  run_until([&] { return over.has_value(); });
+  ASSERT_TRUE(*over) << over->error().message();
+  ASSERT_EQ(report.directions.size(), 2U);
+  EXPECT_GT(report.idle_rtts.all.size(), 1U);
+  EXPECT_GT(report.cores_there, 0U);
+  for (const BenchDirection& each : report.directions) {
+    EXPECT_GT(each.receiver().taken_bytes, 100'000U);
+    EXPECT_GE(each.receiver().taking, 800ms) << "a second, but for the first bytes' way";
+    EXPECT_GT(each.sender().packets_sent, 10 * (each.receiver().packets_late + 1));
+    EXPECT_GT(each.loaded.all.size(), 0U);
+  }
+  run_until([&] { return service_.idle(); });
+}
+
+TEST_F(BenchServiceTest, TellsWhatItHasMeasuredBeforeEachAnswer) {
+  const auto measuring = guest();
+  BenchLines lines(measuring->open_stream());
+  ASSERT_TRUE(ask(lines, to_json(BenchQuestion{1, 1s})));
+  const auto first = measuring->stats().evidence.there;
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(ask(lines, to_json(BenchQuestion{2, 1s})));
+  EXPECT_GT(measuring->stats().evidence.there->bytes_received, first->bytes_received);
+}
+
+TEST_F(BenchServiceTest, ServesOneAtATime) {
+  ListenRequest for_benches = listen_request();
+  for_benches.session.purpose = Purpose::bench;
+  serve(std::move(for_benches));
+  const auto first = guest();
+  BenchLines lines(first->open_stream());
+  ASSERT_TRUE(ask(lines, to_json(BenchQuestion{1, 1s})));
+  const auto second = guest();
+  BenchLines others(second->open_stream());
+  const auto refused = ask(others, to_json(BenchQuestion{1, 1s}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::stream_refused);
+  EXPECT_TRUE(ask(lines, to_json(BenchQuestion{2, 1s}))) << "which disturbs the first in nothing";
+}
+
+TEST_F(BenchServiceTest, TakesNoPlaceFromWhomTheListenerIsFor) {
+  const auto measuring = guest();
+  start_dialing(dial_request());
+  run_until_dialed();
+  EXPECT_EQ((**result)->purpose(), Purpose::pipe);
+}
+
+TEST_F(BenchServiceTest, BreaksOffWhoDoesNotSpeakItsLanguage) {
+  for (const std::string& line : {std::string("{}"), std::string("hello"), std::string(2 * kMaxBenchLineBytes, ' '),
+                                  to_json(BenchQuestion{1, 1s}) + "\n" + to_json(BenchQuestion{2, 1s})}) {
+    const auto rude = guest();
+    std::optional<Status> closed;
+    rude->on_closed([&](const Status& how) { closed = how; });
+    BenchLines lines(rude->open_stream());
+    EXPECT_FALSE(ask(lines, line)) << line.substr(0, 20);
+    run_until([&] { return closed.has_value(); });
+    EXPECT_FALSE(*closed);
+    run_until([&] { return service_.idle(); });
+  }
+}
+
+TEST_F(BenchServiceTest, SendsNothingToWhoHasNotAsked) {
+  const auto eager = guest();
+  const auto questions = eager->open_stream();
+  std::optional<StreamOutcome> outcome;
+  const auto tally = std::make_shared<BenchTally>();
+  const auto open = [&] {
+    outcome.reset();
+    eager->open_stream(std::make_unique<BenchStream>(*eager, 0s, tally),
+                       [&](const StreamOutcome& how) { outcome = how; });
+    run_until([&] { return outcome.has_value(); });
+  };
+  open();
+  ASSERT_FALSE(outcome->error) << outcome->error->message();
+  open();
+  ASSERT_FALSE(outcome->error) << "stream 4, for the 0 seconds that nobody has asked for yet";
+  EXPECT_EQ(tally->bytes, 0U);
+  open();
+  ASSERT_TRUE(outcome->error) << "stream 6";
+}
+
+TEST_F(BenchServiceTest, IsNoDoorForAnotherPurpose) {
+  DialRequest request = dial_request();
+  request.session.purpose = Purpose::forward;
+  start_dialing(std::move(request));
+  run_until_dialed();
+  ASSERT_FALSE(*result);
+  EXPECT_EQ(error(), Errc::parameters_refused);
+}
+
+}  // namespace
+}  // namespace udtcat::bench

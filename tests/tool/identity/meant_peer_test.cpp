@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/identity/meant_peer.hpp"
+
+#include <gmock/gmock.h>
+
+#include "support/temp_dir.hpp"
+#include "tool/identity/peers_file.hpp"
+
+namespace udtcat::tool {
+namespace {
+
+using testing::HasSubstr;
+
+class MeantPeerTest : public testing::Test {
+ protected:
+  static PublicKey new_key() { return KeyPair::generate()->public_key(); }
+  [[nodiscard]] std::string text() const { return test::read_file(file_); }
+
+  const test::TempDir folder_;
+  const std::filesystem::path file_ = folder_ / "udtcat/peers";
+  const PublicKey db_ = new_key();
+};
+
+TEST_F(MeantPeerTest, IsKnownByItsLineOnly) {
+  MeantPeer meant({"db", db_}, "peers:7");
+  EXPECT_EQ(meant.recognise(db_, Purpose::pipe), "db");
+  const PublicKey other = new_key();
+  const auto refused = meant.recognise(other, Purpose::pipe);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::authentication_failed);
+  for (const std::string& part : {std::string("peers:7"), db_.to_string(), other.to_string()})
+    EXPECT_THAT(refused.error().message(), HasSubstr(part));
+}
+
+TEST_F(MeantPeerTest, IsWrittenDownWhenASessionStandsAndKnownFromThenOn) {
+  MeantPeer meant("db", file_);
+  ASSERT_TRUE(meant.recognise(db_, Purpose::pipe));
+  EXPECT_FALSE(std::filesystem::exists(file_));
+  ASSERT_TRUE(meant.on_session({"db", db_}));
+  EXPECT_EQ(text(), "db " + db_.to_string() + "\n");
+  EXPECT_FALSE(meant.recognise(new_key(), Purpose::pipe));
+  ASSERT_TRUE(meant.on_session({"db", db_}));
+  EXPECT_EQ(text(), "db " + db_.to_string() + "\n") << "once";
+}
+
+TEST_F(MeantPeerTest, IsNotWrittenTwiceWhereAnotherProcessWasFaster) {
+  MeantPeer one("db", file_), other("db", file_);
+  ASSERT_TRUE(one.on_session({"db", db_}));
+  ASSERT_TRUE(other.on_session({"db", db_}));
+  EXPECT_EQ(text(), "db " + db_.to_string() + "\n");
+}
+
+TEST_F(MeantPeerTest, IsWrittenDownForEachPlaceWhereItsKeyIsMetAndKeepsTheFileOneThatCanBeRead) {
+  for (const char* place : {"db:9000", "db:9001", "192.0.2.1:9000"})
+    ASSERT_TRUE(MeantPeer(place, file_).on_session({place, db_})) << place;
+  const auto refused = MeantPeer("other", file_).on_session({"other", db_});
+  EXPECT_TRUE(refused) << "a name of its own, once";
+  const auto again = MeantPeer("third", file_).on_session({"third", db_});
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message(), HasSubstr("has it as that of other: --peer other means it"));
+  EXPECT_TRUE(read_peers_list(file_.string()));
+}
+
+TEST_F(MeantPeerTest, IsRefusedWhereAnotherProcessMetAnotherKey) {
+  MeantPeer one("db", file_), other("db", file_);
+  ASSERT_TRUE(one.on_session({"db", db_}));
+  const auto refused = other.on_session({"db", new_key()});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr(file_.string() + ":1"));
+  EXPECT_EQ(text(), "db " + db_.to_string() + "\n");
+}
+
+}  // namespace
+}  // namespace udtcat::tool

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/identity/peers_list.hpp"
+
+#include <gmock/gmock.h>
+
+namespace udtcat::tool {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string kAliceKey = "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=";  // docs/spec/handshake.md, "key pair"
+const std::string kBobKey = KeyPair::generate()->public_key().to_string();
+
+PeersList list_of(const std::string& text) {
+  auto list = PeersList::parse(text, "list");
+  EXPECT_TRUE(list) << list.error().message();
+  return list.value_or(PeersList());
+}
+
+std::string list_error(const std::string& text) {
+  const auto list = PeersList::parse(text, "list");
+  EXPECT_FALSE(list) << text;
+  if (list) return {};
+  EXPECT_EQ(list.error().code, Errc::bad_argument);
+  return list.error().message();
+}
+
+TEST(PeersList, HasAPeerOfEachLine) {
+  const auto list =
+      list_of("# who may come\n\n  alice " + kAliceKey + "  # behind a line, too\r\nbob\t" + kBobKey + "\n");
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list.find("alice")->key, PublicKey::parse(kAliceKey));
+  EXPECT_EQ(list.find("alice")->line, 3U);
+  EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "bob");
+  EXPECT_EQ(list.find("carol"), nullptr);
+  EXPECT_EQ(list.find(KeyPair::generate()->public_key()), nullptr);
+}
+
+TEST(PeersList, TakesAKeyAsItStandsInItsFile) {
+  EXPECT_EQ(list_of("bob " + kBobKey + " bob@home").size(), 1U);
+  EXPECT_THAT(list_of("bob " + kBobKey + " bob@home pipe").find("bob")->purposes, ElementsAre(Purpose::pipe));
+}
+
+TEST(PeersList, TakesNoRestrictionForAComment) {
+  const auto list = list_of("bob " + kBobKey + " to=web@x\n");
+  ASSERT_NE(list.find("bob"), nullptr);
+  EXPECT_THAT(list.find("bob")->services, ElementsAre("web@x"));
+}
+
+TEST(PeersList, TakesALineOfKeygenByTheNameOfItsComment) {
+  const auto list = list_of("udtcat-ed25519 " + kAliceKey + " alice@near pipe\n" + kBobKey + " bob@home\n");
+  ASSERT_NE(list.find("alice@near"), nullptr);
+  EXPECT_EQ(list.find("alice@near")->key, PublicKey::parse(kAliceKey));
+  EXPECT_THAT(list.find("alice@near")->purposes, ElementsAre(Purpose::pipe));
+  EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "bob@home");
+}
+
+TEST(PeersList, LetsNobodyInByALineOfAPlaceOfWhichSeveralMayHaveOneKey) {
+  const auto list = list_of("far:9000 " + kBobKey + "\n[2001:db8::1]:9001 " + kBobKey + "\nbob " + kBobKey +
+                            " pipe\nfar:1 " + kAliceKey + "\n");
+  EXPECT_EQ(list.size(), 1U);
+  for (const char* place : {"far:9000", "[2001:db8::1]:9001"})
+    EXPECT_EQ(list.find(place)->key, PublicKey::parse(kBobKey)) << place;
+  EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "bob");
+  EXPECT_EQ(list.find(PublicKey::parse(kAliceKey).value()), nullptr);
+  EXPECT_EQ(list.place_of(PublicKey::parse(kAliceKey).value())->name, "far:1");
+  EXPECT_THAT(list_error("far:9000 " + kBobKey + "\nfar:9000 " + kAliceKey),
+              HasSubstr("is the name of line 1 already"));
+}
+
+TEST(PeersList, LimitsAPeerToItsPurposesAndServices) {
+  const auto list = list_of("alice " + kAliceKey + " pipe,gridftp to=db,web\nbob " + kBobKey + " to=db\n");
+  const Peer& alice = *list.find("alice");
+  EXPECT_TRUE(may(alice, Purpose::pipe) && may(alice, Purpose::gridftp) && may(alice, Purpose::driver));
+  EXPECT_FALSE(may(alice, Purpose::bench) || may(alice, Purpose::rsh) || may(alice, Purpose::forward) ||
+               may(alice, Purpose::gateway) || may(alice, Purpose::trees));
+  EXPECT_THAT(alice.services, ElementsAre("db", "web"));
+  EXPECT_EQ(purposes_text(alice), "pipe,gridftp");
+  EXPECT_TRUE(may(*list.find("bob"), Purpose::rsh));
+  EXPECT_EQ(purposes_text(*list.find("bob")), "everything");
+  EXPECT_THAT(list_of("alice " + kAliceKey).find("alice")->services, IsEmpty());
+}
+
+TEST(PeersList, NamesTheLineOfEveryMistakeAndItsCure) {
+  const std::vector<std::pair<std::string, const char*>> mistakes{
+      {"alice", "NAME PUBLIC-KEY"},
+      {"alice udtcat-ed25519", "udtcat keygen --pair"},
+      {"alice " + kAliceKey.substr(1), "43 characters"},
+      {"alice " + kAliceKey + " pip", "pipe, forward, rsh, gridftp, gateway, bench, trees"},
+      {"alice " + kAliceKey + " pipe,pipe", "twice"},
+      {"alice " + kAliceKey + " ,", "no purpose"},
+      {"alice " + kAliceKey + " to=", "to=db,web"},
+      {"alice " + kAliceKey + " to=db pipe", "\"pipe\" is a word too many"},
+      {"udtcat-ed25519 " + kAliceKey, "NAME of the peer is missing in front of its key"},
+      {"udtcat-ed25519 " + kAliceKey + " laptop", "NAME of the peer is missing in front of its key"},
+      {kAliceKey + " pipe", "NAME of the peer is missing in front of its key"},
+      {std::string(65, 'a') + " " + kAliceKey, "1 to 64"},
+      {"al\x80"
+       "ce " +
+           kAliceKey,
+       "printable"},
+      {"bob " + kAliceKey, "\"bob\" is the name of line 1 already: write another name of your own in front"},
+      {"alice " + kBobKey, "this key is that of bob in line 1 already"}};
+  for (const auto& [line, says] : mistakes) {
+    const std::string error = list_error("bob " + kBobKey + "\n" + line + "\n");
+    EXPECT_THAT(error, testing::StartsWith("list:2: ")) << line;
+    EXPECT_THAT(error, HasSubstr(says)) << line;
+  }
+}
+
+TEST(PeersList, TakesPastedLinesWithOneCommentOnceANameStandsBeforeEach) {
+  const std::string one = kAliceKey + " root@host\n";
+  const std::string other = kBobKey + " root@host\n";
+  EXPECT_THAT(list_error(one + other), HasSubstr("in front of this key, NAME " + kBobKey));
+  EXPECT_THAT(list_error(one + one), HasSubstr("it says what line 1 says: take one of the two out"));
+  const auto list = list_of("alice " + one + "bob " + other);
+  EXPECT_EQ(list.find("bob")->key, PublicKey::parse(kBobKey));
+}
+
+TEST(PeersList, IsTotalAtEveryTruncationAndWithEveryByteChanged) {
+  const std::string text = "alice udtcat-ed25519 " + kAliceKey + " a@b pipe,rsh to=db # that is all\n";
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto cut = PeersList::parse(text.substr(0, at), "list");
+    EXPECT_TRUE(!cut || cut->size() <= 1);
+    std::string changed = text;
+    changed[at] = static_cast<char>(changed[at] ^ 0x20);
+    const auto list = PeersList::parse(changed, "list");
+    EXPECT_TRUE(!list || list->size() <= 1);
+  }
+}
+
+}  // namespace
+}  // namespace udtcat::tool

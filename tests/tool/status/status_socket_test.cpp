@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/status/status_socket.hpp"
+
+#include <cstring>
+#include <future>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "lib/bridge/descriptor.hpp"
+#include "support/ordinary_user.hpp"
+#include "support/run_until.hpp"
+#include "support/temp_dir.hpp"
+#include "tool/status/status_query.hpp"
+
+namespace udtcat::tool {
+namespace {
+
+using namespace std::chrono_literals;
+
+class StatusSocketTest : public testing::Test {
+ protected:
+  void open() {
+    auto made = StatusSocket::open(io_, path_, [this] { return picture(); });
+    ASSERT_TRUE(made) << made.error().message();
+    socket_ = std::move(*made);
+  }
+  [[nodiscard]] ProcessPicture picture() {
+    ++pictures_;
+    ProcessPicture made;
+    made.what = what_;
+    made.all.bytes_sent = pictures_ * 1'000'000;
+    for (std::uint64_t i = 0; i < peers_; ++i)
+      made.peers.emplace_back(picture_of(i, Endpoint{}, {})).name = std::string(64, 'n');
+    return made;
+  }
+  /// The asking end blocks, as the other end's process runs beside it.
+  [[nodiscard]] StatusAnswer ask() {
+    auto answer = std::async(std::launch::async, [this] { return ask_for_status({path_}); });
+    EXPECT_TRUE(test::run_until(io_, [&] { return answer.wait_for(0s) == std::future_status::ready; }));
+    auto answers = answer.get();
+    return answers.empty() ? StatusAnswer{"", fail(Errc::peer_lost, "left over", "")} : std::move(answers.front());
+  }
+  /// A client that connects and never reads.
+  [[nodiscard]] bridge::Descriptor connect_mutely() const {
+    bridge::Descriptor client(::socket(AF_UNIX, SOCK_STREAM, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path_.copy(address.sun_path, sizeof address.sun_path - 1);
+    const int least = 1;
+    EXPECT_EQ(::setsockopt(client.number(), SOL_SOCKET, SO_RCVBUF, &least, sizeof least), 0);
+    // SAFETY: sockaddr_un is a sockaddr of AF_UNIX.
+    EXPECT_EQ(::connect(client.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    return client;
+  }
+
+  test::TempDir folder_;
+  std::string path_ = folder_ / "1.sock";
+  std::string what_ = "udtcat -l 9000";
+  std::uint64_t peers_ = 0;
+  std::uint64_t pictures_ = 0;
+  boost::asio::io_context io_;
+  std::unique_ptr<StatusSocket> socket_;
+};
+
+TEST_F(StatusSocketTest, AnswersWithAPictureAndItsRate) {
+  open();
+  const StatusAnswer answer = ask();
+  ASSERT_TRUE(answer.picture) << answer.picture.error().message();
+  EXPECT_EQ(answer.picture->what, what_);
+  EXPECT_EQ(pictures_, 2U);
+  // A megabyte from one picture to the next, in a quarter of a second or, on a busy machine, more.
+  EXPECT_GT(answer.picture->rate.bits_per_second(), 0U);
+  EXPECT_LE(answer.picture->rate.bits_per_second(), 32'100'000U);
+}
+
+TEST_F(StatusSocketTest, IsForItsUserAloneAndGoesWithItsObject) {
+  open();
+  struct stat about {};
+  ASSERT_EQ(::stat(path_.c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777U, 0600U);
+  socket_.reset();
+  EXPECT_FALSE(folder_.has("1.sock"));
+}
+
+TEST_F(StatusSocketTest, DoesNotAnswerAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  const auto nobody_asks = [&] {
+    const test::OrdinaryUser nobody;
+    return ask_for_status({path_}, 100ms);
+  };
+  open();
+  EXPECT_EQ(nobody_asks().at(0).picture.error().code, Errc::local_connect_failed);
+}
+
+TEST_F(StatusSocketTest, DropsClientsThatDoNotReadAndThenAnswersOthers) {
+  peers_ = kMaxShownPeers;  // more than the system keeps for a client
+  open();
+  std::vector<bridge::Descriptor> mute;
+  for (std::size_t i = 0; i < kMaxStatusClients; ++i) mute.push_back(connect_mutely());
+  EXPECT_TRUE(test::run_until(io_, [&] { return pictures_ == 2 * kMaxStatusClients; }));
+  const StatusAnswer answer = ask();
+  EXPECT_TRUE(answer.picture) << answer.picture.error().message();
+}
+
+TEST_F(StatusSocketTest, TakesThePlaceOfADeadOneAndOfNoLivingOne) {
+  open();
+  EXPECT_EQ(StatusSocket::open(io_, path_, nullptr).error().code, Errc::cannot_bind);
+  ASSERT_EQ(::rename(path_.c_str(), (folder_ / "2.sock").c_str()), 0);
+  socket_.reset();  // as if it had been killed: its socket stays
+  path_ = folder_ / "2.sock";
+  open();
+  EXPECT_TRUE(ask().picture);
+}
+
+TEST_F(StatusSocketTest, ThatIsDeadIsRemovedByTheAskingEnd) {
+  open();
+  ASSERT_EQ(::rename(path_.c_str(), (folder_ / "2.sock").c_str()), 0);
+  socket_.reset();
+  EXPECT_TRUE(ask_for_status({folder_ / "2.sock"}).empty());
+  EXPECT_FALSE(folder_.has("2.sock"));
+}
+
+TEST_F(StatusSocketTest, ThatIsSilentOrTalksTooMuchIsNotWaitedFor) {
+  boost::asio::local::stream_protocol::acceptor silent(io_, path_);
+  const auto answers = ask_for_status({path_}, 50ms);
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].picture.error().code, Errc::peer_lost);
+}
+
+}  // namespace
+}  // namespace udtcat::tool
