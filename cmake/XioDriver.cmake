@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The driver by which stock Globus programs move their data over our sessions (ADR-0017): a folder of the GridFTP
-# wing that uses no other of them, and a module.
+# The driver by which stock Globus programs move their data over our sessions (ADR-0017): a folder of
+# gridftp that uses no other of it, and a shared object of its own.
 # Built where Globus XIO's headers are; installed apart, as the component xio-driver.
 set(UDTCAT_XIO_DRIVER OFF)
 
@@ -20,11 +20,11 @@ function(udtcat_xio_driver)
   list(REMOVE_ITEM sources ${glue})
   udtcat_objects(xio ${sources})
 
-  get_property(rooms GLOBAL PROPERTY UDTCAT_ROOMS)
-  list(TRANSFORM rooms PREPEND udtcat_)
+  get_property(modules GLOBAL PROPERTY UDTCAT_LIBRARY_MODULES)
+  list(TRANSFORM modules PREPEND udtcat_)
   add_library(globus_xio_udtcat_driver MODULE ${glue})
   target_include_directories(globus_xio_udtcat_driver PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(globus_xio_udtcat_driver PRIVATE udtcat_compile udtcat_xio ${rooms} udtcat_no_libudt PkgConfig::GLOBUS_XIO)
+  target_link_libraries(globus_xio_udtcat_driver PRIVATE udtcat_compile udtcat_xio ${modules} udtcat_no_libudt PkgConfig::GLOBUS_XIO)
   # One symbol is everybody's. The host program may unload its drivers; our threads' code has to stay.
   set(exports "${PROJECT_SOURCE_DIR}/src/gridftp/xio/exports.map")
   target_link_options(globus_xio_udtcat_driver PRIVATE "LINKER:--version-script=${exports}" LINKER:-z,nodelete)

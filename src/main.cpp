@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The program: the commands of every wing, in one table.
+/// The program: the commands of every module, in one table.
 #include "bench/commands.hpp"
 #include "gridftp/command/commands.hpp"
 #include "pipe/commands.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The program, src: the table of commands (the commands.cpp of each wing). Each option
+/// The program, src: the table of commands (the commands.cpp of each module). Each option
 /// is known to the commands in which it acts, stands in their help, their page and their completion, and is refused by
 /// all others.
 #include <algorithm>

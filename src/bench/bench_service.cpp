@@ -105,10 +105,9 @@ void BenchService::abort_all(const Error& why) {
 
 /// Whether the guest, which asks, is the one that is served.
 bool BenchService::admit(Guest& guest) {
-  if (asked_ != nullptr) return false;
+  if (asked_ != nullptr || (handlers_.on_asked && !handlers_.on_asked(guest.connection()))) return false;
   asked_ = &guest;
   core::log().info("a bench for {}", tool::peer_text(guest.connection()));
-  if (handlers_.on_asked) handlers_.on_asked(guest.connection());
   return true;
 }
 
@@ -117,7 +116,7 @@ void BenchService::on_closed(const Guest& guest, const Status& status) {
   if (was_served) asked_ = nullptr;
   // Posted: the caller is the guest's own connection.
   boost::asio::post(io_, lifetime_.guard([this, &guest, was_served, status] {
-    if (!was_served && handlers_.on_gone) handlers_.on_gone(guest.connection());
+    if (handlers_.on_gone) handlers_.on_gone(guest.connection());
     std::erase_if(guests_, [&guest](const auto& each) { return each.get() == &guest; });
     if (was_served && handlers_.on_over) handlers_.on_over(status);
   }));

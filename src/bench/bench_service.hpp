@@ -25,9 +25,9 @@ namespace udtcat::bench {
 class BenchService {
  public:
   struct Handlers {
-    std::function<void(const Connection&)> on_asked{};  ///< this one is served
-    std::function<void(const Status&)> on_over{};       ///< it has ended
-    std::function<void(const Connection&)> on_gone{};   ///< one that was not served is about to be destroyed
+    std::function<bool(Connection&)> on_asked{};       ///< this one is going to be served; returns whether it may
+    std::function<void(const Status&)> on_over{};      ///< it has ended
+    std::function<void(const Connection&)> on_gone{};  ///< one is about to be destroyed
   };
 
   BenchService(boost::asio::io_context& io, Handlers handlers);

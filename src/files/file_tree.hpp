@@ -20,7 +20,7 @@ namespace udtcat::files {
 /// returns  none: errno says why
 [[nodiscard]] std::optional<std::vector<std::string>> names_in(bridge::Descriptor directory);
 
-/// Every call may wait for the disk: see DiskThreads. A path is of words with '/' between, none of which is "..";
+/// Every call may wait for the disk. A path is of words with '/' between, none of which is "..";
 /// empty: the directory itself. A symbolic link on the way is an error, whoever puts it there meanwhile.
 /// Threads: immutable.
 class FileTree {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/command_over_ssh.hpp"
 
+#include <chrono>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -70,8 +73,9 @@ void CommandOverSsh::cut() {
 }
 
 void CommandOverSsh::end_if_over() {
-  // Before its words were read ssh may have ended without a relay.
-  if (status_ && (is_output_over_ || !output_) && on_end_) std::exchange(on_end_, nullptr)(*status_);
+  if (!status_ || (output_ && !is_output_over_) || !on_end_) return;
+  // A command that was not begun must not look like one that went well.
+  std::exchange(on_end_, nullptr)(output_ || *status_ != 0 ? *status_ : kBytesLost);
 }
 
 }  // namespace udtcat::rsh

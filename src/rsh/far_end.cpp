@@ -66,7 +66,8 @@ void FarEnd::on_message(const ssh::ControlMessage& message) {
 void FarEnd::run_when_complete() {
   constexpr std::size_t kStreams = 4;
   if (!request_ || streams_opened_ < kStreams || closed_) return;
-  if (on_requested_) std::exchange(on_requested_, nullptr)(*this);
+  if (on_requested_ && !std::exchange(on_requested_, nullptr)(*this))
+    return connection_->abort({Errc::stream_refused, "run a second command", "the near end has a connection already"});
   const auto wanted = launch_(*request_);
   if (!wanted) return refuse(wanted.error().message());
   const auto started = child_.start(*wanted, [this](const bridge::ChildEnd& end) {

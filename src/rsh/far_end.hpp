@@ -34,8 +34,8 @@ class FarEnd {
  public:
   /// Gives the program for a request.  errors: any; the text travels to the peer
   using Launch = std::function<Result<bridge::ChildRequest>(const ssh::ControlMessage& request)>;
-  /// The peer's first request has come: it is this connection that it uses.
-  using RequestedHandler = std::function<void(FarEnd&)>;
+  /// The peer's first request has come on this connection.  returns  whether it is carried out
+  using RequestedHandler = std::function<bool(FarEnd&)>;
   /// The connection has ended and no child is left.
   using OverHandler = std::function<void(FarEnd&, const Status&)>;
 

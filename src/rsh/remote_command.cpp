@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/run/requests.hpp"

@@ -30,8 +30,9 @@ void RshServer::take(std::unique_ptr<Connection> connection) {
       std::move(connection),
       [this](const ssh::ControlMessage& request) { return launch_for_user(request, core_limit_bytes_); },
       [this](FarEnd& end) {
-        far_.choose(end.connection());
+        if (!far_.choose(end.connection())) return false;
         run_.watch_connection(end.connection());
+        return true;
       },
       [this](FarEnd& end, const Status& status) { on_over(end, status); });
 }

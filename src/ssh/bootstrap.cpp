@@ -5,6 +5,7 @@
 #include <array>
 #include <csignal>
 #include <utility>
+#include <variant>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -201,6 +202,7 @@ void Bootstrap::hand_over(std::vector<std::byte> words, std::function<void()> on
   state_ = State::handed_over;
   on_end_ = std::move(on_end);
   send(std::move(words), std::move(on_sent));
+  if (status_) boost::asio::post(io_, lifetime_.guard([this] { on_gone(); }));  // it had ended before
 }
 
 void Bootstrap::end(std::chrono::milliseconds grace, std::function<void()> on_ended) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The streams of a remote command's connection, and the messages on the first of them. Bytes: docs/spec/rsh.md.
+/// The words of a near end to a far end that ssh has started, by ssh's pipes or on a stream, and the answers; the
+/// streams of a remote command. Bytes: docs/spec/rsh.md §2, §3.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ssh/far_server.hpp"
 
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include <fcntl.h>
 #include <sys/utsname.h>
@@ -105,10 +107,13 @@ void FarServer::take(std::unique_ptr<Connection> connection) {
   handlers_.on_connection(std::move(connection));
 }
 
-void FarServer::choose(const Connection& connection) {
-  chosen_ = &connection;
+bool FarServer::choose(Connection& connection) {
+  if (is_over_ssh_ || (chosen_ != nullptr && chosen_ != &connection)) return false;
+  if (last_ != &connection) tunnel_.reset();
+  chosen_ = last_ = &connection;
   patience_.cancel();
   listener_->stop();
+  return true;
 }
 
 void FarServer::forget(const Connection& connection) {

@@ -24,7 +24,7 @@ struct FarOptions : tool::Options {
   PortRange ports;
 };
 
-/// How the run of a far end ends: of what its peers run, within the time that a program has.
+/// The end of a run whose status is ssh's: a failure of ours is 255, and what it runs for its peer has its time to end.
 [[nodiscard]] tool::EndRules far_end_rules();
 /// By ssh our lines come out beside the near end's.
 void name_this_host(tool::Console& console);
@@ -43,7 +43,7 @@ class FarServer {
   static constexpr std::size_t kMaxConnections = 8;  // spec: docs/spec/rsh.md §1
 
   struct Handlers {
-    /// A peer has proved the key. While `chosen` stands at one, no other comes.
+    /// A peer has proved the key. None comes after choose().
     std::function<void(std::unique_ptr<Connection>)> on_connection;
     /// There will be no session: ssh's pipes, which are our stdin and stdout, carry what the request asks for.
     std::function<void(const ControlMessage& request)> on_request;
@@ -57,9 +57,9 @@ class FarServer {
   /// Greets the near end on stdout.  errors: those of listen() but for Errc::cannot_bind, and Errc::local_write_failed
   [[nodiscard]] Status start();
 
-  /// The near end asks on this one: it is served, and nobody is waited for any more.
-  void choose(const Connection& connection);
-  /// A connection that on_connection gave, and that was not chosen, is about to be destroyed.
+  /// The near end asks on this one: if it is the first, it is served, and nobody is waited for any more.
+  [[nodiscard]] bool choose(Connection& connection);
+  /// A connection that on_connection gave is about to be destroyed.
   void forget(const Connection& connection);
   [[nodiscard]] bool is_chosen(const Connection& connection) const { return chosen_ == &connection; }
 
@@ -79,7 +79,7 @@ class FarServer {
   std::unique_ptr<LocalStream> ssh_pipes_;  // while they carry datagrams
   std::size_t connections_ = 0;             // that have proved the key, and were not forgotten
   const Connection* chosen_ = nullptr;
-  Connection* last_ = nullptr;  // that has proved the key
+  Connection* last_ = nullptr;  // that has proved the key; the chosen one, once there is one
   bool is_over_ssh_ = false;    // no session, but a request by ssh
   std::shared_ptr<DatagramPipe> tunnel_;
 };

@@ -22,9 +22,6 @@ namespace {
 
 constexpr const char* kTriesAgain = "--require-udp tries UDP again";
 constexpr const char* kNeedsShell = "UDP needs a login that is a shell";
-constexpr const char* kNeedsUdtcat =
-    "send and receive need a login with a shell, or one that runs udtcat; for sftp alone there are udr scp and udr "
-    "sftp";
 constexpr std::chrono::milliseconds kQueryPatience{2'000};  // guess: it takes 5 ms, and a resolver's time at the most
 constexpr std::chrono::milliseconds kSshGrace{300};         // guess: the far end has ended, and ssh hears of it
 constexpr std::chrono::milliseconds kShowInterval{1'500};   // guess: somewhat longer than the far side is silent
@@ -42,7 +39,7 @@ SshDial::SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint
 
 Status SshDial::start() {
   recall();
-  if (finding_ && !options_.needs_udtcat) {
+  if (finding_ && options_.needs_udtcat == nullptr) {
     start_plain();
     return {};
   }
@@ -101,7 +98,7 @@ void SshDial::on_foreign(const Bootstrap::Foreign& foreign) {
   // 255 is ssh's own failure, and a shared connection may be a dead one.
   if (foreign.status ? *foreign.status != kSshFailed : !uses_master_) remember(Finding::one_command);
   handlers_.on_plain({Errc::cannot_reach, fmt::format("{}: its login runs no command of ours ({})", options_.host, how),
-                      options_.needs_udtcat ? kNeedsUdtcat : kNeedsShell});
+                      options_.needs_udtcat != nullptr ? options_.needs_udtcat : kNeedsShell});
 }
 
 void SshDial::remember(Finding finding) const {

@@ -39,8 +39,9 @@ struct SshDialOptions : tool::Options {
   PortRange ports;                    ///< of the far end
   std::string far_command = "rsh-server";
   std::vector<std::string> far_options{};
-  bool needs_udtcat = false;  ///< nothing but our far end will do, over ssh neither
-  bool tries_udp = false;     ///< also where it did not work within the last hour
+  /// Nothing but our far end will do, over ssh neither: the advice then. Null: a command that ssh can run, too.
+  const char* needs_udtcat = nullptr;
+  bool tries_udp = false;  ///< also where it did not work within the last hour
 };
 
 /// One far end.

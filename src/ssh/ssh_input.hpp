@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The far end's stdin: what comes by ssh while the command has not begun.
+/// The far end's stdin: what comes by ssh while nothing has begun.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace udtcat::ssh {
 
-/// Waits for one request, by which the near end says that the command is to run over ssh itself. Not a byte beyond it
-/// is read: the rest is the command's.
+/// Waits for one request, by which the near end says that ssh itself is to carry what it asks for. Not a byte beyond it
+/// is read: the rest belongs to that.
 /// Threads: confined to the io_context thread, where the handlers are called, one of them, once; a thread of its own
 /// reads.
 class SshInput {

@@ -100,7 +100,7 @@ void add_far_session_options(CommandLine& line, tool::Options& options) {
   add_log_options(line, options);
   line.check([&]() -> Status {
     if (options.session.protection == Protection::clear)
-      return misplaced("--protect \"clear\"", "a remote command always proves the key");
+      return misplaced("--protect \"clear\"", "an end that ssh starts always proves the key");
     return {};
   });
 }

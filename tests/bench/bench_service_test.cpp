@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// src/tool/bench_service.cpp and bench_meter.cpp, its counterpart, over the real transport.
+// src/bench/bench_service.cpp and bench_meter.cpp, its counterpart, over the real transport.
 #include "bench/bench_service.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// udtcat bench, and the two ends that serve it: src/tool/bench_*.cpp, src/rsh/remote_bench.cpp.
+/// src/bench: udtcat bench, and the two ends that serve it.
 #include <csignal>
 
 #include <fcntl.h>

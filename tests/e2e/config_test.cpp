@@ -154,6 +154,10 @@ TEST_F(UsersFiles, HoldOptionsOfEachCommand) {
   own("config", "port 1\nCommand bench\nseconds 7\nHost far*\nport 9200-9300\n");
   EXPECT_THAT(say("bench me@far.example --check").output, AllOf(HasSubstr("UDP port 9200-9300"), HasSubstr("for 7 s")));
   EXPECT_THAT(say("bench me@near --check").output, AllOf(HasSubstr("UDP port 9000-9100"), HasSubstr("for 7 s")));
+  own("config", "port 9300\nrate 1M\nkey-file none\nCommand send\nrate 2M\n");
+  EXPECT_THAT(say("send src far: --check").output, AllOf(HasSubstr("UDP port 9300"), HasSubstr("at most 2.00 Mbit/s")))
+      << "what stands there for rsh says how the other end is reached";
+  EXPECT_THAT(say("receive far:x --check").output, HasSubstr("UDP port 9300"));
   own("service.conf", "listen 9\nprotect clear");
   EXPECT_THAT(say("--config .config/udtcat/service.conf --check").output, testing::Not(HasSubstr("sends at most")));
 }

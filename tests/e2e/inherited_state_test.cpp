@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// src/tool/process_setup.hpp: both ends of a pipe, started with what their parent has left them.
+/// src/tool/cli/process_setup.hpp: both ends of a pipe, started with what their parent has left them.
 #include "e2e/support/udtcat_test.hpp"
 
 namespace udtcat::test::e2e {

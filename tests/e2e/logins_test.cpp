@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// src/rsh/ssh_dial.cpp: logins that are no shell, and what ssh does while a command runs. Real sshd, with each
+/// src/ssh/ssh_dial.cpp: logins that are no shell, and what ssh does while a command runs. Real sshd, with each
 /// login's command forced.
 #include <algorithm>
 

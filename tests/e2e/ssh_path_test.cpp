@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// src/rsh/ssh_path.hpp: a command whose UDP dies or crawls, while ssh's TCP does not. Real sshd in a namespace.
+/// src/ssh/ssh_path.hpp: a command whose UDP dies or crawls, while ssh's TCP does not. Real sshd in a namespace.
 #include <gmock/gmock.h>
 
 #include "e2e/support/rsh_test.hpp"

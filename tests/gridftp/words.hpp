@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Words for the wing's tests: those of the rooms that it stands upon, and what a peer writes on a connection by hand.
+/// Words for gridftp's tests: those of the modules that it stands upon, and what a peer writes on a connection by hand.
 #pragma once
 
 #include <algorithm>

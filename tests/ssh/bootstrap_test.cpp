@@ -98,6 +98,18 @@ TEST_F(Bootstraps, HandOverThePipesOfAnSshThatHasReadWhatItWasAsked) {
   EXPECT_EQ(ended_with, 4);
 }
 
+TEST_F(Bootstraps, HandOverThePipesOfAnSshThatHadEndedBefore) {
+  start("printf '\\nUDTCAT CONNECT 1 9000 " + Key::generate().value().reveal_text() + " -\\n'; exit 4", std::nullopt);
+  ASSERT_TRUE(until([&] { return connected; }));
+  ASSERT_TRUE(until([&] { return ::kill(bootstrap->ssh_pid(), 0) != 0; }));
+  run_ready(io);
+  std::optional<int> ended_with;
+  bootstrap->hand_over(
+      bytes_of("asked\n"), [] {}, [&](int ended) { ended_with = ended; });
+  ASSERT_TRUE(until([&] { return ended_with.has_value(); }));
+  EXPECT_EQ(ended_with, 4);
+}
+
 TEST_F(Bootstraps, KnowThatThereIsNoFarEndWhereThereIsNoUdtcat) {
   start("printf '\\nUDTCAT MISSING Linux x86_64\\n'; cat", std::nullopt);
   ASSERT_TRUE(until([&] { return !absent.empty(); }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tasks, the coroutines of the wings, and what they wait for (ADR-0016).
+/// Tasks, GridFTP's coroutines, and what they wait for (ADR-0016).
 #pragma once
 
 #include <chrono>

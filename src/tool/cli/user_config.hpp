@@ -15,7 +15,7 @@ namespace udtcat::tool {
 /// The word by which the file calls the command that has no word: a pipe, a forward.
 inline constexpr const char* kPipeWord = "pipe";
 
-/// The form of a line is that of tool/option_file.hpp; beside it there are
+/// The form of a line is that of option_file.hpp; beside it there are
 ///
 ///   Host backup* !backup9       # patterns with * and ?; one with ! takes back
 ///     rate 400M                 # a long option's name and, where it has one, its value

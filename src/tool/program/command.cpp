@@ -112,7 +112,16 @@ Result<std::vector<OptionWord>> user_options(const Commands& commands, const Com
   const std::string host = command.destination != nullptr      ? command.destination(arguments)
                            : job && !(*job)->options().listens ? (*job)->options().peer.host
                                                                : "";
-  return read_user_config(text, all, command.words, host);
+  UDTCAT_TRY(auto options, read_user_config(text, all, command.words, host));
+  const Words shared = job && *job ? (*job)->options_shared_with_rsh() : Words{};
+  if (shared.empty()) return options;
+  const auto name_of = [](const OptionWord& option) { return option.word.substr(0, option.word.find('=')); };
+  UDTCAT_TRY(const auto of_rsh, read_user_config(text, all, {"rsh"}, host));
+  for (const OptionWord& option : of_rsh) {
+    const bool is_own = std::ranges::find(options, name_of(option), name_of) != options.end();
+    if (!is_own && std::ranges::find(shared, name_of(option)) != shared.end()) options.push_back(option);
+  }
+  return options;
 }
 
 /// A command line, behind what the user's file says. That is asked whether it is to blame where the line alone is not.

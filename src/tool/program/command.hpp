@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The program but for main(): run() carries out one of its commands, a table to which each wing gives rows
+/// The program but for main(): run() carries out one of its commands, a table to which each module gives rows
 /// (src/main.cpp).
 #pragma once
 
@@ -43,6 +43,9 @@ class Job {
   [[nodiscard]] virtual bool needs_key() const { return true; }
   /// Whether the user's file of options is for it.
   [[nodiscard]] virtual bool takes_user_options() const { return needs_key(); }
+  /// The long options that it takes from the lines of the user's file for `rsh` as well, behind those of its own: where
+  /// ssh starts the other end.
+  [[nodiscard]] virtual Words options_shared_with_rsh() const { return {}; }
   /// For --check: its deeds in sentences, as far as the options of every session do not say them.
   /// errors: those of files that it would read
   [[nodiscard]] virtual Result<Words> facts() const { return Words{}; }

@@ -40,16 +40,22 @@ class TreeJob final : public tool::Job {
   [[nodiscard]] bool starts_programs() const override { return options_.way == Way::ssh; }
   [[nodiscard]] bool needs_key() const override { return options_.way != Way::ssh; }
   [[nodiscard]] bool takes_user_options() const override { return true; }
+  [[nodiscard]] tool::Words options_shared_with_rsh() const override {
+    tool::Words names = options_.way == Way::ssh ? options_by_ssh() : tool::Words{};
+    if (options_.role == Role::receives) std::erase(names, "--rate");  // it is the other end that sends
+    return names;
+  }
   [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, tool::Console& console) override {
     if (options_.way != Way::ssh) tool::warn_of_protection(options_.session.protection, console);
     return {};
   }
   [[nodiscard]] Result<tool::Words> facts() const override {
     const bool sends = options_.role == Role::sends;
-    const std::string where = options_.way == Way::listen
-                                  ? "peers that come to " + tool::place_text("udp", options_.local, options_.family)
-                              : options_.way == Way::ssh ? options_.ssh.destination + ", where ssh starts the other end"
-                                                         : tool::to_string(options_.peer);
+    const std::string where =
+        options_.way == Way::listen ? "peers that come to " + tool::place_text("udp", options_.local, options_.family)
+        : options_.way == Way::ssh  ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
+                                                  options_.ssh.destination, ssh::to_string(options_.ports))
+                                    : tool::to_string(options_.peer);
     const std::string what = !sends                        ? "files into " + options_.directory
                              : options_.way == Way::listen ? "what is below " + options_.directory
                              : options_.selection.list     ? "the files that " + *options_.selection.list + " lists"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The commands of trees: send, receive, verify, and trees-server, which `udtcat rsh` starts.
+/// The commands of trees: send, receive, verify, and trees-server, which ssh starts.
 #pragma once
 
 #include "tool/program/command.hpp"

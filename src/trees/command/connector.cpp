@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/command/connector.hpp"
 
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +12,21 @@
 #include "trees/command/tree_run.hpp"
 
 namespace udtcat::trees {
+
+namespace {
+
+constexpr int kSignalBase = 128;  // spec: what a shell says of a program that a signal ended, and more
+
+/// Whether the other end of a transfer over ssh has gone in the midst of it: a wire that broke says only that it did,
+/// and a message that was cut looks like one that violates the protocol.
+bool is_cut(const Status& worked, int ssh_status) {
+  if (worked) return false;
+  const bool is_killed = ssh_status == ssh::kSshFailed || ssh_status > kSignalBase;
+  return (worked.error().code == Errc::connection_broken && ssh_status != 0) ||
+         (worked.error().code == Errc::protocol_violated && is_killed);
+}
+
+}  // namespace
 
 Status Connector::dial(std::optional<Credentials> credentials) {
   UDTCAT_TRY(DialRequest request, tool::make_dial_request(options_, std::move(credentials)));
@@ -32,7 +48,10 @@ Status Connector::start_by_ssh(std::uint64_t core_limit_bytes) {
           .on_plain = [this](Error why) { run_.finish(std::move(why)); },
           .on_no_far_end = [this](const Error& error,
                                   std::optional<int> status) { ssh::finish_without_far_end(run_, error, status); }});
-  return dial_->start();
+  return dial_->start().map_error([](Error error) {
+    if (error.code == Errc::local_connect_failed) error.code = Errc::cannot_reach;  // there is no ssh
+    return error;
+  });
 }
 
 void Connector::begin_session(std::unique_ptr<Connection> connection) {
@@ -62,7 +81,7 @@ void Connector::relay(Error why) {
   const auto begin = [this] {
     relayed_->transfer = std::make_unique<RelayedTransfer>(
         run_.io(), dial_->ssh().pipes(),
-        [this](Wire& wire) { return work_as_connector(options_, wire, *relayed_->tally, {}); },
+        [this, &tally = *relayed_->tally](Wire& wire) { return work_as_connector(options_, wire, tally, {}); },
         [this](const Status& worked) {
           relayed_->worked = worked;
           finish_relayed_if_over();
@@ -85,17 +104,16 @@ void Connector::show_relayed() {
 }
 
 void Connector::finish_relayed_if_over() {
-  Relayed& relayed = *relayed_;
-  const bool has_begun = relayed.transfer != nullptr;
-  if (!relayed.ssh_status || (has_begun && !relayed.worked)) return;
-  // A wire that broke says only that it did; a message that was cut violates the protocol.
-  const bool is_cut = !has_begun || (!*relayed.worked && (relayed.worked->error().code == Errc::connection_broken ||
-                                                          relayed.worked->error().code == Errc::protocol_violated));
-  if (is_cut && *relayed.ssh_status != 0)
-    return run_.finish(Error{Errc::peer_lost,
-                             (options_.role == Role::sends ? "send to " : "receive from ") + options_.ssh.destination,
-                             "its end is gone"});
-  finish_run(run_, options_, result_of(*relayed.worked, std::nullopt, *relayed.tally), *relayed.tally);
+  const Relayed& relayed = *relayed_;
+  if (!relayed.ssh_status || (relayed.transfer && !relayed.worked)) return;
+  if (relayed.worked && !is_cut(*relayed.worked, *relayed.ssh_status))
+    return finish_run(run_, options_, result_of(*relayed.worked, std::nullopt, *relayed.tally), *relayed.tally);
+  const bool has_begun = relayed.tally->entries > 0 || relayed.tally->bytes > 0;
+  // ssh has said why.
+  if (!has_begun && relayed.ssh_status == ssh::kSshFailed) return run_.finish_as(tool::ExitStatus::unreachable);
+  run_.finish(Error{Errc::peer_lost,
+                    (options_.role == Role::sends ? "send to " : "receive from ") + options_.ssh.destination,
+                    "its end is gone"});
 }
 
 void Connector::interrupt(const Error& why) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A transfer whose stream is relayed to another one: of a child, or stdio.
+/// A transfer without a session: its stream is relayed to ssh's pipes, or, at the far end, to stdin and stdout.
 #pragma once
 
 #include <functional>

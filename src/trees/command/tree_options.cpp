@@ -31,6 +31,9 @@ constexpr const char* kReceiveForms =
 
 constexpr std::array<const char*, 6> kSshOptions{"--port", "--udp-host", "--remote-udtcat",
                                                  "--ssh",  "--push",     "--require-udp"};
+constexpr const char* kNeedsUdtcat =
+    "send and receive need a login with a shell, or one that runs udtcat trees-server; for sftp alone there are udr "
+    "scp and udr sftp";
 constexpr std::size_t kMaxPathsBytes = kMiB;  // spec: docs/spec/trees.md §1: what a message has room for
 constexpr std::array<const char*, 6> kKeyOptions{"-k", "--as", "--peer", "--peers", "--trust-first", "--once"};
 
@@ -201,7 +204,7 @@ void add_last_checks(CommandLine& line, TreeOptions& options) {
     ssh::finish_ssh_dial_options(line, options);
     options.push_progress = options.progress;
     options.far_command = kFarCommand;
-    options.needs_udtcat = true;
+    options.needs_udtcat = kNeedsUdtcat;
     options.tries_udp = options.require_udp || line.has("--connect-timeout") || line.has("--udp-host");
     return {};
   });
@@ -269,6 +272,14 @@ Result<Options> parse(const char* command, void (*add)(CommandLine&, Options&), 
 }
 
 }  // namespace
+
+Words options_by_ssh() {
+  Words names(kSshOptions.begin(), kSshOptions.end());
+  for (const char* name : {"--protect", "--cipher", "--block", "--lanes", "--threads", "--flows", "--transport",
+                           "--congestion", "--offload", "--memory", "--idle-timeout", "--connect-timeout", "--rate"})
+    names.emplace_back(name);
+  return names;
+}
 
 Result<TreeOptions> parse_send_options(const Words& arguments) {
   return parse("udtcat send", add_send_options, arguments);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/command/trees_server.hpp"
 
+#include <string>
 #include <utility>
 
 #include <unistd.h>
@@ -42,7 +43,7 @@ class ServerJob final : public tool::Job {
   [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
   [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
     ssh::name_this_host(context.console);
-    SessionRun run(options_, context.console);
+    SessionRun run(options_, context.console);  // where ssh carries the transfer the near end reads the status
     TreesServer server(run, options_);
     if (auto started = server.start(); !started) return run.fail_to_start(std::move(started.error()));
     return run.run();
@@ -70,10 +71,10 @@ void TreesServer::take(std::unique_ptr<Connection> connection) {
   session = std::make_unique<TransferSession>(run_.io(), std::move(connection), silent_tally(), work,
                                               [this, &session] { on_over(*session); });
   session->connection().on_stream([this, &session = *session](StreamId id) {
-    if (!far_.is_chosen(session.connection())) {
-      far_.choose(session.connection());
-      run_.watch_connection(session.connection());
-    }
+    const bool is_new = !far_.is_chosen(session.connection());
+    if (!far_.choose(session.connection()))
+      return session.connection().abort({Errc::stream_refused, "begin a second transfer", "one is under way"});
+    if (is_new) run_.watch_connection(session.connection());
     session.accept(id);
   });
 }

@@ -2,7 +2,6 @@
 /// `udtcat trees-server`: the far end of a transfer, started by ssh.
 #pragma once
 
-#include <functional>
 #include <list>
 #include <memory>
 #include <optional>

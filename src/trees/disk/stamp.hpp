@@ -39,10 +39,10 @@ inline constexpr std::chrono::milliseconds kLately{20};
 /// location   of the file, in an opened directory
 [[nodiscard]] std::optional<Stamp> stamp_of(const files::FileLocation& location, const struct stat& status);
 
-using files::is_same_file;
-/// Likewise, and its content has not changed, as far as size and time of change tell.
+using files::is_same_file;  // the same file, whatever is in it
+/// The same file, and its content has not changed, as far as size and time of change tell.
 [[nodiscard]] bool is_same_content(const struct stat& one, const struct stat& other);
-/// Likewise, and nothing else of it.
+/// The same, and nothing else of it has changed.
 [[nodiscard]] bool is_same_state(const struct stat& one, const struct stat& other);
 
 }  // namespace udtcat::trees

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A test's own directory, and bytes, as the tests of this wing call them.
+/// A test's own directory, and bytes, under the names that trees' tests use.
 #pragma once
 
 #include "files/folder.hpp"

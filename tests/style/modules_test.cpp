@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The includes that a room allows itself. The order of the rooms is that of CMakeLists.txt.
+/// The includes that a module allows itself. The order of the library's is that of CMakeLists.txt.
 #include <algorithm>
 #include <array>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -15,24 +16,25 @@ namespace {
 
 using testing::IsEmpty;
 
-/// The rooms of the library, from the bottom up, as CMakeLists.txt names them.
-constexpr std::array<std::string_view, 8> kRooms{"core",    "crypto",     "net",   "transport",
-                                                 "session", "connection", "plain", "bridge"};
+/// The modules of the library, from the bottom up, as CMakeLists.txt names them.
+constexpr std::array<std::string_view, 8> kLibrary{"core",    "crypto",     "net",   "transport",
+                                                   "session", "connection", "plain", "bridge"};
 
 /// The modules of the program, and upon which of them each may stand. All stand upon the library's front door, two of
-/// its rooms and two headers of a third.
-const std::map<std::string_view, std::vector<std::string_view>> kWings{
+/// its modules and two headers of a third.
+const std::map<std::string_view, std::vector<std::string_view>> kProgram{
     {"tool", {"tool/"}},
     {"ssh", {"ssh/", "tool/"}},
     {"bench", {"bench/", "ssh/", "tool/"}},
     {"forward", {"forward/", "tool/"}},
     {"pipe", {"pipe/", "forward/", "bench/", "tool/"}},
+    // rsh-server --bench is the far end of a bench (docs/spec/rsh.md §8).
     {"rsh", {"rsh/", "bench/", "ssh/", "tool/"}},
     {"files", {"files/"}},
     {"trees", {"trees/", "files/", "ssh/", "tool/"}},
     {"gridftp", {"gridftp/", "files/", "pipe/", "forward/", "tool/"}}};
-const std::vector<std::string_view> kOpenToWings{"lib/core/", "lib/bridge/", "lib/net/names.hpp",
-                                                 "lib/net/interface_addresses.hpp"};
+const std::vector<std::string_view> kOpenToProgram{"lib/core/", "lib/bridge/", "lib/net/names.hpp",
+                                                   "lib/net/interface_addresses.hpp"};
 
 /// Headers that only few may include: the prefix of the header, and of the files that may.
 struct Fence {
@@ -52,7 +54,7 @@ const std::vector<Fence> kFences{
     {"gridftp/xio/", {"src/gridftp/xio/"}},
 };
 
-/// The folders of a wing, and upon which of its others each may stand.
+/// The folders of a module, and upon which of its others each may stand.
 using Folders = std::map<std::string_view, std::vector<std::string_view>>;
 const Folders kBase{
     {"cli", {}},
@@ -75,10 +77,12 @@ const Folders kGridftp{
     {"command", {"coroutine", "disk", "dialogue", "mode_e", "client", "server", "gateway"}},
 };
 
-std::string_view room_of(std::string_view path_from_src) { return path_from_src.substr(0, path_from_src.find('/')); }
+std::string_view first_folder_of(std::string_view path_from_src) {
+  return path_from_src.substr(0, path_from_src.find('/'));
+}
 
-std::size_t height(std::string_view room) {
-  return static_cast<std::size_t>(std::find(kRooms.begin(), kRooms.end(), room) - kRooms.begin());
+std::size_t height(std::string_view module) {
+  return static_cast<std::size_t>(std::find(kLibrary.begin(), kLibrary.end(), module) - kLibrary.begin());
 }
 
 bool starts_with_any(std::string_view text, const std::vector<std::string_view>& prefixes) {
@@ -86,57 +90,58 @@ bool starts_with_any(std::string_view text, const std::vector<std::string_view>&
 }
 
 /// "src/lib/net/x.hpp" is in "lib" and there in "net".
-std::string_view storey_of(std::string_view path) { return room_of(path.substr(4)); }
-std::string_view library_room_of(std::string_view path) { return room_of(path.substr(8)); }
+std::string_view top_folder_of(std::string_view path) { return first_folder_of(path.substr(4)); }
+std::string_view library_module_of(std::string_view path) { return first_folder_of(path.substr(8)); }
 
-TEST(Rooms, AreTheFoldersOfSrc) {
+TEST(Modules, AreTheFoldersOfSrc) {
   Offences offences;
   for (const auto& file : read_sources({"src"})) {
-    if (file.path == "src/main.cpp") continue;  // stands above all wings
-    const auto storey = storey_of(file.path);
-    if (storey == "lib" ? height(library_room_of(file.path)) == kRooms.size() : !kWings.contains(storey))
+    if (file.path == "src/main.cpp") continue;  // stands above all modules
+    const auto folder = top_folder_of(file.path);
+    if (folder == "lib" ? height(library_module_of(file.path)) == kLibrary.size() : !kProgram.contains(folder))
       offences.push_back(file.path);
   }
   EXPECT_THAT(offences, IsEmpty());
 }
 
-TEST(Rooms, OfTheLibraryIncludeOnlyThemselvesAndRoomsBelow) {
+TEST(Modules, OfTheLibraryIncludeOnlyThemselvesAndRoomsBelow) {
   Offences offences;
   for (const auto& file : read_sources({"src/lib"})) {
-    const auto own = height(library_room_of(file.path));
+    const auto own = height(library_module_of(file.path));
     for (const auto& include : includes_of(file))
-      if (include.quoted && (!include.target.starts_with("lib/") || height(room_of(include.target.substr(4))) > own))
+      if (include.quoted &&
+          (!include.target.starts_with("lib/") || height(first_folder_of(include.target.substr(4))) > own))
         offences.push_back(offence(file, include.line_index));
   }
   EXPECT_THAT(offences, IsEmpty());
 }
 
-TEST(Rooms, AboveTheLibraryUseItsFrontDoorItsCoreAndItsBridges) {
+TEST(Modules, AboveTheLibraryUseItsFrontDoorItsCoreAndItsBridges) {
   Offences offences;
   for (const auto& file : read_sources({"src"})) {
-    const auto wing = kWings.find(storey_of(file.path));
-    if (wing == kWings.end()) continue;
+    const auto module = kProgram.find(top_folder_of(file.path));
+    if (module == kProgram.end()) continue;
     for (const auto& include : includes_of(file))
-      if (include.quoted && !starts_with_any(include.target, wing->second) &&
-          !starts_with_any(include.target, kOpenToWings))
+      if (include.quoted && !starts_with_any(include.target, module->second) &&
+          !starts_with_any(include.target, kOpenToProgram))
         offences.push_back(offence(file, include.line_index));
   }
   EXPECT_THAT(offences, IsEmpty());
 }
 
-/// Where a file of the wing includes one of a folder upon which its own may not stand.
-Offences offences_within(const std::string& wing, const Folders& folders) {
+/// Where a file of the module includes one of a folder upon which its own may not stand.
+Offences offences_within(const std::string& module, const Folders& folders) {
   Offences offences;
-  for (const auto& file : read_sources({"src/" + wing})) {
-    const auto own = room_of(std::string_view(file.path).substr(5 + wing.size()));
+  for (const auto& file : read_sources({"src/" + module})) {
+    const auto own = first_folder_of(std::string_view(file.path).substr(5 + module.size()));
     const auto below = folders.find(own);
     if (below == folders.end()) {
       offences.push_back(file.path);
       continue;
     }
     for (const auto& include : includes_of(file)) {
-      if (!include.quoted || !include.target.starts_with(wing + "/")) continue;
-      const auto other = room_of(std::string_view(include.target).substr(1 + wing.size()));
+      if (!include.quoted || !include.target.starts_with(module + "/")) continue;
+      const auto other = first_folder_of(std::string_view(include.target).substr(1 + module.size()));
       if (other != own && std::ranges::find(below->second, other) == below->second.end())
         offences.push_back(offence(file, include.line_index));
     }
@@ -144,11 +149,11 @@ Offences offences_within(const std::string& wing, const Folders& folders) {
   return offences;
 }
 
-TEST(Rooms, OfTheBaseStandUponOneAnotherInOneOrder) { EXPECT_THAT(offences_within("tool", kBase), IsEmpty()); }
+TEST(Modules, OfTheBaseStandUponOneAnotherInOneOrder) { EXPECT_THAT(offences_within("tool", kBase), IsEmpty()); }
 
-TEST(Rooms, OfGridftpStandUponOneAnotherInOneOrder) { EXPECT_THAT(offences_within("gridftp", kGridftp), IsEmpty()); }
+TEST(Modules, OfGridftpStandUponOneAnotherInOneOrder) { EXPECT_THAT(offences_within("gridftp", kGridftp), IsEmpty()); }
 
-TEST(Rooms, AreNotJoinedByStartingOurOwnProgram) {
+TEST(Modules, AreNotJoinedByStartingOurOwnProgram) {
   // A push reads it, to send it; what takes the place of the program is the one with libudt.
   const auto elsewhere = [](std::string_view path) {
     return path != "src/ssh/pushed_program.cpp" && path != "src/tool/cli/process_setup.cpp";
@@ -157,7 +162,7 @@ TEST(Rooms, AreNotJoinedByStartingOurOwnProgram) {
               IsEmpty());
 }
 
-TEST(Rooms, KeepForeignHeadersBehindTheirFence) {
+TEST(Modules, KeepForeignHeadersBehindTheirFence) {
   Offences offences;
   for (const auto& file : read_sources({"src", "include"}))
     for (const auto& include : includes_of(file))
