@@ -15,13 +15,13 @@ namespace udtcat::trees {
 
 namespace {
 
-constexpr int kSignalBase = 128;  // spec: what a shell says of a program that a signal ended, and more
+constexpr int kSignalBase = 128;  // spec: a shell's, of a program that a signal ended, is more; and so is ssh's 255
 
 /// Whether the other end of a transfer over ssh has gone in the midst of it: a wire that broke says only that it did,
 /// and a message that was cut looks like one that violates the protocol.
 bool is_cut(const Status& worked, int ssh_status) {
   if (worked) return false;
-  const bool is_killed = ssh_status == ssh::kSshFailed || ssh_status > kSignalBase;
+  const bool is_killed = ssh_status > kSignalBase;
   return (worked.error().code == Errc::connection_broken && ssh_status != 0) ||
          (worked.error().code == Errc::protocol_violated && is_killed);
 }
