@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::bench {
 

@@ -7,7 +7,7 @@
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 #include "tool/status/why.hpp"
 
 namespace udtcat::bench {

@@ -12,7 +12,7 @@
 #include "bench/bench_lines.hpp"
 #include "bench/bench_message.hpp"
 #include "lib/core/log.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 
 namespace udtcat::bench {
 
@@ -89,13 +89,13 @@ class BenchService::Guest {
 };
 
 BenchService::BenchService(boost::asio::io_context& io, Handlers handlers)
-    : io_(io), handlers_(std::move(handlers)), turned_away_(io) {}
+    : io_(io), handlers_(std::move(handlers)), rejected_(io) {}
 
 BenchService::~BenchService() = default;
 
 void BenchService::serve(std::unique_ptr<Connection> connection) {
   if (guests_.size() >= kMaxGuests)
-    return turned_away_.tell(std::move(connection), {Errc::stream_refused, "serve a bench", "too many wait for one"});
+    return rejected_.reject(std::move(connection), {Errc::stream_refused, "serve a bench", "too many wait for one"});
   guests_.push_back(std::make_unique<Guest>(*this, std::move(connection)));
 }
 

@@ -12,7 +12,7 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
-#include "tool/run/turned_away.hpp"
+#include "tool/run/rejected_connections.hpp"
 
 namespace udtcat::bench {
 
@@ -48,7 +48,7 @@ class BenchService {
   boost::asio::io_context& io_;
   const Handlers handlers_;
   std::list<std::unique_ptr<Guest>> guests_;
-  tool::TurnedAway turned_away_;
+  tool::RejectedConnections rejected_;
   const Guest* asked_ = nullptr;  // one of them, or none
   core::Lifetime lifetime_;
 };

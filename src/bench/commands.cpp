@@ -9,7 +9,7 @@
 #include "bench/bench_options.hpp"
 #include "bench/remote_bench.hpp"
 #include "lib/core/try.hpp"
-#include "tool/program/facts.hpp"
+#include "tool/program/check_summary.hpp"
 
 namespace udtcat::bench {
 
@@ -17,13 +17,13 @@ namespace {
 
 using tool::ExitStatus;
 using tool::FoundCredentials;
-using tool::JobContext;
+using tool::RunContext;
 using tool::SessionRun;
 
 /// The way to the other end: a listener that is dialled, or a far end that ssh starts.
-class BenchJob final : public tool::Job {
+class BenchInvocation final : public tool::Invocation {
  public:
-  explicit BenchJob(BenchOptions options) : options_(std::move(options)) {}
+  explicit BenchInvocation(BenchOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.by_ssh; }
@@ -31,14 +31,14 @@ class BenchJob final : public tool::Job {
     return !options_.by_ssh && options_.session.protection != Protection::clear;
   }
   [[nodiscard]] bool takes_user_options() const override { return true; }
-  [[nodiscard]] Result<tool::Words> facts() const override {
+  [[nodiscard]] Result<tool::Words> check_summary() const override {
     const std::string where = options_.by_ssh ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
                                                             options_.ssh.destination, ssh::to_string(options_.ports))
                                               : tool::to_string(options_.peer);
     return tool::Words{fmt::format("measures the path to {}", where),
                        fmt::format("sends for {} s, and is sent to for as long", options_.wishes.each_way.count())};
   }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     if (!options_.by_ssh) return bench_command(options_, options_.wishes, std::move(found), context.console);
     SessionRun run(options_, context.console);
     RemoteBench bench(run, options_, options_.wishes, context.core_limit_bytes);
@@ -50,10 +50,10 @@ class BenchJob final : public tool::Job {
   const BenchOptions options_;
 };
 
-Result<std::unique_ptr<tool::Job>> parse_bench(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_bench(const tool::Words& arguments) {
   UDTCAT_TRY(BenchOptions options, parse_bench_options(arguments));
   if (options.help) return nullptr;
-  return std::make_unique<BenchJob>(std::move(options));
+  return std::make_unique<BenchInvocation>(std::move(options));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 #include "tool/status/figures.hpp"
 
 namespace udtcat::forward {

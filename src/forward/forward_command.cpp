@@ -19,10 +19,10 @@
 #include "lib/core/try.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/identity/peers_file.hpp"
-#include "tool/run/notices.hpp"
 #include "tool/run/peer_listener.hpp"
 #include "tool/run/peer_log.hpp"
 #include "tool/run/session_run.hpp"
+#include "tool/run/warnings.hpp"
 
 namespace udtcat::forward {
 
@@ -185,7 +185,7 @@ Status ForwardCommand::start(tool::FoundCredentials found) {
     const bool is_told = found.generated || options_.local.port == 0;
     UDTCAT_TRY(listener_, tool::PeerListener::start(run_, options_, std::move(found), take));
     if (peers_) run_.on_reload([this] { forward_.recheck(); });
-    if (!is_told) run_.say("waiting for peers on " + listener_->places());
+    if (!is_told) run_.say("waiting for peers on " + listener_->addresses());
     return {};
   }
   redial_ = std::make_unique<Redial>(run_.io(), options_, std::move(found.credentials), take,

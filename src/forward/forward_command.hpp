@@ -11,7 +11,7 @@
 #include "forward/forward_options.hpp"
 #include "tool/cli/console.hpp"
 #include "tool/cli/exit_status.hpp"
-#include "tool/identity/key_source.hpp"
+#include "tool/identity/credential_lookup.hpp"
 
 namespace udtcat::forward {
 

@@ -14,7 +14,7 @@
 #include "lib/core/try.hpp"
 #include "tool/cli/command_line.hpp"
 #include "tool/cli/options.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::forward {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "lib/core/duplicate.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::forward {
 

@@ -15,12 +15,12 @@
 #include "lib/core/try.hpp"
 #include "pipe/keygen_command.hpp"
 #include "pipe/pipe_command.hpp"
-#include "pipe/pipe_facts.hpp"
 #include "pipe/pipe_help.hpp"
+#include "pipe/pipe_summary.hpp"
 #include "pipe/plain_command.hpp"
 #include "pipe/status_command.hpp"
 #include "tool/cli/signal_watch.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 
 namespace udtcat::pipe {
 
@@ -58,7 +58,7 @@ void warn_of_open_file(tool::Console& console) {
 
 /// udtcat keygen: a new key on stdout.
 tool::ExitStatus keygen(tool::Console& console) {
-  const tool::SignalsLetThrough meanwhile;
+  const tool::UnblockedSignals meanwhile;
   const auto key = Key::generate();
   Status printed;
   if (key) {
@@ -74,27 +74,27 @@ tool::ExitStatus keygen(tool::Console& console) {
   return tool::ExitStatus::success;
 }
 
-class PipeJob final : public tool::Job {
+class PipeInvocation final : public tool::Invocation {
  public:
-  explicit PipeJob(PipeOptions options) : options_(std::move(options)) {}
+  explicit PipeInvocation(PipeOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.exec.has_value(); }
   [[nodiscard]] bool needs_key() const override {
     return !options_.plain && options_.form != Form::version && options_.form != Form::keygen;
   }
-  [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, tool::Console& console) override {
+  [[nodiscard]] Status prepare(bool /*has_key_candidate*/, tool::Console& console) override {
     // The warning is shown even with --quiet: nothing is protected.
     if (options_.plain)
-      console.line("udtcat: " + tool::plain_notice());
+      console.line("udtcat: " + tool::plain_warning());
     else
       tool::warn_of_protection(options_.session.protection, console);
     leave_terminal_unread(options_);
     invite_to_receive(options_);
     return {};
   }
-  [[nodiscard]] Result<tool::Words> facts() const override { return form_facts(options_); }
-  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials found, const tool::JobContext& context) override {
+  [[nodiscard]] Result<tool::Words> check_summary() const override { return form_summary(options_); }
+  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials found, const tool::RunContext& context) override {
     options_.core_limit_bytes = context.core_limit_bytes;
     if (options_.plain) return plain_command(options_, context.console);
     switch (options_.form) {
@@ -115,10 +115,10 @@ class PipeJob final : public tool::Job {
   PipeOptions options_;
 };
 
-Result<std::unique_ptr<tool::Job>> parse(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse(const tool::Words& arguments) {
   UDTCAT_TRY(PipeOptions options, parse_pipe_options(arguments));
   if (options.form == Form::help) return nullptr;
-  return std::make_unique<PipeJob>(std::move(options));
+  return std::make_unique<PipeInvocation>(std::move(options));
 }
 
 }  // namespace

@@ -26,11 +26,11 @@
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/run/endpoint_setup.hpp"
 #include "tool/run/peer_listener.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/rejected_connections.hpp"
 #include "tool/run/session_run.hpp"
-#include "tool/run/turned_away.hpp"
+#include "tool/run/warnings.hpp"
 
 namespace udtcat::pipe {
 
@@ -211,7 +211,7 @@ Result<std::unique_ptr<LocalStream>> PipeSession::make_stdio(const StdioHalves& 
     core::log().warn("the other end only sends: standard input is not read");
   auto stdio = make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, halves);
   if (!stdio || !halves.read || !halves.write) return stdio;
-  return std::make_unique<tool::WaitingNotice>(run_.io(), std::move(*stdio), [] {
+  return std::make_unique<tool::OpenStdinWarning>(run_.io(), std::move(*stdio), [] {
     core::log().warn(
         "all of the peer's data has come; waiting for the end of our own standard input (--recv-only does not)");
   });
@@ -264,7 +264,7 @@ void PipeSession::finish_if_all_ended() {
 class PipeListener {
  public:
   PipeListener(tool::SessionRun& run, const PipeOptions& options)
-      : run_(run), options_(options), bench_(run.io(), {}), turned_away_(run.io()) {}
+      : run_(run), options_(options), bench_(run.io(), {}), rejected_(run.io()) {}
   ~PipeListener() { bench_.abort_all({Errc::interrupted, "serve a bench", "the pipe beside it is over"}); }
 
   [[nodiscard]] Status start(tool::FoundCredentials found) {
@@ -276,7 +276,7 @@ class PipeListener {
       run_.finish(why);
     });
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-    run_.wait_for("waiting for a peer on " + listener_->places());
+    run_.wait_for("waiting for a peer on " + listener_->addresses());
     run_.show([this](tool::ProcessPicture& picture) { listener_->fill(picture); });
     return {};
   }
@@ -285,8 +285,8 @@ class PipeListener {
   void take(std::unique_ptr<Connection> connection) {
     if (connection->purpose() == Purpose::bench) return bench_.serve(std::move(connection));
     if (pipe_)
-      return turned_away_.tell(std::move(connection),
-                               {Errc::stream_refused, "serve a second peer", "the pipe has a peer"});
+      return rejected_.reject(std::move(connection),
+                              {Errc::stream_refused, "serve a second peer", "the pipe has a peer"});
     listener_->stop();
     pipe_ = std::make_unique<PipeSession>(run_, options_, std::move(connection));
     pipe_->await();
@@ -295,13 +295,13 @@ class PipeListener {
   tool::SessionRun& run_;
   const PipeOptions& options_;
   bench::BenchService bench_;
-  tool::TurnedAway turned_away_;
+  tool::RejectedConnections rejected_;
   std::unique_ptr<tool::PeerListener> listener_;
   std::unique_ptr<PipeSession> pipe_;
 };
 
 /// A command has a while to end in its own way.
-tool::EndRules end_rules_of(const PipeOptions& options) {
+tool::ExitPolicy end_rules_of(const PipeOptions& options) {
   if (!options.exec) return {.says_moved_when_cut = true};
   return {.tell_peers_grace = tool::kChildGrace, .signal_grace = tool::kChildGrace, .says_moved_when_cut = true};
 }

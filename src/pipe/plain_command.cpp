@@ -12,7 +12,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 #include "tool/run/session_run.hpp"
 
 namespace udtcat::pipe {

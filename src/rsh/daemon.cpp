@@ -7,7 +7,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 #include "tool/status/figures.hpp"
 
 namespace udtcat::rsh {
@@ -31,8 +31,8 @@ Status Daemon::start(const tool::Options& options, tool::FoundCredentials found)
 
 void Daemon::take(std::unique_ptr<Connection> connection) {
   if (ends_.size() >= kMaxCommands)
-    return turned_away_.tell(std::move(connection), {Errc::stream_refused, "run another command",
-                                                     fmt::format("{} run already", kMaxCommands)});
+    return rejected_.reject(std::move(connection),
+                            {Errc::stream_refused, "run another command", fmt::format("{} run already", kMaxCommands)});
   const std::string peer = tool::peer_text(*connection);
   const auto variable = tool::peer_variable(connection->peer_identity());
   peer_log_.on_come(*connection);

@@ -11,11 +11,11 @@
 #include "rsh/allow_list.hpp"
 #include "rsh/far_end.hpp"
 #include "tool/cli/options.hpp"
-#include "tool/identity/key_source.hpp"
+#include "tool/identity/credential_lookup.hpp"
 #include "tool/run/peer_listener.hpp"
 #include "tool/run/peer_log.hpp"
+#include "tool/run/rejected_connections.hpp"
 #include "tool/run/session_run.hpp"
-#include "tool/run/turned_away.hpp"
 
 namespace udtcat::rsh {
 
@@ -27,7 +27,7 @@ class Daemon {
       : run_(run),
         list_(std::move(list)),
         ends_(run.io()),
-        turned_away_(run.io()),
+        rejected_(run.io()),
         peer_log_(run.io(), [&run](const std::string& line) { run.say(line); }) {}
 
   /// errors: those of tool::PeerListener::start()
@@ -45,7 +45,7 @@ class Daemon {
   tool::SessionRun& run_;
   AllowList list_;
   FarEnds ends_;
-  tool::TurnedAway turned_away_;
+  tool::RejectedConnections rejected_;
   tool::PeerLog peer_log_;
   ConnectionStats past_;  // of connections that have gone
   bool stopping_ = false;

@@ -7,7 +7,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::rsh {
 

@@ -18,7 +18,7 @@
 #include "ssh/greeting.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/cli/shell_words.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::ssh {
 
@@ -39,7 +39,7 @@ std::optional<Endpoint> seen_address(std::uint16_t port) {
 
 }  // namespace
 
-tool::EndRules far_end_rules() {
+tool::ExitPolicy far_end_exit_policy() {
   return {.failure = tool::ExitStatus::own_failure,
           .tell_peers_grace = tool::kChildGrace,
           .signal_grace = tool::kChildGrace};

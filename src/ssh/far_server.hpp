@@ -25,7 +25,7 @@ struct FarOptions : tool::Options {
 };
 
 /// The end of a run whose status is ssh's: a failure of ours is 255, and what it runs for its peer has its time to end.
-[[nodiscard]] tool::EndRules far_end_rules();
+[[nodiscard]] tool::ExitPolicy far_end_exit_policy();
 /// By ssh our lines come out beside the near end's.
 void name_this_host(tool::Console& console);
 

@@ -8,7 +8,7 @@ namespace {
 
 std::string help_text() { return "udtcat gridftp: this program was built without it\n"; }
 
-Result<std::unique_ptr<tool::Job>> refuse(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> refuse(const tool::Words& arguments) {
   if (arguments == tool::Words{"--help"}) return nullptr;
   return fail(Errc::bad_argument, "gridftp", "this program was built without it");
 }

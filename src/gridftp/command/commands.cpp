@@ -22,12 +22,12 @@
 #include "gridftp/server/ftp_server.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "pipe/pipe_facts.hpp"
+#include "pipe/pipe_summary.hpp"
 #include "tool/cli/process_setup.hpp"
-#include "tool/program/facts.hpp"
-#include "tool/run/notices.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/program/check_summary.hpp"
+#include "tool/run/endpoint_setup.hpp"
 #include "tool/run/session_run.hpp"
+#include "tool/run/warnings.hpp"
 
 namespace udtcat::gridftp {
 
@@ -36,7 +36,7 @@ namespace {
 using tool::Console;
 using tool::ExitStatus;
 using tool::FoundCredentials;
-using tool::JobContext;
+using tool::RunContext;
 
 /// "-" is stdout for get, stdin for put.
 Result<TransferJob> job_for(boost::asio::io_context& io, const GridftpFile& file, bool get) {
@@ -197,9 +197,10 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
     return run.fail_to_start(std::move(listening.error()));
   for (const Endpoint& local : server.local_endpoints())
     if (options.verbosity >= 0)
-      console.line(fmt::format(
-          "udtcat: serving {} at {}://{}/{} {}", options.root, sealed ? "udtcat" : "ftp", tool::advertised_place(local),
-          local.is_wildcard() ? ", and all other addresses of this host," : "", audience_of(options)));
+      console.line(fmt::format("udtcat: serving {} at {}://{}/{} {}", options.root, sealed ? "udtcat" : "ftp",
+                               tool::advertised_address(local),
+                               local.is_wildcard() ? ", and all other addresses of this host," : "",
+                               audience_of(options)));
   run.watch([&server, watch] { return figures_of(server, *watch); });
   run.show([&server, watch, sealed](tool::ProcessPicture& picture) {
     picture.all = figures_of(server, *watch);
@@ -222,15 +223,15 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
 
 /// A command whose options are settled once it is known whether the environment has a key.
 template <typename CommandOptions, ExitStatus (*carry_out)(const CommandOptions&, FoundCredentials, Console&)>
-class GridftpJob : public tool::Job {
+class GridftpInvocation : public tool::Invocation {
  public:
-  explicit GridftpJob(CommandOptions options) : options_(std::move(options)) {}
+  explicit GridftpInvocation(CommandOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] Status prepare(bool has_key_at_hand, Console& /*console*/) override {
-    return settle_protection(options_, has_key_at_hand);
+  [[nodiscard]] Status prepare(bool has_key_candidate, Console& /*console*/) override {
+    return settle_protection(options_, has_key_candidate);
   }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     return carry_out(options_, std::move(found), context.console);
   }
 
@@ -240,25 +241,25 @@ class GridftpJob : public tool::Job {
  private:
   CommandOptions options_;
 };
-using ClientJob = GridftpJob<ClientOptions, transfer_command>;
+using ClientInvocation = GridftpInvocation<ClientOptions, transfer_command>;
 
-class ServeJob final : public GridftpJob<ServerOptions, serve_command> {
+class ServeInvocation final : public GridftpInvocation<ServerOptions, serve_command> {
  public:
-  using GridftpJob::GridftpJob;
-  [[nodiscard]] Result<tool::Words> facts() const override {
+  using GridftpInvocation::GridftpInvocation;
+  [[nodiscard]] Result<tool::Words> check_summary() const override {
     const auto& serve = command_options();
     const char* protocol = serve.auth == ServeAuth::key ? "udp" : "tcp";
     return tool::Words{
-        fmt::format("serves {} at {}", serve.root, tool::place_text(protocol, serve.local, serve.family)),
+        fmt::format("serves {} at {}", serve.root, tool::local_address_text(protocol, serve.local, serve.family)),
         audience_of(serve)};
   }
 };
 
 template <Verb verb>
-Result<std::unique_ptr<tool::Job>> parse_client(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_client(const tool::Words& arguments) {
   UDTCAT_TRY(ClientOptions options, parse_client_options(verb, arguments));
   if (options.help) return nullptr;
-  return std::make_unique<ClientJob>(std::move(options));
+  return std::make_unique<ClientInvocation>(std::move(options));
 }
 
 template <Verb verb>
@@ -268,10 +269,10 @@ tool::Command client_row(const char* word) {
           }};
 }
 
-Result<std::unique_ptr<tool::Job>> parse_serve(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_serve(const tool::Words& arguments) {
   UDTCAT_TRY(ServerOptions options, parse_server_options(arguments));
   if (options.help) return nullptr;
-  return std::make_unique<ServeJob>(std::move(options));
+  return std::make_unique<ServeInvocation>(std::move(options));
 }
 
 /// A session of a gateway as a forward's.
@@ -296,17 +297,17 @@ class GatewayForward final : public forward::ForwardSession {
 };
 
 /// A forward that knows what FTP says about data connections.
-class GatewayJob final : public tool::Job {
+class GatewayInvocation final : public tool::Invocation {
  public:
-  explicit GatewayJob(pipe::PipeOptions options) : options_(std::move(options)) {}
+  explicit GatewayInvocation(pipe::PipeOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] Result<tool::Words> facts() const override { return pipe::form_facts(options_); }
-  [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, Console& console) override {
+  [[nodiscard]] Result<tool::Words> check_summary() const override { return pipe::form_summary(options_); }
+  [[nodiscard]] Status prepare(bool /*has_key_candidate*/, Console& console) override {
     tool::warn_of_protection(options_.session.protection, console);
     return {};
   }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     if (options_.listens && server().host.find(':') != std::string::npos)
       return tool::SessionRun(options_, context.console)
           .fail_to_start({Errc::cannot_resolve, "reach " + tool::to_string(server()), kNeedsIpv4});
@@ -326,16 +327,16 @@ class GatewayJob final : public tool::Job {
   const pipe::PipeOptions options_;
 };
 
-Result<std::unique_ptr<tool::Job>> parse_gateway(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_gateway(const tool::Words& arguments) {
   UDTCAT_TRY(pipe::PipeOptions options, pipe::parse_forward_options("udtcat gridftp gateway", arguments));
   if (options.form == pipe::Form::help) return nullptr;
   options.session.purpose = Purpose::gateway;
   options.session.services.clear();             // its streams say themselves where they lead
   options.socket_family = AddressFamily::ipv4;  // PORT and PASV have no room for others
-  return std::make_unique<GatewayJob>(std::move(options));
+  return std::make_unique<GatewayInvocation>(std::move(options));
 }
 
-Result<std::unique_ptr<tool::Job>> parse_no_verb(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_no_verb(const tool::Words& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
   if (first == "-h" || first == "--help") return nullptr;
   constexpr const char* kVerbs = "; they are get, put, copy, serve and gateway";

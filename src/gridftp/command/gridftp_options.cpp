@@ -312,10 +312,10 @@ Result<ServerOptions> parse_server_options(const Words& arguments) {
   return options;
 }
 
-Status settle_protection(ClientOptions& options, bool has_key_at_hand) {
+Status settle_protection(ClientOptions& options, bool has_key_candidate) {
   const auto urls = urls_of(options);
   const bool sealed = std::ranges::any_of(urls, &FtpUrl::sealed);
-  const bool wants = options.protection_written || sealed || (has_key_at_hand && !options.over);
+  const bool wants = options.protection_written || sealed || (has_key_candidate && !options.over);
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
   if (kind == DataKind::tcp && !options.transport.rate.unlimited())
     return misplaced("--rate",
@@ -333,8 +333,8 @@ Status settle_protection(ClientOptions& options, bool has_key_at_hand) {
   return {};
 }
 
-Status settle_protection(ServerOptions& options, bool has_key_at_hand) {
-  const bool wants = options.protection_written || has_key_at_hand;
+Status settle_protection(ServerOptions& options, bool has_key_candidate) {
+  const bool wants = options.protection_written || has_key_candidate;
   UDTCAT_CHECK(settle_audience(options, wants));
   auto& level = options.session.protection;
   if (wants) options.least = level;

@@ -71,14 +71,14 @@ struct ServerOptions : tool::Options {
 [[nodiscard]] Result<ServerOptions> parse_server_options(const tool::Words& arguments);
 [[nodiscard]] tool::DeclaredOptions server_options_declared();
 
-/// Settles what the data run over, and so whether a key is needed: a user who has one at hand (tool::KeysAtHand), or
+/// Settles what the data run over, and so whether a key is needed: a user who has one at hand (tool::KeyCandidates), or
 /// asked for protection, wants sessions.
 /// errors: Errc::parameters_refused where names and sizes would be in the clear and --clear-control is not given;
 /// Errc::bad_argument
-[[nodiscard]] Status settle_protection(ClientOptions& options, bool has_key_at_hand);
+[[nodiscard]] Status settle_protection(ClientOptions& options, bool has_key_candidate);
 /// A server without a key, or with strangers beside it, gives them little unless told (ADR-0024).  errors:
 /// Errc::bad_argument
-[[nodiscard]] Status settle_protection(ServerOptions& options, bool has_key_at_hand);
+[[nodiscard]] Status settle_protection(ServerOptions& options, bool has_key_candidate);
 
 [[nodiscard]] std::string help_text();
 /// Of `udtcat gridftp gateway`.

@@ -18,7 +18,7 @@
 #include "rsh/user_shell.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/cli/trusted_file.hpp"
-#include "tool/program/facts.hpp"
+#include "tool/program/check_summary.hpp"
 
 namespace udtcat::rsh {
 
@@ -26,21 +26,21 @@ namespace {
 
 using tool::ExitStatus;
 using tool::FoundCredentials;
-using tool::JobContext;
 using tool::kChildGrace;
+using tool::RunContext;
 using tool::SessionRun;
 
 constexpr auto kTellGrace = std::chrono::milliseconds(900);   // spec: docs/spec/rsh.md §5
 constexpr auto kEndGrace = std::chrono::milliseconds(1'500);  // spec: docs/spec/rsh.md §5
 
 /// A program takes our place.
-ExitStatus become(const bridge::ChildRequest& program, const JobContext& context) {
+ExitStatus become(const bridge::ChildRequest& program, const RunContext& context) {
   context.console.line("udtcat: run " + program.program + ": " + core::errno_text(bridge::become(program)));
   return ExitStatus::own_failure;
 }
 
 /// ssh, with the words that were meant for it.
-ExitStatus become_ssh(const RshOptions& options, const JobContext& context) {
+ExitStatus become_ssh(const RshOptions& options, const RunContext& context) {
   core::log().info("{}: left to ssh itself", options.ssh.only_ssh);
   bridge::ChildRequest ssh{.program = options.ssh_program.front(),
                            .words = options.ssh_program,
@@ -49,15 +49,15 @@ ExitStatus become_ssh(const RshOptions& options, const JobContext& context) {
   return become(ssh, context);
 }
 
-class RshJob final : public tool::Job {
+class RshInvocation final : public tool::Invocation {
  public:
-  explicit RshJob(RshOptions options) : options_(std::move(options)) {}
+  explicit RshInvocation(RshOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return options_.daemon; }
   [[nodiscard]] bool takes_user_options() const override { return true; }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     if (options_.is_left_to_ssh()) return become_ssh(options_, context);
     std::optional<bridge::ChildRequest> plain_ssh;
     {
@@ -80,14 +80,14 @@ class RshJob final : public tool::Job {
   const RshOptions options_;
 };
 
-Result<std::unique_ptr<tool::Job>> parse_rsh(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_rsh(const tool::Words& arguments) {
   UDTCAT_TRY(RshOptions options, parse_rsh_options(arguments));
   if (options.help) return nullptr;
-  return std::make_unique<RshJob>(std::move(options));
+  return std::make_unique<RshInvocation>(std::move(options));
 }
 
 /// The command in our place, on the descriptors that ssh gave us.
-ExitStatus become_command(const ssh::ControlMessage& request, const JobContext& context) {
+ExitStatus become_command(const ssh::ControlMessage& request, const RunContext& context) {
   const auto launch = launch_for_user(request, context.core_limit_bytes);
   if (!launch) {
     context.console.line("udtcat: " + launch.error().message());
@@ -96,14 +96,14 @@ ExitStatus become_command(const ssh::ControlMessage& request, const JobContext& 
   return become(*launch, context);
 }
 
-class RshServerJob final : public tool::Job {
+class RshServerInvocation final : public tool::Invocation {
  public:
-  explicit RshServerJob(RshServerOptions options) : options_(std::move(options)) {}
+  explicit RshServerInvocation(RshServerOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
-  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
     ssh::name_this_host(context.console);
     if (options_.bench) return bench::serve_far_bench(options_, context.console);
     // The login shell that started us has read the user's .bashrc, and we have what it exported. A bash of the second
@@ -111,7 +111,7 @@ class RshServerJob final : public tool::Job {
     std::ignore = ::setenv("SHLVL", "1", 1);  // fails for want of memory only
     std::optional<ssh::ControlMessage> fallback;
     {
-      SessionRun run(options_, context.console, ssh::far_end_rules());
+      SessionRun run(options_, context.console, ssh::far_end_exit_policy());
       RshServer server(run, options_, context.core_limit_bytes);
       if (auto started = server.start(); !started) return run.fail_to_start(std::move(started.error()));
       const ExitStatus status = run.run();
@@ -125,9 +125,9 @@ class RshServerJob final : public tool::Job {
   const RshServerOptions options_;
 };
 
-Result<std::unique_ptr<tool::Job>> parse_rsh_server(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_rsh_server(const tool::Words& arguments) {
   UDTCAT_TRY(RshServerOptions options, parse_rsh_server_options(arguments));
-  return std::make_unique<RshServerJob>(std::move(options));
+  return std::make_unique<RshServerInvocation>(std::move(options));
 }
 
 Result<AllowList> read_list(const std::string& path) {
@@ -135,18 +135,18 @@ Result<AllowList> read_list(const std::string& path) {
   return AllowList::parse(text, path);
 }
 
-class DaemonJob final : public tool::Job {
+class DaemonInvocation final : public tool::Invocation {
  public:
-  explicit DaemonJob(DaemonOptions options) : options_(std::move(options)) {}
+  explicit DaemonInvocation(DaemonOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
-  [[nodiscard]] Result<tool::Words> facts() const override {
+  [[nodiscard]] Result<tool::Words> check_summary() const override {
     UDTCAT_TRY(const AllowList list, read_list(options_.allow));
-    return tool::Words{"waits for peers at " + tool::place_text("udp", options_.local, options_.family),
+    return tool::Words{"waits for peers at " + tool::local_address_text("udp", options_.local, options_.family),
                        fmt::format("runs for them the {} commands of {}", list.size(), options_.allow)};
   }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     SessionRun run(options_, context.console, {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
     context.console.date_lines();
     auto list = read_list(options_.allow);
@@ -171,10 +171,10 @@ class DaemonJob final : public tool::Job {
   const DaemonOptions options_;
 };
 
-Result<std::unique_ptr<tool::Job>> parse_daemon(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_daemon(const tool::Words& arguments) {
   UDTCAT_TRY(DaemonOptions options, parse_rsh_daemon_options(arguments));
   if (options.help) return nullptr;
-  return std::make_unique<DaemonJob>(std::move(options));
+  return std::make_unique<DaemonInvocation>(std::move(options));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/try.hpp"
-#include "tool/cli/nearest.hpp"
+#include "tool/cli/suggestion.hpp"
 
 namespace udtcat::tool {
 
@@ -41,7 +41,7 @@ using DeclaredOptions = std::vector<DeclaredOption>;
 /// Threads: unsynchronised.
 class CommandLine {
  public:
-  using Take = std::function<Status(const std::string& value)>;
+  using Setter = std::function<Status(const std::string& value)>;
   using Check = std::function<Status()>;
 
   /// command   as the user writes it: "udtcat gridftp get"
@@ -51,11 +51,11 @@ class CommandLine {
   ~CommandLine();
 
   /// An option with a value.  names   as CLI11 has them: "-k,--key-file"
-  void value(const char* names, Take take);
+  void value(const char* names, Setter set);
   void value(const char* names, std::string& into);
   void value(const char* names, std::optional<std::string>& into);
-  /// An option whose value is one of `choices`: `take` is given no other.
-  void choice(const char* name, Words choices, Take take);
+  /// An option whose value is one of `choices`: `set` is given no other.
+  void choice(const char* name, Words choices, Setter set);
   /// One whose value is the name of one of `all`, which `parse` knows.
   template <typename Value, typename Parse, typename Target>
   void choice(const char* name, Parse parse, std::initializer_list<Value> all, Target& into) {
@@ -66,8 +66,8 @@ class CommandLine {
       return {};
     });
   }
-  /// An option that may be written several times: `take` is called for each.
-  void values(const char* names, Take take);
+  /// An option that may be written several times: `set` is called for each.
+  void values(const char* names, Setter set);
   /// One that is asked for by has(), and so takes no value that would deny it.
   void flag(const char* names);
   void flag(const char* names, bool& into);

@@ -15,7 +15,7 @@ Error Configuration::wrong(std::size_t line, std::string why) const {
   return line == 0 ? Error{Errc::bad_argument, path_, std::move(why)} : wrong_line(path_, line, std::move(why));
 }
 
-Configuration::Place* Configuration::place_named(const std::string& name) {
+Configuration::Operand* Configuration::operand_named(const std::string& name) {
   if (name == "listen") return &listen_;
   if (name == "host") return &host_;
   return name == "port" ? &port_ : nullptr;
@@ -34,23 +34,23 @@ Result<Configuration> Configuration::parse(std::string_view text, const std::str
       if (line.values.empty()) return refuse("needs the words of a command, as in command gridftp serve");
       made.command_ = line.values;
       made.command_line_ = line.number;
-    } else if (Place* const place = made.place_named(line.name)) {
-      if (place->line != 0) return refuse("stands here the second time");
+    } else if (Operand* const operand = made.operand_named(line.name)) {
+      if (operand->line != 0) return refuse("stands here the second time");
       if (line.values.size() != 1 || line.values.front().empty() || line.values.front().starts_with('-'))
         return refuse("needs one value: listen [ADDR:]PORT, host HOST, port PORT");
-      *place = {line.values.front(), line.number};
+      *operand = {line.values.front(), line.number};
     } else {
       UDTCAT_TRY(OptionWord option, option_word(line, path));
       made.options_.push_back(std::move(option));
     }
   }
-  UDTCAT_CHECK(made.check_places());
+  UDTCAT_CHECK(made.check_operands());
   return made;
 }
 
 /// Where it listens or connects to is said in one way.
-Status Configuration::check_places() const {
-  for (const Place* other : {&host_, &port_})
+Status Configuration::check_operands() const {
+  for (const Operand* other : {&host_, &port_})
     if (listen_.line != 0 && other->line != 0)
       return tl::unexpected(wrong(std::max(listen_.line, other->line),
                                   fmt::format("line {} says the opposite; allowed: listen, or host and port",
@@ -62,29 +62,29 @@ Status Configuration::check_places() const {
 }
 
 /// Before the options: one that lacks its value takes none of these.
-Words Configuration::places() const {
+Words Configuration::operands() const {
   Words words;
   if (listen_.line != 0) words.emplace_back("--listen");
-  for (const Place* place : {&listen_, &host_, &port_})
-    if (place->line != 0) words.push_back(place->text);
+  for (const Operand* operand : {&listen_, &host_, &port_})
+    if (operand->line != 0) words.push_back(operand->text);
   return words;
 }
 
 Words Configuration::words() const {
-  Words words = places();
+  Words words = operands();
   std::ranges::copy(words_of(options_), std::back_inserter(words));
   return words;
 }
 
 Error Configuration::blame(Error error, const std::function<Status(const Words& words)>& read) const {
-  if (const Status status = read(places()); !status && status.error().message() == error.message()) {
-    for (const Place* place : {&listen_, &host_, &port_})
-      if (place->line != 0 && error.message().find('"' + place->text + '"') != std::string::npos)
-        return wrong(place->line, error.message());
+  if (const Status status = read(operands()); !status && status.error().message() == error.message()) {
+    for (const Operand* operand : {&listen_, &host_, &port_})
+      if (operand->line != 0 && error.message().find('"' + operand->text + '"') != std::string::npos)
+        return wrong(operand->line, error.message());
     return wrong(0, error.message());
   }
   const auto line = line_to_blame(error, options_, [&](const Words& some) {
-    Words words = places();
+    Words words = operands();
     words.insert(words.end(), some.begin(), some.end());
     return read(words);
   });

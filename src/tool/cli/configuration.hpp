@@ -43,22 +43,22 @@ class Configuration {
   [[nodiscard]] Error wrong_command(std::string why) const { return wrong(command_line_, std::move(why)); }
 
  private:
-  struct Place {
+  struct Operand {
     std::string text;
     std::size_t line = 0;  // 0: there is none
   };
 
   [[nodiscard]] Error wrong(std::size_t line, std::string why) const;
-  [[nodiscard]] Place* place_named(const std::string& name);
-  [[nodiscard]] Status check_places() const;
-  [[nodiscard]] Words places() const;
+  [[nodiscard]] Operand* operand_named(const std::string& name);
+  [[nodiscard]] Status check_operands() const;
+  [[nodiscard]] Words operands() const;
 
   std::string path_;
   Words command_;
   std::size_t command_line_ = 0;
-  Place listen_;
-  Place host_;
-  Place port_;
+  Operand listen_;
+  Operand host_;
+  Operand port_;
   std::vector<OptionWord> options_;
 };
 

@@ -64,7 +64,7 @@ void Console::date_lines() {
   dated_ = !for_journal_ && ::isatty(descriptor_) != 1;
 }
 
-void Console::line(std::string_view text, LineLevel level) {
+void Console::line(std::string_view text, Severity level) {
   constexpr std::string_view kName = "udtcat: ";
   const core::MutexLock lock(mutex_);
   std::string output = clearing();
@@ -147,19 +147,19 @@ const char* name_of(LogLevel level) {
   return "error";
 }
 
-LineLevel line_level_of(LogLevel level) {
+Severity line_level_of(LogLevel level) {
   switch (level) {
     case LogLevel::trace:
     case LogLevel::debug:
-      return LineLevel::debug;
+      return Severity::debug;
     case LogLevel::info:
-      return LineLevel::info;
+      return Severity::info;
     case LogLevel::warn:
-      return LineLevel::warning;
+      return Severity::warning;
     case LogLevel::error:
       break;
   }
-  return LineLevel::error;
+  return Severity::error;
 }
 
 /// "14:03:59.027"
@@ -193,7 +193,7 @@ Status print(std::string_view text) {
 }
 
 ExitStatus printed(std::string_view text, Console& console) {
-  const SignalsLetThrough meanwhile;
+  const UnblockedSignals meanwhile;
   const Status status = print(text);
   if (status) return ExitStatus::success;
   console.line("udtcat: " + status.error().message());

@@ -25,7 +25,7 @@ void add_key_options(CommandLine& line, Options& options) {
     return store(end_name_value("--peer", text), session.expected_peer);
   });
   line.value("--peers", options.peers_file);
-  line.flag("--trust-first", options.trust_first);
+  line.flag("--trust-first", options.trust_on_first_use);
   line.check([&]() -> Status {
     if (!session.own_name.empty() && session.own_name == session.expected_peer)
       return misplaced("--as and --peer", "allowed: two names, as the two ends are not the same");

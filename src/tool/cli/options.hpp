@@ -40,7 +40,7 @@ struct Options {
   std::optional<std::string>
       peers_file{};                     ///< of a listener: who may come; of a connector: where it finds whom it means
   std::optional<PublicKey> peer_key{};  ///< of a connector: the listener that it means
-  bool trust_first = false;             ///< of a connector: an unknown listener is written down
+  bool trust_on_first_use = false;      ///< of a connector: an unknown listener is written down
   SessionOptions session{};
   TransportOptions transport{};
   ListenLimits limits{};

@@ -13,7 +13,7 @@
 
 #include "lib/core/pattern.hpp"
 #include "lib/core/try.hpp"
-#include "tool/cli/nearest.hpp"
+#include "tool/cli/suggestion.hpp"
 #include "tool/cli/trusted_file.hpp"
 #include "tool/cli/user_files.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
-#include "tool/cli/nearest.hpp"
+#include "tool/cli/suggestion.hpp"
 #include "tool/cli/trusted_file.hpp"
 
 namespace udtcat::tool {
@@ -34,12 +34,13 @@ Result<std::string> PeersFile::recognise(const PublicKey& key, Purpose purpose) 
 
 Error PeersFile::stranger(const PublicKey& key) const {
   const Peer* was = before_.find(key);
-  const Peer* place = list_.place_of(key);
+  const Peer* known_host = list_.known_host_of(key);
   if (was == nullptr)
     return {Errc::authentication_failed, std::string(kAdmitKey) + key.to_string(),
-            place == nullptr ? path_ + " has no line with it"
-                             : fmt::format("{}:{} is for dialling {}, and lets nobody in: a line NAME PUBLIC-KEY does",
-                                           path_, place->line, place->name)};
+            known_host == nullptr
+                ? path_ + " has no line with it"
+                : fmt::format("{}:{} is for dialling {}, and lets nobody in: a line NAME PUBLIC-KEY does", path_,
+                              known_host->line, known_host->name)};
   const bool changed = list_.find(was->name) != nullptr;
   return {Errc::authentication_failed, "",
           fmt::format(fmt::runtime(changed ? "{} has another key in {}" : "{} was taken off {}"), was->name, path_)};

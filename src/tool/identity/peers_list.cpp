@@ -124,9 +124,9 @@ Result<Peer> peer_of(std::span<const std::string_view> words) {
 
 }  // namespace
 
-bool names_place(std::string_view name) {
-  const auto place = parse_peer(name);
-  return place && place->port != 0;
+bool names_address(std::string_view name) {
+  const auto known_host = parse_peer(name);
+  return known_host && known_host->port != 0;
 }
 
 bool may(const Peer& peer, Purpose purpose) {
@@ -169,12 +169,12 @@ Status PeersList::add(Peer peer) {
     return fail(
         Errc::bad_argument, "",
         fmt::format("{} is the name of line {} already: {}take one of the two out", shown(peer.name), other->line,
-                    names_place(peer.name) ? ""
-                                           : "write another name of your own in front of this key, NAME " +
-                                                 peer.key.to_string() + ", or "));
-  if (names_place(peer.name)) {
+                    names_address(peer.name) ? ""
+                                             : "write another name of your own in front of this key, NAME " +
+                                                   peer.key.to_string() + ", or "));
+  if (names_address(peer.name)) {
     const std::string name = peer.name;
-    places_.emplace(name, std::move(peer));
+    known_hosts_.emplace(name, std::move(peer));
     return {};
   }
   if (const Peer* same = find(peer.key))
@@ -191,13 +191,13 @@ const Peer* PeersList::find(const PublicKey& key) const {
   return found == by_key_.end() ? nullptr : &found->second;
 }
 
-const Peer* PeersList::place_of(const PublicKey& key) const {
-  const auto found = std::ranges::find_if(places_, [&](const auto& each) { return each.second.key == key; });
-  return found == places_.end() ? nullptr : &found->second;
+const Peer* PeersList::known_host_of(const PublicKey& key) const {
+  const auto found = std::ranges::find_if(known_hosts_, [&](const auto& each) { return each.second.key == key; });
+  return found == known_hosts_.end() ? nullptr : &found->second;
 }
 
 const Peer* PeersList::find(std::string_view name) const {
-  if (const auto place = places_.find(name); place != places_.end()) return &place->second;
+  if (const auto known_host = known_hosts_.find(name); known_host != known_hosts_.end()) return &known_host->second;
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : find(found->second);
 }

@@ -30,7 +30,7 @@ struct Peer {
 
 /// "HOST:PORT": the name of a listener's line that --trust-first writes. The line says whose key is met there, and lets
 /// nobody in: several may have one key, which may have a line of its own besides.
-[[nodiscard]] bool names_place(std::string_view name);
+[[nodiscard]] bool names_address(std::string_view name);
 
 /// Threads: immutable.
 class PeersList {
@@ -42,7 +42,7 @@ class PeersList {
   /// Null where there is none. Valid as long as the list.
   [[nodiscard]] const Peer* find(const PublicKey& key) const;  ///< not of a place
   [[nodiscard]] const Peer* find(std::string_view name) const;
-  [[nodiscard]] const Peer* place_of(const PublicKey& key) const;
+  [[nodiscard]] const Peer* known_host_of(const PublicKey& key) const;
   [[nodiscard]] const std::map<PublicKey, Peer>& all() const { return by_key_; }
   [[nodiscard]] std::size_t size() const { return by_key_.size(); }
 
@@ -51,7 +51,7 @@ class PeersList {
 
   std::map<PublicKey, Peer> by_key_;
   std::map<std::string, PublicKey, std::less<>> by_name_;
-  std::map<std::string, Peer, std::less<>> places_;
+  std::map<std::string, Peer, std::less<>> known_hosts_;
 };
 
 }  // namespace udtcat::tool

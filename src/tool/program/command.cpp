@@ -23,15 +23,15 @@
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "tool/cli/configuration.hpp"
-#include "tool/cli/nearest.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/cli/signal_watch.hpp"
+#include "tool/cli/suggestion.hpp"
 #include "tool/cli/terminal_prompt.hpp"
 #include "tool/cli/trusted_file.hpp"
 #include "tool/cli/user_config.hpp"
+#include "tool/program/check_summary.hpp"
 #include "tool/program/completion.hpp"
-#include "tool/program/facts.hpp"
-#include "tool/program/topics.hpp"
+#include "tool/program/help_pages.hpp"
 #include "tool/status/service_manager.hpp"
 
 namespace udtcat::tool {
@@ -50,28 +50,28 @@ Words names_of(const Commands& commands) {
 }
 
 /// Whether the key comes from a person or through a pipe, which may take long.
-bool may_wait_for_key(const Options& options, const KeysAtHand& at_hand) {
+bool may_wait_for_key(const Options& options, const KeyCandidates& candidates) {
   std::error_code unknown;
-  if (const auto& file = file_of_key(options, at_hand)) return !std::filesystem::is_regular_file(*file, unknown);
-  return !at_hand.environment && !options.shows_new_key;
+  if (const auto& file = file_of_key(options, candidates)) return !std::filesystem::is_regular_file(*file, unknown);
+  return !candidates.environment && !options.shows_new_key;
 }
 
-Result<FoundCredentials> find_or_ask_for_credentials(const Options& options, KeysAtHand at_hand) {
-  std::optional<SignalsLetThrough> meanwhile;
-  if (may_wait_for_key(options, at_hand)) meanwhile.emplace();
-  return find_credentials(options, std::move(at_hand), ask_on_terminal);
+Result<FoundCredentials> find_or_ask_for_credentials(const Options& options, KeyCandidates candidates) {
+  std::optional<UnblockedSignals> meanwhile;
+  if (may_wait_for_key(options, candidates)) meanwhile.emplace();
+  return find_credentials(options, std::move(candidates), ask_on_terminal);
 }
 
 /// A command line as it was understood.
-struct Asked {
-  const Command* command;            // the row of the table; null: none was found
-  Result<std::unique_ptr<Job>> job;  // null: `text`, or else the command's help, is asked for
+struct ParsedLine {
+  const Command* command;                          // the row of the table; null: none was found
+  Result<std::unique_ptr<Invocation>> invocation;  // null: `text`, or else the command's help, is asked for
   std::string text = {};
   std::function<Error(Error)> blame = {};  // names the line of a file that leads to an error; null: there is no file
   std::optional<std::string> key_beside_configuration = {};
 };
 
-Asked wrong(Error error) { return {.command = nullptr, .job = tl::unexpected(std::move(error))}; }
+ParsedLine wrong(Error error) { return {.command = nullptr, .invocation = tl::unexpected(std::move(error))}; }
 
 Words with(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
@@ -79,7 +79,7 @@ Words with(Words words, const Words& more) {
 }
 
 /// As a command line that begins with the words of a file.
-Asked understand_configured(const Commands& commands, const std::string& path, const Words& more) {
+ParsedLine understand_configured(const Commands& commands, const std::string& path, const Words& more) {
   const auto text = read_trusted_file(path);
   if (!text) return wrong(text.error());
   const auto file = Configuration::parse(*text, path);
@@ -91,12 +91,12 @@ Asked understand_configured(const Commands& commands, const std::string& path, c
         fmt::format("there is no command \"{}\"; see udtcat help{}", name, did_you_mean(name, names_of(commands)))));
   }
   const Words words = with(file->words(), more);
-  auto job = command->parse(words);
-  if (job) {
+  auto invocation = command->parse(words);
+  if (invocation) {
     const auto blame = [file = *file](Error error) { return file.blame(std::move(error)); };
-    return {&*command, std::move(job), {}, blame, key_beside(path)};
+    return {&*command, std::move(invocation), {}, blame, key_beside(path)};
   }
-  return {&*command, tl::unexpected(file->blame(std::move(job.error()), [&](const Words& some) -> Status {
+  return {&*command, tl::unexpected(file->blame(std::move(invocation.error()), [&](const Words& some) -> Status {
             UDTCAT_CHECK(command->parse(some));
             return {};
           }))};
@@ -104,16 +104,16 @@ Asked understand_configured(const Commands& commands, const std::string& path, c
 
 /// The options that the user's file has for a command line.
 Result<std::vector<OptionWord>> user_options(const Commands& commands, const Command& command, const Words& arguments,
-                                             const Result<std::unique_ptr<Job>>& job) {
+                                             const Result<std::unique_ptr<Invocation>>& invocation) {
   UDTCAT_TRY(const std::string text, load_user_config());
   if (text.empty()) return std::vector<OptionWord>{};
   std::vector<Words> all;
   for (const Command& row : commands) all.push_back(row.words);
-  const std::string host = command.destination != nullptr      ? command.destination(arguments)
-                           : job && !(*job)->options().listens ? (*job)->options().peer.host
-                                                               : "";
+  const std::string host = command.destination != nullptr                    ? command.destination(arguments)
+                           : invocation && !(*invocation)->options().listens ? (*invocation)->options().peer.host
+                                                                             : "";
   UDTCAT_TRY(auto options, read_user_config(text, all, command.words, host));
-  const Words shared = job && *job ? (*job)->options_shared_with_rsh() : Words{};
+  const Words shared = invocation && *invocation ? (*invocation)->options_shared_with_rsh() : Words{};
   if (shared.empty()) return options;
   const auto name_of = [](const OptionWord& option) { return option.word.substr(0, option.word.find('=')); };
   UDTCAT_TRY(const auto of_rsh, read_user_config(text, all, {"rsh"}, host));
@@ -124,13 +124,14 @@ Result<std::vector<OptionWord>> user_options(const Commands& commands, const Com
   return options;
 }
 
-/// A command line, behind what the user's file says. That is asked whether it is to blame where the line alone is not.
-Asked understand_typed(const Commands& commands, const Command& command, const Words& arguments) {
-  auto job = command.parse(arguments);
-  if (job && (*job == nullptr || !(*job)->takes_user_options())) return {&command, std::move(job)};
-  const auto options = user_options(commands, command, arguments, job);
-  if (!options && job) return {&command, tl::unexpected(options.error())};
-  if (!options || options->empty()) return {&command, std::move(job)};
+/// A command line, behind what the user's file says. The file is blamed only where the line alone is right.
+ParsedLine understand_typed(const Commands& commands, const Command& command, const Words& arguments) {
+  auto invocation = command.parse(arguments);
+  if (invocation && (*invocation == nullptr || !(*invocation)->takes_user_options()))
+    return {&command, std::move(invocation)};
+  const auto options = user_options(commands, command, arguments, invocation);
+  if (!options && invocation) return {&command, tl::unexpected(options.error())};
+  if (!options || options->empty()) return {&command, std::move(invocation)};
   const auto read = [&](const Words& some) { return command.parse(with(some, arguments)); };
   auto configured = read(words_of(*options));
   const auto name_line = [](const Error& error, std::optional<std::size_t> line) {
@@ -140,8 +141,8 @@ Asked understand_typed(const Commands& commands, const Command& command, const W
     return {&command, std::move(configured), {}, [name_line, options = *options](const Error& error) {
               return name_line(error, line_that_says(error, options));
             }};
-  const bool is_typed = !job && job.error().message() == configured.error().message();
-  if (is_typed) return {&command, std::move(job)};
+  const bool is_typed = !invocation && invocation.error().message() == configured.error().message();
+  if (is_typed) return {&command, std::move(invocation)};
   const auto line = line_to_blame(configured.error(), *options, [&](const Words& some) -> Status {
     UDTCAT_CHECK(read(some));
     return {};
@@ -150,16 +151,16 @@ Asked understand_typed(const Commands& commands, const Command& command, const W
 }
 
 /// udtcat help [TOPIC], where a command is a topic too.
-Asked help_on(const Commands& commands, Words topic) {
+ParsedLine help_on(const Commands& commands, Words topic) {
   if (topic == Words{kPipeWord}) topic.clear();
   for (const Command& row : commands)
     if (row.words == topic) return {&row, nullptr, row.help()};
   const std::string name = fmt::format("{}", fmt::join(topic, " "));
-  if (auto text = topic_text(name)) return {nullptr, nullptr, std::move(*text)};
-  return wrong(
-      {Errc::bad_argument, fmt::format("help \"{}\"", name),
-       fmt::format("no such topic; they are {}, and each command, as in udtcat help gridftp get{}",
-                   fmt::join(topic_names(), ", "), did_you_mean(name, with(names_of(commands), topic_names())))});
+  if (auto text = help_page(name)) return {nullptr, nullptr, std::move(*text)};
+  return wrong({Errc::bad_argument, fmt::format("help \"{}\"", name),
+                fmt::format("no such topic; they are {}, and each command, as in udtcat help gridftp get{}",
+                            fmt::join(help_page_names(), ", "),
+                            did_you_mean(name, with(names_of(commands), help_page_names())))});
 }
 
 /// Of words that begin command lines; netcat's users look for one that listens.
@@ -187,9 +188,9 @@ std::string meant_word(const Commands& commands, const Command& command, const W
   const std::string option = "--" + arguments.front();
   for (const DeclaredOption& each : command.options != nullptr ? command.options() : DeclaredOptions())
     if (std::ranges::find(each.names, option) != each.names.end()) return "; did you mean " + option + "?";
-  const bool is_place = arguments.front().find_first_not_of("0123456789") == std::string::npos ||
-                        arguments.front().find_first_of(":@./") != std::string::npos;
-  if (at > 0 || arguments.front().starts_with('-') || is_place) return "";
+  const bool is_address = arguments.front().find_first_not_of("0123456789") == std::string::npos ||
+                          arguments.front().find_first_of(":@./") != std::string::npos;
+  if (at > 0 || arguments.front().starts_with('-') || is_address) return "";
   return fmt::format("; the commands are {}", fmt::join(words, ", "));
 }
 
@@ -223,14 +224,14 @@ Status check_host(const Commands& commands, const Options& options) {
     if (row.options != nullptr && !row.words.empty()) words.push_back(row.words.front());
   const std::string meant = meant_command(options.peer.host, words);
   if (options.listens || meant.empty()) return {};
-  const SignalsLetThrough meanwhile;
+  const UnblockedSignals meanwhile;
   auto found = resolve(options.peer, options.family);
   if (found) return {};
   found.error().cause += meant;
   return tl::unexpected(std::move(found.error()));
 }
 
-Asked understand(const Commands& commands, Words arguments) {
+ParsedLine understand(const Commands& commands, Words arguments) {
   if (arguments.empty()) return wrong({Errc::bad_argument, "", first_steps_text()});
   if (asks_for_help(arguments)) return help_on(commands, Words(arguments.begin() + 1, arguments.end()));
   auto path = take_config_path(arguments);
@@ -238,57 +239,60 @@ Asked understand(const Commands& commands, Words arguments) {
   if (*path) return understand_configured(commands, **path, arguments);
   const Command& command = find_command(commands, arguments);
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(command.words.size()));
-  Asked asked = understand_typed(commands, command, arguments);
-  const bool is_pipe = command.words.empty() && !is_forward(arguments) && asked.job && *asked.job != nullptr &&
-                       (*asked.job)->needs_key();
-  if (const Status found = is_pipe ? check_host(commands, (*asked.job)->options()) : Status{}; !found)
+  ParsedLine line = understand_typed(commands, command, arguments);
+  const bool is_pipe = command.words.empty() && !is_forward(arguments) && line.invocation &&
+                       *line.invocation != nullptr && (*line.invocation)->needs_key();
+  if (const Status found = is_pipe ? check_host(commands, (*line.invocation)->options()) : Status{}; !found)
     return {&command, tl::unexpected(found.error())};
-  if (asked.job) return asked;
+  if (line.invocation) return line;
   const std::string named = command.words.empty() ? named_otherwise(command, arguments) : "";
-  asked.job.error().cause += named.empty() ? meant_word(commands, command, arguments, asked.job.error()) : named;
-  return asked;
+  line.invocation.error().cause +=
+      named.empty() ? meant_word(commands, command, arguments, line.invocation.error()) : named;
+  return line;
 }
 
-/// Says what the job would do.  errors: those of its key and its files
-Status tell(const Job& job, KeysAtHand at_hand) {
-  UDTCAT_TRY(Words facts, job.facts());
-  for (std::string& fact : session_facts(job.options())) facts.push_back(std::move(fact));
-  if (job.needs_key()) {
-    UDTCAT_TRY(std::string key, key_fact(job.options(), std::move(at_hand)));
-    facts.push_back(std::move(key));
+/// Says what the invocation would do.  errors: those of its key and its files
+Status tell(const Invocation& invocation, KeyCandidates candidates) {
+  UDTCAT_TRY(Words lines, invocation.check_summary());
+  for (std::string& line : session_summary(invocation.options())) lines.push_back(std::move(line));
+  if (invocation.needs_key()) {
+    UDTCAT_TRY(std::string key, key_summary(invocation.options(), std::move(candidates)));
+    lines.push_back(std::move(key));
   }
   std::string text;
-  for (const std::string& fact : facts) text += fact + '\n';
+  for (const std::string& line : lines) text += line + '\n';
   return print(text);
 }
 
-ExitStatus carry_out(const Asked& asked, const Words& argv, const JobContext& context) {
+ExitStatus carry_out(const ParsedLine& line, const Words& argv, const RunContext& context) {
   const auto fails = [&](Error error) {
-    if (asked.blame) error = asked.blame(std::move(error));
-    context.console.line("udtcat: " + error.message(), LineLevel::error);
-    const bool has_own = asked.command != nullptr && asked.command->failure;
-    return has_own ? *asked.command->failure : exit_status_of(error.code);
+    if (line.blame) error = line.blame(std::move(error));
+    context.console.line("udtcat: " + error.message(), Severity::error);
+    const bool has_own = line.command != nullptr && line.command->failure;
+    return has_own ? *line.command->failure : exit_status_of(error.code);
   };
-  if (!asked.job) return fails(asked.job.error());
-  if (*asked.job == nullptr) return printed(asked.text.empty() ? asked.command->help() : asked.text, context.console);
-  Job& job = **asked.job;
-  if (!job.starts_programs()) forbid_core_dumps_for_good();
-  const auto kind = job.options().transport.kind;
+  if (!line.invocation) return fails(line.invocation.error());
+  if (*line.invocation == nullptr)
+    return printed(line.text.empty() ? line.command->help() : line.text, context.console);
+  Invocation& invocation = **line.invocation;
+  if (!invocation.starts_programs()) forbid_core_dumps_for_good();
+  const auto kind = invocation.options().transport.kind;
   if (auto status = become_program_with(kind, argv, context.core_limit_bytes); !status) return fails(status.error());
   // Only now it is sure that this is the program that needs the key. Programs that it starts never see it.
-  KeysAtHand at_hand{.environment = take_environment_key(), .beside_configuration = asked.key_beside_configuration};
-  install_stderr_log(context.console, job.options().verbosity);
-  if (auto prepared = job.prepare(at_hand.any(), context.console); !prepared) return fails(prepared.error());
-  if (job.options().check) {
-    const Status told = tell(job, std::move(at_hand));
+  KeyCandidates candidates{.environment = take_environment_key(),
+                           .beside_configuration = line.key_beside_configuration};
+  install_stderr_log(context.console, invocation.options().verbosity);
+  if (auto prepared = invocation.prepare(candidates.any(), context.console); !prepared) return fails(prepared.error());
+  if (invocation.options().check) {
+    const Status told = tell(invocation, std::move(candidates));
     return told ? ExitStatus::success : fails(told.error());
   }
-  if (!job.needs_key()) return job.run({}, context);
-  auto found = find_or_ask_for_credentials(job.options(), std::move(at_hand));
+  if (!invocation.needs_key()) return invocation.run({}, context);
+  auto found = find_or_ask_for_credentials(invocation.options(), std::move(candidates));
   if (!found) return fails(found.error());
   if (!found->doubt.empty()) core::log().warn("{}", found->doubt);
   if (!found->generated && !found->where.empty()) core::log().info("the key is {}", key_in_words(*found));
-  return job.run(std::move(*found), context);
+  return invocation.run(std::move(*found), context);
 }
 
 }  // namespace
@@ -305,7 +309,7 @@ const Command& find_command(const Commands& commands, const Words& arguments) {
 }
 
 int run(const Words& argv, const Commands& commands) {
-  hold_signals();
+  block_signals();
   fill_standard_descriptors();
   const std::uint64_t core_limit_bytes = harden_process();
   ignore_crypto_configuration();
@@ -314,8 +318,8 @@ int run(const Words& argv, const Commands& commands) {
   Words words(argv.begin() + std::min<std::ptrdiff_t>(std::ssize(argv), 1), argv.end());
   if (!words.empty() && words.front() == kCompletionWord)
     return to_int(printed(completion(commands, {words.begin() + 1, words.end()}), console));
-  auto asked = understand(commands, std::move(words));
-  return to_int(carry_out(asked, argv, {console, core_limit_bytes}));
+  auto line = understand(commands, std::move(words));
+  return to_int(carry_out(line, argv, {console, core_limit_bytes}));
 }
 
 }  // namespace udtcat::tool

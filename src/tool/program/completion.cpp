@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "tool/cli/user_config.hpp"
-#include "tool/program/topics.hpp"
+#include "tool/program/help_pages.hpp"
 
 namespace udtcat::tool {
 
@@ -113,9 +113,9 @@ std::string kind_of_operand(std::string_view placeholder) {
 }
 
 /// The command line up to the word that is being written.
-class Writing {
+class CompletionState {
  public:
-  Writing(const Commands& commands, Words words) : commands_(commands) {
+  CompletionState(const Commands& commands, Words words) : commands_(commands) {
     if (!words.empty()) {
       current_ = std::move(words.back());
       words.pop_back();
@@ -259,7 +259,7 @@ class Writing {
   void offer_help() {
     offer_command_words();
     if (!before_.empty()) return;
-    for (const std::string& topic : topic_names()) offer(topic, lines_of(*topic_text(topic)).front());
+    for (const std::string& topic : help_page_names()) offer(topic, lines_of(*help_page(topic)).front());
     offer(kPipeWord, "pipes and forwards: every option");
   }
 
@@ -290,6 +290,8 @@ class Writing {
 
 }  // namespace
 
-std::string completion(const Commands& commands, Words words) { return Writing(commands, std::move(words)).offers(); }
+std::string completion(const Commands& commands, Words words) {
+  return CompletionState(commands, std::move(words)).offers();
+}
 
 }  // namespace udtcat::tool

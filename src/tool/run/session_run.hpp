@@ -29,7 +29,7 @@
 namespace udtcat::tool {
 
 /// How a run ends.
-struct EndRules {
+struct ExitPolicy {
   std::optional<ExitStatus> failure{};              ///< the status of every error of ours; none: the error's own
   std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
   std::chrono::milliseconds signal_grace = kSignalGrace;
@@ -57,7 +57,7 @@ class SessionRun {
   /// Whether a person watches progress, if the options do not say.
   [[nodiscard]] static bool person_watches(const Options& options);
 
-  SessionRun(const Options& options, Console& console, const EndRules& rules = {});
+  SessionRun(const Options& options, Console& console, const ExitPolicy& rules = {});
 
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   [[nodiscard]] Console& console() { return console_; }
@@ -133,7 +133,7 @@ class SessionRun {
   Console& console_;
   const TransportOptions transport_;
   const Protection protection_;
-  const EndRules rules_;
+  const ExitPolicy rules_;
   const std::chrono::milliseconds idle_timeout_;
   const bool stats_json_;
   const int verbosity_;

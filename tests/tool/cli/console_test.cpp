@@ -143,7 +143,7 @@ TEST_F(StderrLog, TellsAJournalLevelsAndNeitherNameNorTimeNorProgress) {
   install_stderr_log(journal, 3);
   journal.status("12 %");
   journal.line("udtcat: listening");
-  journal.line("udtcat: no such file", LineLevel::error);
+  journal.line("udtcat: no such file", Severity::error);
   core::log().warn("refused");
   core::log().debug("an event");
   install_stderr_log(silence_, -1);

@@ -48,7 +48,7 @@ TEST_F(SignalWatchDeathTest, EndsAProcessThatHangsAfterASignal) {
 TEST_F(SignalWatchDeathTest, LetsSignalsThatWereIgnoredEndNothing) {
   const auto ignoring = [] {
     for (const int ignored : {SIGINT, SIGTERM, SIGHUP}) std::ignore = ::signal(ignored, SIG_IGN);
-    hold_signals();
+    block_signals();
     std::promise<int> heard;
     const SignalWatch watch([&](int number) { heard.set_value(number); });
     for (const int sent : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) ::kill(::getpid(), sent);
@@ -99,7 +99,7 @@ TEST_F(SignalWatchDeathTest, HandsOnEachHangupThatIsLetPass) {
     std::promise<void> heard[2];
     int count = 0;
     SignalWatch watch([&](int) { heard[count++].set_value(); }, 10ms);
-    watch.let_hangup_pass();
+    watch.handle_hangup();
     for (auto& each : heard) {
       ::kill(::getpid(), SIGHUP);
       each.get_future().wait();
@@ -113,10 +113,10 @@ TEST_F(SignalWatchDeathTest, HandsOnEachHangupThatIsLetPass) {
 TEST_F(SignalWatchDeathTest, HandsOnAHangupThatIsLetPassThoughItWasIgnored) {
   const auto watched = [] {
     ::signal(SIGHUP, SIG_IGN);
-    hold_signals();
+    block_signals();
     std::promise<void> heard;
     SignalWatch watch([&](int) { heard.set_value(); });
-    watch.let_hangup_pass();
+    watch.handle_hangup();
     ::kill(::getpid(), SIGHUP);
     heard.get_future().wait();
     ::_exit(0);
@@ -148,7 +148,7 @@ TEST_F(SignalWatchDeathTest, StillHearsSignalsWhenNobodyElseDoes) {
 
 TEST_F(SignalWatchDeathTest, HearsWhatCameBeforeItWasMade) {
   const auto early = [] {
-    hold_signals();
+    block_signals();
     ::kill(::getpid(), SIGTERM);
     const SignalWatch watch([](int number) { ::_exit(number); });
     hang();
@@ -158,9 +158,9 @@ TEST_F(SignalWatchDeathTest, HearsWhatCameBeforeItWasMade) {
 
 TEST_F(SignalWatchDeathTest, IsNotWaitedForByWorkThatMayTakeLong) {
   const auto waiting = [] {
-    hold_signals();
+    block_signals();
     ::kill(::getpid(), SIGTERM);
-    const SignalsLetThrough meanwhile;
+    const UnblockedSignals meanwhile;
     hang();
   };
   EXPECT_EXIT(waiting(), testing::KilledBySignal(SIGTERM), "");

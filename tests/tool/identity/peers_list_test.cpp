@@ -61,11 +61,11 @@ TEST(PeersList, LetsNobodyInByALineOfAPlaceOfWhichSeveralMayHaveOneKey) {
   const auto list = list_of("far:9000 " + kBobKey + "\n[2001:db8::1]:9001 " + kBobKey + "\nbob " + kBobKey +
                             " pipe\nfar:1 " + kAliceKey + "\n");
   EXPECT_EQ(list.size(), 1U);
-  for (const char* place : {"far:9000", "[2001:db8::1]:9001"})
-    EXPECT_EQ(list.find(place)->key, PublicKey::parse(kBobKey)) << place;
+  for (const char* known_host : {"far:9000", "[2001:db8::1]:9001"})
+    EXPECT_EQ(list.find(known_host)->key, PublicKey::parse(kBobKey)) << known_host;
   EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "bob");
   EXPECT_EQ(list.find(PublicKey::parse(kAliceKey).value()), nullptr);
-  EXPECT_EQ(list.place_of(PublicKey::parse(kAliceKey).value())->name, "far:1");
+  EXPECT_EQ(list.known_host_of(PublicKey::parse(kAliceKey).value())->name, "far:1");
   EXPECT_THAT(list_error("far:9000 " + kBobKey + "\nfar:9000 " + kAliceKey),
               HasSubstr("is the name of line 1 already"));
 }

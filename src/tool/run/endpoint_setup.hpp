@@ -35,14 +35,14 @@ namespace udtcat::tool {
 /// wildcard, else the first global unicast address among `interfaces` of a family that is bound, else loopback.
 [[nodiscard]] std::string advertised_host(const std::vector<Endpoint>& locals, const std::vector<Endpoint>& interfaces);
 /// "HOST:PORT" likewise, of this host's interfaces.
-[[nodiscard]] std::string advertised_place(const Endpoint& local);
+[[nodiscard]] std::string advertised_address(const Endpoint& local);
 
 /// The command that a listener which made a key asks its user to run on the other host. It has no key in it: shells
 /// remember commands, and journals keep what services print.
 /// "udtcat 192.0.2.1 9000", with the options in which both ends must agree: Options::counterpart, filled in.
-[[nodiscard]] std::string invitation(const Options& options, const std::string& host, std::uint16_t port);
+[[nodiscard]] std::string counterpart_command(const Options& options, const std::string& host, std::uint16_t port);
 
 /// The words before it, for a listener with a new key at `locals`. Another key at hand there would be taken unasked.
-[[nodiscard]] std::string instruction(const std::vector<Endpoint>& locals);
+[[nodiscard]] std::string counterpart_hint(const std::vector<Endpoint>& locals);
 
 }  // namespace udtcat::tool

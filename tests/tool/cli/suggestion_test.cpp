@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/cli/nearest.hpp"
+#include "tool/cli/suggestion.hpp"
 
 #include <gtest/gtest.h>
 

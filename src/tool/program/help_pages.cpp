@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/program/topics.hpp"
+#include "tool/program/help_pages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -136,11 +136,11 @@ Limited by
 The first seconds fill buffers, and are the path's whatever limits later. More: udtcat(1), "WHY".
 )";
 
-struct Topic {
+struct HelpPage {
   const char* name;
   const char* text;
 };
-constexpr std::array<Topic, 5> kTopics{
+constexpr std::array<HelpPage, 5> kPages{
     {{"keys", kKeys}, {"forward", kForward}, {"service", kService}, {"config", kConfig}, {"why", kWhy}}};
 constexpr const char* kExit = "exit";
 
@@ -153,17 +153,17 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
   return arguments.size() == 1 || !core::parse_number<std::uint16_t>(arguments[1]);
 }
 
-std::optional<std::string> topic_text(const std::string& name) {
+std::optional<std::string> help_page(const std::string& name) {
   if (name == "keygen") return kKeys;
   if (name == kExit) return "Exit status:\n" + exit_status_text();
-  const auto* const found = std::ranges::find_if(kTopics, [&](const Topic& topic) { return name == topic.name; });
-  return found == kTopics.end() ? std::nullopt : std::optional<std::string>(found->text);
+  const auto* const found = std::ranges::find_if(kPages, [&](const HelpPage& page) { return name == page.name; });
+  return found == kPages.end() ? std::nullopt : std::optional<std::string>(found->text);
 }
 
-std::vector<std::string> topic_names() {
+std::vector<std::string> help_page_names() {
   std::vector<std::string> names;
-  names.reserve(kTopics.size() + 1);
-  for (const Topic& topic : kTopics) names.emplace_back(topic.name);
+  names.reserve(kPages.size() + 1);
+  for (const HelpPage& page : kPages) names.emplace_back(page.name);
   names.emplace_back(kExit);
   return names;
 }

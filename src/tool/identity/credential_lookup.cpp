@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/identity/key_source.hpp"
+#include "tool/identity/credential_lookup.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +14,7 @@
 #include "lib/core/try.hpp"
 #include "tool/cli/trusted_file.hpp"
 #include "tool/cli/user_files.hpp"
-#include "tool/identity/pair_source.hpp"
+#include "tool/identity/key_pair_lookup.hpp"
 
 namespace udtcat::tool {
 
@@ -95,7 +95,7 @@ Result<Key> parsed(std::string_view text, const std::string& from) {
   return key;
 }
 
-Result<FoundCredentials> asked_for(const Options& options, const AskForKey& ask, const std::string& hint) {
+Result<FoundCredentials> asked_for(const Options& options, const KeyPrompt& ask, const std::string& hint) {
   const std::string whose = options.listens ? "" : " of " + to_string(options.peer);
   auto typed = ask("Key" + whose + (hint.empty() ? "" : " (" + hint + ")") + ": ");
   if (!typed && !hint.empty()) typed.error().cause += "; " + hint;
@@ -124,8 +124,8 @@ std::optional<std::string> key_beside(const std::filesystem::path& configuration
   return if_there(std::filesystem::path(configuration).replace_extension(".key"));
 }
 
-const std::optional<std::string>& file_of_key(const Options& options, const KeysAtHand& at_hand) {
-  return options.key_file || at_hand.environment ? options.key_file : at_hand.beside_configuration;
+const std::optional<std::string>& file_of_key(const Options& options, const KeyCandidates& candidates) {
+  return options.key_file || candidates.environment ? options.key_file : candidates.beside_configuration;
 }
 
 std::optional<std::string> users_key_file() {
@@ -133,14 +133,14 @@ std::optional<std::string> users_key_file() {
   return file ? if_there(*file) : std::nullopt;
 }
 
-Result<FoundCredentials> find_credentials(const Options& options, KeysAtHand at_hand, const AskForKey& ask) {
+Result<FoundCredentials> find_credentials(const Options& options, KeyCandidates candidates, const KeyPrompt& ask) {
   if (options.session.protection == Protection::clear) return FoundCredentials{};
-  const auto& named = file_of_key(options, at_hand);
+  const auto& named = file_of_key(options, candidates);
   if (named == kTerminal) return asked_for(options, ask, {});
   if (named) return in_file(options, *named);
-  if (at_hand.environment) {
+  if (candidates.environment) {
     const std::string variable = std::string("$") + kKeyVariable;
-    UDTCAT_TRY(Key key, parsed(at_hand.environment->view(), variable));
+    UDTCAT_TRY(Key key, parsed(candidates.environment->view(), variable));
     return doubted(options, as_shared(options, std::move(key), variable));
   }
   UDTCAT_TRY(const bool wants_pair, asks_for_pair(options));

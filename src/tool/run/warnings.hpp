@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Notices beside errors and progress: missing protection, refused peers, a pipe that does not end.
+/// Warnings beside errors and progress: missing protection, refused peers, a pipe that does not end.
 #pragma once
 
 #include <chrono>
@@ -30,11 +30,11 @@
 namespace udtcat::tool {
 
 /// The risk that `protection` leaves open; none for `private`.
-[[nodiscard]] std::optional<std::string> protection_notice(Protection protection);
+[[nodiscard]] std::optional<std::string> protection_warning(Protection protection);
 /// Tells the user; of `clear` also one who wants to read errors only.
 void warn_of_protection(Protection protection, Console& console);
 /// The risk of --plain, which protects nothing.
-[[nodiscard]] std::string plain_notice();
+[[nodiscard]] std::string plain_warning();
 
 /// "alice (192.0.2.1:4711)"; the address alone where a peer has no key pair.
 [[nodiscard]] std::string peer_text(const Connection& connection);
@@ -62,19 +62,19 @@ class RefusalLog {
   bridge::TroubleReporter reporter_;
 };
 
-inline constexpr std::chrono::milliseconds kNoticePatience{3'000};  // guess: enough for an input that ends by itself
+inline constexpr std::chrono::milliseconds kOpenStdinDelay{3'000};  // guess: enough for an input that ends by itself
 
 /// Whether a descriptor is a pipe, a socket or a file that is not empty, as opposed to a terminal or the null device.
 [[nodiscard]] bool has_data(int descriptor);
 
-/// Stdin and stdout as they are. Once all output is written while stdin has given neither a byte nor its end, `notice`
+/// Stdin and stdout as they are. Once all output is written while stdin has given neither a byte nor its end, `warn`
 /// is called once, after a while.
 /// Threads: confined to the main thread.
-class WaitingNotice final : public bridge::ForwardingStream {
+class OpenStdinWarning final : public bridge::ForwardingStream {
  public:
-  WaitingNotice(boost::asio::io_context& io, std::unique_ptr<LocalStream> stdio, std::function<void()> notice,
-                std::chrono::milliseconds patience = kNoticePatience)
-      : ForwardingStream(std::move(stdio)), notice_(std::move(notice)), patience_(patience), timer_(io) {}
+  OpenStdinWarning(boost::asio::io_context& io, std::unique_ptr<LocalStream> stdio, std::function<void()> warn,
+                   std::chrono::milliseconds patience = kOpenStdinDelay)
+      : ForwardingStream(std::move(stdio)), warn_(std::move(warn)), patience_(patience), timer_(io) {}
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
   void async_write_some(std::span<const std::byte> from, WriteHandler handler) override;
@@ -82,7 +82,7 @@ class WaitingNotice final : public bridge::ForwardingStream {
   void abort() override;
 
  private:
-  const std::function<void()> notice_;
+  const std::function<void()> warn_;
   const std::chrono::milliseconds patience_;
   bool has_written_ = false;
   bool has_read_ = false;

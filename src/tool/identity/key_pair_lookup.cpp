@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/identity/pair_source.hpp"
+#include "tool/identity/key_pair_lookup.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -10,8 +10,8 @@
 
 #include "lib/core/try.hpp"
 #include "tool/cli/user_files.hpp"
-#include "tool/identity/meant_peer.hpp"
 #include "tool/identity/peers_file.hpp"
+#include "tool/identity/pinned_peer.hpp"
 
 namespace udtcat::tool {
 
@@ -33,7 +33,7 @@ std::string meant_name(const Options& options) {
 Result<std::optional<Peer>> find_listener(const Options& options) {
   const auto file = listeners_file(options);
   std::error_code unknown;
-  const bool may_be_missing = !options.peers_file || options.trust_first;
+  const bool may_be_missing = !options.peers_file || options.trust_on_first_use;
   if (!file || (may_be_missing && !std::filesystem::exists(*file, unknown))) return std::nullopt;
   UDTCAT_TRY(const PeersList list, read_peers_list(file->string()));
   const Peer* found = list.find(meant_name(options));
@@ -45,8 +45,8 @@ Result<FoundCredentials> for_listener(const Options& options, std::shared_ptr<co
   if (!options.peers_file)
     return fail(Errc::bad_argument, "a listener with a key pair",
                 "needs --peers FILE, the list of those that it lets in");
-  if (options.trust_first || options.peer_key || !options.session.expected_peer.empty())
-    return misplaced(options.trust_first ? "--trust-first" : "--peer",
+  if (options.trust_on_first_use || options.peer_key || !options.session.expected_peer.empty())
+    return misplaced(options.trust_on_first_use ? "--trust-first" : "--peer",
                      "a listener with a key pair lets in the peers that --peers FILE lists, and no others");
   UDTCAT_TRY(const auto peers, PeersFile::load(*options.peers_file));
   return FoundCredentials{.credentials = PairCredentials{std::move(own), peers}, .peers = peers};
@@ -64,27 +64,27 @@ Result<FoundCredentials> for_connector(const Options& options, std::shared_ptr<c
   UDTCAT_TRY(const auto known, find_listener(options));
   const auto file = listeners_file(options);
   if (known) {
-    auto meant = std::make_shared<MeantPeer>(PeerIdentity{known->name, known->key},
-                                             fmt::format("{}:{}", file->string(), known->line));
+    auto meant = std::make_shared<PinnedPeer>(PeerIdentity{known->name, known->key},
+                                              fmt::format("{}:{}", file->string(), known->line));
     return towards(std::move(own), std::move(meant), known->key);
   }
-  if (options.trust_first && file && is_end_name(name))
-    return towards(std::move(own), std::make_shared<MeantPeer>(name, *file), std::nullopt);
+  if (options.trust_on_first_use && file && is_end_name(name))
+    return towards(std::move(own), std::make_shared<PinnedPeer>(name, *file), std::nullopt);
   std::error_code unknown;
-  const std::string place = file ? file->string() : "a file for --peers";
+  const std::string known_host = file ? file->string() : "a file for --peers";
   const bool has_lines = file && std::filesystem::exists(*file, unknown);
   return fail(Errc::bad_argument, fmt::format("connect to {}", name),
               fmt::format("{}: write {} PUBLIC-KEY into {}, or give the key by --peer PUBLIC-KEY; --trust-first trusts "
                           "whoever answers first",
-                          has_lines ? fmt::format("{} has no line {}", place, name) : "its key is not known", name,
-                          has_lines ? "it" : place));
+                          has_lines ? fmt::format("{} has no line {}", known_host, name) : "its key is not known", name,
+                          has_lines ? "it" : known_host));
 }
 
 }  // namespace
 
 const char* pair_option(const Options& options) {
   if (options.peers_file) return "--peers";
-  if (options.trust_first) return "--trust-first";
+  if (options.trust_on_first_use) return "--trust-first";
   return options.peer_key ? "--peer PUBLIC-KEY" : nullptr;
 }
 

@@ -17,7 +17,7 @@ inline constexpr const char* kHelpWord = "help";
 [[nodiscard]] bool asks_for_help(const std::vector<std::string>& arguments);
 
 /// One screen; none where there is no such topic.
-[[nodiscard]] std::optional<std::string> topic_text(const std::string& name);
-[[nodiscard]] std::vector<std::string> topic_names();
+[[nodiscard]] std::optional<std::string> help_page(const std::string& name);
+[[nodiscard]] std::vector<std::string> help_page_names();
 
 }  // namespace udtcat::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 
 #include <array>
 #include <chrono>
@@ -14,15 +14,15 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(ProtectionNotice, IsSilentWhereNothingIsOpen) { EXPECT_FALSE(protection_notice(Protection::private_)); }
+TEST(ProtectionWarning, IsSilentWhereNothingIsOpen) { EXPECT_FALSE(protection_warning(Protection::private_)); }
 
-TEST(ProtectionNotice, SaysWhatIsOpen) {
-  EXPECT_THAT(protection_notice(Protection::safe).value_or(""), HasSubstr("can read"));
-  EXPECT_THAT(protection_notice(Protection::auth).value_or(""), HasSubstr("read and change"));
+TEST(ProtectionWarning, SaysWhatIsOpen) {
+  EXPECT_THAT(protection_warning(Protection::safe).value_or(""), HasSubstr("can read"));
+  EXPECT_THAT(protection_warning(Protection::auth).value_or(""), HasSubstr("read and change"));
 }
 
-TEST(ProtectionNotice, IsLoudAtClear) {
-  EXPECT_THAT(protection_notice(Protection::clear).value_or(""), HasSubstr("WARNING"));
+TEST(ProtectionWarning, IsLoudAtClear) {
+  EXPECT_THAT(protection_warning(Protection::clear).value_or(""), HasSubstr("WARNING"));
 }
 
 using namespace std::chrono_literals;
@@ -68,54 +68,54 @@ class Stdio final : public LocalStream {
   const ReadState& reads_;
 };
 
-class WaitingNoticeTest : public testing::Test {
+class OpenStdinWarningTest : public testing::Test {
  protected:
   void write_all_to_the_end() {
     stream.async_write_some(bytes, [](std::error_code, std::size_t) {});
     stream.async_finish([](std::error_code) {});
   }
   /// Waits for all that is to come.
-  [[nodiscard]] int notices_given() {
+  [[nodiscard]] int warnings_given() {
     io.run();
-    return notices;
+    return warnings;
   }
 
   std::array<std::byte, 1> bytes{};
   LocalStream::ReadState reads = LocalStream::ReadState::would_block;
-  int notices = 0;
+  int warnings = 0;
   boost::asio::io_context io;
-  WaitingNotice stream{io, std::make_unique<Stdio>(reads), [this] { ++notices; }, 1ms};
+  OpenStdinWarning stream{io, std::make_unique<Stdio>(reads), [this] { ++warnings; }, 1ms};
 };
 
-TEST_F(WaitingNoticeTest, IsGivenOfASourceThatNeverSaidAnything) {
+TEST_F(OpenStdinWarningTest, IsGivenForASourceThatNeverSaidAnything) {
   std::ignore = stream.read_some(bytes);
   write_all_to_the_end();
-  EXPECT_EQ(notices_given(), 1);
+  EXPECT_EQ(warnings_given(), 1);
 }
 
-TEST_F(WaitingNoticeTest, IsNotGivenOfASourceThatHasSpoken) {
+TEST_F(OpenStdinWarningTest, IsNotGivenForASourceThatHasSpoken) {
   reads = LocalStream::ReadState::data;
   std::ignore = stream.read_some(bytes);
   write_all_to_the_end();
-  EXPECT_EQ(notices_given(), 0);
+  EXPECT_EQ(warnings_given(), 0);
 }
 
-TEST_F(WaitingNoticeTest, IsNotGivenOfASourceThatEndsMeanwhile) {
+TEST_F(OpenStdinWarningTest, IsNotGivenForASourceThatEndsMeanwhile) {
   write_all_to_the_end();
   reads = LocalStream::ReadState::end;
   std::ignore = stream.read_some(bytes);
-  EXPECT_EQ(notices_given(), 0);
+  EXPECT_EQ(warnings_given(), 0);
 }
 
-TEST_F(WaitingNoticeTest, IsNotGivenWhereNothingHasCome) {
+TEST_F(OpenStdinWarningTest, IsNotGivenWhereNothingHasCome) {
   stream.async_finish([](std::error_code) {});
-  EXPECT_EQ(notices_given(), 0);
+  EXPECT_EQ(warnings_given(), 0);
 }
 
-TEST_F(WaitingNoticeTest, IsNotGivenAfterAnAbort) {
+TEST_F(OpenStdinWarningTest, IsNotGivenAfterAnAbort) {
   write_all_to_the_end();
   stream.abort();
-  EXPECT_EQ(notices_given(), 0);
+  EXPECT_EQ(warnings_given(), 0);
 }
 
 }  // namespace

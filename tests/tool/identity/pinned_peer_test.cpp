@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/identity/meant_peer.hpp"
+#include "tool/identity/pinned_peer.hpp"
 
 #include <gmock/gmock.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class MeantPeerTest : public testing::Test {
+class PinnedPeerTest : public testing::Test {
  protected:
   static PublicKey new_key() { return KeyPair::generate()->public_key(); }
   [[nodiscard]] std::string text() const { return test::read_file(file_); }
@@ -21,8 +21,8 @@ class MeantPeerTest : public testing::Test {
   const PublicKey db_ = new_key();
 };
 
-TEST_F(MeantPeerTest, IsKnownByItsLineOnly) {
-  MeantPeer meant({"db", db_}, "peers:7");
+TEST_F(PinnedPeerTest, IsKnownByItsLineOnly) {
+  PinnedPeer meant({"db", db_}, "peers:7");
   EXPECT_EQ(meant.recognise(db_, Purpose::pipe), "db");
   const PublicKey other = new_key();
   const auto refused = meant.recognise(other, Purpose::pipe);
@@ -32,8 +32,8 @@ TEST_F(MeantPeerTest, IsKnownByItsLineOnly) {
     EXPECT_THAT(refused.error().message(), HasSubstr(part));
 }
 
-TEST_F(MeantPeerTest, IsWrittenDownWhenASessionStandsAndKnownFromThenOn) {
-  MeantPeer meant("db", file_);
+TEST_F(PinnedPeerTest, IsWrittenDownWhenASessionStandsAndKnownFromThenOn) {
+  PinnedPeer meant("db", file_);
   ASSERT_TRUE(meant.recognise(db_, Purpose::pipe));
   EXPECT_FALSE(std::filesystem::exists(file_));
   ASSERT_TRUE(meant.on_session({"db", db_}));
@@ -43,26 +43,26 @@ TEST_F(MeantPeerTest, IsWrittenDownWhenASessionStandsAndKnownFromThenOn) {
   EXPECT_EQ(text(), "db " + db_.to_string() + "\n") << "once";
 }
 
-TEST_F(MeantPeerTest, IsNotWrittenTwiceWhereAnotherProcessWasFaster) {
-  MeantPeer one("db", file_), other("db", file_);
+TEST_F(PinnedPeerTest, IsNotWrittenTwiceWhereAnotherProcessWasFaster) {
+  PinnedPeer one("db", file_), other("db", file_);
   ASSERT_TRUE(one.on_session({"db", db_}));
   ASSERT_TRUE(other.on_session({"db", db_}));
   EXPECT_EQ(text(), "db " + db_.to_string() + "\n");
 }
 
-TEST_F(MeantPeerTest, IsWrittenDownForEachPlaceWhereItsKeyIsMetAndKeepsTheFileOneThatCanBeRead) {
-  for (const char* place : {"db:9000", "db:9001", "192.0.2.1:9000"})
-    ASSERT_TRUE(MeantPeer(place, file_).on_session({place, db_})) << place;
-  const auto refused = MeantPeer("other", file_).on_session({"other", db_});
+TEST_F(PinnedPeerTest, IsWrittenDownForEachPlaceWhereItsKeyIsMetAndKeepsTheFileOneThatCanBeRead) {
+  for (const char* known_host : {"db:9000", "db:9001", "192.0.2.1:9000"})
+    ASSERT_TRUE(PinnedPeer(known_host, file_).on_session({known_host, db_})) << known_host;
+  const auto refused = PinnedPeer("other", file_).on_session({"other", db_});
   EXPECT_TRUE(refused) << "a name of its own, once";
-  const auto again = MeantPeer("third", file_).on_session({"third", db_});
+  const auto again = PinnedPeer("third", file_).on_session({"third", db_});
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().message(), HasSubstr("has it as that of other: --peer other means it"));
   EXPECT_TRUE(read_peers_list(file_.string()));
 }
 
-TEST_F(MeantPeerTest, IsRefusedWhereAnotherProcessMetAnotherKey) {
-  MeantPeer one("db", file_), other("db", file_);
+TEST_F(PinnedPeerTest, IsRefusedWhereAnotherProcessMetAnotherKey) {
+  PinnedPeer one("db", file_), other("db", file_);
   ASSERT_TRUE(one.on_session({"db", db_}));
   const auto refused = other.on_session({"db", new_key()});
   ASSERT_FALSE(refused);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipe/pipe_facts.hpp"
+#include "pipe/pipe_summary.hpp"
 
 #include <fmt/format.h>
 
 #include "tool/cli/shell_words.hpp"
-#include "tool/program/facts.hpp"
+#include "tool/program/check_summary.hpp"
 
 namespace udtcat::pipe {
 
@@ -12,26 +12,26 @@ namespace {
 
 std::string service_text(const std::string& name) { return name.empty() ? "the service" : "the service " + name; }
 
-std::string front_text(const forward::SocketPlace& place, const PipeOptions& options) {
-  return place.is_unix() ? forward::shown(place) : tool::place_text("tcp", place.tcp, options.socket_family);
+std::string listener_text(const forward::SocketPlace& place, const PipeOptions& options) {
+  return place.is_unix() ? forward::shown(place) : tool::local_address_text("tcp", place.tcp, options.socket_family);
 }
 
 }  // namespace
 
-tool::Words form_facts(const PipeOptions& options) {
+tool::Words form_summary(const PipeOptions& options) {
   const std::string where = options.listens
-                                ? "waits for peers at " + tool::place_text("udp", options.local, options.family)
+                                ? "waits for peers at " + tool::local_address_text("udp", options.local, options.family)
                                 : "connects to udp " + tool::to_string(options.peer);
   if (options.form == Form::forward) {
-    tool::Words facts{where};
+    tool::Words lines{where};
     for (const forward::ServiceOption& each : options.services)
-      facts.push_back(
+      lines.push_back(
           fmt::format("connects streams for {} to {}", service_text(each.name), forward::shown(each.place)));
     for (const forward::FrontOption& each : options.fronts)
-      facts.push_back(fmt::format("carries clients of {} to {} of the other end", front_text(each.place, options),
+      lines.push_back(fmt::format("carries clients of {} to {} of the other end", listener_text(each.place, options),
                                   service_text(each.service)));
-    if (!options.listens) facts.push_back(options.once ? "ends with its session" : "dials again for ever");
-    return facts;
+    if (!options.listens) lines.push_back(options.once ? "ends with its session" : "dials again for ever");
+    return lines;
   }
   const std::string what = options.exec ? "the command " + tool::quoted(*options.exec) : "standard input and output";
   return {where, options.listens ? "bridges the first to " + what : "bridges " + what};

@@ -17,13 +17,13 @@ namespace udtcat::tool {
 ///   unknown ── a session stands, and its line is written ──► known, by the key met
 ///
 /// Threads: confined to the main thread.
-class MeantPeer final : public KnownPeers {
+class PinnedPeer final : public KnownPeers {
  public:
   /// A listener of which the peers file has a line.  where   the file and the line, for messages
-  MeantPeer(PeerIdentity known, std::string where)
+  PinnedPeer(PeerIdentity known, std::string where)
       : name_(std::move(known.name)), key_(known.key), where_(std::move(where)) {}
   /// One that is trusted at first sight.  file   gets the line
-  MeantPeer(std::string name, std::filesystem::path file) : name_(std::move(name)), file_(std::move(file)) {}
+  PinnedPeer(std::string name, std::filesystem::path file) : name_(std::move(name)), file_(std::move(file)) {}
 
   [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose purpose) const override;
   [[nodiscard]] Status on_session(const PeerIdentity& peer) override;

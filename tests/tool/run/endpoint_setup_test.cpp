@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,24 +50,24 @@ TEST(Invitation, NamesLoopbackOnAHostWithoutNetwork) {
 }
 
 TEST(Invitation, NamesNoWildcardAsAPlace) {
-  EXPECT_EQ(advertised_place(endpoints({"127.0.0.1"}).front()), "127.0.0.1:9000");
-  EXPECT_EQ(advertised_place(endpoints({"::1"}).front()), "[::1]:9000");
-  const std::string place = advertised_place(endpoints({"0.0.0.0"}).front());
+  EXPECT_EQ(advertised_address(endpoints({"127.0.0.1"}).front()), "127.0.0.1:9000");
+  EXPECT_EQ(advertised_address(endpoints({"::1"}).front()), "[::1]:9000");
+  const std::string place = advertised_address(endpoints({"0.0.0.0"}).front());
   EXPECT_NE(place, "0.0.0.0:9000");
   EXPECT_EQ(place.substr(place.rfind(':')), ":9000");
 }
 
 TEST(Invitation, IsForThisHostWhereNoOtherReachesIt) {
-  EXPECT_THAT(instruction(endpoints({"127.0.0.1", "::1"})), testing::HasSubstr("run on this host, as no other"));
+  EXPECT_THAT(counterpart_hint(endpoints({"127.0.0.1", "::1"})), testing::HasSubstr("run on this host, as no other"));
   for (const char* reached : {"0.0.0.0", "192.0.2.1", "::"})
-    EXPECT_THAT(instruction(endpoints({reached})), testing::HasSubstr("run on the other host")) << reached;
-  EXPECT_THAT(instruction(endpoints({"0.0.0.0"})), testing::HasSubstr("-k /dev/tty: even if it finds another"))
+    EXPECT_THAT(counterpart_hint(endpoints({reached})), testing::HasSubstr("run on the other host")) << reached;
+  EXPECT_THAT(counterpart_hint(endpoints({"0.0.0.0"})), testing::HasSubstr("-k /dev/tty: even if it finds another"))
       << "it may have a key of its own";
 }
 
 class InvitationCommand : public testing::Test {
  protected:
-  [[nodiscard]] std::string command() const { return invitation(options_, "192.0.2.1", 9000); }
+  [[nodiscard]] std::string command() const { return counterpart_command(options_, "192.0.2.1", 9000); }
   const std::string plain_ = "udtcat 192.0.2.1 9000";
   Options options_;
 };

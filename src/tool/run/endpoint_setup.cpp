@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,7 @@
 #include "lib/net/interface_addresses.hpp"
 #include "tool/cli/shell_words.hpp"
 #include "tool/cli/terminal_prompt.hpp"
-#include "tool/identity/key_source.hpp"
+#include "tool/identity/credential_lookup.hpp"
 
 namespace udtcat::tool {
 
@@ -80,11 +80,11 @@ std::string advertised_host(const std::vector<Endpoint>& locals, const std::vect
   return bound(AddressFamily::ipv4) ? "127.0.0.1" : "::1";
 }
 
-std::string advertised_place(const Endpoint& local) {
+std::string advertised_address(const Endpoint& local) {
   return to_string(HostPort{advertised_host({local}, net::interface_addresses()), local.port()});
 }
 
-std::string invitation(const Options& options, const std::string& host, std::uint16_t port) {
+std::string counterpart_command(const Options& options, const std::string& host, std::uint16_t port) {
   const SessionOptions& session = options.session;
   const std::string names = names_text(session);
   std::string agreed = names;
@@ -96,7 +96,7 @@ std::string invitation(const Options& options, const std::string& host, std::uin
                      fmt::arg("names", names), fmt::arg("options", agreed));
 }
 
-std::string instruction(const std::vector<Endpoint>& locals) {
+std::string counterpart_hint(const std::vector<Endpoint>& locals) {
   const bool is_local = std::ranges::all_of(locals, &Endpoint::is_loopback);
   return fmt::format("run on {}, where it asks for the key (-k {}: even if it finds another):",
                      is_local ? "this host, as no other reaches it" : "the other host", kTerminal);
@@ -119,9 +119,9 @@ Status announce_listener(const Options& options, const std::optional<Key>& new_k
   // First: without a terminal to show the key on there is no listener.
   const core::SecretText text(new_key->reveal_text());
   UDTCAT_CHECK(show_on_terminal("Key, shown only here: ", text));
-  console.line(fmt::format("udtcat: {}; {}", listening, instruction(locals)));
+  console.line(fmt::format("udtcat: {}; {}", listening, counterpart_hint(locals)));
   const std::uint16_t port = locals.empty() ? options.local.port : locals.front().port();
-  console.line(invitation(options, advertised_host(locals, net::interface_addresses()), port));
+  console.line(counterpart_command(options, advertised_host(locals, net::interface_addresses()), port));
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 
 #include <utility>
 
@@ -11,7 +11,7 @@
 
 namespace udtcat::tool {
 
-std::optional<std::string> protection_notice(Protection protection) {
+std::optional<std::string> protection_warning(Protection protection) {
   switch (protection) {
     case Protection::private_:
       return std::nullopt;
@@ -28,15 +28,15 @@ std::optional<std::string> protection_notice(Protection protection) {
 }
 
 void warn_of_protection(Protection protection, Console& console) {
-  const auto notice = protection_notice(protection);
-  if (!notice) return;
+  const auto warning = protection_warning(protection);
+  if (!warning) return;
   if (protection == Protection::clear)
-    console.line("udtcat: " + *notice);
+    console.line("udtcat: " + *warning);
   else
-    core::log().warn("{}", *notice);
+    core::log().warn("{}", *warning);
 }
 
-std::string plain_notice() {
+std::string plain_warning() {
   return "WARNING: --plain: no key, no encryption, no proof. Anybody can be the other side, everybody on the path can "
          "read and change the data, and nothing shows that the last byte arrived";
 }
@@ -92,7 +92,7 @@ bool has_data(int descriptor) {
   return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || (S_ISREG(status.st_mode) && status.st_size > 0);
 }
 
-LocalStream::ReadResult WaitingNotice::read_some(std::span<std::byte> into) {
+LocalStream::ReadResult OpenStdinWarning::read_some(std::span<std::byte> into) {
   const ReadResult read = inner().read_some(into);
   if (read.state == ReadState::would_block) return read;
   has_read_ = true;
@@ -100,24 +100,24 @@ LocalStream::ReadResult WaitingNotice::read_some(std::span<std::byte> into) {
   return read;
 }
 
-void WaitingNotice::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
+void OpenStdinWarning::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
   has_written_ = true;
   inner().async_write_some(from, std::move(handler));
 }
 
-void WaitingNotice::async_finish(FinishHandler handler) {
+void OpenStdinWarning::async_finish(FinishHandler handler) {
   inner().async_finish(lifetime_.guard([this, handler = std::move(handler)](std::error_code error) {
     if (!error && has_written_ && !has_read_) {
       timer_.expires_after(patience_);
       timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-        if (!cancelled && !has_read_) notice_();
+        if (!cancelled && !has_read_) warn_();
       }));
     }
     handler(error);
   }));
 }
 
-void WaitingNotice::abort() {
+void OpenStdinWarning::abort() {
   lifetime_.end();
   timer_.cancel();
   inner().abort();

@@ -6,7 +6,7 @@
 #include <udtcat/result.hpp>
 
 #include "tool/cli/options.hpp"
-#include "tool/identity/key_source.hpp"
+#include "tool/identity/credential_lookup.hpp"
 
 namespace udtcat::tool {
 

@@ -28,7 +28,7 @@ inline constexpr const char* kTerminal = "/dev/tty";  ///< as the file of a key:
 
 /// Keys that were laid ready for this one process, in the order in which they count. Neither the one that an option
 /// names nor those in the user's directory, which all of his processes find, are among them.
-struct KeysAtHand {
+struct KeyCandidates {
   std::optional<core::SecretText> environment{};
   std::optional<std::string> beside_configuration{};  ///< the path of key_beside()
 
@@ -47,7 +47,7 @@ struct FoundCredentials {
 [[nodiscard]] std::optional<std::string> key_beside(const std::filesystem::path& configuration);
 
 /// The file of the key, where the command line or a configuration has one; the environment counts between the two.
-[[nodiscard]] const std::optional<std::string>& file_of_key(const Options& options, const KeysAtHand& at_hand);
+[[nodiscard]] const std::optional<std::string>& file_of_key(const Options& options, const KeyCandidates& candidates);
 
 /// The file `key` in the user's configuration directory, which is his key where he names no other; none: it is not
 /// there.
@@ -57,11 +57,11 @@ struct FoundCredentials {
 [[nodiscard]] std::string key_in_words(const FoundCredentials& found);
 
 /// Asks a person. Called for a connector with no other key, and where the terminal is named as its file.
-using AskForKey = std::function<Result<core::SecretText>(const std::string& question)>;
+using KeyPrompt = std::function<Result<core::SecretText>(const std::string& question)>;
 
 /// Takes the environment's text so that it is erased here: from now on the key is in one place.
 /// errors: Errc::bad_argument, naming what is wrong with the key or the ways to give one; Errc::cipher_failed
-[[nodiscard]] Result<FoundCredentials> find_credentials(const Options& options, KeysAtHand at_hand,
-                                                        const AskForKey& ask);
+[[nodiscard]] Result<FoundCredentials> find_credentials(const Options& options, KeyCandidates candidates,
+                                                        const KeyPrompt& ask);
 
 }  // namespace udtcat::tool

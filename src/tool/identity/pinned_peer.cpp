@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/identity/meant_peer.hpp"
+#include "tool/identity/pinned_peer.hpp"
 
 #include <fmt/format.h>
 
@@ -21,18 +21,18 @@ Error other_key(const PeerIdentity& known, const std::string& where, const Publi
 
 }  // namespace
 
-Result<std::string> MeantPeer::recognise(const PublicKey& key, Purpose) const {
+Result<std::string> PinnedPeer::recognise(const PublicKey& key, Purpose) const {
   if (key_ && key != *key_) return tl::unexpected(other_key({name_, *key_}, where_, key));
   return name_;
 }
 
-Status MeantPeer::on_session(const PeerIdentity& peer) {
+Status PinnedPeer::on_session(const PeerIdentity& peer) {
   if (key_) return {};
   // Another process may have met it meanwhile.
   UDTCAT_CHECK(append_line(file_, [&]() -> Result<std::optional<std::string>> {
     UDTCAT_TRY(const PeersList list, read_peers_list(file_.string()));
     const Peer* written = list.find(name_);
-    const Peer* const same = names_place(name_) ? nullptr : list.find(peer.key);
+    const Peer* const same = names_address(name_) ? nullptr : list.find(peer.key);
     if (written == nullptr && same != nullptr)
       return fail(Errc::bad_argument, "write down the key of " + name_,
                   fmt::format("{}:{} has it as that of {}: --peer {} means it", file_.string(), same->line, same->name,
