@@ -37,7 +37,7 @@ void unblock_signals() {
     ::setenv(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1).c_str(), 1);
   }
   const Status entered = enter(place);
-  const std::string message = "wanlab: " + (entered ? become(argv) : entered.error()).message() + "\n";
+  const std::string message = "wanlab: " + (entered ? exec_program(argv) : entered.error()).message() + "\n";
   std::ignore = ::write(STDERR_FILENO, message.data(), message.size());
   ::_exit(kCannotStart);
 }
@@ -62,7 +62,7 @@ std::optional<int> Child::status() {
   return status_;
 }
 
-Error become(const std::vector<std::string>& argv) {
+Error exec_program(const std::vector<std::string>& argv) {
   std::vector<char*> pointers;
   pointers.reserve(argv.size() + 1);
   // SAFETY: execvp() does not write to its arguments; its type is older than const.

@@ -37,6 +37,6 @@ class Child {
 };
 
 /// Becomes the program; returns only if that fails.
-[[nodiscard]] Error become(const std::vector<std::string>& argv);
+[[nodiscard]] Error exec_program(const std::vector<std::string>& argv);
 
 }  // namespace udtcat::wan

@@ -16,19 +16,19 @@
 namespace udtcat::bench {
 
 /// The wishes for a bench, wherever its other end is.
-struct BenchWishes {
+struct BenchSettings {
   std::chrono::seconds each_way{5};
   bool json = false;
 };
 
-void add_bench_options(tool::CommandLine& line, BenchWishes& wishes);  ///< --seconds, --json
+void add_bench_options(tool::CommandLine& line, BenchSettings& settings);  ///< --seconds, --json
 
 /// Measures over `connection`, prints what it found, also where it was cut off, and finishes `run`. Keep it until then.
 [[nodiscard]] std::unique_ptr<BenchMeter> measure(tool::SessionRun& run, std::unique_ptr<Connection> connection,
-                                                  const BenchWishes& wishes);
+                                                  const BenchSettings& settings);
 
 /// Of a listener that is dialled.
-[[nodiscard]] tool::ExitStatus bench_command(const tool::Options& options, const BenchWishes& wishes,
+[[nodiscard]] tool::ExitStatus bench_command(const tool::Options& options, const BenchSettings& settings,
                                              tool::FoundCredentials found, tool::Console& console);
 
 }  // namespace udtcat::bench

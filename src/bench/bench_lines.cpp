@@ -56,12 +56,12 @@ std::size_t BenchBacklog::room(const ConnectionStats& now) {
 }
 
 LocalStream::ReadResult BenchStream::read_some(std::span<std::byte> into) {
-  const auto now = BenchTally::TimePoint::clock::now();
+  const auto now = Goodput::TimePoint::clock::now();
   if (!began_) began_ = now;
   if (now - *began_ >= sends_for_) return {.state = ReadState::end};
-  if (now >= next_look_) {
+  if (now >= next_poll_) {
     room_bytes_ = backlog_.room(connection_.stats());
-    next_look_ = now + kBetweenLooks;
+    next_poll_ = now + kPollInterval;
   }
   if (room_bytes_ == 0) return {.state = ReadState::would_block};
   const auto piece = into.first(std::min(into.size(), room_bytes_));
@@ -73,14 +73,14 @@ LocalStream::ReadResult BenchStream::read_some(std::span<std::byte> into) {
 }
 
 void BenchStream::async_wait_readable(WaitHandler handler) {
-  look_timer_.expires_at(next_look_);
-  look_timer_.async_wait(lifetime_.guard([handler = std::move(handler)](const boost::system::error_code& cancelled) {
+  poll_timer_.expires_at(next_poll_);
+  poll_timer_.async_wait(lifetime_.guard([handler = std::move(handler)](const boost::system::error_code& cancelled) {
     if (!cancelled) handler();
   }));
 }
 
 void BenchStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
-  tally_->add(from.size(), BenchTally::TimePoint::clock::now());
+  goodput_->add(from.size(), Goodput::TimePoint::clock::now());
   boost::asio::post(connection_.io(),
                     lifetime_.guard([handler = std::move(handler), bytes = from.size()] { handler({}, bytes); }));
 }

@@ -73,7 +73,7 @@ Status check_places(const CommandLine& line, BenchOptions& options) {
 }
 
 void add_options(CommandLine& line, BenchOptions& options) {
-  add_bench_options(line, options.wishes);
+  add_bench_options(line, options.settings);
   options.tries_udp = true;
   ssh::add_ssh_dial_options(line, options);
   ssh::add_push_progress_options(line, options);

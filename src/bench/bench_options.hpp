@@ -15,7 +15,7 @@ namespace udtcat::bench {
 struct BenchOptions : ssh::SshDialOptions {
   bool help = false;    ///< nothing else then
   bool by_ssh = false;  ///< else a listener waits at `peer`
-  BenchWishes wishes;
+  BenchSettings settings;
 };
 
 /// errors: Errc::bad_argument

@@ -36,20 +36,20 @@ class BenchService {
   ~BenchService();
 
   void serve(std::unique_ptr<Connection> connection);
-  [[nodiscard]] bool idle() const { return guests_.empty(); }
+  [[nodiscard]] bool idle() const { return clients_.empty(); }
   void abort_all(const Error& why);
 
  private:
-  class Guest;
+  class BenchClient;
 
-  [[nodiscard]] bool admit(Guest& guest);
-  void on_closed(const Guest& guest, const Status& status);
+  [[nodiscard]] bool admit(BenchClient& client);
+  void on_closed(const BenchClient& client, const Status& status);
 
   boost::asio::io_context& io_;
   const Handlers handlers_;
-  std::list<std::unique_ptr<Guest>> guests_;
+  std::list<std::unique_ptr<BenchClient>> clients_;
   tool::RejectedConnections rejected_;
-  const Guest* asked_ = nullptr;  // one of them, or none
+  const BenchClient* asked_ = nullptr;  // one of them, or none
   core::Lifetime lifetime_;
 };
 

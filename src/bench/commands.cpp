@@ -36,12 +36,12 @@ class BenchInvocation final : public tool::Invocation {
                                                             options_.ssh.destination, ssh::to_string(options_.ports))
                                               : tool::to_string(options_.peer);
     return tool::Words{fmt::format("measures the path to {}", where),
-                       fmt::format("sends for {} s, and is sent to for as long", options_.wishes.each_way.count())};
+                       fmt::format("sends for {} s, and is sent to for as long", options_.settings.each_way.count())};
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
-    if (!options_.by_ssh) return bench_command(options_, options_.wishes, std::move(found), context.console);
+    if (!options_.by_ssh) return bench_command(options_, options_.settings, std::move(found), context.console);
     SessionRun run(options_, context.console);
-    RemoteBench bench(run, options_, options_.wishes, context.core_limit_bytes);
+    RemoteBench bench(run, options_, options_.settings, context.core_limit_bytes);
     if (auto started = bench.start(); !started) return run.fail_to_start(std::move(started.error()));
     return run.run();
   }

@@ -5,15 +5,15 @@
 
 namespace udtcat::bench {
 
-RemoteBench::RemoteBench(tool::SessionRun& run, const ssh::SshDialOptions& options, const BenchWishes& wishes,
+RemoteBench::RemoteBench(tool::SessionRun& run, const ssh::SshDialOptions& options, const BenchSettings& settings,
                          std::uint64_t core_limit_bytes)
     : run_(run),
-      wishes_(wishes),
+      settings_(settings),
       dial_(
           run, options, core_limit_bytes,
           {.on_connection =
                [this](std::unique_ptr<Connection> connection) {
-                 meter_ = measure(run_, std::move(connection), wishes_);
+                 meter_ = measure(run_, std::move(connection), settings_);
                },
            .on_no_session = [this](Error why) { run_.finish(std::move(why)); },
            .on_plain = [this](Error why) { run_.finish(std::move(why)); },

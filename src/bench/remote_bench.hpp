@@ -18,7 +18,7 @@ namespace udtcat::bench {
 class RemoteBench {
  public:
   /// `run` and `options` must outlive this. Its end is that of `run`.
-  RemoteBench(tool::SessionRun& run, const ssh::SshDialOptions& options, const BenchWishes& wishes,
+  RemoteBench(tool::SessionRun& run, const ssh::SshDialOptions& options, const BenchSettings& settings,
               std::uint64_t core_limit_bytes);
 
   /// errors: those of SshDial::start()
@@ -26,7 +26,7 @@ class RemoteBench {
 
  private:
   tool::SessionRun& run_;
-  const BenchWishes wishes_;
+  const BenchSettings settings_;
   ssh::SshDial dial_;
   std::unique_ptr<BenchMeter> meter_;
 };

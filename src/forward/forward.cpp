@@ -19,9 +19,9 @@ namespace udtcat::forward {
 
 namespace {
 
-constexpr std::chrono::seconds kReplacedAfter{5};  // guess: a silent session's path has carried two PINGs by then
-constexpr std::chrono::seconds kSpareAfter{30};    // guess: clients that came in a crowd have their places by then
-constexpr std::chrono::seconds kRefusedFor{3};     // guess: a silent session's path has carried a PING by then
+constexpr std::chrono::seconds kReplacedAfter{5};      // guess: a silent session's path has carried two PINGs by then
+constexpr std::chrono::seconds kIdleSessionAfter{30};  // guess: clients that came in a crowd have their places by then
+constexpr std::chrono::seconds kRefusedFor{3};         // guess: a silent session's path has carried a PING by then
 /// A session that answers again tells nobody.
 constexpr std::chrono::milliseconds kLookAgain{500};  // guess: hardly noticed after a stall
 
@@ -29,10 +29,10 @@ std::string wish(const std::string& service) { return service.empty() ? "session
 
 }  // namespace
 
-Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds patience, ForwardSessionMaker make_session,
+Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, ForwardSessionFactory make_session,
                  Handlers handlers)
     : io_(io),
-      patience_(patience),
+      timeout_(timeout),
       make_session_(std::move(make_session)),
       handlers_(std::move(handlers)),
       trouble_(io,
@@ -42,23 +42,23 @@ Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds patience
                }),
       timer_(io) {}
 
-Status Forward::open_front(const SocketAddress& address, const std::string& service) {
-  UDTCAT_TRY(auto front, bridge::Front::open(
-                             io_, address,
-                             [this, service](bridge::StreamSocket socket, const Endpoint& client) {
-                               waiting_.push_back({std::move(socket), client, service, Clock::now() + patience_});
-                               place_clients();
-                             },
-                             [this](const Endpoint& local, const Error& error) { trouble_.report(local, error); }));
-  fronts_.push_back({.front = std::move(front), .service = service});
+Status Forward::open_listener(const SocketAddress& address, const std::string& service) {
+  UDTCAT_TRY(auto listener, bridge::LocalListener::open(
+                                io_, address,
+                                [this, service](bridge::StreamSocket socket, const Endpoint& client) {
+                                  waiting_.push_back({std::move(socket), client, service, Clock::now() + timeout_});
+                                  place_clients();
+                                },
+                                [this](const Endpoint& local, const Error& error) { trouble_.report(local, error); }));
+  listeners_.push_back({.listener = std::move(listener), .service = service});
   return {};
 }
 
-std::vector<std::string> Forward::front_names() const {
+std::vector<std::string> Forward::listener_names() const {
   std::vector<std::string> names;
-  for (const Opened& each : fronts_) {
+  for (const ServiceListener& each : listeners_) {
     const std::string to = each.service.empty() ? "" : " to " + each.service;
-    for (const std::string& name : each.front->names()) names.push_back(name + to);
+    for (const std::string& name : each.listener->names()) names.push_back(name + to);
   }
   return names;
 }
@@ -104,7 +104,7 @@ void Forward::tidy_up() {
     if (age >= kReplacedAfter && !connection.answers())
       connection.abort({Errc::peer_lost, "peer " + connection.peer().to_string() + " is lost",
                         "it answers in a newer session, and no longer in this one"});
-    if (age >= kSpareAfter && connection.stats().streams_open == 0) connection.close();
+    if (age >= kIdleSessionAfter && connection.stats().streams_open == 0) connection.close();
   }
 }
 
@@ -152,13 +152,13 @@ ConnectionStats Forward::total() const {
 
 void Forward::fill(tool::ProcessPicture& picture) const {
   picture.all = total();
-  picture.forwarding = front_names();
+  picture.forwarding = listener_names();
   picture.clients_waiting = waiting_.size();
   for (const Session& each : sessions_) picture.peers.push_back(tool::picture_of(each.number, *each.connection));
 }
 
 void Forward::stop(const Error& why, std::function<void()> done) {
-  fronts_.clear();
+  listeners_.clear();
   timer_.cancel();
   for (Client& each : waiting_) bridge::reset(each.socket);
   waiting_.clear();
@@ -194,20 +194,20 @@ void Forward::place_clients() {
     }));
     client = waiting_.erase(client);
   }
-  hold_fronts();
+  pause_listeners();
   if (waiting_.empty()) return;
   arm_timer();
   if (handlers_.on_want) handlers_.on_want();
 }
 
 /// A front of a service for which many wait leaves further ones in the system's backlog; the others go on.
-void Forward::hold_fronts() {
-  for (Opened& each : fronts_) {
+void Forward::pause_listeners() {
+  for (ServiceListener& each : listeners_) {
     const auto is_its = [&](const Client& client) { return client.service == each.service; };
-    const bool hold = waiting_.size() >= kMaxWaitingClients &&
-                      static_cast<std::size_t>(std::ranges::count_if(waiting_, is_its)) >= kMaxWaitingClients;
-    if (std::exchange(each.held, hold) == hold) continue;
-    hold ? each.front->hold() : each.front->go_on();
+    const bool pause = waiting_.size() >= kMaxWaitingClients &&
+                       static_cast<std::size_t>(std::ranges::count_if(waiting_, is_its)) >= kMaxWaitingClients;
+    if (std::exchange(each.paused, pause) == pause) continue;
+    pause ? each.listener->pause() : each.listener->resume();
   }
 }
 
@@ -231,7 +231,7 @@ void Forward::arm_timer() {
 void Forward::dismiss_all(const Error& why) {
   for (Client& each : waiting_) dismiss(each, {why.code, "forward a client", why.message()});
   waiting_.clear();
-  hold_fronts();
+  pause_listeners();
 }
 
 void Forward::dismiss(Client& client, const Error& why) {
@@ -246,13 +246,13 @@ void Forward::dismiss_late() {
     const bool is_full = std::ranges::any_of(sessions_, [&](const Session& each) {
       return each.work->is_for(client->service) && each.connection->answers();
     });
-    if (is_late && is_full) client->until = now + patience_;  // there will be room
+    if (is_late && is_full) client->until = now + timeout_;  // there will be room
     if (!is_late || is_full) {
       ++client;
       continue;
     }
     dismiss(*client, {Errc::cannot_reach, "forward a client",
-                      fmt::format("no {} within {}", wish(client->service), core::format_duration(patience_))});
+                      fmt::format("no {} within {}", wish(client->service), core::format_duration(timeout_))});
     client = waiting_.erase(client);
   }
   place_clients();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A forward: local clients and local services on one side, the sessions that carry them on the other.
 ///
-///   client ─► Front ─► waiting ─► the newest session with room ─► ForwardSession::take()
+///   client ─► LocalListener ─► waiting ─► the newest session with room ─► ForwardSession::take()
 ///   a peer's stream ─► ForwardSession, since its making
 #pragma once
 
@@ -22,7 +22,7 @@
 #include <udtcat/connection.hpp>
 
 #include "forward/forward_options.hpp"
-#include "lib/bridge/front.hpp"
+#include "lib/bridge/local_listener.hpp"
 #include "lib/bridge/trouble.hpp"
 #include "lib/core/lifetime.hpp"
 #include "tool/status/picture.hpp"
@@ -44,16 +44,16 @@ class ForwardSession {
   virtual void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
                     EndHandler ended) = 0;
 };
-using TroubleHandler = std::function<void(const Endpoint& where, const Error& error)>;
-using ForwardSessionMaker =
-    std::function<std::unique_ptr<ForwardSession>(Connection& connection, TroubleHandler on_trouble)>;
+using ErrorHandler = std::function<void(const Endpoint& where, const Error& error)>;
+using ForwardSessionFactory =
+    std::function<std::unique_ptr<ForwardSession>(Connection& connection, ErrorHandler on_trouble)>;
 
 /// Clients that wait for a session with one service; beyond them they wait in the system's backlog.
 inline constexpr std::size_t kMaxWaitingClients = 1024;  // guess: of descriptors that wait for nothing yet
 
 /// Holds its fronts whatever becomes of its sessions. A client goes to the newest session with room among those that
 /// answer and, where peers say what they serve, serve what it wants; else it waits: while there is no such session for
-/// `patience`, and is reset then; while all are full until there is room.
+/// `timeout`, and is reset then; while all are full until there is room.
 /// Threads: confined to the io_context thread, where handlers are called.
 class Forward {
  public:
@@ -64,13 +64,13 @@ class Forward {
     std::function<void(Connection& connection, const Status& how)> on_gone{};
   };
 
-  Forward(boost::asio::io_context& io, std::chrono::milliseconds patience, ForwardSessionMaker make_session,
+  Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, ForwardSessionFactory make_session,
           Handlers handlers);
 
   /// Opens a front of clients for `service`; once for each.  errors: Errc::cannot_bind
-  [[nodiscard]] Status open_front(const SocketAddress& address, const std::string& service);
+  [[nodiscard]] Status open_listener(const SocketAddress& address, const std::string& service);
   /// "tcp 127.0.0.1:5432" of each, in the order of opening.
-  [[nodiscard]] std::vector<std::string> front_names() const;
+  [[nodiscard]] std::vector<std::string> listener_names() const;
   /// From now on it carries and serves, until it ends.
   void add(std::unique_ptr<Connection> connection);
   /// Whether another session would help: clients wait, or have streams in a session that does not answer.
@@ -104,10 +104,10 @@ class Forward {
     std::unique_ptr<ForwardSession> work;  // destroyed first
     std::uint64_t number;
   };
-  struct Opened {
-    std::unique_ptr<bridge::Front> front;
+  struct ServiceListener {
+    std::unique_ptr<bridge::LocalListener> listener;
     std::string service;
-    bool held = false;
+    bool paused = false;
   };
   struct Client {
     bridge::StreamSocket socket;
@@ -118,7 +118,7 @@ class Forward {
 
   [[nodiscard]] Session* session_for(const std::string& service);
   void place_clients();
-  void hold_fronts();
+  void pause_listeners();
   void arm_timer();
   void dismiss_all(const Error& why);
   void dismiss(Client& client, const Error& why);
@@ -126,8 +126,8 @@ class Forward {
   void remove(std::list<Session>::iterator session, const Status& how);
 
   boost::asio::io_context& io_;
-  const std::chrono::milliseconds patience_;
-  const ForwardSessionMaker make_session_;
+  const std::chrono::milliseconds timeout_;
+  const ForwardSessionFactory make_session_;
   const Handlers handlers_;
   bridge::TroubleReporter trouble_;
   std::list<Session> sessions_;
@@ -137,7 +137,7 @@ class Forward {
   std::optional<Clock::time_point> refused_since_;
   std::function<void()> stopped_;
   boost::asio::steady_timer timer_;
-  std::vector<Opened> fronts_;
+  std::vector<ServiceListener> listeners_;
   core::Lifetime lifetime_;
 };
 

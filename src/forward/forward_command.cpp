@@ -39,7 +39,7 @@ class SocketForwardSession final : public ForwardSession {
   /// services   none: it serves none
   /// peers      of a listener with a key pair
   SocketForwardSession(Connection& connection, bool listens, Services* services, std::shared_ptr<tool::PeersFile> peers,
-                       TroubleHandler on_trouble)
+                       ErrorHandler on_trouble)
       : connection_(connection),
         listens_(listens),
         peers_(std::move(peers)),
@@ -65,7 +65,7 @@ class SocketForwardSession final : public ForwardSession {
 
   void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
             EndHandler ended) override {
-    connection_.open_stream(std::make_unique<bridge::SocketStream>(std::move(client), bridge::SocketEnd::receipted),
+    connection_.open_stream(std::make_unique<bridge::SocketStream>(std::move(client), bridge::GracefulClose::receipted),
                             lifetime_.guard([this, address, ended = std::move(ended)](const StreamOutcome& outcome) {
                               if (outcome.error && bridge::is_trouble(*outcome.error))
                                 on_trouble_(address, *outcome.error);
@@ -93,7 +93,7 @@ class SocketForwardSession final : public ForwardSession {
   const bool listens_;
   const std::shared_ptr<tool::PeersFile> peers_;
   const std::optional<PeerIdentity> peer_;
-  const TroubleHandler on_trouble_;
+  const ErrorHandler on_trouble_;
   std::optional<std::vector<std::string>> services_;  // as allowed() was
   core::Lifetime lifetime_;
 };
@@ -101,18 +101,18 @@ class SocketForwardSession final : public ForwardSession {
 std::vector<std::string> service_names(const ForwardOptions& options) {
   std::vector<std::string> names;
   for (const ServiceOption& each : options.services) names.push_back(each.name);
-  for (const FrontOption& each : options.fronts) names.push_back(each.service);
+  for (const LocalListenerOption& each : options.listeners) names.push_back(each.service);
   return names;
 }
 
 /// Threads: confined to the main thread.
 class ForwardCommand {
  public:
-  ForwardCommand(const ForwardOptions& options, tool::Console& console, const ForwardSessionMakerOn& maker_on)
+  ForwardCommand(const ForwardOptions& options, tool::Console& console, const ForwardSessionFactoryBuilder& builder)
       : options_(options),
         run_(options, console),
         tidy_timer_(run_.io()),
-        forward_(run_.io(), options.wait, maker_on ? maker_on(run_.io()) : own_maker(),
+        forward_(run_.io(), options.wait, builder ? builder(run_.io()) : own_factory(),
                  {.on_want = [this] { want(); },
                   .on_up = [this](const Connection& connection) { on_up(connection); },
                   .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}),
@@ -133,15 +133,15 @@ class ForwardCommand {
  private:
   using Clock = std::chrono::steady_clock;
 
-  [[nodiscard]] ForwardSessionMaker own_maker() {
-    return [this](Connection& connection, TroubleHandler on_trouble) {
+  [[nodiscard]] ForwardSessionFactory own_factory() {
+    return [this](Connection& connection, ErrorHandler on_trouble) {
       return std::make_unique<SocketForwardSession>(connection, options_.listens, services_.get(), peers_,
                                                     std::move(on_trouble));
     };
   }
 
   [[nodiscard]] Status start(tool::FoundCredentials found);
-  void announce_fronts();
+  void announce_listeners();
   void want();
   void on_up(const Connection& connection);
   void on_gone(Connection& connection, const Status& how);
@@ -171,11 +171,11 @@ Status ForwardCommand::start(tool::FoundCredentials found) {
     core::log().warn("{}{}", named ? forward_.name_of(peer) + ": " : "", error.message());
   };
   if (!services.empty()) services_ = make_services(run_.io(), std::move(services), warn, options_.socket_family);
-  for (const FrontOption& each : options_.fronts) {
-    UDTCAT_TRY(const SocketAddress address, resolve_front(each, options_.socket_family));
-    UDTCAT_CHECK(forward_.open_front(address, each.service));
+  for (const LocalListenerOption& each : options_.listeners) {
+    UDTCAT_TRY(const SocketAddress address, resolve_local_listener(each, options_.socket_family));
+    UDTCAT_CHECK(forward_.open_listener(address, each.service));
   }
-  announce_fronts();
+  announce_listeners();
   peers_ = found.peers;
   if (peers_)
     for (const std::string& complaint : peers_->unknown_services(service_names(options_)))
@@ -194,12 +194,12 @@ Status ForwardCommand::start(tool::FoundCredentials found) {
   return {};
 }
 
-void ForwardCommand::announce_fronts() {
+void ForwardCommand::announce_listeners() {
   const std::string where = options_.listens ? "the peers" : tool::to_string(options_.peer);
   // The user cannot know a port that the system chose.
   const bool drawn = std::ranges::any_of(
-      options_.fronts, [](const auto& each) { return !each.place.is_unix() && each.place.tcp.port == 0; });
-  for (const std::string& name : forward_.front_names()) {
+      options_.listeners, [](const auto& each) { return !each.address.is_unix() && each.address.tcp.port == 0; });
+  for (const std::string& name : forward_.listener_names()) {
     const std::string line = fmt::format("forwarding {}, to {}", name, where);
     drawn ? run_.console().line("udtcat: " + line) : core::log().info("{}", line);
   }
@@ -274,8 +274,8 @@ void ForwardCommand::stop(const Error& why) {
 }  // namespace
 
 tool::ExitStatus forward_command(const ForwardOptions& options, tool::FoundCredentials found, tool::Console& console,
-                                 const ForwardSessionMakerOn& maker_on) {
-  ForwardCommand command(options, console, maker_on);
+                                 const ForwardSessionFactoryBuilder& builder) {
+  ForwardCommand command(options, console, builder);
   return command.run(std::move(found));
 }
 

@@ -14,14 +14,14 @@
 
 #include <udtcat/peering.hpp>
 
-#include "forward/redial_pause.hpp"
+#include "forward/redial_backoff.hpp"
 #include "lib/core/lifetime.hpp"
-#include "lib/net/names.hpp"
+#include "lib/net/resolver.hpp"
 #include "tool/cli/options.hpp"
 
 namespace udtcat::forward {
 
-inline constexpr std::chrono::milliseconds kUrgentRedialPause{500};  // guess: a client waits; dial() has pauses, too
+inline constexpr std::chrono::milliseconds kUrgentRedialDelay{500};  // guess: a client waits; dial() has pauses, too
 inline constexpr std::chrono::seconds kLongEnough{5};                // guess: of a connection whose peer is well
 
 /// One attempt at a time. Names are looked up for each: a peer may come back at another address, and a host may start
@@ -76,9 +76,9 @@ class Redial {
   State state_ = State::idle;
   bool urgent_ = false;
   bool lost_soon_ = false;  // the last connection
-  RedialPause pauses_;
+  RedialBackoff backoff_;
   std::minstd_rand random_{std::random_device{}()};
-  net::Names names_;
+  net::Resolver resolver_;
   boost::asio::steady_timer timer_;
   std::vector<Endpoint> addresses_;
   std::unique_ptr<Dialer> dialer_;

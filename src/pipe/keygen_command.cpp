@@ -27,7 +27,7 @@ constexpr unsigned kPublicMode = 0644;
 std::string comment_of_user() {
   const passwd* user = ::getpwuid(::geteuid());
   std::array<char, 256> host{};  // spec: POSIX HOST_NAME_MAX, with its end
-  if (::gethostname(host.data(), host.size() - 1) != 0) host.front() = '\0';
+  if (::gethostname(host.data(), host.size() - 1) != 0) host.listener() = '\0';
   return std::string(user != nullptr ? user->pw_name : "uid" + std::to_string(::geteuid())) + "@" + host.data();
 }
 
@@ -75,7 +75,7 @@ Result<std::unique_ptr<tool::Invocation>> parse_keygen_pair(const tool::Words& a
   if (line.wants_help()) return nullptr;
   if (line.operands().size() > 1) return tool::misplaced("keygen --pair", "allowed: one FILE");
   std::optional<std::string> file;
-  if (!line.operands().empty()) file = line.operands().front();
+  if (!line.operands().empty()) file = line.operands().listener();
   return std::make_unique<KeygenInvocation>(std::move(file));
 }
 

@@ -54,7 +54,7 @@ class PipedCommand {
 
  private:
   boost::asio::io_context& io_;
-  bridge::KeptChild child_;
+  bridge::SupervisedChild child_;
 };
 
 Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& options, const StdioHalves& halves,
@@ -65,7 +65,7 @@ Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& opti
                                      .pipe_stderr = false,
                                      .core_limit_bytes = options.core_limit_bytes,
                                      .variables = {tool::peer_variable(peer)}};
-  UDTCAT_CHECK(child_.start(request, [](const bridge::ChildEnd& end) {
+  UDTCAT_CHECK(child_.start(request, [](const bridge::ChildExit& end) {
     const std::error_code error = bridge::error_of(end);
     core::log().debug("the command {}", error ? error.message() : "ended well");
   }));
@@ -76,7 +76,7 @@ Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& opti
     child_.process().end_input();
   }
   return bridge::ChildStream::make(io_, child_.process(), std::move(pipes.input), std::move(pipes.output),
-                                   bridge::ChildProof::success);
+                                   bridge::ChildCompletion::success);
 }
 
 /// A local stream that tells which of its halves has ended, for progress.
@@ -185,10 +185,10 @@ void PipeSession::say_what_is_left() {
 }
 
 Result<std::unique_ptr<LocalStream>> PipeSession::make_local() {
-  const SessionOptions& wishes = options_.session;
+  const SessionOptions& settings = options_.session;
   // Not a byte of stdin is taken for a peer that receives nothing.
-  halves_ = {.read = wishes.sends && connection_->peer_receives(),
-             .write = wishes.receives && connection_->peer_sends()};
+  halves_ = {.read = settings.sends && connection_->peer_receives(),
+             .write = settings.receives && connection_->peer_sends()};
   all_written_ = !halves_.write;
   if (options_.exec) run_.console().clear_status();  // the command may write behind it
   UDTCAT_TRY(auto local,

@@ -29,24 +29,24 @@ Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
       return tool::misplaced(words.empty() ? "-l" : fmt::format("-l \"{}\"", fmt::join(words, " ")),
                              "takes one [ADDR:]PORT, as in 9000 or 192.0.2.1:9000; several ports need a listener each");
     options.form = forwards(line) ? Form::forward : Form::listen;
-    return tool::store(tool::local_address_value("-l", words.front()), options.local);
+    return tool::store(tool::local_address_value("-l", words.listener()), options.local);
   }
   if (words == tool::Words{"keygen"}) {
     options.form = Form::keygen;
     const tool::Words written = line.written();
     return written.empty() ? Status{}
-                           : tool::misplaced("keygen and " + written.front(), "udtcat keygen has no options");
+                           : tool::misplaced("keygen and " + written.listener(), "udtcat keygen has no options");
   }
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (words.size() > 1 && words.front() == "keygen" && !std::ranges::all_of(words[1], is_digit))
+  if (words.size() > 1 && words.listener() == "keygen" && !std::ranges::all_of(words[1], is_digit))
     return tool::misplaced(
         fmt::format("arguments \"{}\"", fmt::join(words, " ")),
         fmt::format("a key is printed, as in (umask 077; udtcat keygen > {0}); a key pair is made by "
                     "udtcat keygen --pair {0}",
                     words[1]));
   options.form = forwards(line) ? Form::forward : Form::connect;
-  if (words.size() == 1 && words.front().find(':') != std::string::npos)
-    return tool::store(tool::remote_address_value("HOST:PORT", words.front()), options.peer);
+  if (words.size() == 1 && words.listener().find(':') != std::string::npos)
+    return tool::store(tool::remote_address_value("HOST:PORT", words.listener()), options.peer);
   const bool has_port = words.size() == 2 && std::ranges::count(words[0], ':') == 1;  // an IPv6 address has more
   const bool is_port = words.size() == 1 && std::ranges::all_of(words[0], is_digit);
   if (words.size() == 1)
@@ -98,8 +98,8 @@ Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
 }
 
 /// The service's own port, or a like one that needs no privilege.
-int port_for(const forward::SocketPlace& place) {
-  return place.tcp.port + (place.tcp.port < kFirstUnprivilegedPort ? kAlternativePorts : 0);
+int port_for(const forward::SocketSpec& address) {
+  return address.tcp.port + (address.tcp.port < kFirstUnprivilegedPort ? kAlternativePorts : 0);
 }
 
 /// The options of the other end that fit ours.
@@ -107,10 +107,10 @@ std::string counterparts(const PipeOptions& options) {
   std::string text;
   for (const forward::ServiceOption& each : options.services) {
     const std::string name = each.name.empty() ? "" : "=" + each.name;
-    text += each.place.is_unix() ? fmt::format(" --from PORT{}", name)
-                                 : fmt::format(" --from {}{}", port_for(each.place), name);
+    text += each.address.is_unix() ? fmt::format(" --from PORT{}", name)
+                                   : fmt::format(" --from {}{}", port_for(each.address), name);
   }
-  for (const forward::FrontOption& each : options.fronts)
+  for (const forward::LocalListenerOption& each : options.listeners)
     text += fmt::format(" --to {}HOST:PORT", each.service.empty() ? "" : each.service + "=");
   return text;
 }
@@ -124,8 +124,8 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
     return {};
   });
   line.values("--from", [&](const std::string& text) -> Status {
-    UDTCAT_TRY(forward::FrontOption front, forward::front_value(text));
-    options.fronts.push_back(std::move(front));
+    UDTCAT_TRY(forward::LocalListenerOption listener, forward::local_listener_value(text));
+    options.listeners.push_back(std::move(listener));
     return {};
   });
   tool::add_limit_options(line, options);
@@ -221,11 +221,12 @@ Result<PipeOptions> parse_forward_options(const std::string& command, const tool
   line.check([&] { return check_places(line, options); });
   UDTCAT_CHECK(line.read(words));
   if (line.wants_help()) return PipeOptions{};
-  const auto is_tcp = [](const auto& each) { return !each.place.is_unix(); };
-  const bool has_no_names = std::ranges::all_of(options.services, &std::string::empty, &forward::ServiceOption::name) &&
-                            std::ranges::all_of(options.fronts, &std::string::empty, &forward::FrontOption::service);
-  const bool has_tcp = std::ranges::all_of(options.services, is_tcp) && std::ranges::all_of(options.fronts, is_tcp);
-  const bool is_one_way = options.listens ? options.fronts.empty() : options.services.empty();
+  const auto is_tcp = [](const auto& each) { return !each.address.is_unix(); };
+  const bool has_no_names =
+      std::ranges::all_of(options.services, &std::string::empty, &forward::ServiceOption::name) &&
+      std::ranges::all_of(options.listeners, &std::string::empty, &forward::LocalListenerOption::service);
+  const bool has_tcp = std::ranges::all_of(options.services, is_tcp) && std::ranges::all_of(options.listeners, is_tcp);
+  const bool is_one_way = options.listens ? options.listeners.empty() : options.services.empty();
   if (options.form != Form::forward || !has_no_names || !has_tcp || !is_one_way)
     return tool::misplaced(
         command,

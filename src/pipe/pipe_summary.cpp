@@ -12,8 +12,9 @@ namespace {
 
 std::string service_text(const std::string& name) { return name.empty() ? "the service" : "the service " + name; }
 
-std::string listener_text(const forward::SocketPlace& place, const PipeOptions& options) {
-  return place.is_unix() ? forward::shown(place) : tool::local_address_text("tcp", place.tcp, options.socket_family);
+std::string listener_text(const forward::SocketSpec& address, const PipeOptions& options) {
+  return address.is_unix() ? forward::shown(address)
+                           : tool::local_address_text("tcp", address.tcp, options.socket_family);
 }
 
 }  // namespace
@@ -26,9 +27,9 @@ tool::Words form_summary(const PipeOptions& options) {
     tool::Words lines{where};
     for (const forward::ServiceOption& each : options.services)
       lines.push_back(
-          fmt::format("connects streams for {} to {}", service_text(each.name), forward::shown(each.place)));
-    for (const forward::FrontOption& each : options.fronts)
-      lines.push_back(fmt::format("carries clients of {} to {} of the other end", listener_text(each.place, options),
+          fmt::format("connects streams for {} to {}", service_text(each.name), forward::shown(each.address)));
+    for (const forward::LocalListenerOption& each : options.listeners)
+      lines.push_back(fmt::format("carries clients of {} to {} of the other end", listener_text(each.address, options),
                                   service_text(each.service)));
     if (!options.listens) lines.push_back(options.once ? "ends with its session" : "dials again for ever");
     return lines;

@@ -38,7 +38,7 @@ Result<AllowList> AllowList::parse(std::string_view text, const std::string& nam
   return list;
 }
 
-Result<bridge::ChildRequest> AllowList::launch(const ssh::ControlMessage& request) const {
+Result<bridge::ChildRequest> AllowList::program_for(const ssh::ControlMessage& request) const {
   const auto* command = std::get_if<ssh::RunCommand>(&request);
   const auto found = command == nullptr ? programs_.end() : programs_.find(command->text);
   if (found == programs_.end())

@@ -27,7 +27,7 @@ class AllowList {
 
   /// The program of the line whose left side equals the peer's text, which is never part of what is run.
   /// errors: Errc::stream_refused
-  [[nodiscard]] Result<bridge::ChildRequest> launch(const ssh::ControlMessage& request) const;
+  [[nodiscard]] Result<bridge::ChildRequest> program_for(const ssh::ControlMessage& request) const;
 
   [[nodiscard]] std::size_t size() const { return programs_.size(); }
 

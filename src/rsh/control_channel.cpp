@@ -8,7 +8,7 @@
 
 namespace udtcat::rsh {
 
-/// Lives as long as the channel or its Side, whichever is later.
+/// Lives as long as the channel or its LocalSide, whichever is later.
 struct ControlChannel::State {
   State(boost::asio::io_context& context, MessageHandler message, ViolationHandler violation)
       : io(context),
@@ -49,10 +49,10 @@ struct ControlChannel::State {
 };
 
 /// The end that the multiplexer reads and writes.
-class ControlChannel::Side final : public LocalStream {
+class ControlChannel::LocalSide final : public LocalStream {
  public:
-  explicit Side(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  ~Side() override { Side::abort(); }
+  explicit LocalSide(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  ~LocalSide() override { LocalSide::abort(); }
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override {
     auto& outgoing = state_->outgoing;
@@ -115,6 +115,6 @@ void ControlChannel::finish_sending() {
   state_->wake();
 }
 
-std::unique_ptr<LocalStream> ControlChannel::stream() { return std::make_unique<Side>(state_); }
+std::unique_ptr<LocalStream> ControlChannel::stream() { return std::make_unique<LocalSide>(state_); }
 
 }  // namespace udtcat::rsh

@@ -40,7 +40,7 @@ class ControlChannel {
   [[nodiscard]] std::unique_ptr<LocalStream> stream();
 
  private:
-  class Side;
+  class LocalSide;
   struct State;
   const std::shared_ptr<State> state_;
 };

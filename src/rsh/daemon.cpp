@@ -39,12 +39,12 @@ void Daemon::take(std::unique_ptr<Connection> connection) {
   ends_.add(
       std::move(connection),
       [this, peer, variable](const ssh::ControlMessage& request) {
-        auto launch = list_.launch(request);
-        if (launch)
-          launch->variables = {variable};
+        auto program = list_.program_for(request);
+        if (program)
+          program->variables = {variable};
         else
-          core::log().warn("{}: {}", peer, launch.error().message());
-        return launch;
+          core::log().warn("{}: {}", peer, program.error().message());
+        return program;
       },
       nullptr, [this](FarEnd& end, const Status& status) { on_over(end, status); });
 }

@@ -18,17 +18,17 @@ bool is_request(const ssh::ControlMessage& message) {
   return std::holds_alternative<ssh::RunCommand>(message) || std::holds_alternative<ssh::RunSubsystem>(message);
 }
 
-ssh::ControlMessage message_of(const bridge::ChildEnd& end) {
+ssh::ControlMessage message_of(const bridge::ChildExit& end) {
   if (end.signal == 0) return ssh::Exited{static_cast<std::uint8_t>(end.status)};
   return ssh::Killed{ssh::signal_name(end.signal).value_or(std::to_string(end.signal)), end.dumped_core};
 }
 
 }  // namespace
 
-FarEnd::FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, Launch launch,
-               RequestedHandler on_requested, OverHandler on_over)
+FarEnd::FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, Launcher launcher,
+               RequestedHandler on_requested, EndHandler on_over)
     : io_(io),
-      launch_(std::move(launch)),
+      launcher_(std::move(launcher)),
       on_requested_(std::move(on_requested)),
       on_over_(std::move(on_over)),
       control_(
@@ -68,9 +68,9 @@ void FarEnd::run_when_complete() {
   if (!request_ || streams_opened_ < kStreams || closed_) return;
   if (on_requested_ && !std::exchange(on_requested_, nullptr)(*this))
     return connection_->abort({Errc::stream_refused, "run a second command", "the near end has a connection already"});
-  const auto wanted = launch_(*request_);
+  const auto wanted = launcher_(*request_);
   if (!wanted) return refuse(wanted.error().message());
-  const auto started = child_.start(*wanted, [this](const bridge::ChildEnd& end) {
+  const auto started = child_.start(*wanted, [this](const bridge::ChildExit& end) {
     // The output ends by itself, perhaps later: the near end waits for that, and no round trip lies between.
     if (!closed_) answer(message_of(end));
   });
@@ -80,7 +80,8 @@ void FarEnd::run_when_complete() {
 }
 
 Status FarEnd::bridge(bridge::ChildPipes pipes) {
-  auto input = bridge::ChildStream::make(io_, child_.process(), std::move(pipes.input), {}, bridge::ChildProof::taken);
+  auto input =
+      bridge::ChildStream::make(io_, child_.process(), std::move(pipes.input), {}, bridge::ChildCompletion::taken);
   auto output = make_stdio_stream(io_, pipes.output.release(), -1, {.read = true, .write = false});
   auto errors = make_stdio_stream(io_, pipes.errors.release(), -1, {.read = true, .write = false});
   for (auto* stream : {&input, &output, &errors})
@@ -128,9 +129,9 @@ void FarEnd::finish_if_over() {
   if (on_over_) std::exchange(on_over_, nullptr)(*this, answered_ ? Status{} : *closed_);
 }
 
-void FarEnds::add(std::unique_ptr<Connection> connection, FarEnd::Launch launch, FarEnd::RequestedHandler on_requested,
-                  FarEnd::OverHandler on_over) {
-  ends_[++last_number_] = std::make_unique<FarEnd>(io_, std::move(connection), std::move(launch),
+void FarEnds::add(std::unique_ptr<Connection> connection, FarEnd::Launcher launcher,
+                  FarEnd::RequestedHandler on_requested, FarEnd::EndHandler on_over) {
+  ends_[++last_number_] = std::make_unique<FarEnd>(io_, std::move(connection), std::move(launcher),
                                                    std::move(on_requested), std::move(on_over));
 }
 

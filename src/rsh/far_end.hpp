@@ -33,14 +33,14 @@ namespace udtcat::rsh {
 class FarEnd {
  public:
   /// Gives the program for a request.  errors: any; the text travels to the peer
-  using Launch = std::function<Result<bridge::ChildRequest>(const ssh::ControlMessage& request)>;
+  using Launcher = std::function<Result<bridge::ChildRequest>(const ssh::ControlMessage& request)>;
   /// The peer's first request has come on this connection.  returns  whether it is carried out
   using RequestedHandler = std::function<bool(FarEnd&)>;
   /// The connection has ended and no child is left.
-  using OverHandler = std::function<void(FarEnd&, const Status&)>;
+  using EndHandler = std::function<void(FarEnd&, const Status&)>;
 
-  FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, Launch launch,
-         RequestedHandler on_requested, OverHandler on_over);
+  FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, Launcher launcher,
+         RequestedHandler on_requested, EndHandler on_over);
   ~FarEnd();
 
   [[nodiscard]] Connection& connection() const { return *connection_; }
@@ -60,13 +60,13 @@ class FarEnd {
   void finish_if_over();
 
   boost::asio::io_context& io_;
-  const Launch launch_;
+  const Launcher launcher_;
   RequestedHandler on_requested_;
-  OverHandler on_over_;
+  EndHandler on_over_;
   ControlChannel control_;
   std::optional<ssh::ControlMessage> request_;
   std::size_t streams_opened_ = 0;  // by the peer, of the four
-  bridge::KeptChild child_;
+  bridge::SupervisedChild child_;
   bool answered_ = false;
   std::optional<Status> closed_;
   const std::unique_ptr<Connection> connection_;  // its handlers and streams lead into what stands above
@@ -79,8 +79,8 @@ class FarEnds {
   explicit FarEnds(boost::asio::io_context& io) : io_(io) {}
 
   [[nodiscard]] std::size_t size() const { return ends_.size(); }
-  void add(std::unique_ptr<Connection> connection, FarEnd::Launch launch, FarEnd::RequestedHandler on_requested,
-           FarEnd::OverHandler on_over);
+  void add(std::unique_ptr<Connection> connection, FarEnd::Launcher launcher, FarEnd::RequestedHandler on_requested,
+           FarEnd::EndHandler on_over);
   /// Destroys `end`, then calls `on_removed`, when the caller, which may be a handler of `end`, has returned.
   void remove(const FarEnd& end, std::function<void()> on_removed);
   void abort_all(const Error& why);

@@ -77,9 +77,9 @@ void NearEnd::on_message(const ssh::ControlMessage& message) {
   if (std::holds_alternative<ssh::Started>(message)) return core::log().debug("the remote command runs");
   if (reported_) return;
   if (const auto* exited = std::get_if<ssh::Exited>(&message))
-    reported_ = CommandEnd{.status = exited->status, .signal_name = {}};
+    reported_ = CommandExit{.status = exited->status, .signal_name = {}};
   else if (const auto* killed = std::get_if<ssh::Killed>(&message))
-    reported_ = CommandEnd{.status = std::nullopt, .signal_name = killed->signal_name};
+    reported_ = CommandExit{.status = std::nullopt, .signal_name = killed->signal_name};
   else if (const auto* not_run = std::get_if<ssh::NotRun>(&message))
     reported_ = fail(Errc::remote_connect_failed, "run the command there", not_run->reason);
   else
@@ -101,7 +101,7 @@ void NearEnd::end_when_complete() {
   end(std::move(*reported_));
 }
 
-void NearEnd::end(Result<CommandEnd> result) {
+void NearEnd::end(Result<CommandExit> result) {
   if (!on_end_) return;
   connection_->close();
   std::exchange(on_end_, nullptr)(std::move(result));

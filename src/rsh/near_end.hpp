@@ -19,7 +19,7 @@
 namespace udtcat::rsh {
 
 /// How a remote command ended: the last message about it.
-struct CommandEnd {
+struct CommandExit {
   std::optional<int> status;  ///< none: a signal ended it
   std::string signal_name;    ///< of that signal
 };
@@ -30,7 +30,7 @@ class NearEnd {
  public:
   /// errors: what kept the command from running (Errc::remote_connect_failed), what cut it off, or what kept its output
   /// from being written here (Errc::local_write_failed)
-  using EndHandler = std::function<void(Result<CommandEnd>)>;
+  using EndHandler = std::function<void(Result<CommandExit>)>;
 
   NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, EndHandler on_end);
 
@@ -46,14 +46,14 @@ class NearEnd {
   void on_message(const ssh::ControlMessage& message);
   void on_output_over(const std::optional<Error>& error);
   void end_when_complete();
-  void end(Result<CommandEnd> result);
+  void end(Result<CommandExit> result);
 
   boost::asio::io_context& io_;
   EndHandler on_end_;
   ControlChannel control_;
-  std::optional<Result<CommandEnd>> reported_;  // by the peer
-  std::optional<Error> output_error_;           // of stdout
-  int open_outputs_ = 2;                        // stdout and stderr, whose last byte has not been taken
+  std::optional<Result<CommandExit>> reported_;  // by the peer
+  std::optional<Error> output_error_;            // of stdout
+  int open_outputs_ = 2;                         // stdout and stderr, whose last byte has not been taken
   const std::unique_ptr<Connection> connection_;
   core::Lifetime lifetime_;
 };

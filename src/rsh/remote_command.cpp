@@ -21,7 +21,7 @@ tool::ExitStatus status_of(int number) { return static_cast<tool::ExitStatus>(nu
 }  // namespace
 
 RemoteCommand::RemoteCommand(tool::SessionRun& run, const RemoteCommandOptions& options, std::uint64_t core_limit_bytes)
-    : run_(run), options_(options), core_limit_bytes_(core_limit_bytes), patience_(run.io()) {}
+    : run_(run), options_(options), core_limit_bytes_(core_limit_bytes), timeout_(run.io()) {}
 
 Status RemoteCommand::start() {
   run_.on_interrupt([this](const Error& why) { interrupt(why); });
@@ -56,21 +56,21 @@ void RemoteCommand::on_no_far_end(const Error& error, std::optional<int> status)
 void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
   core::log().info("connected to {}", connection->peer().to_string());
   near_ = std::make_unique<NearEnd>(run_.io(), std::move(connection),
-                                    [this](Result<CommandEnd> end) { conclude(std::move(end)); });
+                                    [this](Result<CommandExit> end) { conclude(std::move(end)); });
   run_.watch_connection(near_->connection());
   if (auto started = near_->start(ssh::request_of(options_.ssh), !options_.ssh.without_input); !started)
     return run_.finish(std::move(started.error()));
   if (dial_ && !options_.require_udp) ssh_path_.emplace(run_, near_->connection(), *dial_, options_.host);
 }
 
-void RemoteCommand::conclude(Result<CommandEnd> end) {
+void RemoteCommand::conclude(Result<CommandExit> end) {
   if (ssh_path_) ssh_path_->conclude();
   if (!dial_) return finish(std::move(end));
   // An ssh that has lost the path, too, would wait longer than we do.
   dial_->leave([this, end = std::move(end)]() mutable { finish(std::move(end)); });
 }
 
-void RemoteCommand::finish(Result<CommandEnd> end) {
+void RemoteCommand::finish(Result<CommandExit> end) {
   if (!end) return run_.finish(std::move(end.error()));
   if (!end->status) core::log().info("the remote command was ended by SIG{}", end->signal_name);
   // As with ssh, a command that was ended by a signal has no status.
@@ -101,8 +101,8 @@ void RemoteCommand::interrupt(const Error& why) {
     return dial_->end([this, why] { run_.finish(why); });
   }
   if (const auto name = ssh::signal_name(run_.signal())) near_->deliver(*name);
-  patience_.expires_after(kFarEndGrace);
-  patience_.async_wait([this, why](const boost::system::error_code& cancelled) {
+  timeout_.expires_after(kFarEndGrace);
+  timeout_.async_wait([this, why](const boost::system::error_code& cancelled) {
     if (!cancelled) near_->abort(why);
   });
 }

@@ -48,8 +48,8 @@ class RemoteCommand {
  private:
   void on_no_far_end(const Error& error, std::optional<int> status);
   void begin(std::unique_ptr<Connection> connection);
-  void conclude(Result<CommandEnd> end);
-  void finish(Result<CommandEnd> end);
+  void conclude(Result<CommandExit> end);
+  void finish(Result<CommandExit> end);
   void go_without_session(Error why);
   void leave_to_ssh(Error why);
   void interrupt(const Error& why);
@@ -57,7 +57,7 @@ class RemoteCommand {
   tool::SessionRun& run_;
   const RemoteCommandOptions& options_;
   const std::uint64_t core_limit_bytes_;
-  boost::asio::steady_timer patience_;
+  boost::asio::steady_timer timeout_;
   std::optional<ssh::SshDial> dial_;  // none: a daemon
   std::unique_ptr<Dialer> dialer_;
   std::unique_ptr<NearEnd> near_;

@@ -52,7 +52,7 @@ void name_this_host(tool::Console& console) {
 }
 
 FarServer::FarServer(tool::SessionRun& run, const FarOptions& options, Handlers handlers)
-    : run_(run), options_(options), handlers_(std::move(handlers)), patience_(run.io()) {}
+    : run_(run), options_(options), handlers_(std::move(handlers)), timeout_(run.io()) {}
 
 Status FarServer::start() {
   UDTCAT_TRY(Key key, Key::generate());
@@ -65,8 +65,8 @@ Status FarServer::start() {
   UDTCAT_TRY(ssh_input_, SshInput::start(run_.io(), STDIN_FILENO,
                                          {.on_request = [this](const auto& message) { on_ssh_message(message); },
                                           .on_end = [this] { on_ssh_end(); }}));
-  patience_.expires_after(*options_.accept_timeout);
-  patience_.async_wait([this](const boost::system::error_code& cancelled) {
+  timeout_.expires_after(*options_.accept_timeout);
+  timeout_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled && chosen_ == nullptr && !is_over_ssh_)
       run_.finish(Error{Errc::cannot_reach, "wait for the near end", "no peer proved the key in time"});
   });
@@ -111,7 +111,7 @@ bool FarServer::choose(Connection& connection) {
   if (is_over_ssh_ || (chosen_ != nullptr && chosen_ != &connection)) return false;
   if (last_ != &connection) tunnel_.reset();
   chosen_ = last_ = &connection;
-  patience_.cancel();
+  timeout_.cancel();
   listener_->stop();
   return true;
 }
@@ -127,7 +127,7 @@ void FarServer::on_ssh_message(const ControlMessage& message) {
   if (std::holds_alternative<CarryDatagrams>(message)) return carry_datagrams();
   if (chosen_ != nullptr) return;  // too late: there is a session
   is_over_ssh_ = true;
-  patience_.cancel();
+  timeout_.cancel();
   if (listener_) listener_->stop();
   handlers_.on_request(message);
 }

@@ -73,7 +73,7 @@ class FarServer {
   tool::SessionRun& run_;
   const FarOptions& options_;
   const Handlers handlers_;
-  boost::asio::steady_timer patience_;
+  boost::asio::steady_timer timeout_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<SshInput> ssh_input_;
   std::unique_ptr<LocalStream> ssh_pipes_;  // while they carry datagrams

@@ -46,7 +46,7 @@ std::string to_text(const ConnectLine& line) {
                      line.seen_address ? line.seen_address->host_to_string() : "-");
 }
 
-std::optional<GreetingReader::Words> GreetingReader::parse(std::string_view line) const {
+std::optional<GreetingReader::Line> GreetingReader::parse(std::string_view line) const {
   if (line.ends_with('\r')) line.remove_suffix(1);  // a terminal in between
   const auto words = words_of(line);
   constexpr std::size_t kConnectWords = 6;
@@ -71,7 +71,7 @@ std::optional<GreetingReader::Words> GreetingReader::parse(std::string_view line
   return ConnectLine{*port, std::move(*key), address_of(words[5], *port)};
 }
 
-std::optional<GreetingReader::Words> GreetingReader::next() {
+std::optional<GreetingReader::Line> GreetingReader::next() {
   for (;;) {
     const auto end = arrived_.find('\n');
     if (end == std::string::npos) {

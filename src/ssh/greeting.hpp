@@ -53,14 +53,14 @@ struct HaveLine {
 /// Threads: unsynchronised.
 class GreetingReader {
  public:
-  using Words = std::variant<ConnectLine, MissingLine, UnfitLine, OtherVersionLine, LoginLine, ScriptLine, HaveLine>;
+  using Line = std::variant<ConnectLine, MissingLine, UnfitLine, OtherVersionLine, LoginLine, ScriptLine, HaveLine>;
 
   /// Keeps `text` until next() has taken it.
   void push(std::string_view text) { arrived_ += text; }
   /// From now on the far end may say how much it has of a program of `bytes`. Before, and of more, that is noise.
   void expect_program(std::uint64_t bytes) { program_bytes_ = bytes; }
   /// The far end's words, once they are there. Nothing is read beyond them.
-  [[nodiscard]] std::optional<Words> next();
+  [[nodiscard]] std::optional<Line> next();
   /// The text before the greeting that is not ours, once: a banner, a login script's chatter. Whole lines; with `all`,
   /// what is left as well.
   [[nodiscard]] std::string take_noise(bool all = false);
@@ -68,7 +68,7 @@ class GreetingReader {
   [[nodiscard]] std::size_t noise_bytes() const { return noise_.size(); }
 
  private:
-  [[nodiscard]] std::optional<Words> parse(std::string_view line) const;
+  [[nodiscard]] std::optional<Line> parse(std::string_view line) const;
 
   std::string arrived_;
   std::string noise_;

@@ -99,13 +99,13 @@ std::optional<SshConfig> ask_ssh(bridge::ChildRequest query, std::chrono::millis
   query.pipe_stderr = true;  // what is wrong with the command line is said once, by the ssh that connects
   query.own_session = false;
   boost::asio::io_context io;
-  std::optional<bridge::ChildEnd> end;
+  std::optional<bridge::ChildExit> end;
   std::string output;
   bool is_read = false;
   const auto stop_when_over = [&] {
     if (end && is_read) io.stop();
   };
-  const auto child = bridge::ChildProcess::start(io, query, [&](const bridge::ChildEnd& ended) {
+  const auto child = bridge::ChildProcess::start(io, query, [&](const bridge::ChildExit& ended) {
     end = ended;
     stop_when_over();
   });

@@ -18,10 +18,10 @@
 #include "lib/core/lifetime.hpp"
 #include "ssh/bootstrap.hpp"
 #include "ssh/candidates.hpp"
+#include "ssh/fallback_cache.hpp"
 #include "ssh/port_range.hpp"
 #include "ssh/push_progress.hpp"
-#include "ssh/ssh_call.hpp"
-#include "ssh/way_memory.hpp"
+#include "ssh/ssh_invocation.hpp"
 #include "tool/cli/options.hpp"
 #include "tool/run/session_run.hpp"
 
@@ -29,7 +29,7 @@ namespace udtcat::ssh {
 
 /// Options::connect_timeout says how long UDP is tried.
 struct SshDialOptions : tool::Options {
-  SshWords ssh;                                 ///< for which we stand in
+  SshArguments ssh;                             ///< for which we stand in
   std::vector<std::string> ssh_program{"ssh"};  ///< and its first words, as in --ssh 'ssh -p 2222'
   std::optional<std::string> udp_host;          ///< one more place to look for the far end
   std::string remote_program = "udtcat";
@@ -71,9 +71,9 @@ class SshDial {
   [[nodiscard]] bridge::ChildRequest plain_ssh() const;
 
   /// For the commands of the next hour to the same destination.
-  void remember(Finding finding) const;
+  void remember(FallbackReason reason) const;
   /// UDP works there.
-  void forget_findings() const;
+  void forget_fallback() const;
 
   /// The session is over: ends ssh, unless it goes by itself at once, or others may be using its connection.
   void leave(std::function<void()> on_left);
@@ -85,7 +85,7 @@ class SshDial {
   [[nodiscard]] bool is_shared() const;
   void recall();
   void start_plain();
-  void on_foreign(const Bootstrap::Foreign& foreign);
+  void on_unusable_login(const Bootstrap::UnusableLogin& unusable);
   [[nodiscard]] std::vector<Endpoint> candidates_of(const ConnectLine& line);
   void on_push(const Bootstrap::Push& push);
   void on_have(std::uint64_t bytes);
@@ -104,11 +104,11 @@ class SshDial {
   const SshDialOptions& options_;
   const std::uint64_t core_limit_bytes_;
   const Handlers handlers_;
-  const SshCall call_;
+  const SshInvocation invocation_;
   std::optional<SshConfig> config_;  // none: ssh does not say
   bool uses_master_ = false;
-  std::optional<WayMemory> memory_;  // none: of what cannot be named, or by nobody
-  std::optional<Finding> finding_;   // of the last hour
+  std::optional<FallbackCache> memory_;   // none: of what cannot be named, or by nobody
+  std::optional<FallbackReason> reason_;  // of the last hour
   std::vector<Endpoint> candidates_;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<Dialer> dialer_;

@@ -14,7 +14,7 @@
 namespace udtcat::ssh {
 
 /// Time in which a far end that ssh has started answers on UDP where it can: two handshakes at half a second.
-inline constexpr std::chrono::milliseconds kUdpPatience{3'000};  // guess
+inline constexpr std::chrono::milliseconds kUdpTimeout{3'000};  // guess
 
 /// Mistakes in [USER@]HOST that ssh answers with its usage, or with the name of no host.  errors: Errc::bad_argument
 [[nodiscard]] Status check_destination(const std::string& text);
@@ -27,7 +27,7 @@ void add_ssh_dial_options(tool::CommandLine& line, SshDialOptions& options);
 /// request only, as its user may have the terminal.
 void add_push_progress_options(tool::CommandLine& line, SshDialOptions& options);
 /// Once the line was read: the far end's options, those in which both must agree, and those in which it does as we do;
-/// and the patience with UDP, unless --connect-timeout says it.
+/// and the timeout with UDP, unless --connect-timeout says it.
 void finish_ssh_dial_options(const tool::CommandLine& line, SshDialOptions& options);
 
 /// The options of a far end that ssh starts, from the near end's finish_ssh_dial_options().

@@ -10,13 +10,13 @@
 #include <udtcat/connection.hpp>
 
 #include "ssh/datagram_pipe.hpp"
+#include "ssh/path_selector.hpp"
 #include "ssh/ssh_dial.hpp"
-#include "ssh/way_choice.hpp"
 #include "tool/run/session_run.hpp"
 
 namespace udtcat::ssh {
 
-/// Watches a session over UDP, and moves it into ssh's pipes, and back, as WayChoice says. A far end that does not know
+/// Watches a session over UDP, and moves it into ssh's pipes, and back, as PathSelector says. A far end that does not know
 /// of this does not answer there, and the session stays where it is.
 /// Threads: confined to the main thread.
 class SshPath {
@@ -30,8 +30,8 @@ class SshPath {
 
  private:
   void watch();
-  [[nodiscard]] WayChoice::Sample sample() const;
-  void move(WayChoice::Move move);
+  [[nodiscard]] PathSelector::Sample sample() const;
+  void apply(PathSelector::Decision decision);
   void to_ssh();
   void on_moved();
   void say_if_decided();
@@ -41,7 +41,7 @@ class SshPath {
   Connection& connection_;
   SshDial& dial_;
   const std::string& host_;
-  WayChoice choice_;
+  PathSelector selector_;
   std::shared_ptr<DatagramPipe> pipe_;  // none: ssh has not been tried
   bool is_on_ssh_ = false;
   Evidence at_move_;       // what was before says nothing of the present way

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <boost/asio/ip/tcp.hpp>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/tcp_pair.hpp"
 #include "support/addresses.hpp"
@@ -42,10 +42,10 @@ struct Taking final : ForwardSession {
 };
 
 struct ForwardTest : ::testing::Test {
-  Forward& make(std::chrono::milliseconds patience = 10s) {
+  Forward& make(std::chrono::milliseconds timeout = 10s) {
     forward.emplace(
-        io, patience,
-        [this](Connection& connection, const TroubleHandler&) {
+        io, timeout,
+        [this](Connection& connection, const ErrorHandler&) {
           auto session = std::make_unique<Taking>(dynamic_cast<FakeConnection&>(connection));
           sessions.push_back(session.get());
           return session;
@@ -53,8 +53,8 @@ struct ForwardTest : ::testing::Test {
         Forward::Handlers{.on_want = [this] { ++wanted; },
                           .on_up = [this](const Connection&) { ++up; },
                           .on_gone = [this](Connection&, const Status& how) { gone.push_back(how); }});
-    EXPECT_TRUE(forward->open_front({{bridge::loopback_v4()}, {}}, "db"));
-    const std::string name = forward->front_names().at(0);  // "tcp 127.0.0.1:PORT to db"
+    EXPECT_TRUE(forward->open_listener({{bridge::loopback_v4()}, {}}, "db"));
+    const std::string name = forward->listener_names().at(0);  // "tcp 127.0.0.1:PORT to db"
     port = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
     return *forward;
   }
@@ -161,7 +161,7 @@ TEST_F(ForwardTest, ResetsNobodyWhoWaitsForRoom) {
   ASSERT_TRUE(takes(0, 1));
   tcp::socket& second = come();
   ASSERT_TRUE(waits(1));
-  io.run_for(200ms);  // several times the patience
+  io.run_for(200ms);  // several times the timeout
   ASSERT_EQ(waiting(), 1U);
   full.room = 1;
   sessions[0]->ends[0]();
@@ -269,11 +269,11 @@ TEST_F(ForwardTest, EndsSessionsThatHaveLostAService) {
 
 TEST_F(ForwardTest, LetsManyThatWaitForOneServiceBeInNobodysWay) {
   make();
-  ASSERT_TRUE(forward->open_front({{bridge::loopback_v4()}, {}}, "web"));
+  ASSERT_TRUE(forward->open_listener({{bridge::loopback_v4()}, {}}, "web"));
   add(10, {"web"});
   for (std::size_t i = 0; i < kMaxWaitingClients + 10; ++i) come();
   ASSERT_TRUE(run_until(io, [&] { return waiting() >= kMaxWaitingClients; }));
-  const std::string name = forward->front_names().at(1);
+  const std::string name = forward->listener_names().at(1);
   port = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
   come();
   EXPECT_TRUE(takes(0, 1));

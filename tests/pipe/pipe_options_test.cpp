@@ -192,7 +192,7 @@ TEST(Options, ReadAddresses) {
   EXPECT_EQ(good("-l 0").local.port, 0);
   EXPECT_EQ(good("2001:db8::1 9000").peer.host, "2001:db8::1");
   EXPECT_EQ(good("[2001:db8::1] 9000").peer.host, "2001:db8::1");
-  EXPECT_EQ(good("-l 9000 --to db:5432").services.at(0).place.tcp.port, 5432);
+  EXPECT_EQ(good("-l 9000 --to db:5432").services.at(0).address.tcp.port, 5432);
 }
 
 TEST(Options, ChooseATransport) {
@@ -227,10 +227,10 @@ TEST(Options, KeepTheCommandLineForStatus) {
 }
 
 TEST(Options, LetOnlyLocalClientsInUnlessToldOtherwise) {
-  EXPECT_EQ(good("h 1 --from 8080").fronts.at(0).place.tcp.host, "localhost");
-  EXPECT_EQ(good("h 1 --from 8080 -6").fronts.at(0).place.tcp.host, "localhost");
-  EXPECT_EQ(good("h 1 --from *:8080").fronts.at(0).place.tcp.host, "");
-  EXPECT_EQ(good("h 1 --from 192.0.2.1:8080").fronts.at(0).place.tcp.host, "192.0.2.1");
+  EXPECT_EQ(good("h 1 --from 8080").listeners.at(0).address.tcp.host, "localhost");
+  EXPECT_EQ(good("h 1 --from 8080 -6").listeners.at(0).address.tcp.host, "localhost");
+  EXPECT_EQ(good("h 1 --from *:8080").listeners.at(0).address.tcp.host, "");
+  EXPECT_EQ(good("h 1 --from 192.0.2.1:8080").listeners.at(0).address.tcp.host, "192.0.2.1");
 }
 
 struct Refusal {

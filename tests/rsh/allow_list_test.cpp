@@ -16,10 +16,10 @@ uptime = uptime
 
 TEST(AllowLists, RunTheProgramOfTheLineThatIsAskedFor) {
   const auto list = AllowList::parse(kList, "/etc/list").value();
-  const auto launch = list.launch(ssh::RunCommand{"rsync --server --daemon ."});
-  ASSERT_TRUE(launch);
-  EXPECT_EQ(launch->program, "/usr/bin/rsync");
-  EXPECT_THAT(launch->words,
+  const auto program = list.program_for(ssh::RunCommand{"rsync --server --daemon ."});
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->program, "/usr/bin/rsync");
+  EXPECT_THAT(program->words,
               ElementsAre("/usr/bin/rsync", "--server", "--daemon", "--config=/etc/my rsyncd.conf", "."));
 }
 
@@ -27,9 +27,9 @@ TEST(AllowLists, RunNothingElse) {
   const auto list = AllowList::parse(kList, "/etc/list").value();
   for (const char* text :
        {"uptime ", "uptime; id", "uptime -p", "Uptime", "/usr/bin/uptime", "sh", "", "#", "# the daemon's"})
-    EXPECT_FALSE(list.launch(ssh::RunCommand{text})) << text;
-  EXPECT_FALSE(list.launch(ssh::RunSubsystem{"uptime"}));
-  EXPECT_FALSE(list.launch(ssh::Exited{0}));
+    EXPECT_FALSE(list.program_for(ssh::RunCommand{text})) << text;
+  EXPECT_FALSE(list.program_for(ssh::RunSubsystem{"uptime"}));
+  EXPECT_FALSE(list.program_for(ssh::Exited{0}));
 }
 
 TEST(AllowLists, NameTheLineThatIsNone) {

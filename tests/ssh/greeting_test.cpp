@@ -20,7 +20,7 @@ class Greetings : public testing::Test {
 
   Key key = Key::generate().value();
   GreetingReader reader;
-  std::optional<GreetingReader::Words> words;
+  std::optional<GreetingReader::Line> words;
   std::string noise;
 };
 

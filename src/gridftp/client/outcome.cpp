@@ -78,12 +78,12 @@ bool is_of_one(const Error& error, bool was_last) {
   return was_last && error.code == Errc::stream_refused && error.cause.starts_with("450");
 }
 
-void MissedFiles::add(const Error& why) {
+void FailedFiles::add(const Error& why) {
   if (count_++ == 0) first_ = why.code;
   if (++added_ <= kMostNamed) core::log().error("{}", core::printable(why.message(), kMaxMessageBytes));
 }
 
-Status MissedFiles::check(std::size_t all, std::string_view nouns) const {
+Status FailedFiles::check(std::size_t all, std::string_view nouns) const {
   if (count_ == 0) return {};
   return fail(first_, fmt::format("missing: {} of {} {}", count_, all, nouns),
               added_ > kMostNamed ? fmt::format("of which the first {} are named above", kMostNamed) : "as said above");
@@ -147,9 +147,9 @@ Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, 
   }
 }
 
-Result<files::FileLocation> place_of(const TransferJob& job, Errc code) {
-  if (job.tree) return job.tree->locate(job.path, code);
-  return files::FileLocation(job.path);
+Result<files::FileLocation> location_of_request(const TransferRequest& request, Errc code) {
+  if (request.tree) return request.tree->locate(request.path, code);
+  return files::FileLocation(request.path);
 }
 
 void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler) {

@@ -58,7 +58,7 @@ inline constexpr std::size_t kMostNamed = 100;  // guess: lines that somebody re
 
 /// Files or directories that were refused, or could not be read, while the others of the same transfer went on.
 /// Threads: unsynchronised.
-class MissedFiles {
+class FailedFiles {
  public:
   /// Says it, if it is among the first.
   void add(const Error& why);
@@ -78,17 +78,17 @@ class MissedFiles {
 /// FileTransfer   Download or Upload: one file, by attempt(), and conclude() with the last attempt's outcome
 /// server   where we are logged in already; none: nowhere
 template <typename FileTransfer>
-[[nodiscard]] Task<Status> transfer_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
+[[nodiscard]] Task<Status> transfer_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
                                         TransferOptions options, SharedProgress progress,
                                         std::unique_ptr<RemoteServer> server = nullptr) {
-  const auto placed = std::make_shared<PlacedFiles>();
-  MissedFiles missed;
+  const auto published = std::make_shared<PublishedFiles>();
+  FailedFiles failed;
   Status ended;
-  for (TransferJob& job : jobs) {
-    const FtpUrl url = job.remote;
-    const bool is_alone = jobs.size() == 1 || job.pipe != nullptr;
-    job.placed = placed;
-    FileTransfer file(io, std::move(job), options, progress);
+  for (TransferRequest& request : requests) {
+    const FtpUrl url = request.remote;
+    const bool is_alone = requests.size() == 1 || request.pipe != nullptr;
+    request.published = published;
+    FileTransfer file(io, std::move(request), options, progress);
     bool is_of_file = false;  // and not of the login
     const auto attempt = [&]() -> Task<Status> {
       is_of_file = false;
@@ -104,23 +104,23 @@ template <typename FileTransfer>
     ended = co_await file.conclude(std::move(status));
     if (ended) continue;
     if (is_alone || !is_of_file || !is_of_one(ended.error(), true)) break;
-    missed.add(ended.error());
+    failed.add(ended.error());
     ended = {};
   }
   if (server) co_await server->quit();
-  co_return ended ? missed.check(jobs.size(), "files") : ended;
+  co_return ended ? failed.check(requests.size(), "files") : ended;
 }
 
 /// As transfer_all(): gets.
-[[nodiscard]] Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
+[[nodiscard]] Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
                                         TransferOptions options, SharedProgress progress,
                                         std::unique_ptr<RemoteServer> server);
 /// As transfer_all(): puts.
-[[nodiscard]] Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
+[[nodiscard]] Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
                                       TransferOptions options, SharedProgress progress,
                                       std::unique_ptr<RemoteServer> server);
 /// The local file of a job.  errors: as said by `code`
-[[nodiscard]] Result<files::FileLocation> place_of(const TransferJob& job, Errc code);
+[[nodiscard]] Result<files::FileLocation> location_of_request(const TransferRequest& request, Errc code);
 
 /// Runs a transfer, and calls the handler with its outcome.
 void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler);

@@ -129,8 +129,8 @@ Task<Status> Copy::attempt() {
 
 Task<Status> copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, TransferOptions options,
                   SharedProgress progress) {
-  Copy job(io, std::move(from), std::move(to), options, progress);
-  const auto attempt = [&job] { return job.attempt(); };
+  Copy copy(io, std::move(from), std::move(to), options, progress);
+  const auto attempt = [&copy] { return copy.attempt(); };
   co_return co_await with_retries(io, options, progress, attempt);
 }
 

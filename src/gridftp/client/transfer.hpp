@@ -21,7 +21,7 @@
 #include "files/byte_ranges.hpp"
 #include "files/file_tree.hpp"
 #include "gridftp/dialogue/url.hpp"
-#include "gridftp/disk/placed_files.hpp"
+#include "gridftp/disk/published_files.hpp"
 #include "gridftp/mode_e/block_header.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 
@@ -33,10 +33,10 @@ struct TransferOptions {
   std::size_t stripes = 0;                ///< addresses of ours that a striped server may send to; 0: not striped
   std::optional<files::ByteRange> range;  ///< which bytes of the source; none: all
   std::size_t block_bytes = kDefaultModeEBlockBytes;
-  std::chrono::milliseconds patience{60'000};  ///< silence of the server after which it is lost
+  std::chrono::milliseconds timeout{60'000};  ///< silence of the server after which it is lost
   /// guess: the same before it begins a transfer: a robot fetches a tape, or all of a file is summed up. A host that is
   /// gone is noticed by the probes of its connection.
-  std::chrono::milliseconds begin_patience{std::chrono::hours(1)};
+  std::chrono::milliseconds begin_timeout{std::chrono::hours(1)};
   std::optional<Endpoint> data_address;  ///< of this host, as PORT says it; none: as the control connection has it
   std::size_t retries = 5;               ///< in a row that move nothing
   std::chrono::milliseconds retry_pause{1'000};
@@ -44,12 +44,12 @@ struct TransferOptions {
 };
 
 /// One file: here, and there.
-struct TransferJob {
+struct TransferRequest {
   FtpUrl remote;
   std::string path;                               ///< the local file
   std::unique_ptr<LocalStream> pipe{};            ///< takes its place, where there is one
   std::shared_ptr<const files::FileTree> tree{};  ///< `path` is in it; none: as every program of the user sees it
-  std::shared_ptr<PlacedFiles> placed{};          ///< what came before it in the same transfer; none: nothing is kept
+  std::shared_ptr<PublishedFiles> published{};    ///< what came before it in the same transfer; none: nothing is kept
 };
 
 /// How far a transfer is.
@@ -81,11 +81,11 @@ using SharedProgress = std::shared_ptr<TransferProgress>;
 /// can be. A local file has its name when it is whole; until then it is FILE.part, which a later call goes on with.
 /// errors (to the handler): Errc::cannot_resolve, Errc::cannot_reach, Errc::stream_refused with what the server said,
 /// Errc::connection_broken for a file that did not come whole, Errc::protocol_violated, Errc::local_write_failed
-void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+void async_download(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
                     SharedProgress progress, TransferHandler handler);
 /// A range is of the local file, and goes to the same place in the remote one.
 /// errors (to the handler): as of async_download(), and Errc::local_read_failed
-void async_upload(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+void async_upload(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
                   SharedProgress progress, TransferHandler handler);
 /// All that is in the directory `from` of a server goes into the local directory `into`, which is made where it is not
 /// there; nothing is written elsewhere. Symbolic links and special files are passed over with a warning. Names that FTP

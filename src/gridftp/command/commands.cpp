@@ -39,18 +39,18 @@ using tool::FoundCredentials;
 using tool::RunContext;
 
 /// "-" is stdout for get, stdin for put.
-Result<TransferJob> job_for(boost::asio::io_context& io, const GridftpFile& file, bool get) {
-  TransferJob job;
-  job.remote = file.remote;
-  job.path = file.local;
-  if (file.local != kStdio) return job;
-  UDTCAT_TRY(job.pipe, make_stdio_stream(io, STDIN_FILENO, STDOUT_FILENO, {.read = !get, .write = get}));
-  return job;
+Result<TransferRequest> request_for(boost::asio::io_context& io, const GridftpFile& file, bool get) {
+  TransferRequest request;
+  request.remote = file.remote;
+  request.path = file.local;
+  if (file.local != kStdio) return request;
+  UDTCAT_TRY(request.pipe, make_stdio_stream(io, STDIN_FILENO, STDOUT_FILENO, {.read = !get, .write = get}));
+  return request;
 }
 
 /// Files count, not the blocks and ranges of them that the carriers count.
-ConnectionStats figures_of(const TransferProgress& progress, const DataWatch& watch, Verb verb) {
-  ConnectionStats stats = watch.stats();
+ConnectionStats figures_of(const TransferProgress& progress, const DataStats& data, Verb verb) {
+  ConnectionStats stats = data.stats();
   stats.bytes_received = verb == Verb::get ? progress.bytes : 0;
   stats.bytes_sent = verb == Verb::get ? 0 : progress.bytes;
   return stats;
@@ -104,12 +104,12 @@ Status start_transfer(boost::asio::io_context& io, const ClientOptions& options,
       async_upload_tree(io, local, remote, transfer, progress, std::move(conclude));
     return {};
   }
-  std::vector<TransferJob> jobs;
+  std::vector<TransferRequest> requests;
   for (const GridftpFile& file : options.files) {
-    UDTCAT_TRY(auto job, job_for(io, file, get));
-    jobs.push_back(std::move(job));
+    UDTCAT_TRY(auto request, request_for(io, file, get));
+    requests.push_back(std::move(request));
   }
-  (get ? async_download : async_upload)(io, std::move(jobs), transfer, progress, std::move(conclude));
+  (get ? async_download : async_upload)(io, std::move(requests), transfer, progress, std::move(conclude));
   return {};
 }
 
@@ -119,9 +119,9 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
   if (found.credentials) transfer.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
   warn_of_transfer(options, transfer.data, console);
   const auto progress = std::make_shared<TransferProgress>();
-  const auto watch = transfer.data.watch = std::make_shared<DataWatch>();
+  const auto data = transfer.data.stats = std::make_shared<DataStats>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
-  run.watch([progress, watch, verb = options.verb] { return figures_of(*progress, *watch, verb); });
+  run.watch([progress, data, verb = options.verb] { return figures_of(*progress, *data, verb); });
   run.measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Amount> {
     if (!progress->file_bytes) return std::nullopt;
     return tool::Amount{progress->done_bytes(), *progress->file_bytes};
@@ -136,17 +136,17 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
   return run.run();
 }
 
-ServeOptions serve_options(const ServerOptions& options, FoundCredentials found, std::shared_ptr<DataWatch> watch) {
+ServeOptions serve_options(const ServerOptions& options, FoundCredentials found, std::shared_ptr<DataStats> data) {
   ServeOptions serve;
   serve.read_only = options.read_only;
   serve.third_party = options.third_party;
   serve.data = options.data;
-  serve.data.watch = std::move(watch);
-  serve.data_address = options.place.address;
-  if (options.place.idle_timeout_written) {
-    const auto patience = options.session.idle_timeout;
-    serve.of_strangers.stall_patience = serve.of_key_holders.stall_patience = patience;
-    serve.idle_patience = std::max(serve.idle_patience, patience);
+  serve.data.stats = std::move(data);
+  serve.data_address = options.data_endpoint.address;
+  if (options.data_endpoint.idle_timeout_written) {
+    const auto timeout = options.session.idle_timeout;
+    serve.anonymous_quota.stall_timeout = serve.keyed_quota.stall_timeout = timeout;
+    serve.idle_timeout = std::max(serve.idle_timeout, timeout);
   }
   if (found.credentials) serve.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
   serve.least = options.least;
@@ -166,14 +166,14 @@ std::string audience_of(const ServerOptions& options) {
   return text;
 }
 
-void count(const MovedBytes& moved, ConnectionStats& stats) {
+void count(const ByteCounts& moved, ConnectionStats& stats) {
   stats.bytes_sent = moved.sent;
   stats.bytes_received = moved.received;
 }
 
 /// Files count, not the blocks of them; packets are those over UDP, of control and data.
-ConnectionStats figures_of(const FtpServer& server, const DataWatch& watch) {
-  ConnectionStats stats = watch.stats();
+ConnectionStats figures_of(const FtpServer& server, const DataStats& data) {
+  ConnectionStats stats = data.stats();
   count(server.moved(), stats);
   stats.streams_open = server.clients().size();
   stats.evidence = {};  // of one of them
@@ -189,11 +189,11 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
   auto locals = resolve(options.local, options.family);
   if (!locals) return run.fail_to_start(std::move(locals.error()));
   run.keep_current(found.peers);
-  const auto watch = std::make_shared<DataWatch>();
-  FtpServer server(run.io(), std::move(*root), serve_options(options, std::move(found), watch));
+  const auto data = std::make_shared<DataStats>();
+  FtpServer server(run.io(), std::move(*root), serve_options(options, std::move(found), data));
   const bool sealed = options.auth == ServeAuth::key;
-  const auto fronts = tool::one_per_family(*locals);
-  if (auto listening = sealed ? server.listen_sealed(fronts) : server.listen(fronts); !listening)
+  const auto endpoints = tool::one_per_family(*locals);
+  if (auto listening = sealed ? server.listen_sealed(endpoints) : server.listen(endpoints); !listening)
     return run.fail_to_start(std::move(listening.error()));
   for (const Endpoint& local : server.local_endpoints())
     if (options.verbosity >= 0)
@@ -201,9 +201,9 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
                                tool::advertised_address(local),
                                local.is_wildcard() ? ", and all other addresses of this host," : "",
                                audience_of(options)));
-  run.watch([&server, watch] { return figures_of(server, *watch); });
-  run.show([&server, watch, sealed](tool::ProcessPicture& picture) {
-    picture.all = figures_of(server, *watch);
+  run.watch([&server, data] { return figures_of(server, *data); });
+  run.show([&server, data, sealed](tool::ProcessPicture& picture) {
+    picture.all = figures_of(server, *data);
     for (const Endpoint& local : server.local_endpoints())
       picture.listening.push_back((sealed ? "udp " : "tcp ") + local.to_string());
     for (const FtpServer::ClientFigures& client : server.clients()) {
@@ -279,7 +279,7 @@ Result<std::unique_ptr<tool::Invocation>> parse_serve(const tool::Words& argumen
 /// Threads: confined to the io_context thread.
 class GatewayForward final : public forward::ForwardSession {
  public:
-  GatewayForward(Connection& connection, std::optional<ServerBehind> server, forward::TroubleHandler on_trouble)
+  GatewayForward(Connection& connection, std::optional<UpstreamServer> server, forward::TroubleHandler on_trouble)
       : session_(
             std::make_shared<GatewaySession>(connection.io(), connection, std::move(server), std::move(on_trouble))) {
     connection.on_stream([session = session_](StreamId id) { session->take_stream(id); });
@@ -311,18 +311,19 @@ class GatewayInvocation final : public tool::Invocation {
     if (options_.listens && server().host.find(':') != std::string::npos)
       return tool::SessionRun(options_, context.console)
           .fail_to_start({Errc::cannot_resolve, "reach " + tool::to_string(server()), kNeedsIpv4});
-    const auto maker_on = [this](boost::asio::io_context& io) -> forward::ForwardSessionMaker {
-      std::optional<ServerBehind> behind;
-      if (options_.listens) behind = ServerBehind{server(), std::make_shared<net::Names>(io, options_.socket_family)};
+    const auto builder = [this](boost::asio::io_context& io) -> forward::ForwardSessionFactory {
+      std::optional<UpstreamServer> behind;
+      if (options_.listens)
+        behind = UpstreamServer{server(), std::make_shared<net::Resolver>(io, options_.socket_family)};
       return [behind](Connection& connection, forward::TroubleHandler on_trouble) {
         return std::make_unique<GatewayForward>(connection, behind, std::move(on_trouble));
       };
     };
-    return forward::forward_command(options_, std::move(found), context.console, maker_on);
+    return forward::forward_command(options_, std::move(found), context.console, builder);
   }
 
  private:
-  [[nodiscard]] const HostPort& server() const { return options_.services.front().place.tcp; }
+  [[nodiscard]] const HostPort& server() const { return options_.services.front().address.tcp; }
 
   const pipe::PipeOptions options_;
 };

@@ -118,25 +118,26 @@ Result<std::optional<Endpoint>> address_value(const std::string& text) {
   return found->front();
 }
 
-void add_patience(CommandLine& line, DataPlace& place) {
+void add_idle_timeout_option(CommandLine& line, DataEndpointOptions& data_endpoint) {
   line.check([&]() -> Status {
-    place.idle_timeout_written = line.has("--idle-timeout");
+    data_endpoint.idle_timeout_written = line.has("--idle-timeout");
     return {};
   });
 }
 
-void add_place_options(CommandLine& line, DataPlace& place) {
+void add_data_endpoint_options(CommandLine& line, DataEndpointOptions& data_endpoint) {
   line.value("--data-ports", [&](const std::string& text) -> Status {
-    place.ports = DataPortRange::parse(text);
-    if (!place.ports) return tool::bad_value("--data-ports", text, "LOW:HIGH, as in 50000:51000");
+    data_endpoint.ports = DataPortRange::parse(text);
+    if (!data_endpoint.ports) return tool::bad_value("--data-ports", text, "LOW:HIGH, as in 50000:51000");
     return {};
   });
   line.value("--data-address",
-             [&](const std::string& text) { return tool::store(address_value(text), place.address); });
+             [&](const std::string& text) { return tool::store(address_value(text), data_endpoint.address); });
   line.check([&]() -> Status {
     const auto globus = tool::environment("GLOBUS_TCP_PORT_RANGE");
-    if (globus && !place.ports) place.ports = DataPortRange::parse(*globus);
-    if (globus && !place.ports) return tool::bad_value("GLOBUS_TCP_PORT_RANGE", *globus, "LOW,HIGH, as in 50000,51000");
+    if (globus && !data_endpoint.ports) data_endpoint.ports = DataPortRange::parse(*globus);
+    if (globus && !data_endpoint.ports)
+      return tool::bad_value("GLOBUS_TCP_PORT_RANGE", *globus, "LOW,HIGH, as in 50000,51000");
     return {};
   });
 }
@@ -182,8 +183,8 @@ void add_client_options(CommandLine& line, ClientOptions& options) {
   else
     line.refuse("--rate", "it limits what is sent: give it to the server that sends");
   add_why_option(line, options);
-  if (options.verb == Verb::get) add_place_options(line, options.place);
-  add_patience(line, options.place);
+  if (options.verb == Verb::get) add_data_endpoint_options(line, options.data_endpoint);
+  add_idle_timeout_option(line, options.data_endpoint);
   add_common_options(line, options, options.protection_written);
   line.check([&] { return check_over(line, options); });
 }
@@ -220,8 +221,8 @@ void add_server_options(CommandLine& line, ServerOptions& options) {
   });
   add_family_options(line, options);
   add_rate_option(line, options);
-  add_place_options(line, options.place);
-  add_patience(line, options.place);
+  add_data_endpoint_options(line, options.data_endpoint);
+  add_idle_timeout_option(line, options.data_endpoint);
   add_common_options(line, options, options.protection_written);
   line.check([&]() -> Status {
     if (options.read_only && options.anonymous_writable)
@@ -272,7 +273,7 @@ DataOptions data_options(const tool::Options& options, DataKind kind) {
   data.session = options.session;
   data.session.purpose = Purpose::driver;
   data.transport = options.transport;
-  data.connect_patience = options.connect_timeout;
+  data.connect_timeout = options.connect_timeout;
   return data;
 }
 
@@ -324,9 +325,10 @@ Status settle_protection(ClientOptions& options, bool has_key_candidate) {
   if (kind != DataKind::session && !sealed) level = Protection::clear;
   auto& transfer = options.transfer;
   transfer.data = data_options(options, kind);
-  transfer.data.ports = options.place.ports;
-  transfer.data_address = options.place.address;
-  if (options.place.idle_timeout_written) transfer.patience = transfer.begin_patience = options.session.idle_timeout;
+  transfer.data.ports = options.data_endpoint.ports;
+  transfer.data_address = options.data_endpoint.address;
+  if (options.data_endpoint.idle_timeout_written)
+    transfer.timeout = transfer.begin_timeout = options.session.idle_timeout;
   UDTCAT_CHECK(check_control(options, kind == DataKind::session && level > Protection::clear));
   // The key of a copy is the servers' own.
   if (options.verb == Verb::copy && !sealed) level = Protection::clear;
@@ -344,7 +346,7 @@ Status settle_protection(ServerOptions& options, bool has_key_candidate) {
   else if (level == Protection::clear)
     level = Protection::private_;
   options.data = data_options(options, wants ? DataKind::session : DataKind::tcp);
-  options.data.ports = options.place.ports;
+  options.data.ports = options.data_endpoint.ports;
   options.data.session.statements = Statements::made;
   return {};
 }

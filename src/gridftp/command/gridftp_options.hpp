@@ -27,7 +27,7 @@ struct GridftpFile {
 };
 
 /// Where data come in at this host, and how long the other end may be silent.
-struct DataPlace {
+struct DataEndpointOptions {
   std::shared_ptr<DataPortRange> ports;  ///< none: the system chooses
   std::optional<Endpoint> address;       ///< as other hosts see this one; none: as the control connection has it
   bool idle_timeout_written = false;
@@ -42,7 +42,7 @@ struct ClientOptions : tool::Options {
   bool protection_written = false;  ///< a key or a level was asked for
   bool recursive = false;           ///< get, put: `files` is one, a directory here and there
   bool clear_control = false;       ///< a key, and yet a control connection in the clear
-  DataPlace place;
+  DataEndpointOptions data_endpoint;
   TransferOptions transfer;
 };
 
@@ -63,7 +63,7 @@ struct ServerOptions : tool::Options {
   std::optional<ServeAuth> auth;         ///< none: as having a key asks for
   bool protection_written = false;       ///< a key or a level was asked for
   Protection least = Protection::clear;  ///< of the data
-  DataPlace place;
+  DataEndpointOptions data_endpoint;
   DataOptions data;
 };
 

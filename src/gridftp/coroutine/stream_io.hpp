@@ -54,11 +54,11 @@ class StreamIo {
   [[nodiscard]] Task<Status> finish();
   void abort() {
     stream_->abort();
-    place_.reset();  // now: a coroutine that waits for a disk may hold the stream for long
+    slot_.reset();  // now: a coroutine that waits for a disk may hold the stream for long
   }
   /// place   is kept until the stream's end or abort().  moved   counts the bytes that move from now on, either way
-  void settle(std::shared_ptr<void> place, std::shared_ptr<std::uint64_t> moved) {
-    place_ = std::move(place);
+  void attach(std::shared_ptr<void> slot, std::shared_ptr<std::uint64_t> moved) {
+    slot_ = std::move(slot);
     moved_bytes_ = std::move(moved);
   }
   [[nodiscard]] std::string name() const { return stream_->source_name(); }
@@ -73,7 +73,7 @@ class StreamIo {
     if (moved_bytes_) *moved_bytes_ += bytes;
   }
 
-  std::shared_ptr<void> place_;
+  std::shared_ptr<void> slot_;
   std::shared_ptr<std::uint64_t> moved_bytes_;
   const std::shared_ptr<void> carrier_;
   const std::unique_ptr<LocalStream> stream_;
@@ -81,14 +81,14 @@ class StreamIo {
 };
 
 /// The addresses of a host; the resolver holds up no other work.
-/// errors: Errc::cannot_resolve, also where it does not answer within `patience`
+/// errors: Errc::cannot_resolve, also where it does not answer within `timeout`
 [[nodiscard]] Task<Result<std::vector<Endpoint>>> look_up(boost::asio::io_context& io, HostPort host,
-                                                          std::chrono::milliseconds patience);
+                                                          std::chrono::milliseconds timeout);
 /// A connection to the first of `addresses` that answers: they race.
-/// doing   for messages.  errors: Errc::cannot_reach, also where none answers within `patience`
+/// doing   for messages.  errors: Errc::cannot_reach, also where none answers within `timeout`
 [[nodiscard]] Task<Result<boost::asio::ip::tcp::socket>> connect_tcp(boost::asio::io_context& io,
                                                                      std::vector<Endpoint> addresses,
-                                                                     std::chrono::milliseconds patience,
+                                                                     std::chrono::milliseconds timeout,
                                                                      std::string doing);
 
 }  // namespace udtcat::gridftp

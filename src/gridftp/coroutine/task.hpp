@@ -35,9 +35,9 @@ using Task = boost::asio::awaitable<T>;
 
 /// A condition without a mutex: a task that is woken looks again.
 /// Threads: confined to the io_context thread.
-class Signal {
+class AsyncCondition {
  public:
-  explicit Signal(boost::asio::io_context& io) : timer_(io) {
+  explicit AsyncCondition(boost::asio::io_context& io) : timer_(io) {
     timer_.expires_at(boost::asio::steady_timer::time_point::max());
   }
   /// Until the next notify(). This must outlive the wait.
@@ -80,7 +80,7 @@ class Promise {
 
  private:
   std::optional<T> value_;
-  Signal set_;
+  AsyncCondition set_;
 };
 
 /// Runs `task` beside its caller, until it ends.
@@ -105,25 +105,25 @@ template <typename Handler>
   return [shared = std::make_shared<Handler>(std::move(handler))](auto... values) { (*shared)(std::move(values)...); };
 }
 
-/// Notices that nothing has moved for too long: compares a count at the end of each `patience` with the one at its
+/// Notices that nothing has moved for too long: compares a count at the end of each `timeout` with the one at its
 /// beginning.
 /// Threads: confined to the io_context thread.
-class SilenceWatch {
+class StallTimer {
  public:
   /// Bytes moved so far; none: the wait is not for the peer.
-  using Moved = std::function<std::optional<std::uint64_t>()>;
+  using BytesMoved = std::function<std::optional<std::uint64_t>()>;
 
   /// moved   empty: nothing ever does.  on_silence   is called once, at most
-  SilenceWatch(boost::asio::io_context& io, std::chrono::milliseconds patience, Moved moved,
-               std::function<void()> on_silence)
-      : timer_(io), patience_(patience), moved_(std::move(moved)), on_silence_(std::move(on_silence)) {
+  StallTimer(boost::asio::io_context& io, std::chrono::milliseconds timeout, BytesMoved moved,
+             std::function<void()> on_silence)
+      : timer_(io), timeout_(timeout), moved_(std::move(moved)), on_silence_(std::move(on_silence)) {
     wait();
   }
   [[nodiscard]] bool is_over() const { return over_; }
 
  private:
   void wait() {
-    timer_.expires_after(patience_);
+    timer_.expires_after(timeout_);
     timer_.async_wait(lifetime_.guard([this, before = count()](const boost::system::error_code& cancelled) {
       if (cancelled) return;
       const auto now = count();
@@ -135,8 +135,8 @@ class SilenceWatch {
   [[nodiscard]] std::optional<std::uint64_t> count() const { return moved_ ? moved_() : 0; }
 
   boost::asio::steady_timer timer_;
-  const std::chrono::milliseconds patience_;
-  const Moved moved_;
+  const std::chrono::milliseconds timeout_;
+  const BytesMoved moved_;
   const std::function<void()> on_silence_;
   bool over_ = false;
   core::Lifetime lifetime_;

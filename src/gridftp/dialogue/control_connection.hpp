@@ -36,14 +36,14 @@ class ControlConnection {
   ControlConnection(const ControlConnection&) = delete;
   ControlConnection& operator=(const ControlConnection&) = delete;
 
-  /// The bytes that have come, one at least.  errors: Errc::connection_broken, Errc::peer_lost after `patience` without
+  /// The bytes that have come, one at least.  errors: Errc::connection_broken, Errc::peer_lost after `timeout` without
   /// a byte
-  [[nodiscard]] Task<Result<std::string>> read(std::chrono::milliseconds patience, Moved moved = {});
+  [[nodiscard]] Task<Result<std::string>> read(std::chrono::milliseconds timeout, Moved moved = {});
   /// Whether the peer has hung up by this moment, whatever read() has heard yet.  errors: Errc::connection_broken, or
   /// the reason for which it ended before
   [[nodiscard]] Status look();
-  /// errors: Errc::connection_broken, Errc::peer_lost where the peer takes nothing for `patience`
-  [[nodiscard]] Task<Status> write(std::string text, std::chrono::milliseconds patience);
+  /// errors: Errc::connection_broken, Errc::peer_lost where the peer takes nothing for `timeout`
+  [[nodiscard]] Task<Status> write(std::string text, std::chrono::milliseconds timeout);
   /// Nothing more will be said. Returns when the system has taken all that was.
   [[nodiscard]] Task<void> finish();
   /// Ends it at once; read() and write() fail.

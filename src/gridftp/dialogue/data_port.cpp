@@ -10,7 +10,7 @@
 #include <netinet/in.h>
 
 #include "gridftp/dialogue/own_address.hpp"
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/printable.hpp"
 
@@ -148,11 +148,11 @@ Result<Endpoint> reachable_port(const Endpoint& named, const Endpoint& server) {
   return port;
 }
 
-std::optional<WrittenDataPort> find_data_port(std::string_view line) {
+std::optional<ParsedDataPort> find_data_port(std::string_view line) {
   for (std::size_t at = 0; (at = line.find_first_of("0123456789", at)) != std::string_view::npos;) {
     Numbers numbers{};
     if (const std::size_t bytes = read_numbers(line.substr(at), numbers); bytes > 0)
-      return WrittenDataPort{endpoint_of(numbers), at, bytes};
+      return ParsedDataPort{endpoint_of(numbers), at, bytes};
     at = line.find_first_not_of("0123456789", at);
     if (at == std::string_view::npos) break;
   }

@@ -42,13 +42,13 @@ inline constexpr std::size_t kMaxDataPorts = 256;  // guess: hosts of a striped 
 [[nodiscard]] Result<Endpoint> reachable_port(const Endpoint& named, const Endpoint& server);
 
 /// Where in a line six numbers stand, and what they say.
-struct WrittenDataPort {
+struct ParsedDataPort {
   Endpoint endpoint;
   std::size_t at = 0;
   std::size_t bytes = 0;
 };
 /// The first six numbers anywhere in a line. Total.
-[[nodiscard]] std::optional<WrittenDataPort> find_data_port(std::string_view line);
+[[nodiscard]] std::optional<ParsedDataPort> find_data_port(std::string_view line);
 
 /// Of a 227: "Entering Passive Mode (127,0,0,1,11,3)", with brackets or without.  errors: Errc::protocol_violated
 [[nodiscard]] Result<Endpoint> passive_port(const Reply& reply);

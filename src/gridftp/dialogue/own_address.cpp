@@ -8,7 +8,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "gridftp/dialogue/control_connection.hpp"
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 
 namespace udtcat::gridftp {
 

@@ -55,7 +55,7 @@ Result<BlockStore> BlockStore::of(bridge::Descriptor descriptor, std::string sho
 Result<BlockStore> BlockStore::open_to_write(const files::FileLocation& location) {
   if (location.is_special()) return open_in_place(location);
   if (location.is_directory()) return failed(Errc::local_write_failed, "write", location, EISDIR);
-  UDTCAT_TRY(auto opened, open_unfinished(location));
+  UDTCAT_TRY(auto opened, open_partial_file(location));
   BlockStore store(std::move(opened.descriptor), opened.names.part);
   store.publish_as_ = location;
   store.unfinished_ = std::move(opened.names);

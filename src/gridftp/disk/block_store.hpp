@@ -12,8 +12,8 @@
 #include <udtcat/result.hpp>
 
 #include "files/file_location.hpp"
+#include "gridftp/disk/partial_file.hpp"
 #include "gridftp/disk/restart_journal.hpp"
-#include "gridftp/disk/unfinished.hpp"
 #include "lib/bridge/descriptor.hpp"
 
 namespace udtcat::gridftp {
@@ -26,7 +26,7 @@ class BlockStore {
   [[nodiscard]] static Result<BlockStore> open_to_read(const files::FileLocation& location);
   /// Of a descriptor that is open already.  errors: the same
   [[nodiscard]] static Result<BlockStore> of(bridge::Descriptor descriptor, std::string shown);
-  /// Bytes go to PATH.part until publish(), or where that is a user's to another name: see open_unfinished(). What an
+  /// Bytes go to PATH.part until publish(), or where that is a user's to another name: see open_partial_file(). What an
   /// earlier transfer left there is kept. A device is written itself.  errors: Errc::local_write_failed;
   /// Errc::out_of_resources while another transfer writes it
   [[nodiscard]] static Result<BlockStore> open_to_write(const files::FileLocation& location);
@@ -91,7 +91,7 @@ class BlockStore {
   std::int64_t opened_changed_;
   files::FileLocation location_;                   // of descriptor_
   std::optional<files::FileLocation> publish_as_;  // none: it has its name already
-  std::optional<Unfinished> unfinished_;           // where publish_as_ is
+  std::optional<PartialFile> unfinished_;          // where publish_as_ is
   std::shared_ptr<void> turn_;
   std::uint64_t holes_from_ = UINT64_MAX;  // from here on nothing was ever written
 };

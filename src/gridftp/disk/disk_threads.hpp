@@ -47,7 +47,7 @@ class DiskThreads final : public boost::asio::execution_context::service {
   void give(std::function<void()> call, std::function<void()> done);
 
  private:
-  struct Job {
+  struct Call {
     std::function<void()> call;
     std::function<void()> done;
   };
@@ -57,10 +57,10 @@ class DiskThreads final : public boost::asio::execution_context::service {
 
   boost::asio::io_context& io_;
   std::size_t calls_ = 0;
-  Signal less_;  // there is room
+  AsyncCondition has_room_;  // there is room
   core::Mutex mutex_;
-  core::Condition given_;
-  std::deque<Job> waiting_ UDTCAT_GUARDED_BY(mutex_);
+  core::Condition changed_;
+  std::deque<Call> waiting_ UDTCAT_GUARDED_BY(mutex_);
   bool stopping_ UDTCAT_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;  // none where the system has none to give: then calls run where they are given
 };

@@ -123,8 +123,8 @@ bool RestartJournal::may_be_at(const files::FileLocation& location) {
 }
 
 std::optional<std::string> RestartJournal::part_proved_at(const files::FileLocation& location) {
-  for (const files::FileLocation& place : {location, location.with_suffix(kNextSuffix)}) {
-    const std::string text = read_own(place, kMaxHeadBytes);
+  for (const files::FileLocation& location : {location, location.with_suffix(kNextSuffix)}) {
+    const std::string text = read_own(location, kMaxHeadBytes);
     if (!text.starts_with(kFirstLine)) continue;
     std::string_view rest = text;
     for (int lines = 0; lines < kLinesBeforePart; ++lines)
@@ -164,8 +164,8 @@ Status RestartJournal::begin() const {
 }
 
 void RestartJournal::remove() const {
-  for (const files::FileLocation& place : {location_, location_.with_suffix(kNextSuffix)})
-    if (is_at(place)) place.remove();
+  for (const files::FileLocation& location : {location_, location_.with_suffix(kNextSuffix)})
+    if (is_at(location)) location.remove();
 }
 
 }  // namespace udtcat::gridftp

@@ -162,7 +162,7 @@ Status ControlRelay::rewrite_command(std::string_view line, Output& out) {
 // ---- Replies: server → client ---------------------------------------------------------------------------------------
 
 Status ControlRelay::observe_reply(std::string_view line, Output& out) {
-  const ReplyLine reply = place(without_end(line));
+  const ReplyLine reply = reply_of(without_end(line));
   if (tells_ports(reply.code))
     if (const auto port = find_data_port(line))
       UDTCAT_CHECK(ports_.announce(port->endpoint, !std::exchange(port_in_reply_, true)));
@@ -171,7 +171,7 @@ Status ControlRelay::observe_reply(std::string_view line, Output& out) {
 }
 
 Status ControlRelay::rewrite_reply(std::string_view line, Output& out) {
-  const ReplyLine reply = place(without_end(line));
+  const ReplyLine reply = reply_of(without_end(line));
   const auto port = tells_ports(reply.code) ? find_data_port(line) : std::nullopt;
   if (port) {
     UDTCAT_TRY(const auto ours, ports_.stand_in(port->endpoint, !std::exchange(port_in_reply_, true)));
@@ -188,7 +188,7 @@ Status ControlRelay::rewrite_reply(std::string_view line, Output& out) {
   return {};
 }
 
-ControlRelay::ReplyLine ControlRelay::place(std::string_view line) {
+ControlRelay::ReplyLine ControlRelay::reply_of(std::string_view line) {
   const auto start = read_reply_start(line);
   if (open_reply_ == 0) {
     port_in_reply_ = false;

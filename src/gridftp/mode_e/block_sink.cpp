@@ -58,15 +58,15 @@ Status FileSink::save(const files::ByteRanges& have) const {
 /// Refuses further blocks, and waits until all are written.
 Task<void> FileSink::close() {
   state_ = State::closed;
-  co_await settle();
+  co_await await_stores();
 }
 
-Task<void> FileSink::settle() {
+Task<void> FileSink::await_stores() {
   while (storing_ > 0) co_await stored_.wait();
 }
 
 Task<void> FileSink::forget() {
-  co_await settle();
+  co_await await_stores();
   have_ = durable_ = {};
   std::ignore = co_await on_disk(io_, [this]() -> Status {
     store_.clear();
@@ -82,8 +82,8 @@ Task<Status> FileSink::publish(std::function<Status()> last_look) {
   if (published && last_look) published = last_look();
   if (!published) co_return published;
   co_return co_await on_disk(io_, [this]() -> Status {
-    auto placed = store_.put_in_place();
-    return placed ? store_.close() : placed;
+    auto published = store_.put_in_place();
+    return published ? store_.close() : published;
   });
 }
 
@@ -127,9 +127,9 @@ Task<Status> PipeSink::store(std::uint64_t offset, std::span<const std::byte> by
 }
 
 void PipeSink::keep(std::uint64_t offset, std::span<const std::byte> bytes) {
-  const auto [place, is_new] = early_.try_emplace(offset);
+  const auto [entry, is_new] = early_.try_emplace(offset);
   if (is_new) early_bytes_ += kPieceCost;
-  std::vector<std::byte>& piece = place->second;
+  std::vector<std::byte>& piece = entry->second;
   if (piece.size() >= bytes.size()) return;  // another block brought more of the same
   early_bytes_ += bytes.size() - piece.size();
   piece.assign(bytes.begin(), bytes.end());

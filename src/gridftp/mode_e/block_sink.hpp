@@ -77,7 +77,7 @@ class FileSink final : public BlockSink {
   [[nodiscard]] Task<Status> save_journal();
   [[nodiscard]] Status save(const files::ByteRanges& have) const;
   /// Until each store() under way has been written.
-  [[nodiscard]] Task<void> settle();
+  [[nodiscard]] Task<void> await_stores();
   [[nodiscard]] Task<void> close();
   [[nodiscard]] Status leave();
 
@@ -89,7 +89,7 @@ class FileSink final : public BlockSink {
   files::ByteRanges durable_;  // of have_: ranges that the journal has
   State state_ = State::open;
   std::size_t storing_ = 0;  // calls of store() that wait
-  Signal stored_;
+  AsyncCondition stored_;
 };
 
 /// Counts the bytes that go through it to another sink.
@@ -130,7 +130,7 @@ class PipeSink final : public BlockSink {
   std::map<std::uint64_t, std::vector<std::byte>> early_;  // by offset
   std::size_t early_bytes_ = 0;
   std::optional<Error> failure_;
-  Signal changed_;
+  AsyncCondition changed_;
 };
 
 }  // namespace udtcat::gridftp

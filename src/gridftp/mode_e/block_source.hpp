@@ -67,7 +67,7 @@ class PipeSource final : public BlockSource {
   std::uint64_t read_bytes_ = 0;
   bool busy_ = false;  // a next() reads
   bool ended_ = false;
-  Signal free_;
+  AsyncCondition free_;
 };
 
 }  // namespace udtcat::gridftp

@@ -37,7 +37,7 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread; one transfer at a time.
 class DataPath {
  public:
-  enum class Stance { none, passive, active };  // the order of stance_
+  enum class Role { none, passive, active };    // the order of role_
   static constexpr std::size_t kMaxEarly = 64;  // guess: as many connections as a peer may be told to make
 
   /// A slot for one connection more, which has it as long as it lives.
@@ -62,7 +62,7 @@ class DataPath {
   void aim(std::vector<Endpoint> at, std::optional<Endpoint> otherwise = {});
   void close();
 
-  [[nodiscard]] Stance stance() const { return static_cast<Stance>(stance_.index()); }
+  [[nodiscard]] Role role() const { return static_cast<Role>(role_.index()); }
   /// Connections are kept from the last file: no new ones will be made.
   [[nodiscard]] bool has_kept() const { return !kept_.empty(); }
   /// Ports of ours or of theirs, each of which has an EOF of its own.
@@ -85,8 +85,8 @@ class DataPath {
   /// A peer on these connections has said, inside its session, that it makes statements.
   [[nodiscard]] bool peer_states() const { return peer_states_; }
   /// The statement of such a peer, after a transfer with it.
-  /// errors: Errc::protocol_violated, Errc::connection_broken, Errc::peer_lost after `patience`
-  [[nodiscard]] Task<Result<Statement>> receive_statement(std::chrono::milliseconds patience);
+  /// errors: Errc::protocol_violated, Errc::connection_broken, Errc::peer_lost after `timeout`
+  [[nodiscard]] Task<Result<Statement>> receive_statement(std::chrono::milliseconds timeout);
   /// The transfer that is under way, if any, ends with `why`.
   void cancel(const Error& why);
 
@@ -126,7 +126,7 @@ class DataPath {
   std::shared_ptr<DataStack> stack_;
   const Admit admit_;
   const std::shared_ptr<std::uint64_t> moved_bytes_ = std::make_shared<std::uint64_t>(0);
-  std::variant<std::monostate, Passive, Active> stance_;
+  std::variant<std::monostate, Passive, Active> role_;
   std::vector<DataConnection> kept_;
   bool kept_to_send_ = false;  // kept_ carried data from us
   bool peer_states_ = false;
@@ -135,7 +135,7 @@ class DataPath {
   std::uint64_t received_bytes_ = 0;
   std::optional<Error> cancelled_;                                     // while a transfer waits for its connections
   std::weak_ptr<Promise<Result<std::shared_ptr<StreamIo>>>> dialled_;  // the connection that is being made
-  Signal came_;
+  AsyncCondition came_;
   core::Lifetime lifetime_;
 };
 

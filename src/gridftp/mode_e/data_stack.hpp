@@ -20,7 +20,7 @@
 
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
-#include "gridftp/mode_e/data_watch.hpp"
+#include "gridftp/mode_e/data_stats.hpp"
 
 namespace udtcat::gridftp {
 
@@ -28,7 +28,7 @@ class DataPortRange;  // data_port_range.hpp
 
 enum class DataKind { tcp, udt, session };
 
-inline constexpr std::chrono::milliseconds kConnectPatience{10'000};  // guess: some lost SYNs, and a long path
+inline constexpr std::chrono::milliseconds kConnectTimeout{10'000};  // guess: some lost SYNs, and a long path
 
 struct DataOptions {
   DataKind kind = DataKind::tcp;
@@ -36,8 +36,8 @@ struct DataOptions {
   TransportOptions transport;
   std::shared_ptr<const Credentials> credentials;  ///< session: none only at Protection::clear
   std::optional<PublicKey> only_peer;              ///< the key pair whose data these are; none: any known peer's
-  std::chrono::milliseconds connect_patience = kConnectPatience;
-  std::shared_ptr<DataWatch> watch;      ///< none: nobody asks for figures
+  std::chrono::milliseconds connect_timeout = kConnectTimeout;
+  std::shared_ptr<DataStats> stats;      ///< none: nobody asks for figures
   std::shared_ptr<DataPortRange> ports;  ///< of this host, for data; none: the system chooses
 };
 
@@ -61,7 +61,7 @@ class DataStack {
 
   virtual ~DataStack() = default;
   /// To the first of these addresses that answers; there is one at least.
-  /// errors: Errc::cannot_reach within the patience that it was made with; of a session also
+  /// errors: Errc::cannot_reach within the timeout that it was made with; of a session also
   /// Errc::authentication_failed, Errc::parameters_refused
   [[nodiscard]] virtual Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) = 0;
   /// local   whose port 0 lets the system choose.  errors: Errc::cannot_bind, Errc::out_of_resources
@@ -84,11 +84,11 @@ template <typename Connected, typename Dial>
 }
 
 [[nodiscard]] std::shared_ptr<DataStack> make_tcp_stack(boost::asio::io_context& io,
-                                                        std::chrono::milliseconds patience = kConnectPatience);
+                                                        std::chrono::milliseconds timeout = kConnectTimeout);
 /// Any UDT4 program is a peer: the stock driver `udt`. Nothing is protected.
 [[nodiscard]] std::shared_ptr<DataStack> make_udt_stack(boost::asio::io_context& io, const TransportOptions& transport,
-                                                        std::chrono::milliseconds patience = kConnectPatience,
-                                                        std::shared_ptr<DataWatch> watch = {});
+                                                        std::chrono::milliseconds timeout = kConnectTimeout,
+                                                        std::shared_ptr<DataStats> stats = {});
 /// Connections to one port are streams of one session. A peer proves the key.
 [[nodiscard]] std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const DataOptions& options);
 /// The stack of that kind.

@@ -38,20 +38,20 @@ class ClosingSessions : public std::enable_shared_from_this<ClosingSessions> {
   explicit ClosingSessions(boost::asio::io_context& io) : io_(io) {}
   void take(std::unique_ptr<Connection> connection) {
     const std::uint64_t number = next_++;
-    Connection& leaving = *leaving_.emplace(number, std::move(connection)).first->second;
-    leaving.on_closed([weak = weak_from_this(), number](const Status&) {
+    Connection& closing = *connections_.emplace(number, std::move(connection)).first->second;
+    closing.on_closed([weak = weak_from_this(), number](const Status&) {
       // Posted: this is the connection's own handler.
       if (const auto self = weak.lock())
         boost::asio::post(self->io_, [weak, number] {
-          if (const auto still = weak.lock()) still->leaving_.erase(number);
+          if (const auto still = weak.lock()) still->connections_.erase(number);
         });
     });
-    leaving.close();
+    closing.close();
   }
 
  private:
   boost::asio::io_context& io_;
-  std::map<std::uint64_t, std::unique_ptr<Connection>> leaving_;
+  std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
   std::uint64_t next_ = 0;
 };
 
@@ -59,17 +59,17 @@ class ClosingSessions : public std::enable_shared_from_this<ClosingSessions> {
 class SharedSession {
  public:
   SharedSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
-                std::weak_ptr<ClosingSessions> closing, const std::shared_ptr<DataWatch>& watch)
+                std::weak_ptr<ClosingSessions> closing, const std::shared_ptr<DataStats>& stats)
       : io_(io), connection_(std::move(connection)), peer_(connection_->peer()), closing_(std::move(closing)) {
-    if (watch) watched_ = watch->enter([&session = *connection_] { return session.stats(); });
+    if (stats) counted_ = stats->add([&session = *connection_] { return session.stats(); });
     connection_->on_closed(lifetime_.guard([this](const Status& status) {
       closed_ = true;
-      watched_.reset();
+      counted_.reset();
       core::log().debug("{}: {}", name_of(peer_), status ? "closed" : status.error().message());
     }));
   }
   ~SharedSession() {
-    watched_.reset();
+    counted_.reset();
     const auto closing = closing_.lock();
     if (closing && !closed_) closing->take(std::move(connection_));
   }
@@ -105,7 +105,7 @@ class SharedSession {
   std::unique_ptr<Connection> connection_;
   const Endpoint peer_;
   const std::weak_ptr<ClosingSessions> closing_;
-  std::shared_ptr<void> watched_;
+  std::shared_ptr<void> counted_;
   bool closed_ = false;
   core::Lifetime lifetime_;
 };
@@ -117,7 +117,7 @@ class SessionDataListener final : public DataListener {
       : io_(io),
         closing_(std::move(closing)),
         only_peer_(options.only_peer),
-        watch_(options.watch),
+        stats_(options.stats),
         handler_(std::move(handler)) {}
 
   [[nodiscard]] Status open(ListenRequest request) {
@@ -141,7 +141,7 @@ class SessionDataListener final : public DataListener {
       if (const auto closing = closing_.lock()) closing->take(std::move(connection));
       return;
     }
-    const auto session = std::make_shared<SharedSession>(io_, std::move(connection), closing_, watch_);
+    const auto session = std::make_shared<SharedSession>(io_, std::move(connection), closing_, stats_);
     std::erase_if(sessions_, [](const auto& each) { return each->is_closed(); });
     sessions_.push_back(session);
     session->connection().on_stream(lifetime_.guard([this, weak = std::weak_ptr<SharedSession>(session)](StreamId id) {
@@ -152,7 +152,7 @@ class SessionDataListener final : public DataListener {
   boost::asio::io_context& io_;
   const std::weak_ptr<ClosingSessions> closing_;
   const std::optional<PublicKey> only_peer_;
-  const std::shared_ptr<DataWatch> watch_;
+  const std::shared_ptr<DataStats> stats_;
   const DataStack::ConnectionHandler handler_;
   std::list<std::shared_ptr<SharedSession>> sessions_;  // as many as peers that hold the key
   std::unique_ptr<Listener> listener_;
@@ -191,7 +191,7 @@ class SessionStack final : public DataStack {
     DialRequest request;
     request.addresses = std::move(to);
     request.peer_name = std::move(name);
-    request.timeout = options_.connect_patience;
+    request.timeout = options_.connect_timeout;
     request.credentials = core::duplicate(options_.credentials);
     request.session = options_.session;
     request.transport = options_.transport;
@@ -201,7 +201,7 @@ class SessionStack final : public DataStack {
       closing_->take(std::move(connection));
       co_return tl::unexpected(is_its.error());
     }
-    co_return std::make_shared<SharedSession>(io_, std::move(connection), closing_, options_.watch);
+    co_return std::make_shared<SharedSession>(io_, std::move(connection), closing_, options_.stats);
   }
 
   boost::asio::io_context& io_;

@@ -13,7 +13,7 @@
 #include <udtcat/bridges.hpp>
 
 #include "gridftp/dialogue/control_connection.hpp"
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/prefix.hpp"
 #include "lib/core/try.hpp"
@@ -39,7 +39,7 @@ FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions 
       trouble_(io, warn) {}
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
-  UDTCAT_TRY(ports_, bridge::TcpPorts::bind(io_, locals, bridge::SocketEnd::always));
+  UDTCAT_TRY(ports_, bridge::TcpPorts::bind(io_, locals, bridge::GracefulClose::always));
   ports_.accept(
       [this](tcp::socket socket) {
         boost::system::error_code gone;
@@ -80,10 +80,10 @@ using Precedence = std::tuple<std::size_t, bool, ServedClient::Clock::duration>;
 
 }  // namespace
 
-bool FtpServer::has_room_for(core::Prefix newcomer, const Share& share) {
+bool FtpServer::has_room_for(core::Prefix newcomer, const Quota& quota) {
   core::PrefixCounts held;
   for (const auto& [number, entry] : clients_) held.add(entry.prefix);
-  const bool has_its_share = held.of(newcomer) >= share.clients;
+  const bool has_its_share = held.of(newcomer) >= quota.clients;
   if (!has_its_share && held.all() < options_.most_clients) return true;
   std::optional<Precedence> greatest;
   auto leaves = clients_.end();
@@ -109,15 +109,15 @@ void FtpServer::refuse(std::unique_ptr<ControlConnection> control) {
   boost::asio::co_spawn(
       io_,
       [kept = std::shared_ptr<ControlConnection>(std::move(control))]() -> Task<void> {
-        constexpr std::chrono::milliseconds kPatience{1'000};  // guess: one line, which the system takes at once
-        if (co_await kept->write("421 Too many clients: try again later.\r\n", kPatience)) co_await kept->finish();
+        constexpr std::chrono::milliseconds kTimeout{1'000};  // guess: one line, which the system takes at once
+        if (co_await kept->write("421 Too many clients: try again later.\r\n", kTimeout)) co_await kept->finish();
       },
       boost::asio::detached);
 }
 
 void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) {
   const core::Prefix prefix = core::prefix_of(control->peer());
-  if (!has_room_for(prefix, options_.share_of(has_key))) return refuse(std::move(control));
+  if (!has_room_for(prefix, options_.quota_for(has_key))) return refuse(std::move(control));
   const Endpoint address = control->peer();
   const std::string name = address.to_string();
   const std::uint64_t number = next_number_++;
@@ -157,8 +157,8 @@ std::vector<FtpServer::ClientFigures> FtpServer::clients() const {
   return clients;
 }
 
-MovedBytes FtpServer::moved() const {
-  MovedBytes moved = moved_before_;
+ByteCounts FtpServer::moved() const {
+  ByteCounts moved = moved_before_;
   for (const auto& [number, entry] : clients_) moved += entry.client->moved();
   return moved;
 }

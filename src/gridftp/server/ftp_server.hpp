@@ -49,11 +49,11 @@ class FtpServer {
     std::uint64_t number;
     Endpoint address;
     std::chrono::steady_clock::time_point came_at;
-    MovedBytes moved;
+    ByteCounts moved;
   };
   [[nodiscard]] std::vector<ClientFigures> clients() const;
   /// Since the start.
-  [[nodiscard]] MovedBytes moved() const;
+  [[nodiscard]] ByteCounts moved() const;
 
  private:
   struct Entry {
@@ -64,7 +64,7 @@ class FtpServer {
     std::unique_ptr<ServedClient> client;
   };
   using Entries = std::map<std::uint64_t, Entry>;
-  [[nodiscard]] bool has_room_for(core::Prefix newcomer, const Share& share);
+  [[nodiscard]] bool has_room_for(core::Prefix newcomer, const Quota& quota);
   void refuse(std::unique_ptr<ControlConnection> control);
   void forget(Entries::iterator entry);
 
@@ -77,7 +77,7 @@ class FtpServer {
   bridge::TroubleReporter trouble_;
   Entries clients_;  // in the order in which they came
   std::uint64_t next_number_ = 0;
-  MovedBytes moved_before_;  // for clients that have gone
+  ByteCounts moved_before_;  // for clients that have gone
   core::Lifetime lifetime_;
 };
 

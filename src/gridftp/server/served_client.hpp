@@ -36,7 +36,7 @@ class ServedClient {
   [[nodiscard]] bool is_logged_in() const;
   /// Time since the client came, or since its last command was done; none: a command is under way.
   [[nodiscard]] std::optional<Clock::duration> idle() const;
-  [[nodiscard]] MovedBytes moved() const;
+  [[nodiscard]] ByteCounts moved() const;
 
  private:
   class Dialogue;

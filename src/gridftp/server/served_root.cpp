@@ -87,7 +87,7 @@ struct DirectoryWalk::Handle {
 };
 
 /// A path's directory, opened, and its last word.
-struct ServedRoot::Parted {
+struct ServedRoot::SplitPath {
   std::shared_ptr<const bridge::Descriptor> directory;
   std::string name;
 };
@@ -109,7 +109,7 @@ Result<bridge::Descriptor> ServedRoot::open_to_read(const std::string& path) con
   return descriptor;
 }
 
-Result<ServedRoot::Parted> ServedRoot::part(const std::string& path) const {
+Result<ServedRoot::SplitPath> ServedRoot::part(const std::string& path) const {
   std::string_view trimmed = path;
   while (trimmed.ends_with('/')) trimmed.remove_suffix(1);
   const auto slash = trimmed.rfind('/');
@@ -119,7 +119,7 @@ Result<ServedRoot::Parted> ServedRoot::part(const std::string& path) const {
     return fail(Errc::local_write_failed, "write " + path, "it names a directory that is there already");
   auto directory = open_beneath(root_->number(), parent, O_RDONLY | O_DIRECTORY);
   if (!directory.is_open()) return failed(Errc::local_write_failed, "write", path);
-  return Parted{std::make_shared<const bridge::Descriptor>(std::move(directory)), name};
+  return SplitPath{std::make_shared<const bridge::Descriptor>(std::move(directory)), name};
 }
 
 Result<files::FileLocation> ServedRoot::location_of(const std::string& path) const {

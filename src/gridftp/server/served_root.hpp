@@ -82,8 +82,8 @@ class ServedRoot {
 
  private:
   explicit ServedRoot(bridge::Descriptor root) : root_(std::make_shared<const bridge::Descriptor>(std::move(root))) {}
-  struct Parted;
-  [[nodiscard]] Result<Parted> part(const std::string& path) const;
+  struct SplitPath;
+  [[nodiscard]] Result<SplitPath> part(const std::string& path) const;
 
   std::shared_ptr<const bridge::Descriptor> root_;
 };

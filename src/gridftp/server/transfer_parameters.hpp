@@ -37,7 +37,7 @@ struct ControlEnds {
 /// Threads: confined to the io_context thread.
 class TransferParameters {
  public:
-  TransferParameters(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
+  TransferParameters(boost::asio::io_context& io, std::shared_ptr<Service> service, const Quota& quota,
                      const ControlEnds& ends);
 
   /// MODE
@@ -59,7 +59,7 @@ class TransferParameters {
   [[nodiscard]] Reply aim_extended(const std::string& port);
 
   /// Why a transfer in which we are `needed` cannot begin with these parameters; none: it can.
-  [[nodiscard]] std::optional<Reply> refusal(DataPath::Stance needed) const;
+  [[nodiscard]] std::optional<Reply> refusal(DataPath::Role needed) const;
   [[nodiscard]] DataPath& path() { return path_; }
   [[nodiscard]] const DataPath& path() const { return path_; }
   [[nodiscard]] bool is_mode_e() const { return mode_e_; }
@@ -78,7 +78,7 @@ class TransferParameters {
   boost::asio::io_context& io_;
   const std::shared_ptr<Service> service_;
   const ServeOptions& options_ = service_->options;
-  const Share share_;
+  const Quota quota_;
   const Endpoint local_;
   const Endpoint peer_;
   const std::optional<PublicKey> peer_key_;

@@ -18,12 +18,12 @@ globus_result_t no_such_command(int command) {
   return GlobusXIOErrorInvalidCommand(command);
 }
 
-Waiting::~Waiting() {
+EventWait::~EventWait() {
   if (system_ != nullptr) globus_xio_system_file_destroy(system_);
 }
 
-globus_result_t Waiting::start(globus_xio_operation_t operation, globus_xio_system_data_callback_t callback,
-                               void* argument) {
+globus_result_t EventWait::start(globus_xio_operation_t operation, globus_xio_system_data_callback_t callback,
+                                 void* argument) {
   if (system_ == nullptr)
     if (const globus_result_t made = globus_xio_system_file_init(&system_, event_.number()); made != GLOBUS_SUCCESS)
       return made;

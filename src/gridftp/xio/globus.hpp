@@ -26,12 +26,12 @@ namespace udtcat::gridftp::xio {
 /// One wait for a WakeEvent, as Globus' event loop knows it. The operation that waits can be cancelled there, or time
 /// out; the callback then has the error.
 /// Threads: as Globus calls: one wait at a time.
-class Waiting {
+class EventWait {
  public:
-  explicit Waiting(const bridge::WakeEvent& event) : event_(event) {}
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-  ~Waiting();
+  explicit EventWait(const bridge::WakeEvent& event) : event_(event) {}
+  EventWait(const EventWait&) = delete;
+  EventWait& operator=(const EventWait&) = delete;
+  ~EventWait();
 
   /// `callback` gets `argument`, on a thread of Globus, once the event is raised. It may be called before this returns.
   [[nodiscard]] globus_result_t start(globus_xio_operation_t operation, globus_xio_system_data_callback_t callback,

@@ -33,17 +33,17 @@ struct Settings {
 
   /// The first thing that was wrong. Globus lets errors of options pass, and an option must not be lost: nothing opens
   /// with one.
-  std::optional<Error> trouble;
+  std::optional<Error> error;
 
   [[nodiscard]] Settings duplicate() const;
   /// "name=value;name=value".
-  /// errors: Errc::bad_argument, naming the option and what it may be; a key is never quoted. It stays as `trouble`
+  /// errors: Errc::bad_argument, naming the option and what it may be; a key is never quoted. It stays as `error`
   Status set_all(std::string_view text);
   [[nodiscard]] Status set(std::string_view name, std::string_view value);
 };
 
 /// A variable of the environment; none where it is not set.
-using AskEnvironment = std::function<std::optional<std::string>(const char* name)>;
+using EnvironmentLookup = std::function<std::optional<std::string>(const char* name)>;
 
 /// The key by option, by environment, or of this host; none exactly at Protection::clear. Files are regular ones: a
 /// path may be that of a server's client, which could name a pipe.
@@ -51,7 +51,7 @@ using AskEnvironment = std::function<std::optional<std::string>(const char* name
 /// host_key_file     kHostKeyFile, but for tests
 /// errors: the settings' trouble; Errc::bad_argument for a key or key file that is no good, or where there is none at
 /// all, naming the three places
-[[nodiscard]] Result<std::optional<Key>> find_key(const Settings& settings, const AskEnvironment& environment,
+[[nodiscard]] Result<std::optional<Key>> find_key(const Settings& settings, const EnvironmentLookup& environment,
                                                   std::string_view environment_key,
                                                   const std::string& host_key_file = kHostKeyFile);
 

@@ -63,15 +63,15 @@ bool ChildTermination::group_is_gone() const {
   return sent_ == steps_.size() ? !child_.group_outlives_a_kill() : !child_.group_lives();
 }
 
-Status KeptChild::start(const ChildRequest& request, std::function<void(const ChildEnd&)> on_end) {
-  UDTCAT_TRY(process_, ChildProcess::start(io_, request, [this, on_end = std::move(on_end)](const ChildEnd& end) {
+Status SupervisedChild::start(const ChildRequest& request, std::function<void(const ChildExit&)> on_end) {
+  UDTCAT_TRY(process_, ChildProcess::start(io_, request, [this, on_end = std::move(on_end)](const ChildExit& end) {
                on_end(end);
                on_gone_();
              }));
   return {};
 }
 
-void KeptChild::terminate(bool interrupted) {
+void SupervisedChild::terminate(bool interrupted) {
   if (!process_ || termination_ || (process_->end() && !process_->incomplete_input_has_reader())) return;
   termination_.emplace(io_, *process_, interrupted ? kInterruptedSteps : kLostSteps, on_gone_);
 }

@@ -31,7 +31,7 @@ extern const TerminationSteps kInterruptedSteps;
 extern const TerminationSteps kLostSteps;
 
 /// Signals the process group that a child leads, step by step, until it has no member. The child's stdin is not
-/// touched: see ChildKeeper.
+/// touched: see ChildWatchdog.
 /// Threads: confined to the io_context thread, where the handler is called, once, not from inside the constructor.
 class ChildTermination {
  public:
@@ -65,17 +65,17 @@ class ChildTermination {
 
 /// A child, and its termination where the session that it serves ends first.
 /// Threads: confined to the io_context thread.
-class KeptChild {
+class SupervisedChild {
  public:
   /// on_gone   called when the child has ended, and again when a termination is over
-  KeptChild(boost::asio::io_context& io, std::function<void()> on_gone) : io_(io), on_gone_(std::move(on_gone)) {}
-  KeptChild(const KeptChild&) = delete;
-  KeptChild& operator=(const KeptChild&) = delete;
+  SupervisedChild(boost::asio::io_context& io, std::function<void()> on_gone) : io_(io), on_gone_(std::move(on_gone)) {}
+  SupervisedChild(const SupervisedChild&) = delete;
+  SupervisedChild& operator=(const SupervisedChild&) = delete;
   /// Kills a child that lives, and its group with it.
-  ~KeptChild() = default;
+  ~SupervisedChild() = default;
 
   /// Once. `on_end` comes before on_gone.  errors: as ChildProcess::start()
-  [[nodiscard]] Status start(const ChildRequest& request, std::function<void(const ChildEnd&)> on_end);
+  [[nodiscard]] Status start(const ChildRequest& request, std::function<void(const ChildExit&)> on_end);
   [[nodiscard]] bool started() const { return process_ != nullptr; }
   /// Once started.
   [[nodiscard]] ChildProcess& process() { return *process_; }

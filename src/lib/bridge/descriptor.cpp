@@ -148,7 +148,7 @@ ssize_t write_without_waiting(int number, std::span<const std::byte> from) {
   return ::pwritev2(number, &piece, 1, -1, RWF_NOWAIT);
 }
 
-std::optional<std::error_code> consumer_verdict(int number, DescriptorKind kind) {
+std::optional<std::error_code> consumer_status(int number, DescriptorKind kind) {
   if (kind == DescriptorKind::fifo) return pipe_verdict(number);
   if (kind == DescriptorKind::socket) return socket_verdict(number);
   return std::error_code{};

@@ -105,8 +105,10 @@ class SessionListener final : public Listener {
           finish(id);
           take_session(std::move(*session));
         }));
-    stranger.handshake->ask_first([this](const Endpoint& peer, const std::optional<PeerIdentity>& identity,
-                                         Purpose purpose) { return admission_for(purpose)->room_for(peer, identity); });
+    stranger.handshake->check_admission(
+        [this](const Endpoint& peer, const std::optional<PeerIdentity>& identity, Purpose purpose) {
+          return admission_for(purpose)->room_for(peer, identity);
+        });
     stranger.handshake->take_joins(
         lifetime_.guard([this, id](const session::Join& join, std::unique_ptr<transport::Channel> joining) {
           finish(id);

@@ -130,7 +130,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void on_block(Result<session::Block> block);
   [[nodiscard]] Status take_frames(session::Block& block);
   [[nodiscard]] Status take_frame(Frame& frame, session::Block& block);
-  void on_express(std::span<const std::byte> payload);
+  void on_priority_datagram(std::span<const std::byte> payload);
   [[nodiscard]] Status take_early_frames(std::span<const std::byte> payload);
   [[nodiscard]] Status take_stream_frame(MuxStream& stream, Frame& frame, session::Block& block);
   [[nodiscard]] Status on_early_open(StreamId id, const std::string& service);

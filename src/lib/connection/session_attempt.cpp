@@ -21,7 +21,7 @@ SessionAttempt::SessionAttempt(boost::asio::io_context& io, const DialRequest& r
 }
 
 void SessionAttempt::start(const Endpoint& address, transport::Engine& engine) {
-  auto words = handshake_->first_words();
+  auto words = handshake_->first_flight();
   if (!words) return handler_(tl::unexpected(words.error()), false);
   engine.async_connect(address, std::move(*words), kAttemptPatience,
                        lifetime_.guard([this](Result<std::unique_ptr<transport::Channel>> channel) {

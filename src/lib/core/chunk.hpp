@@ -33,7 +33,7 @@ class ChunkRef {
  private:
   friend class ChunkPool;
   struct Chunk;
-  struct Home;
+  struct PoolState;
   explicit ChunkRef(Chunk* chunk) : chunk_(chunk) {}
   Chunk* chunk_ = nullptr;
 };
@@ -53,7 +53,7 @@ class ChunkPool {
   [[nodiscard]] std::size_t in_use() const;
 
  private:
-  std::shared_ptr<ChunkRef::Home> home_;
+  std::shared_ptr<ChunkRef::PoolState> state_;
 };
 
 }  // namespace udtcat::core

@@ -5,9 +5,9 @@ namespace udtcat {
 
 namespace {
 
-class OneKnownPeer final : public KnownPeers {
+class SingleKnownPeer final : public KnownPeers {
  public:
-  explicit OneKnownPeer(PeerIdentity peer) : peer_(std::move(peer)) {}
+  explicit SingleKnownPeer(PeerIdentity peer) : peer_(std::move(peer)) {}
 
   [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose) const override {
     if (key == peer_.key) return peer_.name;
@@ -34,7 +34,7 @@ KnownPeers::Watch::Watch(std::shared_ptr<KnownPeers> peers, const PublicKey& key
 KnownPeers::Watch::~Watch() { peers_->watched_.erase(place_); }
 
 std::shared_ptr<KnownPeers> one_known_peer(PeerIdentity peer) {
-  return std::make_shared<OneKnownPeer>(std::move(peer));
+  return std::make_shared<SingleKnownPeer>(std::move(peer));
 }
 
 Credentials Credentials::duplicate() const {

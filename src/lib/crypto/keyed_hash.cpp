@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kHashBytes = 8;  // spec: SipHash-2-4
 
-using EvpMac = std::unique_ptr<EVP_MAC, FreeWith<EVP_MAC_free>>;
-using EvpMacContext = std::unique_ptr<EVP_MAC_CTX, FreeWith<EVP_MAC_CTX_free>>;
+using EvpMac = std::unique_ptr<EVP_MAC, Deleter<EVP_MAC_free>>;
+using EvpMacContext = std::unique_ptr<EVP_MAC_CTX, Deleter<EVP_MAC_CTX_free>>;
 
 }  // namespace
 

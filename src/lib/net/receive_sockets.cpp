@@ -130,7 +130,7 @@ Status ReceiveSockets::open_beside(const Endpoint& local, const DatagramSocket::
   if (!is_among_the_first_half(socket.descriptor()))
     return fail(Errc::out_of_resources, "open sockets beside the bound one", "half of the descriptors are in use");
   UDTCAT_CHECK(share_port(socket));
-  socket.wish_buffers(options.receive_buffer_bytes, 0);
+  socket.request_buffers(options.receive_buffer_bytes, 0);
   UDTCAT_CHECK(prepare_to_receive(socket, options));
   UDTCAT_CHECK(socket.bind(local));  // datagrams may come from here on
   UDTCAT_CHECK(watch(readable_, socket, sources_.size()));

@@ -150,7 +150,7 @@ SendResult TrainSender::send(const UdpSocket& socket, const DatagramTrain& train
   int refusal = 0;  // what the kernel said to the train whose datagrams we try singly
   for (Position at; at.datagram < train.datagrams();) {
     const auto loaded = static_cast<unsigned>(state_->load(train, at, most_datagrams));
-    const int sent = past_pending_errors(
+    const int sent = retry_pending_errors(
         [&] { return ::sendmmsg(socket.descriptor(), state_->messages.data(), loaded, MSG_DONTWAIT | MSG_NOSIGNAL); });
     if (sent > 0) {
       at = state_->ends[static_cast<std::size_t>(sent) - 1];

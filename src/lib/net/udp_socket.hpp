@@ -39,7 +39,7 @@ class UdpSocket {
   [[nodiscard]] Result<UdpSocket> duplicate(int lowest = 0) const;
 
   /// Buffer sizes as near to these as the system allows, past its ceiling where we may. Zero: as it is.
-  void wish_buffers(std::size_t receive_bytes, std::size_t send_bytes);
+  void request_buffers(std::size_t receive_bytes, std::size_t send_bytes);
   /// Keeps ICMP errors for take_path_errors(); they fill the receive buffer until they are taken.
   /// errors: Errc::cannot_bind
   [[nodiscard]] Status keep_path_errors();

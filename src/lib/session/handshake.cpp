@@ -26,13 +26,13 @@ Handshake::Handshake(boost::asio::io_context& io, Role role, const Credentials* 
       initial_window_bytes_(initial_window_bytes),
       handler_(std::move(handler)),
       offer_(make_offer(options, initial_window_bytes)),
-      first_words_timer_(io),
+      first_flight_timer_(io),
       deadline_timer_(io) {
   UDTCAT_INVARIANT((credentials == nullptr) == (options.protection == Protection::clear),
                    "only clear runs without a key; the program checks it");
 }
 
-Result<core::SharedBytes> Handshake::first_words() {
+Result<core::SharedBytes> Handshake::first_flight() {
   UDTCAT_INVARIANT(role_ == Role::connector && !tls_, "a connector asks once");
   if (credentials_ == nullptr) return core::SharedBytes::adopt(encode(offer_));
   UDTCAT_TRY(tls_, TlsHandshake::create(role_, *credentials_, options_.purpose));
@@ -59,8 +59,8 @@ void Handshake::start(std::unique_ptr<transport::Channel> channel) {
 }
 
 void Handshake::arm_deadlines() {
-  first_words_timer_.expires_after(kFirstWordsDeadline);
-  first_words_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+  first_flight_timer_.expires_after(kFirstFlightDeadline);
+  first_flight_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (cancelled || !channel_ || state_ != State::silent) return;
     const bool silent = channel_->stats().bytes_received == 0;
     if (silent || role_ == Role::listener)
@@ -182,8 +182,8 @@ void Handshake::on_offer(std::span<const std::byte> message) {
     if (const auto known = credentials_->pair()->peers->recognise(identity->key, offer->purpose); !known)
       answer =
           Refusal{fmt::format("the listener knows the connector's key, but not for {}", to_string(offer->purpose))};
-  if (has_room_ && std::holds_alternative<Acceptance>(answer))
-    if (const auto room = has_room_(channel_->peer(), identity, offer->purpose); !room)
+  if (admits_ && std::holds_alternative<Acceptance>(answer))
+    if (const auto room = admits_(channel_->peer(), identity, offer->purpose); !room)
       answer = Refusal{.reason = room.error().cause, .later = true};
   if (auto* acceptance = std::get_if<Acceptance>(&answer); acceptance != nullptr && acceptance->flows > 1)
     if (auto named = crypto::randomise(acceptance->session_id); !named) return give_up(named.error());
@@ -247,7 +247,7 @@ void Handshake::finish(Agreed agreed) {
 
 void Handshake::retire() {
   state_ = State::over;
-  first_words_timer_.cancel();
+  first_flight_timer_.cancel();
   deadline_timer_.cancel();
   lifetime_.end();
 }

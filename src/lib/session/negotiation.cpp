@@ -82,7 +82,7 @@ std::string purpose_refusal(Purpose listener, Purpose connector) {
 }
 
 /// An end's purpose and name, and the name that it wants to meet.
-struct Introduction {
+struct EndIdentity {
   Purpose purpose;
   std::string_view name;
   std::string_view peer;
@@ -94,7 +94,7 @@ std::string wrong_name(const char* who, std::string_view wanted, const char* oth
 }
 
 /// Why these two are no peers; none: they are.
-std::optional<std::string> mismatch(const Introduction& connector, const Introduction& listener) {
+std::optional<std::string> mismatch(const EndIdentity& connector, const EndIdentity& listener) {
   if (connector.purpose != listener.purpose) return purpose_refusal(listener.purpose, connector.purpose);
   // Checked before the wanted names: an end that met itself has the wrong name, too, and this message says why.
   if (!connector.name.empty() && connector.name == listener.name)

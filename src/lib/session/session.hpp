@@ -21,12 +21,12 @@
 #include "lib/core/buffer.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/crypto/header_cipher.hpp"
-#include "lib/session/express.hpp"
 #include "lib/session/flows.hpp"
 #include "lib/session/join.hpp"
 #include "lib/session/key_schedule.hpp"
 #include "lib/session/lanes.hpp"
 #include "lib/session/parameters.hpp"
+#include "lib/session/priority_datagrams.hpp"
 #include "lib/session/record_format.hpp"
 #include "lib/session/record_reader.hpp"
 #include "lib/transport/channel.hpp"
@@ -41,10 +41,10 @@ inline constexpr std::size_t kBlocksAhead = 2;  // guess: one that is composed, 
 
 /// The blocks that wait for the transport: as much as keeps threads and flows busy, or, where somebody may have a word
 /// to say beside much, no more than leaves within milliseconds (ADR-0038).
-enum class SendAhead { deep, brief };
+enum class SendQueueDepth { deep, shallow };
 
 /// Blocks of words beside those: each is short, and copied once it is sealed.
-inline constexpr std::size_t kWordBlocks = 16;  // guess: 64 KiB while two blocks leave on a slow path
+inline constexpr std::size_t kInteractiveBlocks = 16;  // guess: 64 KiB while two blocks leave on a slow path
 
 /// Of what is ahead of the transport so many blocks are made, so that one leaves while the others wait.
 inline constexpr std::uint64_t kBlocksOfAhead = 4;  // guess: a block of two milliseconds on a slow path; bench/query
@@ -55,14 +55,14 @@ inline constexpr std::size_t kSparseShare = 8;  // guess
 ///   joining ──start(), once all flows are there──► running ──close()──► closed
 ///
 /// Bounded: wants_block() is false, and nothing is read ahead, from 2 × threads + 2 × flows + 2 blocks on in a
-/// direction; has_room_for_words() is false from kWordBlocks more on. Buffers of blocks that the transport retains, or
+/// direction; has_room_for_interactive() is false from kInteractiveBlocks more on. Buffers of blocks that the transport retains, or
 /// that the caller keeps, are counted on top of that.
 /// Threads: confined to the io_context thread, as Channel. After destruction no handler is called.
 class Session {
  public:
   using ReadHandler = std::function<void(Result<Block>)>;
   using WriteHandler = std::function<void(Status)>;
-  using ExpressHandler = std::function<void(std::span<const std::byte>)>;
+  using PriorityHandler = std::function<void(std::span<const std::byte>)>;
 
   /// keys    none exactly at auth and clear
   /// first   the channel of the handshake
@@ -88,7 +88,7 @@ class Session {
   /// kept_blocks   how many blocks that were read the caller keeps at most
   /// errors        Errc::cipher_failed; Errc::out_of_resources
   [[nodiscard]] Status start(std::optional<std::size_t> threads, std::size_t kept_blocks,
-                             SendAhead ahead = SendAhead::deep);
+                             SendQueueDepth ahead = SendQueueDepth::deep);
 
   /// Whether less is on its way to the transport than keeps lanes and flows busy, or the path.
   [[nodiscard]] bool wants_block() const;
@@ -103,20 +103,22 @@ class Session {
   /// called when the transport has taken it up, in any order where there are several flows, and never from inside.
   /// errors   Errc::cipher_failed and Errc::key_exhausted: the block was not sent, and nothing after it makes sense to
   ///          the peer; Errc::connection_broken
-  enum class Content { bulk, words };
+  enum class Content { bulk, interactive };
   void async_write(Block block, WriteHandler handler, Content content = Content::bulk);
 
   /// Whether a block of words, of kMinBlockBytes at most, may be written where wants_block() is false: with the next
   /// one of bulk they would wait for long on a slow path.
-  [[nodiscard]] bool has_room_for_words() const { return ahead_ == SendAhead::brief && writing_words_ < kWordBlocks; }
-  /// How much payload may go express now: 0 where nothing would hold up the next block, at auth and clear, and where
+  [[nodiscard]] bool has_room_for_interactive() const {
+    return ahead_ == SendQueueDepth::shallow && writing_interactive_ < kInteractiveBlocks;
+  }
+  /// How much payload may go as a priority datagram now: 0 where nothing would hold up the next block, at auth and clear, and where
   /// the queue is deep.
-  [[nodiscard]] std::size_t express_room_bytes();
+  [[nodiscard]] std::size_t priority_room_bytes();
   /// Sends a copy beside the blocks, of something that one of them brings as well: it comes sooner, or not at all.
-  /// payload   1 to express_room_bytes()
-  void send_express(std::span<const std::byte> payload);
+  /// payload   1 to priority_room_bytes()
+  void send_priority_datagram(std::span<const std::byte> payload);
   /// Of what the peer sent so: valid during the call, in the order of sending, with gaps.
-  void on_express(ExpressHandler handler) { express_handler_ = std::move(handler); }
+  void on_priority_datagram(PriorityHandler handler) { priority_handler_ = std::move(handler); }
 
   /// Gives the next block of the peer, opened. One at a time; records are read ahead. `handler` is never called from
   /// inside.
@@ -146,7 +148,7 @@ class Session {
 
  private:
   enum class State { joining, running, closed };
-  struct Writing {
+  struct PendingWrite {
     std::size_t payload_bytes;
     WriteHandler handler;
     Content content;
@@ -157,11 +159,11 @@ class Session {
   /// So many blocks on their way keep the flows busy, and the threads where they are at work.
   [[nodiscard]] std::size_t blocks_wanted() const { return kBlocksAhead + 2 * agreed_.flows + 2 * working_threads(); }
   [[nodiscard]] std::size_t working_threads() const { return lanes_->hands_over() ? stats_.threads : 0; }
-  [[nodiscard]] Status start_express();
+  [[nodiscard]] Status start_priority_datagrams();
   void on_datagram(std::span<const std::byte> bytes);
   void on_sealed(Result<Block> sealed);
-  void send(Block block, Writing writing);
-  void finish(const Writing& writing, const Status& status);
+  void send(Block block, PendingWrite pending);
+  void finish(const PendingWrite& pending, const Status& status);
   void read_on();
   void on_record(Result<Block> record);
   void on_opened(Result<Block> opened);
@@ -179,14 +181,14 @@ class Session {
   std::optional<crypto::HeaderCipher> outgoing_headers_;  // none at auth and clear
   std::optional<core::BufferPool> outgoing_buffers_;
   BlockNumber next_out_ = 0;
-  SendAhead ahead_ = SendAhead::deep;
-  std::size_t writing_ = 0;           // not yet taken by the transport
-  std::size_t writing_words_ = 0;     // of those, blocks of words
-  std::uint64_t writing_bytes_ = 0;   // payload of those
-  std::deque<Writing> being_sealed_;  // of the blocks with the lanes, in order
+  SendQueueDepth ahead_ = SendQueueDepth::deep;
+  std::size_t writing_ = 0;                // not yet taken by the transport
+  std::size_t writing_interactive_ = 0;    // of those, blocks of words
+  std::uint64_t writing_bytes_ = 0;        // payload of those
+  std::deque<PendingWrite> being_sealed_;  // of the blocks with the lanes, in order
 
-  std::optional<Express> express_;  // where the queue is brief
-  ExpressHandler express_handler_;
+  std::optional<PriorityDatagrams> priority_datagrams_;  // where the queue is brief
+  PriorityHandler priority_handler_;
 
   std::optional<core::BufferPool> incoming_buffers_;
   bool reading_ = false;              // a record

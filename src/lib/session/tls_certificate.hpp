@@ -14,7 +14,7 @@
 
 namespace udtcat::session {
 
-using Certificate = std::unique_ptr<X509, crypto::FreeWith<X509_free>>;
+using Certificate = std::unique_ptr<X509, crypto::Deleter<X509_free>>;
 
 /// An end shows the same bytes each time.
 struct OwnCertificate {

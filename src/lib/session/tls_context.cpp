@@ -50,8 +50,8 @@ int find_psk(SSL* tls, const unsigned char* identity, std::size_t identity_bytes
   return !ours || *psk != nullptr ? 1 : 0;
 }
 
-TlsOwner<SSL_SESSION> make_psk(SSL* tls, const Key& key) {
-  TlsOwner<SSL_SESSION> psk(SSL_SESSION_new());
+TlsPointer<SSL_SESSION> make_psk(SSL* tls, const Key& key) {
+  TlsPointer<SSL_SESSION> psk(SSL_SESSION_new());
   const SSL_CIPHER* cipher = SSL_CIPHER_find(tls, kCipherSuiteNumber.data());
   // SAFETY: unsigned char may alias anything, std::byte included.
   const auto* bytes = reinterpret_cast<const unsigned char*>(key.bytes().data());
@@ -64,8 +64,8 @@ TlsOwner<SSL_SESSION> make_psk(SSL* tls, const Key& key) {
 }
 
 /// The common part of both kinds.  returns  null where OpenSSL failed, as those below
-TlsOwner<SSL_CTX> make_context() {
-  TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_method()));
+TlsPointer<SSL_CTX> make_context() {
+  TlsPointer<SSL_CTX> context(SSL_CTX_new(TLS_method()));
   if (!context || SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
       SSL_CTX_set_max_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
       SSL_CTX_set_ciphersuites(context.get(), kCipherSuite) != 1 ||
@@ -77,7 +77,7 @@ TlsOwner<SSL_CTX> make_context() {
   return context;
 }
 
-TlsOwner<SSL_CTX> make_context_for_shared_key(Role role) {
+TlsPointer<SSL_CTX> make_context_for_shared_key(Role role) {
   auto context = make_context();
   if (!context || SSL_CTX_set_max_early_data(context.get(), kMaxEarlyDataBytes) != 1) return nullptr;
   SSL_CTX_set_psk_use_session_callback(context.get(), offer_psk);
@@ -118,7 +118,7 @@ int note_shared_key(SSL* tls, int*, void* argument) {
   return SSL_CLIENT_HELLO_SUCCESS;  // it goes on, so that the connector sees what this end has
 }
 
-TlsOwner<SSL_CTX> make_context_for_key_pair(PeerCheck& check) {
+TlsPointer<SSL_CTX> make_context_for_key_pair(PeerCheck& check) {
   auto context = make_context();
   const auto own = make_certificate(*check.pair.own);
   if (!context || !own || SSL_CTX_set1_sigalgs_list(context.get(), kSignatures) != 1 ||
@@ -211,7 +211,7 @@ std::string cause_of(int reason, Role role, const PeerCheck* check) {
 }
 
 bool attach_psk(SSL* tls, const Key& key) {
-  TlsOwner<SSL_SESSION> psk = make_psk(tls, key);
+  TlsPointer<SSL_SESSION> psk = make_psk(tls, key);
   if (!psk || SSL_set_ex_data(tls, psk_index(), psk.get()) != 1) return false;
   std::ignore = psk.release();  // the SSL owns it now
   return true;

@@ -15,13 +15,13 @@
 
 namespace udtcat::session {
 
-struct TlsFree {
+struct TlsDeleter {
   void operator()(SSL* tls) const noexcept { SSL_free(tls); }
   void operator()(SSL_CTX* context) const noexcept { SSL_CTX_free(context); }
   void operator()(SSL_SESSION* session) const noexcept { SSL_SESSION_free(session); }
 };
 template <typename Object>
-using TlsOwner = std::unique_ptr<Object, TlsFree>;
+using TlsPointer = std::unique_ptr<Object, TlsDeleter>;
 
 /// A key pair's side of one connection: which peers will do, and which has come.
 struct PeerCheck {
@@ -37,7 +37,7 @@ struct PeerCheck {
 /// inside the connection and is erased with it.
 struct TlsConnection {
   std::unique_ptr<PeerCheck> check{};  // none with a shared key; goes after tls, which refers to it
-  TlsOwner<SSL> tls;
+  TlsPointer<SSL> tls;
   BIO* input = nullptr;   // owned by tls
   BIO* output = nullptr;  // owned by tls
 };

@@ -34,19 +34,19 @@ constexpr auto kTellGrace = std::chrono::milliseconds(900);   // spec: docs/spec
 constexpr auto kEndGrace = std::chrono::milliseconds(1'500);  // spec: docs/spec/rsh.md §5
 
 /// A program takes our place.
-ExitStatus become(const bridge::ChildRequest& program, const RunContext& context) {
-  context.console.line("udtcat: run " + program.program + ": " + core::errno_text(bridge::become(program)));
+ExitStatus exec_with(const bridge::ChildRequest& program, const RunContext& context) {
+  context.console.line("udtcat: run " + program.program + ": " + core::errno_text(bridge::exec_program(program)));
   return ExitStatus::own_failure;
 }
 
 /// ssh, with the words that were meant for it.
-ExitStatus become_ssh(const RshOptions& options, const RunContext& context) {
+ExitStatus exec_ssh(const RshOptions& options, const RunContext& context) {
   core::log().info("{}: left to ssh itself", options.ssh.only_ssh);
   bridge::ChildRequest ssh{.program = options.ssh_program.front(),
                            .words = options.ssh_program,
                            .core_limit_bytes = context.core_limit_bytes};
   ssh.words.insert(ssh.words.end(), options.ssh_arguments.begin(), options.ssh_arguments.end());
-  return become(ssh, context);
+  return exec_with(ssh, context);
 }
 
 class RshInvocation final : public tool::Invocation {
@@ -58,7 +58,7 @@ class RshInvocation final : public tool::Invocation {
   [[nodiscard]] bool needs_key() const override { return options_.daemon; }
   [[nodiscard]] bool takes_user_options() const override { return true; }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
-    if (options_.is_left_to_ssh()) return become_ssh(options_, context);
+    if (options_.is_left_to_ssh()) return exec_ssh(options_, context);
     std::optional<bridge::ChildRequest> plain_ssh;
     {
       SessionRun run(options_, context.console,
@@ -73,7 +73,7 @@ class RshInvocation final : public tool::Invocation {
       plain_ssh = command.plain_ssh();
       if (!plain_ssh) return status;
     }
-    return become(*plain_ssh, context);
+    return exec_with(*plain_ssh, context);
   }
 
  private:
@@ -87,13 +87,13 @@ Result<std::unique_ptr<tool::Invocation>> parse_rsh(const tool::Words& arguments
 }
 
 /// The command in our place, on the descriptors that ssh gave us.
-ExitStatus become_command(const ssh::ControlMessage& request, const RunContext& context) {
-  const auto launch = launch_for_user(request, context.core_limit_bytes);
-  if (!launch) {
-    context.console.line("udtcat: " + launch.error().message());
+ExitStatus exec_command(const ssh::ControlMessage& request, const RunContext& context) {
+  const auto program = launch_for_user(request, context.core_limit_bytes);
+  if (!program) {
+    context.console.line("udtcat: " + program.error().message());
     return ExitStatus::own_failure;
   }
-  return become(*launch, context);
+  return exec_with(*program, context);
 }
 
 class RshServerInvocation final : public tool::Invocation {
@@ -118,7 +118,7 @@ class RshServerInvocation final : public tool::Invocation {
       fallback = server.fallback();
       if (!fallback) return status;
     }
-    return become_command(*fallback, context);
+    return exec_command(*fallback, context);
   }
 
  private:

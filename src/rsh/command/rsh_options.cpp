@@ -92,18 +92,18 @@ Status read_ours(const Words& words, RshOptions& options) {
   return {};
 }
 
-struct Separated {
+struct SplitArguments {
   Words ours;
   Words of_ssh;
   std::string host;  // without the user
 };
 
 /// ssh has no long options, so all of those before the destination are ours, and the rest is ssh's.
-Result<Separated> separate(const Words& arguments) {
+Result<SplitArguments> separate(const Words& arguments) {
   RshOptions unused;
   CommandLine line("udtcat rsh");
   add_rsh_options(line, unused);
-  Separated separated;
+  SplitArguments split;
   std::size_t at = 0;
   for (; at < arguments.size() && arguments[at].starts_with('-') && arguments[at] != "--"; ++at) {
     const std::string& word = arguments[at];
@@ -117,7 +117,7 @@ Result<Separated> separate(const Words& arguments) {
     } else {
       value_follows = ssh::takes_next_word(word);
     }
-    Words& words = long_option ? separated.ours : separated.of_ssh;
+    Words& words = long_option ? split.ours : split.of_ssh;
     words.push_back(word);
     if (value_follows && at + 1 < arguments.size()) words.push_back(arguments[++at]);
   }
@@ -125,10 +125,10 @@ Result<Separated> separate(const Words& arguments) {
   if (destination < arguments.size() && arguments[destination] == "--") ++destination;
   if (destination < arguments.size()) {
     UDTCAT_CHECK(ssh::check_destination(arguments[destination]));
-    separated.host = ssh::host_of(arguments[destination]);
+    split.host = ssh::host_of(arguments[destination]);
   }
-  separated.of_ssh.insert(separated.of_ssh.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
-  return separated;
+  split.of_ssh.insert(split.of_ssh.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
+  return split;
 }
 
 void add_rsh_daemon_options(CommandLine& line, DaemonOptions& options) {
@@ -152,22 +152,22 @@ Status check_command(const RshOptions& options) {
 }  // namespace
 
 std::string destination_of(const Words& arguments) {
-  const auto separated = separate(arguments);
-  return separated ? separated->host : "";
+  const auto split = separate(arguments);
+  return split ? split->host : "";
 }
 
 Result<RshOptions> parse_rsh_options(const Words& arguments) {
-  UDTCAT_TRY(Separated separated, separate(arguments));
+  UDTCAT_TRY(SplitArguments split, separate(arguments));
   RshOptions options;
-  options.host = separated.host;
-  options.peer.host = separated.host;
-  UDTCAT_CHECK(read_ours(separated.ours, options));
+  options.host = split.host;
+  options.peer.host = split.host;
+  UDTCAT_CHECK(read_ours(split.ours, options));
   if (options.help) return options;
   if (options.daemon) options.peer.port = options.ports.first;
   options.command_line = "udtcat rsh";
   for (const std::string& word : arguments) options.command_line += ' ' + tool::quoted(word);
-  UDTCAT_TRY(options.ssh, ssh::read_ssh_words(separated.of_ssh));
-  options.ssh_arguments = std::move(separated.of_ssh);
+  UDTCAT_TRY(options.ssh, ssh::parse_ssh_arguments(split.of_ssh));
+  options.ssh_arguments = std::move(split.of_ssh);
   if (options.ssh.quiet && options.verbosity == 0) options.verbosity = -1;
   UDTCAT_CHECK(check_command(options));
   return options;

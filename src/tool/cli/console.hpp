@@ -46,7 +46,7 @@ class Console {
 
  private:
   [[nodiscard]] std::string clearing() const UDTCAT_REQUIRES(mutex_);
-  void write(std::string_view text, std::chrono::milliseconds patience) UDTCAT_REQUIRES(mutex_);
+  void write(std::string_view text, std::chrono::milliseconds timeout) UDTCAT_REQUIRES(mutex_);
 
   const int descriptor_;
   const bool for_journal_;

@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "lib/core/dumps.hpp"
+#include "lib/core/core_dumps.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::tool {
@@ -64,7 +64,7 @@ bool is_ourselves(const std::filesystem::path& own, const std::filesystem::path&
 
 }  // namespace
 
-Status become_program_with(TransportKind kind, const std::vector<std::string>& argv, std::uint64_t core_limit_bytes) {
+Status exec_program_with(TransportKind kind, const std::vector<std::string>& argv, std::uint64_t core_limit_bytes) {
   if (has_transport(kind)) return {};
   std::error_code error;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -57,7 +57,7 @@ UnblockedSignals::UnblockedSignals() {
 }
 
 struct SignalWatch::State {
-  State(Handler on_signal, std::chrono::milliseconds patience) : grace(patience), handler(std::move(on_signal)) {}
+  State(Handler on_signal, std::chrono::milliseconds timeout) : grace(timeout), handler(std::move(on_signal)) {}
 
   /// The watch's thread.
   void run();

@@ -277,7 +277,7 @@ ExitStatus carry_out(const ParsedLine& line, const Words& argv, const RunContext
   Invocation& invocation = **line.invocation;
   if (!invocation.starts_programs()) forbid_core_dumps_for_good();
   const auto kind = invocation.options().transport.kind;
-  if (auto status = become_program_with(kind, argv, context.core_limit_bytes); !status) return fails(status.error());
+  if (auto status = exec_program_with(kind, argv, context.core_limit_bytes); !status) return fails(status.error());
   // Only now it is sure that this is the program that needs the key. Programs that it starts never see it.
   KeyCandidates candidates{.environment = take_environment_key(),
                            .beside_configuration = line.key_beside_configuration};

@@ -62,7 +62,7 @@ std::string peer_text(const Connection& connection) {
   return identity ? fmt::format("{} ({})", identity->name, address) : address;
 }
 
-bridge::ChildVariable peer_variable(const std::optional<PeerIdentity>& peer) {
+bridge::EnvironmentVariable peer_variable(const std::optional<PeerIdentity>& peer) {
   return {.name = "UDTCAT_PEER", .value = peer ? std::optional(peer->name) : std::nullopt};
 }
 
@@ -108,7 +108,7 @@ void OpenStdinWarning::async_write_some(std::span<const std::byte> from, WriteHa
 void OpenStdinWarning::async_finish(FinishHandler handler) {
   inner().async_finish(lifetime_.guard([this, handler = std::move(handler)](std::error_code error) {
     if (!error && has_written_ && !has_read_) {
-      timer_.expires_after(patience_);
+      timer_.expires_after(timeout_);
       timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
         if (!cancelled && !has_read_) warn_();
       }));

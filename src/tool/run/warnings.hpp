@@ -40,7 +40,7 @@ void warn_of_protection(Protection protection, Console& console);
 [[nodiscard]] std::string peer_text(const Connection& connection);
 
 /// UDTCAT_PEER, for a command that serves the peer; without a value where it has no name.
-[[nodiscard]] bridge::ChildVariable peer_variable(const std::optional<PeerIdentity>& peer);
+[[nodiscard]] bridge::EnvironmentVariable peer_variable(const std::optional<PeerIdentity>& peer);
 
 /// Warns of peers that were turned away, as of any trouble: of the first for each kind of reason at once, then by one
 /// line an interval that counts.
@@ -73,8 +73,8 @@ inline constexpr std::chrono::milliseconds kOpenStdinDelay{3'000};  // guess: en
 class OpenStdinWarning final : public bridge::ForwardingStream {
  public:
   OpenStdinWarning(boost::asio::io_context& io, std::unique_ptr<LocalStream> stdio, std::function<void()> warn,
-                   std::chrono::milliseconds patience = kOpenStdinDelay)
-      : ForwardingStream(std::move(stdio)), warn_(std::move(warn)), patience_(patience), timer_(io) {}
+                   std::chrono::milliseconds timeout = kOpenStdinDelay)
+      : ForwardingStream(std::move(stdio)), warn_(std::move(warn)), timeout_(timeout), timer_(io) {}
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
   void async_write_some(std::span<const std::byte> from, WriteHandler handler) override;
@@ -83,7 +83,7 @@ class OpenStdinWarning final : public bridge::ForwardingStream {
 
  private:
   const std::function<void()> warn_;
-  const std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds timeout_;
   bool has_written_ = false;
   bool has_read_ = false;
   boost::asio::steady_timer timer_;

@@ -31,7 +31,7 @@ Result<std::unique_ptr<StatusSocket>> StatusSocket::open(boost::asio::io_context
   return std::unique_ptr<StatusSocket>(new StatusSocket(std::move(listening), path, std::move(take_picture)));
 }
 
-StatusSocket::StatusSocket(bridge::UnixAcceptor::Listening listening, std::string path, TakePicture take_picture)
+StatusSocket::StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, TakePicture take_picture)
     : path_(std::move(path)),
       take_picture_(std::move(take_picture)),
       acceptor_(

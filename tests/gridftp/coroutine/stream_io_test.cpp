@@ -82,8 +82,8 @@ TEST_F(StreamIos, AbandonWhoWaitsWhenAborted) {
 
 /// Where connect_tcp() gets to.
 Task<Result<Endpoint>> reach(boost::asio::io_context& io, std::vector<Endpoint> addresses,
-                             std::chrono::milliseconds patience) {
-  UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io, std::move(addresses), patience, "connect to it"));
+                             std::chrono::milliseconds timeout) {
+  UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io, std::move(addresses), timeout, "connect to it"));
   boost::asio::socket_base::linger linger;
   socket.get_option(linger);
   EXPECT_FALSE(linger.enabled()) << "its end is no reset";

@@ -5,7 +5,7 @@
 #include <ifaddrs.h>
 #include <netinet/in.h>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 
 namespace udtcat::gridftp {
 namespace {

@@ -48,14 +48,14 @@ TEST(RestartJournal, ProvesOneFileAndIsReadWhereItProvesNone) {
   for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
     EXPECT_FALSE(RestartJournal::parse(text.substr(0, bytes), "boot", "source")) << bytes;
   const Folder folder;
-  const files::FileLocation place(folder / "journal");
-  EXPECT_FALSE(RestartJournal::part_proved_at(place));
-  ASSERT_TRUE(RestartJournal(place, "source", "5.000000001").begin());
-  EXPECT_EQ(RestartJournal::part_proved_at(place), "5.000000001") << "before there are ranges";
-  ASSERT_TRUE(RestartJournal(place, "source", "5.000000001").save(kHave));
-  EXPECT_EQ(RestartJournal::part_proved_at(place), "5.000000001");
-  ASSERT_TRUE(RestartJournal(place, "source").save(kHave));
-  EXPECT_EQ(RestartJournal::part_proved_at(place), "");
+  const files::FileLocation location(folder / "journal");
+  EXPECT_FALSE(RestartJournal::part_proved_at(location));
+  ASSERT_TRUE(RestartJournal(location, "source", "5.000000001").begin());
+  EXPECT_EQ(RestartJournal::part_proved_at(location), "5.000000001") << "before there are ranges";
+  ASSERT_TRUE(RestartJournal(location, "source", "5.000000001").save(kHave));
+  EXPECT_EQ(RestartJournal::part_proved_at(location), "5.000000001");
+  ASSERT_TRUE(RestartJournal(location, "source").save(kHave));
+  EXPECT_EQ(RestartJournal::part_proved_at(location), "");
 }
 
 TEST(RestartJournal, LeavesAUsersFilesAlone) {

@@ -68,13 +68,13 @@ using bridge::TcpPair;
 struct GreetedStreamTest : ::testing::Test {
   boost::asio::io_context io;
   TcpPair pair{io};
-  GreetedStream stream{"hello\n", make_tcp_stream(std::move(pair.ours))};
+  PrefixedStream stream{"hello\n", make_tcp_stream(std::move(pair.ours))};
 };
 
 TEST_F(GreetedStreamTest, ReadsAsItsGreetingAndThenAsTheStream) {
   for (const std::size_t piece : {std::size_t{1}, std::size_t{4}, std::size_t{100}}) {
     TcpPair other(io);
-    GreetedStream greeted("hello\n", make_tcp_stream(std::move(other.ours)));
+    PrefixedStream greeted("hello\n", make_tcp_stream(std::move(other.ours)));
     boost::asio::write(other.theirs, boost::asio::buffer("world", 5));
     other.theirs.shutdown(bridge::tcp::socket::shutdown_send);
     const auto drained = bridge::drain(io, greeted, piece);
@@ -115,13 +115,13 @@ struct LateStreamTest : ::testing::Test {
   boost::asio::io_context io;
   TcpPair pair{io};
   std::optional<Result<std::string>> line;
-  LateStream::Attach attach;
+  DeferredStream::Attach attach;
   std::optional<std::pair<std::error_code, std::size_t>> written;
-  std::unique_ptr<LateStream> stream =
-      std::make_unique<LateStream>(io, 16, [this](const Result<std::string>& said, const LateStream::Attach& place) {
+  std::unique_ptr<DeferredStream> stream = std::make_unique<DeferredStream>(
+      io, 16, [this](const Result<std::string>& said, const DeferredStream::Attach& location) {
         EXPECT_FALSE(line) << "told twice";
         line = said;
-        attach = place;
+        attach = location;
       });
 };
 

@@ -100,7 +100,7 @@ TEST_F(DataStacks, TellAWatchWhatTheyMeasure) {
     options.credentials = std::make_shared<const Credentials>(key.duplicate());
     arrived.clear();
     open(make_stack(io, options));
-    const auto watch = options.watch = std::make_shared<DataWatch>();
+    const auto watch = options.watch = std::make_shared<DataStats>();
     auto stack = make_stack(io, options);
     auto made = connect(stack);
     ASSERT_TRUE(made) << made.error().message();
@@ -116,9 +116,9 @@ TEST_F(DataStacks, TellAWatchWhatTheyMeasure) {
 }
 
 TEST_F(DataStacks, TellAWatchOfSeveralNoEvidence) {
-  const auto watch = std::make_shared<DataWatch>();
+  const auto watch = std::make_shared<DataStats>();
   open(make_udt_stack(io, {}));
-  const auto stack = make_udt_stack(io, {}, kConnectPatience, watch);
+  const auto stack = make_udt_stack(io, {}, kConnectTimeout, watch);
   auto one = connect(stack);
   {
     const auto other = connect(stack);

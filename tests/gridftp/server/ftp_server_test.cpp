@@ -59,7 +59,7 @@ TEST_F(FtpServers, SendAwayWhoIsTooMany) {
 
 TEST_F(FtpServers, LetTheOldestGiveWayWhoHasNotLoggedIn) {
   ServeOptions options;
-  options.of_strangers.clients = 3;
+  options.anonymous_quota.clients = 3;
   serve(options);
   std::vector<std::unique_ptr<ControlClient>> silent;
   for (int i = 0; i < 10; ++i) silent.push_back(visit());
@@ -73,7 +73,7 @@ TEST_F(FtpServers, LetTheOldestGiveWayWhoHasNotLoggedIn) {
 
 TEST_F(FtpServers, TakeSoManyFromOnePrefixAndNoMore) {
   ServeOptions options;
-  options.of_strangers.clients = 2;
+  options.anonymous_quota.clients = 2;
   serve(options);
   const auto first = logged_in_from("127.0.1.1");
   const auto second = logged_in_from("127.0.1.2");

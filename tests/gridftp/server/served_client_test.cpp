@@ -160,7 +160,7 @@ TEST_F(ServedClients, AreSentAwayWhereALineHasNoEnd) {
 
 TEST_F(ServedClients, AreSentAwayWhereTheySayNothing) {
   ServeOptions options;
-  options.login_patience = std::chrono::seconds(0);
+  options.login_timeout = std::chrono::seconds(0);
   serve(options);
   const auto connected = run(io, [](boost::asio::io_context& loop, HostPort at) -> Task<bool> {
     auto visitor = co_await ControlClient::connect(loop, at, std::chrono::seconds(30));

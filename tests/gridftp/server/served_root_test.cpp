@@ -76,9 +76,9 @@ TEST_F(ServedRoots, LetNothingBeMadeElsewhere) {
 }
 
 TEST_F(ServedRoots, ReplaceALinkAndNotWhatItLeadsTo) {
-  const auto place = root.location_of("/absolute");
-  ASSERT_TRUE(place);
-  EXPECT_FALSE(place->open(O_WRONLY | O_TRUNC, Errc::local_write_failed));
+  const auto location = root.location_of("/absolute");
+  ASSERT_TRUE(location);
+  EXPECT_FALSE(location->open(O_WRONLY | O_TRUNC, Errc::local_write_failed));
   EXPECT_TRUE(root.rename("/file", "/absolute"));
   EXPECT_TRUE(root.remove("/relative", false));
   EXPECT_TRUE(folder.read("secret") == bytes_of("secret"));

@@ -20,7 +20,7 @@ std::string make_key_text() { return Key::generate()->reveal_text(); }
 std::string text_of(const Result<std::optional<Key>>& key) { return key && *key ? (*key)->reveal_text() : "none"; }
 
 /// An environment of the test's own.
-AskEnvironment environment(std::map<std::string, std::string> variables) {
+EnvironmentLookup environment(std::map<std::string, std::string> variables) {
   return [variables = std::move(variables)](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     if (found == variables.end()) return std::nullopt;

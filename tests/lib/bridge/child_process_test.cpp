@@ -114,7 +114,7 @@ TEST_F(Children, AreKilledWhenWeDieWithAllOfTheirGroupAndReadNoEnd) {
                                               .words = {"sh", "-c", "echo up >&2; cat | { cat; echo end >&2; }"},
                                               .pipe_stderr = false,
                                               .core_limit_bytes = {}},
-                                             [](ChildEnd) {});
+                                             [](ChildExit) {});
     for (;;) ::pause();
   }
   std::ignore = said.write.close();

@@ -16,10 +16,10 @@ using ReadState = LocalStream::ReadState;
 
 class ChildStreamTest : public testing::Test {
  protected:
-  void start(const std::string& script, ChildProof proof = ChildProof::success) {
+  void start(const std::string& script, ChildCompletion proof = ChildCompletion::success) {
     auto started = ChildProcess::start(
         io, {.program = "/bin/sh", .words = {"sh", "-c", script}, .pipe_stderr = false, .core_limit_bytes = {}},
-        [](ChildEnd) {});
+        [](ChildExit) {});
     ASSERT_TRUE(started) << started.error().message();
     child = std::move(*started);
     ChildPipes pipes = child->take_pipes();
@@ -82,14 +82,14 @@ TEST_F(ChildStreamTest, NamesTheLeftInputOfAChildThatGoesOn) {
 }
 
 TEST_F(ChildStreamTest, AsksOnlyThatAllWasTakenWhereTheStatusIsToldOtherwise) {
-  start("cat > /dev/null; exit 3", ChildProof::taken);
+  start("cat > /dev/null; exit 3", ChildCompletion::taken);
   EXPECT_FALSE(finish(io, *stream));
   EXPECT_EQ(drain(io, *stream).last.state, ReadState::end);
 }
 
 TEST_F(ChildStreamTest, EndsTheInputOfNoLivingChildByItsAbortOrDestruction) {
   for (const bool aborts : {true, false}) {
-    start("cat > /dev/null", ChildProof::taken);
+    start("cat > /dev/null", ChildCompletion::taken);
     EXPECT_FALSE(write_all(io, *stream, bytes_of("part")));
     if (aborts) stream->abort();
     stream.reset();

@@ -15,7 +15,7 @@
 namespace udtcat::bridge {
 namespace {
 
-using State = Transfer::State;
+using State = IoResult::State;
 
 TEST(HalfDescriptor, NeverWaitsForAPipe) {
   Ends pipe = make_pipe();

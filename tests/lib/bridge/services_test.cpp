@@ -272,7 +272,7 @@ TEST_F(ServicesTest, GivesTheTurnsOfStreamsThatAreGivenUpToOthers) {
   connection->peer_opens(io, 2 * kMany);
   EXPECT_TRUE(run_until(
       io, [&] { return connection->accepted.contains(2 * kMany); }, 5s))
-      << "before the patience with the others was over";
+      << "before the timeout with the others was over";
 }
 
 TEST_F(ServicesTest, ConnectsToAUnixSocket) {

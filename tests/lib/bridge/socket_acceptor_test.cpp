@@ -12,7 +12,7 @@ namespace {
 struct SocketAcceptorTest : ::testing::Test {
   std::unique_ptr<TcpAcceptor> start() {
     return std::make_unique<TcpAcceptor>(
-        bind_tcp(io, loopback_v4(), SocketEnd::always).value(), [this](tcp::socket) { ++accepted; },
+        bind_tcp(io, loopback_v4(), GracefulClose::always).value(), [this](tcp::socket) { ++accepted; },
         [this](const Endpoint&, std::error_code error) { shortage = error; });
   }
   boost::asio::io_context io;
@@ -30,7 +30,7 @@ TEST_F(SocketAcceptorTest, AcceptsAll) {
 TEST_F(SocketAcceptorTest, GivesConnectionsThatEndAsAResetFromBirth) {
   bool dropped = false;
   const TcpAcceptor acceptor(
-      bind_tcp(io, loopback_v4(), SocketEnd::receipted).value(), [&](const tcp::socket&) { dropped = true; },
+      bind_tcp(io, loopback_v4(), GracefulClose::receipted).value(), [&](const tcp::socket&) { dropped = true; },
       [](const Endpoint&, std::error_code) {});
   tcp::socket client(io);
   client.connect(to_asio(acceptor.local_endpoint()));
@@ -65,12 +65,12 @@ TEST_F(SocketAcceptorTest, CallsNobodyOnceDestroyed) {
 
 TEST_F(SocketAcceptorTest, LeavesClientsInTheBacklogWhileItIsHeld) {
   const auto acceptor = start();
-  acceptor->hold();
+  acceptor->pause();
   std::vector<tcp::socket> clients;
   for (int i = 0; i < 5; ++i) clients.emplace_back(io).connect(to_asio(acceptor->local_endpoint()));
   run_ready(io);
   EXPECT_LE(accepted, 1) << "one may have been on its way";
-  acceptor->go_on();
+  acceptor->resume();
   EXPECT_TRUE(run_until(io, [&] { return accepted == 5; }));
 }
 

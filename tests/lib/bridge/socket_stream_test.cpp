@@ -63,7 +63,7 @@ TEST_F(SocketStreamTest, ResetsTheOtherSideOnAbort) {
 struct ReceiptedTcpStream : ::testing::Test {
   boost::asio::io_context io;
   TcpPair pair{io};
-  std::unique_ptr<LocalStream> stream = std::make_unique<SocketStream>(std::move(pair.ours), SocketEnd::receipted);
+  std::unique_ptr<LocalStream> stream = std::make_unique<SocketStream>(std::move(pair.ours), GracefulClose::receipted);
 };
 
 TEST_F(ReceiptedTcpStream, IsResetWhereItIsLetGoOfInTheMiddle) {

@@ -68,14 +68,14 @@ TEST_F(UnixSocketTest, SaysThatAPathIsTooLong) {
 }
 
 TEST_F(UnixSocketTest, ConnectsNobodyWhereTheBacklogStaysFull) {
-  UnixAcceptor::Listening listening(io, stream_protocol::endpoint(path), false);
+  UnixAcceptor::Acceptor listening(io, stream_protocol::endpoint(path), false);
   listening.listen(0);
   EXPECT_FALSE(connect());
   EXPECT_EQ(connect(), std::errc::resource_unavailable_try_again);
 }
 
 TEST_F(UnixSocketTest, WaitsForRoomInTheBacklog) {
-  UnixAcceptor::Listening listening(io, stream_protocol::endpoint(path), false);
+  UnixAcceptor::Acceptor listening(io, stream_protocol::endpoint(path), false);
   listening.listen(0);
   EXPECT_FALSE(connect());
   std::optional<std::error_code> outcome;

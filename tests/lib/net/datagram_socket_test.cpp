@@ -468,7 +468,7 @@ TEST(DatagramSocket, KnowsItsAddressesOnTheLoopbackNet) {
 TEST(DatagramSocket, LeavesTheBuffersThatNobodyWishedFor) {
   auto before = UdpSocket::open(AddressFamily::ipv4).value();
   auto plain = DatagramSocket::make(UdpSocket::open(AddressFamily::ipv4).value(), {}).value();
-  before.wish_buffers(0, 0);
+  before.request_buffers(0, 0);
   int bytes = 0;
   socklen_t length = sizeof bytes;
   ASSERT_EQ(::getsockopt(before.descriptor(), SOL_SOCKET, SO_RCVBUF, &bytes, &length), 0);

@@ -162,7 +162,7 @@ TEST(UdpSocket, DuplicatesToTheNumberAskedFor) {
 
 TEST(UdpSocket, GetsAsMuchBufferAsTheSystemGives) {
   auto socket = bound(AddressFamily::ipv4);
-  socket.wish_buffers(256 * 1024, 128 * 1024);
+  socket.request_buffers(256 * 1024, 128 * 1024);
   int bytes = 0;
   socklen_t length = sizeof bytes;
   ASSERT_EQ(::getsockopt(socket.descriptor(), SOL_SOCKET, SO_RCVBUF, &bytes, &length), 0);

@@ -171,11 +171,11 @@ class LanePoolTest : public ::testing::TestWithParam<std::tuple<std::size_t, std
   /// For the next tenth of a second.
   void set_scarce(bool scarce) {
     const auto now = std::chrono::steady_clock::now();
-    HandOff& hand_off = HandOff::of(io);
-    hand_off.look(now, std::nullopt);
+    OffloadPolicy& policy = OffloadPolicy::of(io);
+    policy.sample(now, std::nullopt);
     if (!scarce) return;
-    hand_off.look(now, CoreTime{0ms, 0ms});
-    hand_off.look(now, CoreTime{10ms, 10ms});
+    policy.sample(now, SchedulerTimes{0ms, 0ms});
+    policy.sample(now, SchedulerTimes{10ms, 10ms});
   }
   void run_until_opened(std::size_t count) {
     ASSERT_TRUE(test::run_until(io, [&] { return opened.size() >= count; }));

@@ -31,7 +31,7 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
     terms.protection = GetParam();
     terms.block_bytes = kLargestBlock;
     terms.lanes = 3;
-    restart(SendAhead::deep);
+    restart(SendQueueDepth::deep);
   }
   std::unique_ptr<Session> make(Role role, const Agreed& agreed, std::unique_ptr<transport::Channel> channel) {
     std::optional<KeySchedule> keys;
@@ -41,11 +41,11 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
     }
     return std::make_unique<Session>(io, role, agreed, std::move(keys), std::move(channel));
   }
-  void start(SendAhead ahead = SendAhead::deep) {
+  void start(SendQueueDepth ahead = SendQueueDepth::deep) {
     for (Session* session : {sender.get(), receiver.get()}) ASSERT_TRUE(session->start(0, kKeptBlocks, ahead));
   }
   /// Anew, over another path.
-  void restart(SendAhead ahead) {
+  void restart(SendQueueDepth ahead) {
     path = test::ChannelPair(io);
     sender = make(Role::connector, terms, std::move(path.connector));
     receiver = make(Role::listener, terms, std::move(path.listener));
@@ -131,7 +131,7 @@ TEST_P(SessionTest, WantsNoMoreBlocksThanAreToBeOnTheirWay) {
 }
 
 TEST_P(SessionTest, HasNoMoreAheadOfTheTransportThanThatAsksForWhereItsQueueIsBrief) {
-  restart(SendAhead::brief);
+  restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
   path.from_connector->ahead_bytes = 20'000;
   EXPECT_EQ(sender->next_block_bytes(), 5000U);
@@ -142,7 +142,7 @@ TEST_P(SessionTest, HasNoMoreAheadOfTheTransportThanThatAsksForWhereItsQueueIsBr
 }
 
 TEST_P(SessionTest, HasTwoBlocksAheadHoweverSlowThePathIs) {
-  restart(SendAhead::brief);
+  restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
   path.from_connector->ahead_bytes = 1;
   EXPECT_EQ(sender->next_block_bytes(), kMinBlockBytes);
@@ -153,25 +153,25 @@ TEST_P(SessionTest, HasTwoBlocksAheadHoweverSlowThePathIs) {
 }
 
 TEST_P(SessionTest, HasRoomForWordsBesideAllTheBlocksThatItWants) {
-  restart(SendAhead::brief);
+  restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
   for (std::size_t i = 0; i < kInFlight; ++i) send("more");
   EXPECT_FALSE(sender->wants_block());
-  for (std::size_t i = 0; i < kWordBlocks; ++i) {
-    EXPECT_TRUE(sender->has_room_for_words());
-    send("a word", Session::Content::words);
+  for (std::size_t i = 0; i < kInteractiveBlocks; ++i) {
+    EXPECT_TRUE(sender->has_room_for_interactive());
+    send("a word", Session::Content::interactive);
   }
-  EXPECT_FALSE(sender->has_room_for_words());
+  EXPECT_FALSE(sender->has_room_for_interactive());
 }
 
 TEST_P(SessionTest, WantsAsManyBlocksOfBulkHoweverManyWordsAreAhead) {
-  restart(SendAhead::brief);
+  restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
-  for (std::size_t i = 0; i < kWordBlocks; ++i) send("a word", Session::Content::words);
+  for (std::size_t i = 0; i < kInteractiveBlocks; ++i) send("a word", Session::Content::interactive);
   for (std::size_t i = 0; i < kBlocksAhead; ++i, send("more")) EXPECT_TRUE(sender->wants_block());
 }
 
-TEST_P(SessionTest, HasNoRoomForWordsWhereItsQueueIsDeep) { EXPECT_FALSE(sender->has_room_for_words()); }
+TEST_P(SessionTest, HasNoRoomForWordsWhereItsQueueIsDeep) { EXPECT_FALSE(sender->has_room_for_interactive()); }
 
 TEST_P(SessionTest, KeepsLanesBusyWhereItsQueueIsDeepHoweverLittleTheTransportAsksFor) {
   path.from_connector->stuck = true;
@@ -180,16 +180,16 @@ TEST_P(SessionTest, KeepsLanesBusyWhereItsQueueIsDeepHoweverLittleTheTransportAs
   for (std::size_t i = 0; i < kInFlight; ++i, send("more")) EXPECT_TRUE(sender->wants_block());
 }
 
-TEST_P(SessionTest, SendsExpressRecordsWhereThereAreKeysAndTheTransportHasRoom) {
-  restart(SendAhead::brief);
-  EXPECT_EQ(sender->express_room_bytes(), 0U);
+TEST_P(SessionTest, SendsPriorityDatagramsWhereThereAreKeysAndTheTransportHasRoom) {
+  restart(SendQueueDepth::shallow);
+  EXPECT_EQ(sender->priority_room_bytes(), 0U);
   path.from_connector->datagram_room_bytes = 1216;
   const bool keys = GetParam() >= Protection::safe;
-  ASSERT_EQ(sender->express_room_bytes(), keys ? kMaxExpressBytes : 0U);
+  ASSERT_EQ(sender->priority_room_bytes(), keys ? kMaxPriorityBytes : 0U);
   if (!keys) return;
   std::string heard;
-  receiver->on_express([&](std::span<const std::byte> payload) { heard = test::text_of(payload); });
-  sender->send_express(test::bytes_of("word"));
+  receiver->on_priority_datagram([&](std::span<const std::byte> payload) { heard = test::text_of(payload); });
+  sender->send_priority_datagram(test::bytes_of("word"));
   settle();
   EXPECT_EQ(heard, "word");
 }

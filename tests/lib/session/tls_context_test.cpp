@@ -80,7 +80,7 @@ TEST(TlsConnection, FollowsTheProfile) {
 }
 
 TEST(TlsConnection, TakesNoCertificateInPlaceOfTheKey) {
-  const TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_server_method()));
+  const TlsPointer<SSL_CTX> context(SSL_CTX_new(TLS_server_method()));
   give_certificate(context.get());
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_accept_state(stranger.tls.get());
@@ -110,7 +110,7 @@ class TlsCertificates : public testing::Test {
   }
   const std::shared_ptr<const KeyPair> listener = std::make_shared<const KeyPair>(KeyPair::generate().value());
   const OwnCertificate own = make_certificate(*listener).value();
-  const TlsOwner<SSL_CTX> context{SSL_CTX_new(TLS_server_method())};
+  const TlsPointer<SSL_CTX> context{SSL_CTX_new(TLS_server_method())};
 };
 
 TEST_F(TlsCertificates, AreTakenAlone) { EXPECT_TRUE(convince_a_connector()); }
@@ -133,7 +133,7 @@ TEST_F(TlsCertificates, AreNotTakenWhereTheyAreLarge) {
 }
 
 TEST(TlsConnection, TakesNoClientWithoutTheKey) {
-  const TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
+  const TlsPointer<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_connect_state(stranger.tls.get());
   const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
@@ -145,7 +145,7 @@ TEST(TlsConnection, TakesNoClientWithoutTheKey) {
 }
 
 TEST(TlsConnection, SpeaksNoOlderTls) {
-  const TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
+  const TlsPointer<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_set_max_proto_version(context.get(), TLS1_2_VERSION);
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_connect_state(stranger.tls.get());

@@ -236,13 +236,13 @@ TEST_F(FindPairCredentials, SaysThatThePeersFileLacksTheNameForWhichASharedKeyIs
   const std::string file = user_.write("key", kKeyText);
   know("example.net");
   options_.session.expected_peer = "dbhost";
-  const std::string unlisted = user_.known_host("peers") + " has no line dbhost, so the shared key of ";
+  const std::string unlisted = user_.path_of("peers") + " has no line dbhost, so the shared key of ";
   EXPECT_THAT(find()->doubt,
               AllOf(HasSubstr(unlisted + file), HasSubstr("dbhost PUBLIC-KEY"), Not(HasSubstr("--trust-first"))));
   EXPECT_THAT(find(core::SecretText(kKeyText))->doubt, HasSubstr(unlisted + "$"));
   options_.key_file = file;
   EXPECT_EQ(find()->doubt, "") << "the user has named it";
-  options_.key_file = user_.known_host("identity");
+  options_.key_file = user_.path_of("identity");
   EXPECT_THAT(find().error().message(), HasSubstr("peers has no line dbhost: write dbhost PUBLIC-KEY into it"));
   options_.key_file.reset();
   options_.session.expected_peer.clear();
@@ -268,12 +268,12 @@ TEST_F(FindPairCredentials, TakesNoSharedKeyWhereAnOptionWantsAPair) {
 
 TEST_F(FindPairCredentials, WantsAListOfAListener) {
   options_.listens = true;
-  options_.key_file = user_.known_host("identity");
+  options_.key_file = user_.path_of("identity");
   const auto found = find();
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), HasSubstr("--peers FILE"));
   know("db");
-  options_.peers_file = user_.known_host("peers");
+  options_.peers_file = user_.path_of("peers");
   const auto listed = find();
   ASSERT_TRUE(listed) << listed.error().message();
   EXPECT_EQ(listed->peers->list().find("db")->key, db_);
@@ -283,7 +283,7 @@ TEST_F(FindPairCredentials, WantsAListOfAListener) {
 TEST_F(FindPairCredentials, SaysWithWhichOptionAPairThatIsThereIsUsed) {
   const auto found = find();
   ASSERT_FALSE(found);
-  EXPECT_THAT(found.error().message(), AllOf(HasSubstr(user_.known_host("identity")), HasSubstr("--peer PUBLIC-KEY")));
+  EXPECT_THAT(found.error().message(), AllOf(HasSubstr(user_.path_of("identity")), HasSubstr("--peer PUBLIC-KEY")));
   EXPECT_THAT(question_, HasSubstr("--peer PUBLIC-KEY")) << "before a key is typed in vain";
 }
 
@@ -334,7 +334,7 @@ TEST_F(FindCredentials, RefusesTheUsersOwnWhereOthersCanReadIt) {
   user_.write("key", kKeyText, 0644);
   const auto found = find();
   ASSERT_FALSE(found);
-  EXPECT_THAT(found.error().message(), AllOf(HasSubstr(user_.known_host("key")), HasSubstr("too open")));
+  EXPECT_THAT(found.error().message(), AllOf(HasSubstr(user_.path_of("key")), HasSubstr("too open")));
 }
 
 TEST_F(FindCredentials, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(core::SecretText(kKeyText))); }

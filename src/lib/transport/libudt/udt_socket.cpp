@@ -138,7 +138,7 @@ Status UdtSocket::run_over(net::UdpSocket& socket, const net::UdpSocket& alias) 
   if (&socket != &alias)
     if (auto replaced = replace_descriptor(descriptor, socket); !replaced) return replaced;
   // libudt has just set the sizes within the system's ceiling; where we may go past it, now is the time.
-  socket.wish_buffers(kUdpReceiveBytes, kUdpSendBytes);
+  socket.request_buffers(kUdpReceiveBytes, kUdpSendBytes);
   return {};
 }
 

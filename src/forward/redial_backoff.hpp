@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The time between two attempts to reach a peer that is gone.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+
+namespace udtcat::forward {
+
+inline constexpr std::chrono::milliseconds kFirstRedialDelay{1'000};     // spec: docs/man/udtcat.1, FORWARDS
+inline constexpr std::chrono::milliseconds kLongestRedialDelay{30'000};  // spec: docs/man/udtcat.1, FORWARDS
+
+/// The first attempt is at once; then a second, doubled up to half a minute. Each is drawn from its last quarter, so
+/// that the many who lost one listener do not come back together.
+/// Threads: unsynchronised. Random numbers are a parameter.
+class RedialBackoff {
+ public:
+  template <typename Random>
+  [[nodiscard]] std::chrono::milliseconds next(Random& random) {
+    if (!failed_) {
+      failed_ = true;
+      return std::chrono::milliseconds(0);
+    }
+    const auto longest = next_;
+    next_ = std::min(2 * next_, kLongestRedialDelay);
+    return std::chrono::milliseconds(std::uniform_int_distribution<std::chrono::milliseconds::rep>(
+        longest.count() * 3 / 4, longest.count())(random));
+  }
+  /// The peer is there, and stays.
+  void reset() { *this = {}; }
+
+ private:
+  bool failed_ = false;
+  std::chrono::milliseconds next_ = kFirstRedialDelay;
+};
+
+}  // namespace udtcat::forward

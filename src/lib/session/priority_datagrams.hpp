@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/// PriorityDatagrams records: sealed copies of short words, which go beside the stream. See docs/spec/record.md §7.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <udtcat/result.hpp>
+
+#include "lib/core/buffer.hpp"
+#include "lib/crypto/header_cipher.hpp"
+#include "lib/session/key_schedule.hpp"
+#include "lib/session/lanes.hpp"
+#include "lib/session/parameters.hpp"
+#include "lib/session/record_format.hpp"
+
+namespace udtcat::session {
+
+inline constexpr std::size_t kMaxPriorityBytes = 1024;  // spec: record.md §7: with all headers within 1280 bytes
+inline constexpr std::size_t kPriorityRecordBytes = kRecordHeaderBytes + kMaxPriorityBytes + kRecordTagBytes;
+
+/// A key, a header key and numbers of its own in each direction. A record that is lost is no loss: the stream brings
+/// the same. One that is late, repeated or forged is dropped, as on any path of datagrams.
+/// Threads: unsynchronised.
+class PriorityDatagrams {
+ public:
+  /// errors: Errc::cipher_failed
+  [[nodiscard]] static Result<PriorityDatagrams> create(const Agreed& agreed, const KeySchedule& keys, Role role);
+
+  /// payload   1 to kMaxPriorityBytes
+  /// errors: Errc::cipher_failed; Errc::key_exhausted
+  [[nodiscard]] Result<std::vector<std::byte>> seal(std::span<const std::byte> payload);
+  /// The payload, valid until the next call. None: it is not the peer's, or not newer than the last.
+  [[nodiscard]] std::optional<std::span<const std::byte>> open(std::span<const std::byte> record);
+
+ private:
+  struct Way {
+    crypto::HeaderCipher headers;
+    Lane lane;
+    BlockNumber next = 0;
+  };
+  PriorityDatagrams(Protection protection, Way outgoing, Way incoming);
+  [[nodiscard]] static Result<Way> way(const Agreed& agreed, const KeySchedule& keys, Role from,
+                                       crypto::AeadDirection direction);
+  [[nodiscard]] bool open_in_place();
+
+  Protection protection_;
+  Way outgoing_;
+  Way incoming_;
+  std::uint64_t forged_ = 0;
+  core::BufferPool memory_;
+  Block opened_;
+};
+
+}  // namespace udtcat::session
