@@ -40,7 +40,7 @@ std::size_t BenchBacklog::room(const ConnectionStats& now) {
   constexpr std::uint64_t kLeastBytes = 8'192;  // guess: at 1 Mbit/s a fifteenth of a second
   constexpr std::uint64_t kHeaderBytes = 44;    // spec: IPv4, UDP and UDT
   constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
-  if (now.evidence.here.packet_bytes == 0) return kMostBytes;  // of libudt nobody knows what has left
+  if (now.evidence.here.packet_bytes == 0) return kMostBytes;  // libudt does not tell what has left
   const std::uint64_t packets = now.packets_sent - now.packets_resent;
   if (!std::exchange(began_, true)) {
     packets_ = packets;
@@ -66,7 +66,7 @@ LocalStream::ReadResult BenchStream::read_some(std::span<std::byte> into) {
   if (room_bytes_ == 0) return {.state = ReadState::would_block};
   const auto piece = into.first(std::min(into.size(), room_bytes_));
   room_bytes_ -= piece.size();
-  // Written over, always: a block's memory may hold what is nobody else's business.
+  // Always written: a block's memory may hold another session's data.
   constexpr std::byte kWithoutMeaning{0x55};  // spec: docs/spec/bench.md §1
   std::ranges::fill(piece, kWithoutMeaning);
   return {.state = ReadState::data, .bytes = piece.size()};

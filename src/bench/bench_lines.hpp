@@ -85,7 +85,7 @@ class BenchBacklog {
   std::uint64_t left_bytes_ = 0;
 };
 
-/// Sends bytes without meaning for a while, and counts those that come. Neither costs more than it must.
+/// Sends constant bytes for a while, and counts those that come.
 /// Threads: confined to the io_context thread.
 class BenchStream final : public LocalStream {
  public:

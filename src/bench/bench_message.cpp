@@ -44,13 +44,13 @@ tl::unexpected<Error> no_message(const char* why) {
   return fail(Errc::protocol_violated, "read a message of a bench", why);
 }
 
-/// Of a hostile text: a value of the wrong kind is an error that the reader remembers.
+/// Reads a hostile text: a value of the wrong type is a sticky error.
 class BenchReader {
  public:
   /// errors: Errc::protocol_violated
   [[nodiscard]] static Result<BenchReader> of(std::string_view line) {
     if (line.size() >= kMaxBenchLineBytes) return no_message("it is longer than 4 kB");
-    // Not even one level: an object in the object is somebody else's.
+    // The message is flat: a nested object is refused before it can use memory.
     bool deep = false;
     const auto flat = [&deep](int depth, BenchJson::parse_event_t, const BenchJson&) {
       constexpr int kInObject = 1;

@@ -50,9 +50,9 @@ class BenchMeter {
 
   void begin_phase(std::chrono::seconds time);
   void on_late();
-  void ask();
-  void ask_soon();
-  void on_answer(const Result<std::string>& line);
+  void send_request();
+  void send_request_soon();
+  void on_response(const Result<std::string>& line);
   void load(BenchDirection direction);
   void on_loaded(const StreamOutcome& outcome);
   void settle();
@@ -68,9 +68,9 @@ class BenchMeter {
   State state_ = State::idle;
   std::optional<Error> error_;  // what went wrong first
   std::uint64_t number_ = 0;    // of the last question
-  bool asking_ = false;
-  bool asked_ = false;  // all of the last question has been taken
-  std::chrono::steady_clock::time_point asked_at_;
+  bool request_pending_ = false;
+  bool request_written_ = false;  // all of the last question has been taken
+  std::chrono::steady_clock::time_point requested_at_;
   BenchResponse response_;                             // the last
   std::chrono::steady_clock::time_point phase_began_;  // of the idle path's, or of the way's
   // Of the way that is loaded:

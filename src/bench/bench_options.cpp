@@ -56,7 +56,7 @@ Status read_destination(const CommandLine& line, BenchOptions& options) {
   return {};
 }
 
-/// An option in a place where it would do nothing is a misunderstanding, which had better be cleared up now.
+/// Refuses options that would have no effect.
 Status check_places(const CommandLine& line, BenchOptions& options) {
   for (const char* name : {"-k", "--as", "--peer", "--peers", "--trust-first"})
     if (options.by_ssh && line.has(name))

@@ -41,7 +41,7 @@ std::string head_line(const BenchResult& result) {
   if (result.idle_rtts.median())
     text += fmt::format(", round trip {} (at best {})", time_text(result.idle_rtts.median()),
                         time_text(result.idle_rtts.least()));
-  // The two ways of a path may differ: what both carry.
+  // The size that both directions carry.
   std::uint64_t packet_bytes = 0;
   for (const DirectionResult& each : result.directions)
     if (const auto bytes = each.sender().packet_bytes; bytes > 0)
@@ -140,7 +140,7 @@ std::string to_text(const BenchResult& result) {
   for (const DirectionResult& each : result.directions) text += row(each);
   for (const DirectionResult& each : result.directions)
     text += fmt::format("{} {}\n", each.direction == BenchDirection::out ? "out: " : "back:", each.limited_by.text);
-  // Two rates of one path look like a mistake.
+  // The text of `limited_by` may have two rates, which the last line explains.
   return text +
          "(rate: mean over the run; found: the most that the path carried lately; moved: mean while data were sent)\n";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The findings of `udtcat bench`: for people on one screen, for programs as one object. Data, and no input or output.
+/// The result of `udtcat bench`, as text and as JSON. No input or output here.
 #pragma once
 
 #include <chrono>
@@ -61,7 +61,7 @@ struct BenchResult {
   std::vector<DirectionResult> directions{};  ///< those that were measured, one each
 };
 
-/// The data of a bench are made as they are sent: time without them is a late thread's, and no slow source's.
+/// The verdict on a bench. Its source is never slow: time without data is charged to a late thread.
 [[nodiscard]] tool::Why why_of_bench(Evidence evidence);
 
 /// Several lines.

@@ -18,9 +18,9 @@ namespace udtcat::bench {
 
 namespace {
 
-constexpr std::size_t kMaxGuests = 8;                   // guess: addresses under which one peer dials
-constexpr auto kToAsk = std::chrono::seconds(10);       // spec: docs/spec/bench.md §1
-constexpr auto kToMeasure = std::chrono::seconds(180);  // spec: docs/spec/bench.md §1
+constexpr std::size_t kMaxClients = 8;                        // guess: addresses under which one peer dials
+constexpr auto kRequestDeadline = std::chrono::seconds(10);   // spec: docs/spec/bench.md §1
+constexpr auto kMeasureDeadline = std::chrono::seconds(180);  // spec: docs/spec/bench.md §1
 
 }  // namespace
 
@@ -31,7 +31,7 @@ class BenchService::BenchClient {
       : service_(service), timeout_(service.io_), connection_(std::move(connection)) {
     connection_->on_stream([this](StreamId id) { take(id); });
     connection_->on_closed([this](const Status& status) { service_.on_closed(*this, status); });
-    give_up_after(kToAsk, "it asked nothing");
+    give_up_after(kRequestDeadline, "it asked nothing");
   }
 
   [[nodiscard]] Connection& connection() const { return *connection_; }
@@ -50,7 +50,7 @@ class BenchService::BenchClient {
     };
     if (id == kBenchControl) {
       if (!service_.admit(*this)) return refuse("another one is under way");
-      give_up_after(kToMeasure, "it takes more than 3 minutes");
+      give_up_after(kMeasureDeadline, "it takes more than 3 minutes");
       lines_.emplace(connection_->accept_stream(id));
       return listen();
     }
@@ -94,7 +94,7 @@ BenchService::BenchService(boost::asio::io_context& io, Handlers handlers)
 BenchService::~BenchService() = default;
 
 void BenchService::serve(std::unique_ptr<Connection> connection) {
-  if (clients_.size() >= kMaxGuests)
+  if (clients_.size() >= kMaxClients)
     return rejected_.reject(std::move(connection), {Errc::stream_refused, "serve a bench", "too many wait for one"});
   clients_.push_back(std::make_unique<BenchClient>(*this, std::move(connection)));
 }

@@ -41,8 +41,7 @@ class FileLocation {
   /// shown   for messages
   FileLocation(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown);
 
-  /// The same with something behind its name: "file" and ".part". Of a name that has no room for it a part stays,
-  /// and a hash.
+  /// The same with a suffix: "file" and ".part". A name that would be too long is shortened, and gets a hash.
   [[nodiscard]] FileLocation with_suffix(const std::string& suffix) const;
   /// Never waits for the other end of a pipe.
   /// flags   of open(2).  errors: as said by `code`
@@ -56,9 +55,9 @@ class FileLocation {
   [[nodiscard]] bool is_only_name() const;
   /// A new file, opened with more flags of open(2); none: something is there already.  errors: Errc::local_write_failed
   [[nodiscard]] Result<std::optional<bridge::Descriptor>> make_file(int flags) const;
-  /// When what has this name was made, as a word; empty where the file system does not tell.
+  /// The birth time, as text; empty where the file system has none.
   [[nodiscard]] std::string birth() const;
-  /// The file there answers to its name in other letters, too: README and readme are one here.
+  /// The file is also found by its name in other case: README and readme are one.
   [[nodiscard]] bool ignores_case() const;
   /// The file system of a directory, as statfs(2) has it.
   struct FileSystem {
@@ -67,9 +66,9 @@ class FileLocation {
     MountNumber mount;
     dev_t device = 0;
   };
-  /// Of the file whose status this is; none: it cannot be told, or is not that of its opened directory.
+  /// The file system of the file with this status; none: not known, or not that of its opened directory.
   [[nodiscard]] std::optional<FileSystem> file_system_of(const struct stat& status) const;
-  /// Of its opened directory; null: it has none.
+  /// Its opened directory; null: it has none.
   [[nodiscard]] const std::shared_ptr<const bridge::Descriptor>& above() const { return directory_; }
   /// Whether the directory has the name in this very spelling, where look() has found it.
   [[nodiscard]] bool is_listed() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads and writes that go on until all is done.
+/// Reads and writes of all bytes, however many calls that takes.
 #pragma once
 
 #include <cstddef>

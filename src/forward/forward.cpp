@@ -22,7 +22,7 @@ namespace {
 constexpr std::chrono::seconds kReplacedAfter{5};      // guess: a silent session's path has carried two PINGs by then
 constexpr std::chrono::seconds kIdleSessionAfter{30};  // guess: clients that came in a crowd have their places by then
 constexpr std::chrono::seconds kRefusedFor{3};         // guess: a silent session's path has carried a PING by then
-/// A session that answers again tells nobody.
+/// Sessions are polled: one that answers again after a stall gives no event.
 constexpr std::chrono::milliseconds kLookAgain{500};  // guess: hardly noticed after a stall
 
 std::string wish(const std::string& service) { return service.empty() ? "session" : "session that serves " + service; }
@@ -70,7 +70,7 @@ void Forward::add(std::unique_ptr<Connection> connection) {
   session->work = make_session_(
       *session->connection,
       lifetime_.guard([this](const Endpoint& where, const Error& error) { trouble_.report(where, error); }));
-  // Posted by the connection: nothing of it is on the stack when it goes, but its own handler.
+  // The connection posts this call, so that the handler may destroy it.
   session->connection->on_closed([this, session](const Status& how) {
     boost::asio::post(io_, lifetime_.guard([this, session, how] { remove(session, how); }));
   });
@@ -93,7 +93,7 @@ std::size_t Forward::answering() const {
       std::ranges::count_if(sessions_, [](const Session& each) { return each.connection->answers(); }));
 }
 
-/// A peer whose place another machine has taken cannot say that it does not know a session; a newer one shows it.
+/// After a failover the peer at that address cannot reset the old sessions: that a newer one answers shows it.
 void Forward::tidy_up() {
   const auto newest = std::find_if(sessions_.rbegin(), sessions_.rend(),
                                    [](const Session& each) { return each.connection->answers(); });
@@ -108,7 +108,7 @@ void Forward::tidy_up() {
   }
 }
 
-/// A path that carries a dial and its refusal would have carried the answer of a session's other end, were it there.
+/// The path carried a dial and its refusal: a session that is silent meanwhile has lost its other end.
 void Forward::on_refused(const std::vector<Endpoint>& addresses, const Error& why, Clock::time_point now) {
   if (answering() > 0) return refused_since_.reset();
   dismiss_all(why);
@@ -169,7 +169,7 @@ void Forward::stop(const Error& why, std::function<void()> done) {
 
 // ---- Clients --------------------------------------------------------------------------------------------------------
 
-/// The newest: an older one may be that of a peer which has come again, and is not known to be gone yet.
+/// The newest session: the peer of an older one may have restarted, which is not noticed yet.
 Forward::Session* Forward::session_for(const std::string& service) {
   const auto is_fit = [&](const Session& each) {
     return each.connection->streams_left() > 0 && each.work->is_for(service) && each.connection->answers();
@@ -200,7 +200,7 @@ void Forward::place_clients() {
   if (handlers_.on_want) handlers_.on_want();
 }
 
-/// A front of a service for which many wait leaves further ones in the system's backlog; the others go on.
+/// A listener whose service many clients wait for leaves further ones in the system's backlog.
 void Forward::pause_listeners() {
   for (ServiceListener& each : listeners_) {
     const auto is_its = [&](const Client& client) { return client.service == each.service; };
@@ -227,7 +227,7 @@ void Forward::arm_timer() {
   }));
 }
 
-/// The peer is there, and does not want us: waiting for it is in vain, as far as is known at this moment.
+/// The peer answers and refuses us: the clients need not wait.
 void Forward::dismiss_all(const Error& why) {
   for (Client& each : waiting_) dismiss(each, {why.code, "forward a client", why.message()});
   waiting_.clear();

@@ -37,7 +37,7 @@ class ForwardSession {
   virtual ~ForwardSession() = default;
   /// Whether clients for that service may go to its peer.
   [[nodiscard]] virtual bool is_for(const std::string& /*service*/) const { return true; }
-  /// Whether its peer may not reach a service any more that it could when this was asked last, or when it came.
+  /// Whether its peer has lost access to a service since the last call, or since the session began.
   [[nodiscard]] virtual bool has_lost_services() { return false; }
   /// Carries a client to the peer's service of that name.
   /// ended   called when the stream has ended
@@ -51,15 +51,15 @@ using ForwardSessionFactory =
 /// Clients that wait for a session with one service; beyond them they wait in the system's backlog.
 inline constexpr std::size_t kMaxWaitingClients = 1024;  // guess: of descriptors that wait for nothing yet
 
-/// Holds its fronts whatever becomes of its sessions. A client goes to the newest session with room among those that
-/// answer and, where peers say what they serve, serve what it wants; else it waits: while there is no such session for
-/// `timeout`, and is reset then; while all are full until there is room.
+/// Its listeners stay open whatever becomes of its sessions. A client goes to the newest session that answers, has room
+/// and, where peers say what they serve, serves what it wants. Else it waits: for `timeout` where there is no such
+/// session, then it is reset; without limit while all are full.
 /// Threads: confined to the io_context thread, where handlers are called.
 class Forward {
  public:
   /// Connections are told of, not given.
   struct Handlers {
-    std::function<void()> on_want{};                            ///< another session would help; again while it would
+    std::function<void()> on_want{};                            ///< wants_session() is true; called again while it is
     std::function<void(const Connection& connection)> on_up{};  ///< also of the sessions after the first
     std::function<void(Connection& connection, const Status& how)> on_gone{};
   };
@@ -67,34 +67,33 @@ class Forward {
   Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, ForwardSessionFactory make_session,
           Handlers handlers);
 
-  /// Opens a front of clients for `service`; once for each.  errors: Errc::cannot_bind
+  /// Listens for clients of `service`; once for each.  errors: Errc::cannot_bind
   [[nodiscard]] Status open_listener(const SocketAddress& address, const std::string& service);
   /// "tcp 127.0.0.1:5432" of each, in the order of opening.
   [[nodiscard]] std::vector<std::string> listener_names() const;
-  /// From now on it carries and serves, until it ends.
+  /// Adds a session, until it ends.
   void add(std::unique_ptr<Connection> connection);
   /// Whether another session would help: clients wait, or have streams in a session that does not answer.
   [[nodiscard]] bool wants_session() const;
   [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
-  /// Of all sessions, those that have gone too.
+  /// The statistics of all sessions, also those that have ended.
   [[nodiscard]] ConnectionStats total() const;
   [[nodiscard]] std::size_t answering() const;
-  /// Where all sessions are with one peer. Gives up those that do not answer although a newer one does, which has
-  /// stood for 5 s; closes those that nobody has used for long enough to miss them: all without streams, once the
-  /// newest that answers has stood for 30 s.
+  /// For sessions that are all with one peer. Gives up those that do not answer once a newer one has answered for 5 s;
+  /// closes those without streams once the newest that answers is 30 s old.
   void tidy_up();
-  /// Where all sessions are with one peer, and a new one was refused at one of `addresses`. Gives up those with such an
-  /// address that have been silent since before the first refusal, once refusals have come for three seconds. Where no
-  /// session answers, the clients that wait are reset: each that comes has the peer dialled anew.
+  /// For sessions that are all with one peer, which refused a new one at `addresses`. Once refusals have come for three
+  /// seconds, gives up the sessions with such an address that have been silent since before the first of them. Where no
+  /// session answers, the clients that wait are reset: each new one has the peer dialled again.
   void on_refused(const std::vector<Endpoint>& addresses, const Error& why, std::chrono::steady_clock::time_point now);
   /// Ends the sessions that have lost a service.
   void recheck();
-  /// The peer of that address, as it is named in messages.
+  /// The name of the peer with that address, for messages.
   [[nodiscard]] std::string name_of(const Endpoint& peer) const;
-  /// Fills in its fronts, its sessions and their figures.
+  /// Fills in its listeners and sessions.
   void fill(tool::ProcessPicture& picture) const;
 
-  /// Closes the fronts, resets who waits, and ends each session with `why`; `done` is called when all have gone.
+  /// Closes the listeners, resets the clients that wait, and ends each session with `why`; then calls `done`.
   void stop(const Error& why, std::function<void()> done);
 
  private:

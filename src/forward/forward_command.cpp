@@ -32,7 +32,7 @@ constexpr std::size_t kMaxSessions = 16;                 // spec: docs/man/udtca
 constexpr std::size_t kMostSessions = 2 * kMaxSessions;  // with those that do not answer
 constexpr std::chrono::seconds kTidyInterval{1};         // guess: by so much a client may wait in vain for longer
 
-/// A client is a stream, a stream a connection to a service.
+/// Each client is carried by a stream, each stream of the peer connected to a service.
 /// Threads: confined to the io_context thread.
 class SocketForwardSession final : public ForwardSession {
  public:
@@ -49,13 +49,13 @@ class SocketForwardSession final : public ForwardSession {
     if (services != nullptr) services->serve(connection, [this](const std::string& name) { return may_pass(name); });
   }
 
-  /// A connector has said what it serves; what a listener does shows.
+  /// A connector lists its services in the handshake; a listener's refusal shows which it lacks.
   [[nodiscard]] bool is_for(const std::string& service) const override {
     const auto& served = connection_.peer_services();
     return may_pass(service) && (!listens_ || std::ranges::find(served, service) != served.end());
   }
 
-  /// Of a peer that is no longer listed the whole session has ended.
+  /// The whole session of a peer that is no longer listed has ended.
   [[nodiscard]] bool has_lost_services() override {
     if (peers_ && peer_ && peers_->list().find(peer_->key) == nullptr) return false;
     const auto before = std::exchange(services_, allowed());
@@ -75,7 +75,7 @@ class SocketForwardSession final : public ForwardSession {
   }
 
  private:
-  /// The names that may pass between the peer and us, by the list in force; none: all.
+  /// The services that the peers file allows the peer; none: all.
   [[nodiscard]] std::optional<std::vector<std::string>> allowed() const {
     if (!peers_ || !peer_) return std::nullopt;
     const tool::Peer* const listed = peers_->list().find(peer_->key);
@@ -247,7 +247,7 @@ Error ForwardCommand::lost(const Error& why) const {
 }
 
 void ForwardCommand::on_failure(const Error& error) {
-  // Before there was a session the user may have the wrong key, or the wrong host, and is told at once.
+  // A refusal before the first session means a wrong key or host, and ends the run.
   if (options_.once || (is_refusal(error) && !absence_.was_here())) return run_.finish(error);
   core::log().debug("{}", error.message());
   if (const auto line = absence_.on_failure(error, Clock::now())) core::log().warn("{}", *line);

@@ -106,7 +106,7 @@ Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& 
 
 Result<SocketAddress> resolve_local_listener(const LocalListenerOption& listener, AddressFamily family) {
   if (listener.address.is_unix()) return SocketAddress{{}, listener.address.unix_path};
-  // spec: RFC 6761 §6.3: nobody need be asked, and some hosts' files have one of the two.
+  // spec: RFC 6761 §6.3: no resolver is asked, as some /etc/hosts have only one of the two addresses.
   if (listener.address.tcp.host == kLocalhost) {
     SocketAddress loopbacks;
     for (const char* const each : {"127.0.0.1", "::1"})

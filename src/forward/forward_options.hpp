@@ -17,7 +17,7 @@ namespace udtcat::forward {
 /// "localhost:5432", "unix:/run/db.sock".
 struct SocketSpec {
   HostPort tcp{};
-  std::string unix_path{};  ///< in its place; empty: TCP
+  std::string unix_path{};  ///< empty: TCP
 
   [[nodiscard]] bool is_unix() const { return !unix_path.empty(); }
 };
@@ -44,7 +44,7 @@ struct ForwardOptions : tool::Options {
 
 /// errors: Errc::bad_argument, with what is allowed
 [[nodiscard]] Result<ServiceOption> service_value(const std::string& text);
-/// Of a port alone, as with ssh -L, both loopbacks: the whole world is let in only by a "*".
+/// A port alone means both loopback addresses, as with ssh -L; "*" means every address.
 /// errors: Errc::bad_argument, with what is allowed
 [[nodiscard]] Result<LocalListenerOption> local_listener_value(const std::string& text);
 
@@ -58,7 +58,7 @@ struct ForwardOptions : tool::Options {
 /// errors: Errc::cannot_resolve, of an address of the wrong family
 [[nodiscard]] Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& services,
                                                             AddressFamily family);
-/// Blocks while the resolver works; of a name one address of each family.  errors: Errc::cannot_resolve
+/// One address of each family. Blocks while the resolver works.  errors: Errc::cannot_resolve
 [[nodiscard]] Result<SocketAddress> resolve_local_listener(const LocalListenerOption& listener, AddressFamily family);
 
 }  // namespace udtcat::forward

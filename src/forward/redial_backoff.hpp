@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The time between two attempts to reach a peer that is gone.
+/// Exponential backoff between two attempts to reach a peer.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace udtcat::forward {
 inline constexpr std::chrono::milliseconds kFirstRedialDelay{1'000};     // spec: docs/man/udtcat.1, FORWARDS
 inline constexpr std::chrono::milliseconds kLongestRedialDelay{30'000};  // spec: docs/man/udtcat.1, FORWARDS
 
-/// The first attempt is at once; then a second, doubled up to half a minute. Each is drawn from its last quarter, so
-/// that the many who lost one listener do not come back together.
+/// No delay before the first attempt; then a second, doubled up to half a minute. Each delay is random within its last
+/// quarter, so that the connectors of one listener do not come back together.
 /// Threads: unsynchronised. Random numbers are a parameter.
 class RedialBackoff {
  public:

@@ -26,7 +26,7 @@ namespace udtcat::pipe {
 
 namespace {
 
-/// A listener with its stdin at a terminal and its output in a file does not read stdin: it would wait for the end.
+/// A listener with its stdin at a terminal and its output in a file does not read stdin, whose end would never come.
 void leave_terminal_unread(PipeOptions& options) {
   auto& session = options.session;
   if (options.form != Form::listen || options.exec || !session.sends || !session.receives) return;
@@ -35,16 +35,16 @@ void leave_terminal_unread(PipeOptions& options) {
   core::log().info("stdin is a terminal and stdout is not: as with --recv-only, stdin is not read");
 }
 
-/// Where a listener's data go one way, its peer had better not wait for the end of its own stdin, a terminal.
+/// Adds --recv-only to the command for the other host, whose stdin, a terminal, would never end.
 void invite_to_receive(PipeOptions& options) {
   struct stat sink {};
   const bool is_two_way = options.session.sends && options.session.receives && !options.exec;
   if (options.form != Form::listen || !is_two_way || !tool::has_data(STDIN_FILENO)) return;
-  // A terminal or the null device: nothing is done with what might come.
+  // Output to a terminal or the null device: data from the peer are not expected.
   if (::fstat(STDOUT_FILENO, &sink) == 0 && S_ISCHR(sink.st_mode)) options.counterpart += " --recv-only";
 }
 
-/// A file that the shell made can be read by others unless its umask forbids that; --key-file would refuse it.
+/// Warns where stdout is a file that others can read, which --key-file would refuse: the shell's umask allowed it.
 void warn_of_open_file(tool::Console& console) {
   struct stat about {};
   if (::fstat(STDOUT_FILENO, &about) != 0 || !S_ISREG(about.st_mode)) return;

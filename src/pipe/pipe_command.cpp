@@ -36,14 +36,14 @@ namespace udtcat::pipe {
 
 namespace {
 
-/// The command that --exec puts behind a pipe, in place of stdin and stdout.
+/// The command of --exec, which takes the place of stdin and stdout.
 /// Threads: confined to the main thread. It must outlive the stream that it gives.
 class PipedCommand {
  public:
   /// on_gone   called when the command has ended, and again when its termination is over
   PipedCommand(boost::asio::io_context& io, std::function<void()> on_gone) : io_(io), child_(io, std::move(on_gone)) {}
 
-  /// Runs the command; once. Where nothing is to be read from it, its stdout is ours.
+  /// Runs the command; once. Where its output is not sent, its stdout is ours.
   /// errors: Errc::local_connect_failed, Errc::out_of_resources
   /// peer   runs as $UDTCAT_PEER; none: that is not set
   [[nodiscard]] Result<std::unique_ptr<LocalStream>> start(const PipeOptions& options, const StdioHalves& halves,
@@ -105,7 +105,7 @@ class ObservedStream final : public bridge::ForwardingStream {
   const Ends ends_;
 };
 
-/// The bytes of a regular file that are still to be read; none: it is no such file.
+/// The bytes of a regular file behind its offset; none: it is no regular file.
 std::optional<std::uint64_t> bytes_left_in(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -160,7 +160,7 @@ PipeSession::PipeSession(tool::SessionRun& run, const PipeOptions& options, std:
   run_.measure([this](const ConnectionStats& stats) { return amount(stats); });
 }
 
-/// By what the user says, else by the file that is read.
+/// The amount that the user gave, else the size of the file that is read.
 std::optional<tool::Amount> PipeSession::amount(const ConnectionStats& stats) const {
   const bool sends = options_.session.sends && connection_->peer_receives();
   const bool receives = options_.session.receives && connection_->peer_sends();
@@ -174,7 +174,7 @@ std::optional<tool::Amount> PipeSession::amount(const ConnectionStats& stats) co
   return tool::Amount{stats.bytes_sent, *stdin_bytes_};
 }
 
-/// A half of the local stream has ended. While data may come from the peer, they are what the user looks at.
+/// A half of the local stream has ended: says what the run still waits for, unless data come from the peer.
 void PipeSession::say_what_is_left() {
   constexpr std::size_t kShownCommandBytes = 32;  // guess: the program and its verb
   if (!all_written_) return;
@@ -186,7 +186,7 @@ void PipeSession::say_what_is_left() {
 
 Result<std::unique_ptr<LocalStream>> PipeSession::make_local() {
   const SessionOptions& settings = options_.session;
-  // Not a byte of stdin is taken for a peer that receives nothing.
+  // stdin is not read for a peer that receives nothing.
   halves_ = {.read = settings.sends && connection_->peer_receives(),
              .write = settings.receives && connection_->peer_sends()};
   all_written_ = !halves_.write;
@@ -259,7 +259,7 @@ void PipeSession::finish_if_all_ended() {
   run_.finish(Error{Errc::peer_interrupted, "wait for the stream", "the other end left without opening it"});
 }
 
-/// Gives the pipe to the first peer that proves the key and wants it. Peers that only measure take nothing of it.
+/// Gives the pipe to the first peer that proves the key and asks for one. Peers for a bench are served beside it.
 /// Threads: confined to the main thread.
 class PipeListener {
  public:
@@ -300,7 +300,6 @@ class PipeListener {
   std::unique_ptr<PipeSession> pipe_;
 };
 
-/// A command has a while to end in its own way.
 tool::ExitPolicy end_rules_of(const PipeOptions& options) {
   if (!options.exec) return {.says_moved_when_cut = true};
   return {.tell_peers_grace = tool::kChildGrace, .signal_grace = tool::kChildGrace, .says_moved_when_cut = true};

@@ -60,7 +60,7 @@ Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
   return tool::store(tool::host_and_port(words[0], words[1]), options.peer);
 }
 
-/// An option in a place where it would do nothing is a misunderstanding, which had better be cleared up now.
+/// Refuses options that would have no effect in this form.
 Status check_places(const tool::CommandLine& line, const PipeOptions& options) {
   if (line.has("--connect-timeout") && options.listens)
     return tool::misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
@@ -80,7 +80,7 @@ Status check_places(const tool::CommandLine& line, const PipeOptions& options) {
   return {};
 }
 
-/// Options of a session have no place where there is none.
+/// Refuses options of a session with --plain, which has none.
 Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
   if (!options.plain) return {};
   for (const char* name : {"-k", "--protect", "--cipher", "--lanes", "--threads", "--block", "--flows", "--as",
@@ -97,7 +97,7 @@ Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
   return {};
 }
 
-/// The service's own port, or a like one that needs no privilege.
+/// The service's own port, or 8000 more where that needs a privilege.
 int port_for(const forward::SocketSpec& address) {
   return address.tcp.port + (address.tcp.port < kFirstUnprivilegedPort ? kAlternativePorts : 0);
 }
@@ -115,7 +115,7 @@ std::string counterparts(const PipeOptions& options) {
   return text;
 }
 
-/// The options of forms in which TCP is carried, which the others have too.
+/// The options of forwards, which the other forms have too.
 void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   line.flag("-l,--listen");
   line.values("--to", [&](const std::string& text) -> Status {
@@ -148,7 +148,7 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   line.check([&]() -> Status {
     const bool forward = options.form == Form::forward;
     options.session.one_stream = !forward;
-    // At clear nobody proves anything: strangers could have us send.
+    // At clear nobody proves a key: strangers could have us send.
     options.session.takes_bench = options.form == Form::listen && options.session.protection != Protection::clear;
     options.socket_family = options.family;
     if (!forward) {

@@ -29,7 +29,7 @@ A user sees his own processes, root sees all.
 )";
 }
 
-/// Processes that may not be asked are another user's affair.
+/// Whether this user may ask the process.
 bool is_ours(const tool::StatusAnswer& answer) {
   return answer.picture || answer.picture.error().code != Errc::local_connect_failed;
 }

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kBytesLost = 255;  // spec: docs/spec/rsh.md §5
 
-/// The request for a far end, or the answer for a script that has found none.
+/// The request, for a far end; or the command as an answer, for a script that has found no udtcat.
 Result<std::vector<std::byte>> words_for(const ssh::Bootstrap& ssh, const ssh::ControlMessage& request) {
   if (ssh.has_far_end()) return encode(request);
   UDTCAT_TRY(const std::string command, command_line_of(request));
@@ -47,7 +47,7 @@ Status CommandOverSsh::start(const ssh::ControlMessage& request, bool reads_inpu
   return {};
 }
 
-/// A write that fails shows in the command's own end; a read that fails is no end of its input.
+/// A failed write shows in the command's exit status; after a failed read its input must not look complete.
 void CommandOverSsh::relay() {
   input_ = std::make_unique<bridge::Relay>(*stdio_, ssh_.pipes(), [this](const bridge::Relay::Outcome& outcome) {
     if (!outcome.read_error) return;
@@ -74,7 +74,7 @@ void CommandOverSsh::cut() {
 
 void CommandOverSsh::end_if_over() {
   if (!status_ || (output_ && !is_output_over_) || !on_end_) return;
-  // A command that was not begun must not look like one that went well.
+  // A command that was not begun must not have status 0.
   std::exchange(on_end_, nullptr)(output_ || *status_ != 0 ? *status_ : kBytesLost);
 }
 

@@ -23,7 +23,6 @@ struct ControlChannel::State {
     waiting = false;
   }
 
-  /// A handler may destroy the channel.
   void deliver() {
     while (const MessageHandler handler = on_message) {
       auto message = reader.next();
@@ -73,7 +72,7 @@ class ControlChannel::LocalSide final : public LocalStream {
   void async_write_some(std::span<const std::byte> from, WriteHandler handler) override {
     state_->written.expect(std::move(handler));
     state_->reader.push(from);
-    // Posted: what a message leads to may end the connection that is calling.
+    // Posted: the handler of a message may end the connection that is calling.
     boost::asio::post(state_->io, [state = state_, bytes = from.size()] {
       state->deliver();
       state->written.complete({}, bytes);

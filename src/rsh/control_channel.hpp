@@ -31,7 +31,7 @@ class ControlChannel {
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
 
-  /// Queued without bound: they are a few of our own.
+  /// Queued without bound: this process sends only a few.
   void send(const ssh::ControlMessage& message);
   /// Nothing more will be sent.
   void finish_sending();

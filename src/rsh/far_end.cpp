@@ -71,7 +71,7 @@ void FarEnd::run_when_complete() {
   const auto wanted = launcher_(*request_);
   if (!wanted) return refuse(wanted.error().message());
   const auto started = child_.start(*wanted, [this](const bridge::ChildExit& end) {
-    // The output ends by itself, perhaps later: the near end waits for that, and no round trip lies between.
+    // The status is sent at once: the near end waits for the output's end by itself.
     if (!closed_) answer(message_of(end));
   });
   if (!started) return refuse(started.error().message());
@@ -96,7 +96,7 @@ Status FarEnd::bridge(bridge::ChildPipes pipes) {
 }
 
 /// A command may leave input unread. Input that was cut ends the connection: the command would wait for the rest, or
-/// take what came for all.
+/// treat what came as all of it.
 void FarEnd::on_input_over(const StreamOutcome& outcome) {
   const bool cut = outcome.error && outcome.error->code != Errc::local_write_failed;
   if (cut && !closed_ && !child_.process().end()) connection_->abort(*outcome.error);
@@ -117,7 +117,7 @@ void FarEnd::refuse(std::string reason) {
 void FarEnd::on_closed(const Status& status) {
   closed_ = status;
   core::log().debug("remote command: {}", status ? "closed" : status.error().message());
-  // Processes that the command left behind go on, as with ssh, unless they read an input that was cut.
+  // Background processes of the command go on, as with ssh, unless they read an input that was cut.
   child_.terminate(!status &&
                    (status.error().code == Errc::peer_interrupted || status.error().code == Errc::interrupted));
   finish_if_over();
@@ -125,7 +125,7 @@ void FarEnd::on_closed(const Status& status) {
 
 void FarEnd::finish_if_over() {
   if (!closed_ || !child_.is_gone()) return;
-  // How a peer that knows the command's end closes the connection does not matter.
+  // A peer that has the command's status may close the connection in any way.
   if (on_over_) std::exchange(on_over_, nullptr)(*this, answered_ ? Status{} : *closed_);
 }
 

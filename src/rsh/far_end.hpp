@@ -45,7 +45,7 @@ class FarEnd {
 
   [[nodiscard]] Connection& connection() const { return *connection_; }
   [[nodiscard]] bool requested() const { return request_.has_value(); }
-  /// Tells the peer that we have to go, and ends the child as for a peer that is lost.
+  /// Aborts the connection, which tells the peer why, and ends the child as for a peer that is lost.
   void abort(const Error& why) { connection_->abort(why); }
 
  private:

@@ -16,7 +16,7 @@ namespace udtcat::rsh {
 
 namespace {
 
-/// Whether stdout's reader has gone, be it from a socket with bytes unread: the command's status counts all the same.
+/// Whether stdout's reader has closed it, also a socket with bytes unread: the command's status counts all the same.
 bool has_lost_reader(const Error& error) {
   return error.code == Errc::local_write_failed && !bridge::is_trouble(error);
 }
@@ -45,7 +45,7 @@ NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connec
 
 Status NearEnd::start(const ssh::ControlMessage& request, bool reads_input) {
   auto input = make_stdio_stream(io_, STDIN_FILENO, -1, {.read = reads_input && has_input(), .write = false});
-  // The program that started us may read our output only after we have ended.
+  // until_read is false: the program that started us may read our output only after we have exited.
   const StdioHalves writing{.read = false, .write = true, .until_read = false};
   auto output = make_stdio_stream(io_, -1, STDOUT_FILENO, writing);
   // A duplicate: our own last lines go to stderr after the stream has closed its descriptor.
@@ -64,7 +64,7 @@ Status NearEnd::start(const ssh::ControlMessage& request, bool reads_input) {
   // Control messages need no receipt.
   const auto ignore = [](const StreamOutcome&) {};
   const auto over = lifetime_.guard([this](const StreamOutcome& outcome) { on_output_over(outcome.error); });
-  // If stderr cannot be written, nobody can be told.
+  // A failed write to stderr cannot be reported.
   const auto errors_over = lifetime_.guard([this](const StreamOutcome&) { on_output_over({}); });
   open(ssh::kControlStream, control_.stream(), ignore);
   open(ssh::kInputStream, std::move(*input), input_over);

@@ -66,7 +66,7 @@ void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
 void RemoteCommand::conclude(Result<CommandExit> end) {
   if (ssh_path_) ssh_path_->conclude();
   if (!dial_) return finish(std::move(end));
-  // An ssh that has lost the path, too, would wait longer than we do.
+  // An ssh that has lost the path as well would not end by itself for long.
   dial_->leave([this, end = std::move(end)]() mutable { finish(std::move(end)); });
 }
 
@@ -94,7 +94,7 @@ void RemoteCommand::leave_to_ssh(Error why) {
   run_.finish_as(tool::ExitStatus::own_failure);  // until ssh has our place
 }
 
-/// The command gets the signal and may end in its own way; then the session is broken off, which ends it.
+/// The command gets the signal; after kFarEndGrace the session is broken off, which kills it.
 void RemoteCommand::interrupt(const Error& why) {
   if (near_ == nullptr) {
     if (!dial_) return run_.finish(why);

@@ -20,7 +20,7 @@
 
 namespace udtcat::rsh {
 
-/// Of a daemon the first of the ports counts.
+/// Of `ports`, a daemon has the first.
 struct RemoteCommandOptions : ssh::SshDialOptions {
   bool require_udp = false;
 };

@@ -12,7 +12,7 @@ namespace udtcat::rsh {
 namespace {
 
 constexpr const char* kDefaultShell = "/bin/sh";
-// The places of distributions. sshd_config, which names it, is not always readable to users.
+// The paths of distributions: sshd_config, which names it, is not always readable to users.
 constexpr const char* kSftpServer =
     "exec sh -c 'for each in /usr/lib/openssh /usr/libexec/openssh /usr/libexec /usr/lib/ssh /usr/local/libexec; do "
     "test -x $each/sftp-server && exec $each/sftp-server; done; "

@@ -97,7 +97,7 @@ void Bootstrap::on_login() {
   give_up_at(*logged_in_at_ + timeout_.silence);
 }
 
-/// From here on the far side's words are the user's.
+/// The script has begun: from now on ssh's stderr is shown to the user.
 void Bootstrap::on_script() {
   if (state_ != State::greeting) return;
   state_ = State::scripted;
@@ -126,7 +126,7 @@ void Bootstrap::give_up() {
 }
 
 void Bootstrap::on_line(const GreetingReader::Line& words) {
-  on_script();  // of a script that is older
+  on_script();  // an older script prints no UDTCAT SCRIPT
   login_timer_.cancel();
   if (state_ == State::pushing)
     return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "it went on before it had read it all"});
@@ -250,7 +250,7 @@ void Bootstrap::on_gone() {
 
 void Bootstrap::conclude_if_over() {
   if (!status_) return;
-  // A signal, as to all of our group, says nothing of the login.
+  // An ssh that a signal ended, as of ^C to our group, shows nothing of the login.
   if (state_ == State::silent && !was_killed_ && (logged_in_at_ || *status_ != kSshFailed)) {
     state_ = State::unusable;
     return handlers_.on_unusable_login({.is_shell = false, .status = status_});

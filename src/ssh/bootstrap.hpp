@@ -37,7 +37,7 @@ struct LoginTimeouts {
   std::chrono::milliseconds unknown{300'000};  ///< guess: twice sshd's LoginGraceTime, where ssh does not say when
 };
 
-/// ssh, with the far end as its command, and our ends of that command's stdin and stdout.
+/// ssh with the far end as its command, and that command's stdin and stdout.
 ///
 ///   greeting ── UDTCAT SCRIPT ──► scripted
 ///   scripted ── UDTCAT MISSING, a program to push ──► pushing ── all of it written ──► pushed
@@ -58,7 +58,7 @@ class Bootstrap {
  public:
   struct Push {
     std::string system;            ///< there
-    std::size_t packed_bytes = 0;  ///< that are sent
+    std::size_t packed_bytes = 0;  ///< of gzip, that are sent
     std::size_t bytes = 0;         ///< of the program
   };
   struct UnusableLogin {
@@ -75,8 +75,8 @@ class Bootstrap {
     std::function<void(std::uint64_t bytes)> on_have;
     /// Text on ssh's stdout that was not the far end's: for the user, not for the command's consumer.
     std::function<void(const std::string&)> on_noise;
-    /// A login answered that is not our script, or that ended before a far end was there: nothing was asked of it, and
-    /// ssh is dead. Its own words were kept from the user.
+    /// The login did not run our script, or ended before a far end was there: no command was sent, ssh has ended, and
+    /// its stderr was not shown to the user.
     std::function<void(const UnusableLogin&)> on_unusable_login;
     /// status   what ssh exited with, where it has
     std::function<void(const Error&, std::optional<int> status)> on_failure;
@@ -90,7 +90,7 @@ class Bootstrap {
   ~Bootstrap();
 
   [[nodiscard]] pid_t ssh_pid() const { return ssh_->pid(); }
-  /// Whether there is an udtcat there: of on_connect, not of on_absent.
+  /// Whether there is an udtcat there: true after on_connect, false after on_absent.
   [[nodiscard]] bool has_far_end() const { return state_ == State::connected; }
   /// Once, after on_connect or on_absent: `words`, a request or the script's answer, go to ssh's stdin. From then on
   /// pipes() are the caller's.

@@ -43,7 +43,7 @@ std::optional<CacheLine> line_of(const std::string& text) {
   return CacheLine{destination, known->reason, FallbackCache::Clock::time_point(std::chrono::seconds(seconds))};
 }
 
-/// Those that hold now, in the order in which they were found.
+/// The lines in force, oldest first.
 std::vector<CacheLine> lines_of(const std::filesystem::path& file, FallbackCache::Clock::time_point now) {
   std::vector<CacheLine> lines;
   std::istringstream whole(tool::read_cache_file(file, FallbackCache::kMaxFileBytes));

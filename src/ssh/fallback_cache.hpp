@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The finding of the last hour about the ways to a destination, in this user's cache directory.
+/// Destinations whose commands go over ssh itself for an hour, in this user's cache directory.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@ enum class FallbackReason { udp_blocked, udp_slow, one_command };
 /// "UDP did not get through", for the user.
 [[nodiscard]] std::string_view to_text(FallbackReason reason);
 
-/// A file of lines "DESTINATION FINDING TIME", TIME in seconds since the epoch. A line that is no such line, older than
-/// an hour or of a time to come is passed over; so is a file that cannot be read or written: it only saves time. Of two
-/// processes that write together the later one's file stays.
+/// A file of lines "DESTINATION REASON TIME", TIME in seconds since the epoch. Other lines, and those older than an hour
+/// or of the future, are ignored, as is a file that cannot be read or written: it only saves time. Of two processes that
+/// write at once the later one's file stays.
 /// Threads: unsynchronised. Nothing is kept between two calls.
 class FallbackCache {
  public:
@@ -37,7 +37,7 @@ class FallbackCache {
   [[nodiscard]] static std::optional<FallbackCache> of_user(std::string destination);
 
   [[nodiscard]] std::optional<FallbackReason> find() const;
-  /// In the place of what was found before.
+  /// Replaces an earlier reason.
   void note(FallbackReason reason) const;
   void forget() const;
 

@@ -132,7 +132,7 @@ void FarServer::on_ssh_message(const ControlMessage& message) {
   handlers_.on_request(message);
 }
 
-/// The near end has a session, and asks for nothing over ssh any more.
+/// The near end has a session: ssh's pipes are one more path of it.
 void FarServer::carry_datagrams() {
   if (last_ == nullptr || tunnel_) return;
   const auto duplicate = [](int number) { return ::fcntl(number, F_DUPFD_CLOEXEC, 0); };
@@ -143,10 +143,10 @@ void FarServer::carry_datagrams() {
   core::log().info("ssh carries datagrams of the session");
 }
 
-/// Before the near end has asked, the end of ssh means that it will not. After that the session, which has its own
-/// timeout, says whether the near end is there.
+/// Before the near end has sent a request, the end of ssh means that none will come. After that the session's timeout
+/// tells whether the near end is there.
 void FarServer::on_ssh_end() {
-  // A command that was not begun must not look like one that went well.
+  // A command that was not begun must not have status 0.
   if (chosen_ == nullptr) return run_.finish_as(tool::ExitStatus::own_failure);
   core::log().debug("ssh has ended; the session goes on");
 }

@@ -43,7 +43,7 @@ PathSelector::Decision PathSelector::on_udp(const Sample& sample) {
     begin_window(sample);
     return ask(sample, Decision::to_ssh);
   }
-  // It has come back before ssh has answered.
+  // UDP answers again before ssh has answered.
   if (asked_at_ && !compares_) {
     asked_at_.reset();
     return Decision::to_udp;
@@ -51,14 +51,14 @@ PathSelector::Decision PathSelector::on_udp(const Sample& sample) {
   if (slow_rate_ && reconsider(sample)) begin_window(sample);
   if (slow_rate_ || sample.at - half_window_began_->at < kHalfWindow) return Decision::none;
   const Sample half = *std::exchange(half_window_began_, sample);
-  // An outage is no rate.
+  // The time of an outage is not counted in a rate.
   if (sample.bytes_carried == half.bytes_carried) {
     begin_window(sample);
     return Decision::none;
   }
   const Sample before = *std::exchange(window_began_, half);
   if (sample.at - before.at < 2 * kHalfWindow || !is_slow(before, sample)) return Decision::none;
-  // As of ssh, the better second counts. A rate that grows is none yet.
+  // The better second counts, as in measure_ssh(). A rate that still grows is not judged.
   const BitRate first = rate_between(before, half);
   const BitRate second = rate_between(half, sample);
   if (is_faster(second, first)) return Decision::none;
@@ -73,13 +73,13 @@ bool PathSelector::is_slow(const Sample& before, const Sample& sample) {
   const BitRate rate = rate_between(before, sample);
   if (rate.bits_per_second() >= kSlow.bits_per_second() || sample.loses_by_chance) return false;
   const auto carried = static_cast<double>(sample.bytes_carried - before.bytes_carried);
-  // A report waits for the data before it, so that a slow path shows at the receiving end, too.
+  // A report waits behind data: that none has come while data did shows a slow path at the receiving end.
   const auto arrived = static_cast<double>(sample.bytes_arrived - before.bytes_arrived);
   if (sample.reported == before.reported && arrived > kFewPackets * kPacketBytes) return true;
-  // At that end packets that were sent again are late.
+  // The receiving end sees retransmissions as late packets.
   const auto late = static_cast<double>(sample.packets_late - before.packets_late);
   if (late >= kManyLate && late * kPacketBytes >= kRepaired * carried) return true;
-  // Of a command that has little to say the rate says nothing of the path.
+  // A sender that had little to send says nothing about the path.
   if ((sample.held_by_path - before.held_by_path) * 5 < (sample.at - before.at) * 2) return false;
   if (rate.bits_per_second() < kVerySlow.bits_per_second()) return true;
   const auto sent = static_cast<double>(sample.packets_sent - before.packets_sent);
@@ -105,7 +105,7 @@ bool PathSelector::reconsider(const Sample& sample) {
   return true;
 }
 
-/// By the best second: in the others there may have been nothing to carry. A shorter time counts as a second.
+/// Keeps the best second: in the others there may have been nothing to send. A shorter time counts as a second.
 void PathSelector::measure_ssh(const Sample& sample) {
   const Duration elapsed = std::max<Duration>(sample.at - half_window_began_->at, kHalfWindow);
   const auto rate = BitRate::from_bytes_per(sample.bytes_carried - half_window_began_->bytes_carried, elapsed);

@@ -10,7 +10,7 @@
 
 namespace udtcat::ssh {
 
-/// Looks at a session a few times a second and says when it had better try the other way.
+/// Called with samples a few times a second; decides when the session tries the other path.
 ///
 ///   on UDP ── the peer is silent ──► to ssh ── kReturnAfter, kReturns times ──► to UDP, where that answers
 ///     └── slow for two seconds, as it seems by the path's doing and not by chance ──► to ssh
@@ -32,14 +32,14 @@ class PathSelector {
   /// Also without a loss: a limit that was found is kept to.
   static constexpr BitRate kVerySlow = BitRate::from_bits_per_second(10'000'000);  // guess: 3 s of it are little
   static constexpr std::uint64_t kEnoughPackets = 50;                              // guess: of fewer one lost is chance
-  static constexpr double kFewPackets = 10;      // guess: of fewer an idle session's words may be
+  static constexpr double kFewPackets = 10;      // guess: an idle session sends fewer between two reports
   static constexpr double kManyLate = 20;        // guess: of fewer some were sent twice
   static constexpr double kPacketBytes = 1'400;  // guess: of payload
   static constexpr double kRepaired = 0.2;       // guess: of what arrives; chance takes less
   static constexpr double kLossy = 0.02;         // guess: more than any link loses by itself
 
   enum class Decision { none, to_ssh, to_udp };
-  /// Sums of both ends since the session stands, and what holds at the moment.
+  /// Sums of both ends since the session began, and its present state.
   struct Sample {
     TimePoint at;
     bool on_ssh = false;
@@ -55,9 +55,9 @@ class PathSelector {
   };
 
   [[nodiscard]] Decision next(const Sample& sample);
-  /// The rate by UDP that was found too low; none: silence is why ssh was tried.
+  /// The rate over UDP that was found too low; none: ssh was tried because of silence.
   [[nodiscard]] std::optional<BitRate> slow_rate() const { return slow_rate_; }
-  /// Whether it was found low, and ssh does better, as of the last sample.
+  /// Whether slow_rate() is set and ssh was faster, as of the last sample.
   [[nodiscard]] bool ssh_is_faster() const;
 
  private:
@@ -71,7 +71,7 @@ class PathSelector {
   /// Once in kTimeout.
   [[nodiscard]] Decision ask(const Sample& sample, Decision decision);
 
-  std::optional<Sample> path_began_;         // the first on the present way
+  std::optional<Sample> path_began_;         // the first on the present path
   std::optional<Sample> window_began_;       // on UDP
   std::optional<Sample> half_window_began_;  // its second half; the second that is measured on ssh
   Sample last_{};

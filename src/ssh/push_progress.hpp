@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How far a program that is being pushed has come, for a person. The far side says it: what we have written may lie in
-/// ssh's buffers.
+/// The progress of a push, for a person, as the far side reports it: bytes that we have written may be in ssh's buffers.
 #pragma once
 
 #include <chrono>
@@ -12,7 +11,7 @@
 
 namespace udtcat::ssh {
 
-/// Threads: unsynchronised. Time is a part of what is shown, and counts from the beginning of the push.
+/// Threads: unsynchronised. Times are since the beginning of the push.
 class PushProgress {
  public:
   /// all_bytes   of the program, unpacked

@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kSelf = "/proc/self/exe";
 
-/// A file beside a program in /tmp may be anybody's.
+/// Whether only this user or root may put a file beside the program, which in /tmp anybody may.
 bool is_trusted(const std::filesystem::path& program) {
   constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
   struct stat it {
@@ -38,7 +38,7 @@ bool is_trusted(const std::filesystem::path& program) {
   return ours && (it.st_mode & kOthersMayWrite) == 0;
 }
 
-/// udtcat-static, which the preset `static` makes, needs no libraries there.
+/// udtcat-static beside this program, which needs no libraries; else this program.
 std::filesystem::path program_path() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink(kSelf, error).parent_path() / "udtcat-static";

@@ -15,9 +15,9 @@ namespace {
 // spec: ssh(1) of OpenSSH 9.2, getopt's string in ssh.c
 constexpr std::string_view kFlags = "1246AaCfGgKkMNnqsTtVvXxYy";
 constexpr std::string_view kWithValue = "BbcDEeFIiJLlmOoPpQRSWw";
-/// Options for no command with three plain descriptors: a terminal, a forwarding alone, a query, the background.
+/// Options that need ssh itself: a terminal, a forwarding alone, a query, the background.
 constexpr std::string_view kOnlySsh = "fGMNOQtVWw";
-/// Options that the far side follows by itself, or we do.
+/// Options that the far side or this program follows, and ssh need not.
 constexpr std::string_view kNotHanded = "nsT";
 
 class Reader {
@@ -80,7 +80,7 @@ class Reader {
         return fail(Errc::bad_argument, fmt::format("option \"-{}\"", option), "needs a value");
       value = arguments_[at_++];
     }
-    // An -o that has lost its value takes the next word for it, perhaps the host.
+    // An -o without its value would take the next word, perhaps the host.
     if (option == 'o' && value.find_first_of("= \t") == std::string::npos)
       return fail(Errc::bad_argument, fmt::format("option \"-o {}\"", value),
                   "needs NAME=VALUE, as in -o BatchMode=yes");

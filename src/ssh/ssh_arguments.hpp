@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The command line of ssh, as far as one must understand it to stand in for ssh.
+/// The command line of ssh, as far as a program that replaces ssh must understand it.
 #pragma once
 
 #include <string>

@@ -71,7 +71,7 @@ Status SshDial::start() {
   return {};
 }
 
-/// Asks ssh what it would do, and the last hour how that went.
+/// Reads ssh's configuration and the fallback cache.
 void SshDial::recall() {
   if (is_openssh(invocation_)) config_ = ask_ssh(ssh_request(query_argv(invocation_)), kQueryTimeout);
   if (config_)
@@ -79,7 +79,7 @@ void SshDial::recall() {
   if (!options_.tries_udp && memory_) reason_ = memory_->find();
 }
 
-/// The destination is known for what it is: not a packet is sent.
+/// The cache has the destination: ssh is run without trying UDP.
 void SshDial::start_plain() {
   boost::asio::post(run_.io(), lifetime_.guard([this] {
     handlers_.on_plain(
@@ -122,7 +122,7 @@ void SshDial::end(std::function<void()> on_ended) {
   bootstrap_->end(std::chrono::milliseconds(0), std::move(on_ended));
 }
 
-/// In our terminal's foreground, so that it can ask for passwords, and hears of ^C as we do.
+/// In our process group: ssh may ask for passwords on the terminal, and gets the signal of ^C.
 bridge::ChildRequest SshDial::ssh_request(std::vector<std::string> words) const {
   core::log().debug("running {}", fmt::join(words.begin(), words.end() - 1, " "));
   const std::string program = words.front();

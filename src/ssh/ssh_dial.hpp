@@ -29,9 +29,9 @@ namespace udtcat::ssh {
 
 /// Options::connect_timeout says how long UDP is tried.
 struct SshDialOptions : tool::Options {
-  SshArguments ssh;                             ///< for which we stand in
+  SshArguments ssh;                             ///< of the ssh command that this one replaces
   std::vector<std::string> ssh_program{"ssh"};  ///< and its first words, as in --ssh 'ssh -p 2222'
-  std::optional<std::string> udp_host;          ///< one more place to look for the far end
+  std::optional<std::string> udp_host;          ///< one more address of the far end
   std::string remote_program = "udtcat";
   bool push = false;
   std::optional<bool> push_progress;  ///< none: where a person is watching
@@ -39,7 +39,7 @@ struct SshDialOptions : tool::Options {
   PortRange ports;                    ///< of the far end
   std::string far_command = "rsh-server";
   std::vector<std::string> far_options{};
-  /// Nothing but our far end will do, over ssh neither: the advice then. Null: a command that ssh can run, too.
+  /// The advice where the far host has no udtcat, which is needed over ssh, too; null: ssh can run the command by itself.
   const char* needs_udtcat = nullptr;
   bool tries_udp = false;  ///< also where it did not work within the last hour
 };
@@ -50,10 +50,9 @@ class SshDial {
  public:
   struct Handlers {
     std::function<void(std::unique_ptr<Connection>)> on_connection;
-    /// There is no udtcat there, or no way to it by UDP. Its cause is advice; ssh is still there.
+    /// The far host has no udtcat, or UDP does not reach it. Its cause is advice; ssh still runs.
     std::function<void(Error why)> on_no_session;
-    /// The command had better go over ssh alone: plain_ssh(). Its cause is advice; nothing has been run, and there is
-    /// no ssh any more, or was none.
+    /// The command has to go over ssh alone: plain_ssh(). Its cause is advice; nothing has been run, and no ssh runs.
     std::function<void(Error why)> on_plain;
     /// status   what ssh exited with, where it has: 255: it has said why itself
     std::function<void(const Error&, std::optional<int> status)> on_no_far_end;
@@ -70,9 +69,9 @@ class SshDial {
   /// ssh with the user's command.
   [[nodiscard]] bridge::ChildRequest plain_ssh() const;
 
-  /// For the commands of the next hour to the same destination.
+  /// Tells the commands of the next hour to the same destination.
   void remember(FallbackReason reason) const;
-  /// UDP works there.
+  /// UDP works: the next commands try it.
   void forget_fallback() const;
 
   /// The session is over: ends ssh, unless it goes by itself at once, or others may be using its connection.
@@ -92,7 +91,7 @@ class SshDial {
   void show_push();
   void end_push();
   void on_absent(Error why);
-  /// The user says which program is the udtcat there.
+  /// The user named the udtcat of the far host.
   [[nodiscard]] bool names_program() const { return options_.remote_program != SshDialOptions().remote_program; }
   void on_failure(const Error& error, std::optional<int> status);
   void pass_on(const std::string& noise);
@@ -107,7 +106,7 @@ class SshDial {
   const SshInvocation invocation_;
   std::optional<SshConfig> config_;  // none: ssh does not say
   bool uses_master_ = false;
-  std::optional<FallbackCache> memory_;   // none: of what cannot be named, or by nobody
+  std::optional<FallbackCache> memory_;   // none: the destination is unknown, or the user has no cache
   std::optional<FallbackReason> reason_;  // of the last hour
   std::vector<Endpoint> candidates_;
   std::unique_ptr<Bootstrap> bootstrap_;
@@ -118,7 +117,7 @@ class SshDial {
   core::Lifetime lifetime_;
 };
 
-/// Ends the run for want of a far end: in silence where ssh itself failed, as it has said why.
+/// Ends the run for want of a far end; without a message where ssh itself failed, which has printed one.
 void finish_without_far_end(tool::SessionRun& run, const Error& error, std::optional<int> ssh_status);
 
 }  // namespace udtcat::ssh

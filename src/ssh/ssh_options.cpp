@@ -67,7 +67,7 @@ void add_ssh_dial_options(CommandLine& line, SshDialOptions& options) {
     auto words = tool::split_words(text);
     if (!words || words->empty())
       return tool::bad_value("--ssh", text, "a program with its words, and quotes that end, as in 'ssh -p 2222'");
-    // ssh would take the first of our own words for that value.
+    // ssh would take the next word, which is ours, as the value.
     const std::string& last = words->back();
     if (is_ssh(words->front()) && last.starts_with('-') && takes_next_word(last))
       return tool::bad_value("--ssh", text, fmt::format("a value for its {}", last));

@@ -88,7 +88,7 @@ void SshPath::on_moved() {
   if (!is_on_ssh_ && std::exchange(has_said_, false)) run_.say(fmt::format("{}: going on over UDP", host_));
 }
 
-/// Not of a trial, which may come to nothing.
+/// Says nothing during a trial of ssh.
 void SshPath::say_if_decided() {
   if (!is_on_ssh_ || has_said_ || (selector_.slow_rate() && !selector_.ssh_is_faster())) return;
   has_said_ = true;

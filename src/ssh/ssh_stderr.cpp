@@ -75,8 +75,8 @@ void SshStderr::advance() {
   }));
 }
 
-/// Waits for more, unless there is enough. Once no more is expected it takes what is there; of what is dropped nothing,
-/// as another process may hold the pipe and write for ever.
+/// Waits for text while less than kMaxHeldBytes is held. After expect_no_more() it reads only what is there, and nothing
+/// while dropping, as another process may write for ever.
 void SshStderr::go_on() {
   if (expects_no_more_) {
     source_is_over_ = source_is_over_ || state_ == State::dropping;
@@ -106,7 +106,7 @@ void SshStderr::write_rest(std::span<const std::byte> rest) {
 
 void SshStderr::on_written(std::error_code error) {
   writing_.clear();
-  if (error) drop();  // nobody can be told
+  if (error) drop();
   advance();
   go_on();
   tell_if_over();

@@ -19,8 +19,8 @@
 
 namespace udtcat::ssh {
 
-/// Prompts and warnings before the login are the user's at once. What comes after it is kept until the login has proved
-/// to be a shell: one that is none may complain of our script, and prints it.
+/// Prompts and warnings before the login are passed on at once. Later text is held until the login has proved to be a
+/// shell: another login may print errors about our script.
 ///
 ///   before_login ── hold() ──► holding ── pass(), or it holds kMaxHeldBytes ──► passing
 ///   before_login ── pass() ──► passing             └── drop() ──► dropping
@@ -30,10 +30,10 @@ namespace udtcat::ssh {
 class SshStderr {
  public:
   static constexpr std::size_t kMaxHeldBytes = std::size_t{64} * 1024;  // guess: more than any script says at a login
-  static constexpr std::chrono::milliseconds kCaution{50};  // guess: by which the word of the login may come later
+  static constexpr std::chrono::milliseconds kCaution{50};  // guess: stdout's UDTCAT LOGIN may come later by this
 
   /// to        closed at the end
-  /// on_over   once all that came has been written or dropped; not called from inside a call of ours
+  /// on_over   called once all text has been written or dropped; not from inside a call of this
   /// errors: Errc::out_of_resources
   [[nodiscard]] static Result<std::unique_ptr<SshStderr>> start(boost::asio::io_context& io, int from, int to,
                                                                 std::function<void()> on_over);
@@ -41,7 +41,7 @@ class SshStderr {
   void hold();
   void pass();
   void drop();
-  /// ssh has ended: what is not there now is another's, who holds its stderr open.
+  /// ssh has ended: later text is of another process that holds its stderr open.
   void expect_no_more();
   [[nodiscard]] bool is_over() const { return source_is_over_ && held_.empty() && writing_.empty(); }
 

@@ -41,7 +41,7 @@ class BenchServiceTest : public connection::TwoEnds {
     return std::move(**result);
   }
   /// The next answer to `line`.
-  [[nodiscard]] Result<std::string> ask(BenchLines& lines, const std::string& line) {
+  [[nodiscard]] Result<std::string> send_request(BenchLines& lines, const std::string& line) {
     std::optional<Result<std::string>> response;
     lines.async_write(line, [](const Status&) {});
     lines.async_read([&](Result<std::string> text) { response = std::move(text); });
@@ -80,10 +80,10 @@ TEST_F(BenchServiceTest, LetsAPeerMeasureBothWays) {
 TEST_F(BenchServiceTest, TellsWhatItHasMeasuredBeforeEachAnswer) {
   const auto measuring = client();
   BenchLines lines(measuring->open_stream());
-  ASSERT_TRUE(ask(lines, to_json(BenchRequest{1, 1s})));
+  ASSERT_TRUE(send_request(lines, to_json(BenchRequest{1, 1s})));
   const auto first = measuring->stats().evidence.there;
   ASSERT_TRUE(first);
-  ASSERT_TRUE(ask(lines, to_json(BenchRequest{2, 1s})));
+  ASSERT_TRUE(send_request(lines, to_json(BenchRequest{2, 1s})));
   EXPECT_GT(measuring->stats().evidence.there->bytes_received, first->bytes_received);
 }
 
@@ -93,13 +93,13 @@ TEST_F(BenchServiceTest, ServesOneAtATime) {
   serve(std::move(for_benches));
   const auto first = client();
   BenchLines lines(first->open_stream());
-  ASSERT_TRUE(ask(lines, to_json(BenchRequest{1, 1s})));
+  ASSERT_TRUE(send_request(lines, to_json(BenchRequest{1, 1s})));
   const auto second = client();
   BenchLines others(second->open_stream());
-  const auto refused = ask(others, to_json(BenchRequest{1, 1s}));
+  const auto refused = send_request(others, to_json(BenchRequest{1, 1s}));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::stream_refused);
-  EXPECT_TRUE(ask(lines, to_json(BenchRequest{2, 1s}))) << "which disturbs the first in nothing";
+  EXPECT_TRUE(send_request(lines, to_json(BenchRequest{2, 1s}))) << "which disturbs the first in nothing";
 }
 
 TEST_F(BenchServiceTest, TakesNoPlaceFromWhomTheListenerIsFor) {
@@ -116,7 +116,7 @@ TEST_F(BenchServiceTest, BreaksOffWhoDoesNotSpeakItsLanguage) {
     std::optional<Status> closed;
     rude->on_closed([&](const Status& how) { closed = how; });
     BenchLines lines(rude->open_stream());
-    EXPECT_FALSE(ask(lines, line)) << line.substr(0, 20);
+    EXPECT_FALSE(send_request(lines, line)) << line.substr(0, 20);
     run_until([&] { return closed.has_value(); });
     EXPECT_FALSE(*closed);
     run_until([&] { return service_.idle(); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Asio's errors and addresses in our terms.
+/// Conversions from and to Asio's errors and endpoints.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace udtcat::bridge {
 
-/// An errno stays one, in the generic category, so that it compares equal to a std::errc.
+/// An errno gets the generic category, so that it compares equal to a std::errc.
 [[nodiscard]] std::error_code from_asio(const boost::system::error_code& error);
 /// The cause of an Error.
 [[nodiscard]] std::string cause_of(const std::error_code& error);

@@ -43,7 +43,7 @@ Result<Pipe> make_pipe() {
   return pipe;
 }
 
-/// Our environment with the variables that are a child's own.
+/// Our environment with the child's own variables.
 std::vector<std::string> environment_with(const std::vector<EnvironmentVariable>& own) {
   std::vector<std::string> entries;
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -216,7 +216,7 @@ void ChildProcess::reap() {
   handler(*end_);
 }
 
-/// The number of a group without members may be given to another: asked for often enough, its end is noticed before.
+/// Polls for the group's end, so that it is noticed before the number of an empty group is used again.
 void ChildProcess::watch_group() {
   if (!leads_group_) return;
   if (!group_lives()) {

@@ -22,7 +22,7 @@
 
 namespace udtcat::bridge {
 
-/// A variable of a child's environment, in the place of ours of that name.
+/// A variable of a child's environment, which replaces ours of that name.
 struct EnvironmentVariable {
   std::string name;
   std::optional<std::string> value;  ///< none: it is not set

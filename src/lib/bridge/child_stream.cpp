@@ -67,7 +67,7 @@ void ChildStream::async_finish(FinishHandler handler) {
   }));
 }
 
-/// The child's own status says more than that it has left its input.
+/// Waits for the child's status, which says more than that its input was closed.
 void ChildStream::settle(std::error_code error, std::function<void(std::error_code)> handler) {
   if (!awaits_status(halves_.write)) return handler(error);
   unsettled_ = error;

@@ -20,14 +20,14 @@
 
 namespace udtcat::bridge {
 
-/// The condition on which the child's input and output count as ended.
+/// When the child's input and output count as complete.
 enum class ChildCompletion {
   taken,    ///< that it has read all, as of any pipe
   success,  ///< that it has ended with status 0, besides
 };
 
-/// The end of the child's stdin says that all has come, so it comes by async_finish() alone: where the stream is
-/// aborted or destroyed before, the child's watchdog holds it open.
+/// Only async_finish() ends the child's stdin, as its end means that the input is complete. Where the stream is aborted
+/// or destroyed before, the child's watchdog holds stdin open.
 /// Threads: confined to the io_context thread.
 class ChildStream final : public LocalStream {
  public:

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The system announces the end of a group's leader, not that of the group: this asks for it.
+/// There is no event for the end of a process group, only for that of its leader: the group is polled.
 constexpr milliseconds kPollInterval(10);  // guess: shorter than a user notices
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ends a child that is not needed any more, by signals of growing urgency.
+/// Ends a child by a series of signals.
 #pragma once
 
 #include <array>
@@ -25,9 +25,9 @@ struct TerminationStep {
 };
 using TerminationSteps = std::array<TerminationStep, 3>;
 
-/// For a child whose user has asked for its end.  spec: docs/spec/rsh.md §5
+/// For a child whose user has interrupted it.  spec: docs/spec/rsh.md §5
 extern const TerminationSteps kInterruptedSteps;
-/// For a child whose peer was lost, so that its user can ask for nothing.  spec: docs/spec/rsh.md §5
+/// For a child whose peer was lost.  spec: docs/spec/rsh.md §5
 extern const TerminationSteps kLostSteps;
 
 /// Signals the process group that a child leads, step by step, until it has no member. The child's stdin is not

@@ -68,7 +68,7 @@ class SpawnSettings {
   int error_ = 0;
 };
 
-/// A failure means that the watchdog has ended: its command is gone, or it was killed.
+/// Errors are ignored: the watchdog has ended then, with its command or by a signal.
 void send_to_watchdog(const Descriptor& line, std::string_view text) {
   std::ignore = ::send(line.number(), text.data(), text.size(), MSG_NOSIGNAL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A process beside a command: the command then does not take our sudden death for the end of its input.
+/// A process that kills a command when we die, so that our death is not taken for the end of its input.
 #pragma once
 
 #include <memory>

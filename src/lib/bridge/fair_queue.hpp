@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// FairQueue at something of which there is little.
+/// A fair queue: round robin among owners, with a limit for each.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,7 @@
 
 namespace udtcat::bridge {
 
-/// Owners bring items, each its own in their order. The owners take turns, and none has more than its share under way,
-/// however many items it brings.
+/// Each owner's items keep their order. The owners take turns, and each has a limited number of items under way.
 /// Threads: unsynchronised.
 template <typename Owner, typename Item>
 class FairQueue {
@@ -28,7 +27,7 @@ class FairQueue {
     owners_[owner].waiting.push_back(std::move(item));
     queue(owner);
   }
-  /// An item that waits, waits no longer.
+  /// Removes an item that waits.
   void remove(const Owner& owner, const Item& item) {
     const auto at = owners_.find(owner);
     if (at == owners_.end()) return;
@@ -57,7 +56,7 @@ class FairQueue {
     }
     return std::nullopt;
   }
-  /// An item of the owner's is under way no longer.
+  /// An item of the owner is done.
   void done(const Owner& owner) {
     --owners_.at(owner).under_way;
     --under_way_;

@@ -47,7 +47,7 @@ void FdReader::run() {
 /// returns  empty: to stop, or nothing is left to read
 std::span<std::byte> FdReader::wait_until_owner() {
   const core::MutexLock lock(mutex_);
-  // A consumer that takes little at a time must not make us read as little at a time.
+  // Waits for space of a whole read: a consumer of small pieces must not make the reads small.
   while (!stopping_ && state_ == State::reading && (owner_ == Owner::io_thread || ring_.free_bytes() < kReadBytes))
     changed_.wait(mutex_);
   if (stopping_ || state_ != State::reading) return {};
@@ -57,8 +57,8 @@ std::span<std::byte> FdReader::wait_until_owner() {
 
 /// returns  none: to stop; never State::would_block
 std::optional<IoResult> FdReader::read_next(std::span<std::byte> into) {
-  // Where a read never waits it comes first: a FIFO opened again after its last writer left has no hang-up for poll()
-  // to tell, and its end shows in read() only.
+  // A read that never waits comes before poll(), which reports no hang-up for a FIFO that was opened again after its last
+  // writer left.
   bool wait = !descriptor_.never_waits();
   for (;;) {
     if (wait && stop_.wait(descriptor_.number(), POLLIN) == WakeEvent::Wake::raised) return std::nullopt;

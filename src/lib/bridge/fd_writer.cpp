@@ -136,8 +136,7 @@ std::optional<std::error_code> FdWriter::finish() {
   return *error ? error : close_error;
 }
 
-/// The system has no event for a pipe or socket that has become empty (room in it is not emptiness). So this asks again
-/// and again, soon at first, and waits for the request to stop in between.
+/// Polls, soon at first: the system has no event for a pipe or socket that has become empty.
 std::optional<std::error_code> FdWriter::wait_until_taken() {
   for (auto pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
     const std::optional<std::error_code> verdict = consumer_status(descriptor_.number(), descriptor_.kind());

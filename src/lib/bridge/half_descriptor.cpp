@@ -14,7 +14,7 @@ namespace {
 
 IoResult from_result(ssize_t result) {
   if (result >= 0) return {.state = IoResult::State::moved, .bytes = static_cast<std::size_t>(result)};
-  // An interrupted call is tried again after the same look at the stop event as one that would have blocked.
+  // EINTR counts as would_block, so that the stop event is polled before the next attempt.
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return {.state = IoResult::State::would_block};
   return {.state = IoResult::State::failed, .error = last_error()};
 }
@@ -47,7 +47,7 @@ IoResult HalfDescriptor::write_some(std::span<const std::byte> from) const {
       ::write(number(), from.data(), whole ? from.size() : std::min<std::size_t>(from.size(), PIPE_BUF)));
 }
 
-// A read or write of a stored file blocks, so a thread does it: it reads ahead and writes behind.
+// A file always blocks, so a thread reads ahead and writes behind.
 std::optional<IoResult> HalfDescriptor::read_now(std::span<std::byte> into) const {
   if (never_waits()) return read_some(into);
   if (kind_ == DescriptorKind::file) return std::nullopt;

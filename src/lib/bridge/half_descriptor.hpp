@@ -35,7 +35,7 @@ class HalfDescriptor {
   /// Writes some of `from`, which may be fewer bytes than there are.
   [[nodiscard]] IoResult write_some(std::span<const std::byte> from) const;
 
-  /// As read_some() and write_some(), but never waiting.  returns   none where that cannot be had
+  /// As read_some() and write_some(), without waiting.  returns   none: this descriptor cannot do that
   [[nodiscard]] std::optional<IoResult> read_now(std::span<std::byte> into) const;
   [[nodiscard]] std::optional<IoResult> write_now(std::span<const std::byte> from) const;
 

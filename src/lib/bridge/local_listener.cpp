@@ -36,7 +36,7 @@ Result<std::unique_ptr<LocalListener>> LocalListener::open(boost::asio::io_conte
 
 LocalListener::~LocalListener() {
   if (!unix_path_.empty() && std::holds_alternative<std::unique_ptr<UnixAcceptor>>(accepting_))
-    std::ignore = ::unlink(unix_path_.c_str());  // one that stays is taken away by who listens there next
+    std::ignore = ::unlink(unix_path_.c_str());  // a socket that stays is removed by the next listener
 }
 
 void LocalListener::pause() {

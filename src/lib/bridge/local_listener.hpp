@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The place where local clients come to: TCP ports, or a unix socket.
+/// Listening TCP ports, or a listening unix socket, for local clients.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@
 
 namespace udtcat::bridge {
 
-/// Held from open() until its destruction, whatever becomes of the clients.
+/// Listens from open() until its destruction.
 /// Threads: confined to the io_context thread, where the handlers are called.
 class LocalListener {
  public:

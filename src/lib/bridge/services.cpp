@@ -3,7 +3,7 @@
 ///
 ///   on_stream ─► FairQueue ─► Resolver ─► TcpConnect, UnixConnect ─► accept_stream(SocketStream)
 ///                           └───────────────────────┴───────► refuse_stream(why), and a line for the operator
-///   on_stream_given_up ─► its turn, or its attempt, is another's
+///   on_stream_given_up ─► leaves the queue, or ends the attempt
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -43,8 +43,7 @@ constexpr std::size_t kMaxAttemptsOfConnection = 64;        // guess: a connecti
 constexpr std::size_t kMostNamesAtOnce = 4;                 // guess: refused, told before they are counted
 constexpr auto kConnectTimeout = std::chrono::seconds(10);  // guess: a service that is up answers in a round trip
 
-/// Once this is gone, streams that wait for a service, and those that come, stay unanswered: close the connections
-/// first.
+/// Close the connections before this is destroyed: their streams would stay unanswered.
 /// Threads: confined to the io_context thread.
 class SocketServices final : public Services {
  public:
@@ -69,8 +68,8 @@ class SocketServices final : public Services {
     const Endpoint peer;
     const Permission may_reach;
   };
-  /// The streams that want one service: a service that is silent, or a connection with very many streams, holds up no
-  /// others.
+  /// The streams for one service. A silent service delays no other, and a connection with very many streams delays no
+  /// other connection.
   struct Queue {
     explicit Queue(Service of) : service(std::move(of)) {}
     const Service service;
@@ -114,7 +113,7 @@ class SocketServices final : public Services {
   core::Lifetime lifetime_;
 };
 
-/// A name that is not there yet, or is misspelt, is told of before the first client comes.
+/// Reports a host name that cannot be resolved before the first client comes.
 void SocketServices::check_name(const Service& service) {
   if (service.host.host.empty()) return;
   resolver_.look_up(service.host, lifetime_.guard([this](const Result<std::vector<Endpoint>>& found) {
@@ -183,7 +182,7 @@ void SocketServices::connect(Queue& queue, const PendingStreamId& id, Attempt& a
   }));
 }
 
-/// The address that answered last is likely to answer again.
+/// Begins with the address that answered last.
 void SocketServices::race(Queue& queue, const PendingStreamId& id, Attempt& attempt, std::vector<Endpoint> addresses) {
   const auto last = queue.answered ? std::ranges::find(addresses, *queue.answered) : addresses.end();
   if (last != addresses.end()) std::rotate(addresses.begin(), last, last + 1);
@@ -213,7 +212,7 @@ void SocketServices::answer(const std::shared_ptr<ServedConnection>& served, Str
                                    }));
 }
 
-/// The services that a peer may ask for instead; of the others he learns nothing. Both ends say it: never "here".
+/// The services that the peer may reach, for an error message at both ends: never "here".
 std::string SocketServices::offered_to(const ServedConnection& served) const {
   constexpr std::size_t kMostNames = 3;  // spec: docs/spec/stream.md §2: a RESET holds three of the longest
   std::vector<std::string> names;
@@ -234,7 +233,7 @@ std::string SocketServices::offered_to(const ServedConnection& served) const {
   return fmt::format("; offered: {}, as in --from PORT={}", fmt::join(names, ", "), first);
 }
 
-/// A name that the peer may not use is told from one that is not there to the operator only.
+/// Only the operator's message tells a service that the peer may not reach from one that does not exist.
 void SocketServices::refuse_name(ServedConnection& served, StreamId id, const std::string& name) {
   const std::string tried = name.empty() ? "reach the service without a name" : "reach the service " + name;
   const Error why{Errc::stream_refused, tried, "no such service" + offered_to(served)};

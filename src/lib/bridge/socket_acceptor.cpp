@@ -19,7 +19,7 @@ Endpoint bound_endpoint(const Acceptor& acceptor) {
   return Endpoint::from_sockaddr(local.data(), local.size()).value_or(Endpoint());
 }
 
-/// The client gave up between its SYN and our accept(): its affair, and the next may be better.
+/// The client gave up between its SYN and our accept().
 bool concerns_one_client(const boost::system::error_code& error) {
   return error == boost::asio::error::connection_aborted || error == boost::asio::error::connection_reset;
 }
@@ -57,7 +57,7 @@ void SocketAcceptor<Protocol>::on_accepted(const boost::system::error_code& erro
     if (!error) on_socket_(std::move(socket));
     return;
   }
-  // EMFILE, ENFILE, ENOBUFS, ENOMEM, or an error not known here: tried again at once it would be met again at once.
+  // EMFILE, ENFILE, ENOBUFS, ENOMEM, or an unknown error, which the next call would have, too.
   back_off();
   on_shortage_(local_, from_asio(error));
 }

@@ -49,7 +49,7 @@ SocketStream::~SocketStream() {
   socket_.close(none);  // the socket's own destructor would make an end of what is still to be a reset
 }
 
-/// Without a reset the other side would take a stream cut short for one that ended.
+/// Without a reset the other side would treat a truncated stream as complete.
 void SocketStream::close_as_a_reset(bool on) {
   boost::system::error_code error;
   socket_.set_option(boost::asio::socket_base::linger(on, 0), error);  // fails where it is not connected any more

@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxUnixPathBytes = 107;  // spec: unix(7), sun_pat
 
 using UnixAcceptor = SocketAcceptor<boost::asio::local::stream_protocol>;
 
-/// Listens at `path`. A socket that a process left there when it died is taken away.
+/// Listens at `path`. The socket of a process that has died is removed.
 /// mode   of the socket's file, which says who may connect; less what the umask takes
 /// errors: Errc::cannot_bind, also where somebody listens there, or where `path` is no socket
 [[nodiscard]] Result<UnixAcceptor::Acceptor> bind_unix(boost::asio::io_context& io, const std::string& path,

@@ -47,7 +47,7 @@ class BlockWriter {
 
   /// control: control frames alone. words: also data of streams whose last turn took all that they had. all: data of
   /// every stream.
-  enum class Content { control, words, all };
+  enum class Content { control, interactive, all };
 
   /// A block that was filled, from its start.
   struct Composed {

@@ -216,7 +216,7 @@ bool Multiplexer::send_block(BlockWriter::Content content, std::size_t most_byte
   using Kind = session::Session::Content;
   session_->async_write(
       std::move(*block), [this](const Status& status) { on_written(status); },
-      content == BlockWriter::Content::interactive ? Kind::words : Kind::bulk);
+      content == BlockWriter::Content::interactive ? Kind::interactive : Kind::bulk);
   return true;
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kLineBytes = 64;  // spec: a cache line of x86-64 and of most ARM
 constexpr std::size_t kMaxIdle = 32;    // guess: what two receives of 16 trains need
 
-/// The unit of a chunk's memory: aligned for the widest vector instructions, and left as it comes.
+/// The unit of a chunk's memory: aligned for the widest vector instructions, and not initialised.
 struct alignas(kLineBytes) Line {
   std::array<std::byte, kLineBytes> bytes;
 };

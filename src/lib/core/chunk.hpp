@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Pieces of memory for what comes in: shared by all who need a part of it, reused after the last of them.
+/// Reference-counted memory for received datagrams, reused once the last reference has gone.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Keeps what a process knows from core dumps and from other processes of its user.
+/// Keeps a process's memory out of core dumps and from other processes of its user.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace udtcat::core {
 /// returns    what the soft limit was
 std::uint64_t forbid_core_dumps(bool for_good);
 
-/// Gives back what forbid_core_dumps() took; nothing where it is gone for good.
+/// Undoes forbid_core_dumps(), unless that was for good.
 void allow_core_dumps(std::uint64_t limit_bytes);
 
 /// From now on no other process of this user may look into this one.

@@ -16,7 +16,6 @@ namespace {
 template <typename Value, std::size_t Count>
 using Names = std::array<std::pair<Value, std::string_view>, Count>;
 
-// The one place where a name is written down.
 constexpr Names<Protection, 4> kProtections{{{Protection::clear, "clear"},
                                              {Protection::auth, "auth"},
                                              {Protection::safe, "safe"},

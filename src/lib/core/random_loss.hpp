@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The loss beyond which a limit is likelier than chance.
+/// The loss above which a limit, as of a policer, is likelier than random loss.
 #pragma once
 
 namespace udtcat::core {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A short keyed hash for values that only this host has to recognise again.
+/// SipHash-2-4, for values that only this host has to recognise again.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace udtcat::crypto {
 
-/// SipHash-2-4 under a key that dies with this object.
+/// The key is erased with this object.
 /// Threads: unsynchronised.
 class KeyedHash {
  public:

@@ -33,7 +33,7 @@ inline const unsigned char* uchars(const std::byte* bytes) { return reinterpret_
 [[nodiscard]] std::string take_openssl_text();
 /// The reason code (ERR_GET_REASON) of the oldest entry of this thread's queue, which stays; 0 where there is none.
 [[nodiscard]] int peek_openssl_reason();
-/// Forgets what earlier calls left behind, so that what comes next speaks of itself.
+/// Empties this thread's error queue before a call whose errors are wanted.
 void clear_openssl_errors();
 
 /// Errc::cipher_failed with what OpenSSL says.

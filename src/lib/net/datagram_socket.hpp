@@ -27,8 +27,8 @@ struct DatagramTrain {
   std::optional<Endpoint> from;  ///< the local address to send from (its port is ignored); none: the system's choice
   std::size_t segment_bytes = 0;
   std::size_t total_bytes = 0;
-  bool singly = false;        ///< each leaves as a message of its own, whatever the kernel could cut
-  bool may_fragment = false;  ///< the system may cut what the path does not take whole
+  bool singly = false;                             ///< each is sent as a message of its own, without UDP_SEGMENT
+  bool may_fragment = false;                       ///< the system may fragment datagrams larger than the path MTU
   std::vector<std::span<const std::byte>> pieces;  ///< of all datagrams, in order
   std::vector<std::uint16_t> piece_counts;         ///< for each datagram
 

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxLookUps = 8;  // guess: a resolver that is silent for 
 
 }  // namespace
 
-/// The way of answers from the threads. getaddrinfo() cannot be interrupted, so nobody waits for them.
+/// Posts answers of the threads, until closed. getaddrinfo() cannot be interrupted, so the threads are not joined.
 /// Threads: internally synchronised.
 class Resolver::Mailbox {
  public:

@@ -55,8 +55,7 @@ void for_each_ancillary(msghdr& message, Visit&& visit) {
   for (cmsghdr* entry = CMSG_FIRSTHDR(&message); entry != nullptr; entry = CMSG_NXTHDR(&message, entry)) visit(*entry);
 }
 
-/// How often a call is made until its error is taken for its own. ICMP errors of earlier datagrams are told once each,
-/// by whichever call comes next.
+/// How often a call is made until its error counts. Each ICMP error of an earlier datagram fails one later call.
 inline constexpr int kCallAttempts = 3;  // guess: two such errors may come between two calls
 
 /// Whether the errno passes by itself: no room, or nothing there, now.
@@ -64,7 +63,7 @@ inline constexpr int kCallAttempts = 3;  // guess: two such errors may come betw
   return errno_value == EAGAIN || errno_value == EWOULDBLOCK || errno_value == ENOBUFS || errno_value == ENOMEM;
 }
 
-/// Makes `call` until it gives no error or one that is its own. Gives what it gave, or its errno as a negative number.
+/// Repeats `call` past errors of earlier datagrams. returns  its result, or its errno as a negative number
 template <typename Call>
 [[nodiscard]] int retry_pending_errors(Call&& call) {
   for (int attempt = 1;; ++attempt) {

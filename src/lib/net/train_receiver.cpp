@@ -125,7 +125,7 @@ struct TrainReceiver::State {
     train.total_bytes = train.segment_bytes = messages[index].msg_len;
     for_each_ancillary(message, [&](const cmsghdr& entry) { read_beside(entry, train, drops); });
     const auto from = endpoint_of(slots[index].from);
-    // Without all that was told beside, a train could not be told from a datagram.
+    // With truncated ancillary data the segment size is not known.
     const bool whole = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
     if (!whole || !from || train.total_bytes == 0) return false;
     train.from = *from;
@@ -152,7 +152,7 @@ TrainReceiver::~TrainReceiver() = default;
 std::size_t TrainReceiver::receive(const UdpSocket& socket, std::vector<ReceivedTrain>& into, std::size_t most,
                                    core::ChunkPool& chunks, DropCounter& drops) {
   std::size_t taken = 0;
-  // Again where all that came is dropped, so that zero says that nothing is there; not for ever, anybody can send that.
+  // Received again where all datagrams were dropped, so that 0 means an empty queue; bounded, as anybody can send those.
   for (int attempt = 0; attempt < kCallAttempts && taken == 0; ++attempt) {
     const auto loaded = static_cast<unsigned>(state_->load(std::min(most, kMaxTrains), chunks));
     if (loaded == 0) break;

@@ -96,7 +96,7 @@ void wish_buffer(int descriptor, int forced_option, int option, std::size_t byte
   if (bytes == 0) return;
   const int wish = static_cast<int>(bytes);
   if (::setsockopt(descriptor, SOL_SOCKET, forced_option, &wish, sizeof wish) == 0) return;
-  // Not privileged: the system clips the wish to its ceiling, which is the best there is.
+  // Without the privilege the system clips the size to its ceiling.
   ::setsockopt(descriptor, SOL_SOCKET, option, &wish, sizeof wish);
 }
 

@@ -42,7 +42,7 @@ class PlainDialer final : public Dialer {
   std::unique_ptr<connection::Attempt> begin(transport::Engine& engine, const Endpoint& address,
                                              connection::Attempts::Outcome outcome) {
     auto attempt = std::make_unique<ChannelAttempt>();
-    engine.async_connect(address, {}, connection::kAttemptTimeout,
+    engine.async_connect(address, {}, connection::kAttemptPatience,
                          attempt->lifetime.guard(
                              [this, outcome = std::move(outcome)](Result<std::unique_ptr<transport::Channel>> channel) {
                                if (!channel) return outcome(channel.error(), false);

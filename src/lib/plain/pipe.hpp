@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A local stream over a channel and nothing between them: no session, no frames, no proof.
+/// A local stream over a channel, without session, frames or authentication.
 ///
 ///   source ─ read_some ─► piece ─► Channel.async_write           pull()
 ///   sink ◄─ async_write_some ◄─ piece ◄─ Channel.async_read_some  read_on()

@@ -36,8 +36,8 @@ Result<core::SharedBytes> Handshake::first_flight() {
   UDTCAT_INVARIANT(role_ == Role::connector && !tls_, "a connector asks once");
   if (credentials_ == nullptr) return core::SharedBytes::adopt(encode(offer_));
   UDTCAT_TRY(tls_, TlsHandshake::create(role_, *credentials_, options_.purpose));
-  // Flows that join must not overtake our Finished: where there may be some, the offer waits for that. So it does where
-  // only a key pair is there to seal it.
+  // With several flows the offer waits for Finished, which a JOIN must not overtake; with key pairs there is no key for
+  // early data.
   const bool early = offer_.flows == 1 && credentials_->shared() != nullptr;
   UDTCAT_CHECK(tls_->start(early ? encode(offer_) : std::vector<std::byte>()));
   return core::SharedBytes::adopt(tls_->take_output());
@@ -100,7 +100,7 @@ void Handshake::on_tls_record() {
   take_message();
 }
 
-/// The listener may not have taken early data, as after a retry of its own.
+/// The listener may have rejected early data, as after a HelloRetryRequest.
 Status Handshake::offer_again_if_unread() {
   if (role_ != Role::connector || tls_->early_data_taken()) return {};
   return send_message(encode(offer_));
@@ -176,7 +176,7 @@ void Handshake::on_offer(std::span<const std::byte> message) {
   const auto offer = decode_offer(message);
   if (!offer) return give_up(offer.error());
   Answer answer = decide(*offer, options_, initial_window_bytes_);
-  // A reason that lasts is told before one that passes.
+  // A permanent refusal comes before a temporary one.
   const auto identity = tls_ && tls_->done() ? tls_->peer() : std::nullopt;  // early data come with a shared key only
   if (identity && std::holds_alternative<Acceptance>(answer))
     if (const auto known = credentials_->pair()->peers->recognise(identity->key, offer->purpose); !known)

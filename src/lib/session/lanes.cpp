@@ -139,7 +139,7 @@ void LanePool::submit(Pipeline& pipeline, Block block) {
   schedule_delivery();
 }
 
-/// A lane is this thread's as soon as the block before on it is done.
+/// Otherwise the block is worked on this thread, which has the lane as soon as its last block is done.
 bool LanePool::worth_a_thread(const Pipeline& pipeline, const WorkItem& item) {
   if (!threads_) return false;
   const std::size_t before = pipeline.in_order.size() - 1;
@@ -158,7 +158,7 @@ void LanePool::hand_to_workers(LaneStrand& lane, WorkItem& item) {
   threads_->add(lane);
 }
 
-/// On one of the threads, which has the lane alone.
+/// Runs on one of the threads, which has the lane alone.
 void LanePool::work(LaneStrand& lane) {
   WorkItem* item = nullptr;
   {

@@ -72,7 +72,7 @@ std::string purpose_text(Purpose purpose) {
   return std::string(to_string(purpose));
 }
 
-/// Said to both ends, which is why each is called by its part.
+/// Both ends print this text, so it names their roles.
 std::string purpose_refusal(Purpose listener, Purpose connector) {
   std::string text = "the listener is for " + purpose_text(listener);
   if (const auto* stands = commands_of(listener)) text += fmt::format(", which is dialled by {}", stands->dials);
@@ -93,7 +93,7 @@ std::string wrong_name(const char* who, std::string_view wanted, const char* oth
                      name.empty() ? "has no name (--as)" : fmt::format("is {}", name));
 }
 
-/// Why these two are no peers; none: they are.
+/// Why the names or purposes do not match; none: they do.
 std::optional<std::string> mismatch(const EndIdentity& connector, const EndIdentity& listener) {
   if (connector.purpose != listener.purpose) return purpose_refusal(listener.purpose, connector.purpose);
   // Checked before the wanted names: an end that met itself has the wrong name, too, and this message says why.
@@ -129,7 +129,7 @@ Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
   const auto violated = [](const char* why) { return fail(Errc::protocol_violated, "agree with the listener", why); };
   if (offer.protection >= Protection::safe && !contains(offer.ciphers, acceptance.cipher))
     return violated("it chose a cipher that was not offered");
-  // The listener has seen to its own wishes.
+  // The listener has checked its own requirements.
   if (auto why = mismatch({offer.purpose, offer.name, offer.peer}, {acceptance.purpose, acceptance.name, {}}))
     return fail(Errc::parameters_refused, "agree with the listener", std::move(*why));
   if (acceptance.block_bytes > offer.block_bytes) return violated("it chose larger blocks than were offered");

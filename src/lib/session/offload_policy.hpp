@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether a block's cipher is worth another thread.
+/// Whether blocks are enciphered on other threads.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace udtcat::session {
 
-/// The time that a thread had a core, and that it waited for one, since it began.
+/// The time that a thread ran, and that it waited for a core, since it began.
 struct SchedulerTimes {
   std::chrono::nanoseconds had{0};
   std::chrono::nanoseconds waited{0};
@@ -32,11 +32,11 @@ struct SchedulerTimes {
   [[nodiscard]] static std::optional<SchedulerTimes> read(std::istream& text);
 };
 
-/// A thread more is a gain where a core is free for it. Where the io thread itself has to wait for one, each block that
-/// goes to another thread and back makes both wait longer, and both caches cold.
+/// Another thread helps only while a core is free for it. Where the io thread itself waits for a core, each block that
+/// goes to another thread and back makes both wait longer, with cold caches.
 ///
-///   handed over ── of the time that it could have run the io thread waited a quarter ──► kept
-///   kept ── a second later, twice as long after each time in a row ──► handed over
+///   offloaded ── the io thread waited for a quarter of the time that it could have run ──► inline
+///   inline ── after a second, twice as long each time in a row ──► offloaded
 ///
 /// One for each io_context.
 /// Threads: confined to the io_context thread.
@@ -59,9 +59,9 @@ class OffloadPolicy final : public boost::asio::execution_context::service {
     if (now - sampled_at_ >= kSampleInterval) sample(now, SchedulerTimes::of_this_thread());
     return offloads_;
   }
-  /// Of the io_context's thread, on which it is called: as read a moment ago at most.
+  /// The times of the io_context's thread, on which it is called; at most kReadInterval old.
   [[nodiscard]] ThreadTime thread_time(TimePoint now);
-  /// times   by now; none: it pays
+  /// times   of the io_context's thread until now; none: not known, so blocks are offloaded
   void sample(TimePoint now, std::optional<SchedulerTimes> times);
   /// As pays() said last.
   [[nodiscard]] bool is_offloading() const { return offloads_; }

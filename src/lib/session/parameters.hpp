@@ -25,7 +25,7 @@ using SessionId = std::array<std::byte, kSessionIdBytes>;
 /// An end that is older than purposes says none. Numbers beyond the last Purpose are those of later versions.
 inline constexpr Purpose kNoPurpose{};
 
-/// The connector's side of the bargain.
+/// The connector's offer.
 struct Offer {
   Protection protection = Protection::private_;
   std::vector<Cipher> ciphers;  ///< that it accepts, best first; empty at auth and clear
@@ -45,7 +45,7 @@ struct Offer {
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
-/// The listener's side: yes.
+/// The listener accepts the offer.
 struct Acceptance {
   Cipher cipher = Cipher::aes_256_gcm;             ///< without meaning at auth and clear
   std::uint32_t block_bytes = kDefaultBlockBytes;  ///< the largest block either end sends
@@ -63,7 +63,7 @@ struct Acceptance {
   friend bool operator==(const Acceptance&, const Acceptance&) = default;
 };
 
-/// The listener's side: no, and why. The text is for a person.
+/// The listener refuses the offer. The reason is for a person.
 struct Refusal {
   std::string reason;
   bool later = false;  ///< the connector may be welcome another time

@@ -66,7 +66,7 @@ std::optional<std::span<const std::byte>> PriorityDatagrams::open(std::span<cons
   return opened_.payload();
 }
 
-/// A number is believed when all that is known of its header is right: a stranger's does not move the epoch.
+/// The number counts only where all known header fields match: a forged one must not advance the epoch.
 bool PriorityDatagrams::open_in_place() {
   // Each epoch on the way to a number costs a hash.
   constexpr BlockNumber kMaxSkipped = 4 * kBlocksPerEpoch;  // spec: record.md §7

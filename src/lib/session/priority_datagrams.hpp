@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// PriorityDatagrams records: sealed copies of short words, which go beside the stream. See docs/spec/record.md §7.
+/// Priority datagrams: sealed copies of interactive data, sent beside the stream. See docs/spec/record.md §7.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ namespace udtcat::session {
 inline constexpr std::size_t kMaxPriorityBytes = 1024;  // spec: record.md §7: with all headers within 1280 bytes
 inline constexpr std::size_t kPriorityRecordBytes = kRecordHeaderBytes + kMaxPriorityBytes + kRecordTagBytes;
 
-/// A key, a header key and numbers of its own in each direction. A record that is lost is no loss: the stream brings
-/// the same. One that is late, repeated or forged is dropped, as on any path of datagrams.
+/// Each direction has its own key, header key and numbers. A lost one does no harm, as the stream carries the same data;
+/// one that is late, repeated or forged is dropped.
 /// Threads: unsynchronised.
 class PriorityDatagrams {
  public:

@@ -92,7 +92,7 @@ Result<std::optional<crypto::HeaderCipher>> Session::header_cipher(Direction dir
 
 std::size_t Session::thread_count(std::optional<std::size_t> wanted) const {
   const std::size_t threads = wanted.value_or(available_cores());
-  // One core: a hand-off to another thread is all cost.
+  // With one core another thread only costs.
   return !keys_ || threads <= 1 ? 0 : std::min(threads, agreed_.lanes);
 }
 
@@ -212,7 +212,7 @@ void Session::on_opened(Result<Block> opened) {
   read_on();
 }
 
-/// The blocks read before an error come first: the peer's CLOSE may be among them.
+/// Blocks that were read before an error are delivered first: the peer's CLOSE may be among them.
 void Session::hand_on() {
   if (std::exchange(handing_on_, true)) return;  // called from the handler below, which asks for the next
   while (read_handler_) {

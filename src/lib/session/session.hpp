@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The authenticated relation with one peer: blocks go in and come out, and travel as sealed records over its flows.
+/// A session with one authenticated peer: blocks are sent as sealed records over its flows.
 ///
 ///   async_write ─ number, header ─► lane seals ─► header enciphered ─► a flow
 ///   async_read ◄─ in order ◄─ lane opens ◄─ RecordReader: header deciphered and checked, body ◄─ flows
@@ -36,14 +36,14 @@ namespace udtcat::session {
 /// The credit of a new stream; each end names its own in the handshake.
 inline constexpr std::uint32_t kInitialWindowBytes = 256 * kKiB;  // spec: stream.md §4
 
-/// Blocks on their way beside those of flows and threads.
+/// Blocks in progress beside those of flows and threads.
 inline constexpr std::size_t kBlocksAhead = 2;  // guess: one that is composed, one that leaves; bench/loopback
 
-/// The blocks that wait for the transport: as much as keeps threads and flows busy, or, where somebody may have a word
-/// to say beside much, no more than leaves within milliseconds (ADR-0038).
+/// The blocks that wait for the transport: as many as keep threads and flows busy, or, where interactive data may come
+/// beside bulk, no more than leaves within milliseconds (ADR-0038).
 enum class SendQueueDepth { deep, shallow };
 
-/// Blocks of words beside those: each is short, and copied once it is sealed.
+/// Blocks of interactive data beside those: each is short, and copied once it is sealed.
 inline constexpr std::size_t kInteractiveBlocks = 16;  // guess: 64 KiB while two blocks leave on a slow path
 
 /// Of what is ahead of the transport so many blocks are made, so that one leaves while the others wait.
@@ -106,18 +106,18 @@ class Session {
   enum class Content { bulk, interactive };
   void async_write(Block block, WriteHandler handler, Content content = Content::bulk);
 
-  /// Whether a block of words, of kMinBlockBytes at most, may be written where wants_block() is false: with the next
-  /// one of bulk they would wait for long on a slow path.
+  /// Whether a block of interactive data, of kMinBlockBytes at most, may be written although wants_block() is false: in
+  /// the next block of bulk they would wait for long on a slow path.
   [[nodiscard]] bool has_room_for_interactive() const {
     return ahead_ == SendQueueDepth::shallow && writing_interactive_ < kInteractiveBlocks;
   }
   /// How much payload may go as a priority datagram now: 0 where nothing would hold up the next block, at auth and clear, and where
   /// the queue is deep.
   [[nodiscard]] std::size_t priority_room_bytes();
-  /// Sends a copy beside the blocks, of something that one of them brings as well: it comes sooner, or not at all.
+  /// Sends a copy of data that a block carries as well, beside the blocks: it comes sooner, or not at all.
   /// payload   1 to priority_room_bytes()
   void send_priority_datagram(std::span<const std::byte> payload);
-  /// Of what the peer sent so: valid during the call, in the order of sending, with gaps.
+  /// `handler` gets the peer's priority datagrams, in the order of sending, with gaps; valid during the call.
   void on_priority_datagram(PriorityHandler handler) { priority_handler_ = std::move(handler); }
 
   /// Gives the next block of the peer, opened. One at a time; records are read ahead. `handler` is never called from
@@ -130,7 +130,7 @@ class Session {
 
   /// Packets and flows, lanes and blocks; streams and their bytes are not known here.
   [[nodiscard]] ConnectionStats stats();
-  /// Adds its part: the transport, the threads.
+  /// Adds the evidence of the transport and the threads.
   void add_evidence(EndEvidence& evidence) const;
   /// Whether most of what was written is with the lanes.
   [[nodiscard]] bool waits_for_lanes() const { return 2 * being_sealed_.size() > writing_; }

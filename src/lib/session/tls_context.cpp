@@ -87,7 +87,7 @@ TlsPointer<SSL_CTX> make_context_for_shared_key(Role role) {
   return context;
 }
 
-/// In the place of OpenSSL's own check: neither names, nor dates, nor authorities count, but the one key does.
+/// Replaces OpenSSL's check: only the key counts, no name, date or authority.
 int check_peer(X509_STORE_CTX* chain, void* argument) {
   PeerCheck& check = *static_cast<PeerCheck*>(argument);
   const X509* certificate = X509_STORE_CTX_get0_cert(chain);
@@ -99,7 +99,7 @@ int check_peer(X509_STORE_CTX* chain, void* argument) {
   if (!name && check.also)
     if (auto as_well = check.pair.peers->recognise(*key, *check.also)) name = std::move(as_well);
   if (!name) {
-    // The alert that TLS has for a key that is known, and not for this.
+    // The alert for a key that is known but not allowed for this purpose.
     if (name.error().code == Errc::parameters_refused) X509_STORE_CTX_set_error(chain, X509_V_ERR_INVALID_PURPOSE);
     check.refused = std::move(name.error());
     return 0;

@@ -23,7 +23,7 @@ struct TlsDeleter {
 template <typename Object>
 using TlsPointer = std::unique_ptr<Object, TlsDeleter>;
 
-/// A key pair's side of one connection: which peers will do, and which has come.
+/// The check of the peer's key pair in one connection: the peers allowed, and the one that has come.
 struct PeerCheck {
   PairCredentials pair;
   Purpose purpose;

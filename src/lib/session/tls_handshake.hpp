@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TLS 1.3 with ephemeral ECDHE and an external PSK or a key pair at each end, as a machine that eats and gives bytes.
-/// OpenSSL does all of it.
+/// TLS 1.3 with ephemeral ECDHE and an external PSK or a key pair at each end, without I/O. OpenSSL does all of it.
 #pragma once
 
 #include <cstddef>

@@ -33,13 +33,13 @@ using tool::SessionRun;
 constexpr auto kTellGrace = std::chrono::milliseconds(900);   // spec: docs/spec/rsh.md §5
 constexpr auto kEndGrace = std::chrono::milliseconds(1'500);  // spec: docs/spec/rsh.md §5
 
-/// A program takes our place.
+/// Replaces this process by a program; returns the status where it cannot be run.
 ExitStatus exec_with(const bridge::ChildRequest& program, const RunContext& context) {
   context.console.line("udtcat: run " + program.program + ": " + core::errno_text(bridge::exec_program(program)));
   return ExitStatus::own_failure;
 }
 
-/// ssh, with the words that were meant for it.
+/// Replaces this process by ssh, with the arguments that are for it.
 ExitStatus exec_ssh(const RshOptions& options, const RunContext& context) {
   core::log().info("{}: left to ssh itself", options.ssh.only_ssh);
   bridge::ChildRequest ssh{.program = options.ssh_program.front(),
@@ -86,7 +86,7 @@ Result<std::unique_ptr<tool::Invocation>> parse_rsh(const tool::Words& arguments
   return std::make_unique<RshInvocation>(std::move(options));
 }
 
-/// The command in our place, on the descriptors that ssh gave us.
+/// Replaces this process by the requested command, on the descriptors that ssh gave us.
 ExitStatus exec_command(const ssh::ControlMessage& request, const RunContext& context) {
   const auto program = launch_for_user(request, context.core_limit_bytes);
   if (!program) {
@@ -106,8 +106,8 @@ class RshServerInvocation final : public tool::Invocation {
   [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
     ssh::name_this_host(context.console);
     if (options_.bench) return bench::serve_far_bench(options_, context.console);
-    // The login shell that started us has read the user's .bashrc, and we have what it exported. A bash of the second
-    // level does not read it again: what such files print would be in the command's output.
+    // The login shell that started us has read .bashrc. A bash of SHLVL 2 does not read it again: its output would be in
+    // the command's.
     std::ignore = ::setenv("SHLVL", "1", 1);  // fails for want of memory only
     std::optional<ssh::ControlMessage> fallback;
     {

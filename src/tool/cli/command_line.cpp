@@ -19,7 +19,6 @@ namespace udtcat::tool {
 
 namespace {
 
-/// As a user would write it.
 std::string size_text(std::size_t bytes) {
   if (bytes % kGiB == 0) return fmt::format("{}GiB", bytes / kGiB);
   return bytes % kMiB == 0 ? fmt::format("{}MiB", bytes / kMiB) : fmt::format("{}KiB", bytes / kKiB);
@@ -52,7 +51,7 @@ struct CommandLine::Parser {
     Words choices{};
     bool offered = true;
 
-    /// Those that count.
+    /// The values that count: all of a repeatable option, else the last.
     [[nodiscard]] std::span<const std::string> taken() const {
       return std::span(texts).last(repeats ? texts.size() : std::min<std::size_t>(texts.size(), 1));
     }
@@ -257,7 +256,7 @@ const char* wrong_in(std::string_view text) {
   return "; a port is a number, 1 to 65535";
 }
 
-/// The key says who comes to a port, and no login.
+/// USER@HOST is an error: the key identifies the peer, there is no login.
 Result<HostPort> without_user(HostPort address) {
   const auto at = address.host.rfind('@');
   if (at == std::string::npos) return address;

@@ -68,16 +68,16 @@ class CommandLine {
   }
   /// An option that may be written several times: `set` is called for each.
   void values(const char* names, Setter set);
-  /// One that is asked for by has(), and so takes no value that would deny it.
+  /// A flag without a variable: ask has(). --flag=false is refused.
   void flag(const char* names);
   void flag(const char* names, bool& into);
-  /// A flag that asks for something else, as --help does: where it is written no value is taken.
+  /// A flag like --help: where it is written, the values of other options are not stored.
   void question(const char* names, bool& into);
   /// A flag that may be written several times.
   void count(const char* names, int& into);
   /// An option with a value that would have no effect in this command: writing it is an error, which says `why`.
   void refuse(const char* name, const char* why);
-  /// Of two options only one can be meant.
+  /// `one` and `other` cannot both be written.
   void exclusive(const char* one, const char* other);
   /// Adds a check. The checks run after all values are stored, in the order of these calls.
   void check(Check check);
@@ -91,14 +91,14 @@ class CommandLine {
   [[nodiscard]] const Words& operands() const { return operands_; }
   /// Whether the option was written.
   [[nodiscard]] bool has(const char* name) const;
-  /// The value as it was written; none: it was not.
+  /// The value as it was written; none: the option was not.
   [[nodiscard]] std::optional<std::string> text(const char* name) const;
   /// In the order of their declaration. Also before read().
   [[nodiscard]] DeclaredOptions declared() const;
   /// The options that were written, by their longest names.
   [[nodiscard]] Words written() const;
 
-  /// The error of an option that it does not know, which names the nearest that it does.
+  /// The error of an unknown option; it suggests the most similar one that the command has.
   [[nodiscard]] tl::unexpected<Error> unknown(const std::string& word) const;
 
   /// The command and its words, as a shell would take them.
@@ -132,7 +132,7 @@ class CommandLine {
   return fail(Errc::bad_argument, fmt::format("{} \"{}\"", option, value), "allowed: " + std::move(allowed));
 }
 
-/// Takes a value over, or hands its error on.
+/// Stores a value in `target`, or returns its error.
 template <typename Value, typename Target>
 [[nodiscard]] Status store(Result<Value> value, Target& target) {
   UDTCAT_TRY(target, std::move(value));

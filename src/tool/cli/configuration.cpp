@@ -48,7 +48,7 @@ Result<Configuration> Configuration::parse(std::string_view text, const std::str
   return made;
 }
 
-/// Where it listens or connects to is said in one way.
+/// A file has `listen`, or `host` and `port`.
 Status Configuration::check_operands() const {
   for (const Operand* other : {&host_, &port_})
     if (listen_.line != 0 && other->line != 0)
@@ -61,7 +61,7 @@ Status Configuration::check_operands() const {
   return {};
 }
 
-/// Before the options: one that lacks its value takes none of these.
+/// The operands stand before the options, so that an option without its value does not take one of them.
 Words Configuration::operands() const {
   Words words;
   if (listen_.line != 0) words.emplace_back("--listen");
@@ -106,7 +106,7 @@ Result<std::optional<std::string>> take_config_path(Words& arguments) {
   if (arguments.size() < words) return misplaced("option --config", "needs a value");
   std::string path = joined ? first.substr(kOption.size() + 1) : arguments[1];
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(words));
-  // An option of the file that lacks its value must not find it here.
+  // An option of the file that lacks its value must not take a word of the command line.
   if (!arguments.empty() && !arguments.front().starts_with('-'))
     return misplaced(fmt::format("--config {} {}", path, arguments.front()),
                      "allowed: options; where to listen or connect to stands in the file (listen, or host and port)");

@@ -34,10 +34,10 @@ class Configuration {
   [[nodiscard]] const Words& command() const { return command_; }
   /// The words behind those of the command: where it listens or connects to, then the options.
   [[nodiscard]] Words words() const;
-  /// `error` of a command line that begins with words(), with the line of the file that leads to it, if one does.
-  /// read   tries a command line, without those of the command
+  /// Adds to `error`, the error of a command line that begins with words(), the line of the file that causes it.
+  /// read   parses a command line without the command's own words
   [[nodiscard]] Error blame(Error error, const std::function<Status(const Words& words)>& read) const;
-  /// `error` of a file or a key that the command line names, with the line that does, if one does.
+  /// Adds to `error`, which is about a file or a key, the line of this file that names it.
   [[nodiscard]] Error blame(Error error) const;
   /// The error of the line that names the command.
   [[nodiscard]] Error wrong_command(std::string why) const { return wrong(command_line_, std::move(why)); }

@@ -27,10 +27,9 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  /// From now on lines that begin with our name have the day and the time before it; but at a terminal, where somebody
-  /// watches, and in a journal, which has them.
+  /// From now on lines that begin with our name have date and time before it, except at a terminal and in a journal.
   void date_lines();
-  /// From now on lines that begin with our name say `host` behind it: they come out among those of another host.
+  /// From now on lines that begin with our name have `host` behind it: they are mixed with those of another host.
   void name_host(std::string_view host);
   /// Writes `text` as a line of its own, in the place of the status if there is one.
   void line(std::string_view text, Severity level = Severity::notice);
@@ -65,7 +64,7 @@ void install_stderr_log(Console& console, int verbosity);
 /// Text on stdout: help, version, a new key.
 /// errors: Errc::local_write_failed
 [[nodiscard]] Status print(std::string_view text);
-/// print() as a command of its own, which a signal may end while the reader is slow.
+/// print() as a whole command, which a signal ends while the reader is slow.
 [[nodiscard]] ExitStatus printed(std::string_view text, Console& console);
 
 }  // namespace udtcat::tool

@@ -17,7 +17,7 @@ namespace udtcat::tool {
 
 inline constexpr std::size_t kMaxOptionLines = 4096;  // guess: a service of a thousand ports, with comments
 
-/// A line that says something.
+/// A line that is neither empty nor a comment.
 struct OptionLine {
   std::string name;  ///< its first word, in lower case
   Words values;      ///< the others
@@ -49,13 +49,12 @@ struct OptionWord {
 /// "FILE:LINE", and why it cannot be used.
 [[nodiscard]] Error wrong_line(const std::string& path, std::size_t number, std::string why);
 
-/// Of `options`, which with other words led to `error`, the line of the one that `read` minds: the last of the fewest,
-/// from the first on, that lead to the same text. None where others are to blame.
+/// The line of the option that causes `error`: the last of the shortest prefix of `options` for which `read` gives the
+/// same text. None: other words of the command line cause it.
 [[nodiscard]] std::optional<std::size_t> line_to_blame(const Error& error, const std::vector<OptionWord>& options,
                                                        const std::function<Status(const Words& some)>& read);
 
-/// Of `options`, the line of the last with the value that `error` is about ("read /etc/nolist"); none where that is
-/// another's.
+/// The line of the last option whose value stands in `error` ("read /etc/nolist"); none: there is none.
 [[nodiscard]] std::optional<std::size_t> line_that_says(const Error& error, const std::vector<OptionWord>& options);
 
 }  // namespace udtcat::tool

@@ -13,12 +13,10 @@ namespace udtcat::tool {
 /// The peer is told of a signal within 400 ms or not at all; the rest is for our own last lines.
 inline constexpr std::chrono::milliseconds kSignalGrace{700};  // guess: the user is promised one second
 
-/// First thing in main: the signals of a SignalWatch wait from now on until there is one, so that even an early one
-/// leads to an orderly end.
+/// Call first in main: blocks the signals of a SignalWatch, which then takes those that came before it was made.
 void block_signals();
 
-/// Work that comes before the watch, may take long, and leaves nothing to be put in order: while this lives a signal
-/// ends the process.
+/// While this lives a signal ends the process: for work before the SignalWatch that may take long and needs no cleanup.
 /// Threads: confined to the main thread, before any other was started.
 class UnblockedSignals {
  public:

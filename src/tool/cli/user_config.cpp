@@ -65,7 +65,7 @@ Result<std::vector<OptionWord>> read_user_config(std::string_view text, const st
   UDTCAT_TRY(const auto lines, read_option_lines(text, path));
   std::vector<OptionWord> options;
   std::set<std::string> known;
-  Words of_command{"rsh"};  // whose lines need no head, since the file was once for it alone
+  Words of_command{"rsh"};  // its lines need no Command line: the file was once for rsh alone
   bool of_host = true;
   for (const OptionLine& line : lines) {
     if (line.name == "host") {

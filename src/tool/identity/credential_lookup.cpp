@@ -20,14 +20,14 @@ namespace udtcat::tool {
 
 namespace {
 
-/// A shared key in the place of the key pair that the user speaks of would let in others than he means.
+/// A shared key is refused where options are about key pairs: it would admit others than the user means.
 Result<FoundCredentials> as_shared(const Options& options, Key key, const std::string& from) {
   if (const char* option = pair_option(options))
     return misplaced(option, "needs a key pair, and " + from + " holds a shared key");
   return FoundCredentials{.credentials = std::move(key), .where = from};
 }
 
-/// The user named a peer, but no key: he may think of his key pair, while a shared key is used.
+/// Adds a doubt where the user named a peer but no key: he may expect his key pair to be used, not a shared key.
 Result<FoundCredentials> doubted(const Options& options, Result<FoundCredentials> found) {
   const std::string unlisted = found && found->credentials->shared() != nullptr ? unlisted_peer(options) : "";
   if (!unlisted.empty())
@@ -38,7 +38,7 @@ Result<FoundCredentials> doubted(const Options& options, Result<FoundCredentials
   return found;
 }
 
-/// The line that others have is no secret, and easily taken for it.
+/// Whether the file holds a public key, which users mistake for the secret one.
 bool holds_public_key(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return false;
@@ -68,7 +68,7 @@ Result<FoundCredentials> users_pair(const Options& options) {
   return found;
 }
 
-/// A key pair that is there and not meant is easily taken for the key. Empty where the user has none.
+/// Says that the user's key pair is not used; empty: the user has none.
 std::string unused_pair_hint(const Options& options) {
   const auto file = user_file("identity");
   std::error_code unknown;
@@ -79,7 +79,7 @@ std::string unused_pair_hint(const Options& options) {
       options.listens ? "--peers FILE" : "--peer PUBLIC-KEY, or a line for the listener in your peers file");
 }
 
-/// `file` where it is there, or cannot be looked at: whoever reads it then says why.
+/// `file` where it exists, or cannot be looked at, so that reading it gives the error.
 std::optional<std::string> if_there(const std::filesystem::path& file) {
   std::error_code unknown;
   if (std::filesystem::symlink_status(file, unknown).type() == std::filesystem::file_type::not_found)

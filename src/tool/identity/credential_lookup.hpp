@@ -26,8 +26,8 @@ inline constexpr const char* kTerminal = "/dev/tty";  ///< as the file of a key:
 /// Call before there are other threads.
 [[nodiscard]] std::optional<core::SecretText> take_environment_key();
 
-/// Keys that were laid ready for this one process, in the order in which they count. Neither the one that an option
-/// names nor those in the user's directory, which all of his processes find, are among them.
+/// Keys given to this process alone, the first counts most; neither the key that an option names nor those in the
+/// user's directory.
 struct KeyCandidates {
   std::optional<core::SecretText> environment{};
   std::optional<std::string> beside_configuration{};  ///< the path of key_beside()
@@ -46,7 +46,7 @@ struct FoundCredentials {
 /// X.key beside X.conf, which the unit udtcat@X gives its service; none: it is not there.
 [[nodiscard]] std::optional<std::string> key_beside(const std::filesystem::path& configuration);
 
-/// The file of the key, where the command line or a configuration has one; the environment counts between the two.
+/// The key's file: that of the command line; else, unless the environment has a key, that of the configuration.
 [[nodiscard]] const std::optional<std::string>& file_of_key(const Options& options, const KeyCandidates& candidates);
 
 /// The file `key` in the user's configuration directory, which is his key where he names no other; none: it is not

@@ -17,7 +17,7 @@ namespace udtcat::tool {
 
 namespace {
 
-/// The file in which a connector finds whom it means; none where the user has no home.
+/// The file with the keys of listeners; none: the user has no home.
 std::optional<std::filesystem::path> listeners_file(const Options& options) {
   return options.peers_file ? std::optional<std::filesystem::path>(*options.peers_file) : user_file("peers");
 }
@@ -28,8 +28,8 @@ std::string meant_name(const Options& options) {
   return name.empty() ? to_string(options.peer) : name;
 }
 
-/// The line of the listener that is meant: of its place, or else of its host, which is for all ports; none where the
-/// file has none. A file that is not there has no lines, unless it was named for what is in it.
+/// The line of the listener: of its HOST:PORT, else of its host, for all ports; none: there is none. The default file
+/// may be missing, one that an option names may not.
 Result<std::optional<Peer>> find_listener(const Options& options) {
   const auto file = listeners_file(options);
   std::error_code unknown;
@@ -52,7 +52,7 @@ Result<FoundCredentials> for_listener(const Options& options, std::shared_ptr<co
   return FoundCredentials{.credentials = PairCredentials{std::move(own), peers}, .peers = peers};
 }
 
-/// The connector's way to `peers`, who may be one whose key it knows.
+/// listener   its key; none: not known yet
 FoundCredentials towards(std::shared_ptr<const KeyPair> own, std::shared_ptr<KnownPeers> peers,
                          std::optional<PublicKey> listener) {
   return FoundCredentials{.credentials = PairCredentials{std::move(own), std::move(peers), listener}};
@@ -71,13 +71,13 @@ Result<FoundCredentials> for_connector(const Options& options, std::shared_ptr<c
   if (options.trust_on_first_use && file && is_end_name(name))
     return towards(std::move(own), std::make_shared<PinnedPeer>(name, *file), std::nullopt);
   std::error_code unknown;
-  const std::string known_host = file ? file->string() : "a file for --peers";
+  const std::string file_name = file ? file->string() : "a file for --peers";
   const bool has_lines = file && std::filesystem::exists(*file, unknown);
   return fail(Errc::bad_argument, fmt::format("connect to {}", name),
               fmt::format("{}: write {} PUBLIC-KEY into {}, or give the key by --peer PUBLIC-KEY; --trust-first trusts "
                           "whoever answers first",
-                          has_lines ? fmt::format("{} has no line {}", known_host, name) : "its key is not known", name,
-                          has_lines ? "it" : known_host));
+                          has_lines ? fmt::format("{} has no line {}", file_name, name) : "its key is not known", name,
+                          has_lines ? "it" : file_name));
 }
 
 }  // namespace

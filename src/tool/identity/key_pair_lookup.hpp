@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether the user's words ask for a key pair, whose that is, and which peers it is for.
+/// Whether the options ask for a key pair, which one, and for which peers.
 #pragma once
 
 #include <udtcat/key_pair.hpp>
@@ -10,14 +10,14 @@
 
 namespace udtcat::tool {
 
-/// An option that has no meaning with a shared key; null where there is none.
+/// An option that was written and needs a key pair; null: there is none.
 [[nodiscard]] const char* pair_option(const Options& options);
 
-/// Whether an option asks for a key pair, or the peers file knows whom a connector means.
+/// Whether an option asks for a key pair, or the peers file has a line of the listener that a connector dials.
 /// errors: Errc::bad_argument for a peers file that cannot be used
 [[nodiscard]] Result<bool> asks_for_pair(const Options& options);
 
-/// "FILE has no line NAME", where a connector means by --peer a name that his peers file lacks; empty elsewhere.
+/// "FILE has no line NAME", where a connector's --peer is a name that the peers file lacks; else empty.
 [[nodiscard]] std::string unlisted_peer(const Options& options);
 
 /// The user's own key pair, in his configuration directory.
@@ -25,7 +25,7 @@ namespace udtcat::tool {
 [[nodiscard]] Result<KeyPair> user_key_pair();
 
 /// The pair with the peers that the options name.
-/// errors: Errc::bad_argument: a listener without a list, a connector that names nobody whom it can know
+/// errors: Errc::bad_argument: a listener without a peers file, a connector without its listener's key
 [[nodiscard]] Result<FoundCredentials> with_peers(const Options& options, KeyPair own);
 
 }  // namespace udtcat::tool

@@ -13,10 +13,10 @@
 
 namespace udtcat::tool {
 
-/// An error about a key that nobody has in the list begins so.
+/// The beginning of an error about a key that no line lists.
 inline constexpr std::string_view kAdmitKey = "admit the key ";
 
-/// The list in force. Ask it anew each time: its peers come and go.
+/// The list in force. reload() replaces it: keep no pointers into it.
 /// Threads: confined to the main thread.
 class PeersFile final : public KnownPeers {
  public:
@@ -27,8 +27,7 @@ class PeersFile final : public KnownPeers {
   [[nodiscard]] const PeersList& list() const { return list_; }
   /// The services that its lines name by to= and that are none of `services`: "FILE:LINE: …" each.
   [[nodiscard]] std::vector<std::string> unknown_services(const std::vector<std::string>& services) const;
-  /// Reads the file again, and breaks off the sessions of peers that it no longer lists, or not for that. A file that
-  /// cannot be used changes nothing.
+  /// Reads the file again, and ends the sessions that it no longer allows. A file that cannot be used changes nothing.
   /// returns  what was read, in a sentence.  errors: as load()
   [[nodiscard]] Result<std::string> reload();
 

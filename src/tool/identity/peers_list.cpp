@@ -125,8 +125,8 @@ Result<Peer> peer_of(std::span<const std::string_view> words) {
 }  // namespace
 
 bool names_address(std::string_view name) {
-  const auto known_host = parse_peer(name);
-  return known_host && known_host->port != 0;
+  const auto address = parse_peer(name);
+  return address && address->port != 0;
 }
 
 bool may(const Peer& peer, Purpose purpose) {

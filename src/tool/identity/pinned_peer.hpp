@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The listener that a connector means, by a line of a peers file; or the first one that answers to its name.
+/// The key that a connector's listener has to have: of a line of a peers file, or trusted on first use.
 #pragma once
 
 #include <filesystem>

@@ -38,7 +38,7 @@ namespace udtcat::tool {
 
 namespace {
 
-/// As users type them, and what begins several.
+/// The commands as users type them, and the first words of those with several.
 Words names_of(const Commands& commands) {
   Words names;
   for (const Command& row : commands) {
@@ -62,7 +62,6 @@ Result<FoundCredentials> find_or_ask_for_credentials(const Options& options, Key
   return find_credentials(options, std::move(candidates), ask_on_terminal);
 }
 
-/// A command line as it was understood.
 struct ParsedLine {
   const Command* command;                          // the row of the table; null: none was found
   Result<std::unique_ptr<Invocation>> invocation;  // null: `text`, or else the command's help, is asked for
@@ -78,7 +77,7 @@ Words with(Words words, const Words& more) {
   return words;
 }
 
-/// As a command line that begins with the words of a file.
+/// Parses a command line that begins with the words of a file.
 ParsedLine understand_configured(const Commands& commands, const std::string& path, const Words& more) {
   const auto text = read_trusted_file(path);
   if (!text) return wrong(text.error());
@@ -124,7 +123,7 @@ Result<std::vector<OptionWord>> user_options(const Commands& commands, const Com
   return options;
 }
 
-/// A command line, behind what the user's file says. The file is blamed only where the line alone is right.
+/// Parses a command line behind the words of the user's file. The file is blamed only where the line alone is right.
 ParsedLine understand_typed(const Commands& commands, const Command& command, const Words& arguments) {
   auto invocation = command.parse(arguments);
   if (invocation && (*invocation == nullptr || !(*invocation)->takes_user_options()))
@@ -163,15 +162,14 @@ ParsedLine help_on(const Commands& commands, Words topic) {
                             did_you_mean(name, with(names_of(commands), help_page_names())))});
 }
 
-/// Of words that begin command lines; netcat's users look for one that listens.
+/// A suggestion among words that begin command lines; netcat's users look for one that listens.
 std::string meant_command(const std::string& typed, Words words) {
   words.emplace_back("listen");
   const std::string meant = did_you_mean(typed, words);
   return meant == "; did you mean listen?" ? "; did you mean -l, as in udtcat -l 9000?" : meant;
 }
 
-/// Where `error` is about the first of `arguments`, or an option that is unknown behind it, the word that may be meant
-/// there, behind those of `command`.
+/// A suggestion for the first of `arguments`, where `error` is about it or about an unknown option behind it.
 std::string meant_word(const Commands& commands, const Command& command, const Words& arguments, const Error& error) {
   const bool is_about_it =
       !arguments.empty() && (error.what.find('"' + arguments.front()) != std::string::npos ||
@@ -194,7 +192,7 @@ std::string meant_word(const Commands& commands, const Command& command, const W
   return fmt::format("; the commands are {}", fmt::join(words, ", "));
 }
 
-/// A first word that is no command but another thing of ours by its very name; empty: it is none, or a host.
+/// Advice on a first word that names no command but another program or file of ours; empty: there is none.
 std::string named_otherwise(const Command& pipe, const Words& arguments) {
   if (arguments.empty() || (arguments.size() > 1 && core::parse_number<std::uint16_t>(arguments[1]))) return "";
   const std::string& word = arguments.front();
@@ -211,7 +209,7 @@ std::string named_otherwise(const Command& pipe, const Words& arguments) {
   return "";
 }
 
-/// A forward waits for a name that nobody knows yet.
+/// Whether the host may have no address yet: a forward waits for one.
 bool is_forward(const Words& arguments) {
   return std::ranges::any_of(
       arguments, [](const std::string& each) { return each.starts_with("--from") || each.starts_with("--to"); });
@@ -278,7 +276,7 @@ ExitStatus carry_out(const ParsedLine& line, const Words& argv, const RunContext
   if (!invocation.starts_programs()) forbid_core_dumps_for_good();
   const auto kind = invocation.options().transport.kind;
   if (auto status = exec_program_with(kind, argv, context.core_limit_bytes); !status) return fails(status.error());
-  // Only now it is sure that this is the program that needs the key. Programs that it starts never see it.
+  // After exec_program_with(), so that the program that needs the key takes it; programs that it starts never see it.
   KeyCandidates candidates{.environment = take_environment_key(),
                            .beside_configuration = line.key_beside_configuration};
   install_stderr_log(context.console, invocation.options().verbosity);

@@ -19,13 +19,13 @@
 
 namespace udtcat::tool {
 
-/// The rest of what a invocation is given when it is run.
+/// The arguments of Invocation::run() besides the credentials.
 struct RunContext {
   Console& console;
   std::uint64_t core_limit_bytes;  ///< of programs that it starts
 };
 
-/// A command line that was understood. run() asks in this order.
+/// A command line that was parsed. run() calls these in this order.
 /// Threads: confined to the main thread.
 class Invocation {
  public:
@@ -37,17 +37,17 @@ class Invocation {
   [[nodiscard]] virtual const Options& options() const = 0;
   /// Whether core dumps must be possible again, in the programs that it starts.
   [[nodiscard]] virtual bool starts_programs() const { return false; }
-  /// Decides what depends on there being a key, and warns the user before one is asked for.
-  /// has_key_candidate   there is one of KeyCandidates; whether an option names one, options() says
+  /// Makes the decisions that depend on whether there is a key, and warns the user before one is asked for.
+  /// has_key_candidate   the KeyCandidates have one; whether an option names one, options() says
   [[nodiscard]] virtual Status prepare(bool /*has_key_candidate*/, Console& /*console*/) { return {}; }
   [[nodiscard]] virtual bool needs_key() const { return true; }
   /// Whether the user's file of options is for it.
   [[nodiscard]] virtual bool takes_user_options() const { return needs_key(); }
-  /// The long options that it takes from the lines of the user's file for `rsh` as well, behind those of its own: where
-  /// ssh starts the other end.
+  /// The long options that it also takes from the lines for `rsh` in the user's file, where it has no line of its own:
+  /// of commands whose other end ssh starts.
   [[nodiscard]] virtual Words options_shared_with_rsh() const { return {}; }
-  /// For --check: its deeds in sentences, as far as the options of every session do not say them.
-  /// errors: those of files that it would read
+  /// For --check: the sentences about this command, before those of session_summary().
+  /// errors: those of the files that it would read
   [[nodiscard]] virtual Result<Words> check_summary() const { return Words{}; }
   /// Runs to its end and gives the exit status.  found   empty where it needs no key
   [[nodiscard]] virtual ExitStatus run(FoundCredentials found, const RunContext& context) = 0;
@@ -69,7 +69,7 @@ struct Command {
 
 using Commands = std::vector<Command>;
 
-/// Of the rows whose words begin `arguments`, the one with the most.
+/// The row with the most words of those whose words begin `arguments`.
 [[nodiscard]] const Command& find_command(const Commands& commands, const Words& arguments);
 
 /// Carries out the row of `commands` with the most words that begin the command line, which may stand in the file of

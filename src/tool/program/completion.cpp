@@ -40,7 +40,7 @@ Words words_of(const std::string& text) {
   return words;
 }
 
-/// none: the line is not about options.
+/// returns  none: the line is not about options
 std::optional<HelpLine> read_help_line(const std::string& line) {
   const auto begin = line.find_first_not_of(' ');
   if (begin == 0 || begin == std::string::npos || line[begin] != '-') return std::nullopt;
@@ -75,7 +75,7 @@ HelpLine help_about(const DeclaredOption& option, const Command& command, const 
   return about;
 }
 
-/// The last part of "udtcat rsh: a remote shell", the first line of its help; or else what the line of usage says.
+/// "a remote shell" of "udtcat rsh: a remote shell", the first line of the command's help; else of its line of usage.
 std::string meaning_of(const Command& command, const std::string& word) {
   const auto lines = lines_of(command.help());
   const auto colon = lines.front().find(": ");
@@ -103,7 +103,7 @@ std::string kind_of(std::string_view placeholder) {
   return "";
 }
 
-/// Likewise of an operand: its PATH is one here, that of an option's value one at the far side.
+/// As kind_of(), of an operand: PATH is local there, and remote as an option's value.
 std::string kind_of_operand(std::string_view placeholder) {
   constexpr std::array<std::pair<std::string_view, const char*>, 3> kKinds{
       {{"HOST", ":host"}, {"PATH", ":file"}, {"MANIFEST", ":file"}}};
@@ -239,7 +239,7 @@ class CompletionState {
     }
   }
 
-  /// The next words of commands that begin with what stands there: "gridftp", and then its verbs.
+  /// Offers the next word of each command that begins with the words before: "gridftp", and then its verbs.
   /// returns  whether there are any
   bool offer_command_words() {
     bool any = false;

@@ -8,7 +8,7 @@
 
 namespace udtcat::tool {
 
-/// The six things that one does, a line to copy each.
+/// A line to copy for each of the six main uses.
 [[nodiscard]] std::string first_steps_text();
 
 inline constexpr const char* kHelpWord = "help";

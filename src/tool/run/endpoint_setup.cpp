@@ -17,7 +17,7 @@ namespace udtcat::tool {
 
 namespace {
 
-/// The names as options of the other end, where --as and --peer change places.
+/// The names as options of the other end: our --as is its --peer.
 std::string names_text(const SessionOptions& session) {
   std::string text;
   if (!session.expected_peer.empty()) text += " --as " + quoted(session.expected_peer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From options to what the library is asked: addresses and requests; and what a listener tells its user.
+/// Dial and listen requests made of options, and the messages of a listener about its address and key.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace udtcat::tool {
 
-/// Without addresses.
+/// The request without addresses.
 [[nodiscard]] DialRequest dial_request(const Options& options, std::optional<Credentials> credentials);
 /// Blocks while the resolver works.  errors: Errc::cannot_resolve
 [[nodiscard]] Result<DialRequest> make_dial_request(const Options& options, std::optional<Credentials> credentials);
 /// At most one address of each family.  errors: Errc::cannot_resolve
 [[nodiscard]] Result<ListenRequest> make_listen_request(const Options& options, std::optional<Credentials> credentials);
-/// As a listener wants them: the first of each family.
+/// The first address of each family.
 [[nodiscard]] std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses);
 
 /// Says where a listener can be found; and if nobody has its key yet, the command for the other host and, on the
@@ -42,7 +42,8 @@ namespace udtcat::tool {
 /// "udtcat 192.0.2.1 9000", with the options in which both ends must agree: Options::counterpart, filled in.
 [[nodiscard]] std::string counterpart_command(const Options& options, const std::string& host, std::uint16_t port);
 
-/// The words before it, for a listener with a new key at `locals`. Another key at hand there would be taken unasked.
+/// The sentence before counterpart_command(), for a listener with a new key at `locals`. It names the terminal for -k,
+/// since any other key that the other host has would be used without a question.
 [[nodiscard]] std::string counterpart_hint(const std::vector<Endpoint>& locals);
 
 }  // namespace udtcat::tool

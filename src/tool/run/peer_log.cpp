@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Errc kOrdinary = Errc::peer_interrupted;  // of an event that is no trouble
+constexpr Errc kOrdinary = Errc::peer_interrupted;  // the code of an event that is no error
 constexpr std::size_t kAtOnce = 4;                  // guess: whoever is started anew while somebody sets it up
 
 std::string name_of(const Connection& connection) {

@@ -47,9 +47,9 @@ std::string refusal_text(const Endpoint& peer, const Error& why) {
   return fmt::format("{}: {}", peer.to_string(), why.message());
 }
 
-/// By its code: strangers can cause any number of texts.
+/// The kind is the code: strangers can cause any number of texts.
 std::string kind_of_refusal(const Error& why) {
-  // The code's own words speak of a shared key only.
+  // The text of Errc::authentication_failed is about a shared key only.
   if (why.code != Errc::authentication_failed) return make_error_code(why.code).message();
   return why.what.starts_with(kAdmitKey) ? "the peers file does not let this key in" : "the keys do not match";
 }
