@@ -75,7 +75,7 @@ Result<std::unique_ptr<tool::Invocation>> parse_keygen_pair(const tool::Words& a
   if (line.wants_help()) return nullptr;
   if (line.operands().size() > 1) return tool::misplaced("keygen --pair", "allowed: one FILE");
   std::optional<std::string> file;
-  if (!line.operands().empty()) file = line.operands().listener();
+  if (!line.operands().empty()) file = line.operands().front();
   return std::make_unique<KeygenInvocation>(std::move(file));
 }
 

@@ -29,24 +29,24 @@ Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
       return tool::misplaced(words.empty() ? "-l" : fmt::format("-l \"{}\"", fmt::join(words, " ")),
                              "takes one [ADDR:]PORT, as in 9000 or 192.0.2.1:9000; several ports need a listener each");
     options.form = forwards(line) ? Form::forward : Form::listen;
-    return tool::store(tool::local_address_value("-l", words.listener()), options.local);
+    return tool::store(tool::local_address_value("-l", words.front()), options.local);
   }
   if (words == tool::Words{"keygen"}) {
     options.form = Form::keygen;
     const tool::Words written = line.written();
     return written.empty() ? Status{}
-                           : tool::misplaced("keygen and " + written.listener(), "udtcat keygen has no options");
+                           : tool::misplaced("keygen and " + written.front(), "udtcat keygen has no options");
   }
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (words.size() > 1 && words.listener() == "keygen" && !std::ranges::all_of(words[1], is_digit))
+  if (words.size() > 1 && words.front() == "keygen" && !std::ranges::all_of(words[1], is_digit))
     return tool::misplaced(
         fmt::format("arguments \"{}\"", fmt::join(words, " ")),
         fmt::format("a key is printed, as in (umask 077; udtcat keygen > {0}); a key pair is made by "
                     "udtcat keygen --pair {0}",
                     words[1]));
   options.form = forwards(line) ? Form::forward : Form::connect;
-  if (words.size() == 1 && words.listener().find(':') != std::string::npos)
-    return tool::store(tool::remote_address_value("HOST:PORT", words.listener()), options.peer);
+  if (words.size() == 1 && words.front().find(':') != std::string::npos)
+    return tool::store(tool::remote_address_value("HOST:PORT", words.front()), options.peer);
   const bool has_port = words.size() == 2 && std::ranges::count(words[0], ':') == 1;  // an IPv6 address has more
   const bool is_port = words.size() == 1 && std::ranges::all_of(words[0], is_digit);
   if (words.size() == 1)

@@ -81,7 +81,7 @@ Result<std::unique_ptr<tool::Invocation>> parse_status(const tool::Words& argume
   UDTCAT_CHECK(line.read(arguments));
   if (line.wants_help()) return nullptr;
   if (!line.operands().empty())
-    return tool::misplaced("status \"" + line.operands().listener() + "\"", "it has no arguments");
+    return tool::misplaced("status \"" + line.operands().front() + "\"", "it has no arguments");
   return std::make_unique<StatusInvocation>(json);
 }
 

@@ -14,8 +14,8 @@ Result<std::unique_ptr<LocalListener>> LocalListener::open(boost::asio::io_conte
                                                            ClientHandler on_client, ShortageHandler on_shortage) {
   std::unique_ptr<LocalListener> listener(new LocalListener(address.unix_path));
   if (!address.is_unix()) {
-    UDTCAT_TRY(TcpPorts ports, TcpPorts::bind(io, address.tcp, GracefulClose::receipted));
-    auto& ports = listener->accepting_.emplace<TcpPorts>(std::move(ports));
+    UDTCAT_TRY(TcpPorts bound, TcpPorts::bind(io, address.tcp, GracefulClose::receipted));
+    auto& ports = listener->accepting_.emplace<TcpPorts>(std::move(bound));
     ports.accept(
         [on_client](tcp::socket socket) {
           boost::system::error_code gone;  // a client that has gone already has no address

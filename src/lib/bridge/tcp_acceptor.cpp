@@ -79,7 +79,7 @@ tl::expected<TcpAcceptor::Acceptor, std::error_code> bind_tcp(boost::asio::io_co
 Result<TcpPorts> TcpPorts::bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals, GracefulClose end) {
   auto bound = bind_all(io, locals, end);
   // A port drawn in one family may be taken in the other; then another is drawn.
-  const bool draws = locals.size() > 1 && locals.listener().port() == 0;
+  const bool draws = locals.size() > 1 && locals.front().port() == 0;
   for (int drawn = 1; !bound && draws && drawn < kPortDraws; ++drawn) bound = bind_all(io, locals, end);
   return std::move(bound).map([](std::vector<tcp::acceptor> all) {
     TcpPorts ports;
