@@ -31,13 +31,13 @@ Result<sockaddr_un> address_of(const std::filesystem::path& path) {
 const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
 
 /// Where the answer goes; nothing is left of it afterwards.
-class NameForAnAnswer {
+class AnswerSocketName {
  public:
-  explicit NameForAnAnswer(std::filesystem::path asked)
+  explicit AnswerSocketName(std::filesystem::path asked)
       : path_(asked.replace_extension(".ask" + std::to_string(::getpid()))) {}
-  NameForAnAnswer(const NameForAnAnswer&) = delete;
-  NameForAnAnswer& operator=(const NameForAnAnswer&) = delete;
-  ~NameForAnAnswer() { ::unlink(path_.c_str()); }
+  AnswerSocketName(const AnswerSocketName&) = delete;
+  AnswerSocketName& operator=(const AnswerSocketName&) = delete;
+  ~AnswerSocketName() { ::unlink(path_.c_str()); }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
@@ -76,7 +76,7 @@ Result<std::string> ask(const std::filesystem::path& path, const std::string& wo
   if (!address) return tl::unexpected(address.error());
   const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   // A name in the file system: the kernel's own names are those of a network namespace, and the lab is in another.
-  const NameForAnAnswer own(path);
+  const AnswerSocketName own(path);
   const auto own_address = address_of(own.path());
   if (!own_address) return tl::unexpected(own_address.error());
   const timeval limit{.tv_sec = 5, .tv_usec = 0};

@@ -41,20 +41,20 @@ Result<Descriptor> watch_signals() {
   return signals;
 }
 
-struct MadeEnd {
+struct NamespaceEnd {
   NetworkNamespace place;
   TunDevice device;
 };
 
 /// Leaves the caller in the namespace that was made.
-Result<MadeEnd> make_end(const LabOptions& options, unsigned number) {
+Result<NamespaceEnd> make_end(const LabOptions& options, unsigned number) {
   auto place = make_network_namespace();
   if (!place) return tl::unexpected(place.error());
   for (const auto& [name, value] : options.sysctls)
     if (auto set = set_sysctl(name, value); !set) return tl::unexpected(set.error());
   auto device = TunDevice::create(addresses_of(number), options.mtu_bytes);
   if (!device) return tl::unexpected(device.error());
-  return MadeEnd{std::move(*place), std::move(*device)};
+  return NamespaceEnd{std::move(*place), std::move(*device)};
 }
 
 nlohmann::ordered_json to_json(const LinkCounters& counters) {

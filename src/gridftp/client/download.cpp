@@ -32,7 +32,6 @@ class Download {
   }
 
   [[nodiscard]] Task<Status> attempt(RemoteServer& server);
-  /// After the last attempt: a whole file gets its name, a part is kept for a later call.
   [[nodiscard]] Task<Status> conclude(Status outcome);
 
  private:
@@ -138,7 +137,7 @@ Task<Status> Download::receive_blocks(RemoteServer& server) {
   co_return status;
 }
 
-/// Drops all bytes received: without a proof they may be another file's.
+/// Drops all bytes received: they may be another version's.
 Task<Status> Download::forget(Error why) {
   have_ = {};
   if (file_) co_await file_->forget();
@@ -146,7 +145,7 @@ Task<Status> Download::forget(Error why) {
   co_return fail(Errc::remote_read_failed, why.what, why.cause + "; what a pipe has taken unproved cannot come again");
 }
 
-/// A plain FTP server, or one that cannot connect to us: the connection is the file.
+/// In stream mode: for a plain FTP server, or one that cannot connect to us.
 Task<Status> Download::receive_stream(RemoteServer& server) {
   if (options_.range && !server.has_mode_e())
     co_return fail(Errc::bad_argument, "get a range of " + request_.remote.to_string(),
@@ -177,7 +176,7 @@ Task<Status> Download::attempt(RemoteServer& server) {
   co_return co_await check_version(server);  // whether it still is what it was
 }
 
-/// In MODE E the server connects to us, which a NAT or a filter on our side may not let it.
+/// In MODE E the server connects to us, which a NAT or a firewall on our side may prevent.
 Task<Status> Download::receive(RemoteServer& server) {
   if (!unreachable_) UDTCAT_CO_CHECK(co_await server.use_mode_e());
   if (server.in_mode_e() && !unreachable_) {

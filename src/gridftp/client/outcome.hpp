@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a transfer ends, when two connections have something to say about it, and whether it is tried again.
+/// The outcome of a transfer, from its data and its control connection, and whether it is tried again.
 #pragma once
 
 #include <functional>
@@ -27,10 +27,10 @@ inline constexpr const char* kSentSuffix = ".sent";
 [[nodiscard]] Task<Status> outcome_of(RemoteServer& server, Status data, std::shared_ptr<Promise<Status>> final_reply);
 
 [[nodiscard]] ControlConnection::Moved counter_of(SharedProgress progress);
-/// For transfers that are not gone on with.
+/// For transfers that are not resumed.
 [[nodiscard]] MarkerHandler ignore_markers();
 
-/// A server has refused because of the file: there is none, no space for it, no permission.  spec: RFC 959 §4.2.1: 55x
+/// The server refused because of the file: it does not exist, no space, no permission.  spec: RFC 959 §4.2.1: 55x
 [[nodiscard]] bool is_final(const Error& error);
 
 /// Whether a transfer that moved nothing may have failed because the server cannot, or will not, connect to us.
@@ -51,18 +51,18 @@ inline constexpr const char* kSentSuffix = ".sent";
 
 inline constexpr std::size_t kMostNamed = 100;  // guess: lines that somebody reads
 
-/// Whether the others of the same transfer may well go on behind this error of a file or directory. Exceeded storage
-/// (552) is no single file's.
-/// was_last   attempt: a file that is busy (450) stays behind, too
+/// Whether this error is about one file or directory only, so that the transfer goes on with the others; exceeded
+/// storage (552) is not.
+/// was_last   the last attempt: a file that is busy (450) is skipped, too
 [[nodiscard]] bool is_of_one(const Error& error, bool was_last = false);
 
 /// Files or directories that were refused, or could not be read, while the others of the same transfer went on.
 /// Threads: unsynchronised.
 class FailedFiles {
  public:
-  /// Says it, if it is among the first.
+  /// Logs it, if it is among the first kMostNamed.
   void add(const Error& why);
-  /// One that goes with another.
+  /// Counts one without a reason of its own.
   void add_silently() { ++count_; }
   /// all   that there are, "files" or "directories".  errors: with the code of the first: how many are missing
   [[nodiscard]] Status check(std::size_t all, std::string_view nouns) const;

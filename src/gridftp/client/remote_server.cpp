@@ -154,12 +154,12 @@ Task<Status> RemoteServer::agree_on_stack() {
   const bool session = options_.data.kind == DataKind::session;
   const std::string set_stack = session ? "SITE SETNETSTACK udtcat" : "SITE SETNETSTACK udt";
   UDTCAT_CO_CHECK(co_await control_->demand(set_stack));
-  // Globus' own security, which would come on top, is not ours to offer; a refusal means that it is off.
+  // DCAU N turns Globus' own security off, which this client does not have; a refusal means that it is off.
   const bool proves = session && options_.data.session.protection != Protection::clear;
   const std::string set_dcau = proves ? "DCAU A" : "DCAU N";
   UDTCAT_CO_CHECK(co_await control_->ask(set_dcau));
   if (!session) co_return Status{};
-  // A refusal is no loss of protection: the sessions themselves agree on one level, or do not begin.
+  // A refusal does not weaken protection: the sessions agree on one level, or fail.
   UDTCAT_CO_CHECK(co_await control_->ask("PBSZ 1048576"));
   UDTCAT_CO_CHECK(co_await control_->ask(std::string("PROT ") + prot_level(options_.data.session.protection)));
   co_return Status{};

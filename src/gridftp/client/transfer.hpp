@@ -55,19 +55,19 @@ struct TransferRequest {
 /// How far a transfer is.
 struct TransferProgress {
   /// An attempt at a file begins.
-  /// size_bytes   of what is wanted of it; none: nobody knows.  there_bytes   of it, that need not be moved
+  /// size_bytes   of the wanted part; none: unknown.  there_bytes   of it, that are there and need not be moved
   void begin_attempt(std::optional<std::uint64_t> size_bytes, std::uint64_t there_bytes) {
     file_bytes = size_bytes;
     kept_bytes = there_at_begin = there_bytes;
     moved_at_begin = bytes;
   }
-  /// Of the file under way, how much is at its place.
+  /// The bytes of the present file that are at the target.
   [[nodiscard]] std::uint64_t done_bytes() const { return there_at_begin + bytes - moved_at_begin; }
 
   std::uint64_t bytes = 0;                    ///< of payload moved since the start, but for what comes again
   std::uint64_t kept_bytes = 0;               ///< of the file under way, that need not be moved again
   std::uint64_t resumed_bytes = 0;            ///< that were there already
-  std::uint64_t files = 0;                    ///< whole, at their places
+  std::uint64_t files = 0;                    ///< that are complete
   std::optional<std::uint64_t> file_bytes{};  ///< of the file under way; none: nobody knows
   std::uint64_t there_at_begin = 0;           ///< of the attempt under way
   std::uint64_t moved_at_begin = 0;           ///< `bytes`, then

@@ -108,7 +108,7 @@ class UnsupportedEntries {
   std::string shown_;
 };
 
-/// Whatever stays behind.
+/// The entries that are not transferred.
 struct SkippedEntries {
   UnsupportedEntries links;
   UnsupportedEntries special;
@@ -158,13 +158,13 @@ class TreeQueue {
     if (entry.kind == Kind::link) passed_over_.links.add(path);
     if (entry.kind == Kind::special) passed_over_.special.add(path);
   }
-  /// It stays behind, and so does all that is below it.
+  /// Skips an entry, and all that is below it.
   void leave(const std::string& directory, const std::string& name) {
     if (++passed_over_.unsayable <= kMostNamed)
       core::log().warn("{} is passed over: FTP has no way to say a line end or a byte 0xFF",
                        core::printable(joined(directory, name), core::kShownBytes));
   }
-  /// Whether a walk goes on without a directory that cannot be listed: all of it stays behind.
+  /// Skips a directory that cannot be listed.  returns  whether the walk goes on
   /// was_last   as is_of_one() has it
   [[nodiscard]] bool leave(const std::string& directory, const Error& why, bool was_last = false) {
     if (directory.empty() || !is_of_one(why, was_last)) return false;
@@ -173,7 +173,7 @@ class TreeQueue {
     return true;
   }
   [[nodiscard]] bool has_left(const std::string& directory) const { return unlisted_.contains(directory); }
-  /// The server has left out so many.
+  /// Counts names that the server has left out of its listing.
   void leave(const std::string& directory, std::size_t names) {
     passed_over_.unsayable += names;
     if (names > 0)
@@ -202,7 +202,7 @@ std::vector<TransferRequest> requests_of(const TreeQueue& walk, const FtpUrl& ro
   return requests;
 }
 
-/// The error of the files' move, with what the walk passed over; else the walk's.
+/// The error of the transfer, with the number of skipped entries; else that of the walk.
 Status outcome_with(Status moved, const Status& walked) {
   if (moved) return walked;
   if (!walked) moved.error().cause += "; " + walked.error().message();
@@ -258,7 +258,7 @@ Task<Result<TreeQueue>> walk_server(RemoteServer& server, FtpUrl root, bool is_l
   co_return walk;
 }
 
-/// Runs on a disk thread. Some file systems take two names for one.
+/// Runs on a disk thread. Two names that a file system treats as one are an error.
 Status make_directories(const files::FileTree& tree, const std::vector<std::string>& paths) {
   std::set<std::pair<dev_t, ino_t>> made;
   for (const std::string& path : paths) {
@@ -335,7 +335,7 @@ std::string parent_of(const std::string& path) {
   return end == std::string::npos ? "" : path.substr(0, end);
 }
 
-/// MKD. A directory that is there is no error, whatever words the server has for that.
+/// MKD. A directory that exists is no error, whatever the server replies.
 Task<Status> make_remote(RemoteServer& server, FtpUrl directory) {
   const std::string doing = "make the directory " + directory.to_string();
   UDTCAT_CO_TRY(const auto made, co_await server.control().ask("MKD " + directory.path));

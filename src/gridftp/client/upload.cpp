@@ -33,7 +33,7 @@ class SentJournal {
   [[nodiscard]] Task<files::ByteRanges> load() {
     co_return co_await on_disk(io_, [this] { return journal_.load().value_or(files::ByteRanges()); });
   }
-  /// Without it the next call starts anew, which is no harm but time: a directory that we may not write to is no error.
+  /// A directory that we may not write to is no error: without a journal the next call starts from the beginning.
   [[nodiscard]] Task<void> save(files::ByteRanges have) {
     next_ = std::move(have);
     if (std::exchange(busy_, true)) co_return;  // the call that writes takes this one too
@@ -122,7 +122,7 @@ Task<Result<Upload::Opened>> Upload::open_file() {
   co_return opened;
 }
 
-/// None where files of all its names are the user's: the upload goes without, and begins anew after a cut.
+/// The journal beside the local file; none: all names for it are the user's files.
 Task<Result<std::optional<RestartJournal>>> Upload::find_journal() {
   auto found = co_await on_disk(io_, [this]() -> Result<std::optional<RestartJournal>> {
     UDTCAT_TRY(const auto location, location_of_request(request_, Errc::local_read_failed));
@@ -136,8 +136,8 @@ Task<Result<std::optional<RestartJournal>>> Upload::find_journal() {
   co_return found;
 }
 
-/// Finds the ranges that the server has of this very file, from an earlier attempt or an earlier call. A server of ours
-/// tells them; for others our own journal has the restart markers they sent.
+/// Finds the ranges of this file that the server has from an earlier attempt or call: by SITE HAVE, or for other servers
+/// from the restart markers in our journal.
 Task<Status> Upload::find_received(RemoteServer& server, files::ByteRange range) {
   if (options_.range || !server.in_mode_e()) {
     *have_ = {};
@@ -145,7 +145,7 @@ Task<Status> Upload::find_received(RemoteServer& server, files::ByteRange range)
   }
   UDTCAT_CO_TRY(auto there, co_await server.received_ranges(request_.remote.path, source_));
   if (there) {
-    // The proof at the end is of one transfer, which then has to be the whole of it.
+    // A statement proves one transfer, which then has to be the whole file.
     *have_ = options_.data.session.statements == Statements::wanted ? files::ByteRanges() : std::move(*there);
   } else if (!journal_) {
     UDTCAT_CO_TRY(auto journal, co_await find_journal());
@@ -228,7 +228,7 @@ Task<Status> Upload::try_once(RemoteServer& server) {
   const std::uint64_t had_bytes = have_->bytes();
   progress_->begin_attempt(range ? std::optional(range->bytes()) : std::nullopt, had_bytes);
   if (auto sent = co_await send(server, std::move(content)); !sent) {
-    // A server that does not go on with the part it has gets the whole file next time.
+    // A server that refuses to resume gets the whole file next time.
     const bool is_refused_part = had_bytes > 0 && have_->bytes() == had_bytes;
     if (is_final(sent.error()) && !begins_anew_ && is_refused_part) {
       core::log().info("{}: from the beginning, then", sent.error().message());
@@ -279,8 +279,8 @@ Task<Status> Upload::send(RemoteServer& server, Content content) {
   co_return status;
 }
 
-/// A server that heard of too few EODs reports success with a part missing, and one may have changed the name. What a
-/// session has proved needs no more.
+/// Checks size and name at the server, unless a statement has proved them: a server that counted too few EODs reports
+/// success with a part missing, and some change names.
 Task<Status> Upload::check(RemoteServer& server, std::optional<files::ByteRange> range) {
   if (range) UDTCAT_CO_CHECK(co_await open_file());
   if (!server.has_to_prove()) {

@@ -48,7 +48,7 @@ Result<TransferRequest> request_for(boost::asio::io_context& io, const GridftpFi
   return request;
 }
 
-/// Files count, not the blocks and ranges of them that the carriers count.
+/// Counts payload of files, not bytes of data connections.
 ConnectionStats figures_of(const TransferProgress& progress, const DataStats& data, Verb verb) {
   ConnectionStats stats = data.stats();
   stats.bytes_received = verb == Verb::get ? progress.bytes : 0;
@@ -56,7 +56,7 @@ ConnectionStats figures_of(const TransferProgress& progress, const DataStats& da
   return stats;
 }
 
-/// The warning that a control connection in the clear is proved by no key.
+/// The warning that a clear control connection is not authenticated.
 std::string unproved(const ClientOptions& options) {
   const std::string what = "udtcat: names, ranges, sizes and replies go in the clear and unproved";
   if (options.verb == Verb::copy || options.session.protection < Protection::safe) return what;
@@ -64,7 +64,7 @@ std::string unproved(const ClientOptions& options) {
   return what + ", unless the server is udtcat, which proves in the data session what it did";
 }
 
-/// Each server has words of its own for a directory where a file is meant, and for a file where a directory is.
+/// Adds a hint about -r: servers have various replies where a directory is taken for a file, or a file for a directory.
 Error with_hint(Error error, const ClientOptions& options) {
   const auto says = [&error](const char* words) { return error.cause.find(words) != std::string::npos; };
   const bool gets = options.verb == Verb::get;
@@ -171,12 +171,12 @@ void count(const ByteCounts& moved, ConnectionStats& stats) {
   stats.bytes_received = moved.received;
 }
 
-/// Files count, not the blocks of them; packets are those over UDP, of control and data.
+/// Counts payload of files, and the packets over UDP of control and data connections.
 ConnectionStats figures_of(const FtpServer& server, const DataStats& data) {
   ConnectionStats stats = data.stats();
   count(server.moved(), stats);
   stats.streams_open = server.clients().size();
-  stats.evidence = {};  // of one of them
+  stats.evidence = {};  // it would be that of one connection
   return stats;
 }
 
@@ -275,7 +275,7 @@ Result<std::unique_ptr<tool::Invocation>> parse_serve(const tool::Words& argumen
   return std::make_unique<ServeInvocation>(std::move(options));
 }
 
-/// A session of a gateway as a forward's.
+/// A session between gateways, as the session of a forward.
 /// Threads: confined to the io_context thread.
 class GatewayForward final : public forward::ForwardSession {
  public:
@@ -332,7 +332,7 @@ Result<std::unique_ptr<tool::Invocation>> parse_gateway(const tool::Words& argum
   UDTCAT_TRY(pipe::PipeOptions options, pipe::parse_forward_options("udtcat gridftp gateway", arguments));
   if (options.form == pipe::Form::help) return nullptr;
   options.session.purpose = Purpose::gateway;
-  options.session.services.clear();             // its streams say themselves where they lead
+  options.session.services.clear();             // each stream begins with a line that names its target
   options.socket_family = AddressFamily::ipv4;  // PORT and PASV have no room for others
   return std::make_unique<GatewayInvocation>(std::move(options));
 }

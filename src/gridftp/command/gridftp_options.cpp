@@ -110,7 +110,7 @@ void add_number(CommandLine& line, const char* names, const char* name, std::siz
   });
 }
 
-/// An address with a port of its own has no meaning: each listener has another.
+/// An address without a port: each data listener has its own.
 Result<std::optional<Endpoint>> address_value(const std::string& text) {
   const auto found = resolve({text, 0}, AddressFamily::ipv4);
   if (!found)
@@ -158,7 +158,7 @@ void add_common_options(CommandLine& line, tool::Options& options, bool& protect
   });
 }
 
-/// Protection that was asked for is not dropped without a word.
+/// Refuses --over tcp or udt with options of protection, which they cannot have.
 Status check_over(const CommandLine& line, const ClientOptions& options) {
   if (!options.over || options.over == DataKind::session || !options.protection_written) return {};
   if (line.text("--protect") == "clear") return {};
@@ -239,7 +239,7 @@ std::vector<const FtpUrl*> urls_of(const ClientOptions& options) {
   return urls;
 }
 
-/// A key proves the data; what they are is said on the control connection.
+/// Refuses a clear control connection beside protected data, unless --clear-control allows it.
 Status check_control(ClientOptions& options, bool protects) {
   const auto urls = urls_of(options);
   const auto clear = std::ranges::find_if(urls, [](const FtpUrl* url) { return !url->sealed; });
@@ -330,7 +330,7 @@ Status settle_protection(ClientOptions& options, bool has_key_candidate) {
   if (options.data_endpoint.idle_timeout_written)
     transfer.timeout = transfer.begin_timeout = options.session.idle_timeout;
   UDTCAT_CHECK(check_control(options, kind == DataKind::session && level > Protection::clear));
-  // The key of a copy is the servers' own.
+  // In a copy only the servers need a key.
   if (options.verb == Verb::copy && !sealed) level = Protection::clear;
   return {};
 }
@@ -340,7 +340,7 @@ Status settle_protection(ServerOptions& options, bool has_key_candidate) {
   UDTCAT_CHECK(settle_audience(options, wants));
   auto& level = options.session.protection;
   if (wants) options.least = level;
-  // A server with a key that asks for nothing still offers what the key can give; one without serves clear data.
+  // Without options a server with a key offers its protection, one without serves clear data.
   if (!wants)
     level = Protection::clear;
   else if (level == Protection::clear)

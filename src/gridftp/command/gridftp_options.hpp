@@ -26,7 +26,7 @@ struct GridftpFile {
   std::string local;
 };
 
-/// Where data come in at this host, and how long the other end may be silent.
+/// The ports and address of this host for data, and whether an idle timeout was given.
 struct DataEndpointOptions {
   std::shared_ptr<DataPortRange> ports;  ///< none: the system chooses
   std::optional<Endpoint> address;       ///< as other hosts see this one; none: as the control connection has it
@@ -71,13 +71,12 @@ struct ServerOptions : tool::Options {
 [[nodiscard]] Result<ServerOptions> parse_server_options(const tool::Words& arguments);
 [[nodiscard]] tool::DeclaredOptions server_options_declared();
 
-/// Settles what the data run over, and so whether a key is needed: a user who has one at hand (tool::KeyCandidates), or
-/// asked for protection, wants sessions.
+/// Decides what the data run over, and so whether a key is needed: a user with a key (tool::KeyCandidates), or who asked
+/// for protection, gets sessions.
 /// errors: Errc::parameters_refused where names and sizes would be in the clear and --clear-control is not given;
 /// Errc::bad_argument
 [[nodiscard]] Status settle_protection(ClientOptions& options, bool has_key_candidate);
-/// A server without a key, or with strangers beside it, gives them little unless told (ADR-0024).  errors:
-/// Errc::bad_argument
+/// A server restricts clients without a key unless options say otherwise (ADR-0024).  errors: Errc::bad_argument
 [[nodiscard]] Status settle_protection(ServerOptions& options, bool has_key_candidate);
 
 [[nodiscard]] std::string help_text();

@@ -24,7 +24,7 @@
 
 namespace udtcat::gridftp {
 
-/// The other end of a session: what it says of statements, and the key that it has proved.
+/// The peer of a session: its statements option, and the key that it has proved.
 struct SessionPeer {
   Statements statements = Statements::none;
   std::optional<PublicKey> key;  ///< none without key pairs

@@ -33,7 +33,7 @@ using Task = boost::asio::awaitable<T>;
   return boost::asio::redirect_error(boost::asio::use_awaitable, error);
 }
 
-/// A condition without a mutex: a task that is woken looks again.
+/// A condition variable for coroutines: a task that is woken checks its condition again.
 /// Threads: confined to the io_context thread.
 class AsyncCondition {
  public:
@@ -65,7 +65,7 @@ class Promise {
     value_ = std::move(value);
     set_.notify();
   }
-  /// Of a Result: it is an error.
+  /// Sets an error, where T is a Result.
   void fail(Error why) {
     if (value_) return;
     value_.emplace(tl::unexpect, std::move(why));
@@ -99,14 +99,13 @@ template <typename T>
   return result;
 }
 
-/// A coroutine's handler for a std::function, which copies what it holds: that handler cannot be copied.
+/// A copyable wrapper of a coroutine's handler, for a std::function.
 template <typename Handler>
 [[nodiscard]] auto shared_handler(Handler handler) {
   return [shared = std::make_shared<Handler>(std::move(handler))](auto... values) { (*shared)(std::move(values)...); };
 }
 
-/// Notices that nothing has moved for too long: compares a count at the end of each `timeout` with the one at its
-/// beginning.
+/// Calls a handler when a byte count has not changed between the beginning and the end of a `timeout`.
 /// Threads: confined to the io_context thread.
 class StallTimer {
  public:

@@ -45,7 +45,7 @@ bool is_of_an_interface(const address& wanted) {
 bool is_of_this_host(const Endpoint& endpoint) {
   const address wanted = plain_address(endpoint);
   if (wanted.is_loopback() || is_of_an_interface(wanted)) return true;
-  // A host that sends to an address from that address sends to itself: a route of kind "local" needs no interface.
+  // An address is this host's if the system would send to it from that address: routes of type local have no interface.
   boost::asio::io_context io;
   const Endpoint towards = bridge::from_asio(boost::asio::ip::tcp::endpoint(wanted, endpoint.port()));
   return plain_address(local_address_towards(io, towards)) == wanted;

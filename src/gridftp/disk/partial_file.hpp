@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// FILE.part, where a file comes until it is whole; FILE.part~2 and so on, where that name is a user's.
+/// FILE.part, a file that is not complete; FILE.part~2 and so on, where that name is a user's.
 /// spec: docs/spec/gridftp.md §5
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace udtcat::gridftp {
 
-/// A file's beginning, and the journal that proves it ours. Every call may wait for the disk: see DiskThreads.
+/// A partial file and its journal, which shows that it is ours. Every call may wait for the disk: see DiskThreads.
 /// Threads: immutable.
 struct PartialFile {
   files::FileLocation part;
@@ -27,7 +27,7 @@ struct PartialFile {
   }
 };
 
-/// The rest of an earlier transfer of `file`; none: nothing that can be proved.
+/// The partial file of an earlier transfer of `file`; none: there is none with a journal.
 [[nodiscard]] std::optional<PartialFile> find_partial_file(const files::FileLocation& file);
 
 /// To be written by one transfer at a time.

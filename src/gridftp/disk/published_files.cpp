@@ -22,7 +22,7 @@ std::string in_small_letters(std::string name) {
   return name;
 }
 
-/// Of a file, which nobody has under a second name: two names of one file are no harm, as only one is replaced.
+/// The status of a file without other hard links: of one with several, only one name is replaced.
 std::optional<struct stat> status_of(const files::FileLocation& location) {
   if (!location.is_only_name()) return std::nullopt;
   return location.look_at_name().value_or(std::nullopt);

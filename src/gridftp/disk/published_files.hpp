@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files that one transfer has put in place, so that none of them takes the place of another: some file systems take
-/// two names for one, as README and readme.
+/// The files that one transfer has published, so that none replaces another one of them: some file systems treat two
+/// names as one, as README and readme.
 #pragma once
 
 #include <atomic>
@@ -33,15 +33,14 @@ class PublishedFiles {
   PublishedFiles(const PublishedFiles&) = delete;
   PublishedFiles& operator=(const PublishedFiles&) = delete;
 
-  /// The file at `location`, if any, did not come as another one.  errors: Errc::local_write_failed
+  /// Fails if the file at `location` was published under another name.  errors: Errc::local_write_failed
   /// name   that the other end has for the file
   [[nodiscard]] Status may_replace(const files::FileLocation& location, const std::string& name) const;
-  /// The same, where a file system ignores case: a kernel that does not know so may remember what stood at `location` long
-  /// ago.
+  /// The same by names, where a file system ignores case: the kernel's cache may have an old entry for `location`.
   [[nodiscard]] Status may_stand_beside(const files::FileLocation& location, const std::string& name) const;
-  /// The file of that name has come, and stands there.
+  /// A file of that name was published there.
   void note(const files::FileLocation& location, const std::string& name);
-  /// The file there may have any name from now on.
+  /// The file there may be replaced by any other.
   void forget(const files::FileLocation& location);
 
  private:

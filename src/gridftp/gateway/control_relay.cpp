@@ -67,7 +67,7 @@ std::optional<std::vector<Endpoint>> read_ports(const Words& command) {
 /// The transport of "udt:mss=9000,gsi" is udt.
 bool is_tcp_stack(std::string_view stack) { return to_upper(stack.substr(0, stack.find_first_of(",:;"))) == "TCP"; }
 
-/// Why a command goes no further; none: it may.
+/// Why a command is refused; none: it is passed on.
 std::optional<std::string> refusal_of(const Words& command) {
   if (command.first == "AUTH" || command.first == "ADAT") return kAuthRefused;
   for (const char* each : {"EPSV", "EPRT", "LPSV", "LPRT", "UPAS", "UPRT"})
@@ -183,7 +183,7 @@ Status ControlRelay::rewrite_reply(std::string_view line, Output& out) {
   }
   constexpr int kFirstFinalCode = 200;  // spec: RFC 959 §4.2.1
   if (!reply.last || reply.code < kFirstFinalCode) return {};
-  answered_ = std::min(answered_ + 1, asked_);  // a server that hangs up says so unasked
+  answered_ = std::min(answered_ + 1, asked_);  // a 421 may come without a command
   give_due_answers(out);
   return {};
 }
@@ -202,7 +202,7 @@ ControlRelay::ReplyLine ControlRelay::reply_of(std::string_view line) {
   return {code, last};
 }
 
-/// Our own, when the server has answered all that was asked before.
+/// Queues a reply of ours until the server has replied to all earlier commands.
 Status ControlRelay::answer(std::string text, Output& out) {
   if (answers_.size() == kMaxAnswers)
     return fail(Errc::protocol_violated, "refuse a command", "the client waits for too many answers");

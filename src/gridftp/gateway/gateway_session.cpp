@@ -81,7 +81,7 @@ std::unique_ptr<LocalStream> GatewaySession::make_control_stream(tcp::socket soc
 // ---- Streams that the other gateway opens ---------------------------------------------------------------------------
 
 void GatewaySession::take_stream(StreamId id) {
-  // A peer could open and give up streams faster than they are connected.
+  // Bounded: a peer could open and give up streams faster than they are connected.
   if (pending_.size() >= kMaxPendingStreams) {
     const Error busy{Errc::stream_refused, "take a stream of GridFTP", "too many at once"};
     connection_.refuse_stream(id, busy);
@@ -123,7 +123,7 @@ bool GatewaySession::is_announced(const Endpoint& endpoint) {
   });
 }
 
-/// The server may have another address by now.
+/// Resolves the server's name for each control connection: its address may have changed.
 void GatewaySession::look_up(StreamId id, const GatewayGreeting& greeting, const DeferredStream::Attach& attach) {
   server_->resolver->look_up(
       server_->address, lifetime_.guard([this, id, greeting, attach](const Result<std::vector<Endpoint>>& found) {

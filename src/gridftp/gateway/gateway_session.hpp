@@ -47,7 +47,7 @@ class GatewaySession {
   /// One line for the operator.
   using ErrorHandler = std::function<void(const Endpoint& where, const Error& error)>;
 
-  /// server   none: this gateway is the clients' one, and takes no control connection from the other
+  /// server   none: this gateway is next to the clients, and refuses control connections of the other
   GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<UpstreamServer> server,
                  ErrorHandler on_trouble, std::chrono::milliseconds greeting_timeout = kGreetingTimeout);
 

@@ -22,7 +22,7 @@ FileSink::FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRan
 }
 
 Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
-  // A kill costs the bytes that the journal lacks: a slow disk may not let them grow without end.
+  // Waits for a slow disk, so that a kill costs a bounded number of bytes that the journal lacks.
   while (state_ == State::saving && have_.bytes() >= durable_.bytes() + 2 * kJournalEveryBytes) co_await stored_.wait();
   if (state_ == State::closed) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
   ++storing_;
@@ -49,7 +49,7 @@ Task<Status> FileSink::save_journal() {
 }
 
 Status FileSink::save(const files::ByteRanges& have) const {
-  // A range that ends beyond the file is not believed: the file has to reach as far first.
+  // The file is extended first, as a range that ends beyond it is not believed.
   UDTCAT_CHECK(store_.reach(have.end()));
   if (RestartJournal::needs_sync()) UDTCAT_CHECK(store_.sync());
   return journal_->save(have);

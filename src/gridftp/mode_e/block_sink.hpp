@@ -51,7 +51,7 @@ class FileSink final : public BlockSink {
   /// at        where in the file the first byte goes
   FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRanges have, std::optional<RestartJournal> journal,
            std::uint64_t at = 0);
-  /// As set_aside(), at once, where neither that nor publish() was called: the process ends.
+  /// As set_aside(), without waiting, where neither that nor publish() was called.
   ~FileSink() override;
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
@@ -60,11 +60,11 @@ class FileSink final : public BlockSink {
   /// Ranges that need not come again, even after a kill: those that the journal has.
   [[nodiscard]] const files::ByteRanges& durable() const { return durable_; }
   /// As BlockStore::publish(), of all blocks stored.
-  /// last_look   asked when all is on the disk: whether the file is to get its name; none: it is.  errors: its too
+  /// last_look   called when all is on the disk; its error keeps the file from being renamed.  errors: also that
   [[nodiscard]] Task<Status> publish(std::function<Status()> last_look = {});
   /// A call of store() waits for the disk.
   [[nodiscard]] bool is_storing() const { return storing_ > 0; }
-  /// How far it goes.
+  /// The end of the last range.
   [[nodiscard]] std::uint64_t end() const { return have_.end(); }
   /// Drops all blocks: the next attempt begins anew.
   [[nodiscard]] Task<void> forget();

@@ -34,7 +34,7 @@ class BlockSource {
   [[nodiscard]] virtual bool is_reading() const { return false; }
 };
 
-/// Makes `room` as large as the source's next block and what goes in front of it; larger it may be.
+/// Grows `room` to the size of the source's next block and `front_bytes` before it.
 void make_room(std::vector<std::byte>& room, const BlockSource& source, std::size_t most, std::size_t front_bytes = 0);
 
 /// Ranges of a file, read on the threads for disks.

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::chrono::minutes kGoodbyeTimeout{10};  // guess: bytes sent before it may be on their way for long
 
-/// Closes a kept connection with a block that says so, which tells an orderly end from a break. A peer that never takes
-/// it loses the connection after kGoodbyeTimeout.
+/// Closes a kept connection with an EOD | CLOSE block, so that the end does not look like a break; after kGoodbyeTimeout
+/// without it.
 void finish(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& connection) {
   boost::asio::co_spawn(
       io,
@@ -102,7 +102,7 @@ void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   came_.notify();
 }
 
-/// Fails the transfer: the peer may have sent a part of the file on that connection.
+/// Fails the transfer: a part of the file may have been on that connection.
 void DataPath::refuse(Error why) {
   core::log().warn("{}", why.message());
   if (auto* receiving = std::get_if<Receiver>(&transfer_)) return (*receiving)->fail(std::move(why));
@@ -129,8 +129,8 @@ Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sin
   co_return status;
 }
 
-/// The host that is named, or the other one: a server behind a NAT may name an address of its own network, which leads
-/// nowhere. A connection that is made after cancel() is closed at once.
+/// Connects to the named host or to `otherwise`: a server behind a NAT may name an address of its own network. A
+/// connection that is made after cancel() is closed at once.
 Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint target, std::optional<Endpoint> otherwise) {
   UDTCAT_CO_TRY(auto slot, take_slot());
   std::vector<Endpoint> to(1, target);
@@ -148,7 +148,7 @@ Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint target, std::
   co_return made;
 }
 
-/// In rounds: the sender decides how many connections there are, but each address has one.
+/// Connects in rounds, so that each address has a connection where there are fewer slots than asked for.
 Task<Result<std::vector<DataConnection>>> DataPath::connections(std::size_t parallelism) {
   if (kept_to_send_ && !kept_.empty()) co_return std::exchange(kept_, {});
   std::vector<DataConnection> made;

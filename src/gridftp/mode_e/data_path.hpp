@@ -28,9 +28,9 @@
 
 namespace udtcat::gridftp {
 
-/// Both ends of a control connection have one; ours and theirs take opposite stances.
+/// Each end of a control connection has one; one is passive, the other active.
 ///
-///   none ── listen() ──► passive ── aim() ──► active ── listen() ──► passive     a new stance ends what was there
+///   none ── listen() ──► passive ── aim() ──► active ── listen() ──► passive     a new role ends the connections before
 ///
 /// In MODE E the sender is active. A connection whose data have ended is kept; the next file in the same direction
 /// takes it again.
@@ -51,14 +51,14 @@ class DataPath {
   DataPath(const DataPath&) = delete;
   DataPath& operator=(const DataPath&) = delete;
 
-  /// From now on another stack; whatever was there ends.
+  /// Replaces the stack, and ends the connections of the one before.
   void use(std::shared_ptr<DataStack> stack);
   /// Ports of ours, where the peer's connections come.  errors: those of DataStack::listen()
   /// only_from   the one host that may bring any, whatever its port; none: every host
   [[nodiscard]] Result<std::vector<Endpoint>> listen(const Endpoint& local, std::size_t count = 1,
                                                      std::optional<Endpoint> only_from = {});
   /// The peer's ports, which we connect to when there is something to send.
-  /// otherwise   a host with the same ports, which each of `at` races with: the one that is named begins
+  /// otherwise   a host with the same ports, which is raced with each of `at`, that begins
   void aim(std::vector<Endpoint> at, std::optional<Endpoint> otherwise = {});
   void close();
 
@@ -74,7 +74,7 @@ class DataPath {
   /// In MODE E; active. Makes `parallelism` connections to each address where none are kept, or as many as have slots.
   /// errors: those of FileSender::result() and DataStack::connect(); that of having no slot for one to each address
   [[nodiscard]] Task<Status> send(std::size_t parallelism, SendRequest request);
-  /// In stream mode, with either stance: the one connection, which is made or awaited.
+  /// In stream mode, in either role: the one connection, which is made or awaited.
   /// errors: those of DataStack::connect(), that of cancel(), that of having no slot
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> single();
   /// Runs `moving` on that connection, so that cancel() can end it.  errors: those of `moving`, that of cancel()

@@ -46,8 +46,8 @@ class TcpDataListener final : public DataListener {
   bridge::TcpAcceptor acceptor_;
 };
 
-/// Where a named host did not answer and another did in its place: that one goes first the next time. One entry for
-/// each stripe of a server.
+/// The hosts that answered in place of a named one, which are tried first the next time. One entry for each stripe of a
+/// server.
 /// Threads: confined to the io_context thread.
 class LastReachable {
  public:

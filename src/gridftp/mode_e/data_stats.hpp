@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The figures of what carries the data of a transfer: of sessions, and of bare UDT4 connections. TCP gives none.
+/// The statistics of the sessions and plain UDT4 connections that carry a transfer's data. TCP has none.
 #pragma once
 
 #include <functional>
@@ -18,16 +18,16 @@ class DataStats : public std::enable_shared_from_this<DataStats> {
  public:
   using StatsSource = std::function<ConnectionStats()>;
 
-  /// A carrier has come.
-  /// returns  kept by the carrier as long as it carries; figures() is called until then, and once more then
+  /// Adds a session or connection.
+  /// returns  kept by it until its end; source() is called until then, and a last time then
   [[nodiscard]] std::shared_ptr<void> add(StatsSource source) {
     had_company_ = !live_.empty();
     const auto counted = live_.insert(live_.end(), std::move(source));
     return {this, [self = shared_from_this(), counted](void*) { self->leave(counted); }};
   }
 
-  /// Of all carriers together. Evidence is of one that has been alone from its beginning: what holds one of several is
-  /// not what holds the transfer.
+  /// The sums. Evidence only of one that was alone from its beginning: what limits one of several does not limit the
+  /// transfer.
   [[nodiscard]] ConnectionStats stats() const {
     ConnectionStats all = gone_;
     for (const StatsSource& source : live_) all = tool::sum(all, source());
@@ -44,8 +44,7 @@ class DataStats : public std::enable_shared_from_this<DataStats> {
 
   std::list<StatsSource> live_;  // in the order in which they came
   ConnectionStats gone_;
-  // The carriers that live, or the last that did, were several at a time. One that is left stays so: its evidence began
-  // before the others went, and the last to go at the end of a transfer does not speak for those just before it.
+  // Several were there at a time: the evidence of the last one began beside theirs.
   bool had_company_ = false;
 };
 

@@ -18,8 +18,8 @@
 
 namespace udtcat::gridftp {
 
-/// The receiving side of one file. Connections come and bring blocks; when as many have ended as the sender said, the
-/// file is there. A connection that ends before it has said anything was a stranger's, and is forgotten.
+/// The receiving side of one file: complete when as many connections have ended as the sender said. A connection that
+/// ends before its first byte was a stranger's, and is ignored.
 /// Threads: confined to the io_context thread.
 class FileReceiver {
  public:

@@ -14,7 +14,7 @@
 
 namespace udtcat::gridftp {
 
-/// Keeps account of what has come and what must still come; knows neither sockets nor disks.
+/// Tracks the ranges that have come and the ends of data; knows neither sockets nor disks.
 ///
 ///   receiving ── at each address as many EODs as its EOF said ──► ended     a header that cannot be true ──► an error
 ///

@@ -74,8 +74,7 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
 
 namespace {
 
-/// How far a client is to give way to a newcomer; the greatest does: one of the fullest prefix, and there one that has
-/// not logged in, before the longest idle.
+/// The client with the greatest gives way to a newcomer: of the prefix with most clients, not logged in, idle longest.
 using Precedence = std::tuple<std::size_t, bool, ServedClient::Clock::duration>;
 
 }  // namespace

@@ -35,10 +35,10 @@ class FtpServer {
   /// Clients come by sessions of ours, and have proved the key; each stream is a control connection.
   /// errors: Errc::cannot_bind
   [[nodiscard]] Status listen_sealed(const std::vector<Endpoint>& locals);
-  /// Takes a new client. Where there are too many, one client of the prefix that holds the most gives way, if that
-  /// prefix holds more than the newcomer's: the oldest that has not logged in, or the one that has been idle the
-  /// longest and has not proved the key. Where the newcomer's prefix has its share, or none can give way, it is that
-  /// prefix' own oldest that has not logged in, or the newcomer. Each is told so by a 421.
+  /// Takes a new client. Where there are too many, a client of the prefix with the most is closed, if that prefix has
+  /// more than the newcomer's: the oldest that has not logged in, or the one idle longest without the key. Where the
+  /// newcomer's prefix has used its quota, or no such client exists, the oldest of that prefix that has not logged in is
+  /// closed, or the newcomer. Each gets a 421.
   void serve(std::unique_ptr<ControlConnection> control, bool has_key);
   /// Accepts no more clients, and closes those that are there.
   void stop();

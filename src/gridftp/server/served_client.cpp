@@ -101,7 +101,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
     transfers_.end({Errc::interrupted, "transfer for " + name_, "the server is stopping"});
     changed_.notify();
   }
-  // A client that has not taken the replies before is told nothing.
+  // No 421 to a client that has not read earlier replies.
   void dismiss() {
     core::log().info("{} gives way to another", name_);
     if (state_ != State::waits) return close();
@@ -251,7 +251,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::query_path(const FtpCommand& 
   std::uint64_t unfinished = 0;
   const auto facts = co_await on_disk(io_, [&] {
     auto found = transfers_.root().facts_of(path);
-    if (verb_is_size && transfers_.root().has_nothing_at(path)) unfinished = transfers_.unfinished_bytes(path);
+    if (verb_is_size && transfers_.root().has_nothing_at(path)) unfinished = transfers_.partial_bytes(path);
     return found;
   });
   if (unfinished > 0) {
@@ -352,7 +352,7 @@ Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
   return make_reply(500, fmt::format("{}: not a command of this server.", core::printable(verb, 20)));
 }
 
-/// "-la DIR" is DIR, unless there is one of all of that name: many clients take LIST for ls(1).
+/// DIR of "-la DIR", unless a file has that whole name: many clients use LIST like ls(1).
 Task<std::string> ServedClient::Dialogue::without_flags(std::string argument) {
   const auto is_there = [this, &argument] { return transfers_.root().facts_of(absolute(argument)).has_value(); };
   const auto is_letter = [](char each) {

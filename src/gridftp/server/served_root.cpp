@@ -36,7 +36,7 @@ bridge::Descriptor open_beneath(int root, const std::string& path, int flags) {
   open_how how{};
   how.flags = static_cast<unsigned>(flags) | O_CLOEXEC | ((flags & O_PATH) != 0 ? 0U : unsigned{O_NONBLOCK});
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  // A rename on the way makes the kernel unsure, and it says so; spec: openat2(2).
+  // EAGAIN: a rename raced with the lookup.  spec: openat2(2)
   constexpr int kTries = 16;
   for (int tried = 0; tried < kTries; ++tried) {
     const long number = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
@@ -148,7 +148,7 @@ Result<DirectoryWalk> ServedRoot::list(const std::string& path) const {
   return DirectoryWalk(root_, std::move(handle), path);
 }
 
-/// A client that follows links into directories would walk for ever in one that contains itself.
+/// A link to a directory that contains it is not shown as a directory: a client that follows links would not end.
 bool DirectoryWalk::is_above(File directory) {
   std::string path = shown_;
   for (bool more = above_.empty(); more;) {

@@ -132,7 +132,7 @@ Task<Status> ServedTransfers::send(SendRequest request) {
   }
   UDTCAT_CO_TRY(const auto connection, co_await path_.single());
   UDTCAT_CO_CHECK(co_await path_.alone(connection, send_stream_mode(*connection, request)));
-  // Not before the reply: an older client ends its side only after that.
+  // The end is awaited beside the reply: an older client ends its side only after that.
   if (parameters_.is_session())
     boost::asio::co_spawn(
         io_, [](auto held) -> Task<void> { std::ignore = co_await await_end(*held); }(connection),
@@ -197,7 +197,7 @@ struct ServedTransfers::Incoming {
   std::optional<files::ByteRange> expected{};
 };
 
-/// The client, which has no name for its source, leaves out as many bytes as the file here has: it goes on behind it.
+/// Whether a client that does not name its source skips exactly the bytes of the file here, so that it appends.
 bool ServedTransfers::is_whole_file(const std::string& path, const StoreParameters& parameters) const {
   if (parameters_.is_mode_e() || !parameters.source.empty()) return false;
   const auto facts = root_.facts_of(path);
@@ -239,8 +239,8 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
                   fmt::format("bytes {} to {} are not here: begin anew", range.begin, range.end));
     }
   }
-  // More may be there than the client leaves out: it asked while an earlier transfer still stored its last blocks. That
-  // is the same file's only where the source has a name.
+  // More may be there than the client skips: it asked while an earlier transfer stored its last blocks. Those count only
+  // where the source has a name.
   if (incoming.have.empty() || parameters.source.empty()) there = incoming.have;
   incoming.sink =
       std::make_shared<FileSink>(io_, std::move(store), std::move(there), std::move(journal), at.value_or(0));
@@ -275,8 +275,8 @@ Task<Status> ServedTransfers::receive(const Incoming& incoming) {
   co_return co_await path_.alone(connection, receive_stream_mode(*connection, *sink, have, incoming.expected));
 }
 
-/// In stream mode the end of the connection is the end of the file, and that of a client's death. Only its control
-/// connection tells the two apart.
+/// In stream mode a closed connection is the end of the file, also when the client has died: the control connection is
+/// checked first.
 Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, const Incoming& incoming) {
   std::function<Status()> last_look;
   if (!parameters_.is_mode_e() && !incoming.expected && !in_place)
@@ -338,7 +338,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   co_return broken_off(stored.error());
 }
 
-std::uint64_t ServedTransfers::unfinished_bytes(const std::string& path) const {
+std::uint64_t ServedTransfers::partial_bytes(const std::string& path) const {
   const auto location = root_.location_of(path);
   const auto there = location ? find_partial_file(*location) : std::nullopt;
   if (!there || options_.read_only) return 0;

@@ -84,13 +84,13 @@ class ServedTransfers {
   /// Grows as long as something is done for the client.
   [[nodiscard]] std::uint64_t done_bytes() const { return sent_bytes_ + *received_bytes_ + summed_bytes_; }
   [[nodiscard]] const ServedRoot& root() const { return service_->root; }
-  /// How much, from its beginning, an upload that was cut has left of a file that is not there: a client may go on
-  /// behind it. Touches the disk.
-  [[nodiscard]] std::uint64_t unfinished_bytes(const std::string& path) const;
-  /// For the operator, who wants to know of files that a client without a key has changed.
+  /// The contiguous bytes that an interrupted upload has left of a file that does not exist: APPE resumes behind them.
+  /// Touches the disk.
+  [[nodiscard]] std::uint64_t partial_bytes(const std::string& path) const;
+  /// Logs a change by a client without a key.
   void note_change(const std::string& change) const;
-  /// The client has been told so: APPE goes on there, and nowhere else.
-  void note_told(std::string path, std::uint64_t unfinished_bytes) { told_ = {std::move(path), unfinished_bytes}; }
+  /// The client was told partial_bytes(): APPE resumes there only.
+  void note_told(std::string path, std::uint64_t partial_bytes) { told_ = {std::move(path), partial_bytes}; }
   /// RNFR and RNTO. Touches the disk.  errors: those of ServedRoot::rename()
   [[nodiscard]] Status rename(const std::string& from, const std::string& to);
 

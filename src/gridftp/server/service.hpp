@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Offers and limits of a server, and the counts that its clients share.
+/// The options and quotas of a server, and the counts that its clients share.
 #pragma once
 
 #include <chrono>

@@ -157,7 +157,7 @@ Reply TransferParameters::set_protection(const std::string& level) {
 
 // ---- Data ports -----------------------------------------------------------------------------------------------------
 
-/// A peer that proves the key, or with key pairs the client's own key, may come from anywhere.
+/// Data of a session may come from any host, as its peer proves the key, with key pairs the client's own.
 Result<Endpoint> TransferParameters::open_port() {
   const bool from_anywhere = options_.third_party || protection() > Protection::clear;
   UDTCAT_TRY(const auto ports, path_.listen(local_, 1, from_anywhere ? std::nullopt : std::optional(peer_)));

@@ -41,8 +41,8 @@ Status XioAcceptor::listen(const Settings& settings, const std::optional<Key>& k
   return {};
 }
 
-/// A dialler with another key gives up without a word here: without this a transfer between two keys would wait for
-/// ever. Once a peer has proved the key, strangers are ignored.
+/// Reports a peer with another key to accept(), which would wait for ever otherwise. Once a peer has proved the key,
+/// others are ignored.
 void XioAcceptor::on_refused(const Error& why) {
   core::log().debug("{}", why.message());
   const bool is_udtcat = why.code == Errc::authentication_failed || why.code == Errc::parameters_refused;

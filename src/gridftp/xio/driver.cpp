@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The driver as Globus XIO loads it: what of ours answers which call of Globus.
+/// The driver as Globus XIO loads it: the functions that Globus calls.
 ///
 /// No call waits for the network and none of Globus' functions is called on a thread of ours: what cannot be done at
 /// once waits for an event that Globus' own loop watches. So it serves programs with and without threads alike
@@ -42,7 +42,7 @@ globus_result_t attribute_destroy(void* attribute) {
   return GLOBUS_SUCCESS;
 }
 
-/// Without a table of options Globus hands on their text as it stands, so that none is lost for being unknown.
+/// There is no table of options, so that Globus passes their text on, and unknown ones are errors.
 globus_result_t attribute_cntl(void* attribute, int command, va_list arguments) {
   if (command != GLOBUS_XIO_SET_STRING_OPTIONS) return no_such_command(command);
   const char* text = va_arg(arguments, const char*);

@@ -33,7 +33,7 @@ inline constexpr std::size_t kRingBytes = 2 * kMiB;  // guess: a MODE E block of
 /// How long a close waits for a peer that is there and takes nothing.
 inline constexpr auto kDeliveryWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
 
-/// How far an operation is. While it is not done its event is raised once it can be asked again.
+/// The state of an operation. While it is not done, its event is raised when the state may have changed.
 struct OperationState {
   bool done = false;
   std::size_t bytes = 0;

@@ -31,8 +31,7 @@ struct Settings {
   SessionOptions session = data_session();
   TransportOptions transport;
 
-  /// The first thing that was wrong. Globus lets errors of options pass, and an option must not be lost: nothing opens
-  /// with one.
+  /// The first error of an option. Globus ignores errors of options, so every later open fails with it.
   std::optional<Error> error;
 
   [[nodiscard]] Settings duplicate() const;

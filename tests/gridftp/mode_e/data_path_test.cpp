@@ -136,7 +136,7 @@ TEST_F(StatingPaths, TakeNothingElseForAStatement) {
 
 // ---- Connections ---------------------------------------------------------------------------------------------------
 
-TEST_F(DataPaths, TakeUpAStance) {
+TEST_F(DataPaths, TakeARole) {
   EXPECT_EQ(here.role(), DataPath::Role::none);
   meet(2);
   EXPECT_EQ(here.role(), DataPath::Role::passive);
@@ -166,7 +166,7 @@ TEST_F(DataPaths, KeepTheirConnectionsForTheNextFile) {
   }
 }
 
-TEST_F(DataPaths, EndWhatWasKeptWithANewStance) {
+TEST_F(DataPaths, EndKeptConnectionsWithANewRole) {
   meet();
   expect_transfer();
   meet();
@@ -240,7 +240,7 @@ TEST_F(DataPaths, GoOnAfterACancelledTransfer) {
   expect_transfer();
 }
 
-TEST_F(DataPaths, GiveASingleConnectionOfEitherStance) {
+TEST_F(DataPaths, GiveASingleConnectionInEitherRole) {
   meet();
   const auto passive = begin(io, here.single());
   const auto active = begin(io, there.single());
