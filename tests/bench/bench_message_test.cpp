@@ -28,15 +28,15 @@ BenchResponse full_answer() {
                        .packet_bytes = 11}};
 }
 
-TEST(BenchRequest, IsTheSameAfterAJourney) {
+TEST(BenchRequest, SurvivesItsEncoding) {
   const BenchRequest request{.number = 7, .sends_for = 5s};
   EXPECT_EQ(to_json(request), test::SpecExample("bench.md", "question").text("question"));
   EXPECT_EQ(parse_bench_request(to_json(request)), request);
 }
 
-TEST(BenchResponse, IsTheSameAfterAJourney) { EXPECT_EQ(parse_bench_response(to_json(full_answer())), full_answer()); }
+TEST(BenchResponse, SurvivesItsEncoding) { EXPECT_EQ(parse_bench_response(to_json(full_answer())), full_answer()); }
 
-TEST(BenchResponse, IsNoneWhenItIsCutAnywhere) {
+TEST(BenchResponse, IsRefusedAtEachTruncation) {
   const std::string whole = to_json(full_answer());
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
     const auto cut = parse_bench_response(std::string_view(whole).substr(0, bytes));

@@ -23,7 +23,7 @@ std::string bench_complaint(const Words& words) {
   return options ? "" : options.error().message();
 }
 
-TEST(BenchOptions, TellAListenerFromAHostOfSshs) {
+TEST(BenchOptions, TellAListenerFromAHostForSsh) {
   for (const Words& words : {Words{"host", "9000"}, Words{"host:9000"}, Words{"-k", "key", "host", "9000"}}) {
     const BenchOptions options = bench(words);
     EXPECT_FALSE(options.by_ssh);

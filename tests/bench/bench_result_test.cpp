@@ -41,7 +41,7 @@ BenchResult result() {
   return made;
 }
 
-TEST(BenchResult, SaysOnOneScreenWhatWasFound) {
+TEST(BenchResult, IsOneScreenOfText) {
   EXPECT_EQ(
       to_text(result()),
       "udtcat bench: 192.0.2.7:9000, round trip 75.1 ms (at best 75.0 ms), 1500-byte packets, private, 8 cores "
@@ -55,7 +55,7 @@ TEST(BenchResult, SaysOnOneScreenWhatWasFound) {
       "(rate: mean over the run; found: the most that the path carried lately; moved: mean while data were sent)\n");
 }
 
-TEST(BenchResult, ShowsNothingAsMeasuredThatIsNot) {
+TEST(BenchResult, ShowsNothingThatWasNotMeasured) {
   BenchResult cut = result();
   cut.directions = {direction(BenchDirection::out)};
   cut.directions.front().here.packets_sent = 0;
@@ -71,7 +71,7 @@ TEST(BenchResult, ShowsNothingAsMeasuredThatIsNot) {
   EXPECT_TRUE(json["cores_there"].is_null());
 }
 
-TEST(BenchResult, TellsProgramsTheSame) {
+TEST(BenchResult, IsTheSameAsJson) {
   const auto json = nlohmann::json::parse(to_json(result()));
   EXPECT_EQ(json["rtt_us"], 75'100);
   EXPECT_EQ(json["least_rtt_us"], 75'000);
@@ -83,7 +83,7 @@ TEST(BenchResult, TellsProgramsTheSame) {
   EXPECT_EQ(json["out"]["limited_by"], "path");
 }
 
-TEST(BenchResult, TakesTheShareOfHostileFiguresForAtMostAll) {
+TEST(BenchResult, LimitsSharesOfHostileCountersToAll) {
   DirectionResult liar = direction(BenchDirection::back);
   liar.there.packets_lost = 1'000'000;
   EXPECT_EQ(liar.lost(), 1.0);
@@ -96,7 +96,7 @@ TEST(RoundTrips, OfNoneAreNotKnown) {
   EXPECT_FALSE(RoundTrips{}.least());
 }
 
-TEST(BenchResult, BlamesNoSource) {
+TEST(BenchResult, NeverBlamesTheSource) {
   Evidence evidence{.here = {.elapsed = 2s, .bytes_sent = 10'000'000}};
   evidence.here.held[static_cast<std::size_t>(Hold::source)] = 2s;
   EXPECT_EQ(tool::why(evidence).word, "source");

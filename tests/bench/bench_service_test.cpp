@@ -102,14 +102,14 @@ TEST_F(BenchServiceTest, ServesOneAtATime) {
   EXPECT_TRUE(send_request(lines, to_json(BenchRequest{2, 1s}))) << "which disturbs the first in nothing";
 }
 
-TEST_F(BenchServiceTest, TakesNoPlaceFromWhomTheListenerIsFor) {
+TEST_F(BenchServiceTest, TakesNoSlotFromThePeersOfTheListener) {
   const auto measuring = client();
   start_dialing(dial_request());
   run_until_dialed();
   EXPECT_EQ((**result)->purpose(), Purpose::pipe);
 }
 
-TEST_F(BenchServiceTest, BreaksOffWhoDoesNotSpeakItsLanguage) {
+TEST_F(BenchServiceTest, ClosesAConnectionThatBreaksTheProtocol) {
   for (const std::string& line : {std::string("{}"), std::string("hello"), std::string(2 * kMaxBenchLineBytes, ' '),
                                   to_json(BenchRequest{1, 1s}) + "\n" + to_json(BenchRequest{2, 1s})}) {
     const auto rude = client();
@@ -123,7 +123,7 @@ TEST_F(BenchServiceTest, BreaksOffWhoDoesNotSpeakItsLanguage) {
   }
 }
 
-TEST_F(BenchServiceTest, SendsNothingToWhoHasNotAsked) {
+TEST_F(BenchServiceTest, SendsNothingBeforeARequest) {
   const auto eager = client();
   const auto questions = eager->open_stream();
   std::optional<StreamOutcome> outcome;
@@ -143,7 +143,7 @@ TEST_F(BenchServiceTest, SendsNothingToWhoHasNotAsked) {
   ASSERT_TRUE(outcome->error) << "stream 6";
 }
 
-TEST_F(BenchServiceTest, IsNoDoorForAnotherPurpose) {
+TEST_F(BenchServiceTest, RefusesAnotherPurpose) {
   DialRequest request = dial_request();
   request.session.purpose = Purpose::forward;
   start_dialing(std::move(request));

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(RedialBackoff, IsNoneAtFirstAndDoublesUpToHalfAMinute) {
+TEST(RedialBackoff, IsZeroAtFirstAndDoublesUpToHalfAMinute) {
   std::minstd_rand random(1);
   RedialBackoff pause;
   EXPECT_EQ(pause.next(random), milliseconds(0));
@@ -23,7 +23,7 @@ TEST(RedialBackoff, IsNoneAtFirstAndDoublesUpToHalfAMinute) {
   EXPECT_EQ(pause.next(random), milliseconds(0));
 }
 
-TEST(RedialBackoff, BringsTheManyBackApart) {
+TEST(RedialBackoff, SpreadsTheAttemptsOfManyPeers) {
   std::minstd_rand random(1);
   std::vector<milliseconds> drawn;
   for (int i = 0; i < 100; ++i) {

@@ -26,7 +26,7 @@ PipeOptions good(const std::string& line) {
   return options.value_or(PipeOptions{});
 }
 
-TEST(Options, TellTheFormsApart) {
+TEST(Options, TellTheFormsOfTheCommandApart) {
   EXPECT_EQ(good("-l 9000").form, Form::listen);
   EXPECT_EQ(good("example.org 9000").form, Form::connect);
   EXPECT_EQ(good("-l 9000 --to localhost:80").form, Form::forward);
@@ -101,7 +101,7 @@ TEST(Options, TakeAPeerByItsKeyOrByItsName) {
   EXPECT_THAT(broken.error().message(), HasSubstr("43 characters"));
 }
 
-TEST(GatewayOptions, HaveNoPlaceForAPipesOwn) {
+TEST(GatewayOptions, RefuseThoseOfAPipe) {
   for (const char* option : {"--plain", "--send-only", "--recv-only", "--exec=x", "--accept-timeout=3"}) {
     const auto options = parse_forward_options("udtcat gridftp gateway", {"h", "1", "--from", "2", option});
     ASSERT_FALSE(options) << option;
@@ -207,7 +207,7 @@ TEST(Options, LetTheSessionNoticeALostPeerBeforeTheTransport) {
   EXPECT_EQ(good("h 1 --plain --idle-timeout 2m").transport.idle_timeout, 120s) << "no session is there to notice";
 }
 
-TEST(Options, LeaveNothingOfASessionWhenPlain) {
+TEST(Options, RefuseThoseOfASessionWhenPlain) {
   const PipeOptions connector = good("h 1 --plain --rate 1G --connect-timeout 1m --send-only");
   EXPECT_EQ(connector.form, Form::connect);
   EXPECT_TRUE(connector.plain);

@@ -32,7 +32,7 @@ TEST(AllowLists, RunNothingElse) {
   EXPECT_FALSE(list.program_for(ssh::Exited{0}));
 }
 
-TEST(AllowLists, NameTheLineThatIsNone) {
+TEST(AllowLists, NameTheLineThatCannotBeParsed) {
   for (const char* text : {"uptime", "uptime =", "= uptime", "\n\nuptime=uptime", "a = b\na = c"}) {
     const auto list = AllowList::parse(text, "/etc/list");
     ASSERT_FALSE(list) << text;

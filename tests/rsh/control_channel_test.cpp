@@ -19,7 +19,7 @@ class ControlChannels : public testing::Test {
   std::unique_ptr<LocalStream> stream = channel->stream();
 };
 
-TEST_F(ControlChannels, GiveWhatWasSaidBeforeAndAfterAndThenTheEnd) {
+TEST_F(ControlChannels, GiveMessagesInOrderAndThenTheEnd) {
   channel->send(ssh::RunCommand{"one"});
   channel->send(ssh::DeliverSignal{"INT"});
   channel->finish_sending();
@@ -40,7 +40,7 @@ TEST_F(ControlChannels, WakeTheirReader) {
   EXPECT_TRUE(bridge::run_until(io, [&] { return readable; }));
 }
 
-TEST_F(ControlChannels, HandOnWhatComesInOrder) {
+TEST_F(ControlChannels, DeliverMessagesInOrder) {
   auto bytes = ssh::encode(ssh::Started{});
   const auto second = ssh::encode(ssh::Exited{3});
   bytes.insert(bytes.end(), second.begin(), second.end());
@@ -50,7 +50,7 @@ TEST_F(ControlChannels, HandOnWhatComesInOrder) {
   EXPECT_EQ(std::get<ssh::Exited>(heard[1]).status, 3);
 }
 
-TEST_F(ControlChannels, TellAViolationOnceAndHearNothingMore) {
+TEST_F(ControlChannels, ReportAViolationOnceAndDeliverNothingMore) {
   EXPECT_FALSE(bridge::write_all(io, *stream, bridge::bytes_of("nonsense")));
   ASSERT_TRUE(violation);
   EXPECT_EQ(violation->code, Errc::protocol_violated);
@@ -58,7 +58,7 @@ TEST_F(ControlChannels, TellAViolationOnceAndHearNothingMore) {
   EXPECT_TRUE(heard.empty());
 }
 
-TEST_F(ControlChannels, CallNobodyWhoHasGone) {
+TEST_F(ControlChannels, CallNoHandlerAfterDestruction) {
   stream->async_write_some(ssh::encode(ssh::Started{}), [](std::error_code, std::size_t) {});
   channel.reset();
   bridge::run_ready(io);

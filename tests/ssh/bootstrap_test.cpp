@@ -159,7 +159,7 @@ TEST_F(Bootstraps, FailWhereASignalToAllOfTheGroupEndsSsh) {
   }
 }
 
-TEST_F(Bootstraps, EndAnSshWhoseLoginIsSilentBeforeTheySaySo) {
+TEST_F(Bootstraps, EndAnSshWhoseLoginIsSilent) {
   for (const char* login :
        {"exec sleep 600", "exec >&-; exec sleep 600", "trap '' TERM; while :; do sleep 600; done"}) {
     unusable.reset();

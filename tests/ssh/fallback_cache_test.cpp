@@ -40,7 +40,7 @@ TEST_F(FallbackCacheTest, KeepsWhatWasFoundForTheNextProcess) {
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
-TEST_F(FallbackCacheTest, HoldsOneFindingForADestination) {
+TEST_F(FallbackCacheTest, KeepsOneReasonForADestination) {
   memory("me@far:22").note(FallbackReason::udp_blocked);
   memory("me@far:22").note(FallbackReason::udp_slow);
   EXPECT_EQ(memory("me@far:22").find(), FallbackReason::udp_slow);
@@ -48,7 +48,7 @@ TEST_F(FallbackCacheTest, HoldsOneFindingForADestination) {
   EXPECT_EQ(memory("me@far:22").find(), std::nullopt);
 }
 
-TEST_F(FallbackCacheTest, ForgetsWithinTheHourAndBelievesNoTimeToCome) {
+TEST_F(FallbackCacheTest, ForgetsWithinTheHourAndIgnoresTimesInTheFuture) {
   memory("me@far:22").note(FallbackReason::udp_blocked);
   now += 59min;
   EXPECT_EQ(memory("me@far:22").find(), FallbackReason::udp_blocked);
@@ -58,7 +58,7 @@ TEST_F(FallbackCacheTest, ForgetsWithinTheHourAndBelievesNoTimeToCome) {
   EXPECT_EQ(memory("me@far:22").find(), std::nullopt);
 }
 
-TEST_F(FallbackCacheTest, PassesOverLinesThatAreNone) {
+TEST_F(FallbackCacheTest, IgnoresLinesThatItCannotParse) {
   write(
       "\nme@a:22\nme@b:22 udp-blocked\nme@c:22 else 1800000000\nme@d:22 udp-blocked -1\nme@e:22 udp-blocked "
       "99999999999999999999\nme@f:22 udp-slow 1800000000\n" +
@@ -76,7 +76,7 @@ TEST_F(FallbackCacheTest, KeepsTheNewest) {
   EXPECT_LE(std::filesystem::file_size(file), FallbackCache::kMaxFileBytes);
 }
 
-TEST_F(FallbackCacheTest, DoesWithoutADirectoryThatItMayNotMake) {
+TEST_F(FallbackCacheTest, IgnoresADirectoryThatItMayNotMake) {
   std::ofstream(home.path() / ".cache") << "a file";
   memory("me@far:22").note(FallbackReason::udp_blocked);
   EXPECT_EQ(memory("me@far:22").find(), std::nullopt);

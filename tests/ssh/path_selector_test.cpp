@@ -83,7 +83,7 @@ TEST_F(PathSelectorTest, StayWithUdpWhoseRateStillGrows) {
   }
 }
 
-TEST_F(PathSelectorTest, ComeBackToALineThatWasBusyHalfOfTheTimeAndIsNoFasterBySsh) {
+TEST_F(PathSelectorTest, ReturnToUdpThatWasBusyHalfOfTheTimeWhereSshIsNoFaster) {
   ssh = {.megabits = 8};
   for (int i = 0; i < 6; ++i) {
     udp = i % 2 == 0 ? Path{.megabits = 8} : Path{.megabits = 0.1, .holds = false};
@@ -115,7 +115,7 @@ TEST_F(PathSelectorTest, ComeBackWhereSshIsNoFaster) {
   EXPECT_TRUE(!now.on_ssh && !choice.ssh_is_faster());
 }
 
-TEST_F(PathSelectorTest, TakeAPauseDuringTheTrialForNoRateOfSsh) {
+TEST_F(PathSelectorTest, DoNotCountAPauseDuringTheTrialOfSsh) {
   udp = {.megabits = 1, .loss = 0.2};
   run_for(2500ms);
   ASSERT_TRUE(now.on_ssh);
@@ -126,7 +126,7 @@ TEST_F(PathSelectorTest, TakeAPauseDuringTheTrialForNoRateOfSsh) {
   EXPECT_TRUE(now.on_ssh && choice.ssh_is_faster());
 }
 
-TEST_F(PathSelectorTest, BelieveNothingOfAFewPacketsThatCameWithTheMove) {
+TEST_F(PathSelectorTest, IgnoreAFewPacketsThatCameWithTheMove) {
   udp = {.megabits = 8, .loss = 0.1};
   EXPECT_EQ(run_for(2250ms), std::vector{Decision::to_ssh});
   now.at += 5ms;
@@ -153,7 +153,7 @@ TEST_F(PathSelectorTest, StayWithUdpForACommandThatHasLittleToSay) {
   EXPECT_TRUE(run_for(10s).empty());
 }
 
-TEST_F(PathSelectorTest, TakeAnOutageForNoRateAtEitherEnd) {
+TEST_F(PathSelectorTest, DoNotCountAnOutageAsARate) {
   udp = {.megabits = 50, .loss = 0.3};
   EXPECT_TRUE(run_for(1s).empty());
   udp.megabits = 0;
@@ -186,7 +186,7 @@ TEST_F(PathSelectorTest, LeaveUdpWhereMostOfThePeersPacketsComeAgain) {
   FAIL() << "stays";
 }
 
-TEST_F(PathSelectorTest, RememberSshThatHasDoneTheRestBeforeTheFirstLook) {
+TEST_F(PathSelectorTest, RememberSshThatFinishedBeforeTheFirstSample) {
   udp = {.megabits = 1, .loss = 0.2};
   EXPECT_EQ(run_for(2250ms), std::vector{Decision::to_ssh});
   now.at += 50ms;

@@ -45,13 +45,13 @@ TEST(SshArguments, TakeNoOptionBehindTwoDashes) {
   EXPECT_EQ(words.command, "-oProxyCommand=x y") << "as ssh has it";
 }
 
-TEST(SshArguments, KeepWhatOnlyWeDo) {
+TEST(SshArguments, DropTheOptionsThatWeFollow) {
   const auto words = read({"-n", "-T", "host", "true"});
   EXPECT_TRUE(words.without_input);
   EXPECT_THAT(words.options, IsEmpty());
 }
 
-TEST(SshArguments, LeaveToSshWhatIsNoCommand) {
+TEST(SshArguments, LeaveRequestsWithoutACommandToSsh) {
   for (const Words& words : {Words{"host"}, Words{"-t", "host", "top"}, Words{"-N", "host"}, Words{"-W", "a:1", "host"},
                              Words{"-V"}, Words{"-G", "host"}, Words{"-fn", "host", "x"}, Words{}})
     EXPECT_NE(read(words).only_ssh, "") << testing::PrintToString(words);

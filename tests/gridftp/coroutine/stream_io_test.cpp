@@ -71,7 +71,7 @@ TEST_F(StreamIos, TellThatTheOtherSideBroke) {
   EXPECT_EQ(run(io, wire.ours->finish()).error().code, Errc::connection_broken);
 }
 
-TEST_F(StreamIos, AbandonWhoWaitsWhenAborted) {
+TEST_F(StreamIos, DropWaitingCoroutinesWhenAborted) {
   const auto read = begin(io, wire.ours->read(into));
   run_ready(io);
   wire.ours->abort();

@@ -12,7 +12,7 @@
 namespace udtcat::gridftp {
 namespace {
 
-class UnfinishedFiles : public testing::Test {
+class PartialFiles : public testing::Test {
  protected:
   /// The name that the file's beginning gets, or why it gets none.
   [[nodiscard]] std::string opened() const {
@@ -24,7 +24,7 @@ class UnfinishedFiles : public testing::Test {
   const Bytes mine = Bytes(100, std::byte{1});
 };
 
-TEST_F(UnfinishedFiles, AreFoundAgainByTheirJournal) {
+TEST_F(PartialFiles, AreFoundAgainByTheirJournal) {
   EXPECT_FALSE(find_partial_file(location));
   EXPECT_EQ(opened(), "file.part");
   ASSERT_TRUE(find_partial_file(location)) << "from the first moment";
@@ -38,7 +38,7 @@ TEST_F(UnfinishedFiles, AreFoundAgainByTheirJournal) {
   EXPECT_FALSE(find_partial_file(location));
 }
 
-TEST_F(UnfinishedFiles, LeaveAloneWhatNoJournalProves) {
+TEST_F(PartialFiles, LeaveFilesWithoutAJournalAlone) {
   folder.write("file.part", mine);
   folder.write("file.part~2", mine);
   EXPECT_EQ(opened(), "file.part~3");
@@ -46,7 +46,7 @@ TEST_F(UnfinishedFiles, LeaveAloneWhatNoJournalProves) {
   EXPECT_TRUE(folder.read("file.part") == mine && folder.read("file.part~2") == mine);
 }
 
-TEST_F(UnfinishedFiles, LeaveAloneWhatHasTheNameOfTheirJournal) {
+TEST_F(PartialFiles, LeaveAUsersFileWithTheNameOfAJournalAlone) {
   for (const char* name : {"file.part.have", "file.part.have.new"}) {
     folder.write(name, mine);
     EXPECT_EQ(opened(), "file.part~2") << name;
@@ -56,7 +56,7 @@ TEST_F(UnfinishedFiles, LeaveAloneWhatHasTheNameOfTheirJournal) {
   }
 }
 
-TEST_F(UnfinishedFiles, LeaveAloneWhatHasTakenThePlaceOfTheirs) {
+TEST_F(PartialFiles, LeaveAFileAloneThatReplacedTheirs) {
   EXPECT_EQ(opened(), "file.part");
   if (location.with_suffix(".part").birth().empty())
     GTEST_SKIP() << "the file system does not tell when a file was made";
@@ -66,13 +66,13 @@ TEST_F(UnfinishedFiles, LeaveAloneWhatHasTakenThePlaceOfTheirs) {
   EXPECT_TRUE(folder.read("file.part") == mine);
 }
 
-TEST_F(UnfinishedFiles, AreNotWrittenThroughASecondName) {
+TEST_F(PartialFiles, AreNotWrittenThroughASecondName) {
   EXPECT_EQ(opened(), "file.part");
   std::filesystem::create_hard_link(folder / "file.part", folder / "other");
   EXPECT_EQ(opened(), "file.part~2");
 }
 
-TEST_F(UnfinishedFiles, SayWhatStandsWhereNoFileCanBe) {
+TEST_F(PartialFiles, NameWhatIsNoRegularFile) {
   std::filesystem::create_directory(folder / "file.part");
   EXPECT_NE(opened().find("file.part, where its beginning goes, is a directory"), std::string::npos) << opened();
   std::filesystem::remove(folder / "file.part");
@@ -85,13 +85,13 @@ TEST_F(UnfinishedFiles, SayWhatStandsWhereNoFileCanBe) {
   EXPECT_TRUE(folder.read("target") == mine);
 }
 
-TEST_F(UnfinishedFiles, SayThatAllTheirNamesAreTaken) {
+TEST_F(PartialFiles, SayThatAllTheirNamesAreTaken) {
   folder.write("file.part", mine);
   for (int number = 2; number <= 9; ++number) folder.write("file.part~" + std::to_string(number), mine);
   EXPECT_NE(opened().find("not this program's"), std::string::npos) << opened();
 }
 
-TEST_F(UnfinishedFiles, NeedNoLocks) {
+TEST_F(PartialFiles, NeedNoLocks) {
   for (const int error : {ENOSYS, ENOLCK, EOPNOTSUPP})
     EXPECT_TRUE(holds_in_a_child([&] {
       if (!fail_calls(SYS_flock, static_cast<unsigned>(error))) return false;
@@ -101,7 +101,7 @@ TEST_F(UnfinishedFiles, NeedNoLocks) {
     })) << error;
 }
 
-TEST_F(UnfinishedFiles, CallOnlyATakenLockAnotherTransfer) {
+TEST_F(PartialFiles, ReportOnlyATakenLockAsAnotherTransfer) {
   EXPECT_TRUE(holds_in_a_child([&] {
     if (!fail_calls(SYS_flock, EIO)) return false;
     const auto file = open_partial_file(location);

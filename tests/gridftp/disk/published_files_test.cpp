@@ -7,9 +7,9 @@ namespace udtcat::gridftp {
 namespace {
 
 /// A directory with two names stands for a file system that takes two names for one.
-class PlacedFilesTest : public testing::Test {
+class PublishedFilesTest : public testing::Test {
  protected:
-  PlacedFilesTest() {
+  PublishedFilesTest() {
     std::filesystem::create_directory(folder / "a");
     std::filesystem::create_directory_symlink("a", folder / "A");
     folder.write("a/file", Bytes(3));
@@ -21,7 +21,7 @@ class PlacedFilesTest : public testing::Test {
   PublishedFiles published;
 };
 
-TEST_F(PlacedFilesTest, AreNotReplacedByAnotherOfThem) {
+TEST_F(PublishedFilesTest, AreNotReplacedByAnotherOfThem) {
   EXPECT_TRUE(published.may_replace(same, "A/file")) << "it was there before";
   published.note(one, "a/file");
   const auto refused = published.may_replace(same, "A/file");
@@ -31,7 +31,7 @@ TEST_F(PlacedFilesTest, AreNotReplacedByAnotherOfThem) {
   EXPECT_TRUE(published.may_replace(files::FileLocation(folder / "none"), "none"));
 }
 
-TEST_F(PlacedFilesTest, AreForgottenWhereAnybodyHasChangedThem) {
+TEST_F(PublishedFilesTest, AreForgottenWhereAnybodyHasChangedThem) {
   published.note(one, "a/file");
   published.forget(same);
   EXPECT_TRUE(published.may_replace(same, "A/file"));
@@ -44,7 +44,7 @@ TEST_F(PlacedFilesTest, AreForgottenWhereAnybodyHasChangedThem) {
   EXPECT_TRUE(published.may_replace(files::FileLocation(folder / "a/link"), "a/link")) << "the first name stays";
 }
 
-TEST_F(PlacedFilesTest, AreNotedAsFarAsThereIsRoom) {
+TEST_F(PublishedFilesTest, AreNotedAsFarAsThereIsRoom) {
   const auto left = std::make_shared<std::atomic<std::int64_t>>(1000);  // room for three
   {
     PublishedFiles few(left);

@@ -159,7 +159,7 @@ TEST_F(GatewaySessionTest, ConnectsDataOnlyToWhatWasAnnounced) {
   EXPECT_TRUE(is_refused(7));
 }
 
-TEST_F(GatewaySessionTest, OpensADataStreamForWhoConnectsToAPortThatStandsIn) {
+TEST_F(GatewaySessionTest, OpensADataStreamForAConnectionToAProxyPort) {
   GatewaySession session = session_with(std::nullopt);
   TcpPair client(io);
   session.take_client(std::move(client.ours));
@@ -177,7 +177,7 @@ TEST_F(GatewaySessionTest, OpensADataStreamForWhoConnectsToAPortThatStandsIn) {
             bytes_of("udtcat-gridftp 1 data 10,0,0,1,195,80\nbytes"));
 }
 
-TEST_F(GatewaySessionTest, RefusesWhatIsNoStreamOfAGateway) {
+TEST_F(GatewaySessionTest, RefusesAStreamOfNoGateway) {
   GatewaySession session = session_with(server());
   arrives(session, 1, "USER anonymous\r\n");
   EXPECT_TRUE(is_refused(1));
@@ -186,7 +186,7 @@ TEST_F(GatewaySessionTest, RefusesWhatIsNoStreamOfAGateway) {
   EXPECT_TRUE(is_refused(3));
 }
 
-TEST_F(GatewaySessionTest, RefusesAStreamThatSaysNothing) {
+TEST_F(GatewaySessionTest, RefusesAStreamWithoutAGreeting) {
   greeting_timeout = std::chrono::milliseconds(1);
   GatewaySession session = session_with(server());
   session.take_stream(5);
@@ -204,7 +204,7 @@ TEST_F(GatewaySessionTest, TakesNoMoreStreamsAtOnceThanItsBound) {
   EXPECT_EQ(connection.refused.size(), 1U) << "one has ended";
 }
 
-TEST_F(GatewaySessionTest, TellsOfStreamsThatEndedInTroubleOnly) {
+TEST_F(GatewaySessionTest, ReportsOnlyStreamsThatFailed) {
   GatewaySession session = session_with(server());
   session.take_stream(2);
   const auto& done = connection.accepted[2].done;

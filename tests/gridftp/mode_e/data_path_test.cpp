@@ -324,7 +324,7 @@ TEST_F(DataPaths, TellThatTheyCannotListen) {
   EXPECT_EQ(here.role(), DataPath::Role::none);
 }
 
-TEST_F(DataPaths, SayGoodbyeOnKeptConnections) {
+TEST_F(DataPaths, CloseKeptConnectionsByABlock) {
   meet();
   expect_transfer(1);
   const auto received = receive();

@@ -92,7 +92,7 @@ TEST_F(DataStacks, RememberForEachNamedHostWhichOneAnswersInItsPlace) {
   }
 }
 
-TEST_F(DataStacks, TellAWatchWhatTheyMeasure) {
+TEST_F(DataStacks, CountInTheirStatistics) {
   const Key key = Key::generate().value();
   for (const DataKind kind : {DataKind::udt, DataKind::session}) {
     DataOptions options;
@@ -115,7 +115,7 @@ TEST_F(DataStacks, TellAWatchWhatTheyMeasure) {
   }
 }
 
-TEST_F(DataStacks, TellAWatchOfSeveralNoEvidence) {
+TEST_F(DataStacks, GiveNoEvidenceOfSeveral) {
   const auto watch = std::make_shared<DataStats>();
   open(make_udt_stack(io, {}));
   const auto stack = make_udt_stack(io, {}, kConnectTimeout, watch);
@@ -132,7 +132,7 @@ TEST_F(DataStacks, TellAWatchOfSeveralNoEvidence) {
   EXPECT_TRUE(run_until(io, [&] { return watch->stats().evidence.here.elapsed.count() > 0; }));
 }
 
-TEST_F(DataStacks, OfSessionsDoNotTalkToStrangers) {
+TEST_F(DataStacks, OfSessionsRefuseStrangers) {
   open(sessions(Protection::private_, Key::generate().value()));
   const auto refused = connect(sessions(Protection::private_, Key::generate().value()));
   ASSERT_FALSE(refused);
@@ -202,7 +202,7 @@ TEST_F(DataStacks, TellThatAPortIsTaken) {
   }
 }
 
-TEST_F(DataStacks, LetNobodyInOnceTheDoorIsGone) {
+TEST_F(DataStacks, AcceptNothingOnceTheListenerIsGone) {
   const auto stack = make_tcp_stack(io);
   open(stack);
   const Endpoint at = listener->local();

@@ -30,7 +30,7 @@ TEST(Statement, HasTheBytesOfTheSpec) {
   EXPECT_EQ(decode_statement_body(body_of(example.bytes("statement"))).value(), statement);
 }
 
-TEST(Statement, ComesBackAsItWas) {
+TEST(Statement, SurvivesItsEncoding) {
   const std::uint64_t most = ~std::uint64_t{0};
   for (const Statement& statement :
        {kSent, Statement{Statement::Action::stored, most, most, most, std::string(kMaxStatementPathBytes, '/')},

@@ -105,7 +105,7 @@ TEST_F(ListingSources, OfAFileGiveThatFile) {
   EXPECT_EQ(all_of(from, 3), "/file\r\n");
 }
 
-TEST_F(ListingSources, GiveEachByteToOneOfThoseWhoAsk) {
+TEST_F(ListingSources, GiveEachByteOnce) {
   for (int i = 0; i < 100; ++i) folder.write(std::to_string(i), {});
   ListingSource from = source();
   Bytes one(150);

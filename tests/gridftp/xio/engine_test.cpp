@@ -132,7 +132,7 @@ TEST_F(EngineTest, SaysThatAPeerWhichEndedWithoutACloseIsAnError) {
   EXPECT_FALSE(progress.ended);
 }
 
-TEST_F(EngineTest, TurnsAwayAnotherKeyAndTellsBothEnds) {
+TEST_F(EngineTest, RefusesAnotherKeyAndTellsBothEnds) {
   active_settings_.key = *Key::generate();
   const auto acceptor = listen();
   const auto near = dial(*acceptor);

@@ -57,7 +57,7 @@ TEST_F(LinkTest, OpensWhenTheStreamStands) {
   EXPECT_TRUE(link_->open_progress().done);
 }
 
-TEST_F(LinkTest, DoesNotOpenWhereTheStreamIsNotHad) {
+TEST_F(LinkTest, DoesNotOpenWithoutAStream) {
   EXPECT_FALSE(link_->open_progress().done);
   link_->on_over(Error{Errc::cannot_reach, "reach", "nobody"});
   EXPECT_TRUE(raised(link_->read_event(), kNow));
@@ -165,7 +165,7 @@ TEST_F(LinkTest, EndsAfterTheLastByte) {
   EXPECT_TRUE(start_read(into, 8).ended);
 }
 
-TEST_F(LinkTest, NeverTakesAnErrorForTheEnd) {
+TEST_F(LinkTest, ReportsAnErrorNotAnEnd) {
   std::string into(10, '\0');
   EXPECT_FALSE(start_read(into, 8).done);
   link_->on_over(Error{Errc::peer_lost, "peer", "gone"});
@@ -232,7 +232,7 @@ TEST_F(LinkTest, TellsThePeerThatNobodyReadsAfterTheClose) {
   EXPECT_EQ(finished_, std::make_error_code(std::errc::connection_reset));
 }
 
-TEST_F(LinkTest, GivesTheStreamUpWhereItsUserIsGone) {
+TEST_F(LinkTest, AbortsTheStreamWhenItsUserIsGone) {
   std::optional<Error> why;
   link_->on_open({}, [&](const Error& error) { why = error; });
   EXPECT_TRUE(link_->start_write({view_of("half")}).done);

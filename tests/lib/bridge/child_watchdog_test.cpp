@@ -90,7 +90,7 @@ TEST_F(ChildWatchdogTest, KnowsThatTheReaderHasGone) {
   EXPECT_FALSE((*started)->incomplete_input_has_reader());
 }
 
-TEST_F(ChildWatchdogTest, KillsTheGroupWhenWeDieWhateverItWasTold) {
+TEST_F(ChildWatchdogTest, KillsTheGroupWhenWeDie) {
   for (const int times_input_ended : {0, 1, 2}) {
     Ends alive = make_pipe();
     const pid_t we = ::fork();

@@ -31,9 +31,9 @@ TEST(Descriptor, ClosesWhenDestroyed) {
   EXPECT_FALSE(is_open(number));
 }
 
-TEST(Descriptor, SaysWhatCloseSaid) { EXPECT_EQ(Descriptor(987'654).close(), std::errc::bad_file_descriptor); }
+TEST(Descriptor, ReportsTheErrorOfClose) { EXPECT_EQ(Descriptor(987'654).close(), std::errc::bad_file_descriptor); }
 
-TEST(Descriptor, LeavesNowhereBehindAStandardNumber) {
+TEST(Descriptor, ReplacesAStandardDescriptor) {
   const Descriptor saved(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   ASSERT_TRUE(saved.is_open());
   Ends pipe = make_pipe();
@@ -79,7 +79,7 @@ TEST(ReopenNonBlocking, RefusesTheMasterOfATerminal) {
   EXPECT_FALSE(reopen_non_blocking(master.number(), DescriptorKind::terminal, Half::read).is_open());
 }
 
-TEST(ConsumerVerdict, FollowsTheReaderOfAPipe) {
+TEST(ConsumerStatus, FollowsTheReaderOfAPipe) {
   Ends pipe = make_pipe();
   const int number = pipe.write.number();
   EXPECT_EQ(consumer_status(number, DescriptorKind::fifo), std::error_code{});
@@ -92,7 +92,7 @@ TEST(ConsumerVerdict, FollowsTheReaderOfAPipe) {
   EXPECT_EQ(consumer_status(number, DescriptorKind::fifo), std::make_error_code(std::errc::broken_pipe));
 }
 
-TEST(ConsumerVerdict, FollowsTheReaderOfAUnixSocket) {
+TEST(ConsumerStatus, FollowsTheReaderOfAUnixSocket) {
   auto [ours, theirs] = make_socket_pair();
   ASSERT_EQ(::write(ours.number(), "a", 1), 1);
   EXPECT_EQ(consumer_status(ours.number(), DescriptorKind::socket), std::nullopt);
@@ -104,7 +104,7 @@ TEST(ConsumerVerdict, FollowsTheReaderOfAUnixSocket) {
   EXPECT_EQ(consumer_status(ours.number(), DescriptorKind::socket), std::make_error_code(std::errc::connection_reset));
 }
 
-TEST(ConsumerVerdict, FollowsTheSystemOfATcpPeer) {
+TEST(ConsumerStatus, FollowsTheSystemOfATcpPeer) {
   boost::asio::io_context io;
   TcpPair pair(io);
   const int number = pair.ours.native_handle();
@@ -123,7 +123,7 @@ TEST(ConsumerVerdict, FollowsTheSystemOfATcpPeer) {
   EXPECT_EQ(verdict, std::error_code{});
 }
 
-TEST(ConsumerVerdict, FollowsATcpPeerThatResets) {
+TEST(ConsumerStatus, FollowsATcpPeerThatResets) {
   boost::asio::io_context io;
   TcpPair pair(io);
   pair.ours.non_blocking(true);

@@ -35,7 +35,7 @@ TEST_F(FairQueueTest, LetsOwnersTakeTurns) {
   EXPECT_EQ(take(3), "axb");
 }
 
-TEST_F(FairQueueTest, HasOneThatLeftAndComesAgainStandBehindTheOthers) {
+TEST_F(FairQueueTest, PutsAnOwnerThatReturnsBehindTheOthers) {
   add(1, "a");
   add(2, "x");
   queue.remove(1, 'a');
@@ -43,14 +43,14 @@ TEST_F(FairQueueTest, HasOneThatLeftAndComesAgainStandBehindTheOthers) {
   EXPECT_EQ(take(3), "xb-");
 }
 
-TEST_F(FairQueueTest, GivesNobodyMoreThanItsShare) {
+TEST_F(FairQueueTest, LimitsTheItemsOfOneOwner) {
   add(1, "abc");
   EXPECT_EQ(take(3), "ab-");
   queue.done(1);
   EXPECT_EQ(take(2), "c-");
 }
 
-TEST_F(FairQueueTest, GivesNoMoreThanThereIs) {
+TEST_F(FairQueueTest, LimitsTheItemsOfAll) {
   for (int owner = 1; owner <= 5; ++owner) add(owner, "a");
   EXPECT_EQ(take(5), "aaaa-");
   queue.done(3);
@@ -63,7 +63,7 @@ TEST_F(FairQueueTest, TakesNoneThatWasRemoved) {
   EXPECT_EQ(take(3), "ac-");
 }
 
-TEST_F(FairQueueTest, PassesOverWhoHasNothingLeft) {
+TEST_F(FairQueueTest, SkipsAnOwnerWithoutItems) {
   add(1, "a");
   add(2, "x");
   queue.remove(1, 'a');

@@ -13,7 +13,7 @@
 namespace udtcat::bridge {
 namespace {
 
-struct FrontTest : ::testing::Test {
+struct LocalListenerTest : ::testing::Test {
   Result<std::unique_ptr<LocalListener>> open(const SocketAddress& address) {
     return LocalListener::open(
         io, address,
@@ -37,7 +37,7 @@ struct FrontTest : ::testing::Test {
   std::vector<Error> trouble;
 };
 
-TEST_F(FrontTest, HasOnePortInBothFamiliesAndSaysWhich) {
+TEST_F(LocalListenerTest, HasOnePortInBothFamiliesAndSaysWhich) {
   const auto front = open({{loopback_v4(), loopback_v6()}, {}}).value();
   const auto names = front->names();
   ASSERT_EQ(names.size(), 2U);
@@ -50,7 +50,7 @@ TEST_F(FrontTest, HasOnePortInBothFamiliesAndSaysWhich) {
   EXPECT_EQ(clients[0], from_asio(v4.local_endpoint()));
 }
 
-TEST_F(FrontTest, SaysWhichPortIsTaken) {
+TEST_F(LocalListenerTest, SaysWhichPortIsTaken) {
   const auto front = open({{loopback_v4()}, {}}).value();
   const auto taken = front->names().at(0);
   const auto second = open({{from_asio(endpoint_of(taken))}, {}});
@@ -58,7 +58,7 @@ TEST_F(FrontTest, SaysWhichPortIsTaken) {
   EXPECT_EQ(second.error().message(), "bind " + taken + ": address already in use");
 }
 
-TEST_F(FrontTest, TakesClientsOfAUnixSocketAndLeavesNoneBehind) {
+TEST_F(LocalListenerTest, AcceptsOnAUnixSocketAndRemovesIt) {
   auto front = open({{}, path}).value();
   EXPECT_EQ(front->names(), std::vector<std::string>{"unix " + path});
   boost::asio::local::stream_protocol::socket client(io);
@@ -69,7 +69,7 @@ TEST_F(FrontTest, TakesClientsOfAUnixSocketAndLeavesNoneBehind) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST_F(FrontTest, TellsOfAShortageOfDescriptorsAndGoesOn) {
+TEST_F(LocalListenerTest, ReportsAShortageOfDescriptorsAndGoesOn) {
   for (const SocketAddress& address : {SocketAddress{{loopback_v4()}, {}}, SocketAddress{{}, path}}) {
     clients.clear();
     trouble.clear();
@@ -88,7 +88,7 @@ TEST_F(FrontTest, TellsOfAShortageOfDescriptorsAndGoesOn) {
   }
 }
 
-TEST_F(FrontTest, ResetsAConnectionThatItsUserDrops) {
+TEST_F(LocalListenerTest, ResetsAConnectionThatItsUserDrops) {
   const auto front = open({{loopback_v4()}, {}}).value();
   tcp::socket client(io);
   client.connect(endpoint_of(front->names().at(0)));

@@ -117,7 +117,7 @@ TEST_F(ServicesTest, TellsOfAServiceThatAPeerMayNotReachBehindManyNamesThatItMak
   EXPECT_EQ(trouble.back().message(), "reach the service vault: this peer may not");
 }
 
-TEST_F(ServicesTest, TellsOfStreamsThatEndedInTroubleOnly) {
+TEST_F(ServicesTest, ReportsOnlyStreamsThatFailed) {
   const auto service = serve(up);
   connection->peer_opens(io, 0);
   ASSERT_TRUE(run_until(io, [&] { return connection->accepted.contains(0); }));
@@ -129,7 +129,7 @@ TEST_F(ServicesTest, TellsOfStreamsThatEndedInTroubleOnly) {
   EXPECT_EQ(trouble.size(), 1U);
 }
 
-TEST_F(ServicesTest, LetsGoOfAConnectionThatIsGoneByAReset) {
+TEST_F(ServicesTest, ResetsTheSocketsOfAConnectionThatIsGone) {
   const auto service = serve(up);
   connection->peer_opens(io, 0);
   ASSERT_EQ(io.run_one(), 1U) << "the attempt has begun";
@@ -172,7 +172,7 @@ TEST_F(ServicesTest, TellsTheOperatorOfAFewNamesThatAPeerMakesUp) {
   EXPECT_EQ(trouble.size(), 4U);
 }
 
-TEST_F(ServicesTest, NamesToWhomItRefusesTheServicesThatHeMayReachAndNoOthers) {
+TEST_F(ServicesTest, NamesOnlyTheServicesThatThePeerMayReach) {
   const auto services = serve_all({{.name = "web", .shown = "tcp web", .address = {{up}, {}}},
                                    {.name = "vault", .shown = "tcp vault", .address = {{up}, {}}},
                                    {.name = "db", .shown = "tcp db", .address = {{up}, {}}}});
@@ -211,7 +211,7 @@ TEST_F(ServicesTest, LetsStreamsWaitForEachOtherRatherThanRefuseSome) {
   EXPECT_TRUE(connection->refused.empty());
 }
 
-TEST_F(ServicesTest, HoldsUpNobodyForAServiceThatIsSilent) {
+TEST_F(ServicesTest, DelaysNoOtherServiceForASilentOne) {
   const SilentPort silent(io);
   const auto services = serve_all({{.name = "silent", .shown = "tcp silent", .address = {{silent.endpoint()}, {}}},
                                    {.name = "db", .shown = "tcp db", .address = {{up}, {}}}});
@@ -247,7 +247,7 @@ TEST_F(ServicesTest, ConnectsNoStreamThatHasEndedMeanwhile) {
   EXPECT_TRUE(trouble.empty());
 }
 
-TEST_F(ServicesTest, HoldsNothingForStreamsThatAreGivenUpWhileTheirServicesAreSilent) {
+TEST_F(ServicesTest, KeepsNothingForStreamsThatAreGivenUp) {
   const SilentPort a(io);
   const SilentPort b(io);
   const auto services = serve_all({{.name = "a", .shown = "tcp a", .address = {{a.endpoint()}, {}}},

@@ -27,7 +27,7 @@ TEST_F(SocketAcceptorTest, AcceptsAll) {
   EXPECT_TRUE(run_until(io, [&] { return accepted == 20; }));
 }
 
-TEST_F(SocketAcceptorTest, GivesConnectionsThatEndAsAResetFromBirth) {
+TEST_F(SocketAcceptorTest, AcceptsConnectionsThatCloseAsAReset) {
   bool dropped = false;
   const TcpAcceptor acceptor(
       bind_tcp(io, loopback_v4(), GracefulClose::receipted).value(), [&](const tcp::socket&) { dropped = true; },
@@ -54,7 +54,7 @@ TEST_F(SocketAcceptorTest, PausesWhenDescriptorsRunOutAndGoesOn) {
   EXPECT_TRUE(run_until(io, [&] { return accepted == 1; }));
 }
 
-TEST_F(SocketAcceptorTest, CallsNobodyOnceDestroyed) {
+TEST_F(SocketAcceptorTest, CallsNoHandlerAfterDestruction) {
   auto acceptor = start();
   tcp::socket client(io);
   client.connect(to_asio(acceptor->local_endpoint()));
@@ -63,7 +63,7 @@ TEST_F(SocketAcceptorTest, CallsNobodyOnceDestroyed) {
   EXPECT_EQ(accepted, 0);
 }
 
-TEST_F(SocketAcceptorTest, LeavesClientsInTheBacklogWhileItIsHeld) {
+TEST_F(SocketAcceptorTest, LeavesClientsInTheBacklogWhilePaused) {
   const auto acceptor = start();
   acceptor->pause();
   std::vector<tcp::socket> clients;

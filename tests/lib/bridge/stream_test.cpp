@@ -61,7 +61,7 @@ struct ProgramStream : ::testing::Test {
   }
 };
 
-TEST_F(ProgramStream, ReadsWhatThePeerSaysAndItsEnd) {
+TEST_F(ProgramStream, ReadsThePeersBytesAndTheirEnd) {
   read();
   EXPECT_FALSE(got);
   EXPECT_FALSE(write_all(io, *bridged.local, Bytes(150, std::byte{7})));
@@ -113,7 +113,7 @@ TEST_F(ProgramStream, TellsWhyTheConnectionBrokeItOff) {
   EXPECT_EQ(finished->error().code, Errc::peer_lost) << "sticky";
 }
 
-TEST_F(ProgramStream, HearsThatItsConnectionDroppedItUntold) {
+TEST_F(ProgramStream, FailsWhenItsConnectionIsDestroyed) {
   finish_it();
   read();
   connection->opened.clear();
@@ -131,7 +131,7 @@ TEST_F(ProgramStream, BreaksOffWhenDestroyedEarly) {
   std::exchange(bridged.done, nullptr)({});
 }
 
-TEST_F(ProgramStream, LeavesNoTraceWhenDestroyedAtItsEnd) {
+TEST_F(ProgramStream, EndsWellWhenDestroyedAtItsEnd) {
   finish_it();
   std::ignore = drain(io, *bridged.local);
   bridged.local->receipted();

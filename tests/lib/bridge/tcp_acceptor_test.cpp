@@ -11,7 +11,7 @@ struct TcpPortsTest : ::testing::Test {
   boost::asio::io_context io;
 };
 
-TEST_F(TcpPortsTest, SayWhyOneIsNotTheirsToUse) {
+TEST_F(TcpPortsTest, SayWhyAPortCannotBeBound) {
   const auto acceptor = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
   EXPECT_EQ(bind_tcp(io, from_asio(acceptor.local_endpoint()), GracefulClose::always).error(),
             std::errc::address_in_use);
@@ -23,7 +23,7 @@ TEST_F(TcpPortsTest, HaveOneFamilyEach) {
   EXPECT_TRUE(bind_tcp(io, v6, GracefulClose::always));
 }
 
-TEST_F(TcpPortsTest, ShareAPortThatIsDrawn) {
+TEST_F(TcpPortsTest, ShareAPortThatTheSystemChooses) {
   int accepted = 0;
   auto ports = TcpPorts::bind(io, {loopback_v4(), loopback_v6()}, GracefulClose::always).value();
   ports.accept([&](tcp::socket) { ++accepted; }, [](const Endpoint&, const Error&) {});
@@ -44,7 +44,7 @@ TEST_F(TcpPortsTest, PassOverAnAddressThatTheHostDoesNotHave) {
   EXPECT_FALSE(TcpPorts::bind(io, {elsewhere}, GracefulClose::always)) << "there is none at all";
 }
 
-TEST_F(TcpPortsTest, DoWithoutASecondLoopbackThatIsTaken) {
+TEST_F(TcpPortsTest, IgnoreASecondLoopbackThatIsTaken) {
   const auto taken = bind_tcp(io, loopback_v6(), GracefulClose::always).value();
   const auto port = taken.local_endpoint().port();
   auto ports =
@@ -54,7 +54,7 @@ TEST_F(TcpPortsTest, DoWithoutASecondLoopbackThatIsTaken) {
   EXPECT_EQ(ports->local_endpoints(), std::vector{loopback_v4().with_port(port)});
 }
 
-TEST_F(TcpPortsTest, DoNotDoWithoutTheFirst) {
+TEST_F(TcpPortsTest, FailWithoutTheFirst) {
   const auto taken = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
   const auto port = taken.local_endpoint().port();
   EXPECT_FALSE(

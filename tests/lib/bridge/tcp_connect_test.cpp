@@ -47,7 +47,7 @@ TEST_F(TcpConnectTest, SaysWhyTheLastFailed) {
   EXPECT_EQ(wait(), std::errc::connection_refused);
 }
 
-TEST_F(TcpConnectTest, LosesTimeout) {
+TEST_F(TcpConnectTest, FailsAfterItsTimeout) {
   const SilentPort silent(io);
   const TcpConnect attempt = start({silent.endpoint()}, milliseconds(10));
   EXPECT_EQ(wait(), std::errc::timed_out);
@@ -79,7 +79,7 @@ TEST_F(TcpConnectTest, WaitsForOneThatIsSilentWhenTheLastHasFailed) {
   EXPECT_EQ(wait(), std::errc::timed_out);
 }
 
-TEST_F(TcpConnectTest, CallsNobodyOnceDestroyed) {
+TEST_F(TcpConnectTest, CallsNoHandlerAfterDestruction) {
   { const TcpConnect attempt = start({answering}); }
   run_ready(io);
   EXPECT_FALSE(outcome);

@@ -30,14 +30,14 @@ struct UnixSocketTest : ::testing::Test {
   std::vector<stream_protocol::socket> clients;
 };
 
-TEST_F(UnixSocketTest, TakesThePlaceOfOneThatNobodyListensAtAnyMore) {
+TEST_F(UnixSocketTest, ReplacesASocketWithoutAListener) {
   std::ignore = bind_unix(io, path).value();  // closed, and left there
   EXPECT_EQ(connect(), std::errc::connection_refused);
   const auto again = bind_unix(io, path).value();
   EXPECT_FALSE(connect());
 }
 
-TEST_F(UnixSocketTest, TakesNoPlaceWhereSomebodyListens) {
+TEST_F(UnixSocketTest, FailsWhereSomebodyListens) {
   const auto first = bind_unix(io, path).value();
   EXPECT_EQ(bind_unix(io, path).error().message(), "listen at unix " + path + ": address already in use");
   EXPECT_FALSE(connect()) << "the first is still there";
@@ -49,7 +49,7 @@ TEST_F(UnixSocketTest, RemovesNoFile) {
   EXPECT_EQ(test::read_file(path), "precious");
 }
 
-TEST_F(UnixSocketTest, IsForThoseWhomItsModeLetsIn) {
+TEST_F(UnixSocketTest, HasTheModeThatSaysWhoMayConnect) {
   const auto mine = bind_unix(io, path, 0600).value();
   EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms(0600));
 }
@@ -67,7 +67,7 @@ TEST_F(UnixSocketTest, SaysThatAPathIsTooLong) {
   EXPECT_EQ(bind_unix(io, std::string(108, 'x')).error().code, Errc::cannot_bind);
 }
 
-TEST_F(UnixSocketTest, ConnectsNobodyWhereTheBacklogStaysFull) {
+TEST_F(UnixSocketTest, FailsWhereTheBacklogStaysFull) {
   UnixAcceptor::Acceptor listening(io, stream_protocol::endpoint(path), false);
   listening.listen(0);
   EXPECT_FALSE(connect());

@@ -18,7 +18,7 @@ rlimit core_limit() {
   return limit;
 }
 
-TEST(DumpsDeathTest, AreForbiddenAndCanBeGivenBack) {
+TEST(CoreDumpsDeathTest, AreForbiddenAndCanBeGivenBack) {
   const auto forbids = [] {
     auto before = core_limit();
     before.rlim_cur = std::min<rlim_t>(before.rlim_max, 4096);
@@ -31,7 +31,7 @@ TEST(DumpsDeathTest, AreForbiddenAndCanBeGivenBack) {
   EXPECT_EXIT(forbids(), ExitedWithCode(0), "");
 }
 
-TEST(DumpsDeathTest, AreForbiddenForGoodWhereNobodyNeedsThem) {
+TEST(CoreDumpsDeathTest, AreForbiddenForGoodWhereNobodyNeedsThem) {
   const auto forbids = [] {
     const auto told = forbid_core_dumps(true);
     allow_core_dumps(told);

@@ -8,7 +8,7 @@
 namespace udtcat {
 namespace {
 
-TEST(Options, NamesGoThereAndBack) {
+TEST(Options, NamesSurviveTheirParsing) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
     EXPECT_EQ(core::parse_protection(to_string(protection)), protection);
   for (const auto cipher : {Cipher::aes_256_gcm, Cipher::aes_128_gcm, Cipher::chacha20_poly1305})

@@ -16,11 +16,11 @@ TEST(Pattern, MatchesTheWholeOfAText) {
   EXPECT_TRUE(matches("*", "") && matches("", ""));
 }
 
-TEST(Pattern, TakesBytesForTheSameThatItsUserDoes) {
+TEST(Pattern, ComparesBytesAsItsCallerDoes) {
   EXPECT_TRUE(matches("a?*x", "aby", [](char a, char b) { return a == b || a == 'x'; }));
 }
 
-TEST(Pattern, EndsSoonWhateverItIs) {
+TEST(Pattern, EndsInBoundedTime) {
   std::string pattern;
   for (int i = 0; i < 100; ++i) pattern += "*a";
   EXPECT_FALSE(matches(pattern + 'b', std::string(255, 'a')));

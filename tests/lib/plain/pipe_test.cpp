@@ -251,7 +251,7 @@ TEST_F(PlainPipeTest, EndsAtOnceWhenAborted) {
   EXPECT_TRUE(closed());
 }
 
-TEST_F(PlainPipeTest, CallsNobodyOnceDestroyed) {
+TEST_F(PlainPipeTest, CallsNoHandlerAfterDestruction) {
   start();
   run_for(5ms);
   pipe.reset();

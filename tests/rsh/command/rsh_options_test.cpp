@@ -21,7 +21,7 @@ std::string complaint(const Words& words) {
   return options ? "" : options.error().message();
 }
 
-TEST(RshOptions, TellOursFromSshs) {
+TEST(RshOptions, TellOurOptionsFromThoseOfSsh) {
   const auto options =
       parse({"--rate", "100M", "-p", "2222", "--push", "--port=9000-9010", "user@host", "ls", "--all"});
   EXPECT_THAT(options.ssh.options, ElementsAre("-p", "2222"));
@@ -43,14 +43,14 @@ TEST(RshOptions, HaveTimesOfTheirOwn) {
   EXPECT_EQ(parse({"--connect-timeout", "9", "host", "true"}).connect_timeout, 9s);
 }
 
-TEST(RshOptions, HandTheFarEndWhatItMustKnow) {
+TEST(RshOptions, GiveTheFarEndItsOptions) {
   const auto options = parse({"--port", "9000", "--rate", "1G", "--protect", "safe", "--verbose", "host", "true"});
   EXPECT_THAT(options.far_options,
               ElementsAre("--port=9000", "--protect=safe", "--rate=1G", "-v", "--accept-timeout=33000ms"))
       << "it stays until we have given up UDP";
 }
 
-TEST(RshOptions, SayWhereTheyGoAlsoWhereTheyAreWrong) {
+TEST(RshOptions, SayTheDestinationAlsoOfAWrongCommandLine) {
   EXPECT_EQ(destination_of({"--rate", "fast", "-p", "22", "user@far", "true"}), "far");
   EXPECT_EQ(destination_of({"ssh://me@far:22/", "true"}), "far");
   EXPECT_EQ(destination_of({"--no-such"}), "");
@@ -104,7 +104,7 @@ TEST(RshServerOptions, HaveALimitForWaiting) {
   EXPECT_FALSE(parse_rsh_server_options({"--connect-timeout=1s"}));
 }
 
-TEST(RshDaemonOptions, NeedAPlaceAndAList) {
+TEST(RshDaemonOptions, NeedAPortAndAList) {
   const auto options = parse_rsh_daemon_options({"-l", "9000", "--allow", "list", "-k", "key"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->allow, "list");

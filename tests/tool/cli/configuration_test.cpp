@@ -57,7 +57,7 @@ TEST(Configuration, KeepsOptionsThatStandSeveralTimes) {
   EXPECT_THAT(Configuration::parse("from 1=a\nfrom 2=b", "f").value().words(), ElementsAre("--from=1=a", "--from=2=b"));
 }
 
-TEST(Configuration, SaysWhichLineIsNone) {
+TEST(Configuration, NamesALineThatItCannotParse) {
   for (const char* bad : {"\nlisten", "\nlisten 1 2", "\nhost -v", "\ncommand", "command x\ncommand y",
                           "port 1\nport 2", "\nrate 1 2", "\n--rate 1"})
     EXPECT_THAT(parse_error(bad), StartsWith("f:2: \"")) << bad;
@@ -66,7 +66,7 @@ TEST(Configuration, SaysWhichLineIsNone) {
     EXPECT_THAT(parse_error(bad), testing::MatchesRegex("f:[23]: .*")) << bad;
 }
 
-TEST(Configuration, NamesTheLineThatItsCommandMinds) {
+TEST(Configuration, NamesTheLineThatItsCommandRefuses) {
   EXPECT_THAT(complaint("listen 9\nto x:1\nrate fast"),
               AllOf(StartsWith("f:3: --rate \"fast\""), HasSubstr("allowed")));
   EXPECT_THAT(complaint("listen 99999"), StartsWith("f:1: -l \"99999\""));
@@ -91,7 +91,7 @@ std::string path_in(Words words) {
   return path ? path->value_or("none") : path.error().message();
 }
 
-TEST(ConfigPath, StandsFirstAndBeforeOptions) {
+TEST(ConfigPath, IsTakenFromTheBeginningOfTheCommandLine) {
   EXPECT_EQ(path_in({"--config", "f"}), "f");
   EXPECT_EQ(path_in({"--config=f", "-v"}), "f");
   EXPECT_EQ(path_in({"-l", "9", "--config", "f"}), "none");

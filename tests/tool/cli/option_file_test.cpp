@@ -32,7 +32,7 @@ TEST(OptionLines, AreNamesAndValues) {
   EXPECT_EQ(lines[2].number, 5U);
 }
 
-TEST(OptionLines, ThatAreNoTextAreRefusedByTheirNumber) {
+TEST(OptionLines, WithControlCharactersAreRefusedByTheirNumber) {
   for (const std::string& bad :
        {std::string("rate\n\x01", 6), std::string("a\n\0", 3), std::string("a\nb\x7f"), std::string("a\nb \x1b[2J")})
     EXPECT_THAT(error_of(bad), HasSubstr("f:2: it has a control character"));

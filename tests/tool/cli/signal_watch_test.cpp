@@ -70,7 +70,7 @@ TEST_F(SignalWatchDeathTest, EndsTheProcessAtTheSecondSignal) {
 }
 
 // timeout(1) sends SIGTERM to the process it started, and at once to the group that this process is in.
-TEST_F(SignalWatchDeathTest, TakesTheSameSignalTwiceAtOnceForOne) {
+TEST_F(SignalWatchDeathTest, CountsTheSameSignalTwiceAtOnceAsOne) {
   const auto twice = [] {
     std::promise<void> asked;
     std::promise<void> other;
@@ -86,7 +86,7 @@ TEST_F(SignalWatchDeathTest, TakesTheSameSignalTwiceAtOnceForOne) {
   EXPECT_EXIT(twice(), ExitedWithCode(0), "");
 }
 
-TEST_F(SignalWatchDeathTest, HandsOnWhatOnlyAsksForNews) {
+TEST_F(SignalWatchDeathTest, CallsTheHandlerForSigusr1) {
   const auto watched = [] {
     signal_and_wait([](int) {}, SIGUSR1);
     ::_exit(0);
@@ -94,7 +94,7 @@ TEST_F(SignalWatchDeathTest, HandsOnWhatOnlyAsksForNews) {
   EXPECT_EXIT(watched(), ExitedWithCode(0), "");
 }
 
-TEST_F(SignalWatchDeathTest, HandsOnEachHangupThatIsLetPass) {
+TEST_F(SignalWatchDeathTest, CallsTheHandlerForEachHangupThatIsHandled) {
   const auto watched = [] {
     std::promise<void> heard[2];
     int count = 0;
@@ -110,7 +110,7 @@ TEST_F(SignalWatchDeathTest, HandsOnEachHangupThatIsLetPass) {
 }
 
 // nohup(1) starts programs so, services among them whose list of peers is to be read again.
-TEST_F(SignalWatchDeathTest, HandsOnAHangupThatIsLetPassThoughItWasIgnored) {
+TEST_F(SignalWatchDeathTest, CallsTheHandlerForAHandledHangupThatWasIgnored) {
   const auto watched = [] {
     ::signal(SIGHUP, SIG_IGN);
     block_signals();
@@ -135,7 +135,7 @@ TEST_F(SignalWatchDeathTest, EndsAProcessThatHangsAtItsEndWithTheStatusItHad) {
   EXPECT_EXIT(hanging(), ExitedWithCode(5), "");
 }
 
-TEST_F(SignalWatchDeathTest, StillHearsSignalsWhenNobodyElseDoes) {
+TEST_F(SignalWatchDeathTest, EndsTheProcessAfterTheWatchIsGone) {
   const auto hanging = [] {
     {
       const SignalWatch watch([](int) {});
@@ -146,7 +146,7 @@ TEST_F(SignalWatchDeathTest, StillHearsSignalsWhenNobodyElseDoes) {
   EXPECT_EXIT(hanging(), ExitedWithCode(130), "");
 }
 
-TEST_F(SignalWatchDeathTest, HearsWhatCameBeforeItWasMade) {
+TEST_F(SignalWatchDeathTest, TakesSignalsThatCameBeforeItWasMade) {
   const auto early = [] {
     block_signals();
     ::kill(::getpid(), SIGTERM);
@@ -156,7 +156,7 @@ TEST_F(SignalWatchDeathTest, HearsWhatCameBeforeItWasMade) {
   EXPECT_EXIT(early(), ExitedWithCode(SIGTERM), "");
 }
 
-TEST_F(SignalWatchDeathTest, IsNotWaitedForByWorkThatMayTakeLong) {
+TEST_F(SignalWatchDeathTest, LetsUnblockedSignalsEndTheProcess) {
   const auto waiting = [] {
     block_signals();
     ::kill(::getpid(), SIGTERM);
@@ -177,7 +177,7 @@ TEST_F(SignalWatchDeathTest, LeavesAHangupIgnoredThatWasIgnored) {
   EXPECT_EXIT(nohup(), ExitedWithCode(SIGUSR1), "");
 }
 
-TEST_F(SignalWatchDeathTest, HearsAHangup) {
+TEST_F(SignalWatchDeathTest, TakesAHangup) {
   const auto hanging = [] {
     std::ignore = ::signal(SIGHUP, SIG_DFL);
     const SignalWatch watch([](int) {});

@@ -49,7 +49,7 @@ TEST(UserConfigs, TakeQuotedValuesAndComments) {
   EXPECT_THAT(words_of("# all of it\n  #rate 1G", "x"), IsEmpty());
 }
 
-TEST(UserConfigs, LetTheFirstOfANameCount) {
+TEST(UserConfigs, TakeTheFirstOfAName) {
   EXPECT_THAT(words_of(kConfig, "BACKUP.example.org"), ElementsAre("--memory=64MiB", "--rate=400M", "--require-udp"));
 }
 
@@ -73,7 +73,7 @@ TEST(UserConfigs, GiveEachCommandItsOwn) {
   EXPECT_THAT(words_for({"status"}, kCommands, "x"), IsEmpty());
 }
 
-TEST(UserConfigs, HaveNoHostForWhoWaits) {
+TEST(UserConfigs, MatchNoHostForAListener) {
   EXPECT_THAT(words_for({}, "Command pipe\nHost *\nrate 1G\n", ""), IsEmpty());
   EXPECT_THAT(words_for({}, kCommands, ""), ElementsAre("--idle-timeout=5m"));
 }
@@ -86,7 +86,7 @@ TEST(UserConfigs, NameTheCommandThatMayBeMeant) {
                              testing::EndsWith("; did you mean gridftp get?")));
 }
 
-TEST(UserConfigs, NameTheLineThatIsNone) {
+TEST(UserConfigs, NameTheLineThatCannotBeParsed) {
   for (const char* text : {"\nrate 1G 2G", "\nHost", "\n--require-udp", "\n-- x", "\nCommand", "\nCommand gridftp"}) {
     const auto options = read_user_config(text, kAll, {"rsh"}, "x");
     ASSERT_FALSE(options);

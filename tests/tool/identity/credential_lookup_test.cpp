@@ -152,7 +152,7 @@ class FindCredentials : public testing::Test {
   std::string question_;
 };
 
-TEST_F(FindCredentials, FromAPersonWhereTheTerminalIsNamedForAFileWhateverElseThereIs) {
+TEST_F(FindCredentials, AsksAPersonWhereTheTerminalIsNamedAsTheFile) {
   user_.write("key", Key::generate()->reveal_text());
   options_.key_file = kTerminal;
   typed_ = kKeyText;
@@ -184,19 +184,19 @@ class FindPairCredentials : public FindCredentials {
   const PublicKey db_ = KeyPair::generate()->public_key();
 };
 
-TEST_F(FindPairCredentials, OfTheUserForAListenerWhoseKeyIsGiven) {
+TEST_F(FindPairCredentials, TakesTheUsersPairForAListenerWhoseKeyIsGiven) {
   options_.peer_key = db_;
   expect_pair_for_db(find());
 }
 
-TEST_F(FindPairCredentials, OfTheUserForAListenerThatHisPeersFileKnows) {
+TEST_F(FindPairCredentials, TakesTheUsersPairForAListenerInThePeersFile) {
   know("example.org");
   const auto found = find();
   expect_pair_for_db(found);
   EXPECT_THAT(key_in_words(*found), AllOf(HasSubstr("the key pair of "), HasSubstr("identity")));
 }
 
-TEST_F(FindPairCredentials, OfTheUserForTheOnePlaceThatHisPeersFileKnows) {
+TEST_F(FindPairCredentials, TakesTheUsersPairForAnAddressInThePeersFileOnly) {
   know("example.org:9000");
   expect_pair_for_db(find());
   user_.write("key", kKeyText);
@@ -206,19 +206,19 @@ TEST_F(FindPairCredentials, OfTheUserForTheOnePlaceThatHisPeersFileKnows) {
   EXPECT_NE(found->credentials->shared(), nullptr) << "a listener of its own, of which nothing is known";
 }
 
-TEST_F(FindPairCredentials, OfTheUserForAPlaceBeforeItsHost) {
+TEST_F(FindPairCredentials, TakesTheLineOfAnAddressBeforeThatOfItsHost) {
   user_.write("peers", "example.org " + KeyPair::generate()->public_key().to_string() + "\nexample.org:9000 " +
                            db_.to_string() + "\n");
   expect_pair_for_db(find());
 }
 
-TEST_F(FindPairCredentials, OfTheUserForAListenerByItsNameInThatFile) {
+TEST_F(FindPairCredentials, TakesTheUsersPairForAListenerByItsName) {
   know("db");
   options_.session.expected_peer = "db";
   expect_pair_for_db(find());
 }
 
-TEST_F(FindPairCredentials, LeavesAListenerThatNobodyNamedToTheSharedKeys) {
+TEST_F(FindPairCredentials, TakesASharedKeyForAListenerThatIsNotNamed) {
   know("example.net");
   typed_ = kKeyText;
   const auto found = find();
@@ -226,7 +226,7 @@ TEST_F(FindPairCredentials, LeavesAListenerThatNobodyNamedToTheSharedKeys) {
   EXPECT_NE(found->credentials->shared(), nullptr);
 }
 
-TEST_F(FindPairCredentials, LeavesTheNamesOfASharedKeyToIt) {
+TEST_F(FindPairCredentials, TakesASharedKeyWithItsNames) {
   know("example.net");
   options_.session.expected_peer = "beta";
   expect_key(find(core::SecretText(kKeyText)));
@@ -266,7 +266,7 @@ TEST_F(FindPairCredentials, TakesNoSharedKeyWhereAnOptionWantsAPair) {
   EXPECT_THAT(found.error().message(), AllOf(HasSubstr("--trust-first"), HasSubstr(kKeyVariable)));
 }
 
-TEST_F(FindPairCredentials, WantsAListOfAListener) {
+TEST_F(FindPairCredentials, NeedsAPeersFileForAListener) {
   options_.listens = true;
   options_.key_file = user_.path_of("identity");
   const auto found = find();
@@ -287,13 +287,13 @@ TEST_F(FindPairCredentials, SaysWithWhichOptionAPairThatIsThereIsUsed) {
   EXPECT_THAT(question_, HasSubstr("--peer PUBLIC-KEY")) << "before a key is typed in vain";
 }
 
-TEST_F(FindPairCredentials, OfTheUserComesBeforeHisSharedKeyWhereThePeerIsKnownByIt) {
+TEST_F(FindPairCredentials, TakesTheUsersPairBeforeASharedKeyWhereThePeerIsKnown) {
   user_.write("key", kKeyText);
   know("example.org");
   expect_pair_for_db(find());
 }
 
-TEST_F(FindCredentials, TakesTheUsersOwnWhereHeNamesNone) {
+TEST_F(FindCredentials, TakesTheKeyInTheUsersDirectoryByDefault) {
   const std::string file = user_.write("key", kKeyText);
   const auto found = find();
   expect_key(found);
@@ -302,14 +302,14 @@ TEST_F(FindCredentials, TakesTheUsersOwnWhereHeNamesNone) {
   expect_key(find());
 }
 
-TEST_F(FindCredentials, TakesTheEnvironmentsBeforeTheUsersOwn) {
+TEST_F(FindCredentials, TakesTheEnvironmentBeforeTheUsersDirectory) {
   user_.write("key", "no key");
   const auto found = find(core::SecretText(kKeyText));
   expect_key(found);
   EXPECT_EQ(found->where, "$UDTCAT_KEY");
 }
 
-TEST_F(FindCredentials, TakesThatBesideAConfigurationBeforeTheUsersOwn) {
+TEST_F(FindCredentials, TakesTheKeyBesideAConfigurationBeforeTheUsersDirectory) {
   user_.write("key", "no key");
   beside_configuration_ = user_.write("db.key", kKeyText);
   const auto found = find();
@@ -317,7 +317,7 @@ TEST_F(FindCredentials, TakesThatBesideAConfigurationBeforeTheUsersOwn) {
   EXPECT_EQ(found->where, *beside_configuration_);
 }
 
-TEST_F(FindCredentials, TakesTheEnvironmentsBeforeThatBesideAConfiguration) {
+TEST_F(FindCredentials, TakesTheEnvironmentBeforeTheKeyBesideAConfiguration) {
   beside_configuration_ = user_.write("db.key", "no key");
   expect_key(find(core::SecretText(kKeyText)));
 }
@@ -330,16 +330,16 @@ TEST(KeyBesideAConfiguration, IsThatOfItsName) {
   EXPECT_EQ(key_beside(folder / "db"), std::nullopt) << "no configuration's name";
 }
 
-TEST_F(FindCredentials, RefusesTheUsersOwnWhereOthersCanReadIt) {
+TEST_F(FindCredentials, RefusesTheKeyInTheUsersDirectoryWhereOthersCanReadIt) {
   user_.write("key", kKeyText, 0644);
   const auto found = find();
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message(), AllOf(HasSubstr(user_.path_of("key")), HasSubstr("too open")));
 }
 
-TEST_F(FindCredentials, TakesTheEnvironmentsBeforeItAsks) { expect_key(find(core::SecretText(kKeyText))); }
+TEST_F(FindCredentials, TakesTheEnvironmentBeforeItAsks) { expect_key(find(core::SecretText(kKeyText))); }
 
-TEST_F(FindCredentials, TakesTheFilesBeforeTheEnvironments) {
+TEST_F(FindCredentials, TakesAFileBeforeTheEnvironment) {
   options_.key_file = "/nonexistent";
   const auto found = find(core::SecretText(kKeyText));
   ASSERT_FALSE(found);
@@ -356,7 +356,7 @@ TEST_F(FindCredentials, AsksTheUserOfAConnector) {
 
 TEST_F(FindCredentials, FailsWhereNobodyCanBeAsked) { EXPECT_FALSE(find()); }
 
-TEST_F(FindCredentials, MakesANewOneForAListenerWithoutAsking) {
+TEST_F(FindCredentials, GeneratesAKeyForAListenerWithoutAsking) {
   options_.shows_new_key = true;
   const auto found = find();
   ASSERT_TRUE(found);
@@ -364,21 +364,21 @@ TEST_F(FindCredentials, MakesANewOneForAListenerWithoutAsking) {
   EXPECT_EQ(question_, "");
 }
 
-TEST_F(FindCredentials, NeedsNoneAtClear) {
+TEST_F(FindCredentials, NeedsNoKeyAtClear) {
   options_.session.protection = Protection::clear;
   const auto found = find();
   ASSERT_TRUE(found);
   EXPECT_FALSE(found->credentials);
 }
 
-TEST_F(FindCredentials, NeverGoesOnWithoutOneAboveClear) {
+TEST_F(FindCredentials, FailsWithoutAKeyAboveClear) {
   for (const Protection protection : {Protection::private_, Protection::safe, Protection::auth}) {
     options_.session.protection = protection;
     EXPECT_FALSE(find());
   }
 }
 
-TEST_F(FindCredentials, NeverQuotesABadOne) {
+TEST_F(FindCredentials, NeverQuotesABadKey) {
   std::string nearly = kKeyText;
   nearly.back() = 'q';
   const auto found = find(core::SecretText(nearly));

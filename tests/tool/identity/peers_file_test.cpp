@@ -26,7 +26,7 @@ TEST_F(PeersFileTest, RecognisesThePeersOfItsLines) {
   EXPECT_EQ(load()->recognise(alice_, Purpose::pipe), "alice");
 }
 
-TEST_F(PeersFileTest, SaysWhyItLetsAPeerInForNothingElse) {
+TEST_F(PeersFileTest, SaysWhyAPeerIsNotAllowedAnotherPurpose) {
   write("\n" + line_ + " pipe,rsh\n");
   const auto refused = load()->recognise(alice_, Purpose::forward);
   ASSERT_FALSE(refused);
@@ -34,7 +34,7 @@ TEST_F(PeersFileTest, SaysWhyItLetsAPeerInForNothingElse) {
   EXPECT_EQ(refused.error().message(), "the key of alice is not for forward: " + path_ + ":2 says pipe,rsh");
 }
 
-TEST_F(PeersFileTest, NamesServicesThatThereAreNot) {
+TEST_F(PeersFileTest, NamesServicesThatDoNotExist) {
   write("# who may\n" + line_ + " to=db,wbe\n");
   EXPECT_THAT(load()->unknown_services({"db", "web"}),
               testing::ElementsAre(path_ + ":2: to=wbe of alice: there is no such service here; did you mean web?"));
@@ -52,7 +52,7 @@ TEST_F(PeersFileTest, RecognisesNobodyElse) {
   EXPECT_THAT(refused.error().message(), HasSubstr(mallory.to_string()));
 }
 
-TEST_F(PeersFileTest, SaysThatALineForDiallingLetsNobodyIn) {
+TEST_F(PeersFileTest, SaysThatAKnownHostsLineAdmitsNobody) {
   write("far:9000 " + alice_.to_string() + "\n");
   const auto refused = load()->recognise(alice_, Purpose::pipe);
   ASSERT_FALSE(refused);
@@ -66,7 +66,7 @@ TEST_F(PeersFileTest, IsNotReadWhereOthersCanWriteToIt) {
   EXPECT_THAT(refused.error().message(), HasSubstr("chmod go-w"));
 }
 
-TEST_F(PeersFileTest, BreaksOffThePeersThatANewListLacks) {
+TEST_F(PeersFileTest, EndsTheSessionsOfPeersThatANewListLacks) {
   write(line_);
   const auto peers = load();
   std::string why;
@@ -78,7 +78,7 @@ TEST_F(PeersFileTest, BreaksOffThePeersThatANewListLacks) {
   EXPECT_THAT(why, HasSubstr("the key of alice is not for pipe"));
 }
 
-TEST_F(PeersFileTest, SaysWhoWasTakenOffAndToStrangersTheKeyThatIsNotThere) {
+TEST_F(PeersFileTest, NamesARemovedPeerAndTheKeyOfAStranger) {
   write(line_);
   const auto peers = load();
   std::string why;

@@ -57,7 +57,7 @@ TEST(PeersList, TakesALineOfKeygenByTheNameOfItsComment) {
   EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "bob@home");
 }
 
-TEST(PeersList, LetsNobodyInByALineOfAPlaceOfWhichSeveralMayHaveOneKey) {
+TEST(PeersList, AdmitsNobodyByAKnownHostsLineOfWhichSeveralMayHaveOneKey) {
   const auto list = list_of("far:9000 " + kBobKey + "\n[2001:db8::1]:9001 " + kBobKey + "\nbob " + kBobKey +
                             " pipe\nfar:1 " + kAliceKey + "\n");
   EXPECT_EQ(list.size(), 1U);

@@ -32,7 +32,7 @@ TEST_F(PinnedPeerTest, IsKnownByItsLineOnly) {
     EXPECT_THAT(refused.error().message(), HasSubstr(part));
 }
 
-TEST_F(PinnedPeerTest, IsWrittenDownWhenASessionStandsAndKnownFromThenOn) {
+TEST_F(PinnedPeerTest, IsRecordedOnceASessionStandsAndKnownFromThenOn) {
   PinnedPeer meant("db", file_);
   ASSERT_TRUE(meant.recognise(db_, Purpose::pipe));
   EXPECT_FALSE(std::filesystem::exists(file_));
@@ -50,7 +50,7 @@ TEST_F(PinnedPeerTest, IsNotWrittenTwiceWhereAnotherProcessWasFaster) {
   EXPECT_EQ(text(), "db " + db_.to_string() + "\n");
 }
 
-TEST_F(PinnedPeerTest, IsWrittenDownForEachPlaceWhereItsKeyIsMetAndKeepsTheFileOneThatCanBeRead) {
+TEST_F(PinnedPeerTest, IsRecordedForEachAddressAndKeepsTheFileReadable) {
   for (const char* known_host : {"db:9000", "db:9001", "192.0.2.1:9000"})
     ASSERT_TRUE(PinnedPeer(known_host, file_).on_session({known_host, db_})) << known_host;
   const auto refused = PinnedPeer("other", file_).on_session({"other", db_});
@@ -61,7 +61,7 @@ TEST_F(PinnedPeerTest, IsWrittenDownForEachPlaceWhereItsKeyIsMetAndKeepsTheFileO
   EXPECT_TRUE(read_peers_list(file_.string()));
 }
 
-TEST_F(PinnedPeerTest, IsRefusedWhereAnotherProcessMetAnotherKey) {
+TEST_F(PinnedPeerTest, IsRefusedWhereAnotherProcessRecordedAnotherKey) {
   PinnedPeer one("db", file_), other("db", file_);
   ASSERT_TRUE(one.on_session({"db", db_}));
   const auto refused = other.on_session({"db", new_key()});

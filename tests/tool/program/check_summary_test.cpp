@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 pipe::PipeOptions options_of(const Words& words) { return pipe::parse_pipe_options(words).value(); }
 
-TEST(CheckSummary, SayWhereAndWhat) {
+TEST(CheckSummary, SayAddressesAndServices) {
   EXPECT_THAT(pipe::form_summary(options_of({"-l", "9000", "--to", "localhost:5432"})),
               ElementsAre("waits for peers at udp port 9000 of every address",
                           "connects streams for the service to tcp localhost:5432"));
@@ -31,7 +31,7 @@ TEST(CheckSummary, SayWhereAndWhat) {
               ElementsAre("waits for peers at udp 192.0.2.1:9", "bridges the first to the command 'zfs recv p'"));
 }
 
-TEST(CheckSummary, SayWhoIsWhoAndWhatTheLimitsAre) {
+TEST(CheckSummary, SayNamesAndLimits) {
   const Words lines = session_summary(options_of({"h", "1", "--as", "web", "--peer", "db", "--rate", "400M",
                                                   "--protect", "safe", "--idle-timeout", "5s", "--stats", "json:10s"}));
   for (const char* line : {"this end is called web", "the other end has to be called db", "sends at most 400 Mbit/s",

@@ -28,28 +28,28 @@ TEST(ListenRequests, OfAPipeTakeOneSessionAndOfAForwardMany) {
   EXPECT_GT(limits_of({"-l", "127.0.0.1:9000", "--to", "localhost:80"}).sessions_per_peer, 1U);
 }
 
-TEST(Invitation, NamesTheAddressThatIsBound) {
+TEST(AdvertisedHost, NamesTheAddressThatIsBound) {
   EXPECT_EQ(advertised({"127.0.0.1"}, {"192.0.2.1"}), "127.0.0.1");
   EXPECT_EQ(advertised({"2001:db8::1"}, {"192.0.2.1"}), "2001:db8::1");
 }
 
-TEST(Invitation, NamesAnAddressThatOthersCanReach) {
+TEST(AdvertisedHost, NamesAnAddressThatOthersCanReach) {
   EXPECT_EQ(advertised({"0.0.0.0", "::"}, {"127.0.0.1", "169.254.1.1", "192.0.2.1", "192.0.2.2"}), "192.0.2.1");
   EXPECT_EQ(advertised({"0.0.0.0", "::"}, {"::1", "fe80::1", "2001:db8::1"}), "2001:db8::1");
   EXPECT_EQ(advertised({"0.0.0.0"}, {"10.0.0.1"}), "10.0.0.1");
 }
 
-TEST(Invitation, NamesNoFamilyThatIsNotBound) {
+TEST(AdvertisedHost, NamesNoFamilyThatIsNotBound) {
   EXPECT_EQ(advertised({"::"}, {"192.0.2.1", "2001:db8::1"}), "2001:db8::1");
   EXPECT_EQ(advertised({"0.0.0.0"}, {"2001:db8::1", "192.0.2.1"}), "192.0.2.1");
 }
 
-TEST(Invitation, NamesLoopbackOnAHostWithoutNetwork) {
+TEST(AdvertisedHost, NamesLoopbackOnAHostWithoutNetwork) {
   EXPECT_EQ(advertised({"0.0.0.0", "::"}, {"127.0.0.1", "::1"}), "127.0.0.1");
   EXPECT_EQ(advertised({"::"}, {}), "::1");
 }
 
-TEST(Invitation, NamesNoWildcardAsAPlace) {
+TEST(AdvertisedHost, NamesNoWildcardAddress) {
   EXPECT_EQ(advertised_address(endpoints({"127.0.0.1"}).front()), "127.0.0.1:9000");
   EXPECT_EQ(advertised_address(endpoints({"::1"}).front()), "[::1]:9000");
   const std::string place = advertised_address(endpoints({"0.0.0.0"}).front());
@@ -57,7 +57,7 @@ TEST(Invitation, NamesNoWildcardAsAPlace) {
   EXPECT_EQ(place.substr(place.rfind(':')), ":9000");
 }
 
-TEST(Invitation, IsForThisHostWhereNoOtherReachesIt) {
+TEST(AdvertisedHost, SaysThisHostForALoopbackListener) {
   EXPECT_THAT(counterpart_hint(endpoints({"127.0.0.1", "::1"})), testing::HasSubstr("run on this host, as no other"));
   for (const char* reached : {"0.0.0.0", "192.0.2.1", "::"})
     EXPECT_THAT(counterpart_hint(endpoints({reached})), testing::HasSubstr("run on the other host")) << reached;
@@ -65,22 +65,22 @@ TEST(Invitation, IsForThisHostWhereNoOtherReachesIt) {
       << "it may have a key of its own";
 }
 
-class InvitationCommand : public testing::Test {
+class CounterpartCommand : public testing::Test {
  protected:
   [[nodiscard]] std::string command() const { return counterpart_command(options_, "192.0.2.1", 9000); }
   const std::string plain_ = "udtcat 192.0.2.1 9000";
   Options options_;
 };
 
-TEST_F(InvitationCommand, HasNoMoreThanItNeeds) { EXPECT_EQ(command(), plain_); }
+TEST_F(CounterpartCommand, HasNoUnneededOptions) { EXPECT_EQ(command(), plain_); }
 
-TEST_F(InvitationCommand, HasTheOptionsThatMustMatch) {
+TEST_F(CounterpartCommand, HasTheOptionsThatMustMatch) {
   options_.session.protection = Protection::safe;
   options_.session.cipher = Cipher::chacha20_poly1305;
   EXPECT_EQ(command(), plain_ + " --protect safe --cipher chacha20-poly1305");
 }
 
-TEST_F(InvitationCommand, HasTheOtherDirectionOfAOneWayPipe) {
+TEST_F(CounterpartCommand, HasTheOtherDirectionOfAOneWayPipe) {
   options_.session.sends = false;
   EXPECT_EQ(command(), plain_ + " --send-only");
   options_.session.sends = true;
@@ -88,7 +88,7 @@ TEST_F(InvitationCommand, HasTheOtherDirectionOfAOneWayPipe) {
   EXPECT_EQ(command(), plain_ + " --recv-only");
 }
 
-TEST_F(InvitationCommand, HasTheNamesAsTheOtherEndSaysThem) {
+TEST_F(CounterpartCommand, HasTheNamesExchanged) {
   options_.session.own_name = "here";
   options_.session.expected_peer = "it's";
   EXPECT_EQ(command(), plain_ + " --as 'it'\\''s' --peer here");
@@ -97,14 +97,14 @@ TEST_F(InvitationCommand, HasTheNamesAsTheOtherEndSaysThem) {
   EXPECT_EQ(command(), "udtcat other --port 9000 --as 'it'\\''s' --peer here 192.0.2.1 COMMAND");
 }
 
-TEST_F(InvitationCommand, ForAServiceHasAFrontThatNeedsNoPrivilege) {
+TEST_F(CounterpartCommand, ForAServiceListensOnAnUnprivilegedPort) {
   options_ = pipe::parse_pipe_options({"-l", "9000", "--to", "db:5432"}).value();
   EXPECT_EQ(command(), plain_ + " --from 5432");
   options_ = pipe::parse_pipe_options({"-l", "9000", "--to", "web:80"}).value();
   EXPECT_EQ(command(), plain_ + " --from 8080");
 }
 
-TEST_F(InvitationCommand, IsOneThatTheProgramTakes) {
+TEST_F(CounterpartCommand, IsAccepted) {
   options_.session.protection = Protection::safe;
   std::istringstream words(command());
   const Words all{std::next(std::istream_iterator<std::string>(words)), {}};
@@ -114,11 +114,11 @@ TEST_F(InvitationCommand, IsOneThatTheProgramTakes) {
   EXPECT_EQ(parsed->session.protection, Protection::safe);
 }
 
-TEST(Requests, TakeOneAddressOfEachFamily) {
+TEST(ListenAddresses, TakeOneAddressOfEachFamily) {
   EXPECT_EQ(one_per_family(endpoints({"192.0.2.1", "::1", "192.0.2.2"})), endpoints({"192.0.2.1", "::1"}));
 }
 
-TEST(Requests, FailWithoutAnAddress) {
+TEST(ListenAddresses, FailWithoutAnAddress) {
   const Options options{.peer = {"nowhere.invalid", 9000}};
   const auto request = make_dial_request(options, std::nullopt);
   ASSERT_FALSE(request);

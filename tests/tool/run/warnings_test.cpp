@@ -14,14 +14,14 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(ProtectionWarning, IsSilentWhereNothingIsOpen) { EXPECT_FALSE(protection_warning(Protection::private_)); }
+TEST(ProtectionWarning, IsNoneForPrivate) { EXPECT_FALSE(protection_warning(Protection::private_)); }
 
-TEST(ProtectionWarning, SaysWhatIsOpen) {
+TEST(ProtectionWarning, SaysWhatIsNotProtected) {
   EXPECT_THAT(protection_warning(Protection::safe).value_or(""), HasSubstr("can read"));
   EXPECT_THAT(protection_warning(Protection::auth).value_or(""), HasSubstr("read and change"));
 }
 
-TEST(ProtectionWarning, IsLoudAtClear) {
+TEST(ProtectionWarning, IsAWarningAtClear) {
   EXPECT_THAT(protection_warning(Protection::clear).value_or(""), HasSubstr("WARNING"));
 }
 
@@ -40,7 +40,7 @@ TEST(RefusalLog, CountsPeersByTheKindOfReason) {
   EXPECT_THAT(pictures[0].last + pictures[1].last, HasSubstr("TLS: another"));
 }
 
-TEST(RefusalLog, TellsAKeyThatNobodyListsFromKeysThatDiffer) {
+TEST(RefusalLog, TellsAnUnlistedKeyFromAnotherSharedKey) {
   boost::asio::io_context io;
   RefusalLog refusals(io);
   refusals.add({}, {Errc::authentication_failed, std::string(kAdmitKey) + "KEY", "peers has no line with it"});
@@ -87,27 +87,27 @@ class OpenStdinWarningTest : public testing::Test {
   OpenStdinWarning stream{io, std::make_unique<Stdio>(reads), [this] { ++warnings; }, 1ms};
 };
 
-TEST_F(OpenStdinWarningTest, IsGivenForASourceThatNeverSaidAnything) {
+TEST_F(OpenStdinWarningTest, IsGivenWhereStdinGivesNothing) {
   std::ignore = stream.read_some(bytes);
   write_all_to_the_end();
   EXPECT_EQ(warnings_given(), 1);
 }
 
-TEST_F(OpenStdinWarningTest, IsNotGivenForASourceThatHasSpoken) {
+TEST_F(OpenStdinWarningTest, IsNotGivenWhereStdinHasGivenBytes) {
   reads = LocalStream::ReadState::data;
   std::ignore = stream.read_some(bytes);
   write_all_to_the_end();
   EXPECT_EQ(warnings_given(), 0);
 }
 
-TEST_F(OpenStdinWarningTest, IsNotGivenForASourceThatEndsMeanwhile) {
+TEST_F(OpenStdinWarningTest, IsNotGivenWhereStdinEnds) {
   write_all_to_the_end();
   reads = LocalStream::ReadState::end;
   std::ignore = stream.read_some(bytes);
   EXPECT_EQ(warnings_given(), 0);
 }
 
-TEST_F(OpenStdinWarningTest, IsNotGivenWhereNothingHasCome) {
+TEST_F(OpenStdinWarningTest, IsNotGivenBeforeAnyOutput) {
   stream.async_finish([](std::error_code) {});
   EXPECT_EQ(warnings_given(), 0);
 }
