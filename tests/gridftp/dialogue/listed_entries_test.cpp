@@ -57,7 +57,7 @@ TEST(ListedEntries, HaveNoNameThatLeadsElsewhereWhateverByteIsChanged) {
     }
 }
 
-TEST(ListedEntries, AreRefusedWithANameThatIsNone) {
+TEST(ListedEntries, AreRefusedWithAnInvalidName) {
   for (const char* name : {"", ".", "..", "/etc/passwd", "a/b", "../x"})
     EXPECT_NE(said_of("Type=file; " + std::string(name) + "\r\n"), "") << name;
   EXPECT_NE(said_of(std::string("Type=file; a\0b\r\n", 16)), "");
@@ -75,7 +75,7 @@ TEST(ListedEntries, AreRefusedWithANameTwice) {
   EXPECT_NE(said_of("Type=file; a\r\nType=file; b\r\nType=dir; a\r\n").find("appears twice"), std::string::npos);
 }
 
-TEST(ListedEntries, AreKnownAsSuchThatNoCommandCanName) {
+TEST(ListedEntries, AreMarkedWhereNoCommandCanNameThem) {
   const std::vector<ListedEntry> expected{{"a\rb", Kind::unsayable}, {"c", Kind::file}, {"d\xff", Kind::unsayable}};
   EXPECT_EQ(parse_listing("Type=file; d\xff\r\nType=file; c\r\nType=dir; a\rb\r\n").value(), expected);
 }

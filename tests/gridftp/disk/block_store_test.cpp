@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "gridftp/disk/failing_calls.hpp"
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {

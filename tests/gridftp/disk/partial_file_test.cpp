@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "gridftp/disk/failing_calls.hpp"
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "gridftp/disk/failing_calls.hpp"
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 #include "support/addresses.hpp"
 
 namespace udtcat::gridftp {

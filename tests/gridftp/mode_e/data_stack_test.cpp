@@ -2,7 +2,7 @@
 /// Each stack: a listener, a connection through it, bytes both ways.
 #include "gridftp/mode_e/data_stack.hpp"
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 #include "support/addresses.hpp"
 
 namespace udtcat::gridftp {

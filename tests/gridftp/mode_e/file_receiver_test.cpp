@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "gridftp/mode_e/file_sender.hpp"
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {

@@ -2,7 +2,7 @@
 #include "gridftp/mode_e/file_sender.hpp"
 
 #include "gridftp/mode_e/file_receiver.hpp"
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {

@@ -5,7 +5,7 @@
 #include <boost/asio/write.hpp>
 
 #include "gridftp/mode_e/stream_mode.hpp"
-#include "gridftp/server/served_words.hpp"
+#include "gridftp/server/serving_fixture.hpp"
 
 namespace udtcat::gridftp {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <boost/asio/write.hpp>
 
-#include "gridftp/server/served_words.hpp"
+#include "gridftp/server/serving_fixture.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -59,7 +59,7 @@ TEST_F(TransferParametersTest, TakeExtendedPorts) {
     EXPECT_EQ(ask(wrong).code, 501) << wrong;
 }
 
-TEST_F(TransferParametersTest, RefusePortsThatAreNone) {
+TEST_F(TransferParametersTest, RefuseInvalidPorts) {
   for (const char* wrong : {"PORT", "PORT 1,2,3", "PORT 1,2,3,4,5,256", "SPOR", "SPOR 127,0,0,1,100,0 x"})
     EXPECT_EQ(ask(wrong).code, 501) << wrong;
   std::string many = "SPOR";

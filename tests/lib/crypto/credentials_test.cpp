@@ -21,7 +21,7 @@ class ListedPeers final : public KnownPeers {
 
 PublicKey new_key() { return KeyPair::generate()->public_key(); }
 
-TEST(KnownPeers, BreakOffThoseThatTheyRecogniseNoMore) {
+TEST(KnownPeers, EndSessionsOfPeersThatAreNotKnownAnyMore) {
   const auto peers = std::make_shared<ListedPeers>();
   const PublicKey stays = new_key(), goes = new_key();
   peers->listed = {stays, goes};
@@ -45,7 +45,7 @@ TEST(KnownPeers, ForgetASessionThatIsOver) {
   EXPECT_FALSE(called);
 }
 
-TEST(KnownPeers, OfOneSayWhichKeyTheyWantAndWhichTheyMet) {
+TEST(KnownPeers, OfOneNameTheExpectedKeyAndTheOther) {
   const PublicKey meant = new_key(), met = new_key();
   const auto peers = one_known_peer({"db", meant});
   EXPECT_EQ(peers->recognise(meant, Purpose::rsh).value(), "db");

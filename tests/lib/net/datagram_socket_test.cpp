@@ -253,7 +253,7 @@ TEST_P(DatagramSockets, SendFromTheAddressAskedFor) {
   }
 }
 
-TEST_P(DatagramSockets, TakeNothingWhereNothingIs) {
+TEST_P(DatagramSockets, ReceiveNothingFromAnEmptyQueue) {
   auto receiver = open_at(here);
   core::ChunkPool chunks(kChunkBytes);
   std::vector<ReceivedTrain> trains;
@@ -465,7 +465,7 @@ TEST(DatagramSocket, KnowsItsAddressesOnTheLoopbackNet) {
   EXPECT_EQ(at_client.trains[0].from, second.with_port(endpoint_of(server).port()));
 }
 
-TEST(DatagramSocket, LeavesTheBuffersThatNobodyWishedFor) {
+TEST(DatagramSocket, KeepsTheBuffersThatWereNotRequested) {
   auto before = UdpSocket::open(AddressFamily::ipv4).value();
   auto plain = DatagramSocket::make(UdpSocket::open(AddressFamily::ipv4).value(), {}).value();
   before.request_buffers(0, 0);

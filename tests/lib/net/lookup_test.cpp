@@ -13,7 +13,7 @@ TEST(LookupResult, GivesAnAddressItsPort) {
   EXPECT_EQ(answer.found->front().to_string(), "127.0.0.1:9000");
 }
 
-TEST(LookupResult, KnowsThatAnAddressOfTheOtherFamilyIsNone) {
+TEST(LookupResult, RefusesAnAddressOfTheOtherFamily) {
   const LookupResult answer = look_up({"127.0.0.1", 9000}, AddressFamily::ipv6);
   EXPECT_FALSE(answer.found);
   EXPECT_FALSE(answer.resolver_failed) << "the answer would be the same the next time";

@@ -52,14 +52,14 @@ struct ResolverTest : ::testing::Test {
   static constexpr ResolverTimeouts kNothingLasts{.answer_lasts = 0ms, .failure_lasts = 0ms};
 };
 
-TEST_F(ResolverTest, AreLookedUpAgainWhenTheAnswerIsOld) {
+TEST_F(ResolverTest, AsksAgainWhenTheAnswerIsOld) {
   Resolver old = names(kNothingLasts);
   EXPECT_EQ(find(old).value(), std::vector{loopback(AddressFamily::ipv4).with_port(5432)});
   answers(there());
   EXPECT_EQ(find(old).value(), std::vector{loopback(AddressFamily::ipv6).with_port(5432)});
 }
 
-TEST_F(ResolverTest, AreNotLookedUpWhileTheAnswerLasts) {
+TEST_F(ResolverTest, DoesNotAskWhileTheAnswerLasts) {
   Resolver fresh = names({.answer_lasts = 1h});
   EXPECT_TRUE(find(fresh));
   answers(there());
@@ -68,14 +68,14 @@ TEST_F(ResolverTest, AreNotLookedUpWhileTheAnswerLasts) {
   EXPECT_EQ(asked, 1);
 }
 
-TEST_F(ResolverTest, KeepTheLastGoodAnswerWhileTheResolverFails) {
+TEST_F(ResolverTest, KeepsTheLastGoodAnswerOverAFailure) {
   Resolver kept = names(kNothingLasts);
   EXPECT_TRUE(find(kept));
   answers(out_of_order());
   EXPECT_EQ(find(kept).value(), std::vector{loopback(AddressFamily::ipv4).with_port(5432)});
 }
 
-TEST_F(ResolverTest, ForgetTheLastGoodAnswerOfANameThatIsGone) {
+TEST_F(ResolverTest, ForgetsTheLastGoodAnswerOfANameThatIsGone) {
   Resolver gone = names(kNothingLasts);
   EXPECT_TRUE(find(gone));
   answers(not_there());
@@ -86,8 +86,8 @@ TEST_F(ResolverTest, ForgetTheLastGoodAnswerOfANameThatIsGone) {
   EXPECT_TRUE(find(gone));
 }
 
-struct SlowNamesTest : ResolverTest {
-  ~SlowNamesTest() override { let_go.set_value(); }
+struct SlowResolverTest : ResolverTest {
+  ~SlowResolverTest() override { let_go.set_value(); }
   Resolver slow_names(std::chrono::milliseconds timeout) {
     return Resolver(
         io, AddressFamily::any, {.answer_lasts = 0ms, .stale_after = timeout, .timeout = timeout},
@@ -102,7 +102,7 @@ struct SlowNamesTest : ResolverTest {
   std::shared_future<void> gate{let_go.get_future()};
 };
 
-TEST_F(SlowNamesTest, GiveTheLastGoodAnswerWhenTheResolverIsSlow) {
+TEST_F(SlowResolverTest, GivesTheLastGoodAnswerWhenTheSystemIsSlow) {
   fast = 1;
   Resolver slow = slow_names(200ms);
   EXPECT_TRUE(find(slow));
@@ -110,12 +110,12 @@ TEST_F(SlowNamesTest, GiveTheLastGoodAnswerWhenTheResolverIsSlow) {
   EXPECT_TRUE(find(slow)) << "at once, as it is known to be slow";
 }
 
-TEST_F(SlowNamesTest, SayThatTheResolverDoesNotAnswer) {
+TEST_F(SlowResolverTest, SaysThatTheSystemDoesNotAnswer) {
   Resolver slow = slow_names(1ms);
   EXPECT_EQ(find(slow).error().message(), "resolve 'db': the resolver does not answer");
 }
 
-TEST_F(SlowNamesTest, CallNobodyOnceDestroyed) {
+TEST_F(SlowResolverTest, CallsNoHandlerAfterDestruction) {
   {
     slow_names(1h).look_up({"db", 1}, [](auto) { FAIL() << "nobody is there"; });
   }

@@ -55,7 +55,7 @@ TEST_P(UdpSockets, SayWhichAddressIsTaken) {
             "bind udp " + first.local_endpoint()->to_string() + ": " + core::errno_text(EADDRINUSE));
 }
 
-TEST_P(UdpSockets, TellWhenTheLastDatagramCame) {
+TEST_P(UdpSockets, TellTheTimeOfTheLastDatagram) {
   const auto receiver = bound(GetParam());
   const auto asking = receiver.duplicate().value();
   EXPECT_FALSE(asking.last_arrival()) << "nothing came";
@@ -98,7 +98,7 @@ TEST_P(UdpSockets, TakeNoMoreErrorsThanAskedFor) {
   EXPECT_EQ(first.size(), 1U);
 }
 
-TEST_P(UdpSockets, ThatAreConnectedHearOnlyTheirPeer) {
+TEST_P(UdpSockets, ThatAreConnectedReceiveFromTheirPeerOnly) {
   auto peer = bound(GetParam());
   auto stranger = bound(GetParam());
   auto socket = UdpSocket::open(GetParam()).value();
@@ -112,7 +112,7 @@ TEST_P(UdpSockets, ThatAreConnectedHearOnlyTheirPeer) {
   EXPECT_GT(socket.path_mtu().value_or(0), 1500U) << "loopback takes large packets";
 }
 
-TEST_P(UdpSockets, ForgetWhatHadArrived) {
+TEST_P(UdpSockets, DiscardReceivedDatagrams) {
   auto socket = bound(GetParam());
   const Endpoint local = *socket.local_endpoint();
   for (int i = 0; i < 5; ++i)

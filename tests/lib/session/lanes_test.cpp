@@ -51,7 +51,7 @@ TEST_P(LaneTest, OpensWhatItsPairSealed) {
   }
 }
 
-TEST_P(LaneTest, GoesThroughEpochsWithoutBeingTold) {
+TEST_P(LaneTest, FollowsEpochsByBlockNumber) {
   Lane sealer = make(crypto::AeadDirection::seal);
   Lane opener = make(crypto::AeadDirection::open);
   for (const BlockNumber number :
@@ -192,7 +192,7 @@ class LanePoolTest : public ::testing::TestWithParam<std::tuple<std::size_t, std
   std::unique_ptr<LanePool> receiver;
 };
 
-TEST_P(LanePoolTest, GivesBlocksBackInOrderWhateverLaneAndThreadHadThem) {
+TEST_P(LanePoolTest, GivesBlocksBackInOrderOfAllLanesAndThreads) {
   for (BlockNumber number = 0; number < 300; ++number) sender->seal(block(number));
   run_until_opened(300);
   for (std::size_t i = 0; i < 300; ++i) {
@@ -203,7 +203,7 @@ TEST_P(LanePoolTest, GivesBlocksBackInOrderWhateverLaneAndThreadHadThem) {
   }
 }
 
-TEST_P(LanePoolTest, GivesThemBackInOrderWhileCoresBecomeScarceAndFreeAgain) {
+TEST_P(LanePoolTest, GivesBlocksBackInOrderWhileCoresBecomeScarceAndFreeAgain) {
   for (BlockNumber number = 0; number < 300; ++number) {
     if (number % 20 == 0) set_scarce(number % 40 == 0);
     sender->seal(block(number));

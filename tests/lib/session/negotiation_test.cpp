@@ -108,7 +108,7 @@ TEST(Negotiation, RefusesAnEndThatSaysNoPurposeOrAnUnknownOne) {
   }
 }
 
-TEST(Negotiation, TakesTheEndsThatAreWhomTheyShouldBe) {
+TEST(Negotiation, AcceptsMatchingNames) {
   const auto reason = [](const char* connector, const char* wanted, const char* listener, const char* expected) {
     Ends ends;
     ends.connector.own_name = connector;
@@ -130,7 +130,7 @@ TEST(Negotiation, TakesTheEndsThatAreWhomTheyShouldBe) {
   EXPECT_EQ(reason("a", "b", "a", "b"), "this end met itself: both are called a");
 }
 
-TEST(Negotiation, ChecksInTheAnswerWhomItHasReached) {
+TEST(Negotiation, ChecksTheNameInTheAnswer) {
   Ends ends;
   ends.connector.own_name = "a";
   ends.connector.expected_peer = ends.listener.own_name = "b";
@@ -254,7 +254,7 @@ TEST(Negotiation, SendsNothingOutOfRange) {
   EXPECT_TRUE(decode_answer(encode(ends.answer())));
 }
 
-TEST(Negotiation, RefusesEndsThatCannotHearEachOther) {
+TEST(Negotiation, RefusesEndsWithoutACommonDirection) {
   const auto reason = [](bool connector_sends, bool connector_receives, bool listener_sends, bool listener_receives) {
     Ends ends;
     ends.connector.sends = connector_sends;

@@ -21,7 +21,7 @@ TEST(SchedulerTimes, IsReadFromWhatTheKernelWrites) {
   EXPECT_EQ(times->waited, 98'765ns);
 }
 
-TEST(SchedulerTimes, IsNoneWhereTheTextIsNoTimes) {
+TEST(SchedulerTimes, IsNoneForOtherText) {
   for (const char* words : {"", " ", "1", "1 ", "x 2 3", "1 x 3", "99999999999999999999 1 1"}) {
     std::istringstream text(words);
     EXPECT_FALSE(SchedulerTimes::read(text)) << words;
@@ -52,7 +52,7 @@ class OffloadPolicyTest : public testing::Test {
   SchedulerTimes times;
 };
 
-TEST_F(OffloadPolicyTest, PaysUntilThreadsWaitForCores) {
+TEST_F(OffloadPolicyTest, OffloadsUntilThreadsWaitForCores) {
   pass(0ms, 0ms);
   pass(90ms, 10ms);
   EXPECT_TRUE(offloads());
@@ -60,7 +60,7 @@ TEST_F(OffloadPolicyTest, PaysUntilThreadsWaitForCores) {
   EXPECT_FALSE(offloads());
 }
 
-TEST_F(OffloadPolicyTest, PaysOnWhereAThreadWaitsThatHasLittleToDo) {
+TEST_F(OffloadPolicyTest, OffloadsWhereAnIdleThreadWaits) {
   pass(0ms, 0ms);
   pass(10ms, 20ms);
   EXPECT_TRUE(offloads());
@@ -85,14 +85,14 @@ TEST_F(OffloadPolicyTest, IsTriedAgainAfterTwiceAsLongEachTime) {
   EXPECT_TRUE(offloads()) << "after a second, as at first";
 }
 
-TEST_F(OffloadPolicyTest, PaysWhereTheSystemDoesNotSay) {
+TEST_F(OffloadPolicyTest, OffloadsWhereTheSystemDoesNotTell) {
   pass(0ms, 0ms);
   pass(50ms, 50ms);
   policy.sample(now += 100ms, std::nullopt);
   EXPECT_TRUE(offloads());
 }
 
-TEST_F(OffloadPolicyTest, LearnsNothingFromAPause) {
+TEST_F(OffloadPolicyTest, IgnoresAPauseBetweenSamples) {
   pass(0ms, 0ms);
   now += 10s;
   pass(9'000ms, 1'100ms);

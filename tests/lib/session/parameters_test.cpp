@@ -91,7 +91,7 @@ TEST(Refusal, HasTheBytesOfTheSpec) {
   EXPECT_EQ(decode_answer(example.bytes("message")), refusal);
 }
 
-TEST(Offer, GoesThereAndBackAtEveryLevel) {
+TEST(Offer, SurvivesItsEncodingAtEveryLevel) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_}) {
     Offer offer = example_offer();
     offer.protection = protection;
@@ -181,7 +181,7 @@ TEST(Offer, RefusesFlowsOutOfRange) {
     EXPECT_FALSE(with(flows)) << flows;
 }
 
-TEST(Offer, SaysOfStatementsWhatItKnows) {
+TEST(Offer, HasTheStatementsOption) {
   const auto with = [](const std::string& statements) {
     return decode_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, kWindow + statements));
   };

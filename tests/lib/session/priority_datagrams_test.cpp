@@ -35,7 +35,7 @@ class PriorityDatagramsTest : public ::testing::TestWithParam<Protection> {
 INSTANTIATE_TEST_SUITE_P(All, PriorityDatagramsTest, testing::Values(Protection::safe, Protection::private_),
                          [](const auto& each) { return each.param == Protection::safe ? "Safe" : "Private"; });
 
-TEST_P(PriorityDatagramsTest, CarriesWordsBothWays) {
+TEST_P(PriorityDatagramsTest, CarriesDataBothWays) {
   EXPECT_EQ(opened(sealed("a question")), "a question");
   const auto answer = *listener.seal(test::bytes_of("an answer"));
   const auto payload = connector.open(answer);
@@ -73,14 +73,14 @@ TEST_P(PriorityDatagramsTest, DropsANumberThatWouldCostManyEpochs) {
   EXPECT_EQ(opened(sealed("too far")), "nothing");
 }
 
-TEST_P(PriorityDatagramsTest, TakesNoTruncatedRecord) {
+TEST_P(PriorityDatagramsTest, DropsTruncatedRecords) {
   const Bytes whole = sealed("whole");
   for (std::size_t size = 0; size < whole.size(); ++size)
     EXPECT_EQ(opened({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}), "nothing") << size;
   EXPECT_EQ(opened(whole), "whole") << "what was no record of the peer's has moved nothing";
 }
 
-TEST_P(PriorityDatagramsTest, TakesNoRecordWithAByteChanged) {
+TEST_P(PriorityDatagramsTest, DropsRecordsWithAByteChanged) {
   for (std::size_t at = 0; at < sealed("whole").size(); ++at) {
     Bytes record = sealed("whole");
     record[at] ^= std::byte{1};
@@ -89,7 +89,7 @@ TEST_P(PriorityDatagramsTest, TakesNoRecordWithAByteChanged) {
   EXPECT_EQ(opened(sealed("after all that")), "after all that");
 }
 
-TEST_P(PriorityDatagramsTest, TakesNothingOfAnotherSessionNorItsOwn) {
+TEST_P(PriorityDatagramsTest, DropsRecordsOfAnotherSessionAndItsOwn) {
   PriorityDatagrams other = priority_end(Role::connector, GetParam(), std::byte{8});
   EXPECT_EQ(opened(*other.seal(test::bytes_of("x"))), "nothing");
   EXPECT_EQ(opened(*listener.seal(test::bytes_of("x"))), "nothing");

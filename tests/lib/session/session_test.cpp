@@ -98,7 +98,7 @@ TEST_P(SessionTest, CarriesBlocksInOrder) {
   EXPECT_EQ(receiver->stats().blocks_received, 4U);
 }
 
-TEST_P(SessionTest, GivesABlockToWhoAskedBeforeItCame) {
+TEST_P(SessionTest, GivesABlockToAReadThatWaits) {
   ask();
   EXPECT_FALSE(read);
   send("late");
@@ -120,7 +120,7 @@ TEST_P(SessionTest, GivesBlocksToAHandlerThatAsksForTheNext) {
   EXPECT_EQ(blocks, 100U);
 }
 
-TEST_P(SessionTest, WantsNoMoreBlocksThanAreToBeOnTheirWay) {
+TEST_P(SessionTest, WantsBlocksUpToItsLimit) {
   path.from_connector->stuck = true;
   for (std::size_t i = 0; i < kInFlight; ++i) {
     EXPECT_TRUE(sender->wants_block());
@@ -130,7 +130,7 @@ TEST_P(SessionTest, WantsNoMoreBlocksThanAreToBeOnTheirWay) {
   EXPECT_FALSE(sender->all_written());
 }
 
-TEST_P(SessionTest, HasNoMoreAheadOfTheTransportThanThatAsksForWhereItsQueueIsBrief) {
+TEST_P(SessionTest, KeepsAShallowQueueAsShortAsTheTransportAsks) {
   restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
   path.from_connector->ahead_bytes = 20'000;
@@ -152,7 +152,7 @@ TEST_P(SessionTest, HasTwoBlocksAheadHoweverSlowThePathIs) {
   EXPECT_FALSE(sender->wants_block());
 }
 
-TEST_P(SessionTest, HasRoomForWordsBesideAllTheBlocksThatItWants) {
+TEST_P(SessionTest, HasRoomForInteractiveDataBesideAllBlocksOfBulk) {
   restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
   for (std::size_t i = 0; i < kInFlight; ++i) send("more");
@@ -164,14 +164,14 @@ TEST_P(SessionTest, HasRoomForWordsBesideAllTheBlocksThatItWants) {
   EXPECT_FALSE(sender->has_room_for_interactive());
 }
 
-TEST_P(SessionTest, WantsAsManyBlocksOfBulkHoweverManyWordsAreAhead) {
+TEST_P(SessionTest, WantsBulkHoweverMuchInteractiveDataIsQueued) {
   restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
   for (std::size_t i = 0; i < kInteractiveBlocks; ++i) send("a word", Session::Content::interactive);
   for (std::size_t i = 0; i < kBlocksAhead; ++i, send("more")) EXPECT_TRUE(sender->wants_block());
 }
 
-TEST_P(SessionTest, HasNoRoomForWordsWhereItsQueueIsDeep) { EXPECT_FALSE(sender->has_room_for_interactive()); }
+TEST_P(SessionTest, HasNoRoomForInteractiveDataWhereItsQueueIsDeep) { EXPECT_FALSE(sender->has_room_for_interactive()); }
 
 TEST_P(SessionTest, KeepsLanesBusyWhereItsQueueIsDeepHoweverLittleTheTransportAsksFor) {
   path.from_connector->stuck = true;
@@ -251,7 +251,7 @@ TEST_P(SessionTest, CallsNoReaderOnceItIsClosed) {
   EXPECT_EQ(receiver->stats().blocks_received, 1U) << "as it was";
 }
 
-TEST_P(SessionTest, SaysWhatProtectsIt) {
+TEST_P(SessionTest, TellsItsProtection) {
   const ConnectionStats stats = sender->stats();
   EXPECT_EQ(stats.protection, GetParam());
   EXPECT_EQ(stats.cipher.has_value(), GetParam() >= Protection::safe);
@@ -260,7 +260,7 @@ TEST_P(SessionTest, SaysWhatProtectsIt) {
   EXPECT_EQ(stats.flows, 1U);
 }
 
-TEST_P(SessionTest, HandsNothingToThreadsWhereItMayUseOneCore) {
+TEST_P(SessionTest, OffloadsNothingWithOneCore) {
   test::ChannelPair other(io);
   const auto session = make(Role::connector, sender->agreed(), std::move(other.connector));
   // A thread of its own: the mask is the thread's and ends with it.
@@ -284,7 +284,7 @@ TEST_P(SessionTest, RefusesARecordThatIsNotTheNextOne) {
   EXPECT_EQ(block.error().code, tampering());
 }
 
-TEST_P(SessionTest, HidesTheHeaderWhereTheBlockIsSealed) {
+TEST_P(SessionTest, EnciphersTheHeaderWhereTheBlockIsSealed) {
   send("abc");
   const auto& wire = path.from_connector->capture;
   const bool clear_header = wire[0] == std::byte{kRecordVersion} && wire[7] == std::byte{3};

@@ -113,15 +113,15 @@ class TlsCertificates : public testing::Test {
   const TlsPointer<SSL_CTX> context{SSL_CTX_new(TLS_server_method())};
 };
 
-TEST_F(TlsCertificates, AreTakenAlone) { EXPECT_TRUE(convince_a_connector()); }
+TEST_F(TlsCertificates, AreAcceptedAlone) { EXPECT_TRUE(convince_a_connector()); }
 
-TEST_F(TlsCertificates, AreNotTakenInAChain) {
+TEST_F(TlsCertificates, AreRefusedInAChain) {
   const auto more = make_certificate(KeyPair::generate().value()).value();
   ASSERT_EQ(SSL_CTX_add1_chain_cert(context.get(), more.certificate.get()), 1);
   EXPECT_FALSE(convince_a_connector());
 }
 
-TEST_F(TlsCertificates, AreNotTakenWhereTheyAreLarge) {
+TEST_F(TlsCertificates, AreRefusedWhereTheyAreLarge) {
   const Certificate large(X509_dup(own.certificate.get()));
   const std::string word(60, 'x');
   for (int i = 0; i < 16; ++i)
@@ -132,7 +132,7 @@ TEST_F(TlsCertificates, AreNotTakenWhereTheyAreLarge) {
   EXPECT_FALSE(convince_a_connector());
 }
 
-TEST(TlsConnection, TakesNoClientWithoutTheKey) {
+TEST(TlsConnection, RefusesAClientWithoutTheKey) {
   const TlsPointer<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_connect_state(stranger.tls.get());
@@ -168,7 +168,7 @@ Errc after_alert(int alert, Role role = Role::connector) {
   return error_after(SSL_AD_REASON_OFFSET + alert, role).code;
 }
 
-TEST(TlsError, TakesARefusingAlertForAWrongKeyAtTheConnector) {
+TEST(TlsError, ReadsARefusingAlertAsAWrongKeyAtTheConnector) {
   for (const int alert : {SSL_AD_HANDSHAKE_FAILURE, SSL_AD_ILLEGAL_PARAMETER, SSL_AD_ACCESS_DENIED,
                           SSL_AD_DECRYPT_ERROR, SSL_AD_UNKNOWN_PSK_IDENTITY}) {
     EXPECT_EQ(after_alert(alert), Errc::authentication_failed) << alert;
@@ -176,7 +176,7 @@ TEST(TlsError, TakesARefusingAlertForAWrongKeyAtTheConnector) {
   }
 }
 
-TEST(TlsError, TakesOtherAlertsForViolations) {
+TEST(TlsError, ReadsOtherAlertsAsViolations) {
   for (const int alert :
        {SSL_AD_UNEXPECTED_MESSAGE, SSL_AD_BAD_RECORD_MAC, SSL_AD_PROTOCOL_VERSION, SSL_AD_INTERNAL_ERROR})
     EXPECT_EQ(after_alert(alert), Errc::protocol_violated) << alert;

@@ -90,7 +90,7 @@ TEST(KeyPairs, TellAConnectorThatTheListenerDoesNotKnowIt) {
   EXPECT_FALSE(pair.listener.tls.done());
 }
 
-TEST(KeyPairs, TellAConnectorThatItIsKnownButNotForThis) {
+TEST(KeyPairs, TellAConnectorThatItsPurposeIsNotAllowed) {
   Pair pair(Ends::meets(kEnds.connector, kEnds.listener),
             Ends::meets(kEnds.listener, kEnds.connector, Purpose::forward));
   pair.run();
@@ -99,7 +99,7 @@ TEST(KeyPairs, TellAConnectorThatItIsKnownButNotForThis) {
   EXPECT_NE(pair.connector.error->cause.find("not for pipe"), std::string::npos);
 }
 
-TEST(KeyPairs, ShowAListenerThatIsNotMeantNothingOfTheConnector) {
+TEST(KeyPairs, ShowAnotherListenerNothingOfTheConnector) {
   Pair pair(Ends::meets(kEnds.connector, kEnds.other), Ends::meets(kEnds.listener, kEnds.connector));
   std::size_t last = 0;
   pair.run([&](int flight, const Bytes& bytes) {
@@ -136,7 +136,7 @@ std::array<std::size_t, 3> paired_flight_bytes() {
   return sizes;
 }
 
-TEST(KeyPairs, AreNotFooledByAnyTruncation) {
+TEST(KeyPairs, FailAtEveryTruncation) {
   const auto sizes = paired_flight_bytes();
   for (int flight = 0; flight < 3; ++flight)
     for (std::size_t length = 0; length < sizes.at(static_cast<std::size_t>(flight)); ++length) {
@@ -148,7 +148,7 @@ TEST(KeyPairs, AreNotFooledByAnyTruncation) {
     }
 }
 
-TEST(KeyPairs, AreNotFooledByAnyChangedByte) {
+TEST(KeyPairs, FailWithAnyByteChanged) {
   const auto sizes = paired_flight_bytes();
   for (int flight = 0; flight < 3; ++flight)
     for (std::size_t at = 0; at < sizes.at(static_cast<std::size_t>(flight)); ++at) {

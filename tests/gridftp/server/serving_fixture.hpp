@@ -11,7 +11,7 @@
 #include "gridftp/dialogue/data_port.hpp"
 #include "gridftp/mode_e/data_path.hpp"
 #include "gridftp/server/ftp_server.hpp"
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 
