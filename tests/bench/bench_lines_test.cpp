@@ -33,9 +33,7 @@ TEST_F(BenchBacklogTest, AllowsWhatLeavesWithinTwoPolls) {
   EXPECT_EQ(backlog_.room(stats(300'500, 207)), least_ + 100'000) << "100 kB wait";
 }
 
-TEST_F(BenchBacklogTest, DoesNotCountRetransmissions) {
-  EXPECT_EQ(backlog_.room(stats(500 + least_, 107, 100)), 0U);
-}
+TEST_F(BenchBacklogTest, DoesNotCountRetransmissions) { EXPECT_EQ(backlog_.room(stats(500 + least_, 107, 100)), 0U); }
 
 TEST_F(BenchBacklogTest, CountsWhatThePeerHasReceived) {
   ConnectionStats now = stats(500 + least_, 7);

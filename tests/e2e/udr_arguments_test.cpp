@@ -10,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 
 /// Programs that say what they were given, in place of those that udr is put under and of udtcat.
-class UdrWords : public UdtcatTest {
+class UdrArguments : public UdtcatTest {
  protected:
   void SetUp() override {
     for (const char* name : {"udtcat", "rsync", "scp", "borg", "restic", "git"}) {
@@ -32,7 +32,7 @@ class UdrWords : public UdtcatTest {
   }
 };
 
-TEST_F(UdrWords, OfARepositoryBecomeNoOptionOfSsh) {
+TEST_F(UdrArguments, OfARepositoryBecomeNoOptionOfSsh) {
   expect_refused("restic -r 'sftp:x -oProxyCommand=touch:repo' snapshots", "not at an sftp host");
   expect_refused("restic --repo=sftp:-oProxyCommand=x:repo snapshots", "not at an sftp host");
   expect_refused("restic -r sftp://-oProxyCommand=x/repo snapshots", "is no host");
@@ -46,12 +46,12 @@ TEST_F(UdrWords, OfARepositoryBecomeNoOptionOfSsh) {
             kUsage);
 }
 
-TEST_F(UdrWords, OfARepositoryNameItsHostBehindAllOptions) {
+TEST_F(UdrArguments, OfARepositoryNameItsHostBehindAllOptions) {
   EXPECT_THAT(udr("restic -r sftp:me@far:/repo ls").output, HasSubstr(" rsh -s -- me@far sftp>"));
   EXPECT_THAT(udr("restic -r sftp://me@far:2222//repo ls").output, HasSubstr(" rsh -p 2222 -s -- me@far sftp>"));
 }
 
-TEST_F(UdrWords, ThatNameAHostBeginWithNoDash) {
+TEST_F(UdrArguments, ThatNameAHostBeginWithNoDash) {
   expect_refused("rsync -a me@-oProxyCommand=x:y z", "is no host");
   expect_refused("rsync -a -- -oProxyCommand=x:y z", "is no host");
   expect_refused("borg list ssh://-oProxyCommand=x/./repo", "is no host");
@@ -62,14 +62,14 @@ TEST_F(UdrWords, ThatNameAHostBeginWithNoDash) {
   expect_refused("tar c . @-oProxyCommand=x 'tar x'", "is no host");
 }
 
-TEST_F(UdrWords, OfAProgramAreLeftAsTheyAre) {
+TEST_F(UdrArguments, OfAProgramAreLeftAsTheyAre) {
   EXPECT_THAT(udr("borg create 'ssh://far/./repo::a-{now:%H:%M}' x").output,
               HasSubstr("<ssh://far/./repo::a-{now:%H:%M}>"));
   EXPECT_THAT(udr("rsync -a --exclude=a:b -f '- x@-y' ./-dash:x me@far:y").output,
               HasSubstr("<-a><--exclude=a:b><-f><- x@-y><./-dash:x><me@far:y>"));
 }
 
-TEST_F(UdrWords, ThatSayNotWhatRunsWhereRunNothing) {
+TEST_F(UdrArguments, ThatSayNotWhatRunsWhereRunNothing) {
   expect_refused("@far 'echo ran: ' local-word", "udr PROGRAM ARGUMENTS... @far 'COMMAND'");
   expect_refused("@far 'echo ran'", "udr ssh far 'COMMAND'");
   expect_refused("echo x @far", "what is to run at far?");
@@ -81,14 +81,14 @@ TEST_F(UdrWords, ThatSayNotWhatRunsWhereRunNothing) {
   EXPECT_EQ(udr("echo x @far 'cat -n'").output, "<rsh><--><far><cat -n>");
 }
 
-TEST_F(UdrWords, OfItsOwnAreKnownWithTheirValues) {
+TEST_F(UdrArguments, OfItsOwnAreKnownWithTheirValues) {
   EXPECT_EQ(udr("--why --rate 5M ssh far true").output, "<rsh><--why><--rate><5M><far><true>");
   const Ran mistyped = udr("--whi rsync a far:b");
   EXPECT_EQ(mistyped.status, kUsage);
   EXPECT_EQ(mistyped.output, "<rsh><--whi>") << "which udtcat has an answer to";
 }
 
-TEST_F(UdrWords, OfItsOwnBehindTheProgramAreSaidToStandBeforeIt) {
+TEST_F(UdrArguments, OfItsOwnBehindTheProgramAreSaidToStandBeforeIt) {
   const std::string push = "udr: --push is udr's: it stands before ";
   const Ran behind = udr("rsync -aq --push src far:dst");
   EXPECT_EQ(behind.errors, push + "rsync, as in udr --push rsync ...\n");
@@ -100,17 +100,17 @@ TEST_F(UdrWords, OfItsOwnBehindTheProgramAreSaidToStandBeforeIt) {
     EXPECT_EQ(udr(theirs).errors, "") << theirs;
 }
 
-TEST_F(UdrWords, OfSshEndWithNoOptionThatLacksItsValue) {
+TEST_F(UdrArguments, OfSshEndWithNoOptionThatLacksItsValue) {
   expect_refused("rsync -e 'ssh -4 -o' src far:dst", "lacks the value of its -o");
   expect_refused("borg --rsh 'ssh -vp' list far:r", "lacks the value of its -vp");
   EXPECT_THAT(udr("rsync -e 'ssh -oUser=e' src far:dst").output, HasSubstr("-oUser=e"));
 }
 
-TEST_F(UdrWords, NameTheUserOfAPipelineBeforeItsHost) {
+TEST_F(UdrArguments, NameTheUserOfAPipelineBeforeItsHost) {
   EXPECT_EQ(udr("echo x @root@beta cat").output, "<rsh><--><root@beta><cat>");
 }
 
-TEST_F(UdrWords, AreExplainedWithoutAnUdtcat) {
+TEST_F(UdrArguments, AreExplainedWithoutAnUdtcat) {
   home_.write("udr", read_file(UDTCAT_SOURCE_DIR "/wrappers/udr"), 0700);
   for (const char* option : {"--help", "-h"}) {
     const Ran help = run({.argv = {"bash", "-c", std::string("PATH=/usr/bin:/bin; ./udr ") + option},

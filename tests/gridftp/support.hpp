@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Words for gridftp's tests: those of the modules that it stands upon, and what a peer writes on a connection by hand.
+/// Support of gridftp's tests: that of lower modules, and a peer that writes on a connection by hand.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The words of the tests of handshakes.
+/// Support of the tests of handshakes.
 #pragma once
 
 #include <array>

@@ -91,7 +91,7 @@ class BlockStore {
   std::int64_t opened_changed_;
   files::FileLocation location_;                   // of descriptor_
   std::optional<files::FileLocation> publish_as_;  // none: it has its name already
-  std::optional<PartialFile> partial_;          // where publish_as_ is
+  std::optional<PartialFile> partial_;             // where publish_as_ is
   std::shared_ptr<void> turn_;
   std::uint64_t holes_from_ = UINT64_MAX;  // from here on nothing was ever written
 };

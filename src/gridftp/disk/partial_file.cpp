@@ -21,9 +21,9 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr int kMostNames = 9;                       // guess: a user who has more of them means it
+constexpr int kMostNames = 9;                    // guess: a user who has more of them means it
 constexpr const char* kPartialSuffix = ".part";  // custom
-constexpr const char* kJournalSuffix = ".have";     // custom
+constexpr const char* kJournalSuffix = ".have";  // custom
 
 PartialFile names_of(const files::FileLocation& file, int number) {
   const std::string suffix = number == 1 ? kPartialSuffix : fmt::format("{}~{}", kPartialSuffix, number);

@@ -62,8 +62,8 @@ Result<std::uint64_t> KeyedHash::of(std::span<const std::byte> message) {
   return core::load_be<std::uint64_t>(hash);
 }
 
-Result<KeyedHash::Wide> KeyedHash::wide_of(std::span<const std::byte> message) {
-  Wide hash{};
+Result<KeyedHash::Hash128> KeyedHash::hash128_of(std::span<const std::byte> message) {
+  Hash128 hash{};
   UDTCAT_CHECK(compute(message, hash));
   return hash;
 }

@@ -48,7 +48,7 @@ void StatusSocket::serve(Socket socket) {
   client->rates.set(before, Rates::TimePoint::clock::now());
   client->timer.expires_after(kStatusInterval);
   client->timer.async_wait(lifetime_.guard([this, client](const boost::system::error_code&) { answer(client); }));
-  if (clients_.size() >= kMaxStatusClients) acceptor_.hold();
+  if (clients_.size() >= kMaxStatusClients) acceptor_.pause();
 }
 
 void StatusSocket::answer(const ClientPtr& client) {
@@ -68,7 +68,7 @@ void StatusSocket::answer(const ClientPtr& client) {
 
 void StatusSocket::drop(const ClientPtr& client) {
   clients_.erase(client);
-  if (clients_.size() < kMaxStatusClients) acceptor_.go_on();
+  if (clients_.size() < kMaxStatusClients) acceptor_.resume();
 }
 
 }  // namespace udtcat::tool

@@ -171,7 +171,9 @@ TEST_P(SessionTest, WantsBulkHoweverMuchInteractiveDataIsQueued) {
   for (std::size_t i = 0; i < kBlocksAhead; ++i, send("more")) EXPECT_TRUE(sender->wants_block());
 }
 
-TEST_P(SessionTest, HasNoRoomForInteractiveDataWhereItsQueueIsDeep) { EXPECT_FALSE(sender->has_room_for_interactive()); }
+TEST_P(SessionTest, HasNoRoomForInteractiveDataWhereItsQueueIsDeep) {
+  EXPECT_FALSE(sender->has_room_for_interactive());
+}
 
 TEST_P(SessionTest, KeepsLanesBusyWhereItsQueueIsDeepHoweverLittleTheTransportAsksFor) {
   path.from_connector->stuck = true;

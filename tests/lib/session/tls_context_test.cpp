@@ -109,7 +109,7 @@ class TlsCertificates : public testing::Test {
     return SSL_is_init_finished(connector->tls.get()) == 1 && has_proved_key(*connector);
   }
   const std::shared_ptr<const KeyPair> listener = std::make_shared<const KeyPair>(KeyPair::generate().value());
-  const OwnCertificate own = make_certificate(*listener).value();
+  const LocalCertificate own = make_certificate(*listener).value();
   const TlsPointer<SSL_CTX> context{SSL_CTX_new(TLS_server_method())};
 };
 
