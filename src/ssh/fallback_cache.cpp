@@ -15,15 +15,15 @@ namespace udtcat::ssh {
 
 namespace {
 
-struct ReasonWords {
+struct ReasonName {
   FallbackReason reason;
   std::string_view word;  ///< in the file
   std::string_view text;
 };
 constexpr std::array kReasons{
-    ReasonWords{FallbackReason::udp_blocked, "udp-blocked", "UDP did not get through"},
-    ReasonWords{FallbackReason::udp_slow, "udp-slow", "UDP was slower than ssh"},
-    ReasonWords{FallbackReason::one_command, "one-command", "its login ran no command of ours"},
+    ReasonName{FallbackReason::udp_blocked, "udp-blocked", "UDP did not get through"},
+    ReasonName{FallbackReason::udp_slow, "udp-slow", "UDP was slower than ssh"},
+    ReasonName{FallbackReason::one_command, "one-command", "its login ran no command of ours"},
 };
 
 struct CacheLine {
@@ -38,7 +38,7 @@ std::optional<CacheLine> line_of(const std::string& text) {
   std::string word;
   std::int64_t seconds = 0;
   if (!(words >> destination >> word >> seconds) || seconds < 0) return std::nullopt;
-  const auto known = std::ranges::find(kReasons, word, &ReasonWords::word);
+  const auto known = std::ranges::find(kReasons, word, &ReasonName::word);
   if (known == kReasons.end()) return std::nullopt;
   return CacheLine{destination, known->reason, FallbackCache::Clock::time_point(std::chrono::seconds(seconds))};
 }
@@ -59,7 +59,7 @@ void write_lines(const std::filesystem::path& file, const std::vector<CacheLine>
   std::string text;
   const std::size_t first = lines.size() - std::min(lines.size(), FallbackCache::kMaxLines);
   for (std::size_t i = first; i < lines.size(); ++i) {
-    const auto known = std::ranges::find(kReasons, lines[i].reason, &ReasonWords::reason);
+    const auto known = std::ranges::find(kReasons, lines[i].reason, &ReasonName::reason);
     const auto found_at = std::chrono::duration_cast<std::chrono::seconds>(lines[i].found_at.time_since_epoch());
     text += fmt::format("{} {} {}\n", lines[i].destination, known->word, found_at.count());
   }
@@ -69,7 +69,7 @@ void write_lines(const std::filesystem::path& file, const std::vector<CacheLine>
 }  // namespace
 
 std::string_view to_text(FallbackReason reason) {
-  return std::ranges::find(kReasons, reason, &ReasonWords::reason)->text;
+  return std::ranges::find(kReasons, reason, &ReasonName::reason)->text;
 }
 
 FallbackCache::FallbackCache(std::filesystem::path file, std::string destination,

@@ -14,7 +14,7 @@ namespace {
 
 PriorityDatagrams priority_datagrams_of(Role role) {
   const udtcat::crypto::SecretBytes<KeySchedule::kExporterBytes> exporter;
-  return std::move(*PriorityDatagrams::create(Agreed(), *KeySchedule::from_exporter(exporter), role));
+  return std::move(*PriorityDatagrams::create(NegotiatedParameters(), *KeySchedule::from_exporter(exporter), role));
 }
 
 }  // namespace

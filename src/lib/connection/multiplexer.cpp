@@ -43,7 +43,7 @@ Result<std::unique_ptr<Connection>> Multiplexer::create(boost::asio::io_context&
 }
 
 Status Multiplexer::watch_peer(std::shared_ptr<KnownPeers> known_peers) {
-  const session::Agreed& agreed = session_->agreed();
+  const session::NegotiatedParameters& agreed = session_->agreed();
   UDTCAT_INVARIANT(agreed.peer, "with key pairs nobody comes in without one");
   UDTCAT_CHECK(known_peers->on_session(*agreed.peer));
   // Posted: no watch ends while the peers are gone through.

@@ -221,14 +221,14 @@ Status Handshake::send_message(std::vector<std::byte> message) {
 // ---- Both ends meet ----------------------------------------------------------------------------------------------
 
 /// None at clear: there is no secret.
-Result<std::optional<KeySchedule>> Handshake::key_schedule(const Agreed& agreed) {
+Result<std::optional<KeySchedule>> Handshake::key_schedule(const NegotiatedParameters& agreed) {
   if (!tls_) return std::nullopt;
   UDTCAT_TRY(const auto exporter, tls_->exporter(exporter_context(agreed)));
   UDTCAT_TRY(auto schedule, KeySchedule::from_exporter(exporter));
   return std::optional(std::move(schedule));
 }
 
-Result<std::unique_ptr<Session>> Handshake::make_session(const Agreed& agreed) {
+Result<std::unique_ptr<Session>> Handshake::make_session(const NegotiatedParameters& agreed) {
   UDTCAT_TRY(auto keys, key_schedule(agreed));
   UDTCAT_TRY(auto flow_key, keys ? keys->flow_key() : crypto::Secret32());
   if (agreed.protection < Protection::safe) keys.reset();
@@ -237,7 +237,7 @@ Result<std::unique_ptr<Session>> Handshake::make_session(const Agreed& agreed) {
   return session;
 }
 
-void Handshake::finish(Agreed agreed) {
+void Handshake::finish(NegotiatedParameters agreed) {
   retire();
   if (tls_) agreed.peer = tls_->peer();
   auto session = make_session(agreed);

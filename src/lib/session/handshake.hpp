@@ -85,9 +85,9 @@ class Handshake {
   [[nodiscard]] Status send_message(std::vector<std::byte> message);
   void flush_tls();
   void write(std::vector<std::byte> bytes);
-  [[nodiscard]] Result<std::optional<KeySchedule>> key_schedule(const Agreed& agreed);
-  [[nodiscard]] Result<std::unique_ptr<Session>> make_session(const Agreed& agreed);
-  void finish(Agreed agreed);
+  [[nodiscard]] Result<std::optional<KeySchedule>> key_schedule(const NegotiatedParameters& agreed);
+  [[nodiscard]] Result<std::unique_ptr<Session>> make_session(const NegotiatedParameters& agreed);
+  void finish(NegotiatedParameters agreed);
   void retire();
   void give_up(Error error);
   void read_exactly(std::size_t bytes, void (Handshake::*next)());
@@ -98,13 +98,13 @@ class Handshake {
   const SessionOptions options_;
   const std::uint32_t initial_window_bytes_;
   Handler handler_;
-  JoinHandler join_handler_;         // may be none
-  AdmissionCheck admits_;            // likewise
-  std::optional<TlsHandshake> tls_;  // none at clear
-  const Offer offer_;                // the connector's own
-  std::optional<Agreed> agreed_;     // perhaps before the peer has proved the key
-  std::vector<std::byte> input_;     // the TLS record or clear message being read
-  std::vector<std::byte> message_;   // application data so far
+  JoinHandler join_handler_;                    // may be none
+  AdmissionCheck admits_;                       // likewise
+  std::optional<TlsHandshake> tls_;             // none at clear
+  const Offer offer_;                           // the connector's own
+  std::optional<NegotiatedParameters> agreed_;  // perhaps before the peer has proved the key
+  std::vector<std::byte> input_;                // the TLS record or clear message being read
+  std::vector<std::byte> message_;              // application data so far
   State state_ = State::silent;
   boost::asio::steady_timer first_flight_timer_;
   boost::asio::steady_timer deadline_timer_;

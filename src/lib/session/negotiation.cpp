@@ -125,7 +125,7 @@ bool contains(const std::vector<Cipher>& ciphers, Cipher cipher) {
   return std::find(ciphers.begin(), ciphers.end(), cipher) != ciphers.end();
 }
 
-Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
+Result<NegotiatedParameters> agree_to(const Offer& offer, const Acceptance& acceptance) {
   const auto violated = [](const char* why) { return fail(Errc::protocol_violated, "agree with the listener", why); };
   if (offer.protection >= Protection::safe && !contains(offer.ciphers, acceptance.cipher))
     return violated("it chose a cipher that was not offered");
@@ -136,22 +136,22 @@ Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
   if (acceptance.lanes > offer.lanes) return violated("it chose more lanes than were offered");
   if (acceptance.flows > offer.flows) return violated("it chose more flows than were offered");
   if (!anything_flows(offer, acceptance)) return violated("it accepted though nobody would hear the other");
-  return Agreed{.protection = offer.protection,
-                .cipher = acceptance.cipher,
-                .block_bytes = acceptance.block_bytes,
-                .lanes = acceptance.lanes,
-                .peer_sends = acceptance.sends,
-                .peer_receives = acceptance.receives,
-                .window_to_peer_bytes = acceptance.initial_window_bytes,
-                .window_from_peer_bytes = offer.initial_window_bytes,
-                .flows = acceptance.flows,
-                .session_id = acceptance.session_id,
-                .purpose = offer.purpose,
-                .connector_name = offer.name,
-                .listener_name = acceptance.name,
-                .peer_statements = acceptance.statements,
-                .streams_to_peer = acceptance.streams,
-                .peer_takes_reports = acceptance.reports};
+  return NegotiatedParameters{.protection = offer.protection,
+                              .cipher = acceptance.cipher,
+                              .block_bytes = acceptance.block_bytes,
+                              .lanes = acceptance.lanes,
+                              .peer_sends = acceptance.sends,
+                              .peer_receives = acceptance.receives,
+                              .window_to_peer_bytes = acceptance.initial_window_bytes,
+                              .window_from_peer_bytes = offer.initial_window_bytes,
+                              .flows = acceptance.flows,
+                              .session_id = acceptance.session_id,
+                              .purpose = offer.purpose,
+                              .connector_name = offer.name,
+                              .listener_name = acceptance.name,
+                              .peer_statements = acceptance.statements,
+                              .streams_to_peer = acceptance.streams,
+                              .peer_takes_reports = acceptance.reports};
 }
 
 }  // namespace
@@ -201,14 +201,14 @@ Answer decide(const Offer& offer, const SessionOptions& options, std::uint32_t i
   return acceptance;
 }
 
-Result<Agreed> agree(const Offer& offer, const Answer& answer) {
+Result<NegotiatedParameters> agree(const Offer& offer, const Answer& answer) {
   if (const auto* refusal = std::get_if<Refusal>(&answer))
     return fail(refusal->later ? Errc::out_of_resources : Errc::parameters_refused, "the listener refuses",
                 refusal->reason);
   return agree_to(offer, std::get<Acceptance>(answer));
 }
 
-Agreed agree(const Offer& offer, const Acceptance& ours) {
+NegotiatedParameters agree(const Offer& offer, const Acceptance& ours) {
   return {.protection = offer.protection,
           .cipher = ours.cipher,
           .block_bytes = ours.block_bytes,
@@ -228,7 +228,7 @@ Agreed agree(const Offer& offer, const Acceptance& ours) {
           .peer_takes_reports = offer.reports};
 }
 
-std::vector<std::byte> exporter_context(const Agreed& agreed) {
+std::vector<std::byte> exporter_context(const NegotiatedParameters& agreed) {
   std::vector<std::byte> context{static_cast<std::byte>(agreed.purpose)};
   for (const std::string& name : {agreed.connector_name, agreed.listener_name}) {
     context.push_back(static_cast<std::byte>(name.size()));

@@ -88,7 +88,7 @@ inline constexpr std::size_t kParameterPrefixBytes = 8;  // spec: handshake.md ย
 [[nodiscard]] Answer decide(const Offer& offer, const SessionOptions& options, std::uint32_t initial_window_bytes);
 
 /// The outcome of the exchange, the same at both ends.
-struct Agreed {
+struct NegotiatedParameters {
   Protection protection = Protection::private_;
   Cipher cipher = Cipher::aes_256_gcm;
   std::size_t block_bytes = kDefaultBlockBytes;
@@ -109,10 +109,10 @@ struct Agreed {
   std::optional<PeerIdentity> peer{};  ///< with key pairs
 };
 /// The exporter's context, so that ends which agreed on other things share no key: docs/spec/handshake.md ยง5.
-[[nodiscard]] std::vector<std::byte> exporter_context(const Agreed& agreed);
+[[nodiscard]] std::vector<std::byte> exporter_context(const NegotiatedParameters& agreed);
 /// The connector checks that the answer is one to its offer, and from whom it wants one.  errors:
 /// Errc::parameters_refused, Errc::protocol_violated
-[[nodiscard]] Result<Agreed> agree(const Offer& offer, const Answer& answer);
-[[nodiscard]] Agreed agree(const Offer& offer, const Acceptance& ours);
+[[nodiscard]] Result<NegotiatedParameters> agree(const Offer& offer, const Answer& answer);
+[[nodiscard]] NegotiatedParameters agree(const Offer& offer, const Acceptance& ours);
 
 }  // namespace udtcat::session

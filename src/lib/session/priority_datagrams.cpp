@@ -16,22 +16,24 @@ constexpr std::uint64_t kMaxForgeries = 1ULL << 36;  // spec: RFC 9001 §6.6, of
 
 }  // namespace
 
-Result<PriorityDatagrams> PriorityDatagrams::create(const Agreed& agreed, const KeySchedule& keys, Role role) {
-  UDTCAT_TRY(auto outgoing, way(agreed, keys, role, crypto::AeadDirection::seal));
-  UDTCAT_TRY(auto incoming, way(agreed, keys, peer_of(role), crypto::AeadDirection::open));
+Result<PriorityDatagrams> PriorityDatagrams::create(const NegotiatedParameters& agreed, const KeySchedule& keys,
+                                                    Role role) {
+  UDTCAT_TRY(auto outgoing, traffic_state(agreed, keys, role, crypto::AeadDirection::seal));
+  UDTCAT_TRY(auto incoming, traffic_state(agreed, keys, peer_of(role), crypto::AeadDirection::open));
   return PriorityDatagrams(agreed.protection, std::move(outgoing), std::move(incoming));
 }
 
-Result<PriorityDatagrams::Way> PriorityDatagrams::way(const Agreed& agreed, const KeySchedule& keys, Role from,
-                                                      crypto::AeadDirection direction) {
+Result<PriorityDatagrams::TrafficState> PriorityDatagrams::traffic_state(const NegotiatedParameters& agreed,
+                                                                         const KeySchedule& keys, Role from,
+                                                                         crypto::AeadDirection direction) {
   UDTCAT_TRY(const auto header_key, keys.priority_header_key(direction_from(from)));
   UDTCAT_TRY(auto headers, crypto::HeaderCipher::create(header_key));
   UDTCAT_TRY(auto secret, keys.priority_secret(direction_from(from)));
   UDTCAT_TRY(auto lane, Lane::create(agreed.protection, agreed.cipher, direction, std::move(secret)));
-  return Way{std::move(headers), std::move(lane)};
+  return TrafficState{std::move(headers), std::move(lane)};
 }
 
-PriorityDatagrams::PriorityDatagrams(Protection protection, Way outgoing, Way incoming)
+PriorityDatagrams::PriorityDatagrams(Protection protection, TrafficState outgoing, TrafficState incoming)
     : protection_(protection),
       outgoing_(std::move(outgoing)),
       incoming_(std::move(incoming)),

@@ -28,7 +28,8 @@ inline constexpr std::size_t kPriorityRecordBytes = kRecordHeaderBytes + kMaxPri
 class PriorityDatagrams {
  public:
   /// errors: Errc::cipher_failed
-  [[nodiscard]] static Result<PriorityDatagrams> create(const Agreed& agreed, const KeySchedule& keys, Role role);
+  [[nodiscard]] static Result<PriorityDatagrams> create(const NegotiatedParameters& agreed, const KeySchedule& keys,
+                                                        Role role);
 
   /// payload   1 to kMaxPriorityBytes
   /// errors: Errc::cipher_failed; Errc::key_exhausted
@@ -37,19 +38,19 @@ class PriorityDatagrams {
   [[nodiscard]] std::optional<std::span<const std::byte>> open(std::span<const std::byte> record);
 
  private:
-  struct Way {
+  struct TrafficState {
     crypto::HeaderCipher headers;
     Lane lane;
     BlockNumber next = 0;
   };
-  PriorityDatagrams(Protection protection, Way outgoing, Way incoming);
-  [[nodiscard]] static Result<Way> way(const Agreed& agreed, const KeySchedule& keys, Role from,
-                                       crypto::AeadDirection direction);
+  PriorityDatagrams(Protection protection, TrafficState outgoing, TrafficState incoming);
+  [[nodiscard]] static Result<TrafficState> traffic_state(const NegotiatedParameters& agreed, const KeySchedule& keys,
+                                                          Role from, crypto::AeadDirection direction);
   [[nodiscard]] bool open_in_place();
 
   Protection protection_;
-  Way outgoing_;
-  Way incoming_;
+  TrafficState outgoing_;
+  TrafficState incoming_;
   std::uint64_t forged_ = 0;
   core::BufferPool memory_;
   Block opened_;

@@ -10,7 +10,7 @@
 
 namespace udtcat::session {
 
-RecordReader::RecordReader(boost::asio::io_context& io, Flows& flows, const Agreed& agreed,
+RecordReader::RecordReader(boost::asio::io_context& io, Flows& flows, const NegotiatedParameters& agreed,
                            std::optional<crypto::HeaderCipher> headers)
     : flows_(flows), agreed_(agreed), headers_(std::move(headers)), grace_(io) {}
 

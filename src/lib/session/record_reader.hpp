@@ -33,7 +33,7 @@ class RecordReader {
 
   /// flows     must outlive this, but for the calls of their handlers
   /// headers   none at auth and clear
-  RecordReader(boost::asio::io_context& io, Flows& flows, const Agreed& agreed,
+  RecordReader(boost::asio::io_context& io, Flows& flows, const NegotiatedParameters& agreed,
                std::optional<crypto::HeaderCipher> headers);
 
   /// Reads the next record into `memory`; its header has been checked, its payload not. One at a time. Errors are
@@ -66,7 +66,7 @@ class RecordReader {
   void finish(Result<Block> outcome);
 
   Flows& flows_;
-  const Agreed agreed_;
+  const NegotiatedParameters agreed_;
   std::optional<crypto::HeaderCipher> headers_;
   BlockNumber next_ = 0;  // to be handed on, or with its body being read one more
   bool reading_body_ = false;

@@ -25,8 +25,8 @@ std::size_t available_cores() {
 
 }  // namespace
 
-Session::Session(boost::asio::io_context& io, Role role, const Agreed& agreed, std::optional<KeySchedule> keys,
-                 std::unique_ptr<transport::Channel> first)
+Session::Session(boost::asio::io_context& io, Role role, const NegotiatedParameters& agreed,
+                 std::optional<KeySchedule> keys, std::unique_ptr<transport::Channel> first)
     : io_(io), role_(role), agreed_(agreed), keys_(std::move(keys)) {
   flows_.add(std::move(first));
 }

@@ -66,11 +66,11 @@ class Session {
 
   /// keys    none exactly at auth and clear
   /// first   the channel of the handshake
-  Session(boost::asio::io_context& io, Role role, const Agreed& agreed, std::optional<KeySchedule> keys,
+  Session(boost::asio::io_context& io, Role role, const NegotiatedParameters& agreed, std::optional<KeySchedule> keys,
           std::unique_ptr<transport::Channel> first);
 
   [[nodiscard]] Role role() const { return role_; }
-  [[nodiscard]] const Agreed& agreed() const { return agreed_; }
+  [[nodiscard]] const NegotiatedParameters& agreed() const { return agreed_; }
   [[nodiscard]] Endpoint peer() const { return flows_.peer(); }
 
   /// Where several flows are agreed on: the key by which the others prove that they belong to this session.
@@ -171,7 +171,7 @@ class Session {
 
   boost::asio::io_context& io_;
   const Role role_;
-  const Agreed agreed_;
+  const NegotiatedParameters agreed_;
   std::optional<KeySchedule> keys_;  // until start(): they would open every epoch
   std::optional<JoinKey> join_key_;
   ConnectionStats stats_;      // constants, the blocks, and once closed the packets as they were

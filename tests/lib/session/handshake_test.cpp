@@ -65,7 +65,7 @@ TEST_F(HandshakeTest, AgreesWhereTheKeyIsTheSame) {
   shake_hands();
   ASSERT_TRUE(*connector.result);
   ASSERT_TRUE(*listener.result);
-  const Agreed& agreed = (**connector.result)->agreed();
+  const NegotiatedParameters& agreed = (**connector.result)->agreed();
   EXPECT_EQ(agreed.lanes, 4U);
   EXPECT_EQ(agreed.block_bytes, 64 * kKiB);
   EXPECT_EQ(agreed.cipher, (**listener.result)->agreed().cipher);

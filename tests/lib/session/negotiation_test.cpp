@@ -288,7 +288,7 @@ TEST(Negotiation, TellsEachEndHowManyStreamsTheOtherTakesAndTheListenerTheServic
   const Offer offer = make_offer(connector, 1);
   const Answer answer = decide(offer, listener, 1);
   EXPECT_EQ(agree(offer, answer).value().streams_to_peer, 3U);
-  const Agreed at_listener = agree(offer, std::get<Acceptance>(answer));
+  const NegotiatedParameters at_listener = agree(offer, std::get<Acceptance>(answer));
   EXPECT_EQ(at_listener.streams_to_peer, 5U);
   EXPECT_EQ(at_listener.peer_services, std::vector<std::string>{"db"});
 }
@@ -296,8 +296,8 @@ TEST(Negotiation, TellsEachEndHowManyStreamsTheOtherTakesAndTheListenerTheServic
 TEST(Negotiation, LeavesBothEndsWithTheSame) {
   Ends ends;
   ends.listener.sends = false;
-  const Agreed connector = *agree(ends.offer(), ends.answer());
-  const Agreed listener = agree(ends.offer(), ends.acceptance());
+  const NegotiatedParameters connector = *agree(ends.offer(), ends.answer());
+  const NegotiatedParameters listener = agree(ends.offer(), ends.acceptance());
   EXPECT_EQ(connector.protection, listener.protection);
   EXPECT_EQ(connector.cipher, listener.cipher);
   EXPECT_EQ(connector.block_bytes, listener.block_bytes);

@@ -133,7 +133,7 @@ TEST(Acceptance, SaysItsPurposeAndName) {
 
 TEST(ExporterContext, HasTheBytesOfTheSpec) {
   const test::SpecExample example("handshake.md", "exporter context");
-  Agreed agreed;
+  NegotiatedParameters agreed;
   agreed.purpose = static_cast<Purpose>(example.bytes("purpose").front());
   agreed.connector_name = example.text("connector");
   agreed.listener_name = example.text("listener");

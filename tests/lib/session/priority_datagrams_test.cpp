@@ -16,7 +16,7 @@ using Bytes = std::vector<std::byte>;
 PriorityDatagrams priority_end(Role role, Protection protection, std::byte exporter_fill = std::byte{7}) {
   crypto::SecretBytes<KeySchedule::kExporterBytes> exporter;
   for (std::byte& byte : exporter.writable()) byte = exporter_fill;
-  Agreed agreed;
+  NegotiatedParameters agreed;
   agreed.protection = protection;
   return std::move(*PriorityDatagrams::create(agreed, *KeySchedule::from_exporter(exporter), role));
 }
@@ -104,7 +104,7 @@ TEST(PriorityDatagramExample, IsWhatTheSpecSays) {
             test::to_hex(example.bytes("header key")));
   EXPECT_EQ(test::to_hex(keys.priority_secret(Direction::from_connector)->keys()->key.bytes()),
             test::to_hex(example.bytes("key")));
-  Agreed agreed;
+  NegotiatedParameters agreed;
   agreed.protection = Protection::private_;
   PriorityDatagrams connector = std::move(*PriorityDatagrams::create(agreed, keys, Role::connector));
   EXPECT_EQ(test::to_hex(*connector.seal(example.bytes("payload"))), test::to_hex(example.bytes("record")));

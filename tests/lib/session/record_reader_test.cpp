@@ -82,7 +82,7 @@ class RecordReaderTest : public ::testing::Test {
 
   boost::asio::io_context io;
   core::BufferPool buffers{buffer_bytes_for(kMinBlockBytes), 2};
-  Agreed agreed;
+  NegotiatedParameters agreed;
   std::vector<std::shared_ptr<test::MemoryPipe>> pipes;
   std::vector<std::unique_ptr<transport::Channel>> senders;
   std::optional<Flows> flows{std::in_place};

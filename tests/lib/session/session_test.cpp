@@ -33,7 +33,8 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
     terms.lanes = 3;
     restart(SendQueueDepth::deep);
   }
-  std::unique_ptr<Session> make(Role role, const Agreed& agreed, std::unique_ptr<transport::Channel> channel) {
+  std::unique_ptr<Session> make(Role role, const NegotiatedParameters& agreed,
+                                std::unique_ptr<transport::Channel> channel) {
     std::optional<KeySchedule> keys;
     if (GetParam() >= Protection::safe) {
       const crypto::SecretBytes<KeySchedule::kExporterBytes> exporter;
@@ -81,7 +82,7 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
   }
 
   boost::asio::io_context io;
-  Agreed terms;
+  NegotiatedParameters terms;
   test::ChannelPair path{io};
   std::unique_ptr<Session> sender;
   std::unique_ptr<Session> receiver;
@@ -298,7 +299,7 @@ class SessionOfFlowsTest : public SessionTest {
  protected:
   void SetUp() override {
     SessionTest::SetUp();
-    Agreed agreed = sender->agreed();
+    NegotiatedParameters agreed = sender->agreed();
     agreed.flows = 1 + more.size();
     sender = make(Role::connector, agreed, std::move(first.connector));
     receiver = make(Role::listener, agreed, std::move(first.listener));
