@@ -20,7 +20,7 @@ namespace udtcat::forward {
 namespace {
 
 constexpr std::chrono::seconds kReplacedAfter{5};      // guess: a silent session's path has carried two PINGs by then
-constexpr std::chrono::seconds kIdleSessionAfter{30};  // guess: clients that came in a crowd have their places by then
+constexpr std::chrono::seconds kIdleSessionAfter{30};  // guess: clients that came together have their streams by then
 constexpr std::chrono::seconds kRefusedFor{3};         // guess: a silent session's path has carried a PING by then
 /// Sessions are polled: one that answers again after a stall gives no event.
 constexpr std::chrono::milliseconds kLookAgain{500};  // guess: hardly noticed after a stall

@@ -70,11 +70,11 @@ std::optional<Structure> read_at(std::span<const std::byte> file, std::uint64_t 
 std::optional<std::uint64_t> end_of_segments(std::span<const std::byte> file, const Elf64_Ehdr& header) {
   std::uint64_t end = sizeof header;
   for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
-    const std::uint64_t place = header.e_phoff + i * sizeof(Elf64_Phdr);
-    const auto segment = read_at<Elf64_Phdr>(file, place);
+    const std::uint64_t offset = header.e_phoff + i * sizeof(Elf64_Phdr);
+    const auto segment = read_at<Elf64_Phdr>(file, offset);
     if (!segment || segment->p_offset > file.size() || segment->p_filesz > file.size() - segment->p_offset)
       return std::nullopt;
-    end = std::max({end, place + sizeof(Elf64_Phdr), segment->p_offset + segment->p_filesz});
+    end = std::max({end, offset + sizeof(Elf64_Phdr), segment->p_offset + segment->p_filesz});
   }
   return end;
 }

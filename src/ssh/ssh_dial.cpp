@@ -166,9 +166,9 @@ void SshDial::end_push() {
 
 void SshDial::on_absent(Error why) {
   end_push();
-  const std::string place =
+  const std::string target =
       names_program() ? fmt::format("{} ({})", options_.host, options_.remote_program) : options_.host;
-  why.what = place + ": " + why.what;
+  why.what = target + ": " + why.what;
   handlers_.on_no_session(std::move(why));
 }
 
@@ -232,9 +232,9 @@ std::vector<Endpoint> SshDial::candidates_of(const ConnectLine& line) {
 }
 
 std::string SshDial::tried() const {
-  std::string places;
-  for (const Endpoint& candidate : candidates_) places += (places.empty() ? "" : ", ") + candidate.to_string();
-  return places;
+  std::string endpoints;
+  for (const Endpoint& candidate : candidates_) endpoints += (endpoints.empty() ? "" : ", ") + candidate.to_string();
+  return endpoints;
 }
 
 void SshDial::on_no_answer(const std::string& cause, bool is_remembered) {

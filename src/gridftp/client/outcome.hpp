@@ -119,7 +119,7 @@ template <typename FileTransfer>
 [[nodiscard]] Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
                                       TransferOptions options, SharedProgress progress,
                                       std::unique_ptr<RemoteServer> server);
-/// The local file of a job.  errors: as said by `code`
+/// The local file of a request.  errors: as said by `code`
 [[nodiscard]] Result<files::FileLocation> location_of_request(const TransferRequest& request, Errc code);
 
 /// Runs a transfer, and calls the handler with its outcome.

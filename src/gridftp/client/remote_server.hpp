@@ -59,7 +59,7 @@ class RemoteServer {
   void mode_e_worked() { mode_e_failures_ = 0; }
   /// errors: Errc::stream_refused where the server has MODE E, and refused it this time
   [[nodiscard]] Status mode_e_refusal() const;
-  /// Whether jobs with this URL are jobs for this server.
+  /// Whether requests with this URL are for this server.
   [[nodiscard]] bool serves(const FtpUrl& url) const;
 
   /// SIZE and MDTM: what tells one content of a file from another.

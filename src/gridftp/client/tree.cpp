@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t kMaxTreeEntries = 1'000'000;   // guess: more than people move by FTP
 constexpr std::size_t kMaxTreeDepth = 128;           // guess: deeper than people nest
 constexpr std::size_t kMaxPathBytes = 4096;          // spec: Linux PATH_MAX
-constexpr std::size_t kMaxPathsBytes = 256 * kMiB;   // guess: of all paths, which jobs have twice more
+constexpr std::size_t kMaxPathsBytes = 256 * kMiB;   // guess: of all paths, which requests have twice more
 constexpr std::size_t kMaxListingBytes = 64 * kMiB;  // guess: 300 000 entries as Globus writes them
 
 /// "a/b" in "/root/a/b"; either may be empty.

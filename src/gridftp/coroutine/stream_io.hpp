@@ -56,7 +56,7 @@ class StreamIo {
     stream_->abort();
     slot_.reset();  // now: a coroutine that waits for a disk may hold the stream for long
   }
-  /// place   is kept until the stream's end or abort().  moved   counts the bytes that move from now on, either way
+  /// slot   is kept until the stream's end or abort().  moved   counts the bytes that move from now on, either way
   void attach(std::shared_ptr<void> slot, std::shared_ptr<std::uint64_t> moved) {
     slot_ = std::move(slot);
     moved_bytes_ = std::move(moved);

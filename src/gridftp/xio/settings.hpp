@@ -49,7 +49,7 @@ using EnvironmentLookup = std::function<std::optional<std::string>(const char* n
 /// environment_key   the text of kKeyVariable; empty where there is none
 /// host_key_file     kHostKeyFile, but for tests
 /// errors: the settings' trouble; Errc::bad_argument for a key or key file that is no good, or where there is none at
-/// all, naming the three places
+/// all, naming the three sources
 [[nodiscard]] Result<std::optional<Key>> find_key(const Settings& settings, const EnvironmentLookup& environment,
                                                   std::string_view environment_key,
                                                   const std::string& host_key_file = kHostKeyFile);

@@ -68,7 +68,7 @@ class FdWriter {
   const WakeEvent stop_;
   const bool until_read_;
   const bool sigpipe_ignored_;  // when we began
-  // the thread's while it has a job; else the io_context thread's
+  // the thread's while it has an operation; else the io_context thread's
   HalfDescriptor descriptor_;
   // complete from the thread
   PendingCall<std::error_code, std::size_t> written_;

@@ -32,8 +32,8 @@ bool is_left_over(const std::string& path) {
   if (path.size() > kMaxUnixPathBytes || ::lstat(path.c_str(), &about) != 0 || !S_ISSOCK(about.st_mode)) return false;
   // Non-blocking: one that listens may be stopped, and its backlog full.
   const Descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const stream_protocol::endpoint place(path);
-  return probe.is_open() && ::connect(probe.number(), place.data(), static_cast<socklen_t>(place.size())) != 0 &&
+  const stream_protocol::endpoint address(path);
+  return probe.is_open() && ::connect(probe.number(), address.data(), static_cast<socklen_t>(address.size())) != 0 &&
          errno == ECONNREFUSED;
 }
 
