@@ -206,7 +206,7 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
     picture.all = figures_of(server, *data);
     for (const Endpoint& local : server.local_endpoints())
       picture.listening.push_back((sealed ? "udp " : "tcp ") + local.to_string());
-    for (const FtpServer::ClientFigures& client : server.clients()) {
+    for (const FtpServer::ClientStats& client : server.clients()) {
       ConnectionStats stats;
       count(client.moved, stats);
       stats.streams_open = 1;

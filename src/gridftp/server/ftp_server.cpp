@@ -149,8 +149,8 @@ std::vector<Endpoint> FtpServer::local_endpoints() const {
   return locals;
 }
 
-std::vector<FtpServer::ClientFigures> FtpServer::clients() const {
-  std::vector<ClientFigures> clients;
+std::vector<FtpServer::ClientStats> FtpServer::clients() const {
+  std::vector<ClientStats> clients;
   for (const auto& [number, entry] : clients_)
     clients.push_back({number, entry.address, entry.came_at, entry.client->moved()});
   return clients;

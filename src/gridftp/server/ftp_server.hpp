@@ -45,13 +45,13 @@ class FtpServer {
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const;
   /// A client that is here.
-  struct ClientFigures {
+  struct ClientStats {
     std::uint64_t number;
     Endpoint address;
     std::chrono::steady_clock::time_point came_at;
     ByteCounts moved;
   };
-  [[nodiscard]] std::vector<ClientFigures> clients() const;
+  [[nodiscard]] std::vector<ClientStats> clients() const;
   /// Since the start.
   [[nodiscard]] ByteCounts moved() const;
 
