@@ -29,7 +29,7 @@ namespace {
 /// A listener with its stdin at a terminal and its output in a file does not read stdin, whose end would never come.
 void leave_terminal_unread(PipeOptions& options) {
   auto& session = options.session;
-  if (options.form != Form::listen || options.exec || !session.sends || !session.receives) return;
+  if (options.mode != Mode::listen || options.exec || !session.sends || !session.receives) return;
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) == 1) return;
   session.sends = false;
   core::log().info("stdin is a terminal and stdout is not: as with --recv-only, stdin is not read");
@@ -39,7 +39,7 @@ void leave_terminal_unread(PipeOptions& options) {
 void invite_to_receive(PipeOptions& options) {
   struct stat sink {};
   const bool is_two_way = options.session.sends && options.session.receives && !options.exec;
-  if (options.form != Form::listen || !is_two_way || !tool::has_data(STDIN_FILENO)) return;
+  if (options.mode != Mode::listen || !is_two_way || !tool::has_data(STDIN_FILENO)) return;
   // Output to a terminal or the null device: data from the peer are not expected.
   if (::fstat(STDOUT_FILENO, &sink) == 0 && S_ISCHR(sink.st_mode)) options.counterpart += " --recv-only";
 }
@@ -81,7 +81,7 @@ class PipeInvocation final : public tool::Invocation {
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.exec.has_value(); }
   [[nodiscard]] bool needs_key() const override {
-    return !options_.plain && options_.form != Form::version && options_.form != Form::keygen;
+    return !options_.plain && options_.mode != Mode::version && options_.mode != Mode::keygen;
   }
   [[nodiscard]] Status prepare(bool /*has_key_candidate*/, tool::Console& console) override {
     // The warning is shown even with --quiet: nothing is protected.
@@ -93,18 +93,18 @@ class PipeInvocation final : public tool::Invocation {
     invite_to_receive(options_);
     return {};
   }
-  [[nodiscard]] Result<tool::Words> check_summary() const override { return form_summary(options_); }
+  [[nodiscard]] Result<tool::Words> check_summary() const override { return mode_summary(options_); }
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials found, const tool::RunContext& context) override {
     options_.core_limit_bytes = context.core_limit_bytes;
     if (options_.plain) return plain_command(options_, context.console);
-    switch (options_.form) {
-      case Form::version:
+    switch (options_.mode) {
+      case Mode::version:
         return tool::printed(fmt::format("udtcat {}\n", version()), context.console);
-      case Form::keygen:
+      case Mode::keygen:
         return keygen(context.console);
-      case Form::listen:
+      case Mode::listen:
         return listen_command(options_, std::move(found), context.console);
-      case Form::forward:
+      case Mode::forward:
         return forward::forward_command(options_, std::move(found), context.console);
       default:
         return connect_command(options_, std::move(found), context.console);
@@ -117,7 +117,7 @@ class PipeInvocation final : public tool::Invocation {
 
 Result<std::unique_ptr<tool::Invocation>> parse(const tool::Words& arguments) {
   UDTCAT_TRY(PipeOptions options, parse_pipe_options(arguments));
-  if (options.form == Form::help) return nullptr;
+  if (options.mode == Mode::help) return nullptr;
   return std::make_unique<PipeInvocation>(std::move(options));
 }
 

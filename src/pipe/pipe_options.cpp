@@ -28,11 +28,11 @@ Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
     if (words.size() != 1)
       return tool::misplaced(words.empty() ? "-l" : fmt::format("-l \"{}\"", fmt::join(words, " ")),
                              "takes one [ADDR:]PORT, as in 9000 or 192.0.2.1:9000; several ports need a listener each");
-    options.form = forwards(line) ? Form::forward : Form::listen;
+    options.mode = forwards(line) ? Mode::forward : Mode::listen;
     return tool::store(tool::local_address_value("-l", words.front()), options.local);
   }
   if (words == tool::Words{"keygen"}) {
-    options.form = Form::keygen;
+    options.mode = Mode::keygen;
     const tool::Words written = line.written();
     return written.empty() ? Status{}
                            : tool::misplaced("keygen and " + written.front(), "udtcat keygen has no options");
@@ -44,7 +44,7 @@ Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
         fmt::format("a key is printed, as in (umask 077; udtcat keygen > {0}); a key pair is made by "
                     "udtcat keygen --pair {0}",
                     words[1]));
-  options.form = forwards(line) ? Form::forward : Form::connect;
+  options.mode = forwards(line) ? Mode::forward : Mode::connect;
   if (words.size() == 1 && words.front().find(':') != std::string::npos)
     return tool::store(tool::remote_address_value("HOST:PORT", words.front()), options.peer);
   const bool has_port = words.size() == 2 && std::ranges::count(words[0], ':') == 1;  // an IPv6 address has more
@@ -60,19 +60,19 @@ Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
   return tool::store(tool::host_and_port(words[0], words[1]), options.peer);
 }
 
-/// Refuses options that would have no effect in this form.
+/// Refuses options that would have no effect in this mode.
 Status check_places(const tool::CommandLine& line, const PipeOptions& options) {
   if (line.has("--connect-timeout") && options.listens)
     return tool::misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
-  if (line.has("--accept-timeout") && options.form != Form::listen)
+  if (line.has("--accept-timeout") && options.mode != Mode::listen)
     return tool::misplaced("--accept-timeout", "allowed with -l and without --to and --from only");
-  if (line.has("--once") && (options.listens || options.form != Form::forward))
+  if (line.has("--once") && (options.listens || options.mode != Mode::forward))
     return tool::misplaced("--once", "allowed with HOST PORT and --from or --to only");
   for (const char* limit : {"--max-peers", "--max-sessions", "--max-streams", "--total-memory"})
-    if (line.has(limit) && (!options.listens || options.form != Form::forward))
+    if (line.has(limit) && (!options.listens || options.mode != Mode::forward))
       return tool::misplaced(limit, "allowed with -l and --to or --from only");
   if (line.has("--wait") && !line.has("--from")) return tool::misplaced("--wait", "allowed with --from only");
-  if (options.form != Form::forward) return {};
+  if (options.mode != Mode::forward) return {};
   if (line.has("--exec")) return tool::misplaced("--exec with --to or --from", "allowed: one of them");
   for (const char* direction : {"--send-only", "--recv-only", "--size"})
     if (line.has(direction))
@@ -115,7 +115,7 @@ std::string counterparts(const PipeOptions& options) {
   return text;
 }
 
-/// The options of forwards, which the other forms have too.
+/// The options of forwards, which the other modes have too.
 void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   line.flag("-l,--listen");
   line.values("--to", [&](const std::string& text) -> Status {
@@ -146,10 +146,10 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   tool::add_progress_options(line, options);
   line.check([&] { return read_operands(line, options); });
   line.check([&]() -> Status {
-    const bool forward = options.form == Form::forward;
+    const bool forward = options.mode == Mode::forward;
     options.session.one_stream = !forward;
     // At clear nobody proves a key: strangers could have us send.
-    options.session.takes_bench = options.form == Form::listen && options.session.protection != Protection::clear;
+    options.session.takes_bench = options.mode == Mode::listen && options.session.protection != Protection::clear;
     options.socket_family = options.family;
     if (!forward) {
       options.limits.peers = options.limits.sessions_per_peer = 1;
@@ -209,7 +209,7 @@ Result<PipeOptions> parse_pipe_options(const tool::Words& words) {
   if (line.wants_help()) return PipeOptions{};
   if (!options.asks_version) return options;
   PipeOptions question;
-  question.form = Form::version;
+  question.mode = Mode::version;
   return question;
 }
 
@@ -227,7 +227,7 @@ Result<PipeOptions> parse_forward_options(const std::string& command, const tool
       std::ranges::all_of(options.listeners, &std::string::empty, &forward::LocalListenerOption::service);
   const bool has_tcp = std::ranges::all_of(options.services, is_tcp) && std::ranges::all_of(options.listeners, is_tcp);
   const bool is_one_way = options.listens ? options.listeners.empty() : options.services.empty();
-  if (options.form != Form::forward || !has_no_names || !has_tcp || !is_one_way)
+  if (options.mode != Mode::forward || !has_no_names || !has_tcp || !is_one_way)
     return tool::misplaced(
         command,
         "allowed: -l [ADDR:]PORT --to HOST:PORT beside the server, HOST PORT --from [ADDR:]PORT beside clients");

@@ -19,11 +19,11 @@ std::string listener_text(const forward::SocketSpec& address, const PipeOptions&
 
 }  // namespace
 
-tool::Words form_summary(const PipeOptions& options) {
+tool::Words mode_summary(const PipeOptions& options) {
   const std::string where = options.listens
                                 ? "waits for peers at " + tool::local_address_text("udp", options.local, options.family)
                                 : "connects to udp " + tool::to_string(options.peer);
-  if (options.form == Form::forward) {
+  if (options.mode == Mode::forward) {
     tool::Words lines{where};
     for (const forward::ServiceOption& each : options.services)
       lines.push_back(

@@ -6,6 +6,6 @@
 
 namespace udtcat::pipe {
 
-[[nodiscard]] tool::Words form_summary(const PipeOptions& options);
+[[nodiscard]] tool::Words mode_summary(const PipeOptions& options);
 
 }  // namespace udtcat::pipe

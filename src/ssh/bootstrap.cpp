@@ -131,7 +131,7 @@ void Bootstrap::on_line(const GreetingReader::Line& words) {
   if (state_ == State::pushing)
     return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "it went on before it had read it all"});
   if (const auto* missing = std::get_if<MissingLine>(&words)) return on_missing(*missing);
-  if (const auto* unfit = std::get_if<UnfitLine>(&words))
+  if (const auto* unfit = std::get_if<UnusableLine>(&words))
     return on_absent(fmt::format("a udtcat that was pushed does not run there ({})", unfit->why),
                      "put udtcat-static beside udtcat here, which needs no libraries there, or install udtcat there");
   if (const auto* other = std::get_if<OtherVersionLine>(&words))

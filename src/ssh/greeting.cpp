@@ -56,7 +56,7 @@ std::optional<GreetingReader::Line> GreetingReader::parse(std::string_view line)
   if (line == kLoginLine) return LoginLine{};
   if (line == kScriptLine) return ScriptLine{};
   if (words[1] == "MISSING") return MissingLine{core::printable(behind(), 128)};
-  if (words[1] == "UNFIT") return UnfitLine{core::printable(behind(), kShownReason)};
+  if (words[1] == "UNFIT") return UnusableLine{core::printable(behind(), kShownReason)};
   if (words[1] == "HAVE") {
     const auto bytes = core::parse_number<std::uint64_t>(behind());
     if (!bytes || !program_bytes_ || *bytes > *program_bytes_) return std::nullopt;

@@ -30,7 +30,7 @@ struct MissingLine {
   std::string system;  ///< "Linux x86_64"
 };
 /// The program that was pushed there does not run.
-struct UnfitLine {
+struct UnusableLine {
   std::string why;  ///< the loader's message
 };
 /// The far end speaks another version.
@@ -53,7 +53,7 @@ struct HaveLine {
 /// Threads: unsynchronised.
 class GreetingReader {
  public:
-  using Line = std::variant<ConnectLine, MissingLine, UnfitLine, OtherVersionLine, LoginLine, ScriptLine, HaveLine>;
+  using Line = std::variant<ConnectLine, MissingLine, UnusableLine, OtherVersionLine, LoginLine, ScriptLine, HaveLine>;
 
   /// Keeps `text` until next() has taken it.
   void push(std::string_view text) { arrived_ += text; }

@@ -27,15 +27,15 @@ PipeOptions good(const std::string& line) {
 }
 
 TEST(Options, TellTheFormsOfTheCommandApart) {
-  EXPECT_EQ(good("-l 9000").form, Form::listen);
-  EXPECT_EQ(good("example.org 9000").form, Form::connect);
-  EXPECT_EQ(good("-l 9000 --to localhost:80").form, Form::forward);
-  EXPECT_EQ(good("example.org 9000 --from 8080").form, Form::forward);
-  EXPECT_EQ(good("keygen").form, Form::keygen);
-  EXPECT_EQ(good("keygen 9000").form, Form::connect) << "a host may be called so";
-  EXPECT_EQ(good("--help").form, Form::help);
-  EXPECT_EQ(good("--version").form, Form::version);
-  EXPECT_EQ(good("-V").form, Form::version);
+  EXPECT_EQ(good("-l 9000").mode, Mode::listen);
+  EXPECT_EQ(good("example.org 9000").mode, Mode::connect);
+  EXPECT_EQ(good("-l 9000 --to localhost:80").mode, Mode::forward);
+  EXPECT_EQ(good("example.org 9000 --from 8080").mode, Mode::forward);
+  EXPECT_EQ(good("keygen").mode, Mode::keygen);
+  EXPECT_EQ(good("keygen 9000").mode, Mode::connect) << "a host may be called so";
+  EXPECT_EQ(good("--help").mode, Mode::help);
+  EXPECT_EQ(good("--version").mode, Mode::version);
+  EXPECT_EQ(good("-V").mode, Mode::version);
   EXPECT_FALSE(good("--version --plain").plain) << "it would be dialled";
 }
 
@@ -108,7 +108,7 @@ TEST(GatewayOptions, RefuseThoseOfAPipe) {
     EXPECT_THAT(options.error().message(), HasSubstr("unknown to udtcat gridftp gateway"));
   }
   EXPECT_FALSE(parse_forward_options("udtcat gridftp gateway", {"h", "1"}));
-  EXPECT_EQ(parse_forward_options("udtcat gridftp gateway", {"h", "1", "--from", "2"}).value().form, Form::forward);
+  EXPECT_EQ(parse_forward_options("udtcat gridftp gateway", {"h", "1", "--from", "2"}).value().mode, Mode::forward);
 }
 
 TEST(Options, LetAListenersPeersMeasureWhereTheyProveAKey) {
@@ -180,7 +180,7 @@ TEST(Options, TakeAValueBehindAnEqualsSign) { EXPECT_EQ(good("h 1 --lanes=7").se
 TEST(Options, TakeTheLastOfTwoValues) { EXPECT_EQ(good("h 1 --lanes 7 --lanes 8").session.lanes, 8U); }
 TEST(Options, PutACommandInPlaceOfStdinAndStdout) {
   EXPECT_EQ(good("-l 9000 --exec cat").exec, "cat");
-  EXPECT_EQ(good("h 9000 --exec=cat").form, Form::connect);
+  EXPECT_EQ(good("h 9000 --exec=cat").mode, Mode::connect);
   EXPECT_FALSE(good("h 9000").exec);
 }
 TEST(Options, TakeFlagsInOneWord) { EXPECT_EQ(good("-lvv 9000").verbosity, 2); }
@@ -209,11 +209,11 @@ TEST(Options, LetTheSessionNoticeALostPeerBeforeTheTransport) {
 
 TEST(Options, RefuseThoseOfASessionWhenPlain) {
   const PipeOptions connector = good("h 1 --plain --rate 1G --connect-timeout 1m --send-only");
-  EXPECT_EQ(connector.form, Form::connect);
+  EXPECT_EQ(connector.mode, Mode::connect);
   EXPECT_TRUE(connector.plain);
   EXPECT_EQ(connector.session.protection, Protection::clear);
   EXPECT_FALSE(connector.session.receives);
-  EXPECT_EQ(good("--plain -l 9000 --accept-timeout 1m").form, Form::listen);
+  EXPECT_EQ(good("--plain -l 9000 --accept-timeout 1m").mode, Mode::listen);
 }
 
 TEST(Options, TakeAnIntervalForFigures) {

@@ -101,7 +101,7 @@ TEST_F(Greetings, SayWhatIsMissingOrOther) {
   EXPECT_EQ(std::get<MissingLine>(*words).system, "Linux x86_64");
   GreetingReader unfit;
   unfit.push("UDTCAT UNFIT udtcat: no version GLIBC_2.38 found\n");
-  EXPECT_EQ(std::get<UnfitLine>(unfit.next().value()).why, "udtcat: no version GLIBC_2.38 found");
+  EXPECT_EQ(std::get<UnusableLine>(unfit.next().value()).why, "udtcat: no version GLIBC_2.38 found");
   GreetingReader another;
   another.push("UDTCAT CONNECT 2 whatever it may say\n");
   EXPECT_EQ(std::get<OtherVersionLine>(another.next().value()).version, "2");

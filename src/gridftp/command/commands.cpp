@@ -330,7 +330,7 @@ class GatewayInvocation final : public tool::Invocation {
 
 Result<std::unique_ptr<tool::Invocation>> parse_gateway(const tool::Words& arguments) {
   UDTCAT_TRY(pipe::PipeOptions options, pipe::parse_forward_options("udtcat gridftp gateway", arguments));
-  if (options.form == pipe::Form::help) return nullptr;
+  if (options.mode == pipe::Mode::help) return nullptr;
   options.session.purpose = Purpose::gateway;
   options.session.services.clear();             // each stream begins with a line that names its target
   options.socket_family = AddressFamily::ipv4;  // PORT and PASV have no room for others

@@ -41,11 +41,11 @@ class DataPath {
   static constexpr std::size_t kMaxEarly = 64;  // guess: as many connections as a peer may be told to make
 
   /// A slot for one connection more, which has it as long as it lives.
-  using Admit = std::function<Result<std::shared_ptr<void>>()>;
+  using SlotSource = std::function<Result<std::shared_ptr<void>>()>;
 
-  /// admit   none: there is always a slot
-  DataPath(boost::asio::io_context& io, std::shared_ptr<DataStack> stack, Admit admit = {})
-      : io_(io), stack_(std::move(stack)), admit_(std::move(admit)), came_(io) {}
+  /// slots   none: there is always a slot
+  DataPath(boost::asio::io_context& io, std::shared_ptr<DataStack> stack, SlotSource slots = {})
+      : io_(io), stack_(std::move(stack)), slots_(std::move(slots)), came_(io) {}
   /// Ends everything, and says so to the peer where it waits for more.
   ~DataPath() { close(); }
   DataPath(const DataPath&) = delete;
@@ -116,7 +116,7 @@ class DataPath {
     const auto* receiving = std::get_if<Receiver>(&transfer_);
     return receiving != nullptr ? receiving->get() : nullptr;
   }
-  [[nodiscard]] Result<std::shared_ptr<void>> take_slot() const { return admit_ ? admit_() : std::shared_ptr<void>(); }
+  [[nodiscard]] Result<std::shared_ptr<void>> take_slot() const { return slots_ ? slots_() : std::shared_ptr<void>(); }
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint target, std::optional<Endpoint> otherwise);
   void refuse(Error why);
   void on_connection(DataConnection connection, const Endpoint& peer);
@@ -124,7 +124,7 @@ class DataPath {
 
   boost::asio::io_context& io_;
   std::shared_ptr<DataStack> stack_;
-  const Admit admit_;
+  const SlotSource slots_;
   const std::shared_ptr<std::uint64_t> moved_bytes_ = std::make_shared<std::uint64_t>(0);
   std::variant<std::monostate, Passive, Active> role_;
   std::vector<DataConnection> kept_;
