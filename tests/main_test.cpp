@@ -148,9 +148,9 @@ std::string joined(const Words& words) {
 const std::map<std::string, tool::Command>& commands() {
   static const auto all = [] {
     std::map<std::string, tool::Command> found;
-    for (const auto& wing :
+    for (const auto& module :
          {pipe::commands(), bench::commands(), rsh::commands(), trees::commands(), gridftp::commands()})
-      for (const tool::Command& command : wing) found.emplace(joined(command.words), command);
+      for (const tool::Command& command : module) found.emplace(joined(command.words), command);
     return found;
   }();
   return all;
