@@ -13,7 +13,6 @@ namespace udtcat::bench {
 
 namespace {
 
-/// Where nothing was measured there is nothing to print.
 Status print_result(const BenchResult& result, bool json) {
   if (result.idle_rtts.all.empty()) return {};
   return tool::print(json ? to_json(result) + '\n' : to_text(result));

@@ -39,7 +39,6 @@ class BenchLines {
   /// errors: those of the stream; Errc::protocol_violated for a line that is too long; Errc::connection_broken where
   /// the peer has said all
   void async_read(LineHandler handler);
-  /// One at a time.
   void async_write(const std::string& line, WrittenHandler handler);
 
  private:

@@ -52,7 +52,6 @@ struct BenchResponse {
   friend bool operator==(const BenchResponse&, const BenchResponse&) = default;
 };
 
-/// Without a newline.
 [[nodiscard]] std::string to_json(const BenchRequest& request);
 [[nodiscard]] std::string to_json(const BenchResponse& response);
 /// Total: any text gives a value or an error.  errors: Errc::protocol_violated

@@ -203,7 +203,6 @@ DirectionResult BenchMeter::direction_result(bool is_cut) {
   return result;
 }
 
-/// The first error ends the connection, and is reported.
 void BenchMeter::give_up(const Error& why) {
   if (error_ || state_ == State::closing) return;
   error_ = why;

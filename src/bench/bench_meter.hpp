@@ -73,7 +73,6 @@ class BenchMeter {
   std::chrono::steady_clock::time_point requested_at_;
   BenchResponse response_;                             // the last
   std::chrono::steady_clock::time_point phase_began_;  // of the idle path's, or of the way's
-  // Of the way that is loaded:
   BenchDirection direction_ = BenchDirection::out;
   RoundTrips loaded_;
   BenchCounters here_before_;

@@ -21,7 +21,6 @@ struct BenchOptions : ssh::SshDialOptions {
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<BenchOptions> parse_bench_options(const tool::Words& arguments);
 
-/// For completion.
 [[nodiscard]] tool::DeclaredOptions bench_options_declared();
 [[nodiscard]] std::string bench_help_text();
 

@@ -64,7 +64,6 @@ struct BenchResult {
 /// The verdict on a bench. Its source is never slow: time without data is charged to a late thread.
 [[nodiscard]] tool::Why why_of_bench(Evidence evidence);
 
-/// Several lines.
 [[nodiscard]] std::string to_text(const BenchResult& result);
 /// One line, an object. Docs: udtcat-bench(1), "JSON".
 [[nodiscard]] std::string to_json(const BenchResult& result);

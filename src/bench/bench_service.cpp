@@ -24,7 +24,6 @@ constexpr auto kMeasureDeadline = std::chrono::seconds(180);  // spec: docs/spec
 
 }  // namespace
 
-/// One connection.
 class BenchService::BenchClient {
  public:
   BenchClient(BenchService& service, std::unique_ptr<Connection> connection)

@@ -15,7 +15,6 @@
 
 namespace udtcat::files {
 
-/// The number of a mounting.
 struct MountNumber {
   std::uint64_t number = 0;  ///< 0: a kernel before 5.8, which does not tell
   bool is_unique = false;    ///< else another mounting may have it later: a kernel before 6.8
@@ -41,7 +40,6 @@ class FileLocation {
   /// shown   for messages
   FileLocation(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown);
 
-  /// The same with a suffix: "file" and ".part". A name that would be too long is shortened, and gets a hash.
   [[nodiscard]] FileLocation with_suffix(const std::string& suffix) const;
   /// Never waits for the other end of a pipe.
   /// flags   of open(2).  errors: as said by `code`
@@ -66,9 +64,7 @@ class FileLocation {
     MountNumber mount;
     dev_t device = 0;
   };
-  /// The file system of the file with this status; none: not known, or not that of its opened directory.
   [[nodiscard]] std::optional<FileSystem> file_system_of(const struct stat& status) const;
-  /// Its opened directory; null: it has none.
   [[nodiscard]] const std::shared_ptr<const bridge::Descriptor>& above() const { return directory_; }
   /// Whether the directory has the name in this very spelling, where look() has found it.
   [[nodiscard]] bool is_listed() const;
@@ -78,7 +74,6 @@ class FileLocation {
   [[nodiscard]] bool is_directory() const;
   /// It is there, and neither a file nor a directory.
   [[nodiscard]] bool is_special() const;
-  /// Of a file; none where nothing is, or something else.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
   /// Whether this is still a name of what is open.
   [[nodiscard]] bool leads_to(const bridge::Descriptor& descriptor) const;
@@ -86,7 +81,6 @@ class FileLocation {
   [[nodiscard]] bool names(const bridge::Descriptor& descriptor) const;
   /// Replaces a file at `to`.  errors: Errc::local_write_failed
   [[nodiscard]] Status rename_to(const FileLocation& to) const;
-  /// Nothing happens where nothing is.
   void remove() const;
   /// A path by which calls that take no directory reach it; of this process alone.
   [[nodiscard]] std::string path_by_descriptor() const;
@@ -98,7 +92,6 @@ class FileLocation {
   [[nodiscard]] Status make_hard_link(const FileLocation& of) const;
   /// mode   with its kind, as mknod(2) has it.  device   of a device
   [[nodiscard]] Status make_node(mode_t mode, dev_t device) const;
-  /// For messages.
   [[nodiscard]] const std::string& shown() const { return shown_; }
 
  private:

@@ -69,7 +69,6 @@ class Forward {
 
   /// Listens for clients of `service`; once for each.  errors: Errc::cannot_bind
   [[nodiscard]] Status open_listener(const SocketAddress& address, const std::string& service);
-  /// "tcp 127.0.0.1:5432" of each, in the order of opening.
   [[nodiscard]] std::vector<std::string> listener_names() const;
   /// Adds a session, until it ends.
   void add(std::unique_ptr<Connection> connection);
@@ -86,11 +85,9 @@ class Forward {
   /// seconds, gives up the sessions with such an address that have been silent since before the first of them. Where no
   /// session answers, the clients that wait are reset: each new one has the peer dialled again.
   void on_refused(const std::vector<Endpoint>& addresses, const Error& why, std::chrono::steady_clock::time_point now);
-  /// Ends the sessions that have lost a service.
   void recheck();
   /// The name of the peer with that address, for messages.
   [[nodiscard]] std::string name_of(const Endpoint& peer) const;
-  /// Fills in its listeners and sessions.
   void fill(tool::ProcessPicture& picture) const;
 
   /// Closes the listeners, resets the clients that wait, and ends each session with `why`; then calls `done`.

@@ -51,7 +51,6 @@ struct ForwardOptions : tool::Options {
 /// At most kMaxServices, each name once.  errors: Errc::bad_argument
 [[nodiscard]] Status check_services(const std::vector<ServiceOption>& services);
 
-/// "tcp localhost:5432", "unix /run/db.sock".
 [[nodiscard]] std::string shown(const SocketSpec& address);
 
 /// A host name stays one, to be looked up for each stream.

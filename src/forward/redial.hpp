@@ -42,7 +42,6 @@ class Redial {
   Redial(boost::asio::io_context& io, const tool::Options& options, std::optional<Credentials> credentials,
          ConnectionHandler on_connection, FailureHandler on_failure);
 
-  /// Begins the first attempt. Once.
   void start() { look_up(); }
   /// A connection is wanted, if none is on its way: at once, then after pauses.
   void want();
@@ -53,7 +52,6 @@ class Redial {
   void on_lost(std::chrono::steady_clock::duration life);
   /// A connection is wanted and not made yet.
   [[nodiscard]] bool is_dialling() const { return state_ != State::idle; }
-  /// The addresses of the last attempt.
   [[nodiscard]] const std::vector<Endpoint>& addresses() const { return addresses_; }
   /// No connection is wanted any more: the next want() dials at once.
   void cancel();

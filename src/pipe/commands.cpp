@@ -56,7 +56,6 @@ void warn_of_open_file(tool::Console& console) {
                     mode));
 }
 
-/// udtcat keygen: a new key on stdout.
 tool::ExitStatus keygen(tool::Console& console) {
   const tool::UnblockedSignals meanwhile;
   const auto key = Key::generate();

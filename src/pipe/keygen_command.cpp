@@ -23,7 +23,6 @@ namespace {
 constexpr unsigned kSecretMode = 0600;
 constexpr unsigned kPublicMode = 0644;
 
-/// USER@HOST, as ssh-keygen writes it.
 std::string comment_of_user() {
   const passwd* user = ::getpwuid(::geteuid());
   std::array<char, 256> host{};  // spec: POSIX HOST_NAME_MAX, with its end

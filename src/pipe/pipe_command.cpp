@@ -118,7 +118,6 @@ std::optional<std::uint64_t> bytes_left_in(int descriptor) {
 /// Threads: confined to the main thread.
 class PipeSession {
  public:
-  /// `run` and `options` must outlive this.
   PipeSession(tool::SessionRun& run, const PipeOptions& options, std::unique_ptr<Connection> connection);
 
   /// The connecting end opens the stream.

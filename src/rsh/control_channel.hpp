@@ -33,10 +33,8 @@ class ControlChannel {
 
   /// Queued without bound: this process sends only a few.
   void send(const ssh::ControlMessage& message);
-  /// Nothing more will be sent.
   void finish_sending();
 
-  /// The stream for the multiplexer, once.
   [[nodiscard]] std::unique_ptr<LocalStream> stream();
 
  private:

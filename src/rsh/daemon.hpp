@@ -22,7 +22,6 @@ namespace udtcat::rsh {
 /// Threads: confined to the main thread.
 class Daemon {
  public:
-  /// `run` must outlive this.
   Daemon(tool::SessionRun& run, AllowList list)
       : run_(run),
         list_(std::move(list)),
@@ -32,7 +31,6 @@ class Daemon {
 
   /// errors: those of tool::PeerListener::start()
   [[nodiscard]] Status start(const tool::Options& options, tool::FoundCredentials found);
-  /// For commands that begin from now on.
   void allow(AllowList list) { list_ = std::move(list); }
 
  private:

@@ -37,7 +37,6 @@ class NearEnd {
   /// Once. `request` is a RunCommand or RunSubsystem.  errors: Errc::out_of_resources
   [[nodiscard]] Status start(const ssh::ControlMessage& request, bool reads_input);
   void deliver(const std::string& signal_name) { control_.send(ssh::DeliverSignal{signal_name}); }
-  /// Ends the connection, telling the peer.
   void abort(const Error& why) { connection_->abort(why); }
 
   [[nodiscard]] Connection& connection() { return *connection_; }

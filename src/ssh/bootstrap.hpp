@@ -69,7 +69,6 @@ class Bootstrap {
     std::function<void(const ConnectLine&)> on_connect;
     /// There is no udtcat that runs; `cause` is advice.
     std::function<void(Error)> on_absent;
-    /// A program is being sent there.
     std::function<void(const Push&)> on_push;
     /// So many of its bytes are there, unpacked: after on_push, each second.
     std::function<void(std::uint64_t bytes)> on_have;

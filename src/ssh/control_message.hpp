@@ -37,9 +37,7 @@ struct RunSubsystem {
 struct DeliverSignal {
   std::string name;
 };
-/// Near to far, by ssh only: what follows there are datagrams of the session.
 struct CarryDatagrams {};
-/// Far to near: the program runs.
 struct Started {};
 /// Far to near, last: it has ended by itself.
 struct Exited {

@@ -37,7 +37,6 @@ class FallbackCache {
   [[nodiscard]] static std::optional<FallbackCache> of_user(std::string destination);
 
   [[nodiscard]] std::optional<FallbackReason> find() const;
-  /// Replaces an earlier reason.
   void note(FallbackReason reason) const;
   void forget() const;
 

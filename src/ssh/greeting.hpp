@@ -25,15 +25,12 @@ struct ConnectLine {
   Key key;
   std::optional<Endpoint> seen_address;  ///< of the far host, as its ssh server saw it; with `port`
 };
-/// The far end has no udtcat.
 struct MissingLine {
   std::string system;  ///< "Linux x86_64"
 };
-/// The program that was pushed there does not run.
 struct UnusableLine {
   std::string why;  ///< the loader's message
 };
-/// The far end speaks another version.
 struct OtherVersionLine {
   std::string version;
 };
@@ -64,7 +61,6 @@ class GreetingReader {
   /// The text before the greeting that is not ours, once: a banner, a login script's chatter. Whole lines; with `all`,
   /// what is left as well.
   [[nodiscard]] std::string take_noise(bool all = false);
-  /// How much of it waits to be taken.
   [[nodiscard]] std::size_t noise_bytes() const { return noise_.size(); }
 
  private:

@@ -17,7 +17,6 @@ class PushProgress {
   /// all_bytes   of the program, unpacked
   PushProgress(const std::string& host, std::uint64_t all_bytes);
 
-  /// The far side has `bytes`.
   void hear(std::uint64_t bytes, std::chrono::nanoseconds at);
   /// "udtcat: sending udtcat to HOST  [ 43 %] 1.2 MB of 4.1 MB  412 kB/s  0:04 left", in at most `columns`.
   [[nodiscard]] std::string line(std::chrono::nanoseconds now, std::size_t columns);

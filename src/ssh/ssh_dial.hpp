@@ -64,7 +64,6 @@ class SshDial {
 
   /// errors: those of Bootstrap::start() and own_program()
   [[nodiscard]] Status start();
-  /// ssh, once started.
   [[nodiscard]] Bootstrap& ssh() { return *bootstrap_; }
   /// ssh with the user's command.
   [[nodiscard]] bridge::ChildRequest plain_ssh() const;
@@ -76,7 +75,6 @@ class SshDial {
 
   /// The session is over: ends ssh, unless it goes by itself at once, or others may be using its connection.
   void leave(std::function<void()> on_left);
-  /// Ends ssh.
   void end(std::function<void()> on_ended);
 
  private:

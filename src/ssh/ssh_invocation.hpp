@@ -23,7 +23,6 @@ struct SshInvocation {
 /// Whether it is OpenSSH's, by its name; another program may not know -G.
 [[nodiscard]] bool is_openssh(const SshInvocation& invocation);
 
-/// Asks what ssh would do.
 [[nodiscard]] std::vector<std::string> query_argv(const SshInvocation& invocation);
 /// Runs `script` in the place of the command. ssh says on its stdout when it has logged in, and notices a dead path,
 /// where the user has not said otherwise.

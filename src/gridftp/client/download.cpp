@@ -145,7 +145,6 @@ Task<Status> Download::forget(Error why) {
   co_return fail(Errc::remote_read_failed, why.what, why.cause + "; what a pipe has taken unproved cannot come again");
 }
 
-/// In stream mode: for a plain FTP server, or one that cannot connect to us.
 Task<Status> Download::receive_stream(RemoteServer& server) {
   if (options_.range && !server.has_mode_e())
     co_return fail(Errc::bad_argument, "get a range of " + request_.remote.to_string(),

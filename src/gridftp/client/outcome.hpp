@@ -60,7 +60,6 @@ inline constexpr std::size_t kMostNamed = 100;  // guess: lines that somebody re
 /// Threads: unsynchronised.
 class FailedFiles {
  public:
-  /// Logs it, if it is among the first kMostNamed.
   void add(const Error& why);
   /// Counts one without a reason of its own.
   void add_silently() { ++count_; }
@@ -122,7 +121,6 @@ template <typename FileTransfer>
 /// The local file of a request.  errors: as said by `code`
 [[nodiscard]] Result<files::FileLocation> location_of_request(const TransferRequest& request, Errc code);
 
-/// Runs a transfer, and calls the handler with its outcome.
 void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler);
 
 }  // namespace udtcat::gridftp

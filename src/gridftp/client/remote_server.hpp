@@ -25,7 +25,6 @@ class RemoteServer;
 [[nodiscard]] Task<Status> ensure_logged_in(boost::asio::io_context& io, std::unique_ptr<RemoteServer>& server,
                                             FtpUrl url, TransferOptions options);
 
-/// Gets the ranges of each restart marker (111).
 using MarkerHandler = std::function<void(const files::ByteRanges&)>;
 
 /// RETR, or ERET where `range` says which part.
@@ -59,7 +58,6 @@ class RemoteServer {
   void mode_e_worked() { mode_e_failures_ = 0; }
   /// errors: Errc::stream_refused where the server has MODE E, and refused it this time
   [[nodiscard]] Status mode_e_refusal() const;
-  /// Whether requests with this URL are for this server.
   [[nodiscard]] bool serves(const FtpUrl& url) const;
 
   /// SIZE and MDTM: what tells one content of a file from another.
@@ -83,7 +81,6 @@ class RemoteServer {
   /// not say.
   /// source   names the local file, for the next STOR too: ranges of another one do not count
   [[nodiscard]] Task<Result<std::optional<files::ByteRanges>>> received_ranges(std::string path, std::string source);
-  /// REST, where `have` is not empty.
   [[nodiscard]] Task<Status> send_restart(const files::ByteRanges& have);
   /// Sends a command that begins a transfer. The last reply to it goes to `done`; where that is no success, what path()
   /// is doing ends with it.

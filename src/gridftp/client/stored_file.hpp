@@ -16,7 +16,6 @@
 
 namespace udtcat::gridftp {
 
-/// The answer to MLST.
 struct ListedFile {
   std::string path;
   std::optional<std::uint64_t> bytes;
@@ -27,7 +26,6 @@ struct ListedFile {
 /// the first ".." or the beginning of either.
 [[nodiscard]] bool is_same_path(std::string_view said, std::string_view path);
 
-/// A file that was put.
 struct StoredFile {
   std::string path;
   std::uint64_t bytes = 0;

@@ -52,7 +52,6 @@ Task<Status> Copy::check_version(RemoteServer& source) {
   co_return Status{};
 }
 
-/// Of the source; none where it does not know its size.
 std::optional<std::uint64_t> Copy::wanted_bytes() const {
   if (!version_->size || !options_.range) return version_->size;
   const std::uint64_t end = std::min(options_.range->end, *version_->size);

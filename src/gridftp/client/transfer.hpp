@@ -27,7 +27,6 @@
 
 namespace udtcat::gridftp {
 
-/// The options of a transfer.
 struct TransferOptions {
   std::size_t parallelism = 1;            ///< data connections to each address
   std::size_t stripes = 0;                ///< addresses of ours that a striped server may send to; 0: not striped
@@ -43,7 +42,6 @@ struct TransferOptions {
   DataOptions data;
 };
 
-/// One file: here, and there.
 struct TransferRequest {
   FtpUrl remote;
   std::string path;                               ///< the local file
@@ -52,7 +50,6 @@ struct TransferRequest {
   std::shared_ptr<PublishedFiles> published{};    ///< what came before it in the same transfer; none: nothing is kept
 };
 
-/// How far a transfer is.
 struct TransferProgress {
   /// An attempt at a file begins.
   /// size_bytes   of the wanted part; none: unknown.  there_bytes   of it, that are there and need not be moved

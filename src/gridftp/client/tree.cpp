@@ -87,7 +87,6 @@ Task<Result<Listing>> list(RemoteServer& server, std::string path) {
   co_return tl::unexpected(std::move(entries.error()));
 }
 
-/// Entries of a kind that FTP has no form for.
 class UnsupportedEntries {
  public:
   void add(const std::string& path) {
@@ -108,7 +107,6 @@ class UnsupportedEntries {
   std::string shown_;
 };
 
-/// The entries that are not transferred.
 struct SkippedEntries {
   UnsupportedEntries links;
   UnsupportedEntries special;
@@ -137,7 +135,6 @@ struct SkippedEntries {
 /// Threads: confined to the io_context thread.
 class TreeQueue {
  public:
-  /// The next directory to look into; empty: the root.
   [[nodiscard]] std::optional<std::string> next() {
     if (waiting_.empty()) return std::nullopt;
     std::string directory = std::move(waiting_.front());
@@ -329,7 +326,6 @@ Result<TreeQueue> walk_disk(const files::FileTree& tree) {
   return walk;
 }
 
-/// The directory that `path` is in; empty: the root.
 std::string parent_of(const std::string& path) {
   const auto end = path.rfind('/');
   return end == std::string::npos ? "" : path.substr(0, end);

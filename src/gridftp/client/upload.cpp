@@ -70,7 +70,6 @@ class Upload {
         from_pipe_(request_.pipe != nullptr) {}
 
   [[nodiscard]] Task<Status> attempt(RemoteServer& server);
-  /// After the last attempt.
   [[nodiscard]] static Task<Status> conclude(Status outcome) { co_return outcome; }
 
  private:

@@ -77,7 +77,6 @@ Status read_put(const Words& words, ClientOptions& options) {
   return {};
 }
 
-/// One directory, and not "-".
 Status read_tree(const Words& words, ClientOptions& options) {
   const bool get = options.verb == Verb::get;
   if (options.transfer.range) return misplaced("-r", "a range is of one file");

@@ -50,7 +50,6 @@ struct ClientOptions : tool::Options {
 [[nodiscard]] Result<ClientOptions> parse_client_options(Verb verb, const tool::Words& arguments);
 [[nodiscard]] tool::DeclaredOptions client_options_declared(Verb verb);
 
-/// Clients that `serve` lets in.
 enum class ServeAuth { anonymous, key };
 
 struct ServerOptions : tool::Options {
@@ -80,7 +79,6 @@ struct ServerOptions : tool::Options {
 [[nodiscard]] Status settle_protection(ServerOptions& options, bool has_key_candidate);
 
 [[nodiscard]] std::string help_text();
-/// Of `udtcat gridftp gateway`.
 [[nodiscard]] std::string gateway_help_text();
 
 }  // namespace udtcat::gridftp

@@ -46,7 +46,6 @@ class StreamIo {
   /// Bytes that are there already, without waiting, so that one buffer may serve many streams.
   /// none: no byte yet; 0: the end
   [[nodiscard]] Result<std::optional<std::size_t>> take(std::span<std::byte> into);
-  /// Returns when take() would give something.
   [[nodiscard]] Task<void> wait_readable();
   /// errors: Errc::connection_broken
   [[nodiscard]] Task<Status> write(std::span<const std::byte> from);
@@ -64,7 +63,6 @@ class StreamIo {
   [[nodiscard]] std::string name() const { return stream_->source_name(); }
   [[nodiscard]] bool in_session() const { return peer_.has_value(); }
   [[nodiscard]] Statements peer_statements() const { return peer_ ? peer_->statements : Statements::none; }
-  /// Of a session.
   [[nodiscard]] const Endpoint& peer_address() const { return peer_->address; }
   [[nodiscard]] std::optional<PublicKey> peer_key() const { return peer_ ? peer_->key : std::nullopt; }
 

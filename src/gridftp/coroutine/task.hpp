@@ -40,12 +40,10 @@ class AsyncCondition {
   explicit AsyncCondition(boost::asio::io_context& io) : timer_(io) {
     timer_.expires_at(boost::asio::steady_timer::time_point::max());
   }
-  /// Until the next notify(). This must outlive the wait.
   [[nodiscard]] Task<void> wait() {
     boost::system::error_code cancelled;
     co_await timer_.async_wait(into(cancelled));
   }
-  /// Wakes all tasks that wait now.
   void notify() { timer_.cancel(); }
 
  private:
@@ -65,7 +63,6 @@ class Promise {
     value_ = std::move(value);
     set_.notify();
   }
-  /// Sets an error, where T is a Result.
   void fail(Error why) {
     if (value_) return;
     value_.emplace(tl::unexpect, std::move(why));

@@ -46,7 +46,6 @@ class ControlConnection {
   [[nodiscard]] Task<Status> write(std::string text, std::chrono::milliseconds timeout);
   /// Nothing more will be said. Returns when the system has taken all that was.
   [[nodiscard]] Task<void> finish();
-  /// Ends it at once; read() and write() fail.
   void close();
 
   [[nodiscard]] const Endpoint& local() const { return local_; }

@@ -19,7 +19,6 @@ struct ListedFacts {
   std::optional<std::uint64_t> bytes;  ///< none: it is not said, or is no number
   bool leads = false;                  ///< a fact of Globus: the entry is a link, and `type` is that of its target
 };
-/// Total.
 [[nodiscard]] ListedFacts parse_facts(std::string_view text);
 
 struct ListedEntry {

@@ -34,7 +34,6 @@ class BlockStore {
   /// file has other names, whose content would change with it
   [[nodiscard]] static Result<BlockStore> open_in_place(const files::FileLocation& location);
 
-  /// For messages.
   [[nodiscard]] const std::string& shown() const { return location_.shown(); }
   /// Bytes in it, where it is a file that has a size.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
@@ -68,11 +67,8 @@ class BlockStore {
   [[nodiscard]] Status complete(std::uint64_t bytes) const;
   /// Renames it to its own name.  errors: Errc::local_write_failed
   [[nodiscard]] Status put_in_place() const;
-  /// Both.
   [[nodiscard]] Status publish(std::uint64_t bytes) const;
-  /// Empties it.
   void clear();
-  /// Removes PATH.part and its journal.
   void discard() const;
   /// Releases the lock: the next writer may open it. Errors are those of earlier writes: Errc::local_write_failed.
   [[nodiscard]] Status close();

@@ -39,7 +39,6 @@ std::string read_all(const bridge::Descriptor& descriptor, std::size_t most_byte
   return text;
 }
 
-/// The id of this boot.
 const std::string& this_boot() {
   static const std::string boot = [] {
     const auto file = files::FileLocation(kBootId).open(O_RDONLY, Errc::local_read_failed);

@@ -64,7 +64,6 @@ class FileSink final : public BlockSink {
   [[nodiscard]] Task<Status> publish(std::function<Status()> last_look = {});
   /// A call of store() waits for the disk.
   [[nodiscard]] bool is_storing() const { return storing_ > 0; }
-  /// The end of the last range.
   [[nodiscard]] std::uint64_t end() const { return have_.end(); }
   /// Drops all blocks: the next attempt begins anew.
   [[nodiscard]] Task<void> forget();

@@ -37,7 +37,6 @@ class BlockSource {
 /// Grows `room` to the size of the source's next block and `front_bytes` before it.
 void make_room(std::vector<std::byte>& room, const BlockSource& source, std::size_t most, std::size_t front_bytes = 0);
 
-/// Ranges of a file, read on the threads for disks.
 class FileSource final : public BlockSource {
  public:
   /// ranges   in order. Where the file ends before they do, they end there. A file that changes before all is read, or

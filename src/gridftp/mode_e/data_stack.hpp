@@ -91,7 +91,6 @@ template <typename Connected, typename Dial>
                                                         std::shared_ptr<DataStats> stats = {});
 /// Connections to one port are streams of one session. A peer proves the key.
 [[nodiscard]] std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const DataOptions& options);
-/// The stack of that kind.
 [[nodiscard]] std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options);
 
 }  // namespace udtcat::gridftp

@@ -39,7 +39,6 @@ class IncomingFile {
   /// A connection to that address has seen its EOD.  errors: Errc::protocol_violated: there are more than the EOF said
   [[nodiscard]] Status on_end_of_data(std::size_t address = 0);
 
-  /// Every EOD has come.
   [[nodiscard]] bool ended() const;
   /// Once ended: nothing that was expected is missing.  errors: Errc::connection_broken, naming the first gap
   [[nodiscard]] Status whole() const;

@@ -33,7 +33,6 @@ struct Statement {
   friend bool operator==(const Statement&, const Statement&) = default;
 };
 
-/// The whole message.
 [[nodiscard]] std::vector<std::byte> encode(const Statement& statement);
 /// How much follows the first kStatementPrefixBytes.  errors: Errc::protocol_violated
 [[nodiscard]] Result<std::size_t> statement_body_bytes(std::span<const std::byte, kStatementPrefixBytes> prefix);

@@ -44,7 +44,6 @@ class FtpServer {
   void stop();
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const;
-  /// A client that is here.
   struct ClientStats {
     std::uint64_t number;
     Endpoint address;
@@ -52,7 +51,6 @@ class FtpServer {
     ByteCounts moved;
   };
   [[nodiscard]] std::vector<ClientStats> clients() const;
-  /// Since the start.
   [[nodiscard]] ByteCounts moved() const;
 
  private:

@@ -29,7 +29,6 @@ class ServedClient {
   ServedClient(const ServedClient&) = delete;
   ServedClient& operator=(const ServedClient&) = delete;
 
-  /// Ends the dialogue, and the transfer under way with it.
   void close();
   /// Ends the dialogue for a newcomer's sake: the client is told so, and this object need not be kept for that.
   void dismiss();

@@ -72,7 +72,6 @@ FileFacts facts_from(const struct stat& status, std::string name, bool writable)
 
 }  // namespace
 
-/// An open directory.
 struct DirectoryWalk::Handle {
   explicit Handle(bridge::Descriptor descriptor) : stream(::fdopendir(descriptor.number())) {
     if (stream != nullptr) std::ignore = descriptor.release();

@@ -183,7 +183,6 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
   co_return sent ? make_reply(226, "Transfer complete.") : broken_off(sent.error());
 }
 
-/// REST, ALLO and SITE UPLOAD as they apply to one transfer.
 struct ServedTransfers::StoreParameters {
   files::ByteRanges restart;
   std::optional<std::uint64_t> allocated;
@@ -204,7 +203,6 @@ bool ServedTransfers::is_whole_file(const std::string& path, const StoreParamete
   return facts && facts->kind == FileFacts::Kind::file && facts->size_bytes == parameters.restart.contiguous_from(0);
 }
 
-/// Runs on a disk thread.
 Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::string& path,
                                                                  std::optional<std::uint64_t> at,
                                                                  const StoreParameters& parameters) const {

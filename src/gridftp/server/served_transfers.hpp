@@ -55,7 +55,6 @@ class ServedTransfers {
   // Of the next transfer.  spec: docs/spec/gridftp.md §5
   /// REST
   [[nodiscard]] Reply restart_at(const std::string& ranges);
-  /// ALLO
   [[nodiscard]] Reply allocate(const std::string& bytes);
 
   /// SITE UPLOAD: names the file that the next upload comes from, by any line that differs where the file does.
@@ -72,12 +71,9 @@ class ServedTransfers {
   [[nodiscard]] Task<Reply> list(std::string path, ListingFormat form, std::string above = {});
   /// STAT: the same lines in the reply.
   [[nodiscard]] Task<Reply> status_of(std::string path) const;
-  /// CKSM: the checksum of bytes of a file.
   [[nodiscard]] Task<Reply> checksum(ChecksumRequest request);
 
-  /// Ends the transfer under way.
   void cancel(const Error& why);
-  /// Ends the transfer under way, and refuses all others.
   void end(const Error& why);
   [[nodiscard]] bool is_busy() const { return busy_; }
   [[nodiscard]] ByteCounts moved() const { return {sent_bytes_, *received_bytes_}; }

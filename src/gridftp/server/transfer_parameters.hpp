@@ -40,22 +40,15 @@ class TransferParameters {
   TransferParameters(boost::asio::io_context& io, std::shared_ptr<Service> service, const Quota& quota,
                      const ControlEnds& ends);
 
-  /// MODE
   [[nodiscard]] Reply set_mode(const std::string& mode);
-  /// OPTS RETR
   [[nodiscard]] Reply set_parallelism(const std::string& options);
-  /// SITE SETNETSTACK
   [[nodiscard]] Reply set_stack(const std::string& stack);
-  /// DCAU
   [[nodiscard]] Reply set_authentication(const std::string& mode);
-  /// PROT
   [[nodiscard]] Reply set_protection(const std::string& level);
   [[nodiscard]] Reply answer_pasv();
   [[nodiscard]] Reply answer_spas();
   [[nodiscard]] Reply answer_epsv(const std::string& protocol);
-  /// PORT and SPOR
   [[nodiscard]] Reply aim(const std::string& ports);
-  /// EPRT
   [[nodiscard]] Reply aim_extended(const std::string& port);
 
   /// Why a transfer in which we are `needed` cannot begin with these parameters; none: it can.

@@ -50,9 +50,7 @@ class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
   void stop();
   /// Stopped, and without sessions.
   [[nodiscard]] bool over() const { return !listener_ && sessions_.empty(); }
-  /// stop(), and a CLOSE to each peer.
   void close();
-  /// As LinkSession::settled(), of all.
   [[nodiscard]] bool settled() const;
 
  private:

@@ -24,7 +24,6 @@
 
 namespace udtcat::gridftp::xio {
 
-/// The host and port that a data connection goes to.
 struct Contact {
   std::string host;
   std::uint16_t port = 0;

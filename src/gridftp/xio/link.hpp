@@ -84,7 +84,6 @@ class XioLink final : public std::enable_shared_from_this<XioLink> {
   void on_open(Endpoint peer, AbortHandler abort);
   /// The stream is over, or was never had. Nothing after that changes anything.
   void on_over(const std::optional<Error>& error);
-  /// Its user has closed or abandoned it.
   [[nodiscard]] bool left();
   /// 0.0.0.0:0 before it is open.
   [[nodiscard]] Endpoint peer();
@@ -155,7 +154,6 @@ class XioLink final : public std::enable_shared_from_this<XioLink> {
   std::optional<boost::asio::steady_timer> close_timer_;  // none once over
 };
 
-/// The link as a session's stream sees it.
 [[nodiscard]] std::unique_ptr<LocalStream> make_link_stream(std::shared_ptr<XioLink> link);
 
 }  // namespace udtcat::gridftp::xio

@@ -15,7 +15,6 @@ namespace udtcat::bridge {
 
 /// An errno gets the generic category, so that it compares equal to a std::errc.
 [[nodiscard]] std::error_code from_asio(const boost::system::error_code& error);
-/// The cause of an Error.
 [[nodiscard]] std::string cause_of(const std::error_code& error);
 
 [[nodiscard]] Endpoint from_asio(const boost::asio::ip::tcp::endpoint& endpoint);

@@ -43,7 +43,6 @@ Result<Pipe> make_pipe() {
   return pipe;
 }
 
-/// Our environment with the child's own variables.
 std::vector<std::string> environment_with(const std::vector<EnvironmentVariable>& own) {
   std::vector<std::string> entries;
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {

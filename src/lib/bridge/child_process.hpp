@@ -46,7 +46,6 @@ struct ChildExit {
   bool dumped_core = false;
 };
 
-/// Our ends of the child's pipes.
 struct ChildPipes {
   Descriptor input;   ///< leads to its stdin
   Descriptor output;  ///< comes from its stdout; not open where that is ours
@@ -76,7 +75,6 @@ class ChildProcess {
   void end_input();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// How it ended; none: it lives.
   [[nodiscard]] const std::optional<ChildExit>& end() const { return end_; }
   /// `handler` is called after the one given to start(); at once where it has ended. One at a time.
   void when_ended(std::function<void()> handler);

@@ -68,7 +68,6 @@ class ChildStream final : public LocalStream {
   core::Lifetime lifetime_;
 };
 
-/// core::program_exit() of a child.
 [[nodiscard]] std::error_code error_of(const ChildExit& end);
 
 }  // namespace udtcat::bridge

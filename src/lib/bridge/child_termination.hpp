@@ -35,7 +35,6 @@ extern const TerminationSteps kLostSteps;
 /// Threads: confined to the io_context thread, where the handler is called, once, not from inside the constructor.
 class ChildTermination {
  public:
-  /// The child must outlive this.
   ChildTermination(boost::asio::io_context& io, ChildProcess& child, const TerminationSteps& steps,
                    std::function<void()> on_gone);
   ChildTermination(const ChildTermination&) = delete;
@@ -77,7 +76,6 @@ class SupervisedChild {
   /// Once. `on_end` comes before on_gone.  errors: as ChildProcess::start()
   [[nodiscard]] Status start(const ChildRequest& request, std::function<void(const ChildExit&)> on_end);
   [[nodiscard]] bool started() const { return process_ != nullptr; }
-  /// Once started.
   [[nodiscard]] ChildProcess& process() { return *process_; }
   /// Begins the termination of a child that lives, or whose group still reads an incomplete input.
   /// interrupted   its user has asked for its end; false: its peer was lost

@@ -27,7 +27,6 @@ class FairQueue {
     owners_[owner].waiting.push_back(std::move(item));
     queue(owner);
   }
-  /// Removes an item that waits.
   void remove(const Owner& owner, const Item& item) {
     const auto at = owners_.find(owner);
     if (at == owners_.end()) return;
@@ -56,7 +55,6 @@ class FairQueue {
     }
     return std::nullopt;
   }
-  /// An item of the owner is done.
   void done(const Owner& owner) {
     --owners_.at(owner).under_way;
     --under_way_;

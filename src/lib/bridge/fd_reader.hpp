@@ -37,7 +37,6 @@ class FdReader {
   [[nodiscard]] static Result<std::unique_ptr<FdReader>> start(boost::asio::io_context& io, int number);
   ~FdReader();
 
-  /// As LocalStream.
   [[nodiscard]] LocalStream::ReadResult read_some(std::span<std::byte> into);
   void async_wait_readable(LocalStream::WaitHandler handler);
 

@@ -22,10 +22,8 @@ struct IoResult {
 /// Threads: unsynchronised.
 class HalfDescriptor {
  public:
-  /// Owns `number` from now on.
   HalfDescriptor(int number, Half half);
 
-  /// The one to poll.
   [[nodiscard]] int number() const { return own_.is_open() ? own_.number() : given_.number(); }
   [[nodiscard]] DescriptorKind kind() const { return kind_; }
   /// False: read_some() and write_some() may wait unless poll() has just said that the descriptor is ready.

@@ -41,7 +41,6 @@ class LocalListener {
   /// Takes no more clients, but for a few that may be on their way, until resume(): they wait in the system's backlog.
   void pause();
   void resume();
-  /// "tcp 127.0.0.1:5432", "unix /tmp/db.sock": each address.
   [[nodiscard]] std::vector<std::string> names() const;
 
  private:

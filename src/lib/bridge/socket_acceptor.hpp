@@ -29,7 +29,6 @@ class SocketAcceptor {
   /// Accepting pauses because of `error`.  local   no address where the socket is none of TCP
   using ShortageHandler = std::function<void(const Endpoint& local, std::error_code error)>;
 
-  /// Accepts from now on.
   SocketAcceptor(Acceptor acceptor, SocketHandler on_socket, ShortageHandler on_shortage);
 
   /// Accepts no more, but for one client that may be on its way, until resume().

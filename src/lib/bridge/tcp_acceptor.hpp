@@ -32,7 +32,6 @@ class TcpPorts {
   /// Accepting pauses because of `error`, whose text says where.
   using ShortageHandler = std::function<void(const Endpoint& local, const Error& error)>;
 
-  /// No port.
   TcpPorts() = default;
   /// Binds all of `locals` that this host has; those that ask for port 0 share the one that the first of them is given.
   /// errors: Errc::cannot_bind, also where it has none
@@ -41,10 +40,8 @@ class TcpPorts {
 
   /// Accepts from now on. Once.
   void accept(const TcpAcceptor::SocketHandler& on_socket, const ShortageHandler& on_shortage);
-  /// As SocketAcceptor's, of each.
   void pause();
   void resume();
-  /// Those that are accepted from.
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const;
 
  private:

@@ -33,7 +33,6 @@ Result<std::vector<BoundSocket>> bind_all(const std::vector<Endpoint>& locals, c
   return bound;
 }
 
-/// The address of the family, IPv4 for any, and port 0.
 Endpoint without_port(AddressFamily family, in_addr_t ipv4, const in6_addr& ipv6) {
   sockaddr_in address4{};
   address4.sin_family = AF_INET;

@@ -89,7 +89,6 @@ class DatagramSocket {
   /// Datagrams that are empty, or larger than a chunk, are dropped.
   std::size_t receive(std::vector<ReceivedTrain>& into, std::size_t most, core::ChunkPool& chunks);
 
-  /// See UdpSocket. At most `most` of each socket that receive() has found to have some.
   [[nodiscard]] std::vector<PathError> take_path_errors(std::size_t most);
   /// Datagrams the kernel dropped since the socket was made because its receive buffer was full (SO_RXQ_OVFL); a train
   /// that reaches the buffer as one counts as one. Known from the last one received.

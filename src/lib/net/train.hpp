@@ -113,7 +113,6 @@ class TrainReceiver {
   TrainReceiver(const TrainReceiver&) = delete;
   TrainReceiver& operator=(const TrainReceiver&) = delete;
 
-  /// See DatagramSocket; `socket` was prepared, and `drops` are its own.
   std::size_t receive(const UdpSocket& socket, std::vector<ReceivedTrain>& into, std::size_t most,
                       core::ChunkPool& chunks, DropCounter& drops);
 
@@ -132,7 +131,6 @@ class TrainSender {
   TrainSender(const TrainSender&) = delete;
   TrainSender& operator=(const TrainSender&) = delete;
 
-  /// See DatagramSocket; `socket` is always the one given first.
   [[nodiscard]] SendResult send(const UdpSocket& socket, const DatagramTrain& train);
   [[nodiscard]] std::size_t max_train_datagrams() const;
   void probe_path_mtu(const UdpSocket& socket, bool on);

@@ -50,12 +50,10 @@ class UdpSocket {
   [[nodiscard]] std::optional<std::chrono::system_clock::time_point> last_arrival() const;
   /// The MTU of the way to the connected peer as the system knows it, IP header included.
   [[nodiscard]] std::optional<std::size_t> path_mtu() const;
-  /// Throws away whatever has already arrived.
   void discard_received();
 
   [[nodiscard]] AddressFamily family() const { return family_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  /// The caller closes it from now on.
   [[nodiscard]] int release();
 
  private:

@@ -31,7 +31,6 @@ class CipherThreads {
 
    private:
     friend class CipherThreads;
-    /// Works the oldest piece; on one of the threads.
     virtual void work() = 0;
 
     std::size_t pieces_ = 0;  // guarded by the mutex, as is the next

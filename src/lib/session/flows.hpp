@@ -52,9 +52,7 @@ class Flows {
   /// The flow that is to carry block `number`; called for each number once, in order.
   [[nodiscard]] Flow& choose(BlockNumber number);
 
-  /// Of all of them: see transport::Channel.
   [[nodiscard]] std::uint64_t retained_limit_bytes() const;
-  /// Of all of them: see transport::Channel.
   [[nodiscard]] std::uint64_t ahead_bytes() const;
   /// Sums, and the round trip of the first.
   [[nodiscard]] transport::ChannelStats stats();

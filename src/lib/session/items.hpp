@@ -66,7 +66,6 @@ class ItemReader {
   [[nodiscard]] std::optional<std::uint8_t> u8(ItemType type) const;
   [[nodiscard]] std::optional<std::uint16_t> u16(ItemType type) const;
   [[nodiscard]] std::optional<std::uint32_t> u32(ItemType type) const;
-  /// None if the item is missing.
   [[nodiscard]] std::optional<std::string_view> text(ItemType type) const;
 
  private:
@@ -89,11 +88,9 @@ struct OpenedMessage {
 };
 /// Total.  errors: Errc::protocol_violated
 [[nodiscard]] Result<OpenedMessage> open_message(std::span<const std::byte> in);
-/// The error of a decoder, with the reason.
 [[nodiscard]] tl::unexpected<Error> bad_message(std::string why);
 [[nodiscard]] tl::unexpected<Error> bad_item(const char* name);
 
-/// Whether `in` begins as a parameter message does.
 [[nodiscard]] bool begins_with_magic(std::span<const std::byte> in);
 
 }  // namespace udtcat::session

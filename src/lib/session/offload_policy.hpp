@@ -63,7 +63,6 @@ class OffloadPolicy final : public boost::asio::execution_context::service {
   [[nodiscard]] ThreadTime thread_time(TimePoint now);
   /// times   of the io_context's thread until now; none: not known, so blocks are offloaded
   void sample(TimePoint now, std::optional<SchedulerTimes> times);
-  /// As pays() said last.
   [[nodiscard]] bool is_offloading() const { return offloads_; }
 
  private:

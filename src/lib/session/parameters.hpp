@@ -25,7 +25,6 @@ using SessionId = std::array<std::byte, kSessionIdBytes>;
 /// An end that is older than purposes says none. Numbers beyond the last Purpose are those of later versions.
 inline constexpr Purpose kNoPurpose{};
 
-/// The connector's offer.
 struct Offer {
   Protection protection = Protection::private_;
   std::vector<Cipher> ciphers;  ///< that it accepts, best first; empty at auth and clear
@@ -45,7 +44,6 @@ struct Offer {
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
-/// The listener accepts the offer.
 struct Acceptance {
   Cipher cipher = Cipher::aes_256_gcm;             ///< without meaning at auth and clear
   std::uint32_t block_bytes = kDefaultBlockBytes;  ///< the largest block either end sends

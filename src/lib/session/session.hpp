@@ -130,16 +130,13 @@ class Session {
 
   /// Packets and flows, lanes and blocks; streams and their bytes are not known here.
   [[nodiscard]] ConnectionStats stats();
-  /// Adds the evidence of the transport and the threads.
   void add_evidence(EndEvidence& evidence) const;
   /// Whether most of what was written is with the lanes.
   [[nodiscard]] bool waits_for_lanes() const { return 2 * being_sealed_.size() > writing_; }
-  /// See RecordReader::received_bytes.
   [[nodiscard]] std::uint64_t received_bytes() { return reader_->received_bytes(); }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() {
     return flows_.port_closed_since();
   }
-  /// See Connection.
   void try_path(const Endpoint& address) { flows_.try_path(address); }
   void set_tunnel(std::function<void(std::span<const std::byte>)> send) { flows_.set_tunnel(std::move(send)); }
   void take_from_tunnel(std::span<const std::byte> packet) { flows_.take_from_tunnel(packet); }

@@ -62,7 +62,6 @@ Status check_daemon(const CommandLine& line, RshOptions& options) {
   return {};
 }
 
-/// The options of a session that carries commands.
 void add_remote_options(CommandLine& line, tool::Options& options) {
   options.session.purpose = Purpose::rsh;
   ssh::add_far_session_options(line, options);

@@ -89,7 +89,6 @@ class CommandLine {
   // After read():
   [[nodiscard]] bool wants_help() const { return help_; }
   [[nodiscard]] const Words& operands() const { return operands_; }
-  /// Whether the option was written.
   [[nodiscard]] bool has(const char* name) const;
   /// The value as it was written; none: the option was not.
   [[nodiscard]] std::optional<std::string> text(const char* name) const;
@@ -132,17 +131,14 @@ class CommandLine {
   return fail(Errc::bad_argument, fmt::format("{} \"{}\"", option, value), "allowed: " + std::move(allowed));
 }
 
-/// Stores a value in `target`, or returns its error.
 template <typename Value, typename Target>
 [[nodiscard]] Status store(Result<Value> value, Target& target) {
   UDTCAT_TRY(target, std::move(value));
   return {};
 }
 
-/// A whole number from `least` to `most`.
 [[nodiscard]] Result<std::size_t> number_value(std::string_view option, const std::string& text, std::size_t least,
                                                std::size_t most);
-/// A size from `least` to `most` bytes.
 [[nodiscard]] Result<std::size_t> size_value(std::string_view option, const std::string& text, std::size_t least,
                                              std::size_t most);
 [[nodiscard]] Result<std::chrono::milliseconds> duration_value(std::string_view option, const std::string& text,
@@ -151,9 +147,7 @@ template <typename Value, typename Target>
 [[nodiscard]] Result<std::string> end_name_value(std::string_view option, const std::string& text);
 /// "[ADDR:]PORT", where port 0 lets the system choose.
 [[nodiscard]] Result<HostPort> local_address_value(std::string_view option, const std::string& text);
-/// "HOST:PORT".
 [[nodiscard]] Result<HostPort> remote_address_value(std::string_view option, const std::string& text);
-/// HOST and PORT as two words.
 [[nodiscard]] Result<HostPort> host_and_port(const std::string& host, const std::string& port);
 
 /// The options that `declare` gives to a command.

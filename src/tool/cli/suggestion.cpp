@@ -8,7 +8,6 @@
 namespace udtcat::tool {
 
 std::size_t distance(std::string_view one, std::string_view other) {
-  // The last three rows of the table: of the letter, of the one before it, and of the one before that.
   std::array<std::vector<std::size_t>, 3> rows;
   rows.fill(std::vector<std::size_t>(other.size() + 1));
   auto& [before_last, last, row] = rows;

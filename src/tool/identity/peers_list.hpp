@@ -15,7 +15,6 @@
 
 namespace udtcat::tool {
 
-/// A line of the list.
 struct Peer {
   std::string name;
   PublicKey key;
@@ -40,7 +39,7 @@ class PeersList {
   [[nodiscard]] static Result<PeersList> parse(std::string_view text, const std::string& file);
 
   /// Null where there is none. Valid as long as the list.
-  [[nodiscard]] const Peer* find(const PublicKey& key) const;  ///< not of a place
+  [[nodiscard]] const Peer* find(const PublicKey& key) const;  ///< not of a known host
   [[nodiscard]] const Peer* find(std::string_view name) const;
   [[nodiscard]] const Peer* known_host_of(const PublicKey& key) const;
   [[nodiscard]] const std::map<PublicKey, Peer>& all() const { return by_key_; }

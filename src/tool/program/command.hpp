@@ -53,7 +53,6 @@ class Invocation {
   [[nodiscard]] virtual ExitStatus run(FoundCredentials found, const RunContext& context) = 0;
 };
 
-/// A row of the table.
 struct Command {
   Words words;            ///< the beginning of its command line: {"gridftp", "get"}
   std::string (*help)();  ///< the text of --help

@@ -189,7 +189,6 @@ class CompletionState {
     if (awaiting_ == nullptr && !current_.starts_with('-') && begins_inner_line(operands_)) inner_ = before_.size();
   }
 
-  /// The command's operands as its help calls them, one list for each line of usage.
   [[nodiscard]] std::vector<Words> usages() const {
     std::string beginning = as_udr_ ? "  udr " : "  udtcat ";
     if (!as_udr_)

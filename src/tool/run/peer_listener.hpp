@@ -28,9 +28,7 @@ class PeerListener {
   PeerListener(const PeerListener&) = delete;
   PeerListener& operator=(const PeerListener&) = delete;
 
-  /// "udp 0.0.0.0:9000 and udp [::]:9000".
   [[nodiscard]] std::string addresses() const;
-  /// Fills in where it listens, and whom it refused.
   void fill(ProcessPicture& picture) const;
   void stop() { listener_->stop(); }
 

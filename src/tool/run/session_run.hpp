@@ -28,7 +28,6 @@
 
 namespace udtcat::tool {
 
-/// How a run ends.
 struct ExitPolicy {
   std::optional<ExitStatus> failure{};              ///< the status of every error of ours; none: the error's own
   std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
