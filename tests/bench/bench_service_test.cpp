@@ -40,7 +40,6 @@ class BenchServiceTest : public connection::TwoEnds {
     run_until_dialed();
     return std::move(**result);
   }
-  /// The next answer to `line`.
   [[nodiscard]] Result<std::string> send_request(BenchLines& lines, const std::string& line) {
     std::optional<Result<std::string>> response;
     lines.async_write(line, [](const Status&) {});

@@ -27,7 +27,6 @@ class GridftpTreeTest : public GridftpTest {
     home_.write("tree/a/none", "");
     std::ignore = random_file("tree/a/b/c/big", 3'000'000);  // its place is known
   }
-  /// Both trees are the same.
   void expect_same(const std::string& one, const std::string& other) const {
     const Ran ran = run({.argv = {"diff", "-r", here(one).string(), here(other).string()}});
     EXPECT_EQ(ran.status, 0) << ran.output << ran.errors;

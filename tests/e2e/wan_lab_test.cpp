@@ -21,7 +21,6 @@ constexpr auto kProbe = UDTCAT_WANPROBE_BINARY;
 /// Bits per second of numbered datagrams: what a receiver under a sanitizer keeps up with.
 const std::string kLively = kSanitized ? "4e6" : "50e6";
 
-/// Within four standard deviations of a binomial distribution.
 bool is_share(double struck, double of, double share) {
   return std::abs(struck - share * of) <= 4 * std::sqrt(of * share * (1 - share));
 }

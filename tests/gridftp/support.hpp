@@ -60,7 +60,6 @@ inline Bytes blocks(const std::vector<BlockHeader>& headers, const Bytes& conten
   return wire;
 }
 
-/// Remembers what it is given.
 class MemorySink final : public BlockSink {
  public:
   Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override {

@@ -80,7 +80,6 @@ TEST_F(StreamIos, DropWaitingCoroutinesWhenAborted) {
   EXPECT_EQ(read.use_count(), 1) << "and its coroutine is gone";
 }
 
-/// Where connect_tcp() gets to.
 Task<Result<Endpoint>> reach(boost::asio::io_context& io, std::vector<Endpoint> addresses,
                              std::chrono::milliseconds timeout) {
   UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io, std::move(addresses), timeout, "connect to it"));

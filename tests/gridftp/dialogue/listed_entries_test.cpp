@@ -10,7 +10,6 @@ namespace {
 
 using Kind = ListedEntry::Kind;
 
-// As globus-gridftp-server 13.24 writes it.
 constexpr std::string_view kGlobus =
     "Type=cdir;Modify=20261125042708;Size=4096;Perm=cfmpel; .\r\n"
     "Type=pdir;Modify=20261125042711;Size=4096;Perm=cfmpel; ..\r\n"

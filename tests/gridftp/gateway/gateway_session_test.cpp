@@ -34,7 +34,6 @@ struct GatewaySessionTest : ::testing::Test {
     return {io, connection, std::move(server),
             [this](const Endpoint&, const Error& error) { trouble.push_back(error.message()); }, greeting_timeout};
   }
-  /// The server that the gateway has connected to.
   tcp::socket accept() {
     std::optional<tcp::socket> accepted;
     listening.async_accept([&](boost::system::error_code, tcp::socket socket) { accepted = std::move(socket); });
@@ -58,7 +57,6 @@ struct GatewaySessionTest : ::testing::Test {
     const std::lock_guard lock(mutex);
     addresses = std::move(now);
   }
-  /// The other gateway opens a stream and says `line`.
   void arrives(GatewaySession& session, StreamId id, std::string line) {
     session.take_stream(id);
     ASSERT_TRUE(connection.accepted.contains(id));

@@ -7,7 +7,6 @@
 namespace udtcat::gridftp {
 namespace {
 
-/// A file in memory.
 class MemorySource final : public BlockSource {
  public:
   explicit MemorySource(Bytes content, std::uint64_t begin = 0) : content_(std::move(content)), begin_(begin) {}

@@ -25,7 +25,6 @@ class Served : public testing::Test {
   std::unique_ptr<ControlClient> visit() {
     return std::move(run_moved(ControlClient::connect(io, where(), std::chrono::seconds(30))).value());
   }
-  /// From another address of this host.
   std::unique_ptr<ControlClient> visit_from(const char* address) {
     bridge::tcp::socket socket(io);
     socket.open(bridge::tcp::v4());
@@ -47,20 +46,17 @@ class Served : public testing::Test {
     return run(io, visitor.ask("USER anonymous")).value_or(Reply{}).code == 331 &&
            run(io, visitor.ask("PASS x")).value_or(Reply{}).code == 230;
   }
-  /// Logged in from there.
   std::unique_ptr<ControlClient> logged_in_from(const char* address) {
     auto visitor = visit_from(address);
     EXPECT_TRUE(visitor && log_in(*visitor)) << address;
     return visitor;
   }
-  /// Logged in, and in MODE E.
   void begin_blocks() {
     log_in();
     EXPECT_EQ(ask("MODE E").code, 200);
   }
   Reply ask(const std::string& line) { return run(io, client->ask(line)).value_or(Reply{0, {"no reply"}}); }
   Status send(const std::string& line) { return run(io, client->send(line)); }
-  /// The next reply of any kind.
   Reply next_reply() { return run(io, client->reply()).value_or(Reply{0, {"no reply"}}); }
   /// The reply that is neither a beginning nor a marker.
   Reply hear_end() {

@@ -11,7 +11,6 @@ namespace {
 
 using testing::HasSubstr;
 
-/// As commands to a server.
 class TransferParametersTest : public Served {
  protected:
   TransferParametersTest() {

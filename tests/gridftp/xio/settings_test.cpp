@@ -19,7 +19,6 @@ constexpr const char* kNoFile = "/nonexistent/gridftp.key";
 std::string make_key_text() { return Key::generate()->reveal_text(); }
 std::string text_of(const Result<std::optional<Key>>& key) { return key && *key ? (*key)->reveal_text() : "none"; }
 
-/// An environment of the test's own.
 EnvironmentLookup environment(std::map<std::string, std::string> variables) {
   return [variables = std::move(variables)](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);

@@ -28,7 +28,6 @@ inline bool raised(const bridge::WakeEvent& event, std::chrono::milliseconds lim
   return ::read(event.number(), count.data(), count.size()) == bridge::WakeEvent::kBytes;
 }
 
-/// Asks, and asks again at each event, until there is an answer.
 template <typename Ask>
 auto await(const bridge::WakeEvent& event, Ask ask) -> decltype(ask()) {
   for (;;) {

@@ -16,7 +16,6 @@ namespace udtcat::bridge {
 
 class ChildTest : public testing::Test {
  protected:
-  /// Runs `script` by sh.
   void start(const std::string& script, std::vector<EnvironmentVariable> variables = {}) {
     auto started = ChildProcess::start(io,
                                        {.program = "/bin/sh",

@@ -36,7 +36,6 @@ struct ServicesTest : ::testing::Test {
     const std::filesystem::directory_iterator all("/proc/self/fd");
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
-  /// Of each stream, in turn.
   [[nodiscard]] bool are_accepted(std::size_t count) {
     return run_until(io, [&] { return connection->accepted.size() == count; });
   }

@@ -13,7 +13,6 @@ namespace {
 using boost::asio::local::stream_protocol;
 
 struct UnixSocketTest : ::testing::Test {
-  /// How an attempt ended.
   std::error_code connect() {
     std::optional<std::error_code> outcome;
     const UnixConnect attempt(io, path, std::chrono::milliseconds(100),

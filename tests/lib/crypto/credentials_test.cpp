@@ -9,7 +9,6 @@
 namespace udtcat {
 namespace {
 
-/// A list that the test changes.
 class ListedPeers final : public KnownPeers {
  public:
   [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose) const override {

@@ -85,7 +85,6 @@ class Inbox {
     }
     return joined;
   }
-  /// The sizes of all datagrams, in order.
   [[nodiscard]] std::vector<std::size_t> datagram_bytes() const {
     std::vector<std::size_t> sizes;
     for (const auto& train : trains)

@@ -31,7 +31,6 @@ bool wait_for(const UdpSocket& socket, short events) {
   return ::poll(&wanted, 1, 5000) == 1;
 }
 
-/// An endpoint that nobody has open.
 Endpoint closed_port(AddressFamily family) { return bound(family).local_endpoint().value(); }
 
 class UdpSockets : public testing::TestWithParam<AddressFamily> {};
