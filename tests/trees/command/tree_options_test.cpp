@@ -60,7 +60,7 @@ TEST(SendOptions, GoToAPlaceBySsh) {
   EXPECT_EQ(options.far_command, "trees-server");
   EXPECT_THAT(options.far_options, Contains("--port=9000-9010"));
   EXPECT_THAT(options.far_options, Contains("-v"));
-  EXPECT_EQ(options.connect_timeout, ssh::kUdpPatience);
+  EXPECT_EQ(options.connect_timeout, ssh::kUdpTimeout);
   EXPECT_EQ(send({"a", "host:"}).place, "");
 }
 
