@@ -28,7 +28,7 @@ namespace udtcat::forward {
 
 namespace {
 
-constexpr std::size_t kMaxSessions = 16;                 // spec: docs/man/udtcat.1, FORWARDS: of one connector
+constexpr std::size_t kMaxSessions = 16;                 // spec: docs/man/udtcat-forward.1, Clients
 constexpr std::size_t kMostSessions = 2 * kMaxSessions;  // with those that do not answer
 constexpr std::chrono::seconds kTidyInterval{1};         // guess: by so much a client may wait in vain for longer
 

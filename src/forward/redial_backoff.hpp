@@ -8,8 +8,8 @@
 
 namespace udtcat::forward {
 
-inline constexpr std::chrono::milliseconds kFirstRedialDelay{1'000};     // spec: docs/man/udtcat.1, FORWARDS
-inline constexpr std::chrono::milliseconds kLongestRedialDelay{30'000};  // spec: docs/man/udtcat.1, FORWARDS
+inline constexpr std::chrono::milliseconds kFirstRedialDelay{1'000};     // spec: udtcat-forward(1), Outages
+inline constexpr std::chrono::milliseconds kLongestRedialDelay{30'000};  // spec: udtcat-forward(1), Outages
 
 /// No delay before the first attempt; then a second, doubled up to half a minute. Each delay is random within its last
 /// quarter, so that the connectors of one listener do not come back together.

@@ -23,7 +23,7 @@ std::string status_help() {
 
   udtcat status [--json]
 
-      --json                 an array of objects, one a process; udtcat(1) names their keys
+      --json                 an array of objects, one a process; udtcat-status(1) names their keys
 
 A user sees his own processes, root sees all.
 )";

@@ -21,7 +21,8 @@
 namespace udtcat::test::e2e {
 namespace {
 
-constexpr auto kLongestHang = 2s;  // spec: udtcat(1), FORWARDS: a client waits half a second for the next attempt
+constexpr auto kLongestHang =
+    2s;  // spec: udtcat-forward(1), Outages: a client waits half a second for the next attempt
 
 /// The answers that all clients together have had.
 struct Tally {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Peers by name and public key, and what each may do: the text of a peers file. See udtcat(1), PEERS.
+/// Peers by name and public key, and what each may do: the text of a peers file. See udtcat-keygen(1), PEERS FILE.
 #pragma once
 
 #include <cstddef>

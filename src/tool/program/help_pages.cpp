@@ -47,7 +47,7 @@ A key pair is of one host or user; the others know its public key, and can take 
   udtcat -l 9000 --peers FILE                                FILE has a line for each who may come: NAME PUBLIC-KEY
   udtcat HOST:9000 --peer PUBLIC-KEY                         or --trust-first, or HOST's line in ~/.config/udtcat/peers
 
-More: udtcat(1), "KEYS" and "KEY PAIRS".
+More: udtcat(1), "KEYS", and udtcat-keygen(1).
 )";
 
 constexpr const char* kForward = R"(Forwards: TCP services, and Unix sockets, across a bad path
@@ -63,7 +63,7 @@ HOST:9000 is dialled again until it is stopped (--once: it is not).
   udtcat -l 9000 --from 5432=db                              the other way round: beside the clients
   udtcat HOST:9000 --to db=localhost:5432                    beside the service, which dials out
 
-As a service of systemd: udtcat help service. Who is connected: udtcat status.
+As a service of systemd: udtcat help service. Who is connected: udtcat status. More: udtcat-forward(1).
 )";
 
 constexpr const char* kConfig = R"(Files of options: a long option a line, without dashes
@@ -88,7 +88,7 @@ twice the first counts.
   Command gridftp get
     parallelism 8
 
-Only its owner and root may be able to write to either. A mistake is named by file and line.
+Only its owner and root may be able to write to either. A mistake is named by file and line. More: udtcat.conf(5).
 )";
 
 constexpr const char* kService =
@@ -133,7 +133,7 @@ Limited by
   --memory, --rate              an option, here or there
   socket buffers                they are too small, or read too late; which sysctl helps, and to what value
 
-The first seconds fill buffers, and are the path's whatever limits later. More: udtcat(1), "WHY".
+The first seconds fill buffers, and are the path's whatever limits later. More: udtcat-status(1), "WHY".
 )";
 
 struct HelpPage {

@@ -27,7 +27,8 @@ TEST(Completion, BeginsWithTheCommandsAndHosts) {
 TEST(Completion, OffersTheOptionsThatBeginSo) {
   EXPECT_EQ(offered({"--send"}), "--send-only\ttake nothing from the peer\n");
   EXPECT_EQ(offered({"keygen", "--"}), "--pair\n");
-  EXPECT_EQ(offered({"status", "--j"}), "--json\tan array of objects, one a process; udtcat(1) names their keys\n");
+  EXPECT_EQ(offered({"status", "--j"}),
+            "--json\tan array of objects, one a process; udtcat-status(1) names their keys\n");
   EXPECT_EQ(offered({"--no-such"}), "");
 }
 
