@@ -49,7 +49,10 @@ std::set<std::string> sentences_of(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     const bool is_head = begins_a_part(line);
     if (!is_head) {
-      for (const std::string& word : plain_words(line)) sentence += " " + word, ++words;
+      for (const std::string& word : plain_words(line)) {
+        sentence += " " + word;
+        ++words;
+      }
       if (!line.ends_with('.')) continue;
       if (words >= kPhraseWords) sentences.insert(sentence);
     }
