@@ -7,6 +7,7 @@
 
 #include "lib/core/try.hpp"
 #include "ssh/ssh_options.hpp"
+#include "tool/cli/applications.hpp"
 
 namespace udtcat::bench {
 
@@ -94,7 +95,7 @@ void add_options(CommandLine& line, BenchOptions& options) {
 
 Result<BenchOptions> parse_bench_options(const Words& arguments) {
   BenchOptions options;
-  options.session.purpose = Purpose::bench;
+  options.session.application = tool::kBench;
   CommandLine line("udtcat bench");
   add_options(line, options);
   UDTCAT_CHECK(line.read(arguments));

@@ -12,17 +12,29 @@
 #include "bench/bench_lines.hpp"
 #include "bench/bench_message.hpp"
 #include "lib/core/log.hpp"
+#include "tool/cli/applications.hpp"
 #include "tool/run/warnings.hpp"
 
 namespace udtcat::bench {
 
 namespace {
 
-constexpr std::size_t kMaxClients = 8;                        // guess: addresses under which one peer dials
-constexpr auto kRequestDeadline = std::chrono::seconds(10);   // spec: docs/spec/bench.md §1
+constexpr std::size_t kStreams = 2;                // spec: docs/spec/bench.md §1: questions, and one that measures
+constexpr std::size_t kMaxClients = 8;              // guess: addresses under which one peer dials
+constexpr auto kRequestDeadline = std::chrono::seconds(10);  // spec: docs/spec/bench.md §1
 constexpr auto kMeasureDeadline = std::chrono::seconds(180);  // spec: docs/spec/bench.md §1
 
 }  // namespace
+
+FurtherApplication application_beside(const SessionOptions& session) {
+  FurtherApplication bench{.session = session, .limits = {.peers = 1, .sessions_per_peer = 1}};
+  bench.session.application = tool::kBench;
+  bench.session.sends = bench.session.receives = true;
+  bench.session.one_stream = false;
+  bench.session.streams = kStreams;
+  bench.session.services.clear();
+  return bench;
+}
 
 class BenchService::BenchClient {
  public:

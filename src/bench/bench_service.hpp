@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/connection.hpp>
+#include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
@@ -16,7 +17,10 @@
 
 namespace udtcat::bench {
 
-/// Serves sessions for Purpose::bench, one at a time: the first that asks. Each is bounded in time.
+/// One bench at a time, both ways and with few streams, whatever the listener's own sessions do.
+[[nodiscard]] FurtherApplication application_beside(const SessionOptions& session);
+
+/// Serves sessions of the application bench, one at a time: the first that asks. Each is bounded in time.
 ///
 ///   waiting ── its first question ──► asked ── it closes, 3 minutes ──► gone
 ///      └── 10 s, or another has asked ──────────────────────────────────►┘

@@ -26,6 +26,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "tool/cli/applications.hpp"
 #include "tool/run/endpoint_setup.hpp"
 #include "tool/run/peer_listener.hpp"
 #include "tool/run/rejected_connections.hpp"
@@ -282,7 +283,7 @@ class PipeListener {
 
  private:
   void take(std::unique_ptr<Connection> connection) {
-    if (connection->purpose() == Purpose::bench) return bench_.serve(std::move(connection));
+    if (connection->application() == tool::kBench) return bench_.serve(std::move(connection));
     if (pipe_)
       return rejected_.reject(std::move(connection),
                               {Errc::stream_refused, "serve a second peer", "the pipe has a peer"});

@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "bench/bench_service.hpp"
 #include "lib/core/try.hpp"
+#include "tool/cli/applications.hpp"
 
 namespace udtcat::pipe {
 
@@ -148,14 +150,16 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   line.check([&]() -> Status {
     const bool forward = options.mode == Mode::forward;
     options.session.one_stream = !forward;
+    if (!forward) options.session.application = tool::kPipe;
     // At clear nobody proves a key: strangers could have us send.
-    options.session.takes_bench = options.mode == Mode::listen && options.session.protection != Protection::clear;
+    if (options.mode == Mode::listen && options.session.protection != Protection::clear)
+      options.further.push_back(bench::application_beside(options.session));
     options.socket_family = options.family;
     if (!forward) {
       options.limits.peers = options.limits.sessions_per_peer = 1;
       return {};
     }
-    options.session.purpose = Purpose::forward;
+    options.session.application = tool::kForward;
     for (const forward::ServiceOption& each : options.services) options.session.services.push_back(each.name);
     options.counterpart += counterparts(options);
     return forward::check_services(options.services);

@@ -41,7 +41,7 @@ TEST(BenchOptions, TellAListenerFromAHostForSsh) {
 
 TEST(BenchOptions, AreForASessionThatMeasures) {
   const BenchOptions options = bench({"host", "9000", "--seconds", "10", "--json"});
-  EXPECT_EQ(options.session.purpose, Purpose::bench);
+  EXPECT_EQ(options.session.application, "bench");
   EXPECT_EQ(options.settings.each_way, 10s);
   EXPECT_TRUE(options.settings.json);
   EXPECT_EQ(bench({"host", "9000"}).settings.each_way, 5s);

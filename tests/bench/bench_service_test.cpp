@@ -21,7 +21,7 @@ class BenchServiceTest : public connection::TwoEnds {
     // As of a pipe that only receives.
     request.session.one_stream = true;
     request.session.sends = false;
-    request.session.takes_bench = true;
+    request.further.push_back(application_beside(request.session));
     request.limits.peers = request.limits.sessions_per_peer = 1;
     serve(std::move(request));
   }
@@ -35,7 +35,7 @@ class BenchServiceTest : public connection::TwoEnds {
   }
   [[nodiscard]] std::unique_ptr<Connection> client() {
     DialRequest request = dial_request();
-    request.session.purpose = Purpose::bench;
+    request.session.application = "bench";
     start_dialing(std::move(request));
     run_until_dialed();
     return std::move(**result);
@@ -88,7 +88,7 @@ TEST_F(BenchServiceTest, TellsWhatItHasMeasuredBeforeEachAnswer) {
 
 TEST_F(BenchServiceTest, ServesOneAtATime) {
   ListenRequest for_benches = listen_request();
-  for_benches.session.purpose = Purpose::bench;
+  for_benches.session.application = "bench";
   serve(std::move(for_benches));
   const auto first = client();
   BenchLines lines(first->open_stream());
@@ -105,7 +105,7 @@ TEST_F(BenchServiceTest, TakesNoSlotFromThePeersOfTheListener) {
   const auto measuring = client();
   start_dialing(dial_request());
   run_until_dialed();
-  EXPECT_EQ((**result)->purpose(), Purpose::pipe);
+  EXPECT_EQ((**result)->application(), "pipe");
 }
 
 TEST_F(BenchServiceTest, ClosesAConnectionThatBreaksTheProtocol) {
@@ -142,9 +142,9 @@ TEST_F(BenchServiceTest, SendsNothingBeforeARequest) {
   ASSERT_TRUE(outcome->error) << "stream 6";
 }
 
-TEST_F(BenchServiceTest, RefusesAnotherPurpose) {
+TEST_F(BenchServiceTest, RefusesAnotherApplication) {
   DialRequest request = dial_request();
-  request.session.purpose = Purpose::forward;
+  request.session.application = "forward";
   start_dialing(std::move(request));
   run_until_dialed();
   ASSERT_FALSE(*result);

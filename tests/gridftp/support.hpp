@@ -34,7 +34,8 @@ using Holder = std::shared_ptr<const KeyPair>;
 inline Holder make_holder() { return std::make_shared<const KeyPair>(KeyPair::generate().value()); }
 class Everybody final : public KnownPeers {
  public:
-  [[nodiscard]] Result<std::string> recognise(const PublicKey& /*key*/, Purpose /*purpose*/) const override {
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& /*key*/,
+                                              std::string_view /*application*/) const override {
     return "somebody";
   }
 };

@@ -112,18 +112,18 @@ TEST(GatewayOptions, RefuseThoseOfAPipe) {
 }
 
 TEST(Options, LetAListenersPeersMeasureWhereTheyProveAKey) {
-  EXPECT_TRUE(good("-l 9000").session.takes_bench);
-  EXPECT_TRUE(good("-l 9000 --recv-only --protect auth").session.takes_bench);
-  EXPECT_FALSE(good("-l 9000 --protect clear").session.takes_bench) << "strangers could have us send";
-  EXPECT_FALSE(good("-l 9000 --to localhost:80").session.takes_bench);
-  EXPECT_FALSE(good("h 9000").session.takes_bench);
+  EXPECT_EQ(good("-l 9000").further.size(), 1U);
+  EXPECT_EQ(good("-l 9000 --recv-only --protect auth").further.size(), 1U);
+  EXPECT_TRUE(good("-l 9000 --protect clear").further.empty()) << "strangers could have us send";
+  EXPECT_TRUE(good("-l 9000 --to localhost:80").further.empty());
+  EXPECT_TRUE(good("h 9000").further.empty());
 }
 
 TEST(Options, SayWhatTheSessionIsForAndBetweenWhom) {
-  EXPECT_EQ(good("-l 9000").session.purpose, Purpose::pipe);
-  EXPECT_EQ(good("h 9000").session.purpose, Purpose::pipe);
-  EXPECT_EQ(good("-l 9000 --to localhost:80").session.purpose, Purpose::forward);
-  EXPECT_EQ(good("h 9000 --from 8080").session.purpose, Purpose::forward);
+  EXPECT_EQ(good("-l 9000").session.application, "pipe");
+  EXPECT_EQ(good("h 9000").session.application, "pipe");
+  EXPECT_EQ(good("-l 9000 --to localhost:80").session.application, "forward");
+  EXPECT_EQ(good("h 9000 --from 8080").session.application, "forward");
   EXPECT_EQ(good("h 9000").session.own_name + good("h 9000").session.expected_peer, "");
   const auto named = good("h 9000 --as here --peer there.example.org").session;
   EXPECT_EQ(named.own_name, "here");

@@ -13,6 +13,7 @@
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
+#include "tool/cli/applications.hpp"
 
 namespace udtcat::gridftp {
 
@@ -67,7 +68,7 @@ Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io
                                                                  TransferOptions options) {
   DataOptions sealed = options.data;
   sealed.kind = DataKind::session;
-  sealed.session.purpose = Purpose::gridftp;
+  sealed.session.application = tool::kGridftp;
   sealed.stats = nullptr;  // options.data.stats counts data connections only
   const auto control_stack = url.sealed ? make_stack(io, sealed) : nullptr;
   Result<std::unique_ptr<ControlClient>> control;

@@ -118,7 +118,7 @@ class RemoteServer {
     data.only_peer = control.peer_key();
     return data;
   }
-  [[nodiscard]] bool wants_statements() const { return options_.data.session.statements == Statements::wanted; }
+  [[nodiscard]] bool wants_statements() const { return options_.data.statements == Statements::wanted; }
   void expect_data_to_move(ControlConnection::Moved moved);
   [[nodiscard]] Task<Status> agree();
   [[nodiscard]] Task<Status> agree_on_data();

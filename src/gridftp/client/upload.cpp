@@ -145,7 +145,7 @@ Task<Status> Upload::find_received(RemoteServer& server, files::ByteRange range)
   UDTCAT_CO_TRY(auto there, co_await server.received_ranges(request_.remote.path, source_));
   if (there) {
     // A statement proves one transfer, which then has to be the whole file.
-    *have_ = options_.data.session.statements == Statements::wanted ? files::ByteRanges() : std::move(*there);
+    *have_ = options_.data.statements == Statements::wanted ? files::ByteRanges() : std::move(*there);
   } else if (!journal_) {
     UDTCAT_CO_TRY(auto journal, co_await find_journal());
     if (journal) {

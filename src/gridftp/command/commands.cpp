@@ -23,6 +23,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "pipe/pipe_summary.hpp"
+#include "tool/cli/applications.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/program/check_summary.hpp"
 #include "tool/run/endpoint_setup.hpp"
@@ -331,7 +332,7 @@ class GatewayInvocation final : public tool::Invocation {
 Result<std::unique_ptr<tool::Invocation>> parse_gateway(const tool::Words& arguments) {
   UDTCAT_TRY(pipe::PipeOptions options, pipe::parse_forward_options("udtcat gridftp gateway", arguments));
   if (options.mode == pipe::Mode::help) return nullptr;
-  options.session.purpose = Purpose::gateway;
+  options.session.application = tool::kGateway;
   options.session.services.clear();             // each stream begins with a line that names its target
   options.socket_family = AddressFamily::ipv4;  // PORT and PASV have no room for others
   return std::make_unique<GatewayInvocation>(std::move(options));

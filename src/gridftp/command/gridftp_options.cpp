@@ -10,6 +10,7 @@
 #include "gridftp/mode_e/data_port_range.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "tool/cli/applications.hpp"
 #include "tool/cli/process_setup.hpp"
 
 namespace udtcat::gridftp {
@@ -251,7 +252,7 @@ Status check_control(ClientOptions& options, bool protects) {
         "a key proves the data, but not the name, the range, the size and the replies on a control connection in the "
         "clear: udtcat://HOST/PATH has a server of ours seal that too (serve --auth key); --clear-control does "
         "without");
-  if (options.session.protection >= Protection::safe) options.transfer.data.session.statements = Statements::wanted;
+  if (options.session.protection >= Protection::safe) options.transfer.data.statements = Statements::wanted;
   return {};
 }
 
@@ -270,7 +271,7 @@ DataOptions data_options(const tool::Options& options, DataKind kind) {
   DataOptions data;
   data.kind = kind;
   data.session = options.session;
-  data.session.purpose = Purpose::driver;
+  data.session.application = tool::kDriver;
   data.transport = options.transport;
   data.connect_timeout = options.connect_timeout;
   return data;
@@ -346,7 +347,7 @@ Status settle_protection(ServerOptions& options, bool has_key_candidate) {
     level = Protection::private_;
   options.data = data_options(options, wants ? DataKind::session : DataKind::tcp);
   options.data.ports = options.data_endpoint.ports;
-  options.data.session.statements = Statements::made;
+  options.data.statements = Statements::made;
   return {};
 }
 

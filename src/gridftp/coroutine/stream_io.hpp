@@ -24,6 +24,11 @@
 
 namespace udtcat::gridftp {
 
+/// Whether this end makes, or wants, a server's report on what it did with each file; and what the other end says in
+/// SessionOptions::application_data.
+/// spec: docs/spec/gridftp.md §8
+enum class Statements : std::uint8_t { none = 0, made = 1, wanted = 2 };
+
 /// The peer of a session: its statements option, and the key that it has proved.
 struct SessionPeer {
   Statements statements = Statements::none;

@@ -35,7 +35,8 @@ struct DataOptions {
   SessionOptions session;
   TransportOptions transport;
   std::shared_ptr<const Credentials> credentials;  ///< session: none only at Protection::clear
-  std::optional<PublicKey> only_peer;              ///< the key pair whose data these are; none: any known peer's
+  Statements statements = Statements::none;
+  std::optional<PublicKey> only_peer;  ///< the key pair whose data these are; none: any known peer's
   std::chrono::milliseconds connect_timeout = kConnectTimeout;
   std::shared_ptr<DataStats> stats;      ///< none: nobody asks for figures
   std::shared_ptr<DataPortRange> ports;  ///< of this host, for data; none: the system chooses

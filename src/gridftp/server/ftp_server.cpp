@@ -17,6 +17,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/prefix.hpp"
 #include "lib/core/try.hpp"
+#include "tool/cli/applications.hpp"
 
 namespace udtcat::gridftp {
 
@@ -56,7 +57,7 @@ Status FtpServer::listen(const std::vector<Endpoint>& locals) {
 Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
   DataOptions data = options_.data;
   data.kind = DataKind::session;
-  data.session.purpose = Purpose::gridftp;
+  data.session.application = tool::kGridftp;
   data.ports = nullptr;                                               // those are for data
   const bool has_key = data.session.protection != Protection::clear;  // there nothing is proved
   sealed_stack_ = make_stack(io_, data);

@@ -20,7 +20,7 @@ inline constexpr const char* kHostKeyFile = "/etc/udtcat/gridftp.key";  // guess
 
 [[nodiscard]] inline SessionOptions data_session() {
   SessionOptions session;
-  session.purpose = Purpose::driver;
+  session.application = "driver";  // spec: docs/spec/handshake.md §4
   return session;
 }
 

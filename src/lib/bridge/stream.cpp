@@ -80,25 +80,30 @@ class ProgramEnd final : public Stream {
   ProgramEnd(const ProgramEnd&) = delete;
   ProgramEnd& operator=(const ProgramEnd&) = delete;
 
-  void async_read(std::span<std::byte> into, ReadHandler handler) override {
+  void abort(const Error& reason) override {
+    course_->break_off(reason);
+    end_->abort();
+  }
+  [[nodiscard]] boost::asio::io_context::executor_type get_executor() const override { return io_.get_executor(); }
+
+ private:
+  void read(std::span<std::byte> into, ReadHandler handler) override {
     UDTCAT_INVARIANT(!read_ && !into.empty(), "one read at a time, of at least a byte");
     read_ = std::move(handler);
     read_on(into);
   }
-  void async_write(std::span<const std::byte> from, WriteHandler handler) override {
+  void write(std::span<const std::byte> from, WriteHandler handler) override {
     UDTCAT_INVARIANT(!write_ && !finish_ && !finished_, "one write at a time, none after the finish");
     write_ = std::move(handler);
     write_on(from);
   }
-  void async_finish(FinishHandler handler) override {
+  void finish(FinishHandler handler) override {
     UDTCAT_INVARIANT(!write_ && !finished_, "the finish comes once, after the last write");
     finished_ = true;
     finish_ = std::move(handler);
     end_->async_finish([](std::error_code) {});  // taken by the connection: the receipt is still to come
     complete_decided();
   }
-
- private:
   void read_on(std::span<std::byte> into) {
     const auto read = end_->read_some(into);
     switch (read.state) {

@@ -13,6 +13,7 @@
 #include "lib/connection/proofs.hpp"
 #include "lib/connection/session_attempt.hpp"
 #include "lib/core/lifetime.hpp"
+#include "lib/session/application.hpp"
 #include "lib/session/session.hpp"
 
 namespace udtcat::connection {
@@ -29,7 +30,9 @@ class SessionDialer final : public Dialer {
             [this](transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome) {
               return begin(engine, address, std::move(outcome));
             },
-            [this](const Error& error) { finish(tl::unexpected(error)); }) {}
+            [this](const Error& error) { finish(tl::unexpected(error)); }) {
+    if (auto named = session::check_application(request_.session); !named) finish(tl::unexpected(named.error()));
+  }
 
  private:
   using Made = Result<std::unique_ptr<Connection>>;

@@ -47,7 +47,7 @@ Status Multiplexer::watch_peer(std::shared_ptr<KnownPeers> known_peers) {
   UDTCAT_INVARIANT(agreed.peer, "with key pairs nobody comes in without one");
   UDTCAT_CHECK(known_peers->on_session(*agreed.peer));
   // Posted: no watch ends while the peers are gone through.
-  peer_watch_.emplace(std::move(known_peers), agreed.peer->key, agreed.purpose, [this](const Error& why) {
+  peer_watch_.emplace(std::move(known_peers), agreed.peer->key, agreed.application, [this](const Error& why) {
     boost::asio::post(io_, lifetime_.guard([this, why] { abort(why); }));
   });
   return {};

@@ -35,7 +35,7 @@ Handshake::Handshake(boost::asio::io_context& io, Role role, const Credentials* 
 Result<core::SharedBytes> Handshake::first_flight() {
   UDTCAT_INVARIANT(role_ == Role::connector && !tls_, "a connector asks once");
   if (credentials_ == nullptr) return core::SharedBytes::adopt(encode(offer_));
-  UDTCAT_TRY(tls_, TlsHandshake::create(role_, *credentials_, options_.purpose));
+  UDTCAT_TRY(tls_, TlsHandshake::create(role_, *credentials_, applications()));
   // With several flows the offer waits for Finished, which a JOIN must not overtake; with key pairs there is no key for
   // early data.
   const bool early = offer_.flows == 1 && credentials_->shared() != nullptr;
@@ -49,8 +49,7 @@ void Handshake::start(std::unique_ptr<transport::Channel> channel) {
   boost::asio::post(io_, lifetime_.guard([this] {
     if (credentials_ == nullptr) return read_clear_prefix();
     if (role_ == Role::listener) {
-      const auto also = options_.takes_bench ? std::optional(Purpose::bench) : std::nullopt;
-      auto tls = TlsHandshake::create(role_, *credentials_, options_.purpose, also);
+      auto tls = TlsHandshake::create(role_, *credentials_, applications());
       if (!tls) return give_up(tls.error());
       tls_ = std::move(*tls);
     }
@@ -167,6 +166,17 @@ void Handshake::take_message() {
   on_message(message_);
 }
 
+const SessionOptions& Handshake::options_for(std::string_view application) const {
+  const auto found = std::ranges::find(further_, application, &SessionOptions::application);
+  return found == further_.end() ? options_ : *found;
+}
+
+std::vector<std::string> Handshake::applications() const {
+  std::vector<std::string> names{options_.application};
+  for (const SessionOptions& each : further_) names.push_back(each.application);
+  return names;
+}
+
 void Handshake::on_message(std::span<const std::byte> message) {
   if (role_ == Role::listener) return on_offer(message);
   on_answer(message);
@@ -175,15 +185,14 @@ void Handshake::on_message(std::span<const std::byte> message) {
 void Handshake::on_offer(std::span<const std::byte> message) {
   const auto offer = decode_offer(message);
   if (!offer) return give_up(offer.error());
-  Answer answer = decide(*offer, options_, initial_window_bytes_);
+  Answer answer = decide(*offer, options_for(offer->application), initial_window_bytes_);
   // A permanent refusal comes before a temporary one.
   const auto identity = tls_ && tls_->done() ? tls_->peer() : std::nullopt;  // early data come with a shared key only
   if (identity && std::holds_alternative<Acceptance>(answer))
-    if (const auto known = credentials_->pair()->peers->recognise(identity->key, offer->purpose); !known)
-      answer =
-          Refusal{fmt::format("the listener knows the connector's key, but not for {}", to_string(offer->purpose))};
+    if (const auto known = credentials_->pair()->peers->recognise(identity->key, offer->application); !known)
+      answer = Refusal{fmt::format("the listener knows the connector's key, but not for {}", offer->application)};
   if (admits_ && std::holds_alternative<Acceptance>(answer))
-    if (const auto room = admits_(channel_->peer(), identity, offer->purpose); !room)
+    if (const auto room = admits_(channel_->peer(), identity, offer->application); !room)
       answer = Refusal{.reason = room.error().cause, .later = true};
   if (auto* acceptance = std::get_if<Acceptance>(&answer); acceptance != nullptr && acceptance->flows > 1)
     if (auto named = crypto::randomise(acceptance->session_id); !named) return give_up(named.error());
@@ -203,7 +212,7 @@ void Handshake::finish_when_proved() {
 void Handshake::on_answer(std::span<const std::byte> message) {
   const auto answer = decode_answer(message);
   if (!answer) return give_up(answer.error());
-  const auto agreed = agree(offer_, *answer);
+  const auto agreed = agree(offer_, *answer, options_.commands_of);
   if (!agreed) return give_up(agreed.error());
   finish(*agreed);
 }

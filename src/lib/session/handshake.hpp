@@ -37,8 +37,8 @@ class Handshake {
  public:
   using Handler = std::function<void(Result<std::unique_ptr<Session>>)>;
   using JoinHandler = std::function<void(const Join& join, std::unique_ptr<transport::Channel> channel)>;
-  using AdmissionCheck =
-      std::function<Status(const Endpoint& peer, const std::optional<PeerIdentity>& identity, Purpose purpose)>;
+  using AdmissionCheck = std::function<Status(const Endpoint& peer, const std::optional<PeerIdentity>& identity,
+                                         std::string_view application)>;
 
   /// credentials   none exactly at Protection::clear; must outlive this
   /// initial_window_bytes   credit that this end gives to a new stream
@@ -50,6 +50,9 @@ class Handshake {
   /// Listener only: a channel that says JOIN first is handed to `handler`, its proof unchecked, and Handler is not
   /// called. Without this it is refused as a peer that speaks no TLS.
   void take_joins(JoinHandler handler) { join_handler_ = std::move(handler); }
+
+  /// Listener only: an offer of one of these applications is as welcome as one of the first.
+  void serve_further(std::vector<SessionOptions> further) { further_ = std::move(further); }
 
   /// Listener only: asked before an offer is accepted. An error, whose cause the connector is told, refuses it for now.
   void check_admission(AdmissionCheck admits) { admits_ = std::move(admits); }
@@ -82,6 +85,8 @@ class Handshake {
   void on_message(std::span<const std::byte> message);
   void on_offer(std::span<const std::byte> message);
   void on_answer(std::span<const std::byte> message);
+  [[nodiscard]] const SessionOptions& options_for(std::string_view application) const;
+  [[nodiscard]] std::vector<std::string> applications() const;
   [[nodiscard]] Status send_message(std::vector<std::byte> message);
   void flush_tls();
   void write(std::vector<std::byte> bytes);
@@ -96,6 +101,7 @@ class Handshake {
   const Role role_;
   const Credentials* const credentials_;
   const SessionOptions options_;
+  std::vector<SessionOptions> further_;
   const std::uint32_t initial_window_bytes_;
   Handler handler_;
   JoinHandler join_handler_;                    // may be none

@@ -32,11 +32,12 @@ enum class ItemType : std::uint16_t {
   purpose = 13,
   name = 14,
   peer = 15,
-  statements = 16,
+  application_data = 16,
   services = 17,
   streams = 18,
   later = 19,
-  reports = 20
+  reports = 20,
+  application = 21,
 };
 
 /// Builds one message. Threads: unsynchronised.
@@ -69,7 +70,7 @@ class ItemReader {
   [[nodiscard]] std::optional<std::string_view> text(ItemType type) const;
 
  private:
-  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::reports) + 1;
+  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::application) + 1;
   std::array<std::optional<std::span<const std::byte>>, kTypes> values_{};
 };
 

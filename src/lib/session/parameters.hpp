@@ -22,9 +22,6 @@ inline constexpr std::size_t kSessionIdBytes = 16;  // spec: handshake.md ยง4
 /// Names a session of several flows to the channels that join it.
 using SessionId = std::array<std::byte, kSessionIdBytes>;
 
-/// An end that is older than purposes says none. Numbers beyond the last Purpose are those of later versions.
-inline constexpr Purpose kNoPurpose{};
-
 struct Offer {
   Protection protection = Protection::private_;
   std::vector<Cipher> ciphers;  ///< that it accepts, best first; empty at auth and clear
@@ -34,10 +31,10 @@ struct Offer {
   bool receives = true;
   std::uint32_t initial_window_bytes = 0;  ///< credit of a new stream towards the connector
   std::uint8_t flows = 1;                  ///< channels that it would like
-  Purpose purpose = Purpose::pipe;         ///< as the peer said it: perhaps kNoPurpose, or an unknown one
-  std::string name;                        ///< what the connector is called; may be empty
-  std::string peer;                        ///< the name that it wants to meet; empty: any
-  Statements statements = Statements::none;
+  std::string application;  ///< as the peer said it: empty of one that knows of none, "#" and an unknown number
+  std::string name;         ///< what the connector is called; may be empty
+  std::string peer;         ///< the name that it wants to meet; empty: any
+  std::uint8_t application_data = 0;
   std::vector<std::string> services{};  ///< names that it serves; empty: it says none
   std::uint16_t streams = kMaxStreams;  ///< open at a time, of the listener's, that it takes
   bool reports = false;                 ///< it takes REPORT frames
@@ -52,10 +49,10 @@ struct Acceptance {
   bool receives = true;
   std::uint32_t initial_window_bytes = 0;
   std::uint8_t flows = 1;
-  Purpose purpose = Purpose::pipe;  ///< as in Offer
-  std::string name;                 ///< what the listener is called; may be empty
-  SessionId session_id{};           ///< random where there are several flows
-  Statements statements = Statements::none;
+  std::string application;  ///< as in Offer
+  std::string name;         ///< what the listener is called; may be empty
+  SessionId session_id{};   ///< random where there are several flows
+  std::uint8_t application_data = 0;
   std::uint16_t streams = kMaxStreams;  ///< open at a time, of the connector's, that it takes
   bool reports = false;                 ///< it takes REPORT frames
   friend bool operator==(const Acceptance&, const Acceptance&) = default;
@@ -81,7 +78,7 @@ inline constexpr std::size_t kParameterPrefixBytes = 8;  // spec: handshake.md ย
 
 [[nodiscard]] Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_bytes);
 /// The listener's decision. A protection that differs from ours either way is refused: nothing is ever downgraded. So
-/// are another purpose, and an end of another name than the expected.
+/// are another application, and an end of another name than the expected.
 /// Of several flows the session id is left to be drawn.
 [[nodiscard]] Answer decide(const Offer& offer, const SessionOptions& options, std::uint32_t initial_window_bytes);
 
@@ -97,10 +94,10 @@ struct NegotiatedParameters {
   std::uint64_t window_from_peer_bytes = 0;  ///< credit of a new stream that we gave
   std::size_t flows = 1;
   SessionId session_id{};  ///< where there are several flows
-  Purpose purpose = Purpose::pipe;
+  std::string application;
   std::string connector_name;  ///< may be empty, as the next
   std::string listener_name;
-  Statements peer_statements = Statements::none;
+  std::uint8_t peer_application_data = 0;
   std::vector<std::string> peer_services{};   ///< the connector's, at the listener
   std::size_t streams_to_peer = kMaxStreams;  ///< open at a time, that we may open
   bool peer_takes_reports = false;
@@ -110,7 +107,9 @@ struct NegotiatedParameters {
 [[nodiscard]] std::vector<std::byte> exporter_context(const NegotiatedParameters& agreed);
 /// The connector checks that the answer is one to its offer, and from whom it wants one.  errors:
 /// Errc::parameters_refused, Errc::protocol_violated
-[[nodiscard]] Result<NegotiatedParameters> agree(const Offer& offer, const Answer& answer);
+/// commands_of   SessionOptions::commands_of, for the text
+[[nodiscard]] Result<NegotiatedParameters> agree(const Offer& offer, const Answer& answer,
+                                   decltype(SessionOptions::commands_of) commands_of = nullptr);
 [[nodiscard]] NegotiatedParameters agree(const Offer& offer, const Acceptance& ours);
 
 }  // namespace udtcat::session

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -95,9 +96,9 @@ int check_peer(X509_STORE_CTX* chain, void* argument) {
   const auto key = certificate != nullptr && alone ? key_of(*certificate) : std::nullopt;
   X509_STORE_CTX_set_error(chain, X509_V_ERR_APPLICATION_VERIFICATION);
   if (!key) return 0;
-  auto name = check.pair.peers->recognise(*key, check.purpose);
-  if (!name && check.also)
-    if (auto as_well = check.pair.peers->recognise(*key, *check.also)) name = std::move(as_well);
+  auto name = check.pair.peers->recognise(*key, check.applications.front());
+  for (const std::string& further : check.applications | std::views::drop(1))
+    if (auto known = check.pair.peers->recognise(*key, further); !name && known) name = std::move(known);
   if (!name) {
     // The alert for a key that is known but not allowed for this purpose.
     if (name.error().code == Errc::parameters_refused) X509_STORE_CTX_set_error(chain, X509_V_ERR_INVALID_PURPOSE);
@@ -188,7 +189,7 @@ constexpr const char* kMeetsSharedKey =
 std::string why_refused(const PeerCheck& check, int reason) {
   const std::string own = check.pair.own->public_key().to_string();
   if (reason == SSL_AD_REASON_OFFSET + SSL_AD_UNSUPPORTED_CERTIFICATE)
-    return "the listener knows our key, " + own + ", but not for " + std::string(to_string(check.purpose));
+    return "the listener knows our key, " + own + ", but not for " + check.applications.front();
   return "the listener does not know our key, " + own + ": its --peers file needs a line with it";
 }
 
@@ -219,11 +220,12 @@ bool attach_psk(SSL* tls, const Key& key) {
 
 }  // namespace
 
-Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials, Purpose purpose,
-                                          std::optional<Purpose> also) {
+Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials,
+                                          std::vector<std::string> applications) {
   crypto::clear_openssl_errors();
   TlsConnection connection;
-  if (credentials.pair() != nullptr) connection.check.reset(new PeerCheck{*credentials.pair(), purpose, also});
+  if (credentials.pair() != nullptr)
+    connection.check.reset(new PeerCheck{*credentials.pair(), std::move(applications)});
   const auto context =
       connection.check ? make_context_for_key_pair(*connection.check) : make_context_for_shared_key(role);
   if (context) connection.tls.reset(SSL_new(context.get()));

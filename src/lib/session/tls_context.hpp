@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <openssl/ssl.h>
 
@@ -26,8 +28,7 @@ using TlsPointer = std::unique_ptr<Object, TlsDeleter>;
 /// The check of the peer's key pair in one connection: the peers allowed, and the one that has come.
 struct PeerCheck {
   PairCredentials pair;
-  Purpose purpose;
-  std::optional<Purpose> also{};             ///< will do as well
+  std::vector<std::string> applications;     ///< a peer that may speak one of them will do; the first is told of
   std::optional<PeerIdentity> recognised{};  ///< its certificate came; TLS has yet to see that it holds the key
   std::optional<Error> refused{};            ///< the reason why it will not do
   bool meets_shared_key = false;             ///< the connector has one, in the place of a pair
@@ -43,8 +44,8 @@ struct TlsConnection {
 };
 
 /// errors: Errc::cipher_failed
-[[nodiscard]] Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials, Purpose purpose,
-                                                        std::optional<Purpose> also = {});
+[[nodiscard]] Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials,
+                                                        std::vector<std::string> applications);
 
 /// Whether the handshake that is over proved what the connection asks for: nothing else may have convinced it.
 [[nodiscard]] bool has_proved_key(const TlsConnection& connection);

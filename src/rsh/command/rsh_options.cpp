@@ -7,6 +7,7 @@
 
 #include "lib/core/try.hpp"
 #include "ssh/ssh_options.hpp"
+#include "tool/cli/applications.hpp"
 #include "tool/cli/shell_words.hpp"
 
 namespace udtcat::rsh {
@@ -63,7 +64,7 @@ Status check_daemon(const CommandLine& line, RshOptions& options) {
 }
 
 void add_remote_options(CommandLine& line, tool::Options& options) {
-  options.session.purpose = Purpose::rsh;
+  options.session.application = tool::kRsh;
   ssh::add_far_session_options(line, options);
 }
 
@@ -174,12 +175,12 @@ Result<RshOptions> parse_rsh_options(const Words& arguments) {
 
 Result<RshServerOptions> parse_rsh_server_options(const Words& arguments) {
   RshServerOptions options;
-  options.session.purpose = Purpose::rsh;
+  options.session.application = tool::kRsh;
   CommandLine line("udtcat rsh-server");
   ssh::add_far_options(line, options);
   line.flag("--bench", options.bench);
   line.check([&]() -> Status {
-    if (options.bench) options.session.purpose = Purpose::bench;
+    if (options.bench) options.session.application = tool::kBench;
     return {};
   });
   UDTCAT_CHECK(line.read(arguments));

@@ -5,6 +5,7 @@
 
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
+#include "tool/cli/applications.hpp"
 #include "tool/cli/path_cache.hpp"
 
 namespace udtcat::tool {
@@ -52,6 +53,7 @@ void add_protection_options(CommandLine& line, Options& options) {
 }
 
 void add_session_options(CommandLine& line, Options& options) {
+  options.session.commands_of = commands_of;
   auto& session = options.session;
   line.value("--block", [&](const Text& text) {
     return store(size_value("--block", text, kMinBlockBytes, kMaxBlockBytes), session.block_bytes);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/key_pair.hpp>
@@ -44,6 +45,7 @@ struct Options {
   SessionOptions session{};
   TransportOptions transport{};
   ListenLimits limits{};
+  std::vector<FurtherApplication> further{};  ///< of a listener
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds closed_port_patience{2'000};      ///< --connect-timeout counts for a closed port too
   std::optional<std::chrono::milliseconds> accept_timeout{};  ///< none: for ever

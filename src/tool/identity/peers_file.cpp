@@ -8,6 +8,7 @@
 
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
+#include "tool/cli/applications.hpp"
 #include "tool/cli/suggestion.hpp"
 #include "tool/cli/trusted_file.hpp"
 
@@ -23,11 +24,11 @@ Result<std::shared_ptr<PeersFile>> PeersFile::load(std::string path) {
   return std::shared_ptr<PeersFile>(new PeersFile(std::move(path), std::move(list)));
 }
 
-Result<std::string> PeersFile::recognise(const PublicKey& key, Purpose purpose) const {
+Result<std::string> PeersFile::recognise(const PublicKey& key, std::string_view application) const {
   const Peer* peer = list_.find(key);
   if (peer == nullptr) return tl::unexpected(stranger(key));
-  if (!may(*peer, purpose))
-    return fail(Errc::parameters_refused, fmt::format("the key of {} is not for {}", peer->name, to_string(purpose)),
+  if (!may(*peer, application))
+    return fail(Errc::parameters_refused, fmt::format("the key of {} is not for {}", peer->name, application),
                 fmt::format("{}:{} says {}", path_, peer->line, purposes_text(*peer)));
   return peer->name;
 }
@@ -50,7 +51,7 @@ std::vector<std::string> PeersFile::unknown_services(const std::vector<std::stri
   std::vector<std::string> complaints;
   for (const auto& [key, peer] : list_.all())
     for (const std::string& name : peer.services)
-      if (may(peer, Purpose::forward) && std::ranges::find(services, name) == services.end())
+      if (may(peer, kForward) && std::ranges::find(services, name) == services.end())
         complaints.push_back(fmt::format("{}:{}: to={} of {}: there is no such service here{}", path_, peer.line, name,
                                          peer.name, did_you_mean(name, services)));
   return complaints;

@@ -23,7 +23,7 @@ class PeersFile final : public KnownPeers {
   /// errors: Errc::bad_argument for a file that cannot be read, that others can write to, or with a wrong line
   [[nodiscard]] static Result<std::shared_ptr<PeersFile>> load(std::string path);
 
-  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose purpose) const override;
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, std::string_view application) const override;
   [[nodiscard]] const PeersList& list() const { return list_; }
   /// The services that its lines name by to= and that are none of `services`: "FILE:LINE: …" each.
   [[nodiscard]] std::vector<std::string> unknown_services(const std::vector<std::string>& services) const;

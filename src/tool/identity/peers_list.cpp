@@ -14,6 +14,7 @@
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
+#include "tool/cli/applications.hpp"
 
 namespace udtcat::tool {
 
@@ -21,8 +22,7 @@ namespace {
 
 constexpr std::string_view kServices = "to=";
 // The XIO driver has shared keys only; data connections of GridFTP belong to gridftp.
-constexpr std::array kPurposes{Purpose::pipe,    Purpose::forward, Purpose::rsh,  Purpose::gridftp,
-                               Purpose::gateway, Purpose::bench,   Purpose::trees};
+constexpr std::array<std::string_view, 7> kPurposes{kPipe, kForward, kRsh, kGridftp, kGateway, kBench, kTrees};
 
 using LineWords = std::vector<std::string_view>;
 
@@ -38,25 +38,18 @@ LineWords words_of(std::string_view line, std::string_view separators) {
 
 std::string shown(std::string_view word) { return "\"" + core::printable(word, core::kShownBytes) + "\""; }
 
-std::string all_purposes() {
-  std::vector<std::string_view> names;
-  names.reserve(std::size(kPurposes));
-  for (const Purpose purpose : kPurposes) names.push_back(to_string(purpose));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
+std::string all_purposes() { return fmt::format("{}", fmt::join(kPurposes, ", ")); }
 
-Result<std::vector<Purpose>> purposes_of(std::string_view word) {
-  std::vector<Purpose> purposes;
+Result<std::vector<std::string>> purposes_of(std::string_view word) {
+  std::vector<std::string> purposes;
   for (const std::string_view name : words_of(word, ",")) {
-    const auto* const found =
-        std::ranges::find_if(kPurposes, [name](Purpose purpose) { return to_string(purpose) == name; });
-    if (found == kPurposes.end())
+    if (std::ranges::find(kPurposes, name) == kPurposes.end())
       return fail(Errc::bad_argument, "",
                   shown(name) + " is no purpose; what a key may be for: " + all_purposes() +
                       ", with commas and without blanks; to=NAME,... may follow");
-    if (std::ranges::find(purposes, *found) != purposes.end())
+    if (std::ranges::find(purposes, name) != purposes.end())
       return fail(Errc::bad_argument, "", shown(name) + " stands there twice");
-    purposes.push_back(*found);
+    purposes.emplace_back(name);
   }
   if (purposes.empty())
     return fail(Errc::bad_argument, "", "no purpose between the commas; what a key may be for: " + all_purposes());
@@ -129,16 +122,14 @@ bool names_address(std::string_view name) {
   return address && address->port != 0;
 }
 
-bool may(const Peer& peer, Purpose purpose) {
-  if (purpose == Purpose::driver) purpose = Purpose::gridftp;
-  return peer.purposes.empty() || std::ranges::find(peer.purposes, purpose) != peer.purposes.end();
+bool may(const Peer& peer, std::string_view application) {
+  if (application == kDriver) application = kGridftp;
+  return peer.purposes.empty() || std::ranges::find(peer.purposes, application) != peer.purposes.end();
 }
 
 std::string purposes_text(const Peer& peer) {
   if (peer.purposes.empty()) return "everything";
-  std::string text;
-  for (const Purpose purpose : peer.purposes) text += fmt::format("{}{}", text.empty() ? "" : ",", to_string(purpose));
-  return text;
+  return fmt::format("{}", fmt::join(peer.purposes, ","));
 }
 
 Result<PeersList> PeersList::parse(std::string_view text, const std::string& file) {

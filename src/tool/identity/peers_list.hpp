@@ -18,12 +18,12 @@ namespace udtcat::tool {
 struct Peer {
   std::string name;
   PublicKey key;
-  std::vector<Purpose> purposes{};      ///< none: all
+  std::vector<std::string> purposes{};  ///< none: all
   std::vector<std::string> services{};  ///< by their names in --to; none: all
   std::size_t line = 0;
 };
 
-[[nodiscard]] bool may(const Peer& peer, Purpose purpose);
+[[nodiscard]] bool may(const Peer& peer, std::string_view application);
 /// The purposes as they are written in the list; "everything".
 [[nodiscard]] std::string purposes_text(const Peer& peer);
 

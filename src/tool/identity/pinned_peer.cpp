@@ -21,7 +21,7 @@ Error other_key(const PeerIdentity& known, const std::string& where, const Publi
 
 }  // namespace
 
-Result<std::string> PinnedPeer::recognise(const PublicKey& key, Purpose) const {
+Result<std::string> PinnedPeer::recognise(const PublicKey& key, std::string_view) const {
   if (key_ && key != *key_) return tl::unexpected(other_key({name_, *key_}, where_, key));
   return name_;
 }

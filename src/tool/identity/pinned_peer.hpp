@@ -25,7 +25,7 @@ class PinnedPeer final : public KnownPeers {
   /// One that is trusted at first sight.  file   gets the line
   PinnedPeer(std::string name, std::filesystem::path file) : name_(std::move(name)), file_(std::move(file)) {}
 
-  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose purpose) const override;
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, std::string_view application) const override;
   [[nodiscard]] Status on_session(const PeerIdentity& peer) override;
 
  private:

@@ -64,7 +64,8 @@ Result<ListenRequest> make_listen_request(const Options& options, std::optional<
                         .credentials = std::move(credentials),
                         .session = options.session,
                         .transport = options.transport,
-                        .limits = options.limits};
+                        .limits = options.limits,
+                        .further = options.further};
   if (options.transport.single_use) request.limits.peers = request.limits.sessions_per_peer = 1;
   return request;
 }

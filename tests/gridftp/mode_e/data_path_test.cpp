@@ -92,7 +92,8 @@ class StatingPaths : public DataPaths {
  private:
   std::shared_ptr<DataStack> sessions(Statements statements) {
     DataOptions options;
-    options.session.statements = statements;
+    options.session.application = "driver";
+    options.statements = statements;
     options.credentials = std::make_shared<const Credentials>(key_.duplicate());
     return make_session_stack(io, options);
   }

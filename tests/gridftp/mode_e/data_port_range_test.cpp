@@ -28,6 +28,7 @@ TEST(DataPortRange, AreWhereAStackListensUntilNoneIsFree) {
   const auto probe = make_tcp_stack(io)->listen(bridge::loopback_v4(), [](const auto&, const Endpoint&) {}).value();
   const std::uint16_t taken = probe->local().port();
   DataOptions options;
+  options.session.application = "driver";
   options.ports = std::make_shared<DataPortRange>(taken, taken);
   const auto refused = make_stack(io, options)->listen(bridge::loopback_v4(), [](const auto&, const Endpoint&) {});
   ASSERT_FALSE(refused);

@@ -44,6 +44,7 @@ class DataStacks : public testing::Test {
   }
   std::shared_ptr<DataStack> sessions(Protection protection, std::optional<Key> key) {
     DataOptions options;
+    options.session.application = "driver";
     options.session.protection = protection;
     if (key) options.credentials = std::make_shared<const Credentials>(std::move(*key));
     return make_session_stack(io, options);
@@ -96,6 +97,7 @@ TEST_F(DataStacks, CountInTheirStatistics) {
   const Key key = Key::generate().value();
   for (const DataKind kind : {DataKind::udt, DataKind::session}) {
     DataOptions options;
+    options.session.application = "driver";
     options.kind = kind;
     options.credentials = std::make_shared<const Credentials>(key.duplicate());
     arrived.clear();
@@ -145,6 +147,7 @@ class DataStacksOfKeyPairs : public DataStacks {
  protected:
   std::shared_ptr<DataStack> of(const Holder& own, const Holder& peer, const std::optional<PublicKey>& only_peer = {}) {
     DataOptions options;
+    options.session.application = "driver";
     options.credentials = std::make_shared<const Credentials>(pair_of(own, peer));
     options.only_peer = only_peer;
     return make_session_stack(io, options);

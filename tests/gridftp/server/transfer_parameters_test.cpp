@@ -122,8 +122,9 @@ class KeyPairParametersTest : public Served {
   }
   [[nodiscard]] DataOptions options_of(const Holder& own) const {
     DataOptions data;
+    data.session.application = "driver";
     data.kind = DataKind::session;
-    data.session.purpose = Purpose::gridftp;
+    data.session.application = "gridftp";
     data.credentials = std::make_shared<const Credentials>(pair_of(own, server_key_));
     return data;
   }

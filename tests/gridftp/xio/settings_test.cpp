@@ -53,7 +53,7 @@ TEST(Settings, TakesEveryOption) {
   EXPECT_EQ(settings.session.protection, Protection::clear);
 }
 
-TEST(Settings, IsForDataConnections) { EXPECT_EQ(Settings().duplicate().session.purpose, Purpose::driver); }
+TEST(Settings, IsForDataConnections) { EXPECT_EQ(Settings().duplicate().session.application, "driver"); }
 
 TEST(Settings, IsPrivateUnlessToldOtherwise) { EXPECT_EQ(Settings().session.protection, Protection::private_); }
 

@@ -30,6 +30,7 @@ class HandshakeTest : public ::testing::Test {
   void SetUp() override {
     connector.key = std::move(*Key::generate());
     listener.key = connector.key->duplicate();
+    connector.options.application = listener.options.application = "pipe";
   }
   void use_protection(End& end, Protection protection) {
     end.options.protection = protection;
@@ -127,7 +128,7 @@ TEST_F(HandshakeTest, RefusesEveryPairOfDifferentProtections) {
     }
 }
 
-TEST_F(HandshakeTest, RefusesAnotherPurposeAtBothEndsAtEveryLevel) {
+TEST_F(HandshakeTest, RefusesAnotherApplicationAtBothEndsAtEveryLevel) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
     for (const std::size_t flows : {1U, 3U}) {
       path = test::ChannelPair(io);
@@ -137,7 +138,7 @@ TEST_F(HandshakeTest, RefusesAnotherPurposeAtBothEndsAtEveryLevel) {
       use_protection(connector, protection);
       use_protection(listener, protection);
       connector.options.flows = flows;
-      listener.options.purpose = Purpose::forward;
+      listener.options.application = "forward";
       shake_hands();
       EXPECT_EQ(connector.error(), Errc::parameters_refused);
       EXPECT_EQ(listener.error(), Errc::parameters_refused);

@@ -61,8 +61,8 @@ void give_certificate(SSL_CTX* context) {
 }
 
 TEST(TlsConnection, FollowsTheProfile) {
-  const auto connector = make_tls_connection(Role::connector, key_of(kRight), Purpose::pipe);
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
+  const auto connector = make_tls_connection(Role::connector, key_of(kRight), {"pipe"});
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), {"pipe"});
   ASSERT_TRUE(connector && listener);
   shake_hands(*connector, *listener);
   for (SSL* tls : {connector->tls.get(), listener->tls.get()}) {
@@ -84,7 +84,7 @@ TEST(TlsConnection, TakesNoCertificateInPlaceOfTheKey) {
   give_certificate(context.get());
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_accept_state(stranger.tls.get());
-  const auto connector = make_tls_connection(Role::connector, key_of(kRight), Purpose::pipe);
+  const auto connector = make_tls_connection(Role::connector, key_of(kRight), {"pipe"});
   ASSERT_TRUE(connector);
   shake_hands(*connector, stranger);
   ERR_clear_error();
@@ -101,7 +101,7 @@ class TlsCertificates : public testing::Test {
   }
   [[nodiscard]] bool convince_a_connector() const {
     const Credentials wants = PairCredentials{listener, one_known_peer({"it", listener->public_key()})};
-    const auto connector = make_tls_connection(Role::connector, wants, Purpose::pipe);
+    const auto connector = make_tls_connection(Role::connector, wants, {"pipe"});
     const TlsConnection stranger = foreign_end(context.get());
     SSL_set_accept_state(stranger.tls.get());
     shake_hands(*connector, stranger);
@@ -136,7 +136,7 @@ TEST(TlsConnection, RefusesAClientWithoutTheKey) {
   const TlsPointer<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_connect_state(stranger.tls.get());
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), {"pipe"});
   ASSERT_TRUE(listener);
   shake_hands(stranger, *listener);
   ERR_clear_error();
@@ -149,7 +149,7 @@ TEST(TlsConnection, SpeaksNoOlderTls) {
   SSL_CTX_set_max_proto_version(context.get(), TLS1_2_VERSION);
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_connect_state(stranger.tls.get());
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), {"pipe"});
   ASSERT_TRUE(listener);
   shake_hands(stranger, *listener);
   ERR_clear_error();

@@ -17,25 +17,25 @@ using udtcat::test::bytes_of;
 
 class MetPeers final : public KnownPeers {
  public:
-  explicit MetPeers(std::map<PublicKey, Purpose> purposes) : purposes_(std::move(purposes)) {}
-  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose purpose) const override {
-    const auto found = purposes_.find(key);
-    if (found == purposes_.end()) return fail(Errc::authentication_failed, "recognise", "nobody");
-    if (found->second != purpose) return fail(Errc::parameters_refused, "recognise", "not for that");
+  explicit MetPeers(std::map<PublicKey, std::string> applications) : applications_(std::move(applications)) {}
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, std::string_view application) const override {
+    const auto found = applications_.find(key);
+    if (found == applications_.end()) return fail(Errc::authentication_failed, "recognise", "nobody");
+    if (found->second != application) return fail(Errc::parameters_refused, "recognise", "not for that");
     return "a friend";
   }
 
  private:
-  const std::map<PublicKey, Purpose> purposes_;
+  const std::map<PublicKey, std::string> applications_;
 };
 
 /// Three ends with a key pair each: the connector, the listener, and another.
 struct Ends {
   static std::shared_ptr<const KeyPair> make() { return std::make_shared<const KeyPair>(KeyPair::generate().value()); }
   static Credentials meets(const std::shared_ptr<const KeyPair>& own, const std::shared_ptr<const KeyPair>& peer,
-                           Purpose purpose = Purpose::pipe) {
-    return PairCredentials{own,
-                           std::make_shared<MetPeers>(std::map<PublicKey, Purpose>{{peer->public_key(), purpose}})};
+                           const std::string& application = "pipe") {
+    return PairCredentials{
+        own, std::make_shared<MetPeers>(std::map<PublicKey, std::string>{{peer->public_key(), application}})};
   }
   const std::shared_ptr<const KeyPair> connector = make();
   const std::shared_ptr<const KeyPair> listener = make();
@@ -90,9 +90,8 @@ TEST(KeyPairs, TellAConnectorThatTheListenerDoesNotKnowIt) {
   EXPECT_FALSE(pair.listener.tls.done());
 }
 
-TEST(KeyPairs, TellAConnectorThatItsPurposeIsNotAllowed) {
-  Pair pair(Ends::meets(kEnds.connector, kEnds.listener),
-            Ends::meets(kEnds.listener, kEnds.connector, Purpose::forward));
+TEST(KeyPairs, TellAConnectorThatItsApplicationIsNotAllowed) {
+  Pair pair(Ends::meets(kEnds.connector, kEnds.listener), Ends::meets(kEnds.listener, kEnds.connector, "forward"));
   pair.run();
   EXPECT_EQ(pair.listener.code(), Errc::parameters_refused);
   ASSERT_EQ(pair.connector.code(), Errc::authentication_failed);

@@ -59,7 +59,7 @@ TEST(RshOptions, SayTheDestinationAlsoOfAWrongCommandLine) {
 TEST(RshOptions, BelongToADaemonWhereTheyNameEnds) {
   EXPECT_EQ(parse({"--daemon", "--as", "a", "--peer", "b", "host", "true"}).session.own_name, "a");
   EXPECT_THAT(complaint({"--as", "a", "host", "true"}), HasSubstr("--daemon"));
-  EXPECT_EQ(parse({"host", "true"}).session.purpose, Purpose::rsh);
+  EXPECT_EQ(parse({"host", "true"}).session.application, "rsh");
 }
 
 TEST(RshOptions, ShowProgressOfTheSessionOnRequestAndThatOfAPushWhereAPersonWatches) {

@@ -176,8 +176,8 @@ class FindPairCredentials : public FindCredentials {
     ASSERT_NE(pair, nullptr);
     EXPECT_EQ(pair->own->public_key(), pair_.public_key());
     EXPECT_EQ(pair->listener, db_);
-    EXPECT_TRUE(pair->peers->recognise(db_, Purpose::pipe));
-    EXPECT_FALSE(pair->peers->recognise(pair_.public_key(), Purpose::pipe));
+    EXPECT_TRUE(pair->peers->recognise(db_, "pipe"));
+    EXPECT_FALSE(pair->peers->recognise(pair_.public_key(), "pipe"));
   }
 
   const KeyPair pair_ = KeyPair::generate().value();

@@ -23,9 +23,9 @@ class PinnedPeerTest : public testing::Test {
 
 TEST_F(PinnedPeerTest, IsKnownByItsLineOnly) {
   PinnedPeer meant({"db", db_}, "peers:7");
-  EXPECT_EQ(meant.recognise(db_, Purpose::pipe), "db");
+  EXPECT_EQ(meant.recognise(db_, "pipe"), "db");
   const PublicKey other = new_key();
-  const auto refused = meant.recognise(other, Purpose::pipe);
+  const auto refused = meant.recognise(other, "pipe");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::authentication_failed);
   for (const std::string& part : {std::string("peers:7"), db_.to_string(), other.to_string()})
@@ -34,11 +34,11 @@ TEST_F(PinnedPeerTest, IsKnownByItsLineOnly) {
 
 TEST_F(PinnedPeerTest, IsRecordedOnceASessionStandsAndKnownFromThenOn) {
   PinnedPeer meant("db", file_);
-  ASSERT_TRUE(meant.recognise(db_, Purpose::pipe));
+  ASSERT_TRUE(meant.recognise(db_, "pipe"));
   EXPECT_FALSE(std::filesystem::exists(file_));
   ASSERT_TRUE(meant.on_session({"db", db_}));
   EXPECT_EQ(text(), "db " + db_.to_string() + "\n");
-  EXPECT_FALSE(meant.recognise(new_key(), Purpose::pipe));
+  EXPECT_FALSE(meant.recognise(new_key(), "pipe"));
   ASSERT_TRUE(meant.on_session({"db", db_}));
   EXPECT_EQ(text(), "db " + db_.to_string() + "\n") << "once";
 }
