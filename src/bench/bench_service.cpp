@@ -19,9 +19,9 @@ namespace udtcat::bench {
 
 namespace {
 
-constexpr std::size_t kStreams = 2;                // spec: docs/spec/bench.md §1: questions, and one that measures
-constexpr std::size_t kMaxClients = 8;              // guess: addresses under which one peer dials
-constexpr auto kRequestDeadline = std::chrono::seconds(10);  // spec: docs/spec/bench.md §1
+constexpr std::size_t kStreams = 2;     // spec: docs/spec/bench.md §1: questions, and one that measures
+constexpr std::size_t kMaxClients = 8;  // guess: addresses under which one peer dials
+constexpr auto kRequestDeadline = std::chrono::seconds(10);   // spec: docs/spec/bench.md §1
 constexpr auto kMeasureDeadline = std::chrono::seconds(180);  // spec: docs/spec/bench.md §1
 
 }  // namespace

@@ -81,7 +81,7 @@ class ProgramEnd final : public Stream {
   ProgramEnd& operator=(const ProgramEnd&) = delete;
 
   void abort(const Error& reason) override {
-    course_->break_off(reason);
+    shared_->break_off(reason);
     end_->abort();
   }
   [[nodiscard]] boost::asio::io_context::executor_type get_executor() const override { return io_.get_executor(); }

@@ -38,7 +38,7 @@ class Handshake {
   using Handler = std::function<void(Result<std::unique_ptr<Session>>)>;
   using JoinHandler = std::function<void(const Join& join, std::unique_ptr<transport::Channel> channel)>;
   using AdmissionCheck = std::function<Status(const Endpoint& peer, const std::optional<PeerIdentity>& identity,
-                                         std::string_view application)>;
+                                              std::string_view application)>;
 
   /// credentials   none exactly at Protection::clear; must outlive this
   /// initial_window_bytes   credit that this end gives to a new stream

@@ -91,7 +91,7 @@ bool contains(const std::vector<Cipher>& ciphers, Cipher cipher) {
 }
 
 Result<NegotiatedParameters> agree_to(const Offer& offer, const Acceptance& acceptance,
-                        decltype(SessionOptions::commands_of) commands_of) {
+                                      decltype(SessionOptions::commands_of) commands_of) {
   const auto violated = [](const char* why) { return fail(Errc::protocol_violated, "agree with the listener", why); };
   if (offer.protection >= Protection::safe && !contains(offer.ciphers, acceptance.cipher))
     return violated("it chose a cipher that was not offered");
@@ -104,21 +104,21 @@ Result<NegotiatedParameters> agree_to(const Offer& offer, const Acceptance& acce
   if (acceptance.flows > offer.flows) return violated("it chose more flows than were offered");
   if (!anything_flows(offer, acceptance)) return violated("it accepted though nobody would hear the other");
   return NegotiatedParameters{.protection = offer.protection,
-                .cipher = acceptance.cipher,
-                .block_bytes = acceptance.block_bytes,
-                .lanes = acceptance.lanes,
-                .peer_sends = acceptance.sends,
-                .peer_receives = acceptance.receives,
-                .window_to_peer_bytes = acceptance.initial_window_bytes,
-                .window_from_peer_bytes = offer.initial_window_bytes,
-                .flows = acceptance.flows,
-                .session_id = acceptance.session_id,
-                .application = offer.application,
-                .connector_name = offer.name,
-                .listener_name = acceptance.name,
-                .peer_application_data = acceptance.application_data,
-                .streams_to_peer = acceptance.streams,
-                .peer_takes_reports = acceptance.reports};
+                              .cipher = acceptance.cipher,
+                              .block_bytes = acceptance.block_bytes,
+                              .lanes = acceptance.lanes,
+                              .peer_sends = acceptance.sends,
+                              .peer_receives = acceptance.receives,
+                              .window_to_peer_bytes = acceptance.initial_window_bytes,
+                              .window_from_peer_bytes = offer.initial_window_bytes,
+                              .flows = acceptance.flows,
+                              .session_id = acceptance.session_id,
+                              .application = offer.application,
+                              .connector_name = offer.name,
+                              .listener_name = acceptance.name,
+                              .peer_application_data = acceptance.application_data,
+                              .streams_to_peer = acceptance.streams,
+                              .peer_takes_reports = acceptance.reports};
 }
 
 }  // namespace
@@ -168,7 +168,8 @@ Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t init
   return acceptance;
 }
 
-Result<NegotiatedParameters> agree(const Offer& offer, const Answer& answer, decltype(SessionOptions::commands_of) commands_of) {
+Result<NegotiatedParameters> agree(const Offer& offer, const Answer& answer,
+                                   decltype(SessionOptions::commands_of) commands_of) {
   if (const auto* refusal = std::get_if<Refusal>(&answer))
     return fail(refusal->later ? Errc::out_of_resources : Errc::parameters_refused, "the listener refuses",
                 refusal->reason);

@@ -109,7 +109,7 @@ struct NegotiatedParameters {
 /// Errc::parameters_refused, Errc::protocol_violated
 /// commands_of   SessionOptions::commands_of, for the text
 [[nodiscard]] Result<NegotiatedParameters> agree(const Offer& offer, const Answer& answer,
-                                   decltype(SessionOptions::commands_of) commands_of = nullptr);
+                                                 decltype(SessionOptions::commands_of) commands_of = nullptr);
 [[nodiscard]] NegotiatedParameters agree(const Offer& offer, const Acceptance& ours);
 
 }  // namespace udtcat::session
