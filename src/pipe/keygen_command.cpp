@@ -26,7 +26,7 @@ constexpr unsigned kPublicMode = 0644;
 std::string comment_of_user() {
   const passwd* user = ::getpwuid(::geteuid());
   std::array<char, 256> host{};  // spec: POSIX HOST_NAME_MAX, with its end
-  if (::gethostname(host.data(), host.size() - 1) != 0) host.listener() = '\0';
+  if (::gethostname(host.data(), host.size() - 1) != 0) host.front() = '\0';
   return std::string(user != nullptr ? user->pw_name : "uid" + std::to_string(::geteuid())) + "@" + host.data();
 }
 

@@ -280,7 +280,7 @@ Result<std::unique_ptr<tool::Invocation>> parse_serve(const tool::Words& argumen
 /// Threads: confined to the io_context thread.
 class GatewayForward final : public forward::ForwardSession {
  public:
-  GatewayForward(Connection& connection, std::optional<UpstreamServer> server, forward::TroubleHandler on_trouble)
+  GatewayForward(Connection& connection, std::optional<UpstreamServer> server, forward::ErrorHandler on_trouble)
       : session_(
             std::make_shared<GatewaySession>(connection.io(), connection, std::move(server), std::move(on_trouble))) {
     connection.on_stream([session = session_](StreamId id) { session->take_stream(id); });
@@ -303,7 +303,7 @@ class GatewayInvocation final : public tool::Invocation {
   explicit GatewayInvocation(pipe::PipeOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] Result<tool::Words> check_summary() const override { return pipe::form_summary(options_); }
+  [[nodiscard]] Result<tool::Words> check_summary() const override { return pipe::mode_summary(options_); }
   [[nodiscard]] Status prepare(bool /*has_key_candidate*/, Console& console) override {
     tool::warn_of_protection(options_.session.protection, console);
     return {};
@@ -313,11 +313,11 @@ class GatewayInvocation final : public tool::Invocation {
       return tool::SessionRun(options_, context.console)
           .fail_to_start({Errc::cannot_resolve, "reach " + tool::to_string(server()), kNeedsIpv4});
     const auto builder = [this](boost::asio::io_context& io) -> forward::ForwardSessionFactory {
-      std::optional<UpstreamServer> behind;
+      std::optional<UpstreamServer> upstream;
       if (options_.listens)
-        behind = UpstreamServer{server(), std::make_shared<net::Resolver>(io, options_.socket_family)};
-      return [behind](Connection& connection, forward::TroubleHandler on_trouble) {
-        return std::make_unique<GatewayForward>(connection, behind, std::move(on_trouble));
+        upstream = UpstreamServer{server(), std::make_shared<net::Resolver>(io, options_.socket_family)};
+      return [upstream](Connection& connection, forward::ErrorHandler on_trouble) {
+        return std::make_unique<GatewayForward>(connection, upstream, std::move(on_trouble));
       };
     };
     return forward::forward_command(options_, std::move(found), context.console, builder);

@@ -122,8 +122,8 @@ bool RestartJournal::may_be_at(const files::FileLocation& location) {
 }
 
 std::optional<std::string> RestartJournal::part_proved_at(const files::FileLocation& location) {
-  for (const files::FileLocation& location : {location, location.with_suffix(kNextSuffix)}) {
-    const std::string text = read_own(location, kMaxHeadBytes);
+  for (const files::FileLocation& journal : {location, location.with_suffix(kNextSuffix)}) {
+    const std::string text = read_own(journal, kMaxHeadBytes);
     if (!text.starts_with(kFirstLine)) continue;
     std::string_view rest = text;
     for (int lines = 0; lines < kLinesBeforePart; ++lines)

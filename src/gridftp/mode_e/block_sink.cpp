@@ -82,8 +82,8 @@ Task<Status> FileSink::publish(std::function<Status()> last_look) {
   if (published && last_look) published = last_look();
   if (!published) co_return published;
   co_return co_await on_disk(io_, [this]() -> Status {
-    auto published = store_.put_in_place();
-    return published ? store_.close() : published;
+    auto renamed = store_.put_in_place();
+    return renamed ? store_.close() : renamed;
   });
 }
 
