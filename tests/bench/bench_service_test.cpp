@@ -53,21 +53,21 @@ class BenchServiceTest : public connection::TwoEnds {
 
 TEST_F(BenchServiceTest, LetsAPeerMeasureBothWays) {
   std::optional<Status> over;
-  BenchResult result;
+  BenchResult measured;
   BenchMeter meter(io, client(), 1s,
                    {.on_step = [](const char*) {},
                     .on_over =
                         [&](const Status& how, const BenchResult& found) {
                           over = how;
-                          result = found;
+                          measured = found;
                         }});
   meter.start();
   run_until([&] { return over.has_value(); });
   ASSERT_TRUE(*over) << over->error().message();
-  ASSERT_EQ(result.directions.size(), 2U);
-  EXPECT_GT(result.idle_rtts.all.size(), 1U);
-  EXPECT_GT(result.cores_there, 0U);
-  for (const DirectionResult& each : result.directions) {
+  ASSERT_EQ(measured.directions.size(), 2U);
+  EXPECT_GT(measured.idle_rtts.all.size(), 1U);
+  EXPECT_GT(measured.cores_there, 0U);
+  for (const DirectionResult& each : measured.directions) {
     EXPECT_GT(each.receiver().taken_bytes, 100'000U);
     EXPECT_GE(each.receiver().taking, 800ms) << "a second, but for the first bytes' way";
     EXPECT_GT(each.sender().packets_sent, 10 * (each.receiver().packets_late + 1));

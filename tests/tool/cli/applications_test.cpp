@@ -12,7 +12,7 @@ TEST(Applications, OfOursHaveACommandThatListensAndOneThatDials) {
     EXPECT_FALSE(commands_of(ours).dials.empty()) << ours;
   }
   EXPECT_EQ(commands_of(kForward).dials, "udtcat HOST PORT --from PLACE");
-  EXPECT_EQ(commands_of("greeter").listens + std::string(commands_of("greeter").dials), "") << "a stranger's";
+  EXPECT_TRUE(commands_of("greeter").dials.empty()) << "a stranger's";
 }
 
 }  // namespace

@@ -20,14 +20,14 @@ using testing::HasSubstr;
 pipe::PipeOptions options_of(const Words& words) { return pipe::parse_pipe_options(words).value(); }
 
 TEST(CheckSummary, SayAddressesAndServices) {
-  EXPECT_THAT(pipe::form_summary(options_of({"-l", "9000", "--to", "localhost:5432"})),
+  EXPECT_THAT(pipe::mode_summary(options_of({"-l", "9000", "--to", "localhost:5432"})),
               ElementsAre("waits for peers at udp port 9000 of every address",
                           "connects streams for the service to tcp localhost:5432"));
   EXPECT_THAT(
-      pipe::form_summary(options_of({"db", "9000", "--from", "5432=db", "--to", "web=unix:/run/web"})),
+      pipe::mode_summary(options_of({"db", "9000", "--from", "5432=db", "--to", "web=unix:/run/web"})),
       ElementsAre("connects to udp db:9000", "connects streams for the service web to unix /run/web",
                   "carries clients of tcp localhost:5432 to the service db of the other end", "dials again for ever"));
-  EXPECT_THAT(pipe::form_summary(options_of({"-l", "192.0.2.1:9", "--exec", "zfs recv p"})),
+  EXPECT_THAT(pipe::mode_summary(options_of({"-l", "192.0.2.1:9", "--exec", "zfs recv p"})),
               ElementsAre("waits for peers at udp 192.0.2.1:9", "bridges the first to the command 'zfs recv p'"));
 }
 
