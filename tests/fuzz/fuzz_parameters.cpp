@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(length && *length == size);
     require(decode_offer(encode(*offer)) == *offer);
     // Whatever is offered, the answer is one that the connector understands.
-    SessionOptions ours;
+    udtcat::SessionOptions ours;
     ours.application = offer->application;
     const Answer answer = decide(*offer, ours, 1);
     require(decode_answer(encode(answer)) == answer);

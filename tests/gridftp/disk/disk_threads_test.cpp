@@ -28,7 +28,7 @@ class DiskThreadsTest : public testing::Test {
   /// A promise whose future any number of calls may wait for.
   struct Gate {
     std::promise<void> promise;
-    std::shared_future<void> future = promise.get_future().quota();
+    std::shared_future<void> future = promise.get_future().share();
     void open() { promise.set_value(); }
   };
 

@@ -109,12 +109,12 @@ TEST_F(GatewaySessionTest, RefusesAControlStreamWhereThereIsNoServer) {
   EXPECT_EQ(connection.refused[0].message(), "take a control connection: this gateway has no server");
   const RefusingPort down(io);
   UpstreamServer refusing = server();
-  refusing.location.port = down.endpoint().port();
+  refusing.address.port = down.endpoint().port();
   GatewaySession far = session_with(refusing);
   arrives(far, 2, to_line({}));
   EXPECT_TRUE(is_refused(2));
   EXPECT_EQ(connection.refused[2].message(),
-            "connect tcp ftp:" + std::to_string(refusing.location.port) + ": connection refused");
+            "connect tcp ftp:" + std::to_string(refusing.address.port) + ": connection refused");
 }
 
 TEST_F(GatewaySessionTest, LooksTheServersNameUpForEachControlStream) {

@@ -102,7 +102,7 @@ TEST_F(DataStacks, CountInTheirStatistics) {
     options.credentials = std::make_shared<const Credentials>(key.duplicate());
     arrived.clear();
     open(make_stack(io, options));
-    const auto watch = options.watch = std::make_shared<DataStats>();
+    const auto watch = options.stats = std::make_shared<DataStats>();
     auto stack = make_stack(io, options);
     auto made = connect(stack);
     ASSERT_TRUE(made) << made.error().message();
