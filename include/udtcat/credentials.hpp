@@ -39,7 +39,8 @@ class KnownPeers {
   virtual ~KnownPeers() = default;
 
   /// The name of the peer that holds `key`. At once: no disk is read here.
-  /// errors: Errc::authentication_failed: it is nobody's; Errc::parameters_refused: it is not there for that application
+  /// errors: Errc::authentication_failed: it is nobody's; Errc::parameters_refused: it is not there for that
+  /// application
   [[nodiscard]] virtual Result<std::string> recognise(const PublicKey& key, std::string_view application) const = 0;
 
   /// A session with a peer that was recognised begins: each end has proved its key and taken the other's.

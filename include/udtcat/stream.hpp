@@ -19,7 +19,8 @@ namespace udtcat {
 /// and the faster of the two waits.
 ///
 /// One read and one write (or the finish) may be under way at a time. A span given stays valid until the operation is
-/// over. Each takes a completion token (completion.hpp): `co_await stream->async_read(into, boost::asio::use_awaitable)`
+/// over. Each takes a completion token (completion.hpp): `co_await stream->async_read(into,
+/// boost::asio::use_awaitable)`
 /// gives a Result<std::size_t>. A time limit is a timer that calls abort().
 ///
 /// Destroying it drops the handlers uncalled. Before both directions have ended it also breaks the stream off, which

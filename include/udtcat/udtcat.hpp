@@ -39,11 +39,11 @@
 ///     });
 ///     io.run();
 ///
-/// docs/examples has whole programs: send_file.cpp, echo_server.cpp; greeter.cpp is one with coroutines. One io_context, run by one thread, drives
-/// everything; ciphers and the transport have threads of their own.
+/// docs/examples has whole programs: send_file.cpp, echo_server.cpp; greeter.cpp is one with coroutines. One
+/// io_context, run by one thread, drives everything; ciphers and the transport have threads of their own.
 ///
-/// Before 1.0 a minor version may change anything here, and a patch changes nothing; the library is static, and there is
-/// no promise of an ABI. What goes over the wire is of docs/spec, whose versions are its own.
+/// Before 1.0 a minor version may change anything here, and a patch changes nothing; the library is static, and there
+/// is no promise of an ABI. What goes over the wire is of docs/spec, whose versions are its own.
 #pragma once
 
 #include <udtcat/bridges.hpp>

@@ -45,10 +45,10 @@ struct LoginTimeouts {
 ///            ── UDTCAT MISSING with none to push, UDTCAT UNFIT ──► absent (on_absent) ── hand_over() ──► handed over
 ///   pushing, pushed ── UDTCAT HAVE (on_have) ──► the same
 ///   scripted, pushing, pushed ── any other line of the far end ──► failed (on_failure)
-///   greeting ── the end of ssh's output ──► silent ── the end of ssh, before its login ──► failed (on_failure)
-///                                                  └── the end of ssh, after its login ──► unusable (on_unusable_login)
+///   greeting ── the end of ssh's output ──► silent ── the end of ssh, before login ──► failed (on_failure)
+///                                                  └── the end of ssh, after login ──► unusable (on_unusable_login)
 ///   scripted ── the end of ssh's output ──► unstarted ── the end of ssh ──► unusable (on_unusable_login)
-///   greeting, scripted, silent, unstarted ── LoginTimeouts is over, ssh is ended by us ──► unusable (on_unusable_login)
+///   greeting, scripted, silent, unstarted ── LoginTimeouts is over, we end ssh ──► unusable (on_unusable_login)
 ///   pushing, pushed ── the end of ssh's output ──► lost ── the end of ssh ──► failed (on_failure)
 ///   handed over ── the end of ssh ──► the end (on_end)
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Messages between a near end and a far end that ssh has started, over ssh's pipes or on a stream; and the streams of a
-/// remote command. Bytes: docs/spec/rsh.md §2, §3.
+/// Messages between a near end and a far end that ssh has started, over ssh's pipes or on a stream; and the streams of
+/// a remote command. Bytes: docs/spec/rsh.md §2, §3.
 #pragma once
 
 #include <cstddef>

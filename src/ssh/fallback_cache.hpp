@@ -18,9 +18,9 @@ enum class FallbackReason { udp_blocked, udp_slow, one_command };
 /// "UDP did not get through", for the user.
 [[nodiscard]] std::string_view to_text(FallbackReason reason);
 
-/// A file of lines "DESTINATION REASON TIME", TIME in seconds since the epoch. Other lines, and those older than an hour
-/// or of the future, are ignored, as is a file that cannot be read or written: it only saves time. Of two processes that
-/// write at once the later one's file stays.
+/// A file of lines "DESTINATION REASON TIME", TIME in seconds since the epoch. Other lines, and those older than an
+/// hour or of the future, are ignored, as is a file that cannot be read or written: it only saves time. Of two
+/// processes that write at once the later one's file stays.
 /// Threads: unsynchronised. Nothing is kept between two calls.
 class FallbackCache {
  public:

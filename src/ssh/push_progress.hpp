@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The progress of a push, for a person, as the far side reports it: bytes that we have written may be in ssh's buffers.
+/// The progress of a push, for a person, as the far side reports it: bytes that we have written may be in ssh's
+/// buffers.
 #pragma once
 
 #include <chrono>

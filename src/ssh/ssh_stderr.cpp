@@ -75,8 +75,8 @@ void SshStderr::advance() {
   }));
 }
 
-/// Waits for text while less than kMaxHeldBytes is held. After expect_no_more() it reads only what is there, and nothing
-/// while dropping, as another process may write for ever.
+/// Waits for text while less than kMaxHeldBytes is held. After expect_no_more() it reads only what is there, and
+/// nothing while dropping, as another process may write for ever.
 void SshStderr::go_on() {
   if (expects_no_more_) {
     source_is_over_ = source_is_over_ || state_ == State::dropping;

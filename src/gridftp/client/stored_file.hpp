@@ -22,8 +22,8 @@ struct ListedFile {
 };
 /// None: it names nothing. Total.
 [[nodiscard]] std::optional<ListedFile> parse_listed_file(const Reply& reply);
-/// Whether the server's answer `said` may mean `path`: the names with bytes beyond ASCII are equal, from the last back to
-/// the first ".." or the beginning of either.
+/// Whether the server's answer `said` may mean `path`: the names with bytes beyond ASCII are equal, from the last back
+/// to the first ".." or the beginning of either.
 [[nodiscard]] bool is_same_path(std::string_view said, std::string_view path);
 
 struct StoredFile {

@@ -135,8 +135,8 @@ Task<Result<std::optional<RestartJournal>>> Upload::find_journal() {
   co_return found;
 }
 
-/// Finds the ranges of this file that the server has from an earlier attempt or call: by SITE HAVE, or for other servers
-/// from the restart markers in our journal.
+/// Finds the ranges of this file that the server has from an earlier attempt or call: by SITE HAVE, or for other
+/// servers from the restart markers in our journal.
 Task<Status> Upload::find_received(RemoteServer& server, files::ByteRange range) {
   if (options_.range || !server.in_mode_e()) {
     *have_ = {};

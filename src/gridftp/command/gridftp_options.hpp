@@ -70,8 +70,8 @@ struct ServerOptions : tool::Options {
 [[nodiscard]] Result<ServerOptions> parse_server_options(const tool::Words& arguments);
 [[nodiscard]] tool::DeclaredOptions server_options_declared();
 
-/// Decides what the data run over, and so whether a key is needed: a user with a key (tool::KeyCandidates), or who asked
-/// for protection, gets sessions.
+/// Decides what the data run over, and so whether a key is needed: a user with a key (tool::KeyCandidates), or who
+/// asked for protection, gets sessions.
 /// errors: Errc::parameters_refused where names and sizes would be in the clear and --clear-control is not given;
 /// Errc::bad_argument
 [[nodiscard]] Status settle_protection(ClientOptions& options, bool has_key_candidate);

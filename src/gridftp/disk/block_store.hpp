@@ -26,8 +26,8 @@ class BlockStore {
   [[nodiscard]] static Result<BlockStore> open_to_read(const files::FileLocation& location);
   /// Of a descriptor that is open already.  errors: the same
   [[nodiscard]] static Result<BlockStore> of(bridge::Descriptor descriptor, std::string shown);
-  /// Bytes go to PATH.part until publish(), or to another name where that is a user's: see open_partial_file(). The rest
-  /// of an earlier transfer is kept. A device is written directly.  errors: Errc::local_write_failed;
+  /// Bytes go to PATH.part until publish(), or to another name where that is a user's: see open_partial_file(). The
+  /// rest of an earlier transfer is kept. A device is written directly.  errors: Errc::local_write_failed;
   /// Errc::out_of_resources while another transfer writes it
   [[nodiscard]] static Result<BlockStore> open_to_write(const files::FileLocation& location);
   /// The file itself is written; it is made where it is not there.  errors: Errc::local_write_failed, also where the

@@ -15,8 +15,8 @@
 
 namespace udtcat::gridftp {
 
-/// A journal is valid for the same source, and until the next boot, when written data may be lost. Where boots cannot be
-/// told apart, data have to be on the disk before the journal has them.
+/// A journal is valid for the same source, and until the next boot, when written data may be lost. Where boots cannot
+/// be told apart, data have to be on the disk before the journal has them.
 /// Every call may wait for the disk: see DiskThreads.
 /// Threads: unsynchronised.
 class RestartJournal {

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::chrono::minutes kGoodbyeTimeout{10};  // guess: bytes sent before it may be on their way for long
 
-/// Closes a kept connection with an EOD | CLOSE block, so that the end does not look like a break; after kGoodbyeTimeout
-/// without it.
+/// Closes a kept connection with an EOD | CLOSE block, so that the end does not look like a break; after
+/// kGoodbyeTimeout without it.
 void finish(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& connection) {
   boost::asio::co_spawn(
       io,

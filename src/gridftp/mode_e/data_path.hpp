@@ -30,7 +30,7 @@ namespace udtcat::gridftp {
 
 /// Each end of a control connection has one; one is passive, the other active.
 ///
-///   none ── listen() ──► passive ── aim() ──► active ── listen() ──► passive     a new role ends the connections before
+///   none ── listen() ──► passive ── aim() ──► active ── listen() ──► passive   a new role ends the connections before
 ///
 /// In MODE E the sender is active. A connection whose data have ended is kept; the next file in the same direction
 /// takes it again.

@@ -186,6 +186,7 @@ class SessionStack final : public DataStack {
     request.locals.push_back(local);
     request.credentials = core::duplicate(options_.credentials);
     request.session = options_.session;
+    request.session.application_data = static_cast<std::uint8_t>(options_.statements);
     request.transport = options_.transport;
     auto listener = std::make_unique<SessionDataListener>(io_, closing_, options_, std::move(handler));
     UDTCAT_CHECK(listener->open(std::move(request)));
@@ -200,6 +201,7 @@ class SessionStack final : public DataStack {
     request.timeout = options_.connect_timeout;
     request.credentials = core::duplicate(options_.credentials);
     request.session = options_.session;
+    request.session.application_data = static_cast<std::uint8_t>(options_.statements);
     request.transport = options_.transport;
     const auto begin = [&](auto handler) { return udtcat::dial(io_, std::move(request), std::move(handler)); };
     UDTCAT_CO_TRY(auto connection, co_await await_dial<Connection>(io_, begin));

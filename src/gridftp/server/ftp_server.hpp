@@ -37,8 +37,8 @@ class FtpServer {
   [[nodiscard]] Status listen_sealed(const std::vector<Endpoint>& locals);
   /// Takes a new client. Where there are too many, a client of the prefix with the most is closed, if that prefix has
   /// more than the newcomer's: the oldest that has not logged in, or the one idle longest without the key. Where the
-  /// newcomer's prefix has used its quota, or no such client exists, the oldest of that prefix that has not logged in is
-  /// closed, or the newcomer. Each gets a 421.
+  /// newcomer's prefix has used its quota, or no such client exists, the oldest of that prefix that has not logged in
+  /// is closed, or the newcomer. Each gets a 421.
   void serve(std::unique_ptr<ControlConnection> control, bool has_key);
   /// Accepts no more clients, and closes those that are there.
   void stop();

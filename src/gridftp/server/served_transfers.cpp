@@ -237,8 +237,8 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
                   fmt::format("bytes {} to {} are not here: begin anew", range.begin, range.end));
     }
   }
-  // More may be there than the client skips: it asked while an earlier transfer stored its last blocks. Those count only
-  // where the source has a name.
+  // More may be there than the client skips: it asked while an earlier transfer stored its last blocks. Those count
+  // only where the source has a name.
   if (incoming.have.empty() || parameters.source.empty()) there = incoming.have;
   incoming.sink =
       std::make_shared<FileSink>(io_, std::move(store), std::move(there), std::move(journal), at.value_or(0));

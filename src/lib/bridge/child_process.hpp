@@ -70,8 +70,8 @@ class ChildProcess {
 
   /// Once: hands the pipes to their user.
   [[nodiscard]] ChildPipes take_pipes() { return std::move(pipes_); }
-  /// The input is complete: its stdin ends as soon as our end of that is closed. Of a child with a watchdog nothing else
-  /// ends the stdin while it lives and our signals reach it, not even our death.
+  /// The input is complete: its stdin ends as soon as our end of that is closed. Of a child with a watchdog nothing
+  /// else ends the stdin while it lives and our signals reach it, not even our death.
   void end_input();
 
   [[nodiscard]] pid_t pid() const { return pid_; }

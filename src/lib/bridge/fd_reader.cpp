@@ -57,8 +57,8 @@ std::span<std::byte> FdReader::wait_until_owner() {
 
 /// returns  none: to stop; never State::would_block
 std::optional<IoResult> FdReader::read_next(std::span<std::byte> into) {
-  // A read that never waits comes before poll(), which reports no hang-up for a FIFO that was opened again after its last
-  // writer left.
+  // A read that never waits comes before poll(), which reports no hang-up for a FIFO that was opened again after its
+  // last writer left.
   bool wait = !descriptor_.never_waits();
   for (;;) {
     if (wait && stop_.wait(descriptor_.number(), POLLIN) == WakeEvent::Wake::raised) return std::nullopt;

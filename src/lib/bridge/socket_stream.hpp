@@ -13,8 +13,8 @@
 
 namespace udtcat::bridge {
 
-/// From when on a close of a TCP connection is graceful. Before that any close is a reset, also by this process's death.
-/// A unix socket has no reset: a truncated stream looks complete there.
+/// From when on a close of a TCP connection is graceful. Before that any close is a reset, also by this process's
+/// death. A unix socket has no reset: a truncated stream looks complete there.
 enum class GracefulClose {
   always,     ///< from the start: the bytes that it carries prove their end by themselves
   receipted,  ///< both directions have ended, and all that was read has been receipted: of a stream of a connection

@@ -31,9 +31,9 @@ struct ResolverTimeouts {
   std::chrono::milliseconds timeout{10'000};       // guess: as a service that is connected to has
 };
 
-/// Asks the system's resolver on threads of its own, a few at a time. Requests for one name share an answer, which lasts
-/// some seconds. Where the resolver fails, or is slow, the last good answer is given, unless the name was found not to
-/// exist since.
+/// Asks the system's resolver on threads of its own, a few at a time. Requests for one name share an answer, which
+/// lasts some seconds. Where the resolver fails, or is slow, the last good answer is given, unless the name was found
+/// not to exist since.
 /// Threads: confined to the io_context thread, where the handlers are called, never from look_up().
 class Resolver {
  public:

@@ -22,8 +22,8 @@ namespace udtcat::session {
 inline constexpr std::size_t kMaxPriorityBytes = 1024;  // spec: record.md §7: with all headers within 1280 bytes
 inline constexpr std::size_t kPriorityRecordBytes = kRecordHeaderBytes + kMaxPriorityBytes + kRecordTagBytes;
 
-/// Each direction has its own key, header key and numbers. A lost one does no harm, as the stream carries the same data;
-/// one that is late, repeated or forged is dropped.
+/// Each direction has its own key, header key and numbers. A lost one does no harm, as the stream carries the same
+/// data; one that is late, repeated or forged is dropped.
 /// Threads: unsynchronised.
 class PriorityDatagrams {
  public:

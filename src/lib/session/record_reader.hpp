@@ -42,8 +42,8 @@ class RecordReader {
   ///          Errc::connection_broken
   void async_read(core::Buffer memory, Handler handler);
 
-  /// The bytes received on flows that may bring the next record: the peer is alive while this grows. Flows that are ahead
-  /// do not count, since the flow that they wait for may be dead.
+  /// The bytes received on flows that may bring the next record: the peer is alive while this grows. Flows that are
+  /// ahead do not count, since the flow that they wait for may be dead.
   [[nodiscard]] std::uint64_t received_bytes();
 
   /// Call before the channels are closed: the handler of a read in progress is dropped.

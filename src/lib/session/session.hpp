@@ -55,8 +55,8 @@ inline constexpr std::size_t kSparseShare = 8;  // guess
 ///   joining ──start(), once all flows are there──► running ──close()──► closed
 ///
 /// Bounded: wants_block() is false, and nothing is read ahead, from 2 × threads + 2 × flows + 2 blocks on in a
-/// direction; has_room_for_interactive() is false from kInteractiveBlocks more on. Buffers of blocks that the transport retains, or
-/// that the caller keeps, are counted on top of that.
+/// direction; has_room_for_interactive() is false from kInteractiveBlocks more on. Buffers of blocks that the transport
+/// retains, or that the caller keeps, are counted on top of that.
 /// Threads: confined to the io_context thread, as Channel. After destruction no handler is called.
 class Session {
  public:
@@ -111,8 +111,8 @@ class Session {
   [[nodiscard]] bool has_room_for_interactive() const {
     return ahead_ == SendQueueDepth::shallow && writing_interactive_ < kInteractiveBlocks;
   }
-  /// How much payload may go as a priority datagram now: 0 where nothing would hold up the next block, at auth and clear, and where
-  /// the queue is deep.
+  /// How much payload may go as a priority datagram now: 0 where nothing would hold up the next block, at auth and
+  /// clear, and where the queue is deep.
   [[nodiscard]] std::size_t priority_room_bytes();
   /// Sends a copy of data that a block carries as well, beside the blocks: it comes sooner, or not at all.
   /// payload   1 to priority_room_bytes()

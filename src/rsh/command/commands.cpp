@@ -106,8 +106,8 @@ class RshServerInvocation final : public tool::Invocation {
   [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
     ssh::name_this_host(context.console);
     if (options_.bench) return bench::serve_far_bench(options_, context.console);
-    // The login shell that started us has read .bashrc. A bash of SHLVL 2 does not read it again: its output would be in
-    // the command's.
+    // The login shell that started us has read .bashrc. A bash of SHLVL 2 does not read it again: its output would be
+    // in the command's.
     std::ignore = ::setenv("SHLVL", "1", 1);  // fails for want of memory only
     std::optional<ssh::ControlMessage> fallback;
     {

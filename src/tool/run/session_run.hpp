@@ -64,7 +64,8 @@ class SessionRun {
   /// The run waits for something besides data; empty: no longer. Shown where a person watches progress; before there is
   /// a peer also where one sits at the terminal, once it takes long.
   void wait_for(std::string what);
-  /// As wait_for(), for a program that may write to the same terminal: the status line stays there only while data move.
+  /// As wait_for(), for a program that may write to the same terminal: the status line stays there only while data
+  /// move.
   void wait_for_program(std::string what);
   /// How much there is to move, where that is known: for progress. Called until the run has ended.
   void measure(std::function<std::optional<Amount>(const ConnectionStats&)> amount) { amount_ = std::move(amount); }

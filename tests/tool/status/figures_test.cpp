@@ -72,7 +72,6 @@ TEST(StatsSum, AddsCountsAndKeepsTheLatestOfTheRest) {
   EXPECT_EQ(both.rtt, 9us);
 }
 
-
 RunReport report() {
   RunReport made;
   made.end.elapsed = std::chrono::milliseconds(2500);
