@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -97,8 +96,8 @@ int check_peer(X509_STORE_CTX* chain, void* argument) {
   X509_STORE_CTX_set_error(chain, X509_V_ERR_APPLICATION_VERIFICATION);
   if (!key) return 0;
   auto name = check.pair.peers->recognise(*key, check.applications.front());
-  for (const std::string& further : check.applications | std::views::drop(1))
-    if (auto known = check.pair.peers->recognise(*key, further); !name && known) name = std::move(known);
+  for (std::size_t i = 1; !name && i < check.applications.size(); ++i)
+    if (auto known = check.pair.peers->recognise(*key, check.applications[i])) name = std::move(known);
   if (!name) {
     // The alert for a key that is known but not allowed for this purpose.
     if (name.error().code == Errc::parameters_refused) X509_STORE_CTX_set_error(chain, X509_V_ERR_INVALID_PURPOSE);
