@@ -25,10 +25,13 @@ void Placement::add(const struct stat& status, const std::string& path) {
   if (status.st_nlink > 1 && !S_ISDIR(status.st_mode)) several_.insert(std::hash<std::string>()(path));
 }
 
-bool Placement::has(const struct stat& status, const std::string& path, const std::function<bool()>& is_listed) const {
+bool Placement::has(const struct stat& status, const std::string& path,
+                    const std::function<std::optional<bool>()>& is_listed) const {
   if (!placed_.has(status)) return false;
-  if (status.st_nlink < 2 || S_ISDIR(status.st_mode)) return true;
-  return several_.contains(std::hash<std::string>()(path)) || !is_listed();
+  if (S_ISDIR(status.st_mode)) return true;
+  const bool has_several = status.st_nlink > 1;
+  if (has_several && several_.contains(std::hash<std::string>()(path))) return true;
+  return !is_listed().value_or(has_several);
 }
 
 void Placement::refuse_below(const std::string& path) {

@@ -56,10 +56,11 @@ class Placement {
 
   /// Something has that path now.
   void add(const struct stat& status, const std::string& path) UDTCAT_REQUIRES(names_);
-  /// Whether what stands at a path came by this transfer.
-  /// is_listed   asked of a file with several names: whether the path is one in this very spelling
+  /// Whether what stands at a path came by this transfer, by another name. The number of an inode alone does not tell:
+  /// where somebody else has replaced a file of this transfer, another file may have got it.
+  /// is_listed   asked of a file: whether the path is a name in this very spelling; none: that cannot be told
   [[nodiscard]] bool has(const struct stat& status, const std::string& path,
-                         const std::function<bool()>& is_listed) const UDTCAT_REQUIRES(names_);
+                         const std::function<std::optional<bool>()>& is_listed) const UDTCAT_REQUIRES(names_);
 
   /// A directory is not to be had: what is below its path would come into another.
   void refuse_below(const std::string& path) UDTCAT_REQUIRES(names_);
