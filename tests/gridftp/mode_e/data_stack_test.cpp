@@ -102,36 +102,36 @@ TEST_F(DataStacks, CountInTheirStatistics) {
     options.credentials = std::make_shared<const Credentials>(key.duplicate());
     arrived.clear();
     open(make_stack(io, options));
-    const auto watch = options.stats = std::make_shared<DataStats>();
+    const auto data_stats = options.stats = std::make_shared<DataStats>();
     auto stack = make_stack(io, options);
     auto made = connect(stack);
     ASSERT_TRUE(made) << made.error().message();
     EXPECT_TRUE(run(io, (*made)->write(random_bytes(100'000))));
     ASSERT_TRUE(run_until(io, [&] {
-      const ConnectionStats stats = watch->stats();
+      const ConnectionStats stats = data_stats->stats();
       return stats.evidence.here.bytes_sent >= 100'000 && stats.packets_sent > 0;
     }));
     *made = nullptr;
     stack = nullptr;
-    EXPECT_GE(watch->stats().evidence.here.bytes_sent, 100'000U) << "what was measured stays";
+    EXPECT_GE(data_stats->stats().evidence.here.bytes_sent, 100'000U) << "what was measured stays";
   }
 }
 
 TEST_F(DataStacks, GiveNoEvidenceOfSeveral) {
-  const auto watch = std::make_shared<DataStats>();
+  const auto data_stats = std::make_shared<DataStats>();
   open(make_udt_stack(io, {}));
-  const auto stack = make_udt_stack(io, {}, kConnectTimeout, watch);
+  const auto stack = make_udt_stack(io, {}, kConnectTimeout, data_stats);
   auto one = connect(stack);
   {
     const auto other = connect(stack);
     ASSERT_TRUE(one && other);
-    EXPECT_EQ(watch->stats().evidence.here.elapsed.count(), 0);
+    EXPECT_EQ(data_stats->stats().evidence.here.elapsed.count(), 0);
     *one = nullptr;
-    EXPECT_EQ(watch->stats().evidence.here.elapsed.count(), 0) << "that of the one left began beside the other";
+    EXPECT_EQ(data_stats->stats().evidence.here.elapsed.count(), 0) << "that of the one left began beside the other";
   }
-  EXPECT_EQ(watch->stats().evidence.here.elapsed.count(), 0) << "the last to go speaks for itself only";
+  EXPECT_EQ(data_stats->stats().evidence.here.elapsed.count(), 0) << "the last to go speaks for itself only";
   one = connect(stack);
-  EXPECT_TRUE(run_until(io, [&] { return watch->stats().evidence.here.elapsed.count() > 0; }));
+  EXPECT_TRUE(run_until(io, [&] { return data_stats->stats().evidence.here.elapsed.count() > 0; }));
 }
 
 TEST_F(DataStacks, OfSessionsRefuseStrangers) {
