@@ -116,7 +116,7 @@ TEST(Comments, BeginWithTheirSubject) {
   EXPECT_THAT(offences, IsEmpty());
 }
 
-TEST(Lines, AreNoLongerThanAPageIsWide) {
+TEST(Lines, HaveAtMost120Columns) {
   Offences offences;
   for (const auto& file : read_sources({"include", "src", "tests", "bench"}))
     for (std::size_t i = 0; i < file.lines.size(); ++i)
@@ -124,7 +124,7 @@ TEST(Lines, AreNoLongerThanAPageIsWide) {
   EXPECT_THAT(offences, IsEmpty());
 }
 
-TEST(Lines, OfDocumentsAreNoLongerThanAPageIsWide) {
+TEST(Lines, OfDocumentsHaveAtMost120Columns) {
   Offences offences;
   for (const auto& file : read_documents()) {
     bool in_code = false;

@@ -105,7 +105,7 @@ TEST(Modules, AreTheFoldersOfSrc) {
   EXPECT_THAT(offences, IsEmpty());
 }
 
-TEST(Modules, OfTheLibraryIncludeOnlyThemselvesAndRoomsBelow) {
+TEST(Modules, OfTheLibraryIncludeOnlyThemselvesAndLowerModules) {
   Offences offences;
   for (const auto& file : read_sources({"src/lib"})) {
     const auto own = height(library_module_of(file.path));
@@ -117,7 +117,7 @@ TEST(Modules, OfTheLibraryIncludeOnlyThemselvesAndRoomsBelow) {
   EXPECT_THAT(offences, IsEmpty());
 }
 
-TEST(Modules, AboveTheLibraryUseItsFrontDoorItsCoreAndItsBridges) {
+TEST(Modules, OfTheProgramIncludePublicHeadersCoreAndBridge) {
   Offences offences;
   for (const auto& file : read_sources({"src"})) {
     const auto module = kProgram.find(top_folder_of(file.path));
@@ -150,9 +150,9 @@ Offences offences_within(const std::string& module, const Folders& folders) {
   return offences;
 }
 
-TEST(Modules, OfTheBaseStandUponOneAnotherInOneOrder) { EXPECT_THAT(offences_within("tool", kBase), IsEmpty()); }
+TEST(Modules, OfTheBaseIncludeOneAnotherInOneOrder) { EXPECT_THAT(offences_within("tool", kBase), IsEmpty()); }
 
-TEST(Modules, OfGridftpStandUponOneAnotherInOneOrder) { EXPECT_THAT(offences_within("gridftp", kGridftp), IsEmpty()); }
+TEST(Modules, OfGridftpIncludeOneAnotherInOneOrder) { EXPECT_THAT(offences_within("gridftp", kGridftp), IsEmpty()); }
 
 /// A program of ours as a child: by the link that the system has to it, or by its name in front of one of its commands.
 bool starts_our_program(std::string_view line) {
@@ -160,7 +160,7 @@ bool starts_our_program(std::string_view line) {
   return std::regex_search(line.begin(), line.end(), kStarts);
 }
 
-TEST(Modules, AreNotJoinedByStartingOurOwnProgram) {
+TEST(Modules, DoNotStartOurOwnProgram) {
   EXPECT_TRUE(starts_our_program(R"(  rsh{.program = "/proc/self/exe", .words = {"udtcat", "rsh"}};)"));
   EXPECT_FALSE(starts_our_program(R"(  {.words = {"rsh-server"}, .help = rsh_help_text},)"));
   // A push reads it, to send it; the one with libudt takes the place of the one without.
@@ -173,7 +173,7 @@ TEST(Modules, AreNotJoinedByStartingOurOwnProgram) {
   EXPECT_THAT(offences, IsEmpty());
 }
 
-TEST(Modules, KeepForeignHeadersBehindTheirFence) {
+TEST(Modules, IncludeForeignHeadersInOnePlaceOnly) {
   Offences offences;
   for (const auto& file : read_sources({"src", "include"}))
     for (const auto& include : includes_of(file))
