@@ -39,8 +39,7 @@ struct SshDialOptions : tool::Options {
   PortRange ports;                    ///< of the far end
   std::string far_command = "rsh-server";
   std::vector<std::string> far_options{};
-  /// The advice where the far host has no udtcat, which is needed over ssh, too; null: ssh can run the command by
-  /// itself.
+  /// The advice where the far host has no udtcat, which is needed over ssh, too; null: ssh alone can run the command.
   const char* needs_udtcat = nullptr;
   bool tries_udp = false;  ///< also where it did not work within the last hour
 };

@@ -39,11 +39,11 @@ struct SessionPeer {
 /// Threads: confined to the io_context thread. One read and one write at a time; both may be under way.
 class StreamIo {
  public:
-  /// carrier   lives as long as the stream: the connection that carries it
-  /// peer      none: there is no session
-  explicit StreamIo(std::unique_ptr<LocalStream> stream, std::shared_ptr<void> carrier = {},
+  /// keep_alive   lives as long as the stream: the connection that carries it
+  /// peer         none: there is no session
+  explicit StreamIo(std::unique_ptr<LocalStream> stream, std::shared_ptr<void> keep_alive = {},
                     const std::optional<SessionPeer>& peer = {})
-      : carrier_(std::move(carrier)), stream_(std::move(stream)), peer_(peer) {}
+      : keep_alive_(std::move(keep_alive)), stream_(std::move(stream)), peer_(peer) {}
 
   /// Fills `into` as far as bytes come before the end.  returns  how many: less than asked for means the end.
   /// errors: Errc::connection_broken
@@ -78,7 +78,7 @@ class StreamIo {
 
   std::shared_ptr<void> slot_;
   std::shared_ptr<std::uint64_t> moved_bytes_;
-  const std::shared_ptr<void> carrier_;
+  const std::shared_ptr<void> keep_alive_;
   const std::unique_ptr<LocalStream> stream_;
   const std::optional<SessionPeer> peer_;
 };

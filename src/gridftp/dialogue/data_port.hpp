@@ -37,8 +37,7 @@ inline constexpr std::size_t kMaxDataPorts = 256;  // guess: hosts of a striped 
 /// errors: Errc::bad_argument
 [[nodiscard]] Status may_connect(const Endpoint& target, const Endpoint& peer);
 
-/// The address to connect to for a port that a server names: the server's own, if the named one is not reachable for
-/// us.
+/// The address to connect to for a port that a server names: the server's own, if we cannot reach the named one.
 /// server   as the control connection has it.  errors: those of may_connect()
 [[nodiscard]] Result<Endpoint> reachable_port(const Endpoint& named, const Endpoint& server);
 

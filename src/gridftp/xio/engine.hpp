@@ -46,8 +46,7 @@ class XioEngine {
   XioEngine(const XioEngine&) = delete;
   XioEngine& operator=(const XioEngine&) = delete;
 
-  /// A link that opens, or fails to. Waits for the system's resolver if the host is a name.
-  /// Waits for the name's addresses: to be called before engine(), so that the end of the process finds no thread that
+  /// Waits for the host's addresses: to be called before engine(), so that the end of the process finds no thread that
   /// holds the engine for so long.  errors: Errc::cannot_resolve
   [[nodiscard]] static Result<DialRequest> request_for(const Contact& contact, const Settings& settings,
                                                        std::optional<Key> key);

@@ -152,8 +152,7 @@ TrainReceiver::~TrainReceiver() = default;
 std::size_t TrainReceiver::receive(const UdpSocket& socket, std::vector<ReceivedTrain>& into, std::size_t most,
                                    core::ChunkPool& chunks, DropCounter& drops) {
   std::size_t taken = 0;
-  // Received again where all datagrams were dropped, so that 0 means an empty queue; bounded, as anybody can send
-  // those.
+  // Received again where all datagrams were dropped, so that 0 means an empty queue; bounded: anybody can send those.
   for (int attempt = 0; attempt < kCallAttempts && taken == 0; ++attempt) {
     const auto loaded = static_cast<unsigned>(state_->load(std::min(most, kMaxTrains), chunks));
     if (loaded == 0) break;
