@@ -17,10 +17,10 @@
 #include <udtcat/completion.hpp>
 #include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
-#include <udtcat/evidence.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/stats.hpp>
 #include <udtcat/stream.hpp>
 
 namespace udtcat {
@@ -34,31 +34,6 @@ struct StreamOutcome {
   std::uint64_t bytes_sent = 0;       ///< payload taken from the local source
   std::uint64_t bytes_receipted = 0;  ///< payload the peer's consumer has taken, by its receipt
   std::uint64_t bytes_received = 0;   ///< payload the local consumer has taken
-};
-
-/// Figures of one connection since it was made. Times and rates are this end's view.
-struct ConnectionStats {
-  std::chrono::steady_clock::time_point made_at{};
-  std::uint64_t bytes_sent = 0;      ///< payload given to the session
-  std::uint64_t bytes_received = 0;  ///< payload given to local consumers
-  std::uint64_t bytes_arrived = 0;   ///< by the path: sealed, in any order; 0 with libudt
-  std::uint64_t bytes_carried = 0;   ///< those and what has arrived at the peer
-  std::uint64_t blocks_sent = 0;
-  std::uint64_t blocks_received = 0;
-  std::uint64_t streams_opened = 0;
-  std::size_t streams_open = 0;    ///< at this moment
-  std::uint64_t packets_sent = 0;  ///< including those sent again
-  std::uint64_t packets_lost = 0;  ///< reported lost by the peer
-  std::uint64_t packets_resent = 0;
-  std::uint64_t packets_late = 0;                ///< of the peer's: they came behind one that was sent after them
-  std::optional<std::chrono::microseconds> rtt;  ///< the transport's estimate; none before it has measured one
-  std::chrono::milliseconds silence{0};          ///< since the peer was heard; 0 while Connection::answers()
-  std::size_t lanes = 0;
-  std::size_t threads = 0;
-  std::size_t flows = 1;  ///< channels of the transport that the session runs over
-  Protection protection = Protection::private_;
-  std::optional<Cipher> cipher;  ///< none at auth and clear
-  Evidence evidence{};           ///< of what its speed depends on
 };
 
 /// Made by dial() and listen(). Destroying it ends it at once and without a word: its Streams fail with
@@ -122,8 +97,8 @@ class Connection {
   virtual void abort(const Error& reason) = 0;
 
   [[nodiscard]] virtual ConnectionStats stats() = 0;
-  /// The other end hears what this one has measured before what is written after this, not once a second only.
-  virtual void tell_evidence() = 0;
+  /// The other end hears this one's EndStats before what is written after this, not once a second only.
+  virtual void send_report() = 0;
   /// False while the peer has owed an answer for 2.5 s. Its address may have changed, its path be cut, or itself gone.
   /// source: docs/spec/stream.md §5
   [[nodiscard]] virtual bool answers() const = 0;

@@ -12,7 +12,8 @@
 ///   bridges.hpp       streams that lead to descriptors and TCP connections
 ///   local_stream.hpp  what a stream that leads elsewhere has to do
 ///   completion.hpp    coroutines, futures and handlers: what an asynchronous operation takes
-///   evidence.hpp      what a transfer's speed depended on
+///   stats.hpp         statistics of a connection and of its two ends
+///   why_diagnosis.hpp what limits a connection, by those of its ends
 ///   known_paths.hpp   what is remembered of the paths to other hosts
 ///   plain.hpp         bare bytes to and from any UDT4 program, unprotected
 ///   result.hpp        Errc, Error, Result: every failure
@@ -51,7 +52,6 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
-#include <udtcat/evidence.hpp>
 #include <udtcat/key.hpp>
 #include <udtcat/key_pair.hpp>
 #include <udtcat/known_paths.hpp>
@@ -61,8 +61,10 @@
 #include <udtcat/peering.hpp>
 #include <udtcat/plain.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/stats.hpp>
 #include <udtcat/stream.hpp>
 #include <udtcat/units.hpp>
+#include <udtcat/why_diagnosis.hpp>
 
 namespace udtcat {
 /// "1.2.3", of the library in use.

@@ -40,15 +40,15 @@ std::size_t BenchBacklog::room(const ConnectionStats& now) {
   constexpr std::uint64_t kLeastBytes = 8'192;  // guess: at 1 Mbit/s a fifteenth of a second
   constexpr std::uint64_t kHeaderBytes = 44;    // spec: IPv4, UDP and UDT
   constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
-  if (now.evidence.here.packet_bytes == 0) return kMostBytes;  // libudt does not tell what has left
+  if (now.ends.here.packet_bytes == 0) return kMostBytes;  // libudt does not tell what has left
   const std::uint64_t packets = now.packets_sent - now.packets_resent;
   if (!std::exchange(began_, true)) {
     packets_ = packets;
     left_bytes_ = now.bytes_sent;
   }
-  const std::uint64_t packet_bytes = std::max(now.evidence.here.packet_bytes, kHeaderBytes) - kHeaderBytes;
+  const std::uint64_t packet_bytes = std::max(now.ends.here.packet_bytes, kHeaderBytes) - kHeaderBytes;
   const std::uint64_t moved_bytes = (packets - std::min(packets, std::exchange(packets_, packets))) * packet_bytes;
-  const std::uint64_t taken_bytes = now.evidence.there ? now.evidence.there->bytes_received : 0;
+  const std::uint64_t taken_bytes = now.ends.there ? now.ends.there->bytes_received : 0;
   left_bytes_ = std::min(std::max(left_bytes_ + moved_bytes, taken_bytes), now.bytes_sent);
   const std::uint64_t waiting_bytes = now.bytes_sent - left_bytes_;
   const std::uint64_t most_bytes = kLeastBytes + 2 * moved_bytes;

@@ -1,44 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench_message.hpp"
 
-#include <algorithm>
-#include <optional>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 #include <sched.h>
-#include <nlohmann/json.hpp>
 
+#include "lib/core/stats_fields.hpp"
 #include "lib/core/try.hpp"
-#include "tool/status/figures.hpp"
+#include "tool/status/json.hpp"
+#include "tool/status/process_cpu_time.hpp"
+
+namespace udtcat {
+
+/// In the order of an answer.
+template <>
+inline constexpr auto core::kFields<bench::BenchCounters> = std::tuple_cat(
+    std::tuple{
+        core::counter<core::kInBench>("taken_bytes", &bench::BenchCounters::taken_bytes, core::FieldUnit::bytes),
+        core::counter<core::kInBench>("taking", &bench::BenchCounters::taking, core::FieldUnit::seconds),
+    },
+    core::kFields<TransportStats>,
+    std::tuple{
+        core::counter<core::kInBench>("cpu", &bench::BenchCounters::cpu, core::FieldUnit::seconds),
+        core::counter<core::kInBench>("event_loop", &bench::BenchCounters::event_loop, core::FieldUnit::seconds),
+        core::counter<core::kInBench>("cipher", &bench::BenchCounters::cipher, core::FieldUnit::seconds),
+        core::counter<core::kInBench>("socket_drops", &bench::BenchCounters::socket_drops, core::FieldUnit::packets),
+        core::gauge<core::kInBench>("packet_bytes", &bench::BenchCounters::packet_bytes, core::FieldUnit::bytes),
+    });
+static_assert(core::lists_all_members<bench::BenchCounters, TransportStats>());
+
+}  // namespace udtcat
 
 namespace udtcat::bench {
 
 namespace {
 
-using BenchJson = nlohmann::ordered_json;
-using std::chrono::microseconds;
+using tool::Json;
 
 constexpr std::uint64_t kBenchVersion = 1;                          // spec: docs/spec/bench.md §2
 constexpr std::uint64_t kMaxBenchNumber = std::uint64_t{1} << 53U;  // spec: docs/spec/bench.md §2
-
-/// The one list of an answer's figures: calls `visit` with the name and the member of each.
-template <typename Visit>
-void for_each_counter(Visit visit) {
-  visit("taken_bytes", &BenchCounters::taken_bytes);
-  visit("taking_us", &BenchCounters::taking);
-  visit("packets_sent", &BenchCounters::packets_sent);
-  visit("packets_lost", &BenchCounters::packets_lost);
-  visit("packets_resent", &BenchCounters::packets_resent);
-  visit("packets_late", &BenchCounters::packets_late);
-  visit("cpu_us", &BenchCounters::cpu);
-  visit("event_loop_us", &BenchCounters::event_loop);
-  visit("cipher_us", &BenchCounters::cipher);
-  visit("socket_drops", &BenchCounters::socket_drops);
-  visit("packet_bytes", &BenchCounters::packet_bytes);
-}
-
-std::uint64_t number_of(std::uint64_t value) { return value; }
-std::uint64_t number_of(microseconds value) { return static_cast<std::uint64_t>(value.count()); }
 
 tl::unexpected<Error> no_message(const char* why) {
   return fail(Errc::protocol_violated, "read a message of a bench", why);
@@ -52,12 +54,12 @@ class BenchReader {
     if (line.size() >= kMaxBenchLineBytes) return no_message("it is longer than 4 kB");
     // The message is flat: a nested object is refused before it can use memory.
     bool deep = false;
-    const auto flat = [&deep](int depth, BenchJson::parse_event_t, const BenchJson&) {
+    const auto flat = [&deep](int depth, Json::parse_event_t, const Json&) {
       constexpr int kInObject = 1;
       deep = deep || depth > kInObject;
       return !deep;
     };
-    BenchJson json = BenchJson::parse(line, flat, false);
+    Json json = Json::parse(line, flat, false);
     if (json.is_discarded() || deep || !json.is_object()) return no_message("it is no flat JSON object");
     BenchReader reader(std::move(json));
     if (reader.number("version") != kBenchVersion) return no_message("it is of another version");
@@ -65,7 +67,7 @@ class BenchReader {
   }
 
   /// 0 where there is none.
-  [[nodiscard]] std::uint64_t number(const char* key) {
+  [[nodiscard]] std::uint64_t number(const std::string& key) {
     const auto found = json_.find(key);
     if (found == json_.end()) return 0;
     const std::uint64_t value = found->is_number_unsigned() ? found->get<std::uint64_t>() : kMaxBenchNumber + 1;
@@ -75,34 +77,25 @@ class BenchReader {
   [[nodiscard]] Status status() const { return ok_ ? Status{} : no_message("a number is none, or too large"); }
 
  private:
-  explicit BenchReader(BenchJson json) : json_(std::move(json)) {}
+  explicit BenchReader(Json json) : json_(std::move(json)) {}
 
-  BenchJson json_;
+  Json json_;
   bool ok_ = true;
 };
 
 }  // namespace
 
-BenchCounters since(const BenchCounters& before, const BenchCounters& now) {
-  BenchCounters grown;
-  for_each_counter(
-      [&](const char*, auto counter) { grown.*counter = now.*counter - std::min(before.*counter, now.*counter); });
-  grown.packet_bytes = now.packet_bytes;
-  return grown;
-}
+BenchCounters since(const BenchCounters& before, const BenchCounters& now) { return core::growth(before, now); }
 
 BenchCounters bench_counters(const ConnectionStats& stats) {
-  BenchCounters counters;
-  counters.packets_sent = stats.packets_sent;
-  counters.packets_lost = stats.packets_lost;
-  counters.packets_resent = stats.packets_resent;
-  counters.packets_late = stats.packets_late;
-  counters.cpu = tool::process_cpu_time();
-  counters.event_loop = stats.evidence.here.event_loop.had;
-  counters.cipher = stats.evidence.here.cipher.had;
-  counters.socket_drops = stats.evidence.here.socket_drops;
-  counters.packet_bytes = stats.evidence.here.packet_bytes;
-  return counters;
+  const EndStats& end = stats.ends.here;
+  BenchCounters made{static_cast<const TransportStats&>(stats)};
+  made.cpu = tool::process_cpu_time();
+  made.event_loop = end.event_loop.had;
+  made.cipher = end.cipher.had;
+  made.socket_drops = end.socket_drops;
+  made.packet_bytes = end.packet_bytes;
+  return made;
 }
 
 std::uint64_t usable_cores() {
@@ -113,7 +106,7 @@ std::uint64_t usable_cores() {
 }
 
 std::string to_json(const BenchRequest& request) {
-  BenchJson json;
+  Json json;
   json["version"] = kBenchVersion;
   json["number"] = request.number;
   json["seconds"] = static_cast<std::uint64_t>(request.sends_for.count());
@@ -121,11 +114,11 @@ std::string to_json(const BenchRequest& request) {
 }
 
 std::string to_json(const BenchResponse& response) {
-  BenchJson json;
+  Json json;
   json["version"] = kBenchVersion;
   json["number"] = response.number;
   json["cores"] = response.cores;
-  for_each_counter([&](const char* name, auto counter) { json[name] = number_of(response.counters.*counter); });
+  tool::add_fields<core::kInBench>(json, core::kFields<BenchCounters>, response.counters);
   return json.dump();
 }
 
@@ -140,10 +133,8 @@ Result<BenchRequest> parse_bench_request(std::string_view line) {
 Result<BenchResponse> parse_bench_response(std::string_view line) {
   UDTCAT_TRY(BenchReader reader, BenchReader::of(line));
   BenchResponse response{.number = reader.number("number"), .cores = reader.number("cores"), .counters = {}};
-  for_each_counter([&](const char* name, auto counter) {
-    auto& value = response.counters.*counter;
-    value = std::remove_reference_t<decltype(value)>(reader.number(name));
-  });
+  tool::read_fields<core::kInBench>(core::kFields<BenchCounters>, response.counters,
+                                    [&](const std::string& key) { return reader.number(key); });
   UDTCAT_CHECK(reader.status());
   return response;
 }

@@ -8,7 +8,7 @@
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
 #include "tool/run/warnings.hpp"
-#include "tool/status/why.hpp"
+#include "tool/status/why_text.hpp"
 
 namespace udtcat::bench {
 
@@ -151,8 +151,8 @@ void BenchMeter::load(BenchDirection direction) {
   goodput_ = std::make_shared<Goodput>();
   here_before_ = bench_counters(connection_->stats());
   there_before_ = response_.counters;
-  evidence_before_ = connection_->stats().evidence;
-  evidence_after_.reset();
+  ends_before_ = connection_->stats().ends;
+  ends_after_.reset();
   begin_phase(each_way_);
   const bool out = direction == BenchDirection::out;
   handlers_.on_step(out ? "the way out" : "the way back");
@@ -165,7 +165,7 @@ void BenchMeter::load(BenchDirection direction) {
 void BenchMeter::on_loaded(const StreamOutcome& outcome) {
   if (outcome.error) return give_up(*outcome.error);
   state_ = State::drained;
-  evidence_after_ = connection_->stats().evidence;
+  ends_after_ = connection_->stats().ends;
   if (!request_pending_) settle();
 }
 
@@ -190,9 +190,9 @@ DirectionResult BenchMeter::direction_result(bool is_cut) {
                          .elapsed = duration_cast<microseconds>(Clock::now() - phase_began_),
                          .loaded = loaded_,
                          .limited_by = {}};
-  Evidence now = connection_->stats().evidence;
-  if (evidence_after_) now.here = evidence_after_->here;
-  const Evidence grown = udtcat::since(evidence_before_, now);
+  BothEndsStats now = connection_->stats().ends;
+  if (ends_after_) now.here = ends_after_->here;
+  const BothEndsStats grown = udtcat::since(ends_before_, now);
   result.limited_by = why_of_bench(grown);
   // The request is queued behind the data; reports are not.
   if (is_cut && direction_ == BenchDirection::out && grown.there &&

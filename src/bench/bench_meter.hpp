@@ -12,8 +12,8 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/connection.hpp>
-#include <udtcat/evidence.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/stats.hpp>
 
 #include "bench/bench_lines.hpp"
 #include "bench/bench_message.hpp"
@@ -77,8 +77,8 @@ class BenchMeter {
   RoundTrips loaded_;
   BenchCounters here_before_;
   BenchCounters there_before_;
-  Evidence evidence_before_;
-  std::optional<Evidence> evidence_after_;  // of the moment when its last byte was receipted
+  BothEndsStats ends_before_;
+  std::optional<BothEndsStats> ends_after_;  // of the moment when its last byte was receipted
   std::shared_ptr<Goodput> goodput_ = std::make_shared<Goodput>();
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer deadline_;  // of the phase

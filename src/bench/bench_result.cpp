@@ -4,16 +4,17 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "lib/core/stats_fields.hpp"
 #include "lib/core/user_text.hpp"
+#include "tool/status/json.hpp"
 
 namespace udtcat::bench {
 
 namespace {
 
 using std::chrono::microseconds;
-using ResultJson = nlohmann::ordered_json;
+using tool::Json;
 
 constexpr const char* kRow = "{:<7}{:<29}{:<10}{:<10}{:<13}{:<24}{}\n";
 
@@ -64,13 +65,9 @@ std::string row(const DirectionResult& each) {
       fmt::format("{}, {}", each.here.socket_drops, each.there.socket_drops));
 }
 
-ResultJson time_json(std::optional<microseconds> time) {
-  return time ? ResultJson(time->count()) : ResultJson(nullptr);
-}
-
-ResultJson end_json(const DirectionResult& each, const BenchCounters& end) {
-  ResultJson json;
-  json["cpu_seconds"] = std::chrono::duration<double>(end.cpu).count();
+Json end_json(const DirectionResult& each, const BenchCounters& end) {
+  Json json;
+  json["cpu_seconds"] = tool::seconds_of(end.cpu);
   json["cores_busy"] = each.share(end.cpu);
   json["event_loop_busy"] = each.share(end.event_loop);
   json["cipher_cores_busy"] = each.share(end.cipher);
@@ -78,24 +75,21 @@ ResultJson end_json(const DirectionResult& each, const BenchCounters& end) {
   return json;
 }
 
-ResultJson direction_json(const DirectionResult& each) {
-  const auto share = [](std::optional<double> of) { return of ? ResultJson(*of) : ResultJson(nullptr); };
-  ResultJson json;
+Json direction_json(const DirectionResult& each) {
+  Json json;
   json["bytes"] = each.receiver().taken_bytes;
-  json["seconds"] = std::chrono::duration<double>(each.receiver().taking).count();
+  json["seconds"] = tool::seconds_of(each.receiver().taking);
   json["rate_bits_per_second"] = each.rate().bits_per_second();
-  json["packets_sent"] = each.sender().packets_sent;
-  json["packets_lost"] = each.sender().packets_lost;
-  json["packets_resent"] = each.sender().packets_resent;
-  json["packets_late"] = each.receiver().packets_late;
-  json["share_lost"] = share(each.lost());
-  json["share_late"] = share(each.late());
-  json["packet_bytes"] = each.sender().packet_bytes == 0 ? ResultJson(nullptr) : ResultJson(each.sender().packet_bytes);
-  json["loaded_rtt_us"] = time_json(each.loaded.median());
-  json["loaded_least_rtt_us"] = time_json(each.loaded.least());
+  tool::add_fields<core::kInBenchOfSender>(json, core::kFields<TransportStats>, each.sender());
+  tool::add_fields<core::kInBenchOfReceiver>(json, core::kFields<TransportStats>, each.receiver());
+  json["share_lost"] = tool::json_of(each.lost());
+  json["share_late"] = tool::json_of(each.late());
+  json["packet_bytes"] = tool::or_null(each.sender().packet_bytes);
+  json["loaded_rtt_us"] = tool::json_of(each.loaded.median());
+  json["loaded_least_rtt_us"] = tool::json_of(each.loaded.least());
   json["here"] = end_json(each, each.here);
   json["there"] = end_json(each, each.there);
-  json["limited_by"] = each.limited_by.word.empty() ? ResultJson(nullptr) : ResultJson(each.limited_by.word);
+  json["limited_by"] = tool::or_null(each.limited_by.word);
   json["limited_by_text"] = each.limited_by.text;
   return json;
 }
@@ -125,11 +119,11 @@ double DirectionResult::share(microseconds processor_time) const {
   return static_cast<double>(processor_time.count()) / static_cast<double>(elapsed.count());
 }
 
-tool::Why why_of_bench(Evidence evidence) {
-  constexpr auto kSource = static_cast<std::size_t>(Hold::source);
-  evidence.here.held[kSource] = {};
-  if (evidence.there) evidence.there->held[kSource] = {};
-  return tool::why(evidence);
+tool::Why why_of_bench(BothEndsStats ends) {
+  constexpr auto kSource = static_cast<std::size_t>(StallReason::source);
+  ends.here.stalled[kSource] = {};
+  if (ends.there) ends.there->stalled[kSource] = {};
+  return tool::why(ends);
 }
 
 std::string to_text(const BenchResult& result) {
@@ -146,21 +140,20 @@ std::string to_text(const BenchResult& result) {
 }
 
 std::string to_json(const BenchResult& result) {
-  ResultJson json;
+  Json json;
   json["peer"] = result.peer;
   json["protection"] = to_string(result.protection);
-  json["cipher"] = result.cipher ? ResultJson(to_string(*result.cipher)) : ResultJson(nullptr);
+  json["cipher"] = tool::json_of(result.cipher);
   json["flows"] = result.flows;
   json["cores_here"] = result.cores_here;
-  json["cores_there"] = result.cores_there == 0 ? ResultJson(nullptr) : ResultJson(result.cores_there);
-  json["rtt_us"] = time_json(result.idle_rtts.median());
-  json["least_rtt_us"] = time_json(result.idle_rtts.least());
+  json["cores_there"] = tool::or_null(result.cores_there);
+  json["rtt_us"] = tool::json_of(result.idle_rtts.median());
+  json["least_rtt_us"] = tool::json_of(result.idle_rtts.least());
   for (const BenchDirection direction : {BenchDirection::out, BenchDirection::back}) {
     const auto found = std::ranges::find(result.directions, direction, &DirectionResult::direction);
-    json[name_of(direction)] = found == result.directions.end() ? ResultJson(nullptr) : direction_json(*found);
+    json[name_of(direction)] = found == result.directions.end() ? Json(nullptr) : direction_json(*found);
   }
-  // A name may hold any bytes: what is no UTF-8 is replaced.
-  return json.dump(-1, ' ', false, ResultJson::error_handler_t::replace);
+  return tool::to_line(json);
 }
 
 }  // namespace udtcat::bench

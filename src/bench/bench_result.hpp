@@ -13,7 +13,7 @@
 #include <udtcat/units.hpp>
 
 #include "bench/bench_message.hpp"
-#include "tool/status/why.hpp"
+#include "tool/status/why_text.hpp"
 
 namespace udtcat::bench {
 
@@ -61,8 +61,8 @@ struct BenchResult {
   std::vector<DirectionResult> directions{};  ///< those that were measured, one each
 };
 
-/// The verdict on a bench. Its source is never slow: time without data is charged to a late thread.
-[[nodiscard]] tool::Why why_of_bench(Evidence evidence);
+/// The diagnosis on a bench. Its source is never slow: time without data is charged to a late thread.
+[[nodiscard]] tool::Why why_of_bench(BothEndsStats ends);
 
 [[nodiscard]] std::string to_text(const BenchResult& result);
 /// One line, an object. Docs: udtcat-bench(1), "JSON".

@@ -85,7 +85,7 @@ class BenchService::BenchClient {
     BenchResponse response{.number = number, .cores = usable_cores(), .counters = bench_counters(connection_->stats())};
     response.counters.taken_bytes = goodput_->bytes;
     response.counters.taking = goodput_->time();
-    connection_->tell_evidence();  // of the way that is over
+    connection_->send_report();  // of the way that is over
     lines_->async_write(to_json(response), [this](const Status& written) {
       if (written) listen();  // else the connection is about to end
     });

@@ -13,7 +13,6 @@
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/run/warnings.hpp"
-#include "tool/status/figures.hpp"
 
 namespace udtcat::forward {
 
@@ -135,7 +134,7 @@ std::string Forward::name_of(const Endpoint& peer) const {
 void Forward::remove(std::list<Session>::iterator session, const Status& how) {
   std::list<Session> gone;
   gone.splice(gone.end(), sessions_, session);
-  past_ = tool::sum(past_, session->connection->stats());
+  past_ = sum(past_, session->connection->stats());
   if (stopped_) {
     if (sessions_.empty()) stopped_();
     return;
@@ -146,15 +145,15 @@ void Forward::remove(std::list<Session>::iterator session, const Status& how) {
 
 ConnectionStats Forward::total() const {
   ConnectionStats all = past_;
-  for (const Session& each : sessions_) all = tool::sum(all, each.connection->stats());
+  for (const Session& each : sessions_) all = sum(all, each.connection->stats());
   return all;
 }
 
-void Forward::fill(tool::ProcessPicture& picture) const {
-  picture.all = total();
-  picture.forwarding = listener_names();
-  picture.clients_waiting = waiting_.size();
-  for (const Session& each : sessions_) picture.peers.push_back(tool::picture_of(each.number, *each.connection));
+void Forward::add_to(tool::ProcessSnapshot& snapshot) const {
+  snapshot.all = total();
+  snapshot.forwarding = listener_names();
+  snapshot.clients_waiting = waiting_.size();
+  for (const Session& each : sessions_) snapshot.peers.push_back(tool::snapshot_of(each.number, *each.connection));
 }
 
 void Forward::stop(const Error& why, std::function<void()> done) {

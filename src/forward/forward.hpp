@@ -23,9 +23,9 @@
 
 #include "forward/forward_options.hpp"
 #include "lib/bridge/local_listener.hpp"
-#include "lib/bridge/trouble.hpp"
+#include "lib/bridge/rate_limited_log.hpp"
 #include "lib/core/lifetime.hpp"
-#include "tool/status/picture.hpp"
+#include "tool/status/snapshot.hpp"
 
 namespace udtcat::forward {
 
@@ -88,7 +88,7 @@ class Forward {
   void recheck();
   /// The name of the peer with that address, for messages.
   [[nodiscard]] std::string name_of(const Endpoint& peer) const;
-  void fill(tool::ProcessPicture& picture) const;
+  void add_to(tool::ProcessSnapshot& snapshot) const;
 
   /// Closes the listeners, resets the clients that wait, and ends each session with `why`; then calls `done`.
   void stop(const Error& why, std::function<void()> done);
@@ -125,7 +125,7 @@ class Forward {
   const std::chrono::milliseconds timeout_;
   const ForwardSessionFactory make_session_;
   const Handlers handlers_;
-  bridge::TroubleReporter trouble_;
+  bridge::RateLimitedLog trouble_;
   std::list<Session> sessions_;
   std::deque<Client> waiting_;  // of each service at most kMaxWaitingClients, and a few that were on their way
   ConnectionStats past_;        // of sessions that have gone

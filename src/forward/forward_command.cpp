@@ -11,8 +11,8 @@
 #include <udtcat/bridges.hpp>
 #include <udtcat/peering.hpp>
 
-#include "forward/absence.hpp"
 #include "forward/forward.hpp"
+#include "forward/outage.hpp"
 #include "forward/redial.hpp"
 #include "lib/bridge/socket_stream.hpp"
 #include "lib/core/log.hpp"
@@ -116,7 +116,7 @@ class ForwardCommand {
                  {.on_want = [this] { want(); },
                   .on_up = [this](const Connection& connection) { on_up(connection); },
                   .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}),
-        absence_(tool::to_string(options.peer), Clock::now()),
+        outage_(tool::to_string(options.peer), Clock::now()),
         peer_log_(run_.io(), [this](const std::string& line) { run_.say(line); }) {}
 
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials found) {
@@ -125,7 +125,7 @@ class ForwardCommand {
     if (auto started = start(std::move(found)); !started) return run_.fail_to_start(std::move(started.error()));
     run_.watch([this] { return forward_.total(); });
     if (redial_) run_.wait_for(dialling());
-    run_.show([this](tool::ProcessPicture& picture) { fill(picture); });
+    run_.publish([this](tool::ProcessSnapshot& snapshot) { add_to(snapshot); });
     run_.on_interrupt([this](const Error& why) { stop(why); });
     return run_.run();
   }
@@ -149,7 +149,7 @@ class ForwardCommand {
   void on_failure(const Error& error);
   [[nodiscard]] Error lost(const Error& why) const;
   [[nodiscard]] std::string dialling() const { return "dialling " + tool::to_string(options_.peer); }
-  void fill(tool::ProcessPicture& picture) const;
+  void add_to(tool::ProcessSnapshot& snapshot) const;
   void stop(const Error& why);
 
   const ForwardOptions& options_;
@@ -160,7 +160,7 @@ class ForwardCommand {
   std::shared_ptr<tool::PeersFile> peers_;
   std::unique_ptr<Redial> redial_;                // a connector's
   std::unique_ptr<tool::PeerListener> listener_;  // a listener's
-  Absence absence_;                               // of a connector's peer
+  Outage outage_;                                 // of a connector's peer
   tool::PeerLog peer_log_;                        // a listener's
 };
 
@@ -227,7 +227,7 @@ void ForwardCommand::on_up(const Connection& connection) {
   core::log().info("{} connected", tool::peer_text(connection));
   if (forward_.sessions() > 1) keep_tidy();
   run_.wait_for({});
-  if (const auto line = absence_.end(Clock::now(), connection.peer())) run_.say(*line);
+  if (const auto line = outage_.end(Clock::now(), connection.peer())) run_.say(*line);
 }
 
 void ForwardCommand::on_gone(Connection& connection, const Status& how) {
@@ -236,7 +236,7 @@ void ForwardCommand::on_gone(Connection& connection, const Status& how) {
   if (options_.once) return run_.finish(lost(why));
   redial_->on_lost(Clock::now() - connection.stats().made_at);
   if (forward_.sessions() > 0) return core::log().info("a session is over{}", how ? "" : ": " + why.message());
-  absence_.begin(why, Clock::now());
+  outage_.begin(why, Clock::now());
   run_.wait_for(dialling());
   core::log().warn("{} is gone: {}; dialling again", tool::to_string(options_.peer), why.message());
   redial_->want();
@@ -248,9 +248,9 @@ Error ForwardCommand::lost(const Error& why) const {
 
 void ForwardCommand::on_failure(const Error& error) {
   // A refusal before the first session means a wrong key or host, and ends the run.
-  if (options_.once || (is_refusal(error) && !absence_.was_here())) return run_.finish(error);
+  if (options_.once || (is_refusal(error) && !outage_.was_here())) return run_.finish(error);
   core::log().debug("{}", error.message());
-  if (const auto line = absence_.on_failure(error, Clock::now())) core::log().warn("{}", *line);
+  if (const auto line = outage_.on_failure(error, Clock::now())) core::log().warn("{}", *line);
   if (is_refusal(error)) forward_.on_refused(redial_->addresses(), error, Clock::now());
   if (forward_.wants_session())
     redial_->retry_soon();
@@ -258,10 +258,10 @@ void ForwardCommand::on_failure(const Error& error) {
     redial_->cancel();
 }
 
-void ForwardCommand::fill(tool::ProcessPicture& picture) const {
-  forward_.fill(picture);
-  if (listener_) listener_->fill(picture);
-  if (redial_ && redial_->is_dialling()) picture.dialling = absence_.picture(Clock::now());
+void ForwardCommand::add_to(tool::ProcessSnapshot& snapshot) const {
+  forward_.add_to(snapshot);
+  if (listener_) listener_->add_to(snapshot);
+  if (redial_ && redial_->is_dialling()) snapshot.dialling = outage_.snapshot(Clock::now());
 }
 
 void ForwardCommand::stop(const Error& why) {

@@ -277,7 +277,7 @@ class PipeListener {
     });
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
     run_.wait_for("waiting for a peer on " + listener_->addresses());
-    run_.show([this](tool::ProcessPicture& picture) { listener_->fill(picture); });
+    run_.publish([this](tool::ProcessSnapshot& snapshot) { listener_->add_to(snapshot); });
     return {};
   }
 

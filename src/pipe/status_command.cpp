@@ -11,7 +11,7 @@
 
 #include "lib/core/try.hpp"
 #include "tool/cli/signal_watch.hpp"
-#include "tool/status/picture.hpp"
+#include "tool/status/snapshot.hpp"
 #include "tool/status/status_query.hpp"
 
 namespace udtcat::pipe {
@@ -31,7 +31,7 @@ A user sees his own processes, root sees all.
 
 /// Whether this user may ask the process.
 bool is_ours(const tool::StatusAnswer& answer) {
-  return answer.picture || answer.picture.error().code != Errc::local_connect_failed;
+  return answer.snapshot || answer.snapshot.error().code != Errc::local_connect_failed;
 }
 
 std::string nobody_text() {
@@ -44,9 +44,9 @@ std::string nobody_text() {
 std::string answers_text(const std::vector<tool::StatusAnswer>& answers, bool json) {
   std::string text;
   for (const tool::StatusAnswer& answer : answers) {
-    if (!answer.picture) continue;
+    if (!answer.snapshot) continue;
     if (!text.empty()) text += json ? ",\n" : "\n";
-    text += json ? tool::to_json(*answer.picture) : tool::to_text(*answer.picture);
+    text += json ? tool::to_json(*answer.snapshot) : tool::to_text(*answer.snapshot);
   }
   return json ? "[" + text + "]\n" : text;
 }
@@ -62,7 +62,7 @@ class StatusInvocation final : public tool::Invocation {
     auto answers = tool::ask_host_for_status();
     std::erase_if(answers, [](const tool::StatusAnswer& answer) { return !is_ours(answer); });
     for (const tool::StatusAnswer& answer : answers)
-      if (!answer.picture) context.console.line("udtcat: " + answer.picture.error().message());
+      if (!answer.snapshot) context.console.line("udtcat: " + answer.snapshot.error().message());
     if (answers.empty() && !json_) context.console.line("udtcat: " + nobody_text());
     return tool::printed(answers_text(answers, json_), context.console);
   }

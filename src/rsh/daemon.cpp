@@ -8,7 +8,6 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/run/warnings.hpp"
-#include "tool/status/figures.hpp"
 
 namespace udtcat::rsh {
 
@@ -24,7 +23,7 @@ Status Daemon::start(const tool::Options& options, tool::FoundCredentials found)
                take(std::move(connection));
              }));
   run_.watch([this] { return total(); });
-  run_.show([this](tool::ProcessPicture& picture) { fill(picture); });
+  run_.publish([this](tool::ProcessSnapshot& snapshot) { add_to(snapshot); });
   run_.on_interrupt([this](const Error& why) { stop(why); });
   return {};
 }
@@ -51,7 +50,7 @@ void Daemon::take(std::unique_ptr<Connection> connection) {
 
 void Daemon::on_over(FarEnd& end, const Status& status) {
   peer_log_.on_gone(end.connection(), status);
-  past_ = tool::sum(past_, end.connection().stats());
+  past_ = sum(past_, end.connection().stats());
   ends_.remove(end, [this] {
     if (stopping_ && ends_.size() == 0) run_.finish(std::nullopt);
   });
@@ -59,15 +58,16 @@ void Daemon::on_over(FarEnd& end, const Status& status) {
 
 ConnectionStats Daemon::total() const {
   ConnectionStats all = past_;
-  ends_.for_each([&](std::uint64_t, FarEnd& end) { all = tool::sum(all, end.connection().stats()); });
+  ends_.for_each([&](std::uint64_t, FarEnd& end) { all = sum(all, end.connection().stats()); });
   return all;
 }
 
-void Daemon::fill(tool::ProcessPicture& picture) const {
-  picture.all = total();
-  listener_->fill(picture);
-  ends_.for_each(
-      [&](std::uint64_t number, FarEnd& end) { picture.peers.push_back(tool::picture_of(number, end.connection())); });
+void Daemon::add_to(tool::ProcessSnapshot& snapshot) const {
+  snapshot.all = total();
+  listener_->add_to(snapshot);
+  ends_.for_each([&](std::uint64_t number, FarEnd& end) {
+    snapshot.peers.push_back(tool::snapshot_of(number, end.connection()));
+  });
 }
 
 void Daemon::stop(const Error& why) {

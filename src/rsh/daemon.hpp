@@ -38,7 +38,7 @@ class Daemon {
   void on_over(FarEnd& end, const Status& status);
   void stop(const Error& why);
   [[nodiscard]] ConnectionStats total() const;
-  void fill(tool::ProcessPicture& picture) const;
+  void add_to(tool::ProcessSnapshot& snapshot) const;
 
   tool::SessionRun& run_;
   AllowList list_;

@@ -8,7 +8,7 @@
 
 #include <udtcat/bridges.hpp>
 
-#include "lib/bridge/trouble.hpp"
+#include "lib/bridge/rate_limited_log.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
 

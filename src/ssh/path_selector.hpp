@@ -44,7 +44,7 @@ class PathSelector {
     TimePoint at;
     bool on_ssh = false;
     bool answers = true;
-    std::chrono::microseconds reported{0};  ///< EndEvidence::elapsed of the last report that came
+    std::chrono::microseconds reported{0};  ///< EndStats::elapsed of the last report that came
     std::uint64_t bytes_arrived = 0;        ///< ConnectionStats::bytes_arrived
     std::uint64_t bytes_carried = 0;        ///< ConnectionStats::bytes_carried
     std::uint64_t packets_sent = 0;

@@ -23,13 +23,13 @@ void PushProgress::hear(std::uint64_t bytes, std::chrono::nanoseconds at) {
 }
 
 std::string PushProgress::line(std::chrono::nanoseconds now, std::size_t columns) {
-  tool::ProgressPicture picture{.now = {.stats = {}, .elapsed = now},
-                                .amount = tool::Amount{.done_bytes = have_bytes_, .all_bytes = all_bytes_}};
-  picture.now.stats.bytes_sent = have_bytes_;
+  tool::ProgressSnapshot snapshot{.now = {.stats = {}, .elapsed = now},
+                                  .amount = tool::Amount{.done_bytes = have_bytes_, .all_bytes = all_bytes_}};
+  snapshot.now.stats.bytes_sent = have_bytes_;
   if (now - heard_at_ >= kSilence)
-    picture.now.stats.silence = std::chrono::duration_cast<std::chrono::milliseconds>(now - heard_at_);
+    snapshot.now.stats.silence = std::chrono::duration_cast<std::chrono::milliseconds>(now - heard_at_);
   const std::size_t taken = std::min(beginning_.size(), columns);
-  return beginning_ + progress_.line(picture, std::max(columns - taken, kLeastColumns));
+  return beginning_ + progress_.line(snapshot, std::max(columns - taken, kLeastColumns));
 }
 
 }  // namespace udtcat::ssh

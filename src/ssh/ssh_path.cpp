@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <udtcat/evidence.hpp>
+#include <udtcat/why_diagnosis.hpp>
 
 #include "lib/core/log.hpp"
 #include "lib/core/user_text.hpp"
@@ -18,8 +18,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookInterval{250};  // guess: small beside what silence costs
 
-std::chrono::microseconds held_by_path(const EndEvidence& end) {
-  return end.held[static_cast<std::size_t>(Hold::path)] + end.held[static_cast<std::size_t>(Hold::sending)];
+std::chrono::microseconds held_by_path(const EndStats& end) {
+  return end.stalled[static_cast<std::size_t>(StallReason::path)] +
+         end.stalled[static_cast<std::size_t>(StallReason::sending)];
 }
 
 }  // namespace
@@ -52,8 +53,8 @@ void SshPath::watch() {
 
 PathSelector::Sample SshPath::sample() const {
   const ConnectionStats stats = connection_.stats();
-  const EndEvidence& here = stats.evidence.here;
-  const EndEvidence there = stats.evidence.there.value_or(EndEvidence());
+  const EndStats& here = stats.ends.here;
+  const EndStats there = stats.ends.there.value_or(EndStats());
   return {.at = std::chrono::steady_clock::now(),
           .on_ssh = connection_.path() == tunnel_address(connection_.peer().family()),
           .answers = connection_.answers(),
@@ -64,7 +65,7 @@ PathSelector::Sample SshPath::sample() const {
           .packets_lost = here.packets_lost + there.packets_lost,
           .packets_late = stats.packets_late,
           .held_by_path = held_by_path(here) + held_by_path(there),
-          .loses_by_chance = verdict_on(since(at_move_, stats.evidence)).limit == Limit::loss};
+          .loses_by_chance = diagnose(since(at_move_, stats.ends)).limit == Limit::loss};
 }
 
 void SshPath::apply(PathSelector::Decision decision) {
@@ -84,7 +85,7 @@ void SshPath::to_ssh() {
 
 void SshPath::on_moved() {
   is_on_ssh_ = !is_on_ssh_;
-  at_move_ = connection_.stats().evidence;
+  at_move_ = connection_.stats().ends;
   if (!is_on_ssh_ && std::exchange(has_said_, false)) run_.say(fmt::format("{}: going on over UDP", host_));
 }
 

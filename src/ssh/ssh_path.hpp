@@ -44,7 +44,7 @@ class SshPath {
   PathSelector selector_;
   std::shared_ptr<DatagramPipe> pipe_;  // none: ssh has not been tried
   bool is_on_ssh_ = false;
-  Evidence at_move_;       // of the path before the move
+  BothEndsStats at_move_;  // of the path before the move
   bool has_said_ = false;  // that it is
   bool ssh_has_ended_ = false;
   boost::asio::steady_timer timer_;

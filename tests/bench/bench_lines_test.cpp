@@ -12,7 +12,7 @@ ConnectionStats stats(std::uint64_t bytes_sent, std::uint64_t packets_sent, std:
   now.bytes_sent = bytes_sent;
   now.packets_sent = packets_sent;
   now.packets_resent = packets_resent;
-  now.evidence.here.packet_bytes = 1044;
+  now.ends.here.packet_bytes = 1044;
   return now;
 }
 
@@ -37,13 +37,13 @@ TEST_F(BenchBacklogTest, DoesNotCountRetransmissions) { EXPECT_EQ(backlog_.room(
 
 TEST_F(BenchBacklogTest, CountsWhatThePeerHasReceived) {
   ConnectionStats now = stats(500 + least_, 7);
-  now.evidence.there = EndEvidence{.bytes_received = 500 + least_};
+  now.ends.there = EndStats{.bytes_received = 500 + least_};
   EXPECT_EQ(backlog_.room(now), least_);
 }
 
 TEST_F(BenchBacklogTest, IsUnboundedWithLibudt) {
   ConnectionStats now = stats(500 + least_, 7);
-  now.evidence.here.packet_bytes = 0;
+  now.ends.here.packet_bytes = 0;
   EXPECT_GT(backlog_.room(now), 100'000'000U);
 }
 

@@ -71,16 +71,23 @@ TEST(BenchResult, ShowsNothingThatWasNotMeasured) {
   EXPECT_TRUE(json["cores_there"].is_null());
 }
 
-TEST(BenchResult, IsTheSameAsJson) {
-  const auto json = nlohmann::json::parse(to_json(result()));
-  EXPECT_EQ(json["rtt_us"], 75'100);
-  EXPECT_EQ(json["least_rtt_us"], 75'000);
-  EXPECT_EQ(json["back"]["rate_bits_per_second"], 3'296'000'000);
-  EXPECT_DOUBLE_EQ(json["back"]["share_lost"], 0.001);
-  EXPECT_DOUBLE_EQ(json["back"]["share_late"], 0.0002);
-  EXPECT_DOUBLE_EQ(json["out"]["here"]["cores_busy"], 0.81);
-  EXPECT_EQ(json["out"]["there"]["socket_drops"], 17);
-  EXPECT_EQ(json["out"]["limited_by"], "path");
+TEST(BenchResult, TellsProgramsTheSame) {
+  BenchResult made = result();
+  made.directions.pop_back();
+  made.directions.front().here.packets_resent = 11;
+  EXPECT_EQ(
+      to_json(made),
+      R"({"peer":"192.0.2.7:9000","protection":"private","cipher":null,"flows":1,"cores_here":8,"cores_there":16,)"
+      R"("rtt_us":75100,"least_rtt_us":75000,"out":{"bytes":2060000000,"seconds":5.0,)"
+      R"("rate_bits_per_second":3296000000,"packets_sent":10000,"packets_lost":10,"packets_resent":11,)"
+      R"("packets_late":2,"share_lost":0.001,"share_late":0.0002,"packet_bytes":1500,"loaded_rtt_us":88300,)"
+      R"("loaded_least_rtt_us":88200,"here":{"cpu_seconds":4.05,"cores_busy":0.81,"event_loop_busy":0.0,)"
+      R"("cipher_cores_busy":0.0,"socket_drops":0},"there":{"cpu_seconds":3.2,"cores_busy":0.64,)"
+      R"("event_loop_busy":0.0,"cipher_cores_busy":0.0,"socket_drops":17},"limited_by":"path",)"
+      R"("limited_by_text":"limited by the path: 412 MB/s found"},"back":null})");
+  const auto back = nlohmann::json::parse(to_json(result()))["back"];
+  EXPECT_EQ(back["packets_sent"], 10'000) << "the other end's, which sends";
+  EXPECT_EQ(back["packets_late"], 2);
 }
 
 TEST(BenchResult, LimitsSharesOfHostileCountersToAll) {
@@ -96,12 +103,12 @@ TEST(RoundTrips, OfNoneAreNotKnown) {
   EXPECT_FALSE(RoundTrips{}.least());
 }
 
-TEST(BenchResult, NeverBlamesTheSource) {
-  Evidence evidence{.here = {.elapsed = 2s, .bytes_sent = 10'000'000}};
-  evidence.here.held[static_cast<std::size_t>(Hold::source)] = 2s;
-  EXPECT_EQ(tool::why(evidence).word, "source");
-  EXPECT_EQ(why_of_bench(evidence).word, "");
-  EXPECT_EQ(why_of_bench({.here = {.elapsed = 2s, .bytes_received = 10'000'000}, .there = evidence.here}).word, "");
+TEST(BenchResult, BlamesNoSource) {
+  BothEndsStats ends{.here = {.elapsed = 2s, .bytes_sent = 10'000'000}};
+  ends.here.stalled[static_cast<std::size_t>(StallReason::source)] = 2s;
+  EXPECT_EQ(tool::why(ends).word, "source");
+  EXPECT_EQ(why_of_bench(ends).word, "");
+  EXPECT_EQ(why_of_bench({.here = {.elapsed = 2s, .bytes_received = 10'000'000}, .there = ends.here}).word, "");
 }
 
 }  // namespace

@@ -80,10 +80,10 @@ TEST_F(BenchServiceTest, TellsWhatItHasMeasuredBeforeEachAnswer) {
   const auto measuring = client();
   BenchLines lines(measuring->open_stream());
   ASSERT_TRUE(send_request(lines, to_json(BenchRequest{1, 1s})));
-  const auto first = measuring->stats().evidence.there;
+  const auto first = measuring->stats().ends.there;
   ASSERT_TRUE(first);
   ASSERT_TRUE(send_request(lines, to_json(BenchRequest{2, 1s})));
-  EXPECT_GT(measuring->stats().evidence.there->bytes_received, first->bytes_received);
+  EXPECT_GT(measuring->stats().ends.there->bytes_received, first->bytes_received);
 }
 
 TEST_F(BenchServiceTest, ServesOneAtATime) {

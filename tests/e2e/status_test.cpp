@@ -23,7 +23,7 @@ class StatusOf : public UdtcatTest {
     return run({.argv = std::move(more), .environment = {"XDG_RUNTIME_DIR=" + home_.path().string()}});
   }
   /// The object of a process; null where it does not answer.
-  [[nodiscard]] json picture_of(const Process& process) const {
+  [[nodiscard]] json snapshot_of(const Process& process) const {
     const Ran ran = status({"--json"});
     EXPECT_EQ(ran.status, kSuccess) << ran.errors;
     const json all = json::parse(ran.output, nullptr, false);
@@ -47,15 +47,15 @@ TEST_F(StatusOf, APipeUnderLoadSaysWhoAndHowFast) {
   const Process listener = listen(endless.listener.end({"--peer", "web"}));
   const Process connector = connect(endless.connector.end({"--as", "web"}));
   ASSERT_TRUE(endless.both_received(scaled(64 * kMiB), kTransferLimit)) << connector.errors();
-  const json picture = picture_of(listener);
-  ASSERT_TRUE(picture.is_object());
-  EXPECT_EQ(picture["what"], "udtcat -l 127.0.0.1:" + std::to_string(port_) + " --peer web");
-  EXPECT_GT(picture["rate_bits_per_second"], 1'000'000U);
-  ASSERT_EQ(picture["peers"].size(), 1U);
-  EXPECT_GE(picture["peers"][0]["bytes_received"], scaled(64 * kMiB));
-  EXPECT_EQ(picture["peers"][0]["streams_open"], 1U);
-  EXPECT_TRUE(picture["peers"][0]["rtt_us"].is_number());
-  EXPECT_TRUE(picture["peers"][0]["name"].is_null()) << "only a key pair gives a name";
+  const json snapshot = snapshot_of(listener);
+  ASSERT_TRUE(snapshot.is_object());
+  EXPECT_EQ(snapshot["what"], "udtcat -l 127.0.0.1:" + std::to_string(port_) + " --peer web");
+  EXPECT_GT(snapshot["rate_bits_per_second"], 1'000'000U);
+  ASSERT_EQ(snapshot["peers"].size(), 1U);
+  EXPECT_GE(snapshot["peers"][0]["bytes_received"], scaled(64 * kMiB));
+  EXPECT_EQ(snapshot["peers"][0]["streams_open"], 1U);
+  EXPECT_TRUE(snapshot["peers"][0]["rtt_us"].is_number());
+  EXPECT_TRUE(snapshot["peers"][0]["name"].is_null()) << "only a key pair gives a name";
 }
 
 TEST_F(StatusOf, AServiceSaysWhereItListensAndWhoWasRefused) {
@@ -74,11 +74,11 @@ TEST_F(StatusOf, AForwardSaysWhatItForwards) {
   const Process to = listen({.args = {"--to", "127.0.0.1:9"}});
   const Process from = connect({.args = {"--from", std::to_string(entrance)}});
   ASSERT_TRUE(accepts_tcp(entrance, kAtOnce)) << from.errors() << to.errors();
-  const json picture = picture_of(from);
-  ASSERT_TRUE(picture.is_object());
+  const json snapshot = snapshot_of(from);
+  ASSERT_TRUE(snapshot.is_object());
   const std::string port = std::to_string(entrance);
-  EXPECT_EQ(picture["forwarding"], json::array({"tcp 127.0.0.1:" + port, "tcp [::1]:" + port})) << "as with ssh -L";
-  EXPECT_EQ(picture["peers"][0]["address"], "127.0.0.1:" + std::to_string(port_));
+  EXPECT_EQ(snapshot["forwarding"], json::array({"tcp 127.0.0.1:" + port, "tcp [::1]:" + port})) << "as with ssh -L";
+  EXPECT_EQ(snapshot["peers"][0]["address"], "127.0.0.1:" + std::to_string(port_));
 }
 
 TEST_F(StatusOf, AForwardSaysWhomItDialsInVainAndWhy) {
@@ -86,13 +86,13 @@ TEST_F(StatusOf, AForwardSaysWhomItDialsInVainAndWhy) {
   const Process from = connect({.args = {"--from", std::to_string(entrance)}});
   ASSERT_TRUE(accepts_tcp(entrance, kAtOnce)) << from.errors();
   EXPECT_TRUE(eventually(patience(10s), [&] {
-    const json picture = picture_of(from);
-    return picture.is_object() && picture["dialling"].is_object() && picture["dialling"]["reason"].is_string();
+    const json snapshot = snapshot_of(from);
+    return snapshot.is_object() && snapshot["dialling"].is_object() && snapshot["dialling"]["reason"].is_string();
   })) << from.errors();
   EXPECT_THAT(status().output, AllOf(HasSubstr("  dialling 127.0.0.1:" + std::to_string(port_) + " for 0:"),
                                      HasSubstr("nobody listens on that UDP port")));
   const Process to = listen({.args = {"--to", "127.0.0.1:9"}});
-  EXPECT_TRUE(eventually(patience(20s), [&] { return picture_of(from)["dialling"].is_null(); })) << from.errors();
+  EXPECT_TRUE(eventually(patience(20s), [&] { return snapshot_of(from)["dialling"].is_null(); })) << from.errors();
 }
 
 TEST_F(StatusOf, NobodyIsSaidToBeNobody) {
@@ -109,8 +109,8 @@ TEST_F(StatusOf, ADirectoryThatIsServedSaysWhoReadsIt) {
   const TcpClient client(port_, kAtOnce);
   ASSERT_EQ(client.receive(4), "220 ");
   EXPECT_TRUE(eventually(kAtOnce, [&] {
-    const json picture = picture_of(server);
-    return picture.is_object() && picture["peers"].size() == 1 && picture["listening"].size() == 1;
+    const json snapshot = snapshot_of(server);
+    return snapshot.is_object() && snapshot["peers"].size() == 1 && snapshot["listening"].size() == 1;
   })) << status().output;
 }
 
@@ -125,7 +125,7 @@ TEST_F(StatusOf, AProcessThatEndedIsNotShownAndLeavesNothing) {
   EXPECT_FALSE(std::filesystem::exists(socket_of(ended)));
   killed.send_signal(SIGKILL);
   ASSERT_TRUE(killed.wait(kAtOnce));
-  EXPECT_TRUE(picture_of(killed).is_null());
+  EXPECT_TRUE(snapshot_of(killed).is_null());
   EXPECT_FALSE(std::filesystem::exists(socket_of(killed))) << "a socket left over is removed by who finds it";
 }
 

@@ -80,9 +80,9 @@ struct ForwardTest : ::testing::Test {
     return clients.back();
   }
   [[nodiscard]] std::size_t waiting() const {
-    tool::ProcessPicture picture;
-    forward->fill(picture);
-    return picture.clients_waiting;
+    tool::ProcessSnapshot snapshot;
+    forward->add_to(snapshot);
+    return snapshot.clients_waiting;
   }
   [[nodiscard]] bool waits(std::size_t count) {
     return run_until(io, [&] { return waiting() == count; });

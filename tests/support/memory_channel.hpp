@@ -98,16 +98,20 @@ class MemoryChannel final : public transport::Channel {
   }
 
   [[nodiscard]] transport::ChannelStats stats() override {
-    return {.bytes_received = received_bytes_,
-            .packets_lost = outgoing_->packets_lost,
-            .rtt = std::chrono::milliseconds(1)};
+    transport::ChannelStats now = counted;
+    now.bytes_received += received_bytes_;
+    now.packets_lost += outgoing_->packets_lost;
+    return now;
   }
+  void add_end_stats(EndStats& end) const override { end = measured; }
   [[nodiscard]] Endpoint peer() const override { return {}; }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() override {
     return port_closed;
   }
 
   std::optional<std::chrono::steady_clock::time_point> port_closed;
+  transport::ChannelStats counted{{.rtt = std::chrono::milliseconds(1)}};  ///< besides what it carries
+  EndStats measured;
 
  private:
   void begin_read(std::span<std::byte> into, std::size_t least_bytes, ReadSomeHandler handler) {

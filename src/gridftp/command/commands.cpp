@@ -177,7 +177,7 @@ ConnectionStats figures_of(const FtpServer& server, const DataStats& data) {
   ConnectionStats stats = data.stats();
   count(server.moved(), stats);
   stats.streams_open = server.clients().size();
-  stats.evidence = {};  // it would be that of one connection
+  stats.ends = {};  // it would be that of one connection
   return stats;
 }
 
@@ -203,16 +203,16 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
                                local.is_wildcard() ? ", and all other addresses of this host," : "",
                                audience_of(options)));
   run.watch([&server, data] { return figures_of(server, *data); });
-  run.show([&server, data, sealed](tool::ProcessPicture& picture) {
-    picture.all = figures_of(server, *data);
+  run.publish([&server, data, sealed](tool::ProcessSnapshot& snapshot) {
+    snapshot.all = figures_of(server, *data);
     for (const Endpoint& local : server.local_endpoints())
-      picture.listening.push_back((sealed ? "udp " : "tcp ") + local.to_string());
+      snapshot.listening.push_back((sealed ? "udp " : "tcp ") + local.to_string());
     for (const FtpServer::ClientStats& client : server.clients()) {
       ConnectionStats stats;
       count(client.moved, stats);
       stats.streams_open = 1;
       stats.made_at = client.came_at;
-      picture.peers.push_back(tool::picture_of(client.number, client.address, stats));
+      snapshot.peers.push_back(tool::snapshot_of(client.number, client.address, stats));
     }
   });
   run.on_interrupt([&](const Error& why) {

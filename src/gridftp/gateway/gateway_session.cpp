@@ -9,8 +9,8 @@
 
 #include "gridftp/gateway/control_stream.hpp"
 #include "lib/bridge/asio_conversions.hpp"
+#include "lib/bridge/rate_limited_log.hpp"
 #include "lib/bridge/socket_stream.hpp"
-#include "lib/bridge/trouble.hpp"
 #include "lib/core/log.hpp"
 
 namespace udtcat::gridftp {

@@ -7,9 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include <udtcat/connection.hpp>
-
-#include "tool/status/figures.hpp"
+#include <udtcat/stats.hpp>
 
 namespace udtcat::gridftp {
 
@@ -26,25 +24,25 @@ class DataStats : public std::enable_shared_from_this<DataStats> {
     return {this, [self = shared_from_this(), counted](void*) { self->leave(counted); }};
   }
 
-  /// The sums. Evidence only of one that was alone from its beginning: what limits one of several does not limit the
+  /// The sums. Of the ends only one that was alone from its beginning: what limits one of several does not limit the
   /// transfer.
   [[nodiscard]] ConnectionStats stats() const {
     ConnectionStats all = gone_;
-    for (const StatsSource& source : live_) all = tool::sum(all, source());
-    if (had_company_) all.evidence = {};
+    for (const StatsSource& source : live_) all = sum(all, source());
+    if (had_company_) all.ends = {};
     return all;
   }
 
  private:
   void leave(std::list<StatsSource>::const_iterator counted) {
-    gone_ = tool::sum(gone_, (*counted)());
+    gone_ = sum(gone_, (*counted)());
     gone_.silence = {};
     live_.erase(counted);
   }
 
   std::list<StatsSource> live_;  // in the order in which they came
   ConnectionStats gone_;
-  // Several were there at a time: the evidence of the last one began beside theirs.
+  // Several were there at a time: the ends of the last one began beside theirs.
   bool had_company_ = false;
 };
 

@@ -35,7 +35,7 @@ FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions 
     : io_(io),
       service_(new Service{.root = std::move(root),
                            .options = std::move(options),
-                           .changes = std::make_shared<bridge::TroubleReporter>(
+                           .changes = std::make_shared<bridge::RateLimitedLog>(
                                io, warn, [](const Error&) { return std::string(); }, kMostChangesAtOnce)}),
       trouble_(io, warn) {}
 

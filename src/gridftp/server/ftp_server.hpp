@@ -18,8 +18,8 @@
 #include "gridftp/server/served_client.hpp"
 #include "gridftp/server/served_root.hpp"
 #include "gridftp/server/service.hpp"
+#include "lib/bridge/rate_limited_log.hpp"
 #include "lib/bridge/tcp_acceptor.hpp"
-#include "lib/bridge/trouble.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/prefix.hpp"
 
@@ -72,7 +72,7 @@ class FtpServer {
   bridge::TcpPorts ports_;
   std::shared_ptr<DataStack> sealed_stack_;
   std::vector<std::unique_ptr<DataListener>> sealed_listeners_;
-  bridge::TroubleReporter trouble_;
+  bridge::RateLimitedLog trouble_;
   Entries clients_;  // in the order in which they came
   std::uint64_t next_number_ = 0;
   ByteCounts moved_before_;  // for clients that have gone

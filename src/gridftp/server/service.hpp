@@ -16,7 +16,7 @@
 #include "gridftp/disk/published_files.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/server/served_root.hpp"
-#include "lib/bridge/trouble.hpp"
+#include "lib/bridge/rate_limited_log.hpp"
 #include "lib/core/prefix.hpp"
 
 namespace udtcat::gridftp {
@@ -79,7 +79,7 @@ struct Service {
   const ServeOptions options;
   DataSlots data_slots{options.most_data_connections};
   // by clients without a key, all of one kind: a stranger has as many addresses as he likes
-  const std::shared_ptr<bridge::TroubleReporter> changes;
+  const std::shared_ptr<bridge::RateLimitedLog> changes;
   std::size_t checksums = 0;  // under way
   const std::shared_ptr<std::atomic<std::int64_t>> placed_bytes_left =
       std::make_shared<std::atomic<std::int64_t>>(PublishedFiles::kMaxBytes);

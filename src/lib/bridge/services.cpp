@@ -23,10 +23,10 @@
 
 #include "lib/bridge/asio_conversions.hpp"
 #include "lib/bridge/fair_queue.hpp"
+#include "lib/bridge/rate_limited_log.hpp"
 #include "lib/bridge/reset.hpp"
 #include "lib/bridge/socket_stream.hpp"
 #include "lib/bridge/tcp_connect.hpp"
-#include "lib/bridge/trouble.hpp"
 #include "lib/bridge/unix_socket.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
@@ -103,8 +103,8 @@ class SocketServices final : public Services {
   void on_stream_ended(const Endpoint& peer, StreamId id, const StreamOutcome& outcome);
 
   boost::asio::io_context& io_;
-  TroubleReporter trouble_;
-  TroubleReporter refused_names_;  // a kind for each cause: a peer may make up any number of names, but no cause
+  RateLimitedLog trouble_;
+  RateLimitedLog refused_names_;  // a kind for each cause: a peer may make up any number of names, but no cause
   net::Resolver resolver_;
   std::list<Queue> queues_;  // of each service
   std::uint64_t connections_served_ = 0;

@@ -114,8 +114,8 @@ Result<Body> decode_body(FrameType type, std::span<const std::byte> body) {
     case FrameType::close:
       return decode_close(body);
     case FrameType::report: {
-      UDTCAT_TRY(const EndEvidence evidence, decode_report(body));
-      return Report{evidence};
+      UDTCAT_TRY(const EndStats stats, decode_report(body));
+      return Report{stats};
     }
   }
   return malformed("a frame has an unknown type");
@@ -161,7 +161,7 @@ void append_frame(std::vector<std::byte>& out, const Frame& frame) {
             body[0] = static_cast<std::byte>(close.reason);
             std::ranges::copy(text, body.subspan(1).begin());
           },
-          [&](const Report& report) { encode_report(report.evidence, grow(out, FrameType::report, id, kReportBytes)); },
+          [&](const Report& report) { encode_report(report.stats, grow(out, FrameType::report, id, kReportBytes)); },
       },
       frame.body);
 }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <udtcat/connection.hpp>
-#include <udtcat/evidence.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/stats.hpp>
 
 namespace udtcat::connection {
 
@@ -67,9 +67,9 @@ struct Close {
   std::string text;
 };
 
-/// The evidence of the end that sends it.
+/// The statistics of the end that sends it.
 struct Report {
-  EndEvidence evidence;
+  EndStats stats;
 };
 
 struct Frame {

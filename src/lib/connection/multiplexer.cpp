@@ -69,7 +69,7 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
                 session_->role() == session::Role::connector ? Liveness::Turn::leads : Liveness::Turn::follows,
                 std::chrono::steady_clock::now()),
       tick_(io) {
-  session_->add_evidence(at_start_);
+  session_->add_end_stats(at_start_);
   take_rtt();
   arm_tick();
   // Posted, so that the owner can set its handlers before the first frame arrives.
@@ -200,7 +200,7 @@ void Multiplexer::pump() {
     if (!send_block(with_data ? Content::all : Content::control, session_->next_block_bytes())) break;
   while (with_data && session_->has_room_for_interactive() && writer_.has_words())
     if (!send_block(Content::interactive, kMinBlockBytes)) break;
-  hold_.hold(now(), hold(with_data));
+  stall_clock_.set(now(), stall_reason(with_data));
   note_close_sent();
 }
 
@@ -278,7 +278,7 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
   }
   if (std::holds_alternative<Pong>(frame.body)) return {};
   if (const auto* report = std::get_if<Report>(&frame.body)) {
-    take_report(report->evidence);
+    take_report(report->stats);
     return {};
   }
   if (const auto* close = std::get_if<Close>(&frame.body)) {
@@ -434,7 +434,7 @@ ConnectionStats Multiplexer::stats() {
   stats.streams_open = streams_.size();
   stats.made_at = made_at_;
   if (!answers()) stats.silence = liveness_.silence(now());
-  stats.evidence = {evidence_here(), there_, there_before_};
+  stats.ends = {stats_here(), there_, there_before_};
   return stats;
 }
 

@@ -22,8 +22,8 @@
 #include "lib/connection/block_writer.hpp"
 #include "lib/connection/liveness.hpp"
 #include "lib/connection/mux_stream.hpp"
-#include "lib/core/evidence_clocks.hpp"
 #include "lib/core/lifetime.hpp"
+#include "lib/core/stats_clocks.hpp"
 #include "lib/session/session.hpp"
 
 namespace udtcat::connection {
@@ -63,7 +63,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void close() override;
   void abort(const Error& reason) override;
   [[nodiscard]] ConnectionStats stats() override;
-  void tell_evidence() override { report_if_due(std::chrono::nanoseconds(0)); }
+  void send_report() override { report_if_due(std::chrono::nanoseconds(0)); }
   [[nodiscard]] bool answers() const override { return !liveness_.quiet(now()); }
   void on_quiet(QuietHandler handler) override { on_quiet_ = std::move(handler); }
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
@@ -137,10 +137,10 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] Status on_open(StreamId id, std::string service);
   void on_close_frame(const Close& close);
 
-  // Evidence (multiplexer_evidence.cpp)
-  [[nodiscard]] std::optional<Hold> hold(bool with_data) const;
-  [[nodiscard]] EndEvidence evidence_here() const;
-  void take_report(const EndEvidence& evidence);
+  // Statistics (multiplexer_stats.cpp)
+  [[nodiscard]] std::optional<StallReason> stall_reason(bool with_data) const;
+  [[nodiscard]] EndStats stats_here() const;
+  void take_report(const EndStats& there);
   void report_if_due(std::chrono::nanoseconds interval);
 
   void take_rtt();
@@ -196,16 +196,16 @@ class Multiplexer final : public Connection, private StreamHost {
   std::uint64_t streams_opened_ = 0;
   const TimePoint made_at_ = std::chrono::steady_clock::now();
 
-  EndEvidence at_start_;  // of threads and sockets that were there before
+  EndStats at_start_;  // of threads and sockets that were there before
 
-  core::HoldClock hold_;
+  core::StallClock stall_clock_;
   std::ptrdiff_t starved_streams_ = 0;  // of credit
   core::SpanClock consuming_;
   TimePoint reported_at_ = made_at_;
-  std::uint64_t reported_bytes_ = 0;         // had moved by then, both ways
-  std::optional<EndEvidence> there_;         // the peer's last report
-  std::optional<EndEvidence> there_before_;  // and the one before
-  std::optional<EndEvidence> last_here_;     // once it is over
+  std::uint64_t reported_bytes_ = 0;      // had moved by then, both ways
+  std::optional<EndStats> there_;         // the peer's last report
+  std::optional<EndStats> there_before_;  // and the one before
+  std::optional<EndStats> last_here_;     // once it is over
 
   StreamHandler on_stream_;
   StreamHandler on_stream_given_up_;

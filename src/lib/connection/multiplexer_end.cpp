@@ -114,7 +114,7 @@ void Multiplexer::break_off(Error error, bool tell_peer) {
 void Multiplexer::end(Status how, std::chrono::milliseconds drain) {
   if (state_ == State::over) return;
   state_ = State::over;
-  last_here_ = evidence_here();
+  last_here_ = stats_here();
   session_->close(drain);
   tick_.cancel();
   if (on_closed_)

@@ -2,7 +2,9 @@
 #include "lib/connection/report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <string_view>
 
 #include "lib/core/byte_order.hpp"
 #include "lib/core/byte_packing.hpp"
@@ -15,44 +17,16 @@ using std::chrono::microseconds;
 
 constexpr std::uint64_t kMostMicroseconds = 1'000'000'000'000'000;  // guess: thirty years; and no sum overflows
 
-/// Calls `number` for each of the evidence's values, in the order of the spec.
-template <typename Evidence, typename Number>
-void for_each_number(Evidence& evidence, Number number) {
-  number(evidence.elapsed);
-  number(evidence.bytes_sent);
-  number(evidence.bytes_received);
-  for (auto& held : evidence.held) number(held);
-  number(evidence.consuming);
-  number(evidence.event_loop.had);
-  number(evidence.event_loop.waited);
-  number(evidence.cipher.had);
-  number(evidence.cipher.waited);
-  number(evidence.cipher_threads);
-  number(evidence.path_rate);
-  number(evidence.least_rtt);
-  number(evidence.rtt_sum);
-  number(evidence.rtt_samples);
-  number(evidence.packets_sent);
-  number(evidence.packets_lost);
-  std::uint64_t unused = 0;  // of earlier versions: their places stay
-  number(unused);
-  number(unused);
-  number(evidence.packet_bytes);
-  number(evidence.socket_drops);
-  number(evidence.socket_buffer_bytes);
-  number(evidence.socket_wanted_bytes);
-  number(evidence.rate_cap);
-  number(evidence.memory_bytes);
-  number(evidence.queued_lost);
-  number(evidence.trains_off);
-  for (auto* seen : {&evidence.loss_by_rate, &evidence.loss_behind_loss}) {
-    number(seen->spans);
-    number(seen->sent);
-    number(seen->lost);
-    number(seen->sent_squared);
-    number(seen->sent_by_lost);
-  }
-  number(evidence.path_changes);
+/// Calls `visit` for each number of the statistics, in the order of their table, which is that of the spec.
+template <typename Stats, typename Visit>
+void for_each_number_on_wire(Stats& stats, Visit visit) {
+  constexpr std::string_view kBeforeReserved = "packets_lost";  // spec: stream.md §7
+  core::for_each_field<EndStats>([&](const auto& field) {
+    core::for_each_number(visit, stats.*field.member);
+    if (field.name != kBeforeReserved) return;
+    std::array<std::uint64_t, kReservedNumbers> reserved{};
+    for (std::uint64_t& number : reserved) visit(number);
+  });
 }
 
 class NumberWriter {
@@ -92,16 +66,16 @@ class NumberReader {
 
 }  // namespace
 
-void encode_report(const EndEvidence& evidence, std::span<std::byte> out) {
-  for_each_number(evidence, [write = NumberWriter(out)](const auto& value) mutable { write(value); });
+void encode_report(const EndStats& stats, std::span<std::byte> out) {
+  for_each_number_on_wire(stats, NumberWriter(out));
 }
 
-Result<EndEvidence> decode_report(std::span<const std::byte> body) {
+Result<EndStats> decode_report(std::span<const std::byte> body) {
   if (body.size() < kLeastReportBytes || body.size() > kMaxReportBytes)
     return fail(Errc::protocol_violated, "read frame", "a report has the wrong length");
-  EndEvidence evidence;
-  for_each_number(evidence, [read = NumberReader(body)](auto& value) mutable { read(value); });
-  return evidence;
+  EndStats stats;
+  for_each_number_on_wire(stats, NumberReader(body));
+  return stats;
 }
 
 }  // namespace udtcat::connection

@@ -62,9 +62,9 @@ void Pipe::send_piece() {
 
 void Pipe::wait_for_source() {
   outgoing_ = Outgoing::waiting;
-  hold_.hold(Clock::now(), Hold::source);
+  stall_clock_.set(Clock::now(), StallReason::source);
   local_->async_wait_readable(lifetime_.guard([this] {
-    hold_.hold(Clock::now(), std::nullopt);
+    stall_clock_.set(Clock::now(), std::nullopt);
     if (outgoing_ == Outgoing::waiting) outgoing_ = Outgoing::open;
     pull();
   }));
@@ -259,25 +259,21 @@ void Pipe::end(std::optional<Error> error) {
 }
 
 ConnectionStats Pipe::stats() {
-  const auto channel = channel_->stats();
-  ConnectionStats stats;
+  const transport::ChannelStats channel = channel_->stats();
+  ConnectionStats stats{static_cast<const TransportStats&>(channel)};
   stats.made_at = made_at_;
   stats.streams_open = 1;
   stats.bytes_sent = sent_bytes_;
   stats.bytes_received = consumed_bytes_;
-  stats.packets_sent = channel.packets_sent;
-  stats.packets_lost = channel.packets_lost;
-  stats.packets_resent = channel.packets_resent;
-  stats.rtt = channel.rtt;
   stats.protection = Protection::clear;
   const auto now = Clock::now();
-  EndEvidence& evidence = stats.evidence.here;
-  channel_->add_evidence(evidence);
-  hold_.add_to(evidence, now);
-  evidence.elapsed = std::chrono::duration_cast<std::chrono::microseconds>(now - made_at_);
-  evidence.bytes_sent = sent_bytes_;
-  evidence.bytes_received = consumed_bytes_;
-  evidence.consuming = consuming_.sum(now);
+  EndStats& end = stats.ends.here;
+  channel_->add_end_stats(end);
+  stall_clock_.add_to(end, now);
+  end.elapsed = std::chrono::duration_cast<std::chrono::microseconds>(now - made_at_);
+  end.bytes_sent = sent_bytes_;
+  end.bytes_received = consumed_bytes_;
+  end.consuming = consuming_.sum(now);
   return stats;
 }
 

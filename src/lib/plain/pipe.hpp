@@ -19,8 +19,8 @@
 #include <udtcat/plain.hpp>
 
 #include "lib/core/buffer.hpp"
-#include "lib/core/evidence_clocks.hpp"
 #include "lib/core/lifetime.hpp"
+#include "lib/core/stats_clocks.hpp"
 #include "lib/transport/channel.hpp"
 
 namespace udtcat::plain {
@@ -105,7 +105,7 @@ class Pipe final : public PlainPipe {
   std::deque<Arrived> arrived_;  // bounded by pieces_
   bool writing_ = false;         // of the first of arrived_
   std::uint64_t consumed_bytes_ = 0;
-  core::HoldClock hold_;
+  core::StallClock stall_clock_;
   core::SpanClock consuming_;
 
   boost::asio::steady_timer tick_;

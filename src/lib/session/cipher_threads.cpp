@@ -75,10 +75,10 @@ void CipherThreads::remove(Strand& strand) {
   while (strand.worked_) piece_done_.wait(mutex_);
 }
 
-void CipherThreads::add_times(EndEvidence& evidence) {
+void CipherThreads::add_times(EndStats& end) {
   const auto now = std::chrono::steady_clock::now();
   const core::MutexLock lock(threads_mutex_);
-  evidence.cipher_threads = threads_.size();
+  end.cipher_threads = threads_.size();
   if (now - times_read_at_ >= OffloadPolicy::kReadInterval) {
     times_read_at_ = now;
     std::vector<pid_t> numbers;
@@ -94,7 +94,7 @@ void CipherThreads::add_times(EndEvidence& evidence) {
     }
     times_ = sum.thread_time();
   }
-  evidence.cipher = times_;
+  end.cipher = times_;
 }
 
 void CipherThreads::run() {

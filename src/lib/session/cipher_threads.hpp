@@ -11,8 +11,8 @@
 
 #include <sys/types.h>
 
-#include <udtcat/evidence.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/stats.hpp>
 
 #include "lib/core/mutex.hpp"
 
@@ -52,7 +52,7 @@ class CipherThreads {
   /// Drops the pieces of a strand, and waits for the one that a thread works on.
   void remove(Strand& strand);
   /// Adds the times of all its threads, as read a moment ago at most, and how many there are.
-  void add_times(EndEvidence& evidence);
+  void add_times(EndStats& end);
 
  private:
   CipherThreads() = default;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lib/core/stats_fields.hpp"
+
 namespace udtcat::session {
 
 Flow& Flows::choose(BlockNumber number) {
@@ -24,45 +26,20 @@ Flow& Flows::least_loaded() {
   return flows_[best];
 }
 
-transport::ChannelStats Flows::stats() {
-  transport::ChannelStats sum = flows_.front().channel->stats();
-  for (auto flow = flows_.begin() + 1; flow != flows_.end(); ++flow) {
-    const transport::ChannelStats more = flow->channel->stats();
-    sum.bytes_received += more.bytes_received;
-    sum.bytes_arrived += more.bytes_arrived;
-    sum.bytes_carried += more.bytes_carried;
-    sum.packets_sent += more.packets_sent;
-    sum.packets_lost += more.packets_lost;
-    sum.packets_resent += more.packets_resent;
-    sum.packets_late += more.packets_late;
-  }
-  return sum;
+TransportStats Flows::stats() {
+  TransportStats all;
+  // Backwards: where the latest is taken, that is the first flow.
+  for (auto flow = flows_.rbegin(); flow != flows_.rend(); ++flow)
+    all = core::sum<TransportStats>(all, flow->channel->stats());
+  return all;
 }
 
-void Flows::add_evidence(EndEvidence& evidence) const {
+void Flows::add_end_stats(EndStats& end) const {
   for (const Flow& flow : flows_) {
-    EndEvidence one;
-    flow.channel->add_evidence(one);
-    for (std::size_t i = 0; i < kHolds; ++i) evidence.held[i] += one.held[i] / flows_.size();
-    evidence.path_rate =
-        BitRate::from_bits_per_second(evidence.path_rate.bits_per_second() + one.path_rate.bits_per_second());
-    if (one.least_rtt) evidence.least_rtt = std::min(evidence.least_rtt.value_or(*one.least_rtt), *one.least_rtt);
-    evidence.rtt_sum += one.rtt_sum;
-    evidence.rtt_samples += one.rtt_samples;
-    evidence.packets_sent += one.packets_sent;
-    evidence.packets_lost += one.packets_lost;
-    evidence.queued_lost += one.queued_lost;
-    evidence.trains_off = std::max(evidence.trains_off, one.trains_off);
-    evidence.loss_by_rate += one.loss_by_rate;
-    evidence.loss_behind_loss += one.loss_behind_loss;
-    evidence.path_changes += one.path_changes;
-    evidence.packet_bytes = std::max(evidence.packet_bytes, one.packet_bytes);
-    evidence.socket_drops = std::max(evidence.socket_drops, one.socket_drops);
-    evidence.socket_buffer_bytes = std::max(evidence.socket_buffer_bytes, one.socket_buffer_bytes);
-    evidence.socket_wanted_bytes = std::max(evidence.socket_wanted_bytes, one.socket_wanted_bytes);
-    evidence.rate_cap =
-        BitRate::from_bits_per_second(evidence.rate_cap.bits_per_second() + one.rate_cap.bits_per_second());
-    evidence.memory_bytes += one.memory_bytes;
+    EndStats one;
+    flow.channel->add_end_stats(one);
+    for (auto& time : one.stalled) time = time / flows_.size();
+    end = core::sum(end, one);
   }
 }
 

@@ -55,9 +55,9 @@ class Flows {
   [[nodiscard]] std::uint64_t retained_limit_bytes() const;
   [[nodiscard]] std::uint64_t ahead_bytes() const;
   /// Sums, and the round trip of the first.
-  [[nodiscard]] transport::ChannelStats stats();
+  [[nodiscard]] TransportStats stats();
   /// Adds sums, the least round trip, of the times the mean, and the sockets of the flow that dropped most.
-  void add_evidence(EndEvidence& evidence) const;
+  void add_end_stats(EndStats& end) const;
   [[nodiscard]] Endpoint peer() const { return flows_.front().channel->peer(); }
   /// The latest that any of them heard.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since();

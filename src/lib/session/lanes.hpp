@@ -95,9 +95,9 @@ class LanePool {
   /// Blocks are worked by threads, so that more of them on their way are a gain.
   [[nodiscard]] bool hands_over() const { return threads_ && offload_.is_offloading(); }
   /// Adds the times of the threads; on the io_context's.
-  void add_evidence(EndEvidence& evidence) const {
-    evidence.event_loop = offload_.thread_time(OffloadPolicy::TimePoint::clock::now());
-    if (threads_) threads_->add_times(evidence);
+  void add_end_stats(EndStats& end) const {
+    end.event_loop = offload_.thread_time(OffloadPolicy::TimePoint::clock::now());
+    if (threads_) threads_->add_times(end);
   }
 
  private:

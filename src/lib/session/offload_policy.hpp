@@ -11,7 +11,7 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include <udtcat/evidence.hpp>
+#include <udtcat/stats.hpp>
 
 namespace udtcat::session {
 

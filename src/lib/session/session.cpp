@@ -235,29 +235,22 @@ void Session::hand_on() {
 
 ConnectionStats Session::stats() {
   if (state_ == State::closed) return stats_;
-  const transport::ChannelStats channels = flows_.stats();
-  stats_.bytes_arrived = channels.bytes_arrived;
-  stats_.bytes_carried = channels.bytes_carried;
-  stats_.packets_sent = channels.packets_sent;
-  stats_.packets_lost = channels.packets_lost;
-  stats_.packets_resent = channels.packets_resent;
-  stats_.packets_late = channels.packets_late;
-  stats_.rtt = channels.rtt;
+  static_cast<TransportStats&>(stats_) = flows_.stats();
   return stats_;
 }
 
-void Session::add_evidence(EndEvidence& evidence) const {
+void Session::add_end_stats(EndStats& end) const {
   if (state_ == State::closed) {
-    evidence = last_evidence_;
+    end = last_end_stats_;
     return;
   }
-  flows_.add_evidence(evidence);
-  if (lanes_) lanes_->add_evidence(evidence);
+  flows_.add_end_stats(end);
+  if (lanes_) lanes_->add_end_stats(end);
 }
 
 void Session::close(std::chrono::milliseconds drain) {
   std::ignore = stats();  // the last that the channels say
-  add_evidence(last_evidence_);
+  add_end_stats(last_end_stats_);
   state_ = State::closed;
   read_handler_ = nullptr;
   if (!read_error_) read_error_ = Error{Errc::connection_broken, "read a block", "the session is closed"};

@@ -130,7 +130,7 @@ class Session {
 
   /// Packets and flows, lanes and blocks; streams and their bytes are not known here.
   [[nodiscard]] ConnectionStats stats();
-  void add_evidence(EndEvidence& evidence) const;
+  void add_end_stats(EndStats& end) const;
   /// Whether most of what was written is with the lanes.
   [[nodiscard]] bool waits_for_lanes() const { return 2 * being_sealed_.size() > writing_; }
   [[nodiscard]] std::uint64_t received_bytes() { return reader_->received_bytes(); }
@@ -171,8 +171,8 @@ class Session {
   const NegotiatedParameters agreed_;
   std::optional<KeySchedule> keys_;  // until start(): they would open every epoch
   std::optional<JoinKey> join_key_;
-  ConnectionStats stats_;      // constants, the blocks, and once closed the packets as they were
-  EndEvidence last_evidence_;  // once closed
+  ConnectionStats stats_;    // constants, the blocks, and once closed the packets as they were
+  EndStats last_end_stats_;  // once closed
   State state_ = State::joining;
 
   std::optional<crypto::HeaderCipher> outgoing_headers_;  // none at auth and clear

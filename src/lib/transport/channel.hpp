@@ -13,9 +13,9 @@
 #include <span>
 
 #include <udtcat/endpoint.hpp>
-#include <udtcat/evidence.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/stats.hpp>
 
 #include "lib/core/shared_bytes.hpp"
 
@@ -26,16 +26,9 @@ inline constexpr const char* kPortClosed = "nobody listens on that UDP port (ICM
 /// The cause of Errc::cannot_reach when the port is open and its owner takes no more connections.
 inline constexpr const char* kTurnedAway = "the other end takes no more connections on that port";
 
-struct ChannelStats {
+struct ChannelStats : TransportStats {
   std::uint64_t bytes_received =
       0;  ///< in order, handed up or about to be, also of a read still in progress: the sign of life
-  std::uint64_t bytes_arrived = 0;  ///< in any order; native only
-  std::uint64_t bytes_carried = 0;  ///< both ways: have come, in any order, or are known to have; native only
-  std::uint64_t packets_sent = 0;   ///< including those sent again
-  std::uint64_t packets_lost = 0;   ///< the peer asked for them again
-  std::uint64_t packets_resent = 0;
-  std::uint64_t packets_late = 0;  ///< of the peer's: they came behind one that was sent after them; native only
-  std::optional<std::chrono::microseconds> rtt;  ///< none before one was measured
 };
 
 /// It breaks by itself when the peer is silent, or acknowledges nothing of what it has said to have room for, during
@@ -99,7 +92,7 @@ class Channel {
   [[nodiscard]] virtual std::uint64_t ahead_bytes() const { return UINT64_MAX; }
   [[nodiscard]] virtual ChannelStats stats() = 0;
   /// Adds its part: why nothing left, the path, the sockets. As far as it knows.
-  virtual void add_evidence(EndEvidence& /*evidence*/) const {}
+  virtual void add_end_stats(EndStats& /*end*/) const {}
   [[nodiscard]] virtual Endpoint peer() const = 0;
   /// Accepted from a peer whose first packets proved the engine's key: a reason to give it a place, and no more.
   [[nodiscard]] virtual bool proved_key() const { return false; }

@@ -30,9 +30,9 @@ std::string PeerListener::addresses() const {
   return text;
 }
 
-void PeerListener::fill(ProcessPicture& picture) const {
-  picture.refused = refusals_.pictures();
-  for (const Endpoint& local : listener_->local_endpoints()) picture.listening.push_back("udp " + local.to_string());
+void PeerListener::add_to(ProcessSnapshot& snapshot) const {
+  snapshot.refused = refusals_.snapshots();
+  for (const Endpoint& local : listener_->local_endpoints()) snapshot.listening.push_back("udp " + local.to_string());
 }
 
 }  // namespace udtcat::tool

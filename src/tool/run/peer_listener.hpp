@@ -12,7 +12,7 @@
 #include "tool/identity/credential_lookup.hpp"
 #include "tool/run/session_run.hpp"
 #include "tool/run/warnings.hpp"
-#include "tool/status/picture.hpp"
+#include "tool/status/snapshot.hpp"
 
 namespace udtcat::tool {
 
@@ -29,7 +29,7 @@ class PeerListener {
   PeerListener& operator=(const PeerListener&) = delete;
 
   [[nodiscard]] std::string addresses() const;
-  void fill(ProcessPicture& picture) const;
+  void add_to(ProcessSnapshot& snapshot) const;
   void stop() { listener_->stop(); }
 
  private:

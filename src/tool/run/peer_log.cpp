@@ -7,7 +7,7 @@
 
 #include "lib/core/log.hpp"
 #include "tool/run/warnings.hpp"
-#include "tool/status/figures.hpp"
+#include "tool/status/stats_text.hpp"
 
 namespace udtcat::tool {
 

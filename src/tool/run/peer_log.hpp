@@ -13,7 +13,7 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
-#include "lib/bridge/trouble.hpp"
+#include "lib/bridge/rate_limited_log.hpp"
 
 namespace udtcat::tool {
 
@@ -39,7 +39,7 @@ class PeerLog {
   void tell(const Connection& connection, Errc code, std::string what);
 
   std::map<std::string, PresentPeer> present_;  // by the peers' names; no more than sessions
-  bridge::TroubleReporter reporter_;
+  bridge::RateLimitedLog reporter_;
 };
 
 }  // namespace udtcat::tool

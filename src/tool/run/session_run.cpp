@@ -10,9 +10,10 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/user_text.hpp"
-#include "tool/status/figures.hpp"
+#include "tool/status/process_cpu_time.hpp"
 #include "tool/status/service_manager.hpp"
-#include "tool/status/why.hpp"
+#include "tool/status/stats_json.hpp"
+#include "tool/status/why_text.hpp"
 
 namespace udtcat::tool {
 
@@ -53,7 +54,7 @@ SessionRun::SessionRun(const Options& options, Console& console, const ExitPolic
       says_waiting_(options.progress.value_or(options.verbosity >= 0 && ::isatty(STDERR_FILENO) == 1)),
       says_summary_(shows_progress_ || options.verbosity > 0),
       says_why_(options.why),
-      reports_(io_, console, options),
+      publisher_(io_, console, options),
       peer_timer_(io_),
       progress_timer_(io_),
       interrupt_timer_(io_),
@@ -99,21 +100,21 @@ void SessionRun::watch(std::function<ConnectionStats()> figures) {
   if (shows_progress_) tick();
 }
 
-void SessionRun::watch_peer(std::function<PeerPicture()> peer) {
-  PeerPicture first = peer();
+void SessionRun::watch_peer(std::function<PeerSnapshot()> peer) {
+  PeerSnapshot first = peer();
   peer_ = std::move(first.address);
   peer_name_ = std::move(first.name);
   watch([peer] { return peer().stats; });
-  show([peer = std::move(peer)](ProcessPicture& picture) {
-    picture.peers = {peer()};
-    picture.all = picture.peers.front().stats;
+  publish([peer = std::move(peer)](ProcessSnapshot& snapshot) {
+    snapshot.peers = {peer()};
+    snapshot.all = snapshot.peers.front().stats;
   });
 }
 
-void SessionRun::show(Reports::Fill fill) {
+void SessionRun::publish(StatusPublisher::Source source) {
   // A manager's reload of a service that has nothing to read again is no stop.
   if (has_service_manager() && reloads_.empty()) on_reload([this] { say(kNothingToReload); });
-  reports_.show(std::move(fill));
+  publisher_.publish(std::move(source));
 }
 
 void SessionRun::on_reload(std::function<void()> deed) {
@@ -145,7 +146,7 @@ void SessionRun::show_status() {
   if (!figures_) return console_.status(waiting_text());
   const std::uint64_t moved = moved_bytes();
   if (!program_ || std::exchange(program_->bytes_at_last_tick, moved) != moved)
-    return console_.status(progress_.line(progress_picture(), console_.columns().value_or(kWholeLine)));
+    return console_.status(progress_.line(progress_snapshot(), console_.columns().value_or(kWholeLine)));
   if (program_->untold.empty()) return console_.clear_status();
   console_.line("udtcat: " + std::exchange(program_->untold, {}));
 }
@@ -159,16 +160,16 @@ std::string SessionRun::waiting_text() const {
   return waits_.empty() ? std::string() : fmt::format("{} ({})", waits_, clock_text(Clock::now() - waits_since_));
 }
 
-ProgressPicture SessionRun::progress_picture() const {
-  ProgressPicture picture{.now = sample(), .amount = {}, .patience = idle_timeout_, .waits = waiting_text()};
-  if (amount_) picture.amount = amount_(picture.now.stats);
-  return picture;
+ProgressSnapshot SessionRun::progress_snapshot() const {
+  ProgressSnapshot snapshot{.now = sample(), .amount = {}, .patience = idle_timeout_, .waits = waiting_text()};
+  if (amount_) snapshot.amount = amount_(snapshot.now.stats);
+  return snapshot;
 }
 
 /// The rate is that of the whole run.
 std::string SessionRun::state_text() const {
   if (!figures_) return waits_.empty() ? "no peer yet" : waiting_text();
-  return Progress::of_whole_run().line(progress_picture(), kWholeLine);
+  return Progress::of_whole_run().line(progress_snapshot(), kWholeLine);
 }
 
 void SessionRun::on_signal(int signal) {
@@ -176,11 +177,11 @@ void SessionRun::on_signal(int signal) {
   if (signal == SIGUSR1) return tell_progress();
   if (state_ != State::running) return;
   if (signal == SIGHUP && !reloads_.empty())
-    return reports_.reload([this] {
+    return publisher_.reload([this] {
       for (const auto& deed : reloads_) deed();
     });
   state_ = State::interrupted;
-  reports_.stopping();
+  publisher_.stopping();
   signal_ = signal;
   error_ = Error{Errc::interrupted, "interrupted", fmt::format("by {}", name_of_signal(signal))};
   status_ = exit_status_of_signal(signal);
@@ -192,7 +193,7 @@ void SessionRun::on_signal(int signal) {
   tell_peers_(*error_);
 }
 
-/// The figures are from the beginning on; the verdict is since the last SIGUSR1, or since the present connection was
+/// The statistics are from the beginning on; the diagnosis is of the time since the last SIGUSR1, or since the present connection was
 /// made.
 void SessionRun::tell_progress() {
   console_.line("udtcat: " + state_text());
@@ -200,7 +201,7 @@ void SessionRun::tell_progress() {
   const ConnectionStats now = figures_();
   const ConnectionStats before = std::exchange(at_last_request_, now);
   const bool same_connection = before.made_at == now.made_at;
-  console_.line("udtcat: " + why_since(same_connection ? before.evidence : Evidence(), now.evidence).text);
+  console_.line("udtcat: " + why_since(same_connection ? before.ends : BothEndsStats(), now.ends).text);
 }
 
 void SessionRun::finish(std::optional<Error> error) {
@@ -225,7 +226,7 @@ ExitStatus SessionRun::fail_to_start(Error error) {
 }
 
 ExitStatus SessionRun::run() {
-  reports_.begin();
+  publisher_.begin();
   if (state_ != State::finished) io_.run();
   conclude();
   // The destructors let the last frames reach the peer; after a signal they have less time.
@@ -235,7 +236,7 @@ ExitStatus SessionRun::run() {
 
 void SessionRun::conclude() {
   const Sample end = figures_ ? sample() : Sample{};
-  reports_.end();
+  publisher_.end();
   console_.clear_status();
   // The user knows of a signal.
   const bool is_unknown = error_ && signal_ == 0;
@@ -246,7 +247,7 @@ void SessionRun::conclude() {
   if (says_moved || (says_summary_ && figures_ && (has_moved || !is_cut)))
     console_.line("udtcat: " + summary_line(end));
   if (is_cut && has_moved && rules_.how_to_go_on != nullptr) say(rules_.how_to_go_on);
-  const Why limited_by = why_since({}, end.stats.evidence);
+  const Why limited_by = why_since({}, end.stats.ends);
   if (says_why_ && figures_) console_.line("udtcat: " + limited_by.text);
   if (!stats_json_) return;
   console_.line(to_json({.end = end,

@@ -21,10 +21,10 @@
 #include "tool/cli/options.hpp"
 #include "tool/cli/signal_watch.hpp"
 #include "tool/identity/peers_file.hpp"
-#include "tool/status/figures.hpp"
-#include "tool/status/picture.hpp"
 #include "tool/status/progress.hpp"
-#include "tool/status/reports.hpp"
+#include "tool/status/snapshot.hpp"
+#include "tool/status/stats_text.hpp"
+#include "tool/status/status_publisher.hpp"
 
 namespace udtcat::tool {
 
@@ -76,12 +76,12 @@ class SessionRun {
   void expect_peer_within(std::chrono::milliseconds timeout);
   /// From now on progress and statistics are those of `figures`, which is called until the run has ended.
   void watch(std::function<ConnectionStats()> figures);
-  /// As watch(), of a run with one peer, which is named, and shown as by show().
-  void watch_peer(std::function<PeerPicture()> peer);
+  /// As watch(), of a run with one peer, which is named, and shown as by publish().
+  void watch_peer(std::function<PeerSnapshot()> peer);
   /// As watch_peer(), of the peer of a connection, which must outlive the run.
   template <typename AnyConnection>
   void watch_connection(AnyConnection& connection) {
-    watch_peer([&connection] { return picture_of(1, connection); });
+    watch_peer([&connection] { return snapshot_of(1, connection); });
   }
   /// As watch_connection(); a signal aborts the connection.
   template <typename AnyConnection>
@@ -89,8 +89,8 @@ class SessionRun {
     watch_connection(connection);
     on_interrupt([&connection](const Error& why) { connection.abort(why); });
   }
-  /// The process is in service: from now on it can be asked what it is doing. `fill` is called until the run has ended.
-  void show(Reports::Fill fill);
+  /// The process is in service: from now on it can be asked what it is doing. `source` is called until the run has ended.
+  void publish(StatusPublisher::Source source);
   /// SIGHUP calls `reload`, and those of earlier calls, instead of ending the run. Under a service manager it ends no
   /// run that is shown.
   void on_reload(std::function<void()> reload);
@@ -122,7 +122,7 @@ class SessionRun {
   void tell_progress();
   void conclude();
   [[nodiscard]] Sample sample() const;
-  [[nodiscard]] ProgressPicture progress_picture() const;
+  [[nodiscard]] ProgressSnapshot progress_snapshot() const;
   [[nodiscard]] std::string waiting_text() const;
   [[nodiscard]] std::string state_text() const;
   [[nodiscard]] std::string describe(const Error& error) const;
@@ -140,7 +140,7 @@ class SessionRun {
   const bool says_waiting_;
   const bool says_summary_;
   const bool says_why_;
-  Reports reports_;
+  StatusPublisher publisher_;
   boost::asio::steady_timer peer_timer_;
   boost::asio::steady_timer progress_timer_;
   boost::asio::steady_timer interrupt_timer_;

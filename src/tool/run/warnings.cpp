@@ -79,11 +79,11 @@ void RefusalLog::add(const Endpoint& peer, const Error& why) {
   reporter_.report(peer, why);
 }
 
-std::vector<RefusalPicture> RefusalLog::pictures() const {
-  std::vector<RefusalPicture> pictures;
+std::vector<RefusalSnapshot> RefusalLog::snapshots() const {
+  std::vector<RefusalSnapshot> snapshots;
   for (const auto& [reason, kind] : counts_)
-    pictures.push_back({reason, kind.count, std::chrono::steady_clock::now() - kind.latest, kind.last});
-  return pictures;
+    snapshots.push_back({reason, kind.count, std::chrono::steady_clock::now() - kind.latest, kind.last});
+  return snapshots;
 }
 
 bool has_data(int descriptor) {

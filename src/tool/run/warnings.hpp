@@ -22,10 +22,10 @@
 
 #include "lib/bridge/child_process.hpp"
 #include "lib/bridge/forwarding_stream.hpp"
-#include "lib/bridge/trouble.hpp"
+#include "lib/bridge/rate_limited_log.hpp"
 #include "lib/core/lifetime.hpp"
 #include "tool/cli/console.hpp"
-#include "tool/status/picture.hpp"
+#include "tool/status/snapshot.hpp"
 
 namespace udtcat::tool {
 
@@ -50,7 +50,7 @@ class RefusalLog {
   explicit RefusalLog(boost::asio::io_context& io);
   void add(const Endpoint& peer, const Error& why);
   /// How many there were of each kind, and when the last.
-  [[nodiscard]] std::vector<RefusalPicture> pictures() const;
+  [[nodiscard]] std::vector<RefusalSnapshot> snapshots() const;
 
  private:
   struct RefusalCount {
@@ -59,7 +59,7 @@ class RefusalLog {
     std::string last{};
   };
   std::map<std::string, RefusalCount> counts_;  // by kind, of which there are no more than codes
-  bridge::TroubleReporter reporter_;
+  bridge::RateLimitedLog reporter_;
 };
 
 inline constexpr std::chrono::milliseconds kOpenStdinDelay{3'000};  // guess: enough for an input that ends by itself

@@ -33,10 +33,10 @@ std::optional<std::uint64_t> per_cent(const Amount& amount) {
   return static_cast<std::uint64_t>(static_cast<long double>(amount.done_bytes) * 100 / amount.all_bytes);
 }
 
-std::string outage_text(const ProgressPicture& picture) {
-  const std::string silence = silence_text(picture.now.stats);
-  if (!picture.patience) return silence;
-  return fmt::format("{}, giving up at {}", silence, std::chrono::duration_cast<seconds>(*picture.patience).count());
+std::string outage_text(const ProgressSnapshot& snapshot) {
+  const std::string silence = silence_text(snapshot.now.stats);
+  if (!snapshot.patience) return silence;
+  return fmt::format("{}, giving up at {}", silence, std::chrono::duration_cast<seconds>(*snapshot.patience).count());
 }
 
 std::string joined(const std::vector<Part>& parts) {
@@ -60,44 +60,44 @@ Progress Progress::of_whole_run() {
   return whole;
 }
 
-std::string Progress::line(const ProgressPicture& picture, std::size_t columns) {
-  add(picture);
-  const ConnectionStats& stats = picture.now.stats;
-  const auto percent = picture.amount ? per_cent(*picture.amount) : std::nullopt;
+std::string Progress::line(const ProgressSnapshot& snapshot, std::size_t columns) {
+  add(snapshot);
+  const ConnectionStats& stats = snapshot.now.stats;
+  const auto percent = snapshot.amount ? per_cent(*snapshot.amount) : std::nullopt;
   // Bytes of things are not those that went over the path.
-  const bool is_of_many = picture.amount && !picture.amount->count.empty();
+  const bool is_of_many = snapshot.amount && !snapshot.amount->count.empty();
   std::vector<Part> parts;
   if (percent) parts.push_back({1, fmt::format("[{:3} %]", *percent)});
-  parts.push_back({2, percent      ? fmt::format("{} of {}", core::format_size(picture.amount->done_bytes),
-                                                 core::format_size(picture.amount->all_bytes))
-                      : is_of_many ? core::format_size(picture.amount->done_bytes)
+  parts.push_back({2, percent      ? fmt::format("{} of {}", core::format_size(snapshot.amount->done_bytes),
+                                                 core::format_size(snapshot.amount->all_bytes))
+                      : is_of_many ? core::format_size(snapshot.amount->done_bytes)
                                    : payload_text(stats)});
   if (stats.silence.count() > 0) {
-    parts.push_back({0, outage_text(picture)});
+    parts.push_back({0, outage_text(snapshot)});
     return fitted(std::move(parts), columns);
   }
-  if (!picture.waits.empty()) {
-    parts.push_back({0, picture.waits});
+  if (!snapshot.waits.empty()) {
+    parts.push_back({0, snapshot.waits});
   } else {
     if (const auto now = rate(&Point::moved_bytes, kLeastOfRate, kRateWindow))
       parts.push_back({3, core::format_rate(*now)});
-    const auto time_left = percent ? left(*picture.amount) : std::nullopt;
-    parts.push_back({4, time_left ? clock_text(*time_left) + " left" : clock_text(picture.now.elapsed)});
+    const auto time_left = percent ? left(*snapshot.amount) : std::nullopt;
+    parts.push_back({4, time_left ? clock_text(*time_left) + " left" : clock_text(snapshot.now.elapsed)});
   }
   if (stats.rtt) parts.push_back({5, rtt_text(stats)});
   // Of an end that receives they are a few of its own, and say little.
   if (stats.packets_sent > 0 && stats.bytes_sent >= stats.bytes_received)
     parts.push_back({6, fmt::format("{:.1f} % lost", lost_per_cent(stats))});
-  if (is_of_many) parts.push_back({7, picture.amount->count});
-  if (picture.amount && !picture.amount->name.empty()) parts.push_back({8, picture.amount->name});
+  if (is_of_many) parts.push_back({7, snapshot.amount->count});
+  if (snapshot.amount && !snapshot.amount->name.empty()) parts.push_back({8, snapshot.amount->name});
   return fitted(std::move(parts), columns);
 }
 
 /// Bytes that moved before a silence say nothing of the rate after it.
-void Progress::add(const ProgressPicture& picture) {
-  if (picture.now.stats.silence.count() > 0) return points_.clear();
-  const auto at = picture.now.elapsed;
-  points_.push_back({at, payload_bytes(picture.now.stats), picture.amount ? picture.amount->done_bytes : 0});
+void Progress::add(const ProgressSnapshot& snapshot) {
+  if (snapshot.now.stats.silence.count() > 0) return points_.clear();
+  const auto at = snapshot.now.elapsed;
+  points_.push_back({at, payload_bytes(snapshot.now.stats), snapshot.amount ? snapshot.amount->done_bytes : 0});
   while (points_.size() > 2 && at - points_[1].at >= kTimeLeftWindow) points_.pop_front();
 }
 

@@ -12,7 +12,7 @@
 
 #include <udtcat/units.hpp>
 
-#include "tool/status/figures.hpp"
+#include "tool/status/stats_text.hpp"
 
 namespace udtcat::tool {
 
@@ -25,7 +25,7 @@ struct Amount {
 };
 
 /// A transfer as a line of progress shows it.
-struct ProgressPicture {
+struct ProgressSnapshot {
   Sample now{};
   std::optional<Amount> amount{};                       ///< none: nobody knows
   std::optional<std::chrono::milliseconds> patience{};  ///< silence after which the peer is given up
@@ -43,7 +43,7 @@ class Progress {
 
   /// "[ 43 %] 1.29 GB of 3.00 GB  412 MB/s  0:04 left  RTT 75.1 ms  0.1 % lost", in at most `columns`: the parts that
   /// are wanted least are left out. Call it at each tick, as its rates are those between the calls.
-  [[nodiscard]] std::string line(const ProgressPicture& picture, std::size_t columns);
+  [[nodiscard]] std::string line(const ProgressSnapshot& snapshot, std::size_t columns);
 
  private:
   struct Point {
@@ -52,7 +52,7 @@ class Progress {
     std::uint64_t done_bytes;
   };
 
-  void add(const ProgressPicture& picture);
+  void add(const ProgressSnapshot& snapshot);
   [[nodiscard]] std::optional<BitRate> rate(std::uint64_t Point::*bytes, std::chrono::nanoseconds least,
                                             std::chrono::nanoseconds window) const;
   [[nodiscard]] std::optional<std::chrono::nanoseconds> left(const Amount& amount) const;

@@ -23,7 +23,7 @@ class StatusQuestion {
   StatusQuestion(boost::asio::io_context& io, std::string path) : path_(std::move(path)), socket_(io) { ask(); }
 
   [[nodiscard]] bool is_left_over() const { return left_over_; }
-  [[nodiscard]] StatusAnswer take_answer() { return {std::move(path_), std::move(picture_)}; }
+  [[nodiscard]] StatusAnswer take_answer() { return {std::move(path_), std::move(snapshot_)}; }
 
  private:
   using Protocol = boost::asio::local::stream_protocol;
@@ -33,7 +33,7 @@ class StatusQuestion {
     socket_.async_connect(Protocol::endpoint(path_), [this](const boost::system::error_code& error) {
       left_over_ = error == boost::asio::error::connection_refused && remove_left_over(path_);
       if (error) {
-        picture_ = fail(Errc::local_connect_failed, "ask " + path_, core::errno_text(error.value()));
+        snapshot_ = fail(Errc::local_connect_failed, "ask " + path_, core::errno_text(error.value()));
         return;
       }
       read_on();
@@ -43,11 +43,11 @@ class StatusQuestion {
     socket_.async_read_some(boost::asio::buffer(piece_),
                             [this](const boost::system::error_code& end, std::size_t bytes) {
                               text_.append(piece_.data(), bytes);
-                              if (!end && text_.size() <= kMaxPictureBytes) return read_on();
+                              if (!end && text_.size() <= kMaxSnapshotBytes) return read_on();
                               if (text_.empty())
-                                picture_ = fail(Errc::local_connect_failed, "ask " + path_, "it has ended meanwhile");
+                                snapshot_ = fail(Errc::local_connect_failed, "ask " + path_, "it has ended meanwhile");
                               else
-                                picture_ = parse_picture(text_);
+                                snapshot_ = parse_snapshot(text_);
                             });
   }
 
@@ -56,7 +56,7 @@ class StatusQuestion {
   bool left_over_ = false;
   std::array<char, 16384> piece_{};
   std::string text_;
-  Result<ProcessPicture> picture_ = fail(Errc::peer_lost, "ask " + path_, "no answer in time");
+  Result<ProcessSnapshot> snapshot_ = fail(Errc::peer_lost, "ask " + path_, "no answer in time");
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "tool/status/picture.hpp"
+#include "tool/status/snapshot.hpp"
 #include "tool/status/status_place.hpp"
 
 namespace udtcat::tool {
@@ -20,7 +20,7 @@ struct StatusAnswer {
   std::string path;
   /// errors: Errc::local_connect_failed with the cause, e.g. that this user may not ask; Errc::peer_lost where no
   /// answer came in time; Errc::protocol_violated
-  Result<ProcessPicture> picture;
+  Result<ProcessSnapshot> snapshot;
 };
 
 /// Asks all at the same time, and blocks until all have answered or `patience` is over. Dead sockets are removed, and

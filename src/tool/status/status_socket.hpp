@@ -16,27 +16,27 @@
 
 #include "lib/bridge/unix_socket.hpp"
 #include "lib/core/lifetime.hpp"
-#include "tool/status/picture.hpp"
+#include "tool/status/snapshot.hpp"
 
 namespace udtcat::tool {
 
 /// Rates in an answer are those of this time, for which the asking end waits: an idle process need not count.
 inline constexpr std::chrono::milliseconds kStatusInterval{250};    // guess: some round trips of a long path
 inline constexpr std::chrono::milliseconds kStatusPatience{1'000};  // guess: for a client to read, which is local
-inline constexpr std::size_t kMaxStatusClients = 4;                 // guess: each costs a picture or two
+inline constexpr std::size_t kMaxStatusClients = 4;                 // guess: each costs a snapshot or two
 
 /// Answers each client of this user or of root with one JSON object, and closes. Further clients, but for one,
 /// wait until one has gone. Nobody else is answered; a client that does not read is dropped.
 /// Threads: confined to the io_context thread, which never waits for a client.
 class StatusSocket {
  public:
-  using TakePicture = std::function<ProcessPicture()>;
+  using TakeSnapshot = std::function<ProcessSnapshot()>;
 
   /// Only this user can connect. A socket left over at `path` is replaced.
   /// path   in a directory that others cannot write to, which own_status_socket() has checked
   /// errors: Errc::cannot_bind
   [[nodiscard]] static Result<std::unique_ptr<StatusSocket>> open(boost::asio::io_context& io, const std::string& path,
-                                                                  TakePicture take_picture);
+                                                                  TakeSnapshot take_snapshot);
   StatusSocket(const StatusSocket&) = delete;
   StatusSocket& operator=(const StatusSocket&) = delete;
   /// Removes it from its directory.
@@ -53,13 +53,13 @@ class StatusSocket {
   };
   using ClientPtr = std::shared_ptr<Client>;
 
-  StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, TakePicture take_picture);
+  StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, TakeSnapshot take_snapshot);
   void serve(Socket socket);
   void answer(const ClientPtr& client);
   void drop(const ClientPtr& client);
 
   const std::string path_;
-  const TakePicture take_picture_;
+  const TakeSnapshot take_snapshot_;
   bridge::UnixAcceptor acceptor_;
   std::set<ClientPtr> clients_;  // kMaxStatusClients, and perhaps one that was on its way
   core::Lifetime lifetime_;

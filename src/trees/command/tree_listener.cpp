@@ -50,11 +50,11 @@ Status TreeListener::start(tool::FoundCredentials found) {
   });
   if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
   run_.wait_for("waiting for a peer on " + listener_->addresses());
-  run_.show([this](tool::ProcessPicture& picture) {
-    picture.all = total();
-    listener_->fill(picture);
+  run_.publish([this](tool::ProcessSnapshot& snapshot) {
+    snapshot.all = total();
+    listener_->add_to(snapshot);
     for (const Guest& guest : guests_)
-      picture.peers.push_back(tool::picture_of(guest.number, guest.session->connection()));
+      snapshot.peers.push_back(tool::snapshot_of(guest.number, guest.session->connection()));
   });
   return {};
 }
@@ -140,7 +140,7 @@ Status TreeListener::work(Wire& wire, Tally& tally, const OtherEnd& other) {
 
 ConnectionStats TreeListener::total() const {
   ConnectionStats all = past_;
-  for (const Guest& guest : guests_) all = tool::sum(all, guest.session->connection().stats());
+  for (const Guest& guest : guests_) all = sum(all, guest.session->connection().stats());
   return all;
 }
 
@@ -158,9 +158,9 @@ void TreeListener::on_over(const Guest& guest) {
     if (is_last && guests_.size() == 1) return run_.finish(result ? std::nullopt : std::optional(result.error()));
     const auto gone = std::ranges::find(guests_, number, &Guest::number);
     if (gone == guests_.end()) return;
-    past_ = tool::sum(past_, gone->session->connection().stats());
+    past_ = sum(past_, gone->session->connection().stats());
     past_.streams_open = 0;
-    past_.evidence = {};  // of nobody who is here
+    past_.ends = {};  // of nobody who is here
     guests_.erase(gone);
   });
 }

@@ -60,7 +60,7 @@ class FakeConnection final : public Connection {
   void close() override { was_closed = true; }
   void abort(const Error& reason) override { aborted = reason; }
   [[nodiscard]] ConnectionStats stats() override { return figures; }
-  void tell_evidence() override {}
+  void send_report() override {}
   [[nodiscard]] bool answers() const override { return answering; }
   void on_quiet(QuietHandler handler) override { quiet = std::move(handler); }
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <udtcat/why_diagnosis.hpp>
+
 #include "lib/connection/frame.hpp"
 
 namespace udtcat::connection {
@@ -13,12 +15,12 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Each value is another.
-EndEvidence distinct() {
-  EndEvidence made;
+EndStats distinct() {
+  EndStats made;
   made.elapsed = 1us;
   made.bytes_sent = 2;
   made.bytes_received = 3;
-  for (std::size_t i = 0; i < kHolds; ++i) made.held[i] = std::chrono::microseconds(4 + i);
+  for (std::size_t i = 0; i < kStallReasons; ++i) made.stalled[i] = std::chrono::microseconds(4 + i);
   made.consuming = 12us;
   made.event_loop = {13us, 14us};
   made.cipher = {15us, 16us};
@@ -43,9 +45,9 @@ EndEvidence distinct() {
   return made;
 }
 
-std::vector<std::byte> encoded(const EndEvidence& evidence) {
+std::vector<std::byte> encoded(const EndStats& ends) {
   std::vector<std::byte> body(kReportBytes);
-  encode_report(evidence, body);
+  encode_report(ends, body);
   return body;
 }
 
@@ -62,11 +64,11 @@ TEST(Report, IsReadBackAsItWasWritten) {
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(encoded(*read), body);
   EXPECT_EQ(read->least_rtt, 19us);
-  EXPECT_EQ(read->held[static_cast<std::size_t>(Hold::peer_window)], 11us);
+  EXPECT_EQ(read->stalled[static_cast<std::size_t>(StallReason::peer_window)], 11us);
 }
 
 TEST(Report, KnowsNoRoundTripBeforeOneWasMeasured) {
-  EXPECT_EQ(decode_report(encoded(EndEvidence()))->least_rtt, std::nullopt);
+  EXPECT_EQ(decode_report(encoded(EndStats()))->least_rtt, std::nullopt);
 }
 
 TEST(Report, IsRefusedAtEachTruncationAndBeyondTheLimit) {
@@ -96,11 +98,11 @@ TEST(Report, OfABoasterGivesAVerdictThatCanBeShown) {
   ASSERT_TRUE(read.has_value());
   EXPECT_GT(read->elapsed.count(), 0);
   for (const bool sends : {true, false}) {
-    Evidence evidence{.here = {.elapsed = 1s}, .there = *read};
-    (sends ? evidence.here.bytes_sent : evidence.here.bytes_received) = 1000;
-    const auto verdict = verdict_on(evidence);
-    EXPECT_LE(verdict.lost, 1);
-    EXPECT_LE(verdict.busy, 1);
+    BothEndsStats ends{.here = {.elapsed = 1s}, .there = *read};
+    (sends ? ends.here.bytes_sent : ends.here.bytes_received) = 1000;
+    const auto diagnosis = diagnose(ends);
+    EXPECT_LE(diagnosis.lost, 1);
+    EXPECT_LE(diagnosis.busy, 1);
   }
 }
 

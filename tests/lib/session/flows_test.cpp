@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/session/flows.hpp"
 
+#include <array>
 #include <map>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "support/memory_channel.hpp"
 
@@ -70,6 +71,65 @@ TEST_F(FlowsTest, CountTogether) {
   EXPECT_EQ(flows.port_closed_since(), now);
   channels[2]->port_closed = now + 1s;
   EXPECT_EQ(flows.port_closed_since(), now + 1s);
+}
+
+TEST_F(FlowsTest, AddTheirCountersAndKeepTheFirstOnesRoundTrip) {
+  add(2);
+  channels[0]->counted = {{std::nullopt, 1, 2, 3, 4, 5, 6}};
+  channels[1]->counted = {{8us, 10, 20, 30, 40, 50, 60}};
+  const auto both = flows.stats();
+  EXPECT_THAT((std::array{both.packets_sent, both.packets_lost, both.packets_resent, both.packets_late,
+                          both.bytes_arrived, both.bytes_carried}),
+              testing::ElementsAre(11, 22, 33, 44, 55, 66));
+  EXPECT_EQ(both.rtt, std::nullopt);
+  channels[0]->counted.rtt = 9us;
+  EXPECT_EQ(flows.stats().rtt, 9us);
+}
+
+TEST_F(FlowsTest, AreOnePath) {
+  add(2);
+  EndStats& one = channels[0]->measured;
+  one.stalled.fill(10us);
+  one.path_rate = one.rate_cap = BitRate::from_bits_per_second(1);
+  one.rtt_sum = 2us;
+  one.rtt_samples = 3;
+  one.packets_sent = 4;
+  one.packets_lost = 5;
+  one.queued_lost = 6;
+  one.loss_by_rate = {1, 2, 3, 4, 5};
+  one.loss_behind_loss = {6, 7, 8, 9, 10};
+  one.path_changes = 7;
+  one.memory_bytes = 8;
+  one.trains_off = 1;
+  one.packet_bytes = one.socket_drops = one.socket_buffer_bytes = one.socket_wanted_bytes = 100;
+  EndStats& other = channels[1]->measured;
+  other = one;
+  other.stalled.fill(30us);
+  other.least_rtt = 11us;
+  other.trains_off = 0;
+  other.packet_bytes = other.socket_drops = other.socket_buffer_bytes = other.socket_wanted_bytes = 99;
+  EndStats both;
+  flows.add_end_stats(both);
+  EXPECT_THAT(both.stalled, testing::Each(20us)) << "the mean";
+  EXPECT_EQ(both.path_rate.bits_per_second(), 2U);
+  EXPECT_EQ(both.rate_cap.bits_per_second(), 2U);
+  EXPECT_EQ(both.least_rtt, 11us);
+  EXPECT_EQ(both.rtt_sum, 4us);
+  EXPECT_THAT((std::array{both.rtt_samples, both.packets_sent, both.packets_lost, both.queued_lost, both.path_changes,
+                          both.memory_bytes}),
+              testing::ElementsAre(6, 8, 10, 12, 14, 16));
+  EXPECT_THAT((std::array{both.loss_by_rate.spans, both.loss_by_rate.sent, both.loss_by_rate.lost,
+                          both.loss_by_rate.sent_squared, both.loss_by_rate.sent_by_lost}),
+              testing::ElementsAre(2, 4, 6, 8, 10));
+  EXPECT_EQ(both.loss_behind_loss.sent_by_lost, 20U);
+  EXPECT_THAT((std::array{both.packet_bytes, both.socket_drops, both.socket_buffer_bytes, both.socket_wanted_bytes}),
+              testing::Each(100))
+      << "of one port";
+  EXPECT_EQ(both.trains_off, 1U);
+  one.least_rtt = 7us;
+  both = {};
+  flows.add_end_stats(both);
+  EXPECT_EQ(both.least_rtt, 7us);
 }
 
 }  // namespace

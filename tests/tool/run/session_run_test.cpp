@@ -30,8 +30,8 @@ class SessionRunDeathTest : public testing::Test {
     begin(run);
     ::_exit(to_int(run.run()));
   }
-  static PeerPicture peer() {
-    PeerPicture made;
+  static PeerSnapshot peer() {
+    PeerSnapshot made;
     made.address = "192.0.2.7:5555";
     made.stats.bytes_sent = 42;
     return made;
@@ -192,7 +192,7 @@ TEST_F(SessionRunDeathTest, JudgesEachConnectionFromItsBeginning) {
       const std::chrono::seconds age(calls);
       ConnectionStats another;
       another.made_at += age;
-      another.evidence.here = {.elapsed = age, .bytes_sent = 1};
+      another.ends.here = {.elapsed = age, .bytes_sent = 1};
       return another;
     });
     ::kill(::getpid(), SIGUSR1);

@@ -32,12 +32,12 @@ TEST(RefusalLog, CountsPeersByTheKindOfReason) {
   RefusalLog refusals(io);
   for (const char* text : {"one text", "another"}) refusals.add({}, {Errc::authentication_failed, "TLS", text});
   refusals.add({}, {Errc::parameters_refused, "agree", "purpose"});
-  const auto pictures = refusals.pictures();
-  ASSERT_EQ(pictures.size(), 2U);
-  EXPECT_EQ(pictures[0].count + pictures[1].count, 3U);
-  EXPECT_THAT(pictures, testing::Contains(testing::Field(&RefusalPicture::reason, "the keys do not match")));
-  EXPECT_LT(pictures[0].ago, 60s);
-  EXPECT_THAT(pictures[0].last + pictures[1].last, HasSubstr("TLS: another"));
+  const auto snapshots = refusals.snapshots();
+  ASSERT_EQ(snapshots.size(), 2U);
+  EXPECT_EQ(snapshots[0].count + snapshots[1].count, 3U);
+  EXPECT_THAT(snapshots, testing::Contains(testing::Field(&RefusalSnapshot::reason, "the keys do not match")));
+  EXPECT_LT(snapshots[0].ago, 60s);
+  EXPECT_THAT(snapshots[0].last + snapshots[1].last, HasSubstr("TLS: another"));
 }
 
 TEST(RefusalLog, TellsAnUnlistedKeyFromAnotherSharedKey) {
@@ -45,9 +45,9 @@ TEST(RefusalLog, TellsAnUnlistedKeyFromAnotherSharedKey) {
   RefusalLog refusals(io);
   refusals.add({}, {Errc::authentication_failed, std::string(kAdmitKey) + "KEY", "peers has no line with it"});
   refusals.add({}, {Errc::authentication_failed, "TLS", "bad record"});
-  EXPECT_EQ(refusals.pictures().size(), 2U);
-  EXPECT_THAT(refusals.pictures(),
-              testing::Contains(testing::Field(&RefusalPicture::reason, "the peers file does not let this key in")));
+  EXPECT_EQ(refusals.snapshots().size(), 2U);
+  EXPECT_THAT(refusals.snapshots(),
+              testing::Contains(testing::Field(&RefusalSnapshot::reason, "the peers file does not let this key in")));
 }
 
 /// Takes all at once; reads as the test says.

@@ -12,14 +12,14 @@ constexpr std::uint64_t kSize = 3'000'000'000;
 constexpr std::uint64_t kRate = 412'000'000;
 
 /// A transfer of a file of kSize at kRate bytes per second.
-ProgressPicture at(std::chrono::milliseconds time) {
-  ProgressPicture picture{.now = {.elapsed = time}, .patience = 40s};
-  picture.now.stats.bytes_sent = kRate * static_cast<std::uint64_t>(time.count()) / 1000;
-  picture.now.stats.packets_sent = 1'000'000;
-  picture.now.stats.packets_lost = 1'000;
-  picture.now.stats.rtt = 75'120us;
-  picture.amount = Amount{picture.now.stats.bytes_sent, kSize};
-  return picture;
+ProgressSnapshot at(std::chrono::milliseconds time) {
+  ProgressSnapshot snapshot{.now = {.elapsed = time}, .patience = 40s};
+  snapshot.now.stats.bytes_sent = kRate * static_cast<std::uint64_t>(time.count()) / 1000;
+  snapshot.now.stats.packets_sent = 1'000'000;
+  snapshot.now.stats.packets_lost = 1'000;
+  snapshot.now.stats.rtt = 75'120us;
+  snapshot.amount = Amount{snapshot.now.stats.bytes_sent, kSize};
+  return snapshot;
 }
 
 /// The lines of each half second from `begin` to `end`; the last is given.
@@ -53,12 +53,12 @@ TEST(Progress, ShowsNoRateBeforeOneWasMeasuredAndNoTimeLeftBeforeItMeansSomethin
 
 TEST(Progress, ShowsTimeWhereNobodyKnowsHowMuchThereIs) {
   Progress progress;
-  ProgressPicture picture = at(0ms);
-  picture.amount.reset();
-  std::ignore = progress.line(picture, kWholeLine);
-  picture = at(5s);
-  picture.amount.reset();
-  EXPECT_EQ(progress.line(picture, kWholeLine), "2.06 GB sent  412 MB/s  0:05  RTT 75.1 ms  0.1 % lost");
+  ProgressSnapshot snapshot = at(0ms);
+  snapshot.amount.reset();
+  std::ignore = progress.line(snapshot, kWholeLine);
+  snapshot = at(5s);
+  snapshot.amount.reset();
+  EXPECT_EQ(progress.line(snapshot, kWholeLine), "2.06 GB sent  412 MB/s  0:05  RTT 75.1 ms  0.1 % lost");
 }
 
 TEST(Progress, ShowsNoPerCentWhereThereIsMoreThanWasForetold) {
@@ -68,19 +68,19 @@ TEST(Progress, ShowsNoPerCentWhereThereIsMoreThanWasForetold) {
 }
 
 TEST(Progress, IsAtAHundredOnlyWithTheLastByte) {
-  ProgressPicture picture;
-  picture.amount = Amount{kSize - 1, kSize};
-  EXPECT_EQ(Progress().line(picture, 7), "[ 99 %]");
-  picture.amount = Amount{kSize, kSize};
-  EXPECT_EQ(Progress().line(picture, 7), "[100 %]");
-  picture.amount = Amount{0, 0};
-  EXPECT_EQ(Progress().line(picture, kWholeLine), "0 B sent  0:00");
+  ProgressSnapshot snapshot;
+  snapshot.amount = Amount{kSize - 1, kSize};
+  EXPECT_EQ(Progress().line(snapshot, 7), "[ 99 %]");
+  snapshot.amount = Amount{kSize, kSize};
+  EXPECT_EQ(Progress().line(snapshot, 7), "[100 %]");
+  snapshot.amount = Amount{0, 0};
+  EXPECT_EQ(Progress().line(snapshot, kWholeLine), "0 B sent  0:00");
 }
 
 TEST(Progress, SaysInAnOutageHowLongItHasLastedAndWhenItWillBeTheEnd) {
   Progress progress;
   std::ignore = run(progress, 0ms, 5s);
-  ProgressPicture silent = at(5s);
+  ProgressSnapshot silent = at(5s);
   silent.now.elapsed = 13s;
   silent.now.stats.silence = 8'400ms;
   silent.now.stats.packets_lost = 930'000;
@@ -91,7 +91,7 @@ TEST(Progress, SaysInAnOutageHowLongItHasLastedAndWhenItWillBeTheEnd) {
 TEST(Progress, MeasuresAnewAfterAnOutage) {
   Progress progress;
   std::ignore = run(progress, 0ms, 3s);
-  ProgressPicture silent = at(3s);
+  ProgressSnapshot silent = at(3s);
   silent.now.stats.silence = 3s;
   std::ignore = progress.line(silent, kWholeLine);
   EXPECT_EQ(run(progress, 5000ms, 5500ms).find("MB/s"), std::string::npos);
@@ -101,10 +101,10 @@ TEST(Progress, MeasuresAnewAfterAnOutage) {
 TEST(Progress, KeepsTheTimeLeftSteadyThroughAStallOfASecond) {
   Progress progress;
   const auto slow = [](std::chrono::milliseconds time, std::chrono::milliseconds moving) {
-    ProgressPicture picture = at(moving);
-    picture.now.elapsed = time;
-    picture.amount = Amount{picture.now.stats.bytes_sent, 100 * kSize};
-    return picture;
+    ProgressSnapshot snapshot = at(moving);
+    snapshot.now.elapsed = time;
+    snapshot.amount = Amount{snapshot.now.stats.bytes_sent, 100 * kSize};
+    return snapshot;
   };
   for (auto time = 0ms; time <= 20s; time += 500ms) std::ignore = progress.line(slow(time, time), kWholeLine);
   const std::string stalled = progress.line(slow(21s, 20s), kWholeLine);
@@ -112,17 +112,17 @@ TEST(Progress, KeepsTheTimeLeftSteadyThroughAStallOfASecond) {
 }
 
 TEST(Progress, SaysWhatItWaitsFor) {
-  ProgressPicture picture = at(8s);
-  picture.amount = Amount{kSize, kSize};
-  picture.waits = "waiting for 'zfs recv' to end (0:12)";
-  EXPECT_EQ(Progress().line(picture, 70), "[100 %] 3.00 GB of 3.00 GB  waiting for 'zfs recv' to end (0:12)");
-  EXPECT_EQ(Progress().line(picture, 40), "waiting for 'zfs recv' to end (0:12)");
+  ProgressSnapshot snapshot = at(8s);
+  snapshot.amount = Amount{kSize, kSize};
+  snapshot.waits = "waiting for 'zfs recv' to end (0:12)";
+  EXPECT_EQ(Progress().line(snapshot, 70), "[100 %] 3.00 GB of 3.00 GB  waiting for 'zfs recv' to end (0:12)");
+  EXPECT_EQ(Progress().line(snapshot, 40), "waiting for 'zfs recv' to end (0:12)");
 }
 
 TEST(Progress, SurvivesFiguresThatFall) {
   Progress progress;
   std::ignore = progress.line(at(5s), kWholeLine);
-  ProgressPicture fewer = at(1s);
+  ProgressSnapshot fewer = at(1s);
   fewer.now.elapsed = 7s;
   EXPECT_NE(progress.line(fewer, kWholeLine).find("  0 B/s  "), std::string::npos);
 }
@@ -131,9 +131,9 @@ TEST(Progress, CountsAndNamesTheThingsThatMoveWhereThereIsRoom) {
   const auto with = [](std::uint64_t all_bytes, std::size_t columns) {
     Progress progress;
     std::ignore = progress.line(at(0ms), columns);
-    ProgressPicture picture = at(2s);
-    picture.amount = Amount{824'000'000, all_bytes, "12 of 81 names", "data/a"};
-    return progress.line(picture, columns);
+    ProgressSnapshot snapshot = at(2s);
+    snapshot.amount = Amount{824'000'000, all_bytes, "12 of 81 names", "data/a"};
+    return progress.line(snapshot, columns);
   };
   const std::string whole =
       "[ 27 %] 824 MB of 3.00 GB  412 MB/s  0:02  RTT 75.1 ms  0.1 % lost  12 of 81 names  data/a";

@@ -29,14 +29,14 @@ TEST(StatusQuery, FindsTheLivingBehindMoreDeadThanAreAskedAtATime) {
   boost::asio::io_context io;
   for (std::size_t i = 0; i < 2 * kMaxStatusSockets; ++i)
     const stream_protocol::acceptor killed(io, roots.services + "/" + std::to_string(i) + ".sock");
-  ProcessPicture picture;
-  picture.what = "udtcat -l 9000";
-  const auto living = StatusSocket::open(io, user + "/living.sock", [&] { return picture; });
+  ProcessSnapshot snapshot;
+  snapshot.what = "udtcat -l 9000";
+  const auto living = StatusSocket::open(io, user + "/living.sock", [&] { return snapshot; });
   ASSERT_TRUE(living) << living.error().message();
   auto asked = std::async(std::launch::async, [&] { return ask_host_for_status(roots); });
   EXPECT_TRUE(test::run_until(io, [&] { return asked.wait_for(0s) == std::future_status::ready; }));
   const auto answers = asked.get();
-  EXPECT_THAT(answers, testing::Contains(testing::Field(&StatusAnswer::picture, testing::Truly([](const auto& each) {
+  EXPECT_THAT(answers, testing::Contains(testing::Field(&StatusAnswer::snapshot, testing::Truly([](const auto& each) {
                 return each && each->what == "udtcat -l 9000";
               }))));
 }
@@ -51,8 +51,8 @@ TEST(StatusQuery, OfAProcessThatEndsMeanwhileIsAsOfNone) {
   EXPECT_TRUE(test::run_until(io, [&] { return asked.wait_for(0s) == std::future_status::ready; }));
   const auto answers = asked.get();
   ASSERT_EQ(answers.size(), 1U);
-  ASSERT_FALSE(answers[0].picture);
-  EXPECT_EQ(answers[0].picture.error().code, Errc::local_connect_failed) << answers[0].picture.error().message();
+  ASSERT_FALSE(answers[0].snapshot);
+  EXPECT_EQ(answers[0].snapshot.error().code, Errc::local_connect_failed) << answers[0].snapshot.error().message();
 }
 
 }  // namespace

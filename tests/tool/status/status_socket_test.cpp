@@ -25,17 +25,17 @@ using namespace std::chrono_literals;
 class StatusSocketTest : public testing::Test {
  protected:
   void open() {
-    auto made = StatusSocket::open(io_, path_, [this] { return picture(); });
+    auto made = StatusSocket::open(io_, path_, [this] { return snapshot(); });
     ASSERT_TRUE(made) << made.error().message();
     socket_ = std::move(*made);
   }
-  [[nodiscard]] ProcessPicture picture() {
-    ++pictures_;
-    ProcessPicture made;
+  [[nodiscard]] ProcessSnapshot snapshot() {
+    ++snapshots_;
+    ProcessSnapshot made;
     made.what = what_;
-    made.all.bytes_sent = pictures_ * 1'000'000;
+    made.all.bytes_sent = snapshots_ * 1'000'000;
     for (std::uint64_t i = 0; i < peers_; ++i)
-      made.peers.emplace_back(picture_of(i, Endpoint{}, {})).name = std::string(64, 'n');
+      made.peers.emplace_back(snapshot_of(i, Endpoint{}, {})).name = std::string(64, 'n');
     return made;
   }
   /// The asking end blocks, as the other end's process runs beside it.
@@ -62,20 +62,20 @@ class StatusSocketTest : public testing::Test {
   std::string path_ = folder_ / "1.sock";
   std::string what_ = "udtcat -l 9000";
   std::uint64_t peers_ = 0;
-  std::uint64_t pictures_ = 0;
+  std::uint64_t snapshots_ = 0;
   boost::asio::io_context io_;
   std::unique_ptr<StatusSocket> socket_;
 };
 
-TEST_F(StatusSocketTest, AnswersWithAPictureAndItsRate) {
+TEST_F(StatusSocketTest, AnswersWithASnapshotAndItsRate) {
   open();
   const StatusAnswer answer = ask();
-  ASSERT_TRUE(answer.picture) << answer.picture.error().message();
-  EXPECT_EQ(answer.picture->what, what_);
-  EXPECT_EQ(pictures_, 2U);
-  // A megabyte from one picture to the next, in a quarter of a second or, on a busy machine, more.
-  EXPECT_GT(answer.picture->rate.bits_per_second(), 0U);
-  EXPECT_LE(answer.picture->rate.bits_per_second(), 32'100'000U);
+  ASSERT_TRUE(answer.snapshot) << answer.snapshot.error().message();
+  EXPECT_EQ(answer.snapshot->what, what_);
+  EXPECT_EQ(snapshots_, 2U);
+  // A megabyte from one snapshot to the next, in a quarter of a second or, on a busy machine, more.
+  EXPECT_GT(answer.snapshot->rate.bits_per_second(), 0U);
+  EXPECT_LE(answer.snapshot->rate.bits_per_second(), 32'100'000U);
 }
 
 TEST_F(StatusSocketTest, IsForItsUserAloneAndGoesWithItsObject) {
@@ -95,7 +95,7 @@ TEST_F(StatusSocketTest, DoesNotAnswerAnotherUser) {
     return ask_for_status({path_}, 100ms);
   };
   open();
-  EXPECT_EQ(nobody_asks().at(0).picture.error().code, Errc::local_connect_failed);
+  EXPECT_EQ(nobody_asks().at(0).snapshot.error().code, Errc::local_connect_failed);
 }
 
 TEST_F(StatusSocketTest, DropsClientsThatDoNotReadAndThenAnswersOthers) {
@@ -103,9 +103,9 @@ TEST_F(StatusSocketTest, DropsClientsThatDoNotReadAndThenAnswersOthers) {
   open();
   std::vector<bridge::Descriptor> mute;
   for (std::size_t i = 0; i < kMaxStatusClients; ++i) mute.push_back(connect_mutely());
-  EXPECT_TRUE(test::run_until(io_, [&] { return pictures_ == 2 * kMaxStatusClients; }));
+  EXPECT_TRUE(test::run_until(io_, [&] { return snapshots_ == 2 * kMaxStatusClients; }));
   const StatusAnswer answer = ask();
-  EXPECT_TRUE(answer.picture) << answer.picture.error().message();
+  EXPECT_TRUE(answer.snapshot) << answer.snapshot.error().message();
 }
 
 TEST_F(StatusSocketTest, TakesThePlaceOfADeadOneAndOfNoLivingOne) {
@@ -115,7 +115,7 @@ TEST_F(StatusSocketTest, TakesThePlaceOfADeadOneAndOfNoLivingOne) {
   socket_.reset();  // as if it had been killed: its socket stays
   path_ = folder_ / "2.sock";
   open();
-  EXPECT_TRUE(ask().picture);
+  EXPECT_TRUE(ask().snapshot);
 }
 
 TEST_F(StatusSocketTest, ThatIsDeadIsRemovedByTheAskingEnd) {
@@ -130,7 +130,7 @@ TEST_F(StatusSocketTest, ThatIsSilentOrTalksTooMuchIsNotWaitedFor) {
   boost::asio::local::stream_protocol::acceptor silent(io_, path_);
   const auto answers = ask_for_status({path_}, 50ms);
   ASSERT_EQ(answers.size(), 1U);
-  EXPECT_EQ(answers[0].picture.error().code, Errc::peer_lost);
+  EXPECT_EQ(answers[0].snapshot.error().code, Errc::peer_lost);
 }
 
 }  // namespace

@@ -6,8 +6,9 @@
 #include <chrono>
 #include <cstdint>
 
-#include <udtcat/evidence.hpp>
+#include <udtcat/stats.hpp>
 
+#include "lib/core/stats_fields.hpp"
 #include "lib/transport/native/time.hpp"
 
 namespace udtcat::transport::native {
@@ -72,8 +73,8 @@ class LossByRateMeter {
   static void add(const Span& span, Sums& sums) {
     if (span.sent == 0 || span.with_queue) return;
     const LossByRate more{1, span.sent, span.lost, span.sent * span.sent, span.sent * span.lost};
-    sums.all += more;
-    if (span.behind_loss) sums.behind_loss += more;
+    sums.all = core::sum(sums.all, more);
+    if (span.behind_loss) sums.behind_loss = core::sum(sums.behind_loss, more);
   }
 
   std::array<Span, 64> spans_{};

@@ -63,9 +63,9 @@ void NativeChannel::send_datagram(std::span<const std::byte> bytes) {
 
 ChannelStats NativeChannel::stats() { return connection_.stats(); }
 
-void NativeChannel::add_evidence(EndEvidence& evidence) const {
-  connection_.add_evidence(clock_now(), evidence);
-  port_.add_evidence(evidence);
+void NativeChannel::add_end_stats(EndStats& end) const {
+  connection_.add_end_stats(clock_now(), end);
+  port_.add_end_stats(end);
 }
 
 void NativeChannel::trust_peer() {

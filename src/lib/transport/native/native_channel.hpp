@@ -36,7 +36,7 @@ class NativeChannel final : public Channel {
   void on_datagram(DatagramHandler handler) override { datagram_handler_ = std::move(handler); }
   [[nodiscard]] std::uint64_t ahead_bytes() const override { return connection_.ahead_bytes(); }
   [[nodiscard]] ChannelStats stats() override;
-  void add_evidence(EndEvidence& evidence) const override;
+  void add_end_stats(EndStats& end) const override;
   [[nodiscard]] Endpoint peer() const override { return connection_.peer_address(); }
   [[nodiscard]] bool proved_key() const override { return link_.proved; }
   void trust_peer() override;

@@ -22,9 +22,9 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include <udtcat/evidence.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/stats.hpp>
 #include <udtcat/units.hpp>
 
 #include "lib/core/chunk.hpp"
@@ -126,10 +126,10 @@ class UdpPort {
   void release(UdtLink& link);
 
   /// Adds the drops and the sizes of its sockets.
-  void add_evidence(EndEvidence& evidence) const {
-    evidence.socket_drops = socket_.receive_drops();
-    evidence.socket_buffer_bytes = buffer_bytes_;
-    evidence.socket_wanted_bytes = 2 * kReceiveBufferBytes;  // the kernel counts twice what it is asked for
+  void add_end_stats(EndStats& end) const {
+    end.socket_drops = socket_.receive_drops();
+    end.socket_buffer_bytes = buffer_bytes_;
+    end.socket_wanted_bytes = 2 * kReceiveBufferBytes;  // the kernel counts twice what it is asked for
   }
   /// See Connection.
   void set_tunnel(AddressFamily family, std::function<void(std::span<const std::byte>)> send);

@@ -461,25 +461,21 @@ KnownPath UdtConnection::known_path() const {
 }
 
 ChannelStats UdtConnection::stats() const {
-  const SenderStats& sent = sender_.stats();
   const RttEstimator& rtt = sender_.rtt().measured() ? sender_.rtt() : receiver_.rtt();
-  const auto shown = std::chrono::duration_cast<std::chrono::microseconds>(rtt.smoothed());
-  return {.bytes_received = receiver_.in_order_bytes(),
-          .bytes_arrived = receiver_.received_bytes(),
-          .bytes_carried = receiver_.received_bytes() + sender_.delivered_bytes(),
-          .packets_sent = sent.packets_sent,
-          .packets_lost = sent.packets_lost,
-          .packets_resent = sent.packets_resent,
-          .packets_late = receiver_.packets_late(),
-          .rtt = rtt.measured() ? std::optional(shown) : std::nullopt};
+  ChannelStats stats{sender_.stats(), receiver_.in_order_bytes()};
+  if (rtt.measured()) stats.rtt = std::chrono::duration_cast<std::chrono::microseconds>(rtt.smoothed());
+  stats.packets_late = receiver_.packets_late();
+  stats.bytes_arrived = receiver_.received_bytes();
+  stats.bytes_carried = receiver_.received_bytes() + sender_.delivered_bytes();
+  return stats;
 }
 
-void UdtConnection::add_evidence(TimePoint now, EndEvidence& evidence) const {
-  sender_.add_evidence(now, evidence);
-  evidence.packet_bytes = packet_bytes();
-  if (!settings_.options.offload) evidence.trains_off = 1;
+void UdtConnection::add_end_stats(TimePoint now, EndStats& end) const {
+  sender_.add_end_stats(now, end);
+  end.packet_bytes = packet_bytes();
+  if (!settings_.options.offload) end.trains_off = 1;
   // Behind a tunnel rate and loss are those of the program that carries it.
-  if (path_.peer() == tunnel_address(path_.peer().family())) evidence.path_rate = {};
+  if (path_.peer() == tunnel_address(path_.peer().family())) end.path_rate = {};
 }
 
 std::size_t UdtConnection::packet_bytes() const {

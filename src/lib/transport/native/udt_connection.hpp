@@ -123,7 +123,7 @@ class UdtConnection {
   }
   [[nodiscard]] ChannelStats stats() const;
   /// See Channel.
-  void add_evidence(TimePoint now, EndEvidence& evidence) const;
+  void add_end_stats(TimePoint now, EndStats& end) const;
   /// Of IP, of a full packet.
   [[nodiscard]] std::size_t packet_bytes() const;
   /// When it was lost: full packets of so many bytes got no answer, and others did; 0: it was not that.

@@ -11,8 +11,8 @@
 
 #include <udtcat/known_paths.hpp>
 
-#include "lib/core/evidence_clocks.hpp"
 #include "lib/core/shared_bytes.hpp"
+#include "lib/core/stats_clocks.hpp"
 #include "lib/transport/native/acknowledgement.hpp"
 #include "lib/transport/native/back_delay.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
@@ -32,13 +32,6 @@
 #include "lib/transport/native/train_trial.hpp"
 
 namespace udtcat::transport::native {
-
-struct SenderStats {
-  std::uint64_t packets_sent = 0;  ///< also those sent again
-  std::uint64_t packets_lost = 0;
-  std::uint64_t packets_resent = 0;
-  std::uint64_t queued_lost = 0;  ///< of packets_lost, found so while the smoothed round trip showed a queue
-};
 
 /// A first packet that has left with the handshake.
 struct FirstWords {
@@ -133,12 +126,13 @@ class UdtSender {
   /// The path loses trains: see TrainTrial.
   [[nodiscard]] bool trains_off() const { return trial_.off(); }
   [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
-  [[nodiscard]] const SenderStats& stats() const { return stats_; }
+  /// The packets that it sends.
+  [[nodiscard]] const TransportStats& stats() const { return stats_; }
   [[nodiscard]] std::uint64_t in_flight_bytes() const;
   /// How many have come to the peer, in any order, as far as it is known.
   [[nodiscard]] std::uint64_t delivered_bytes() const;
   /// Adds what the sender knows.
-  void add_evidence(TimePoint now, EndEvidence& evidence) const;
+  void add_end_stats(TimePoint now, EndStats& end) const;
 
  private:
   enum class Turn { repair, copy, new_data, nothing };
@@ -172,11 +166,11 @@ class UdtSender {
   [[nodiscard]] Duration share_of_rtt(std::size_t bytes) const;
   [[nodiscard]] BitRate shown_rate() const;
 
-  // Evidence (udt_sender_evidence.cpp)
+  // Statistics (udt_sender_stats.cpp)
   [[nodiscard]] bool at_rate_cap() const;
   [[nodiscard]] bool rtt_shows_queue() const;
   void count_loss(const SentPacket& packet);
-  [[nodiscard]] std::optional<Hold> hold(bool sending) const;
+  [[nodiscard]] std::optional<StallReason> stall_reason(bool sending) const;
 
   // Trains (udt_sender_trains.cpp)
   [[nodiscard]] bool compose_train(TimePoint now, TrainBuilder& builder);
@@ -247,8 +241,9 @@ class UdtSender {
   TimePoint large_delivered_at_{};          // when a full packet was last known to have arrived
   BitRate shown_rate_;                      // the best sample of the delivery; 0: none with enough to send
   std::size_t largest_answered_bytes_ = 0;  // of a packet whose answer was a sample of the round trip
-  SenderStats stats_;
-  core::HoldClock hold_;
+  TransportStats stats_;
+  std::uint64_t queued_lost_ = 0;  // of those lost, found so while the smoothed round trip showed a queue
+  core::StallClock stall_clock_;
   LossByRateMeter loss_by_rate_;
   std::uint64_t path_changes_ = 0;
 };

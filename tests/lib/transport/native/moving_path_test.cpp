@@ -67,10 +67,10 @@ TEST_F(MovingToARelay, KnowsNoRateOfATunnel) {
   path.run_for(1s);
   expect_at(tunnel, tunnel);
   for (const auto end : {kNear, kFar}) {
-    EndEvidence evidence;
-    path.at(end).add_evidence(path.now(), evidence);
-    EXPECT_EQ(evidence.path_rate, BitRate());
-    EXPECT_EQ(evidence.path_changes, 1U);
+    EndStats stats;
+    path.at(end).add_end_stats(path.now(), stats);
+    EXPECT_EQ(stats.path_rate, BitRate());
+    EXPECT_EQ(stats.path_changes, 1U);
   }
 }
 

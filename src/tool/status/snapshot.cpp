@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/status/snapshot.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lib/core/user_text.hpp"
+#include "tool/status/stats_text.hpp"
+#include "tool/status/why_text.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+BitRate rate_of(std::uint64_t before, std::uint64_t now, std::chrono::nanoseconds time) {
+  // A peer's number is its own, and yet its figures may begin anew.
+  return BitRate::from_bytes_per(now - std::min(before, now), time);
+}
+
+std::string peer_lines(const PeerSnapshot& peer) {
+  const std::string name = peer.name.empty() ? peer.address : peer.name + " " + peer.address;
+  const Sample sample{peer.stats, peer.age};
+  const bool silent = peer.stats.silence.count() > 0;
+  const std::string limit = peer.limited_by.text.empty() ? "" : "    " + peer.limited_by.text + '\n';
+  return fmt::format("  {}\n    {}, {}, {}\n{}", name, core::format_count(peer.stats.streams_open, "stream"),
+                     silent ? silence_text(peer.stats) : core::format_rate(peer.rate), stats_text(sample), limit);
+}
+
+/// One peer may have several sessions. By its name, or else by its host; of those left out neither is known.
+std::string peers_text(const ProcessSnapshot& snapshot) {
+  const std::size_t sessions = snapshot.peers.size() + snapshot.peers_left_out;
+  std::set<std::string> who;
+  for (const PeerSnapshot& peer : snapshot.peers)
+    who.insert(peer.name.empty() ? peer.address.substr(0, peer.address.rfind(':')) : peer.name);
+  if (who.size() == sessions) return core::format_count(sessions, "peer");
+  const std::string text = core::format_count(sessions, "session");
+  return snapshot.peers_left_out > 0 ? text : fmt::format("{} of {}", text, core::format_count(who.size(), "peer"));
+}
+
+std::string refused_text(const std::vector<RefusalSnapshot>& refused) {
+  std::string text;
+  for (const RefusalSnapshot& kind : refused)
+    text += fmt::format("  refused {}: {}, the last {} ago{}{}\n", kind.count, kind.reason, clock_text(kind.ago),
+                        kind.last.empty() ? "" : ": ", kind.last);
+  return text;
+}
+
+std::string dialling_text(const DiallingSnapshot& dialling) {
+  return fmt::format("  dialling {} for {}{}{}\n", dialling.peer, clock_text(dialling.age),
+                     dialling.reason.empty() ? "" : ": ", dialling.reason);
+}
+
+}  // namespace
+
+PeerSnapshot snapshot_of(std::uint64_t number, const Endpoint& address, const ConnectionStats& stats) {
+  return {.number = number,
+          .name = {},
+          .address = address.to_string(),
+          .age = std::chrono::steady_clock::now() - stats.made_at,
+          .stats = stats,
+          .rate = {},
+          .limited_by = {}};
+}
+
+void Rates::set(ProcessSnapshot& snapshot, TimePoint now) {
+  const bool first = at_ == TimePoint{};
+  std::map<std::uint64_t, Before> peers;
+  for (PeerSnapshot& peer : snapshot.peers) {
+    const std::uint64_t moved = payload_bytes(peer.stats);
+    const BothEndsStats& ends = peer.stats.ends;
+    const auto before = peers_.find(peer.number);
+    const bool is_new = before == peers_.end();
+    const std::uint64_t moved_before = is_new ? 0 : before->second.bytes;
+    peer.rate = rate_of(moved_before, moved, is_new ? peer.age : now - at_);
+    peer.limited_by = why_since(is_new ? BothEndsStats{} : before->second.ends, ends);
+    // Of an idle peer the diagnosis would name whatever stands still; a consumer is waited for though nothing moves.
+    if (moved == moved_before && !peer.limited_by.word.ends_with("consumer")) peer.limited_by = {};
+    peers.emplace(peer.number, Before{moved, ends});
+  }
+  const std::uint64_t all = payload_bytes(snapshot.all);
+  snapshot.rate = first ? rate_of(0, all, snapshot.age) : rate_of(all_bytes_, all, now - at_);
+  peers_ = std::move(peers);
+  all_bytes_ = all;
+  at_ = now;
+}
+
+std::string to_text(const ProcessSnapshot& snapshot) {
+  std::string text = fmt::format("{} (pid {}, for {})\n", snapshot.what, snapshot.pid, clock_text(snapshot.age));
+  for (const std::string& place : snapshot.listening) text += "  listening on " + place + '\n';
+  for (const std::string& place : snapshot.forwarding) text += "  forwarding " + place + '\n';
+  text +=
+      fmt::format("  {}, {}, {}\n", peers_text(snapshot), core::format_rate(snapshot.rate), payload_text(snapshot.all));
+  if (snapshot.clients_waiting > 0)
+    text += fmt::format("  {} waiting for a session\n", core::format_count(snapshot.clients_waiting, "client"));
+  if (snapshot.dialling) text += dialling_text(*snapshot.dialling);
+  text += refused_text(snapshot.refused);
+  for (const PeerSnapshot& peer : snapshot.peers) text += peer_lines(peer);
+  if (snapshot.peers_left_out > 0) text += fmt::format("  and {} slower ones\n", snapshot.peers_left_out);
+  return text;
+}
+
+std::string to_sentence(const ProcessSnapshot& snapshot) {
+  return fmt::format("{}, {}", peers_text(snapshot), core::format_rate(snapshot.rate));
+}
+
+}  // namespace udtcat::tool

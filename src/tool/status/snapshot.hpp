@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The state of a process at one moment: for `udtcat status`, for `--stats json:10s` and for a service manager. Data,
+/// and no input or output.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+#include <udtcat/connection.hpp>
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
+
+#include "tool/status/why_text.hpp"
+
+namespace udtcat::tool {
+
+/// A peer that is connected. Only the figures that JSON shows are read back.
+struct PeerSnapshot {
+  std::uint64_t number = 0;  ///< its own within the process
+  std::string name;          ///< by its key pair; empty where it has none
+  std::string address;
+  std::chrono::nanoseconds age{0};  ///< since it connected
+  ConnectionStats stats;
+  BitRate rate;      ///< both ways together, of late
+  Why limited_by{};  ///< of late; empty: idle
+};
+
+/// Peers that were turned away for one kind of reason.
+struct RefusalSnapshot {
+  std::string reason;
+  std::uint64_t count = 0;
+  std::chrono::nanoseconds ago{0};  ///< since the last
+  std::string last{};               ///< the last one's address, and why, as logged
+};
+
+/// The peer that a connector tries to reach.
+struct DiallingSnapshot {
+  std::string peer;
+  std::chrono::nanoseconds age{0};  ///< since it went, or since the start
+  std::string reason{};             ///< of the last attempt's failure; empty: none has failed
+};
+
+struct ProcessSnapshot {
+  std::string what;  ///< its command line
+  pid_t pid = 0;
+  std::chrono::nanoseconds age{0};      ///< since its start
+  std::vector<std::string> listening;   ///< where peers come: "udp 0.0.0.0:9000"
+  std::vector<std::string> forwarding;  ///< where local connections come: "tcp 127.0.0.1:5432"
+  std::size_t clients_waiting = 0;      ///< for a session
+  std::optional<DiallingSnapshot> dialling;
+  std::vector<PeerSnapshot> peers;  ///< those that are connected
+  std::size_t peers_left_out = 0;   ///< connected, and not in `peers`
+  ConnectionStats all;              ///< of all peers together, those that have left included
+  BitRate rate;                     ///< likewise, both ways together, of late
+  std::vector<RefusalSnapshot> refused;
+  std::chrono::microseconds cpu{0};
+};
+
+/// A peer without a name, now.
+[[nodiscard]] PeerSnapshot snapshot_of(std::uint64_t number, const Endpoint& address, const ConnectionStats& stats);
+
+/// The peer of a connection, now.
+/// AnyConnection   also that of a peer without a session, which has no name
+template <typename AnyConnection>
+[[nodiscard]] PeerSnapshot snapshot_of(std::uint64_t number, AnyConnection& connection) {
+  PeerSnapshot snapshot = snapshot_of(number, connection.peer(), connection.stats());
+  if constexpr (requires { connection.peer_identity(); })
+    if (const auto identity = connection.peer_identity()) snapshot.name = identity->name;
+  return snapshot;
+}
+
+/// Rates are what has moved from one snapshot of a process to the next, and diagnoses are of the time between.
+/// Threads: unsynchronised.
+class Rates {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  /// Sets the rates and diagnoses: since the snapshot before, of a peer that is new since it connected.
+  void set(ProcessSnapshot& snapshot, TimePoint now);
+
+ private:
+  struct Before {
+    std::uint64_t bytes;
+    BothEndsStats ends;
+  };
+  std::map<std::uint64_t, Before> peers_;  // by their numbers
+  std::uint64_t all_bytes_ = 0;
+  TimePoint at_{};
+};
+
+inline constexpr std::size_t kMaxShownPeers = 1000;            // guess: more than anybody reads; 500 kB
+inline constexpr std::size_t kMaxSnapshotBytes = 1024 * 1024;  // guess: twice as much
+
+/// One line, an object, at most kMaxSnapshotBytes; of more peers than kMaxShownPeers the fastest.
+/// Docs: udtcat-status(1), "JSON".
+[[nodiscard]] std::string to_json(const ProcessSnapshot& snapshot);
+
+/// Total: any text gives a snapshot or an error. Texts in it are made printable.
+/// errors: Errc::protocol_violated
+[[nodiscard]] Result<ProcessSnapshot> parse_snapshot(std::string_view json);
+
+/// Several lines for a person, as of `udtcat status`.
+[[nodiscard]] std::string to_text(const ProcessSnapshot& snapshot);
+
+/// "2 peers, 1.20 Gbit/s": for a service manager.
+[[nodiscard]] std::string to_sentence(const ProcessSnapshot& snapshot);
+
+}  // namespace udtcat::tool

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "lib/core/printable.hpp"
+#include "lib/core/stats_fields.hpp"
+#include "tool/status/json.hpp"
+#include "tool/status/snapshot.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+using Nanoseconds = std::chrono::nanoseconds;
+
+constexpr std::uint64_t kSnapshotVersion = 1;  // spec: docs/man/udtcat-status.1, JSON
+constexpr std::size_t kMaxSnapshotDepth = 4;   // spec: the object, a list or an object in it, its objects
+constexpr std::size_t kMaxSnapshotText = 512;  // guess: a command line
+constexpr double kMaxSnapshotSeconds = 1e9;    // guess: thirty years; and no duration overflows
+constexpr std::size_t kMaxShownPlaces = 256;   // guess: ports that one service has
+constexpr std::size_t kMaxShownReasons = 64;   // spec: Errc has fewer
+
+void add_stats(Json& json, const ConnectionStats& stats, BitRate rate) {
+  add_fields<core::kInStatus>(json, core::kPayloadFields, stats);
+  json["rate_bits_per_second"] = rate.bits_per_second();
+  add_fields<core::kInStatus>(json, core::kConnectionFields, stats);
+}
+
+Json peer_json(const PeerSnapshot& peer) {
+  Json json;
+  json["number"] = peer.number;
+  json["name"] = or_null(peer.name);
+  json["address"] = peer.address;
+  json["seconds"] = seconds_of(peer.age);
+  add_stats(json, peer.stats, peer.rate);
+  json["rtt_us"] = json_of(peer.stats.rtt);
+  json["silent_seconds"] = seconds_of(peer.stats.silence);
+  json["limited_by"] = or_null(peer.limited_by.word);
+  json["limited_by_text"] = peer.limited_by.text;
+  return json;
+}
+
+Json dialling_json(const DiallingSnapshot& dialling) {
+  return {{"peer", core::printable(dialling.peer, kMaxSnapshotText)},
+          {"seconds", seconds_of(dialling.age)},
+          {"reason", or_null(core::printable(dialling.reason, kMaxSnapshotText))}};
+}
+
+Json refusal_json(const RefusalSnapshot& kind) {
+  return {{"reason", kind.reason},
+          {"count", kind.count},
+          {"last_seconds_ago", seconds_of(kind.ago)},
+          {"last", core::printable(kind.last, kMaxSnapshotText)}};
+}
+
+/// Of a hostile text: a value of the wrong kind, or none, is an error that the reader remembers.
+class SnapshotReader {
+ public:
+  explicit SnapshotReader(const Json& json) : json_(json) {}
+
+  [[nodiscard]] bool ok() const { return ok_; }
+  [[nodiscard]] std::uint64_t number(const std::string& key) {
+    const Json& value = at(key);
+    if (!value.is_number_unsigned()) return wrong<std::uint64_t>();
+    return value.get<std::uint64_t>();
+  }
+  [[nodiscard]] Nanoseconds time(const std::string& key) {
+    const Json& value = at(key);
+    const double passed = value.is_number() ? value.get<double>() : -1;
+    if (!(passed >= 0 && passed <= kMaxSnapshotSeconds)) return wrong<Nanoseconds>();
+    return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(passed));
+  }
+  /// Null is the empty text.
+  [[nodiscard]] std::string text(const std::string& key) { return text_of(at(key)); }
+  [[nodiscard]] std::vector<std::string> texts(const std::string& key) {
+    std::vector<std::string> texts;
+    for (const Json& each : list(key, kMaxShownPlaces)) texts.push_back(text_of(each));
+    return texts;
+  }
+  [[nodiscard]] const Json& list(const std::string& key, std::size_t most) {
+    static const Json kNone = Json::array();
+    const Json& value = at(key);
+    if (value.is_array() && value.size() <= most) return value;
+    ok_ = false;
+    return kNone;
+  }
+  /// A process of another version may show fewer.
+  [[nodiscard]] ConnectionStats stats() {
+    ConnectionStats stats;
+    const auto number_if_there = [this](const std::string& key) { return has(key) ? number(key) : 0; };
+    read_fields<core::kInStatus>(core::kFields<ConnectionStats>, stats, number_if_there);
+    return stats;
+  }
+  [[nodiscard]] BitRate rate() { return BitRate::from_bits_per_second(number("rate_bits_per_second")); }
+  /// The peer that this object is.
+  [[nodiscard]] PeerSnapshot peer() {
+    PeerSnapshot peer{.number = number("number"),
+                      .name = text("name"),
+                      .address = text("address"),
+                      .age = time("seconds"),
+                      .stats = stats(),
+                      .rate = rate(),
+                      .limited_by = {}};
+    // A process that is older has none.
+    if (json_.contains("limited_by")) peer.limited_by.word = text("limited_by");
+    if (json_.contains("limited_by_text")) peer.limited_by.text = text("limited_by_text");
+    constexpr std::uint64_t kMostRttUs = 1'000'000'000;  // guess: a quarter of an hour
+    if (!at("rtt_us").is_null()) peer.stats.rtt = std::chrono::microseconds(std::min(number("rtt_us"), kMostRttUs));
+    if (has("silent_seconds"))
+      peer.stats.silence = std::chrono::duration_cast<std::chrono::milliseconds>(time("silent_seconds"));
+    return peer;
+  }
+  [[nodiscard]] RefusalSnapshot refusal() {
+    return {.reason = text("reason"),
+            .count = number("count"),
+            .ago = time("last_seconds_ago"),
+            .last = has("last") ? text("last") : std::string()};
+  }
+  [[nodiscard]] std::size_t clients_waiting() { return has("clients_waiting") ? number("clients_waiting") : 0; }
+  /// None where nobody is dialled.
+  [[nodiscard]] std::optional<DiallingSnapshot> dialling() {
+    if (!has("dialling") || at("dialling").is_null()) return std::nullopt;
+    SnapshotReader inner(at("dialling"));
+    DiallingSnapshot read{.peer = inner.text("peer"), .age = inner.time("seconds"), .reason = inner.text("reason")};
+    take(inner.ok());
+    return read;
+  }
+  void take(bool part_ok) { ok_ = ok_ && part_ok; }
+
+ private:
+  /// Of a key that processes of an earlier program do not have.
+  [[nodiscard]] bool has(const std::string& key) const { return json_.is_object() && json_.contains(key); }
+  [[nodiscard]] const Json& at(const std::string& key) {
+    static const Json kDiscarded(Json::value_t::discarded);
+    const auto found = json_.is_object() ? json_.find(key) : json_.end();
+    return json_.is_object() && found != json_.end() ? *found : kDiscarded;
+  }
+  template <typename Value>
+  [[nodiscard]] Value wrong() {
+    ok_ = false;
+    return Value{};
+  }
+  [[nodiscard]] std::string text_of(const Json& value) {
+    if (value.is_null()) return {};
+    if (!value.is_string()) return wrong<std::string>();
+    return core::printable(value.get_ref<const std::string&>(), kMaxSnapshotText);
+  }
+
+  const Json& json_;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+std::string to_json(const ProcessSnapshot& snapshot) {
+  std::vector<const PeerSnapshot*> shown;
+  for (const PeerSnapshot& peer : snapshot.peers) shown.push_back(&peer);
+  if (shown.size() > kMaxShownPeers) {
+    std::ranges::nth_element(shown, shown.begin() + static_cast<std::ptrdiff_t>(kMaxShownPeers), std::ranges::greater(),
+                             [](const PeerSnapshot* peer) { return peer->rate.bits_per_second(); });
+    shown.resize(kMaxShownPeers);
+  }
+  Json json;
+  json["version"] = kSnapshotVersion;
+  json["what"] = core::printable(snapshot.what, kMaxSnapshotText);
+  json["pid"] = static_cast<std::uint64_t>(snapshot.pid);
+  json["seconds"] = seconds_of(snapshot.age);
+  json["listening"] = snapshot.listening;
+  json["forwarding"] = snapshot.forwarding;
+  add_stats(json, snapshot.all, snapshot.rate);
+  json["cpu_seconds"] = seconds_of(snapshot.cpu);
+  json["clients_waiting"] = snapshot.clients_waiting;
+  json["dialling"] = snapshot.dialling ? dialling_json(*snapshot.dialling) : Json(nullptr);
+  json["peers_left_out"] = snapshot.peers_left_out + snapshot.peers.size() - shown.size();
+  json["peers"] = Json::array();
+  for (const PeerSnapshot* peer : shown) json["peers"].push_back(peer_json(*peer));
+  json["refused"] = Json::array();
+  for (const RefusalSnapshot& kind : snapshot.refused) json["refused"].push_back(refusal_json(kind));
+  return to_line(json);
+}
+
+Result<ProcessSnapshot> parse_snapshot(std::string_view text) {
+  const auto no_snapshot = [](const char* why) { return fail(Errc::protocol_violated, "read a status", why); };
+  if (text.size() > kMaxSnapshotBytes) return no_snapshot("it is larger than a megabyte");
+  bool deep = false;
+  const auto shallow = [&deep](int depth, Json::parse_event_t, const Json&) {
+    deep = deep || depth > static_cast<int>(kMaxSnapshotDepth);
+    return !deep;
+  };
+  const auto json = Json::parse(text, shallow, false);
+  if (json.is_discarded() || deep || !json.is_object()) return no_snapshot("it is no JSON object");
+  SnapshotReader reader(json);
+  if (reader.number("version") != kSnapshotVersion || !reader.ok()) return no_snapshot("it is of another version");
+  ProcessSnapshot snapshot;
+  snapshot.what = reader.text("what");
+  snapshot.pid = static_cast<pid_t>(reader.number("pid"));
+  snapshot.age = reader.time("seconds");
+  snapshot.listening = reader.texts("listening");
+  snapshot.forwarding = reader.texts("forwarding");
+  snapshot.all = reader.stats();
+  snapshot.rate = reader.rate();
+  snapshot.clients_waiting = reader.clients_waiting();
+  snapshot.dialling = reader.dialling();
+  snapshot.peers_left_out = reader.number("peers_left_out");
+  snapshot.cpu = std::chrono::duration_cast<std::chrono::microseconds>(reader.time("cpu_seconds"));
+  for (const Json& each : reader.list("peers", kMaxShownPeers)) {
+    SnapshotReader of_peer(each);
+    snapshot.peers.push_back(of_peer.peer());
+    reader.take(of_peer.ok());
+  }
+  for (const Json& each : reader.list("refused", kMaxShownReasons)) {
+    SnapshotReader kind(each);
+    snapshot.refused.push_back(kind.refusal());
+    reader.take(kind.ok());
+  }
+  if (!reader.ok()) return no_snapshot("a value lacks, or is of the wrong kind");
+  return snapshot;
+}
+
+}  // namespace udtcat::tool

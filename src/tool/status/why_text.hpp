@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Why a transfer is not faster, in a word and in a sentence. lib/connection/why_diagnosis.cpp decides it.
+#pragma once
+
+#include <string>
+
+#include <udtcat/stats.hpp>
+#include <udtcat/why_diagnosis.hpp>
+
+namespace udtcat::tool {
+
+/// The limit of a transfer, for programs and for people.
+struct Why {
+  std::string word{};  ///< word_of() the diagnosis; empty: not known
+  /// "limited by their consumer (a disk, or a program that reads): it takes 102 MB/s of what comes": what limits, the
+  /// figure that shows it, and what would help, as far as was measured.
+  std::string text{};
+};
+
+/// Docs: udtcat-status(1), "WHY". Of a span that the reader knows.
+[[nodiscard]] Why why(const BothEndsStats& ends);
+/// Of the time between; its text names that.
+/// before   of nothing, or of an earlier connection: `now` is judged from its beginning
+[[nodiscard]] Why why_since(const BothEndsStats& before, const BothEndsStats& now);
+/// The text of a diagnosis of `ends`.
+[[nodiscard]] std::string why_text(const Diagnosis& diagnosis, const BothEndsStats& ends);
+
+}  // namespace udtcat::tool

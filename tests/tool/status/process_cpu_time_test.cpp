@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/status/process_cpu_time.hpp"
+
+#include <gtest/gtest.h>
+
+namespace udtcat::tool {
+namespace {
+
+TEST(ProcessCpuTime, IsThatOfThisProcess) { EXPECT_GT(process_cpu_time().count(), 0); }
+
+}  // namespace
+}  // namespace udtcat::tool
