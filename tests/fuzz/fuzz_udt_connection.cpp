@@ -97,8 +97,8 @@ class World {
     const auto deadline = connection_.deadline(now_);
     require(deadline.has_value() || connection_.over());
     require(connection_.sent_offset() <= connection_.written_bytes());
-    require(connection_.kept_offset() <= connection_.sent_offset());
-    require(!connection_.all_kept() || connection_.sent_offset() == connection_.written_bytes());
+    require(connection_.fully_acknowledged_offset() <= connection_.sent_offset());
+    require(!connection_.all_acknowledged() || connection_.sent_offset() == connection_.written_bytes());
     require(connection_.readable_bytes() <= kMemoryBytes + kChunkBytes);
     require(chunks_.in_use() * kChunkBytes <= 3 * kMemoryBytes);
   }

@@ -44,7 +44,7 @@ class Ends {
     const auto verdict = listener_.handle(now_, packet, address_, [](bool) { return PassiveOpen::Numbers{42, 4242}; });
     require(verdict.reply.size() <= packet.size() + kMaxAdded);
     require(PassiveOpen::refusal(packet).size() <= packet.size());
-    require(verdict.first_words.size() <= packet.size());
+    require(verdict.handshake_data.size() <= packet.size());
     if (verdict.accepted) check(*verdict.accepted);
   }
   /// The same, from a client that has the key.

@@ -9,7 +9,7 @@
 #include "lib/transport/native/acknowledgement.hpp"
 #include "lib/transport/native/handshake.hpp"
 #include "lib/transport/native/packet.hpp"
-#include "lib/transport/native/strays.hpp"
+#include "lib/transport/native/stateless_reset.hpp"
 
 using namespace udtcat::transport::native;
 

@@ -110,7 +110,7 @@ class Channel {
 
 /// Writes first words that did not travel with a handshake. A write that fails ends the channel, and its reads
 /// say so.
-inline void say_first(Channel& channel, const core::SharedBytes& words) {
+inline void write_handshake_data(Channel& channel, const core::SharedBytes& words) {
   if (words.size() > 0) channel.async_write(words, [](const Status&) {});
 }
 

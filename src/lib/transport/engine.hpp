@@ -48,8 +48,8 @@ class Engine {
 
   /// One attempt. A refusal by ICMP and silence for `patience` are both Errc::cannot_reach; the caller
   /// tries again. Destroying the engine ends the attempt without a call.
-  /// first_words   the beginning of what the channel sends, which may travel with the transport's own handshake
-  virtual void async_connect(const Endpoint& peer, core::SharedBytes first_words, std::chrono::milliseconds patience,
+  /// handshake_data   the beginning of what the channel sends, which may travel with the transport's own handshake
+  virtual void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                              ChannelHandler handler) = 0;
 
   /// Binds every endpoint given (one per family), all on the same port.  errors: Errc::cannot_bind

@@ -49,7 +49,7 @@ Packet induction(std::uint32_t id) {
 }
 
 /// The first data of a stranger of this kind.
-Packet first_words(UdtFlood::Kind kind, std::uint32_t destination) {
+Packet handshake_data(UdtFlood::Kind kind, std::uint32_t destination) {
   constexpr std::size_t kRecordHeaderBytes = 5;
   constexpr std::size_t kHalfHelloBytes = 256;
   std::array<unsigned char, kHalfHelloBytes> hello{22, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3};
@@ -95,7 +95,7 @@ class Crowd {
         conclusion[kRequestWord] = kConclusion;
         due_.push_back(std::move(conclusion));
       } else if (words[kRequestWord] == kConclusion && kind_ != UdtFlood::Kind::mute) {
-        due_.push_back(first_words(kind_, ntohl(words[kSocketWord])));
+        due_.push_back(handshake_data(kind_, ntohl(words[kSocketWord])));
       }
     }
   }

@@ -20,12 +20,12 @@ class LibudtEngine final : public Engine {
   LibudtEngine(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, const TransportOptions& options)
       : io_(io), runtime_(std::move(runtime)), options_(options) {}
 
-  void async_connect(const Endpoint& peer, core::SharedBytes first_words, std::chrono::milliseconds patience,
+  void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                      ChannelHandler handler) override {
-    const auto on_done = [this, first_words = std::move(first_words), handler = std::move(handler)](
+    const auto on_done = [this, handshake_data = std::move(handshake_data), handler = std::move(handler)](
                              ConnectAttempt& attempt, Result<std::unique_ptr<Channel>> result) {
       attempts_.remove_if([&](const auto& each) { return each.get() == &attempt; });
-      if (result) say_first(**result, first_words);
+      if (result) write_handshake_data(**result, handshake_data);
       handler(std::move(result));
     };
     attempts_.push_back(std::make_unique<ConnectAttempt>(io_, runtime_, peer, options_, patience, on_done));

@@ -12,22 +12,22 @@
 
 namespace udtcat::transport::native {
 
-/// A plain UDT4 receiver answers each 64th packet at once. Of the rest it tells when more comes 10 ms later, or 100 ms
-/// later if none does.  spec: draft-gg-udt, "light ACK"; libudt 4.11, CUDT::checkTimers
+/// A plain UDT4 receiver sends an ACK at once with each 64th packet. The others wait for the first packet that comes
+/// 10 ms later, or, if none comes, for 100 ms.  spec: draft-gg-udt, "light ACK"; libudt 4.11, CUDT::checkTimers
 constexpr std::uint32_t kLightAckPackets = 64;
 
-/// The window that a full receiver announces all the same.
+/// The window of a receiver that has no room, in packets.
 constexpr std::uint32_t kLeastWindow = 2;  // spec: UDT4: libudt never says less
 
-/// The words that an ACK has beyond UDT4, between our own ends.
+/// What the ACKs of our own ends add to UDT4's.
 struct ExtendedReport {
   std::uint32_t highest = 0;                  ///< the highest sequence number that has arrived
   std::uint64_t received_bytes = 0;           ///< payload of all distinct packets so far
   std::uint32_t echo_us = 0;                  ///< timestamp of the latest packet to arrive
   std::uint32_t delay_us = 0;                 ///< how long ago that was
-  std::uint32_t free_kib = 0;                 ///< what may be on its way beyond `next`
-  std::uint32_t host_overloads = 0;           ///< backlogs and drops of the receiving host, so far
-  std::optional<std::uint32_t> arrived_us{};  ///< when the latest packet came, by a clock of the receiver's
+  std::uint32_t free_kib = 0;                 ///< room for data from `next` on
+  std::uint32_t host_overloads = 0;           ///< counted so far: see OverloadDetector
+  std::optional<std::uint32_t> arrived_us{};  ///< when the latest packet arrived, by the receiver's clock
 };
 
 struct Acknowledgement {
@@ -43,10 +43,10 @@ struct Acknowledgement {
   std::optional<ExtendedReport> extended;
 };
 
-/// Total.  none: not even the first word is there
+/// Total.  none: the body is too short for the first word
 [[nodiscard]] std::optional<Acknowledgement> decode_acknowledgement(std::span<const std::byte> body);
 
-/// One word: nothing but the point.
+/// The body of a light ACK: one word.
 [[nodiscard]] std::vector<std::uint32_t> light_words(std::uint32_t next);
 struct FullReport {
   std::uint32_t next = 0;

@@ -10,10 +10,10 @@ namespace {
 
 constexpr Duration kRetry = std::chrono::milliseconds(250);  // spec: UDT4
 constexpr Duration kMostRetry = std::chrono::seconds(1);     // spec: RFC 6298 §2.1: TCP's first wait
-// guess: a conclusion with first words is six times as large as an induction, and its answer is as small
+// guess: a conclusion with handshake data is six times as large as an induction, and its answer no larger
 constexpr double kConclusionTimes = 2.5;
 constexpr Duration kConclusionPatience =
-    std::chrono::seconds(1);  // guess: a cookie of libudt's may never be accepted (udt4.md §4)
+    std::chrono::seconds(1);  // guess: libudt may refuse a cookie of its own for ever (udt4.md §4)
 
 }  // namespace
 
@@ -38,8 +38,8 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
     own_ = false;
   }
   last_sent_ = now;
-  // Both questions at once: an answer to the first saves a round trip, and silence costs nothing. It is repeated, since
-  // it may have been taken, and the first words with it.
+  // A remembered cookie: a conclusion and an induction leave together. An answer to the conclusion saves a round trip,
+  // and silence costs nothing. The conclusion is repeated, since the listener may have taken it, handshake data included.
   const bool both = state_ == State::induction && concluded_by_ != 0;
   if (both && std::exchange(first_of_two_, !first_of_two_))
     return packet(now, Request::conclusion, concluded_by_, true);
@@ -47,7 +47,7 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   return packet(now, state_ == State::conclusion ? Request::conclusion : Request::induction, cookie_, own_);
 }
 
-/// Of a conclusion: on a slow line each that is sent for nothing delays the first data.
+/// Until a conclusion is repeated: on a slow line each needless copy delays the first data.
 Duration ActiveOpen::retry() const {
   const auto answer = std::chrono::duration_cast<Duration>(induction_time_ * kConclusionTimes);
   return std::clamp<Duration>(answer, kRetry, kMostRetry);
@@ -63,8 +63,8 @@ std::vector<std::byte> ActiveOpen::packet(TimePoint now, Request kind, std::uint
                             .cookie = cookie,
                             .address = address_words(request_.peer)};
   std::optional<HandshakeExtension> extension;
-  if (concluding && own) extension = {request_.token, 0, request_.first_words.bytes()};
-  // libudt's listener hands the address of a conclusion on to its user: it gets the true one.
+  if (concluding && own) extension = {request_.token, 0, request_.handshake_data.bytes()};
+  // libudt's listener gives its user the address that the conclusion names: no proof of the key can stand there.
   const bool to_libudt = concluding && !own;
   const std::uint32_t additional = to_libudt ? 0 : kMarker;
   if (request_.key_proof != nullptr && !to_libudt)
@@ -84,7 +84,7 @@ void ActiveOpen::handle(TimePoint now, std::span<const std::byte> packet) {
   const auto reply = decode_handshake(body);
   if (header.type != ControlType::handshake || !reply) return;
   if (reply->request == Request::refused) {
-    // A listener that has taken the conclusion takes nobody else: its refusal of the induction may come first.
+    // A listener for one session that has taken the conclusion refuses the induction, and that answer may come first.
     const bool meant = concluded_by_ == 0 || reply->cookie != 0;
     if (reply->socket_id == request_.local_id && meant) state_ = State::refused;
     return;
@@ -114,7 +114,7 @@ void ActiveOpen::take_conclusion(TimePoint now, const ControlHeader& header, con
   const bool sane = reply.mss >= kMinMss && reply.mss <= request_.mss && reply.flow_window >= 1 &&
                     reply.socket_id >= 1 && reply.socket_id <= kSequenceMask;
   if (!sane) return;
-  // One of ours answers so before the induction has told it from others.
+  // A known cookie: the answer itself shows that the listener is one of ours, as no induction came before.
   const bool own = own_ || header.additional == kMarkerAnswer;
   const auto extension = own ? decode_extension(body) : std::nullopt;
   if (own && !extension) return;
@@ -129,11 +129,11 @@ void ActiveOpen::take_conclusion(TimePoint now, const ControlHeader& header, con
   settings_.peer_token = extension ? extension->token : 0;
   settings_.next_cookie = extension ? extension->next_cookie : 0;
   settings_.peer_address = request_.peer;
-  // Of one that was repeated nobody knows which was answered.
+  // Where the conclusion was repeated, the answer may be to any of its copies (Karn's rule).
   if (conclusions_ == 1)
     settings_.first_rtt = {now - last_sent_, conclusion_bytes_ + kHeaderBytes + body.size() + 2 * kIpv4OverheadBytes};
-  if (own_ && request_.first_words.size() > 0)
-    settings_.first_words = {.bytes = request_.first_words, .clock_zero = began_, .sent_at = last_sent_};
+  if (own_ && request_.handshake_data.size() > 0)
+    settings_.handshake_data = {.bytes = request_.handshake_data, .clock_zero = began_, .sent_at = last_sent_};
   state_ = State::done;
 }
 

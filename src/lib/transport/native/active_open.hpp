@@ -17,8 +17,8 @@
 
 namespace udtcat::transport::native {
 
-/// The wishes of this end, and the numbers that it draws. The token is sent only to a peer that is known to be one of
-/// ours.
+/// What this end asks for, and the numbers that it has drawn. The token is sent only to a peer that is known to be one
+/// of ours.
 struct OpenRequest {
   Endpoint peer;
   std::uint32_t local_id = 0;
@@ -26,18 +26,18 @@ struct OpenRequest {
   std::uint32_t mss = 0;
   std::uint32_t flow_window = 0;
   std::uint64_t token = 0;
-  std::optional<std::uint32_t> known_cookie;  ///< that the listener, one of ours, is known to accept
+  std::optional<std::uint32_t> known_cookie;  ///< of a listener of ours that accepts it from any address
   KeyProof* key_proof = nullptr;              ///< none: without a key; else outlives the attempt
-  core::SharedBytes first_words{};            ///< see HandshakeExtension; at most kMaxFirstWordsBytes
-  std::uint32_t remembered_cookie = 0;        ///< that it may still accept; 0: none
+  core::SharedBytes handshake_data{};         ///< see HandshakeExtension; at most kMaxHandshakeDataBytes
+  std::uint32_t remembered_cookie = 0;  ///< of an earlier connection, which the listener may still accept; 0: none
 };
 
-///   induction ──reply with a cookie──► conclusion ──reply──► done     a known cookie: conclusion and nothing else
+///   induction ──reply with a cookie──► conclusion ──reply──► done     with a known cookie it begins at conclusion
 ///   conclusion ──no answer for a second, or two of its waits──► induction     any ──reply 1002──► refused
-///   induction, beside a conclusion by a remembered cookie ──reply to that──► done
+///   induction, beside a conclusion with a remembered cookie ──reply to the conclusion──► done
 ///
-/// Asks again every quarter of a second, or later where the induction's answer was slow, and never because of an
-/// answer, so that no peer can make it ask faster.
+/// A packet is repeated every quarter of a second, or later where the induction's answer was slow, and never because of
+/// an answer, so that no peer can raise the rate.
 /// Threads: unsynchronised; time is a parameter.
 class ActiveOpen {
  public:
@@ -67,17 +67,17 @@ class ActiveOpen {
   const OpenRequest request_;
   State state_;
   TimePoint next_send_;
-  TimePoint concluded_at_;  // when this round's conclusion was first sent
-  const TimePoint began_;   // timestamps count from here
+  TimePoint concluded_at_;  // when the conclusion was first sent since the last induction
+  const TimePoint began_;   // timestamps count from then
   TimePoint last_sent_;
-  TimePoint asked_at_;          // the first induction of this round
-  Duration induction_time_{0};  // that its answer took, at most
+  TimePoint asked_at_;          // when the induction was first sent since the last conclusion
+  Duration induction_time_{0};  // the longest that its answer may have taken
   unsigned conclusions_ = 0;    // sent
   std::size_t conclusion_bytes_ = 0;
   std::uint32_t cookie_;
   bool own_;                    // the peer is one of ours
-  std::uint32_t concluded_by_;  // the cookie of a conclusion that may have been taken; 0: none was sent
-  bool first_of_two_ = true;    // it is its turn, before the induction's
+  std::uint32_t concluded_by_;  // the cookie of the last conclusion, which may have been accepted; 0: none was sent
+  bool first_of_two_ = true;    // the conclusion with a remembered cookie is next, then the induction
   ConnectionSettings settings_;
 };
 

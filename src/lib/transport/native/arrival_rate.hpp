@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How fast packets arrive, which a UDT4 sender wants to hear in an ACK: counted over an interval, or by the gaps
-/// between packets.
+/// The arrival rate that an ACK reports to a UDT4 sender: packets counted over an interval, or the gaps between them.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +13,12 @@
 
 namespace udtcat::transport::native {
 
-/// Counts over an interval, since packets that one system call read have no times of their own.
+/// The rate over an interval: packets that were read by one system call have no times of their own.
 /// Threads: unsynchronised; time is a parameter.
 class ArrivalRate {
  public:
   void on_packet() { ++packets_; }
-  /// Ends an interval of at least 10 ms, or goes on with it.
+  /// Ends the interval if it has lasted 10 ms.
   void settle(TimePoint now) {
     const auto elapsed = now - since_;
     if (elapsed < kSyn) return;
@@ -31,10 +30,10 @@ class ArrivalRate {
     packets_ = 0;
     since_ = now;
   }
-  /// Packets a second; 0 before anything is known.
+  /// Packets a second; 0: not known yet.
   [[nodiscard]] std::uint32_t rate_packets() const { return rate_; }
-  /// The rate that the link may carry: a rate-law sender grows towards it. Pairs that arrive in one batch
-  /// cannot be timed.
+  /// Packets a second that the link may carry, towards which UDT's rate law grows. Packet pairs, by which UDT4 finds it,
+  /// cannot be timed where they are read by one system call.
   [[nodiscard]] std::uint32_t capacity_packets() const { return 2 * peak_; }  // guess: room to double
 
  private:
@@ -44,32 +43,31 @@ class ArrivalRate {
   std::uint32_t peak_ = 0;
 };
 
-/// How closely the packets of a plain UDT4 sender follow each other when they arrive: what its rate law wants to hear
-/// in an ACK. Both words are of the middle one of recent intervals, so that a pause or a packet that came late changes
-/// nothing. source: udt4.md §12
+/// The rates by the gaps between packets of a plain UDT4 sender. Each is that of the median gap, which neither a pause
+/// nor a late packet changes.  source: udt4.md §12
 /// Threads: unsynchronised; time is a parameter.
 class ArrivalTimes {
  public:
   /// A packet came, for the first time or again.
-  /// when   by a clock that sees each packet arrive
+  /// when   by the clock of the system, which sees each packet arrive
   void on_packet(std::uint32_t sequence, std::chrono::nanoseconds when) {
     if (last_when_) {
       intervals_.add(when - *last_when_);
-      // A sender lets every sixteenth packet be followed at once by the next one.
+      // A UDT4 sender sends each sixteenth packet and the next one as a packet pair.
       if (sequence % kPairEvery == 1 && last_sequence_ == sequence - 1) pairs_.add(when - *last_when_);
     }
     last_when_ = when;
     last_sequence_ = sequence;
   }
-  /// Packets a second within bursts, the pauses left out; 0 before anything is known. libudt makes a window of it.
+  /// Packets a second within bursts, the pauses left out; 0: not known yet. libudt computes its window from it.
   [[nodiscard]] std::uint32_t rate_packets() const { return intervals_.per_second(); }
-  /// Packets a second that the link may carry: a rate-law sender grows towards it.
+  /// Packets a second that the link may carry, towards which UDT's rate law grows.
   [[nodiscard]] std::uint32_t capacity_packets() const { return pairs_.per_second(); }
 
  private:
   static constexpr std::uint32_t kPairEvery = 16;  // spec: UDT4
   static constexpr std::chrono::nanoseconds kClosest{
-      2000};  // guess: what came as one train; no host takes packets faster
+      2000};  // guess: shorter gaps are of packets that came as one train; no host takes them faster
 
   template <std::size_t kSize>
   class Recent {

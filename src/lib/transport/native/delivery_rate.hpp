@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The record of a packet until it is acknowledged, and the delivery rate sample that it gives then.
+/// Delivery rate samples: how fast the path delivered while a packet was on its way.
 #pragma once
 
 #include <algorithm>
@@ -22,34 +22,19 @@ struct DeliverySnapshot {
   bool app_limited = false;
 };
 
-/// A packet sent and not acknowledged.
-struct SentPacket {
-  std::uint64_t offset = 0;  ///< in the byte stream
-  std::uint32_t bytes = 0;   ///< of payload
-  std::uint16_t sends = 0;
-  bool waits_for_repair = false;   ///< found lost and not sent again yet
-  bool presumed = false;           ///< a plain peer missed what is around it, and not this one
-  bool gone = false;               ///< sent longer ago than an answer takes: no longer in flight, whatever became of it
-  std::uint8_t train_packets = 0;  ///< of the train that it left with the first time
-  std::uint8_t train_place = 0;    ///< in that
-  TimePoint sent_at{};             ///< the last time
-  DeliverySnapshot snapshot;       ///< of the last time
-};
-
 /// Threads: unsynchronised; time is a parameter.
 class DeliveryRate {
  public:
   /// A packet leaves: what to remember with it.
   /// in_flight_bytes   before it
-  [[nodiscard]] DeliverySnapshot on_sent(TimePoint now, std::uint64_t in_flight_bytes, std::size_t bytes,
-                                         std::uint64_t lost_bytes) {
+  [[nodiscard]] DeliverySnapshot on_sent(TimePoint now, std::uint64_t in_flight_bytes, std::size_t bytes) {
     if (in_flight_bytes == 0) first_sent_at_ = delivered_at_ = now;
     return {delivered_bytes_,
             timely_bytes_,
             delivered_at_,
             first_sent_at_,
             in_flight_bytes + bytes,
-            lost_bytes,
+            lost_bytes_,
             app_limited() || peer_limited_until_ != 0};
   }
   /// An ACK came. The total never goes back: an old ACK changes nothing.
@@ -64,22 +49,19 @@ class DeliveryRate {
   }
   /// After on_delivered(): the sample that the newest packet known to have arrived gives. None if nothing was delivered
   /// since it left.
-  [[nodiscard]] std::optional<RateSample> sample(TimePoint now, const SentPacket& newest, std::uint64_t lost_bytes) {
-    return sample(now, newest.sent_at, newest.snapshot, lost_bytes);
-  }
-  [[nodiscard]] std::optional<RateSample> sample(TimePoint now, TimePoint sent_at, const DeliverySnapshot& then,
-                                                 std::uint64_t lost_bytes) {
+  [[nodiscard]] std::optional<RateSample> sample(TimePoint now, TimePoint sent_at, const DeliverySnapshot& then) {
     first_sent_at_ = std::max(first_sent_at_, sent_at);
     RateSample sample;
     sample.delivered_bytes = timely_bytes_ - then.timely_bytes;
     sample.interval = std::max<Duration>(sent_at - then.first_sent_at, now - then.delivered_at);
     sample.prior_delivered_bytes = then.delivered_bytes;
     sample.in_flight_at_send_bytes = then.in_flight_bytes;
-    sample.lost_bytes = lost_bytes - std::min(lost_bytes, then.lost_bytes);
+    sample.lost_bytes = lost_bytes_ - then.lost_bytes;
     sample.app_limited = then.app_limited;
     if (sample.delivered_bytes == 0 || sample.interval <= Duration::zero()) return std::nullopt;
     return sample;
   }
+  void on_lost(std::size_t bytes) { lost_bytes_ += bytes; }
   /// The writer has nothing more: what is sent until now says little about the path.
   void on_app_limited(std::uint64_t in_flight_bytes) {
     app_limited_until_ = std::max<std::uint64_t>(delivered_bytes_ + in_flight_bytes, 1);
@@ -97,6 +79,7 @@ class DeliveryRate {
   std::uint64_t timely_bytes_ = 0;  // of those
   TimePoint delivered_at_{};
   TimePoint first_sent_at_{};
+  std::uint64_t lost_bytes_ = 0;
   std::uint64_t app_limited_until_ = 0;   // delivered_bytes_ that ends it; 0: not limited
   std::uint64_t peer_limited_until_ = 0;  // likewise
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the connection stood when the packet left that the peer says came last.
+/// When a packet was sent whose timestamp the peer echoes, and the delivery rate snapshot of that moment.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,9 @@
 
 namespace udtcat::transport::native {
 
-/// One of our peers echoes the timestamp of the latest packet to arrive, whether it was sent first or again. A flow
-/// that repairs much would else show no rate until the highest packet moves on.
+/// An ACK of one of our own peers echoes the timestamp of the packet that arrived last, be it new data or a
+/// retransmission. By the acknowledged packet alone, a flow of many retransmissions would give no rate sample until the
+/// oldest gap is filled.
 /// Threads: unsynchronised.
 class EchoLog {
  public:
@@ -24,29 +25,28 @@ class EchoLog {
     DeliverySnapshot snapshot;
   };
 
-  /// Of packets that leave at one time the last counts.
+  /// Packets with the same timestamp: the last one counts.
   void on_sent(const Entry& entry) {
     if (!entries_.empty() && entries_.back().timestamp_us == entry.timestamp_us) entries_.pop_back();
     entries_.push_back(entry);
     if (entries_.size() > kMostEntries) entries_.pop_front();
   }
-  /// none: it left too long ago, or never
+  /// none: no packet left at that time, or too long ago
   [[nodiscard]] std::optional<Entry> find(std::uint32_t timestamp_us) {
-    // Timestamps wrap, so that only their distance from the first tells which is the later one.
+    // Timestamps wrap: they are ordered by their distance from the first entry.
     const auto age = [&](const Entry& entry) { return entry.timestamp_us - entries_.front().timestamp_us; };
     if (entries_.empty()) return std::nullopt;
     const auto found = std::ranges::lower_bound(entries_, timestamp_us - entries_.front().timestamp_us, {}, age);
     if (found == entries_.end() || found->timestamp_us != timestamp_us) return std::nullopt;
     const Entry entry = *found;
-    // Packets that left before may still come, late, and say less.
+    // The echo of an earlier packet may still come, but its sample would say less.
     entries_.erase(entries_.begin(), found);
     return entry;
   }
   void clear() { entries_.clear(); }
 
  private:
-  static constexpr std::size_t kMostEntries =
-      8192;  // guess: trains in flight; of more the oldest are too old to matter
+  static constexpr std::size_t kMostEntries = 8192;  // guess: trains in flight
 
   std::deque<Entry> entries_;
 };

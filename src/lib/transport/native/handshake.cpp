@@ -49,7 +49,7 @@ std::vector<std::byte> encode(const HandshakePacket& handshake, std::uint32_t de
     words.push_back(extension->next_cookie);
   }
   auto packet = encode(ControlHeader{ControlType::handshake, 0, additional, timestamp_us, destination}, words);
-  if (extension) packet.insert(packet.end(), extension->first_words.begin(), extension->first_words.end());
+  if (extension) packet.insert(packet.end(), extension->handshake_data.begin(), extension->handshake_data.end());
   return packet;
 }
 

@@ -34,39 +34,40 @@ struct HandshakePacket {
   Request request = Request::induction;
   std::uint32_t socket_id = 0;
   std::uint32_t cookie = 0;
-  std::array<std::uint32_t, 4> address{};  ///< of the receiver as the sender sees it, or the proof of a KeyProof
+  std::array<std::uint32_t, 4> address{};  ///< of the receiver, as the sender sees it; or a KeyProof
 };
 
-/// Follows the 48 bytes between our own ends, once each knows the other for one of ours.
+/// Behind the 48 bytes, between two ends that know each other as ours.
 struct HandshakeExtension {
-  std::uint64_t token = 0;  ///< later packets with it come from the peer that was told it now
-  /// Of a listener's answer: a cookie that the client may begin with next time; 0: none.
+  std::uint64_t token = 0;  ///< proves that a later packet with it is the same peer's
+  /// In a listener's answer: a cookie for the client's next connection; 0: none.
   std::uint32_t next_cookie = 0;
-  /// Of a conclusion: the client's first packet of data, which travels with it. Borrowed.
-  std::span<const std::byte> first_words{};
+  /// In a conclusion: the client's first packet of data, as of TCP Fast Open. Borrowed.
+  std::span<const std::byte> handshake_data{};
 };
 
-/// First words take no more: with them a conclusion still fits every path.
-inline constexpr std::size_t kMaxFirstWordsBytes = 468;  // spec: udt4.md §9: of 576 bytes (RFC 791) in IPv4
+/// With handshake data of at most so many bytes a conclusion fits every path.
+inline constexpr std::size_t kMaxHandshakeDataBytes = 468;  // spec: udt4.md §9: of 576 bytes (RFC 791) in IPv4
 
 /// body   of a handshake packet.  none: too short for one
 [[nodiscard]] std::optional<HandshakePacket> decode_handshake(std::span<const std::byte> body);
 /// none: nothing of ours follows the 48 bytes
 [[nodiscard]] std::optional<HandshakeExtension> decode_extension(std::span<const std::byte> body);
 
-/// A whole handshake packet. `additional` is the header's word where ours know each other, see kMarker.
+/// A whole handshake packet.
+/// additional   of its header: see kMarker
 [[nodiscard]] std::vector<std::byte> encode(const HandshakePacket& handshake, std::uint32_t destination,
                                             std::uint32_t additional,
                                             const std::optional<HandshakeExtension>& extension,
                                             std::uint32_t timestamp_us = 0);
 
-/// The address as the system has it, as keyed hashes take it.
+/// The address as the system represents it: an input of keyed hashes.
 [[nodiscard]] std::vector<std::byte> address_bytes(const Endpoint& address);
-/// UDT's way to write down an address: each four bytes reversed.
+/// The address as UDT writes it, each four bytes reversed.
 [[nodiscard]] std::array<std::uint32_t, 4> address_words(const Endpoint& address);
 
-// A client of ours marks its induction. libudt's listener sends the mark back as it is, ours answers with another: only
-// then may bytes follow the 48, for libudt ignores a request with more.
+// A client of ours marks its induction. libudt's listener echoes the mark, ours answers with kMarkerAnswer: only then may
+// an extension follow the 48 bytes, since libudt ignores a longer request.
 inline constexpr std::uint32_t kMarker = 0x7544'5463;        // spec: udt4.md §9
 inline constexpr std::uint32_t kMarkerAnswer = 0x6354'4475;  // spec: udt4.md §9
 

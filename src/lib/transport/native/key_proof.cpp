@@ -17,9 +17,10 @@ namespace udtcat::transport::native {
 
 namespace {
 
-/// Empty where the host has none, or not for us: then all hosts with this key share the keys derived from it.
+/// The host's /etc/machine-id. Empty where it has none that may be read: the derived keys are then the same on all hosts
+/// that hold this key.
 constexpr const char* kMachineId = "/etc/machine-id";
-/// Another each time that the host starts, when the clock of cookies begins anew.
+/// The boot ID: cookies count time from the boot, and must not be valid again after the next one.
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
 
 std::string content_of(const char* path) {

@@ -16,31 +16,31 @@
 
 namespace udtcat::transport::native {
 
-/// Keys of the transport, derived from those of the ends; none opens a session.
+/// Keys of the transport, derived from those of the two ends; a session has keys of its own.
 /// Threads: immutable.
 struct PortKeys {
   using Part = crypto::SecretBytes<crypto::KeyedHash::kKeyBytes>;
   std::optional<Part> proof;  ///< see KeyProof; none: a connector that does not know the listener's key
-  Part reset;                 ///< see StatelessResets; another on each host, where the host has a name of its own
+  Part reset;                 ///< see StatelessResets; each host with a machine ID has its own
   Part known;                 ///< see PassiveOpen; likewise
-  /// Of TransportOptions::single_use; not 0, and says nothing about the key: docs/spec/rsh.md §1.
+  /// For TransportOptions::single_use (docs/spec/rsh.md §1). Never 0; the key cannot be found from it.
   std::uint32_t cookie = 0;
 
   /// errors   Errc::cipher_failed
   [[nodiscard]] static Result<PortKeys> derive(const PortSecrets& secrets);
 };
 
-/// A listener checks it before it answers or remembers anything. It buys a place and nothing more: the session asks for
-/// its own proof.
+/// A listener checks the proof before it answers a client, or keeps anything of it. The proof gives a client room, and
+/// no more: the session authenticates both ends.
 /// Threads: unsynchronised.
 class KeyProof {
  public:
-  using Words = std::array<std::uint32_t, 4>;  ///< takes the place of HandshakePacket::address
+  using Words = std::array<std::uint32_t, 4>;  ///< in HandshakePacket::address
 
   /// errors   Errc::cipher_failed
   [[nodiscard]] static Result<KeyProof> create(std::span<const std::byte, crypto::KeyedHash::kKeyBytes> key);
 
-  /// For everything else that the packet says.  errors   Errc::cipher_failed
+  /// Of the rest of the packet.  errors   Errc::cipher_failed
   [[nodiscard]] Result<Words> make(const HandshakePacket& handshake, std::uint32_t additional,
                                    const std::optional<HandshakeExtension>& extension);
   [[nodiscard]] bool is_in(const HandshakePacket& handshake, std::uint32_t additional,

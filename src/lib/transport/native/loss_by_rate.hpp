@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether loss grows with the rate at which packets leave: a policer's does, chance's does not.
+/// Whether loss grows with the sending rate: that of a policer does, random loss does not.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 
 namespace udtcat::transport::native {
 
-/// Packets sent and lost, by the span of time in which they left. Bounded: a loss that is found three seconds late
-/// counts no more.
+/// Packets sent and lost in each span of time. Bounded: a loss that is found more than three seconds later is not
+/// counted.
 /// Threads: unsynchronised; time is a parameter.
 class LossByRateMeter {
  public:
   struct Sums {
     LossByRate all;
-    LossByRate behind_loss;  ///< of the spans behind one that lost packets
+    LossByRate behind_loss;  ///< of the spans that follow one with loss
   };
 
   void on_sent(TimePoint now) {
@@ -33,7 +33,7 @@ class LossByRateMeter {
     }
     ++span.sent;
   }
-  /// with_queue   a full queue's loss: the span says nothing of the path
+  /// with_queue   the round trip showed a queue, so that the loss is that of a full one: the span is left out
   void on_lost(TimePoint sent_at, bool with_queue) {
     const std::int64_t number = number_of(sent_at);
     Span* span = find(number);
@@ -42,7 +42,7 @@ class LossByRateMeter {
     span->with_queue = span->with_queue || with_queue;
     if (Span* next = find(number + 1)) next->behind_loss = true;
   }
-  /// Of the spans whose losses are known: they ended `wait` ago.
+  /// Of the spans that ended `wait` ago: all of their losses have been found.
   [[nodiscard]] Sums sums(TimePoint now, Duration wait) const {
     Sums made = settled_;
     for (const Span& span : spans_)
@@ -51,7 +51,7 @@ class LossByRateMeter {
   }
 
  private:
-  static constexpr auto kSpan = std::chrono::milliseconds(50);  // guess: some packets at 1 Mbit/s, and a round trip
+  static constexpr auto kSpan = std::chrono::milliseconds(50);  // guess: some packets at 1 Mbit/s; a round trip
 
   struct Span {
     std::int64_t number = 0;
@@ -65,7 +65,7 @@ class LossByRateMeter {
   [[nodiscard]] std::size_t slot_of(std::int64_t number) const {
     return static_cast<std::uint64_t>(number) % spans_.size();
   }
-  /// null: nothing left in it, or so long ago that another has its place
+  /// null: no packet left in that span, or a later one has its slot
   [[nodiscard]] Span* find(std::int64_t number) {
     Span& span = spans_[slot_of(number)];
     return span.number == number ? &span : nullptr;

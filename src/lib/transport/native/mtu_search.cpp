@@ -24,7 +24,7 @@ constexpr std::size_t kEthernetStep = 12;
 
 static_assert(kSteps[kBaseStep] == 1280 && kSteps[kEthernetStep] == 1500);
 
-/// Up to the first that is not less than `most_bytes`: that one stands for it.
+/// How many steps there are to try: the first that is not less than `most_bytes` is the last.
 std::size_t steps_up_to(std::size_t most_bytes) {
   const auto* const last = std::ranges::lower_bound(kSteps, most_bytes);
   return last == kSteps.end() ? kSteps.size() : static_cast<std::size_t>(last - kSteps.begin()) + 1;
@@ -51,19 +51,20 @@ std::size_t MtuSearch::step_within(std::size_t ip_bytes) const {
   return step;
 }
 
-/// Whatever has failed before, from the largest on.
+/// Failures of before are forgotten, and the largest step is the first.
 void MtuSearch::search(TimePoint now) {
   least_failed_ = steps_;
   candidate_ = known_;
   next_candidate(now);
 }
 
-/// The last step may be cut to what this end can send at all.
+/// The last step is cut to what this end can send at all.
 std::size_t MtuSearch::packet_bytes_of(std::size_t step) const {
   return std::min(std::min(kSteps[step], most_bytes_) - overhead_bytes_, kMaxPacketBytes);
 }
 
-/// The largest first, since most paths carry what the first hop does; then Ethernet's; then step by step from below.
+/// The next step to try: the largest, as most paths carry what the first hop does; then Ethernet's; then upwards from
+/// what is known.
 void MtuSearch::next_candidate(TimePoint now) {
   attempts_ = 0;
   if (known_ + 1 >= least_failed_) {
@@ -84,7 +85,7 @@ std::optional<TimePoint> MtuSearch::deadline() const { return due_; }
 
 std::optional<std::size_t> MtuSearch::poll_probe(TimePoint now, Duration answer_time) {
   if (!due_ || now < *due_) return std::nullopt;
-  if (candidate_ <= known_) {  // the search was over: once more, from above
+  if (candidate_ <= known_) {  // the search was over: it begins again
     if (known_ + 1 >= steps_) {
       due_.reset();
       return std::nullopt;
@@ -119,12 +120,12 @@ void MtuSearch::on_too_large(TimePoint now, std::size_t packet_bytes) {
 
 void MtuSearch::on_black_hole(TimePoint now) {
   known_ = known_ > base_ ? base_ : least_;
-  search(now);  // an outage looks the same
+  search(now);  // it may have been an outage
 }
 
 bool MtuSearch::on_router_says(TimePoint now, std::size_t ip_bytes) {
   const std::size_t step = step_within(ip_bytes);
-  if (step >= known_) return false;  // that was a probe
+  if (step >= known_) return false;  // the packet was a probe
   known_ = step;
   search(now);
   return true;

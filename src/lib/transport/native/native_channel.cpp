@@ -9,12 +9,12 @@
 
 namespace udtcat::transport::native {
 
-NativeChannel::NativeChannel(boost::asio::io_context& io, UdpPort& port, UdtLink& link)
-    : io_(io), port_(port), link_(link), connection_(link.connection) {
-  port_.use(link_, [this] { on_progress(); });
+NativeChannel::NativeChannel(boost::asio::io_context& io, UdtLink& link)
+    : io_(io), link_(link), connection_(link.connection) {
+  link_.use(*this);
 }
 
-NativeChannel::~NativeChannel() { port_.release(link_); }
+NativeChannel::~NativeChannel() { link_.release(); }
 
 void NativeChannel::async_read_least(std::span<std::byte> into, std::size_t least_bytes, ReadSomeHandler handler) {
   begin_read({into, least_bytes, false, std::move(handler)});
@@ -28,13 +28,14 @@ void NativeChannel::begin_read(Read read) {
   UDTCAT_INVARIANT(read.least_bytes > 0 && read.least_bytes <= read.into.size() && !read_,
                    "callers read one at a time");
   read_ = std::move(read);
-  progress_read();
+  read_more();
+  end_read();
 }
 
 void NativeChannel::async_write(core::SharedBytes from, WriteHandler handler) {
   if (closed_ || ended()) return post(std::move(handler), tl::unexpected(broken("send to")));
   connection_.write(std::move(from));
-  port_.schedule(link_);
+  link_.schedule();
   writes_.push_back({connection_.written_bytes(), std::move(handler)});
 }
 
@@ -48,8 +49,8 @@ void NativeChannel::async_drained(DrainedHandler handler) {
 void NativeChannel::close(std::chrono::milliseconds drain) {
   if (std::exchange(closed_, true)) return;
   connection_.close(clock_now(), drain);
-  port_.schedule(link_);
-  progress_read();
+  link_.schedule();
+  end_read();
 }
 
 std::size_t NativeChannel::datagram_room_bytes() const {
@@ -58,29 +59,33 @@ std::size_t NativeChannel::datagram_room_bytes() const {
 
 void NativeChannel::send_datagram(std::span<const std::byte> bytes) {
   connection_.send_datagram(bytes);
-  port_.schedule(link_);
+  link_.schedule();
 }
 
 ChannelStats NativeChannel::stats() { return connection_.stats(); }
 
 void NativeChannel::add_end_stats(EndStats& end) const {
   connection_.add_end_stats(clock_now(), end);
-  port_.add_end_stats(end);
+  link_.port.add_end_stats(end);
 }
 
 void NativeChannel::trust_peer() {
   connection_.trust_peer(clock_now());
-  port_.schedule(link_);
+  link_.schedule();
 }
 
 void NativeChannel::try_path(const Endpoint& address) {
   connection_.try_path(clock_now(), address);
-  port_.schedule(link_);
+  link_.schedule();
 }
 
-void NativeChannel::on_progress() {
+void NativeChannel::on_received() {
   take_datagrams();
-  progress_read();
+  read_more();
+}
+
+void NativeChannel::on_sent() {
+  end_read();
   progress_writes();
   progress_drain();
 }
@@ -91,27 +96,28 @@ void NativeChannel::take_datagrams() {
       boost::asio::post(io_, lifetime_.guard([this, bytes = std::move(*datagram)] { datagram_handler_(bytes); }));
 }
 
-std::size_t NativeChannel::read_into(std::span<std::byte> into) {
-  const TimePoint now = clock_now();
-  const std::size_t bytes = connection_.read(now, into);
-  // The peer may wait to hear that there is room again.
-  if (const auto due = connection_.deadline(now); due && *due <= now) port_.schedule(link_);
-  return bytes;
+void NativeChannel::read_more() {
+  if (!read_ || closed_) return;
+  if (connection_.readable_bytes() > 0) {
+    const TimePoint now = clock_now();
+    read_->bytes += connection_.read(now, read_->into.subspan(read_->bytes));
+    // An ACK that tells the peer of room may be due now.
+    if (const auto due = connection_.deadline(now); due && *due <= now) link_.schedule();
+  }
+  if (read_->bytes >= read_->least_bytes) finish_read(read_->bytes);
 }
 
-void NativeChannel::progress_read() {
-  if (!read_) return;
-  if (closed_) return finish_read(tl::unexpected(broken("receive from")));
-  if (connection_.readable_bytes() > 0) read_->bytes += read_into(read_->into.subspan(read_->bytes));
-  if (read_->bytes >= read_->least_bytes) return finish_read(read_->bytes);
-  if (!ended()) return;
-  if (read_->tells_the_end && connection_.ended_in_order()) return finish_read(0);
+/// Completes the read where nothing more will come.
+void NativeChannel::end_read() {
+  if (!read_ || (!closed_ && !ended())) return;
+  if (!closed_ && read_->tells_the_end && connection_.ended_in_order()) return finish_read(0);
   finish_read(tl::unexpected(broken("receive from")));
 }
 
 void NativeChannel::progress_drain() {
   if (!drained_handler_) return;
-  if (connection_.kept_offset() >= drained_offset_) return post(std::exchange(drained_handler_, nullptr), {});
+  if (connection_.fully_acknowledged_offset() >= drained_offset_)
+    return post(std::exchange(drained_handler_, nullptr), {});
   if (ended()) post(std::exchange(drained_handler_, nullptr), tl::unexpected(broken("drain")));
 }
 
@@ -139,13 +145,13 @@ bool NativeChannel::ended() const {
 Error NativeChannel::broken(const char* doing) const {
   const std::string what = std::string(doing) + " udp " + connection_.peer_address().to_string();
   if (closed_) return {Errc::connection_broken, what, "the channel is closed"};
-  if (connection_.vanishing_bytes() > 0)
+  if (connection_.black_hole_bytes() > 0)
     return {Errc::connection_broken, what,
-            "packets of " + std::to_string(connection_.vanishing_bytes()) +
+            "packets of " + std::to_string(connection_.black_hole_bytes()) +
                 " bytes do not arrive, and smaller ones do: the path carries no packets of that size"};
   if (connection_.state() == UdtConnection::State::lost)
     return {Errc::connection_broken, what, "nothing was heard from it, or acknowledged, for too long"};
-  if (connection_.state() == UdtConnection::State::forgotten)
+  if (connection_.state() == UdtConnection::State::reset)
     return {Errc::connection_broken, what,
             "the other end knows nothing of this session: it was started again, or has given it up"};
   return {Errc::connection_broken, what,

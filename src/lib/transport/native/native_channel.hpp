@@ -17,10 +17,10 @@
 namespace udtcat::transport::native {
 
 /// Threads: confined, as Channel.
-class NativeChannel final : public Channel {
+class NativeChannel final : public Channel, private LinkUser {
  public:
-  /// Takes the link over. The port outlives this.
-  NativeChannel(boost::asio::io_context& io, UdpPort& port, UdtLink& link);
+  /// Takes the link over. Its port outlives this.
+  NativeChannel(boost::asio::io_context& io, UdtLink& link);
   ~NativeChannel() override;
   NativeChannel(const NativeChannel&) = delete;
   NativeChannel& operator=(const NativeChannel&) = delete;
@@ -42,9 +42,9 @@ class NativeChannel final : public Channel {
   void trust_peer() override;
   void try_path(const Endpoint& address) override;
   void set_tunnel(std::function<void(std::span<const std::byte>)> send) override {
-    port_.set_tunnel(connection_.peer_address().family(), std::move(send));
+    link_.port.set_tunnel(connection_.peer_address().family(), std::move(send));
   }
-  void take_from_tunnel(std::span<const std::byte> packet) override { port_.take_from_tunnel(packet); }
+  void take_from_tunnel(std::span<const std::byte> packet) override { link_.port.take_from_tunnel(packet); }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() override {
     return connection_.port_closed_since();
   }
@@ -53,7 +53,7 @@ class NativeChannel final : public Channel {
   struct Read {
     std::span<std::byte> into;
     std::size_t least_bytes;
-    bool tells_the_end;  // gives 0 where the peer closed in order
+    bool tells_the_end;  // completes with 0 where the peer has closed in order
     ReadSomeHandler handler;
     std::size_t bytes = 0;  // so far
   };
@@ -62,27 +62,27 @@ class NativeChannel final : public Channel {
     WriteHandler handler;
   };
 
-  void on_progress();
-  [[nodiscard]] std::size_t read_into(std::span<std::byte> into);
-  void progress_read();
-  void progress_writes();
-  void progress_drain();
+  void on_received() override;
+  void on_sent() override;
   void take_datagrams();
   void begin_read(Read read);
+  void read_more();
+  void end_read();
   void finish_read(Result<std::size_t> result);
+  void progress_writes();
+  void progress_drain();
   [[nodiscard]] bool ended() const;
   [[nodiscard]] Error broken(const char* doing) const;
   void post(std::function<void(Status)> handler, Status status);
 
   boost::asio::io_context& io_;
-  UdpPort& port_;
   UdtLink& link_;
   UdtConnection& connection_;  // of link_
   DatagramHandler datagram_handler_;
   std::optional<Read> read_;
   std::deque<Write> writes_;
   DrainedHandler drained_handler_;
-  std::uint64_t drained_offset_ = 0;  // acknowledged up to here, it is drained
+  std::uint64_t drained_offset_ = 0;  // of the stream: drained once all before it is acknowledged
   bool closed_ = false;               // by us
   core::Lifetime lifetime_;
 };

@@ -20,14 +20,14 @@ namespace udtcat::transport::native {
 
 namespace {
 
-/// The MSS to offer on an interface that carries `mtu`: it counts the headers of IPv4, for IPv6 too.
+/// The MSS to offer on an interface of that MTU: UDT counts the headers of IPv4, for IPv6 too.
 std::uint32_t mss_for(AddressFamily family, std::optional<std::size_t> mtu) {
   const auto bytes = std::clamp<std::size_t>(mtu.value_or(kInternetMtu), 576, kMaxMss);
   return static_cast<std::uint32_t>(family == AddressFamily::ipv6 ? bytes - kIpv6ExtraBytes : bytes);
 }
 
 constexpr std::size_t kBacklog = 16;  // guess: a client beyond it is not answered, and asks again
-// While an accept waits, the clients of one turn of the event loop are no backlog. guess: some turns of 32 datagrams
+// While an accept is outstanding, as many may come in one turn of the event loop. guess: some turns of 32 datagrams
 constexpr std::size_t kBurst = 256;
 
 /// Listening ports, one for each address family.
@@ -45,16 +45,12 @@ class NativeAcceptor final : public Acceptor {
   void share_memory(MemoryShare share) override;
 
  private:
-  struct Waiting {
-    UdpPort* port;
-    UdtLink* link;
-  };
   void hand_on();
   [[nodiscard]] bool has_room(bool proved) const;
 
   boost::asio::io_context& io_;
   const std::vector<UdpPort*> ports_;
-  std::deque<Waiting> waiting_;     // let in, and nobody has asked for them yet
+  std::deque<UdtLink*> waiting_;    // let in, and not accepted yet
   std::size_t waiting_proved_ = 0;  // of them
   ChannelHandler handler_;
   core::Lifetime lifetime_;
@@ -65,8 +61,8 @@ NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*
   for (UdpPort* const port : ports_)
     port->listen({.has_room = [this](bool proved) { return has_room(proved); },
                   .on_link =
-                      [this, port](UdtLink& link) {
-                        waiting_.push_back({port, &link});
+                      [this](UdtLink& link) {
+                        waiting_.push_back(&link);
                         if (link.proved) ++waiting_proved_;
                         hand_on();
                       }});
@@ -74,7 +70,7 @@ NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*
 
 NativeAcceptor::~NativeAcceptor() {
   for (UdpPort* const port : ports_) port->stop_listening();
-  for (const Waiting& each : waiting_) each.port->release(*each.link);
+  for (UdtLink* const link : waiting_) link->release();
 }
 
 void NativeAcceptor::async_accept(ChannelHandler handler) {
@@ -83,7 +79,7 @@ void NativeAcceptor::async_accept(ChannelHandler handler) {
   hand_on();
 }
 
-/// Strangers leave those that have proved the key their room.
+/// Clients that have proved the key have room of their own, which others cannot fill.
 bool NativeAcceptor::has_room(bool proved) const {
   const std::size_t alike = proved ? waiting_proved_ : waiting_.size() - waiting_proved_;
   return alike < (handler_ ? kBurst : kBacklog);
@@ -93,11 +89,11 @@ void NativeAcceptor::hand_on() {
   if (!handler_ || waiting_.empty()) return;
   boost::asio::post(io_, lifetime_.guard([this] {
     if (!handler_ || waiting_.empty()) return;
-    const Waiting next = waiting_.front();
+    UdtLink* const next = waiting_.front();
     waiting_.pop_front();
-    if (next.link->proved) --waiting_proved_;
-    const ChannelHandler handler = std::exchange(handler_, nullptr);  // the call may ask again, or destroy us
-    handler(std::make_unique<NativeChannel>(io_, *next.port, *next.link));
+    if (next->proved) --waiting_proved_;
+    const ChannelHandler handler = std::exchange(handler_, nullptr);  // the handler may accept again, or destroy this
+    handler(std::make_unique<NativeChannel>(io_, *next));
   }));
 }
 
@@ -123,16 +119,17 @@ class NativeEngine final : public Engine {
   NativeEngine(const NativeEngine&) = delete;
   NativeEngine& operator=(const NativeEngine&) = delete;
 
-  void async_connect(const Endpoint& peer, core::SharedBytes first_words, std::chrono::milliseconds patience,
+  void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                      ChannelHandler handler) override {
     auto port = outgoing_port(peer);
     if (!port) return post_failure(port.error(), std::move(handler));
-    const bool fit = first_words.size() <= kMaxFirstWordsBytes;
-    auto opened = (*port)->open(peer, fit ? first_words : core::SharedBytes(), patience,
-                                lifetime_.guard([this, at = *port, first_words, handler](Result<UdtLink*> link) {
+    const bool fit = handshake_data.size() <= kMaxHandshakeDataBytes;
+    auto opened = (*port)->open(peer, fit ? handshake_data : core::SharedBytes(), patience,
+                                lifetime_.guard([this, handshake_data, handler](Result<UdtLink*> link) {
                                   if (!link) return handler(tl::unexpected(link.error()));
-                                  auto channel = std::make_unique<NativeChannel>(io_, *at, **link);
-                                  if ((*link)->connection.written_bytes() == 0) say_first(*channel, first_words);
+                                  auto channel = std::make_unique<NativeChannel>(io_, **link);
+                                  if ((*link)->connection.written_bytes() == 0)
+                                    write_handshake_data(*channel, handshake_data);
                                   handler(std::move(channel));
                                 }));
     if (!opened) post_failure(opened.error(), std::move(handler));
@@ -149,8 +146,8 @@ class NativeEngine final : public Engine {
   }
 
  private:
-  /// A socket of its own for each peer: the system then knows which way it goes, and how wide that is. And a new one
-  /// for each attempt, since a router may remember where it sent the packets of the one before.
+  /// Each peer has a socket of its own, so that the system knows its route and MTU. Each attempt has a new one, since a
+  /// NAT or a balancer may still have the mapping of the one before.
   Result<UdpPort*> outgoing_port(const Endpoint& peer) {
     close_idle_ports();
     for (const Outgoing& each : outgoing_)
@@ -162,7 +159,7 @@ class NativeEngine final : public Engine {
     return outgoing_.emplace_back(Outgoing{peer, port}).port;
   }
 
-  /// Closes the ports of peers to which there is no connection any more.
+  /// Closes ports without a connection.
   void close_idle_ports() {
     std::erase_if(outgoing_, [this](const Outgoing& each) {
       if (!each.port->idle()) return false;

@@ -13,25 +13,27 @@
 
 namespace udtcat::transport::native {
 
-/// A bucket that leaks at the pacing rate. Trains leave whole; the time they cost is paid afterwards. A driver that
-/// wakes late catches up, as far as there was something to send meanwhile: on a host whose processors are busy a pace
-/// that is lost with each late wake-up would pass for the path's, and each pace found so make the next one less
+/// A leaky bucket at the pacing rate. A train leaves whole, and the next one waits for the time that it took at that
+/// rate. A driver that wakes late catches up, if there was something to send meanwhile: on a busy host congestion control
+/// would else take the rate that late wake-ups allow for the path's, and each rate so found would lower the next
 /// (ADR-0047).
 /// Threads: unsynchronised; time is a parameter.
 class Pacer {
  public:
-  static constexpr Duration kCatchUp = std::chrono::milliseconds(30);  // guess: eight others go first, a quantum each
-  static constexpr Duration kCatchUpAfterIdle = std::chrono::milliseconds(2);  // guess: how late an idle machine wakes
+  static constexpr Duration kCatchUp =
+      std::chrono::milliseconds(30);  // guess: eight other threads run first, a quantum each
+  static constexpr Duration kCatchUpAfterIdle =
+      std::chrono::milliseconds(2);  // guess: how late an idle machine wakes a thread
   static constexpr Duration kGrain =
       std::chrono::microseconds(100);  // measured: ADR-0012: finer wake-ups cost more than they smooth
   static constexpr Duration kTrainTime = std::chrono::milliseconds(1);  // spec: draft-ietf-ccwg-bbr, send quantum
   static constexpr std::size_t kLeastTrainPackets = 2;                  // spec: draft-ietf-ccwg-bbr, send quantum
   static constexpr std::uint64_t kSlowBytesPerSecond = 150'000;         // spec: the same: one packet there
-  // A slow path has longer trains, as far as they are short: each is a wake-up at both ends.
-  static constexpr Duration kSlowTrainTime = std::chrono::milliseconds(4);  // guess: what a queue anywhere holds
+  // Trains on a slow path are longer, within these bounds: each costs a wake-up at both ends.
+  static constexpr Duration kSlowTrainTime = std::chrono::milliseconds(4);  // guess: every queue holds so much
   static constexpr std::size_t kSlowTrainPackets = 32;  // guess: 48 kB, half of what the queue of a slow path holds
 
-  static constexpr int kCatchUpPart = 15;  // guess: a sixteenth faster; a queue of 1 ms takes 15 ms of that
+  static constexpr int kCatchUpPart = 15;  // guess: a sixteenth faster than the pace: a queue of 1 ms fills in 15 ms
 
   static constexpr Duration kAhead = 2 * kCatchUpAfterIdle;  // guess: an idle machine that is late twice in a row
 
@@ -39,10 +41,10 @@ class Pacer {
   void set_rate(std::uint64_t bytes_per_second) { bytes_per_second_ = bytes_per_second; }
 
   [[nodiscard]] bool ready(TimePoint now) const { return bytes_per_second_ == 0 || free_at() <= now; }
-  /// When to look again, if not ready: a little late, so that several trains leave in one turn.
+  /// When to ask ready() again: a little late, so that several trains leave in one turn of the event loop.
   [[nodiscard]] TimePoint deadline(TimePoint now) const { return std::max(free_at(), now + kGrain); }
-  /// Trains are no longer than so much time of the pace, and of what was missed one leaves at once, the others by and
-  /// by: the path's queue takes no more. Duration::max(): no such limit.
+  /// The path's queue takes trains of so much time at the pacing rate and no longer: catching up, one leaves at once, the
+  /// others a little faster than the pace. Duration::max(): no such limit.
   void limit_trains(Duration time) {
     longest_train_ = time;
     if (time == Duration::max()) burst_free_at_ = TimePoint{};
@@ -58,8 +60,8 @@ class Pacer {
   void on_idle(TimePoint now) {
     if (!idle_since_) idle_since_ = now;
   }
-  /// There is something to send: the time without is not caught up. What was missed before that is, if the queue was
-  /// only refilled.
+  /// There is something to send. The idle time is not caught up; the time that was missed before is, where the idle time
+  /// was so short that the writer only refilled the queue.
   void on_work(TimePoint now) {
     if (!idle_since_) return;
     const bool is_refilled = now - *idle_since_ <= kCatchUpAfterIdle;
@@ -67,9 +69,9 @@ class Pacer {
     free_at_ = std::max(free_at_, now - std::clamp(missed, kCatchUpAfterIdle, kCatchUp));
     idle_since_.reset();
   }
-  /// The path has gone silent: the time that earlier trains cost is not waited for.
+  /// The path has gone silent: the next train does not wait for the time that earlier ones took.
   void forget_debt(TimePoint now) { free_at_ = burst_free_at_ = std::min(free_at_, now); }
-  /// The longest train that is still a trickle and not a burst.
+  /// The longest train, in bytes.
   [[nodiscard]] std::size_t train_bytes(std::size_t packet_bytes) const {
     if (bytes_per_second_ == 0) return SIZE_MAX;
     const std::size_t slow = std::min(bytes_in(kSlowTrainTime), kSlowTrainPackets * packet_bytes);
@@ -77,12 +79,11 @@ class Pacer {
     const std::size_t least_packets = bytes_per_second_ < kSlowBytesPerSecond ? 1 : kLeastTrainPackets;
     return std::max(std::min(std::max(bytes_in(kTrainTime), slow), queue_takes), least_packets * packet_bytes);
   }
-  /// How long the pace takes for so many bytes; Duration::zero(): not paced.
+  /// How long so many bytes take at the pacing rate; Duration::zero(): not paced.
   [[nodiscard]] Duration paced_time(std::size_t bytes) const {
     return bytes_per_second_ == 0 ? Duration::zero() : time_of(bytes);
   }
-  /// Bytes that the next trains take before more can be asked for: one train, and what a driver that wakes a little
-  /// late catches up. One that wakes later asks for more within its turn.
+  /// Bytes to have ready for the next trains: one train, and what is caught up after a late wake-up.
   [[nodiscard]] std::uint64_t ahead_bytes(std::size_t packet_bytes) const {
     if (bytes_per_second_ == 0) return UINT64_MAX;
     return bytes_in(kAhead) + train_bytes(packet_bytes);
@@ -102,7 +103,8 @@ class Pacer {
 
   std::uint64_t bytes_per_second_ = 0;
   TimePoint free_at_{};
-  TimePoint burst_free_at_{};  // of a second bucket, as small as a train and a little faster
+  TimePoint
+      burst_free_at_{};  // of a second bucket, for limit_trains(): as large as a train, a little faster than the pace
   Duration longest_train_ = Duration::max();
   std::optional<TimePoint> idle_since_ = TimePoint{};  // none: there is something to send
 };

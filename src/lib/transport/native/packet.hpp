@@ -28,19 +28,19 @@ enum class ControlType : std::uint16_t {
   user = 0x7fff,  ///< our extensions, by subtype
 };
 
-/// ControlHeader::subtype for ControlType::user. Sent only to a peer that is one of ours.
+/// ControlHeader::subtype for ControlType::user. Only between our own ends.
 enum class Extension : std::uint16_t {
   path_challenge = 1,
   path_response = 2,
   mtu_probe = 3,
   mtu_reply = 4,
-  reset = 5,     ///< the only one for destination 0, see StatelessResets
-  datagram = 6,  ///< beside the stream
+  reset = 5,     ///< for destination 0, as no other is: see StatelessResets
+  datagram = 6,  ///< a priority datagram, past the stream
 };
 
 struct DataHeader {
   std::uint32_t sequence = 0;  ///< 31 bits
-  std::uint32_t message = 0;   ///< a stream's receiver ignores it; between our own ends the place of a fragment
+  std::uint32_t message = 0;   ///< ignored by a stream's receiver; between our own ends the place of a fragment
   std::uint32_t timestamp_us = 0;
   std::uint32_t destination = 0;
 };
@@ -57,7 +57,7 @@ struct ControlHeader {
 [[nodiscard]] inline bool is_control(std::span<const std::byte> packet) {
   return (packet[0] & std::byte{0x80}) != std::byte{0};
 }
-/// The socket it is for; 0: the port's listener. None if the datagram is too short to be a packet.
+/// The number of the socket that the packet is for; 0: the port's listener. None: too short for a packet.
 [[nodiscard]] std::optional<std::uint32_t> destination_of(std::span<const std::byte> packet);
 
 /// packet   at least kHeaderBytes
@@ -68,9 +68,9 @@ void encode(const DataHeader& header, std::span<std::byte, kHeaderBytes> out);
 /// A control packet: its header and big-endian words.
 [[nodiscard]] std::vector<std::byte> encode(const ControlHeader& header, std::span<const std::uint32_t> words);
 
-/// Word `index` of a control packet's body; none if it is not all there.
+/// Word `index` of a control packet's body; none: the body is shorter.
 [[nodiscard]] std::optional<std::uint32_t> word_at(std::span<const std::byte> body, std::size_t index);
-/// Words `index` and the next, the high one first; none if they are not all there.
+/// Words `index` and `index` + 1 as one number, the high one first; none: the body is shorter.
 [[nodiscard]] std::optional<std::uint64_t> number_at(std::span<const std::byte> body, std::size_t index);
 void append_number(std::vector<std::uint32_t>& words, std::uint64_t number);
 
@@ -79,14 +79,14 @@ struct SequenceRange {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
 };
-/// A NAK's list. What makes no sense (a range cut off, a number with bit 31 set) ends it.
+/// A NAK's loss list, up to the first range that is cut off or has a number with bit 31 set.
 [[nodiscard]] std::vector<SequenceRange> decode_loss_list(std::span<const std::byte> body);
-/// Appends eight bytes, as the keyed hashes of this room take numbers.
+/// Appends a number in eight bytes.
 void append_be(std::vector<std::byte>& out, std::uint64_t value);
 /// Appends one range, in one word or two.
 void append_loss(std::vector<std::uint32_t>& words, SequenceRange range);
 
-/// A control packet about to be sent, but for its destination.
+/// A control packet to be sent, without its destination.
 struct ControlMessage {
   ControlType type = ControlType::keep_alive;
   std::uint16_t subtype = 0;

@@ -44,7 +44,7 @@ namespace {
 constexpr Duration kFirstDataHold =
     std::chrono::milliseconds(20);  // measured: a libudt client drops what comes within 8 ms, on a busy machine 20
 
-// Requests of strangers beyond this are not answered, so that a flood costs no more than to read it.
+// Requests without a proof of the key, a second: more are not answered, so that a flood costs no more than reading it.
 constexpr PrefixMeter::Limits kInductions{100, 1000};  // spec: udt4.md §10
 constexpr PrefixMeter::Limits kConclusions{50, 200};   // spec: udt4.md §10
 constexpr PrefixMeter::Limits kReturns{8, 100};        // spec: udt4.md §10
@@ -56,7 +56,7 @@ struct Asked {
   std::size_t body_bytes;
 };
 
-/// A handshake packet that could come from a client: its numbers are ones that we could use.
+/// A client's handshake packet.  none: another packet, or one with a socket number that is none
 std::optional<Asked> decode_request(std::span<const std::byte> packet) {
   if (packet.size() < kHeaderBytes || !is_control(packet)) return std::nullopt;
   const ControlHeader header = decode_control_header(packet);
@@ -67,7 +67,7 @@ std::optional<Asked> decode_request(std::span<const std::byte> packet) {
   return Asked{header, *handshake, decode_extension(body), body.size()};
 }
 
-/// libudt ignores a request with more than 48 bytes; so do we, but for what one of ours adds.
+/// libudt ignores a request of more than 48 bytes; so does this, unless they are a HandshakeExtension.
 bool well_sized(const Asked& asked) { return asked.body_bytes == kHandshakeBytes || asked.extension.has_value(); }
 
 bool is_usable(const HandshakePacket& request) {
@@ -135,11 +135,12 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
   Verdict verdict = conclude(request, asked->extension, from, *numbers, next_cookie(now, from));
   verdict.proved = proved;
   verdict.timestamp_us = asked->header.timestamp_us;
-  if (asked->extension) verdict.first_words = asked->extension->first_words;
+  if (asked->extension) verdict.handshake_data = asked->extension->handshake_data;
   return verdict;
 }
 
-/// A host that received a cookie of ours within the hour receives at its address; its ports and numbers change.
+/// Whether the client's cookie is of an earlier connection from its host: the host has received it there within the hour.
+/// Ports and socket numbers may differ.
 bool PassiveOpen::knows(TimePoint now, const Endpoint& from, const HandshakePacket& request) {
   if (request.cookie == settings_.known_cookie) return true;
   return known_ && known_->accepts(now, from.with_port(0), 0, request.cookie) &&
@@ -150,7 +151,7 @@ std::uint32_t PassiveOpen::next_cookie(TimePoint now, const Endpoint& client) {
   return known_ ? known_->make(now, client.with_port(0), 0).value_or(0) : 0;
 }
 
-/// Everything goes back as it came but the cookie; and the mark of one of ours is answered.
+/// The answer is the request with a cookie; kMarker of a client of ours is answered by kMarkerAnswer.
 PassiveOpen::Verdict PassiveOpen::induct(TimePoint now, const ControlHeader& header, HandshakePacket request,
                                          const Endpoint& from) {
   const auto cookie = cookies_.make(now, from, request.socket_id);

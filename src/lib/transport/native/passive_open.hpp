@@ -21,8 +21,8 @@
 
 namespace udtcat::transport::native {
 
-/// The proof that a client really is where it says it is, without remembering anything of it.
-/// A keyed hash of the client and the time. Good for one to two terms.
+/// Cookies, by which a client proves that it receives at its address, while the listener keeps nothing of it: keyed hashes
+/// of the client and of the term, the present one or the one before.
 /// Threads: unsynchronised; time is a parameter.
 class CookieJar {
  public:
@@ -30,7 +30,7 @@ class CookieJar {
   /// key   none: one of its own.  errors   Errc::cipher_failed
   [[nodiscard]] static Result<CookieJar> create(Duration term, const std::optional<Key>& key = std::nullopt);
 
-  /// Never 0, which is what a client says that has none.  errors   Errc::cipher_failed
+  /// Never 0, by which a client says that it has none.  errors   Errc::cipher_failed
   [[nodiscard]] Result<std::uint32_t> make(TimePoint now, const Endpoint& client, std::uint32_t client_id);
   [[nodiscard]] bool accepts(TimePoint now, const Endpoint& client, std::uint32_t client_id, std::uint32_t cookie);
 
@@ -42,37 +42,37 @@ class CookieJar {
   Duration term_;
 };
 
-/// Remembers nothing of a client until it has shown, by our cookie, that it receives what is sent to its address.
-/// With a key, a client that proves it is always heard, all others only so many a second.
+/// Nothing is kept of a client until it has returned a cookie. With a key, clients that prove it are always answered, and
+/// of the others a limited number a second.
 /// Threads: unsynchronised; time is a parameter.
 class PassiveOpen {
  public:
   struct Settings {
     std::uint32_t mss = 0;
     std::uint32_t flow_window = 0;
-    std::optional<std::uint32_t> known_cookie;  ///< good from any address, from a client that proves the key
+    std::optional<std::uint32_t> known_cookie;  ///< accepted from any address of a client that proves the key
   };
-  /// Numbers of a connection to be made: drawn by the port, which knows which are free.
+  /// Of a connection to be made: drawn by the port, which knows which numbers are free.
   struct Numbers {
     std::uint32_t local_id = 0;
     std::uint64_t token = 0;
   };
 
   /// key_proof   none: without a key; else outlives this
-  /// known       the key of what clients may begin with next time, if they prove the key; none: without one
+  /// known       the key of the cookies for a client's next connection; none: without a key
   /// errors   Errc::cipher_failed
   [[nodiscard]] static Result<PassiveOpen> create(const Settings& settings, KeyProof* key_proof,
                                                   const std::optional<CookieJar::Key>& known = std::nullopt);
 
   /// The reaction to a handshake packet for destination 0.
   struct Verdict {
-    std::vector<std::byte> reply;                ///< to where it came from; empty: silence
-    std::optional<ConnectionSettings> accepted;  ///< but for TransportOptions and the times; the reply is its answer
-    bool proved = false;                         ///< the client that was accepted holds the key
-    std::span<const std::byte> first_words{};    ///< see HandshakeExtension; of the packet
-    std::uint32_t timestamp_us = 0;              ///< of the packet
+    std::vector<std::byte> reply;                 ///< to where it came from; empty: silence
+    std::optional<ConnectionSettings> accepted;   ///< without TransportOptions and times; the reply tells the client
+    bool proved = false;                          ///< the client that was accepted holds the key
+    std::span<const std::byte> handshake_data{};  ///< see HandshakeExtension; of the packet
+    std::uint32_t timestamp_us = 0;               ///< of the packet
   };
-  /// Called for a client that is let in; none: there is no room for one like it now, and it is not answered.
+  /// Called for a client that may be let in.  none: there is no room for it now, and it is not answered
   using DrawNumbers = std::function<std::optional<Numbers>(bool proved)>;
   [[nodiscard]] Verdict handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
                                const DrawNumbers& draw_numbers);
@@ -96,10 +96,10 @@ class PassiveOpen {
   const Settings settings_;
   KeyProof* const key_proof_;
   CookieJar cookies_;
-  std::optional<CookieJar> known_;  // of hosts that were here before
+  std::optional<CookieJar> known_;  // for the next connection of a host
   PrefixMeter inductions_;          // with a key: of clients that do not prove it
   PrefixMeter conclusions_;
-  PrefixMeter returns_;  // by the cookie of a host, which a recording has, too
+  PrefixMeter returns_;  // of conclusions with a cookie of known_: a recording of one is valid, too
 };
 
 }  // namespace udtcat::transport::native

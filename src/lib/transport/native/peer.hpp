@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The two kinds of peer, and all that differs between them.
+/// The two kinds of peer, and how they differ.
 #pragma once
 
 #include <chrono>
@@ -13,24 +13,23 @@ namespace udtcat::transport::native {
 
 /// Known from the handshake on.
 enum class PeerKind {
-  plain,  ///< any UDT4 program; the figures are libudt's
+  plain,  ///< any UDT4 program; the constants are libudt's
   own,    ///< one of ours: it understands docs/spec/udt4.md §9
 };
 
-/// The abilities and habits of a peer. Logic asks these, and does not compare kinds.
+/// Logic asks these, and does not compare kinds.
 /// Threads: immutable.
 struct PeerTraits {
-  /// It understands path challenges, MTU probes, fragments and tokens (udt4.md §9). The system need not cut packets for
-  /// it.
+  /// It understands path challenges, MTU probes, fragments and tokens (udt4.md §9): packets are sent with DF.
   bool extended;
-  std::size_t keep_alive_words;  ///< extended: as large as the reset that may have to answer it
+  std::size_t keep_alive_words;  ///< such that the stateless reset which may answer it is no larger
 
   // ---- As the receiver of our data
 
-  /// Its ACKs say how many bytes have arrived and for how many there is room. One that does not is taken to have what
-  /// lies before a gap and is not asked for, and it asks once (LossGuess).
+  /// Its ACKs say how many bytes have arrived and for how many there is room. A peer that does not asks once for a gap,
+  /// and what it has is inferred (LossInference).
   bool reports_bytes;
-  std::uint32_t ack_packets;      ///< it may stay silent until so many packets have come; 0: it says at once what came
+  std::uint32_t ack_packets;      ///< until so many packets have come it may send no ACK; 0: an ACK at once
   Duration ack_wait;              ///< and for so long
   Duration longest_probe_gap;     ///< between two probes into silence, or
   int longest_probe_gap_rtts;     ///< so many smoothed round trips, or
@@ -55,7 +54,7 @@ inline constexpr PeerTraits kPlainPeer{
     .ack_packets = kLightAckPackets,
     .ack_wait = std::chrono::milliseconds(110),  // measured: libudt's idle sweep
     .longest_probe_gap =
-        std::chrono::milliseconds(300),  // spec: UDT4, least EXP; a path that comes back is noticed so soon
+        std::chrono::milliseconds(300),  // spec: UDT4, least EXP; the end of an outage is noticed so soon
     .longest_probe_gap_rtts = 0,
     .longest_probe_gap_answers = 2,
     .holds_full_packets = true,

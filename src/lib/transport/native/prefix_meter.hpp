@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A limit a second for each prefix of addresses, and one for all together.
+/// A rate limit for each prefix of addresses, and one for all together.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 
 namespace udtcat::transport::native {
 
-/// Token buckets in a table that never grows: prefixes may share one, and a secret decides which do.
+/// Token buckets in a table of fixed size: a secret decides which prefixes share a bucket.
 /// Threads: unsynchronised; time is a parameter.
 class PrefixMeter {
  public:
-  /// Each may come in one burst of a second's.
+  /// A bucket holds the tokens of one second.
   struct Limits {
     std::uint32_t of_a_prefix_per_second = 0;
     std::uint32_t of_all_per_second = 0;
@@ -31,7 +31,7 @@ class PrefixMeter {
     return PrefixMeter(limits, secret);
   }
 
-  /// returns   whether `prefix` may have one more now
+  /// returns   whether there is a token for `prefix`, which is then taken
   [[nodiscard]] bool take(TimePoint now, core::Prefix prefix) {
     Bucket& bucket = buckets_[prefix * secret_ >> (64 - kIndexBits)];
     bucket.fill(now, limits_.of_a_prefix_per_second);
@@ -58,7 +58,7 @@ class PrefixMeter {
 
   Limits limits_;
   std::uint64_t secret_;
-  // On the heap: create() hands the object over by value, and 16 kB a frame are much for a small stack (ulimit -s).
+  // On the heap: create() returns the object by value, and 16 kB a frame are much for a small stack (ulimit -s).
   std::vector<Bucket> buckets_;
   Bucket all_;
 };

@@ -10,11 +10,12 @@ namespace udtcat::transport::native {
 
 namespace {
 
-constexpr std::uint64_t kMaxHeldPerKept = 2;     // guess: two bytes of chunks held for one kept: trains are half full
-constexpr std::size_t kMaxPartialPackets = 256;  // guess: a black hole's burst; the others come again
-constexpr std::size_t kMaxCrumbs = 64;           // spec: udt4.md §9: 64 KiB in pieces of 1280 bytes have no more gaps
+constexpr std::uint64_t kMaxHeldPerKept = 2;  // guess: bytes of chunks for one of payload: trains are half full
+constexpr std::size_t kMaxPartialPackets =
+    256;                                // guess: as many as a black hole may swallow at once; others are sent again
+constexpr std::size_t kMaxCrumbs = 64;  // spec: udt4.md §9: 64 KiB in fragments of 1280 bytes have no more gaps
 
-/// Joins [begin, end) to what is covered.
+/// Adds [begin, end) to the ranges.
 void cover(std::map<std::size_t, std::size_t>& covered, std::size_t begin, std::size_t end) {
   auto each = covered.upper_bound(begin);
   if (each != covered.begin() && std::prev(each)->second >= begin) --each;
@@ -28,7 +29,7 @@ void cover(std::map<std::size_t, std::size_t>& covered, std::size_t begin, std::
 
 }  // namespace
 
-/// The next packet in order is taken in any case where the reader has nothing to read.
+/// Whether there is memory; for the next packet there is, where the reader has nothing to read.
 bool ReceiveBuffer::fits(PacketIndex index, std::size_t bytes) const {
   const std::uint64_t bookkeeping = (readable_.size() + waiting_.size() + 1) * sizeof(Slot);
   return (index == next() && readable_bytes_ == 0) ||
@@ -69,7 +70,7 @@ ReceiveBuffer::Outcome ReceiveBuffer::store_fragment(PacketIndex index, const Ar
   return store(index, {whole.mapped().bytes, {}});
 }
 
-/// A payload holds the chunk of its whole train, whatever becomes of the train's other packets.
+/// Whether the payload is to stay in its chunk, which is as large as its whole train.
 bool ReceiveBuffer::worth_keeping(const Arrival& arrival) const {
   if (arrival.chunk.empty()) return false;
   if (ledger_.holds(arrival.chunk)) return true;

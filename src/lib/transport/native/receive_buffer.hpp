@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The packets that have arrived and were not read yet, in order or not.
+/// Packets that have arrived, in order or not, and were not read yet.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,8 @@
 
 namespace udtcat::transport::native {
 
-/// The chunks that a buffer holds on to, and their memory.
-/// Counts the references that one owner has to each chunk. Those of one chunk come and go together, so the last one
-/// asked for is remembered.
+/// The chunks that a buffer refers to, and their memory. References to one chunk come and go together, so the entry that
+/// was used last is cached.
 /// Threads: unsynchronised.
 class ChunkLedger {
  public:
@@ -35,7 +34,7 @@ class ChunkLedger {
     std::uint32_t& count = count_of(chunk);
     if (count++ == 0) held_bytes_ += chunk.bytes().size();
   }
-  /// `chunk` was added as often as it is removed, or more.
+  /// One that was added.
   void remove(const core::ChunkRef& chunk) {
     if (--count_of(chunk) > 0) return;
     held_bytes_ -= chunk.bytes().size();
@@ -66,11 +65,10 @@ struct Arrival {
   std::chrono::nanoseconds when{0};  ///< by the system's clock; zero where it does not say
 };
 
-/// Keeps references into the memory that the kernel filled; a byte is copied once, to its reader. Only where the chunks
-/// held are much more memory than what is kept in them, a payload is copied into a chunk shared with its like.
-/// Bounded, its own bookkeeping included: with limit_bytes() held, the only packet taken is the one that a reader with
-/// nothing to read waits for. The limit starts small and follows what the reader takes, so that a stranger, whose bytes
-/// may never be read, fills little.
+/// A payload stays in the memory that the kernel filled, and is copied once, to its reader. Only where the chunks take
+/// much more memory than the payloads in them, a payload is copied into a chunk that small ones share.
+/// Bounded, bookkeeping included: at limit_bytes() a packet is taken only if it is the next and the reader has nothing to
+/// read. The limit starts small and follows what is read: bytes of a peer that is not authenticated may never be.
 /// Threads: unsynchronised.
 class ReceiveBuffer {
   struct Slot {
@@ -86,7 +84,7 @@ class ReceiveBuffer {
   ReceiveBuffer(std::uint64_t most_bytes, core::ChunkPool& chunks) : most_bytes_(most_bytes), chunks_(chunks) {}
 
   [[nodiscard]] Outcome store(PacketIndex index, const Arrival& arrival);
-  /// A piece of a packet that had to be cut (udt4.md §9). Pieces may overlap.
+  /// A fragment of a packet (udt4.md §9). Fragments may overlap.
   /// total_bytes   of the whole packet; at least 1
   [[nodiscard]] Outcome store_fragment(PacketIndex index, const Arrival& arrival, std::size_t offset,
                                        std::size_t total_bytes);
@@ -98,23 +96,23 @@ class ReceiveBuffer {
   [[nodiscard]] PacketIndex next() const { return waiting_.begin_index(); }
   [[nodiscard]] std::size_t read(std::span<std::byte> into);
   [[nodiscard]] std::uint64_t readable_bytes() const { return readable_bytes_; }
-  /// Of all distinct packets that ever arrived.
+  /// Of all distinct packets so far.
   [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_; }
-  /// Of those, before the first gap.
+  /// Of received_bytes(), those before the first gap.
   [[nodiscard]] std::uint64_t in_order_bytes() const { return received_bytes_ - waiting_bytes_; }
-  /// Room for an honest sender's data, whose packets are not tiny.
+  /// Room for data in packets that are not tiny: the bookkeeping of those is left out.
   [[nodiscard]] std::uint64_t free_bytes() const {
     const std::uint64_t used = readable_bytes_ + readable_.size() * sizeof(Slot);
     const std::uint64_t free = limit_bytes() > used ? limit_bytes() - used : 0;
     return free - free / kBookkeepingShare;
   }
-  /// The size of all chunks that packets are kept in.
+  /// The memory of all chunks that payloads are kept in.
   [[nodiscard]] std::uint64_t held_bytes() const { return ledger_.held_bytes(); }
   [[nodiscard]] std::uint64_t limit_bytes() const {
     if (trusted_) return most_bytes_;
     return std::min(most_bytes_, std::max(kFirstLimitBytes, kFlightsAhead * read_bytes_));
   }
-  /// The limit is the largest from now on.
+  /// The peer is authenticated: the limit is most_bytes from now on.
   void trust_writer() { trusted_ = true; }
 
  private:
@@ -129,8 +127,8 @@ class ReceiveBuffer {
   [[nodiscard]] Slot copy_of(PacketIndex index, std::span<const std::byte> payload);
   void place(PacketIndex index, Slot slot);
 
-  // A flight at a time is read while the next, twice as large, is on its way and a third waits for repair.
-  static constexpr std::uint64_t kFlightsAhead = 8;              // guess: room for one more
+  // While a flight is read the next one, twice as large, is on its way, and a third is being retransmitted.
+  static constexpr std::uint64_t kFlightsAhead = 8;              // guess: and one more
   static constexpr std::uint64_t kBookkeepingShare = 32;         // guess: a slot beside a packet of 1280 bytes
   static constexpr std::uint64_t kFirstLimitBytes = 512 * kKiB;  // guess: more than any first flight
 
@@ -140,15 +138,15 @@ class ReceiveBuffer {
   IndexedRing<Slot> waiting_;  // from next() on, with gaps
   std::map<PacketIndex, Partial> partials_;
   std::uint64_t partial_bytes_ = 0;
-  /// Where payloads are put together that are not worth the chunk they came in.
+  /// A chunk that copied payloads share.
   struct Shared {
     core::ChunkRef chunk;
     std::size_t used_bytes = 0;
   };
   Shared shared_in_order_;
-  Shared shared_ahead_;  // apart: these stay long after those of their time were read
+  Shared shared_ahead_;  // of payloads behind a gap, which stay longer than those in order
   ChunkLedger ledger_;
-  std::size_t front_read_bytes_ = 0;  // of readable_'s first
+  std::size_t front_read_bytes_ = 0;  // of the first of readable_
   std::uint64_t readable_bytes_ = 0;
   std::uint64_t waiting_bytes_ = 0;
   std::uint64_t received_bytes_ = 0;

@@ -38,12 +38,12 @@ class RttEstimator {
   [[nodiscard]] Duration smoothed() const { return smoothed_; }
   [[nodiscard]] Duration variation() const { return variation_; }
   [[nodiscard]] Duration latest() const { return latest_; }
-  /// The least ever seen; none before the first sample.
+  /// The least of all samples; none before the first.
   [[nodiscard]] std::optional<Duration> minimum() const { return minimum_; }
-  /// Of all samples, however many there were.
+  /// Of all samples.
   [[nodiscard]] Duration sum() const { return sum_; }
   [[nodiscard]] std::uint64_t samples() const { return samples_; }
-  /// How long to wait for an answer before it is late.
+  /// An answer that takes longer is late.
   [[nodiscard]] Duration timeout() const { return smoothed_ + std::max(4 * variation_, kGranularity); }
   /// Another path: what was learned of the old one says nothing.
   void reset() { *this = RttEstimator(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The bytes written and not acknowledged yet: referenced, never copied.
+/// Bytes that are written and not acknowledged: referenced, never copied.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace udtcat::transport::native {
 
-/// One byte stream, in the pieces that the writer gave. Bounded by its writers, which wait to be told that their bytes
-/// were taken.
+/// The byte stream, in the pieces that the writer gave. Bounded by the writer, which waits for the completion of its
+/// writes.
 /// Threads: unsynchronised.
 class SendQueue {
  public:
@@ -22,9 +22,9 @@ class SendQueue {
   [[nodiscard]] std::uint64_t end_offset() const { return end_offset_; }
   /// Appends the pieces that make up [offset, offset + bytes).
   void gather(std::uint64_t offset, std::size_t bytes, std::vector<std::span<const std::byte>>& into) const;
-  /// How many bytes from `offset` on can be had in at most `most_pieces` pieces, at most `most_bytes`.
+  /// How many bytes from `offset` on there are, at most `most_bytes`, and in at most `most_pieces` pieces.
   [[nodiscard]] std::size_t contiguous(std::uint64_t offset, std::size_t most_bytes, std::size_t most_pieces) const;
-  /// Lets go of what lies before `offset`.
+  /// Frees what is before `offset`.
   void release_before(std::uint64_t offset);
 
  private:
@@ -36,7 +36,7 @@ class SendQueue {
 
   IndexedRing<Piece> pieces_;
   std::uint64_t end_offset_ = 0;
-  mutable std::uint64_t last_found_ = 0;  // where the next search begins: packets are cut in order
+  mutable std::uint64_t last_found_ = 0;  // where the next search begins: packets are made in order
 };
 
 }  // namespace udtcat::transport::native

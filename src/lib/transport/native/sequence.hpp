@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// UDT's 31-bit packet sequence numbers, the ever-growing index that everything in here counts with instead, and what
-/// is kept by index.
+/// UDT's 31-bit sequence numbers, the packet index that this module counts with instead, and containers by index.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ namespace udtcat::transport::native {
 /// A packet's place in its direction of a connection: 0 for the first. Never wraps.
 using PacketIndex = std::uint64_t;
 
-/// The most packets that a receiver keeps apart from each other, whatever a peer claims.
+/// The largest flow window, whatever a peer claims.
 inline constexpr std::uint32_t kMaxWindowPackets =
     1 << 20;  // guess: 1.5 GB of Internet packets; libudt allocates 24 bytes for each
 inline constexpr std::uint32_t kSequenceMask = 0x7fff'ffff;  // spec: UDT4, bit 31 tells control from data
@@ -30,8 +29,8 @@ class SequenceSpace {
   [[nodiscard]] std::uint32_t on_wire(PacketIndex index) const {
     return static_cast<std::uint32_t>(initial_ + index) & kSequenceMask;
   }
-  /// The index nearest to `near` that looks like `sequence` on the wire. None for what lies before the first packet,
-  /// and for a number with bit 31 set, which is no sequence number.
+  /// The index nearest to `near` whose sequence number is `sequence`. None: it is before the first packet, or bit 31 is
+  /// set, as in no sequence number.
   [[nodiscard]] std::optional<PacketIndex> index_of(std::uint32_t sequence, PacketIndex near) const {
     if (sequence > kSequenceMask) return std::nullopt;
     const std::uint32_t ahead = (sequence - on_wire(near)) & kSequenceMask;
@@ -46,20 +45,20 @@ class SequenceSpace {
   std::uint32_t initial_;
 };
 
-/// A queue whose elements keep their number as others leave at its front.
-/// Grows by doubling and never shrinks below what a connection once needed; bounded by its user.
+/// A queue whose elements keep their index while others leave at its front. Grows by doubling and never shrinks; bounded
+/// by its user.
 /// Threads: unsynchronised.
 template <typename Element>
 class IndexedRing {
  public:
-  /// The number of the first element, and one past that of the last.
+  /// The index of the first element, and one past that of the last.
   [[nodiscard]] std::uint64_t begin_index() const { return begin_; }
   [[nodiscard]] std::uint64_t end_index() const { return end_; }
   [[nodiscard]] bool empty() const { return begin_ == end_; }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }
   [[nodiscard]] bool contains(std::uint64_t index) const { return index >= begin_ && index < end_; }
 
-  /// index   one that contains() has
+  /// index   for which contains() is true
   [[nodiscard]] Element& operator[](std::uint64_t index) { return slots_[index & (slots_.size() - 1)]; }
   [[nodiscard]] const Element& operator[](std::uint64_t index) const { return slots_[index & (slots_.size() - 1)]; }
 
@@ -84,7 +83,7 @@ class IndexedRing {
   std::uint64_t end_ = 0;
 };
 
-/// A set of packet indices kept as ranges: UDT's loss list.
+/// A set of packet indices, kept as ranges: the loss list of UDT's sender.
 /// Threads: unsynchronised.
 class IndexRanges {
  public:
@@ -113,7 +112,7 @@ class IndexRanges {
     const auto range = std::prev(next);
     if (index > range->second) return;
     if (range->first == index) {
-      auto node = ranges_.extract(range);  // from the front, one by one, is the usual way: no allocation
+      auto node = ranges_.extract(range);  // most leave one by one from the front: no allocation
       if (index == node.mapped()) return;
       node.key() = index + 1;
       ranges_.insert(next, std::move(node));

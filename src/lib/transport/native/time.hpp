@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Time as a parameter: nothing in here reads a clock but the driver (udp_port).
+/// Time as a parameter: in this module the driver alone (udp_port) reads a clock.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ namespace udtcat::transport::native {
 using TimePoint = std::chrono::steady_clock::time_point;
 using Duration = std::chrono::nanoseconds;
 
-/// How long a UDT receiver may hold an ACK back: UDT's unit of time.
+/// UDT's unit of time: a receiver may delay an ACK for so long.
 inline constexpr Duration kSyn = std::chrono::milliseconds(10);  // spec: draft-gg-udt, "SYN"
 
 /// As packets carry it. Wraps after 71 minutes.

@@ -55,7 +55,7 @@ void TrainBuilder::keep() {
     piece = rest.first(bytes);
     rest = rest.subspan(bytes);
   }
-  kept_ = std::move(all);  // what was kept before has been copied by now
+  kept_ = std::move(all);  // `all` has copies of what kept_ had
 }
 
 void TrainBuilder::set_control(std::vector<std::byte> packet) {

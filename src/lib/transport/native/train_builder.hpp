@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Puts packets into a train: the memory of their headers, and the rule that all but the last are of one size.
+/// Puts packets into a train, in which all but the last have the same size, and holds their headers.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace udtcat::transport::native {
 
-/// Reused for one train after the other: what it lends is valid until clear().
+/// Reused: the train refers to memory that is valid until clear().
 /// Threads: unsynchronised.
 class TrainBuilder {
  public:
@@ -34,7 +34,7 @@ class TrainBuilder {
   void end_packet();
   /// The socket has taken the first packets.
   void drop_front(std::size_t packets);
-  /// Copies the bytes, for a train that has to wait: their owner may free them once they are acknowledged.
+  /// Copies the payloads of a train that has to wait: their owner frees them once they are acknowledged.
   void keep();
   /// A whole control packet, alone in its train.
   void set_control(std::vector<std::byte> packet);

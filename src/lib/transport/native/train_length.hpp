@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How long a train may be so that the queue of the path takes it whole.
+/// How long a train may be for the bottleneck's queue to take it whole.
 #pragma once
 
 #include <algorithm>
@@ -10,26 +10,26 @@
 
 namespace udtcat::transport::native {
 
-/// A train leaves as one burst, and a queue shorter than that loses its end, at any pace. Chance, and a pace that is
-/// too high for a queue of many trains, lose of all parts alike. So where the second halves of trains lose more than
-/// the first ones, and no queue is seen in the round trip, trains are halved; and doubled again, for a try, after a
-/// while. Each try that costs losses doubles the while.
+/// A train leaves as one burst: a queue that is shorter drops the end of it, at any pace. Random loss, and a pace that
+/// overflows a queue of many trains, hit all parts of a train alike. So where the second halves of trains lose more than
+/// the first, and the round trip shows no queue, the limit is halved. After a while it is doubled, for a try; a try that
+/// costs losses doubles the while.
 /// Threads: unsynchronised; time is a parameter.
 class TrainLength {
  public:
   static constexpr Duration kShortest = std::chrono::microseconds(250);  // measured: ADR-0058: half costs twice as much
-  static constexpr int kEnoughLost = 32;    // guess: by chance 28 of 32 once in a hundred thousand
-  static constexpr int kBehindToAhead = 7;  // guess: the same
-  static constexpr Duration kFirstTry = std::chrono::seconds(10);  // guess: a path is what it is for so long
+  static constexpr int kEnoughLost = 32;    // guess: 28 of 32 in one half are chance once in a hundred thousand
+  static constexpr int kBehindToAhead = 7;  // guess: 28 to 4, as above
+  static constexpr Duration kFirstTry = std::chrono::seconds(10);  // guess: paths do not change sooner
   static constexpr Duration kLastTry = std::chrono::minutes(10);   // guess: a try that fails costs a train
 
-  /// The pace's worth of time that one train may have; Duration::max(): as long as they come.
+  /// The longest train, as a time at the pacing rate; Duration::max(): no limit.
   [[nodiscard]] Duration limit() const { return limit_; }
 
-  /// A packet that was sent once, as part of a full train, is lost.
-  /// train         the pace's worth of time that its train had
-  /// behind_half   it was in the second half of it
-  /// returns       whether trains are shorter from now on
+  /// A packet is lost that was sent once, in a train of several.
+  /// train         the length of that train, as a time at the pacing rate
+  /// behind_half   the packet was in its second half
+  /// returns       whether the limit is less from now on
   bool on_lost(TimePoint now, TimePoint sent_at, Duration train, bool behind_half) {
     // Trains that left before the last change say nothing of those after it.
     if (sent_at < changed_at_) return false;
@@ -45,7 +45,7 @@ class TrainLength {
     return true;
   }
 
-  /// longest   the pace's worth of time of the longest train there is
+  /// longest   of all trains there are without a limit, as a time at the pacing rate
   void on_sent(TimePoint now, Duration longest) {
     if (limit_ == Duration::max() || now < changed_at_ + wait_) return;
     trying_ = true;

@@ -14,7 +14,7 @@ void TrainTrial::on_sent(PacketIndex first, std::size_t packets) {
   if (comparing) next_of_pair();
 }
 
-/// The order within a pair is drawn: what drops every other train must not look like a driver.
+/// The order within a pair is random: a path that drops every other train must not look like a driver that drops trains.
 void TrainTrial::next_of_pair() {
   if (std::exchange(first_of_pair_, !first_of_pair_)) {
     next_singly_ = !next_singly_;
@@ -51,7 +51,7 @@ void TrainTrial::on_lost(PacketIndex index) {
   if (lost_in_a_row(std::prev(behind)) >= kSuspicious) compare();
 }
 
-/// How many trains are lost, up to `last`, without one between of as many packets that is not.
+/// How many trains up to `last` are lost in a row: one that is not lost ends the row if it is at least as long.
 int TrainTrial::lost_in_a_row(std::deque<Train>::const_iterator last) const {
   const std::size_t packets = last->packets;
   int lost = 1;
@@ -73,7 +73,7 @@ void TrainTrial::on_acknowledged(PacketIndex next) {
   }
 }
 
-/// A burst says nothing of trains by itself.
+/// Bursts of single datagrams do not count.
 void TrainTrial::count_in_row(const Train& train) {
   if (train.singly) return;
   if (train.is_lost()) {
@@ -94,10 +94,10 @@ void TrainTrial::settle(const Train& train) {
     return;
   }
   const Train other = *std::exchange(half_, std::nullopt);
-  judge(train.singly ? other : train, train.singly ? train : other);
+  conclude_pair(train.singly ? other : train, train.singly ? train : other);
 }
 
-void TrainTrial::judge(const Train& train, const Train& burst) {
+void TrainTrial::conclude_pair(const Train& train, const Train& burst) {
   const bool alike = burst.packets >= train.packets;
   if (alike && train.is_lost() && burst.has_arrived()) {
     least_packets_ = run_ == 0 ? train.packets : std::min(least_packets_, train.packets);

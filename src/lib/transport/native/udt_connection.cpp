@@ -13,29 +13,29 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kKeepAlive = 1s;               // spec: udt4.md §8: libudt gives up after some 45 s of silence
-constexpr Duration kTrustedKeepAlive = 10s;       // spec: udt4.md §8: the mapping of a NAT lasts longer
-constexpr int kKeepAlives = 8;                    // spec: udt4.md §8: within the idle timeout
-constexpr std::size_t kMaxDatagrams = 64;         // guess: more in one wake-up are a flood
-constexpr std::size_t kMaxOutbox = 64;            // guess: beyond it the peer says things again
-constexpr std::uint32_t kGoodbyes = 3;            // spec: udt4.md §8: a SHUTDOWN is not acknowledged
-constexpr Duration kGoodbyeGap = 30ms;            // guess: longer than a burst of losses on most paths
-constexpr Duration kShortGoodbyeGap = 1ms;        // guess: so that one lost packet is not all of them
-constexpr std::uint32_t kConvincingRefusals = 3;  // guess: ICMP is easily forged, and a peer may be about to come back
-constexpr Duration kConvincingSpread = 2s;        // guess
-constexpr Duration kCheapProbe = 20ms;            // guess: of the wire: 600 kbit/s
-constexpr Duration kFirstQuestion = 300ms;        // guess: three of UDT's initial round trips
-constexpr std::size_t kQuestionAndAnswerBytes = 96;  // spec: udt4.md §9, with the headers of IPv4 and UDP
-constexpr std::size_t kAckAndAnswerBytes = 144;      // spec: udt4.md §5, §9, with the headers of IPv4 and UDP
-constexpr std::size_t kLeastIpv4Bytes = 576;         // spec: RFC 791: what every host takes
-constexpr std::size_t kLeastIpv6Bytes = 1280;        // spec: RFC 8200 §5
-constexpr std::size_t kIpv6OverheadBytes = 48;       // spec: RFC 8200, RFC 768
+constexpr Duration kKeepAlive = 1s;                   // spec: udt4.md §8: libudt gives up after some 45 s of silence
+constexpr Duration kTrustedKeepAlive = 10s;           // spec: udt4.md §8: the mappings of NATs last longer
+constexpr int kKeepAlives = 8;                        // spec: udt4.md §8: within the idle timeout
+constexpr std::size_t kMaxDatagrams = 64;             // guess: more in one wake-up are a flood
+constexpr std::size_t kMaxOutbox = 64;                // guess: the peer repeats what is not answered
+constexpr std::uint32_t kShutdowns = 3;               // spec: udt4.md §8: it is not acknowledged
+constexpr Duration kShutdownGap = 30ms;               // guess: longer than a burst of losses on most paths
+constexpr Duration kShortShutdownGap = 1ms;           // guess: one burst of losses is not to hit all of them
+constexpr std::uint32_t kConvincingUnreachables = 3;  // guess: ICMP is easily forged, and a peer may be starting again
+constexpr Duration kConvincingSpread = 2s;            // guess
+constexpr Duration kCheapProbe = 20ms;                // guess: a full packet's time on the wire, at 600 kbit/s
+constexpr Duration kFirstSmallProbe = 300ms;          // guess: three of UDT's initial round trips
+constexpr std::size_t kSmallProbeAndReplyBytes = 96;  // spec: udt4.md §9, with the headers of IPv4 and UDP
+constexpr std::size_t kAckAndAck2Bytes = 144;         // spec: udt4.md §5, §9, with the headers of IPv4 and UDP
+constexpr std::size_t kLeastIpv4Bytes = 576;          // spec: RFC 791: every host takes them
+constexpr std::size_t kLeastIpv6Bytes = 1280;         // spec: RFC 8200 §5
+constexpr std::size_t kIpv6OverheadBytes = 48;        // spec: RFC 8200, RFC 768
 
 bool ipv6(const Endpoint& address) { return address.family() == AddressFamily::ipv6; }
 
 std::size_t overhead_bytes(const Endpoint& peer) { return ipv6(peer) ? kIpv6OverheadBytes : kIpv4OverheadBytes; }
 
-/// An MSS counts the headers of IPv4, for IPv6 too.
+/// The size of the IP packets that the MSS allows: UDT counts the headers of IPv4, for IPv6 too.
 std::size_t ip_bytes(const ConnectionSettings& settings) {
   return settings.mss - kIpv4OverheadBytes + overhead_bytes(settings.peer_address);
 }
@@ -58,7 +58,7 @@ UdtSender::Settings sender_settings(const ConnectionSettings& settings, std::siz
           .random_seed = static_cast<std::uint32_t>(settings.random_seed),
           .started = settings.started,
           .hold_until = settings.started + settings.hold,
-          .first_words = settings.first_words,
+          .handshake_data = settings.handshake_data,
           .known_path = settings.path,
           .first_rtt = settings.first_rtt};
 }
@@ -91,8 +91,8 @@ UdtConnection::UdtConnection(const ConnectionSettings& settings, core::ChunkPool
       last_heard_(settings.started),
       last_sent_(settings.started),
       keep_alive_(kKeepAlive),
-      goodbyes_left_(kGoodbyes),
-      goodbye_gap_(kGoodbyeGap) {}
+      shutdowns_left_(kShutdowns),
+      shutdown_gap_(kShutdownGap) {}
 
 // ---- Packets in ---------------------------------------------------------------------------------------------------
 
@@ -100,41 +100,41 @@ void UdtConnection::handle_packet(TimePoint now, std::span<const std::byte> pack
                                   const std::optional<Endpoint>& to, const Arrival& arrival) {
   if (state_ != State::open && state_ != State::draining) return;
   const bool control = is_control(packet);
-  if (from != path_.peer() && !take_from_elsewhere(now, packet, from, to)) return;
+  if (from != path_.peer() && !take_from_other_address(now, packet, from, to)) return;
   last_heard_ = now;
-  refusals_ = {};
+  unreachables_ = {};
   sender_.on_heard();
   if (control) return handle_control(now, packet, from);
   receiver_.on_data(now, decode_data_header(packet), {packet.subspan(kHeaderBytes), arrival.chunk, arrival.when});
 }
 
-/// returns   whether it counts as one from where the peer is
-bool UdtConnection::take_from_elsewhere(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
-                                        const std::optional<Endpoint>& to) {
+/// returns   whether the packet is to be handled as one from the peer's address
+bool UdtConnection::take_from_other_address(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
+                                            const std::optional<Endpoint>& to) {
   if (!peer_.extended) return false;
-  // It brings its own proof.
+  // A path response proves by itself that it is the peer's.
   if (is_extension(packet, Extension::path_response)) {
     handle_control(now, packet, from);
     return false;
   }
   const Endpoint before = path_.peer();
-  if (is_extension(packet, Extension::path_challenge) && path_.arrives_at(from)) {
+  if (is_extension(packet, Extension::path_challenge) && path_.on_challenge_from(from)) {
     on_moved(now, before);
     return true;
   }
-  if (path_.has_left(from)) return !is_control(packet) || decode_control_header(packet).type != ControlType::user;
-  if (auto challenge = path_.on_stranger(now, from, to)) queue(std::move(*challenge), from);
+  if (path_.was_at(from)) return !is_control(packet) || decode_control_header(packet).type != ControlType::user;
+  if (auto challenge = path_.on_other_address(now, from, to)) queue(std::move(*challenge), from);
   return false;
 }
 
-/// Another port of the same host is the same path behind a NAT that forgot.
+/// Where only the port is another, a NAT has lost its mapping, and the path is the same.
 void UdtConnection::on_moved(TimePoint now, const Endpoint& before) {
   if (before.with_port(0) == path_.peer().with_port(0)) return;
   sender_.on_new_path(now);
-  asked_at_ = {};
+  small_probe_at_ = {};
 }
 
-void UdtConnection::handle_first_words(TimePoint now, std::uint32_t timestamp_us, const Arrival& arrival) {
+void UdtConnection::handle_handshake_data(TimePoint now, std::uint32_t timestamp_us, const Arrival& arrival) {
   if (!arrival.payload.empty())
     receiver_.on_data(now, {settings_.initial_sequence, 0, timestamp_us, settings_.local_id}, arrival);
 }
@@ -149,7 +149,7 @@ void UdtConnection::handle_control(TimePoint now, std::span<const std::byte> pac
       return sender_.on_nak(now, decode_loss_list(body));
     case ControlType::ack2:
       if (const auto rtt = receiver_.on_ack2(now, header.additional))
-        sender_.note_small_rtt(now, {*rtt, kAckAndAnswerBytes});
+        sender_.note_small_rtt(now, {*rtt, kAckAndAck2Bytes});
       return;
     case ControlType::shutdown:
       return handle_shutdown(body);
@@ -161,20 +161,20 @@ void UdtConnection::handle_control(TimePoint now, std::span<const std::byte> pac
     case ControlType::congestion_warning:
     case ControlType::message_drop:
     case ControlType::error:
-      return;  // a sign of life, which it is by having come
+      return;  // the peer is alive
   }
 }
 
 void UdtConnection::handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body) {
   const auto ack = decode_acknowledgement(body);
   if (!ack) return;
-  // libudt repeats an ACK until it hears this; light ACKs have no number.
+  // libudt repeats an ACK until it gets ACK2. A light ACK has no number.
   if (ack->window_packets && header.additional != 0) queue({ControlType::ack2, 0, header.additional, {0}});
   sender_.on_ack(now, *ack);
 }
 
-/// A hint, as all that is not authenticated: the session above decides whether the stream had ended. With a token, a
-/// stranger that guesses our number cannot even break it.
+/// A SHUTDOWN is not authenticated: the session above decides whether the stream had ended. Between our own ends it has a
+/// token, so that a third host, which may guess the socket number, cannot break the connection.
 void UdtConnection::handle_shutdown(std::span<const std::byte> body) {
   if (peer_.extended && number_at(body, 0) != settings_.local_token) return;
   state_ = State::peer_closed;
@@ -182,8 +182,8 @@ void UdtConnection::handle_shutdown(std::span<const std::byte> body) {
 
 void UdtConnection::handle_reset(std::uint64_t token) {
   if (state_ != State::open && state_ != State::draining) return;
-  // Two registers are compared at once: no time tells how much of a guess was right.
-  if (peer_.extended && token == settings_.peer_token) state_ = State::forgotten;
+  // The comparison takes constant time.
+  if (peer_.extended && token == settings_.peer_token) state_ = State::reset;
 }
 
 void UdtConnection::handle_extension(TimePoint now, const ControlHeader& header, std::span<const std::byte> packet,
@@ -205,9 +205,9 @@ void UdtConnection::handle_extension(TimePoint now, const ControlHeader& header,
                     static_cast<std::uint32_t>(packet.size()),
                     {0}});
     case Extension::mtu_reply:
-      // Of two questions nobody knows which was answered.
-      if (asked_at_ != TimePoint{} && asked_at_ != TimePoint::max())
-        sender_.note_small_rtt(now, {now - asked_at_, kQuestionAndAnswerBytes});
+      // Where two small probes were sent the reply may be to either (Karn's rule).
+      if (small_probe_at_ != TimePoint{} && small_probe_at_ != TimePoint::max())
+        sender_.note_small_rtt(now, {now - small_probe_at_, kSmallProbeAndReplyBytes});
       if (mtu_->on_reply(now, header.additional)) sender_.set_payload_bytes(mtu_->packet_bytes() - kHeaderBytes);
       return;
     case Extension::reset:
@@ -219,18 +219,18 @@ void UdtConnection::handle_extension(TimePoint now, const ControlHeader& header,
 }
 
 void UdtConnection::handle_port_closed(TimePoint now) {
-  if (refusals_.count++ == 0) refusals_.first = now;
-  refusals_.last = now;
+  if (unreachables_.count++ == 0) unreachables_.first = now;
+  unreachables_.last = now;
 }
 
 std::optional<TimePoint> UdtConnection::port_closed_since() const {
-  if (refusals_.count < kConvincingRefusals || refusals_.last - refusals_.first < kConvincingSpread)
+  if (unreachables_.count < kConvincingUnreachables || unreachables_.last - unreachables_.first < kConvincingSpread)
     return std::nullopt;
-  return refusals_.last;
+  return unreachables_.last;
 }
 
 void UdtConnection::handle_too_large(TimePoint now, const net::DatagramTrain& train) {
-  if (!mtu_) return;  // the system cuts those
+  if (!mtu_) return;  // those are sent without DF
   if (train.segment_bytes > sender_.payload_bytes() + kHeaderBytes) return mtu_->on_too_large(now, train.segment_bytes);
   on_black_hole(now);
 }
@@ -248,58 +248,58 @@ void UdtConnection::on_black_hole(TimePoint now) {
 
 void UdtConnection::handle_timeout(TimePoint now) {
   if (mtu_ && sender_.suspects_black_hole(now, mtu_->least_packet_bytes() - kHeaderBytes)) on_black_hole(now);
-  if (now >= first_question_at()) ask_for_life(now);
+  if (now >= first_small_probe_at()) send_small_probe(now);
   const std::uint32_t unanswered = sender_.unanswered_probes();
   sender_.handle_timeout(now);
-  if (sender_.unanswered_probes() > unanswered) ask_for_life(now);
+  if (sender_.unanswered_probes() > unanswered) send_small_probe(now);
   advance(now);
 }
 
-/// While no round trip is known nobody can say when an answer is late: a small question goes first, and no data again.
-TimePoint UdtConnection::first_question_at() const {
-  const bool unknown = mtu_ && !sender_.rtt().measured() && asked_at_ == TimePoint{};
+/// While no round trip is known, a small probe is sent before data are sent again: it shows when an answer is late.
+TimePoint UdtConnection::first_small_probe_at() const {
+  const bool unknown = mtu_ && !sender_.rtt().measured() && small_probe_at_ == TimePoint{};
   const auto since = sender_.unanswered_since();
-  return unknown && since ? *since + kFirstQuestion : TimePoint::max();
+  return unknown && since ? *since + kFirstSmallProbe : TimePoint::max();
 }
 
-/// Is it the path or only its width? A small probe is answered at once where a large packet vanishes.
-void UdtConnection::ask_for_life(TimePoint now) {
+/// Sends a small probe, whose reply tells an outage from an MTU black hole.
+void UdtConnection::send_small_probe(TimePoint now) {
   if (!mtu_) return;
-  asked_at_ = asked_at_ == TimePoint{} ? now : TimePoint::max();
+  small_probe_at_ = small_probe_at_ == TimePoint{} ? now : TimePoint::max();
   queue({ControlType::user, static_cast<std::uint16_t>(Extension::mtu_probe), 0, {0}});
 }
 
 void UdtConnection::advance(TimePoint now) {
-  const bool drained = sender_.all_kept() || now >= drain_until_;
+  const bool drained = sender_.all_acknowledged() || now >= drain_until_;
   if (state_ == State::draining && drained) {
     state_ = State::closed;
-    next_goodbye_ = now;
+    next_shutdown_ = now;
   }
-  if ((state_ == State::open || state_ == State::draining) && now >= last_moment()) {
+  if ((state_ == State::open || state_ == State::draining) && now >= idle_deadline()) {
     state_ = State::lost;
-    if (sender_.suspects_black_hole(now, 0)) vanishing_bytes_ = packet_bytes();
+    if (sender_.suspects_black_hole(now, 0)) black_hole_bytes_ = packet_bytes();
   }
 }
 
-/// Keep-alives may pass where no data does: a peer that answers nothing of what it has room for is as lost as a silent
-/// one.
-TimePoint UdtConnection::last_moment() const {
+/// When the connection is lost unless something comes. Keep-alives may arrive where data do not: a peer that acknowledges
+/// nothing of what it has room for is taken for silent.
+TimePoint UdtConnection::idle_deadline() const {
   const TimePoint alive = std::min(last_heard_, sender_.unanswered_since().value_or(last_heard_));
   return alive + settings_.options.idle_timeout;
 }
 
 std::optional<TimePoint> UdtConnection::deadline(TimePoint now) const {
   if (over()) return std::nullopt;
-  if (state_ == State::closed) return next_goodbye_;
+  if (state_ == State::closed) return next_shutdown_;
   if (!outbox_.empty()) return now;
-  TimePoint earliest = std::min(last_moment(), last_sent_ + keep_alive_);
+  TimePoint earliest = std::min(idle_deadline(), last_sent_ + keep_alive_);
   const auto join = [&](const std::optional<TimePoint>& time) {
     earliest = std::min(earliest, time.value_or(earliest));
   };
   join(receiver_.deadline());
   join(sender_.deadline(now));
-  if (looks_for_sizes()) join(mtu_->deadline());
-  join(first_question_at());
+  if (searches_mtu()) join(mtu_->deadline());
+  join(first_small_probe_at());
   join(path_.deadline());
   if (state_ == State::draining) earliest = std::min(earliest, drain_until_);
   return earliest;
@@ -309,7 +309,7 @@ std::optional<TimePoint> UdtConnection::deadline(TimePoint now) const {
 
 bool UdtConnection::poll_transmit(TimePoint now, TrainBuilder& builder) {
   advance(now);
-  if (state_ == State::closed) return poll_goodbye(now, builder);
+  if (state_ == State::closed) return poll_shutdown(now, builder);
   if (over()) return false;
   if (poll_control(now, builder) || poll_probe(now, builder) || poll_path(now, builder)) return true;
   if (sender_.poll_train(now, builder)) {
@@ -318,18 +318,18 @@ bool UdtConnection::poll_transmit(TimePoint now, TrainBuilder& builder) {
     return true;
   }
   if (now - last_sent_ < keep_alive_) return false;
-  send(now, builder, sign_of_life());
+  send(now, builder, keep_alive_packet());
   return true;
 }
 
-std::vector<std::byte> UdtConnection::sign_of_life() const {
+std::vector<std::byte> UdtConnection::keep_alive_packet() const {
   return encoded({ControlType::keep_alive, 0, 0, std::vector<std::uint32_t>(peer_.keep_alive_words)});
 }
 
 bool UdtConnection::poll_path(TimePoint now, TrainBuilder& builder) {
   const auto tried = path_.poll_try(now);
   if (!tried) return false;
-  builder.set_control(sign_of_life());
+  builder.set_control(keep_alive_packet());
   address(builder);
   builder.train().to = *tried;
   return true;
@@ -351,14 +351,14 @@ bool UdtConnection::poll_control(TimePoint now, TrainBuilder& builder) {
   return true;
 }
 
-/// Not on a slow line, nor before it is known to be none: larger packets win a hundredth there, and each probe delays
-/// all that is behind it.
-bool UdtConnection::looks_for_sizes() const {
+/// Whether to search for a larger MTU: not on a slow path, or one that may be slow. A larger MTU gains 1 % there, and a
+/// probe delays the packets behind it.
+bool UdtConnection::searches_mtu() const {
   return mtu_ && (mtu_->is_narrow() || sender_.most_wire_time(sender_.payload_bytes()) <= kCheapProbe);
 }
 
 bool UdtConnection::poll_probe(TimePoint now, TrainBuilder& builder) {
-  if (!looks_for_sizes()) return false;
+  if (!searches_mtu()) return false;
   const auto bytes = mtu_->poll_probe(now, 2 * sender_.answer_time());
   if (!bytes) return false;
   auto packet = encoded({ControlType::user, static_cast<std::uint16_t>(Extension::mtu_probe), 0, {}});
@@ -367,15 +367,15 @@ bool UdtConnection::poll_probe(TimePoint now, TrainBuilder& builder) {
   return true;
 }
 
-bool UdtConnection::poll_goodbye(TimePoint now, TrainBuilder& builder) {
-  if (goodbyes_left_ == 0 || now < next_goodbye_) return false;
-  --goodbyes_left_;
-  next_goodbye_ = now + goodbye_gap_;
-  send(now, builder, goodbye_packet());
+bool UdtConnection::poll_shutdown(TimePoint now, TrainBuilder& builder) {
+  if (shutdowns_left_ == 0 || now < next_shutdown_) return false;
+  --shutdowns_left_;
+  next_shutdown_ = now + shutdown_gap_;
+  send(now, builder, shutdown_packet());
   return true;
 }
 
-std::vector<std::byte> UdtConnection::goodbye_packet() const {
+std::vector<std::byte> UdtConnection::shutdown_packet() const {
   ControlMessage message{ControlType::shutdown, 0, 0, {}};
   if (peer_.extended)
     append_number(message.words, settings_.peer_token);
@@ -439,23 +439,23 @@ void UdtConnection::close(TimePoint now, Duration drain) {
   advance(now);
 }
 
-void UdtConnection::shorten_goodbye(TimePoint now) {
-  if (!peer_.extended) return;  // libudt has no other sign
-  goodbye_gap_ = kShortGoodbyeGap;
-  next_goodbye_ = std::min(next_goodbye_, now + goodbye_gap_);
+void UdtConnection::shorten_shutdown(TimePoint now) {
+  if (!peer_.extended) return;  // libudt knows no stateless reset
+  shutdown_gap_ = kShortShutdownGap;
+  next_shutdown_ = std::min(next_shutdown_, now + shutdown_gap_);
 }
 
 std::optional<TimePoint> UdtConnection::unanswered_since() const {
-  // Packets of the peer may still arrive: a router can forget one direction alone.
+  // Packets of the peer may still come: a NAT or router can lose its state of one direction.
   const bool asks = state_ == State::open && peer_.extended && sender_.unanswered_probes() > 0;
   return asks ? sender_.unanswered_since() : std::nullopt;
 }
 
 KnownPath UdtConnection::known_path() const {
   KnownPath path = sender_.known_path().value_or(KnownPath());
-  if (is_where_it_began()) path.cookie = settings_.next_cookie;
+  if (is_at_first_host()) path.cookie = settings_.next_cookie;
   path.packet_bytes = mtu_ && mtu_->has_found() ? packet_bytes() : 0;
-  // Not on the strength of what was remembered, which would renew itself for ever.
+  // What an earlier connection has found is not passed on: it would never expire.
   path.loses_trains = sender_.trains_off() && !(settings_.path && settings_.path->loses_trains);
   return path;
 }
@@ -474,7 +474,7 @@ void UdtConnection::add_end_stats(TimePoint now, EndStats& end) const {
   sender_.add_end_stats(now, end);
   end.packet_bytes = packet_bytes();
   if (!settings_.options.offload) end.trains_off = 1;
-  // Behind a tunnel rate and loss are those of the program that carries it.
+  // In a tunnel the rate is that of the program that carries it.
   if (path_.peer() == tunnel_address(path_.peer().family())) end.path_rate = {};
 }
 

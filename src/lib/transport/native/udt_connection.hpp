@@ -4,8 +4,8 @@
 ///   datagrams ─ handle_packet ─► UdtReceiver ─ read ─►            ─ write ─► UdtSender ─ poll_transmit ─► trains
 ///                     └─ ACK, NAK ─► UdtSender          UdtReceiver ─ ACK, NAK ─► poll_transmit
 ///
-/// After any call of handle_*, write(), read() or close() the driver asks poll_transmit() until it has nothing, and
-/// sets its timer to deadline().
+/// After any call of handle_*, write(), read() or close() the driver calls poll_transmit() until it gives nothing, and sets
+/// its timer to deadline().
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@
 #include "lib/transport/channel.hpp"
 #include "lib/transport/native/mtu_search.hpp"
 #include "lib/transport/native/packet.hpp"
-#include "lib/transport/native/path_watch.hpp"
+#include "lib/transport/native/path_validation.hpp"
 #include "lib/transport/native/peer.hpp"
 #include "lib/transport/native/train_builder.hpp"
 #include "lib/transport/native/udt_receiver.hpp"
@@ -38,17 +38,17 @@ struct ConnectionSettings {
   std::uint32_t initial_sequence = 0;  ///< of both directions
   std::uint32_t mss = 0;               ///< the lesser of the two ends'
   std::uint32_t flow_window = 0;       ///< the peer's, in packets
-  std::uint64_t local_token = 0;       ///< what our peer, and no stranger, knows of us
-  std::uint64_t peer_token = 0;
-  std::uint32_t next_cookie = 0;      ///< that the listener gave us; 0: none
-  std::optional<KnownPath> path;      ///< as an earlier connection knew it
-  std::optional<SmallRtt> first_rtt;  ///< as the handshake found it
+  std::uint64_t local_token = 0;       ///< proves to this end that a packet is the peer's
+  std::uint64_t peer_token = 0;        ///< likewise, to the peer
+  std::uint32_t next_cookie = 0;       ///< for the next connection to the listener; 0: none
+  std::optional<KnownPath> path;       ///< as an earlier connection knew it
+  std::optional<SmallRtt> first_rtt;   ///< of the handshake
   Endpoint peer_address;
-  std::optional<Endpoint> local_address;  ///< where the peer reaches us, if it matters
-  std::optional<FirstWords> first_words;  ///< that went with the conclusion
+  std::optional<Endpoint> local_address;        ///< the address of this host that the peer sends to; none: any
+  std::optional<HandshakeData> handshake_data;  ///< that left with the conclusion
   TransportOptions options;
   TimePoint started;
-  Duration hold{0};               ///< the peer is not ready for data before
+  Duration hold{0};               ///< until then the peer is not ready for data
   std::uint64_t random_seed = 0;  ///< secret
 };
 
@@ -58,28 +58,27 @@ class UdtConnection {
   ///   open ──close()──► draining ──all acknowledged, or time is up──► closed
   ///   open, draining ──SHUTDOWN──► peer_closed
   ///   open, draining ──silence──► lost
-  ///   open, draining ──reset──► forgotten
-  enum class State { open, draining, closed, peer_closed, lost, forgotten };
+  ///   open, draining ──stateless reset──► reset
+  enum class State { open, draining, closed, peer_closed, lost, reset };
 
   UdtConnection(const ConnectionSettings& settings, core::ChunkPool& chunks);
 
   /// One packet for this connection.
-  /// from, to   where it came from, and which of our addresses it was sent to
-  /// arrival    for its data: `payload` is ignored
+  /// from, to   its source address, and that of this host that it was sent to
+  /// arrival    of the packet; `payload` is ignored
   void handle_packet(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
                      const std::optional<Endpoint>& to, const Arrival& arrival);
   /// The data that came with the client's conclusion.
-  /// timestamp_us   of that
-  void handle_first_words(TimePoint now, std::uint32_t timestamp_us, const Arrival& arrival);
+  /// timestamp_us   of the conclusion
+  void handle_handshake_data(TimePoint now, std::uint32_t timestamp_us, const Arrival& arrival);
   void handle_timeout(TimePoint now);
   /// The system refused a train because its packets are too large for the path.
   void handle_too_large(TimePoint now, const net::DatagramTrain& train);
-  /// A router says that IP packets of more than `ip_bytes` do not pass.
+  /// ICMP: IP packets of more than `ip_bytes` do not pass.
   void handle_path_mtu(TimePoint now, std::size_t ip_bytes);
-  /// The peer's host said that its port is closed.
+  /// ICMP: the peer's port is closed.
   void handle_port_closed(TimePoint now);
-  /// Somebody says that the peer's process was started again and knows nothing of us: the peer, if it names our peer's
-  /// token.
+  /// A stateless reset: the peer's process was started again. Ignored unless it has the peer's token.
   void handle_reset(std::uint64_t token);
   /// See Channel.
   void trust_peer(TimePoint now);
@@ -91,7 +90,7 @@ class UdtConnection {
   [[nodiscard]] bool poll_transmit(TimePoint now, TrainBuilder& builder);
   [[nodiscard]] std::optional<TimePoint> deadline(TimePoint now) const;
 
-  /// See Channel. What comes waits to be taken; of many the last are dropped.
+  /// See Channel. Datagrams that come wait to be taken; those beyond a limit are dropped.
   [[nodiscard]] std::size_t datagram_room_bytes(TimePoint now) const;
   void send_datagram(std::span<const std::byte> bytes);
   [[nodiscard]] std::optional<std::vector<std::byte>> take_datagram();
@@ -99,59 +98,59 @@ class UdtConnection {
   void write(core::SharedBytes bytes) { sender_.write(std::move(bytes)); }
   [[nodiscard]] std::size_t read(TimePoint now, std::span<std::byte> into) { return receiver_.read(now, into); }
   [[nodiscard]] std::uint64_t readable_bytes() const { return receiver_.readable_bytes(); }
-  /// Offsets in the stream that is written: what has left at least once, and the end of it.
+  /// Offsets in the stream that is written: past the last byte that has left at least once, and the end.
   [[nodiscard]] std::uint64_t sent_offset() const { return sender_.sent_offset(); }
   [[nodiscard]] std::uint64_t written_bytes() const { return sender_.written_offset(); }
   /// See UdtSender.
-  [[nodiscard]] std::uint64_t kept_offset() const { return sender_.kept_offset(); }
-  [[nodiscard]] bool all_kept() const { return sender_.all_kept(); }
+  [[nodiscard]] std::uint64_t fully_acknowledged_offset() const { return sender_.fully_acknowledged_offset(); }
+  [[nodiscard]] bool all_acknowledged() const { return sender_.all_acknowledged(); }
   /// See Channel.
   [[nodiscard]] std::uint64_t ahead_bytes() const { return sender_.ahead_bytes(); }
-  /// The peer has said goodbye, and nothing of what it sent is missing as far as one can see.
+  /// The peer has sent SHUTDOWN, and there is no gap in what has arrived.
   [[nodiscard]] bool ended_in_order() const { return state_ == State::peer_closed && receiver_.has_no_gap(); }
   /// The first call counts.
+  /// drain   how long to wait until all is acknowledged
   void close(TimePoint now, Duration drain);
-  /// The process ends: the rest of the goodbye follows at once, where a reset will tell the peer of the end should all
-  /// of it be lost.
-  void shorten_goodbye(TimePoint now);
+  /// The process ends: the SHUTDOWNs follow each other at once. Where all are lost a stateless reset tells the peer.
+  void shorten_shutdown(TimePoint now);
 
   [[nodiscard]] State state() const { return state_; }
-  /// It has said goodbye and may be forgotten.
+  /// Nothing more is to be sent: it may be destroyed.
   [[nodiscard]] bool over() const {
-    return (state_ == State::closed && goodbyes_left_ == 0) || state_ == State::lost || state_ == State::peer_closed ||
-           state_ == State::forgotten;
+    return (state_ == State::closed && shutdowns_left_ == 0) || state_ == State::lost || state_ == State::peer_closed ||
+           state_ == State::reset;
   }
   [[nodiscard]] ChannelStats stats() const;
   /// See Channel.
   void add_end_stats(TimePoint now, EndStats& end) const;
-  /// Of IP, of a full packet.
+  /// The size of a full packet, as an IP packet.
   [[nodiscard]] std::size_t packet_bytes() const;
-  /// When it was lost: full packets of so many bytes got no answer, and others did; 0: it was not that.
-  [[nodiscard]] std::size_t vanishing_bytes() const { return vanishing_bytes_; }
+  /// The connection is lost because full packets, of so many bytes, were, and smaller ones were not; 0: it is not.
+  [[nodiscard]] std::size_t black_hole_bytes() const { return black_hole_bytes_; }
   [[nodiscard]] bool trains_off() const { return sender_.trains_off(); }
   /// For the next connection to this peer.
   [[nodiscard]] KnownPath known_path() const;
   [[nodiscard]] const Endpoint& peer_address() const { return path_.peer(); }
-  /// The peer is at the host that it was at in the handshake.
-  [[nodiscard]] bool is_where_it_began() const {
+  /// The peer has the IP address that it had at the handshake.
+  [[nodiscard]] bool is_at_first_host() const {
     return path_.peer().with_port(0) == settings_.peer_address.with_port(0);
   }
-  /// The system refuses our own address: it is to choose one.
+  /// The system refuses the source address: it is to choose one.
   void forget_local_address() { path_.forget_local(); }
-  /// Since when a peer that understands where we move has answered nothing; none: there is nothing to answer.
+  /// Since when a peer that follows this end to another address has answered nothing; none: no answer is due.
   [[nodiscard]] std::optional<TimePoint> unanswered_since() const;
-  /// Smoothed; RttEstimator::kInitial until it was measured.
+  /// Smoothed; RttEstimator::kInitial before the first sample.
   [[nodiscard]] Duration rtt() const { return sender_.rtt().smoothed(); }
   [[nodiscard]] std::uint64_t memory_bytes() const { return settings_.options.memory_bytes; }
   [[nodiscard]] std::uint32_t local_id() const { return settings_.local_id; }
   /// See Channel::port_closed_since().
   [[nodiscard]] std::optional<TimePoint> port_closed_since() const;
-  /// The packet that tells the peer, or what is left of it, that this connection is no more.
-  [[nodiscard]] std::vector<std::byte> goodbye_packet() const;
+  /// A SHUTDOWN.
+  [[nodiscard]] std::vector<std::byte> shutdown_packet() const;
 
  private:
-  [[nodiscard]] bool take_from_elsewhere(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
-                                         const std::optional<Endpoint>& to);
+  [[nodiscard]] bool take_from_other_address(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
+                                             const std::optional<Endpoint>& to);
   void on_moved(TimePoint now, const Endpoint& before);
   void handle_control(TimePoint now, std::span<const std::byte> packet, const Endpoint& from);
   void handle_extension(TimePoint now, const ControlHeader& header, std::span<const std::byte> packet,
@@ -159,20 +158,20 @@ class UdtConnection {
   void handle_shutdown(std::span<const std::byte> body);
   void handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body);
   [[nodiscard]] bool poll_control(TimePoint now, TrainBuilder& builder);
-  [[nodiscard]] bool looks_for_sizes() const;
+  [[nodiscard]] bool searches_mtu() const;
   [[nodiscard]] bool poll_probe(TimePoint now, TrainBuilder& builder);
   [[nodiscard]] bool poll_path(TimePoint now, TrainBuilder& builder);
-  [[nodiscard]] std::vector<std::byte> sign_of_life() const;
-  [[nodiscard]] bool poll_goodbye(TimePoint now, TrainBuilder& builder);
+  [[nodiscard]] std::vector<std::byte> keep_alive_packet() const;
+  [[nodiscard]] bool poll_shutdown(TimePoint now, TrainBuilder& builder);
   void send(TimePoint now, TrainBuilder& builder, std::vector<std::byte> packet);
   void address(TrainBuilder& builder) const;
   void queue(ControlMessage message, std::optional<Endpoint> to = std::nullopt);
   [[nodiscard]] std::vector<std::byte> encoded(const ControlMessage& message) const;
-  void ask_for_life(TimePoint now);
-  [[nodiscard]] TimePoint first_question_at() const;
+  void send_small_probe(TimePoint now);
+  [[nodiscard]] TimePoint first_small_probe_at() const;
   void on_black_hole(TimePoint now);
   void advance(TimePoint now);
-  [[nodiscard]] TimePoint last_moment() const;
+  [[nodiscard]] TimePoint idle_deadline() const;
 
   const ConnectionSettings settings_;
   const PeerTraits& peer_;
@@ -180,7 +179,7 @@ class UdtConnection {
   UdtReceiver receiver_;
   UdtSender sender_;
   std::optional<MtuSearch> mtu_;  // where the peer understands probes
-  PathWatch path_;
+  PathValidation path_;
 
   struct Outgoing {
     ControlMessage message;
@@ -188,22 +187,22 @@ class UdtConnection {
     std::vector<std::byte> body{};
   };
   std::deque<Outgoing> outbox_;
-  std::deque<std::vector<std::byte>> datagrams_;  // that came
-  std::size_t vanishing_bytes_ = 0;
-  TimePoint asked_at_{};  // for a sign of life; max: more than once
+  std::deque<std::vector<std::byte>> datagrams_;  // that came, and were not taken yet
+  std::size_t black_hole_bytes_ = 0;
+  TimePoint small_probe_at_{};  // when a small probe was sent; zero: never, max: more than once
   TimePoint last_heard_;
   TimePoint last_sent_;
   Duration keep_alive_;
-  struct Refusals {
+  struct PortUnreachables {
     std::uint32_t count = 0;
     TimePoint first;
     TimePoint last;
   };
-  Refusals refusals_;  // since the peer was last heard
+  PortUnreachables unreachables_;  // since a packet of the peer came
   TimePoint drain_until_ = TimePoint::max();
-  std::uint32_t goodbyes_left_;
-  Duration goodbye_gap_;
-  TimePoint next_goodbye_{};
+  std::uint32_t shutdowns_left_;
+  Duration shutdown_gap_;
+  TimePoint next_shutdown_{};
 };
 
 }  // namespace udtcat::transport::native

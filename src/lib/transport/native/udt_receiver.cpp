@@ -15,13 +15,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kOwnAckBytes = 128 * kKiB;  // guess: two trains
-constexpr std::uint64_t kFirstAckShare = 8;         // guess: of what has come, until that is two trains
+constexpr std::uint64_t kFirstAckShare = 8;         // guess: of the bytes so far, while that is less than two trains
 constexpr Duration kLeastAckDelay = 1ms;            // guess: well above what a timer costs
-constexpr Duration kShortPacketAckGap = 1ms;        // guess: chatty streams of short packets
+constexpr Duration kShortPacketAckGap = 1ms;        // guess: streams of short packets
 constexpr Duration kFirstRepeat = 20ms;             // measured: libudt swallows what comes within 8 ms of its handshake
 constexpr std::size_t kNakRanges = 64;              // spec: udt4.md §9: 556 bytes of IPv4, which every path carries
 constexpr std::size_t kLeastFlight = 32;       // guess: twice what a handshake ever promises beyond the buffer's limit
-constexpr Duration kOldestConfirmation = 60s;  // guess: later confirmations are nonsense
+constexpr Duration kOldestConfirmation = 60s;  // guess: an older ACK2 is nonsense
 constexpr std::uint32_t kMessageWhole = 0;
 
 }  // namespace
@@ -31,9 +31,8 @@ UdtReceiver::UdtReceiver(const Settings& settings, core::ChunkPool& chunks)
       peer_(traits_of(settings.peer)),
       sequences_(settings.initial_sequence),
       buffer_(settings.limit_bytes, chunks) {
-  // While libudt does not know what is missing, its rate does not grow: a gap waits only for as long as packets have
-  // lately been late.
-  if (!peer_.sends_trains) holes_.on_rtt(Duration::zero());
+  // libudt's rate does not grow while it does not know of a gap: the tolerance has no part of the round trip.
+  if (!peer_.sends_trains) losses_.on_rtt(Duration::zero());
 }
 
 // ---- Packets in ---------------------------------------------------------------------------------------------------
@@ -41,7 +40,7 @@ UdtReceiver::UdtReceiver(const Settings& settings, core::ChunkPool& chunks)
 void UdtReceiver::on_data(TimePoint now, const DataHeader& header, const Arrival& arrival) {
   const auto index = sequences_.index_of(header.sequence, highest_end_);
   if (!index || beyond_any_window(*index)) return;
-  if (*index > highest_end_ && holes_.full()) return;  // as if the path had lost it
+  if (*index > highest_end_ && losses_.full()) return;  // as if the path had lost it
   const bool fragment = peer_.extended && header.message != kMessageWhole;
   const auto outcome = fragment ? buffer_.store_fragment(*index, arrival, header.message & 0xffff, header.message >> 16)
                                 : buffer_.store(*index, arrival);
@@ -51,25 +50,25 @@ void UdtReceiver::on_data(TimePoint now, const DataHeader& header, const Arrival
   latest_timestamp_us_ = header.timestamp_us;
   latest_arrival_ = now;
   if (first_arrival_ == TimePoint{}) first_arrival_ = now;
-  // The sender has not heard of the first: it is told again, but not for each of many.
+  // A duplicate: the ACK of the first copy was lost. It is sent again, one for many duplicates.
   if (outcome == ReceiveBuffer::Outcome::duplicate) return want_ack(now + peer_.duplicate_ack_delay);
   if (fragment && !buffer_.has(*index)) return;
   note_arrival(now, header, *index, arrival.payload.size());
 }
 
-/// No window that was announced reaches so far: a slot for each packet before it would cost more than what it brings.
+/// No announced window reaches so far: the packet would cost a slot for each one before it.
 bool UdtReceiver::beyond_any_window(PacketIndex index) const {
   return index >= buffer_.next() + buffer_.limit_bytes() / window_unit_bytes() + kLeastFlight;
 }
 
 void UdtReceiver::note_arrival(TimePoint now, const DataHeader& header, PacketIndex index, std::size_t payload_bytes) {
-  if (index > highest_end_) holes_.add(now, highest_end_, index - 1, header.timestamp_us);
-  if (index < highest_end_) holes_.fill(now, index, header.timestamp_us);
+  if (index > highest_end_) losses_.add(now, highest_end_, index - 1, header.timestamp_us);
+  if (index < highest_end_) losses_.fill(now, index, header.timestamp_us);
   highest_end_ = std::max(highest_end_, index + 1);
   arrival_rate_.on_packet();
   ++packets_since_ack_;
   if (peer_.sends_trains) {
-    // A sender that begins grows by what it hears.
+    // At the beginning ACKs are more frequent: the sender's window grows by them.
     const std::uint64_t much = std::min(kOwnAckBytes, buffer_.received_bytes() / kFirstAckShare);
     const bool enough = packets_since_ack_ * payload_bytes >= much;
     return want_ack(enough ? now : now + ack_delay());
@@ -79,10 +78,9 @@ void UdtReceiver::note_arrival(TimePoint now, const DataHeader& header, PacketIn
 
 void UdtReceiver::want_ack_of_burst(TimePoint now, PacketIndex index, std::size_t payload_bytes) {
   if (packets_since_ack_ % kLightAckPackets == 0) light_due_ = true;
-  // libudt hands data to its reader with its own clock; what ours acknowledges at once helps a sender with a small
-  // window.
+  // libudt acknowledges each 10 ms. An ACK at the end of a burst helps a sender with a small window.
   const bool last_of_burst = payload_bytes != settings_.payload_bytes;
-  // And only an ACK that moves lets its rate grow: it has waited long enough for this one.
+  // A gap is filled: libudt's rate grows by ACKs that move only, and none has moved since the gap.
   const bool filled = index + 1 < highest_end_ && index < buffer_.next();
   want_ack(std::max(last_of_burst || filled ? now : now + kSyn, last_full_ack_ + kShortPacketAckGap));
 }
@@ -94,7 +92,7 @@ std::optional<Duration> UdtReceiver::on_ack2(TimePoint now, std::uint32_t ack_nu
   if (sent.number != ack_number || sent.at == TimePoint{} || now - sent.at > kOldestConfirmation) return std::nullopt;
   const Duration rtt = now - sent.at;
   rtt_.on_sample(rtt);
-  if (peer_.sends_trains) holes_.on_rtt(rtt_.smoothed());
+  if (peer_.sends_trains) losses_.on_rtt(rtt_.smoothed());
   if (ack_number + 1 == next_ack_number_) acked_confirmed_ = true;
   sent_acks_[ack_number % kAckHistory] = {};
   return rtt;
@@ -117,8 +115,8 @@ std::size_t UdtReceiver::read(TimePoint now, std::span<std::byte> into) {
 // ---- ACK and NAK out ----------------------------------------------------------------------------------------------
 
 std::optional<TimePoint> UdtReceiver::deadline() const {
-  const TimePoint holes = holes_.deadline().value_or(TimePoint::max());
-  const TimePoint earliest = std::min(ack_due_, holes);
+  const TimePoint nak_due = losses_.deadline().value_or(TimePoint::max());
+  const TimePoint earliest = std::min(ack_due_, nak_due);
   if (light_due_) return TimePoint{};
   if (earliest == TimePoint::max()) return std::nullopt;
   return earliest;
@@ -129,7 +127,7 @@ std::optional<ControlMessage> UdtReceiver::poll_control(TimePoint now) {
   if (ack_due_ <= now) {
     ack_due_ = TimePoint::max();
     light_due_ = false;
-    // libudt's sender needs no ACK that tells it nothing; ours counts on being told what it asked for.
+    // libudt's sender needs no ACK without news; our own relies on the echo of each.
     if (!peer_.sends_trains && ack_point() == acked_ && acked_confirmed_ && !window_was_small_) return std::nullopt;
     return make_ack(now);
   }
@@ -139,10 +137,10 @@ std::optional<ControlMessage> UdtReceiver::poll_control(TimePoint now) {
 }
 
 std::optional<ControlMessage> UdtReceiver::poll_nak(TimePoint now) {
-  const auto due = holes_.deadline();
+  const auto due = losses_.deadline();
   if (!due || *due > now) return std::nullopt;
-  const Duration repeat = std::max(rtt_.timeout() + holes_.tolerance(), peer_.least_nak_gap);
-  const auto ranges = holes_.take_due(now, kNakRanges, repeat);
+  const Duration repeat = std::max(rtt_.timeout() + losses_.tolerance(), peer_.least_nak_gap);
+  const auto ranges = losses_.take_due(now, kNakRanges, repeat);
   if (ranges.empty()) return std::nullopt;
   ControlMessage nak{ControlType::nak, 0, 0, {}};
   for (const auto& [first, last] : ranges)
@@ -150,8 +148,8 @@ std::optional<ControlMessage> UdtReceiver::poll_nak(TimePoint now) {
   return nak;
 }
 
-/// Near a full buffer a libudt sender must be left something to hope for: only progress of this point, not a larger
-/// window, wakes it again.
+/// The packet that an ACK names: all before it have arrived. While the buffer is nearly full it is one less for libudt:
+/// only an ACK that moves, not one with a larger window, makes its sender go on.
 PacketIndex UdtReceiver::ack_point() const {
   if (!peer_.wakes_by_progress) return buffer_.next();
   const std::uint64_t little =
@@ -161,8 +159,8 @@ PacketIndex UdtReceiver::ack_point() const {
   return full && buffer_.next() > acked_ ? buffer_.next() - 1 : buffer_.next();
 }
 
-/// The bytes that a packet of the window may bring. Our own ends send smaller ones than agreed, and know from free_kib
-/// how many bytes may come.
+/// The payload of the packets that the window counts. Our own ends may send smaller packets than agreed, and know from
+/// free_kib how many bytes there is room for.
 std::size_t UdtReceiver::window_unit_bytes() const {
   return std::min(settings_.payload_bytes, peer_.most_window_unit_bytes);
 }
@@ -181,7 +179,7 @@ ControlMessage UdtReceiver::make_ack(TimePoint now) {
                           peer_.sends_trains ? arrival_rate_.rate_packets() : arrival_times_.rate_packets(),
                           peer_.sends_trains ? arrival_rate_.capacity_packets() : arrival_times_.capacity_packets()});
   if (peer_.extended) append_report(now, ack.words);
-  // A numbered ACK is confirmed by ACK2: some in a round trip are enough to know it.
+  // ACK2 confirms an ACK with a number: a few in a round trip are enough to measure it.
   if (peer_.sends_trains && now - last_full_ack_ < std::max<Duration>(rtt_.smoothed() / 4, kSyn)) return ack;
   ack.additional = next_ack_number_;
   sent_acks_[next_ack_number_ % kAckHistory] = {next_ack_number_, now};

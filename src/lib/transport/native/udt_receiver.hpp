@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The receiving half of a connection: takes data packets, says what has arrived (ACK) and what has not (NAK).
+/// The receiving half of a connection: takes data packets, acknowledges them (ACK), and names those missing (NAK).
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lib/transport/native/arrival_rate.hpp"
-#include "lib/transport/native/hole_list.hpp"
+#include "lib/transport/native/loss_list.hpp"
 #include "lib/transport/native/packet.hpp"
 #include "lib/transport/native/peer.hpp"
 #include "lib/transport/native/receive_buffer.hpp"
@@ -25,33 +25,33 @@ class UdtReceiver {
   struct Settings {
     PeerKind peer = PeerKind::plain;
     std::uint32_t initial_sequence = 0;
-    std::size_t payload_bytes = 0;  ///< the most that the peer may put into a packet
+    std::size_t payload_bytes = 0;  ///< of the largest packet that the peer may send
     std::uint64_t limit_bytes = 0;
   };
 
   UdtReceiver(const Settings& settings, core::ChunkPool& chunks);
 
   void on_data(TimePoint now, const DataHeader& header, const Arrival& arrival);
-  /// returns   the round trip that it shows; none: it answers no ACK of late
+  /// returns   the round trip from ACK to ACK2; none: no recent ACK has that number
   std::optional<Duration> on_ack2(TimePoint now, std::uint32_t ack_number);
-  /// How often so far this host had a backlog, or no room.
+  /// See OverloadDetector::Share.
   void on_host_overloads(std::uint64_t total) { host_overloads_ = static_cast<std::uint32_t>(total); }
 
-  /// See Channel: the sender is told that there is more room.
+  /// See Channel. An ACK tells the sender that there is more room.
   void trust_peer(TimePoint now);
   [[nodiscard]] std::size_t read(TimePoint now, std::span<std::byte> into);
   [[nodiscard]] std::uint64_t readable_bytes() const { return buffer_.readable_bytes(); }
-  /// Nothing is missing before the last packet that came.
+  /// All packets up to the highest that has arrived have arrived.
   [[nodiscard]] bool has_no_gap() const { return buffer_.next() == highest_end_; }
   [[nodiscard]] std::uint64_t in_order_bytes() const { return buffer_.in_order_bytes(); }
   [[nodiscard]] std::uint64_t received_bytes() const { return buffer_.received_bytes(); }
   /// From ACK to ACK2.
   [[nodiscard]] const RttEstimator& rtt() const { return rtt_; }
 
-  /// Data packets that came behind one that was sent after them.
-  [[nodiscard]] std::uint64_t packets_late() const { return holes_.late(); }
+  /// Data packets that came after one that was sent later.
+  [[nodiscard]] std::uint64_t packets_late() const { return losses_.late(); }
 
-  /// The next ACK or NAK that is due; ask until there is none.
+  /// The next ACK or NAK that is due; to be called until there is none.
   [[nodiscard]] std::optional<ControlMessage> poll_control(TimePoint now);
   [[nodiscard]] std::optional<TimePoint> deadline() const;
 
@@ -78,7 +78,7 @@ class UdtReceiver {
   const PeerTraits& peer_;
   const SequenceSpace sequences_;
   ReceiveBuffer buffer_;
-  HoleList holes_;
+  LossList losses_;
   RttEstimator rtt_;            // from ACK to ACK2
   ArrivalRate arrival_rate_;    // where the peer sends trains
   ArrivalTimes arrival_times_;  // where it sends packets
@@ -87,15 +87,15 @@ class UdtReceiver {
   TimePoint ack_due_ = TimePoint::max();
   std::size_t packets_since_ack_ = 0;
   bool light_due_ = false;
-  bool window_was_small_ = false;  // the last ACK left the sender little to send
-  PacketIndex acked_ = 0;          // the point of the last full ACK
+  bool window_was_small_ = false;  // the last ACK announced less than a quarter of the buffer
+  PacketIndex acked_ = 0;          // ack_point() of the last full ACK
   bool acked_confirmed_ = true;    // by ACK2
   std::uint32_t next_ack_number_ = 1;
   TimePoint last_full_ack_{};
   std::array<SentAck, kAckHistory> sent_acks_{};
   std::uint32_t latest_timestamp_us_ = 0;
   TimePoint latest_arrival_{};
-  TimePoint first_arrival_{};  // arrivals are told from here
+  TimePoint first_arrival_{};  // ExtendedReport::arrived_us counts from here
   std::uint32_t host_overloads_ = 0;
 };
 

@@ -6,30 +6,22 @@
 
 #include <udtcat/units.hpp>
 
-#include "lib/transport/native/congestion/measures.hpp"
-
 namespace udtcat::transport::native {
 
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kMaxQueue = 500ms;    // guess: an answer that takes longer than this and four round trips is none
-constexpr Duration kUnknownAnswer = 1s;  // spec: RFC 6298 §2.1
-constexpr Duration kMostWireTime = 2s;   // guess: of one packet, where more is slower than any modem
+constexpr std::size_t kMaxPieces = 16;  // guess: of one packet: of many tiny writes packets are a little smaller
+constexpr std::uint16_t kSendsUntilCopy =
+    3;                                     // guess: its retransmission was lost: another loss costs a round trip more
+constexpr Duration kCheapWireTime = 10ms;  // spec: draft-ietf-ccwg-bbr: at 1.2 Mbit/s
+constexpr std::size_t kMaxCopies = 64;     // guess: of a train that is lost, not of a queue that overflows
+constexpr std::uint64_t kMuchPackets = 4;  // guess: a short message, and answers to others
 constexpr std::uint32_t kProbesUntilTimeout = 2;    // guess: one may be lost itself
 constexpr std::uint32_t kProbesUntilBlackHole = 3;  // guess
 constexpr std::uint16_t kSendsUntilBlackHole = 10;  // guess: at 10 % random loss one packet in 10^10
-constexpr std::size_t kUrgentPackets = 2;           // guess: of what was lost again; they leave beyond the window
-constexpr std::size_t kNakBudgetPerPacket = 4;      // guess: an honest peer asks for each once or twice a round trip
-constexpr std::size_t kLeastNakBudget = 1024;       // guess
-constexpr int kReorderingPart = 2;          // guess: of the round trip; RFC 8985 has a quarter, and more if need be
-constexpr std::uint64_t kMuchPackets = 4;   // guess: a word, and the answers to others
-constexpr Duration kLossMemory = 10s;       // guess: a path that loses at random loses again by then
-constexpr std::size_t kOverheadBytes = 48;  // spec: udt4.md §1: 44 of headers, and one word of a small packet
-constexpr Duration kOldestEcho = 60s;       // guess: older echoes are nonsense
-
-std::uint64_t saturating_difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
+constexpr std::size_t kUrgentPackets = 2;  // guess: of packets that are lost again: they leave beyond the window
 
 }  // namespace
 
@@ -37,126 +29,286 @@ UdtSender::UdtSender(const Settings& settings)
     : settings_(settings),
       peer_(traits_of(settings.peer)),
       sequences_(settings.initial_sequence),
-      clock_zero_(settings.first_words ? settings.first_words->clock_zero : settings.started),
+      clock_zero_(settings.handshake_data ? settings.handshake_data->clock_zero : settings.started),
       payload_bytes_(settings.payload_bytes),
-      window_end_(std::min(settings.window_packets, kMaxWindowPackets)),
-      congestion_(new_congestion_control(settings.started)),
+      window_(settings.window_packets),
+      rate_({settings.congestion, settings.rate_cap, settings.random_seed, peer_.ack_packets}, settings.started,
+            settings.payload_bytes, settings.known_path),
+      losses_(peer_, sequences_),
       trial_(settings.known_path && settings.known_path->loses_trains, settings.random_seed) {
-  if (settings.known_path) congestion_->resume(*settings.known_path);
-  update_pacing();
   if (settings.first_rtt) note_small_rtt(settings.started, *settings.first_rtt);
-  if (settings.first_words) add_first_words(*settings.first_words);
+  if (settings.handshake_data) add_handshake_data(*settings.handshake_data);
 }
 
-std::unique_ptr<CongestionControl> UdtSender::new_congestion_control(TimePoint now) const {
-  return make_congestion_control(settings_.congestion, payload_bytes_, settings_.rate_cap, now, settings_.random_seed,
-                                 peer_.ack_packets);
+// ---- Trains out ---------------------------------------------------------------------------------------------------
+
+bool UdtSender::poll_train(TimePoint now, TrainBuilder& builder) {
+  const bool sending = compose_train(now, builder);
+  counters_.on_hold(now, hold(sending));
+  return sending;
 }
 
-// ---- What the peer says -------------------------------------------------------------------------------------------
-
-void UdtSender::on_ack(TimePoint now, const Acknowledgement& ack) {
-  const auto next = sequences_.index_of(ack.next, packets_.end_index());
-  if (!next || !plausible(*next, ack)) return;
-  std::optional<SentPacket> newest;  // that is known to have arrived
-  const auto highest = ack.extended ? sequences_.index_of(ack.extended->highest, packets_.end_index()) : std::nullopt;
-  if (highest && packets_.contains(*highest))
-    newest = packets_[*highest];
-  else if (packets_.contains(*next - 1))
-    newest = packets_[*next - 1];
-  const bool trains_were_off = trial_.off();
-  const bool progress =
-      *next > packets_.begin_index() || (ack.extended && ack.extended->received_bytes > reported_delivered_bytes_);
-  if (*next > packets_.begin_index() || !peer_has_room_for_oldest()) answered_at_ = now;
-  take_windows(*next, ack);
-  pop_acknowledged(*next);
-  if (trial_.off() && !trains_were_off) congestion_ = new_congestion_control(now);  // what was lost was no sign of it
-  const bool is_current = *next == packets_.begin_index();
-  if (is_current && !ack.is_light()) kept_offset_ = acknowledged_offset();
-  if (ack.extended) reported_delivered_bytes_ = std::max(reported_delivered_bytes_, ack.extended->received_bytes);
-  if (is_current) {
-    LossEvent event;
-    mark_lost_again(now, event);
-    if (ack.extended) mark_overtaken(now, highest.value_or(*next), ack.extended->echo_us, event);
-    if (event.lost_bytes > 0) report(now, event);
+bool UdtSender::compose_train(TimePoint now, TrainBuilder& builder) {
+  if (now < settings_.hold_until) return false;
+  if (probe_.deadline() == TimePoint::max()) arm_probe(now);
+  Pacer& pacer = rate_.pacer();
+  const Turn turn = next_turn();
+  turn == Turn::nothing ? pacer.on_idle(now) : pacer.on_work(now);
+  // A probe is not paced: it asks whether there still is a path.
+  const bool probing = turn == Turn::retransmission && probe_.probes();
+  if (!probing && !pacer.ready(now)) return false;
+  // Where the first retransmission of a packet is lost, too, the path may lose trains: this one leaves singly.
+  const bool was_lost_again = turn == Turn::retransmission && packets()[packets().first_lost()].sends > 1;
+  builder.train().singly = trial_.retransmits_singly() || was_lost_again;
+  switch (turn) {
+    case Turn::retransmission:
+      add_retransmissions(now, builder, probing ? 0 : train_limit());
+      break;
+    case Turn::copy:
+      add_copies(now, builder);
+      break;
+    case Turn::new_data:
+      add_new_train(now, builder);
+      break;
+    case Turn::nothing:
+      break;
   }
-  if (!progress) return;
-  probe_.on_progress();
-  take_rtt(now, ack, newest);
-  if (newest) largest_answered_bytes_ = std::max<std::size_t>(largest_answered_bytes_, newest->bytes);
-  note_delivery(now, newest, ack, popped_repaired_ && !ack.extended);
-  arm_probe(now);
+  if (builder.empty()) return false;
+  if (!probing) pacer.on_sent(now, builder.train().total_bytes - kHeaderBytes * builder.train().datagrams());
+  return true;
 }
 
-bool UdtSender::plausible(PacketIndex next, const Acknowledgement& ack) const {
-  if (next > packets_.end_index()) return false;
-  return !ack.extended || ack.extended->received_bytes <= sent_offset_;
+/// The kind of packet that would leave next if the pacer let it.
+UdtSender::Turn UdtSender::next_turn() const {
+  if (packets().has_lost())
+    return probe_.probes() || may_send(packets()[packets().first_lost()].bytes) ? Turn::retransmission : Turn::nothing;
+  if (!copies_.empty()) return Turn::copy;
+  const std::size_t bytes = next_new_bytes();
+  if (bytes == 0) return Turn::nothing;
+  return (probe_.probes_window() || within_peer_window(bytes)) && may_send(bytes) ? Turn::new_data : Turn::nothing;
 }
 
-void UdtSender::take_windows(PacketIndex next, const Acknowledgement& ack) {
-  if (ack.is_light() || next < window_point_) return;  // a light ACK moves no right edge; an old one knows less
-  window_point_ = next;
-  window_end_ = next + std::min(*ack.window_packets, kMaxWindowPackets);
-  if (!ack.extended) return;
-  const std::uint64_t offset = packets_.contains(next) ? packets_[next].offset : sent_offset_;
-  window_end_offset_ = offset + std::uint64_t{ack.extended->free_kib} * kKiB;
+/// Whether the congestion window allows it; it does where nothing is in flight.
+bool UdtSender::may_send(std::size_t bytes) const {
+  const std::uint64_t in_flight = in_flight_bytes();
+  return in_flight == 0 || in_flight + bytes <= window_bytes();
 }
 
-/// A full libudt receiver still says that it has room for two.
-bool UdtSender::peer_has_room_for_oldest() const {
-  if (packets_.empty()) return false;
-  const SentPacket& oldest = packets_[packets_.begin_index()];
-  if (!peer_.reports_bytes) return window_end_ - window_point_ > kLeastWindow;
-  return packets_.begin_index() < window_end_ && oldest.offset + oldest.bytes <= window_end_offset_;
+std::size_t UdtSender::next_new_bytes() const {
+  const std::size_t bytes = queue_.contiguous(sent_offset(), payload_bytes_, kMaxPieces);
+  // libudt keeps a full last packet to itself: it is made a byte smaller.
+  if (peer_.holds_full_packets && bytes == payload_bytes_ && bytes > 1 && sent_offset() + bytes == queue_.end_offset())
+    return bytes - 1;
+  return bytes;
 }
 
-std::optional<TimePoint> UdtSender::unanswered_since() const {
-  if (packets_.empty() && kept_offset_ < sent_offset_) return answered_at_;  // a light ACK is no answer to the last
-  return peer_has_room_for_oldest() ? std::optional(answered_at_) : std::nullopt;
+bool UdtSender::fits_memory(std::size_t bytes) const {
+  return sent_offset() + bytes - acknowledged_offset() <= settings_.memory_bytes;
 }
 
-void UdtSender::pop_acknowledged(PacketIndex next) {
-  popped_repaired_ = false;
-  while (!packets_.empty() && packets_.begin_index() < next) {
-    SentPacket& packet = packets_[packets_.begin_index()];
-    guess_.take_back(packet);
-    if (packet.waits_for_repair) {
-      repairs_.erase(packets_.begin_index());
-      repair_bytes_ -= packet.bytes;
+bool UdtSender::within_peer_window(std::size_t bytes) const {
+  return window_.takes(packets().end_index(), sent_offset() + bytes) && fits_memory(bytes);
+}
+
+std::size_t UdtSender::train_limit() const {
+  const std::uint64_t window = window_bytes();
+  const std::uint64_t room = window - std::min(window, in_flight_bytes());
+  return static_cast<std::size_t>(std::min<std::uint64_t>(rate_.pacer().train_bytes(payload_bytes_), room));
+}
+
+/// Adds a lost packet, and more up to `limit` bytes.
+void UdtSender::add_retransmissions(TimePoint now, TrainBuilder& builder, std::size_t limit) {
+  while (packets().has_lost()) {
+    const PacketIndex index = packets().first_lost();
+    const std::size_t bytes = packets()[index].bytes;
+    if (bytes > payload_bytes_ && peer_.extended) {
+      if (builder.empty()) add_fragment(now, index, builder);
+      return;
     }
-    popped_repaired_ = popped_repaired_ || packet.sends > 1;
-    acknowledged_bytes_ += packet.bytes;
-    packets_.pop_front();
+    if (!builder.takes(bytes) || (!builder.empty() && builder.train().total_bytes + bytes > limit)) return;
+    add_packet(now, index, builder);
+    copy_where_worth_it(index);
+    probe_.on_retransmission_sent();
   }
-  trial_.on_acknowledged(next);
-  queue_.release_before(acknowledged_offset());
+}
+
+/// Sends a retransmission twice where its loss would cost most: where nothing follows it, or one was lost already.
+void UdtSender::copy_where_worth_it(PacketIndex index) {
+  if (!peer_.extended || probe_.probes() || copies_.size() >= kMaxCopies) return;
+  if (path_.wire_time(rate_.path_rate(), payload_bytes_) > kCheapWireTime) return;
+  if (packets()[index].sends >= kSendsUntilCopy || next_new_bytes() == 0) copies_.push_back(index);
+}
+
+void UdtSender::add_copies(TimePoint now, TrainBuilder& builder) {
+  for (const PacketIndex index : std::exchange(copies_, {})) {
+    if (!packets().contains(index) || packets()[index].lost) continue;
+    if (packets()[index].bytes > payload_bytes_ || !builder.takes(packets()[index].bytes)) continue;
+    add_packet(now, index, builder);
+    --packets()[index].sends;  // a copy is no further attempt
+  }
+}
+
+void UdtSender::add_new_train(TimePoint now, TrainBuilder& builder) {
+  const PacketIndex first = packets().end_index();
+  builder.train().singly = trial_.next_singly();
+  add_new_data(now, builder);
+  const PacketIndex count = packets().end_index() - first;
+  trial_.on_sent(first, count);
+  // SAFETY: TrainBuilder::kMaxPackets is 64.
+  for (PacketIndex place = 0; place < count; ++place) {
+    packets()[first + place].train_packets = static_cast<std::uint8_t>(count);
+    packets()[first + place].train_place = static_cast<std::uint8_t>(place);
+  }
+  rate_.on_train_sent(now);
+}
+
+void UdtSender::add_new_data(TimePoint now, TrainBuilder& builder) {
+  const std::size_t limit = train_limit();
+  for (std::size_t bytes = next_new_bytes(); bytes > 0; bytes = next_new_bytes()) {
+    if (!builder.takes(bytes) || (!builder.empty() && builder.train().total_bytes + bytes > limit)) return;
+    if (!within_peer_window(bytes)) {
+      if (may_send(bytes)) delivery_.on_peer_limited(in_flight_bytes());
+      if (!probe_.probes_window()) return;
+      probe_.on_window_probe_sent();
+    }
+    add_packet(now, packets().add(static_cast<std::uint32_t>(bytes)), builder);
+  }
+  if (in_flight_bytes() < window_bytes()) delivery_.on_app_limited(in_flight_bytes());
+}
+
+void UdtSender::add_handshake_data(const HandshakeData& words) {
+  const auto bytes = static_cast<std::uint32_t>(words.bytes.size());
+  queue_.push(words.bytes);
+  note_sent(words.sent_at, packets().add(bytes));
+  delivery_.on_app_limited(bytes);
+}
+
+void UdtSender::add_packet(TimePoint now, PacketIndex index, TrainBuilder& builder) {
+  const SentPacket& packet = packets()[index];
+  builder.begin_packet(header_of(now, index, 0), packet.bytes);
+  queue_.gather(packet.offset, packet.bytes, builder.payload());
+  builder.end_packet();
+  note_sent(now, index);
+}
+
+/// The MTU has become less than a packet that was sent before: it is sent again in fragments (udt4.md §9).
+void UdtSender::add_fragment(TimePoint now, PacketIndex index, TrainBuilder& builder) {
+  const SentPacket& packet = packets()[index];
+  if (fragments_.index != index) fragments_ = {.index = index};
+  const std::uint32_t offset = fragments_.sent_bytes;
+  const auto bytes = std::min<std::uint32_t>(packet.bytes - offset, static_cast<std::uint32_t>(payload_bytes_));
+  builder.begin_packet(header_of(now, index, packet.bytes << 16 | offset), bytes);
+  queue_.gather(packet.offset + offset, bytes, builder.payload());
+  builder.end_packet();
+  probe_.on_fragment_sent();
+  fragments_.sent_bytes += bytes;
+  if (fragments_.sent_bytes < packet.bytes) return;
+  fragments_ = {};
+  probe_.on_retransmission_sent();
+  note_sent(now, index);
+}
+
+void UdtSender::note_sent(TimePoint now, PacketIndex index) {
+  const SentPacket& packet = packets()[index];
+  const bool again = packet.sends > 0;
+  if (packets().size() == 1 && !again) answered_at_ = now;
+  const std::uint64_t in_flight = packets().in_flight_bytes_without(index);
+  packets().on_sent(now, index, delivery_.on_sent(now, in_flight, packet.bytes));
+  if (peer_.reports_bytes) echoes_.on_sent({timestamp_us(now), now, packet.snapshot});
+  counters_.on_sent(now, again);
+  rate_.on_sent(now, packet.bytes, in_flight - std::min(in_flight, arrived_unheard_bytes()));
+  const bool oldest_again = again && index == packets().begin_index();
+  if (probe_.deadline() == TimePoint::max() || (oldest_again && losses_.oldest_is_missing())) arm_probe(now);
+}
+
+DataHeader UdtSender::header_of(TimePoint now, PacketIndex index, std::uint32_t message) const {
+  if (peer_.message_flags != 0) message = peer_.message_flags | (static_cast<std::uint32_t>(index + 1) & 0x1fff'ffff);
+  return {sequences_.on_wire(index), message, timestamp_us(now), settings_.peer_id};
+}
+
+std::optional<TimePoint> UdtSender::deadline(TimePoint now) const {
+  TimePoint earliest = probe_.deadline();
+  if (next_turn() != Turn::nothing) {
+    const bool probing = probe_.probes() && packets().has_lost();
+    const TimePoint paced = probing || rate_.pacer().ready(now) ? now : rate_.pacer().deadline(now);
+    earliest = std::min(earliest, std::max(paced, settings_.hold_until));
+  }
+  if (earliest == TimePoint::max()) return std::nullopt;
+  return earliest;
 }
 
 bool UdtSender::would_wait(TimePoint now) const {
   const bool much = queue_.end_offset() - acknowledged_offset() > kMuchPackets * payload_bytes_;
-  return much || (loss_epoch_ != TimePoint{} && now - loss_epoch_ < kLossMemory);
+  return much || losses_.has_lost_lately(now);
 }
 
-std::uint64_t UdtSender::acknowledged_offset() const {
-  return packets_.empty() ? sent_offset_ : packets_[packets_.begin_index()].offset;
+// ---- Acknowledgements ---------------------------------------------------------------------------------------------
+
+void UdtSender::on_ack(TimePoint now, const Acknowledgement& ack) {
+  const auto next = sequences_.index_of(ack.next, packets().end_index());
+  if (!next || !plausible(*next, ack)) return;
+  std::optional<SentPacket> newest;  // that is known to have arrived
+  const auto highest = ack.extended ? sequences_.index_of(ack.extended->highest, packets().end_index()) : std::nullopt;
+  if (highest && packets().contains(*highest))
+    newest = packets()[*highest];
+  else if (packets().contains(*next - 1))
+    newest = packets()[*next - 1];
+  const bool progress =
+      *next > packets().begin_index() || (ack.extended && ack.extended->received_bytes > packets().reported_bytes());
+  if (*next > packets().begin_index() || !peer_has_room_for_oldest()) answered_at_ = now;
+  window_.on_ack(*next, packets().contains(*next) ? packets()[*next].offset : sent_offset(), ack);
+  acknowledge_before(now, *next);
+  const bool is_current = *next == packets().begin_index();
+  if (is_current && !ack.is_light()) fully_acknowledged_offset_ = acknowledged_offset();
+  if (ack.extended) packets().on_reported(ack.extended->received_bytes);
+  if (is_current) {
+    LossDetection::Lost lost;
+    mark_lost_again(now, lost);
+    if (const auto echoed = ack.extended ? echoes_.find(ack.extended->echo_us) : std::nullopt)
+      losses_.mark_overtaken(highest.value_or(*next), echoed->sent_at, now, rtt(), lost);
+    if (take_losses(now, lost)) report(now, lost);
+  }
+  if (!progress) return;
+  probe_.on_progress();
+  take_rtt(now, ack, newest);
+  if (newest) path_.on_answered(newest->bytes);
+  note_delivery(now, newest, ack, losses_.acked_resent() && !ack.extended);
+  arm_probe(now);
+}
+
+bool UdtSender::plausible(PacketIndex next, const Acknowledgement& ack) const {
+  if (next > packets().end_index()) return false;
+  return !ack.extended || ack.extended->received_bytes <= sent_offset();
+}
+
+void UdtSender::acknowledge_before(TimePoint now, PacketIndex next) {
+  losses_.on_acknowledged_before(next);
+  const bool trains_were_off = trial_.off();
+  trial_.on_acknowledged(next);
+  if (trial_.off() && !trains_were_off) rate_.restart(now, payload_bytes_);  // the path's loss was that of trains
+  queue_.release_before(acknowledged_offset());
+}
+
+/// libudt's receiver announces kLeastWindow also where it has no room.
+bool UdtSender::peer_has_room_for_oldest() const {
+  if (packets().empty()) return false;
+  if (!peer_.reports_bytes) return window_.packets() > kLeastWindow;
+  return window_.takes(packets().begin_index(), packets().oldest().offset + packets().oldest().bytes);
+}
+
+std::optional<TimePoint> UdtSender::unanswered_since() const {
+  if (packets().empty() && fully_acknowledged_offset_ < sent_offset())
+    return answered_at_;  // a light ACK is no answer to the last
+  return peer_has_room_for_oldest() ? std::optional(answered_at_) : std::nullopt;
 }
 
 void UdtSender::take_rtt(TimePoint now, const Acknowledgement& ack, const std::optional<SentPacket>& newest) {
-  if (ack.extended) {
-    const std::uint32_t age_us = timestamp_us(now) - ack.extended->echo_us - ack.extended->delay_us;
-    const Duration sample = std::chrono::microseconds(age_us);
-    if (sample >= kOldestEcho) return;
-    rtt_.on_sample(sample);
-    if (ack.extended->arrived_us)
-      back_delay_.on_ack(now, ack.extended->echo_us, *ack.extended->arrived_us, sample, *rtt_.minimum());
-    return;
-  }
-  // Behind a packet that had to be sent again the others waited: their time is that of the repair (Karn's rule, for all
-  // of them).
-  if (newest && newest->sends == 1 && !popped_repaired_) rtt_.on_sample(now - newest->sent_at);
+  if (ack.extended) return path_.on_report(now, timestamp_us(now), *ack.extended);
+  // Packets behind one that was sent again had to wait for it: none of them gives a sample (Karn's rule).
+  if (newest && newest->sends == 1 && !losses_.acked_resent()) path_.on_rtt(now - newest->sent_at);
 }
 
-/// had_waited   for a repair: the ACK is no rate at which things came
+/// had_waited   the packets behind one that was sent again: their ACK gives no rate sample
 void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& newest, const Acknowledgement& ack,
                               bool had_waited) {
   const std::uint64_t before = delivery_.delivered_bytes();
@@ -165,27 +317,25 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
   event.now = now;
   event.delivered_total_bytes = delivery_.delivered_bytes();
   event.newly_delivered_bytes = event.delivered_total_bytes - before;
-  event.in_flight_bytes = saturating_difference(in_flight_bytes(), arrived_unheard_bytes());
-  // A queue of ACKs is none of the data's.
-  if (rtt_.measured()) event.rtt = std::max(rtt_.latest() - back_delay_.value(), *rtt_.minimum());
-  event.least_rtt = rtt_.minimum();
+  const std::uint64_t in_flight = in_flight_bytes();
+  event.in_flight_bytes = in_flight - std::min(in_flight, arrived_unheard_bytes());
+  if (rtt().measured()) event.rtt = path_.forward_rtt();
+  event.least_rtt = rtt().minimum();
   if (newest) {
-    if (!had_waited) event.rate = delivery_.sample(now, *newest, lost_bytes_);
+    if (!had_waited) event.rate = delivery_.sample(now, newest->sent_at, newest->snapshot);
     if (newest->sends == 1) event.newest_sent_at = newest->sent_at;
     if (newest->bytes >= payload_bytes_) large_delivered_at_ = now;
   }
   if (const auto echoed = ack.extended ? echoes_.find(ack.extended->echo_us) : std::nullopt) {
-    event.rate = delivery_.sample(now, echoed->sent_at, echoed->snapshot, lost_bytes_);
+    event.rate = delivery_.sample(now, echoed->sent_at, echoed->snapshot);
     event.newest_sent_at = echoed->sent_at;
   }
-  if (event.rate && (!event.rate->app_limited || shown_rate_ != BitRate()))
-    shown_rate_ = std::max(shown_rate_, BitRate::from_bytes_per(event.rate->delivered_bytes, event.rate->interval));
+  if (event.rate) path_.on_rate(*event.rate);
   event.app_limited = delivery_.app_limited();
   if (ack.extended) event.host_overloaded = note_overloads(ack.extended->host_overloads);
   event.peer_rate_packets = ack.rate_packets;
   event.peer_capacity_packets = ack.capacity_packets;
-  congestion_->on_ack(event);
-  update_pacing();
+  rate_.on_ack(event);
 }
 
 /// Whether the peer's count has risen.
@@ -195,229 +345,137 @@ bool UdtSender::note_overloads(std::uint32_t count) {
   return risen;
 }
 
-std::uint64_t UdtSender::in_flight_bytes() const {
-  return saturating_difference(saturating_difference(sent_offset_, delivered_bytes()),
-                               repair_bytes_ + guess_.gone_bytes());
-}
-
-/// As the peer reports; else what it has acknowledged, and the rest guessed from what it does not ask for.
-std::uint64_t UdtSender::delivered_bytes() const {
-  if (peer_.reports_bytes) return std::max(reported_delivered_bytes_, acknowledged_bytes_);
-  return acknowledged_bytes_ + guess_.presumed_bytes();
-}
-
 // ---- Losses -------------------------------------------------------------------------------------------------------
 
 void UdtSender::on_nak(TimePoint now, std::span<const SequenceRange> list) {
-  LossEvent event;
-  if (now - nak_budget_since_ > std::max<Duration>(rtt_.smoothed(), kSyn)) {
-    nak_budget_since_ = now;
-    nak_budget_packets_ = kNakBudgetPerPacket * packets_.size() + kLeastNakBudget;
-  }
-  const auto behind = behind_new_gap(list);
+  const auto behind = losses_.behind_new_gap(list);
   if (behind) take_rtt_of_gap(now, *behind);
-  PacketIndex from = packets_.begin_index();  // the list ascends: each packet is marked once, however long it is
-  for (const auto& [first_sequence, last_sequence] : list) {
-    const auto first = sequences_.index_of(first_sequence, packets_.end_index());
-    const auto last = sequences_.index_of(last_sequence, packets_.end_index());
-    if (!last || *last >= packets_.end_index() || first.value_or(0) > *last) continue;
-    const PacketIndex begin = std::max(first.value_or(0), from);
-    if (begin <= *last && *last - begin >= nak_budget_packets_) break;
-    const std::uint64_t lost_before = event.lost_bytes;
-    for (PacketIndex index = begin; index <= *last; ++index, --nak_budget_packets_) mark_lost(now, index, event);
-    if (event.lost_bytes > lost_before) ++event.runs;
-    from = std::max(from, *last + 1);
-    if (!peer_.reports_bytes) guess_.presume_delivered(packets_, *last + 1);
-  }
-  if (event.lost_bytes > 0) report(now, event);
+  const LossDetection::Lost lost = losses_.on_nak(now, list, rtt());
+  if (take_losses(now, lost)) report(now, lost);
   if (behind) note_delivery(now, behind, {}, false);
 }
 
-/// A plain peer's ACKs stand still while a gap is open: its NAK, which leaves at once, shows the path by the packet
-/// behind the gap. None of a packet that was sent again, or into a silence: it may have come at any time.
-std::optional<SentPacket> UdtSender::behind_new_gap(std::span<const SequenceRange> list) const {
-  if (peer_.reports_bytes || list.empty()) return std::nullopt;
-  const auto last = sequences_.index_of(list.back().last, packets_.end_index());
-  if (!last || guess_.has_heard_of(*last) || !packets_.contains(*last + 1)) return std::nullopt;
-  const SentPacket& behind = packets_[*last + 1];
-  return behind.sends == 1 && behind.sent_at > silenced_at_ ? std::optional(behind) : std::nullopt;
-}
-
-/// The first NAK of a gap may have been lost: an age that no answer has is that of a repeat.
+/// Where the first NAK of a gap was lost its repeat gives no sample: it is later than any answer.
 void UdtSender::take_rtt_of_gap(TimePoint now, const SentPacket& behind) {
   const Duration age = now - behind.sent_at;
-  if (!rtt_.measured() || age <= rtt_.timeout()) rtt_.on_sample(age);
+  if (!rtt().measured() || age <= rtt().timeout()) path_.on_rtt(age);
 }
 
-void UdtSender::mark_lost(TimePoint now, PacketIndex index, LossEvent& event) {
-  SentPacket& packet = packets_[index];
-  // A copy sent less than a round trip ago cannot be missed yet: the NAK is older than it.
-  if (packet.waits_for_repair || (packet.sends > 1 && !may_be_missed(now, packet))) return;
-  guess_.take_back(packet);
-  if (packet.sends == 1) trial_.on_lost(index);
-  fit_trains(now, packet);
-  packet.waits_for_repair = true;
-  if (index == fragment_index_) fragment_offset_ = 0;
-  repairs_.insert(index);
-  repair_bytes_ += packet.bytes;
-  count_loss(packet);
-  if (packet.sent_at <= silenced_at_) return;  // gone with the silence, of which the congestion control knows
-  lost_bytes_ += packet.bytes;
-  event.lost_bytes += packet.bytes;
-  event.new_epoch = event.new_epoch || packet.sent_at > loss_epoch_;
+void UdtSender::mark_lost_again(TimePoint now, LossDetection::Lost& lost) {
+  if (losses_.mark_lost_again(now, rtt(), lost)) probe_.allow(kUrgentPackets, kUrgentPackets);
 }
 
-void UdtSender::report(TimePoint now, LossEvent event) {
-  if (event.new_epoch) loss_epoch_ = now;
-  event.now = now;
-  event.of_long_trains = std::exchange(trains_shortened_, false);
-  congestion_->on_loss(event);
-  update_pacing();
-}
-
-void UdtSender::arm_probe(TimePoint now) {
-  const bool waiting = !packets_.empty();
-  const std::size_t bytes = next_new_bytes();
-  const bool shut_out = bytes > 0 && !within_peer_window(bytes);
-  if (!waiting && !shut_out) {
-    probe_.disarm();
-    return;
+/// returns   whether congestion control is to be told
+bool UdtSender::take_losses(TimePoint now, const LossDetection::Lost& lost) {
+  const bool with_queue = path_.rtt_shows_queue();
+  for (const PacketIndex index : lost.packets) {
+    if (index == fragments_.index) fragments_ = {};
+    const SentPacket& packet = packets()[index];
+    counters_.on_lost(packet.sent_at, with_queue);
+    if (packet.sends > 1) continue;
+    trial_.on_lost(index);
+    if (!with_queue) rate_.on_train_loss(now, packet, payload_bytes_);
   }
-  const Duration answer = answer_time();
-  // Of a packet that fills a gap libudt tells as soon as one of ours would.
-  const bool fills_gap = guess_.misses_oldest(packets_) && !packets_[packets_.begin_index()].waits_for_repair;
-  const Duration wait = answer + (fills_gap ? kSyn : peer_.ack_wait);
-  const TimePoint since = fills_gap ? packets_[packets_.begin_index()].sent_at : now;
-  // A path that comes back is to be noticed within a few of its round trips.
-  const Duration known = std::max({peer_.longest_probe_gap, peer_.longest_probe_gap_rtts * rtt_.smoothed(),
-                                   peer_.longest_probe_gap_answers * answer});
-  // Of a peer that has never answered nobody can say what a round trip is.
-  probe_.arm(now, since, wait, rtt_.measured() || delivered_bytes() > 0 ? known : Duration::max());
+  delivery_.on_lost(lost.event.lost_bytes);
+  return lost.event.lost_bytes > 0;
 }
 
-Duration UdtSender::answer_time() const {
-  if (!rtt_.measured()) return kUnknownAnswer;
-  const Duration queued = 4 * *rtt_.minimum() + kMaxQueue + wire_time(payload_bytes_);
-  const std::size_t newest_bytes = packets_.empty() ? 0 : packets_[packets_.end_index() - 1].bytes;
-  return std::min<Duration>(rtt_.timeout(), queued) + more_wire_time(newest_bytes);
-}
+void UdtSender::report(TimePoint now, const LossDetection::Lost& lost) { rate_.on_loss(losses_.event_of(now, lost)); }
 
-/// The rate that the path was found to carry, or at least has; 0: there was never enough to send to know.
-BitRate UdtSender::shown_rate() const {
-  const BitRate found = congestion_->path_rate();
-  return found.bytes_per_second() > 0 ? found : shown_rate_;
-}
-
-/// At the rate that was shown.
-Duration UdtSender::wire_time(std::size_t bytes) const {
-  const std::uint64_t rate = shown_rate().bytes_per_second();
-  if (rate == 0) return Duration::zero();
-  return std::min<Duration>(duration_of(static_cast<double>(bytes) / static_cast<double>(rate)), kMostWireTime);
-}
-
-Duration UdtSender::most_wire_time(std::size_t bytes) const {
-  const Duration shown = shown_rate().bytes_per_second() > 0 ? wire_time(bytes) : kMostWireTime;
-  return rtt_.measured() ? std::min(shown, share_of_rtt(bytes)) : shown;
-}
-
-/// As if that were all that the least round trip consisted of.
-Duration UdtSender::share_of_rtt(std::size_t bytes) const {
-  const double share = static_cast<double>(bytes) / static_cast<double>(2 * (largest_answered_bytes_ + kOverheadBytes));
-  return std::min<Duration>(duration_of(seconds_of(*rtt_.minimum()) * share), kMostWireTime);
-}
-
-/// A packet larger than any that was answered takes longer on the wire.
-Duration UdtSender::more_wire_time(std::size_t bytes) const {
-  return bytes > largest_answered_bytes_ ? share_of_rtt(bytes - largest_answered_bytes_) : Duration::zero();
-}
-
-void UdtSender::note_small_rtt(TimePoint now, const SmallRtt& rtt) {
-  if (rtt_.measured()) return;
-  rtt_.on_sample(rtt.value);
-  largest_answered_bytes_ = std::max(rtt.bytes / 2, kOverheadBytes) - kOverheadBytes;
-  if (probe_.state() != ProbeTimeout::State::idle) arm_probe(now);
-}
+// ---- Silence ------------------------------------------------------------------------------------------------------
 
 void UdtSender::handle_timeout(TimePoint now) {
   if (now >= probe_.deadline()) probe(now);
 }
 
-/// The newest packet makes the peer tell what it misses before it; the oldest is what it waits for.
 void UdtSender::probe(TimePoint now) {
-  if (!packets_.empty()) {
-    LossEvent event;
-    mark_lost_again(now, event);
-    if (!peer_.reports_bytes) guess_.forget_what_has_left(packets_, now, rtt_.timeout());
-    mark_lost(now, packets_.begin_index(), event);
-    const PacketIndex newest = packets_.end_index() - 1;
-    if (!guess_.misses_oldest(packets_) && may_be_missed(now, packets_[newest])) mark_lost(now, newest, event);
-    if (event.lost_bytes > 0 && probe_.count() > 0) report(now, event);
+  if (!packets().empty()) {
+    LossDetection::Lost lost;
+    mark_lost_again(now, lost);
+    losses_.mark_probes(now, rtt(), lost);
+    if (take_losses(now, lost) && probe_.count() > 0) report(now, lost);
   }
-  probe_.fire(!packets_.empty());
+  probe_.fire(!packets().empty());
   if (probe_.count() == kProbesUntilTimeout) {
-    congestion_->on_timeout(now);
     copies_.clear();
-    silenced_at_ = now;
-    update_pacing();
-    pacer_.forget_debt(now);
+    losses_.on_timeout(now);
+    rate_.on_timeout(now);
   }
   arm_probe(now);
 }
 
+void UdtSender::arm_probe(TimePoint now) {
+  const bool waiting = !packets().empty();
+  const std::size_t bytes = next_new_bytes();
+  const bool shut_out = bytes > 0 && !within_peer_window(bytes);
+  if (!waiting && !shut_out) return probe_.disarm();
+  const Duration answer = answer_time();
+  // libudt acknowledges a packet that fills a gap as soon as one of our own peers would.
+  const bool fills_gap = losses_.oldest_is_missing() && !packets().oldest().lost;
+  const Duration wait = answer + (fills_gap ? kSyn : peer_.ack_wait);
+  const TimePoint since = fills_gap ? packets().oldest().sent_at : now;
+  // The end of an outage is to be noticed within a few round trips.
+  const Duration known = std::max({peer_.longest_probe_gap, peer_.longest_probe_gap_rtts * rtt().smoothed(),
+                                   peer_.longest_probe_gap_answers * answer});
+  // Before the first answer the round trip may be of any length.
+  probe_.arm(now, since, wait, rtt().measured() || delivered_bytes() > 0 ? known : Duration::max());
+}
+
+Duration UdtSender::answer_time() const {
+  const std::size_t newest_bytes = packets().empty() ? 0 : packets()[packets().end_index() - 1].bytes;
+  return path_.answer_time(rate_.path_rate(), payload_bytes_, newest_bytes);
+}
+
+void UdtSender::note_small_rtt(TimePoint now, const SmallRtt& rtt) {
+  if (path_.on_small_rtt(rtt) && probe_.state() != ProbeTimeout::State::idle) arm_probe(now);
+}
+
 bool UdtSender::suspects_black_hole(TimePoint now, std::size_t payload_bytes) const {
-  if (packets_.empty()) return false;
-  const SentPacket& oldest = packets_[packets_.begin_index()];
+  if (packets().empty()) return false;
+  const SentPacket& oldest = packets().oldest();
   const bool unanswered = probe_.count_while_heard() >= kProbesUntilBlackHole || oldest.sends >= kSendsUntilBlackHole;
-  return oldest.bytes > payload_bytes && unanswered && probe_.heard() && now - large_delivered_at_ > 3 * rtt_.timeout();
+  return oldest.bytes > payload_bytes && unanswered && probe_.heard() &&
+         now - large_delivered_at_ > 3 * rtt().timeout();
 }
 
 void UdtSender::set_payload_bytes(std::size_t payload_bytes) {
   if (payload_bytes == payload_bytes_) return;
   payload_bytes_ = payload_bytes;
-  congestion_->on_packet_size(payload_bytes);
+  rate_.on_packet_size(payload_bytes);
 }
 
 void UdtSender::on_new_path(TimePoint now) {
-  ++path_changes_;
-  rtt_.reset();
+  counters_.on_new_path();
+  path_ = PathEstimator();
   echoes_.clear();
-  train_length_ = TrainLength();
-  largest_answered_bytes_ = 0;
-  shown_rate_ = BitRate();
-  back_delay_ = BackDelay();
-  congestion_ = new_congestion_control(now);
   copies_.clear();
-  update_pacing();
+  rate_.on_new_path(now, payload_bytes_);
   probe_.restart(now);
 }
 
-void UdtSender::update_pacing() {
-  BitRate rate = congestion_->pacing_rate();
-  if (!settings_.rate_cap.unlimited() && (rate.unlimited() || rate > settings_.rate_cap)) rate = settings_.rate_cap;
-  pacer_.set_rate(rate.unlimited() ? 0 : std::max<std::uint64_t>(rate.bytes_per_second(), 1));
+// ---- Evidence -----------------------------------------------------------------------------------------------------
+
+std::optional<Hold> UdtSender::hold(bool sending) const {
+  if (sending) return Hold::sending;
+  if (!packets().has_lost() && copies_.empty()) {
+    const std::size_t bytes = next_new_bytes();
+    if (bytes == 0) return std::nullopt;
+    if (!fits_memory(bytes)) return Hold::memory;
+    if (!within_peer_window(bytes)) return Hold::peer_window;
+  }
+  return rate_.is_at_cap() ? Hold::rate_cap : Hold::path;
 }
 
-/// A peer asks for what is missing before the highest packet that came. Where the end of a flight is lost and many
-/// repairs wait, none of those behind comes for long: a repair that left later and has come shows that they are lost.
-void UdtSender::mark_overtaken(TimePoint now, PacketIndex highest, std::uint32_t echo_us, LossEvent& event) {
-  const auto echoed = echoes_.find(echo_us);
-  if (!echoed) return;
-  const TimePoint overtaken = echoed->sent_at - rtt_.smoothed() / kReorderingPart;
-  PacketIndex index = std::max({highest + 1, overtaken_end_, packets_.begin_index()});
-  const std::uint64_t lost_before = event.lost_bytes;
-  for (; index < packets_.end_index() && packets_[index].sent_at < overtaken; ++index) mark_lost(now, index, event);
-  if (event.lost_bytes > lost_before) ++event.runs;
-  overtaken_end_ = index;
-}
-
-/// A peer that asks once for a gap: marks what its one NAK, or our copy, must have missed.
-void UdtSender::mark_lost_again(TimePoint now, LossEvent& event) {
-  if (peer_.reports_bytes) return;
-  const auto mark = [&](PacketIndex index) { mark_lost(now, index, event); };
-  if (popped_repaired_) guess_.presume_nak_lost(packets_, now, rtt_.timeout());
-  if (!guess_.suspect(packets_, now, rtt_.timeout(), mark)) return;
-  guess_.forget_what_has_left(packets_, now, rtt_.timeout());
-  probe_.allow(kUrgentPackets, kUrgentPackets);
+void UdtSender::add_evidence(TimePoint now, EndEvidence& evidence) const {
+  using std::chrono::microseconds;
+  counters_.add_to(evidence, now, 2 * rtt().smoothed());
+  evidence.path_rate = rate_.path_rate();
+  evidence.rtt_sum = std::chrono::duration_cast<microseconds>(rtt().sum());
+  evidence.rtt_samples = rtt().samples();
+  if (const auto least = rtt().minimum()) evidence.least_rtt = std::chrono::duration_cast<microseconds>(*least);
+  evidence.trains_off = trial_.off() ? 1 : 0;
+  evidence.rate_cap = settings_.rate_cap;
+  evidence.memory_bytes = settings_.memory_bytes;
 }
 
 }  // namespace udtcat::transport::native

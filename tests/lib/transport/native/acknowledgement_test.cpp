@@ -22,7 +22,7 @@ std::vector<std::uint32_t> extended_words() {
   return words;
 }
 
-TEST(Acknowledgement, IsLightWithNothingButItsPoint) {
+TEST(Acknowledgement, IsLightWithOneWord) {
   const auto ack = decode_acknowledgement(body_of(light_words(99)));
   ASSERT_TRUE(ack);
   EXPECT_EQ(ack->next, 99U);
@@ -38,7 +38,7 @@ TEST(Acknowledgement, IsMediumWithoutRates) {
   EXPECT_FALSE(ack->rate_packets || ack->capacity_packets);
 }
 
-TEST(Acknowledgement, SurvivesItsEncoding) {
+TEST(Acknowledgement, IsDecodedAsItWasEncoded) {
   const auto ack = decode_acknowledgement(body_of(extended_words()));
   EXPECT_EQ(ack->next, 1234U);
   EXPECT_EQ(ack->rtt_us, 75'000U);
@@ -55,7 +55,7 @@ TEST(Acknowledgement, SurvivesItsEncoding) {
   EXPECT_EQ(ack->extended->arrived_us, 7U);
 }
 
-TEST(Acknowledgement, TellsNoArrivalWhereThePeerDoesNot) {
+TEST(Acknowledgement, HasNoArrivalTimeWhereThePeerSendsNone) {
   auto words = extended_words();
   words.pop_back();
   const auto ack = decode_acknowledgement(body_of(words));
@@ -63,13 +63,13 @@ TEST(Acknowledgement, TellsNoArrivalWhereThePeerDoesNot) {
   EXPECT_FALSE(ack->extended->arrived_us);
 }
 
-TEST(Acknowledgement, KnowsNothingWhereLibudtSaysZeroOrLess) {
+TEST(Acknowledgement, HasNoRateWhereLibudtSaysZeroOrLess) {
   const auto ack = decode_acknowledgement(body_of(full_words({99, 0ms, 0ms, 0, 0, 0xffffffff})));
   EXPECT_FALSE(ack->rtt_us || ack->rate_packets || ack->capacity_packets);
   EXPECT_EQ(ack->window_packets, 0U) << "which is a window";
 }
 
-TEST(Acknowledgement, SurvivesAnyDamage) {
+TEST(Acknowledgement, IsDecodedOrRefusedHoweverDamaged) {
   for_each_damage(body_of(extended_words()), [](const std::vector<std::byte>& body) {
     const auto ack = decode_acknowledgement(body);
     EXPECT_EQ(ack.has_value(), body.size() >= 4);

@@ -11,10 +11,10 @@ namespace {
 using namespace std::chrono_literals;
 using State = ActiveOpen::State;
 
-/// A server that answers as it is told, and hears what the client says.
-class Opening : public testing::Test {
+/// A server that answers as the test says, and keeps the client's last packet.
+class ActiveOpenTest : public testing::Test {
  protected:
-  explicit Opening(KeyProof* key_proof = nullptr)
+  explicit ActiveOpenTest(KeyProof* key_proof = nullptr)
       : request{endpoint("192.0.2.1", 9000), 5, 1000, 1500, 360, 0xabcdef, std::nullopt, key_proof} {}
 
   HandshakePacket next_request() {
@@ -56,7 +56,7 @@ class Opening : public testing::Test {
   std::vector<std::byte> sent_;
 };
 
-TEST_F(Opening, AsksAtOnceAndThenEveryQuarterSecond) {
+TEST_F(ActiveOpenTest, SendsTheInductionAtOnceAndEveryQuarterSecond) {
   EXPECT_EQ(next_request().request, Request::induction);
   EXPECT_EQ(sent_additional(), kMarker);
   EXPECT_FALSE(open.poll_transmit(now + 249ms));
@@ -65,7 +65,7 @@ TEST_F(Opening, AsksAtOnceAndThenEveryQuarterSecond) {
   EXPECT_EQ(next_request().request, Request::induction);
 }
 
-TEST_F(Opening, BeginsWithTheConclusionWhereTheCookieIsKnown) {
+TEST_F(ActiveOpenTest, BeginsWithTheConclusionWhereTheCookieIsKnown) {
   request.known_cookie = 77;
   ActiveOpen informed(now, request);
   const auto packet = informed.poll_transmit(now).value();
@@ -81,19 +81,19 @@ TEST_F(Opening, BeginsWithTheConclusionWhereTheCookieIsKnown) {
   EXPECT_EQ(informed.settings().peer_token, 4242U);
 }
 
-class OpeningWithFirstWords : public Opening {
+class ActiveOpenWithData : public ActiveOpenTest {
  protected:
   [[nodiscard]] OpenRequest with_words() const {
     OpenRequest wordy = request;
-    wordy.first_words = core::SharedBytes::adopt(words);
+    wordy.handshake_data = core::SharedBytes::adopt(words);
     return wordy;
   }
   const std::vector<std::byte> words = numbered_bytes(300);
   ActiveOpen talkative{now, with_words()};
 };
 
-/// A client that was here before.
-class Returning : public OpeningWithFirstWords {
+/// A client with a cookie of an earlier connection.
+class ActiveOpenWithARememberedCookie : public ActiveOpenWithData {
  protected:
   [[nodiscard]] OpenRequest with_cookie() const {
     OpenRequest known = with_words();
@@ -107,7 +107,7 @@ class Returning : public OpeningWithFirstWords {
   ActiveOpen returning{now, with_cookie()};
 };
 
-TEST_F(Returning, AsksWhetherItIsKnownAndAtOnceAsAStranger) {
+TEST_F(ActiveOpenWithARememberedCookie, SendsAConclusionAndAnInductionAtOnce) {
   const HandshakePacket known = next_of(returning);
   EXPECT_EQ(known.request, Request::conclusion);
   EXPECT_EQ(known.cookie, 99U);
@@ -115,7 +115,7 @@ TEST_F(Returning, AsksWhetherItIsKnownAndAtOnceAsAStranger) {
   EXPECT_EQ(returning.deadline(), now + 250ms);
 }
 
-TEST_F(Returning, IsThereWhenItIsKnown) {
+TEST_F(ActiveOpenWithARememberedCookie, IsDoneByAnAnswerToTheConclusion) {
   HandshakePacket reply = next_of(returning);
   next_of(returning);
   reply.socket_id = 9;
@@ -123,10 +123,10 @@ TEST_F(Returning, IsThereWhenItIsKnown) {
   ASSERT_EQ(returning.state(), State::done);
   EXPECT_EQ(returning.settings().peer, PeerKind::own);
   EXPECT_EQ(returning.settings().next_cookie, 100U);
-  EXPECT_TRUE(returning.settings().first_words);
+  EXPECT_TRUE(returning.settings().handshake_data);
 }
 
-TEST_F(Returning, GoesOnAsAStrangerWhereItIsNot) {
+TEST_F(ActiveOpenWithARememberedCookie, GoesOnWithANewCookieWhereTheRememberedOneIsRefused) {
   next_of(returning);
   HandshakePacket reply = next_of(returning);
   reply.cookie = 77;
@@ -136,7 +136,7 @@ TEST_F(Returning, GoesOnAsAStrangerWhereItIsNot) {
   EXPECT_EQ(conclusion.cookie, 77U);
 }
 
-TEST_F(Returning, AsksBothAgain) {
+TEST_F(ActiveOpenWithARememberedCookie, RepeatsBoth) {
   next_of(returning);
   next_of(returning);
   now += 250ms;
@@ -144,7 +144,7 @@ TEST_F(Returning, AsksBothAgain) {
   EXPECT_EQ(next_of(returning).request, Request::induction);
 }
 
-TEST_F(Returning, IsNotRefusedByWhoMayHaveTakenItsConclusion) {
+TEST_F(ActiveOpenWithARememberedCookie, IgnoresARefusalOfTheInductionWhileItsConclusionMayBeAccepted) {
   HandshakePacket known = next_of(returning);
   HandshakePacket stranger = next_of(returning);
   stranger.request = known.request = Request::refused;
@@ -154,18 +154,18 @@ TEST_F(Returning, IsNotRefusedByWhoMayHaveTakenItsConclusion) {
   EXPECT_EQ(returning.state(), State::refused);
 }
 
-TEST_F(Returning, DoesNotTakeAConclusionWithoutTheMarkBeforeItHasAsked) {
+TEST_F(ActiveOpenWithARememberedCookie, IgnoresAnAnswerToTheConclusionWithoutTheMarker) {
   HandshakePacket reply = next_of(returning);
   reply.socket_id = 9;
   returning.handle(now, encode(reply, 5, 0, std::nullopt));
   EXPECT_EQ(returning.state(), State::induction);
 }
 
-TEST_F(Opening, BeginsAnewWhereTheKnownCookieIsNot) {
+TEST_F(ActiveOpenTest, SendsAnInductionWhereTheKnownCookieIsNotAccepted) {
   request.known_cookie = 77;
   ActiveOpen informed(now, request);
   for (; now < kStart + 1s; now += 250ms) EXPECT_TRUE(informed.poll_transmit(now));
-  std::ignore = informed.poll_transmit(now);  // the conclusion again, which may have been taken
+  std::ignore = informed.poll_transmit(now);  // the conclusion again: it may have been accepted
   const auto packet = informed.poll_transmit(now).value();
   const HandshakePacket asked = decode_handshake(std::span(packet).subspan(kHeaderBytes)).value();
   EXPECT_EQ(asked.request, Request::induction);
@@ -176,23 +176,23 @@ struct ConnectorKey {
   KeyProof key_proof = key_proof_of(1);
 };
 
-class OpeningWithAKey : protected ConnectorKey, public Opening {
+class ActiveOpenWithAKey : protected ConnectorKey, public ActiveOpenTest {
  protected:
-  OpeningWithAKey() : Opening(&key_proof) {}
+  ActiveOpenWithAKey() : ActiveOpenTest(&key_proof) {}
   [[nodiscard]] bool proves(const HandshakePacket& handshake) {
     return key_proof.is_in(handshake, sent_additional(), sent_extension());
   }
 };
 
-TEST_F(OpeningWithAKey, ProvesItInItsFirstPacket) { EXPECT_TRUE(proves(next_request())); }
+TEST_F(ActiveOpenWithAKey, ProvesItInTheFirstPacket) { EXPECT_TRUE(proves(next_request())); }
 
-TEST_F(OpeningWithAKey, ProvesItInAConclusionToOneOfOurs) { EXPECT_TRUE(proves(conclude(true))); }
+TEST_F(ActiveOpenWithAKey, ProvesItInAConclusionToOneOfOurs) { EXPECT_TRUE(proves(conclude(true))); }
 
-TEST_F(OpeningWithAKey, TellsAPlainServerTheTrueAddress) {
+TEST_F(ActiveOpenWithAKey, SendsAPlainServerTheAddressWithoutAProof) {
   EXPECT_EQ(conclude(false).address, address_words(request.peer));
 }
 
-TEST_F(Opening, AgreesWithAPlainServer) {
+TEST_F(ActiveOpenTest, AgreesWithAPlainServer) {
   HandshakePacket reply = good_conclusion(false);
   EXPECT_EQ(reply.request, Request::conclusion);
   EXPECT_EQ(reply.cookie, 77U);
@@ -207,7 +207,7 @@ TEST_F(Opening, AgreesWithAPlainServer) {
   EXPECT_FALSE(open.poll_transmit(now + 1h));
 }
 
-TEST_F(Opening, AgreesWithOneOfOurs) {
+TEST_F(ActiveOpenTest, AgreesWithOneOfOurs) {
   const HandshakePacket reply = good_conclusion(true);
   ASSERT_TRUE(sent_extension());
   EXPECT_EQ(sent_extension()->token, request.token);
@@ -218,11 +218,11 @@ TEST_F(Opening, AgreesWithOneOfOurs) {
   EXPECT_EQ(open.settings().peer_token, 123U);
 }
 
-TEST_F(OpeningWithFirstWords, SaysThemInAConclusionToOneOfOurs) {
+TEST_F(ActiveOpenWithData, SendsThemInAConclusionToOneOfOurs) {
   const auto said = [&] {
     const auto packet = talkative.poll_transmit(now).value_or(std::vector<std::byte>(kHeaderBytes));
     const auto extension = decode_extension(std::span(packet).subspan(kHeaderBytes));
-    return extension ? bytes_of(extension->first_words) : std::vector<std::byte>();
+    return extension ? bytes_of(extension->handshake_data) : std::vector<std::byte>();
   };
   EXPECT_TRUE(said().empty()) << "not before the peer is known";
   HandshakePacket reply{.initial_sequence = 1000, .mss = 1400, .flow_window = 100, .socket_id = 5, .cookie = 77};
@@ -234,13 +234,13 @@ TEST_F(OpeningWithFirstWords, SaysThemInAConclusionToOneOfOurs) {
   reply.socket_id = 9;
   talkative.handle(now + 40ms, encode(reply, 5, kMarkerAnswer, HandshakeExtension{1}));
   ASSERT_EQ(talkative.state(), State::done);
-  const auto& first_words = talkative.settings().first_words;
-  ASSERT_TRUE(first_words);
-  EXPECT_EQ(bytes_of(first_words->bytes.bytes()), words);
-  EXPECT_EQ(first_words->sent_at, now);
+  const auto& handshake_data = talkative.settings().handshake_data;
+  ASSERT_TRUE(handshake_data);
+  EXPECT_EQ(bytes_of(handshake_data->bytes.bytes()), words);
+  EXPECT_EQ(handshake_data->sent_at, now);
 }
 
-TEST_F(OpeningWithFirstWords, TellsWhenEachConclusionLeft) {
+TEST_F(ActiveOpenWithData, KnowsWhenEachConclusionLeft) {
   HandshakePacket reply{.initial_sequence = 1000, .mss = 1400, .flow_window = 100, .socket_id = 5, .cookie = 77};
   std::ignore = talkative.poll_transmit(now);
   talkative.handle(now, encode(reply, 5, kMarkerAnswer, HandshakeExtension{}));
@@ -249,7 +249,7 @@ TEST_F(OpeningWithFirstWords, TellsWhenEachConclusionLeft) {
   EXPECT_EQ(decode_control_header(talkative.poll_transmit(now).value()).timestamp_us, 250'000U);
 }
 
-TEST_F(OpeningWithFirstWords, SaysNoneToAPlainServer) {
+TEST_F(ActiveOpenWithData, SendsNoneToAPlainServer) {
   std::ignore = talkative.poll_transmit(now);
   HandshakePacket reply{.initial_sequence = 1000, .mss = 1400, .flow_window = 100, .socket_id = 5, .cookie = 77};
   talkative.handle(now, encode(reply, 5, kMarker, std::nullopt));
@@ -258,22 +258,22 @@ TEST_F(OpeningWithFirstWords, SaysNoneToAPlainServer) {
   reply.socket_id = 9;
   talkative.handle(now, encode(reply, 5, 0, std::nullopt));
   ASSERT_EQ(talkative.state(), State::done);
-  EXPECT_FALSE(talkative.settings().first_words);
+  EXPECT_FALSE(talkative.settings().handshake_data);
 }
 
-TEST_F(Opening, DoesNotTellItsTokenToWhoOnlyEchoesTheMark) {
+TEST_F(ActiveOpenTest, SendsNoTokenToAServerThatEchoesTheMarker) {
   const auto induction = answer_to(next_request(), 77);
-  answer(induction, kMarkerAnswer);  // without the words behind
+  answer(induction, kMarkerAnswer);  // without the extension
   next_request();
   EXPECT_FALSE(sent_extension());
 }
 
-TEST_F(Opening, DoesNotTakeAnAnswerOfOursWithoutItsToken) {
+TEST_F(ActiveOpenTest, IgnoresAnAnswerOfOursWithoutAToken) {
   answer(good_conclusion(true), kMarkerAnswer);
   EXPECT_EQ(open.state(), State::conclusion);
 }
 
-TEST_F(Opening, IgnoresNumbersThatItCannotUse) {
+TEST_F(ActiveOpenTest, IgnoresAnAnswerWithInvalidNumbers) {
   const HandshakePacket good = good_conclusion(false);
   const auto ignored = [&](auto change) {
     HandshakePacket bad = good;
@@ -292,14 +292,14 @@ TEST_F(Opening, IgnoresNumbersThatItCannotUse) {
   EXPECT_TRUE(ignored([](HandshakePacket& bad) { bad.request = Request::induction; }));
 }
 
-TEST_F(Opening, BoundsTheWindowThatAServerClaims) {
+TEST_F(ActiveOpenTest, BoundsTheWindowThatAServerClaims) {
   HandshakePacket reply = good_conclusion(false);
   reply.flow_window = 0xffffffff;
   answer(reply);
   EXPECT_EQ(open.settings().flow_window, kMaxWindowPackets);
 }
 
-TEST_F(Opening, TellsWhatRoundTripItsConclusionTook) {
+TEST_F(ActiveOpenTest, MeasuresTheRoundTripByItsConclusion) {
   const HandshakePacket reply = good_conclusion(true);
   now += 30ms;
   answer(reply, kMarkerAnswer, HandshakeExtension{4242});
@@ -309,7 +309,7 @@ TEST_F(Opening, TellsWhatRoundTripItsConclusionTook) {
   EXPECT_EQ(open.settings().first_rtt->bytes, 2 * (64U + 16 + 28));
 }
 
-TEST_F(Opening, TellsNoRoundTripOfAConclusionThatItRepeated) {
+TEST_F(ActiveOpenTest, MeasuresNoRoundTripByARepeatedConclusion) {
   const HandshakePacket reply = good_conclusion(true);
   now += 250ms;
   next_request();
@@ -318,7 +318,7 @@ TEST_F(Opening, TellsNoRoundTripOfAConclusionThatItRepeated) {
   EXPECT_FALSE(open.settings().first_rtt);
 }
 
-TEST_F(Opening, RepeatsAConclusionLaterWhereTheInductionTookLong) {
+TEST_F(ActiveOpenTest, RepeatsAConclusionLaterWhereTheInductionTookLong) {
   const HandshakePacket induction = answer_to(next_request(), 77);
   now += 200ms;
   answer(induction, kMarkerAnswer, HandshakeExtension{});
@@ -328,7 +328,7 @@ TEST_F(Opening, RepeatsAConclusionLaterWhereTheInductionTookLong) {
   EXPECT_EQ(next_request().request, Request::conclusion);
 }
 
-TEST_F(Opening, BeginsAnewWhenItsConclusionIsNotAnswered) {
+TEST_F(ActiveOpenTest, SendsAnInductionAgainWhereItsConclusionIsNotAnswered) {
   conclude(false);
   for (int i = 0; i < 3; ++i) {
     now += 250ms;
@@ -340,7 +340,7 @@ TEST_F(Opening, BeginsAnewWhenItsConclusionIsNotAnswered) {
   EXPECT_EQ(again.cookie, 0U);
 }
 
-TEST_F(Opening, IsRefusedByWhoKnowsItsNumber) {
+TEST_F(ActiveOpenTest, IsRefusedByAnAnswerToItsSocketOnly) {
   HandshakePacket refusal = next_request();
   refusal.request = Request::refused;
   refusal.socket_id = 6;
@@ -352,7 +352,7 @@ TEST_F(Opening, IsRefusedByWhoKnowsItsNumber) {
   EXPECT_FALSE(open.poll_transmit(now + 1h));
 }
 
-TEST_F(Opening, SurvivesAnyDamageToAnAnswer) {
+TEST_F(ActiveOpenTest, TakesAnyDamagedAnswer) {
   const auto packet = encode(good_conclusion(true), request.local_id, kMarkerAnswer, HandshakeExtension{123});
   for_each_damage(packet, [&](const std::vector<std::byte>& damaged) {
     ActiveOpen copy = open;

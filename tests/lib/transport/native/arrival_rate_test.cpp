@@ -29,7 +29,7 @@ TEST(ArrivalRate, IsThatOfTheLastInterval) {
   EXPECT_NEAR(rate.capacity_packets(), 20'000, 4);
 }
 
-TEST(ArrivalRate, SaysNothingNewOfAPause) {
+TEST(ArrivalRate, DoesNotChangeInAPause) {
   ArrivalRate rate;
   rate.settle(kStart);
   for (int i = 0; i < 100; ++i) rate.on_packet();
@@ -38,8 +38,8 @@ TEST(ArrivalRate, SaysNothingNewOfAPause) {
   EXPECT_NEAR(rate.rate_packets(), 10'000, 2);
 }
 
-/// As libudt sends: pairs follow at once, everything else at the sender's own pace.
-class Arriving : public testing::Test {
+/// Packets as libudt sends them: the second of a packet pair at once, all others at the pace.
+class ArrivalTimesTest : public testing::Test {
  protected:
   void packets(int count, std::chrono::nanoseconds pace, std::chrono::nanoseconds in_pair) {
     for (int i = 0; i < count; ++i, ++sequence) {
@@ -52,13 +52,13 @@ class Arriving : public testing::Test {
   std::chrono::nanoseconds now = 1h;
 };
 
-TEST_F(Arriving, IsUnknownAtFirst) {
+TEST_F(ArrivalTimesTest, IsUnknownAtFirst) {
   times.on_packet(16, 1s);
   EXPECT_EQ(times.rate_packets(), 0U);
   EXPECT_EQ(times.capacity_packets(), 0U);
 }
 
-TEST_F(Arriving, CountsNoPairWhoseFirstPacketDidNotCome) {
+TEST_F(ArrivalTimesTest, IgnoresAPacketPairWhoseFirstIsMissing) {
   times.on_packet(1, 1s);
   for (std::uint32_t pair = 1; pair < 8; ++pair) {
     times.on_packet(16 * pair, 1s + pair * 1ms);
@@ -67,13 +67,13 @@ TEST_F(Arriving, CountsNoPairWhoseFirstPacketDidNotCome) {
   EXPECT_EQ(times.capacity_packets(), 0U) << "seven pairs are too few";
 }
 
-TEST_F(Arriving, TellsThePaceAndByThePairsWhatTheLinkCarries) {
+TEST_F(ArrivalTimesTest, GiveThePaceAndTheCapacityByPacketPairs) {
   packets(500, 1ms, 10us);
   EXPECT_NEAR(times.rate_packets(), 1000, 1);
   EXPECT_NEAR(times.capacity_packets(), 100'000, 1);
 }
 
-TEST_F(Arriving, TellsNothingElseForAPauseOrAPacketThatCameAgain) {
+TEST_F(ArrivalTimesTest, AreNotChangedByAPauseOrADuplicate) {
   packets(500, 1ms, 10us);
   now += 1h;
   times.on_packet(sequence - 100, now);
@@ -82,13 +82,13 @@ TEST_F(Arriving, TellsNothingElseForAPauseOrAPacketThatCameAgain) {
   EXPECT_NEAR(times.capacity_packets(), 100'000, 1);
 }
 
-TEST_F(Arriving, BelievesNoTimeThatIsNone) {
+TEST_F(ArrivalTimesTest, IgnoreAnImpossibleTime) {
   packets(500, 0ns, 0ns);
   EXPECT_LE(times.rate_packets(), 1'000'000U);
   EXPECT_LE(times.capacity_packets(), 1'000'000U);
 }
 
-TEST_F(Arriving, TakesNoPairWhoseSecondIsMissing) {
+TEST_F(ArrivalTimesTest, IgnoreAPacketPairWhoseSecondIsMissing) {
   for (int i = 0; i < 500; ++i, ++sequence) {
     now += 1ms;
     if (sequence % 16 != 0) times.on_packet(sequence, now);

@@ -16,7 +16,7 @@ EchoLog::Entry entry(std::uint32_t timestamp_us, std::uint64_t delivered_bytes =
   return made;
 }
 
-TEST(EchoLog, FindsWhatLeftAtThatTime) {
+TEST(EchoLog, FindsThePacketSentAtThatTime) {
   EchoLog log;
   for (std::uint32_t time = 0; time < 100; time += 10) log.on_sent(entry(time, time));
   ASSERT_TRUE(log.find(50));
@@ -25,7 +25,7 @@ TEST(EchoLog, FindsWhatLeftAtThatTime) {
   EXPECT_FALSE(log.find(40)) << "older than one that was found";
 }
 
-TEST(EchoLog, KnowsTheLastOfThoseThatLeftAtOneTime) {
+TEST(EchoLog, FindsTheLastOfPacketsSentAtOneTime) {
   EchoLog log;
   log.on_sent(entry(7, 1));
   log.on_sent(entry(7, 2));

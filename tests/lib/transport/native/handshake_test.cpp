@@ -29,7 +29,7 @@ TEST(HandshakePacket, IsWhatTheSpecificationShows) {
             udtcat::test::to_hex(udtcat::test::SpecExample("udt4.md", "induction").bytes("packet")));
 }
 
-TEST(HandshakePacket, SurvivesItsEncoding) {
+TEST(HandshakePacket, IsDecodedAsItWasEncoded) {
   HandshakePacket sent = example();
   sent.request = Request::conclusion;
   sent.cookie = 0xdeadbeef;
@@ -45,7 +45,7 @@ TEST(HandshakePacket, SurvivesItsEncoding) {
   EXPECT_FALSE(decode_extension(body_in(packet)));
 }
 
-TEST(HandshakePacket, CarriesATokenBehindIt) {
+TEST(HandshakePacket, IsFollowedByAToken) {
   const auto packet = encode(example(), 0, 0, HandshakeExtension{0x0123456789abcdef});
   EXPECT_EQ(packet.size(), kHeaderBytes + kHandshakeBytes + 16);
   const auto extension = decode_extension(body_in(packet));
@@ -54,15 +54,15 @@ TEST(HandshakePacket, CarriesATokenBehindIt) {
   EXPECT_EQ(extension->next_cookie, 0U);
 }
 
-TEST(HandshakePacket, CarriesFirstWordsBehindTheToken) {
-  const auto words = numbered_bytes(kMaxFirstWordsBytes);
+TEST(HandshakePacket, IsFollowedByDataBehindTheToken) {
+  const auto words = numbered_bytes(kMaxHandshakeDataBytes);
   const auto packet = encode(example(), 0, 0, HandshakeExtension{42, 43, words}, 77);
   EXPECT_EQ(decode_control_header(packet).timestamp_us, 77U);
   EXPECT_LE(packet.size() + 28, 576U) << "in IPv4";
-  EXPECT_EQ(bytes_of(decode_extension(body_in(packet))->first_words), words);
+  EXPECT_EQ(bytes_of(decode_extension(body_in(packet))->handshake_data), words);
 }
 
-TEST(HandshakePacket, SurvivesAnyDamage) {
+TEST(HandshakePacket, IsDecodedOrRefusedHoweverDamaged) {
   const auto packet = encode(example(), 0, 0, HandshakeExtension{42});
   for_each_damage(body_in(packet), [](const std::vector<std::byte>& body) {
     EXPECT_EQ(decode_handshake(body).has_value(), body.size() >= kHandshakeBytes);

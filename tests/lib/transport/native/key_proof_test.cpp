@@ -29,9 +29,9 @@ class KeyProofTest : public testing::Test {
   KeyProof key_proof = key_proof_of(1);
 };
 
-TEST_F(KeyProofTest, IsGoodUnderItsKey) { EXPECT_TRUE(key_proof.is_in(proved(), kMarker, token)); }
+TEST_F(KeyProofTest, IsValidUnderItsKey) { EXPECT_TRUE(key_proof.is_in(proved(), kMarker, token)); }
 
-TEST_F(KeyProofTest, IsGoodUnderNoOtherKey) {
+TEST_F(KeyProofTest, IsInvalidUnderAnotherKey) {
   EXPECT_FALSE(key_proof_of(2).is_in(proved(), kMarker, token));
   EXPECT_FALSE(key_proof.is_in(handshake, kMarker, token)) << "no proof at all";
 }
@@ -85,7 +85,7 @@ TEST(PortKeys, DifferAmongThemselvesAndFromKeyToKey) {
   EXPECT_NE(udtcat::test::to_hex(one.reset.bytes()), udtcat::test::to_hex(other.reset.bytes()));
 }
 
-TEST(PortKeys, MeetAtTheDoorByTheListenersPublicKeyAlone) {
+TEST(PortKeys, AreTheSameAtBothEndsByTheListenersPublicKey) {
   const udtcat::test::SpecExample example("udt4.md", "door");
   const auto door = example.bytes("door");
   const Key own = Key::generate().value(), other = Key::generate().value();
@@ -96,7 +96,7 @@ TEST(PortKeys, MeetAtTheDoorByTheListenersPublicKeyAlone) {
   EXPECT_NE(udtcat::test::to_hex(peer.reset.bytes()), udtcat::test::to_hex(one.reset.bytes()));
 }
 
-TEST(PortKeys, HaveNoProofForADoorThatTheyDoNotKnow) {
+TEST(PortKeys, HaveNoProofWhereTheListenersKeyIsUnknown) {
   const Key own = Key::generate().value();
   EXPECT_FALSE(PortKeys::derive({.own = own.bytes(), .door = {}})->proof);
 }

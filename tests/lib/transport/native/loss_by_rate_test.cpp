@@ -48,7 +48,7 @@ TEST(LossByRateMeter, KeepsTheSumsOfSpansThatItForgets) {
   EXPECT_EQ(sums.lost, 0U) << "found too late";
 }
 
-TEST(LossByRateMeter, SumsApartWhatComesBehindALoss) {
+TEST(LossByRateMeter, SumsSpansBehindALossApart) {
   LossByRateMeter meter;
   meter.on_sent(kBegin);
   for (int i = 0; i < 2; ++i) meter.on_sent(kBegin + 50ms);
@@ -63,7 +63,7 @@ TEST(LossByRateMeter, SumsApartWhatComesBehindALoss) {
   EXPECT_EQ(behind.lost, 2U);
 }
 
-TEST(LossByRateMeter, KnowsNoNeighbourOfASpanInWhichNothingLeft) {
+TEST(LossByRateMeter, TakesASpanWithoutPacketsForNoNeighbour) {
   LossByRateMeter meter;
   meter.on_sent(kBegin);
   meter.on_lost(kBegin, false);

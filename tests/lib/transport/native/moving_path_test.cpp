@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// src/lib/transport/native: a session that is told of one more address of its peer.
+/// src/lib/transport/native: try_path(): the connection moves to another address of its peer.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using enum SimulatedPath::End;
 
-/// Two ends that send to each other without end, and a relay between them besides.
+/// Two ends with endless data for each other, and a relay beside the direct path.
 class MovingToARelay : public testing::Test {
  protected:
   MovingToARelay() {
@@ -36,7 +36,7 @@ class MovingToARelay : public testing::Test {
   const Endpoint near_address = path.at(kFar).peer_address();
 };
 
-TEST_F(MovingToARelay, GoesThatWayBothWaysAndStays) {
+TEST_F(MovingToARelay, UsesItInBothDirectionsAndStays) {
   path.at(kNear).try_path(path.now(), near_relay);
   path.run_for(1s);
   expect_at(near_relay, far_relay);
@@ -44,7 +44,7 @@ TEST_F(MovingToARelay, GoesThatWayBothWaysAndStays) {
   expect_at(near_relay, far_relay);
 }
 
-TEST_F(MovingToARelay, GoesThatWayWhereNothingElseIsLeft) {
+TEST_F(MovingToARelay, UsesItWhereTheDirectPathIsCut) {
   path.cut_direct(true);
   path.run_for(1s);
   path.at(kNear).try_path(path.now(), near_relay);
@@ -52,7 +52,7 @@ TEST_F(MovingToARelay, GoesThatWayWhereNothingElseIsLeft) {
   expect_at(near_relay, far_relay);
 }
 
-TEST_F(MovingToARelay, GoesBackWhenItIsTold) {
+TEST_F(MovingToARelay, GoesBackToTheDirectPath) {
   path.at(kNear).try_path(path.now(), near_relay);
   path.run_for(1s);
   path.at(kNear).try_path(path.now(), direct);
@@ -60,7 +60,7 @@ TEST_F(MovingToARelay, GoesBackWhenItIsTold) {
   expect_at(direct, near_address);
 }
 
-TEST_F(MovingToARelay, KnowsNoRateOfATunnel) {
+TEST_F(MovingToARelay, ReportsNoPathRateInATunnel) {
   const Endpoint tunnel = tunnel_address(AddressFamily::ipv4);
   path.add_relay(tunnel, tunnel);
   path.at(kNear).try_path(path.now(), tunnel);
@@ -74,7 +74,7 @@ TEST_F(MovingToARelay, KnowsNoRateOfATunnel) {
   }
 }
 
-TEST_F(MovingToARelay, StaysWhereItIsWhenNobodyAnswersThere) {
+TEST_F(MovingToARelay, StaysOnItsPathWhereNobodyAnswers) {
   path.at(kNear).try_path(path.now(), near_relay.with_port(4000));
   path.run_for(11s);
   expect_at(direct, near_address);
@@ -83,7 +83,7 @@ TEST_F(MovingToARelay, StaysWhereItIsWhenNobodyAnswersThere) {
   expect_at(direct, near_address);
 }
 
-TEST_F(MovingToARelay, TriesNoAddressThatItsSocketCannotReach) {
+TEST_F(MovingToARelay, TriesNoAddressOfAnotherFamily) {
   int tried = 0;
   TrainBuilder builder(64, 65'000);
   path.at(kNear).try_path(path.now(), endpoint("::1", 3001));

@@ -47,7 +47,7 @@ TEST(MtuSearch, TriesTheInterfacesOwnSizeFirst) {
   }
 }
 
-TEST(MtuSearch, AsksThreeTimesBeforeItBelievesInALoss) {
+TEST(MtuSearch, SendsThreeProbesBeforeItTakesASizeForLost) {
   MtuSearch search(sizes_up_to(9000));
   const auto first = search.poll_probe(kStart, 60ms);
   EXPECT_FALSE(search.poll_probe(kStart + 59ms, 60ms));
@@ -57,7 +57,7 @@ TEST(MtuSearch, AsksThreeTimesBeforeItBelievesInALoss) {
   EXPECT_LT(search.poll_probe(kStart + 180ms, 60ms), first);
 }
 
-TEST(MtuSearch, BelievesTheSystemAtOnce) {
+TEST(MtuSearch, TakesTheSystemsRefusalForLossAtOnce) {
   MtuSearch search(sizes_up_to(9000));
   const auto first = search.poll_probe(kStart, 60ms);
   search.on_too_large(kStart, *first - 1);
@@ -66,7 +66,7 @@ TEST(MtuSearch, BelievesTheSystemAtOnce) {
   EXPECT_LT(search.poll_probe(kStart, 60ms), first);
 }
 
-TEST(MtuSearch, RestsWhenItIsOverAndLooksAgainLater) {
+TEST(MtuSearch, SearchesAgainAMinuteAfterItsEnd) {
   MtuSearch search(sizes_up_to(9000));
   TimePoint now = kStart;
   EXPECT_EQ(search_for(search, now, 1400, 10s), 1400U);
@@ -114,7 +114,7 @@ TEST(MtuSearch, GoesNotBelowTheLeastOfIpv6) {
   EXPECT_EQ(search.packet_bytes(), 1280 - 48U);
 }
 
-TEST(MtuSearch, BeginsWithWhatWasFoundIfThatIsLess) {
+TEST(MtuSearch, BeginsWithAnEarlierResultIfThatIsLess) {
   auto sizes = sizes_up_to(1500);
   sizes.found_bytes = 1000;
   EXPECT_EQ(MtuSearch(sizes).packet_bytes(), 1000 - kOverhead);
@@ -124,7 +124,7 @@ TEST(MtuSearch, BeginsWithWhatWasFoundIfThatIsLess) {
   EXPECT_EQ(MtuSearch(sizes).packet_bytes(), 576 - kOverhead);
 }
 
-TEST(MtuSearch, BelievesARouterThatSpeaksOfLessAndLooksWhetherItIsTrue) {
+TEST(MtuSearch, TakesASmallerSizeFromIcmpAndSearchesAgain) {
   MtuSearch search(sizes_up_to(1500));
   TimePoint now = kStart;
   search_for(search, now, 1500, 2s);
@@ -137,7 +137,7 @@ TEST(MtuSearch, BelievesARouterThatSpeaksOfLessAndLooksWhetherItIsTrue) {
   EXPECT_EQ(search.packet_bytes(), 576 - kOverhead);
 }
 
-TEST(MtuSearch, TakesAPathThatIsNarrowerThanItsBase) {
+TEST(MtuSearch, TakesAnInterfaceBelowItsBase) {
   MtuSearch search(sizes_up_to(76));
   EXPECT_EQ(search.packet_bytes(), 76 - kOverhead);
   search.on_black_hole(kStart);
@@ -145,7 +145,7 @@ TEST(MtuSearch, TakesAPathThatIsNarrowerThanItsBase) {
   EXPECT_EQ(search_for(search, now, 76, 2s), 76U);
 }
 
-TEST(MtuSearch, GrowsToNothingThatItWouldNotSend) {
+TEST(MtuSearch, IgnoresRepliesToLargerProbesThanItSends) {
   MtuSearch search(sizes_up_to(1500));
   EXPECT_TRUE(search.on_reply(kStart, 0xffffffff));
   EXPECT_EQ(search.packet_bytes(), 1500 - kOverhead);

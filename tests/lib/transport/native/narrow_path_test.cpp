@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// src/lib/transport/native: paths that carry less than is usual, from the start or later, both ways.
+/// src/lib/transport/native: paths with an MTU below 1500 bytes, from the start or later, in both directions.
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST_P(NarrowPath, IsFoundInMidTransferWithinTwoSeconds) {
   EXPECT_TRUE(path.intact());
 }
 
-TEST_P(NarrowPath, IsWideAgainAMinuteAfterItBecameSo) {
+TEST_P(NarrowPath, IsUsedInFullAMinuteAfterItHasWidened) {
   SimulatedPath path(narrow_path(GetParam()));
   path.write_on(kNear);
   path.run_for(3s);
@@ -53,7 +53,7 @@ TEST_P(NarrowPath, IsWideAgainAMinuteAfterItBecameSo) {
   EXPECT_EQ(path.at(kNear).packet_bytes(), 1500U);
 }
 
-TEST_P(NarrowPath, IsWhereTheNextConnectionBegins) {
+TEST_P(NarrowPath, IsKnownToTheNextConnection) {
   SimulatedPath path(narrow_path(GetParam()));
   path.write(kNear, kMegabyteBytes);
   path.run_for(3s);
@@ -76,7 +76,7 @@ TEST(NarrowingPath, GoesOnAtEachStepDown) {
   EXPECT_TRUE(path.intact());
 }
 
-TEST(NarrowingPath, IsNotSuspectedWherePacketsAreLostOrNobodyAnswers) {
+TEST(NarrowingPath, IsNotSuspectedInLossOrSilence) {
   auto settings = narrow_path(1500);
   settings.loss = 0.1;
   SimulatedPath path(settings);
@@ -89,14 +89,14 @@ TEST(NarrowingPath, IsNotSuspectedWherePacketsAreLostOrNobodyAnswers) {
   EXPECT_EQ(path.at(kNear).packet_bytes(), 1500U);
 }
 
-TEST(NarrowingPath, IsNamedWhereNothingOfThatSizeArrives) {
+TEST(NarrowingPath, IsNamedAsTheCauseWhereNoFullPacketArrives) {
   TransportOptions options;
   options.idle_timeout = 10s;
   SimulatedPath path(narrow_path(500), PeerKind::own, options);
   path.write_on(kNear);
   path.run_for(15s);
   EXPECT_EQ(path.at(kNear).state(), UdtConnection::State::lost);
-  EXPECT_EQ(path.at(kNear).vanishing_bytes(), 576U);
+  EXPECT_EQ(path.at(kNear).black_hole_bytes(), 576U);
 }
 
 }  // namespace

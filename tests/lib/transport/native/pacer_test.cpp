@@ -10,21 +10,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Bytes in packets of a thousand that it lets go at `now`.
+/// How many bytes the pacer lets leave at `now`, in packets of a thousand.
 std::size_t sent_at(Pacer& pacer, TimePoint now) {
   std::size_t sent = 0;
   for (; pacer.ready(now); sent += 1000) pacer.on_sent(now, 1000);
   return sent;
 }
 
-TEST(Pacer, HoldsNothingBackWithoutARate) {
+TEST(Pacer, DoesNotPaceWithoutARate) {
   Pacer pacer;
   pacer.on_sent(kStart, 1 << 30);
   EXPECT_TRUE(pacer.ready(kStart));
   EXPECT_EQ(pacer.train_bytes(1000), SIZE_MAX);
 }
 
-TEST(Pacer, LetsATrainGoWhenTheOneBeforeIsPaidFor) {
+TEST(Pacer, SpacesTrainsByTheirLengthAtTheRate) {
   Pacer pacer;
   pacer.set_rate(1'000'000);
   pacer.on_sent(kStart, 10'000);
@@ -49,14 +49,14 @@ TEST(Pacer, KeepsTheRateWhereItsDriverIsLate) {
   EXPECT_NEAR(static_cast<double>(sent), 1e6, 30'000);
 }
 
-TEST(Pacer, CatchesUpWhatADriverMissedToALimit) {
+TEST(Pacer, CatchesUpALateWakeUpToALimit) {
   Pacer pacer;
   pacer.set_rate(1'000'000);
   pacer.on_sent(kStart, 1000);
   EXPECT_EQ(sent_at(pacer, kStart + 1s), 31'000U) << "thirty milliseconds, and one packet that is paid for afterwards";
 }
 
-TEST(Pacer, DoesNotCatchUpWhatItWasIdle) {
+TEST(Pacer, DoesNotCatchUpIdleTime) {
   Pacer pacer;
   pacer.set_rate(1'000'000);
   pacer.on_sent(kStart, 1000);
@@ -64,7 +64,7 @@ TEST(Pacer, DoesNotCatchUpWhatItWasIdle) {
   EXPECT_EQ(sent_at(pacer, kStart + 1s), 3000U) << "two milliseconds, and one packet that is paid for afterwards";
 }
 
-TEST(Pacer, DoesNotCatchUpAfterAPauseWhatADriverMissedBefore) {
+TEST(Pacer, DoesNotCatchUpALateWakeUpAfterIdleTime) {
   Pacer pacer;
   pacer.set_rate(1'000'000);
   pacer.on_sent(kStart, 1000);
@@ -80,7 +80,7 @@ TEST(Pacer, DoesNotCatchUpTheTimeBeforeItHadARate) {
   EXPECT_EQ(sent_at(pacer, kStart + 1ms), 2000U);
 }
 
-TEST(Pacer, CatchesUpWhatADriverMissedThoughItsQueueIsRefilledInPieces) {
+TEST(Pacer, CatchesUpALateWakeUpThoughTheQueueIsRefilledInPieces) {
   Pacer pacer;
   pacer.set_rate(1'000'000);
   std::size_t sent = 0;
@@ -113,13 +113,13 @@ TEST(Pacer, MakesTrainsOfAMillisecondAndOnSlowPathsOfUpToThirtyTwoPackets) {
   EXPECT_EQ(pacer.train_bytes(1000), 2000U);
 }
 
-TEST(Pacer, LetsPacketsGoOneByOneBelow150KilobytesASecond) {
+TEST(Pacer, SendsSinglePacketsBelow150KilobytesASecond) {
   Pacer pacer;
   pacer.set_rate(140'000);
   EXPECT_EQ(pacer.train_bytes(1000), 1000U);
 }
 
-TEST(Pacer, CatchesUpByAndByWhereTrainsAreLimited) {
+TEST(Pacer, CatchesUpSlowlyWhereTrainsAreLimited) {
   Pacer pacer;
   pacer.set_rate(1'000'000);
   pacer.limit_trains(2ms);
@@ -130,7 +130,7 @@ TEST(Pacer, CatchesUpByAndByWhereTrainsAreLimited) {
   EXPECT_EQ(pacer.train_bytes(1000), 4000U);
 }
 
-TEST(Pacer, WantsATrainAndFourMillisecondsAhead) {
+TEST(Pacer, AsksForATrainAndFourMillisecondsAhead) {
   Pacer pacer;
   EXPECT_EQ(pacer.ahead_bytes(1000), UINT64_MAX) << "nobody knows";
   pacer.set_rate(10'000'000);

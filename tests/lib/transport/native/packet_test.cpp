@@ -35,7 +35,7 @@ TEST(Packet, NakIsWhatTheSpecificationShows) {
             udtcat::test::to_hex(udtcat::test::SpecExample("udt4.md", "packets").bytes("nak")));
 }
 
-TEST(Packet, DataHeaderComesBackAsItWas) {
+TEST(Packet, DataHeaderIsDecodedAsItWasEncoded) {
   std::array<std::byte, kHeaderBytes> packet{};
   encode(DataHeader{0x7fffffff, 0x12345678, 0xfedcba98, 0x7eadbeef}, packet);
   EXPECT_FALSE(is_control(packet));
@@ -47,7 +47,7 @@ TEST(Packet, DataHeaderComesBackAsItWas) {
   EXPECT_EQ(header.destination, 0x7eadbeefU);
 }
 
-TEST(Packet, ControlHeaderAndWordsComeBackAsTheyWere) {
+TEST(Packet, ControlHeaderAndWordsAreDecodedAsTheyWereEncoded) {
   const std::vector<std::uint32_t> words{1, 0xffffffff, 0x80000000};
   const auto packet = encode(ControlHeader{ControlType::user, 3, 0x11223344, 55, 66}, words);
   ASSERT_EQ(packet.size(), kHeaderBytes + 12);
@@ -69,7 +69,7 @@ TEST(Packet, HasNoDestinationWhenItIsShorterThanItsHeader) {
   EXPECT_EQ(destination_of(packet), 0U);
 }
 
-TEST(Packet, HasOnlyTheWordsThatAreAllThere) {
+TEST(Packet, HasNoWordThatIsCutOff) {
   const std::vector<std::byte> body(11);
   EXPECT_TRUE(word_at(body, 1));
   EXPECT_FALSE(word_at(body, 2));
@@ -77,7 +77,7 @@ TEST(Packet, HasOnlyTheWordsThatAreAllThere) {
   EXPECT_FALSE(word_at({}, 0));
 }
 
-TEST(LossList, SurvivesItsEncoding) {
+TEST(LossList, IsDecodedAsItWasEncoded) {
   const SequenceRanges list{{5, 5}, {7, 9}, {0x7fffffff, 0x7fffffff}, {0x7ffffff0, 3}};
   std::vector<std::uint32_t> words;
   for (const auto& [from, to] : list) append_loss(words, {from, to});
@@ -85,7 +85,7 @@ TEST(LossList, SurvivesItsEncoding) {
   EXPECT_EQ(decoded(body_of(words)), list);
 }
 
-TEST(LossList, EndsWhereItMakesNoSense) {
+TEST(LossList, EndsAtAnInvalidRange) {
   using Words = std::vector<std::uint32_t>;
   const SequenceRanges first{{5, 5}};
   EXPECT_EQ(decoded(body_of(Words{5, 0x80000007})), first) << "cut off";
@@ -93,7 +93,7 @@ TEST(LossList, EndsWhereItMakesNoSense) {
   EXPECT_TRUE(decode_loss_list({}).empty());
 }
 
-TEST(LossList, SurvivesAnyDamage) {
+TEST(LossList, IsDecodedHoweverDamaged) {
   std::vector<std::uint32_t> words;
   for (std::uint32_t i = 0; i < 10; ++i) append_loss(words, {i * 10, i * 10 + i % 3});
   for_each_damage(body_of(words), [](const auto& body) {

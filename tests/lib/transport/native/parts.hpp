@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The words of the engine's tests.
+/// Helpers of this module's tests.
 #pragma once
 
 #include <array>
@@ -20,14 +20,14 @@ namespace udtcat::transport::native {
 
 using udtcat::test::numbered_bytes;
 
-/// When tests begin: any time but zero.
+/// When tests begin; not zero.
 inline constexpr TimePoint kStart{std::chrono::hours(1)};
 
 inline Endpoint endpoint(const char* host, std::uint16_t port) {
   return resolve({host, port}, AddressFamily::any).value().front();
 }
 
-/// The proofs of some key; the same for the same number.
+/// A KeyProof of some key, the same for the same number.
 inline KeyProof key_proof_of(int key) {
   std::array<std::byte, crypto::KeyedHash::kKeyBytes> bytes{};
   bytes.fill(static_cast<std::byte>(key));
@@ -44,8 +44,8 @@ inline std::vector<std::byte> body_of(std::span<const std::uint32_t> words) {
 
 inline std::vector<std::byte> bytes_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
-/// Gives `take` everything that a path may make of `whole`: each truncation, in memory of its own so that a sanitizer
-/// sees what lies beyond; and each byte changed.
+/// Calls `take` with each truncation of `whole`, in memory of its own so that a sanitizer sees an access beyond, and with
+/// each byte changed.
 template <typename Take>
 void for_each_damage(std::span<const std::byte> whole, Take take) {
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)

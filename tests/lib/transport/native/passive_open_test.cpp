@@ -17,13 +17,13 @@ class Cookies : public testing::Test {
   std::uint32_t cookie = jar.make(kStart, client, 5).value();
 };
 
-TEST_F(Cookies, AreGoodForWhoGotThem) {
+TEST_F(Cookies, AreAcceptedFromTheClientThatGotThem) {
   EXPECT_NE(cookie, 0U);
   EXPECT_TRUE(jar.accepts(kStart, client, 5, cookie));
   EXPECT_TRUE(jar.accepts(kStart + 1min, client, 5, cookie));
 }
 
-TEST_F(Cookies, AreGoodForNobodyElse) {
+TEST_F(Cookies, AreRefusedFromAnother) {
   EXPECT_FALSE(jar.accepts(kStart, client.with_port(1001), 5, cookie));
   EXPECT_FALSE(jar.accepts(kStart, endpoint("192.0.2.2", 1000), 5, cookie));
   EXPECT_FALSE(jar.accepts(kStart, endpoint("2001:db8::1", 1000), 5, cookie));
@@ -32,17 +32,17 @@ TEST_F(Cookies, AreGoodForNobodyElse) {
   EXPECT_FALSE(jar.accepts(kStart, client, 5, 0));
 }
 
-TEST_F(Cookies, GoStaleAfterTwoMinutes) {
+TEST_F(Cookies, ExpireAfterTwoMinutes) {
   EXPECT_FALSE(jar.accepts(kStart + 2min, client, 5, cookie));
   EXPECT_FALSE(jar.accepts(kStart - 1min, client, 5, cookie)) << "nor before it was made";
 }
 
-TEST_F(Cookies, OfAnotherPortAreNotAccepted) {
+TEST_F(Cookies, AreRefusedAtAnotherPort) {
   CookieJar other = CookieJar::create(1min).value();
   EXPECT_FALSE(other.accepts(kStart, client, 5, cookie));
 }
 
-TEST_F(Cookies, UnderAKeyAreGoodForEveryJarWithIt) {
+TEST_F(Cookies, UnderAKeyAreAcceptedByEveryJarWithIt) {
   std::array<std::byte, crypto::KeyedHash::kKeyBytes> key{};
   CookieJar before = CookieJar::create(1h, key).value();
   CookieJar after = CookieJar::create(1h, key).value();
@@ -53,10 +53,10 @@ TEST_F(Cookies, UnderAKeyAreGoodForEveryJarWithIt) {
   EXPECT_FALSE(CookieJar::create(1h, key)->accepts(kStart, client, 0, given));
 }
 
-/// A client that asks what it is told to.
-class Listening : public testing::Test {
+/// A listener, and a client that sends what the test says.
+class PassiveOpenTest : public testing::Test {
  protected:
-  explicit Listening(KeyProof* key_proof = nullptr, std::optional<std::uint32_t> known_cookie = std::nullopt)
+  explicit PassiveOpenTest(KeyProof* key_proof = nullptr, std::optional<std::uint32_t> known_cookie = std::nullopt)
       : listener(PassiveOpen::create({1500, 360, known_cookie}, key_proof).value()) {}
 
   PassiveOpen::Verdict ask(const HandshakePacket& handshake, std::uint32_t additional = 0,
@@ -95,9 +95,9 @@ struct ListenerKey {
 };
 
 /// A listener with a key, and clients that have it or not.
-class ListeningWithAKey : protected ListenerKey, public Listening {
+class PassiveOpenWithAKey : protected ListenerKey, public PassiveOpenTest {
  protected:
-  ListeningWithAKey() : Listening(&key_proof, 77) {}
+  PassiveOpenWithAKey() : PassiveOpenTest(&key_proof, 77) {}
   HandshakePacket proved(HandshakePacket handshake, std::uint32_t additional,
                          const std::optional<HandshakeExtension>& extension) {
     handshake.address = key_proof.make(handshake, additional, extension).value();
@@ -114,7 +114,7 @@ class ListeningWithAKey : protected ListenerKey, public Listening {
   }
 };
 
-TEST_F(Listening, AnswersAnInductionWithACookieAndRemembersNothing) {
+TEST_F(PassiveOpenTest, AnswersAnInductionWithACookieAndKeepsNothing) {
   const auto verdict = ask(induction, kMarker - 1);
   const HandshakePacket reply = decoded(verdict.reply);
   EXPECT_NE(reply.cookie, 0U);
@@ -126,14 +126,14 @@ TEST_F(Listening, AnswersAnInductionWithACookieAndRemembersNothing) {
   EXPECT_EQ(lots, 0);
 }
 
-TEST_F(Listening, AnswersTheMarkOfOneOfOurs) {
+TEST_F(PassiveOpenTest, AnswersTheMarkerOfOneOfOurs) {
   const auto verdict = ask(induction, kMarker);
   EXPECT_EQ(decode_control_header(verdict.reply).additional, kMarkerAnswer);
   EXPECT_TRUE(extension_of(verdict.reply));
   EXPECT_LT(verdict.reply.size() + 28, (kHeaderBytes + kHandshakeBytes + 28) * 5 / 4) << "hardly amplifies";
 }
 
-TEST_F(Listening, LetsAPlainClientIn) {
+TEST_F(PassiveOpenTest, AcceptsAPlainClient) {
   const auto verdict = ask(conclusion());
   ASSERT_TRUE(verdict.accepted);
   EXPECT_EQ(verdict.accepted->peer, PeerKind::plain);
@@ -148,7 +148,7 @@ TEST_F(Listening, LetsAPlainClientIn) {
   EXPECT_EQ(reply.flow_window, 360U);
 }
 
-TEST_F(ListeningWithAKey, TakesTheCookieThatBothEndsKnowFromAnywhere) {
+TEST_F(PassiveOpenWithAKey, AcceptsTheKnownCookieFromAnyAddress) {
   HandshakePacket request = induction;
   request.request = Request::conclusion;
   for (const std::uint32_t wrong : {0U, 76U}) {
@@ -161,7 +161,7 @@ TEST_F(ListeningWithAKey, TakesTheCookieThatBothEndsKnowFromAnywhere) {
   EXPECT_FALSE(ask(induction, kMarker).reply.empty()) << "strangers are heard as ever";
 }
 
-TEST_F(ListeningWithAKey, KnowsAHostAgainThatWasThereWithinTheHour) {
+TEST_F(PassiveOpenWithAKey, AcceptsTheCookieOfAnEarlierConnectionForAnHour) {
   std::array<std::byte, crypto::KeyedHash::kKeyBytes> key{};
   const auto reopen = [&] {
     listener.emplace(PassiveOpen::create({1500, 360, std::nullopt}, &key_proof, key).value());
@@ -173,7 +173,7 @@ TEST_F(ListeningWithAKey, KnowsAHostAgainThatWasThereWithinTheHour) {
   ASSERT_TRUE(first.accepted);
   request.cookie = extension_of(first.reply)->next_cookie;
   ASSERT_NE(request.cookie, 0U);
-  reopen();  // another process on this host, with the same key
+  reopen();  // as the next process on this host does, with the same key
   now += 50min;
   client = client.with_port(4711);
   request.socket_id = 6;
@@ -186,14 +186,14 @@ TEST_F(ListeningWithAKey, KnowsAHostAgainThatWasThereWithinTheHour) {
   EXPECT_FALSE(ask_with_proof(request, HandshakeExtension{8}).accepted) << "another host";
 }
 
-TEST_F(ListeningWithAKey, KnowsAHostAgainOnlySoOften) {
+TEST_F(PassiveOpenWithAKey, AcceptsCookiesOfEarlierConnectionsAtALimitedRate) {
   std::array<std::byte, crypto::KeyedHash::kKeyBytes> key{};
   listener.emplace(PassiveOpen::create({1500, 360, std::nullopt}, &key_proof, key).value());
   HandshakePacket request = decoded(ask_with_proof(induction).reply);
   request.request = Request::conclusion;
   request.cookie = extension_of(ask_with_proof(request, HandshakeExtension{7}).reply)->next_cookie;
   int taken = 0;
-  for (std::uint16_t port = 2000; port < 2100; ++port) {  // a recording, from forged ports
+  for (std::uint16_t port = 2000; port < 2100; ++port) {  // a recorded packet, from forged ports
     client = client.with_port(port);
     taken += ask_with_proof(request, HandshakeExtension{7}).accepted ? 1 : 0;
   }
@@ -201,12 +201,12 @@ TEST_F(ListeningWithAKey, KnowsAHostAgainOnlySoOften) {
   EXPECT_LE(taken, 16);
 }
 
-TEST_F(Listening, WithoutAKeyGivesNoCookieForNextTime) {
+TEST_F(PassiveOpenTest, WithoutAKeyGivesNoCookieForTheNextConnection) {
   const auto verdict = ask(conclusion(), 0, HandshakeExtension{777});
   EXPECT_EQ(extension_of(verdict.reply)->next_cookie, 0U);
 }
 
-TEST_F(ListeningWithAKey, TellsWhoProvesTheKey) {
+TEST_F(PassiveOpenWithAKey, SaysWhetherAClientProvesTheKey) {
   HandshakePacket request = decoded(ask_with_proof(induction).reply);
   request.request = Request::conclusion;
   const auto verdict = ask_with_proof(request, HandshakeExtension{777});
@@ -214,13 +214,13 @@ TEST_F(ListeningWithAKey, TellsWhoProvesTheKey) {
   EXPECT_TRUE(verdict.proved);
 }
 
-TEST_F(ListeningWithAKey, LetsStrangersInAsStrangers) {
+TEST_F(PassiveOpenWithAKey, AcceptsAClientWithoutAProofAsOne) {
   const auto verdict = ask(conclusion(), 0, HandshakeExtension{777});
   ASSERT_TRUE(verdict.accepted);
   EXPECT_FALSE(verdict.proved);
 }
 
-TEST_F(ListeningWithAKey, TakesAProofForNothingButWhatItIsOf) {
+TEST_F(PassiveOpenWithAKey, RefusesAProofOfAnotherPacket) {
   HandshakePacket request = decoded(ask_with_proof(induction).reply);
   request.request = Request::conclusion;
   request = proved(request, kMarker, HandshakeExtension{777});
@@ -229,7 +229,7 @@ TEST_F(ListeningWithAKey, TakesAProofForNothingButWhatItIsOf) {
   EXPECT_FALSE(ask(request, kMarker, HandshakeExtension{777}).proved) << "another sequence";
 }
 
-TEST_F(ListeningWithAKey, AnswersStrangersOnlySoOften) {
+TEST_F(PassiveOpenWithAKey, AnswersClientsWithoutAProofAtALimitedRate) {
   EXPECT_EQ(answered_of(1000), 100);
   EXPECT_FALSE(ask_with_proof(induction).reply.empty()) << "who holds the key is always heard";
   int others = 0;
@@ -243,11 +243,11 @@ TEST_F(ListeningWithAKey, AnswersStrangersOnlySoOften) {
   EXPECT_EQ(answered_of(1000), 50);
 }
 
-TEST_F(Listening, WithoutAKeyAnswersEverybody) {
+TEST_F(PassiveOpenTest, WithoutAKeyAnswersEveryClient) {
   for (int i = 0; i < 1000; ++i) EXPECT_FALSE(ask(induction).reply.empty());
 }
 
-TEST_F(Listening, LetsOneOfOursInAndTellsItsToken) {
+TEST_F(PassiveOpenTest, AcceptsOneOfOursAndGivesItAToken) {
   const auto verdict = ask(conclusion(), 0, HandshakeExtension{777});
   ASSERT_TRUE(verdict.accepted);
   EXPECT_EQ(verdict.accepted->peer, PeerKind::own);
@@ -257,17 +257,17 @@ TEST_F(Listening, LetsOneOfOursInAndTellsItsToken) {
   EXPECT_EQ(extension_of(verdict.reply)->token, 4242U);
 }
 
-TEST_F(Listening, HandsOnTheFirstWordsOfOneOfOurs) {
+TEST_F(PassiveOpenTest, GivesTheDataOfAConclusionOfOneOfOurs) {
   const auto words = numbered_bytes(300);
   const auto packet = encode(conclusion(), 0, 0, HandshakeExtension{777, 0, words}, 1234);
   const auto verdict = ask_with(packet);
   ASSERT_TRUE(verdict.accepted);
-  EXPECT_EQ(bytes_of(verdict.first_words), words);
+  EXPECT_EQ(bytes_of(verdict.handshake_data), words);
   EXPECT_EQ(verdict.timestamp_us, 1234U);
   EXPECT_LT(verdict.reply.size(), packet.size());
 }
 
-TEST_F(Listening, IsSilentToAConclusionWithoutItsCookie) {
+TEST_F(PassiveOpenTest, IgnoresAConclusionWithoutItsCookie) {
   HandshakePacket forged = conclusion();
   forged.cookie ^= 2;
   const auto verdict = ask(forged);
@@ -276,14 +276,14 @@ TEST_F(Listening, IsSilentToAConclusionWithoutItsCookie) {
   EXPECT_EQ(lots, 0);
 }
 
-TEST_F(Listening, IsSilentWhileThereIsNoRoom) {
+TEST_F(PassiveOpenTest, IgnoresAConclusionWhileThereIsNoRoom) {
   full = true;
   EXPECT_TRUE(ask(conclusion()).reply.empty());
   full = false;
   EXPECT_TRUE(ask(conclusion()).accepted) << "asked again";
 }
 
-TEST_F(Listening, RefusesNumbersThatItCannotUse) {
+TEST_F(PassiveOpenTest, RefusesInvalidNumbers) {
   const HandshakePacket good = conclusion();
   const auto refused = [&](auto change) {
     HandshakePacket bad = good;
@@ -299,7 +299,7 @@ TEST_F(Listening, RefusesNumbersThatItCannotUse) {
   EXPECT_TRUE(refused([](HandshakePacket& bad) { bad.initial_sequence = 0x80000000; }));
 }
 
-TEST_F(Listening, BoundsWhatAClientClaims) {
+TEST_F(PassiveOpenTest, BoundsWhatAClientClaims) {
   HandshakePacket greedy = conclusion();
   greedy.mss = 9000;
   greedy.flow_window = 0x7fffffff;
@@ -309,7 +309,7 @@ TEST_F(Listening, BoundsWhatAClientClaims) {
   EXPECT_EQ(verdict.accepted->flow_window, kMaxWindowPackets);
 }
 
-TEST_F(Listening, IsSilentToWhatIsNoRequest) {
+TEST_F(PassiveOpenTest, IgnoresPacketsThatAreNoRequest) {
   auto packet = encode(induction, 0, 0, std::nullopt);
   packet.resize(packet.size() + 4);
   EXPECT_TRUE(ask_with(packet).reply.empty()) << "longer than libudt takes";
@@ -322,14 +322,14 @@ TEST_F(Listening, IsSilentToWhatIsNoRequest) {
   EXPECT_TRUE(ask(odd).reply.empty());
 }
 
-TEST_F(Listening, TurnsAwayWhenAPortTakesNoMore) {
+TEST_F(PassiveOpenTest, RefusesAClientWhereThePortDoesNotListen) {
   const auto reply = PassiveOpen::refusal(encode(induction, 0, 0, std::nullopt));
   EXPECT_EQ(decoded(reply).request, Request::refused);
   EXPECT_EQ(decode_control_header(reply).destination, 5U);
   EXPECT_TRUE(PassiveOpen::refusal(std::vector<std::byte>(20)).empty());
 }
 
-TEST_F(Listening, SurvivesAnyDamageToARequest) {
+TEST_F(PassiveOpenTest, TakesAnyDamagedRequest) {
   for_each_damage(encode(conclusion(), 0, 0, HandshakeExtension{777}), [&](const std::vector<std::byte>& damaged) {
     const auto verdict = ask_with(damaged);
     EXPECT_LE(verdict.reply.size(), kHeaderBytes + kHandshakeBytes + 16);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Meter : public testing::Test {
+class PrefixMeterTest : public testing::Test {
  protected:
   int taken(int wanted, const char* host) {
     int count = 0;
@@ -23,7 +23,7 @@ class Meter : public testing::Test {
   TimePoint now = kStart;
 };
 
-TEST_F(Meter, GivesAPrefixItsBurstAndThenItsRate) {
+TEST_F(PrefixMeterTest, LetsAPrefixHaveABurstAndThenItsRate) {
   EXPECT_EQ(taken(100, "192.0.2.1"), 10);
   now += 500ms;
   EXPECT_EQ(taken(100, "192.0.2.2"), 5);
@@ -31,13 +31,13 @@ TEST_F(Meter, GivesAPrefixItsBurstAndThenItsRate) {
   EXPECT_EQ(taken(100, "192.0.2.3"), 10) << "what was not taken is not kept";
 }
 
-TEST_F(Meter, BoundsAllTogether) {
+TEST_F(PrefixMeterTest, LimitsAllPrefixesTogether) {
   int all = 0;
   for (int i = 0; i < 200; ++i) all += taken(1, ("10.0." + std::to_string(i) + ".1").c_str());
   EXPECT_EQ(all, 25);
 }
 
-TEST_F(Meter, SurvivesAClockThatStands) {
+TEST_F(PrefixMeterTest, LimitsWhileTheClockStands) {
   EXPECT_EQ(taken(100, "2001:db8::1"), 10);
   now -= 1s;
   EXPECT_EQ(taken(100, "2001:db8::1"), 0);

@@ -29,7 +29,7 @@ constexpr double kLeastQueueS = 1e-4;  // no host paces finer
 constexpr double kMostRadioRate = 1e9;
 constexpr double kMostLoss = 0.3;
 constexpr double kLeastLoss = 0.0003;
-constexpr std::uint64_t kMemoryBytes = std::uint64_t{1} << 30;  // never what bounds
+constexpr std::uint64_t kMemoryBytes = std::uint64_t{1} << 30;  // never the limit
 
 double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 Duration of_seconds(double time) { return Duration(static_cast<std::int64_t>(time * 1e9)); }
@@ -40,12 +40,12 @@ Duration packet_time(const PathSettings& path) { return of_seconds(static_cast<d
 Duration queue_time(const PathSettings& path) {
   return of_seconds(static_cast<double>(path.queue_bytes) * 8 / bits(path));
 }
-/// Until an answer comes, where nothing waits: a full packet has to pass, and its answer may be a late one.
+/// Without a queue, of a full packet, late or held until a release.
 Duration round_trip(const PathSettings& path) {
   return 2 * path.delay + packet_time(path) + path.release_most + 2 * path.reorder_delay;
 }
 
-/// The same numbers everywhere: those of the standard library's distributions are its own.
+/// Gives the same numbers on every platform: the distributions of the standard library do not.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15U + 1) {}
@@ -66,7 +66,7 @@ BitRate rate_of(double bits) { return BitRate::from_bits_per_second(static_cast<
 
 void add_loss(PathSettings& path, Dice& dice) {
   const double share = dice.log_between(kLeastLoss, kMostLoss);
-  // A burst lasts a time, in truth: where packets are few, it takes few.
+  // A burst of losses lasts for a time: on a slow path it takes few packets.
   const double most = std::clamp(product_bytes(path) / static_cast<double>(path.mtu) / 4, 1.0, 10.0);
   const double burst = dice.chance(0.5) ? std::floor(dice.log_between(1, most)) : 1;
   path.loss_burst = static_cast<std::size_t>(burst);
@@ -80,7 +80,7 @@ void add_policer(PathSettings& path, Dice& dice) {
   path.policer_bytes = std::max(static_cast<std::size_t>(bucket), 10 * path.mtu);
 }
 
-/// As a radio does: it has to hold what comes from one release to the next.
+/// Releases as of a radio: the queue has to hold what comes from one to the next.
 void add_releases(PathSettings& path, Dice& dice) {
   const double least = dice.between(0.001, 0.005);
   const double most = dice.between(0.005, 0.02);
@@ -91,7 +91,7 @@ void add_releases(PathSettings& path, Dice& dice) {
 }
 
 PathSettings stepped(PathSettings path, Dice& dice) {
-  // The queue has as many bytes as before, and still 0.05 to 10 products, but for the least of all.
+  // The queue has as many bytes as before, and 0.05 to 10 bandwidth-delay products, but for the least queue.
   const auto queue = static_cast<double>(path.queue_bytes);
   const double least = queue / kMostQueueProducts;
   const double most = std::min(kMostProductBytes, std::max(queue / kLeastQueueProducts, product_bytes(path)));
@@ -178,7 +178,7 @@ Duration RandomLink::asked(const PathSettings& path) const { return 5s + 10 * ro
 
 Duration RandomLink::longest_silence() const {
   Duration longest = 5 * round_trip(first);
-  // A packet that is sent again waits behind what was queued at another rate.
+  // A retransmission waits behind what was queued at another rate.
   if (later) longest = std::max(longest, 5 * round_trip(*later) + queue_time(*later));
   return 1s + longest;
 }

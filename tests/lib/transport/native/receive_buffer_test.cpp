@@ -16,7 +16,7 @@ using Outcome = ReceiveBuffer::Outcome;
 
 constexpr std::uint64_t kFirstLimit = 512 * 1024;
 
-class Buffers : public testing::Test {
+class ReceiveBufferTest : public testing::Test {
  protected:
   /// Packet `index` of a stream whose packets have 1000 bytes each.
   Outcome store(PacketIndex index) {
@@ -36,7 +36,7 @@ class Buffers : public testing::Test {
   ReceiveBuffer buffer{4 << 20, chunks};
 };
 
-TEST_F(Buffers, GiveWhatCameInAnyOrderInOrder) {
+TEST_F(ReceiveBufferTest, GivesPacketsInOrderHoweverTheyCame) {
   std::vector<PacketIndex> order(200);
   for (PacketIndex i = 0; i < order.size(); ++i) order[i] = i;
   std::shuffle(order.begin(), order.end(), std::mt19937(1));
@@ -49,7 +49,7 @@ TEST_F(Buffers, GiveWhatCameInAnyOrderInOrder) {
   EXPECT_LE(chunks.in_use(), 2U);
 }
 
-TEST_F(Buffers, KnowWhatTheyHave) {
+TEST_F(ReceiveBufferTest, KnowsWhichPacketsItHas) {
   EXPECT_EQ(store(0), Outcome::stored);
   EXPECT_EQ(store(2), Outcome::stored);
   EXPECT_EQ(store(0), Outcome::duplicate);
@@ -59,7 +59,7 @@ TEST_F(Buffers, KnowWhatTheyHave) {
   EXPECT_EQ(buffer.received_bytes(), 2000U);
 }
 
-TEST_F(Buffers, KeepTheChunkThatAPacketCameIn) {
+TEST_F(ReceiveBufferTest, KeepsTheChunkThatAPacketCameIn) {
   const auto chunk = chunks.acquire();
   std::ranges::copy(numbered_bytes(1000), chunk.bytes().begin());
   EXPECT_EQ(buffer.store(0, {chunk.bytes().first(1000), chunk}), Outcome::stored);
@@ -68,8 +68,8 @@ TEST_F(Buffers, KeepTheChunkThatAPacketCameIn) {
   EXPECT_TRUE(chunk.sole());
 }
 
-TEST_F(Buffers, HoldLittleMoreMemoryThanWhatIsKeptInIt) {
-  // Trains of which one byte is worth keeping, whoever the rest was for.
+TEST_F(ReceiveBufferTest, HoldsLittleMoreMemoryThanPayload) {
+  // Trains with one byte for this connection.
   for (PacketIndex index = 0; index < 5000; ++index) {
     const auto chunk = chunks.acquire();
     std::ranges::copy(numbered_bytes(1, index), chunk.bytes().begin());
@@ -81,7 +81,7 @@ TEST_F(Buffers, HoldLittleMoreMemoryThanWhatIsKeptInIt) {
   EXPECT_EQ(buffer.held_bytes(), 0U);
 }
 
-TEST_F(Buffers, HoldNoMoreForPacketsBehindAHole) {
+TEST_F(ReceiveBufferTest, HoldsLittleMoreMemoryThanPayloadBehindAGap) {
   for (PacketIndex index = 2; index < 10'000; index += 2) {
     const auto chunk = chunks.acquire();
     std::ranges::copy(numbered_bytes(1, index), chunk.bytes().begin());
@@ -90,7 +90,7 @@ TEST_F(Buffers, HoldNoMoreForPacketsBehindAHole) {
   EXPECT_LE(chunks.in_use() * chunks.chunk_bytes(), kFirstLimit);
 }
 
-TEST_F(Buffers, CountWhatTheyRememberOfAPacketAsWell) {
+TEST_F(ReceiveBufferTest, CountsItsBookkeeping) {
   PacketIndex index = 0;
   const auto byte = numbered_bytes(1);
   while (index < 1'000'000 && buffer.store(index, {byte, {}}) == Outcome::stored) ++index;
@@ -98,7 +98,7 @@ TEST_F(Buffers, CountWhatTheyRememberOfAPacketAsWell) {
   EXPECT_GE(index, 5000U);
 }
 
-TEST_F(Buffers, TakeNothingAheadBeyondTheirLimit) {
+TEST_F(ReceiveBufferTest, TakesNothingBehindAGapBeyondItsLimit) {
   PacketIndex index = 1;
   while (store(index) == Outcome::stored) ++index;
   EXPECT_LE(index * 1000, kFirstLimit + 1000);
@@ -106,7 +106,7 @@ TEST_F(Buffers, TakeNothingAheadBeyondTheirLimit) {
   EXPECT_EQ(buffer.next(), index);
 }
 
-TEST_F(Buffers, GiveATrustedWriterAllTheirRoomAtOnce) {
+TEST_F(ReceiveBufferTest, HasItsFullLimitForAnAuthenticatedPeer) {
   const std::uint64_t before = buffer.limit_bytes();
   buffer.trust_writer();
   EXPECT_GT(buffer.limit_bytes(), before);
@@ -116,7 +116,7 @@ TEST_F(Buffers, GiveATrustedWriterAllTheirRoomAtOnce) {
   EXPECT_LE(buffer.readable_bytes(), buffer.limit_bytes());
 }
 
-TEST_F(Buffers, TakeNothingMoreInOrderEitherWhileNobodyReads) {
+TEST_F(ReceiveBufferTest, TakesNothingInOrderBeyondItsLimitWhileNobodyReads) {
   PacketIndex index = 0;
   while (index < 10'000 && store(index) == Outcome::stored) ++index;
   EXPECT_LE(buffer.readable_bytes(), kFirstLimit);
@@ -124,7 +124,7 @@ TEST_F(Buffers, TakeNothingMoreInOrderEitherWhileNobodyReads) {
   EXPECT_EQ(store(index), Outcome::stored);
 }
 
-TEST_F(Buffers, GrowWithTheirReader) {
+TEST_F(ReceiveBufferTest, GrowsWithItsReader) {
   PacketIndex index = 0;
   for (; buffer.limit_bytes() < 4U << 20; ++index) {
     ASSERT_EQ(store(index), Outcome::stored);
@@ -134,7 +134,7 @@ TEST_F(Buffers, GrowWithTheirReader) {
   EXPECT_GT(buffer.free_bytes(), 4'000'000U);
 }
 
-TEST_F(Buffers, PutFragmentsTogetherInAnyOrder) {
+TEST_F(ReceiveBufferTest, ReassemblesFragmentsInAnyOrder) {
   EXPECT_EQ(store_piece(0, 600, 400), Outcome::stored);
   EXPECT_EQ(store_piece(0, 300, 200), Outcome::stored);
   EXPECT_EQ(store_piece(0, 0, 350), Outcome::stored) << "they may overlap";
@@ -145,14 +145,14 @@ TEST_F(Buffers, PutFragmentsTogetherInAnyOrder) {
   EXPECT_EQ(store_piece(0, 0, 350), Outcome::duplicate);
 }
 
-TEST_F(Buffers, PreferAWholePacketToItsFragments) {
+TEST_F(ReceiveBufferTest, PrefersAWholePacketToItsFragments) {
   EXPECT_EQ(store_piece(0, 0, 600), Outcome::stored);
   EXPECT_EQ(store(0), Outcome::stored);
   EXPECT_EQ(store_piece(0, 600, 400), Outcome::duplicate);
   EXPECT_EQ(read(2000), numbered_bytes(1000));
 }
 
-TEST_F(Buffers, TakeNoFragmentThatMakesNoSense) {
+TEST_F(ReceiveBufferTest, RefusesAnInvalidFragment) {
   EXPECT_EQ(store_piece(0, 600, 401), Outcome::no_room) << "beyond its packet";
   EXPECT_EQ(store_piece(0, 65'535, 0, 0), Outcome::no_room);
   EXPECT_EQ(store_piece(0, 0, 600), Outcome::stored);
@@ -161,14 +161,14 @@ TEST_F(Buffers, TakeNoFragmentThatMakesNoSense) {
   EXPECT_EQ(read(2000), numbered_bytes(1000));
 }
 
-TEST_F(Buffers, HoldNoMoreInFragmentsThanTheirLimit) {
+TEST_F(ReceiveBufferTest, HoldsNoMoreFragmentsThanItsLimit) {
   PacketIndex index = 0;
   while (index < 256 && store_piece(index, 0, 1, 60'000) == Outcome::stored) ++index;
   EXPECT_LE(index * 60'000, kFirstLimit);
   EXPECT_EQ(store(0), Outcome::stored) << "and give way";
 }
 
-TEST_F(Buffers, TakeNoMoreCrumbsOfAPacketThanAPathCanMake) {
+TEST_F(ReceiveBufferTest, RefusesMoreFragmentsOfAPacketThanAPathCanMake) {
   int taken = 0;
   for (std::size_t offset = 0; offset < 60'000; offset += 2)
     taken += store_piece(0, offset, 1, 60'000) == Outcome::stored ? 1 : 0;

@@ -39,7 +39,7 @@ TEST(RttEstimator, RemembersTheLeast) {
   EXPECT_FALSE(rtt.measured() || rtt.minimum());
 }
 
-TEST(RttEstimator, TakesNoSampleForNothing) {
+TEST(RttEstimator, TakesAZeroSampleForAMicrosecond) {
   RttEstimator rtt;
   rtt.on_sample(-5ms);
   EXPECT_GT(rtt.smoothed(), 0ns);

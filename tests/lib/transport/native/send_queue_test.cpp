@@ -31,7 +31,7 @@ TEST(SendQueue, GivesBackAnyPartOfTheStream) {
   }
 }
 
-TEST(SendQueue, SaysHowMuchThereIsInAFewPieces) {
+TEST(SendQueue, LimitsThePiecesOfAPacket) {
   SendQueue queue;
   for (int i = 0; i < 5; ++i) queue.push(core::SharedBytes::adopt(numbered_bytes(10)));
   EXPECT_EQ(queue.contiguous(0, 100, 3), 30U);
@@ -41,7 +41,7 @@ TEST(SendQueue, SaysHowMuchThereIsInAFewPieces) {
   EXPECT_EQ(queue.contiguous(50, 100, 3), 0U);
 }
 
-TEST(SendQueue, LetsGoOfWhatIsAcknowledged) {
+TEST(SendQueue, FreesAcknowledgedPieces) {
   SendQueue queue;
   const auto owner = std::make_shared<std::vector<std::byte>>(numbered_bytes(100));
   queue.push({*owner, owner});
@@ -56,7 +56,7 @@ TEST(SendQueue, LetsGoOfWhatIsAcknowledged) {
   EXPECT_EQ(queue.contiguous(200, 10, 10), 0U);
 }
 
-TEST(SendQueue, PassesOverNothing) {
+TEST(SendQueue, IgnoresAnEmptyPiece) {
   SendQueue queue;
   queue.push({});
   EXPECT_EQ(queue.end_offset(), 0U);

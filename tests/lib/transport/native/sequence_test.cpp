@@ -27,19 +27,19 @@ TEST(SequenceSpace, WrapsAfterThirtyOneBits) {
   EXPECT_EQ(space.index_of(space.on_wire(far), far + 1000), far);
 }
 
-TEST(SequenceSpace, KnowsNothingBeforeTheFirstPacket) {
+TEST(SequenceSpace, HasNoIndexBeforeTheFirstPacket) {
   const SequenceSpace space(1000);
   EXPECT_FALSE(space.index_of(999, 0));
   EXPECT_FALSE(space.index_of(990, 5));
   EXPECT_EQ(space.index_of(1000, 5), 0U);
 }
 
-TEST(SequenceSpace, TakesNoNumberWithItsHighestBit) {
+TEST(SequenceSpace, HasNoIndexForANumberWithBit31) {
   EXPECT_FALSE(SequenceSpace(0).index_of(0x80000000, 0));
   EXPECT_FALSE(SequenceSpace(0).index_of(0xffffffff, 1U << 31));
 }
 
-TEST(IndexedRing, KeepsTheNumberOfEachElement) {
+TEST(IndexedRing, KeepsTheIndexOfEachElement) {
   IndexedRing<std::uint64_t> ring;
   for (std::uint64_t i = 0; i < 1000; ++i) {
     ring.push_back(i);
@@ -53,7 +53,7 @@ TEST(IndexedRing, KeepsTheNumberOfEachElement) {
   EXPECT_FALSE(ring.contains(UINT64_MAX));
 }
 
-TEST(IndexedRing, LetsGoOfWhatLeaves) {
+TEST(IndexedRing, FreesAnElementThatLeaves) {
   IndexedRing<std::shared_ptr<int>> ring;
   const auto held = ring.push_back(std::make_shared<int>(1));
   ring.pop_front();
@@ -61,7 +61,7 @@ TEST(IndexedRing, LetsGoOfWhatLeaves) {
   EXPECT_TRUE(ring.empty());
 }
 
-TEST(IndexRanges, AreWhatASetOfIndicesIs) {
+TEST(IndexRanges, AreASetOfIndices) {
   IndexRanges ranges;
   std::set<PacketIndex> set;
   std::mt19937 random(1);
@@ -79,7 +79,7 @@ TEST(IndexRanges, AreWhatASetOfIndicesIs) {
   }
 }
 
-TEST(IndexRanges, EmptyThemselvesFromTheFront) {
+TEST(IndexRanges, AreErasedFromTheFront) {
   IndexRanges ranges;
   for (PacketIndex i = 10; i < 20; ++i) ranges.insert(i);
   for (PacketIndex i = 10; i < 20; ++i) {

@@ -51,7 +51,7 @@ bool SimulatedLink::take(TimePoint now, Packet&& packet, std::mt19937& random) {
   const bool late = happens(settings.reorder, random);
   const bool twice = happens(settings.duplicate, random);
   waiting_bytes_ += bytes;
-  // The second of two takes no place: it is made behind the wire.
+  // A duplicate takes no room in the queue: it arises behind the wire.
   std::optional<Packet> second;
   if (twice) second = packet;
   waiting_.push_back({std::move(packet), bytes, late});
@@ -93,7 +93,7 @@ bool SimulatedLink::conforms(TimePoint now, std::size_t bytes) {
 
 TimePoint SimulatedLink::released(TimePoint at) {
   if (settings.release_most == Duration::zero()) return at;
-  // After a long rest whole intervals are skipped, so that the loop is short.
+  // After long idle time whole intervals are skipped.
   if (at > gate_) gate_ += (at - gate_) / settings.release_most * settings.release_most;
   std::uniform_int_distribution<std::int64_t> until_next(settings.release_least.count(), settings.release_most.count());
   while (gate_ < at) gate_ += Duration(until_next(gate_random_));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One direction of a path in virtual time: chance, a policer, a queue, a wire, and the ways to come late.
+/// One direction of a path in virtual time: random loss, a policer, a queue, a wire, and reordering.
 #pragma once
 
 #include <cstddef>
@@ -20,27 +20,28 @@ struct PathSettings {
   BitRate rate = BitRate::from_bits_per_second(1'000'000'000);
   Duration delay = std::chrono::milliseconds(10);  ///< one way
   double loss = 0;                                 ///< probability
-  std::size_t loss_burst = 1;                      ///< that many in a row
+  std::size_t loss_burst = 1;                      ///< packets lost in a row
   double reorder = 0;                              ///< probability of being late
   Duration reorder_delay{0};
   double duplicate = 0;
-  std::size_t queue_bytes = 4 << 20;  ///< what waits for the link; then drop-tail
-  std::size_t mtu = 1500;             ///< larger ones vanish
-  BitRate policer_rate{};             ///< what is beyond that and the bucket is dropped, before the queue; zero: none
-  std::size_t policer_bytes = 0;      ///< the bucket, full at first
-  Duration release_least{0};          ///< packets are let go together, as Wi-Fi's are, at times so far apart,
-  Duration release_most{0};           ///< evenly spread; zero: each when it comes
+  std::size_t queue_bytes = 4 << 20;  ///< of the drop-tail queue
+  std::size_t mtu = 1500;             ///< larger packets are dropped, without ICMP
+  BitRate policer_rate{};             ///< of a token bucket policer before the queue; zero: none
+  std::size_t policer_bytes = 0;      ///< of the bucket, which is full at first
+  Duration release_least{
+      0};  ///< packets are released together, as by Wi-Fi, at intervals of release_least to release_most,
+  Duration release_most{0};  ///< uniformly distributed; zero: each when it comes
 
-  /// How much of what comes is lost by chance.
+  /// The share of packets that are lost at random.
   [[nodiscard]] double lost_share() const {
     const double in_a_row = loss * static_cast<double>(loss_burst);
     return in_a_row / (in_a_row + 1 - loss);
   }
 };
 
-/// Chance decides as a packet comes, the queue's length as it comes too, and everything else as it leaves the wire: so
-/// a change of rate or delay counts for what waits. Packets keep their order, whatever becomes of the delay, but those
-/// that chance makes late.
+/// Random loss and the queue's length are decided when a packet comes, everything else when it leaves the wire: a change
+/// of rate or delay counts for queued packets. Packets keep their order, also where the delay shrinks, but for reordered
+/// ones.
 /// Threads: unsynchronised; time is a parameter and does not go back.
 class SimulatedLink {
  public:
@@ -57,18 +58,18 @@ class SimulatedLink {
 
   PathSettings settings;
 
-  /// Everything that happened before `now` happens by the settings so far: to be called before these are changed.
+  /// Simulates up to `now`: to be called before the settings are changed.
   void advance(TimePoint now);
-  /// returns   whether it is on its way; if not, its bytes are as they were
+  /// returns   whether the packet is taken; if not, it is unchanged
   [[nodiscard]] bool take(TimePoint now, Packet&& packet, std::mt19937& random);
-  /// When next() may have one, if nothing more is taken.
+  /// When next() gives a packet, if no more are taken.
   [[nodiscard]] TimePoint due() const;
-  /// Moves out the next packet that has come by `now`.  returns   whether there is one
+  /// Moves out the next packet that has arrived by `now`.  returns   whether there is one
   [[nodiscard]] bool next(TimePoint now, Packet& packet);
   [[nodiscard]] TimePoint next_at() const;
 
   [[nodiscard]] const Counts& counts() const { return counts_; }
-  /// Of the queue and the wire's end of it.
+  /// In the queue, and partly on the wire.
   [[nodiscard]] std::uint64_t waiting_bytes(TimePoint now) const;
   [[nodiscard]] Duration time_of(std::uint64_t bytes) const;
 
@@ -93,7 +94,7 @@ class SimulatedLink {
 
   std::deque<Waiting> waiting_;
   std::uint64_t waiting_bytes_ = 0;
-  TimePoint wire_free_{};  // its first packet left, or came, then
+  TimePoint wire_free_{};  // when the first queued packet begins to leave
   std::deque<Flying> flying_;
   std::vector<Flying> late_;  // a heap
   TimePoint last_at_{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// tests/lib/transport/native: the link that other tests believe.
+/// tests/lib/transport/native: the simulated link of other tests.
 
 #include <functional>
 #include <random>
@@ -32,7 +32,7 @@ class SimulatedLinkOf8Megabits : public testing::Test {
     link.advance(kStart + at);
     change(link.settings);
   }
-  /// Packets that have come, since it was asked last.
+  /// Packets that have arrived since the last call.
   int come(Duration by) {
     link.advance(kStart + by);
     SimulatedLink::Packet packet;
@@ -46,7 +46,7 @@ class SimulatedLinkOf8Megabits : public testing::Test {
   std::vector<int> names;
 };
 
-TEST_F(SimulatedLinkOf8Megabits, TakesItsTime) {
+TEST_F(SimulatedLinkOf8Megabits, DelaysByItsRateAndLength) {
   take_many(3);
   EXPECT_EQ(link.due(), kStart + 2ms);
   EXPECT_EQ(come(2ms - 1ns), 0);
@@ -55,7 +55,7 @@ TEST_F(SimulatedLinkOf8Megabits, TakesItsTime) {
   EXPECT_EQ(link.waiting_bytes(kStart + 3ms), 0U);
 }
 
-TEST_F(SimulatedLinkOf8Megabits, ChangesItsRateForWhatWaitsAlone) {
+TEST_F(SimulatedLinkOf8Megabits, ChangesItsRateForQueuedPacketsOnly) {
   take_many(10);
   change(5ms, [](auto& path) { path.rate = BitRate::from_bits_per_second(800'000); });
   EXPECT_EQ(link.waiting_bytes(kStart + 5ms), 5000U);
@@ -94,7 +94,7 @@ TEST_F(SimulatedLinkOf8Megabits, PolicesWhatIsBeyondTheBucketAndTheRate) {
   EXPECT_EQ(link.counts().policed, 3U);
 }
 
-TEST_F(SimulatedLinkOf8Megabits, ReleasesTogetherWhatHasComeUntilThen) {
+TEST_F(SimulatedLinkOf8Megabits, ReleasesQueuedPacketsTogether) {
   link.settings.release_least = link.settings.release_most = 5ms;
   take_many(7);
   EXPECT_EQ(come(6ms - 1ns), 0);
@@ -103,7 +103,7 @@ TEST_F(SimulatedLinkOf8Megabits, ReleasesTogetherWhatHasComeUntilThen) {
   EXPECT_EQ(come(11ms), 2);
 }
 
-TEST_F(SimulatedLinkOf8Megabits, IsLateWithSome) {
+TEST_F(SimulatedLinkOf8Megabits, ReordersAShareOfPackets) {
   link.settings.reorder = 1;
   link.settings.reorder_delay = 5ms;
   take_many(1);
@@ -113,7 +113,7 @@ TEST_F(SimulatedLinkOf8Megabits, IsLateWithSome) {
   EXPECT_EQ(names, (std::vector<int>{1, 0}));
 }
 
-TEST_F(SimulatedLinkOf8Megabits, LosesTheShareThatItSays) {
+TEST_F(SimulatedLinkOf8Megabits, LosesTheGivenShare) {
   link.settings.loss = 0.05;
   link.settings.loss_burst = 10;
   constexpr int kPackets = 100'000;

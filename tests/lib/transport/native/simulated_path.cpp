@@ -11,9 +11,9 @@ namespace udtcat::transport::native {
 namespace {
 
 constexpr std::size_t kWriteBytes = 256 * 1024;
-constexpr std::size_t kPatternBytes = 1 << 21;  // after so many it repeats
+constexpr std::size_t kPatternBytes = 1 << 21;  // its period
 
-/// Of a stream, from `offset` on; a stream of gigabytes is not computed, but lent.
+/// The bytes of a stream from `offset` on: a view of one pattern, so that gigabytes cost nothing.
 std::span<const std::byte> pattern_at(std::uint64_t offset, std::size_t bytes) {
   static const std::vector<std::byte> pattern = [] {
     std::vector<std::byte> made(kPatternBytes + kWriteBytes);
@@ -148,7 +148,7 @@ bool SimulatedPath::run_until(const std::function<bool()>& done, Duration limit)
       now_ = end;
       return done();
     }
-    // A timer that is due now and did nothing is due a moment later, as with a real timer.
+    // A timer that is due now and changed nothing is due a moment later, as a real one.
     now_ = std::max(next, now_ + std::chrono::microseconds(1));
     for (Side& each : ends_) each.link.advance(now_);
     deliver();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Two connections and the path between them, in virtual time: a day passes in no time and every run is the same.
+/// Two connections and the path between them, in virtual time: every run gives the same result.
 #pragma once
 
 #include <array>
@@ -22,19 +22,20 @@ class SimulatedPath {
   /// Sees each datagram before the path does; false: it is lost.
   using Filter = std::function<bool(End sender, std::span<std::byte> datagram)>;
 
-  /// Alike in both directions. `kind`: how the two take each other.
+  /// path   of both directions
+  /// kind   as which each takes the other
   explicit SimulatedPath(const PathSettings& path = {}, PeerKind kind = PeerKind::own, TransportOptions options = {},
                          std::uint32_t initial_sequence = 1000, std::uint32_t mss = 1500,
                          Duration handshake_rtt = Duration::zero());
 
   [[nodiscard]] UdtConnection& at(End end) { return *ends_[end].connection; }
   [[nodiscard]] TimePoint now() const { return now_; }
-  /// To be changed at will, as by set_path().
+  /// May be changed at any time, as by set_path().
   [[nodiscard]] PathSettings& path(End sender) {
     ends_[sender].link.advance(now_);
     return ends_[sender].link.settings;
   }
-  /// For what is still to leave, too: see SimulatedLink.
+  /// Counts for queued packets, too: see SimulatedLink.
   void set_path(const PathSettings& path);
   [[nodiscard]] const SimulatedLink& link(End sender) const { return ends_[sender].link; }
   /// Of trains of at least so many datagrams that leave as one only the first `survivors` datagrams get through.
@@ -42,7 +43,7 @@ class SimulatedPath {
     lost_trains_from_ = least_datagrams;
     survivors_ = survivors;
   }
-  /// The ends' timers go off at multiples of it, as those of a host that has other things to do; zero: in time.
+  /// The ends' timers fire at multiples of it, as on a busy host; zero: when they are due.
   void set_tick(Duration tick) { tick_ = tick; }
   void set_outage(bool on) { outage_ = on; }
   void set_filter(Filter filter) { filter_ = std::move(filter); }
@@ -50,17 +51,17 @@ class SimulatedPath {
   void move_near(const Endpoint& address) { ends_[kNear].address = address; }
   /// Datagrams of the near end to `near_relay` come to the far end from `far_relay`, and back.
   void add_relay(const Endpoint& near_relay, const Endpoint& far_relay) { relay_ = {near_relay, far_relay}; }
-  /// No more datagrams but the relay's.
+  /// Only the relay carries datagrams.
   void cut_direct(bool cut) { direct_cut_ = cut; }
-  /// The bytes that an end would have read stay in its connection.
+  /// The end reads nothing.
   void stop_reading(End end, bool stop) { ends_[end].stopped = stop; }
 
-  /// Writes a pattern that depends on the place in the stream.
+  /// Writes a pattern that depends on the offset in the stream.
   void write(End end, std::uint64_t bytes);
-  /// Keeps an end's queue from running dry.
+  /// The end has endless data to write.
   void write_on(End end) { ends_[end].endless = true; }
   [[nodiscard]] std::uint64_t read_bytes(End end) const { return ends_[end].read; }
-  /// Whether what was read so far is what was written at the other end.
+  /// Whether all bytes read so far are those written.
   [[nodiscard]] bool intact() const { return intact_; }
   /// Datagrams that an end has sent so far.
   [[nodiscard]] std::uint64_t datagrams(End end) const { return ends_[end].datagrams; }
@@ -70,7 +71,7 @@ class SimulatedPath {
   void run_for(Duration time) {
     run_until([] { return false; }, time);
   }
-  /// Read at the far end within the time to come, in bits per second.
+  /// Lets time pass.  returns   the rate at which `reader` has read, in bits per second
   [[nodiscard]] double rate_over(End reader, Duration time);
 
  private:
@@ -89,7 +90,7 @@ class SimulatedPath {
   void carry(End sender, const Endpoint& to, std::vector<std::byte> datagram);
   void read_all(End end);
   void deliver();
-  /// When its timer goes off.
+  /// When the end's timer fires.
   [[nodiscard]] std::optional<TimePoint> alarm(End end) const;
 
   core::ChunkPool chunks_{65'536};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// src/lib/transport/native: lines on which a packet takes longer than a round trip elsewhere, and other beginnings.
+/// src/lib/transport/native: slow paths, on which the transmission of a packet takes long, and first flights.
 
 #include <set>
 #include <span>
@@ -32,13 +32,13 @@ PathSettings path_of(const Line& line) {
           .queue_bytes = line.queue_bytes};
 }
 
-/// Of a handshake: the way, and two small packets on the wire.
+/// The round trip of a handshake: the delay, and two small packets on the wire.
 Duration handshake_rtt(const Line& line) {
   constexpr std::int64_t kBits = 216 * 8;
   return line.rtt + Duration(kBits * 1'000'000'000 / static_cast<std::int64_t>(line.bits_per_second));
 }
 
-/// Carries all of it, and listens to what goes again and what was asked for.
+/// Carries a transfer, and counts retransmissions and packets that NAKs name.
 class Carrying {
  public:
   explicit Carrying(const Line& line, PeerKind kind = PeerKind::own, bool knows_rtt = true)
@@ -101,7 +101,7 @@ TEST_P(SlowLine, IsSentTwoPacketsAgainAtMostWhereNoRoundTripIsKnown) {
       << "at 9600 bit/s an answer takes longer than TCP's first timeout, too";
 }
 
-TEST(SlowLineWithAShortQueue, IsSentAgainOnlyThePacketsThatWereAskedFor) {
+TEST(SlowLineWithAShortQueue, IsSentOnlyPacketsAgainThatNaksName) {
   const Carrying carrying({"", 64'000, 200ms, 8'000, 100'000, {}});
   EXPECT_TRUE(carrying.done);
   EXPECT_EQ(carrying.again_unasked, 0U);
@@ -118,7 +118,7 @@ TEST(SlowLineToAPlainPeer, IsSentNothingAgainThatOnlyWaits) {
   }
 }
 
-TEST(SlowLineThatIsLong, IsSentNoProbesOfPacketSizes) {
+TEST(SlowLineThatIsLong, IsSentNoMtuProbes) {
   SimulatedPath path(path_of({"", 64'000, 200ms, 32'000, 0, {}}), PeerKind::own, {}, 1000, 1500, 230ms);
   path.write(kNear, 100'000);
   path.run_for(20s);
@@ -126,9 +126,9 @@ TEST(SlowLineThatIsLong, IsSentNoProbesOfPacketSizes) {
   EXPECT_EQ(path.at(kFar).packet_bytes(), 1280U);
 }
 
-/// The limits are what a first flight of 32 packets took; now it has ten, and the second 120.
-class Beginning : public testing::TestWithParam<Line> {};
-INSTANTIATE_TEST_SUITE_P(Of, Beginning,
+/// The limits are the times with a first flight of 32 packets; it has ten, and the second has 120.
+class FirstFlightOfAConnection : public testing::TestWithParam<Line> {};
+INSTANTIATE_TEST_SUITE_P(Of, FirstFlightOfAConnection,
                          testing::Values(Line{"HundredKilobytes", 1'000'000'000, 75ms, 9'375'000, 100'000, 137ms},
                                          Line{"AMegabyte", 1'000'000'000, 75ms, 9'375'000, 1'000'000, 267ms},
                                          Line{"TenMegabytes", 1'000'000'000, 75ms, 9'375'000, 10'000'000, 500ms},
@@ -138,13 +138,13 @@ INSTANTIATE_TEST_SUITE_P(Of, Beginning,
                                          Line{"AMegabyteNearby", 1'000'000'000, 20ms, 2'500'000, 1'000'000, 89ms}),
                          [](const auto& row) { return std::string(row.param.name); });
 
-TEST_P(Beginning, OfAFastPathIsNoSlowerForItsShortFirstFlight) {
+TEST_P(FirstFlightOfAConnection, CostsAFastPathNoRoundTrip) {
   const Carrying carrying(GetParam());
   EXPECT_TRUE(carrying.done);
   EXPECT_LT(carrying.took, GetParam().limit);
 }
 
-TEST(BeginningOfASlowPath, IsTenPackets) {
+TEST(FirstFlightOnASlowPath, IsTenPackets) {
   SimulatedPath path(path_of({"", 64'000, 200ms, 1'000'000, 0, {}}));
   path.write(kNear, 100'000);
   path.run_for(100ms);

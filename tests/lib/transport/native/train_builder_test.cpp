@@ -8,7 +8,7 @@
 namespace udtcat::transport::native {
 namespace {
 
-class Trains : public testing::Test {
+class TrainBuilderTest : public testing::Test {
  protected:
   void add(std::size_t payload_bytes) {
     builder.begin_packet({.sequence = next_++}, payload_bytes);
@@ -35,7 +35,7 @@ class Trains : public testing::Test {
   std::uint32_t next_ = 0;
 };
 
-TEST_F(Trains, AreOfOneSizeButTheLast) {
+TEST_F(TrainBuilderTest, TakesPacketsOfOneSizeButTheLast) {
   add(1000);
   EXPECT_FALSE(builder.takes(1001));
   EXPECT_TRUE(builder.takes(1000));
@@ -46,7 +46,7 @@ TEST_F(Trains, AreOfOneSizeButTheLast) {
   EXPECT_EQ(builder.train().total_bytes, 2500 + 3 * kHeaderBytes);
 }
 
-TEST_F(Trains, HoldWhatWasPutIn) {
+TEST_F(TrainBuilderTest, HasThePacketsThatWerePutIn) {
   add(1000);
   add(1000);
   const auto all = datagrams();
@@ -56,7 +56,7 @@ TEST_F(Trains, HoldWhatWasPutIn) {
   EXPECT_EQ(std::vector(payload.begin(), payload.end()), numbered_bytes(1000));
 }
 
-TEST_F(Trains, HaveNoMorePacketsOrBytesThanTheSocketTakes) {
+TEST_F(TrainBuilderTest, TakesNoMorePacketsOrBytesThanTheSocket) {
   for (int i = 0; i < 8; ++i) {
     EXPECT_TRUE(builder.takes(100));
     add(100);
@@ -68,7 +68,7 @@ TEST_F(Trains, HaveNoMorePacketsOrBytesThanTheSocketTakes) {
   EXPECT_FALSE(builder.takes(5000)) << "8000 in all";
 }
 
-TEST_F(Trains, LoseWhatTheSocketHasTakenFromTheirFront) {
+TEST_F(TrainBuilderTest, DropsPacketsThatTheSocketHasTaken) {
   for (const std::size_t bytes : {1000U, 1000U, 1000U, 10U}) add(bytes);
   builder.drop_front(2);
   ASSERT_EQ(datagrams().size(), 2U);
@@ -78,7 +78,7 @@ TEST_F(Trains, LoseWhatTheSocketHasTakenFromTheirFront) {
   EXPECT_EQ(datagrams().size(), 2U);
 }
 
-TEST_F(Trains, NeedNobodysMemoryOnceTheyAreKept) {
+TEST_F(TrainBuilderTest, OwnsItsPayloadsOnceTheyAreKept) {
   for (const std::size_t bytes : {1000U, 1000U, 1000U, 10U}) add(bytes);
   builder.drop_front(1);
   const auto before = datagrams();
@@ -91,7 +91,7 @@ TEST_F(Trains, NeedNobodysMemoryOnceTheyAreKept) {
   EXPECT_EQ(datagrams().front(), before[1]) << "again";
 }
 
-TEST_F(Trains, CarryAControlPacketAlone) {
+TEST_F(TrainBuilderTest, TakesAControlPacketAlone) {
   add(1000);
   builder.set_control(numbered_bytes(20));
   ASSERT_EQ(datagrams().size(), 1U);

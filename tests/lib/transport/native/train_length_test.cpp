@@ -28,13 +28,13 @@ TEST(TrainLength, HalvesWhereTheSecondHalvesOfTrainsLoseMost) {
   EXPECT_EQ(length.limit(), kTrain / 2);
 }
 
-TEST(TrainLength, StaysWhereChanceTakesOfAllPartsAlike) {
+TEST(TrainLength, StaysInRandomLoss) {
   TrainLength length;
   EXPECT_FALSE(lose(length, kStart, kFewAhead + 1, kAll - kFewAhead - 1));
   EXPECT_EQ(length.limit(), Duration::max());
 }
 
-TEST(TrainLength, HeedsNoTrainThatLeftBeforeTheLastChange) {
+TEST(TrainLength, IgnoresTrainsThatLeftBeforeTheLastChange) {
   TrainLength length;
   EXPECT_TRUE(lose(length, kStart, 0, kAll));
   for (int i = 0; i < 2 * kAll; ++i) EXPECT_FALSE(length.on_lost(kStart + 1s, kStart - 1ms, kTrain, true));
@@ -46,7 +46,7 @@ TEST(TrainLength, NeverFallsBelowItsShortest) {
   EXPECT_EQ(length.limit(), TrainLength::kShortest);
 }
 
-TEST(TrainLength, IsTriedLongerAgainAndAfterAFailureOnlyInTwiceTheTime) {
+TEST(TrainLength, IsDoubledForATryAndAfterAFailureLater) {
   TrainLength length;
   lose(length, kStart, 0, kAll);
   length.on_sent(kStart + 10s - 1ns, 4ms);

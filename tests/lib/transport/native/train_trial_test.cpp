@@ -41,7 +41,7 @@ TEST_P(PathThatLosesTrains, CarriesSingleDatagramsAfterASecondOrTwo) {
   EXPECT_TRUE(path.intact());
 }
 
-TEST_P(PathThatLosesTrains, IsFoundOutInMidTransfer) {
+TEST_P(PathThatLosesTrains, IsFoundInMidTransfer) {
   SimulatedPath path(path_of(100, GetParam().delay));
   path.write_on(kNear);
   path.run_for(5s);
@@ -78,7 +78,7 @@ TEST_P(FairPath, KeepsItsTrains) {
   EXPECT_FALSE(path.at(kNear).trains_off());
 }
 
-TEST(TrainTrial, IsOverAtOnceForAPathThatIsKnown) {
+TEST(TrainTrial, IsOffAtOnceForAKnownPath) {
   EXPECT_TRUE(TrainTrial(true, 1).off());
   EXPECT_FALSE(TrainTrial(false, 1).off());
 }
@@ -111,9 +111,9 @@ TEST(TrainTrial, ComparesOnlyOnceTrainsWereLostInARow) {
   TrainTrial trial(false, 7);
   PacketIndex next = 0;
   EXPECT_EQ(singles_of(trial, next, 50), 0);
-  EXPECT_FALSE(trial.repairs_singly());
+  EXPECT_FALSE(trial.retransmits_singly());
   fly(trial, next, TrainTrial::kSuspicious, [](bool) { return true; });
-  EXPECT_TRUE(trial.repairs_singly());
+  EXPECT_TRUE(trial.retransmits_singly());
   EXPECT_GT(singles_of(trial, next, 50), 0);
 }
 
@@ -123,7 +123,7 @@ TEST(TrainTrial, KeepsTrainsWhereFewAreLostInARow) {
   fly(trial, next, 1, [](bool) { return false; });
   for (int i = 0; i < 100; ++i) {
     fly(trial, next, TrainTrial::kSuspicious - 1, [](bool) { return true; });
-    EXPECT_FALSE(trial.repairs_singly());
+    EXPECT_FALSE(trial.retransmits_singly());
     EXPECT_EQ(singles_of(trial, next, 5), 0);
   }
 }
@@ -150,7 +150,7 @@ TEST(TrainTrial, ComparesAtTheFirstLossWhereNoTrainHasArrived) {
   EXPECT_GT(singles_of(trial, next, 4), 0);
 }
 
-TEST(TrainTrial, EndsTrainsThatAreLostWhereBurstsArrive) {
+TEST(TrainTrial, TurnsTrainsOffWhereTheyAreLostAndBurstsArrive) {
   TrainTrial trial(false, 7);
   PacketIndex next = 0;
   fly(trial, next, 1, [](bool) { return true; });
@@ -162,25 +162,25 @@ TEST(TrainTrial, EndsTrainsThatAreLostWhereBurstsArrive) {
   EXPECT_TRUE(trial.next_singly());
 }
 
-TEST(TrainTrial, TakesALostBurstOfSinglesForNoTrain) {
+TEST(TrainTrial, IgnoresALostBurstOfSingleDatagrams) {
   for (std::uint32_t seed = 1; seed < 40; seed += 2) {
     TrainTrial trial(false, seed);
     PacketIndex next = 0;
     fly(trial, next, 1, [](bool) { return false; });
     fly(trial, next, TrainTrial::kSuspicious, [](bool) { return true; });
-    while (trial.repairs_singly()) fly(trial, next, 1, [](bool singly) { return singly; });
+    while (trial.retransmits_singly()) fly(trial, next, 1, [](bool singly) { return singly; });
     fly(trial, next, TrainTrial::kSuspicious - 1, [](bool) { return true; });
     EXPECT_EQ(singles_of(trial, next, 20), 0) << seed;
   }
 }
 
-TEST(TrainTrial, TrustsTrainsAgainWhereBurstsAreLostLikewise) {
+TEST(TrainTrial, KeepsTrainsWhereBurstsAreLostAsWell) {
   TrainTrial trial(false, 7);
   PacketIndex next = 0;
   fly(trial, next, 100, [](bool) { return true; });
   EXPECT_FALSE(trial.off());
   fly(trial, next, 100, [](bool) { return false; });
-  EXPECT_FALSE(trial.repairs_singly());
+  EXPECT_FALSE(trial.retransmits_singly());
 }
 
 TEST(TrainTrial, WatchesABoundedNumber) {

@@ -12,7 +12,7 @@
 #include <udtcat/units.hpp>
 
 #include "lib/transport/native/packet.hpp"
-#include "support/addresses.hpp"
+#include "lib/transport/native/test_port.hpp"
 #include "support/run_until.hpp"
 
 namespace udtcat::transport::native {
@@ -20,15 +20,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t kPortMss = 1500;
-constexpr std::size_t kFullPacketBytes = kPortMss - 28;  // spec: the headers of IPv4 and UDP
-constexpr std::size_t kMoreThanBuffersHold = 20 * kMiB;  // of the port, as the kernel counts them: 16 MiB at most
+constexpr std::size_t kFullPacketBytes = kTestPortMss - 28;  // spec: the headers of IPv4 and UDP
+constexpr std::size_t kMoreThanBuffersHold = 20 * kMiB;      // the port's have 16 MiB at most, as the kernel counts
 
-/// A listening port, and clients whose sockets the test may use too: what the port has not read yet is a backlog.
+/// A listening port, and clients whose sockets the test uses, too, so that a backlog of datagrams builds up.
 class UdpPortTest : public testing::Test {
  protected:
   struct Client {
-    net::UdpSocket socket;  // the port's, for datagrams of the test's own
+    net::UdpSocket socket;  // the port's, for datagrams of the test
     std::unique_ptr<UdpPort> port;
     UdtLink* far = nullptr;  // its link at the listening port
   };
@@ -37,18 +36,10 @@ class UdpPortTest : public testing::Test {
     listening->listen({.has_room = [](bool) { return true; }, .on_link = [this](UdtLink& link) { accepted = &link; }});
   }
 
-  static net::UdpSocket bound_socket() {
-    auto socket = net::UdpSocket::open(AddressFamily::ipv4).value();
-    EXPECT_TRUE(socket.bind(test::loopback(AddressFamily::ipv4)));
-    return socket;
-  }
-  std::unique_ptr<UdpPort> make_port(net::UdpSocket socket) {
-    return UdpPort::create(io, std::move(socket), {}, kPortMss, nullptr).value();
-  }
   Client connect() {
-    net::UdpSocket socket = bound_socket();
+    net::UdpSocket socket = bound_socket(AddressFamily::ipv4);
     net::UdpSocket again = socket.duplicate().value();
-    Client client{std::move(again), make_port(std::move(socket))};
+    Client client{std::move(again), test_port(io, std::move(socket))};
     bool opened = false;
     accepted = nullptr;
     EXPECT_TRUE(client.port->open(listening->local(), {}, 5s, [&](const Result<UdtLink*>& link) {
@@ -59,7 +50,7 @@ class UdpPortTest : public testing::Test {
     client.far = accepted;
     return client;
   }
-  /// Data packets with sequence numbers in turn, which spread over the port's sockets. Those without room are dropped.
+  /// Sends data packets; those for which the port's sockets have no room are dropped.
   void send(const Client& client, int packets) {
     for (int i = 0; i < packets; ++i) {
       std::vector<std::byte> packet(kFullPacketBytes);
@@ -73,35 +64,35 @@ class UdpPortTest : public testing::Test {
   }
 
   boost::asio::io_context io{1};
-  std::unique_ptr<UdpPort> listening = make_port(bound_socket());
+  std::unique_ptr<UdpPort> listening = test_port(io);
   UdtLink* accepted = nullptr;  // the latest
   std::uint32_t sequence = 0;
   std::size_t sent_bytes = 0;
 };
 
-TEST_F(UdpPortTest, TellsOfAnOverloadWhoBroughtAtLeastHalfAnEqualShareOfIt) {
+TEST_F(UdpPortTest, TellsConnectionsThatBringAtLeastHalfAnEqualShareOfAnOverload) {
   const Client much = connect();
-  const Client more_than_half_a_share = connect();
+  const Client half_a_share = connect();
   const Client little = connect();
   const Client nothing = connect();
   while (sent_bytes < kMoreThanBuffersHold) {
     send(much, 8);
-    send(more_than_half_a_share, 3);
+    send(half_a_share, 3);
     send(little, 1);
   }
-  ASSERT_TRUE(test::run_until(io, [&] { return much.far->overloads > 0; }));
-  EXPECT_EQ(much.far->overloads, 1U);
-  EXPECT_EQ(more_than_half_a_share.far->overloads, 1U);
-  EXPECT_EQ(little.far->overloads, 0U);
-  EXPECT_EQ(nothing.far->overloads, 0U);
+  ASSERT_TRUE(test::run_until(io, [&] { return much.far->share.overloads > 0; }));
+  EXPECT_EQ(much.far->share.overloads, 1U);
+  EXPECT_EQ(half_a_share.far->share.overloads, 1U);
+  EXPECT_EQ(little.far->share.overloads, 0U);
+  EXPECT_EQ(nothing.far->share.overloads, 0U);
 }
 
-TEST_F(UdpPortTest, TellsNobodyOfABacklogThatIsSmall) {
+TEST_F(UdpPortTest, TellsNoConnectionOfASmallBacklog) {
   const Client client = connect();
   send(client, 20);
-  ASSERT_TRUE(
-      test::run_until(io, [&] { return client.far->backlog_bytes >= sent_bytes || client.far->overloads > 0; }));
-  EXPECT_EQ(client.far->overloads, 0U);
+  ASSERT_TRUE(test::run_until(
+      io, [&] { return client.far->share.backlog_bytes >= sent_bytes || client.far->share.overloads > 0; }));
+  EXPECT_EQ(client.far->share.overloads, 0U);
 }
 
 }  // namespace

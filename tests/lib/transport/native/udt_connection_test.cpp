@@ -8,7 +8,7 @@
 
 #include "lib/core/byte_order.hpp"
 #include "lib/transport/native/simulated_path.hpp"
-#include "lib/transport/native/strays.hpp"
+#include "lib/transport/native/stateless_reset.hpp"
 
 namespace udtcat::transport::native {
 namespace {
@@ -64,17 +64,18 @@ TEST_P(ConnectionsOverBadPaths, DeliverEveryByteInOrderBothWays) {
       [&] { return path.read_bytes(kFar) == 5 * kMegabyte && path.read_bytes(kNear) == 3 * kMegabyte; }, 60s))
       << path.read_bytes(kFar) << " and " << path.read_bytes(kNear) << " bytes arrived";
   EXPECT_TRUE(path.intact());
-  EXPECT_TRUE(path.run_until([&] { return path.at(kNear).all_kept() && path.at(kFar).all_kept(); }, 5s));
+  EXPECT_TRUE(
+      path.run_until([&] { return path.at(kNear).all_acknowledged() && path.at(kFar).all_acknowledged(); }, 5s));
 }
 
-TEST_P(Connections, CrossTheEndOfTheSequenceNumbers) {
+TEST_P(Connections, GoOnWhereSequenceNumbersWrap) {
   SimulatedPath path({.loss = 0.02}, GetParam(), {}, 0x7fff'fff0);
   path.write(kNear, kMegabyte);
   EXPECT_TRUE(path.run_until([&] { return path.read_bytes(kFar) == kMegabyte; }, 20s));
   EXPECT_TRUE(path.intact());
 }
 
-TEST_P(Connections, SayGoodbyeOnlyWhenAllIsAcknowledged) {
+TEST_P(Connections, SendShutdownWhenAllIsAcknowledged) {
   SimulatedPath path({.loss = 0.05}, GetParam());
   path.write(kNear, kMegabyte);
   path.at(kNear).close(path.now(), 30s);
@@ -83,7 +84,7 @@ TEST_P(Connections, SayGoodbyeOnlyWhenAllIsAcknowledged) {
   EXPECT_TRUE(path.intact());
 }
 
-TEST_P(Connections, StayAliveWithNothingToSay) {
+TEST_P(Connections, StayAliveWithoutData) {
   SimulatedPath path({}, GetParam());
   path.run_for(1h);
   EXPECT_EQ(path.at(kNear).state(), UdtConnection::State::open);
@@ -101,14 +102,14 @@ TEST_P(Connections, GiveAPeerUpThatAnswersAllButData) {
   SimulatedPath path({}, GetParam(), with_idle_timeout(5s));
   path.write_on(kNear);
   path.run_for(1s);
-  // A path that has become too narrow for anything that carries payload.
+  // A path whose MTU is too small for any data packet.
   path.set_path({.mtu = 200});
   EXPECT_TRUE(path.run_until([&] { return path.at(kNear).state() == UdtConnection::State::lost; }, 6s));
   EXPECT_NE(path.at(kFar).state(), UdtConnection::State::lost)
       << "it has heard keep-alives all the time, and misses nothing that it knows of";
 }
 
-TEST_P(Connections, WaitForAReaderWhoTakesNothingForHours) {
+TEST_P(Connections, WaitForAReaderThatTakesNothingForHours) {
   SimulatedPath path({}, GetParam(), with_idle_timeout(5s));
   path.stop_reading(kFar, true);
   path.write_on(kNear);
@@ -130,7 +131,7 @@ TEST_P(Connections, WaitForASlowReaderAndGoOnAtOnce) {
   EXPECT_TRUE(path.intact());
 }
 
-TEST_P(Connections, RepairWhatIsLostAgainAndAgainWhileTheOtherWayIsBusy) {
+TEST_P(Connections, RetransmitRepeatedlyWhileTheOtherDirectionIsBusy) {
   SimulatedPath path({}, GetParam());
   std::size_t lost = 0;
   path.set_filter([&](SimulatedPath::End sender, std::span<std::byte> datagram) {
@@ -143,7 +144,7 @@ TEST_P(Connections, RepairWhatIsLostAgainAndAgainWhileTheOtherWayIsBusy) {
   EXPECT_TRUE(path.intact());
 }
 
-TEST(UdtConnection, CountsAtBothEndsWhatThePathCarriesBehindAHole) {
+TEST(UdtConnection, CountsBytesThatArriveBehindAGapAtBothEnds) {
   SimulatedPath path;
   path.set_filter([](SimulatedPath::End sender, std::span<std::byte> datagram) {
     return sender != kNear || is_control(datagram) || decode_data_header(datagram).sequence != 1100;
@@ -157,7 +158,7 @@ TEST(UdtConnection, CountsAtBothEndsWhatThePathCarriesBehindAHole) {
   EXPECT_EQ(near.bytes_carried, far.bytes_carried);
 }
 
-/// As libudt, which asks for each gap once: of the far end's NAKs only what tells of a new one passes.
+/// As libudt, which names each gap in one NAK: of the far end's NAKs only new gaps pass.
 SimulatedPath::Filter ask_once() {
   return [asked = std::uint32_t{0}](SimulatedPath::End sender, std::span<std::byte> datagram) mutable {
     if (sender != kFar || !is_control(datagram) || decode_control_header(datagram).type != ControlType::nak)
@@ -168,7 +169,7 @@ SimulatedPath::Filter ask_once() {
       if (range.last > asked) append_loss(words, {std::max(range.first, asked + 1), range.last});
     if (words.empty()) return false;
     asked = words.back();
-    words.resize(body.size() / sizeof asked, asked);  // the last number again and again tells nothing more
+    words.resize(body.size() / sizeof asked, asked);  // repeated numbers have no effect
     for (std::size_t at = 0; at < words.size(); ++at)
       core::store_be<std::uint32_t>(body.subspan(at * sizeof asked), words[at]);
     return true;
@@ -180,14 +181,14 @@ struct Loss {
   double loss;
   BitRate least;
 };
-class ConnectionToWhoAsksOnce : public testing::TestWithParam<Loss> {};
-INSTANTIATE_TEST_SUITE_P(All, ConnectionToWhoAsksOnce,
+class ConnectionToAPeerThatSendsOneNak : public testing::TestWithParam<Loss> {};
+INSTANTIATE_TEST_SUITE_P(All, ConnectionToAPeerThatSendsOneNak,
                          testing::Values(Loss{"Clean", 0, mbit(170)}, Loss{"APerMille", 0.001, mbit(150)},
                                          Loss{"HalfAPerCent", 0.005, mbit(140)}, Loss{"APerCent", 0.01, mbit(140)},
                                          Loss{"FivePerCent", 0.05, mbit(60)}, Loss{"TenPerCent", 0.1, mbit(15)}),
                          [](const auto& each) { return each.param.name; });
 
-TEST_P(ConnectionToWhoAsksOnce, RepairsWhatIsLostAgainInAFewRoundTrips) {
+TEST_P(ConnectionToAPeerThatSendsOneNak, RetransmitsAPacketThatIsLostAgainInAFewRoundTrips) {
   SimulatedPath path({.rate = mbit(200), .loss = GetParam().loss, .queue_bytes = 500'000}, PeerKind::plain);
   path.set_filter(ask_once());
   path.write_on(kNear);
@@ -198,7 +199,7 @@ TEST_P(ConnectionToWhoAsksOnce, RepairsWhatIsLostAgainInAFewRoundTrips) {
   EXPECT_TRUE(path.intact());
 }
 
-/// Loses each of `packets` packets of the near end, from the `first` on, `times` times: a burst, and its repairs.
+/// Drops each of `packets` packets of the near end, from `first` on, `times` times: a burst, and its retransmissions.
 SimulatedPath::Filter lose_again(SimulatedPath::Filter others, std::uint32_t first, std::uint32_t packets, int times) {
   return [=, lost = std::map<std::uint32_t, int>{}](SimulatedPath::End sender, std::span<std::byte> datagram) mutable {
     if (sender == kFar || is_control(datagram)) return others(sender, datagram);
@@ -207,7 +208,7 @@ SimulatedPath::Filter lose_again(SimulatedPath::Filter others, std::uint32_t fir
   };
 }
 
-TEST(UdtConnection, RepairsABurstThatIsLostThreeTimesThoughItIsAskedForOnce) {
+TEST(UdtConnection, RetransmitsABurstThatIsLostThreeTimesThoughOneNakNamesIt) {
   SimulatedPath path({}, PeerKind::plain);
   constexpr std::uint32_t kPackets = 1'000;
   path.set_filter(lose_again(ask_once(), 3'000, kPackets, 3));
@@ -232,7 +233,7 @@ TEST(UdtConnection, ReachesTheFullRateInFifteenRoundTrips) {
   EXPECT_GT(path.rate_over(kFar, 300ms), 0.9 * 0.97 * 2e9);
 }
 
-TEST(UdtConnection, TakesLateForLateAndNotForLost) {
+TEST(UdtConnection, DoesNotTakeLatePacketsForLost) {
   SimulatedPath path({.rate = mbit(300), .delay = 25ms, .reorder = 0.02, .reorder_delay = 3ms, .queue_bytes = 6 << 20});
   path.write_on(kNear);
   path.run_for(5s);
@@ -270,7 +271,7 @@ TEST(UdtConnection, FindsTheLargestPacketsThatThePathTakes) {
   }
 }
 
-TEST(UdtConnection, GoesOnWhenThePathBecomesNarrowerWithoutAWord) {
+TEST(UdtConnection, GoesOnWhereTheMtuShrinksWithoutIcmp) {
   SimulatedPath path({.rate = mbit(100)});
   path.write_on(kNear);
   path.run_for(2s);
@@ -280,7 +281,7 @@ TEST(UdtConnection, GoesOnWhenThePathBecomesNarrowerWithoutAWord) {
   EXPECT_TRUE(path.intact());
 }
 
-TEST(UdtConnection, GetsLargePacketsThroughAPathThatHasBecomeNarrowWithAShortQueue) {
+TEST(UdtConnection, SendsLargePacketsInFragmentsThroughAShortQueue) {
   PathSettings wide{.rate = mbit(100), .delay = 150ms, .mtu = 65'535};
   SimulatedPath path(wide, PeerKind::own, {}, 1000, 65'535);
   path.write(kNear, kMegabyte);
@@ -295,7 +296,7 @@ TEST(UdtConnection, GetsLargePacketsThroughAPathThatHasBecomeNarrowWithAShortQue
   EXPECT_TRUE(path.intact());
 }
 
-TEST(UdtConnection, CarriesADatagramPastWhatIsMissing) {
+TEST(UdtConnection, CarriesAPriorityDatagramPastAGap) {
   SimulatedPath path;
   path.set_filter([](auto sender, auto datagram) { return sender != kNear || is_control(datagram); });
   path.write(kNear, kMegabyte);
@@ -309,30 +310,30 @@ TEST(UdtConnection, CarriesADatagramPastWhatIsMissing) {
   EXPECT_EQ(path.at(kFar).take_datagram(), std::nullopt);
 }
 
-TEST(UdtConnection, HasNoNeedOfDatagramsWhereNothingIsOnItsWayOrLost) {
+TEST(UdtConnection, HasNoRoomForPriorityDatagramsWhereNothingIsInFlightOrLost) {
   SimulatedPath path;
   EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
   path.write(kNear, kMegabyte);
-  ASSERT_TRUE(path.run_until([&] { return path.at(kNear).all_kept(); }, 10s));
+  ASSERT_TRUE(path.run_until([&] { return path.at(kNear).all_acknowledged(); }, 10s));
   EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
 }
 
-TEST(UdtConnection, HasDatagramsForSecondsWherePacketsWereLost) {
+TEST(UdtConnection, HasRoomForPriorityDatagramsForSecondsAfterALoss) {
   SimulatedPath path({.loss = 0.02});
   path.write(kNear, kMegabyte);
-  ASSERT_TRUE(path.run_until([&] { return path.at(kNear).all_kept(); }, 10s));
+  ASSERT_TRUE(path.run_until([&] { return path.at(kNear).all_acknowledged(); }, 10s));
   EXPECT_GT(path.at(kNear).datagram_room_bytes(path.now()), 0U);
   path.run_for(11s);
   EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
 }
 
-TEST(UdtConnection, SendsAPlainPeerNoDatagrams) {
+TEST(UdtConnection, SendsAPlainPeerNoPriorityDatagrams) {
   SimulatedPath path({}, PeerKind::plain);
   path.write(kNear, kMegabyte);
   EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
 }
 
-TEST(UdtConnection, KeepsFewOfAFloodOfDatagrams) {
+TEST(UdtConnection, BoundsThePriorityDatagramsThatItKeeps) {
   SimulatedPath path;
   const std::vector<std::byte> word(5);
   for (int round = 0; round < 10; ++round, path.run_for(100ms))
@@ -343,7 +344,7 @@ TEST(UdtConnection, KeepsFewOfAFloodOfDatagrams) {
 }
 
 TEST(UdtConnection, FollowsAPeerWhoseAddressChanges) {
-  constexpr std::size_t kQueueBytes = 250'000;  // a round trip's: a longer queue fills and empties for seconds
+  constexpr std::size_t kQueueBytes = 250'000;  // of a round trip: a longer queue would fill and drain for seconds
   SimulatedPath path({.rate = mbit(100), .queue_bytes = kQueueBytes});
   path.write_on(kNear);
   path.write_on(kFar);
@@ -383,26 +384,26 @@ TEST(UdtConnection, SlowsDownWhileTheReceivingHostIsOverloaded) {
   EXPECT_TRUE(path.intact());
 }
 
-TEST(UdtConnection, HurriesItsGoodbyesOnlyWhereTheyAreNotAllThatTellsThePeer) {
+TEST(UdtConnection, ShortensItsShutdownsWhereAResetWouldTellThePeer) {
   for (const auto peer : {PeerKind::own, PeerKind::plain}) {
     SimulatedPath path({}, peer);
     UdtConnection& near = path.at(kNear);
     near.close(path.now(), 0ms);
-    near.shorten_goodbye(path.now());
+    near.shorten_shutdown(path.now());
     const TimePoint begin = path.now();
     ASSERT_TRUE(path.run_until([&] { return near.over(); }, 1s));
     EXPECT_EQ(path.now() - begin < 10ms, peer == PeerKind::own);
   }
 }
 
-TEST(UdtConnection, DoesNotBelieveAStrangersGoodbye) {
+TEST(UdtConnection, IgnoresAForgedShutdown) {
   SimulatedPath path;
   const auto forged = encode(ControlHeader{ControlType::shutdown, 0, 0, 0, 1}, std::vector<std::uint32_t>{0, 0});
   path.at(kNear).handle_packet(path.now(), forged, path.at(kNear).peer_address(), std::nullopt, {});
   EXPECT_EQ(path.at(kNear).state(), UdtConnection::State::open);
 }
 
-TEST(UdtConnection, AnswersNoChallengeThatSomebodyElseHandsOn) {
+TEST(UdtConnection, RespondsToNoRelayedChallenge) {
   SimulatedPath path;
   const auto challenge = encode(ControlHeader{ControlType::user, 1, 0, 0, 1}, std::vector<std::uint32_t>{12, 34});
   int answers = 0;
@@ -421,7 +422,7 @@ TEST(UdtConnection, AnswersNoChallengeThatSomebodyElseHandsOn) {
   EXPECT_EQ(answers, 1) << "its peer's it does";
 }
 
-TEST(UdtConnection, DoesNotBelieveAStrangerAboutTheWidthOfThePath) {
+TEST(UdtConnection, IgnoresAForgedMtuReply) {
   SimulatedPath path({.mtu = 1280}, PeerKind::own, {}, 1000, 9000);
   const auto forged = encode(ControlHeader{ControlType::user, 4, 8972, 0, 1}, std::vector<std::uint32_t>{0});
   const Endpoint elsewhere = path.at(kNear).peer_address().with_port(666);
@@ -436,7 +437,7 @@ TEST(UdtConnection, DoesNotBelieveAStrangerAboutTheWidthOfThePath) {
   EXPECT_EQ(largest, 1280U);
 }
 
-TEST(UdtConnection, DoesNotTakeDataFromAnAddressThatHasNotAnsweredItsChallenge) {
+TEST(UdtConnection, TakesNoDataFromAnAddressThatIsNotValidated) {
   SimulatedPath path;
   std::array<std::byte, kHeaderBytes + 100> packet{};
   encode(DataHeader{1000, 0, 0, 1}, std::span(packet).first<kHeaderBytes>());
@@ -448,34 +449,34 @@ TEST(UdtConnection, DoesNotTakeDataFromAnAddressThatHasNotAnsweredItsChallenge) 
 
 // ---- StatelessResets
 
-constexpr std::uint64_t kTokens = 0x1111'0000'0000'0000;  // and an end's number, in SimulatedPath
+constexpr std::uint64_t kTokens = 0x1111'0000'0000'0000;  // plus the end's number, as in SimulatedPath
 
-TEST(ConnectionReset, EndsTheConnectionThatItsPeerForgot) {
+TEST(ConnectionReset, EndsAConnectionThatThePeersProcessDoesNotKnow) {
   SimulatedPath path;
   path.write_on(kNear);
   path.run_for(100ms);
   path.at(kNear).handle_reset(kTokens + path.at(kFar).local_id());
-  EXPECT_EQ(path.at(kNear).state(), UdtConnection::State::forgotten);
+  EXPECT_EQ(path.at(kNear).state(), UdtConnection::State::reset);
   EXPECT_TRUE(path.at(kNear).over());
   const auto sent = path.datagrams(kNear);
   path.run_for(10s);
   EXPECT_EQ(path.datagrams(kNear), sent) << "it says nothing more";
 }
 
-TEST(ConnectionReset, WithAForgedTokenIsNothing) {
+TEST(ConnectionReset, WithAForgedTokenIsIgnored) {
   SimulatedPath path;
   path.at(kNear).handle_reset(kTokens + path.at(kFar).local_id() + 1);
   path.at(kNear).handle_reset(0);
   EXPECT_EQ(path.at(kNear).state(), UdtConnection::State::open);
 }
 
-TEST(ConnectionReset, IsNothingToAPlainPeer) {
+TEST(ConnectionReset, FromAPlainPeerIsIgnored) {
   SimulatedPath path({}, PeerKind::plain);
   path.at(kNear).handle_reset(kTokens + path.at(kFar).local_id());
   EXPECT_EQ(path.at(kNear).state(), UdtConnection::State::open);
 }
 
-TEST(ConnectionReset, FindsRoomInEveryPacketOfAnIdleConnection) {
+TEST(ConnectionReset, IsNoLargerThanAnyPacketOfAnIdleConnection) {
   SimulatedPath path;
   std::size_t least = 1000;
   path.run_for(1s);

@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t kFirstReceived = 0x7fff'fff0;
 constexpr std::size_t kReceivedPayload = 1000;
 
-/// Takes data packets and collects what is said of them.
-class Receiving : public testing::TestWithParam<PeerKind> {
+/// A receiver of data packets, and its ACKs and NAKs.
+class UdtReceiverTest : public testing::TestWithParam<PeerKind> {
  protected:
   void data(PacketIndex index, std::size_t bytes = kReceivedPayload, std::uint32_t message = 0) {
     const auto payload = numbered_bytes(bytes, index * kReceivedPayload);
@@ -28,7 +28,7 @@ class Receiving : public testing::TestWithParam<PeerKind> {
     while (auto message = receiver.poll_control(now)) all.push_back(std::move(*message));
     return all;
   }
-  /// Lets time pass and answers each ACK that asks for it.
+  /// Lets time pass, and answers each ACK that has a number.
   std::vector<ControlMessage> said_within(Duration time) {
     std::vector<ControlMessage> all = said();
     for (const TimePoint end = now + time; now < end;) {
@@ -58,19 +58,19 @@ class Receiving : public testing::TestWithParam<PeerKind> {
   UdtReceiver receiver{{GetParam(), kFirstReceived, kReceivedPayload, 1 << 20}, chunks};
 };
 
-INSTANTIATE_TEST_SUITE_P(OfEitherKind, Receiving, testing::Values(PeerKind::own, PeerKind::plain),
+INSTANTIATE_TEST_SUITE_P(OfEitherKind, UdtReceiverTest, testing::Values(PeerKind::own, PeerKind::plain),
                          [](const auto& each) { return each.param == PeerKind::own ? "Own" : "Plain"; });
-using ReceivingFromOurs = Receiving;
-INSTANTIATE_TEST_SUITE_P(Own, ReceivingFromOurs, testing::Values(PeerKind::own));
-using ReceivingFromPlain = Receiving;
-INSTANTIATE_TEST_SUITE_P(Plain, ReceivingFromPlain, testing::Values(PeerKind::plain));
+using UdtReceiverFromOurs = UdtReceiverTest;
+INSTANTIATE_TEST_SUITE_P(Own, UdtReceiverFromOurs, testing::Values(PeerKind::own));
+using UdtReceiverFromPlain = UdtReceiverTest;
+INSTANTIATE_TEST_SUITE_P(Plain, UdtReceiverFromPlain, testing::Values(PeerKind::plain));
 
-TEST_P(Receiving, SaysNothingBeforeAnythingCame) {
+TEST_P(UdtReceiverTest, SendsNothingBeforeTheFirstPacket) {
   EXPECT_TRUE(said().empty());
   EXPECT_FALSE(receiver.deadline());
 }
 
-TEST_P(Receiving, AcknowledgesWhatCameWithinTenMilliseconds) {
+TEST_P(UdtReceiverTest, AcknowledgesWithinTenMilliseconds) {
   for (PacketIndex i = 0; i < 20; ++i) data(i);
   const auto all = said_within(10ms);
   ASSERT_FALSE(all.empty());
@@ -78,10 +78,10 @@ TEST_P(Receiving, AcknowledgesWhatCameWithinTenMilliseconds) {
   EXPECT_EQ(acked_by(all.back()), 20U) << "across the end of the sequence numbers";
 }
 
-TEST_P(Receiving, AsksForAGapOnceItIsOldAndAgainWhenNobodyAnswers) {
+TEST_P(UdtReceiverTest, SendsANakForAnOldGapAndRepeatsIt) {
   data(0);
   data(5);
-  const bool own = GetParam() == PeerKind::own;  // a plain peer, whose rate waits for it, is asked nearly at once
+  const bool own = GetParam() == PeerKind::own;  // a plain peer gets a NAK nearly at once, as its rate depends on it
   EXPECT_EQ(count(said_within(own ? 12ms : 499us), ControlType::nak), 0U);
   const auto all = said_within(1ms);
   ASSERT_EQ(count(all, ControlType::nak), 1U);
@@ -90,7 +90,7 @@ TEST_P(Receiving, AsksForAGapOnceItIsOldAndAgainWhenNobodyAnswers) {
   EXPECT_GE(count(said_within(2s), ControlType::nak), 1U);
 }
 
-TEST_P(ReceivingFromPlain, SaysAtOnceThatAGapIsFilled) {
+TEST_P(UdtReceiverFromPlain, AcknowledgesAFilledGapAtOnce) {
   data(0);
   said_within(100ms);
   data(2);
@@ -101,20 +101,20 @@ TEST_P(ReceivingFromPlain, SaysAtOnceThatAGapIsFilled) {
   EXPECT_EQ(acked_by(*std::ranges::find(all, ControlType::ack, &ControlMessage::type)), 3U);
 }
 
-TEST_P(Receiving, AsksForNothingThatCameLate) {
+TEST_P(UdtReceiverTest, SendsNoNakForALatePacket) {
   data(1);
   data(0);
   EXPECT_EQ(count(said_within(2s), ControlType::nak), 0U);
 }
 
-TEST_P(Receiving, FallsSilentWhenAllIsSaid) {
+TEST_P(UdtReceiverTest, SendsNothingMoreOnceAllIsAcknowledged) {
   for (PacketIndex i = 0; i < 20; ++i) data(i);
   said_within(100ms);
   EXPECT_TRUE(said_within(10s).empty());
   EXPECT_FALSE(receiver.deadline());
 }
 
-TEST_P(ReceivingFromOurs, TellsASenderAgainThatDidNotHear) {
+TEST_P(UdtReceiverFromOurs, AcknowledgesADuplicateAgain) {
   data(0);
   said_within(100ms);
   confirms = false;
@@ -122,21 +122,21 @@ TEST_P(ReceivingFromOurs, TellsASenderAgainThatDidNotHear) {
   EXPECT_EQ(count(said_within(2ms), ControlType::ack), 1U);
 }
 
-TEST_P(Receiving, IgnoresWhatLiesBeforeTheFirstPacketOrFarAhead) {
+TEST_P(UdtReceiverTest, IgnoresSequenceNumbersBeforeTheFirstOrFarAhead) {
   receiver.on_data(now, {kFirstReceived - 1, 0, 0, 1}, {});
   data(kMaxWindowPackets + 10);
   EXPECT_TRUE(said_within(1s).empty());
   EXPECT_TRUE(receiver.has_no_gap());
 }
 
-TEST_P(Receiving, TakesNothingThatIsAheadOfEveryWindowItGave) {
+TEST_P(UdtReceiverTest, IgnoresPacketsBeyondEveryAnnouncedWindow) {
   data(2 * (512 * 1024) / kReceivedPayload);
   EXPECT_TRUE(receiver.has_no_gap());
   data(512 * 1024 / kReceivedPayload);
   EXPECT_FALSE(receiver.has_no_gap());
 }
 
-TEST_P(Receiving, DoesNotBelieveARoundTripOfAnHour) {
+TEST_P(UdtReceiverTest, IgnoresARoundTripOfAnHour) {
   data(0, 10);
   now += 10ms;
   const auto all = said();
@@ -147,7 +147,7 @@ TEST_P(Receiving, DoesNotBelieveARoundTripOfAnHour) {
   EXPECT_EQ(decode_acknowledgement(body_of(said()[0].words))->rtt_us, 100'000U);
 }
 
-TEST_P(Receiving, MeasuresTheRoundTripByTheConfirmation) {
+TEST_P(UdtReceiverTest, MeasuresTheRoundTripByAck2) {
   data(0, 10);
   now += 10ms;
   const auto all = said();
@@ -161,14 +161,14 @@ TEST_P(Receiving, MeasuresTheRoundTripByTheConfirmation) {
   EXPECT_EQ(decode_acknowledgement(body_of(said()[0].words))->rtt_us, 40'000U);
 }
 
-TEST_P(Receiving, IgnoresConfirmationsOfWhatItNeverSaid) {
+TEST_P(UdtReceiverTest, IgnoresAnAck2OfNoAck) {
   for (const std::uint32_t number : {0U, 1U, 77U, 0xffffffffU}) receiver.on_ack2(now, number);
   data(0);
   now += 10ms;
   EXPECT_EQ(decode_acknowledgement(body_of(said()[0].words))->rtt_us, 100'000U);
 }
 
-TEST_P(ReceivingFromOurs, TellsASenderThatItTrustsOfAllItsRoom) {
+TEST_P(UdtReceiverFromOurs, AnnouncesItsWholeBufferToAnAuthenticatedPeer) {
   data(0);
   const auto before = decode_acknowledgement(body_of(said()[0].words))->extended->free_kib;
   receiver.trust_peer(now);
@@ -177,8 +177,8 @@ TEST_P(ReceivingFromOurs, TellsASenderThatItTrustsOfAllItsRoom) {
   EXPECT_GT(decode_acknowledgement(body_of(all[0].words))->extended->free_kib, before);
 }
 
-TEST_P(Receiving, SaysWhenThereIsRoomAgain) {
-  for (PacketIndex i = 0; i < 524; ++i) data(i);  // as many as fit
+TEST_P(UdtReceiverTest, AnnouncesRoomThatWasFreed) {
+  for (PacketIndex i = 0; i < 524; ++i) data(i);  // as many as the buffer takes
   said_within(1s);
   while (read(100'000) > 0) {
   }
@@ -187,7 +187,7 @@ TEST_P(Receiving, SaysWhenThereIsRoomAgain) {
   EXPECT_GT(decode_acknowledgement(body_of(all[0].words))->window_packets, 400U);
 }
 
-TEST_P(ReceivingFromPlain, AcknowledgesTheLastPacketHoweverLargePacketsMayBe) {
+TEST_P(UdtReceiverFromPlain, AcknowledgesTheLastPacketHoweverLargePacketsMayBe) {
   UdtReceiver jumbo({PeerKind::plain, kFirstReceived, 65'476, 1 << 20}, chunks);
   const std::vector<std::byte> payload(65'476);
   for (PacketIndex i = 0; i < 3; ++i) {
@@ -201,7 +201,7 @@ TEST_P(ReceivingFromPlain, AcknowledgesTheLastPacketHoweverLargePacketsMayBe) {
   EXPECT_EQ(acked_by(*ack), 3U);
 }
 
-TEST_P(ReceivingFromPlain, RepeatsAnAckUntilItIsConfirmed) {
+TEST_P(UdtReceiverFromPlain, RepeatsAnAckUntilAck2) {
   confirms = false;
   data(0);
   EXPECT_GE(count(said_within(2s), ControlType::ack), 4U);
@@ -210,7 +210,7 @@ TEST_P(ReceivingFromPlain, RepeatsAnAckUntilItIsConfirmed) {
   EXPECT_TRUE(said_within(10s).empty());
 }
 
-TEST_P(ReceivingFromPlain, SaysALightWordEverySixtyFourPackets) {
+TEST_P(UdtReceiverFromPlain, SendsALightAckEverySixtyFourPackets) {
   for (PacketIndex i = 0; i < 64; ++i) data(i);
   const auto all = said();
   ASSERT_FALSE(all.empty());
@@ -218,17 +218,17 @@ TEST_P(ReceivingFromPlain, SaysALightWordEverySixtyFourPackets) {
   EXPECT_EQ(all[0].additional, 0U);
 }
 
-TEST_P(ReceivingFromPlain, AcknowledgesAShortPacketAtOnce) {
+TEST_P(UdtReceiverFromPlain, AcknowledgesAShortPacketAtOnce) {
   data(0, 10);
   EXPECT_EQ(count(said(), ControlType::ack), 1U);
 }
 
-TEST_P(ReceivingFromPlain, DoesNotTakeItsMessageWordForAPieceOfAPacket) {
+TEST_P(UdtReceiverFromPlain, DoesNotTakeItsMessageWordForAFragment) {
   data(0, 10, 0xc0000001);
   EXPECT_EQ(receiver.readable_bytes(), 10U);
 }
 
-TEST_P(ReceivingFromOurs, ReportsWhatItKnows) {
+TEST_P(UdtReceiverFromOurs, ReportsWhatHasArrived) {
   data(0);
   data(3);
   receiver.on_host_overloads(9);
@@ -244,7 +244,7 @@ TEST_P(ReceivingFromOurs, ReportsWhatItKnows) {
   EXPECT_EQ(ack->extended->host_overloads, 9U);
 }
 
-TEST_P(ReceivingFromOurs, AcknowledgesEvery128KiBAtOnce) {
+TEST_P(UdtReceiverFromOurs, AcknowledgesEvery128KiBAtOnce) {
   for (PacketIndex i = 0; i < 2000; ++i) {
     data(i);
     read(kReceivedPayload);
@@ -256,7 +256,7 @@ TEST_P(ReceivingFromOurs, AcknowledgesEvery128KiBAtOnce) {
   EXPECT_EQ(count(said(), ControlType::ack), 1U);
 }
 
-TEST_P(ReceivingFromOurs, AcknowledgesTheBeginningAsItComes) {
+TEST_P(UdtReceiverFromOurs, AcknowledgesTheFirstPacketsAtOnce) {
   data(0);
   EXPECT_EQ(count(said(), ControlType::ack), 1U) << "the sender grows by what it hears";
   for (PacketIndex i = 1; i < 16; ++i) data(i);
@@ -265,14 +265,14 @@ TEST_P(ReceivingFromOurs, AcknowledgesTheBeginningAsItComes) {
   EXPECT_EQ(count(said(), ControlType::ack), 0U) << "less than an eighth";
 }
 
-TEST_P(ReceivingFromOurs, LetsSmallPacketsFillItsBufferThoughLargeOnesWereAgreed) {
+TEST_P(UdtReceiverFromOurs, LetsSmallPacketsFillItsBufferThoughLargeOnesWereAgreed) {
   UdtReceiver jumbo{{PeerKind::own, kFirstReceived, 8956, 1 << 20}, chunks};
   jumbo.on_data(now, {kFirstReceived, 0, 0, 1}, {numbered_bytes(1), {}});
   const auto ack = decode_acknowledgement(body_of(jumbo.poll_control(now + 10ms)->words));
   EXPECT_GE(*ack->window_packets * 1216, 500'000U);
 }
 
-TEST_P(ReceivingFromOurs, PutsFragmentsTogether) {
+TEST_P(UdtReceiverFromOurs, ReassemblesFragments) {
   data(0, 600, 1000 << 16);
   EXPECT_EQ(receiver.readable_bytes(), 0U);
   const auto rest = numbered_bytes(400, 600);

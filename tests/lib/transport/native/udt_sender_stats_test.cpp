@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/// Why nothing leaves a UdtSender, and what it knows of the path.
 #include <gtest/gtest.h>
 
 #include "lib/transport/native/parts.hpp"
@@ -24,7 +25,7 @@ UdtSender::Settings stalled_settings() {
           .started = kStart};
 }
 
-/// A sender whose peer says what the test says, and time that passes as the test says.
+/// A sender, whose peer and clock are the test's.
 struct StalledSender {
   explicit StalledSender(const UdtSender::Settings& settings) : sender(settings) {}
   void write(std::size_t bytes) { sender.write(core::SharedBytes::adopt(numbered_bytes(bytes, 0))); }
@@ -69,7 +70,7 @@ struct StalledSender {
   TrainBuilder builder{64, 65'000};
 };
 
-TEST(UdtSendersStall, IsNobodysWhereNothingIsWritten) {
+TEST(UdtSendersStall, IsNoneWhereNothingIsWritten) {
   StalledSender held(stalled_settings());
   held.write(500);
   held.send();
@@ -140,7 +141,7 @@ TEST(UdtSendersStats, HasNoRoundTripAndNoRateBeforeTheyAreMeasured) {
   EXPECT_EQ(stats.memory_bytes, 1U << 20);
 }
 
-TEST(UdtSendersStats, CountsThePathsThatItLeft) {
+TEST(UdtSendersStats, CountsChangesOfPath) {
   StalledSender held(stalled_settings());
   held.round_trip(20ms);
   EXPECT_EQ(held.stats().path_changes, 0U);
@@ -149,7 +150,7 @@ TEST(UdtSendersStats, CountsThePathsThatItLeft) {
   EXPECT_EQ(held.stats().packets_sent, 1U) << "a sum all the same";
 }
 
-TEST(UdtSendersStats, HasTheLossWithAQueueApart) {
+TEST(UdtSendersStats, CountsLossWithAQueueApart) {
   StalledSender held(stalled_settings());
   held.round_trip(20ms);
   held.round_trip(20ms, true);

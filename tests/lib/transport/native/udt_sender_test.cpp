@@ -22,11 +22,11 @@ struct Sent {
   std::vector<std::byte> payload;
 };
 
-/// Packets that leave, and the peer's answers to them.
-class Sending : public testing::TestWithParam<PeerKind> {
+/// A sender, the packets that leave, and the peer's answers.
+class UdtSenderTest : public testing::TestWithParam<PeerKind> {
  protected:
-  Sending() : Sending(settings(GetParam())) {}
-  explicit Sending(const UdtSender::Settings& how) : sender(how) {}
+  UdtSenderTest() : UdtSenderTest(settings(GetParam())) {}
+  explicit UdtSenderTest(const UdtSender::Settings& how) : sender(how) {}
   static UdtSender::Settings settings(PeerKind kind) {
     return {.peer = kind,
             .initial_sequence = kFirstSent,
@@ -99,14 +99,14 @@ class Sending : public testing::TestWithParam<PeerKind> {
   std::uint64_t written_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(OfEitherKind, Sending, testing::Values(PeerKind::own, PeerKind::plain),
+INSTANTIATE_TEST_SUITE_P(OfEitherKind, UdtSenderTest, testing::Values(PeerKind::own, PeerKind::plain),
                          [](const auto& each) { return each.param == PeerKind::own ? "Own" : "Plain"; });
-using SendingToOurs = Sending;
-INSTANTIATE_TEST_SUITE_P(Own, SendingToOurs, testing::Values(PeerKind::own));
-using SendingToPlain = Sending;
-INSTANTIATE_TEST_SUITE_P(Plain, SendingToPlain, testing::Values(PeerKind::plain));
+using UdtSenderToOurs = UdtSenderTest;
+INSTANTIATE_TEST_SUITE_P(Own, UdtSenderToOurs, testing::Values(PeerKind::own));
+using UdtSenderToPlain = UdtSenderTest;
+INSTANTIATE_TEST_SUITE_P(Plain, UdtSenderToPlain, testing::Values(PeerKind::plain));
 
-TEST_P(Sending, CutsTheStreamIntoPackets) {
+TEST_P(UdtSenderTest, CutsTheStreamIntoPackets) {
   write(2500);
   const auto all = sent();
   ASSERT_EQ(sequences(all), (Numbers{0, 1, 2}));
@@ -117,17 +117,17 @@ TEST_P(Sending, CutsTheStreamIntoPackets) {
   EXPECT_EQ(sender.in_flight_bytes(), 2500U);
 }
 
-TEST_P(Sending, HasNothingInFlightWhenAllIsAcknowledged) {
+TEST_P(UdtSenderTest, HasNothingInFlightWhenAllIsAcknowledged) {
   write(2500);
   sent();
   now += 10ms;
   ack(3, 2500);
-  EXPECT_TRUE(sender.all_kept());
+  EXPECT_TRUE(sender.all_acknowledged());
   EXPECT_EQ(sender.in_flight_bytes(), 0U);
   EXPECT_FALSE(sender.deadline(now));
 }
 
-TEST_P(Sending, SendsAgainWhatIsMissedAndThatFirst) {
+TEST_P(UdtSenderTest, RetransmitsBeforeNewData) {
   write(10'500);
   sent();
   now += 10ms;
@@ -138,7 +138,7 @@ TEST_P(Sending, SendsAgainWhatIsMissedAndThatFirst) {
   EXPECT_EQ(sender.stats().packets_resent, 2U);
 }
 
-TEST_P(Sending, SendsNothingAgainThatWasJustSent) {
+TEST_P(UdtSenderTest, IgnoresANakOfAPacketThatWasJustSentAgain) {
   write(10'500);
   sent();
   now += 10ms;
@@ -152,7 +152,7 @@ TEST_P(Sending, SendsNothingAgainThatWasJustSent) {
   EXPECT_TRUE(sent().empty());
 }
 
-TEST_P(Sending, IgnoresWhatCannotBeTrue) {
+TEST_P(UdtSenderTest, IgnoresImpossibleAcksAndNaks) {
   write(2500);
   sent();
   ack(4, 2500);
@@ -164,7 +164,7 @@ TEST_P(Sending, IgnoresWhatCannotBeTrue) {
   EXPECT_TRUE(sent().empty());
 }
 
-TEST_P(Sending, KeepsWithinThePeersWindow) {
+TEST_P(UdtSenderTest, KeepsWithinTheFlowWindow) {
   write(20'500);
   sent();
   now += 10ms;
@@ -173,7 +173,7 @@ TEST_P(Sending, KeepsWithinThePeersWindow) {
   EXPECT_EQ(sent().size(), 4U);
 }
 
-TEST_P(Sending, TriesOnePacketBeyondAWindowThatStaysShut) {
+TEST_P(UdtSenderTest, ProbesAClosedFlowWindow) {
   write(1500);
   sent();
   now += 10ms;
@@ -183,7 +183,7 @@ TEST_P(Sending, TriesOnePacketBeyondAWindowThatStaysShut) {
   EXPECT_EQ(sequences(sent_within(1s)).front(), 2U);
 }
 
-TEST_P(Sending, DoesNotBelieveAnOldWindow) {
+TEST_P(UdtSenderTest, IgnoresAnOldFlowWindow) {
   write(4500);
   sent();
   now += 10ms;
@@ -193,7 +193,7 @@ TEST_P(Sending, DoesNotBelieveAnOldWindow) {
   EXPECT_EQ(sent().size(), 2U);
 }
 
-TEST_P(Sending, AsksAgainWhenNobodyAnswers) {
+TEST_P(UdtSenderTest, ProbesWithTheOldestAndTheNewestInSilence) {
   write(5500);
   sent();
   const auto again = sequences(sent_within(4s));
@@ -204,7 +204,7 @@ TEST_P(Sending, AsksAgainWhenNobodyAnswers) {
   EXPECT_EQ(sender.unanswered_probes(), 0U);
 }
 
-TEST_P(Sending, HoldsNoMoreThanItsMemory) {
+TEST_P(UdtSenderTest, HoldsNoMoreThanItsMemory) {
   for (int i = 0; i < 100; ++i) {
     write(100'000);
     sent();
@@ -213,7 +213,7 @@ TEST_P(Sending, HoldsNoMoreThanItsMemory) {
   EXPECT_LE(sender.sent_offset(), 1U << 20);
 }
 
-TEST_P(Sending, WaitsUntilThePeerIsReady) {
+TEST_P(UdtSenderTest, WaitsUntilThePeerIsReady) {
   auto held = settings(GetParam());
   held.hold_until = kStart + 10ms;
   UdtSender patient(held);
@@ -224,19 +224,19 @@ TEST_P(Sending, WaitsUntilThePeerIsReady) {
   EXPECT_TRUE(patient.poll_train(kStart + 10ms, builder));
 }
 
-/// Words that left with the handshake, a tenth of a second before the peer's answer.
-class SendingAfterFirstWords : public Sending {
+/// Data that left with the handshake, a tenth of a second before the peer's answer.
+class UdtSenderAfterHandshakeData : public UdtSenderTest {
  protected:
   static UdtSender::Settings talkative() {
     auto all = settings(PeerKind::own);
-    all.first_words = FirstWords{core::SharedBytes::adopt(numbered_bytes(300)), kStart - 150ms, kStart - 100ms};
+    all.handshake_data = HandshakeData{core::SharedBytes::adopt(numbered_bytes(300)), kStart - 150ms, kStart - 100ms};
     return all;
   }
-  SendingAfterFirstWords() : Sending(talkative()) {}
+  UdtSenderAfterHandshakeData() : UdtSenderTest(talkative()) {}
 };
-INSTANTIATE_TEST_SUITE_P(Own, SendingAfterFirstWords, testing::Values(PeerKind::own));
+INSTANTIATE_TEST_SUITE_P(Own, UdtSenderAfterHandshakeData, testing::Values(PeerKind::own));
 
-TEST_P(SendingAfterFirstWords, CountsThemAsSent) {
+TEST_P(UdtSenderAfterHandshakeData, CountsThemAsSent) {
   EXPECT_EQ(sender.sent_offset(), 300U);
   EXPECT_EQ(sender.in_flight_bytes(), 300U);
   write(500);
@@ -244,10 +244,10 @@ TEST_P(SendingAfterFirstWords, CountsThemAsSent) {
   ASSERT_EQ(sequences(all), Numbers{1});
   EXPECT_EQ(all[0].header.timestamp_us, 150'000U) << "by the handshake's clock";
   ack(2, 800);
-  EXPECT_TRUE(sender.all_kept());
+  EXPECT_TRUE(sender.all_acknowledged());
 }
 
-TEST_P(SendingAfterFirstWords, KnowsTheRoundTripByTheirAnswer) {
+TEST_P(UdtSenderAfterHandshakeData, MeasuresTheRoundTripByTheirAck) {
   Acknowledgement said;
   said.next = kFirstSent + 1;
   said.window_packets = 500;
@@ -257,14 +257,14 @@ TEST_P(SendingAfterFirstWords, KnowsTheRoundTripByTheirAnswer) {
   EXPECT_EQ(sender.rtt().latest(), 95ms);
 }
 
-TEST_P(SendingAfterFirstWords, SaysThemAgainWhereNobodyAnswers) {
+TEST_P(UdtSenderAfterHandshakeData, RetransmitsThemInSilence) {
   const auto all = sent_within(3s);
   ASSERT_FALSE(all.empty());
   EXPECT_EQ(all[0].header.sequence, kFirstSent);
   EXPECT_EQ(all[0].payload, numbered_bytes(300));
 }
 
-TEST_P(SendingToPlain, LeavesTheLastPacketOfABurstAByteShort) {
+TEST_P(UdtSenderToPlain, LeavesTheLastPacketOfABurstAByteShort) {
   write(2000);
   const auto all = sent();
   ASSERT_EQ(all.size(), 3U);
@@ -272,7 +272,7 @@ TEST_P(SendingToPlain, LeavesTheLastPacketOfABurstAByteShort) {
   EXPECT_EQ(all[1].payload.size() + all[2].payload.size(), 1000U);
 }
 
-TEST_P(SendingToPlain, PresumesThatWhatIsNotMissedHasArrived) {
+TEST_P(UdtSenderToPlain, PresumesThatPacketsWithoutNakHaveArrived) {
   write(10'500);
   sent();
   now += 10ms;
@@ -280,8 +280,8 @@ TEST_P(SendingToPlain, PresumesThatWhatIsNotMissedHasArrived) {
   EXPECT_EQ(sender.in_flight_bytes(), 10'500U - 5000);
 }
 
-// libudt hands up nothing of what only a light ACK has told, once it hears a SHUTDOWN.
-TEST_P(SendingToPlain, TakesNothingForKeptOfWhichOnlyALightAckTells) {
+// At a SHUTDOWN libudt discards data that only a light ACK has acknowledged.
+TEST_P(UdtSenderToPlain, TakesNoLightAckForAFullOne) {
   write(3500);
   sent();
   now += 10ms;
@@ -289,13 +289,13 @@ TEST_P(SendingToPlain, TakesNothingForKeptOfWhichOnlyALightAckTells) {
   light.next = kFirstSent + 4;
   sender.on_ack(now, light);
   EXPECT_EQ(sender.acknowledged_offset(), 3500U);
-  EXPECT_EQ(sender.kept_offset(), 0U);
+  EXPECT_EQ(sender.fully_acknowledged_offset(), 0U);
   ack(4, 3500);
-  EXPECT_TRUE(sender.all_kept());
+  EXPECT_TRUE(sender.all_acknowledged());
 }
 
 /// A burst of 300 packets of which no NAK has come, and perhaps one of a later packet.
-class SendingABurstUnasked : public SendingToPlain {
+class UdtSenderOfALostBurst : public UdtSenderToPlain {
  protected:
   static constexpr std::uint32_t kGap = 100, kGapEnd = 400, kLater = 420, kEnd = 450;
   void SetUp() override {
@@ -306,7 +306,7 @@ class SendingABurstUnasked : public SendingToPlain {
   }
   void lose(std::uint32_t number) { arrived_.erase(number); }
   enum class Answers { each, a_single_one_with_the_next };
-  /// returns   when all has arrived
+  /// returns   how long it takes until all has arrived
   Duration repair(Answers answers = Answers::each) {
     const TimePoint begin = now;
     bool withheld = false;
@@ -323,23 +323,23 @@ class SendingABurstUnasked : public SendingToPlain {
  private:
   std::set<std::uint32_t> arrived_;
 };
-INSTANTIATE_TEST_SUITE_P(Plain, SendingABurstUnasked, testing::Values(PeerKind::plain));
+INSTANTIATE_TEST_SUITE_P(Plain, UdtSenderOfALostBurst, testing::Values(PeerKind::plain));
 
-TEST_P(SendingABurstUnasked, RepairsItInAFewRoundTripsOnceALaterOneIsAskedFor) {
+TEST_P(UdtSenderOfALostBurst, RetransmitsItInAFewRoundTripsOnceANakNamesALaterPacket) {
   lose(kLater);
   nak(kLater, kLater);
   EXPECT_LT(repair(), 1s);
 }
 
-TEST_P(SendingABurstUnasked, RepairsItInAFewRoundTripsThoughNothingIsAskedFor) { EXPECT_LT(repair(), 2s); }
+TEST_P(UdtSenderOfALostBurst, RetransmitsItInAFewRoundTripsWithoutANak) { EXPECT_LT(repair(), 2s); }
 
-// libudt's timer is looked at when a packet comes.
-TEST_P(SendingABurstUnasked, RepairsItInAFewRoundTripsThoughASinglePacketIsAnsweredWithTheNext) {
+// libudt looks at its timer when a packet comes.
+TEST_P(UdtSenderOfALostBurst, RetransmitsItInAFewRoundTripsThoughAPacketIsAcknowledgedWithTheNext) {
   EXPECT_LT(repair(Answers::a_single_one_with_the_next), 2s);
 }
 
-// The ACK had waited for its timer.
-TEST_P(SendingToPlain, BelievesANakThatIsSoonerThanTheFirstAck) {
+// The ACK has waited for libudt's timer: it gives a longer round trip than the path's.
+TEST_P(UdtSenderToPlain, TakesANakThatIsSoonerThanTheFirstAck) {
   write(10'500);
   sent();
   now += 28ms;
@@ -351,7 +351,7 @@ TEST_P(SendingToPlain, BelievesANakThatIsSoonerThanTheFirstAck) {
   EXPECT_EQ(sequences(sent()), (Numbers{13}));
 }
 
-TEST_P(SendingToPlain, WaitsNoLongerForAFullAckThanForAnyAnswer) {
+TEST_P(UdtSenderToPlain, WaitsNoLongerForAFullAckThanForALightOne) {
   write(3500);
   sent();
   const TimePoint sent_at = now;
@@ -365,8 +365,8 @@ TEST_P(SendingToPlain, WaitsNoLongerForAFullAckThanForAnyAnswer) {
   EXPECT_FALSE(sender.unanswered_since());
 }
 
-// Its NAK leaves at once, with the packet behind the gap; its ACKs wait for the repair.
-TEST_P(SendingToPlain, KnowsTheRoundTripByAGap) {
+// libudt's NAK leaves with the packet behind the gap; its ACKs wait for the retransmission.
+TEST_P(UdtSenderToPlain, MeasuresTheRoundTripByANak) {
   write(10'500);
   sent();
   now += 10ms;
@@ -374,7 +374,7 @@ TEST_P(SendingToPlain, KnowsTheRoundTripByAGap) {
   EXPECT_EQ(sender.rtt().latest(), 10ms);
 }
 
-TEST_P(SendingToOurs, KnowsWhatHasArrivedBehindAGap) {
+TEST_P(UdtSenderToOurs, KnowsTheBytesThatHaveArrivedBehindAGap) {
   write(10'500);
   sent();
   now += 10ms;
@@ -382,12 +382,12 @@ TEST_P(SendingToOurs, KnowsWhatHasArrivedBehindAGap) {
   EXPECT_EQ(sender.in_flight_bytes(), 2000U);
 }
 
-TEST_P(SendingToOurs, SendsARepairTwiceOnceOneWasLost) {
+TEST_P(UdtSenderToOurs, SendsARetransmissionTwiceOnceOneWasLost) {
   write(5000);
   sent();
   now += 10ms;
   ack(1, 1000, 10);
-  write(20'000);  // more than the peer has room for: something always follows
+  write(20'000);  // more than the flow window: data always follow
   sent();
   now += 10ms;
   nak(3, 3);
@@ -399,7 +399,7 @@ TEST_P(SendingToOurs, SendsARepairTwiceOnceOneWasLost) {
   EXPECT_TRUE(sent().empty());
 }
 
-TEST_P(SendingToOurs, CutsWhatThePathDoesNotTakeAnyMore) {
+TEST_P(UdtSenderToOurs, SendsAPacketAgainInFragmentsWhereTheMtuHasShrunk) {
   write(2500);
   sent();
   sender.set_payload_bytes(400);
@@ -412,7 +412,7 @@ TEST_P(SendingToOurs, CutsWhatThePathDoesNotTakeAnyMore) {
   EXPECT_EQ(pieces[2].payload, numbered_bytes(200, 1800));
 }
 
-TEST_P(SendingToOurs, BeginsAtTheFrontOfAPacketThatIsMissedWhileAnotherGoesInPieces) {
+TEST_P(UdtSenderToOurs, BeginsEachPacketInFragmentsAtItsFront) {
   write(500);
   sent();
   write(2000);
@@ -430,7 +430,7 @@ TEST_P(SendingToOurs, BeginsAtTheFrontOfAPacketThatIsMissedWhileAnotherGoesInPie
   EXPECT_EQ(sequences(rest).back(), 1U);
 }
 
-TEST_P(SendingToOurs, TriesAgainWhenThePeersWindowIsLessThanAPacket) {
+TEST_P(UdtSenderToOurs, ProbesAFlowWindowOfLessThanAPacket) {
   sender.set_payload_bytes(1400);
   write(1500);
   sent();
@@ -441,7 +441,7 @@ TEST_P(SendingToOurs, TriesAgainWhenThePeersWindowIsLessThanAPacket) {
   EXPECT_FALSE(sent_within(1s).empty()) << "the word of a larger one may have been lost";
 }
 
-TEST_P(Sending, LooksAtNoPacketTwiceForOneNak) {
+TEST_P(UdtSenderTest, TakesAPacketForLostOnceForOneNak) {
   write(10'500);
   sent();
   now += 1s;
@@ -450,14 +450,14 @@ TEST_P(Sending, LooksAtNoPacketTwiceForOneNak) {
   EXPECT_EQ(sender.stats().packets_lost, 2U) << "a list ascends";
 }
 
-TEST_P(SendingToOurs, HasNoMoreAheadThanItsFirstWindowBeforeARoundTripIsMeasured) {
+TEST_P(UdtSenderToOurs, HasNoMoreAheadThanItsFirstWindowBeforeARoundTripIsMeasured) {
   auto how = settings(PeerKind::own);
   how.congestion = CongestionKind::bbr;
   const UdtSender fresh(how);
   EXPECT_LE(fresh.ahead_bytes(), 32 * kSentPayload);
 }
 
-TEST_P(Sending, TakesTheSmallestRateForARate) {
+TEST_P(UdtSenderTest, PacesAtTheSmallestRate) {
   auto slow = settings(GetParam());
   slow.rate_cap = BitRate::from_bits_per_second(1);
   UdtSender snail(slow);
@@ -469,7 +469,7 @@ TEST_P(Sending, TakesTheSmallestRateForARate) {
   EXPECT_FALSE(snail.poll_train(kStart + 1s, builder));
 }
 
-TEST_P(SendingToPlain, PresumesNothingFromARangeThatMakesNoSense) {
+TEST_P(UdtSenderToPlain, IgnoresAnInvertedRangeOfANak) {
   write(10'500);
   sent();
   now += 10ms;

@@ -11,22 +11,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr unsigned kEchoRounds = 3;            // guess: two until a probe is no more heard of, and one drawn
+constexpr unsigned kEchoRounds = 3;            // guess: two until all of a probe is acknowledged, and a random one
 constexpr unsigned kDrainRounds = 8;           // measured: what a probe leaves is gone after so many at a gain of 0.9
 constexpr Duration kProbeRttDuration = 200ms;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTDuration
 constexpr int kDoubtfulRounds = 8;             // guess: so that it costs a flow no more than an eighth of its rate
-// measured: with 7 s ours is starved beside BBRv1; at ten the minimum is forgotten
+// measured: with 7 s a flow is starved beside BBRv1; at ten the minimum expires
 constexpr Duration kLongUnconfirmed = 8'500ms;
-constexpr Duration kLeastProbeRttGap = 3s;  // guess: a queue of others is not looked through more often
-// A round trip is enough where all stop at once, and costs less. guess: two of a receiver's ACKs
+constexpr Duration kLeastProbeRttGap = 3s;  // guess: the queue of other flows need not be drained more often
+// Where all flows stop at once a round trip is enough, and costs less. guess: two ACKs of a receiver
 constexpr Duration kLeastProbeRttDuration = 20ms;
 constexpr Duration kUnknownRtt = 1ms;  // spec: draft-ietf-ccwg-bbr, "BBRInitPacingRate"
 
-constexpr double kJumpShare = 0.5;      // spec: RFC 9959: at most half of what was saved
-constexpr int kRttTolerance = 2;        // guess: RFC 9959 takes a tenfold round trip for the same path, too
-constexpr double kBorneOut = 0.9;       // guess: samples scatter by some percent
-constexpr double kLossOfJump = 0.1;     // guess: a flight at a rate of long ago that loses as much shows a slower path
-constexpr unsigned kMaxJumpRounds = 6;  // guess: the credit of a session has opened by then
+constexpr double kJumpShare = 0.5;  // spec: RFC 9959: at most half of what was saved
+constexpr int kRttTolerance = 2;    // guess: RFC 9959 takes a tenfold round trip for the same path, too
+constexpr double kBorneOut = 0.9;   // guess: samples scatter by some percent
+constexpr double kLossOfJump =
+    0.1;  // guess: a first flight at a remembered rate that loses so much shows a slower path
+constexpr unsigned kMaxJumpRounds = 6;                   // guess: the credit of a session has opened by then
 constexpr std::uint64_t kWorthKnowingBytes = 64 * kKiB;  // guess: more than a first flight
 
 constexpr Duration kLeastProbeWait = 2s;       // spec: draft-ietf-ccwg-bbr, "BBRPickProbeWait"
@@ -57,7 +58,7 @@ void Bbr::on_sent(TimePoint now, std::uint64_t bytes, std::uint64_t in_flight_by
   if (in_flight_bytes != 0 || !app_limited_) return;
   idle_restart_ = true;
   model_.on_idle(now);
-  // Into an empty pipe neither faster nor slower than it is known to be.
+  // After idle time: at the rate that the path is known to carry.
   if (probes()) pacing_rate_ = paced(1.0);
 }
 
@@ -89,9 +90,9 @@ void Bbr::on_ack(const AckEvent& ack) {
 
 void Bbr::on_loss(const LossEvent& event) { model_.on_loss(event); }
 
-// Little is sent into the silence, but nothing of the path is forgotten: the first word from the peer restores it all.
+// A timeout: little is sent, but the model is kept, and the first ACK restores the window.
 void Bbr::on_timeout(TimePoint) {
-  // Silence refutes a jump: what comes back is what was shown.
+  // Silence ends a jump: the rate is what was delivered before.
   if (std::exchange(jump_rate_, BitRate()) != BitRate())
     window_bytes_ = std::min(window_bytes_, in_flight_for(kWindowGain));
   if (!timed_out_ && state_ != State::probe_rtt) saved_window_bytes_ = window_bytes_;
@@ -126,12 +127,12 @@ void Bbr::on_round_trip() {
     ceiling_.yield(scaled(model_.bdp_bytes(model_.bandwidth()), kBeta));
 }
 
-// Whether nothing of our last probe can be in the queue any more.
+// Whether the queue that the last probe left must be gone.
 bool Bbr::drained() const { return state_ == State::probe_cruise || rounds_since_probe_ >= kDrainRounds; }
 
 BbrModel::Phase Bbr::phase() const {
   const bool probing = state_ == State::startup || state_ == State::probe_refill || state_ == State::probe_up;
-  // Losses of the probe's queue are heard of in the cruise, too.
+  // Losses of the probe are found while cruising, too.
   const bool cruise_hears = state_ == State::probe_cruise && rounds_since_probe_ < kEchoRounds;
   const bool probe_queue = cruise_hears || (state_ == State::probe_down && !drained());
   const bool own_queue = probing || state_ == State::drain || (probe_queue && !competing_.share_queue());
@@ -153,8 +154,8 @@ void Bbr::begin_jump(Duration rtt) {
   if (known_) jump_rate_ = scaled(known_->rate, kJumpShare);
 }
 
-// The bytes delivered show what the path carries, whether they bear the jump out or not: congestion, or a whole flight
-// that came slower, ends the startup there. One that was limited by others shows nothing, and is over soon.
+// Delivery shows whether the path carries the rate of the jump: congestion, or a whole flight that was delivered more
+// slowly, ends the startup at the delivered rate. A flight that was limited by the writer or the peer shows nothing.
 void Bbr::check_jump(const AckEvent& ack, bool round_start) {
   if (jump_rate_.unlimited()) return;
   const bool borne_out = model_.max_bandwidth() >= scaled(jump_rate_, kBorneOut);
@@ -180,7 +181,7 @@ void Bbr::end_startup() {
 std::optional<KnownPath> Bbr::known_path() const {
   const auto rtt = model_.min_rtt().value();
   if (!rtt || model_.max_bandwidth().unlimited() || delivered_bytes_ < kWorthKnowingBytes) return std::nullopt;
-  // A pipe that was never full says nothing against what was known.
+  // Too little was sent to say that the remembered rate was wrong.
   if (known_ && !full_pipe_ && model_.max_bandwidth() < known_->rate) return std::nullopt;
   return KnownPath{.rate = model_.max_bandwidth(), .rtt = std::chrono::duration_cast<std::chrono::microseconds>(*rtt)};
 }
@@ -188,12 +189,12 @@ std::optional<KnownPath> Bbr::known_path() const {
 void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   plateau_.on_sample(*ack.rate, round_start);
   if (state_ != State::startup) return;
-  // Where less is lost it may be chance's, and a faster pace still delivers more.
+  // Less may be random loss, in spite of which a faster pace delivers more.
   const bool overflowed = model_.loses_hopelessly(round_start ? model_.last_round() : model_.present_round());
   if (overflowed && model_.queue_stands())
     ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
-  // A queue that grows while the rate does not is proof enough; two more round trips of it would be lost, and repaired
-  // for several more.
+  // The queue grows and the rate does not: the pipe is full. Two more round trips would overflow it, and the lost packets
+  // would be sent again for several more.
   const bool queued = (plateau_.rounds() > 0 || model_.startup_stalls()) && model_.queue_builds();
   if (!overflowed && !queued && !ack.host_overloaded && !plateau_.reached()) return;
   end_startup();
@@ -204,11 +205,11 @@ void Bbr::check_drained(const AckEvent& ack) {
 }
 
 bool Bbr::time_to_probe_rtt(TimePoint now) {
-  // Flows that lose stop together with those that doubt their loss: the path is empty only then.
+  // A flow with unexplained loss stops together with the others: only then is the queue empty.
   const bool rested = model_.min_rtt().value() && now >= probe_rtt_end_ + kDoubtfulRounds * *model_.min_rtt().value();
   const bool doubtful = model_.wants_rtt() || (rested && !model_.doubts_loss() && model_.loses_unexplained());
   const bool common = probe_rtt_moments_.due(now, model_.min_rtt().unconfirmed(now), doubtful);
-  // The moments of other hosts are others: before the minimum is forgotten it is looked for alone, and for longer.
+  // Other hosts stop at other moments: before the minimum expires this flow stops alone, and for longer.
   const bool alone = model_.min_rtt().unconfirmed(now) >= kLongUnconfirmed && now >= probe_rtt_end_ + kLeastProbeRttGap;
   return full_pipe_ ? common || alone : model_.min_rtt().probe_due();
 }
@@ -236,7 +237,7 @@ void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
 
 void Bbr::leave_probe_rtt(TimePoint now) {
   probe_rtt_moments_.on_end(model_.queue_stands());
-  // Each gives back a part of what it has, and its probes bring each the same: so shares become even.
+  // Each flow gives back a part of its rate, and each gains the same by a probe: so shares become even.
   if (probe_rtt_moments_.queue_was_ours()) model_.give_back();
   if (!model_.queue_stands()) competing_.on_empty_queue();
   if (probe_rtt_hold_ && !competing_.anybody() && model_.path_seems_longer()) model_.accept_rtt(now);
@@ -260,20 +261,20 @@ void Bbr::start_down(TimePoint now) {
     competing_.on_probe_end(model_.max_bandwidth(), model_.queue_stands());
   }
   if (state_ == State::drain) model_.on_startup_drained();
-  // ProbeRTT shows nothing of the bandwidth, so that none is forgotten for it, but where losses may be those of flows
-  // like this one: none of them would learn that its share is less.
+  // ProbeRTT gives no bandwidth sample, and ends no period of the filter, unless losses may be those of flows like this
+  // one: else none of them would learn that its share is less.
   const bool overloads = model_.loses_unexplained() && rounds_since_probe_ >= kShortCycleRounds;
   probe_echoes_ = state_ != State::probe_rtt || overloads || competing_.anybody();
   ceiling_may_fall_ = ceiling_may_fall_ && probe_echoes_;
   state_ = State::probe_down;
   cycle_start_ = now;
-  // Flows that began together shall not probe together.
+  // Random: flows that began together must not probe together.
   rounds_since_probe_ = static_cast<unsigned>(random_() % 2);
   probe_wait_ = kLeastProbeWait + std::chrono::milliseconds(random_() % kProbeWaitSpreadMs);
   model_.restart_round();
 }
 
-// Fills the pipe without a queue first, so that what the probe then loses is its own doing.
+// Fills the pipe without a queue first: losses of the probe are then its own.
 void Bbr::start_refill() {
   state_ = State::probe_refill;
   model_.forget_short_term();
@@ -324,7 +325,7 @@ void Bbr::adapt_ceiling(const AckEvent& ack, bool round_start) {
   if (!ceiling_.bounded()) return;
   if (ack.rate->in_flight_at_send_bytes > ceiling_.bytes()) ceiling_.set(ack.rate->in_flight_at_send_bytes);
   if (state_ != State::probe_up || !window_limited() || window_bytes_ < ceiling_.bytes()) return;
-  // The ceiling is that of the slower path, and no queue shows: it doubles with each round trip.
+  // The ceiling was found when the path was slower, and there is no queue: it doubles with each round trip.
   if (round_start && model_.rate_has_fallen() && !model_.queue_lingers())
     return ceiling_.set(scaled(ceiling_.bytes(), kRegainGain));
   if (round_start) ceiling_.steepen(window_bytes_, payload_bytes_);
@@ -339,7 +340,7 @@ void Bbr::lower_ceiling(const AckEvent& ack) {
   if (state_ == State::probe_up) start_down(ack.now);
 }
 
-// Whether the next probe comes early: the rate has changed of late, and other flows or losses are not why.
+// Whether the next probe comes early: the rate has changed lately, and not because of other flows or losses.
 bool Bbr::probes_early() const {
   const bool others = competing_.responsive() || competing_.unresponsive();
   return model_.rate_varies() && !model_.loses_unexplained() &&
@@ -362,11 +363,11 @@ bool Bbr::time_to_cruise(std::uint64_t in_flight_bytes) const {
 }
 
 bool Bbr::time_to_go_down(TimePoint now) {
-  // Where a queue stands, more comes only from other flows; against flows that give way, a round trip is enough.
+  // Where a queue stands a probe gains only from other flows; of flows that give way a round trip gains enough.
   if (competing_.responsive() && model_.queue_stands() && now >= cycle_start_ + *model_.min_rtt().value()) return true;
-  // The ceiling, not the path, kept the rate from growing: it is not known yet whether the path would.
+  // The ceiling kept the rate from growing: whether the path carries more is not known yet.
   if (window_limited() && window_bytes_ >= ceiling_.bytes()) plateau_.restart(model_.max_bandwidth());
-  // While the rate varies the next probe is near: two more round trips of this one would only add queue.
+  // While the rate varies the next probe comes soon: two more round trips of this one would only add to the queue.
   if (model_.rate_varies() && plateau_.rounds() > 0 && model_.queue_builds()) return true;
   return plateau_.reached();
 }

@@ -24,7 +24,7 @@ namespace udtcat::transport::native {
 ///   startup ──no round trip near the minimum for 5 s──► probe_rtt ──► startup
 ///   any ──timeout──► itself, with the least window ──first ACK──► itself, with the window from before (a probe ends)
 ///
-/// source: draft-ietf-ccwg-bbr. Deviations are told where they are made.
+/// source: draft-ietf-ccwg-bbr. Each deviation is described where it is made.
 /// Threads: unsynchronised; time is a parameter.
 class Bbr final : public CongestionControl {
  public:
@@ -119,8 +119,8 @@ class Bbr final : public CongestionControl {
   std::uint64_t delivered_bytes_ = 0;
 
   State state_ = State::startup;
-  bool full_pipe_ = false;         // has been, once
-  bool probe_echoes_ = false;      // samples of the last probe still come in: they are a round trip behind
+  bool full_pipe_ = false;         // the startup has ended
+  bool probe_echoes_ = false;      // samples of the last probe still come
   bool ceiling_may_fall_ = false;  // once per probe
   bool app_limited_ = false;
   bool idle_restart_ = false;

@@ -15,13 +15,13 @@ using namespace std::chrono_literals;
 
 constexpr Duration kProbeInterval = 5s;  // spec: draft-ietf-ccwg-bbr, BBR.ProbeRTTInterval
 constexpr Duration kLifetime = 10s;      // spec: draft-ietf-ccwg-bbr, BBR.MinRTTFilterLen
-constexpr Duration kMaxSlack = 4ms;      // guess: a train, and what gathers at a receiver before it wakes
+constexpr Duration kMaxSlack = 4ms;      // guess: a train, and the receive coalescing
 constexpr Duration kLeastSlack = 300us;  // measured: timers of virtual machines are 50 to 300 us late
 
-// How far above the minimum a sample may be and still confirm it.
+// A sample so far above the minimum still confirms it.
 Duration slack(Duration least) { return std::clamp<Duration>(least / 16, kLeastSlack, kMaxSlack); }
 
-constexpr Duration kLeastLinger = 1ms;  // guess: hosts are as late as that
+constexpr Duration kLeastLinger = 1ms;  // guess: hosts are so late
 
 constexpr unsigned kPeriodRounds =
     5;  // spec: draft-ietf-ccwg-bbr, BBR.ExtraAckedFilterLen is ten, of which this is half
@@ -43,7 +43,7 @@ constexpr double kGrowth = 1.25;                // spec: draft-ietf-ccwg-bbr, "B
 constexpr double kUnexplained = 0.05;           // guess: above kLossTolerance of PathLoss
 constexpr double kJump = 1.3;    // guess: a probe of 1.25 adds less to a round trip; one after a fall is not told apart
 constexpr int kSteadyPart = 16;  // guess: of a round trip; a queue that others fill moves by more
-// A rate cut back to what arrived would leave others nothing: the share of a queue is what arrives.
+// In a full queue a flow's share is what arrives: a rate of that would leave other flows nothing.
 constexpr double kYield = 0.85;      // measured: CUBIC gets 0.30 to 0.60 of 1 Gbit/s at 20 ms; with 1, 0.05 to 0.30
 constexpr double kHostYield = 0.95;  // measured: ADR-0030; a backlog in the host is gone after some round trips
 constexpr unsigned kEnoughRttSamples = 8;  // spec: RFC 9406 §4.3, N_RTT_SAMPLE
@@ -95,7 +95,7 @@ void AckAggregation::on_ack(TimePoint now, std::uint64_t newly_delivered_bytes, 
 }
 
 void AckAggregation::on_round_trip(bool starting) {
-  // While the rate doubles with each round trip, what was extra in the last is ordinary in the next.
+  // In startup the rate doubles with each round trip: the excess of one is the ordinary rate of the next.
   if (++rounds_ < kPeriodRounds && !starting) return;
   rounds_ = 0;
   extra_.advance();
@@ -145,7 +145,7 @@ void BbrModel::on_round_trip(const AckEvent& ack, std::uint64_t window_bytes) {
 
 void BbrModel::tell_loss_apart(const AckEvent& ack) {
   const auto& round = rounds_.last();
-  // Of a flight that is made smaller, losses of the larger one before it would count beside the few that arrive now.
+  // After the window was made smaller, losses of the larger flight would be related to the few packets that arrive now.
   const bool same_flight = phase_.steady || phase_.draining;
   const bool hopeless = same_flight && !path_loss_.trying() && loses_hopelessly(round);
   hopeless_rounds_ = hopeless ? hopeless_rounds_ + 1 : 0;
@@ -170,8 +170,8 @@ void BbrModel::tell_loss_apart(const AckEvent& ack) {
   }
 }
 
-// A queue grows over round trips, and moves on; where it is full packets are lost. A path that became longer is so from
-// one round trip to the next, and stays so.
+// A queue grows over several round trips, and shrinks; a full one loses packets. A longer path is longer from one round
+// trip to the next, and stays so.
 void BbrModel::watch_length() {
   const RoundTrip& round = rounds_.last();
   const auto before = std::exchange(last_rtt_, round.min_rtt);
@@ -223,18 +223,17 @@ void BbrModel::watch_rate(const AckEvent& ack) {
 void BbrModel::accept_rtt(TimePoint now) {
   jumped_to_.reset();
   const auto rtt = rounds_.recent_min_rtt();
-  // A queue that others fill loses packets, a way that is longer does not.
+  // A queue that other flows fill loses packets, a longer path does not.
   const bool full = unexplained(rounds_.last()) || unexplained(rounds_.present());
   if (rtt && !full && queue_shows()) min_rtt_.replace(now, *rtt);
 }
 
 void BbrModel::update_bandwidth(const RateSample& sample) {
-  // Shorter than any round trip: the answer was to an earlier copy of the packet, and says nothing of how fast this one
-  // came.
+  // Shorter than any round trip: the answer was to an earlier copy of the packet.
   // spec: draft-ietf-ccwg-bbr, "GenerateRateSample"
   if (min_rtt_.value() && sample.interval < *min_rtt_.value()) return;
   const auto bandwidth = BitRate::from_bytes_per(sample.delivered_bytes, sample.interval);
-  // A sample with too little to send is no upper bound of the bandwidth; it is a lower one.
+  // An app-limited sample is a lower bound of the bandwidth, no upper one.
   if (!sample.app_limited || bandwidth >= max_bandwidth()) max_bandwidth_.update(bandwidth);
 }
 
@@ -253,8 +252,8 @@ void BbrModel::forget_short_term() {
   short_term_bytes_ = kUnbounded;
 }
 
-// In a full queue what arrived is our share of it, and is cut below that so that others find room. A host's backlog is
-// gone with little less.
+// In a full queue this flow's share is what arrived: the bandwidth is cut to less, for other flows. The backlog of a host
+// is gone with a small cut.
 void BbrModel::lower_short_term(std::uint64_t window_bytes) {
   const auto& round = rounds_.last();
   double least = round.host_overloaded ? kHostYield : 1.0;
@@ -270,8 +269,8 @@ std::uint64_t BbrModel::bdp_bytes(BitRate bandwidth) const {
   return bytes_during(bandwidth, std::max(*min_rtt_.value(), kLeastModelRtt));
 }
 
-// Where hosts are the bottleneck they pause for milliseconds, and what they then have to say at once would allow a
-// queue of as much.
+// Where hosts are the bottleneck they pause for milliseconds, and what they then acknowledge at once would allow as large
+// a queue.
 std::uint64_t BbrModel::extra_acked_bytes() const {
   const auto extra = aggregation_.extra_bytes();
   return host_bound() ? std::min(extra, bytes_during(max_bandwidth(), kHostPause)) : extra;

@@ -26,15 +26,15 @@ namespace udtcat::transport::native {
 class MinRtt {
  public:
   void update(TimePoint now, Duration rtt);
-  /// Silence was no fault of the path's length: what is known stays good for another term.
+  /// After a silence of the path the minimum is kept for another term: silence is no sign of a longer path.
   void confirm(TimePoint now);
-  /// With half a bandwidth-delay product in flight a round trip took `rtt`: no queue of ours is in it.
+  /// A round trip with half a bandwidth-delay product in flight, so without a queue of this flow.
   void replace(TimePoint now, Duration rtt);
 
   [[nodiscard]] std::optional<Duration> value() const { return least_.value; }
-  /// None of the samples of the last five seconds came near the minimum, at the last update.
+  /// At the last update: no sample of the last five seconds was near the minimum.
   [[nodiscard]] bool probe_due() const { return probe_due_; }
-  /// So long no sample came near the minimum.
+  /// How long ago a sample was last near the minimum.
   [[nodiscard]] Duration unconfirmed(TimePoint now) const { return least_.value ? now - least_.stamp : Duration{0}; }
 
  private:
@@ -47,21 +47,21 @@ class MinRtt {
   };
 
   Least recent_;  // decides when to probe
-  Least least_;   // the answer; lives longer, so that a probe comes before it is forgotten
+  Least least_;   // the minimum; kept longer, so that a probe comes before it expires
   bool probe_due_ = false;
 };
 
-/// How much more than the path's rate arrives at once, because the receiver acknowledges in batches: what must be in
-/// flight beyond the bandwidth-delay product so that the path stays busy between two batches.
+/// ACK aggregation: how much more than the path's rate is acknowledged at once. So much must be in flight beyond the
+/// bandwidth-delay product for the path to stay busy between two ACKs.
 /// source: draft-ietf-ccwg-bbr, "BBR.extra_acked: Estimating the ACK Aggregation"
 /// Threads: unsynchronised; time is a parameter.
 class AckAggregation {
  public:
   /// bandwidth      what the path is thought to carry
-  /// window_bytes   one batch cannot be larger
+  /// window_bytes   the most that one ACK may acknowledge
   void on_ack(TimePoint now, std::uint64_t newly_delivered_bytes, BitRate bandwidth, std::uint64_t window_bytes);
   void on_round_trip(bool starting);
-  /// Nothing was in flight: the time that passed says nothing of batches.
+  /// Nothing was in flight: the time until the next ACK does not count.
   void restart(TimePoint now);
 
   [[nodiscard]] std::uint64_t extra_bytes() const { return extra_.value(); }
@@ -73,8 +73,8 @@ class AckAggregation {
   unsigned rounds_ = 0;  // of the filter's present period
 };
 
-/// The fastest delivery before the pipe is full, measured over parts of a round trip: a sample of a whole one still
-/// counts the flight before, which was a fraction of the present.
+/// The fastest delivery during startup, measured over parts of a round trip: a sample of a whole round trip includes the
+/// smaller flight before.
 ///
 /// Deviates from the draft, which has samples of whole round trips only.
 /// Threads: unsynchronised; time is a parameter.
@@ -82,11 +82,11 @@ class StartupRate {
  public:
   void on_ack(const AckEvent& ack, Duration min_rtt);
   [[nodiscard]] BitRate value() const { return value_; }
-  /// Three quarters of a round trip brought no quarter more.
+  /// The rate has not grown by a quarter in three quarters of a round trip.
   [[nodiscard]] bool stalls() const { return parts_without_growth_ >= kStalledParts; }
 
  private:
-  static constexpr unsigned kStalledParts = 3;  // guess: one or two may be what a host held up
+  static constexpr unsigned kStalledParts = 3;  // guess: one or two may be a host's delay
   static constexpr double kGrowth = 1.25;       // spec: draft-ietf-ccwg-bbr, "BBRCheckFullBWReached"
 
   struct Mark {
@@ -114,12 +114,12 @@ class BbrModel {
   explicit BbrModel(std::size_t payload_bytes) : payload_bytes_(payload_bytes) {}
 
   struct Phase {
-    bool starting = false;            ///< the pipe has not been full yet
-    bool own_queue = false;           ///< what stands in the queue may be what we put there: bounds are not lowered
-    bool probing = false;             ///< sending more than the path is known to carry, or about to
-    bool draining = false;            ///< sending less, until what the startup put into the queue is gone
-    bool steady = false;              ///< sending what the path is known to carry, with no probe to be heard of
-    bool unresponsive_flows = false;  ///< they do not give way, so that a queue is no reason to
+    bool starting = false;   ///< the pipe has not been full yet
+    bool own_queue = false;  ///< the queue may be this flow's own: bounds are not lowered
+    bool probing = false;    ///< sending more than the path is known to carry, or about to
+    bool draining = false;   ///< sending less, until what the startup put into the queue is gone
+    bool steady = false;     ///< sending what the path is known to carry; all of the last probe is acknowledged
+    bool unresponsive_flows = false;  ///< other flows do not give way: a queue is no reason for this one to
   };
   /// Whether a new round trip begins with this ACK.
   [[nodiscard]] bool on_ack(const AckEvent& ack, Phase phase, std::uint64_t window_bytes);
@@ -127,7 +127,7 @@ class BbrModel {
   void on_packet_size(std::size_t payload_bytes) { payload_bytes_ = payload_bytes; }
   /// There was nothing to send, and nothing is in flight.
   void on_idle(TimePoint now) { aggregation_.restart(now); }
-  /// Nothing got through for a while. Path and bandwidth are remembered.
+  /// Nothing was delivered for a while. Round trip and bandwidth are kept.
   void on_silence(TimePoint now);
 
   void restart_round() { rounds_.restart(); }
@@ -135,16 +135,16 @@ class BbrModel {
   void on_probe_start();
   void on_probe_end();
   void forget_short_term();
-  /// The last round trips show what the path takes without a queue.
+  /// The last round trips had no queue: they show what the path carries.
   void accept_rtt(TimePoint now);
-  /// Others shall find something left: what the path carried of us counts for less, until a probe shows more.
+  /// Leaves room for other flows: the bandwidth is taken for a part of what it was, until a probe shows more.
   void give_back() { max_bandwidth_.scale(kKeptShare); }
 
   [[nodiscard]] BitRate max_bandwidth() const {
     return phase_.starting ? std::max(max_bandwidth_.value(), startup_rate_.value()) : max_bandwidth_.value();
   }
   [[nodiscard]] BitRate bandwidth() const { return std::min(max_bandwidth(), short_term_bandwidth_); }
-  /// The rate to send at for `delivered` to arrive. A queue says that the path takes no more, whatever it loses.
+  /// The rate to send at for `delivered` to arrive in spite of random loss. With a queue it is no more than `delivered`.
   [[nodiscard]] BitRate sent_for(BitRate delivered) const {
     return queue_shows() ? delivered : scaled(delivered, 1 / (1 - path_loss_.value()));
   }
@@ -154,48 +154,49 @@ class BbrModel {
   [[nodiscard]] const RoundTrip& last_round() const { return rounds_.last(); }
   /// So far, at the last ACK.
   [[nodiscard]] const RoundTrip& present_round() const { return rounds_.present(); }
-  /// The hosts take longer than the way between them: see bdp_bytes().
+  /// The hosts add more to the round trip than the path between them: see bdp_bytes().
   [[nodiscard]] bool host_bound() const;
 
   /// Zero without a sample.
   [[nodiscard]] std::uint64_t bdp_bytes(BitRate bandwidth) const;
-  /// More of the flight of this sample was lost than the path loses by itself.
+  /// Of the flight of this sample more was lost than random loss explains.
   [[nodiscard]] bool in_flight_too_high(const RateSample& sample) const;
-  /// More than half of `round` was lost, which is too fast a pace, whatever the cause.
+  /// More than half of `round` was lost: the pace is too fast, whatever the cause.
   [[nodiscard]] bool loses_hopelessly(const RoundTrip& round) const;
-  /// A trial is on: the pace is to be PathLoss::kTrialGain of what it was.
+  /// A trial of PathLoss: the pace is to be kTrialGain of what it was.
   [[nodiscard]] bool tries_slower() const { return path_loss_.trying(); }
   /// Loss without a queue is not explained yet.
   [[nodiscard]] bool doubts_loss() const { return path_loss_.busy(); }
-  /// A queue that was full from the beginning may lose it.
+  /// The loss may be that of a queue that was full from the beginning.
   [[nodiscard]] bool wants_rtt() const { return path_loss_.wants_rtt(); }
   /// More of the last round trip was lost than the path is known to lose.
   [[nodiscard]] bool loses_unexplained() const { return unexplained(rounds_.last()); }
   void on_rtt_probed(TimePoint now) { path_loss_.on_rtt_probed(now); }
   /// The path carried more a while ago.
   [[nodiscard]] bool rate_has_fallen() const { return fallen_from_.has_value(); }
-  /// Its rate has changed, and fewer than kProbesUntilSteady probes since have found it the same.
+  /// The path's rate has changed, and fewer than kProbesUntilSteady probes have found it the same since.
   [[nodiscard]] bool rate_varies() const { return probes_until_steady_ > 0 || rate_has_fallen(); }
-  /// The startup may have met a varying rate at its least: one early probe tells.
+  /// The startup may have ended while a varying rate was low: one early probe shows.
   void on_startup_drained() { probes_until_steady_ = 1; }
-  /// The round trip has jumped, and stays where it is.
+  /// The round trip has become longer at once, and stays so: the path has changed.
   [[nodiscard]] bool path_seems_longer() const { return jumped_to_ && steady_rounds_ >= kSteadyRounds; }
-  /// The rate of a beginning grows no more.
+  /// In startup the rate has stopped growing.
   [[nodiscard]] bool startup_stalls() const { return startup_rate_.stalls(); }
-  /// Even the quickest of the recent packets were later than the least round trip allows for.
+  /// The least of the recent round trips is above the minimum: there is a queue.
   [[nodiscard]] bool queue_shows() const;
-  /// They were so by more than what trains and hosts may add: it is there to stay, and whoever speaks waits for it.
+  /// The least of the recent round trips is above the minimum by more than trains and hosts add: the queue stands, and
+  /// adds to the latency of every packet.
   [[nodiscard]] bool queue_lingers() const;
   /// Even the quickest of the recent packets waited for long.
   [[nodiscard]] bool queue_stands() const;
-  /// In this very round trip, by enough samples, whatever the last one was like.
+  /// In the present round trip alone, by enough samples.
   [[nodiscard]] bool queue_builds() const;
   /// Packets of the last round trip were lost while a queue stood.
   [[nodiscard]] bool queue_overflowed() const { return queue_stands() && rounds_.last().lost_bytes > 0; }
 
  private:
   static constexpr unsigned kProbesUntilSteady = 3;  // measured: ADR-0062: with 6 twenty of us share less evenly
-  static constexpr unsigned kJumpRounds = 16;        // guess: a probe, and what it takes until its queue is gone
+  static constexpr unsigned kJumpRounds = 16;        // guess: a probe, and the time until its queue is gone
   static constexpr unsigned kSteadyRounds = 3;       // guess: a queue that others fill has moved on by then
   // measured: ADR-0059: with 0.9 shares converge half as fast, with 0.8 a twentieth of the path is unused
   static constexpr double kKeptShare = 0.85;
@@ -207,7 +208,7 @@ class BbrModel {
   void update_bandwidth(const RateSample& sample);
   void lower_short_term(std::uint64_t window_bytes);
   void tell_loss_apart(const AckEvent& ack);
-  /// The path takes no more than the pace, less what `round` lost of it.
+  /// The path carries at most the pace, less what `round` lost.
   void take_delivery_for_bandwidth(const RoundTrip& round);
   void watch_length();
   void watch_rate(const AckEvent& ack);

@@ -67,8 +67,8 @@ BitRate Bbr::startup_pacing(Duration rtt) const {
 
 BitRate Bbr::paced(double gain) const { return scaled(model_.sent_for(bandwidth_to_pace()), gain * kPacingMargin); }
 
-// The fastest sample of two cycles is that of ACKs which came together. While a queue lingers what comes out of it is
-// what the path carries, and anything more only makes it longer.
+// The largest sample of two cycles may be of ACKs that came together. While a queue stands, its output rate is what the
+// path carries: a higher pace would only make it longer.
 BitRate Bbr::bandwidth_to_pace() const {
   const auto bandwidth = model_.bandwidth();
   if (!between_probes() || app_limited_ || !queue_is_ours()) return bandwidth;
@@ -95,7 +95,7 @@ double Bbr::window_gain() const {
   }
 }
 
-// A peer of ours then answers each packet, and what more there is in flight only waits.
+// On a slow path a peer of ours acknowledges each packet: more in flight only waits in the queue.
 bool Bbr::is_alone_on_slow_line() const {
   return ack_packets_ == 0 && full_pipe_ && !competing_.anybody() &&
          bytes_during(model_.max_bandwidth(), kSyn) < payload_bytes_;
@@ -103,13 +103,13 @@ bool Bbr::is_alone_on_slow_line() const {
 
 std::uint64_t Bbr::least_window() const {
   if (!is_alone_on_slow_line()) return kLeastWindowPackets * payload_bytes_;
-  // One for the line, and those whose answers are on their way; whole packets, of what is paced.
+  // One packet on the wire, and those whose ACKs are on their way; whole packets.
   const auto bytes = scaled(model_.bdp_bytes(model_.max_bandwidth()) + payload_bytes_, kPacingMargin);
   return std::min((bytes + payload_bytes_ - 1) / payload_bytes_, kLeastWindowPackets) * payload_bytes_;
 }
 
-// A receiver that waits for a batch answers a smaller flight only by its timer, however short the way is. Twice the
-// batch, so that one is on its way while the other is answered; but no more than comes while its timer runs, twice.
+// A receiver that acknowledges each 64th packet acknowledges a smaller flight only by its timer. The window is twice such
+// a batch, so that one is on its way while the other is acknowledged; at most twice what arrives while the timer runs.
 std::uint64_t Bbr::least_flight() const {
   const auto least_rtt = model_.min_rtt().value().value_or(Duration::zero());
   const Duration time = full_pipe_ ? kBatchTime : std::max<Duration>(kBatchTime, kBatchRtts * least_rtt);
@@ -120,18 +120,18 @@ std::uint64_t Bbr::least_flight() const {
 // The least that congestion may leave of the window.
 std::uint64_t Bbr::least_cap() const {
   const auto batch = std::min(bytes_during(model_.max_bandwidth(), kSyn), kAckPackets * payload_bytes_);
-  // Between hosts that take longer than the way, what is in flight waits in the hosts.
+  // Where the hosts add more to the round trip than the path, packets in flight wait in the hosts.
   const auto in_hosts = model_.host_bound() ? scaled(model_.bdp_bytes(model_.max_bandwidth()), kWindowGain) : 0;
   return std::max({least_flight(), batch, in_hosts});
 }
 
 std::uint64_t Bbr::send_quantum_bytes() const {
-  // On loopback two packets are more than that.
+  // On loopback two packets are more than a bandwidth-delay product.
   const std::uint64_t least_packets = pacing_rate_ < kSlowRate ? 1 : 2;
   return std::max(std::min(bytes_during(pacing_rate_, kQuantumTime), kMaxQuantumBytes), least_packets * payload_bytes_);
 }
 
-// Room for trains on their way through both hosts comes on top where the product itself is small.
+// Where the bandwidth-delay product is small, room for trains within both hosts is added.
 std::uint64_t Bbr::in_flight_for(double gain) const {
   const auto bytes = scaled(model_.bdp_bytes(model_.bandwidth()), gain);
   const auto quanta = is_alone_on_slow_line() ? 0 : kQuantaInFlight * send_quantum_bytes();
@@ -144,12 +144,12 @@ std::uint64_t Bbr::probe_rtt_window() const {
 }
 
 std::uint64_t Bbr::window_cap() const {
-  // Headroom is for flows that come new; unresponsive ones would take it all.
+  // Headroom is for new flows; unresponsive ones would take all of it.
   const bool headroom = (state_ == State::probe_cruise || state_ == State::probe_rtt) && !competing_.unresponsive();
   auto cap = kUnbounded;
   if (headroom) {
     cap = ceiling_.with_headroom(competing_.anybody());
-    // Alone, headroom takes nothing from the bandwidth-delay product: nobody is there to use it.
+    // A flow that is alone keeps its bandwidth-delay product: no other would use the headroom.
     if (!competing_.anybody()) cap = std::max(cap, model_.bdp_bytes(model_.bandwidth()));
   } else if (probes()) {
     cap = ceiling_.bytes();

@@ -12,7 +12,7 @@
 
 namespace udtcat::transport::native {
 
-/// Tells when the bandwidth has stopped growing: three round trips without a quarter more, and the pipe is full.
+/// The pipe is full when the bandwidth has not grown by a quarter in three round trips.
 /// source: draft-ietf-ccwg-bbr, "Exiting Acceleration Based on Bandwidth Plateau"
 /// Threads: unsynchronised.
 class BandwidthPlateau {
@@ -31,7 +31,7 @@ class BandwidthPlateau {
   }
 
   [[nodiscard]] bool reached() const { return reached_; }
-  /// Round trips without much more so far.
+  /// Round trips in a row without such growth.
   [[nodiscard]] unsigned rounds() const { return rounds_; }
 
  private:
@@ -54,7 +54,7 @@ class InFlightCeiling {
     probe_rounds_ = 0;
     yielded_ = false;
   }
-  /// The queue overflowed while we did not probe: it is for all who share it to take less, once until the next probe.
+  /// The queue overflowed outside of a probe: each flow that shares it takes less, once until the next probe.
   /// least_bytes   no less than that
   void yield(std::uint64_t least_bytes);
   /// A round trip of the probe begins: twice the packets of the last one will be added during it.
@@ -63,7 +63,7 @@ class InFlightCeiling {
 
   [[nodiscard]] bool bounded() const { return bytes_ != kUnbounded; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  /// With room left for other flows: for new ones, and more for those that are there.
+  /// With headroom for other flows: for new ones, and more for those that are there.
   [[nodiscard]] std::uint64_t with_headroom(bool shared) const {
     return bounded() ? scaled(bytes_, shared ? kSharedHeadroom : kHeadroom) : kUnbounded;
   }
@@ -82,30 +82,30 @@ class InFlightCeiling {
   std::uint64_t delivered_bytes_ = 0;
 };
 
-/// The other flows in the queue, as far as our own probes and losses tell of them.
-/// Tells three cases apart, which the draft does not (responsive and unresponsive are the words of RFC 7567):
+/// Other flows in the same queue, by the results of this flow's probes and losses. Unlike the draft it tells three cases
+/// apart (responsive and unresponsive: RFC 7567):
 ///
 ///   nobody         a probe gains nothing while a queue stands, and the queue goes when the probe ends
 ///   responsive     losses come now and then, and the queue shrinks after them: CUBIC and its like. Probes are short
-///   unresponsive   losses go on whatever we do: BBRv1 and its like. Giving way to these would only make them take all
+///   unresponsive   losses go on whatever this flow does: BBRv1 and its like. They would take all that it gives up
 ///
 /// Threads: unsynchronised.
 class CompetingFlows {
  public:
   /// A round trip without a probe ended.
   /// overflow   packets were lost while a queue stood
-  /// drained    our last probe is long enough ago that the queue cannot be what it left
+  /// drained    the last probe is so long ago that its queue is gone
   void on_round_trip(bool overflow, bool drained);
   void on_probe_start(BitRate bandwidth) { before_probe_ = bandwidth; }
   void on_probe_end(BitRate bandwidth, bool queue_stands);
-  /// We all but stopped sending, and no queue was left: perhaps we were alone.
+  /// This flow nearly stopped, and no queue was left: it may be alone.
   void on_empty_queue() { overflowing_ = 0; }
 
-  /// The last probe gained although a queue stood: somebody else must have lost what we won.
+  /// The last probe gained although a queue stood: at the cost of another flow.
   [[nodiscard]] bool share_queue() const { return share_queue_; }
   [[nodiscard]] bool responsive() const;
   [[nodiscard]] bool unresponsive() const;
-  /// As far as that can be told.
+  /// As far as it is known.
   [[nodiscard]] bool anybody() const { return share_queue() || responsive() || unresponsive(); }
 
  private:

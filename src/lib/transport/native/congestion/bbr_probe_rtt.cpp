@@ -12,10 +12,10 @@ using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
 
 constexpr Duration kMomentPeriod = 3s;  // measured: ADR-0059: with two, CUBIC takes nine tenths of a deep queue
-// measured: ADR-0059: what is given back leaves the queue empty for a second; with 2.5 s each other moment is missed
+// measured: ADR-0059: the queue stays empty for a second; with 2.5 s each other moment is missed
 constexpr Duration kUnconfirmedFor = 1'500ms;
-constexpr Duration kDoubtfulPeriod = 500ms;  // guess: what cannot be told meanwhile costs some rate
-constexpr std::int64_t kSeldom = 3;          // guess: nine seconds, just within the ten that the minimum is remembered
+constexpr Duration kDoubtfulPeriod = 500ms;  // guess: unexplained loss costs some rate meanwhile
+constexpr std::int64_t kSeldom = 3;          // guess: nine seconds, within the ten after which the minimum expires
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// When to look for the round trip of the empty path: at moments that all flows of a host have in common.
+/// When to probe the minimum round trip: at moments that all flows of a host have in common.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,23 @@
 
 namespace udtcat::transport::native {
 
-/// A queue that flows share empties only if all of them stop at once. These do so by their host's clock, without a word
-/// to each other.
+/// A queue that flows share drains only if all of them stop at the same time: the flows of a host do, by its clock.
 ///
 /// Deviates from the draft, where each flow counts five seconds from its own last minimum.
 /// source: draft-ietf-ccwg-bbr, "ProbeRTT"; ADR-0059
 /// Threads: unsynchronised; time is a parameter.
 class ProbeRttMoments {
  public:
-  /// Such a moment has come since the last call, and it is worth to stop.
-  /// unconfirmed   so long no sample came near the minimum
-  /// doubtful      it may be that of a full queue, however often it is confirmed
+  /// Whether such a moment has come since the last call, and the flow is to stop.
+  /// unconfirmed   for how long no sample was near the minimum
+  /// doubtful      the minimum may be that of a full queue, however often it is confirmed
   [[nodiscard]] bool due(TimePoint now, Duration unconfirmed, bool doubtful);
-  /// We stop, and go on again.
-  /// queue   whether one stood. If it is left at the end, others are in it that do not stop, and it costs us more than
-  ///         it shows
+  /// This flow stops, or goes on.
+  /// queue   whether one stands. Where it does at the end, there are flows that did not stop: this one then stops less
+  ///         often
   void on_begin(bool queue) { queue_before_ = queue; }
   void on_end(bool queue) { queue_left_ = queue; }
-  /// A queue was there, and all who had something in it stopped: they are of our kind, and do now what we do.
+  /// The queue has drained: all flows in it stop at these moments.
   [[nodiscard]] bool queue_was_ours() const { return queue_before_ && !queue_left_; }
 
  private:

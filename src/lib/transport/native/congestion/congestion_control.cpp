@@ -13,8 +13,8 @@ namespace udtcat::transport::native {
 
 namespace {
 
-/// The rate that the user decided on: loss changes nothing. The window is what leaves during two round trips: enough
-/// that only the rate decides, and an end to what a path that swallows everything is sent.
+/// A fixed rate, which loss does not change. The window is what leaves in two round trips: the rate alone decides, but no
+/// more than that is sent into an outage.
 /// Threads: unsynchronised; time is a parameter.
 class FixedRate final : public CongestionControl {
  public:
@@ -37,7 +37,7 @@ class FixedRate final : public CongestionControl {
   [[nodiscard]] BitRate pacing_rate() const override { return rate_; }
 
  private:
-  static constexpr unsigned kRoundTrips = 2;  // guess: one to arrive, one for what must come again
+  static constexpr unsigned kRoundTrips = 2;                              // guess: one to arrive, one to be sent again
   static constexpr Duration kLeastTime = std::chrono::milliseconds(100);  // guess: ten of a receiver's acknowledgements
 
   std::size_t payload_bytes_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How fast to send: the one interface, a file for each answer.
+/// How fast to send: the interface of every congestion control.
 #pragma once
 
 #include <cstddef>
@@ -33,11 +33,12 @@ struct AckEvent {
   std::optional<Duration> rtt{};            ///< a sample, if this ACK gave one
   std::optional<Duration> least_rtt{};      ///< of all samples, the handshake's too
   std::optional<RateSample> rate{};
-  std::optional<TimePoint> newest_sent_at{};  ///< of the newest packet known to have arrived, if its copy is known
-  bool app_limited = false;                   ///< nothing waits to be sent at this moment
+  std::optional<TimePoint>
+      newest_sent_at{};      ///< of the newest packet known to have arrived, if it was sent once or echoed
+  bool app_limited = false;  ///< nothing waits to be sent at this moment
   /// Since the last event the receiving host had a backlog, or no room for some datagrams.
   bool host_overloaded = false;
-  /// UDT's own words 4 and 5: what the receiver says of its arrival rate and the link, in packets a second.
+  /// Words 4 and 5 of UDT's ACK: the arrival rate and the capacity of the link, in packets a second.
   std::optional<std::uint32_t> peer_rate_packets{};
   std::optional<std::uint32_t> peer_capacity_packets{};
 };
@@ -50,7 +51,7 @@ struct LossEvent {
   /// §7.3.1).
   bool new_epoch = false;
   std::uint64_t runs = 0;  ///< of packets in a row, among the newly found
-  /// Trains were too long for a queue, and are shorter from now on: the loss says nothing of the pace.
+  /// Trains were too long for a queue, and are shorter from now on: the pace is not the cause.
   bool of_long_trains = false;
 };
 
@@ -66,12 +67,12 @@ class CongestionControl {
   virtual void on_sent(TimePoint now, std::uint64_t bytes, std::uint64_t in_flight_bytes) = 0;
   virtual void on_ack(const AckEvent& event) = 0;
   virtual void on_loss(const LossEvent& event) = 0;
-  /// A whole retransmission timeout without a word from the peer: what is in flight is considered gone.
+  /// Two probes in a row without an answer: what is in flight is taken for lost.
   virtual void on_timeout(TimePoint now) = 0;
   /// The payload of a full packet changed (path MTU).
   virtual void on_packet_size(std::size_t payload_bytes) = 0;
 
-  /// Before anything was sent: how an earlier connection knew the path. A hint: see RFC 9959.
+  /// Before anything is sent: the path as an earlier connection knew it. A hint: see RFC 9959.
   virtual void resume(const KnownPath& /*path*/) {}
   /// For the next connection; none: nothing worth it was learned.
   [[nodiscard]] virtual std::optional<KnownPath> known_path() const { return std::nullopt; }
@@ -85,7 +86,7 @@ class CongestionControl {
 
 /// payload_bytes   of a full packet
 /// rate            for CongestionKind::fixed
-/// ack_packets     the receiver may stay silent until it has so many; 0: it says at once what came
+/// ack_packets     until so many have come the receiver may send no ACK; 0: an ACK at once
 [[nodiscard]] std::unique_ptr<CongestionControl> make_congestion_control(CongestionKind kind, std::size_t payload_bytes,
                                                                          BitRate rate, TimePoint now,
                                                                          std::uint32_t random_seed,

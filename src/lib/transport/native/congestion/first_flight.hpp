@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The first flight: how much more the second may be.
+/// The first flight, and how much larger the second may be.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,11 @@
 
 namespace udtcat::transport::native {
 
-/// A first flight is small for the sake of slow paths: its ten packets leave together, and a slow path shows itself by
-/// how long the last of them waited for the others. Where that was a small part of the round trip the second flight is
-/// twelve times as large.
+/// A first flight is small because the path may be slow. Its ten packets leave together: on a slow path the last one waits
+/// long for the others. Where that wait is a small part of the round trip the second flight is twelve times as large.
 ///
-/// Deviates from the draft, which doubles. A loss without a wait is none of a slow path's. A receiver that wakes late
-/// makes the path seem slower, which does no harm.
+/// Deviates from the draft, which doubles. Loss without a wait is not that of a slow path. A receiver that wakes late makes
+/// the path seem slower, which does no harm.
 /// Threads: unsynchronised.
 class FirstFlight {
  public:
@@ -30,10 +29,10 @@ class FirstFlight {
 
   explicit FirstFlight(std::size_t payload_bytes) : packet_bytes_(payload_bytes) {}
 
-  /// Once, if at all: with the ACK that ends the flight.
+  /// At most once: with the ACK that ends the flight.
   [[nodiscard]] std::optional<Allowance> on_ack(const AckEvent& ack) {
     if (over_ || !ack.rtt) return std::nullopt;
-    // One sample alone does not tell the path from what waited on it.
+    // A single sample does not tell the wait from the path.
     const bool compares = least_rtt_ || ack.least_rtt.value_or(*ack.rtt) < *ack.rtt;
     least_rtt_ = std::min({least_rtt_.value_or(*ack.rtt), *ack.rtt, ack.least_rtt.value_or(*ack.rtt)});
     const std::uint64_t flight = ack.rate ? ack.rate->in_flight_at_send_bytes : 0;

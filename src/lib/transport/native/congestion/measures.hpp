@@ -54,7 +54,7 @@ class RecentMax {
  public:
   void update(Value value) { present_ = std::max(present_, value); }
 
-  /// Begins a new period. One that saw nothing does not end: silence is no reason to forget.
+  /// Begins a new period. One without a value does not end.
   void advance() {
     if (present_ == Value{}) return;
     previous_ = present_;
@@ -67,7 +67,7 @@ class RecentMax {
   }
 
   [[nodiscard]] Value value() const { return std::max(previous_, present_); }
-  /// Nothing seen before was more than `value`.
+  /// Values of before count as `value` at most.
   void lower(Value value) {
     previous_ = std::min(previous_, value);
     present_ = std::min(present_, value);
@@ -78,7 +78,7 @@ class RecentMax {
   Value present_{};
 };
 
-/// The round trip as it usually is.
+/// The smoothed round trip.
 /// source: RFC 6298 §2 (SRTT)
 /// Threads: unsynchronised.
 class SmoothedRtt {
@@ -103,9 +103,9 @@ struct RoundTrip {
   bool long_trains = false;           ///< see LossEvent
   Duration time{0};                   ///< from its beginning to its end
 
-  /// Part of what reached its end one way or the other.
+  /// Lost bytes as a part of those that were delivered or lost.
   [[nodiscard]] double loss_rate() const;
-  /// The mean of it all.
+  /// The mean.
   [[nodiscard]] BitRate delivered_rate() const;
 };
 
@@ -124,7 +124,7 @@ class RoundTrips {
   /// The next round trip begins with what is sent from now on.
   void restart() { end_delivered_bytes_ = delivered_bytes_; }
 
-  /// Losses of a silence say nothing: the next begins as if nothing had been.
+  /// After a silence, whose losses do not count: the next round trip begins as if it were the first.
   void forget() {
     present_ = last_ = RoundTrip{};
     began_ = TimePoint{};
@@ -133,7 +133,7 @@ class RoundTrips {
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] const RoundTrip& last() const { return last_; }
-  /// So far.
+  /// The present one, so far.
   [[nodiscard]] const RoundTrip& present() const { return present_; }
   /// The least of the last round trip and the present one.
   [[nodiscard]] std::optional<Duration> recent_min_rtt() const;

@@ -18,9 +18,9 @@ constexpr double kLongestRun = 32;               // guess: longer ones are an ou
 constexpr double kRunSmoothing = 1.0 / 8;        // guess: as RFC 6298 smooths a round trip
 constexpr double kLeastChance = 0.005;           // guess: for the deviation of a path that has lost nothing yet
 constexpr double kPathLossSmoothing = 1.0 / 16;  // guess: a loss of 1 % needs some round trips to be seen
-constexpr double kMostChance = 0.5;              // guess: twice as much is sent then, and no path loses more by itself
+constexpr double kMostChance = 0.5;              // guess: twice as much is sent then, and no path has more random loss
 constexpr double kUntriedLoss = 0.1;             // guess: ADR-0048: radio links lose as much
-constexpr std::uint64_t kEnoughPackets = 128;    // guess: at a loss of 10 % nobody takes 13 for 6
+constexpr std::uint64_t kEnoughPackets = 128;    // guess: at a loss of 10 % 13 are not taken for 6
 constexpr double kEnoughRun = 2;                 // guess: kEnoughPackets are enough where so many are lost in a row
 constexpr double kMaxRunFactor = 4;  // measured: ADR-0062: with 8, loss of 30 % in runs of ten is told apart too late
 constexpr unsigned kMostTrialRounds = 16;  // guess: of flights of few packets
@@ -42,7 +42,7 @@ PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round,
   if (rest_rounds_ > 0) --rest_rounds_;
   note_runs(round, payload_bytes);
   if (state_ == State::settling || state_ == State::doubting) {
-    // All that was heard of in this round trip had left at the pace of before.
+    // All packets of this round trip had left at the pace of before.
     state_ = state_ == State::settling ? State::comparing : State::watching;
     begin_sums();
     return Verdict::none;
@@ -60,7 +60,7 @@ PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round,
   return weigh(now, exceeded, bandwidth);
 }
 
-// Losses in runs scatter more, as if fewer packets had been sent.
+// The deviation of random loss: losses in runs scatter more, as if fewer packets had been sent.
 std::uint64_t PathLoss::bytes_to_judge(std::size_t payload_bytes) const {
   return scaled(kEnoughPackets * payload_bytes, std::clamp(run_packets_ / kEnoughRun, 1.0, kMaxRunFactor));
 }
@@ -72,7 +72,7 @@ void PathLoss::note_runs(const RoundTrip& round, std::size_t payload_bytes) {
   run_packets_ += kRunSmoothing * (run - run_packets_);
 }
 
-/// Less is lost than chance explains, of packets that are lost at random as before.
+/// Whether no more is lost than random loss as before explains.
 bool PathLoss::significantly_less(std::size_t payload_bytes) const {
   const double packets =
       static_cast<double>(sums_.lost_bytes + sums_.delivered_bytes) / static_cast<double>(payload_bytes);
@@ -84,8 +84,8 @@ bool PathLoss::significantly_less(std::size_t payload_bytes) const {
 PathLoss::Verdict PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
   const bool long_enough = summed_rounds_ >= kMostTrialRounds;
   if (!exceeded && (long_enough || significantly_less(payload_bytes))) {
-    // A doubt begins with the worst sums of many. On a lossy path most of that loss was chance's, so that the path
-    // carries what would have arrived at its usual loss, less a step towards a policer's rate.
+    // A doubt begins with the worst round trip of many. On a lossy path most of its loss was random: the path carries what
+    // would have arrived at the usual loss, less a step towards a policer's rate.
     const double as_usual = (1 - value_) / (1 - before_.loss_rate());
     if (value_ > kLossyPath) carried_ = std::max(carried_, scaled(before_.delivered_rate(), kPolicerStep * as_usual));
     cancel();
@@ -118,7 +118,7 @@ PathLoss::Verdict PathLoss::weigh(TimePoint now, bool exceeded, BitRate bandwidt
   return Verdict::doubt;
 }
 
-// delivered_rate() counts our pauses, too; the share that is lost does not.
+// By the lost share: delivered_rate() includes pauses of the sender.
 BitRate PathLoss::delivery_rate(const RoundTrip& sums, BitRate bandwidth) const {
   return std::max(sums.delivered_rate(), scaled(bandwidth, std::min(1.0, (1 - sums.loss_rate()) / (1 - value_))));
 }
@@ -128,13 +128,13 @@ void PathLoss::begin_sums() {
   summed_rounds_ = 0;
 }
 
-// A tenth is made up for without a trial: ADR-0048.
+// Loss of up to a tenth is compensated without a trial: ADR-0048.
 void PathLoss::learn(double loss) {
   value_ += kPathLossSmoothing * (std::min(loss, std::max(found_ + kLossTolerance, kUntriedLoss)) - value_);
 }
 
-// Where the path carries a fixed rate and `before` was lost at the full pace, three quarters of that pace lose
-// (before - 1/4) / (3/4), or nothing. Chance takes `before` at both. The nearer of the two is the cause.
+// A path with a fixed rate that lost `before` at the full pace loses (before - 1/4) / (3/4), or nothing, at three quarters
+// of it. Random loss is `before` at both. The nearer of the two is the cause.
 PathLoss::Verdict PathLoss::judge(std::size_t payload_bytes) {
   const double before = before_.loss_rate();
   const double slower = sums_.loss_rate();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How much of what is sent the path loses by itself, at any pace.
+/// The random loss of a path: the share that it loses at any pace.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace udtcat::transport::native {
 
-/// Loss without a queue has three causes: chance, a policer, or a queue too short to be seen. At a slower pace chance
-/// takes the same share; the others take less, or nothing. So a flow that loses more than is known of the path
+/// Loss without a queue has three causes: random loss, a policer, or a queue too short to be seen. At a slower pace random
+/// loss has the same share; the others less, or none. So a flow that loses more than is known of the path
 ///   1. sends at the rate that arrived, which ends the loss where the pace was too fast;
-///   2. if as much is lost, looks for the empty path's round trip: a queue that was full from the beginning has none;
-///   3. if no queue was found, sends at three quarters of that pace for some round trips, and compares.
-/// Flows of one host look at the same moments (ProbeRttMoments), and so compare together: what they lose to each other
-/// would else look like chance to each.
+///   2. if as much is lost, probes the minimum round trip: it may have been that of a full queue;
+///   3. if there was no queue, sends at three quarters of that pace for some round trips, and compares.
+/// Flows of one host probe at the same moments (ProbeRttMoments), and compare at the same time: losses that they cause to
+/// each other would else look random.
 ///
 ///   known ──more is lost (doubt)──► doubting ──round trip──► watching ──as much is lost, rtt probed──► settling
 ///     ▲ ▲                                                       │                                         │ round trip
@@ -37,39 +37,38 @@ class PathLoss {
   enum class Verdict {
     none,
     doubt,   ///< the pace may be too fast: carried() arrives of it
-    chance,  ///< the path loses so much by itself, and more is to be sent for as much to arrive
+    chance,  ///< the loss is random, and more is to be sent for as much to arrive
     excess   ///< the pace was too fast: carried() is what the path takes
   };
 
-  /// A round trip ended in which no queue stood, and of which all was sent at the pace of the model, times
-  /// kTrialGain while trying().
+  /// A round trip without a queue has ended, of which all was sent at the pace of the model, times kTrialGain while
+  /// trying().
   /// bandwidth       the delivery rate that was paced for
   /// payload_bytes   of a full packet
-  /// returns         what is known by it; carried() goes with doubt and excess
+  /// returns         what it shows; with doubt and excess see carried()
   Verdict on_round_trip(TimePoint now, const RoundTrip& round, BitRate bandwidth, std::size_t payload_bytes);
   /// returns   whether something was in doubt
   bool cancel();
-  /// Nothing came for a while: what was lost then is heard of for some round trips.
+  /// After a silence, whose losses are found for some round trips.
   void on_silence();
-  /// A round trip ended that says nothing.
+  /// A round trip has ended that does not count.
   void skip() { begin_sums(); }
-  /// More than before may be sent from now on, when the path carried `before`: if more is lost then, a trial is
-  /// not needed to see why.
+  /// A probe for bandwidth begins, and the path carried `before`: if more is lost from now on, the probe is the cause.
   void on_probe(BitRate before) { before_probe_ = before; }
 
-  /// The pace, and what is in flight, are to be kTrialGain of what they were.
+  /// The pace and the flight are to be kTrialGain of what they were.
   [[nodiscard]] bool trying() const { return state_ == State::settling || state_ == State::comparing; }
-  /// The share of what is sent that the path loses by itself, 0 to 1.
+  /// The random loss, 0 to 1.
   [[nodiscard]] double value() const { return value_; }
-  /// A look for the empty path's round trip would help.
+  /// A probe of the minimum round trip would help.
   [[nodiscard]] bool wants_rtt() const { return state_ == State::watching && rtt_probed_at_ < doubted_at_; }
   void on_rtt_probed(TimePoint now) { rtt_probed_at_ = now; }
   /// Bandwidth is not to be probed for now.
   [[nodiscard]] bool busy() const { return state_ != State::known; }
-  /// The most of `of_bytes` that may be put down to chance.
+  /// The most of `of_bytes` that may be random loss.
   [[nodiscard]] std::uint64_t tolerated_bytes(std::uint64_t of_bytes, std::size_t payload_bytes) const;
   [[nodiscard]] BitRate carried() const { return carried_; }
-  /// The rate that the path delivered of `sums`, which were paced for `bandwidth`; our pauses do not count.
+  /// The rate that the path delivered of `sums`, which were paced for `bandwidth`; pauses of the sender do not count.
   [[nodiscard]] BitRate delivery_rate(const RoundTrip& sums, BitRate bandwidth) const;
 
  private:
@@ -97,7 +96,7 @@ class PathLoss {
   unsigned rest_rounds_ = 0;  // until another trial may begin
   unsigned next_rest_;
   BitRate carried_;
-  std::optional<BitRate> before_probe_;  // what the path carried; none: judged already
+  std::optional<BitRate> before_probe_;  // what the path carried; none: there is no probe
 };
 
 }  // namespace udtcat::transport::native

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Sees that a path has become much slower before the queue that this makes has gone by.
+/// Detects that a path has become much slower, before the queue that this causes has drained.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 
 namespace udtcat::transport::native {
 
-/// Where the rate falls to a tenth, what is in flight is a queue of ten round trips, and a model that learns once a
-/// round trip learns of it when the queue has gone by. So deliveries are counted over a short time, too: half of what
-/// the path carried, come evenly and out of a queue that grows, is what it carries now. A pause of a radio or a host is
-/// no fall: nothing comes, and then all at once. Nor is a path that became longer: its round trip jumps, and stays.
+/// Where the rate falls to a tenth, the flight becomes a queue of ten round trips, and samples of a round trip show the
+/// fall when the queue has drained. So delivery is measured over a short time, too: less than half of what the path
+/// carried, delivered evenly while the round trip grows, is what it carries now. A pause of a radio or a host is no fall:
+/// nothing is delivered, and then all at once. Nor is a longer path: its round trip grows at once, and stays.
 /// Threads: unsynchronised; time is a parameter.
 class RateFall {
  public:
-  /// carried   what the path is thought to carry
-  /// queued    this ACK's round trip shows a queue, as long as the way at least
-  /// returns   what it carries now, once it is less than half of that
+  /// carried   the rate that the path is thought to carry
+  /// queued    this ACK's round trip is at least twice the minimum
+  /// returns   the rate that it carries now, once that is less than half
   [[nodiscard]] std::optional<BitRate> on_ack(const AckEvent& ack, BitRate carried, Duration min_rtt, bool queued) {
     const bool even = queued && ack.rtt && !ack.app_limited && !ack.host_overloaded;
     if (!even || !begin_) {
@@ -42,7 +42,7 @@ class RateFall {
     restart();
     return fallen ? std::optional(rate) : std::nullopt;
   }
-  /// Nothing came for a while, or less is sent: what was counted says nothing.
+  /// After a silence, or where less is sent: the count begins anew.
   void restart() {
     begin_.reset();
     longest_gap_ = Duration::zero();
@@ -50,12 +50,12 @@ class RateFall {
   }
 
  private:
-  static constexpr double kMuchLess = 0.5;                               // guess: less often is a share of others
-  static constexpr int kEnoughAcks = 8;                                  // guess: of fewer one late ACK is much
-  static constexpr int kEvenParts = 3;                                   // guess: no gap is a third of the time
-  static constexpr int kGrowingPart = 4;                                 // guess: at half the rate a half is added
-  static constexpr int kRoundTrips = 2;                                  // guess: one may be a burst's
-  static constexpr Duration kLeastTime = std::chrono::milliseconds(50);  // guess: five of a receiver's intervals
+  static constexpr double kMuchLess = 0.5;  // guess: a smaller fall may be the share of other flows
+  static constexpr int kEnoughAcks = 8;     // guess: of fewer ACKs a late one is a large part
+  static constexpr int kEvenParts = 3;      // guess: no gap between ACKs is a third of the time
+  static constexpr int kGrowingPart = 4;    // guess: of the round trip; at half the rate a half is added
+  static constexpr int kRoundTrips = 2;     // guess: one may be that of a burst
+  static constexpr Duration kLeastTime = std::chrono::milliseconds(50);  // guess: five ACK intervals of a receiver
 
   struct Mark {
     TimePoint at;

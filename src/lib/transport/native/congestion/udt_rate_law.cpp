@@ -66,7 +66,7 @@ void UdtRateLaw::measure_ourselves(const AckEvent& event) {
 
 void UdtRateLaw::on_loss(const LossEvent& event) {
   lost_since_increase_ = true;
-  // The loss that ends slow start needs no decrease: the rate that follows is one that has arrived.
+  // The loss that ends slow start causes no decrease: the rate is the reported arrival rate.
   if (slow_start_) return leave_slow_start();
   if (event.new_epoch) return begin_loss_epoch();
   if (decreases_ < kMaxDecreases && ++losses_ % spacing_ == 0) decrease();
@@ -76,7 +76,7 @@ void UdtRateLaw::begin_loss_epoch() {
   mean_losses_ += kLossSmoothing * (losses_ - mean_losses_);
   losses_ = 1;
   decreases_ = 0;
-  // Flows that lose together shall not slow down together.
+  // Random: flows that lose together must not slow down together.
   spacing_ = 1 + static_cast<unsigned>(random_() % static_cast<unsigned>(std::ceil(std::max(mean_losses_, 1.0))));
   rate_before_decrease_ = rate_;
   decrease();
@@ -103,7 +103,7 @@ double UdtRateLaw::rate_of_window() const {
 
 void UdtRateLaw::increase() { rate_ += growth_packets() / seconds_of(kSyn); }
 
-// By the power of ten of what is left, so that fast and slow links take about as long to fill.
+// The increase is a power of ten of the unused capacity: fast and slow links take about as long to fill.
 double UdtRateLaw::growth_packets() const {
   double left = capacity_ - rate_;
   if (rate_ < rate_before_decrease_) left = std::min(left, capacity_ * kCapacityShare);
@@ -117,7 +117,7 @@ std::uint64_t UdtRateLaw::window_bytes() const {
   return static_cast<std::uint64_t>(window_packets_ * static_cast<double>(payload_bytes_));
 }
 
-/// As it arrives; slow start has found nothing yet.
+/// As the receiver reports it; zero in slow start.
 BitRate UdtRateLaw::path_rate() const {
   const double bits = arrival_rate_ * 8 * static_cast<double>(payload_bytes_);
   return slow_start_ ? BitRate() : BitRate::from_bits_per_second(static_cast<std::uint64_t>(bits));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// UDT's own answer: a rate that grows with what is left of the link, and falls by a ninth.
+/// UDT's own congestion control: a rate that grows with the unused capacity, and falls by a ninth.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,8 @@ namespace udtcat::transport::native {
 ///
 ///   slow start ──loss or timeout──► rate control
 ///
-/// Deviates from libudt: a loss before the first report of a rate leaves slow start with the rate that the window
-/// stands for, not with 16 packets a second; what is lost within one epoch is told by the event, not by the first word
-/// of a NAK.
+/// Deviates from libudt: after a loss before the first reported rate, slow start ends with the rate of the window, not
+/// with 16 packets a second; whether a loss begins an epoch is said by LossEvent, not by the first word of a NAK.
 /// source: draft-gg-udt, "UDT's Native Control Algorithm"
 /// Threads: unsynchronised; time is a parameter.
 class UdtRateLaw final : public CongestionControl {
@@ -55,9 +54,9 @@ class UdtRateLaw final : public CongestionControl {
   double rate_ = 0;  // packets a second; not used in slow start
   TimePoint last_update_;
 
-  double arrival_rate_ = 0;    // what the receiver sees, smoothed; zero: not known
+  double arrival_rate_ = 0;    // as the receiver reports it, smoothed; zero: not known
   double capacity_ = 0;        // of the link, smoothed; zero: not known
-  RecentMax<double> fastest_;  // in place of the capacity, if the peer does not tell
+  RecentMax<double> fastest_;  // in place of capacity_, where the peer reports none
 
   bool lost_since_increase_ = false;
   double rate_before_decrease_ = 0;

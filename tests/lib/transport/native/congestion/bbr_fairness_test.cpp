@@ -110,7 +110,7 @@ TEST_P(FlowsAmongFlows, ShareEvenlyAndLoseLittleAsTwenty) {
   EXPECT_GE(ours.jain, 0.85);
 }
 
-TEST_P(FlowsAmongFlows, MakeRoomForThoseOfTheirKindThatComeLater) {
+TEST_P(FlowsAmongFlows, MakeRoomForLaterFlowsOfTheirKind) {
   add_ours(4);
   add_ours(4, 8s);
   const auto ours = run();

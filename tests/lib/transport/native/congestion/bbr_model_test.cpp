@@ -55,7 +55,7 @@ TEST(StartupRate, StallsWhereThreeQuartersOfARoundTripBringNoQuarterMore) {
   }
 }
 
-TEST(StartupRate, LearnsNothingFromARepair) {
+TEST(StartupRate, IgnoresRetransmissions) {
   StartupRate rate;
   rate.on_ack(acked(100ms, 0ms, 0), 100ms);
   AckEvent repaired = acked(150ms, 50ms, 50'000);
@@ -110,7 +110,7 @@ TEST(MinRtt, ForgetsAShorterPathInTenSeconds) {
   EXPECT_EQ(rtt.value(), Duration{80ms}) << "the least since then";
 }
 
-TEST(MinRtt, OutlivesASilence) {
+TEST(MinRtt, IsKeptInASilence) {
   MinRtt rtt;
   rtt.update(at(0s), 40ms);
   rtt.confirm(at(60s));
@@ -121,7 +121,7 @@ TEST(MinRtt, OutlivesASilence) {
 
 constexpr std::uint64_t kWindow = 1'000'000;
 
-TEST(AckAggregation, IsWhatOneBatchBringsBeyondTheRate) {
+TEST(AckAggregation, IsTheExcessOfABatchOverTheRate) {
   AckAggregation acks;
   acks.restart(at(0ms));
   // 8 Mbit/s are 1000 bytes a millisecond. They come every 10 ms, so that the first is early by its whole size.
@@ -192,7 +192,7 @@ class BbrModelTest : public testing::Test {
   std::uint64_t delivered_ = 0;
 };
 
-TEST_F(BbrModelTest, BelievesNoSampleShorterThanAnyRoundTrip) {
+TEST_F(BbrModelTest, IgnoresASampleShorterThanAnyRoundTrip) {
   round(mbit(100), 50ms);
   AckEvent ack{.now = now_ + 1ms, .newly_delivered_bytes = 1'000'000, .delivered_total_bytes = delivered_ + 1'000'000};
   ack.rate = RateSample{.delivered_bytes = 1'000'000, .interval = 10ms, .prior_delivered_bytes = delivered_};
@@ -219,12 +219,12 @@ TEST_F(BbrModelTest, LeavesTheRateAloneWhenPacketsAreLostAtRandom) {
   EXPECT_FALSE(model_.in_flight_too_high(sample_));
 }
 
-TEST_F(BbrModelTest, SendsWhatIsLostOnTopOfWhatIsDelivered) {
+TEST_F(BbrModelTest, AddsRandomLossToTheDeliveredRate) {
   for (int i = 0; i < 100; ++i) round(mbit(100), 50ms, 0.03);
   EXPECT_NEAR(static_cast<double>(model_.sent_for(mbit(97)).bits_per_second()), 100e6, 0.2e6);
 }
 
-TEST_F(BbrModelTest, TakesForChanceWhatIsLostAtASlowerPaceAsWellOnceTheRoundTripWasLookedFor) {
+TEST_F(BbrModelTest, TakesLossForRandomThatIsTheSameAtASlowerPaceAfterAProbeOfTheRoundTrip) {
   for (int i = 0; i < 100; ++i) round(mbit(70), 50ms, 0.3);
   EXPECT_TRUE(model_.wants_rtt()) << "a queue that was full from the beginning would lose as much";
   EXPECT_FALSE(model_.tries_slower());
@@ -234,7 +234,7 @@ TEST_F(BbrModelTest, TakesForChanceWhatIsLostAtASlowerPaceAsWellOnceTheRoundTrip
   EXPECT_NEAR(static_cast<double>(model_.sent_for(mbit(70)).bits_per_second()), 100e6, 0.5e6);
 }
 
-TEST_F(BbrModelTest, TakesTheDeliveryForTheBandwidthWhereAPaceOfThatLosesNothing) {
+TEST_F(BbrModelTest, TakesTheDeliveredRateForTheBandwidthWhereAtThatPaceNothingIsLost) {
   round(mbit(100), 50ms);
   round(mbit(80), 50ms, 0.2);
   EXPECT_TRUE(model_.doubts_loss());
@@ -245,7 +245,7 @@ TEST_F(BbrModelTest, TakesTheDeliveryForTheBandwidthWhereAPaceOfThatLosesNothing
   EXPECT_LE(model_.max_bandwidth(), mbit(81));
 }
 
-TEST_F(BbrModelTest, TakesTheDeliveryForTheBandwidthWhereASlowerPaceLosesNothing) {
+TEST_F(BbrModelTest, TakesTheDeliveredRateForTheBandwidthWhereAtASlowerPaceNothingIsLost) {
   round(mbit(100), 50ms);
   for (int i = 0; i < 4; ++i) round(mbit(80), 50ms, 0.2);
   model_.on_rtt_probed(now_);
@@ -257,7 +257,7 @@ TEST_F(BbrModelTest, TakesTheDeliveryForTheBandwidthWhereASlowerPaceLosesNothing
   EXPECT_LE(model_.max_bandwidth(), mbit(81));
 }
 
-TEST_F(BbrModelTest, TakesHalfLostForExcessOnlyInTwoRoundTripsInARow) {
+TEST_F(BbrModelTest, TakesLossOfHalfForExcessInTwoRoundTripsInARow) {
   for (int i = 0; i < 10; ++i) {
     round(mbit(100), 50ms);
     round(mbit(40), 50ms, 0.6);
@@ -267,7 +267,7 @@ TEST_F(BbrModelTest, TakesHalfLostForExcessOnlyInTwoRoundTripsInARow) {
   EXPECT_LE(model_.max_bandwidth(), mbit(45));
 }
 
-TEST_F(BbrModelTest, SeesThatThePathBecameLongerThoughAProbeIsOn) {
+TEST_F(BbrModelTest, SeesThatThePathBecameLongerDuringAProbe) {
   for (int i = 0; i < 10; ++i) round(mbit(100), 30ms);
   for (const Duration rtt : {45ms, 60ms, 75ms, 85ms, 61ms, 60ms, 61ms, 60ms}) round(mbit(100), rtt);
   EXPECT_TRUE(model_.path_seems_longer());
@@ -312,7 +312,7 @@ TEST_F(BbrModelTest, GivesWayEvenToUnresponsiveFlowsWhereOneInTwelveIsLost) {
   EXPECT_LT(model_.bandwidth(), mbit(100));
 }
 
-TEST_F(BbrModelTest, TakesSingleLossesOfASmallFlightForNothing) {
+TEST_F(BbrModelTest, IgnoresSingleLossesOfASmallFlight) {
   round(BitRate::from_bytes_per(10 * kPayload, 50ms), 50ms, 0.28);
   EXPECT_FALSE(model_.in_flight_too_high(sample_));
 }
@@ -323,7 +323,7 @@ TEST_F(BbrModelTest, CountsAtLeastAMillisecondBetweenHosts) {
   EXPECT_EQ(model_.bdp_bytes(mbit(8'000)), 1'000'000U);
 }
 
-TEST_F(BbrModelTest, RemembersThePathThroughASilence) {
+TEST_F(BbrModelTest, KeepsTheModelInASilence) {
   round(mbit(100), 50ms);
   for (int i = 0; i < 3; ++i) round(mbit(100), 90ms, 0.05);
   model_.on_silence(now_ + 60s);

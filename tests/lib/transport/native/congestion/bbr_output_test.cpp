@@ -24,7 +24,7 @@ TEST(BbrOutput, HoldsTwoBandwidthDelayProductsAndABatch) {
   EXPECT_NEAR(static_cast<double>(control.window_bytes()), 3'000'000, 10'000);
 }
 
-TEST(BbrOutput, HoldsAWindowForBothHostsWhereTheWayIsShort) {
+TEST(BbrOutput, HoldsAWindowForBothHostsOnAShortPath) {
   Bbr control(kPayload, at(0s), 1);
   Rounds rounds(control, 100us);
   for (int round = 0; round < 50; ++round) rounds.deliver(mbit(10'000));
@@ -43,7 +43,7 @@ TEST(BbrOutput, LeavesAWindowForABatchOfAcksHoweverMuchIsLost) {
   EXPECT_GE(control.window_bytes(), scaled(window, 0.75)) << "three quarters of it, for a trial";
 }
 
-TEST(BbrOutput, FillsTheBatchThatItsReceiverWaitsForHoweverLittleThePathSeemsToCarry) {
+TEST(BbrOutput, HoldsTwoBatchesOfALibudtReceiverHoweverSlowThePathSeems) {
   Bbr control(kPayload, at(0s), 1, 64);
   Rounds rounds(control, 1ms);
   rounds.deliver(mbit(10'000));

@@ -48,7 +48,7 @@ TEST_F(BbrProbeBandwidth, ComesEveryTwoToThreeSeconds) {
   }
 }
 
-TEST_F(BbrProbeBandwidth, RefillsForARoundTripThenAsksForAQuarterMoreThenGivesItBack) {
+TEST_F(BbrProbeBandwidth, RefillsForARoundTripThenProbesAQuarterMoreThenDrains) {
   EXPECT_NEAR(pacing_gain(), 1, 0.01);
   deliver_until(State::probe_refill);
   EXPECT_NEAR(pacing_gain(), 1, 0.01);
@@ -73,7 +73,7 @@ TEST_F(BbrProbeBandwidth, ForgetsABandwidthAfterTwoCycles) {
   EXPECT_LE(control_.pacing_rate(), mbit(50));
 }
 
-TEST_F(BbrProbeBandwidth, EndsAtTheFlightThatOverflowedThePathAndLeavesRoomBelowIt) {
+TEST_F(BbrProbeBandwidth, EndsAtTheFlightThatOverflowedTheQueueAndLeavesHeadroom) {
   deliver_until(State::probe_up);
   rounds_.set_in_flight(2'000'000);
   rounds_.set_rtt(140ms);

@@ -11,7 +11,7 @@
 namespace udtcat::transport::native::test {
 namespace {
 
-TEST(ProbeRttMoments, AreTheSameForAllWhoseClockIsOne) {
+TEST(ProbeRttMoments, AreTheSameForAllFlowsOfAHost) {
   ProbeRttMoments early;
   ProbeRttMoments late;
   EXPECT_FALSE(early.due(at(100ms), 10s, false)) << "no moment has passed";
@@ -22,7 +22,7 @@ TEST(ProbeRttMoments, AreTheSameForAllWhoseClockIsOne) {
   EXPECT_FALSE(late.due(at(3'005ms), 10s, false)) << "once";
 }
 
-TEST(ProbeRttMoments, PassUnusedByThoseWhoSawTheMinimumLately) {
+TEST(ProbeRttMoments, AreNotUsedByFlowsThatSawTheMinimumLately) {
   ProbeRttMoments moments;
   EXPECT_FALSE(moments.due(at(3s), 1s, false));
   EXPECT_FALSE(moments.due(at(4s), 2s, false)) << "not in between";
@@ -39,7 +39,7 @@ TEST(ProbeRttMoments, AreUsedSeldomWhileOthersKeepTheQueueFull) {
   EXPECT_TRUE(moments.due(at(39s), 3s, false));
 }
 
-TEST(ProbeRttMoments, TellWhetherAQueueWasOfOurKindAlone) {
+TEST(ProbeRttMoments, TellWhetherAllFlowsOfAQueueStopped) {
   ProbeRttMoments moments;
   EXPECT_FALSE(moments.queue_was_ours());
   moments.on_begin(true);

@@ -54,7 +54,7 @@ TEST(InFlightCeiling, YieldsOnceUntilTheNextProbe) {
   EXPECT_EQ(ceiling.bytes(), 80'000U) << "the least";
 }
 
-TEST(CompetingFlows, AreNobodyAtFirst) {
+TEST(CompetingFlows, AreNoneAtFirst) {
   const CompetingFlows flows;
   EXPECT_FALSE(flows.share_queue());
   EXPECT_FALSE(flows.responsive());
@@ -95,7 +95,7 @@ TEST(CompetingFlows, AreUnresponsiveIfItOverflowsAgainAndAgain) {
   EXPECT_FALSE(flows.unresponsive());
 }
 
-TEST(CompetingFlows, AreNotToBlameForWhatOurOwnProbeLeft) {
+TEST(CompetingFlows, AreNotTheCauseOfTheQueueThatAProbeLeft) {
   CompetingFlows flows;
   for (int round = 0; round < 200; ++round) flows.on_round_trip(true, false);
   EXPECT_FALSE(flows.unresponsive());
@@ -103,7 +103,7 @@ TEST(CompetingFlows, AreNotToBlameForWhatOurOwnProbeLeft) {
   EXPECT_FALSE(flows.anybody());
 }
 
-TEST(CompetingFlows, AreDoubtedWhenTheQueueEmptiesForUs) {
+TEST(CompetingFlows, AreDoubtedWhereTheQueueDrains) {
   CompetingFlows flows;
   for (int round = 0; round < 8; ++round) flows.on_round_trip(true, true);
   ASSERT_TRUE(flows.unresponsive());

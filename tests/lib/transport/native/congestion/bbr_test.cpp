@@ -71,7 +71,7 @@ TEST(Bbr, GivesWayAtOnceWhereAKnownPathHasBecomeSlower) {
   EXPECT_GE(share(path, flow.delivered_bytes(), 3s), 0.8);
 }
 
-TEST(Bbr, DoesNotBelieveARateThatWasKnownForAnotherRoundTrip) {
+TEST(Bbr, IgnoresAKnownRateOfAnotherRoundTrip) {
   for (const auto rtt : {20ms, 300ms}) {
     Bbr control(kPayload, at(0s), 1);
     control.resume({.rate = mbit(1'000), .rtt = rtt});
@@ -81,7 +81,7 @@ TEST(Bbr, DoesNotBelieveARateThatWasKnownForAnotherRoundTrip) {
   }
 }
 
-TEST(Bbr, TellsTheNextConnectionWhatItKnows) {
+TEST(Bbr, PassesOnThePathToTheNextConnection) {
   Bbr control(kPayload, at(0s), 1);
   EXPECT_FALSE(control.known_path());
   Rounds rounds(control);
@@ -91,7 +91,7 @@ TEST(Bbr, TellsTheNextConnectionWhatItKnows) {
   EXPECT_EQ(control.known_path()->rtt, 100ms);
 }
 
-TEST(Bbr, HasNoNewsOfAPathThatItDidNotFill) {
+TEST(Bbr, PassesOnNothingOfAPathThatItDidNotFill) {
   Bbr control(kPayload, at(0s), 1);
   control.resume({.rate = mbit(1'000), .rtt = 100ms});
   Rounds rounds(control);
@@ -99,7 +99,7 @@ TEST(Bbr, HasNoNewsOfAPathThatItDidNotFill) {
   EXPECT_FALSE(control.known_path());
 }
 
-TEST(Bbr, TellsOfAnotherPathOnlyWhatItMeasuredThere) {
+TEST(Bbr, PassesOnOnlyWhatItMeasuredOnTheLastPath) {
   Bbr control(kPayload, at(0s), 1);
   control.resume({.rate = mbit(1'000), .rtt = 10ms});
   Rounds rounds(control);
@@ -108,7 +108,7 @@ TEST(Bbr, TellsOfAnotherPathOnlyWhatItMeasuredThere) {
   EXPECT_EQ(control.known_path()->rtt, 100ms);
 }
 
-TEST(Bbr, EndsAJumpThatOthersLimited) {
+TEST(Bbr, EndsAJumpThatTheWriterOrThePeerLimited) {
   Bbr control(kPayload, at(0s), 1);
   control.resume({.rate = mbit(1'000), .rtt = 100ms});
   Rounds rounds(control);
@@ -118,7 +118,7 @@ TEST(Bbr, EndsAJumpThatOthersLimited) {
   EXPECT_LT(control.window_bytes(), bytes_during(mbit(50), 100ms)) << "later bursts do not go on with it";
 }
 
-TEST(Bbr, ComesBackFromSilenceInAJumpWithWhatWasShown) {
+TEST(Bbr, EndsAJumpInASilenceAtTheDeliveredRate) {
   Bbr control(kPayload, at(0s), 1);
   control.resume({.rate = mbit(1'000), .rtt = 100ms});
   Rounds rounds(control);
@@ -183,7 +183,7 @@ TEST(Bbr, StaysInStartupWhileTheApplicationHasLittleToSend) {
   EXPECT_EQ(control.state(), Bbr::State::startup);
 }
 
-TEST(Bbr, LooksForAShorterRoundTripWithHalfAWindow) {
+TEST(Bbr, ProbesTheRoundTripWithHalfAWindow) {
   Bbr control(kPayload, at(0s), 1);
   Rounds rounds(control);
   for (int round = 0; round < 10; ++round) rounds.deliver(mbit(80));
@@ -198,7 +198,7 @@ TEST(Bbr, LooksForAShorterRoundTripWithHalfAWindow) {
   EXPECT_GT(control.window_bytes(), 1'000'000U);
 }
 
-TEST(Bbr, NeverLooksForAShorterRoundTripIfItsQueueEmptiesByItself) {
+TEST(Bbr, NeverProbesTheRoundTripIfItsQueueDrainsByItself) {
   Bbr control(kPayload, at(0s), 1);
   Rounds rounds(control);
   for (int round = 0; round < 600; ++round) {
@@ -223,7 +223,7 @@ TEST(Bbr, ShrinksToAFewPacketsInASilenceAndGoesOnAsBefore) {
   EXPECT_GE(control.pacing_rate(), mbit(75));
 }
 
-TEST(Bbr, StartsAgainAfterAnIdleTimeAtTheRateItKnows) {
+TEST(Bbr, StartsAfterIdleTimeAtTheKnownRate) {
   Bbr control(kPayload, at(0s), 1);
   Rounds rounds(control);
   for (int round = 0; round < 10; ++round) rounds.deliver(mbit(80));

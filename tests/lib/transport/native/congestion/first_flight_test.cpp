@@ -43,7 +43,7 @@ TEST(FirstFlight, AllowsNothingWhereItsLastPacketWaited) {
   EXPECT_FALSE(flight.on_ack(ack_of(10, 75ms, 75ms))) << "once is enough";
 }
 
-TEST(FirstFlight, TakesItsFirstPacketsForTheLengthOfThePathWhereNothingElseIsKnown) {
+TEST(FirstFlight, TakesTheRoundTripOfItsFirstPacketsForTheMinimum) {
   FirstFlight flight(kFlightPayload);
   AckEvent ack = ack_of(1, 75ms, 75ms);
   ack.least_rtt.reset();

@@ -18,7 +18,7 @@ AckEvent ack(std::uint64_t prior_bytes, std::uint64_t total_bytes, Duration rtt)
   return event;
 }
 
-TEST(RoundTrips, EndWhenWhatWasSentAfterTheirBeginningIsAcknowledged) {
+TEST(RoundTrips, EndWhenAPacketSentAfterTheirBeginningIsAcknowledged) {
   RoundTrips rounds;
   EXPECT_TRUE(rounds.on_ack(ack(0, 1'000, 10ms)));
   EXPECT_FALSE(rounds.on_ack(ack(0, 2'000, 10ms)));
@@ -36,7 +36,7 @@ TEST(RoundTrips, CanBeginAnew) {
   EXPECT_TRUE(rounds.on_ack(ack(2'000, 4'000, 10ms)));
 }
 
-TEST(RoundTrips, SumUpWhatWasSeen) {
+TEST(RoundTrips, SumDeliveryAndLoss) {
   RoundTrips rounds;
   std::ignore = rounds.on_ack(ack(0, 1'000, 30ms));
   std::ignore = rounds.on_ack(ack(0, 2'000, 20ms));
@@ -60,7 +60,7 @@ TEST(RoundTrips, KnowTheLeastRttOfTheLastTwo) {
   EXPECT_EQ(rounds.recent_min_rtt(), Duration{30ms});
 }
 
-TEST(RoundTrips, LoseNothingOfNothing) { EXPECT_EQ(RoundTrip{}.loss_rate(), 0.0); }
+TEST(RoundTrips, HaveNoLossRateWithoutPackets) { EXPECT_EQ(RoundTrip{}.loss_rate(), 0.0); }
 
 }  // namespace
 }  // namespace udtcat::transport::native::test

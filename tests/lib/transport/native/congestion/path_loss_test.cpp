@@ -44,14 +44,14 @@ TEST_F(PathLossTest, LearnsASmallLossWithoutADoubt) {
   EXPECT_NEAR(loss_.value(), 0.02, 0.001);
 }
 
-TEST_F(PathLossTest, SendsFirstWhatArrivesWhereMoreIsLost) {
+TEST_F(PathLossTest, SlowsDownToTheDeliveredRateWhereMoreIsLost) {
   EXPECT_EQ(round(0.3), Verdict::doubt);
   EXPECT_NEAR(static_cast<double>(loss_.carried().bits_per_second()), 70e6, 5e5);
   EXPECT_TRUE(loss_.busy());
   EXPECT_FALSE(loss_.trying()) << "not before the empty path was looked for";
 }
 
-TEST_F(PathLossTest, TakesNoPauseOfOursForExcess) {
+TEST_F(PathLossTest, TakesNoPauseOfTheSenderForExcess) {
   EXPECT_EQ(round(0.3, mbit(100), 150ms), Verdict::doubt);
   EXPECT_NEAR(static_cast<double>(loss_.carried().bits_per_second()), 70e6, 5e5);
 }
@@ -65,7 +65,7 @@ TEST_F(PathLossTest, WantsMorePacketsWhereTheyAreLostInRuns) {
   EXPECT_GE(rounds, 2) << "215 packets of a round trip would tell if each were lost alone";
 }
 
-TEST_F(PathLossTest, PutsHalfDownToChanceAtMost) {
+TEST_F(PathLossTest, TakesHalfForRandomAtMost) {
   begin_trial(0.9);
   for (int i = 0; i < 16 && loss_.busy(); ++i) round(0.9);
   EXPECT_FALSE(loss_.busy());
@@ -104,7 +104,7 @@ TEST_F(PathLossTest, RestsAfterATrialThatFoundChance) {
   EXPECT_EQ(round(0.5), Verdict::doubt);
 }
 
-TEST_F(PathLossTest, IsToldByNothingThatWasCancelled) {
+TEST_F(PathLossTest, IsNotFoundByACancelledTrial) {
   ASSERT_EQ(round(0.3), Verdict::doubt);
   EXPECT_TRUE(loss_.cancel());
   EXPECT_FALSE(loss_.busy());

@@ -46,7 +46,7 @@ TEST_F(RateFallTest, IsNoneWhereTheQueueDoesNotGrow) { EXPECT_FALSE(acks(50, mbi
 
 TEST_F(RateFallTest, IsNoneWhereThereWasTooLittleToSend) { EXPECT_FALSE(acks(50, mbit(10), 9ms, true)); }
 
-TEST_F(RateFallTest, IsNoneWhereNothingCameForAWhile) {
+TEST_F(RateFallTest, IsNoneWhereNothingWasDeliveredForAWhile) {
   EXPECT_FALSE(acks(5, mbit(10), 9ms));
   EXPECT_FALSE(ack(60ms, mbit(10), 50ms));
   EXPECT_FALSE(acks(3, mbit(10), 9ms));

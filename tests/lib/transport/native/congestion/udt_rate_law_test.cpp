@@ -71,7 +71,7 @@ TEST(UdtRateLaw, FallsByANinthOncePerEpochAndAtMostFiveTimesWithin) {
   EXPECT_NEAR(packets_a_second(flow.control), 10'000 / std::pow(1.125, 5), 1);
 }
 
-TEST(UdtRateLaw, GrowsByThePowerOfTenThatIsLeft) {
+TEST(UdtRateLaw, GrowsByThePowerOfTenOfTheUnusedCapacity) {
   Delivering flow(20'000, 10ms);
   flow.lose_and_deliver();
   EXPECT_NEAR(packets_a_second(flow.control), 10'000, 1) << "not right after a loss";
@@ -94,7 +94,7 @@ TEST(UdtRateLaw, HoldsAWindowForTheRateAndSixteenMore) {
   EXPECT_NEAR(static_cast<double>(flow.control.window_bytes()), 1'016.0 * kPayload, 2 * kPayload);
 }
 
-TEST(UdtRateLaw, FillsACleanPathWithoutTheWordsOfThePeer) {
+TEST(UdtRateLaw, FillsACleanPathWithoutReportedRates) {
   const Path path{.rate = mbit(100), .rtt = 26ms, .buffer_bytes = 325'000};
   Bottleneck bottleneck(path);
   const auto& flow = bottleneck.add(CongestionKind::udt);

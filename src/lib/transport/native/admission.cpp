@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/transport/native/admission.hpp"
+
+#include <utility>
+
+#include "lib/core/try.hpp"
+#include "lib/crypto/secret_bytes.hpp"
+
+namespace udtcat::transport::native {
+
+namespace {
+
+constexpr PrefixMeter::Limits kRefusals{100, 1000};  // guess: a client that is not answered asks again
+constexpr std::size_t kMaxConnections = 4096;        // guess: some 20 kB each
+
+/// The connection that a client's conclusion has made already.  none: another packet, or a new client
+const UdtLink* connection_of(std::span<const std::byte> packet, const Endpoint& from,
+                             const ConnectionTable& connections) {
+  const auto request = decode_handshake(packet.subspan(kHeaderBytes));
+  if (!request || request->request != Request::conclusion) return nullptr;
+  const UdtLink* const known = connections.find({from, request->socket_id});
+  return known != nullptr && !known->handshake_reply.empty() ? known : nullptr;
+}
+
+}  // namespace
+
+Result<Admission> Admission::create(const PassiveOpen::Settings& settings, std::uint16_t local_port,
+                                    const PortKeys* keys) {
+  std::unique_ptr<KeyProof> key_proof;
+  std::optional<StatelessResets> resets;
+  if (keys != nullptr) {
+    UDTCAT_TRY(resets, StatelessResets::create(keys->reset.bytes(), local_port));
+  }
+  if (keys != nullptr && keys->proof) {
+    UDTCAT_TRY(KeyProof made, KeyProof::create(keys->proof->bytes()));
+    key_proof = std::make_unique<KeyProof>(std::move(made));
+  }
+  const auto known = keys != nullptr ? std::optional<CookieJar::Key>(keys->known.bytes()) : std::nullopt;
+  UDTCAT_TRY(PassiveOpen passive, PassiveOpen::create(settings, key_proof.get(), known));
+  UDTCAT_TRY(PrefixMeter refusals, PrefixMeter::create(kRefusals));
+  return Admission(std::move(key_proof), std::move(resets), std::move(passive), std::move(refusals));
+}
+
+Result<std::uint64_t> Admission::draw_token(std::uint32_t id, const Endpoint& peer) {
+  return resets_ ? resets_->token_of(id, peer) : crypto::random_u64();
+}
+
+PassiveOpen::Verdict Admission::handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
+                                       const ConnectionTable& connections,
+                                       const std::function<Result<PassiveOpen::Numbers>()>& draw_numbers) {
+  if (const UdtLink* const known = connection_of(packet, from, connections))
+    return {known->handshake_reply, std::nullopt};
+  if (!listening_) {
+    if (!refusals_.take(now, core::prefix_of(from))) return {};
+    return {PassiveOpen::refusal(packet), std::nullopt};
+  }
+  return passive_.handle(now, packet, from, [&](bool proved) -> std::optional<PassiveOpen::Numbers> {
+    if (!has_room(connections, proved)) return std::nullopt;
+    const auto numbers = draw_numbers();
+    return numbers ? std::optional(*numbers) : std::nullopt;
+  });
+}
+
+/// Clients that have proved the key are counted apart, so that others cannot take all the room.
+bool Admission::has_room(const ConnectionTable& connections, bool proved) const {
+  return connections.count(proved) < kMaxConnections && listening_->has_room(proved);
+}
+
+void Admission::on_closed(TimePoint now, const UdtConnection& closed) {
+  closed_.add(now, closed.local_id(), closed.peer_address(), closed.shutdown_packet());
+}
+
+std::vector<std::byte> Admission::answer_unknown(TimePoint now, std::uint32_t id, std::span<const std::byte> packet,
+                                                 const Endpoint& from) {
+  if (const auto* shutdown = closed_.answer(now, id, from, packet)) return *shutdown;
+  if (!resets_ || closed_.knows(id)) return {};
+  return resets_->answer(now, packet, from);
+}
+
+}  // namespace udtcat::transport::native

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The peer's address, and path validation where the peer or this end moves to another.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <udtcat/endpoint.hpp>
+
+#include "lib/transport/native/packet.hpp"
+#include "lib/transport/native/time.hpp"
+
+namespace udtcat::transport::native {
+
+/// A packet from a new address is answered with a challenge, and counts for nothing else. The peer alone can respond: it
+/// knows both tokens, which are never sent after the handshake, and receives at that address. A plain UDT4 peer never
+/// moves.
+/// A challenge is responded to only where it comes from the peer's address, or from one that try_address() was given: a
+/// challenge that a third host relays is of no use to it.
+/// try_address() moves the connection to another path: keep-alives go there until the peer challenges this end from that
+/// address. From then on packets go there; packets from the previous address are taken and not answered.
+/// Bounded: few addresses are challenged at a time, each a few times a second.
+/// source: RFC 9000 §8.2, §9
+/// Threads: unsynchronised; time is a parameter.
+class PathValidation {
+ public:
+  struct Tokens {
+    std::uint64_t ours = 0;
+    std::uint64_t peers = 0;
+  };
+  PathValidation(const Endpoint& peer, const std::optional<Endpoint>& local, Tokens tokens);
+
+  [[nodiscard]] const Endpoint& peer() const { return peer_; }
+  [[nodiscard]] const std::optional<Endpoint>& local() const { return local_; }
+
+  /// local() is no address of this host any more: the system chooses the source address of packets.
+  void forget_local() { local_.reset(); }
+  /// The peer may be reached at `address`, too: see poll_try().
+  void try_address(TimePoint now, const Endpoint& address);
+  /// The address to send a keep-alive to now, so that the peer challenges this end from there; none: nowhere.
+  [[nodiscard]] std::optional<Endpoint> poll_try(TimePoint now);
+  [[nodiscard]] std::optional<TimePoint> deadline() const;
+  /// A challenge has come from `from`.  returns   whether try_address() was given it: it is the peer's from now on
+  [[nodiscard]] bool on_challenge_from(const Endpoint& from);
+  /// Whether `from` was the peer's before this end moved.
+  [[nodiscard]] bool was_at(const Endpoint& from) const { return previous_ && *previous_ == from; }
+  /// A packet has come from `from`, which is not peer().  returns   a challenge to send there; none: not now
+  [[nodiscard]] std::optional<ControlMessage> on_other_address(TimePoint now, const Endpoint& from,
+                                                               const std::optional<Endpoint>& to);
+  /// A challenge of the peer, from its address.  returns   the response; none: it is no challenge
+  [[nodiscard]] std::optional<ControlMessage> on_challenge(std::span<const std::byte> body) const;
+  /// A response has come from `from`.  returns   whether `from` is the peer's from now on
+  [[nodiscard]] bool on_response(const Endpoint& from, std::span<const std::byte> body);
+
+ private:
+  Endpoint peer_;
+  std::optional<Endpoint> local_;
+  const Tokens tokens_;
+  struct Challenge {
+    Endpoint address;
+    std::optional<Endpoint> local;
+    std::uint64_t nonce = 0;
+    TimePoint first_at;
+    TimePoint at;
+  };
+  [[nodiscard]] Challenge* challenge_of(TimePoint now, const Endpoint& from);
+
+  std::vector<Challenge> challenges_;
+  struct Probed {
+    Endpoint address;
+    TimePoint next_at;
+    TimePoint until;
+  };
+  std::optional<Probed> probed_;
+  std::optional<Endpoint> previous_;
+};
+
+}  // namespace udtcat::transport::native

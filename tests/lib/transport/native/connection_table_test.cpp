@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/transport/native/connection_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "lib/transport/native/parts.hpp"
+#include "lib/transport/native/test_port.hpp"
+
+namespace udtcat::transport::native {
+namespace {
+
+class ConnectionTableTest : public testing::Test {
+ protected:
+  UdtLink& add(std::uint32_t local_id, const Endpoint& peer, std::uint32_t peer_id, bool proved = false) {
+    ConnectionSettings settings;
+    settings.local_id = local_id;
+    settings.peer_id = peer_id;
+    settings.mss = 1500;
+    settings.flow_window = 100;
+    settings.peer_address = peer;
+    settings.started = kStart;
+    return table.add(std::make_unique<UdtLink>(*port, io, settings, proved, chunks));
+  }
+
+  boost::asio::io_context io;
+  std::unique_ptr<UdpPort> port = test_port(io);
+  core::ChunkPool chunks{65'536};
+  const Endpoint one = endpoint("192.0.2.1", 1000);
+  const Endpoint other = endpoint("192.0.2.2", 1000);
+  ConnectionTable table;
+};
+
+TEST_F(ConnectionTableTest, FindsAConnectionByOurNumberAndByThePeers) {
+  UdtLink& link = add(7, one, 5);
+  add(8, other, 5);
+  EXPECT_EQ(table.find(7), &link);
+  EXPECT_EQ(table.find({one, 5}), &link);
+  EXPECT_EQ(table.find(5), nullptr);
+  EXPECT_EQ(table.find({one.with_port(1001), 5}), nullptr);
+  EXPECT_TRUE(table.has_host(one.with_port(1)));
+  table.erase(link);
+  EXPECT_EQ(table.find(7), nullptr);
+  EXPECT_EQ(table.find({one, 5}), nullptr);
+  EXPECT_FALSE(table.has_host(one));
+  EXPECT_EQ(table.size(), 1U);
+}
+
+TEST_F(ConnectionTableTest, KeepsTheLatestConnectionOfAPeersNumber) {
+  const UdtLink& before = add(7, one, 5);
+  UdtLink& after = add(8, one, 5);
+  EXPECT_EQ(table.find({one, 5}), &after);
+  table.erase(before);
+  EXPECT_EQ(table.find({one, 5}), &after);
+}
+
+TEST_F(ConnectionTableTest, CountsClientsThatProvedTheKeyApart) {
+  const UdtLink& proved = add(7, one, 5, true);
+  add(8, one, 6);
+  add(9, one, 7);
+  EXPECT_EQ(table.count(true), 1U);
+  EXPECT_EQ(table.count(false), 2U);
+  table.erase(proved);
+  EXPECT_EQ(table.count(true), 0U);
+}
+
+}  // namespace
+}  // namespace udtcat::transport::native
