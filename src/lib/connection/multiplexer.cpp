@@ -14,13 +14,14 @@
 namespace udtcat::connection {
 namespace {
 
-/// The windows of all streams together keep within what the transports may retain for a repair.
+/// The windows of all streams together are no more than the transports may keep for retransmission.
 std::uint64_t window_budget_bytes(const session::Session& session) {
   const std::uint64_t retained = session.retained_limit_bytes();
   return retained > 0 ? retained : kWindowBudgetBytes;
 }
 
-/// How many received blocks the streams keep at most: twice their windows, since a slice may pin up to twice its bytes.
+/// How many received blocks the streams keep at most: twice their windows, since a slice may keep a block of twice its
+/// bytes.
 std::size_t kept_blocks_limit(const session::Session& session, std::size_t streams) {
   const std::uint64_t windows =
       std::max<std::uint64_t>(window_budget_bytes(session), streams * session.agreed().window_from_peer_bytes);
@@ -33,7 +34,7 @@ Result<std::unique_ptr<Connection>> Multiplexer::create(boost::asio::io_context&
                                                         std::unique_ptr<session::Session> session,
                                                         const SessionOptions& options, std::shared_ptr<void> keep_alive,
                                                         std::shared_ptr<KnownPeers> known_peers) {
-  // A stream alone has nobody beside it who waits for a word.
+  // Beside a single stream no other waits with a short message.
   const auto ahead = options.one_stream ? session::SendQueueDepth::deep : session::SendQueueDepth::shallow;
   const std::size_t streams = options.one_stream ? 1 : options.streams;
   UDTCAT_CHECK(session->start(options.threads, kept_blocks_limit(*session, streams), ahead));
@@ -46,7 +47,7 @@ Status Multiplexer::watch_peer(std::shared_ptr<KnownPeers> known_peers) {
   const session::NegotiatedParameters& agreed = session_->agreed();
   UDTCAT_INVARIANT(agreed.peer, "with key pairs nobody comes in without one");
   UDTCAT_CHECK(known_peers->on_session(*agreed.peer));
-  // Posted: no watch ends while the peers are gone through.
+  // Posted: KnownPeers may be iterating over its watches.
   peer_watch_.emplace(std::move(known_peers), agreed.peer->key, agreed.application, [this](const Error& why) {
     boost::asio::post(io_, lifetime_.guard([this, why] { abort(why); }));
   });
@@ -58,18 +59,16 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
     : keep_alive_(std::move(keep_alive)),
       io_(io),
       peer_(session->peer()),
-      most_peer_streams_(options.one_stream ? 1 : options.streams),
-      has_services_(!options.services.empty()),
       budget_(window_budget_bytes(*session),
               options.one_stream ? WindowBudget::Streams::one : WindowBudget::Streams::many),
       session_(std::move(session)),
-      next_own_id_(session_->role() == session::Role::connector ? 0 : 1),
-      next_peer_id_(1 - next_own_id_),
+      streams_(session_->role() == session::Role::connector ? 0 : 1, options.one_stream ? 1 : options.streams,
+               !options.services.empty()),
+      reporter_(*session_, std::chrono::steady_clock::now()),
       liveness_(options.idle_timeout,
                 session_->role() == session::Role::connector ? Liveness::Turn::leads : Liveness::Turn::follows,
                 std::chrono::steady_clock::now()),
       tick_(io) {
-  session_->add_end_stats(at_start_);
   take_rtt();
   arm_tick();
   // Posted, so that the owner can set its handlers before the first frame arrives.
@@ -80,68 +79,54 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
 // ---- Streams -------------------------------------------------------------------------------------------------------
 
 StreamId Multiplexer::open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done, const std::string& service) {
-  UDTCAT_INVARIANT(next_own_id_ <= kLastStreamId,
-                   "two thousand million streams are more than a connection lives to see");
-  const StreamId id = next_own_id_;
-  next_own_id_ += 2;
-  Entry& entry = add_stream(id, std::move(done));
+  const StreamId id = streams_.take_own_id();
+  StreamTable::Entry& entry = add_stream(id, std::move(done));
   send({id, Open{service}});
   entry.stream->attach(std::move(local));
-  if (state_ != State::open)
+  if (!closing_.is_open())
     entry.stream->fail({Errc::connection_broken, "open a stream to " + peer_.to_string(), "the connection is closed"});
   return id;
 }
 
 std::size_t Multiplexer::streams_left() const {
   const std::size_t most = session_->agreed().streams_to_peer;
-  const bool has_numbers = next_own_id_ <= kLastStreamId;
-  return state_ == State::open && has_numbers && own_streams_ < most ? most - own_streams_ : 0;
-}
-
-void Multiplexer::on_stream(StreamHandler handler) { on_stream_ = std::move(handler); }
-
-void Multiplexer::on_stream_given_up(StreamHandler handler) { on_stream_given_up_ = std::move(handler); }
-
-std::optional<std::string> Multiplexer::service_of(StreamId id) const {
-  const auto found = streams_.find(id);
-  return found == streams_.end() ? std::nullopt : found->second.service;
+  const bool may_open = closing_.is_open() && streams_.has_own_ids() && streams_.own() < most;
+  return may_open ? most - streams_.own() : 0;
 }
 
 void Multiplexer::accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) {
-  const auto found = streams_.find(id);
-  if (found == streams_.end()) {  // the peer reset it, or the connection ended, while the owner made up its mind
+  StreamTable::Entry* const found = streams_.find(id);
+  if (found == nullptr) {  // the peer has reset it, or the connection has ended
     local->abort();
-    Error why{Errc::peer_interrupted, "the other end gave the stream up", "before it was accepted"};
-    if (auto given_up = given_up_.extract(id)) why = std::move(given_up.mapped());
+    const Error given_up{Errc::peer_interrupted, "the other end gave the stream up", "before it was accepted"};
+    const Error why = streams_.take_given_up(id).value_or(given_up);
     boost::asio::post(io_, lifetime_.guard([done = std::move(done), why] { done({why}); }));
     return;
   }
-  found->second.service.reset();
-  found->second.done = std::move(done);
-  found->second.stream->attach(std::move(local));
+  found->service.reset();
+  found->done = std::move(done);
+  found->stream->attach(std::move(local));
 }
 
 void Multiplexer::refuse_stream(StreamId id, const Error& reason) {
-  given_up_.erase(id);
-  const auto found = streams_.find(id);
-  if (found == streams_.end()) return;
-  found->second.service.reset();
+  std::ignore = streams_.take_given_up(id);
+  StreamTable::Entry* const found = streams_.find(id);
+  if (found == nullptr) return;
+  found->service.reset();
   const auto cause = reason.code == Errc::local_connect_failed ? ResetCause::connect_failed : ResetCause::refused;
-  found->second.stream->reset(cause, reason);
+  found->stream->reset(cause, reason);
 }
 
-Multiplexer::Entry& Multiplexer::add_stream(StreamId id, OutcomeHandler done) {
+StreamTable::Entry& Multiplexer::add_stream(StreamId id, OutcomeHandler done) {
   const auto& agreed = session_->agreed();
   StreamHost& host = *this;
-  auto stream =
-      std::make_unique<MuxStream>(id, host, agreed.window_to_peer_bytes, agreed.window_from_peer_bytes, budget_);
-  ++streams_opened_;
-  if (is_own(id)) ++own_streams_;
-  return streams_.emplace(id, Entry{std::move(stream), std::move(done)}).first->second;
+  return streams_.add(
+      std::make_unique<MuxStream>(id, host, agreed.window_to_peer_bytes, agreed.window_from_peer_bytes, budget_),
+      std::move(done));
 }
 
 void Multiplexer::send(Frame frame) {
-  if (close_sent()) return;
+  if (closing_.sent()) return;
   writer_.queue(frame);
   wake();
 }
@@ -151,35 +136,33 @@ void Multiplexer::source_ready(MuxStream& stream) {
   wake();
 }
 
+void Multiplexer::count_sent(std::size_t bytes) {
+  reporter_.count_sent(bytes);
+  liveness_.on_asked(now());
+  note_payload(now());
+}
+
 void Multiplexer::count_consumed(std::size_t bytes) {
-  bytes_received_ += bytes;
+  reporter_.count_received(bytes);
   session_->on_block_released();
 }
 
 void Multiplexer::stream_over(MuxStream& stream, StreamOutcome outcome) {
   writer_.forget(stream);
-  const auto found = streams_.find(stream.id());
-  Entry entry = std::move(found->second);
-  streams_.erase(found);
-  if (is_own(stream.id())) --own_streams_;
-  // An unanswered stream cannot end well: nobody has taken its bytes.
-  if (entry.service) given_up_.emplace(stream.id(), *outcome.error);
-  retired_.push_back(std::move(entry.stream));
-  boost::asio::post(io_, lifetime_.guard([this, id = stream.id(), done = std::move(entry.done),
-                                          outcome = std::move(outcome)]() mutable {
-    retired_.clear();
-    session_->on_block_released();  // the blocks that the stream kept are free
-    read_on();
-    if (given_up_.erase(id) > 0 && on_stream_given_up_) on_stream_given_up_(id);
-    if (done) done(std::move(outcome));
-  }));
+  OutcomeHandler done = streams_.end(stream.id(), outcome.error);
+  boost::asio::post(
+      io_, lifetime_.guard([this, id = stream.id(), done = std::move(done), outcome = std::move(outcome)]() mutable {
+        streams_.destroy_ended();
+        session_->on_block_released();  // the blocks that the stream kept are free
+        read_on();
+        if (streams_.take_given_up(id) && on_stream_given_up_) on_stream_given_up_(id);
+        if (done) done(std::move(outcome));
+      }));
 }
-
-bool Multiplexer::was_opened(StreamId id) const { return id < (is_own(id) ? next_own_id_ : next_peer_id_); }
 
 // ---- Outgoing: compose, seal, write --------------------------------------------------------------------------------
 
-/// Composes blocks at the end of this turn of the event loop, so that what many streams say in it shares a block.
+/// Composes blocks at the end of this turn of the event loop, so that frames of many streams share a block.
 void Multiplexer::wake() {
   if (wake_scheduled_) return;
   wake_scheduled_ = true;
@@ -190,9 +173,9 @@ void Multiplexer::wake() {
 }
 
 void Multiplexer::pump() {
-  if (state_ == State::over || close_sent()) return;
+  if (closing_.is_over() || closing_.sent()) return;
   if (pong_due_) writer_.queue({kSessionStream, Pong{*std::exchange(pong_due_, std::nullopt)}});
-  // Ticks are far apart while nothing moves: what has come since the last one counts.
+  // Ticks are rare while nothing moves: bytes may have come since the last one.
   if (!answers()) liveness_.on_bytes_received(session_->received_bytes(), now());
   const bool with_data = answers();
   using Content = BlockWriter::Content;
@@ -200,8 +183,19 @@ void Multiplexer::pump() {
     if (!send_block(with_data ? Content::all : Content::control, session_->next_block_bytes())) break;
   while (with_data && session_->has_room_for_interactive() && writer_.has_words())
     if (!send_block(Content::interactive, kMinBlockBytes)) break;
-  stall_clock_.set(now(), stall_reason(with_data));
+  reporter_.set_stall(now(), stall_reason(with_data));
   note_close_sent();
+}
+
+/// Why no block follows the last one; none: the layer below has enough blocks, and gives its own reason.
+std::optional<Hold> Multiplexer::hold(bool with_data) const {
+  if (closing_.sent()) return std::nullopt;
+  if (!session_->wants_block()) return session_->waits_for_lanes() ? std::optional(Hold::cipher) : std::nullopt;
+  if (!with_data) return Hold::path;
+  const MuxStream* only = streams_.size() == 1 ? &streams_.first() : nullptr;
+  if (only != nullptr && only->is_receipted()) return std::nullopt;
+  const bool all_said = only != nullptr && only->awaits_receipt();
+  return reporter_.starved() || all_said ? Hold::credit : Hold::source;
 }
 
 bool Multiplexer::send_block(BlockWriter::Content content, std::size_t most_bytes) {
@@ -221,11 +215,10 @@ bool Multiplexer::send_block(BlockWriter::Content content, std::size_t most_byte
 }
 
 void Multiplexer::on_written(const Status& status) {
-  if (state_ == State::over) return;
+  if (closing_.is_over()) return;
   if (!status) {
-    if (state_ == State::breaking) return end(tl::unexpected(*broken_by_), {});
-    // The read that is outstanding says why; after their CLOSE there is none, and nothing that it could tell.
-    if (close_received()) return end({}, {});
+    // The outstanding read fails as well, and says why; after the peer's CLOSE there is none.
+    if (closing_.is_breaking() || closing_.received()) return end(closing_.outcome(), {});
     if (status.error().code != Errc::connection_broken) break_off(status.error(), false);
     return;
   }
@@ -237,13 +230,13 @@ void Multiplexer::on_written(const Status& status) {
 // ---- Incoming: read blocks, take frames ----------------------------------------------------------------------------
 
 void Multiplexer::read_on() {
-  if (reading_ || state_ == State::breaking || state_ == State::over || close_received()) return;
-  if (writer_.control_bytes() > BlockWriter::kMaxControlBytes || retired_.size() >= kMaxEndedStreams) return;
+  if (reading_ || closing_.has_ended() || closing_.received()) return;
+  if (writer_.control_bytes() > BlockWriter::kMaxControlBytes || !streams_.has_room_for_ended()) return;
   reading_ = true;
   session_->async_read([this](Result<session::Block> block) { on_block(std::move(block)); });
 }
 
-/// A firewall that came in between shows in what has not been answered.
+/// Says in the error how long the peer has not answered: a firewall may have dropped the mapping.
 Error Multiplexer::with_silence(Error error) const {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(liveness_.unanswered(now())).count();
   if (error.code == Errc::connection_broken && liveness_.quiet(now()))
@@ -253,7 +246,7 @@ Error Multiplexer::with_silence(Error error) const {
 
 void Multiplexer::on_block(Result<session::Block> block) {
   reading_ = false;
-  if (state_ == State::breaking || state_ == State::over) return;
+  if (closing_.has_ended()) return;
   if (!block) return break_off(with_silence(block.error()), block.error().code != Errc::connection_broken);
   if (auto taken = take_frames(*block); !taken) return break_off(taken.error(), true);
   read_on();
@@ -264,9 +257,9 @@ Status Multiplexer::take_frames(session::Block& block) {
   for (;;) {
     UDTCAT_TRY(auto frame, frames.next());
     if (!frame) return {};
-    if (close_received()) return udtcat::fail(Errc::protocol_violated, "read frame", "it follows a close");
+    if (closing_.received()) return udtcat::fail(Errc::protocol_violated, "read frame", "it follows a close");
     UDTCAT_CHECK(take_frame(*frame, block));
-    if (state_ == State::breaking || state_ == State::over) return {};
+    if (closing_.has_ended()) return {};
   }
 }
 
@@ -278,7 +271,7 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
   }
   if (std::holds_alternative<Pong>(frame.body)) return {};
   if (const auto* report = std::get_if<Report>(&frame.body)) {
-    take_report(report->stats);
+    reporter_.on_report(report->end);
     return {};
   }
   if (const auto* close = std::get_if<Close>(&frame.body)) {
@@ -286,37 +279,20 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
     return {};
   }
   if (auto* open = std::get_if<Open>(&frame.body))
-    return opened_early_.erase(frame.stream) > 0 ? Status() : on_open(frame.stream, std::move(open->service));
+    return streams_.take_opened_early(frame.stream) ? Status() : on_open(frame.stream, std::move(open->service));
   if (std::holds_alternative<Early>(frame.body))
-    return udtcat::fail(Errc::protocol_violated, "read frame", "an early copy has come in its turn");
-  const auto found = streams_.find(frame.stream);
-  if (found != streams_.end()) return take_stream_frame(*found->second.stream, frame, block);
-  if (was_opened(frame.stream)) return {};  // crossed with the stream's end
+    return udtcat::fail(Errc::protocol_violated, "read frame", "an EARLY frame is in a block");
+  if (StreamTable::Entry* const found = streams_.find(frame.stream)) {
+    if (std::holds_alternative<Data>(frame.body)) note_payload(now());
+    return found->stream->on_frame(frame, block.memory);
+  }
+  if (streams_.was_opened(frame.stream)) return {};  // it was sent before the stream's end was known
   return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(frame.stream), "it was never opened");
 }
 
-Status Multiplexer::take_stream_frame(MuxStream& stream, Frame& frame, session::Block& block) {
-  if (const auto* data = std::get_if<Data>(&frame.body)) {
-    note_payload(now());
-    const auto bytes = stream.unseen(data->bytes);
-    if (bytes.empty()) return {};
-    // Keep the block for its one big piece; at most one can fill half of it.
-    if (!block.memory.empty() && bytes.size() >= block.memory.bytes().size() / 2)
-      return stream.on_data({std::move(block.memory), {}, bytes});
-    std::vector<std::byte> copy(bytes.begin(), bytes.end());
-    const std::span<const std::byte> rest(copy);
-    return stream.on_data({core::Buffer(), std::move(copy), rest});
-  }
-  if (const auto* fin = std::get_if<Fin>(&frame.body)) return stream.on_fin(fin->total_bytes);
-  if (const auto* receipt = std::get_if<Receipt>(&frame.body)) return stream.on_receipt(receipt->total_bytes);
-  if (const auto* grant = std::get_if<CreditGrant>(&frame.body)) return stream.on_credit(grant->limit_bytes);
-  stream.on_reset(std::get<Reset>(frame.body));
-  return {};
-}
-
-/// The same comes by a block, some time later: what cannot be used now is passed over.
+/// A block brings the same frames later: those that are of no use now are ignored.
 void Multiplexer::on_priority_datagram(std::span<const std::byte> payload) {
-  if (state_ == State::breaking || state_ == State::over || close_received()) return;
+  if (closing_.has_ended() || closing_.received()) return;
   if (auto taken = take_early_frames(payload); !taken) break_off(taken.error(), true);
 }
 
@@ -330,39 +306,29 @@ Status Multiplexer::take_early_frames(std::span<const std::byte> payload) {
       continue;
     }
     const auto* early = std::get_if<Early>(&frame->body);
-    if (early == nullptr) return udtcat::fail(Errc::protocol_violated, "read a priority datagram", "it is no copy");
-    const auto found = streams_.find(frame->stream);
-    if (found == streams_.end()) continue;
+    if (early == nullptr)
+      return udtcat::fail(Errc::protocol_violated, "read a priority datagram", "it has a frame of another type");
+    StreamTable::Entry* const found = streams_.find(frame->stream);
+    if (found == nullptr) continue;
     note_payload(now());
-    UDTCAT_CHECK(found->second.stream->on_early(*early));
+    UDTCAT_CHECK(found->stream->on_early(*early));
   }
 }
 
-/// Streams begin in the order of their numbers: another than the next waits for its turn. So does one for which there
-/// is no room: what ends another may be on its way.
+/// A stream that could not be taken now waits for its OPEN: the end of another may be on its way.
 Status Multiplexer::on_early_open(StreamId id, const std::string& service) {
-  if (id != next_peer_id_ || opened_early_.size() >= kMaxEndedStreams || unwelcome(service)) return {};
-  opened_early_.insert(id);
+  if (refusal(service) || !streams_.open_early(id)) return {};
   return on_open(id, service);
 }
 
-/// Why a further stream of the peer's cannot be taken; none: it can.
-std::optional<std::string> Multiplexer::unwelcome(const std::string& service) const {
-  if (!on_stream_) return "this end takes no streams";
-  if (retired_.size() >= kMaxEndedStreams) return "too many have ended just now";
-  if (streams_.size() - own_streams_ >= most_peer_streams_) return "too many are open";
-  // An end with services refuses by itself: it knows which of them this peer may use.
-  if (has_services_ || service.empty()) return std::nullopt;
-  return "the end that was asked has no service with a name";
+/// See StreamTable::refusal().
+std::optional<std::string> Multiplexer::refusal(const std::string& service) const {
+  return on_stream_ ? streams_.refusal(service) : "this end takes no streams";
 }
 
 Status Multiplexer::on_open(StreamId id, std::string service) {
-  if (id != next_peer_id_)
-    return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "opened out of turn");
-  if (id > kLastStreamId)
-    return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(id), "the numbers are used up");
-  next_peer_id_ += 2;
-  if (const auto why_not = unwelcome(service)) {
+  UDTCAT_CHECK(streams_.take_peer_id(id));
+  if (const auto why_not = refusal(service)) {
     send({id, Reset{ResetCause::refused, 0, *why_not}});
     return {};
   }
@@ -375,28 +341,27 @@ Status Multiplexer::on_open(StreamId id, std::string service) {
 
 void Multiplexer::arm_tick() {
   const TimePoint next = liveness_.next_tick(now());
-  tick_.expires_at(std::min(next, close_deadline_.value_or(next)));
+  tick_.expires_at(std::min(next, closing_.deadline().value_or(next)));
   tick_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) on_tick();
   }));
 }
 
 void Multiplexer::note_payload(TimePoint at) {
-  if (liveness_.on_payload(at) && state_ != State::over) arm_tick();
+  if (liveness_.on_payload(at) && !closing_.is_over()) arm_tick();
 }
 
-/// Queues in hosts and path add to the round trip, which is no reason for a larger window; another path is, after a
-/// while.
+/// The least round trip, by which windows grow: a queue is no reason for a larger window. It rises slowly, for a path
+/// that has become longer.
 void Multiplexer::take_rtt() {
   if (const auto rtt = session_->stats().rtt)
     least_rtt_ = least_rtt_.count() == 0 ? *rtt : std::min(*rtt, least_rtt_ + least_rtt_ / 8);
 }
 
 void Multiplexer::on_tick() {
-  if (state_ == State::over) return;
-  if (close_deadline_ && now() >= *close_deadline_)
-    return state_ == State::breaking ? end(tl::unexpected(*broken_by_), {}) : end({}, {});
-  if (state_ == State::breaking) return arm_tick();
+  if (closing_.is_over()) return;
+  if (closing_.deadline() && now() >= *closing_.deadline()) return end(closing_.outcome(), {});
+  if (closing_.is_breaking()) return arm_tick();
   const bool was_quiet = !answers();
   liveness_.on_tick(now());
   take_rtt();
@@ -411,7 +376,7 @@ void Multiplexer::on_tick() {
   }
   if (liveness_.ping_due(now())) {
     send({kSessionStream, Ping{static_cast<std::uint64_t>(now().time_since_epoch().count())}});
-    liveness_.on_sent(now());  // which it is after this turn: the next tick counts from it
+    liveness_.on_sent(now());  // it is after this turn, and the next tick counts from now
     liveness_.on_asked(now());
   }
   report_if_due(kReportInterval);
@@ -426,16 +391,94 @@ void Multiplexer::tell_quiet() {
   if (is_new && on_quiet_) boost::asio::post(io_, lifetime_.guard(on_quiet_));
 }
 
+void Multiplexer::report_if_due(std::chrono::nanoseconds interval) {
+  if (auto report = reporter_.poll(now(), interval)) send({kSessionStream, std::move(*report)});
+}
+
 ConnectionStats Multiplexer::stats() {
   ConnectionStats stats = session_->stats();
-  stats.bytes_sent = bytes_sent_;
-  stats.bytes_received = bytes_received_;
-  stats.streams_opened = streams_opened_;
+  reporter_.add_to(stats, now());
+  stats.streams_opened = streams_.opened();
   stats.streams_open = streams_.size();
-  stats.made_at = made_at_;
   if (!answers()) stats.silence = liveness_.silence(now());
-  stats.ends = {stats_here(), there_, there_before_};
   return stats;
+}
+
+// ---- The end -------------------------------------------------------------------------------------------------------
+
+void Multiplexer::on_closed(ClosedHandler handler) {
+  on_closed_ = std::move(handler);
+  if (closed_unreported_) report(*std::exchange(closed_unreported_, std::nullopt));
+}
+
+void Multiplexer::close() {
+  if (!closing_.is_open()) return;
+  closing_.close();
+  const Error interrupted{Errc::interrupted, "the connection was closed", "before the stream had ended"};
+  while (!streams_.empty()) streams_.first().reset(ResetCause::interrupted, interrupted);
+  send_close();
+}
+
+/// Composes our CLOSE behind all frames so far, beyond the limit on blocks in flight if need be.
+void Multiplexer::send_close() {
+  report_if_due(std::chrono::nanoseconds(0));
+  writer_.queue({kSessionStream, closing_.begin(now())});
+  arm_tick();
+  while (writer_.has_control())
+    if (!send_block(BlockWriter::Content::control, session_->next_block_bytes())) break;
+  note_close_sent();
+}
+
+/// Where no buffer is free the CLOSE is composed later, by pump(): the transport frees one with each block it takes.
+void Multiplexer::note_close_sent() {
+  if (!closing_.is_open() && !writer_.has_control()) closing_.on_sent();
+}
+
+void Multiplexer::on_close_frame(const Close& close) {
+  closing_.on_received();
+  if (close.reason != CloseReason::done || !streams_.empty()) return break_off(error_of(close, peer_), false);
+  if (closing_.is_open()) {
+    closing_.close();
+    send_close();
+  }
+  finish_when_agreed();
+}
+
+void Multiplexer::finish_when_agreed() {
+  if (!closing_.sent() || !session_->all_written()) return;
+  if (closing_.is_breaking()) return end(closing_.outcome(), kBreakOffDrain);
+  // The peer takes the end of the channel for our CLOSE, which need not be acknowledged unless the path loses packets.
+  const bool lossless = session_->stats().packets_lost == 0;
+  if (closing_.received()) end({}, lossless ? std::chrono::seconds(0) : kBreakOffDrain);
+}
+
+/// Fails every stream and ends the connection.
+/// tell_peer   by CLOSE, if none was sent
+void Multiplexer::break_off(Error error, bool tell_peer) {
+  if (closing_.has_ended()) return;
+  // All streams have ended with receipts: an error of the channel changes nothing.
+  if (closing_.is_closing() && closing_.sent() && streams_.empty() && error.code != Errc::tampered) return end({}, {});
+  core::log().debug("connection to {}: {}", peer_.to_string(), error.message());
+  while (!streams_.empty()) streams_.first().fail(error);
+  if (!tell_peer || closing_.sent()) return end(tl::unexpected(std::move(error)), {});
+  closing_.break_off(std::move(error));
+  send_close();
+}
+
+void Multiplexer::end(Status how, std::chrono::milliseconds drain) {
+  if (closing_.is_over()) return;
+  closing_.end();
+  reporter_.end(now());
+  session_->close(drain);
+  tick_.cancel();
+  if (on_closed_)
+    report(std::move(how));
+  else
+    closed_unreported_ = std::move(how);
+}
+
+void Multiplexer::report(Status how) {
+  boost::asio::post(io_, lifetime_.guard([handler = on_closed_, how = std::move(how)] { handler(how); }));
 }
 
 }  // namespace udtcat::connection

@@ -123,6 +123,23 @@ Status MuxStream::on_receipt(std::uint64_t total_bytes) {
 
 // ---- Incoming: block → sink --------------------------------------------------------------------------------------
 
+Status MuxStream::on_frame(const Frame& frame, core::Buffer& block) {
+  if (const auto* data = std::get_if<Data>(&frame.body)) {
+    const auto bytes = unseen(data->bytes);
+    if (bytes.empty()) return {};
+    // At most one piece can fill half of the block.
+    if (!block.empty() && bytes.size() >= block.bytes().size() / 2) return on_data({std::move(block), {}, bytes});
+    std::vector<std::byte> copy(bytes.begin(), bytes.end());
+    const std::span<const std::byte> rest(copy);
+    return on_data({core::Buffer(), std::move(copy), rest});
+  }
+  if (const auto* fin = std::get_if<Fin>(&frame.body)) return on_fin(fin->total_bytes);
+  if (const auto* receipt = std::get_if<Receipt>(&frame.body)) return on_receipt(receipt->total_bytes);
+  if (const auto* grant = std::get_if<CreditGrant>(&frame.body)) return on_credit(grant->limit_bytes);
+  on_reset(std::get<Reset>(frame.body));
+  return {};
+}
+
 Status MuxStream::on_data(Slice slice) {
   if (incoming_ != Incoming::open) return violation(id_, "data after its end");
   if (!receive_credit_.on_received(slice.rest.size())) return violation(id_, "more data than its credit");

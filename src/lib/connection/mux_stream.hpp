@@ -79,6 +79,8 @@ class MuxStream {
   [[nodiscard]] std::size_t fill(std::span<std::byte> room);
 
   /// Frames from the peer.  errors: Errc::protocol_violated
+  /// block   that the frame came in: taken where most of it is the frame's data
+  [[nodiscard]] Status on_frame(const Frame& frame, core::Buffer& block);
   [[nodiscard]] Status on_data(Slice slice);
   [[nodiscard]] Status on_fin(std::uint64_t total_bytes);
   [[nodiscard]] Status on_receipt(std::uint64_t total_bytes);

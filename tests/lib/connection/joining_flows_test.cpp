@@ -40,7 +40,7 @@ std::unique_ptr<session::Session> make_awaiting(boost::asio::io_context& io, ses
 class FakeEngine final : public transport::Engine {
  public:
   explicit FakeEngine(boost::asio::io_context& io) : io_(io) {}
-  void async_connect(const Endpoint&, core::SharedBytes first_words, std::chrono::milliseconds,
+  void async_connect(const Endpoint&, core::SharedBytes handshake_data, std::chrono::milliseconds,
                      transport::ChannelHandler handler) override {
     most_at_once = std::max(most_at_once, ++at_once);
     if (failures > 0) {
@@ -51,7 +51,7 @@ class FakeEngine final : public transport::Engine {
       });
     }
     test::ChannelPair pair(io_);
-    transport::say_first(*pair.connector, first_words);
+    transport::write_handshake_data(*pair.connector, handshake_data);
     far_ends.push_back(std::move(pair.listener));
     pipes.push_back(pair.from_listener);
     auto kept = std::make_shared<std::unique_ptr<transport::Channel>>(std::move(pair.connector));

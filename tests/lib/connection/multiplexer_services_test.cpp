@@ -5,7 +5,7 @@
 namespace udtcat::connection {
 namespace {
 
-TEST_F(MultiplexerTest, HandsOnWhichServiceAStreamAsksFor) {
+TEST_F(MultiplexerTest, TellsTheHandlerTheServiceOfAStream) {
   options.services = {"", "db"};
   accepts = false;
   connect();
@@ -16,7 +16,7 @@ TEST_F(MultiplexerTest, HandsOnWhichServiceAStreamAsksFor) {
   EXPECT_EQ(listener.connection->service_of(2), "");
 }
 
-TEST_F(MultiplexerTest, HasNoServiceOfAStreamThatWaitsNoLonger) {
+TEST_F(MultiplexerTest, HasNoServiceOfAStreamThatIsAnswered) {
   accepts = false;
   connect();
   open();
@@ -26,7 +26,7 @@ TEST_F(MultiplexerTest, HasNoServiceOfAStreamThatWaitsNoLonger) {
   EXPECT_FALSE(listener.connection->service_of(2)) << "nor of one that was never opened";
 }
 
-TEST_F(MultiplexerTest, TellsOfAStreamThatIsGivenUpUnanswered) {
+TEST_F(MultiplexerTest, TellsTheHandlerOfAnUnansweredStreamThatIsGivenUp) {
   accepts = false;
   connect();
   std::vector<StreamId> given_up;
@@ -49,7 +49,7 @@ TEST_F(MultiplexerTest, TellsWhyAStreamEndedBeforeItsHandlerWasCalled) {
   EXPECT_EQ(listener.outcome->error->code, Errc::stream_refused);
 }
 
-TEST_F(MultiplexerTest, CarriesAStreamThatHadSaidAllBeforeItWasAccepted) {
+TEST_F(MultiplexerTest, CarriesAStreamThatWasSentWholeBeforeItWasAccepted) {
   accepts = false;
   connect();
   connector.script->to_send = "a question";
@@ -63,7 +63,7 @@ TEST_F(MultiplexerTest, CarriesAStreamThatHadSaidAllBeforeItWasAccepted) {
   EXPECT_EQ(listener.script->received, "a question");
 }
 
-TEST_F(MultiplexerTest, OutlivesAnyNumberOfStreamsThatAreGivenUpUnanswered) {
+TEST_F(MultiplexerTest, KeepsNothingOfUnansweredStreamsThatAreGivenUp) {
   accepts = false;
   connect();
   for (std::size_t told = 1000; told <= 2 * kMaxEndedStreams; told += 1000) {
@@ -73,7 +73,7 @@ TEST_F(MultiplexerTest, OutlivesAnyNumberOfStreamsThatAreGivenUpUnanswered) {
   }
 }
 
-TEST_F(MultiplexerTest, GoesOnWithTheOthersWhereThousandsComeAndGoAtOnce) {
+TEST_F(MultiplexerTest, CarriesOtherStreamsWhileThousandsComeAndGo) {
   accepts = false;
   connect();
   open_and_give_up(2 * kMaxEndedStreams);
@@ -85,7 +85,7 @@ TEST_F(MultiplexerTest, GoesOnWithTheOthersWhereThousandsComeAndGoAtOnce) {
   EXPECT_TRUE(run_until([this] { return connector.script->received == "hello"; }));
 }
 
-TEST_F(MultiplexerTest, RefusesForNowWhatFollowsThousandsInOneBlock) {
+TEST_F(MultiplexerTest, RefusesStreamsBehindThousandsInOneBlock) {
   block_bytes = kMiB;
   accepts = false;
   connect();
@@ -107,7 +107,7 @@ TEST_F(MultiplexerTest, RefusesAServiceThatItDoesNotHave) {
       << connector.outcome->error->message();
 }
 
-TEST_F(MultiplexerTest, LeavesEveryNameToTheHandlerWhereThereAreServices) {
+TEST_F(MultiplexerTest, GivesEveryServiceNameToTheHandlerWhereThereAreServices) {
   options.services = {"db"};
   accepts = false;
   connect();
@@ -117,7 +117,7 @@ TEST_F(MultiplexerTest, LeavesEveryNameToTheHandlerWhereThereAreServices) {
   EXPECT_TRUE(run_until([this] { return listener.connection->service_of(2) == ""; }));
 }
 
-TEST_F(MultiplexerTest, SaysHowManyStreamsThePeerStillTakesAndRefusesOneMore) {
+TEST_F(MultiplexerTest, KnowsHowManyStreamsThePeerTakesAndRefusesOneMore) {
   options.streams = 2;
   accepts = false;
   connect();

@@ -99,7 +99,7 @@ TEST_F(MultiplexerTest, SendsAShortLineAtOnceWhileTheSourceStaysOpen) {
   EXPECT_FALSE(connector.outcome);
 }
 
-TEST_F(MultiplexerTest, OpensAStreamAndSaysAWordAheadOfBlocksThatAreHeldUp) {
+TEST_F(MultiplexerTest, OpensAStreamAndSendsAShortMessageByPriorityDatagram) {
   connect();
   from_connector->datagram_room_bytes = 1200;
   const auto held_up = std::exchange(from_connector->wake_reader, nullptr);
@@ -115,7 +115,7 @@ TEST_F(MultiplexerTest, OpensAStreamAndSaysAWordAheadOfBlocksThatAreHeldUp) {
   EXPECT_FALSE(listener.outcome->error) << "nor is its OPEN a second one";
 }
 
-TEST_F(MultiplexerTest, BelievesNobodysCopiesButThePeers) {
+TEST_F(MultiplexerTest, IgnoresForgedPriorityDatagrams) {
   connect();
   open();
   ASSERT_TRUE(run_until([this] { return listener.script->wake != nullptr; }));
@@ -240,7 +240,7 @@ TEST_F(MultiplexerTest, RefusesASecondStreamWhereItTakesOneAndGoesOnWithTheFirst
   EXPECT_EQ(listener.script->received, "first and last");
 }
 
-TEST_F(MultiplexerTest, KeepsWhatArrivesBeforeTheStreamIsAccepted) {
+TEST_F(MultiplexerTest, KeepsDataThatArriveBeforeTheStreamIsAccepted) {
   connect();
   accepts = false;
   connector.script->to_send = "early";
@@ -315,7 +315,7 @@ TEST_F(MultiplexerTest, LosesASilentPeerAfterTheIdleTimeout) {
   EXPECT_EQ(listener.outcome->error->code, Errc::peer_lost);
 }
 
-TEST_F(MultiplexerTest, EndsThoughThePathDiesDuringItsFarewell) {
+TEST_F(MultiplexerTest, EndsThoughThePathDiesDuringTheCloseHandshake) {
   connect();
   open();
   connector.script->say("hello");
@@ -328,7 +328,7 @@ TEST_F(MultiplexerTest, EndsThoughThePathDiesDuringItsFarewell) {
   EXPECT_EQ(connector.closed->error().code, Errc::interrupted);
 }
 
-TEST_F(MultiplexerTest, EndsAStreamThatIsAcceptedTooLateAsGivenUp) {
+TEST_F(MultiplexerTest, EndsAStreamThatIsAcceptedTooLate) {
   connect();
   accepts = false;
   connector.script->read_error = std::make_error_code(std::errc::io_error);
@@ -352,7 +352,7 @@ TEST_F(MultiplexerTest, StaysUpWhileIdle) {
   EXPECT_FALSE(connector.closed);
 }
 
-TEST_F(MultiplexerTest, TellsOnceOfEachSilenceInWhichThePeerOwesAnAnswer) {
+TEST_F(MultiplexerTest, TellsTheHandlerOnceOfEachSilenceOfThePeer) {
   options.idle_timeout = 20s;
   connect();
   int told = 0;
@@ -368,7 +368,7 @@ TEST_F(MultiplexerTest, TellsOnceOfEachSilenceInWhichThePeerOwesAnAnswer) {
   EXPECT_EQ(told, 1);
 }
 
-TEST_F(MultiplexerTest, SaysForHowLongNothingCameInAnswerWhereTheLinkBreaksInASilence) {
+TEST_F(MultiplexerTest, SaysHowLongThePeerWasSilentWhereTheChannelBreaks) {
   options.idle_timeout = 20s;
   connect();
   open();
@@ -383,7 +383,7 @@ TEST_F(MultiplexerTest, SaysForHowLongNothingCameInAnswerWhereTheLinkBreaksInASi
       << connector.closed->error().message();
 }
 
-TEST_F(MultiplexerTest, SendsWhatItHeldBackAtOnceWhenThePeerIsHeardAfterALongSilence) {
+TEST_F(MultiplexerTest, SendsHeldDataAtOnceWhenALongSilenceEnds) {
   options.idle_timeout = 20s;
   connect(Protection::private_, 1, 0);
   const auto hear = std::exchange(from_listener->wake_reader, [] {});
@@ -402,7 +402,7 @@ TEST_F(MultiplexerTest, SendsWhatItHeldBackAtOnceWhenThePeerIsHeardAfterALongSil
   EXPECT_EQ(listener.script->received, "hello, are you there?");
 }
 
-TEST_F(MultiplexerTest, ClosesWithTheAgreementOfBothEnds) {
+TEST_F(MultiplexerTest, ClosesWithACloseOfEachEnd) {
   connect();
   connector.script->source_ended = listener.script->source_ended = true;
   open();
@@ -424,7 +424,7 @@ TEST_F(MultiplexerTest, DrainsAfterBothClosesOnlyWhereItHasLostPackets) {
   EXPECT_EQ(from_listener->drain, 0s) << "it has lost none";
 }
 
-TEST_F(MultiplexerTest, ABrokenLinkAfterEverythingIsReceiptedTakesNothingAway) {
+TEST_F(MultiplexerTest, EndsWellWhereTheChannelBreaksAfterAllReceipts) {
   connect();
   connector.script->source_ended = listener.script->source_ended = true;
   open();

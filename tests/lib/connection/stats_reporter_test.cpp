@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::microseconds;
 
-class MultiplexersEvidence : public MultiplexerTest {
+class StatsReporterTest : public MultiplexerTest {
  protected:
   [[nodiscard]] static Evidence evidence_of(End& end) { return end.connection->stats().evidence; }
   [[nodiscard]] static microseconds held(End& end, Hold why) {
@@ -19,7 +19,7 @@ class MultiplexersEvidence : public MultiplexerTest {
   }
 };
 
-TEST_F(MultiplexersEvidence, ChargesASilentSource) {
+TEST_F(StatsReporterTest, ChargesASilentSource) {
   connect();
   connector.script->to_send = "a word";
   open();
@@ -27,7 +27,7 @@ TEST_F(MultiplexersEvidence, ChargesASilentSource) {
   EXPECT_EQ(held(connector, Hold::credit), 0us);
 }
 
-TEST_F(MultiplexersEvidence, ChargesAStalledConsumerAtBothEnds) {
+TEST_F(StatsReporterTest, ChargesAStalledConsumerAtBothEnds) {
   connect();
   listener.script->consumer_stalled = true;
   connector.script->to_send = std::string(4'000'000, 'x');
@@ -42,7 +42,7 @@ TEST_F(MultiplexersEvidence, ChargesAStalledConsumerAtBothEnds) {
   EXPECT_LT(held(connector, Hold::credit), credit + 50ms) << "no more of it";
 }
 
-TEST_F(MultiplexersEvidence, ChargesAConsumerThatHasNotTakenTheEnd) {
+TEST_F(StatsReporterTest, ChargesAConsumerThatHasNotTakenTheEnd) {
   connect();
   listener.script->consumer_stalled = true;
   connector.script->to_send = "all";
@@ -54,7 +54,7 @@ TEST_F(MultiplexersEvidence, ChargesAConsumerThatHasNotTakenTheEnd) {
   EXPECT_TRUE(both_ended());
 }
 
-TEST_F(MultiplexersEvidence, ChargesNothingToAnEndThatHasSaidAll) {
+TEST_F(StatsReporterTest, ChargesNothingToAnEndThatHasSentAll) {
   connect();
   listener.script->source_ended = true;
   connector.script->to_send = "a word, and nothing more for a while";
@@ -63,7 +63,7 @@ TEST_F(MultiplexersEvidence, ChargesNothingToAnEndThatHasSaidAll) {
   EXPECT_LT(held(listener, Hold::source), 40ms);
 }
 
-TEST_F(MultiplexersEvidence, CountsTheTimeOfThreadsThatAreOlderFromItsOwnBeginning) {
+TEST_F(StatsReporterTest, CountsTheTimeOfOlderThreadsFromItsOwnBeginning) {
   while (std::clock() < CLOCKS_PER_SEC / 2) {
   }
   connect();
@@ -72,7 +72,7 @@ TEST_F(MultiplexersEvidence, CountsTheTimeOfThreadsThatAreOlderFromItsOwnBeginni
   EXPECT_LE(evidence.event_loop.had + evidence.event_loop.waited, evidence.elapsed + 20ms);
 }
 
-TEST_F(MultiplexersEvidence, SaysNothingToAPeerThatTakesNoReports) {
+TEST_F(StatsReporterTest, SendsNothingToAPeerThatTakesNoReports) {
   connect();
   connector.script->source_ended = listener.script->source_ended = true;
   connector.script->to_send = "a word";
@@ -84,12 +84,12 @@ TEST_F(MultiplexersEvidence, SaysNothingToAPeerThatTakesNoReports) {
   EXPECT_FALSE(evidence_of(connector).there || evidence_of(listener).there);
 }
 
-class MultiplexersReports : public MultiplexersEvidence {
+class Reports : public StatsReporterTest {
  protected:
-  MultiplexersReports() { reports = true; }
+  Reports() { reports = true; }
 };
 
-TEST_F(MultiplexersReports, ComeBeforeTheEndOfEachEndInWhichSomethingMoved) {
+TEST_F(Reports, AreSentBeforeCloseWhereBytesHaveMoved) {
   connect();
   connector.script->source_ended = listener.script->source_ended = true;
   connector.script->to_send = std::string(100'000, 'x');
@@ -106,7 +106,7 @@ TEST_F(MultiplexersReports, ComeBeforeTheEndOfEachEndInWhichSomethingMoved) {
   EXPECT_EQ(at_listener.here.elapsed, evidence_of(listener).here.elapsed) << "it is over";
 }
 
-TEST_F(MultiplexersReports, GoOnWhileTheOtherEndsConsumerIsWaitedFor) {
+TEST_F(Reports, AreSentWhileTheConsumerOfTheOtherEndStalls) {
   connect();
   listener.script->consumer_stalled = true;
   connector.script->to_send = std::string(100'000, 'x');
@@ -120,7 +120,7 @@ TEST_F(MultiplexersReports, GoOnWhileTheOtherEndsConsumerIsWaitedFor) {
   EXPECT_TRUE(both_ended());
 }
 
-TEST_F(MultiplexersReports, FollowEachOtherWhileDataMoveAndEndWithThem) {
+TEST_F(Reports, AreSentWhileBytesMove) {
   connect();
   connector.script->to_send = "first";
   open();
