@@ -136,7 +136,7 @@ void SshDial::on_push(const Bootstrap::Push& push) {
       fmt::format("{}: no udtcat there ({}): sending this one, {}, which stays in ~/.cache/udtcat there for the "
                   "next time",
                   options_.host, push.system, core::format_size(push.packed_bytes)));
-  if (!options_.push_progress.value_or(tool::SessionRun::person_watches(options_))) return;
+  if (!options_.push_progress.value_or(tool::ProgressTicker::person_watches(options_))) return;
   push_.emplace(options_.host, push.bytes);
   push_began_ = std::chrono::steady_clock::now();
   show_push();

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/run/session_run.hpp"
 
-#include <cerrno>
 #include <csignal>
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <boost/asio/post.hpp>
 
 #include "lib/core/log.hpp"
@@ -19,11 +17,8 @@ namespace udtcat::tool {
 
 namespace {
 
-constexpr std::chrono::milliseconds kProgressInterval{500};          // guess: calm to look at
-constexpr std::chrono::milliseconds kWaitingNotice{1'000};           // guess: longer than most waits
 constexpr std::chrono::milliseconds kSignalledDestructorGrace{300};  // spec: docs/man/udtcat.1, SIGNALS
-constexpr std::chrono::milliseconds kDestructorGrace{
-    2'000};  // guess: no destructor of ours waits longer when all is well
+constexpr std::chrono::milliseconds kDestructorGrace{2'000};  // guess: no destructor waits longer unless it hangs
 
 constexpr const char* kNothingToReload =
     "there is nothing to read again: a new key, and other options, need a restart (systemctl restart)";
@@ -35,50 +30,22 @@ const char* name_of_signal(int signal) {
 
 }  // namespace
 
-bool SessionRun::person_watches(const Options& options) {
-  if (options.verbosity < 0 || ::isatty(STDERR_FILENO) != 1) return false;
-  // With stdin and stdout both at a terminal, people type to each other: progress would disturb them.
-  return !options.is_chat || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1;
-}
-
 SessionRun::SessionRun(const Options& options, Console& console, const ExitPolicy& rules)
     : work_(boost::asio::make_work_guard(io_)),
       console_(console),
       transport_(options.transport),
       protection_(options.session.protection),
       rules_(rules),
-      idle_timeout_(options.session.idle_timeout),
       stats_json_(options.stats_json),
       verbosity_(options.verbosity),
-      shows_progress_(options.progress.value_or(person_watches(options))),
-      says_waiting_(options.progress.value_or(options.verbosity >= 0 && ::isatty(STDERR_FILENO) == 1)),
-      says_summary_(shows_progress_ || options.verbosity > 0),
+      ticker_(io_, console, options),
+      says_summary_(ticker_.shows_progress() || options.verbosity > 0),
       says_why_(options.why),
       publisher_(io_, console, options),
       peer_timer_(io_),
-      progress_timer_(io_),
       interrupt_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
                rules.signal_grace) {}
-
-void SessionRun::wait_for(std::string what) {
-  if (what == waits_) return;
-  waits_ = std::move(what);
-  waits_since_ = Clock::now();
-  if (shows_progress_) return tick();
-  if (figures_ || waits_.empty() || !says_waiting_) return;
-  progress_timer_.expires_after(kWaitingNotice);
-  progress_timer_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (!cancelled && !figures_ && !waits_.empty()) console_.line("udtcat: " + waits_);
-  });
-}
-
-void SessionRun::wait_for_program(std::string what) {
-  if (what == waits_) return;
-  program_ = {.untold = what, .bytes_at_last_tick = moved_bytes()};
-  wait_for(std::move(what));
-  console_.clear_status();
-}
 
 void SessionRun::say(const std::string& what) {
   if (verbosity_ >= 0) console_.line("udtcat: " + what);
@@ -87,17 +54,14 @@ void SessionRun::say(const std::string& what) {
 void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
   peer_timer_.expires_after(timeout);
   peer_timer_.async_wait([this, timeout](const boost::system::error_code& cancelled) {
-    if (cancelled || figures_) return;
+    if (cancelled || ticker_.watches()) return;
     finish(Error{Errc::cannot_reach, "wait for a peer", "nobody came in within " + core::format_duration(timeout)});
   });
 }
 
 void SessionRun::watch(std::function<ConnectionStats()> figures) {
   peer_timer_.cancel();
-  figures_ = std::move(figures);
-  waits_.clear();
-  started_ = Clock::now();
-  if (shows_progress_) tick();
+  ticker_.watch(std::move(figures));
 }
 
 void SessionRun::watch_peer(std::function<PeerSnapshot()> peer) {
@@ -112,7 +76,7 @@ void SessionRun::watch_peer(std::function<PeerSnapshot()> peer) {
 }
 
 void SessionRun::publish(StatusPublisher::Source source) {
-  // A manager's reload of a service that has nothing to read again is no stop.
+  // A reload by the service manager must not end a service that has nothing to read again.
   if (has_service_manager() && reloads_.empty()) on_reload([this] { say(kNothingToReload); });
   publisher_.publish(std::move(source));
 }
@@ -129,47 +93,6 @@ void SessionRun::keep_current(std::shared_ptr<PeersFile> peers) {
     if (read) return say(*read);
     core::log().error("{}; the peers stay as they were read before", read.error().message());
   });
-}
-
-void SessionRun::tick() {
-  if (std::exchange(ticks_, true)) return;
-  progress_timer_.expires_after(kProgressInterval);
-  progress_timer_.async_wait([this](const boost::system::error_code& cancelled) {
-    ticks_ = false;
-    if (cancelled || state_ == State::finished) return;
-    show_status();
-    tick();
-  });
-}
-
-void SessionRun::show_status() {
-  if (!figures_) return console_.status(waiting_text());
-  const std::uint64_t moved = moved_bytes();
-  if (!program_ || std::exchange(program_->bytes_at_last_tick, moved) != moved)
-    return console_.status(progress_.line(progress_snapshot(), console_.columns().value_or(kWholeLine)));
-  if (program_->untold.empty()) return console_.clear_status();
-  console_.line("udtcat: " + std::exchange(program_->untold, {}));
-}
-
-std::uint64_t SessionRun::moved_bytes() const {
-  const ConnectionStats stats = figures_ ? figures_() : ConnectionStats();
-  return stats.bytes_sent + stats.bytes_received;
-}
-
-std::string SessionRun::waiting_text() const {
-  return waits_.empty() ? std::string() : fmt::format("{} ({})", waits_, clock_text(Clock::now() - waits_since_));
-}
-
-ProgressSnapshot SessionRun::progress_snapshot() const {
-  ProgressSnapshot snapshot{.now = sample(), .amount = {}, .patience = idle_timeout_, .waits = waiting_text()};
-  if (amount_) snapshot.amount = amount_(snapshot.now.stats);
-  return snapshot;
-}
-
-/// The rate is that of the whole run.
-std::string SessionRun::state_text() const {
-  if (!figures_) return waits_.empty() ? "no peer yet" : waiting_text();
-  return Progress::of_whole_run().line(progress_snapshot(), kWholeLine);
 }
 
 void SessionRun::on_signal(int signal) {
@@ -196,9 +119,9 @@ void SessionRun::on_signal(int signal) {
 /// The statistics are from the beginning on; the diagnosis is of the time since the last SIGUSR1, or since the present connection was
 /// made.
 void SessionRun::tell_progress() {
-  console_.line("udtcat: " + state_text());
-  if (!figures_) return;
-  const ConnectionStats now = figures_();
+  console_.line("udtcat: " + ticker_.state_text());
+  if (!ticker_.watches()) return;
+  const ConnectionStats now = ticker_.sample().stats;
   const ConnectionStats before = std::exchange(at_last_request_, now);
   const bool same_connection = before.made_at == now.made_at;
   console_.line("udtcat: " + why_since(same_connection ? before.ends : BothEndsStats(), now.ends).text);
@@ -235,20 +158,21 @@ ExitStatus SessionRun::run() {
 }
 
 void SessionRun::conclude() {
-  const Sample end = figures_ ? sample() : Sample{};
+  const bool has_peer = ticker_.watches();
+  const Sample end = has_peer ? ticker_.sample() : Sample{};
   publisher_.end();
   console_.clear_status();
-  // The user knows of a signal.
+  // The user who sent a signal knows why it ends.
   const bool is_unknown = error_ && signal_ == 0;
   if (is_unknown) console_.line("udtcat: " + describe(*error_), Severity::error);
   const bool is_cut = signal_ != 0 || status_ == ExitStatus::peer_lost;
-  const bool has_moved = figures_ && payload_bytes(end.stats) > 0;
+  const bool has_moved = has_peer && payload_bytes(end.stats) > 0;
   const bool says_moved = is_cut && has_moved && rules_.says_moved_when_cut && verbosity_ >= 0;
-  if (says_moved || (says_summary_ && figures_ && (has_moved || !is_cut)))
+  if (says_moved || (says_summary_ && has_peer && (has_moved || !is_cut)))
     console_.line("udtcat: " + summary_line(end));
   if (is_cut && has_moved && rules_.how_to_go_on != nullptr) say(rules_.how_to_go_on);
   const Why limited_by = why_since({}, end.stats.ends);
-  if (says_why_ && figures_) console_.line("udtcat: " + limited_by.text);
+  if (says_why_ && has_peer) console_.line("udtcat: " + limited_by.text);
   if (!stats_json_) return;
   console_.line(to_json({.end = end,
                          .cpu = process_cpu_time(),
@@ -263,8 +187,6 @@ void SessionRun::conclude() {
                          .limited_by = limited_by}));
   core::log().set_level(spdlog::level::off);  // the object stays the last line
 }
-
-Sample SessionRun::sample() const { return {figures_(), Clock::now() - started_}; }
 
 std::string SessionRun::describe(const Error& error) const {
   std::string text = error.message();

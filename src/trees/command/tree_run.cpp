@@ -53,7 +53,7 @@ std::string sentence_of(const Tally& tally) {
 
 Wishes wishes_of(const TreeOptions& options) {
   Wishes wishes = options.wishes;
-  wishes.wants_totals = options.progress.value_or(tool::SessionRun::person_watches(options));
+  wishes.wants_totals = options.progress.value_or(tool::ProgressTicker::person_watches(options));
   wishes.home = tool::user_home();
   wishes.books = tool::user_cache("trees");
   return wishes;
@@ -68,7 +68,7 @@ Status work_as_connector(const TreeOptions& options, Wire& wire, Tally& tally, c
 
 void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Tally& tally) {
   if (!result) return run.finish(result.error());
-  if (options.verbosity > 0 || tool::SessionRun::person_watches(options)) run.say(sentence_of(tally));
+  if (options.verbosity > 0 || tool::ProgressTicker::person_watches(options)) run.say(sentence_of(tally));
   run.finish(std::nullopt);
 }
 
