@@ -35,7 +35,7 @@ TEST(Packet, NakIsWhatTheSpecificationShows) {
             udtcat::test::to_hex(udtcat::test::SpecExample("udt4.md", "packets").bytes("nak")));
 }
 
-TEST(Packet, DataHeaderIsDecodedAsItWasEncoded) {
+TEST(Packet, DataHeaderSurvivesItsEncoding) {
   std::array<std::byte, kHeaderBytes> packet{};
   encode(DataHeader{0x7fffffff, 0x12345678, 0xfedcba98, 0x7eadbeef}, packet);
   EXPECT_FALSE(is_control(packet));
@@ -77,7 +77,7 @@ TEST(Packet, HasNoWordThatIsCutOff) {
   EXPECT_FALSE(word_at({}, 0));
 }
 
-TEST(LossList, IsDecodedAsItWasEncoded) {
+TEST(LossList, SurvivesItsEncoding) {
   const SequenceRanges list{{5, 5}, {7, 9}, {0x7fffffff, 0x7fffffff}, {0x7ffffff0, 3}};
   std::vector<std::uint32_t> words;
   for (const auto& [from, to] : list) append_loss(words, {from, to});
