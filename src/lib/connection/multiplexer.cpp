@@ -64,7 +64,7 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
       session_(std::move(session)),
       streams_(session_->role() == session::Role::connector ? 0 : 1, options.one_stream ? 1 : options.streams,
                !options.services.empty()),
-      reporter_(*session_, std::chrono::steady_clock::now()),
+      stats_exchange_(*session_, std::chrono::steady_clock::now()),
       liveness_(options.idle_timeout,
                 session_->role() == session::Role::connector ? Liveness::Turn::leads : Liveness::Turn::follows,
                 std::chrono::steady_clock::now()),
@@ -137,13 +137,13 @@ void Multiplexer::source_ready(MuxStream& stream) {
 }
 
 void Multiplexer::count_sent(std::size_t bytes) {
-  reporter_.count_sent(bytes);
+  stats_exchange_.count_sent(bytes);
   liveness_.on_asked(now());
   note_payload(now());
 }
 
 void Multiplexer::count_consumed(std::size_t bytes) {
-  reporter_.count_received(bytes);
+  stats_exchange_.count_received(bytes);
   session_->on_block_released();
 }
 
@@ -183,7 +183,7 @@ void Multiplexer::pump() {
     if (!send_block(with_data ? Content::all : Content::control, session_->next_block_bytes())) break;
   while (with_data && session_->has_room_for_interactive() && writer_.has_words())
     if (!send_block(Content::interactive, kMinBlockBytes)) break;
-  reporter_.set_stall(now(), stall_reason(with_data));
+  stats_exchange_.set_hold(now(), hold(with_data));
   note_close_sent();
 }
 
@@ -195,7 +195,7 @@ std::optional<Hold> Multiplexer::hold(bool with_data) const {
   const MuxStream* only = streams_.size() == 1 ? &streams_.first() : nullptr;
   if (only != nullptr && only->is_receipted()) return std::nullopt;
   const bool all_said = only != nullptr && only->awaits_receipt();
-  return reporter_.starved() || all_said ? Hold::credit : Hold::source;
+  return stats_exchange_.starved() || all_said ? Hold::credit : Hold::source;
 }
 
 bool Multiplexer::send_block(BlockWriter::Content content, std::size_t most_bytes) {
@@ -271,7 +271,7 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
   }
   if (std::holds_alternative<Pong>(frame.body)) return {};
   if (const auto* report = std::get_if<Report>(&frame.body)) {
-    reporter_.on_report(report->end);
+    stats_exchange_.on_report(report->evidence);
     return {};
   }
   if (const auto* close = std::get_if<Close>(&frame.body)) {
@@ -392,12 +392,12 @@ void Multiplexer::tell_quiet() {
 }
 
 void Multiplexer::report_if_due(std::chrono::nanoseconds interval) {
-  if (auto report = reporter_.poll(now(), interval)) send({kSessionStream, std::move(*report)});
+  if (auto report = stats_exchange_.poll(now(), interval)) send({kSessionStream, std::move(*report)});
 }
 
 ConnectionStats Multiplexer::stats() {
   ConnectionStats stats = session_->stats();
-  reporter_.add_to(stats, now());
+  stats_exchange_.add_to(stats, now());
   stats.streams_opened = streams_.opened();
   stats.streams_open = streams_.size();
   if (!answers()) stats.silence = liveness_.silence(now());
@@ -468,7 +468,7 @@ void Multiplexer::break_off(Error error, bool tell_peer) {
 void Multiplexer::end(Status how, std::chrono::milliseconds drain) {
   if (closing_.is_over()) return;
   closing_.end();
-  reporter_.end(now());
+  stats_exchange_.end(now());
   session_->close(drain);
   tick_.cancel();
   if (on_closed_)

@@ -4,7 +4,7 @@
 ///   source ─ fill ─► BlockWriter ─ Block ─► Session.async_write           pump()
 ///   sink ◄─ MuxStream ◄─ FrameReader ◄─ Block ◄─ Session.async_read       read_on()
 ///
-/// Its parts are independent of each other: MuxStream, BlockWriter, StreamTable, Liveness, CloseHandshake, StatsReporter.
+/// Its parts are independent of each other: MuxStream, BlockWriter, StreamTable, Liveness, CloseHandshake, StatsExchange.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@
 #include "lib/connection/close_handshake.hpp"
 #include "lib/connection/liveness.hpp"
 #include "lib/connection/mux_stream.hpp"
-#include "lib/connection/stats_reporter.hpp"
+#include "lib/connection/stats_exchange.hpp"
 #include "lib/connection/stream_table.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/stats_clocks.hpp"
@@ -82,8 +82,8 @@ class Multiplexer final : public Connection, private StreamHost {
   void count_sent(std::size_t bytes) override;
   void count_consumed(std::size_t bytes) override;
   void stream_over(MuxStream& stream, StreamOutcome outcome) override;
-  void note_starved(bool starved) override { reporter_.note_starved(starved); }
-  void note_consuming(bool consuming) override { reporter_.note_consuming(now(), consuming); }
+  void note_starved(bool starved) override { stats_exchange_.note_starved(starved); }
+  void note_consuming(bool consuming) override { stats_exchange_.note_consuming(now(), consuming); }
   [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
   [[nodiscard]] std::chrono::microseconds rtt() const override { return least_rtt_; }
 
@@ -132,7 +132,7 @@ class Multiplexer final : public Connection, private StreamHost {
   bool reading_ = false;  // async_read() is outstanding
   StreamTable streams_;
   CloseHandshake closing_;
-  StatsReporter reporter_;
+  StatsExchange stats_exchange_;
 
   Liveness liveness_;
   boost::asio::steady_timer tick_;

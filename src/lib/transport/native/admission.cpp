@@ -45,7 +45,7 @@ Result<std::uint64_t> Admission::draw_token(std::uint32_t id, const Endpoint& pe
   return resets_ ? resets_->token_of(id, peer) : crypto::random_u64();
 }
 
-PassiveOpen::Verdict Admission::handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
+PassiveOpen::Outcome Admission::handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
                                        const ConnectionTable& connections,
                                        const std::function<Result<PassiveOpen::Numbers>()>& draw_numbers) {
   if (const UdtLink* const known = connection_of(packet, from, connections))

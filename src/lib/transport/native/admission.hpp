@@ -42,7 +42,7 @@ class Admission {
   void stop_listening() { listening_.reset(); }
   /// A packet for destination 0. See PassiveOpen::handle(); a client that asks again because our answer was lost gets
   /// the same answer, and one of a port that does not listen is refused.
-  [[nodiscard]] PassiveOpen::Verdict handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
+  [[nodiscard]] PassiveOpen::Outcome handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
                                             const ConnectionTable& connections,
                                             const std::function<Result<PassiveOpen::Numbers>()>& draw_numbers);
   void on_link(UdtLink& link) { listening_->on_link(link); }

@@ -49,7 +49,7 @@ constexpr PrefixMeter::Limits kInductions{100, 1000};  // spec: udt4.md §10
 constexpr PrefixMeter::Limits kConclusions{50, 200};   // spec: udt4.md §10
 constexpr PrefixMeter::Limits kReturns{8, 100};        // spec: udt4.md §10
 
-struct Asked {
+struct DecodedRequest {
   ControlHeader header;
   HandshakePacket handshake;
   std::optional<HandshakeExtension> extension;
@@ -57,18 +57,18 @@ struct Asked {
 };
 
 /// A client's handshake packet.  none: another packet, or one with a socket number that is none
-std::optional<Asked> decode_request(std::span<const std::byte> packet) {
+std::optional<DecodedRequest> decode_request(std::span<const std::byte> packet) {
   if (packet.size() < kHeaderBytes || !is_control(packet)) return std::nullopt;
   const ControlHeader header = decode_control_header(packet);
   const auto body = packet.subspan(kHeaderBytes);
   const auto handshake = decode_handshake(body);
   if (header.type != ControlType::handshake || !handshake) return std::nullopt;
   if (handshake->socket_id == 0 || handshake->socket_id > kSequenceMask) return std::nullopt;
-  return Asked{header, *handshake, decode_extension(body), body.size()};
+  return DecodedRequest{header, *handshake, decode_extension(body), body.size()};
 }
 
 /// libudt ignores a request of more than 48 bytes; so does this, unless they are a HandshakeExtension.
-bool well_sized(const Asked& asked) { return asked.body_bytes == kHandshakeBytes || asked.extension.has_value(); }
+bool well_sized(const DecodedRequest& asked) { return asked.body_bytes == kHandshakeBytes || asked.extension.has_value(); }
 
 bool is_usable(const HandshakePacket& request) {
   return request.version == kUdtVersion && request.type == kStreamType && request.mss >= kMinMss &&
@@ -114,8 +114,8 @@ std::vector<std::byte> PassiveOpen::refusal(std::span<const std::byte> packet) {
   return refuse(asked->handshake);
 }
 
-PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
-                                         const DrawNumbers& draw_numbers) {
+PassiveOpen::Outcome PassiveOpen::handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
+                                         const NumberSource& draw_numbers) {
   const auto asked = decode_request(packet);
   if (!asked || !well_sized(*asked)) return {};
   const HandshakePacket& request = asked->handshake;
@@ -132,11 +132,11 @@ PassiveOpen::Verdict PassiveOpen::handle(TimePoint now, std::span<const std::byt
   if (!is_usable(request)) return {refuse(request), std::nullopt};
   const auto numbers = draw_numbers(proved);
   if (!numbers) return {};  // there may be room when it asks again
-  Verdict verdict = conclude(request, asked->extension, from, *numbers, next_cookie(now, from));
-  verdict.proved = proved;
-  verdict.timestamp_us = asked->header.timestamp_us;
-  if (asked->extension) verdict.handshake_data = asked->extension->handshake_data;
-  return verdict;
+  Outcome outcome = conclude(request, asked->extension, from, *numbers, next_cookie(now, from));
+  outcome.proved = proved;
+  outcome.timestamp_us = asked->header.timestamp_us;
+  if (asked->extension) outcome.handshake_data = asked->extension->handshake_data;
+  return outcome;
 }
 
 /// Whether the client's cookie is of an earlier connection from its host: the host has received it there within the hour.
@@ -152,7 +152,7 @@ std::uint32_t PassiveOpen::next_cookie(TimePoint now, const Endpoint& client) {
 }
 
 /// The answer is the request with a cookie; kMarker of a client of ours is answered by kMarkerAnswer.
-PassiveOpen::Verdict PassiveOpen::induct(TimePoint now, const ControlHeader& header, HandshakePacket request,
+PassiveOpen::Outcome PassiveOpen::induct(TimePoint now, const ControlHeader& header, HandshakePacket request,
                                          const Endpoint& from) {
   const auto cookie = cookies_.make(now, from, request.socket_id);
   if (!cookie) return {};
@@ -163,7 +163,7 @@ PassiveOpen::Verdict PassiveOpen::induct(TimePoint now, const ControlHeader& hea
           std::nullopt};
 }
 
-PassiveOpen::Verdict PassiveOpen::conclude(const HandshakePacket& request,
+PassiveOpen::Outcome PassiveOpen::conclude(const HandshakePacket& request,
                                            const std::optional<HandshakeExtension>& extension, const Endpoint& from,
                                            const Numbers& numbers, std::uint32_t next_cookie) const {
   ConnectionSettings made;

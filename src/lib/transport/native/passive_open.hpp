@@ -65,7 +65,7 @@ class PassiveOpen {
                                                   const std::optional<CookieJar::Key>& known = std::nullopt);
 
   /// The reaction to a handshake packet for destination 0.
-  struct Verdict {
+  struct Outcome {
     std::vector<std::byte> reply;                 ///< to where it came from; empty: silence
     std::optional<ConnectionSettings> accepted;   ///< without TransportOptions and times; the reply tells the client
     bool proved = false;                          ///< the client that was accepted holds the key
@@ -73,9 +73,9 @@ class PassiveOpen {
     std::uint32_t timestamp_us = 0;               ///< of the packet
   };
   /// Called for a client that may be let in.  none: there is no room for it now, and it is not answered
-  using DrawNumbers = std::function<std::optional<Numbers>(bool proved)>;
-  [[nodiscard]] Verdict handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
-                               const DrawNumbers& draw_numbers);
+  using NumberSource = std::function<std::optional<Numbers>(bool proved)>;
+  [[nodiscard]] Outcome handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
+                               const NumberSource& draw_numbers);
 
   /// See Settings.
   [[nodiscard]] std::optional<std::uint32_t> known_cookie() const { return settings_.known_cookie; }
@@ -84,11 +84,11 @@ class PassiveOpen {
   [[nodiscard]] static std::vector<std::byte> refusal(std::span<const std::byte> packet);
 
  private:
-  [[nodiscard]] Verdict induct(TimePoint now, const ControlHeader& header, HandshakePacket request,
+  [[nodiscard]] Outcome induct(TimePoint now, const ControlHeader& header, HandshakePacket request,
                                const Endpoint& from);
   [[nodiscard]] bool knows(TimePoint now, const Endpoint& from, const HandshakePacket& request);
   [[nodiscard]] std::uint32_t next_cookie(TimePoint now, const Endpoint& client);
-  [[nodiscard]] Verdict conclude(const HandshakePacket& request, const std::optional<HandshakeExtension>& extension,
+  [[nodiscard]] Outcome conclude(const HandshakePacket& request, const std::optional<HandshakeExtension>& extension,
                                  const Endpoint& from, const Numbers& numbers, std::uint32_t next_cookie) const;
   PassiveOpen(const Settings& settings, KeyProof* key_proof, CookieJar cookies, std::optional<CookieJar> known,
               PrefixMeter inductions, PrefixMeter conclusions, PrefixMeter returns);

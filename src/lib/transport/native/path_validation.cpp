@@ -50,25 +50,25 @@ PathValidation::PathValidation(const Endpoint& peer, const std::optional<Endpoin
     : peer_(peer), local_(local), tokens_(tokens) {}
 
 void PathValidation::try_address(TimePoint now, const Endpoint& address) {
-  if (address == peer_ || address.family() != peer_.family()) return probed_.reset();
-  probed_ = Probed{address, now, now + kProbePatience};
+  if (address == peer_ || address.family() != peer_.family()) return candidate_.reset();
+  candidate_ = Candidate{address, now, now + kProbePatience};
 }
 
 std::optional<Endpoint> PathValidation::poll_try(TimePoint now) {
-  if (probed_ && now >= probed_->until) probed_.reset();
-  if (!probed_ || now < probed_->next_at) return std::nullopt;
-  probed_->next_at = now + kProbeGap;
-  return probed_->address;
+  if (candidate_ && now >= candidate_->until) candidate_.reset();
+  if (!candidate_ || now < candidate_->next_at) return std::nullopt;
+  candidate_->next_at = now + kProbeGap;
+  return candidate_->address;
 }
 
 std::optional<TimePoint> PathValidation::deadline() const {
-  return probed_ ? std::optional(probed_->next_at) : std::nullopt;
+  return candidate_ ? std::optional(candidate_->next_at) : std::nullopt;
 }
 
 bool PathValidation::on_challenge_from(const Endpoint& from) {
-  if (!probed_ || !(probed_->address == from)) return false;
+  if (!candidate_ || !(candidate_->address == from)) return false;
   previous_ = std::exchange(peer_, from);
-  probed_.reset();
+  candidate_.reset();
   return true;
 }
 

@@ -68,12 +68,12 @@ class PathValidation {
   [[nodiscard]] Challenge* challenge_of(TimePoint now, const Endpoint& from);
 
   std::vector<Challenge> challenges_;
-  struct Probed {
+  struct Candidate {
     Endpoint address;
     TimePoint next_at;
     TimePoint until;
   };
-  std::optional<Probed> probed_;
+  std::optional<Candidate> candidate_;
   std::optional<Endpoint> previous_;
 };
 

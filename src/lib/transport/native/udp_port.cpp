@@ -149,16 +149,16 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
 void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
                                      const net::ReceivedTrain& train) {
   if (const auto reset = decode_reset(packet)) return handle_reset(*reset, train.from);
-  auto verdict = admission_.handle(now, packet, train.from, connections_, [&] { return draw_numbers(train.from); });
-  if (verdict.accepted) {
-    verdict.accepted->local_address = train.to;
-    UdtLink& link = add_link(now, *verdict.accepted, verdict.proved);
-    link.handshake_reply = verdict.reply;
-    link.connection.handle_handshake_data(now, verdict.timestamp_us,
-                                          {verdict.handshake_data, train.chunk, train.arrived});
+  auto outcome = admission_.handle(now, packet, train.from, connections_, [&] { return draw_numbers(train.from); });
+  if (outcome.accepted) {
+    outcome.accepted->local_address = train.to;
+    UdtLink& link = add_link(now, *outcome.accepted, outcome.proved);
+    link.handshake_reply = outcome.reply;
+    link.connection.handle_handshake_data(now, outcome.timestamp_us,
+                                          {outcome.handshake_data, train.chunk, train.arrived});
     admission_.on_link(link);
   }
-  answer(std::move(verdict.reply), train);
+  answer(std::move(outcome.reply), train);
 }
 
 void UdpPort::handle_reset(const StatelessReset& reset, const Endpoint& from) {

@@ -35,7 +35,7 @@ UdtSender::UdtSender(const Settings& settings)
       rate_({settings.congestion, settings.rate_cap, settings.random_seed, peer_.ack_packets}, settings.started,
             settings.payload_bytes, settings.known_path),
       losses_(peer_, sequences_),
-      trial_(settings.known_path && settings.known_path->loses_trains, settings.random_seed) {
+      train_probe_(settings.known_path && settings.known_path->loses_trains, settings.random_seed) {
   if (settings.first_rtt) note_small_rtt(settings.started, *settings.first_rtt);
   if (settings.handshake_data) add_handshake_data(*settings.handshake_data);
 }
@@ -52,25 +52,25 @@ bool UdtSender::compose_train(TimePoint now, TrainBuilder& builder) {
   if (now < settings_.hold_until) return false;
   if (probe_.deadline() == TimePoint::max()) arm_probe(now);
   Pacer& pacer = rate_.pacer();
-  const Turn turn = next_turn();
-  turn == Turn::nothing ? pacer.on_idle(now) : pacer.on_work(now);
+  const Work work = next_work();
+  work == Work::none ? pacer.on_idle(now) : pacer.on_work(now);
   // A probe is not paced: it asks whether there still is a path.
-  const bool probing = turn == Turn::retransmission && probe_.probes();
+  const bool probing = work == Work::retransmission && probe_.probes();
   if (!probing && !pacer.ready(now)) return false;
   // Where the first retransmission of a packet is lost, too, the path may lose trains: this one leaves singly.
-  const bool was_lost_again = turn == Turn::retransmission && packets()[packets().first_lost()].sends > 1;
-  builder.train().singly = trial_.retransmits_singly() || was_lost_again;
-  switch (turn) {
-    case Turn::retransmission:
+  const bool was_lost_again = work == Work::retransmission && packets()[packets().first_lost()].sends > 1;
+  builder.train().singly = train_probe_.retransmits_singly() || was_lost_again;
+  switch (work) {
+    case Work::retransmission:
       add_retransmissions(now, builder, probing ? 0 : train_limit());
       break;
-    case Turn::copy:
+    case Work::copy:
       add_copies(now, builder);
       break;
-    case Turn::new_data:
+    case Work::new_data:
       add_new_train(now, builder);
       break;
-    case Turn::nothing:
+    case Work::none:
       break;
   }
   if (builder.empty()) return false;
@@ -79,13 +79,13 @@ bool UdtSender::compose_train(TimePoint now, TrainBuilder& builder) {
 }
 
 /// The kind of packet that would leave next if the pacer let it.
-UdtSender::Turn UdtSender::next_turn() const {
+UdtSender::Work UdtSender::next_work() const {
   if (packets().has_lost())
-    return probe_.probes() || may_send(packets()[packets().first_lost()].bytes) ? Turn::retransmission : Turn::nothing;
-  if (!copies_.empty()) return Turn::copy;
+    return probe_.probes() || may_send(packets()[packets().first_lost()].bytes) ? Work::retransmission : Work::none;
+  if (!copies_.empty()) return Work::copy;
   const std::size_t bytes = next_new_bytes();
-  if (bytes == 0) return Turn::nothing;
-  return (probe_.probes_window() || within_peer_window(bytes)) && may_send(bytes) ? Turn::new_data : Turn::nothing;
+  if (bytes == 0) return Work::none;
+  return (probe_.probes_window() || within_peer_window(bytes)) && may_send(bytes) ? Work::new_data : Work::none;
 }
 
 /// Whether the congestion window allows it; it does where nothing is in flight.
@@ -150,10 +150,10 @@ void UdtSender::add_copies(TimePoint now, TrainBuilder& builder) {
 
 void UdtSender::add_new_train(TimePoint now, TrainBuilder& builder) {
   const PacketIndex first = packets().end_index();
-  builder.train().singly = trial_.next_singly();
+  builder.train().singly = train_probe_.next_singly();
   add_new_data(now, builder);
   const PacketIndex count = packets().end_index() - first;
-  trial_.on_sent(first, count);
+  train_probe_.on_sent(first, count);
   // SAFETY: TrainBuilder::kMaxPackets is 64.
   for (PacketIndex place = 0; place < count; ++place) {
     packets()[first + place].train_packets = static_cast<std::uint8_t>(count);
@@ -228,7 +228,7 @@ DataHeader UdtSender::header_of(TimePoint now, PacketIndex index, std::uint32_t 
 
 std::optional<TimePoint> UdtSender::deadline(TimePoint now) const {
   TimePoint earliest = probe_.deadline();
-  if (next_turn() != Turn::nothing) {
+  if (next_work() != Work::none) {
     const bool probing = probe_.probes() && packets().has_lost();
     const TimePoint paced = probing || rate_.pacer().ready(now) ? now : rate_.pacer().deadline(now);
     earliest = std::min(earliest, std::max(paced, settings_.hold_until));
@@ -283,9 +283,9 @@ bool UdtSender::plausible(PacketIndex next, const Acknowledgement& ack) const {
 
 void UdtSender::acknowledge_before(TimePoint now, PacketIndex next) {
   losses_.on_acknowledged_before(next);
-  const bool trains_were_off = trial_.off();
-  trial_.on_acknowledged(next);
-  if (trial_.off() && !trains_were_off) rate_.restart(now, payload_bytes_);  // the path's loss was that of trains
+  const bool trains_were_off = train_probe_.off();
+  train_probe_.on_acknowledged(next);
+  if (train_probe_.off() && !trains_were_off) rate_.restart(now, payload_bytes_);  // the path's loss was that of trains
   queue_.release_before(acknowledged_offset());
 }
 
@@ -373,7 +373,7 @@ bool UdtSender::take_losses(TimePoint now, const LossDetection::Lost& lost) {
     const SentPacket& packet = packets()[index];
     counters_.on_lost(packet.sent_at, with_queue);
     if (packet.sends > 1) continue;
-    trial_.on_lost(index);
+    train_probe_.on_lost(index);
     if (!with_queue) rate_.on_train_loss(now, packet, payload_bytes_);
   }
   delivery_.on_lost(lost.event.lost_bytes);
@@ -473,7 +473,7 @@ void UdtSender::add_evidence(TimePoint now, EndEvidence& evidence) const {
   evidence.rtt_sum = std::chrono::duration_cast<microseconds>(rtt().sum());
   evidence.rtt_samples = rtt().samples();
   if (const auto least = rtt().minimum()) evidence.least_rtt = std::chrono::duration_cast<microseconds>(*least);
-  evidence.trains_off = trial_.off() ? 1 : 0;
+  evidence.trains_off = train_probe_.off() ? 1 : 0;
   evidence.rate_cap = settings_.rate_cap;
   evidence.memory_bytes = settings_.memory_bytes;
 }

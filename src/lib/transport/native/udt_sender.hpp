@@ -27,7 +27,7 @@
 #include "lib/transport/native/sent_packets.hpp"
 #include "lib/transport/native/sequence.hpp"
 #include "lib/transport/native/train_builder.hpp"
-#include "lib/transport/native/train_trial.hpp"
+#include "lib/transport/native/train_probe.hpp"
 
 namespace udtcat::transport::native {
 
@@ -116,8 +116,8 @@ class UdtSender {
   /// For the next connection; none: too little was sent.
   [[nodiscard]] std::optional<KnownPath> known_path() const { return rate_.known_path(); }
 
-  /// See TrainTrial.
-  [[nodiscard]] bool trains_off() const { return trial_.off(); }
+  /// See TrainProbe.
+  [[nodiscard]] bool trains_off() const { return train_probe_.off(); }
   [[nodiscard]] const RttEstimator& rtt() const { return path_.rtt(); }
   [[nodiscard]] const SenderStats& stats() const { return counters_.stats(); }
   [[nodiscard]] std::uint64_t in_flight_bytes() const { return packets().in_flight_bytes(); }
@@ -127,14 +127,14 @@ class UdtSender {
   void add_end_stats(TimePoint now, EndStats& end) const;
 
  private:
-  enum class Turn { retransmission, copy, new_data, nothing };
+  enum class Work { retransmission, copy, new_data, none };
 
   [[nodiscard]] SentPackets& packets() { return losses_.packets(); }
   [[nodiscard]] const SentPackets& packets() const { return losses_.packets(); }
 
   // Trains
   [[nodiscard]] bool compose_train(TimePoint now, TrainBuilder& builder);
-  [[nodiscard]] Turn next_turn() const;
+  [[nodiscard]] Work next_work() const;
   [[nodiscard]] bool may_send(std::size_t bytes) const;
   [[nodiscard]] std::uint64_t arrived_unheard_bytes() const { return path_.arrived_unheard_bytes(rate_.path_rate()); }
   [[nodiscard]] std::uint64_t window_bytes() const { return rate_.window_bytes() + arrived_unheard_bytes(); }
@@ -189,7 +189,7 @@ class UdtSender {
   FlowWindow window_;
   RateControl rate_;
   LossDetection losses_;
-  TrainTrial trial_;
+  TrainProbe train_probe_;
 
   PathEstimator path_;
   DeliveryRate delivery_;

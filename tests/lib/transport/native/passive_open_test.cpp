@@ -59,11 +59,11 @@ class PassiveOpenTest : public testing::Test {
   explicit PassiveOpenTest(KeyProof* key_proof = nullptr, std::optional<std::uint32_t> known_cookie = std::nullopt)
       : listener(PassiveOpen::create({1500, 360, known_cookie}, key_proof).value()) {}
 
-  PassiveOpen::Verdict ask(const HandshakePacket& handshake, std::uint32_t additional = 0,
+  PassiveOpen::Outcome ask(const HandshakePacket& handshake, std::uint32_t additional = 0,
                            const std::optional<HandshakeExtension>& extension = std::nullopt) {
     return ask_with(encode(handshake, 0, additional, extension));
   }
-  PassiveOpen::Verdict ask_with(const std::vector<std::byte>& packet) {
+  PassiveOpen::Outcome ask_with(const std::vector<std::byte>& packet) {
     return listener->handle(now, packet, client, [this](bool) -> std::optional<PassiveOpen::Numbers> {
       ++lots;
       if (full) return std::nullopt;
@@ -103,7 +103,7 @@ class PassiveOpenWithAKey : protected ListenerKey, public PassiveOpenTest {
     handshake.address = key_proof.make(handshake, additional, extension).value();
     return handshake;
   }
-  PassiveOpen::Verdict ask_with_proof(const HandshakePacket& handshake,
+  PassiveOpen::Outcome ask_with_proof(const HandshakePacket& handshake,
                                       std::optional<HandshakeExtension> extension = {}) {
     return ask(proved(handshake, kMarker, extension), kMarker, extension);
   }
@@ -115,33 +115,33 @@ class PassiveOpenWithAKey : protected ListenerKey, public PassiveOpenTest {
 };
 
 TEST_F(PassiveOpenTest, AnswersAnInductionWithACookieAndKeepsNothing) {
-  const auto verdict = ask(induction, kMarker - 1);
-  const HandshakePacket reply = decoded(verdict.reply);
+  const auto outcome = ask(induction, kMarker - 1);
+  const HandshakePacket reply = decoded(outcome.reply);
   EXPECT_NE(reply.cookie, 0U);
   EXPECT_EQ(reply.socket_id, 5U);
-  EXPECT_EQ(decode_control_header(verdict.reply).destination, 5U);
-  EXPECT_EQ(decode_control_header(verdict.reply).additional, kMarker - 1) << "as it came";
-  EXPECT_EQ(verdict.reply.size(), kHeaderBytes + kHandshakeBytes);
-  EXPECT_FALSE(verdict.accepted);
+  EXPECT_EQ(decode_control_header(outcome.reply).destination, 5U);
+  EXPECT_EQ(decode_control_header(outcome.reply).additional, kMarker - 1) << "as it came";
+  EXPECT_EQ(outcome.reply.size(), kHeaderBytes + kHandshakeBytes);
+  EXPECT_FALSE(outcome.accepted);
   EXPECT_EQ(lots, 0);
 }
 
 TEST_F(PassiveOpenTest, AnswersTheMarkerOfOneOfOurs) {
-  const auto verdict = ask(induction, kMarker);
-  EXPECT_EQ(decode_control_header(verdict.reply).additional, kMarkerAnswer);
-  EXPECT_TRUE(extension_of(verdict.reply));
-  EXPECT_LT(verdict.reply.size() + 28, (kHeaderBytes + kHandshakeBytes + 28) * 5 / 4) << "hardly amplifies";
+  const auto outcome = ask(induction, kMarker);
+  EXPECT_EQ(decode_control_header(outcome.reply).additional, kMarkerAnswer);
+  EXPECT_TRUE(extension_of(outcome.reply));
+  EXPECT_LT(outcome.reply.size() + 28, (kHeaderBytes + kHandshakeBytes + 28) * 5 / 4) << "hardly amplifies";
 }
 
 TEST_F(PassiveOpenTest, AcceptsAPlainClient) {
-  const auto verdict = ask(conclusion());
-  ASSERT_TRUE(verdict.accepted);
-  EXPECT_EQ(verdict.accepted->peer, PeerKind::plain);
-  EXPECT_EQ(verdict.accepted->local_id, 42U);
-  EXPECT_EQ(verdict.accepted->peer_id, 5U);
-  EXPECT_EQ(verdict.accepted->mss, 1400U);
-  EXPECT_GE(verdict.accepted->hold, 8ms);
-  const HandshakePacket reply = decoded(verdict.reply);
+  const auto outcome = ask(conclusion());
+  ASSERT_TRUE(outcome.accepted);
+  EXPECT_EQ(outcome.accepted->peer, PeerKind::plain);
+  EXPECT_EQ(outcome.accepted->local_id, 42U);
+  EXPECT_EQ(outcome.accepted->peer_id, 5U);
+  EXPECT_EQ(outcome.accepted->mss, 1400U);
+  EXPECT_GE(outcome.accepted->hold, 8ms);
+  const HandshakePacket reply = decoded(outcome.reply);
   EXPECT_EQ(reply.request, Request::conclusion);
   EXPECT_EQ(reply.socket_id, 42U);
   EXPECT_EQ(reply.mss, 1400U);
@@ -202,22 +202,22 @@ TEST_F(PassiveOpenWithAKey, AcceptsCookiesOfEarlierConnectionsAtALimitedRate) {
 }
 
 TEST_F(PassiveOpenTest, WithoutAKeyGivesNoCookieForTheNextConnection) {
-  const auto verdict = ask(conclusion(), 0, HandshakeExtension{777});
-  EXPECT_EQ(extension_of(verdict.reply)->next_cookie, 0U);
+  const auto outcome = ask(conclusion(), 0, HandshakeExtension{777});
+  EXPECT_EQ(extension_of(outcome.reply)->next_cookie, 0U);
 }
 
 TEST_F(PassiveOpenWithAKey, SaysWhetherAClientProvesTheKey) {
   HandshakePacket request = decoded(ask_with_proof(induction).reply);
   request.request = Request::conclusion;
-  const auto verdict = ask_with_proof(request, HandshakeExtension{777});
-  ASSERT_TRUE(verdict.accepted);
-  EXPECT_TRUE(verdict.proved);
+  const auto outcome = ask_with_proof(request, HandshakeExtension{777});
+  ASSERT_TRUE(outcome.accepted);
+  EXPECT_TRUE(outcome.proved);
 }
 
 TEST_F(PassiveOpenWithAKey, AcceptsAClientWithoutAProofAsOne) {
-  const auto verdict = ask(conclusion(), 0, HandshakeExtension{777});
-  ASSERT_TRUE(verdict.accepted);
-  EXPECT_FALSE(verdict.proved);
+  const auto outcome = ask(conclusion(), 0, HandshakeExtension{777});
+  ASSERT_TRUE(outcome.accepted);
+  EXPECT_FALSE(outcome.proved);
 }
 
 TEST_F(PassiveOpenWithAKey, RefusesAProofOfAnotherPacket) {
@@ -248,31 +248,31 @@ TEST_F(PassiveOpenTest, WithoutAKeyAnswersEveryClient) {
 }
 
 TEST_F(PassiveOpenTest, AcceptsOneOfOursAndGivesItAToken) {
-  const auto verdict = ask(conclusion(), 0, HandshakeExtension{777});
-  ASSERT_TRUE(verdict.accepted);
-  EXPECT_EQ(verdict.accepted->peer, PeerKind::own);
-  EXPECT_EQ(verdict.accepted->peer_token, 777U);
-  EXPECT_EQ(verdict.accepted->local_token, 4242U);
-  EXPECT_EQ(verdict.accepted->hold, Duration::zero());
-  EXPECT_EQ(extension_of(verdict.reply)->token, 4242U);
+  const auto outcome = ask(conclusion(), 0, HandshakeExtension{777});
+  ASSERT_TRUE(outcome.accepted);
+  EXPECT_EQ(outcome.accepted->peer, PeerKind::own);
+  EXPECT_EQ(outcome.accepted->peer_token, 777U);
+  EXPECT_EQ(outcome.accepted->local_token, 4242U);
+  EXPECT_EQ(outcome.accepted->hold, Duration::zero());
+  EXPECT_EQ(extension_of(outcome.reply)->token, 4242U);
 }
 
 TEST_F(PassiveOpenTest, GivesTheDataOfAConclusionOfOneOfOurs) {
   const auto words = numbered_bytes(300);
   const auto packet = encode(conclusion(), 0, 0, HandshakeExtension{777, 0, words}, 1234);
-  const auto verdict = ask_with(packet);
-  ASSERT_TRUE(verdict.accepted);
-  EXPECT_EQ(bytes_of(verdict.handshake_data), words);
-  EXPECT_EQ(verdict.timestamp_us, 1234U);
-  EXPECT_LT(verdict.reply.size(), packet.size());
+  const auto outcome = ask_with(packet);
+  ASSERT_TRUE(outcome.accepted);
+  EXPECT_EQ(bytes_of(outcome.handshake_data), words);
+  EXPECT_EQ(outcome.timestamp_us, 1234U);
+  EXPECT_LT(outcome.reply.size(), packet.size());
 }
 
 TEST_F(PassiveOpenTest, IgnoresAConclusionWithoutItsCookie) {
   HandshakePacket forged = conclusion();
   forged.cookie ^= 2;
-  const auto verdict = ask(forged);
-  EXPECT_TRUE(verdict.reply.empty());
-  EXPECT_FALSE(verdict.accepted);
+  const auto outcome = ask(forged);
+  EXPECT_TRUE(outcome.reply.empty());
+  EXPECT_FALSE(outcome.accepted);
   EXPECT_EQ(lots, 0);
 }
 
@@ -288,8 +288,8 @@ TEST_F(PassiveOpenTest, RefusesInvalidNumbers) {
   const auto refused = [&](auto change) {
     HandshakePacket bad = good;
     change(bad);
-    const auto verdict = ask(bad);
-    return !verdict.accepted && !verdict.reply.empty() && decoded(verdict.reply).request == Request::refused;
+    const auto outcome = ask(bad);
+    return !outcome.accepted && !outcome.reply.empty() && decoded(outcome.reply).request == Request::refused;
   };
   EXPECT_TRUE(refused([](HandshakePacket& bad) { bad.version = 3; }));
   EXPECT_TRUE(refused([](HandshakePacket& bad) { bad.type = 2; }));
@@ -303,10 +303,10 @@ TEST_F(PassiveOpenTest, BoundsWhatAClientClaims) {
   HandshakePacket greedy = conclusion();
   greedy.mss = 9000;
   greedy.flow_window = 0x7fffffff;
-  const auto verdict = ask(greedy);
-  ASSERT_TRUE(verdict.accepted);
-  EXPECT_EQ(verdict.accepted->mss, 1500U);
-  EXPECT_EQ(verdict.accepted->flow_window, kMaxWindowPackets);
+  const auto outcome = ask(greedy);
+  ASSERT_TRUE(outcome.accepted);
+  EXPECT_EQ(outcome.accepted->mss, 1500U);
+  EXPECT_EQ(outcome.accepted->flow_window, kMaxWindowPackets);
 }
 
 TEST_F(PassiveOpenTest, IgnoresPacketsThatAreNoRequest) {
@@ -331,11 +331,11 @@ TEST_F(PassiveOpenTest, RefusesAClientWhereThePortDoesNotListen) {
 
 TEST_F(PassiveOpenTest, TakesAnyDamagedRequest) {
   for_each_damage(encode(conclusion(), 0, 0, HandshakeExtension{777}), [&](const std::vector<std::byte>& damaged) {
-    const auto verdict = ask_with(damaged);
-    EXPECT_LE(verdict.reply.size(), kHeaderBytes + kHandshakeBytes + 16);
-    if (!verdict.accepted) return;
-    EXPECT_GE(verdict.accepted->mss, kMinMss);
-    EXPECT_LE(verdict.accepted->mss, 1500U);
+    const auto outcome = ask_with(damaged);
+    EXPECT_LE(outcome.reply.size(), kHeaderBytes + kHandshakeBytes + 16);
+    if (!outcome.accepted) return;
+    EXPECT_GE(outcome.accepted->mss, kMinMss);
+    EXPECT_LE(outcome.accepted->mss, 1500U);
   });
 }
 

@@ -208,7 +208,7 @@ bool Bbr::time_to_probe_rtt(TimePoint now) {
   // A flow with unexplained loss stops together with the others: only then is the queue empty.
   const bool rested = model_.min_rtt().value() && now >= probe_rtt_end_ + kDoubtfulRounds * *model_.min_rtt().value();
   const bool doubtful = model_.wants_rtt() || (rested && !model_.doubts_loss() && model_.loses_unexplained());
-  const bool common = probe_rtt_moments_.due(now, model_.min_rtt().unconfirmed(now), doubtful);
+  const bool common = probe_rtt_schedule_.due(now, model_.min_rtt().unconfirmed(now), doubtful);
   // Other hosts stop at other moments: before the minimum expires this flow stops alone, and for longer.
   const bool alone = model_.min_rtt().unconfirmed(now) >= kLongUnconfirmed && now >= probe_rtt_end_ + kLeastProbeRttGap;
   return full_pipe_ ? common || alone : model_.min_rtt().probe_due();
@@ -218,29 +218,29 @@ void Bbr::check_probe_rtt(const AckEvent& ack, bool round_start) {
   if (state_ != State::probe_rtt) {
     const bool longer = model_.path_seems_longer() && ack.now >= probe_rtt_end_ + kLeastProbeRttGap;
     if ((!time_to_probe_rtt(ack.now) && !longer) || idle_restart_) return;
-    probe_rtt_moments_.on_begin(model_.queue_stands());
+    probe_rtt_schedule_.on_begin(model_.queue_stands());
     state_ = State::probe_rtt;
     saved_window_bytes_ = window_bytes_;
-    probe_rtt_hold_.reset();
+    probe_rtt_wait_.reset();
   }
-  if (!probe_rtt_hold_) {
+  if (!probe_rtt_wait_) {
     if (ack.in_flight_bytes > probe_rtt_window()) return;
     const bool alone = model_.min_rtt().unconfirmed(ack.now) >= kLongUnconfirmed;
     const auto least = alone ? kProbeRttDuration : kLeastProbeRttDuration;
     const auto hold = std::clamp<Duration>(*model_.min_rtt().value(), least, kProbeRttDuration);
-    probe_rtt_hold_ = ProbeRttHold{.until = ack.now + hold};
+    probe_rtt_wait_ = ProbeRttWait{.until = ack.now + hold};
     return model_.restart_round();
   }
-  probe_rtt_hold_->round_trip_passed |= round_start;
-  if (probe_rtt_hold_->round_trip_passed && ack.now >= probe_rtt_hold_->until) leave_probe_rtt(ack.now);
+  probe_rtt_wait_->round_trip_passed |= round_start;
+  if (probe_rtt_wait_->round_trip_passed && ack.now >= probe_rtt_wait_->until) leave_probe_rtt(ack.now);
 }
 
 void Bbr::leave_probe_rtt(TimePoint now) {
-  probe_rtt_moments_.on_end(model_.queue_stands());
+  probe_rtt_schedule_.on_end(model_.queue_stands());
   // Each flow gives back a part of its rate, and each gains the same by a probe: so shares become even.
-  if (probe_rtt_moments_.queue_was_ours()) model_.give_back();
+  if (probe_rtt_schedule_.queue_was_ours()) model_.give_back();
   if (!model_.queue_stands()) competing_.on_empty_queue();
-  if (probe_rtt_hold_ && !competing_.anybody() && model_.path_seems_longer()) model_.accept_rtt(now);
+  if (probe_rtt_wait_ && !competing_.anybody() && model_.path_seems_longer()) model_.accept_rtt(now);
   probe_rtt_end_ = now;
   model_.on_rtt_probed(now);
   if (!model_.doubts_loss()) model_.forget_short_term();

@@ -20,7 +20,7 @@ namespace udtcat::transport::native {
 ///   startup ──full pipe──► drain ──queue gone──► probe_down ──► probe_cruise ──2 to 3 s──► probe_refill ──► probe_up
 ///                                                    ▲                                                          │
 ///                                                    └───────────────────────path full──────────────────────────┘
-///   any ──a common moment (ProbeRttMoments), or the path seems longer──► probe_rtt ──► probe_cruise
+///   any ──a common moment (ProbeRttSchedule), or the path seems longer──► probe_rtt ──► probe_cruise
 ///   startup ──no round trip near the minimum for 5 s──► probe_rtt ──► startup
 ///   any ──timeout──► itself, with the least window ──first ACK──► itself, with the window from before (a probe ends)
 ///
@@ -110,7 +110,7 @@ class Bbr final : public CongestionControl {
   BandwidthPlateau plateau_;
   InFlightCeiling ceiling_;
   CompetingFlows competing_;
-  ProbeRttMoments probe_rtt_moments_;
+  ProbeRttSchedule probe_rtt_schedule_;
   FirstFlight first_flight_;
 
   std::optional<KnownPath> known_;  // to an earlier connection
@@ -131,12 +131,12 @@ class Bbr final : public CongestionControl {
   TimePoint cycle_start_;
   Duration probe_wait_{0};
   unsigned rounds_since_probe_ = 0;
-  struct ProbeRttHold {
+  struct ProbeRttWait {
     TimePoint until;
     bool round_trip_passed = false;
   };
   TimePoint probe_rtt_end_{};                   // of the last one
-  std::optional<ProbeRttHold> probe_rtt_hold_;  // of probe_rtt, from when the flight is small enough
+  std::optional<ProbeRttWait> probe_rtt_wait_;  // of probe_rtt, from when the flight is small enough
 
   std::uint64_t window_bytes_;
   std::uint64_t window_before_trial_ = 0;  // of PathLoss

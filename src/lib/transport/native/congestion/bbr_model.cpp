@@ -156,14 +156,14 @@ void BbrModel::tell_loss_apart(const AckEvent& ack) {
   }
   if (!phase_.steady) return path_loss_.skip();
   switch (path_loss_.on_round_trip(ack.now, round, bandwidth(), payload_bytes_)) {
-    case PathLoss::Verdict::none:
+    case PathLoss::Diagnosis::none:
       return;
-    case PathLoss::Verdict::doubt:
+    case PathLoss::Diagnosis::doubt:
       short_term_bandwidth_ = std::min(short_term_bandwidth_, path_loss_.carried());
       return;
-    case PathLoss::Verdict::chance:
+    case PathLoss::Diagnosis::chance:
       return forget_short_term();
-    case PathLoss::Verdict::excess:
+    case PathLoss::Diagnosis::excess:
 
       max_bandwidth_.lower(path_loss_.carried());
       return forget_short_term();
@@ -206,9 +206,9 @@ void BbrModel::on_probe_end() {
 
 void BbrModel::watch_rate(const AckEvent& ack) {
   const auto least = min_rtt_.value();
-  if (!least || !ack.rtt || phase_.starting || phase_.unresponsive_flows) return rate_fall_.restart();
+  if (!least || !ack.rtt || phase_.starting || phase_.unresponsive_flows) return rate_drop_.restart();
   const bool queued = *ack.rtt > 2 * *least + kLeastModelRtt;
-  if (const auto rate = rate_fall_.on_ack(ack, bandwidth(), *least, queued)) {
+  if (const auto rate = rate_drop_.on_ack(ack, bandwidth(), *least, queued)) {
     probes_until_steady_ = kProbesUntilSteady;
     fallen_from_ = std::max(fallen_from_.value_or(BitRate()), bandwidth());
     fallen_at_ = ack.now;
@@ -239,7 +239,7 @@ void BbrModel::update_bandwidth(const RateSample& sample) {
 
 void BbrModel::on_silence(TimePoint now) {
   min_rtt_.confirm(now);
-  rate_fall_.restart();
+  rate_drop_.restart();
   path_loss_.on_silence();
   hopeless_rounds_ = 0;
   aggregation_.restart(now);

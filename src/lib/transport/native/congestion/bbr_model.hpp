@@ -11,7 +11,7 @@
 #include "lib/transport/native/congestion/congestion_control.hpp"
 #include "lib/transport/native/congestion/measures.hpp"
 #include "lib/transport/native/congestion/path_loss.hpp"
-#include "lib/transport/native/congestion/rate_fall.hpp"
+#include "lib/transport/native/congestion/rate_drop.hpp"
 #include "lib/transport/native/time.hpp"
 
 namespace udtcat::transport::native {
@@ -222,7 +222,7 @@ class BbrModel {
   Phase phase_;  // at the last ACK
   PathLoss path_loss_;
   unsigned hopeless_rounds_ = 0;  // in a row
-  RateFall rate_fall_;
+  RateDrop rate_drop_;
   unsigned probes_until_steady_ = 0;  // to find no more, until rate_varies() ends
   BitRate before_probe_;              // max_bandwidth() at its start
   std::optional<BitRate> fallen_from_;

@@ -19,7 +19,7 @@ constexpr std::int64_t kSeldom = 3;          // guess: nine seconds, within the 
 
 }  // namespace
 
-bool ProbeRttMoments::due(TimePoint now, Duration unconfirmed, bool doubtful) {
+bool ProbeRttSchedule::due(TimePoint now, Duration unconfirmed, bool doubtful) {
   const std::int64_t doubtful_moment = now.time_since_epoch() / kDoubtfulPeriod;
   if (std::exchange(last_doubtful_, doubtful_moment) != doubtful_moment && doubtful) return true;
   const std::int64_t moment = now.time_since_epoch() / kMomentPeriod;

@@ -13,7 +13,7 @@ namespace udtcat::transport::native {
 /// Deviates from the draft, where each flow counts five seconds from its own last minimum.
 /// source: draft-ietf-ccwg-bbr, "ProbeRTT"; ADR-0059
 /// Threads: unsynchronised; time is a parameter.
-class ProbeRttMoments {
+class ProbeRttSchedule {
  public:
   /// Whether such a moment has come since the last call, and the flow is to stop.
   /// unconfirmed   for how long no sample was near the minimum

@@ -37,7 +37,7 @@ std::uint64_t PathLoss::tolerated_bytes(std::uint64_t of_bytes, std::size_t payl
   return std::max(scaled(of_bytes, value_ + kLossTolerance + kDeviations * deviation), kFewLostPackets * payload_bytes);
 }
 
-PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round, BitRate bandwidth,
+PathLoss::Diagnosis PathLoss::on_round_trip(TimePoint now, const RoundTrip& round, BitRate bandwidth,
                                           std::size_t payload_bytes) {
   if (rest_rounds_ > 0) --rest_rounds_;
   note_runs(round, payload_bytes);
@@ -45,7 +45,7 @@ PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round,
     // All packets of this round trip had left at the pace of before.
     state_ = state_ == State::settling ? State::comparing : State::watching;
     begin_sums();
-    return Verdict::none;
+    return Diagnosis::none;
   }
   if (state_ == State::known) learn(round.loss_rate());
   sums_.lost_bytes += round.lost_bytes;
@@ -53,7 +53,7 @@ PathLoss::Verdict PathLoss::on_round_trip(TimePoint now, const RoundTrip& round,
   sums_.bandwidth = std::max(sums_.bandwidth, round.bandwidth);
   sums_.time += round.time;
   const std::uint64_t sent_bytes = sums_.lost_bytes + sums_.delivered_bytes;
-  if (++summed_rounds_ < kMostTrialRounds && sent_bytes < bytes_to_judge(payload_bytes)) return Verdict::none;
+  if (++summed_rounds_ < kMostTrialRounds && sent_bytes < bytes_to_judge(payload_bytes)) return Diagnosis::none;
   if (state_ == State::comparing) return judge(payload_bytes);
   const bool exceeded = sums_.lost_bytes > tolerated_bytes(sent_bytes, payload_bytes);
   if (state_ == State::watching) return watch(exceeded, payload_bytes);
@@ -81,7 +81,7 @@ bool PathLoss::significantly_less(std::size_t payload_bytes) const {
   return expected - lost > kDeviations * std::sqrt(expected * run_packets_);
 }
 
-PathLoss::Verdict PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
+PathLoss::Diagnosis PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
   const bool long_enough = summed_rounds_ >= kMostTrialRounds;
   if (!exceeded && (long_enough || significantly_less(payload_bytes))) {
     // A doubt begins with the worst round trip of many. On a lossy path most of its loss was random: the path carries what
@@ -90,7 +90,7 @@ PathLoss::Verdict PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
     if (value_ > kLossyPath) carried_ = std::max(carried_, scaled(before_.delivered_rate(), kPolicerStep * as_usual));
     cancel();
     rest_rounds_ = kFirstRest;
-    return Verdict::excess;
+    return Diagnosis::excess;
   }
   if (exceeded && rtt_probed_at_ >= doubted_at_) {
     before_ = sums_;
@@ -99,23 +99,23 @@ PathLoss::Verdict PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
   } else if (long_enough) {
     begin_sums();
   }
-  return Verdict::none;
+  return Diagnosis::none;
 }
 
-PathLoss::Verdict PathLoss::weigh(TimePoint now, bool exceeded, BitRate bandwidth) {
+PathLoss::Diagnosis PathLoss::weigh(TimePoint now, bool exceeded, BitRate bandwidth) {
   const RoundTrip sums = sums_;
   begin_sums();
   const auto before_probe = std::exchange(before_probe_, std::nullopt);
   if (exceeded && before_probe) {
     carried_ = std::max(*before_probe, delivery_rate(sums, bandwidth));
-    return Verdict::excess;
+    return Diagnosis::excess;
   }
-  if (!exceeded || rest_rounds_ > 0) return Verdict::none;
+  if (!exceeded || rest_rounds_ > 0) return Diagnosis::none;
   carried_ = delivery_rate(sums, bandwidth);
   before_ = sums;
   state_ = State::doubting;
   doubted_at_ = now;
-  return Verdict::doubt;
+  return Diagnosis::doubt;
 }
 
 // By the lost share: delivered_rate() includes pauses of the sender.
@@ -135,24 +135,24 @@ void PathLoss::learn(double loss) {
 
 // A path with a fixed rate that lost `before` at the full pace loses (before - 1/4) / (3/4), or nothing, at three quarters
 // of it. Random loss is `before` at both. The nearer of the two is the cause.
-PathLoss::Verdict PathLoss::judge(std::size_t payload_bytes) {
+PathLoss::Diagnosis PathLoss::judge(std::size_t payload_bytes) {
   const double before = before_.loss_rate();
   const double slower = sums_.loss_rate();
   const double of_excess = std::max(0.0, (before - (1 - kTrialGain)) / kTrialGain);
   const bool excess = slower <= (before + of_excess) / 2;
-  if (excess && !significantly_less(payload_bytes) && summed_rounds_ < kMostTrialRounds) return Verdict::none;
+  if (excess && !significantly_less(payload_bytes) && summed_rounds_ < kMostTrialRounds) return Diagnosis::none;
   state_ = State::known;
   if (excess) {
     carried_ = std::max(delivery_rate(before_, carried_), sums_.delivered_rate());
     rest_rounds_ = 0;
     next_rest_ = kFirstRest;
     begin_sums();
-    return Verdict::excess;
+    return Diagnosis::excess;
   }
   begin_sums();
   value_ = found_ = std::min(slower, kMostChance);
   rest();
-  return Verdict::chance;
+  return Diagnosis::chance;
 }
 
 void PathLoss::rest() {

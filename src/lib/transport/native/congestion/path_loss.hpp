@@ -17,7 +17,7 @@ namespace udtcat::transport::native {
 ///   1. sends at the rate that arrived, which ends the loss where the pace was too fast;
 ///   2. if as much is lost, probes the minimum round trip: it may have been that of a full queue;
 ///   3. if there was no queue, sends at three quarters of that pace for some round trips, and compares.
-/// Flows of one host probe at the same moments (ProbeRttMoments), and compare at the same time: losses that they cause to
+/// Flows of one host probe at the same moments (ProbeRttSchedule), and compare at the same time: losses that they cause to
 /// each other would else look random.
 ///
 ///   known ──more is lost (doubt)──► doubting ──round trip──► watching ──as much is lost, rtt probed──► settling
@@ -34,7 +34,7 @@ class PathLoss {
 
   static constexpr double kTrialGain = 0.75;  // spec: BBRv1's gain that drains what a probe of 1.25 has put there
 
-  enum class Verdict {
+  enum class Diagnosis {
     none,
     doubt,   ///< the pace may be too fast: carried() arrives of it
     chance,  ///< the loss is random, and more is to be sent for as much to arrive
@@ -46,7 +46,7 @@ class PathLoss {
   /// bandwidth       the delivery rate that was paced for
   /// payload_bytes   of a full packet
   /// returns         what it shows; with doubt and excess see carried()
-  Verdict on_round_trip(TimePoint now, const RoundTrip& round, BitRate bandwidth, std::size_t payload_bytes);
+  Diagnosis on_round_trip(TimePoint now, const RoundTrip& round, BitRate bandwidth, std::size_t payload_bytes);
   /// returns   whether something was in doubt
   bool cancel();
   /// After a silence, whose losses are found for some round trips.
@@ -79,10 +79,10 @@ class PathLoss {
   [[nodiscard]] std::uint64_t bytes_to_judge(std::size_t payload_bytes) const;
   void note_runs(const RoundTrip& round, std::size_t payload_bytes);
   [[nodiscard]] bool significantly_less(std::size_t payload_bytes) const;
-  Verdict watch(bool exceeded, std::size_t payload_bytes);
-  Verdict weigh(TimePoint now, bool exceeded, BitRate bandwidth);
+  Diagnosis watch(bool exceeded, std::size_t payload_bytes);
+  Diagnosis weigh(TimePoint now, bool exceeded, BitRate bandwidth);
   void learn(double loss);
-  Verdict judge(std::size_t payload_bytes);
+  Diagnosis judge(std::size_t payload_bytes);
 
   State state_ = State::known;
   double value_ = 0;

@@ -11,9 +11,9 @@
 namespace udtcat::transport::native::test {
 namespace {
 
-TEST(ProbeRttMoments, AreTheSameForAllFlowsOfAHost) {
-  ProbeRttMoments early;
-  ProbeRttMoments late;
+TEST(ProbeRttSchedule, AreTheSameForAllFlowsOfAHost) {
+  ProbeRttSchedule early;
+  ProbeRttSchedule late;
   EXPECT_FALSE(early.due(at(100ms), 10s, false)) << "no moment has passed";
   EXPECT_FALSE(early.due(at(2'999ms), 10s, false));
   EXPECT_FALSE(late.due(at(2'990ms), 10s, false));
@@ -22,38 +22,38 @@ TEST(ProbeRttMoments, AreTheSameForAllFlowsOfAHost) {
   EXPECT_FALSE(late.due(at(3'005ms), 10s, false)) << "once";
 }
 
-TEST(ProbeRttMoments, AreNotUsedByFlowsThatSawTheMinimumLately) {
-  ProbeRttMoments moments;
-  EXPECT_FALSE(moments.due(at(3s), 1s, false));
-  EXPECT_FALSE(moments.due(at(4s), 2s, false)) << "not in between";
-  EXPECT_TRUE(moments.due(at(6s), 5s, false));
+TEST(ProbeRttSchedule, AreNotUsedByFlowsThatSawTheMinimumLately) {
+  ProbeRttSchedule schedule;
+  EXPECT_FALSE(schedule.due(at(3s), 1s, false));
+  EXPECT_FALSE(schedule.due(at(4s), 2s, false)) << "not in between";
+  EXPECT_TRUE(schedule.due(at(6s), 5s, false));
 }
 
-TEST(ProbeRttMoments, AreUsedSeldomWhileOthersKeepTheQueueFull) {
-  ProbeRttMoments moments;
-  moments.on_end(true);
+TEST(ProbeRttSchedule, AreUsedSeldomWhileOthersKeepTheQueueFull) {
+  ProbeRttSchedule schedule;
+  schedule.on_end(true);
   int used = 0;
-  for (auto time = Duration{0}; time < 36s; time += 10ms) used += moments.due(at(time), 3s, false) ? 1 : 0;
+  for (auto time = Duration{0}; time < 36s; time += 10ms) used += schedule.due(at(time), 3s, false) ? 1 : 0;
   EXPECT_EQ(used, 3) << "9, 18, 27 s";
-  moments.on_end(false);
-  EXPECT_TRUE(moments.due(at(39s), 3s, false));
+  schedule.on_end(false);
+  EXPECT_TRUE(schedule.due(at(39s), 3s, false));
 }
 
-TEST(ProbeRttMoments, TellWhetherAllFlowsOfAQueueStopped) {
-  ProbeRttMoments moments;
-  EXPECT_FALSE(moments.queue_was_ours());
-  moments.on_begin(true);
-  moments.on_end(true);
-  EXPECT_FALSE(moments.queue_was_ours()) << "others did not stop";
-  moments.on_begin(true);
-  moments.on_end(false);
-  EXPECT_TRUE(moments.queue_was_ours());
-  moments.on_begin(false);
-  moments.on_end(false);
-  EXPECT_FALSE(moments.queue_was_ours()) << "there was none";
+TEST(ProbeRttSchedule, TellWhetherAllFlowsOfAQueueStopped) {
+  ProbeRttSchedule schedule;
+  EXPECT_FALSE(schedule.queue_was_ours());
+  schedule.on_begin(true);
+  schedule.on_end(true);
+  EXPECT_FALSE(schedule.queue_was_ours()) << "others did not stop";
+  schedule.on_begin(true);
+  schedule.on_end(false);
+  EXPECT_TRUE(schedule.queue_was_ours());
+  schedule.on_begin(false);
+  schedule.on_end(false);
+  EXPECT_FALSE(schedule.queue_was_ours()) << "there was none";
 }
 
-TEST(ProbeRttMoments, EmptyAQueueThatFlowsShare) {
+TEST(ProbeRttSchedule, EmptyAQueueThatFlowsShare) {
   Path path{.rate = mbit(200), .rtt = 40ms, .buffer_bytes = 4'000'000, .packet_bytes = 2'912};
   Bottleneck bottleneck(path);
   for (int flow = 0; flow < 8; ++flow) bottleneck.add(CongestionKind::bbr, at(flow * 130ms));

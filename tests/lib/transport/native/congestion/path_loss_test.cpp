@@ -11,9 +11,9 @@ namespace {
 /// Round trips of 50 ms with enough packets for each to tell.
 class PathLossTest : public testing::Test {
  protected:
-  using Verdict = PathLoss::Verdict;
+  using Diagnosis = PathLoss::Diagnosis;
 
-  Verdict round(double loss, BitRate sent = mbit(100), Duration pause = 0ms, std::uint64_t run_packets = 1) {
+  Diagnosis round(double loss, BitRate sent = mbit(100), Duration pause = 0ms, std::uint64_t run_packets = 1) {
     now_ += 50ms;
     const auto bytes = bytes_during(sent, 50ms);
     RoundTrip round;
@@ -25,7 +25,7 @@ class PathLossTest : public testing::Test {
   }
   /// A doubt, and a look for the round trip that finds no queue: the next rounds are at three quarters of the pace.
   void begin_trial(double loss) {
-    ASSERT_EQ(round(loss), Verdict::doubt);
+    ASSERT_EQ(round(loss), Diagnosis::doubt);
     round(loss);
     round(loss);
     ASSERT_TRUE(loss_.wants_rtt());
@@ -40,28 +40,28 @@ class PathLossTest : public testing::Test {
 };
 
 TEST_F(PathLossTest, LearnsASmallLossWithoutADoubt) {
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(round(0.02), Verdict::none);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(round(0.02), Diagnosis::none);
   EXPECT_NEAR(loss_.value(), 0.02, 0.001);
 }
 
 TEST_F(PathLossTest, SlowsDownToTheDeliveredRateWhereMoreIsLost) {
-  EXPECT_EQ(round(0.3), Verdict::doubt);
+  EXPECT_EQ(round(0.3), Diagnosis::doubt);
   EXPECT_NEAR(static_cast<double>(loss_.carried().bits_per_second()), 70e6, 5e5);
   EXPECT_TRUE(loss_.busy());
   EXPECT_FALSE(loss_.trying()) << "not before the empty path was looked for";
 }
 
 TEST_F(PathLossTest, TakesNoPauseOfTheSenderForExcess) {
-  EXPECT_EQ(round(0.3, mbit(100), 150ms), Verdict::doubt);
+  EXPECT_EQ(round(0.3, mbit(100), 150ms), Diagnosis::doubt);
   EXPECT_NEAR(static_cast<double>(loss_.carried().bits_per_second()), 70e6, 5e5);
 }
 
 TEST_F(PathLossTest, WantsMorePacketsWhereTheyAreLostInRuns) {
   for (int i = 0; i < 32; ++i) std::ignore = round(0.02, mbit(100), 0ms, 12);
-  Verdict verdict = Verdict::none;
+  Diagnosis diagnosis = Diagnosis::none;
   int rounds = 0;
-  for (; verdict == Verdict::none && rounds < 8; ++rounds) verdict = round(0.4, mbit(50), 0ms, 12);
-  EXPECT_EQ(verdict, Verdict::doubt);
+  for (; diagnosis == Diagnosis::none && rounds < 8; ++rounds) diagnosis = round(0.4, mbit(50), 0ms, 12);
+  EXPECT_EQ(diagnosis, Diagnosis::doubt);
   EXPECT_GE(rounds, 2) << "215 packets of a round trip would tell if each were lost alone";
 }
 
@@ -73,39 +73,39 @@ TEST_F(PathLossTest, TakesHalfForRandomAtMost) {
 }
 
 TEST_F(PathLossTest, WasExcessWhereTheFirstStepEndsTheLoss) {
-  EXPECT_EQ(round(0.3), Verdict::doubt);
+  EXPECT_EQ(round(0.3), Diagnosis::doubt);
   round(0.3);
-  EXPECT_EQ(round(0), Verdict::excess);
+  EXPECT_EQ(round(0), Diagnosis::excess);
   EXPECT_FALSE(loss_.busy());
 }
 
 TEST_F(PathLossTest, IsChanceWhereASlowerPaceLosesTheSameShare) {
   begin_trial(0.3);
-  EXPECT_EQ(round(0.3, mbit(75)), Verdict::chance);
+  EXPECT_EQ(round(0.3, mbit(75)), Diagnosis::chance);
   EXPECT_NEAR(loss_.value(), 0.3, 0.01);
 }
 
 TEST_F(PathLossTest, IsExcessWhereASlowerPaceLosesNothing) {
   begin_trial(0.2);
-  EXPECT_EQ(round(0, mbit(75)), Verdict::excess);
+  EXPECT_EQ(round(0, mbit(75)), Diagnosis::excess);
   EXPECT_NEAR(static_cast<double>(loss_.carried().bits_per_second()), 80e6, 1e6) << "what arrived before the trial";
 }
 
 TEST_F(PathLossTest, NeedsNoTrialForTheLossOfAProbe) {
   loss_.on_probe(mbit(80));
-  EXPECT_EQ(round(0.3), Verdict::excess);
+  EXPECT_EQ(round(0.3), Diagnosis::excess);
   EXPECT_EQ(loss_.carried(), mbit(80));
 }
 
 TEST_F(PathLossTest, RestsAfterATrialThatFoundChance) {
   begin_trial(0.2);
-  ASSERT_EQ(round(0.2, mbit(75)), Verdict::chance);
-  for (int i = 0; i < 7; ++i) EXPECT_EQ(round(0.5), Verdict::none);
-  EXPECT_EQ(round(0.5), Verdict::doubt);
+  ASSERT_EQ(round(0.2, mbit(75)), Diagnosis::chance);
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(round(0.5), Diagnosis::none);
+  EXPECT_EQ(round(0.5), Diagnosis::doubt);
 }
 
 TEST_F(PathLossTest, IsNotFoundByACancelledTrial) {
-  ASSERT_EQ(round(0.3), Verdict::doubt);
+  ASSERT_EQ(round(0.3), Diagnosis::doubt);
   EXPECT_TRUE(loss_.cancel());
   EXPECT_FALSE(loss_.busy());
   EXPECT_FALSE(loss_.cancel());

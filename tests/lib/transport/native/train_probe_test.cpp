@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/transport/native/train_trial.hpp"
+#include "lib/transport/native/train_probe.hpp"
 
 #include <gtest/gtest.h>
 
@@ -78,116 +78,116 @@ TEST_P(FairPath, KeepsItsTrains) {
   EXPECT_FALSE(path.at(kNear).trains_off());
 }
 
-TEST(TrainTrial, IsOffAtOnceForAKnownPath) {
-  EXPECT_TRUE(TrainTrial(true, 1).off());
-  EXPECT_FALSE(TrainTrial(false, 1).off());
+TEST(TrainProbe, IsOffAtOnceForAKnownPath) {
+  EXPECT_TRUE(TrainProbe(true, 1).off());
+  EXPECT_FALSE(TrainProbe(false, 1).off());
 }
 
 /// A flight of trains, each of four packets, of which `is_lost` says which are lost; all of it is acknowledged then.
 template <typename IsLost>
-void fly(TrainTrial& trial, PacketIndex& next, int trains, IsLost is_lost) {
+void fly(TrainProbe& probe, PacketIndex& next, int trains, IsLost is_lost) {
   const PacketIndex first = next;
   std::vector<bool> singly;
   for (int i = 0; i < trains; ++i, next += 4) {
-    singly.push_back(trial.next_singly());
-    trial.on_sent(next, 4);
+    singly.push_back(probe.next_singly());
+    probe.on_sent(next, 4);
   }
   for (PacketIndex index = first; index < next; ++index)
-    if (is_lost(singly[(index - first) / 4])) trial.on_lost(index);
-  trial.on_acknowledged(next);
+    if (is_lost(singly[(index - first) / 4])) probe.on_lost(index);
+  probe.on_acknowledged(next);
 }
 
 /// returns   how many of the next trains, which all arrive, leave singly
-int singles_of(TrainTrial& trial, PacketIndex& next, int trains) {
+int singles_of(TrainProbe& probe, PacketIndex& next, int trains) {
   int singles = 0;
   for (int i = 0; i < trains; ++i) {
-    singles += trial.next_singly() ? 1 : 0;
-    fly(trial, next, 1, [](bool) { return false; });
+    singles += probe.next_singly() ? 1 : 0;
+    fly(probe, next, 1, [](bool) { return false; });
   }
   return singles;
 }
 
-TEST(TrainTrial, ComparesOnlyOnceTrainsWereLostInARow) {
-  TrainTrial trial(false, 7);
+TEST(TrainProbe, ComparesOnlyOnceTrainsWereLostInARow) {
+  TrainProbe probe(false, 7);
   PacketIndex next = 0;
-  EXPECT_EQ(singles_of(trial, next, 50), 0);
-  EXPECT_FALSE(trial.retransmits_singly());
-  fly(trial, next, TrainTrial::kSuspicious, [](bool) { return true; });
-  EXPECT_TRUE(trial.retransmits_singly());
-  EXPECT_GT(singles_of(trial, next, 50), 0);
+  EXPECT_EQ(singles_of(probe, next, 50), 0);
+  EXPECT_FALSE(probe.retransmits_singly());
+  fly(probe, next, TrainProbe::kSuspicious, [](bool) { return true; });
+  EXPECT_TRUE(probe.retransmits_singly());
+  EXPECT_GT(singles_of(probe, next, 50), 0);
 }
 
-TEST(TrainTrial, KeepsTrainsWhereFewAreLostInARow) {
-  TrainTrial trial(false, 7);
+TEST(TrainProbe, KeepsTrainsWhereFewAreLostInARow) {
+  TrainProbe probe(false, 7);
   PacketIndex next = 0;
-  fly(trial, next, 1, [](bool) { return false; });
+  fly(probe, next, 1, [](bool) { return false; });
   for (int i = 0; i < 100; ++i) {
-    fly(trial, next, TrainTrial::kSuspicious - 1, [](bool) { return true; });
-    EXPECT_FALSE(trial.retransmits_singly());
-    EXPECT_EQ(singles_of(trial, next, 5), 0);
+    fly(probe, next, TrainProbe::kSuspicious - 1, [](bool) { return true; });
+    EXPECT_FALSE(probe.retransmits_singly());
+    EXPECT_EQ(singles_of(probe, next, 5), 0);
   }
 }
 
-TEST(TrainTrial, ComparesWhereLongTrainsAreLostBetweenShortOnes) {
-  TrainTrial trial(false, 7);
+TEST(TrainProbe, ComparesWhereLongTrainsAreLostBetweenShortOnes) {
+  TrainProbe probe(false, 7);
   PacketIndex next = 0;
-  trial.on_sent(next, 20);
-  trial.on_acknowledged(next += 20);
-  for (int i = 0; i < 2 * TrainTrial::kSuspicious && !trial.next_singly(); ++i) {
-    trial.on_sent(next, 2);
-    trial.on_sent(next + 2, 20);
-    for (PacketIndex index = next + 2; index < next + 22; ++index) trial.on_lost(index);
-    if (i % 2 == 0) trial.on_acknowledged(next + 22);
+  probe.on_sent(next, 20);
+  probe.on_acknowledged(next += 20);
+  for (int i = 0; i < 2 * TrainProbe::kSuspicious && !probe.next_singly(); ++i) {
+    probe.on_sent(next, 2);
+    probe.on_sent(next + 2, 20);
+    for (PacketIndex index = next + 2; index < next + 22; ++index) probe.on_lost(index);
+    if (i % 2 == 0) probe.on_acknowledged(next + 22);
     next += 22;
   }
-  EXPECT_TRUE(trial.next_singly() || singles_of(trial, next, 4) > 0);
+  EXPECT_TRUE(probe.next_singly() || singles_of(probe, next, 4) > 0);
 }
 
-TEST(TrainTrial, ComparesAtTheFirstLossWhereNoTrainHasArrived) {
-  TrainTrial trial(false, 7);
+TEST(TrainProbe, ComparesAtTheFirstLossWhereNoTrainHasArrived) {
+  TrainProbe probe(false, 7);
   PacketIndex next = 0;
-  fly(trial, next, 1, [](bool) { return true; });
-  EXPECT_GT(singles_of(trial, next, 4), 0);
+  fly(probe, next, 1, [](bool) { return true; });
+  EXPECT_GT(singles_of(probe, next, 4), 0);
 }
 
-TEST(TrainTrial, TurnsTrainsOffWhereTheyAreLostAndBurstsArrive) {
-  TrainTrial trial(false, 7);
+TEST(TrainProbe, TurnsTrainsOffWhereTheyAreLostAndBurstsArrive) {
+  TrainProbe probe(false, 7);
   PacketIndex next = 0;
-  fly(trial, next, 1, [](bool) { return true; });
-  for (int i = 0; i < 2 * TrainTrial::kPairs; ++i) {
-    EXPECT_FALSE(trial.off());
-    fly(trial, next, 1, [](bool singly) { return !singly; });
+  fly(probe, next, 1, [](bool) { return true; });
+  for (int i = 0; i < 2 * TrainProbe::kPairs; ++i) {
+    EXPECT_FALSE(probe.off());
+    fly(probe, next, 1, [](bool singly) { return !singly; });
   }
-  EXPECT_TRUE(trial.off());
-  EXPECT_TRUE(trial.next_singly());
+  EXPECT_TRUE(probe.off());
+  EXPECT_TRUE(probe.next_singly());
 }
 
-TEST(TrainTrial, IgnoresALostBurstOfSingleDatagrams) {
+TEST(TrainProbe, IgnoresALostBurstOfSingleDatagrams) {
   for (std::uint32_t seed = 1; seed < 40; seed += 2) {
-    TrainTrial trial(false, seed);
+    TrainProbe probe(false, seed);
     PacketIndex next = 0;
-    fly(trial, next, 1, [](bool) { return false; });
-    fly(trial, next, TrainTrial::kSuspicious, [](bool) { return true; });
-    while (trial.retransmits_singly()) fly(trial, next, 1, [](bool singly) { return singly; });
-    fly(trial, next, TrainTrial::kSuspicious - 1, [](bool) { return true; });
-    EXPECT_EQ(singles_of(trial, next, 20), 0) << seed;
+    fly(probe, next, 1, [](bool) { return false; });
+    fly(probe, next, TrainProbe::kSuspicious, [](bool) { return true; });
+    while (probe.retransmits_singly()) fly(probe, next, 1, [](bool singly) { return singly; });
+    fly(probe, next, TrainProbe::kSuspicious - 1, [](bool) { return true; });
+    EXPECT_EQ(singles_of(probe, next, 20), 0) << seed;
   }
 }
 
-TEST(TrainTrial, KeepsTrainsWhereBurstsAreLostAsWell) {
-  TrainTrial trial(false, 7);
+TEST(TrainProbe, KeepsTrainsWhereBurstsAreLostAsWell) {
+  TrainProbe probe(false, 7);
   PacketIndex next = 0;
-  fly(trial, next, 100, [](bool) { return true; });
-  EXPECT_FALSE(trial.off());
-  fly(trial, next, 100, [](bool) { return false; });
-  EXPECT_FALSE(trial.retransmits_singly());
+  fly(probe, next, 100, [](bool) { return true; });
+  EXPECT_FALSE(probe.off());
+  fly(probe, next, 100, [](bool) { return false; });
+  EXPECT_FALSE(probe.retransmits_singly());
 }
 
-TEST(TrainTrial, WatchesABoundedNumber) {
-  TrainTrial trial(false, 7);
+TEST(TrainProbe, WatchesABoundedNumber) {
+  TrainProbe probe(false, 7);
   PacketIndex next = 0;
-  fly(trial, next, 100'000, [](bool) { return true; });
-  EXPECT_FALSE(trial.off());
+  fly(probe, next, 100'000, [](bool) { return true; });
+  EXPECT_FALSE(probe.off());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::microseconds;
 
-class StatsReporterTest : public MultiplexerTest {
+class StatsExchangeTest : public MultiplexerTest {
  protected:
   [[nodiscard]] static Evidence evidence_of(End& end) { return end.connection->stats().evidence; }
   [[nodiscard]] static microseconds held(End& end, Hold why) {
@@ -19,7 +19,7 @@ class StatsReporterTest : public MultiplexerTest {
   }
 };
 
-TEST_F(StatsReporterTest, ChargesASilentSource) {
+TEST_F(StatsExchangeTest, ChargesASilentSource) {
   connect();
   connector.script->to_send = "a word";
   open();
@@ -27,7 +27,7 @@ TEST_F(StatsReporterTest, ChargesASilentSource) {
   EXPECT_EQ(held(connector, Hold::credit), 0us);
 }
 
-TEST_F(StatsReporterTest, ChargesAStalledConsumerAtBothEnds) {
+TEST_F(StatsExchangeTest, ChargesAStalledConsumerAtBothEnds) {
   connect();
   listener.script->consumer_stalled = true;
   connector.script->to_send = std::string(4'000'000, 'x');
@@ -42,7 +42,7 @@ TEST_F(StatsReporterTest, ChargesAStalledConsumerAtBothEnds) {
   EXPECT_LT(held(connector, Hold::credit), credit + 50ms) << "no more of it";
 }
 
-TEST_F(StatsReporterTest, ChargesAConsumerThatHasNotTakenTheEnd) {
+TEST_F(StatsExchangeTest, ChargesAConsumerThatHasNotTakenTheEnd) {
   connect();
   listener.script->consumer_stalled = true;
   connector.script->to_send = "all";
@@ -54,7 +54,7 @@ TEST_F(StatsReporterTest, ChargesAConsumerThatHasNotTakenTheEnd) {
   EXPECT_TRUE(both_ended());
 }
 
-TEST_F(StatsReporterTest, ChargesNothingToAnEndThatHasSentAll) {
+TEST_F(StatsExchangeTest, ChargesNothingToAnEndThatHasSentAll) {
   connect();
   listener.script->source_ended = true;
   connector.script->to_send = "a word, and nothing more for a while";
@@ -63,7 +63,7 @@ TEST_F(StatsReporterTest, ChargesNothingToAnEndThatHasSentAll) {
   EXPECT_LT(held(listener, Hold::source), 40ms);
 }
 
-TEST_F(StatsReporterTest, CountsTheTimeOfOlderThreadsFromItsOwnBeginning) {
+TEST_F(StatsExchangeTest, CountsTheTimeOfOlderThreadsFromItsOwnBeginning) {
   while (std::clock() < CLOCKS_PER_SEC / 2) {
   }
   connect();
@@ -72,7 +72,7 @@ TEST_F(StatsReporterTest, CountsTheTimeOfOlderThreadsFromItsOwnBeginning) {
   EXPECT_LE(evidence.event_loop.had + evidence.event_loop.waited, evidence.elapsed + 20ms);
 }
 
-TEST_F(StatsReporterTest, SendsNothingToAPeerThatTakesNoReports) {
+TEST_F(StatsExchangeTest, SendsNothingToAPeerThatTakesNoReports) {
   connect();
   connector.script->source_ended = listener.script->source_ended = true;
   connector.script->to_send = "a word";
@@ -84,7 +84,7 @@ TEST_F(StatsReporterTest, SendsNothingToAPeerThatTakesNoReports) {
   EXPECT_FALSE(evidence_of(connector).there || evidence_of(listener).there);
 }
 
-class Reports : public StatsReporterTest {
+class Reports : public StatsExchangeTest {
  protected:
   Reports() { reports = true; }
 };

@@ -21,10 +21,10 @@ namespace udtcat::connection {
 inline constexpr auto kReportInterval = std::chrono::seconds(1);  // spec: stream.md §7
 
 /// Threads: confined to the io_context thread; time is a parameter.
-class StatsReporter {
+class StatsExchange {
  public:
   /// session   outlives this
-  StatsReporter(const session::Session& session, TimePoint now);
+  StatsExchange(const session::Session& session, TimePoint now);
 
   void count_sent(std::size_t bytes) { bytes_sent_ += bytes; }
   void count_received(std::size_t bytes) { bytes_received_ += bytes; }

@@ -19,7 +19,7 @@ namespace udtcat::transport::native {
 /// carried, delivered evenly while the round trip grows, is what it carries now. A pause of a radio or a host is no fall:
 /// nothing is delivered, and then all at once. Nor is a longer path: its round trip grows at once, and stays.
 /// Threads: unsynchronised; time is a parameter.
-class RateFall {
+class RateDrop {
  public:
   /// carried   the rate that the path is thought to carry
   /// queued    this ACK's round trip is at least twice the minimum

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/connection/stats_reporter.hpp"
+#include "lib/connection/stats_exchange.hpp"
 
 #include <algorithm>
 
@@ -14,12 +14,12 @@ ThreadTime grown(const ThreadTime& before, const ThreadTime& now) {
 
 }  // namespace
 
-StatsReporter::StatsReporter(const session::Session& session, TimePoint now)
+StatsExchange::StatsExchange(const session::Session& session, TimePoint now)
     : session_(session), made_at_(now), reported_at_(now) {
   session_.add_evidence(at_start_);
 }
 
-EndEvidence StatsReporter::here(TimePoint now) const {
+EndEvidence StatsExchange::here(TimePoint now) const {
   if (last_here_) return *last_here_;
   EndEvidence evidence;
   session_.add_evidence(evidence);
@@ -34,7 +34,7 @@ EndEvidence StatsReporter::here(TimePoint now) const {
   return evidence;
 }
 
-void StatsReporter::add_to(ConnectionStats& stats, TimePoint now) const {
+void StatsExchange::add_to(ConnectionStats& stats, TimePoint now) const {
   stats.bytes_sent = bytes_sent_;
   stats.bytes_received = bytes_received_;
   stats.made_at = made_at_;
@@ -42,7 +42,7 @@ void StatsReporter::add_to(ConnectionStats& stats, TimePoint now) const {
 }
 
 /// An idle session tells nothing: only where something has moved, or waits for the other end.
-std::optional<Report> StatsReporter::poll(TimePoint now, std::chrono::nanoseconds interval) {
+std::optional<Report> StatsExchange::poll(TimePoint now, std::chrono::nanoseconds interval) {
   const std::uint64_t moved_bytes = bytes_sent_ + bytes_received_;
   const bool idles = moved_bytes == reported_bytes_ && hold_.why() != Hold::credit;
   if (!session_.agreed().peer_takes_reports || idles || now - reported_at_ < interval) return std::nullopt;

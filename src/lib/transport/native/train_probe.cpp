@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/transport/native/train_trial.hpp"
+#include "lib/transport/native/train_probe.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace udtcat::transport::native {
 
-void TrainTrial::on_sent(PacketIndex first, std::size_t packets) {
+void TrainProbe::on_sent(PacketIndex first, std::size_t packets) {
   if (off() || packets < 2) return;
   const bool comparing = state_ == State::comparing;
   if (trains_.size() < kMaxWatched)
@@ -15,7 +15,7 @@ void TrainTrial::on_sent(PacketIndex first, std::size_t packets) {
 }
 
 /// The order within a pair is random: a path that drops every other train must not look like a driver that drops trains.
-void TrainTrial::next_of_pair() {
+void TrainProbe::next_of_pair() {
   if (std::exchange(first_of_pair_, !first_of_pair_)) {
     next_singly_ = !next_singly_;
     return;
@@ -24,14 +24,14 @@ void TrainTrial::next_of_pair() {
   next_singly_ = draw();
 }
 
-bool TrainTrial::draw() {
+bool TrainProbe::draw() {
   random_ ^= random_ << 13U;  // source: Marsaglia, Xorshift RNGs
   random_ ^= random_ >> 17U;
   random_ ^= random_ << 5U;
   return (random_ & 0x100U) != 0;
 }
 
-void TrainTrial::compare() {
+void TrainProbe::compare() {
   state_ = State::comparing;
   patience_ = kPatience;
   ++pair_;
@@ -40,7 +40,7 @@ void TrainTrial::compare() {
   half_.reset();
 }
 
-void TrainTrial::on_lost(PacketIndex index) {
+void TrainProbe::on_lost(PacketIndex index) {
   if (off()) return;
   const auto behind = std::ranges::upper_bound(trains_, index, {}, &Train::first);
   if (behind == trains_.begin()) return;
@@ -52,7 +52,7 @@ void TrainTrial::on_lost(PacketIndex index) {
 }
 
 /// How many trains up to `last` are lost in a row: one that is not lost ends the row if it is at least as long.
-int TrainTrial::lost_in_a_row(std::deque<Train>::const_iterator last) const {
+int TrainProbe::lost_in_a_row(std::deque<Train>::const_iterator last) const {
   const std::size_t packets = last->packets;
   int lost = 1;
   while (last != trains_.begin()) {
@@ -66,7 +66,7 @@ int TrainTrial::lost_in_a_row(std::deque<Train>::const_iterator last) const {
   return lost + settled_lost_;
 }
 
-void TrainTrial::on_acknowledged(PacketIndex next) {
+void TrainProbe::on_acknowledged(PacketIndex next) {
   while (!trains_.empty() && trains_.front().first + trains_.front().packets <= next) {
     settle(trains_.front());
     if (!trains_.empty()) trains_.pop_front();
@@ -74,7 +74,7 @@ void TrainTrial::on_acknowledged(PacketIndex next) {
 }
 
 /// Bursts of single datagrams do not count.
-void TrainTrial::count_in_row(const Train& train) {
+void TrainProbe::count_in_row(const Train& train) {
   if (train.singly) return;
   if (train.is_lost()) {
     least_settled_lost_ = settled_lost_ == 0 ? train.packets : std::min(least_settled_lost_, train.packets);
@@ -85,7 +85,7 @@ void TrainTrial::count_in_row(const Train& train) {
   }
 }
 
-void TrainTrial::settle(const Train& train) {
+void TrainProbe::settle(const Train& train) {
   count_in_row(train);
   if (!train.singly && !train.is_lost() && train.packets >= least_packets_) run_ = 0;
   if (state_ != State::comparing || train.pair == 0) return;
@@ -97,7 +97,7 @@ void TrainTrial::settle(const Train& train) {
   conclude_pair(train.singly ? other : train, train.singly ? train : other);
 }
 
-void TrainTrial::conclude_pair(const Train& train, const Train& burst) {
+void TrainProbe::conclude_pair(const Train& train, const Train& burst) {
   const bool alike = burst.packets >= train.packets;
   if (alike && train.is_lost() && burst.has_arrived()) {
     least_packets_ = run_ == 0 ? train.packets : std::min(least_packets_, train.packets);

@@ -22,7 +22,7 @@ namespace udtcat::transport::native {
 ///       ▲──── many pairs without proof ────────┘
 ///
 /// Threads: unsynchronised.
-class TrainTrial {
+class TrainProbe {
  public:
   static constexpr int kSuspicious = 3;            // measured: ADR-0052: at one, 1.3 Gbit/s for 2.1
   static constexpr int kPairs = 10;                // guess: see above
@@ -31,7 +31,7 @@ class TrainTrial {
 
   /// off    as an earlier connection has found
   /// seed   of the order within pairs
-  TrainTrial(bool off, std::uint32_t seed) : state_(off ? State::off : State::trusting), random_(seed | 1U) {}
+  TrainProbe(bool off, std::uint32_t seed) : state_(off ? State::off : State::trusting), random_(seed | 1U) {}
 
   /// The path loses trains: all datagrams are sent singly.
   [[nodiscard]] bool off() const { return state_ == State::off; }
