@@ -183,19 +183,19 @@ void Multiplexer::pump() {
     if (!send_block(with_data ? Content::all : Content::control, session_->next_block_bytes())) break;
   while (with_data && session_->has_room_for_interactive() && writer_.has_words())
     if (!send_block(Content::interactive, kMinBlockBytes)) break;
-  stats_exchange_.set_hold(now(), hold(with_data));
+  stats_exchange_.set_stall_reason(now(), stall_reason(with_data));
   note_close_sent();
 }
 
 /// Why no block follows the last one; none: the layer below has enough blocks, and gives its own reason.
-std::optional<Hold> Multiplexer::hold(bool with_data) const {
+std::optional<StallReason> Multiplexer::stall_reason(bool with_data) const {
   if (closing_.sent()) return std::nullopt;
-  if (!session_->wants_block()) return session_->waits_for_lanes() ? std::optional(Hold::cipher) : std::nullopt;
-  if (!with_data) return Hold::path;
+  if (!session_->wants_block()) return session_->waits_for_lanes() ? std::optional(StallReason::cipher) : std::nullopt;
+  if (!with_data) return StallReason::path;
   const MuxStream* only = streams_.size() == 1 ? &streams_.first() : nullptr;
   if (only != nullptr && only->is_receipted()) return std::nullopt;
   const bool all_said = only != nullptr && only->awaits_receipt();
-  return stats_exchange_.starved() || all_said ? Hold::credit : Hold::source;
+  return stats_exchange_.starved() || all_said ? StallReason::credit : StallReason::source;
 }
 
 bool Multiplexer::send_block(BlockWriter::Content content, std::size_t most_bytes) {
@@ -271,7 +271,7 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
   }
   if (std::holds_alternative<Pong>(frame.body)) return {};
   if (const auto* report = std::get_if<Report>(&frame.body)) {
-    stats_exchange_.on_report(report->evidence);
+    stats_exchange_.on_report(report->stats);
     return {};
   }
   if (const auto* close = std::get_if<Close>(&frame.body)) {

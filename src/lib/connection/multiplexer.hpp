@@ -90,7 +90,7 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] Status watch_peer(std::shared_ptr<KnownPeers> known_peers);
   void wake();
   void pump();
-  [[nodiscard]] std::optional<Hold> hold(bool with_data) const;
+  [[nodiscard]] std::optional<StallReason> stall_reason(bool with_data) const;
   [[nodiscard]] bool send_block(BlockWriter::Content content, std::size_t most_bytes);
   void on_written(const Status& status);
 

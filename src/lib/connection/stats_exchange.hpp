@@ -9,11 +9,11 @@
 #include <utility>
 
 #include <udtcat/connection.hpp>
-#include <udtcat/evidence.hpp>
+#include <udtcat/stats.hpp>
 
 #include "lib/connection/frame.hpp"
 #include "lib/connection/mux_stream.hpp"
-#include "lib/core/evidence_clocks.hpp"
+#include "lib/core/stats_clocks.hpp"
 #include "lib/session/session.hpp"
 
 namespace udtcat::connection {
@@ -33,10 +33,10 @@ class StatsExchange {
   [[nodiscard]] bool starved() const { return starved_streams_ > 0; }
   void note_consuming(TimePoint now, bool consuming) { consuming ? consuming_.begin(now) : consuming_.end(now); }
   /// From now on no block follows the last one for that reason; none: the layer below has enough of them.
-  void set_hold(TimePoint now, std::optional<Hold> why) { hold_.hold(now, why); }
+  void set_stall_reason(TimePoint now, std::optional<StallReason> why) { stall_clock_.set(now, why); }
 
   /// The peer's report.
-  void on_report(const EndEvidence& there) { there_before_ = std::exchange(there_, there); }
+  void on_report(const EndStats& there) { there_before_ = std::exchange(there_, there); }
   /// The report to send now, where the last one is `interval` old and there is something new to tell.
   [[nodiscard]] std::optional<Report> poll(TimePoint now, std::chrono::nanoseconds interval);
   /// The connection is over: from now on nothing changes.
@@ -45,21 +45,21 @@ class StatsExchange {
   void add_to(ConnectionStats& stats, TimePoint now) const;
 
  private:
-  [[nodiscard]] EndEvidence here(TimePoint now) const;
+  [[nodiscard]] EndStats here(TimePoint now) const;
 
   const session::Session& session_;
   const TimePoint made_at_;
-  EndEvidence at_start_;  // of threads and sockets that were there before
+  EndStats at_start_;  // of threads and sockets that were there before
   std::uint64_t bytes_sent_ = 0;
   std::uint64_t bytes_received_ = 0;
-  core::HoldClock hold_;
+  core::StallClock stall_clock_;
   std::ptrdiff_t starved_streams_ = 0;
   core::SpanClock consuming_;
   TimePoint reported_at_;
-  std::uint64_t reported_bytes_ = 0;         // had moved by then, both ways
-  std::optional<EndEvidence> there_;         // the peer's last report
-  std::optional<EndEvidence> there_before_;  // and the one before
-  std::optional<EndEvidence> last_here_;     // once the connection is over
+  std::uint64_t reported_bytes_ = 0;      // had moved by then, both ways
+  std::optional<EndStats> there_;         // the peer's last report
+  std::optional<EndStats> there_before_;  // and the one before
+  std::optional<EndStats> last_here_;     // once the connection is over
 };
 
 }  // namespace udtcat::connection

@@ -15,8 +15,8 @@
 
 #include "tool/cli/console.hpp"
 #include "tool/cli/options.hpp"
-#include "tool/status/stats_text.hpp"
 #include "tool/status/progress.hpp"
+#include "tool/status/stats_text.hpp"
 
 namespace udtcat::tool {
 

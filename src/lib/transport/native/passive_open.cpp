@@ -68,7 +68,9 @@ std::optional<DecodedRequest> decode_request(std::span<const std::byte> packet) 
 }
 
 /// libudt ignores a request of more than 48 bytes; so does this, unless they are a HandshakeExtension.
-bool well_sized(const DecodedRequest& asked) { return asked.body_bytes == kHandshakeBytes || asked.extension.has_value(); }
+bool well_sized(const DecodedRequest& asked) {
+  return asked.body_bytes == kHandshakeBytes || asked.extension.has_value();
+}
 
 bool is_usable(const HandshakePacket& request) {
   return request.version == kUdtVersion && request.type == kStreamType && request.mss >= kMinMss &&

@@ -44,7 +44,7 @@ UdtSender::UdtSender(const Settings& settings)
 
 bool UdtSender::poll_train(TimePoint now, TrainBuilder& builder) {
   const bool sending = compose_train(now, builder);
-  counters_.on_hold(now, hold(sending));
+  counters_.set_stall_reason(now, stall_reason(sending));
   return sending;
 }
 
@@ -453,29 +453,29 @@ void UdtSender::on_new_path(TimePoint now) {
   probe_.restart(now);
 }
 
-// ---- Evidence -----------------------------------------------------------------------------------------------------
+// ---- BothEndsStats -----------------------------------------------------------------------------------------------------
 
-std::optional<Hold> UdtSender::hold(bool sending) const {
-  if (sending) return Hold::sending;
+std::optional<StallReason> UdtSender::stall_reason(bool sending) const {
+  if (sending) return StallReason::sending;
   if (!packets().has_lost() && copies_.empty()) {
     const std::size_t bytes = next_new_bytes();
     if (bytes == 0) return std::nullopt;
-    if (!fits_memory(bytes)) return Hold::memory;
-    if (!within_peer_window(bytes)) return Hold::peer_window;
+    if (!fits_memory(bytes)) return StallReason::memory;
+    if (!within_peer_window(bytes)) return StallReason::peer_window;
   }
-  return rate_.is_at_cap() ? Hold::rate_cap : Hold::path;
+  return rate_.is_at_cap() ? StallReason::rate_cap : StallReason::path;
 }
 
-void UdtSender::add_evidence(TimePoint now, EndEvidence& evidence) const {
+void UdtSender::add_end_stats(TimePoint now, EndStats& end) const {
   using std::chrono::microseconds;
-  counters_.add_to(evidence, now, 2 * rtt().smoothed());
-  evidence.path_rate = rate_.path_rate();
-  evidence.rtt_sum = std::chrono::duration_cast<microseconds>(rtt().sum());
-  evidence.rtt_samples = rtt().samples();
-  if (const auto least = rtt().minimum()) evidence.least_rtt = std::chrono::duration_cast<microseconds>(*least);
-  evidence.trains_off = train_probe_.off() ? 1 : 0;
-  evidence.rate_cap = settings_.rate_cap;
-  evidence.memory_bytes = settings_.memory_bytes;
+  counters_.add_to(end, now, 2 * rtt().smoothed());
+  end.path_rate = rate_.path_rate();
+  end.rtt_sum = std::chrono::duration_cast<microseconds>(rtt().sum());
+  end.rtt_samples = rtt().samples();
+  if (const auto least = rtt().minimum()) end.least_rtt = std::chrono::duration_cast<microseconds>(*least);
+  end.trains_off = train_probe_.off() ? 1 : 0;
+  end.rate_cap = settings_.rate_cap;
+  end.memory_bytes = settings_.memory_bytes;
 }
 
 }  // namespace udtcat::transport::native

@@ -119,7 +119,7 @@ class UdtSender {
   /// See TrainProbe.
   [[nodiscard]] bool trains_off() const { return train_probe_.off(); }
   [[nodiscard]] const RttEstimator& rtt() const { return path_.rtt(); }
-  [[nodiscard]] const SenderStats& stats() const { return counters_.stats(); }
+  [[nodiscard]] const TransportStats& stats() const { return counters_.stats(); }
   [[nodiscard]] std::uint64_t in_flight_bytes() const { return packets().in_flight_bytes(); }
   /// See SentPackets.
   [[nodiscard]] std::uint64_t delivered_bytes() const { return packets().delivered_bytes(); }
@@ -172,7 +172,7 @@ class UdtSender {
   void arm_probe(TimePoint now);
 
   /// Why nothing leaves; none: all that was written has left.
-  [[nodiscard]] std::optional<StallReason> hold(bool sending) const;
+  [[nodiscard]] std::optional<StallReason> stall_reason(bool sending) const;
 
   const Settings settings_;
   const PeerTraits& peer_;

@@ -10,10 +10,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-EndEvidence evidence_of(const SenderCounters& counters, TimePoint now) {
-  EndEvidence evidence;
-  counters.add_to(evidence, now, 0ms);
-  return evidence;
+EndStats stats_of(const SenderCounters& counters, TimePoint now) {
+  EndStats end;
+  counters.add_to(end, now, 0ms);
+  return end;
 }
 
 TEST(SenderCounters, TellThatAPacketIsSentAgainOrLostWithAQueue) {
@@ -24,22 +24,22 @@ TEST(SenderCounters, TellThatAPacketIsSentAgainOrLostWithAQueue) {
   counters.on_lost(kStart, true);
   EXPECT_EQ(counters.stats().packets_sent, 4U);
   EXPECT_EQ(counters.stats().packets_resent, 1U);
-  EXPECT_EQ(evidence_of(counters, kStart).packets_lost, 2U);
-  EXPECT_EQ(evidence_of(counters, kStart).queued_lost, 1U);
+  EXPECT_EQ(stats_of(counters, kStart).packets_lost, 2U);
+  EXPECT_EQ(stats_of(counters, kStart).queued_lost, 1U);
 }
 
 TEST(SenderCounters, ChargeTheTimeToTheReasonThatStands) {
   SenderCounters counters;
-  counters.on_hold(kStart, Hold::path);
-  counters.on_hold(kStart + 2s, std::nullopt);
-  const auto evidence = evidence_of(counters, kStart + 10s);
-  EXPECT_EQ(evidence.held[static_cast<std::size_t>(Hold::path)], 2s);
+  counters.set_stall_reason(kStart, StallReason::path);
+  counters.set_stall_reason(kStart + 2s, std::nullopt);
+  const auto end = stats_of(counters, kStart + 10s);
+  EXPECT_EQ(end.stalled[static_cast<std::size_t>(StallReason::path)], 2s);
 }
 
 TEST(SenderCounters, CountPaths) {
   SenderCounters counters;
   counters.on_new_path();
-  EXPECT_EQ(evidence_of(counters, kStart).path_changes, 1U);
+  EXPECT_EQ(stats_of(counters, kStart).path_changes, 1U);
 }
 
 }  // namespace

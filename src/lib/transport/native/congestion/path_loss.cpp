@@ -38,7 +38,7 @@ std::uint64_t PathLoss::tolerated_bytes(std::uint64_t of_bytes, std::size_t payl
 }
 
 PathLoss::Diagnosis PathLoss::on_round_trip(TimePoint now, const RoundTrip& round, BitRate bandwidth,
-                                          std::size_t payload_bytes) {
+                                            std::size_t payload_bytes) {
   if (rest_rounds_ > 0) --rest_rounds_;
   note_runs(round, payload_bytes);
   if (state_ == State::settling || state_ == State::doubting) {
