@@ -7,8 +7,8 @@
 
 namespace udtcat::trees {
 
-Result<bridge::Descriptor> open_candidate(Destination& destination, const std::string& path,
-                                          const Candidate& candidate) {
+NameResult<bridge::Descriptor> open_candidate(Destination& destination, const std::string& path,
+                                              const Candidate& candidate) {
   if (candidate.is_part) {
     UDTCAT_TRY(const auto folder, destination.folder_of(path));
     return folder.take(path);

@@ -21,12 +21,12 @@ struct Candidate {
   LeafRuns leaves;        ///< that the sender was told of
   /// Its content cannot have changed while it was hashed, nor since, unless its times tell of it.
   bool is_told_by_times = false;
-  std::optional<Error> why_it_stays{};  ///< nothing else can have its name
+  std::optional<NameError> why_it_stays{};  ///< nothing else can have its name
 };
 
 /// A part can be written, too.  path   of the entry
 /// errors: Errc::local_read_failed, Errc::local_write_failed
-[[nodiscard]] Result<bridge::Descriptor> open_candidate(Destination& destination, const std::string& path,
-                                                        const Candidate& candidate);
+[[nodiscard]] NameResult<bridge::Descriptor> open_candidate(Destination& destination, const std::string& path,
+                                                            const Candidate& candidate);
 
 }  // namespace udtcat::trees

@@ -75,7 +75,7 @@ Status Committer::commit(std::vector<Taken> batch, Destination& destination) {
   return {};
 }
 
-Result<struct stat> Committer::give_name(const Taken& file, Destination& destination) {
+NameResult<struct stat> Committer::give_name(const Taken& file, Destination& destination) {
   if (file.state.has_name) {
     UDTCAT_TRY(const auto now, destination.hold(file.entry.path, file.state.status));
     if (is_same_content(now, file.state.status)) return now;

@@ -74,7 +74,7 @@ class Committer {
   void hand_over();
   void work();
   [[nodiscard]] Status commit(std::vector<Taken> batch, Destination& destination);
-  [[nodiscard]] Result<struct stat> give_name(const Taken& file, Destination& destination);
+  [[nodiscard]] NameResult<struct stat> give_name(const Taken& file, Destination& destination);
   void watch(const Taken& file, const struct stat& stands);
   void begin_watch(bridge::Descriptor part);
   void end_watch(std::size_t left);

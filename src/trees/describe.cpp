@@ -19,7 +19,7 @@ class RunWriter {
 
   enum class Kind { none, zeros, same };
 
-  [[nodiscard]] Status add(Kind kind, std::uint64_t leaf) {
+  [[nodiscard]] ScopedStatus add(Kind kind, std::uint64_t leaf) {
     if (kind != kind_) {
       UDTCAT_CHECK(end());
       kind_ = kind;
@@ -29,11 +29,11 @@ class RunWriter {
     return {};
   }
   /// Tells of the leaves so far.
-  [[nodiscard]] Status end() {
+  [[nodiscard]] ScopedStatus end() {
     const Kind kind = std::exchange(kind_, Kind::none);
     const std::uint64_t count = std::exchange(count_, 0);
-    if (kind == Kind::zeros) return writer_.put(Zeros{id_, first_, count});
-    if (kind == Kind::same) return writer_.put(Same{id_, first_, count});
+    if (kind == Kind::zeros) return of_transfer(writer_.put(Zeros{id_, first_, count}));
+    if (kind == Kind::same) return of_transfer(writer_.put(Same{id_, first_, count}));
     return {};
   }
 
@@ -45,15 +45,15 @@ class RunWriter {
   std::uint64_t count_ = 0;
 };
 
-Result<std::optional<Leaf>> next_of(const Described& file, LeafReader& reader) {
-  if (file.is_over()) return fail(Errc::connection_broken, "send " + file.path, "the transfer is over");
-  return reader.next();
+ScopedResult<std::optional<Leaf>> next_of(const Described& file, LeafReader& reader) {
+  if (file.is_over()) return of_transfer(fail(Errc::connection_broken, "send " + file.path, "the transfer is over"));
+  return of_name(reader.next());
 }
 
 }  // namespace
 
-Result<files::Digest> describe_leaves(const Described& file, Comparison* comparison, MessageWriter& writer,
-                                      std::vector<std::byte>& memory, Tally& tally) {
+ScopedResult<files::Digest> describe_leaves(const Described& file, Comparison* comparison, MessageWriter& writer,
+                                            std::vector<std::byte>& memory, Tally& tally) {
   TreeHash tree;
   LeafReader reader(file.file, file.bytes, memory, file.path);
   RunWriter run(file.id, writer);
@@ -62,7 +62,7 @@ Result<files::Digest> describe_leaves(const Described& file, Comparison* compari
     if (!leaf) break;
     std::optional<files::Digest> theirs;
     if (comparison != nullptr) {
-      UDTCAT_TRY(theirs, comparison->next());
+      UDTCAT_TRY(theirs, of_transfer(comparison->next()));
     }
     std::vector<Extent> extents = extents_of(leaf->content);
     const bool is_zero = extents.empty();
@@ -76,14 +76,14 @@ Result<files::Digest> describe_leaves(const Described& file, Comparison* compari
     } else {
       UDTCAT_CHECK(run.end());
       for (const Extent& extent : extents) tally.moved_bytes += extent.bytes.size();
-      UDTCAT_CHECK(writer.put_leaf({file.id, leaf->number, digest, std::move(extents)}, memory));
+      UDTCAT_CHECK(of_transfer(writer.put_leaf({file.id, leaf->number, digest, std::move(extents)}, memory)));
     }
   }
   UDTCAT_CHECK(run.end());
   return tree.root();
 }
 
-Result<files::Digest> hash_leaves_of(const Described& file, std::vector<std::byte>& memory) {
+ScopedResult<files::Digest> hash_leaves_of(const Described& file, std::vector<std::byte>& memory) {
   TreeHash tree;
   LeafReader reader(file.file, file.bytes, memory, file.path);
   for (;;) {

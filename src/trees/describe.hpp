@@ -12,6 +12,7 @@
 
 #include "lib/bridge/descriptor.hpp"
 #include "trees/comparison.hpp"
+#include "trees/disk/name_error.hpp"
 #include "trees/message_io.hpp"
 #include "trees/tally.hpp"
 
@@ -30,14 +31,14 @@ struct Described {
 /// comparison   null: the receiver has nothing of it
 /// memory       of a leaf, which is used again
 /// returns      the file's hash
-/// errors: Errc::local_read_failed, also where it is shorter than announced; Errc::connection_broken; those of `writer`
-/// and `comparison`
-[[nodiscard]] Result<files::Digest> describe_leaves(const Described& file, Comparison* comparison,
-                                                    MessageWriter& writer, std::vector<std::byte>& memory,
-                                                    Tally& tally);
+/// errors, of this file: Errc::local_read_failed, also where it is shorter than announced; of the transfer:
+/// Errc::connection_broken; those of `writer` and `comparison`
+[[nodiscard]] ScopedResult<files::Digest> describe_leaves(const Described& file, Comparison* comparison,
+                                                          MessageWriter& writer, std::vector<std::byte>& memory,
+                                                          Tally& tally);
 
 /// Reads all of it once more.  returns  the file's hash
-/// errors: Errc::local_read_failed; Errc::connection_broken
-[[nodiscard]] Result<files::Digest> hash_leaves_of(const Described& file, std::vector<std::byte>& memory);
+/// errors: as describe_leaves()
+[[nodiscard]] ScopedResult<files::Digest> hash_leaves_of(const Described& file, std::vector<std::byte>& memory);
 
 }  // namespace udtcat::trees

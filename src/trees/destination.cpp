@@ -37,29 +37,29 @@ bool is_immutable(const files::FileLocation& location) {
 
 }  // namespace
 
-Result<files::FileLocation> Destination::locate(const std::string& path) {
-  return cursor_.locate(path, Errc::local_write_failed);
+NameResult<files::FileLocation> Destination::locate(const std::string& path) {
+  return of_name(cursor_.locate(path, Errc::local_write_failed));
 }
 
-Result<std::optional<struct stat>> Destination::look(const std::string& path) {
+NameResult<std::optional<struct stat>> Destination::look(const std::string& path) {
   UDTCAT_TRY(const auto location, locate(path));
   return location.look();
 }
 
-Status Destination::charge_name(const Entry& entry) {
+ScopedStatus Destination::charge_name(const Entry& entry) {
   std::uint64_t bytes = Limit::kNameBytes;
   for (const auto& each : entry.attributes.extended) bytes += each.name.size() + each.value.size();
   return limit().charge(bytes, entry.path);
 }
 
 /// Attributes that the file system of a path's directory keeps.
-Result<Keeping> Destination::keeping(const std::string& path) {
+NameResult<Keeping> Destination::keeping(const std::string& path) {
   UDTCAT_CHECK(enter(path));
   const auto traits = parts_.traits_on(place_->status.st_dev).value_or(FileSystemTraits());
   return Keeping{.owners = keeps_owners_, .time_unit = traits.time_unit, .modes = traits.keeps_modes};
 }
 
-Status Destination::enter(const std::string& path) {
+NameStatus Destination::enter(const std::string& path) {
   std::string directory = above(path);
   if (place_ && place_->path == directory) return {};
   place_.reset();
@@ -67,7 +67,8 @@ Status Destination::enter(const std::string& path) {
   Place place{.path = std::move(directory)};
   const int number = location.above()->number();
   if (::fstat(number, &place.status) != 0 || ::faccessat(number, ".", W_OK | X_OK, AT_EACCESS) != 0)
-    place.is_writable = core::fail_by_errno(Errc::local_write_failed, "make names in " + tree().shown(place.path));
+    place.is_writable =
+        of_name(core::fail_by_errno(Errc::local_write_failed, "make names in " + tree().shown(place.path)));
   placement_.add_file_system(place.status.st_dev, *location.above());
   place_ = std::move(place);
   // A file system that was not met before is asked what it keeps, where that can be.
@@ -75,7 +76,7 @@ Status Destination::enter(const std::string& path) {
   return {};
 }
 
-Result<PartsFolder> Destination::folder_of(const std::string& path) {
+NameResult<PartsFolder> Destination::folder_of(const std::string& path) {
   UDTCAT_CHECK(enter(path));
   if (!place_->folder) {
     UDTCAT_TRY(place_->folder, parts_.folder_for(place_->path));
@@ -83,7 +84,7 @@ Result<PartsFolder> Destination::folder_of(const std::string& path) {
   return *place_->folder;
 }
 
-Status Destination::check_place(const std::string& path, const std::optional<struct stat>& there) {
+NameStatus Destination::check_place(const std::string& path, const std::optional<struct stat>& there) {
   UDTCAT_CHECK(enter(path));
   {
     const core::MutexLock lock(placement_.names());
@@ -106,23 +107,24 @@ Status Destination::check_place(const std::string& path, const std::optional<str
   return {};
 }
 
-Result<struct stat> Destination::make_directory(const Entry& entry) {
+ScopedResult<struct stat> Destination::make_directory(const Entry& entry) {
   const std::string& path = entry.path;
   UDTCAT_TRY(const auto location, locate(path));
-  UDTCAT_TRY(const auto status, location.look());
+  UDTCAT_TRY(const auto status, of_name(location.look()));
   if (status && !S_ISDIR(status->st_mode))
-    return fail(Errc::local_write_failed, "make the directory " + location.shown(),
-                S_ISLNK(status->st_mode) ? "there is a symbolic link, and nothing is written through it"
-                                         : "there is something else");
+    return of_name(fail(Errc::local_write_failed, "make the directory " + location.shown(),
+                        S_ISLNK(status->st_mode) ? "there is a symbolic link, and nothing is written through it"
+                                                 : "there is something else"));
   if (!status) {
     UDTCAT_CHECK(check_place(path, std::nullopt));
     UDTCAT_CHECK(charge_name(entry));
-    UDTCAT_CHECK(location.make_directory(kUnfinishedMode));
+    UDTCAT_CHECK(of_name(location.make_directory(kUnfinishedMode)));
   }
-  UDTCAT_TRY(const auto opened, location.open(O_PATH | O_DIRECTORY, Errc::local_write_failed));
+  UDTCAT_TRY(const auto opened, of_name(location.open(O_PATH | O_DIRECTORY, Errc::local_write_failed)));
   struct stat now {};
   if (::fstat(opened.number(), &now) != 0 || (status && !is_same_file(now, *status)))
-    return fail(Errc::local_write_failed, "make the directory " + location.shown(), "somebody else has replaced it");
+    return of_name(
+        fail(Errc::local_write_failed, "make the directory " + location.shown(), "somebody else has replaced it"));
   const core::MutexLock lock(placement_.names());
   if (auto own = check_own_locked(location, path, now); !own) {
     placement_.refuse_below(path);
@@ -130,7 +132,7 @@ Result<struct stat> Destination::make_directory(const Entry& entry) {
   }
   const bool is_usable = (now.st_mode & S_IRWXU) == S_IRWXU;
   if (!is_usable && path != "." && now.st_uid == ::geteuid())
-    UDTCAT_CHECK(set_mode(opened, (now.st_mode & kModeBits) | S_IRWXU, location.shown()));
+    UDTCAT_CHECK(of_name(set_mode(opened, (now.st_mode & kModeBits) | S_IRWXU, location.shown())));
   placement_.add(now, path);
   placement_.add_file_system(now.st_dev, opened);
   if (path != ".") std::ignore = enter(path + "/.");  // before the folders of parts are removed at the end
@@ -138,7 +140,7 @@ Result<struct stat> Destination::make_directory(const Entry& entry) {
 }
 
 /// Whether the very same is there, but for its attributes, which it gets.
-Result<bool> Destination::take_as_it_is(const Entry& entry, const files::FileLocation& location) {
+NameResult<bool> Destination::take_as_it_is(const Entry& entry, const files::FileLocation& location) {
   UDTCAT_TRY(const auto status, location.look());
   if (!status || (status->st_mode & S_IFMT) != format_of(entry.kind)) return false;
   UDTCAT_TRY(const auto opened, location.open(O_PATH, Errc::local_write_failed));
@@ -161,9 +163,9 @@ Status Destination::make_part(const Entry& entry, const files::FileLocation& par
   return part.make_node(format_of(entry.kind).value() | kUnfinishedMode, makedev(entry.major, entry.minor));
 }
 
-Status Destination::make(const Entry& entry) {
+ScopedStatus Destination::make(const Entry& entry) {
   UDTCAT_TRY(const auto location, locate(entry.path));
-  UDTCAT_TRY(const auto there, location.look());
+  UDTCAT_TRY(const auto there, of_name(location.look()));
   if (there) UDTCAT_CHECK(check_own(entry.path, *there));
   UDTCAT_TRY(const bool is_so, take_as_it_is(entry, location));
   if (is_so) return {};
@@ -171,28 +173,28 @@ Status Destination::make(const Entry& entry) {
   UDTCAT_CHECK(charge_name(entry));
   UDTCAT_TRY(const auto folder, folder_of(entry.path));
   const auto part = folder.of(entry.path);
-  UDTCAT_CHECK(make_part(entry, part));
-  UDTCAT_TRY(const auto opened, part.open(O_PATH, Errc::local_write_failed));
+  UDTCAT_CHECK(of_name(make_part(entry, part)));
+  UDTCAT_TRY(const auto opened, of_name(part.open(O_PATH, Errc::local_write_failed)));
   UDTCAT_CHECK(set_attributes_of(opened, entry, true));
   struct stat made {};
   if (::fstat(opened.number(), &made) != 0)
-    return core::fail_by_errno(Errc::local_write_failed, "make " + location.shown());
+    return of_name(core::fail_by_errno(Errc::local_write_failed, "make " + location.shown()));
   UDTCAT_CHECK(publish(entry.path, made));
   return {};
 }
 
-Status Destination::make_hard_link(const std::string& path, const std::string& of, const struct stat& file) {
+ScopedStatus Destination::make_hard_link(const std::string& path, const std::string& of, const struct stat& file) {
   UDTCAT_TRY(const auto original, locate(of));
   UDTCAT_TRY(const auto location, locate(path));
-  UDTCAT_TRY(const auto original_status, original.look());
-  UDTCAT_TRY(const auto status, location.look());
+  UDTCAT_TRY(const auto original_status, of_name(original.look()));
+  UDTCAT_TRY(const auto status, of_name(location.look()));
   if (!original_status || !is_same_content(*original_status, file))
-    return fail(Errc::local_write_failed, "link " + location.shown(),
-                original.shown() + " is not there, or is another file by now");
+    return of_name(fail(Errc::local_write_failed, "link " + location.shown(),
+                        original.shown() + " is not there, or is another file by now"));
   if (status && is_same_file(*status, *original_status)) {
     if (!is_listed(location, path))
-      return fail(Errc::local_write_failed, "link " + location.shown(),
-                  "its name is the same as that of " + original.shown() + " here");
+      return of_name(fail(Errc::local_write_failed, "link " + location.shown(),
+                          "its name is the same as that of " + original.shown() + " here"));
     return {};
   }
   UDTCAT_CHECK(check_place(path, status));
@@ -204,35 +206,36 @@ Status Destination::make_hard_link(const std::string& path, const std::string& o
     placement_.lose(original_status->st_dev, location.shown(), {{"hard link", linked.error().cause}});
     UDTCAT_CHECK(copy(original, path));
   }
-  UDTCAT_TRY(const auto made, part.look());
-  if (!made) return fail(Errc::local_write_failed, "link " + location.shown(), "its part is gone");
+  UDTCAT_TRY(const auto made, of_name(part.look()));
+  if (!made) return of_name(fail(Errc::local_write_failed, "link " + location.shown(), "its part is gone"));
   UDTCAT_CHECK(publish(path, *made));
   return {};
 }
 
 /// Where there can be no other name of a file: its content stands there once more.
-Status Destination::copy(const files::FileLocation& original, const std::string& path) {
-  UDTCAT_TRY(const auto from, original.open(O_RDONLY, Errc::local_read_failed));
+ScopedStatus Destination::copy(const files::FileLocation& original, const std::string& path) {
+  UDTCAT_TRY(const auto from, of_name(original.open(O_RDONLY, Errc::local_read_failed)));
   UDTCAT_TRY(const auto folder, folder_of(path));
-  UDTCAT_TRY(auto to, folder.take(path));
+  UDTCAT_TRY(auto to, of_name(folder.take(path)));
   struct stat status {};
   if (::fstat(from.number(), &status) != 0)
-    return core::fail_by_errno(Errc::local_read_failed, "copy " + original.shown());
+    return of_name(core::fail_by_errno(Errc::local_read_failed, "copy " + original.shown()));
   UDTCAT_CHECK(limit().charge(static_cast<std::uint64_t>(status.st_size), path));
-  UDTCAT_CHECK(files::copy_whole(from, to, tree().shown(path)));
-  UDTCAT_TRY(const auto attributes, read_attributes(original, status));
+  UDTCAT_CHECK(of_name(files::copy_whole(from, to, tree().shown(path))));
+  UDTCAT_TRY(const auto attributes, of_name(read_attributes(original, status)));
   UDTCAT_CHECK(give(to, attributes, path, true));
   struct stat now {};
   const bool is_same = ::fstat(from.number(), &now) == 0 && is_same_state(now, status);
-  if (!is_same) return fail(Errc::local_read_failed, "copy " + original.shown(), "somebody else is writing it");
+  if (!is_same)
+    return of_name(fail(Errc::local_read_failed, "copy " + original.shown(), "somebody else is writing it"));
   if (const auto error = ::fsync(to.number()) != 0 ? bridge::last_error() : to.close())
-    return fail(Errc::local_write_failed, "write " + tree().shown(path), error.message());
+    return of_name(fail(Errc::local_write_failed, "write " + tree().shown(path), error.message()));
   return {};
 }
 
 /// path   of what is open
-Status Destination::give(const bridge::Descriptor& opened, const Attributes& attributes, const std::string& path,
-                         bool is_new) {
+NameStatus Destination::give(const bridge::Descriptor& opened, const Attributes& attributes, const std::string& path,
+                             bool is_new) {
   UDTCAT_TRY(const auto kept, keeping(path));
   UDTCAT_TRY(const auto losses, write_attributes(opened, attributes, kept, is_new, tree().shown(path)));
   if (losses.empty()) return {};
@@ -242,11 +245,11 @@ Status Destination::give(const bridge::Descriptor& opened, const Attributes& att
   return {};
 }
 
-Status Destination::set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new) {
+NameStatus Destination::set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new) {
   return give(opened, entry.attributes, entry.path, is_new);
 }
 
-Status Destination::set_directory(const std::string& path, const Attributes& attributes, const struct stat& made) {
+NameStatus Destination::set_directory(const std::string& path, const Attributes& attributes, const struct stat& made) {
   UDTCAT_TRY(const auto location, locate(path));
   UDTCAT_TRY(const auto opened, location.open(O_PATH | O_DIRECTORY, Errc::local_write_failed));
   struct stat now {};
@@ -272,7 +275,7 @@ Status Destination::sync_names(const bridge::Descriptor& directory, const std::s
   return core::fail_by_errno(Errc::local_write_failed, "store " + shown);
 }
 
-Result<bool> Destination::has_attributes(const struct stat& status, const Entry& entry) {
+NameResult<bool> Destination::has_attributes(const struct stat& status, const Entry& entry) {
   UDTCAT_TRY(const auto kept, keeping(entry.path));
   return trees::has_attributes(status, entry.attributes, kept);
 }
@@ -282,14 +285,14 @@ bool Destination::obeys_syncfs(dev_t device) const {
   return traits && traits->obeys_syncfs;
 }
 
-Status Destination::check_own(const std::string& path, const struct stat& there) {
+NameStatus Destination::check_own(const std::string& path, const struct stat& there) {
   UDTCAT_TRY(const auto location, locate(path));
   const core::MutexLock lock(placement_.names());
   return check_own_locked(location, path, there);
 }
 
-Status Destination::check_own_locked(const files::FileLocation& location, const std::string& path,
-                                     const struct stat& there) {
+NameStatus Destination::check_own_locked(const files::FileLocation& location, const std::string& path,
+                                         const struct stat& there) {
   const auto refused = [&](const char* cause) {
     return fail(Errc::local_write_failed, "write " + location.shown(), cause);
   };
@@ -318,7 +321,7 @@ bool Destination::is_listed(const files::FileLocation& location, const std::stri
   return false;
 }
 
-Result<struct stat> Destination::hold(const std::string& path, const struct stat& file) {
+NameResult<struct stat> Destination::hold(const std::string& path, const struct stat& file) {
   UDTCAT_TRY(const auto location, locate(path));
   const core::MutexLock lock(placement_.names());
   UDTCAT_TRY(const auto now, location.look());
@@ -331,7 +334,7 @@ Result<struct stat> Destination::hold(const std::string& path, const struct stat
   return *now;
 }
 
-Result<struct stat> Destination::publish(const std::string& path, const struct stat& whole) {
+NameResult<struct stat> Destination::publish(const std::string& path, const struct stat& whole) {
   UDTCAT_TRY(const auto location, locate(path));
   UDTCAT_TRY(const auto folder, folder_of(path));
   const auto part = folder.of(path);

@@ -14,19 +14,15 @@
 
 #include "files/file_tree.hpp"
 #include "trees/disk/attributes.hpp"
+#include "trees/disk/name_error.hpp"
 #include "trees/disk/parts.hpp"
 #include "trees/message.hpp"
 #include "trees/placement.hpp"
 
 namespace udtcat::trees {
 
-/// An error of one name, as opposed to those of the transfer.
-[[nodiscard]] inline bool is_of_name(const Error& error) {
-  return error.code == Errc::local_write_failed || error.code == Errc::local_read_failed;
-}
-
 /// Every call may wait for the disk. What a file system does not keep of attributes is told to the placement.
-/// Errors: Errc::local_write_failed and Errc::local_read_failed, of one name; those of Limit, of the transfer.
+/// Errors: Errc::local_write_failed and Errc::local_read_failed; those of Limit, where the type has room for them.
 /// Threads: unsynchronised; each thread has one of its own.
 class Destination {
  public:
@@ -37,61 +33,62 @@ class Destination {
   [[nodiscard]] const files::FileTree& tree() const { return cursor_.tree(); }
   [[nodiscard]] Limit& limit() { return placement_.limit(); }
   /// A name is going to be made, with its attributes.  errors: those of Limit::charge()
-  [[nodiscard]] Status charge_name(const Entry& entry);
-  [[nodiscard]] Result<files::FileLocation> locate(const std::string& path);
+  [[nodiscard]] ScopedStatus charge_name(const Entry& entry);
+  [[nodiscard]] NameResult<files::FileLocation> locate(const std::string& path);
   /// None: nothing is there.
-  [[nodiscard]] Result<std::optional<struct stat>> look(const std::string& path);
+  [[nodiscard]] NameResult<std::optional<struct stat>> look(const std::string& path);
 
   /// The folder for parts of the files in a path's directory.
-  [[nodiscard]] Result<PartsFolder> folder_of(const std::string& path);
+  [[nodiscard]] NameResult<PartsFolder> folder_of(const std::string& path);
   /// Whether something can be made at a path, and take the place of what is there: asked before its bytes are.
-  [[nodiscard]] Status check_place(const std::string& path, const std::optional<struct stat>& there);
+  [[nodiscard]] NameStatus check_place(const std::string& path, const std::optional<struct stat>& there);
 
   /// Until it has its attributes only this account can use it.
   /// returns  the directory, which this transfer holds for that name from now on
-  [[nodiscard]] Result<struct stat> make_directory(const Entry& entry);
+  [[nodiscard]] ScopedResult<struct stat> make_directory(const Entry& entry);
   /// A symbolic link, a FIFO or a device, with its attributes.
-  [[nodiscard]] Status make(const Entry& entry);
+  [[nodiscard]] ScopedStatus make(const Entry& entry);
   /// path   is another name of the file at `of`, which is the one of `file`; a copy where there are no hard links
-  [[nodiscard]] Status make_hard_link(const std::string& path, const std::string& of, const struct stat& file);
+  [[nodiscard]] ScopedStatus make_hard_link(const std::string& path, const std::string& of, const struct stat& file);
   /// Gives what is open, at an entry's path, its attributes.  is_new   it was just made
-  [[nodiscard]] Status set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new);
+  [[nodiscard]] NameStatus set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new);
   /// Gives a directory its attributes, if it is still the one of `made`.
-  [[nodiscard]] Status set_directory(const std::string& path, const Attributes& attributes, const struct stat& made);
+  [[nodiscard]] NameStatus set_directory(const std::string& path, const Attributes& attributes,
+                                         const struct stat& made);
   /// Whether what stands at an entry's path has its attributes, but for the extended ones.
-  [[nodiscard]] Result<bool> has_attributes(const struct stat& status, const Entry& entry);
+  [[nodiscard]] NameResult<bool> has_attributes(const struct stat& status, const Entry& entry);
   /// Whether sync() stores what is on a file system; else each file is to be synced before it has its name.
   [[nodiscard]] bool obeys_syncfs(dev_t device) const;
-  /// Returns when all that was written is on the disk.
+  /// Returns when all that was written is on the disk.  errors: Errc::local_write_failed, of the transfer
   [[nodiscard]] Status sync();
 
   /// Whether an earlier entry has what stands at a path: one of the same path, or of a name that is the same here.
-  [[nodiscard]] Status check_own(const std::string& path, const struct stat& there);
+  [[nodiscard]] NameStatus check_own(const std::string& path, const struct stat& there);
   /// The file that stands there is an entry's now.  file   as it was proved
   /// returns  its state
-  [[nodiscard]] Result<struct stat> hold(const std::string& path, const struct stat& file);
+  [[nodiscard]] NameResult<struct stat> hold(const std::string& path, const struct stat& file);
   /// The part gets its name.  whole   its state when it was
   /// returns  its state then
-  [[nodiscard]] Result<struct stat> publish(const std::string& path, const struct stat& whole);
+  [[nodiscard]] NameResult<struct stat> publish(const std::string& path, const struct stat& whole);
 
  private:
-  [[nodiscard]] Result<Keeping> keeping(const std::string& path);
+  [[nodiscard]] NameResult<Keeping> keeping(const std::string& path);
   [[nodiscard]] Status sync_names(const bridge::Descriptor& directory, const std::string& shown) const;
-  [[nodiscard]] Status give(const bridge::Descriptor& opened, const Attributes& attributes, const std::string& path,
-                            bool is_new);
-  [[nodiscard]] Status enter(const std::string& path);
-  [[nodiscard]] Result<bool> take_as_it_is(const Entry& entry, const files::FileLocation& location);
+  [[nodiscard]] NameStatus give(const bridge::Descriptor& opened, const Attributes& attributes, const std::string& path,
+                                bool is_new);
+  [[nodiscard]] NameStatus enter(const std::string& path);
+  [[nodiscard]] NameResult<bool> take_as_it_is(const Entry& entry, const files::FileLocation& location);
   [[nodiscard]] Status make_part(const Entry& entry, const files::FileLocation& part) const;
-  [[nodiscard]] Status check_own_locked(const files::FileLocation& location, const std::string& path,
-                                        const struct stat& there) UDTCAT_REQUIRES(placement_.names());
+  [[nodiscard]] NameStatus check_own_locked(const files::FileLocation& location, const std::string& path,
+                                            const struct stat& there) UDTCAT_REQUIRES(placement_.names());
   [[nodiscard]] bool is_listed(const files::FileLocation& location, const std::string& path);
-  [[nodiscard]] Status copy(const files::FileLocation& original, const std::string& path);
+  [[nodiscard]] ScopedStatus copy(const files::FileLocation& original, const std::string& path);
 
   /// The directory whose names were asked for last, and whether names can be made in it.
   struct Place {
     std::string path;
     struct stat status {};
-    Status is_writable{};
+    NameStatus is_writable{};
     std::optional<PartsFolder> folder{};  ///< once it was needed
   };
 

@@ -28,7 +28,7 @@ Status check_path(const SourceItem& item) {
 
 }  // namespace
 
-Result<std::optional<Entry>> EntryReader::read(SourceItem& item) {
+NameResult<std::optional<Entry>> EntryReader::read(SourceItem& item) {
   const auto& location = item.visited.location;
   struct stat& status = item.visited.status;
   const bool is_directory = S_ISDIR(status.st_mode);
@@ -38,7 +38,7 @@ Result<std::optional<Entry>> EntryReader::read(SourceItem& item) {
     auto entry = read_once(item);
     UDTCAT_TRY(const auto now, location.look());
     if (!now) return fail(Errc::local_read_failed, "look at " + location.shown(), "it has gone meanwhile");
-    if (is_same_look(status, *now)) return entry.map([](Entry& read) { return std::optional(std::move(read)); });
+    if (is_same_look(status, *now)) return entry;
     status = *now;
     // The walk does not go into it any more.
     if (S_ISDIR(status.st_mode) && !is_directory)

@@ -26,8 +26,8 @@ class EntryReader {
   explicit EntryReader(Source& source) : source_(source) {}
 
   /// item   has the status of that moment then.  returns  none: a socket
-  /// errors: Errc::local_read_failed, of this name
-  [[nodiscard]] Result<std::optional<Entry>> read(SourceItem& item);
+  /// errors: Errc::local_read_failed
+  [[nodiscard]] NameResult<std::optional<Entry>> read(SourceItem& item);
   /// Whether a file of this status is still at a place, and has these attributes.
   [[nodiscard]] bool still_has(const Place& place, const struct stat& status, const Attributes& attributes);
 

@@ -25,8 +25,24 @@ namespace {
 
 constexpr std::uint64_t kWriteBehindBytes = 8'388'608;  // guess: a disk's stripe or two
 
-tl::unexpected<Error> out_of_order(const Entry& entry, const char* cause) {
-  return fail(Errc::protocol_violated, "take leaves of " + entry.path, cause);
+tl::unexpected<ScopedError> out_of_order(const Entry& entry, const char* cause) {
+  return of_transfer(fail(Errc::protocol_violated, "take leaves of " + entry.path, cause));
+}
+
+/// A disk that is full, broken or read-only would refuse the content of the next file, too, and ends the transfer.
+ScopedError scope_of_content_error(Error error) {
+  switch (error.errno_value) {
+    case EACCES:
+    case EFBIG:
+    case EISDIR:
+    case ELOOP:
+    case ENOENT:
+    case ENOTDIR:
+    case EPERM:
+      return NameError(std::move(error));
+    default:
+      return ScopedError::of_transfer(std::move(error));
+  }
 }
 
 }  // namespace
@@ -36,7 +52,7 @@ Error IncomingFile::failed(const char* doing) const {
           core::errno_text(errno)};
 }
 
-Status IncomingFile::expect(std::uint64_t leaf, std::uint64_t count) const {
+ScopedStatus IncomingFile::expect(std::uint64_t leaf, std::uint64_t count) const {
   const std::uint64_t leaves = leaves_of(entry_.size_bytes);
   if (leaf != next_leaf_ || count == 0 || count > leaves - next_leaf_)
     return out_of_order(entry_, "they are not the next ones");
@@ -44,7 +60,7 @@ Status IncomingFile::expect(std::uint64_t leaf, std::uint64_t count) const {
 }
 
 /// With the content that it had when its leaves were told of, or not at all.
-Status IncomingFile::take_up_candidate() {
+NameStatus IncomingFile::take_up_candidate() {
   if (standing_.is_open() || part_.is_open()) return {};
   UDTCAT_TRY(bridge::Descriptor file, open_candidate(destination_, entry_.path, *candidate_));
   struct stat now {};
@@ -60,24 +76,16 @@ Status IncomingFile::take_up_candidate() {
   return {};
 }
 
-/// A directory that is not there any more is an error of this file alone.
-Result<PartsFolder> IncomingFile::folder() {
-  auto folder = destination_.folder_of(entry_.path);
-  if (!folder) folder.error().code = Errc::local_read_failed;
-  return folder;
-}
-
 /// A part that is no candidate is not believed: another one takes its place.
-Status IncomingFile::open_part() {
+ScopedStatus IncomingFile::open_part() {
   if (part_.is_open()) return {};
-  if (candidate_ && candidate_->why_it_stays)
-    return fail(Errc::local_read_failed, candidate_->why_it_stays->what, candidate_->why_it_stays->cause);
+  if (candidate_ && candidate_->why_it_stays) return tl::unexpected(*candidate_->why_it_stays);
   if (candidate_) UDTCAT_CHECK(take_up_candidate());
   if (part_.is_open()) return {};
   UDTCAT_CHECK(destination_.charge_name(entry_));
-  UDTCAT_TRY(const auto own, folder());
+  UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
   own.of(entry_.path).remove();
-  UDTCAT_TRY(part_, own.take(entry_.path));
+  UDTCAT_TRY(part_, own.take(entry_.path).map_error(scope_of_content_error));
   // Where blocks can be shared only those that differ take room.
   shares_blocks_ = standing_.is_open() && ::ioctl(part_.number(), FICLONE, standing_.number()) == 0;
   if (shares_blocks_) part_bytes_ = static_cast<std::uint64_t>(candidate_->status.st_size);
@@ -85,7 +93,7 @@ Status IncomingFile::open_part() {
   return {};
 }
 
-Status IncomingFile::take(const Data& data) {
+ScopedStatus IncomingFile::take(const Data& data) {
   UDTCAT_CHECK(expect(data.leaf, 1));
   const auto range = range_of_leaves(entry_.size_bytes, data.leaf);
   const std::uint64_t bytes = range.bytes();
@@ -114,7 +122,7 @@ files::Digest IncomingFile::hash_of(const Data& data, std::uint64_t bytes) {
   return hash_of_leaf(memory_);
 }
 
-Status IncomingFile::take(const Zeros& zeros) {
+ScopedStatus IncomingFile::take(const Zeros& zeros) {
   UDTCAT_CHECK(expect(zeros.leaf, zeros.count));
   UDTCAT_CHECK(open_part());
   const auto range = range_of_leaves(entry_.size_bytes, zeros.leaf, zeros.count);
@@ -126,7 +134,7 @@ Status IncomingFile::take(const Zeros& zeros) {
   return {};
 }
 
-Status IncomingFile::take(const Same& same) {
+ScopedStatus IncomingFile::take(const Same& same) {
   UDTCAT_CHECK(expect(same.leaf, same.count));
   if (!candidate_ || same.count > candidate_->leaves.leaves() || same.leaf > candidate_->leaves.leaves() - same.count)
     return out_of_order(entry_, "it was not told of such ones");
@@ -145,24 +153,24 @@ Status IncomingFile::take(const Same& same) {
 }
 
 /// From the file that has the name, which may have changed since its leaves were told of.
-Status IncomingFile::copy_same(std::uint64_t leaf) {
+ScopedStatus IncomingFile::copy_same(std::uint64_t leaf) {
   const auto range = range_of_leaves(entry_.size_bytes, leaf);
   memory_.resize(range.bytes());
   const std::string shown = destination_.tree().shown(entry_.path);
-  UDTCAT_CHECK(files::read_leaf(shares_blocks_ ? part_ : standing_, range.begin, memory_, shown));
+  UDTCAT_CHECK(of_name(files::read_leaf(shares_blocks_ ? part_ : standing_, range.begin, memory_, shown)));
   if (hash_of_leaf(memory_) != candidate_->leaves.run_at(leaf).digest)
-    return fail(Errc::local_read_failed, "replace " + shown, "somebody else is writing it");
+    return of_name(fail(Errc::local_read_failed, "replace " + shown, "somebody else is writing it"));
   if (shares_blocks_) return {};
-  Status written = write(range.begin, memory_);
+  ScopedStatus written = write(range.begin, memory_);
   if (written) return written;
   // The disk may be full: what this part has is mostly there already, and gives its room back.
-  UDTCAT_TRY(const auto own, folder());
+  UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
   own.of(entry_.path).remove();
-  written.error().cause += ", while the new file stands beside the old one";
+  written.error().error.cause += ", while the new file stands beside the old one";
   return written;
 }
 
-Status IncomingFile::take(const Whole& whole) {
+ScopedStatus IncomingFile::take(const Whole& whole) {
   if (next_leaf_ != leaves_of(entry_.size_bytes)) return out_of_order(entry_, "some are missing");
   if (tree_.root() != whole.digest) return out_of_order(entry_, "together they are not what their hash says");
   if (candidate_ && !candidate_->is_part && !part_.is_open()) {
@@ -170,15 +178,16 @@ Status IncomingFile::take(const Whole& whole) {
     if (stands) return {};
   }
   UDTCAT_CHECK(open_part());
-  return finish_part();
+  UDTCAT_CHECK(finish_part());
+  return {};
 }
 
 /// On the disk, or where the last sync brings it there; with its attributes, and closed, as some systems say only then
 /// that there was no room.
-Status IncomingFile::finish_part() {
+NameStatus IncomingFile::finish_part() {
   if (::ftruncate(part_.number(), static_cast<off_t>(entry_.size_bytes)) != 0)
     return tl::unexpected(failed("set the size of"));
-  UDTCAT_TRY(const auto own, folder());
+  UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
   if (!own.traits().obeys_syncfs && ::fsync(part_.number()) != 0) return tl::unexpected(failed("store"));
   const bool is_new = !candidate_ || !candidate_->is_part;
   UDTCAT_CHECK(destination_.set_attributes_of(part_, entry_, is_new));
@@ -197,7 +206,7 @@ Status IncomingFile::finish_part() {
 
 /// The file that has the name is the one that is wanted, and gets its attributes.
 /// returns  false: it has other names here, which are not to get them, too: a part takes its place
-Result<bool> IncomingFile::take_standing() {
+NameResult<bool> IncomingFile::take_standing() {
   UDTCAT_CHECK(take_up_candidate());
   struct stat before {};
   if (::fstat(standing_.number(), &before) != 0) return tl::unexpected(failed("look at"));
@@ -225,7 +234,7 @@ Result<bool> IncomingFile::take_standing() {
 }
 
 /// Whether the file that has the name has the leaves that were told of, all of them, in one state.
-Result<bool> IncomingFile::is_still_equal() {
+NameResult<bool> IncomingFile::is_still_equal() {
   struct stat before {};
   struct stat after {};
   if (::fstat(standing_.number(), &before) != 0) return tl::unexpected(failed("look at"));
@@ -240,9 +249,10 @@ Result<bool> IncomingFile::is_still_equal() {
   return ::fstat(standing_.number(), &after) == 0 && is_same_content(before, after) && again.root() == tree_.root();
 }
 
-Status IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {
+ScopedStatus IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {
   UDTCAT_CHECK(destination_.limit().charge(from.size(), entry_.path));
-  UDTCAT_CHECK(files::write_whole_at(part_, offset, from, destination_.tree().shown(entry_.path)));
+  UDTCAT_CHECK(files::write_whole_at(part_, offset, from, destination_.tree().shown(entry_.path))
+                   .map_error(scope_of_content_error));
   unsent_bytes_ += from.size();
   if (unsent_bytes_ < kWriteBehindBytes) return {};
   // The disk begins now, so that the last sync has little to wait for; where it cannot, that sync says so.
@@ -252,7 +262,7 @@ Status IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from
 }
 
 /// Zeros, where an earlier transfer may have left something.
-Status IncomingFile::clear(std::uint64_t offset, std::uint64_t bytes) {
+ScopedStatus IncomingFile::clear(std::uint64_t offset, std::uint64_t bytes) {
   if (offset >= part_bytes_ || bytes == 0) return {};
   bytes = std::min(bytes, part_bytes_ - offset);
   if (::fallocate(part_.number(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),

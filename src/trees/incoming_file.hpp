@@ -26,9 +26,9 @@ namespace udtcat::trees {
 ///        └──only SAME, the candidate has the name: nothing is written ──────────────► whole, has its name
 ///                 └──a leaf that differs──► a new part, with those so far ──────────► whole, a part
 ///
-/// Errors: Errc::protocol_violated where the sender breaks the order, or a hash is wrong; Errc::stream_refused and, of
-/// leaves, Errc::local_write_failed, of the transfer: the disk is full; Errc::local_read_failed, of this file: somebody
-/// else is writing it; and so Errc::local_write_failed of the whole.
+/// Errors, of the transfer: Errc::protocol_violated where the sender breaks the order, or a hash is wrong;
+/// Errc::stream_refused; Errc::local_write_failed where the next file could not be written, either: the disk is full.
+/// Of this file: Errc::local_read_failed and Errc::local_write_failed: somebody else is writing it, it is too large.
 /// Threads: unsynchronised. Every call may wait for the disk.
 class IncomingFile {
  public:
@@ -39,11 +39,11 @@ class IncomingFile {
       : destination_(destination), entry_(std::move(entry)), is_sealed_(is_sealed), candidate_(std::move(candidate)) {}
 
   [[nodiscard]] const Entry& entry() const { return entry_; }
-  [[nodiscard]] Status take(const Data& data);
-  [[nodiscard]] Status take(const Zeros& zeros);
-  [[nodiscard]] Status take(const Same& same);
+  [[nodiscard]] ScopedStatus take(const Data& data);
+  [[nodiscard]] ScopedStatus take(const Zeros& zeros);
+  [[nodiscard]] ScopedStatus take(const Same& same);
   /// It is whole: as a part with its attributes, or as the file that has the name.
-  [[nodiscard]] Status take(const Whole& whole);
+  [[nodiscard]] ScopedStatus take(const Whole& whole);
   /// The state of a whole one.
   struct State {
     bool has_name = false;      ///< else it is a part, which waits for its name
@@ -54,16 +54,15 @@ class IncomingFile {
 
  private:
   [[nodiscard]] files::Digest hash_of(const Data& data, std::uint64_t bytes);
-  [[nodiscard]] Status expect(std::uint64_t leaf, std::uint64_t count) const;
-  [[nodiscard]] Status take_up_candidate();
-  [[nodiscard]] Result<PartsFolder> folder();
-  [[nodiscard]] Status open_part();
-  [[nodiscard]] Status finish_part();
-  [[nodiscard]] Result<bool> is_still_equal();
-  [[nodiscard]] Result<bool> take_standing();
-  [[nodiscard]] Status copy_same(std::uint64_t leaf);
-  [[nodiscard]] Status write(std::uint64_t offset, std::span<const std::byte> from);
-  [[nodiscard]] Status clear(std::uint64_t offset, std::uint64_t bytes);
+  [[nodiscard]] ScopedStatus expect(std::uint64_t leaf, std::uint64_t count) const;
+  [[nodiscard]] NameStatus take_up_candidate();
+  [[nodiscard]] ScopedStatus open_part();
+  [[nodiscard]] NameStatus finish_part();
+  [[nodiscard]] NameResult<bool> is_still_equal();
+  [[nodiscard]] NameResult<bool> take_standing();
+  [[nodiscard]] ScopedStatus copy_same(std::uint64_t leaf);
+  [[nodiscard]] ScopedStatus write(std::uint64_t offset, std::span<const std::byte> from);
+  [[nodiscard]] ScopedStatus clear(std::uint64_t offset, std::uint64_t bytes);
   [[nodiscard]] Error failed(const char* doing) const;
 
   Destination& destination_;

@@ -28,9 +28,9 @@ bool may_be_equal(const Entry& entry, const std::optional<struct stat>& status) 
 }  // namespace
 
 void Judge::judge(Numbered numbered) {
-  const Status answered = answer(numbered);
+  const auto answered = answer(numbered);
   if (answered) return;
-  if (!is_of_name(answered.error())) return reception_.fail(answered.error());
+  if (!answered.error().is_of_name) return reception_.fail(answered.error().error);
   reception_.forbid_links_to(numbered.id, numbered.entry);
   reception_.settle(numbered.body_bytes);
   // An error of a directory above it does not name it.
@@ -40,7 +40,7 @@ void Judge::judge(Numbered numbered) {
   reception_.refuse(numbered.id, reason, Reception::When::now);
 }
 
-Status Judge::answer(const Numbered& numbered) {
+ScopedStatus Judge::answer(const Numbered& numbered) {
   switch (numbered.entry.kind) {
     case EntryKind::file:
       return answer_file(numbered);
@@ -54,13 +54,13 @@ Status Judge::answer(const Numbered& numbered) {
   }
 }
 
-Status Judge::have(const Numbered& numbered, const std::optional<files::Digest>& digest) {
+ScopedStatus Judge::have(const Numbered& numbered, const std::optional<files::Digest>& digest) {
   reception_.prove(numbered.entry, digest);
   reception_.settle(numbered.body_bytes);  // before the sender can know
-  return reception_.writer().put(Have{numbered.id, digest});
+  return of_transfer(reception_.writer().put(Have{numbered.id, digest}));
 }
 
-Status Judge::answer_directory(const Numbered& numbered) {
+ScopedStatus Judge::answer_directory(const Numbered& numbered) {
   UDTCAT_TRY(const auto path, remember(numbered.entry));
   UDTCAT_TRY(const auto made, destination_.make_directory(numbered.entry));
   directories_.push_back({numbered.id, path, numbered.entry.attributes, made.st_dev, made.st_ino});
@@ -68,15 +68,16 @@ Status Judge::answer_directory(const Numbered& numbered) {
 }
 
 /// The link itself comes when the file that it leads to has its name.
-Status Judge::answer_link(const Numbered& numbered) {
+ScopedStatus Judge::answer_link(const Numbered& numbered) {
   if (linkable(numbered.entry.of) == nullptr)
-    return fail(Errc::protocol_violated, "link " + numbered.entry.path, "it leads to no file that can have links");
+    return of_transfer(
+        fail(Errc::protocol_violated, "link " + numbered.entry.path, "it leads to no file that can have links"));
   UDTCAT_TRY(const auto path, remember(numbered.entry));
   links_.push_back({numbered.id, numbered.entry.of, path});
   return have(numbered, std::nullopt);
 }
 
-Status Judge::answer_file(const Numbered& numbered) {
+ScopedStatus Judge::answer_file(const Numbered& numbered) {
   const Entry& entry = numbered.entry;
   if (entry.may_be_linked) {
     UDTCAT_TRY(const auto path, remember(entry));
@@ -84,25 +85,25 @@ Status Judge::answer_file(const Numbered& numbered) {
     reception_.expect_links_to(numbered.id, entry.path);
   }
   UDTCAT_TRY(const auto location, destination_.locate(entry.path));
-  UDTCAT_TRY(const auto status, location.look());
+  UDTCAT_TRY(const auto status, of_name(location.look()));
   if (status) {
     UDTCAT_CHECK(destination_.check_own(entry.path, *status));
     UDTCAT_TRY(const bool is_proved, have_proved(numbered, location));
     if (is_proved) return {};
   }
-  const Status place = destination_.check_place(entry.path, status);
-  if (!place && !may_be_equal(entry, status)) return place;  // else it may need no part
+  const auto place = destination_.check_place(entry.path, status);
+  if (!may_be_equal(entry, status)) UDTCAT_CHECK(place);  // else it may need no part
   // The file is expected before its answer is on its way.
-  UDTCAT_TRY(auto candidate, find_candidate(entry, status));
+  auto candidate = find_candidate(entry, status);
   if (candidate) {
     // Answers before this one need not wait until it is hashed.
-    if (entry.size_bytes > kQuickBytes) UDTCAT_CHECK(reception_.writer().flush());
+    if (entry.size_bytes > kQuickBytes) UDTCAT_CHECK(of_transfer(reception_.writer().flush()));
     hash_leaves(entry, *candidate);
   }
   if (!candidate || candidate->leaves.leaves() == 0) {
     UDTCAT_CHECK(place);
     reception_.expect(numbered.id, {entry, std::nullopt, numbered.body_bytes});
-    return reception_.writer().put(Want{numbered.id});
+    return of_transfer(reception_.writer().put(Want{numbered.id}));
   }
   if (!place) candidate->why_it_stays = place.error();
   const LeafRuns leaves = candidate->leaves;
@@ -111,7 +112,7 @@ Status Judge::answer_file(const Numbered& numbered) {
 }
 
 /// Whether the book knows the very file that stands, with its attributes; then it has its answer.
-Result<bool> Judge::have_proved(const Numbered& numbered, const files::FileLocation& location) {
+ScopedResult<bool> Judge::have_proved(const Numbered& numbered, const files::FileLocation& location) {
   const Entry& entry = numbered.entry;
   const auto opened = location.open(O_PATH, Errc::local_read_failed);
   struct stat status {};
@@ -132,7 +133,7 @@ Result<bool> Judge::have_proved(const Numbered& numbered, const files::FileLocat
 }
 
 /// A part is the better one: it is this file's.
-Result<std::optional<Candidate>> Judge::find_candidate(const Entry& entry, const std::optional<struct stat>& status) {
+std::optional<Candidate> Judge::find_candidate(const Entry& entry, const std::optional<struct stat>& status) {
   if (entry.size_bytes == 0) return std::nullopt;
   const auto folder = destination_.folder_of(entry.path);
   const auto part = folder ? folder->of(entry.path).look() : std::optional<struct stat>();
@@ -163,14 +164,14 @@ void Judge::hash_leaves(const Entry& entry, Candidate& candidate) {
   }
 }
 
-Status Judge::tell_leaves(EntryId id, const LeafRuns& leaves) {
+ScopedStatus Judge::tell_leaves(EntryId id, const LeafRuns& leaves) {
   Hashes hashes{.entry = id, .last = false, .zeros = 0, .digests = {}};
   for (std::uint64_t leaf = 0; leaf < leaves.leaves();) {
     const auto run = leaves.run_at(leaf);
     const bool is_zero_run = run.digest == hash_of_zeros();
     const std::uint64_t count = is_zero_run ? run.leaves : 1;
     if (hashes.digests.size() == kMaxDigests || (is_zero_run && !hashes.digests.empty())) {
-      UDTCAT_CHECK(reception_.writer().put(hashes));
+      UDTCAT_CHECK(of_transfer(reception_.writer().put(hashes)));
       hashes.zeros = 0;
       hashes.digests.clear();
     }
@@ -181,7 +182,7 @@ Status Judge::tell_leaves(EntryId id, const LeafRuns& leaves) {
     leaf += count;
   }
   hashes.last = true;
-  return reception_.writer().put(hashes);
+  return of_transfer(reception_.writer().put(hashes));
 }
 
 const Judge::Linkable* Judge::linkable(EntryId id) const {
@@ -190,7 +191,7 @@ const Judge::Linkable* Judge::linkable(EntryId id) const {
 }
 
 /// Of directories and links, which wait for the end.  errors: Errc::stream_refused: there are too many
-Result<PathStore::Number> Judge::remember(const Entry& entry) {
+ScopedResult<PathStore::Number> Judge::remember(const Entry& entry) {
   // An entry is in one of the lists, and a file that is missing is remembered as such besides.
   constexpr std::size_t kEachBytes = sizeof(Directory) + sizeof(Linkable);
   const PathStore::Number path = paths_.add(entry.path);
@@ -198,8 +199,8 @@ Result<PathStore::Number> Judge::remember(const Entry& entry) {
   for (const auto& each : entry.attributes.extended)
     remembered_bytes_ += sizeof each + each.name.size() + each.value.size();
   if (remembered_bytes_ + paths_.bytes() <= kMaxRememberedBytes) return path;
-  return fail(Errc::stream_refused, "take one more directory or link",
-              fmt::format("there are more than {} GiB of them", kMaxRememberedBytes / kGiB));
+  return of_transfer(fail(Errc::stream_refused, "take one more directory or link",
+                          fmt::format("there are more than {} GiB of them", kMaxRememberedBytes / kGiB)));
 }
 
 }  // namespace udtcat::trees

@@ -63,23 +63,22 @@ class Judge {
   [[nodiscard]] const std::deque<Directory>& directories() const { return directories_; }
 
  private:
-  [[nodiscard]] Status answer(const Numbered& numbered);
-  [[nodiscard]] Status answer_directory(const Numbered& numbered);
-  [[nodiscard]] Status answer_link(const Numbered& numbered);
-  [[nodiscard]] Status answer_file(const Numbered& numbered);
-  [[nodiscard]] Status have(const Numbered& numbered, const std::optional<files::Digest>& digest);
-  [[nodiscard]] Result<bool> have_proved(const Numbered& numbered, const files::FileLocation& location);
-  [[nodiscard]] Result<std::optional<Candidate>> find_candidate(const Entry& entry,
-                                                                const std::optional<struct stat>& status);
+  [[nodiscard]] ScopedStatus answer(const Numbered& numbered);
+  [[nodiscard]] ScopedStatus answer_directory(const Numbered& numbered);
+  [[nodiscard]] ScopedStatus answer_link(const Numbered& numbered);
+  [[nodiscard]] ScopedStatus answer_file(const Numbered& numbered);
+  [[nodiscard]] ScopedStatus have(const Numbered& numbered, const std::optional<files::Digest>& digest);
+  [[nodiscard]] ScopedResult<bool> have_proved(const Numbered& numbered, const files::FileLocation& location);
+  [[nodiscard]] std::optional<Candidate> find_candidate(const Entry& entry, const std::optional<struct stat>& status);
   void hash_leaves(const Entry& entry, Candidate& candidate);
-  [[nodiscard]] Status tell_leaves(EntryId id, const LeafRuns& leaves);
+  [[nodiscard]] ScopedStatus tell_leaves(EntryId id, const LeafRuns& leaves);
   /// A file that links may lead to.
   struct Linkable {
     EntryId id;
     PathStore::Number path;
   };
   [[nodiscard]] const Linkable* linkable(EntryId id) const;
-  [[nodiscard]] Result<PathStore::Number> remember(const Entry& entry);
+  [[nodiscard]] ScopedResult<PathStore::Number> remember(const Entry& entry);
 
   Reception& reception_;
   Destination destination_;

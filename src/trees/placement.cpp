@@ -13,11 +13,11 @@
 
 namespace udtcat::trees {
 
-Status Limit::charge(std::uint64_t bytes, const std::string& path) {
+ScopedStatus Limit::charge(std::uint64_t bytes, const std::string& path) {
   const std::uint64_t now = charged_ += bytes;
   if (!bytes_ || now <= *bytes_) return {};
-  return fail(Errc::stream_refused, "write " + path,
-              fmt::format("the transfer would be more than --limit {}", core::format_size(*bytes_)));
+  return of_transfer(fail(Errc::stream_refused, "write " + path,
+                          fmt::format("the transfer would be more than --limit {}", core::format_size(*bytes_))));
 }
 
 void Placement::add(const struct stat& status, const std::string& path) {

@@ -22,6 +22,7 @@
 #include "lib/core/mutex.hpp"
 #include "trees/disk/attributes.hpp"
 #include "trees/disk/file_system_traits.hpp"
+#include "trees/disk/name_error.hpp"
 #include "trees/inode_set.hpp"
 
 namespace udtcat::trees {
@@ -36,7 +37,7 @@ class Limit {
   explicit Limit(std::optional<std::uint64_t> bytes) : bytes_(bytes) {}
 
   /// path   for the error.  errors: Errc::stream_refused: it would be more than the limit
-  [[nodiscard]] Status charge(std::uint64_t bytes, const std::string& path);
+  [[nodiscard]] ScopedStatus charge(std::uint64_t bytes, const std::string& path);
 
  private:
   const std::optional<std::uint64_t> bytes_;

@@ -83,7 +83,7 @@ std::vector<Proved> Proofs::note(const std::vector<Proved>& proved, Destination&
   std::vector<Proved> later;
   for (const Proved& each : proved) {
     const auto location = destination.locate(each.path);
-    const auto status = location ? location->look() : tl::unexpected(location.error());
+    const auto status = location ? of_name(location->look()) : tl::unexpected(location.error());
     // One that somebody has changed since is not the one that was proved.
     if (!status || !*status || !is_same_state(**status, each.status)) continue;
     const auto own = stamp_of(*location, **status);

@@ -126,9 +126,12 @@ template <typename Leaves>
 Status Receiver::take_leaves(const Leaves& leaves, std::uint64_t count) {
   UDTCAT_CHECK(make_current(leaves.entry));
   if (current_->is_given_up) return {};
-  const Status taken = current_->file.take(leaves);
-  if (!taken && taken.error().code == Errc::local_read_failed) return give_up(taken.error());
-  UDTCAT_CHECK(taken);
+  const auto taken = current_->file.take(leaves);
+  if (!taken && !taken.error().is_of_name) return tl::unexpected(taken.error().error);
+  if (!taken) {
+    give_up(taken.error().error);
+    return {};
+  }
   const std::uint64_t bytes = range_of_leaves(current_->file.entry().size_bytes, leaves.leaf, count).bytes();
   current_->described_bytes += bytes;
   reception_.tally().bytes += bytes;
@@ -139,9 +142,9 @@ Status Receiver::take_leaves(const Leaves& leaves, std::uint64_t count) {
 
 Status Receiver::take_whole(const Whole& whole) {
   UDTCAT_CHECK(make_current(whole.entry));
-  const Status taken = current_->is_given_up ? Status() : current_->file.take(whole);
-  if (!taken && !is_of_name(taken.error())) return taken;
-  if (!taken) UDTCAT_CHECK(give_up(taken.error()));
+  const auto taken = current_->is_given_up ? ScopedStatus() : current_->file.take(whole);
+  if (!taken && !taken.error().is_of_name) return tl::unexpected(taken.error().error);
+  if (!taken) give_up(taken.error().error);
   if (!current_->is_given_up)
     committer_->add({whole.entry, current_->file.entry(), whole.digest, whole.stamp, current_->file.state()});
   settle_current();
@@ -168,11 +171,10 @@ void Receiver::complain_of_dropped() {
 }
 
 /// This file cannot be had here; its leaves are passed over.
-Status Receiver::give_up(const Error& error) {
+void Receiver::give_up(const Error& error) {
   current_->is_given_up = true;
   reception_.forbid_links_to(current_->id, current_->file.entry());
   reception_.refuse(current_->id, error.message(), Reception::When::later);
-  return {};
 }
 
 void Receiver::settle_current() {
@@ -208,21 +210,20 @@ void Receiver::refuse_after_all(EntryId id, const Error& error) {
   reception_.tell_many_refusals();  // nothing is left that the sender waits for but the end
 }
 
-Status Receiver::make_link(const Judge::Link& link) {
+ScopedStatus Receiver::make_link(const Judge::Link& link) {
   const std::string path = judge_.paths().path(link.path);
   const std::string of = judge_.path_of(link.of);
   const auto file = reception_.standing(link.of);
   if (!file || reception_.forbids_links_to(link.of))
-    return fail(Errc::local_write_failed, "link " + destination_.tree().shown(path), of + " is missing");
+    return of_name(fail(Errc::local_write_failed, "link " + destination_.tree().shown(path), of + " is missing"));
   return destination_.make_hard_link(path, of, *file);
 }
 
-/// errors: those of the transfer
 Status Receiver::make_links() {
   for (const auto& link : judge_.links()) {
-    const Status made = make_link(link);
-    if (!made && !is_of_name(made.error())) return made;
-    if (!made) refuse_after_all(link.id, made.error());
+    const auto made = make_link(link);
+    if (!made && !made.error().is_of_name) return tl::unexpected(made.error().error);
+    if (!made) refuse_after_all(link.id, made.error().error);
   }
   return {};
 }
@@ -240,8 +241,8 @@ void Receiver::set_directories() {
     struct stat made {};
     made.st_dev = directory->device;
     made.st_ino = directory->inode;
-    const Status set = destination_.set_directory(path, attributes, made);
-    if (!set) refuse_after_all(directory->id, set.error());
+    const auto set = destination_.set_directory(path, attributes, made);
+    if (!set) refuse_after_all(directory->id, set.error().error);
     if (set && path == ".") top_.keep_mode(attributes.mode);
   }
 }

@@ -52,12 +52,12 @@ class Receiver {
   [[nodiscard]] Status take_whole(const Whole& whole);
   [[nodiscard]] Status take_dropped(const Dropped& dropped);
   [[nodiscard]] Status make_current(EntryId id);
-  [[nodiscard]] Status give_up(const Error& error);
+  void give_up(const Error& error);
   void settle_current();
   void complain_of_dropped();
   [[nodiscard]] Status complete(const End& end);
   void refuse_after_all(EntryId id, const Error& error);
-  [[nodiscard]] Status make_link(const Judge::Link& link);
+  [[nodiscard]] ScopedStatus make_link(const Judge::Link& link);
   [[nodiscard]] Status make_links();
   void set_directories();
   void write_book();

@@ -90,9 +90,9 @@ Status Sender::announce_next() {
 }
 
 /// A name that cannot be announced: both ends are to know.
-Status Sender::miss(const Error& error) {
-  tally_.complain(error.message());
-  return writer_.put(Missed{error.message()});
+Status Sender::miss(const NameError& name) {
+  tally_.complain(name.message());
+  return writer_.put(Missed{name.message()});
 }
 
 Status Sender::announce(SourceItem item, int attempt) {
@@ -159,18 +159,18 @@ Status Sender::describe(EntryId id, Comparison* comparison) {
   };
   const auto changed = [&] { return give_up(fmt::format("read {}: it has changed meanwhile", path), true); };
   auto file = source_.open(announced.place);
-  if (!file) return give_up(file.error().message(), false);
-  UDTCAT_TRY(auto location, source_.locate(announced.place));
-  WatchedFile watched(std::move(location), std::move(*file), {announced.status, announced.entry.stamp},
+  auto location = source_.locate(announced.place);
+  if (!file || !location) return give_up((file ? location.error() : file.error()).message(), false);
+  WatchedFile watched(std::move(*location), std::move(*file), {announced.status, announced.entry.stamp},
                       [this](std::chrono::nanoseconds time) { answers_.pause(time); });
   if (!watched.is_as_announced()) return changed();
   const Described described{id, announced.entry.size_bytes, watched.file(), path,
                             [this] { return answers_.failure() || writer_.is_cut(); }};
   const auto digest = describe_leaves(described, comparison, writer_, leaf_, tally_);
   const auto is_there = digest ? stands(announced, watched, described, *digest) : tl::unexpected(digest.error());
-  if (!is_there && is_there.error().code == Errc::local_read_failed)
+  if (!is_there && is_there.error().is_of_name)
     return watched.keeps_content() ? give_up(is_there.error().message(), false) : changed();
-  if (!is_there) return tl::unexpected(is_there.error());
+  if (!is_there) return tl::unexpected(is_there.error().error);
   if (!*is_there) return changed();
   UDTCAT_CHECK(writer_.put(Whole{id, *digest, watched.stamp()}));
   UDTCAT_CHECK(prove(id, *digest));
@@ -180,8 +180,8 @@ Status Sender::describe(EntryId id, Comparison* comparison) {
 
 /// Whether the file that was just read is the one that was announced, content and attributes.
 /// errors: as describe_leaves()
-Result<bool> Sender::stands(const Announced& announced, WatchedFile& watched, const Described& described,
-                            const files::Digest& digest) {
+ScopedResult<bool> Sender::stands(const Announced& announced, WatchedFile& watched, const Described& described,
+                                  const files::Digest& digest) {
   const auto after = watched.look_again();
   if (after == WatchedFile::Seen::other_content) return false;
   if (!watched.keeps_state() && !entries_.still_has(announced.place, announced.status, announced.entry.attributes))
@@ -197,7 +197,7 @@ Status Sender::drop(EntryId id, std::string reason, bool has_changed) {
   unsettled_bytes_ -= dropped.body_bytes;
   unsettled_.erase(id);
   entries_.forget(dropped.status, id);
-  Result<std::optional<Visited>> now = std::nullopt;
+  NameResult<std::optional<Visited>> now = std::nullopt;
   if (has_changed) now = source_.look(dropped.place);
   // The walk would not go into a directory any more.
   const bool can_come = now && *now && !S_ISDIR((*now)->status.st_mode) && !S_ISSOCK((*now)->status.st_mode);

@@ -59,11 +59,11 @@ class Sender {
   [[nodiscard]] bool may_announce() const;
   [[nodiscard]] Status announce_next();
   [[nodiscard]] Status announce(SourceItem item, int attempt);
-  [[nodiscard]] Status miss(const Error& error);
+  [[nodiscard]] Status miss(const NameError& name);
   [[nodiscard]] Status handle(const Message& answer);
   [[nodiscard]] Status describe(EntryId id, Comparison* comparison);
-  [[nodiscard]] Result<bool> stands(const Announced& announced, WatchedFile& watched, const Described& described,
-                                    const files::Digest& digest);
+  [[nodiscard]] ScopedResult<bool> stands(const Announced& announced, WatchedFile& watched, const Described& described,
+                                          const files::Digest& digest);
   [[nodiscard]] Status drop(EntryId id, std::string reason, bool has_changed);
   void settle(EntryId id);
   [[nodiscard]] Status prove(EntryId id, const std::optional<files::Digest>& digest);

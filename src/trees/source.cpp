@@ -126,10 +126,11 @@ Status Source::refuse_names_in_content() {
   if (content == names_.end() || names_.size() == 1) return {};
   for (const auto& [name, root] : names_) {
     if (name.empty()) continue;
-    UDTCAT_TRY(const auto in_content, look({content->second, name}));
-    if (!in_content || is_anothers(root, in_content->status)) continue;
+    const auto in_content = look({content->second, name});
+    if (!in_content) return tl::unexpected(in_content.error().error);
+    if (!*in_content || is_anothers(root, (*in_content)->status)) continue;
     return fail(Errc::bad_argument, fmt::format("send two files named \"{}\"", name),
-                fmt::format("{} is one, and they would have one place", in_content->location.shown()));
+                fmt::format("{} is one, and they would have one place", (*in_content)->location.shown()));
   }
   return {};
 }
@@ -156,7 +157,7 @@ Result<FileTree> Source::enter(std::size_t index) const {
   return fail(Errc::local_read_failed, "open the directory " + above.path, "it is another directory by now");
 }
 
-std::optional<Result<SourceItem>> Source::next() {
+std::optional<NameResult<SourceItem>> Source::next() {
   if (auto item = next_of_walk()) return item;
   return next_of_list();
 }
@@ -168,7 +169,7 @@ Status Source::begin_walk() {
   return {};
 }
 
-std::optional<Result<SourceItem>> Source::next_of_walk() {
+std::optional<NameResult<SourceItem>> Source::next_of_walk() {
   for (;;) {
     if (!walk_) {
       if (next_root_ == roots_.size()) return std::nullopt;
@@ -201,7 +202,7 @@ std::optional<std::size_t> Source::other_of_name(const Place& place) const {
   return other == names_.end() ? std::nullopt : std::optional(other->second);
 }
 
-std::optional<Result<SourceItem>> Source::next_of_list() {
+std::optional<NameResult<SourceItem>> Source::next_of_list() {
   while (!list_.empty()) {
     const std::string name = list_.back();
     const std::string path = without_idle_words(name);
@@ -225,13 +226,13 @@ std::optional<Result<SourceItem>> Source::next_of_list() {
     const auto location = locate({root, path});
     if (item && location) continue;  // it has just become one
     list_.pop_back();
-    const Error& error = item ? location.error() : item.error();
+    const NameError& error = item ? location.error() : item.error();
     return fail(Errc::local_read_failed, "send " + core::printable(name, kMaxReasonBytes), error.message());
   }
   return std::nullopt;
 }
 
-Result<SourceItem> Source::visit_listed(const std::string& name, const std::string& path, std::size_t root) {
+NameResult<SourceItem> Source::visit_listed(const std::string& name, const std::string& path, std::size_t root) {
   Place place{root, path == "." ? "" : path};
   if (name.ends_with('/') && path == without_idle_words(name)) {
     UDTCAT_TRY(place, directory_at(name, std::move(place)));
@@ -242,7 +243,7 @@ Result<SourceItem> Source::visit_listed(const std::string& name, const std::stri
 }
 
 /// Of a listed name that ends in "/": a directory, also where a symbolic link leads to it.
-Result<Place> Source::directory_at(const std::string& name, Place place) {
+NameResult<Place> Source::directory_at(const std::string& name, Place place) {
   UDTCAT_TRY(const auto visited, look(place));
   if (visited && S_ISLNK(visited->status.st_mode)) {
     UDTCAT_TRY(const std::size_t index, index_of({name}));
@@ -261,7 +262,7 @@ std::string Source::first_unlisted(const std::string& path) const {
   return path;
 }
 
-Result<files::TreeCursor*> Source::cursor_of(const Place& place) {
+NameResult<files::TreeCursor*> Source::cursor_of(const Place& place) {
   const std::size_t above = roots_[place.root].above;
   if (!cursor_ || cursor_above_ != above) {
     cursor_.reset();
@@ -272,19 +273,19 @@ Result<files::TreeCursor*> Source::cursor_of(const Place& place) {
   return &*cursor_;
 }
 
-Result<files::FileLocation> Source::locate(const Place& place) {
+NameResult<files::FileLocation> Source::locate(const Place& place) {
   UDTCAT_TRY(auto* const cursor, cursor_of(place));
-  return cursor->locate(place.path.empty() ? "." : place.path, Errc::local_read_failed);
+  return of_name(cursor->locate(place.path.empty() ? "." : place.path, Errc::local_read_failed));
 }
 
-Result<std::optional<Visited>> Source::look(const Place& place) {
+NameResult<std::optional<Visited>> Source::look(const Place& place) {
   UDTCAT_TRY(auto location, locate(place));
   UDTCAT_TRY(const auto status, location.look());
   if (!status) return std::nullopt;
   return Visited{place.path, std::move(location), *status};
 }
 
-Result<bridge::Descriptor> Source::open(const Place& place) {
+NameResult<bridge::Descriptor> Source::open(const Place& place) {
   UDTCAT_TRY(const auto location, locate(place));
   return location.open(O_RDONLY, Errc::local_read_failed);
 }

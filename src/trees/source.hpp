@@ -56,14 +56,13 @@ class Source {
   /// errors: Errc::local_read_failed
   [[nodiscard]] static Result<Source> of_list(std::vector<std::string> names);
 
-  /// None: that was all.  errors: Errc::local_read_failed, of one name; the rest can be had
-  [[nodiscard]] std::optional<Result<SourceItem>> next();
-  /// The file at a place, to be read.  errors: Errc::local_read_failed
-  [[nodiscard]] Result<bridge::Descriptor> open(const Place& place);
-  /// errors: Errc::local_read_failed
-  [[nodiscard]] Result<files::FileLocation> locate(const Place& place);
+  /// None: that was all.  errors, of these four: Errc::local_read_failed
+  [[nodiscard]] std::optional<NameResult<SourceItem>> next();
+  /// The file at a place, to be read.
+  [[nodiscard]] NameResult<bridge::Descriptor> open(const Place& place);
+  [[nodiscard]] NameResult<files::FileLocation> locate(const Place& place);
   /// Looks again at a place.  none: nothing is there
-  [[nodiscard]] Result<std::optional<Visited>> look(const Place& place);
+  [[nodiscard]] NameResult<std::optional<Visited>> look(const Place& place);
 
  private:
   /// A directory in which arguments are, or whose content one means.
@@ -89,12 +88,12 @@ class Source {
   [[nodiscard]] Status begin_walk();
   [[nodiscard]] bool is_anothers(std::size_t root, const struct stat& status);
   [[nodiscard]] std::optional<std::size_t> other_of_name(const Place& place) const;
-  [[nodiscard]] std::optional<Result<SourceItem>> next_of_walk();
-  [[nodiscard]] std::optional<Result<SourceItem>> next_of_list();
-  [[nodiscard]] Result<SourceItem> visit_listed(const std::string& name, const std::string& path, std::size_t root);
-  [[nodiscard]] Result<Place> directory_at(const std::string& name, Place place);
+  [[nodiscard]] std::optional<NameResult<SourceItem>> next_of_walk();
+  [[nodiscard]] std::optional<NameResult<SourceItem>> next_of_list();
+  [[nodiscard]] NameResult<SourceItem> visit_listed(const std::string& name, const std::string& path, std::size_t root);
+  [[nodiscard]] NameResult<Place> directory_at(const std::string& name, Place place);
   [[nodiscard]] std::string first_unlisted(const std::string& path) const;
-  [[nodiscard]] Result<files::TreeCursor*> cursor_of(const Place& place);
+  [[nodiscard]] NameResult<files::TreeCursor*> cursor_of(const Place& place);
 
   std::optional<files::FileTree> base_;  // of a peer's arguments
   std::vector<Above> aboves_;

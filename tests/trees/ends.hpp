@@ -207,12 +207,15 @@ class ReceivingEnd : public RunningEnd {
  public:
   using Change = std::function<void(ReceiverOptions&)>;
 
-  explicit ReceivingEnd(const std::string& directory, const Change& change = {}) {
+  /// prepare   is called on the receiver's thread before it begins
+  explicit ReceivingEnd(const std::string& directory, const Change& change = {}, std::function<void()> prepare = {}) {
     ReceiverOptions options{
         .tree = files::FileTree::open(directory).value(), .job = kJob, .limit_bytes = {}, .book = {}};
     if (change) change(options);
-    begin([this, receiver = std::shared_ptr(Receiver::make(std::move(options), wire(), nullptr, tally).value())](
+    begin([this, prepare = std::move(prepare),
+           receiver = std::shared_ptr(Receiver::make(std::move(options), wire(), nullptr, tally).value())](
               MessageReader& reader) mutable {
+      if (prepare) prepare();
       const auto own = std::exchange(receiver, nullptr);  // its parts are let go of with it
       return own->run(reader, std::nullopt);
     });
@@ -222,9 +225,14 @@ class ReceivingEnd : public RunningEnd {
 
 class SendingEnd : public RunningEnd {
  public:
-  explicit SendingEnd(Source source, bool counts = false) : source_(std::move(source)) {
+  /// prepare   is called on the sender's thread before it begins
+  explicit SendingEnd(Source source, bool counts = false, std::function<void()> prepare = {})
+      : source_(std::move(source)) {
     if (counts) sender_.count();
-    begin([this](MessageReader& reader) { return sender_.run(reader, std::nullopt); });
+    begin([this, prepare = std::move(prepare)](MessageReader& reader) {
+      if (prepare) prepare();
+      return sender_.run(reader, std::nullopt);
+    });
   }
   ~SendingEnd() { join(); }
 

@@ -129,7 +129,7 @@ TEST_F(EntryReaders, ReadANameAsItIsByThen) {
       const bool is_new_directory = is == EntryKind::directory && was != is;
       ASSERT_EQ(read.has_value(), !is_new_directory);
       if (is_new_directory) {
-        EXPECT_THAT(read.error().cause, testing::HasSubstr("it has become a directory"));
+        EXPECT_THAT(read.error().error.cause, testing::HasSubstr("it has become a directory"));
         continue;
       }
       EXPECT_EQ(read.value()->kind, is);
@@ -142,14 +142,14 @@ TEST_F(EntryReaders, SayWhatHasGone) {
   folder.write("name", {});
   SourceItem item = visit("name");
   std::filesystem::remove(folder / "name");
-  EXPECT_THAT(EntryReader(*source).read(item).error().cause, testing::HasSubstr("it has gone meanwhile"));
+  EXPECT_THAT(EntryReader(*source).read(item).error().error.cause, testing::HasSubstr("it has gone meanwhile"));
 }
 
 TEST_F(EntryReaders, NameWhatAReceiverKeepsAtAnyDepth) {
   for (const char* name : {".udtcat-parts-1", "a/.udtcat-parts"}) {
     std::filesystem::create_directories(folder / name);
     SourceItem item = visit(name);
-    EXPECT_EQ(EntryReader(*source).read(item).error().cause, kLeftByATransfer);
+    EXPECT_EQ(EntryReader(*source).read(item).error().error.cause, kLeftByATransfer);
   }
 }
 

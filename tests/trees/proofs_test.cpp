@@ -64,7 +64,7 @@ class Proving : public BookOf {
   }
   [[nodiscard]] bool finds(Proofs& proofs, const std::string& path) {
     const auto location = destination.locate(path);
-    const auto status = location ? location->look() : tl::unexpected(location.error());
+    const auto status = location ? of_name(location->look()) : tl::unexpected(location.error());
     if (!status || !*status) return false;
     Entry entry{.attributes = {}, .path = path, .stamp = Stamp(), .target = {}};
     entry.size_bytes = static_cast<std::uint64_t>((*status)->st_size);

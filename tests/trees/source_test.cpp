@@ -153,7 +153,7 @@ TEST_F(Sources, OfAListAreEachMissedBelowADirectoryThatIsNotThere) {
 
 TEST_F(Sources, OfAListAreNoPartsOfATransfer) {
   auto source = Source::of_list({"./.udtcat-parts/x"}).value();
-  EXPECT_EQ(source.next()->error().cause, kLeftByATransfer);
+  EXPECT_EQ(source.next()->error().error.cause, kLeftByATransfer);
 }
 
 TEST_F(Sources, KeepFewDirectoriesOpen) {
@@ -247,7 +247,7 @@ TEST_F(Sources, OpenTheFilesOfTheirPlacesAndFollowNoLink) {
   std::filesystem::remove(folder / "h");
   EXPECT_FALSE(source.look(place).value());
   std::filesystem::create_symlink("a/g", folder / "h");
-  EXPECT_EQ(source.open(place).error().code, Errc::local_read_failed);
+  EXPECT_EQ(source.open(place).error().error.code, Errc::local_read_failed);
 }
 
 }  // namespace

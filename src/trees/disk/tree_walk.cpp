@@ -8,7 +8,7 @@
 
 namespace udtcat::trees {
 
-std::optional<Result<Visited>> TreeWalk::next() {
+std::optional<NameResult<Visited>> TreeWalk::next() {
   if (begin_) {
     const std::string begin = *std::exchange(begin_, std::nullopt);
     auto visited = visit(begin);
@@ -32,7 +32,7 @@ std::optional<Result<Visited>> TreeWalk::next() {
 }
 
 /// None: nothing is there.
-std::optional<Result<Visited>> TreeWalk::visit(const std::string& path) {
+std::optional<NameResult<Visited>> TreeWalk::visit(const std::string& path) {
   auto location = cursor_.locate(path.empty() ? "." : path, Errc::local_read_failed);
   if (!location) return tl::unexpected(std::move(location.error()));
   auto status = location->look();
@@ -42,7 +42,7 @@ std::optional<Result<Visited>> TreeWalk::visit(const std::string& path) {
   return Visited{path, std::move(*location), **status};
 }
 
-Status TreeWalk::descend(const Directory& directory) {
+NameStatus TreeWalk::descend(const Directory& directory) {
   UDTCAT_TRY(auto names, cursor_.tree().names(directory.path, &directory.status));
   levels_.push_back({directory.path, {std::make_move_iterator(names.rbegin()), std::make_move_iterator(names.rend())}});
   return {};

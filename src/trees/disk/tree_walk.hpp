@@ -13,6 +13,7 @@
 
 #include "files/file_location.hpp"
 #include "files/file_tree.hpp"
+#include "trees/disk/name_error.hpp"
 
 namespace udtcat::trees {
 
@@ -33,8 +34,8 @@ class TreeWalk {
   TreeWalk(files::FileTree tree, std::string begin) : cursor_(std::move(tree)), begin_(std::move(begin)) {}
 
   /// None: that was all.
-  /// errors: Errc::local_read_failed, of one name or directory; the walk goes on behind it
-  [[nodiscard]] std::optional<Result<Visited>> next();
+  /// errors: Errc::local_read_failed, of a name or a directory; the walk goes on behind it
+  [[nodiscard]] std::optional<NameResult<Visited>> next();
   /// Leaves out all that is below the directory that was visited last.
   void pass_over() { to_descend_.reset(); }
 
@@ -48,8 +49,8 @@ class TreeWalk {
     std::vector<std::string> names;  // in reverse order: the next one is the last
   };
 
-  [[nodiscard]] std::optional<Result<Visited>> visit(const std::string& path);
-  [[nodiscard]] Status descend(const Directory& directory);
+  [[nodiscard]] std::optional<NameResult<Visited>> visit(const std::string& path);
+  [[nodiscard]] NameStatus descend(const Directory& directory);
 
   files::TreeCursor cursor_;
   std::optional<std::string> begin_;     // until it is visited

@@ -108,7 +108,7 @@ TEST_F(TreeWalks, ReadNoOtherDirectoryThanTheyVisited) {
     EXPECT_EQ(walking.next().value()->path, "d");
     std::filesystem::rename(directory, folder / "old");  // its inode lives on
     change();
-    EXPECT_EQ(walking.next().value().error().code, Errc::local_read_failed);
+    EXPECT_EQ(walking.next().value().error().error.code, Errc::local_read_failed);
     EXPECT_FALSE(walking.next());
   }
 }
