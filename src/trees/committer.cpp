@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/committer.hpp"
 
+#include <tuple>
 #include <utility>
 
 #include <fcntl.h>
@@ -38,7 +39,7 @@ void Committer::hand_over() {
   batch_bytes_ = 0;
   batch_memory_ = 0;
   if (batch_.empty()) return;
-  batches_.give(std::exchange(batch_, {}));
+  std::ignore = batches_.push(std::exchange(batch_, {}));
   // It has waited until the one before was begun: then those before that have their names.
   pending_ = {std::set<std::string>(), std::move(pending_[0]), std::move(pending_[1])};
 }
@@ -51,7 +52,7 @@ void Committer::finish() {
 
 void Committer::work() {
   Destination destination = reception_.destination();
-  while (auto batch = batches_.take())
+  while (auto batch = batches_.pop())
     if (auto committed = commit(std::move(*batch), destination); !committed) reception_.fail(committed.error());
 }
 

@@ -18,8 +18,8 @@
 
 #include <udtcat/result.hpp>
 
+#include "trees/bounded_queue.hpp"
 #include "trees/disk/writers.hpp"
-#include "trees/hand_over.hpp"
 #include "trees/reception.hpp"
 
 namespace udtcat::trees {
@@ -86,7 +86,7 @@ class Committer {
   // Paths of parts: of the batch, of that which waits for the disk, and of that before it, which is being stored.
   std::array<std::set<std::string>, 3> pending_;
   Clock::time_point batch_began_;
-  HandOver<std::vector<Taken>> batches_{1};
+  BoundedQueue<std::vector<Taken>> batches_{1};
   std::vector<Proved> proved_;  // the thread's, until finish()
   /// A part that gets its name: nobody may write it from before that until it was looked at.
   struct Watched {

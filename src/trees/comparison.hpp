@@ -10,11 +10,14 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/try.hpp"
-#include "trees/answers.hpp"
+#include "trees/bounded_queue.hpp"
 #include "trees/disk/tree_hash.hpp"
 #include "trees/message.hpp"
 
 namespace udtcat::trees {
+
+/// The receiver's answers, from the thread that reads them to the one that sends.
+using Answers = BoundedQueue<Message>;
 
 /// Threads: unsynchronised.
 class Comparison {
@@ -59,7 +62,7 @@ class Comparison {
     return {};
   }
   [[nodiscard]] Status take_next() {
-    UDTCAT_TRY(Message answer, answers_.take());
+    UDTCAT_TRY(Message answer, answers_.pop());
     auto* hashes = std::get_if<Hashes>(&answer);
     if (hashes == nullptr || hashes->entry != now_.entry)
       return fail(Errc::protocol_violated, "read the receiver's hashes", "something else came between them");

@@ -26,7 +26,7 @@ static_assert(kHeaderBytes + kMaxBodyBytes <= Wire::kRingBytes, "a message is re
 Status MessageWriter::put(const Message& message) {
   const core::MutexLock lock(mutex_);
   encode(message, gathered_);
-  return gathered_.size() < kGatheredBytes ? Status() : write_out();
+  return write_if_much();
 }
 
 Status MessageWriter::put_leaf(const Data& data, std::vector<std::byte>& leaf) {
@@ -34,11 +34,13 @@ Status MessageWriter::put_leaf(const Data& data, std::vector<std::byte>& leaf) {
   const bool is_full = data.extents.size() == 1 && data.extents.front().bytes.size() == leaf.size();
   if (!is_full || leaf.size() < kGatheredBytes) {
     encode(data, gathered_);
-    return gathered_.size() < kGatheredBytes ? Status() : write_out();
+    return write_if_much();
   }
   encode_head(data, gathered_);
   UDTCAT_CHECK(write_out());
-  return wire_.give(leaf);
+  UDTCAT_CHECK(wire_.write(std::move(leaf)));
+  leaf = wire_.spare();
+  return {};
 }
 
 Result<std::size_t> MessageWriter::put_entry(const Entry& entry) {
@@ -46,20 +48,18 @@ Result<std::size_t> MessageWriter::put_entry(const Entry& entry) {
   const std::size_t before = gathered_.size();
   encode(entry, gathered_);
   const std::size_t bytes = gathered_.size() - before - kHeaderBytes;
-  if (gathered_.size() >= kGatheredBytes) UDTCAT_CHECK(write_out());
+  UDTCAT_CHECK(write_if_much());
   return bytes;
 }
 
 Status MessageWriter::flush() {
   const core::MutexLock lock(mutex_);
-  return gathered_.empty() ? Status() : write_out();
+  return write_out();
 }
 
-Status MessageWriter::write_out() {
-  const Status written = wire_.write(gathered_);
-  gathered_.clear();
-  return written;
-}
+Status MessageWriter::write_if_much() { return gathered_.size() < kGatheredBytes ? Status() : write_out(); }
+
+Status MessageWriter::write_out() { return wire_.write(std::exchange(gathered_, {})); }
 
 void tell_failure(const Error& error, MessageWriter& writer) {
   const bool is_ours = error.code == Errc::local_read_failed || error.code == Errc::local_write_failed ||

@@ -22,7 +22,7 @@ class MessageWriter {
 
   /// Writes what has been gathered once it is much; else it waits for flush().  errors: those of Wire::write()
   [[nodiscard]] Status put(const Message& message);
-  /// leaf   the memory of the data's extents; a large one without holes is taken, and other memory left in its place
+  /// leaf   the memory of the data's extents; of a large one without holes it is taken, and other memory left there
   [[nodiscard]] Status put_leaf(const Data& data, std::vector<std::byte>& leaf);
   /// returns  the bytes of its body
   [[nodiscard]] Result<std::size_t> put_entry(const Entry& entry);
@@ -31,6 +31,7 @@ class MessageWriter {
   [[nodiscard]] bool is_cut() const { return wire_.is_cut(); }
 
  private:
+  [[nodiscard]] Status write_if_much() UDTCAT_REQUIRES(mutex_);
   [[nodiscard]] Status write_out() UDTCAT_REQUIRES(mutex_);
 
   Wire& wire_;

@@ -56,7 +56,7 @@ Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
 }
 
 void Receiver::judge_entries() {
-  while (auto numbered = entries_.take()) {
+  while (auto numbered = entries_.pop()) {
     if (!reception_.has_failed()) judge_.judge(std::move(*numbered));
     if (!reception_.has_failed()) reception_.tell_many_refusals();
     if (!entries_.empty()) continue;
@@ -103,7 +103,7 @@ Status Receiver::take_entry(Entry entry, std::size_t body_bytes) {
                 "it was not asked for");
   UDTCAT_CHECK(reception_.announce(body_bytes));
   dropped_.erase(entry.path);  // it comes again, and what becomes of it now is what counts
-  std::ignore = entries_.give({next_id_++, std::move(entry), body_bytes});  // closed by this thread alone
+  std::ignore = entries_.push({next_id_++, std::move(entry), body_bytes});  // closed by this thread alone
   return {};
 }
 

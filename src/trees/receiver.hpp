@@ -11,8 +11,8 @@
 
 #include <udtcat/result.hpp>
 
+#include "trees/bounded_queue.hpp"
 #include "trees/committer.hpp"
-#include "trees/hand_over.hpp"
 #include "trees/incoming_file.hpp"
 #include "trees/judge.hpp"
 #include "trees/reception.hpp"
@@ -67,7 +67,7 @@ class Receiver {
   Reception reception_;
   Judge judge_{reception_};
   Destination destination_{reception_.destination()};
-  HandOver<Numbered> entries_{kMaxUnsettled};
+  BoundedQueue<Numbered> entries_{kMaxUnsettled};
   std::optional<Committer> committer_;
   EntryId next_id_ = 0;
   std::map<std::string, std::string> dropped_;  ///< by path: what to say unless it comes again

@@ -35,7 +35,7 @@ Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
     });
   if (over) over = exchange();
   // A receiver that has failed says why; the wire that breaks then says only that it did.
-  if (const auto failure = over ? std::nullopt : answers_.failure()) over = tl::unexpected(*failure);
+  if (!over && receiver_failed_) over = tl::unexpected(answers_.pop().error());
   wire_.cut_unless_ended(over ? Wire::kLastPatience : Wire::kEndPatience);
   census_.reset();  // which may wait for room
   if (!over) tell_failure(over.error(), writer_);
@@ -48,16 +48,26 @@ Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
   return over;
 }
 
+std::size_t Sender::weight_of(const Message& answer) {
+  const auto* hashes = std::get_if<Hashes>(&answer);
+  return hashes == nullptr ? 1 : 1 + hashes->digests.size() / kDigestsOfAnswer;
+}
+
 void Sender::read_answers(MessageReader& reader) {
   for (bool is_wanted = true;;) {
     auto message = reader.next();
-    if (!message) return answers_.end(std::move(message.error()));
-    if (!*message) return answers_.end(std::nullopt);
+    if (!message) return answers_.close(std::move(message.error()));
+    if (!*message)
+      return answers_.close({Errc::protocol_violated, "read the receiver's answers", "it has ended before its last"});
     if (const auto* unkept = std::get_if<Unkept>(&**message)) {
       tally_.lose("the other end: " + unkept->reason);  // of no entry: it may come between any two messages
       continue;
     }
-    is_wanted = is_wanted && answers_.give(std::move(**message));
+    if (const auto* failed = std::get_if<Failed>(&**message)) {
+      answers_.close_now(error_of(*failed));
+      receiver_failed_ = true;
+    }
+    is_wanted = is_wanted && answers_.push(std::move(**message));
   }
 }
 
@@ -66,7 +76,7 @@ Status Sender::exchange() {
     while (may_announce()) UDTCAT_CHECK(announce_next());
     if (all_announced_ && unsettled_.empty()) break;
     if (answers_.empty()) UDTCAT_CHECK(writer_.flush());
-    UDTCAT_TRY(const Message answer, answers_.take());
+    UDTCAT_TRY(const Message answer, answers_.pop());
     UDTCAT_CHECK(handle(answer));
   }
   census_.reset();
@@ -162,10 +172,10 @@ Status Sender::describe(EntryId id, Comparison* comparison) {
   auto location = source_.locate(announced.place);
   if (!file || !location) return give_up((file ? location.error() : file.error()).message(), false);
   WatchedFile watched(std::move(*location), std::move(*file), {announced.status, announced.entry.stamp},
-                      [this](std::chrono::nanoseconds time) { answers_.pause(time); });
+                      [this](std::chrono::nanoseconds time) { answers_.wait_closed(time); });
   if (!watched.is_as_announced()) return changed();
   const Described described{id, announced.entry.size_bytes, watched.file(), path,
-                            [this] { return answers_.failure() || writer_.is_cut(); }};
+                            [this] { return receiver_failed_ || writer_.is_cut(); }};
   const auto digest = describe_leaves(described, comparison, writer_, leaf_, tally_);
   const auto is_there = digest ? stands(announced, watched, described, *digest) : tl::unexpected(digest.error());
   if (!is_there && is_there.error().is_of_name)
@@ -228,7 +238,7 @@ Status Sender::prove(EntryId id, const std::optional<files::Digest>& digest) {
 
 Status Sender::await_done() {
   for (;;) {
-    UDTCAT_TRY(const Message answer, answers_.take());
+    UDTCAT_TRY(const Message answer, answers_.pop());
     if (const auto* done = std::get_if<Done>(&answer))
       return done->entries == next_id_ ? Status() : tl::unexpected(unexpected_answer());
     if (!std::holds_alternative<Refused>(answer)) return tl::unexpected(unexpected_answer());

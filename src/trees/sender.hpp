@@ -2,6 +2,7 @@
 /// The end of a transfer that has the files.  spec: docs/spec/trees.md
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,7 +15,6 @@
 
 #include <udtcat/result.hpp>
 
-#include "trees/answers.hpp"
 #include "trees/census.hpp"
 #include "trees/comparison.hpp"
 #include "trees/describe.hpp"
@@ -46,6 +46,10 @@ class Sender {
   [[nodiscard]] Status run(MessageReader& reader, const std::optional<Hello>& hello);
 
  private:
+  static constexpr std::size_t kMaxAnswers = 2 * kMaxUnsettled;  // guess: no honest receiver has more to say
+  static constexpr std::size_t kDigestsOfAnswer = 16;            // guess: that weigh as much; 32 MiB of them in all
+  [[nodiscard]] static std::size_t weight_of(const Message& answer);
+
   /// An entry that is not settled.
   struct Announced {
     Place place;
@@ -74,7 +78,8 @@ class Sender {
   MessageWriter writer_;
   ManifestLog* const manifest_;
   Tally& tally_;
-  Answers answers_;
+  Answers answers_{kMaxAnswers, weight_of};   // closed: the receiver says nothing more, or nobody asks any more
+  std::atomic<bool> receiver_failed_{false};  // answers_ is closed with its reason
   EntryReader entries_{source_};
   bool counts_ = false;
   EntryId next_id_ = 0;

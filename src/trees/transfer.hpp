@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One end of one transfer, on a thread of its own.
+/// One end of one transfer: a thread that waits, and the bytes between it and an io_context.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/core/lifetime.hpp"
 #include "trees/wire.hpp"
-#include "trees/worker.hpp"
 
 namespace udtcat::trees {
 
@@ -19,14 +20,14 @@ namespace udtcat::trees {
 /// a disk.
 class Transfer {
  public:
-  using Work = std::function<Status(Wire& wire)>;
+  using Run = std::function<Status(Wire& wire)>;
 
-  /// work      runs on the thread
-  /// on_over   is called with its result, not after destruction
-  Transfer(boost::asio::io_context& io, Work work, std::function<void(const Status&)> on_over);
+  /// run       runs on the thread
+  /// on_over   is called with its result, not after destruction; where there is no thread, with Errc::out_of_resources
+  Transfer(boost::asio::io_context& io, Run run, std::function<void(const Status&)> on_over);
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
-  ~Transfer() { cut(); }
+  ~Transfer();
 
   /// Once: what a connection or a relay drives.
   [[nodiscard]] std::unique_ptr<LocalStream> stream() { return wire_.stream(); }
@@ -34,7 +35,8 @@ class Transfer {
 
  private:
   Wire wire_;
-  Worker worker_;
+  std::thread thread_;
+  core::Lifetime lifetime_;
 };
 
 }  // namespace udtcat::trees

@@ -15,17 +15,16 @@
 
 namespace udtcat::trees {
 
-class WireQueues;
-
 /// Stands between threads and a LocalStream, which a connection drives, or a relay to pipes.
 ///
-///   write() ──► chunks (kRingBytes and one; full: the thread waits) ──► the stream's source
+///   write() ──► chunks (kQueuedBytes and one; full: the thread waits) ──► the stream's source
 ///   the stream's sink ──► ring (full: its writer waits, and a connection's credit is used up) ──► peek()
 ///
 /// Threads: one that reads, one that writes; cut() is for any; stream() is the io_context's.
 class Wire {
  public:
-  static constexpr std::size_t kRingBytes = 2'621'440;  // measured: ADR-0050: two leaves; 8 MiB fit no core's cache
+  static constexpr std::size_t kRingBytes = 2'621'440;    // measured: ADR-0050: two leaves; 8 MiB fit no core's cache
+  static constexpr std::size_t kQueuedBytes = 1'572'864;  // guess: with the chunk that the stream has, kRingBytes
   static constexpr std::chrono::milliseconds kEndPatience{2'000};  // guess: a few round trips, and a busy machine
 
   /// For an end that has had the other's last word, and waits for its end only.
@@ -47,10 +46,10 @@ class Wire {
   [[nodiscard]] std::span<const std::byte> peek(std::size_t bytes, std::vector<std::byte>& scratch);
   /// Lets go of bytes that peek() has shown.
   void consume(std::size_t bytes);
-  /// Returns when all bytes are on their way.  errors: Errc::connection_broken
-  [[nodiscard]] Status write(std::span<const std::byte> from);
-  /// The same, without a copy: the memory is taken, and other memory, of any bytes, left in its place.
-  [[nodiscard]] Status give(std::vector<std::byte>& bytes);
+  /// Returns when the bytes are on their way.  errors: Errc::connection_broken
+  [[nodiscard]] Status write(std::vector<std::byte> bytes);
+  /// Memory that was written, of any bytes, to be filled again; empty: none is left.
+  [[nodiscard]] std::vector<std::byte> spare();
   /// No more is written.
   void finish();
   /// The wire is cut unless the other end has ended its direction within `patience`: for an end that has failed, and
@@ -61,8 +60,11 @@ class Wire {
   [[nodiscard]] bool is_cut() const;
 
  private:
+  struct Shared;
+  class Stream;
+
   boost::asio::io_context& io_;
-  const std::shared_ptr<WireQueues> queues_;
+  const std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace udtcat::trees

@@ -91,7 +91,7 @@ class Peer {
   }
   /// It goes with the next that is said.
   void gather(const Message& message) { std::ignore = writer_.put(message); }
-  void say_bytes(std::span<const std::byte> bytes) { std::ignore = wire_.write(bytes); }
+  void say_bytes(std::span<const std::byte> bytes) { std::ignore = wire_.write(Bytes(bytes.begin(), bytes.end())); }
   void end() {
     wire_.cut_unless_ended(test::kWatchdog);
     wire_.finish();

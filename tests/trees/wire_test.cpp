@@ -32,7 +32,7 @@ TEST(Wires, BringAllBytesInOrderHoweverMany) {
       piece = std::min(piece, bytes.size() - at);
       Bytes chunk(bytes.begin() + static_cast<std::ptrdiff_t>(at),
                   bytes.begin() + static_cast<std::ptrdiff_t>(at + piece));
-      is_whole = is_whole && (piece % 2 == 0 ? wires.here.write(chunk) : wires.here.give(chunk)).has_value();
+      is_whole = is_whole && wires.here.write(std::move(chunk)).has_value();
     }
     wires.here.cut_unless_ended(test::kWatchdog);
     wires.here.finish();
@@ -41,6 +41,17 @@ TEST(Wires, BringAllBytesInOrderHoweverMany) {
   EXPECT_TRUE(taken(wires.there, bytes.size()) == bytes);
   EXPECT_TRUE(writing.get());
   EXPECT_EQ(wires.there.await(1), 0U) << "the end, in order";
+}
+
+TEST(Wires, GiveBackTheMemoryOfWhatWasLarge) {
+  JoinedWires wires;
+  EXPECT_TRUE(wires.here.spare().empty()) << "nothing was written yet";
+  Bytes large(1'000'000);
+  const std::byte* const memory = large.data();
+  ASSERT_TRUE(wires.here.write(std::move(large)));
+  ASSERT_TRUE(wires.here.write(bytes_of("abc")));
+  EXPECT_EQ(taken(wires.there, 1'000'003).size(), 1'000'003U);
+  EXPECT_EQ(wires.here.spare().data(), memory);
 }
 
 TEST(Wires, GiveWhatIsThereBeforeTheEnd) {

@@ -56,10 +56,8 @@ Status Connector::start_by_ssh(std::uint64_t core_limit_bytes) {
 
 void Connector::begin_session(std::unique_ptr<Connection> connection) {
   core::log().info("connected to {}", connection->peer().to_string());
-  const auto work = [&options = options_](Wire& wire, Tally& tally, const OtherEnd& other) {
-    return work_as_connector(options, wire, tally, other);
-  };
-  session_.emplace(run_.io(), std::move(connection), make_tally(run_.console()), work, [this] { on_over(); });
+  session_.emplace(run_.io(), std::move(connection), make_tally(run_.console()), connector_role(options_),
+                   [this] { on_over(); });
   run_.follow(session_->connection());
   run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(session_->tally()); });
   session_->open();
@@ -77,19 +75,13 @@ void Connector::on_over() {
 void Connector::relay(Error why) {
   if (options_.require_udp || !dial_->ssh().has_far_end()) return run_.finish(std::move(why));
   run_.say(fmt::format("{}: going on over ssh itself; {}", why.what, why.cause));
-  relayed_.emplace(Relayed{.tally = make_tally(run_.console())});
   const auto begin = [this] {
-    relayed_->transfer = std::make_unique<RelayedTransfer>(
-        run_.io(), dial_->ssh().pipes(),
-        [this, &tally = *relayed_->tally](Wire& wire) { return work_as_connector(options_, wire, tally, {}); },
-        [this](const Status& worked) {
-          relayed_->worked = worked;
-          finish_relayed_if_over();
-        });
+    relayed_.emplace(run_.io(), dial_->ssh().pipes(), make_tally(run_.console()), connector_role(options_),
+                     [this] { finish_relayed_if_over(); });
     show_relayed();
   };
   dial_->ssh().hand_over(encode(ssh::RunSubsystem{kSubsystem}), begin, [this](int status) {
-    relayed_->ssh_status = status;
+    ssh_status_ = status;
     finish_relayed_if_over();
   });
 }
@@ -97,27 +89,27 @@ void Connector::relay(Error why) {
 void Connector::show_relayed() {
   run_.watch([this] {
     ConnectionStats stats;
-    (options_.role == Role::sends ? stats.bytes_sent : stats.bytes_received) = relayed_->tally->moved_bytes;
+    (options_.role == Role::sends ? stats.bytes_sent : stats.bytes_received) = relayed_->tally().moved_bytes;
     return stats;
   });
-  run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(*relayed_->tally); });
+  run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(relayed_->tally()); });
 }
 
 void Connector::finish_relayed_if_over() {
-  const Relayed& relayed = *relayed_;
-  if (!relayed.ssh_status || (relayed.transfer && !relayed.worked)) return;
-  if (relayed.worked && !is_cut(*relayed.worked, *relayed.ssh_status))
-    return finish_run(run_, options_, result_of(*relayed.worked, std::nullopt, *relayed.tally), *relayed.tally);
-  const bool has_begun = relayed.tally->entries > 0 || relayed.tally->bytes > 0;
+  const auto result = relayed_ ? relayed_->result() : std::nullopt;
+  if (!ssh_status_ || (relayed_ && !result)) return;
+  if (result && !is_cut(*result, *ssh_status_))
+    return finish_run(run_, options_, result_of(*result, std::nullopt, relayed_->tally()), relayed_->tally());
+  const bool has_begun = relayed_ && (relayed_->tally().entries > 0 || relayed_->tally().bytes > 0);
   // ssh has said why.
-  if (!has_begun && relayed.ssh_status == ssh::kSshFailed) return run_.finish_as(tool::ExitStatus::unreachable);
+  if (!has_begun && ssh_status_ == ssh::kSshFailed) return run_.finish_as(tool::ExitStatus::unreachable);
   run_.finish(Error{Errc::peer_lost,
                     (options_.role == Role::sends ? "send to " : "receive from ") + options_.ssh.destination,
                     "its end is gone"});
 }
 
 void Connector::interrupt(const Error& why) {
-  if (relayed_ && relayed_->transfer) relayed_->transfer->cut();
+  if (relayed_) relayed_->cut();
   dial_->end([this, why] { run_.finish(why); });
 }
 

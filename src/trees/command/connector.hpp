@@ -49,14 +49,8 @@ class Connector {
   std::unique_ptr<Dialer> dialer_;
   std::optional<TransferSession> session_;
   std::optional<ssh::SshPath> ssh_path_;
-  /// A transfer that is relayed over ssh, as there is no session.
-  struct Relayed {
-    std::unique_ptr<Tally> tally;
-    std::optional<int> ssh_status{};
-    std::optional<Status> worked{};
-    std::unique_ptr<RelayedTransfer> transfer{};
-  };
-  std::optional<Relayed> relayed_;
+  std::optional<RelayedTransfer> relayed_;  // over ssh, as there is no session
+  std::optional<int> ssh_status_;           // once ssh has ended that has relayed it
 };
 
 }  // namespace udtcat::trees

@@ -5,14 +5,16 @@
 
 namespace udtcat::trees {
 
-RelayedTransfer::RelayedTransfer(boost::asio::io_context& io, LocalStream& other, Transfer::Work work,
-                                 std::function<void(const Status&)> on_over)
-    : on_over_(std::move(on_over)),
-      transfer_(io, std::move(work),
-                [this](const Status& worked) {
-                  worked_ = worked;
-                  finish_if_over();
-                }),
+RelayedTransfer::RelayedTransfer(boost::asio::io_context& io, LocalStream& other, std::unique_ptr<Tally> tally,
+                                 TransferRole role, std::function<void()> on_over)
+    : tally_(std::move(tally)),
+      on_over_(std::move(on_over)),
+      transfer_(
+          io, [this, role = std::move(role)](Wire& wire) { return role(wire, *tally_, {}); },
+          [this](const Status& result) {
+            result_ = result;
+            finish_if_over();
+          }),
       stream_(transfer_.stream()),
       inwards_(other, *stream_, [this](const auto& outcome) { cut_if_broken(outcome); }),
       outwards_(*stream_, other, [this](const auto& outcome) {
@@ -27,7 +29,7 @@ void RelayedTransfer::cut_if_broken(const bridge::Relay::Outcome& outcome) {
 }
 
 void RelayedTransfer::finish_if_over() {
-  if (worked_ && is_sent_) on_over_(*worked_);
+  if (result_ && is_sent_) on_over_();
 }
 
 }  // namespace udtcat::trees

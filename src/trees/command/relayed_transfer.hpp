@@ -12,7 +12,9 @@
 #include <udtcat/result.hpp>
 
 #include "lib/bridge/relay.hpp"
+#include "trees/tally.hpp"
 #include "trees/transfer.hpp"
+#include "trees/transfer_roles.hpp"
 
 namespace udtcat::trees {
 
@@ -22,19 +24,23 @@ namespace udtcat::trees {
 class RelayedTransfer {
  public:
   /// other     outlives this
-  /// on_over   is called once, when the work has ended and the other stream's consumer has taken all, or takes no more;
-  ///           not after destruction
-  RelayedTransfer(boost::asio::io_context& io, LocalStream& other, Transfer::Work work,
-                  std::function<void(const Status&)> on_over);
+  /// on_over   is called once, when the thread has ended and the other stream's consumer has taken all, or takes no
+  ///           more; not after destruction
+  RelayedTransfer(boost::asio::io_context& io, LocalStream& other, std::unique_ptr<Tally> tally, TransferRole role,
+                  std::function<void()> on_over);
 
+  [[nodiscard]] Tally& tally() const { return *tally_; }
+  /// None: it is not over.
+  [[nodiscard]] std::optional<Status> result() const { return is_sent_ ? result_ : std::nullopt; }
   void cut() { transfer_.cut(); }
 
  private:
   void cut_if_broken(const bridge::Relay::Outcome& outcome);
   void finish_if_over();
 
-  const std::function<void(const Status&)> on_over_;
-  std::optional<Status> worked_;
+  const std::unique_ptr<Tally> tally_;
+  const std::function<void()> on_over_;
+  std::optional<Status> result_;  // of the thread
   bool is_sent_ = false;
   Transfer transfer_;
   const std::unique_ptr<LocalStream> stream_;

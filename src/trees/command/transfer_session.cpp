@@ -24,10 +24,10 @@ OtherEnd other_end_of(Connection& connection) {
 }  // namespace
 
 TransferSession::TransferSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
-                                 std::unique_ptr<Tally> tally, Work work, std::function<void()> on_over)
+                                 std::unique_ptr<Tally> tally, TransferRole role, std::function<void()> on_over)
     : io_(io),
       tally_(std::move(tally)),
-      work_(std::move(work)),
+      role_(std::move(role)),
       on_over_(std::move(on_over)),
       connection_(std::move(connection)) {
   connection_->on_closed([this](const Status& status) {
@@ -54,8 +54,8 @@ void TransferSession::begin() {
   known.claimant.is_silent = [silent = has_been_silent_] { return silent->load(); };
   known.claimant.end = [&io = io_, abort = lifetime_.guard([this](const Error& why) { connection_->abort(why); })](
                            const Error& why) { boost::asio::post(io, [abort, why]() mutable { abort(why); }); };
-  const Transfer::Work work = [this, other = std::move(known)](Wire& wire) { return work_(wire, *tally_, other); };
-  transfer_ = std::make_unique<Transfer>(io_, work, [this](const Status& worked) {
+  const Transfer::Run run = [this, other = std::move(known)](Wire& wire) { return role_(wire, *tally_, other); };
+  transfer_ = std::make_unique<Transfer>(io_, run, [this](const Status& worked) {
     worked_ = worked;
     finish_if_over();
   });

@@ -15,7 +15,7 @@
 #include "lib/core/lifetime.hpp"
 #include "trees/tally.hpp"
 #include "trees/transfer.hpp"
-#include "trees/work.hpp"
+#include "trees/transfer_roles.hpp"
 
 namespace udtcat::trees {
 
@@ -23,12 +23,9 @@ namespace udtcat::trees {
 /// Threads: confined to the main thread.
 class TransferSession {
  public:
-  /// On a thread of its own.
-  using Work = std::function<Status(Wire& wire, Tally& tally, const OtherEnd& other)>;
-
   /// on_over   called once; it does not destroy this
   TransferSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection, std::unique_ptr<Tally> tally,
-                  Work work, std::function<void()> on_over);
+                  TransferRole role, std::function<void()> on_over);
 
   /// Begins over a stream of ours.
   void open();
@@ -50,7 +47,7 @@ class TransferSession {
 
   boost::asio::io_context& io_;
   const std::unique_ptr<Tally> tally_;
-  const Work work_;
+  const TransferRole role_;
   const std::function<void()> on_over_;
   const std::unique_ptr<Connection> connection_;
   std::optional<Status> worked_;

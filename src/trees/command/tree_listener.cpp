@@ -68,10 +68,9 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   if (options_.once) listener_->stop();
   std::string name = tool::peer_text(*connection);
   core::log().info("connected to {}", name);
-  const auto works = [this](Wire& wire, Tally& tally, const OtherEnd& other) { return work(wire, tally, other); };
   Guest& guest = guests_.emplace_back(run_.io(), ++last_number_, std::move(name), std::move(peer));
-  guest.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_tally(run_.console()), works,
-                                                    [this, &guest] { on_over(guest); });
+  guest.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_tally(run_.console()),
+                                                    role(), [this, &guest] { on_over(guest); });
   guest.session->connection().on_stream([&guest](StreamId id) { guest.session->accept(id); });
   watch(guest);
   if (guests_.size() > 1) return;
@@ -133,9 +132,11 @@ void TreeListener::watch(Guest& guest) {
   }));
 }
 
-Status TreeListener::work(Wire& wire, Tally& tally, const OtherEnd& other) {
-  if (options_.role == Role::sends) return send_as_listener(wire, options_.directory, tally);
-  return receive_as_listener(wire, options_.directory, wishes_of(options_), other, claims_, tally);
+TransferRole TreeListener::role() {
+  return [this](Wire& wire, Tally& tally, const OtherEnd& other) {
+    if (options_.role == Role::sends) return send_as_listener(wire, options_.directory, tally);
+    return receive_as_listener(wire, options_.directory, wishes_of(options_), other, claims_, tally);
+  };
 }
 
 ConnectionStats TreeListener::total() const {

@@ -67,7 +67,7 @@ class TreeListener {
   [[nodiscard]] bool gives_way(const Guest& guest, const std::string& to) const;
   static void dismiss(Guest& guest, const char* why);
   void watch(Guest& guest);
-  [[nodiscard]] Status work(Wire& wire, Tally& tally, const OtherEnd& other);
+  [[nodiscard]] TransferRole role();
   void on_over(const Guest& guest);
   [[nodiscard]] ConnectionStats total() const;
 

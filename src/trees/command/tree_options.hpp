@@ -12,7 +12,7 @@
 #include "ssh/ssh_dial.hpp"
 #include "tool/cli/command_line.hpp"
 #include "tool/cli/options.hpp"
-#include "trees/work.hpp"
+#include "trees/transfer_roles.hpp"
 
 namespace udtcat::trees {
 

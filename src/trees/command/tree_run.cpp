@@ -59,11 +59,13 @@ Wishes wishes_of(const TreeOptions& options) {
   return wishes;
 }
 
-Status work_as_connector(const TreeOptions& options, Wire& wire, Tally& tally, const OtherEnd& other) {
-  const Wishes wishes = wishes_of(options);
-  return options.role == Role::sends
-             ? send_as_connector(wire, options.selection, options.place, wishes, tally)
-             : receive_as_connector(wire, options.selection.paths, options.directory, wishes, other, tally);
+TransferRole connector_role(const TreeOptions& options) {
+  return [&options](Wire& wire, Tally& tally, const OtherEnd& other) {
+    const Wishes wishes = wishes_of(options);
+    return options.role == Role::sends
+               ? send_as_connector(wire, options.selection, options.place, wishes, tally)
+               : receive_as_connector(wire, options.selection.paths, options.directory, wishes, other, tally);
+  };
 }
 
 void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Tally& tally) {

@@ -30,8 +30,8 @@ namespace udtcat::trees {
 /// The wishes of the options, and where the user's books are.
 [[nodiscard]] Wishes wishes_of(const TreeOptions& options);
 
-/// The work of an end that has dialled the other, or had ssh start it.  errors: those of trees/work.hpp
-[[nodiscard]] Status work_as_connector(const TreeOptions& options, Wire& wire, Tally& tally, const OtherEnd& other);
+/// The role of an end that has dialled the other, or had ssh start it.  `options` outlive it.
+[[nodiscard]] TransferRole connector_role(const TreeOptions& options);
 /// Ends the run with that, in words where somebody wants them.
 void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Tally& tally);
 

@@ -29,10 +29,12 @@ std::unique_ptr<Tally> silent_tally() {
 }
 
 /// Of another process that has the same transfer under way, as of a near end that was killed, the end is waited for.
-Wishes wishes_of_account() {
+TransferRole account_role() {
   Wishes wishes = wishes_of({});
   wishes.waits = true;
-  return wishes;
+  return [wishes = std::move(wishes)](Wire& wire, Tally& tally, const OtherEnd& other) {
+    return serve_account(wire, wishes, other, tally);
+  };
 }
 
 class ServerJob final : public tool::Invocation {
@@ -57,18 +59,15 @@ class ServerJob final : public tool::Invocation {
 
 TreesServer::TreesServer(tool::SessionRun& run, const ssh::FarOptions& options)
     : run_(run),
-      wishes_(wishes_of_account()),
+      role_(account_role()),
       far_(run, options,
            {.on_connection = [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
             .on_request = [this](const ssh::ControlMessage& /*trees, whatever it says*/) { serve_stdio(); },
             .abort_all = [this](const Error& why) { return abort_all(why); }}) {}
 
 void TreesServer::take(std::unique_ptr<Connection> connection) {
-  const auto work = [this](Wire& wire, Tally& tally, const OtherEnd& other) {
-    return serve_account(wire, wishes_, other, tally);
-  };
   auto& session = sessions_.emplace_back();
-  session = std::make_unique<TransferSession>(run_.io(), std::move(connection), silent_tally(), work,
+  session = std::make_unique<TransferSession>(run_.io(), std::move(connection), silent_tally(), role_,
                                               [this, &session] { on_over(*session); });
   session->connection().on_stream([this, &session = *session](StreamId id) {
     const bool is_new = !far_.is_chosen(session.connection());
@@ -92,10 +91,7 @@ void TreesServer::serve_stdio() {
   auto stdio = make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, {});
   if (!stdio) return run_.finish(std::move(stdio.error()));
   stdio_ = std::move(*stdio);
-  tally_ = silent_tally();
-  relayed_ = std::make_unique<RelayedTransfer>(
-      run_.io(), *stdio_, [this](Wire& wire) { return serve_account(wire, wishes_, {}, *tally_); },
-      [this](const Status& worked) { finish(worked); });
+  relayed_.emplace(run_.io(), *stdio_, silent_tally(), role_, [this] { finish(*relayed_->result()); });
 }
 
 /// The near end says what went wrong.

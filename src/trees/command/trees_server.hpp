@@ -14,7 +14,7 @@
 #include "tool/run/session_run.hpp"
 #include "trees/command/relayed_transfer.hpp"
 #include "trees/command/transfer_session.hpp"
-#include "trees/work.hpp"
+#include "trees/transfer_roles.hpp"
 
 namespace udtcat::trees {
 
@@ -36,12 +36,11 @@ class TreesServer {
   [[nodiscard]] bool abort_all(const Error& why);
 
   tool::SessionRun& run_;
-  const Wishes wishes_;
+  const TransferRole role_;
   std::list<std::unique_ptr<TransferSession>> sessions_;
   ssh::FarServer far_;
   std::unique_ptr<LocalStream> stdio_;
-  std::unique_ptr<Tally> tally_;  // of the transfer over ssh
-  std::unique_ptr<RelayedTransfer> relayed_;
+  std::optional<RelayedTransfer> relayed_;
 };
 
 /// errors: Errc::bad_argument

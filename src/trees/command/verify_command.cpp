@@ -4,9 +4,11 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
+#include <boost/asio/post.hpp>
 
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
@@ -16,8 +18,8 @@
 #include "trees/command/tree_run.hpp"
 #include "trees/disk/manifest.hpp"
 #include "trees/disk/manifest_line.hpp"
+#include "trees/start_thread.hpp"
 #include "trees/verify.hpp"
-#include "trees/worker.hpp"
 
 namespace udtcat::trees {
 
@@ -44,18 +46,23 @@ class VerifyJob final : public tool::Invocation {
     });
     run.watch([] { return ConnectionStats(); });
     run.measure([&tally](const ConnectionStats& /*none*/) { return amount_of(*tally); });
-    const Worker worker(
-        run.io(), [&] { return verify_all(*tally, should_stop); },
-        [&](const Status& verified) {
-          if (verified && options_.verbosity >= 0)
-            run.say(fmt::format("{}, {}: all as the manifest has it", core::format_count(tally->entries, "name"),
-                                core::format_size(tally->bytes)));
-          run.finish(verified ? std::nullopt : std::optional(verified.error()));
-        });
-    return run.run();
+    std::thread verifying;
+    const Status started = start_thread(verifying, [&] {
+      boost::asio::post(run.io(), [&, verified = verify_all(*tally, should_stop)] { finish(run, *tally, verified); });
+    });
+    if (!started) return run.fail_to_start(started.error());
+    const tool::ExitStatus status = run.run();
+    verifying.join();
+    return status;
   }
 
  private:
+  void finish(tool::SessionRun& run, const Tally& tally, const Status& verified) const {
+    if (verified && options_.verbosity >= 0)
+      run.say(fmt::format("{}, {}: all as the manifest has it", core::format_count(tally.entries, "name"),
+                          core::format_size(tally.bytes)));
+    run.finish(verified ? std::nullopt : std::optional(verified.error()));
+  }
   [[nodiscard]] Status verify_all(Tally& tally, const std::atomic<bool>& should_stop) const {
     // A manifest or a directory that is none is no difference of what is in it.
     const auto as_bad_argument = [](Error error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/work.hpp"
+#include "trees/transfer_roles.hpp"
 
 #include <filesystem>
 #include <set>
@@ -47,9 +47,10 @@ files::ShortDigest job_at_host(const files::ShortDigest& job, std::uint64_t host
   return files::short_digest_of({job, std::as_bytes(std::span(text))});
 }
 
-/// One end's side of the talk.
-struct Talk {
-  explicit Talk(Wire& on, Tally& figures, OtherEnd with = {}) : wire(on), tally(figures), other(std::move(with)) {}
+/// A transfer as its roles share it.
+struct TransferContext {
+  explicit TransferContext(Wire& on, Tally& figures, OtherEnd with = {})
+      : wire(on), tally(figures), other(std::move(with)) {}
 
   Wire& wire;
   MessageReader reader{wire};
@@ -59,26 +60,26 @@ struct Talk {
 };
 
 /// The peer is told that what it asks for is not to be had here.
-tl::unexpected<Error> refuse(Talk& talk, Error why) {
-  MessageWriter writer(talk.wire);
-  talk.wire.cut_unless_ended();
+tl::unexpected<Error> refuse(TransferContext& transfer, Error why) {
+  MessageWriter writer(transfer.wire);
+  transfer.wire.cut_unless_ended();
   tell_failure(why, writer);
-  talk.wire.finish();
-  talk.reader.drain();
+  transfer.wire.finish();
+  transfer.reader.drain();
   return tl::unexpected(std::move(why));
 }
 
-Status send(Talk& talk, Result<Source> source, const Wishes& wishes) {
-  if (!source) return refuse(talk, source.error());
+Status send(TransferContext& transfer, Result<Source> source, const Wishes& wishes) {
+  if (!source) return refuse(transfer, source.error());
   std::optional<ManifestLog> manifest;
   if (wishes.manifest) {
     auto created = ManifestLog::create(*wishes.manifest);
-    if (!created) return refuse(talk, created.error());
+    if (!created) return refuse(transfer, created.error());
     manifest = std::move(*created);
   }
-  Sender sender(*source, talk.wire, manifest ? &*manifest : nullptr, talk.tally);
+  Sender sender(*source, transfer.wire, manifest ? &*manifest : nullptr, transfer.tally);
   if (wishes.wants_totals) sender.count();
-  UDTCAT_CHECK(sender.run(talk.reader, talk.hello));
+  UDTCAT_CHECK(sender.run(transfer.reader, transfer.hello));
   return manifest ? manifest->finish() : Status();
 }
 
@@ -94,8 +95,9 @@ std::optional<std::set<std::string>> asked_by(const Hello& hello) {
 }
 
 /// With all that it needs: its directory, its parts and its manifest.
-Result<std::unique_ptr<Receiver>> receiver_for(Talk& talk, const std::string& directory, const std::string& job,
-                                               const Wishes& wishes, std::optional<ManifestLog>& manifest) {
+Result<std::unique_ptr<Receiver>> receiver_for(TransferContext& transfer, const std::string& directory,
+                                               const std::string& job, const Wishes& wishes,
+                                               std::optional<ManifestLog>& manifest) {
   UDTCAT_TRY(auto tree, files::FileTree::make(directory));
   if (wishes.manifest) {
     UDTCAT_TRY(manifest, ManifestLog::create(*wishes.manifest));
@@ -104,21 +106,21 @@ Result<std::unique_ptr<Receiver>> receiver_for(Talk& talk, const std::string& di
                           .job = job,
                           .held = wishes.waits ? Parts::Held::wait : Parts::Held::refuse,
                           .keeps_owners = wishes.keeps_owners,
-                          .peer = talk.other.key,
-                          .is_sealed = talk.other.is_sealed,
+                          .peer = transfer.other.key,
+                          .is_sealed = transfer.other.is_sealed,
                           .limit_bytes = wishes.limit_bytes,
-                          .asked = talk.hello ? asked_by(*talk.hello) : std::nullopt,
+                          .asked = transfer.hello ? asked_by(*transfer.hello) : std::nullopt,
                           .home = wishes.home,
                           .book = wishes.books ? book_of(tree, *wishes.books) : std::nullopt,
                           .believes_book = !wishes.rereads};
-  return Receiver::make(std::move(options), talk.wire, manifest ? &*manifest : nullptr, talk.tally);
+  return Receiver::make(std::move(options), transfer.wire, manifest ? &*manifest : nullptr, transfer.tally);
 }
 
-Status receive(Talk& talk, const std::string& directory, const std::string& job, const Wishes& wishes) {
+Status receive(TransferContext& transfer, const std::string& directory, const std::string& job, const Wishes& wishes) {
   std::optional<ManifestLog> manifest;
-  const auto receiver = receiver_for(talk, directory, job, wishes, manifest);
-  if (!receiver) return refuse(talk, receiver.error());
-  UDTCAT_CHECK((*receiver)->run(talk.reader, talk.hello));
+  const auto receiver = receiver_for(transfer, directory, job, wishes, manifest);
+  if (!receiver) return refuse(transfer, receiver.error());
+  UDTCAT_CHECK((*receiver)->run(transfer.reader, transfer.hello));
   return manifest ? manifest->finish() : Status();
 }
 
@@ -132,10 +134,10 @@ Result<Hello> read_hello(MessageReader& reader) {
 }
 
 /// A listener's first act. Who says anything else is refused.
-Result<Hello> hear_hello(Talk& talk) {
-  auto hello = read_hello(talk.reader);
-  if (!hello) return refuse(talk, hello.error());
-  talk.tally.has_begun = true;
+Result<Hello> hear_hello(TransferContext& transfer) {
+  auto hello = read_hello(transfer.reader);
+  if (!hello) return refuse(transfer, hello.error());
+  transfer.tally.has_begun = true;
   return hello;
 }
 
@@ -156,73 +158,75 @@ std::string in_account(const std::string& path) {
 
 Status send_as_connector(Wire& wire, const Selection& selection, const std::string& place, const Wishes& wishes,
                          Tally& tally) {
-  Talk talk(wire, tally);
+  TransferContext transfer(wire, tally);
   std::vector<std::string> words = selection.paths;
   words.push_back(selection.list.value_or(""));
   words.push_back(place);
-  talk.hello = Hello{.role = Role::sends,
-                     .keeps_owners = wishes.keeps_owners,
-                     .wants_totals = false,
-                     .rereads = wishes.rereads,
-                     .job = job_of(words),
-                     .place = place,
-                     .paths = {}};
-  return send(talk, source_of(selection), wishes);
+  transfer.hello = Hello{.role = Role::sends,
+                         .keeps_owners = wishes.keeps_owners,
+                         .wants_totals = false,
+                         .rereads = wishes.rereads,
+                         .job = job_of(words),
+                         .place = place,
+                         .paths = {}};
+  return send(transfer, source_of(selection), wishes);
 }
 
 Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, const std::string& directory,
                             const Wishes& wishes, const OtherEnd& other, Tally& tally) {
-  Talk talk(wire, tally, other);
-  talk.hello = Hello{.role = Role::receives,
-                     .keeps_owners = wishes.keeps_owners,
-                     .wants_totals = wishes.wants_totals,
-                     .rereads = false,
-                     .job = job_of(paths),
-                     .place = {},
-                     .paths = paths};
-  return receive(talk, directory, files::to_hex(talk.hello->job), wishes);
+  TransferContext transfer(wire, tally, other);
+  transfer.hello = Hello{.role = Role::receives,
+                         .keeps_owners = wishes.keeps_owners,
+                         .wants_totals = wishes.wants_totals,
+                         .rereads = false,
+                         .job = job_of(paths),
+                         .place = {},
+                         .paths = paths};
+  return receive(transfer, directory, files::to_hex(transfer.hello->job), wishes);
 }
 
 Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes, const OtherEnd& other,
                            TransferClaims& claims, Tally& tally) {
-  Talk talk(wire, tally, other);
-  UDTCAT_TRY(const Hello hello, hear_hello(talk));
+  TransferContext transfer(wire, tally, other);
+  UDTCAT_TRY(const Hello hello, hear_hello(transfer));
   if (hello.role != Role::sends)
-    return refuse(talk, {Errc::stream_refused, "receive files",
-                         "the listener receives, too: udtcat send PATH HOST PORT sends to it, and udtcat send --serve "
-                         "in its place would send"});
+    return refuse(transfer,
+                  {Errc::stream_refused, "receive files",
+                   "the listener receives, too: udtcat send PATH HOST PORT sends to it, and udtcat send --serve "
+                   "in its place would send"});
   if (!hello.place.empty())
-    return refuse(talk, {Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
-                         "the listener has a directory of its own"});
+    return refuse(transfer, {Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
+                             "the listener has a directory of its own"});
   const files::ShortDigest job = job_of_peer(hello, other);
   TransferClaims::Claimant claimant = other.claimant;
   if (!claimant.end) claimant.end = [&wire](const Error& /*nobody to tell*/) { wire.cut(); };
   const auto claim = claims.claim(files::to_hex(job), files::to_hex(job_at_host(job, claimant.host)), claimant);
-  const Status received = receive(talk, directory, claim.name(), with(wishes, hello));
+  const Status received = receive(transfer, directory, claim.name(), with(wishes, hello));
   if (auto replaced = claim.replaced(); !received && replaced) return tl::unexpected(std::move(*replaced));
   return received;
 }
 
 Status send_as_listener(Wire& wire, const std::string& directory, Tally& tally) {
-  Talk talk(wire, tally);
-  UDTCAT_TRY(const Hello hello, hear_hello(talk));
+  TransferContext transfer(wire, tally);
+  UDTCAT_TRY(const Hello hello, hear_hello(transfer));
   if (hello.role != Role::receives)
-    return refuse(talk, {Errc::stream_refused, "send files",
-                         "the listener sends, too: udtcat receive HOST PORT takes from it, and udtcat receive -l in "
-                         "its place would receive"});
+    return refuse(transfer,
+                  {Errc::stream_refused, "send files",
+                   "the listener sends, too: udtcat receive HOST PORT takes from it, and udtcat receive -l in "
+                   "its place would receive"});
   const auto tree = files::FileTree::open(directory);
   auto source = tree ? Source::of_tree(*tree, hello.paths) : tl::unexpected(tree.error());
-  return send(talk, std::move(source), {.wants_totals = hello.wants_totals});
+  return send(transfer, std::move(source), {.wants_totals = hello.wants_totals});
 }
 
 Status serve_account(Wire& wire, const Wishes& wishes, const OtherEnd& other, Tally& tally) {
-  Talk talk(wire, tally, other);
-  UDTCAT_TRY(Hello hello, hear_hello(talk));
+  TransferContext transfer(wire, tally, other);
+  UDTCAT_TRY(Hello hello, hear_hello(transfer));
   if (hello.role == Role::sends)
-    return receive(talk, in_account(hello.place), files::to_hex(hello.job), with(wishes, hello));
+    return receive(transfer, in_account(hello.place), files::to_hex(hello.job), with(wishes, hello));
   for (std::string& path : hello.paths) path = in_account(path);
   if (hello.paths.empty()) hello.paths.emplace_back(".");
-  return send(talk, Source::of_arguments(hello.paths), {.wants_totals = hello.wants_totals});
+  return send(transfer, Source::of_arguments(hello.paths), {.wants_totals = hello.wants_totals});
 }
 
 }  // namespace udtcat::trees

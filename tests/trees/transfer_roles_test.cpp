@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/work.hpp"
+#include "trees/transfer_roles.hpp"
 
 #include <filesystem>
 #include <future>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The two ends of a transfer as their threads run them, from HELLO on.
+/// The parts that an end may have in a transfer, from HELLO on: by who dialled, and who has the files.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ struct OtherEnd {
   bool is_sealed = false;  ///< the session proves every byte: leaves that come are not hashed again
   TransferClaims::Claimant claimant{};
 };
+
+/// One of these, as a thread runs it.
+using TransferRole = std::function<Status(Wire& wire, Tally& tally, const OtherEnd& other)>;
 
 // Blocking; errors: those of Sender::run() and Receiver::run(), of sources and of places. `tally` outlives them.
 
