@@ -80,8 +80,8 @@ Status copy_whole(const bridge::Descriptor& from, const bridge::Descriptor& to, 
   return {};
 }
 
-Status read_leaf(const bridge::Descriptor& file, std::uint64_t offset, std::span<std::byte> into,
-                 const std::string& shown) {
+Status read_exactly_at(const bridge::Descriptor& file, std::uint64_t offset, std::span<std::byte> into,
+                       const std::string& shown) {
   UDTCAT_TRY(const std::size_t got, read_whole_at(file, offset, into, shown));
   if (got < into.size()) return fail(Errc::local_read_failed, "read " + shown, "it has become shorter meanwhile");
   return {};

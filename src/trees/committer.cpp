@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "lib/core/try.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 #include "trees/start_thread.hpp"
 
 namespace udtcat::trees {
@@ -23,7 +23,7 @@ void Committer::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Committer::add(Taken file) {
+void Committer::add(ReceivedFile file) {
   if (batch_.empty()) batch_began_ = Clock::now();
   batch_bytes_ += file.entry.size_bytes;
   batch_memory_ += file.entry.path.size();
@@ -40,7 +40,7 @@ void Committer::hand_over() {
   batch_memory_ = 0;
   if (batch_.empty()) return;
   std::ignore = batches_.push(std::exchange(batch_, {}));
-  // It has waited until the one before was begun: then those before that have their names.
+  // push() has waited until the batch before was begun, so those before that one have their names.
   pending_ = {std::set<std::string>(), std::move(pending_[0]), std::move(pending_[1])};
 }
 
@@ -51,32 +51,32 @@ void Committer::finish() {
 }
 
 void Committer::work() {
-  Destination destination = reception_.destination();
+  Destination destination = state_.destination();
   while (auto batch = batches_.pop())
-    if (auto committed = commit(std::move(*batch), destination); !committed) reception_.fail(committed.error());
+    if (auto committed = commit(std::move(*batch), destination); !committed) state_.fail(committed.error());
 }
 
-Status Committer::commit(std::vector<Taken> batch, Destination& destination) {
-  if (reception_.has_failed()) return {};
+Status Committer::commit(std::vector<ReceivedFile> batch, Destination& destination) {
+  if (state_.has_failed()) return {};
   UDTCAT_CHECK(destination.sync());
-  // Those before are old enough to be told from what changes now.
-  proved_ = reception_.proofs().note(proved_, destination);
-  for (const Taken& file : batch) {
+  // Files of earlier batches may have a fingerprint by now, as time has passed since they changed.
+  verified_ = state_.verified_files().note(verified_, destination);
+  for (const ReceivedFile& file : batch) {
     const auto stands = give_name(file, destination);
     if (!stands) {
-      reception_.forbid_links_to(file.id, file.entry);
-      reception_.refuse(file.id, stands.error().message(), Reception::When::later);
+      state_.forbid_links_to(file.id, file.entry);
+      state_.refuse(file.id, stands.error().message(), ReceiverState::When::later);
       continue;
     }
-    reception_.stand(file.id, file.entry, *stands);
-    reception_.prove(file.entry, file.digest);
+    state_.add_link_target(file.id, file.entry, *stands);
+    state_.record(file.entry, file.digest);
     watch(file, *stands);
   }
   end_watch(0);
   return {};
 }
 
-NameResult<struct stat> Committer::give_name(const Taken& file, Destination& destination) {
+NameResult<struct stat> Committer::give_name(const ReceivedFile& file, Destination& destination) {
   if (file.state.has_name) {
     UDTCAT_TRY(const auto now, destination.hold(file.entry.path, file.state.status));
     if (is_same_content(now, file.state.status)) return now;
@@ -84,25 +84,26 @@ NameResult<struct stat> Committer::give_name(const Taken& file, Destination& des
                 "somebody else is writing it");
   }
   UDTCAT_TRY(const auto folder, destination.folder_of(file.entry.path));
-  if (file.stamp && folder.traits().tells_of_changes) {
-    auto opened = folder.of(file.entry.path).open(O_RDONLY, Errc::local_read_failed);  // else it is not booked
+  if (file.fingerprint && folder.traits().tells_of_changes) {
+    auto opened = folder.of(file.entry.path)
+                      .open(O_RDONLY, Errc::local_read_failed);  // where it cannot be opened it is not cached
     if (opened) begin_watch(std::move(*opened));
   }
   return destination.publish(file.entry.path, file.state.status);
 }
 
-/// A file that is booked has the content that was proved: nobody has written it up to this look, or its times tell.
-void Committer::watch(const Taken& file, const struct stat& stands) {
-  if (!file.stamp || !file.state.may_be_booked) return;
-  const Proved proved{file.entry.path, *file.stamp, file.digest, stands};
+/// Keeps a file for the hash cache, unless somebody may have written it since its content was hashed.
+void Committer::watch(const ReceivedFile& file, const struct stat& stands) {
+  if (!file.fingerprint || !file.state.may_be_cached) return;
+  const VerifiedFile verified{file.entry.path, *file.fingerprint, file.digest, stands};
   if (file.state.has_name) {
-    if (is_same_state(stands, file.state.status)) proved_.push_back(proved);
+    if (is_same_state(stands, file.state.status)) verified_.push_back(verified);
     return;
   }
   struct stat opened {};
-  if (watched_.empty() || watched_.back()->proved) return;
+  if (watched_.empty() || watched_.back()->verified) return;
   if (::fstat(watched_.back()->file.number(), &opened) == 0 && is_same_state(opened, stands))
-    watched_.back()->proved = proved;
+    watched_.back()->verified = verified;
 }
 
 void Committer::begin_watch(bridge::Descriptor part) {
@@ -116,23 +117,23 @@ void Committer::begin_watch(bridge::Descriptor part) {
   watched_.push_back(std::make_unique<Watched>(std::move(part)));
 }
 
-/// Looks at those whose step of the clock is over, since a change in the step of the rename would leave the times as
-/// they are.  left   how many may stay; waits for a step where there would be more
+/// Checks the parts of watched_ that were renamed in an earlier step of the clock: within it a change leaves no other
+/// times.  left   how many may stay; waits for a step where there would be more
 void Committer::end_watch(std::size_t left) {
   while (!watched_.empty()) {
     Watched& first = *watched_.front();
-    if (first.proved && !is_past_step(first.proved->status)) {
-      if (watched_.size() <= left || reception_.has_failed()) break;
-      reception_.pause(std::chrono::milliseconds(1));
+    if (first.verified && !is_past_step(first.verified->status)) {
+      if (watched_.size() <= left || state_.has_failed()) break;
+      state_.pause(std::chrono::milliseconds(1));
       continue;
     }
     struct stat now {};
-    if (first.proved && first.quiet.is_quiet() && ::fstat(first.file.number(), &now) == 0 &&
-        is_same_state(now, first.proved->status))
-      proved_.push_back(std::move(*first.proved));
+    if (first.verified && first.quiet.is_quiet() && ::fstat(first.file.number(), &now) == 0 &&
+        is_same_state(now, first.verified->status))
+      verified_.push_back(std::move(*first.verified));
     watched_.pop_front();
   }
-  if (reception_.has_failed()) watched_.clear();
+  if (state_.has_failed()) watched_.clear();
 }
 
 }  // namespace udtcat::trees

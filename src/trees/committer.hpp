@@ -20,20 +20,20 @@
 
 #include "trees/bounded_queue.hpp"
 #include "trees/disk/writers.hpp"
-#include "trees/reception.hpp"
+#include "trees/receiver_state.hpp"
 
 namespace udtcat::trees {
 
-/// A file that was taken whole.
-struct Taken {
+/// A file that has come completely.
+struct ReceivedFile {
   EntryId id = 0;
   Entry entry;
   files::Digest digest{};
-  std::optional<Stamp> stamp{};  ///< of the source, as it was read
+  std::optional<Fingerprint> fingerprint{};  ///< of the source, as it was read
   IncomingFile::State state{};
 };
 
-/// Files are gathered while the disk stores those before: one sync for all of a batch.
+/// Gathers files while the disk stores the batch before: one sync serves a batch.
 ///
 ///   add() ──► batch (kMaxFiles, kMaxBytes, kMaxMemory: add() waits for the disk) ──► a thread: syncfs(2), rename(2)
 ///
@@ -48,47 +48,48 @@ class Committer {
   static constexpr std::size_t kMaxWatched = 256;            // guess: descriptors: a step of a slow clock
   static constexpr std::chrono::seconds kMaxAge{2};          // guess: a person sees files appear
 
-  /// `reception` outlives this.
-  explicit Committer(Reception& reception) : reception_(reception) {}
+  /// `state` outlives this.
+  explicit Committer(ReceiverState& state) : state_(state) {}
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
   ~Committer() { stop(); }
 
   /// Before anything else.  errors: those of start_thread()
   [[nodiscard]] Status start();
-  void add(Taken file);
+  void add(ReceivedFile file);
   /// Returns when all files so far have their names, or were refused.
   void finish();
-  /// Whether a part of that path may still wait for its name.
+  /// Whether a part for that path may still wait for its name.
   [[nodiscard]] bool is_pending(const std::string& path) const {
     return std::ranges::any_of(pending_, [&](const auto& paths) { return paths.contains(path); });
   }
-  /// Nothing more is given a name; those that have none stay parts.
+  /// No more files get their names; the others stay parts.
   void stop();
-  /// After finish() or stop(): those that were proved, and are not in the book.
-  [[nodiscard]] const std::vector<Proved>& proved() const { return proved_; }
+  /// After finish() or stop(): files that are not in the hash cache yet.
+  [[nodiscard]] const std::vector<VerifiedFile>& verified() const { return verified_; }
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void hand_over();
   void work();
-  [[nodiscard]] Status commit(std::vector<Taken> batch, Destination& destination);
-  [[nodiscard]] NameResult<struct stat> give_name(const Taken& file, Destination& destination);
-  void watch(const Taken& file, const struct stat& stands);
+  [[nodiscard]] Status commit(std::vector<ReceivedFile> batch, Destination& destination);
+  [[nodiscard]] NameResult<struct stat> give_name(const ReceivedFile& file, Destination& destination);
+  void watch(const ReceivedFile& file, const struct stat& stands);
   void begin_watch(bridge::Descriptor part);
   void end_watch(std::size_t left);
 
-  Reception& reception_;
-  std::vector<Taken> batch_;
+  ReceiverState& state_;
+  std::vector<ReceivedFile> batch_;
   std::uint64_t batch_bytes_ = 0;
   std::size_t batch_memory_ = 0;  // of its entries
   // Paths of parts: of the batch, of that which waits for the disk, and of that before it, which is being stored.
   std::array<std::set<std::string>, 3> pending_;
   Clock::time_point batch_began_;
-  BoundedQueue<std::vector<Taken>> batches_{1};
-  std::vector<Proved> proved_;  // the thread's, until finish()
-  /// A part that gets its name: nobody may write it from before that until it was looked at.
+  BoundedQueue<std::vector<ReceivedFile>> batches_{1};
+  std::vector<VerifiedFile> verified_;  // the thread's, until finish()
+  /// A part under a read lease from before its rename(2) until its times have been checked, so that nobody can write it
+  /// unnoticed.
   struct Watched {
     explicit Watched(bridge::Descriptor opened) : file(std::move(opened)) { ++in_all; }
     Watched(const Watched&) = delete;
@@ -98,7 +99,7 @@ class Committer {
     static inline std::atomic<std::size_t> in_all{0};  // of the process, whose descriptors they are
     bridge::Descriptor file;
     QuietFile quiet{file};
-    std::optional<Proved> proved{};  // none: it has no name yet, or gets none
+    std::optional<VerifiedFile> verified{};  // none: it has no name yet, or gets none
   };
   std::deque<std::unique_ptr<Watched>> watched_;  // the thread's, in the order of their names
   std::thread thread_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The hashes of what a receiver has of a file, leaf by leaf, as they come.
+/// The receiver's hashes of a basis file, chunk by chunk, as they come.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ using Answers = BoundedQueue<Message>;
 class Comparison {
  public:
   /// `answers` outlives this, which takes those that belong to the first.
-  /// leaves   of the file, at most.  errors: Errc::protocol_violated: there are more already
-  [[nodiscard]] static Result<Comparison> begin(Answers& answers, Hashes first, std::uint64_t leaves) {
-    Comparison comparison(answers, leaves);
+  /// chunks   of the file, at most.  errors: Errc::protocol_violated: there are more already
+  [[nodiscard]] static Result<Comparison> begin(Answers& answers, Hashes first, std::uint64_t chunks) {
+    Comparison comparison(answers, chunks);
     UDTCAT_CHECK(comparison.accept(std::move(first)));
     return comparison;
   }
 
-  /// The next leaf's; none: the receiver has no more. Waits for the receiver.
+  /// The next chunk's; none: the receiver has no more. Waits for the receiver.
   /// errors: Errc::protocol_violated; as Failed says
   [[nodiscard]] Result<std::optional<files::Digest>> next() {
     for (;;) {
@@ -51,11 +51,11 @@ class Comparison {
   }
 
  private:
-  Comparison(Answers& answers, std::uint64_t leaves) : answers_(answers), left_(leaves) {}
+  Comparison(Answers& answers, std::uint64_t chunks) : answers_(answers), left_(chunks) {}
 
   [[nodiscard]] Status accept(Hashes hashes) {
     if (hashes.zeros > left_ || hashes.digests.size() > left_ - hashes.zeros)
-      return fail(Errc::protocol_violated, "read the receiver's hashes", "they are of more leaves than the file has");
+      return fail(Errc::protocol_violated, "read the receiver's hashes", "they are of more chunks than the file has");
     left_ -= hashes.zeros + hashes.digests.size();
     now_ = std::move(hashes);
     at_ = 0;
@@ -70,7 +70,7 @@ class Comparison {
   }
 
   Answers& answers_;
-  std::uint64_t left_;  // leaves that may still come
+  std::uint64_t left_;  // chunks that may still come
   Hashes now_;
   std::size_t at_ = 0;  // of its digests
 };

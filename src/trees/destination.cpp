@@ -14,7 +14,7 @@
 #include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 
 namespace udtcat::trees {
 
@@ -135,11 +135,12 @@ ScopedResult<struct stat> Destination::make_directory(const Entry& entry) {
     UDTCAT_CHECK(of_name(set_mode(opened, (now.st_mode & kModeBits) | S_IRWXU, location.shown())));
   placement_.add(now, path);
   placement_.add_file_system(now.st_dev, opened);
-  if (path != ".") std::ignore = enter(path + "/.");  // before the folders of parts are removed at the end
+  if (path != ".") std::ignore = enter(path + "/.");  // finds its traits while there are folders of parts
   return now;
 }
 
-/// Whether the very same is there, but for its attributes, which it gets.
+/// Keeps a link, a FIFO or a device that is there already, and gives it the attributes.
+/// returns  false: something else is there, or nothing
 NameResult<bool> Destination::take_as_it_is(const Entry& entry, const files::FileLocation& location) {
   UDTCAT_TRY(const auto status, location.look());
   if (!status || (status->st_mode & S_IFMT) != format_of(entry.kind)) return false;
@@ -212,7 +213,7 @@ ScopedStatus Destination::make_hard_link(const std::string& path, const std::str
   return {};
 }
 
-/// Where there can be no other name of a file: its content stands there once more.
+/// Copies a file where the file system makes no hard links.
 ScopedStatus Destination::copy(const files::FileLocation& original, const std::string& path) {
   UDTCAT_TRY(const auto from, of_name(original.open(O_RDONLY, Errc::local_read_failed)));
   UDTCAT_TRY(const auto folder, folder_of(path));
@@ -266,7 +267,7 @@ Status Destination::sync() {
   return sync_names(*top, tree().shown("."));
 }
 
-/// Where syncfs(2) need not be heard: the names in a directory.
+/// Syncs the names in a directory, where syncfs(2) of its file system may not.
 Status Destination::sync_names(const bridge::Descriptor& directory, const std::string& shown) const {
   struct stat status {};
   if (::fstat(directory.number(), &status) != 0 || obeys_syncfs(status.st_dev)) return {};
@@ -313,7 +314,7 @@ bool Destination::is_listed(const files::FileLocation& location, const std::stri
   for (const bool is_fresh : {false, true}) {
     if (is_fresh || !listed_ || listed_->path != directory) {
       auto names = location.names_beside();
-      if (!names) return true;  // who may not list them is not to be stopped by that
+      if (!names) return true;  // a directory that may not be listed is taken to have it
       listed_ = Listed{directory, std::move(*names)};
     }
     if (std::ranges::binary_search(listed_->names, name)) return true;

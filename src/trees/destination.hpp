@@ -22,7 +22,7 @@
 namespace udtcat::trees {
 
 /// Every call may wait for the disk. What a file system does not keep of attributes is told to the placement.
-/// Errors: Errc::local_write_failed and Errc::local_read_failed; those of Limit, where the type has room for them.
+/// Errors: Errc::local_write_failed and Errc::local_read_failed; those of Limit, where the result is a Scoped one.
 /// Threads: unsynchronised; each thread has one of its own.
 class Destination {
  public:
@@ -40,7 +40,7 @@ class Destination {
 
   /// The folder for parts of the files in a path's directory.
   [[nodiscard]] NameResult<PartsFolder> folder_of(const std::string& path);
-  /// Whether something can be made at a path, and take the place of what is there: asked before its bytes are.
+  /// Whether a name can be made at a path, or replace what is there: asked before the contents come.
   [[nodiscard]] NameStatus check_place(const std::string& path, const std::optional<struct stat>& there);
 
   /// Until it has its attributes only this account can use it.
@@ -48,27 +48,27 @@ class Destination {
   [[nodiscard]] ScopedResult<struct stat> make_directory(const Entry& entry);
   /// A symbolic link, a FIFO or a device, with its attributes.
   [[nodiscard]] ScopedStatus make(const Entry& entry);
-  /// path   is another name of the file at `of`, which is the one of `file`; a copy where there are no hard links
+  /// Makes `path` a hard link to the file at `of`, if that is still `file`; a copy where there are no hard links.
   [[nodiscard]] ScopedStatus make_hard_link(const std::string& path, const std::string& of, const struct stat& file);
   /// Gives what is open, at an entry's path, its attributes.  is_new   it was just made
   [[nodiscard]] NameStatus set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new);
   /// Gives a directory its attributes, if it is still the one of `made`.
   [[nodiscard]] NameStatus set_directory(const std::string& path, const Attributes& attributes,
                                          const struct stat& made);
-  /// Whether what stands at an entry's path has its attributes, but for the extended ones.
+  /// Whether what is at an entry's path has its attributes, but for the extended ones.
   [[nodiscard]] NameResult<bool> has_attributes(const struct stat& status, const Entry& entry);
   /// Whether sync() stores what is on a file system; else each file is to be synced before it has its name.
   [[nodiscard]] bool obeys_syncfs(dev_t device) const;
   /// Returns when all that was written is on the disk.  errors: Errc::local_write_failed, of the transfer
   [[nodiscard]] Status sync();
 
-  /// Whether an earlier entry has what stands at a path: one of the same path, or of a name that is the same here.
+  /// Fails where an earlier entry has put in place what is at a path: by this path, or a name that is the same here.
   [[nodiscard]] NameStatus check_own(const std::string& path, const struct stat& there);
-  /// The file that stands there is an entry's now.  file   as it was proved
-  /// returns  its state
+  /// The file at a path belongs to an entry from now on.  file   its status when it was verified
+  /// returns  its status now
   [[nodiscard]] NameResult<struct stat> hold(const std::string& path, const struct stat& file);
-  /// The part gets its name.  whole   its state when it was
-  /// returns  its state then
+  /// Renames the part to its path.  whole   its status when it was complete
+  /// returns  its status now
   [[nodiscard]] NameResult<struct stat> publish(const std::string& path, const struct stat& whole);
 
  private:

@@ -46,7 +46,7 @@ Status decode_kind(core::ByteReader& body, Entry& entry) {
     case EntryKind::file: {
       entry.size_bytes = body.number<std::uint64_t>();
       if (entry.size_bytes >= kSizes) return message_violation("a file of more than 2^63 bytes");
-      UDTCAT_TRY(entry.stamp, decode_stamp(body));
+      UDTCAT_TRY(entry.fingerprint, decode_fingerprint(body));
       return {};
     }
     case EntryKind::symbolic_link:
@@ -84,16 +84,17 @@ Status decode_extended(core::ByteReader& body, std::vector<ExtendedAttribute>& e
 
 }  // namespace
 
-void encode_stamp(const std::optional<Stamp>& stamp, core::ByteWriter& body) {
-  body.number(static_cast<std::uint8_t>(stamp ? stamp->size() : 0));
-  if (stamp) body.bytes(*stamp);
+void encode_fingerprint(const std::optional<Fingerprint>& fingerprint, core::ByteWriter& body) {
+  body.number(static_cast<std::uint8_t>(fingerprint ? fingerprint->size() : 0));
+  if (fingerprint) body.bytes(*fingerprint);
 }
 
-Result<std::optional<Stamp>> decode_stamp(core::ByteReader& body) {
+Result<std::optional<Fingerprint>> decode_fingerprint(core::ByteReader& body) {
   const auto bytes = body.number<std::uint8_t>();
   if (bytes == 0) return std::nullopt;
-  if (bytes != std::tuple_size_v<Stamp>) return message_violation(fmt::format("a stamp of {} bytes", bytes));
-  return body.array<std::tuple_size_v<Stamp>>();
+  if (bytes != std::tuple_size_v<Fingerprint>)
+    return message_violation(fmt::format("a fingerprint of {} bytes", bytes));
+  return body.array<std::tuple_size_v<Fingerprint>>();
 }
 
 void encode_entry(const Entry& entry, core::ByteWriter& body) {
@@ -110,7 +111,7 @@ void encode_entry(const Entry& entry, core::ByteWriter& body) {
   body.sized_text<std::uint16_t>(entry.path);
   if (entry.kind == EntryKind::file) {
     body.number(entry.size_bytes);
-    encode_stamp(entry.stamp, body);
+    encode_fingerprint(entry.fingerprint, body);
   }
   if (entry.kind == EntryKind::symbolic_link) body.sized_text<std::uint16_t>(entry.target);
   if (entry.kind == EntryKind::hard_link) body.number(entry.of);

@@ -5,7 +5,7 @@
 
 #include "lib/core/try.hpp"
 #include "trees/disk/entry_path.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 
 namespace udtcat::trees {
 
@@ -40,7 +40,7 @@ NameResult<std::optional<Entry>> EntryReader::read(SourceItem& item) {
     if (!now) return fail(Errc::local_read_failed, "look at " + location.shown(), "it has gone meanwhile");
     if (is_same_look(status, *now)) return entry;
     status = *now;
-    // The walk does not go into it any more.
+    // The walk has passed this name, and would not enter a directory there.
     if (S_ISDIR(status.st_mode) && !is_directory)
       return fail(Errc::local_read_failed, "look at " + location.shown(), "it has become a directory meanwhile");
     if (S_ISSOCK(status.st_mode))
@@ -52,7 +52,7 @@ NameResult<std::optional<Entry>> EntryReader::read(SourceItem& item) {
 Result<Entry> EntryReader::read_once(const SourceItem& item) {
   const struct stat& status = item.visited.status;
   const auto& location = item.visited.location;
-  Entry entry{.attributes = {}, .path = item.path, .stamp = {}, .target = {}};
+  Entry entry{.attributes = {}, .path = item.path, .fingerprint = {}, .target = {}};
   UDTCAT_TRY(entry.attributes, read_attributes(location, status));
   switch (status.st_mode & S_IFMT) {
     case S_IFDIR:
@@ -78,7 +78,7 @@ Result<Entry> EntryReader::read_once(const SourceItem& item) {
   return entry;
 }
 
-/// The first name of a file with several, or another of them.
+/// Makes the entry a hard link where an earlier entry is this file, and a file else.
 void EntryReader::as_file(const SourceItem& item, Entry& entry) {
   const struct stat& status = item.visited.status;
   if (const auto first = first_name_of(item)) {
@@ -89,7 +89,7 @@ void EntryReader::as_file(const SourceItem& item, Entry& entry) {
   entry.kind = EntryKind::file;
   entry.may_be_linked = status.st_nlink > 1;
   entry.size_bytes = static_cast<std::uint64_t>(status.st_size);
-  entry.stamp = stamp_of(item.visited.location, status);
+  entry.fingerprint = fingerprint_of(item.visited.location, status);
 }
 
 /// An inode may have been given to another file since its first name was announced, so that name is looked at again.

@@ -25,15 +25,15 @@ class EntryReader {
   /// `source` outlives this.
   explicit EntryReader(Source& source) : source_(source) {}
 
-  /// item   has the status of that moment then.  returns  none: a socket
+  /// item   gets the status of that moment.  returns  none: a socket
   /// errors: Errc::local_read_failed
   [[nodiscard]] NameResult<std::optional<Entry>> read(SourceItem& item);
   /// Whether a file of this status is still at a place, and has these attributes.
   [[nodiscard]] bool still_has(const Place& place, const struct stat& status, const Attributes& attributes);
 
-  /// A file with several names was announced: others that come are links to this entry, while it is what it was.
+  /// A file with several names was announced: later ones are hard links to this entry, while it is unchanged.
   void remember(const SourceItem& item, EntryId id);
-  /// An entry was not had: no other name is a link to it.
+  /// The entry was dropped: no later name is a hard link to it.
   void forget(const struct stat& status, EntryId id);
 
  private:

@@ -16,8 +16,8 @@
 #include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
-#include "trees/disk/leaf_reader.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/chunk_reader.hpp"
+#include "trees/disk/fingerprint.hpp"
 
 namespace udtcat::trees {
 
@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint64_t kWriteBehindBytes = 8'388'608;  // guess: a disk's stripe or two
 
 tl::unexpected<ScopedError> out_of_order(const Entry& entry, const char* cause) {
-  return of_transfer(fail(Errc::protocol_violated, "take leaves of " + entry.path, cause));
+  return of_transfer(fail(Errc::protocol_violated, "take chunks of " + entry.path, cause));
 }
 
 /// A disk that is full, broken or read-only would refuse the content of the next file, too, and ends the transfer.
@@ -52,50 +52,50 @@ Error IncomingFile::failed(const char* doing) const {
           core::errno_text(errno)};
 }
 
-ScopedStatus IncomingFile::expect(std::uint64_t leaf, std::uint64_t count) const {
-  const std::uint64_t leaves = leaves_of(entry_.size_bytes);
-  if (leaf != next_leaf_ || count == 0 || count > leaves - next_leaf_)
+ScopedStatus IncomingFile::expect(std::uint64_t chunk, std::uint64_t count) const {
+  const std::uint64_t chunks = chunks_of(entry_.size_bytes);
+  if (chunk != next_chunk_ || count == 0 || count > chunks - next_chunk_)
     return out_of_order(entry_, "they are not the next ones");
   return {};
 }
 
-/// With the content that it had when its leaves were told of, or not at all.
-NameStatus IncomingFile::take_up_candidate() {
-  if (standing_.is_open() || part_.is_open()) return {};
-  UDTCAT_TRY(bridge::Descriptor file, open_candidate(destination_, entry_.path, *candidate_));
+/// Opens basis_, unless its content has changed since its chunks were hashed.
+NameStatus IncomingFile::take_up_basis() {
+  if (existing_.is_open() || part_.is_open()) return {};
+  UDTCAT_TRY(bridge::Descriptor file, open_basis(destination_, entry_.path, *basis_));
   struct stat now {};
-  if (::fstat(file.number(), &now) != 0 || !is_same_content(now, candidate_->status))
+  if (::fstat(file.number(), &now) != 0 || !is_same_content(now, basis_->status))
     return fail(Errc::local_read_failed, "replace " + destination_.tree().shown(entry_.path),
                 "somebody else is writing it");
-  if (candidate_->is_part) {
+  if (basis_->is_part) {
     part_ = std::move(file);
-    part_bytes_ = static_cast<std::uint64_t>(candidate_->status.st_size);
+    part_bytes_ = static_cast<std::uint64_t>(basis_->status.st_size);
   } else {
-    standing_ = std::move(file);
+    existing_ = std::move(file);
   }
   return {};
 }
 
-/// A part that is no candidate is not believed: another one takes its place.
+/// Opens the part to be written; one that is not the basis is replaced by an empty one.
 ScopedStatus IncomingFile::open_part() {
   if (part_.is_open()) return {};
-  if (candidate_ && candidate_->why_it_stays) return tl::unexpected(*candidate_->why_it_stays);
-  if (candidate_) UDTCAT_CHECK(take_up_candidate());
+  if (basis_ && basis_->why_it_stays) return tl::unexpected(*basis_->why_it_stays);
+  if (basis_) UDTCAT_CHECK(take_up_basis());
   if (part_.is_open()) return {};
   UDTCAT_CHECK(destination_.charge_name(entry_));
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
   own.of(entry_.path).remove();
   UDTCAT_TRY(part_, own.take(entry_.path).map_error(scope_of_content_error));
-  // Where blocks can be shared only those that differ take room.
-  shares_blocks_ = standing_.is_open() && ::ioctl(part_.number(), FICLONE, standing_.number()) == 0;
-  if (shares_blocks_) part_bytes_ = static_cast<std::uint64_t>(candidate_->status.st_size);
-  for (std::uint64_t leaf = 0; leaf < same_so_far_; ++leaf) UDTCAT_CHECK(copy_same(leaf));
+  // Where blocks can be shared only chunks that differ take space.
+  shares_blocks_ = existing_.is_open() && ::ioctl(part_.number(), FICLONE, existing_.number()) == 0;
+  if (shares_blocks_) part_bytes_ = static_cast<std::uint64_t>(basis_->status.st_size);
+  for (std::uint64_t chunk = 0; chunk < copied_so_far_; ++chunk) UDTCAT_CHECK(copy_chunk(chunk));
   return {};
 }
 
 ScopedStatus IncomingFile::take(const Data& data) {
-  UDTCAT_CHECK(expect(data.leaf, 1));
-  const auto range = range_of_leaves(entry_.size_bytes, data.leaf);
+  UDTCAT_CHECK(expect(data.chunk, 1));
+  const auto range = range_of_chunks(entry_.size_bytes, data.chunk);
   const std::uint64_t bytes = range.bytes();
   if (!data.extents.empty() && data.extents.back().offset + data.extents.back().bytes.size() > bytes)
     return out_of_order(entry_, "the file ends within them");
@@ -109,7 +109,7 @@ ScopedStatus IncomingFile::take(const Data& data) {
   }
   UDTCAT_CHECK(clear(range.begin + written, bytes - written));
   tree_.add(data.digest);
-  ++next_leaf_;
+  ++next_chunk_;
   return {};
 }
 
@@ -123,58 +123,58 @@ files::Digest IncomingFile::hash_of(const Data& data, std::uint64_t bytes) {
 }
 
 ScopedStatus IncomingFile::take(const Zeros& zeros) {
-  UDTCAT_CHECK(expect(zeros.leaf, zeros.count));
+  UDTCAT_CHECK(expect(zeros.chunk, zeros.count));
   UDTCAT_CHECK(open_part());
-  const auto range = range_of_leaves(entry_.size_bytes, zeros.leaf, zeros.count);
+  const auto range = range_of_chunks(entry_.size_bytes, zeros.chunk, zeros.count);
   UDTCAT_CHECK(clear(range.begin, range.bytes()));
-  const std::uint64_t whole = range.bytes() / kLeafBytes;
+  const std::uint64_t whole = range.bytes() / kChunkBytes;
   tree_.add(hash_of_zeros(), whole);
-  if (whole < zeros.count) tree_.add(hash_of_leaf(std::vector<std::byte>(range.bytes() % kLeafBytes)));
-  next_leaf_ += zeros.count;
+  if (whole < zeros.count) tree_.add(hash_of_leaf(std::vector<std::byte>(range.bytes() % kChunkBytes)));
+  next_chunk_ += zeros.count;
   return {};
 }
 
-ScopedStatus IncomingFile::take(const Same& same) {
-  UDTCAT_CHECK(expect(same.leaf, same.count));
-  if (!candidate_ || same.count > candidate_->leaves.leaves() || same.leaf > candidate_->leaves.leaves() - same.count)
-    return out_of_order(entry_, "it was not told of such ones");
-  if (candidate_->is_part) UDTCAT_CHECK(open_part());
-  for (std::uint64_t leaf = same.leaf; leaf < same.leaf + same.count;) {
-    const auto run = candidate_->leaves.run_at(leaf);
-    const std::uint64_t count = std::min(run.leaves, same.leaf + same.count - leaf);
+ScopedStatus IncomingFile::take(const CopyChunks& copy) {
+  UDTCAT_CHECK(expect(copy.chunk, copy.count));
+  if (!basis_ || copy.count > basis_->chunks.chunks() || copy.chunk > basis_->chunks.chunks() - copy.count)
+    return out_of_order(entry_, "the receiver has not reported those");
+  if (basis_->is_part) UDTCAT_CHECK(open_part());
+  for (std::uint64_t chunk = copy.chunk; chunk < copy.chunk + copy.count;) {
+    const auto run = basis_->chunks.run_at(chunk);
+    const std::uint64_t count = std::min(run.chunks, copy.chunk + copy.count - chunk);
     tree_.add(run.digest, count);
-    for (std::uint64_t each = leaf; each < leaf + count && !candidate_->is_part && part_.is_open(); ++each)
-      UDTCAT_CHECK(copy_same(each));
-    leaf += count;
+    for (std::uint64_t each = chunk; each < chunk + count && !basis_->is_part && part_.is_open(); ++each)
+      UDTCAT_CHECK(copy_chunk(each));
+    chunk += count;
   }
-  if (!part_.is_open()) same_so_far_ += same.count;
-  next_leaf_ += same.count;
+  if (!part_.is_open()) copied_so_far_ += copy.count;
+  next_chunk_ += copy.count;
   return {};
 }
 
-/// From the file that has the name, which may have changed since its leaves were told of.
-ScopedStatus IncomingFile::copy_same(std::uint64_t leaf) {
-  const auto range = range_of_leaves(entry_.size_bytes, leaf);
+/// Copies a chunk of the file that has the name, which may have changed since its chunks were hashed.
+ScopedStatus IncomingFile::copy_chunk(std::uint64_t chunk) {
+  const auto range = range_of_chunks(entry_.size_bytes, chunk);
   memory_.resize(range.bytes());
   const std::string shown = destination_.tree().shown(entry_.path);
-  UDTCAT_CHECK(of_name(files::read_leaf(shares_blocks_ ? part_ : standing_, range.begin, memory_, shown)));
-  if (hash_of_leaf(memory_) != candidate_->leaves.run_at(leaf).digest)
+  UDTCAT_CHECK(of_name(files::read_exactly_at(shares_blocks_ ? part_ : existing_, range.begin, memory_, shown)));
+  if (hash_of_leaf(memory_) != basis_->chunks.run_at(chunk).digest)
     return of_name(fail(Errc::local_read_failed, "replace " + shown, "somebody else is writing it"));
   if (shares_blocks_) return {};
   ScopedStatus written = write(range.begin, memory_);
   if (written) return written;
-  // The disk may be full: what this part has is mostly there already, and gives its room back.
+  // The disk may be full: the part is removed, as most of it is a copy of what has the name.
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
   own.of(entry_.path).remove();
   written.error().error.cause += ", while the new file stands beside the old one";
   return written;
 }
 
-ScopedStatus IncomingFile::take(const Whole& whole) {
-  if (next_leaf_ != leaves_of(entry_.size_bytes)) return out_of_order(entry_, "some are missing");
-  if (tree_.root() != whole.digest) return out_of_order(entry_, "together they are not what their hash says");
-  if (candidate_ && !candidate_->is_part && !part_.is_open()) {
-    UDTCAT_TRY(const bool stands, take_standing());
+ScopedStatus IncomingFile::take(const FileDone& done) {
+  if (next_chunk_ != chunks_of(entry_.size_bytes)) return out_of_order(entry_, "some are missing");
+  if (tree_.root() != done.digest) return out_of_order(entry_, "together they are not what their hash says");
+  if (basis_ && !basis_->is_part && !part_.is_open()) {
+    UDTCAT_TRY(const bool stands, keep_existing());
     if (stands) return {};
   }
   UDTCAT_CHECK(open_part());
@@ -182,71 +182,71 @@ ScopedStatus IncomingFile::take(const Whole& whole) {
   return {};
 }
 
-/// On the disk, or where the last sync brings it there; with its attributes, and closed, as some systems say only then
-/// that there was no room.
+/// Sets size and attributes, syncs the part where syncfs(2) would not, and closes it: some file systems say only then
+/// that the disk is full.
 NameStatus IncomingFile::finish_part() {
   if (::ftruncate(part_.number(), static_cast<off_t>(entry_.size_bytes)) != 0)
     return tl::unexpected(failed("set the size of"));
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
   if (!own.traits().obeys_syncfs && ::fsync(part_.number()) != 0) return tl::unexpected(failed("store"));
-  const bool is_new = !candidate_ || !candidate_->is_part;
+  const bool is_new = !basis_ || !basis_->is_part;
   UDTCAT_CHECK(destination_.set_attributes_of(part_, entry_, is_new));
   if (const std::error_code error = part_.close()) {
     const Error why{Errc::local_write_failed, "store " + destination_.tree().shown(entry_.path), error.message()};
-    own.of(entry_.path).remove();  // what it has is not known
+    own.of(entry_.path).remove();  // its content is not known
     return tl::unexpected(why);
   }
   UDTCAT_TRY(const auto status, own.of(entry_.path).look());
   if (!status || static_cast<std::uint64_t>(status->st_size) != entry_.size_bytes)
     return fail(Errc::local_write_failed, "store " + destination_.tree().shown(entry_.path),
                 "its part has another size than was written");
-  state_ = {.has_name = false, .may_be_booked = true, .status = *status};
+  state_ = {.has_name = false, .may_be_cached = true, .status = *status};
   return {};
 }
 
-/// The file that has the name is the one that is wanted, and gets its attributes.
-/// returns  false: it has other names here, which are not to get them, too: a part takes its place
-NameResult<bool> IncomingFile::take_standing() {
-  UDTCAT_CHECK(take_up_candidate());
+/// Keeps the file that has the name, and gives it the attributes.
+/// returns  false: it has other names, too, which are not to get them; a part is to take its place
+NameResult<bool> IncomingFile::keep_existing() {
+  UDTCAT_CHECK(take_up_basis());
   struct stat before {};
-  if (::fstat(standing_.number(), &before) != 0) return tl::unexpected(failed("look at"));
+  if (::fstat(existing_.number(), &before) != 0) return tl::unexpected(failed("look at"));
   if (before.st_nlink > 1) {
     UDTCAT_TRY(const bool has_all, destination_.has_attributes(before, entry_));
     if (!has_all) return false;
   }
-  // Of what its times do not tell, only another look does.
-  const bool is_told = candidate_->is_told_by_times && is_same_state(before, candidate_->status);
-  if (!is_told) {
+  // Where its times do not tell of changes it is hashed again.
+  const bool times_tell = basis_->times_tell && is_same_state(before, basis_->status);
+  if (!times_tell) {
     UDTCAT_TRY(const bool is_equal, is_still_equal());
     if (!is_equal)
       return fail(Errc::local_read_failed, "keep " + destination_.tree().shown(entry_.path),
                   "somebody else is writing it");
   }
-  UDTCAT_CHECK(destination_.set_attributes_of(standing_, entry_, false));
+  UDTCAT_CHECK(destination_.set_attributes_of(existing_, entry_, false));
   struct stat now {};
-  if (::fstat(standing_.number(), &now) != 0) return tl::unexpected(failed("look at"));
+  if (::fstat(existing_.number(), &now) != 0) return tl::unexpected(failed("look at"));
   UDTCAT_TRY(const auto location, destination_.locate(entry_.path));
-  if (!location.leads_to(standing_) || now.st_size != before.st_size)
+  if (!location.leads_to(existing_) || now.st_size != before.st_size)
     return fail(Errc::local_read_failed, "keep " + location.shown(), "somebody else has replaced it");
-  // A change since its content was hashed cannot be told from one that was made by us.
-  state_ = {.has_name = true, .may_be_booked = is_told && is_same_state(now, before), .status = now};
+  // A change by somebody else cannot be told from ours of the attributes, so after either it is not cached.
+  state_ = {.has_name = true, .may_be_cached = times_tell && is_same_state(now, before), .status = now};
   return true;
 }
 
-/// Whether the file that has the name has the leaves that were told of, all of them, in one state.
+/// Whether the file that has the name has the content of the sender's, read once more, without a change meanwhile.
 NameResult<bool> IncomingFile::is_still_equal() {
   struct stat before {};
   struct stat after {};
-  if (::fstat(standing_.number(), &before) != 0) return tl::unexpected(failed("look at"));
+  if (::fstat(existing_.number(), &before) != 0) return tl::unexpected(failed("look at"));
   const std::string shown = destination_.tree().shown(entry_.path);
-  LeafReader reader(standing_, entry_.size_bytes, memory_, shown);
+  ChunkReader reader(existing_, entry_.size_bytes, memory_, shown);
   TreeHash again;
   for (;;) {
-    UDTCAT_TRY(const auto leaf, reader.next());
-    if (!leaf) break;
-    again.add(trees::hash_of(*leaf));
+    UDTCAT_TRY(const auto chunk, reader.next());
+    if (!chunk) break;
+    again.add(trees::hash_of(*chunk));
   }
-  return ::fstat(standing_.number(), &after) == 0 && is_same_content(before, after) && again.root() == tree_.root();
+  return ::fstat(existing_.number(), &after) == 0 && is_same_content(before, after) && again.root() == tree_.root();
 }
 
 ScopedStatus IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {
@@ -261,14 +261,14 @@ ScopedStatus IncomingFile::write(std::uint64_t offset, std::span<const std::byte
   return {};
 }
 
-/// Zeros, where an earlier transfer may have left something.
+/// Makes a range zero, where the part had bytes when it was opened.
 ScopedStatus IncomingFile::clear(std::uint64_t offset, std::uint64_t bytes) {
   if (offset >= part_bytes_ || bytes == 0) return {};
   bytes = std::min(bytes, part_bytes_ - offset);
   if (::fallocate(part_.number(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                   static_cast<off_t>(bytes)) == 0)
     return {};
-  const std::vector<std::byte> zeros(std::min<std::uint64_t>(bytes, kLeafBytes));
+  const std::vector<std::byte> zeros(std::min<std::uint64_t>(bytes, kChunkBytes));
   for (std::uint64_t at = 0; at < bytes; at += zeros.size())
     UDTCAT_CHECK(write(offset + at, std::span(zeros).first(std::min<std::uint64_t>(zeros.size(), bytes - at))));
   return {};

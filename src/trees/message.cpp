@@ -23,13 +23,13 @@ enum class MessageType : std::uint8_t {  // spec: docs/spec/trees.md §1
   entry = 0x10,
   data = 0x11,
   zeros = 0x12,
-  same = 0x13,
-  whole = 0x14,
+  copy_chunks = 0x13,
+  file_done = 0x14,
   dropped = 0x15,
   end = 0x16,
   totals = 0x17,
   missed = 0x18,
-  have = 0x20,
+  up_to_date = 0x20,
   want = 0x21,
   hashes = 0x22,
   refused = 0x23,
@@ -38,16 +38,10 @@ enum class MessageType : std::uint8_t {  // spec: docs/spec/trees.md §1
   failed = 0x30,
 };
 
-constexpr std::uint64_t kMaxLeaves = 1ULL << 43;  // spec: docs/spec/trees.md §1: of the largest file
+constexpr std::uint64_t kMaxChunks = 1ULL << 43;  // spec: docs/spec/trees.md §1: of the largest file
 constexpr std::size_t kDigestBytes = std::tuple_size_v<files::Digest>;
 constexpr std::size_t kDataHeadBytes = 8 + 8 + kDigestBytes;  // spec: docs/spec/trees.md §1
 constexpr std::size_t kExtentHeadBytes = 4 + 4;               // spec: docs/spec/trees.md §1
-
-constexpr std::array kTypes{MessageType::hello,  MessageType::entry,   MessageType::data,    MessageType::zeros,
-                            MessageType::same,   MessageType::whole,   MessageType::dropped, MessageType::end,
-                            MessageType::totals, MessageType::missed,  MessageType::have,    MessageType::want,
-                            MessageType::hashes, MessageType::refused, MessageType::done,    MessageType::failed,
-                            MessageType::unkept};
 
 struct NumberedCause {
   std::uint8_t number;  // spec: docs/spec/stream.md §2
@@ -84,7 +78,7 @@ std::size_t body_bytes_of(const Data& data) {
 
 void encode_data_head(const Data& data, core::ByteWriter& body) {
   body.number(data.entry);
-  body.number(data.leaf);
+  body.number(data.chunk);
   body.bytes(data.digest);
 }
 
@@ -106,18 +100,20 @@ MessageType encode_body(const Data& data, core::ByteWriter& body) {
 template <typename Run>
 MessageType encode_run(MessageType type, const Run& run, core::ByteWriter& body) {
   body.number(run.entry);
-  body.number(run.leaf);
+  body.number(run.chunk);
   body.number(run.count);
   return type;
 }
 MessageType encode_body(const Zeros& run, core::ByteWriter& body) { return encode_run(MessageType::zeros, run, body); }
-MessageType encode_body(const Same& run, core::ByteWriter& body) { return encode_run(MessageType::same, run, body); }
+MessageType encode_body(const CopyChunks& run, core::ByteWriter& body) {
+  return encode_run(MessageType::copy_chunks, run, body);
+}
 
-MessageType encode_body(const Whole& whole, core::ByteWriter& body) {
-  body.number(whole.entry);
-  body.bytes(whole.digest);
-  encode_stamp(whole.stamp, body);
-  return MessageType::whole;
+MessageType encode_body(const FileDone& done, core::ByteWriter& body) {
+  body.number(done.entry);
+  body.bytes(done.digest);
+  encode_fingerprint(done.fingerprint, body);
+  return MessageType::file_done;
 }
 
 MessageType encode_reason(MessageType type, EntryId entry, const std::string& reason, core::ByteWriter& body) {
@@ -156,10 +152,10 @@ MessageType encode_body(const Done& done, core::ByteWriter& body) {
   return MessageType::done;
 }
 
-MessageType encode_body(const Have& have, core::ByteWriter& body) {
-  body.number(have.entry);
-  if (have.digest) body.bytes(*have.digest);
-  return MessageType::have;
+MessageType encode_body(const UpToDate& done, core::ByteWriter& body) {
+  body.number(done.entry);
+  if (done.digest) body.bytes(*done.digest);
+  return MessageType::up_to_date;
 }
 MessageType encode_body(const Want& want, core::ByteWriter& body) {
   body.number(want.entry);
@@ -182,10 +178,6 @@ MessageType encode_body(const Failed& failed, core::ByteWriter& body) {
   return MessageType::failed;
 }
 
-tl::unexpected<Error> unknown_type(MessageType type) {
-  return message_violation(fmt::format("unknown type {:#04x}", static_cast<unsigned>(type)));
-}
-
 /// The number of an entry, or of entries.
 Result<std::uint64_t> decode_id(core::ByteReader& body) {
   const auto number = body.number<std::uint64_t>();
@@ -195,16 +187,16 @@ Result<std::uint64_t> decode_id(core::ByteReader& body) {
 
 Result<Message> decode_data(core::ByteReader body) {
   UDTCAT_TRY(const EntryId entry, decode_id(body));
-  Data data{.entry = entry, .leaf = body.number<std::uint64_t>(), .digest = {}, .extents = {}};
+  Data data{.entry = entry, .chunk = body.number<std::uint64_t>(), .digest = {}, .extents = {}};
   data.digest = body.array<kDigestBytes>();
-  if (data.leaf >= kMaxLeaves) return message_violation("a leaf that no file has");
+  if (data.chunk >= kMaxChunks) return message_violation("a chunk that no file has");
   std::uint64_t end = 0;
   while (body.rest_bytes() > 0) {
     Extent extent{.offset = body.number<std::uint32_t>(), .bytes = {}};
     const auto bytes = body.number<std::uint32_t>();
     if (bytes == 0 || extent.offset < end) return message_violation("an extent that is empty or behind another");
     end = std::uint64_t{extent.offset} + bytes;
-    if (end > kLeafBytes) return message_violation("an extent that leaves its leaf");
+    if (end > kChunkBytes) return message_violation("an extent that exceeds its chunk");
     extent.bytes = body.bytes(bytes);
     data.extents.push_back(extent);
   }
@@ -215,10 +207,10 @@ Result<Message> decode_data(core::ByteReader body) {
 template <typename Run>
 Result<Message> decode_run(core::ByteReader body) {
   UDTCAT_TRY(const EntryId entry, decode_id(body));
-  const Run run{.entry = entry, .leaf = body.number<std::uint64_t>(), .count = body.number<std::uint64_t>()};
-  if (!body.is_whole()) return message_violation("leaves of another length");
-  const bool is_within = run.leaf < kMaxLeaves && run.count <= kMaxLeaves - run.leaf;
-  if (run.count == 0 || !is_within) return message_violation("leaves that no file has");
+  const Run run{.entry = entry, .chunk = body.number<std::uint64_t>(), .count = body.number<std::uint64_t>()};
+  if (!body.is_whole()) return message_violation("chunks of another length");
+  const bool is_within = run.chunk < kMaxChunks && run.count <= kMaxChunks - run.chunk;
+  if (run.count == 0 || !is_within) return message_violation("chunks that no file has");
   return run;
 }
 
@@ -229,13 +221,13 @@ Result<Message> decode_hashes(core::ByteReader body) {
   if (last > 1) return message_violation("a flag that is neither 0 nor 1");
   hashes.last = last == 1;
   hashes.zeros = body.number<std::uint64_t>();
-  if (hashes.zeros > kMaxLeaves) return message_violation("leaves that no file has");
+  if (hashes.zeros > kMaxChunks) return message_violation("chunks that no file has");
   if (body.rest_bytes() % kDigestBytes != 0) return message_violation("a digest that is cut");
   hashes.digests.reserve(body.rest_bytes() / kDigestBytes);
   while (body.rest_bytes() > 0) hashes.digests.push_back(body.array<kDigestBytes>());
   if (!body.is_whole()) return message_violation("HASHES of another length");
-  // Else they could come for ever, and nothing would.
-  if (!hashes.last && hashes.zeros == 0 && hashes.digests.empty()) return message_violation("HASHES of no leaves");
+  // An empty HASHES that is not the last makes no progress, and could repeat for ever.
+  if (!hashes.last && hashes.zeros == 0 && hashes.digests.empty()) return message_violation("HASHES of no chunks");
   return hashes;
 }
 
@@ -256,15 +248,15 @@ Result<Message> decode_failed(core::ByteReader body) {
   return Failed{cause->there, core::printable(reason, kMaxReasonBytes)};
 }
 
-Result<Message> decode_whole(core::ByteReader body) {
+Result<Message> decode_file_done(core::ByteReader body) {
   UDTCAT_TRY(const EntryId entry, decode_id(body));
-  Whole whole{.entry = entry, .digest = body.array<kDigestBytes>()};
-  UDTCAT_TRY(whole.stamp, decode_stamp(body));
+  FileDone done{.entry = entry, .digest = body.array<kDigestBytes>()};
+  UDTCAT_TRY(done.fingerprint, decode_fingerprint(body));
   if (!body.is_whole()) return message_violation("WHOLE of another length");
-  return whole;
+  return done;
 }
 
-/// A message of an entry, or of a number of them, and nothing that has limits of its own.
+/// A message of one number, with a reason, a digest or a second number at most.
 template <typename Short>
 Result<Message> decode_short(core::ByteReader body) {
   UDTCAT_TRY(const std::uint64_t number, decode_id(body));
@@ -274,7 +266,7 @@ Result<Message> decode_short(core::ByteReader body) {
   else
     message.entry = number;
   if constexpr (std::is_same_v<Short, Totals>) message.bytes = body.number<std::uint64_t>();
-  if constexpr (std::is_same_v<Short, Have>)
+  if constexpr (std::is_same_v<Short, UpToDate>)
     if (body.rest_bytes() > 0) message.digest = body.array<kDigestBytes>();
   if constexpr (std::is_same_v<Short, Dropped> || std::is_same_v<Short, Refused>) {
     const std::string reason = body.sized_text<std::uint16_t>();
@@ -285,44 +277,33 @@ Result<Message> decode_short(core::ByteReader body) {
   return message;
 }
 
-Result<Message> decode_type(MessageType type, core::ByteReader body) {
-  switch (type) {
-    case MessageType::hello:
-      return decode_hello(body);
-    case MessageType::entry:
-      return decode_entry(body);
-    case MessageType::data:
-      return decode_data(body);
-    case MessageType::zeros:
-      return decode_run<Zeros>(body);
-    case MessageType::same:
-      return decode_run<Same>(body);
-    case MessageType::whole:
-      return decode_whole(body);
-    case MessageType::dropped:
-      return decode_short<Dropped>(body);
-    case MessageType::end:
-      return decode_short<End>(body);
-    case MessageType::totals:
-      return decode_short<Totals>(body);
-    case MessageType::missed:
-      return decode_words<Missed>(body);
-    case MessageType::have:
-      return decode_short<Have>(body);
-    case MessageType::want:
-      return decode_short<Want>(body);
-    case MessageType::hashes:
-      return decode_hashes(body);
-    case MessageType::refused:
-      return decode_short<Refused>(body);
-    case MessageType::done:
-      return decode_short<Done>(body);
-    case MessageType::failed:
-      return decode_failed(body);
-    case MessageType::unkept:
-      return decode_words<Unkept>(body);
-  }
-  return unknown_type(type);
+struct Decoder {
+  MessageType type;
+  Result<Message> (*decode)(core::ByteReader body);
+};
+constexpr std::array<Decoder, std::variant_size_v<Message>> kDecoders{
+    {{MessageType::hello, [](core::ByteReader body) -> Result<Message> { return decode_hello(body); }},
+     {MessageType::entry, [](core::ByteReader body) -> Result<Message> { return decode_entry(body); }},
+     {MessageType::data, decode_data},
+     {MessageType::zeros, decode_run<Zeros>},
+     {MessageType::copy_chunks, decode_run<CopyChunks>},
+     {MessageType::file_done, decode_file_done},
+     {MessageType::dropped, decode_short<Dropped>},
+     {MessageType::end, decode_short<End>},
+     {MessageType::totals, decode_short<Totals>},
+     {MessageType::missed, decode_words<Missed>},
+     {MessageType::up_to_date, decode_short<UpToDate>},
+     {MessageType::want, decode_short<Want>},
+     {MessageType::hashes, decode_hashes},
+     {MessageType::refused, decode_short<Refused>},
+     {MessageType::done, decode_short<Done>},
+     {MessageType::unkept, decode_words<Unkept>},
+     {MessageType::failed, decode_failed}}};
+
+Result<const Decoder*> decoder_of(std::uint8_t type) {
+  const auto* const found = std::ranges::find(kDecoders, static_cast<MessageType>(type), &Decoder::type);
+  if (found == kDecoders.end()) return message_violation(fmt::format("unknown type {:#04x}", type));
+  return found;
 }
 
 }  // namespace
@@ -351,9 +332,8 @@ void encode_head(const Data& data, std::vector<std::byte>& to) {
 }
 
 Result<std::size_t> body_bytes(std::span<const std::byte, kHeaderBytes> header) {
-  // A shell's words, as any bytes that are no message, are refused before anybody waits for their rest.
-  const auto type = static_cast<MessageType>(header.front());
-  if (std::ranges::find(kTypes, type) == kTypes.end()) return unknown_type(type);
+  // Bytes that are no message, such as a shell's greeting, are refused before anybody waits for the rest.
+  UDTCAT_CHECK(decoder_of(std::to_integer<std::uint8_t>(header.front())));
   const std::size_t length = core::load_be<std::uint32_t>(header) & 0xff'ff'ffU;
   if (length > kMaxBodyBytes) return message_violation(fmt::format("{} bytes of one", length));
   return length;
@@ -361,7 +341,8 @@ Result<std::size_t> body_bytes(std::span<const std::byte, kHeaderBytes> header) 
 
 Result<Message> decode(std::uint8_t type, std::span<const std::byte> body) {
   if (body.size() > kMaxBodyBytes) return message_violation(fmt::format("{} bytes of one", body.size()));
-  return decode_type(static_cast<MessageType>(type), core::ByteReader(body));
+  UDTCAT_TRY(const Decoder* const decoder, decoder_of(type));
+  return decoder->decode(core::ByteReader(body));
 }
 
 }  // namespace udtcat::trees

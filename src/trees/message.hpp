@@ -16,17 +16,17 @@
 #include "files/sha256.hpp"
 #include "trees/disk/attributes.hpp"
 #include "trees/disk/entry_kind.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 
 namespace udtcat::trees {
 
 inline constexpr std::size_t kHeaderBytes = 4;             // spec: docs/spec/trees.md §1
-inline constexpr std::size_t kMaxBodyBytes = 1'249'280;    // spec: docs/spec/trees.md §1: a leaf, and much around it
+inline constexpr std::size_t kMaxBodyBytes = 1'249'280;    // spec: docs/spec/trees.md §1: a chunk, and much around it
 inline constexpr std::size_t kMaxPaths = 65'536;           // spec: docs/spec/trees.md §1
 inline constexpr std::size_t kMaxReasonBytes = 1'024;      // spec: docs/spec/trees.md §1
 inline constexpr std::size_t kMaxAttributeBytes = 65'536;  // spec: docs/spec/trees.md §3
-inline constexpr std::size_t kMaxUnsettled = 32'768;       // spec: docs/spec/trees.md §4
-inline constexpr std::size_t kMaxUnsettledBytes = 16'777'216;  // spec: docs/spec/trees.md §4
+inline constexpr std::size_t kMaxUnacknowledged = 32'768;  // spec: docs/spec/trees.md §4
+inline constexpr std::size_t kMaxUnacknowledgedBytes = 16'777'216;  // spec: docs/spec/trees.md §4
 inline constexpr std::size_t kMaxDigests = 32'768;  // guess: of a HASHES message of ours: 1 MiB, 32 GiB of a file
 
 /// The number of an entry.
@@ -38,7 +38,7 @@ struct Hello {
   Role role = Role::sends;  ///< the connector's
   bool keeps_owners = false;
   bool wants_totals = false;
-  bool rereads = false;      ///< a sender's receiver believes no book
+  bool rereads = false;      ///< a sender's receiver believes no cache
   files::ShortDigest job{};  ///< names the transfer, so that the receiver finds what the same one has left
   std::string place;
   std::vector<std::string> paths;
@@ -49,15 +49,15 @@ struct Entry {
   bool may_be_linked = false;  ///< a file: later entries may be hard links to it
   Attributes attributes;
   std::string path;
-  std::uint64_t size_bytes = 0;  ///< a file
-  std::optional<Stamp> stamp;    ///< a file
-  std::string target;            ///< a symbolic link
-  EntryId of = 0;                ///< a hard link
-  std::uint32_t major = 0;       ///< a device
-  std::uint32_t minor = 0;       ///< likewise
+  std::uint64_t size_bytes = 0;            ///< a file
+  std::optional<Fingerprint> fingerprint;  ///< a file
+  std::string target;                      ///< a symbolic link
+  EntryId of = 0;                          ///< a hard link
+  std::uint32_t major = 0;                 ///< a device
+  std::uint32_t minor = 0;                 ///< likewise
 };
 
-/// Bytes of a leaf from `offset` on.
+/// Bytes of a chunk from `offset` on.
 struct Extent {
   std::uint32_t offset = 0;
   std::span<const std::byte> bytes;
@@ -65,24 +65,24 @@ struct Extent {
 
 struct Data {
   EntryId entry = 0;
-  std::uint64_t leaf = 0;
+  std::uint64_t chunk = 0;
   files::Digest digest{};
-  std::vector<Extent> extents;  ///< not empty ones, in order, within a leaf; of a decoded one: in the decoded bytes
+  std::vector<Extent> extents;  ///< not empty ones, in order, within a chunk; of a decoded one: in the decoded bytes
 };
 struct Zeros {
   EntryId entry = 0;
-  std::uint64_t leaf = 0;
+  std::uint64_t chunk = 0;
   std::uint64_t count = 0;
 };
-struct Same {
+struct CopyChunks {
   EntryId entry = 0;
-  std::uint64_t leaf = 0;
+  std::uint64_t chunk = 0;
   std::uint64_t count = 0;
 };
-struct Whole {
+struct FileDone {
   EntryId entry = 0;
   files::Digest digest{};
-  std::optional<Stamp> stamp{};  ///< of the state in which it was read; none: that cannot be told
+  std::optional<Fingerprint> fingerprint{};  ///< of the state in which it was read; none: that cannot be told
 };
 struct Dropped {
   EntryId entry = 0;
@@ -102,7 +102,7 @@ struct Totals {
   std::uint64_t bytes = 0;  ///< of files, holes included
 };
 
-struct Have {
+struct UpToDate {
   EntryId entry = 0;
   std::optional<files::Digest> digest;
 };
@@ -112,7 +112,7 @@ struct Want {
 struct Hashes {
   EntryId entry = 0;
   bool last = false;
-  std::uint64_t zeros = 0;  ///< leaves, before the digests'
+  std::uint64_t zeros = 0;  ///< chunks, before the digests'
   std::vector<files::Digest> digests;
 };
 struct Refused {
@@ -131,8 +131,8 @@ struct Failed {
   std::string reason;
 };
 
-using Message = std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, End, Totals, Missed, Have, Want, Hashes,
-                             Refused, Unkept, Done, Failed>;
+using Message = std::variant<Hello, Entry, Data, Zeros, CopyChunks, FileDone, Dropped, End, Totals, Missed, UpToDate,
+                             Want, Hashes, Refused, Unkept, Done, Failed>;
 
 /// How the failure of the other end reads at this one.
 [[nodiscard]] Error error_of(const Failed& failed);
@@ -140,7 +140,7 @@ using Message = std::variant<Hello, Entry, Data, Zeros, Same, Whole, Dropped, En
 /// Appends the message to `to`. Its parts keep the limits; reasons are cut to theirs.
 void encode(const Message& message, std::vector<std::byte>& to);
 
-/// The same of Data with one extent, but for its bytes, which follow from where they are.
+/// The same of Data with one extent, but for its bytes, which the caller writes behind it.
 void encode_head(const Data& data, std::vector<std::byte>& to);
 
 /// How many bytes of a message follow its header.  errors: Errc::protocol_violated

@@ -12,7 +12,7 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/byte_packing.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 
 namespace udtcat::trees {
 
@@ -35,9 +35,9 @@ void encode_hello(const Hello& hello, core::ByteWriter& body);
 /// errors: Errc::protocol_violated
 [[nodiscard]] Result<Hello> decode_hello(core::ByteReader body);
 
-void encode_stamp(const std::optional<Stamp>& stamp, core::ByteWriter& body);
+void encode_fingerprint(const std::optional<Fingerprint>& fingerprint, core::ByteWriter& body);
 /// errors: Errc::protocol_violated
-[[nodiscard]] Result<std::optional<Stamp>> decode_stamp(core::ByteReader& body);
+[[nodiscard]] Result<std::optional<Fingerprint>> decode_fingerprint(core::ByteReader& body);
 
 void encode_entry(const Entry& entry, core::ByteWriter& body);
 /// errors: Errc::protocol_violated

@@ -19,7 +19,7 @@ tl::unexpected<Error> cut_short() {
   return fail(Errc::protocol_violated, "read a message", "the stream ends within one");
 }
 
-static_assert(kHeaderBytes + kMaxBodyBytes <= Wire::kRingBytes, "a message is read where it lies");
+static_assert(kHeaderBytes + kMaxBodyBytes <= BlockingStream::kRingBytes, "a message is read where it lies");
 
 }  // namespace
 
@@ -29,17 +29,17 @@ Status MessageWriter::put(const Message& message) {
   return write_if_much();
 }
 
-Status MessageWriter::put_leaf(const Data& data, std::vector<std::byte>& leaf) {
+Status MessageWriter::put_data(const Data& data, std::vector<std::byte>& chunk) {
   const core::MutexLock lock(mutex_);
-  const bool is_full = data.extents.size() == 1 && data.extents.front().bytes.size() == leaf.size();
-  if (!is_full || leaf.size() < kGatheredBytes) {
+  const bool is_full = data.extents.size() == 1 && data.extents.front().bytes.size() == chunk.size();
+  if (!is_full || chunk.size() < kGatheredBytes) {
     encode(data, gathered_);
     return write_if_much();
   }
   encode_head(data, gathered_);
   UDTCAT_CHECK(write_out());
-  UDTCAT_CHECK(wire_.write(std::move(leaf)));
-  leaf = wire_.spare();
+  UDTCAT_CHECK(stream_.write(std::move(chunk)));
+  chunk = stream_.spare();
   return {};
 }
 
@@ -59,7 +59,7 @@ Status MessageWriter::flush() {
 
 Status MessageWriter::write_if_much() { return gathered_.size() < kGatheredBytes ? Status() : write_out(); }
 
-Status MessageWriter::write_out() { return wire_.write(std::exchange(gathered_, {})); }
+Status MessageWriter::write_out() { return stream_.write(std::exchange(gathered_, {})); }
 
 void tell_failure(const Error& error, MessageWriter& writer) {
   const bool is_ours = error.code == Errc::local_read_failed || error.code == Errc::local_write_failed ||
@@ -72,17 +72,17 @@ void tell_failure(const Error& error, MessageWriter& writer) {
 }
 
 Result<std::optional<Message>> MessageReader::next() {
-  wire_.consume(std::exchange(message_bytes_, 0));
-  UDTCAT_TRY(const std::size_t there, wire_.await(kHeaderBytes));
+  stream_.consume(std::exchange(message_bytes_, 0));
+  UDTCAT_TRY(const std::size_t there, stream_.await(kHeaderBytes));
   if (there == 0) return std::nullopt;
   if (there < kHeaderBytes) return cut_short();
   std::array<std::byte, kHeaderBytes> header{};
-  std::ranges::copy(wire_.peek(kHeaderBytes, scratch_), header.begin());
+  std::ranges::copy(stream_.peek(kHeaderBytes, scratch_), header.begin());
   UDTCAT_TRY(body_bytes_, trees::body_bytes(std::span(header)));
-  UDTCAT_TRY(const std::size_t whole, wire_.await(kHeaderBytes + body_bytes_));
+  UDTCAT_TRY(const std::size_t whole, stream_.await(kHeaderBytes + body_bytes_));
   if (whole < kHeaderBytes + body_bytes_) return cut_short();
   message_bytes_ = kHeaderBytes + body_bytes_;
-  const auto body = wire_.peek(message_bytes_, scratch_).subspan(kHeaderBytes);
+  const auto body = stream_.peek(message_bytes_, scratch_).subspan(kHeaderBytes);
   UDTCAT_TRY(auto message, decode(std::to_integer<std::uint8_t>(header.front()), body));
   return message;
 }

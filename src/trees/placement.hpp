@@ -27,7 +27,7 @@
 
 namespace udtcat::trees {
 
-/// The room that a peer may fill.
+/// How much a peer may write.
 /// Threads: internally synchronised.
 class Limit {
  public:
@@ -52,7 +52,7 @@ class Placement {
       : limit_(limit_bytes), on_loss_(std::move(on_loss)) {}
 
   [[nodiscard]] Limit& limit() { return limit_; }
-  /// Held from the look at a name until something has its place.
+  /// Held from looking at a name until it is replaced.
   [[nodiscard]] core::Mutex& names() UDTCAT_RETURN_CAPABILITY(names_) { return names_; }
 
   /// Something has that path now.
@@ -63,7 +63,7 @@ class Placement {
   [[nodiscard]] bool has(const struct stat& status, const std::string& path,
                          const std::function<std::optional<bool>()>& is_listed) const UDTCAT_REQUIRES(names_);
 
-  /// A directory is not to be had: what is below its path would come into another.
+  /// A directory is refused, and with it what is below its path, which would come into another.
   void refuse_below(const std::string& path) UDTCAT_REQUIRES(names_);
   [[nodiscard]] bool is_below_refused(const std::string& path) const UDTCAT_REQUIRES(names_);
 
@@ -76,9 +76,8 @@ class Placement {
   void lose(dev_t device, const std::string& shown, const Losses& losses);
 
  private:
-  static constexpr std::size_t kMaxRefused =
-      65'536;                                     // guess: then those below more of them may be merged, and are named
-  static constexpr std::size_t kMaxTold = 1'024;  // guess: of losses: more file systems than anybody mounts
+  static constexpr std::size_t kMaxRefused = 65'536;  // guess: what is below further ones may come into another
+  static constexpr std::size_t kMaxTold = 1'024;      // guess: of losses: more file systems than anybody mounts
 
   Limit limit_;
   const std::function<void(const std::string&)> on_loss_;

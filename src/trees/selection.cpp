@@ -60,27 +60,29 @@ Result<std::vector<std::string>> names_of(const std::string& list) {
   return names;
 }
 
-/// As a shell would find it.
-std::optional<Error> missing(const std::string& path) {
+Status check_is_there(const std::string& path) {
   struct stat status {};
-  if (::lstat(path.c_str(), &status) == 0) return std::nullopt;
-  return core::fail_by_errno(Errc::local_read_failed, "send " + path).value();
+  if (::lstat(path.c_str(), &status) == 0) return {};
+  return core::fail_by_errno(Errc::local_read_failed, "send " + path);
 }
 
 }  // namespace
 
-Result<Selection> ready(Selection selection, const std::function<void(const Error&)>& tell) {
+Result<Selection> ready(Selection selection) {
   if (selection.list) {
     UDTCAT_TRY(selection.listed, names_of(*selection.list));
     return selection;
   }
-  std::vector<Error> troubles;
-  for (const std::string& path : selection.paths)
-    if (auto trouble = missing(path)) troubles.push_back(std::move(*trouble));
-  if (!troubles.empty() && troubles.size() == selection.paths.size()) return tl::unexpected(troubles.front());
+  const auto is_there = [](const std::string& path) { return check_is_there(path).has_value(); };
+  if (std::ranges::none_of(selection.paths, is_there)) UDTCAT_CHECK(check_is_there(selection.paths.front()));
   UDTCAT_CHECK(Source::of_arguments(selection.paths));
-  std::ranges::for_each(troubles, tell);
   return selection;
+}
+
+Status check(const Selection& selection) {
+  for (const std::string& path : selection.paths) UDTCAT_CHECK(check_is_there(path));
+  UDTCAT_CHECK(ready(selection));
+  return {};
 }
 
 Result<Source> source_of(const Selection& selection) {

@@ -2,7 +2,6 @@
 /// The files that a user gives a sender.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,11 +18,12 @@ struct Selection {
   std::optional<std::vector<std::string>> listed{};  ///< what the list has; none: it has not been read
 };
 
-/// The same, before anybody is dialled: with the names of the list, and with paths of which one at least is there.
-/// tell   of each path that is not there, while others are
+/// Reads the list, and looks at the paths, of which one at least has to be there, before anybody is dialled.
 /// errors: those of Source::of_arguments(); Errc::local_read_failed; Errc::bad_argument for a list whose names do not
 /// all end with NUL
-[[nodiscard]] Result<Selection> ready(Selection selection, const std::function<void(const Error&)>& tell);
+[[nodiscard]] Result<Selection> ready(Selection selection);
+/// The same, where every path has to be there.
+[[nodiscard]] Status check(const Selection& selection);
 /// Reads the list, if there is one that has not been read.  errors: those of sources and of ready()
 [[nodiscard]] Result<Source> source_of(const Selection& selection);
 

@@ -26,21 +26,21 @@ Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
   std::thread reading;
   Status over = start_thread(reading, [&] { read_answers(reader); });
   if (over && hello) over = writer_.put(*hello);
-  // The census has words for the other end, too, which come behind the first one.
+  // The size scan sends TOTALS, which come behind HELLO.
   if (over && counts_)
-    census_.emplace(source_, [this](const Totals& totals) {
-      tally_.all_entries = totals.entries;
-      tally_.all_bytes = totals.bytes;
-      std::ignore = writer_.put(totals);  // a wire that is broken is found by those who need it
+    size_scan_.emplace(source_, [this](const Totals& totals) {
+      counters_.all_entries = totals.entries;
+      counters_.all_bytes = totals.bytes;
+      std::ignore = writer_.put(totals);  // the next write that matters reports a broken stream
     });
   if (over) over = exchange();
-  // A receiver that has failed says why; the wire that breaks then says only that it did.
+  // A receiver that has failed says why; the stream that breaks then says only that it did.
   if (!over && receiver_failed_) over = tl::unexpected(answers_.pop().error());
-  wire_.cut_unless_ended(over ? Wire::kLastPatience : Wire::kEndPatience);
-  census_.reset();  // which may wait for room
+  stream_.cut_unless_ended(over ? BlockingStream::kLastPatience : BlockingStream::kEndPatience);
+  size_scan_.reset();  // cut_unless_ended() ends its put()
   if (!over) tell_failure(over.error(), writer_);
   answers_.close();
-  wire_.finish();
+  stream_.finish();
   if (reading.joinable())
     reading.join();
   else
@@ -60,7 +60,7 @@ void Sender::read_answers(MessageReader& reader) {
     if (!*message)
       return answers_.close({Errc::protocol_violated, "read the receiver's answers", "it has ended before its last"});
     if (const auto* unkept = std::get_if<Unkept>(&**message)) {
-      tally_.lose("the other end: " + unkept->reason);  // of no entry: it may come between any two messages
+      counters_.lose("the other end: " + unkept->reason);  // of no entry: it may come between any two messages
       continue;
     }
     if (const auto* failed = std::get_if<Failed>(&**message)) {
@@ -74,20 +74,20 @@ void Sender::read_answers(MessageReader& reader) {
 Status Sender::exchange() {
   for (;;) {
     while (may_announce()) UDTCAT_CHECK(announce_next());
-    if (all_announced_ && unsettled_.empty()) break;
+    if (all_announced_ && unacknowledged_.empty()) break;
     if (answers_.empty()) UDTCAT_CHECK(writer_.flush());
     UDTCAT_TRY(const Message answer, answers_.pop());
     UDTCAT_CHECK(handle(answer));
   }
-  census_.reset();
+  size_scan_.reset();
   UDTCAT_CHECK(writer_.put(End{next_id_}));
   UDTCAT_CHECK(writer_.flush());
   return await_done();
 }
 
 bool Sender::may_announce() const {
-  return !all_announced_ && unsettled_.size() < kMaxUnsettled &&
-         (unsettled_.empty() || unsettled_bytes_ + kMaxBodyBytes <= kMaxUnsettledBytes);
+  return !all_announced_ && unacknowledged_.size() < kMaxUnacknowledged &&
+         (unacknowledged_.empty() || unacknowledged_bytes_ + kMaxBodyBytes <= kMaxUnacknowledgedBytes);
 }
 
 Status Sender::announce_next() {
@@ -99,9 +99,9 @@ Status Sender::announce_next() {
   return *item ? announce(std::move(**item), 1) : miss(item->error());
 }
 
-/// A name that cannot be announced: both ends are to know.
+/// Reports a name that cannot be announced, at both ends.
 Status Sender::miss(const NameError& name) {
-  tally_.complain(name.message());
+  counters_.complain(name.message());
   return writer_.put(Missed{name.message()});
 }
 
@@ -109,7 +109,7 @@ Status Sender::announce(SourceItem item, int attempt) {
   auto entry = entries_.read(item);
   if (!entry) return miss(entry.error());
   if (!*entry) {
-    ++tally_.passed_over;
+    ++counters_.passed_over;
     return {};
   }
   const bool is_file = (*entry)->kind == EntryKind::file;
@@ -118,9 +118,9 @@ Status Sender::announce(SourceItem item, int attempt) {
     if (manifest_ != nullptr) manifest_->expect_links_to(next_id_, item.path);
   }
   UDTCAT_TRY(const std::size_t body_bytes, writer_.put_entry(**entry));
-  unsettled_bytes_ += body_bytes;
-  unsettled_.emplace(next_id_,
-                     Announced{std::move(item.place), std::move(**entry), body_bytes, item.visited.status, attempt});
+  unacknowledged_bytes_ += body_bytes;
+  unacknowledged_.emplace(
+      next_id_, Announced{std::move(item.place), std::move(**entry), body_bytes, item.visited.status, attempt});
   ++next_id_;
   return {};
 }
@@ -128,111 +128,111 @@ Status Sender::announce(SourceItem item, int attempt) {
 Status Sender::handle(const Message& answer) {
   if (const auto* refused = std::get_if<Refused>(&answer)) {
     if (refused->entry >= next_id_) return tl::unexpected(unexpected_answer());
-    if (!unsettled_.contains(refused->entry)) {
-      tally_.take_back_entry();
-      if (manifest_ != nullptr) manifest_->spoil();  // a line of it may stand there already
+    if (!unacknowledged_.contains(refused->entry)) {
+      counters_.take_back_entry();
+      if (manifest_ != nullptr) manifest_->spoil();  // it may have a line of this entry
     }
-    tally_.complain("the other end: " + refused->reason);
-    settle(refused->entry);
+    counters_.complain("the other end: " + refused->reason);
+    acknowledge(refused->entry);
     return {};
   }
-  if (const auto* have = std::get_if<Have>(&answer)) {
-    if (!unsettled_.contains(have->entry)) return tl::unexpected(unexpected_answer());
-    if (have->digest) tally_.bytes += unsettled_.at(have->entry).entry.size_bytes;
-    UDTCAT_CHECK(prove(have->entry, have->digest));
-    settle(have->entry);
+  if (const auto* done = std::get_if<UpToDate>(&answer)) {
+    if (!unacknowledged_.contains(done->entry)) return tl::unexpected(unexpected_answer());
+    if (done->digest) counters_.bytes += unacknowledged_.at(done->entry).entry.size_bytes;
+    UDTCAT_CHECK(record(done->entry, done->digest));
+    acknowledge(done->entry);
     return {};
   }
-  if (const auto* want = std::get_if<Want>(&answer)) return describe(want->entry, nullptr);
+  if (const auto* want = std::get_if<Want>(&answer)) return send_file(want->entry, nullptr);
   const auto* hashes = std::get_if<Hashes>(&answer);
   if (hashes == nullptr) return tl::unexpected(unexpected_answer());
   const EntryId id = hashes->entry;
-  const auto found = unsettled_.find(id);
-  const std::uint64_t leaves = found == unsettled_.end() ? 0 : leaves_of(found->second.entry.size_bytes);
-  UDTCAT_TRY(Comparison comparison, Comparison::begin(answers_, *hashes, leaves));
-  UDTCAT_CHECK(describe(id, &comparison));
+  const auto found = unacknowledged_.find(id);
+  const std::uint64_t chunks = found == unacknowledged_.end() ? 0 : chunks_of(found->second.entry.size_bytes);
+  UDTCAT_TRY(Comparison comparison, Comparison::begin(answers_, *hashes, chunks));
+  UDTCAT_CHECK(send_file(id, &comparison));
   return comparison.drain();
 }
 
 /// comparison   null: the receiver has nothing of it
-Status Sender::describe(EntryId id, Comparison* comparison) {
-  const auto found = unsettled_.find(id);
-  if (found == unsettled_.end() || found->second.entry.kind != EntryKind::file)
+Status Sender::send_file(EntryId id, Comparison* comparison) {
+  const auto found = unacknowledged_.find(id);
+  if (found == unacknowledged_.end() || found->second.entry.kind != EntryKind::file)
     return tl::unexpected(unexpected_answer());
   const Announced& announced = found->second;
   const std::string path = announced.entry.path;
-  tally_.begin_file(path);
-  const std::uint64_t bytes_before = tally_.bytes;  // this thread's alone
+  counters_.begin_file(path);
+  const std::uint64_t bytes_before = counters_.bytes;  // this thread's alone
   const auto give_up = [&](const std::string& reason, bool has_changed) {
-    tally_.bytes = bytes_before;
+    counters_.bytes = bytes_before;
     return drop(id, reason, has_changed);
   };
   const auto changed = [&] { return give_up(fmt::format("read {}: it has changed meanwhile", path), true); };
   auto file = source_.open(announced.place);
   auto location = source_.locate(announced.place);
   if (!file || !location) return give_up((file ? location.error() : file.error()).message(), false);
-  WatchedFile watched(std::move(*location), std::move(*file), {announced.status, announced.entry.stamp},
+  WatchedFile watched(std::move(*location), std::move(*file), {announced.status, announced.entry.fingerprint},
                       [this](std::chrono::nanoseconds time) { answers_.wait_closed(time); });
   if (!watched.is_as_announced()) return changed();
-  const Described described{id, announced.entry.size_bytes, watched.file(), path,
-                            [this] { return receiver_failed_ || writer_.is_cut(); }};
-  const auto digest = describe_leaves(described, comparison, writer_, leaf_, tally_);
-  const auto is_there = digest ? stands(announced, watched, described, *digest) : tl::unexpected(digest.error());
-  if (!is_there && is_there.error().is_of_name)
-    return watched.keeps_content() ? give_up(is_there.error().message(), false) : changed();
-  if (!is_there) return tl::unexpected(is_there.error().error);
-  if (!*is_there) return changed();
-  UDTCAT_CHECK(writer_.put(Whole{id, *digest, watched.stamp()}));
-  UDTCAT_CHECK(prove(id, *digest));
-  settle(id);
+  const FileContents contents{id, announced.entry.size_bytes, watched.file(), path,
+                              [this] { return receiver_failed_ || writer_.is_cut(); }};
+  const auto digest = send_contents(contents, comparison, writer_, chunk_, counters_);
+  const auto unchanged = digest ? is_unchanged(announced, watched, contents, *digest) : tl::unexpected(digest.error());
+  if (!unchanged && unchanged.error().is_of_name)
+    return watched.keeps_content() ? give_up(unchanged.error().message(), false) : changed();
+  if (!unchanged) return tl::unexpected(unchanged.error().error);
+  if (!*unchanged) return changed();
+  UDTCAT_CHECK(writer_.put(FileDone{id, *digest, watched.fingerprint()}));
+  UDTCAT_CHECK(record(id, *digest));
+  acknowledge(id);
   return {};
 }
 
 /// Whether the file that was just read is the one that was announced, content and attributes.
-/// errors: as describe_leaves()
-ScopedResult<bool> Sender::stands(const Announced& announced, WatchedFile& watched, const Described& described,
-                                  const files::Digest& digest) {
+/// errors: as send_contents()
+ScopedResult<bool> Sender::is_unchanged(const Announced& announced, WatchedFile& watched, const FileContents& contents,
+                                        const files::Digest& digest) {
   const auto after = watched.look_again();
   if (after == WatchedFile::Seen::other_content) return false;
   if (!watched.keeps_state() && !entries_.still_has(announced.place, announced.status, announced.entry.attributes))
     return false;
   if (after == WatchedFile::Seen::same) return true;
-  UDTCAT_TRY(const auto again, hash_leaves_of(described, leaf_));
+  UDTCAT_TRY(const auto again, hash_contents(contents, chunk_));
   return again == digest && watched.keeps_content();
 }
 
 /// The file cannot be sent as it was announced; one that has changed is announced again.
 Status Sender::drop(EntryId id, std::string reason, bool has_changed) {
-  const Announced dropped = std::move(unsettled_.find(id)->second);
-  unsettled_bytes_ -= dropped.body_bytes;
-  unsettled_.erase(id);
+  const Announced dropped = std::move(unacknowledged_.find(id)->second);
+  unacknowledged_bytes_ -= dropped.body_bytes;
+  unacknowledged_.erase(id);
   entries_.forget(dropped.status, id);
   NameResult<std::optional<Visited>> now = std::nullopt;
   if (has_changed) now = source_.look(dropped.place);
-  // The walk would not go into a directory any more.
+  // The walk has passed this name, and would not enter a directory there.
   const bool can_come = now && *now && !S_ISDIR((*now)->status.st_mode) && !S_ISSOCK((*now)->status.st_mode);
   if (now && *now && !can_come) reason = fmt::format("read {}: it is no file any more", dropped.entry.path);
   if (has_changed && now && !*now) reason = fmt::format("read {}: it has gone meanwhile", dropped.entry.path);
   UDTCAT_CHECK(writer_.put(Dropped{id, reason}));
   if (can_come && dropped.attempt < kMaxAttempts)
     return announce({dropped.entry.path, dropped.place, std::move(**now)}, dropped.attempt + 1);
-  tally_.complain(reason);
+  counters_.complain(reason);
   return {};
 }
 
-void Sender::settle(EntryId id) {
-  const auto found = unsettled_.find(id);
-  if (found == unsettled_.end()) return;
-  unsettled_bytes_ -= found->second.body_bytes;
-  unsettled_.erase(found);
+void Sender::acknowledge(EntryId id) {
+  const auto found = unacknowledged_.find(id);
+  if (found == unacknowledged_.end()) return;
+  unacknowledged_bytes_ -= found->second.body_bytes;
+  unacknowledged_.erase(found);
 }
 
-/// It stands at the receiver, or will when that is done.
-Status Sender::prove(EntryId id, const std::optional<files::Digest>& digest) {
-  const Entry& entry = unsettled_.at(id).entry;
+/// Counts an entry that the receiver has, or will have when it answers DONE, and adds it to the manifest.
+Status Sender::record(EntryId id, const std::optional<files::Digest>& digest) {
+  const Entry& entry = unacknowledged_.at(id).entry;
   if ((entry.kind == EntryKind::file) != digest.has_value()) return tl::unexpected(unexpected_answer());
-  ++tally_.entries;
-  if (entry.kind == EntryKind::file) ++tally_.files;
+  ++counters_.entries;
+  if (entry.kind == EntryKind::file) ++counters_.files;
   return manifest_ != nullptr ? manifest_->add(entry, digest) : Status();
 }
 

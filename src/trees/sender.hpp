@@ -15,42 +15,42 @@
 
 #include <udtcat/result.hpp>
 
-#include "trees/census.hpp"
 #include "trees/comparison.hpp"
-#include "trees/describe.hpp"
+#include "trees/counters.hpp"
 #include "trees/entry_reader.hpp"
+#include "trees/file_contents.hpp"
 #include "trees/manifest_log.hpp"
 #include "trees/message.hpp"
 #include "trees/message_io.hpp"
+#include "trees/size_scan.hpp"
 #include "trees/source.hpp"
-#include "trees/tally.hpp"
 #include "trees/watched_file.hpp"
 
 namespace udtcat::trees {
 
-/// Announces names, describes the files that the receiver wants, and returns when it has said that all stands.
+/// Announces names, sends the contents that the receiver wants, and returns when it has answered DONE.
 /// Every call waits for disks and for the peer.
 /// Threads: unsynchronised; it has a thread of its own, too.
 class Sender {
  public:
-  /// manifest   null: none is written.  `source`, `wire`, `manifest` and `tally` outlive this
-  Sender(Source& source, Wire& wire, ManifestLog* manifest, Tally& tally)
-      : source_(source), wire_(wire), writer_(wire), manifest_(manifest), tally_(tally) {}
+  /// manifest   null: none is written.  `source`, `stream`, `manifest` and `counters` outlive this
+  Sender(Source& source, BlockingStream& stream, ManifestLog* manifest, Counters& counters)
+      : source_(source), stream_(stream), writer_(stream), manifest_(manifest), counters_(counters) {}
 
-  /// Before run(): somebody watches how much there is, here or there.
+  /// Before run(): the totals are counted, for progress here or at the receiver.
   void count() { counts_ = true; }
 
-  /// Whole but for the names that `tally` has complained of.
-  /// reader   of the wire, behind what was read before.  hello   of a connector
-  /// errors: as Failed says; those of the wire; Errc::protocol_violated
+  /// Whole but for the names that `counters` has complained of.
+  /// reader   of the stream, behind what was read before.  hello   of a connector
+  /// errors: as Failed says; those of the stream; Errc::protocol_violated
   [[nodiscard]] Status run(MessageReader& reader, const std::optional<Hello>& hello);
 
  private:
-  static constexpr std::size_t kMaxAnswers = 2 * kMaxUnsettled;  // guess: no honest receiver has more to say
-  static constexpr std::size_t kDigestsOfAnswer = 16;            // guess: that weigh as much; 32 MiB of them in all
+  static constexpr std::size_t kMaxAnswers = 2 * kMaxUnacknowledged;  // guess: no honest receiver has more to say
+  static constexpr std::size_t kDigestsOfAnswer = 16;  // guess: that weigh as much; 32 MiB of them in all
   [[nodiscard]] static std::size_t weight_of(const Message& answer);
 
-  /// An entry that is not settled.
+  /// An entry that is not acknowledged.
   struct Announced {
     Place place;
     Entry entry;
@@ -65,29 +65,29 @@ class Sender {
   [[nodiscard]] Status announce(SourceItem item, int attempt);
   [[nodiscard]] Status miss(const NameError& name);
   [[nodiscard]] Status handle(const Message& answer);
-  [[nodiscard]] Status describe(EntryId id, Comparison* comparison);
-  [[nodiscard]] ScopedResult<bool> stands(const Announced& announced, WatchedFile& watched, const Described& described,
-                                          const files::Digest& digest);
+  [[nodiscard]] Status send_file(EntryId id, Comparison* comparison);
+  [[nodiscard]] ScopedResult<bool> is_unchanged(const Announced& announced, WatchedFile& watched,
+                                                const FileContents& contents, const files::Digest& digest);
   [[nodiscard]] Status drop(EntryId id, std::string reason, bool has_changed);
-  void settle(EntryId id);
-  [[nodiscard]] Status prove(EntryId id, const std::optional<files::Digest>& digest);
+  void acknowledge(EntryId id);
+  [[nodiscard]] Status record(EntryId id, const std::optional<files::Digest>& digest);
   [[nodiscard]] Status await_done();
 
   Source& source_;
-  Wire& wire_;
+  BlockingStream& stream_;
   MessageWriter writer_;
   ManifestLog* const manifest_;
-  Tally& tally_;
+  Counters& counters_;
   Answers answers_{kMaxAnswers, weight_of};   // closed: the receiver says nothing more, or nobody asks any more
   std::atomic<bool> receiver_failed_{false};  // answers_ is closed with its reason
   EntryReader entries_{source_};
   bool counts_ = false;
   EntryId next_id_ = 0;
   bool all_announced_ = false;
-  std::map<EntryId, Announced> unsettled_;
-  std::size_t unsettled_bytes_ = 0;
-  std::vector<std::byte> leaf_;
-  std::optional<Census> census_;  // writes to writer_ and tally_
+  std::map<EntryId, Announced> unacknowledged_;
+  std::size_t unacknowledged_bytes_ = 0;
+  std::vector<std::byte> chunk_;
+  std::optional<SizeScan> size_scan_;  // writes to writer_ and counters_
 };
 
 }  // namespace udtcat::trees

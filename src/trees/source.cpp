@@ -2,6 +2,7 @@
 #include "trees/source.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include <fcntl.h>
@@ -9,8 +10,9 @@
 
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "trees/disk/entry_path.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 #include "trees/message.hpp"
 
 namespace udtcat::trees {
@@ -195,7 +197,7 @@ std::optional<NameResult<SourceItem>> Source::next_of_walk() {
   }
 }
 
-/// The root that has the name of what was found in the content of another.
+/// The argument that has the name of what was found in the directory of another.
 std::optional<std::size_t> Source::other_of_name(const Place& place) const {
   if (!roots_[place.root].name.empty() || place.path.empty()) return std::nullopt;
   const auto other = names_.find(place.path);
@@ -221,13 +223,13 @@ std::optional<NameResult<SourceItem>> Source::next_of_list() {
                   "the list has another of that name, from elsewhere");
     auto item = visit_listed(name, next, root);
     if (next == path || (item && S_ISDIR(item->visited.status.st_mode))) return item;
-    // A directory above it cannot be had, or is none: each of the names below that is missed by itself.
+    // A directory above the name cannot be read, or is none: each listed name below it is missed by itself.
     listed_.erase(listed);
     const auto location = locate({root, path});
-    if (item && location) continue;  // it has just become one
+    if (item && location) continue;  // it has become a directory meanwhile
     list_.pop_back();
     const NameError& error = item ? location.error() : item.error();
-    return fail(Errc::local_read_failed, "send " + core::printable(name, kMaxReasonBytes), error.message());
+    return fail(Errc::local_read_failed, "send " + core::printable(name, kMaxReasonBytes), error.error.cause);
   }
   return std::nullopt;
 }
@@ -239,7 +241,7 @@ NameResult<SourceItem> Source::visit_listed(const std::string& name, const std::
   }
   UDTCAT_TRY(auto visited, look(place));
   if (visited) return SourceItem{path, std::move(place), std::move(*visited)};
-  return fail(Errc::local_read_failed, "look at " + (root == kTop ? "/" + path : path), "it is not there");
+  return core::fail_by_errno(Errc::local_read_failed, "send " + (root == kTop ? "/" + path : path), ENOENT);
 }
 
 /// Of a listed name that ends in "/": a directory, also where a symbolic link leads to it.

@@ -18,7 +18,7 @@
 
 namespace udtcat::trees {
 
-/// Why a name is not sent that is_parts_name().
+/// The reason why a name of is_parts_name() is not sent.
 inline constexpr const char* kLeftByATransfer = "a transfer that was cut has left it; go on with that, or remove it";
 
 /// A name of a source, by which its file is found again.

@@ -14,7 +14,7 @@
 #include "lib/core/try.hpp"
 #include "trees/disk/accounts.hpp"
 #include "trees/disk/attributes.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 
 namespace udtcat::trees {
 
@@ -37,7 +37,7 @@ Result<TopDirectory> TopDirectory::open(const files::FileTree& tree) {
   TopDirectory top(std::move(directory));
   const int number = top.directory_->number();
   struct stat status {};
-  if (::fstat(number, &status) != 0) return top;  // who writes into it says so
+  if (::fstat(number, &status) != 0) return top;  // the first write reports it
   const core::MutexLock lock(widened_mutex);
   const auto known = widened.find({status.st_dev, status.st_ino});
   const bool is_read_only = ::faccessat(number, ".", W_OK | X_OK, AT_EACCESS) != 0 && status.st_uid == ::geteuid() &&

@@ -28,11 +28,11 @@ class TopDirectory {
   TopDirectory& operator=(TopDirectory&&) = delete;
   ~TopDirectory();
 
-  /// It has got another mode, which stays.
+  /// The directory has been given this mode, which the destructor is to restore.
   void keep_mode(std::uint32_t mode);
   /// The mode of a home, or of /, is not a sender's to change, as nobody can log in to a home that others may write to.
-  /// home   the user's, where it is known; the one of the directory's owner is one, too
-  /// returns  none: a sender's counts
+  /// home   the user's, besides that of the directory's owner; none: not known
+  /// returns  none: the sender's mode is set
   [[nodiscard]] std::optional<std::uint32_t> own_mode(const std::optional<std::string>& home) const;
 
  private:

@@ -11,19 +11,19 @@
 
 namespace udtcat::trees {
 
-Transfer::Transfer(boost::asio::io_context& io, Run run, std::function<void(const Status&)> on_over) : wire_(io) {
+Transfer::Transfer(boost::asio::io_context& io, Run run, std::function<void(const Status&)> on_over) : stream_(io) {
   const auto finish = [&io, busy = boost::asio::make_work_guard(io), over = lifetime_.guard(std::move(on_over))](
                           const Status& result) { boost::asio::post(io, [over, result]() mutable { over(result); }); };
   const Status started = start_thread(thread_, [this, run = std::move(run), finish] {
-    const Status result = run(wire_);
-    if (!result) wire_.cut();  // it has said what it could: its stream ends, too
+    const Status result = run(stream_);
+    if (!result) stream_.cut();  // it has said what it could: its stream ends, too
     finish(result);
   });
   if (started) return;
-  MessageWriter writer(wire_);
+  MessageWriter writer(stream_);
   tell_failure(started.error(), writer);
-  wire_.finish();
-  wire_.cut_unless_ended();
+  stream_.finish();
+  stream_.cut_unless_ended();
   finish(started);
 }
 

@@ -12,15 +12,15 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
-#include "trees/wire.hpp"
+#include "trees/blocking_stream.hpp"
 
 namespace udtcat::trees {
 
-/// Threads: confined to the io_context thread. Destroying it cuts the wire and waits for its thread, which may wait for
-/// a disk.
+/// Threads: confined to the io_context thread. Destroying it cuts the stream and waits for its thread, which may be
+/// waiting for a disk.
 class Transfer {
  public:
-  using Run = std::function<Status(Wire& wire)>;
+  using Run = std::function<Status(BlockingStream& stream)>;
 
   /// run       runs on the thread
   /// on_over   is called with its result, not after destruction; where there is no thread, with Errc::out_of_resources
@@ -30,11 +30,11 @@ class Transfer {
   ~Transfer();
 
   /// Once: what a connection or a relay drives.
-  [[nodiscard]] std::unique_ptr<LocalStream> stream() { return wire_.stream(); }
-  void cut() { wire_.cut(); }
+  [[nodiscard]] std::unique_ptr<LocalStream> local_stream() { return stream_.local_stream(); }
+  void cut() { stream_.cut(); }
 
  private:
-  Wire wire_;
+  BlockingStream stream_;
   std::thread thread_;
   core::Lifetime lifetime_;
 };

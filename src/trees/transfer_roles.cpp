@@ -27,7 +27,7 @@ std::string current_directory() {
   return std::filesystem::current_path(unknown).string();
 }
 
-/// The same for a transfer that begins again, and for no other.
+/// A number for the transfer: the same when it begins again, and another for any other.
 files::ShortDigest job_of(const std::vector<std::string>& words) {
   utsname system{};
   std::ignore = ::uname(&system);  // fails for no valid argument
@@ -36,12 +36,12 @@ files::ShortDigest job_of(const std::vector<std::string>& words) {
   return files::short_digest_of({std::as_bytes(std::span(text))});
 }
 
-/// Where ends have key pairs one's transfer is no other's, whatever it calls it.
-files::ShortDigest job_of_peer(const Hello& hello, const OtherEnd& other) {
-  return files::short_digest_of({std::as_bytes(std::span(other.key)), hello.job});
+/// Transfers of peers with different keys differ, whatever job they name.
+files::ShortDigest job_of_peer(const Hello& hello, const PeerInfo& peer) {
+  return files::short_digest_of({std::as_bytes(std::span(peer.key)), hello.job});
 }
 
-/// The same for another sender's that has that job, too: a host that was made from the same image.
+/// The job of a second host with an equal job, such as one made from the same image.
 files::ShortDigest job_at_host(const files::ShortDigest& job, std::uint64_t host) {
   const std::string text = fmt::format("{:016x}", host);
   return files::short_digest_of({job, std::as_bytes(std::span(text))});
@@ -49,36 +49,33 @@ files::ShortDigest job_at_host(const files::ShortDigest& job, std::uint64_t host
 
 /// A transfer as its roles share it.
 struct TransferContext {
-  explicit TransferContext(Wire& on, Tally& figures, OtherEnd with = {})
-      : wire(on), tally(figures), other(std::move(with)) {}
-
-  Wire& wire;
-  MessageReader reader{wire};
-  Tally& tally;
-  const OtherEnd other;
+  BlockingStream& stream;
+  Counters& counters;
+  PeerInfo peer{};
+  MessageReader reader{stream};
   std::optional<Hello> hello{};  // of a connector
 };
 
-/// The peer is told that what it asks for is not to be had here.
+/// Ends the transfer with an error, and tells the peer.
 tl::unexpected<Error> refuse(TransferContext& transfer, Error why) {
-  MessageWriter writer(transfer.wire);
-  transfer.wire.cut_unless_ended();
+  MessageWriter writer(transfer.stream);
+  transfer.stream.cut_unless_ended();
   tell_failure(why, writer);
-  transfer.wire.finish();
+  transfer.stream.finish();
   transfer.reader.drain();
   return tl::unexpected(std::move(why));
 }
 
-Status send(TransferContext& transfer, Result<Source> source, const Wishes& wishes) {
+Status send(TransferContext& transfer, Result<Source> source, const TransferOptions& options) {
   if (!source) return refuse(transfer, source.error());
   std::optional<ManifestLog> manifest;
-  if (wishes.manifest) {
-    auto created = ManifestLog::create(*wishes.manifest);
+  if (options.manifest) {
+    auto created = ManifestLog::create(*options.manifest);
     if (!created) return refuse(transfer, created.error());
     manifest = std::move(*created);
   }
-  Sender sender(*source, transfer.wire, manifest ? &*manifest : nullptr, transfer.tally);
-  if (wishes.wants_totals) sender.count();
+  Sender sender(*source, transfer.stream, manifest ? &*manifest : nullptr, transfer.counters);
+  if (options.wants_totals) sender.count();
   UDTCAT_CHECK(sender.run(transfer.reader, transfer.hello));
   return manifest ? manifest->finish() : Status();
 }
@@ -94,31 +91,33 @@ std::optional<std::set<std::string>> asked_by(const Hello& hello) {
   return words.empty() ? std::nullopt : std::optional(std::move(words));
 }
 
-/// With all that it needs: its directory, its parts and its manifest.
+/// Opens what the receiver needs: its directory, its parts and its manifest.
 Result<std::unique_ptr<Receiver>> receiver_for(TransferContext& transfer, const std::string& directory,
-                                               const std::string& job, const Wishes& wishes,
+                                               const std::string& job, const TransferOptions& options,
                                                std::optional<ManifestLog>& manifest) {
   UDTCAT_TRY(auto tree, files::FileTree::make(directory));
-  if (wishes.manifest) {
-    UDTCAT_TRY(manifest, ManifestLog::create(*wishes.manifest));
+  if (options.manifest) {
+    UDTCAT_TRY(manifest, ManifestLog::create(*options.manifest));
   }
-  ReceiverOptions options{.tree = tree,
-                          .job = job,
-                          .held = wishes.waits ? Parts::Held::wait : Parts::Held::refuse,
-                          .keeps_owners = wishes.keeps_owners,
-                          .peer = transfer.other.key,
-                          .is_sealed = transfer.other.is_sealed,
-                          .limit_bytes = wishes.limit_bytes,
-                          .asked = transfer.hello ? asked_by(*transfer.hello) : std::nullopt,
-                          .home = wishes.home,
-                          .book = wishes.books ? book_of(tree, *wishes.books) : std::nullopt,
-                          .believes_book = !wishes.rereads};
-  return Receiver::make(std::move(options), transfer.wire, manifest ? &*manifest : nullptr, transfer.tally);
+  ReceiverOptions receiver_options{.tree = tree,
+                                   .job = job,
+                                   .held = options.waits ? Parts::Held::wait : Parts::Held::refuse,
+                                   .keeps_owners = options.keeps_owners,
+                                   .peer = transfer.peer.key,
+                                   .is_sealed = transfer.peer.is_sealed,
+                                   .limit_bytes = options.limit_bytes,
+                                   .asked = transfer.hello ? asked_by(*transfer.hello) : std::nullopt,
+                                   .home = options.home,
+                                   .cache = options.caches ? cache_of(tree, *options.caches) : std::nullopt,
+                                   .trusts_cache = !options.rereads};
+  return Receiver::make(std::move(receiver_options), transfer.stream, manifest ? &*manifest : nullptr,
+                        transfer.counters);
 }
 
-Status receive(TransferContext& transfer, const std::string& directory, const std::string& job, const Wishes& wishes) {
+Status receive(TransferContext& transfer, const std::string& directory, const std::string& job,
+               const TransferOptions& options) {
   std::optional<ManifestLog> manifest;
-  const auto receiver = receiver_for(transfer, directory, job, wishes, manifest);
+  const auto receiver = receiver_for(transfer, directory, job, options, manifest);
   if (!receiver) return refuse(transfer, receiver.error());
   UDTCAT_CHECK((*receiver)->run(transfer.reader, transfer.hello));
   return manifest ? manifest->finish() : Status();
@@ -129,20 +128,20 @@ Result<Hello> read_hello(MessageReader& reader) {
   if (const auto* failed = message ? std::get_if<Failed>(&*message) : nullptr) return tl::unexpected(error_of(*failed));
   auto* hello = message ? std::get_if<Hello>(&*message) : nullptr;
   if (hello == nullptr)
-    return fail(Errc::protocol_violated, "begin a transfer", "the other end does not say what it wants");
+    return fail(Errc::protocol_violated, "begin a transfer", "the other end does not begin with HELLO");
   return std::move(*hello);
 }
 
-/// A listener's first act. Who says anything else is refused.
+/// A listener waits for HELLO, and refuses anything else.
 Result<Hello> hear_hello(TransferContext& transfer) {
   auto hello = read_hello(transfer.reader);
   if (!hello) return refuse(transfer, hello.error());
-  transfer.tally.has_begun = true;
+  transfer.counters.has_begun = true;
   return hello;
 }
 
-Wishes with(const Wishes& wishes, const Hello& hello) {
-  Wishes both = wishes;
+TransferOptions with(const TransferOptions& options, const Hello& hello) {
+  TransferOptions both = options;
   both.keeps_owners |= hello.keeps_owners;
   both.rereads |= hello.rereads;
   return both;
@@ -156,38 +155,38 @@ std::string in_account(const std::string& path) {
 
 }  // namespace
 
-Status send_as_connector(Wire& wire, const Selection& selection, const std::string& place, const Wishes& wishes,
-                         Tally& tally) {
-  TransferContext transfer(wire, tally);
+Status send_as_connector(BlockingStream& stream, const Selection& selection, const std::string& place,
+                         const TransferOptions& options, Counters& counters) {
+  TransferContext transfer{stream, counters};
   std::vector<std::string> words = selection.paths;
   words.push_back(selection.list.value_or(""));
   words.push_back(place);
   transfer.hello = Hello{.role = Role::sends,
-                         .keeps_owners = wishes.keeps_owners,
+                         .keeps_owners = options.keeps_owners,
                          .wants_totals = false,
-                         .rereads = wishes.rereads,
+                         .rereads = options.rereads,
                          .job = job_of(words),
                          .place = place,
                          .paths = {}};
-  return send(transfer, source_of(selection), wishes);
+  return send(transfer, source_of(selection), options);
 }
 
-Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths, const std::string& directory,
-                            const Wishes& wishes, const OtherEnd& other, Tally& tally) {
-  TransferContext transfer(wire, tally, other);
+Status receive_as_connector(BlockingStream& stream, const std::vector<std::string>& paths, const std::string& directory,
+                            const TransferOptions& options, const PeerInfo& peer, Counters& counters) {
+  TransferContext transfer{stream, counters, peer};
   transfer.hello = Hello{.role = Role::receives,
-                         .keeps_owners = wishes.keeps_owners,
-                         .wants_totals = wishes.wants_totals,
+                         .keeps_owners = options.keeps_owners,
+                         .wants_totals = options.wants_totals,
                          .rereads = false,
                          .job = job_of(paths),
                          .place = {},
                          .paths = paths};
-  return receive(transfer, directory, files::to_hex(transfer.hello->job), wishes);
+  return receive(transfer, directory, files::to_hex(transfer.hello->job), options);
 }
 
-Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes, const OtherEnd& other,
-                           TransferClaims& claims, Tally& tally) {
-  TransferContext transfer(wire, tally, other);
+Status receive_as_listener(BlockingStream& stream, const std::string& directory, const TransferOptions& options,
+                           const PeerInfo& peer, TransferClaims& claims, Counters& counters) {
+  TransferContext transfer{stream, counters, peer};
   UDTCAT_TRY(const Hello hello, hear_hello(transfer));
   if (hello.role != Role::sends)
     return refuse(transfer,
@@ -197,17 +196,17 @@ Status receive_as_listener(Wire& wire, const std::string& directory, const Wishe
   if (!hello.place.empty())
     return refuse(transfer, {Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
                              "the listener has a directory of its own"});
-  const files::ShortDigest job = job_of_peer(hello, other);
-  TransferClaims::Claimant claimant = other.claimant;
-  if (!claimant.end) claimant.end = [&wire](const Error& /*nobody to tell*/) { wire.cut(); };
+  const files::ShortDigest job = job_of_peer(hello, peer);
+  TransferClaims::Claimant claimant = peer.claimant;
+  if (!claimant.end) claimant.end = [&stream](const Error& /*nobody to tell*/) { stream.cut(); };
   const auto claim = claims.claim(files::to_hex(job), files::to_hex(job_at_host(job, claimant.host)), claimant);
-  const Status received = receive(transfer, directory, claim.name(), with(wishes, hello));
+  const Status received = receive(transfer, directory, claim.name(), with(options, hello));
   if (auto replaced = claim.replaced(); !received && replaced) return tl::unexpected(std::move(*replaced));
   return received;
 }
 
-Status send_as_listener(Wire& wire, const std::string& directory, Tally& tally) {
-  TransferContext transfer(wire, tally);
+Status send_as_listener(BlockingStream& stream, const std::string& directory, Counters& counters) {
+  TransferContext transfer{stream, counters};
   UDTCAT_TRY(const Hello hello, hear_hello(transfer));
   if (hello.role != Role::receives)
     return refuse(transfer,
@@ -219,11 +218,11 @@ Status send_as_listener(Wire& wire, const std::string& directory, Tally& tally) 
   return send(transfer, std::move(source), {.wants_totals = hello.wants_totals});
 }
 
-Status serve_account(Wire& wire, const Wishes& wishes, const OtherEnd& other, Tally& tally) {
-  TransferContext transfer(wire, tally, other);
+Status serve_account(BlockingStream& stream, const TransferOptions& options, const PeerInfo& peer, Counters& counters) {
+  TransferContext transfer{stream, counters, peer};
   UDTCAT_TRY(Hello hello, hear_hello(transfer));
   if (hello.role == Role::sends)
-    return receive(transfer, in_account(hello.place), files::to_hex(hello.job), with(wishes, hello));
+    return receive(transfer, in_account(hello.place), files::to_hex(hello.job), with(options, hello));
   for (std::string& path : hello.paths) path = in_account(path);
   if (hello.paths.empty()) hello.paths.emplace_back(".");
   return send(transfer, Source::of_arguments(hello.paths), {.wants_totals = hello.wants_totals});

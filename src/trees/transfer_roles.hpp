@@ -10,52 +10,54 @@
 
 #include <udtcat/result.hpp>
 
+#include "trees/blocking_stream.hpp"
+#include "trees/counters.hpp"
 #include "trees/message.hpp"
 #include "trees/selection.hpp"
-#include "trees/tally.hpp"
 #include "trees/transfer_claims.hpp"
-#include "trees/wire.hpp"
 
 namespace udtcat::trees {
 
-/// The wishes of either end.
-struct Wishes {
+/// Options of either end.
+struct TransferOptions {
   bool keeps_owners = false;
   std::optional<std::uint64_t> limit_bytes{};  ///< of what a receiver writes; none: what the disk has
   std::optional<std::string> manifest{};       ///< a file to write; none: no manifest
-  bool wants_totals = false;                   ///< somebody watches
+  bool wants_totals = false;                   ///< for progress
   bool waits = false;                          ///< for another process that has the same transfer under way
-  bool rereads = false;                        ///< no book is believed; what is proved is noted all the same
+  bool rereads = false;                        ///< files are read again even where the hash cache knows them
   std::optional<std::string> home{};           ///< of the user, whose mode is not a sender's to change
-  std::optional<std::string> books{};          ///< the directory of a receiver's books; none: nothing is remembered
+  std::optional<std::string> caches{};         ///< the directory of a receiver's caches; none: nothing is remembered
 };
 
-/// The other end, as the way to it knows it.
-struct OtherEnd {
+/// The other end, as the connection knows it.
+struct PeerInfo {
   std::string key{};       ///< empty: it has none of its own
-  bool is_sealed = false;  ///< the session proves every byte: leaves that come are not hashed again
+  bool is_sealed = false;  ///< the session proves every byte: chunks that come are not hashed again
   TransferClaims::Claimant claimant{};
 };
 
 /// One of these, as a thread runs it.
-using TransferRole = std::function<Status(Wire& wire, Tally& tally, const OtherEnd& other)>;
+using TransferRole = std::function<Status(BlockingStream& stream, Counters& counters, const PeerInfo& peer)>;
 
-// Blocking; errors: those of Sender::run() and Receiver::run(), of sources and of places. `tally` outlives them.
+// Blocking; errors: those of Sender::run() and Receiver::run(), of sources and of places. `counters` outlives them.
 
 /// A connector that sends.  place   as Hello has it
-[[nodiscard]] Status send_as_connector(Wire& wire, const Selection& selection, const std::string& place,
-                                       const Wishes& wishes, Tally& tally);
+[[nodiscard]] Status send_as_connector(BlockingStream& stream, const Selection& selection, const std::string& place,
+                                       const TransferOptions& options, Counters& counters);
 /// A connector that receives into a directory, which is made where it is not there.
-[[nodiscard]] Status receive_as_connector(Wire& wire, const std::vector<std::string>& paths,
-                                          const std::string& directory, const Wishes& wishes, const OtherEnd& other,
-                                          Tally& tally);
+[[nodiscard]] Status receive_as_connector(BlockingStream& stream, const std::vector<std::string>& paths,
+                                          const std::string& directory, const TransferOptions& options,
+                                          const PeerInfo& peer, Counters& counters);
 
 /// The other end of a connector that sends.
-[[nodiscard]] Status receive_as_listener(Wire& wire, const std::string& directory, const Wishes& wishes,
-                                         const OtherEnd& other, TransferClaims& claims, Tally& tally);
+[[nodiscard]] Status receive_as_listener(BlockingStream& stream, const std::string& directory,
+                                         const TransferOptions& options, const PeerInfo& peer, TransferClaims& claims,
+                                         Counters& counters);
 /// The other end of a connector that receives: what is below a directory, read-only.
-[[nodiscard]] Status send_as_listener(Wire& wire, const std::string& directory, Tally& tally);
+[[nodiscard]] Status send_as_listener(BlockingStream& stream, const std::string& directory, Counters& counters);
 /// The other end of either, for the account whose processes may do as they like.
-[[nodiscard]] Status serve_account(Wire& wire, const Wishes& wishes, const OtherEnd& other, Tally& tally);
+[[nodiscard]] Status serve_account(BlockingStream& stream, const TransferOptions& options, const PeerInfo& peer,
+                                   Counters& counters);
 
 }  // namespace udtcat::trees

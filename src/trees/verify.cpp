@@ -15,8 +15,8 @@
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "trees/disk/attributes.hpp"
-#include "trees/disk/leaf_reader.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/chunk_reader.hpp"
+#include "trees/disk/fingerprint.hpp"
 #include "trees/disk/tree_hash.hpp"
 
 namespace udtcat::trees {
@@ -166,25 +166,25 @@ class TreeVerifier {
     } else if (::fstat(file->number(), &opened) != 0 || !is_same_file(opened, status)) {
       report(entry, "it has been replaced meanwhile");
     } else {
-      return compare_leaves(entry, *file);
+      return compare_chunks(entry, *file);
     }
     return {};
   }
 
-  [[nodiscard]] Status compare_leaves(const ManifestEntry& entry, const bridge::Descriptor& file) {
+  [[nodiscard]] Status compare_chunks(const ManifestEntry& entry, const bridge::Descriptor& file) {
     TreeHash hash;
-    LeafReader reader(file, entry.size_bytes, leaf_memory_, entry.path);
+    ChunkReader reader(file, entry.size_bytes, chunk_memory_, entry.path);
     handlers_.on_progress(entry.path, done_);
     for (;;) {
       UDTCAT_CHECK(go_on());
-      const auto leaf = reader.next();
-      if (!leaf) {
-        report(entry, "it cannot be read: " + leaf.error().cause);
+      const auto chunk = reader.next();
+      if (!chunk) {
+        report(entry, "it cannot be read: " + chunk.error().cause);
         return {};
       }
-      if (!*leaf) break;
-      hash.add(hash_of(**leaf));
-      done_.bytes += (*leaf)->bytes;
+      if (!*chunk) break;
+      hash.add(hash_of(**chunk));
+      done_.bytes += (*chunk)->bytes;
       handlers_.on_progress(entry.path, done_);
     }
     if (hash.root() != entry.digest) report(entry, "its content has changed");
@@ -195,7 +195,7 @@ class TreeVerifier {
   const VerifyHandlers& handlers_;
   files::TreeCursor cursor_;
   files::TreeCursor others_;  // of the files of hard links
-  std::vector<std::byte> leaf_memory_;
+  std::vector<std::byte> chunk_memory_;
   Verification done_;
   bool differs_ = false;  // the entry that is compared
 };

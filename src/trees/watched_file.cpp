@@ -10,7 +10,7 @@ namespace udtcat::trees {
 
 namespace {
 
-/// One that cannot be had is of no file.
+/// Zeros, which no file's status is, where fstat(2) fails.
 struct stat status_of(const bridge::Descriptor& file) {
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) return {};
@@ -25,14 +25,14 @@ WatchedFile::WatchedFile(files::FileLocation location, bridge::Descriptor file, 
   std::ignore = ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_SEQUENTIAL);  // advice
   const bool is_exposed = writers_ == Writers::none || expose_stores(file_);
   before_ = status_of(file_);
-  if (const auto time = time_to_settle(before_); time > time.zero()) {
+  if (const auto time = time_until_stable(before_); time > time.zero()) {
     pause(time);
     before_ = status_of(file_);
   }
   is_as_announced_ = is_same_content(before_, announced.status);
-  const bool is_known = announced.stamp && is_same_state(before_, announced.status);
+  const bool is_known = announced.fingerprint && is_same_state(before_, announced.status);
   tells_ = is_exposed && (is_known || tells_of_changes(location_, before_));
-  if (tells_) stamp_ = is_known ? announced.stamp : stamp_of(location_, before_);
+  if (tells_) fingerprint_ = is_known ? announced.fingerprint : fingerprint_of(location_, before_);
 }
 
 WatchedFile::Seen WatchedFile::look_again() {
@@ -46,6 +46,6 @@ WatchedFile::Seen WatchedFile::look_again() {
 
 bool WatchedFile::keeps_content() const { return is_same_content(before_, status_of(file_)); }
 
-std::optional<Stamp> WatchedFile::stamp() const { return keeps_state() ? stamp_ : std::nullopt; }
+std::optional<Fingerprint> WatchedFile::fingerprint() const { return keeps_state() ? fingerprint_ : std::nullopt; }
 
 }  // namespace udtcat::trees

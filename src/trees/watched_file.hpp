@@ -10,13 +10,13 @@
 
 #include "files/file_location.hpp"
 #include "lib/bridge/descriptor.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 #include "trees/disk/writers.hpp"
 
 namespace udtcat::trees {
 
-/// From its making on each change of the content is seen, where its file system tells of it; where that is not known,
-/// the file is to be read twice. Every call may wait for the disk.
+/// Each change of the content since the construction is detected where the file system tells of it; where that is not
+/// known, the file is to be read twice. Every call may wait for the disk.
 /// Threads: unsynchronised.
 class WatchedFile {
  public:
@@ -25,7 +25,7 @@ class WatchedFile {
   /// As the file was seen before.
   struct Announced {
     struct stat status {};
-    std::optional<Stamp> stamp{};
+    std::optional<Fingerprint> fingerprint{};
   };
 
   /// location   where the file is.  pause   waits: until a change cannot leave the times as they are
@@ -35,7 +35,7 @@ class WatchedFile {
   /// Whether the content was the announced one at the beginning.
   [[nodiscard]] bool is_as_announced() const { return is_as_announced_; }
 
-  /// The verdict when it has been read.
+  /// Whether the content has changed, once it has been read.
   enum class Seen {
     same,           ///< the content is that of the beginning
     other_content,  ///< it has changed
@@ -47,7 +47,7 @@ class WatchedFile {
   /// Whether look_again() has seen no change at all: mode, owner, links and attributes are those of the beginning, too.
   [[nodiscard]] bool keeps_state() const { return is_same_state(before_, after_); }
   /// Of the state in which it was read, after look_again(); none: it cannot be told.
-  [[nodiscard]] std::optional<Stamp> stamp() const;
+  [[nodiscard]] std::optional<Fingerprint> fingerprint() const;
 
  private:
   const files::FileLocation location_;
@@ -57,7 +57,7 @@ class WatchedFile {
   bool is_as_announced_ = false;
   struct stat before_ {};
   struct stat after_ {};
-  std::optional<Stamp> stamp_;  // of before_
+  std::optional<Fingerprint> fingerprint_;  // of before_
 };
 
 }  // namespace udtcat::trees

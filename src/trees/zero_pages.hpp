@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The parts of a leaf that are not zero.
+/// The parts of a chunk that are not zero.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,17 @@ inline constexpr std::size_t kPageBytes = 4'096;  // spec: a page, below which n
 }
 
 /// Without the pages that are zero; none: all of them are.
-[[nodiscard]] inline std::vector<Extent> extents_of(std::span<const std::byte> leaf) {
+[[nodiscard]] inline std::vector<Extent> extents_of(std::span<const std::byte> chunk) {
   std::vector<Extent> extents;
   std::size_t begin = 0;
-  for (std::size_t at = 0; at <= leaf.size(); at += kPageBytes) {
-    const bool is_end = at >= leaf.size();
-    if (!is_end && !is_zero(leaf.subspan(at, std::min(kPageBytes, leaf.size() - at)))) continue;
-    const std::size_t end = std::min(at, leaf.size());
-    if (end > begin) extents.push_back({static_cast<std::uint32_t>(begin), leaf.subspan(begin, end - begin)});
+  for (std::size_t at = 0; at <= chunk.size(); at += kPageBytes) {
+    const bool is_end = at >= chunk.size();
+    if (!is_end && !is_zero(chunk.subspan(at, std::min(kPageBytes, chunk.size() - at)))) continue;
+    const std::size_t end = std::min(at, chunk.size());
+    if (end > begin) extents.push_back({static_cast<std::uint32_t>(begin), chunk.subspan(begin, end - begin)});
     begin = at + kPageBytes;
   }
-  if (begin < leaf.size()) extents.push_back({static_cast<std::uint32_t>(begin), leaf.subspan(begin)});
+  if (begin < chunk.size()) extents.push_back({static_cast<std::uint32_t>(begin), chunk.subspan(begin)});
   return extents;
 }
 

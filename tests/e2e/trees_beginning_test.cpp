@@ -29,11 +29,20 @@ TEST_F(TreesBeginning, SaysThatAPathIsNotThere) {
   expect_said(udtcat({"send", "nothing", "nobody@127.0.0.1:there"}), kReadOrWriteFailed, "send nothing: no such file");
 }
 
+TEST_F(TreesBeginning, ChecksItsPathsWithoutDialling) {
+  const auto check = [&](const Arguments& paths) { return send(paths, {.args = {"--check"}}); };
+  expect_said(check({"file"}), kSuccess, "sends file to");
+  expect_said(check({"file", "nothing"}), kReadOrWriteFailed, "send nothing: no such file or directory");
+  expect_said(check({"--files-from", "nothing"}), kReadOrWriteFailed, "nothing: no such file or directory");
+}
+
 TEST_F(TreesBeginning, SaysThatADirectoryOrAManifestCannotBeMade) {
   expect_said(receive({}, "no/where"), kReadOrWriteFailed, "make the directory no/where: no such file or directory");
   expect_said(receive({}, "dst", {.args = {"--manifest", "no/where"}}), kReadOrWriteFailed, "no/where");
   expect_said(send({"file"}, {.args = {"--manifest", "no/where"}}), kReadOrWriteFailed, "no/where");
   expect_said(receive_into("dst", {.args = {"--manifest", "no/where"}}), kReadOrWriteFailed, "no/where");
+  expect_said(receive_into("no/where"), kReadOrWriteFailed, "no/where");
+  expect_said(serve("nowhere"), kReadOrWriteFailed, "nowhere");
 }
 
 TEST_F(TreesBeginning, TakesNoListThatIsCutWithinItsLastName) {

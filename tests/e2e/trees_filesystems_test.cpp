@@ -107,7 +107,7 @@ class TreesFileSystems : public MountedTreesTest, public testing::WithParamInter
   }
 };
 
-TEST_P(TreesFileSystems, HaveContentAndNamesAndAreNotSentThemAgain) {
+TEST_P(TreesFileSystems, KeepContentAndNamesAndReceiveNothingTwice) {
   expect_as_promised(transfer_src());
   expect_content_and_names();
 
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Of, TreesFileSystems, testing::ValuesIn(all_file_system
                          [](const auto& chosen) { return chosen.param.name; });
 
 /// File systems that take nothing, or not all.
-class TreesRefusedByADisk : public MountedTreesTest {
+class TreesDiskErrors : public MountedTreesTest {
  protected:
   void SetUp() override {
     MountedTreesTest::SetUp();
@@ -145,17 +145,17 @@ class TreesRefusedByADisk : public MountedTreesTest {
   }
 };
 
-TEST_F(TreesRefusedByADisk, ThatIsFullAreSaidToBeSo) {
+TEST_F(TreesDiskErrors, FullDiskIsReported) {
   mount({"", image("20M", "mkfs.ext4 -qF")});
   expect_no_big_file("space left on device");
 }
 
-TEST_F(TreesRefusedByADisk, ThatCannotBeWrittenAreSaidToBeSo) {
+TEST_F(TreesDiskErrors, ReadOnlyDiskIsReported) {
   mount({"", image("64M", "mkfs.ext4 -qF", "loop,ro")});
   expect_no_big_file("read-only file system");
 }
 
-TEST_F(TreesRefusedByADisk, WithoutInodesAreSaidToBeSo) {
+TEST_F(TreesDiskErrors, DiskWithoutInodesIsReported) {
   script("for i in {1..40}; do echo $i >src/file$i; done");
   mount({"", image("20M", "mkfs.ext4 -qF -N 16") +
                  " && mkdir dst/taken && for ((i = 0;; ++i)); do mkdir dst/taken/$i 2>full.log || break; done && "
@@ -167,20 +167,20 @@ TEST_F(TreesRefusedByADisk, WithoutInodesAreSaidToBeSo) {
   }
 }
 
-TEST_F(TreesRefusedByADisk, WithAQuotaAreSaidToBeSo) {
+TEST_F(TreesDiskErrors, QuotaIsReported) {
   mount({"", image("256M", "mkfs.btrfs -q") +
                  " && btrfs quota enable dst && btrfs -q subvolume create dst/src && btrfs qgroup limit 10M dst/src"});
   expect_no_big_file("quota exceeded");
 }
 
-TEST_F(TreesRefusedByADisk, ThatTellsOfItAtTheCloseOfAFileAreSaidToBeSo) {
+TEST_F(TreesDiskErrors, ErrorAtCloseIsReported) {
   mount({"", "mkdir store", {UDTCAT_SOURCE_DIR "/tests/e2e/support/store_with_quota", here("store"), "dst"}});
   expect_no_big_file("quota exceeded");
   EXPECT_EQ(read_file(here("dst/src/a")), "fits");
 }
 
 /// Names that are one at the target: README and readme.
-class TreesOfNamesThatFold : public MountedTreesTest {
+class TreesOnACaseInsensitiveDisk : public MountedTreesTest {
  protected:
   void SetUp() override {
     MountedTreesTest::SetUp();
@@ -205,20 +205,20 @@ class TreesOfNamesThatFold : public MountedTreesTest {
   }
 };
 
-TEST_F(TreesOfNamesThatFold, TheFirstStandsAndTheOtherIsNamed) {
+TEST_F(TreesOnACaseInsensitiveDisk, FirstFileStaysAndTheOtherIsReported) {
   home_.write("src/README", "README");
   home_.write("src/readme", "readme");
   expect_one_stands({"README", "readme"});
 }
 
-TEST_F(TreesOfNamesThatFold, InDirectoriesThatFoldNothingIsLostInSilence) {
+TEST_F(TreesOnACaseInsensitiveDisk, FileInADirectoryOfAnotherCaseIsReported) {
   for (const char* directory : {"src/A", "src/a"}) fs::create_directory(here(directory));
   home_.write("src/A/x", "A/x");
   home_.write("src/a/x", "a/x");
   expect_one_stands({"A/x", "a/x"});
 }
 
-TEST_F(TreesOfNamesThatFold, ALinkAndAFileDoNotTakeEachOthersPlace) {
+TEST_F(TreesOnACaseInsensitiveDisk, LinkAndFileDoNotReplaceEachOther) {
   home_.write("src/readme", "readme");
   fs::create_symlink("elsewhere", here("src/README"));
   const Outcome outcome = transfer_src();

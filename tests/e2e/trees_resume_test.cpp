@@ -13,12 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(TreesCutTest, GoOnAfterAnEndWasKilledAtAnyMoment) {
+TEST_F(TreesCutTest, ResumeAfterAnEndWasKilledAtAnyMoment) {
   make_source();
   expect_survives(6, 1);
 }
 
-TEST_F(TreesCutTest, GoOnAfterAnEndWasKilledAtAnyOtherMoment) {
+TEST_F(TreesCutTest, ResumeAfterAnEndWasKilledAtAnyOtherMoment) {
   make_source();
   expect_survives(6, 2);
 }
@@ -31,7 +31,7 @@ TEST_F(TreesCutTest, SoakOfTwoHundredKills) {
   }
 }
 
-TEST_F(TreesCutTest, AreCountedByTheListenerToo) {
+TEST_F(TreesCutTest, AreCountedByTheListener) {
   make_source();
   Process receiver = receive_into("dst", {.args = {"--once", "--stats=json"}});
   Process sender = send({"src"});
@@ -40,7 +40,7 @@ TEST_F(TreesCutTest, AreCountedByTheListenerToo) {
   EXPECT_GE(figures_of(receiver).value("bytes_received", 0U), total_) << receiver.errors();
 }
 
-TEST_F(TreesCutTest, AreTakenAgainByTheListenerThatLivesOn) {
+TEST_F(TreesCutTest, ResumeAtTheSameListener) {
   make_source();
   Process receiver = receive_into("dst", {});
   Process first = send_slowly();
@@ -55,7 +55,7 @@ TEST_F(TreesCutTest, AreTakenAgainByTheListenerThatLivesOn) {
 }
 
 /// The listener learns of a silent sender late, and takes its transfer from another all the same.
-TEST_F(TreesCutTest, AreTakenAgainWhileTheOldSenderHasOnlyFallenSilent) {
+TEST_F(TreesCutTest, ResumeWhileTheFirstSenderIsSilent) {
   make_source();
   Process receiver = receive_into("dst", {});
   Process silent = send_slowly();
@@ -71,7 +71,7 @@ TEST_F(TreesCutTest, AreTakenAgainWhileTheOldSenderHasOnlyFallenSilent) {
   expect_same(here("src"), here("dst/src"));
 }
 
-TEST_F(TreesCutTest, ThatAreReplacedByThemselvesSaySoAtBothEnds) {
+TEST_F(TreesCutTest, ReportAtBothEndsThatTheyWereReplaced) {
   make_source();
   Process receiver = receive_into("dst", {});
   Process first = send_slowly();
@@ -84,7 +84,7 @@ TEST_F(TreesCutTest, ThatAreReplacedByThemselvesSaySoAtBothEnds) {
 }
 
 /// Two hosts of one image have the same name, directory and files, but not the same address.
-TEST_F(TreesCutTest, OfTwoHostsThatAreAlikeAreTwoTransfers) {
+TEST_F(TreesCutTest, OfTwoIdenticalHostsAreTwo) {
   make_source();
   const std::string port = std::to_string(port_);
   Process receiver = udtcat({"receive", "-l", port, "dst"}, {.key = key_});
@@ -97,7 +97,7 @@ TEST_F(TreesCutTest, OfTwoHostsThatAreAlikeAreTwoTransfers) {
   expect_same(here("src"), here("dst/src"));
 }
 
-TEST_F(TreesCutTest, OfAServedDirectoryGoOnToo) {
+TEST_F(TreesCutTest, ResumeFromAServedDirectory) {
   make_source();
   Process server = serve(".", {.args = {"--rate", kSlowly}});
   Process receiver = receive({"src"}, "dst");
@@ -113,7 +113,7 @@ TEST_F(TreesCutTest, OfAServedDirectoryGoOnToo) {
 }
 
 /// A part is never believed: what somebody else has written there is sent again.
-TEST_F(TreesCutTest, DoNotBelieveWhatLiesThere) {
+TEST_F(TreesCutTest, HashPartsAndDoNotTrustThem) {
   make_source();
   Process receiver = receive_into("dst");
   Process sender = send_slowly();
@@ -126,7 +126,7 @@ TEST_F(TreesCutTest, DoNotBelieveWhatLiesThere) {
   expect_same(here("src"), here("dst/src"));
 }
 
-TEST_F(TreesCutTest, BySigtermOfTheSenderKeepTheirPartsAndGoOn) {
+TEST_F(TreesCutTest, ResumeAfterSigtermOfTheSender) {
   make_source();
   Process receiver = receive_into("dst");
   Process sender = send_slowly();
@@ -141,7 +141,7 @@ TEST_F(TreesCutTest, BySigtermOfTheSenderKeepTheirPartsAndGoOn) {
   expect_goes_on();
 }
 
-TEST_F(TreesCutTest, BySigtermOfTheReceiverKeepTheirPartsAndGoOn) {
+TEST_F(TreesCutTest, ResumeAfterSigtermOfTheReceiver) {
   make_source();
   Process receiver = receive_into("dst");
   Process sender = send_slowly();
@@ -156,7 +156,7 @@ TEST_F(TreesCutTest, BySigtermOfTheReceiverKeepTheirPartsAndGoOn) {
 }
 
 /// A source that somebody writes to while it is read: either of its contents, or named; never a mix.
-TEST_F(TreesCutTest, OfAFileThatChangesHaveTheNewContentOrNameIt) {
+TEST_F(TreesCutTest, BringTheNewContentOfAChangedFileOrReportIt) {
   make_source();
   Process receiver = receive_into("dst");
   Process sender = send_slowly();
@@ -182,7 +182,7 @@ TEST_F(TreesCutTest, OfAFileThatChangesHaveTheNewContentOrNameIt) {
   expect_same(here("src"), here("dst/src"));
 }
 
-TEST_F(TreesCutTest, ByALimitNameItAndGoOnUnderAHigherOne) {
+TEST_F(TreesCutTest, ResumeWithAHigherLimit) {
   make_source();
   Process receiver = receive_into("dst", {.args = {"--once", "--limit", std::to_string(total_ / 2)}});
   Process sender = send({"src"});
@@ -215,7 +215,7 @@ class TreesOnASmallDisk : public TreesCutTest {
   bool is_mounted_ = false;
 };
 
-TEST_F(TreesOnASmallDisk, EndBothWithItsReasonAndGoOnOnceThereIsRoom) {
+TEST_F(TreesOnASmallDisk, EndBothEndsAndResumeOnceThereIsSpace) {
   fs::create_directory(here("src"));
   write_random(here("src/big"), 1, total_ = 48 * kMiB);
   Process receiver = receive_into("dst");

@@ -47,37 +47,7 @@ TEST_F(TreesSources, ThatEndInASlashAreDirectories) {
   expect_missed({"--files-from", "list"}, "data is a symbolic link; nothing is read through it");
 }
 
-TEST_F(TreesSources, OfAServerThatEndInASlashStayBelowItsDirectory) {
-  fs::create_directories(here("srv/real"));
-  home_.write("srv/real/f", "content");
-  home_.write("secret", "of another");
-  fs::create_directory_symlink("real", here("srv/data"));
-  fs::create_directory_symlink("..", here("srv/out"));
-  for (const bool leads_out : {false, true}) {
-    Process sender = serve("srv");
-    Process receiver = receive({leads_out ? "out/" : "data/"}, "dst");
-    expect_exit(receiver, leads_out ? kReadOrWriteFailed : kSuccess);
-    if (leads_out) expect_says(receiver, "leads out of");
-    std::ignore = sender.wait(kAtOnce);
-  }
-  EXPECT_EQ(read_file(here("dst/data/f")), "content");
-  EXPECT_FALSE(fs::exists(here("dst/out")));
-}
-
-TEST_F(TreesSources, OfOneNameAreRefused) {
-  fs::create_directories(here("x/y"));
-  fs::create_directories(here("y"));
-  fs::create_directories(here("z/y"));
-  for (const Arguments& paths : {Arguments{"x/.", "y"}, {"y", "x/."}, {"x/.", "z/."}, {"x/y", "z/y"}, {"y", "./y"}})
-    expect_refused(paths, kUsage, "they would have one place");
-}
-
-TEST_F(TreesSources, WithMoreInThemThanTheirSizeTellsAreMissed) {
-  expect_missed({"/proc/version"}, "it has more in it than its size tells");
-  EXPECT_FALSE(fs::exists(here("dst/version")));
-}
-
-TEST_F(TreesSources, ThatAreGivenOtherNamesMeanwhileArrive) {
+TEST_F(TreesSources, HardLinkedMeanwhileArrive) {
   write_random(here("f"), 1, 48'000'000);
   Process receiver = receive_into("dst");
   Process sender = send({"f"}, {.args = {"--rate=100M"}});
@@ -94,7 +64,7 @@ TEST_F(TreesSources, ThatAreGivenOtherNamesMeanwhileArrive) {
 }
 
 /// A file system that tells of holes where there is data.
-TEST_F(TreesSources, WithHolesThatTheirBlocksContradictArriveWhole) {
+TEST_F(TreesSources, WithHolesThatTheirBlocksContradictArriveComplete) {
   write_random(here("f"), 1, 3'000'000);
   for (const char* error : {"ENXIO", "EINVAL"}) {
     Process receiver = receive_into("dst");

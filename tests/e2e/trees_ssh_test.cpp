@@ -20,16 +20,28 @@ class TreesBySsh : public RshTest {
   void SetUp() override {
     RshTest::SetUp();
     if (IsSkipped()) return;
-    if (run({.argv = {"rsync", "--version"}}).status != 0) GTEST_SKIP() << "rsync, the judge of trees, is not here";
+    if (run({.argv = {"rsync", "--version"}}).status != 0) GTEST_SKIP() << "rsync, the plan of trees, is not here";
     make_tree_of_everything(home_ / "src");
   }
   [[nodiscard]] Ran trees(const std::string& arguments) const {
     return near("$UDTCAT " + arguments + " --ssh \"ssh -F $CONFIG\"");
   }
   [[nodiscard]] fs::path far(const std::string& name) const { return ssh_->far_home() / name; }
+  /// A sender of a new file, a quarter of which has come.
+  [[nodiscard]] Process begin_sending(const std::string& name) const {
+    constexpr std::uint64_t kBytes = scaled(64 * kMiB);
+    write_random(home_ / name, 1, kBytes);
+    Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
+                             name, "far:dst"},
+                    .environment = environment(),
+                    .working_directory = home_.path(),
+                    .network_namespace = hosts_->near_host().file});
+    EXPECT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+    return sender;
+  }
 };
 
-TEST_F(TreesBySsh, AreSentToAHostsDirectory) {
+TEST_F(TreesBySsh, SendToADirectory) {
   const Ran sent = trees("send src far:dst");
   EXPECT_EQ(sent.status, kSuccess) << sent.errors;
   expect_same(home_ / "src", far("dst/src"));
@@ -39,7 +51,7 @@ TEST_F(TreesBySsh, AreSentToAHostsDirectory) {
   expect_same(home_ / "src", far("dst/src"));
 }
 
-TEST_F(TreesBySsh, AreReceivedFromAHostsPath) {
+TEST_F(TreesBySsh, ReceiveFromAPath) {
   fs::rename(home_ / "src", far("src"));
   const Ran received = trees("receive far:src --into dst");
   EXPECT_EQ(received.status, kSuccess) << received.errors;
@@ -47,7 +59,7 @@ TEST_F(TreesBySsh, AreReceivedFromAHostsPath) {
   EXPECT_FALSE(fs::exists(home_ / "dst/.udtcat-parts"));
 }
 
-TEST_F(TreesBySsh, AreSentToAHostWithoutUdtcat) {
+TEST_F(TreesBySsh, SendToAHostWithoutUdtcat) {
   const Ran refused = trees("send src far:dst --remote-udtcat /no/such/udtcat");
   EXPECT_NE(refused.status, kSuccess) << "nobody is there to take it";
   EXPECT_THAT(refused.errors, HasSubstr("--push"));
@@ -57,7 +69,7 @@ TEST_F(TreesBySsh, AreSentToAHostWithoutUdtcat) {
   expect_same(home_ / "src", far("dst/src"));
 }
 
-TEST_F(TreesBySsh, GoOverSshItselfWhereUdpIsBlocked) {
+TEST_F(TreesBySsh, UseSshItselfWhereUdpIsBlocked) {
   block_udp();
   const Ran sent = trees("send src far:dst");
   EXPECT_EQ(sent.status, kSuccess) << sent.errors;
@@ -68,7 +80,7 @@ TEST_F(TreesBySsh, GoOverSshItselfWhereUdpIsBlocked) {
   expect_same(home_ / "src", home_ / "back/src");
 }
 
-TEST_F(TreesBySsh, NameARemotePathThatIsMissingAndTheRestStands) {
+TEST_F(TreesBySsh, ReportAMissingRemotePathAndReceiveTheRest) {
   fs::rename(home_ / "src", far("src"));
   const Ran missing = trees("receive far:nowhere far:src --into dst");
   EXPECT_EQ(missing.status, kReadOrWriteFailed);
@@ -76,25 +88,33 @@ TEST_F(TreesBySsh, NameARemotePathThatIsMissingAndTheRestStands) {
   expect_same(far("src"), home_ / "dst/src");
 }
 
-TEST_F(TreesBySsh, AreNotSentIntoADirectoryThatCannotBeMade) {
+TEST_F(TreesBySsh, LeaveNoDirectoryBehindWhereNothingWasReceived) {
+  EXPECT_EQ(trees("receive far:nowhere --into dst").status, kReadOrWriteFailed);
+  EXPECT_FALSE(fs::exists(home_ / "dst"));
+  fs::create_directory(home_ / "own");
+  EXPECT_EQ(trees("receive far:nowhere --into own").status, kReadOrWriteFailed);
+  EXPECT_TRUE(fs::exists(home_ / "own")) << "it was there before";
+}
+
+TEST_F(TreesBySsh, ReportADirectoryThatCannotBeMade) {
   const Ran sent = trees("send src far:none/dst");
   EXPECT_EQ(sent.status, kReadOrWriteFailed);
   EXPECT_THAT(sent.errors, HasSubstr("the other end: make the directory none/dst: no such file or directory"));
 }
 
-TEST_F(TreesBySsh, GoToTheHomeWhereNoDirectoryIsNamed) {
+TEST_F(TreesBySsh, SendToTheHomeWhereNoDirectoryIsNamed) {
   const Ran sent = trees("send src/sizes far:");
   EXPECT_EQ(sent.status, kSuccess) << sent.errors;
   expect_same(home_ / "src/sizes", far("sizes"));
 }
 
-TEST_F(TreesBySsh, FailWhereOnlyUdpWillDo) {
+TEST_F(TreesBySsh, FailWithRequireUdpWhereUdpIsBlocked) {
   block_udp();
   EXPECT_EQ(trees("send --require-udp src far:dst").status, kUnreachable);
   EXPECT_FALSE(fs::exists(far("dst")));
 }
 
-TEST_F(TreesBySsh, KeepAManifestAtTheNearEnd) {
+TEST_F(TreesBySsh, WriteAManifestAtTheNearEnd) {
   const Ran sent = trees("send --manifest proved src far:dst");
   EXPECT_EQ(sent.status, kSuccess) << sent.errors;
   const Ran verified = near("$UDTCAT verify proved $FAR/dst");
@@ -102,24 +122,16 @@ TEST_F(TreesBySsh, KeepAManifestAtTheNearEnd) {
 }
 
 /// The far end of a sender that was killed may still be there: it is waited for.
-TEST_F(TreesBySsh, GoOnAfterADeath) {
-  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
-  fs::create_directory(home_ / "big");
-  write_random(home_ / "big/file", 1, kBytes);
-  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
-                           "big", "far:dst"},
-                  .environment = environment(),
-                  .working_directory = home_.path(),
-                  .network_namespace = hosts_->near_host().file});
-  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+TEST_F(TreesBySsh, ResumeAfterTheSenderWasKilled) {
+  Process sender = begin_sending("file");
   sender.send_signal(SIGKILL);
-  const Ran again = trees("send --stats=json big far:dst");
+  const Ran again = trees("send --stats=json file far:dst");
   EXPECT_EQ(again.status, kSuccess) << again.errors;
-  expect_same(home_ / "big", far("dst/big"));
+  EXPECT_EQ(read_file(far("dst/file")), read_file(home_ / "file"));
   EXPECT_FALSE(fs::exists(far("dst/.udtcat-parts")));
 }
 
-TEST_F(TreesBySsh, KnowThePathThatTheyGo) {
+TEST_F(TreesBySsh, ReportTheStatisticsOfTheirPath) {
   write_random(home_ / "file", 1, scaled(16 * kMiB));
   const Ran sent = trees("send --why --stats=json file far:dst");
   EXPECT_EQ(sent.status, kSuccess) << sent.errors;
@@ -143,30 +155,16 @@ std::size_t programs_in(const fs::path& home) {
   return count;
 }
 
-TEST_F(TreesBySsh, AreOneProcessAtEachEnd) {
-  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
-  write_random(home_ / "file", 1, kBytes);
-  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
-                           "file", "far:dst"},
-                  .environment = environment(),
-                  .working_directory = home_.path(),
-                  .network_namespace = hosts_->near_host().file});
-  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+TEST_F(TreesBySsh, RunOneProcessAtEachEnd) {
+  Process sender = begin_sending("file");
   EXPECT_EQ(programs_in(home_.path()), 1U);
   EXPECT_EQ(programs_in(ssh_->far_home().path()), 1U);
   expect_exit(sender, kSuccess, kTransferLimit);
   EXPECT_EQ(read_file(far("dst/file")), read_file(home_ / "file"));
 }
 
-TEST_F(TreesBySsh, GoOnOverSshsConnectionWhereUdpDiesOnTheWay) {
-  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
-  write_random(home_ / "file", 1, kBytes);
-  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
-                           "file", "far:dst"},
-                  .environment = environment(),
-                  .working_directory = home_.path(),
-                  .network_namespace = hosts_->near_host().file});
-  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+TEST_F(TreesBySsh, MoveToSshsConnectionWhereUdpDies) {
+  Process sender = begin_sending("file");
   block_udp();
   expect_exit(sender, kSuccess, kTransferLimit);
   EXPECT_THAT(sender.errors(), HasSubstr("UDP has become silent: going on over ssh's connection"));
@@ -184,15 +182,8 @@ pid_t far_server_of(const fs::path& home) {
   return 0;
 }
 
-TEST_F(TreesBySsh, SayThatTheFarEndIsGone) {
-  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
-  write_random(home_ / "file", 1, kBytes);
-  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
-                           "file", "far:dst"},
-                  .environment = environment(),
-                  .working_directory = home_.path(),
-                  .network_namespace = hosts_->near_host().file});
-  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+TEST_F(TreesBySsh, ReportThatTheFarEndIsGone) {
+  Process sender = begin_sending("file");
   const pid_t server = far_server_of(ssh_->far_home().path());
   ASSERT_NE(server, 0);
   ASSERT_EQ(::kill(server, SIGKILL), 0);

@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::size_t kLargeBytes = 5 * kLeafBytes + 4'321;
+constexpr std::size_t kLargeBytes = 5 * kChunkBytes + 4'321;
 const Bytes kLarge = test::random_bytes(kLargeBytes);
 
 /// The figures of both ends.
@@ -27,7 +27,7 @@ struct Transferred {
   Status received;
   Troubles at_sender;
   Troubles at_receiver;
-  [[nodiscard]] std::uint64_t moved_bytes() const { return at_sender.tally.moved_bytes; }
+  [[nodiscard]] std::uint64_t moved_bytes() const { return at_sender.counters.moved_bytes; }
 };
 
 class BothEnds : public testing::Test {
@@ -35,17 +35,17 @@ class BothEnds : public testing::Test {
   /// Sends all of `from` to `to`, once more.
   const Transferred& transfer(const ReceivingEnd::Change& change = {}) {
     auto now = std::make_unique<Transferred>();
-    JoinedWires wires;
-    ReceiverOptions options{.tree = files::FileTree::open(to).value(), .job = kJob, .limit_bytes = {}, .book = {}};
+    JoinedStreams streams;
+    ReceiverOptions options{.tree = files::FileTree::open(to).value(), .job = kJob, .limit_bytes = {}, .cache = {}};
     if (change) change(options);
     std::thread receiving([&] {
-      const auto receiver = Receiver::make(options, wires.there, nullptr, now->at_receiver.tally).value();
-      MessageReader reader(wires.there);
+      const auto receiver = Receiver::make(options, streams.there, nullptr, now->at_receiver.counters).value();
+      MessageReader reader(streams.there);
       now->received = receiver->run(reader, std::nullopt);
     });
     auto source = Source::of_tree(files::FileTree::open(from).value(), {}).value();
-    Sender sender(source, wires.here, nullptr, now->at_sender.tally);
-    MessageReader reader(wires.here);
+    Sender sender(source, streams.here, nullptr, now->at_sender.counters);
+    MessageReader reader(streams.here);
     now->sent = sender.run(reader, std::nullopt);
     receiving.join();
     last = std::move(now);
@@ -58,9 +58,9 @@ class BothEnds : public testing::Test {
     EXPECT_TRUE(done.received) << done.received.error().message();
     EXPECT_THAT(last->at_sender.lines(), IsEmpty());
     EXPECT_THAT(last->at_receiver.lines(), IsEmpty());
-    EXPECT_EQ(done.at_sender.tally.entries, done.at_receiver.tally.entries);
-    EXPECT_EQ(done.at_sender.tally.bytes, done.at_receiver.tally.bytes);
-    EXPECT_EQ(done.at_sender.tally.moved_bytes, done.at_receiver.tally.moved_bytes);
+    EXPECT_EQ(done.at_sender.counters.entries, done.at_receiver.counters.entries);
+    EXPECT_EQ(done.at_sender.counters.bytes, done.at_receiver.counters.bytes);
+    EXPECT_EQ(done.at_sender.counters.moved_bytes, done.at_receiver.counters.moved_bytes);
     EXPECT_FALSE(folder.has("to/.udtcat-parts"));
     return done;
   }
@@ -86,38 +86,38 @@ class BothEnds : public testing::Test {
   std::unique_ptr<Transferred> last;
 };
 
-TEST_F(BothEnds, GoOnWithAPart) {
+TEST_F(BothEnds, ResumeFromAPart) {
   folder.write("from/f", kLarge);
-  leave_part("f", {kLarge.begin(), kLarge.begin() + 3 * kLeafBytes + 17});
-  EXPECT_EQ(transfer_all().moved_bytes(), kLargeBytes - 3 * kLeafBytes);
+  leave_part("f", {kLarge.begin(), kLarge.begin() + 3 * kChunkBytes + 17});
+  EXPECT_EQ(transfer_all().moved_bytes(), kLargeBytes - 3 * kChunkBytes);
   EXPECT_TRUE(folder.read("to/f") == kLarge);
 }
 
-TEST_F(BothEnds, BelieveNoPart) {
+TEST_F(BothEnds, HashAPartAndDoNotTrustIt) {
   folder.write("from/f", kLarge);
-  Bytes garbage = test::random_bytes(kLargeBytes + kLeafBytes, 7);
-  std::copy_n(kLarge.begin() + 2 * kLeafBytes, kLeafBytes, garbage.begin() + 2 * kLeafBytes);
+  Bytes garbage = test::random_bytes(kLargeBytes + kChunkBytes, 7);
+  std::copy_n(kLarge.begin() + 2 * kChunkBytes, kChunkBytes, garbage.begin() + 2 * kChunkBytes);
   leave_part("f", garbage);
-  EXPECT_EQ(transfer_all().moved_bytes(), kLargeBytes - kLeafBytes) << "but for the one leaf that it has";
+  EXPECT_EQ(transfer_all().moved_bytes(), kLargeBytes - kChunkBytes) << "but for the one chunk that it has";
   EXPECT_TRUE(folder.read("to/f") == kLarge);
 }
 
-TEST_F(BothEnds, LeaveNoGarbageOfAPartInHoles) {
+TEST_F(BothEnds, ClearOldBytesOfAPartInHoles) {
   folder.write("from/f", bytes_of("begin"));
-  std::filesystem::resize_file(folder / "from/f", 2 * kLeafBytes + 99);
-  leave_part("f", test::random_bytes(4 * kLeafBytes));
+  std::filesystem::resize_file(folder / "from/f", 2 * kChunkBytes + 99);
+  leave_part("f", test::random_bytes(4 * kChunkBytes));
   EXPECT_LE(transfer_all().moved_bytes(), 4'096U);
   EXPECT_TRUE(folder.read("to/f") == folder.read("from/f"));
 }
 
-TEST_F(BothEnds, EmptyAPartOfAFileThatIsEmptyNow) {
+TEST_F(BothEnds, TruncateAPartOfAFileThatIsEmptyNow) {
   folder.write("from/f", {});
   leave_part("f", kLarge);
   transfer_all();
   EXPECT_EQ(folder.read("to/f"), Bytes());
 }
 
-TEST_F(BothEnds, TakeNoPartThatHasAnotherName) {
+TEST_F(BothEnds, IgnoreAPartWithAnotherHardLink) {
   folder.write("from/f", kLarge);
   leave_part("f", kLarge);
   std::filesystem::create_hard_link(
@@ -133,13 +133,13 @@ TEST_F(BothEnds, ReplaceAFileOfTheSameSizeAndOtherContent) {
   EXPECT_TRUE(folder.read("to/f") == kLarge);
 }
 
-TEST_F(BothEnds, SendOnlyTheLeavesOfAFileThatDiffer) {
+TEST_F(BothEnds, SendOnlyTheChunksThatDiffer) {
   folder.write("from/f", kLarge);
   Bytes old = kLarge;
-  old[3 * kLeafBytes + 1] ^= std::byte{1};
+  old[3 * kChunkBytes + 1] ^= std::byte{1};
   folder.write("to/f", old);
   std::filesystem::create_hard_link(folder / "to/f", folder / "old");
-  EXPECT_EQ(transfer_all().moved_bytes(), kLeafBytes);
+  EXPECT_EQ(transfer_all().moved_bytes(), kChunkBytes);
   EXPECT_TRUE(folder.read("to/f") == kLarge);
   EXPECT_TRUE(folder.read("old") == old) << "a file with a name is never half of another";
 }
@@ -176,8 +176,8 @@ TEST_F(BothEnds, KeepHardLinks) {
     EXPECT_EQ(status_of("to/d/a").st_ino, status_of("to/z").st_ino);
     EXPECT_EQ(status_of("to/d/a").st_ino, status_of("to/d/b").st_ino);
     EXPECT_EQ(status_of("to/z").st_nlink, 3U);
-    EXPECT_EQ(last->at_receiver.tally.entries, 5U);
-    EXPECT_EQ(last->at_receiver.tally.files, 1U);
+    EXPECT_EQ(last->at_receiver.counters.entries, 5U);
+    EXPECT_EQ(last->at_receiver.counters.files, 1U);
   }
 }
 
@@ -214,42 +214,42 @@ TEST_F(BothEnds, KeepEverythingThatATreeHas) {
 
 TEST_F(BothEnds, KeepHoles) {
   folder.write("from/f", bytes_of("begin"));
-  std::filesystem::resize_file(folder / "from/f", 40 * kLeafBytes + 5);
+  std::filesystem::resize_file(folder / "from/f", 40 * kChunkBytes + 5);
   transfer_all();
-  EXPECT_EQ(std::filesystem::file_size(folder / "to/f"), 40 * kLeafBytes + 5);
-  EXPECT_LE(status_of("to/f").st_blocks * 512, static_cast<blkcnt_t>(kLeafBytes));
-  EXPECT_EQ(last->at_receiver.tally.bytes, 40 * kLeafBytes + 5);
+  EXPECT_EQ(std::filesystem::file_size(folder / "to/f"), 40 * kChunkBytes + 5);
+  EXPECT_LE(status_of("to/f").st_blocks * 512, static_cast<blkcnt_t>(kChunkBytes));
+  EXPECT_EQ(last->at_receiver.counters.bytes, 40 * kChunkBytes + 5);
 }
 
-TEST_F(BothEnds, ReadNoFileAgainThatTheBookHas) {
-  const auto with_book = [&](ReceiverOptions& options) { options.book = files::FileLocation(folder / "book"); };
+TEST_F(BothEnds, ReadNoFileAgainThatTheCacheHas) {
+  const auto with_cache = [&](ReceiverOptions& options) { options.cache = files::FileLocation(folder / "cache"); };
   folder.write("from/f", kLarge);
   test::let_pass(2 * kLately);
   const auto location = files::FileTree::open(from).value().locate("f", Errc::local_read_failed).value();
-  if (!stamp_of(location, status_of("from/f"))) GTEST_SKIP() << "needs a file system that tells of each change";
-  transfer_all(with_book);
-  EXPECT_EQ(transfer_all(with_book).moved_bytes(), 0U);
-  EXPECT_EQ(last->at_sender.tally.current_file(), "") << "neither end has opened it";
+  if (!fingerprint_of(location, status_of("from/f"))) GTEST_SKIP() << "needs a file system that tells of each change";
+  transfer_all(with_cache);
+  EXPECT_EQ(transfer_all(with_cache).moved_bytes(), 0U);
+  EXPECT_EQ(last->at_sender.counters.current_file(), "") << "neither end has opened it";
   folder.write("to/f", test::random_bytes(kLargeBytes, 3));
-  EXPECT_EQ(transfer_all(with_book).moved_bytes(), kLargeBytes) << "it has changed since";
+  EXPECT_EQ(transfer_all(with_cache).moved_bytes(), kLargeBytes) << "it has changed since";
   EXPECT_TRUE(folder.read("to/f") == kLarge);
 }
 
-TEST_F(BothEnds, PassOverSockets) {
+TEST_F(BothEnds, SkipSockets) {
   ASSERT_EQ(::mknod((folder / "from/socket").c_str(), S_IFSOCK | 0600, 0), 0);
   folder.write("from/f", bytes_of("x"));
   transfer_all();
-  EXPECT_EQ(last->at_sender.tally.passed_over, 1U);
+  EXPECT_EQ(last->at_sender.counters.passed_over, 1U);
   EXPECT_FALSE(folder.has("to/socket"));
 }
 
-TEST_F(BothEnds, OfTheSameTransferDoNotRunTwice) {
+TEST_F(BothEnds, RefuseToRunATransferTwiceAtATime) {
   const auto tree = files::FileTree::open(to).value();
   const auto held = Parts::open(tree, kJob, Parts::Held::refuse).value();
-  JoinedWires wires;
+  JoinedStreams streams;
   Troubles troubles;
-  ReceiverOptions options{.tree = tree, .job = kJob, .limit_bytes = {}, .book = {}};
-  const auto made = Receiver::make(options, wires.here, nullptr, troubles.tally);
+  ReceiverOptions options{.tree = tree, .job = kJob, .limit_bytes = {}, .cache = {}};
+  const auto made = Receiver::make(options, streams.here, nullptr, troubles.counters);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Errc::out_of_resources);
 }

@@ -55,7 +55,7 @@ TEST(BoundedQueues, AreIdleOnceTheirConsumerComesForMore) {
   EXPECT_FALSE(more.get());
 }
 
-TEST(BoundedQueues, ThatAreClosedGiveWhatIsLeftThenTheErrorAndTakeNoMore) {
+TEST(BoundedQueues, GiveWhatIsLeftAndThenTheErrorOnceClosed) {
   BoundedQueue<int> numbers(1);
   EXPECT_TRUE(numbers.push(1));
   auto waiting = std::async(std::launch::async, [&] { return numbers.push(2); });
@@ -68,7 +68,7 @@ TEST(BoundedQueues, ThatAreClosedGiveWhatIsLeftThenTheErrorAndTakeNoMore) {
   EXPECT_EQ(numbers.pop().error().code, Errc::interrupted) << "the first error counts";
 }
 
-TEST(BoundedQueues, ThatAreClosedNowGiveTheErrorAlone) {
+TEST(BoundedQueues, DropWhatIsLeftWhenClosedNow) {
   BoundedQueue<int> numbers(2);
   EXPECT_TRUE(numbers.push(1));
   auto waiting = std::async(std::launch::async, [&] { numbers.wait_closed(std::chrono::hours(1)); });

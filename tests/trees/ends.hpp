@@ -31,18 +31,18 @@ using files::Bytes;
 using files::bytes_of;
 using files::Folder;
 
-/// Two wires, each of which brings the bytes of the other. Where one of them breaks, or after kWatchdog, both do.
-class JoinedWires {
+/// Two streams, each of which brings the bytes of the other. Where one of them breaks, or after kWatchdog, both do.
+class JoinedStreams {
  public:
-  JoinedWires() {
+  JoinedStreams() {
     watchdog_.async_wait([this](const boost::system::error_code& cancelled) {
       if (!cancelled) cut();
     });
     thread_ = std::thread([this] { io_.run(); });
   }
-  JoinedWires(const JoinedWires&) = delete;
-  JoinedWires& operator=(const JoinedWires&) = delete;
-  ~JoinedWires() {
+  JoinedStreams(const JoinedStreams&) = delete;
+  JoinedStreams& operator=(const JoinedStreams&) = delete;
+  ~JoinedStreams() {
     cut();
     io_.stop();
     thread_.join();
@@ -63,12 +63,12 @@ class JoinedWires {
   boost::asio::steady_timer watchdog_{io_, test::kWatchdog};
 
  public:
-  Wire here{io_};
-  Wire there{io_};
+  BlockingStream here{io_};
+  BlockingStream there{io_};
 
  private:
-  std::unique_ptr<LocalStream> from_here_ = here.stream();
-  std::unique_ptr<LocalStream> from_there_ = there.stream();
+  std::unique_ptr<LocalStream> from_here_ = here.local_stream();
+  std::unique_ptr<LocalStream> from_there_ = there.local_stream();
   bridge::Relay onward_{*from_here_, *from_there_, [this](const auto& outcome) { end(outcome); }};
   bridge::Relay back_{*from_there_, *from_here_, [this](const auto& outcome) { end(outcome); }};
   std::thread thread_;
@@ -83,7 +83,7 @@ inline std::string reason_in(const Message& message) {
 /// The words of an end that is played by a test; they may come too late, as the other end may be over.
 class Peer {
  public:
-  explicit Peer(Wire& wire) : wire_(wire), writer_(wire), reader_(wire) {}
+  explicit Peer(BlockingStream& stream) : stream_(stream), writer_(stream), reader_(stream) {}
 
   void say(const Message& message) {
     gather(message);
@@ -91,10 +91,10 @@ class Peer {
   }
   /// It goes with the next that is said.
   void gather(const Message& message) { std::ignore = writer_.put(message); }
-  void say_bytes(std::span<const std::byte> bytes) { std::ignore = wire_.write(Bytes(bytes.begin(), bytes.end())); }
+  void say_bytes(std::span<const std::byte> bytes) { std::ignore = stream_.write(Bytes(bytes.begin(), bytes.end())); }
   void end() {
-    wire_.cut_unless_ended(test::kWatchdog);
-    wire_.finish();
+    stream_.cut_unless_ended(test::kWatchdog);
+    stream_.finish();
   }
 
   /// The next message, of that kind.
@@ -134,15 +134,15 @@ class Peer {
   }
 
  private:
-  Wire& wire_;
+  BlockingStream& stream_;
   MessageWriter writer_;
   MessageReader reader_;
 };
 
-/// A tally, and what it has complained of.
+/// A counters, and what it has complained of.
 class Troubles {
  public:
-  Tally tally{[this](const std::string& line) {
+  Counters counters{[this](const std::string& line) {
     const std::lock_guard lock(mutex_);
     lines_.push_back(line);
   }};
@@ -165,10 +165,10 @@ class RunningEnd : public Troubles {
   ~RunningEnd() { join(); }
 
  private:
-  JoinedWires wires_;
+  JoinedStreams streams_;
 
  public:
-  Peer peer{wires_.there};
+  Peer peer{streams_.there};
 
   /// Waits for its result. The peer ends when it has heard all.
   [[nodiscard]] Status over() {
@@ -182,11 +182,11 @@ class RunningEnd : public Troubles {
  protected:
   void begin(std::function<Status(MessageReader&)> run) {
     thread_ = std::thread([this, run = std::move(run)] {
-      MessageReader reader(wires_.here);
+      MessageReader reader(streams_.here);
       result_ = run(reader);
     });
   }
-  [[nodiscard]] Wire& wire() { return wires_.here; }
+  [[nodiscard]] BlockingStream& stream() { return streams_.here; }
   void join() {
     peer.end();
     if (thread_.joinable()) thread_.join();
@@ -197,9 +197,9 @@ class RunningEnd : public Troubles {
   std::thread thread_;
 };
 
-/// The content of a file, and its leaves.
-inline const Bytes kContent = test::random_bytes(2 * kLeafBytes + 777);
-inline constexpr std::uint64_t kLeaves = 3;
+/// The content of a file, and its chunks.
+inline const Bytes kContent = test::random_bytes(2 * kChunkBytes + 777);
+inline constexpr std::uint64_t kChunks = 3;
 
 inline constexpr const char* kJob = "0123456789abcdef";
 
@@ -210,10 +210,10 @@ class ReceivingEnd : public RunningEnd {
   /// prepare   is called on the receiver's thread before it begins
   explicit ReceivingEnd(const std::string& directory, const Change& change = {}, std::function<void()> prepare = {}) {
     ReceiverOptions options{
-        .tree = files::FileTree::open(directory).value(), .job = kJob, .limit_bytes = {}, .book = {}};
+        .tree = files::FileTree::open(directory).value(), .job = kJob, .limit_bytes = {}, .cache = {}};
     if (change) change(options);
     begin([this, prepare = std::move(prepare),
-           receiver = std::shared_ptr(Receiver::make(std::move(options), wire(), nullptr, tally).value())](
+           receiver = std::shared_ptr(Receiver::make(std::move(options), stream(), nullptr, counters).value())](
               MessageReader& reader) mutable {
       if (prepare) prepare();
       const auto own = std::exchange(receiver, nullptr);  // its parts are let go of with it
@@ -238,11 +238,11 @@ class SendingEnd : public RunningEnd {
 
  private:
   Source source_;
-  Sender sender_{source_, wire(), nullptr, tally};
+  Sender sender_{source_, stream(), nullptr, counters};
 };
 
 inline Entry entry_at(EntryKind kind, std::string path) {
-  Entry entry{.kind = kind, .attributes = {}, .path = std::move(path), .stamp = {}, .target = {}};
+  Entry entry{.kind = kind, .attributes = {}, .path = std::move(path), .fingerprint = {}, .target = {}};
   entry.attributes.mode = kind == EntryKind::directory ? 0755 : 0644;
   entry.attributes.changed = {1'000'000'000, 5};
   return entry;
@@ -269,15 +269,16 @@ inline Entry hard_link_at(std::string path, EntryId of) {
   return entry;
 }
 
-/// A leaf of a content, with its digest and all of its bytes.
-inline Data leaf_of(EntryId id, std::span<const std::byte> content, std::uint64_t leaf) {
-  const std::size_t offset = leaf * kLeafBytes;
-  const auto bytes = content.subspan(offset, std::min(kLeafBytes, content.size() - offset));
-  return {id, leaf, hash_of_leaf(bytes), {{0, bytes}}};
+/// A chunk of a content, with its digest and all of its bytes.
+inline Data chunk_of(EntryId id, std::span<const std::byte> content, std::uint64_t chunk) {
+  const std::size_t offset = chunk * kChunkBytes;
+  const auto bytes = content.subspan(offset, std::min(kChunkBytes, content.size() - offset));
+  return {id, chunk, hash_of_leaf(bytes), {{0, bytes}}};
 }
 inline files::Digest root_of(std::span<const std::byte> content) {
   TreeHash tree;
-  for (std::uint64_t leaf = 0; leaf < leaves_of(content.size()); ++leaf) tree.add(leaf_of(0, content, leaf).digest);
+  for (std::uint64_t chunk = 0; chunk < chunks_of(content.size()); ++chunk)
+    tree.add(chunk_of(0, content, chunk).digest);
   return tree.root();
 }
 

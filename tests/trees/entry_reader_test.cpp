@@ -53,7 +53,7 @@ class EntryReaders : public testing::Test {
   std::optional<Source> source;
 };
 
-TEST_F(EntryReaders, TakeAnotherNameOfAFileForALink) {
+TEST_F(EntryReaders, MakeAHardLinkOfAnotherName) {
   folder.write("first", bytes_of("1"));
   link("first", "second");
   const Entry second = read_second();
@@ -62,7 +62,7 @@ TEST_F(EntryReaders, TakeAnotherNameOfAFileForALink) {
 }
 
 /// The inode is given to the next file, which has two names as well, and the size and time of the first one.
-TEST_F(EntryReaders, TakeNoFileThatHasTheInodeOfAnEarlierOneForALink) {
+TEST_F(EntryReaders, DoNotLinkToAReusedInode) {
   const std::vector<std::function<void()>> changes{
       [&] { std::filesystem::rename(folder / "other", folder / "first"); },  // and another has the name
       [] {},                                                                 // nothing has it
@@ -87,13 +87,13 @@ TEST_F(EntryReaders, TakeNoFileThatHasTheInodeOfAnEarlierOneForALink) {
   }
 }
 
-TEST_F(EntryReaders, TakeNoFileThatHasChangedSinceItsFirstNameForALink) {
+TEST_F(EntryReaders, DoNotLinkToAFileThatHasChanged) {
   folder.write("first", bytes_of("1"));
   link("first", "second");
   EXPECT_EQ(read_second([&] { set_time("second", 5); }).kind, EntryKind::file);
 }
 
-TEST_F(EntryReaders, TakeNoNameForALinkOnceTheFirstOneIsForgotten) {
+TEST_F(EntryReaders, DoNotLinkToAForgottenFirstName) {
   folder.write("first", bytes_of("1"));
   link("first", "second");
   SourceItem first = visit("first");
@@ -107,7 +107,7 @@ TEST_F(EntryReaders, TakeNoNameForALinkOnceTheFirstOneIsForgotten) {
 }
 
 /// Whatever a name becomes between its visit and its reading: the entry is of that, or it is said.
-TEST_F(EntryReaders, ReadANameAsItIsByThen) {
+TEST_F(EntryReaders, ReadTheCurrentStateOfAName) {
   const std::string path = folder / "name";
   const std::vector<std::pair<EntryKind, std::function<void()>>> kinds{
       {EntryKind::file, [&] { folder.write("name", bytes_of("content")); }},
@@ -138,14 +138,14 @@ TEST_F(EntryReaders, ReadANameAsItIsByThen) {
     }
 }
 
-TEST_F(EntryReaders, SayWhatHasGone) {
+TEST_F(EntryReaders, ReportANameThatHasGone) {
   folder.write("name", {});
   SourceItem item = visit("name");
   std::filesystem::remove(folder / "name");
   EXPECT_THAT(EntryReader(*source).read(item).error().error.cause, testing::HasSubstr("it has gone meanwhile"));
 }
 
-TEST_F(EntryReaders, NameWhatAReceiverKeepsAtAnyDepth) {
+TEST_F(EntryReaders, ReportPartsAtAnyDepth) {
   for (const char* name : {".udtcat-parts-1", "a/.udtcat-parts"}) {
     std::filesystem::create_directories(folder / name);
     SourceItem item = visit(name);

@@ -53,7 +53,7 @@ class ReceiversOfErrno : public Receivers {
   }
   void give_directory() {
     announce(directory_at("d"));
-    std::ignore = peer().hear<Have>();
+    std::ignore = peer().hear<UpToDate>();
   }
 };
 
@@ -70,24 +70,15 @@ TEST_F(ReceiversOfErrno, GoOnWithoutANameThatCannotBeMade) {
   }
 }
 
-TEST_F(ReceiversOfErrno, GoOnWithoutAFileThatGetsNoName) {
-  for (const int error : all_errors()) {
-    begin_where_calls_fail({SYS_renameat, SYS_renameat2}, error);
-    give_directory();
-    const EntryId id = begin_file();
-    describe(id);
-    expect_refused_at_the_end(id, error);
-  }
-}
-
-TEST_F(ReceiversOfErrno, GoOnWithoutAFileThatCannotBeFinished) {
-  for (const int error : all_errors()) {
-    begin_where_calls_fail({SYS_ftruncate}, error);
-    give_directory();
-    const EntryId id = begin_file();
-    describe(id);
-    expect_refused_at_the_end(id, error);
-  }
+TEST_F(ReceiversOfErrno, GoOnWithoutAFileThatCannotBeFinishedOrRenamed) {
+  for (const int call : {SYS_ftruncate, SYS_renameat})
+    for (const int error : all_errors()) {
+      begin_where_calls_fail({call}, error);
+      give_directory();
+      const EntryId id = begin_file();
+      send_contents(id);
+      expect_refused_at_the_end(id, error);
+    }
 }
 
 TEST_F(ReceiversOfErrno, GoOnWithoutAFileThatAloneCannotBeWritten) {
@@ -95,7 +86,7 @@ TEST_F(ReceiversOfErrno, GoOnWithoutAFileThatAloneCannotBeWritten) {
     begin_where_calls_fail({SYS_pwrite64}, error);
     give_directory();
     const EntryId id = begin_file();
-    describe(id);
+    send_contents(id);
     give_file("empty", {});
     expect_refused_at_the_end(id, error);
     EXPECT_TRUE(folder.has("in/empty"));
@@ -105,7 +96,7 @@ TEST_F(ReceiversOfErrno, GoOnWithoutAFileThatAloneCannotBeWritten) {
 TEST_F(ReceiversOfErrno, EndWhereNoOtherFileCouldBeWrittenEither) {
   for (const int error : kOfADisk) {
     begin_where_calls_fail({SYS_pwrite64}, error);
-    describe(begin_file());
+    send_contents(begin_file());
     const Status over = end->over();
     ASSERT_FALSE(over);
     EXPECT_EQ(over.error().errno_value, error);
@@ -119,7 +110,7 @@ TEST_F(ReceiversOfErrno, EndWhereNoOtherFileCouldBeWrittenEither) {
 TEST_F(ReceiversOfErrno, EndWhereNothingCanBeStored) {
   for (const int error : all_errors()) {
     begin_where_calls_fail({SYS_syncfs}, error);
-    describe(begin_file());
+    send_contents(begin_file());
     peer().say(End{next_id});
     EXPECT_EQ(end->over().error().code, Errc::local_write_failed);
     ASSERT_TRUE(end->failed);
@@ -152,7 +143,7 @@ TEST_F(SendersOfErrno, GoOnWithoutAFileThatCannotBeRead) {
     begin_where_calls_fail({SYS_pread64}, error);
     EXPECT_EQ(peer().hear<Entry>().path, ".");
     EXPECT_EQ(peer().hear<Entry>().path, "f");
-    peer().say(Have{0, std::nullopt});
+    peer().say(UpToDate{0, std::nullopt});
     peer().say(Want{1});
     EXPECT_THAT(peer().hear<Dropped>().reason, HasSubstr(core::errno_text(error)));
     expect_done(2);
@@ -165,7 +156,7 @@ TEST_F(SendersOfErrno, GoOnWithoutADirectoryThatCannotBeListed) {
     begin_where_calls_fail({SYS_getdents64}, error);
     EXPECT_EQ(peer().hear<Entry>().path, ".");
     EXPECT_THAT(peer().hear<Missed>().reason, HasSubstr(core::errno_text(error)));
-    peer().say(Have{0, std::nullopt});
+    peer().say(UpToDate{0, std::nullopt});
     expect_done(1);
   }
 }

@@ -11,24 +11,24 @@ namespace {
 class MessageStreams : public testing::Test {
  protected:
   void expect_failure(std::string_view hex, const char* cause) {
-    ASSERT_TRUE(wires.here.write(test::from_hex(hex)));
-    wires.here.cut_unless_ended(test::kWatchdog);
-    wires.here.finish();
+    ASSERT_TRUE(streams.here.write(test::from_hex(hex)));
+    streams.here.cut_unless_ended(test::kWatchdog);
+    streams.here.finish();
     const auto message = reader.next();
     ASSERT_FALSE(message);
     EXPECT_EQ(message.error().code, Errc::protocol_violated);
     EXPECT_NE(message.error().message().find(cause), std::string::npos) << message.error().message();
   }
-  JoinedWires wires;
-  MessageWriter writer{wires.here};
-  MessageReader reader{wires.there};
+  JoinedStreams streams;
+  MessageWriter writer{streams.here};
+  MessageReader reader{streams.there};
 };
 
-TEST_F(MessageStreams, BringMessagesAsTheyAre) {
+TEST_F(MessageStreams, CarryMessagesUnchanged) {
   for (EntryId id = 0; id < 10'000; ++id) ASSERT_TRUE(writer.put(Want{id}));
   ASSERT_TRUE(writer.flush());
-  wires.here.cut_unless_ended(test::kWatchdog);
-  wires.here.finish();
+  streams.here.cut_unless_ended(test::kWatchdog);
+  streams.here.finish();
   for (EntryId id = 0; id < 10'000; ++id) {
     const auto message = reader.next();
     ASSERT_TRUE(message && *message);
@@ -38,34 +38,34 @@ TEST_F(MessageStreams, BringMessagesAsTheyAre) {
   EXPECT_FALSE(reader.next().value()) << "the end, behind a whole one";
 }
 
-TEST_F(MessageStreams, BringLeavesWithoutACopyAndWithOne) {
-  const Bytes content = test::random_bytes(40 * kLeafBytes);
+TEST_F(MessageStreams, CarryChunksWithAndWithoutACopy) {
+  const Bytes content = test::random_bytes(40 * kChunkBytes);
   auto writing = std::async(std::launch::async, [&] {
     Bytes memory;
     bool is_whole = true;
-    for (std::uint64_t leaf = 0; leaf < 40; ++leaf) {
-      const auto bytes = std::span(content).subspan(leaf * kLeafBytes, leaf % 3 == 0 ? 999 : kLeafBytes);
+    for (std::uint64_t chunk = 0; chunk < 40; ++chunk) {
+      const auto bytes = std::span(content).subspan(chunk * kChunkBytes, chunk % 3 == 0 ? 999 : kChunkBytes);
       memory.assign(bytes.begin(), bytes.end());
       std::vector<Extent> extents{{0, memory}};
-      if (leaf % 3 == 1) extents = {{0, std::span(memory).first(5)}, {70'000, std::span(memory).subspan(70'000)}};
-      is_whole = is_whole && writer.put_leaf({7, leaf, hash_of_leaf(bytes), extents}, memory).has_value();
+      if (chunk % 3 == 1) extents = {{0, std::span(memory).first(5)}, {70'000, std::span(memory).subspan(70'000)}};
+      is_whole = is_whole && writer.put_data({7, chunk, hash_of_leaf(bytes), extents}, memory).has_value();
     }
     return is_whole && writer.flush().has_value();
   });
-  for (std::uint64_t leaf = 0; leaf < 40; ++leaf) {
+  for (std::uint64_t chunk = 0; chunk < 40; ++chunk) {
     const auto message = reader.next();
     ASSERT_TRUE(message && *message);
     const auto& data = std::get<Data>(**message);
-    EXPECT_EQ(data.leaf, leaf);
+    EXPECT_EQ(data.chunk, chunk);
     for (const Extent& extent : data.extents) {
-      const auto there = std::span(content).subspan(leaf * kLeafBytes + extent.offset, extent.bytes.size());
-      EXPECT_TRUE(std::ranges::equal(extent.bytes, there)) << leaf;
+      const auto there = std::span(content).subspan(chunk * kChunkBytes + extent.offset, extent.bytes.size());
+      EXPECT_TRUE(std::ranges::equal(extent.bytes, there)) << chunk;
     }
   }
   EXPECT_TRUE(writing.get());
 }
 
-TEST_F(MessageStreams, SayHowLongAnEntryIs) {
+TEST_F(MessageStreams, ReportTheLengthOfAnEntry) {
   const auto bytes = writer.put_entry(file_at("a/b", 5)).value();
   ASSERT_TRUE(writer.flush());
   ASSERT_TRUE(reader.next());
@@ -74,13 +74,15 @@ TEST_F(MessageStreams, SayHowLongAnEntryIs) {
 
 TEST_F(MessageStreams, EndOnlyBehindAWholeMessage) { expect_failure("21 0000", "the stream ends within one"); }
 
-TEST_F(MessageStreams, EndNotBeforeABody) { expect_failure("21 000008", "the stream ends within one"); }
+TEST_F(MessageStreams, RefuseAnEndBeforeABody) { expect_failure("21 000008", "the stream ends within one"); }
 
-TEST_F(MessageStreams, EndNotWithinABody) { expect_failure("21 000008 00000000 000000", "the stream ends within one"); }
+TEST_F(MessageStreams, RefuseAnEndWithinABody) {
+  expect_failure("21 000008 00000000 000000", "the stream ends within one");
+}
 
 TEST_F(MessageStreams, RefuseALengthBeforeTheyWaitForIt) { expect_failure("11 ffffff", ""); }
 
-TEST_F(MessageStreams, TellErrorsThatAreOursAndHideNone) {
+TEST_F(MessageStreams, TellThePeerOfErrorsOfThisEnd) {
   const std::vector<std::pair<Errc, Errc>> told{{Errc::local_read_failed, Errc::local_read_failed},
                                                 {Errc::local_write_failed, Errc::local_write_failed},
                                                 {Errc::interrupted, Errc::interrupted},
@@ -96,8 +98,8 @@ TEST_F(MessageStreams, TellErrorsThatAreOursAndHideNone) {
   }
   for (const Errc code : {Errc::connection_broken, Errc::remote_write_failed, Errc::peer_interrupted})
     tell_failure({code, "", ""}, writer);
-  wires.here.cut_unless_ended(test::kWatchdog);
-  wires.here.finish();
+  streams.here.cut_unless_ended(test::kWatchdog);
+  streams.here.finish();
   EXPECT_FALSE(reader.next().value());
 }
 

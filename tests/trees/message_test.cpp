@@ -16,7 +16,7 @@ namespace {
 using test::Bytes;
 using testing::HasSubstr;
 
-constexpr std::uint64_t kMaxLeaves = 1ULL << 43;  // spec: docs/spec/trees.md §1
+constexpr std::uint64_t kMaxChunks = 1ULL << 43;  // spec: docs/spec/trees.md §1
 
 files::Digest digest(unsigned char fill) {
   files::Digest made{};
@@ -42,7 +42,7 @@ Entry entry(EntryKind kind = EntryKind::file) {
   if (kind == EntryKind::file) {
     made.may_be_linked = true;
     made.size_bytes = (1ULL << 63) - 1;
-    made.stamp.emplace().fill(std::byte{7});
+    made.fingerprint.emplace().fill(std::byte{7});
   }
   if (kind == EntryKind::symbolic_link) made.target = "../elsewhere";
   if (kind == EntryKind::hard_link) made.of = 3;
@@ -66,7 +66,7 @@ std::span<const std::byte> piece(std::size_t begin, std::size_t bytes) {
 
 std::vector<Message> each_message() {
   Entry plain = entry();
-  plain.stamp.reset();
+  plain.fingerprint.reset();
   plain.may_be_linked = false;
   plain.attributes.extended.clear();
   return {hello(),
@@ -79,16 +79,16 @@ std::vector<Message> each_message() {
           entry(EntryKind::fifo),
           entry(EntryKind::character_device),
           entry(EntryKind::block_device),
-          Data{7, kMaxLeaves - 1, digest(1), {{0, piece(0, 5)}, {5, piece(5, 1)}, {1'048'570, piece(6, 6)}}},
-          Zeros{7, 0, kMaxLeaves},
-          Same{7, kMaxLeaves - 1, 1},
-          Whole{7, digest(2), {}},
+          Data{7, kMaxChunks - 1, digest(1), {{0, piece(0, 5)}, {5, piece(5, 1)}, {1'048'570, piece(6, 6)}}},
+          Zeros{7, 0, kMaxChunks},
+          CopyChunks{7, kMaxChunks - 1, 1},
+          FileDone{7, digest(2), {}},
           Dropped{7, "it has become shorter"},
           End{12},
           Totals{12, 5'000'000'000},
-          Missed{"look at x: it is not there"},
-          Have{7, digest(3)},
-          Have{8, std::nullopt},
+          Missed{"send x: no such file or directory"},
+          UpToDate{7, digest(3)},
+          UpToDate{8, std::nullopt},
           Want{7},
           Hashes{7, false, 5, {digest(4), digest(5)}},
           Hashes{7, true, 0, {}},
@@ -106,7 +106,7 @@ Bytes encoded(const Message& message) {
   return bytes;
 }
 
-/// Of a message as it stands on the wire, and no byte more.
+/// Of a message as it stands on the stream, and no byte more.
 Result<Message> read(std::span<const std::byte> bytes) {
   const auto length = body_bytes(bytes.first<kHeaderBytes>());
   if (!length) return tl::unexpected(length.error());
@@ -134,14 +134,14 @@ TEST(TreeMessages, SurviveTheirEncoding) {
   for (const Message& each : each_message()) EXPECT_TRUE(survives(each)) << test::to_hex(encoded(each));
 }
 
-TEST(TreeMessages, AreAppended) {
+TEST(TreeMessages, AreAppendedToTheBuffer) {
   Bytes bytes = test::from_hex("aa");
   encode(Want{7}, bytes);
   encode(Done{3}, bytes);
   EXPECT_EQ(test::to_hex(bytes), "aa210000080000000000000007240000080000000000000003");
 }
 
-TEST(TreeMessages, KeepAllThatIsInThem) {
+TEST(TreeMessages, KeepEveryField) {
   const auto read_hello = std::get<Hello>(read(encoded(hello())).value());
   EXPECT_EQ(read_hello.job, hello().job);
   EXPECT_EQ(read_hello.paths, hello().paths);
@@ -150,7 +150,7 @@ TEST(TreeMessages, KeepAllThatIsInThem) {
   EXPECT_EQ(read_entry.attributes.changed, entry().attributes.changed);
   EXPECT_EQ(read_entry.attributes.owner, entry().attributes.owner);
   EXPECT_EQ(read_entry.attributes.extended, entry().attributes.extended);
-  EXPECT_EQ(read_entry.stamp, entry().stamp);
+  EXPECT_EQ(read_entry.fingerprint, entry().fingerprint);
   EXPECT_EQ(std::get<Failed>(read(encoded(Failed{Errc::interrupted, "x"})).value()).cause, Errc::interrupted);
 }
 
@@ -162,7 +162,7 @@ TEST(TreeMessages, AreRefusedAtEachTruncation) {
       const auto got = decode(std::to_integer<std::uint8_t>(bytes[0]), body.first(length));
       if (!got) continue;
       // Messages with a list or an option at their end are shorter ones then.
-      EXPECT_TRUE(std::holds_alternative<Data>(*got) || std::holds_alternative<Have>(*got) ||
+      EXPECT_TRUE(std::holds_alternative<Data>(*got) || std::holds_alternative<UpToDate>(*got) ||
                   std::holds_alternative<Hashes>(*got))
           << test::to_hex(bytes) << " cut to " << length;
       EXPECT_EQ(encoded(*got).size(), kHeaderBytes + length);
@@ -170,7 +170,7 @@ TEST(TreeMessages, AreRefusedAtEachTruncation) {
   }
 }
 
-TEST(TreeMessages, WithABehindIsRefused) {
+TEST(TreeMessages, AreRefusedWithTrailingBytes) {
   for (const Message& each : each_message()) {
     Bytes bytes = encoded(each);
     const auto type = std::to_integer<std::uint8_t>(bytes[0]);
@@ -198,13 +198,13 @@ TEST(TreeMessages, WithAnyByteChangedAreRefusedOrEncodeAgainToTheSame) {
   }
 }
 
-TEST(TreeMessages, AreThoseOfTheSpecification) {
+TEST(TreeMessages, MatchTheSpecification) {
   const test::SpecExample example("trees.md", "message");
   EXPECT_EQ(encoded(Want{7}), example.bytes("want"));
   EXPECT_EQ(encoded(Done{3}), example.bytes("done"));
 }
 
-TEST(TreeMessages, OfUnknownTypeOrTooLongAreRefusedByTheirHeader) {
+TEST(TreeMessages, AreRefusedByAnUnknownTypeOrLengthInTheHeader) {
   const auto length = [](std::string_view hex) {
     return body_bytes(test::array_of<kHeaderBytes>(test::from_hex(hex)));
   };
@@ -231,7 +231,7 @@ TEST(TreeHellos, NameAPlaceOrPathsByTheirRole) {
   EXPECT_FALSE(survives(sending)) << "a sender wants no paths";
 }
 
-TEST(TreeHellos, HaveLimitsOfTheirPaths) {
+TEST(TreeHellos, LimitTheirPaths) {
   Hello most = hello();
   most.paths.assign(kMaxPaths, "p");
   EXPECT_TRUE(survives(most));
@@ -263,7 +263,7 @@ TEST(TreeEntries, OfUnknownKindOrFlagAreRefused) {
   EXPECT_TRUE(is_refused(entry(EntryKind::directory), 1, "01")) << "nothing is a hard link to a directory";
 }
 
-TEST(TreeEntries, HaveLimitsOfTheirNumbers) {
+TEST(TreeEntries, LimitTheirNumbers) {
   EXPECT_TRUE(is_refused(entry(), 2, "00001000")) << "a mode of thirteen bits";
   EXPECT_TRUE(is_refused(entry(), 14, "3b9aca00")) << "10^9 nanoseconds";
   Entry large = entry();
@@ -274,16 +274,16 @@ TEST(TreeEntries, HaveLimitsOfTheirNumbers) {
   EXPECT_FALSE(survives(linked));
 }
 
-TEST(TreeEntries, HaveAStampOf16BytesOrNone) {
+TEST(TreeEntries, HaveAFingerprintOf16BytesOrNone) {
   Entry plain = entry();
-  plain.stamp.reset();
+  plain.fingerprint.reset();
   plain.attributes.extended.clear();
-  const std::size_t stamp_at = encoded(plain).size() - kHeaderBytes - 3;
-  EXPECT_TRUE(is_refused(plain, stamp_at, "02")) << "which are there";
-  EXPECT_FALSE(is_refused(plain, stamp_at, "00"));
+  const std::size_t fingerprint_at = encoded(plain).size() - kHeaderBytes - 3;
+  EXPECT_TRUE(is_refused(plain, fingerprint_at, "02")) << "which are there";
+  EXPECT_FALSE(is_refused(plain, fingerprint_at, "00"));
 }
 
-TEST(TreeEntries, HaveTargetsThatALinkMayHave) {
+TEST(TreeEntries, RefuseATargetThatNoLinkCanHave) {
   const auto with = [](std::string target) {
     Entry made = entry(EntryKind::symbolic_link);
     made.target = std::move(target);
@@ -296,7 +296,7 @@ TEST(TreeEntries, HaveTargetsThatALinkMayHave) {
   EXPECT_FALSE(with(std::string("a\0b", 3)));
 }
 
-TEST(TreeEntries, HaveNamesThatTheSystemDoesNotCut) {
+TEST(TreeEntries, RefuseANulInAName) {
   Entry owned = entry();
   owned.attributes.owner.user = std::string("a\0b", 3);
   EXPECT_FALSE(survives(owned));
@@ -319,19 +319,19 @@ TEST(TreeEntries, HaveExtendedAttributesOfThreeNamespaces) {
   EXPECT_FALSE(with(std::string("user.\0", 6), 1));
 }
 
-TEST(TreeData, HaveExtentsInOrderWithinALeaf) {
+TEST(TreeData, HaveExtentsInOrderWithinAChunk) {
   const auto with = [](std::vector<Extent> extents) { return survives(Data{1, 0, digest(1), std::move(extents)}); };
-  const Bytes leaf(kLeafBytes, std::byte{1});
-  EXPECT_TRUE(with({{0, leaf}}));
-  EXPECT_FALSE(with({{1, leaf}})) << "beyond the leaf";
+  const Bytes chunk(kChunkBytes, std::byte{1});
+  EXPECT_TRUE(with({{0, chunk}}));
+  EXPECT_FALSE(with({{1, chunk}})) << "beyond the chunk";
   EXPECT_FALSE(with({{0xffffffff, piece(0, 2)}}));
   EXPECT_FALSE(with({{5, piece(0, 0)}})) << "empty";
   EXPECT_FALSE(with({{5, piece(0, 2)}, {6, piece(0, 2)}})) << "twice";
   EXPECT_FALSE(with({{5, piece(0, 2)}, {0, piece(0, 2)}})) << "backwards";
-  EXPECT_FALSE(survives(Data{1, kMaxLeaves, digest(1), {}}));
+  EXPECT_FALSE(survives(Data{1, kMaxChunks, digest(1), {}}));
 }
 
-TEST(TreeData, LendTheBytesThatWereRead) {
+TEST(TreeData, BorrowTheBytesThatWereRead) {
   const Bytes bytes = encoded(Data{1, 0, digest(1), {{0, piece(0, 5)}}});
   const auto data = std::get<Data>(read(bytes).value());
   EXPECT_EQ(data.extents.front().bytes.data(), bytes.data() + bytes.size() - 5);
@@ -339,36 +339,36 @@ TEST(TreeData, LendTheBytesThatWereRead) {
 
 template <typename Run>
 class TreeRuns : public testing::Test {};
-using Runs = testing::Types<Zeros, Same>;
+using Runs = testing::Types<Zeros, CopyChunks>;
 TYPED_TEST_SUITE(TreeRuns, Runs);
 
 TYPED_TEST(TreeRuns, AreLeavesThatAFileCanHave) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   EXPECT_FALSE(survives(TypeParam{1, 0, 0}));
-  EXPECT_FALSE(survives(TypeParam{1, kMaxLeaves, 1}));
-  EXPECT_FALSE(survives(TypeParam{1, 1, kMaxLeaves}));
+  EXPECT_FALSE(survives(TypeParam{1, kMaxChunks, 1}));
+  EXPECT_FALSE(survives(TypeParam{1, 1, kMaxChunks}));
   EXPECT_FALSE(survives(TypeParam{1, 1, kMost})) << "whose sum is 0";
   EXPECT_FALSE(survives(TypeParam{1, kMost, 1}));
 }
 
-TEST(TreeHashes, SaySomethingUnlessTheyAreTheLast) {
+TEST(TreeHashes, AreNotEmptyUnlessTheyAreTheLast) {
   EXPECT_FALSE(survives(Hashes{1, false, 0, {}}));
   EXPECT_TRUE(survives(Hashes{1, false, 1, {}}));
-  EXPECT_TRUE(survives(Hashes{1, true, kMaxLeaves, {}}));
-  EXPECT_FALSE(survives(Hashes{1, true, kMaxLeaves + 1, {}}));
+  EXPECT_TRUE(survives(Hashes{1, true, kMaxChunks, {}}));
+  EXPECT_FALSE(survives(Hashes{1, true, kMaxChunks + 1, {}}));
   EXPECT_TRUE(is_refused(Hashes{1, true, 0, {}}, 8, "02"));
   EXPECT_TRUE(survives(Hashes{1, false, 0, std::vector<files::Digest>(kMaxDigests)}));
 }
 
-TEST(TreeMessages, SpeakOfEntriesBelow2To63) {
+TEST(TreeMessages, LimitEntryNumbersTo2To63) {
   constexpr EntryId kFar = 1ULL << 63;
   const std::vector<Message> far{Data{kFar, 0, digest(1), {}},
                                  Zeros{kFar, 0, 1},
-                                 Same{kFar, 0, 1},
-                                 Whole{kFar, digest(1), {}},
+                                 CopyChunks{kFar, 0, 1},
+                                 FileDone{kFar, digest(1), {}},
                                  Dropped{kFar, ""},
                                  End{kFar},
-                                 Have{kFar, std::nullopt},
+                                 UpToDate{kFar, std::nullopt},
                                  Want{kFar},
                                  Hashes{kFar, true, 0, {}},
                                  Refused{kFar, ""},
@@ -398,7 +398,7 @@ TEST(TreeFailures, HaveOneOfTheCausesOfAReset) {
   for (const char* each : {"00", "03", "06"}) EXPECT_TRUE(is_refused(failed, 0, each)) << each;
 }
 
-TEST(TreeFailures, ReadAsTheOtherEnds) {
+TEST(TreeFailures, AreReportedAsTheOtherEnds) {
   EXPECT_EQ(error_of({Errc::local_read_failed, "no\nsuch"}).message(), "the other end: no?such");
   EXPECT_EQ(error_of({Errc::local_read_failed, ""}).code, Errc::remote_read_failed);
   EXPECT_EQ(error_of({Errc::local_write_failed, ""}).code, Errc::remote_write_failed);

@@ -19,16 +19,16 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST_F(Receivers, TakeOneEntryOfAPath) {
+TEST_F(Receivers, RefuseASecondEntryOfAPath) {
   begin();
   give_file("f");
   announce(directory_at("d"));
-  std::ignore = peer().hear<Have>();
+  std::ignore = peer().hear<UpToDate>();
   announce(symbolic_link_at("l", "x"));
-  std::ignore = peer().hear<Have>();
+  std::ignore = peer().hear<UpToDate>();
   const EntryId again = announce(file_at("f", kContent.size()));
   EXPECT_EQ(peer().hear<Hashes>().entry, again) << "the first one's part waits for its name";
-  describe(again, test::random_bytes(kContent.size()));
+  send_contents(again, test::random_bytes(kContent.size()));
   const EntryId directory = announce(directory_at("d"));
   EXPECT_EQ(peer().hear<Refused>().entry, directory);
   const EntryId link = announce(symbolic_link_at("l", "y"));
@@ -39,15 +39,15 @@ TEST_F(Receivers, TakeOneEntryOfAPath) {
   EXPECT_TRUE(end->over());
   EXPECT_EQ(folder.read("in/f"), kContent) << "the first stands";
   EXPECT_EQ(std::filesystem::read_symlink(folder / "in/l"), "x");
-  EXPECT_EQ(end->tally.troubles, 3U);
+  EXPECT_EQ(end->counters.troubles, 3U);
 }
 
-TEST_F(Receivers, GiveNoDirectoryAttributesThatHasTakenAnothersPlace) {
+TEST_F(Receivers, SetNoAttributesOfAReplacedDirectory) {
   std::filesystem::create_directory(folder / "outside/private");
   std::filesystem::permissions(folder / "outside/private", std::filesystem::perms::owner_all);
   begin();
   announce(directory_at("d"));
-  std::ignore = peer().hear<Have>();
+  std::ignore = peer().hear<UpToDate>();
   std::filesystem::remove(folder / "in/d");
   std::filesystem::rename(folder / "outside/private", folder / "in/d");
   peer().say(End{next_id});
@@ -57,14 +57,14 @@ TEST_F(Receivers, GiveNoDirectoryAttributesThatHasTakenAnothersPlace) {
   EXPECT_EQ(status_of("d").st_mode & 07777U, 0700U);
 }
 
-TEST_F(Receivers, LinkToNoFileThatHasTakenTheOriginalsPlace) {
+TEST_F(Receivers, LinkToNoReplacedFile) {
   begin();
   const EntryId original = announce(linkable_at("f", kContent.size()));
   std::ignore = peer().hear<Want>();
-  describe(original);
+  send_contents(original);
   for (std::size_t i = 0; i < Committer::kFiles; ++i) give_file("g" + std::to_string(i), {});  // a batch
   const EntryId link = announce(hard_link_at("l", original));
-  EXPECT_EQ(peer().hear<Have>().entry, link);
+  EXPECT_EQ(peer().hear<UpToDate>().entry, link);
   while (!folder.has("in/f")) std::this_thread::yield();
   folder.write("in/other", bytes_of("another's"));
   std::filesystem::rename(folder / "in/other", folder / "in/f");
@@ -75,7 +75,7 @@ TEST_F(Receivers, LinkToNoFileThatHasTakenTheOriginalsPlace) {
   EXPECT_FALSE(folder.has("in/l"));
 }
 
-TEST_F(Receivers, ReplaceAFileThatTheyMayNotRead) {
+TEST_F(Receivers, ReplaceAnUnreadableFile) {
   folder.write("in/f", test::random_bytes(kContent.size()));
   std::filesystem::permissions(folder / "in/f", std::filesystem::perms::none);
   begin();
@@ -84,7 +84,7 @@ TEST_F(Receivers, ReplaceAFileThatTheyMayNotRead) {
     std::ignore = peer().hear<Hashes>();  // root may read all
   else
     std::ignore = peer().hear<Want>();
-  describe(id);
+  send_contents(id);
   expect_done();
   EXPECT_EQ(folder.read("in/f"), kContent);
 }
@@ -113,7 +113,7 @@ class ImmutableFile {
   const bool is_so_;
 };
 
-TEST_F(Receivers, SayBeforeItsBytesThatAFileCannotHaveItsName) {
+TEST_F(Receivers, RefuseAnImmutableFileBeforeItsContents) {
   folder.write("in/f", bytes_of("old"));
   const ImmutableFile immutable(folder / "in/f");
   if (!immutable.is_so()) GTEST_SKIP() << "only root may make a file immutable";
@@ -125,7 +125,7 @@ TEST_F(Receivers, SayBeforeItsBytesThatAFileCannotHaveItsName) {
   expect_done();
 }
 
-TEST_F(Receivers, KeepAnEqualFileThatCannotBeReplaced) {
+TEST_F(Receivers, KeepAnEqualImmutableFile) {
   folder.write("in/f", kContent);
   const timespec times[2] = {{1'000'000'000, 5}, {1'000'000'000, 5}};
   ASSERT_EQ(::utimensat(AT_FDCWD, (folder / "in/f").c_str(), times, 0), 0);
@@ -135,20 +135,20 @@ TEST_F(Receivers, KeepAnEqualFileThatCannotBeReplaced) {
   begin();
   const EntryId id = announce(file_at("f", kContent.size()));
   EXPECT_EQ(peer().hear<Hashes>().entry, id);
-  peer().say(Same{id, 0, kLeaves});
-  peer().say(Whole{id, root_of(kContent), {}});
+  peer().say(CopyChunks{id, 0, kChunks});
+  peer().say(FileDone{id, root_of(kContent), {}});
   expect_done();
-  EXPECT_EQ(end->tally.troubles, 0U);
+  EXPECT_EQ(end->counters.troubles, 0U);
 }
 
-TEST_F(Receivers, WriteNoPartOfAFileThatCannotBeReplaced) {
+TEST_F(Receivers, WriteNoPartOfAnImmutableFile) {
   folder.write("in/f", test::random_bytes(kContent.size()));
   const ImmutableFile immutable(folder / "in/f");
   if (!immutable.is_so()) GTEST_SKIP() << "only root may make a file immutable";
   begin();
   const EntryId id = announce(file_at("f", kContent.size()));
   EXPECT_EQ(peer().hear<Hashes>().entry, id);
-  describe(id);
+  send_contents(id);
   peer().say(End{next_id});
   EXPECT_THAT(peer().hear<Refused>().reason, HasSubstr("immutable"));
   EXPECT_EQ(peer().hear<Done>().entries, next_id);

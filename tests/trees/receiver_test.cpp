@@ -22,7 +22,7 @@ TEST_F(Receivers, MakeWhatIsAnnounced) {
   announce(directory_at("d"));
   announce(symbolic_link_at("d/link", "../nowhere"));
   announce(entry_at(EntryKind::fifo, "d/pipe"));
-  for (EntryId id = 0; id < next_id; ++id) EXPECT_EQ(peer().hear<Have>().entry, id);
+  for (EntryId id = 0; id < next_id; ++id) EXPECT_EQ(peer().hear<UpToDate>().entry, id);
   give_file("d/f");
   give_file("empty", {});
   expect_done();
@@ -34,13 +34,13 @@ TEST_F(Receivers, MakeWhatIsAnnounced) {
   for (const char* path : {".", "d", "d/link", "d/f"}) EXPECT_EQ(status_of(path).st_mtim.tv_sec, 1'000'000'000) << path;
   EXPECT_EQ(status_of("d/f").st_mode & 07777U, 0644U);
   EXPECT_FALSE(std::filesystem::exists(folder / "in/.udtcat-parts"));
-  EXPECT_EQ(end->tally.entries, 6U);
-  EXPECT_EQ(end->tally.files, 2U);
-  EXPECT_EQ(end->tally.bytes, kContent.size());
+  EXPECT_EQ(end->counters.entries, 6U);
+  EXPECT_EQ(end->counters.files, 2U);
+  EXPECT_EQ(end->counters.bytes, kContent.size());
   EXPECT_THAT(end->lines(), IsEmpty());
 }
 
-TEST_F(Receivers, TakeNoPathThatLeadsElsewhere) {
+TEST_F(Receivers, RefuseAPathThatLeadsOutside) {
   for (const char* path : {".udtcat-parts", ".udtcat-parts/x", "..", "../outside/x", "a/../../outside/x", "/tmp/x", "",
                            "a//b", "a/./b", "a/"}) {
     next_id = 0;
@@ -51,11 +51,11 @@ TEST_F(Receivers, TakeNoPathThatLeadsElsewhere) {
   }
 }
 
-TEST_F(Receivers, TakeNothingThatWasNotAskedFor) {
+TEST_F(Receivers, RefuseAnEntryThatWasNotAskedFor) {
   begin([](ReceiverOptions& options) { options.asked = {"d"}; });
   announce(directory_at("d"));
   announce(directory_at("d/below"));
-  for (EntryId id = 0; id < 2; ++id) EXPECT_EQ(peer().hear<Have>().entry, id);
+  for (EntryId id = 0; id < 2; ++id) EXPECT_EQ(peer().hear<UpToDate>().entry, id);
   announce(symbolic_link_at("dd", "x"));
   expect_violation("it was not asked for", {"d"});
 }
@@ -63,22 +63,22 @@ TEST_F(Receivers, TakeNothingThatWasNotAskedFor) {
 TEST_F(Receivers, FollowNoSymbolicLinkThatWasPutInTheWay) {
   begin();
   announce(directory_at("d"));
-  std::ignore = peer().hear<Have>();
-  const EntryId described = begin_file("d/described");
+  std::ignore = peer().hear<UpToDate>();
+  const EntryId sent = begin_file("d/sent");
   std::filesystem::rename(folder / "in/d", folder / "in/old");
   std::filesystem::create_directory_symlink(outside, folder / "in/d");
   const EntryId link = announce(symbolic_link_at("e", "x"));
-  EXPECT_EQ(peer().hear<Have>().entry, link);
+  EXPECT_EQ(peer().hear<UpToDate>().entry, link);
   const EntryId late = announce(file_at("d/late", 5));
   EXPECT_EQ(peer().hear<Refused>().entry, late);
-  describe(described);
+  send_contents(sent);
   peer().say(End{next_id});
-  EXPECT_EQ(peer().hear<Refused>().entry, described);
+  EXPECT_EQ(peer().hear<Refused>().entry, sent);
   EXPECT_EQ(peer().hear<Refused>().entry, 0U) << "the directory is not there any more";
   EXPECT_EQ(peer().hear<Done>().entries, next_id);
   EXPECT_TRUE(end->over());
   EXPECT_THAT(names_in(outside), IsEmpty());
-  EXPECT_EQ(end->tally.troubles, 3U);
+  EXPECT_EQ(end->counters.troubles, 3U);
 }
 
 TEST_F(Receivers, ReplaceASymbolicLinkAndNotItsTarget) {
@@ -91,45 +91,45 @@ TEST_F(Receivers, ReplaceASymbolicLinkAndNotItsTarget) {
   EXPECT_EQ(folder.read("outside/target"), bytes_of("untouched"));
 }
 
-TEST_F(Receivers, RefuseALeafWhoseHashIsWrong) {
+TEST_F(Receivers, RefuseAChunkWithAWrongHash) {
   begin();
   const EntryId id = begin_file();
-  Data wrong = leaf_of(id, kContent, 0);
+  Data wrong = chunk_of(id, kContent, 0);
   wrong.digest[0] ^= std::byte{1};
   peer().say(wrong);
   expect_violation("one is not what its hash says");
 }
 
-TEST_F(Receivers, BelieveASealedLeafAndNotAWrongRoot) {
+TEST_F(Receivers, TrustASealedChunkButNoWrongFileHash) {
   begin([](ReceiverOptions& options) { options.is_sealed = true; });
   const EntryId id = begin_file();
-  Data other = leaf_of(id, kContent, 0);
+  Data other = chunk_of(id, kContent, 0);
   other.digest[0] ^= std::byte{1};
   peer().gather(other);
-  for (std::uint64_t leaf = 1; leaf < kLeaves; ++leaf) peer().gather(leaf_of(id, kContent, leaf));
-  peer().say(Whole{id, root_of(kContent), {}});
+  for (std::uint64_t chunk = 1; chunk < kChunks; ++chunk) peer().gather(chunk_of(id, kContent, chunk));
+  peer().say(FileDone{id, root_of(kContent), {}});
   expect_violation("together they are not what their hash says");
 }
 
-TEST_F(Receivers, RefuseAWrongRoot) {
+TEST_F(Receivers, RefuseAWrongFileHash) {
   begin();
   const EntryId id = begin_file("small", 5);
-  peer().say(leaf_of(id, bytes_of("12345"), 0));
-  peer().say(Whole{id, root_of(bytes_of("1234")), {}});
+  peer().say(chunk_of(id, bytes_of("12345"), 0));
+  peer().say(FileDone{id, root_of(bytes_of("1234")), {}});
   expect_violation("together they are not what their hash says");
 }
 
-TEST_F(Receivers, TakeEachLeafOnceAndInOrder) {
-  const Bytes longer = test::random_bytes(4 * kLeafBytes);
+TEST_F(Receivers, RefuseChunksOutOfOrder) {
+  const Bytes longer = test::random_bytes(4 * kChunkBytes);
   const std::vector<std::vector<Message>> wrong{
-      {leaf_of(0, kContent, 1)},
-      {leaf_of(0, kContent, 0), leaf_of(0, kContent, 0)},
-      {leaf_of(0, kContent, 0), leaf_of(0, kContent, 2)},
-      {Zeros{0, 0, kLeaves + 1}},
+      {chunk_of(0, kContent, 1)},
+      {chunk_of(0, kContent, 0), chunk_of(0, kContent, 0)},
+      {chunk_of(0, kContent, 0), chunk_of(0, kContent, 2)},
+      {Zeros{0, 0, kChunks + 1}},
       {Zeros{0, 1, 1}},
-      {Zeros{0, 0, kLeaves}, Zeros{0, kLeaves, 1}},
-      {Zeros{0, 0, kLeaves}, leaf_of(0, longer, 3)},
-      {Same{0, 1, 1}},
+      {Zeros{0, 0, kChunks}, Zeros{0, kChunks, 1}},
+      {Zeros{0, 0, kChunks}, chunk_of(0, longer, 3)},
+      {CopyChunks{0, 1, 1}},
   };
   for (const auto& messages : wrong) {
     next_id = 0;
@@ -142,65 +142,66 @@ TEST_F(Receivers, TakeEachLeafOnceAndInOrder) {
   }
 }
 
-TEST_F(Receivers, TakeNoFileWithLeavesMissing) {
+TEST_F(Receivers, RefuseAFileWithMissingChunks) {
   begin();
   const EntryId id = begin_file();
-  peer().gather(leaf_of(id, kContent, 0));
-  peer().say(Whole{id, root_of(std::span(kContent).first(kLeafBytes)), {}});
+  peer().gather(chunk_of(id, kContent, 0));
+  peer().say(FileDone{id, root_of(std::span(kContent).first(kChunkBytes)), {}});
   expect_violation("some are missing");
 }
 
-TEST_F(Receivers, TakeNoBytesBehindTheEndOfAFile) {
+TEST_F(Receivers, RefuseBytesBehindTheEndOfAFile) {
   begin();
   const EntryId id = begin_file("f", 4);
-  peer().say(leaf_of(id, bytes_of("12345"), 0));
+  peer().say(chunk_of(id, bytes_of("12345"), 0));
   expect_violation("the file ends within them");
 }
 
-TEST_F(Receivers, KeepNothingOfLeavesThatTheyWereNotToldToHave) {
+TEST_F(Receivers, RefuseToCopyChunksThatTheyHaveNotReported) {
   begin();
   const EntryId id = begin_file();
-  peer().say(Same{id, 0, 1});
-  expect_violation("it was not told of such ones");
+  peer().say(CopyChunks{id, 0, 1});
+  expect_violation("the receiver has not reported those");
 }
 
-TEST_F(Receivers, AreToldOfOneFileAtATime) {
+TEST_F(Receivers, RefuseTwoFilesAtATime) {
   begin();
   const EntryId first = begin_file("first");
   const EntryId second = begin_file("second");
-  peer().say(leaf_of(first, kContent, 0));
-  peer().say(leaf_of(second, kContent, 0));
-  expect_violation("it describes two files at a time");
+  peer().say(chunk_of(first, kContent, 0));
+  peer().say(chunk_of(second, kContent, 0));
+  expect_violation("it sends two files at a time");
 }
 
-TEST_F(Receivers, AreToldOfNothingThatTheyDidNotAskFor) {
+TEST_F(Receivers, RefuseContentsThatTheyDidNotAskFor) {
   const auto begin_directory = [&] {
     next_id = 0;
     begin();
     announce(directory_at("d"));
-    std::ignore = peer().hear<Have>();
+    std::ignore = peer().hear<UpToDate>();
   };
-  for (const Message& unasked : {Message(leaf_of(0, kContent, 0)), Message(Zeros{7, 0, 1}), Message(Same{1, 0, 1}),
-                                 Message(Whole{0, {}, {}}), Message(Dropped{0, "gone"})}) {
+  for (const Message& unasked :
+       {Message(chunk_of(0, kContent, 0)), Message(Zeros{7, 0, 1}), Message(CopyChunks{1, 0, 1}),
+        Message(FileDone{0, {}, {}}), Message(Dropped{0, "gone"})}) {
     begin_directory();
     peer().say(unasked);
-    expect_violation("it describes what nobody asked for", {"d"});
+    expect_violation("it sends a file that nobody asked for", {"d"});
   }
   next_id = 0;
   begin();
-  describe(begin_file("f", 0), {});
-  peer().say(Whole{0, root_of({}), {}});
-  expect_violation("it describes what nobody asked for", {"d"});
+  send_contents(begin_file("f", 0), {});
+  peer().say(FileDone{0, root_of({}), {}});
+  expect_violation("it sends a file that nobody asked for", {"d"});
 }
 
-TEST_F(Receivers, HearNoMoreEntriesAheadThanMayBe) {
+TEST_F(Receivers, LimitTheEntriesAhead) {
   begin();
-  for (std::size_t i = 0; i <= kMaxUnsettled; ++i) peer().gather(file_at("f" + std::to_string(i), 1));
+  for (std::size_t i = 0; i <= kMaxUnacknowledged; ++i) peer().gather(file_at("f" + std::to_string(i), 1));
   peer().say(End{});
   expect_violation("it sends too many ahead");
 }
 
-TEST_F(Receivers, HearNoMoreBytesOfEntriesAheadThanMayBe) {
+TEST_F(Receivers, LimitTheBytesOfEntriesAhead) {
   begin();
   Entry large = file_at("f", 1);
   for (int i = 0; i < 16; ++i)
@@ -212,21 +213,21 @@ TEST_F(Receivers, HearNoMoreBytesOfEntriesAheadThanMayBe) {
   expect_violation("it sends too many ahead");
 }
 
-TEST_F(Receivers, EndWhenAllIsSettled) {
+TEST_F(Receivers, RefuseAnEndBeforeAllIsAcknowledged) {
   begin();
   begin_file();
   peer().say(End{1});
-  expect_violation("it ends before all is settled");
+  expect_violation("it ends before all is acknowledged");
   for (const std::uint64_t entries : {0U, 2U}) {
     next_id = 0;
     begin();
     announce(directory_at("d"));
     peer().say(End{entries});
-    expect_violation("it ends before all is settled", {"d"});
+    expect_violation("it ends before all is acknowledged", {"d"});
   }
 }
 
-TEST_F(Receivers, LinkToNothingButFilesThatMayHaveLinks) {
+TEST_F(Receivers, RefuseALinkToAnythingButALinkableFile) {
   for (const EntryId of : {0U, 1U, 2U, 3U, 99U}) {
     next_id = 0;
     begin();
@@ -238,13 +239,13 @@ TEST_F(Receivers, LinkToNothingButFilesThatMayHaveLinks) {
   }
 }
 
-TEST_F(Receivers, LinkToNoFileThatWasDropped) {
+TEST_F(Receivers, LinkToNoDroppedFile) {
   begin();
   const EntryId file = announce(linkable_at("f", kContent.size()));
   std::ignore = peer().hear<Want>();
   const EntryId link = announce(hard_link_at("link", file));
-  EXPECT_EQ(peer().hear<Have>().entry, link);
-  peer().gather(leaf_of(file, kContent, 0));
+  EXPECT_EQ(peer().hear<UpToDate>().entry, link);
+  peer().gather(chunk_of(file, kContent, 0));
   peer().say(Dropped{file, "read f: it has changed"});
   peer().say(End{next_id});
   const auto refused = peer().hear<Refused>();
@@ -262,19 +263,19 @@ TEST_F(Receivers, ForgetThatAFileWasDroppedOnceItComesAgain) {
   peer().say(Dropped{first, "read f: it has changed"});
   const EntryId again = announce(file_at("f", 0));
   std::ignore = peer().hear<Want>();
-  peer().say(Whole{again, root_of({}), {}});
+  peer().say(FileDone{again, root_of({}), {}});
   peer().say(End{next_id});
   EXPECT_EQ(peer().hear<Done>().entries, next_id);
   EXPECT_TRUE(end->over());
   EXPECT_THAT(end->lines(), IsEmpty());
-  EXPECT_EQ(end->tally.troubles, 0U);
+  EXPECT_EQ(end->counters.troubles, 0U);
 }
 
 TEST_F(Receivers, FailWhereTheStreamEndsTooSoon) {
   begin();
   const EntryId id = begin_file();
   Bytes message;
-  encode(leaf_of(id, kContent, 0), message);
+  encode(chunk_of(id, kContent, 0), message);
   peer().say_bytes(std::span(message).first(message.size() / 2));
   peer().end();
   expect_violation("the stream ends within one");
@@ -287,8 +288,8 @@ TEST_F(Receivers, FailWhereTheStreamEndsTooSoon) {
   }
 }
 
-TEST_F(Receivers, TakeNoWordsOfAReceiverOrOfABeginning) {
-  for (const Message& word : {Message(Hello{}), Message(Want{0}), Message(Have{0, std::nullopt}), Message(Done{0}),
+TEST_F(Receivers, RefuseMessagesOfAReceiverAndASecondHello) {
+  for (const Message& word : {Message(Hello{}), Message(Want{0}), Message(UpToDate{0, std::nullopt}), Message(Done{0}),
                               Message(Refused{0, ""}), Message(Hashes{0, true, 0, {}})}) {
     begin();
     peer().say(word);
@@ -296,7 +297,7 @@ TEST_F(Receivers, TakeNoWordsOfAReceiverOrOfABeginning) {
   }
 }
 
-TEST_F(Receivers, FailAsTheSenderSays) {
+TEST_F(Receivers, FailWithTheSendersReason) {
   begin();
   begin_file();
   peer().say(Failed{Errc::interrupted, "SIGINT"});
@@ -306,7 +307,7 @@ TEST_F(Receivers, FailAsTheSenderSays) {
   EXPECT_FALSE(end->failed) << "it knows already";
 }
 
-TEST_F(Receivers, WriteNoMoreNamesThanTheirLimit) {
+TEST_F(Receivers, LimitTheNamesThatTheyWrite) {
   begin([](ReceiverOptions& options) { options.limit_bytes = 3 * Limit::kNameBytes; });
   for (int i = 0; i < 4; ++i) announce(directory_at("d" + std::to_string(i)));
   const Status over = end->over();
@@ -316,9 +317,9 @@ TEST_F(Receivers, WriteNoMoreNamesThanTheirLimit) {
   EXPECT_THAT(names_in(in), ElementsAre("d0", "d1", "d2"));
 }
 
-TEST_F(Receivers, WriteNoMoreDataThanTheirLimit) {
-  begin([](ReceiverOptions& options) { options.limit_bytes = kLeafBytes + 2 * Limit::kNameBytes; });
-  describe(begin_file());
+TEST_F(Receivers, LimitTheDataThatTheyWrite) {
+  begin([](ReceiverOptions& options) { options.limit_bytes = kChunkBytes + 2 * Limit::kNameBytes; });
+  send_contents(begin_file());
   const Status over = end->over();
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().code, Errc::stream_refused);
@@ -343,8 +344,8 @@ TEST_F(Receivers, RefuseAFileWhoseNameHasBecomeADirectory) {
   begin();
   const EntryId id = begin_file("f");
   announce(directory_at("f"));
-  EXPECT_EQ(peer().hear<Have>().entry, 1U);
-  describe(id);
+  EXPECT_EQ(peer().hear<UpToDate>().entry, 1U);
+  send_contents(id);
   peer().say(End{next_id});
   EXPECT_EQ(peer().hear<Refused>().entry, id);
   EXPECT_EQ(peer().hear<Done>().entries, next_id);
@@ -352,16 +353,16 @@ TEST_F(Receivers, RefuseAFileWhoseNameHasBecomeADirectory) {
   EXPECT_TRUE(S_ISDIR(status_of("f").st_mode));
 }
 
-TEST_F(Receivers, LinkToNothingThatHasTakenAFilesName) {
+TEST_F(Receivers, LinkToNothingThatReplacedAFile) {
   folder.write("outside/target", bytes_of("untouched"));
   begin();
   const EntryId file = announce(linkable_at("f", 0));
   std::ignore = peer().hear<Want>();
   peer().say(Dropped{file, "gone"});
   announce(symbolic_link_at("f", outside + "/target"));
-  std::ignore = peer().hear<Have>();
+  std::ignore = peer().hear<UpToDate>();
   const EntryId link = announce(hard_link_at("link", file));
-  std::ignore = peer().hear<Have>();
+  std::ignore = peer().hear<UpToDate>();
   peer().say(End{next_id});
   EXPECT_EQ(peer().hear<Refused>().entry, link);
   std::ignore = peer().hear<Done>();
@@ -374,16 +375,16 @@ TEST_F(Receivers, NoteTotalsAndNamesThatWereMissed) {
   peer().say(Totals{12, 3'000});
   peer().say(Missed{"look at x: permission denied"});
   expect_done();
-  EXPECT_EQ(end->tally.all_entries, 12U);
-  EXPECT_EQ(end->tally.all_bytes, 3'000U);
+  EXPECT_EQ(end->counters.all_entries, 12U);
+  EXPECT_EQ(end->counters.all_bytes, 3'000U);
   EXPECT_THAT(end->lines(), ElementsAre("the other end: look at x: permission denied"));
 }
 
 TEST_F(Receivers, KeepPartsOfATransferThatWasCut) {
   begin();
   const EntryId id = begin_file();
-  peer().say(leaf_of(id, kContent, 0));
-  peer().say(leaf_of(id, kContent, 1));
+  peer().say(chunk_of(id, kContent, 0));
+  peer().say(chunk_of(id, kContent, 1));
   peer().end();
   expect_violation("it has ended before its last word");
   next_id = 0;
@@ -391,25 +392,25 @@ TEST_F(Receivers, KeepPartsOfATransferThatWasCut) {
   announce(file_at("f", kContent.size()));
   const auto hashes = peer().hear<Hashes>();
   EXPECT_TRUE(hashes.last);
-  EXPECT_THAT(hashes.digests, ElementsAre(leaf_of(0, kContent, 0).digest, leaf_of(0, kContent, 1).digest));
-  peer().say(Same{0, 0, 2});
-  peer().say(leaf_of(0, kContent, 2));
-  peer().say(Whole{0, root_of(kContent), {}});
+  EXPECT_THAT(hashes.digests, ElementsAre(chunk_of(0, kContent, 0).digest, chunk_of(0, kContent, 1).digest));
+  peer().say(CopyChunks{0, 0, 2});
+  peer().say(chunk_of(0, kContent, 2));
+  peer().say(FileDone{0, root_of(kContent), {}});
   expect_done();
   EXPECT_EQ(folder.read("in/f"), kContent);
 }
 
-TEST_F(Receivers, KeepNoMoreLeavesThanTheyHave) {
+TEST_F(Receivers, RefuseToCopyMoreChunksThanTheyHave) {
   begin();
-  peer().say(leaf_of(begin_file(), kContent, 0));
+  peer().say(chunk_of(begin_file(), kContent, 0));
   peer().end();
   expect_violation("");
   next_id = 0;
   begin();
   announce(file_at("f", kContent.size()));
   EXPECT_EQ(peer().hear<Hashes>().digests.size(), 1U);
-  peer().say(Same{0, 0, 2});
-  expect_violation("it was not told of such ones");
+  peer().say(CopyChunks{0, 0, 2});
+  expect_violation("the receiver has not reported those");
 }
 
 }  // namespace

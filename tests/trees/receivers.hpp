@@ -30,12 +30,13 @@ class Receivers : public testing::Test {
     EXPECT_EQ(peer().hear<Want>().entry, id);
     return id;
   }
-  void describe(EntryId id, std::span<const std::byte> content = kContent) {
-    for (std::uint64_t leaf = 0; leaf < leaves_of(content.size()); ++leaf) peer().gather(leaf_of(id, content, leaf));
-    peer().say(Whole{id, root_of(content), {}});
+  void send_contents(EntryId id, std::span<const std::byte> content = kContent) {
+    for (std::uint64_t chunk = 0; chunk < chunks_of(content.size()); ++chunk)
+      peer().gather(chunk_of(id, content, chunk));
+    peer().say(FileDone{id, root_of(content), {}});
   }
   void give_file(const std::string& path, std::span<const std::byte> content = kContent) {
-    describe(begin_file(path, content.size()), content);
+    send_contents(begin_file(path, content.size()), content);
   }
   void expect_done() {
     peer().say(End{next_id});

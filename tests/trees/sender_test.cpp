@@ -21,7 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-files::Digest digest_of_leaf(std::uint64_t leaf) { return leaf_of(0, kContent, leaf).digest; }
+files::Digest digest_of_chunk(std::uint64_t chunk) { return chunk_of(0, kContent, chunk).digest; }
 
 class Senders : public testing::Test {
  protected:
@@ -39,7 +39,7 @@ class Senders : public testing::Test {
     const auto entry = peer().hear<Entry>();
     EXPECT_EQ(entry.path, "f");
     EXPECT_EQ(entry.size_bytes, kContent.size());
-    peer().say(Have{0, std::nullopt});
+    peer().say(UpToDate{0, std::nullopt});
     return 1;
   }
   /// A directory and a file were announced; the receiver says what it likes to.
@@ -49,16 +49,16 @@ class Senders : public testing::Test {
     std::ignore = peer().hear<Entry>();
     for (const Message& each : words) peer().say(each);
   }
-  void hear_leaves(EntryId id, std::uint64_t begin_leaf = 0) {
-    for (std::uint64_t leaf = begin_leaf; leaf < kLeaves; ++leaf) {
+  void hear_chunks(EntryId id, std::uint64_t begin_chunk = 0) {
+    for (std::uint64_t chunk = begin_chunk; chunk < kChunks; ++chunk) {
       const auto data = peer().hear<Data>();
       EXPECT_EQ(data.entry, id);
-      EXPECT_EQ(data.leaf, leaf);
-      EXPECT_EQ(data.digest, digest_of_leaf(leaf));
+      EXPECT_EQ(data.chunk, chunk);
+      EXPECT_EQ(data.digest, digest_of_chunk(chunk));
     }
   }
-  void hear_whole(EntryId id) {
-    const auto whole = peer().hear<Whole>();
+  void hear_file_done(EntryId id) {
+    const auto whole = peer().hear<FileDone>();
     EXPECT_EQ(whole.entry, id);
     EXPECT_EQ(whole.digest, root_of(kContent));
   }
@@ -77,12 +77,12 @@ class Senders : public testing::Test {
     ASSERT_TRUE(end->failed) << "the receiver hears of it";
     EXPECT_EQ(end->failed->cause, Errc::stream_refused);
   }
-  /// A byte in each of so many leaves.
-  static void write_leaves(const std::string& path, std::uint64_t leaves) {
-    std::filesystem::resize_file(path, leaves * kLeafBytes);
+  /// A byte in each of so many chunks.
+  static void write_chunks(const std::string& path, std::uint64_t chunks) {
+    std::filesystem::resize_file(path, chunks * kChunkBytes);
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-    for (std::uint64_t leaf = 0; leaf < leaves; ++leaf) {
-      file.seekp(static_cast<std::streamoff>(leaf * kLeafBytes));
+    for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
+      file.seekp(static_cast<std::streamoff>(chunk * kChunkBytes));
       file.put('x');
     }
   }
@@ -96,129 +96,129 @@ class Senders : public testing::Test {
   std::optional<SendingEnd> end;
 };
 
-TEST_F(Senders, DescribeWhatIsWanted) {
+TEST_F(Senders, SendTheContentsThatAreWanted) {
   const EntryId id = begin_file();
   peer().say(Want{id});
-  hear_leaves(id);
-  hear_whole(id);
+  hear_chunks(id);
+  hear_file_done(id);
   expect_done(2);
-  EXPECT_EQ(end->tally.entries, 2U);
-  EXPECT_EQ(end->tally.files, 1U);
-  EXPECT_EQ(end->tally.bytes, kContent.size());
-  EXPECT_EQ(end->tally.moved_bytes, kContent.size());
+  EXPECT_EQ(end->counters.entries, 2U);
+  EXPECT_EQ(end->counters.files, 1U);
+  EXPECT_EQ(end->counters.bytes, kContent.size());
+  EXPECT_EQ(end->counters.moved_bytes, kContent.size());
 }
 
-TEST_F(Senders, DescribeNothingThatTheReceiverHas) {
+TEST_F(Senders, SendNothingThatIsUpToDate) {
   const EntryId id = begin_file();
-  peer().say(Have{id, root_of(kContent)});
+  peer().say(UpToDate{id, root_of(kContent)});
   expect_done(2);
-  EXPECT_EQ(end->tally.moved_bytes, 0U);
-  EXPECT_EQ(end->tally.bytes, kContent.size());
+  EXPECT_EQ(end->counters.moved_bytes, 0U);
+  EXPECT_EQ(end->counters.bytes, kContent.size());
 }
 
-TEST_F(Senders, SendOnlyLeavesThatTheReceiverHasNot) {
+TEST_F(Senders, SendOnlyChunksThatDiffer) {
   const EntryId id = begin_file();
   files::Digest other{};
-  peer().gather(Hashes{id, false, 0, {digest_of_leaf(0), other}});
-  peer().say(Hashes{id, true, 0, {digest_of_leaf(2)}});
-  EXPECT_EQ(peer().hear<Same>().count, 1U);
-  EXPECT_EQ(peer().hear<Data>().leaf, 1U);
-  const auto same = peer().hear<Same>();
-  EXPECT_EQ(same.leaf, 2U);
+  peer().gather(Hashes{id, false, 0, {digest_of_chunk(0), other}});
+  peer().say(Hashes{id, true, 0, {digest_of_chunk(2)}});
+  EXPECT_EQ(peer().hear<CopyChunks>().count, 1U);
+  EXPECT_EQ(peer().hear<Data>().chunk, 1U);
+  const auto same = peer().hear<CopyChunks>();
+  EXPECT_EQ(same.chunk, 2U);
   EXPECT_EQ(same.count, 1U);
-  hear_whole(id);
+  hear_file_done(id);
   expect_done(2);
-  EXPECT_EQ(end->tally.moved_bytes, kLeafBytes);
+  EXPECT_EQ(end->counters.moved_bytes, kChunkBytes);
 }
 
-TEST_F(Senders, SendAllWhereTheReceiverHasFewerLeaves) {
+TEST_F(Senders, SendTheRestWhereTheReceiverHasFewerChunks) {
   const EntryId id = begin_file();
   peer().say(Hashes{id, true, 1, {}});
-  hear_leaves(id);
-  hear_whole(id);
+  hear_chunks(id);
+  hear_file_done(id);
   expect_done(2);
 }
 
-TEST_F(Senders, PassOverHoles) {
+TEST_F(Senders, SkipHoles) {
   end.reset();
   folder.write("from/f", {});
-  std::filesystem::resize_file(folder / "from/f", 5 * kLeafBytes + 100);
+  std::filesystem::resize_file(folder / "from/f", 5 * kChunkBytes + 100);
   begin({});
   std::ignore = peer().hear<Entry>();
   std::ignore = peer().hear<Entry>();
-  peer().gather(Have{0, std::nullopt});
+  peer().gather(UpToDate{0, std::nullopt});
   peer().say(Want{1});
   const auto zeros = peer().hear<Zeros>();
-  EXPECT_EQ(zeros.leaf, 0U);
+  EXPECT_EQ(zeros.chunk, 0U);
   EXPECT_EQ(zeros.count, 6U);
-  EXPECT_EQ(peer().hear<Whole>().digest, root_of(Bytes(5 * kLeafBytes + 100)));
+  EXPECT_EQ(peer().hear<FileDone>().digest, root_of(Bytes(5 * kChunkBytes + 100)));
   expect_done(2);
-  EXPECT_EQ(end->tally.moved_bytes, 0U);
+  EXPECT_EQ(end->counters.moved_bytes, 0U);
 }
 
-TEST_F(Senders, TakeAHashForFilesAndForNothingElse) {
-  peer_says_after_entries({Have{1, std::nullopt}});
+TEST_F(Senders, RefuseAHashOfADirectoryAndAFileWithoutOne) {
+  peer_says_after_entries({UpToDate{1, std::nullopt}});
   expect_violation();
-  peer_says_after_entries({Have{0, files::Digest{}}});
+  peer_says_after_entries({UpToDate{0, files::Digest{}}});
   expect_violation();
 }
 
-TEST_F(Senders, AreAskedForFilesThatTheyHaveAnnouncedAlone) {
+TEST_F(Senders, RefuseToSendWhatTheyHaveNotAnnounced) {
   for (const EntryId id : {0U, 2U, 99U}) {
     peer_says_after_entries({Want{id}});
     expect_violation();
     peer_says_after_entries({Hashes{id, true, 0, {}}});
     expect_violation();
     if (id == 0) continue;
-    peer_says_after_entries({Have{id, std::nullopt}});
+    peer_says_after_entries({UpToDate{id, std::nullopt}});
     expect_violation();
     peer_says_after_entries({Refused{id, "no"}});
     expect_violation();
   }
 }
 
-TEST_F(Senders, AreAskedForAFileOnce) {
-  peer_says_after_entries({Have{1, root_of(kContent)}, Have{1, root_of(kContent)}});
+TEST_F(Senders, RefuseToSendAFileTwice) {
+  peer_says_after_entries({UpToDate{1, root_of(kContent)}, UpToDate{1, root_of(kContent)}});
   expect_violation();
   peer_says_after_entries({Refused{1, "no"}, Want{1}});
   expect_violation();
-  peer_says_after_entries({Have{0, std::nullopt}, Want{1}, Want{1}});
+  peer_says_after_entries({UpToDate{0, std::nullopt}, Want{1}, Want{1}});
   expect_violation();
 }
 
-TEST_F(Senders, HearTheHashesOfOneFileWithoutAnythingBetween) {
-  for (const Message& between :
-       {Message(Have{0, std::nullopt}), Message(Hashes{0, true, 0, {}}), Message(Refused{0, "no"}), Message(Done{2})}) {
-    peer_says_after_entries({Hashes{1, false, 0, {digest_of_leaf(0)}}, between});
+TEST_F(Senders, RefuseOtherMessagesBetweenHashes) {
+  for (const Message& between : {Message(UpToDate{0, std::nullopt}), Message(Hashes{0, true, 0, {}}),
+                                 Message(Refused{0, "no"}), Message(Done{2})}) {
+    peer_says_after_entries({Hashes{1, false, 0, {digest_of_chunk(0)}}, between});
     expect_violation("something else came between them");
   }
 }
 
-TEST_F(Senders, HearOfNoMoreLeavesThanTheFileHas) {
+TEST_F(Senders, RefuseMoreHashesThanTheFileHasChunks) {
   const std::vector<Message> many{
-      Hashes{1, true, 0, std::vector<files::Digest>(kLeaves + 1)},
-      Hashes{1, true, kLeaves + 1, {}},
-      Hashes{1, true, kLeaves, {digest_of_leaf(0)}},
+      Hashes{1, true, 0, std::vector<files::Digest>(kChunks + 1)},
+      Hashes{1, true, kChunks + 1, {}},
+      Hashes{1, true, kChunks, {digest_of_chunk(0)}},
       Hashes{1, true, 1ULL << 43, {}},
   };
   for (const Message& each : many) {
     peer_says_after_entries({each});
-    expect_violation("more leaves than the file has");
+    expect_violation("more chunks than the file has");
   }
-  peer_says_after_entries({Hashes{1, false, kLeaves, {}}, Hashes{1, false, 1, {}}});
-  expect_violation("more leaves than the file has");
+  peer_says_after_entries({Hashes{1, false, kChunks, {}}, Hashes{1, false, 1, {}}});
+  expect_violation("more chunks than the file has");
 }
 
-TEST_F(Senders, AreDoneWhenAllIsSettled) {
+TEST_F(Senders, RefuseDoneBeforeAllIsAcknowledged) {
   peer_says_after_entries({Done{2}});
   expect_violation();
-  peer_says_after_entries({Have{0, std::nullopt}, Have{1, root_of(kContent)}, Done{1}});
+  peer_says_after_entries({UpToDate{0, std::nullopt}, UpToDate{1, root_of(kContent)}, Done{1}});
   expect_violation();
-  peer_says_after_entries({Have{0, std::nullopt}, Have{1, root_of(kContent)}, Want{1}});
+  peer_says_after_entries({UpToDate{0, std::nullopt}, UpToDate{1, root_of(kContent)}, Want{1}});
   expect_violation();
 }
 
-TEST_F(Senders, FailAsTheReceiverSays) {
+TEST_F(Senders, FailWithTheReceiversReason) {
   const std::vector<std::pair<Errc, Errc>> causes{{Errc::local_write_failed, Errc::remote_write_failed},
                                                   {Errc::local_read_failed, Errc::remote_read_failed},
                                                   {Errc::stream_refused, Errc::stream_refused},
@@ -234,7 +234,7 @@ TEST_F(Senders, FailAsTheReceiverSays) {
 }
 
 TEST_F(Senders, FailWhereTheReceiverEndsTooSoon) {
-  peer_says_after_entries({Have{0, std::nullopt}});
+  peer_says_after_entries({UpToDate{0, std::nullopt}});
   peer().end();
   expect_violation("it has ended before its last");
   peer_says_after_entries({});
@@ -243,16 +243,16 @@ TEST_F(Senders, FailWhereTheReceiverEndsTooSoon) {
   expect_violation("the stream ends within one");
 }
 
-TEST_F(Senders, TakeNoWordsOfASender) {
+TEST_F(Senders, RefuseMessagesOfASender) {
   for (const Message& word :
-       {Message(Hello{}), Message(End{2}), Message(Whole{1, {}, {}}), Message(Totals{}), Message(file_at("x", 1))}) {
+       {Message(Hello{}), Message(End{2}), Message(FileDone{1, {}, {}}), Message(Totals{}), Message(file_at("x", 1))}) {
     peer_says_after_entries({word});
     expect_violation();
   }
 }
 
-TEST_F(Senders, ComplainOfWhatIsRefusedAlsoAtTheEnd) {
-  peer_says_after_entries({Refused{1, "there is a directory"}, Have{0, std::nullopt}});
+TEST_F(Senders, ReportRefusalsAlsoAtTheEnd) {
+  peer_says_after_entries({Refused{1, "there is a directory"}, UpToDate{0, std::nullopt}});
   EXPECT_EQ(peer().hear<End>().entries, 2U);
   peer().say(Refused{0, "no time"});
   peer().say(Done{2});
@@ -270,7 +270,7 @@ TEST_F(Senders, AnnounceAFileAgainThatHasChanged) {
   EXPECT_EQ(again.size_bytes, 5U);
   peer().say(Want{2});
   EXPECT_EQ(peer().hear<Data>().digest, root_of(bytes_of("short")));
-  EXPECT_EQ(peer().hear<Whole>().entry, 2U);
+  EXPECT_EQ(peer().hear<FileDone>().entry, 2U);
   expect_done(3);
   EXPECT_THAT(end->lines(), IsEmpty());
 }
@@ -287,43 +287,43 @@ TEST_F(Senders, GiveUpAFileThatNeverRests) {
   }
   expect_done(4);
   EXPECT_THAT(end->lines(), ElementsAre(HasSubstr("it has changed meanwhile")));
-  EXPECT_EQ(end->tally.bytes, 0U) << "none of it stands";
+  EXPECT_EQ(end->counters.bytes, 0U) << "none of it stands";
 }
 
-TEST_F(Senders, SayOfAFileThatGoesWhileItIsReadThatItHasGone) {
+TEST_F(Senders, ReportAFileThatVanishesWhileItIsRead) {
   const EntryId id = begin_file();
-  peer().say(Hashes{id, false, 1, {}});  // of the first leaf: those of the others are waited for
-  EXPECT_EQ(peer().hear<Data>().leaf, 0U);
+  peer().say(Hashes{id, false, 1, {}});  // of the first chunk: those of the others are waited for
+  EXPECT_EQ(peer().hear<Data>().chunk, 0U);
   std::filesystem::remove(folder / "from/f");
   peer().say(Hashes{id, true, 0, {}});
   EXPECT_THAT(peer().hear_one<Dropped>().reason, HasSubstr("it has gone meanwhile"));
   expect_done(2);
-  EXPECT_EQ(end->tally.bytes, 0U);
+  EXPECT_EQ(end->counters.bytes, 0U);
 }
 
 TEST_F(Senders, DropAFileThatHasGone) {
   const EntryId id = begin_file();
   std::filesystem::remove(folder / "from/f");
-  peer().say(Hashes{id, true, 0, {digest_of_leaf(0)}});
+  peer().say(Hashes{id, true, 0, {digest_of_chunk(0)}});
   EXPECT_THAT(peer().hear<Dropped>().reason, HasSubstr("/f"));
   expect_done(2);
-  EXPECT_EQ(end->tally.troubles, 1U);
-  EXPECT_EQ(end->tally.files, 0U);
+  EXPECT_EQ(end->counters.troubles, 1U);
+  EXPECT_EQ(end->counters.files, 0U);
 }
 
-/// The first leaf of `f` is told of, and those of the others are waited for.
+/// The first chunk of `f` is told of, and those of the others are waited for.
 class SendersInTheMiddle : public Senders {
  protected:
-  void begin_leaves() {
+  void begin_chunks() {
     id = begin_file();
     peer().say(Hashes{id, false, 1, {}});
-    EXPECT_EQ(peer().hear<Data>().leaf, 0U);
+    EXPECT_EQ(peer().hear<Data>().chunk, 0U);
   }
   /// The rest is; then this comes.
   template <typename Kind>
   Kind hear_after_the_rest() {
     peer().say(Hashes{id, true, 0, {}});
-    for (std::uint64_t leaf = 1; leaf < kLeaves; ++leaf) EXPECT_EQ(peer().hear<Data>().leaf, leaf);
+    for (std::uint64_t chunk = 1; chunk < kChunks; ++chunk) EXPECT_EQ(peer().hear<Data>().chunk, chunk);
     return peer().hear<Kind>();
   }
   [[nodiscard]] std::string path() const { return folder / "from/f"; }
@@ -335,25 +335,25 @@ class SendersInTheMiddle : public Senders {
 };
 
 TEST_F(SendersInTheMiddle, SendAFileThatIsGivenAnotherNameMeanwhile) {
-  begin_leaves();
+  begin_chunks();
   std::filesystem::create_hard_link(path(), folder / "another name");
   std::filesystem::remove(folder / "another name");
-  const auto whole = hear_after_the_rest<Whole>();
+  const auto whole = hear_after_the_rest<FileDone>();
   EXPECT_EQ(whole.digest, root_of(kContent));
-  EXPECT_FALSE(whole.stamp) << "its state has changed";
+  EXPECT_FALSE(whole.fingerprint) << "its state has changed";
   expect_done(2);
 }
 
 TEST_F(SendersInTheMiddle, AnnounceAgainAFileWhoseModeHasChanged) {
-  begin_leaves();
+  begin_chunks();
   ASSERT_EQ(::chmod(path().c_str(), 0640), 0);
   std::ignore = hear_after_the_rest<Dropped>();
   EXPECT_EQ(peer().hear<Entry>().attributes.mode, 0640U);
-  peer().say(Have{2, root_of(kContent)});
+  peer().say(UpToDate{2, root_of(kContent)});
   expect_done(3);
 }
 
-TEST_F(SendersInTheMiddle, SeeAChangeWhoseTimeIsSetBack) {
+TEST_F(SendersInTheMiddle, DetectAChangeWhoseTimeIsSetBack) {
   folder.write("from/f", kContent);
   set_time_back();
   Bytes changed = kContent;
@@ -361,23 +361,23 @@ TEST_F(SendersInTheMiddle, SeeAChangeWhoseTimeIsSetBack) {
   begin({});
   std::ignore = peer().hear<Entry>();
   std::ignore = peer().hear<Entry>();
-  peer().say(Have{0, std::nullopt});
+  peer().say(UpToDate{0, std::nullopt});
   id = 1;
   peer().say(Hashes{id, false, 1, {}});
-  EXPECT_EQ(peer().hear<Data>().leaf, 0U);
+  EXPECT_EQ(peer().hear<Data>().chunk, 0U);
   std::fstream(path(), std::ios::in | std::ios::out | std::ios::binary).put(std::to_integer<char>(changed[0]));
   set_time_back();
   std::ignore = hear_after_the_rest<Dropped>();
   EXPECT_EQ(peer().hear<Entry>().attributes.changed.seconds, 1);
   peer().say(Want{2});
-  EXPECT_EQ(peer().hear<Data>().digest, leaf_of(0, changed, 0).digest);
-  for (std::uint64_t leaf = 1; leaf < kLeaves; ++leaf) EXPECT_EQ(peer().hear<Data>().leaf, leaf);
-  EXPECT_EQ(peer().hear<Whole>().digest, root_of(changed));
+  EXPECT_EQ(peer().hear<Data>().digest, chunk_of(0, changed, 0).digest);
+  for (std::uint64_t chunk = 1; chunk < kChunks; ++chunk) EXPECT_EQ(peer().hear<Data>().chunk, chunk);
+  EXPECT_EQ(peer().hear<FileDone>().digest, root_of(changed));
   expect_done(3);
 }
 
 /// Whatever takes the name of a file that was announced: it is announced as that, or said to be missing.
-TEST_F(Senders, SayWhatAFileHasBecome) {
+TEST_F(Senders, ReportAFileThatHasBecomeSomethingElse) {
   const std::string path = folder / "from/f";
   const std::vector<std::pair<std::optional<EntryKind>, std::function<void()>>> changes{
       {EntryKind::fifo, [&] { ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0); }},
@@ -394,21 +394,21 @@ TEST_F(Senders, SayWhatAFileHasBecome) {
     EXPECT_EQ(peer().hear<Dropped>().entry, id);
     if (kind) {
       EXPECT_EQ(peer().hear<Entry>().kind, *kind);
-      peer().say(Have{2, std::nullopt});
+      peer().say(UpToDate{2, std::nullopt});
     }
     expect_done(kind ? 3 : 2);
     EXPECT_EQ(end->lines().size(), kind ? 0U : 1U);
   }
 }
 
-TEST_F(Senders, SendNothingThatHasMoreInItThanItsSizeTells) {
+TEST_F(Senders, ReportAFileLongerThanItsSize) {
   end.reset();
   end.emplace(Source::of_arguments({"/proc/version"}).value());
   EXPECT_EQ(peer().hear<Entry>().size_bytes, 0U);
   peer().say(Want{0});
   EXPECT_THAT(peer().hear<Dropped>().reason, HasSubstr("it has more in it than its size tells"));
   expect_done(1);
-  EXPECT_EQ(end->tally.troubles, 1U);
+  EXPECT_EQ(end->counters.troubles, 1U);
 }
 
 TEST_F(Senders, FollowNoLinkThatHasTakenAFilesName) {
@@ -421,7 +421,7 @@ TEST_F(Senders, FollowNoLinkThatHasTakenAFilesName) {
   expect_done(2);
 }
 
-TEST_F(Senders, AnnounceFurtherNamesOfAFileAsLinks) {
+TEST_F(Senders, AnnounceFurtherNamesOfAFileAsHardLinks) {
   folder.write("from/a", kContent);
   ASSERT_EQ(::link((folder / "from/a").c_str(), (folder / "from/b").c_str()), 0);
   begin({});
@@ -432,32 +432,32 @@ TEST_F(Senders, AnnounceFurtherNamesOfAFileAsLinks) {
   const auto second = peer().hear<Entry>();
   EXPECT_EQ(second.kind, EntryKind::hard_link);
   EXPECT_EQ(second.of, 1U);
-  peer().gather(Have{0, std::nullopt});
-  peer().gather(Have{2, std::nullopt});
-  peer().say(Have{1, root_of(kContent)});
+  peer().gather(UpToDate{0, std::nullopt});
+  peer().gather(UpToDate{2, std::nullopt});
+  peer().say(UpToDate{1, root_of(kContent)});
   expect_done(3);
 }
 
-TEST_F(Senders, SayWhatTheyMiss) {
+TEST_F(Senders, ReportNamesThatCannotBeRead) {
   std::filesystem::create_directory(folder / "from/.udtcat-parts");
   begin({});
   std::ignore = peer().hear<Entry>();
   EXPECT_THAT(peer().hear<Missed>().reason, HasSubstr("a transfer that was cut has left it"));
-  peer().say(Have{0, std::nullopt});
+  peer().say(UpToDate{0, std::nullopt});
   expect_done(1);
-  EXPECT_EQ(end->tally.troubles, 1U);
+  EXPECT_EQ(end->counters.troubles, 1U);
 }
 
-TEST_F(Senders, SayHowMuchThereIsWhereSomebodyWatches) {
+TEST_F(Senders, SendTotalsForProgress) {
   begin({"a", "b"}, true);
-  EXPECT_TRUE(test::eventually(test::kWatchdog, [&] { return end->tally.all_entries == 3; }));
-  peer().gather(Have{0, std::nullopt});
-  peer().gather(Have{1, root_of(kContent)});
-  peer().say(Have{2, root_of(kContent)});
+  EXPECT_TRUE(test::eventually(test::kWatchdog, [&] { return end->counters.all_entries == 3; }));
+  peer().gather(UpToDate{0, std::nullopt});
+  peer().gather(UpToDate{1, root_of(kContent)});
+  peer().say(UpToDate{2, root_of(kContent)});
   const auto totals = peer().hear_one<Totals>();
   EXPECT_EQ(totals.entries, 3U);
   EXPECT_EQ(totals.bytes, 2 * kContent.size());
-  EXPECT_EQ(end->tally.all_bytes, totals.bytes);
+  EXPECT_EQ(end->counters.all_bytes, totals.bytes);
   EXPECT_EQ(peer().hear_one<End>().entries, 3U);
   peer().say(Done{3});
   EXPECT_TRUE(end->over());
@@ -465,7 +465,7 @@ TEST_F(Senders, SayHowMuchThereIsWhereSomebodyWatches) {
 
 TEST_F(Senders, StopInTheMiddleOfAFileWhenTheReceiverHasFailed) {
   constexpr std::uint64_t kMany = 4'096;
-  write_leaves(folder.write("from/large", {}), kMany);
+  write_chunks(folder.write("from/large", {}), kMany);
   begin({});
   std::ignore = peer().hear<Entry>();
   std::ignore = peer().hear<Entry>();

@@ -53,19 +53,19 @@ TEST_F(Sources, StandUnderTheLastNamesOfArguments) {
   EXPECT_THAT(all_of(Source::of_arguments({at("a/b/f"), at("h")})), ElementsAre("f", "h"));
 }
 
-TEST_F(Sources, ThatEndInADotAreWhatIsInThem) {
+TEST_F(Sources, ThatEndInADotAreTheirContents) {
   EXPECT_THAT(all_of(Source::of_arguments({at("a/.")})), ElementsAre(".", "b", "b/f", "g"));
   EXPECT_THAT(all_of(Source::of_arguments({at("a/b/..")})), ElementsAre(".", "b", "b/f", "g"));
 }
 
-TEST_F(Sources, OfOneNameHaveNoTwoPlaces) {
+TEST_F(Sources, OfTheSameNameAreRefused) {
   folder.write("a/h", {});
   EXPECT_EQ(Source::of_arguments({at("h"), at("a/h")}).error().code, Errc::bad_argument);
   EXPECT_EQ(Source::of_arguments({at("a/."), at("a/b/.")}).error().code, Errc::bad_argument);
 }
 
 /// Content beside a path of a name that is in it; each for the user's arguments, and for a peer's.
-TEST_F(Sources, OfContentHaveNoNameThatAnotherPathHas) {
+TEST_F(Sources, OfContentsWithANameOfAnotherPathAreRefused) {
   const std::vector<std::vector<std::string>> pairs{{"a/.", "c/b"},  {"c/b", "a/."}, {"a/.", "c/g"}, {"a/.", "c/b/"},
                                                     {"a/.", "c/."},  {"a/g", "c/g"}, {"h", "./h"},   {"a/", "./a"},
                                                     {"c/b", "a/b/"}, {"h", "h"}};
@@ -84,7 +84,7 @@ TEST_F(Sources, OfContentHaveNoNameThatAnotherPathHas) {
   EXPECT_THAT(all_of(Source::of_arguments({at("a/."), at("h")})), ElementsAre(".", "b", "b/f", "g", "h"));
 }
 
-TEST_F(Sources, OfContentLeaveOutANameThatComesLaterAndIsAnothers) {
+TEST_F(Sources, OfContentsSkipAFileThatComesByAnotherPath) {
   auto source = Source::of_arguments({at("a/."), at("h")}).value();
   std::filesystem::create_directory(folder / "a/h");
   folder.write("a/h/below", bytes_of("x"));
@@ -108,13 +108,13 @@ TEST_F(Sources, ThatEndInASlashAreTheDirectoriesThatLinksLeadTo) {
   }
 }
 
-TEST_F(Sources, OfAPeerLeadNowhereElseBehindASlash) {
+TEST_F(Sources, OfAPeerWithASlashStayBelowItsDirectory) {
   std::filesystem::create_directory_symlink("/etc", folder / "link");
   std::filesystem::create_directory_symlink("../..", folder / "a/up");
   for (const char* path : {"link/", "link/.", "a/up/", "a/up/.", "link/ssl/"}) EXPECT_FALSE(below({path})) << path;
 }
 
-TEST_F(Sources, OfAListThatEndInASlashAreDirectoriesToo) {
+TEST_F(Sources, OfAListThatEndInASlashAreDirectories) {
   std::filesystem::create_directory_symlink("a", folder / "data");
   auto source = Source::of_list({at("data/"), at("a/"), at("h/"), at("none/")}).value();
   std::map<std::string, bool> directories;
@@ -143,7 +143,7 @@ TEST_F(Sources, OfAListAreNotReadThroughALink) {
   }
 }
 
-TEST_F(Sources, OfAListAreEachMissedBelowADirectoryThatIsNotThere) {
+TEST_F(Sources, OfAListBelowAMissingDirectoryAreEachReported) {
   auto source = Source::of_list({at("none/1"), at("none/2"), at("h/3")}).value();
   std::vector<std::string> errors;
   for (auto item = source.next(); item; item = source.next())
@@ -151,7 +151,7 @@ TEST_F(Sources, OfAListAreEachMissedBelowADirectoryThatIsNotThere) {
   EXPECT_THAT(errors, ElementsAre(HasSubstr("none/1"), HasSubstr("none/2"), HasSubstr("h/3")));
 }
 
-TEST_F(Sources, OfAListAreNoPartsOfATransfer) {
+TEST_F(Sources, OfAListRefusePartsOfATransfer) {
   auto source = Source::of_list({"./.udtcat-parts/x"}).value();
   EXPECT_EQ(source.next()->error().error.cause, kLeftByATransfer);
 }
@@ -192,7 +192,7 @@ TEST_F(Sources, EnterNoOtherDirectoryThanTheOneThatWasFoundFirst) {
   EXPECT_EQ(paths.back(), "!");
 }
 
-TEST_F(Sources, ThatAreNotThereAreMissedAndTheRestIsHad) {
+TEST_F(Sources, ThatAreMissingAreReportedAndTheRestIsSent) {
   EXPECT_THAT(all_of(Source::of_arguments({at("none"), at("h")})), ElementsAre("!", "h"));
   EXPECT_EQ(Source::of_arguments({at("none/none")}).error().code, Errc::local_read_failed);
 }
@@ -203,7 +203,7 @@ TEST_F(Sources, OfAPeerAreBelowTheDirectoryThatIsServed) {
   EXPECT_THAT(all_of(below({"."})), ElementsAre(".", "a", "a/b", "a/b/f", "a/g", "h"));
 }
 
-TEST_F(Sources, OfAPeerLeadNowhereElse) {
+TEST_F(Sources, OfAPeerStayBelowItsDirectory) {
   for (const char* path : {"/etc", "..", "a/../..", "a/..", "/", ".udtcat-parts", ".udtcat-parts/x"})
     EXPECT_EQ(below({path}).error().code, Errc::stream_refused) << path;
   std::filesystem::create_directory_symlink("/etc", folder / "link");
@@ -213,7 +213,7 @@ TEST_F(Sources, OfAPeerLeadNowhereElse) {
   EXPECT_FALSE(link.next());
 }
 
-TEST_F(Sources, OfAListStandAsTheyAreWithTheDirectoriesThatTheyAreIn) {
+TEST_F(Sources, OfAListKeepTheirPathsWithTheDirectoriesAbove) {
   const std::string a = at("a").substr(1);
   const auto paths = all_of(Source::of_list({at("a/b/f"), at("a/g"), at("a")}));
   EXPECT_EQ(paths.back(), a + "/g") << "the directory has come already";
@@ -224,7 +224,7 @@ TEST_F(Sources, OfAListStandAsTheyAreWithTheDirectoriesThatTheyAreIn) {
   EXPECT_THAT(all_of(Source::of_list({})), IsEmpty());
 }
 
-TEST_F(Sources, OfAListAreNotTwoOfOneName) {
+TEST_F(Sources, OfAListWithTheSamePathAreRefused) {
   const std::string path = at("h").substr(1);
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
@@ -236,11 +236,11 @@ TEST_F(Sources, OfAListAreNotTwoOfOneName) {
   EXPECT_EQ(std::ranges::count(paths, "!"), 1) << "the other one would have the same place, and is named";
 }
 
-TEST_F(Sources, OfAListBringNothingThatIsBelowThem) {
+TEST_F(Sources, OfAListDoNotIncludeWhatIsBelowThem) {
   EXPECT_EQ(all_of(Source::of_list({at("a")})).back(), at("a").substr(1));
 }
 
-TEST_F(Sources, OpenTheFilesOfTheirPlacesAndFollowNoLink) {
+TEST_F(Sources, OpenFilesAndFollowNoLink) {
   auto source = below({"h"}).value();
   const Place place = source.next()->value().place;
   EXPECT_TRUE(source.open(place));

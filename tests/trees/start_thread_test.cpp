@@ -18,50 +18,50 @@ using testing::HasSubstr;
 
 class WithoutThreads : public testing::Test {
  protected:
-  WithoutThreads() { wires.there.finish(); }
+  WithoutThreads() { streams.there.finish(); }
 
   void expect_refused(const Status& over) {
     ASSERT_FALSE(over);
     EXPECT_EQ(over.error().code, Errc::out_of_resources);
     EXPECT_THAT(over.error().message(), HasSubstr("start a thread for a transfer"));
-    const auto failed = Peer(wires.there).hear_out<Failed>();
+    const auto failed = Peer(streams.there).hear_out<Failed>();
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->cause, Errc::stream_refused);
     EXPECT_THAT(failed->reason, HasSubstr("start a thread for a transfer"));
   }
 
   Folder folder;
-  JoinedWires wires;
+  JoinedStreams streams;
   Troubles troubles;
 };
 
-TEST_F(WithoutThreads, AReceiverRefuses) {
-  const auto receiver =
-      Receiver::make({.tree = files::FileTree::open(folder.path()).value(), .job = kJob, .limit_bytes = {}, .book = {}},
-                     wires.here, nullptr, troubles.tally);
+TEST_F(WithoutThreads, ReceiverRefuses) {
+  const auto receiver = Receiver::make(
+      {.tree = files::FileTree::open(folder.path()).value(), .job = kJob, .limit_bytes = {}, .cache = {}}, streams.here,
+      nullptr, troubles.counters);
   ASSERT_TRUE(receiver);
-  MessageReader reader(wires.here);
+  MessageReader reader(streams.here);
   const NoThreads none;
   expect_refused((*receiver)->run(reader, std::nullopt));
 }
 
-TEST_F(WithoutThreads, ASenderRefuses) {
+TEST_F(WithoutThreads, SenderRefuses) {
   auto source = Source::of_arguments({folder.path()});
   ASSERT_TRUE(source);
-  Sender sender(*source, wires.here, nullptr, troubles.tally);
+  Sender sender(*source, streams.here, nullptr, troubles.counters);
   sender.count();
-  MessageReader reader(wires.here);
+  MessageReader reader(streams.here);
   const NoThreads none;
   expect_refused(sender.run(reader, std::nullopt));
 }
 
-TEST_F(WithoutThreads, ATransferTellsBothEnds) {
+TEST_F(WithoutThreads, TransferFailsAtBothEnds) {
   boost::asio::io_context io;
   std::optional<Status> over;
   const NoThreads none;
   Transfer transfer(
-      io, [](Wire& /*nobody's*/) { return Status(); }, [&](const Status& result) { over = result; });
-  const auto stream = transfer.stream();
+      io, [](BlockingStream& /*nobody's*/) { return Status(); }, [&](const Status& result) { over = result; });
+  const auto stream = transfer.local_stream();
   ASSERT_TRUE(test::run_until(io, [&] { return over.has_value(); }));
   EXPECT_EQ(over->error().code, Errc::out_of_resources);
   std::array<std::byte, 1'024> words{};

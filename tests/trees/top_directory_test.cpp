@@ -22,7 +22,7 @@ class TopDirectories : public testing::Test {
   files::Folder folder;
 };
 
-TEST_F(TopDirectories, ThatAreReadOnlyAreSoAgainOnceTheyAreLetGo) {
+TEST_F(TopDirectories, RestoreTheirReadOnlyMode) {
   const bool is_root = ::geteuid() == 0;  // who may write anywhere
   ASSERT_TRUE(!is_root || ::seteuid(12'345) == 0);
   const std::string path = "/tmp/udtcat-top-" + std::to_string(::getpid());
@@ -39,7 +39,7 @@ TEST_F(TopDirectories, ThatAreReadOnlyAreSoAgainOnceTheyAreLetGo) {
   ASSERT_TRUE(!is_root || ::seteuid(0) == 0);
 }
 
-TEST_F(TopDirectories, OfAHomeKeepTheirMode) {
+TEST_F(TopDirectories, KeepTheModeOfAHome) {
   set_mode(0750);
   const auto top = TopDirectory::open(tree()).value();
   EXPECT_EQ(top.own_mode(folder.path()), 0750U);
@@ -47,7 +47,7 @@ TEST_F(TopDirectories, OfAHomeKeepTheirMode) {
   EXPECT_EQ(top.own_mode(std::nullopt), std::nullopt);
 }
 
-TEST_F(TopDirectories, OfTheWholeSystemKeepTheirMode) {
+TEST_F(TopDirectories, KeepTheModeOfTheRootDirectory) {
   const auto root = files::FileTree::open("/").value();
   EXPECT_TRUE(TopDirectory::open(root).value().own_mode(std::nullopt));
 }

@@ -6,21 +6,21 @@
 
 #include <gmock/gmock.h>
 
-#include "trees/wire.hpp"
+#include "trees/blocking_stream.hpp"
 
 namespace udtcat::trees {
 namespace {
 
-/// Of a transfer from a host, whose wire is cut where it is ended.
-TransferClaims::Claimant claimant(Wire& wire, std::uint64_t host = 1) {
-  return {.host = host, .address = "192.0.2.7:5555", .end = [&wire](const Error&) { wire.cut(); }};
+/// Of a transfer from a host, whose stream is cut where it is ended.
+TransferClaims::Claimant claimant(BlockingStream& stream, std::uint64_t host = 1) {
+  return {.host = host, .address = "192.0.2.7:5555", .end = [&stream](const Error&) { stream.cut(); }};
 }
 
-TEST(TransferClaims, OfAnotherNameAreLeftAlone) {
+TEST(TransferClaims, LeaveOtherTransfersAlone) {
   boost::asio::io_context io;
   TransferClaims claims;
-  Wire first(io);
-  Wire other(io);
+  BlockingStream first(io);
+  BlockingStream other(io);
   const auto claim = claims.claim("first", "", claimant(first));
   { const auto ended = claims.claim("other", "", claimant(other)); }
   const auto again = claims.claim("other", "", claimant(other));
@@ -31,8 +31,8 @@ TEST(TransferClaims, OfAnotherNameAreLeftAlone) {
 TEST(TransferClaims, EndTheirEarlierTransferAndWaitUntilItIsGone) {
   boost::asio::io_context io;
   TransferClaims claims;
-  Wire first(io);
-  Wire again(io);
+  BlockingStream first(io);
+  BlockingStream again(io);
   std::promise<void> claimed;
   std::atomic<bool> is_over{false};
   auto earlier = std::async(std::launch::async, [&] {
@@ -53,11 +53,11 @@ TEST(TransferClaims, EndTheirEarlierTransferAndWaitUntilItIsGone) {
   EXPECT_FALSE(earlier.get());
 }
 
-TEST(TransferClaims, OfAnotherHostHaveANameOfTheirOwnFromThenOn) {
+TEST(TransferClaims, GiveAnIdenticalHostANameOfItsOwn) {
   boost::asio::io_context io;
   TransferClaims claims;
-  Wire here(io);
-  Wire there(io);
+  BlockingStream here(io);
+  BlockingStream there(io);
   {
     const auto first = claims.claim("same", "first's", claimant(here, 1));
     const auto other = claims.claim("same", "other's", claimant(there, 2));
@@ -69,11 +69,11 @@ TEST(TransferClaims, OfAnotherHostHaveANameOfTheirOwnFromThenOn) {
   EXPECT_EQ(claims.claim("same", "first's", claimant(here, 1)).name(), "same");
 }
 
-TEST(TransferClaims, OfASenderThatHasFallenSilentAreTakenFromAnyAddress) {
+TEST(TransferClaims, ReplaceASilentSenderFromAnyAddress) {
   boost::asio::io_context io;
   TransferClaims claims;
-  Wire first(io);
-  Wire again(io);
+  BlockingStream first(io);
+  BlockingStream again(io);
   std::promise<void> claimed;
   auto earlier = std::async(std::launch::async, [&] {
     auto silent = claimant(first, 1);

@@ -19,54 +19,57 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class Work : public testing::Test {
+class TransferRoles : public testing::Test {
  protected:
-  Work() {
+  TransferRoles() {
     std::filesystem::create_directories(folder / "out/d");
     folder.write("out/d/file", kContent);
     folder.write("out/other", bytes_of("other"));
     std::filesystem::create_directory(folder / "in");
   }
 
-  using End = std::function<Status(Wire&, Tally&)>;
+  using End = std::function<Status(BlockingStream&, Counters&)>;
   struct Results {
     Status connector;
     Status listener;
   };
-  /// Both ends, until both are over; each cuts its wire where it has failed, as a Transfer does.
+  /// Both ends, until both are over; each cuts its stream where it has failed, as a Transfer does.
   Results run(const End& connector, const End& listener) {
-    JoinedWires wires;
-    const auto begin = [](Wire& wire, const End& end) {
-      return std::async(std::launch::async, [&wire, &end] {
+    JoinedStreams streams;
+    const auto begin = [](BlockingStream& stream, const End& end) {
+      return std::async(std::launch::async, [&stream, &end] {
         Troubles troubles;
-        const Status over = end(wire, troubles.tally);
-        if (!over) wire.cut();
+        const Status over = end(stream, troubles.counters);
+        if (!over) stream.cut();
         return over;
       });
     };
-    auto here = begin(wires.here, connector);
-    auto there = begin(wires.there, listener);
+    auto here = begin(streams.here, connector);
+    auto there = begin(streams.there, listener);
     return {here.get(), there.get()};
   }
   End sends(const std::vector<std::string>& paths, const std::string& place = "") {
-    return
-        [=, this](Wire& wire, Tally& tally) { return send_as_connector(wire, {.paths = paths}, place, wishes, tally); };
+    return [=, this](BlockingStream& stream, Counters& counters) {
+      return send_as_connector(stream, {.paths = paths}, place, options, counters);
+    };
   }
   End receives(const std::vector<std::string>& paths) {
-    return [=, this](Wire& wire, Tally& tally) {
-      return receive_as_connector(wire, paths, folder / "in", wishes, {}, tally);
+    return [=, this](BlockingStream& stream, Counters& counters) {
+      return receive_as_connector(stream, paths, folder / "in", options, {}, counters);
     };
   }
   End takes() {
-    return [this](Wire& wire, Tally& tally) {
-      return receive_as_listener(wire, folder / "in", wishes, {}, claims, tally);
+    return [this](BlockingStream& stream, Counters& counters) {
+      return receive_as_listener(stream, folder / "in", options, {}, claims, counters);
     };
   }
   End serves() {
-    return [this](Wire& wire, Tally& tally) { return send_as_listener(wire, folder / "out", tally); };
+    return [this](BlockingStream& stream, Counters& counters) {
+      return send_as_listener(stream, folder / "out", counters);
+    };
   }
   End serves_account() {
-    return [this](Wire& wire, Tally& tally) { return serve_account(wire, wishes, {}, tally); };
+    return [this](BlockingStream& stream, Counters& counters) { return serve_account(stream, options, {}, counters); };
   }
   static void expect_both(const Results& results) {
     EXPECT_TRUE(results.connector) << results.connector.error().message();
@@ -87,59 +90,59 @@ class Work : public testing::Test {
   }
 
   Folder folder;
-  Wishes wishes;
+  TransferOptions options;
   TransferClaims claims;
 };
 
-TEST_F(Work, BringsWhatAConnectorSends) {
+TEST_F(TransferRoles, SendFromAConnector) {
   expect_both(run(sends({folder / "out/d", folder / "out/other"}), takes()));
   EXPECT_THAT(names(), ElementsAre("d", "other"));
   EXPECT_EQ(folder.read("in/d/file"), kContent);
 }
 
-TEST_F(Work, BringsWhatAConnectorAsksFor) {
+TEST_F(TransferRoles, ReceiveAtAConnector) {
   expect_both(run(receives({"d/file"}), serves()));
   EXPECT_THAT(names(), ElementsAre("file"));
   expect_both(run(receives({}), serves()));
   EXPECT_THAT(names(), ElementsAre("d", "file", "other"));
 }
 
-TEST_F(Work, OfAnAccountTakesPlacesAsAShellDoes) {
+TEST_F(TransferRoles, TakePathsOfAnAccountAsAShellDoes) {
   expect_both(run(sends({folder / "out/."}, folder / "in/new"), serves_account()));
   EXPECT_EQ(folder.read("in/new/other"), bytes_of("other"));
   expect_both(run(receives({folder / "out/d", folder / "out/d/.."}), serves_account()));
   EXPECT_EQ(folder.read("in/other"), bytes_of("other"));
 }
 
-TEST_F(Work, OfAListenerStaysBelowItsDirectory) {
+TEST_F(TransferRoles, StayBelowTheDirectoryOfAListener) {
   for (const char* path : {"../out/other", "/etc/passwd", "d/../../in"})
     expect_refused(run(receives({path}), serves()), "paths are those below the directory that is served");
   EXPECT_THAT(names(), IsEmpty());
   expect_refused(run(sends({folder / "out"}, "/tmp"), takes()), "the listener has a directory of its own");
 }
 
-TEST_F(Work, OfTwoEndsOfOneKindIsNone) {
+TEST_F(TransferRoles, RefuseTwoSendersAndTwoReceivers) {
   expect_refused(run(sends({folder / "out"}), serves()), "the listener sends, too");
   expect_refused(run(receives({}), takes()), "the listener receives, too");
 }
 
-TEST_F(Work, BeginsWithAHello) {
-  const End stranger = [](Wire& wire, Tally& /*unused*/) {
-    const Status said = wire.write(bytes_of("GET / HTTP/1.1\r\n\r\n"));
-    wire.finish();
+TEST_F(TransferRoles, BeginWithHello) {
+  const End stranger = [](BlockingStream& stream, Counters& /*unused*/) {
+    const Status said = stream.write(bytes_of("GET / HTTP/1.1\r\n\r\n"));
+    stream.finish();
     return said;
   };
   EXPECT_EQ(run(stranger, takes()).listener.error().code, Errc::protocol_violated);
   EXPECT_EQ(run(stranger, serves()).listener.error().code, Errc::protocol_violated);
-  const End silent = [](Wire& wire, Tally& /*unused*/) {
-    wire.finish();
+  const End silent = [](BlockingStream& stream, Counters& /*unused*/) {
+    stream.finish();
     return Status();
   };
   EXPECT_EQ(run(silent, takes()).listener.error().code, Errc::protocol_violated);
 }
 
-TEST_F(Work, BeginsWithItsHelloAlsoWhereItCountsBesides) {
-  wishes.wants_totals = true;
+TEST_F(TransferRoles, BeginWithHelloAlsoWhereTotalsAreCounted) {
+  options.wants_totals = true;
   // On one processor a thread that is begun often runs before the one that has begun it goes on.
   cpu_set_t all;
   ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
@@ -151,7 +154,7 @@ TEST_F(Work, BeginsWithItsHelloAlsoWhereItCountsBesides) {
   EXPECT_EQ(::sched_setaffinity(0, sizeof all, &all), 0);
 }
 
-TEST_F(Work, SaysThatTwoPathsWouldHaveOnePlace) {
+TEST_F(TransferRoles, ReportTwoPathsOfOneName) {
   std::filesystem::create_directories(folder / "out/b");
   folder.write("out/b/other", bytes_of("another"));
   const Results results = run(receives({"other", "b/other"}), serves());
@@ -160,19 +163,19 @@ TEST_F(Work, SaysThatTwoPathsWouldHaveOnePlace) {
   EXPECT_THAT(results.connector.error().message(), HasSubstr("two files named \"other\""));
 }
 
-TEST_F(Work, SaysWhatIsNotThere) {
+TEST_F(TransferRoles, ReportAMissingPath) {
   const Results results = run(receives({"none/none"}), serves());
   EXPECT_EQ(results.listener.error().code, Errc::local_read_failed);
   EXPECT_EQ(results.connector.error().code, Errc::remote_read_failed);
 }
 
-TEST_F(Work, WritesManifestsOfBothEnds) {
-  const auto sends_with_manifest = [&](Wire& wire, Tally& tally) {
-    Wishes own = wishes;
+TEST_F(TransferRoles, WriteManifestsAtBothEnds) {
+  const auto sends_with_manifest = [&](BlockingStream& stream, Counters& counters) {
+    TransferOptions own = options;
     own.manifest = folder / "sent";
-    return send_as_connector(wire, {.paths = {folder / "out/d"}}, "", own, tally);
+    return send_as_connector(stream, {.paths = {folder / "out/d"}}, "", own, counters);
   };
-  wishes.manifest = folder / "received";
+  options.manifest = folder / "received";
   expect_both(run(sends_with_manifest, takes()));
   const auto sorted_lines = [&](const char* name) {
     std::istringstream text(test::text_of(folder.read(name)));
@@ -185,26 +188,26 @@ TEST_F(Work, WritesManifestsOfBothEnds) {
   EXPECT_EQ(sorted_lines("sent"), sorted_lines("received"));
 }
 
-TEST_F(Work, TakesNamesOfAList) {
+TEST_F(TransferRoles, SendNamesOfAList) {
   folder.write("list",
                bytes_of(folder / "out/other" + '\0' + (folder / "out/other") + '\0' + (folder / "out/none") + '\0'));
   Troubles at_sender;
-  JoinedWires wires;
+  JoinedStreams streams;
   auto receiving = std::async(std::launch::async, [&] {
     Troubles troubles;
-    return receive_as_listener(wires.there, folder / "in", wishes, {}, claims, troubles.tally);
+    return receive_as_listener(streams.there, folder / "in", options, {}, claims, troubles.counters);
   });
-  EXPECT_TRUE(send_as_connector(wires.here, {.paths = {}, .list = folder / "list"}, "", wishes, at_sender.tally));
+  EXPECT_TRUE(send_as_connector(streams.here, {.paths = {}, .list = folder / "list"}, "", options, at_sender.counters));
   EXPECT_TRUE(receiving.get());
   EXPECT_EQ(folder.read("in/" + (folder / "out/other").substr(1)), bytes_of("other"));
-  EXPECT_THAT(at_sender.lines(), ElementsAre(HasSubstr("it is not there"))) << "the rest arrives";
+  EXPECT_THAT(at_sender.lines(), ElementsAre(HasSubstr("no such file or directory"))) << "the rest arrives";
 }
 
-TEST_F(Work, OfAListThatIsNotThereOrHasLinesIsRefused) {
+TEST_F(TransferRoles, RefuseAMissingListAndAListOfLines) {
   folder.write("lines", bytes_of("out/other\nout/d\n"));
   for (const auto& [list, code] : {std::pair("none", Errc::local_read_failed), {"lines", Errc::bad_argument}}) {
-    const End sends_listed = [&, name = list](Wire& wire, Tally& tally) {
-      return send_as_connector(wire, {.paths = {}, .list = folder / name}, "", wishes, tally);
+    const End sends_listed = [&, name = list](BlockingStream& stream, Counters& counters) {
+      return send_as_connector(stream, {.paths = {}, .list = folder / name}, "", options, counters);
     };
     const Results results = run(sends_listed, takes());
     ASSERT_FALSE(results.connector);
@@ -213,10 +216,10 @@ TEST_F(Work, OfAListThatIsNotThereOrHasLinesIsRefused) {
   }
 }
 
-TEST_F(Work, MakesABookOfItsDirectory) {
-  wishes.books = folder / "books";
+TEST_F(TransferRoles, MakeAHashCacheOfTheDirectory) {
+  options.caches = folder / "caches";
   for (int i = 0; i < 2; ++i) expect_both(run(sends({folder / "out/d"}), takes()));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "books"), {}), 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "caches"), {}), 1);
 }
 
 }  // namespace

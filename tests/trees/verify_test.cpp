@@ -25,8 +25,8 @@ using testing::IsEmpty;
 /// The hash of a file without holes, by its definition.
 files::Digest hash_of_content(std::span<const std::byte> content) {
   TreeHash hash;
-  for (std::size_t offset = 0; offset < content.size(); offset += kLeafBytes)
-    hash.add(hash_of_leaf(content.subspan(offset, std::min(kLeafBytes, content.size() - offset))));
+  for (std::size_t offset = 0; offset < content.size(); offset += kChunkBytes)
+    hash.add(hash_of_leaf(content.subspan(offset, std::min(kChunkBytes, content.size() - offset))));
   return hash.root();
 }
 
@@ -112,7 +112,7 @@ TEST_F(Verify, FindsNothingWhereAllIsAsItWas) {
   EXPECT_EQ(progress["dir/a b\n"], 2'500'000U);
 }
 
-TEST_F(Verify, SeesAByteThatHasChangedInAnyLeaf) {
+TEST_F(Verify, SeesAByteThatHasChangedInAnyChunk) {
   const auto whole = file("file", files::random_bytes(2'500'000));
   for (const off_t offset : {0, 1'048'576, 2'499'999}) {
     folder.write("file", files::random_bytes(2'500'000));
@@ -124,27 +124,27 @@ TEST_F(Verify, SeesAByteThatHasChangedInAnyLeaf) {
   EXPECT_EQ(done->differing, 1U);
 }
 
-TEST_F(Verify, FindsWhatGoesOnBehindTheSizeThatItHas) {
+TEST_F(Verify, ReportsAFileLongerThanItsSize) {
   root = "/proc/sys/kernel";
   auto entry = entry_of("ostype", EntryKind::file);
   EXPECT_THAT(differences({entry}), testing::Contains(testing::HasSubstr("it has more in it than its size tells")));
 }
 
 TEST_F(Verify, TakesAHoleForItsZeros) {
-  auto content = files::Bytes(5 * kLeafBytes + 10);
-  content[2 * kLeafBytes + 1] = std::byte{'!'};
+  auto content = files::Bytes(5 * kChunkBytes + 10);
+  content[2 * kChunkBytes + 1] = std::byte{'!'};
   const auto dense = file("dense", content);
   folder.write("sparse", files::Bytes());
   std::filesystem::resize_file(folder / "sparse", content.size());
-  change("sparse", 2 * kLeafBytes + 1);
+  change("sparse", 2 * kChunkBytes + 1);
   auto sparse = entry_of("sparse", EntryKind::file);
   sparse.digest = dense.digest;
   EXPECT_THAT(differences({dense, sparse}), IsEmpty());
-  change("sparse", 4 * kLeafBytes);
+  change("sparse", 4 * kChunkBytes);
   EXPECT_THAT(differences({sparse}), ElementsAre("sparse: its content has changed"));
 }
 
-TEST_F(Verify, TellsEachThingThatDiffers) {
+TEST_F(Verify, ReportsEachDifference) {
   const auto is = file("file", files::bytes_of("abc"));
   auto was = is;
   was.mode = 0755;
@@ -159,7 +159,7 @@ TEST_F(Verify, TellsEachThingThatDiffers) {
   EXPECT_EQ(done->bytes, 0U) << "its size says all";
 }
 
-TEST_F(Verify, SaysWhichNamesAreMissing) {
+TEST_F(Verify, ReportsMissingNames) {
   const auto present = file("present", {});
   EXPECT_THAT(
       differences({{.path = "a"}, present, {.path = "b/c"}, {.path = "present/d"}}),
@@ -168,7 +168,7 @@ TEST_F(Verify, SaysWhichNamesAreMissing) {
   EXPECT_EQ(done->differing, 3U);
 }
 
-TEST_F(Verify, SaysWhatStandsInThePlaceOfAnother) {
+TEST_F(Verify, ReportsAnotherKindOfFile) {
   auto entry = file("file", {});
   entry.kind = EntryKind::directory;
   std::filesystem::create_directory(folder / "dir");
@@ -196,7 +196,7 @@ TEST_F(Verify, ComparesWhereALinkLeads) {
   EXPECT_THAT(differences({link}), ElementsAre("a: it leads to b, not to c"));
 }
 
-TEST_F(Verify, WantsHardLinksToBeOneFile) {
+TEST_F(Verify, ComparesHardLinks) {
   const auto first = file("a", files::bytes_of("x"));
   folder.write("b", files::bytes_of("x"));
   EXPECT_THAT(
@@ -227,12 +227,12 @@ TEST_F(Verify, ReportsAFileThatItMayNotRead) {
   EXPECT_THAT(differences({entry}), ElementsAre("file: it cannot be read: permission denied"));
 }
 
-TEST_F(Verify, StopsWhenItIsTold) {
-  const auto large = file("file", files::Bytes(3 * kLeafBytes));
+TEST_F(Verify, StopsOnRequest) {
+  const auto large = file("file", files::Bytes(3 * kChunkBytes));
   stops_after = 2;
   EXPECT_THAT(differences({large}), IsEmpty());
   EXPECT_EQ(done.error().code, Errc::interrupted);
-  EXPECT_EQ(progress["file"], kLeafBytes);
+  EXPECT_EQ(progress["file"], kChunkBytes);
 }
 
 TEST_F(Verify, FailsOnlyForItsManifest) {

@@ -73,7 +73,7 @@ TEST_F(WatchedFiles, HaveOtherContentWhereTheyAreWritten) {
   change();
   EXPECT_EQ(watched.look_again(), Seen::other_content);
   EXPECT_FALSE(watched.keeps_content());
-  EXPECT_FALSE(watched.stamp());
+  EXPECT_FALSE(watched.fingerprint());
 }
 
 TEST_F(WatchedFiles, AreReadTwiceWhereTheirStateAloneHasChanged) {
@@ -83,7 +83,7 @@ TEST_F(WatchedFiles, AreReadTwiceWhereTheirStateAloneHasChanged) {
   EXPECT_EQ(watched.look_again(), Seen::unsure);
   EXPECT_TRUE(watched.keeps_content());
   EXPECT_FALSE(watched.keeps_state());
-  EXPECT_FALSE(watched.stamp());
+  EXPECT_FALSE(watched.fingerprint());
 }
 
 TEST_F(WatchedFiles, AreReadTwiceWhereATimeWasSetBack) {
@@ -146,7 +146,7 @@ TEST_F(MappedFiles, OfAFileSystemThatTellsOfNoneAreReadTwice) {
   let_time_pass();
   store();
   EXPECT_EQ(watched.look_again(), Seen::unsure) << "no time has changed";
-  EXPECT_FALSE(watched.stamp());
+  EXPECT_FALSE(watched.fingerprint());
 }
 
 }  // namespace

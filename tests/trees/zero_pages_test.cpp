@@ -10,15 +10,15 @@ namespace {
 using Pieces = std::vector<std::pair<std::size_t, std::size_t>>;
 
 std::vector<std::byte> zeros_but(std::size_t bytes, const std::vector<std::size_t>& ones) {
-  std::vector<std::byte> leaf(bytes);
-  for (const std::size_t at : ones) leaf[at] = std::byte{1};
-  return leaf;
+  std::vector<std::byte> chunk(bytes);
+  for (const std::size_t at : ones) chunk[at] = std::byte{1};
+  return chunk;
 }
 Pieces pieces_of(std::size_t bytes, const std::vector<std::size_t>& ones) {
-  const auto leaf = zeros_but(bytes, ones);
+  const auto chunk = zeros_but(bytes, ones);
   Pieces pieces;
-  for (const Extent& extent : extents_of(leaf)) {
-    EXPECT_EQ(extent.bytes.data(), leaf.data() + extent.offset);
+  for (const Extent& extent : extents_of(chunk)) {
+    EXPECT_EQ(extent.bytes.data(), chunk.data() + extent.offset);
     pieces.emplace_back(extent.offset, extent.bytes.size());
   }
   return pieces;

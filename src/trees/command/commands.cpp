@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/command/commands.hpp"
 
+#include <filesystem>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "files/file_tree.hpp"
-#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/program/check_summary.hpp"
@@ -51,6 +53,8 @@ class TreeJob final : public tool::Invocation {
   }
   [[nodiscard]] Result<tool::Words> check_summary() const override {
     const bool sends = options_.role == Role::sends;
+    if (sends && options_.way == Way::listen) UDTCAT_CHECK(files::FileTree::open(options_.directory));
+    if (sends && options_.way != Way::listen) UDTCAT_CHECK(check(options_.selection));
     const std::string where =
         options_.way == Way::listen
             ? "peers that come to " + tool::local_address_text("udp", options_.local, options_.family)
@@ -64,7 +68,7 @@ class TreeJob final : public tool::Invocation {
     return tool::Words{fmt::format("{} {} {} {}", sends ? "sends" : "receives", what, sends ? "to" : "from", where)};
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
-    // A listener for many ends with none of them.
+    // A listener for many peers does not end with one of them.
     const bool is_one = options_.way != Way::listen || options_.once;
     SessionRun run(options_, context.console,
                    {.says_moved_when_cut = is_one, .how_to_go_on = is_one ? tool::kSameCommand : nullptr});
@@ -75,29 +79,29 @@ class TreeJob final : public tool::Invocation {
         return run.fail_to_start(std::move(started.error()));
       return run.run();
     }
-    auto ready = ready_to_dial(run, context.console);
+    const bool makes_directory = options_.role == Role::receives && !std::filesystem::exists(options_.directory);
+    auto ready = ready_to_dial(run);
     if (!ready) return run.fail_to_start(std::move(ready.error()));
     Connector connector(run, *ready);
     auto started = options_.way == Way::ssh ? connector.start_by_ssh(context.core_limit_bytes)
                                             : connector.dial(std::move(found.credentials));
-    if (!started) return run.fail_to_start(std::move(started.error()));
-    return run.run();
+    const ExitStatus status = started ? run.run() : run.fail_to_start(std::move(started.error()));
+    if (makes_directory && connector.entries() == 0) std::ignore = ::rmdir(options_.directory.c_str());  // it is empty
+    return status;
   }
 
  private:
-  /// With all of this end that can be known to fail, before the other one hears of it.
-  [[nodiscard]] Result<TreeOptions> ready_to_dial(SessionRun& run, tool::Console& console) const {
+  /// Checks all that can fail at this end before the other one is dialled.
+  [[nodiscard]] Result<TreeOptions> ready_to_dial(SessionRun& run) const {
     TreeOptions options = options_;
     if (options.role == Role::sends) {
-      UDTCAT_TRY(options.selection, ready(std::move(options.selection), [&](const Error& error) {
-                   console.line("udtcat: " + core::printable(error.message(), kMaxReasonBytes), tool::Severity::error);
-                 }));
+      UDTCAT_TRY(options.selection, ready(std::move(options.selection)));
       if (options.selection.listed && options.selection.listed->empty())
         run.say("the list of files " + *options.selection.list + " names nothing");
     } else {
       UDTCAT_CHECK(files::FileTree::make(options.directory));
     }
-    if (options.wishes.manifest) UDTCAT_CHECK(ManifestLog::create(*options.wishes.manifest));
+    if (options.transfer.manifest) UDTCAT_CHECK(ManifestLog::create(*options.transfer.manifest));
     return options;
   }
 

@@ -17,8 +17,7 @@ namespace {
 
 constexpr int kSignalBase = 128;  // spec: a shell's, of a program that a signal ended, is more; and so is ssh's 255
 
-/// Whether the other end of a transfer over ssh has gone in the midst of it: a wire that broke says only that it did,
-/// and a message that was cut looks like one that violates the protocol.
+/// Whether the far end has died in the midst of a relayed transfer: the stream breaks, or ends within a message.
 bool is_cut(const Status& worked, int ssh_status) {
   if (worked) return false;
   const bool is_killed = ssh_status > kSignalBase;
@@ -54,21 +53,26 @@ Status Connector::start_by_ssh(std::uint64_t core_limit_bytes) {
   });
 }
 
+std::uint64_t Connector::entries() const {
+  if (session_) return session_->counters().entries;
+  return relayed_ ? relayed_->counters().entries.load() : 0;
+}
+
 void Connector::begin_session(std::unique_ptr<Connection> connection) {
   core::log().info("connected to {}", connection->peer().to_string());
-  session_.emplace(run_.io(), std::move(connection), make_tally(run_.console()), connector_role(options_),
+  session_.emplace(run_.io(), std::move(connection), make_counters(run_.console()), connector_role(options_),
                    [this] { on_over(); });
   run_.follow(session_->connection());
-  run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(session_->tally()); });
+  run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(session_->counters()); });
   session_->open();
   if (dial_ && !options_.require_udp) ssh_path_.emplace(run_, session_->connection(), *dial_, options_.host);
 }
 
 void Connector::on_over() {
   if (ssh_path_) ssh_path_->conclude();
-  if (!dial_) return finish_run(run_, options_, session_->result(), session_->tally());
-  // An ssh that has lost the path, too, would wait longer than we do.
-  dial_->leave([this] { finish_run(run_, options_, session_->result(), session_->tally()); });
+  if (!dial_) return finish_run(run_, options_, session_->result(), session_->counters());
+  // leave() waits less long for ssh than ssh does for a path that it has lost, too.
+  dial_->leave([this] { finish_run(run_, options_, session_->result(), session_->counters()); });
 }
 
 /// why   its cause is advice
@@ -76,7 +80,7 @@ void Connector::relay(Error why) {
   if (options_.require_udp || !dial_->ssh().has_far_end()) return run_.finish(std::move(why));
   run_.say(fmt::format("{}: going on over ssh itself; {}", why.what, why.cause));
   const auto begin = [this] {
-    relayed_.emplace(run_.io(), dial_->ssh().pipes(), make_tally(run_.console()), connector_role(options_),
+    relayed_.emplace(run_.io(), dial_->ssh().pipes(), make_counters(run_.console()), connector_role(options_),
                      [this] { finish_relayed_if_over(); });
     show_relayed();
   };
@@ -89,19 +93,19 @@ void Connector::relay(Error why) {
 void Connector::show_relayed() {
   run_.watch([this] {
     ConnectionStats stats;
-    (options_.role == Role::sends ? stats.bytes_sent : stats.bytes_received) = relayed_->tally().moved_bytes;
+    (options_.role == Role::sends ? stats.bytes_sent : stats.bytes_received) = relayed_->counters().moved_bytes;
     return stats;
   });
-  run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(relayed_->tally()); });
+  run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(relayed_->counters()); });
 }
 
 void Connector::finish_relayed_if_over() {
   const auto result = relayed_ ? relayed_->result() : std::nullopt;
   if (!ssh_status_ || (relayed_ && !result)) return;
   if (result && !is_cut(*result, *ssh_status_))
-    return finish_run(run_, options_, result_of(*result, std::nullopt, relayed_->tally()), relayed_->tally());
-  const bool has_begun = relayed_ && (relayed_->tally().entries > 0 || relayed_->tally().bytes > 0);
-  // ssh has said why.
+    return finish_run(run_, options_, result_of(*result, std::nullopt, relayed_->counters()), relayed_->counters());
+  const bool has_begun = relayed_ && (relayed_->counters().entries > 0 || relayed_->counters().bytes > 0);
+  // ssh has printed the reason.
   if (!has_begun && ssh_status_ == ssh::kSshFailed) return run_.finish_as(tool::ExitStatus::unreachable);
   run_.finish(Error{Errc::peer_lost,
                     (options_.role == Role::sends ? "send to " : "receive from ") + options_.ssh.destination,

@@ -34,6 +34,8 @@ class Connector {
   /// core_limit_bytes   what ssh may dump
   /// errors: those of SshDial::start()
   [[nodiscard]] Status start_by_ssh(std::uint64_t core_limit_bytes);
+  /// Names that are at the receiver so far.
+  [[nodiscard]] std::uint64_t entries() const;
 
  private:
   void begin_session(std::unique_ptr<Connection> connection);

@@ -5,17 +5,17 @@
 
 namespace udtcat::trees {
 
-RelayedTransfer::RelayedTransfer(boost::asio::io_context& io, LocalStream& other, std::unique_ptr<Tally> tally,
+RelayedTransfer::RelayedTransfer(boost::asio::io_context& io, LocalStream& other, std::unique_ptr<Counters> counters,
                                  TransferRole role, std::function<void()> on_over)
-    : tally_(std::move(tally)),
+    : counters_(std::move(counters)),
       on_over_(std::move(on_over)),
       transfer_(
-          io, [this, role = std::move(role)](Wire& wire) { return role(wire, *tally_, {}); },
+          io, [this, role = std::move(role)](BlockingStream& stream) { return role(stream, *counters_, {}); },
           [this](const Status& result) {
             result_ = result;
             finish_if_over();
           }),
-      stream_(transfer_.stream()),
+      stream_(transfer_.local_stream()),
       inwards_(other, *stream_, [this](const auto& outcome) { cut_if_broken(outcome); }),
       outwards_(*stream_, other, [this](const auto& outcome) {
         cut_if_broken(outcome);

@@ -12,13 +12,13 @@
 #include <udtcat/result.hpp>
 
 #include "lib/bridge/relay.hpp"
-#include "trees/tally.hpp"
+#include "trees/counters.hpp"
 #include "trees/transfer.hpp"
 #include "trees/transfer_roles.hpp"
 
 namespace udtcat::trees {
 
-///   the transfer's thread ◄──► wire ◄──► two relays ◄──► the other stream
+///   the transfer's thread ◄──► BlockingStream ◄──► two relays ◄──► the other stream
 ///
 /// Threads: confined to the io_context thread.
 class RelayedTransfer {
@@ -26,10 +26,10 @@ class RelayedTransfer {
   /// other     outlives this
   /// on_over   is called once, when the thread has ended and the other stream's consumer has taken all, or takes no
   ///           more; not after destruction
-  RelayedTransfer(boost::asio::io_context& io, LocalStream& other, std::unique_ptr<Tally> tally, TransferRole role,
-                  std::function<void()> on_over);
+  RelayedTransfer(boost::asio::io_context& io, LocalStream& other, std::unique_ptr<Counters> counters,
+                  TransferRole role, std::function<void()> on_over);
 
-  [[nodiscard]] Tally& tally() const { return *tally_; }
+  [[nodiscard]] Counters& counters() const { return *counters_; }
   /// None: it is not over.
   [[nodiscard]] std::optional<Status> result() const { return is_sent_ ? result_ : std::nullopt; }
   void cut() { transfer_.cut(); }
@@ -38,7 +38,7 @@ class RelayedTransfer {
   void cut_if_broken(const bridge::Relay::Outcome& outcome);
   void finish_if_over();
 
-  const std::unique_ptr<Tally> tally_;
+  const std::unique_ptr<Counters> counters_;
   const std::function<void()> on_over_;
   std::optional<Status> result_;  // of the thread
   bool is_sent_ = false;

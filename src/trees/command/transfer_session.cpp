@@ -13,20 +13,20 @@ namespace udtcat::trees {
 
 namespace {
 
-OtherEnd other_end_of(Connection& connection) {
-  OtherEnd other{.is_sealed = connection.stats().protection >= Protection::safe};
-  if (const auto identity = connection.peer_identity()) other.key = core::as_text(identity->key.bytes());
-  other.claimant.host = core::host_of(connection.peer());
-  other.claimant.address = connection.peer().to_string();
-  return other;
+PeerInfo peer_info_of(Connection& connection) {
+  PeerInfo peer{.is_sealed = connection.stats().protection >= Protection::safe};
+  if (const auto identity = connection.peer_identity()) peer.key = core::as_text(identity->key.bytes());
+  peer.claimant.host = core::host_of(connection.peer());
+  peer.claimant.address = connection.peer().to_string();
+  return peer;
 }
 
 }  // namespace
 
 TransferSession::TransferSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
-                                 std::unique_ptr<Tally> tally, TransferRole role, std::function<void()> on_over)
+                                 std::unique_ptr<Counters> counters, TransferRole role, std::function<void()> on_over)
     : io_(io),
-      tally_(std::move(tally)),
+      counters_(std::move(counters)),
       role_(std::move(role)),
       on_over_(std::move(on_over)),
       connection_(std::move(connection)) {
@@ -39,22 +39,25 @@ TransferSession::TransferSession(boost::asio::io_context& io, std::unique_ptr<Co
 
 void TransferSession::open() {
   begin();
-  connection_->open_stream(transfer_->stream(), [this](const StreamOutcome& outcome) { on_outcome(outcome); });
+  connection_->open_stream(transfer_->local_stream(), [this](const StreamOutcome& outcome) { on_outcome(outcome); });
 }
 
 void TransferSession::accept(StreamId id) {
   if (transfer_) return connection_->refuse_stream(id, {Errc::stream_refused, "open a stream", "a transfer has one"});
   connection_->on_quiet([silent = has_been_silent_] { *silent = true; });
   begin();
-  connection_->accept_stream(id, transfer_->stream(), [this](const StreamOutcome& outcome) { on_outcome(outcome); });
+  connection_->accept_stream(id, transfer_->local_stream(),
+                             [this](const StreamOutcome& outcome) { on_outcome(outcome); });
 }
 
 void TransferSession::begin() {
-  OtherEnd known = other_end_of(*connection_);
+  PeerInfo known = peer_info_of(*connection_);
   known.claimant.is_silent = [silent = has_been_silent_] { return silent->load(); };
   known.claimant.end = [&io = io_, abort = lifetime_.guard([this](const Error& why) { connection_->abort(why); })](
                            const Error& why) { boost::asio::post(io, [abort, why]() mutable { abort(why); }); };
-  const Transfer::Run run = [this, other = std::move(known)](Wire& wire) { return role_(wire, *tally_, other); };
+  const Transfer::Run run = [this, peer = std::move(known)](BlockingStream& stream) {
+    return role_(stream, *counters_, peer);
+  };
   transfer_ = std::make_unique<Transfer>(io_, run, [this](const Status& worked) {
     worked_ = worked;
     finish_if_over();
@@ -73,7 +76,7 @@ void TransferSession::finish_if_over() {
 }
 
 Status TransferSession::result() const {
-  if (worked_) return result_of(*worked_, outcome_, *tally_);
+  if (worked_) return result_of(*worked_, outcome_, *counters_);
   if (closed_ && !*closed_) return *closed_;
   return fail(Errc::peer_interrupted, "serve a transfer", "the other end left before it began");
 }

@@ -13,7 +13,7 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
-#include "trees/tally.hpp"
+#include "trees/counters.hpp"
 #include "trees/transfer.hpp"
 #include "trees/transfer_roles.hpp"
 
@@ -24,8 +24,8 @@ namespace udtcat::trees {
 class TransferSession {
  public:
   /// on_over   called once; it does not destroy this
-  TransferSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection, std::unique_ptr<Tally> tally,
-                  TransferRole role, std::function<void()> on_over);
+  TransferSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
+                  std::unique_ptr<Counters> counters, TransferRole role, std::function<void()> on_over);
 
   /// Begins over a stream of ours.
   void open();
@@ -33,9 +33,9 @@ class TransferSession {
   void accept(StreamId id);
 
   /// The other end has said what it wants.
-  [[nodiscard]] bool has_begun() const { return tally_->has_begun; }
+  [[nodiscard]] bool has_begun() const { return counters_->has_begun; }
   [[nodiscard]] Connection& connection() const { return *connection_; }
-  [[nodiscard]] Tally& tally() const { return *tally_; }
+  [[nodiscard]] Counters& counters() const { return *counters_; }
   /// When it is over.  errors: as result_of() says; where no stream came, what broke the connection, or
   /// Errc::peer_interrupted
   [[nodiscard]] Status result() const;
@@ -46,7 +46,7 @@ class TransferSession {
   void finish_if_over();
 
   boost::asio::io_context& io_;
-  const std::unique_ptr<Tally> tally_;
+  const std::unique_ptr<Counters> counters_;
   const TransferRole role_;
   const std::function<void()> on_over_;
   const std::unique_ptr<Connection> connection_;

@@ -22,13 +22,13 @@ namespace {
 
 constexpr std::chrono::seconds kToMove{120};  // guess: a disk that is slow; without need of its place it has all day
 
-/// The holder of a key pair, or else a host.
+/// The peer whose share a transfer counts for: by its public key, or else its host.
 std::string counted(const Connection& connection) {
   if (const auto identity = connection.peer_identity()) return std::string(core::as_text(identity->key.bytes()));
   return fmt::format("{:x}", core::host_of(connection.peer()));
 }
 
-/// The end that came is the one that begins again.
+/// The peer has to begin again, not this listener.
 const char* after_cut(const Error& error) {
   const bool is_cut = tool::exit_status_of(error.code) == tool::ExitStatus::peer_lost;
   return is_cut ? "; the same command there goes on where this one was cut" : "";
@@ -39,7 +39,7 @@ const char* after_cut(const Error& error) {
 Status TreeListener::start(tool::FoundCredentials found) {
   UDTCAT_CHECK(options_.role == Role::sends ? files::FileTree::open(options_.directory)
                                             : files::FileTree::make(options_.directory));
-  if (options_.wishes.manifest) UDTCAT_CHECK(ManifestLog::create(*options_.wishes.manifest));
+  if (options_.transfer.manifest) UDTCAT_CHECK(ManifestLog::create(*options_.transfer.manifest));
   UDTCAT_TRY(listener_, tool::PeerListener::start(
                             run_, options_, std::move(found),
                             [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
@@ -61,22 +61,22 @@ Status TreeListener::start(tool::FoundCredentials found) {
 
 void TreeListener::take(std::unique_ptr<Connection> connection) {
   std::string peer = counted(*connection);
-  if (const Status room = make_room(peer); !room) {
-    core::log().warn("{}: {}", connection->peer().to_string(), room.error().message());
-    return rejected_.reject(std::move(connection), room.error());
+  if (const Status admitted = admit(peer); !admitted) {
+    core::log().warn("{}: {}", connection->peer().to_string(), admitted.error().message());
+    return rejected_.reject(std::move(connection), admitted.error());
   }
   if (options_.once) listener_->stop();
   std::string name = tool::peer_text(*connection);
   core::log().info("connected to {}", name);
   Guest& guest = guests_.emplace_back(run_.io(), ++last_number_, std::move(name), std::move(peer));
-  guest.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_tally(run_.console()),
+  guest.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_counters(run_.console()),
                                                     role(), [this, &guest] { on_over(guest); });
   guest.session->connection().on_stream([&guest](StreamId id) { guest.session->accept(id); });
   watch(guest);
   if (guests_.size() > 1) return;
   run_.watch([this] { return total(); });
   run_.measure([this](const ConnectionStats& /*of the stream*/) {
-    return guests_.empty() ? std::nullopt : amount_of(guests_.front().session->tally());
+    return guests_.empty() ? std::nullopt : amount_of(guests_.front().session->counters());
   });
 }
 
@@ -89,8 +89,8 @@ std::size_t TreeListener::places() const {
   return static_cast<std::size_t>(std::ranges::count_if(guests_, [](const Guest& each) { return !each.is_leaving; }));
 }
 
-/// For a transfer of that peer, where one that is silent gives way if need be.  errors: Errc::out_of_resources
-Status TreeListener::make_room(const std::string& peer) {
+/// Makes space for a transfer of `peer`, by dismissing a silent one if need be.  errors: Errc::out_of_resources
+Status TreeListener::admit(const std::string& peer) {
   const bool has_its_share = places_of(peer) >= kMaxTransfersOfPeer;
   if (!has_its_share && places() < kMaxTransfers) return {};
   Guest* loser = nullptr;  // of those with the most places, the oldest
@@ -106,7 +106,8 @@ Status TreeListener::make_room(const std::string& peer) {
   return {};
 }
 
-/// A transfer that has begun may wait for its disk: it goes on where its peer would have fewer places than the other.
+/// Whether a transfer may be dismissed for one of the peer `to`. One that has begun may be waiting for its disk, so it
+/// is dismissed only where its peer keeps as many as `to` gets.
 bool TreeListener::gives_way(const Guest& guest, const std::string& to) const {
   const std::size_t its_places = places_of(guest.peer);
   const std::size_t others = places_of(to);
@@ -133,9 +134,9 @@ void TreeListener::watch(Guest& guest) {
 }
 
 TransferRole TreeListener::role() {
-  return [this](Wire& wire, Tally& tally, const OtherEnd& other) {
-    if (options_.role == Role::sends) return send_as_listener(wire, options_.directory, tally);
-    return receive_as_listener(wire, options_.directory, wishes_of(options_), other, claims_, tally);
+  return [this](BlockingStream& stream, Counters& counters, const PeerInfo& peer) {
+    if (options_.role == Role::sends) return send_as_listener(stream, options_.directory, counters);
+    return receive_as_listener(stream, options_.directory, transfer_options_of(options_), peer, claims_, counters);
   };
 }
 
@@ -148,20 +149,20 @@ ConnectionStats TreeListener::total() const {
 void TreeListener::on_over(const Guest& guest) {
   const Status result = guest.session->result();
   if (result)
-    run_.say(fmt::format("{}: {}", guest.name, sentence_of(guest.session->tally())));
+    run_.say(fmt::format("{}: {}", guest.name, sentence_of(guest.session->counters())));
   else if (!options_.once)
     run_.console().line(
         fmt::format("udtcat: {}: {}{}", guest.name, result.error().message(), after_cut(result.error())),
         tool::Severity::error);
   const bool is_last = options_.once || run_.signal() != 0;
   boost::asio::post(run_.io(), [this, number = guest.number, result, is_last] {
-    // The last one stays: the run's last figures are its own.
+    // The last session stays, since the last statistics are read from it.
     if (is_last && guests_.size() == 1) return run_.finish(result ? std::nullopt : std::optional(result.error()));
     const auto gone = std::ranges::find(guests_, number, &Guest::number);
     if (gone == guests_.end()) return;
     past_ = sum(past_, gone->session->connection().stats());
     past_.streams_open = 0;
-    past_.ends = {};  // of nobody who is here
+    past_.ends = {};  // it is of present sessions only
     guests_.erase(gone);
   });
 }

@@ -63,7 +63,7 @@ class TreeListener {
   void take(std::unique_ptr<Connection> connection);
   [[nodiscard]] std::size_t places_of(const std::string& peer) const;
   [[nodiscard]] std::size_t places() const;
-  [[nodiscard]] Status make_room(const std::string& peer);
+  [[nodiscard]] Status admit(const std::string& peer);
   [[nodiscard]] bool gives_way(const Guest& guest, const std::string& to) const;
   static void dismiss(Guest& guest, const char* why);
   void watch(Guest& guest);

@@ -147,7 +147,7 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
   return {};
 }
 
-/// An option in a place where it would do nothing is a misunderstanding, which had better be cleared up now.
+/// Refuses options that would do nothing.
 Status check_places(const CommandLine& line, TreeOptions& options) {
   const bool by_ssh = options.way == Way::ssh;
   for (const char* name : kSshOptions)
@@ -178,9 +178,9 @@ void add_common_options(CommandLine& line, TreeOptions& options) {
   options.is_chat = false;
   line.flag("-l,--listen", options.listens);
   line.flag("--once", options.once);
-  line.flag("--owner", options.wishes.keeps_owners);
-  line.flag("--reread", options.wishes.rereads);
-  line.value("--manifest", options.wishes.manifest);
+  line.flag("--owner", options.transfer.keeps_owners);
+  line.flag("--reread", options.transfer.rereads);
+  line.value("--manifest", options.transfer.manifest);
   ssh::add_ssh_dial_options(line, options);
   line.flag("--require-udp", options.require_udp);
   add_key_options(line, options);
@@ -229,7 +229,7 @@ void add_receive_options(CommandLine& line, TreeOptions& options) {
   line.value("--into", options.directory);
   line.value("--limit", [&](const std::string& text) -> Status {
     constexpr std::size_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // spec: POSIX off_t
-    UDTCAT_TRY(options.wishes.limit_bytes, tool::size_value("--limit", text, 1, kMostBytes));
+    UDTCAT_TRY(options.transfer.limit_bytes, tool::size_value("--limit", text, 1, kMostBytes));
     return {};
   });
   line.check([&] { return read_receive_operands(line, options); });

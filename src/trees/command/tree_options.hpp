@@ -33,7 +33,7 @@ struct TreeOptions : ssh::SshDialOptions {
   Way way = Way::dial;
   Selection selection;         ///< files here; of a connector that receives, files there
   std::string directory{"."};  ///< of a receiver, and of a listener that sends
-  Wishes wishes;
+  TransferOptions transfer;
   bool once = false;         ///< a listener ends with its first transfer
   bool require_udp = false;  ///< by ssh: ssh itself carries nothing
   std::string place{};       ///< by ssh, of a sender: the directory there

@@ -17,9 +17,9 @@ constexpr std::uint64_t kMaxToldTroubles = 100;  // guess: nobody reads more; th
 
 }  // namespace
 
-std::unique_ptr<Tally> make_tally(tool::Console& console) {
+std::unique_ptr<Counters> make_counters(tool::Console& console) {
   const auto told = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return std::make_unique<Tally>([&console, told](const std::string& line) {
+  return std::make_unique<Counters>([&console, told](const std::string& line) {
     const std::uint64_t number = ++*told;
     if (number <= kMaxToldTroubles)
       console.line("udtcat: " + core::printable(line, kMaxReasonBytes), tool::Severity::error);
@@ -27,60 +27,62 @@ std::unique_ptr<Tally> make_tally(tool::Console& console) {
   });
 }
 
-Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome, const Tally& tally) {
-  // A wire that broke says only that it did; its stream says why.
+Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome, const Counters& counters) {
+  // A BlockingStream that was cut says only that; the connection's stream says why.
   const bool is_stream_to_blame = !worked && worked.error().code == Errc::connection_broken;
   if (is_stream_to_blame && outcome && outcome->error) return tl::unexpected(*outcome->error);
   if (!worked) return worked;
-  if (tally.troubles == 0 && tally.losses > 0)
+  if (counters.troubles == 0 && counters.losses > 0)
     return fail(Errc::incomplete, "not all of it is there",
                 "all names and bytes stand, but not all of their attributes, as said above");
-  if (tally.troubles == 0) return {};
-  std::string cause = tally.troubles == 1
+  if (counters.troubles == 0) return {};
+  std::string cause = counters.troubles == 1
                           ? "1 name is missing or not as it should be"
-                          : fmt::format("{} names are missing or not as they should be", tally.troubles.load());
-  if (tally.entries > 0) cause += "; the rest stands";
+                          : fmt::format("{} names are missing or not as they should be", counters.troubles.load());
+  if (counters.entries > 0) cause += "; the rest stands";
   return fail(Errc::incomplete, "not all of it is there", std::move(cause));
 }
 
-std::string sentence_of(const Tally& tally) {
-  std::string text = fmt::format("{}, {}", core::format_count(tally.files, "file"), core::format_size(tally.bytes));
-  if (tally.moved_bytes < tally.bytes)
-    text += fmt::format(", of which {} went over the path", core::format_size(tally.moved_bytes));
-  if (tally.passed_over > 0) text += fmt::format("; {} passed over", core::format_count(tally.passed_over, "socket"));
+std::string sentence_of(const Counters& counters) {
+  std::string text =
+      fmt::format("{}, {}", core::format_count(counters.files, "file"), core::format_size(counters.bytes));
+  if (counters.moved_bytes < counters.bytes)
+    text += fmt::format(", of which {} went over the path", core::format_size(counters.moved_bytes));
+  if (counters.passed_over > 0)
+    text += fmt::format("; {} passed over", core::format_count(counters.passed_over, "socket"));
   return text;
 }
 
-Wishes wishes_of(const TreeOptions& options) {
-  Wishes wishes = options.wishes;
-  wishes.wants_totals = options.progress.value_or(tool::ProgressTicker::person_watches(options));
-  wishes.home = tool::user_home();
-  wishes.books = tool::user_cache("trees");
-  return wishes;
+TransferOptions transfer_options_of(const TreeOptions& options) {
+  TransferOptions transfer = options.transfer;
+  transfer.wants_totals = options.progress.value_or(tool::ProgressTicker::person_watches(options));
+  transfer.home = tool::user_home();
+  transfer.caches = tool::user_cache("trees");
+  return transfer;
 }
 
 TransferRole connector_role(const TreeOptions& options) {
-  return [&options](Wire& wire, Tally& tally, const OtherEnd& other) {
-    const Wishes wishes = wishes_of(options);
+  return [&options](BlockingStream& stream, Counters& counters, const PeerInfo& peer) {
+    const TransferOptions transfer = transfer_options_of(options);
     return options.role == Role::sends
-               ? send_as_connector(wire, options.selection, options.place, wishes, tally)
-               : receive_as_connector(wire, options.selection.paths, options.directory, wishes, other, tally);
+               ? send_as_connector(stream, options.selection, options.place, transfer, counters)
+               : receive_as_connector(stream, options.selection.paths, options.directory, transfer, peer, counters);
   };
 }
 
-void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Tally& tally) {
+void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Counters& counters) {
   if (!result) return run.finish(result.error());
-  if (options.verbosity > 0 || tool::ProgressTicker::person_watches(options)) run.say(sentence_of(tally));
+  if (options.verbosity > 0 || tool::ProgressTicker::person_watches(options)) run.say(sentence_of(counters));
   run.finish(std::nullopt);
 }
 
-std::optional<tool::Amount> amount_of(Tally& tally) {
-  tool::Amount amount{.done_bytes = tally.bytes,
-                      .all_bytes = tally.all_bytes,
-                      .count = core::format_count(tally.entries, "name"),
-                      .name = core::printable(tally.current_file(), core::kShownBytes)};
-  if (tally.all_entries > 0)
-    amount.count = fmt::format("{} of {} names", tally.entries.load(), tally.all_entries.load());
+std::optional<tool::Amount> amount_of(Counters& counters) {
+  tool::Amount amount{.done_bytes = counters.bytes,
+                      .all_bytes = counters.all_bytes,
+                      .count = core::format_count(counters.entries, "name"),
+                      .name = core::printable(counters.current_file(), core::kShownBytes)};
+  if (counters.all_entries > 0)
+    amount.count = fmt::format("{} of {} names", counters.entries.load(), counters.all_entries.load());
   return amount;
 }
 

@@ -13,29 +13,30 @@
 #include "tool/run/session_run.hpp"
 #include "tool/status/progress.hpp"
 #include "trees/command/tree_options.hpp"
-#include "trees/tally.hpp"
+#include "trees/counters.hpp"
 
 namespace udtcat::trees {
 
-/// A tally whose troubles are told to the user, the first of them by name.
-[[nodiscard]] std::unique_ptr<Tally> make_tally(tool::Console& console);
+/// Counters that report missing names to the user, the first of them by name.
+[[nodiscard]] std::unique_ptr<Counters> make_counters(tool::Console& console);
 
-/// The result of a transfer's thread, and the names that it could not have.
+/// The result of a transfer's thread, or that names are missing.
 /// outcome   of its stream; none: there is none
-[[nodiscard]] Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome, const Tally& tally);
+[[nodiscard]] Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome,
+                               const Counters& counters);
 
 /// "20000 files, 80.0 MB, of which 12.0 MB went over the path".
-[[nodiscard]] std::string sentence_of(const Tally& tally);
+[[nodiscard]] std::string sentence_of(const Counters& counters);
 
-/// The wishes of the options, and where the user's books are.
-[[nodiscard]] Wishes wishes_of(const TreeOptions& options);
+/// The options of a transfer, with the user's home and hash caches.
+[[nodiscard]] TransferOptions transfer_options_of(const TreeOptions& options);
 
 /// The role of an end that has dialled the other, or had ssh start it.  `options` outlive it.
 [[nodiscard]] TransferRole connector_role(const TreeOptions& options);
 /// Ends the run with that, in words where somebody wants them.
-void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Tally& tally);
+void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Counters& counters);
 
-/// Progress of the tally's files.
-[[nodiscard]] std::optional<tool::Amount> amount_of(Tally& tally);
+/// Progress, by the counters.
+[[nodiscard]] std::optional<tool::Amount> amount_of(Counters& counters);
 
 }  // namespace udtcat::trees

@@ -23,17 +23,17 @@ using tool::FoundCredentials;
 using tool::RunContext;
 using tool::SessionRun;
 
-/// The near end is told by name of what could not be had, and names it.
-std::unique_ptr<Tally> silent_tally() {
-  return std::make_unique<Tally>([](const std::string& /*line*/) {});
+/// Counters that print nothing, since the near end reports missing names.
+std::unique_ptr<Counters> silent_counters() {
+  return std::make_unique<Counters>([](const std::string& /*line*/) {});
 }
 
-/// Of another process that has the same transfer under way, as of a near end that was killed, the end is waited for.
+/// Waits for another process that has the same transfer under way, such as one whose near end was killed.
 TransferRole account_role() {
-  Wishes wishes = wishes_of({});
-  wishes.waits = true;
-  return [wishes = std::move(wishes)](Wire& wire, Tally& tally, const OtherEnd& other) {
-    return serve_account(wire, wishes, other, tally);
+  TransferOptions transfer = transfer_options_of({});
+  transfer.waits = true;
+  return [transfer = std::move(transfer)](BlockingStream& stream, Counters& counters, const PeerInfo& peer) {
+    return serve_account(stream, transfer, peer, counters);
   };
 }
 
@@ -67,7 +67,7 @@ TreesServer::TreesServer(tool::SessionRun& run, const ssh::FarOptions& options)
 
 void TreesServer::take(std::unique_ptr<Connection> connection) {
   auto& session = sessions_.emplace_back();
-  session = std::make_unique<TransferSession>(run_.io(), std::move(connection), silent_tally(), role_,
+  session = std::make_unique<TransferSession>(run_.io(), std::move(connection), silent_counters(), role_,
                                               [this, &session] { on_over(*session); });
   session->connection().on_stream([this, &session = *session](StreamId id) {
     const bool is_new = !far_.is_chosen(session.connection());
@@ -91,10 +91,10 @@ void TreesServer::serve_stdio() {
   auto stdio = make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, {});
   if (!stdio) return run_.finish(std::move(stdio.error()));
   stdio_ = std::move(*stdio);
-  relayed_.emplace(run_.io(), *stdio_, silent_tally(), role_, [this] { finish(*relayed_->result()); });
+  relayed_.emplace(run_.io(), *stdio_, silent_counters(), role_, [this] { finish(*relayed_->result()); });
 }
 
-/// The near end says what went wrong.
+/// The near end prints the error.
 void TreesServer::finish(const Status& result) {
   if (!result) core::log().info("{}", result.error().message());
   run_.finish_as(result ? ExitStatus::success : tool::exit_status_of(result.error().code));

@@ -38,17 +38,18 @@ class VerifyJob final : public tool::Invocation {
   [[nodiscard]] bool needs_key() const override { return false; }
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::RunContext& context) override {
     tool::SessionRun run(options_, context.console);
-    const auto tally = make_tally(context.console);
+    const auto counters = make_counters(context.console);
     std::atomic<bool> should_stop = false;
     run.on_interrupt([&](const Error& why) {
       should_stop = true;
       run.finish(why);
     });
     run.watch([] { return ConnectionStats(); });
-    run.measure([&tally](const ConnectionStats& /*none*/) { return amount_of(*tally); });
+    run.measure([&counters](const ConnectionStats& /*none*/) { return amount_of(*counters); });
     std::thread verifying;
     const Status started = start_thread(verifying, [&] {
-      boost::asio::post(run.io(), [&, verified = verify_all(*tally, should_stop)] { finish(run, *tally, verified); });
+      boost::asio::post(run.io(),
+                        [&, verified = verify_all(*counters, should_stop)] { finish(run, *counters, verified); });
     });
     if (!started) return run.fail_to_start(started.error());
     const tool::ExitStatus status = run.run();
@@ -57,14 +58,14 @@ class VerifyJob final : public tool::Invocation {
   }
 
  private:
-  void finish(tool::SessionRun& run, const Tally& tally, const Status& verified) const {
+  void finish(tool::SessionRun& run, const Counters& counters, const Status& verified) const {
     if (verified && options_.verbosity >= 0)
-      run.say(fmt::format("{}, {}: all as the manifest has it", core::format_count(tally.entries, "name"),
-                          core::format_size(tally.bytes)));
+      run.say(fmt::format("{}, {}: all as the manifest has it", core::format_count(counters.entries, "name"),
+                          core::format_size(counters.bytes)));
     run.finish(verified ? std::nullopt : std::optional(verified.error()));
   }
-  [[nodiscard]] Status verify_all(Tally& tally, const std::atomic<bool>& should_stop) const {
-    // A manifest or a directory that is none is no difference of what is in it.
+  [[nodiscard]] Status verify_all(Counters& counters, const std::atomic<bool>& should_stop) const {
+    // A manifest or a directory that cannot be opened is a usage error (2), not a difference (7).
     const auto as_bad_argument = [](Error error) {
       error.code = Errc::bad_argument;
       return error;
@@ -73,16 +74,16 @@ class VerifyJob final : public tool::Invocation {
     UDTCAT_TRY(const auto tree, files::FileTree::open(options_.directory).map_error(as_bad_argument));
     const VerifyHandlers handlers{
         .on_difference = [&](const std::string& path,
-                             const std::string& text) { tally.complain(named(path) + ": " + text); },
+                             const std::string& text) { counters.complain(named(path) + ": " + text); },
         .on_progress =
             [&](const std::string& path, const Verification& so_far) {
-              tally.begin_file(path);
-              tally.entries = so_far.entries;
-              tally.bytes = so_far.bytes;
+              counters.begin_file(path);
+              counters.entries = so_far.entries;
+              counters.bytes = so_far.bytes;
             },
         .should_stop = [&] { return should_stop.load(); }};
     UDTCAT_TRY(const Verification verified, verify(manifest, tree, handlers));
-    tally.entries = verified.entries;
+    counters.entries = verified.entries;
     if (verified.differing == 0) return {};
     return fail(Errc::incomplete, "verify " + options_.directory,
                 fmt::format("{} of {} differ", verified.differing, core::format_count(verified.entries, "name")));

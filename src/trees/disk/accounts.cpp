@@ -17,7 +17,7 @@
 #include "files/sha256.hpp"
 #include "lib/core/byte_order.hpp"
 #include "lib/core/mutex.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 
 namespace udtcat::trees {
 
@@ -51,50 +51,37 @@ std::string short_enough(const char* name) {
   return text.size() <= kMaxNameBytesOfOwner ? text : std::string();
 }
 
+/// The answer about an account, or a group, which one of the calls of getpwnam(3) finds; about null where there is none.
+template <typename Account, typename Call, typename Key, typename Answer>
+auto ask(Call call, Key key, Answer answer) {
+  std::vector<char> memory(kAccountBytes);
+  Account account{};
+  Account* found = nullptr;
+  return answer(call(key, &account, memory.data(), memory.size(), &found) == 0 ? found : nullptr);
+}
+
 std::string user_name(std::uint32_t uid) {
   static Memory<std::uint32_t, std::string> known;
-  return known.of(uid, [uid] {
-    std::vector<char> memory(kAccountBytes);
-    passwd account{};
-    passwd* found = nullptr;
-    const bool is_there = ::getpwuid_r(uid, &account, memory.data(), memory.size(), &found) == 0 && found != nullptr;
-    return is_there ? short_enough(found->pw_name) : std::string();
-  });
+  const auto name_of = [](const passwd* user) { return user != nullptr ? short_enough(user->pw_name) : std::string(); };
+  return known.of(uid, [&] { return ask<passwd>(::getpwuid_r, uid, name_of); });
 }
 
 std::string group_name(std::uint32_t gid) {
   static Memory<std::uint32_t, std::string> known;
-  return known.of(gid, [gid] {
-    std::vector<char> memory(kAccountBytes);
-    group account{};
-    group* found = nullptr;
-    const bool is_there = ::getgrgid_r(gid, &account, memory.data(), memory.size(), &found) == 0 && found != nullptr;
-    return is_there ? short_enough(found->gr_name) : std::string();
-  });
+  const auto name_of = [](const group* all) { return all != nullptr ? short_enough(all->gr_name) : std::string(); };
+  return known.of(gid, [&] { return ask<group>(::getgrgid_r, gid, name_of); });
 }
 
 std::optional<std::uint32_t> user_id(const std::string& name) {
   static Memory<std::string, std::optional<std::uint32_t>> known;
-  return known.of(name, [&name]() -> std::optional<std::uint32_t> {
-    std::vector<char> memory(kAccountBytes);
-    passwd account{};
-    passwd* found = nullptr;
-    if (::getpwnam_r(name.c_str(), &account, memory.data(), memory.size(), &found) != 0 || found == nullptr)
-      return std::nullopt;
-    return found->pw_uid;
-  });
+  const auto id_of = [](const passwd* user) { return user != nullptr ? std::optional(user->pw_uid) : std::nullopt; };
+  return known.of(name, [&] { return ask<passwd>(::getpwnam_r, name.c_str(), id_of); });
 }
 
 std::optional<std::uint32_t> group_id(const std::string& name) {
   static Memory<std::string, std::optional<std::uint32_t>> known;
-  return known.of(name, [&name]() -> std::optional<std::uint32_t> {
-    std::vector<char> memory(kAccountBytes);
-    group account{};
-    group* found = nullptr;
-    if (::getgrnam_r(name.c_str(), &account, memory.data(), memory.size(), &found) != 0 || found == nullptr)
-      return std::nullopt;
-    return found->gr_gid;
-  });
+  const auto id_of = [](const group* all) { return all != nullptr ? std::optional(all->gr_gid) : std::nullopt; };
+  return known.of(name, [&] { return ask<group>(::getgrnam_r, name.c_str(), id_of); });
 }
 
 }  // namespace
@@ -115,18 +102,16 @@ Result<OwnerIds> ids_of(const Owner& owner) {
 }
 
 bool is_home(const struct stat& directory) {
-  std::vector<char> memory(kAccountBytes);
-  passwd account{};
-  passwd* found = nullptr;
-  struct stat home {};
-  return ::getpwuid_r(directory.st_uid, &account, memory.data(), memory.size(), &found) == 0 && found != nullptr &&
-         ::stat(found->pw_dir, &home) == 0 && is_same_file(home, directory);
+  return ask<passwd>(::getpwuid_r, directory.st_uid, [&](const passwd* owner) {
+    struct stat home {};
+    return owner != nullptr && ::stat(owner->pw_dir, &home) == 0 && is_same_file(home, directory);
+  });
 }
 
 std::uint64_t this_machine() {
   static const std::uint64_t machine = [] {
     std::ifstream file(
-        "/etc/machine-id");  // spec: machine-id(5); where there is none, stamps tell fewer machines apart
+        "/etc/machine-id");  // spec: machine-id(5); where there is none, fingerprints tell fewer machines apart
     std::string text;
     std::getline(file, text);
     return core::load_be<std::uint64_t>(files::digest_of({std::as_bytes(std::span(text))}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The accounts and the name of this machine, as owners and stamps of files need them.
+/// The accounts and the name of this machine, as owners and fingerprints of files need them.
 #pragma once
 
 #include <cstdint>

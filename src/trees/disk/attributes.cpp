@@ -26,8 +26,7 @@ constexpr std::size_t kMaxListBytes = 65'536;    // spec: Linux XATTR_LIST_MAX, 
 constexpr std::size_t kMaxExtendedBytes = kMiB;  // spec: docs/spec/trees.md §1: what a message has room for
 constexpr std::size_t kEachBytes = 5;            // spec: docs/spec/trees.md §3: the lengths of both
 
-/// Of an attribute that goes along: a user's, and with the owner the system's, too. Access lists are of system.*.
-/// Notes of overlayfs(5) on its own layers are no file's.
+/// Whether an attribute is sent: user.*, and with the owner security.* and trusted.*, but for overlayfs(5)'s own.
 bool goes_along(std::string_view name, bool with_owner) {
   if (name.starts_with("trusted.overlay.")) return false;
   return name.starts_with("user.") || (with_owner && (name.starts_with("security.") || name.starts_with("trusted.")));
@@ -72,7 +71,7 @@ Result<std::vector<ExtendedAttribute>> read_extended(const std::string& path, At
     std::string value(kMaxListBytes, '\0');
     const ssize_t got = at_link == AtLink::itself ? ::lgetxattr(path.c_str(), name.c_str(), value.data(), value.size())
                                                   : ::getxattr(path.c_str(), name.c_str(), value.data(), value.size());
-    // One of the system's that this account may not read is none of its own.
+    // An attribute of security.* or trusted.* that this account may not read is skipped.
     if (has_no_attributes(got) || (got < 0 && (errno == EPERM || errno == EACCES))) continue;
     if (got < 0)
       return core::fail_by_errno(Errc::local_read_failed, fmt::format("read the attribute {} of {}", name, shown));
@@ -100,7 +99,7 @@ class AttributeWriter {
   AttributeWriter(const bridge::Descriptor& opened, const Attributes& wanted, const Keeping& keeping)
       : opened_(opened), wanted_(wanted), keeping_(keeping) {}
 
-  /// Where nothing was set since the last look there is nothing else to see.
+  /// Reads the status, unless nothing was set since the last time.
   [[nodiscard]] bool look() { return !std::exchange(has_set_, false) || ::fstat(opened_.number(), &status_) == 0; }
   [[nodiscard]] bool is_link() const { return S_ISLNK(status_.st_mode); }
 
@@ -144,14 +143,14 @@ class AttributeWriter {
   void give_time() {
     if (changed_time_of(status_) == cut_to(wanted_.changed, keeping_.time_unit)) return;
     has_set_ = true;
-    // Both times: what leaves one of them out is taken for nothing at all by some file systems in user space.
+    // Both times, as some file systems in user space ignore a call that leaves one out.
     const std::array<timespec, 2> times{
         status_.st_atim, timespec{wanted_.changed.seconds, static_cast<long>(wanted_.changed.nanoseconds)}};
     if (::utimensat(opened_.number(), "", times.data(), AT_EMPTY_PATH) != 0 && !set_times_by_path(times))
       lose_by_errno("time");
   }
 
-  /// Once all was given.
+  /// Once all was set.
   void compare() {
     if (!is_link() && (status_.st_mode & kModeBits) != wanted_.mode)
       lose("mode", fmt::format("it is {:04o} there, not {:04o}", status_.st_mode & kModeBits, wanted_.mode));

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/sysmacros.h>
 
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 
 namespace udtcat::trees {
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "trees/disk/attributes.hpp"
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 
 namespace udtcat::trees {
 

@@ -19,7 +19,7 @@ struct FileSystemTraits {
   bool keeps_modes = true;
   bool folds_names = false;       ///< "A" and "a", or two spellings of one letter, are one name
   bool folds_into_inodes = true;  ///< and each spelling shows the same inode
-  bool tells_of_changes = false;  ///< by the times of its files; see stamp.hpp
+  bool tells_of_changes = false;  ///< by the times of its files; see fingerprint.hpp
   bool obeys_syncfs = true;       ///< else each file and directory is to be synced by itself
 };
 

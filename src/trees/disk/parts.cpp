@@ -33,7 +33,7 @@ tl::unexpected<Error> no_place(const std::string& shown, std::string cause) {
   return fail(Errc::local_write_failed, "keep parts of files in " + shown, std::move(cause));
 }
 
-/// Of a part, whatever the path is.
+/// The name of a part: 64 characters, whatever the path is.
 std::string name_of(const std::string& path) {
   return files::to_hex(files::digest_of({std::as_bytes(std::span(path))}));
 }
@@ -61,7 +61,7 @@ bool is_private(const bridge::Descriptor& directory, bool is_new) {
   if (::fstat(directory.number(), &status) != 0) return false;
   if (status.st_uid != ::geteuid() && !is_new && !shows_one_owner(directory, status.st_uid)) return false;
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return true;
-  // One that keeps no modes shows the same for all that is in it.
+  // A file system that keeps no modes shows one for all of its files.
   const bool is_refused = ::fchmod(directory.number(), kOwnDirectoryMode) != 0;
   struct stat now {};
   const bool keeps_none = ::fstat(directory.number(), &now) == 0 && now.st_mode == status.st_mode;
@@ -148,11 +148,11 @@ Result<PartsFolder> PartsFolder::open(const files::FileTree& tree, const std::st
 
 files::FileLocation PartsFolder::of(const std::string& path) const { return {own_, name_of(path), tree_.shown(path)}; }
 
-/// A link or a device that a transfer was cut at goes away; a part that was cut when it was whole has its own mode.
+/// Removes a link or a device that a cut transfer has left, and makes a file writable that has its final mode already.
 void PartsFolder::make_usable(const std::string& path) const {
   const auto part = of(path).open(O_PATH, Errc::local_write_failed);
   struct stat status {};
-  if (!part || ::fstat(part->number(), &status) != 0) return;  // its opening says so
+  if (!part || ::fstat(part->number(), &status) != 0) return;  // take() reports it
   if (!S_ISREG(status.st_mode) || status.st_nlink != 1) return of(path).remove();
   if ((status.st_mode & kPartMode) != kPartMode) std::ignore = set_mode(*part, kPartMode, path);  // likewise
 }
@@ -180,7 +180,7 @@ void PartsFolder::remove(const std::set<std::string>& kept) const {
 
 void PartsFolder::tidy() const {
   std::ignore = ::unlinkat(all_->number(), job_.c_str(), AT_REMOVEDIR);
-  // Others' parts keep it.
+  // It stays while other transfers have parts in it.
   std::ignore = ::unlinkat(directory_->number(), all_name_.c_str(), AT_REMOVEDIR);
 }
 
@@ -233,7 +233,7 @@ Result<PartsFolder> Parts::folder_for(const std::string& path) const {
   return state_->open.emplace(place, std::move(folder)).first->second;
 }
 
-/// The directory, or the topmost of those above it that give the same: a transfer that goes on finds it again.
+/// The topmost directory from `path` up with the same surroundings, where a later transfer finds the parts again.
 Result<std::string> Parts::place_of(const std::string& path, const Surroundings& wanted) const {
   std::string place = path;
   for (auto slash = place.rfind('/'); slash != std::string::npos; slash = place.rfind('/')) {

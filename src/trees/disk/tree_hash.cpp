@@ -21,7 +21,7 @@ files::Digest hash_of_node(const files::Digest& left, const files::Digest& right
 files::Digest hash_of_leaf(std::span<const std::byte> leaf) { return files::digest_of({{&kLeafPrefix, 1}, leaf}); }
 
 const files::Digest& hash_of_zeros() {
-  static const files::Digest digest = hash_of_leaf(std::vector<std::byte>(kLeafBytes));
+  static const files::Digest digest = hash_of_leaf(std::vector<std::byte>(kChunkBytes));
   return digest;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The hash of a file as a tree over its leaves, by RFC 9162 and SHA-256.  spec: docs/spec/trees.md §2
+/// The hash of a file as a tree whose leaves are its chunks, by RFC 9162 and SHA-256.  spec: docs/spec/trees.md §2
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,22 @@
 
 namespace udtcat::trees {
 
-inline constexpr std::size_t kLeafBytes = 1'048'576;  // spec: docs/spec/trees.md §2
+inline constexpr std::size_t kChunkBytes = 1'048'576;  // spec: docs/spec/trees.md §2
 
-/// How many leaves a file of so many bytes has.
-[[nodiscard]] constexpr std::uint64_t leaves_of(std::uint64_t bytes) {
-  return bytes / kLeafBytes + (bytes % kLeafBytes == 0 ? 0 : 1);
+/// How many chunks a file of so many bytes has.
+[[nodiscard]] constexpr std::uint64_t chunks_of(std::uint64_t bytes) {
+  return bytes / kChunkBytes + (bytes % kChunkBytes == 0 ? 0 : 1);
 }
 
-/// Where `count` leaves are, from one on, in a file of so many bytes that has them.
-[[nodiscard]] constexpr files::ByteRange range_of_leaves(std::uint64_t file_bytes, std::uint64_t leaf,
+/// Where `count` chunks are, from one on, in a file of so many bytes that has them.
+[[nodiscard]] constexpr files::ByteRange range_of_chunks(std::uint64_t file_bytes, std::uint64_t chunk,
                                                          std::uint64_t count = 1) {
-  const std::uint64_t end = leaf + count;
-  return {leaf * kLeafBytes, end > file_bytes / kLeafBytes ? file_bytes : end * kLeafBytes};
+  const std::uint64_t end = chunk + count;
+  return {chunk * kChunkBytes, end > file_bytes / kChunkBytes ? file_bytes : end * kChunkBytes};
 }
 
-[[nodiscard]] files::Digest hash_of_leaf(std::span<const std::byte> leaf);
-/// Of a whole leaf with nothing but zeros.
+[[nodiscard]] files::Digest hash_of_leaf(std::span<const std::byte> chunk);
+/// Of a whole chunk of zeros.
 [[nodiscard]] const files::Digest& hash_of_zeros();
 
 /// Takes the digests of leaves in order. Its memory grows with the logarithm of their number.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/disk/tree_walk.hpp"
 
+#include <cerrno>
 #include <utility>
 
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "trees/disk/entry_path.hpp"
 
 namespace udtcat::trees {
@@ -13,7 +15,7 @@ std::optional<NameResult<Visited>> TreeWalk::next() {
     const std::string begin = *std::exchange(begin_, std::nullopt);
     auto visited = visit(begin);
     if (visited) return visited;
-    return fail(Errc::local_read_failed, "look at " + cursor_.tree().shown(begin), "it is not there");
+    return core::fail_by_errno(Errc::local_read_failed, "send " + cursor_.tree().shown(begin), ENOENT);
   }
   if (const auto directory = std::exchange(to_descend_, std::nullopt))
     if (auto entered = descend(*directory); !entered) return tl::unexpected(std::move(entered.error()));

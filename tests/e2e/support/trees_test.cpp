@@ -69,7 +69,7 @@ void expect_same(const fs::path& source, const fs::path& copy, std::source_locat
 }
 
 void TreesTest::SetUp() {
-  if (run({.argv = {"rsync", "--version"}}).status != 0) GTEST_SKIP() << "rsync, the judge of trees, is not here";
+  if (run({.argv = {"rsync", "--version"}}).status != 0) GTEST_SKIP() << "rsync, the plan of trees, is not here";
 }
 
 Process TreesTest::tree_command(Arguments words, End end) const {
@@ -127,6 +127,6 @@ nlohmann::json TreesTest::figures_of(const Process& process) {
   return figures.is_object() ? figures : nlohmann::json::object();
 }
 
-void TreesTest::let_stamps_come() { let_pass(std::chrono::milliseconds(100)); }
+void TreesTest::let_fingerprints_come() { let_pass(std::chrono::milliseconds(100)); }
 
 }  // namespace udtcat::test::e2e

@@ -49,7 +49,7 @@ class TreesTest : public UdtcatTest {
   /// The object that the last line of stderr is; an empty one where it is none.
   [[nodiscard]] static nlohmann::json figures_of(const Process& process);
   /// Lets so much time pass that what was made before is known to be unchanged.  spec: docs/spec/trees.md §3
-  static void let_stamps_come();
+  static void let_fingerprints_come();
   /// Whether a cut transfer has left something in the directory.
   [[nodiscard]] bool has_parts(const std::string& directory = "dst") const {
     return std::filesystem::exists(here(directory) / ".udtcat-parts");

@@ -119,7 +119,7 @@ class Listening : public testing::Test {
   std::optional<TreeListener> listener;
 };
 
-TEST_F(Listening, LetsASilentPeerWaitNoLongerThanItMay) {
+TEST_F(Listening, EndsASilentPeerInTime) {
   listen(std::chrono::milliseconds(300));
   EXPECT_THAT(ends(call()), HasSubstr("it has not said in time what it wants"));
   Caller& begun = call();
@@ -128,7 +128,7 @@ TEST_F(Listening, LetsASilentPeerWaitNoLongerThanItMay) {
   EXPECT_FALSE(begun.closed) << "it has said it";
 }
 
-TEST_F(Listening, TakesThePlaceOfASilentPeerForOneThatComes) {
+TEST_F(Listening, DismissesASilentPeerForANewOne) {
   listen();
   for (std::size_t number = 0; number < kMaxTransfers; ++number) call();
   Caller& last = call();
@@ -137,7 +137,7 @@ TEST_F(Listening, TakesThePlaceOfASilentPeerForOneThatComes) {
   EXPECT_THAT(ends(callers.front()), HasSubstr("others came while it was silent"));
 }
 
-TEST_F(Listening, KeepsPlacesFromAPeerThatHasItsShareAndSaysSo) {
+TEST_F(Listening, RefusesAPeerThatHasItsShare) {
   listen();
   for (std::size_t number = 0; number < kMaxTransfersOfPeer; ++number) begin(call());
   EXPECT_THAT(ends(call()), HasSubstr("its peer has 12 under way"));

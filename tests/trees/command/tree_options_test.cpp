@@ -39,7 +39,7 @@ TEST(SendOptions, DialAListener) {
   EXPECT_EQ(options.peer.port, 9000);
   EXPECT_EQ(options.session.application, "trees");
   EXPECT_TRUE(options.session.one_stream);
-  EXPECT_FALSE(options.wishes.keeps_owners);
+  EXPECT_FALSE(options.transfer.keeps_owners);
 }
 
 TEST(ReceiveOptions, ServeSeveralTransfersUnlessTheyEndWithTheFirst) {
@@ -49,7 +49,7 @@ TEST(ReceiveOptions, ServeSeveralTransfersUnlessTheyEndWithTheFirst) {
   EXPECT_EQ(limits_of({"-l", "9000", "--once"}).sessions_per_peer, 1U);
 }
 
-TEST(SendOptions, GoToAPlaceBySsh) {
+TEST(SendOptions, NameADirectoryBySsh) {
   const TreeOptions options = send({"a", "user@host:some/place", "--push", "--port=9000-9010", "-v"});
   EXPECT_EQ(options.way, Way::ssh);
   EXPECT_EQ(options.ssh.destination, "user@host");
@@ -72,7 +72,7 @@ TEST(SendOptions, TellHostsWithColonsFromPaths) {
   EXPECT_THAT(send_complaint({"a", ":c"}), HasSubstr("allowed: PATH"));
 }
 
-TEST(SendOptions, TakeNoPortForAPath) {
+TEST(SendOptions, RefuseAPortInPlaceOfAPath) {
   EXPECT_THAT(parse_send_options({"a", "host:9000"}).error().message(), HasSubstr("a port stands apart, host 9000"));
   EXPECT_THAT(parse_receive_options({"host:9000"}).error().message(), HasSubstr("is host:./9000"));
   EXPECT_EQ(parse_send_options({"a", "host:./9000"})->place, "./9000");
@@ -90,7 +90,7 @@ TEST(SendOptions, ServeADirectory) {
     EXPECT_THAT(send_complaint(words), HasSubstr("needs --serve DIRECTORY")) << words.front();
 }
 
-TEST(SendOptions, HaveNamesOrAList) {
+TEST(SendOptions, TakePathsOrAList) {
   const TreeOptions options = send({"--files-from", "-", "host", "9000"});
   EXPECT_EQ(options.selection.list, "-");
   EXPECT_THAT(options.selection.paths, IsEmpty());
@@ -113,10 +113,10 @@ TEST(SendOptions, AreRefusedWhereTheyWouldDoNothing) {
     EXPECT_THAT(send_complaint({"--serve", "d", "-l", "9000", option}), HasSubstr("this one only serves")) << option;
 }
 
-TEST(SendOptions, SayWhatIsKeptAndWrittenDown) {
+TEST(SendOptions, SetOwnersRereadingAndTheManifest) {
   const TreeOptions options = send({"a", "host", "9000", "--owner", "--manifest", "m"});
-  EXPECT_TRUE(options.wishes.keeps_owners);
-  EXPECT_EQ(options.wishes.manifest, "m");
+  EXPECT_TRUE(options.transfer.keeps_owners);
+  EXPECT_EQ(options.transfer.manifest, "m");
 }
 
 TEST(SendOptions, GiveHelpWithoutArguments) {
@@ -130,9 +130,9 @@ TEST(ReceiveOptions, ListenForASender) {
   EXPECT_EQ(options.way, Way::listen);
   EXPECT_EQ(options.directory, "in");
   EXPECT_EQ(options.local.port, 9000);
-  EXPECT_EQ(options.wishes.limit_bytes, 2'000'000U);
+  EXPECT_EQ(options.transfer.limit_bytes, 2'000'000U);
   EXPECT_EQ(receive({"-l", "9000"}).directory, ".");
-  EXPECT_EQ(receive({"-l", "9000"}).wishes.limit_bytes, std::nullopt);
+  EXPECT_EQ(receive({"-l", "9000"}).transfer.limit_bytes, std::nullopt);
   EXPECT_THAT(receive_complaint({"-l", "9000", "a", "b"}), HasSubstr("needs [ADDR:]PORT"));
   EXPECT_EQ(receive({"-l", "9000", "--into", "d"}).directory, "d");
   EXPECT_THAT(receive_complaint({"-l", "9000", "a", "--into", "d"}), HasSubstr("needs [ADDR:]PORT"));
@@ -167,7 +167,7 @@ TEST(ReceiveOptions, AskForNoMoreThanAMessageHolds) {
   EXPECT_THAT(receive_complaint(long_ones), HasSubstr("1 MiB in all"));
 }
 
-TEST(ReceiveOptions, LimitNoRateThatIsTheSendersOwn) {
+TEST(ReceiveOptions, HaveNoRateWhichIsTheSenders) {
   EXPECT_THAT(receive_complaint({"host", "9000", "--rate", "1Gbit/s"}), HasSubstr("unknown to udtcat receive"));
 }
 

@@ -23,7 +23,7 @@ TEST(Accounts, AreFoundByNameAndElseByNumber) {
   EXPECT_EQ(ids_of({.uid = 17, .gid = 18, .user = "", .group = ""}).value().uid, 17U);
 }
 
-TEST(Accounts, HaveNoNumberThatMeansNone) {
+TEST(Accounts, RefuseTheNumberThatMeansNone) {
   constexpr std::uint32_t kNone = 0xffffffff;
   EXPECT_EQ(ids_of({.uid = kNone, .gid = 0, .user = "", .group = ""}).error().code, Errc::local_write_failed);
   EXPECT_EQ(ids_of({.uid = 0, .gid = kNone, .user = "", .group = ""}).error().code, Errc::local_write_failed);

@@ -11,8 +11,8 @@
 
 #include "files/file_tree.hpp"
 #include "support/deadline.hpp"
+#include "trees/disk/fingerprint.hpp"
 #include "trees/disk/folder.hpp"
-#include "trees/disk/stamp.hpp"
 
 namespace udtcat::trees {
 namespace {
@@ -42,7 +42,7 @@ class FileAttributes : public testing::Test {
   Folder folder;
 };
 
-TEST_F(FileAttributes, SurviveTheirWay) {
+TEST_F(FileAttributes, SurviveAWriteAndARead) {
   folder.write("a", bytes_of("a"));
   folder.write("b", bytes_of("b"));
   Attributes attributes = read("a");
@@ -55,7 +55,7 @@ TEST_F(FileAttributes, SurviveTheirWay) {
   EXPECT_EQ(folder.read("b"), bytes_of("b"));
 }
 
-TEST_F(FileAttributes, OfAUsersNamespaceAreThoseThatAreWanted) {
+TEST_F(FileAttributes, AreRemovedFromTheUsersNamespaceWhereNotWanted) {
   folder.write("a", {});
   if (!set_extended("a", "user.old", "x")) GTEST_SKIP() << "this file system has no extended attributes";
   ASSERT_TRUE(set_extended("a", "user.kept", "1"));
@@ -67,7 +67,7 @@ TEST_F(FileAttributes, OfAUsersNamespaceAreThoseThatAreWanted) {
   EXPECT_EQ(read("a").extended, attributes.extended);
 }
 
-TEST_F(FileAttributes, OfTheSystemGoOnlyWithTheOwner) {
+TEST_F(FileAttributes, OfTheSystemAreSetOnlyWithTheOwner) {
   folder.write("a", {});
   Attributes attributes = read("a");
   attributes.extended.push_back({"trusted.x", "1"});
@@ -90,7 +90,7 @@ TEST_F(FileAttributes, OfASymbolicLinkAreItsOwn) {
   EXPECT_TRUE(read("target").extended.empty());
 }
 
-TEST_F(FileAttributes, ThatAreSoAlreadyLeaveTheStateAsItIs) {
+TEST_F(FileAttributes, ThatAreEqualAreNotSetAgain) {
   folder.write("a", {});
   const Attributes attributes = read("a");
   const auto before = status("a");
@@ -100,7 +100,7 @@ TEST_F(FileAttributes, ThatAreSoAlreadyLeaveTheStateAsItIs) {
   EXPECT_EQ(status("a").st_ctim.tv_sec, before.st_ctim.tv_sec);
 }
 
-TEST_F(FileAttributes, HaveNoOwnerThatTheSystemTakesForNone) {
+TEST_F(FileAttributes, HaveNoOwnerOfTheNumberThatMeansNone) {
   folder.write("a", {});
   Attributes attributes = read("a");
   attributes.owner = {0xffffffff, 0, "", ""};

@@ -8,14 +8,14 @@
 namespace udtcat::trees {
 namespace {
 
-TEST(EntryPath, IsOfWordsOrTheDirectoryItself) {
+TEST(EntryPath, HasWordsOrIsTheDirectoryItself) {
   for (const std::string& path : {std::string("."), std::string("a"), std::string("a/b/c"), std::string(" \n\xff/..."),
                                   std::string(".udtcat-parts2"), std::string("a/.udtcat-parts-/b"),
                                   std::string(255, 'x') + '/' + std::string(255, 'y')})
     EXPECT_TRUE(is_entry_path(path)) << path;
 }
 
-TEST(EntryPath, LeadsNowhereElse) {
+TEST(EntryPath, NeverLeadsOutside) {
   for (const std::string& path :
        {std::string(), std::string(".."), std::string("/a"), std::string("a/"), std::string("a//b"), std::string("./a"),
         std::string("a/."), std::string("a/../b"), std::string("a\0b", 3), std::string(256, 'x'), std::string("/"),
@@ -24,7 +24,7 @@ TEST(EntryPath, LeadsNowhereElse) {
     EXPECT_FALSE(is_entry_path(path)) << path;
 }
 
-TEST(PartsName, IsTheReceiversOwnAtAnyDepth) {
+TEST(PartsName, IsReservedAtAnyDepth) {
   for (const char* word : {".udtcat-parts", ".udtcat-parts-0", ".udtcat-parts-1000", ".udtcat-parts-1000-12"}) {
     EXPECT_TRUE(is_parts_name(word)) << word;
     EXPECT_TRUE(has_parts_name("a/" + std::string(word) + "/b")) << word;
@@ -37,7 +37,7 @@ TEST(PartsName, IsTheReceiversOwnAtAnyDepth) {
   }
 }
 
-TEST(EntryPath, HasALimit) {
+TEST(EntryPath, HasALengthLimit) {
   std::string path = "ab";
   while (path.size() < kMaxEntryPathBytes) path += "/x";
   EXPECT_EQ(path.size(), kMaxEntryPathBytes);
@@ -45,7 +45,7 @@ TEST(EntryPath, HasALimit) {
   EXPECT_FALSE(is_entry_path(path + 'x'));
 }
 
-TEST(LinkTarget, IsAnythingOfItsLength) {
+TEST(LinkTarget, IsAnyTextWithinItsLimit) {
   EXPECT_TRUE(is_link_target("../../etc//passwd"));
   EXPECT_TRUE(is_link_target(std::string(kMaxLinkTargetBytes, 'x')));
   EXPECT_FALSE(is_link_target(std::string(kMaxLinkTargetBytes + 1, 'x')));

@@ -32,7 +32,7 @@ class FileIdentities : public testing::Test {
   Folder folder;
 };
 
-TEST_F(FileIdentities, AreThoseOfAllNamesOfAFileAndOfNoOther) {
+TEST_F(FileIdentities, AreEqualForAllNamesOfAFileAndNoOther) {
   folder.write("a", bytes_of("1"));
   std::filesystem::create_hard_link(folder / "a", folder / "b");
   folder.write("c", bytes_of("1"));
@@ -44,7 +44,7 @@ TEST_F(FileIdentities, AreThoseOfAllNamesOfAFileAndOfNoOther) {
   EXPECT_FALSE(identity_of(at("none")));
 }
 
-TEST_F(FileIdentities, EndWithTheirContent) {
+TEST_F(FileIdentities, ChangeWithTheContent) {
   folder.write("a", bytes_of("1"));
   set_time("a", 1);
   auto identity = identity_of(at("a")).value();
@@ -60,7 +60,7 @@ TEST_F(FileIdentities, EndWithTheirContent) {
 }
 
 /// An inode that is free is given to the next file, which is born later.
-TEST_F(FileIdentities, AreNotThoseOfAFileThatHasTheInodeNow) {
+TEST_F(FileIdentities, DifferWhereAnotherFileHasTheInode) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     folder.write("a", bytes_of("1"));
     set_time("a", 1);

@@ -26,7 +26,7 @@ TEST(FileTraits, OfThisDiskAreThoseOfPosix) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "nothing stays behind";
 }
 
-TEST(FileTraits, AreTheBestWhereNothingCanBeTried) {
+TEST(FileTraits, AreThoseOfPosixWhereNothingCanBeTried) {
   const Folder folder;
   std::filesystem::create_directory(folder / "gone");
   const auto directory = opened(folder / "gone");

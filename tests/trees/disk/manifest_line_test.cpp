@@ -18,7 +18,7 @@ std::string cause_of(const std::string& line) {
   return entry ? "none" : entry.error().cause;
 }
 
-TEST(ManifestLine, IsThatOfTheSpecification) {
+TEST(ManifestLine, MatchesTheSpecification) {
   const test::SpecExample example("manifest.md", "entry");
   ManifestEntry file{.path = "a b/c\\", .mode = 0644, .changed = {1'700'000'000, 1}, .digest = files::digest_of({})};
   ManifestEntry link{
@@ -106,7 +106,7 @@ TEST(ManifestLine, IsNotWrittenBeyondItsLimits) {
   EXPECT_FALSE(is_manifest_entry({.kind = EntryKind::hard_link, .path = "a", .target = "/"}));
 }
 
-TEST(ManifestLine, OfTheEndComesBack) {
+TEST(ManifestLine, OfTheEndIsParsedAgain) {
   const std::string line = encode_line(ManifestEnd{3, files::digest_of({})});
   EXPECT_TRUE(is_end_line(line));
   EXPECT_EQ(parse_end_line(line)->entries, 3U);

@@ -56,7 +56,7 @@ class Manifests : public testing::Test {
   files::FileLocation location{folder / "manifest"};
 };
 
-TEST_F(Manifests, ComeBackAsTheyWereWritten) {
+TEST_F(Manifests, AreReadAsTheyWereWritten) {
   write(some_entries());
   EXPECT_EQ(read(), some_entries());
   EXPECT_FALSE(folder.has("manifest.new"));
@@ -65,7 +65,7 @@ TEST_F(Manifests, ComeBackAsTheyWereWritten) {
   EXPECT_EQ(test::text_of(folder.read("manifest")), ended("udtcat manifest 1\n", 0));
 }
 
-TEST_F(Manifests, OfManyLinesComeBack) {
+TEST_F(Manifests, OfManyLinesAreRead) {
   std::vector<ManifestEntry> entries;
   for (std::size_t i = 0; i < 1'000; ++i)
     entries.push_back({.path = std::to_string(i) + '/' + std::string(i % 250 + 1, i % 2 == 0 ? '\n' : 'x')});
@@ -74,7 +74,7 @@ TEST_F(Manifests, OfManyLinesComeBack) {
   EXPECT_EQ(read(), entries);
 }
 
-TEST_F(Manifests, ThatAreNotFinishedLeaveNothing) {
+TEST_F(Manifests, LeaveNothingUnlessTheyAreFinished) {
   {
     auto writer = ManifestWriter::create(location).value();
     auto moved = std::move(writer);
@@ -87,14 +87,14 @@ TEST_F(Manifests, ThatAreNotFinishedLeaveNothing) {
   EXPECT_EQ(ManifestWriter::create(files::FileLocation("/no/such/place")).error().code, Errc::local_write_failed);
 }
 
-TEST_F(Manifests, TakeNoEntryBeyondTheLimits) {
+TEST_F(Manifests, RefuseAnEntryBeyondTheLimits) {
   auto writer = ManifestWriter::create(location).value();
   EXPECT_EQ(writer.add({.path = "../a"}).error().code, Errc::bad_argument);
   EXPECT_EQ(writer.add({.path = "a"}).error().code, Errc::bad_argument) << "the first error stays";
   EXPECT_FALSE(writer.finish());
 }
 
-TEST_F(Manifests, TellThatTheDiskIsFull) {
+TEST_F(Manifests, ReportAFullDisk) {
   auto writer = ManifestWriter::create(location).value();
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -108,7 +108,7 @@ TEST_F(Manifests, TellThatTheDiskIsFull) {
   EXPECT_EQ(finished.error().code, Errc::local_write_failed);
 }
 
-TEST_F(Manifests, HaveWritersThatKnowNothingOfEachOther) {
+TEST_F(Manifests, CanBeWrittenByTwoAtATime) {
   auto one = ManifestWriter::create(location).value();
   auto other = ManifestWriter::create(location).value();
   EXPECT_TRUE(one.add(some_entries().front()));
@@ -118,7 +118,7 @@ TEST_F(Manifests, HaveWritersThatKnowNothingOfEachOther) {
   EXPECT_TRUE(read());
 }
 
-TEST_F(Manifests, ThatAreCutAreDamaged) {
+TEST_F(Manifests, AreDamagedAtEachTruncation) {
   write(some_entries());
   const Bytes whole = folder.read("manifest");
   for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -156,7 +156,7 @@ TEST_F(Manifests, NameTheLineThatIsWrong) {
   EXPECT_EQ(complaint_of(ended(first, 0)), "none");
 }
 
-TEST_F(Manifests, HaveNoLineBeyondTheLimit) {
+TEST_F(Manifests, RefuseALineBeyondTheLimit) {
   const std::string where = "read " + (folder / "manifest");
   const std::string longest(ManifestReader::kMaxLineBytes, 'x');
   const std::string cause = ": it is longer than 64 KiB";
@@ -165,13 +165,13 @@ TEST_F(Manifests, HaveNoLineBeyondTheLimit) {
   EXPECT_EQ(complaint_of(std::string(1'000'000, 'x')), where + ", line 1" + cause);
 }
 
-TEST_F(Manifests, AfterAnErrorGiveTheSameOne) {
+TEST_F(Manifests, RepeatTheirFirstError) {
   folder.write("manifest", bytes_of(ended("udtcat manifest 1\nx\n", 1)));
   auto reader = ManifestReader::open(location).value();
   EXPECT_EQ(reader.next().error().message(), reader.next().error().message());
 }
 
-TEST_F(Manifests, AreReadFromAPipeToo) {
+TEST_F(Manifests, AreReadFromAPipe) {
   write(some_entries());
   const Bytes content = folder.read("manifest");
   std::array<int, 2> ends{};
@@ -188,7 +188,7 @@ TEST_F(Manifests, AreReadFromAPipeToo) {
   EXPECT_FALSE(reader->next().value());
 }
 
-TEST_F(Manifests, AreNoDirectoriesAndAreThere) {
+TEST_F(Manifests, AreNeitherDirectoriesNorMissing) {
   EXPECT_EQ(ManifestReader::open(files::FileLocation(folder.path())).error().code, Errc::local_read_failed);
   EXPECT_EQ(ManifestReader::open(location).error().code, Errc::bad_argument);
   EXPECT_EQ(ManifestReader::open(location).error().message(),

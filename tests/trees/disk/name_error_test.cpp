@@ -12,16 +12,16 @@ namespace {
 template <typename To, typename From>
 constexpr bool kHandsOn = std::is_convertible_v<tl::unexpected<typename From::error_type>, To>;
 
-TEST(NameErrors, AreOfAllThatIsTriedForTheName) { EXPECT_TRUE((kHandsOn<NameResult<int>, Result<int>>)); }
+TEST(NameErrors, AreMadeOfAnyErrorInAFunctionOfOneName) { EXPECT_TRUE((kHandsOn<NameResult<int>, Result<int>>)); }
 
-TEST(NameErrors, BecomeNoErrorsOfTheTransferByThemselves) {
+TEST(NameErrors, AreNotHandedOnAsErrorsOfTheTransfer) {
   EXPECT_FALSE((kHandsOn<Status, NameStatus>));
   EXPECT_FALSE((kHandsOn<Status, ScopedStatus>));
   EXPECT_FALSE((kHandsOn<NameStatus, ScopedStatus>)) << "one of the transfer may be among them";
   EXPECT_FALSE((kHandsOn<ScopedStatus, Status>)) << "which of the two is to be said";
 }
 
-TEST(ScopedErrors, KeepWhatWasSaidOfThem) {
+TEST(ScopedErrors, KnowWhatTheyCost) {
   const auto of_one = [](bool is_of_name) -> ScopedStatus {
     if (is_of_name) return of_name(fail(Errc::local_write_failed, "write f", "no"));
     return of_transfer(fail(Errc::stream_refused, "write f", "too much"));

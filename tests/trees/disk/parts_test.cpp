@@ -40,7 +40,7 @@ TEST_F(TransferParts, AreFoundAgainByTheSameTransfer) {
   EXPECT_FALSE(open("2").value().top().of("a/b").exists()) << "another one's are its own";
 }
 
-TEST_F(TransferParts, LieWhereOnlyThisAccountCanWrite) {
+TEST_F(TransferParts, ArePrivateToTheAccount) {
   const auto parts = open().value();
   ASSERT_TRUE(parts.top().take("f"));
   struct stat status {};
@@ -51,7 +51,7 @@ TEST_F(TransferParts, LieWhereOnlyThisAccountCanWrite) {
   EXPECT_EQ(parts.top().of("f").look().value()->st_mode & 07777U, 0600U);
 }
 
-TEST_F(TransferParts, AreKeptInNoPlaceOfSomebodyElse) {
+TEST_F(TransferParts, AvoidADirectoryOfAnotherAccount) {
   const std::string own = ".udtcat-parts-" + std::to_string(::geteuid());
   std::filesystem::create_directory(folder / "elsewhere");
   std::filesystem::create_directory_symlink("elsewhere", folder / ".udtcat-parts");
@@ -67,7 +67,7 @@ TEST_F(TransferParts, AreKeptInNoPlaceOfSomebodyElse) {
   EXPECT_TRUE(std::filesystem::is_empty(folder / "elsewhere"));
 }
 
-TEST_F(TransferParts, LieNotWhereOthersCanWrite) {
+TEST_F(TransferParts, AvoidADirectoryThatOthersCanWriteTo) {
   std::filesystem::create_directory(folder / ".udtcat-parts");
   ASSERT_EQ(::chmod((folder / ".udtcat-parts").c_str(), 0770), 0);
   ASSERT_TRUE(open());
@@ -77,7 +77,7 @@ TEST_F(TransferParts, LieNotWhereOthersCanWrite) {
   EXPECT_EQ(status.st_mode & 07777U, 0770U) << "it is not ours to change";
 }
 
-TEST_F(TransferParts, LieBesideWhatAnotherAccountHasLeft) {
+TEST_F(TransferParts, GetAnotherNameBesideThoseOfAnotherAccount) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   std::filesystem::create_directory(folder / ".udtcat-parts");
   ASSERT_EQ(::chown((folder / ".udtcat-parts").c_str(), 12'345, 12'345), 0);
@@ -85,7 +85,7 @@ TEST_F(TransferParts, LieBesideWhatAnotherAccountHasLeft) {
   EXPECT_TRUE(folder.has(".udtcat-parts-0/1"));
 }
 
-TEST_F(TransferParts, OfADirectoryWithAnotherGroupLieInIt) {
+TEST_F(TransferParts, LieInADirectoryWithAnotherGroup) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   std::filesystem::create_directories(folder / "shared/below");
   for (const char* name : {"shared", "shared/below"}) {
@@ -127,7 +127,7 @@ TEST_F(TransferParts, AreMadeAnewForAProcessThatHasWaitedForTheirRemoval) {
   EXPECT_TRUE(folder.has(".udtcat-parts/1"));
 }
 
-TEST_F(TransferParts, ThatAreNoFilesOfTheirOwnAreReplaced) {
+TEST_F(TransferParts, ReplaceALinkThatHasTheirName) {
   folder.write("precious", bytes_of("precious"));
   const auto parts = open().value();
   const files::FileLocation part = parts.top().of("f");

@@ -6,7 +6,7 @@
 namespace udtcat::trees {
 namespace {
 
-TEST(PathStore, GivesBackWhatItWasGiven) {
+TEST(PathStore, ReturnsThePathsThatWereAdded) {
   PathStore store;
   const std::string long_word(255, '\xff');
   const std::vector<std::string> paths{".",   "a",   "a/b",     "b",       "a/b/c",

@@ -81,7 +81,7 @@ TEST(HolesInMemory, AreNoneWhereBlocksContradictThemAndNothingSpeaksForThem) {
   for (std::uint64_t step = 0; step < 10; ++step) EXPECT_FALSE(map.is_hole(step * kStep, kStep)) << step;
 }
 
-TEST_F(Holes, AreNoneOfAPipe) {
+TEST_F(Holes, AreAbsentFromAPipe) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
   const bridge::Descriptor reads(ends[0]);

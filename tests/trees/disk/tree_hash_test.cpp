@@ -30,13 +30,13 @@ files::Digest naive_root(std::span<const files::Digest> leaves) {
   return node_of(naive_root(leaves.first(left)), naive_root(leaves.subspan(left)));
 }
 
-std::vector<files::Digest> different_leaves(std::size_t count) {
+std::vector<files::Digest> different_chunks(std::size_t count) {
   std::vector<files::Digest> leaves;
   for (std::size_t i = 0; i < count; ++i) leaves.push_back(hash_of_leaf(test::random_bytes(10, i)));
   return leaves;
 }
 
-TEST(TreeHash, OfNothingIsTheSpecifications) {
+TEST(TreeHash, OfNothingMatchesTheSpecification) {
   const auto empty = test::array_of<32>(test::SpecExample("trees.md", "tree").bytes("empty"));
   EXPECT_EQ(TreeHash().root(), empty);
   EXPECT_EQ(files::digest_of({}), empty);
@@ -46,11 +46,11 @@ TEST(TreeHash, OfNothingIsTheSpecifications) {
 TEST(TreeHash, OfALeafBeginsWithItsPrefix) {
   EXPECT_EQ(hash_of_leaf({}), files::digest_of({Bytes{std::byte{0}}}));
   EXPECT_EQ(hash_of_leaf(test::bytes_of("abc")), files::digest_of({test::from_hex("00616263")}));
-  EXPECT_EQ(hash_of_zeros(), hash_of_leaf(Bytes(kLeafBytes)));
+  EXPECT_EQ(hash_of_zeros(), hash_of_leaf(Bytes(kChunkBytes)));
 }
 
 TEST(TreeHash, IsThatOfTheRfcForEachNumberOfLeaves) {
-  const auto leaves = different_leaves(70);
+  const auto leaves = different_chunks(70);
   TreeHash tree;
   for (std::size_t count = 0;; ++count) {
     EXPECT_EQ(tree.leaves(), count);
@@ -60,8 +60,8 @@ TEST(TreeHash, IsThatOfTheRfcForEachNumberOfLeaves) {
   }
 }
 
-TEST(TreeHash, TakesRunsAsItTakesTheirLeaves) {
-  const auto kinds = different_leaves(3);
+TEST(TreeHash, HashesARunAsItsLeaves) {
+  const auto kinds = different_chunks(3);
   for (std::size_t first = 0; first <= 20; ++first) {
     for (std::size_t second = 0; second <= 70 - first; ++second) {
       std::vector<files::Digest> leaves(first, kinds[0]);
@@ -77,7 +77,7 @@ TEST(TreeHash, TakesRunsAsItTakesTheirLeaves) {
 }
 
 TEST(TreeHash, TakesARunOfAnyLengthAtOnce) {
-  const files::Digest leaf = different_leaves(1).front();
+  const files::Digest leaf = different_chunks(1).front();
   constexpr int kHeight = 62;
   files::Digest perfect = leaf;
   for (int height = 0; height < kHeight; ++height) perfect = node_of(perfect, perfect);
@@ -90,11 +90,11 @@ TEST(TreeHash, TakesARunOfAnyLengthAtOnce) {
 }
 
 TEST(TreeHash, CountsLeavesOfAFile) {
-  EXPECT_EQ(leaves_of(0), 0U);
-  EXPECT_EQ(leaves_of(1), 1U);
-  EXPECT_EQ(leaves_of(kLeafBytes), 1U);
-  EXPECT_EQ(leaves_of(kLeafBytes + 1), 2U);
-  EXPECT_EQ(leaves_of(UINT64_MAX), std::uint64_t{1} << 44U);
+  EXPECT_EQ(chunks_of(0), 0U);
+  EXPECT_EQ(chunks_of(1), 1U);
+  EXPECT_EQ(chunks_of(kChunkBytes), 1U);
+  EXPECT_EQ(chunks_of(kChunkBytes + 1), 2U);
+  EXPECT_EQ(chunks_of(UINT64_MAX), std::uint64_t{1} << 44U);
 }
 
 TEST(TreeHash, OfManyThreadsAtOnceIsTheirOwn) {

@@ -30,7 +30,7 @@ class TreeWalks : public testing::Test {
   Folder folder;
 };
 
-TEST_F(TreeWalks, ComeToDirectoriesBeforeWhatIsInThem) {
+TEST_F(TreeWalks, VisitDirectoriesBeforeTheirContents) {
   std::filesystem::create_directories(folder / "b/c/d");
   folder.write("b/c/e", {});
   folder.write("a", {});
@@ -50,9 +50,9 @@ TEST_F(TreeWalks, FollowNoSymbolicLink) {
   EXPECT_THAT(all_of(walk("in")), ElementsAre("in", "in/below", "in/up"));
 }
 
-TEST_F(TreeWalks, SayWhereTheirBeginningIsNotThere) { EXPECT_THAT(all_of(walk("none")), ElementsAre("!")); }
+TEST_F(TreeWalks, ReportAMissingBeginning) { EXPECT_THAT(all_of(walk("none")), ElementsAre("!")); }
 
-TEST_F(TreeWalks, PassOverNamesThatGoMeanwhile) {
+TEST_F(TreeWalks, SkipNamesThatVanish) {
   std::filesystem::create_directory(folder / "d");
   folder.write("a", {});
   folder.write("b", {});
@@ -75,13 +75,13 @@ TEST_F(TreeWalks, GoOnBehindADirectoryThatCannotBeRead) {
   EXPECT_THAT(all_of(walk()), ElementsAre("", "closed", "!", "f"));
 }
 
-TEST_F(TreeWalks, EnterNoneThatAReceiverKeepsPartsIn) {
+TEST_F(TreeWalks, DoNotEnterDirectoriesOfParts) {
   for (const char* name : {".udtcat-parts/1", "a/.udtcat-parts-7/1"})
     std::filesystem::create_directories(folder / name);
   EXPECT_THAT(all_of(walk()), ElementsAre("", ".udtcat-parts", "a", "a/.udtcat-parts-7"));
 }
 
-TEST_F(TreeWalks, LeaveOutWhatIsPassedOver) {
+TEST_F(TreeWalks, SkipADirectoryOnRequest) {
   for (const char* name : {"a/b", "c/d"}) std::filesystem::create_directories(folder / name);
   auto walking = walk();
   std::ignore = walking.next();

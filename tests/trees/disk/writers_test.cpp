@@ -23,13 +23,13 @@ class FileWriters : public testing::Test {
   Folder folder;
 };
 
-TEST_F(FileWriters, AreNoneOfAFileThatIsOpenForReadingAlone) {
+TEST_F(FileWriters, AreAbsentFromAFileThatIsOpenForReading) {
   const auto reader = open(O_RDONLY);
   const auto another = open(O_RDONLY);
   EXPECT_EQ(writers_of(reader), Writers::none);
 }
 
-TEST_F(FileWriters, AreThoseWhoHaveItOpenForWriting) {
+TEST_F(FileWriters, IncludeAProgramThatHasItOpenForWriting) {
   const auto reader = open(O_RDONLY);
   auto writer = open(O_WRONLY);
   EXPECT_EQ(writers_of(reader), Writers::some);
@@ -37,7 +37,7 @@ TEST_F(FileWriters, AreThoseWhoHaveItOpenForWriting) {
   EXPECT_EQ(writers_of(reader), Writers::none);
 }
 
-TEST_F(FileWriters, AreThoseWhoHaveItMappedThoughTheyHaveClosedIt) {
+TEST_F(FileWriters, IncludeAProgramThatHasItMapped) {
   const auto reader = open(O_RDONLY);
   auto writer = open(O_RDWR);
   void* mapping = ::mmap(nullptr, 7, PROT_READ | PROT_WRITE, MAP_SHARED, writer.number(), 0);
@@ -48,7 +48,7 @@ TEST_F(FileWriters, AreThoseWhoHaveItMappedThoughTheyHaveClosedIt) {
   EXPECT_EQ(writers_of(reader), Writers::none);
 }
 
-TEST_F(FileWriters, ThatWaitAreSeen) {
+TEST_F(FileWriters, AreNoticedWhileTheyWait) {
   const auto reader = open(O_RDONLY);
   const QuietFile quiet(reader);
   EXPECT_TRUE(quiet.is_quiet());
@@ -56,7 +56,7 @@ TEST_F(FileWriters, ThatWaitAreSeen) {
   EXPECT_FALSE(quiet.is_quiet());
 }
 
-TEST_F(FileWriters, AreLetInAgain) {
+TEST_F(FileWriters, AreLetInOnceTheLeaseEnds) {
   const auto reader = open(O_RDONLY);
   { const QuietFile quiet(reader); }
   EXPECT_TRUE(open(O_WRONLY | O_NONBLOCK).is_open());

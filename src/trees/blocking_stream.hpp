@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The bytes between the two ends of a transfer, for threads that wait for them.
+/// A stream to the other end of a transfer, for threads that block.
 #pragma once
 
 #include <chrono>
@@ -15,28 +15,28 @@
 
 namespace udtcat::trees {
 
-/// Stands between threads and a LocalStream, which a connection drives, or a relay to pipes.
+/// Between threads and a LocalStream, which a connection drives, or a relay to pipes.
 ///
 ///   write() ──► chunks (kQueuedBytes and one; full: the thread waits) ──► the stream's source
 ///   the stream's sink ──► ring (full: its writer waits, and a connection's credit is used up) ──► peek()
 ///
-/// Threads: one that reads, one that writes; cut() is for any; stream() is the io_context's.
-class Wire {
+/// Threads: one that reads, one that writes; cut() is for any; local_stream() is the io_context's.
+class BlockingStream {
  public:
-  static constexpr std::size_t kRingBytes = 2'621'440;    // measured: ADR-0050: two leaves; 8 MiB fit no core's cache
+  static constexpr std::size_t kRingBytes = 2'621'440;    // measured: ADR-0050: two chunks; 8 MiB fit no core's cache
   static constexpr std::size_t kQueuedBytes = 1'572'864;  // guess: with the chunk that the stream has, kRingBytes
   static constexpr std::chrono::milliseconds kEndPatience{2'000};  // guess: a few round trips, and a busy machine
 
   /// For an end that has had the other's last word, and waits for its end only.
   static constexpr std::chrono::milliseconds kLastPatience{60'000};  // spec: docs/spec/trees.md §4
 
-  explicit Wire(boost::asio::io_context& io);
-  Wire(const Wire&) = delete;
-  Wire& operator=(const Wire&) = delete;
-  ~Wire();
+  explicit BlockingStream(boost::asio::io_context& io);
+  BlockingStream(const BlockingStream&) = delete;
+  BlockingStream& operator=(const BlockingStream&) = delete;
+  ~BlockingStream();
 
-  /// Once. Where it is aborted or destroyed before its ends the wire is cut.
-  [[nodiscard]] std::unique_ptr<LocalStream> stream();
+  /// Once. Where it is aborted or destroyed before its ends the stream is cut.
+  [[nodiscard]] std::unique_ptr<LocalStream> local_stream();
 
   /// Waits until so many bytes are there, at most kRingBytes.
   /// returns  `bytes`, or less where the end comes before.  errors: Errc::connection_broken
@@ -52,7 +52,7 @@ class Wire {
   [[nodiscard]] std::vector<std::byte> spare();
   /// No more is written.
   void finish();
-  /// The wire is cut unless the other end has ended its direction within `patience`: for an end that has failed, and
+  /// The stream is cut unless the other end has ended its direction within `patience`: for an end that has failed, and
   /// before its last words, for which there may be no room.
   void cut_unless_ended(std::chrono::milliseconds patience = kEndPatience);
   /// Both directions fail from now on, also for threads that wait in them.
@@ -61,7 +61,7 @@ class Wire {
 
  private:
   struct Shared;
-  class Stream;
+  class Local;
 
   boost::asio::io_context& io_;
   const std::shared_ptr<Shared> shared_;

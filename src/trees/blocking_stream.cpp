@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/wire.hpp"
+#include "trees/blocking_stream.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -21,12 +21,12 @@ namespace udtcat::trees {
 
 namespace {
 
-using Chunk = std::vector<std::byte>;
+using Memory = std::vector<std::byte>;
 
 constexpr std::size_t kWorthSparing = 262'144;  // guess: to fill smaller ones with zeros costs little
-constexpr std::size_t kSpares = 4;              // guess: of a leaf each, as many as are on their way
+constexpr std::size_t kSpares = 4;              // guess: of a chunk each, as many as are on their way
 
-Error wire_broken(const char* doing) { return {Errc::connection_broken, doing, "the transfer is over"}; }
+Error stream_broken(const char* doing) { return {Errc::connection_broken, doing, "the transfer is over"}; }
 
 std::error_code cancelled() { return std::make_error_code(std::errc::operation_canceled); }
 
@@ -34,7 +34,7 @@ std::error_code cancelled() { return std::make_error_code(std::errc::operation_c
 
 /// What the threads and the stream share.
 /// Threads: internally synchronised.
-struct Wire::Shared {
+struct BlockingStream::Shared {
   explicit Shared(boost::asio::io_context& io) : readable(io), writable(io) {}
 
   /// The stream's source may go on.
@@ -70,8 +70,8 @@ struct Wire::Shared {
 
   bridge::PendingCall<> readable;
   bridge::PendingCall<std::error_code, std::size_t> writable;
-  BoundedQueue<Chunk> outgoing{kQueuedBytes, [](const Chunk& chunk) { return chunk.size(); }};
-  BoundedQueue<Chunk> spares{kSpares};  // of memory; full: it is freed
+  BoundedQueue<Memory> outgoing{kQueuedBytes, [](const Memory& memory) { return memory.size(); }};
+  BoundedQueue<Memory> spares{kSpares};  // of memory; full: it is freed
   std::atomic<bool> source_waits{false};
   core::Mutex mutex;
   core::Condition changed;
@@ -81,14 +81,14 @@ struct Wire::Shared {
   bool is_cut UDTCAT_GUARDED_BY(mutex) = false;
 };
 
-/// The connection's end of a Wire.
+/// The connection's end of a BlockingStream.
 /// Threads: confined to the io_context thread.
-class Wire::Stream final : public LocalStream {
+class BlockingStream::Local final : public LocalStream {
  public:
-  Stream(boost::asio::io_context& io, std::shared_ptr<Shared> shared) : shared_(std::move(shared)), finished_(io) {}
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  ~Stream() override { drop(); }
+  Local(boost::asio::io_context& io, std::shared_ptr<Shared> shared) : shared_(std::move(shared)), finished_(io) {}
+  Local(const Local&) = delete;
+  Local& operator=(const Local&) = delete;
+  ~Local() override { drop(); }
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override {
     // Before the chunks: those that come in between are told of by the next call.
@@ -154,27 +154,27 @@ class Wire::Stream final : public LocalStream {
 
   const std::shared_ptr<Shared> shared_;
   bridge::PendingCall<std::error_code> finished_;
-  Chunk chunk_;
+  Memory chunk_;
   std::size_t sent_ = 0;  // bytes of it
 };
 
-Wire::Wire(boost::asio::io_context& io) : io_(io), shared_(std::make_shared<Shared>(io)) {}
+BlockingStream::BlockingStream(boost::asio::io_context& io) : io_(io), shared_(std::make_shared<Shared>(io)) {}
 
-Wire::~Wire() { cut(); }
+BlockingStream::~BlockingStream() { cut(); }
 
-std::unique_ptr<LocalStream> Wire::stream() { return std::make_unique<Stream>(io_, shared_); }
+std::unique_ptr<LocalStream> BlockingStream::local_stream() { return std::make_unique<Local>(io_, shared_); }
 
-Result<std::size_t> Wire::await(std::size_t bytes) {
+Result<std::size_t> BlockingStream::await(std::size_t bytes) {
   Shared& shared = *shared_;
   const core::MutexLock lock(shared.mutex);
   while (shared.incoming.size_bytes() < bytes && !shared.is_cut && !shared.incoming_ended)
     shared.changed.wait(shared.mutex);
   if (shared.incoming.size_bytes() < bytes && shared.is_cut)
-    return tl::unexpected(wire_broken("read from the other end"));
+    return tl::unexpected(stream_broken("read from the other end"));
   return std::min(shared.incoming.size_bytes(), bytes);
 }
 
-std::span<const std::byte> Wire::peek(std::size_t bytes, std::vector<std::byte>& scratch) {
+std::span<const std::byte> BlockingStream::peek(std::size_t bytes, std::vector<std::byte>& scratch) {
   const core::MutexLock lock(shared_->mutex);
   const auto [first, second] = shared_->incoming.readable_in_two(bytes);
   if (second.empty()) return first;
@@ -183,34 +183,34 @@ std::span<const std::byte> Wire::peek(std::size_t bytes, std::vector<std::byte>&
   return scratch;
 }
 
-void Wire::consume(std::size_t bytes) {
+void BlockingStream::consume(std::size_t bytes) {
   const core::MutexLock lock(shared_->mutex);
   shared_->incoming.consume(bytes);
   if (bytes > 0 && !shared_->held_back.empty()) shared_->take_held_back();
 }
 
-Status Wire::write(std::vector<std::byte> bytes) {
+Status BlockingStream::write(std::vector<std::byte> bytes) {
   if (bytes.empty()) return {};
-  if (!shared_->outgoing.push(std::move(bytes))) return tl::unexpected(wire_broken("write to the other end"));
+  if (!shared_->outgoing.push(std::move(bytes))) return tl::unexpected(stream_broken("write to the other end"));
   shared_->wake_source();
   return {};
 }
 
-std::vector<std::byte> Wire::spare() { return shared_->spares.try_pop().value_or(Chunk()); }
+std::vector<std::byte> BlockingStream::spare() { return shared_->spares.try_pop().value_or(Memory()); }
 
-void Wire::finish() {
+void BlockingStream::finish() {
   shared_->outgoing.close();
   shared_->wake_source();
 }
 
-void Wire::cut() { shared_->cut(); }
+void BlockingStream::cut() { shared_->cut(); }
 
-bool Wire::is_cut() const {
+bool BlockingStream::is_cut() const {
   const core::MutexLock lock(shared_->mutex);
   return shared_->is_cut;
 }
 
-void Wire::cut_unless_ended(std::chrono::milliseconds patience) {
+void BlockingStream::cut_unless_ended(std::chrono::milliseconds patience) {
   boost::asio::post(io_, [this_io = &io_, shared = std::weak_ptr(shared_), patience] {
     const auto timer = std::make_shared<boost::asio::steady_timer>(*this_io, patience);
     timer->async_wait([timer, shared](const boost::system::error_code& /*never cancelled*/) {

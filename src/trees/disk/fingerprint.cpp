@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 
 #include <algorithm>
 #include <array>
@@ -72,7 +72,7 @@ std::uint64_t this_start() {
 
 }  // namespace
 
-std::chrono::nanoseconds time_to_settle(const struct stat& status) {
+std::chrono::nanoseconds time_until_stable(const struct stat& status) {
   const std::int64_t age = nanoseconds_now() - nanoseconds_of(status.st_ctim);
   const std::int64_t step = step_of(status);
   return std::chrono::nanoseconds(age < -step || age >= step ? 0 : step - age);
@@ -101,7 +101,7 @@ bool tells_of_changes(const files::FileLocation& location, const struct stat& st
   return system && is_telling(system->type);
 }
 
-std::optional<Stamp> stamp_of(const files::FileLocation& location, const struct stat& status) {
+std::optional<Fingerprint> fingerprint_of(const files::FileLocation& location, const struct stat& status) {
   const std::int64_t state_changed = nanoseconds_of(status.st_ctim);
   if (nanoseconds_now() - state_changed < step_of(status)) return std::nullopt;
   const auto system = location.file_system_of(status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/disk/stamp.hpp"
+#include "trees/disk/fingerprint.hpp"
 
 #include <sys/stat.h>
 
@@ -9,11 +9,11 @@
 namespace udtcat::trees {
 namespace {
 
-class FileStamps : public testing::Test {
+class FileFingerprints : public testing::Test {
  protected:
   void SetUp() override {
     folder.write("a", {});
-    if (!stamp_of(status("a", 10))) GTEST_SKIP() << "needs a file system that tells of each change";
+    if (!fingerprint_of(status("a", 10))) GTEST_SKIP() << "needs a file system that tells of each change";
   }
   [[nodiscard]] files::FileLocation at(const std::string& name) const {
     return files::FileTree::open(folder.path()).value().locate(name, Errc::local_read_failed).value();
@@ -25,37 +25,37 @@ class FileStamps : public testing::Test {
     old.st_ctim.tv_sec -= ago;
     return old;
   }
-  [[nodiscard]] std::optional<Stamp> stamp_of(const struct stat& as_of) const {
-    return trees::stamp_of(at("a"), as_of);
+  [[nodiscard]] std::optional<Fingerprint> fingerprint_of(const struct stat& as_of) const {
+    return trees::fingerprint_of(at("a"), as_of);
   }
 
   Folder folder;
 };
 
-TEST_F(FileStamps, AreNoneOfAFileThatHasJustChanged) {
-  EXPECT_FALSE(stamp_of(status("a", -1'000)));
-  EXPECT_TRUE(stamp_of(status("a", 1)));
+TEST_F(FileFingerprints, AreAbsentFromAFileThatHasJustChanged) {
+  EXPECT_FALSE(fingerprint_of(status("a", -1'000)));
+  EXPECT_TRUE(fingerprint_of(status("a", 1)));
   const auto old = status("a", 10);
-  EXPECT_EQ(stamp_of(old), stamp_of(old));
+  EXPECT_EQ(fingerprint_of(old), fingerprint_of(old));
 }
 
-TEST_F(FileStamps, OfAFileSystemThatCountsSecondsNeedTwoOfThem) {
+TEST_F(FileFingerprints, TakeTwoSecondsWhereTimesAreWholeSeconds) {
   struct stat by_seconds = status("a");
   by_seconds.st_ctim = {by_seconds.st_ctim.tv_sec, 0};
   by_seconds.st_mtim = by_seconds.st_ctim;
-  EXPECT_FALSE(stamp_of(by_seconds));
+  EXPECT_FALSE(fingerprint_of(by_seconds));
   by_seconds.st_ctim.tv_sec -= 10;
-  EXPECT_TRUE(stamp_of(by_seconds));
+  EXPECT_TRUE(fingerprint_of(by_seconds));
 }
 
-TEST_F(FileStamps, DifferWithAllThatTellsAChange) {
+TEST_F(FileFingerprints, DifferAfterAnyChange) {
   const auto old = status("a", 10);
-  const auto stamp = stamp_of(old);
+  const auto fingerprint = fingerprint_of(old);
   const auto differs = [&](auto change) {
     struct stat other = old;
     change(other);
-    EXPECT_EQ(is_same_state(old, other), stamp_of(other) == stamp);
-    return stamp_of(other) != stamp;
+    EXPECT_EQ(is_same_state(old, other), fingerprint_of(other) == fingerprint);
+    return fingerprint_of(other) != fingerprint;
   };
   EXPECT_TRUE(differs([](auto& other) { other.st_ino ^= 1U; }));
   EXPECT_TRUE(differs([](auto& other) { other.st_dev ^= 1U; }));
@@ -65,12 +65,12 @@ TEST_F(FileStamps, DifferWithAllThatTellsAChange) {
   EXPECT_FALSE(differs([](auto& other) { other.st_atim.tv_sec += 1; })) << "reading changes nothing";
 }
 
-TEST_F(FileStamps, AreNoneWhereNobodyKnowsThatChangesAreTold) {
+TEST_F(FileFingerprints, AreAbsentWhereAFileSystemMayHideChanges) {
   const auto location = files::FileTree::open("/proc").value().locate("version", Errc::local_read_failed).value();
   struct stat old = location.look().value().value();
   old.st_ctim.tv_sec -= 1'000;
-  EXPECT_FALSE(trees::stamp_of(location, old));
-  EXPECT_FALSE(trees::stamp_of(files::FileLocation(folder / "a"), status("a", 10))) << "in no opened directory";
+  EXPECT_FALSE(trees::fingerprint_of(location, old));
+  EXPECT_FALSE(trees::fingerprint_of(files::FileLocation(folder / "a"), status("a", 10))) << "in no opened directory";
 }
 
 }  // namespace

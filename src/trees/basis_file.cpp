@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/candidate.hpp"
+#include "trees/basis_file.hpp"
 
 #include <fcntl.h>
 
@@ -7,9 +7,8 @@
 
 namespace udtcat::trees {
 
-NameResult<bridge::Descriptor> open_candidate(Destination& destination, const std::string& path,
-                                              const Candidate& candidate) {
-  if (candidate.is_part) {
+NameResult<bridge::Descriptor> open_basis(Destination& destination, const std::string& path, const BasisFile& basis) {
+  if (basis.is_part) {
     UDTCAT_TRY(const auto folder, destination.folder_of(path));
     return folder.take(path);
   }

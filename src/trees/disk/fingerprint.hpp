@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether a file is the one that it was, by what its file system says of it.
+/// File fingerprints: whether a file is unchanged, by what its file system says of it.
 #pragma once
 
 #include <chrono>
@@ -12,17 +12,17 @@ struct stat;
 
 namespace udtcat::trees {
 
-/// A file, unchanged: 16 bytes that are others once its content or its state has changed, its file system was mounted
-/// anew, or the machine began again: a disk that lost its power, and an image that was restored, may have old times
-/// over other bytes.  spec: docs/spec/trees.md §3
-using Stamp = files::ShortDigest;
+/// Identifies a file in one state: 16 bytes that differ once its content or its status has changed, its file system was
+/// mounted anew, or the machine began again: a disk that lost its power, and an image that was restored, may have old
+/// times over other bytes.  spec: docs/spec/trees.md §3
+using Fingerprint = files::ShortDigest;
 
 // guess: two ticks of a slow kernel's clock, by which a file system tells the time
 inline constexpr std::chrono::milliseconds kLately{20};
 
 /// How long to wait until no change can leave a file's times as they are; zero where that is so, or where they lie in
 /// the future: then none will come to equal them soon.
-[[nodiscard]] std::chrono::nanoseconds time_to_settle(const struct stat& status);
+[[nodiscard]] std::chrono::nanoseconds time_until_stable(const struct stat& status);
 
 /// Whether no change can have the time of a file's last one any more: at once where the kernel's times of files are
 /// finer than the time between two looks (Linux 6.13).
@@ -37,7 +37,7 @@ inline constexpr std::chrono::milliseconds kLately{20};
 /// None where it changed so lately that another change could leave its times as they are, and on a file system that is
 /// not known to tell of each change. It speaks of stores through mappings that are made later: see writers.hpp.
 /// location   of the file, in an opened directory
-[[nodiscard]] std::optional<Stamp> stamp_of(const files::FileLocation& location, const struct stat& status);
+[[nodiscard]] std::optional<Fingerprint> fingerprint_of(const files::FileLocation& location, const struct stat& status);
 
 using files::is_same_file;  // the same file, whatever is in it
 /// The same file, and its content has not changed, as far as size and time of change tell.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Says of each leaf of a file what is in it.  spec: docs/spec/trees.md §4
+/// Sends the contents of a file, chunk by chunk.  spec: docs/spec/trees.md §4
 #pragma once
 
 #include <cstddef>
@@ -12,33 +12,33 @@
 
 #include "lib/bridge/descriptor.hpp"
 #include "trees/comparison.hpp"
+#include "trees/counters.hpp"
 #include "trees/disk/name_error.hpp"
 #include "trees/message_io.hpp"
-#include "trees/tally.hpp"
 
 namespace udtcat::trees {
 
 /// A file as it was announced, and opened.
-struct Described {
+struct FileContents {
   EntryId id = 0;
   std::uint64_t bytes = 0;
   const bridge::Descriptor& file;
   const std::string& path;                ///< for messages
-  const std::function<bool()> is_over{};  ///< the transfer is: asked before each leaf
+  const std::function<bool()> is_over{};  ///< the transfer is: asked before each chunk
 };
 
 /// Holes are passed over without being read.
 /// comparison   null: the receiver has nothing of it
-/// memory       of a leaf, which is used again
+/// memory       of a chunk, which is used again
 /// returns      the file's hash
 /// errors, of this file: Errc::local_read_failed, also where it is shorter than announced; of the transfer:
 /// Errc::connection_broken; those of `writer` and `comparison`
-[[nodiscard]] ScopedResult<files::Digest> describe_leaves(const Described& file, Comparison* comparison,
-                                                          MessageWriter& writer, std::vector<std::byte>& memory,
-                                                          Tally& tally);
+[[nodiscard]] ScopedResult<files::Digest> send_contents(const FileContents& file, Comparison* comparison,
+                                                        MessageWriter& writer, std::vector<std::byte>& memory,
+                                                        Counters& counters);
 
 /// Reads all of it once more.  returns  the file's hash
-/// errors: as describe_leaves()
-[[nodiscard]] ScopedResult<files::Digest> hash_leaves_of(const Described& file, std::vector<std::byte>& memory);
+/// errors: as send_contents()
+[[nodiscard]] ScopedResult<files::Digest> hash_contents(const FileContents& file, std::vector<std::byte>& memory);
 
 }  // namespace udtcat::trees

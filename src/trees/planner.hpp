@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Answers entries: makes names that have no content, and says of files what is there already.
+/// Answers entries: makes names that have no content, and reports which chunks of a file are there already.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
-#include "trees/candidate.hpp"
+#include "trees/basis_file.hpp"
 #include "trees/destination.hpp"
 #include "trees/disk/path_store.hpp"
 #include "trees/message.hpp"
-#include "trees/reception.hpp"
+#include "trees/receiver_state.hpp"
 
 namespace udtcat::trees {
 
@@ -29,8 +29,8 @@ struct Numbered {
 };
 
 /// Every call may wait for the disk and for the sender.
-/// Threads: one judges; others read what that has left when it is idle.
-class Judge {
+/// Threads: confined to one; others read the lists while its queue is idle.
+class Planner {
  public:
   // guess: ten million directories
   static constexpr std::size_t kMaxRememberedBytes = 2 * kGiB;
@@ -44,15 +44,15 @@ class Judge {
     EntryId id;
     PathStore::Number path;  ///< likewise
     Attributes attributes;
-    dev_t device;  ///< of the very directory
+    dev_t device;  ///< with `inode`: the directory that was made or found
     ino_t inode;
   };
 
-  /// `reception` outlives this.
-  explicit Judge(Reception& reception) : reception_(reception), destination_(reception.destination()) {}
+  /// `state` outlives this.
+  explicit Planner(ReceiverState& state) : state_(state), destination_(state.destination()) {}
 
-  /// Answers it; an error of the transfer goes to the reception.
-  void judge(Numbered numbered);
+  /// Answers the entry; an error of the transfer goes to ReceiverState::fail().
+  void plan(Numbered numbered);
 
   /// Hard links, which are made when all files have their names.
   [[nodiscard]] const std::deque<Link>& links() const { return links_; }
@@ -67,11 +67,11 @@ class Judge {
   [[nodiscard]] ScopedStatus answer_directory(const Numbered& numbered);
   [[nodiscard]] ScopedStatus answer_link(const Numbered& numbered);
   [[nodiscard]] ScopedStatus answer_file(const Numbered& numbered);
-  [[nodiscard]] ScopedStatus have(const Numbered& numbered, const std::optional<files::Digest>& digest);
-  [[nodiscard]] ScopedResult<bool> have_proved(const Numbered& numbered, const files::FileLocation& location);
-  [[nodiscard]] std::optional<Candidate> find_candidate(const Entry& entry, const std::optional<struct stat>& status);
-  void hash_leaves(const Entry& entry, Candidate& candidate);
-  [[nodiscard]] ScopedStatus tell_leaves(EntryId id, const LeafRuns& leaves);
+  [[nodiscard]] ScopedStatus acknowledge(const Numbered& numbered, const std::optional<files::Digest>& digest);
+  [[nodiscard]] ScopedResult<bool> acknowledge_cached(const Numbered& numbered, const files::FileLocation& location);
+  [[nodiscard]] std::optional<BasisFile> find_basis(const Entry& entry, const std::optional<struct stat>& status);
+  void hash_chunks(const Entry& entry, BasisFile& basis);
+  [[nodiscard]] ScopedStatus send_hashes(EntryId id, const ChunkHashes& chunks);
   /// A file that links may lead to.
   struct Linkable {
     EntryId id;
@@ -80,14 +80,14 @@ class Judge {
   [[nodiscard]] const Linkable* linkable(EntryId id) const;
   [[nodiscard]] ScopedResult<PathStore::Number> remember(const Entry& entry);
 
-  Reception& reception_;
+  ReceiverState& state_;
   Destination destination_;
-  std::vector<std::byte> memory_;  // of a leaf
-  PathStore paths_;                // of these three
+  std::vector<std::byte> memory_;  // of a chunk
+  PathStore paths_;                // of the entries in these three
   std::deque<Link> links_;
   std::deque<Linkable> linkable_;  // in the order of their numbers
   std::deque<Directory> directories_;
-  std::size_t remembered_bytes_ = 0;  // but for the paths
+  std::size_t remembered_bytes_ = 0;  // of these, without paths_
 };
 
 }  // namespace udtcat::trees

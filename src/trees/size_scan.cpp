@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/census.hpp"
+#include "trees/size_scan.hpp"
 
 #include <set>
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace udtcat::trees {
 
-Census::Census(Source source, std::function<void(const Totals&)> on_counted) {
+SizeScan::SizeScan(Source source, std::function<void(const Totals&)> on_counted) {
   auto count = [this, source = std::move(source), on_counted = std::move(on_counted)]() mutable {
     Totals totals;
     std::set<std::pair<dev_t, ino_t>> linked;  // files with several names count once
@@ -29,7 +29,7 @@ Census::Census(Source source, std::function<void(const Totals&)> on_counted) {
     core::log().info("{}", started.error().message());
 }
 
-Census::~Census() {
+SizeScan::~SizeScan() {
   stopping_ = true;
   if (thread_.joinable()) thread_.join();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/reception.hpp"
+#include "trees/receiver_state.hpp"
 
 #include <tuple>
 #include <utility>
@@ -9,26 +9,27 @@ namespace udtcat::trees {
 namespace {
 
 constexpr std::size_t kManyRefusals = 1'024;           // guess: a MiB of reasons
-constexpr std::size_t kMaxExpectedLeaves = 2'097'152;  // guess: 80 MiB of hashes: of 2 TiB
-constexpr std::chrono::milliseconds kLookForCut{500};  // guess: a wire that is cut wakes nobody here
+constexpr std::size_t kMaxExpectedHashes = 2'097'152;  // guess: 80 MiB of hashes: of 2 TiB
+constexpr std::chrono::milliseconds kLookForCut{500};  // guess: cut() of the stream does not notify less_expected_
 
 }  // namespace
 
-Reception::Reception(ReceiverOptions options, Parts parts, Wire& wire, ManifestLog* manifest, Tally& tally)
+ReceiverState::ReceiverState(ReceiverOptions options, Parts parts, BlockingStream& stream, ManifestLog* manifest,
+                             Counters& counters)
     : options_(std::move(options)),
       parts_(std::move(parts)),
-      wire_(wire),
-      writer_(wire),
-      tally_(tally),
+      stream_(stream),
+      writer_(stream),
+      counters_(counters),
       placement_(options_.limit_bytes,
                  [this](const std::string& line) {
-                   tally_.lose(line);
+                   counters_.lose(line);
                    if (auto told = writer_.put(Unkept{line}); !told) fail(told.error());
                  }),
-      proofs_(options_.book, {.peer = options_.peer, .is_believed = options_.believes_book}),
+      verified_files_(options_.cache, {.peer = options_.peer, .is_trusted = options_.trusts_cache}),
       manifest_(manifest) {}
 
-void Reception::fail(const Error& error) {
+void ReceiverState::fail(const Error& error) {
   {
     const core::MutexLock lock(mutex_);
     if (failure_) return;
@@ -36,36 +37,36 @@ void Reception::fail(const Error& error) {
   }
   failed_ = true;
   failing_.notify_all();
-  wire_.cut_unless_ended();
+  stream_.cut_unless_ended();
   tell_failure(error, writer_);
-  wire_.finish();  // the thread that reads may wait for a sender who says nothing more
+  stream_.finish();  // the reading thread waits for the sender, which ends once it has heard our end
 }
 
-std::optional<Error> Reception::failure() {
+std::optional<Error> ReceiverState::failure() {
   const core::MutexLock lock(mutex_);
   return failure_;
 }
 
-void Reception::pause(std::chrono::milliseconds time) {
+void ReceiverState::pause(std::chrono::milliseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   const core::MutexLock lock(mutex_);
   while (!failure_ && std::chrono::steady_clock::now() < end) std::ignore = failing_.wait_for(mutex_, time);
 }
 
-Status Reception::announce(std::size_t body_bytes) {
-  const std::size_t entries = ++unsettled_;
-  const std::size_t bytes = unsettled_bytes_ += body_bytes;
-  if (entries <= kMaxUnsettled && (bytes <= kMaxUnsettledBytes || entries == 1)) return {};
+Status ReceiverState::announce(std::size_t body_bytes) {
+  const std::size_t entries = ++unacknowledged_;
+  const std::size_t bytes = unacknowledged_bytes_ += body_bytes;
+  if (entries <= kMaxUnacknowledged && (bytes <= kMaxUnacknowledgedBytes || entries == 1)) return {};
   return udtcat::fail(Errc::protocol_violated, "take the sender's entries", "it sends too many ahead");
 }
 
-void Reception::settle(std::size_t body_bytes) {
-  unsettled_bytes_ -= body_bytes;
-  --unsettled_;
+void ReceiverState::acknowledge(std::size_t body_bytes) {
+  unacknowledged_bytes_ -= body_bytes;
+  --unacknowledged_;
 }
 
-void Reception::refuse(EntryId id, const std::string& reason, When when) {
-  tally_.complain(reason);
+void ReceiverState::refuse(EntryId id, const std::string& reason, When when) {
+  counters_.complain(reason);
   if (when == When::later) {
     const core::MutexLock lock(mutex_);
     return refusals_.push_back({id, reason.substr(0, kMaxReasonBytes)});
@@ -73,7 +74,7 @@ void Reception::refuse(EntryId id, const std::string& reason, When when) {
   if (auto told = writer_.put(Refused{id, reason}); !told) fail(told.error());
 }
 
-void Reception::tell_refusals() {
+void ReceiverState::tell_refusals() {
   std::vector<Refused> refusals;
   {
     const core::MutexLock lock(mutex_);
@@ -83,7 +84,7 @@ void Reception::tell_refusals() {
     if (auto told = writer_.put(each); !told) return fail(told.error());
 }
 
-void Reception::tell_many_refusals() {
+void ReceiverState::tell_many_refusals() {
   {
     const core::MutexLock lock(mutex_);
     if (refusals_.size() < kManyRefusals) return;
@@ -91,37 +92,37 @@ void Reception::tell_many_refusals() {
   tell_refusals();
 }
 
-void Reception::spoil_manifest() {
+void ReceiverState::spoil_manifest() {
   const core::MutexLock lock(mutex_);
   if (manifest_ != nullptr) manifest_->spoil();
 }
 
-void Reception::stand(EntryId id, const Entry& entry, const struct stat& status) {
+void ReceiverState::add_link_target(EntryId id, const Entry& entry, const struct stat& status) {
   if (!entry.may_be_linked) return;
   const core::MutexLock lock(mutex_);
-  standing_[id] = status;
+  link_targets_[id] = status;
 }
 
-std::optional<struct stat> Reception::standing(EntryId id) {
+std::optional<struct stat> ReceiverState::link_target(EntryId id) {
   const core::MutexLock lock(mutex_);
-  const auto found = standing_.find(id);
-  return found != standing_.end() ? std::optional(found->second) : std::nullopt;
+  const auto found = link_targets_.find(id);
+  return found != link_targets_.end() ? std::optional(found->second) : std::nullopt;
 }
 
-void Reception::forbid_links_to(EntryId id, const Entry& entry) {
+void ReceiverState::forbid_links_to(EntryId id, const Entry& entry) {
   if (!entry.may_be_linked) return;
   const core::MutexLock lock(mutex_);
   missing_.insert(id);
 }
 
-bool Reception::forbids_links_to(EntryId id) {
+bool ReceiverState::forbids_links_to(EntryId id) {
   const core::MutexLock lock(mutex_);
   return missing_.contains(id);
 }
 
-void Reception::prove(const Entry& entry, const std::optional<files::Digest>& digest) {
-  ++tally_.entries;
-  if (entry.kind == EntryKind::file) ++tally_.files;
+void ReceiverState::record(const Entry& entry, const std::optional<files::Digest>& digest) {
+  ++counters_.entries;
+  if (entry.kind == EntryKind::file) ++counters_.files;
   Status written;
   {
     const core::MutexLock lock(mutex_);
@@ -130,34 +131,34 @@ void Reception::prove(const Entry& entry, const std::optional<files::Digest>& di
   if (!written) fail(written.error());
 }
 
-void Reception::expect_links_to(EntryId id, const std::string& path) {
+void ReceiverState::expect_links_to(EntryId id, const std::string& path) {
   const core::MutexLock lock(mutex_);
   if (manifest_ != nullptr) manifest_->expect_links_to(id, path);
 }
 
-void Reception::expect(EntryId id, Expected file) {
-  const std::size_t leaves = leaves_of(file);
+void ReceiverState::expect(EntryId id, Expected file) {
+  const std::size_t hashes = hashes_of(file);
   core::MutexLock lock(mutex_);
   const auto is_full = [&]() UDTCAT_REQUIRES(mutex_) {
-    return expected_leaves_ > 0 && expected_leaves_ + leaves > kMaxExpectedLeaves;
+    return expected_hashes_ > 0 && expected_hashes_ + hashes > kMaxExpectedHashes;
   };
   if (is_full()) {
     lock.unlock();
-    if (auto flushed = writer_.flush(); !flushed) fail(flushed.error());  // else nobody would describe those before
+    if (auto flushed = writer_.flush(); !flushed) fail(flushed.error());  // else the sender would not know those before
     lock.lock();
   }
   while (is_full() && !should_stop()) std::ignore = less_expected_.wait_for(mutex_, kLookForCut);
-  expected_leaves_ += leaves;
+  expected_hashes_ += hashes;
   expected_.insert_or_assign(id, std::move(file));
 }
 
-std::optional<Reception::Expected> Reception::take_expected(EntryId id) {
+std::optional<ReceiverState::Expected> ReceiverState::take_expected(EntryId id) {
   const core::MutexLock lock(mutex_);
   const auto found = expected_.find(id);
   if (found == expected_.end()) return std::nullopt;
   Expected file = std::move(found->second);
   expected_.erase(found);
-  expected_leaves_ -= leaves_of(file);
+  expected_hashes_ -= hashes_of(file);
   less_expected_.notify_all();
   return file;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Counts a source while it is being sent, for progress.
+/// Counts the names and bytes of a source while it is being sent, for progress.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,13 @@
 namespace udtcat::trees {
 
 /// Threads: unsynchronised; it counts on one of its own.
-class Census {
+class SizeScan {
  public:
   /// on_counted   is called on that thread, once, unless this is destroyed before, or there is no thread to be had
-  Census(Source source, std::function<void(const Totals&)> on_counted);
-  Census(const Census&) = delete;
-  Census& operator=(const Census&) = delete;
-  ~Census();
+  SizeScan(Source source, std::function<void(const Totals&)> on_counted);
+  SizeScan(const SizeScan&) = delete;
+  SizeScan& operator=(const SizeScan&) = delete;
+  ~SizeScan();
 
  private:
   std::atomic<bool> stopping_{false};

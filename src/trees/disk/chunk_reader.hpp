@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads a file leaf by leaf; holes are passed over without being read.
+/// Reads a file chunk by chunk; holes are passed over without being read.
 #pragma once
 
 #include <cstddef>
@@ -17,34 +17,34 @@
 
 namespace udtcat::trees {
 
-/// A leaf as it was read. `content` is valid until the next one is, or until its memory is taken.
-struct Leaf {
+/// A chunk as it was read. `content` is valid until the next one is, or until its memory is taken.
+struct Chunk {
   std::uint64_t number = 0;
-  std::uint64_t bytes = 0;             ///< kLeafBytes, but in the last one
-  std::span<const std::byte> content;  ///< empty: a hole, which fills a whole leaf
+  std::uint64_t bytes = 0;             ///< kChunkBytes, but in the last one
+  std::span<const std::byte> content;  ///< empty: a hole, which fills a whole chunk
 
   [[nodiscard]] bool is_hole() const { return content.empty(); }
 };
 
-[[nodiscard]] files::Digest hash_of(const Leaf& leaf);
+[[nodiscard]] files::Digest hash_of(const Chunk& chunk);
 
 /// Waits for the disk.
 /// Threads: unsynchronised.
-class LeafReader {
+class ChunkReader {
  public:
   /// bytes    of the file
   /// memory   that next() reads into; between two calls its owner may take it, and leave other memory there
   /// shown    the file's name in errors
   /// `file`, `memory` and `shown` outlive this.
-  LeafReader(const bridge::Descriptor& file, std::uint64_t bytes, std::vector<std::byte>& memory,
-             const std::string& shown)
+  ChunkReader(const bridge::Descriptor& file, std::uint64_t bytes, std::vector<std::byte>& memory,
+              const std::string& shown)
       : file_(file), bytes_(bytes), memory_(memory), shown_(shown), map_(file, bytes) {}
 
   /// Where the next one ends; the end of the file when there is none.
-  [[nodiscard]] std::uint64_t next_end() const { return range_of_leaves(bytes_, next_).end; }
+  [[nodiscard]] std::uint64_t next_end() const { return range_of_chunks(bytes_, next_).end; }
   /// None: that was the last.
   /// errors: Errc::local_read_failed, also where the file ends within it, or goes on behind the last
-  [[nodiscard]] Result<std::optional<Leaf>> next();
+  [[nodiscard]] Result<std::optional<Chunk>> next();
 
  private:
   [[nodiscard]] Status check_end() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/census.hpp"
+#include "trees/size_scan.hpp"
 
 #include <filesystem>
 #include <future>
@@ -11,7 +11,7 @@
 namespace udtcat::trees {
 namespace {
 
-TEST(Census, CountsNamesAndTheBytesOfEachFileOnce) {
+TEST(SizeScan, CountsNamesAndTheBytesOfEachFileOnce) {
   const files::Folder folder;
   std::filesystem::create_directories(folder / "d/e");
   folder.write("d/f", files::Bytes(1'000));
@@ -20,17 +20,17 @@ TEST(Census, CountsNamesAndTheBytesOfEachFileOnce) {
   std::filesystem::resize_file(folder / "g", 1ULL << 40);
   std::filesystem::create_symlink("f", folder / "d/link");
   std::promise<Totals> counted;
-  const Census census(Source::of_tree(files::FileTree::open(folder.path()).value(), {}).value(),
+  const SizeScan scan(Source::of_tree(files::FileTree::open(folder.path()).value(), {}).value(),
                       [&](const Totals& totals) { counted.set_value(totals); });
   const Totals totals = counted.get_future().get();
   EXPECT_EQ(totals.entries, 7U);
   EXPECT_EQ(totals.bytes, (1ULL << 40) + 1'000);
 }
 
-TEST(Census, EndsAtOnceWhenNobodyWantsIt) {
+TEST(SizeScan, StopsAtOnceWhenItIsDestroyed) {
   bool is_counted = false;
   {
-    const Census census(Source::of_arguments({"/"}).value(), [&](const Totals&) { is_counted = true; });
+    const SizeScan scan(Source::of_arguments({"/"}).value(), [&](const Totals&) { is_counted = true; });
   }
   EXPECT_FALSE(is_counted);
 }

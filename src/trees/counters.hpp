@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The figures of a transfer, while it runs and at its end.
+/// The counters of a transfer, while it runs and at its end.
 #pragma once
 
 #include <atomic>
@@ -12,19 +12,19 @@
 namespace udtcat::trees {
 
 /// Threads: internally synchronised.
-class Tally {
+class Counters {
  public:
-  /// A file or another name that one end could not have.
+  /// Reports a name that one end cannot read, or the other cannot have.
   using Trouble = std::function<void(const std::string& line)>;
 
   /// on_trouble   called by any of the transfer's threads
-  explicit Tally(Trouble on_trouble) : on_trouble_(std::move(on_trouble)) {}
+  explicit Counters(Trouble on_trouble) : on_trouble_(std::move(on_trouble)) {}
 
   std::atomic<bool> has_begun{false};         ///< the other end has said what it wants
-  std::atomic<std::uint64_t> entries{0};      ///< that stand at the receiver
+  std::atomic<std::uint64_t> entries{0};      ///< that are at the receiver
   std::atomic<std::uint64_t> files{0};        ///< of these
-  std::atomic<std::uint64_t> bytes{0};        ///< of files, holes included, that are settled or described
-  std::atomic<std::uint64_t> moved_bytes{0};  ///< of these, those that went over the wire
+  std::atomic<std::uint64_t> bytes{0};        ///< of files, holes included, that are there or under way
+  std::atomic<std::uint64_t> moved_bytes{0};  ///< of these, those that went over the path
   std::atomic<std::uint64_t> all_entries{0};  ///< that there are; 0: not known
   std::atomic<std::uint64_t> all_bytes{0};    ///< of their files; likewise
   std::atomic<std::uint64_t> passed_over{0};  ///< sockets, which are nothing without their process
@@ -40,7 +40,7 @@ class Tally {
     const core::MutexLock lock(mutex_);
     return current_;
   }
-  /// A name that stood, it was said, does not.
+  /// An entry was counted that is not there after all.
   void take_back_entry() {
     if (entries > 0) --entries;
   }
@@ -48,7 +48,7 @@ class Tally {
     ++troubles;
     on_trouble_(line);
   }
-  /// An attribute that what stands at the receiver lacks.
+  /// A file at the receiver lacks an attribute.
   void lose(const std::string& line) {
     ++losses;
     on_trouble_(line);
