@@ -37,7 +37,6 @@ const std::map<std::string, Words> kCommandLines{
     {"send", {"path", "h", "1"}},
     {"receive", {"h", "1"}},
     {"verify", {"manifest"}},
-    {"rsh-daemon", {"-l", "1", "--allow", "list"}},
     {"gridftp get", {"ftp://h/f", "/tmp/f"}},
     {"gridftp put", {"/tmp/f", "ftp://h/f"}},
     {"gridftp copy", {"ftp://h/f", "ftp://g/f"}},
@@ -48,7 +47,7 @@ const std::map<std::string, Words> kCommandLines{
 const Names kClients{"gridftp get", "gridftp put", "gridftp copy"};
 const Names kGridftp{"gridftp get", "gridftp put", "gridftp copy", "gridftp serve", "gridftp gateway"};
 const Names kTrees{"send", "receive"};
-const Names kListeners{"", "rsh-daemon", "send", "receive", "gridftp serve", "gridftp gateway"};
+const Names kListeners{"", "send", "receive", "gridftp serve", "gridftp gateway"};
 
 Names and_also(Names names, const Names& more) {
   names.insert(more.begin(), more.end());
@@ -56,9 +55,9 @@ Names and_also(Names names, const Names& more) {
 }
 /// Which ssh starts, and no user.
 const Names kFarEnds{"rsh-server", "trees-server"};
-const Names kAll = and_also(and_also({"", "rsh", "rsh-daemon", "bench", "send", "receive"}, kGridftp), kFarEnds);
+const Names kAll = and_also(and_also({"", "rsh", "bench", "send", "receive"}, kGridftp), kFarEnds);
 const Names kLogging = and_also(kAll, {"verify"});
-const Names kKeyed = and_also({"", "rsh", "rsh-daemon", "bench", "send", "receive"}, kGridftp);
+const Names kKeyed = and_also({"", "bench", "send", "receive"}, kGridftp);
 const Names kDialling = and_also({"", "rsh", "bench", "send", "receive"}, kGridftp);
 const Names kWatched = and_also(kDialling, {"verify"});
 const Names kChecked = and_also(kListeners, {"bench"});
@@ -88,8 +87,7 @@ const std::vector<Option> kOptions{
     {"--config", "f", {""}},
     {"--rate",
      "1M",
-     {"", "rsh", "rsh-server", "trees-server", "rsh-daemon", "bench", "send", "gridftp put", "gridftp serve",
-      "gridftp gateway"}},
+     {"", "rsh", "rsh-server", "trees-server", "bench", "send", "gridftp put", "gridftp serve", "gridftp gateway"}},
     {"--key-file", "f", kKeyed},
     {"--as", "a", kKeyed},
     {"--peer", "b", kKeyed},
@@ -120,11 +118,9 @@ const std::vector<Option> kOptions{
     {"--limit", "1GB", {"receive"}},
     {"--owner", "", kTrees},
     {"--manifest", "f", kTrees},
-    {"--daemon", "", {"rsh"}},
     {"--bench", "", {"rsh-server"}},
     {"--seconds", "1", {"bench"}},
     {"--json", "", {"bench"}},
-    {"--allow", "f", {"rsh-daemon"}},
     {"--parallelism", "2", kClients},
     {"--stripes", "2", kClients},
     {"--range", "0-1", kClients},
@@ -197,7 +193,7 @@ TEST_P(OptionOfCommands, StandsInTheirHelp) {
 TEST_P(OptionOfCommands, StandsInTheManPages) {
   if (std::ranges::includes(kFarEnds, GetParam().commands)) return;
   const bool common = GetParam().commands.contains("");
-  const bool of_rsh = GetParam().commands.contains("rsh") || GetParam().commands.contains("rsh-daemon");
+  const bool of_rsh = GetParam().commands.contains("rsh");
   const bool of_trees = GetParam().commands.contains("send") || GetParam().commands.contains("receive");
   const std::string page = tool::source_file(common                                  ? "docs/man/udtcat.1"
                                              : of_rsh                                ? "docs/man/udtcat-rsh.1"

@@ -26,7 +26,6 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat status                           who is connected to the udtcats of this host; udtcat status --help
   udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udr PROGRAM... puts it under
                                           rsync, scp, sftp, git, borg, restic; udtcat rsh --help
-  udtcat rsh-daemon -l [ADDR:]PORT --allow FILE   run listed commands for key holders; udtcat rsh-daemon --help
   udtcat gridftp VERB ...                 get, put, copy, serve files as Globus' GridFTP; gateway; udtcat gridftp --help
   udtcat help [TOPIC]                     this; or of keys, forward, service, config, why, exit, or a command
 )";

@@ -3,12 +3,11 @@
 
 #include <utility>
 
-#include <boost/asio/post.hpp>
-
 #include <udtcat/bridges.hpp>
 
 #include "lib/bridge/child_stream.hpp"
 #include "lib/core/log.hpp"
+#include "rsh/user_shell.hpp"
 
 namespace udtcat::rsh {
 
@@ -25,10 +24,10 @@ ssh::ControlMessage message_of(const bridge::ChildEnd& end) {
 
 }  // namespace
 
-FarEnd::FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, Launch launch,
+FarEnd::FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, std::uint64_t core_limit_bytes,
                RequestedHandler on_requested, OverHandler on_over)
     : io_(io),
-      launch_(std::move(launch)),
+      core_limit_bytes_(core_limit_bytes),
       on_requested_(std::move(on_requested)),
       on_over_(std::move(on_over)),
       control_(
@@ -66,9 +65,9 @@ void FarEnd::on_message(const ssh::ControlMessage& message) {
 void FarEnd::run_when_complete() {
   constexpr std::size_t kStreams = 4;
   if (!request_ || streams_opened_ < kStreams || closed_) return;
-  if (on_requested_ && !std::exchange(on_requested_, nullptr)(*this))
+  if (!std::exchange(on_requested_, nullptr)(*this))
     return connection_->abort({Errc::stream_refused, "run a second command", "the near end has a connection already"});
-  const auto wanted = launch_(*request_);
+  const auto wanted = launch_for_user(*request_, core_limit_bytes_);
   if (!wanted) return refuse(wanted.error().message());
   const auto started = child_.start(*wanted, [this](const bridge::ChildEnd& end) {
     // The output ends by itself, perhaps later: the near end waits for that, and no round trip lies between.
@@ -126,23 +125,6 @@ void FarEnd::finish_if_over() {
   if (!closed_ || !child_.is_gone()) return;
   // How a peer that knows the command's end closes the connection does not matter.
   if (on_over_) std::exchange(on_over_, nullptr)(*this, answered_ ? Status{} : *closed_);
-}
-
-void FarEnds::add(std::unique_ptr<Connection> connection, FarEnd::Launch launch, FarEnd::RequestedHandler on_requested,
-                  FarEnd::OverHandler on_over) {
-  ends_[++last_number_] = std::make_unique<FarEnd>(io_, std::move(connection), std::move(launch),
-                                                   std::move(on_requested), std::move(on_over));
-}
-
-void FarEnds::remove(const FarEnd& end, std::function<void()> on_removed) {
-  boost::asio::post(io_, [this, &end, on_removed = std::move(on_removed)] {
-    std::erase_if(ends_, [&end](const auto& each) { return each.second.get() == &end; });
-    on_removed();
-  });
-}
-
-void FarEnds::abort_all(const Error& why) {
-  for (const auto& [number, end] : ends_) end->abort(why);
 }
 
 }  // namespace udtcat::rsh

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -32,14 +31,13 @@ namespace udtcat::rsh {
 /// Threads: confined to the io_context thread. Handlers are called there, not after destruction.
 class FarEnd {
  public:
-  /// Gives the program for a request.  errors: any; the text travels to the peer
-  using Launch = std::function<Result<bridge::ChildRequest>(const ssh::ControlMessage& request)>;
   /// The peer's first request has come on this connection.  returns  whether it is carried out
   using RequestedHandler = std::function<bool(FarEnd&)>;
   /// The connection has ended and no child is left.
   using OverHandler = std::function<void(FarEnd&, const Status&)>;
 
-  FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, Launch launch,
+  /// core_limit_bytes   what the command may dump
+  FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, std::uint64_t core_limit_bytes,
          RequestedHandler on_requested, OverHandler on_over);
   ~FarEnd();
 
@@ -60,7 +58,7 @@ class FarEnd {
   void finish_if_over();
 
   boost::asio::io_context& io_;
-  const Launch launch_;
+  const std::uint64_t core_limit_bytes_;
   RequestedHandler on_requested_;
   OverHandler on_over_;
   ControlChannel control_;
@@ -70,30 +68,6 @@ class FarEnd {
   bool answered_ = false;
   std::optional<Status> closed_;
   const std::unique_ptr<Connection> connection_;  // its handlers and streams lead into what stands above
-};
-
-/// Far ends that run beside each other.
-/// Threads: confined to the io_context thread.
-class FarEnds {
- public:
-  explicit FarEnds(boost::asio::io_context& io) : io_(io) {}
-
-  [[nodiscard]] std::size_t size() const { return ends_.size(); }
-  void add(std::unique_ptr<Connection> connection, FarEnd::Launch launch, FarEnd::RequestedHandler on_requested,
-           FarEnd::OverHandler on_over);
-  /// Destroys `end`, then calls `on_removed`, when the caller, which may be a handler of `end`, has returned.
-  void remove(const FarEnd& end, std::function<void()> on_removed);
-  void abort_all(const Error& why);
-  /// visit   called with the number of each, its own among all that were added
-  template <typename Visitor>
-  void for_each(Visitor visit) const {
-    for (const auto& [number, end] : ends_) visit(number, *end);
-  }
-
- private:
-  boost::asio::io_context& io_;
-  std::uint64_t last_number_ = 0;
-  std::map<std::uint64_t, std::unique_ptr<FarEnd>> ends_;
 };
 
 }  // namespace udtcat::rsh

@@ -7,7 +7,6 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "tool/run/requests.hpp"
 
 namespace udtcat::rsh {
 
@@ -21,36 +20,23 @@ tool::ExitStatus status_of(int number) { return static_cast<tool::ExitStatus>(nu
 }  // namespace
 
 RemoteCommand::RemoteCommand(tool::SessionRun& run, const RemoteCommandOptions& options, std::uint64_t core_limit_bytes)
-    : run_(run), options_(options), core_limit_bytes_(core_limit_bytes), patience_(run.io()) {}
+    : run_(run),
+      options_(options),
+      patience_(run.io()),
+      dial_(run, options, core_limit_bytes,
+            {.on_connection = [this](std::unique_ptr<Connection> connection) { begin(std::move(connection)); },
+             .on_no_session = [this](Error why) { go_without_session(std::move(why)); },
+             .on_plain = [this](Error why) { leave_to_ssh(std::move(why)); },
+             .on_no_far_end =
+                 [this](const Error& error, std::optional<int> status) {
+                   // Nothing is said where ssh itself failed: it has said why.
+                   if (status == ssh::kSshFailed) return run_.finish_as(tool::ExitStatus::own_failure);
+                   run_.finish(error);
+                 }}) {}
 
 Status RemoteCommand::start() {
   run_.on_interrupt([this](const Error& why) { interrupt(why); });
-  dial_.emplace(
-      run_, options_, core_limit_bytes_,
-      ssh::SshDial::Handlers{
-          .on_connection = [this](std::unique_ptr<Connection> connection) { begin(std::move(connection)); },
-          .on_no_session = [this](Error why) { go_without_session(std::move(why)); },
-          .on_plain = [this](Error why) { leave_to_ssh(std::move(why)); },
-          .on_no_far_end = [this](const Error& error, std::optional<int> status) { on_no_far_end(error, status); }});
-  return dial_->start();
-}
-
-Status RemoteCommand::start_at_daemon(std::optional<Credentials> credentials) {
-  run_.on_interrupt([this](const Error& why) { interrupt(why); });
-  auto target = static_cast<const tool::Options&>(options_);
-  target.peer = {options_.host, options_.ports.first};
-  UDTCAT_TRY(DialRequest request, tool::make_dial_request(target, std::move(credentials)));
-  dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
-    if (!connection) return run_.finish(std::move(connection.error()));
-    begin(std::move(*connection));
-  });
-  return {};
-}
-
-/// Nothing is said where ssh itself failed: it has said why.
-void RemoteCommand::on_no_far_end(const Error& error, std::optional<int> status) {
-  if (status == ssh::kSshFailed) return run_.finish_as(tool::ExitStatus::own_failure);
-  run_.finish(error);
+  return dial_.start();
 }
 
 void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
@@ -60,14 +46,13 @@ void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
   run_.watch_connection(near_->connection());
   if (auto started = near_->start(ssh::request_of(options_.ssh), !options_.ssh.without_input); !started)
     return run_.finish(std::move(started.error()));
-  if (dial_ && !options_.require_udp) ssh_path_.emplace(run_, near_->connection(), *dial_, options_.host);
+  if (!options_.require_udp) ssh_path_.emplace(run_, near_->connection(), dial_, options_.host);
 }
 
 void RemoteCommand::conclude(Result<CommandEnd> end) {
   if (ssh_path_) ssh_path_->conclude();
-  if (!dial_) return finish(std::move(end));
   // An ssh that has lost the path, too, would wait longer than we do.
-  dial_->leave([this, end = std::move(end)]() mutable { finish(std::move(end)); });
+  dial_.leave([this, end = std::move(end)]() mutable { finish(std::move(end)); });
 }
 
 void RemoteCommand::finish(Result<CommandEnd> end) {
@@ -81,7 +66,7 @@ void RemoteCommand::finish(Result<CommandEnd> end) {
 void RemoteCommand::go_without_session(Error why) {
   if (options_.require_udp) return run_.finish(std::move(why));
   run_.say(fmt::format("{}: going on over ssh itself; {}", why.what, why.cause));
-  over_ssh_.emplace(run_.io(), dial_->ssh(), [this](int status) { run_.finish_as(status_of(status)); });
+  over_ssh_.emplace(run_.io(), dial_.ssh(), [this](int status) { run_.finish_as(status_of(status)); });
   auto started = over_ssh_->start(ssh::request_of(options_.ssh), !options_.ssh.without_input);
   if (!started) run_.finish(std::move(started.error()));
 }
@@ -90,16 +75,13 @@ void RemoteCommand::go_without_session(Error why) {
 void RemoteCommand::leave_to_ssh(Error why) {
   if (options_.require_udp) return run_.finish(std::move(why));
   run_.say(fmt::format("{}: going on over ssh itself; {}", why.what, why.cause));
-  plain_ssh_ = dial_->plain_ssh();
+  plain_ssh_ = dial_.plain_ssh();
   run_.finish_as(tool::ExitStatus::own_failure);  // until ssh has our place
 }
 
 /// The command gets the signal and may end in its own way; then the session is broken off, which ends it.
 void RemoteCommand::interrupt(const Error& why) {
-  if (near_ == nullptr) {
-    if (!dial_) return run_.finish(why);
-    return dial_->end([this, why] { run_.finish(why); });
-  }
+  if (near_ == nullptr) return dial_.end([this, why] { run_.finish(why); });
   if (const auto name = ssh::signal_name(run_.signal())) near_->deliver(*name);
   patience_.expires_after(kFarEndGrace);
   patience_.async_wait([this, why](const boost::system::error_code& cancelled) {

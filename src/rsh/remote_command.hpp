@@ -20,7 +20,6 @@
 
 namespace udtcat::rsh {
 
-/// Of a daemon the first of the ports counts.
 struct RemoteCommandOptions : ssh::SshDialOptions {
   bool require_udp = false;
 };
@@ -40,13 +39,10 @@ class RemoteCommand {
 
   /// errors: those of SshDial::start()
   [[nodiscard]] Status start();
-  /// Without ssh: the daemon that waits at the host.  errors: Errc::cannot_resolve
-  [[nodiscard]] Status start_at_daemon(std::optional<Credentials> credentials);
   /// The program that takes this process's place, once SessionRun::run() has returned; none: nothing.
   [[nodiscard]] const std::optional<bridge::ChildRequest>& plain_ssh() const { return plain_ssh_; }
 
  private:
-  void on_no_far_end(const Error& error, std::optional<int> status);
   void begin(std::unique_ptr<Connection> connection);
   void conclude(Result<CommandEnd> end);
   void finish(Result<CommandEnd> end);
@@ -56,10 +52,8 @@ class RemoteCommand {
 
   tool::SessionRun& run_;
   const RemoteCommandOptions& options_;
-  const std::uint64_t core_limit_bytes_;
   boost::asio::steady_timer patience_;
-  std::optional<ssh::SshDial> dial_;  // none: a daemon
-  std::unique_ptr<Dialer> dialer_;
+  ssh::SshDial dial_;
   std::unique_ptr<NearEnd> near_;
   std::optional<CommandOverSsh> over_ssh_;  // none: not yet, or there is a session
   std::optional<ssh::SshPath> ssh_path_;    // none: not yet, or only UDP will do

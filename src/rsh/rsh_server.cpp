@@ -3,15 +3,15 @@
 
 #include <utility>
 
+#include <boost/asio/post.hpp>
+
 #include "lib/core/log.hpp"
-#include "rsh/user_shell.hpp"
 
 namespace udtcat::rsh {
 
 RshServer::RshServer(tool::SessionRun& run, const ssh::FarOptions& options, std::uint64_t core_limit_bytes)
     : run_(run),
       core_limit_bytes_(core_limit_bytes),
-      ends_(run.io()),
       far_(run, options,
            {.on_connection = [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
             .on_request =
@@ -21,20 +21,19 @@ RshServer::RshServer(tool::SessionRun& run, const ssh::FarOptions& options, std:
                 },
             .abort_all =
                 [this](const Error& why) {
-                  ends_.abort_all(why);
-                  return ends_.size() > 0;
+                  for (const auto& end : ends_) end->abort(why);
+                  return !ends_.empty();
                 }}) {}
 
 void RshServer::take(std::unique_ptr<Connection> connection) {
-  ends_.add(
-      std::move(connection),
-      [this](const ssh::ControlMessage& request) { return launch_for_user(request, core_limit_bytes_); },
+  ends_.push_back(std::make_unique<FarEnd>(
+      run_.io(), std::move(connection), core_limit_bytes_,
       [this](FarEnd& end) {
         if (!far_.choose(end.connection())) return false;
         run_.watch_connection(end.connection());
         return true;
       },
-      [this](FarEnd& end, const Status& status) { on_over(end, status); });
+      [this](FarEnd& end, const Status& status) { on_over(end, status); }));
 }
 
 void RshServer::on_over(const FarEnd& end, const Status& status) {
@@ -44,7 +43,9 @@ void RshServer::on_over(const FarEnd& end, const Status& status) {
     return run_.finish_as(status ? tool::ExitStatus::success : tool::ExitStatus::own_failure);
   }
   far_.forget(end.connection());
-  ends_.remove(end, [] {});
+  // Posted, since a handler of `end` calls.
+  boost::asio::post(run_.io(),
+                    [this, &end] { std::erase_if(ends_, [&end](const auto& each) { return each.get() == &end; }); });
 }
 
 }  // namespace udtcat::rsh

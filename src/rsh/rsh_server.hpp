@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <udtcat/peering.hpp>
 
@@ -33,7 +34,7 @@ class RshServer {
 
   tool::SessionRun& run_;
   const std::uint64_t core_limit_bytes_;
-  FarEnds ends_;
+  std::vector<std::unique_ptr<FarEnd>> ends_;
   ssh::FarServer far_;
   std::optional<ssh::ControlMessage> fallback_;
 };

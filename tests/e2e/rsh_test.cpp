@@ -459,29 +459,5 @@ TEST_F(RshTest, IsPutByUdrUnderTheShellThatAProgramIsToldByItsOwnWays) {
               HasSubstr("let UDP port"));
 }
 
-// ---- The daemon ----------------------------------------------------------------------------------------------------
-
-TEST_F(RshTest, ServesRsyncModulesWithoutAccounts) {
-  ssh_->far_home().write("list", "rsync --server --daemon . = rsync --server --daemon --config=" +
-                                     (ssh_->far_home().path() / "rsyncd.conf").string() + " .\n");
-  ssh_->far_home().write("rsyncd.conf", "use chroot = no\nuid = root\ngid = root\n[pub]\npath = " +
-                                            ssh_->far_home().path().string() + "\nread only = yes\n");
-  Process daemon = udtcat({"rsh-daemon", "-l", hosts_->far_host().ipv4 + ":" + std::to_string(port_), "--allow",
-                           (ssh_->far_home().path() / "list").string(), "-v"},
-                          {.key = key_, .network_namespace = hosts_->far_host().file});
-  ASSERT_TRUE(eventually(patience(10s), [&] { return daemon.errors().find("listening") != std::string::npos; }));
-  const std::string with = "export UDTCAT_KEY=" + key_ + "; $UDR --port " + std::to_string(port_);
-  const std::string host = hosts_->far_host().ipv4;
-  const Ran copied = near(with + " rsync -a " + host + "::pub/list . && cat list");
-  EXPECT_THAT(copied.output, StartsWith("rsync --server")) << copied.errors;
-  const Ran refused = near("export UDTCAT_KEY=" + key_ + "; $RSH --daemon --port " + std::to_string(port_) + " " +
-                           host + " 'rsync --server --daemon . ; id'");
-  EXPECT_EQ(refused.status, kOwnFailure);
-  EXPECT_EQ(refused.output, "");
-  EXPECT_THAT(refused.errors, HasSubstr("list does not have \"rsync --server --daemon . ; id\""));
-  daemon.send_signal(SIGTERM);
-  expect_exit(daemon, kTerminated, patience(5s));
-}
-
 }  // namespace
 }  // namespace udtcat::test::e2e

@@ -123,7 +123,7 @@ TEST_F(Usage, HelpTellsEveryExitStatus) {
 }
 
 TEST_F(Usage, EveryCommandHasAHelpOfItsOwn) {
-  for (const char* command : {"rsh", "rsh-daemon", "gridftp"}) {
+  for (const char* command : {"rsh", "gridftp"}) {
     const Ran ran = run({.argv = {UDTCAT_BINARY, command, "--help"}});
     EXPECT_EQ(ran.status, kSuccess) << ran.errors;
     EXPECT_THAT(ran.output, StartsWith("udtcat " + std::string(command) + ": "));

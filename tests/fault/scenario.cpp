@@ -79,8 +79,7 @@ void draw_session(Dice& dice, Scenario& scenario) {
 }  // namespace
 
 std::string_view name_of(Product product) {
-  constexpr std::array<std::string_view, kProducts.size()> kNames{"pipe", "exec", "forward", "rsh-daemon",
-                                                                  "rsh",  "get",  "put"};
+  constexpr std::array<std::string_view, kProducts.size()> kNames{"pipe", "exec", "forward", "rsh", "get", "put"};
   return kNames.at(static_cast<std::size_t>(product));
 }
 

@@ -52,7 +52,7 @@ struct PurposeCommands {
 constexpr std::array kCommands{
     PurposeCommands{Purpose::pipe, "udtcat -l PORT", "udtcat HOST PORT"},
     PurposeCommands{Purpose::forward, "udtcat -l PORT --to PLACE", "udtcat HOST PORT --from PLACE"},
-    PurposeCommands{Purpose::rsh, "udtcat rsh-daemon", "udtcat rsh --daemon HOST COMMAND"},
+    PurposeCommands{Purpose::rsh, "udtcat rsh-server, which ssh starts", "udtcat rsh HOST COMMAND"},
     PurposeCommands{Purpose::gridftp, "udtcat gridftp serve", "udtcat gridftp get, put or copy"},
     PurposeCommands{Purpose::gateway, "udtcat gridftp gateway -l", "udtcat gridftp gateway HOST PORT"},
     PurposeCommands{Purpose::driver, "a GridFTP server's data port", "a GridFTP client's data connection"},

@@ -12,13 +12,10 @@
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "rsh/command/rsh_options.hpp"
-#include "rsh/daemon.hpp"
 #include "rsh/remote_command.hpp"
 #include "rsh/rsh_server.hpp"
 #include "rsh/user_shell.hpp"
 #include "tool/cli/process_setup.hpp"
-#include "tool/cli/trusted_file.hpp"
-#include "tool/program/facts.hpp"
 
 namespace udtcat::rsh {
 
@@ -27,7 +24,6 @@ namespace {
 using tool::ExitStatus;
 using tool::FoundCredentials;
 using tool::JobContext;
-using tool::kChildGrace;
 using tool::SessionRun;
 
 constexpr auto kTellGrace = std::chrono::milliseconds(900);   // spec: docs/spec/rsh.md §5
@@ -55,9 +51,9 @@ class RshJob final : public tool::Job {
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
-  [[nodiscard]] bool needs_key() const override { return options_.daemon; }
+  [[nodiscard]] bool needs_key() const override { return false; }  // ssh proves who both ends are
   [[nodiscard]] bool takes_user_options() const override { return true; }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
     if (options_.is_left_to_ssh()) return become_ssh(options_, context);
     std::optional<bridge::ChildRequest> plain_ssh;
     {
@@ -67,8 +63,7 @@ class RshJob final : public tool::Job {
                       .signal_grace = kEndGrace,
                       .as_ssh = true});
       RemoteCommand command(run, options_, context.core_limit_bytes);
-      auto started = options_.daemon ? command.start_at_daemon(std::move(found.credentials)) : command.start();
-      if (!started) return run.fail_to_start(std::move(started.error()));
+      if (auto started = command.start(); !started) return run.fail_to_start(std::move(started.error()));
       const ExitStatus status = run.run();
       plain_ssh = command.plain_ssh();
       if (!plain_ssh) return status;
@@ -130,53 +125,6 @@ Result<std::unique_ptr<tool::Job>> parse_rsh_server(const tool::Words& arguments
   return std::make_unique<RshServerJob>(std::move(options));
 }
 
-Result<AllowList> read_list(const std::string& path) {
-  UDTCAT_TRY(const std::string text, tool::read_trusted_file(path));
-  return AllowList::parse(text, path);
-}
-
-class DaemonJob final : public tool::Job {
- public:
-  explicit DaemonJob(DaemonOptions options) : options_(std::move(options)) {}
-
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] bool starts_programs() const override { return true; }
-  [[nodiscard]] Result<tool::Words> facts() const override {
-    UDTCAT_TRY(const AllowList list, read_list(options_.allow));
-    return tool::Words{"waits for peers at " + tool::place_text("udp", options_.local, options_.family),
-                       fmt::format("runs for them the {} commands of {}", list.size(), options_.allow)};
-  }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
-    SessionRun run(options_, context.console, {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
-    context.console.date_lines();
-    auto list = read_list(options_.allow);
-    if (!list) return run.fail_to_start(std::move(list.error()));
-    constexpr std::uint64_t kDescriptors = 4096;  // guess: sixteen for each command
-    tool::allow_descriptors(kDescriptors);
-    Daemon daemon(run, std::move(*list));
-    run.on_reload([this, &daemon] { read_again(daemon); });
-    if (auto started = daemon.start(options_, std::move(found)); !started)
-      return run.fail_to_start(std::move(started.error()));
-    return run.run();
-  }
-
- private:
-  void read_again(Daemon& daemon) const {
-    auto list = read_list(options_.allow);
-    if (!list) return core::log().error("{}; the list of before holds", list.error().message());
-    core::log().info("{} commands of {} are allowed", list->size(), options_.allow);
-    daemon.allow(std::move(*list));
-  }
-
-  const DaemonOptions options_;
-};
-
-Result<std::unique_ptr<tool::Job>> parse_daemon(const tool::Words& arguments) {
-  UDTCAT_TRY(DaemonOptions options, parse_rsh_daemon_options(arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<DaemonJob>(std::move(options));
-}
-
 }  // namespace
 
 tool::Commands commands() {
@@ -186,11 +134,7 @@ tool::Commands commands() {
            .options = rsh_options_declared,
            .failure = ExitStatus::own_failure,
            .destination = destination_of},
-          {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_rsh_server},
-          {.words = {"rsh-daemon"},
-           .help = rsh_daemon_help_text,
-           .parse = parse_daemon,
-           .options = rsh_daemon_options_declared}};
+          {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_rsh_server}};
 }
 
 }  // namespace udtcat::rsh

@@ -20,7 +20,8 @@ namespace udtcat::tool {
 namespace {
 
 constexpr std::string_view kServices = "to=";
-// The XIO driver has shared keys only; data connections of GridFTP belong to gridftp.
+// The XIO driver has shared keys only; data connections of GridFTP belong to gridftp. No listener of ours is for rsh,
+// but lists that were written for one name it.
 constexpr std::array kPurposes{Purpose::pipe,    Purpose::forward, Purpose::rsh,  Purpose::gridftp,
                                Purpose::gateway, Purpose::bench,   Purpose::trees};
 
