@@ -30,7 +30,6 @@ class BenchJob final : public tool::Job {
   [[nodiscard]] bool needs_key() const override {
     return !options_.by_ssh && options_.session.protection != Protection::clear;
   }
-  [[nodiscard]] bool takes_user_options() const override { return true; }
   [[nodiscard]] Result<tool::Words> facts() const override {
     const std::string where = options_.by_ssh ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
                                                             options_.ssh.destination, ssh::to_string(options_.ports))
@@ -59,7 +58,11 @@ Result<std::unique_ptr<tool::Job>> parse_bench(const tool::Words& arguments) {
 }  // namespace
 
 tool::Commands commands() {
-  return {{.words = {"bench"}, .help = bench_help_text, .parse = parse_bench, .options = bench_options_declared}};
+  return {{.words = {"bench"},
+           .help = bench_help_text,
+           .parse = parse_bench,
+           .options = bench_options_declared,
+           .operands = ":host"}};
 }
 
 }  // namespace udtcat::bench

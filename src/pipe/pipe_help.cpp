@@ -81,7 +81,7 @@ Output, all on stderr:
       --why                  at the end, and at SIGUSR1: what limited the transfer, and what would help
       --check                only say what would be done
   -h, --help    -V, --version
-Each option may stand in ~/.config/udtcat/config: udtcat help config
+Each option may stand in the FILE of --config: udtcat help config
 
 Times are seconds, or have ms, s or m. Sizes are bytes, or have kB, MB, GB (10^9), KiB, MiB, GiB (2^30). All may have
 decimals: 1.5G, 0.5s.

@@ -123,6 +123,7 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
     options.services.push_back(std::move(service));
     return {};
   });
+  line.value_is(":host");
   line.values("--from", [&](const std::string& text) -> Status {
     UDTCAT_TRY(forward::FrontOption front, forward::front_value(text));
     options.fronts.push_back(std::move(front));
@@ -169,6 +170,7 @@ void add_stream_options(tool::CommandLine& line, PipeOptions& options) {
     options.exec = text;
     return {};
   });
+  line.value_is(":command");
   line.flag("--send-only");
   line.flag("--recv-only");
   line.exclusive("--send-only", "--recv-only");
@@ -194,6 +196,7 @@ void add_pipe_options(tool::CommandLine& line, PipeOptions& options) {
   line.value("--config", [](const std::string& path) -> Status {
     return tool::misplaced("--config " + path, "it comes first, as in udtcat --config FILE, and then only options");
   });
+  line.value_is(":file");
   line.question("-V,--version", options.asks_version);
   line.check([&] { return check_plain(line, options); });
   line.check([&] { return check_places(line, options); });

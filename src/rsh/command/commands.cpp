@@ -52,7 +52,6 @@ class RshJob final : public tool::Job {
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return false; }  // ssh proves who both ends are
-  [[nodiscard]] bool takes_user_options() const override { return true; }
   [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
     if (options_.is_left_to_ssh()) return become_ssh(options_, context);
     std::optional<bridge::ChildRequest> plain_ssh;
@@ -132,8 +131,8 @@ tool::Commands commands() {
            .help = rsh_help_text,
            .parse = parse_rsh,
            .options = rsh_options_declared,
-           .failure = ExitStatus::own_failure,
-           .destination = destination_of},
+           .operands = ":host :inner",
+           .failure = ExitStatus::own_failure},
           {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_rsh_server}};
 }
 

@@ -41,9 +41,6 @@ left to ssh itself.
       --progress             a line of progress; unless asked for, of a push alone, as the command may use the terminal
       --no-progress          none at all
 
-Options for certain hosts: ~/.config/udtcat/config, with `Host PATTERN` lines and, below each, options without dashes;
-see udtcat help config.
-
 Exit status: the command's; 255 where that is not known, or where it was ended by a signal.
 )";
 
@@ -119,11 +116,6 @@ Status check_command(const RshOptions& options) {
 }
 
 }  // namespace
-
-std::string destination_of(const Words& arguments) {
-  const auto separated = separate(arguments);
-  return separated ? separated->host : "";
-}
 
 Result<RshOptions> parse_rsh_options(const Words& arguments) {
   UDTCAT_TRY(Separated separated, separate(arguments));

@@ -22,9 +22,6 @@ struct RshOptions : RemoteCommandOptions {
 
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<RshOptions> parse_rsh_options(const tool::Words& arguments);
-/// The host that these go to, without its user; empty where they name none.
-[[nodiscard]] std::string destination_of(const tool::Words& arguments);
-
 struct RshServerOptions : ssh::FarOptions {
   bool bench = false;  ///< no command: the near end measures
 };

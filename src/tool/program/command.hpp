@@ -41,11 +41,6 @@ class Job {
   /// has_key_at_hand   there is one of KeysAtHand; whether an option names one, options() says
   [[nodiscard]] virtual Status prepare(bool /*has_key_at_hand*/, Console& /*console*/) { return {}; }
   [[nodiscard]] virtual bool needs_key() const { return true; }
-  /// Whether the user's file of options is for it.
-  [[nodiscard]] virtual bool takes_user_options() const { return needs_key(); }
-  /// The long options that it takes from the lines of the user's file for `rsh` as well, behind those of its own: where
-  /// ssh starts the other end.
-  [[nodiscard]] virtual Words options_shared_with_rsh() const { return {}; }
   /// For --check: its deeds in sentences, as far as the options of every session do not say them.
   /// errors: those of files that it would read
   [[nodiscard]] virtual Result<Words> facts() const { return Words{}; }
@@ -61,9 +56,8 @@ struct Command {
   Result<std::unique_ptr<Job>> (*parse)(const Words& arguments);
   /// The options that it declares, for completion(); none: users do not run it.
   DeclaredOptions (*options)() = nullptr;
+  const char* operands = "";  ///< likewise, as ":file... :host": the first may repeat, "-" is another thing
   std::optional<ExitStatus> failure = {};  ///< the status of every failure before the job runs; none: the error's own
-  /// The host to which a command line goes, also one that is wrong; null: that of the job
-  std::string (*destination)(const Words& arguments) = nullptr;
 };
 
 using Commands = std::vector<Command>;
@@ -72,7 +66,7 @@ using Commands = std::vector<Command>;
 [[nodiscard]] const Command& find_command(const Commands& commands, const Words& arguments);
 
 /// Carries out the row of `commands` with the most words that begin the command line, which may stand in the file of
-/// --config, behind what the user's own file says. Says what the commands are where nothing, or `help`, is asked for.
+/// --config. Says what the commands are where nothing, or `help`, is asked for.
 /// returns  the exit status; see exit_status.hpp
 [[nodiscard]] int run(const Words& argv, const Commands& commands);
 

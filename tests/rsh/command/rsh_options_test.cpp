@@ -50,12 +50,6 @@ TEST(RshOptions, HandTheFarEndWhatItMustKnow) {
       << "it stays until we have given up UDP";
 }
 
-TEST(RshOptions, SayWhereTheyGoAlsoWhereTheyAreWrong) {
-  EXPECT_EQ(destination_of({"--rate", "fast", "-p", "22", "user@far", "true"}), "far");
-  EXPECT_EQ(destination_of({"ssh://me@far:22/", "true"}), "far");
-  EXPECT_EQ(destination_of({"--no-such"}), "");
-}
-
 TEST(RshOptions, ShowProgressOfTheSessionOnRequestAndThatOfAPushWhereAPersonWatches) {
   EXPECT_EQ(parse({"host", "true"}).progress, false);
   EXPECT_EQ(parse({"host", "true"}).push_progress, std::nullopt);
