@@ -70,8 +70,6 @@ struct Scenario {
   std::uint64_t rate_bits_per_second = 0;  ///< 0: as it comes
   std::chrono::milliseconds one_way_delay{0};
   unsigned flows = 1;
-  bool near_libudt = false;
-  bool far_libudt = false;
   bool command_sends = false;  ///< with `exec`: what is sent comes from a command, too
   bool command_fails = false;  ///< the same: the sending one, or else the receiving one, after everything
 };
