@@ -12,8 +12,6 @@
 
 #include <udtcat/peering.hpp>
 
-#include "rsh/command_over_ssh.hpp"
-#include "rsh/near_end.hpp"
 #include "ssh/ssh_dial.hpp"
 #include "ssh/ssh_path.hpp"
 #include "tool/run/session_run.hpp"
@@ -22,6 +20,12 @@ namespace udtcat::rsh {
 
 struct RemoteCommandOptions : ssh::SshDialOptions {
   bool require_udp = false;
+};
+
+/// How a remote command ended: the last message about it.
+struct CommandEnd {
+  std::optional<int> status;  ///< none: a signal ended it
+  std::string signal_name;    ///< of that signal
 };
 
 /// From the bootstrap to the end.
@@ -36,6 +40,7 @@ class RemoteCommand {
   /// core_limit_bytes   what ssh may dump
   /// `run` and `options` must outlive this. Its end is that of `run`.
   RemoteCommand(tool::SessionRun& run, const RemoteCommandOptions& options, std::uint64_t core_limit_bytes);
+  ~RemoteCommand();
 
   /// errors: those of SshDial::start()
   [[nodiscard]] Status start();
@@ -43,6 +48,9 @@ class RemoteCommand {
   [[nodiscard]] const std::optional<bridge::ChildRequest>& plain_ssh() const { return plain_ssh_; }
 
  private:
+  class NearEnd;
+  class OverSsh;
+
   void begin(std::unique_ptr<Connection> connection);
   void conclude(Result<CommandEnd> end);
   void finish(Result<CommandEnd> end);
@@ -55,7 +63,7 @@ class RemoteCommand {
   boost::asio::steady_timer patience_;
   ssh::SshDial dial_;
   std::unique_ptr<NearEnd> near_;
-  std::optional<CommandOverSsh> over_ssh_;  // none: not yet, or there is a session
+  std::unique_ptr<OverSsh> over_ssh_;     // none: not yet, or there is a session
   std::optional<ssh::SshPath> ssh_path_;    // none: not yet, or only UDP will do
   std::optional<bridge::ChildRequest> plain_ssh_;
 };

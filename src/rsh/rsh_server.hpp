@@ -9,7 +9,6 @@
 
 #include <udtcat/peering.hpp>
 
-#include "rsh/far_end.hpp"
 #include "ssh/far_server.hpp"
 #include "tool/run/session_run.hpp"
 
@@ -22,6 +21,7 @@ class RshServer {
   /// core_limit_bytes   what the command may dump
   /// `run` and `options` must outlive this. Its end is that of `run`.
   RshServer(tool::SessionRun& run, const ssh::FarOptions& options, std::uint64_t core_limit_bytes);
+  ~RshServer();
 
   /// errors: those of FarServer::start()
   [[nodiscard]] Status start() { return far_.start(); }
@@ -29,6 +29,8 @@ class RshServer {
   [[nodiscard]] const std::optional<ssh::ControlMessage>& fallback() const { return fallback_; }
 
  private:
+  class FarEnd;
+
   void take(std::unique_ptr<Connection> connection);
   void on_over(const FarEnd& end, const Status& status);
 
