@@ -28,6 +28,18 @@ class TreesBySsh : public RshTest {
     return near("$UDTCAT " + arguments + " --ssh \"ssh -F $CONFIG\"");
   }
   [[nodiscard]] fs::path far(const std::string& name) const { return ssh_->far_home() / name; }
+  /// A sender of `file`, of which a quarter has come.
+  [[nodiscard]] Process amid_a_file() const {
+    constexpr std::uint64_t kBytes = scaled(64 * kMiB);
+    write_random(home_ / "file", 1, kBytes);
+    Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
+                             "file", "far:dst"},
+                    .environment = environment(),
+                    .working_directory = home_.path(),
+                    .network_namespace = hosts_->near_host().file});
+    EXPECT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+    return sender;
+  }
 };
 
 TEST_F(TreesBySsh, AreSentToAHostsDirectory) {
@@ -104,19 +116,11 @@ TEST_F(TreesBySsh, KeepAManifestAtTheNearEnd) {
 
 /// The far end of a sender that was killed may still be there: it is waited for.
 TEST_F(TreesBySsh, GoOnAfterADeath) {
-  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
-  fs::create_directory(home_ / "big");
-  write_random(home_ / "big/file", 1, kBytes);
-  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
-                           "big", "far:dst"},
-                  .environment = environment(),
-                  .working_directory = home_.path(),
-                  .network_namespace = hosts_->near_host().file});
-  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+  Process sender = amid_a_file();
   sender.send_signal(SIGKILL);
-  const Ran again = trees("send --stats=json big far:dst");
+  const Ran again = trees("send --stats=json file far:dst");
   EXPECT_EQ(again.status, kSuccess) << again.errors;
-  expect_same(home_ / "big", far("dst/big"));
+  EXPECT_EQ(read_file(far("dst/file")), read_file(home_ / "file"));
   EXPECT_FALSE(fs::exists(far("dst/.udtcat-parts")));
 }
 
@@ -145,14 +149,7 @@ std::size_t programs_in(const fs::path& home) {
 }
 
 TEST_F(TreesBySsh, AreOneProcessAtEachEnd) {
-  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
-  write_random(home_ / "file", 1, kBytes);
-  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
-                           "file", "far:dst"},
-                  .environment = environment(),
-                  .working_directory = home_.path(),
-                  .network_namespace = hosts_->near_host().file});
-  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+  Process sender = amid_a_file();
   EXPECT_EQ(programs_in(home_.path()), 1U);
   EXPECT_EQ(programs_in(ssh_->far_home().path()), 1U);
   expect_exit(sender, kSuccess, kTransferLimit);
@@ -160,14 +157,7 @@ TEST_F(TreesBySsh, AreOneProcessAtEachEnd) {
 }
 
 TEST_F(TreesBySsh, GoOnOverSshsConnectionWhereUdpDiesOnTheWay) {
-  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
-  write_random(home_ / "file", 1, kBytes);
-  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
-                           "file", "far:dst"},
-                  .environment = environment(),
-                  .working_directory = home_.path(),
-                  .network_namespace = hosts_->near_host().file});
-  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+  Process sender = amid_a_file();
   block_udp();
   expect_exit(sender, kSuccess, kTransferLimit);
   EXPECT_THAT(sender.errors(), HasSubstr("UDP has become silent: going on over ssh's connection"));
@@ -186,14 +176,7 @@ pid_t far_server_of(const fs::path& home) {
 }
 
 TEST_F(TreesBySsh, SayThatTheFarEndIsGone) {
-  constexpr std::uint64_t kBytes = scaled(64 * kMiB);
-  write_random(home_ / "file", 1, kBytes);
-  Process sender({.argv = {UDTCAT_BINARY, "send", "--rate", "200M", "--ssh", "ssh -F " + ssh_->ssh_config().string(),
-                           "file", "far:dst"},
-                  .environment = environment(),
-                  .working_directory = home_.path(),
-                  .network_namespace = hosts_->near_host().file});
-  ASSERT_TRUE(eventually(kTransferLimit, [&] { return held_bytes(far("dst")) > kBytes / 4; })) << sender.errors();
+  Process sender = amid_a_file();
   const pid_t server = far_server_of(ssh_->far_home().path());
   ASSERT_NE(server, 0);
   ASSERT_EQ(::kill(server, SIGKILL), 0);
