@@ -63,7 +63,7 @@ void connect(const udtcat::Endpoint& to, const udtcat::Key& key, std::size_t cou
     udtcat::DialRequest request;
     request.addresses = {to};
     request.credentials = key.duplicate();
-    request.session.purpose = udtcat::Purpose::forward;
+    request.session.application = "forward";
     dialers.push_back(udtcat::dial(io, std::move(request), [&](auto made) {
       if (!made) die(made.error());
       auto stream = (*made)->open_stream();
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   std::vector<Peer> peers;
   udtcat::ListenRequest request;
   request.credentials = key->duplicate();
-  request.session.purpose = udtcat::Purpose::forward;
+  request.session.application = "forward";
   request.locals = {here(0)};
   const long before_kb = status_field("VmRSS");
   const auto begin = Clock::now();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# How our code is compiled: one interface target for the rooms, the program and the tests. Options that must hold for the
+# How our code is compiled: one interface target for the modules, the program and the tests. Options that must hold for the
 # whole program (sanitizers, coverage for libFuzzer) are set for every target.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)

@@ -25,8 +25,10 @@ string(REGEX REPLACE "/$" "" UDTCAT_PREFIX_FROM_PC "${UDTCAT_PREFIX_FROM_PC}")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/udtcat.pc.in" "${PROJECT_BINARY_DIR}/package/udtcat.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/udtcat.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
-file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.1")
-install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+foreach(section 1 5)
+  file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.${section}")
+  install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}")
+endforeach()
 # One page for the three commands of trees.
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/man")
 foreach(command receive verify)

@@ -3,9 +3,8 @@
 /// is known to the commands in which it acts, stands in their help, their page and their completion, and is refused by
 /// all others.
 #include <algorithm>
-#include <filesystem>
+#include <iterator>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -17,8 +16,9 @@
 #include "bench/commands.hpp"
 #include "gridftp/command/commands.hpp"
 #include "pipe/commands.hpp"
+#include "pipe/pipe_options.hpp"
 #include "rsh/command/commands.hpp"
-#include "tool/support/source_file.hpp"
+#include "tool/support/man_page.hpp"
 #include "trees/command/commands.hpp"
 
 namespace udtcat {
@@ -145,9 +145,9 @@ std::string joined(const Words& words) {
 const std::map<std::string, tool::Command>& commands() {
   static const auto all = [] {
     std::map<std::string, tool::Command> found;
-    for (const auto& wing :
+    for (const auto& module :
          {pipe::commands(), bench::commands(), rsh::commands(), trees::commands(), gridftp::commands()})
-      for (const tool::Command& command : wing) found.emplace(joined(command.words), command);
+      for (const tool::Command& command : module) found.emplace(joined(command.words), command);
     return found;
   }();
   return all;
@@ -191,14 +191,93 @@ TEST(Options, StandInTheHelpOfTheirCommand) {
   });
 }
 
-TEST(Options, StandInAManPage) {
-  std::string pages;
-  for (const auto& page : std::filesystem::directory_iterator(UDTCAT_SOURCE_DIR "/docs/man"))
-    pages += tool::source_file("docs/man/" + page.path().filename().string());
-  for_each_option([&](const std::string& name, const tool::Command&, const std::string& option) {
-    EXPECT_TRUE(std::regex_search(pages, std::regex("Fl [^\n]*" + option.substr(1))))
-        << "udtcat " << name << ' ' << option;
-  });
+/// A page, and the options that it has to explain.
+struct Documented {
+  std::string command;
+  std::string page;
+  tool::DeclaredOptions options;
+};
+
+/// A row for each command that users run, and for the forms of a pipe that have pages of their own.
+std::vector<Documented> documented() {
+  static const std::map<std::string, std::string> kPages{{"", "udtcat.1"},
+                                                         {"keygen", "udtcat-keygen.1"},
+                                                         {"status", "udtcat-status.1"},
+                                                         {"bench", "udtcat-bench.1"},
+                                                         {"rsh", "udtcat-rsh.1"},
+                                                         {"send", "udtcat-send.1"},
+                                                         {"receive", "udtcat-send.1"},
+                                                         {"verify", "udtcat-send.1"},
+                                                         {"gridftp", "udtcat-gridftp.1"}};
+  std::vector<Documented> all{{"--to and --from", "udtcat-forward.1", pipe::forward_options_declared()}};
+  for (const auto& [name, command] : commands())
+    if (command.options != nullptr)
+      all.push_back({name, kPages.at(command.words.empty() ? "" : command.words.front()), command.options()});
+  return all;
+}
+
+/// The options that a reader of `page` finds: its own, the common ones, and all those of pages that its OPTIONS name.
+Names options_to_be_found(const tool::Manual& manual, const std::string& page) {
+  const auto own = manual.at(page).section("OPTIONS");
+  Names found = and_also(own.options, manual.at(page).section("COMMON OPTIONS").options);
+  for (const std::string& other : own.references) {
+    if (!manual.contains(other)) continue;
+    const auto common = manual.at(other).section("COMMON OPTIONS").options;
+    found = and_also(std::move(found), common.empty() ? manual.at(other).section("OPTIONS").options : common);
+  }
+  return found;
+}
+
+Names undocumented(const tool::Manual& manual, const Documented& each) {
+  const Names found = options_to_be_found(manual, each.page);
+  Names missing;
+  for (const tool::DeclaredOption& option : each.options)
+    for (const std::string& name : option.names)
+      if (option.offered && !found.contains(name)) missing.insert(name);
+  return missing;
+}
+
+TEST(ManPages, HaveEachOptionOfTheirCommands) {
+  const tool::Manual manual = tool::read_manual();
+  for (const Documented& each : documented())
+    EXPECT_THAT(undocumented(manual, each), testing::IsEmpty()) << "udtcat " << each.command << ": " << each.page;
+}
+
+TEST(ManPages, HaveNoOptionThatTheirCommandsDoNotTake) {
+  const tool::Manual manual = tool::read_manual();
+  const Names kOfAll{"-h", "--help", "--pair"};  // --pair: a word of the command `keygen --pair`
+  std::map<std::string, Names> known;
+  Names common;
+  for (const Documented& each : documented())
+    for (const tool::DeclaredOption& option : each.options) {
+      known[each.page].insert(option.names.begin(), option.names.end());
+      common.insert(option.names.begin(), option.names.end());
+    }
+  const auto unknown = [&](const Names& taken, const tool::ManPage::Section& section) {
+    Names left;
+    std::ranges::set_difference(section.options, and_also(taken, kOfAll), std::inserter(left, left.end()));
+    return left;
+  };
+  for (const auto& [page, taken] : known) {
+    EXPECT_THAT(unknown(taken, manual.at(page).section("OPTIONS")), testing::IsEmpty()) << page;
+    EXPECT_THAT(unknown(common, manual.at(page).section("COMMON OPTIONS")), testing::IsEmpty()) << page;
+  }
+}
+
+TEST(ManPages, AreReadByOptionAndReference) {
+  const tool::Manual manual{
+      {"udtcat.1", tool::ManPage(".Sh OPTIONS\n.It Fl -exec Ar command\n.Sh COMMON OPTIONS\n.It Fl v , -verbose\n")},
+      {"udtcat-plain.1", tool::ManPage(".Sh OPTIONS\n.It Fl -plain\n")},
+      {"udtcat-forward.1", tool::ManPage(".Sh OPTIONS\nThose of\n.Xr udtcat 1 .\n.It Fl -to Ar service , Fl -from\n"
+                                         ".Sh SEE ALSO\n.Xr udtcat-plain 1\n")}};
+  const auto missing = [&](const tool::Words& names) {
+    return undocumented(manual, {.command = {}, .page = "udtcat-forward.1", .options = {{.names = names}}});
+  };
+  EXPECT_THAT(missing({"--to"}), testing::IsEmpty());
+  EXPECT_THAT(missing({"--from"}), testing::IsEmpty());
+  EXPECT_THAT(missing({"-v", "--verbose"}), testing::IsEmpty()) << "common, in a page to which this one refers";
+  EXPECT_THAT(missing({"--exec"}), testing::ElementsAre("--exec")) << "of a pipe alone";
+  EXPECT_THAT(missing({"--plain"}), testing::ElementsAre("--plain")) << "in a page to which OPTIONS do not refer";
 }
 
 TEST(Help, FitsATerminalOfAHundredAndTwentyColumns) {

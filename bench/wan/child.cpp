@@ -27,7 +27,7 @@ void unblock_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-[[noreturn]] void run(const NetworkNamespace& place, const std::vector<std::string>& argv,
+[[noreturn]] void run(const NetworkNamespace& netns, const std::vector<std::string>& argv,
                       const std::vector<std::string>& environment) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   unblock_signals();
@@ -36,19 +36,19 @@ void unblock_signals() {
     const auto equals = assignment.find('=');
     ::setenv(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1).c_str(), 1);
   }
-  const Status entered = enter(place);
-  const std::string message = "wanlab: " + (entered ? become(argv) : entered.error()).message() + "\n";
+  const Status entered = enter(netns);
+  const std::string message = "wanlab: " + (entered ? exec_program(argv) : entered.error()).message() + "\n";
   std::ignore = ::write(STDERR_FILENO, message.data(), message.size());
   ::_exit(kCannotStart);
 }
 
 }  // namespace
 
-Result<Child> Child::start(const NetworkNamespace& place, const std::vector<std::string>& argv,
+Result<Child> Child::start(const NetworkNamespace& netns, const std::vector<std::string>& argv,
                            const std::vector<std::string>& environment) {
   const pid_t pid = ::fork();
   if (pid < 0) return fail(Errc::out_of_resources, "start " + argv.front(), core::errno_text(errno));
-  if (pid == 0) run(place, argv, environment);
+  if (pid == 0) run(netns, argv, environment);
   Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process.valid()) return fail(Errc::out_of_resources, "watch " + argv.front(), core::errno_text(errno));
   return Child(pid, std::move(process));
@@ -62,7 +62,7 @@ std::optional<int> Child::status() {
   return status_;
 }
 
-Error become(const std::vector<std::string>& argv) {
+Error exec_program(const std::vector<std::string>& argv) {
   std::vector<char*> pointers;
   pointers.reserve(argv.size() + 1);
   // SAFETY: execvp() does not write to its arguments; its type is older than const.

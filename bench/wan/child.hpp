@@ -20,7 +20,7 @@ class Child {
  public:
   /// argv          the program and its arguments; looked for in PATH
   /// environment   "NAME=value", on top of the caller's
-  [[nodiscard]] static Result<Child> start(const NetworkNamespace& place, const std::vector<std::string>& argv,
+  [[nodiscard]] static Result<Child> start(const NetworkNamespace& netns, const std::vector<std::string>& argv,
                                            const std::vector<std::string>& environment);
 
   /// Becomes readable when the program has ended.
@@ -37,6 +37,6 @@ class Child {
 };
 
 /// Becomes the program; returns only if that fails.
-[[nodiscard]] Error become(const std::vector<std::string>& argv);
+[[nodiscard]] Error exec_program(const std::vector<std::string>& argv);
 
 }  // namespace udtcat::wan

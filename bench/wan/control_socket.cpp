@@ -16,7 +16,7 @@
 namespace udtcat::wan {
 namespace {
 
-constexpr std::size_t kMaxWords = 4096;
+constexpr std::size_t kMaxMessageBytes = 4096;
 
 Result<sockaddr_un> address_of(const std::filesystem::path& path) {
   sockaddr_un address{};
@@ -31,13 +31,13 @@ Result<sockaddr_un> address_of(const std::filesystem::path& path) {
 const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
 
 /// Where the answer goes; nothing is left of it afterwards.
-class NameForAnAnswer {
+class AnswerSocketName {
  public:
-  explicit NameForAnAnswer(std::filesystem::path asked)
+  explicit AnswerSocketName(std::filesystem::path asked)
       : path_(asked.replace_extension(".ask" + std::to_string(::getpid()))) {}
-  NameForAnAnswer(const NameForAnAnswer&) = delete;
-  NameForAnAnswer& operator=(const NameForAnAnswer&) = delete;
-  ~NameForAnAnswer() { ::unlink(path_.c_str()); }
+  AnswerSocketName(const AnswerSocketName&) = delete;
+  AnswerSocketName& operator=(const AnswerSocketName&) = delete;
+  ~AnswerSocketName() { ::unlink(path_.c_str()); }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
@@ -57,7 +57,7 @@ Result<ControlSocket> ControlSocket::listen(const std::filesystem::path& path) {
 }
 
 void ControlSocket::serve(const std::function<std::string(const std::string&)>& answer) const {
-  std::array<char, kMaxWords> buffer{};
+  std::array<char, kMaxMessageBytes> buffer{};
   for (;;) {
     sockaddr_un asker{};
     socklen_t length = sizeof asker;
@@ -67,7 +67,8 @@ void ControlSocket::serve(const std::function<std::string(const std::string&)>& 
     if (bytes < 0) return;
     const std::string words = answer(std::string(buffer.data(), static_cast<std::size_t>(bytes)));
     // A client that has gone, or does not read, does without.
-    std::ignore = ::sendto(socket_.fd(), words.data(), std::min(words.size(), kMaxWords), 0, generic(asker), length);
+    std::ignore =
+        ::sendto(socket_.fd(), words.data(), std::min(words.size(), kMaxMessageBytes), 0, generic(asker), length);
   }
 }
 
@@ -76,12 +77,12 @@ Result<std::string> ask(const std::filesystem::path& path, const std::string& wo
   if (!address) return tl::unexpected(address.error());
   const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   // A name in the file system: the kernel's own names are those of a network namespace, and the lab is in another.
-  const NameForAnAnswer own(path);
+  const AnswerSocketName own(path);
   const auto own_address = address_of(own.path());
   if (!own_address) return tl::unexpected(own_address.error());
   const timeval limit{.tv_sec = 5, .tv_usec = 0};
   ::setsockopt(socket.fd(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  std::array<char, kMaxWords> buffer{};
+  std::array<char, kMaxMessageBytes> buffer{};
   ::setsockopt(socket.fd(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   ::unlink(own.path().c_str());
   const bool sent = ::bind(socket.fd(), generic(*own_address), sizeof *own_address) == 0 &&

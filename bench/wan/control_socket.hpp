@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Words to a running lab: one datagram each way.
+/// Commands to a running lab: one datagram each way.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ class ControlSocket {
   [[nodiscard]] static Result<ControlSocket> listen(const std::filesystem::path& path);
 
   [[nodiscard]] int fd() const { return socket_.fd(); }
-  /// Answers all that wait.
+  /// Answers every command that has arrived.
   void serve(const std::function<std::string(const std::string&)>& answer) const;
 
  private:

@@ -14,7 +14,7 @@ PacketPool::Memory PacketPool::take() {
 }
 
 void DelayLine::push(Packet packet, TimePoint due, bool late) {
-  std::deque<Held>& line = late ? late_ : on_time_;
+  std::deque<HeldPacket>& line = late ? late_ : on_time_;
   // A delay that was shortened on the way must not reorder: then a packet waits for the one before it.
   if (!line.empty()) due = std::max(due, line.back().due);
   held_bytes_ += packet.memory_bytes();
@@ -31,7 +31,7 @@ std::optional<TimePoint> DelayLine::next_due() const {
 std::optional<Packet> DelayLine::pop(TimePoint now) {
   const auto due = next_due();
   if (!due || *due > now) return std::nullopt;
-  std::deque<Held>& line = !on_time_.empty() && on_time_.front().due == *due ? on_time_ : late_;
+  std::deque<HeldPacket>& line = !on_time_.empty() && on_time_.front().due == *due ? on_time_ : late_;
   Packet packet = std::move(line.front().packet);
   line.pop_front();
   held_bytes_ -= packet.memory_bytes();

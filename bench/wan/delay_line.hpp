@@ -51,12 +51,12 @@ class DelayLine {
   static constexpr std::size_t kMaxHeldBytes = std::size_t{2} << 30;  // guess: 10 Gbit/s for 1.6 s
 
  private:
-  struct Held {
+  struct HeldPacket {
     Packet packet;
     TimePoint due;
   };
-  std::deque<Held> on_time_;  // each is due no earlier than the one before it
-  std::deque<Held> late_;     // the same
+  std::deque<HeldPacket> on_time_;  // each is due no earlier than the one before it
+  std::deque<HeldPacket> late_;     // the same
   std::size_t held_bytes_ = 0;
 };
 

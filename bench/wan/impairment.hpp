@@ -15,10 +15,9 @@ using Random = std::mt19937_64;
 class Impairment {
  public:
   /// probability   of a segment to be struck, 0 to 1
-  /// burst_length  the mean number of segments struck in a row: Gilbert's model; 0 strikes each independently of the
-  /// last. A
-  ///               probability above burst_length / (burst_length + 1), short of 1, would need bursts without a segment
-  ///               between them: it is cut to that
+  /// burst_length  the mean number of segments struck in a row: Gilbert's model; 0: each independently. A probability
+  ///               above burst_length / (burst_length + 1), short of 1, would need bursts without a segment between
+  ///               them, and is cut to that
   Impairment(double probability, double burst_length, Random& random);
 
   /// How many segments go unharmed before the next strike.

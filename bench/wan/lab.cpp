@@ -41,20 +41,20 @@ Result<Descriptor> watch_signals() {
   return signals;
 }
 
-struct MadeEnd {
-  NetworkNamespace place;
+struct NamespaceEnd {
+  NetworkNamespace netns;
   TunDevice device;
 };
 
 /// Leaves the caller in the namespace that was made.
-Result<MadeEnd> make_end(const LabOptions& options, unsigned number) {
-  auto place = make_network_namespace();
-  if (!place) return tl::unexpected(place.error());
+Result<NamespaceEnd> make_end(const LabOptions& options, unsigned number) {
+  auto netns = make_network_namespace();
+  if (!netns) return tl::unexpected(netns.error());
   for (const auto& [name, value] : options.sysctls)
     if (auto set = set_sysctl(name, value); !set) return tl::unexpected(set.error());
   auto device = TunDevice::create(addresses_of(number), options.mtu_bytes);
   if (!device) return tl::unexpected(device.error());
-  return MadeEnd{std::move(*place), std::move(*device)};
+  return NamespaceEnd{std::move(*netns), std::move(*device)};
 }
 
 nlohmann::ordered_json to_json(const LinkCounters& counters) {
@@ -93,7 +93,7 @@ Result<std::unique_ptr<Lab>> Lab::create(const LabOptions& options) {
   if (!far) return tl::unexpected(far.error());
   auto signals = watch_signals();
   if (!signals) return tl::unexpected(signals.error());
-  std::unique_ptr<Lab> made(new Lab(options, std::move(*user), std::move(near->place), std::move(far->place),
+  std::unique_ptr<Lab> made(new Lab(options, std::move(*user), std::move(near->netns), std::move(far->netns),
                                     std::move(near->device), std::move(far->device)));
   made->signals_ = std::move(*signals);
   if (auto announced = made->announce(); !announced) return tl::unexpected(announced.error());
@@ -109,7 +109,7 @@ Lab::Lab(LabOptions options, Descriptor user, NetworkNamespace near, NetworkName
       forwarder_(std::move(near_device), std::move(far_device), options_.path, options_.seed, now()) {}
 
 Lab::~Lab() {
-  for (const auto* place : {&near_, &far_}) end_inhabitants(place->name);
+  for (const auto* netns : {&near_, &far_}) kill_processes_in(netns->id);
   if (record_.pid != 0) remove_record(record_);
 }
 
@@ -119,8 +119,8 @@ Status Lab::announce() {
              .user_fd = user_.fd(),
              .near_fd = near_.descriptor.fd(),
              .far_fd = far_.descriptor.fd(),
-             .near = near_.name,
-             .far = far_.name};
+             .near = near_.id,
+             .far = far_.id};
   // A lab that was killed had this number before us.
   if (const auto records = read_records())
     for (const LabRecord& old : *records)
@@ -211,12 +211,12 @@ void Lab::on_signal(int signal, bool from_terminal) {
       std::cerr << "wanlab: " << changed.error().message() << std::endl;
     return;
   }
-  // The first asks all that run at the near end to end, which may have something to save; the second does not ask.
+  // The first signal is passed on to all processes of the near end, which may have something to save; the second kills.
   if (near_child_ && !give_up_at_) {
     give_up_at_ = now() + kGrace;
     interrupted_by_ = signal;
-    if (from_terminal) return;  // they have had it too
-    for (const pid_t pid : inhabitants(near_.name)) ::kill(pid, signal);
+    if (from_terminal) return;  // the terminal has sent it to them too
+    for (const pid_t pid : processes_in(near_.id)) ::kill(pid, signal);
     return;
   }
   status_ = kEndedBySignal + signal;

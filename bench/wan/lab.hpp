@@ -28,7 +28,7 @@ struct LabOptions {
   bool quiet = false;                                        ///< no summary at the end
 };
 
-/// One thread, one loop. Leaves nothing behind: see end_inhabitants(). Threads: confined to the thread that runs it.
+/// One thread, one loop. Leaves nothing behind: see kill_processes_in(). Threads: confined to the thread that runs it.
 class Lab {
  public:
   /// errors   Errc::out_of_resources: what the system refused; Errc::bad_argument

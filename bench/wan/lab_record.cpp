@@ -139,11 +139,11 @@ void remove_record(const LabRecord& record) {
 }
 
 Result<std::vector<LabRecord>> read_records() {
-  const auto place = record_directory();
-  if (!place) return tl::unexpected(place.error());
+  const auto directory = record_directory();
+  if (!directory) return tl::unexpected(directory.error());
   std::vector<LabRecord> records;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(*place, error)) {
+  for (const auto& entry : fs::directory_iterator(*directory, error)) {
     if (entry.path().extension() != ".json") continue;
     if (const auto record = read_record(entry.path())) records.push_back(*record);
   }
@@ -151,7 +151,7 @@ Result<std::vector<LabRecord>> read_records() {
 }
 
 void clean_up_after(const LabRecord& record) {
-  for (const auto& name : {record.near, record.far}) end_inhabitants(name);
+  for (const NamespaceId& id : {record.near, record.far}) kill_processes_in(id);
   remove_record(record);
 }
 

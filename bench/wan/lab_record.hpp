@@ -28,8 +28,8 @@ struct LabRecord {
   int user_fd = -1;  ///< the lab's descriptors of its namespaces, to be opened through /proc; -1: no user namespace
   int near_fd = -1;
   int far_fd = -1;
-  NamespaceName near;
-  NamespaceName far;
+  NamespaceId near;
+  NamespaceId far;
 
   [[nodiscard]] std::filesystem::path path() const;
   [[nodiscard]] std::filesystem::path control_path() const;

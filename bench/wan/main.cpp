@@ -110,7 +110,7 @@ int run_at_end(const Arguments& arguments, std::vector<std::string> command) {
   const auto lab = meant_lab(arguments);
   if (!lab) return complain(lab.error());
   if (auto entered = enter(*lab, *end); !entered) return complain(entered.error());
-  return complain(become(command));
+  return complain(exec_program(command));
 }
 
 /// The files of a trace, "A,B", as the lab finds them, which was started in another directory.

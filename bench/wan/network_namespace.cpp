@@ -66,9 +66,9 @@ std::uint64_t cookie_of(pid_t pid) {
   Descriptor writing(ends[1]);
   const pid_t child = ::fork();
   if (child == 0) {
-    const std::string place = "/proc/" + std::to_string(pid) + "/ns/";
-    const Descriptor user(::open((place + "user").c_str(), O_RDONLY | O_CLOEXEC));
-    const Descriptor net(::open((place + "net").c_str(), O_RDONLY | O_CLOEXEC));
+    const std::string folder = "/proc/" + std::to_string(pid) + "/ns/";
+    const Descriptor user(::open((folder + "user").c_str(), O_RDONLY | O_CLOEXEC));
+    const Descriptor net(::open((folder + "net").c_str(), O_RDONLY | O_CLOEXEC));
     if (::geteuid() != 0) std::ignore = ::setns(user.fd(), CLONE_NEWUSER);
     const std::uint64_t cookie = ::setns(net.fd(), CLONE_NEWNET) == 0 ? own_cookie() : 0;
     std::ignore = ::write(writing.fd(), &cookie, sizeof cookie);
@@ -104,13 +104,13 @@ Result<NetworkNamespace> make_network_namespace() {
   struct stat about {};
   if (!made.descriptor.valid() || ::fstat(made.descriptor.fd(), &about) != 0)
     return fail(Errc::out_of_resources, "open /proc/self/ns/net", core::errno_text(errno));
-  made.name = {about.st_ino, own_cookie()};
+  made.id = {about.st_ino, own_cookie()};
   if (auto up = bring_loopback_up(); !up) return tl::unexpected(up.error());
   return made;
 }
 
-Status enter(const NetworkNamespace& place) {
-  if (::setns(place.descriptor.fd(), CLONE_NEWNET) != 0)
+Status enter(const NetworkNamespace& netns) {
+  if (::setns(netns.descriptor.fd(), CLONE_NEWNET) != 0)
     return fail(Errc::out_of_resources, "enter a network namespace", core::errno_text(errno));
   return {};
 }
@@ -121,7 +121,7 @@ Status set_sysctl(const std::string& name, const std::string& value) {
   return write_file("/proc/sys/" + path, value);
 }
 
-std::vector<pid_t> inhabitants(const NamespaceName& name) {
+std::vector<pid_t> processes_in(const NamespaceId& id) {
   std::vector<pid_t> found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
@@ -129,20 +129,20 @@ std::vector<pid_t> inhabitants(const NamespaceName& name) {
     pid_t pid = 0;
     if (std::from_chars(number.data(), number.data() + number.size(), pid).ec != std::errc{} || pid == ::getpid())
       continue;
-    if (inode_of(pid) == name.inode && cookie_of(pid) == name.cookie) found.push_back(pid);
+    if (inode_of(pid) == id.inode && cookie_of(pid) == id.cookie) found.push_back(pid);
   }
   return found;
 }
 
-void end_inhabitants(const NamespaceName& name) {
+void kill_processes_in(const NamespaceId& id) {
   constexpr int kGoneWithinMs = 2000;  // guess: a process that was killed goes at once, or hangs in the kernel for good
   constexpr int kRounds = 20;          // guess: what forks faster than that is not ours to outrun
   for (int round = 0; round < kRounds; ++round) {
     std::vector<Descriptor> ending;
-    for (const pid_t pid : inhabitants(name)) {
+    for (const pid_t pid : processes_in(id)) {
       Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
       // Looked at again: the number may be another process's by now, but what the descriptor names stays.
-      if (process.valid() && inode_of(pid) == name.inode &&
+      if (process.valid() && inode_of(pid) == id.inode &&
           ::syscall(SYS_pidfd_send_signal, process.fd(), SIGKILL, nullptr, 0) == 0)
         ending.push_back(std::move(process));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Network namespaces without names: they last as long as somebody holds or inhabits them.
+/// Network namespaces without names: each lasts as long as a descriptor or a process is in it.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,15 @@
 
 namespace udtcat::wan {
 
-/// The inode finds the inhabitants, and is given again to another namespace when this one has gone; the cookie never
-/// is.
-struct NamespaceName {
+/// The inode finds the namespace's processes, but may be reused by a later namespace; the cookie never is.
+struct NamespaceId {
   std::uint64_t inode = 0;
   std::uint64_t cookie = 0;
 };
 
-/// Where a process lives; what another can enter.
 struct NetworkNamespace {
   Descriptor descriptor;
-  NamespaceName name;
+  NamespaceId id;
 };
 
 /// Becomes root of a user namespace of its own, where the caller is not root already. Before any thread or namespace is
@@ -38,15 +36,15 @@ struct NetworkNamespace {
 [[nodiscard]] Result<NetworkNamespace> make_network_namespace();
 
 /// Moves the calling thread. Call from a process with one thread.
-[[nodiscard]] Status enter(const NetworkNamespace& place);
+[[nodiscard]] Status enter(const NetworkNamespace& netns);
 
 /// Sets a sysctl, "net.ipv4.tcp_rmem", in the namespace that the caller is in.
 [[nodiscard]] Status set_sysctl(const std::string& name, const std::string& value);
 
 /// The processes that live in the namespace, but for the caller itself.
-[[nodiscard]] std::vector<pid_t> inhabitants(const NamespaceName& name);
+[[nodiscard]] std::vector<pid_t> processes_in(const NamespaceId& id);
 
 /// Ends them all, and waits until they have gone.
-void end_inhabitants(const NamespaceName& name);
+void kill_processes_in(const NamespaceId& id);
 
 }  // namespace udtcat::wan

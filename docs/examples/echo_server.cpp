@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   udtcat::ListenRequest request;
   request.locals = *locals;
   request.credentials = std::move(*key);
+  request.session.application = "pipe";  // as udtcat HOST PORT has it
   const auto listener = udtcat::listen(io, std::move(request), on_peer, [](auto&, auto& why) { say(why); });
   if (!listener) return say(listener.error()), 1;
   std::printf("%s\n", (*listener)->local_endpoints().front().to_string().c_str());

@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   request.addresses = need(udtcat::resolve(need(udtcat::parse_peer(argv[1])), udtcat::AddressFamily::any));
   request.peer_name = argv[1];
   request.credentials = need(udtcat::Key::from_file(argv[2]));
+  request.session.application = "pipe";  // as udtcat -l PORT has it
   const auto dialer = udtcat::dial(io, std::move(request), [&](auto made) {
     transfer.connection = need(std::move(made));
     transfer.connection->on_closed([&](udtcat::Status how) { need(how), io.stop(); });

@@ -9,10 +9,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 
+#include <udtcat/completion.hpp>
 #include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
 #include <udtcat/evidence.hpp>
@@ -107,6 +109,12 @@ class Connection {
   /// `handler` is called once: with success after a close that both ends agreed to, else with what broke the
   /// connection. It may destroy the connection.
   virtual void on_closed(ClosedHandler handler) = 0;
+  /// The same for a completion token (completion.hpp), in the place of such a handler.  gives   Status
+  template <typename Token>
+  auto async_wait_closed(Token&& token) {
+    return start_operation<Status>(io().get_executor(), std::forward<Token>(token),
+                                   [this](ClosedHandler done) { on_closed(std::move(done)); });
+  }
   /// Open streams end as interrupted. The connection ends when the peer has closed, too, or after a minute in which the
   /// peer is alive and does not, or when the peer is lost.
   virtual void close() = 0;
@@ -135,13 +143,14 @@ class Connection {
   virtual void take_from_tunnel(std::span<const std::byte> /*packet*/) {}
   /// Where this end sends to now: peer(), or an address that try_path() was given, or to which the peer has moved.
   [[nodiscard]] virtual Endpoint path() const { return peer(); }
-  [[nodiscard]] virtual Purpose purpose() const = 0;
+  /// The SessionOptions::application of both ends.
+  [[nodiscard]] virtual const std::string& application() const = 0;
   /// The holder of the key pair at the other end; none with a shared key, and at Protection::clear.
   [[nodiscard]] virtual std::optional<PeerIdentity> peer_identity() const = 0;
-  /// The peer's SessionOptions: whether it takes payload, whether it sends any, and its statements.
+  /// The peer's SessionOptions: whether it takes payload, whether it sends any, and its application's byte.
   [[nodiscard]] virtual bool peer_receives() const = 0;
   [[nodiscard]] virtual bool peer_sends() const = 0;
-  [[nodiscard]] virtual Statements peer_statements() const = 0;
+  [[nodiscard]] virtual std::uint8_t peer_application_data() const = 0;
   /// At a listener: the connector's SessionOptions::services.
   [[nodiscard]] virtual const std::vector<std::string>& peer_services() const = 0;
 };

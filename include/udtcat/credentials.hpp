@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -38,8 +39,9 @@ class KnownPeers {
   virtual ~KnownPeers() = default;
 
   /// The name of the peer that holds `key`. At once: no disk is read here.
-  /// errors: Errc::authentication_failed: it is nobody's; Errc::parameters_refused: it is not there for that purpose
-  [[nodiscard]] virtual Result<std::string> recognise(const PublicKey& key, Purpose purpose) const = 0;
+  /// errors: Errc::authentication_failed: it is nobody's; Errc::parameters_refused: it is not there for that
+  /// application
+  [[nodiscard]] virtual Result<std::string> recognise(const PublicKey& key, std::string_view application) const = 0;
 
   /// A session with a peer that was recognised begins: each end has proved its key and taken the other's.
   /// errors (which end the session): those of the implementation
@@ -51,7 +53,7 @@ class KnownPeers {
  private:
   struct Watched {
     PublicKey key;
-    Purpose purpose;
+    std::string application;
     StrangerHandler on_stranger;
   };
   std::list<Watched> watched_;
@@ -62,7 +64,7 @@ class KnownPeers {
 class KnownPeers::Watch {
  public:
   /// on_stranger   called from inside recheck(), in which no watch ends
-  Watch(std::shared_ptr<KnownPeers> peers, const PublicKey& key, Purpose purpose, StrangerHandler on_stranger);
+  Watch(std::shared_ptr<KnownPeers> peers, const PublicKey& key, std::string application, StrangerHandler on_stranger);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch();
@@ -85,15 +87,20 @@ struct PairCredentials {
 
 /// A shared key or a key pair, and made of either. Both ends have the same kind.
 /// Threads: unsynchronised.
-struct Credentials : std::variant<Key, PairCredentials> {
-  using variant::variant;
+class Credentials {
+ public:
+  Credentials(Key shared) : either_(std::move(shared)) {}  // NOLINT(google-explicit-constructor): made of either
+  Credentials(PairCredentials pair) : either_(std::move(pair)) {}  // NOLINT(google-explicit-constructor): likewise
 
   /// A copy for a second owner, spelt out so that it is never an accident.
   [[nodiscard]] Credentials duplicate() const;
   /// None: it is a key pair.
-  [[nodiscard]] const Key* shared() const { return std::get_if<Key>(this); }
+  [[nodiscard]] const Key* shared() const { return std::get_if<Key>(&either_); }
   /// None: it is a shared key.
-  [[nodiscard]] const PairCredentials* pair() const { return std::get_if<PairCredentials>(this); }
+  [[nodiscard]] const PairCredentials* pair() const { return std::get_if<PairCredentials>(&either_); }
+
+ private:
+  std::variant<Key, PairCredentials> either_;
 };
 
 }  // namespace udtcat

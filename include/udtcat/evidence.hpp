@@ -126,7 +126,7 @@ struct Verdict {
 [[nodiscard]] Verdict verdict_on(const Evidence& evidence);
 
 /// The fixed word for programs: "path", "consumer", "peer_consumer" where it is the other end's; empty: unknown.
-/// spec: docs/man/udtcat.1, WHY
+/// spec: docs/man/udtcat-status.1, WHY
 [[nodiscard]] std::string_view word_of(const Verdict& verdict);
 
 }  // namespace udtcat

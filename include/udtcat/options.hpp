@@ -28,22 +28,6 @@ enum class Protection : std::uint8_t {
 
 enum class Cipher : std::uint8_t { aes_256_gcm = 1, aes_128_gcm = 2, chacha20_poly1305 = 3 };
 
-/// The use of a session. The two ends agree on a purpose or there is no session, so that one key may serve several.
-/// spec: docs/spec/handshake.md §4
-enum class Purpose : std::uint8_t {
-  pipe = 1,     ///< one stream, each end's stdin and stdout
-  forward = 2,  ///< local connections to services of either end
-  rsh = 3,      ///< remote commands
-  gridftp = 4,  ///< control connections of GridFTP
-  gateway = 5,  ///< control and data connections of GridFTP, between two gateways
-  driver = 6,   ///< data connections of GridFTP, ours and the XIO driver's
-  bench = 7,    ///< nothing but to measure the path and the two ends
-  trees = 8,    ///< files and directories
-};
-/// Whether this end makes, or wants, a server's report on what it did with each file.
-/// spec: docs/spec/gridftp.md §8
-enum class Statements : std::uint8_t { none = 0, made = 1, wanted = 2 };
-
 /// The engine below a session. Both speak UDT4, so that either reaches the other.
 enum class TransportKind : std::uint8_t {
   native,  ///< our own engine (the default)
@@ -63,7 +47,6 @@ enum class CongestionKind : std::uint8_t {
 /// The names that users write and read. An enumerator has one, always.
 [[nodiscard]] std::string_view to_string(Protection protection);
 [[nodiscard]] std::string_view to_string(Cipher cipher);
-[[nodiscard]] std::string_view to_string(Purpose purpose);
 [[nodiscard]] std::string_view to_string(TransportKind kind);
 [[nodiscard]] std::string_view to_string(CongestionKind kind);
 
@@ -80,7 +63,8 @@ inline constexpr std::size_t kMaxStreams = 1024;               // spec: docs/spe
 
 /// Whether `text` can be the name of an end: 1 to kMaxEndNameBytes printable characters of ASCII, no white space.
 [[nodiscard]] bool is_end_name(std::string_view text);
-/// Whether `text` can be the name of a service: 1 to kMaxServiceNameBytes of a to z, A to Z, 0 to 9, '-', '_' and '.'.
+/// Whether `text` can be the name of a service or an application: 1 to kMaxServiceNameBytes of a to z, A to Z, 0 to 9,
+/// '-', '_' and '.'.
 [[nodiscard]] bool is_service_name(std::string_view text);
 
 /// The cost and the speed of a session. The defaults serve a path of 10 Gbit/s as well as a slow one: measure before
@@ -94,10 +78,23 @@ struct SessionTuning {
   std::chrono::milliseconds idle_timeout{40'000};  ///< silence after which a peer is lost
 };
 
-/// By default a pipe that is encrypted and authenticated, to any peer that holds the key.
+/// The commands by which users listen for an application and dial it; empty: not known.
+struct ApplicationCommands {
+  std::string_view listens;
+  std::string_view dials;
+};
+
+/// By default encrypted and authenticated, to any peer that holds the key.
 struct SessionOptions : SessionTuning {
   Protection protection = Protection::private_;
-  Purpose purpose = Purpose::pipe;    ///< the same at both ends
+  /// The protocol that the streams speak, the same at both ends or there is no session, so that one key may serve
+  /// several: what ALPN is to TLS. A name of the user's own, as is_service_name(); udtcat's own are "pipe", "forward"
+  /// and those of docs/spec/handshake.md §4. Needed.
+  std::string application;
+  /// Told to the peer, for the application to understand; 0: nothing. See Connection::peer_application_data().
+  std::uint8_t application_data = 0;
+  /// For the refusal of an end that is for another application; null: it names no commands.
+  ApplicationCommands (*commands_of)(std::string_view application) = nullptr;
   std::string own_name;               ///< the name of this end (is_end_name()); empty: it has none
   std::string expected_peer;          ///< the name that the other end must have; empty: any
   std::optional<Cipher> cipher;       ///< none: the fastest 256-bit one of the connecting host
@@ -108,14 +105,7 @@ struct SessionOptions : SessionTuning {
   /// The names that the peer is told its streams may ask for, at most kMaxServices; the empty one is that of streams
   /// without a name. None: those without a name only, and a connector says nothing of it.
   std::vector<std::string> services{};
-  Statements statements = Statements::none;
-  /// Of a listener: it takes sessions for Purpose::bench too, one at a time, beside those that its limits allow. Those
-  /// go both ways and have a few streams, whatever is said above.
-  bool takes_bench = false;
 };
-
-/// The options of a listener's session for `purpose`.
-[[nodiscard]] SessionOptions options_for(const SessionOptions& options, Purpose purpose);
 
 inline constexpr std::uint64_t kMinMemoryBytes = 1 * kMiB;  // guess: a window of 700 packets
 inline constexpr std::uint64_t kDefaultMemoryBytes =

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -45,8 +46,23 @@ class Dialer {
 };
 
 /// errors (to the handler): Errc::cannot_reach after the timeout, or after closed_port_patience if every address said
-/// that the port is closed; Errc::authentication_failed and Errc::parameters_refused at once; Errc::protocol_violated
+/// that the port is closed; Errc::authentication_failed and Errc::parameters_refused at once; Errc::protocol_violated;
+/// Errc::bad_argument: the application has no name
 [[nodiscard]] std::unique_ptr<Dialer> dial(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler);
+
+/// The same for a completion token (completion.hpp); DialRequest::timeout is its time limit.
+/// gives   Result<std::unique_ptr<Connection>>
+template <typename Token>
+auto async_dial(boost::asio::io_context& io, DialRequest request, Token&& token) {
+  return start_operation<Result<std::unique_ptr<Connection>>>(
+      io.get_executor(), std::forward<Token>(token), [&io, request = std::move(request)](Dialer::Handler done) mutable {
+        const auto dialer = std::make_shared<std::unique_ptr<Dialer>>();
+        *dialer = dial(io, std::move(request), [dialer, done = std::move(done)](auto connection) {
+          const auto over = std::exchange(*dialer, nullptr);
+          done(std::move(connection));
+        });
+      });
+}
 
 /// The most that a listener lets in at a time. Who comes beyond it is told so.
 struct ListenLimits {
@@ -57,6 +73,12 @@ struct ListenLimits {
   std::optional<std::uint64_t> memory_bytes{};
 };
 
+/// A further application of a listener, with limits of its own: its sessions take no room from the others'.
+struct FurtherApplication {
+  SessionOptions session;  ///< with the protection and the names of the first
+  ListenLimits limits{};
+};
+
 /// The addresses that a listener waits at, and the sessions that it takes.
 struct ListenRequest {
   std::vector<Endpoint> locals;            ///< one per family; port 0 lets the system choose one for all
@@ -64,6 +86,7 @@ struct ListenRequest {
   SessionOptions session;
   TransportOptions transport;
   ListenLimits limits{};
+  std::vector<FurtherApplication> further{};  ///< at the same addresses; Connection::application() tells them apart
 };
 
 /// Lets in the peers that prove the key, and no others. Strangers cost little: at most 32 are answered at a time, each
@@ -83,7 +106,7 @@ class Listener {
   virtual void stop() = 0;
 };
 
-/// errors: Errc::cannot_bind, Errc::out_of_resources
+/// errors: Errc::cannot_bind, Errc::out_of_resources; Errc::bad_argument: an application without a name
 [[nodiscard]] Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io, ListenRequest request,
                                                        Listener::PeerHandler on_peer,
                                                        Listener::RefusalHandler on_refused);

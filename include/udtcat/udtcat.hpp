@@ -11,6 +11,9 @@
 ///   stream.hpp        Stream: bytes that the program itself reads and writes
 ///   bridges.hpp       streams that lead to descriptors and TCP connections
 ///   local_stream.hpp  what a stream that leads elsewhere has to do
+///   completion.hpp    coroutines, futures and handlers: what an asynchronous operation takes
+///   evidence.hpp      what a transfer's speed depended on
+///   known_paths.hpp   what is remembered of the paths to other hosts
 ///   plain.hpp         bare bytes to and from any UDT4 program, unprotected
 ///   result.hpp        Errc, Error, Result: every failure
 ///   units.hpp         rates and sizes
@@ -23,6 +26,7 @@
 ///     udtcat::DialRequest request;
 ///     request.addresses = udtcat::resolve({"server.example", 9000}, udtcat::AddressFamily::any).value();
 ///     request.credentials = udtcat::Key::from_file("KEY").value();
+///     request.session.application = "pipe";  // a program that meets its own kind has a name of its own
 ///     std::unique_ptr<udtcat::Connection> connection;
 ///     std::unique_ptr<udtcat::Stream> stream;
 ///     const auto dialer = udtcat::dial(io, std::move(request), [&](auto made) {
@@ -35,16 +39,22 @@
 ///     });
 ///     io.run();
 ///
-/// docs/examples has whole programs: send_file.cpp, echo_server.cpp. One io_context, run by one thread, drives
-/// everything; ciphers and the transport have threads of their own.
+/// docs/examples has whole programs: send_file.cpp, echo_server.cpp; greeter.cpp is one with coroutines. One
+/// io_context, run by one thread, drives everything; ciphers and the transport have threads of their own.
+///
+/// Before 1.0 a minor version may change anything here, and a patch changes nothing; the library is static, and there
+/// is no promise of an ABI. What goes over the wire is of docs/spec, whose versions are its own.
 #pragma once
 
 #include <udtcat/bridges.hpp>
+#include <udtcat/completion.hpp>
 #include <udtcat/connection.hpp>
 #include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
+#include <udtcat/evidence.hpp>
 #include <udtcat/key.hpp>
 #include <udtcat/key_pair.hpp>
+#include <udtcat/known_paths.hpp>
 #include <udtcat/local_stream.hpp>
 #include <udtcat/log.hpp>
 #include <udtcat/options.hpp>

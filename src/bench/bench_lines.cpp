@@ -40,7 +40,7 @@ std::size_t BenchBacklog::room(const ConnectionStats& now) {
   constexpr std::uint64_t kLeastBytes = 8'192;  // guess: at 1 Mbit/s a fifteenth of a second
   constexpr std::uint64_t kHeaderBytes = 44;    // spec: IPv4, UDP and UDT
   constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
-  if (now.evidence.here.packet_bytes == 0) return kMostBytes;  // of libudt nobody knows what has left
+  if (now.evidence.here.packet_bytes == 0) return kMostBytes;  // libudt does not tell what has left
   const std::uint64_t packets = now.packets_sent - now.packets_resent;
   if (!std::exchange(began_, true)) {
     packets_ = packets;
@@ -56,31 +56,31 @@ std::size_t BenchBacklog::room(const ConnectionStats& now) {
 }
 
 LocalStream::ReadResult BenchStream::read_some(std::span<std::byte> into) {
-  const auto now = BenchTally::TimePoint::clock::now();
+  const auto now = Goodput::TimePoint::clock::now();
   if (!began_) began_ = now;
   if (now - *began_ >= sends_for_) return {.state = ReadState::end};
-  if (now >= next_look_) {
+  if (now >= next_poll_) {
     room_bytes_ = backlog_.room(connection_.stats());
-    next_look_ = now + kBetweenLooks;
+    next_poll_ = now + kPollInterval;
   }
   if (room_bytes_ == 0) return {.state = ReadState::would_block};
   const auto piece = into.first(std::min(into.size(), room_bytes_));
   room_bytes_ -= piece.size();
-  // Written over, always: a block's memory may hold what is nobody else's business.
+  // Always written: a block's memory may hold another session's data.
   constexpr std::byte kWithoutMeaning{0x55};  // spec: docs/spec/bench.md §1
   std::ranges::fill(piece, kWithoutMeaning);
   return {.state = ReadState::data, .bytes = piece.size()};
 }
 
 void BenchStream::async_wait_readable(WaitHandler handler) {
-  look_timer_.expires_at(next_look_);
-  look_timer_.async_wait(lifetime_.guard([handler = std::move(handler)](const boost::system::error_code& cancelled) {
+  poll_timer_.expires_at(next_poll_);
+  poll_timer_.async_wait(lifetime_.guard([handler = std::move(handler)](const boost::system::error_code& cancelled) {
     if (!cancelled) handler();
   }));
 }
 
 void BenchStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
-  tally_->add(from.size(), BenchTally::TimePoint::clock::now());
+  goodput_->add(from.size(), Goodput::TimePoint::clock::now());
   boost::asio::post(connection_.io(),
                     lifetime_.guard([handler = std::move(handler), bytes = from.size()] { handler({}, bytes); }));
 }

@@ -23,9 +23,9 @@
 
 namespace udtcat::bench {
 
-inline constexpr std::uint32_t kBenchQuestions = 0;  // spec: docs/spec/bench.md §1
-inline constexpr std::uint32_t kBenchOut = 2;        // spec: docs/spec/bench.md §1
-inline constexpr std::uint32_t kBenchBack = 4;       // spec: docs/spec/bench.md §1
+inline constexpr std::uint32_t kBenchControl = 0;  // spec: docs/spec/bench.md §1
+inline constexpr std::uint32_t kBenchOut = 2;      // spec: docs/spec/bench.md §1
+inline constexpr std::uint32_t kBenchBack = 4;     // spec: docs/spec/bench.md §1
 
 /// Threads: confined to the io_context thread, where the handlers are called, not after destruction.
 class BenchLines {
@@ -39,7 +39,6 @@ class BenchLines {
   /// errors: those of the stream; Errc::protocol_violated for a line that is too long; Errc::connection_broken where
   /// the peer has said all
   void async_read(LineHandler handler);
-  /// One at a time.
   void async_write(const std::string& line, WrittenHandler handler);
 
  private:
@@ -54,7 +53,7 @@ class BenchLines {
 };
 
 /// The bytes that came out of a stream.
-struct BenchTally {
+struct Goodput {
   using TimePoint = std::chrono::steady_clock::time_point;
   std::uint64_t bytes = 0;
   TimePoint first{};
@@ -70,7 +69,7 @@ struct BenchTally {
   }
 };
 
-inline constexpr std::chrono::milliseconds kBetweenLooks{5};  // guess: below most round trips, and no load
+inline constexpr std::chrono::milliseconds kPollInterval{5};  // guess: below most round trips, and no load
 
 /// Bytes that were given to the session and have not left this host: no more than leaves within two looks, since all of
 /// them still have to arrive when the time is over. By the packets sent, of which a few are smaller than is reckoned.
@@ -85,14 +84,14 @@ class BenchBacklog {
   std::uint64_t left_bytes_ = 0;
 };
 
-/// Sends bytes without meaning for a while, and counts those that come. Neither costs more than it must.
+/// Sends constant bytes for a while, and counts those that come.
 /// Threads: confined to the io_context thread.
 class BenchStream final : public LocalStream {
  public:
   /// connection  it is a stream of
   /// sends_for   from the first byte on; 0: it has nothing to say
-  BenchStream(Connection& connection, std::chrono::nanoseconds sends_for, std::shared_ptr<BenchTally> tally)
-      : connection_(connection), sends_for_(sends_for), tally_(std::move(tally)), look_timer_(connection.io()) {}
+  BenchStream(Connection& connection, std::chrono::nanoseconds sends_for, std::shared_ptr<Goodput> goodput)
+      : connection_(connection), sends_for_(sends_for), goodput_(std::move(goodput)), poll_timer_(connection.io()) {}
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
   void async_wait_readable(WaitHandler handler) override;
@@ -105,12 +104,12 @@ class BenchStream final : public LocalStream {
  private:
   Connection& connection_;
   const std::chrono::nanoseconds sends_for_;
-  const std::shared_ptr<BenchTally> tally_;
-  std::optional<BenchTally::TimePoint> began_;
+  const std::shared_ptr<Goodput> goodput_;
+  std::optional<Goodput::TimePoint> began_;
   BenchBacklog backlog_;
   std::size_t room_bytes_ = 0;
-  BenchTally::TimePoint next_look_{};
-  boost::asio::steady_timer look_timer_;
+  Goodput::TimePoint next_poll_{};
+  boost::asio::steady_timer poll_timer_;
   core::Lifetime lifetime_;
 };
 

@@ -23,18 +23,18 @@ constexpr std::uint64_t kMaxBenchNumber = std::uint64_t{1} << 53U;  // spec: doc
 
 /// The one list of an answer's figures: calls `visit` with the name and the member of each.
 template <typename Visit>
-void for_each_figure(Visit visit) {
-  visit("taken_bytes", &BenchFigures::taken_bytes);
-  visit("taking_us", &BenchFigures::taking);
-  visit("packets_sent", &BenchFigures::packets_sent);
-  visit("packets_lost", &BenchFigures::packets_lost);
-  visit("packets_resent", &BenchFigures::packets_resent);
-  visit("packets_late", &BenchFigures::packets_late);
-  visit("cpu_us", &BenchFigures::cpu);
-  visit("event_loop_us", &BenchFigures::event_loop);
-  visit("cipher_us", &BenchFigures::cipher);
-  visit("socket_drops", &BenchFigures::socket_drops);
-  visit("packet_bytes", &BenchFigures::packet_bytes);
+void for_each_counter(Visit visit) {
+  visit("taken_bytes", &BenchCounters::taken_bytes);
+  visit("taking_us", &BenchCounters::taking);
+  visit("packets_sent", &BenchCounters::packets_sent);
+  visit("packets_lost", &BenchCounters::packets_lost);
+  visit("packets_resent", &BenchCounters::packets_resent);
+  visit("packets_late", &BenchCounters::packets_late);
+  visit("cpu_us", &BenchCounters::cpu);
+  visit("event_loop_us", &BenchCounters::event_loop);
+  visit("cipher_us", &BenchCounters::cipher);
+  visit("socket_drops", &BenchCounters::socket_drops);
+  visit("packet_bytes", &BenchCounters::packet_bytes);
 }
 
 std::uint64_t number_of(std::uint64_t value) { return value; }
@@ -44,13 +44,13 @@ tl::unexpected<Error> no_message(const char* why) {
   return fail(Errc::protocol_violated, "read a message of a bench", why);
 }
 
-/// Of a hostile text: a value of the wrong kind is an error that the reader remembers.
+/// Reads a hostile text: a value of the wrong type is a sticky error.
 class BenchReader {
  public:
   /// errors: Errc::protocol_violated
   [[nodiscard]] static Result<BenchReader> of(std::string_view line) {
     if (line.size() >= kMaxBenchLineBytes) return no_message("it is longer than 4 kB");
-    // Not even one level: an object in the object is somebody else's.
+    // The message is flat: a nested object is refused before it can use memory.
     bool deep = false;
     const auto flat = [&deep](int depth, BenchJson::parse_event_t, const BenchJson&) {
       constexpr int kInObject = 1;
@@ -83,26 +83,26 @@ class BenchReader {
 
 }  // namespace
 
-BenchFigures since(const BenchFigures& before, const BenchFigures& now) {
-  BenchFigures grown;
-  for_each_figure(
-      [&](const char*, auto figure) { grown.*figure = now.*figure - std::min(before.*figure, now.*figure); });
+BenchCounters since(const BenchCounters& before, const BenchCounters& now) {
+  BenchCounters grown;
+  for_each_counter(
+      [&](const char*, auto counter) { grown.*counter = now.*counter - std::min(before.*counter, now.*counter); });
   grown.packet_bytes = now.packet_bytes;
   return grown;
 }
 
-BenchFigures bench_figures(const ConnectionStats& stats) {
-  BenchFigures figures;
-  figures.packets_sent = stats.packets_sent;
-  figures.packets_lost = stats.packets_lost;
-  figures.packets_resent = stats.packets_resent;
-  figures.packets_late = stats.packets_late;
-  figures.cpu = tool::process_cpu_time();
-  figures.event_loop = stats.evidence.here.event_loop.had;
-  figures.cipher = stats.evidence.here.cipher.had;
-  figures.socket_drops = stats.evidence.here.socket_drops;
-  figures.packet_bytes = stats.evidence.here.packet_bytes;
-  return figures;
+BenchCounters bench_counters(const ConnectionStats& stats) {
+  BenchCounters counters;
+  counters.packets_sent = stats.packets_sent;
+  counters.packets_lost = stats.packets_lost;
+  counters.packets_resent = stats.packets_resent;
+  counters.packets_late = stats.packets_late;
+  counters.cpu = tool::process_cpu_time();
+  counters.event_loop = stats.evidence.here.event_loop.had;
+  counters.cipher = stats.evidence.here.cipher.had;
+  counters.socket_drops = stats.evidence.here.socket_drops;
+  counters.packet_bytes = stats.evidence.here.packet_bytes;
+  return counters;
 }
 
 std::uint64_t usable_cores() {
@@ -112,40 +112,40 @@ std::uint64_t usable_cores() {
   return std::thread::hardware_concurrency();  // more cores than the set has bits for
 }
 
-std::string to_json(const BenchQuestion& question) {
+std::string to_json(const BenchRequest& request) {
   BenchJson json;
   json["version"] = kBenchVersion;
-  json["number"] = question.number;
-  json["seconds"] = static_cast<std::uint64_t>(question.sends_for.count());
+  json["number"] = request.number;
+  json["seconds"] = static_cast<std::uint64_t>(request.sends_for.count());
   return json.dump();
 }
 
-std::string to_json(const BenchAnswer& answer) {
+std::string to_json(const BenchResponse& response) {
   BenchJson json;
   json["version"] = kBenchVersion;
-  json["number"] = answer.number;
-  json["cores"] = answer.cores;
-  for_each_figure([&](const char* name, auto figure) { json[name] = number_of(answer.figures.*figure); });
+  json["number"] = response.number;
+  json["cores"] = response.cores;
+  for_each_counter([&](const char* name, auto counter) { json[name] = number_of(response.counters.*counter); });
   return json.dump();
 }
 
-Result<BenchQuestion> parse_bench_question(std::string_view line) {
+Result<BenchRequest> parse_bench_request(std::string_view line) {
   UDTCAT_TRY(BenchReader reader, BenchReader::of(line));
-  const BenchQuestion question{.number = reader.number("number"),
-                               .sends_for = std::chrono::seconds(reader.number("seconds"))};
+  const BenchRequest request{.number = reader.number("number"),
+                             .sends_for = std::chrono::seconds(reader.number("seconds"))};
   UDTCAT_CHECK(reader.status());
-  return question;
+  return request;
 }
 
-Result<BenchAnswer> parse_bench_answer(std::string_view line) {
+Result<BenchResponse> parse_bench_response(std::string_view line) {
   UDTCAT_TRY(BenchReader reader, BenchReader::of(line));
-  BenchAnswer answer{.number = reader.number("number"), .cores = reader.number("cores"), .figures = {}};
-  for_each_figure([&](const char* name, auto figure) {
-    auto& value = answer.figures.*figure;
+  BenchResponse response{.number = reader.number("number"), .cores = reader.number("cores"), .counters = {}};
+  for_each_counter([&](const char* name, auto counter) {
+    auto& value = response.counters.*counter;
     value = std::remove_reference_t<decltype(value)>(reader.number(name));
   });
   UDTCAT_CHECK(reader.status());
-  return answer;
+  return response;
 }
 
 }  // namespace udtcat::bench

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMaxBenchLineBytes = 4096;   // spec: docs/spec/ben
 inline constexpr std::chrono::seconds kMaxBenchTime{60};  // spec: docs/spec/bench.md §1: each way
 
 /// Figures of one end since the session was made.
-struct BenchFigures {
+struct BenchCounters {
   std::uint64_t taken_bytes = 0;        ///< by its sink
   std::chrono::microseconds taking{0};  ///< from the first of these to the last
   std::uint64_t packets_sent = 0;       ///< also those sent again
@@ -29,34 +29,33 @@ struct BenchFigures {
   std::chrono::microseconds cipher{0};      ///< of the cipher threads
   std::uint64_t socket_drops = 0;           ///< datagrams for which its sockets had no room
   std::uint64_t packet_bytes = 0;           ///< of IP, of a full packet; 0: unknown
-  friend bool operator==(const BenchFigures&, const BenchFigures&) = default;
+  friend bool operator==(const BenchCounters&, const BenchCounters&) = default;
 };
 
 /// Their growth between two moments; of a packet's size the later.
-[[nodiscard]] BenchFigures since(const BenchFigures& before, const BenchFigures& now);
+[[nodiscard]] BenchCounters since(const BenchCounters& before, const BenchCounters& now);
 /// This end's, but for what its sink took.
-[[nodiscard]] BenchFigures bench_figures(const ConnectionStats& stats);
+[[nodiscard]] BenchCounters bench_counters(const ConnectionStats& stats);
 /// How many this process may use.
 [[nodiscard]] std::uint64_t usable_cores();
 
-struct BenchQuestion {
+struct BenchRequest {
   std::uint64_t number = 0;
   std::chrono::seconds sends_for{0};  ///< of the listener's stream
-  friend bool operator==(const BenchQuestion&, const BenchQuestion&) = default;
+  friend bool operator==(const BenchRequest&, const BenchRequest&) = default;
 };
 
-struct BenchAnswer {
+struct BenchResponse {
   std::uint64_t number = 0;
   std::uint64_t cores = 0;
-  BenchFigures figures;
-  friend bool operator==(const BenchAnswer&, const BenchAnswer&) = default;
+  BenchCounters counters;
+  friend bool operator==(const BenchResponse&, const BenchResponse&) = default;
 };
 
-/// Without a newline.
-[[nodiscard]] std::string to_json(const BenchQuestion& question);
-[[nodiscard]] std::string to_json(const BenchAnswer& answer);
+[[nodiscard]] std::string to_json(const BenchRequest& request);
+[[nodiscard]] std::string to_json(const BenchResponse& response);
 /// Total: any text gives a value or an error.  errors: Errc::protocol_violated
-[[nodiscard]] Result<BenchQuestion> parse_bench_question(std::string_view line);
-[[nodiscard]] Result<BenchAnswer> parse_bench_answer(std::string_view line);
+[[nodiscard]] Result<BenchRequest> parse_bench_request(std::string_view line);
+[[nodiscard]] Result<BenchResponse> parse_bench_response(std::string_view line);
 
 }  // namespace udtcat::bench

@@ -7,7 +7,7 @@
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 #include "tool/status/why.hpp"
 
 namespace udtcat::bench {
@@ -18,11 +18,11 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::duration_cast;
 using std::chrono::microseconds;
 
-constexpr std::size_t kEmptyRoundTrips = 12;          // guess: the middle of a dozen is no outlier
-constexpr auto kEmptyTime = std::chrono::seconds(3);  // guess: nobody waits longer for a path that is far
-constexpr auto kPatience = std::chrono::seconds(10);  // guess: what is on its way when the time is over
+constexpr std::size_t kIdleRoundTrips = 12;          // guess: the middle of a dozen is no outlier
+constexpr auto kIdleTime = std::chrono::seconds(3);  // guess: nobody waits longer for a path that is far
+constexpr auto kTimeout = std::chrono::seconds(10);  // guess: what is on its way when the time is over
 constexpr std::size_t kWays = 2;
-constexpr auto kBetweenQuestions = std::chrono::milliseconds(100);  // guess: 50 round trips in 5 s, a load of nothing
+constexpr auto kRequestInterval = std::chrono::milliseconds(100);  // guess: 50 round trips in 5 s, a load of nothing
 
 }  // namespace
 
@@ -34,40 +34,40 @@ BenchMeter::BenchMeter(boost::asio::io_context& io, std::unique_ptr<Connection> 
       deadline_(io),
       connection_(std::move(connection)) {
   const ConnectionStats stats = connection_->stats();
-  report_.peer = tool::peer_text(*connection_);
-  report_.protection = stats.protection;
-  report_.cipher = stats.cipher;
-  report_.flows = stats.flows;
-  report_.cores_here = usable_cores();
+  result_.peer = tool::peer_text(*connection_);
+  result_.protection = stats.protection;
+  result_.cipher = stats.cipher;
+  result_.flows = stats.flows;
+  result_.cores_here = usable_cores();
 }
 
 void BenchMeter::start() {
   connection_->on_closed([this](const Status& status) { on_closed(status); });
   lines_.emplace(connection_->open_stream());
-  begin_phase(kEmptyTime);
+  begin_phase(kIdleTime);
   handlers_.on_step("the round trip of the empty path");
-  ask();
+  send_request();
 }
 
 void BenchMeter::begin_phase(std::chrono::seconds time) {
   phase_began_ = Clock::now();
-  deadline_.expires_after(time + kPatience);
+  deadline_.expires_after(time + kTimeout);
   deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) on_late();
   }));
 }
 
-/// An end that goes on answering may have stopped to send, or never stop, or have much on its way over a slow path.
+/// The phase has not ended in time: the peer sends for too long or not at all, or a slow path still carries much.
 void BenchMeter::on_late() {
-  BenchReport so_far = report_so_far();
+  BenchResult so_far = result_so_far();
   const Error late{Errc::connection_broken, "measure",
                    so_far.directions.empty()
                        ? "the other end does not come to an end"
                        : fmt::format("not all had arrived {} s after the end of the sending; the rates are of what had",
-                                     kPatience.count())};
+                                     kTimeout.count())};
   if (so_far.directions.size() < kWays) return give_up(late);
   core::log().warn("{}", late.message());
-  report_ = std::move(so_far);
+  result_ = std::move(so_far);
   state_ = State::closing;
   connection_->abort(late);
 }
@@ -80,62 +80,63 @@ void BenchMeter::on_closed(const Status& status) {
     over = tl::unexpected(*error_);
   else if (state_ != State::closing)
     over = status ? fail(Errc::peer_interrupted, "measure", "the other end left") : status;
-  handlers_.on_over(over, report_so_far());
+  handlers_.on_over(over, result_so_far());
 }
 
-BenchReport BenchMeter::report_so_far() {
-  BenchReport report = report_;
-  // An answer to a question of this way's is the other end's half of it.
+BenchResult BenchMeter::result_so_far() {
+  BenchResult result = result_;
+  // A response during the load has the peer's counters for this direction.
   const bool has_way = state_ == State::loaded || state_ == State::drained || state_ == State::settling;
-  if (has_way && !loaded_.all.empty()) report.directions.push_back(direction(true));
-  return report;
+  if (has_way && !loaded_.all.empty()) result.directions.push_back(direction_result(true));
+  return result;
 }
 
-void BenchMeter::ask() {
-  UDTCAT_INVARIANT(!asking_, "one question at a time");
-  asking_ = true;
-  asked_at_ = Clock::now();
-  asked_ = false;
-  lines_->async_write(to_json(BenchQuestion{++number_, each_way_}), [this](const Status& written) {
+void BenchMeter::send_request() {
+  UDTCAT_INVARIANT(!request_pending_, "one question at a time");
+  request_pending_ = true;
+  requested_at_ = Clock::now();
+  request_written_ = false;
+  lines_->async_write(to_json(BenchRequest{++number_, each_way_}), [this](const Status& written) {
     if (!written) return give_up(written.error());
-    asked_ = true;
+    request_written_ = true;
   });
-  lines_->async_read([this](const Result<std::string>& line) { on_answer(line); });
+  lines_->async_read([this](const Result<std::string>& line) { on_response(line); });
 }
 
-void BenchMeter::ask_soon() {
-  timer_.expires_after(kBetweenQuestions);
+void BenchMeter::send_request_soon() {
+  timer_.expires_after(kRequestInterval);
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-    if (!cancelled && !asking_) ask();
+    if (!cancelled && !request_pending_) send_request();
   }));
 }
 
-void BenchMeter::on_answer(const Result<std::string>& line) {
+void BenchMeter::on_response(const Result<std::string>& line) {
   const auto now = Clock::now();
-  asking_ = false;
+  request_pending_ = false;
   if (!line) return give_up(line.error());
-  if (!asked_) return give_up({Errc::protocol_violated, "read a message of a bench", "it answers what was not asked"});
-  auto answer = parse_bench_answer(*line);
-  if (!answer) return give_up(answer.error());
-  if (answer->number != number_)
+  if (!request_written_)
+    return give_up({Errc::protocol_violated, "read a message of a bench", "it answers what was not asked"});
+  auto response = parse_bench_response(*line);
+  if (!response) return give_up(response.error());
+  if (response->number != number_)
     return give_up({Errc::protocol_violated, "read a message of a bench", "it answers another question"});
-  answer_ = *answer;
-  report_.cores_there = answer_.cores;
-  const auto round_trip = duration_cast<microseconds>(now - asked_at_);
+  response_ = *response;
+  result_.cores_there = response_.cores;
+  const auto round_trip = duration_cast<microseconds>(now - requested_at_);
   switch (state_) {
     case State::idle:
-      report_.idle_rtts.all.push_back(round_trip);
-      if (report_.idle_rtts.all.size() < kEmptyRoundTrips && now - phase_began_ < kEmptyTime) return ask();
-      return load(BenchWay::out);
+      result_.idle_rtts.all.push_back(round_trip);
+      if (result_.idle_rtts.all.size() < kIdleRoundTrips && now - phase_began_ < kIdleTime) return send_request();
+      return load(BenchDirection::out);
     case State::loaded:
       loaded_.all.push_back(round_trip);
-      return ask_soon();
+      return send_request_soon();
     case State::drained:
       loaded_.all.push_back(round_trip);
       return settle();
     case State::settling:
-      report_.directions.push_back(direction(false));
-      if (way_ == BenchWay::out) return load(BenchWay::back);
+      result_.directions.push_back(direction_result(false));
+      if (direction_ == BenchDirection::out) return load(BenchDirection::back);
       state_ = State::closing;
       return connection_->close();
     case State::closing:
@@ -143,65 +144,65 @@ void BenchMeter::on_answer(const Result<std::string>& line) {
   }
 }
 
-void BenchMeter::load(BenchWay way) {
-  way_ = way;
+void BenchMeter::load(BenchDirection direction) {
+  direction_ = direction;
   state_ = State::loaded;
   loaded_ = {};
-  tally_ = std::make_shared<BenchTally>();
-  here_before_ = bench_figures(connection_->stats());
-  there_before_ = answer_.figures;
+  goodput_ = std::make_shared<Goodput>();
+  here_before_ = bench_counters(connection_->stats());
+  there_before_ = response_.counters;
   evidence_before_ = connection_->stats().evidence;
   evidence_after_.reset();
   begin_phase(each_way_);
-  const bool out = way == BenchWay::out;
+  const bool out = direction == BenchDirection::out;
   handlers_.on_step(out ? "the way out" : "the way back");
   const auto sends_for = out ? each_way_ : std::chrono::seconds(0);
-  connection_->open_stream(std::make_unique<BenchStream>(*connection_, sends_for, tally_),
+  connection_->open_stream(std::make_unique<BenchStream>(*connection_, sends_for, goodput_),
                            lifetime_.guard([this](const StreamOutcome& outcome) { on_loaded(outcome); }));
-  ask_soon();
+  send_request_soon();
 }
 
 void BenchMeter::on_loaded(const StreamOutcome& outcome) {
   if (outcome.error) return give_up(*outcome.error);
   state_ = State::drained;
   evidence_after_ = connection_->stats().evidence;
-  if (!asking_) settle();
+  if (!request_pending_) settle();
 }
 
-/// The other end's last word on this way.
+/// Asks for the peer's final counters of this direction.
 void BenchMeter::settle() {
   timer_.cancel();
   state_ = State::settling;
-  ask();
+  send_request();
 }
 
-BenchFigures BenchMeter::figures_here() {
-  BenchFigures figures = since(here_before_, bench_figures(connection_->stats()));
-  figures.taken_bytes = tally_->bytes;
-  figures.taking = tally_->time();
-  return figures;
+BenchCounters BenchMeter::counters_here() {
+  BenchCounters counters = since(here_before_, bench_counters(connection_->stats()));
+  counters.taken_bytes = goodput_->bytes;
+  counters.taking = goodput_->time();
+  return counters;
 }
 
-BenchDirection BenchMeter::direction(bool is_cut) {
-  BenchDirection direction{.way = way_,
-                           .here = figures_here(),
-                           .there = since(there_before_, answer_.figures),
-                           .elapsed = duration_cast<microseconds>(Clock::now() - phase_began_),
-                           .loaded = loaded_,
-                           .limited_by = {}};
+DirectionResult BenchMeter::direction_result(bool is_cut) {
+  DirectionResult result{.direction = direction_,
+                         .here = counters_here(),
+                         .there = since(there_before_, response_.counters),
+                         .elapsed = duration_cast<microseconds>(Clock::now() - phase_began_),
+                         .loaded = loaded_,
+                         .limited_by = {}};
   Evidence now = connection_->stats().evidence;
   if (evidence_after_) now.here = evidence_after_->here;
   const Evidence grown = udtcat::since(evidence_before_, now);
-  direction.limited_by = why_of_bench(grown);
-  // The question is queued behind the data; reports are not.
-  if (is_cut && way_ == BenchWay::out && grown.there && grown.there->bytes_received > direction.there.taken_bytes) {
-    direction.there.taken_bytes = grown.there->bytes_received;
-    direction.there.taking = grown.there->elapsed;
+  result.limited_by = why_of_bench(grown);
+  // The request is queued behind the data; reports are not.
+  if (is_cut && direction_ == BenchDirection::out && grown.there &&
+      grown.there->bytes_received > result.there.taken_bytes) {
+    result.there.taken_bytes = grown.there->bytes_received;
+    result.there.taking = grown.there->elapsed;
   }
-  return direction;
+  return result;
 }
 
-/// The first error is what the user hears of; it ends the connection.
 void BenchMeter::give_up(const Error& why) {
   if (error_ || state_ == State::closing) return;
   error_ = why;

@@ -17,7 +17,7 @@
 
 #include "bench/bench_lines.hpp"
 #include "bench/bench_message.hpp"
-#include "bench/bench_report.hpp"
+#include "bench/bench_result.hpp"
 #include "lib/core/lifetime.hpp"
 
 namespace udtcat::bench {
@@ -34,7 +34,7 @@ class BenchMeter {
   struct Handlers {
     std::function<void(const char* step)> on_step;  ///< for a person who waits
     /// Once, when the connection has ended. Well: all is measured.
-    std::function<void(const Status&, const BenchReport& so_far)> on_over;
+    std::function<void(const Status&, const BenchResult& so_far)> on_over;
   };
 
   BenchMeter(boost::asio::io_context& io, std::unique_ptr<Connection> connection, std::chrono::seconds each_way,
@@ -50,37 +50,36 @@ class BenchMeter {
 
   void begin_phase(std::chrono::seconds time);
   void on_late();
-  void ask();
-  void ask_soon();
-  void on_answer(const Result<std::string>& line);
-  void load(BenchWay way);
+  void send_request();
+  void send_request_soon();
+  void on_response(const Result<std::string>& line);
+  void load(BenchDirection direction);
   void on_loaded(const StreamOutcome& outcome);
   void settle();
-  [[nodiscard]] BenchDirection direction(bool is_cut);
-  [[nodiscard]] BenchFigures figures_here();
-  [[nodiscard]] BenchReport report_so_far();
+  [[nodiscard]] DirectionResult direction_result(bool is_cut);
+  [[nodiscard]] BenchCounters counters_here();
+  [[nodiscard]] BenchResult result_so_far();
   void give_up(const Error& why);
   void on_closed(const Status& status);
 
   const std::chrono::seconds each_way_;
   const Handlers handlers_;
-  BenchReport report_;
+  BenchResult result_;
   State state_ = State::idle;
   std::optional<Error> error_;  // what went wrong first
   std::uint64_t number_ = 0;    // of the last question
-  bool asking_ = false;
-  bool asked_ = false;  // all of the last question has been taken
-  std::chrono::steady_clock::time_point asked_at_;
-  BenchAnswer answer_;                                 // the last
+  bool request_pending_ = false;
+  bool request_written_ = false;  // all of the last question has been taken
+  std::chrono::steady_clock::time_point requested_at_;
+  BenchResponse response_;                             // the last
   std::chrono::steady_clock::time_point phase_began_;  // of the idle path's, or of the way's
-  // Of the way that is loaded:
-  BenchWay way_ = BenchWay::out;
+  BenchDirection direction_ = BenchDirection::out;
   RoundTrips loaded_;
-  BenchFigures here_before_;
-  BenchFigures there_before_;
+  BenchCounters here_before_;
+  BenchCounters there_before_;
   Evidence evidence_before_;
   std::optional<Evidence> evidence_after_;  // of the moment when its last byte was receipted
-  std::shared_ptr<BenchTally> tally_ = std::make_shared<BenchTally>();
+  std::shared_ptr<Goodput> goodput_ = std::make_shared<Goodput>();
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer deadline_;  // of the phase
   const std::unique_ptr<Connection> connection_;

@@ -8,6 +8,7 @@
 #include "bench/bench_message.hpp"
 #include "lib/core/try.hpp"
 #include "ssh/ssh_options.hpp"
+#include "tool/cli/applications.hpp"
 
 namespace udtcat::bench {
 
@@ -57,7 +58,7 @@ Status read_destination(const CommandLine& line, BenchOptions& options) {
   return {};
 }
 
-/// An option in a place where it would do nothing is a misunderstanding, which had better be cleared up now.
+/// Refuses options that would have no effect.
 Status check_places(const CommandLine& line, BenchOptions& options) {
   for (const char* name : {"-k", "--as", "--peer", "--peers", "--trust-first"})
     if (options.by_ssh && line.has(name))
@@ -77,9 +78,9 @@ void add_options(CommandLine& line, BenchOptions& options) {
   line.value("--seconds", [&](const std::string& text) {
     return tool::store(tool::number_value("--seconds", text, 1, static_cast<std::size_t>(kMaxBenchTime.count()))
                            .map([](std::size_t seconds) { return std::chrono::seconds(seconds); }),
-                       options.wishes.each_way);
+                       options.settings.each_way);
   });
-  line.flag("--json", options.wishes.json);
+  line.flag("--json", options.settings.json);
   options.tries_udp = true;
   ssh::add_ssh_dial_options(line, options);
   ssh::add_push_progress_options(line, options);
@@ -100,7 +101,7 @@ void add_options(CommandLine& line, BenchOptions& options) {
 
 Result<BenchOptions> parse_bench_options(const Words& arguments) {
   BenchOptions options;
-  options.session.purpose = Purpose::bench;
+  options.session.application = tool::kBench;
   CommandLine line("udtcat bench");
   add_options(line, options);
   UDTCAT_CHECK(line.read(arguments));

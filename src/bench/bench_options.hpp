@@ -12,8 +12,8 @@
 
 namespace udtcat::bench {
 
-/// The wishes for a bench, wherever its other end is.
-struct BenchWishes {
+/// Of a bench, wherever its other end is.
+struct BenchSettings {
   std::chrono::seconds each_way{5};
   bool json = false;
 };
@@ -21,13 +21,12 @@ struct BenchWishes {
 struct BenchOptions : ssh::SshDialOptions {
   bool help = false;    ///< nothing else then
   bool by_ssh = false;  ///< else a listener waits at `peer`
-  BenchWishes wishes;
+  BenchSettings settings;
 };
 
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<BenchOptions> parse_bench_options(const tool::Words& arguments);
 
-/// For completion.
 [[nodiscard]] tool::DeclaredOptions bench_options_declared();
 [[nodiscard]] std::string bench_help_text();
 

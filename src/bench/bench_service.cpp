@@ -12,34 +12,45 @@
 #include "bench/bench_lines.hpp"
 #include "bench/bench_message.hpp"
 #include "lib/core/log.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/cli/applications.hpp"
+#include "tool/run/warnings.hpp"
 
 namespace udtcat::bench {
 
 namespace {
 
-constexpr std::size_t kMaxGuests = 8;                   // guess: addresses under which one peer dials
-constexpr auto kToAsk = std::chrono::seconds(10);       // spec: docs/spec/bench.md §1
-constexpr auto kToMeasure = std::chrono::seconds(180);  // spec: docs/spec/bench.md §1
+constexpr std::size_t kStreams = 2;     // spec: docs/spec/bench.md §1: questions, and one that measures
+constexpr std::size_t kMaxClients = 8;  // guess: addresses under which one peer dials
+constexpr auto kRequestDeadline = std::chrono::seconds(10);   // spec: docs/spec/bench.md §1
+constexpr auto kMeasureDeadline = std::chrono::seconds(180);  // spec: docs/spec/bench.md §1
 
 }  // namespace
 
-/// One connection.
-class BenchService::Guest {
+FurtherApplication application_beside(const SessionOptions& session) {
+  FurtherApplication bench{.session = session, .limits = {.peers = 1, .sessions_per_peer = 1}};
+  bench.session.application = tool::kBench;
+  bench.session.sends = bench.session.receives = true;
+  bench.session.one_stream = false;
+  bench.session.streams = kStreams;
+  bench.session.services.clear();
+  return bench;
+}
+
+class BenchService::BenchClient {
  public:
-  Guest(BenchService& service, std::unique_ptr<Connection> connection)
-      : service_(service), patience_(service.io_), connection_(std::move(connection)) {
+  BenchClient(BenchService& service, std::unique_ptr<Connection> connection)
+      : service_(service), timeout_(service.io_), connection_(std::move(connection)) {
     connection_->on_stream([this](StreamId id) { take(id); });
     connection_->on_closed([this](const Status& status) { service_.on_closed(*this, status); });
-    give_up_after(kToAsk, "it asked nothing");
+    give_up_after(kRequestDeadline, "it asked nothing");
   }
 
   [[nodiscard]] Connection& connection() const { return *connection_; }
 
  private:
   void give_up_after(std::chrono::seconds time, const char* why) {
-    patience_.expires_after(time);
-    patience_.async_wait([this, why](const boost::system::error_code& cancelled) {
+    timeout_.expires_after(time);
+    timeout_.async_wait([this, why](const boost::system::error_code& cancelled) {
       if (!cancelled) connection_->abort({Errc::stream_refused, "serve a bench", why});
     });
   }
@@ -48,76 +59,76 @@ class BenchService::Guest {
     const auto refuse = [&](const char* why) {
       connection_->refuse_stream(id, {Errc::stream_refused, "serve a bench", why});
     };
-    if (id == kBenchQuestions) {
+    if (id == kBenchControl) {
       if (!service_.admit(*this)) return refuse("another one is under way");
-      give_up_after(kToMeasure, "it takes more than 3 minutes");
+      give_up_after(kMeasureDeadline, "it takes more than 3 minutes");
       lines_.emplace(connection_->accept_stream(id));
       return listen();
     }
     if (!lines_ || (id != kBenchOut && id != kBenchBack)) return refuse("it has three streams, and begins with 0");
     const auto sends_for = id == kBenchBack ? sends_for_ : std::chrono::seconds(0);
-    connection_->accept_stream(id, std::make_unique<BenchStream>(*connection_, sends_for, tally_),
+    connection_->accept_stream(id, std::make_unique<BenchStream>(*connection_, sends_for, goodput_),
                                [](const StreamOutcome&) {});
   }
 
   void listen() {
     lines_->async_read([this](const Result<std::string>& line) {
       if (!line) return line.error().code == Errc::connection_broken ? void() : connection_->abort(line.error());
-      const auto question = parse_bench_question(*line);
-      if (!question) return connection_->abort(question.error());
-      sends_for_ = std::min(question->sends_for, kMaxBenchTime);
-      answer(question->number);
+      const auto request = parse_bench_request(*line);
+      if (!request) return connection_->abort(request.error());
+      sends_for_ = std::min(request->sends_for, kMaxBenchTime);
+      response(request->number);
     });
   }
 
-  void answer(std::uint64_t number) {
-    BenchAnswer answer{.number = number, .cores = usable_cores(), .figures = bench_figures(connection_->stats())};
-    answer.figures.taken_bytes = tally_->bytes;
-    answer.figures.taking = tally_->time();
+  void response(std::uint64_t number) {
+    BenchResponse response{.number = number, .cores = usable_cores(), .counters = bench_counters(connection_->stats())};
+    response.counters.taken_bytes = goodput_->bytes;
+    response.counters.taking = goodput_->time();
     connection_->tell_evidence();  // of the way that is over
-    lines_->async_write(to_json(answer), [this](const Status& written) {
+    lines_->async_write(to_json(response), [this](const Status& written) {
       if (written) listen();  // else the connection is about to end
     });
   }
 
   BenchService& service_;
-  boost::asio::steady_timer patience_;
+  boost::asio::steady_timer timeout_;
   std::chrono::seconds sends_for_{0};
-  const std::shared_ptr<BenchTally> tally_ = std::make_shared<BenchTally>();
+  const std::shared_ptr<Goodput> goodput_ = std::make_shared<Goodput>();
   const std::unique_ptr<Connection> connection_;
   std::optional<BenchLines> lines_;
 };
 
 BenchService::BenchService(boost::asio::io_context& io, Handlers handlers)
-    : io_(io), handlers_(std::move(handlers)), turned_away_(io) {}
+    : io_(io), handlers_(std::move(handlers)), rejected_(io) {}
 
 BenchService::~BenchService() = default;
 
 void BenchService::serve(std::unique_ptr<Connection> connection) {
-  if (guests_.size() >= kMaxGuests)
-    return turned_away_.tell(std::move(connection), {Errc::stream_refused, "serve a bench", "too many wait for one"});
-  guests_.push_back(std::make_unique<Guest>(*this, std::move(connection)));
+  if (clients_.size() >= kMaxClients)
+    return rejected_.reject(std::move(connection), {Errc::stream_refused, "serve a bench", "too many wait for one"});
+  clients_.push_back(std::make_unique<BenchClient>(*this, std::move(connection)));
 }
 
 void BenchService::abort_all(const Error& why) {
-  for (const auto& guest : guests_) guest->connection().abort(why);
+  for (const auto& client : clients_) client->connection().abort(why);
 }
 
 /// Whether the guest, which asks, is the one that is served.
-bool BenchService::admit(Guest& guest) {
-  if (asked_ != nullptr || (handlers_.on_asked && !handlers_.on_asked(guest.connection()))) return false;
-  asked_ = &guest;
-  core::log().info("a bench for {}", tool::peer_text(guest.connection()));
+bool BenchService::admit(BenchClient& client) {
+  if (asked_ != nullptr || (handlers_.on_asked && !handlers_.on_asked(client.connection()))) return false;
+  asked_ = &client;
+  core::log().info("a bench for {}", tool::peer_text(client.connection()));
   return true;
 }
 
-void BenchService::on_closed(const Guest& guest, const Status& status) {
-  const bool was_served = asked_ == &guest;
+void BenchService::on_closed(const BenchClient& client, const Status& status) {
+  const bool was_served = asked_ == &client;
   if (was_served) asked_ = nullptr;
   // Posted: the caller is the guest's own connection.
-  boost::asio::post(io_, lifetime_.guard([this, &guest, was_served, status] {
-    if (handlers_.on_gone) handlers_.on_gone(guest.connection());
-    std::erase_if(guests_, [&guest](const auto& each) { return each.get() == &guest; });
+  boost::asio::post(io_, lifetime_.guard([this, &client, was_served, status] {
+    if (handlers_.on_gone) handlers_.on_gone(client.connection());
+    std::erase_if(clients_, [&client](const auto& each) { return each.get() == &client; });
     if (was_served && handlers_.on_over) handlers_.on_over(status);
   }));
 }

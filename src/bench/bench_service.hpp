@@ -9,14 +9,18 @@
 #include <boost/asio/io_context.hpp>
 
 #include <udtcat/connection.hpp>
+#include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
-#include "tool/run/turned_away.hpp"
+#include "tool/run/rejected_connections.hpp"
 
 namespace udtcat::bench {
 
-/// Serves sessions for Purpose::bench, one at a time: the first that asks. Each is bounded in time.
+/// One bench at a time, both ways and with few streams, whatever the listener's own sessions do.
+[[nodiscard]] FurtherApplication application_beside(const SessionOptions& session);
+
+/// Serves sessions of the application bench, one at a time: the first that asks. Each is bounded in time.
 ///
 ///   waiting ── its first question ──► asked ── it closes, 3 minutes ──► gone
 ///      └── 10 s, or another has asked ──────────────────────────────────►┘
@@ -36,20 +40,20 @@ class BenchService {
   ~BenchService();
 
   void serve(std::unique_ptr<Connection> connection);
-  [[nodiscard]] bool idle() const { return guests_.empty(); }
+  [[nodiscard]] bool idle() const { return clients_.empty(); }
   void abort_all(const Error& why);
 
  private:
-  class Guest;
+  class BenchClient;
 
-  [[nodiscard]] bool admit(Guest& guest);
-  void on_closed(const Guest& guest, const Status& status);
+  [[nodiscard]] bool admit(BenchClient& client);
+  void on_closed(const BenchClient& client, const Status& status);
 
   boost::asio::io_context& io_;
   const Handlers handlers_;
-  std::list<std::unique_ptr<Guest>> guests_;
-  tool::TurnedAway turned_away_;
-  const Guest* asked_ = nullptr;  // one of them, or none
+  std::list<std::unique_ptr<BenchClient>> clients_;
+  tool::RejectedConnections rejected_;
+  const BenchClient* asked_ = nullptr;  // one of them, or none
   core::Lifetime lifetime_;
 };
 

@@ -12,8 +12,8 @@
 #include "bench/bench_options.hpp"
 #include "lib/core/try.hpp"
 #include "ssh/ssh_dial.hpp"
-#include "tool/program/facts.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/program/check_summary.hpp"
+#include "tool/run/endpoint_setup.hpp"
 #include "tool/run/session_run.hpp"
 
 namespace udtcat::bench {
@@ -22,30 +22,29 @@ namespace {
 
 using tool::ExitStatus;
 using tool::FoundCredentials;
-using tool::JobContext;
+using tool::RunContext;
 using tool::SessionRun;
 
-/// Where nothing was measured there is nothing to print.
-Status print_report(const BenchReport& report, bool json) {
-  if (report.idle_rtts.all.empty()) return {};
-  return tool::print(json ? to_json(report) + '\n' : to_text(report));
+Status print_result(const BenchResult& result, bool json) {
+  if (result.idle_rtts.all.empty()) return {};
+  return tool::print(json ? to_json(result) + '\n' : to_text(result));
 }
 
 /// Measures over `connection`, prints what it found, also where it was cut off, and finishes `run`. Keep it until then.
 std::unique_ptr<BenchMeter> measure(tool::SessionRun& run, std::unique_ptr<Connection> connection,
-                                    const BenchWishes& wishes) {
+                                    const BenchSettings& settings) {
   const bool watched = ::isatty(STDERR_FILENO) == 1;
   const auto on_step = [&run, watched](const char* step) {
     if (watched) run.console().status(fmt::format("measuring {}", step));
   };
-  const auto on_over = [&run, json = wishes.json](const Status& over, const BenchReport& so_far) {
+  const auto on_over = [&run, json = settings.json](const Status& over, const BenchResult& so_far) {
     run.console().clear_status();
-    const Status printed = print_report(so_far, json);
+    const Status printed = print_result(so_far, json);
     if (!over && run.signal() != 0) run.say("the measurement was cut: the figures are of what it had come to");
     if (!over) return run.finish(over.error());
     run.finish(printed ? std::nullopt : std::optional(printed.error()));
   };
-  auto meter = std::make_unique<BenchMeter>(run.io(), std::move(connection), wishes.each_way,
+  auto meter = std::make_unique<BenchMeter>(run.io(), std::move(connection), settings.each_way,
                                             BenchMeter::Handlers{on_step, on_over});
   run.follow(meter->connection());
   meter->start();
@@ -60,20 +59,20 @@ tool::ExitStatus bench_dialled(const BenchOptions& options, tool::FoundCredentia
   std::unique_ptr<BenchMeter> meter;
   const auto dialer = dial(run.io(), std::move(*request), [&](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) return run.finish(std::move(connection.error()));
-    meter = measure(run, std::move(*connection), options.wishes);
+    meter = measure(run, std::move(*connection), options.settings);
   });
   return run.run();
 }
 
 /// Of a far end that ssh starts.
-tool::ExitStatus bench_by_ssh(const BenchOptions& options, const JobContext& context) {
+tool::ExitStatus bench_by_ssh(const BenchOptions& options, const RunContext& context) {
   tool::SessionRun run(options, context.console);
   std::unique_ptr<BenchMeter> meter;
   const auto give_up = [&run](Error why) { run.finish(std::move(why)); };
   ssh::SshDial dial(run, options, context.core_limit_bytes,
                     {.on_connection =
                          [&](std::unique_ptr<Connection> connection) {
-                           meter = measure(run, std::move(connection), options.wishes);
+                           meter = measure(run, std::move(connection), options.settings);
                          },
                      .on_no_session = give_up,
                      .on_plain = give_up,
@@ -89,23 +88,23 @@ tool::ExitStatus bench_by_ssh(const BenchOptions& options, const JobContext& con
 }
 
 /// The way to the other end: a listener that is dialled, or a far end that ssh starts.
-class BenchJob final : public tool::Job {
+class BenchInvocation final : public tool::Invocation {
  public:
-  explicit BenchJob(BenchOptions options) : options_(std::move(options)) {}
+  explicit BenchInvocation(BenchOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.by_ssh; }
   [[nodiscard]] bool needs_key() const override {
     return !options_.by_ssh && options_.session.protection != Protection::clear;
   }
-  [[nodiscard]] Result<tool::Words> facts() const override {
+  [[nodiscard]] Result<tool::Words> check_summary() const override {
     const std::string where = options_.by_ssh ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
                                                             options_.ssh.destination, ssh::to_string(options_.ports))
                                               : tool::to_string(options_.peer);
     return tool::Words{fmt::format("measures the path to {}", where),
-                       fmt::format("sends for {} s, and is sent to for as long", options_.wishes.each_way.count())};
+                       fmt::format("sends for {} s, and is sent to for as long", options_.settings.each_way.count())};
   }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     return options_.by_ssh ? bench_by_ssh(options_, context)
                            : bench_dialled(options_, std::move(found), context.console);
   }
@@ -114,10 +113,10 @@ class BenchJob final : public tool::Job {
   const BenchOptions options_;
 };
 
-Result<std::unique_ptr<tool::Job>> parse_bench(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_bench(const tool::Words& arguments) {
   UDTCAT_TRY(BenchOptions options, parse_bench_options(arguments));
   if (options.help) return nullptr;
-  return std::make_unique<BenchJob>(std::move(options));
+  return std::make_unique<BenchInvocation>(std::move(options));
 }
 
 }  // namespace

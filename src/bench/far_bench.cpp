@@ -10,7 +10,7 @@
 namespace udtcat::bench {
 
 tool::ExitStatus serve_far_bench(const ssh::FarOptions& options, tool::Console& console) {
-  tool::SessionRun run(options, console, ssh::far_end_rules());
+  tool::SessionRun run(options, console, ssh::far_end_exit_policy());
   ssh::FarServer* server = nullptr;  // made behind the service, whose connections outlive it
   BenchService service(run.io(), {.on_asked = [&](Connection& connection) { return server->choose(connection); },
                                   .on_over = [&](const Status&) { run.finish(std::nullopt); },

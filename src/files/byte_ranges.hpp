@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which bytes of a file are there: what restart markers say and REST asks for.
+/// The bytes of a file that have come, as restart markers and REST have them.
 #pragma once
 
 #include <cstddef>

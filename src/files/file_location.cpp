@@ -36,7 +36,7 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-/// As much of the name as leaves room for a hash of it and the suffix; a letter of several bytes stays whole or goes.
+/// The name, shortened so that a hash of it and the suffix fit; no UTF-8 character is cut.
 std::string with_room(const std::string& path, const std::string& suffix) {
   const auto slash = path.rfind('/');
   const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
@@ -56,7 +56,6 @@ Result<std::string> target_at(int directory, const char* name, const std::string
   return target;
 }
 
-/// Of a directory that is open, also by O_PATH.
 std::optional<FileLocation::FileSystem> file_system_at(const bridge::Descriptor& directory) {
   struct stat status {};
   struct statfs system {};
@@ -148,7 +147,7 @@ std::string FileLocation::birth() const {
 }
 
 std::optional<FileLocation::FileSystem> FileLocation::file_system_of(const struct stat& status) const {
-  // Of the directory that was asked for last: names come by directories.
+  // Cached for the last directory: callers go through one directory at a time.
   thread_local std::weak_ptr<const bridge::Descriptor> last;
   thread_local std::optional<FileSystem> known;
   if (!directory_) return std::nullopt;

@@ -15,7 +15,6 @@
 
 namespace udtcat::files {
 
-/// The number of a mounting.
 struct MountNumber {
   std::uint64_t number = 0;  ///< 0: a kernel before 5.8, which does not tell
   bool is_unique = false;    ///< else another mounting may have it later: a kernel before 6.8
@@ -41,8 +40,6 @@ class FileLocation {
   /// shown   for messages
   FileLocation(std::shared_ptr<const bridge::Descriptor> directory, std::string name, std::string shown);
 
-  /// The same with something behind its name: "file" and ".part". Of a name that has no room for it a part stays,
-  /// and a hash.
   [[nodiscard]] FileLocation with_suffix(const std::string& suffix) const;
   /// Never waits for the other end of a pipe.
   /// flags   of open(2).  errors: as said by `code`
@@ -56,9 +53,9 @@ class FileLocation {
   [[nodiscard]] bool is_only_name() const;
   /// A new file, opened with more flags of open(2); none: something is there already.  errors: Errc::local_write_failed
   [[nodiscard]] Result<std::optional<bridge::Descriptor>> make_file(int flags) const;
-  /// When what has this name was made, as a word; empty where the file system does not tell.
+  /// The birth time, as text; empty where the file system has none.
   [[nodiscard]] std::string birth() const;
-  /// The file there answers to its name in other letters, too: README and readme are one here.
+  /// The file is also found by its name in other case: README and readme are one.
   [[nodiscard]] bool ignores_case() const;
   /// The file system of a directory, as statfs(2) has it.
   struct FileSystem {
@@ -67,9 +64,7 @@ class FileLocation {
     MountNumber mount;
     dev_t device = 0;
   };
-  /// Of the file whose status this is; none: it cannot be told, or is not that of its opened directory.
   [[nodiscard]] std::optional<FileSystem> file_system_of(const struct stat& status) const;
-  /// Of its opened directory; null: it has none.
   [[nodiscard]] const std::shared_ptr<const bridge::Descriptor>& above() const { return directory_; }
   /// Whether the directory has the name in this very spelling, where look() has found it.
   [[nodiscard]] bool is_listed() const;
@@ -79,7 +74,6 @@ class FileLocation {
   [[nodiscard]] bool is_directory() const;
   /// It is there, and neither a file nor a directory.
   [[nodiscard]] bool is_special() const;
-  /// Of a file; none where nothing is, or something else.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
   /// Whether this is still a name of what is open.
   [[nodiscard]] bool leads_to(const bridge::Descriptor& descriptor) const;
@@ -87,7 +81,6 @@ class FileLocation {
   [[nodiscard]] bool names(const bridge::Descriptor& descriptor) const;
   /// Replaces a file at `to`.  errors: Errc::local_write_failed
   [[nodiscard]] Status rename_to(const FileLocation& to) const;
-  /// Nothing happens where nothing is.
   void remove() const;
   /// A path by which calls that take no directory reach it; of this process alone.
   [[nodiscard]] std::string path_by_descriptor() const;
@@ -99,7 +92,6 @@ class FileLocation {
   [[nodiscard]] Status make_hard_link(const FileLocation& of) const;
   /// mode   with its kind, as mknod(2) has it.  device   of a device
   [[nodiscard]] Status make_node(mode_t mode, dev_t device) const;
-  /// For messages.
   [[nodiscard]] const std::string& shown() const { return shown_; }
 
  private:

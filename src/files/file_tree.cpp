@@ -23,7 +23,7 @@ namespace {
 
 constexpr mode_t kTreeDirectoryMode = 0777;  // spec: POSIX: the umask takes from it
 constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-// Of one that is passed through only: who may not list it may still know a name in it.
+// O_PATH: a directory on the way need not be readable.
 constexpr int kPassingFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
 tl::unexpected<Error> tree_failed(Errc code, const char* doing, const std::string& shown) {
@@ -111,7 +111,7 @@ Result<std::shared_ptr<const bridge::Descriptor>> FileTree::enter_by_words(const
   return at;
 }
 
-/// A symbolic link on the way is named; the system says "too many levels" or "not a directory" of it.
+/// Names a symbolic link on the way, which the system reports as "too many levels" or "not a directory".
 tl::unexpected<Error> FileTree::cannot_enter(const std::string& path, Errc code, int error) const {
   const std::string doing = "open the directory " + shown(path);
   if (error != ELOOP && error != ENOTDIR) return core::fail_by_errno(code, doing, error);
@@ -134,7 +134,7 @@ Result<FileTree> FileTree::below(const std::string& path, Errc code) const {
 }
 
 Result<FileTree> FileTree::below_link(const std::string& path, Errc code) const {
-  // The words before the last one lead through no link, as everywhere.
+  // Only the last word may be a link.
   UDTCAT_CHECK(enter(parted(path).first, code));
   if (auto opened = open_beneath(*root_, path, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS); opened.is_open())
     return FileTree(std::move(opened), shown(path));

@@ -55,7 +55,6 @@ class FileTree {
   [[nodiscard]] Result<std::vector<Entry>> list(const std::string& path) const;
   /// The directory of that path.  errors: as said by `code`
   [[nodiscard]] Result<std::shared_ptr<const bridge::Descriptor>> enter(const std::string& path, Errc code) const;
-  /// For messages.
   [[nodiscard]] std::string shown(const std::string& path) const;
 
  private:
@@ -77,7 +76,6 @@ class TreeCursor {
  public:
   explicit TreeCursor(FileTree tree) : tree_(std::move(tree)) {}
 
-  /// As FileTree::locate().
   [[nodiscard]] Result<FileLocation> locate(const std::string& path, Errc code);
   [[nodiscard]] const FileTree& tree() const { return tree_; }
 

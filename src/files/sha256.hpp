@@ -33,7 +33,6 @@ class Sha256 {
 
 using Pieces = std::initializer_list<std::span<const std::byte>>;
 
-/// SHA-256 of the pieces, one behind the other.
 [[nodiscard]] Digest digest_of(Pieces pieces);
 [[nodiscard]] ShortDigest short_digest_of(Pieces pieces);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads and writes that go on until all is done.
+/// Reads and writes of all bytes, however many calls that takes.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,12 @@ namespace udtcat::files {
 /// shown   for messages.  errors: Errc::local_read_failed
 [[nodiscard]] Result<std::size_t> read_whole(const bridge::Descriptor& file, std::span<std::byte> into,
                                              const std::string& shown);
-/// The same, from an offset.
 [[nodiscard]] Result<std::size_t> read_whole_at(const bridge::Descriptor& file, std::uint64_t offset,
                                                 std::span<std::byte> into, const std::string& shown);
 /// errors: Errc::local_write_failed
 [[nodiscard]] Status write_whole(const bridge::Descriptor& file, std::span<const std::byte> from,
                                  const std::string& shown);
 
-/// The same, at an offset.
 [[nodiscard]] Status write_whole_at(const bridge::Descriptor& file, std::uint64_t offset,
                                     std::span<const std::byte> from, const std::string& shown);
 /// All of a file, from where both descriptors stand.  errors: Errc::local_read_failed, Errc::local_write_failed

@@ -12,27 +12,27 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 #include "tool/status/figures.hpp"
 
 namespace udtcat::forward {
 
 namespace {
 
-constexpr std::chrono::seconds kReplacedAfter{5};  // guess: a silent session's path has carried two PINGs by then
-constexpr std::chrono::seconds kSpareAfter{30};    // guess: clients that came in a crowd have their places by then
-constexpr std::chrono::seconds kRefusedFor{3};     // guess: a silent session's path has carried a PING by then
-/// A session that answers again tells nobody.
+constexpr std::chrono::seconds kReplacedAfter{5};      // guess: a silent session's path has carried two PINGs by then
+constexpr std::chrono::seconds kIdleSessionAfter{30};  // guess: clients that came together have their streams by then
+constexpr std::chrono::seconds kRefusedFor{3};         // guess: a silent session's path has carried a PING by then
+/// Sessions are polled: one that answers again after a stall gives no event.
 constexpr std::chrono::milliseconds kLookAgain{500};  // guess: hardly noticed after a stall
 
 std::string wish(const std::string& service) { return service.empty() ? "session" : "session that serves " + service; }
 
 }  // namespace
 
-Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds patience, ForwardSessionMaker make_session,
+Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, ForwardSessionFactory make_session,
                  Handlers handlers)
     : io_(io),
-      patience_(patience),
+      timeout_(timeout),
       make_session_(std::move(make_session)),
       handlers_(std::move(handlers)),
       trouble_(io,
@@ -42,23 +42,23 @@ Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds patience
                }),
       timer_(io) {}
 
-Status Forward::open_front(const SocketAddress& address, const std::string& service) {
-  UDTCAT_TRY(auto front, bridge::Front::open(
-                             io_, address,
-                             [this, service](bridge::StreamSocket socket, const Endpoint& client) {
-                               waiting_.push_back({std::move(socket), client, service, Clock::now() + patience_});
-                               place_clients();
-                             },
-                             [this](const Endpoint& local, const Error& error) { trouble_.report(local, error); }));
-  fronts_.push_back({.front = std::move(front), .service = service});
+Status Forward::open_listener(const SocketAddress& address, const std::string& service) {
+  UDTCAT_TRY(auto listener, bridge::LocalListener::open(
+                                io_, address,
+                                [this, service](bridge::StreamSocket socket, const Endpoint& client) {
+                                  waiting_.push_back({std::move(socket), client, service, Clock::now() + timeout_});
+                                  place_clients();
+                                },
+                                [this](const Endpoint& local, const Error& error) { trouble_.report(local, error); }));
+  listeners_.push_back({.listener = std::move(listener), .service = service});
   return {};
 }
 
-std::vector<std::string> Forward::front_names() const {
+std::vector<std::string> Forward::listener_names() const {
   std::vector<std::string> names;
-  for (const Opened& each : fronts_) {
+  for (const ServiceListener& each : listeners_) {
     const std::string to = each.service.empty() ? "" : " to " + each.service;
-    for (const std::string& name : each.front->names()) names.push_back(name + to);
+    for (const std::string& name : each.listener->names()) names.push_back(name + to);
   }
   return names;
 }
@@ -70,7 +70,7 @@ void Forward::add(std::unique_ptr<Connection> connection) {
   session->work = make_session_(
       *session->connection,
       lifetime_.guard([this](const Endpoint& where, const Error& error) { trouble_.report(where, error); }));
-  // Posted by the connection: nothing of it is on the stack when it goes, but its own handler.
+  // The connection posts this call, so that the handler may destroy it.
   session->connection->on_closed([this, session](const Status& how) {
     boost::asio::post(io_, lifetime_.guard([this, session, how] { remove(session, how); }));
   });
@@ -93,7 +93,7 @@ std::size_t Forward::answering() const {
       std::ranges::count_if(sessions_, [](const Session& each) { return each.connection->answers(); }));
 }
 
-/// A peer whose place another machine has taken cannot say that it does not know a session; a newer one shows it.
+/// After a failover the peer at that address cannot reset the old sessions: that a newer one answers shows it.
 void Forward::tidy_up() {
   const auto newest = std::find_if(sessions_.rbegin(), sessions_.rend(),
                                    [](const Session& each) { return each.connection->answers(); });
@@ -104,11 +104,11 @@ void Forward::tidy_up() {
     if (age >= kReplacedAfter && !connection.answers())
       connection.abort({Errc::peer_lost, "peer " + connection.peer().to_string() + " is lost",
                         "it answers in a newer session, and no longer in this one"});
-    if (age >= kSpareAfter && connection.stats().streams_open == 0) connection.close();
+    if (age >= kIdleSessionAfter && connection.stats().streams_open == 0) connection.close();
   }
 }
 
-/// A path that carries a dial and its refusal would have carried the answer of a session's other end, were it there.
+/// The path carried a dial and its refusal: a session that is silent meanwhile has lost its other end.
 void Forward::on_refused(const std::vector<Endpoint>& addresses, const Error& why, Clock::time_point now) {
   if (answering() > 0) return refused_since_.reset();
   dismiss_all(why);
@@ -152,13 +152,13 @@ ConnectionStats Forward::total() const {
 
 void Forward::fill(tool::ProcessPicture& picture) const {
   picture.all = total();
-  picture.forwarding = front_names();
+  picture.forwarding = listener_names();
   picture.clients_waiting = waiting_.size();
   for (const Session& each : sessions_) picture.peers.push_back(tool::picture_of(each.number, *each.connection));
 }
 
 void Forward::stop(const Error& why, std::function<void()> done) {
-  fronts_.clear();
+  listeners_.clear();
   timer_.cancel();
   for (Client& each : waiting_) bridge::reset(each.socket);
   waiting_.clear();
@@ -169,7 +169,7 @@ void Forward::stop(const Error& why, std::function<void()> done) {
 
 // ---- Clients --------------------------------------------------------------------------------------------------------
 
-/// The newest: an older one may be that of a peer which has come again, and is not known to be gone yet.
+/// The newest session: the peer of an older one may have restarted, which is not noticed yet.
 Forward::Session* Forward::session_for(const std::string& service) {
   const auto is_fit = [&](const Session& each) {
     return each.connection->streams_left() > 0 && each.work->is_for(service) && each.connection->answers();
@@ -194,20 +194,20 @@ void Forward::place_clients() {
     }));
     client = waiting_.erase(client);
   }
-  hold_fronts();
+  pause_listeners();
   if (waiting_.empty()) return;
   arm_timer();
   if (handlers_.on_want) handlers_.on_want();
 }
 
-/// A front of a service for which many wait leaves further ones in the system's backlog; the others go on.
-void Forward::hold_fronts() {
-  for (Opened& each : fronts_) {
+/// A listener whose service many clients wait for leaves further ones in the system's backlog.
+void Forward::pause_listeners() {
+  for (ServiceListener& each : listeners_) {
     const auto is_its = [&](const Client& client) { return client.service == each.service; };
-    const bool hold = waiting_.size() >= kMaxWaitingClients &&
-                      static_cast<std::size_t>(std::ranges::count_if(waiting_, is_its)) >= kMaxWaitingClients;
-    if (std::exchange(each.held, hold) == hold) continue;
-    hold ? each.front->hold() : each.front->go_on();
+    const bool pause = waiting_.size() >= kMaxWaitingClients &&
+                       static_cast<std::size_t>(std::ranges::count_if(waiting_, is_its)) >= kMaxWaitingClients;
+    if (std::exchange(each.paused, pause) == pause) continue;
+    pause ? each.listener->pause() : each.listener->resume();
   }
 }
 
@@ -227,11 +227,11 @@ void Forward::arm_timer() {
   }));
 }
 
-/// The peer is there, and does not want us: waiting for it is in vain, as far as is known at this moment.
+/// The peer answers and refuses us: the clients need not wait.
 void Forward::dismiss_all(const Error& why) {
   for (Client& each : waiting_) dismiss(each, {why.code, "forward a client", why.message()});
   waiting_.clear();
-  hold_fronts();
+  pause_listeners();
 }
 
 void Forward::dismiss(Client& client, const Error& why) {
@@ -246,13 +246,13 @@ void Forward::dismiss_late() {
     const bool is_full = std::ranges::any_of(sessions_, [&](const Session& each) {
       return each.work->is_for(client->service) && each.connection->answers();
     });
-    if (is_late && is_full) client->until = now + patience_;  // there will be room
+    if (is_late && is_full) client->until = now + timeout_;  // there will be room
     if (!is_late || is_full) {
       ++client;
       continue;
     }
     dismiss(*client, {Errc::cannot_reach, "forward a client",
-                      fmt::format("no {} within {}", wish(client->service), core::format_duration(patience_))});
+                      fmt::format("no {} within {}", wish(client->service), core::format_duration(timeout_))});
     client = waiting_.erase(client);
   }
   place_clients();

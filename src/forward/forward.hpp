@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A forward: local clients and local services on one side, the sessions that carry them on the other.
 ///
-///   client ─► Front ─► waiting ─► the newest session with room ─► ForwardSession::take()
+///   client ─► LocalListener ─► waiting ─► the newest session with room ─► ForwardSession::take()
 ///   a peer's stream ─► ForwardSession, since its making
 #pragma once
 
@@ -22,7 +22,7 @@
 #include <udtcat/connection.hpp>
 
 #include "forward/forward_options.hpp"
-#include "lib/bridge/front.hpp"
+#include "lib/bridge/local_listener.hpp"
 #include "lib/bridge/trouble.hpp"
 #include "lib/core/lifetime.hpp"
 #include "tool/status/picture.hpp"
@@ -37,64 +37,60 @@ class ForwardSession {
   virtual ~ForwardSession() = default;
   /// Whether clients for that service may go to its peer.
   [[nodiscard]] virtual bool is_for(const std::string& /*service*/) const { return true; }
-  /// Whether its peer may not reach a service any more that it could when this was asked last, or when it came.
+  /// Whether its peer has lost access to a service since the last call, or since the session began.
   [[nodiscard]] virtual bool has_lost_services() { return false; }
   /// Carries a client to the peer's service of that name.
   /// ended   called when the stream has ended
   virtual void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
                     EndHandler ended) = 0;
 };
-using TroubleHandler = std::function<void(const Endpoint& where, const Error& error)>;
-using ForwardSessionMaker =
-    std::function<std::unique_ptr<ForwardSession>(Connection& connection, TroubleHandler on_trouble)>;
+using ErrorHandler = std::function<void(const Endpoint& where, const Error& error)>;
+using ForwardSessionFactory =
+    std::function<std::unique_ptr<ForwardSession>(Connection& connection, ErrorHandler on_trouble)>;
 
 /// Clients that wait for a session with one service; beyond them they wait in the system's backlog.
 inline constexpr std::size_t kMaxWaitingClients = 1024;  // guess: of descriptors that wait for nothing yet
 
-/// Holds its fronts whatever becomes of its sessions. A client goes to the newest session with room among those that
-/// answer and, where peers say what they serve, serve what it wants; else it waits: while there is no such session for
-/// `patience`, and is reset then; while all are full until there is room.
+/// Its listeners stay open whatever becomes of its sessions. A client goes to the newest session that answers, has room
+/// and, where peers say what they serve, serves what it wants. Else it waits: for `timeout` where there is no such
+/// session, then it is reset; without limit while all are full.
 /// Threads: confined to the io_context thread, where handlers are called.
 class Forward {
  public:
   /// Connections are told of, not given.
   struct Handlers {
-    std::function<void()> on_want{};                            ///< another session would help; again while it would
+    std::function<void()> on_want{};                            ///< wants_session() is true; called again while it is
     std::function<void(const Connection& connection)> on_up{};  ///< also of the sessions after the first
     std::function<void(Connection& connection, const Status& how)> on_gone{};
   };
 
-  Forward(boost::asio::io_context& io, std::chrono::milliseconds patience, ForwardSessionMaker make_session,
+  Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, ForwardSessionFactory make_session,
           Handlers handlers);
 
-  /// Opens a front of clients for `service`; once for each.  errors: Errc::cannot_bind
-  [[nodiscard]] Status open_front(const SocketAddress& address, const std::string& service);
-  /// "tcp 127.0.0.1:5432" of each, in the order of opening.
-  [[nodiscard]] std::vector<std::string> front_names() const;
-  /// From now on it carries and serves, until it ends.
+  /// Listens for clients of `service`; once for each.  errors: Errc::cannot_bind
+  [[nodiscard]] Status open_listener(const SocketAddress& address, const std::string& service);
+  [[nodiscard]] std::vector<std::string> listener_names() const;
+  /// Adds a session, until it ends.
   void add(std::unique_ptr<Connection> connection);
   /// Whether another session would help: clients wait, or have streams in a session that does not answer.
   [[nodiscard]] bool wants_session() const;
   [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
-  /// Of all sessions, those that have gone too.
+  /// The statistics of all sessions, also those that have ended.
   [[nodiscard]] ConnectionStats total() const;
   [[nodiscard]] std::size_t answering() const;
-  /// Where all sessions are with one peer. Gives up those that do not answer although a newer one does, which has
-  /// stood for 5 s; closes those that nobody has used for long enough to miss them: all without streams, once the
-  /// newest that answers has stood for 30 s.
+  /// For sessions that are all with one peer. Gives up those that do not answer once a newer one has answered for 5 s;
+  /// closes those without streams once the newest that answers is 30 s old.
   void tidy_up();
-  /// Where all sessions are with one peer, and a new one was refused at one of `addresses`. Gives up those with such an
-  /// address that have been silent since before the first refusal, once refusals have come for three seconds. Where no
-  /// session answers, the clients that wait are reset: each that comes has the peer dialled anew.
+  /// For sessions that are all with one peer, which refused a new one at `addresses`. Once refusals have come for three
+  /// seconds, gives up the sessions with such an address that have been silent since before the first of them. Where no
+  /// session answers, the clients that wait are reset: each new one has the peer dialled again.
   void on_refused(const std::vector<Endpoint>& addresses, const Error& why, std::chrono::steady_clock::time_point now);
-  /// Ends the sessions that have lost a service.
   void recheck();
-  /// The peer of that address, as it is named in messages.
+  /// The name of the peer with that address, for messages.
   [[nodiscard]] std::string name_of(const Endpoint& peer) const;
-  /// Fills in its fronts, its sessions and their figures.
   void fill(tool::ProcessPicture& picture) const;
 
-  /// Closes the fronts, resets who waits, and ends each session with `why`; `done` is called when all have gone.
+  /// Closes the listeners, resets the clients that wait, and ends each session with `why`; then calls `done`.
   void stop(const Error& why, std::function<void()> done);
 
  private:
@@ -104,10 +100,10 @@ class Forward {
     std::unique_ptr<ForwardSession> work;  // destroyed first
     std::uint64_t number;
   };
-  struct Opened {
-    std::unique_ptr<bridge::Front> front;
+  struct ServiceListener {
+    std::unique_ptr<bridge::LocalListener> listener;
     std::string service;
-    bool held = false;
+    bool paused = false;
   };
   struct Client {
     bridge::StreamSocket socket;
@@ -118,7 +114,7 @@ class Forward {
 
   [[nodiscard]] Session* session_for(const std::string& service);
   void place_clients();
-  void hold_fronts();
+  void pause_listeners();
   void arm_timer();
   void dismiss_all(const Error& why);
   void dismiss(Client& client, const Error& why);
@@ -126,8 +122,8 @@ class Forward {
   void remove(std::list<Session>::iterator session, const Status& how);
 
   boost::asio::io_context& io_;
-  const std::chrono::milliseconds patience_;
-  const ForwardSessionMaker make_session_;
+  const std::chrono::milliseconds timeout_;
+  const ForwardSessionFactory make_session_;
   const Handlers handlers_;
   bridge::TroubleReporter trouble_;
   std::list<Session> sessions_;
@@ -137,7 +133,7 @@ class Forward {
   std::optional<Clock::time_point> refused_since_;
   std::function<void()> stopped_;
   boost::asio::steady_timer timer_;
-  std::vector<Opened> fronts_;
+  std::vector<ServiceListener> listeners_;
   core::Lifetime lifetime_;
 };
 

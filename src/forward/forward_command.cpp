@@ -19,27 +19,27 @@
 #include "lib/core/try.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/identity/peers_file.hpp"
-#include "tool/run/notices.hpp"
 #include "tool/run/peer_listener.hpp"
 #include "tool/run/peer_log.hpp"
 #include "tool/run/session_run.hpp"
+#include "tool/run/warnings.hpp"
 
 namespace udtcat::forward {
 
 namespace {
 
-constexpr std::size_t kMaxSessions = 16;                 // spec: docs/man/udtcat.1, FORWARDS: of one connector
+constexpr std::size_t kMaxSessions = 16;                 // spec: docs/man/udtcat-forward.1, Clients
 constexpr std::size_t kMostSessions = 2 * kMaxSessions;  // with those that do not answer
 constexpr std::chrono::seconds kTidyInterval{1};         // guess: by so much a client may wait in vain for longer
 
-/// A client is a stream, a stream a connection to a service.
+/// Each client is carried by a stream, each stream of the peer connected to a service.
 /// Threads: confined to the io_context thread.
 class SocketForwardSession final : public ForwardSession {
  public:
   /// services   none: it serves none
   /// peers      of a listener with a key pair
   SocketForwardSession(Connection& connection, bool listens, Services* services, std::shared_ptr<tool::PeersFile> peers,
-                       TroubleHandler on_trouble)
+                       ErrorHandler on_trouble)
       : connection_(connection),
         listens_(listens),
         peers_(std::move(peers)),
@@ -49,13 +49,13 @@ class SocketForwardSession final : public ForwardSession {
     if (services != nullptr) services->serve(connection, [this](const std::string& name) { return may_pass(name); });
   }
 
-  /// A connector has said what it serves; what a listener does shows.
+  /// A connector lists its services in the handshake; a listener's refusal shows which it lacks.
   [[nodiscard]] bool is_for(const std::string& service) const override {
     const auto& served = connection_.peer_services();
     return may_pass(service) && (!listens_ || std::ranges::find(served, service) != served.end());
   }
 
-  /// Of a peer that is no longer listed the whole session has ended.
+  /// The whole session of a peer that is no longer listed has ended.
   [[nodiscard]] bool has_lost_services() override {
     if (peers_ && peer_ && peers_->list().find(peer_->key) == nullptr) return false;
     const auto before = std::exchange(services_, allowed());
@@ -65,7 +65,7 @@ class SocketForwardSession final : public ForwardSession {
 
   void take(bridge::StreamSocket client, const Endpoint& address, const std::string& service,
             EndHandler ended) override {
-    connection_.open_stream(std::make_unique<bridge::SocketStream>(std::move(client), bridge::SocketEnd::receipted),
+    connection_.open_stream(std::make_unique<bridge::SocketStream>(std::move(client), bridge::GracefulClose::receipted),
                             lifetime_.guard([this, address, ended = std::move(ended)](const StreamOutcome& outcome) {
                               if (outcome.error && bridge::is_trouble(*outcome.error))
                                 on_trouble_(address, *outcome.error);
@@ -75,7 +75,7 @@ class SocketForwardSession final : public ForwardSession {
   }
 
  private:
-  /// The names that may pass between the peer and us, by the list in force; none: all.
+  /// The services that the peers file allows the peer; none: all.
   [[nodiscard]] std::optional<std::vector<std::string>> allowed() const {
     if (!peers_ || !peer_) return std::nullopt;
     const tool::Peer* const listed = peers_->list().find(peer_->key);
@@ -93,7 +93,7 @@ class SocketForwardSession final : public ForwardSession {
   const bool listens_;
   const std::shared_ptr<tool::PeersFile> peers_;
   const std::optional<PeerIdentity> peer_;
-  const TroubleHandler on_trouble_;
+  const ErrorHandler on_trouble_;
   std::optional<std::vector<std::string>> services_;  // as allowed() was
   core::Lifetime lifetime_;
 };
@@ -101,18 +101,18 @@ class SocketForwardSession final : public ForwardSession {
 std::vector<std::string> service_names(const ForwardOptions& options) {
   std::vector<std::string> names;
   for (const ServiceOption& each : options.services) names.push_back(each.name);
-  for (const FrontOption& each : options.fronts) names.push_back(each.service);
+  for (const LocalListenerOption& each : options.listeners) names.push_back(each.service);
   return names;
 }
 
 /// Threads: confined to the main thread.
 class ForwardCommand {
  public:
-  ForwardCommand(const ForwardOptions& options, tool::Console& console, const ForwardSessionMakerOn& maker_on)
+  ForwardCommand(const ForwardOptions& options, tool::Console& console, const ForwardSessionFactoryBuilder& builder)
       : options_(options),
         run_(options, console),
         tidy_timer_(run_.io()),
-        forward_(run_.io(), options.wait, maker_on ? maker_on(run_.io()) : own_maker(),
+        forward_(run_.io(), options.wait, builder ? builder(run_.io()) : own_factory(),
                  {.on_want = [this] { want(); },
                   .on_up = [this](const Connection& connection) { on_up(connection); },
                   .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}),
@@ -133,15 +133,15 @@ class ForwardCommand {
  private:
   using Clock = std::chrono::steady_clock;
 
-  [[nodiscard]] ForwardSessionMaker own_maker() {
-    return [this](Connection& connection, TroubleHandler on_trouble) {
+  [[nodiscard]] ForwardSessionFactory own_factory() {
+    return [this](Connection& connection, ErrorHandler on_trouble) {
       return std::make_unique<SocketForwardSession>(connection, options_.listens, services_.get(), peers_,
                                                     std::move(on_trouble));
     };
   }
 
   [[nodiscard]] Status start(tool::FoundCredentials found);
-  void announce_fronts();
+  void announce_listeners();
   void want();
   void on_up(const Connection& connection);
   void on_gone(Connection& connection, const Status& how);
@@ -171,11 +171,11 @@ Status ForwardCommand::start(tool::FoundCredentials found) {
     core::log().warn("{}{}", named ? forward_.name_of(peer) + ": " : "", error.message());
   };
   if (!services.empty()) services_ = make_services(run_.io(), std::move(services), warn, options_.socket_family);
-  for (const FrontOption& each : options_.fronts) {
-    UDTCAT_TRY(const SocketAddress address, resolve_front(each, options_.socket_family));
-    UDTCAT_CHECK(forward_.open_front(address, each.service));
+  for (const LocalListenerOption& each : options_.listeners) {
+    UDTCAT_TRY(const SocketAddress address, resolve_local_listener(each, options_.socket_family));
+    UDTCAT_CHECK(forward_.open_listener(address, each.service));
   }
-  announce_fronts();
+  announce_listeners();
   peers_ = found.peers;
   if (peers_)
     for (const std::string& complaint : peers_->unknown_services(service_names(options_)))
@@ -185,7 +185,7 @@ Status ForwardCommand::start(tool::FoundCredentials found) {
     const bool is_told = found.generated || options_.local.port == 0;
     UDTCAT_TRY(listener_, tool::PeerListener::start(run_, options_, std::move(found), take));
     if (peers_) run_.on_reload([this] { forward_.recheck(); });
-    if (!is_told) run_.say("waiting for peers on " + listener_->places());
+    if (!is_told) run_.say("waiting for peers on " + listener_->addresses());
     return {};
   }
   redial_ = std::make_unique<Redial>(run_.io(), options_, std::move(found.credentials), take,
@@ -194,12 +194,12 @@ Status ForwardCommand::start(tool::FoundCredentials found) {
   return {};
 }
 
-void ForwardCommand::announce_fronts() {
+void ForwardCommand::announce_listeners() {
   const std::string where = options_.listens ? "the peers" : tool::to_string(options_.peer);
   // The user cannot know a port that the system chose.
   const bool drawn = std::ranges::any_of(
-      options_.fronts, [](const auto& each) { return !each.place.is_unix() && each.place.tcp.port == 0; });
-  for (const std::string& name : forward_.front_names()) {
+      options_.listeners, [](const auto& each) { return !each.address.is_unix() && each.address.tcp.port == 0; });
+  for (const std::string& name : forward_.listener_names()) {
     const std::string line = fmt::format("forwarding {}, to {}", name, where);
     drawn ? run_.console().line("udtcat: " + line) : core::log().info("{}", line);
   }
@@ -247,7 +247,7 @@ Error ForwardCommand::lost(const Error& why) const {
 }
 
 void ForwardCommand::on_failure(const Error& error) {
-  // Before there was a session the user may have the wrong key, or the wrong host, and is told at once.
+  // A refusal before the first session means a wrong key or host, and ends the run.
   if (options_.once || (is_refusal(error) && !absence_.was_here())) return run_.finish(error);
   core::log().debug("{}", error.message());
   if (const auto line = absence_.on_failure(error, Clock::now())) core::log().warn("{}", *line);
@@ -274,8 +274,8 @@ void ForwardCommand::stop(const Error& why) {
 }  // namespace
 
 tool::ExitStatus forward_command(const ForwardOptions& options, tool::FoundCredentials found, tool::Console& console,
-                                 const ForwardSessionMakerOn& maker_on) {
-  ForwardCommand command(options, console, maker_on);
+                                 const ForwardSessionFactoryBuilder& builder) {
+  ForwardCommand command(options, console, builder);
   return command.run(std::move(found));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// udtcat HOST PORT and udtcat -l [ADDR:]PORT with --from or --to: local clients and services as streams of sessions,
-/// until stopped; or what another ForwardSessionMaker makes of them.
+/// until stopped; or what another ForwardSessionFactory makes of them.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,16 @@
 #include "forward/forward_options.hpp"
 #include "tool/cli/console.hpp"
 #include "tool/cli/exit_status.hpp"
-#include "tool/identity/key_source.hpp"
+#include "tool/identity/credential_lookup.hpp"
 
 namespace udtcat::forward {
 
 /// Made once for all sessions of a forward, on its event loop.
-using ForwardSessionMakerOn = std::function<ForwardSessionMaker(boost::asio::io_context& io)>;
+using ForwardSessionFactoryBuilder = std::function<ForwardSessionFactory(boost::asio::io_context& io)>;
 
-/// maker_on   none: local sockets and services
+/// builder   none: local sockets and services
 [[nodiscard]] tool::ExitStatus forward_command(const ForwardOptions& options, tool::FoundCredentials found,
-                                               tool::Console& console, const ForwardSessionMakerOn& maker_on = {});
+                                               tool::Console& console,
+                                               const ForwardSessionFactoryBuilder& builder = {});
 
 }  // namespace udtcat::forward

@@ -14,7 +14,7 @@
 #include "lib/core/try.hpp"
 #include "tool/cli/command_line.hpp"
 #include "tool/cli/options.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::forward {
 
@@ -27,7 +27,7 @@ tl::unexpected<Error> bad_service(const std::string& text) {
   return tool::bad_value("--to", text, "[NAME=]HOST:PORT or [NAME=]unix:PATH, as in localhost:80, db=[::1]:5432");
 }
 
-tl::unexpected<Error> bad_front(const std::string& text) {
+tl::unexpected<Error> bad_listener(const std::string& text) {
   return tool::bad_value("--from", text, "[ADDR:]PORT[=NAME] or unix:PATH[=NAME], as in 5432, 127.0.0.1:8080=web");
 }
 
@@ -37,42 +37,42 @@ bool is_path(std::string_view path) { return !path.empty() && path.size() <= bri
 
 Result<ServiceOption> service_value(const std::string& text) {
   ServiceOption service;
-  std::string_view place = text;
+  std::string_view written = text;
   if (const auto equals = text.find('='); equals != std::string::npos && !text.starts_with(kUnix)) {
     service.name = text.substr(0, equals);
     if (!is_service_name(service.name)) return bad_service(text);
-    place.remove_prefix(equals + 1);
+    written.remove_prefix(equals + 1);
   }
-  if (place.starts_with(kUnix)) {
-    service.place.unix_path = place.substr(kUnix.size());
-    if (!is_path(service.place.unix_path)) return bad_service(text);
+  if (written.starts_with(kUnix)) {
+    service.address.unix_path = written.substr(kUnix.size());
+    if (!is_path(service.address.unix_path)) return bad_service(text);
     return service;
   }
-  auto address = parse_peer(place);
+  auto address = parse_peer(written);
   if (!address || address->port == 0) return bad_service(text);
-  service.place.tcp = std::move(*address);
+  service.address.tcp = std::move(*address);
   return service;
 }
 
-Result<FrontOption> front_value(const std::string& text) {
-  FrontOption front;
-  std::string place = text;
+Result<LocalListenerOption> local_listener_value(const std::string& text) {
+  LocalListenerOption listener;
+  std::string written = text;
   // A path may have "=" in it: of those the last counts, and only before a name.
   const auto equals = text.rfind('=');
   if (equals != std::string::npos && is_service_name(std::string_view(text).substr(equals + 1))) {
-    front.service = text.substr(equals + 1);
-    place.resize(equals);
+    listener.service = text.substr(equals + 1);
+    written.resize(equals);
   }
-  if (place.starts_with(kUnix)) {
-    front.place.unix_path = place.substr(kUnix.size());
-    if (!is_path(front.place.unix_path)) return bad_front(text);
-    return front;
+  if (written.starts_with(kUnix)) {
+    listener.address.unix_path = written.substr(kUnix.size());
+    if (!is_path(listener.address.unix_path)) return bad_listener(text);
+    return listener;
   }
-  auto address = parse_local(place);
-  if (!address) return bad_front(text);
-  front.place.tcp = std::move(*address);
-  if (front.place.tcp.host.empty() && !place.starts_with("*")) front.place.tcp.host = kLocalhost;
-  return front;
+  auto address = parse_local(written);
+  if (!address) return bad_listener(text);
+  listener.address.tcp = std::move(*address);
+  if (listener.address.tcp.host.empty() && !written.starts_with("*")) listener.address.tcp.host = kLocalhost;
+  return listener;
 }
 
 Status check_services(const std::vector<ServiceOption>& services) {
@@ -85,35 +85,36 @@ Status check_services(const std::vector<ServiceOption>& services) {
   return {};
 }
 
-std::string shown(const SocketPlace& place) {
-  return place.is_unix() ? "unix " + place.unix_path : "tcp " + tool::to_string(place.tcp);
+std::string shown(const SocketSpec& address) {
+  return address.is_unix() ? "unix " + address.unix_path : "tcp " + tool::to_string(address.tcp);
 }
 
 Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& services, AddressFamily family) {
   std::vector<Service> resolved;
   for (const ServiceOption& each : services) {
-    Service service{.name = each.name, .shown = shown(each.place), .address = {{}, each.place.unix_path}};
+    Service service{.name = each.name, .shown = shown(each.address), .address = {{}, each.address.unix_path}};
     boost::system::error_code is_name;
-    boost::asio::ip::make_address(each.place.tcp.host, is_name);
-    if (!each.place.is_unix() && is_name) service.host = each.place.tcp;
-    if (!each.place.is_unix() && !is_name) {
-      UDTCAT_TRY(service.address.tcp, resolve(each.place.tcp, family));
+    boost::asio::ip::make_address(each.address.tcp.host, is_name);
+    if (!each.address.is_unix() && is_name) service.host = each.address.tcp;
+    if (!each.address.is_unix() && !is_name) {
+      UDTCAT_TRY(service.address.tcp, resolve(each.address.tcp, family));
     }
     resolved.push_back(std::move(service));
   }
   return resolved;
 }
 
-Result<SocketAddress> resolve_front(const FrontOption& front, AddressFamily family) {
-  if (front.place.is_unix()) return SocketAddress{{}, front.place.unix_path};
-  // spec: RFC 6761 §6.3: nobody need be asked, and some hosts' files have one of the two.
-  if (front.place.tcp.host == kLocalhost) {
+Result<SocketAddress> resolve_local_listener(const LocalListenerOption& listener, AddressFamily family) {
+  if (listener.address.is_unix()) return SocketAddress{{}, listener.address.unix_path};
+  // spec: RFC 6761 §6.3: no resolver is asked, as some /etc/hosts have only one of the two addresses.
+  if (listener.address.tcp.host == kLocalhost) {
     SocketAddress loopbacks;
     for (const char* const each : {"127.0.0.1", "::1"})
-      if (const auto address = resolve({each, front.place.tcp.port}, family)) loopbacks.tcp.push_back(address->front());
+      if (const auto address = resolve({each, listener.address.tcp.port}, family))
+        loopbacks.tcp.push_back(address->front());
     return loopbacks;
   }
-  UDTCAT_TRY(const auto addresses, resolve(front.place.tcp, family));
+  UDTCAT_TRY(const auto addresses, resolve(listener.address.tcp, family));
   return SocketAddress{tool::one_per_family(addresses), {}};
 }
 

@@ -15,9 +15,9 @@
 namespace udtcat::forward {
 
 /// "localhost:5432", "unix:/run/db.sock".
-struct SocketPlace {
+struct SocketSpec {
   HostPort tcp{};
-  std::string unix_path{};  ///< in its place; empty: TCP
+  std::string unix_path{};  ///< empty: TCP
 
   [[nodiscard]] bool is_unix() const { return !unix_path.empty(); }
 };
@@ -25,18 +25,18 @@ struct SocketPlace {
 /// --to [NAME=]HOST:PORT, --to [NAME=]unix:PATH
 struct ServiceOption {
   std::string name;  ///< empty: the service without a name
-  SocketPlace place;
+  SocketSpec address;
 };
 
 /// --from [ADDR:]PORT[=NAME], --from unix:PATH[=NAME]
-struct FrontOption {
-  SocketPlace place;
+struct LocalListenerOption {
+  SocketSpec address;
   std::string service;  ///< of the other end, that its clients reach; empty: the one without a name
 };
 
 struct ForwardOptions : tool::Options {
   std::vector<ServiceOption> services{};             ///< to which the other end's clients are connected
-  std::vector<FrontOption> fronts{};                 ///< where our clients come
+  std::vector<LocalListenerOption> listeners{};      ///< where our clients come
   AddressFamily socket_family = AddressFamily::any;  ///< of these
   bool once = false;                                 ///< of a connector: one session, and its end is the end
   std::chrono::milliseconds wait{10'000};            ///< of a client for a session
@@ -44,21 +44,20 @@ struct ForwardOptions : tool::Options {
 
 /// errors: Errc::bad_argument, with what is allowed
 [[nodiscard]] Result<ServiceOption> service_value(const std::string& text);
-/// Of a port alone, as with ssh -L, both loopbacks: the whole world is let in only by a "*".
+/// A port alone means both loopback addresses, as with ssh -L; "*" means every address.
 /// errors: Errc::bad_argument, with what is allowed
-[[nodiscard]] Result<FrontOption> front_value(const std::string& text);
+[[nodiscard]] Result<LocalListenerOption> local_listener_value(const std::string& text);
 
 /// At most kMaxServices, each name once.  errors: Errc::bad_argument
 [[nodiscard]] Status check_services(const std::vector<ServiceOption>& services);
 
-/// "tcp localhost:5432", "unix /run/db.sock".
-[[nodiscard]] std::string shown(const SocketPlace& place);
+[[nodiscard]] std::string shown(const SocketSpec& address);
 
 /// A host name stays one, to be looked up for each stream.
 /// errors: Errc::cannot_resolve, of an address of the wrong family
 [[nodiscard]] Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& services,
                                                             AddressFamily family);
-/// Blocks while the resolver works; of a name one address of each family.  errors: Errc::cannot_resolve
-[[nodiscard]] Result<SocketAddress> resolve_front(const FrontOption& front, AddressFamily family);
+/// One address of each family. Blocks while the resolver works.  errors: Errc::cannot_resolve
+[[nodiscard]] Result<SocketAddress> resolve_local_listener(const LocalListenerOption& listener, AddressFamily family);
 
 }  // namespace udtcat::forward

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "lib/core/duplicate.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::forward {
 
@@ -17,18 +17,18 @@ Redial::Redial(boost::asio::io_context& io, const tool::Options& options, std::o
       credentials_(std::move(credentials)),
       on_connection_(std::move(on_connection)),
       on_failure_(std::move(on_failure)),
-      names_(io, options.family, {.answer_lasts = {}, .failure_lasts = {}}),
+      resolver_(io, options.family, {.answer_lasts = {}, .failure_lasts = {}}),
       timer_(io) {}
 
 void Redial::want() {
   if (state_ != State::idle) return;
-  if (!lost_soon_) pauses_.reset();
-  pause(pauses_.next(random_));
+  if (!lost_soon_) backoff_.reset();
+  pause(backoff_.next(random_));
 }
 
 void Redial::retry_soon() {
   if (std::exchange(urgent_, true) || state_ != State::pausing) return;
-  pause(kUrgentRedialPause);
+  pause(kUrgentRedialDelay);
 }
 
 void Redial::on_lost(std::chrono::steady_clock::duration life) { lost_soon_ = life < kLongEnough; }
@@ -36,14 +36,14 @@ void Redial::on_lost(std::chrono::steady_clock::duration life) { lost_soon_ = li
 void Redial::cancel() {
   lifetime_.end();
   dialer_.reset();
-  pauses_.reset();
+  backoff_.reset();
   urgent_ = false;
   state_ = State::idle;
 }
 
 void Redial::pause(std::chrono::milliseconds time) {
   state_ = State::pausing;
-  timer_.expires_after(urgent_ ? std::min(time, kUrgentRedialPause) : time);
+  timer_.expires_after(urgent_ ? std::min(time, kUrgentRedialDelay) : time);
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) look_up();
   }));
@@ -52,7 +52,7 @@ void Redial::pause(std::chrono::milliseconds time) {
 void Redial::look_up() {
   state_ = State::dialling;
   urgent_ = false;
-  names_.look_up(options_.peer, lifetime_.guard([this](Result<std::vector<Endpoint>> found) {
+  resolver_.look_up(options_.peer, lifetime_.guard([this](Result<std::vector<Endpoint>> found) {
     if (found) return attempt(std::move(*found));
     on_failed({Errc::cannot_resolve, "find host " + options_.peer.host, found.error().cause});
   }));
@@ -76,7 +76,7 @@ void Redial::on_dialled(Result<std::unique_ptr<Connection>> connection) {
 }
 
 void Redial::on_failed(const Error& error) {
-  pause(pauses_.next(random_));
+  pause(backoff_.next(random_));
   on_failure_(error);
 }
 

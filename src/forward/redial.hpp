@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Dials one peer again and again, for sessions that are to live.
+/// Dials one peer again whenever its session has ended.
 #pragma once
 
 #include <chrono>
@@ -14,19 +14,18 @@
 
 #include <udtcat/peering.hpp>
 
-#include "forward/redial_pause.hpp"
+#include "forward/redial_backoff.hpp"
 #include "lib/core/lifetime.hpp"
-#include "lib/net/names.hpp"
+#include "lib/net/resolver.hpp"
 #include "tool/cli/options.hpp"
 
 namespace udtcat::forward {
 
-inline constexpr std::chrono::milliseconds kUrgentRedialPause{500};  // guess: a client waits; dial() has pauses, too
+inline constexpr std::chrono::milliseconds kUrgentRedialDelay{500};  // guess: a client waits; dial() has pauses, too
 inline constexpr std::chrono::seconds kLongEnough{5};                // guess: of a connection whose peer is well
 
-/// One attempt at a time. Names are looked up for each: a peer may come back at another address, and a host may start
-/// before its network. A name that is not found is an attempt that has failed; where the resolver fails the last good
-/// answer is dialled.
+/// One attempt at a time. The name is looked up for each, as the peer may come back at another address. A name that is
+/// not found fails the attempt; where the resolver fails the last good answer is dialled.
 ///
 ///   idle ──start(), want()──► dialling ──a connection──► idle
 ///                              ▲ └──an error──► pausing ─┐
@@ -43,20 +42,18 @@ class Redial {
   Redial(boost::asio::io_context& io, const tool::Options& options, std::optional<Credentials> credentials,
          ConnectionHandler on_connection, FailureHandler on_failure);
 
-  /// The first attempt of all. Once.
   void start() { look_up(); }
   /// A connection is wanted, if none is on its way: at once, then after pauses.
   void want();
-  /// Somebody waits: the pause before the next attempt is short.
+  /// A client waits: the next attempt begins soon.
   void retry_soon();
-  /// A connection that an attempt made is gone. After a short life its attempt counts among those that failed: a peer
-  /// that takes connections and drops them is not dialled without a pause.
+  /// A connection that an attempt made has ended. After a short life it counts as a failed attempt: a peer that accepts
+  /// connections and drops them is not dialled without a pause.
   void on_lost(std::chrono::steady_clock::duration life);
-  /// A connection is wanted, and not there yet.
+  /// A connection is wanted and not made yet.
   [[nodiscard]] bool is_dialling() const { return state_ != State::idle; }
-  /// Of the last attempt.
   [[nodiscard]] const std::vector<Endpoint>& addresses() const { return addresses_; }
-  /// Another connection than the last attempt's is enough: the next attempts begin at once again.
+  /// No connection is wanted any more: the next want() dials at once.
   void cancel();
 
  private:
@@ -76,9 +73,9 @@ class Redial {
   State state_ = State::idle;
   bool urgent_ = false;
   bool lost_soon_ = false;  // the last connection
-  RedialPause pauses_;
+  RedialBackoff backoff_;
   std::minstd_rand random_{std::random_device{}()};
-  net::Names names_;
+  net::Resolver resolver_;
   boost::asio::steady_timer timer_;
   std::vector<Endpoint> addresses_;
   std::unique_ptr<Dialer> dialer_;

@@ -15,36 +15,36 @@
 #include "lib/core/try.hpp"
 #include "pipe/keygen_command.hpp"
 #include "pipe/pipe_command.hpp"
-#include "pipe/pipe_facts.hpp"
 #include "pipe/pipe_help.hpp"
+#include "pipe/pipe_summary.hpp"
 #include "pipe/plain_command.hpp"
 #include "pipe/status_command.hpp"
 #include "tool/cli/signal_watch.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 
 namespace udtcat::pipe {
 
 namespace {
 
-/// A listener with its stdin at a terminal and its output in a file does not read stdin: it would wait for the end.
+/// A listener with its stdin at a terminal and its output in a file does not read stdin, whose end would never come.
 void leave_terminal_unread(PipeOptions& options) {
   auto& session = options.session;
-  if (options.form != Form::listen || options.exec || !session.sends || !session.receives) return;
+  if (options.mode != Mode::listen || options.exec || !session.sends || !session.receives) return;
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) == 1) return;
   session.sends = false;
   core::log().info("stdin is a terminal and stdout is not: as with --recv-only, stdin is not read");
 }
 
-/// Where a listener's data go one way, its peer had better not wait for the end of its own stdin, a terminal.
+/// Adds --recv-only to the command for the other host, whose stdin, a terminal, would never end.
 void invite_to_receive(PipeOptions& options) {
   struct stat sink {};
   const bool is_two_way = options.session.sends && options.session.receives && !options.exec;
-  if (options.form != Form::listen || !is_two_way || !tool::has_data(STDIN_FILENO)) return;
-  // A terminal or the null device: nothing is done with what might come.
+  if (options.mode != Mode::listen || !is_two_way || !tool::has_data(STDIN_FILENO)) return;
+  // Output to a terminal or the null device: data from the peer are not expected.
   if (::fstat(STDOUT_FILENO, &sink) == 0 && S_ISCHR(sink.st_mode)) options.counterpart += " --recv-only";
 }
 
-/// A file that the shell made can be read by others unless its umask forbids that; --key-file would refuse it.
+/// Warns where stdout is a file that others can read, which --key-file would refuse: the shell's umask allowed it.
 void warn_of_open_file(tool::Console& console) {
   struct stat about {};
   if (::fstat(STDOUT_FILENO, &about) != 0 || !S_ISREG(about.st_mode)) return;
@@ -56,9 +56,8 @@ void warn_of_open_file(tool::Console& console) {
                     mode));
 }
 
-/// udtcat keygen: a new key on stdout.
 tool::ExitStatus keygen(tool::Console& console) {
-  const tool::SignalsLetThrough meanwhile;
+  const tool::UnblockedSignals meanwhile;
   const auto key = Key::generate();
   Status printed;
   if (key) {
@@ -74,37 +73,37 @@ tool::ExitStatus keygen(tool::Console& console) {
   return tool::ExitStatus::success;
 }
 
-class PipeJob final : public tool::Job {
+class PipeInvocation final : public tool::Invocation {
  public:
-  explicit PipeJob(PipeOptions options) : options_(std::move(options)) {}
+  explicit PipeInvocation(PipeOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.exec.has_value(); }
   [[nodiscard]] bool needs_key() const override {
-    return !options_.plain && options_.form != Form::version && options_.form != Form::keygen;
+    return !options_.plain && options_.mode != Mode::version && options_.mode != Mode::keygen;
   }
-  [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, tool::Console& console) override {
+  [[nodiscard]] Status prepare(bool /*has_key_candidate*/, tool::Console& console) override {
     // The warning is shown even with --quiet: nothing is protected.
     if (options_.plain)
-      console.line("udtcat: " + tool::plain_notice());
+      console.line("udtcat: " + tool::plain_warning());
     else
       tool::warn_of_protection(options_.session.protection, console);
     leave_terminal_unread(options_);
     invite_to_receive(options_);
     return {};
   }
-  [[nodiscard]] Result<tool::Words> facts() const override { return form_facts(options_); }
-  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials found, const tool::JobContext& context) override {
+  [[nodiscard]] Result<tool::Words> check_summary() const override { return mode_summary(options_); }
+  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials found, const tool::RunContext& context) override {
     options_.core_limit_bytes = context.core_limit_bytes;
     if (options_.plain) return plain_command(options_, context.console);
-    switch (options_.form) {
-      case Form::version:
+    switch (options_.mode) {
+      case Mode::version:
         return tool::printed(fmt::format("udtcat {}\n", version()), context.console);
-      case Form::keygen:
+      case Mode::keygen:
         return keygen(context.console);
-      case Form::listen:
+      case Mode::listen:
         return listen_command(options_, std::move(found), context.console);
-      case Form::forward:
+      case Mode::forward:
         return forward::forward_command(options_, std::move(found), context.console);
       default:
         return connect_command(options_, std::move(found), context.console);
@@ -115,10 +114,10 @@ class PipeJob final : public tool::Job {
   PipeOptions options_;
 };
 
-Result<std::unique_ptr<tool::Job>> parse(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse(const tool::Words& arguments) {
   UDTCAT_TRY(PipeOptions options, parse_pipe_options(arguments));
-  if (options.form == Form::help) return nullptr;
-  return std::make_unique<PipeJob>(std::move(options));
+  if (options.mode == Mode::help) return nullptr;
+  return std::make_unique<PipeInvocation>(std::move(options));
 }
 
 }  // namespace

@@ -23,7 +23,6 @@ namespace {
 constexpr unsigned kSecretMode = 0600;
 constexpr unsigned kPublicMode = 0644;
 
-/// As ssh-keygen has it: who made the key, and where.
 std::string comment_of_user() {
   const passwd* user = ::getpwuid(::geteuid());
   std::array<char, 256> host{};  // spec: POSIX HOST_NAME_MAX, with its end
@@ -31,14 +30,14 @@ std::string comment_of_user() {
   return std::string(user != nullptr ? user->pw_name : "uid" + std::to_string(::geteuid())) + "@" + host.data();
 }
 
-class KeygenPairJob final : public tool::Job {
+class KeygenInvocation final : public tool::Invocation {
  public:
-  explicit KeygenPairJob(std::optional<std::string> file) : file_(std::move(file)) {}
+  explicit KeygenInvocation(std::optional<std::string> file) : file_(std::move(file)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool needs_key() const override { return false; }
-  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::JobContext& context) override {
-    const tool::SignalsLetThrough meanwhile;
+  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::RunContext& context) override {
+    const tool::UnblockedSignals meanwhile;
     const auto file = file_ ? std::optional<std::filesystem::path>(*file_) : tool::user_file("identity");
     Result<std::string> line = fail(Errc::bad_argument, "udtcat keygen --pair", "there is no $HOME; name a file");
     if (file) line = make_pair_of_files(*file, comment_of_user());
@@ -69,14 +68,14 @@ Result<std::string> make_pair_of_files(const std::filesystem::path& file, const 
   return line;
 }
 
-Result<std::unique_ptr<tool::Job>> parse_keygen_pair(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_keygen_pair(const tool::Words& arguments) {
   tool::CommandLine line("udtcat keygen --pair");
   UDTCAT_CHECK(line.read(arguments));
   if (line.wants_help()) return nullptr;
   if (line.operands().size() > 1) return tool::misplaced("keygen --pair", "allowed: one FILE");
   std::optional<std::string> file;
   if (!line.operands().empty()) file = line.operands().front();
-  return std::make_unique<KeygenPairJob>(std::move(file));
+  return std::make_unique<KeygenInvocation>(std::move(file));
 }
 
 tool::DeclaredOptions keygen_pair_options_declared() { return tool::CommandLine("udtcat keygen --pair").declared(); }

@@ -13,7 +13,7 @@
 namespace udtcat::pipe {
 
 /// errors: Errc::bad_argument
-[[nodiscard]] Result<std::unique_ptr<tool::Job>> parse_keygen_pair(const tool::Words& arguments);
+[[nodiscard]] Result<std::unique_ptr<tool::Invocation>> parse_keygen_pair(const tool::Words& arguments);
 [[nodiscard]] tool::DeclaredOptions keygen_pair_options_declared();
 
 /// Makes the pair, for this user only; nothing is overwritten.

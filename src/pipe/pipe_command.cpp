@@ -26,24 +26,25 @@
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/cli/applications.hpp"
+#include "tool/run/endpoint_setup.hpp"
 #include "tool/run/peer_listener.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/rejected_connections.hpp"
 #include "tool/run/session_run.hpp"
-#include "tool/run/turned_away.hpp"
+#include "tool/run/warnings.hpp"
 
 namespace udtcat::pipe {
 
 namespace {
 
-/// The command that --exec puts behind a pipe, in place of stdin and stdout.
+/// The command of --exec, which takes the place of stdin and stdout.
 /// Threads: confined to the main thread. It must outlive the stream that it gives.
 class PipedCommand {
  public:
   /// on_gone   called when the command has ended, and again when its termination is over
   PipedCommand(boost::asio::io_context& io, std::function<void()> on_gone) : io_(io), child_(io, std::move(on_gone)) {}
 
-  /// Runs the command; once. Where nothing is to be read from it, its stdout is ours.
+  /// Runs the command; once. Where its output is not sent, its stdout is ours.
   /// errors: Errc::local_connect_failed, Errc::out_of_resources
   /// peer   runs as $UDTCAT_PEER; none: that is not set
   [[nodiscard]] Result<std::unique_ptr<LocalStream>> start(const PipeOptions& options, const StdioHalves& halves,
@@ -54,7 +55,7 @@ class PipedCommand {
 
  private:
   boost::asio::io_context& io_;
-  bridge::KeptChild child_;
+  bridge::SupervisedChild child_;
 };
 
 Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& options, const StdioHalves& halves,
@@ -65,7 +66,7 @@ Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& opti
                                      .pipe_stderr = false,
                                      .core_limit_bytes = options.core_limit_bytes,
                                      .variables = {tool::peer_variable(peer)}};
-  UDTCAT_CHECK(child_.start(request, [](const bridge::ChildEnd& end) {
+  UDTCAT_CHECK(child_.start(request, [](const bridge::ChildExit& end) {
     const std::error_code error = bridge::error_of(end);
     core::log().debug("the command {}", error ? error.message() : "ended well");
   }));
@@ -76,7 +77,7 @@ Result<std::unique_ptr<LocalStream>> PipedCommand::start(const PipeOptions& opti
     child_.process().end_input();
   }
   return bridge::ChildStream::make(io_, child_.process(), std::move(pipes.input), std::move(pipes.output),
-                                   bridge::ChildProof::success);
+                                   bridge::ChildCompletion::success);
 }
 
 /// A local stream that tells which of its halves has ended, for progress.
@@ -105,7 +106,7 @@ class ObservedStream final : public bridge::ForwardingStream {
   const Ends ends_;
 };
 
-/// The bytes of a regular file that are still to be read; none: it is no such file.
+/// The bytes of a regular file behind its offset; none: it is no regular file.
 std::optional<std::uint64_t> bytes_left_in(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -118,7 +119,6 @@ std::optional<std::uint64_t> bytes_left_in(int descriptor) {
 /// Threads: confined to the main thread.
 class PipeSession {
  public:
-  /// `run` and `options` must outlive this.
   PipeSession(tool::SessionRun& run, const PipeOptions& options, std::unique_ptr<Connection> connection);
 
   /// The connecting end opens the stream.
@@ -160,7 +160,7 @@ PipeSession::PipeSession(tool::SessionRun& run, const PipeOptions& options, std:
   run_.measure([this](const ConnectionStats& stats) { return amount(stats); });
 }
 
-/// By what the user says, else by the file that is read.
+/// The amount that the user gave, else the size of the file that is read.
 std::optional<tool::Amount> PipeSession::amount(const ConnectionStats& stats) const {
   const bool sends = options_.session.sends && connection_->peer_receives();
   const bool receives = options_.session.receives && connection_->peer_sends();
@@ -174,7 +174,7 @@ std::optional<tool::Amount> PipeSession::amount(const ConnectionStats& stats) co
   return tool::Amount{stats.bytes_sent, *stdin_bytes_};
 }
 
-/// A half of the local stream has ended. While data may come from the peer, they are what the user looks at.
+/// A half of the local stream has ended: says what the run still waits for, unless data come from the peer.
 void PipeSession::say_what_is_left() {
   constexpr std::size_t kShownCommandBytes = 32;  // guess: the program and its verb
   if (!all_written_) return;
@@ -185,10 +185,10 @@ void PipeSession::say_what_is_left() {
 }
 
 Result<std::unique_ptr<LocalStream>> PipeSession::make_local() {
-  const SessionOptions& wishes = options_.session;
-  // Not a byte of stdin is taken for a peer that receives nothing.
-  halves_ = {.read = wishes.sends && connection_->peer_receives(),
-             .write = wishes.receives && connection_->peer_sends()};
+  const SessionOptions& settings = options_.session;
+  // stdin is not read for a peer that receives nothing.
+  halves_ = {.read = settings.sends && connection_->peer_receives(),
+             .write = settings.receives && connection_->peer_sends()};
   all_written_ = !halves_.write;
   if (options_.exec) run_.console().clear_status();  // the command may write behind it
   UDTCAT_TRY(auto local,
@@ -211,7 +211,7 @@ Result<std::unique_ptr<LocalStream>> PipeSession::make_stdio(const StdioHalves& 
     core::log().warn("the other end only sends: standard input is not read");
   auto stdio = make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, halves);
   if (!stdio || !halves.read || !halves.write) return stdio;
-  return std::make_unique<tool::WaitingNotice>(run_.io(), std::move(*stdio), [] {
+  return std::make_unique<tool::OpenStdinWarning>(run_.io(), std::move(*stdio), [] {
     core::log().warn(
         "all of the peer's data has come; waiting for the end of our own standard input (--recv-only does not)");
   });
@@ -259,12 +259,12 @@ void PipeSession::finish_if_all_ended() {
   run_.finish(Error{Errc::peer_interrupted, "wait for the stream", "the other end left without opening it"});
 }
 
-/// Gives the pipe to the first peer that proves the key and wants it. Peers that only measure take nothing of it.
+/// Gives the pipe to the first peer that proves the key and asks for one. Peers for a bench are served beside it.
 /// Threads: confined to the main thread.
 class PipeListener {
  public:
   PipeListener(tool::SessionRun& run, const PipeOptions& options)
-      : run_(run), options_(options), bench_(run.io(), {}), turned_away_(run.io()) {}
+      : run_(run), options_(options), bench_(run.io(), {}), rejected_(run.io()) {}
   ~PipeListener() { bench_.abort_all({Errc::interrupted, "serve a bench", "the pipe beside it is over"}); }
 
   [[nodiscard]] Status start(tool::FoundCredentials found) {
@@ -276,17 +276,17 @@ class PipeListener {
       run_.finish(why);
     });
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-    run_.wait_for("waiting for a peer on " + listener_->places());
+    run_.wait_for("waiting for a peer on " + listener_->addresses());
     run_.show([this](tool::ProcessPicture& picture) { listener_->fill(picture); });
     return {};
   }
 
  private:
   void take(std::unique_ptr<Connection> connection) {
-    if (connection->purpose() == Purpose::bench) return bench_.serve(std::move(connection));
+    if (connection->application() == tool::kBench) return bench_.serve(std::move(connection));
     if (pipe_)
-      return turned_away_.tell(std::move(connection),
-                               {Errc::stream_refused, "serve a second peer", "the pipe has a peer"});
+      return rejected_.reject(std::move(connection),
+                              {Errc::stream_refused, "serve a second peer", "the pipe has a peer"});
     listener_->stop();
     pipe_ = std::make_unique<PipeSession>(run_, options_, std::move(connection));
     pipe_->await();
@@ -295,13 +295,12 @@ class PipeListener {
   tool::SessionRun& run_;
   const PipeOptions& options_;
   bench::BenchService bench_;
-  tool::TurnedAway turned_away_;
+  tool::RejectedConnections rejected_;
   std::unique_ptr<tool::PeerListener> listener_;
   std::unique_ptr<PipeSession> pipe_;
 };
 
-/// A command has a while to end in its own way.
-tool::EndRules end_rules_of(const PipeOptions& options) {
+tool::ExitPolicy end_rules_of(const PipeOptions& options) {
   if (!options.exec) return {.says_moved_when_cut = true};
   return {.tell_peers_grace = tool::kChildGrace, .signal_grace = tool::kChildGrace, .says_moved_when_cut = true};
 }

@@ -5,7 +5,7 @@
 #include "pipe/pipe_options.hpp"
 #include "tool/cli/console.hpp"
 #include "tool/cli/exit_status.hpp"
-#include "tool/identity/key_source.hpp"
+#include "tool/identity/credential_lookup.hpp"
 
 namespace udtcat::pipe {
 

@@ -6,7 +6,6 @@
 
 namespace udtcat::pipe {
 
-/// Synopsis, options, exit statuses, examples.
 [[nodiscard]] std::string help_text();
 
 }  // namespace udtcat::pipe

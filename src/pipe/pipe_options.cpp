@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "bench/bench_service.hpp"
 #include "lib/core/try.hpp"
+#include "tool/cli/applications.hpp"
 
 namespace udtcat::pipe {
 
@@ -28,11 +30,11 @@ Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
     if (words.size() != 1)
       return tool::misplaced(words.empty() ? "-l" : fmt::format("-l \"{}\"", fmt::join(words, " ")),
                              "takes one [ADDR:]PORT, as in 9000 or 192.0.2.1:9000; several ports need a listener each");
-    options.form = forwards(line) ? Form::forward : Form::listen;
+    options.mode = forwards(line) ? Mode::forward : Mode::listen;
     return tool::store(tool::local_address_value("-l", words.front()), options.local);
   }
   if (words == tool::Words{"keygen"}) {
-    options.form = Form::keygen;
+    options.mode = Mode::keygen;
     const tool::Words written = line.written();
     return written.empty() ? Status{}
                            : tool::misplaced("keygen and " + written.front(), "udtcat keygen has no options");
@@ -44,7 +46,7 @@ Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
         fmt::format("a key is printed, as in (umask 077; udtcat keygen > {0}); a key pair is made by "
                     "udtcat keygen --pair {0}",
                     words[1]));
-  options.form = forwards(line) ? Form::forward : Form::connect;
+  options.mode = forwards(line) ? Mode::forward : Mode::connect;
   if (words.size() == 1 && words.front().find(':') != std::string::npos)
     return tool::store(tool::remote_address_value("HOST:PORT", words.front()), options.peer);
   const bool has_port = words.size() == 2 && std::ranges::count(words[0], ':') == 1;  // an IPv6 address has more
@@ -60,19 +62,19 @@ Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
   return tool::store(tool::host_and_port(words[0], words[1]), options.peer);
 }
 
-/// An option in a place where it would do nothing is a misunderstanding, which had better be cleared up now.
+/// Refuses options that would have no effect in this mode.
 Status check_places(const tool::CommandLine& line, const PipeOptions& options) {
   if (line.has("--connect-timeout") && options.listens)
     return tool::misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
-  if (line.has("--accept-timeout") && options.form != Form::listen)
+  if (line.has("--accept-timeout") && options.mode != Mode::listen)
     return tool::misplaced("--accept-timeout", "allowed with -l and without --to and --from only");
-  if (line.has("--once") && (options.listens || options.form != Form::forward))
+  if (line.has("--once") && (options.listens || options.mode != Mode::forward))
     return tool::misplaced("--once", "allowed with HOST PORT and --from or --to only");
   for (const char* limit : {"--max-peers", "--max-sessions", "--max-streams", "--total-memory"})
-    if (line.has(limit) && (!options.listens || options.form != Form::forward))
+    if (line.has(limit) && (!options.listens || options.mode != Mode::forward))
       return tool::misplaced(limit, "allowed with -l and --to or --from only");
   if (line.has("--wait") && !line.has("--from")) return tool::misplaced("--wait", "allowed with --from only");
-  if (options.form != Form::forward) return {};
+  if (options.mode != Mode::forward) return {};
   if (line.has("--exec")) return tool::misplaced("--exec with --to or --from", "allowed: one of them");
   for (const char* direction : {"--send-only", "--recv-only", "--size"})
     if (line.has(direction))
@@ -80,7 +82,7 @@ Status check_places(const tool::CommandLine& line, const PipeOptions& options) {
   return {};
 }
 
-/// Options of a session have no place where there is none.
+/// Refuses options of a session with --plain, which has none.
 Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
   if (!options.plain) return {};
   for (const char* name : {"-k", "--protect", "--cipher", "--lanes", "--threads", "--block", "--flows", "--as",
@@ -97,9 +99,9 @@ Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
   return {};
 }
 
-/// The service's own port, or a like one that needs no privilege.
-int port_for(const forward::SocketPlace& place) {
-  return place.tcp.port + (place.tcp.port < kFirstUnprivilegedPort ? kAlternativePorts : 0);
+/// The service's own port, or 8000 more where that needs a privilege.
+int port_for(const forward::SocketSpec& address) {
+  return address.tcp.port + (address.tcp.port < kFirstUnprivilegedPort ? kAlternativePorts : 0);
 }
 
 /// The options of the other end that fit ours.
@@ -107,15 +109,15 @@ std::string counterparts(const PipeOptions& options) {
   std::string text;
   for (const forward::ServiceOption& each : options.services) {
     const std::string name = each.name.empty() ? "" : "=" + each.name;
-    text += each.place.is_unix() ? fmt::format(" --from PORT{}", name)
-                                 : fmt::format(" --from {}{}", port_for(each.place), name);
+    text += each.address.is_unix() ? fmt::format(" --from PORT{}", name)
+                                   : fmt::format(" --from {}{}", port_for(each.address), name);
   }
-  for (const forward::FrontOption& each : options.fronts)
+  for (const forward::LocalListenerOption& each : options.listeners)
     text += fmt::format(" --to {}HOST:PORT", each.service.empty() ? "" : each.service + "=");
   return text;
 }
 
-/// The options of forms in which TCP is carried, which the others have too.
+/// The options of forwards, which the other modes have too.
 void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   line.flag("-l,--listen");
   line.values("--to", [&](const std::string& text) -> Status {
@@ -125,8 +127,8 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   });
   line.value_is(":host");
   line.values("--from", [&](const std::string& text) -> Status {
-    UDTCAT_TRY(forward::FrontOption front, forward::front_value(text));
-    options.fronts.push_back(std::move(front));
+    UDTCAT_TRY(forward::LocalListenerOption listener, forward::local_listener_value(text));
+    options.listeners.push_back(std::move(listener));
     return {};
   });
   tool::add_limit_options(line, options);
@@ -147,16 +149,18 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   tool::add_progress_options(line, options);
   line.check([&] { return read_operands(line, options); });
   line.check([&]() -> Status {
-    const bool forward = options.form == Form::forward;
+    const bool forward = options.mode == Mode::forward;
     options.session.one_stream = !forward;
-    // At clear nobody proves anything: strangers could have us send.
-    options.session.takes_bench = options.form == Form::listen && options.session.protection != Protection::clear;
+    if (!forward) options.session.application = tool::kPipe;
+    // At clear nobody proves a key: strangers could have us send.
+    if (options.mode == Mode::listen && options.session.protection != Protection::clear)
+      options.further.push_back(bench::application_beside(options.session));
     options.socket_family = options.family;
     if (!forward) {
       options.limits.peers = options.limits.sessions_per_peer = 1;
       return {};
     }
-    options.session.purpose = Purpose::forward;
+    options.session.application = tool::kForward;
     for (const forward::ServiceOption& each : options.services) options.session.services.push_back(each.name);
     options.counterpart += counterparts(options);
     return forward::check_services(options.services);
@@ -212,7 +216,7 @@ Result<PipeOptions> parse_pipe_options(const tool::Words& words) {
   if (line.wants_help()) return PipeOptions{};
   if (!options.asks_version) return options;
   PipeOptions question;
-  question.form = Form::version;
+  question.mode = Mode::version;
   return question;
 }
 
@@ -224,12 +228,13 @@ Result<PipeOptions> parse_forward_options(const std::string& command, const tool
   line.check([&] { return check_places(line, options); });
   UDTCAT_CHECK(line.read(words));
   if (line.wants_help()) return PipeOptions{};
-  const auto is_tcp = [](const auto& each) { return !each.place.is_unix(); };
-  const bool has_no_names = std::ranges::all_of(options.services, &std::string::empty, &forward::ServiceOption::name) &&
-                            std::ranges::all_of(options.fronts, &std::string::empty, &forward::FrontOption::service);
-  const bool has_tcp = std::ranges::all_of(options.services, is_tcp) && std::ranges::all_of(options.fronts, is_tcp);
-  const bool is_one_way = options.listens ? options.fronts.empty() : options.services.empty();
-  if (options.form != Form::forward || !has_no_names || !has_tcp || !is_one_way)
+  const auto is_tcp = [](const auto& each) { return !each.address.is_unix(); };
+  const bool has_no_names =
+      std::ranges::all_of(options.services, &std::string::empty, &forward::ServiceOption::name) &&
+      std::ranges::all_of(options.listeners, &std::string::empty, &forward::LocalListenerOption::service);
+  const bool has_tcp = std::ranges::all_of(options.services, is_tcp) && std::ranges::all_of(options.listeners, is_tcp);
+  const bool is_one_way = options.listens ? options.listeners.empty() : options.services.empty();
+  if (options.mode != Mode::forward || !has_no_names || !has_tcp || !is_one_way)
     return tool::misplaced(
         command,
         "allowed: -l [ADDR:]PORT --to HOST:PORT beside the server, HOST PORT --from [ADDR:]PORT beside clients");

@@ -12,7 +12,7 @@
 
 namespace udtcat::pipe {
 
-enum class Form {
+enum class Mode {
   help,
   version,
   keygen,
@@ -22,7 +22,7 @@ enum class Form {
 };
 
 struct PipeOptions : forward::ForwardOptions {
-  Form form = Form::help;
+  Mode mode = Mode::help;
   bool asks_version = false;
   bool plain = false;  ///< connect, listen: no session, bare bytes
   std::optional<std::string>
@@ -34,7 +34,7 @@ struct PipeOptions : forward::ForwardOptions {
 
 /// errors: Errc::bad_argument; `what` names the option and the value, `cause` what is allowed
 [[nodiscard]] Result<PipeOptions> parse_pipe_options(const tool::Words& words);
-/// Only the forms help and forward, for `command`, which does the like.  errors: Errc::bad_argument
+/// Only the modes help and forward, for `command`, which does the like.  errors: Errc::bad_argument
 [[nodiscard]] Result<PipeOptions> parse_forward_options(const std::string& command, const tool::Words& words);
 
 [[nodiscard]] tool::DeclaredOptions pipe_options_declared();

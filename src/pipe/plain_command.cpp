@@ -12,7 +12,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 #include "tool/run/session_run.hpp"
 
 namespace udtcat::pipe {
@@ -54,11 +54,11 @@ class PlainRun {
     pipe_ = std::move(pipe);
     core::log().info("connected to {}", pipe_->peer().to_string());
     run_.follow(*pipe_);
-    const auto& wishes = options_.session;
+    const auto& settings = options_.session;
     auto stdio =
-        make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, {.read = wishes.sends, .write = wishes.receives});
+        make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, {.read = settings.sends, .write = settings.receives});
     if (!stdio) return run_.finish(std::move(stdio.error()));
-    pipe_->bridge(std::move(*stdio), wishes.receives, [this](const StreamOutcome& outcome) {
+    pipe_->bridge(std::move(*stdio), settings.receives, [this](const StreamOutcome& outcome) {
       core::log().info("{} bytes sent, {} received", outcome.bytes_sent, outcome.bytes_received);
       run_.finish(outcome.error);
     });

@@ -23,13 +23,13 @@ std::string status_help() {
 
   udtcat status [--json]
 
-      --json                 an array of objects, one a process; udtcat(1) names their keys
+      --json                 an array of objects, one a process; udtcat-status(1) names their keys
 
 A user sees his own processes, root sees all.
 )";
 }
 
-/// Processes that may not be asked are another user's affair.
+/// Whether this user may ask the process.
 bool is_ours(const tool::StatusAnswer& answer) {
   return answer.picture || answer.picture.error().code != Errc::local_connect_failed;
 }
@@ -51,14 +51,14 @@ std::string answers_text(const std::vector<tool::StatusAnswer>& answers, bool js
   return json ? "[" + text + "]\n" : text;
 }
 
-class StatusJob final : public tool::Job {
+class StatusInvocation final : public tool::Invocation {
  public:
-  explicit StatusJob(bool json) : json_(json) {}
+  explicit StatusInvocation(bool json) : json_(json) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool needs_key() const override { return false; }
-  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::JobContext& context) override {
-    const tool::SignalsLetThrough meanwhile;
+  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::RunContext& context) override {
+    const tool::UnblockedSignals meanwhile;
     auto answers = tool::ask_host_for_status();
     std::erase_if(answers, [](const tool::StatusAnswer& answer) { return !is_ours(answer); });
     for (const tool::StatusAnswer& answer : answers)
@@ -74,7 +74,7 @@ class StatusJob final : public tool::Job {
 
 void add_status_options(tool::CommandLine& line, bool& json) { line.flag("--json", json); }
 
-Result<std::unique_ptr<tool::Job>> parse_status(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_status(const tool::Words& arguments) {
   bool json = false;
   tool::CommandLine line("udtcat status");
   add_status_options(line, json);
@@ -82,7 +82,7 @@ Result<std::unique_ptr<tool::Job>> parse_status(const tool::Words& arguments) {
   if (line.wants_help()) return nullptr;
   if (!line.operands().empty())
     return tool::misplaced("status \"" + line.operands().front() + "\"", "it has no arguments");
-  return std::make_unique<StatusJob>(json);
+  return std::make_unique<StatusInvocation>(json);
 }
 
 }  // namespace

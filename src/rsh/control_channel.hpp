@@ -30,7 +30,7 @@ class ControlChannel {
 
   /// Once, before the first send().
   void attach(std::unique_ptr<Stream> stream);
-  /// Queued without bound: they are a few of our own. Dropped after finish_sending().
+  /// Queued without bound: this process sends only a few. Dropped after finish_sending().
   void send(const ssh::ControlMessage& message);
   void finish_sending();
 

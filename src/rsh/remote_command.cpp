@@ -31,7 +31,7 @@ constexpr auto kFarEndGrace = std::chrono::milliseconds(500);
 
 tool::ExitStatus status_of(int number) { return static_cast<tool::ExitStatus>(number); }
 
-/// Whether stdout's reader has gone, be it from a socket with bytes unread: the command's status counts all the same.
+/// Whether stdout's reader has closed it, also a socket with bytes unread: the command's status counts all the same.
 bool has_lost_reader(const Error& error) {
   return error.code == Errc::local_write_failed && !bridge::is_trouble(error);
 }
@@ -44,7 +44,7 @@ bool has_input() {
 
 constexpr int kBytesLost = 255;  // spec: docs/spec/rsh.md §5
 
-/// The request for a far end, or the answer for a script that has found none.
+/// The request, for a far end; or the command as an answer, for a script that has found no udtcat.
 Result<std::vector<std::byte>> words_for(const ssh::Bootstrap& ssh, const ssh::ControlMessage& request) {
   if (ssh.has_far_end()) return encode(request);
   UDTCAT_TRY(const std::string command, command_line_of(request));
@@ -61,7 +61,7 @@ class RemoteCommand::NearEnd {
  public:
   /// errors: what kept the command from running (Errc::remote_connect_failed), what cut it off, or what kept its output
   /// from being written here (Errc::local_write_failed)
-  using EndHandler = std::function<void(Result<CommandEnd>)>;
+  using EndHandler = std::function<void(Result<CommandExit>)>;
 
   NearEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, EndHandler on_end);
 
@@ -77,12 +77,12 @@ class RemoteCommand::NearEnd {
   void on_message(const ssh::ControlMessage& message);
   void on_output_over(const std::optional<Error>& error);
   void end_when_complete();
-  void end(Result<CommandEnd> result);
+  void end(Result<CommandExit> result);
 
   boost::asio::io_context& io_;
   EndHandler on_end_;
   ControlChannel control_;
-  std::optional<Result<CommandEnd>> reported_;  // by the peer
+  std::optional<Result<CommandExit>> reported_;  // by the peer
   std::optional<Error> output_error_;           // of stdout
   int open_outputs_ = 2;                        // stdout and stderr, whose last byte has not been taken
   const std::unique_ptr<Connection> connection_;
@@ -106,7 +106,7 @@ RemoteCommand::NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Con
 Status RemoteCommand::NearEnd::start(const ssh::ControlMessage& request, bool reads_input) {
   control_.attach(connection_->open_stream());
   auto input = make_stdio_stream(io_, STDIN_FILENO, -1, {.read = reads_input && has_input(), .write = false});
-  // The program that started us may read our output only after we have ended.
+  // until_read is false: the program that started us may read our output only after we have exited.
   const StdioHalves writing{.read = false, .write = true, .until_read = false};
   auto output = make_stdio_stream(io_, -1, STDOUT_FILENO, writing);
   // A duplicate: our own last lines go to stderr after the stream has closed its descriptor.
@@ -123,7 +123,7 @@ Status RemoteCommand::NearEnd::start(const ssh::ControlMessage& request, bool re
     if (outcome.error && outcome.error->code == Errc::local_read_failed) connection_->abort(*outcome.error);
   });
   const auto over = lifetime_.guard([this](const StreamOutcome& outcome) { on_output_over(outcome.error); });
-  // If stderr cannot be written, nobody can be told.
+  // A failed write to stderr cannot be reported.
   const auto errors_over = lifetime_.guard([this](const StreamOutcome&) { on_output_over({}); });
   open(ssh::kInputStream, std::move(*input), input_over);
   open(ssh::kOutputStream, std::move(*output), over);
@@ -135,9 +135,9 @@ void RemoteCommand::NearEnd::on_message(const ssh::ControlMessage& message) {
   if (std::holds_alternative<ssh::Started>(message)) return core::log().debug("the remote command runs");
   if (reported_) return;
   if (const auto* exited = std::get_if<ssh::Exited>(&message))
-    reported_ = CommandEnd{.status = exited->status, .signal_name = {}};
+    reported_ = CommandExit{.status = exited->status, .signal_name = {}};
   else if (const auto* killed = std::get_if<ssh::Killed>(&message))
-    reported_ = CommandEnd{.status = std::nullopt, .signal_name = killed->signal_name};
+    reported_ = CommandExit{.status = std::nullopt, .signal_name = killed->signal_name};
   else if (const auto* not_run = std::get_if<ssh::NotRun>(&message))
     reported_ = fail(Errc::remote_connect_failed, "run the command there", not_run->reason);
   else
@@ -159,7 +159,7 @@ void RemoteCommand::NearEnd::end_when_complete() {
   end(std::move(*reported_));
 }
 
-void RemoteCommand::NearEnd::end(Result<CommandEnd> result) {
+void RemoteCommand::NearEnd::end(Result<CommandExit> result) {
   if (!on_end_) return;
   connection_->close();
   std::exchange(on_end_, nullptr)(std::move(result));
@@ -209,7 +209,7 @@ Status RemoteCommand::OverSsh::start(const ssh::ControlMessage& request, bool re
   return {};
 }
 
-/// A write that fails shows in the command's own end; a read that fails is no end of its input.
+/// A failed write shows in the command's exit status; after a failed read its input must not look complete.
 void RemoteCommand::OverSsh::relay() {
   input_ = std::make_unique<bridge::Relay>(*stdio_, ssh_.pipes(), [this](const bridge::Relay::Outcome& outcome) {
     if (!outcome.read_error) return;
@@ -236,14 +236,14 @@ void RemoteCommand::OverSsh::cut() {
 
 void RemoteCommand::OverSsh::end_if_over() {
   if (!status_ || (output_ && !is_output_over_) || !on_end_) return;
-  // A command that was not begun must not look like one that went well.
+  // A command that was not begun must not have status 0.
   std::exchange(on_end_, nullptr)(output_ || *status_ != 0 ? *status_ : kBytesLost);
 }
 
 RemoteCommand::RemoteCommand(tool::SessionRun& run, const RemoteCommandOptions& options, std::uint64_t core_limit_bytes)
     : run_(run),
       options_(options),
-      patience_(run.io()),
+      timeout_(run.io()),
       dial_(run, options, core_limit_bytes,
             {.on_connection = [this](std::unique_ptr<Connection> connection) { begin(std::move(connection)); },
              .on_no_session = [this](Error why) { go_without_session(std::move(why)); },
@@ -265,20 +265,20 @@ Status RemoteCommand::start() {
 void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
   core::log().info("connected to {}", connection->peer().to_string());
   near_ = std::make_unique<NearEnd>(run_.io(), std::move(connection),
-                                    [this](Result<CommandEnd> end) { conclude(std::move(end)); });
+                                    [this](Result<CommandExit> end) { conclude(std::move(end)); });
   run_.watch_connection(near_->connection());
   if (auto started = near_->start(ssh::request_of(options_.ssh), !options_.ssh.without_input); !started)
     return run_.finish(std::move(started.error()));
   if (!options_.require_udp) ssh_path_.emplace(run_, near_->connection(), dial_, options_.host);
 }
 
-void RemoteCommand::conclude(Result<CommandEnd> end) {
+void RemoteCommand::conclude(Result<CommandExit> end) {
   if (ssh_path_) ssh_path_->conclude();
-  // An ssh that has lost the path, too, would wait longer than we do.
+  // An ssh that has lost the path as well would not end by itself for long.
   dial_.leave([this, end = std::move(end)]() mutable { finish(std::move(end)); });
 }
 
-void RemoteCommand::finish(Result<CommandEnd> end) {
+void RemoteCommand::finish(Result<CommandExit> end) {
   if (!end) return run_.finish(std::move(end.error()));
   if (!end->status) core::log().info("the remote command was ended by SIG{}", end->signal_name);
   // As with ssh, a command that was ended by a signal has no status.
@@ -302,12 +302,12 @@ void RemoteCommand::leave_to_ssh(Error why) {
   run_.finish_as(tool::ExitStatus::own_failure);  // until ssh has our place
 }
 
-/// The command gets the signal and may end in its own way; then the session is broken off, which ends it.
+/// The command gets the signal; after kFarEndGrace the session is broken off, which kills it.
 void RemoteCommand::interrupt(const Error& why) {
   if (near_ == nullptr) return dial_.end([this, why] { run_.finish(why); });
   if (const auto name = ssh::signal_name(run_.signal())) near_->deliver(*name);
-  patience_.expires_after(kFarEndGrace);
-  patience_.async_wait([this, why](const boost::system::error_code& cancelled) {
+  timeout_.expires_after(kFarEndGrace);
+  timeout_.async_wait([this, why](const boost::system::error_code& cancelled) {
     if (!cancelled) near_->abort(why);
   });
 }

@@ -23,7 +23,7 @@ struct RemoteCommandOptions : ssh::SshDialOptions {
 };
 
 /// How a remote command ended: the last message about it.
-struct CommandEnd {
+struct CommandExit {
   std::optional<int> status;  ///< none: a signal ended it
   std::string signal_name;    ///< of that signal
 };
@@ -52,15 +52,15 @@ class RemoteCommand {
   class OverSsh;
 
   void begin(std::unique_ptr<Connection> connection);
-  void conclude(Result<CommandEnd> end);
-  void finish(Result<CommandEnd> end);
+  void conclude(Result<CommandExit> end);
+  void finish(Result<CommandExit> end);
   void go_without_session(Error why);
   void leave_to_ssh(Error why);
   void interrupt(const Error& why);
 
   tool::SessionRun& run_;
   const RemoteCommandOptions& options_;
-  boost::asio::steady_timer patience_;
+  boost::asio::steady_timer timeout_;
   ssh::SshDial dial_;
   std::unique_ptr<NearEnd> near_;
   std::unique_ptr<OverSsh> over_ssh_;     // none: not yet, or there is a session

@@ -22,7 +22,7 @@ bool is_request(const ssh::ControlMessage& message) {
   return std::holds_alternative<ssh::RunCommand>(message) || std::holds_alternative<ssh::RunSubsystem>(message);
 }
 
-ssh::ControlMessage message_of(const bridge::ChildEnd& end) {
+ssh::ControlMessage message_of(const bridge::ChildExit& end) {
   if (end.signal == 0) return ssh::Exited{static_cast<std::uint8_t>(end.status)};
   return ssh::Killed{ssh::signal_name(end.signal).value_or(std::to_string(end.signal)), end.dumped_core};
 }
@@ -44,15 +44,15 @@ class RshServer::FarEnd {
   /// The peer's first request has come on this connection.  returns  whether it is carried out
   using RequestedHandler = std::function<bool(FarEnd&)>;
   /// The connection has ended and no child is left.
-  using OverHandler = std::function<void(FarEnd&, const Status&)>;
+  using EndHandler = std::function<void(FarEnd&, const Status&)>;
 
   /// core_limit_bytes   what the command may dump
   FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, std::uint64_t core_limit_bytes,
-         RequestedHandler on_requested, OverHandler on_over);
+         RequestedHandler on_requested, EndHandler on_over);
 
   [[nodiscard]] Connection& connection() const { return *connection_; }
   [[nodiscard]] bool requested() const { return request_.has_value(); }
-  /// Tells the peer that we have to go, and ends the child as for a peer that is lost.
+  /// Aborts the connection, which tells the peer why, and ends the child as for a peer that is lost.
   void abort(const Error& why) { connection_->abort(why); }
 
  private:
@@ -69,18 +69,18 @@ class RshServer::FarEnd {
   boost::asio::io_context& io_;
   const std::uint64_t core_limit_bytes_;
   RequestedHandler on_requested_;
-  OverHandler on_over_;
+  EndHandler on_over_;
   ControlChannel control_;
   std::optional<ssh::ControlMessage> request_;
   std::size_t streams_opened_ = 0;  // by the peer, of the four
-  bridge::KeptChild child_;
+  bridge::SupervisedChild child_;
   bool answered_ = false;
   std::optional<Status> closed_;
   const std::unique_ptr<Connection> connection_;  // its handlers and streams lead into what stands above
 };
 
 RshServer::FarEnd::FarEnd(boost::asio::io_context& io, std::unique_ptr<Connection> connection, std::uint64_t core_limit_bytes,
-               RequestedHandler on_requested, OverHandler on_over)
+               RequestedHandler on_requested, EndHandler on_over)
     : io_(io),
       core_limit_bytes_(core_limit_bytes),
       on_requested_(std::move(on_requested)),
@@ -122,8 +122,8 @@ void RshServer::FarEnd::run_when_complete() {
     return connection_->abort({Errc::stream_refused, "run a second command", "the near end has a connection already"});
   const auto wanted = launch_for_user(*request_, core_limit_bytes_);
   if (!wanted) return refuse(wanted.error().message());
-  const auto started = child_.start(*wanted, [this](const bridge::ChildEnd& end) {
-    // The output ends by itself, perhaps later: the near end waits for that, and no round trip lies between.
+  const auto started = child_.start(*wanted, [this](const bridge::ChildExit& end) {
+    // The status is sent at once: the near end waits for the output's end by itself.
     if (!closed_) answer(message_of(end));
   });
   if (!started) return refuse(started.error().message());
@@ -132,7 +132,7 @@ void RshServer::FarEnd::run_when_complete() {
 }
 
 Status RshServer::FarEnd::bridge(bridge::ChildPipes pipes) {
-  auto input = bridge::ChildStream::make(io_, child_.process(), std::move(pipes.input), {}, bridge::ChildProof::taken);
+  auto input = bridge::ChildStream::make(io_, child_.process(), std::move(pipes.input), {}, bridge::ChildCompletion::taken);
   auto output = make_stdio_stream(io_, pipes.output.release(), -1, {.read = true, .write = false});
   auto errors = make_stdio_stream(io_, pipes.errors.release(), -1, {.read = true, .write = false});
   for (auto* stream : {&input, &output, &errors})
@@ -147,7 +147,7 @@ Status RshServer::FarEnd::bridge(bridge::ChildPipes pipes) {
 }
 
 /// A command may leave input unread. Input that was cut ends the connection: the command would wait for the rest, or
-/// take what came for all.
+/// treat what came as all of it.
 void RshServer::FarEnd::on_input_over(const StreamOutcome& outcome) {
   const bool cut = outcome.error && outcome.error->code != Errc::local_write_failed;
   if (cut && !closed_ && !child_.process().end()) connection_->abort(*outcome.error);
@@ -168,7 +168,7 @@ void RshServer::FarEnd::refuse(std::string reason) {
 void RshServer::FarEnd::on_closed(const Status& status) {
   closed_ = status;
   core::log().debug("remote command: {}", status ? "closed" : status.error().message());
-  // Processes that the command left behind go on, as with ssh, unless they read an input that was cut.
+  // Background processes of the command go on, as with ssh, unless they read an input that was cut.
   child_.terminate(!status &&
                    (status.error().code == Errc::peer_interrupted || status.error().code == Errc::interrupted));
   finish_if_over();
@@ -176,7 +176,7 @@ void RshServer::FarEnd::on_closed(const Status& status) {
 
 void RshServer::FarEnd::finish_if_over() {
   if (!closed_ || !child_.is_gone()) return;
-  // How a peer that knows the command's end closes the connection does not matter.
+  // A peer that has the command's status may close the connection in any way.
   if (on_over_) std::exchange(on_over_, nullptr)(*this, answered_ ? Status{} : *closed_);
 }
 

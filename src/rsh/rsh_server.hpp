@@ -14,7 +14,7 @@
 
 namespace udtcat::rsh {
 
-/// Runs one command, for the peer that asks first; or leaves it to its caller, who becomes the command: fallback().
+/// Runs one command, for the peer that asks first; or, for a request by ssh, gives it to its caller: fallback().
 /// Threads: confined to the main thread.
 class RshServer {
  public:

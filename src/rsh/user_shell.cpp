@@ -12,7 +12,7 @@ namespace udtcat::rsh {
 namespace {
 
 constexpr const char* kDefaultShell = "/bin/sh";
-// The places of distributions. sshd_config, which names it, is not always readable to users.
+// The paths of distributions: sshd_config, which names it, is not always readable to users.
 constexpr const char* kSftpServer =
     "exec sh -c 'for each in /usr/lib/openssh /usr/libexec/openssh /usr/libexec /usr/lib/ssh /usr/local/libexec; do "
     "test -x $each/sftp-server && exec $each/sftp-server; done; "
@@ -41,9 +41,9 @@ Result<std::string> command_line_of(const ssh::ControlMessage& request) {
 
 Result<bridge::ChildRequest> launch_for_user(const ssh::ControlMessage& request, std::uint64_t core_limit_bytes) {
   UDTCAT_TRY(const std::string text, command_line_of(request));
-  bridge::ChildRequest launch = in_shell(text);
-  launch.core_limit_bytes = core_limit_bytes;
-  return launch;
+  bridge::ChildRequest program = in_shell(text);
+  program.core_limit_bytes = core_limit_bytes;
+  return program;
 }
 
 }  // namespace udtcat::rsh

@@ -12,7 +12,7 @@
 
 namespace udtcat::rsh {
 
-/// The command line that a user's shell is given by -c where there may be no udtcat. Of subsystems only sftp is known.
+/// The command line for `sh -c` on a host that may have no udtcat. Of subsystems only sftp is known.
 /// errors: Errc::bad_argument for another, or what is no request
 [[nodiscard]] Result<std::string> command_line_of(const ssh::ControlMessage& request);
 

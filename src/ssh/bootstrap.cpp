@@ -31,11 +31,11 @@ constexpr std::chrono::milliseconds kDrain{300};                 // guess: from 
 }  // namespace
 
 Bootstrap::Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers,
-                     const LoginPatience& patience)
+                     const LoginTimeouts& timeout)
     : io_(io),
       push_(std::move(push)),
       handlers_(std::move(handlers)),
-      patience_(patience),
+      timeout_(timeout),
       login_timer_(io),
       end_timer_(io) {}
 
@@ -43,18 +43,18 @@ Bootstrap::~Bootstrap() = default;
 
 Result<std::unique_ptr<Bootstrap>> Bootstrap::start(boost::asio::io_context& io, const bridge::ChildRequest& ssh,
                                                     std::optional<PushedProgram> push, Handlers handlers,
-                                                    const LoginPatience& patience) {
-  std::unique_ptr<Bootstrap> bootstrap(new Bootstrap(io, std::move(push), std::move(handlers), patience));
+                                                    const LoginTimeouts& timeout) {
+  std::unique_ptr<Bootstrap> bootstrap(new Bootstrap(io, std::move(push), std::move(handlers), timeout));
   Bootstrap& self = *bootstrap;
   UDTCAT_TRY(self.ssh_,
-             bridge::ChildProcess::start(io, ssh, [&self](const bridge::ChildEnd& end) { self.on_ssh_end(end); }));
+             bridge::ChildProcess::start(io, ssh, [&self](const bridge::ChildExit& end) { self.on_ssh_end(end); }));
   auto pipes = self.ssh_->take_pipes();
   UDTCAT_TRY(self.ssh_stream_, make_stdio_stream(io, pipes.output.release(), pipes.input.release(), {}));
   // A duplicate: our own last lines go to stderr after the stream has closed its descriptor.
-  UDTCAT_TRY(self.errors_, SshErrors::start(io, pipes.errors.release(), ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0),
+  UDTCAT_TRY(self.errors_, SshStderr::start(io, pipes.errors.release(), ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0),
                                             [&self] { self.on_gone(); }));
-  self.give_up_at(std::chrono::steady_clock::now() + patience.unknown);
-  if (patience.is_logged_in) self.on_login();
+  self.give_up_at(std::chrono::steady_clock::now() + timeout.unknown);
+  if (timeout.is_logged_in) self.on_login();
   self.await_greeting();
   return bootstrap;
 }
@@ -80,30 +80,30 @@ void Bootstrap::read_greeting() {
     else if (std::holds_alternative<ScriptLine>(*words))
       on_script();
     else
-      return on_words(*words);
+      return on_line(*words);
   }
   if (state_ == State::greeting && logged_in_at_) {
     const auto now = std::chrono::steady_clock::now();
     const bool is_flood = greeting_.noise_bytes() > kMaxNoiseBytes;
-    give_up_at(is_flood ? now : std::min(now + patience_.silence, *logged_in_at_ + patience_.chatter));
+    give_up_at(is_flood ? now : std::min(now + timeout_.silence, *logged_in_at_ + timeout_.chatter));
   }
-  if (state_ != State::foreign) await_greeting();
+  if (state_ != State::unusable) await_greeting();
 }
 
 void Bootstrap::on_login() {
   if (state_ != State::greeting || logged_in_at_) return;
   logged_in_at_ = std::chrono::steady_clock::now();
   errors_->hold();
-  give_up_at(*logged_in_at_ + patience_.silence);
+  give_up_at(*logged_in_at_ + timeout_.silence);
 }
 
-/// From here on the far side's words are the user's.
+/// The script has begun: from now on ssh's stderr is shown to the user.
 void Bootstrap::on_script() {
   if (state_ != State::greeting) return;
   state_ = State::scripted;
   handlers_.on_noise(greeting_.take_noise());
   errors_->pass();
-  give_up_at(std::chrono::steady_clock::now() + patience_.far_end);
+  give_up_at(std::chrono::steady_clock::now() + timeout_.far_end);
 }
 
 void Bootstrap::give_up_at(std::chrono::steady_clock::time_point when) {
@@ -117,21 +117,21 @@ void Bootstrap::give_up_at(std::chrono::steady_clock::time_point when) {
 void Bootstrap::give_up() {
   const bool is_shell = state_ == State::scripted || state_ == State::unstarted;
   if (!is_shell && state_ != State::greeting && state_ != State::silent) return;
-  state_ = State::foreign;
+  state_ = State::unusable;
   errors_->drop();
   end(std::chrono::milliseconds(0), [this, is_shell] {
-    if (status_) return handlers_.on_foreign({.is_shell = is_shell, .status = std::nullopt});
+    if (status_) return handlers_.on_unusable_login({.is_shell = is_shell, .status = std::nullopt});
     fail_with({Errc::cannot_reach, "end ssh", "it lives on, though it was killed"});
   });
 }
 
-void Bootstrap::on_words(const GreetingReader::Words& words) {
-  on_script();  // of a script that is older
+void Bootstrap::on_line(const GreetingReader::Line& words) {
+  on_script();  // an older script prints no UDTCAT SCRIPT
   login_timer_.cancel();
   if (state_ == State::pushing)
     return fail_with({Errc::cannot_reach, "push this udtcat to the far side", "it went on before it had read it all"});
   if (const auto* missing = std::get_if<MissingLine>(&words)) return on_missing(*missing);
-  if (const auto* unfit = std::get_if<UnfitLine>(&words))
+  if (const auto* unfit = std::get_if<UnusableLine>(&words))
     return on_absent(fmt::format("a udtcat that was pushed does not run there ({})", unfit->why),
                      "put udtcat-static beside udtcat here, which needs no libraries there, or install udtcat there");
   if (const auto* other = std::get_if<OtherVersionLine>(&words))
@@ -145,7 +145,7 @@ void Bootstrap::on_words(const GreetingReader::Words& words) {
 }
 
 void Bootstrap::on_output_end() {
-  if (state_ == State::foreign) return;
+  if (state_ == State::unusable) return;
   const bool pushes = state_ == State::pushing || state_ == State::pushed;
   state_ = state_ == State::greeting ? State::silent : pushes ? State::lost : State::unstarted;
   if (state_ == State::lost) handlers_.on_noise(greeting_.take_noise(true));
@@ -226,7 +226,7 @@ void Bootstrap::after(std::chrono::milliseconds wait, std::function<void()> step
   }));
 }
 
-void Bootstrap::on_ssh_end(const bridge::ChildEnd& end) {
+void Bootstrap::on_ssh_end(const bridge::ChildExit& end) {
   was_killed_ = end.signal != 0;
   status_ = was_killed_ ? kSignalBase + end.signal : end.status;
   core::log().debug("ssh ended with status {}", *status_);
@@ -250,16 +250,16 @@ void Bootstrap::on_gone() {
 
 void Bootstrap::conclude_if_over() {
   if (!status_) return;
-  // A signal, as to all of our group, says nothing of the login.
+  // An ssh that a signal ended, as of ^C to our group, shows nothing of the login.
   if (state_ == State::silent && !was_killed_ && (logged_in_at_ || *status_ != kSshFailed)) {
-    state_ = State::foreign;
-    return handlers_.on_foreign({.is_shell = false, .status = status_});
+    state_ = State::unusable;
+    return handlers_.on_unusable_login({.is_shell = false, .status = status_});
   }
   if (state_ == State::silent) errors_->pass();
   if (!errors_->is_over()) return;
   if (state_ == State::unstarted && !was_killed_) {
-    state_ = State::foreign;
-    return handlers_.on_foreign({.is_shell = true, .status = status_});
+    state_ = State::unusable;
+    return handlers_.on_unusable_login({.is_shell = true, .status = status_});
   }
   if (state_ == State::silent || state_ == State::unstarted || state_ == State::lost) {
     handlers_.on_noise(greeting_.take_noise(true));

@@ -22,14 +22,14 @@
 #include "lib/core/lifetime.hpp"
 #include "ssh/greeting.hpp"
 #include "ssh/pushed_program.hpp"
-#include "ssh/ssh_errors.hpp"
+#include "ssh/ssh_stderr.hpp"
 
 namespace udtcat::ssh {
 
 inline constexpr int kSshFailed = 255;  // spec: ssh(1), EXIT STATUS: it has said why
 
 /// How long a login may take to prove a shell by our script's first line.
-struct LoginPatience {
+struct LoginTimeouts {
   bool is_logged_in = false;                   ///< from the start: ssh uses the connection of another
   std::chrono::milliseconds silence{5'000};    ///< guess: of a login's own files, on a busy host
   std::chrono::milliseconds chatter{15'000};   ///< guess: of one that prints all the time
@@ -37,7 +37,7 @@ struct LoginPatience {
   std::chrono::milliseconds unknown{300'000};  ///< guess: twice sshd's LoginGraceTime, where ssh does not say when
 };
 
-/// ssh, with the far end as its command, and our ends of that command's stdin and stdout.
+/// ssh with the far end as its command, and that command's stdin and stdout.
 ///
 ///   greeting ── UDTCAT SCRIPT ──► scripted
 ///   scripted ── UDTCAT MISSING, a program to push ──► pushing ── all of it written ──► pushed
@@ -45,10 +45,10 @@ struct LoginPatience {
 ///            ── UDTCAT MISSING with none to push, UDTCAT UNFIT ──► absent (on_absent) ── hand_over() ──► handed over
 ///   pushing, pushed ── UDTCAT HAVE (on_have) ──► the same
 ///   scripted, pushing, pushed ── any other line of the far end ──► failed (on_failure)
-///   greeting ── the end of ssh's output ──► silent ── the end of ssh, before its login ──► failed (on_failure)
-///                                                  └── the end of ssh, after its login ──► foreign (on_foreign)
-///   scripted ── the end of ssh's output ──► unstarted ── the end of ssh ──► foreign (on_foreign)
-///   greeting, scripted, silent, unstarted ── LoginPatience is over, ssh is ended by us ──► foreign (on_foreign)
+///   greeting ── the end of ssh's output ──► silent ── the end of ssh, before login ──► failed (on_failure)
+///                                                  └── the end of ssh, after login ──► unusable (on_unusable_login)
+///   scripted ── the end of ssh's output ──► unstarted ── the end of ssh ──► unusable (on_unusable_login)
+///   greeting, scripted, silent, unstarted ── LoginTimeouts is over, we end ssh ──► unusable (on_unusable_login)
 ///   pushing, pushed ── the end of ssh's output ──► lost ── the end of ssh ──► failed (on_failure)
 ///   handed over ── the end of ssh ──► the end (on_end)
 ///
@@ -58,10 +58,10 @@ class Bootstrap {
  public:
   struct Push {
     std::string system;            ///< there
-    std::size_t packed_bytes = 0;  ///< that are sent
+    std::size_t packed_bytes = 0;  ///< of gzip, that are sent
     std::size_t bytes = 0;         ///< of the program
   };
-  struct Foreign {
+  struct UnusableLogin {
     bool is_shell = false;      ///< our script began
     std::optional<int> status;  ///< of ssh; none: it was silent, and ended by us
   };
@@ -69,15 +69,14 @@ class Bootstrap {
     std::function<void(const ConnectLine&)> on_connect;
     /// There is no udtcat that runs; `cause` is advice.
     std::function<void(Error)> on_absent;
-    /// A program is being sent there.
     std::function<void(const Push&)> on_push;
     /// So many of its bytes are there, unpacked: after on_push, each second.
     std::function<void(std::uint64_t bytes)> on_have;
     /// Text on ssh's stdout that was not the far end's: for the user, not for the command's consumer.
     std::function<void(const std::string&)> on_noise;
-    /// A login answered that is not our script, or that ended before a far end was there: nothing was asked of it, and
-    /// ssh is dead. Its own words were kept from the user.
-    std::function<void(const Foreign&)> on_foreign;
+    /// The login did not run our script, or ended before a far end was there: no command was sent, ssh has ended, and
+    /// its stderr was not shown to the user.
+    std::function<void(const UnusableLogin&)> on_unusable_login;
     /// status   what ssh exited with, where it has
     std::function<void(const Error&, std::optional<int> status)> on_failure;
   };
@@ -86,11 +85,11 @@ class Bootstrap {
   [[nodiscard]] static Result<std::unique_ptr<Bootstrap>> start(boost::asio::io_context& io,
                                                                 const bridge::ChildRequest& ssh,
                                                                 std::optional<PushedProgram> push, Handlers handlers,
-                                                                const LoginPatience& patience = {});
+                                                                const LoginTimeouts& timeout = {});
   ~Bootstrap();
 
   [[nodiscard]] pid_t ssh_pid() const { return ssh_->pid(); }
-  /// Whether there is an udtcat there: of on_connect, not of on_absent.
+  /// Whether there is an udtcat there: true after on_connect, false after on_absent.
   [[nodiscard]] bool has_far_end() const { return state_ == State::connected; }
   /// Once, after on_connect or on_absent: `words`, a request or the script's answer, go to ssh's stdin. From then on
   /// pipes() are the caller's.
@@ -112,14 +111,14 @@ class Bootstrap {
     silent,
     unstarted,
     lost,
-    foreign,
+    unusable,
     failed,
     connected,
     handed_over
   };
 
   Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers,
-            const LoginPatience& patience);
+            const LoginTimeouts& timeout);
   void on_login();
   void on_script();
   void give_up_at(std::chrono::steady_clock::time_point when);
@@ -127,12 +126,12 @@ class Bootstrap {
   void after(std::chrono::milliseconds wait, std::function<void()> step);
   void await_greeting();
   void read_greeting();
-  void on_words(const GreetingReader::Words& words);
+  void on_line(const GreetingReader::Line& words);
   void on_missing(const MissingLine& line);
   void push(const std::string& system);
   void on_absent(std::string what, std::string cure);
   void on_output_end();
-  void on_ssh_end(const bridge::ChildEnd& end);
+  void on_ssh_end(const bridge::ChildExit& end);
   void fail_with(const Error& error);
   /// Writes all of `bytes` to ssh's stdin; then calls `on_sent`.
   void send(std::vector<std::byte> bytes, std::function<void()> on_sent);
@@ -144,7 +143,7 @@ class Bootstrap {
   std::optional<PushedProgram> push_;
   Handlers handlers_;
   GreetingReader greeting_;
-  const LoginPatience patience_;
+  const LoginTimeouts timeout_;
   std::optional<std::chrono::steady_clock::time_point> logged_in_at_;
   State state_ = State::greeting;
   std::optional<int> status_;                // what ssh exited with
@@ -157,7 +156,7 @@ class Bootstrap {
   boost::asio::steady_timer end_timer_;
   std::function<void()> on_ended_;  // of end()
   bool drained_ = false;            // what ssh has left in its pipes has come; another may hold them open
-  std::unique_ptr<SshErrors> errors_;
+  std::unique_ptr<SshStderr> errors_;
   std::unique_ptr<bridge::ChildProcess> ssh_;
   core::Lifetime lifetime_;
 };

@@ -20,27 +20,25 @@ std::string in_double_quotes(const std::string& word) {
   return text + '"';
 }
 
-// A variable that the user's shell has exported would be changed for his command too: ours have names of their own. No
-// "!": csh takes it for history, in quotes too, where a letter follows.
+// Variables begin with udtcat_: one that the user's shell has exported would be changed for the command, too. No "!":
+// csh substitutes history for it before a letter, in quotes too.
 
-/// Says a line, and takes the answer. A command is run as sshd would: bash reads .bashrc only on the first level.
+/// Prints a line and reads the answer. A command is run with SHLVL as sshd would: bash reads .bashrc on level 1 only.
 constexpr const char* kAsk =
     "ask() { printf \"\\nUDTCAT %s %s\\n\" \"$1\" \"$2\"; IFS= read -r udtcat_said || exit 127; "
     "case $udtcat_said in \"RUN \"*) udtcat_run=$(printf \"%b.\" \"${udtcat_said#RUN }\"); SHLVL=1; export SHLVL; "
     "exec \"${SHELL:-/bin/sh}\" -c \"${udtcat_run%.}\";; esac; }; ";
 
-/// Unpacks $1 bytes into $udtcat_new, and says each second how much is there. The loop that says so ends with the
-/// script, and is killed and waited for before the program runs, whose child it would be. Its `sleep` is left to end by
-/// itself, without ssh's stdout.
+/// Unpacks $1 bytes into $udtcat_new, and prints each second how much is there. The loop that prints is killed and
+/// waited for before the program runs, whose child it would be. Its `sleep`, without ssh's stdout, ends by itself.
 constexpr const char* kTake =
     "take() { while sleep 1 >/dev/null && kill -0 $$ && udtcat_have=$(wc -c <\"$udtcat_new\"); do "
     "printf \"\\nUDTCAT HAVE %d\\n\" $udtcat_have || break; done 2>/dev/null & "
     "udtcat_teller=$!; head -c \"$1\" | gzip -dc >\"$udtcat_new\"; udtcat_took=$?; "
     "{ kill -9 $udtcat_teller; wait $udtcat_teller; } 2>/dev/null; return $udtcat_took; }; ";
 
-/// Runs the program that a push has left: its digest is its directory's name, and only this user may change either
-/// directory; any other counts as none. One that lacks its libraries is not left to the loader's words. The time of its
-/// directory is that of its last use (kTidy).
+/// Runs the program that a push has left, in a directory that has its digest as name and that only this user may write
+/// to; any other is ignored, as is one that lacks its libraries. The directory's time is that of its last use (kTidy).
 std::string kept_steps(const std::string& sha256, const std::string& far_end) {
   return fmt::format(
       "udtcat_at=$HOME/.cache; case $XDG_CACHE_HOME in /*) udtcat_at=$XDG_CACHE_HOME;; esac; "
@@ -56,9 +54,8 @@ std::string kept_steps(const std::string& sha256, const std::string& far_end) {
       sha256, far_end);
 }
 
-/// Removes the builds that no near end has used for a month: directories of this user's with a digest's name, and in
-/// them what a push puts there; and what pushes that were cut off have left. guess: two near ends with different
-/// builds, each of which pushes its own, both come within that.
+/// Removes pushed programs that no near end has used for a month, and what interrupted pushes have left: only this
+/// user's directories with a digest as name. guess: near ends that push different builds all come within a month.
 constexpr const char* kTidy =
     "tidy() { find \"$udtcat_dir\" -name \"new.*\" -mtime +0 -exec rm -f {} +; "
     "for udtcat_old in \"$udtcat_at\"/*; do "
@@ -67,7 +64,7 @@ constexpr const char* kTidy =
     "test \"$(find \"$udtcat_old\" -prune -type d -mtime +30)\" && "
     "rm -f \"$udtcat_old\"/udtcat \"$udtcat_old\"/new.* && rmdir \"$udtcat_old\"; done; } 2>/dev/null; ";
 
-/// Takes the program where it is sent.
+/// Receives a program, where one may be pushed.
 std::string push_steps() {
   return std::string(kTake) + kTidy +
          "udtcat_new=$udtcat_dir/new.$$; "

@@ -67,8 +67,7 @@ Result<Endpoint> parse_proc_address(std::string_view text) {
   return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&address), sizeof address);
 }
 
-/// The peer of a connection from `own`: a link-local address means something on one link only, that of our own address,
-/// which the table does not say.
+/// The peer of a connection from `own`, with the scope of our own address where it is link-local: the table has none.
 Endpoint with_scope_of(const Endpoint& peer, const Endpoint& own) {
   sockaddr_in6 address{};
   if (peer.family() != AddressFamily::ipv6) return peer;

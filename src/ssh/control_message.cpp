@@ -85,7 +85,7 @@ tl::unexpected<Error> violation(std::string cause) {
 }
 
 Result<ControlMessage> decode(Type type, std::string text) {
-  // Neither a command line nor a name can be handed to the system with a NUL in it: it would be cut there.
+  // A NUL in a command line or a name would end it there.
   const bool is_name = type == Type::run_command || type == Type::run_subsystem || type == Type::deliver_signal;
   if (is_name && text.find('\0') != std::string::npos) return violation("a NUL in a text");
   switch (type) {

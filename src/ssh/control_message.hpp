@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The words of a near end to a far end that ssh has started, by ssh's pipes or on a stream, and the answers; the
-/// streams of a remote command. Bytes: docs/spec/rsh.md §2, §3.
+/// Messages between a near end and a far end that ssh has started, over ssh's pipes or on a stream; and the streams of
+/// a remote command. Bytes: docs/spec/rsh.md §2, §3.
 #pragma once
 
 #include <cstddef>
@@ -37,9 +37,7 @@ struct RunSubsystem {
 struct DeliverSignal {
   std::string name;
 };
-/// Near to far, by ssh only: what follows there are datagrams of the session.
 struct CarryDatagrams {};
-/// Far to near: the program runs.
 struct Started {};
 /// Far to near, last: it has ended by itself.
 struct Exited {

@@ -15,8 +15,8 @@
 
 namespace udtcat::ssh {
 
-/// Datagrams, one after the other, each way of a pipe. Where the pipe is full they are lost, as on any path, and when
-/// it has ended all of them are.
+/// Datagrams in both directions of a pipe. While the pipe is full they are lost, as on any path, and all are once it
+/// has ended.
 /// Threads: confined to the io_context thread. Handlers are called there, not after destruction.
 class DatagramPipe {
  public:

@@ -18,7 +18,7 @@
 #include "ssh/greeting.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/cli/shell_words.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::ssh {
 
@@ -39,7 +39,7 @@ std::optional<Endpoint> seen_address(std::uint16_t port) {
 
 }  // namespace
 
-tool::EndRules far_end_rules() {
+tool::ExitPolicy far_end_exit_policy() {
   return {.failure = tool::ExitStatus::own_failure,
           .tell_peers_grace = tool::kChildGrace,
           .signal_grace = tool::kChildGrace};
@@ -52,7 +52,7 @@ void name_this_host(tool::Console& console) {
 }
 
 FarServer::FarServer(tool::SessionRun& run, const FarOptions& options, Handlers handlers)
-    : run_(run), options_(options), handlers_(std::move(handlers)), patience_(run.io()) {}
+    : run_(run), options_(options), handlers_(std::move(handlers)), timeout_(run.io()) {}
 
 Status FarServer::start() {
   UDTCAT_TRY(Key key, Key::generate());
@@ -65,8 +65,8 @@ Status FarServer::start() {
   UDTCAT_TRY(ssh_input_, SshInput::start(run_.io(), STDIN_FILENO,
                                          {.on_request = [this](const auto& message) { on_ssh_message(message); },
                                           .on_end = [this] { on_ssh_end(); }}));
-  patience_.expires_after(*options_.accept_timeout);
-  patience_.async_wait([this](const boost::system::error_code& cancelled) {
+  timeout_.expires_after(*options_.accept_timeout);
+  timeout_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled && chosen_ == nullptr && !is_over_ssh_)
       run_.finish(Error{Errc::cannot_reach, "wait for the near end", "no peer proved the key in time"});
   });
@@ -111,7 +111,7 @@ bool FarServer::choose(Connection& connection) {
   if (is_over_ssh_ || (chosen_ != nullptr && chosen_ != &connection)) return false;
   if (last_ != &connection) tunnel_.reset();
   chosen_ = last_ = &connection;
-  patience_.cancel();
+  timeout_.cancel();
   listener_->stop();
   return true;
 }
@@ -127,12 +127,12 @@ void FarServer::on_ssh_message(const ControlMessage& message) {
   if (std::holds_alternative<CarryDatagrams>(message)) return carry_datagrams();
   if (chosen_ != nullptr) return;  // too late: there is a session
   is_over_ssh_ = true;
-  patience_.cancel();
+  timeout_.cancel();
   if (listener_) listener_->stop();
   handlers_.on_request(message);
 }
 
-/// The near end has a session, and asks for nothing over ssh any more.
+/// The near end has a session: ssh's pipes are one more path of it.
 void FarServer::carry_datagrams() {
   if (last_ == nullptr || tunnel_) return;
   const auto duplicate = [](int number) { return ::fcntl(number, F_DUPFD_CLOEXEC, 0); };
@@ -143,10 +143,10 @@ void FarServer::carry_datagrams() {
   core::log().info("ssh carries datagrams of the session");
 }
 
-/// Before the near end has asked, the end of ssh means that it will not. After that the session, which has its own
-/// timeout, says whether the near end is there.
+/// Before the near end has sent a request, the end of ssh means that none will come. After that the session's timeout
+/// tells whether the near end is there.
 void FarServer::on_ssh_end() {
-  // A command that was not begun must not look like one that went well.
+  // A command that was not begun must not have status 0.
   if (chosen_ == nullptr) return run_.finish_as(tool::ExitStatus::own_failure);
   core::log().debug("ssh has ended; the session goes on");
 }

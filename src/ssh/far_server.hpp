@@ -24,9 +24,9 @@ struct FarOptions : tool::Options {
   PortRange ports;
 };
 
-/// The end of a run whose status is ssh's: a failure of ours is 255, and what it runs for its peer has its time to end.
-[[nodiscard]] tool::EndRules far_end_rules();
-/// By ssh our lines come out beside the near end's.
+/// As ssh: a failure of ours has status 255. A command that is run for the peer has kChildGrace to end.
+[[nodiscard]] tool::ExitPolicy far_end_exit_policy();
+/// Adds this host's name to our lines, which ssh mixes with the near end's.
 void name_this_host(tool::Console& console);
 
 /// Greets the near end, and hands its connections to what serves them. The near end may prove the key on several at
@@ -57,7 +57,7 @@ class FarServer {
   /// Greets the near end on stdout.  errors: those of listen() but for Errc::cannot_bind, and Errc::local_write_failed
   [[nodiscard]] Status start();
 
-  /// The near end asks on this one: if it is the first, it is served, and nobody is waited for any more.
+  /// The near end has sent a request on this connection. returns  whether it is the first, which is served
   [[nodiscard]] bool choose(Connection& connection);
   /// A connection that on_connection gave is about to be destroyed.
   void forget(const Connection& connection);
@@ -73,7 +73,7 @@ class FarServer {
   tool::SessionRun& run_;
   const FarOptions& options_;
   const Handlers handlers_;
-  boost::asio::steady_timer patience_;
+  boost::asio::steady_timer timeout_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<SshInput> ssh_input_;
   std::unique_ptr<LocalStream> ssh_pipes_;  // while they carry datagrams

@@ -46,7 +46,7 @@ std::string to_text(const ConnectLine& line) {
                      line.seen_address ? line.seen_address->host_to_string() : "-");
 }
 
-std::optional<GreetingReader::Words> GreetingReader::parse(std::string_view line) const {
+std::optional<GreetingReader::Line> GreetingReader::parse(std::string_view line) const {
   if (line.ends_with('\r')) line.remove_suffix(1);  // a terminal in between
   const auto words = words_of(line);
   constexpr std::size_t kConnectWords = 6;
@@ -56,7 +56,7 @@ std::optional<GreetingReader::Words> GreetingReader::parse(std::string_view line
   if (line == kLoginLine) return LoginLine{};
   if (line == kScriptLine) return ScriptLine{};
   if (words[1] == "MISSING") return MissingLine{core::printable(behind(), 128)};
-  if (words[1] == "UNFIT") return UnfitLine{core::printable(behind(), kShownReason)};
+  if (words[1] == "UNFIT") return UnusableLine{core::printable(behind(), kShownReason)};
   if (words[1] == "HAVE") {
     const auto bytes = core::parse_number<std::uint64_t>(behind());
     if (!bytes || !program_bytes_ || *bytes > *program_bytes_) return std::nullopt;
@@ -71,18 +71,18 @@ std::optional<GreetingReader::Words> GreetingReader::parse(std::string_view line
   return ConnectLine{*port, std::move(*key), address_of(words[5], *port)};
 }
 
-std::optional<GreetingReader::Words> GreetingReader::next() {
+std::optional<GreetingReader::Line> GreetingReader::next() {
   for (;;) {
     const auto end = arrived_.find('\n');
     if (end == std::string::npos) {
-      // A line of ours is short: this one is noise, however it goes on.
+      // A line of the far end is shorter: this one is noise.
       if (arrived_.size() > kMaxLineBytes) noise_ += std::exchange(arrived_, {});
       return std::nullopt;
     }
     const std::string line = arrived_.substr(0, end);
     arrived_.erase(0, end + 1);
     if (auto words = parse(line)) {
-      // The newline before our line is ours where nobody had left a line unfinished.
+      // The far end's line begins with a newline, which is no noise where no line was unfinished.
       if (noise_ == "\n" || noise_.ends_with("\n\n")) noise_.pop_back();
       return words;
     }
@@ -92,7 +92,7 @@ std::optional<GreetingReader::Words> GreetingReader::next() {
 
 std::string GreetingReader::take_noise(bool all) {
   if (all) noise_ += std::exchange(arrived_, {});
-  // An empty last line may be the newline before our line: it waits for what comes.
+  // An empty last line is kept: it may be the newline before the far end's line.
   std::string taken = std::exchange(noise_, {});
   if (!all && (taken == "\n" || taken.ends_with("\n\n"))) {
     taken.pop_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The one line by which the far end says where it waits, and the noise around it. Text: docs/spec/rsh.md §1.
+/// The line with the far end's port and key, among other text on ssh's stdout. Text: docs/spec/rsh.md §1.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +25,12 @@ struct ConnectLine {
   Key key;
   std::optional<Endpoint> seen_address;  ///< of the far host, as its ssh server saw it; with `port`
 };
-/// The far end has no udtcat.
 struct MissingLine {
   std::string system;  ///< "Linux x86_64"
 };
-/// The program that was pushed there does not run.
-struct UnfitLine {
-  std::string why;  ///< the loader's words
+struct UnusableLine {
+  std::string why;  ///< the loader's message
 };
-/// The far end speaks another version.
 struct OtherVersionLine {
   std::string version;
 };
@@ -49,26 +46,25 @@ struct HaveLine {
 /// "\nUDTCAT CONNECT 1 9000 udtcat1-… 192.0.2.1\n": the first newline ends whatever noise came before.
 [[nodiscard]] std::string to_text(const ConnectLine& line);
 
-/// Takes what ssh's stdout gives before the far end has spoken, and tells its words from all others.
+/// Finds the far end's lines on ssh's stdout among all others.
 /// Threads: unsynchronised.
 class GreetingReader {
  public:
-  using Words = std::variant<ConnectLine, MissingLine, UnfitLine, OtherVersionLine, LoginLine, ScriptLine, HaveLine>;
+  using Line = std::variant<ConnectLine, MissingLine, UnusableLine, OtherVersionLine, LoginLine, ScriptLine, HaveLine>;
 
   /// Keeps `text` until next() has taken it.
   void push(std::string_view text) { arrived_ += text; }
-  /// From now on the far end may say how much it has of a program of `bytes`. Before, and of more, that is noise.
+  /// From now on HAVE lines of up to `bytes` are the far end's. Others are noise.
   void expect_program(std::uint64_t bytes) { program_bytes_ = bytes; }
-  /// The far end's words, once they are there. Nothing is read beyond them.
-  [[nodiscard]] std::optional<Words> next();
+  /// The far end's next line; none: more text is needed. Nothing is read beyond it.
+  [[nodiscard]] std::optional<Line> next();
   /// The text before the greeting that is not ours, once: a banner, a login script's chatter. Whole lines; with `all`,
   /// what is left as well.
   [[nodiscard]] std::string take_noise(bool all = false);
-  /// How much of it waits to be taken.
   [[nodiscard]] std::size_t noise_bytes() const { return noise_.size(); }
 
  private:
-  [[nodiscard]] std::optional<Words> parse(std::string_view line) const;
+  [[nodiscard]] std::optional<Line> parse(std::string_view line) const;
 
   std::string arrived_;
   std::string noise_;

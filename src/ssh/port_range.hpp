@@ -10,7 +10,6 @@
 
 namespace udtcat::ssh {
 
-/// From the first to the last.
 struct PortRange {
   std::uint16_t first = 9000;
   std::uint16_t last = 9100;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How far a program that is being pushed has come, for a person. The far side says it: what we have written may lie in
-/// ssh's buffers.
+/// The progress of a push, for a person, as the far side reports it: bytes that we have written may be in ssh's
+/// buffers.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,12 @@
 
 namespace udtcat::ssh {
 
-/// Threads: unsynchronised. Time is a part of what is shown, and counts from the beginning of the push.
+/// Threads: unsynchronised. Times are since the beginning of the push.
 class PushProgress {
  public:
   /// all_bytes   of the program, unpacked
   PushProgress(const std::string& host, std::uint64_t all_bytes);
 
-  /// The far side has `bytes`.
   void hear(std::uint64_t bytes, std::chrono::nanoseconds at);
   /// "udtcat: sending udtcat to HOST  [ 43 %] 1.2 MB of 4.1 MB  412 kB/s  0:04 left", in at most `columns`.
   [[nodiscard]] std::string line(std::chrono::nanoseconds now, std::size_t columns);

@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kSelf = "/proc/self/exe";
 
-/// A file beside a program in /tmp may be anybody's.
+/// Whether only this user or root may put a file beside the program, which in /tmp anybody may.
 bool is_trusted(const std::filesystem::path& program) {
   constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
   struct stat it {
@@ -38,7 +38,7 @@ bool is_trusted(const std::filesystem::path& program) {
   return ours && (it.st_mode & kOthersMayWrite) == 0;
 }
 
-/// udtcat-static, which the preset `static` makes, needs no libraries there.
+/// udtcat-static beside this program, which needs no libraries; else this program.
 std::filesystem::path program_path() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink(kSelf, error).parent_path() / "udtcat-static";
@@ -70,11 +70,11 @@ std::optional<Structure> read_at(std::span<const std::byte> file, std::uint64_t 
 std::optional<std::uint64_t> end_of_segments(std::span<const std::byte> file, const Elf64_Ehdr& header) {
   std::uint64_t end = sizeof header;
   for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
-    const std::uint64_t place = header.e_phoff + i * sizeof(Elf64_Phdr);
-    const auto segment = read_at<Elf64_Phdr>(file, place);
+    const std::uint64_t offset = header.e_phoff + i * sizeof(Elf64_Phdr);
+    const auto segment = read_at<Elf64_Phdr>(file, offset);
     if (!segment || segment->p_offset > file.size() || segment->p_filesz > file.size() - segment->p_offset)
       return std::nullopt;
-    end = std::max({end, place + sizeof(Elf64_Phdr), segment->p_offset + segment->p_filesz});
+    end = std::max({end, offset + sizeof(Elf64_Phdr), segment->p_offset + segment->p_filesz});
   }
   return end;
 }

@@ -24,8 +24,8 @@ struct PushedProgram {
 /// errors: Errc::local_read_failed, Errc::cipher_failed
 [[nodiscard]] Result<PushedProgram> program_at(const std::filesystem::path& path);
 
-/// Leaves of an ELF program what its loader reads, a tenth of one with debug information. Other bytes stay as they are.
-/// Total.  source: elf(5)
+/// Removes from an ELF program what its loader does not read, nine tenths of one with debug information. A file that is
+/// no ELF program stays as it is. Total.  source: elf(5)
 void strip(std::vector<std::byte>& program);
 
 /// As gzip(1) does.  errors: Errc::out_of_resources

@@ -72,11 +72,11 @@ bool SshConfig::finds_master() const {
 }
 
 std::string destination_key(const SshConfig& config, const std::string& ports, const std::vector<Endpoint>& own) {
-  // Our addresses stand for the network that we are in: the way there now would take the resolver, or a proxy, to know.
+  // Our addresses stand for the network that we are in: the route itself would take the resolver, or a proxy, to know.
   std::set<std::string> addresses;
   for (const Endpoint& address : own)
     if (net::is_global_unicast(address)) addresses.insert(address.host_to_string());
-  // Another build may hash otherwise: what was remembered is forgotten then.
+  // Another build may hash differently, and then misses the cache.
   const auto hash = std::hash<std::string>()(fmt::format("{}{}", config.credentials, fmt::join(addresses, " ")));
   std::string key = fmt::format("{}@{}:{}/{}#{:x}", config.user, config.hostname, config.port, ports, hash);
   std::ranges::replace_if(
@@ -96,16 +96,16 @@ std::optional<SshConfig> parse_ssh_config(std::string_view output) {
 }
 
 std::optional<SshConfig> ask_ssh(bridge::ChildRequest query, std::chrono::milliseconds timeout) {
-  query.pipe_stderr = true;  // what is wrong with the command line is said once, by the ssh that connects
+  query.pipe_stderr = true;  // dropped: the ssh that connects prints the same errors
   query.own_session = false;
   boost::asio::io_context io;
-  std::optional<bridge::ChildEnd> end;
+  std::optional<bridge::ChildExit> end;
   std::string output;
   bool is_read = false;
   const auto stop_when_over = [&] {
     if (end && is_read) io.stop();
   };
-  const auto child = bridge::ChildProcess::start(io, query, [&](const bridge::ChildEnd& ended) {
+  const auto child = bridge::ChildProcess::start(io, query, [&](const bridge::ChildExit& ended) {
     end = ended;
     stop_when_over();
   });

@@ -32,8 +32,8 @@ struct SshConfig {
   [[nodiscard]] bool finds_master() const;
 };
 
-/// A word for what it leads to, by which that is remembered. Other keys may lead to another login, and UDP goes another
-/// way in another network.
+/// The key of a destination in FallbackCache. Other credentials may lead to another login, and another network of this
+/// host to another path.
 /// own   this host's addresses
 [[nodiscard]] std::string destination_key(const SshConfig& config, const std::string& ports,
                                           const std::vector<Endpoint>& own);

@@ -14,7 +14,7 @@
 #include "lib/net/interface_addresses.hpp"
 #include "ssh/bootstrap_script.hpp"
 #include "ssh/pushed_program.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::ssh {
 
@@ -22,9 +22,9 @@ namespace {
 
 constexpr const char* kTriesAgain = "--require-udp tries UDP again";
 constexpr const char* kNeedsShell = "UDP needs a login that is a shell";
-constexpr std::chrono::milliseconds kQueryPatience{2'000};  // guess: it takes 5 ms, and a resolver's time at the most
-constexpr std::chrono::milliseconds kSshGrace{300};         // guess: the far end has ended, and ssh hears of it
-constexpr std::chrono::milliseconds kShowInterval{1'500};   // guess: somewhat longer than the far side is silent
+constexpr std::chrono::milliseconds kQueryTimeout{2'000};  // guess: it takes 5 ms, and a resolver's time at the most
+constexpr std::chrono::milliseconds kSshGrace{300};        // guess: the far end has ended, and ssh hears of it
+constexpr std::chrono::milliseconds kShowInterval{1'500};  // guess: somewhat longer than the far side is silent
 
 }  // namespace
 
@@ -34,12 +34,12 @@ SshDial::SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint
       options_(options),
       core_limit_bytes_(core_limit_bytes),
       handlers_(std::move(handlers)),
-      call_{options.ssh_program, options.ssh},
+      invocation_{options.ssh_program, options.ssh},
       push_timer_(run.io()) {}
 
 Status SshDial::start() {
   recall();
-  if (finding_ && options_.needs_udtcat == nullptr) {
+  if (reason_ && options_.needs_udtcat == nullptr) {
     start_plain();
     return {};
   }
@@ -61,51 +61,51 @@ Status SshDial::start() {
       .on_push = [this](const Bootstrap::Push& push) { on_push(push); },
       .on_have = [this](std::uint64_t bytes) { on_have(bytes); },
       .on_noise = [this](const std::string& noise) { pass_on(noise); },
-      .on_foreign = [this](const Bootstrap::Foreign& foreign) { on_foreign(foreign); },
+      .on_unusable_login = [this](const Bootstrap::UnusableLogin& unusable) { on_unusable_login(unusable); },
       .on_failure = [this](const Error& error, std::optional<int> status) { on_failure(error, status); }};
-  LoginPatience patience;
-  patience.is_logged_in = uses_master_ = config_ && config_->finds_master();
-  bridge::ChildRequest ssh = ssh_request(script_words(call_, config_, bootstrap_script(request)));
+  LoginTimeouts timeout;
+  timeout.is_logged_in = uses_master_ = config_ && config_->finds_master();
+  bridge::ChildRequest ssh = ssh_request(script_argv(invocation_, config_, bootstrap_script(request)));
   ssh.ends_with_us = !is_shared();
-  UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh, std::move(program), handlers, patience));
+  UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh, std::move(program), handlers, timeout));
   return {};
 }
 
-/// Asks ssh what it would do, and the last hour how that went.
+/// Reads ssh's configuration and the fallback cache.
 void SshDial::recall() {
-  if (is_openssh(call_)) config_ = ask_ssh(ssh_request(query_words(call_)), kQueryPatience);
+  if (is_openssh(invocation_)) config_ = ask_ssh(ssh_request(query_argv(invocation_)), kQueryTimeout);
   if (config_)
-    memory_ = WayMemory::of_user(destination_key(*config_, to_string(options_.ports), net::interface_addresses()));
-  if (!options_.tries_udp && memory_) finding_ = memory_->find();
+    memory_ = FallbackCache::of_user(destination_key(*config_, to_string(options_.ports), net::interface_addresses()));
+  if (!options_.tries_udp && memory_) reason_ = memory_->find();
 }
 
-/// The destination is known for what it is: not a packet is sent.
+/// The cache has the destination: ssh is run without trying UDP.
 void SshDial::start_plain() {
   boost::asio::post(run_.io(), lifetime_.guard([this] {
     handlers_.on_plain(
-        {Errc::cannot_reach, fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
-         *finding_ == Finding::one_command ? fmt::format("{}; {}", kNeedsShell, kTriesAgain) : kTriesAgain});
+        {Errc::cannot_reach, fmt::format("{}: {} within the last hour", options_.host, to_text(*reason_)),
+         *reason_ == FallbackReason::one_command ? fmt::format("{}; {}", kNeedsShell, kTriesAgain) : kTriesAgain});
   }));
 }
 
-void SshDial::on_foreign(const Bootstrap::Foreign& foreign) {
+void SshDial::on_unusable_login(const Bootstrap::UnusableLogin& unusable) {
   end_push();
   const std::string how =
-      foreign.status ? fmt::format("ssh ended with status {}", *foreign.status) : "it was silent, or is not done yet";
-  if (foreign.is_shell)
+      unusable.status ? fmt::format("ssh ended with status {}", *unusable.status) : "it was silent, or is not done yet";
+  if (unusable.is_shell)
     return handlers_.on_plain({Errc::cannot_reach, fmt::format("{}: no far end there ({})", options_.host, how),
                                "the udtcat there may be too old; --push brings this one"});
   // 255 is ssh's own failure, and a shared connection may be a dead one.
-  if (foreign.status ? *foreign.status != kSshFailed : !uses_master_) remember(Finding::one_command);
+  if (unusable.status ? *unusable.status != kSshFailed : !uses_master_) remember(FallbackReason::one_command);
   handlers_.on_plain({Errc::cannot_reach, fmt::format("{}: its login runs no command of ours ({})", options_.host, how),
                       options_.needs_udtcat != nullptr ? options_.needs_udtcat : kNeedsShell});
 }
 
-void SshDial::remember(Finding finding) const {
-  if (memory_) memory_->note(finding);
+void SshDial::remember(FallbackReason reason) const {
+  if (memory_) memory_->note(reason);
 }
 
-void SshDial::forget_findings() const {
+void SshDial::forget_fallback() const {
   if (memory_) memory_->forget();
 }
 
@@ -122,14 +122,14 @@ void SshDial::end(std::function<void()> on_ended) {
   bootstrap_->end(std::chrono::milliseconds(0), std::move(on_ended));
 }
 
-/// In our terminal's foreground, so that it can ask for passwords, and hears of ^C as we do.
+/// In our process group: ssh may ask for passwords on the terminal, and gets the signal of ^C.
 bridge::ChildRequest SshDial::ssh_request(std::vector<std::string> words) const {
   core::log().debug("running {}", fmt::join(words.begin(), words.end() - 1, " "));
   const std::string program = words.front();
   return {.program = program, .words = std::move(words), .own_session = false, .core_limit_bytes = core_limit_bytes_};
 }
 
-bridge::ChildRequest SshDial::plain_ssh() const { return ssh_request(plain_words(call_, config_)); }
+bridge::ChildRequest SshDial::plain_ssh() const { return ssh_request(plain_argv(invocation_, config_)); }
 
 void SshDial::on_push(const Bootstrap::Push& push) {
   run_.say(
@@ -166,9 +166,9 @@ void SshDial::end_push() {
 
 void SshDial::on_absent(Error why) {
   end_push();
-  const std::string place =
+  const std::string target =
       names_program() ? fmt::format("{} ({})", options_.host, options_.remote_program) : options_.host;
-  why.what = place + ": " + why.what;
+  why.what = target + ": " + why.what;
   handlers_.on_no_session(std::move(why));
 }
 
@@ -187,9 +187,9 @@ void SshDial::dial(const ConnectLine& line) {
     return handlers_.on_no_session(
         {Errc::cannot_reach, fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
          "each command there needs one of its own: choose more by --port"});
-  if (finding_ == Finding::udp_blocked || finding_ == Finding::udp_slow)
+  if (reason_ == FallbackReason::udp_blocked || reason_ == FallbackReason::udp_slow)
     return handlers_.on_no_session({Errc::cannot_reach,
-                                    fmt::format("{}: {} within the last hour", options_.host, to_text(*finding_)),
+                                    fmt::format("{}: {} within the last hour", options_.host, to_text(*reason_)),
                                     kTriesAgain});
   candidates_ = candidates_of(line);
   if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it", false);
@@ -205,11 +205,11 @@ void SshDial::dial(const ConnectLine& line) {
   dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) {
       const bool is_blocked = connection.error().code == Errc::cannot_reach;
-      if (is_blocked) remember(Finding::udp_blocked);
+      if (is_blocked) remember(FallbackReason::udp_blocked);
       const std::string& cause = connection.error().cause;
       return on_no_answer(cause.substr(0, cause.find(" at UDP port")), is_blocked);  // it waits there, as ssh has told
     }
-    forget_findings();
+    forget_fallback();
     handlers_.on_connection(std::move(*connection));
   });
 }
@@ -232,9 +232,9 @@ std::vector<Endpoint> SshDial::candidates_of(const ConnectLine& line) {
 }
 
 std::string SshDial::tried() const {
-  std::string places;
-  for (const Endpoint& candidate : candidates_) places += (places.empty() ? "" : ", ") + candidate.to_string();
-  return places;
+  std::string endpoints;
+  for (const Endpoint& candidate : candidates_) endpoints += (endpoints.empty() ? "" : ", ") + candidate.to_string();
+  return endpoints;
 }
 
 void SshDial::on_no_answer(const std::string& cause, bool is_remembered) {

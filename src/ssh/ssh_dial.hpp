@@ -18,10 +18,10 @@
 #include "lib/core/lifetime.hpp"
 #include "ssh/bootstrap.hpp"
 #include "ssh/candidates.hpp"
+#include "ssh/fallback_cache.hpp"
 #include "ssh/port_range.hpp"
 #include "ssh/push_progress.hpp"
-#include "ssh/ssh_call.hpp"
-#include "ssh/way_memory.hpp"
+#include "ssh/ssh_invocation.hpp"
 #include "tool/cli/options.hpp"
 #include "tool/run/session_run.hpp"
 
@@ -29,9 +29,9 @@ namespace udtcat::ssh {
 
 /// Options::connect_timeout says how long UDP is tried.
 struct SshDialOptions : tool::Options {
-  SshWords ssh;                                 ///< for which we stand in
+  SshArguments ssh;                             ///< of the ssh command that this one replaces
   std::vector<std::string> ssh_program{"ssh"};  ///< and its first words, as in --ssh 'ssh -p 2222'
-  std::optional<std::string> udp_host;          ///< one more place to look for the far end
+  std::optional<std::string> udp_host;          ///< one more address of the far end
   std::string remote_program = "udtcat";
   bool push = false;
   std::optional<bool> push_progress;  ///< none: where a person is watching
@@ -39,7 +39,8 @@ struct SshDialOptions : tool::Options {
   PortRange ports;                    ///< of the far end
   std::string far_command = "rsh-server";
   std::vector<std::string> far_options{};
-  /// Nothing but our far end will do, over ssh neither: the advice then. Null: a command that ssh can run, too.
+  /// The advice where the far host has no udtcat, which is needed over ssh, too; null: ssh can run the command by
+  /// itself.
   const char* needs_udtcat = nullptr;
   bool tries_udp = false;  ///< also where it did not work within the last hour
 };
@@ -50,10 +51,9 @@ class SshDial {
  public:
   struct Handlers {
     std::function<void(std::unique_ptr<Connection>)> on_connection;
-    /// There is no udtcat there, or no way to it by UDP. Its cause is advice; ssh is still there.
+    /// The far host has no udtcat, or UDP does not reach it. Its cause is advice; ssh still runs.
     std::function<void(Error why)> on_no_session;
-    /// The command had better go over ssh alone: plain_ssh(). Its cause is advice; nothing has been run, and there is
-    /// no ssh any more, or was none.
+    /// The command has to go over ssh alone: plain_ssh(). Its cause is advice; nothing has been run, and no ssh runs.
     std::function<void(Error why)> on_plain;
     /// status   what ssh exited with, where it has: 255: it has said why itself
     std::function<void(const Error&, std::optional<int> status)> on_no_far_end;
@@ -65,19 +65,17 @@ class SshDial {
 
   /// errors: those of Bootstrap::start() and own_program()
   [[nodiscard]] Status start();
-  /// ssh, once started.
   [[nodiscard]] Bootstrap& ssh() { return *bootstrap_; }
   /// ssh with the user's command.
   [[nodiscard]] bridge::ChildRequest plain_ssh() const;
 
-  /// For the commands of the next hour to the same destination.
-  void remember(Finding finding) const;
-  /// UDP works there.
-  void forget_findings() const;
+  /// Tells the commands of the next hour to the same destination.
+  void remember(FallbackReason reason) const;
+  /// UDP works: the next commands try it.
+  void forget_fallback() const;
 
   /// The session is over: ends ssh, unless it goes by itself at once, or others may be using its connection.
   void leave(std::function<void()> on_left);
-  /// Ends ssh.
   void end(std::function<void()> on_ended);
 
  private:
@@ -85,14 +83,14 @@ class SshDial {
   [[nodiscard]] bool is_shared() const;
   void recall();
   void start_plain();
-  void on_foreign(const Bootstrap::Foreign& foreign);
+  void on_unusable_login(const Bootstrap::UnusableLogin& unusable);
   [[nodiscard]] std::vector<Endpoint> candidates_of(const ConnectLine& line);
   void on_push(const Bootstrap::Push& push);
   void on_have(std::uint64_t bytes);
   void show_push();
   void end_push();
   void on_absent(Error why);
-  /// The user says which program is the udtcat there.
+  /// The user named the udtcat of the far host.
   [[nodiscard]] bool names_program() const { return options_.remote_program != SshDialOptions().remote_program; }
   void on_failure(const Error& error, std::optional<int> status);
   void pass_on(const std::string& noise);
@@ -104,11 +102,11 @@ class SshDial {
   const SshDialOptions& options_;
   const std::uint64_t core_limit_bytes_;
   const Handlers handlers_;
-  const SshCall call_;
+  const SshInvocation invocation_;
   std::optional<SshConfig> config_;  // none: ssh does not say
   bool uses_master_ = false;
-  std::optional<WayMemory> memory_;  // none: of what cannot be named, or by nobody
-  std::optional<Finding> finding_;   // of the last hour
+  std::optional<FallbackCache> memory_;   // none: the destination is unknown, or the user has no cache
+  std::optional<FallbackReason> reason_;  // of the last hour
   std::vector<Endpoint> candidates_;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<Dialer> dialer_;
@@ -118,7 +116,7 @@ class SshDial {
   core::Lifetime lifetime_;
 };
 
-/// Ends the run for want of a far end: in silence where ssh itself failed, as it has said why.
+/// Ends the run for want of a far end; without a message where ssh itself failed, which has printed one.
 void finish_without_far_end(tool::SessionRun& run, const Error& error, std::optional<int> ssh_status);
 
 }  // namespace udtcat::ssh

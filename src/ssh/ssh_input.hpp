@@ -15,8 +15,8 @@
 
 namespace udtcat::ssh {
 
-/// Waits for one request, by which the near end says that ssh itself is to carry what it asks for. Not a byte beyond it
-/// is read: the rest belongs to that.
+/// Waits for one request, which ssh's pipes are to carry. Not a byte beyond it is read: the rest is the command's
+/// input.
 /// Threads: confined to the io_context thread, where the handlers are called, one of them, once; a thread of its own
 /// reads.
 class SshInput {

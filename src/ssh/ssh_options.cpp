@@ -17,7 +17,7 @@ namespace {
 using tool::CommandLine;
 using tool::misplaced;
 
-constexpr std::chrono::milliseconds kAcceptPatience{30'000};  // spec: docs/spec/rsh.md §1
+constexpr std::chrono::milliseconds kAcceptTimeout{30'000};  // spec: docs/spec/rsh.md §1
 
 bool is_ssh(const std::string& program) { return program.substr(program.rfind('/') + 1) == "ssh"; }
 
@@ -32,7 +32,7 @@ tool::Words far_options_of(const CommandLine& line, const SshDialOptions& option
     if (const auto text = line.text(name)) words.push_back(fmt::format("{}={}", name, *text));
   for (int i = 0; i < options.verbosity; ++i) words.emplace_back("-v");
   // The far end waits until we have given up UDP, and longer.
-  words.push_back(fmt::format("--accept-timeout={}ms", (options.connect_timeout + kAcceptPatience).count()));
+  words.push_back(fmt::format("--accept-timeout={}ms", (options.connect_timeout + kAcceptTimeout).count()));
   return words;
 }
 
@@ -68,7 +68,7 @@ void add_ssh_dial_options(CommandLine& line, SshDialOptions& options) {
     auto words = tool::split_words(text);
     if (!words || words->empty())
       return tool::bad_value("--ssh", text, "a program with its words, and quotes that end, as in 'ssh -p 2222'");
-    // ssh would take the first of our own words for that value.
+    // ssh would take the next word, which is ours, as the value.
     const std::string& last = words->back();
     if (is_ssh(words->front()) && last.starts_with('-') && takes_next_word(last))
       return tool::bad_value("--ssh", text, fmt::format("a value for its {}", last));
@@ -88,7 +88,7 @@ void add_push_progress_options(CommandLine& line, SshDialOptions& options) {
 }
 
 void finish_ssh_dial_options(const CommandLine& line, SshDialOptions& options) {
-  if (!line.has("--connect-timeout")) options.connect_timeout = kUdpPatience;
+  if (!line.has("--connect-timeout")) options.connect_timeout = kUdpTimeout;
   options.closed_port_patience = options.connect_timeout;
   options.far_options = far_options_of(line, options);
 }
@@ -107,7 +107,7 @@ void add_far_session_options(CommandLine& line, tool::Options& options) {
 }
 
 void add_far_options(CommandLine& line, FarOptions& options) {
-  options.accept_timeout = kAcceptPatience;
+  options.accept_timeout = kAcceptTimeout;
   options.progress = false;
   add_port_option(line, options.ports);
   add_far_session_options(line, options);

@@ -14,9 +14,9 @@
 namespace udtcat::ssh {
 
 /// Time in which a far end that ssh has started answers on UDP where it can: two handshakes at half a second.
-inline constexpr std::chrono::milliseconds kUdpPatience{3'000};  // guess
+inline constexpr std::chrono::milliseconds kUdpTimeout{3'000};  // guess
 
-/// Mistakes in [USER@]HOST that ssh answers with its usage, or with the name of no host.  errors: Errc::bad_argument
+/// Refuses a [USER@]HOST for which ssh would print its usage, or look up a wrong name.  errors: Errc::bad_argument
 [[nodiscard]] Status check_destination(const std::string& text);
 /// "host" of "user@host", "[user@]host", "ssh://user@host:22/".
 [[nodiscard]] std::string host_of(std::string destination);
@@ -27,12 +27,12 @@ void add_ssh_dial_options(tool::CommandLine& line, SshDialOptions& options);
 /// request only, as its user may have the terminal.
 void add_push_progress_options(tool::CommandLine& line, SshDialOptions& options);
 /// Once the line was read: the far end's options, those in which both must agree, and those in which it does as we do;
-/// and the patience with UDP, unless --connect-timeout says it.
+/// and the timeout with UDP, unless --connect-timeout says it.
 void finish_ssh_dial_options(const tool::CommandLine& line, SshDialOptions& options);
 
 /// The options of a far end that ssh starts, from the near end's finish_ssh_dial_options().
 void add_far_options(tool::CommandLine& line, FarOptions& options);
-/// Those of its session. It always proves the key: without one anybody could come.
+/// The options of its session, which always has a key.
 void add_far_session_options(tool::CommandLine& line, tool::Options& options);
 
 }  // namespace udtcat::ssh

@@ -31,26 +31,26 @@ SshPath::SshPath(tool::SessionRun& run, Connection& connection, SshDial& dial, c
 
 void SshPath::conclude() {
   timer_.cancel();
-  const WayChoice::Sample seen = sample();
+  const PathSelector::Sample seen = sample();
   if (seen.on_ssh != is_on_ssh_) on_moved();
-  std::ignore = choice_.next(seen);
+  std::ignore = selector_.next(seen);
   say_if_decided();
-  if (choice_.ssh_is_faster()) dial_.remember(Finding::udp_slow);
+  if (selector_.ssh_is_faster()) dial_.remember(FallbackReason::udp_slow);
 }
 
 void SshPath::watch() {
   timer_.expires_after(kLookInterval);
   timer_.async_wait([this](const boost::system::error_code& cancelled) {
     if (cancelled) return;
-    const WayChoice::Sample seen = sample();
+    const PathSelector::Sample seen = sample();
     if (seen.on_ssh != is_on_ssh_) on_moved();
-    move(choice_.next(seen));
+    apply(selector_.next(seen));
     say_if_decided();
     watch();
   });
 }
 
-WayChoice::Sample SshPath::sample() const {
+PathSelector::Sample SshPath::sample() const {
   const ConnectionStats stats = connection_.stats();
   const EndEvidence& here = stats.evidence.here;
   const EndEvidence there = stats.evidence.there.value_or(EndEvidence());
@@ -67,9 +67,9 @@ WayChoice::Sample SshPath::sample() const {
           .loses_by_chance = verdict_on(since(at_move_, stats.evidence)).limit == Limit::loss};
 }
 
-void SshPath::move(WayChoice::Move move) {
-  if (move == WayChoice::Move::to_ssh) to_ssh();
-  if (move == WayChoice::Move::to_udp) connection_.try_path(connection_.peer());
+void SshPath::apply(PathSelector::Decision decision) {
+  if (decision == PathSelector::Decision::to_ssh) to_ssh();
+  if (decision == PathSelector::Decision::to_udp) connection_.try_path(connection_.peer());
 }
 
 void SshPath::to_ssh() {
@@ -88,11 +88,11 @@ void SshPath::on_moved() {
   if (!is_on_ssh_ && std::exchange(has_said_, false)) run_.say(fmt::format("{}: going on over UDP", host_));
 }
 
-/// Not of a trial, which may come to nothing.
+/// Says nothing during a trial of ssh.
 void SshPath::say_if_decided() {
-  if (!is_on_ssh_ || has_said_ || (choice_.slow_rate() && !choice_.ssh_is_faster())) return;
+  if (!is_on_ssh_ || has_said_ || (selector_.slow_rate() && !selector_.ssh_is_faster())) return;
   has_said_ = true;
-  const auto slow = choice_.slow_rate();
+  const auto slow = selector_.slow_rate();
   const bool is_known = slow && slow->bits_per_second() >= 100'000;  // less was counted by late reports
   const std::string why = is_known ? fmt::format("carries {} only", core::format_bit_rate(*slow))
                           : slow   ? "is slow"

@@ -10,14 +10,14 @@
 #include <udtcat/connection.hpp>
 
 #include "ssh/datagram_pipe.hpp"
+#include "ssh/path_selector.hpp"
 #include "ssh/ssh_dial.hpp"
-#include "ssh/way_choice.hpp"
 #include "tool/run/session_run.hpp"
 
 namespace udtcat::ssh {
 
-/// Watches a session over UDP, and moves it into ssh's pipes, and back, as WayChoice says. A far end that does not know
-/// of this does not answer there, and the session stays where it is.
+/// Watches a session, and moves it between UDP and ssh's pipes as PathSelector decides. A far end that does not support
+/// this does not answer in the pipes, and the session stays on UDP.
 /// Threads: confined to the main thread.
 class SshPath {
  public:
@@ -25,13 +25,13 @@ class SshPath {
   /// All of them outlive this.
   SshPath(tool::SessionRun& run, Connection& connection, SshDial& dial, const std::string& host);
 
-  /// The session is over: what has been found out is remembered. Its last datagrams are still carried.
+  /// The session is over: updates the fallback cache. Its last datagrams are still carried.
   void conclude();
 
  private:
   void watch();
-  [[nodiscard]] WayChoice::Sample sample() const;
-  void move(WayChoice::Move move);
+  [[nodiscard]] PathSelector::Sample sample() const;
+  void apply(PathSelector::Decision decision);
   void to_ssh();
   void on_moved();
   void say_if_decided();
@@ -41,10 +41,10 @@ class SshPath {
   Connection& connection_;
   SshDial& dial_;
   const std::string& host_;
-  WayChoice choice_;
+  PathSelector selector_;
   std::shared_ptr<DatagramPipe> pipe_;  // none: ssh has not been tried
   bool is_on_ssh_ = false;
-  Evidence at_move_;       // what was before says nothing of the present way
+  Evidence at_move_;       // of the path before the move
   bool has_said_ = false;  // that it is
   bool ssh_has_ended_ = false;
   boost::asio::steady_timer timer_;

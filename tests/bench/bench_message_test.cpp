@@ -12,59 +12,59 @@ namespace {
 
 using namespace std::chrono_literals;
 
-BenchAnswer full_answer() {
+BenchResponse full_answer() {
   return {.number = 7,
           .cores = 16,
-          .figures = {.taken_bytes = 1,
-                      .taking = 2us,
-                      .packets_sent = 3,
-                      .packets_lost = 4,
-                      .packets_resent = 5,
-                      .packets_late = 6,
-                      .cpu = 7us,
-                      .event_loop = 8us,
-                      .cipher = 9us,
-                      .socket_drops = 10,
-                      .packet_bytes = 11}};
+          .counters = {.taken_bytes = 1,
+                       .taking = 2us,
+                       .packets_sent = 3,
+                       .packets_lost = 4,
+                       .packets_resent = 5,
+                       .packets_late = 6,
+                       .cpu = 7us,
+                       .event_loop = 8us,
+                       .cipher = 9us,
+                       .socket_drops = 10,
+                       .packet_bytes = 11}};
 }
 
-TEST(BenchQuestion, IsTheSameAfterAJourney) {
-  const BenchQuestion question{.number = 7, .sends_for = 5s};
-  EXPECT_EQ(to_json(question), test::SpecExample("bench.md", "question").text("question"));
-  EXPECT_EQ(parse_bench_question(to_json(question)), question);
+TEST(BenchRequest, SurvivesItsEncoding) {
+  const BenchRequest request{.number = 7, .sends_for = 5s};
+  EXPECT_EQ(to_json(request), test::SpecExample("bench.md", "question").text("question"));
+  EXPECT_EQ(parse_bench_request(to_json(request)), request);
 }
 
-TEST(BenchAnswer, IsTheSameAfterAJourney) { EXPECT_EQ(parse_bench_answer(to_json(full_answer())), full_answer()); }
+TEST(BenchResponse, SurvivesItsEncoding) { EXPECT_EQ(parse_bench_response(to_json(full_answer())), full_answer()); }
 
-TEST(BenchAnswer, IsNoneWhenItIsCutAnywhere) {
+TEST(BenchResponse, IsRefusedAtEachTruncation) {
   const std::string whole = to_json(full_answer());
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
-    const auto cut = parse_bench_answer(std::string_view(whole).substr(0, bytes));
+    const auto cut = parse_bench_response(std::string_view(whole).substr(0, bytes));
     ASSERT_FALSE(cut) << bytes;
     EXPECT_EQ(cut.error().code, Errc::protocol_violated);
   }
 }
 
-TEST(BenchAnswer, IsReadOrRefusedWhicheverByteIsChanged) {
+TEST(BenchResponse, IsReadOrRefusedWhicheverByteIsChanged) {
   const std::string whole = to_json(full_answer());
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (const char other : {'\0', '"', '{', '9', '-', '\xff'}) {
       std::string changed = whole;
       changed[at] = other;
-      const auto read = parse_bench_answer(changed);
-      EXPECT_TRUE(!read || parse_bench_answer(to_json(*read)));
+      const auto read = parse_bench_response(changed);
+      EXPECT_TRUE(!read || parse_bench_response(to_json(*read)));
     }
   }
 }
 
-TEST(BenchAnswer, OfALaterVersionIsReadAsFarAsItIsKnown) {
-  const auto answer = parse_bench_answer(R"({"version":1,"number":3,"cores":2,"colour":"green"})");
-  ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->number, 3U);
-  EXPECT_EQ(answer->figures, BenchFigures{}) << "what it does not say is 0";
+TEST(BenchResponse, OfALaterVersionIsReadAsFarAsItIsKnown) {
+  const auto response = parse_bench_response(R"({"version":1,"number":3,"cores":2,"colour":"green"})");
+  ASSERT_TRUE(response);
+  EXPECT_EQ(response->number, 3U);
+  EXPECT_EQ(response->counters, BenchCounters{}) << "what it does not say is 0";
 }
 
-TEST(BenchAnswer, IsRefusedWhereItIsHostile) {
+TEST(BenchResponse, IsRefusedWhereItIsHostile) {
   for (const std::string& text :
        {std::string("[]"), std::string("7"), std::string("{}"), std::string(R"({"version":2})"),
         std::string(R"({"version":1,"cores":-1})"), std::string(R"({"version":1,"cores":1.5})"),
@@ -72,27 +72,27 @@ TEST(BenchAnswer, IsRefusedWhereItIsHostile) {
         std::string(R"({"version":1,"cores":{"here":1}})"),
         R"({"version":1,"cores":1,"more":")" + std::string(kMaxBenchLineBytes, 'x') + R"("})",
         R"({"version":1,"deep":)" + std::string(1000, '[') + std::string(1000, ']') + "}"})
-    EXPECT_FALSE(parse_bench_answer(text)) << text.substr(0, 60);
+    EXPECT_FALSE(parse_bench_response(text)) << text.substr(0, 60);
 }
 
-TEST(BenchFigures, NeverRunBackwards) {
-  const BenchFigures later = full_answer().figures;
-  EXPECT_EQ(since(later, BenchFigures{}).packets_sent, 0U) << "a peer that counts down is not believed";
-  EXPECT_EQ(since(BenchFigures{}, later).cpu, 7us);
+TEST(BenchCounters, NeverRunBackwards) {
+  const BenchCounters later = full_answer().counters;
+  EXPECT_EQ(since(later, BenchCounters{}).packets_sent, 0U) << "a peer that counts down is not believed";
+  EXPECT_EQ(since(BenchCounters{}, later).cpu, 7us);
   EXPECT_EQ(since(later, later).packet_bytes, 11U) << "which is no sum";
 }
 
-TEST(BenchFigures, AreThoseOfTheConnection) {
+TEST(BenchCounters, AreThoseOfTheConnection) {
   ConnectionStats stats;
   stats.packets_sent = 100;
   stats.packets_late = 2;
   stats.evidence.here.socket_drops = 3;
   stats.evidence.here.packet_bytes = 1500;
-  const BenchFigures figures = bench_figures(stats);
-  EXPECT_EQ(figures.packets_sent, 100U);
-  EXPECT_EQ(figures.packets_late, 2U);
-  EXPECT_EQ(figures.socket_drops, 3U);
-  EXPECT_EQ(figures.packet_bytes, 1500U);
+  const BenchCounters counters = bench_counters(stats);
+  EXPECT_EQ(counters.packets_sent, 100U);
+  EXPECT_EQ(counters.packets_late, 2U);
+  EXPECT_EQ(counters.socket_drops, 3U);
+  EXPECT_EQ(counters.packet_bytes, 1500U);
 }
 
 }  // namespace

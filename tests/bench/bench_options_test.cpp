@@ -23,7 +23,7 @@ std::string bench_complaint(const Words& words) {
   return options ? "" : options.error().message();
 }
 
-TEST(BenchOptions, TellAListenerFromAHostOfSshs) {
+TEST(BenchOptions, TellAListenerFromAHostForSsh) {
   for (const Words& words : {Words{"host", "9000"}, Words{"host:9000"}, Words{"-k", "key", "host", "9000"}}) {
     const BenchOptions options = bench(words);
     EXPECT_FALSE(options.by_ssh);
@@ -41,12 +41,12 @@ TEST(BenchOptions, TellAListenerFromAHostOfSshs) {
 
 TEST(BenchOptions, AreForASessionThatMeasures) {
   const BenchOptions options = bench({"host", "9000", "--seconds", "10", "--json"});
-  EXPECT_EQ(options.session.purpose, Purpose::bench);
-  EXPECT_EQ(options.wishes.each_way, 10s);
-  EXPECT_TRUE(options.wishes.json);
-  EXPECT_EQ(bench({"host", "9000"}).wishes.each_way, 5s);
+  EXPECT_EQ(options.session.application, "bench");
+  EXPECT_EQ(options.settings.each_way, 10s);
+  EXPECT_TRUE(options.settings.json);
+  EXPECT_EQ(bench({"host", "9000"}).settings.each_way, 5s);
   EXPECT_EQ(bench({"host", "9000"}).connect_timeout, 10s);
-  EXPECT_EQ(bench({"host"}).connect_timeout, ssh::kUdpPatience);
+  EXPECT_EQ(bench({"host"}).connect_timeout, ssh::kUdpTimeout);
 }
 
 TEST(BenchOptions, AreSilentUnlessAskedButForAPush) {

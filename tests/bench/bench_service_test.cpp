@@ -21,32 +21,31 @@ class BenchServiceTest : public connection::TwoEnds {
     // As of a pipe that only receives.
     request.session.one_stream = true;
     request.session.sends = false;
-    request.session.takes_bench = true;
+    request.further.push_back(application_beside(request.session));
     request.limits.peers = request.limits.sessions_per_peer = 1;
     serve(std::move(request));
   }
   void serve(ListenRequest request) {
     listener.reset();
     auto made = listen(
-        io, std::move(request), [this](std::unique_ptr<Connection> guest) { service_.serve(std::move(guest)); },
+        io, std::move(request), [this](std::unique_ptr<Connection> client) { service_.serve(std::move(client)); },
         [this](const Endpoint&, const Error& why) { refusals.push_back(why); });
     ASSERT_TRUE(made) << made.error().message();
     listener = std::move(*made);
   }
-  [[nodiscard]] std::unique_ptr<Connection> guest() {
+  [[nodiscard]] std::unique_ptr<Connection> client() {
     DialRequest request = dial_request();
-    request.session.purpose = Purpose::bench;
+    request.session.application = "bench";
     start_dialing(std::move(request));
     run_until_dialed();
     return std::move(**result);
   }
-  /// The next answer to `line`.
-  [[nodiscard]] Result<std::string> ask(BenchLines& lines, const std::string& line) {
-    std::optional<Result<std::string>> answer;
+  [[nodiscard]] Result<std::string> send_request(BenchLines& lines, const std::string& line) {
+    std::optional<Result<std::string>> response;
     lines.async_write(line, [](const Status&) {});
-    lines.async_read([&](Result<std::string> text) { answer = std::move(text); });
-    run_until([&] { return answer.has_value(); });
-    return *answer;
+    lines.async_read([&](Result<std::string> text) { response = std::move(text); });
+    run_until([&] { return response.has_value(); });
+    return *response;
   }
 
   BenchService service_{io, {}};
@@ -54,21 +53,21 @@ class BenchServiceTest : public connection::TwoEnds {
 
 TEST_F(BenchServiceTest, LetsAPeerMeasureBothWays) {
   std::optional<Status> over;
-  BenchReport report;
-  BenchMeter meter(io, guest(), 1s,
+  BenchResult measured;
+  BenchMeter meter(io, client(), 1s,
                    {.on_step = [](const char*) {},
                     .on_over =
-                        [&](const Status& how, const BenchReport& found) {
+                        [&](const Status& how, const BenchResult& found) {
                           over = how;
-                          report = found;
+                          measured = found;
                         }});
   meter.start();
   run_until([&] { return over.has_value(); });
   ASSERT_TRUE(*over) << over->error().message();
-  ASSERT_EQ(report.directions.size(), 2U);
-  EXPECT_GT(report.idle_rtts.all.size(), 1U);
-  EXPECT_GT(report.cores_there, 0U);
-  for (const BenchDirection& each : report.directions) {
+  ASSERT_EQ(measured.directions.size(), 2U);
+  EXPECT_GT(measured.idle_rtts.all.size(), 1U);
+  EXPECT_GT(measured.cores_there, 0U);
+  for (const DirectionResult& each : measured.directions) {
     EXPECT_GT(each.receiver().taken_bytes, 100'000U);
     EXPECT_GE(each.receiver().taking, 800ms) << "a second, but for the first bytes' way";
     EXPECT_GT(each.sender().packets_sent, 10 * (each.receiver().packets_late + 1));
@@ -78,59 +77,59 @@ TEST_F(BenchServiceTest, LetsAPeerMeasureBothWays) {
 }
 
 TEST_F(BenchServiceTest, TellsWhatItHasMeasuredBeforeEachAnswer) {
-  const auto measuring = guest();
+  const auto measuring = client();
   BenchLines lines(measuring->open_stream());
-  ASSERT_TRUE(ask(lines, to_json(BenchQuestion{1, 1s})));
+  ASSERT_TRUE(send_request(lines, to_json(BenchRequest{1, 1s})));
   const auto first = measuring->stats().evidence.there;
   ASSERT_TRUE(first);
-  ASSERT_TRUE(ask(lines, to_json(BenchQuestion{2, 1s})));
+  ASSERT_TRUE(send_request(lines, to_json(BenchRequest{2, 1s})));
   EXPECT_GT(measuring->stats().evidence.there->bytes_received, first->bytes_received);
 }
 
 TEST_F(BenchServiceTest, ServesOneAtATime) {
   ListenRequest for_benches = listen_request();
-  for_benches.session.purpose = Purpose::bench;
+  for_benches.session.application = "bench";
   serve(std::move(for_benches));
-  const auto first = guest();
+  const auto first = client();
   BenchLines lines(first->open_stream());
-  ASSERT_TRUE(ask(lines, to_json(BenchQuestion{1, 1s})));
-  const auto second = guest();
+  ASSERT_TRUE(send_request(lines, to_json(BenchRequest{1, 1s})));
+  const auto second = client();
   BenchLines others(second->open_stream());
-  const auto refused = ask(others, to_json(BenchQuestion{1, 1s}));
+  const auto refused = send_request(others, to_json(BenchRequest{1, 1s}));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::stream_refused);
-  EXPECT_TRUE(ask(lines, to_json(BenchQuestion{2, 1s}))) << "which disturbs the first in nothing";
+  EXPECT_TRUE(send_request(lines, to_json(BenchRequest{2, 1s}))) << "which disturbs the first in nothing";
 }
 
-TEST_F(BenchServiceTest, TakesNoPlaceFromWhomTheListenerIsFor) {
-  const auto measuring = guest();
+TEST_F(BenchServiceTest, TakesNoSlotFromThePeersOfTheListener) {
+  const auto measuring = client();
   start_dialing(dial_request());
   run_until_dialed();
-  EXPECT_EQ((**result)->purpose(), Purpose::pipe);
+  EXPECT_EQ((**result)->application(), "pipe");
 }
 
-TEST_F(BenchServiceTest, BreaksOffWhoDoesNotSpeakItsLanguage) {
+TEST_F(BenchServiceTest, ClosesAConnectionThatBreaksTheProtocol) {
   for (const std::string& line : {std::string("{}"), std::string("hello"), std::string(2 * kMaxBenchLineBytes, ' '),
-                                  to_json(BenchQuestion{1, 1s}) + "\n" + to_json(BenchQuestion{2, 1s})}) {
-    const auto rude = guest();
+                                  to_json(BenchRequest{1, 1s}) + "\n" + to_json(BenchRequest{2, 1s})}) {
+    const auto rude = client();
     std::optional<Status> closed;
     rude->on_closed([&](const Status& how) { closed = how; });
     BenchLines lines(rude->open_stream());
-    EXPECT_FALSE(ask(lines, line)) << line.substr(0, 20);
+    EXPECT_FALSE(send_request(lines, line)) << line.substr(0, 20);
     run_until([&] { return closed.has_value(); });
     EXPECT_FALSE(*closed);
     run_until([&] { return service_.idle(); });
   }
 }
 
-TEST_F(BenchServiceTest, SendsNothingToWhoHasNotAsked) {
-  const auto eager = guest();
+TEST_F(BenchServiceTest, SendsNothingBeforeARequest) {
+  const auto eager = client();
   const auto questions = eager->open_stream();
   std::optional<StreamOutcome> outcome;
-  const auto tally = std::make_shared<BenchTally>();
+  const auto goodput = std::make_shared<Goodput>();
   const auto open = [&] {
     outcome.reset();
-    eager->open_stream(std::make_unique<BenchStream>(*eager, 0s, tally),
+    eager->open_stream(std::make_unique<BenchStream>(*eager, 0s, goodput),
                        [&](const StreamOutcome& how) { outcome = how; });
     run_until([&] { return outcome.has_value(); });
   };
@@ -138,14 +137,14 @@ TEST_F(BenchServiceTest, SendsNothingToWhoHasNotAsked) {
   ASSERT_FALSE(outcome->error) << outcome->error->message();
   open();
   ASSERT_FALSE(outcome->error) << "stream 4, for the 0 seconds that nobody has asked for yet";
-  EXPECT_EQ(tally->bytes, 0U);
+  EXPECT_EQ(goodput->bytes, 0U);
   open();
   ASSERT_TRUE(outcome->error) << "stream 6";
 }
 
-TEST_F(BenchServiceTest, IsNoDoorForAnotherPurpose) {
+TEST_F(BenchServiceTest, RefusesAnotherApplication) {
   DialRequest request = dial_request();
-  request.session.purpose = Purpose::forward;
+  request.session.application = "forward";
   start_dialing(std::move(request));
   run_until_dialed();
   ASSERT_FALSE(*result);

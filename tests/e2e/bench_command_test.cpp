@@ -143,7 +143,6 @@ TEST_F(BenchOfKeyPairs, IsRefusedToThoseWhoseLineHasItNot) { expect_served("pipe
 
 TEST_F(BenchOfKeyPairs, LetsNobodyIntoThePipeWhoMayOnlyMeasure) { expect_served("bench", kSuccess, kRefused); }
 
-/// At the near end of an emulated path.
 class BenchOfAPath : public BenchCommand {
  protected:
   void SetUp() override {

@@ -21,7 +21,8 @@
 namespace udtcat::test::e2e {
 namespace {
 
-constexpr auto kLongestHang = 2s;  // spec: udtcat(1), FORWARDS: a client waits half a second for the next attempt
+constexpr auto kLongestHang =
+    2s;  // spec: udtcat-forward(1), Outages: a client waits half a second for the next attempt
 
 /// The answers that all clients together have had.
 struct Tally {
@@ -94,7 +95,7 @@ class ForwardSoak : public UdtcatTest {
     return ran.output.size() == kRows * kRowBytes ? Answer::whole : Answer::lie;
   }
   Answer refuse() const {
-    ++tally_.refused;
+    ++goodput_.refused;
     let_pass(10ms);  // a port that is not there is asked again, and not in a storm
     return Answer::cut;
   }
@@ -124,12 +125,12 @@ class ForwardSoak : public UdtcatTest {
     const auto began = Clock::now();
     const Answer answer = ask();
     const auto ended = Clock::now();
-    if (answer == Answer::whole) ++tally_.whole;
-    if (answer == Answer::cut) ++tally_.cut;
-    if (answer == Answer::lie) ++tally_.lies;
+    if (answer == Answer::whole) ++goodput_.whole;
+    if (answer == Answer::cut) ++goodput_.cut;
+    if (answer == Answer::lie) ++goodput_.lies;
     const auto hung = std::chrono::duration_cast<std::chrono::milliseconds>(ended - std::max(began, back_.get()));
-    for (auto longest = tally_.longest_ms.load(); hung.count() > longest;)
-      if (tally_.longest_ms.compare_exchange_weak(longest, hung.count())) break;
+    for (auto longest = goodput_.longest_ms.load(); hung.count() > longest;)
+      if (goodput_.longest_ms.compare_exchange_weak(longest, hung.count())) break;
   }
   void stop_clients() {
     over_ = true;
@@ -148,8 +149,8 @@ class ForwardSoak : public UdtcatTest {
     back_.now();
   }
   void print_tally() const {
-    std::cout << tally_.whole << " whole, " << tally_.cut << " cut, " << tally_.lies << " lies, " << tally_.refused
-              << " refused" << std::endl;
+    std::cout << goodput_.whole << " whole, " << goodput_.cut << " cut, " << goodput_.lies << " lies, "
+              << goodput_.refused << " refused" << std::endl;
   }
   void survive_fifty_deaths(std::optional<Process>& end, const std::function<Process()>& start) {
     far_.emplace(start_far());
@@ -160,10 +161,10 @@ class ForwardSoak : public UdtcatTest {
     let_pass(3s);
     stop_clients();
     print_tally();
-    std::cout << "the longest past the return: " << tally_.longest_ms << " ms" << std::endl;
-    EXPECT_EQ(tally_.lies, 0);
-    EXPECT_LT(tally_.longest_ms, std::chrono::milliseconds(kLongestHang).count());
-    EXPECT_GT(tally_.whole, 1000);
+    std::cout << "the longest past the return: " << goodput_.longest_ms << " ms" << std::endl;
+    EXPECT_EQ(goodput_.lies, 0);
+    EXPECT_LT(goodput_.longest_ms, std::chrono::milliseconds(kLongestHang).count());
+    EXPECT_GT(goodput_.whole, 1000);
   }
 
   const HttpServer web_;
@@ -176,7 +177,7 @@ class ForwardSoak : public UdtcatTest {
   std::optional<Process> far_;
   std::optional<Process> near_;
   BackSince back_;
-  mutable Tally tally_;
+  mutable Tally goodput_;
   std::atomic<bool> over_ = false;
   std::chrono::milliseconds think_time_{0};
   std::vector<std::thread> clients_;
@@ -184,7 +185,7 @@ class ForwardSoak : public UdtcatTest {
 
 TEST_F(ForwardSoak, SurvivesFiftyDeathsOfItsFarEnd) {
   survive_fifty_deaths(far_, [this] { return start_far(); });
-  EXPECT_EQ(tally_.refused, 0) << "the local port never goes away";
+  EXPECT_EQ(goodput_.refused, 0) << "the local port never goes away";
   EXPECT_TRUE(near_->running());
 }
 
@@ -247,7 +248,7 @@ TEST_F(ForwardSoak, HoldsNoMoreAfterAnHourOfTwoHundredClientsThanAfterItsFirstTe
     EXPECT_TRUE(eventually(patience(10s), [&] { return holdings_of(each.end).descriptors <= each.before.descriptors; }))
         << each.name;
   }
-  EXPECT_EQ(tally_.lies + tally_.cut + tally_.refused, 0);
+  EXPECT_EQ(goodput_.lies + goodput_.cut + goodput_.refused, 0);
 }
 
 }  // namespace

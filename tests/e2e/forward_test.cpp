@@ -50,14 +50,13 @@ class ForwardTest : public UdtcatTest {
   void SetUp() override { ASSERT_TRUE(http_.ready()); }
   [[nodiscard]] Arguments to_service() const { return {"--to", at(http_.port())}; }
   [[nodiscard]] Arguments from_entrance() const { return {"--from", at(entrance_)}; }
-  /// Once the front is open.
   [[nodiscard]] TcpClient client() const { return client(entrance_); }
   [[nodiscard]] static TcpClient client(std::uint16_t entrance) {
     for (const auto end = Clock::now() + kAtOnce; Clock::now() < end;)
       if (TcpClient connected(entrance, patience(20s)); connected.connected()) return connected;
     return {entrance, patience(20s)};
   }
-  /// `end` holds its front by now.
+  /// `end` has its local listener by now.
   [[nodiscard]] testing::AssertionResult is_open(const Process& end) const {
     if (accepts_tcp(entrance_, kAtOnce)) return testing::AssertionSuccess();
     return testing::AssertionFailure() << end.errors();

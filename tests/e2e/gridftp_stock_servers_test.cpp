@@ -63,7 +63,6 @@ class StockServers : public GridftpTest, public testing::WithParamInterface<Make
     EXPECT_EQ(read_file(server.file("copy/a")), "content");
     EXPECT_EQ(read_file(server.file("copy/c")), "content");
   }
-  /// gets and puts, once, in a second network.
   void expect_both_ways(const StockFtpServer& server, const std::filesystem::path& network_namespace) const {
     const auto content = read_file(random_file("source", 300'000));
     offer(server, "theirs", content);

@@ -12,7 +12,7 @@
 namespace udtcat::test::e2e {
 namespace {
 
-constexpr std::chrono::milliseconds kCutOff{2'000};  // spec: udtcat(1), SIGNALS
+constexpr std::chrono::milliseconds kCutOff{2'000};  // spec: udtcat-keygen(1), PEERS FILE
 
 class KeyPairs : public UdtcatTest {
  protected:

@@ -19,7 +19,6 @@ struct Way {
   Pipe in = make_pipe();
   Pipe out = make_pipe();
 
-  /// Whether a line made it to the other side.
   [[nodiscard]] bool carry(std::array<char, kLineBytes>& line) const {
     if (::write(in.writing.fd(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) return false;
     for (std::size_t filled = 0; filled < line.size();) {

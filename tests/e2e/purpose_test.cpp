@@ -36,7 +36,6 @@ class UntouchedService {
 
 class PurposeTest : public UdtcatTest {
  protected:
-  /// Waits until it can be dialled.
   static void await(Process& listener) {
     ASSERT_TRUE(eventually(patience(std::chrono::seconds(10)), [&] {
       return count_lines(listener, "listening") + count_lines(listener, "serving") > 0;

@@ -155,7 +155,6 @@ class RealUnit : public Unit {
       EXPECT_TRUE(outer_->wait(kAtOnce)) << outer_->errors();
     }
   }
-  /// A command in there.
   [[nodiscard]] Ran in_there(Arguments words) const {
     words.insert(words.begin(), {"nsenter", "--target", pid_, "--all"});
     return run({.argv = std::move(words)});

@@ -34,7 +34,6 @@ class StatusOf : public UdtcatTest {
   [[nodiscard]] std::filesystem::path socket_of(const Process& process) const {
     return home_ / ("udtcat/" + std::to_string(process.pid()) + ".sock");
   }
-  /// The lines of figures so far.
   [[nodiscard]] static std::vector<json> figures(const Process& process) {
     std::vector<json> objects;
     for (const std::string& line : process.error_lines())

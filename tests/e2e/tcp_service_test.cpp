@@ -27,7 +27,6 @@ class TcpService : public UdtcatTest {
     ASSERT_NE(answer.find("200 OK"), std::string::npos) << answer;
     EXPECT_EQ(client.receive(std::string_view(HttpServer::kSmallBody).size()), HttpServer::kSmallBody);
   }
-  /// Up to and with the empty line.
   [[nodiscard]] static std::string read_header(const TcpClient& client) {
     std::string header;
     while (!header.ends_with("\r\n\r\n")) {
@@ -92,7 +91,6 @@ TEST_F(TcpService, OfOneConnectionThatStopsReadingStallsNoOther) {
   const auto begin = Clock::now();
   for (int i = 0; i < scaled_count(1000); ++i) ASSERT_NO_FATAL_FAILURE(expect_small(lively));
   EXPECT_LT(Clock::now() - begin, patience(10s));
-  // And a new one beside it.
   expect_small(client());
 
   EXPECT_EQ(stalled.digest_of_next(http.large().bytes), http.large());

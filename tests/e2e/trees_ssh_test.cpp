@@ -23,7 +23,6 @@ class TreesBySsh : public RshTest {
     if (run({.argv = {"rsync", "--version"}}).status != 0) GTEST_SKIP() << "rsync, the judge of trees, is not here";
     make_tree_of_everything(home_ / "src");
   }
-  /// `udtcat ARGUMENTS` at the near host, with our configuration of ssh.
   [[nodiscard]] Ran trees(const std::string& arguments) const {
     return near("$UDTCAT " + arguments + " --ssh \"ssh -F $CONFIG\"");
   }

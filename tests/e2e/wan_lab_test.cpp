@@ -14,6 +14,7 @@ namespace {
 
 constexpr auto kLab = UDTCAT_WANLAB_BINARY;
 constexpr auto kProbe = UDTCAT_WANPROBE_BINARY;
+
 class WanLab : public testing::Test {
  protected:
   void SetUp() override {

@@ -15,7 +15,6 @@ using bridge::random_bytes;
 using bridge::run_ready;
 using bridge::run_until;
 
-/// A directory of the test's own, where names are strings, contents are bytes.
 class Folder : public test::TempDir {
  public:
   [[nodiscard]] std::string operator/(const std::string& name) const { return TempDir::operator/(name); }

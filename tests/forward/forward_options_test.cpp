@@ -11,12 +11,12 @@ namespace {
 TEST(ServiceOption, IsAnAddressOrAPathWithANameOrWithout) {
   const auto plain = service_value("localhost:5432").value();
   EXPECT_EQ(plain.name, "");
-  EXPECT_EQ(shown(plain.place), "tcp localhost:5432");
+  EXPECT_EQ(shown(plain.address), "tcp localhost:5432");
   const auto named = service_value("db=[::1]:5432").value();
   EXPECT_EQ(named.name, "db");
-  EXPECT_EQ(shown(named.place), "tcp [::1]:5432");
-  EXPECT_EQ(shown(service_value("web=unix:/run/web.sock").value().place), "unix /run/web.sock");
-  EXPECT_EQ(shown(service_value("unix:/run/a=b").value().place), "unix /run/a=b");
+  EXPECT_EQ(shown(named.address), "tcp [::1]:5432");
+  EXPECT_EQ(shown(service_value("web=unix:/run/web.sock").value().address), "unix /run/web.sock");
+  EXPECT_EQ(shown(service_value("unix:/run/a=b").value().address), "unix /run/a=b");
 }
 
 TEST(ServiceOption, SaysWhatIsAllowed) {
@@ -28,19 +28,19 @@ TEST(ServiceOption, SaysWhatIsAllowed) {
   EXPECT_FALSE(service_value("unix:" + std::string(108, 'x')));
 }
 
-TEST(FrontOption, IsAtLoopbackUnlessItSaysOtherwise) {
-  EXPECT_EQ(shown(front_value("5432").value().place), "tcp localhost:5432");
-  EXPECT_EQ(shown(front_value("192.0.2.1:80=web").value().place), "tcp 192.0.2.1:80");
-  EXPECT_EQ(front_value("*:5432").value().place.tcp.host, "") << "the wildcard, which was asked for";
+TEST(LocalListenerOption, IsAtLoopbackUnlessItSaysOtherwise) {
+  EXPECT_EQ(shown(local_listener_value("5432").value().address), "tcp localhost:5432");
+  EXPECT_EQ(shown(local_listener_value("192.0.2.1:80=web").value().address), "tcp 192.0.2.1:80");
+  EXPECT_EQ(local_listener_value("*:5432").value().address.tcp.host, "") << "the wildcard, which was asked for";
 }
 
-TEST(FrontOption, OfAPortAloneIsAtBothLoopbacks) {
-  const auto front = front_value("5432").value();
-  const auto both = resolve_front(front, AddressFamily::any).value().tcp;
+TEST(LocalListenerOption, OfAPortAloneIsAtBothLoopbacks) {
+  const auto listener = local_listener_value("5432").value();
+  const auto both = resolve_local_listener(listener, AddressFamily::any).value().tcp;
   ASSERT_EQ(both.size(), 2U);
   EXPECT_EQ(both[0].to_string(), "127.0.0.1:5432");
   EXPECT_EQ(both[1].to_string(), "[::1]:5432");
-  EXPECT_EQ(resolve_front(front, AddressFamily::ipv6).value().tcp, std::vector{both[1]}) << "-6";
+  EXPECT_EQ(resolve_local_listener(listener, AddressFamily::ipv6).value().tcp, std::vector{both[1]}) << "-6";
 }
 
 TEST(ServiceOptions, LeaveANameToBeLookedUpForEachStream) {
@@ -55,33 +55,33 @@ TEST(ServiceOptions, LeaveANameToBeLookedUpForEachStream) {
   EXPECT_FALSE(resolve_services({service_value("[::1]:80").value()}, AddressFamily::ipv4)) << "-4";
 }
 
-TEST(FrontOption, NamesTheServiceBehindItsLastEqualsSign) {
-  EXPECT_EQ(front_value("5432=db").value().service, "db");
-  const auto path = front_value("unix:/tmp/a=b/c").value();
+TEST(LocalListenerOption, NamesTheServiceBehindItsLastEqualsSign) {
+  EXPECT_EQ(local_listener_value("5432=db").value().service, "db");
+  const auto path = local_listener_value("unix:/tmp/a=b/c").value();
   EXPECT_EQ(path.service, "") << "no name has a slash";
-  EXPECT_EQ(path.place.unix_path, "/tmp/a=b/c");
-  const auto named = front_value("unix:/tmp/x=web").value();
+  EXPECT_EQ(path.address.unix_path, "/tmp/a=b/c");
+  const auto named = local_listener_value("unix:/tmp/x=web").value();
   EXPECT_EQ(named.service, "web");
-  EXPECT_EQ(named.place.unix_path, "/tmp/x");
+  EXPECT_EQ(named.address.unix_path, "/tmp/x");
 }
 
-TEST(FrontOption, SaysWhatIsAllowed) {
+TEST(LocalListenerOption, SaysWhatIsAllowed) {
   for (const std::string text : {"", "=web", "host:", "unix:", "80=a b", "65536"})
     EXPECT_EQ(
-        front_value(text).error().message(),
+        local_listener_value(text).error().message(),
         "--from \"" + text + "\": allowed: [ADDR:]PORT[=NAME] or unix:PATH[=NAME], as in 5432, 127.0.0.1:8080=web");
 }
 
 TEST(ServiceOptions, HaveEachNameOnceAndAreNotTooMany) {
-  std::vector<ServiceOption> services{{.name = "db", .place = {}}, {.name = "", .place = {}}};
+  std::vector<ServiceOption> services{{.name = "db", .address = {}}, {.name = "", .address = {}}};
   EXPECT_TRUE(check_services(services));
-  services.push_back({.name = "db", .place = {}});
+  services.push_back({.name = "db", .address = {}});
   EXPECT_EQ(check_services(services).error().message(), "--to: allowed: one of the name db");
   services.back().name = "";
   EXPECT_EQ(check_services(services).error().message(),
             "--to: allowed: one without a name; the others are NAME=HOST:PORT");
   services.clear();
-  for (std::size_t i = 0; i <= kMaxServices; ++i) services.push_back({.name = "s" + std::to_string(i), .place = {}});
+  for (std::size_t i = 0; i <= kMaxServices; ++i) services.push_back({.name = "s" + std::to_string(i), .address = {}});
   EXPECT_EQ(check_services(services).error().message(), "--to: allowed: 16 of them, 17 were given");
 }
 

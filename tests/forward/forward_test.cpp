@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <boost/asio/ip/tcp.hpp>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/tcp_pair.hpp"
 #include "support/addresses.hpp"
@@ -42,10 +42,10 @@ struct Taking final : ForwardSession {
 };
 
 struct ForwardTest : ::testing::Test {
-  Forward& make(std::chrono::milliseconds patience = 10s) {
+  Forward& make(std::chrono::milliseconds timeout = 10s) {
     forward.emplace(
-        io, patience,
-        [this](Connection& connection, const TroubleHandler&) {
+        io, timeout,
+        [this](Connection& connection, const ErrorHandler&) {
           auto session = std::make_unique<Taking>(dynamic_cast<FakeConnection&>(connection));
           sessions.push_back(session.get());
           return session;
@@ -53,8 +53,8 @@ struct ForwardTest : ::testing::Test {
         Forward::Handlers{.on_want = [this] { ++wanted; },
                           .on_up = [this](const Connection&) { ++up; },
                           .on_gone = [this](Connection&, const Status& how) { gone.push_back(how); }});
-    EXPECT_TRUE(forward->open_front({{bridge::loopback_v4()}, {}}, "db"));
-    const std::string name = forward->front_names().at(0);  // "tcp 127.0.0.1:PORT to db"
+    EXPECT_TRUE(forward->open_listener({{bridge::loopback_v4()}, {}}, "db"));
+    const std::string name = forward->listener_names().at(0);  // "tcp 127.0.0.1:PORT to db"
     port = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
     return *forward;
   }
@@ -111,7 +111,7 @@ TEST_F(ForwardTest, LetsClientsWaitForASession) {
   EXPECT_EQ(sessions[0]->services[0], "db");
 }
 
-TEST_F(ForwardTest, ResetsAClientForWhichThereWasNoneInTime) {
+TEST_F(ForwardTest, ResetsAClientWithoutASessionInTime) {
   make(50ms);
   tcp::socket& client = come();
   ASSERT_TRUE(waits(1));
@@ -119,7 +119,7 @@ TEST_F(ForwardTest, ResetsAClientForWhichThereWasNoneInTime) {
   EXPECT_EQ(bridge::read_error(client), boost::asio::error::connection_reset);
 }
 
-TEST_F(ForwardTest, ResetsAtOnceWhoWaitsForAPeerThatRefuses) {
+TEST_F(ForwardTest, ResetsClientsAtOnceWhereThePeerRefuses) {
   make(1h);
   tcp::socket& client = come();
   ASSERT_TRUE(waits(1));
@@ -132,7 +132,7 @@ TEST_F(ForwardTest, ResetsAtOnceWhoWaitsForAPeerThatRefuses) {
   EXPECT_TRUE(takes(0, 1)) << "it does so no longer";
 }
 
-TEST_F(ForwardTest, KeepsWhoWaitsForRoomBesideASessionThatAnswers) {
+TEST_F(ForwardTest, KeepsClientsThatWaitWhileASessionAnswers) {
   make(1h);
   add(1);
   for (int i = 0; i < 2; ++i) come();
@@ -154,14 +154,14 @@ TEST_F(ForwardTest, GivesClientsToTheNewestSessionWithRoomAndWantsAnotherWhereAl
   EXPECT_GE(wanted, 1);
 }
 
-TEST_F(ForwardTest, ResetsNobodyWhoWaitsForRoom) {
+TEST_F(ForwardTest, ResetsNoClientThatWaitsForAFullSession) {
   make(50ms);
   FakeConnection& full = add(1);
   come();
   ASSERT_TRUE(takes(0, 1));
   tcp::socket& second = come();
   ASSERT_TRUE(waits(1));
-  io.run_for(200ms);  // several times the patience
+  io.run_for(200ms);  // several times the timeout
   ASSERT_EQ(waiting(), 1U);
   full.room = 1;
   sessions[0]->ends[0]();
@@ -205,7 +205,7 @@ TEST_F(ForwardTest, GivesUpASessionWhosePeerAnswersInANewerOne) {
   EXPECT_FALSE(busy.aborted);
 }
 
-TEST_F(ForwardTest, GivesUpNoSessionForAnOlderOneOrOneThatIsAsSilent) {
+TEST_F(ForwardTest, KeepsASilentSessionWhileNoNewerOneAnswers) {
   make();
   FakeConnection& oldest = add_of_age(10min);
   FakeConnection& silent = add_of_age(10min);
@@ -267,19 +267,19 @@ TEST_F(ForwardTest, EndsSessionsThatHaveLostAService) {
   EXPECT_EQ(second.aborted->code, Errc::parameters_refused);
 }
 
-TEST_F(ForwardTest, LetsManyThatWaitForOneServiceBeInNobodysWay) {
+TEST_F(ForwardTest, LetsClientsOfOneServiceDelayNoOther) {
   make();
-  ASSERT_TRUE(forward->open_front({{bridge::loopback_v4()}, {}}, "web"));
+  ASSERT_TRUE(forward->open_listener({{bridge::loopback_v4()}, {}}, "web"));
   add(10, {"web"});
   for (std::size_t i = 0; i < kMaxWaitingClients + 10; ++i) come();
   ASSERT_TRUE(run_until(io, [&] { return waiting() >= kMaxWaitingClients; }));
-  const std::string name = forward->front_names().at(1);
+  const std::string name = forward->listener_names().at(1);
   port = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
   come();
   EXPECT_TRUE(takes(0, 1));
 }
 
-TEST_F(ForwardTest, HoldsItsFrontsWhenManyWaitAndGoesOn) {
+TEST_F(ForwardTest, PausesItsListenersWhileManyClientsWait) {
   make();
   for (std::size_t i = 0; i < kMaxWaitingClients + 100; ++i) come();
   ASSERT_TRUE(run_until(io, [&] { return waiting() >= kMaxWaitingClients; }));
@@ -289,7 +289,7 @@ TEST_F(ForwardTest, HoldsItsFrontsWhenManyWaitAndGoesOn) {
   EXPECT_TRUE(takes(0, kMaxWaitingClients + 100));
 }
 
-TEST_F(ForwardTest, KeepsTheFiguresOfSessionsThatHaveGone) {
+TEST_F(ForwardTest, KeepsTheStatisticsOfSessionsThatHaveEnded) {
   make();
   FakeConnection& first = add(10);
   first.figures.bytes_sent = 5;
@@ -300,7 +300,7 @@ TEST_F(ForwardTest, KeepsTheFiguresOfSessionsThatHaveGone) {
   EXPECT_EQ(forward->total().bytes_sent, 7U);
 }
 
-TEST_F(ForwardTest, StopsWhenEverySessionHasBeenTold) {
+TEST_F(ForwardTest, StopsWhenEverySessionHasEnded) {
   make();
   FakeConnection& first = add(0);
   tcp::socket& client = come();
@@ -339,7 +339,7 @@ TEST_F(ForwardTest, GivesUpASilentSessionWhoseAddressRefusesNewOnes) {
   EXPECT_EQ(session.aborted->code, Errc::peer_lost);
 }
 
-TEST_F(ForwardTest, KeepsASessionThatAnswersWhoeverRefuses) {
+TEST_F(ForwardTest, KeepsASessionThatAnswersAlsoWhereNewOnesAreRefused) {
   make();
   FakeConnection& session = add(10);
   const Error refused{Errc::parameters_refused, "connect", "too many"};

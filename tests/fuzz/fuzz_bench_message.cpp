@@ -10,12 +10,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace udtcat::bench;
   // SAFETY: any byte is a char.
   const std::string_view line(reinterpret_cast<const char*>(data), size);
-  if (const auto question = parse_bench_question(line)) {
-    const auto again = parse_bench_question(to_json(*question));
+  if (const auto question = parse_bench_request(line)) {
+    const auto again = parse_bench_request(to_json(*question));
     if (!again || *again != *question) __builtin_trap();
   }
-  if (const auto answer = parse_bench_answer(line)) {
-    const auto again = parse_bench_answer(to_json(*answer));
+  if (const auto answer = parse_bench_response(line)) {
+    const auto again = parse_bench_response(to_json(*answer));
     if (!again || *again != *answer) __builtin_trap();
   }
   return 0;

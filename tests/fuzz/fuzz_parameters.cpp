@@ -24,7 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(length && *length == size);
     require(decode_offer(encode(*offer)) == *offer);
     // Whatever is offered, the answer is one that the connector understands.
-    const Answer answer = decide(*offer, {}, 1);
+    udtcat::SessionOptions ours;
+    ours.application = offer->application;
+    const Answer answer = decide(*offer, ours, 1);
     require(decode_answer(encode(answer)) == answer);
     if (std::holds_alternative<Acceptance>(answer)) require(agree(*offer, answer).has_value());
   }

@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto statement = decode_statement_body(body);
   if (!statement) return 0;
   if (!std::ranges::equal(encode(*statement), all)) __builtin_trap();
-  const auto differs = compare({Statement::Deed::sent, "/x", std::nullopt, 0}, *statement);
+  const auto differs = compare({Statement::Action::sent, "/x", std::nullopt, 0}, *statement);
   if (!differs && differs.error().message().empty()) __builtin_trap();
   return 0;
 }

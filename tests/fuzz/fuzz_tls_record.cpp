@@ -24,7 +24,7 @@ Credentials pair_that_knows_itself() {
 }
 
 void listen_to(std::span<const std::byte> in, const Credentials& key) {
-  auto listener = TlsHandshake::create(Role::listener, key, Purpose::pipe);
+  auto listener = TlsHandshake::create(Role::listener, key, {"pipe"});
   if (!listener || !listener->start()) std::abort();
   while (in.size() >= kTlsRecordHeaderBytes) {
     const auto body_bytes = tls_record_body_bytes(in.first<kTlsRecordHeaderBytes>());

@@ -2,7 +2,7 @@
 /// How connections with libudt begin: what is agreed, and lost and doubled packets.
 #include <array>
 
-#include "interop/handshake_words.hpp"
+#include "interop/handshake_support.hpp"
 
 namespace udtcat::test::interop {
 namespace {

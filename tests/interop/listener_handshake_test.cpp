@@ -3,7 +3,7 @@
 #include <array>
 #include <set>
 
-#include "interop/handshake_words.hpp"
+#include "interop/handshake_support.hpp"
 
 namespace udtcat::test::interop {
 namespace {

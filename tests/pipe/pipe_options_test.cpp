@@ -26,16 +26,16 @@ PipeOptions good(const std::string& line) {
   return options.value_or(PipeOptions{});
 }
 
-TEST(Options, TellTheFormsApart) {
-  EXPECT_EQ(good("-l 9000").form, Form::listen);
-  EXPECT_EQ(good("example.org 9000").form, Form::connect);
-  EXPECT_EQ(good("-l 9000 --to localhost:80").form, Form::forward);
-  EXPECT_EQ(good("example.org 9000 --from 8080").form, Form::forward);
-  EXPECT_EQ(good("keygen").form, Form::keygen);
-  EXPECT_EQ(good("keygen 9000").form, Form::connect) << "a host may be called so";
-  EXPECT_EQ(good("--help").form, Form::help);
-  EXPECT_EQ(good("--version").form, Form::version);
-  EXPECT_EQ(good("-V").form, Form::version);
+TEST(Options, TellTheFormsOfTheCommandApart) {
+  EXPECT_EQ(good("-l 9000").mode, Mode::listen);
+  EXPECT_EQ(good("example.org 9000").mode, Mode::connect);
+  EXPECT_EQ(good("-l 9000 --to localhost:80").mode, Mode::forward);
+  EXPECT_EQ(good("example.org 9000 --from 8080").mode, Mode::forward);
+  EXPECT_EQ(good("keygen").mode, Mode::keygen);
+  EXPECT_EQ(good("keygen 9000").mode, Mode::connect) << "a host may be called so";
+  EXPECT_EQ(good("--help").mode, Mode::help);
+  EXPECT_EQ(good("--version").mode, Mode::version);
+  EXPECT_EQ(good("-V").mode, Mode::version);
   EXPECT_FALSE(good("--version --plain").plain) << "it would be dialled";
 }
 
@@ -101,29 +101,29 @@ TEST(Options, TakeAPeerByItsKeyOrByItsName) {
   EXPECT_THAT(broken.error().message(), HasSubstr("43 characters"));
 }
 
-TEST(GatewayOptions, HaveNoPlaceForAPipesOwn) {
+TEST(GatewayOptions, RefuseThoseOfAPipe) {
   for (const char* option : {"--plain", "--send-only", "--recv-only", "--exec=x", "--accept-timeout=3"}) {
     const auto options = parse_forward_options("udtcat gridftp gateway", {"h", "1", "--from", "2", option});
     ASSERT_FALSE(options) << option;
     EXPECT_THAT(options.error().message(), HasSubstr("unknown to udtcat gridftp gateway"));
   }
   EXPECT_FALSE(parse_forward_options("udtcat gridftp gateway", {"h", "1"}));
-  EXPECT_EQ(parse_forward_options("udtcat gridftp gateway", {"h", "1", "--from", "2"}).value().form, Form::forward);
+  EXPECT_EQ(parse_forward_options("udtcat gridftp gateway", {"h", "1", "--from", "2"}).value().mode, Mode::forward);
 }
 
 TEST(Options, LetAListenersPeersMeasureWhereTheyProveAKey) {
-  EXPECT_TRUE(good("-l 9000").session.takes_bench);
-  EXPECT_TRUE(good("-l 9000 --recv-only --protect auth").session.takes_bench);
-  EXPECT_FALSE(good("-l 9000 --protect clear").session.takes_bench) << "strangers could have us send";
-  EXPECT_FALSE(good("-l 9000 --to localhost:80").session.takes_bench);
-  EXPECT_FALSE(good("h 9000").session.takes_bench);
+  EXPECT_EQ(good("-l 9000").further.size(), 1U);
+  EXPECT_EQ(good("-l 9000 --recv-only --protect auth").further.size(), 1U);
+  EXPECT_TRUE(good("-l 9000 --protect clear").further.empty()) << "strangers could have us send";
+  EXPECT_TRUE(good("-l 9000 --to localhost:80").further.empty());
+  EXPECT_TRUE(good("h 9000").further.empty());
 }
 
 TEST(Options, SayWhatTheSessionIsForAndBetweenWhom) {
-  EXPECT_EQ(good("-l 9000").session.purpose, Purpose::pipe);
-  EXPECT_EQ(good("h 9000").session.purpose, Purpose::pipe);
-  EXPECT_EQ(good("-l 9000 --to localhost:80").session.purpose, Purpose::forward);
-  EXPECT_EQ(good("h 9000 --from 8080").session.purpose, Purpose::forward);
+  EXPECT_EQ(good("-l 9000").session.application, "pipe");
+  EXPECT_EQ(good("h 9000").session.application, "pipe");
+  EXPECT_EQ(good("-l 9000 --to localhost:80").session.application, "forward");
+  EXPECT_EQ(good("h 9000 --from 8080").session.application, "forward");
   EXPECT_EQ(good("h 9000").session.own_name + good("h 9000").session.expected_peer, "");
   const auto named = good("h 9000 --as here --peer there.example.org").session;
   EXPECT_EQ(named.own_name, "here");
@@ -180,7 +180,7 @@ TEST(Options, TakeAValueBehindAnEqualsSign) { EXPECT_EQ(good("h 1 --lanes=7").se
 TEST(Options, TakeTheLastOfTwoValues) { EXPECT_EQ(good("h 1 --lanes 7 --lanes 8").session.lanes, 8U); }
 TEST(Options, PutACommandInPlaceOfStdinAndStdout) {
   EXPECT_EQ(good("-l 9000 --exec cat").exec, "cat");
-  EXPECT_EQ(good("h 9000 --exec=cat").form, Form::connect);
+  EXPECT_EQ(good("h 9000 --exec=cat").mode, Mode::connect);
   EXPECT_FALSE(good("h 9000").exec);
 }
 TEST(Options, TakeFlagsInOneWord) { EXPECT_EQ(good("-lvv 9000").verbosity, 2); }
@@ -192,7 +192,7 @@ TEST(Options, ReadAddresses) {
   EXPECT_EQ(good("-l 0").local.port, 0);
   EXPECT_EQ(good("2001:db8::1 9000").peer.host, "2001:db8::1");
   EXPECT_EQ(good("[2001:db8::1] 9000").peer.host, "2001:db8::1");
-  EXPECT_EQ(good("-l 9000 --to db:5432").services.at(0).place.tcp.port, 5432);
+  EXPECT_EQ(good("-l 9000 --to db:5432").services.at(0).address.tcp.port, 5432);
 }
 
 TEST(Options, ChooseATransport) {
@@ -207,13 +207,13 @@ TEST(Options, LetTheSessionNoticeALostPeerBeforeTheTransport) {
   EXPECT_EQ(good("h 1 --plain --idle-timeout 2m").transport.idle_timeout, 120s) << "no session is there to notice";
 }
 
-TEST(Options, LeaveNothingOfASessionWhenPlain) {
+TEST(Options, RefuseThoseOfASessionWhenPlain) {
   const PipeOptions connector = good("h 1 --plain --rate 1G --connect-timeout 1m --send-only");
-  EXPECT_EQ(connector.form, Form::connect);
+  EXPECT_EQ(connector.mode, Mode::connect);
   EXPECT_TRUE(connector.plain);
   EXPECT_EQ(connector.session.protection, Protection::clear);
   EXPECT_FALSE(connector.session.receives);
-  EXPECT_EQ(good("--plain -l 9000 --accept-timeout 1m").form, Form::listen);
+  EXPECT_EQ(good("--plain -l 9000 --accept-timeout 1m").mode, Mode::listen);
 }
 
 TEST(Options, TakeAnIntervalForFigures) {
@@ -227,10 +227,10 @@ TEST(Options, KeepTheCommandLineForStatus) {
 }
 
 TEST(Options, LetOnlyLocalClientsInUnlessToldOtherwise) {
-  EXPECT_EQ(good("h 1 --from 8080").fronts.at(0).place.tcp.host, "localhost");
-  EXPECT_EQ(good("h 1 --from 8080 -6").fronts.at(0).place.tcp.host, "localhost");
-  EXPECT_EQ(good("h 1 --from *:8080").fronts.at(0).place.tcp.host, "");
-  EXPECT_EQ(good("h 1 --from 192.0.2.1:8080").fronts.at(0).place.tcp.host, "192.0.2.1");
+  EXPECT_EQ(good("h 1 --from 8080").listeners.at(0).address.tcp.host, "localhost");
+  EXPECT_EQ(good("h 1 --from 8080 -6").listeners.at(0).address.tcp.host, "localhost");
+  EXPECT_EQ(good("h 1 --from *:8080").listeners.at(0).address.tcp.host, "");
+  EXPECT_EQ(good("h 1 --from 192.0.2.1:8080").listeners.at(0).address.tcp.host, "192.0.2.1");
 }
 
 struct Refusal {

@@ -84,7 +84,7 @@ TEST_F(BootstrapScripts, SayFirstThatTheyHaveBegun) {
   EXPECT_EQ(run("sh", "echo before; " + script), fmt::format("before\n\n{}\nrsh-server\n", kScriptLine));
 }
 
-TEST_F(BootstrapScripts, MeanTheSameToEachLoginShell) {
+TEST_F(BootstrapScripts, RunInEachLoginShell) {
   for (const char* shell : {"sh", "bash", "zsh", "fish", "tcsh"})
     EXPECT_EQ(run(shell, bootstrap_script({.program = "echo",
                                            .options = {"--port=9000", "a b", "$HOME", "it's"},
@@ -94,7 +94,7 @@ TEST_F(BootstrapScripts, MeanTheSameToEachLoginShell) {
         << shell;
 }
 
-TEST_F(BootstrapScripts, SayWhatIsMissingAndRunNothingUnasked) {
+TEST_F(BootstrapScripts, SayWhatIsMissingAndRunNothing) {
   const std::string output = run("sh", bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = {}}));
   EXPECT_THAT(output, testing::MatchesRegex("\nUDTCAT MISSING Linux [^\n]*\n"));
 }
@@ -181,7 +181,7 @@ TEST_F(BootstrapScripts, SayEachSecondHowMuchOfTheProgramIsThereAndThenNoMore) {
   }
 }
 
-TEST_F(BootstrapScripts, LeaveNobodyWhoSpeaksWhenTheyAreKilled) {
+TEST_F(BootstrapScripts, LeaveNoProcessWhenTheyAreKilled) {
   const std::string script =
       bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = std::string(64, '0'), .push = true});
   const std::string output =

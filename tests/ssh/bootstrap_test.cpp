@@ -17,7 +17,7 @@ using namespace bridge;  // the words of loop.hpp
 /// Bootstrap with `script` in place of ssh.
 class Bootstraps : public testing::Test {
  protected:
-  void start(const std::string& script, std::optional<PushedProgram> program, const LoginPatience& patience = {}) {
+  void start(const std::string& script, std::optional<PushedProgram> program, const LoginTimeouts& timeout = {}) {
     auto started = Bootstrap::start(
         io, {.program = "sh", .words = {"sh", "-c", script}, .own_session = false, .core_limit_bytes = {}},
         std::move(program),
@@ -26,9 +26,9 @@ class Bootstraps : public testing::Test {
          .on_push = [this](const Bootstrap::Push& push) { pushed_bytes = push.packed_bytes; },
          .on_have = [this](std::uint64_t bytes) { have.push_back(bytes); },
          .on_noise = [this](const std::string& text) { noise += text; },
-         .on_foreign = [this](const Bootstrap::Foreign& how) { foreign = how; },
+         .on_unusable_login = [this](const Bootstrap::UnusableLogin& how) { unusable = how; },
          .on_failure = [this](const Error&, std::optional<int> ended_with) { status = ended_with; }},
-        patience);
+        timeout);
     ASSERT_TRUE(started);
     bootstrap = std::move(*started);
   }
@@ -42,7 +42,7 @@ class Bootstraps : public testing::Test {
   std::size_t pushed_bytes = 0;
   std::vector<std::uint64_t> have;
   std::optional<int> status;
-  std::optional<Bootstrap::Foreign> foreign;
+  std::optional<Bootstrap::UnusableLogin> unusable;
 };
 
 constexpr std::chrono::milliseconds kShort{50};
@@ -131,21 +131,21 @@ TEST_F(Bootstraps, SayWhyAPushedProgramDoesNotRun) {
 
 TEST_F(Bootstraps, LeaveALoginThatRunsAnotherCommandToSsh) {
   start(logged_in("echo what it prints; exit 128"), std::nullopt);
-  ASSERT_TRUE(until([&] { return foreign.has_value(); }));
-  EXPECT_EQ(foreign->status, 128);
-  EXPECT_FALSE(foreign->is_shell);
+  ASSERT_TRUE(until([&] { return unusable.has_value(); }));
+  EXPECT_EQ(unusable->status, 128);
+  EXPECT_FALSE(unusable->is_shell);
   EXPECT_EQ(noise, "") << "the next ssh prints it again";
 }
 
 TEST_F(Bootstraps, LeaveALoginToSshThatEndsAsSshDoesWhereItFails) {
   start(logged_in("exit 255"), std::nullopt);
-  EXPECT_TRUE(until([&] { return foreign.has_value(); }));
+  EXPECT_TRUE(until([&] { return unusable.has_value(); }));
 }
 
 TEST_F(Bootstraps, FailWhereSshFailsBeforeItsLogin) {
   start("echo some words; exit 255", std::nullopt);
   ASSERT_TRUE(until([&] { return status.has_value(); }));
-  EXPECT_FALSE(foreign);
+  EXPECT_FALSE(unusable);
   EXPECT_EQ(noise, "some words\n");
 }
 
@@ -155,17 +155,17 @@ TEST_F(Bootstraps, FailWhereASignalToAllOfTheGroupEndsSsh) {
     start(login + "kill -TERM $$; sleep 60", {});
     ASSERT_TRUE(until([&] { return status.has_value(); })) << login;
     EXPECT_EQ(status, 128 + SIGTERM);
-    EXPECT_FALSE(foreign) << login;
+    EXPECT_FALSE(unusable) << login;
   }
 }
 
-TEST_F(Bootstraps, EndAnSshWhoseLoginIsSilentBeforeTheySaySo) {
+TEST_F(Bootstraps, EndAnSshWhoseLoginIsSilent) {
   for (const char* login :
        {"exec sleep 600", "exec >&-; exec sleep 600", "trap '' TERM; while :; do sleep 600; done"}) {
-    foreign.reset();
+    unusable.reset();
     start(logged_in(login), std::nullopt, {.silence = kShort, .unknown = kNever});
-    ASSERT_TRUE(until([&] { return foreign.has_value(); })) << login;
-    EXPECT_FALSE(foreign->status);
+    ASSERT_TRUE(until([&] { return unusable.has_value(); })) << login;
+    EXPECT_FALSE(unusable->status);
     EXPECT_NE(::kill(bootstrap->ssh_pid(), 0), 0) << "nothing may run beside the next ssh";
   }
 }
@@ -173,38 +173,38 @@ TEST_F(Bootstraps, EndAnSshWhoseLoginIsSilentBeforeTheySaySo) {
 TEST_F(Bootstraps, GiveUpALoginThatOnlyPrints) {
   start(logged_in("while :; do echo noise; sleep 0.01; done"), std::nullopt,
         {.silence = kNever, .chatter = kShort, .unknown = kNever});
-  EXPECT_TRUE(until([&] { return foreign.has_value(); }));
+  EXPECT_TRUE(until([&] { return unusable.has_value(); }));
 }
 
 TEST_F(Bootstraps, GiveUpALoginThatPrintsWithoutEnd) {
   start(logged_in("exec yes"), std::nullopt, {.silence = kNever, .chatter = kNever, .unknown = kNever});
-  EXPECT_TRUE(until([&] { return foreign.has_value(); }));
+  EXPECT_TRUE(until([&] { return unusable.has_value(); }));
 }
 
 TEST_F(Bootstraps, WaitForAPersonAtAPasswordForAsLongAsHeTakes) {
   start("sleep 0.5; " + logged_in("printf '\\nUDTCAT SCRIPT 1\\n\\nUDTCAT MISSING Linux x86_64\\n'; cat"), std::nullopt,
         {.silence = kShort, .chatter = kShort, .unknown = kNever});
   EXPECT_TRUE(until([&] { return !absent.empty(); }));
-  EXPECT_FALSE(foreign);
+  EXPECT_FALSE(unusable);
 }
 
 TEST_F(Bootstraps, CountAsLoggedInOverTheConnectionOfAnotherSsh) {
   start("exec sleep 600", std::nullopt, {.is_logged_in = true, .silence = kShort, .unknown = kNever});
-  EXPECT_TRUE(until([&] { return foreign.has_value(); }));
+  EXPECT_TRUE(until([&] { return unusable.has_value(); }));
 }
 
 TEST_F(Bootstraps, LetAShellBeSlowOnceTheScriptHasBegun) {
   start(logged_in("printf '\\nUDTCAT SCRIPT 1\\n'; sleep 0.5; printf '\\nUDTCAT MISSING Linux x86_64\\n'; cat"),
         std::nullopt, {.silence = kShort, .chatter = kShort, .unknown = kNever});
   EXPECT_TRUE(until([&] { return !absent.empty(); }));
-  EXPECT_FALSE(foreign);
+  EXPECT_FALSE(unusable);
 }
 
 TEST_F(Bootstraps, SayThatAShellHasStartedNoFarEnd) {
   start(logged_in("printf '\\nUDTCAT SCRIPT 1\\n'; exit 2"), std::nullopt);
-  ASSERT_TRUE(until([&] { return foreign.has_value(); }));
-  EXPECT_TRUE(foreign->is_shell);
-  EXPECT_EQ(foreign->status, 2);
+  ASSERT_TRUE(until([&] { return unusable.has_value(); }));
+  EXPECT_TRUE(unusable->is_shell);
+  EXPECT_EQ(unusable->status, 2);
 }
 
 TEST_F(Bootstraps, EndSshWithinItsGraceAndWaitForIt) {

@@ -88,7 +88,7 @@ TEST_F(DatagramPipes, EndWithThePipe) {
   EXPECT_EQ(ends, 1);
 }
 
-TEST_F(DatagramPipes, TakeNonsenseForAnEnd) {
+TEST_F(DatagramPipes, EndAtInvalidBytes) {
   const auto near_pipe = stream(downwards.read, upwards.write);
   DatagramPipe near(*near_pipe, into(at_near), [this] { ++ends; });
   const char nothing[] = {0, 0};

@@ -20,11 +20,11 @@ class Greetings : public testing::Test {
 
   Key key = Key::generate().value();
   GreetingReader reader;
-  std::optional<GreetingReader::Words> words;
+  std::optional<GreetingReader::Line> words;
   std::string noise;
 };
 
-TEST_F(Greetings, AreHeardAsTheyWereSaid) {
+TEST_F(Greetings, SurviveTheirEncoding) {
   const auto seen = resolve({"192.0.2.7", 9012}, AddressFamily::any).value().front();
   hear(to_text({9012, key.duplicate(), seen}));
   ASSERT_TRUE(connect());
@@ -80,7 +80,7 @@ TEST_F(Greetings, CanSayThatNoPortWasFree) {
   EXPECT_EQ(connect()->port, 0);
 }
 
-TEST_F(Greetings, AreWholeLinesOrNone) {
+TEST_F(Greetings, AreWholeLines) {
   const std::string line = to_text({9012, key.duplicate(), std::nullopt}).substr(1);
   const std::string body = line.substr(0, line.size() - 1);
   for (const std::string& other : std::vector<std::string>{
@@ -101,7 +101,7 @@ TEST_F(Greetings, SayWhatIsMissingOrOther) {
   EXPECT_EQ(std::get<MissingLine>(*words).system, "Linux x86_64");
   GreetingReader unfit;
   unfit.push("UDTCAT UNFIT udtcat: no version GLIBC_2.38 found\n");
-  EXPECT_EQ(std::get<UnfitLine>(unfit.next().value()).why, "udtcat: no version GLIBC_2.38 found");
+  EXPECT_EQ(std::get<UnusableLine>(unfit.next().value()).why, "udtcat: no version GLIBC_2.38 found");
   GreetingReader another;
   another.push("UDTCAT CONNECT 2 whatever it may say\n");
   EXPECT_EQ(std::get<OtherVersionLine>(another.next().value()).version, "2");
@@ -120,7 +120,7 @@ TEST_F(Greetings, SayHowMuchIsThereOfAProgramThatIsExpected) {
   EXPECT_EQ(noise, "noise\n");
 }
 
-TEST_F(Greetings, TakeForNoiseWhatCannotBeThereOfAProgram) {
+TEST_F(Greetings, IgnoreImpossibleProgress) {
   for (const std::string value :
        {"", " ", "1 2", " 1", "-1", "+1", "1.5", "0x1", "1k", "1001", "99999999999999999999999999", "1\t"}) {
     GreetingReader each;

@@ -22,11 +22,11 @@ class PushProgressLine : public testing::Test {
   PushProgress progress{"far", 4'100'000};
 };
 
-TEST_F(PushProgressLine, BeginsWithNothing) {
+TEST_F(PushProgressLine, BeginsAtZero) {
   EXPECT_EQ(after(0, 0), "udtcat: sending udtcat to far  [  0 %] 0 B of 4.10 MB  0:00");
 }
 
-TEST_F(PushProgressLine, SaysWhatIsThereHowFastItComesAndWhatIsLeft) {
+TEST_F(PushProgressLine, SaysHowMuchIsThereTheRateAndTheTimeLeft) {
   EXPECT_EQ(after(4, 410'000), "udtcat: sending udtcat to far  [ 40 %] 1.64 MB of 4.10 MB  410 kB/s  0:06 left");
 }
 

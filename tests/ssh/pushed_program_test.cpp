@@ -23,7 +23,7 @@ std::vector<std::byte> bytes_of(const std::string& text) {
   return {bytes.begin(), bytes.end()};
 }
 
-TEST(PushedPrograms, AreWithoutWhatADebuggerWants) {
+TEST(PushedPrograms, AreStripped) {
   const auto program = program_at(kSelf).value();
   constexpr std::size_t kTenthsLeft = test::kSanitized ? 9 : 5;  // what sanitizers add is code
   EXPECT_LT(program.bytes.size(), std::filesystem::file_size(kSelf) / 10 * kTenthsLeft);
@@ -31,7 +31,7 @@ TEST(PushedPrograms, AreWithoutWhatADebuggerWants) {
   EXPECT_THAT(program.system, testing::StartsWith("Linux "));
 }
 
-TEST(PushedPrograms, RunAfterThat) {
+TEST(PushedPrograms, RunStripped) {
   const test::TempDir folder;
   const auto program = program_at(kSelf).value();
   const std::string text(reinterpret_cast<const char*>(program.bytes.data()), program.bytes.size());
@@ -46,7 +46,7 @@ TEST(PushedPrograms, ThatAreScriptsStayAsTheyAre) {
   EXPECT_EQ(script, before);
 }
 
-TEST(PushedPrograms, ThatAreNoneAreNamed) {
+TEST(PushedPrograms, ThatCannotBeReadAreNamed) {
   EXPECT_THAT(program_at("/nonesuch").error().message(), testing::HasSubstr("/nonesuch"));
 }
 

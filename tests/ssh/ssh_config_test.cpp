@@ -19,7 +19,7 @@ std::optional<SshConfig> asked(const std::string& script, std::chrono::milliseco
 
 constexpr const char* kPlain = "user me\nhostname far.example\nport 22\n";
 
-TEST(SshConfigTest, SaysWhereAnAliasLeads) {
+TEST(SshConfigTest, ResolvesAnAlias) {
   const auto config =
       parse_ssh_config(std::string(kPlain) +
                        "controlmaster false\nserveraliveinterval 0\nserveralivecountmax 3\npermitlocalcommand no\n");
@@ -40,7 +40,7 @@ TEST(SshConfigTest, SaysWhatTheUserHasChosen) {
               config->has_alive_count_max && config->may_be_master && config->is_proxied);
 }
 
-TEST(SshConfigTest, IsNoneOfTextThatNamesNoHost) {
+TEST(SshConfigTest, IsNoneWithoutAHost) {
   EXPECT_FALSE(parse_ssh_config(""));
   EXPECT_FALSE(parse_ssh_config("usage: ssh [-46]\n"));
 }
@@ -52,7 +52,7 @@ TEST(SshConfigTest, IsNoneWhereSshFailsOrTakesTooLong) {
   EXPECT_FALSE(ask_ssh({.program = "/no/such/ssh", .words = {"ssh"}, .core_limit_bytes = {}}, 10s));
 }
 
-TEST(SshConfigTest, LeadsToAnotherLoginByAnotherKey) {
+TEST(SshConfigTest, HasAnotherDestinationKeyWithAnotherIdentity) {
   const auto one = parse_ssh_config(std::string(kPlain) + "identityfile ~/a\n");
   const auto other = parse_ssh_config(std::string(kPlain) + "identityfile ~/backup\n");
   EXPECT_EQ(destination_key(*one, "9000", {}), destination_key(*one, "9000", {}));
@@ -61,7 +61,7 @@ TEST(SshConfigTest, LeadsToAnotherLoginByAnotherKey) {
   EXPECT_EQ(destination_key(*parse_ssh_config("hostname a b\nport 1\n"), "1", {}).find(' '), std::string::npos);
 }
 
-TEST(SshConfigTest, LeadsAnotherWayInAnotherNetwork) {
+TEST(SshConfigTest, HasAnotherDestinationKeyInAnotherNetwork) {
   const auto address = [](const char* host) { return resolve({host, 0}, AddressFamily::any).value().front(); };
   const auto config = parse_ssh_config(kPlain);
   const auto key = [&](const std::vector<Endpoint>& own) { return destination_key(*config, "9000", own); };

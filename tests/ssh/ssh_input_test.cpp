@@ -40,7 +40,7 @@ TEST_F(SshInputs, GiveTheRequestAndLeaveTheRest) {
   EXPECT_FALSE(ended);
 }
 
-TEST_F(SshInputs, SayThatSshHasGone) {
+TEST_F(SshInputs, SayThatSshHasEnded) {
   start();
   const auto whole = encode(RunCommand{"cat"});
   write(std::span(whole).first(3));
@@ -49,13 +49,13 @@ TEST_F(SshInputs, SayThatSshHasGone) {
   EXPECT_FALSE(request);
 }
 
-TEST_F(SshInputs, TakeNonsenseForAnEnd) {
+TEST_F(SshInputs, EndAtInvalidBytes) {
   start();
   write(bridge::bytes_of("hello, far end"));
   EXPECT_TRUE(bridge::run_until(io, [&] { return ended; }));
 }
 
-TEST_F(SshInputs, StopWhenNobodyWantsThem) {
+TEST_F(SshInputs, StopOnDestruction) {
   start();
   input.reset();
   write(encode(RunCommand{"cat"}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// docs/adr: each decision stands in the index, with the title and the state that it has.
+/// docs/adr: each decision stands in the index, with the title and the state that it has, and is short.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -15,6 +15,7 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
+constexpr std::size_t kMostLines = 60;    // spec: docs/HACKING.md, Decisions
 constexpr std::size_t kNumberDigits = 4;  // "0042-why.md", "# 0042 Time is charged …"
 
 struct Decision {
@@ -22,6 +23,7 @@ struct Decision {
   std::string number;
   std::string title;
   bool is_superseded;
+  std::size_t lines;
 };
 
 std::vector<Decision> read_decisions() {
@@ -32,7 +34,7 @@ std::vector<Decision> read_decisions() {
     const std::string number = name.substr(0, kNumberDigits);
     const std::string& head = file.lines[0];
     const std::string title = head.starts_with("# " + number + " ") ? head.substr(3 + kNumberDigits) : "";
-    decisions.push_back({name, number, title, file.lines[2].starts_with("- Status: superseded")});
+    decisions.push_back({name, number, title, file.lines[2].starts_with("- Status: superseded"), file.lines.size()});
   }
   return decisions;
 }
@@ -63,6 +65,10 @@ TEST(Decisions, StandInTheirIndexOnceWithTheirTitleAndState) {
   EXPECT_THAT(offences, IsEmpty());
   EXPECT_THAT(rows, SizeIs(decisions.size()));
   EXPECT_THAT(numbers, SizeIs(decisions.size())) << "two decisions have one number";
+}
+
+TEST(Decisions, HaveAPageAtMost) {
+  for (const Decision& each : read_decisions()) EXPECT_LE(each.lines, kMostLines) << each.file;
 }
 
 }  // namespace

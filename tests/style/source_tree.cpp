@@ -114,6 +114,14 @@ std::vector<SourceFile> read_documents() {
   return files;
 }
 
+std::vector<SourceFile> read_man_pages() {
+  std::vector<SourceFile> files;
+  for (const auto& entry : fs::directory_iterator(root() / "docs/man"))
+    files.push_back({entry.path().lexically_relative(root()).generic_string(), {}, read_lines(entry.path()), {}});
+  sort_by_path(files);
+  return files;
+}
+
 bool exists(const std::string& path) { return fs::exists(root() / path); }
 
 std::string offence(const SourceFile& file, std::size_t line_index) {

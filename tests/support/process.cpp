@@ -67,7 +67,7 @@ struct Prepared {
 };
 
 /// In the child, between fork and exec: system calls only, since other threads of the test may have held any lock.
-[[noreturn]] void become(const Prepared& prepared) {
+[[noreturn]] void exec_program(const Prepared& prepared) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setsid();
   ::signal(SIGPIPE, SIG_DFL);
@@ -106,7 +106,7 @@ Process::Process(Command command) : errors_(open_unnamed_file()) {
                           .working_directory = command.working_directory.c_str()};
   pid_ = ::fork();
   if (pid_ < 0) die("fork");
-  if (pid_ == 0) become(prepared);
+  if (pid_ == 0) exec_program(prepared);
   pid_fd_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!pid_fd_.valid()) die("pidfd_open");
 }

@@ -18,7 +18,7 @@
 
 namespace udtcat::gridftp {
 
-/// A server that sends nothing for `patience` is lost.
+/// A server that sends nothing for `timeout` is lost.
 /// Threads: confined to the io_context thread; one call at a time.
 class ControlClient {
  public:
@@ -26,20 +26,20 @@ class ControlClient {
   /// errors: Errc::cannot_resolve, Errc::cannot_reach, and those of reply()
   [[nodiscard]] static Task<Result<std::unique_ptr<ControlClient>>> connect(boost::asio::io_context& io,
                                                                             HostPort server,
-                                                                            std::chrono::milliseconds patience);
+                                                                            std::chrono::milliseconds timeout);
   /// Over a stream that is there already.
   /// name   for messages: "ftp server host:2811"
   [[nodiscard]] static Task<Result<std::unique_ptr<ControlClient>>> begin(std::unique_ptr<ControlConnection> control,
                                                                           std::string name,
-                                                                          std::chrono::milliseconds patience);
+                                                                          std::chrono::milliseconds timeout);
 
   /// `line` without its end; holds neither CR nor LF.  errors: Errc::connection_broken
   [[nodiscard]] Task<Status> send(std::string line);
   /// The next reply of any kind.  errors: Errc::connection_broken, Errc::peer_lost after silence,
   /// Errc::protocol_violated
-  /// patience   none: that of the connection
+  /// timeout   none: that of the connection
   [[nodiscard]] Task<Result<Reply>> reply(ControlConnection::Moved moved = {},
-                                          std::optional<std::chrono::milliseconds> patience = {});
+                                          std::optional<std::chrono::milliseconds> timeout = {});
   /// Sends, and takes replies until one that is not preliminary.
   [[nodiscard]] Task<Result<Reply>> ask(std::string line);
   /// The same, and the answer must be a completion.  errors: also Errc::stream_refused, with what the server said
@@ -54,12 +54,12 @@ class ControlClient {
   void close() { control_->close(); }
 
  private:
-  ControlClient(std::unique_ptr<ControlConnection> control, std::string name, std::chrono::milliseconds patience)
-      : control_(std::move(control)), name_(std::move(name)), patience_(patience) {}
+  ControlClient(std::unique_ptr<ControlConnection> control, std::string name, std::chrono::milliseconds timeout)
+      : control_(std::move(control)), name_(std::move(name)), timeout_(timeout) {}
 
   const std::unique_ptr<ControlConnection> control_;
   const std::string name_;
-  const std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds timeout_;
   ReplyReader reader_;
 };
 

@@ -25,13 +25,13 @@ namespace {
 /// Threads: confined to the io_context thread.
 class Download {
  public:
-  Download(boost::asio::io_context& io, TransferJob job, const TransferOptions& options, SharedProgress progress)
-      : io_(io), job_(std::move(job)), options_(options), progress_(std::move(progress)) {
-    if (job_.pipe) pipe_ = std::make_shared<PipeSink>(io_, std::move(job_.pipe), 0);
+  Download(boost::asio::io_context& io, TransferRequest request, const TransferOptions& options,
+           SharedProgress progress)
+      : io_(io), request_(std::move(request)), options_(options), progress_(std::move(progress)) {
+    if (request_.pipe) pipe_ = std::make_shared<PipeSink>(io_, std::move(request_.pipe), 0);
   }
 
   [[nodiscard]] Task<Status> attempt(RemoteServer& server);
-  /// After the last attempt: a whole file gets its name, a part is kept for a later call.
   [[nodiscard]] Task<Status> conclude(Status outcome);
 
  private:
@@ -45,7 +45,7 @@ class Download {
   [[nodiscard]] std::shared_ptr<BlockSink> sink() const;
 
   boost::asio::io_context& io_;
-  TransferJob job_;
+  TransferRequest request_;
   const TransferOptions options_;
   const SharedProgress progress_;
   std::optional<files::ByteRange> expected_;  // as offsets go on the wire
@@ -58,22 +58,22 @@ class Download {
 
 /// Asks for the remote file's version, which has to be that of the first attempt; opens the local file then.
 Task<Status> Download::check_version(RemoteServer& server) {
-  const std::string doing = "get " + job_.remote.to_string();
+  const std::string doing = "get " + request_.remote.to_string();
   if (identity_.empty())
-    UDTCAT_CO_CHECK(co_await check_name(server, job_.remote.path, Errc::remote_read_failed, doing));
-  UDTCAT_CO_TRY(const auto version, co_await server.version_of(job_.remote.path));
+    UDTCAT_CO_CHECK(co_await check_name(server, request_.remote.path, Errc::remote_read_failed, doing));
+  UDTCAT_CO_TRY(const auto version, co_await server.version_of(request_.remote.path));
   const auto& size = version.size;
   if (options_.range && size && options_.range->end > *size)
     co_return fail(
         Errc::bad_argument,
-        fmt::format("get bytes {} to {} of {}", options_.range->begin, options_.range->end, job_.remote.path),
+        fmt::format("get bytes {} to {} of {}", options_.range->begin, options_.range->end, request_.remote.path),
         fmt::format("it has {}", *size));
   if (options_.range)
     expected_ = files::ByteRange{0, options_.range->bytes()};
   else if (size)
     expected_ = files::ByteRange{0, *size};
   const std::string identity =
-      fmt::format("{} {} {}", job_.remote.to_string(), size ? std::to_string(*size) : "-", version.changed);
+      fmt::format("{} {} {}", request_.remote.to_string(), size ? std::to_string(*size) : "-", version.changed);
   const bool first = identity_.empty();
   if (!first && identity != identity_)
     co_return fail(Errc::remote_read_failed, doing, "it has changed meanwhile; the next call begins anew");
@@ -82,7 +82,7 @@ Task<Status> Download::check_version(RemoteServer& server) {
   auto opened = co_await on_disk(io_, [this, has_time = !version.changed.empty()] { return open_file(has_time); });
   if (!have_.empty()) {
     progress_->resumed_bytes += have_.bytes();
-    core::log().info("going on with {}: {} of {} bytes are here", core::printable(job_.path, core::kShownBytes),
+    core::log().info("going on with {}: {} of {} bytes are here", core::printable(request_.path, core::kShownBytes),
                      have_.bytes(), expected_->end);
   }
   co_return opened;
@@ -91,11 +91,11 @@ Task<Status> Download::check_version(RemoteServer& server) {
 /// Runs on a disk thread. A part that an earlier call left is gone on with, if both ends can tell that it belongs to
 /// the same file.
 Status Download::open_file(bool has_time) {
-  UDTCAT_TRY(const auto place, place_of(job_, Errc::local_write_failed));
-  if (job_.placed) UDTCAT_CHECK(job_.placed->may_replace(place, job_.remote.to_string()));
-  UDTCAT_TRY(auto store, BlockStore::open_to_write(place));
-  if (job_.placed && store.ignores_case())
-    if (auto beside = job_.placed->may_stand_beside(place, job_.remote.to_string()); !beside) {
+  UDTCAT_TRY(const auto location, location_of_request(request_, Errc::local_write_failed));
+  if (request_.published) UDTCAT_CHECK(request_.published->may_replace(location, request_.remote.to_string()));
+  UDTCAT_TRY(auto store, BlockStore::open_to_write(location));
+  if (request_.published && store.ignores_case())
+    if (auto beside = request_.published->may_stand_beside(location, request_.remote.to_string()); !beside) {
       store.discard();
       return beside;
     }
@@ -118,26 +118,26 @@ std::shared_ptr<BlockSink> Download::sink() const {
 
 Task<Status> Download::receive_blocks(RemoteServer& server) {
   DataPath& path = server.path();
-  if (path.stance() != DataPath::Stance::passive || !path.has_kept())
+  if (path.role() != DataPath::Role::passive || !path.has_kept())
     UDTCAT_CO_CHECK(co_await server.announce_ports(options_.stripes));
   UDTCAT_CO_CHECK(co_await server.send_restart(have_));
   const auto done = std::make_shared<Promise<Status>>(io_);
-  UDTCAT_CO_CHECK(co_await server.begin(retrieve_command(job_.remote.path, options_.range), counter_of(progress_),
+  UDTCAT_CO_CHECK(co_await server.begin(retrieve_command(request_.remote.path, options_.range), counter_of(progress_),
                                         ignore_markers(), done));
   const bool anew = have_.empty();
   const auto moved = co_await path.receive(IncomingFile(expected_, have_, path.addresses()), sink());
   have_ = path.arrived();
   auto status = co_await outcome_of(server, moved, done);
   if (server.has_to_prove()) {
-    const Request asked{Statement::Deed::sent, job_.remote.path, options_.range, path.received_bytes()};
-    if (status) status = co_await server.prove(asked, "get " + job_.remote.to_string(), anew);
+    const Request asked{Statement::Action::sent, request_.remote.path, options_.range, path.received_bytes()};
+    if (status) status = co_await server.prove(asked, "get " + request_.remote.to_string(), anew);
     if (!status) status = co_await forget(status.error());
   }
   progress_->kept_bytes = have_.bytes();
   co_return status;
 }
 
-/// Drops all bytes received: without a proof they may be another file's.
+/// Drops all bytes received: they may be another version's.
 Task<Status> Download::forget(Error why) {
   have_ = {};
   if (file_) co_await file_->forget();
@@ -145,20 +145,20 @@ Task<Status> Download::forget(Error why) {
   co_return fail(Errc::remote_read_failed, why.what, why.cause + "; what a pipe has taken unproved cannot come again");
 }
 
-/// A plain FTP server, or one that cannot connect to us: the connection is the file.
 Task<Status> Download::receive_stream(RemoteServer& server) {
   if (options_.range && !server.has_mode_e())
-    co_return fail(Errc::bad_argument, "get a range of " + job_.remote.to_string(), "its server does not speak MODE E");
+    co_return fail(Errc::bad_argument, "get a range of " + request_.remote.to_string(),
+                   "its server does not speak MODE E");
   UDTCAT_CO_CHECK(co_await server.aim_at_ports(false));
   UDTCAT_CO_CHECK(co_await server.send_restart(have_));
   const auto done = std::make_shared<Promise<Status>>(io_);
-  UDTCAT_CO_CHECK(co_await server.begin(retrieve_command(job_.remote.path, options_.range), counter_of(progress_),
+  UDTCAT_CO_CHECK(co_await server.begin(retrieve_command(request_.remote.path, options_.range), counter_of(progress_),
                                         ignore_markers(), done));
   const auto connection = co_await server.path().single();
   if (!connection) co_return co_await outcome_of(server, tl::unexpected(connection.error()), done);
-  if (options_.data.session.statements == Statements::wanted && (*connection)->peer_statements() == Statements::made)
+  if (options_.data.statements == Statements::wanted && (*connection)->peer_statements() == Statements::made)
     co_return fail(
-        Errc::parameters_refused, "get " + job_.remote.to_string(),
+        Errc::parameters_refused, "get " + request_.remote.to_string(),
         "its server cannot connect to us, and what we connect for it cannot prove: udtcat:// has all sealed");
   const auto to = sink();
   const auto moved =
@@ -175,7 +175,7 @@ Task<Status> Download::attempt(RemoteServer& server) {
   co_return co_await check_version(server);  // whether it still is what it was
 }
 
-/// In MODE E the server connects to us, which a NAT or a filter on our side may not let it.
+/// In MODE E the server connects to us, which a NAT or a firewall on our side may prevent.
 Task<Status> Download::receive(RemoteServer& server) {
   if (!unreachable_) UDTCAT_CO_CHECK(co_await server.use_mode_e());
   if (server.in_mode_e() && !unreachable_) {
@@ -197,10 +197,10 @@ Task<Status> Download::publish() {
   ++progress_->files;
   if (pipe_) co_return co_await pipe_->finish();
   auto published = co_await file_->publish();
-  if (!published || !job_.placed) co_return published;
+  if (!published || !request_.published) co_return published;
   co_return co_await on_disk(io_, [this]() -> Status {
-    UDTCAT_TRY(const auto place, place_of(job_, Errc::local_write_failed));
-    job_.placed->note(place, job_.remote.to_string());
+    UDTCAT_TRY(const auto location, location_of_request(request_, Errc::local_write_failed));
+    request_.published->note(location, request_.remote.to_string());
     return {};
   });
 }
@@ -213,14 +213,14 @@ Task<Status> Download::conclude(Status outcome) {
 
 }  // namespace
 
-Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
                           SharedProgress progress, std::unique_ptr<RemoteServer> server) {
-  return transfer_all<Download>(io, std::move(jobs), std::move(options), std::move(progress), std::move(server));
+  return transfer_all<Download>(io, std::move(requests), std::move(options), std::move(progress), std::move(server));
 }
 
-void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+void async_download(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
                     SharedProgress progress, TransferHandler handler) {
-  run_transfer(io, transfer_all<Download>(io, std::move(jobs), std::move(options), std::move(progress)),
+  run_transfer(io, transfer_all<Download>(io, std::move(requests), std::move(options), std::move(progress)),
                std::move(handler));
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMaxMessageBytes = 8'192;  // guess: a path of PATH_MAX twice
 
-/// Errors of our side, which the server's reply does not explain better.
+/// Errors of our side, which count more than the server's reply.
 bool is_our_own(const Error& error) {
   switch (error.code) {
     case Errc::local_read_failed:
@@ -34,8 +34,7 @@ bool is_our_own(const Error& error) {
   }
 }
 
-/// Globus' servers say 500 for all that fails, a broken data connection too, and with it the words of the system. These
-/// are about the file, and stand as long as it does.
+/// Globus' servers reply 500 to any failure, with the system's error text: these texts are about the file.
 bool is_about_the_file(const std::string& said) {
   constexpr std::array kWords{"Permission denied",     "Operation not permitted", "No such file or directory",
                               "Not a directory",       "Is a directory",          "File exists",
@@ -49,7 +48,7 @@ bool is_about_the_file(const std::string& said) {
 Task<Status> outcome_of(RemoteServer& server, Status data, std::shared_ptr<Promise<Status>> final_reply) {
   const bool ours = !data && is_our_own(data.error());
   if (!data && !final_reply->is_set()) {
-    // A server that breaks the data off mostly replies why, which tells more. Where we did, no reply is awaited.
+    // A server that breaks the data connection mostly replies why. Where we broke it, no reply is awaited.
     if (ours) server.control().close();
     server.await_last_reply();
   }
@@ -78,12 +77,12 @@ bool is_of_one(const Error& error, bool was_last) {
   return was_last && error.code == Errc::stream_refused && error.cause.starts_with("450");
 }
 
-void MissedFiles::add(const Error& why) {
+void FailedFiles::add(const Error& why) {
   if (count_++ == 0) first_ = why.code;
   if (++added_ <= kMostNamed) core::log().error("{}", core::printable(why.message(), kMaxMessageBytes));
 }
 
-Status MissedFiles::check(std::size_t all, std::string_view nouns) const {
+Status FailedFiles::check(std::size_t all, std::string_view nouns) const {
   if (count_ == 0) return {};
   return fail(first_, fmt::format("missing: {} of {} {}", count_, all, nouns),
               added_ > kMostNamed ? fmt::format("of which the first {} are named above", kMostNamed) : "as said above");
@@ -131,7 +130,7 @@ Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, 
     auto status = co_await attempt();
     const bool moved = progress->bytes != before;
     was_reached = was_reached || moved || before != 0;
-    // Bytes that were not kept have to come again: they are no progress.
+    // Bytes that were not kept come again: they are no progress.
     in_vain = progress->kept_bytes > kept_before ? 0 : in_vain + 1;
     if (status || !is_cut(status.error(), moved) || in_vain > options.retries) co_return status;
     // A server that was never reached may not exist; one that is gone in the middle may come back.
@@ -147,9 +146,9 @@ Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, 
   }
 }
 
-Result<files::FileLocation> place_of(const TransferJob& job, Errc code) {
-  if (job.tree) return job.tree->locate(job.path, code);
-  return files::FileLocation(job.path);
+Result<files::FileLocation> location_of_request(const TransferRequest& request, Errc code) {
+  if (request.tree) return request.tree->locate(request.path, code);
+  return files::FileLocation(request.path);
 }
 
 void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a transfer ends, when two connections have something to say about it, and whether it is tried again.
+/// The outcome of a transfer, from its data and its control connection, and whether it is tried again.
 #pragma once
 
 #include <functional>
@@ -27,10 +27,10 @@ inline constexpr const char* kSentSuffix = ".sent";
 [[nodiscard]] Task<Status> outcome_of(RemoteServer& server, Status data, std::shared_ptr<Promise<Status>> final_reply);
 
 [[nodiscard]] ControlConnection::Moved counter_of(SharedProgress progress);
-/// For transfers that are not gone on with.
+/// For transfers that are not resumed.
 [[nodiscard]] MarkerHandler ignore_markers();
 
-/// A server has refused because of the file: there is none, no space for it, no permission.  spec: RFC 959 §4.2.1: 55x
+/// The server refused because of the file: it does not exist, no space, no permission.  spec: RFC 959 §4.2.1: 55x
 [[nodiscard]] bool is_final(const Error& error);
 
 /// Whether a transfer that moved nothing may have failed because the server cannot, or will not, connect to us.
@@ -51,18 +51,17 @@ inline constexpr const char* kSentSuffix = ".sent";
 
 inline constexpr std::size_t kMostNamed = 100;  // guess: lines that somebody reads
 
-/// Whether the others of the same transfer may well go on behind this error of a file or directory. Exceeded storage
-/// (552) is no single file's.
-/// was_last   attempt: a file that is busy (450) stays behind, too
+/// Whether this error is about one file or directory only, so that the transfer goes on with the others; exceeded
+/// storage (552) is not.
+/// was_last   the last attempt: a file that is busy (450) is skipped, too
 [[nodiscard]] bool is_of_one(const Error& error, bool was_last = false);
 
 /// Files or directories that were refused, or could not be read, while the others of the same transfer went on.
 /// Threads: unsynchronised.
-class MissedFiles {
+class FailedFiles {
  public:
-  /// Says it, if it is among the first.
   void add(const Error& why);
-  /// One that goes with another.
+  /// Counts one without a reason of its own.
   void add_silently() { ++count_; }
   /// all   that there are, "files" or "directories".  errors: with the code of the first: how many are missing
   [[nodiscard]] Status check(std::size_t all, std::string_view nouns) const;
@@ -78,17 +77,17 @@ class MissedFiles {
 /// FileTransfer   Download or Upload: one file, by attempt(), and conclude() with the last attempt's outcome
 /// server   where we are logged in already; none: nowhere
 template <typename FileTransfer>
-[[nodiscard]] Task<Status> transfer_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
+[[nodiscard]] Task<Status> transfer_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
                                         TransferOptions options, SharedProgress progress,
                                         std::unique_ptr<RemoteServer> server = nullptr) {
-  const auto placed = std::make_shared<PlacedFiles>();
-  MissedFiles missed;
+  const auto published = std::make_shared<PublishedFiles>();
+  FailedFiles failed;
   Status ended;
-  for (TransferJob& job : jobs) {
-    const FtpUrl url = job.remote;
-    const bool is_alone = jobs.size() == 1 || job.pipe != nullptr;
-    job.placed = placed;
-    FileTransfer file(io, std::move(job), options, progress);
+  for (TransferRequest& request : requests) {
+    const FtpUrl url = request.remote;
+    const bool is_alone = requests.size() == 1 || request.pipe != nullptr;
+    request.published = published;
+    FileTransfer file(io, std::move(request), options, progress);
     bool is_of_file = false;  // and not of the login
     const auto attempt = [&]() -> Task<Status> {
       is_of_file = false;
@@ -104,25 +103,24 @@ template <typename FileTransfer>
     ended = co_await file.conclude(std::move(status));
     if (ended) continue;
     if (is_alone || !is_of_file || !is_of_one(ended.error(), true)) break;
-    missed.add(ended.error());
+    failed.add(ended.error());
     ended = {};
   }
   if (server) co_await server->quit();
-  co_return ended ? missed.check(jobs.size(), "files") : ended;
+  co_return ended ? failed.check(requests.size(), "files") : ended;
 }
 
 /// As transfer_all(): gets.
-[[nodiscard]] Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
+[[nodiscard]] Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
                                         TransferOptions options, SharedProgress progress,
                                         std::unique_ptr<RemoteServer> server);
 /// As transfer_all(): puts.
-[[nodiscard]] Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jobs,
+[[nodiscard]] Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
                                       TransferOptions options, SharedProgress progress,
                                       std::unique_ptr<RemoteServer> server);
-/// The local file of a job.  errors: as said by `code`
-[[nodiscard]] Result<files::FileLocation> place_of(const TransferJob& job, Errc code);
+/// The local file of a request.  errors: as said by `code`
+[[nodiscard]] Result<files::FileLocation> location_of_request(const TransferRequest& request, Errc code);
 
-/// Runs a transfer, and calls the handler with its outcome.
 void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler);
 
 }  // namespace udtcat::gridftp

@@ -13,6 +13,7 @@
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
+#include "tool/cli/applications.hpp"
 
 namespace udtcat::gridftp {
 
@@ -51,14 +52,14 @@ const char* prot_level(Protection protection) {
 
 /// The control connection of udtcat://: the first stream of a session.
 Task<Result<std::unique_ptr<ControlClient>>> connect_sealed(boost::asio::io_context& io, DataStack& stack,
-                                                            HostPort server, std::chrono::milliseconds patience) {
+                                                            HostPort server, std::chrono::milliseconds timeout) {
   const std::string name = fmt::format("server {}:{}", server.host, server.port);
-  UDTCAT_CO_TRY(auto addresses, co_await look_up(io, server, patience));
+  UDTCAT_CO_TRY(auto addresses, co_await look_up(io, server, timeout));
   UDTCAT_CO_TRY(auto stream, co_await stack.connect(std::move(addresses)));
   const Endpoint address = stream->peer_address();
   auto control =
       std::make_unique<ControlConnection>(io, std::move(stream), local_address_towards(io, address), address);
-  co_return co_await ControlClient::begin(std::move(control), name, patience);
+  co_return co_await ControlClient::begin(std::move(control), name, timeout);
 }
 
 }  // namespace
@@ -67,14 +68,14 @@ Task<Result<std::unique_ptr<RemoteServer>>> RemoteServer::log_in(boost::asio::io
                                                                  TransferOptions options) {
   DataOptions sealed = options.data;
   sealed.kind = DataKind::session;
-  sealed.session.purpose = Purpose::gridftp;
-  sealed.watch = nullptr;  // options.data.watch counts data connections only
+  sealed.session.application = tool::kGridftp;
+  sealed.stats = nullptr;  // options.data.stats counts data connections only
   const auto control_stack = url.sealed ? make_stack(io, sealed) : nullptr;
   Result<std::unique_ptr<ControlClient>> control;
   if (url.sealed)
-    control = co_await connect_sealed(io, *control_stack, url.server, options.patience);
+    control = co_await connect_sealed(io, *control_stack, url.server, options.timeout);
   else
-    control = co_await ControlClient::connect(io, url.server, options.patience);
+    control = co_await ControlClient::connect(io, url.server, options.timeout);
   if (!control) co_return tl::unexpected(std::move(control.error()));
   std::unique_ptr<RemoteServer> server(new RemoteServer(io, std::move(*control), std::move(url), std::move(options)));
   server->control_stack_ = control_stack;
@@ -154,12 +155,12 @@ Task<Status> RemoteServer::agree_on_stack() {
   const bool session = options_.data.kind == DataKind::session;
   const std::string set_stack = session ? "SITE SETNETSTACK udtcat" : "SITE SETNETSTACK udt";
   UDTCAT_CO_CHECK(co_await control_->demand(set_stack));
-  // Globus' own security, which would come on top, is not ours to offer; a refusal means that it is off.
+  // DCAU N turns Globus' own security off, which this client does not have; a refusal means that it is off.
   const bool proves = session && options_.data.session.protection != Protection::clear;
   const std::string set_dcau = proves ? "DCAU A" : "DCAU N";
   UDTCAT_CO_CHECK(co_await control_->ask(set_dcau));
   if (!session) co_return Status{};
-  // A refusal is no loss of protection: the sessions themselves agree on one level, or do not begin.
+  // A refusal does not weaken protection: the sessions agree on one level, or fail.
   UDTCAT_CO_CHECK(co_await control_->ask("PBSZ 1048576"));
   UDTCAT_CO_CHECK(co_await control_->ask(std::string("PROT ") + prot_level(options_.data.session.protection)));
   co_return Status{};
@@ -254,7 +255,7 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
                                  std::shared_ptr<Promise<Status>> done) {
   end_timer_.cancel();  // of the last transfer
   const bool reads = command.starts_with("RETR") || command.starts_with("ERET");
-  const auto begin_patience = reads ? options_.begin_patience : options_.patience;  // a tape holds files that are read
+  const auto begin_timeout = reads ? options_.begin_timeout : options_.timeout;  // a tape holds files that are read
   const std::string doing = fmt::format("{} at the {}", core::printable(command, core::kShownBytes), control_->name());
   UDTCAT_CO_CHECK(co_await control_->send(std::move(command)));
   auto end = lifetime_.guard([this, moved](const Status& outcome, std::string said) {
@@ -266,9 +267,9 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
   boost::asio::co_spawn(
       io_,
       [control = control_, moved = std::move(moved), markers = std::move(markers), done, doing, end = std::move(end),
-       begin_patience]() mutable -> Task<void> {
+       begin_timeout]() mutable -> Task<void> {
         Status outcome;
-        auto reply = co_await control->reply(moved, begin_patience);
+        auto reply = co_await control->reply(moved, begin_timeout);
         for (; reply && reply->is_preliminary(); reply = co_await control->reply(moved)) {
           const auto ranges = ranges_of(*reply);
           if (ranges && reply->code == kRangeMarker) markers(*ranges);
@@ -285,7 +286,7 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
 /// After the final reply the data that are still on their way move, or will never come.
 void RemoteServer::expect_data_to_move(ControlConnection::Moved moved) {
   const std::uint64_t before = moved();
-  end_timer_.expires_after(options_.patience);
+  end_timer_.expires_after(options_.timeout);
   end_timer_.async_wait(lifetime_.guard([this, moved, before](const boost::system::error_code& cancelled) {
     if (cancelled) return;
     if (moved() != before) return expect_data_to_move(moved);
@@ -295,7 +296,7 @@ void RemoteServer::expect_data_to_move(ControlConnection::Moved moved) {
 }
 
 Task<Status> RemoteServer::prove(Request asked, std::string doing, bool whole) {
-  UDTCAT_CO_TRY(const auto statement, co_await path_.receive_statement(options_.patience));
+  UDTCAT_CO_TRY(const auto statement, co_await path_.receive_statement(options_.timeout));
   if (!whole)
     co_return fail(Errc::connection_broken, std::move(doing),
                    "an earlier transfer moved a part of it, which is unproved: once more, from the beginning");

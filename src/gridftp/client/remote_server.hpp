@@ -25,7 +25,6 @@ class RemoteServer;
 [[nodiscard]] Task<Status> ensure_logged_in(boost::asio::io_context& io, std::unique_ptr<RemoteServer>& server,
                                             FtpUrl url, TransferOptions options);
 
-/// Gets the ranges of each restart marker (111).
 using MarkerHandler = std::function<void(const files::ByteRanges&)>;
 
 /// RETR, or ERET where `range` says which part.
@@ -44,22 +43,21 @@ class RemoteServer {
   [[nodiscard]] ControlClient& control() { return *control_; }
   [[nodiscard]] DataPath& path() { return path_; }
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
-  /// The server speaks MODE E. Otherwise it is a plain FTP server, in stream mode.
+  /// The server has MODE E. Otherwise it is a plain FTP server, in stream mode.
   [[nodiscard]] bool has_mode_e() const { return mode_e_ != ModeE::absent; }
-  /// MODE E is what the server is in. Otherwise we connect for what is sent to us, too.
+  /// The server is in MODE E. Otherwise we connect for downloads, too.
   [[nodiscard]] bool in_mode_e() const { return mode_e_ == ModeE::on; }
   /// MODE E for the next file, where the server speaks it and it has not failed too often.
   /// errors: those of ControlClient, Errc::stream_refused where the data are not to run over TCP
   [[nodiscard]] Task<Status> use_mode_e();
   /// errors: those of ControlClient
   [[nodiscard]] Task<Status> use_mode_s();
-  /// MODE E, which the server is in no more, did not work for a file.
-  /// for_good   nor will it for another; otherwise it is tried again, up to kMaxModeEFailures in a row
+  /// A transfer in MODE E failed; the server is in stream mode now.
+  /// for_good   MODE E is not tried again; otherwise it is, up to kMaxModeEFailures in a row
   void mode_e_failed(const Error& why, bool for_good);
   void mode_e_worked() { mode_e_failures_ = 0; }
-  /// errors: Errc::stream_refused where the server speaks MODE E, and would not have it this time
+  /// errors: Errc::stream_refused where the server has MODE E, and refused it this time
   [[nodiscard]] Status mode_e_refusal() const;
-  /// Whether jobs with this URL are jobs for this server.
   [[nodiscard]] bool serves(const FtpUrl& url) const;
 
   /// SIZE and MDTM: what tells one content of a file from another.
@@ -83,7 +81,6 @@ class RemoteServer {
   /// not say.
   /// source   names the local file, for the next STOR too: ranges of another one do not count
   [[nodiscard]] Task<Result<std::optional<files::ByteRanges>>> received_ranges(std::string path, std::string source);
-  /// REST, where `have` is not empty.
   [[nodiscard]] Task<Status> send_restart(const files::ByteRanges& have);
   /// Sends a command that begins a transfer. The last reply to it goes to `done`; where that is no success, what path()
   /// is doing ends with it.
@@ -98,13 +95,12 @@ class RemoteServer {
   /// errors: Errc::protocol_violated, those of DataPath::receive_statement(); Errc::connection_broken where it was not
   /// whole
   [[nodiscard]] Task<Status> prove(Request asked, std::string doing, bool whole);
-  /// Gives a server that has not said how the transfer ended a few seconds more, and then closes the control
-  /// connection.
+  /// Closes the control connection unless the final reply comes within a few seconds.
   void await_last_reply();
   /// Closes the control connection as soon as `other`, the other server's transfer, has failed.
   void close_if_fails(std::shared_ptr<Promise<Status>> other);
-  /// After a refused transfer that moved nothing: ends its data connections. Whether another may follow: the server is
-  /// still there, and no REST was sent, which may hold for that, too.
+  /// After a refused transfer that moved nothing: ends its data connections. returns  whether another may follow: the
+  /// server is still there, and no REST was sent, which could apply to that one
   [[nodiscard]] bool forget_transfer();
   /// QUIT. A failure changes nothing, and an answer is awaited for a few seconds only.
   [[nodiscard]] Task<void> quit();
@@ -122,7 +118,7 @@ class RemoteServer {
     data.only_peer = control.peer_key();
     return data;
   }
-  [[nodiscard]] bool wants_statements() const { return options_.data.session.statements == Statements::wanted; }
+  [[nodiscard]] bool wants_statements() const { return options_.data.statements == Statements::wanted; }
   void expect_data_to_move(ControlConnection::Moved moved);
   [[nodiscard]] Task<Status> agree();
   [[nodiscard]] Task<Status> agree_on_data();

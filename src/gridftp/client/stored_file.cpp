@@ -42,8 +42,8 @@ tl::unexpected<Error> lost(std::string doing, std::string cause) {
   return fail(Errc::remote_write_failed, std::move(doing), std::move(cause));
 }
 
-/// Of a path with bytes beyond ASCII, at a server without MLST. One that drops them drops them in SIZE too, and so has
-/// the same file by the name without them.
+/// SIZE of a path with bytes beyond ASCII without them, at a server without MLST: a server that drops them has the file
+/// there.
 Task<Result<std::optional<std::uint64_t>>> size_by_name(RemoteServer& server, std::string path) {
   std::string plain = path;
   std::erase_if(plain, is_beyond_ascii);
@@ -69,7 +69,7 @@ bool is_same_path(std::string_view said, std::string_view path) {
     const auto here = take_name(path);
     const auto there = take_name(said);
     if (here.empty() || there.empty()) return true;
-    if (here == ".." || here.starts_with('~')) return true;  // the server counts otherwise from here on
+    if (here == ".." || here.starts_with('~')) return true;  // the paths cannot be compared further
     if (here != there && std::ranges::any_of(here, is_beyond_ascii)) return false;
   }
 }

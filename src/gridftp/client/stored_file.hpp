@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether what was put is at the server, by the very name that it was told.
+/// Whether an uploaded file is at the server under its exact name.
 /// spec: RFC 3659 §7; docs/spec/gridftp.md §4
 #pragma once
 
@@ -16,18 +16,16 @@
 
 namespace udtcat::gridftp {
 
-/// The answer to MLST.
 struct ListedFile {
   std::string path;
   std::optional<std::uint64_t> bytes;
 };
 /// None: it names nothing. Total.
 [[nodiscard]] std::optional<ListedFile> parse_listed_file(const Reply& reply);
-/// Whether `said` may be the server's word for `path`: from the last on, the names with bytes beyond ASCII are the
-/// same, as far as both go, and to the first "..".
+/// Whether the server's answer `said` may mean `path`: the names with bytes beyond ASCII are equal, from the last back
+/// to the first ".." or the beginning of either.
 [[nodiscard]] bool is_same_path(std::string_view said, std::string_view path);
 
-/// A file that was put.
 struct StoredFile {
   std::string path;
   std::uint64_t bytes = 0;

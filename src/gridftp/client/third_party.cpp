@@ -52,14 +52,13 @@ Task<Status> Copy::check_version(RemoteServer& source) {
   co_return Status{};
 }
 
-/// Of the source; none where it does not know its size.
 std::optional<std::uint64_t> Copy::wanted_bytes() const {
   if (!version_->size || !options_.range) return version_->size;
   const std::uint64_t end = std::min(options_.range->end, *version_->size);
   return end - std::min(options_.range->begin, end);
 }
 
-/// The source calls where the target listens.
+/// The target listens, the source connects.
 Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
   for (const RemoteServer* server : {&source, &target}) UDTCAT_CO_CHECK(server->mode_e_refusal());
   if (!source.has_mode_e() || !target.has_mode_e())
@@ -92,12 +91,12 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
   UDTCAT_CO_CHECK(co_await target.begin(store_command(to_.path, options_.range), moved, markers, stored));
   UDTCAT_CO_CHECK(
       co_await source.begin(retrieve_command(from_.path, options_.range), moved, ignore_markers(), retrieved));
-  // A server whose partner has failed would wait for ever: the target for data, the source for a reader.
+  // When one transfer fails the other's control connection is closed: that server would wait for ever.
   source.close_if_fails(stored);
   target.close_if_fails(retrieved);
   auto took = co_await stored->get();
   auto gave = co_await retrieved->get();
-  // Of two errors one is the other's consequence: a broken connection, or that we hung up.
+  // One of two errors is the consequence of the other: a broken connection, or a control connection that we closed.
   if (!took && is_final(took.error())) co_return took;
   if (!gave && (is_final(gave.error()) || took || took.error().code != Errc::stream_refused)) co_return gave;
   co_return took;
@@ -129,8 +128,8 @@ Task<Status> Copy::attempt() {
 
 Task<Status> copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, TransferOptions options,
                   SharedProgress progress) {
-  Copy job(io, std::move(from), std::move(to), options, progress);
-  const auto attempt = [&job] { return job.attempt(); };
+  Copy copy(io, std::move(from), std::move(to), options, progress);
+  const auto attempt = [&copy] { return copy.attempt(); };
   co_return co_await with_retries(io, options, progress, attempt);
 }
 

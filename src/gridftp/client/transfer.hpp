@@ -21,53 +21,50 @@
 #include "files/byte_ranges.hpp"
 #include "files/file_tree.hpp"
 #include "gridftp/dialogue/url.hpp"
-#include "gridftp/disk/placed_files.hpp"
+#include "gridftp/disk/published_files.hpp"
 #include "gridftp/mode_e/block_header.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 
 namespace udtcat::gridftp {
 
-/// The options of a transfer.
 struct TransferOptions {
   std::size_t parallelism = 1;            ///< data connections to each address
   std::size_t stripes = 0;                ///< addresses of ours that a striped server may send to; 0: not striped
   std::optional<files::ByteRange> range;  ///< which bytes of the source; none: all
   std::size_t block_bytes = kDefaultModeEBlockBytes;
-  std::chrono::milliseconds patience{60'000};  ///< silence of the server after which it is lost
+  std::chrono::milliseconds timeout{60'000};  ///< silence of the server after which it is lost
   /// guess: the same before it begins a transfer: a robot fetches a tape, or all of a file is summed up. A host that is
   /// gone is noticed by the probes of its connection.
-  std::chrono::milliseconds begin_patience{std::chrono::hours(1)};
+  std::chrono::milliseconds begin_timeout{std::chrono::hours(1)};
   std::optional<Endpoint> data_address;  ///< of this host, as PORT says it; none: as the control connection has it
   std::size_t retries = 5;               ///< in a row that move nothing
   std::chrono::milliseconds retry_pause{1'000};
   DataOptions data;
 };
 
-/// One file: here, and there.
-struct TransferJob {
+struct TransferRequest {
   FtpUrl remote;
   std::string path;                               ///< the local file
   std::unique_ptr<LocalStream> pipe{};            ///< takes its place, where there is one
   std::shared_ptr<const files::FileTree> tree{};  ///< `path` is in it; none: as every program of the user sees it
-  std::shared_ptr<PlacedFiles> placed{};          ///< what came before it in the same transfer; none: nothing is kept
+  std::shared_ptr<PublishedFiles> published{};    ///< what came before it in the same transfer; none: nothing is kept
 };
 
-/// How far a transfer is.
 struct TransferProgress {
   /// An attempt at a file begins.
-  /// size_bytes   of what is wanted of it; none: nobody knows.  there_bytes   of it, that need not be moved
+  /// size_bytes   of the wanted part; none: unknown.  there_bytes   of it, that are there and need not be moved
   void begin_attempt(std::optional<std::uint64_t> size_bytes, std::uint64_t there_bytes) {
     file_bytes = size_bytes;
     kept_bytes = there_at_begin = there_bytes;
     moved_at_begin = bytes;
   }
-  /// Of the file under way, how much is at its place.
+  /// The bytes of the present file that are at the target.
   [[nodiscard]] std::uint64_t done_bytes() const { return there_at_begin + bytes - moved_at_begin; }
 
   std::uint64_t bytes = 0;                    ///< of payload moved since the start, but for what comes again
   std::uint64_t kept_bytes = 0;               ///< of the file under way, that need not be moved again
   std::uint64_t resumed_bytes = 0;            ///< that were there already
-  std::uint64_t files = 0;                    ///< whole, at their places
+  std::uint64_t files = 0;                    ///< that are complete
   std::optional<std::uint64_t> file_bytes{};  ///< of the file under way; none: nobody knows
   std::uint64_t there_at_begin = 0;           ///< of the attempt under way
   std::uint64_t moved_at_begin = 0;           ///< `bytes`, then
@@ -81,11 +78,11 @@ using SharedProgress = std::shared_ptr<TransferProgress>;
 /// can be. A local file has its name when it is whole; until then it is FILE.part, which a later call goes on with.
 /// errors (to the handler): Errc::cannot_resolve, Errc::cannot_reach, Errc::stream_refused with what the server said,
 /// Errc::connection_broken for a file that did not come whole, Errc::protocol_violated, Errc::local_write_failed
-void async_download(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+void async_download(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
                     SharedProgress progress, TransferHandler handler);
 /// A range is of the local file, and goes to the same place in the remote one.
 /// errors (to the handler): as of async_download(), and Errc::local_read_failed
-void async_upload(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+void async_upload(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
                   SharedProgress progress, TransferHandler handler);
 /// All that is in the directory `from` of a server goes into the local directory `into`, which is made where it is not
 /// there; nothing is written elsewhere. Symbolic links and special files are passed over with a warning. Names that FTP

@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t kMaxTreeEntries = 1'000'000;   // guess: more than people move by FTP
 constexpr std::size_t kMaxTreeDepth = 128;           // guess: deeper than people nest
 constexpr std::size_t kMaxPathBytes = 4096;          // spec: Linux PATH_MAX
-constexpr std::size_t kMaxPathsBytes = 256 * kMiB;   // guess: of all paths, which jobs have twice more
+constexpr std::size_t kMaxPathsBytes = 256 * kMiB;   // guess: of all paths, which requests have twice more
 constexpr std::size_t kMaxListingBytes = 64 * kMiB;  // guess: 300 000 entries as Globus writes them
 
 /// "a/b" in "/root/a/b"; either may be empty.
@@ -87,8 +87,7 @@ Task<Result<Listing>> list(RemoteServer& server, std::string path) {
   co_return tl::unexpected(std::move(entries.error()));
 }
 
-/// Entries of a kind that FTP has no form for.
-class NotCarried {
+class UnsupportedEntries {
  public:
   void add(const std::string& path) {
     constexpr std::size_t kMostShown = 8;  // guess: enough to see which they are
@@ -108,19 +107,18 @@ class NotCarried {
   std::string shown_;
 };
 
-/// Whatever stays behind.
-struct PassedOver {
-  NotCarried links;
-  NotCarried special;
+struct SkippedEntries {
+  UnsupportedEntries links;
+  UnsupportedEntries special;
   std::size_t unsayable = 0;    // names with a line end or 0xFF
-  MissedFiles directories;      // that could not be listed, or made, and those below them
+  FailedFiles directories;      // that could not be listed, or made, and those below them
   std::size_t files_below = 0;  // files in directories that could not be made
 
   void warn() const {
     links.warn("symbolic link");
     special.warn("special file");
   }
-  /// errors: as MissedFiles::check(); Errc::stream_refused where there are names that could not be carried, too
+  /// errors: as FailedFiles::check(); Errc::stream_refused where there are names that could not be carried, too
   [[nodiscard]] Status check(const std::string& doing, std::size_t all_directories) const {
     Status listed = directories.check(all_directories, "directories");
     if (!listed && files_below > 0)
@@ -135,9 +133,8 @@ struct PassedOver {
 
 /// Directories and files of a tree, by their paths from its root; each directory before what is in it.
 /// Threads: confined to the io_context thread.
-class Walk {
+class TreeQueue {
  public:
-  /// The next directory to look into; empty: the root.
   [[nodiscard]] std::optional<std::string> next() {
     if (waiting_.empty()) return std::nullopt;
     std::string directory = std::move(waiting_.front());
@@ -158,13 +155,13 @@ class Walk {
     if (entry.kind == Kind::link) passed_over_.links.add(path);
     if (entry.kind == Kind::special) passed_over_.special.add(path);
   }
-  /// It stays behind, and so does all that is below it.
+  /// Skips an entry, and all that is below it.
   void leave(const std::string& directory, const std::string& name) {
     if (++passed_over_.unsayable <= kMostNamed)
       core::log().warn("{} is passed over: FTP has no way to say a line end or a byte 0xFF",
                        core::printable(joined(directory, name), core::kShownBytes));
   }
-  /// Whether a walk goes on without a directory that cannot be listed: all of it stays behind.
+  /// Skips a directory that cannot be listed.  returns  whether the walk goes on
   /// was_last   as is_of_one() has it
   [[nodiscard]] bool leave(const std::string& directory, const Error& why, bool was_last = false) {
     if (directory.empty() || !is_of_one(why, was_last)) return false;
@@ -173,7 +170,7 @@ class Walk {
     return true;
   }
   [[nodiscard]] bool has_left(const std::string& directory) const { return unlisted_.contains(directory); }
-  /// The server has left out so many.
+  /// Counts names that the server has left out of its listing.
   void leave(const std::string& directory, std::size_t names) {
     passed_over_.unsayable += names;
     if (names > 0)
@@ -183,26 +180,26 @@ class Walk {
   }
   [[nodiscard]] const std::vector<std::string>& directories() const { return directories_; }
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
-  [[nodiscard]] const PassedOver& passed_over() const { return passed_over_; }
+  [[nodiscard]] const SkippedEntries& passed_over() const { return passed_over_; }
   [[nodiscard]] std::size_t paths_bytes() const { return paths_bytes_; }
 
  private:
   std::deque<std::string> waiting_{""};
   std::vector<std::string> directories_, files_;
   std::set<std::string> unlisted_;
-  PassedOver passed_over_;
+  SkippedEntries passed_over_;
   std::size_t paths_bytes_ = 0;
 };
 
-std::vector<TransferJob> jobs_of(const Walk& walk, const FtpUrl& root, files::FileTree tree) {
+std::vector<TransferRequest> requests_of(const TreeQueue& walk, const FtpUrl& root, files::FileTree tree) {
   const auto shared = std::make_shared<const files::FileTree>(std::move(tree));
-  std::vector<TransferJob> jobs;
+  std::vector<TransferRequest> requests;
   for (const std::string& path : walk.files())
-    jobs.push_back({.remote = url_below(root, path), .path = path, .tree = shared});
-  return jobs;
+    requests.push_back({.remote = url_below(root, path), .path = path, .tree = shared});
+  return requests;
 }
 
-/// The error of the files' move, with what the walk passed over; else the walk's.
+/// The error of the transfer, with the number of skipped entries; else that of the walk.
 Status outcome_with(Status moved, const Status& walked) {
   if (moved) return walked;
   if (!walked) moved.error().cause += "; " + walked.error().message();
@@ -223,7 +220,7 @@ Status check_bounds(const std::string& directory, std::size_t entries) {
   return {};
 }
 
-Status check_paths(const Walk& walk, std::size_t path_bytes, const std::string& directory) {
+Status check_paths(const TreeQueue& walk, std::size_t path_bytes, const std::string& directory) {
   const std::string what = "get " + core::printable(directory, core::kShownBytes);
   if (path_bytes > kMaxPathBytes)
     return fail(Errc::protocol_violated, what,
@@ -235,9 +232,9 @@ Status check_paths(const Walk& walk, std::size_t path_bytes, const std::string& 
   return {};
 }
 
-Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root, bool is_last_attempt) {
+Task<Result<TreeQueue>> walk_server(RemoteServer& server, FtpUrl root, bool is_last_attempt) {
   UDTCAT_CO_CHECK(co_await server.use_mode_s());
-  Walk walk;
+  TreeQueue walk;
   std::size_t entries = 0;
   while (const auto directory = walk.next()) {
     UDTCAT_CO_CHECK(check_bounds(*directory, entries));
@@ -258,7 +255,7 @@ Task<Result<Walk>> walk_server(RemoteServer& server, FtpUrl root, bool is_last_a
   co_return walk;
 }
 
-/// Runs on a disk thread. Some file systems take two names for one.
+/// Runs on a disk thread. Two names that a file system treats as one are an error.
 Status make_directories(const files::FileTree& tree, const std::vector<std::string>& paths) {
   std::set<std::pair<dev_t, ino_t>> made;
   for (const std::string& path : paths) {
@@ -275,7 +272,7 @@ Status make_directories(const files::FileTree& tree, const std::vector<std::stri
 Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string into, TransferOptions options,
                            SharedProgress progress) {
   std::unique_ptr<RemoteServer> server;
-  Walk walk;
+  TreeQueue walk;
   std::size_t attempts = 0;
   const auto attempt = [&]() -> Task<Status> {
     const bool is_last = ++attempts > options.retries;
@@ -294,19 +291,19 @@ Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string
     return made;
   });
   if (!tree) co_return tl::unexpected(std::move(tree.error()));
-  auto jobs = jobs_of(walk, from, std::move(*tree));
-  const PassedOver passed_over = walk.passed_over();
+  auto requests = requests_of(walk, from, std::move(*tree));
+  const SkippedEntries passed_over = walk.passed_over();
   const std::size_t directories = walk.directories().size();
-  walk = Walk();
-  auto moved = co_await download_all(io, std::move(jobs), options, progress, std::move(server));
+  walk = TreeQueue();
+  auto moved = co_await download_all(io, std::move(requests), options, progress, std::move(server));
   co_return outcome_with(std::move(moved), passed_over.check("get all of " + from.to_string(), directories));
 }
 
 // ---- put -r ---------------------------------------------------------------------------------------------------------
 
 /// Runs on a disk thread. Journals of an earlier put are not content.
-Result<Walk> walk_disk(const files::FileTree& tree) {
-  Walk walk;
+Result<TreeQueue> walk_disk(const files::FileTree& tree) {
+  TreeQueue walk;
   while (const auto directory = walk.next()) {
     const auto entries = tree.list(*directory);
     if (!entries && walk.leave(*directory, entries.error())) continue;
@@ -320,8 +317,8 @@ Result<Walk> walk_disk(const files::FileTree& tree) {
         continue;
       }
       if (entry.kind == files::FileTree::Entry::Kind::file && entry.name.find(kSentSuffix) != std::string::npos) {
-        UDTCAT_TRY(const auto place, tree.locate(path, Errc::local_read_failed));
-        if (RestartJournal::is_at(place)) continue;
+        UDTCAT_TRY(const auto location, tree.locate(path, Errc::local_read_failed));
+        if (RestartJournal::is_at(location)) continue;
       }
       walk.take(*directory, entry);
     }
@@ -329,13 +326,12 @@ Result<Walk> walk_disk(const files::FileTree& tree) {
   return walk;
 }
 
-/// The directory that `path` is in; empty: the root.
 std::string parent_of(const std::string& path) {
   const auto end = path.rfind('/');
   return end == std::string::npos ? "" : path.substr(0, end);
 }
 
-/// MKD. A directory that is there is no error, whatever words the server has for that.
+/// MKD. A directory that exists is no error, whatever the server replies.
 Task<Status> make_remote(RemoteServer& server, FtpUrl directory) {
   const std::string doing = "make the directory " + directory.to_string();
   UDTCAT_CO_TRY(const auto made, co_await server.control().ask("MKD " + directory.path));
@@ -352,11 +348,11 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
                          SharedProgress progress) {
   auto tree = co_await on_disk(io, [&] { return files::FileTree::open(from); });
   if (!tree) co_return tl::unexpected(std::move(tree.error()));
-  UDTCAT_CO_TRY(const Walk walk, co_await on_disk(io, [&] { return walk_disk(*tree); }));
+  UDTCAT_CO_TRY(const TreeQueue walk, co_await on_disk(io, [&] { return walk_disk(*tree); }));
   walk.passed_over().warn();
   std::unique_ptr<RemoteServer> server;
   std::set<std::string> refused;  // directories: what is below them stays here
-  PassedOver passed_over;
+  SkippedEntries passed_over;
   std::size_t attempts = 0;
   const auto make_all = [&]() -> Task<Status> {
     const bool is_last = ++attempts > options.retries;
@@ -384,10 +380,10 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
     co_return made;
   };
   UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
-  auto jobs = jobs_of(walk, into, std::move(*tree));
-  passed_over.files_below =
-      std::erase_if(jobs, [&](const TransferJob& job) { return refused.contains(parent_of(job.path)); });
-  auto moved = co_await upload_all(io, std::move(jobs), options, progress, std::move(server));
+  auto requests = requests_of(walk, into, std::move(*tree));
+  passed_over.files_below = std::erase_if(
+      requests, [&](const TransferRequest& request) { return refused.contains(parent_of(request.path)); });
+  auto moved = co_await upload_all(io, std::move(requests), options, progress, std::move(server));
   co_return outcome_with(std::move(moved), passed_over.check("put all of " + core::printable(from, core::kShownBytes),
                                                              walk.directories().size()));
 }

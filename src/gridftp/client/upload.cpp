@@ -33,7 +33,7 @@ class SentJournal {
   [[nodiscard]] Task<files::ByteRanges> load() {
     co_return co_await on_disk(io_, [this] { return journal_.load().value_or(files::ByteRanges()); });
   }
-  /// Without it the next call starts anew, which is no harm but time: a directory that we may not write to is no error.
+  /// A directory that we may not write to is no error: without a journal the next call starts from the beginning.
   [[nodiscard]] Task<void> save(files::ByteRanges have) {
     next_ = std::move(have);
     if (std::exchange(busy_, true)) co_return;  // the call that writes takes this one too
@@ -55,22 +55,21 @@ class SentJournal {
   const RestartJournal journal_;
   std::optional<files::ByteRanges> next_;  // to be saved
   bool busy_ = false;
-  Signal free_;
+  AsyncCondition free_;
 };
 
 /// One file on its way, over as many attempts as it takes; a pipe can be read only once, and has one attempt.
 /// Threads: confined to the io_context thread.
 class Upload {
  public:
-  Upload(boost::asio::io_context& io, TransferJob job, const TransferOptions& options, SharedProgress progress)
+  Upload(boost::asio::io_context& io, TransferRequest request, const TransferOptions& options, SharedProgress progress)
       : io_(io),
-        job_(std::move(job)),
+        request_(std::move(request)),
         options_(options),
         progress_(std::move(progress)),
-        from_pipe_(job_.pipe != nullptr) {}
+        from_pipe_(request_.pipe != nullptr) {}
 
   [[nodiscard]] Task<Status> attempt(RemoteServer& server);
-  /// After the last attempt.
   [[nodiscard]] static Task<Status> conclude(Status outcome) { co_return outcome; }
 
  private:
@@ -86,7 +85,7 @@ class Upload {
   };
   [[nodiscard]] Task<Result<Opened>> open_file();
   [[nodiscard]] Task<Status> try_once(RemoteServer& server);
-  [[nodiscard]] bool has_read_pipe() const { return from_pipe_ && !job_.pipe; }
+  [[nodiscard]] bool has_read_pipe() const { return from_pipe_ && !request_.pipe; }
   [[nodiscard]] Task<Result<std::optional<RestartJournal>>> find_journal();
   [[nodiscard]] Task<Status> find_received(RemoteServer& server, files::ByteRange range);
   [[nodiscard]] Task<Status> send(RemoteServer& server, Content content);
@@ -95,7 +94,7 @@ class Upload {
   [[nodiscard]] SendRequest request_for(const Content& content) const;
 
   boost::asio::io_context& io_;
-  TransferJob job_;
+  TransferRequest request_;
   const TransferOptions options_;
   const SharedProgress progress_;
   const bool from_pipe_;
@@ -108,8 +107,8 @@ class Upload {
 /// Opens the local file, which has to be the one of the first attempt.
 Task<Result<Upload::Opened>> Upload::open_file() {
   auto opened = co_await on_disk(io_, [this]() -> Result<Opened> {
-    UDTCAT_TRY(const auto place, place_of(job_, Errc::local_read_failed));
-    UDTCAT_TRY(auto file, BlockStore::open_to_read(place));
+    UDTCAT_TRY(const auto location, location_of_request(request_, Errc::local_read_failed));
+    UDTCAT_TRY(auto file, BlockStore::open_to_read(location));
     UDTCAT_CHECK(file.has_its_size(std::nullopt));
     const auto size = file.size();
     std::string now = fmt::format("{}-{}", size.value_or(0), file.changed());
@@ -117,35 +116,36 @@ Task<Result<Upload::Opened>> Upload::open_file() {
   });
   if (!opened) co_return tl::unexpected(std::move(opened.error()));
   if (!source_.empty() && source_ != opened->source)
-    co_return fail(Errc::local_read_failed, "put " + job_.path, "it has changed meanwhile; the next call begins anew");
+    co_return fail(Errc::local_read_failed, "put " + request_.path,
+                   "it has changed meanwhile; the next call begins anew");
   co_return opened;
 }
 
-/// None where files of all its names are the user's: the upload goes without, and begins anew after a cut.
+/// The journal beside the local file; none: all names for it are the user's files.
 Task<Result<std::optional<RestartJournal>>> Upload::find_journal() {
   auto found = co_await on_disk(io_, [this]() -> Result<std::optional<RestartJournal>> {
-    UDTCAT_TRY(const auto place, place_of(job_, Errc::local_read_failed));
+    UDTCAT_TRY(const auto location, location_of_request(request_, Errc::local_read_failed));
     for (int number = 1; number <= kMostSentNames; ++number) {
-      auto at = place.with_suffix(number == 1 ? kSentSuffix : fmt::format("{}~{}", kSentSuffix, number));
+      auto at = location.with_suffix(number == 1 ? kSentSuffix : fmt::format("{}~{}", kSentSuffix, number));
       if (RestartJournal::may_be_at(at))
-        return RestartJournal(std::move(at), fmt::format("{} {}", job_.remote.to_string(), source_));
+        return RestartJournal(std::move(at), fmt::format("{} {}", request_.remote.to_string(), source_));
     }
     return std::nullopt;
   });
   co_return found;
 }
 
-/// Finds the ranges that the server has of this very file, from an earlier attempt or an earlier call. A server of ours
-/// tells them; for others our own journal has the restart markers they sent.
+/// Finds the ranges of this file that the server has from an earlier attempt or call: by SITE HAVE, or for other
+/// servers from the restart markers in our journal.
 Task<Status> Upload::find_received(RemoteServer& server, files::ByteRange range) {
   if (options_.range || !server.in_mode_e()) {
     *have_ = {};
     co_return Status{};
   }
-  UDTCAT_CO_TRY(auto there, co_await server.received_ranges(job_.remote.path, source_));
+  UDTCAT_CO_TRY(auto there, co_await server.received_ranges(request_.remote.path, source_));
   if (there) {
-    // The proof at the end is of one transfer, which then has to be the whole of it.
-    *have_ = options_.data.session.statements == Statements::wanted ? files::ByteRanges() : std::move(*there);
+    // A statement proves one transfer, which then has to be the whole file.
+    *have_ = options_.data.statements == Statements::wanted ? files::ByteRanges() : std::move(*there);
   } else if (!journal_) {
     UDTCAT_CO_TRY(auto journal, co_await find_journal());
     if (journal) {
@@ -158,31 +158,32 @@ Task<Status> Upload::find_received(RemoteServer& server, files::ByteRange range)
   const std::uint64_t end = have_->end();
   if (end > range.end) *have_ = {};
   if (!there) {
-    UDTCAT_CO_TRY(const auto size, co_await server.size_of(job_.remote.path));
+    UDTCAT_CO_TRY(const auto size, co_await server.size_of(request_.remote.path));
     if (size.value_or(0) < end) *have_ = {};
   }
   if (have_->empty()) co_return Status{};
   progress_->resumed_bytes += have_->bytes();
-  core::log().info("going on with {}: the server has {} of {} bytes", job_.path, have_->bytes(), range.end);
+  core::log().info("going on with {}: the server has {} of {} bytes", request_.path, have_->bytes(), range.end);
   co_return Status{};
 }
 
 Task<Result<Upload::Content>> Upload::open(RemoteServer& server) {
-  if (job_.pipe) {
+  if (request_.pipe) {
     if (options_.range)
       co_return fail(Errc::bad_argument, "put a range of a pipe",
                      "a range is of a file, which can be read at any place");
-    co_return Content{std::make_shared<PipeSource>(io_, std::move(job_.pipe)), std::nullopt};
+    co_return Content{std::make_shared<PipeSource>(io_, std::move(request_.pipe)), std::nullopt};
   }
   if (has_read_pipe())
     co_return fail(Errc::bad_argument, "put what came out of a pipe again", "it cannot be read twice");
   UDTCAT_CO_TRY(auto opened, co_await open_file());
   const auto size = opened.size;
   if (!size && !options_.range)
-    co_return fail(Errc::bad_argument, "put " + job_.path, "it has no size: say which --range of it, or pipe it in");
+    co_return fail(Errc::bad_argument, "put " + request_.path,
+                   "it has no size: say which --range of it, or pipe it in");
   const files::ByteRange range = options_.range.value_or(files::ByteRange{0, size.value_or(0)});
   if (size && range.end > *size)
-    co_return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, job_.path),
+    co_return fail(Errc::bad_argument, fmt::format("put bytes {} to {} of {}", range.begin, range.end, request_.path),
                    fmt::format("it has {}", *size));
   source_ = opened.source;
   UDTCAT_CO_CHECK(co_await find_received(server, range));
@@ -226,7 +227,7 @@ Task<Status> Upload::try_once(RemoteServer& server) {
   const std::uint64_t had_bytes = have_->bytes();
   progress_->begin_attempt(range ? std::optional(range->bytes()) : std::nullopt, had_bytes);
   if (auto sent = co_await send(server, std::move(content)); !sent) {
-    // A server that does not go on with the part it has gets the whole file next time.
+    // A server that refuses to resume gets the whole file next time.
     const bool is_refused_part = had_bytes > 0 && have_->bytes() == had_bytes;
     if (is_final(sent.error()) && !begins_anew_ && is_refused_part) {
       core::log().info("{}: from the beginning, then", sent.error().message());
@@ -244,18 +245,19 @@ Task<Status> Upload::try_once(RemoteServer& server) {
 
 Task<Status> Upload::send(RemoteServer& server, Content content) {
   DataPath& path = server.path();
-  if (path.stance() != DataPath::Stance::active || !path.has_kept())
+  if (path.role() != DataPath::Role::active || !path.has_kept())
     UDTCAT_CO_CHECK(co_await server.aim_at_ports(options_.stripes > 0));
   if (content.range && server.in_mode_e())
     UDTCAT_CO_CHECK(co_await server.control().ask(fmt::format("ALLO {}", content.range->bytes())));
   if (!server.has_mode_e() && options_.range)
-    co_return fail(Errc::bad_argument, "put a range to " + job_.remote.to_string(), "its server does not speak MODE E");
+    co_return fail(Errc::bad_argument, "put a range to " + request_.remote.to_string(),
+                   "its server does not speak MODE E");
   UDTCAT_CO_CHECK(co_await server.send_restart(*have_));
   const bool anew = have_->empty();
   const std::uint64_t sent_before = progress_->bytes;
   const auto done = std::make_shared<Promise<Status>>(io_);
-  UDTCAT_CO_CHECK(
-      co_await server.begin(store_command(job_.remote.path, options_.range), counter_of(progress_), markers(), done));
+  UDTCAT_CO_CHECK(co_await server.begin(store_command(request_.remote.path, options_.range), counter_of(progress_),
+                                        markers(), done));
   Status moved;
   if (server.in_mode_e()) {
     moved = co_await path.send(options_.parallelism, request_for(content));
@@ -269,20 +271,20 @@ Task<Status> Upload::send(RemoteServer& server, Content content) {
   }
   auto status = co_await outcome_of(server, moved, done);
   if (!server.has_to_prove()) co_return status;
-  const Request asked{options_.range ? Statement::Deed::stored : Statement::Deed::published, job_.remote.path,
+  const Request asked{options_.range ? Statement::Action::stored : Statement::Action::published, request_.remote.path,
                       options_.range, progress_->bytes - sent_before};
-  if (status) status = co_await server.prove(asked, "put " + job_.remote.to_string(), anew);
+  if (status) status = co_await server.prove(asked, "put " + request_.remote.to_string(), anew);
   if (!status) begins_anew_ = true;
   co_return status;
 }
 
-/// A server that heard of too few EODs reports success with a part missing, and one may have changed the name. What a
-/// session has proved needs no more.
+/// Checks size and name at the server, unless a statement has proved them: a server that counted too few EODs reports
+/// success with a part missing, and some change names.
 Task<Status> Upload::check(RemoteServer& server, std::optional<files::ByteRange> range) {
   if (range) UDTCAT_CO_CHECK(co_await open_file());
   if (!server.has_to_prove()) {
-    StoredFile stored{job_.remote.path, range ? range->end : progress_->done_bytes(), !options_.range};
-    UDTCAT_CO_CHECK(co_await prove_stored(server, std::move(stored), "put " + job_.remote.to_string()));
+    StoredFile stored{request_.remote.path, range ? range->end : progress_->done_bytes(), !options_.range};
+    UDTCAT_CO_CHECK(co_await prove_stored(server, std::move(stored), "put " + request_.remote.to_string()));
   }
   ++progress_->files;
   co_return Status{};
@@ -290,14 +292,14 @@ Task<Status> Upload::check(RemoteServer& server, std::optional<files::ByteRange>
 
 }  // namespace
 
-Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
                         SharedProgress progress, std::unique_ptr<RemoteServer> server) {
-  return transfer_all<Upload>(io, std::move(jobs), std::move(options), std::move(progress), std::move(server));
+  return transfer_all<Upload>(io, std::move(requests), std::move(options), std::move(progress), std::move(server));
 }
 
-void async_upload(boost::asio::io_context& io, std::vector<TransferJob> jobs, TransferOptions options,
+void async_upload(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
                   SharedProgress progress, TransferHandler handler) {
-  run_transfer(io, transfer_all<Upload>(io, std::move(jobs), std::move(options), std::move(progress)),
+  run_transfer(io, transfer_all<Upload>(io, std::move(requests), std::move(options), std::move(progress)),
                std::move(handler));
 }
 

@@ -22,12 +22,13 @@
 #include "gridftp/server/ftp_server.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "pipe/pipe_facts.hpp"
+#include "pipe/pipe_summary.hpp"
+#include "tool/cli/applications.hpp"
 #include "tool/cli/process_setup.hpp"
-#include "tool/program/facts.hpp"
-#include "tool/run/notices.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/program/check_summary.hpp"
+#include "tool/run/endpoint_setup.hpp"
 #include "tool/run/session_run.hpp"
+#include "tool/run/warnings.hpp"
 
 namespace udtcat::gridftp {
 
@@ -36,27 +37,27 @@ namespace {
 using tool::Console;
 using tool::ExitStatus;
 using tool::FoundCredentials;
-using tool::JobContext;
+using tool::RunContext;
 
 /// "-" is stdout for get, stdin for put.
-Result<TransferJob> job_for(boost::asio::io_context& io, const GridftpFile& file, bool get) {
-  TransferJob job;
-  job.remote = file.remote;
-  job.path = file.local;
-  if (file.local != kStdio) return job;
-  UDTCAT_TRY(job.pipe, make_stdio_stream(io, STDIN_FILENO, STDOUT_FILENO, {.read = !get, .write = get}));
-  return job;
+Result<TransferRequest> request_for(boost::asio::io_context& io, const GridftpFile& file, bool get) {
+  TransferRequest request;
+  request.remote = file.remote;
+  request.path = file.local;
+  if (file.local != kStdio) return request;
+  UDTCAT_TRY(request.pipe, make_stdio_stream(io, STDIN_FILENO, STDOUT_FILENO, {.read = !get, .write = get}));
+  return request;
 }
 
-/// Files count, not the blocks and ranges of them that the carriers count.
-ConnectionStats figures_of(const TransferProgress& progress, const DataWatch& watch, Verb verb) {
-  ConnectionStats stats = watch.stats();
+/// Counts payload of files, not bytes of data connections.
+ConnectionStats figures_of(const TransferProgress& progress, const DataStats& data, Verb verb) {
+  ConnectionStats stats = data.stats();
   stats.bytes_received = verb == Verb::get ? progress.bytes : 0;
   stats.bytes_sent = verb == Verb::get ? 0 : progress.bytes;
   return stats;
 }
 
-/// The warning that a control connection in the clear is proved by no key.
+/// The warning that a clear control connection is not authenticated.
 std::string unproved(const ClientOptions& options) {
   const std::string what = "udtcat: names, ranges, sizes and replies go in the clear and unproved";
   if (options.verb == Verb::copy || options.session.protection < Protection::safe) return what;
@@ -64,7 +65,7 @@ std::string unproved(const ClientOptions& options) {
   return what + ", unless the server is udtcat, which proves in the data session what it did";
 }
 
-/// Each server has words of its own for a directory where a file is meant, and for a file where a directory is.
+/// Adds a hint about -r: servers have various replies where a directory is taken for a file, or a file for a directory.
 Error with_hint(Error error, const ClientOptions& options) {
   const auto says = [&error](const char* words) { return error.cause.find(words) != std::string::npos; };
   const bool gets = options.verb == Verb::get;
@@ -104,12 +105,12 @@ Status start_transfer(boost::asio::io_context& io, const ClientOptions& options,
       async_upload_tree(io, local, remote, transfer, progress, std::move(conclude));
     return {};
   }
-  std::vector<TransferJob> jobs;
+  std::vector<TransferRequest> requests;
   for (const GridftpFile& file : options.files) {
-    UDTCAT_TRY(auto job, job_for(io, file, get));
-    jobs.push_back(std::move(job));
+    UDTCAT_TRY(auto request, request_for(io, file, get));
+    requests.push_back(std::move(request));
   }
-  (get ? async_download : async_upload)(io, std::move(jobs), transfer, progress, std::move(conclude));
+  (get ? async_download : async_upload)(io, std::move(requests), transfer, progress, std::move(conclude));
   return {};
 }
 
@@ -119,9 +120,9 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
   if (found.credentials) transfer.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
   warn_of_transfer(options, transfer.data, console);
   const auto progress = std::make_shared<TransferProgress>();
-  const auto watch = transfer.data.watch = std::make_shared<DataWatch>();
+  const auto data = transfer.data.stats = std::make_shared<DataStats>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
-  run.watch([progress, watch, verb = options.verb] { return figures_of(*progress, *watch, verb); });
+  run.watch([progress, data, verb = options.verb] { return figures_of(*progress, *data, verb); });
   run.measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Amount> {
     if (!progress->file_bytes) return std::nullopt;
     return tool::Amount{progress->done_bytes(), *progress->file_bytes};
@@ -136,17 +137,17 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
   return run.run();
 }
 
-ServeOptions serve_options(const ServerOptions& options, FoundCredentials found, std::shared_ptr<DataWatch> watch) {
+ServeOptions serve_options(const ServerOptions& options, FoundCredentials found, std::shared_ptr<DataStats> data) {
   ServeOptions serve;
   serve.read_only = options.read_only;
   serve.third_party = options.third_party;
   serve.data = options.data;
-  serve.data.watch = std::move(watch);
-  serve.data_address = options.place.address;
-  if (options.place.idle_timeout_written) {
-    const auto patience = options.session.idle_timeout;
-    serve.of_strangers.stall_patience = serve.of_key_holders.stall_patience = patience;
-    serve.idle_patience = std::max(serve.idle_patience, patience);
+  serve.data.stats = std::move(data);
+  serve.data_address = options.data_endpoint.address;
+  if (options.data_endpoint.idle_timeout_written) {
+    const auto timeout = options.session.idle_timeout;
+    serve.anonymous_quota.stall_timeout = serve.keyed_quota.stall_timeout = timeout;
+    serve.idle_timeout = std::max(serve.idle_timeout, timeout);
   }
   if (found.credentials) serve.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
   serve.least = options.least;
@@ -166,17 +167,17 @@ std::string audience_of(const ServerOptions& options) {
   return text;
 }
 
-void count(const MovedBytes& moved, ConnectionStats& stats) {
+void count(const ByteCounts& moved, ConnectionStats& stats) {
   stats.bytes_sent = moved.sent;
   stats.bytes_received = moved.received;
 }
 
-/// Files count, not the blocks of them; packets are those over UDP, of control and data.
-ConnectionStats figures_of(const FtpServer& server, const DataWatch& watch) {
-  ConnectionStats stats = watch.stats();
+/// Counts payload of files, and the packets over UDP of control and data connections.
+ConnectionStats figures_of(const FtpServer& server, const DataStats& data) {
+  ConnectionStats stats = data.stats();
   count(server.moved(), stats);
   stats.streams_open = server.clients().size();
-  stats.evidence = {};  // of one of them
+  stats.evidence = {};  // it would be that of one connection
   return stats;
 }
 
@@ -189,23 +190,24 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
   auto locals = resolve(options.local, options.family);
   if (!locals) return run.fail_to_start(std::move(locals.error()));
   run.keep_current(found.peers);
-  const auto watch = std::make_shared<DataWatch>();
-  FtpServer server(run.io(), std::move(*root), serve_options(options, std::move(found), watch));
+  const auto data = std::make_shared<DataStats>();
+  FtpServer server(run.io(), std::move(*root), serve_options(options, std::move(found), data));
   const bool sealed = options.auth == ServeAuth::key;
-  const auto fronts = tool::one_per_family(*locals);
-  if (auto listening = sealed ? server.listen_sealed(fronts) : server.listen(fronts); !listening)
+  const auto endpoints = tool::one_per_family(*locals);
+  if (auto listening = sealed ? server.listen_sealed(endpoints) : server.listen(endpoints); !listening)
     return run.fail_to_start(std::move(listening.error()));
   for (const Endpoint& local : server.local_endpoints())
     if (options.verbosity >= 0)
-      console.line(fmt::format(
-          "udtcat: serving {} at {}://{}/{} {}", options.root, sealed ? "udtcat" : "ftp", tool::advertised_place(local),
-          local.is_wildcard() ? ", and all other addresses of this host," : "", audience_of(options)));
-  run.watch([&server, watch] { return figures_of(server, *watch); });
-  run.show([&server, watch, sealed](tool::ProcessPicture& picture) {
-    picture.all = figures_of(server, *watch);
+      console.line(fmt::format("udtcat: serving {} at {}://{}/{} {}", options.root, sealed ? "udtcat" : "ftp",
+                               tool::advertised_address(local),
+                               local.is_wildcard() ? ", and all other addresses of this host," : "",
+                               audience_of(options)));
+  run.watch([&server, data] { return figures_of(server, *data); });
+  run.show([&server, data, sealed](tool::ProcessPicture& picture) {
+    picture.all = figures_of(server, *data);
     for (const Endpoint& local : server.local_endpoints())
       picture.listening.push_back((sealed ? "udp " : "tcp ") + local.to_string());
-    for (const FtpServer::ClientFigures& client : server.clients()) {
+    for (const FtpServer::ClientStats& client : server.clients()) {
       ConnectionStats stats;
       count(client.moved, stats);
       stats.streams_open = 1;
@@ -222,15 +224,15 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
 
 /// A command whose options are settled once it is known whether the environment has a key.
 template <typename CommandOptions, ExitStatus (*carry_out)(const CommandOptions&, FoundCredentials, Console&)>
-class GridftpJob : public tool::Job {
+class GridftpInvocation : public tool::Invocation {
  public:
-  explicit GridftpJob(CommandOptions options) : options_(std::move(options)) {}
+  explicit GridftpInvocation(CommandOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] Status prepare(bool has_key_at_hand, Console& /*console*/) override {
-    return settle_protection(options_, has_key_at_hand);
+  [[nodiscard]] Status prepare(bool has_key_candidate, Console& /*console*/) override {
+    return settle_protection(options_, has_key_candidate);
   }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     return carry_out(options_, std::move(found), context.console);
   }
 
@@ -240,25 +242,25 @@ class GridftpJob : public tool::Job {
  private:
   CommandOptions options_;
 };
-using ClientJob = GridftpJob<ClientOptions, transfer_command>;
+using ClientInvocation = GridftpInvocation<ClientOptions, transfer_command>;
 
-class ServeJob final : public GridftpJob<ServerOptions, serve_command> {
+class ServeInvocation final : public GridftpInvocation<ServerOptions, serve_command> {
  public:
-  using GridftpJob::GridftpJob;
-  [[nodiscard]] Result<tool::Words> facts() const override {
+  using GridftpInvocation::GridftpInvocation;
+  [[nodiscard]] Result<tool::Words> check_summary() const override {
     const auto& serve = command_options();
     const char* protocol = serve.auth == ServeAuth::key ? "udp" : "tcp";
     return tool::Words{
-        fmt::format("serves {} at {}", serve.root, tool::place_text(protocol, serve.local, serve.family)),
+        fmt::format("serves {} at {}", serve.root, tool::local_address_text(protocol, serve.local, serve.family)),
         audience_of(serve)};
   }
 };
 
 template <Verb verb>
-Result<std::unique_ptr<tool::Job>> parse_client(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_client(const tool::Words& arguments) {
   UDTCAT_TRY(ClientOptions options, parse_client_options(verb, arguments));
   if (options.help) return nullptr;
-  return std::make_unique<ClientJob>(std::move(options));
+  return std::make_unique<ClientInvocation>(std::move(options));
 }
 
 template <Verb verb>
@@ -270,17 +272,17 @@ tool::Command client_row(const char* word, const char* operands) {
           .operands = operands};
 }
 
-Result<std::unique_ptr<tool::Job>> parse_serve(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_serve(const tool::Words& arguments) {
   UDTCAT_TRY(ServerOptions options, parse_server_options(arguments));
   if (options.help) return nullptr;
-  return std::make_unique<ServeJob>(std::move(options));
+  return std::make_unique<ServeInvocation>(std::move(options));
 }
 
-/// A session of a gateway as a forward's.
+/// A session between gateways, as the session of a forward.
 /// Threads: confined to the io_context thread.
 class GatewayForward final : public forward::ForwardSession {
  public:
-  GatewayForward(Connection& connection, std::optional<ServerBehind> server, forward::TroubleHandler on_trouble)
+  GatewayForward(Connection& connection, std::optional<UpstreamServer> server, forward::ErrorHandler on_trouble)
       : session_(
             std::make_shared<GatewaySession>(connection.io(), connection, std::move(server), std::move(on_trouble))) {
     connection.on_stream([session = session_](StreamId id) { session->take_stream(id); });
@@ -298,46 +300,47 @@ class GatewayForward final : public forward::ForwardSession {
 };
 
 /// A forward that knows what FTP says about data connections.
-class GatewayJob final : public tool::Job {
+class GatewayInvocation final : public tool::Invocation {
  public:
-  explicit GatewayJob(pipe::PipeOptions options) : options_(std::move(options)) {}
+  explicit GatewayInvocation(pipe::PipeOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] Result<tool::Words> facts() const override { return pipe::form_facts(options_); }
-  [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, Console& console) override {
+  [[nodiscard]] Result<tool::Words> check_summary() const override { return pipe::mode_summary(options_); }
+  [[nodiscard]] Status prepare(bool /*has_key_candidate*/, Console& console) override {
     tool::warn_of_protection(options_.session.protection, console);
     return {};
   }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     if (options_.listens && server().host.find(':') != std::string::npos)
       return tool::SessionRun(options_, context.console)
           .fail_to_start({Errc::cannot_resolve, "reach " + tool::to_string(server()), kNeedsIpv4});
-    const auto maker_on = [this](boost::asio::io_context& io) -> forward::ForwardSessionMaker {
-      std::optional<ServerBehind> behind;
-      if (options_.listens) behind = ServerBehind{server(), std::make_shared<net::Names>(io, options_.socket_family)};
-      return [behind](Connection& connection, forward::TroubleHandler on_trouble) {
-        return std::make_unique<GatewayForward>(connection, behind, std::move(on_trouble));
+    const auto builder = [this](boost::asio::io_context& io) -> forward::ForwardSessionFactory {
+      std::optional<UpstreamServer> upstream;
+      if (options_.listens)
+        upstream = UpstreamServer{server(), std::make_shared<net::Resolver>(io, options_.socket_family)};
+      return [upstream](Connection& connection, forward::ErrorHandler on_trouble) {
+        return std::make_unique<GatewayForward>(connection, upstream, std::move(on_trouble));
       };
     };
-    return forward::forward_command(options_, std::move(found), context.console, maker_on);
+    return forward::forward_command(options_, std::move(found), context.console, builder);
   }
 
  private:
-  [[nodiscard]] const HostPort& server() const { return options_.services.front().place.tcp; }
+  [[nodiscard]] const HostPort& server() const { return options_.services.front().address.tcp; }
 
   const pipe::PipeOptions options_;
 };
 
-Result<std::unique_ptr<tool::Job>> parse_gateway(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_gateway(const tool::Words& arguments) {
   UDTCAT_TRY(pipe::PipeOptions options, pipe::parse_forward_options("udtcat gridftp gateway", arguments));
-  if (options.form == pipe::Form::help) return nullptr;
-  options.session.purpose = Purpose::gateway;
-  options.session.services.clear();             // its streams say themselves where they lead
+  if (options.mode == pipe::Mode::help) return nullptr;
+  options.session.application = tool::kGateway;
+  options.session.services.clear();             // each stream begins with a line that names its target
   options.socket_family = AddressFamily::ipv4;  // PORT and PASV have no room for others
-  return std::make_unique<GatewayJob>(std::move(options));
+  return std::make_unique<GatewayInvocation>(std::move(options));
 }
 
-Result<std::unique_ptr<tool::Job>> parse_no_verb(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_no_verb(const tool::Words& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
   if (first == "-h" || first == "--help") return nullptr;
   constexpr const char* kVerbs = "; they are get, put, copy, serve and gateway";

@@ -6,7 +6,7 @@
 
 namespace udtcat::gridftp {
 
-/// In a program without this wing: one that says so (absent.cpp).
+/// In a program built without this module: one that says so (disabled.cpp).
 [[nodiscard]] tool::Commands commands();
 
 }  // namespace udtcat::gridftp

@@ -10,6 +10,7 @@
 #include "gridftp/mode_e/data_port_range.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "tool/cli/applications.hpp"
 #include "tool/cli/process_setup.hpp"
 
 namespace udtcat::gridftp {
@@ -77,7 +78,6 @@ Status read_put(const Words& words, ClientOptions& options) {
   return {};
 }
 
-/// One directory, and not "-".
 Status read_tree(const Words& words, ClientOptions& options) {
   const bool get = options.verb == Verb::get;
   if (options.transfer.range) return misplaced("-r", "a range is of one file");
@@ -110,7 +110,7 @@ void add_number(CommandLine& line, const char* names, const char* name, std::siz
   });
 }
 
-/// An address with a port of its own has no meaning: each listener has another.
+/// An address without a port: each data listener has its own.
 Result<std::optional<Endpoint>> address_value(const std::string& text) {
   const auto found = resolve({text, 0}, AddressFamily::ipv4);
   if (!found)
@@ -118,25 +118,26 @@ Result<std::optional<Endpoint>> address_value(const std::string& text) {
   return found->front();
 }
 
-void add_patience(CommandLine& line, DataPlace& place) {
+void add_idle_timeout_option(CommandLine& line, DataEndpointOptions& data_endpoint) {
   line.check([&]() -> Status {
-    place.idle_timeout_written = line.has("--idle-timeout");
+    data_endpoint.idle_timeout_written = line.has("--idle-timeout");
     return {};
   });
 }
 
-void add_place_options(CommandLine& line, DataPlace& place) {
+void add_data_endpoint_options(CommandLine& line, DataEndpointOptions& data_endpoint) {
   line.value("--data-ports", [&](const std::string& text) -> Status {
-    place.ports = DataPortRange::parse(text);
-    if (!place.ports) return tool::bad_value("--data-ports", text, "LOW:HIGH, as in 50000:51000");
+    data_endpoint.ports = DataPortRange::parse(text);
+    if (!data_endpoint.ports) return tool::bad_value("--data-ports", text, "LOW:HIGH, as in 50000:51000");
     return {};
   });
   line.value("--data-address",
-             [&](const std::string& text) { return tool::store(address_value(text), place.address); });
+             [&](const std::string& text) { return tool::store(address_value(text), data_endpoint.address); });
   line.check([&]() -> Status {
     const auto globus = tool::environment("GLOBUS_TCP_PORT_RANGE");
-    if (globus && !place.ports) place.ports = DataPortRange::parse(*globus);
-    if (globus && !place.ports) return tool::bad_value("GLOBUS_TCP_PORT_RANGE", *globus, "LOW,HIGH, as in 50000,51000");
+    if (globus && !data_endpoint.ports) data_endpoint.ports = DataPortRange::parse(*globus);
+    if (globus && !data_endpoint.ports)
+      return tool::bad_value("GLOBUS_TCP_PORT_RANGE", *globus, "LOW,HIGH, as in 50000,51000");
     return {};
   });
 }
@@ -157,7 +158,7 @@ void add_common_options(CommandLine& line, tool::Options& options, bool& protect
   });
 }
 
-/// Protection that was asked for is not dropped without a word.
+/// Refuses --over tcp or udt with options of protection, which they cannot have.
 Status check_over(const CommandLine& line, const ClientOptions& options) {
   if (!options.over || options.over == DataKind::session || !options.protection_written) return {};
   if (line.text("--protect") == "clear") return {};
@@ -182,8 +183,8 @@ void add_client_options(CommandLine& line, ClientOptions& options) {
   else
     line.refuse("--rate", "it limits what is sent: give it to the server that sends");
   add_why_option(line, options);
-  if (options.verb == Verb::get) add_place_options(line, options.place);
-  add_patience(line, options.place);
+  if (options.verb == Verb::get) add_data_endpoint_options(line, options.data_endpoint);
+  add_idle_timeout_option(line, options.data_endpoint);
   add_common_options(line, options, options.protection_written);
   line.check([&] { return check_over(line, options); });
 }
@@ -221,8 +222,8 @@ void add_server_options(CommandLine& line, ServerOptions& options) {
   });
   add_family_options(line, options);
   add_rate_option(line, options);
-  add_place_options(line, options.place);
-  add_patience(line, options.place);
+  add_data_endpoint_options(line, options.data_endpoint);
+  add_idle_timeout_option(line, options.data_endpoint);
   add_common_options(line, options, options.protection_written);
   line.check([&]() -> Status {
     if (options.read_only && options.anonymous_writable)
@@ -239,7 +240,7 @@ std::vector<const FtpUrl*> urls_of(const ClientOptions& options) {
   return urls;
 }
 
-/// A key proves the data; what they are is said on the control connection.
+/// Refuses a clear control connection beside protected data, unless --clear-control allows it.
 Status check_control(ClientOptions& options, bool protects) {
   const auto urls = urls_of(options);
   const auto clear = std::ranges::find_if(urls, [](const FtpUrl* url) { return !url->sealed; });
@@ -252,7 +253,7 @@ Status check_control(ClientOptions& options, bool protects) {
         "a key proves the data, but not the name, the range, the size and the replies on a control connection in the "
         "clear: udtcat://HOST/PATH has a server of ours seal that too (serve --auth key); --clear-control does "
         "without");
-  if (options.session.protection >= Protection::safe) options.transfer.data.session.statements = Statements::wanted;
+  if (options.session.protection >= Protection::safe) options.transfer.data.statements = Statements::wanted;
   return {};
 }
 
@@ -271,9 +272,9 @@ DataOptions data_options(const tool::Options& options, DataKind kind) {
   DataOptions data;
   data.kind = kind;
   data.session = options.session;
-  data.session.purpose = Purpose::driver;
+  data.session.application = tool::kDriver;
   data.transport = options.transport;
-  data.connect_patience = options.connect_timeout;
+  data.connect_timeout = options.connect_timeout;
   return data;
 }
 
@@ -313,10 +314,10 @@ Result<ServerOptions> parse_server_options(const Words& arguments) {
   return options;
 }
 
-Status settle_protection(ClientOptions& options, bool has_key_at_hand) {
+Status settle_protection(ClientOptions& options, bool has_key_candidate) {
   const auto urls = urls_of(options);
   const bool sealed = std::ranges::any_of(urls, &FtpUrl::sealed);
-  const bool wants = options.protection_written || sealed || (has_key_at_hand && !options.over);
+  const bool wants = options.protection_written || sealed || (has_key_candidate && !options.over);
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
   if (kind == DataKind::tcp && !options.transport.rate.unlimited())
     return misplaced("--rate",
@@ -325,28 +326,29 @@ Status settle_protection(ClientOptions& options, bool has_key_at_hand) {
   if (kind != DataKind::session && !sealed) level = Protection::clear;
   auto& transfer = options.transfer;
   transfer.data = data_options(options, kind);
-  transfer.data.ports = options.place.ports;
-  transfer.data_address = options.place.address;
-  if (options.place.idle_timeout_written) transfer.patience = transfer.begin_patience = options.session.idle_timeout;
+  transfer.data.ports = options.data_endpoint.ports;
+  transfer.data_address = options.data_endpoint.address;
+  if (options.data_endpoint.idle_timeout_written)
+    transfer.timeout = transfer.begin_timeout = options.session.idle_timeout;
   UDTCAT_CHECK(check_control(options, kind == DataKind::session && level > Protection::clear));
-  // The key of a copy is the servers' own.
+  // In a copy only the servers need a key.
   if (options.verb == Verb::copy && !sealed) level = Protection::clear;
   return {};
 }
 
-Status settle_protection(ServerOptions& options, bool has_key_at_hand) {
-  const bool wants = options.protection_written || has_key_at_hand;
+Status settle_protection(ServerOptions& options, bool has_key_candidate) {
+  const bool wants = options.protection_written || has_key_candidate;
   UDTCAT_CHECK(settle_audience(options, wants));
   auto& level = options.session.protection;
   if (wants) options.least = level;
-  // A server with a key that asks for nothing still offers what the key can give; one without serves clear data.
+  // Without options a server with a key offers its protection, one without serves clear data.
   if (!wants)
     level = Protection::clear;
   else if (level == Protection::clear)
     level = Protection::private_;
   options.data = data_options(options, wants ? DataKind::session : DataKind::tcp);
-  options.data.ports = options.place.ports;
-  options.data.session.statements = Statements::made;
+  options.data.ports = options.data_endpoint.ports;
+  options.data.statements = Statements::made;
   return {};
 }
 

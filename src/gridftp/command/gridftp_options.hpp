@@ -26,8 +26,8 @@ struct GridftpFile {
   std::string local;
 };
 
-/// Where data come in at this host, and how long the other end may be silent.
-struct DataPlace {
+/// The ports and address of this host for data, and whether an idle timeout was given.
+struct DataEndpointOptions {
   std::shared_ptr<DataPortRange> ports;  ///< none: the system chooses
   std::optional<Endpoint> address;       ///< as other hosts see this one; none: as the control connection has it
   bool idle_timeout_written = false;
@@ -42,7 +42,7 @@ struct ClientOptions : tool::Options {
   bool protection_written = false;  ///< a key or a level was asked for
   bool recursive = false;           ///< get, put: `files` is one, a directory here and there
   bool clear_control = false;       ///< a key, and yet a control connection in the clear
-  DataPlace place;
+  DataEndpointOptions data_endpoint;
   TransferOptions transfer;
 };
 
@@ -50,7 +50,6 @@ struct ClientOptions : tool::Options {
 [[nodiscard]] Result<ClientOptions> parse_client_options(Verb verb, const tool::Words& arguments);
 [[nodiscard]] tool::DeclaredOptions client_options_declared(Verb verb);
 
-/// Clients that `serve` lets in.
 enum class ServeAuth { anonymous, key };
 
 struct ServerOptions : tool::Options {
@@ -63,7 +62,7 @@ struct ServerOptions : tool::Options {
   std::optional<ServeAuth> auth;         ///< none: as having a key asks for
   bool protection_written = false;       ///< a key or a level was asked for
   Protection least = Protection::clear;  ///< of the data
-  DataPlace place;
+  DataEndpointOptions data_endpoint;
   DataOptions data;
 };
 
@@ -71,17 +70,15 @@ struct ServerOptions : tool::Options {
 [[nodiscard]] Result<ServerOptions> parse_server_options(const tool::Words& arguments);
 [[nodiscard]] tool::DeclaredOptions server_options_declared();
 
-/// Settles what the data run over, and so whether a key is needed: a user who has one at hand (tool::KeysAtHand), or
-/// asked for protection, wants sessions.
+/// Decides what the data run over, and so whether a key is needed: a user with a key (tool::KeyCandidates), or who
+/// asked for protection, gets sessions.
 /// errors: Errc::parameters_refused where names and sizes would be in the clear and --clear-control is not given;
 /// Errc::bad_argument
-[[nodiscard]] Status settle_protection(ClientOptions& options, bool has_key_at_hand);
-/// A server without a key, or with strangers beside it, gives them little unless told (ADR-0024).  errors:
-/// Errc::bad_argument
-[[nodiscard]] Status settle_protection(ServerOptions& options, bool has_key_at_hand);
+[[nodiscard]] Status settle_protection(ClientOptions& options, bool has_key_candidate);
+/// A server restricts clients without a key unless options say otherwise (ADR-0024).  errors: Errc::bad_argument
+[[nodiscard]] Status settle_protection(ServerOptions& options, bool has_key_candidate);
 
 [[nodiscard]] std::string help_text();
-/// Of `udtcat gridftp gateway`.
 [[nodiscard]] std::string gateway_help_text();
 
 }  // namespace udtcat::gridftp

@@ -3,9 +3,9 @@
 
 #include <boost/asio/async_result.hpp>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/bridge/tcp_connect.hpp"
-#include "lib/net/names.hpp"
+#include "lib/net/resolver.hpp"
 
 namespace udtcat::gridftp {
 
@@ -90,18 +90,18 @@ Task<Status> StreamIo::finish() {
 }
 
 Task<Result<std::vector<Endpoint>>> look_up(boost::asio::io_context& io, HostPort host,
-                                            std::chrono::milliseconds patience) {
-  net::Names names(io, AddressFamily::any, {.patience = patience});
+                                            std::chrono::milliseconds timeout) {
+  net::Resolver resolver(io, AddressFamily::any, {.timeout = timeout});
   Promise<Result<std::vector<Endpoint>>> answered(io);
-  names.look_up(host, [&](Result<std::vector<Endpoint>> found) { answered.set(std::move(found)); });
+  resolver.look_up(host, [&](Result<std::vector<Endpoint>> found) { answered.set(std::move(found)); });
   co_return co_await answered.get();
 }
 
 Task<Result<tcp::socket>> connect_tcp(boost::asio::io_context& io, std::vector<Endpoint> addresses,
-                                      std::chrono::milliseconds patience, std::string doing) {
+                                      std::chrono::milliseconds timeout, std::string doing) {
   tcp::socket connected(io);
   Promise<std::error_code> ended(io);
-  const bridge::TcpConnect race(io, addresses, patience, [&](std::error_code error, tcp::socket socket) {
+  const bridge::TcpConnect race(io, addresses, timeout, [&](std::error_code error, tcp::socket socket) {
     connected = std::move(socket);
     ended.set(error);
   });

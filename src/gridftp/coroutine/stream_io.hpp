@@ -24,7 +24,12 @@
 
 namespace udtcat::gridftp {
 
-/// The other end of a session: what it says of statements, and the key that it has proved.
+/// Whether this end makes, or wants, a server's report on what it did with each file; and what the other end says in
+/// SessionOptions::application_data.
+/// spec: docs/spec/gridftp.md §8
+enum class Statements : std::uint8_t { none = 0, made = 1, wanted = 2 };
+
+/// The peer of a session: its statements option, and the key that it has proved.
 struct SessionPeer {
   Statements statements = Statements::none;
   std::optional<PublicKey> key;  ///< none without key pairs
@@ -46,7 +51,6 @@ class StreamIo {
   /// Bytes that are there already, without waiting, so that one buffer may serve many streams.
   /// none: no byte yet; 0: the end
   [[nodiscard]] Result<std::optional<std::size_t>> take(std::span<std::byte> into);
-  /// Returns when take() would give something.
   [[nodiscard]] Task<void> wait_readable();
   /// errors: Errc::connection_broken
   [[nodiscard]] Task<Status> write(std::span<const std::byte> from);
@@ -54,17 +58,16 @@ class StreamIo {
   [[nodiscard]] Task<Status> finish();
   void abort() {
     stream_->abort();
-    place_.reset();  // now: a coroutine that waits for a disk may hold the stream for long
+    slot_.reset();  // now: a coroutine that waits for a disk may hold the stream for long
   }
-  /// place   is kept until the stream's end or abort().  moved   counts the bytes that move from now on, either way
-  void settle(std::shared_ptr<void> place, std::shared_ptr<std::uint64_t> moved) {
-    place_ = std::move(place);
+  /// slot   is kept until the stream's end or abort().  moved   counts the bytes that move from now on, either way
+  void attach(std::shared_ptr<void> slot, std::shared_ptr<std::uint64_t> moved) {
+    slot_ = std::move(slot);
     moved_bytes_ = std::move(moved);
   }
   [[nodiscard]] std::string name() const { return stream_->source_name(); }
   [[nodiscard]] bool in_session() const { return peer_.has_value(); }
   [[nodiscard]] Statements peer_statements() const { return peer_ ? peer_->statements : Statements::none; }
-  /// Of a session.
   [[nodiscard]] const Endpoint& peer_address() const { return peer_->address; }
   [[nodiscard]] std::optional<PublicKey> peer_key() const { return peer_ ? peer_->key : std::nullopt; }
 
@@ -73,7 +76,7 @@ class StreamIo {
     if (moved_bytes_) *moved_bytes_ += bytes;
   }
 
-  std::shared_ptr<void> place_;
+  std::shared_ptr<void> slot_;
   std::shared_ptr<std::uint64_t> moved_bytes_;
   const std::shared_ptr<void> carrier_;
   const std::unique_ptr<LocalStream> stream_;
@@ -81,14 +84,14 @@ class StreamIo {
 };
 
 /// The addresses of a host; the resolver holds up no other work.
-/// errors: Errc::cannot_resolve, also where it does not answer within `patience`
+/// errors: Errc::cannot_resolve, also where it does not answer within `timeout`
 [[nodiscard]] Task<Result<std::vector<Endpoint>>> look_up(boost::asio::io_context& io, HostPort host,
-                                                          std::chrono::milliseconds patience);
+                                                          std::chrono::milliseconds timeout);
 /// A connection to the first of `addresses` that answers: they race.
-/// doing   for messages.  errors: Errc::cannot_reach, also where none answers within `patience`
+/// doing   for messages.  errors: Errc::cannot_reach, also where none answers within `timeout`
 [[nodiscard]] Task<Result<boost::asio::ip::tcp::socket>> connect_tcp(boost::asio::io_context& io,
                                                                      std::vector<Endpoint> addresses,
-                                                                     std::chrono::milliseconds patience,
+                                                                     std::chrono::milliseconds timeout,
                                                                      std::string doing);
 
 }  // namespace udtcat::gridftp

@@ -33,19 +33,17 @@ using Task = boost::asio::awaitable<T>;
   return boost::asio::redirect_error(boost::asio::use_awaitable, error);
 }
 
-/// A condition without a mutex: a task that is woken looks again.
+/// A condition variable for coroutines: a task that is woken checks its condition again.
 /// Threads: confined to the io_context thread.
-class Signal {
+class AsyncCondition {
  public:
-  explicit Signal(boost::asio::io_context& io) : timer_(io) {
+  explicit AsyncCondition(boost::asio::io_context& io) : timer_(io) {
     timer_.expires_at(boost::asio::steady_timer::time_point::max());
   }
-  /// Until the next notify(). This must outlive the wait.
   [[nodiscard]] Task<void> wait() {
     boost::system::error_code cancelled;
     co_await timer_.async_wait(into(cancelled));
   }
-  /// Wakes all tasks that wait now.
   void notify() { timer_.cancel(); }
 
  private:
@@ -65,7 +63,6 @@ class Promise {
     value_ = std::move(value);
     set_.notify();
   }
-  /// Of a Result: it is an error.
   void fail(Error why) {
     if (value_) return;
     value_.emplace(tl::unexpect, std::move(why));
@@ -80,7 +77,7 @@ class Promise {
 
  private:
   std::optional<T> value_;
-  Signal set_;
+  AsyncCondition set_;
 };
 
 /// Runs `task` beside its caller, until it ends.
@@ -99,31 +96,30 @@ template <typename T>
   return result;
 }
 
-/// A coroutine's handler for a std::function, which copies what it holds: that handler cannot be copied.
+/// A copyable wrapper of a coroutine's handler, for a std::function.
 template <typename Handler>
 [[nodiscard]] auto shared_handler(Handler handler) {
   return [shared = std::make_shared<Handler>(std::move(handler))](auto... values) { (*shared)(std::move(values)...); };
 }
 
-/// Notices that nothing has moved for too long: compares a count at the end of each `patience` with the one at its
-/// beginning.
+/// Calls a handler when a byte count has not changed between the beginning and the end of a `timeout`.
 /// Threads: confined to the io_context thread.
-class SilenceWatch {
+class StallTimer {
  public:
   /// Bytes moved so far; none: the wait is not for the peer.
-  using Moved = std::function<std::optional<std::uint64_t>()>;
+  using BytesMoved = std::function<std::optional<std::uint64_t>()>;
 
   /// moved   empty: nothing ever does.  on_silence   is called once, at most
-  SilenceWatch(boost::asio::io_context& io, std::chrono::milliseconds patience, Moved moved,
-               std::function<void()> on_silence)
-      : timer_(io), patience_(patience), moved_(std::move(moved)), on_silence_(std::move(on_silence)) {
+  StallTimer(boost::asio::io_context& io, std::chrono::milliseconds timeout, BytesMoved moved,
+             std::function<void()> on_silence)
+      : timer_(io), timeout_(timeout), moved_(std::move(moved)), on_silence_(std::move(on_silence)) {
     wait();
   }
   [[nodiscard]] bool is_over() const { return over_; }
 
  private:
   void wait() {
-    timer_.expires_after(patience_);
+    timer_.expires_after(timeout_);
     timer_.async_wait(lifetime_.guard([this, before = count()](const boost::system::error_code& cancelled) {
       if (cancelled) return;
       const auto now = count();
@@ -135,8 +131,8 @@ class SilenceWatch {
   [[nodiscard]] std::optional<std::uint64_t> count() const { return moved_ ? moved_() : 0; }
 
   boost::asio::steady_timer timer_;
-  const std::chrono::milliseconds patience_;
-  const Moved moved_;
+  const std::chrono::milliseconds timeout_;
+  const BytesMoved moved_;
   const std::function<void()> on_silence_;
   bool over_ = false;
   core::Lifetime lifetime_;

@@ -9,7 +9,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/udp.hpp>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/text.hpp"
 
 namespace udtcat::gridftp {
@@ -38,8 +38,8 @@ struct ControlConnection::State {
   std::string heard;
   std::optional<Error> ended;
   bool writing = false;
-  Signal changed;  // something was heard or written, or it is the end
-  Signal taken;    // there is room in `heard`
+  AsyncCondition changed;  // something was heard or written, or it is the end
+  AsyncCondition taken;    // there is room in `heard`
 };
 
 void ControlConnection::State::end(Error why) {
@@ -97,10 +97,10 @@ Status ControlConnection::look() {
   return {};
 }
 
-Task<Result<std::string>> ControlConnection::read(std::chrono::milliseconds patience, Moved moved) {
+Task<Result<std::string>> ControlConnection::read(std::chrono::milliseconds timeout, Moved moved) {
   const auto state = state_;
-  const SilenceWatch watch(state->io, patience, std::move(moved), [state] { state->changed.notify(); });
-  while (state->heard.empty() && !state->ended && !watch.is_over()) co_await state->changed.wait();
+  const StallTimer stall(state->io, timeout, std::move(moved), [state] { state->changed.notify(); });
+  while (state->heard.empty() && !state->ended && !stall.is_over()) co_await state->changed.wait();
   if (!state->heard.empty()) {
     state->taken.notify();
     co_return std::exchange(state->heard, {});
@@ -109,13 +109,13 @@ Task<Result<std::string>> ControlConnection::read(std::chrono::milliseconds pati
   co_return tl::unexpected(*state->ended);
 }
 
-Task<Status> ControlConnection::write(std::string text, std::chrono::milliseconds patience) {
+Task<Status> ControlConnection::write(std::string text, std::chrono::milliseconds timeout) {
   const auto state = state_;
   if (state->ended) co_return tl::unexpected(*state->ended);
   state->writing = true;
   boost::asio::co_spawn(state->io, State::write(state, std::move(text)), boost::asio::detached);
-  const SilenceWatch watch(state->io, patience, {}, [state] { state->changed.notify(); });
-  while (state->writing && !state->ended && !watch.is_over()) co_await state->changed.wait();
+  const StallTimer stall(state->io, timeout, {}, [state] { state->changed.notify(); });
+  while (state->writing && !state->ended && !stall.is_over()) co_await state->changed.wait();
   if (state->writing && !state->ended)
     state->end({Errc::peer_lost, "speak to " + state->stream->name(), "it takes nothing"});
   if (state->ended && state->writing) co_return tl::unexpected(*state->ended);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The control connection, from either end: bytes come when they come, and silence has a limit.
+/// The control connection, from either end, with a timeout for reads and writes.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread; one read() and one write() at a time.
 class ControlConnection {
  public:
-  /// Counts the bytes on the data connections: while it grows, silence on the control connection is none.
+  /// Counts the bytes on the data connections: while it grows, the control connection does not time out.
   using Moved = std::function<std::uint64_t()>;
   static constexpr std::size_t kMaxUnheardBytes = 256 * kKiB;  // guess: then the peer waits
 
@@ -36,17 +36,16 @@ class ControlConnection {
   ControlConnection(const ControlConnection&) = delete;
   ControlConnection& operator=(const ControlConnection&) = delete;
 
-  /// The bytes that have come, one at least.  errors: Errc::connection_broken, Errc::peer_lost after `patience` without
+  /// The bytes that have come, one at least.  errors: Errc::connection_broken, Errc::peer_lost after `timeout` without
   /// a byte
-  [[nodiscard]] Task<Result<std::string>> read(std::chrono::milliseconds patience, Moved moved = {});
-  /// Whether the peer has hung up by this moment, whatever read() has heard yet.  errors: Errc::connection_broken, or
-  /// the reason for which it ended before
+  [[nodiscard]] Task<Result<std::string>> read(std::chrono::milliseconds timeout, Moved moved = {});
+  /// Whether the peer has not closed the connection by now, also where read() has not seen that yet.
+  /// errors: Errc::connection_broken, or the reason for which it ended before
   [[nodiscard]] Status look();
-  /// errors: Errc::connection_broken, Errc::peer_lost where the peer takes nothing for `patience`
-  [[nodiscard]] Task<Status> write(std::string text, std::chrono::milliseconds patience);
+  /// errors: Errc::connection_broken, Errc::peer_lost where the peer takes nothing for `timeout`
+  [[nodiscard]] Task<Status> write(std::string text, std::chrono::milliseconds timeout);
   /// Nothing more will be said. Returns when the system has taken all that was.
   [[nodiscard]] Task<void> finish();
-  /// Ends it at once; read() and write() fail.
   void close();
 
   [[nodiscard]] const Endpoint& local() const { return local_; }

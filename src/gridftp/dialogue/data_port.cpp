@@ -11,7 +11,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "gridftp/dialogue/control_connection.hpp"
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/net/interface_addresses.hpp"
@@ -37,7 +37,7 @@ bool is_of_this_host(const Endpoint& endpoint) {
   const address wanted = plain_address(endpoint);
   const auto is_wanted = [&](const Endpoint& own) { return plain_address(own) == wanted; };
   if (wanted.is_loopback() || std::ranges::any_of(net::interface_addresses(), is_wanted)) return true;
-  // A host that sends to an address from that address sends to itself: a route of kind "local" needs no interface.
+  // An address is this host's if the system would send to it from that address: routes of type local have no interface.
   boost::asio::io_context io;
   const Endpoint towards = bridge::from_asio(boost::asio::ip::tcp::endpoint(wanted, endpoint.port()));
   return plain_address(local_address_towards(io, towards)) == wanted;
@@ -132,7 +132,7 @@ Result<Endpoint> parse_extended_port(std::string_view text) {
   // SAFETY: a sockaddr_in and a sockaddr_in6 are what is said of them.
   if (words[0] == "1" && ::inet_pton(AF_INET, words[1].c_str(), &ipv4.sin_addr) == 1)
     return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&ipv4), sizeof ipv4);
-  // An IPv4 address in the clothes of an IPv6 one would be another than it is compared as.
+  // An IPv4-mapped address is refused: it would not compare equal to the IPv4 address.
   if (words[0] == "2" && ::inet_pton(AF_INET6, words[1].c_str(), &ipv6.sin6_addr) == 1 &&
       !IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr))
     return Endpoint::from_sockaddr(reinterpret_cast<const sockaddr*>(&ipv6), sizeof ipv6);
@@ -152,7 +152,7 @@ Status may_connect(const Endpoint& target, const Endpoint& peer) {
 
 namespace {
 
-/// Of networks that other networks have too: it leads nowhere from outside, or to another host.
+/// Addresses of private networks, which lead nowhere from outside, or to another host.
 /// spec: RFC 1918, RFC 6598, RFC 3927
 bool is_private(const Endpoint& endpoint) {
   const auto address = bridge::to_asio(endpoint).address();
@@ -173,11 +173,11 @@ Result<Endpoint> reachable_port(const Endpoint& named, const Endpoint& server) {
   return port;
 }
 
-std::optional<WrittenDataPort> find_data_port(std::string_view line) {
+std::optional<ParsedDataPort> find_data_port(std::string_view line) {
   for (std::size_t at = 0; (at = line.find_first_of("0123456789", at)) != std::string_view::npos;) {
     Numbers numbers{};
     if (const std::size_t bytes = read_numbers(line.substr(at), numbers); bytes > 0)
-      return WrittenDataPort{endpoint_of(numbers), at, bytes};
+      return ParsedDataPort{endpoint_of(numbers), at, bytes};
     at = line.find_first_not_of("0123456789", at);
     if (at == std::string_view::npos) break;
   }
@@ -197,7 +197,7 @@ Result<Endpoint> extended_passive_port(const Reply& reply, const Endpoint& serve
   if (begin == std::string::npos || end == std::string::npos || end < begin + 2) return no_data_port(text);
   const std::string written = text.substr(begin + 1, end - begin - 1);
   const char mark = written.front();
-  // An address, which RFC 2428 leaves away, would be another host's: some servers say their own.
+  // RFC 2428 has no address here; some servers write one, which is ignored.
   const auto port_at = written.size() < 2 ? std::string::npos : written.rfind(mark, written.size() - 2);
   if (port_at == std::string::npos || written.back() != mark || std::ranges::count(written, mark) != 4)
     return no_data_port(text);

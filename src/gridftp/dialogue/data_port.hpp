@@ -32,23 +32,24 @@ inline constexpr std::size_t kMaxDataPorts = 256;  // guess: hosts of a striped 
 /// errors: Errc::bad_argument for several ports of IPv6, which no command has
 [[nodiscard]] Result<std::string> port_command(const std::vector<Endpoint>& ports, bool striped);
 
-/// Whether data may be connected to `target` for a client that speaks from `peer`: not to what is no host's address, to
-/// a port of the system's services, or to any address of this host for somebody elsewhere.  spec: RFC 2577 §3.
+/// Whether a data connection may go to `target` for a client at `peer`: not to a non-unicast address, to a privileged
+/// port, or, for a client on another host, to this host.  spec: RFC 2577 §3.
 /// errors: Errc::bad_argument
 [[nodiscard]] Status may_connect(const Endpoint& target, const Endpoint& peer);
 
-/// Where we connect to for a port that a server names: at the server, if we cannot reach the address that it says.
+/// The address to connect to for a port that a server names: the server's own, if the named one is not reachable for
+/// us.
 /// server   as the control connection has it.  errors: those of may_connect()
 [[nodiscard]] Result<Endpoint> reachable_port(const Endpoint& named, const Endpoint& server);
 
-/// Where in a line six numbers stand, and what they say.
-struct WrittenDataPort {
+/// Six numbers in a line, as an endpoint with its position.
+struct ParsedDataPort {
   Endpoint endpoint;
   std::size_t at = 0;
   std::size_t bytes = 0;
 };
 /// The first six numbers anywhere in a line. Total.
-[[nodiscard]] std::optional<WrittenDataPort> find_data_port(std::string_view line);
+[[nodiscard]] std::optional<ParsedDataPort> find_data_port(std::string_view line);
 
 /// Of a 227: "Entering Passive Mode (127,0,0,1,11,3)", with brackets or without.  errors: Errc::protocol_violated
 [[nodiscard]] Result<Endpoint> passive_port(const Reply& reply);

@@ -17,9 +17,8 @@ namespace udtcat::gridftp {
 struct ListedFacts {
   std::string type;                    ///< in capitals; empty: it is not said
   std::optional<std::uint64_t> bytes;  ///< none: it is not said, or is no number
-  bool leads = false;                  ///< Globus says where a link leads, beside the type of what is there
+  bool leads = false;                  ///< a fact of Globus: the entry is a link, and `type` is that of its target
 };
-/// Total.
 [[nodiscard]] ListedFacts parse_facts(std::string_view text);
 
 struct ListedEntry {
@@ -35,9 +34,9 @@ struct ListedEntry {
 /// name that appears twice
 [[nodiscard]] Result<std::vector<ListedEntry>> parse_listing(std::string_view text);
 
-/// Our server's words at the end of a listing without so many names.
+/// The final reply of our server after a listing that lacks `left_out` names.
 [[nodiscard]] std::string end_of_listing(std::size_t left_out);
-/// How many names are missing in a listing whose last reply this is; 0: none, or the server does not say. Total.
+/// The number of names that end_of_listing() says are missing; 0: none, or another server's reply. Total.
 [[nodiscard]] std::size_t left_out_by(std::string_view end_of_listing);
 
 }  // namespace udtcat::gridftp

@@ -54,7 +54,7 @@ std::string Reply::text() const {
 
 namespace {
 
-/// Control characters, which may stand in a file's name, would end the line or move a terminal's cursor.
+/// Replaces control characters, as of a file's name, which would end the line or move a terminal's cursor.
 Reply harmless(Reply reply) {
   constexpr unsigned char kFirstPrintable = 0x20;
   constexpr unsigned char kDelete = 0x7f;
@@ -95,7 +95,7 @@ Result<std::optional<Reply>> ReplyReader::next() {
   return fail(Errc::protocol_violated, "read a reply of the FTP server", "it is too long, or none");
 }
 
-/// One line more. A line within a reply may be anything but its last line.
+/// Takes the next line. Inside a multi-line reply any line but its last is text.
 Result<std::optional<Reply>> ReplyReader::take(const std::string& line) {
   const auto start = read_reply_start(line);
   pending_bytes_ += line.size();

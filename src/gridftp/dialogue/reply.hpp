@@ -24,7 +24,6 @@ struct Reply {
   [[nodiscard]] std::string text() const;
 };
 
-/// Of one line.
 [[nodiscard]] Reply make_reply(int code, std::string text);
 
 /// "226 Transfer complete.", or with several lines "211-Extensions", …, "211 End".

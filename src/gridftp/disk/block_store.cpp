@@ -55,10 +55,10 @@ Result<BlockStore> BlockStore::of(bridge::Descriptor descriptor, std::string sho
 Result<BlockStore> BlockStore::open_to_write(const files::FileLocation& location) {
   if (location.is_special()) return open_in_place(location);
   if (location.is_directory()) return failed(Errc::local_write_failed, "write", location, EISDIR);
-  UDTCAT_TRY(auto opened, open_unfinished(location));
+  UDTCAT_TRY(auto opened, open_partial_file(location));
   BlockStore store(std::move(opened.descriptor), opened.names.part);
   store.publish_as_ = location;
-  store.unfinished_ = std::move(opened.names);
+  store.partial_ = std::move(opened.names);
   store.turn_ = std::move(opened.turn);
   store.holes_from_ = store.size().value_or(UINT64_MAX);
   return store;
@@ -106,11 +106,11 @@ Status BlockStore::has_its_size(std::optional<std::uint64_t> ended_at) const {
 }
 
 std::optional<RestartJournal> BlockStore::journal(std::string identity) const {
-  if (!unfinished_) return std::nullopt;
-  return unfinished_->journal_of(std::move(identity));
+  if (!partial_) return std::nullopt;
+  return partial_->journal_of(std::move(identity));
 }
 
-Status BlockStore::begin_journal() const { return unfinished_ ? unfinished_->journal_of("-").begin() : Status(); }
+Status BlockStore::begin_journal() const { return partial_ ? partial_->journal_of("-").begin() : Status(); }
 
 std::int64_t BlockStore::changed() const {
   struct stat status {};
@@ -182,8 +182,8 @@ Status BlockStore::put_in_place() const {
   if (!location_.is_only_name() || !location_.names(descriptor_))
     return fail(Errc::local_write_failed, "rename " + location_.shown() + " to " + publish_as_->shown(),
                 "it is another file by now, or has another name as well");
-  // First: a journal that outlives its FILE.part would speak for the next one of that name.
-  unfinished_->journal_of("-").remove();
+  // Removed first: a journal without its FILE.part would be taken for the next one of that name.
+  partial_->journal_of("-").remove();
   return location_.rename_to(*publish_as_);
 }
 
@@ -200,7 +200,7 @@ void BlockStore::clear() {
 void BlockStore::discard() const {
   if (!publish_as_) return;
   if (location_.is_only_name() && location_.names(descriptor_)) location_.remove();
-  unfinished_->journal_of("-").remove();
+  partial_->journal_of("-").remove();
 }
 
 Status BlockStore::close() {

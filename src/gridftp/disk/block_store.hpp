@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the blocks of a file come from and go to: a file, at any offset.
+/// A file whose blocks are read and written at any offset.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 #include <udtcat/result.hpp>
 
 #include "files/file_location.hpp"
+#include "gridftp/disk/partial_file.hpp"
 #include "gridftp/disk/restart_journal.hpp"
-#include "gridftp/disk/unfinished.hpp"
 #include "lib/bridge/descriptor.hpp"
 
 namespace udtcat::gridftp {
@@ -26,15 +26,14 @@ class BlockStore {
   [[nodiscard]] static Result<BlockStore> open_to_read(const files::FileLocation& location);
   /// Of a descriptor that is open already.  errors: the same
   [[nodiscard]] static Result<BlockStore> of(bridge::Descriptor descriptor, std::string shown);
-  /// Bytes go to PATH.part until publish(), or where that is a user's to another name: see open_unfinished(). What an
-  /// earlier transfer left there is kept. A device is written itself.  errors: Errc::local_write_failed;
+  /// Bytes go to PATH.part until publish(), or to another name where that is a user's: see open_partial_file(). The
+  /// rest of an earlier transfer is kept. A device is written directly.  errors: Errc::local_write_failed;
   /// Errc::out_of_resources while another transfer writes it
   [[nodiscard]] static Result<BlockStore> open_to_write(const files::FileLocation& location);
   /// The file itself is written; it is made where it is not there.  errors: Errc::local_write_failed, also where the
   /// file has other names, whose content would change with it
   [[nodiscard]] static Result<BlockStore> open_in_place(const files::FileLocation& location);
 
-  /// For messages.
   [[nodiscard]] const std::string& shown() const { return location_.shown(); }
   /// Bytes in it, where it is a file that has a size.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
@@ -43,10 +42,10 @@ class BlockStore {
   /// The journal of PATH.part holds no more.  errors: those of RestartJournal::begin()
   [[nodiscard]] Status begin_journal() const;
   /// Where PATH.part is, two names in different letters are one.
-  [[nodiscard]] bool ignores_case() const { return unfinished_ && location_.ignores_case(); }
+  [[nodiscard]] bool ignores_case() const { return partial_ && location_.ignores_case(); }
   /// Its size and time are as they were when it was opened.  errors: Errc::local_read_failed
   [[nodiscard]] Status unchanged() const;
-  /// The same, and it holds neither more nor less than that size tells, as files of /proc do.
+  /// The same, and its content has that size, unlike files of /proc.
   /// ended_at   where reading came to its end; none: it has not begun.  errors: Errc::local_read_failed
   [[nodiscard]] Status has_its_size(std::optional<std::uint64_t> ended_at) const;
   /// When it was last changed: nanoseconds since 1970.
@@ -55,24 +54,21 @@ class BlockStore {
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const;
   /// errors: Errc::local_write_failed
   [[nodiscard]] Status write_at(std::uint64_t offset, std::span<const std::byte> from) const;
-  /// The same, of bytes not written before: zeros where the file did not reach when it was opened stay a hole.
+  /// The same, for bytes not written before: zeros beyond the file's end at open() stay a hole.
   [[nodiscard]] Status write_first(std::uint64_t offset, std::span<const std::byte> from) const;
   /// It is at least so long: a hole at the end counts too.  errors: Errc::local_write_failed
   [[nodiscard]] Status reach(std::uint64_t bytes) const;
   /// Returns when all written bytes are on the disk.  errors: Errc::local_write_failed
   [[nodiscard]] Status sync() const;
-  /// The system says what it would at close(2), and the file stays open: some file systems tell of errors then only, as
-  /// that a quota is full, and drop what was written.  errors: Errc::local_write_failed
+  /// Gets the errors that close(2) would give, as of a full quota, while the file stays open: some file systems report
+  /// them only then.  errors: Errc::local_write_failed
   [[nodiscard]] Status flush() const;
-  /// It is whole, and exactly so long, on the disk: its name is missing only.  errors: Errc::local_write_failed
+  /// Sets the size and syncs: only the rename is left.  errors: Errc::local_write_failed
   [[nodiscard]] Status complete(std::uint64_t bytes) const;
-  /// It gets its own name.  errors: Errc::local_write_failed
+  /// Renames it to its own name.  errors: Errc::local_write_failed
   [[nodiscard]] Status put_in_place() const;
-  /// Both.
   [[nodiscard]] Status publish(std::uint64_t bytes) const;
-  /// Empties it.
   void clear();
-  /// Removes PATH.part and its journal.
   void discard() const;
   /// Releases the lock: the next writer may open it. Errors are those of earlier writes: Errc::local_write_failed.
   [[nodiscard]] Status close();
@@ -91,7 +87,7 @@ class BlockStore {
   std::int64_t opened_changed_;
   files::FileLocation location_;                   // of descriptor_
   std::optional<files::FileLocation> publish_as_;  // none: it has its name already
-  std::optional<Unfinished> unfinished_;           // where publish_as_ is
+  std::optional<PartialFile> partial_;             // where publish_as_ is
   std::shared_ptr<void> turn_;
   std::uint64_t holes_from_ = UINT64_MAX;  // from here on nothing was ever written
 };

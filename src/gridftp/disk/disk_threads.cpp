@@ -12,7 +12,7 @@ namespace udtcat::gridftp {
 
 boost::asio::execution_context::id DiskThreads::id;
 
-DiskThreads::DiskThreads(boost::asio::io_context& io) : service(io), io_(io), less_(io) {
+DiskThreads::DiskThreads(boost::asio::io_context& io) : service(io), io_(io), has_room_(io) {
   try {
     while (threads_.size() < kThreads) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error& error) {
@@ -23,7 +23,7 @@ DiskThreads::DiskThreads(boost::asio::io_context& io) : service(io), io_(io), le
 DiskThreads::~DiskThreads() = default;
 
 Task<void> DiskThreads::room() {
-  while (calls_ >= kMaxCalls) co_await less_.wait();
+  while (calls_ >= kMaxCalls) co_await has_room_.wait();
 }
 
 void DiskThreads::give(std::function<void()> call, std::function<void()> done) {
@@ -34,37 +34,37 @@ void DiskThreads::give(std::function<void()> call, std::function<void()> done) {
   if (threads_.empty()) return boost::asio::post(io_, std::move(finished));
   const core::MutexLock lock(mutex_);
   waiting_.push_back({std::move(call), std::move(finished)});
-  given_.notify_one();
+  changed_.notify_one();
 }
 
 void DiskThreads::on_done(const std::function<void()>& done) {
   --calls_;
-  less_.notify();
+  has_room_.notify();
   done();
 }
 
 void DiskThreads::work() {
   core::MutexLock lock(mutex_);
   for (;;) {
-    while (!stopping_ && waiting_.empty()) given_.wait(mutex_);
+    while (!stopping_ && waiting_.empty()) changed_.wait(mutex_);
     if (stopping_) return;
-    Job job = std::move(waiting_.front());
+    Call next = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    job.call();
-    boost::asio::post(io_, std::move(job.done));
+    next.call();
+    boost::asio::post(io_, std::move(next.done));
     lock.lock();
   }
 }
 
 /// Drops calls that have not begun, and with them the coroutines that wait for them.
 void DiskThreads::shutdown() noexcept {
-  std::deque<Job> dropped;
+  std::deque<Call> dropped;
   {
     const core::MutexLock lock(mutex_);
     stopping_ = true;
     dropped = std::exchange(waiting_, {});
-    given_.notify_all();
+    changed_.notify_all();
   }
   for (std::thread& each : threads_) each.join();
 }

@@ -41,13 +41,13 @@ class DiskThreads final : public boost::asio::execution_context::service {
   [[nodiscard]] static DiskThreads& of(boost::asio::io_context& io) {
     return boost::asio::use_service<DiskThreads>(io);
   }
-  /// Returns once a call more may be given.
+  /// Returns once give() may be called.
   [[nodiscard]] Task<void> room();
   /// call   runs on one of the threads;  done   after it, as a handler of the io_context
   void give(std::function<void()> call, std::function<void()> done);
 
  private:
-  struct Job {
+  struct Call {
     std::function<void()> call;
     std::function<void()> done;
   };
@@ -57,12 +57,12 @@ class DiskThreads final : public boost::asio::execution_context::service {
 
   boost::asio::io_context& io_;
   std::size_t calls_ = 0;
-  Signal less_;  // there is room
+  AsyncCondition has_room_;  // there is room
   core::Mutex mutex_;
-  core::Condition given_;
-  std::deque<Job> waiting_ UDTCAT_GUARDED_BY(mutex_);
+  core::Condition changed_;
+  std::deque<Call> waiting_ UDTCAT_GUARDED_BY(mutex_);
   bool stopping_ UDTCAT_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;  // none where the system has none to give: then calls run where they are given
+  std::vector<std::thread> threads_;  // none where the system refuses: calls then run on the caller's thread
 };
 
 /// The result of `call`, run on a thread that may wait for a disk. References in it must outlive the wait, as in any
@@ -80,7 +80,7 @@ template <typename Call>
 
 /// As on_disk(), tried again for two seconds while another transfer has the file (Errc::out_of_resources): one whose
 /// client has gone may still be storing its last blocks.
-/// wanted   false: the caller needs the file no more, and those who came later are not to find it taken
+/// wanted   false: the caller does not need the file any more, and must not take it from later callers
 template <typename Call, typename Wanted>
 [[nodiscard]] Task<std::invoke_result_t<Call&>> on_disk_in_turn(boost::asio::io_context& io, Call call, Wanted wanted) {
   constexpr auto kRetryAfter = std::chrono::milliseconds(100);  // guess: a client that begins again notices no more

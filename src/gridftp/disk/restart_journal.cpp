@@ -39,7 +39,6 @@ std::string read_all(const bridge::Descriptor& descriptor, std::size_t most_byte
   return text;
 }
 
-/// Names this start of the machine.
 const std::string& this_boot() {
   static const std::string boot = [] {
     const auto file = files::FileLocation(kBootId).open(O_RDONLY, Errc::local_read_failed);
@@ -64,14 +63,14 @@ std::string head_of(std::string_view boot, std::string_view identity) {
   return fmt::format("{}boot {}\nof {}\n", kFirstLine, boot, identity);
 }
 
-/// The front of the file of that name, where it is one and nobody has it under another name.
+/// The beginning of a regular file without other hard links; else empty.
 std::string read_own(const files::FileLocation& location, std::size_t most_bytes) {
   if (!location.is_only_name()) return "";
   const auto file = location.open(O_RDONLY | O_NOFOLLOW, Errc::local_read_failed);
   return file && location.names(*file) ? read_all(*file, most_bytes) : "";
 }
 
-/// "part 1764155555.000000001" LF at the front of `text`, which gives it away; none where it is not there.
+/// Removes and returns "part 1764155555.000000001" LF at the front of `text`; none: it is not there.
 std::optional<std::string> take_part(std::string_view& text) {
   const auto end = text.find('\n');
   if (!text.starts_with(kPart) || end == std::string_view::npos) return std::nullopt;
@@ -123,8 +122,8 @@ bool RestartJournal::may_be_at(const files::FileLocation& location) {
 }
 
 std::optional<std::string> RestartJournal::part_proved_at(const files::FileLocation& location) {
-  for (const files::FileLocation& place : {location, location.with_suffix(kNextSuffix)}) {
-    const std::string text = read_own(place, kMaxHeadBytes);
+  for (const files::FileLocation& journal : {location, location.with_suffix(kNextSuffix)}) {
+    const std::string text = read_own(journal, kMaxHeadBytes);
     if (!text.starts_with(kFirstLine)) continue;
     std::string_view rest = text;
     for (int lines = 0; lines < kLinesBeforePart; ++lines)
@@ -134,7 +133,7 @@ std::optional<std::string> RestartJournal::part_proved_at(const files::FileLocat
   return std::nullopt;
 }
 
-/// Where save() writes first.
+/// Writes the temporary file of save().
 Status RestartJournal::write_next(const files::ByteRanges& have) const {
   if (!may_be_at(location_))
     return fail(Errc::local_write_failed, "write " + location_.shown(), "somebody else's file is there, or beside it");
@@ -151,7 +150,7 @@ Status RestartJournal::write_next(const files::ByteRanges& have) const {
 
 Status RestartJournal::save(const files::ByteRanges& have) const {
   const files::FileLocation next = location_.with_suffix(kNextSuffix);
-  // The one of begin() is the only proof of FILE.part until this one is written.
+  // An empty temporary journal of begin() may be the only one: it is kept until this one is written.
   if (!location_.exists() && is_at(next)) UDTCAT_CHECK(next.rename_to(location_));
   UDTCAT_CHECK(write_next(have));
   return next.rename_to(location_);
@@ -164,8 +163,8 @@ Status RestartJournal::begin() const {
 }
 
 void RestartJournal::remove() const {
-  for (const files::FileLocation& place : {location_, location_.with_suffix(kNextSuffix)})
-    if (is_at(place)) place.remove();
+  for (const files::FileLocation& location : {location_, location_.with_suffix(kNextSuffix)})
+    if (is_at(location)) location.remove();
 }
 
 }  // namespace udtcat::gridftp

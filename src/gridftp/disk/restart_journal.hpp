@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The ranges of a file that have come, kept for a transfer that goes on after a cut: FILE.part.have beside FILE.part.
-/// It is the proof that FILE.part is ours, too: without one that is a user's file.
+/// The ranges of a file that have come, for a transfer that is resumed: FILE.part.have beside FILE.part. A FILE.part
+/// without a journal is a user's file.
 /// spec: docs/spec/gridftp.md §5
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace udtcat::gridftp {
 
-/// A journal holds only for the same source, and only until the machine is started anew, when written data may be lost.
-/// Where the system does not tell one start from another, data have to be on the disk before the journal has them.
+/// A journal is valid for the same source, and until the next boot, when written data may be lost. Where boots cannot
+/// be told apart, data have to be on the disk before the journal has them.
 /// Every call may wait for the disk: see DiskThreads.
 /// Threads: unsynchronised.
 class RestartJournal {
@@ -30,18 +30,17 @@ class RestartJournal {
   [[nodiscard]] std::optional<files::ByteRanges> load() const;
   /// Data have to be on the disk before save() speaks of them.
   [[nodiscard]] static bool needs_sync();
-  /// Takes the place of what was saved before, in one step.  errors: Errc::local_write_failed, also where somebody
-  /// else's file is there
+  /// Replaces the journal atomically.  errors: Errc::local_write_failed, also where a file of the user is there
   [[nodiscard]] Status save(const files::ByteRanges& have) const;
-  /// Whatever was saved before holds no more; FILE.part stays proved.  errors: as of save()
+  /// Saves an empty journal: FILE.part stays ours.  errors: as of save()
   [[nodiscard]] Status begin() const;
-  /// Nothing happens where somebody else's file is.
+  /// Does nothing where a file of the user is there.
   void remove() const;
   /// Whether a journal is there, of whatever; not behind a link, and under no other name.
   [[nodiscard]] static bool is_at(const files::FileLocation& location);
-  /// Whether nothing of somebody else's is there, nor where save() writes first.
+  /// Whether there is no file of the user, neither there nor at the temporary name of save().
   [[nodiscard]] static bool may_be_at(const files::FileLocation& location);
-  /// When the FILE.part was made that a journal proves, be it of whatever source; empty: the journal does not tell.
+  /// The birth time of the FILE.part that a journal belongs to, whatever its source; empty: the journal has none.
   /// none: no journal is there
   [[nodiscard]] static std::optional<std::string> part_proved_at(const files::FileLocation& location);
 

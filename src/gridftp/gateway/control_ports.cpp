@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gridftp/dialogue/data_port.hpp"
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -35,7 +35,7 @@ bool ControlPorts::has_announced(const Endpoint& endpoint) const {
 Result<Endpoint> ControlPorts::stand_in(const Endpoint& announced, bool first) {
   if (first) listening_.clear();
   if (listening_.size() == kMaxDataPorts) return no_room();
-  auto bound = bridge::bind_tcp(io_, local_.with_port(0), bridge::SocketEnd::receipted);
+  auto bound = bridge::bind_tcp(io_, local_.with_port(0), bridge::GracefulClose::receipted);
   if (!bound)
     return fail(Errc::cannot_bind, "listen for data on tcp " + local_.host_to_string(),
                 bridge::cause_of(bound.error()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The data ports of one control connection: those announced on our side, and the ports here that stand in for those
-/// which the other side announced.
+/// The data ports of one control connection: those announced on our side, and the ports here that replace those which
+/// the other side announced.
 #pragma once
 
 #include <functional>

@@ -28,12 +28,12 @@ constexpr const char* kStackRefused = "504 Not through this gateway: data of ano
 bool begins_command(char c) { return c > ' ' && c < 0x7f; }
 
 /// One word, and what stands behind it without the blanks around.
-struct Words {
+struct SplitCommand {
   std::string first;  // in capitals
   std::string_view rest;
 };
 
-Words split(std::string_view text) {
+SplitCommand split(std::string_view text) {
   text.remove_prefix(static_cast<std::size_t>(std::ranges::find_if(text, begins_command) - text.begin()));
   const auto end = std::min(text.find_first_of(kBlanks), text.size());
   const auto begin = std::min(text.find_first_not_of(kBlanks, end), text.size());
@@ -50,7 +50,7 @@ std::string_view without_end(std::string_view line) {
 bool names_ports(const std::string& command) { return command == "PORT" || command == "SPOR"; }
 
 /// Ports that a PORT or SPOR names; none where one of them is no address.
-std::optional<std::vector<Endpoint>> read_ports(const Words& command) {
+std::optional<std::vector<Endpoint>> read_ports(const SplitCommand& command) {
   std::vector<Endpoint> ports;
   std::string_view rest = command.rest;
   while (!rest.empty()) {
@@ -67,8 +67,8 @@ std::optional<std::vector<Endpoint>> read_ports(const Words& command) {
 /// The transport of "udt:mss=9000,gsi" is udt.
 bool is_tcp_stack(std::string_view stack) { return to_upper(stack.substr(0, stack.find_first_of(",:;"))) == "TCP"; }
 
-/// Why a command goes no further; none: it may.
-std::optional<std::string> refusal_of(const Words& command) {
+/// Why a command is refused; none: it is passed on.
+std::optional<std::string> refusal_of(const SplitCommand& command) {
   if (command.first == "AUTH" || command.first == "ADAT") return kAuthRefused;
   for (const char* each : {"EPSV", "EPRT", "LPSV", "LPRT", "UPAS", "UPRT"})
     if (command.first == each) return kFamilyRefused;
@@ -76,7 +76,7 @@ std::optional<std::string> refusal_of(const Words& command) {
   const bool names_port = to_upper(command.rest).find("PORT=") != std::string::npos;
   if ((command.first == "GET" || command.first == "PUT") && names_port) return kFamilyRefused;
   if (command.first != "SITE") return std::nullopt;
-  const Words site = split(command.rest);
+  const SplitCommand site = split(command.rest);
   if (site.first == "UPAS" || site.first == "UPRT") return kFamilyRefused;
   if (site.first == "SETNETSTACK" && !is_tcp_stack(site.rest)) return kStackRefused;
   return std::nullopt;
@@ -125,7 +125,7 @@ Status ControlRelay::from_session(std::string_view bytes, Output& out) {
 // ---- Commands: client → server -------------------------------------------------------------------------------------
 
 Status ControlRelay::observe_command(std::string_view line, Output& out) {
-  const Words command = split(without_end(line));
+  const SplitCommand command = split(without_end(line));
   if (auto refusal = refusal_of(command)) return answer(std::move(*refusal), out);
   if (names_ports(command.first)) {
     const auto ports = read_ports(command);
@@ -142,7 +142,7 @@ Status ControlRelay::observe_command(std::string_view line, Output& out) {
 
 Status ControlRelay::rewrite_command(std::string_view line, Output& out) {
   const std::string_view text = without_end(line);
-  const Words command = split(text);
+  const SplitCommand command = split(text);
   if (!names_ports(command.first)) {
     out.to_local += line;
     return {};
@@ -162,7 +162,7 @@ Status ControlRelay::rewrite_command(std::string_view line, Output& out) {
 // ---- Replies: server → client ---------------------------------------------------------------------------------------
 
 Status ControlRelay::observe_reply(std::string_view line, Output& out) {
-  const ReplyLine reply = place(without_end(line));
+  const ReplyLine reply = reply_of(without_end(line));
   if (tells_ports(reply.code))
     if (const auto port = find_data_port(line))
       UDTCAT_CHECK(ports_.announce(port->endpoint, !std::exchange(port_in_reply_, true)));
@@ -171,7 +171,7 @@ Status ControlRelay::observe_reply(std::string_view line, Output& out) {
 }
 
 Status ControlRelay::rewrite_reply(std::string_view line, Output& out) {
-  const ReplyLine reply = place(without_end(line));
+  const ReplyLine reply = reply_of(without_end(line));
   const auto port = tells_ports(reply.code) ? find_data_port(line) : std::nullopt;
   if (port) {
     UDTCAT_TRY(const auto ours, ports_.stand_in(port->endpoint, !std::exchange(port_in_reply_, true)));
@@ -183,12 +183,12 @@ Status ControlRelay::rewrite_reply(std::string_view line, Output& out) {
   }
   constexpr int kFirstFinalCode = 200;  // spec: RFC 959 §4.2.1
   if (!reply.last || reply.code < kFirstFinalCode) return {};
-  answered_ = std::min(answered_ + 1, asked_);  // a server that hangs up says so unasked
+  answered_ = std::min(answered_ + 1, asked_);  // a 421 may come without a command
   give_due_answers(out);
   return {};
 }
 
-ControlRelay::ReplyLine ControlRelay::place(std::string_view line) {
+ControlRelay::ReplyLine ControlRelay::reply_of(std::string_view line) {
   const auto start = read_reply_start(line);
   if (open_reply_ == 0) {
     port_in_reply_ = false;
@@ -202,7 +202,7 @@ ControlRelay::ReplyLine ControlRelay::place(std::string_view line) {
   return {code, last};
 }
 
-/// Our own, when the server has answered all that was asked before.
+/// Queues a reply of ours until the server has replied to all earlier commands.
 Status ControlRelay::answer(std::string text, Output& out) {
   if (answers_.size() == kMaxAnswers)
     return fail(Errc::protocol_violated, "refuse a command", "the client waits for too many answers");

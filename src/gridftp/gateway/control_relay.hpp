@@ -77,7 +77,7 @@ class ControlRelay {
   [[nodiscard]] Status rewrite_command(std::string_view line, Output& out);
   [[nodiscard]] Status observe_reply(std::string_view line, Output& out);
   [[nodiscard]] Status rewrite_reply(std::string_view line, Output& out);
-  [[nodiscard]] ReplyLine place(std::string_view line);
+  [[nodiscard]] ReplyLine reply_of(std::string_view line);
   [[nodiscard]] Status answer(std::string text, Output& out);
   void give_due_answers(Output& out);
 

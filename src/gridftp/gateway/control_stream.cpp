@@ -51,14 +51,14 @@ LocalStream::ReadResult ControlStream::read_some(std::span<std::byte> into) {
 void ControlStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
   writing_ = std::move(handler);
   writing_bytes_ = from.size();
-  if (const auto error = report(relay_.from_session(core::as_text(from), out_))) return settle(error);
+  if (const auto error = report(relay_.from_session(core::as_text(from), out_))) return complete_calls(error);
   write_on();
-  if (!writes_) settle({});
+  if (!writes_) complete_calls({});
 }
 
 void ControlStream::async_finish(FinishHandler handler) {
   finishing_ = std::move(handler);
-  if (!writes_) settle({});
+  if (!writes_) complete_calls({});
 }
 
 void ControlStream::write_on() {
@@ -77,12 +77,12 @@ void ControlStream::on_written(std::error_code error, std::size_t bytes) {
         rest, lifetime_.guard([this](std::error_code why, std::size_t more) { on_written(why, more); }));
   writes_ = false;
   if (!error) write_on();
-  if (!writes_) settle(error);
+  if (!writes_) complete_calls(error);
 }
 
 /// Calls the waiting handlers: all is written, or why not. Posted, as this may run inside the call that gave the
 /// handler.
-void ControlStream::settle(std::error_code error) {
+void ControlStream::complete_calls(std::error_code error) {
   if (writing_)
     boost::asio::post(io_, lifetime_.guard([handler = std::exchange(writing_, nullptr), error, bytes = writing_bytes_] {
       handler(error, error ? 0 : bytes);

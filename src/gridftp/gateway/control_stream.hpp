@@ -41,7 +41,7 @@ class ControlStream final : public bridge::ForwardingStream {
   [[nodiscard]] std::error_code report(const Status& status);
   void write_on();
   void on_written(std::error_code error, std::size_t bytes);
-  void settle(std::error_code error);
+  void complete_calls(std::error_code error);
 
   boost::asio::io_context& io_;
   const std::shared_ptr<ControlPorts> ports_;

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "gridftp/gateway/control_stream.hpp"
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/bridge/socket_stream.hpp"
 #include "lib/bridge/trouble.hpp"
 #include "lib/core/log.hpp"
@@ -19,8 +19,8 @@ using boost::asio::ip::tcp;
 
 namespace {
 
-constexpr std::size_t kMaxArrivals = 256;  // guess: a quarter of the descriptors a process has by default
-constexpr auto kServerPatience = std::chrono::seconds(10);  // guess: a server that is up answers in a round trip
+constexpr std::size_t kMaxPendingStreams = 256;  // guess: a quarter of the descriptors a process has by default
+constexpr auto kServerTimeout = std::chrono::seconds(10);  // guess: a server that is up answers in a round trip
 
 Endpoint peer_of(const tcp::socket& socket) {
   boost::system::error_code error;
@@ -28,25 +28,26 @@ Endpoint peer_of(const tcp::socket& socket) {
 }
 
 std::unique_ptr<LocalStream> make_receipted(tcp::socket socket) {
-  return std::make_unique<bridge::SocketStream>(std::move(socket), bridge::SocketEnd::receipted);
+  return std::make_unique<bridge::SocketStream>(std::move(socket), bridge::GracefulClose::receipted);
 }
 
 }  // namespace
 
-GatewaySession::GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<ServerBehind> server,
-                               TroubleHandler on_trouble, std::chrono::milliseconds greeting_patience)
+GatewaySession::GatewaySession(boost::asio::io_context& io, Connection& connection,
+                               std::optional<UpstreamServer> server, ErrorHandler on_trouble,
+                               std::chrono::milliseconds greeting_timeout)
     : io_(io),
       connection_(connection),
       server_(std::move(server)),
       on_trouble_(std::move(on_trouble)),
-      greeting_patience_(greeting_patience) {}
+      greeting_timeout_(greeting_timeout) {}
 
 // ---- Streams that we open -------------------------------------------------------------------------------------------
 
 void GatewaySession::take_client(tcp::socket socket, std::function<void()> ended) {
   const Endpoint client = peer_of(socket);
   connection_.open_stream(
-      std::make_unique<GreetedStream>(to_line({}), make_control_stream(std::move(socket), LocalPeer::client)),
+      std::make_unique<PrefixedStream>(to_line({}), make_control_stream(std::move(socket), LocalPeer::client)),
       lifetime_.guard([this, client, ended = std::move(ended)](const StreamOutcome& outcome) {
         on_stream_ended(client, outcome);
         ended();
@@ -57,7 +58,7 @@ void GatewaySession::open_data_stream(const Endpoint& announced, tcp::socket soc
   const Endpoint peer = peer_of(socket);
   core::log().debug("data of {} for {}", peer.to_string(), announced.to_string());
   connection_.open_stream(
-      std::make_unique<GreetedStream>(to_line({announced}), make_receipted(std::move(socket))),
+      std::make_unique<PrefixedStream>(to_line({announced}), make_receipted(std::move(socket))),
       lifetime_.guard([this, peer](const StreamOutcome& outcome) { on_stream_ended(peer, outcome); }));
 }
 
@@ -80,29 +81,29 @@ std::unique_ptr<LocalStream> GatewaySession::make_control_stream(tcp::socket soc
 // ---- Streams that the other gateway opens ---------------------------------------------------------------------------
 
 void GatewaySession::take_stream(StreamId id) {
-  // A peer could open and give up streams faster than they are connected.
-  if (arrivals_.size() >= kMaxArrivals) {
+  // Bounded: a peer could open and give up streams faster than they are connected.
+  if (pending_.size() >= kMaxPendingStreams) {
     const Error busy{Errc::stream_refused, "take a stream of GridFTP", "too many at once"};
     connection_.refuse_stream(id, busy);
     return on_trouble_(connection_.peer(), busy);
   }
-  Arrival& arrival = arrivals_.try_emplace(id, io_).first->second;
-  arrival.timer.expires_after(greeting_patience_);
-  arrival.timer.async_wait(lifetime_.guard([this, id](const boost::system::error_code& cancelled) {
+  PendingStream& pending = pending_.try_emplace(id, io_).first->second;
+  pending.timer.expires_after(greeting_timeout_);
+  pending.timer.async_wait(lifetime_.guard([this, id](const boost::system::error_code& cancelled) {
     if (!cancelled) refuse(id, {Errc::stream_refused, "take a stream of GridFTP", "its greeting did not come in time"});
   }));
-  const auto line = [this, id](const Result<std::string>& said, const LateStream::Attach& attach) {
+  const auto line = [this, id](const Result<std::string>& said, const DeferredStream::Attach& attach) {
     on_line(id, said, attach);
   };
-  connection_.accept_stream(id, std::make_unique<LateStream>(io_, kMaxGreetingBytes, lifetime_.guard(line)),
+  connection_.accept_stream(id, std::make_unique<DeferredStream>(io_, kMaxGreetingBytes, lifetime_.guard(line)),
                             lifetime_.guard([this, id](const StreamOutcome& outcome) {
-                              arrivals_.erase(id);
+                              pending_.erase(id);
                               on_stream_ended(connection_.peer(), outcome);
                             }));
 }
 
-void GatewaySession::on_line(StreamId id, const Result<std::string>& line, const LateStream::Attach& attach) {
-  if (!arrivals_.contains(id)) return;  // its time was over already
+void GatewaySession::on_line(StreamId id, const Result<std::string>& line, const DeferredStream::Attach& attach) {
+  if (!pending_.contains(id)) return;  // its time was over already
   if (!line) return refuse(id, line.error());
   const auto greeting = parse_gateway_greeting(*line);
   if (!greeting) return refuse(id, greeting.error());
@@ -110,7 +111,7 @@ void GatewaySession::on_line(StreamId id, const Result<std::string>& line, const
     return refuse(id, {Errc::stream_refused, "connect data to " + greeting->data->to_string(), "it was not announced"});
   if (!greeting->data && !server_)
     return refuse(id, {Errc::stream_refused, "take a control connection", "this gateway has no server"});
-  arrivals_.at(id).timer.cancel();
+  pending_.at(id).timer.cancel();
   if (greeting->data) return connect(id, *greeting, attach, std::vector(1, *greeting->data));
   look_up(id, *greeting, attach);
 }
@@ -122,35 +123,35 @@ bool GatewaySession::is_announced(const Endpoint& endpoint) {
   });
 }
 
-/// The server may have another address by now.
-void GatewaySession::look_up(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach) {
-  server_->names->look_up(
-      server_->place, lifetime_.guard([this, id, greeting, attach](const Result<std::vector<Endpoint>>& found) {
-        if (!arrivals_.contains(id)) return;  // given up
+/// Resolves the server's name for each control connection: its address may have changed.
+void GatewaySession::look_up(StreamId id, const GatewayGreeting& greeting, const DeferredStream::Attach& attach) {
+  server_->resolver->look_up(
+      server_->address, lifetime_.guard([this, id, greeting, attach](const Result<std::vector<Endpoint>>& found) {
+        if (!pending_.contains(id)) return;  // given up
         if (found) return connect(id, greeting, attach, *found);
         refuse(id, {Errc::local_connect_failed, found.error().what, found.error().cause + "; " + kNeedsIpv4});
       }));
 }
 
-void GatewaySession::connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach,
+void GatewaySession::connect(StreamId id, const GatewayGreeting& greeting, const DeferredStream::Attach& attach,
                              const std::vector<Endpoint>& targets) {
   const std::string name =
-      greeting.data ? greeting.data->to_string() : fmt::format("{}:{}", server_->place.host, server_->place.port);
+      greeting.data ? greeting.data->to_string() : fmt::format("{}:{}", server_->address.host, server_->address.port);
   auto done = [this, id, greeting, attach, name](std::error_code error, tcp::socket socket) {
     if (error) return refuse(id, {Errc::local_connect_failed, "connect tcp " + name, bridge::cause_of(error)});
-    arrivals_.erase(id);
+    pending_.erase(id);
     on_connected(greeting, attach, std::move(socket));
   };
-  arrivals_.at(id).attempt.emplace(io_, targets, kServerPatience, std::move(done));
+  pending_.at(id).attempt.emplace(io_, targets, kServerTimeout, std::move(done));
 }
 
-void GatewaySession::on_connected(const GatewayGreeting& greeting, const LateStream::Attach& attach,
+void GatewaySession::on_connected(const GatewayGreeting& greeting, const DeferredStream::Attach& attach,
                                   tcp::socket socket) {
   attach(greeting.data ? make_receipted(std::move(socket)) : make_control_stream(std::move(socket), LocalPeer::server));
 }
 
 void GatewaySession::refuse(StreamId id, const Error& why) {
-  arrivals_.erase(id);
+  pending_.erase(id);
   connection_.refuse_stream(id, why);  // its end is told in on_stream_ended()
 }
 

@@ -27,29 +27,29 @@
 #include "gridftp/gateway/gateway_stream.hpp"
 #include "lib/bridge/tcp_connect.hpp"
 #include "lib/core/lifetime.hpp"
-#include "lib/net/names.hpp"
+#include "lib/net/resolver.hpp"
 
 namespace udtcat::gridftp {
 
-inline constexpr std::chrono::milliseconds kGreetingPatience{10'000};  // spec: docs/spec/gridftp.md §6
+inline constexpr std::chrono::milliseconds kGreetingTimeout{10'000};  // spec: docs/spec/gridftp.md §6
 
 inline constexpr const char* kNeedsIpv4 = "a gridftp gateway needs an IPv4 address of its server";
 
 /// Where control connections from the other side go.
-struct ServerBehind {
-  HostPort place;
-  std::shared_ptr<net::Names> names;  ///< asked for each of them; one for all sessions, whose answers they share
+struct UpstreamServer {
+  HostPort address;
+  std::shared_ptr<net::Resolver> resolver;  ///< asked for each of them; one for all sessions, whose answers they share
 };
 
 /// Threads: confined to the io_context thread. The connection must outlive it, or own it.
 class GatewaySession {
  public:
   /// One line for the operator.
-  using TroubleHandler = std::function<void(const Endpoint& where, const Error& error)>;
+  using ErrorHandler = std::function<void(const Endpoint& where, const Error& error)>;
 
-  /// server   none: this gateway is the clients' one, and takes no control connection from the other
-  GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<ServerBehind> server,
-                 TroubleHandler on_trouble, std::chrono::milliseconds greeting_patience = kGreetingPatience);
+  /// server   none: this gateway is next to the clients, and refuses control connections of the other
+  GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<UpstreamServer> server,
+                 ErrorHandler on_trouble, std::chrono::milliseconds greeting_timeout = kGreetingTimeout);
 
   /// A control connection of a client's.  ended   called when its stream has ended
   void take_client(
@@ -59,17 +59,17 @@ class GatewaySession {
 
  private:
   /// A stream that has not been connected yet.
-  struct Arrival {
-    explicit Arrival(boost::asio::io_context& io) : timer(io) {}
+  struct PendingStream {
+    explicit PendingStream(boost::asio::io_context& io) : timer(io) {}
     boost::asio::steady_timer timer;
     std::optional<bridge::TcpConnect> attempt;
   };
 
-  void on_line(StreamId id, const Result<std::string>& line, const LateStream::Attach& attach);
-  void look_up(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach);
-  void connect(StreamId id, const GatewayGreeting& greeting, const LateStream::Attach& attach,
+  void on_line(StreamId id, const Result<std::string>& line, const DeferredStream::Attach& attach);
+  void look_up(StreamId id, const GatewayGreeting& greeting, const DeferredStream::Attach& attach);
+  void connect(StreamId id, const GatewayGreeting& greeting, const DeferredStream::Attach& attach,
                const std::vector<Endpoint>& targets);
-  void on_connected(const GatewayGreeting& greeting, const LateStream::Attach& attach,
+  void on_connected(const GatewayGreeting& greeting, const DeferredStream::Attach& attach,
                     boost::asio::ip::tcp::socket socket);
   void refuse(StreamId id, const Error& why);
   void open_data_stream(const Endpoint& announced, boost::asio::ip::tcp::socket socket);
@@ -79,10 +79,10 @@ class GatewaySession {
 
   boost::asio::io_context& io_;
   Connection& connection_;
-  const std::optional<ServerBehind> server_;
-  const TroubleHandler on_trouble_;
-  const std::chrono::milliseconds greeting_patience_;
-  std::map<StreamId, Arrival> arrivals_;               // at most kMaxArrivals
+  const std::optional<UpstreamServer> server_;
+  const ErrorHandler on_trouble_;
+  const std::chrono::milliseconds greeting_timeout_;
+  std::map<StreamId, PendingStream> pending_;          // at most kMaxPendingStreams
   std::vector<std::weak_ptr<ControlPorts>> controls_;  // each belongs to its control stream: at most as many as streams
   core::Lifetime lifetime_;
 };

@@ -45,7 +45,7 @@ Result<GatewayGreeting> parse_gateway_greeting(std::string_view line) {
   return GatewayGreeting{*endpoint};
 }
 
-LocalStream::ReadResult GreetedStream::read_some(std::span<std::byte> into) {
+LocalStream::ReadResult PrefixedStream::read_some(std::span<std::byte> into) {
   const std::size_t bytes = std::min(greeting_.size() - given_bytes_, into.size());
   if (bytes == 0) return inner().read_some(into);
   std::memcpy(into.data(), greeting_.data() + given_bytes_, bytes);
@@ -53,26 +53,26 @@ LocalStream::ReadResult GreetedStream::read_some(std::span<std::byte> into) {
   return {.state = ReadState::data, .bytes = bytes};
 }
 
-LateStream::LateStream(boost::asio::io_context& io, std::size_t most_line_bytes, LineHandler on_line)
+DeferredStream::DeferredStream(boost::asio::io_context& io, std::size_t most_line_bytes, LineHandler on_line)
     : io_(io), most_line_bytes_(most_line_bytes), on_line_(std::move(on_line)) {}
 
-LocalStream::ReadResult LateStream::read_some(std::span<std::byte> into) {
+LocalStream::ReadResult DeferredStream::read_some(std::span<std::byte> into) {
   return local_ ? local_->read_some(into) : ReadResult{.state = ReadState::would_block};
 }
 
-void LateStream::async_wait_readable(WaitHandler handler) {
+void DeferredStream::async_wait_readable(WaitHandler handler) {
   if (local_) return local_->async_wait_readable(std::move(handler));
   waiting_ = std::move(handler);
 }
 
-void LateStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
+void DeferredStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
   if (local_) return local_->async_write_some(from, std::move(handler));
   if (on_line_) return take_line(from, std::move(handler));
   unwritten_ = from;
   writing_ = std::move(handler);
 }
 
-void LateStream::take_line(std::span<const std::byte> from, WriteHandler handler) {
+void DeferredStream::take_line(std::span<const std::byte> from, WriteHandler handler) {
   const auto room = from.first(std::min(from.size(), most_line_bytes_ - line_.size()));
   const auto end = std::ranges::find(room, std::byte{'\n'});
   const bool ended = end != room.end();
@@ -88,7 +88,7 @@ void LateStream::take_line(std::span<const std::byte> from, WriteHandler handler
   }
 }
 
-void LateStream::tell(Result<std::string> line) {
+void DeferredStream::tell(Result<std::string> line) {
   boost::asio::post(io_, lifetime_.guard([this, on_line = std::exchange(on_line_, nullptr), line = std::move(line)] {
     on_line(line, [weak = std::weak_ptr(self_)](std::unique_ptr<LocalStream> local) {
       if (const auto stream = weak.lock()) return (*stream)->attach(std::move(local));
@@ -97,20 +97,20 @@ void LateStream::tell(Result<std::string> line) {
   }));
 }
 
-void LateStream::async_finish(FinishHandler handler) {
+void DeferredStream::async_finish(FinishHandler handler) {
   if (local_) return local_->async_finish(std::move(handler));
   finishing_ = std::move(handler);
   if (on_line_) tell(fail(Errc::stream_refused, "take a stream of GridFTP", "it ended before it said what it is"));
 }
 
-void LateStream::attach(std::unique_ptr<LocalStream> local) {
+void DeferredStream::attach(std::unique_ptr<LocalStream> local) {
   local_ = std::move(local);
   if (waiting_) local_->async_wait_readable(std::exchange(waiting_, nullptr));
   if (writing_) local_->async_write_some(unwritten_, std::exchange(writing_, nullptr));
   if (finishing_) local_->async_finish(std::exchange(finishing_, nullptr));
 }
 
-void LateStream::abort() {
+void DeferredStream::abort() {
   lifetime_.end();
   self_.reset();
   if (local_) local_->abort();

@@ -36,9 +36,9 @@ struct GatewayGreeting {
 
 /// At the gateway that opens the stream: reads as the greeting and then as the local stream; writes go to the latter.
 /// Threads: confined to the io_context thread.
-class GreetedStream final : public bridge::ForwardingStream {
+class PrefixedStream final : public bridge::ForwardingStream {
  public:
-  GreetedStream(std::string greeting, std::unique_ptr<LocalStream> stream)
+  PrefixedStream(std::string greeting, std::unique_ptr<LocalStream> stream)
       : ForwardingStream(std::move(stream)), greeting_(std::move(greeting)) {}
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
@@ -54,7 +54,7 @@ class GreetedStream final : public bridge::ForwardingStream {
 ///
 /// Nothing is read before it is attached; bytes written behind the line wait, within the stream's credit.
 /// Threads: confined to the io_context thread.
-class LateStream final : public LocalStream {
+class DeferredStream final : public LocalStream {
  public:
   /// Gives the stream its local end; resets that end where the stream has ended meanwhile.
   using Attach = std::function<void(std::unique_ptr<LocalStream> local)>;
@@ -62,7 +62,7 @@ class LateStream final : public LocalStream {
   using LineHandler = std::function<void(Result<std::string> line, Attach attach)>;
 
   /// `on_line` is called once, never from inside another call.
-  LateStream(boost::asio::io_context& io, std::size_t most_line_bytes, LineHandler on_line);
+  DeferredStream(boost::asio::io_context& io, std::size_t most_line_bytes, LineHandler on_line);
 
   [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
   void async_wait_readable(WaitHandler handler) override;
@@ -91,7 +91,7 @@ class LateStream final : public LocalStream {
   std::span<const std::byte> unwritten_;
   WriteHandler writing_;
   FinishHandler finishing_;
-  std::shared_ptr<LateStream*> self_ = std::make_shared<LateStream*>(this);
+  std::shared_ptr<DeferredStream*> self_ = std::make_shared<DeferredStream*>(this);
   core::Lifetime lifetime_;
 };
 

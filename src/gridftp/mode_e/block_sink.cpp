@@ -22,7 +22,7 @@ FileSink::FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRan
 }
 
 Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> bytes) {
-  // A kill costs the bytes that the journal lacks: a slow disk may not let them grow without end.
+  // Waits for a slow disk, so that a kill costs a bounded number of bytes that the journal lacks.
   while (state_ == State::saving && have_.bytes() >= durable_.bytes() + 2 * kJournalEveryBytes) co_await stored_.wait();
   if (state_ == State::closed) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
   ++storing_;
@@ -49,7 +49,7 @@ Task<Status> FileSink::save_journal() {
 }
 
 Status FileSink::save(const files::ByteRanges& have) const {
-  // A range that ends beyond the file is not believed: the file has to reach as far first.
+  // The file is extended first, as a range that ends beyond it is not believed.
   UDTCAT_CHECK(store_.reach(have.end()));
   if (RestartJournal::needs_sync()) UDTCAT_CHECK(store_.sync());
   return journal_->save(have);
@@ -58,15 +58,15 @@ Status FileSink::save(const files::ByteRanges& have) const {
 /// Refuses further blocks, and waits until all are written.
 Task<void> FileSink::close() {
   state_ = State::closed;
-  co_await settle();
+  co_await await_stores();
 }
 
-Task<void> FileSink::settle() {
+Task<void> FileSink::await_stores() {
   while (storing_ > 0) co_await stored_.wait();
 }
 
 Task<void> FileSink::forget() {
-  co_await settle();
+  co_await await_stores();
   have_ = durable_ = {};
   std::ignore = co_await on_disk(io_, [this]() -> Status {
     store_.clear();
@@ -82,8 +82,8 @@ Task<Status> FileSink::publish(std::function<Status()> last_look) {
   if (published && last_look) published = last_look();
   if (!published) co_return published;
   co_return co_await on_disk(io_, [this]() -> Status {
-    auto placed = store_.put_in_place();
-    return placed ? store_.close() : placed;
+    auto renamed = store_.put_in_place();
+    return renamed ? store_.close() : renamed;
   });
 }
 
@@ -127,9 +127,9 @@ Task<Status> PipeSink::store(std::uint64_t offset, std::span<const std::byte> by
 }
 
 void PipeSink::keep(std::uint64_t offset, std::span<const std::byte> bytes) {
-  const auto [place, is_new] = early_.try_emplace(offset);
+  const auto [entry, is_new] = early_.try_emplace(offset);
   if (is_new) early_bytes_ += kPieceCost;
-  std::vector<std::byte>& piece = place->second;
+  std::vector<std::byte>& piece = entry->second;
   if (piece.size() >= bytes.size()) return;  // another block brought more of the same
   early_bytes_ += bytes.size() - piece.size();
   piece.assign(bytes.begin(), bytes.end());

@@ -51,7 +51,7 @@ class FileSink final : public BlockSink {
   /// at        where in the file the first byte goes
   FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRanges have, std::optional<RestartJournal> journal,
            std::uint64_t at = 0);
-  /// As set_aside(), at once, where neither that nor publish() was called: the process ends.
+  /// As set_aside(), without waiting, where neither that nor publish() was called.
   ~FileSink() override;
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
@@ -60,11 +60,10 @@ class FileSink final : public BlockSink {
   /// Ranges that need not come again, even after a kill: those that the journal has.
   [[nodiscard]] const files::ByteRanges& durable() const { return durable_; }
   /// As BlockStore::publish(), of all blocks stored.
-  /// last_look   asked when all is on the disk: whether the file is to get its name; none: it is.  errors: its too
+  /// last_look   called when all is on the disk; its error keeps the file from being renamed.  errors: also that
   [[nodiscard]] Task<Status> publish(std::function<Status()> last_look = {});
   /// A call of store() waits for the disk.
   [[nodiscard]] bool is_storing() const { return storing_ > 0; }
-  /// How far it goes.
   [[nodiscard]] std::uint64_t end() const { return have_.end(); }
   /// Drops all blocks: the next attempt begins anew.
   [[nodiscard]] Task<void> forget();
@@ -77,7 +76,7 @@ class FileSink final : public BlockSink {
   [[nodiscard]] Task<Status> save_journal();
   [[nodiscard]] Status save(const files::ByteRanges& have) const;
   /// Until each store() under way has been written.
-  [[nodiscard]] Task<void> settle();
+  [[nodiscard]] Task<void> await_stores();
   [[nodiscard]] Task<void> close();
   [[nodiscard]] Status leave();
 
@@ -89,7 +88,7 @@ class FileSink final : public BlockSink {
   files::ByteRanges durable_;  // of have_: ranges that the journal has
   State state_ = State::open;
   std::size_t storing_ = 0;  // calls of store() that wait
-  Signal stored_;
+  AsyncCondition stored_;
 };
 
 /// Counts the bytes that go through it to another sink.
@@ -130,7 +129,7 @@ class PipeSink final : public BlockSink {
   std::map<std::uint64_t, std::vector<std::byte>> early_;  // by offset
   std::size_t early_bytes_ = 0;
   std::optional<Error> failure_;
-  Signal changed_;
+  AsyncCondition changed_;
 };
 
 }  // namespace udtcat::gridftp

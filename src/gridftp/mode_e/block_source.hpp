@@ -34,10 +34,9 @@ class BlockSource {
   [[nodiscard]] virtual bool is_reading() const { return false; }
 };
 
-/// Makes `room` as large as the source's next block and what goes in front of it; larger it may be.
+/// Grows `room` to the size of the source's next block and `front_bytes` before it.
 void make_room(std::vector<std::byte>& room, const BlockSource& source, std::size_t most, std::size_t front_bytes = 0);
 
-/// Ranges of a file, read on the threads for disks.
 class FileSource final : public BlockSource {
  public:
   /// ranges   in order. Where the file ends before they do, they end there. A file that changes before all is read, or
@@ -67,7 +66,7 @@ class PipeSource final : public BlockSource {
   std::uint64_t read_bytes_ = 0;
   bool busy_ = false;  // a next() reads
   bool ended_ = false;
-  Signal free_;
+  AsyncCondition free_;
 };
 
 }  // namespace udtcat::gridftp

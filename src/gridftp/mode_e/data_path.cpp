@@ -18,15 +18,15 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::chrono::minutes kGoodbyePatience{10};  // guess: bytes sent before it may be on their way for long
+constexpr std::chrono::minutes kGoodbyeTimeout{10};  // guess: bytes sent before it may be on their way for long
 
-/// Closes a kept connection with a block that says so, which tells an orderly end from a break. A peer that never takes
-/// it loses the connection after kGoodbyePatience.
+/// Closes a kept connection with an EOD | CLOSE block, so that the end does not look like a break; after
+/// kGoodbyeTimeout without it.
 void finish(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& connection) {
   boost::asio::co_spawn(
       io,
       [&io, connection]() -> Task<void> {
-        boost::asio::steady_timer late(io, kGoodbyePatience);
+        boost::asio::steady_timer late(io, kGoodbyeTimeout);
         late.async_wait([still = std::weak_ptr(connection)](const boost::system::error_code& in_time) {
           if (const auto lingers = still.lock(); lingers && !in_time) lingers->abort();
         });
@@ -60,18 +60,18 @@ Result<std::vector<Endpoint>> DataPath::listen(const Endpoint& local, std::size_
     locals.push_back(listener->local());
     passive.listeners.push_back(std::move(listener));
   }
-  stance_ = std::move(passive);
+  role_ = std::move(passive);
   return locals;
 }
 
 void DataPath::aim(std::vector<Endpoint> at, std::optional<Endpoint> otherwise) {
   close();
-  stance_ = Active{std::move(at), otherwise};
+  role_ = Active{std::move(at), otherwise};
 }
 
 std::size_t DataPath::addresses() const {
-  if (const auto* active = std::get_if<Active>(&stance_)) return active->targets.size();
-  const auto* passive = std::get_if<Passive>(&stance_);
+  if (const auto* active = std::get_if<Active>(&role_)) return active->targets.size();
+  const auto* passive = std::get_if<Passive>(&role_);
   return passive != nullptr ? passive->listeners.size() : 0;
 }
 
@@ -80,20 +80,20 @@ void DataPath::close() {
     for (const DataConnection& connection : kept_) finish(io_, connection.io);
   lifetime_.end();
   kept_.clear();
-  stance_ = {};
+  role_ = {};
   transfer_ = {};
   peer_states_ = false;
 }
 
 void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   core::log().debug("a data connection from {}", peer.to_string());
-  auto& [listeners, only_from, early, refused] = std::get<Passive>(stance_);
+  auto& [listeners, only_from, early, refused] = std::get<Passive>(role_);
   if (only_from && only_from->with_port(0) != peer.with_port(0))
     return core::log().warn("data from {} dropped: they are awaited from {}", peer.to_string(),
                             only_from->host_to_string());
   auto slot = take_slot();
   if (!slot) return refuse(std::move(slot.error()));
-  connection.io->settle(std::move(*slot), moved_bytes_);
+  connection.io->attach(std::move(*slot), moved_bytes_);
   peer_states_ = peer_states_ || connection.io->peer_statements() == Statements::made;
   if (auto* receiving = std::get_if<Receiver>(&transfer_)) return (*receiving)->take(std::move(connection));
   if (early.size() >= kMaxEarly)
@@ -102,11 +102,11 @@ void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   came_.notify();
 }
 
-/// Fails the transfer: the peer may have sent a part of the file on that connection.
+/// Fails the transfer: a part of the file may have been on that connection.
 void DataPath::refuse(Error why) {
   core::log().warn("{}", why.message());
   if (auto* receiving = std::get_if<Receiver>(&transfer_)) return (*receiving)->fail(std::move(why));
-  std::get<Passive>(stance_).refused = std::move(why);
+  std::get<Passive>(role_).refused = std::move(why);
   came_.notify();
 }
 
@@ -116,7 +116,7 @@ Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sin
       *transfer_.emplace<Receiver>(std::make_unique<FileReceiver>(io_, std::move(file), std::move(sink)));
   if (!kept_to_send_)
     for (DataConnection& connection : std::exchange(kept_, {})) receiver.take(std::move(connection));
-  if (auto* passive = std::get_if<Passive>(&stance_)) {
+  if (auto* passive = std::get_if<Passive>(&role_)) {
     for (DataConnection& connection : std::exchange(passive->early, {})) receiver.take(std::move(connection));
     if (auto refused = std::exchange(passive->refused, {})) receiver.fail(std::move(*refused));
   }
@@ -129,8 +129,8 @@ Task<Status> DataPath::receive(IncomingFile file, std::shared_ptr<BlockSink> sin
   co_return status;
 }
 
-/// The host that is named, or the other one: a server behind a NAT may name an address of its own network, which leads
-/// nowhere. A connection that is made after cancel() is closed at once.
+/// Connects to the named host or to `otherwise`: a server behind a NAT may name an address of its own network. A
+/// connection that is made after cancel() is closed at once.
 Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint target, std::optional<Endpoint> otherwise) {
   UDTCAT_CO_TRY(auto slot, take_slot());
   std::vector<Endpoint> to(1, target);
@@ -144,16 +144,16 @@ Task<Result<std::shared_ptr<StreamIo>>> DataPath::connect(Endpoint target, std::
                                    "the session for it was broken off meanwhile"});
   dialled_ = dialled;
   auto made = co_await dialled->get();
-  if (made) (*made)->settle(std::move(slot), moved_bytes_);
+  if (made) (*made)->attach(std::move(slot), moved_bytes_);
   co_return made;
 }
 
-/// In rounds: the sender decides how many connections there are, but each address has one.
+/// Connects in rounds, so that each address has a connection where there are fewer slots than asked for.
 Task<Result<std::vector<DataConnection>>> DataPath::connections(std::size_t parallelism) {
   if (kept_to_send_ && !kept_.empty()) co_return std::exchange(kept_, {});
   std::vector<DataConnection> made;
-  if (stance() != Stance::active) co_return made;
-  const Active at = std::get<Active>(stance_);
+  if (role() != Role::active) co_return made;
+  const Active at = std::get<Active>(role_);
   for (std::size_t round = 0; round < parallelism; ++round)
     for (std::size_t address = 0; address < at.targets.size(); ++address) {
       auto connection = co_await connect(at.targets[address], at.otherwise);
@@ -180,12 +180,12 @@ Task<Status> DataPath::send(std::size_t parallelism, SendRequest request) {
 
 Task<Result<std::shared_ptr<StreamIo>>> DataPath::single() {
   cancelled_.reset();
-  if (const auto* active = std::get_if<Active>(&stance_)) {
+  if (const auto* active = std::get_if<Active>(&role_)) {
     auto made = co_await connect(active->targets.front(), active->otherwise);
     if (made && cancelled_) co_return tl::unexpected(*cancelled_);
     co_return made;
   }
-  auto& [listeners, only_from, early, refused] = std::get<Passive>(stance_);
+  auto& [listeners, only_from, early, refused] = std::get<Passive>(role_);
   while (early.empty() && !cancelled_ && !refused) co_await came_.wait();
   if (cancelled_) co_return tl::unexpected(*cancelled_);
   if (early.empty()) co_return tl::unexpected(*std::exchange(refused, {}));
@@ -231,8 +231,8 @@ Task<Status> read_statement(StreamIo& from, Statement& into) {
 
 }  // namespace
 
-Task<Result<Statement>> DataPath::receive_statement(std::chrono::milliseconds patience) {
-  boost::asio::steady_timer late(io_, patience);
+Task<Result<Statement>> DataPath::receive_statement(std::chrono::milliseconds timeout) {
+  boost::asio::steady_timer late(io_, timeout);
   late.async_wait(lifetime_.guard([this](const boost::system::error_code& in_time) {
     if (!in_time) cancel({Errc::peer_lost, "await the server's statement", "none came in its session"});
   }));

@@ -28,41 +28,41 @@
 
 namespace udtcat::gridftp {
 
-/// Both ends of a control connection have one; ours and theirs take opposite stances.
+/// Each end of a control connection has one; one is passive, the other active.
 ///
-///   none ── listen() ──► passive ── aim() ──► active ── listen() ──► passive     a new stance ends what was there
+///   none ── listen() ──► passive ── aim() ──► active ── listen() ──► passive   a new role ends the connections before
 ///
 /// In MODE E the sender is active. A connection whose data have ended is kept; the next file in the same direction
 /// takes it again.
 /// Threads: confined to the io_context thread; one transfer at a time.
 class DataPath {
  public:
-  enum class Stance { none, passive, active };  // the order of stance_
+  enum class Role { none, passive, active };    // the order of role_
   static constexpr std::size_t kMaxEarly = 64;  // guess: as many connections as a peer may be told to make
 
   /// A slot for one connection more, which has it as long as it lives.
-  using Admit = std::function<Result<std::shared_ptr<void>>()>;
+  using SlotSource = std::function<Result<std::shared_ptr<void>>()>;
 
-  /// admit   none: there is always a slot
-  DataPath(boost::asio::io_context& io, std::shared_ptr<DataStack> stack, Admit admit = {})
-      : io_(io), stack_(std::move(stack)), admit_(std::move(admit)), came_(io) {}
+  /// slots   none: there is always a slot
+  DataPath(boost::asio::io_context& io, std::shared_ptr<DataStack> stack, SlotSource slots = {})
+      : io_(io), stack_(std::move(stack)), slots_(std::move(slots)), came_(io) {}
   /// Ends everything, and says so to the peer where it waits for more.
   ~DataPath() { close(); }
   DataPath(const DataPath&) = delete;
   DataPath& operator=(const DataPath&) = delete;
 
-  /// From now on another stack; whatever was there ends.
+  /// Replaces the stack, and ends the connections of the one before.
   void use(std::shared_ptr<DataStack> stack);
   /// Ports of ours, where the peer's connections come.  errors: those of DataStack::listen()
   /// only_from   the one host that may bring any, whatever its port; none: every host
   [[nodiscard]] Result<std::vector<Endpoint>> listen(const Endpoint& local, std::size_t count = 1,
                                                      std::optional<Endpoint> only_from = {});
   /// The peer's ports, which we connect to when there is something to send.
-  /// otherwise   a host with the same ports, which each of `at` races with: the one that is named begins
+  /// otherwise   a host with the same ports, which is raced with each of `at`, that begins
   void aim(std::vector<Endpoint> at, std::optional<Endpoint> otherwise = {});
   void close();
 
-  [[nodiscard]] Stance stance() const { return static_cast<Stance>(stance_.index()); }
+  [[nodiscard]] Role role() const { return static_cast<Role>(role_.index()); }
   /// Connections are kept from the last file: no new ones will be made.
   [[nodiscard]] bool has_kept() const { return !kept_.empty(); }
   /// Ports of ours or of theirs, each of which has an EOF of its own.
@@ -74,7 +74,7 @@ class DataPath {
   /// In MODE E; active. Makes `parallelism` connections to each address where none are kept, or as many as have slots.
   /// errors: those of FileSender::result() and DataStack::connect(); that of having no slot for one to each address
   [[nodiscard]] Task<Status> send(std::size_t parallelism, SendRequest request);
-  /// In stream mode, with either stance: the one connection, which is made or awaited.
+  /// In stream mode, in either role: the one connection, which is made or awaited.
   /// errors: those of DataStack::connect(), that of cancel(), that of having no slot
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> single();
   /// Runs `moving` on that connection, so that cancel() can end it.  errors: those of `moving`, that of cancel()
@@ -85,8 +85,8 @@ class DataPath {
   /// A peer on these connections has said, inside its session, that it makes statements.
   [[nodiscard]] bool peer_states() const { return peer_states_; }
   /// The statement of such a peer, after a transfer with it.
-  /// errors: Errc::protocol_violated, Errc::connection_broken, Errc::peer_lost after `patience`
-  [[nodiscard]] Task<Result<Statement>> receive_statement(std::chrono::milliseconds patience);
+  /// errors: Errc::protocol_violated, Errc::connection_broken, Errc::peer_lost after `timeout`
+  [[nodiscard]] Task<Result<Statement>> receive_statement(std::chrono::milliseconds timeout);
   /// The transfer that is under way, if any, ends with `why`.
   void cancel(const Error& why);
 
@@ -116,7 +116,7 @@ class DataPath {
     const auto* receiving = std::get_if<Receiver>(&transfer_);
     return receiving != nullptr ? receiving->get() : nullptr;
   }
-  [[nodiscard]] Result<std::shared_ptr<void>> take_slot() const { return admit_ ? admit_() : std::shared_ptr<void>(); }
+  [[nodiscard]] Result<std::shared_ptr<void>> take_slot() const { return slots_ ? slots_() : std::shared_ptr<void>(); }
   [[nodiscard]] Task<Result<std::shared_ptr<StreamIo>>> connect(Endpoint target, std::optional<Endpoint> otherwise);
   void refuse(Error why);
   void on_connection(DataConnection connection, const Endpoint& peer);
@@ -124,9 +124,9 @@ class DataPath {
 
   boost::asio::io_context& io_;
   std::shared_ptr<DataStack> stack_;
-  const Admit admit_;
+  const SlotSource slots_;
   const std::shared_ptr<std::uint64_t> moved_bytes_ = std::make_shared<std::uint64_t>(0);
-  std::variant<std::monostate, Passive, Active> stance_;
+  std::variant<std::monostate, Passive, Active> role_;
   std::vector<DataConnection> kept_;
   bool kept_to_send_ = false;  // kept_ carried data from us
   bool peer_states_ = false;
@@ -135,7 +135,7 @@ class DataPath {
   std::uint64_t received_bytes_ = 0;
   std::optional<Error> cancelled_;                                     // while a transfer waits for its connections
   std::weak_ptr<Promise<Result<std::shared_ptr<StreamIo>>>> dialled_;  // the connection that is being made
-  Signal came_;
+  AsyncCondition came_;
   core::Lifetime lifetime_;
 };
 

@@ -11,9 +11,9 @@ namespace udtcat::gridftp {
 
 namespace {
 
-class StackWithin final : public DataStack {
+class PortRangeStack final : public DataStack {
  public:
-  StackWithin(std::shared_ptr<DataPortRange> ports, std::shared_ptr<DataStack> stack)
+  PortRangeStack(std::shared_ptr<DataPortRange> ports, std::shared_ptr<DataStack> stack)
       : ports_(std::move(ports)), stack_(std::move(stack)) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
@@ -49,7 +49,7 @@ std::shared_ptr<DataPortRange> DataPortRange::parse(std::string_view text) {
 }
 
 std::shared_ptr<DataStack> within(std::shared_ptr<DataPortRange> ports, std::shared_ptr<DataStack> stack) {
-  return std::make_shared<StackWithin>(std::move(ports), std::move(stack));
+  return std::make_shared<PortRangeStack>(std::move(ports), std::move(stack));
 }
 
 }  // namespace udtcat::gridftp

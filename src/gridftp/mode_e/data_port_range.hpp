@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The ports of this host at which data may come, where a filter lets no others through.
+/// The ports of this host for data connections, where a firewall lets no others through.
 #pragma once
 
 #include <cstdint>

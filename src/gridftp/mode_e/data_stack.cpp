@@ -12,7 +12,7 @@
 
 #include "gridftp/dialogue/data_port.hpp"
 #include "gridftp/mode_e/data_port_range.hpp"
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/bridge/stream_pair.hpp"
 #include "lib/bridge/tcp_acceptor.hpp"
 #include "lib/core/log.hpp"
@@ -46,10 +46,10 @@ class TcpDataListener final : public DataListener {
   bridge::TcpAcceptor acceptor_;
 };
 
-/// Where a named host did not answer and another did in its place: that one goes first the next time. One entry for
-/// each stripe of a server.
+/// The hosts that answered in place of a named one, which are tried first the next time. One entry for each stripe of a
+/// server.
 /// Threads: confined to the io_context thread.
-class LastAnswered {
+class LastReachable {
  public:
   /// hosts   the named one first
   [[nodiscard]] std::vector<Endpoint> likeliest_first(std::vector<Endpoint> hosts) const {
@@ -74,19 +74,19 @@ class LastAnswered {
 
 class TcpStack final : public DataStack {
  public:
-  TcpStack(boost::asio::io_context& io, std::chrono::milliseconds patience) : io_(io), patience_(patience) {}
+  TcpStack(boost::asio::io_context& io, std::chrono::milliseconds timeout) : io_(io), timeout_(timeout) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
     const Endpoint named = to.front();
     const std::string doing = "connect to tcp " + named.to_string() + " for data";
-    UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io_, answered_.likeliest_first(std::move(to)), patience_, doing));
+    UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io_, answered_.likeliest_first(std::move(to)), timeout_, doing));
     boost::system::error_code gone;  // then the first read says so
     answered_.note(named, bridge::from_asio(socket.remote_endpoint(gone)));
     co_return std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
   }
 
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
-    auto bound = bridge::bind_tcp(io_, local, bridge::SocketEnd::always);
+    auto bound = bridge::bind_tcp(io_, local, bridge::GracefulClose::always);
     if (!bound)
       return fail(Errc::cannot_bind, "listen for data on tcp " + local.to_string(), bridge::cause_of(bound.error()));
     return std::make_unique<TcpDataListener>(std::move(*bound), std::move(handler));
@@ -94,28 +94,28 @@ class TcpStack final : public DataStack {
 
  private:
   boost::asio::io_context& io_;
-  const std::chrono::milliseconds patience_;
-  LastAnswered answered_;
+  const std::chrono::milliseconds timeout_;
+  LastReachable answered_;
 };
 
 // ---- UDT4 -----------------------------------------------------------------------------------------------------------
 
-struct WatchedPipe {
+struct CountedPipe {
   std::unique_ptr<PlainPipe> pipe;
-  std::shared_ptr<void> watched;  // goes before the pipe
+  std::shared_ptr<void> counted;  // goes before the pipe
 };
 
 std::shared_ptr<StreamIo> stream_over(boost::asio::io_context& io, std::unique_ptr<PlainPipe> pipe,
-                                      const std::shared_ptr<DataWatch>& watch) {
+                                      const std::shared_ptr<DataStats>& stats) {
   const std::string name = "udt " + pipe->peer().to_string();
   auto [theirs, ours] = bridge::make_stream_pair(io, name, bridge::LargeWrites::uncopied);
   pipe->bridge(std::move(theirs), true, [name](const StreamOutcome& outcome) {
     core::log().debug("{}: {}", name, outcome.error ? outcome.error->message() : "ended");
   });
-  const auto carrier = std::make_shared<WatchedPipe>();
-  carrier->pipe = std::move(pipe);
-  if (watch) carrier->watched = watch->enter([&pipe = *carrier->pipe] { return pipe.stats(); });
-  return std::make_shared<StreamIo>(std::move(ours), carrier);
+  const auto counted = std::make_shared<CountedPipe>();
+  counted->pipe = std::move(pipe);
+  if (stats) counted->counted = stats->add([&pipe = *counted->pipe] { return pipe.stats(); });
+  return std::make_shared<StreamIo>(std::move(ours), counted);
 }
 
 class UdtDataListener final : public DataListener {
@@ -129,30 +129,30 @@ class UdtDataListener final : public DataListener {
 
 class UdtStack final : public DataStack {
  public:
-  UdtStack(boost::asio::io_context& io, const TransportOptions& transport, std::chrono::milliseconds patience,
-           std::shared_ptr<DataWatch> watch)
-      : io_(io), transport_(transport), patience_(patience), watch_(std::move(watch)) {}
+  UdtStack(boost::asio::io_context& io, const TransportOptions& transport, std::chrono::milliseconds timeout,
+           std::shared_ptr<DataStats> stats)
+      : io_(io), transport_(transport), timeout_(timeout), stats_(std::move(stats)) {}
 
   Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) override {
     DialRequest request;
     const Endpoint named = to.front();
     request.peer_name = named.to_string();
     request.addresses = answered_.likeliest_first(std::move(to));
-    request.timeout = patience_;
+    request.timeout = timeout_;
     request.transport = transport_;
     const auto begin = [&](auto handler) { return dial_plain(io_, std::move(request), std::move(handler)); };
     UDTCAT_CO_TRY(auto pipe, co_await await_dial<PlainPipe>(io_, begin));
     answered_.note(named, pipe->peer());
-    co_return stream_over(io_, std::move(pipe), watch_);
+    co_return stream_over(io_, std::move(pipe), stats_);
   }
 
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
     ListenRequest request;
     request.locals.push_back(local);
     request.transport = transport_;
-    const auto take = [&io = io_, watch = watch_, handler = std::move(handler)](std::unique_ptr<PlainPipe> pipe) {
+    const auto take = [&io = io_, stats = stats_, handler = std::move(handler)](std::unique_ptr<PlainPipe> pipe) {
       const Endpoint peer = pipe->peer();
-      handler(stream_over(io, std::move(pipe), watch), peer);
+      handler(stream_over(io, std::move(pipe), stats), peer);
     };
     UDTCAT_TRY(auto listener, listen_plain(io_, std::move(request), take));
     return std::make_unique<UdtDataListener>(std::move(listener));
@@ -161,20 +161,20 @@ class UdtStack final : public DataStack {
  private:
   boost::asio::io_context& io_;
   const TransportOptions transport_;
-  const std::chrono::milliseconds patience_;
-  const std::shared_ptr<DataWatch> watch_;
-  LastAnswered answered_;
+  const std::chrono::milliseconds timeout_;
+  const std::shared_ptr<DataStats> stats_;
+  LastReachable answered_;
 };
 
 }  // namespace
 
-std::shared_ptr<DataStack> make_tcp_stack(boost::asio::io_context& io, std::chrono::milliseconds patience) {
-  return std::make_shared<TcpStack>(io, patience);
+std::shared_ptr<DataStack> make_tcp_stack(boost::asio::io_context& io, std::chrono::milliseconds timeout) {
+  return std::make_shared<TcpStack>(io, timeout);
 }
 
 std::shared_ptr<DataStack> make_udt_stack(boost::asio::io_context& io, const TransportOptions& transport,
-                                          std::chrono::milliseconds patience, std::shared_ptr<DataWatch> watch) {
-  return std::make_shared<UdtStack>(io, transport, patience, std::move(watch));
+                                          std::chrono::milliseconds timeout, std::shared_ptr<DataStats> stats) {
+  return std::make_shared<UdtStack>(io, transport, timeout, std::move(stats));
 }
 
 std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options) {
@@ -185,13 +185,13 @@ std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOpt
   }
   switch (options.kind) {
     case DataKind::udt:
-      return make_udt_stack(io, options.transport, options.connect_patience, options.watch);
+      return make_udt_stack(io, options.transport, options.connect_timeout, options.stats);
     case DataKind::session:
       return make_session_stack(io, options);
     case DataKind::tcp:
       break;
   }
-  return make_tcp_stack(io, options.connect_patience);
+  return make_tcp_stack(io, options.connect_timeout);
 }
 
 }  // namespace udtcat::gridftp

@@ -28,55 +28,55 @@ namespace udtcat::gridftp {
 
 class DataPortRange;  // data_port_range.hpp
 
-/// The figures of what carries the data of a transfer: of sessions, and of bare UDT4 connections. TCP gives none.
+/// The statistics of the sessions and plain UDT4 connections that carry a transfer's data. TCP has none.
 /// Threads: confined to the io_context thread.
-class DataWatch : public std::enable_shared_from_this<DataWatch> {
+class DataStats : public std::enable_shared_from_this<DataStats> {
  public:
-  using Figures = std::function<ConnectionStats()>;
+  using StatsSource = std::function<ConnectionStats()>;
 
-  /// A carrier has come.
-  /// returns  kept by the carrier as long as it carries; figures() is called until then, and once more then
-  [[nodiscard]] std::shared_ptr<void> enter(Figures figures) {
+  /// Adds a session or connection.
+  /// returns  kept by it until its end; source() is called until then, and a last time then
+  [[nodiscard]] std::shared_ptr<void> add(StatsSource source) {
     had_company_ = !live_.empty();
-    const auto carrier = live_.insert(live_.end(), std::move(figures));
-    return {this, [self = shared_from_this(), carrier](void*) { self->leave(carrier); }};
+    const auto counted = live_.insert(live_.end(), std::move(source));
+    return {this, [self = shared_from_this(), counted](void*) { self->leave(counted); }};
   }
 
-  /// Of all carriers together. Evidence is of one that has been alone from its beginning: what holds one of several is
-  /// not what holds the transfer.
+  /// The sums. Evidence only of one that was alone from its beginning: what limits one of several does not limit the
+  /// transfer.
   [[nodiscard]] ConnectionStats stats() const {
     ConnectionStats all = gone_;
-    for (const Figures& figures : live_) all = tool::sum(all, figures());
+    for (const StatsSource& source : live_) all = tool::sum(all, source());
     if (had_company_) all.evidence = {};
     return all;
   }
 
  private:
-  void leave(std::list<Figures>::const_iterator carrier) {
-    gone_ = tool::sum(gone_, (*carrier)());
+  void leave(std::list<StatsSource>::const_iterator counted) {
+    gone_ = tool::sum(gone_, (*counted)());
     gone_.silence = {};
-    live_.erase(carrier);
+    live_.erase(counted);
   }
 
-  std::list<Figures> live_;  // in the order in which they came
+  std::list<StatsSource> live_;  // in the order in which they came
   ConnectionStats gone_;
-  // The carriers that live, or the last that did, were several at a time. One that is left stays so: its evidence began
-  // before the others went, and the last to go at the end of a transfer does not speak for those just before it.
+  // Several were there at a time: the evidence of the last one began beside theirs.
   bool had_company_ = false;
 };
 
 enum class DataKind { tcp, udt, session };
 
-inline constexpr std::chrono::milliseconds kConnectPatience{10'000};  // guess: some lost SYNs, and a long path
+inline constexpr std::chrono::milliseconds kConnectTimeout{10'000};  // guess: some lost SYNs, and a long path
 
 struct DataOptions {
   DataKind kind = DataKind::tcp;
   SessionOptions session;
   TransportOptions transport;
   std::shared_ptr<const Credentials> credentials;  ///< session: none only at Protection::clear
-  std::optional<PublicKey> only_peer;              ///< the key pair whose data these are; none: any known peer's
-  std::chrono::milliseconds connect_patience = kConnectPatience;
-  std::shared_ptr<DataWatch> watch;      ///< none: nobody asks for figures
+  Statements statements = Statements::none;
+  std::optional<PublicKey> only_peer;  ///< the key pair whose data these are; none: any known peer's
+  std::chrono::milliseconds connect_timeout = kConnectTimeout;
+  std::shared_ptr<DataStats> stats;      ///< none: nobody asks for figures
   std::shared_ptr<DataPortRange> ports;  ///< of this host, for data; none: the system chooses
 };
 
@@ -100,7 +100,7 @@ class DataStack {
 
   virtual ~DataStack() = default;
   /// To the first of these addresses that answers; there is one at least.
-  /// errors: Errc::cannot_reach within the patience that it was made with; of a session also
+  /// errors: Errc::cannot_reach within the timeout that it was made with; of a session also
   /// Errc::authentication_failed, Errc::parameters_refused
   [[nodiscard]] virtual Task<Result<std::shared_ptr<StreamIo>>> connect(std::vector<Endpoint> to) = 0;
   /// local   whose port 0 lets the system choose.  errors: Errc::cannot_bind, Errc::out_of_resources
@@ -123,14 +123,13 @@ template <typename Connected, typename Dial>
 }
 
 [[nodiscard]] std::shared_ptr<DataStack> make_tcp_stack(boost::asio::io_context& io,
-                                                        std::chrono::milliseconds patience = kConnectPatience);
+                                                        std::chrono::milliseconds timeout = kConnectTimeout);
 /// Any UDT4 program is a peer: the stock driver `udt`. Nothing is protected.
 [[nodiscard]] std::shared_ptr<DataStack> make_udt_stack(boost::asio::io_context& io, const TransportOptions& transport,
-                                                        std::chrono::milliseconds patience = kConnectPatience,
-                                                        std::shared_ptr<DataWatch> watch = {});
+                                                        std::chrono::milliseconds timeout = kConnectTimeout,
+                                                        std::shared_ptr<DataStats> stats = {});
 /// Connections to one port are streams of one session. A peer proves the key.
 [[nodiscard]] std::shared_ptr<DataStack> make_session_stack(boost::asio::io_context& io, const DataOptions& options);
-/// The stack of that kind.
 [[nodiscard]] std::shared_ptr<DataStack> make_stack(boost::asio::io_context& io, const DataOptions& options);
 
 }  // namespace udtcat::gridftp

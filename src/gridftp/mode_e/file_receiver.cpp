@@ -62,7 +62,7 @@ Task<Status> FileReceiver::State::receive(DataConnection from) {
     std::array<std::byte, kBlockHeaderBytes> bytes{};
     const std::size_t begun = first ? 1 : 0;
     const auto said = co_await connection.read(std::span(bytes).first(begun));
-    // A stranger can reset a TCP connection; a session's stream is reset by the peer, or by the loss of the session.
+    // Anybody can connect by TCP and reset it; only the peer, or the session's end, resets a session's stream.
     if (!said && connection.in_session()) co_return tl::unexpected(said.error());
     if (!said || *said < begun) {
       core::log().info("{}: closed before it said anything", connection.name());
@@ -97,7 +97,7 @@ std::vector<std::byte> FileReceiver::State::take_piece() {
   return piece;
 }
 
-/// A connection has a piece of memory only while it has something to put there.
+/// A connection takes memory only once it has bytes.
 Task<Status> FileReceiver::State::receive_payload(StreamIo& connection, BlockHeader header) {
   files::ByteRange left{header.offset, header.offset + header.payload_bytes()};
   while (left.begin < left.end) {

@@ -18,8 +18,8 @@
 
 namespace udtcat::gridftp {
 
-/// The receiving side of one file. Connections come and bring blocks; when as many have ended as the sender said, the
-/// file is there. A connection that ends before it has said anything was a stranger's, and is forgotten.
+/// The receiving side of one file: complete when as many connections have ended as the sender said. A connection that
+/// ends before its first byte was a stranger's, and is ignored.
 /// Threads: confined to the io_context thread.
 class FileReceiver {
  public:
@@ -29,18 +29,15 @@ class FileReceiver {
   FileReceiver(const FileReceiver&) = delete;
   FileReceiver& operator=(const FileReceiver&) = delete;
 
-  /// One more connection. Beyond IncomingFile::kMaxConnections it is dropped.
   void take(DataConnection connection);
   /// Waits until the file is there, and whole, or never will be.
   /// errors: Errc::protocol_violated, Errc::connection_broken, those of the sink, that of fail()
   [[nodiscard]] Task<Status> result();
-  /// Ends the transfer: result() gives this.
   void fail(Error why);
   /// After a good result: the connections whose sender has not closed them, for the next file.
   [[nodiscard]] std::vector<DataConnection> release();
 
   [[nodiscard]] const IncomingFile& file() const;
-  /// Payload stored so far.
   [[nodiscard]] std::uint64_t received_bytes() const;
 
  private:

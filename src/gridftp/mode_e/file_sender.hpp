@@ -18,7 +18,6 @@
 
 namespace udtcat::gridftp {
 
-/// How a file is sent.
 struct SendRequest {
   std::shared_ptr<BlockSource> source;
   std::uint64_t offset_on_wire = 0;                   ///< is subtracted from offsets: what the receiver counts from

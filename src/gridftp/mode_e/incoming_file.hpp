@@ -14,7 +14,7 @@
 
 namespace udtcat::gridftp {
 
-/// Keeps account of what has come and what must still come; knows neither sockets nor disks.
+/// Tracks the ranges that have come and the ends of data; knows neither sockets nor disks.
 ///
 ///   receiving ── at each address as many EODs as its EOF said ──► ended     a header that cannot be true ──► an error
 ///
@@ -39,7 +39,6 @@ class IncomingFile {
   /// A connection to that address has seen its EOD.  errors: Errc::protocol_violated: there are more than the EOF said
   [[nodiscard]] Status on_end_of_data(std::size_t address = 0);
 
-  /// Every EOD has come.
   [[nodiscard]] bool ended() const;
   /// Once ended: nothing that was expected is missing.  errors: Errc::connection_broken, naming the first gap
   [[nodiscard]] Status whole() const;

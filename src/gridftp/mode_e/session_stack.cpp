@@ -24,6 +24,12 @@ namespace {
 
 std::string name_of(const Endpoint& peer) { return "session with " + peer.to_string(); }
 
+/// A number that only a later version knows asks for nothing.
+Statements statements_of(const Connection& connection) {
+  const auto said = static_cast<Statements>(connection.peer_application_data());
+  return said == Statements::made || said == Statements::wanted ? said : Statements::none;
+}
+
 /// errors: Errc::authentication_failed: the peer has proved another key than the one whose data these are
 Status check_key(const Connection& connection, const std::optional<PublicKey>& only_peer) {
   const auto identity = connection.peer_identity();
@@ -38,20 +44,20 @@ class ClosingSessions : public std::enable_shared_from_this<ClosingSessions> {
   explicit ClosingSessions(boost::asio::io_context& io) : io_(io) {}
   void take(std::unique_ptr<Connection> connection) {
     const std::uint64_t number = next_++;
-    Connection& leaving = *leaving_.emplace(number, std::move(connection)).first->second;
-    leaving.on_closed([weak = weak_from_this(), number](const Status&) {
+    Connection& closing = *connections_.emplace(number, std::move(connection)).first->second;
+    closing.on_closed([weak = weak_from_this(), number](const Status&) {
       // Posted: this is the connection's own handler.
       if (const auto self = weak.lock())
         boost::asio::post(self->io_, [weak, number] {
-          if (const auto still = weak.lock()) still->leaving_.erase(number);
+          if (const auto still = weak.lock()) still->connections_.erase(number);
         });
     });
-    leaving.close();
+    closing.close();
   }
 
  private:
   boost::asio::io_context& io_;
-  std::map<std::uint64_t, std::unique_ptr<Connection>> leaving_;
+  std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
   std::uint64_t next_ = 0;
 };
 
@@ -59,17 +65,17 @@ class ClosingSessions : public std::enable_shared_from_this<ClosingSessions> {
 class SharedSession {
  public:
   SharedSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
-                std::weak_ptr<ClosingSessions> closing, const std::shared_ptr<DataWatch>& watch)
+                std::weak_ptr<ClosingSessions> closing, const std::shared_ptr<DataStats>& stats)
       : io_(io), connection_(std::move(connection)), peer_(connection_->peer()), closing_(std::move(closing)) {
-    if (watch) watched_ = watch->enter([&session = *connection_] { return session.stats(); });
+    if (stats) counted_ = stats->add([&session = *connection_] { return session.stats(); });
     connection_->on_closed(lifetime_.guard([this](const Status& status) {
       closed_ = true;
-      watched_.reset();
+      counted_.reset();
       core::log().debug("{}: {}", name_of(peer_), status ? "closed" : status.error().message());
     }));
   }
   ~SharedSession() {
-    watched_.reset();
+    counted_.reset();
     const auto closing = closing_.lock();
     if (closing && !closed_) closing->take(std::move(connection_));
   }
@@ -89,7 +95,7 @@ class SharedSession {
       connection.accept_stream(*id, std::move(theirs), log_outcome(session->peer_));
     else
       connection.open_stream(std::move(theirs), log_outcome(session->peer_));
-    SessionPeer peer{connection.peer_statements(), {}, connection.peer()};
+    SessionPeer peer{statements_of(connection), {}, connection.peer()};
     if (const auto identity = connection.peer_identity()) peer.key = identity->key;
     return std::make_shared<StreamIo>(std::move(ours), session, peer);
   }
@@ -105,7 +111,7 @@ class SharedSession {
   std::unique_ptr<Connection> connection_;
   const Endpoint peer_;
   const std::weak_ptr<ClosingSessions> closing_;
-  std::shared_ptr<void> watched_;
+  std::shared_ptr<void> counted_;
   bool closed_ = false;
   core::Lifetime lifetime_;
 };
@@ -117,7 +123,7 @@ class SessionDataListener final : public DataListener {
       : io_(io),
         closing_(std::move(closing)),
         only_peer_(options.only_peer),
-        watch_(options.watch),
+        stats_(options.stats),
         handler_(std::move(handler)) {}
 
   [[nodiscard]] Status open(ListenRequest request) {
@@ -141,7 +147,7 @@ class SessionDataListener final : public DataListener {
       if (const auto closing = closing_.lock()) closing->take(std::move(connection));
       return;
     }
-    const auto session = std::make_shared<SharedSession>(io_, std::move(connection), closing_, watch_);
+    const auto session = std::make_shared<SharedSession>(io_, std::move(connection), closing_, stats_);
     std::erase_if(sessions_, [](const auto& each) { return each->is_closed(); });
     sessions_.push_back(session);
     session->connection().on_stream(lifetime_.guard([this, weak = std::weak_ptr<SharedSession>(session)](StreamId id) {
@@ -152,7 +158,7 @@ class SessionDataListener final : public DataListener {
   boost::asio::io_context& io_;
   const std::weak_ptr<ClosingSessions> closing_;
   const std::optional<PublicKey> only_peer_;
-  const std::shared_ptr<DataWatch> watch_;
+  const std::shared_ptr<DataStats> stats_;
   const DataStack::ConnectionHandler handler_;
   std::list<std::shared_ptr<SharedSession>> sessions_;  // as many as peers that hold the key
   std::unique_ptr<Listener> listener_;
@@ -180,6 +186,7 @@ class SessionStack final : public DataStack {
     request.locals.push_back(local);
     request.credentials = core::duplicate(options_.credentials);
     request.session = options_.session;
+    request.session.application_data = static_cast<std::uint8_t>(options_.statements);
     request.transport = options_.transport;
     auto listener = std::make_unique<SessionDataListener>(io_, closing_, options_, std::move(handler));
     UDTCAT_CHECK(listener->open(std::move(request)));
@@ -191,9 +198,10 @@ class SessionStack final : public DataStack {
     DialRequest request;
     request.addresses = std::move(to);
     request.peer_name = std::move(name);
-    request.timeout = options_.connect_patience;
+    request.timeout = options_.connect_timeout;
     request.credentials = core::duplicate(options_.credentials);
     request.session = options_.session;
+    request.session.application_data = static_cast<std::uint8_t>(options_.statements);
     request.transport = options_.transport;
     const auto begin = [&](auto handler) { return udtcat::dial(io_, std::move(request), std::move(handler)); };
     UDTCAT_CO_TRY(auto connection, co_await await_dial<Connection>(io_, begin));
@@ -201,7 +209,7 @@ class SessionStack final : public DataStack {
       closing_->take(std::move(connection));
       co_return tl::unexpected(is_its.error());
     }
-    co_return std::make_shared<SharedSession>(io_, std::move(connection), closing_, options_.watch);
+    co_return std::make_shared<SharedSession>(io_, std::move(connection), closing_, options_.stats);
   }
 
   boost::asio::io_context& io_;

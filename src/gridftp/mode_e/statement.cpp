@@ -26,13 +26,13 @@ tl::unexpected<Error> no_statement(std::string why) {
   return fail(Errc::protocol_violated, "read what the server says that it did", std::move(why));
 }
 
-std::string_view name_of(Statement::Deed deed) {
-  switch (deed) {
-    case Statement::Deed::sent:
+std::string_view name_of(Statement::Action action) {
+  switch (action) {
+    case Statement::Action::sent:
       return "sent";
-    case Statement::Deed::stored:
+    case Statement::Action::stored:
       return "stored in place";
-    case Statement::Deed::published:
+    case Statement::Action::published:
       break;
   }
   return "published";
@@ -40,7 +40,7 @@ std::string_view name_of(Statement::Deed deed) {
 
 std::string text_of(const Statement& said) {
   const std::string whole = said.file_bytes == kUnknownFileBytes ? "" : fmt::format(", which has {}", said.file_bytes);
-  return fmt::format("the server {} {} bytes from {} on of {}{}", name_of(said.deed), said.moved_bytes, said.offset,
+  return fmt::format("the server {} {} bytes from {} on of {}{}", name_of(said.action), said.moved_bytes, said.offset,
                      core::printable(said.path, core::kShownBytes), whole);
 }
 
@@ -48,7 +48,7 @@ std::string text_of(const Request& asked, const std::string& path) {
   const std::string part =
       asked.range ? fmt::format("bytes {} to {}", asked.range->begin, asked.range->end) : std::string("all");
   return fmt::format("{} of {} was to be {}, and {} bytes moved", part, core::printable(path, core::kShownBytes),
-                     name_of(asked.deed), asked.moved_bytes);
+                     name_of(asked.action), asked.moved_bytes);
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ std::vector<std::byte> encode(const Statement& statement) {
   const auto body = std::span(message).subspan(kStatementPrefixBytes);
   core::store_be(std::span(message), static_cast<std::uint16_t>(body.size()));
   body[0] = kVersion;
-  body[kDeedAt] = static_cast<std::byte>(statement.deed);
+  body[kDeedAt] = static_cast<std::byte>(statement.action);
   core::store_be(body.subspan(kOffsetAt), statement.offset);
   core::store_be(body.subspan(kMovedAt), statement.moved_bytes);
   core::store_be(body.subspan(kFileAt), statement.file_bytes);
@@ -78,12 +78,12 @@ Result<std::size_t> statement_body_bytes(std::span<const std::byte, kStatementPr
 Result<Statement> decode_statement_body(std::span<const std::byte> body) {
   if (body.size() <= kPathAt || body.size() > kPathAt + kMaxStatementPathBytes) return no_statement("it is cut off");
   if (body[0] != kVersion) return no_statement(fmt::format("its version is {}", std::to_integer<int>(body[0])));
-  const auto deed = std::to_integer<std::uint8_t>(body[kDeedAt]);
-  if (deed < static_cast<std::uint8_t>(Statement::Deed::sent) ||
-      deed > static_cast<std::uint8_t>(Statement::Deed::published))
+  const auto action = std::to_integer<std::uint8_t>(body[kDeedAt]);
+  if (action < static_cast<std::uint8_t>(Statement::Action::sent) ||
+      action > static_cast<std::uint8_t>(Statement::Action::published))
     return no_statement("it says neither sent nor stored");
   Statement statement;
-  statement.deed = static_cast<Statement::Deed>(deed);
+  statement.action = static_cast<Statement::Action>(action);
   statement.offset = core::load_be<std::uint64_t>(body.subspan(kOffsetAt));
   statement.moved_bytes = core::load_be<std::uint64_t>(body.subspan(kMovedAt));
   statement.file_bytes = core::load_be<std::uint64_t>(body.subspan(kFileAt));
@@ -94,7 +94,7 @@ Result<Statement> decode_statement_body(std::span<const std::byte> body) {
 Status compare(const Request& asked, const Statement& said) {
   const std::string path = absolute_path("/", asked.path);
   const std::uint64_t wanted_bytes = asked.range ? asked.range->bytes() : said.file_bytes;
-  if (said.deed == asked.deed && said.path == path && said.offset == (asked.range ? asked.range->begin : 0) &&
+  if (said.action == asked.action && said.path == path && said.offset == (asked.range ? asked.range->begin : 0) &&
       said.moved_bytes == wanted_bytes && said.moved_bytes == asked.moved_bytes)
     return {};
   return fail(Errc::protocol_violated, "believe the control connection",

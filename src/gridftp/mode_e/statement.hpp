@@ -20,12 +20,12 @@ inline constexpr std::size_t kMaxStatementPathBytes = 4'096;           // spec: 
 inline constexpr std::uint64_t kUnknownFileBytes = ~std::uint64_t{0};  // spec: docs/spec/gridftp.md §8
 
 struct Statement {
-  enum class Deed : std::uint8_t {
+  enum class Action : std::uint8_t {
     sent = 1,
     stored = 2,     ///< in place, in a file that has its name
     published = 3,  ///< all of a file, which is on the disk and has got its name
   };
-  Deed deed = Deed::sent;
+  Action action = Action::sent;
   std::uint64_t offset = 0;                      ///< in the file, of what is offset 0 on the wire
   std::uint64_t moved_bytes = 0;                 ///< of payload, by this transfer
   std::uint64_t file_bytes = kUnknownFileBytes;  ///< that the whole file has
@@ -33,7 +33,6 @@ struct Statement {
   friend bool operator==(const Statement&, const Statement&) = default;
 };
 
-/// The whole message.
 [[nodiscard]] std::vector<std::byte> encode(const Statement& statement);
 /// How much follows the first kStatementPrefixBytes.  errors: Errc::protocol_violated
 [[nodiscard]] Result<std::size_t> statement_body_bytes(std::span<const std::byte, kStatementPrefixBytes> prefix);
@@ -42,7 +41,7 @@ struct Statement {
 
 /// A client's request, and how much of it has moved.
 struct Request {
-  Statement::Deed deed = Statement::Deed::sent;
+  Statement::Action action = Statement::Action::sent;
   std::string path;                       ///< as it was written
   std::optional<files::ByteRange> range;  ///< none: the whole file
   std::uint64_t moved_bytes = 0;

@@ -21,8 +21,8 @@ namespace udtcat::gridftp {
 /// Sends all of the source, and the end.  errors: those of the source; Errc::connection_broken
 [[nodiscard]] Task<Status> send_stream_mode(StreamIo& to, const SendRequest& request);
 
-/// Returns when the peer has ended its side, or the connection is broken: a session that ends earlier takes what is on
-/// its way with it. A peer that has all ends at once.
+/// Returns when the peer has ended its side, or the connection is broken: a session that ends earlier drops data in
+/// flight. A peer that has all data ends at once.
 [[nodiscard]] Task<Status> await_end(StreamIo& of);
 
 }  // namespace udtcat::gridftp

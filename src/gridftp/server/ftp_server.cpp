@@ -13,10 +13,11 @@
 #include <udtcat/bridges.hpp>
 
 #include "gridftp/dialogue/control_connection.hpp"
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/prefix.hpp"
 #include "lib/core/try.hpp"
+#include "tool/cli/applications.hpp"
 
 namespace udtcat::gridftp {
 
@@ -39,7 +40,7 @@ FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions 
       trouble_(io, warn) {}
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
-  UDTCAT_TRY(ports_, bridge::TcpPorts::bind(io_, locals, bridge::SocketEnd::always));
+  UDTCAT_TRY(ports_, bridge::TcpPorts::bind(io_, locals, bridge::GracefulClose::always));
   ports_.accept(
       [this](tcp::socket socket) {
         boost::system::error_code gone;
@@ -56,7 +57,7 @@ Status FtpServer::listen(const std::vector<Endpoint>& locals) {
 Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
   DataOptions data = options_.data;
   data.kind = DataKind::session;
-  data.session.purpose = Purpose::gridftp;
+  data.session.application = tool::kGridftp;
   data.ports = nullptr;                                               // those are for data
   const bool has_key = data.session.protection != Protection::clear;  // there nothing is proved
   sealed_stack_ = make_stack(io_, data);
@@ -74,16 +75,15 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
 
 namespace {
 
-/// How far a client is to give way to a newcomer; the greatest does: one of the fullest prefix, and there one that has
-/// not logged in, before the longest idle.
+/// The client with the greatest gives way to a newcomer: of the prefix with most clients, not logged in, idle longest.
 using Precedence = std::tuple<std::size_t, bool, ServedClient::Clock::duration>;
 
 }  // namespace
 
-bool FtpServer::has_room_for(core::Prefix newcomer, const Share& share) {
+bool FtpServer::has_room_for(core::Prefix newcomer, const Quota& quota) {
   core::PrefixCounts held;
   for (const auto& [number, entry] : clients_) held.add(entry.prefix);
-  const bool has_its_share = held.of(newcomer) >= share.clients;
+  const bool has_its_share = held.of(newcomer) >= quota.clients;
   if (!has_its_share && held.all() < options_.most_clients) return true;
   std::optional<Precedence> greatest;
   auto leaves = clients_.end();
@@ -109,15 +109,15 @@ void FtpServer::refuse(std::unique_ptr<ControlConnection> control) {
   boost::asio::co_spawn(
       io_,
       [kept = std::shared_ptr<ControlConnection>(std::move(control))]() -> Task<void> {
-        constexpr std::chrono::milliseconds kPatience{1'000};  // guess: one line, which the system takes at once
-        if (co_await kept->write("421 Too many clients: try again later.\r\n", kPatience)) co_await kept->finish();
+        constexpr std::chrono::milliseconds kTimeout{1'000};  // guess: one line, which the system takes at once
+        if (co_await kept->write("421 Too many clients: try again later.\r\n", kTimeout)) co_await kept->finish();
       },
       boost::asio::detached);
 }
 
 void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) {
   const core::Prefix prefix = core::prefix_of(control->peer());
-  if (!has_room_for(prefix, options_.share_of(has_key))) return refuse(std::move(control));
+  if (!has_room_for(prefix, options_.quota_for(has_key))) return refuse(std::move(control));
   const Endpoint address = control->peer();
   const std::string name = address.to_string();
   const std::uint64_t number = next_number_++;
@@ -150,15 +150,15 @@ std::vector<Endpoint> FtpServer::local_endpoints() const {
   return locals;
 }
 
-std::vector<FtpServer::ClientFigures> FtpServer::clients() const {
-  std::vector<ClientFigures> clients;
+std::vector<FtpServer::ClientStats> FtpServer::clients() const {
+  std::vector<ClientStats> clients;
   for (const auto& [number, entry] : clients_)
     clients.push_back({number, entry.address, entry.came_at, entry.client->moved()});
   return clients;
 }
 
-MovedBytes FtpServer::moved() const {
-  MovedBytes moved = moved_before_;
+ByteCounts FtpServer::moved() const {
+  ByteCounts moved = moved_before_;
   for (const auto& [number, entry] : clients_) moved += entry.client->moved();
   return moved;
 }

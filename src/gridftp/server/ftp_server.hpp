@@ -35,25 +35,23 @@ class FtpServer {
   /// Clients come by sessions of ours, and have proved the key; each stream is a control connection.
   /// errors: Errc::cannot_bind
   [[nodiscard]] Status listen_sealed(const std::vector<Endpoint>& locals);
-  /// Takes a new client. Where there are too many, one client of the prefix that holds the most gives way, if that
-  /// prefix holds more than the newcomer's: the oldest that has not logged in, or the one that has been idle the
-  /// longest and has not proved the key. Where the newcomer's prefix has its share, or none can give way, it is that
-  /// prefix' own oldest that has not logged in, or the newcomer. Each is told so by a 421.
+  /// Takes a new client. Where there are too many, a client of the prefix with the most is closed, if that prefix has
+  /// more than the newcomer's: the oldest that has not logged in, or the one idle longest without the key. Where the
+  /// newcomer's prefix has used its quota, or no such client exists, the oldest of that prefix that has not logged in
+  /// is closed, or the newcomer. Each gets a 421.
   void serve(std::unique_ptr<ControlConnection> control, bool has_key);
   /// Accepts no more clients, and closes those that are there.
   void stop();
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const;
-  /// A client that is here.
-  struct ClientFigures {
+  struct ClientStats {
     std::uint64_t number;
     Endpoint address;
     std::chrono::steady_clock::time_point came_at;
-    MovedBytes moved;
+    ByteCounts moved;
   };
-  [[nodiscard]] std::vector<ClientFigures> clients() const;
-  /// Since the start.
-  [[nodiscard]] MovedBytes moved() const;
+  [[nodiscard]] std::vector<ClientStats> clients() const;
+  [[nodiscard]] ByteCounts moved() const;
 
  private:
   struct Entry {
@@ -64,7 +62,7 @@ class FtpServer {
     std::unique_ptr<ServedClient> client;
   };
   using Entries = std::map<std::uint64_t, Entry>;
-  [[nodiscard]] bool has_room_for(core::Prefix newcomer, const Share& share);
+  [[nodiscard]] bool has_room_for(core::Prefix newcomer, const Quota& quota);
   void refuse(std::unique_ptr<ControlConnection> control);
   void forget(Entries::iterator entry);
 
@@ -77,7 +75,7 @@ class FtpServer {
   bridge::TroubleReporter trouble_;
   Entries clients_;  // in the order in which they came
   std::uint64_t next_number_ = 0;
-  MovedBytes moved_before_;  // for clients that have gone
+  ByteCounts moved_before_;  // for clients that have gone
   core::Lifetime lifetime_;
 };
 

@@ -75,23 +75,23 @@ std::string facts_line(const FileFacts& facts, bool read_only) {
                                     facts.mode, facts.name));
 }
 
-std::size_t left_out_of(std::span<const FileFacts> all, ListingForm form) {
-  if (form == ListingForm::long_lines) return 0;
+std::size_t left_out_of(std::span<const FileFacts> all, ListingFormat form) {
+  if (form == ListingFormat::long_lines) return 0;
   return all.size() - static_cast<std::size_t>(std::ranges::count_if(all, fits_a_line));
 }
 
-std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool read_only, std::int64_t now) {
+std::string listing_text(std::span<const FileFacts> all, ListingFormat form, bool read_only, std::int64_t now) {
   std::string text;
   for (const FileFacts& facts : all) {
-    if (form != ListingForm::long_lines && !fits_a_line(facts)) continue;
+    if (form != ListingFormat::long_lines && !fits_a_line(facts)) continue;
     switch (form) {
-      case ListingForm::facts:
+      case ListingFormat::facts:
         text += facts_line(facts, read_only);
         break;
-      case ListingForm::names:
+      case ListingFormat::names:
         text += facts.name;
         break;
-      case ListingForm::long_lines:
+      case ListingFormat::long_lines:
         text += long_line(facts, now);
         break;
     }

@@ -18,7 +18,7 @@
 
 namespace udtcat::gridftp {
 
-enum class ListingForm { facts, names, long_lines };
+enum class ListingFormat { facts, names, long_lines };
 
 /// "20261122064500", in UTC, as MDTM and the fact Modify have it.
 [[nodiscard]] std::string time_text(std::int64_t seconds);
@@ -27,10 +27,10 @@ enum class ListingForm { facts, names, long_lines };
 [[nodiscard]] std::string facts_line(const FileFacts& facts, bool read_only);
 /// A line each, ended by CR LF. A name with a line end is left out, but for long lines, which are for people.
 /// now   seconds since 1970: long lines have the time of a file that is not older than half a year, else its year
-[[nodiscard]] std::string listing_text(std::span<const FileFacts> all, ListingForm form, bool read_only,
+[[nodiscard]] std::string listing_text(std::span<const FileFacts> all, ListingFormat form, bool read_only,
                                        std::int64_t now = 0);
 /// Names that listing_text() leaves out.
-[[nodiscard]] std::size_t left_out_of(std::span<const FileFacts> all, ListingForm form);
+[[nodiscard]] std::size_t left_out_of(std::span<const FileFacts> all, ListingFormat form);
 
 /// A directory's listing as data to be sent, no more of it in memory than goes out next.
 /// Names are in order within a slice; a directory of one slice is in order altogether.
@@ -40,10 +40,11 @@ class ListingSource final : public BlockSource {
   static constexpr std::size_t kSliceEntries = 512;      // guess: a millisecond or two of a disk thread
   static constexpr std::size_t kBlockBytes = 64 * kKiB;  // guess: a slice
 
-  ListingSource(boost::asio::io_context& io, DirectoryWalk walk, ListingForm form, bool read_only, std::int64_t now = 0)
+  ListingSource(boost::asio::io_context& io, DirectoryWalk walk, ListingFormat form, bool read_only,
+                std::int64_t now = 0)
       : io_(io), walk_(std::move(walk)), form_(form), read_only_(read_only), now_(now), free_(io) {}
   /// Of a file, that file.
-  ListingSource(boost::asio::io_context& io, const FileFacts& file, ListingForm form, bool read_only,
+  ListingSource(boost::asio::io_context& io, const FileFacts& file, ListingFormat form, bool read_only,
                 std::int64_t now = 0)
       : io_(io),
         form_(form),
@@ -65,14 +66,14 @@ class ListingSource final : public BlockSource {
 
   boost::asio::io_context& io_;
   std::optional<DirectoryWalk> walk_;  // none: all of it is in text_
-  const ListingForm form_;
+  const ListingFormat form_;
   const bool read_only_;
   const std::int64_t now_;
   std::string text_;  // the next of it
   std::size_t left_out_ = 0;
   std::uint64_t given_ = 0;  // before text_
   bool busy_ = false;        // one next() reads the directory
-  Signal free_;
+  AsyncCondition free_;
 };
 
 }  // namespace udtcat::gridftp

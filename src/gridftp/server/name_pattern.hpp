@@ -6,7 +6,6 @@
 
 namespace udtcat::gridftp {
 
-/// Whether a path's last name has a '*' or a '?'.
 [[nodiscard]] bool is_pattern(std::string_view path);
 /// '*' is any text, '?' any byte; a dot in front is matched by a dot only.  spec: POSIX, XCU 2.13, without brackets.
 /// Bounded and total.

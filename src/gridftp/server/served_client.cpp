@@ -29,10 +29,10 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMaxCommands = 64;                     // spec: docs/spec/gridftp.md §4: that wait
-constexpr std::size_t kMaxAheadBytes = 256 * kKiB;           // spec: the same: of all that waits; then the client waits
-constexpr std::chrono::milliseconds kReplyPatience{60'000};  // guess: how long a client may refuse to read
-constexpr std::chrono::milliseconds kDismissalPatience{1'000};  // guess: one line, which the system takes at once
+constexpr std::size_t kMaxCommands = 64;                    // spec: docs/spec/gridftp.md §4: that wait
+constexpr std::size_t kMaxAheadBytes = 256 * kKiB;          // spec: the same: of all that waits; then the client waits
+constexpr std::chrono::milliseconds kReplyTimeout{60'000};  // guess: how long a client may refuse to read
+constexpr std::chrono::milliseconds kDismissalTimeout{1'000};  // guess: one line, which the system takes at once
 
 /// spec: RFC 2389 §3.2: a blank in front of each
 Reply features() {
@@ -89,7 +89,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
         control_(std::move(control)),
         name_(control_->peer().to_string()),
         changed_(io),
-        transfers_(io, service, service->options.share_of(has_key),
+        transfers_(io, service, service->options.quota_for(has_key),
                    {control_->local(), control_->peer(), control_->peer_key(), has_key},
                    {[this](Reply reply) { return send(std::move(reply)); }, [this] { return control_->look(); }}) {}
 
@@ -101,7 +101,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
     transfers_.end({Errc::interrupted, "transfer for " + name_, "the server is stopping"});
     changed_.notify();
   }
-  // A client that has not taken the replies before is told nothing.
+  // No 421 to a client that has not read earlier replies.
   void dismiss() {
     core::log().info("{} gives way to another", name_);
     if (state_ != State::waits) return close();
@@ -113,7 +113,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   [[nodiscard]] std::optional<Clock::duration> idle() const {
     return state_ == State::answers ? std::nullopt : std::optional(Clock::now() - idle_since_);
   }
-  [[nodiscard]] MovedBytes moved() const { return transfers_.moved(); }
+  [[nodiscard]] ByteCounts moved() const { return transfers_.moved(); }
 
  private:
   ///  replies ──► waits ── a command ──► answers ──► replies      answers ── QUIT ──► quits
@@ -123,7 +123,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   enum class Input { open, garbled, ended };
   ///  none ── USER ──► named ── PASS ──► done
   enum class Login { none, named, done };
-  [[nodiscard]] Task<Status> send(Reply reply) { return control_->write(to_wire(reply), kReplyPatience); }
+  [[nodiscard]] Task<Status> send(Reply reply) { return control_->write(to_wire(reply), kReplyTimeout); }
   void end_input() {
     if (input_ == Input::open) input_ = Input::ended;
   }
@@ -148,7 +148,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   std::deque<FtpCommand> queue_;
   std::size_t queued_bytes_ = 0;
   Input input_ = Input::open;
-  Signal changed_;  // queue_, input_ or state_
+  AsyncCondition changed_;  // queue_, input_ or state_
   State state_ = State::replies;
   Clock::time_point idle_since_ = Clock::now();
   Login login_ = Login::none;
@@ -174,10 +174,10 @@ void ServedClient::Dialogue::queue_commands() {
 Task<void> ServedClient::Dialogue::read_commands(std::shared_ptr<Dialogue> self) {
   while (self->input_ == Input::open) {
     while (self->ahead_bytes() > kMaxAheadBytes && self->input_ == Input::open) co_await self->changed_.wait();
-    const auto patience = self->is_logged_in() ? self->options_.idle_patience : self->options_.login_patience;
+    const auto timeout = self->is_logged_in() ? self->options_.idle_timeout : self->options_.login_timeout;
     // A client is not silent while its data move.
     const ControlConnection::Moved moved = [self] { return self->transfers_.done_bytes(); };
-    const auto bytes = co_await self->control_->read(patience, moved);
+    const auto bytes = co_await self->control_->read(timeout, moved);
     if (!bytes) {
       core::log().info("{}: {}", self->name_, bytes.error().message());
       break;
@@ -193,12 +193,12 @@ Task<void> ServedClient::Dialogue::read_commands(std::shared_ptr<Dialogue> self)
 namespace {
 
 /// Calls `call` from its destructor, so also where the coroutine that holds it is destroyed while it waits.
-class AtTheEnd {
+class ScopeExit {
  public:
-  explicit AtTheEnd(std::function<void()> call) : call_(std::move(call)) {}
-  ~AtTheEnd() { call_(); }
-  AtTheEnd(const AtTheEnd&) = delete;
-  AtTheEnd& operator=(const AtTheEnd&) = delete;
+  explicit ScopeExit(std::function<void()> call) : call_(std::move(call)) {}
+  ~ScopeExit() { call_(); }
+  ScopeExit(const ScopeExit&) = delete;
+  ScopeExit& operator=(const ScopeExit&) = delete;
 
  private:
   const std::function<void()> call_;
@@ -207,7 +207,7 @@ class AtTheEnd {
 }  // namespace
 
 Task<void> ServedClient::Dialogue::answer_commands(std::shared_ptr<Dialogue> self, std::function<void()> on_gone) {
-  const AtTheEnd calls(std::move(on_gone));
+  const ScopeExit calls(std::move(on_gone));
   auto sent = co_await self->send(make_reply(220, "udtcat GridFTP server ready."));
   while (sent && self->state_ != State::quits) {
     self->state_ = State::waits;
@@ -227,8 +227,8 @@ Task<void> ServedClient::Dialogue::answer_commands(std::shared_ptr<Dialogue> sel
     sent = co_await self->send(std::move(reply));
   }
   if (self->is_dismissed())
-    sent = co_await self->control_->write("421 Too many clients: closing this control connection.\r\n",
-                                          kDismissalPatience);
+    sent =
+        co_await self->control_->write("421 Too many clients: closing this control connection.\r\n", kDismissalTimeout);
   if (sent && (self->state_ == State::quits || self->is_dismissed())) co_await self->control_->finish();
   self->end_input();
   self->control_->close();
@@ -251,7 +251,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::query_path(const FtpCommand& 
   std::uint64_t unfinished = 0;
   const auto facts = co_await on_disk(io_, [&] {
     auto found = transfers_.root().facts_of(path);
-    if (verb_is_size && transfers_.root().has_nothing_at(path)) unfinished = transfers_.unfinished_bytes(path);
+    if (verb_is_size && transfers_.root().has_nothing_at(path)) unfinished = transfers_.partial_bytes(path);
     return found;
   });
   if (unfinished > 0) {
@@ -352,7 +352,7 @@ Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
   return make_reply(500, fmt::format("{}: not a command of this server.", core::printable(verb, 20)));
 }
 
-/// "-la DIR" is DIR, unless there is one of all of that name: many clients take LIST for ls(1).
+/// DIR of "-la DIR", unless a file has that whole name: many clients use LIST like ls(1).
 Task<std::string> ServedClient::Dialogue::without_flags(std::string argument) {
   const auto is_there = [this, &argument] { return transfers_.root().facts_of(absolute(argument)).has_value(); };
   const auto is_letter = [](char each) {
@@ -387,10 +387,10 @@ Task<std::optional<Reply>> ServedClient::Dialogue::transfer(const FtpCommand& co
     if (!operand) co_return make_reply(501, "ESTO A OFFSET PATH is known here.");
     co_return co_await transfers_.store(absolute(operand->path), operand->numbers[0]);
   }
-  if (verb == "MLSD") co_return co_await transfers_.list(absolute(argument), ListingForm::facts);
+  if (verb == "MLSD") co_return co_await transfers_.list(absolute(argument), ListingFormat::facts);
   if (verb != "NLST" && verb != "LIST") co_return std::nullopt;
   const std::string path = co_await without_flags(argument);
-  co_return co_await transfers_.list(absolute(path), verb == "NLST" ? ListingForm::names : ListingForm::long_lines,
+  co_return co_await transfers_.list(absolute(path), verb == "NLST" ? ListingFormat::names : ListingFormat::long_lines,
                                      path.substr(0, path.rfind('/') + 1));
 }
 
@@ -448,6 +448,6 @@ void ServedClient::dismiss() { dialogue_->dismiss(); }
 std::optional<ServedClient::Clock::duration> ServedClient::idle() const { return dialogue_->idle(); }
 void ServedClient::close() { dialogue_->close(); }
 bool ServedClient::is_logged_in() const { return dialogue_->is_logged_in(); }
-MovedBytes ServedClient::moved() const { return dialogue_->moved(); }
+ByteCounts ServedClient::moved() const { return dialogue_->moved(); }
 
 }  // namespace udtcat::gridftp

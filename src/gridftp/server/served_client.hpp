@@ -29,14 +29,13 @@ class ServedClient {
   ServedClient(const ServedClient&) = delete;
   ServedClient& operator=(const ServedClient&) = delete;
 
-  /// Ends the dialogue, and the transfer under way with it.
   void close();
   /// Ends the dialogue for a newcomer's sake: the client is told so, and this object need not be kept for that.
   void dismiss();
   [[nodiscard]] bool is_logged_in() const;
   /// Time since the client came, or since its last command was done; none: a command is under way.
   [[nodiscard]] std::optional<Clock::duration> idle() const;
-  [[nodiscard]] MovedBytes moved() const;
+  [[nodiscard]] ByteCounts moved() const;
 
  private:
   class Dialogue;

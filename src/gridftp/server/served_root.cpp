@@ -36,7 +36,7 @@ bridge::Descriptor open_beneath(int root, const std::string& path, int flags) {
   open_how how{};
   how.flags = static_cast<unsigned>(flags) | O_CLOEXEC | ((flags & O_PATH) != 0 ? 0U : unsigned{O_NONBLOCK});
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  // A rename on the way makes the kernel unsure, and it says so; spec: openat2(2).
+  // EAGAIN: a rename raced with the lookup.  spec: openat2(2)
   constexpr int kTries = 16;
   for (int tried = 0; tried < kTries; ++tried) {
     const long number = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
@@ -72,7 +72,6 @@ FileFacts facts_from(const struct stat& status, std::string name, bool writable)
 
 }  // namespace
 
-/// An open directory.
 struct DirectoryWalk::Handle {
   explicit Handle(bridge::Descriptor descriptor) : stream(::fdopendir(descriptor.number())) {
     if (stream != nullptr) std::ignore = descriptor.release();
@@ -87,7 +86,7 @@ struct DirectoryWalk::Handle {
 };
 
 /// A path's directory, opened, and its last word.
-struct ServedRoot::Parted {
+struct ServedRoot::SplitPath {
   std::shared_ptr<const bridge::Descriptor> directory;
   std::string name;
 };
@@ -109,7 +108,7 @@ Result<bridge::Descriptor> ServedRoot::open_to_read(const std::string& path) con
   return descriptor;
 }
 
-Result<ServedRoot::Parted> ServedRoot::part(const std::string& path) const {
+Result<ServedRoot::SplitPath> ServedRoot::part(const std::string& path) const {
   std::string_view trimmed = path;
   while (trimmed.ends_with('/')) trimmed.remove_suffix(1);
   const auto slash = trimmed.rfind('/');
@@ -119,7 +118,7 @@ Result<ServedRoot::Parted> ServedRoot::part(const std::string& path) const {
     return fail(Errc::local_write_failed, "write " + path, "it names a directory that is there already");
   auto directory = open_beneath(root_->number(), parent, O_RDONLY | O_DIRECTORY);
   if (!directory.is_open()) return failed(Errc::local_write_failed, "write", path);
-  return Parted{std::make_shared<const bridge::Descriptor>(std::move(directory)), name};
+  return SplitPath{std::make_shared<const bridge::Descriptor>(std::move(directory)), name};
 }
 
 Result<files::FileLocation> ServedRoot::location_of(const std::string& path) const {
@@ -148,7 +147,7 @@ Result<DirectoryWalk> ServedRoot::list(const std::string& path) const {
   return DirectoryWalk(root_, std::move(handle), path);
 }
 
-/// A client that follows links into directories would walk for ever in one that contains itself.
+/// A link to a directory that contains it is not shown as a directory: a client that follows links would not end.
 bool DirectoryWalk::is_above(File directory) {
   std::string path = shown_;
   for (bool more = above_.empty(); more;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The files that a server shows: one directory, and what is below it.
+/// The directory that a server serves, and all below it.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,10 @@ struct FileFacts {
 /// Threads: unsynchronised.
 class DirectoryWalk {
  public:
-  /// So many more, or fewer, in the order of their names among themselves; none: that was all.
+  /// At most so many further entries, sorted by name among themselves; empty: that was all.
   /// errors: Errc::local_read_failed
   [[nodiscard]] Result<std::vector<FileFacts>> next(std::size_t most_entries);
-  /// From now on only names that match, with `above` in front of each, as their client writes the directory.
+  /// From now on only names that match, each behind `above`, the directory as the client writes it.
   void select(std::string pattern, std::string above) {
     pattern_ = std::move(pattern);
     above_name_ = std::move(above);
@@ -73,7 +73,7 @@ class ServedRoot {
   /// Where a file of that name goes. Its directory is there.
   [[nodiscard]] Result<files::FileLocation> location_of(const std::string& path) const;
   [[nodiscard]] Result<FileFacts> facts_of(const std::string& path) const;
-  /// False also where nobody can say.
+  /// False also where that cannot be told.
   [[nodiscard]] bool has_nothing_at(const std::string& path) const;
   [[nodiscard]] Result<DirectoryWalk> list(const std::string& path) const;
   [[nodiscard]] Status make_directory(const std::string& path) const;
@@ -82,8 +82,8 @@ class ServedRoot {
 
  private:
   explicit ServedRoot(bridge::Descriptor root) : root_(std::make_shared<const bridge::Descriptor>(std::move(root))) {}
-  struct Parted;
-  [[nodiscard]] Result<Parted> part(const std::string& path) const;
+  struct SplitPath;
+  [[nodiscard]] Result<SplitPath> part(const std::string& path) const;
 
   std::shared_ptr<const bridge::Descriptor> root_;
 };

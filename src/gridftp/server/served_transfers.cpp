@@ -45,15 +45,15 @@ files::ByteRanges ranges_on_disk(const RestartJournal& journal, std::optional<st
 
 }  // namespace
 
-ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
-                                 const ControlEnds& ends, ControlCalls control)
+ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Quota& quota,
+                                 const ControlEnds& ends, ControlCallbacks control)
     : io_(io),
       service_(std::move(service)),
       control_(std::move(control)),
-      placed_(service_->placed_bytes_left),
-      parameters_(io, service_, share, ends),
-      stall_patience_(share.stall_patience),
-      is_stranger_(!ends.has_key),
+      published_(service_->placed_bytes_left),
+      parameters_(io, service_, quota, ends),
+      stall_timeout_(quota.stall_timeout),
+      is_anonymous_(!ends.has_key),
       client_name_(ends.peer.host_to_string()) {}
 
 // ---- REST and ALLO -------------------------------------------------------------------------------------------------
@@ -81,15 +81,15 @@ Reply ServedTransfers::allocate(const std::string& bytes) {
 // ---- Transfers ------------------------------------------------------------------------------------------------------
 
 /// A transfer is under way, and may be cancelled, as long as this lives.
-class ServedTransfers::Busy {
+class ServedTransfers::BusyGuard {
  public:
-  explicit Busy(ServedTransfers& transfers) : transfers_(transfers) {
+  explicit BusyGuard(ServedTransfers& transfers) : transfers_(transfers) {
     transfers_.cancelled_ = transfers_.over_;
     transfers_.busy_ = true;
   }
-  ~Busy() { transfers_.busy_ = false; }
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
+  ~BusyGuard() { transfers_.busy_ = false; }
+  BusyGuard(const BusyGuard&) = delete;
+  BusyGuard& operator=(const BusyGuard&) = delete;
 
  private:
   ServedTransfers& transfers_;
@@ -113,26 +113,26 @@ void ServedTransfers::end(const Error& why) {
   cancel(why);
 }
 
-SilenceWatch ServedTransfers::watch(std::function<bool()> waits_for_disk) {
+StallTimer ServedTransfers::stall_timer(std::function<bool()> waits_for_disk) {
   using Count = std::optional<std::uint64_t>;
   const auto moved = [this, waits = std::move(waits_for_disk)] { return waits() ? Count() : path_.moved_bytes(); };
   return {
-      io_, stall_patience_, moved, [this] {
+      io_, stall_timeout_, moved, [this] {
         cancel({Errc::peer_lost, "transfer for " + client_name_,
-                fmt::format("nothing has moved for {:g} s", std::chrono::duration<double>(stall_patience_).count())});
+                fmt::format("nothing has moved for {:g} s", std::chrono::duration<double>(stall_timeout_).count())});
       }};
 }
 
 Task<Status> ServedTransfers::send(SendRequest request) {
   request.sent = [this](std::size_t bytes) { sent_bytes_ += bytes; };
-  const auto watching = watch([source = request.source] { return source->is_reading(); });
+  const auto stall = stall_timer([source = request.source] { return source->is_reading(); });
   if (parameters_.is_mode_e()) {
     request.block_bytes = std::min(request.block_bytes, parameters_.most_block_bytes());
     co_return co_await path_.send(parameters_.connections_to_each(), std::move(request));
   }
   UDTCAT_CO_TRY(const auto connection, co_await path_.single());
   UDTCAT_CO_CHECK(co_await path_.alone(connection, send_stream_mode(*connection, request)));
-  // Not before the reply: an older client ends its side only after that.
+  // The end is awaited beside the reply: an older client ends its side only after that.
   if (parameters_.is_session())
     boost::asio::co_spawn(
         io_, [](auto held) -> Task<void> { std::ignore = co_await await_end(*held); }(connection),
@@ -143,8 +143,8 @@ Task<Status> ServedTransfers::send(SendRequest request) {
 Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::ByteRange> part) {
   const files::ByteRanges left_out = std::exchange(restart_, {});
   allocated_.reset();
-  if (auto cannot = parameters_.refusal(DataPath::Stance::active)) co_return *cannot;
-  const Busy busy(*this);
+  if (auto cannot = parameters_.refusal(DataPath::Role::active)) co_return *cannot;
+  const BusyGuard busy(*this);
   struct Opened {
     BlockStore file;
     std::optional<std::uint64_t> size;
@@ -175,7 +175,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
     markers.emplace(
         io_, control_.send_reply, [this, before] { return sent_bytes_ - before; }, nullptr);
   auto sent = co_await send(std::move(request));
-  const Statement done{Statement::Deed::sent, part ? part->begin : 0, sent_bytes_ - before,
+  const Statement done{Statement::Action::sent, part ? part->begin : 0, sent_bytes_ - before,
                        size.value_or(kUnknownFileBytes), path};
   if (sent) sent = co_await path_.send_statement(done);
   if (markers) co_await markers->stop();
@@ -183,7 +183,6 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
   co_return sent ? make_reply(226, "Transfer complete.") : broken_off(sent.error());
 }
 
-/// REST, ALLO and SITE UPLOAD as they apply to one transfer.
 struct ServedTransfers::StoreParameters {
   files::ByteRanges restart;
   std::optional<std::uint64_t> allocated;
@@ -197,14 +196,13 @@ struct ServedTransfers::Incoming {
   std::optional<files::ByteRange> expected{};
 };
 
-/// The client, which has no name for its source, leaves out as many bytes as the file here has: it goes on behind it.
+/// Whether a client that does not name its source skips exactly the bytes of the file here, so that it appends.
 bool ServedTransfers::is_whole_file(const std::string& path, const StoreParameters& parameters) const {
   if (parameters_.is_mode_e() || !parameters.source.empty()) return false;
   const auto facts = root_.facts_of(path);
   return facts && facts->kind == FileFacts::Kind::file && facts->size_bytes == parameters.restart.contiguous_from(0);
 }
 
-/// Runs on a disk thread.
 Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::string& path,
                                                                  std::optional<std::uint64_t> at,
                                                                  const StoreParameters& parameters) const {
@@ -213,11 +211,11 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   if (at && !incoming.have.empty())
     return fail(Errc::stream_refused, "write a part of " + path, "REST goes with a whole file only: ESTO the rest");
   if (parameters.allocated) incoming.expected = files::ByteRange{0, *parameters.allocated};
-  UDTCAT_TRY(const auto place, root_.location_of(path));
-  if (!at) UDTCAT_CHECK(placed_.may_replace(place, path));
-  UDTCAT_TRY(auto store, at ? BlockStore::open_in_place(place) : BlockStore::open_to_write(place));
+  UDTCAT_TRY(const auto location, root_.location_of(path));
+  if (!at) UDTCAT_CHECK(published_.may_replace(location, path));
+  UDTCAT_TRY(auto store, at ? BlockStore::open_in_place(location) : BlockStore::open_to_write(location));
   if (!at && store.ignores_case())
-    if (auto beside = placed_.may_stand_beside(place, path); !beside) {
+    if (auto beside = published_.may_stand_beside(location, path); !beside) {
       store.discard();
       return tl::unexpected(std::move(beside.error()));
     }
@@ -239,8 +237,8 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
                   fmt::format("bytes {} to {} are not here: begin anew", range.begin, range.end));
     }
   }
-  // More may be there than the client leaves out: it asked while an earlier transfer still stored its last blocks. That
-  // is the same file's only where the source has a name.
+  // More may be there than the client skips: it asked while an earlier transfer stored its last blocks. Those count
+  // only where the source has a name.
   if (incoming.have.empty() || parameters.source.empty()) there = incoming.have;
   incoming.sink =
       std::make_shared<FileSink>(io_, std::move(store), std::move(there), std::move(journal), at.value_or(0));
@@ -257,8 +255,8 @@ Reply ServedTransfers::name_source(const std::string& source) {
 Task<Reply> ServedTransfers::stored_ranges(std::string path) const {
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   const auto have = co_await on_disk(io_, [&]() -> Result<files::ByteRanges> {
-    UDTCAT_TRY(const auto place, root_.location_of(path));
-    const auto there = find_unfinished(place);
+    UDTCAT_TRY(const auto location, root_.location_of(path));
+    const auto there = find_partial_file(location);
     if (!there) return files::ByteRanges();
     return ranges_on_disk(there->journal_of(identity_of(path, source_)), there->part.size());
   });
@@ -268,15 +266,15 @@ Task<Reply> ServedTransfers::stored_ranges(std::string path) const {
 Task<Status> ServedTransfers::receive(const Incoming& incoming) {
   const auto sink = std::make_shared<CountingSink>(
       incoming.sink, [received = received_bytes_](std::size_t bytes) { *received += bytes; });
-  const auto watching = watch([file = incoming.sink] { return file->is_storing(); });
+  const auto stall = stall_timer([file = incoming.sink] { return file->is_storing(); });
   if (parameters_.is_mode_e()) co_return co_await path_.receive(IncomingFile(incoming.expected, incoming.have), sink);
   UDTCAT_CO_TRY(const auto connection, co_await path_.single());
   files::ByteRanges have = incoming.have;
   co_return co_await path_.alone(connection, receive_stream_mode(*connection, *sink, have, incoming.expected));
 }
 
-/// In stream mode the end of the connection is the end of the file, and that of a client's death. Only its control
-/// connection tells the two apart.
+/// In stream mode a closed connection is the end of the file, also when the client has died: the control connection is
+/// checked first.
 Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, const Incoming& incoming) {
   std::function<Status()> last_look;
   if (!parameters_.is_mode_e() && !incoming.expected && !in_place)
@@ -289,14 +287,14 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
   UDTCAT_CO_CHECK(co_await incoming.sink->publish(std::move(last_look)));
   if (!in_place)
     co_await on_disk(io_, [&] {
-      if (const auto place = root_.location_of(path)) placed_.note(*place, path);
+      if (const auto location = root_.location_of(path)) published_.note(*location, path);
       return true;
     });
   co_return Status{};
 }
 
 void ServedTransfers::note_change(const std::string& change) const {
-  if (is_stranger_) return service_->changes->report({}, {Errc::stream_refused, client_name_, change});
+  if (is_anonymous_) return service_->changes->report({}, {Errc::stream_refused, client_name_, change});
   core::log().info("{}: {}", client_name_, change);
 }
 
@@ -304,8 +302,8 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   const StoreParameters parameters{std::exchange(restart_, {}), std::exchange(allocated_, {}),
                                    std::exchange(source_, {})};
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
-  if (auto cannot = parameters_.refusal(DataPath::Stance::passive)) co_return *cannot;
-  const Busy busy(*this);
+  if (auto cannot = parameters_.refusal(DataPath::Role::passive)) co_return *cannot;
+  const BusyGuard busy(*this);
   if (cancelled_) co_return broken_off(*cancelled_);
   const auto incoming = co_await on_disk_in_turn(
       io_, [&] { return open_incoming(path, at, parameters); }, [this] { return !cancelled_; });
@@ -324,7 +322,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   auto stored = co_await receive(*incoming);
   if (stored) stored = co_await publish(path, in_place, *incoming);
   if (!stored) co_await incoming->sink->set_aside();
-  const Statement done{in_place ? Statement::Deed::stored : Statement::Deed::published, incoming->at.value_or(0),
+  const Statement done{in_place ? Statement::Action::stored : Statement::Action::published, incoming->at.value_or(0),
                        *received_bytes_ - before, in_place ? kUnknownFileBytes : incoming->sink->end(), path};
   if (stored)
     std::ignore = co_await path_.send_statement(done);  // the file is there, whether or not the client hears so
@@ -338,9 +336,9 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   co_return broken_off(stored.error());
 }
 
-std::uint64_t ServedTransfers::unfinished_bytes(const std::string& path) const {
-  const auto place = root_.location_of(path);
-  const auto there = place ? find_unfinished(*place) : std::nullopt;
+std::uint64_t ServedTransfers::partial_bytes(const std::string& path) const {
+  const auto location = root_.location_of(path);
+  const auto there = location ? find_partial_file(*location) : std::nullopt;
   if (!there || options_.read_only) return 0;
   const std::uint64_t bytes =
       ranges_on_disk(there->journal_of(identity_of(path, {})), there->part.size()).contiguous_from(0);
@@ -372,7 +370,8 @@ Task<Reply> ServedTransfers::status_of(std::string path) const {
   Reply reply = make_reply(213, "Status of " + path);
   const bool cut = slice->size() == kMostLines;
   for (const FileFacts& facts : *slice) {
-    std::string line = ' ' + listing_text({&facts, 1}, ListingForm::long_lines, options_.read_only, std::time(nullptr));
+    std::string line =
+        ' ' + listing_text({&facts, 1}, ListingFormat::long_lines, options_.read_only, std::time(nullptr));
     line.resize(line.size() - std::min<std::size_t>(line.size(), 2));
     reply.lines.push_back(std::move(line));
   }
@@ -386,11 +385,11 @@ Task<Reply> ServedTransfers::checksum(ChecksumRequest request) {
   auto sum = Checksum::named(request.algorithm);
   if (!sum) co_return make_reply(504, "The checksums are ADLER32, MD5, SHA1, SHA256 and SHA512.");
   // A disk thread is busy for as long as it takes.
-  if (service_->checksums >= (is_stranger_ ? 1 : kMostChecksums))
+  if (service_->checksums >= (is_anonymous_ ? 1 : kMostChecksums))
     co_return make_reply(450, "Other checksums are under way; ask again.");
   ++service_->checksums;
   const std::shared_ptr<void> counted(nullptr, [service = service_](void*) { --service->checksums; });
-  const Busy busy(*this);
+  const BusyGuard busy(*this);
   auto file = co_await on_disk(io_, [&]() -> Result<BlockStore> {
     UDTCAT_TRY(auto descriptor, root_.open_to_read(request.path));
     return BlockStore::of(std::move(descriptor), request.path);
@@ -419,27 +418,27 @@ Task<Reply> ServedTransfers::checksum(ChecksumRequest request) {
 
 Status ServedTransfers::rename(const std::string& from, const std::string& to) {
   UDTCAT_CHECK(root_.rename(from, to));
-  if (const auto place = root_.location_of(to)) placed_.forget(*place);
+  if (const auto location = root_.location_of(to)) published_.forget(*location);
   return {};
 }
 
-Task<Reply> ServedTransfers::list(std::string path, ListingForm form, std::string above) {
+Task<Reply> ServedTransfers::list(std::string path, ListingFormat form, std::string above) {
   restart_ = {};
   allocated_.reset();
-  if (auto cannot = parameters_.refusal(DataPath::Stance::active)) co_return *cannot;
-  const Busy busy(*this);
+  if (auto cannot = parameters_.refusal(DataPath::Role::active)) co_return *cannot;
+  const BusyGuard busy(*this);
   SendRequest request;
   const std::int64_t now = std::time(nullptr);
   auto listing = co_await on_disk(io_, [&]() -> Result<std::shared_ptr<ListingSource>> {
     auto walk = root_.list(path);
-    if (!walk && form != ListingForm::facts && is_pattern(path) && !root_.facts_of(path)) {
+    if (!walk && form != ListingFormat::facts && is_pattern(path) && !root_.facts_of(path)) {
       const auto name_at = path.rfind('/') + 1;
       walk = root_.list(path.substr(0, name_at));
       if (walk) walk->select(path.substr(name_at), std::move(above));
     }
     if (walk)
       return std::make_shared<ListingSource>(io_, std::move(*walk), form, options_.read_only, now);
-    else if (const auto facts = root_.facts_of(path); facts && form != ListingForm::facts)  // of a file, that file
+    else if (const auto facts = root_.facts_of(path); facts && form != ListingFormat::facts)  // of a file, that file
       return std::make_shared<ListingSource>(io_, *facts, form, options_.read_only, now);
     else
       return tl::unexpected(std::move(walk.error()));

@@ -16,7 +16,7 @@
 #include "files/byte_ranges.hpp"
 #include "gridftp/coroutine/task.hpp"
 #include "gridftp/dialogue/reply.hpp"
-#include "gridftp/disk/placed_files.hpp"
+#include "gridftp/disk/published_files.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/server/checksum_request.hpp"
 #include "gridftp/server/listing.hpp"
@@ -27,16 +27,16 @@
 namespace udtcat::gridftp {
 
 /// The control connection, as far as transfers need it.
-struct ControlCalls {
+struct ControlCallbacks {
   SendReply send_reply;
   std::function<Status()> look;  ///< whether it still stands at this moment.  errors: why not
 };
 
 /// Payload moved, of files and listings.
-struct MovedBytes {
+struct ByteCounts {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  MovedBytes& operator+=(const MovedBytes& more) {
+  ByteCounts& operator+=(const ByteCounts& more) {
     sent += more.sent;
     received += more.received;
     return *this;
@@ -47,15 +47,14 @@ struct MovedBytes {
 /// Threads: confined to the io_context thread; one call at a time, but for cancel() and counts.
 class ServedTransfers {
  public:
-  ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
-                  const ControlEnds& ends, ControlCalls control);
+  ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Quota& quota,
+                  const ControlEnds& ends, ControlCallbacks control);
 
   [[nodiscard]] TransferParameters& parameters() { return parameters_; }
 
   // Of the next transfer.  spec: docs/spec/gridftp.md §5
   /// REST
   [[nodiscard]] Reply restart_at(const std::string& ranges);
-  /// ALLO
   [[nodiscard]] Reply allocate(const std::string& bytes);
 
   /// SITE UPLOAD: names the file that the next upload comes from, by any line that differs where the file does.
@@ -69,40 +68,37 @@ class ServedTransfers {
   /// APPE: to the file that is there, else to what an upload that was cut has left of it.
   [[nodiscard]] Task<Reply> append(std::string path);
   /// path   or, behind a directory, a pattern.  above   as the client has written that directory
-  [[nodiscard]] Task<Reply> list(std::string path, ListingForm form, std::string above = {});
+  [[nodiscard]] Task<Reply> list(std::string path, ListingFormat form, std::string above = {});
   /// STAT: the same lines in the reply.
   [[nodiscard]] Task<Reply> status_of(std::string path) const;
-  /// CKSM: the checksum of bytes of a file.
   [[nodiscard]] Task<Reply> checksum(ChecksumRequest request);
 
-  /// Ends the transfer under way.
   void cancel(const Error& why);
-  /// Ends the transfer under way, and refuses all others.
   void end(const Error& why);
   [[nodiscard]] bool is_busy() const { return busy_; }
-  [[nodiscard]] MovedBytes moved() const { return {sent_bytes_, *received_bytes_}; }
+  [[nodiscard]] ByteCounts moved() const { return {sent_bytes_, *received_bytes_}; }
   /// Grows as long as something is done for the client.
   [[nodiscard]] std::uint64_t done_bytes() const { return sent_bytes_ + *received_bytes_ + summed_bytes_; }
   [[nodiscard]] const ServedRoot& root() const { return service_->root; }
-  /// How much, from its beginning, an upload that was cut has left of a file that is not there: a client may go on
-  /// behind it. Touches the disk.
-  [[nodiscard]] std::uint64_t unfinished_bytes(const std::string& path) const;
-  /// For the operator, who wants to know of files that a client without a key has changed.
+  /// The contiguous bytes that an interrupted upload has left of a file that does not exist: APPE resumes behind them.
+  /// Touches the disk.
+  [[nodiscard]] std::uint64_t partial_bytes(const std::string& path) const;
+  /// Logs a change by a client without a key.
   void note_change(const std::string& change) const;
-  /// The client has been told so: APPE goes on there, and nowhere else.
-  void note_told(std::string path, std::uint64_t unfinished_bytes) { told_ = {std::move(path), unfinished_bytes}; }
+  /// The client was told partial_bytes(): APPE resumes there only.
+  void note_told(std::string path, std::uint64_t partial_bytes) { told_ = {std::move(path), partial_bytes}; }
   /// RNFR and RNTO. Touches the disk.  errors: those of ServedRoot::rename()
   [[nodiscard]] Status rename(const std::string& from, const std::string& to);
 
  private:
   struct StoreParameters;
   struct Incoming;
-  class Busy;
+  class BusyGuard;
   [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at,
                                                const StoreParameters& parameters) const;
   [[nodiscard]] bool is_whole_file(const std::string& path, const StoreParameters& parameters) const;
   /// Cancels the transfer, as long as the watch lives, where the peer lets nothing move for too long.
-  [[nodiscard]] SilenceWatch watch(std::function<bool()> waits_for_disk);
+  [[nodiscard]] StallTimer stall_timer(std::function<bool()> waits_for_disk);
   [[nodiscard]] Task<Status> receive(const Incoming& incoming);
   [[nodiscard]] Task<Status> publish(const std::string& path, bool in_place, const Incoming& incoming);
   [[nodiscard]] Task<Status> send(SendRequest request);
@@ -114,12 +110,12 @@ class ServedTransfers {
   const std::shared_ptr<Service> service_;
   const ServedRoot& root_ = service_->root;
   const ServeOptions& options_ = service_->options;
-  const ControlCalls control_;
-  PlacedFiles placed_;  // by this client, since it came
+  const ControlCallbacks control_;
+  PublishedFiles published_;  // by this client, since it came
   TransferParameters parameters_;
   DataPath& path_ = parameters_.path();
-  const std::chrono::milliseconds stall_patience_;
-  const bool is_stranger_;
+  const std::chrono::milliseconds stall_timeout_;
+  const bool is_anonymous_;
   const std::string client_name_;           // for messages
   files::ByteRanges restart_;               // for the next transfer
   std::optional<std::uint64_t> allocated_;  // for the next transfer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Offers and limits of a server, and the counts that its clients share.
+/// The options and quotas of a server, and the counts that its clients share.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
-#include "gridftp/disk/placed_files.hpp"
+#include "gridftp/disk/published_files.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/server/served_root.hpp"
 #include "lib/bridge/trouble.hpp"
@@ -22,10 +22,10 @@
 namespace udtcat::gridftp {
 
 /// The most that the clients of one prefix, an IPv4 /24 or an IPv6 /56, have together.
-struct Share {
-  std::size_t clients;                       ///< beyond it, 421
-  std::size_t data_connections;              ///< either way; beyond it, 425
-  std::chrono::milliseconds stall_patience;  ///< of a transfer of which nothing moves: then 426
+struct Quota {
+  std::size_t clients;                      ///< beyond it, 421
+  std::size_t data_connections;             ///< either way; beyond it, 425
+  std::chrono::milliseconds stall_timeout;  ///< of a transfer of which nothing moves: then 426
 };
 
 struct ServeOptions {
@@ -39,12 +39,12 @@ struct ServeOptions {
   std::size_t most_clients = 256;           ///< guess: eight clusters of 32 nodes
   std::size_t most_data_connections = 512;  ///< guess: two for each client; beyond it, 425
   // guess: an eighth, enough for a site and short of all; a client may pause as long as vsftpd lets it
-  Share of_strangers{.clients = 32, .data_connections = 64, .stall_patience = std::chrono::seconds(300)};
+  Quota anonymous_quota{.clients = 32, .data_connections = 64, .stall_timeout = std::chrono::seconds(300)};
   // guess: more, for the nodes of a cluster; a pipe's other end may pause as long as a client may be silent
-  Share of_key_holders{.clients = 128, .data_connections = 128, .stall_patience = std::chrono::seconds(600)};
-  [[nodiscard]] const Share& share_of(bool has_key) const { return has_key ? of_key_holders : of_strangers; }
-  std::chrono::seconds login_patience{60};           ///< guess
-  std::chrono::milliseconds idle_patience{600'000};  ///< guess; as Globus' server
+  Quota keyed_quota{.clients = 128, .data_connections = 128, .stall_timeout = std::chrono::seconds(600)};
+  [[nodiscard]] const Quota& quota_for(bool has_key) const { return has_key ? keyed_quota : anonymous_quota; }
+  std::chrono::seconds login_timeout{60};           ///< guess
+  std::chrono::milliseconds idle_timeout{600'000};  ///< guess; as Globus' server
 };
 
 /// How many data connections the server has, and for whom. See docs/spec/gridftp.md §4.
@@ -55,12 +55,12 @@ class DataSlots {
 
   explicit DataSlots(std::size_t most) : most_(most) {}
   /// share   of the client's prefix.  errors: Errc::out_of_resources
-  [[nodiscard]] Result<Slot> take(const Endpoint& client, std::size_t share) {
+  [[nodiscard]] Result<Slot> take(const Endpoint& client, std::size_t quota) {
     const std::string what = "open a data connection for " + client.host_to_string();
     const core::Prefix prefix = core::prefix_of(client);
-    if (held_->of(prefix) >= share)
+    if (held_->of(prefix) >= quota)
       return fail(Errc::out_of_resources, what,
-                  fmt::format("the clients of its network have {} of {} already", held_->of(prefix), share));
+                  fmt::format("the clients of its network have {} of {} already", held_->of(prefix), quota));
     if (held_->all() >= most_)
       return fail(Errc::out_of_resources, what,
                   fmt::format("all clients together have {} of {} already", held_->all(), most_));
@@ -82,7 +82,7 @@ struct Service {
   const std::shared_ptr<bridge::TroubleReporter> changes;
   std::size_t checksums = 0;  // under way
   const std::shared_ptr<std::atomic<std::int64_t>> placed_bytes_left =
-      std::make_shared<std::atomic<std::int64_t>>(PlacedFiles::kMaxBytes);
+      std::make_shared<std::atomic<std::int64_t>>(PublishedFiles::kMaxBytes);
 };
 
 }  // namespace udtcat::gridftp

@@ -22,7 +22,6 @@ inline constexpr std::chrono::milliseconds kMarkerInterval{1'000};  // guess: Gl
 [[nodiscard]] Reply performance_marker(std::chrono::system_clock::time_point now, std::uint64_t bytes);
 [[nodiscard]] Reply range_marker(const files::ByteRanges& durable);
 
-/// Sends a preliminary reply.
 using SendReply = std::function<Task<Status>(Reply)>;
 
 /// Sends markers from its making until stop().

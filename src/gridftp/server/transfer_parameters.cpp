@@ -54,16 +54,16 @@ Reply to_reply(const Error& error) {
 }
 
 TransferParameters::TransferParameters(boost::asio::io_context& io, std::shared_ptr<Service> service,
-                                       const Share& share, const ControlEnds& ends)
+                                       const Quota& quota, const ControlEnds& ends)
     : io_(io),
       service_(std::move(service)),
-      share_(share),
+      quota_(quota),
       local_(ends.local.with_port(0)),
       peer_(ends.peer.with_port(0)),
       peer_key_(ends.peer_key),
       level_(options_.data.session.protection),
       path_(io, make_stack(io, tcp_of(options_.data)),
-            [this] { return service_->data_slots.take(peer_, share_.data_connections); }) {}
+            [this] { return service_->data_slots.take(peer_, quota_.data_connections); }) {}
 
 // ---- MODE, parallelism, stack and protection ------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ Reply TransferParameters::set_protection(const std::string& level) {
 
 // ---- Data ports -----------------------------------------------------------------------------------------------------
 
-/// A peer that proves the key, or with key pairs the client's own key, may come from anywhere.
+/// Data of a session may come from any host, as its peer proves the key, with key pairs the client's own.
 Result<Endpoint> TransferParameters::open_port() {
   const bool from_anywhere = options_.third_party || protection() > Protection::clear;
   UDTCAT_TRY(const auto ports, path_.listen(local_, 1, from_anywhere ? std::nullopt : std::optional(peer_)));
@@ -228,11 +228,11 @@ Reply TransferParameters::aim_extended(const std::string& port) {
 
 // ---- The next transfer ----------------------------------------------------------------------------------------------
 
-std::optional<Reply> TransferParameters::refusal(DataPath::Stance needed) const {
-  if (path_.stance() == DataPath::Stance::none) return make_reply(425, "PASV or PORT first.");
-  if (mode_e_ && path_.stance() != needed)
-    return make_reply(425, needed == DataPath::Stance::active ? "In mode E the sender connects: PORT first."
-                                                              : "In mode E the sender connects: PASV first.");
+std::optional<Reply> TransferParameters::refusal(DataPath::Role needed) const {
+  if (path_.role() == DataPath::Role::none) return make_reply(425, "PASV or PORT first.");
+  if (mode_e_ && path_.role() != needed)
+    return make_reply(425, needed == DataPath::Role::active ? "In mode E the sender connects: PORT first."
+                                                            : "In mode E the sender connects: PASV first.");
   if (options_.least > Protection::clear && kind_ != DataKind::session)
     return make_reply(536, fmt::format("Data have to be {} here: SITE SETNETSTACK udtcat.", to_string(options_.least)));
   return std::nullopt;

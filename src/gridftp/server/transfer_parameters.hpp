@@ -37,29 +37,22 @@ struct ControlEnds {
 /// Threads: confined to the io_context thread.
 class TransferParameters {
  public:
-  TransferParameters(boost::asio::io_context& io, std::shared_ptr<Service> service, const Share& share,
+  TransferParameters(boost::asio::io_context& io, std::shared_ptr<Service> service, const Quota& quota,
                      const ControlEnds& ends);
 
-  /// MODE
   [[nodiscard]] Reply set_mode(const std::string& mode);
-  /// OPTS RETR
   [[nodiscard]] Reply set_parallelism(const std::string& options);
-  /// SITE SETNETSTACK
   [[nodiscard]] Reply set_stack(const std::string& stack);
-  /// DCAU
   [[nodiscard]] Reply set_authentication(const std::string& mode);
-  /// PROT
   [[nodiscard]] Reply set_protection(const std::string& level);
   [[nodiscard]] Reply answer_pasv();
   [[nodiscard]] Reply answer_spas();
   [[nodiscard]] Reply answer_epsv(const std::string& protocol);
-  /// PORT and SPOR
   [[nodiscard]] Reply aim(const std::string& ports);
-  /// EPRT
   [[nodiscard]] Reply aim_extended(const std::string& port);
 
   /// Why a transfer in which we are `needed` cannot begin with these parameters; none: it can.
-  [[nodiscard]] std::optional<Reply> refusal(DataPath::Stance needed) const;
+  [[nodiscard]] std::optional<Reply> refusal(DataPath::Role needed) const;
   [[nodiscard]] DataPath& path() { return path_; }
   [[nodiscard]] const DataPath& path() const { return path_; }
   [[nodiscard]] bool is_mode_e() const { return mode_e_; }
@@ -78,7 +71,7 @@ class TransferParameters {
   boost::asio::io_context& io_;
   const std::shared_ptr<Service> service_;
   const ServeOptions& options_ = service_->options;
-  const Share share_;
+  const Quota quota_;
   const Endpoint local_;
   const Endpoint peer_;
   const std::optional<PublicKey> peer_key_;

@@ -41,13 +41,13 @@ Status XioAcceptor::listen(const Settings& settings, const std::optional<Key>& k
   return {};
 }
 
-/// A dialler with another key gives up without a word here: without this a transfer between two keys would wait for
-/// ever. Once a peer has proved the key, strangers are ignored.
+/// Reports a peer with another key to accept(), which would wait for ever otherwise. Once a peer has proved the key,
+/// others are ignored.
 void XioAcceptor::on_refused(const Error& why) {
   core::log().debug("{}", why.message());
   const bool is_udtcat = why.code == Errc::authentication_failed || why.code == Errc::parameters_refused;
   if (!is_udtcat || welcomed_ || refusal_timer_) return;
-  refusal_timer_.emplace(*io_, kRefusalPatience);
+  refusal_timer_.emplace(*io_, kRefusalTimeout);
   refusal_timer_->async_wait([weak = weak_from_this(), why](const boost::system::error_code& cancelled) {
     const auto self = weak.lock();
     if (cancelled || !self) return;
@@ -64,20 +64,20 @@ void XioAcceptor::welcome(std::unique_ptr<Connection> connection) {
     const core::MutexLock lock(mutex_);
     refused_.reset();
   }
-  const Place place = carriers_.emplace(carriers_.end());
-  *place = std::make_unique<Carrier>(
+  const Position position = sessions_.emplace(sessions_.end());
+  *position = std::make_unique<LinkSession>(
       *io_, std::move(connection),
-      [this, place] {
-        if (!listener_ && !(*place)->closing()) (*place)->close();
+      [this, position] {
+        if (!listener_ && !(*position)->closing()) (*position)->close();
       },
-      [this, place] { carriers_.erase(place); });
-  Carrier& carrier = **place;
-  carrier.connection().on_stream([this, &carrier](StreamId id) { on_stream(carrier, id); });
+      [this, position] { sessions_.erase(position); });
+  LinkSession& session = **position;
+  session.connection().on_stream([this, &session](StreamId id) { on_stream(session, id); });
 }
 
-void XioAcceptor::on_stream(Carrier& carrier, StreamId id) {
+void XioAcceptor::on_stream(LinkSession& session, StreamId id) {
   const auto refuse = [&](const char* why) {
-    carrier.connection().refuse_stream(id, {Errc::stream_refused, "data connection refused", why});
+    session.connection().refuse_stream(id, {Errc::stream_refused, "data connection refused", why});
   };
   if (!listener_) return refuse("the transfer that it was for is over");
   auto link = XioLink::make(io_);
@@ -88,7 +88,7 @@ void XioAcceptor::on_stream(Carrier& carrier, StreamId id) {
     waiting_.push_back(*link);
     if (std::exchange(asked_, false)) event_.raise();
   }
-  carrier.take(id, *link);
+  session.take(id, *link);
 }
 
 std::optional<XioAcceptor::Accepted> XioAcceptor::accept() {
@@ -114,18 +114,18 @@ void XioAcceptor::stop() {
     unwanted.swap(waiting_);
   }
   for (const auto& link : unwanted) link->abandon();
-  for (const auto& carrier : carriers_)
-    if (carrier->idle() && !carrier->closing()) carrier->close();
+  for (const auto& session : sessions_)
+    if (session->idle() && !session->closing()) session->close();
 }
 
 void XioAcceptor::close() {
   stop();
-  for (const auto& carrier : carriers_)
-    if (!carrier->closing()) carrier->close();
+  for (const auto& session : sessions_)
+    if (!session->closing()) session->close();
 }
 
 bool XioAcceptor::settled() const {
-  return std::all_of(carriers_.begin(), carriers_.end(), [](const auto& carrier) { return carrier->settled(); });
+  return std::all_of(sessions_.begin(), sessions_.end(), [](const auto& session) { return session->settled(); });
 }
 
 }  // namespace udtcat::gridftp::xio

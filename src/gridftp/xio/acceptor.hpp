@@ -14,8 +14,8 @@
 
 #include <udtcat/peering.hpp>
 
-#include "gridftp/xio/carrier.hpp"
 #include "gridftp/xio/link.hpp"
+#include "gridftp/xio/link_session.hpp"
 #include "gridftp/xio/settings.hpp"
 #include "lib/bridge/wake_event.hpp"
 #include "lib/core/mutex.hpp"
@@ -26,7 +26,7 @@ namespace udtcat::gridftp::xio {
 inline constexpr std::size_t kMaxWaitingLinks = 256;  // guess: more than a client's -p
 
 /// How long, after a peer with another key or protection was turned away, the right one may still come.
-inline constexpr auto kRefusalPatience = std::chrono::seconds(3);  // guess: it was told of the port at the same time
+inline constexpr auto kRefusalTimeout = std::chrono::seconds(3);  // guess: it was told of the port at the same time
 
 /// Threads: internally synchronised: accept() and what follows it may be called from any thread; the rest is confined
 /// to the io_context thread.
@@ -49,27 +49,25 @@ class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
   /// Takes no more peers, and no more streams of those that are there. Links that were not accepted end.
   void stop();
   /// Stopped, and without sessions.
-  [[nodiscard]] bool over() const { return !listener_ && carriers_.empty(); }
-  /// stop(), and a CLOSE to each peer.
+  [[nodiscard]] bool over() const { return !listener_ && sessions_.empty(); }
   void close();
-  /// As Carrier::settled(), of all.
   [[nodiscard]] bool settled() const;
 
  private:
-  using Place = std::list<std::unique_ptr<Carrier>>::iterator;
+  using Position = std::list<std::unique_ptr<LinkSession>>::iterator;
 
   XioAcceptor(std::shared_ptr<boost::asio::io_context> io, bridge::WakeEvent event)
       : io_(std::move(io)), event_(std::move(event)) {}
   [[nodiscard]] Status listen(const Settings& settings, const std::optional<Key>& key, std::uint16_t port);
   void on_refused(const Error& why);
   void welcome(std::unique_ptr<Connection> connection);
-  void on_stream(Carrier& carrier, StreamId id);
+  void on_stream(LinkSession& session, StreamId id);
 
   const std::shared_ptr<boost::asio::io_context> io_;
   const bridge::WakeEvent event_;
   std::uint16_t port_ = 0;              // constant once made
   std::unique_ptr<Listener> listener_;  // none once stopped
-  std::list<std::unique_ptr<Carrier>> carriers_;
+  std::list<std::unique_ptr<LinkSession>> sessions_;
   std::optional<boost::asio::steady_timer> refusal_timer_;  // from the first refusal until a peer is let in
   bool welcomed_ = false;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The driver as Globus XIO loads it: what of ours answers which call of Globus.
+/// The driver as Globus XIO loads it: the functions that Globus calls.
 ///
 /// No call waits for the network and none of Globus' functions is called on a thread of ours: what cannot be done at
 /// once waits for an event that Globus' own loop watches. So it serves programs with and without threads alike
@@ -46,12 +46,12 @@ globus_result_t no_such_command(int command) {
 /// One wait for a WakeEvent, as Globus' event loop knows it. The operation that waits can be cancelled there, or time
 /// out; the callback then has the error.
 /// Threads: as Globus calls: one wait at a time.
-class Waiting {
+class EventWait {
  public:
-  explicit Waiting(const bridge::WakeEvent& event) : event_(event) {}
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-  ~Waiting();
+  explicit EventWait(const bridge::WakeEvent& event) : event_(event) {}
+  EventWait(const EventWait&) = delete;
+  EventWait& operator=(const EventWait&) = delete;
+  ~EventWait();
 
   /// `callback` gets `argument`, on a thread of Globus, once the event is raised. It may be called before this returns.
   [[nodiscard]] globus_result_t start(globus_xio_operation_t operation, globus_xio_system_data_callback_t callback,
@@ -63,11 +63,11 @@ class Waiting {
   std::array<std::byte, bridge::WakeEvent::kBytes> count_{};
 };
 
-Waiting::~Waiting() {
+EventWait::~EventWait() {
   if (system_ != nullptr) globus_xio_system_file_destroy(system_);
 }
 
-globus_result_t Waiting::start(globus_xio_operation_t operation, globus_xio_system_data_callback_t callback,
+globus_result_t EventWait::start(globus_xio_operation_t operation, globus_xio_system_data_callback_t callback,
                                void* argument) {
   if (system_ == nullptr)
     if (const globus_result_t made = globus_xio_system_file_init(&system_, event_.number()); made != GLOBUS_SUCCESS)
@@ -98,7 +98,7 @@ globus_result_t attribute_destroy(void* attribute) {
   return GLOBUS_SUCCESS;
 }
 
-/// Without a table of options Globus hands on their text as it stands, so that none is lost for being unknown.
+/// There is no table of options, so that Globus passes their text on, and unknown ones are errors.
 globus_result_t attribute_cntl(void* attribute, int command, va_list arguments) {
   if (command != GLOBUS_XIO_SET_STRING_OPTIONS) return no_such_command(command);
   const char* text = va_arg(arguments, const char*);
@@ -116,8 +116,8 @@ struct Handle {
   const std::shared_ptr<XioLink> link;
   globus_xio_operation_t read_operation = nullptr;   // an open or a read
   globus_xio_operation_t write_operation = nullptr;  // a write or a close
-  Waiting reading;
-  Waiting writing;
+  EventWait reading;
+  EventWait writing;
 };
 
 /// A link on its way from accept() to open().
@@ -125,7 +125,7 @@ struct AcceptedLink {
   std::shared_ptr<XioLink> link;
 };
 
-void finish_open(std::unique_ptr<Handle> handle, globus_xio_operation_t operation, const Progress& progress) {
+void finish_open(std::unique_ptr<Handle> handle, globus_xio_operation_t operation, const OperationState& progress) {
   if (progress.error) return globus_xio_driver_finished_open(nullptr, operation, to_globus(*progress.error));
   globus_xio_driver_finished_open(handle.release(), operation, GLOBUS_SUCCESS);
 }
@@ -133,7 +133,7 @@ void finish_open(std::unique_ptr<Handle> handle, globus_xio_operation_t operatio
 void on_open_event(globus_result_t result, globus_size_t, void* argument) {
   std::unique_ptr<Handle> handle(static_cast<Handle*>(argument));
   globus_xio_operation_t operation = handle->read_operation;
-  Progress progress;
+  OperationState progress;
   if (result == GLOBUS_SUCCESS) {
     progress = handle->link->open_progress();
     if (progress.done) return finish_open(std::move(handle), operation, progress);
@@ -168,7 +168,7 @@ globus_result_t open(const globus_xio_contact_t* contact, void* driver_link, voi
   }
   auto handle = std::make_unique<Handle>(std::move(link));
   handle->read_operation = operation;
-  const Progress progress = handle->link->open_progress();
+  const OperationState progress = handle->link->open_progress();
   if (progress.done) {
     finish_open(std::move(handle), operation, progress);
     return GLOBUS_SUCCESS;
@@ -182,7 +182,7 @@ globus_result_t open(const globus_xio_contact_t* contact, void* driver_link, voi
   return started;
 }
 
-void finish_read(globus_xio_operation_t operation, const Progress& progress) {
+void finish_read(globus_xio_operation_t operation, const OperationState& progress) {
   globus_result_t result = GLOBUS_SUCCESS;
   if (progress.error)
     result = to_globus(*progress.error);
@@ -195,7 +195,7 @@ void on_read_event(globus_result_t result, globus_size_t, void* argument) {
   auto& handle = *static_cast<Handle*>(argument);
   globus_xio_operation_t operation = handle.read_operation;
   if (result == GLOBUS_SUCCESS) {
-    const Progress progress = handle.link->read_progress();
+    const OperationState progress = handle.link->read_progress();
     if (progress.done) return finish_read(operation, progress);
     result = handle.reading.start(operation, on_read_event, &handle);
     if (result == GLOBUS_SUCCESS) return;
@@ -210,7 +210,8 @@ globus_result_t read(void* driver_handle, const globus_xio_iovec_t* pieces, int 
   into.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) into.emplace_back(static_cast<std::byte*>(pieces[i].iov_base), pieces[i].iov_len);
   handle.read_operation = operation;
-  const Progress progress = handle.link->start_read(std::move(into), globus_xio_operation_get_wait_for(operation));
+  const OperationState progress =
+      handle.link->start_read(std::move(into), globus_xio_operation_get_wait_for(operation));
   if (progress.done) {
     finish_read(operation, progress);
     return GLOBUS_SUCCESS;
@@ -220,7 +221,7 @@ globus_result_t read(void* driver_handle, const globus_xio_iovec_t* pieces, int 
   return started;
 }
 
-void finish_write(globus_xio_operation_t operation, const Progress& progress) {
+void finish_write(globus_xio_operation_t operation, const OperationState& progress) {
   globus_xio_driver_finished_write(operation, progress.error ? to_globus(*progress.error) : GLOBUS_SUCCESS,
                                    progress.bytes);
 }
@@ -229,7 +230,7 @@ void on_write_event(globus_result_t result, globus_size_t, void* argument) {
   auto& handle = *static_cast<Handle*>(argument);
   globus_xio_operation_t operation = handle.write_operation;
   if (result == GLOBUS_SUCCESS) {
-    const Progress progress = handle.link->write_progress();
+    const OperationState progress = handle.link->write_progress();
     if (progress.done) return finish_write(operation, progress);
     result = handle.writing.start(operation, on_write_event, &handle);
     if (result == GLOBUS_SUCCESS) return;
@@ -245,7 +246,7 @@ globus_result_t write(void* driver_handle, const globus_xio_iovec_t* pieces, int
   for (int i = 0; i < count; ++i)
     from.emplace_back(static_cast<const std::byte*>(pieces[i].iov_base), pieces[i].iov_len);
   handle.write_operation = operation;
-  const Progress progress = handle.link->start_write(std::move(from));
+  const OperationState progress = handle.link->start_write(std::move(from));
   if (progress.done) {
     finish_write(operation, progress);
     return GLOBUS_SUCCESS;
@@ -264,7 +265,7 @@ void finish_close(std::unique_ptr<Handle> handle, globus_result_t result) {
 void on_close_event(globus_result_t result, globus_size_t, void* argument) {
   std::unique_ptr<Handle> handle(static_cast<Handle*>(argument));
   if (result == GLOBUS_SUCCESS) {
-    const Progress progress = handle->link->close_progress();
+    const OperationState progress = handle->link->close_progress();
     if (progress.done)
       return finish_close(std::move(handle), progress.error ? to_globus(*progress.error) : GLOBUS_SUCCESS);
     result = handle->writing.start(handle->write_operation, on_close_event, handle.get());
@@ -277,7 +278,7 @@ void on_close_event(globus_result_t result, globus_size_t, void* argument) {
 globus_result_t close(void* driver_handle, void*, globus_xio_operation_t operation) {
   std::unique_ptr<Handle> handle(static_cast<Handle*>(driver_handle));
   handle->write_operation = operation;
-  const Progress progress = handle->link->start_close();
+  const OperationState progress = handle->link->start_close();
   if (progress.done) {
     finish_close(std::move(handle), progress.error ? to_globus(*progress.error) : GLOBUS_SUCCESS);
     return GLOBUS_SUCCESS;
@@ -303,7 +304,7 @@ struct Server {
   const std::shared_ptr<XioAcceptor> acceptor;
   globus_xio_operation_t operation = nullptr;
   std::string contact;
-  Waiting waiting;  // ends before what it waits for
+  EventWait waiting;  // ends before what it waits for
 };
 
 Result<std::unique_ptr<Server>> listen(const Settings& settings) {

@@ -44,16 +44,16 @@ DialRequest identity_of(const DialRequest& request) {
 }
 
 /// Threads started meanwhile take no signals: those are for the program's own threads.
-class NoSignals {
+class BlockedSignals {
  public:
-  NoSignals() {
+  BlockedSignals() {
     sigset_t all;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-  ~NoSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+  ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
  private:
   sigset_t before_{};
@@ -68,10 +68,10 @@ Result<std::unique_ptr<XioEngine>> XioEngine::start() {
 }
 
 XioEngine::XioEngine()
-    : io_(std::make_shared<boost::asio::io_context>(1)), work_(io_->get_executor()), patience_(*io_), poll_(*io_) {}
+    : io_(std::make_shared<boost::asio::io_context>(1)), work_(io_->get_executor()), timeout_(*io_), poll_(*io_) {}
 
 Status XioEngine::start_thread() {
-  const NoSignals masked;
+  const BlockedSignals masked;
   try {
     thread_ = std::thread([this] { io_->run(); });
   } catch (const std::system_error& error) {
@@ -82,7 +82,7 @@ Status XioEngine::start_thread() {
 
 XioEngine::~XioEngine() {
   if (!thread_.joinable()) return;
-  boost::asio::post(*io_, [this] { begin_leaving(); });
+  boost::asio::post(*io_, [this] { begin_shutdown(); });
   thread_.join();
   // The thread has ended: its links are this one's now.
   const Error gone{Errc::interrupted, "transfer", "the program ends"};
@@ -110,39 +110,39 @@ Result<std::shared_ptr<XioLink>> XioEngine::dial(DialRequest request) {
 }
 
 void XioEngine::connect(DialRequest request, const std::shared_ptr<XioLink>& link) {
-  if (leaving_ != Leaving::no) return link->on_over(Error{Errc::interrupted, "transfer", "the program ends"});
+  if (shutdown_ != Shutdown::no) return link->on_over(Error{Errc::interrupted, "transfer", "the program ends"});
   for (auto& known : outgoing_) {
     if (!same_session(known.identity, request)) continue;
-    if (!known.carrier) return known.waiting.push_back(link);
-    if (!known.carrier->closing()) return known.carrier->open(link);
+    if (!known.session) return known.waiting.push_back(link);
+    if (!known.session->closing()) return known.session->open(link);
   }
-  const Place place = outgoing_.emplace(outgoing_.end());
-  place->waiting.push_back(link);
-  place->identity = identity_of(request);
-  place->dialer = udtcat::dial(*io_, std::move(request), [this, place](Result<std::unique_ptr<Connection>> made) {
-    on_dialled(place, std::move(made));
+  const Position position = outgoing_.emplace(outgoing_.end());
+  position->waiting.push_back(link);
+  position->identity = identity_of(request);
+  position->dialer = udtcat::dial(*io_, std::move(request), [this, position](Result<std::unique_ptr<Connection>> made) {
+    on_dialled(position, std::move(made));
   });
 }
 
-void XioEngine::on_dialled(Place place, Result<std::unique_ptr<Connection>> connection) {
-  place->dialer.reset();
-  const auto waiting = std::exchange(place->waiting, {});
+void XioEngine::on_dialled(Position position, Result<std::unique_ptr<Connection>> connection) {
+  position->dialer.reset();
+  const auto waiting = std::exchange(position->waiting, {});
   if (!connection) {
-    outgoing_.erase(place);  // before anything else is dialled: a link that waited here now would wait for ever
+    outgoing_.erase(position);  // before anything else is dialled: a link that waited here now would wait for ever
     for (const auto& link : waiting) link->on_over(connection.error());
-    return leave_if_over();
+    return stop_if_done();
   }
-  place->carrier = std::make_unique<Carrier>(
+  position->session = std::make_unique<LinkSession>(
       *io_, std::move(*connection),
-      [place] {
-        if (place->carrier->idle() && !place->carrier->closing()) place->carrier->close();
+      [position] {
+        if (position->session->idle() && !position->session->closing()) position->session->close();
       },
-      [this, place] {
-        outgoing_.erase(place);
-        leave_if_over();
+      [this, position] {
+        outgoing_.erase(position);
+        stop_if_done();
       });
-  for (const auto& link : waiting) place->carrier->open(link);
-  if (place->carrier->idle()) place->carrier->close();
+  for (const auto& link : waiting) position->session->open(link);
+  if (position->session->idle()) position->session->close();
 }
 
 // ---- Passive --------------------------------------------------------------------------------------------------------
@@ -173,45 +173,45 @@ void XioEngine::drop_over_acceptors() {
 
 // ---- The end --------------------------------------------------------------------------------------------------------
 
-/// Links that their users have closed get kDeliveryPatience to deliver; open ones are interrupted.
-void XioEngine::begin_leaving() {
-  leaving_ = Leaving::delivering;
+/// Links that their users have closed get kDeliveryTimeout to deliver; open ones are interrupted.
+void XioEngine::begin_shutdown() {
+  shutdown_ = Shutdown::delivering;
   for (const auto& acceptor : acceptors_) acceptor->stop();
-  patience_.expires_after(kDeliveryPatience);
-  patience_.async_wait([this](const boost::system::error_code& cancelled) {
+  timeout_.expires_after(kDeliveryTimeout);
+  timeout_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled) close_sessions();
   });
-  leave_if_over();
+  stop_if_done();
 }
 
 void XioEngine::close_sessions() {
-  leaving_ = Leaving::closing;
+  shutdown_ = Shutdown::closing;
   for (auto& outgoing : outgoing_)
-    if (outgoing.carrier && !outgoing.carrier->closing()) outgoing.carrier->close();
+    if (outgoing.session && !outgoing.session->closing()) outgoing.session->close();
   for (const auto& acceptor : acceptors_) acceptor->close();
-  patience_.expires_after(kClosePatience);
-  patience_.async_wait([this](const boost::system::error_code& cancelled) {
+  timeout_.expires_after(kCloseTimeout);
+  timeout_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled) io_->stop();
   });
-  leave_if_over();
+  stop_if_done();
 }
 
 bool XioEngine::settled() const {
   return std::all_of(outgoing_.begin(), outgoing_.end(),
-                     [](const auto& outgoing) { return !outgoing.carrier || outgoing.carrier->settled(); }) &&
+                     [](const auto& outgoing) { return !outgoing.session || outgoing.session->settled(); }) &&
          std::all_of(acceptors_.begin(), acceptors_.end(), [](const auto& acceptor) { return acceptor->settled(); });
 }
 
-void XioEngine::leave_if_over() {
-  if (leaving_ == Leaving::no) return;
+void XioEngine::stop_if_done() {
+  if (shutdown_ == Shutdown::no) return;
   drop_over_acceptors();
-  if (leaving_ == Leaving::delivering && settled()) return close_sessions();
+  if (shutdown_ == Shutdown::delivering && settled()) return close_sessions();
   const bool connected =
-      std::any_of(outgoing_.begin(), outgoing_.end(), [](const auto& one) { return one.carrier != nullptr; });
-  if (leaving_ == Leaving::closing && !connected && acceptors_.empty()) return io_->stop();
+      std::any_of(outgoing_.begin(), outgoing_.end(), [](const auto& one) { return one.session != nullptr; });
+  if (shutdown_ == Shutdown::closing && !connected && acceptors_.empty()) return io_->stop();
   poll_.expires_after(kPollEvery);
   poll_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (!cancelled) leave_if_over();
+    if (!cancelled) stop_if_done();
   });
 }
 

@@ -18,13 +18,12 @@
 #include <udtcat/peering.hpp>
 
 #include "gridftp/xio/acceptor.hpp"
-#include "gridftp/xio/carrier.hpp"
 #include "gridftp/xio/link.hpp"
+#include "gridftp/xio/link_session.hpp"
 #include "gridftp/xio/settings.hpp"
 
 namespace udtcat::gridftp::xio {
 
-/// The host and port that a data connection goes to.
 struct Contact {
   std::string host;
   std::uint16_t port = 0;
@@ -32,9 +31,9 @@ struct Contact {
 
 /// How long the end of the process waits for the peers' ends of links that its user has closed: what it wrote is there
 /// already.
-inline constexpr auto kDeliveryPatience = std::chrono::milliseconds(300);  // guess: a round trip across an ocean
+inline constexpr auto kDeliveryTimeout = std::chrono::milliseconds(300);  // guess: a round trip across an ocean
 /// And then for the CLOSEs, which bring the last receipts.
-inline constexpr auto kClosePatience = std::chrono::seconds(2);  // guess: some round trips of a bad path
+inline constexpr auto kCloseTimeout = std::chrono::seconds(2);  // guess: some round trips of a bad path
 
 /// Data connections to one contact with one key and the same options are streams of one session: the first dials.
 /// Threads: internally synchronised; no call waits for the network. Our thread takes no signals.
@@ -42,7 +41,7 @@ class XioEngine {
  public:
   /// errors: Errc::out_of_resources
   [[nodiscard]] static Result<std::unique_ptr<XioEngine>> start();
-  /// Ends every session in order where that can be done in kDeliveryPatience and kClosePatience.
+  /// Ends every session in order where that can be done in kDeliveryTimeout and kCloseTimeout.
   ~XioEngine();
   XioEngine(const XioEngine&) = delete;
   XioEngine& operator=(const XioEngine&) = delete;
@@ -66,26 +65,26 @@ class XioEngine {
     DialRequest identity;
     std::unique_ptr<Dialer> dialer;
     std::vector<std::shared_ptr<XioLink>> waiting;  // for the session; as many as the program opens
-    std::unique_ptr<Carrier> carrier;
+    std::unique_ptr<LinkSession> session;
   };
-  using Place = std::list<Outgoing>::iterator;
+  using Position = std::list<Outgoing>::iterator;
 
   XioEngine();
   [[nodiscard]] Status start_thread();
   void connect(DialRequest request, const std::shared_ptr<XioLink>& link);
-  void on_dialled(Place place, Result<std::unique_ptr<Connection>> connection);
+  void on_dialled(Position position, Result<std::unique_ptr<Connection>> connection);
 
-  void begin_leaving();
+  void begin_shutdown();
   void close_sessions();
-  void leave_if_over();
+  void stop_if_done();
   [[nodiscard]] bool settled() const;
   void drop_over_acceptors();
 
   const std::shared_ptr<boost::asio::io_context> io_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  /// no ── ~XioEngine() ──► delivering ── all is delivered, or kDeliveryPatience is over ──► closing
-  enum class Leaving { no, delivering, closing } leaving_ = Leaving::no;
-  boost::asio::steady_timer patience_;
+  /// no ── ~XioEngine() ──► delivering ── all is delivered, or kDeliveryTimeout is over ──► closing
+  enum class Shutdown { no, delivering, closing } shutdown_ = Shutdown::no;
+  boost::asio::steady_timer timeout_;
   boost::asio::steady_timer poll_;
   std::list<Outgoing> outgoing_;
   std::list<std::shared_ptr<XioAcceptor>> acceptors_;

@@ -35,16 +35,16 @@ XioLink::XioLink(std::shared_ptr<boost::asio::io_context> io, bridge::WakeEvent 
 
 // ---- Opening --------------------------------------------------------------------------------------------------------
 
-Progress XioLink::open_progress() {
+OperationState XioLink::open_progress() {
   const core::MutexLock lock(mutex_);
-  Progress progress{.done = stream_ != Stream::opening};
+  OperationState progress{.done = stream_ != Stream::opening};
   if (stream_ == Stream::over) progress.error = error_;
   reader_waits_ = !progress.done;
   return progress;
 }
 
-void XioLink::on_open(Endpoint peer, GiveUpHandler give_up) {
-  give_up_ = std::move(give_up);
+void XioLink::on_open(Endpoint peer, AbortHandler abort) {
+  abort_ = std::move(abort);
   const core::MutexLock lock(mutex_);
   if (stream_ == Stream::opening) stream_ = Stream::open;
   peer_ = peer;
@@ -58,7 +58,7 @@ Endpoint XioLink::peer() {
 
 // ---- Outgoing: their write → ring → a block -------------------------------------------------------------------------
 
-Progress XioLink::start_write(std::vector<std::span<const std::byte>> from) {
+OperationState XioLink::start_write(std::vector<std::span<const std::byte>> from) {
   {
     const core::MutexLock lock(mutex_);
     if (writing_ || left_locked()) return {.done = true, .error = busy("write")};
@@ -68,10 +68,10 @@ Progress XioLink::start_write(std::vector<std::span<const std::byte>> from) {
   return write_on();
 }
 
-Progress XioLink::write_progress() { return write_on(); }
+OperationState XioLink::write_progress() { return write_on(); }
 
 /// Copies without the mutex: the ring's two ends never touch the same bytes, and one write at a time changes writing_.
-Progress XioLink::write_on() {
+OperationState XioLink::write_on() {
   core::MutexLock lock(mutex_);
   if (!writing_) return {.done = true};
   Writing& writing = *writing_;
@@ -91,7 +91,7 @@ Progress XioLink::write_on() {
     if (bytes > 0 && outgoing_ == Outgoing::nothing) outgoing_ = Outgoing::unconfirmed;
   }
   post_serve();
-  Progress progress{.done = error_ || writing.left == 0, .bytes = writing.bytes, .error = error_};
+  OperationState progress{.done = error_ || writing.left == 0, .bytes = writing.bytes, .error = error_};
   writer_waits_ = !progress.done;
   if (progress.done) writing_.reset();
   return progress;
@@ -135,7 +135,7 @@ void XioLink::source_receipted() {
 
 // ---- Incoming: the block that arrived → their read ------------------------------------------------------------------
 
-Progress XioLink::start_read(std::vector<std::span<std::byte>> into, std::size_t at_least) {
+OperationState XioLink::start_read(std::vector<std::span<std::byte>> into, std::size_t at_least) {
   const core::MutexLock lock(mutex_);
   if (reading_) return {.done = true, .error = busy("read")};
   const std::size_t room = total_bytes(into);
@@ -144,15 +144,15 @@ Progress XioLink::start_read(std::vector<std::span<std::byte>> into, std::size_t
   return read_on();
 }
 
-Progress XioLink::read_progress() {
+OperationState XioLink::read_progress() {
   const core::MutexLock lock(mutex_);
   return read_on();
 }
 
-Progress XioLink::read_on() {
+OperationState XioLink::read_on() {
   if (!reading_) return {.done = true};
   const bool enough = satisfied(*reading_);
-  Progress progress{.done = enough || error_ || incoming_ != Incoming::flowing, .bytes = reading_->bytes};
+  OperationState progress{.done = enough || error_ || incoming_ != Incoming::flowing, .bytes = reading_->bytes};
   if (!enough) {
     progress.error = error_;
     progress.ended = incoming_ != Incoming::flowing;
@@ -217,7 +217,7 @@ void XioLink::sink_finish(LocalStream::FinishHandler handler) {
 
 // ---- The end --------------------------------------------------------------------------------------------------------
 
-Progress XioLink::start_close() {
+OperationState XioLink::start_close() {
   {
     const core::MutexLock lock(mutex_);
     if (user_ == User::here) user_ = User::closing;
@@ -227,10 +227,10 @@ Progress XioLink::start_close() {
   return close_progress();
 }
 
-Progress XioLink::close_progress() {
+OperationState XioLink::close_progress() {
   const core::MutexLock lock(mutex_);
   const bool unconfirmed = outgoing_ == Outgoing::unconfirmed;
-  Progress progress{.done = !unconfirmed || stream_ == Stream::over};
+  OperationState progress{.done = !unconfirmed || stream_ == Stream::over};
   if (unconfirmed) progress.error = error_;
   writer_waits_ = !progress.done;
   return progress;
@@ -257,7 +257,7 @@ bool XioLink::left() {
 }
 
 void XioLink::on_over(const std::optional<Error>& error) {
-  give_up_ = nullptr;
+  abort_ = nullptr;
   close_timer_.reset();
   const core::MutexLock lock(mutex_);
   if (stream_ == Stream::over) return;
@@ -318,7 +318,7 @@ void XioLink::serve() {
   if (waiter) waiter();
   if (writer) writer({}, taken);
   if (finisher) finisher(dropped ? std::make_error_code(std::errc::connection_reset) : std::error_code());
-  if (gone && give_up_) std::exchange(give_up_, nullptr)({Errc::interrupted, "transfer", "given up at the other end"});
+  if (gone && abort_) std::exchange(abort_, nullptr)({Errc::interrupted, "transfer", "given up at the other end"});
 }
 
 void XioLink::watch_close() {
@@ -335,8 +335,8 @@ void XioLink::watch_close() {
       const core::MutexLock lock(self->mutex_);
       if (self->outgoing_ == Outgoing::receipted) return;
     }
-    if (!self->give_up_) return;
-    std::exchange(self->give_up_, nullptr)(
+    if (!self->abort_) return;
+    std::exchange(self->abort_, nullptr)(
         {Errc::peer_lost, "close the connection to " + self->peer().to_string(),
          "the other end has not taken everything within " + std::to_string(kDeliveryWait.count()) + " s"});
   });

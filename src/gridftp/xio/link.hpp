@@ -33,8 +33,8 @@ inline constexpr std::size_t kRingBytes = 2 * kMiB;  // guess: a MODE E block of
 /// How long a close waits for a peer that is there and takes nothing.
 inline constexpr auto kDeliveryWait = std::chrono::seconds(60);  // guess: an outage of half a minute and then some
 
-/// How far an operation is. While it is not done its event is raised once it can be asked again.
-struct Progress {
+/// The state of an operation. While it is not done, its event is raised when the state may have changed.
+struct OperationState {
   bool done = false;
   std::size_t bytes = 0;
   bool ended = false;                         ///< read: the peer's end, after `bytes`
@@ -54,7 +54,7 @@ struct Progress {
 /// copied under the mutex.
 class XioLink final : public std::enable_shared_from_this<XioLink> {
  public:
-  using GiveUpHandler = std::function<void(const Error&)>;
+  using AbortHandler = std::function<void(const Error&)>;
 
   /// errors: Errc::out_of_resources
   [[nodiscard]] static Result<std::shared_ptr<XioLink>> make(std::shared_ptr<boost::asio::io_context> io);
@@ -62,29 +62,28 @@ class XioLink final : public std::enable_shared_from_this<XioLink> {
   // The user's side.
   [[nodiscard]] const bridge::WakeEvent& read_event() const { return read_event_; }    ///< of open and read
   [[nodiscard]] const bridge::WakeEvent& write_event() const { return write_event_; }  ///< of write and close
-  [[nodiscard]] Progress open_progress();
+  [[nodiscard]] OperationState open_progress();
   /// `into` stays valid until the read is done or stopped.
   /// at_least   done with so many bytes; 0: with what is there. No room and 0: done when there is something to read
-  [[nodiscard]] Progress start_read(std::vector<std::span<std::byte>> into, std::size_t at_least);
-  [[nodiscard]] Progress read_progress();
+  [[nodiscard]] OperationState start_read(std::vector<std::span<std::byte>> into, std::size_t at_least);
+  [[nodiscard]] OperationState read_progress();
   /// Withdraws the read; gives the bytes it has got.
   std::size_t stop_read();
-  [[nodiscard]] Progress start_write(std::vector<std::span<const std::byte>> from);
-  [[nodiscard]] Progress write_progress();
+  [[nodiscard]] OperationState start_write(std::vector<std::span<const std::byte>> from);
+  [[nodiscard]] OperationState write_progress();
   std::size_t stop_write();
   /// Done when the peer's consumer has all that was written, and the end; at once if nothing was. Bytes that still
   /// arrive are dropped, and the peer is told so.
-  [[nodiscard]] Progress start_close();
-  [[nodiscard]] Progress close_progress();
+  [[nodiscard]] OperationState start_close();
+  [[nodiscard]] OperationState close_progress();
   /// The user is gone: what is not done is not wanted any more.
   void abandon();
 
   // The session's side.
-  /// The stream stands; `give_up` ends it with an error.
-  void on_open(Endpoint peer, GiveUpHandler give_up);
+  /// The stream stands; `abort` ends it with an error.
+  void on_open(Endpoint peer, AbortHandler abort);
   /// The stream is over, or was never had. Nothing after that changes anything.
   void on_over(const std::optional<Error>& error);
-  /// Its user has closed or abandoned it.
   [[nodiscard]] bool left();
   /// 0.0.0.0:0 before it is open.
   [[nodiscard]] Endpoint peer();
@@ -113,8 +112,8 @@ class XioLink final : public std::enable_shared_from_this<XioLink> {
 
   XioLink(std::shared_ptr<boost::asio::io_context> io, bridge::WakeEvent read_event, bridge::WakeEvent write_event);
 
-  [[nodiscard]] Progress read_on() UDTCAT_REQUIRES(mutex_);
-  [[nodiscard]] Progress write_on();
+  [[nodiscard]] OperationState read_on() UDTCAT_REQUIRES(mutex_);
+  [[nodiscard]] OperationState write_on();
   [[nodiscard]] bool satisfied(const Reading& reading) const UDTCAT_REQUIRES(mutex_);
   void fill_reading() UDTCAT_REQUIRES(mutex_);
   void wake_reader() UDTCAT_REQUIRES(mutex_);
@@ -151,11 +150,10 @@ class XioLink final : public std::enable_shared_from_this<XioLink> {
   LocalStream::WaitHandler source_waiter_;
   LocalStream::WriteHandler sink_writer_;
   LocalStream::FinishHandler sink_finisher_;
-  GiveUpHandler give_up_;
+  AbortHandler abort_;
   std::optional<boost::asio::steady_timer> close_timer_;  // none once over
 };
 
-/// The link as a session's stream sees it.
 [[nodiscard]] std::unique_ptr<LocalStream> make_link_stream(std::shared_ptr<XioLink> link);
 
 }  // namespace udtcat::gridftp::xio

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "lib/core/dumps.hpp"
+#include "lib/core/core_dumps.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 
@@ -22,11 +22,11 @@ std::optional<std::string> environment(const char* name) {
 }
 
 /// Ends the engine at the end of the program.
-struct Leaver {
-  Leaver() = default;
-  Leaver(const Leaver&) = delete;
-  Leaver& operator=(const Leaver&) = delete;
-  ~Leaver() { Process::self().end(); }
+struct ProcessExit {
+  ProcessExit() = default;
+  ProcessExit(const ProcessExit&) = delete;
+  ProcessExit& operator=(const ProcessExit&) = delete;
+  ~ProcessExit() { Process::self().end(); }
 };
 
 }  // namespace
@@ -44,7 +44,7 @@ Result<std::shared_ptr<XioEngine>> Process::engine() {
     // later, runs before them: the engine's thread uses both to its end.
     std::ignore = Key::generate();
     std::ignore = core::log().level();
-    static const Leaver leaver;
+    static const ProcessExit leaver;
     UDTCAT_TRY(engine_, XioEngine::start());
   }
   return engine_;

@@ -26,7 +26,6 @@ class Process {
   [[nodiscard]] Result<std::shared_ptr<XioEngine>> engine();
   /// As XioEngine::release(); an engine that is gone has stopped its acceptors.
   void release(std::shared_ptr<XioAcceptor> acceptor);
-  /// Ends the engine, if there is one.
   void leave();
   /// leave(), for good: a thread of the program that is still running starts no other.
   void end();

@@ -39,19 +39,19 @@ Result<std::optional<Key>> from_file(const std::string& path) {
 
 }  // namespace
 
-Settings Settings::duplicate() const { return {core::duplicate(key), key_file, session, transport, trouble}; }
+Settings Settings::duplicate() const { return {core::duplicate(key), key_file, session, transport, error}; }
 
 Status Settings::set_all(std::string_view text) {
-  while (!text.empty() && !trouble) {
+  while (!text.empty() && !error) {
     const auto one = text.substr(0, text.find(';'));
     text.remove_prefix(std::min(one.size() + 1, text.size()));
     const auto equals = one.find('=');
     if (one.empty()) continue;
     const Status done = equals == std::string_view::npos ? Status(refused(one, "wants a value: name=value"))
                                                          : set(one.substr(0, equals), one.substr(equals + 1));
-    if (!done) trouble = done.error();
+    if (!done) error = done.error();
   }
-  if (trouble) return tl::unexpected(*trouble);
+  if (error) return tl::unexpected(*error);
   return {};
 }
 
@@ -90,9 +90,9 @@ Status Settings::set(std::string_view name, std::string_view value) {
   return {};
 }
 
-Result<std::optional<Key>> find_key(const Settings& settings, const AskEnvironment& environment,
+Result<std::optional<Key>> find_key(const Settings& settings, const EnvironmentLookup& environment,
                                     std::string_view environment_key, const std::string& host_key_file) {
-  if (settings.trouble) return tl::unexpected(*settings.trouble);
+  if (settings.error) return tl::unexpected(*settings.error);
   if (settings.session.protection == Protection::clear) return std::optional<Key>();
   if (settings.key) return std::optional<Key>(settings.key->duplicate());
   if (settings.key_file) return from_file(*settings.key_file);

@@ -20,7 +20,7 @@ inline constexpr const char* kHostKeyFile = "/etc/udtcat/gridftp.key";  // guess
 
 [[nodiscard]] inline SessionOptions data_session() {
   SessionOptions session;
-  session.purpose = Purpose::driver;
+  session.application = "driver";  // spec: docs/spec/handshake.md §4
   return session;
 }
 
@@ -31,27 +31,26 @@ struct Settings {
   SessionOptions session = data_session();
   TransportOptions transport;
 
-  /// The first thing that was wrong. Globus lets errors of options pass, and an option must not be lost: nothing opens
-  /// with one.
-  std::optional<Error> trouble;
+  /// The first error of an option. Globus ignores errors of options, so every later open fails with it.
+  std::optional<Error> error;
 
   [[nodiscard]] Settings duplicate() const;
   /// "name=value;name=value".
-  /// errors: Errc::bad_argument, naming the option and what it may be; a key is never quoted. It stays as `trouble`
+  /// errors: Errc::bad_argument, naming the option and what it may be; a key is never quoted. It stays as `error`
   Status set_all(std::string_view text);
   [[nodiscard]] Status set(std::string_view name, std::string_view value);
 };
 
 /// A variable of the environment; none where it is not set.
-using AskEnvironment = std::function<std::optional<std::string>(const char* name)>;
+using EnvironmentLookup = std::function<std::optional<std::string>(const char* name)>;
 
 /// The key by option, by environment, or of this host; none exactly at Protection::clear. Files are regular ones: a
 /// path may be that of a server's client, which could name a pipe.
 /// environment_key   the text of kKeyVariable; empty where there is none
 /// host_key_file     kHostKeyFile, but for tests
 /// errors: the settings' trouble; Errc::bad_argument for a key or key file that is no good, or where there is none at
-/// all, naming the three places
-[[nodiscard]] Result<std::optional<Key>> find_key(const Settings& settings, const AskEnvironment& environment,
+/// all, naming the three sources
+[[nodiscard]] Result<std::optional<Key>> find_key(const Settings& settings, const EnvironmentLookup& environment,
                                                   std::string_view environment_key,
                                                   const std::string& host_key_file = kHostKeyFile);
 

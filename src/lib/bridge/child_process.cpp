@@ -43,16 +43,15 @@ Result<Pipe> make_pipe() {
   return pipe;
 }
 
-/// Our environment with the variables that are a child's own.
-std::vector<std::string> environment_with(const std::vector<ChildVariable>& own) {
+std::vector<std::string> environment_with(const std::vector<EnvironmentVariable>& own) {
   std::vector<std::string> entries;
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::string_view name = text.substr(0, text.find('='));
-    if (std::ranges::none_of(own, [&](const ChildVariable& each) { return each.name == name; }))
+    if (std::ranges::none_of(own, [&](const EnvironmentVariable& each) { return each.name == name; }))
       entries.emplace_back(text);
   }
-  for (const ChildVariable& each : own)
+  for (const EnvironmentVariable& each : own)
     if (each.value) entries.push_back(each.name + "=" + *each.value);
   return entries;
 }
@@ -98,11 +97,11 @@ int run_program(const char* program, const ExecVectors& vectors, const std::opti
 
 /// The child's side of the fork; writes the errno that stopped it to `trouble`.
 [[noreturn]] void be_child(const ChildRequest& request, const ExecVectors& vectors, const std::array<int, 3>& standard,
-                           int trouble, const ChildKeeper* keeper) {
+                           int trouble, const ChildWatchdog* watchdog) {
   constexpr int kNotStarted = 127;  // spec: what a shell exits with
-  if (keeper != nullptr) {
+  if (watchdog != nullptr) {
     std::ignore = ::setsid();  // fails where this leads a group already, which serves as well
-    keeper->keep_my_group();
+    watchdog->watch_my_group();
   }
   if (request.ends_with_us) std::ignore = ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // fails for no valid signal
   int error = 0;
@@ -150,7 +149,7 @@ bool has_living_member(pid_t group) {
 
 }  // namespace
 
-int become(const ChildRequest& request) {
+int exec_program(const ChildRequest& request) {
   const ExecVectors vectors(request);
   const itimerval none{};
   std::ignore = ::setitimer(ITIMER_REAL, &none, nullptr);  // an alarm of ours would outlive us
@@ -168,17 +167,17 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_contex
   UDTCAT_TRY(Pipe errors, request.pipe_stderr ? make_pipe() : Result<Pipe>(Pipe{}));
   UDTCAT_TRY(Pipe trouble, make_pipe());
   if (request.own_session) {
-    UDTCAT_TRY(child->keeper_, ChildKeeper::start(input.write));
+    UDTCAT_TRY(child->watchdog_, ChildWatchdog::start(input.write));
   }
   const ExecVectors vectors(request);
   const std::array<int, 3> standard{input.read.number(), output.write.number(), errors.write.number()};
   child->pid_ = ::fork();
-  if (child->pid_ == 0) be_child(request, vectors, standard, trouble.write.number(), child->keeper_.get());
+  if (child->pid_ == 0) be_child(request, vectors, standard, trouble.write.number(), child->watchdog_.get());
   if (child->pid_ < 0) return not_run(request.program, errno);
   std::ignore = trouble.write.close();
   if (const int error = trouble_of(trouble.read.number()); error != 0) {
     std::ignore = ::waitpid(child->pid_, nullptr, 0);
-    child->keeper_.reset();
+    child->watchdog_.reset();
     return not_run(request.program, error);
   }
   child->pipes_ = {std::move(input.write), std::move(output.read), std::move(errors.read)};
@@ -187,11 +186,11 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_contex
 }
 
 ChildProcess::~ChildProcess() {
-  if (keeper_) signal(SIGKILL);
+  if (watchdog_) signal(SIGKILL);
 }
 
 void ChildProcess::end_input() {
-  if (keeper_) keeper_->end_input();
+  if (watchdog_) watchdog_->end_input();
 }
 
 void ChildProcess::wait_for_end() {
@@ -216,12 +215,12 @@ void ChildProcess::reap() {
   handler(*end_);
 }
 
-/// The number of a group without members may be given to another: asked for often enough, its end is noticed before.
+/// Polls for the group's end, so that it is noticed before the number of an empty group is used again.
 void ChildProcess::watch_group() {
   if (!leads_group_) return;
   if (!group_lives()) {
     group_is_gone_ = true;
-    return keeper_.reset();
+    return watchdog_.reset();
   }
   group_timer_.expires_after(kGroupPollInterval);
   group_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
@@ -250,7 +249,7 @@ bool ChildProcess::group_outlives_a_kill() const {
 }
 
 bool ChildProcess::incomplete_input_has_reader() const {
-  return group_lives() && keeper_ && keeper_->incomplete_input_has_reader();
+  return group_lives() && watchdog_ && watchdog_->incomplete_input_has_reader();
 }
 
 void ChildProcess::signal_group(int number) const {

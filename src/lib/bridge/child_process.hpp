@@ -16,14 +16,14 @@
 
 #include <udtcat/result.hpp>
 
-#include "lib/bridge/child_keeper.hpp"
+#include "lib/bridge/child_watchdog.hpp"
 #include "lib/bridge/descriptor.hpp"
 #include "lib/core/lifetime.hpp"
 
 namespace udtcat::bridge {
 
-/// A variable of a child's environment, in the place of ours of that name.
-struct ChildVariable {
+/// A variable of a child's environment, which replaces ours of that name.
+struct EnvironmentVariable {
   std::string name;
   std::optional<std::string> value;  ///< none: it is not set
 };
@@ -33,20 +33,19 @@ struct ChildRequest {
   std::vector<std::string> words;  ///< argv, its first word included
   bool pipe_stdout = true;         ///< false: the child writes to our stdout
   bool pipe_stderr = true;         ///< false: the child writes to our stderr
-  bool own_session = true;         ///< it leads a process group without our terminal, with a ChildKeeper beside it
+  bool own_session = true;         ///< it leads a process group without our terminal, with a ChildWatchdog beside it
   bool ends_with_us = false;       ///< it gets SIGTERM when we die, however
   std::optional<std::uint64_t> core_limit_bytes;  ///< of its core dumps; none: ours
-  std::vector<ChildVariable> variables{};         ///< the others of its environment are ours
+  std::vector<EnvironmentVariable> variables{};   ///< the others of its environment are ours
 };
 
 /// How a child ended: by itself, with a status, or by a signal.
-struct ChildEnd {
+struct ChildExit {
   int status = 0;
   int signal = 0;  ///< 0: it exited with `status`
   bool dumped_core = false;
 };
 
-/// Our ends of the child's pipes.
 struct ChildPipes {
   Descriptor input;   ///< leads to its stdin
   Descriptor output;  ///< comes from its stdout; not open where that is ours
@@ -56,28 +55,27 @@ struct ChildPipes {
 /// Replaces this process by the program, which gets none of our threads, of our descriptors beyond stderr, and of our
 /// blocked or ignored signals.
 /// returns  the errno of a failure; else not at all
-[[nodiscard]] int become(const ChildRequest& request);
+[[nodiscard]] int exec_program(const ChildRequest& request);
 
 /// Threads: confined to the io_context thread, where the handler is called, never from inside start().
 class ChildProcess {
  public:
-  using EndHandler = std::function<void(ChildEnd)>;
+  using EndHandler = std::function<void(ChildExit)>;
 
   /// errors: Errc::local_connect_failed when the program cannot be run; Errc::out_of_resources
   [[nodiscard]] static Result<std::unique_ptr<ChildProcess>> start(boost::asio::io_context& io,
                                                                    const ChildRequest& request, EndHandler on_end);
-  /// A child with a keeper that has not ended is killed, and its group with it; any other goes on by itself.
+  /// A child with a watchdog that has not ended is killed, and its group with it; any other goes on by itself.
   ~ChildProcess();
 
   /// Once: hands the pipes to their user.
   [[nodiscard]] ChildPipes take_pipes() { return std::move(pipes_); }
-  /// The input is complete: its stdin ends as soon as our end of that is closed. Of a child with a keeper nothing else
-  /// ends the stdin while it lives and our signals reach it, not even our death.
+  /// The input is complete: its stdin ends as soon as our end of that is closed. Of a child with a watchdog nothing
+  /// else ends the stdin while it lives and our signals reach it, not even our death.
   void end_input();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// How it ended; none: it lives.
-  [[nodiscard]] const std::optional<ChildEnd>& end() const { return end_; }
+  [[nodiscard]] const std::optional<ChildExit>& end() const { return end_; }
   /// `handler` is called after the one given to start(); at once where it has ended. One at a time.
   void when_ended(std::function<void()> handler);
   /// To its whole process group where it leads one. Nothing after its end.
@@ -105,10 +103,10 @@ class ChildProcess {
   std::function<void()> when_ended_;
   boost::asio::signal_set child_ends_;  // before the child, so that no end is missed
   pid_t pid_ = -1;
-  std::optional<ChildEnd> end_;
+  std::optional<ChildExit> end_;
   bool group_is_gone_ = false;
   ChildPipes pipes_;
-  std::unique_ptr<ChildKeeper> keeper_;
+  std::unique_ptr<ChildWatchdog> watchdog_;
   boost::asio::steady_timer group_timer_;
   core::Lifetime lifetime_;
 };

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "lib/core/program_end.hpp"
+#include "lib/core/program_exit.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::bridge {
@@ -12,23 +12,25 @@ namespace udtcat::bridge {
 namespace {
 
 // guess: a child that leaves its input ends soon, or goes on for long
-constexpr auto kStatusPatience = std::chrono::seconds(1);
+constexpr auto kStatusTimeout = std::chrono::seconds(1);
 
 }  // namespace
 
-std::error_code error_of(const ChildEnd& end) { return core::program_end(end.status, end.signal); }
+std::error_code error_of(const ChildExit& end) { return core::program_exit(end.status, end.signal); }
 
 Result<std::unique_ptr<LocalStream>> ChildStream::make(boost::asio::io_context& io, ChildProcess& child,
-                                                       Descriptor input, Descriptor output, ChildProof proof) {
+                                                       Descriptor input, Descriptor output,
+                                                       ChildCompletion completion) {
   const StdioHalves halves{.read = output.is_open(), .write = input.is_open()};
-  std::unique_ptr<ChildStream> stream(new ChildStream(io, child, halves, proof));
+  std::unique_ptr<ChildStream> stream(new ChildStream(io, child, halves, completion));
   UDTCAT_TRY(stream->pipes_, make_stdio_stream(io, output.release(), input.release(), halves));
   return stream;
 }
 
-ChildStream::ChildStream(boost::asio::io_context& io, ChildProcess& child, const StdioHalves& halves, ChildProof proof)
-    : child_(child), halves_(halves), proof_(proof), patience_(io) {
-  if (proof_ == ChildProof::success) child_.when_ended(lifetime_.guard([this] { on_child_ended(); }));
+ChildStream::ChildStream(boost::asio::io_context& io, ChildProcess& child, const StdioHalves& halves,
+                         ChildCompletion completion)
+    : child_(child), halves_(halves), completion_(completion), timeout_(io) {
+  if (completion_ == ChildCompletion::success) child_.when_ended(lifetime_.guard([this] { on_child_ended(); }));
 }
 
 ChildStream::~ChildStream() = default;
@@ -65,21 +67,21 @@ void ChildStream::async_finish(FinishHandler handler) {
   }));
 }
 
-/// The child's own status says more than that it has left its input.
+/// Waits for the child's status, which says more than that its input was closed.
 void ChildStream::settle(std::error_code error, std::function<void(std::error_code)> handler) {
   if (!awaits_status(halves_.write)) return handler(error);
   unsettled_ = error;
   settling_ = std::move(handler);
   if (child_.end()) return on_child_ended();
   if (!error) return;  // all was taken: however long it works on that
-  patience_.expires_after(kStatusPatience);
-  patience_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+  timeout_.expires_after(kStatusTimeout);
+  timeout_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled && settling_) std::exchange(settling_, nullptr)(unsettled_);
   }));
 }
 
 void ChildStream::on_child_ended() {
-  patience_.cancel();
+  timeout_.cancel();
   if (waiting_) std::exchange(waiting_, nullptr)();
   if (!settling_) return;
   const std::error_code status = error_of(*child_.end());

@@ -20,21 +20,22 @@
 
 namespace udtcat::bridge {
 
-/// The condition on which the child's input and output count as ended.
-enum class ChildProof {
+/// When the child's input and output count as complete.
+enum class ChildCompletion {
   taken,    ///< that it has read all, as of any pipe
   success,  ///< that it has ended with status 0, besides
 };
 
-/// The end of the child's stdin says that all has come, so it comes by async_finish() alone: where the stream is
-/// aborted or destroyed before, the child's keeper holds it open.
+/// Only async_finish() ends the child's stdin, as its end means that the input is complete. Where the stream is aborted
+/// or destroyed before, the child's watchdog holds stdin open.
 /// Threads: confined to the io_context thread.
 class ChildStream final : public LocalStream {
  public:
   /// input, output   our ends of the child's pipes; not open: that half is off. The child must outlive the stream.
   /// errors: Errc::out_of_resources
   [[nodiscard]] static Result<std::unique_ptr<LocalStream>> make(boost::asio::io_context& io, ChildProcess& child,
-                                                                 Descriptor input, Descriptor output, ChildProof proof);
+                                                                 Descriptor input, Descriptor output,
+                                                                 ChildCompletion completion);
   ~ChildStream() override;
   ChildStream(const ChildStream&) = delete;
   ChildStream& operator=(const ChildStream&) = delete;
@@ -48,24 +49,25 @@ class ChildStream final : public LocalStream {
   [[nodiscard]] std::string sink_name() const override { return "command"; }
 
  private:
-  ChildStream(boost::asio::io_context& io, ChildProcess& child, const StdioHalves& halves, ChildProof proof);
-  [[nodiscard]] bool awaits_status(bool half_is_on) const { return half_is_on && proof_ == ChildProof::success; }
+  ChildStream(boost::asio::io_context& io, ChildProcess& child, const StdioHalves& halves, ChildCompletion completion);
+  [[nodiscard]] bool awaits_status(bool half_is_on) const {
+    return half_is_on && completion_ == ChildCompletion::success;
+  }
   void settle(std::error_code error, std::function<void(std::error_code)> handler);
   void on_child_ended();
 
   ChildProcess& child_;
   const StdioHalves halves_;
-  const ChildProof proof_;
+  const ChildCompletion completion_;
   bool source_ended_ = false;
   WaitHandler waiting_;                            // for the child's end, behind that of its output
   std::function<void(std::error_code)> settling_;  // what was written, by the child's status or by unsettled_
   std::error_code unsettled_;
   std::unique_ptr<LocalStream> pipes_;
-  boost::asio::steady_timer patience_;
+  boost::asio::steady_timer timeout_;
   core::Lifetime lifetime_;
 };
 
-/// core::program_end() of a child.
-[[nodiscard]] std::error_code error_of(const ChildEnd& end);
+[[nodiscard]] std::error_code error_of(const ChildExit& end);
 
 }  // namespace udtcat::bridge

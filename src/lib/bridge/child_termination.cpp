@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The system announces the end of a group's leader, not that of the group: this asks for it.
+/// There is no event for the end of a process group, only for that of its leader: the group is polled.
 constexpr milliseconds kPollInterval(10);  // guess: shorter than a user notices
 
 }  // namespace
@@ -63,15 +63,15 @@ bool ChildTermination::group_is_gone() const {
   return sent_ == steps_.size() ? !child_.group_outlives_a_kill() : !child_.group_lives();
 }
 
-Status KeptChild::start(const ChildRequest& request, std::function<void(const ChildEnd&)> on_end) {
-  UDTCAT_TRY(process_, ChildProcess::start(io_, request, [this, on_end = std::move(on_end)](const ChildEnd& end) {
+Status SupervisedChild::start(const ChildRequest& request, std::function<void(const ChildExit&)> on_end) {
+  UDTCAT_TRY(process_, ChildProcess::start(io_, request, [this, on_end = std::move(on_end)](const ChildExit& end) {
                on_end(end);
                on_gone_();
              }));
   return {};
 }
 
-void KeptChild::terminate(bool interrupted) {
+void SupervisedChild::terminate(bool interrupted) {
   if (!process_ || termination_ || (process_->end() && !process_->incomplete_input_has_reader())) return;
   termination_.emplace(io_, *process_, interrupted ? kInterruptedSteps : kLostSteps, on_gone_);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ends a child that is not needed any more, by signals of growing urgency.
+/// Ends a child by a series of signals.
 #pragma once
 
 #include <array>
@@ -25,17 +25,16 @@ struct TerminationStep {
 };
 using TerminationSteps = std::array<TerminationStep, 3>;
 
-/// For a child whose user has asked for its end.  spec: docs/spec/rsh.md §5
+/// For a child whose user has interrupted it.  spec: docs/spec/rsh.md §5
 extern const TerminationSteps kInterruptedSteps;
-/// For a child whose peer was lost, so that its user can ask for nothing.  spec: docs/spec/rsh.md §5
+/// For a child whose peer was lost.  spec: docs/spec/rsh.md §5
 extern const TerminationSteps kLostSteps;
 
 /// Signals the process group that a child leads, step by step, until it has no member. The child's stdin is not
-/// touched: see ChildKeeper.
+/// touched: see ChildWatchdog.
 /// Threads: confined to the io_context thread, where the handler is called, once, not from inside the constructor.
 class ChildTermination {
  public:
-  /// The child must outlive this.
   ChildTermination(boost::asio::io_context& io, ChildProcess& child, const TerminationSteps& steps,
                    std::function<void()> on_gone);
   ChildTermination(const ChildTermination&) = delete;
@@ -65,19 +64,18 @@ class ChildTermination {
 
 /// A child, and its termination where the session that it serves ends first.
 /// Threads: confined to the io_context thread.
-class KeptChild {
+class SupervisedChild {
  public:
   /// on_gone   called when the child has ended, and again when a termination is over
-  KeptChild(boost::asio::io_context& io, std::function<void()> on_gone) : io_(io), on_gone_(std::move(on_gone)) {}
-  KeptChild(const KeptChild&) = delete;
-  KeptChild& operator=(const KeptChild&) = delete;
+  SupervisedChild(boost::asio::io_context& io, std::function<void()> on_gone) : io_(io), on_gone_(std::move(on_gone)) {}
+  SupervisedChild(const SupervisedChild&) = delete;
+  SupervisedChild& operator=(const SupervisedChild&) = delete;
   /// Kills a child that lives, and its group with it.
-  ~KeptChild() = default;
+  ~SupervisedChild() = default;
 
   /// Once. `on_end` comes before on_gone.  errors: as ChildProcess::start()
-  [[nodiscard]] Status start(const ChildRequest& request, std::function<void(const ChildEnd&)> on_end);
+  [[nodiscard]] Status start(const ChildRequest& request, std::function<void(const ChildExit&)> on_end);
   [[nodiscard]] bool started() const { return process_ != nullptr; }
-  /// Once started.
   [[nodiscard]] ChildProcess& process() { return *process_; }
   /// Begins the termination of a child that lives, or whose group still reads an incomplete input.
   /// interrupted   its user has asked for its end; false: its peer was lost

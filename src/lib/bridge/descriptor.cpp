@@ -57,7 +57,7 @@ bool is_terminal_master(int number) {
 }
 
 std::optional<std::error_code> pipe_verdict(int number) {
-  // The readers are asked for first: once they are gone no bytes are taken any more, so that the count is final.
+  // Readers are polled before the count: without readers the count is final.
   pollfd readers{number, 0, 0};
   const bool gone = ::poll(&readers, 1, 0) == 1 && (readers.revents & POLLERR) != 0;
   int unread_bytes = 0;
@@ -76,7 +76,7 @@ std::optional<std::error_code> socket_verdict(int number) {
   // included.
   int untaken_bytes = 0;
   if (::ioctl(number, SIOCOUTQ, &untaken_bytes) != 0) return last_error();
-  // A peer that closes first sets the error, then throws away what it has not read: the error is asked last.
+  // The error is read last: a closing peer sets it before it discards what it has not read.
   int error = 0;
   length = sizeof error;
   if (::getsockopt(number, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return last_error();
@@ -148,7 +148,7 @@ ssize_t write_without_waiting(int number, std::span<const std::byte> from) {
   return ::pwritev2(number, &piece, 1, -1, RWF_NOWAIT);
 }
 
-std::optional<std::error_code> consumer_verdict(int number, DescriptorKind kind) {
+std::optional<std::error_code> consumer_status(int number, DescriptorKind kind) {
   if (kind == DescriptorKind::fifo) return pipe_verdict(number);
   if (kind == DescriptorKind::socket) return socket_verdict(number);
   return std::error_code{};

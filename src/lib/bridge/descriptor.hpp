@@ -61,6 +61,6 @@ void enlarge_pipe(int number);
 
 /// Whether the consumer behind a pipe or socket has taken all that was written.
 /// returns  none: not yet; an error: it left bytes unread; no error: all taken, or this kind of descriptor cannot tell
-[[nodiscard]] std::optional<std::error_code> consumer_verdict(int number, DescriptorKind kind);
+[[nodiscard]] std::optional<std::error_code> consumer_status(int number, DescriptorKind kind);
 
 }  // namespace udtcat::bridge

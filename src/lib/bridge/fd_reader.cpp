@@ -28,27 +28,27 @@ Result<std::unique_ptr<FdReader>> FdReader::start(boost::asio::io_context& io, i
 
 FdReader::FdReader(boost::asio::io_context& io, int number, WakeEvent stop)
     : stop_(std::move(stop)), descriptor_(number, Half::read), readable_(io), ring_(kRingBytes) {
-  if (descriptor_.kind() == DescriptorKind::file) turn_ = Turn::thread;
+  if (descriptor_.kind() == DescriptorKind::file) owner_ = Owner::thread;
 }
 
 FdReader::~FdReader() { stop(); }
 
 void FdReader::run() {
   for (;;) {
-    const std::span<std::byte> space = wait_for_turn();
+    const std::span<std::byte> space = wait_until_owner();
     if (space.empty()) return;
-    const std::optional<Transfer> transfer = read_next(space);
-    if (!transfer) return;
-    if (transfer->bytes == 0) std::ignore = descriptor_.close();  // everything it had has been read
-    deliver(*transfer);
+    const std::optional<IoResult> result = read_next(space);
+    if (!result) return;
+    if (result->bytes == 0) std::ignore = descriptor_.close();  // everything it had has been read
+    deliver(*result);
   }
 }
 
 /// returns  empty: to stop, or nothing is left to read
-std::span<std::byte> FdReader::wait_for_turn() {
+std::span<std::byte> FdReader::wait_until_owner() {
   const core::MutexLock lock(mutex_);
-  // A consumer that takes little at a time must not make us read as little at a time.
-  while (!stopping_ && state_ == State::reading && (turn_ == Turn::io_thread || ring_.free_bytes() < kReadBytes))
+  // Waits for space of a whole read: a consumer of small pieces must not make the reads small.
+  while (!stopping_ && state_ == State::reading && (owner_ == Owner::io_thread || ring_.free_bytes() < kReadBytes))
     changed_.wait(mutex_);
   if (stopping_ || state_ != State::reading) return {};
   const std::span<std::byte> space = ring_.writable();
@@ -56,29 +56,29 @@ std::span<std::byte> FdReader::wait_for_turn() {
 }
 
 /// returns  none: to stop; never State::would_block
-std::optional<Transfer> FdReader::read_next(std::span<std::byte> into) {
-  // Where a read never waits it comes first: a FIFO opened again after its last writer left has no hang-up for poll()
-  // to tell, and its end shows in read() only.
+std::optional<IoResult> FdReader::read_next(std::span<std::byte> into) {
+  // A read that never waits comes before poll(), which reports no hang-up for a FIFO that was opened again after its
+  // last writer left.
   bool wait = !descriptor_.never_waits();
   for (;;) {
     if (wait && stop_.wait(descriptor_.number(), POLLIN) == WakeEvent::Wake::raised) return std::nullopt;
-    const Transfer transfer = descriptor_.read_some(into);
-    if (transfer.state != Transfer::State::would_block) return transfer;
+    const IoResult result = descriptor_.read_some(into);
+    if (result.state != IoResult::State::would_block) return result;
     wait = true;
   }
 }
 
-void FdReader::deliver(const Transfer& transfer) {
+void FdReader::deliver(const IoResult& result) {
   const core::MutexLock lock(mutex_);
-  ring_.commit(transfer.bytes);
-  if (transfer.bytes == 0) note_end(transfer);
-  if (turn_ == Turn::thread_once) turn_ = Turn::io_thread;
+  ring_.commit(result.bytes);
+  if (result.bytes == 0) note_end(result);
+  if (owner_ == Owner::thread_once) owner_ = Owner::io_thread;
   if (std::exchange(reader_waits_, false)) readable_.complete();
 }
 
 /// The descriptor is closed already.
-void FdReader::note_end(const Transfer& last) {
-  state_ = last.state == Transfer::State::failed ? State::failed : State::ended;
+void FdReader::note_end(const IoResult& last) {
+  state_ = last.state == IoResult::State::failed ? State::failed : State::ended;
   error_ = last.error;
   changed_.notify_one();
 }
@@ -89,7 +89,7 @@ LocalStream::ReadResult FdReader::read_some(std::span<std::byte> into) {
   if (taken.state != LocalStream::ReadState::would_block) return taken;
   {
     const core::MutexLock lock(mutex_);
-    if (turn_ != Turn::io_thread) return taken;
+    if (owner_ != Owner::io_thread) return taken;
   }
   return read_now(into);
 }
@@ -118,17 +118,17 @@ LocalStream::ReadResult FdReader::take_from_ring(std::span<std::byte> into) {
 /// The thread sleeps meanwhile.
 LocalStream::ReadResult FdReader::read_now(std::span<std::byte> into) {
   using ReadState = LocalStream::ReadState;
-  const std::optional<Transfer> transfer = descriptor_.read_now(into);
-  if (transfer && transfer->state == Transfer::State::would_block) return {.state = ReadState::would_block};
-  if (transfer && transfer->bytes > 0) return {.state = ReadState::data, .bytes = transfer->bytes};
-  if (transfer) std::ignore = descriptor_.close();  // everything it had has been read
+  const std::optional<IoResult> result = descriptor_.read_now(into);
+  if (result && result->state == IoResult::State::would_block) return {.state = ReadState::would_block};
+  if (result && result->bytes > 0) return {.state = ReadState::data, .bytes = result->bytes};
+  if (result) std::ignore = descriptor_.close();  // everything it had has been read
   const core::MutexLock lock(mutex_);
-  if (!transfer) {
-    turn_ = Turn::thread;
+  if (!result) {
+    owner_ = Owner::thread;
     changed_.notify_one();
     return {.state = ReadState::would_block};
   }
-  note_end(*transfer);
+  note_end(*result);
   if (state_ == State::ended) return {.state = ReadState::end};
   return {.state = ReadState::failed, .error = error_};
 }
@@ -138,8 +138,8 @@ void FdReader::async_wait_readable(LocalStream::WaitHandler handler) {
   const core::MutexLock lock(mutex_);
   if (ring_.size_bytes() > 0 || state_ != State::reading) return readable_.complete();
   reader_waits_ = true;
-  if (turn_ != Turn::io_thread) return;
-  turn_ = Turn::thread_once;
+  if (owner_ != Owner::io_thread) return;
+  owner_ = Owner::thread_once;
   changed_.notify_one();
 }
 

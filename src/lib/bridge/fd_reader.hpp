@@ -37,7 +37,6 @@ class FdReader {
   [[nodiscard]] static Result<std::unique_ptr<FdReader>> start(boost::asio::io_context& io, int number);
   ~FdReader();
 
-  /// As LocalStream.
   [[nodiscard]] LocalStream::ReadResult read_some(std::span<std::byte> into);
   void async_wait_readable(LocalStream::WaitHandler handler);
 
@@ -49,17 +48,17 @@ class FdReader {
   enum class State { reading, ended, failed };  // reading ─► ended | failed; both stay
   /// Which thread may read from the descriptor.
   ///   io_thread ◄─► thread_once; io_thread ─► thread, which stays
-  enum class Turn { io_thread, thread_once, thread };
+  enum class Owner { io_thread, thread_once, thread };
 
   FdReader(boost::asio::io_context& io, int number, WakeEvent stop);
 
   void run();
   [[nodiscard]] LocalStream::ReadResult take_from_ring(std::span<std::byte> into);
   [[nodiscard]] LocalStream::ReadResult read_now(std::span<std::byte> into);
-  [[nodiscard]] std::span<std::byte> wait_for_turn();
-  [[nodiscard]] std::optional<Transfer> read_next(std::span<std::byte> into);
-  void deliver(const Transfer& transfer);
-  void note_end(const Transfer& last) UDTCAT_REQUIRES(mutex_);
+  [[nodiscard]] std::span<std::byte> wait_until_owner();
+  [[nodiscard]] std::optional<IoResult> read_next(std::span<std::byte> into);
+  void deliver(const IoResult& result);
+  void note_end(const IoResult& last) UDTCAT_REQUIRES(mutex_);
 
   // constant after construction
   const WakeEvent stop_;
@@ -69,10 +68,10 @@ class FdReader {
   PendingCall<> readable_;
 
   core::Mutex mutex_;
-  core::Condition changed_;                  // space in the ring, turn_, or stopping_
+  core::Condition changed_;                  // space in the ring, owner_, or stopping_
   ByteRing ring_ UDTCAT_GUARDED_BY(mutex_);  // but for the bytes it lends
   State state_ UDTCAT_GUARDED_BY(mutex_) = State::reading;
-  Turn turn_ UDTCAT_GUARDED_BY(mutex_) = Turn::io_thread;
+  Owner owner_ UDTCAT_GUARDED_BY(mutex_) = Owner::io_thread;
   std::error_code error_ UDTCAT_GUARDED_BY(mutex_);
   bool reader_waits_ UDTCAT_GUARDED_BY(mutex_) = false;
   bool stopping_ UDTCAT_GUARDED_BY(mutex_) = false;

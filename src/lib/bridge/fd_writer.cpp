@@ -64,64 +64,64 @@ FdWriter::~FdWriter() { stop(); }
 void FdWriter::async_write_some(std::span<const std::byte> from, LocalStream::WriteHandler handler) {
   UDTCAT_INVARIANT(!from.empty(), "the caller writes only when it has bytes");
   written_.expect(std::move(handler));
-  const std::optional<Transfer> transfer = write_now(from);
-  if (!transfer || transfer->state == Transfer::State::would_block) return give({Job::write, from});
-  written_.complete(transfer->error, transfer->bytes);
+  const std::optional<IoResult> result = write_now(from);
+  if (!result || result->state == IoResult::State::would_block) return start_operation({Operation::write, from});
+  written_.complete(result->error, result->bytes);
 }
 
 /// returns  none: only the thread may
-std::optional<Transfer> FdWriter::write_now(std::span<const std::byte> from) const {
+std::optional<IoResult> FdWriter::write_now(std::span<const std::byte> from) const {
   if (descriptor_.kind() == DescriptorKind::fifo && !sigpipe_ignored_) return std::nullopt;
   return descriptor_.write_now(from);
 }
 
 void FdWriter::async_finish(LocalStream::FinishHandler handler) {
   finished_.expect(std::move(handler));
-  give({Job::finish});
+  start_operation({Operation::finish});
 }
 
-void FdWriter::give(const Given& given) {
+void FdWriter::start_operation(const PendingOperation& pending) {
   const core::MutexLock lock(mutex_);
-  UDTCAT_INVARIANT(given_.job == Job::none, "one operation at a time, and none after the finish");
-  given_ = given;
-  job_given_.notify_one();
+  UDTCAT_INVARIANT(pending_.operation == Operation::none, "one operation at a time, and none after the finish");
+  pending_ = pending;
+  pending_changed_.notify_one();
 }
 
 void FdWriter::run() {
   block_sigpipe_here();
-  while (work_off(wait_for_job())) continue;
+  while (perform(wait_for_operation())) continue;
 }
 
-FdWriter::Given FdWriter::wait_for_job() {
+FdWriter::PendingOperation FdWriter::wait_for_operation() {
   const core::MutexLock lock(mutex_);
-  while (given_.job == Job::none) job_given_.wait(mutex_);
-  return given_;
+  while (pending_.operation == Operation::none) pending_changed_.wait(mutex_);
+  return pending_;
 }
 
 /// returns  false: that was the last one
-bool FdWriter::work_off(const Given& given) {
-  if (given.job == Job::write) {
-    const std::optional<Transfer> transfer = write(given.from);
-    if (!transfer) return false;
+bool FdWriter::perform(const PendingOperation& pending) {
+  if (pending.operation == Operation::write) {
+    const std::optional<IoResult> result = write(pending.from);
+    if (!result) return false;
     const core::MutexLock lock(mutex_);
-    if (given_.job == Job::stop) return false;
-    given_.job = Job::none;  // before the handler can give the next one
-    written_.complete(transfer->error, transfer->bytes);
+    if (pending_.operation == Operation::stop) return false;
+    pending_.operation = Operation::none;  // before the handler can give the next one
+    written_.complete(result->error, result->bytes);
     return true;
   }
-  if (given.job == Job::finish) {
+  if (pending.operation == Operation::finish) {
     if (const std::optional<std::error_code> error = finish()) finished_.complete(*error);
   }
   return false;
 }
 
 /// returns  none: to stop; never State::would_block
-std::optional<Transfer> FdWriter::write(std::span<const std::byte> from) {
+std::optional<IoResult> FdWriter::write(std::span<const std::byte> from) {
   bool wait = !descriptor_.never_waits();
   for (;;) {
     if (wait && stop_.wait(descriptor_.number(), POLLOUT) == WakeEvent::Wake::raised) return std::nullopt;
-    const Transfer transfer = descriptor_.write_some(from);
-    if (transfer.state != Transfer::State::would_block) return transfer;
+    const IoResult result = descriptor_.write_some(from);
+    if (result.state != IoResult::State::would_block) return result;
     wait = true;
   }
 }
@@ -136,11 +136,10 @@ std::optional<std::error_code> FdWriter::finish() {
   return *error ? error : close_error;
 }
 
-/// The system has no event for a pipe or socket that has become empty (room in it is not emptiness). So this asks again
-/// and again, soon at first, and waits for the request to stop in between.
+/// Polls, soon at first: the system has no event for a pipe or socket that has become empty.
 std::optional<std::error_code> FdWriter::wait_until_taken() {
   for (auto pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
-    const std::optional<std::error_code> verdict = consumer_verdict(descriptor_.number(), descriptor_.kind());
+    const std::optional<std::error_code> verdict = consumer_status(descriptor_.number(), descriptor_.kind());
     if (verdict) return verdict;
     if (stop_.wait_for(pause) == WakeEvent::Wake::raised) return std::nullopt;
   }
@@ -155,8 +154,8 @@ void FdWriter::end_thread() {
   stop_.raise();
   {
     const core::MutexLock lock(mutex_);
-    given_.job = Job::stop;
-    job_given_.notify_one();
+    pending_.operation = Operation::stop;
+    pending_changed_.notify_one();
   }
   if (thread_.joinable()) thread_.join();
   written_.drop();

@@ -46,21 +46,21 @@ class FdWriter {
   void stop();
 
  private:
-  enum class Job { none, write, finish, stop };  // none ◄─► write; none ─► finish; any ─► stop, which stays
-  struct Given {
-    Job job = Job::none;
-    std::span<const std::byte> from{};  // of Job::write, the caller's
+  enum class Operation { none, write, finish, stop };  // none ◄─► write; none ─► finish; any ─► stop, which stays
+  struct PendingOperation {
+    Operation operation = Operation::none;
+    std::span<const std::byte> from{};  // of Operation::write, the caller's
   };
 
   FdWriter(boost::asio::io_context& io, int number, bool until_read, WakeEvent stop);
 
-  [[nodiscard]] std::optional<Transfer> write_now(std::span<const std::byte> from) const;
-  void give(const Given& given);
+  [[nodiscard]] std::optional<IoResult> write_now(std::span<const std::byte> from) const;
+  void start_operation(const PendingOperation& pending);
   void end_thread();
   void run();
-  [[nodiscard]] Given wait_for_job();
-  [[nodiscard]] bool work_off(const Given& given);
-  [[nodiscard]] std::optional<Transfer> write(std::span<const std::byte> from);
+  [[nodiscard]] PendingOperation wait_for_operation();
+  [[nodiscard]] bool perform(const PendingOperation& pending);
+  [[nodiscard]] std::optional<IoResult> write(std::span<const std::byte> from);
   [[nodiscard]] std::optional<std::error_code> finish();
   [[nodiscard]] std::optional<std::error_code> wait_until_taken();
 
@@ -68,15 +68,15 @@ class FdWriter {
   const WakeEvent stop_;
   const bool until_read_;
   const bool sigpipe_ignored_;  // when we began
-  // the thread's while it has a job; else the io_context thread's
+  // the thread's while it has an operation; else the io_context thread's
   HalfDescriptor descriptor_;
   // complete from the thread
   PendingCall<std::error_code, std::size_t> written_;
   PendingCall<std::error_code> finished_;
 
   core::Mutex mutex_;
-  core::Condition job_given_;
-  Given given_ UDTCAT_GUARDED_BY(mutex_);
+  core::Condition pending_changed_;
+  PendingOperation pending_ UDTCAT_GUARDED_BY(mutex_);
 
   std::thread thread_;
 };

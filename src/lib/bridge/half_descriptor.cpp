@@ -12,18 +12,18 @@
 namespace udtcat::bridge {
 namespace {
 
-Transfer from_result(ssize_t result) {
-  if (result >= 0) return {.state = Transfer::State::moved, .bytes = static_cast<std::size_t>(result)};
-  // An interrupted call is tried again after the same look at the stop event as one that would have blocked.
-  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return {.state = Transfer::State::would_block};
-  return {.state = Transfer::State::failed, .error = last_error()};
+IoResult from_result(ssize_t result) {
+  if (result >= 0) return {.state = IoResult::State::moved, .bytes = static_cast<std::size_t>(result)};
+  // EINTR counts as would_block, so that the stop event is polled before the next attempt.
+  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return {.state = IoResult::State::would_block};
+  return {.state = IoResult::State::failed, .error = last_error()};
 }
 
-std::optional<Transfer> unless_unsupported(const Transfer& transfer) {
+std::optional<IoResult> unless_unsupported(const IoResult& result) {
   for (const std::errc unsupported :
        {std::errc::operation_not_supported, std::errc::invalid_argument, std::errc::function_not_supported})
-    if (transfer.error == unsupported) return std::nullopt;
-  return transfer;
+    if (result.error == unsupported) return std::nullopt;
+  return result;
 }
 
 }  // namespace
@@ -33,12 +33,12 @@ HalfDescriptor::HalfDescriptor(int number, Half half)
   if (kind_ == DescriptorKind::fifo) enlarge_pipe(number);
 }
 
-Transfer HalfDescriptor::read_some(std::span<std::byte> into) const {
+IoResult HalfDescriptor::read_some(std::span<std::byte> into) const {
   if (kind_ == DescriptorKind::socket) return from_result(::recv(number(), into.data(), into.size(), MSG_DONTWAIT));
   return from_result(::read(number(), into.data(), into.size()));
 }
 
-Transfer HalfDescriptor::write_some(std::span<const std::byte> from) const {
+IoResult HalfDescriptor::write_some(std::span<const std::byte> from) const {
   if (kind_ == DescriptorKind::socket)
     return from_result(::send(number(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
   // poll() promises room for PIPE_BUF bytes of a pipe or terminal; files and devices have no consumer to wait for.
@@ -47,14 +47,14 @@ Transfer HalfDescriptor::write_some(std::span<const std::byte> from) const {
       ::write(number(), from.data(), whole ? from.size() : std::min<std::size_t>(from.size(), PIPE_BUF)));
 }
 
-// A read or write of a stored file blocks, so a thread does it: it reads ahead and writes behind.
-std::optional<Transfer> HalfDescriptor::read_now(std::span<std::byte> into) const {
+// A file always blocks, so a thread reads ahead and writes behind.
+std::optional<IoResult> HalfDescriptor::read_now(std::span<std::byte> into) const {
   if (never_waits()) return read_some(into);
   if (kind_ == DescriptorKind::file) return std::nullopt;
   return unless_unsupported(from_result(read_without_waiting(number(), into)));
 }
 
-std::optional<Transfer> HalfDescriptor::write_now(std::span<const std::byte> from) const {
+std::optional<IoResult> HalfDescriptor::write_now(std::span<const std::byte> from) const {
   if (never_waits()) return write_some(from);
   if (kind_ == DescriptorKind::file) return std::nullopt;
   return unless_unsupported(from_result(write_without_waiting(number(), from)));

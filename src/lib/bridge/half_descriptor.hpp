@@ -12,7 +12,7 @@
 namespace udtcat::bridge {
 
 /// The outcome of one system call.
-struct Transfer {
+struct IoResult {
   enum class State { moved, would_block, failed };
   State state = State::moved;
   std::size_t bytes = 0;    ///< of State::moved; 0 from a read is the end
@@ -22,22 +22,20 @@ struct Transfer {
 /// Threads: unsynchronised.
 class HalfDescriptor {
  public:
-  /// Owns `number` from now on.
   HalfDescriptor(int number, Half half);
 
-  /// The one to poll.
   [[nodiscard]] int number() const { return own_.is_open() ? own_.number() : given_.number(); }
   [[nodiscard]] DescriptorKind kind() const { return kind_; }
   /// False: read_some() and write_some() may wait unless poll() has just said that the descriptor is ready.
   [[nodiscard]] bool never_waits() const { return own_.is_open() || kind_ == DescriptorKind::socket; }
 
-  [[nodiscard]] Transfer read_some(std::span<std::byte> into) const;
+  [[nodiscard]] IoResult read_some(std::span<std::byte> into) const;
   /// Writes some of `from`, which may be fewer bytes than there are.
-  [[nodiscard]] Transfer write_some(std::span<const std::byte> from) const;
+  [[nodiscard]] IoResult write_some(std::span<const std::byte> from) const;
 
-  /// As read_some() and write_some(), but never waiting.  returns   none where that cannot be had
-  [[nodiscard]] std::optional<Transfer> read_now(std::span<std::byte> into) const;
-  [[nodiscard]] std::optional<Transfer> write_now(std::span<const std::byte> from) const;
+  /// As read_some() and write_some(), without waiting.  returns   none: this descriptor cannot do that
+  [[nodiscard]] std::optional<IoResult> read_now(std::span<std::byte> into) const;
+  [[nodiscard]] std::optional<IoResult> write_now(std::span<const std::byte> from) const;
 
   /// Tells a socket's other side that no more will be written; the others learn it from close().
   [[nodiscard]] std::error_code end_writing() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The end of a socket that nobody is to take for a good one.
+/// Closing a socket by a reset.
 #pragma once
 
 #include <boost/asio/socket_base.hpp>
@@ -7,7 +7,7 @@
 
 namespace udtcat::bridge {
 
-/// Closes a socket, so that the other side sees a reset. A socket's own destructor would make it an end.
+/// Closes a socket so that the other side sees a reset. Its destructor would close it gracefully.
 template <typename Socket>
 void reset(Socket& socket) {
   boost::system::error_code none;

@@ -7,19 +7,19 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 
 namespace udtcat::bridge {
 namespace {
 
-template <typename Listening>
-Endpoint bound_endpoint(const Listening& listening) {
+template <typename Acceptor>
+Endpoint bound_endpoint(const Acceptor& acceptor) {
   boost::system::error_code error;
-  const auto local = listening.local_endpoint(error);
+  const auto local = acceptor.local_endpoint(error);
   return Endpoint::from_sockaddr(local.data(), local.size()).value_or(Endpoint());
 }
 
-/// The client gave up between its SYN and our accept(): its affair, and the next may be better.
+/// The client gave up between its SYN and our accept().
 bool concerns_one_client(const boost::system::error_code& error) {
   return error == boost::asio::error::connection_aborted || error == boost::asio::error::connection_reset;
 }
@@ -27,25 +27,25 @@ bool concerns_one_client(const boost::system::error_code& error) {
 }  // namespace
 
 template <typename Protocol>
-SocketAcceptor<Protocol>::SocketAcceptor(Listening listening, SocketHandler on_socket, ShortageHandler on_shortage)
-    : listening_(std::move(listening)),
-      local_(bound_endpoint(listening_)),
+SocketAcceptor<Protocol>::SocketAcceptor(Acceptor acceptor, SocketHandler on_socket, ShortageHandler on_shortage)
+    : acceptor_(std::move(acceptor)),
+      local_(bound_endpoint(acceptor_)),
       on_socket_(std::move(on_socket)),
       on_shortage_(std::move(on_shortage)),
-      timer_(listening_.get_executor()) {
+      timer_(acceptor_.get_executor()) {
   accept();
 }
 
 template <typename Protocol>
-void SocketAcceptor<Protocol>::go_on() {
-  held_ = false;
+void SocketAcceptor<Protocol>::resume() {
+  paused_ = false;
   accept();
 }
 
 template <typename Protocol>
 void SocketAcceptor<Protocol>::accept() {
-  if (held_ || std::exchange(waits_, true)) return;
-  listening_.async_accept(lifetime_.guard(
+  if (paused_ || std::exchange(waits_, true)) return;
+  acceptor_.async_accept(lifetime_.guard(
       [this](const boost::system::error_code& error, Socket socket) { on_accepted(error, std::move(socket)); }));
 }
 
@@ -57,13 +57,13 @@ void SocketAcceptor<Protocol>::on_accepted(const boost::system::error_code& erro
     if (!error) on_socket_(std::move(socket));
     return;
   }
-  // EMFILE, ENFILE, ENOBUFS, ENOMEM, or an error not known here: tried again at once it would be met again at once.
-  pause();
+  // EMFILE, ENFILE, ENOBUFS, ENOMEM, or an unknown error, which the next call would have, too.
+  back_off();
   on_shortage_(local_, from_asio(error));
 }
 
 template <typename Protocol>
-void SocketAcceptor<Protocol>::pause() {
+void SocketAcceptor<Protocol>::back_off() {
   waits_ = true;
   timer_.expires_after(kAcceptPause);
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {

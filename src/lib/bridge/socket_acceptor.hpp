@@ -23,30 +23,29 @@ inline constexpr auto kAcceptPause = std::chrono::milliseconds(200);  // guess: 
 template <typename Protocol>
 class SocketAcceptor {
  public:
-  using Listening = boost::asio::basic_socket_acceptor<Protocol>;
+  using Acceptor = boost::asio::basic_socket_acceptor<Protocol>;
   using Socket = typename Protocol::socket;
   using SocketHandler = std::function<void(Socket)>;
   /// Accepting pauses because of `error`.  local   no address where the socket is none of TCP
   using ShortageHandler = std::function<void(const Endpoint& local, std::error_code error)>;
 
-  /// Accepts from now on.
-  SocketAcceptor(Listening listening, SocketHandler on_socket, ShortageHandler on_shortage);
+  SocketAcceptor(Acceptor acceptor, SocketHandler on_socket, ShortageHandler on_shortage);
 
-  /// Accepts no more, but for one client that may be on its way, until go_on().
-  void hold() { held_ = true; }
-  void go_on();
+  /// Accepts no more, but for one client that may be on its way, until resume().
+  void pause() { paused_ = true; }
+  void resume();
   [[nodiscard]] Endpoint local_endpoint() const { return local_; }
 
  private:
   void accept();
   void on_accepted(const boost::system::error_code& error, Socket socket);
-  void pause();
+  void back_off();
 
-  Listening listening_;
+  Acceptor acceptor_;
   const Endpoint local_;
   const SocketHandler on_socket_;
   const ShortageHandler on_shortage_;
-  bool held_ = false;
+  bool paused_ = false;
   bool waits_ = false;  // for a client, or for the end of a pause
   boost::asio::steady_timer timer_;
   core::Lifetime lifetime_;

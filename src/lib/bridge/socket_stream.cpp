@@ -10,7 +10,7 @@
 
 #include <udtcat/bridges.hpp>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/bridge/reset.hpp"
 #include "lib/core/invariant.hpp"
 
@@ -31,10 +31,10 @@ std::string name_of(const StreamSocket& socket) {
 
 }  // namespace
 
-SocketStream::SocketStream(StreamSocket socket, SocketEnd end)
+SocketStream::SocketStream(StreamSocket socket, GracefulClose end)
     : socket_(std::move(socket)),
       name_(name_of(socket_)),
-      open_halves_(end == SocketEnd::receipted ? 2 : 0),
+      open_halves_(end == GracefulClose::receipted ? 2 : 0),
       acks_(socket_, [this] { on_lost(); }) {
   boost::system::error_code error;
   // Each may fail on a socket that the peer has reset meanwhile; the first read or write tells that.
@@ -49,7 +49,7 @@ SocketStream::~SocketStream() {
   socket_.close(none);  // the socket's own destructor would make an end of what is still to be a reset
 }
 
-/// Without a reset the other side would take a stream cut short for one that ended.
+/// Without a reset the other side would treat a truncated stream as complete.
 void SocketStream::close_as_a_reset(bool on) {
   boost::system::error_code error;
   socket_.set_option(boost::asio::socket_base::linger(on, 0), error);  // fails where it is not connected any more
@@ -112,7 +112,7 @@ void SocketStream::abort() {
 namespace udtcat {
 
 std::unique_ptr<LocalStream> make_tcp_stream(boost::asio::ip::tcp::socket socket) {
-  return std::make_unique<bridge::SocketStream>(std::move(socket), bridge::SocketEnd::always);
+  return std::make_unique<bridge::SocketStream>(std::move(socket), bridge::GracefulClose::always);
 }
 
 }  // namespace udtcat

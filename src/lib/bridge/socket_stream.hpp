@@ -13,9 +13,9 @@
 
 namespace udtcat::bridge {
 
-/// The moment from which the close of a TCP connection is a good end. Before it any close is a reset, by this process's
-/// death, too. A unix socket knows no reset: there a stream that was cut looks like one that has ended.
-enum class SocketEnd {
+/// From when on a close of a TCP connection is graceful. Before that any close is a reset, also by this process's
+/// death. A unix socket has no reset: a truncated stream looks complete there.
+enum class GracefulClose {
   always,     ///< from the start: the bytes that it carries prove their end by themselves
   receipted,  ///< both directions have ended, and all that was read has been receipted: of a stream of a connection
 };
@@ -23,7 +23,7 @@ enum class SocketEnd {
 /// Threads: confined to the io_context thread.
 class SocketStream final : public LocalStream {
  public:
-  SocketStream(StreamSocket socket, SocketEnd end);
+  SocketStream(StreamSocket socket, GracefulClose end);
   ~SocketStream() override;
   SocketStream(const SocketStream&) = delete;
   SocketStream& operator=(const SocketStream&) = delete;

@@ -70,7 +70,6 @@ class StdioStream final : public LocalStream {
   const std::string sink_name_;
   std::unique_ptr<bridge::FdReader> reader_;
   std::unique_ptr<bridge::FdWriter> writer_;
-  // of the half that is off
   bridge::PendingCall<> readable_;
   bridge::PendingCall<std::error_code, std::size_t> dropped_;
   bridge::PendingCall<std::error_code> finished_;

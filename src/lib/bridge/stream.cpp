@@ -21,7 +21,7 @@ namespace {
 /// The outcome of a stream, from the connection to the program's end. Lives as long as either of them.
 ///
 ///   running ──receipt──► receipted        running, receipted ──error──► broken
-struct Course {
+struct SharedOutcome {
   enum class State { running, receipted, broken };
   State state = State::running;
   Error error;                      // of State::broken
@@ -43,62 +43,67 @@ struct Course {
 /// The connection's end of the pair.
 class ConnectionEnd final : public bridge::ForwardingStream {
  public:
-  ConnectionEnd(std::unique_ptr<LocalStream> end, std::shared_ptr<Course> course)
-      : ForwardingStream(std::move(end)), course_(std::move(course)) {}
-  void receipted() override { course_->receipt(); }
+  ConnectionEnd(std::unique_ptr<LocalStream> end, std::shared_ptr<SharedOutcome> shared)
+      : ForwardingStream(std::move(end)), shared_(std::move(shared)) {}
+  void receipted() override { shared_->receipt(); }
 
  private:
-  const std::shared_ptr<Course> course_;
+  const std::shared_ptr<SharedOutcome> shared_;
 };
 
 /// Held by the connection's outcome handler. A connection that is destroyed drops the handler uncalled.
-class Ending {
+class OutcomeGuard {
  public:
-  explicit Ending(std::shared_ptr<Course> course) : course_(std::move(course)) {}
-  Ending(const Ending&) = delete;
-  Ending& operator=(const Ending&) = delete;
-  ~Ending() {
-    if (course_) course_->break_off({Errc::connection_broken, "use a stream", "its connection is gone"});
+  explicit OutcomeGuard(std::shared_ptr<SharedOutcome> shared) : shared_(std::move(shared)) {}
+  OutcomeGuard(const OutcomeGuard&) = delete;
+  OutcomeGuard& operator=(const OutcomeGuard&) = delete;
+  ~OutcomeGuard() {
+    if (shared_) shared_->break_off({Errc::connection_broken, "use a stream", "its connection is gone"});
   }
-  void tell(const StreamOutcome& outcome) {
-    const auto course = std::exchange(course_, nullptr);
-    if (outcome.error) course->break_off(*outcome.error);
+  void set(const StreamOutcome& outcome) {
+    const auto shared = std::exchange(shared_, nullptr);
+    if (outcome.error) shared->break_off(*outcome.error);
   }
 
  private:
-  std::shared_ptr<Course> course_;  // none once told
+  std::shared_ptr<SharedOutcome> shared_;  // none once set
 };
 
-/// The pair's own errors say only that the other end is gone; `course_` has the reason, then or a moment later.
+/// The pair's own errors say only that the other end is gone; `shared_` has the reason, then or a moment later.
 class ProgramEnd final : public Stream {
  public:
-  ProgramEnd(boost::asio::io_context& io, std::unique_ptr<LocalStream> end, std::shared_ptr<Course> course)
-      : io_(io), course_(std::move(course)), end_(std::move(end)) {
-    course_->on_change = [this] { complete_decided(); };
+  ProgramEnd(boost::asio::io_context& io, std::unique_ptr<LocalStream> end, std::shared_ptr<SharedOutcome> shared)
+      : io_(io), shared_(std::move(shared)), end_(std::move(end)) {
+    shared_->on_change = [this] { complete_decided(); };
   }
-  ~ProgramEnd() override { course_->on_change = nullptr; }
+  ~ProgramEnd() override { shared_->on_change = nullptr; }
   ProgramEnd(const ProgramEnd&) = delete;
   ProgramEnd& operator=(const ProgramEnd&) = delete;
 
-  void async_read(std::span<std::byte> into, ReadHandler handler) override {
+  void abort(const Error& reason) override {
+    shared_->break_off(reason);
+    end_->abort();
+  }
+  [[nodiscard]] boost::asio::io_context::executor_type get_executor() const override { return io_.get_executor(); }
+
+ private:
+  void read(std::span<std::byte> into, ReadHandler handler) override {
     UDTCAT_INVARIANT(!read_ && !into.empty(), "one read at a time, of at least a byte");
     read_ = std::move(handler);
     read_on(into);
   }
-  void async_write(std::span<const std::byte> from, WriteHandler handler) override {
+  void write(std::span<const std::byte> from, WriteHandler handler) override {
     UDTCAT_INVARIANT(!write_ && !finish_ && !finished_, "one write at a time, none after the finish");
     write_ = std::move(handler);
     write_on(from);
   }
-  void async_finish(FinishHandler handler) override {
+  void finish(FinishHandler handler) override {
     UDTCAT_INVARIANT(!write_ && !finished_, "the finish comes once, after the last write");
     finished_ = true;
     finish_ = std::move(handler);
     end_->async_finish([](std::error_code) {});  // taken by the connection: the receipt is still to come
     complete_decided();
   }
-
- private:
   void read_on(std::span<std::byte> into) {
     const auto read = end_->read_some(into);
     switch (read.state) {
@@ -121,11 +126,11 @@ class ProgramEnd final : public Stream {
     });
   }
   void complete_decided() {
-    if (course_->state == Course::State::receipted && finish_) complete(finish_, Status());
-    if (course_->state != Course::State::broken) return;
-    if (read_) complete(read_, Result<std::size_t>(tl::unexpected(course_->error)));
-    if (write_) complete(write_, Status(tl::unexpected(course_->error)));
-    if (finish_) complete(finish_, Status(tl::unexpected(course_->error)));
+    if (shared_->state == SharedOutcome::State::receipted && finish_) complete(finish_, Status());
+    if (shared_->state != SharedOutcome::State::broken) return;
+    if (read_) complete(read_, Result<std::size_t>(tl::unexpected(shared_->error)));
+    if (write_) complete(write_, Status(tl::unexpected(shared_->error)));
+    if (finish_) complete(finish_, Status(tl::unexpected(shared_->error)));
   }
   /// Posted: a handler may destroy this, or begin the next operation.
   template <typename Outcome>
@@ -136,7 +141,7 @@ class ProgramEnd final : public Stream {
   }
 
   boost::asio::io_context& io_;
-  const std::shared_ptr<Course> course_;
+  const std::shared_ptr<SharedOutcome> shared_;
   const std::unique_ptr<LocalStream> end_;
   ReadHandler read_;
   WriteHandler write_;
@@ -149,10 +154,10 @@ class ProgramEnd final : public Stream {
 template <typename HandOver>
 std::unique_ptr<Stream> make_stream(boost::asio::io_context& io, HandOver hand_over) {
   auto [theirs, ours] = bridge::make_stream_pair(io, "the program");
-  const auto course = std::make_shared<Course>();
-  auto stream = std::make_unique<ProgramEnd>(io, std::move(ours), course);
-  hand_over(std::make_unique<ConnectionEnd>(std::move(theirs), course),
-            [ending = std::make_shared<Ending>(course)](const StreamOutcome& outcome) { ending->tell(outcome); });
+  const auto shared = std::make_shared<SharedOutcome>();
+  auto stream = std::make_unique<ProgramEnd>(io, std::move(ours), shared);
+  hand_over(std::make_unique<ConnectionEnd>(std::move(theirs), shared),
+            [guard = std::make_shared<OutcomeGuard>(shared)](const StreamOutcome& outcome) { guard->set(outcome); });
   return stream;
 }
 

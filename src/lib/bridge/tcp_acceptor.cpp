@@ -7,7 +7,7 @@
 
 #include <boost/asio/ip/v6_only.hpp>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/log.hpp"
 
 namespace udtcat::bridge {
@@ -33,7 +33,7 @@ bool is_second_loopback(const Endpoint& local, std::size_t bound) {
 }
 
 Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const std::vector<Endpoint>& locals,
-                                            SocketEnd end) {
+                                            GracefulClose end) {
   std::vector<tcp::acceptor> bound;
   std::uint16_t drawn_port = 0;
   std::optional<Error> missing;
@@ -59,8 +59,8 @@ Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const s
 
 }  // namespace
 
-tl::expected<TcpAcceptor::Listening, std::error_code> bind_tcp(boost::asio::io_context& io, const Endpoint& local,
-                                                               SocketEnd end) {
+tl::expected<TcpAcceptor::Acceptor, std::error_code> bind_tcp(boost::asio::io_context& io, const Endpoint& local,
+                                                              GracefulClose end) {
   const tcp::endpoint endpoint = to_asio(local);
   tcp::acceptor acceptor(io);
   boost::system::error_code error;
@@ -69,14 +69,14 @@ tl::expected<TcpAcceptor::Listening, std::error_code> bind_tcp(boost::asio::io_c
   // Each family has a socket of its own; an IPv6 one that took IPv4 too would be in the other's way.
   if (!error && local.family() == AddressFamily::ipv6) acceptor.set_option(boost::asio::ip::v6_only(true), error);
   // Those that it accepts have what it has (Linux), also where we die before we see them.
-  if (!error && end == SocketEnd::receipted) acceptor.set_option(boost::asio::socket_base::linger(true, 0), error);
+  if (!error && end == GracefulClose::receipted) acceptor.set_option(boost::asio::socket_base::linger(true, 0), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
   if (error) return tl::unexpected(from_asio(error));
   return acceptor;
 }
 
-Result<TcpPorts> TcpPorts::bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals, SocketEnd end) {
+Result<TcpPorts> TcpPorts::bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals, GracefulClose end) {
   auto bound = bind_all(io, locals, end);
   // A port drawn in one family may be taken in the other; then another is drawn.
   const bool draws = locals.size() > 1 && locals.front().port() == 0;
@@ -97,12 +97,12 @@ void TcpPorts::accept(const TcpAcceptor::SocketHandler& on_socket, const Shortag
   bound_.clear();
 }
 
-void TcpPorts::hold() {
-  for (TcpAcceptor& acceptor : acceptors_) acceptor.hold();
+void TcpPorts::pause() {
+  for (TcpAcceptor& acceptor : acceptors_) acceptor.pause();
 }
 
-void TcpPorts::go_on() {
-  for (TcpAcceptor& acceptor : acceptors_) acceptor.go_on();
+void TcpPorts::resume() {
+  for (TcpAcceptor& acceptor : acceptors_) acceptor.resume();
 }
 
 std::vector<Endpoint> TcpPorts::local_endpoints() const {

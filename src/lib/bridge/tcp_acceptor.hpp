@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Listening TCP ports.
+/// Acceptor TCP ports.
 #pragma once
 
 #include <deque>
@@ -22,8 +22,8 @@ using TcpAcceptor = SocketAcceptor<boost::asio::ip::tcp>;
 
 /// end   of the connections that will be accepted, from their birth
 /// errors: the system's, of the first step that failed
-[[nodiscard]] tl::expected<TcpAcceptor::Listening, std::error_code> bind_tcp(boost::asio::io_context& io,
-                                                                             const Endpoint& local, SocketEnd end);
+[[nodiscard]] tl::expected<TcpAcceptor::Acceptor, std::error_code> bind_tcp(boost::asio::io_context& io,
+                                                                            const Endpoint& local, GracefulClose end);
 
 /// The ports of one service: bound together, then accepted from together.
 /// Threads: confined to the io_context thread, where the handlers are called.
@@ -32,19 +32,16 @@ class TcpPorts {
   /// Accepting pauses because of `error`, whose text says where.
   using ShortageHandler = std::function<void(const Endpoint& local, const Error& error)>;
 
-  /// No port.
   TcpPorts() = default;
   /// Binds all of `locals` that this host has; those that ask for port 0 share the one that the first of them is given.
   /// errors: Errc::cannot_bind, also where it has none
   [[nodiscard]] static Result<TcpPorts> bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals,
-                                             SocketEnd end);
+                                             GracefulClose end);
 
   /// Accepts from now on. Once.
   void accept(const TcpAcceptor::SocketHandler& on_socket, const ShortageHandler& on_shortage);
-  /// As SocketAcceptor's, of each.
-  void hold();
-  void go_on();
-  /// Those that are accepted from.
+  void pause();
+  void resume();
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const;
 
  private:

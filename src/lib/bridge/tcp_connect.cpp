@@ -5,7 +5,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/bridge/reset.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/net/racing.hpp"
@@ -15,10 +15,10 @@ namespace udtcat::bridge {
 using boost::asio::ip::tcp;
 
 TcpConnect::TcpConnect(boost::asio::io_context& io, const std::vector<Endpoint>& targets,
-                       std::chrono::milliseconds patience, Handler handler)
+                       std::chrono::milliseconds timeout, Handler handler)
     : io_(io), targets_(net::in_racing_order(targets)), handler_(std::move(handler)), delay_(io), deadline_(io) {
   UDTCAT_INVARIANT(!targets_.empty(), "a service has an address, or was not made");
-  deadline_.expires_after(patience);
+  deadline_.expires_after(timeout);
   deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) finish(std::make_error_code(std::errc::timed_out), tcp::socket(io_));
   }));

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <boost/asio/error.hpp>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/bridge/descriptor.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -32,15 +32,15 @@ bool is_left_over(const std::string& path) {
   if (path.size() > kMaxUnixPathBytes || ::lstat(path.c_str(), &about) != 0 || !S_ISSOCK(about.st_mode)) return false;
   // Non-blocking: one that listens may be stopped, and its backlog full.
   const Descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const stream_protocol::endpoint place(path);
-  return probe.is_open() && ::connect(probe.number(), place.data(), static_cast<socklen_t>(place.size())) != 0 &&
+  const stream_protocol::endpoint address(path);
+  return probe.is_open() && ::connect(probe.number(), address.data(), static_cast<socklen_t>(address.size())) != 0 &&
          errno == ECONNREFUSED;
 }
 
-Result<UnixAcceptor::Listening> bind_unix(boost::asio::io_context& io, const std::string& path, mode_t mode) {
+Result<UnixAcceptor::Acceptor> bind_unix(boost::asio::io_context& io, const std::string& path, mode_t mode) {
   if (path.empty() || path.size() > kMaxUnixPathBytes)
     return cannot_listen(path, "a path of a socket has 1 to 107 bytes");
-  UnixAcceptor::Listening listening(io);
+  UnixAcceptor::Acceptor listening(io);
   boost::system::error_code error;
   listening.open(stream_protocol(), error);
   // Before it has its name, so that there is no moment at which others could connect.
@@ -53,10 +53,10 @@ Result<UnixAcceptor::Listening> bind_unix(boost::asio::io_context& io, const std
   return listening;
 }
 
-UnixConnect::UnixConnect(boost::asio::io_context& io, const std::string& path, std::chrono::milliseconds patience,
+UnixConnect::UnixConnect(boost::asio::io_context& io, const std::string& path, std::chrono::milliseconds timeout,
                          Handler handler)
     : target_(path),
-      deadline_(std::chrono::steady_clock::now() + patience),
+      deadline_(std::chrono::steady_clock::now() + timeout),
       handler_(std::move(handler)),
       socket_(io),
       timer_(io) {

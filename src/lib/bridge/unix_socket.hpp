@@ -24,11 +24,11 @@ inline constexpr std::size_t kMaxUnixPathBytes = 107;  // spec: unix(7), sun_pat
 
 using UnixAcceptor = SocketAcceptor<boost::asio::local::stream_protocol>;
 
-/// Listens at `path`. A socket that a process left there when it died is taken away.
+/// Listens at `path`. The socket of a process that has died is removed.
 /// mode   of the socket's file, which says who may connect; less what the umask takes
 /// errors: Errc::cannot_bind, also where somebody listens there, or where `path` is no socket
-[[nodiscard]] Result<UnixAcceptor::Listening> bind_unix(boost::asio::io_context& io, const std::string& path,
-                                                        mode_t mode = ACCESSPERMS);
+[[nodiscard]] Result<UnixAcceptor::Acceptor> bind_unix(boost::asio::io_context& io, const std::string& path,
+                                                       mode_t mode = ACCESSPERMS);
 
 /// Whether `path` is a socket at which nobody listens, as its process has died.
 [[nodiscard]] bool is_left_over(const std::string& path);
@@ -39,8 +39,7 @@ class UnixConnect {
  public:
   using Handler = std::function<void(std::error_code, boost::asio::local::stream_protocol::socket)>;
 
-  UnixConnect(boost::asio::io_context& io, const std::string& path, std::chrono::milliseconds patience,
-              Handler handler);
+  UnixConnect(boost::asio::io_context& io, const std::string& path, std::chrono::milliseconds timeout, Handler handler);
 
  private:
   void attempt();

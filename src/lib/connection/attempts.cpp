@@ -37,7 +37,8 @@ Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, tran
       timer_(io),
       deadline_(io) {
   UDTCAT_INVARIANT(!addresses_.empty(), "resolve() gives an address or an error");
-  if (request.name) names_.emplace(io, request.family, net::NameTimes{.answer_lasts = {}, .failure_lasts = {}});
+  if (request.name)
+    resolver_.emplace(io, request.family, net::ResolverTimeouts{.answer_lasts = {}, .failure_lasts = {}});
   boost::asio::post(io_, lifetime_.guard([this, secrets] { start(secrets); }));
 }
 
@@ -125,8 +126,8 @@ void Attempts::race_over() {
 
 /// The listener may have moved to another address. A resolver that is slow, or fails, holds no race up.
 void Attempts::look_up() {
-  if (!names_ || std::exchange(looking_up_, true)) return;
-  names_->look_up(*request_.name, lifetime_.guard([this](Result<std::vector<Endpoint>> found) {
+  if (!resolver_ || std::exchange(looking_up_, true)) return;
+  resolver_->look_up(*request_.name, lifetime_.guard([this](Result<std::vector<Endpoint>> found) {
     looking_up_ = false;
     if (found) addresses_ = std::move(*found);
   }));
@@ -160,7 +161,7 @@ void Attempts::finish() {
   lifetime_.end();
   deadline_.cancel();
   timer_.cancel();
-  names_.reset();
+  resolver_.reset();
 }
 
 void Attempts::give_up(const Error& error) {

@@ -15,7 +15,7 @@
 #include <udtcat/peering.hpp>
 
 #include "lib/core/lifetime.hpp"
-#include "lib/net/names.hpp"
+#include "lib/net/resolver.hpp"
 #include "lib/transport/engine.hpp"
 
 namespace udtcat::connection {
@@ -96,8 +96,8 @@ class Attempts {
   std::optional<Error> last_error_;
   std::optional<Error> final_error_;  // after which no other race is of use
   bool looking_up_ = false;
-  std::optional<net::Names> names_;  // none: the request names no host, or it is over
-  boost::asio::steady_timer timer_;  // of the next address, or the next race
+  std::optional<net::Resolver> resolver_;  // none: the request names no host, or it is over
+  boost::asio::steady_timer timer_;        // of the next address, or the next race
   boost::asio::steady_timer deadline_;
   core::Lifetime lifetime_;
 };

@@ -49,7 +49,7 @@ BlockWriter::Composed BlockWriter::compose(std::span<std::byte> payload, Content
   // Behind all control frames: a stream's OPEN may be the last.
   while (content != Content::control && !has_control() && payload.size() - used >= MuxStream::kMinFillBytes) {
     MuxStream* const stream = next_stream();
-    if (stream == nullptr || (content == Content::words && line_.begin()->has_more)) break;
+    if (stream == nullptr || (content == Content::interactive && line_.begin()->has_more)) break;
     used += take_turn(*stream, payload.subspan(used));
   }
   // A source that failed has queued its reset meanwhile; it goes with this block if it fits, with the next if not.

@@ -21,8 +21,8 @@ namespace udtcat::connection {
 /// stream's next turn starts, in virtual time, where what it has used so far ends, and nobody's starts in the past. The
 /// turn that starts first is next, to kQuantum bytes; of those that start together a stream that had little to say goes
 /// before one that had more than fitted. So streams share evenly however large blocks are, and a word waits for no
-/// bulk: it goes first in the next block, or in one of its own (Content::words). A turn is what is left of the block,
-/// since a block that is one piece is copied once less at the other end.
+/// bulk: it goes first in the next block, or in one of its own (Content::interactive). A turn is what is left of the
+/// block, since a block that is one piece is copied once less at the other end.
 /// Takes the bytes that are there and never waits for more: when the source is slower than the path each write becomes
 /// a block at once; when it is faster, blocks fill while earlier ones are on their way.
 /// Bounded: control frames by what the peer's own frames and streams can cause (see kMaxControlBytes); streams by their
@@ -47,7 +47,7 @@ class BlockWriter {
 
   /// control: control frames alone. words: also data of streams whose last turn took all that they had. all: data of
   /// every stream.
-  enum class Content { control, words, all };
+  enum class Content { control, interactive, all };
 
   /// A block that was filled, from its start.
   struct Composed {
@@ -56,7 +56,7 @@ class BlockWriter {
     /// the next block.
     std::span<const std::byte> words;
   };
-  /// payload            at least kMinBlockBytes; for Content::words so many
+  /// payload            at least kMinBlockBytes; for Content::interactive so many
   /// most_words_bytes   of Composed::words
   [[nodiscard]] Composed compose(std::span<std::byte> payload, Content content, std::size_t most_words_bytes);
 

@@ -14,6 +14,7 @@
 #include "lib/connection/multiplexer.hpp"
 #include "lib/connection/proofs.hpp"
 #include "lib/core/lifetime.hpp"
+#include "lib/session/application.hpp"
 #include "lib/session/handshake.hpp"
 #include "lib/session/session.hpp"
 #include "lib/transport/engine.hpp"
@@ -52,7 +53,7 @@ SessionAttempt::SessionAttempt(boost::asio::io_context& io, const DialRequest& r
 }
 
 void SessionAttempt::start(const Endpoint& address, transport::Engine& engine) {
-  auto words = handshake_->first_words();
+  auto words = handshake_->first_flight();
   if (!words) return handler_(tl::unexpected(words.error()), false);
   engine.async_connect(address, std::move(*words), kAttemptPatience,
                        lifetime_.guard([this](Result<std::unique_ptr<transport::Channel>> channel) {
@@ -72,7 +73,9 @@ class SessionDialer final : public Dialer {
             [this](transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome) {
               return begin(engine, address, std::move(outcome));
             },
-            [this](const Error& error) { finish(tl::unexpected(error)); }) {}
+            [this](const Error& error) { finish(tl::unexpected(error)); }) {
+    if (auto named = session::check_application(request_.session); !named) finish(tl::unexpected(named.error()));
+  }
 
  private:
   using Made = Result<std::unique_ptr<Connection>>;

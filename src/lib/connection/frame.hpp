@@ -46,7 +46,7 @@ struct Receipt {
 struct CreditGrant {
   std::uint64_t limit_bytes;
 };
-/// A copy of DATA, in express records only.
+/// A copy of DATA, in priority datagrams only.
 struct Early {
   std::uint64_t offset;              ///< of the first byte in its stream
   std::span<const std::byte> bytes;  ///< in the payload that was decoded

@@ -20,13 +20,12 @@
 #include "lib/core/log.hpp"
 #include "lib/core/prefix.hpp"
 #include "lib/core/try.hpp"
+#include "lib/session/application.hpp"
 #include "lib/session/handshake.hpp"
 #include "lib/transport/engine.hpp"
 
 namespace udtcat::connection {
 namespace {
-
-constexpr ListenLimits kOneBench{.peers = 1, .sessions_per_peer = 1};  // spec: docs/spec/bench.md §1
 
 class SessionListener final : public Listener {
  public:
@@ -41,8 +40,9 @@ class SessionListener final : public Listener {
         on_refused_(std::move(on_refused)),
         awaited_(
             io, [this](std::unique_ptr<session::Session> session) { connect(std::move(session)); }, on_refused_),
-        admission_(std::make_shared<Admission>(request_.limits, request_.transport.memory_bytes)),
-        admission_of_benches_(std::make_shared<Admission>(kOneBench, request_.transport.memory_bytes)) {
+        admission_(std::make_shared<Admission>(request_.limits, request_.transport.memory_bytes)) {
+    for (const FurtherApplication& each : request_.further)
+      further_.push_back({each.session, std::make_shared<Admission>(each.limits, request_.transport.memory_bytes)});
     acceptor_->share_memory([admission = admission_](std::size_t others) { return admission->share_bytes(others); });
     accept_on();
   }
@@ -70,9 +70,25 @@ class SessionListener final : public Listener {
     return request_.credentials ? &*request_.credentials : nullptr;
   }
 
-  /// A peer that only measures takes no place from those whom the listener is for.
-  [[nodiscard]] const std::shared_ptr<Admission>& admission_for(Purpose purpose) const {
-    return purpose == Purpose::bench && request_.session.takes_bench ? admission_of_benches_ : admission_;
+  /// An application beside the first.
+  struct Further {
+    SessionOptions session;
+    std::shared_ptr<Admission> admission;
+  };
+  /// Null: the first.
+  [[nodiscard]] const Further* further(std::string_view application) const {
+    const auto found =
+        std::ranges::find_if(further_, [&](const Further& each) { return each.session.application == application; });
+    return found == further_.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] const std::shared_ptr<Admission>& admission_for(std::string_view application) const {
+    const Further* const other = further(application);
+    return other != nullptr ? other->admission : admission_;
+  }
+  [[nodiscard]] std::vector<SessionOptions> further_options() const {
+    std::vector<SessionOptions> options;
+    for (const Further& each : further_) options.push_back(each.session);
+    return options;
   }
 
   void accept_on() {
@@ -105,8 +121,11 @@ class SessionListener final : public Listener {
           finish(id);
           take_session(std::move(*session));
         }));
-    stranger.handshake->ask_first([this](const Endpoint& peer, const std::optional<PeerIdentity>& identity,
-                                         Purpose purpose) { return admission_for(purpose)->room_for(peer, identity); });
+    stranger.handshake->serve_further(further_options());
+    stranger.handshake->check_admission(
+        [this](const Endpoint& peer, const std::optional<PeerIdentity>& identity, std::string_view application) {
+          return admission_for(application)->room_for(peer, identity);
+        });
     stranger.handshake->take_joins(
         lifetime_.guard([this, id](const session::Join& join, std::unique_ptr<transport::Channel> joining) {
           finish(id);
@@ -128,14 +147,15 @@ class SessionListener final : public Listener {
     // Between its proof and its last flow a peer may have been taken out.
     const auto& identity = session->agreed().peer;
     if (identity)
-      if (const auto known = known_peers->recognise(identity->key, session->agreed().purpose); !known)
+      if (const auto known = known_peers->recognise(identity->key, session->agreed().application); !known)
         return on_refused_(peer, known.error());
-    auto place =
-        Admission::enter(admission_for(session->agreed().purpose), peer, identity, session->retained_limit_bytes());
+    const std::string& application = session->agreed().application;
+    auto place = Admission::enter(admission_for(application), peer, identity, session->retained_limit_bytes());
     // The connection keeps the engine alive, and its place.
     using Kept = std::pair<std::shared_ptr<transport::Engine>, Admission::Place>;
     auto kept = std::make_shared<Kept>(engine_, place ? std::move(*place) : Admission::Place());
-    const SessionOptions options = options_for(request_.session, session->agreed().purpose);
+    const Further* const other = further(application);
+    const SessionOptions options = other != nullptr ? other->session : request_.session;
     auto connection = Multiplexer::create(io_, std::move(session), options, std::move(kept), known_peers);
     if (!connection) return on_refused_(peer, connection.error());
     if (!place) return turn_away(std::move(*connection), place.error());
@@ -200,8 +220,8 @@ class SessionListener final : public Listener {
   const PeerHandler on_peer_;
   const RefusalHandler on_refused_;
   AwaitedSessions awaited_;
-  const std::shared_ptr<Admission> admission_;  // its places may outlive this
-  const std::shared_ptr<Admission> admission_of_benches_;
+  const std::shared_ptr<Admission> admission_;      // its places may outlive this
+  std::vector<Further> further_;                    // likewise
   std::list<std::unique_ptr<Connection>> leaving_;  // turned away, and told so; each for a few seconds
   core::Lifetime lifetime_;
 };
@@ -213,6 +233,8 @@ namespace udtcat {
 
 Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io, ListenRequest request,
                                          Listener::PeerHandler on_peer, Listener::RefusalHandler on_refused) {
+  UDTCAT_CHECK(session::check_application(request.session));
+  for (const FurtherApplication& each : request.further) UDTCAT_CHECK(session::check_application(each.session));
   // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.
   if (!request.transport.rate.unlimited()) request.session.flows = request.session.flows.value_or(1);
   const Credentials* credentials = request.credentials ? &*request.credentials : nullptr;

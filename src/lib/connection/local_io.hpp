@@ -10,7 +10,7 @@
 #include <udtcat/local_stream.hpp>
 #include <udtcat/result.hpp>
 
-#include "lib/core/program_end.hpp"
+#include "lib/core/program_exit.hpp"
 
 namespace udtcat::connection {
 
@@ -37,7 +37,7 @@ struct SourceRead {
 /// deed   "read from", "write to"
 [[nodiscard]] inline Error local_failure(Errc code, const std::string& deed, const std::string& name,
                                          std::error_code error) {
-  return {code, core::is_program_end(error) ? name : "local " + deed + ' ' + name + " failed", error.message()};
+  return {code, core::is_program_exit(error) ? name : "local " + deed + ' ' + name + " failed", error.message()};
 }
 [[nodiscard]] inline Error local_read_failed(const LocalStream& local, std::error_code error) {
   return local_failure(Errc::local_read_failed, "read from", local.source_name(), error);

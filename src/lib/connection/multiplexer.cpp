@@ -34,7 +34,7 @@ Result<std::unique_ptr<Connection>> Multiplexer::create(boost::asio::io_context&
                                                         const SessionOptions& options, std::shared_ptr<void> keep_alive,
                                                         std::shared_ptr<KnownPeers> known_peers) {
   // A stream alone has nobody beside it who waits for a word.
-  const auto ahead = options.one_stream ? session::SendAhead::deep : session::SendAhead::brief;
+  const auto ahead = options.one_stream ? session::SendQueueDepth::deep : session::SendQueueDepth::shallow;
   const std::size_t streams = options.one_stream ? 1 : options.streams;
   UDTCAT_CHECK(session->start(options.threads, kept_blocks_limit(*session, streams), ahead));
   std::unique_ptr<Multiplexer> made(new Multiplexer(io, std::move(session), options, std::move(keep_alive)));
@@ -43,11 +43,11 @@ Result<std::unique_ptr<Connection>> Multiplexer::create(boost::asio::io_context&
 }
 
 Status Multiplexer::watch_peer(std::shared_ptr<KnownPeers> known_peers) {
-  const session::Agreed& agreed = session_->agreed();
+  const session::NegotiatedParameters& agreed = session_->agreed();
   UDTCAT_INVARIANT(agreed.peer, "with key pairs nobody comes in without one");
   UDTCAT_CHECK(known_peers->on_session(*agreed.peer));
   // Posted: no watch ends while the peers are gone through.
-  peer_watch_.emplace(std::move(known_peers), agreed.peer->key, agreed.purpose, [this](const Error& why) {
+  peer_watch_.emplace(std::move(known_peers), agreed.peer->key, agreed.application, [this](const Error& why) {
     boost::asio::post(io_, lifetime_.guard([this, why] { abort(why); }));
   });
   return {};
@@ -74,7 +74,7 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
   arm_tick();
   // Posted, so that the owner can set its handlers before the first frame arrives.
   boost::asio::post(io_, lifetime_.guard([this] { read_on(); }));
-  session_->on_express([this](std::span<const std::byte> payload) { on_express(payload); });
+  session_->on_priority_datagram([this](std::span<const std::byte> payload) { on_priority_datagram(payload); });
 }
 
 // ---- Streams -------------------------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ void Multiplexer::pump() {
   using Content = BlockWriter::Content;
   while (session_->wants_block() && (writer_.has_control() || (with_data && writer_.has_data())))
     if (!send_block(with_data ? Content::all : Content::control, session_->next_block_bytes())) break;
-  while (with_data && session_->has_room_for_words() && writer_.has_words())
-    if (!send_block(Content::words, kMinBlockBytes)) break;
+  while (with_data && session_->has_room_for_interactive() && writer_.has_words())
+    if (!send_block(Content::interactive, kMinBlockBytes)) break;
   hold_.hold(now(), hold(with_data));
   note_close_sent();
 }
@@ -208,15 +208,15 @@ bool Multiplexer::send_block(BlockWriter::Content content, std::size_t most_byte
   auto block = session_->empty_block();
   if (!block) return false;
   const auto room = block->payload_room().first(most_bytes);
-  const auto composed = writer_.compose(room, content, session_->express_room_bytes());
+  const auto composed = writer_.compose(room, content, session_->priority_room_bytes());
   if (composed.payload_bytes == 0) return false;
   block->payload_bytes = composed.payload_bytes;
-  if (!composed.words.empty()) session_->send_express(composed.words);
+  if (!composed.words.empty()) session_->send_priority_datagram(composed.words);
   liveness_.on_sent(now());
   using Kind = session::Session::Content;
   session_->async_write(
       std::move(*block), [this](const Status& status) { on_written(status); },
-      content == BlockWriter::Content::words ? Kind::words : Kind::bulk);
+      content == BlockWriter::Content::interactive ? Kind::interactive : Kind::bulk);
   return true;
 }
 
@@ -315,7 +315,7 @@ Status Multiplexer::take_stream_frame(MuxStream& stream, Frame& frame, session::
 }
 
 /// The same comes by a block, some time later: what cannot be used now is passed over.
-void Multiplexer::on_express(std::span<const std::byte> payload) {
+void Multiplexer::on_priority_datagram(std::span<const std::byte> payload) {
   if (state_ == State::breaking || state_ == State::over || close_received()) return;
   if (auto taken = take_early_frames(payload); !taken) break_off(taken.error(), true);
 }
@@ -330,7 +330,7 @@ Status Multiplexer::take_early_frames(std::span<const std::byte> payload) {
       continue;
     }
     const auto* early = std::get_if<Early>(&frame->body);
-    if (early == nullptr) return udtcat::fail(Errc::protocol_violated, "read an express record", "it is no copy");
+    if (early == nullptr) return udtcat::fail(Errc::protocol_violated, "read a priority datagram", "it is no copy");
     const auto found = streams_.find(frame->stream);
     if (found == streams_.end()) continue;
     note_payload(now());

@@ -74,11 +74,11 @@ class Multiplexer final : public Connection, private StreamHost {
   }
   void take_from_tunnel(std::span<const std::byte> packet) override { session_->take_from_tunnel(packet); }
   [[nodiscard]] Endpoint path() const override { return session_->peer(); }
-  [[nodiscard]] Purpose purpose() const override { return session_->agreed().purpose; }
+  [[nodiscard]] const std::string& application() const override { return session_->agreed().application; }
   [[nodiscard]] std::optional<PeerIdentity> peer_identity() const override { return session_->agreed().peer; }
   [[nodiscard]] bool peer_receives() const override { return session_->agreed().peer_receives; }
   [[nodiscard]] bool peer_sends() const override { return session_->agreed().peer_sends; }
-  [[nodiscard]] Statements peer_statements() const override { return session_->agreed().peer_statements; }
+  [[nodiscard]] std::uint8_t peer_application_data() const override { return session_->agreed().peer_application_data; }
   [[nodiscard]] const std::vector<std::string>& peer_services() const override {
     return session_->agreed().peer_services;
   }
@@ -130,7 +130,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void on_block(Result<session::Block> block);
   [[nodiscard]] Status take_frames(session::Block& block);
   [[nodiscard]] Status take_frame(Frame& frame, session::Block& block);
-  void on_express(std::span<const std::byte> payload);
+  void on_priority_datagram(std::span<const std::byte> payload);
   [[nodiscard]] Status take_early_frames(std::span<const std::byte> payload);
   [[nodiscard]] Status take_stream_frame(MuxStream& stream, Frame& frame, session::Block& block);
   [[nodiscard]] Status on_early_open(StreamId id, const std::string& service);

@@ -16,10 +16,10 @@ namespace {
 constexpr std::align_val_t kAlignment{64};  // spec: x86-64 and ARMv8 cache line
 constexpr std::size_t kIdleBuffers = 32;    // guess: what a burst takes and returns; 8 MiB of 256 KiB blocks
 
-struct ReleaseMemory {
+struct MemoryDeleter {
   void operator()(std::byte* memory) const noexcept { ::operator delete[](memory, kAlignment); }
 };
-using Memory = std::unique_ptr<std::byte[], ReleaseMemory>;
+using Memory = std::unique_ptr<std::byte[], MemoryDeleter>;
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kLineBytes = 64;  // spec: a cache line of x86-64 and of most ARM
 constexpr std::size_t kMaxIdle = 32;    // guess: what two receives of 16 trains need
 
-/// The unit of a chunk's memory: aligned for the widest vector instructions, and left as it comes.
+/// The unit of a chunk's memory: aligned for the widest vector instructions, and not initialised.
 struct alignas(kLineBytes) Line {
   std::array<std::byte, kLineBytes> bytes;
 };
@@ -23,10 +23,10 @@ struct alignas(kLineBytes) Line {
 struct ChunkRef::Chunk {
   std::unique_ptr<Line[]> lines;
   std::size_t references = 0;
-  std::shared_ptr<Home> home;
+  std::shared_ptr<PoolState> pool;
 };
 
-struct ChunkRef::Home {
+struct ChunkRef::PoolState {
   std::size_t chunk_bytes = 0;
   std::size_t in_use = 0;
   std::size_t max_idle = kMaxIdle;
@@ -61,40 +61,40 @@ ChunkRef::ChunkRef(const ChunkRef& other) noexcept : chunk_(other.chunk_) {
 ChunkRef::~ChunkRef() {
   if (chunk_ == nullptr || --chunk_->references != 0) return;
   // The pool may be gone: the last of its chunks ends the state that they shared.
-  const auto home = std::move(chunk_->home);
-  home->take_back(std::unique_ptr<Chunk>(chunk_));
+  const auto pool = std::move(chunk_->pool);
+  pool->take_back(std::unique_ptr<Chunk>(chunk_));
 }
 
 std::span<std::byte> ChunkRef::bytes() const {
   if (chunk_ == nullptr) return {};
   // SAFETY: the lines lie one behind the other and are nothing but bytes.
-  return {reinterpret_cast<std::byte*>(chunk_->lines.get()), chunk_->home->chunk_bytes};
+  return {reinterpret_cast<std::byte*>(chunk_->lines.get()), chunk_->pool->chunk_bytes};
 }
 
 bool ChunkRef::sole() const { return chunk_ != nullptr && chunk_->references == 1; }
 
-ChunkPool::ChunkPool(std::size_t chunk_bytes) : home_(std::make_shared<ChunkRef::Home>()) {
-  home_->chunk_bytes = chunk_bytes;
-  home_->idle.reserve(kMaxIdle);
+ChunkPool::ChunkPool(std::size_t chunk_bytes) : state_(std::make_shared<ChunkRef::PoolState>()) {
+  state_->chunk_bytes = chunk_bytes;
+  state_->idle.reserve(kMaxIdle);
 }
 
 ChunkPool::~ChunkPool() {
   // The pool is gone, so a chunk that comes back is freed.
-  home_->max_idle = 0;
-  home_->idle.clear();
+  state_->max_idle = 0;
+  state_->idle.clear();
 }
 
 ChunkRef ChunkPool::acquire() {
-  auto chunk = home_->give();
+  auto chunk = state_->give();
   if (chunk == nullptr) return {};
-  ++home_->in_use;
+  ++state_->in_use;
   chunk->references = 1;
-  chunk->home = home_;
+  chunk->pool = state_;
   return ChunkRef(chunk.release());
 }
 
-std::size_t ChunkPool::chunk_bytes() const { return home_->chunk_bytes; }
+std::size_t ChunkPool::chunk_bytes() const { return state_->chunk_bytes; }
 
-std::size_t ChunkPool::in_use() const { return home_->in_use; }
+std::size_t ChunkPool::in_use() const { return state_->in_use; }
 
 }  // namespace udtcat::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Pieces of memory for what comes in: shared by all who need a part of it, reused after the last of them.
+/// Reference-counted memory for received datagrams, reused once the last reference has gone.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class ChunkRef {
  private:
   friend class ChunkPool;
   struct Chunk;
-  struct Home;
+  struct PoolState;
   explicit ChunkRef(Chunk* chunk) : chunk_(chunk) {}
   Chunk* chunk_ = nullptr;
 };
@@ -53,7 +53,7 @@ class ChunkPool {
   [[nodiscard]] std::size_t in_use() const;
 
  private:
-  std::shared_ptr<ChunkRef::Home> home_;
+  std::shared_ptr<ChunkRef::PoolState> state_;
 };
 
 }  // namespace udtcat::core

@@ -7,13 +7,13 @@
 #include <tuple>
 #include <utility>
 
-#include "lib/core/loss_doubted.hpp"
+#include "lib/core/random_loss.hpp"
 
 namespace udtcat {
 
 namespace {
 
-using core::kLossDoubted;
+using core::kMaxRandomLoss;
 using std::chrono::microseconds;
 
 constexpr microseconds kLeastInterval{200'000};  // guess: two hundred turns of the event loop
@@ -33,7 +33,7 @@ constexpr double kLeastPolicerSlope = 0.1;     // measured: ADR-0053: policers 0
 constexpr double kMostChanceSlope = 0.03;      // guess: between these
 constexpr double kLeastBehindLoss = 0.75;      // measured: ADR-0053: chance 0.9 to 0.99, policers 0.1 to 0.8
 constexpr double kStandardErrors = 4;  // guess: of the error that chance makes; losses that come in rows make more
-constexpr double kStandardErrorsOfMuchLoss = 2;  // guess: where more is lost than kLossDoubted
+constexpr double kStandardErrorsOfMuchLoss = 2;  // guess: where more is lost than kMaxRandomLoss
 constexpr double kLeastLeft = 0.01;              // guess: where all is lost, nothing is told
 constexpr double kCrowded = 0.15;  // measured: ADR-0053: at 0.2 a processor looked like a path of 0.14 Gbit/s
 constexpr double kPathUsed = 0.5;  // guess: headers, repairs, a beginning and an end are no payload
@@ -219,7 +219,7 @@ struct LossGrowth {
   double error = 0;  // by so much chance alone makes it differ from 0
 
   [[nodiscard]] double doubt() const {
-    return (share < kLossDoubted ? kStandardErrors : kStandardErrorsOfMuchLoss) * error;
+    return (share < kMaxRandomLoss ? kStandardErrors : kStandardErrorsOfMuchLoss) * error;
   }
   [[nodiscard]] bool is_policed() const { return beyond >= std::max(doubt(), kLeastPolicerSlope); }
 };
@@ -245,7 +245,7 @@ Limit limit_of_loss(const EndEvidence& sender) {
   const auto all = growth_of(sender.loss_by_rate);
   const auto behind = growth_of(sender.loss_behind_loss);
   if ((all && all->is_policed()) || (behind && behind->is_policed())) return Limit::policer;
-  if (!all || !behind || all->share < kLossLimits || all->share > kLossDoubted) return Limit::unknown;
+  if (!all || !behind || all->share < kLossLimits || all->share > kMaxRandomLoss) return Limit::unknown;
   // Chance leaves hardly a span out: nearly all come behind a loss.
   if (share(sender.loss_behind_loss.sent, sender.loss_by_rate.sent) < kLeastBehindLoss) return Limit::unknown;
   return all->beyond <= kMostChanceSlope && all->doubt() <= kLeastPolicerSlope ? Limit::loss : Limit::unknown;

@@ -45,9 +45,9 @@ spdlog::level::level_enum level_of(LogLevel level) {
   return spdlog::level::err;
 }
 
-class CallingSink final : public spdlog::sinks::base_sink<std::mutex> {
+class CallbackSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  explicit CallingSink(LogSink program) : program_(std::move(program)) {}
+  explicit CallbackSink(LogSink program) : program_(std::move(program)) {}
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
@@ -79,7 +79,7 @@ spdlog::logger& log() { return *current(); }
 void set_log_sink(LogLevel least, LogSink sink) {
   auto logger = silent_logger();
   if (sink) {
-    logger = std::make_unique<spdlog::logger>("udtcat", std::make_shared<CallingSink>(std::move(sink)));
+    logger = std::make_unique<spdlog::logger>("udtcat", std::make_shared<CallbackSink>(std::move(sink)));
     logger->set_level(level_of(least));
   }
   current() = std::move(logger);

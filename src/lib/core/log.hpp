@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the library says what it does; set_log_sink() of <udtcat/log.hpp> decides where it goes.
+/// The library's log; set_log_sink() of <udtcat/log.hpp> decides where it goes.
 ///
 /// Secrets cannot be logged by accident: Key, SecretBytes and key material have no formatter.
 #pragma once

@@ -55,7 +55,6 @@ class UDTCAT_SCOPED_CAPABILITY MutexLock {
 /// A std::condition_variable upon the one mutex that its waiters hold.
 class Condition {
  public:
-  /// May return without a notification.
   void wait(Mutex& mutex) UDTCAT_REQUIRES(mutex) {
     std::unique_lock lock(mutex.mutex_, std::adopt_lock);
     condition_.wait(lock);

@@ -16,7 +16,6 @@ namespace {
 template <typename Value, std::size_t Count>
 using Names = std::array<std::pair<Value, std::string_view>, Count>;
 
-// The one place where a name is written down.
 constexpr Names<Protection, 4> kProtections{{{Protection::clear, "clear"},
                                              {Protection::auth, "auth"},
                                              {Protection::safe, "safe"},
@@ -24,14 +23,6 @@ constexpr Names<Protection, 4> kProtections{{{Protection::clear, "clear"},
 constexpr Names<Cipher, 3> kCiphers{{{Cipher::aes_256_gcm, "aes-256-gcm"},
                                      {Cipher::aes_128_gcm, "aes-128-gcm"},
                                      {Cipher::chacha20_poly1305, "chacha20-poly1305"}}};
-constexpr Names<Purpose, 8> kPurposes{{{Purpose::pipe, "pipe"},
-                                       {Purpose::forward, "forward"},
-                                       {Purpose::rsh, "rsh"},
-                                       {Purpose::gridftp, "gridftp"},
-                                       {Purpose::gateway, "gateway"},
-                                       {Purpose::driver, "driver"},
-                                       {Purpose::bench, "bench"},
-                                       {Purpose::trees, "trees"}}};
 constexpr Names<TransportKind, 2> kTransports{{{TransportKind::native, "native"}, {TransportKind::libudt, "libudt"}}};
 constexpr Names<CongestionKind, 3> kCongestions{
     {{CongestionKind::bbr, "bbr"}, {CongestionKind::udt, "udt"}, {CongestionKind::fixed, "fixed"}}};
@@ -54,22 +45,8 @@ std::optional<Value> value_of(std::string_view text, const Names<Value, Count>& 
 
 std::string_view to_string(Protection protection) { return name_of(protection, kProtections); }
 std::string_view to_string(Cipher cipher) { return name_of(cipher, kCiphers); }
-std::string_view to_string(Purpose purpose) { return name_of(purpose, kPurposes); }
 std::string_view to_string(TransportKind kind) { return name_of(kind, kTransports); }
 std::string_view to_string(CongestionKind kind) { return name_of(kind, kCongestions); }
-
-SessionOptions options_for(const SessionOptions& options, Purpose purpose) {
-  SessionOptions own = options;
-  if (purpose != Purpose::bench || !options.takes_bench) return own;
-  constexpr std::size_t kBenchStreams = 2;  // spec: docs/spec/bench.md §1: questions, and one that measures
-  own.purpose = purpose;
-  own.sends = own.receives = true;
-  own.one_stream = false;
-  own.streams = kBenchStreams;
-  own.services.clear();
-  own.statements = Statements::none;
-  return own;
-}
 
 bool is_service_name(std::string_view text) {
   const auto allowed = [](char c) {

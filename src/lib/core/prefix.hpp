@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Prefixes that one host or site controls as a whole, and how much of something shared each of them has.
+/// IP prefixes that one host or site controls, and how much of a shared resource each of them has.
 #pragma once
 
 #include <cstddef>

@@ -8,13 +8,13 @@ namespace udtcat::core {
 
 namespace {
 
-struct Lead {
+struct LeadByte {
   std::size_t length;     // of the whole character; 0: no character begins so
   std::uint32_t bits;     // the lead byte's share of the code point
   std::uint32_t minimum;  // below it the form is overlong
 };
 
-Lead lead_of(unsigned char byte) {
+LeadByte lead_byte(unsigned char byte) {
   if (byte < 0x80) return {1, byte, 0};
   if (byte >= 0xc2 && byte <= 0xdf) return {2, byte & 0x1fU, 0x80};
   if (byte >= 0xe0 && byte <= 0xef) return {3, byte & 0x0fU, 0x800};
@@ -27,7 +27,7 @@ bool is_surrogate(std::uint32_t point) { return point >= 0xd800 && point <= 0xdf
 
 // The length of the character at the front, 0 where there is none fit to show.
 std::size_t character_bytes(std::string_view text) {
-  const Lead lead = lead_of(static_cast<unsigned char>(text.front()));
+  const LeadByte lead = lead_byte(static_cast<unsigned char>(text.front()));
   if (lead.length == 0 || lead.length > text.size()) return 0;
   std::uint32_t point = lead.bits;
   for (const char c : text.substr(1, lead.length - 1)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory that is overwritten after its use; a key in its text form, on its way from where the user keeps it to a Key.
+/// Text that is overwritten after its use: a key before it is parsed.
 #pragma once
 
 #include <cstddef>

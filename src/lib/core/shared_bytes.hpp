@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bytes that travel with what keeps them alive.
+/// Bytes with the owner that keeps them alive.
 #pragma once
 
 #include <cstddef>

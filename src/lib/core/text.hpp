@@ -11,7 +11,6 @@
 
 namespace udtcat::core {
 
-/// Borrows `bytes`.
 [[nodiscard]] inline std::string_view as_text(std::span<const std::byte> bytes) {
   // SAFETY: char may alias anything, std::byte included.
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

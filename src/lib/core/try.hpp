@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Hands a failure on to the caller: what a Result is for, in one line.
+/// Returns a failure to the caller, in one line.
 ///
 ///   UDTCAT_TRY(const UdpSocket socket, UdpSocket::open(family));   // its value, or this function returns its error
 ///   UDTCAT_CHECK(socket.bind(local));                              // a Status

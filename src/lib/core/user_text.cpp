@@ -145,7 +145,7 @@ std::string format_duration(std::chrono::duration<double> time) { return fmt::fo
 std::string errno_text(int errno_value) {
   char buffer[128] = {};
   std::string text = text_from(::strerror_r(errno_value, buffer, sizeof buffer), buffer);
-  // It stands after a colon in our messages, so it begins small, as they do; "RFS specific error" stays.
+  // Our messages have it after a colon, so it begins in lower case; "RFS specific error" stays.
   const auto upper = [&](std::size_t i) {
     return i < text.size() && std::isupper(static_cast<unsigned char>(text[i])) != 0;
   };

@@ -35,7 +35,6 @@ inline constexpr std::size_t kMaxThreads = 256;  // guess: of those that users m
 [[nodiscard]] std::string format_rate(BitRate rate);
 /// "2.31 Gbit/s".
 [[nodiscard]] std::string format_bit_rate(BitRate rate);
-/// "1 peer", "2 peers".
 [[nodiscard]] std::string format_count(std::size_t count, std::string_view one);
 /// "10 s", "0.25 s".
 [[nodiscard]] std::string format_duration(std::chrono::duration<double> time);

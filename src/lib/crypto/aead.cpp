@@ -44,7 +44,7 @@ struct Aead::Context {
            update(nullptr, aad);
   }
 
-  // The last bytes of both modes are out already; only the tag is made or compared.
+  // Both modes have no last block: only the tag is made or compared.
   bool finish() {
     unsigned char none[EVP_MAX_BLOCK_LENGTH];
     int length = 0;
@@ -116,7 +116,7 @@ namespace {
 constexpr std::size_t kProbeBytes = 16 * kKiB;  // guess: long enough for the bulk code, short enough without AES-NI
 constexpr unsigned kProbeRounds = 3;            // guess: the best of three is free of an unlucky interrupt
 
-// The best time to seal the probe; none measured is never the fastest.
+// The best time to seal the probe; the longest duration where it could not be measured.
 std::chrono::nanoseconds probe(Cipher cipher) {
   using Clock = std::chrono::steady_clock;
   auto best = std::chrono::nanoseconds::max();

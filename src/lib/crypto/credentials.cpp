@@ -5,11 +5,11 @@ namespace udtcat {
 
 namespace {
 
-class OneKnownPeer final : public KnownPeers {
+class SingleKnownPeer final : public KnownPeers {
  public:
-  explicit OneKnownPeer(PeerIdentity peer) : peer_(std::move(peer)) {}
+  explicit SingleKnownPeer(PeerIdentity peer) : peer_(std::move(peer)) {}
 
-  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose) const override {
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, std::string_view) const override {
     if (key == peer_.key) return peer_.name;
     return fail(Errc::authentication_failed, "recognise " + peer_.name,
                 "it is not the peer that is meant: its key is " + key.to_string() + ", not " + peer_.key.to_string());
@@ -23,18 +23,19 @@ class OneKnownPeer final : public KnownPeers {
 
 void KnownPeers::recheck() const {
   for (const Watched& each : watched_)
-    if (const auto known = recognise(each.key, each.purpose); !known) each.on_stranger(known.error());
+    if (const auto known = recognise(each.key, each.application); !known) each.on_stranger(known.error());
 }
 
-KnownPeers::Watch::Watch(std::shared_ptr<KnownPeers> peers, const PublicKey& key, Purpose purpose,
+KnownPeers::Watch::Watch(std::shared_ptr<KnownPeers> peers, const PublicKey& key, std::string application,
                          StrangerHandler on_stranger)
     : peers_(std::move(peers)),
-      place_(peers_->watched_.insert(peers_->watched_.end(), Watched{key, purpose, std::move(on_stranger)})) {}
+      place_(peers_->watched_.insert(peers_->watched_.end(),
+                                     Watched{key, std::move(application), std::move(on_stranger)})) {}
 
 KnownPeers::Watch::~Watch() { peers_->watched_.erase(place_); }
 
 std::shared_ptr<KnownPeers> one_known_peer(PeerIdentity peer) {
-  return std::make_shared<OneKnownPeer>(std::move(peer));
+  return std::make_shared<SingleKnownPeer>(std::move(peer));
 }
 
 Credentials Credentials::duplicate() const {

@@ -16,8 +16,8 @@ namespace udtcat::crypto {
 
 namespace {
 
-using EvpKdf = std::unique_ptr<EVP_KDF, FreeWith<EVP_KDF_free>>;
-using EvpKdfContext = std::unique_ptr<EVP_KDF_CTX, FreeWith<EVP_KDF_CTX_free>>;
+using EvpKdf = std::unique_ptr<EVP_KDF, Deleter<EVP_KDF_free>>;
+using EvpKdfContext = std::unique_ptr<EVP_KDF_CTX, Deleter<EVP_KDF_CTX_free>>;
 
 // OpenSSL's parameters carry inputs through pointers to non-const; HKDF only reads them.
 OSSL_PARAM octets(const char* name, std::span<const std::byte> bytes) {

@@ -37,7 +37,7 @@ tl::unexpected<Error> not_a_public_key(std::string why) {
               std::move(why) + "; it looks like udtcat-ed25519 and 44 characters, as udtcat keygen --pair prints it");
 }
 
-/// The first word of `text`, which loses it.
+/// Removes and returns the first word of `text`.
 std::string_view take_word(std::string_view& text) {
   text = core::trimmed(text, kBlanks);
   const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
@@ -63,7 +63,7 @@ Result<PublicKey> PublicKey::parse(std::string_view text) {
   const auto* in = reinterpret_cast<const unsigned char*>(characters.data());
   const int length = EVP_DecodeBlock(crypto::uchars(decoded.data()), in, static_cast<int>(characters.size()));
   const PublicKey key(std::span<const std::byte>(decoded).first<kBytes>());
-  // Only one text stands for a key: OpenSSL passes over blanks, and over bits that say nothing.
+  // Each key has one text only: OpenSSL ignores blanks and unused bits.
   if (length != static_cast<int>(decoded.size()) || to_base64(key.bytes_) != word)
     return not_a_public_key("it is not the base64 of 32 bytes");
   return key;

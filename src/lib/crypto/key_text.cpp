@@ -69,7 +69,7 @@ std::string secret_to_text(std::string_view prefix, std::span<const std::byte, 3
   Raw raw;
   std::copy(check.begin(), check.end(), std::copy(secret.begin(), secret.end(), raw.writable().begin()));
   std::string text;
-  text.reserve(prefix.size() + kCharacters);  // so that no copy of a part stays behind
+  text.reserve(prefix.size() + kCharacters);  // so that no reallocation leaves a copy
   text = prefix;
   append_base64url(text, raw);
   return text;

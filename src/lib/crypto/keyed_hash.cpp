@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kHashBytes = 8;  // spec: SipHash-2-4
 
-using EvpMac = std::unique_ptr<EVP_MAC, FreeWith<EVP_MAC_free>>;
-using EvpMacContext = std::unique_ptr<EVP_MAC_CTX, FreeWith<EVP_MAC_CTX_free>>;
+using EvpMac = std::unique_ptr<EVP_MAC, Deleter<EVP_MAC_free>>;
+using EvpMacContext = std::unique_ptr<EVP_MAC_CTX, Deleter<EVP_MAC_CTX_free>>;
 
 }  // namespace
 
@@ -62,8 +62,8 @@ Result<std::uint64_t> KeyedHash::of(std::span<const std::byte> message) {
   return core::load_be<std::uint64_t>(hash);
 }
 
-Result<KeyedHash::Wide> KeyedHash::wide_of(std::span<const std::byte> message) {
-  Wide hash{};
+Result<KeyedHash::Hash128> KeyedHash::hash128_of(std::span<const std::byte> message) {
+  Hash128 hash{};
   UDTCAT_CHECK(compute(message, hash));
   return hash;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A short keyed hash for values that only this host has to recognise again.
+/// SipHash-2-4, for values that only this host has to recognise again.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace udtcat::crypto {
 
-/// SipHash-2-4 under a key that dies with this object.
+/// The key is erased with this object.
 /// Threads: unsynchronised.
 class KeyedHash {
  public:
-  static constexpr std::size_t kKeyBytes = 16;   // spec: SipHash
-  static constexpr std::size_t kWideBytes = 16;  // spec: SipHash-2-4-128
-  using Wide = std::array<std::byte, kWideBytes>;
+  static constexpr std::size_t kKeyBytes = 16;      // spec: SipHash
+  static constexpr std::size_t kHash128Bytes = 16;  // spec: SipHash-2-4-128
+  using Hash128 = std::array<std::byte, kHash128Bytes>;
 
   /// Under a random key of its own.  errors   Errc::cipher_failed
   [[nodiscard]] static Result<KeyedHash> create();
@@ -31,7 +31,7 @@ class KeyedHash {
   /// errors   Errc::cipher_failed
   [[nodiscard]] Result<std::uint64_t> of(std::span<const std::byte> message);
   /// SipHash-2-4-128, which is not an extension of the 64-bit hash.  errors   Errc::cipher_failed
-  [[nodiscard]] Result<Wide> wide_of(std::span<const std::byte> message);
+  [[nodiscard]] Result<Hash128> hash128_of(std::span<const std::byte> message);
 
  private:
   struct Context;

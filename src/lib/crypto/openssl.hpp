@@ -13,16 +13,16 @@
 namespace udtcat::crypto {
 
 template <auto Free>
-struct FreeWith {
+struct Deleter {
   template <typename Object>
   void operator()(Object* object) const noexcept {
     Free(object);
   }
 };
 
-using EvpCipher = std::unique_ptr<EVP_CIPHER, FreeWith<EVP_CIPHER_free>>;
-using EvpCipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeWith<EVP_CIPHER_CTX_free>>;
-using EvpKey = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
+using EvpCipher = std::unique_ptr<EVP_CIPHER, Deleter<EVP_CIPHER_free>>;
+using EvpCipherContext = std::unique_ptr<EVP_CIPHER_CTX, Deleter<EVP_CIPHER_CTX_free>>;
+using EvpKey = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
 
 // SAFETY: unsigned char may alias anything, std::byte included.
 inline unsigned char* uchars(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
@@ -33,7 +33,7 @@ inline const unsigned char* uchars(const std::byte* bytes) { return reinterpret_
 [[nodiscard]] std::string take_openssl_text();
 /// The reason code (ERR_GET_REASON) of the oldest entry of this thread's queue, which stays; 0 where there is none.
 [[nodiscard]] int peek_openssl_reason();
-/// Forgets what earlier calls left behind, so that what comes next speaks of itself.
+/// Empties this thread's error queue before a call whose errors are wanted.
 void clear_openssl_errors();
 
 /// Errc::cipher_failed with what OpenSSL says.

@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kPortsToTry = 16;  // guess: a port free in one family is rarely taken in the other
 
-using BeforeBind = std::function<Status(UdpSocket&, const Endpoint&)>;
+using SocketPreparation = std::function<Status(UdpSocket&, const Endpoint&)>;
 
-Result<BoundSocket> bind_one(const Endpoint& wanted, const BeforeBind& before_bind) {
+Result<BoundSocket> bind_one(const Endpoint& wanted, const SocketPreparation& before_bind) {
   UDTCAT_TRY(UdpSocket socket, UdpSocket::open(wanted.family()));
   if (before_bind) UDTCAT_CHECK(before_bind(socket, wanted));
   UDTCAT_CHECK(socket.bind(wanted));
@@ -23,7 +23,7 @@ Result<BoundSocket> bind_one(const Endpoint& wanted, const BeforeBind& before_bi
   return BoundSocket{std::move(socket), local};
 }
 
-Result<std::vector<BoundSocket>> bind_all(const std::vector<Endpoint>& locals, const BeforeBind& before_bind) {
+Result<std::vector<BoundSocket>> bind_all(const std::vector<Endpoint>& locals, const SocketPreparation& before_bind) {
   std::vector<BoundSocket> bound;
   for (const Endpoint& local : locals) {
     UDTCAT_TRY(BoundSocket one,
@@ -33,7 +33,6 @@ Result<std::vector<BoundSocket>> bind_all(const std::vector<Endpoint>& locals, c
   return bound;
 }
 
-/// The address of the family, IPv4 for any, and port 0.
 Endpoint without_port(AddressFamily family, in_addr_t ipv4, const in6_addr& ipv6) {
   sockaddr_in address4{};
   address4.sin_family = AF_INET;
@@ -50,7 +49,8 @@ Endpoint without_port(AddressFamily family, in_addr_t ipv4, const in6_addr& ipv6
 
 }  // namespace
 
-Result<std::vector<BoundSocket>> bind_on_one_port(const std::vector<Endpoint>& locals, const BeforeBind& before_bind) {
+Result<std::vector<BoundSocket>> bind_on_one_port(const std::vector<Endpoint>& locals,
+                                                  const SocketPreparation& before_bind) {
   if (locals.empty()) return fail(Errc::bad_argument, "listen", "no address is given");
   auto bound = bind_all(locals, before_bind);
   for (int i = 1; !bound && locals.front().port() == 0 && i < kPortsToTry; ++i) bound = bind_all(locals, before_bind);

@@ -19,7 +19,7 @@ struct DatagramSocket::State {
 
 Result<DatagramSocket> DatagramSocket::make(UdpSocket socket, const Options& options) {
   auto state = std::make_unique<State>(std::move(socket), options.offload);
-  state->socket.wish_buffers(options.receive_buffer_bytes, options.send_buffer_bytes);
+  state->socket.request_buffers(options.receive_buffer_bytes, options.send_buffer_bytes);
   UDTCAT_TRY(state->receiver, ReceiveSockets::make(state->socket, options));
   return DatagramSocket(std::move(state));
 }

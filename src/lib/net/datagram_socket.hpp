@@ -27,8 +27,8 @@ struct DatagramTrain {
   std::optional<Endpoint> from;  ///< the local address to send from (its port is ignored); none: the system's choice
   std::size_t segment_bytes = 0;
   std::size_t total_bytes = 0;
-  bool singly = false;        ///< each leaves as a message of its own, whatever the kernel could cut
-  bool may_fragment = false;  ///< the system may cut what the path does not take whole
+  bool singly = false;                             ///< each is sent as a message of its own, without UDP_SEGMENT
+  bool may_fragment = false;                       ///< the system may fragment datagrams larger than the path MTU
   std::vector<std::span<const std::byte>> pieces;  ///< of all datagrams, in order
   std::vector<std::uint16_t> piece_counts;         ///< for each datagram
 
@@ -89,7 +89,6 @@ class DatagramSocket {
   /// Datagrams that are empty, or larger than a chunk, are dropped.
   std::size_t receive(std::vector<ReceivedTrain>& into, std::size_t most, core::ChunkPool& chunks);
 
-  /// See UdpSocket. At most `most` of each socket that receive() has found to have some.
   [[nodiscard]] std::vector<PathError> take_path_errors(std::size_t most);
   /// Datagrams the kernel dropped since the socket was made because its receive buffer was full (SO_RXQ_OVFL); a train
   /// that reaches the buffer as one counts as one. Known from the last one received.

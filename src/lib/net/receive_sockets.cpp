@@ -63,7 +63,7 @@ std::size_t receive_buffer_bytes(const UdpSocket& socket) {
   return known == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-/// Half of this process's descriptors are for others: a program, or the host of a driver, has other files to open.
+/// Whether the descriptor is in the lower half of the limit: the upper half is left to the program.
 bool is_among_the_first_half(int descriptor) {
   rlimit limit{};
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<rlim_t>(descriptor) < limit.rlim_cur / 2;
@@ -121,7 +121,7 @@ Status ReceiveSockets::share(const DatagramSocket::Options& options, std::size_t
   }
   if (sources_.size() == 1) return {};
   auto steered = steer(bound, sources_.size(), options.datagram_bytes);
-  if (!steered) sources_.resize(1);  // else one of them alone would get all of a peer's, and we count on them all
+  if (!steered) sources_.resize(1);  // without the filter one socket would get all of a peer's datagrams
   return steered;
 }
 
@@ -130,7 +130,7 @@ Status ReceiveSockets::open_beside(const Endpoint& local, const DatagramSocket::
   if (!is_among_the_first_half(socket.descriptor()))
     return fail(Errc::out_of_resources, "open sockets beside the bound one", "half of the descriptors are in use");
   UDTCAT_CHECK(share_port(socket));
-  socket.wish_buffers(options.receive_buffer_bytes, 0);
+  socket.request_buffers(options.receive_buffer_bytes, 0);
   UDTCAT_CHECK(prepare_to_receive(socket, options));
   UDTCAT_CHECK(socket.bind(local));  // datagrams may come from here on
   UDTCAT_CHECK(watch(readable_, socket, sources_.size()));

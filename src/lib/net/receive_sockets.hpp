@@ -31,7 +31,6 @@ class ReceiveSockets {
   ReceiveSockets(const ReceiveSockets&) = delete;
   ReceiveSockets& operator=(const ReceiveSockets&) = delete;
 
-  /// See DatagramSocket.
   std::size_t receive(std::vector<ReceivedTrain>& into, std::size_t most, core::ChunkPool& chunks);
   /// The system gives the ICMP error of a datagram to whichever socket it likes.
   [[nodiscard]] std::vector<PathError> take_path_errors(std::size_t most);

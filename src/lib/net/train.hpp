@@ -55,23 +55,22 @@ void for_each_ancillary(msghdr& message, Visit&& visit) {
   for (cmsghdr* entry = CMSG_FIRSTHDR(&message); entry != nullptr; entry = CMSG_NXTHDR(&message, entry)) visit(*entry);
 }
 
-/// How often a call is made until its error is taken for its own. ICMP errors of earlier datagrams are told once each,
-/// by whichever call comes next.
+/// How often a call is made until its error counts. Each ICMP error of an earlier datagram fails one later call.
 inline constexpr int kCallAttempts = 3;  // guess: two such errors may come between two calls
 
 /// Whether the errno passes by itself: no room, or nothing there, now.
-[[nodiscard]] inline bool is_passing(int errno_value) {
+[[nodiscard]] inline bool is_transient(int errno_value) {
   return errno_value == EAGAIN || errno_value == EWOULDBLOCK || errno_value == ENOBUFS || errno_value == ENOMEM;
 }
 
-/// Makes `call` until it gives no error or one that is its own. Gives what it gave, or its errno as a negative number.
+/// Repeats `call` past errors of earlier datagrams. returns  its result, or its errno as a negative number
 template <typename Call>
-[[nodiscard]] int past_pending_errors(Call&& call) {
+[[nodiscard]] int retry_pending_errors(Call&& call) {
   for (int attempt = 1;; ++attempt) {
     const auto given = call();
     if (given >= 0) return static_cast<int>(given);
     const int errno_value = errno;
-    if (attempt == kCallAttempts || is_passing(errno_value)) return -errno_value;
+    if (attempt == kCallAttempts || is_transient(errno_value)) return -errno_value;
   }
 }
 
@@ -79,7 +78,7 @@ template <typename Call>
 [[nodiscard]] inline SendResult ended_by(int errno_value, std::size_t taken) {
   // The socket counts as writable all the while.
   if (errno_value == ENOBUFS || errno_value == ENOMEM) return {SendState::no_memory, taken, 0};
-  if (is_passing(errno_value)) return {SendState::would_block, taken, 0};
+  if (is_transient(errno_value)) return {SendState::would_block, taken, 0};
   if (errno_value == EMSGSIZE) return {SendState::too_large, taken, 0};
   return {SendState::failed, taken, errno_value};
 }
@@ -87,18 +86,18 @@ template <typename Call>
 /// The datagrams that one socket had no room for, by what the kernel tells modulo 2^32.
 class DropCounter {
  public:
-  void tell(std::uint32_t told) {
+  void update(std::uint32_t reported) {
     // A datagram may have been queued by another core before a drop that was told already.
-    const auto more = static_cast<std::int32_t>(told - told_);
+    const auto more = static_cast<std::int32_t>(reported - reported_);
     if (more <= 0) return;
     total_ += static_cast<std::uint64_t>(more);
-    told_ = told;
+    reported_ = reported;
   }
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
  private:
   std::uint64_t total_ = 0;
-  std::uint32_t told_ = 0;
+  std::uint32_t reported_ = 0;
 };
 
 /// Has the kernel join datagrams to trains (UDP_GRO), say where they were sent to, and keep ICMP errors.
@@ -114,7 +113,6 @@ class TrainReceiver {
   TrainReceiver(const TrainReceiver&) = delete;
   TrainReceiver& operator=(const TrainReceiver&) = delete;
 
-  /// See DatagramSocket; `socket` was prepared, and `drops` are its own.
   std::size_t receive(const UdpSocket& socket, std::vector<ReceivedTrain>& into, std::size_t most,
                       core::ChunkPool& chunks, DropCounter& drops);
 
@@ -133,7 +131,6 @@ class TrainSender {
   TrainSender(const TrainSender&) = delete;
   TrainSender& operator=(const TrainSender&) = delete;
 
-  /// See DatagramSocket; `socket` is always the one given first.
   [[nodiscard]] SendResult send(const UdpSocket& socket, const DatagramTrain& train);
   [[nodiscard]] std::size_t max_train_datagrams() const;
   void probe_path_mtu(const UdpSocket& socket, bool on);

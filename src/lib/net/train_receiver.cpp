@@ -41,18 +41,18 @@ std::optional<Endpoint> endpoint_of(const Address& address) {
   return *endpoint;
 }
 
-std::optional<Endpoint> local_of(const in_pktinfo& told) {
+std::optional<Endpoint> local_of(const in_pktinfo& reported) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr = told.ipi_spec_dst;  // not ipi_addr: that may be a broadcast, from which no answer can be sent
+  address.sin_addr = reported.ipi_spec_dst;  // not ipi_addr: that may be a broadcast, from which no answer can be sent
   return endpoint_of(address);
 }
 
-std::optional<Endpoint> local_of(const in6_pktinfo& told) {
+std::optional<Endpoint> local_of(const in6_pktinfo& reported) {
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;
-  address.sin6_addr = told.ipi6_addr;
-  if (IN6_IS_ADDR_LINKLOCAL(&told.ipi6_addr)) address.sin6_scope_id = told.ipi6_ifindex;
+  address.sin6_addr = reported.ipi6_addr;
+  if (IN6_IS_ADDR_LINKLOCAL(&reported.ipi6_addr)) address.sin6_scope_id = reported.ipi6_ifindex;
   return endpoint_of(address);
 }
 
@@ -107,7 +107,7 @@ struct TrainReceiver::State {
       const int segment_bytes = ancillary_value<int>(entry);
       if (segment_bytes > 0) train.segment_bytes = std::min(train.total_bytes, static_cast<std::size_t>(segment_bytes));
     } else if (is(SOL_SOCKET, SO_RXQ_OVFL)) {
-      drops.tell(ancillary_value<std::uint32_t>(entry));
+      drops.update(ancillary_value<std::uint32_t>(entry));
     } else if (is(SOL_SOCKET, SCM_TIMESTAMPNS)) {
       const auto when = ancillary_value<timespec>(entry);
       train.arrived = std::chrono::seconds(when.tv_sec) + std::chrono::nanoseconds(when.tv_nsec);
@@ -125,7 +125,7 @@ struct TrainReceiver::State {
     train.total_bytes = train.segment_bytes = messages[index].msg_len;
     for_each_ancillary(message, [&](const cmsghdr& entry) { read_beside(entry, train, drops); });
     const auto from = endpoint_of(slots[index].from);
-    // Without all that was told beside, a train could not be told from a datagram.
+    // With truncated ancillary data the segment size is not known.
     const bool whole = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
     if (!whole || !from || train.total_bytes == 0) return false;
     train.from = *from;
@@ -152,11 +152,12 @@ TrainReceiver::~TrainReceiver() = default;
 std::size_t TrainReceiver::receive(const UdpSocket& socket, std::vector<ReceivedTrain>& into, std::size_t most,
                                    core::ChunkPool& chunks, DropCounter& drops) {
   std::size_t taken = 0;
-  // Again where all that came is dropped, so that zero says that nothing is there; not for ever, anybody can send that.
+  // Received again where all datagrams were dropped, so that 0 means an empty queue; bounded, as anybody can send
+  // those.
   for (int attempt = 0; attempt < kCallAttempts && taken == 0; ++attempt) {
     const auto loaded = static_cast<unsigned>(state_->load(std::min(most, kMaxTrains), chunks));
     if (loaded == 0) break;
-    const int received = past_pending_errors(
+    const int received = retry_pending_errors(
         [&] { return ::recvmmsg(socket.descriptor(), state_->messages.data(), loaded, MSG_DONTWAIT, nullptr); });
     if (received <= 0) break;
     taken = state_->take_all(static_cast<std::size_t>(received), into, drops);

@@ -46,14 +46,14 @@ void append_source(SendControl& control, const Endpoint& from) {
   }
 }
 
-/// Before UDP_SEGMENT was known, the kernel passed over it in silence and sent a train as one datagram.
+/// Whether the kernel knows UDP_SEGMENT: older ones ignore it and send a train as one datagram.
 bool knows_trains(const UdpSocket& socket) {
   int segment_bytes = 0;
   socklen_t length = sizeof segment_bytes;
   return ::getsockopt(socket.descriptor(), IPPROTO_UDP, UDP_SEGMENT, &segment_bytes, &length) == 0;
 }
 
-/// The way of saying that datagrams might go where their train did not.
+/// Whether the datagrams of a train that was refused so may be accepted one by one.
 bool refuses_trains(int errno_value) {
   return errno_value == EIO || errno_value == EINVAL || errno_value == EMSGSIZE || errno_value == EOPNOTSUPP;
 }
@@ -126,7 +126,7 @@ struct TrainSender::State {
     return loaded;
   }
 
-  /// The datagrams went singly where their train was refused with `errno_value`: it was the train's fault.
+  /// The datagrams were accepted one by one after their train was refused with `errno_value`.
   void forget_trains(int errno_value, std::size_t segment_bytes) {
     // A datagram too large for one path says nothing of the kernel. EINVAL is how older kernels say that, and
     // without probing an oversize datagram goes, in fragments: smaller ones deserve another chance.
@@ -150,7 +150,7 @@ SendResult TrainSender::send(const UdpSocket& socket, const DatagramTrain& train
   int refusal = 0;  // what the kernel said to the train whose datagrams we try singly
   for (Position at; at.datagram < train.datagrams();) {
     const auto loaded = static_cast<unsigned>(state_->load(train, at, most_datagrams));
-    const int sent = past_pending_errors(
+    const int sent = retry_pending_errors(
         [&] { return ::sendmmsg(socket.descriptor(), state_->messages.data(), loaded, MSG_DONTWAIT | MSG_NOSIGNAL); });
     if (sent > 0) {
       at = state_->ends[static_cast<std::size_t>(sent) - 1];

@@ -96,7 +96,7 @@ void wish_buffer(int descriptor, int forced_option, int option, std::size_t byte
   if (bytes == 0) return;
   const int wish = static_cast<int>(bytes);
   if (::setsockopt(descriptor, SOL_SOCKET, forced_option, &wish, sizeof wish) == 0) return;
-  // Not privileged: the system clips the wish to its ceiling, which is the best there is.
+  // Without the privilege the system clips the size to its ceiling.
   ::setsockopt(descriptor, SOL_SOCKET, option, &wish, sizeof wish);
 }
 
@@ -130,7 +130,7 @@ std::optional<PathError> read_path_error(msghdr& message) {
 
 }  // namespace
 
-void UdpSocket::wish_buffers(std::size_t receive_bytes, std::size_t send_bytes) {
+void UdpSocket::request_buffers(std::size_t receive_bytes, std::size_t send_bytes) {
   wish_buffer(descriptor_, SO_RCVBUFFORCE, SO_RCVBUF, receive_bytes);
   wish_buffer(descriptor_, SO_SNDBUFFORCE, SO_SNDBUF, send_bytes);
 }
@@ -178,7 +178,7 @@ std::optional<std::size_t> UdpSocket::path_mtu() const {
 
 namespace {
 
-struct FreeInterfaces {
+struct InterfacesDeleter {
   void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
 };
 
@@ -211,7 +211,7 @@ void wait_readable(int descriptor, std::chrono::nanoseconds limit) {
 std::optional<std::size_t> interface_mtu(const Endpoint& local) {
   ifaddrs* raw = nullptr;
   if (::getifaddrs(&raw) != 0) return std::nullopt;
-  const std::unique_ptr<ifaddrs, FreeInterfaces> list(raw);
+  const std::unique_ptr<ifaddrs, InterfacesDeleter> list(raw);
   const auto socket = UdpSocket::open(local.family());
   if (!socket) return std::nullopt;
   std::optional<std::size_t> largest;

@@ -39,7 +39,7 @@ class UdpSocket {
   [[nodiscard]] Result<UdpSocket> duplicate(int lowest = 0) const;
 
   /// Buffer sizes as near to these as the system allows, past its ceiling where we may. Zero: as it is.
-  void wish_buffers(std::size_t receive_bytes, std::size_t send_bytes);
+  void request_buffers(std::size_t receive_bytes, std::size_t send_bytes);
   /// Keeps ICMP errors for take_path_errors(); they fill the receive buffer until they are taken.
   /// errors: Errc::cannot_bind
   [[nodiscard]] Status keep_path_errors();
@@ -50,12 +50,10 @@ class UdpSocket {
   [[nodiscard]] std::optional<std::chrono::system_clock::time_point> last_arrival() const;
   /// The MTU of the way to the connected peer as the system knows it, IP header included.
   [[nodiscard]] std::optional<std::size_t> path_mtu() const;
-  /// Throws away whatever has already arrived.
   void discard_received();
 
   [[nodiscard]] AddressFamily family() const { return family_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  /// The caller closes it from now on.
   [[nodiscard]] int release();
 
  private:

@@ -207,7 +207,7 @@ void Pipe::arm_tick() {
   }));
 }
 
-/// Not while the consumer holds us up: then what the peer sent before it went is still to be read.
+/// Not while the consumer is slow: data that the peer sent before its end are still to be read.
 void Pipe::check_peer_port() {
   if (incoming_ != Incoming::open || reading_.empty()) return;
   const auto closed_since = channel_->port_closed_since();
@@ -216,7 +216,7 @@ void Pipe::check_peer_port() {
              "its host says that nobody has the port open any more"});
 }
 
-/// The bytes that have arrived still go to the consumer, then it is over.
+/// The bytes that have arrived are still delivered to the consumer.
 void Pipe::break_off(Error error) {
   if (!error_) error_ = std::move(error);
   outgoing_ = Outgoing::settled;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A local stream over a channel and nothing between them: no session, no frames, no proof.
+/// A local stream over a channel, without session, frames or authentication.
 ///
 ///   source ─ read_some ─► piece ─► Channel.async_write           pull()
 ///   sink ◄─ async_write_some ◄─ piece ◄─ Channel.async_read_some  read_on()
@@ -29,8 +29,8 @@ inline constexpr std::size_t kPieceBytes = 256 * kKiB;  // guess: the default bl
 inline constexpr std::size_t kMaxWrites = 4;            // guess: outstanding at a time
 inline constexpr std::size_t kMaxArrivedPieces = 4;     // guess: read and not yet written
 // After our last byte is acknowledged: bytes that the peer had sent by then are still on their way.
-inline constexpr std::chrono::milliseconds kPeerDrainQuiet{100};  // spec: docs/man/udtcat.1, PLAIN UDT
-inline constexpr std::chrono::milliseconds kMaxPeerDrain{2'000};  // spec: docs/man/udtcat.1, PLAIN UDT
+inline constexpr std::chrono::milliseconds kPeerDrainQuiet{100};  // spec: docs/man/udtcat-plain.1, DESCRIPTION
+inline constexpr std::chrono::milliseconds kMaxPeerDrain{2'000};  // spec: docs/man/udtcat-plain.1, DESCRIPTION
 
 ///   outgoing:  open ◄──the source has nothing, has something──► waiting
 ///              open ──source ends──► draining ──acknowledged, or the connection ends──► settled

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "lib/core/try.hpp"
-#include "lib/session/hand_off.hpp"
+#include "lib/session/offload_policy.hpp"
 
 namespace udtcat::session {
 
@@ -79,16 +79,16 @@ void CipherThreads::add_times(EndEvidence& evidence) {
   const auto now = std::chrono::steady_clock::now();
   const core::MutexLock lock(threads_mutex_);
   evidence.cipher_threads = threads_.size();
-  if (now - times_read_at_ >= HandOff::kReadEvery) {
+  if (now - times_read_at_ >= OffloadPolicy::kReadInterval) {
     times_read_at_ = now;
     std::vector<pid_t> numbers;
     {
       const core::MutexLock begun(mutex_);
       numbers = thread_numbers_;
     }
-    CoreTime sum;
+    SchedulerTimes sum;
     for (const pid_t number : numbers) {
-      const auto time = CoreTime::of_thread(number).value_or(CoreTime{});
+      const auto time = SchedulerTimes::of_thread(number).value_or(SchedulerTimes{});
       sum.had += time.had;
       sum.waited += time.waited;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The threads that seal and open: one set for the process, whatever the number of its sessions.
+/// The threads that seal and open: one set for all sessions of the process.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,6 @@ class CipherThreads {
 
    private:
     friend class CipherThreads;
-    /// Works the oldest piece; on one of the threads.
     virtual void work() = 0;
 
     std::size_t pieces_ = 0;  // guarded by the mutex, as is the next
@@ -48,9 +47,9 @@ class CipherThreads {
   CipherThreads(const CipherThreads&) = delete;
   CipherThreads& operator=(const CipherThreads&) = delete;
 
-  /// The strand has one piece more. It is there until it was removed.
+  /// The strand has one piece more. It must live until remove().
   void add(Strand& strand);
-  /// Forgets the pieces of a strand, and waits for the one that is being worked.
+  /// Drops the pieces of a strand, and waits for the one that a thread works on.
   void remove(Strand& strand);
   /// Adds the times of all its threads, as read a moment ago at most, and how many there are.
   void add_times(EndEvidence& evidence);

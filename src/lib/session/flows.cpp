@@ -80,7 +80,7 @@ std::uint64_t Flows::ahead_bytes() const {
 
 std::optional<std::chrono::steady_clock::time_point> Flows::port_closed_since() {
   std::optional<std::chrono::steady_clock::time_point> latest;
-  // No time at all is before every time.
+  // An empty optional compares less than any time.
   for (Flow& flow : flows_) latest = std::max(latest, flow.channel->port_closed_since());
   return latest;
 }

@@ -15,12 +15,12 @@
 
 namespace udtcat::session {
 
-/// Numbers on one flow rise by no more: a header that says otherwise is not the peer's.
+/// The largest step between block numbers on one flow: a larger one is not the peer's.
 inline constexpr BlockNumber kMaxFlowStep = 1024;  // spec: record.md §5
-/// A flow that got none of so many blocks gets the next, whatever it has still to send.
+/// A flow that got none of so many blocks gets the next, however much it still has to send.
 inline constexpr BlockNumber kFlowTurn = 512;  // spec: record.md §5; half the step, so that every flow's turn fits
 
-/// One channel, and how far each direction has come on it.
+/// One channel, and the state of both directions.
 ///
 ///   idle ──► header ──16 bytes──► in_hand ──its turn──► body ──► idle        header, body ──the channel ends──► ended
 ///   idle ──the header came with the body before──► in_hand
@@ -52,9 +52,7 @@ class Flows {
   /// The flow that is to carry block `number`; called for each number once, in order.
   [[nodiscard]] Flow& choose(BlockNumber number);
 
-  /// Of all of them: see transport::Channel.
   [[nodiscard]] std::uint64_t retained_limit_bytes() const;
-  /// Of all of them: see transport::Channel.
   [[nodiscard]] std::uint64_t ahead_bytes() const;
   /// Sums, and the round trip of the first.
   [[nodiscard]] transport::ChannelStats stats();

@@ -26,18 +26,18 @@ Handshake::Handshake(boost::asio::io_context& io, Role role, const Credentials* 
       initial_window_bytes_(initial_window_bytes),
       handler_(std::move(handler)),
       offer_(make_offer(options, initial_window_bytes)),
-      first_words_timer_(io),
+      first_flight_timer_(io),
       deadline_timer_(io) {
   UDTCAT_INVARIANT((credentials == nullptr) == (options.protection == Protection::clear),
                    "only clear runs without a key; the program checks it");
 }
 
-Result<core::SharedBytes> Handshake::first_words() {
+Result<core::SharedBytes> Handshake::first_flight() {
   UDTCAT_INVARIANT(role_ == Role::connector && !tls_, "a connector asks once");
   if (credentials_ == nullptr) return core::SharedBytes::adopt(encode(offer_));
-  UDTCAT_TRY(tls_, TlsHandshake::create(role_, *credentials_, options_.purpose));
-  // Flows that join must not overtake our Finished: where there may be some, the offer waits for that. So it does where
-  // only a key pair is there to seal it.
+  UDTCAT_TRY(tls_, TlsHandshake::create(role_, *credentials_, applications()));
+  // With several flows the offer waits for Finished, which a JOIN must not overtake; with key pairs there is no key for
+  // early data.
   const bool early = offer_.flows == 1 && credentials_->shared() != nullptr;
   UDTCAT_CHECK(tls_->start(early ? encode(offer_) : std::vector<std::byte>()));
   return core::SharedBytes::adopt(tls_->take_output());
@@ -49,8 +49,7 @@ void Handshake::start(std::unique_ptr<transport::Channel> channel) {
   boost::asio::post(io_, lifetime_.guard([this] {
     if (credentials_ == nullptr) return read_clear_prefix();
     if (role_ == Role::listener) {
-      const auto also = options_.takes_bench ? std::optional(Purpose::bench) : std::nullopt;
-      auto tls = TlsHandshake::create(role_, *credentials_, options_.purpose, also);
+      auto tls = TlsHandshake::create(role_, *credentials_, applications());
       if (!tls) return give_up(tls.error());
       tls_ = std::move(*tls);
     }
@@ -59,8 +58,8 @@ void Handshake::start(std::unique_ptr<transport::Channel> channel) {
 }
 
 void Handshake::arm_deadlines() {
-  first_words_timer_.expires_after(kFirstWordsDeadline);
-  first_words_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+  first_flight_timer_.expires_after(kFirstFlightDeadline);
+  first_flight_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (cancelled || !channel_ || state_ != State::silent) return;
     const bool silent = channel_->stats().bytes_received == 0;
     if (silent || role_ == Role::listener)
@@ -100,7 +99,7 @@ void Handshake::on_tls_record() {
   take_message();
 }
 
-/// The listener may not have taken early data, as after a retry of its own.
+/// The listener may have rejected early data, as after a HelloRetryRequest.
 Status Handshake::offer_again_if_unread() {
   if (role_ != Role::connector || tls_->early_data_taken()) return {};
   return send_message(encode(offer_));
@@ -167,6 +166,17 @@ void Handshake::take_message() {
   on_message(message_);
 }
 
+const SessionOptions& Handshake::options_for(std::string_view application) const {
+  const auto found = std::ranges::find(further_, application, &SessionOptions::application);
+  return found == further_.end() ? options_ : *found;
+}
+
+std::vector<std::string> Handshake::applications() const {
+  std::vector<std::string> names{options_.application};
+  for (const SessionOptions& each : further_) names.push_back(each.application);
+  return names;
+}
+
 void Handshake::on_message(std::span<const std::byte> message) {
   if (role_ == Role::listener) return on_offer(message);
   on_answer(message);
@@ -175,15 +185,14 @@ void Handshake::on_message(std::span<const std::byte> message) {
 void Handshake::on_offer(std::span<const std::byte> message) {
   const auto offer = decode_offer(message);
   if (!offer) return give_up(offer.error());
-  Answer answer = decide(*offer, options_, initial_window_bytes_);
-  // A reason that lasts is told before one that passes.
+  Answer answer = decide(*offer, options_for(offer->application), initial_window_bytes_);
+  // A permanent refusal comes before a temporary one.
   const auto identity = tls_ && tls_->done() ? tls_->peer() : std::nullopt;  // early data come with a shared key only
   if (identity && std::holds_alternative<Acceptance>(answer))
-    if (const auto known = credentials_->pair()->peers->recognise(identity->key, offer->purpose); !known)
-      answer =
-          Refusal{fmt::format("the listener knows the connector's key, but not for {}", to_string(offer->purpose))};
-  if (has_room_ && std::holds_alternative<Acceptance>(answer))
-    if (const auto room = has_room_(channel_->peer(), identity, offer->purpose); !room)
+    if (const auto known = credentials_->pair()->peers->recognise(identity->key, offer->application); !known)
+      answer = Refusal{fmt::format("the listener knows the connector's key, but not for {}", offer->application)};
+  if (admits_ && std::holds_alternative<Acceptance>(answer))
+    if (const auto room = admits_(channel_->peer(), identity, offer->application); !room)
       answer = Refusal{.reason = room.error().cause, .later = true};
   if (auto* acceptance = std::get_if<Acceptance>(&answer); acceptance != nullptr && acceptance->flows > 1)
     if (auto named = crypto::randomise(acceptance->session_id); !named) return give_up(named.error());
@@ -203,7 +212,7 @@ void Handshake::finish_when_proved() {
 void Handshake::on_answer(std::span<const std::byte> message) {
   const auto answer = decode_answer(message);
   if (!answer) return give_up(answer.error());
-  const auto agreed = agree(offer_, *answer);
+  const auto agreed = agree(offer_, *answer, options_.commands_of);
   if (!agreed) return give_up(agreed.error());
   finish(*agreed);
 }
@@ -221,14 +230,14 @@ Status Handshake::send_message(std::vector<std::byte> message) {
 // ---- Both ends meet ----------------------------------------------------------------------------------------------
 
 /// None at clear: there is no secret.
-Result<std::optional<KeySchedule>> Handshake::key_schedule(const Agreed& agreed) {
+Result<std::optional<KeySchedule>> Handshake::key_schedule(const NegotiatedParameters& agreed) {
   if (!tls_) return std::nullopt;
   UDTCAT_TRY(const auto exporter, tls_->exporter(exporter_context(agreed)));
   UDTCAT_TRY(auto schedule, KeySchedule::from_exporter(exporter));
   return std::optional(std::move(schedule));
 }
 
-Result<std::unique_ptr<Session>> Handshake::make_session(const Agreed& agreed) {
+Result<std::unique_ptr<Session>> Handshake::make_session(const NegotiatedParameters& agreed) {
   UDTCAT_TRY(auto keys, key_schedule(agreed));
   UDTCAT_TRY(auto flow_key, keys ? keys->flow_key() : crypto::Secret32());
   if (agreed.protection < Protection::safe) keys.reset();
@@ -237,7 +246,7 @@ Result<std::unique_ptr<Session>> Handshake::make_session(const Agreed& agreed) {
   return session;
 }
 
-void Handshake::finish(Agreed agreed) {
+void Handshake::finish(NegotiatedParameters agreed) {
   retire();
   if (tls_) agreed.peer = tls_->peer();
   auto session = make_session(agreed);
@@ -247,7 +256,7 @@ void Handshake::finish(Agreed agreed) {
 
 void Handshake::retire() {
   state_ = State::over;
-  first_words_timer_.cancel();
+  first_flight_timer_.cancel();
   deadline_timer_.cancel();
   lifetime_.end();
 }

@@ -25,8 +25,8 @@
 
 namespace udtcat::session {
 
-inline constexpr auto kFirstWordsDeadline = std::chrono::seconds(3);  // spec: handshake.md §7
-inline constexpr auto kHandshakeDeadline = std::chrono::seconds(10);  // spec: handshake.md §7
+inline constexpr auto kFirstFlightDeadline = std::chrono::seconds(3);  // spec: handshake.md §7
+inline constexpr auto kHandshakeDeadline = std::chrono::seconds(10);   // spec: handshake.md §7
 inline constexpr auto kRefusalDrain =
     std::chrono::milliseconds(500);  // guess: a few round trips for the alert to arrive
 
@@ -37,8 +37,8 @@ class Handshake {
  public:
   using Handler = std::function<void(Result<std::unique_ptr<Session>>)>;
   using JoinHandler = std::function<void(const Join& join, std::unique_ptr<transport::Channel> channel)>;
-  using RoomCheck =
-      std::function<Status(const Endpoint& peer, const std::optional<PeerIdentity>& identity, Purpose purpose)>;
+  using AdmissionCheck = std::function<Status(const Endpoint& peer, const std::optional<PeerIdentity>& identity,
+                                              std::string_view application)>;
 
   /// credentials   none exactly at Protection::clear; must outlive this
   /// initial_window_bytes   credit that this end gives to a new stream
@@ -51,13 +51,16 @@ class Handshake {
   /// called. Without this it is refused as a peer that speaks no TLS.
   void take_joins(JoinHandler handler) { join_handler_ = std::move(handler); }
 
+  /// Listener only: an offer of one of these applications is as welcome as one of the first.
+  void serve_further(std::vector<SessionOptions> further) { further_ = std::move(further); }
+
   /// Listener only: asked before an offer is accepted. An error, whose cause the connector is told, refuses it for now.
-  void ask_first(RoomCheck has_room) { has_room_ = std::move(has_room); }
+  void check_admission(AdmissionCheck admits) { admits_ = std::move(admits); }
 
   /// Connector only, once: what its channel begins with.  errors: Errc::cipher_failed
-  [[nodiscard]] Result<core::SharedBytes> first_words();
+  [[nodiscard]] Result<core::SharedBytes> first_flight();
 
-  /// channel   one that a listener accepted; a connector's, which has been given first_words()
+  /// channel   one that a listener accepted; a connector's, which has been given first_flight()
   /// A session of several flows has its first, and a join key for the others.
   /// errors (to the handler): Errc::cannot_reach when no byte came in time; Errc::authentication_failed;
   /// Errc::parameters_refused; Errc::protocol_violated; Errc::connection_broken
@@ -82,12 +85,14 @@ class Handshake {
   void on_message(std::span<const std::byte> message);
   void on_offer(std::span<const std::byte> message);
   void on_answer(std::span<const std::byte> message);
+  [[nodiscard]] const SessionOptions& options_for(std::string_view application) const;
+  [[nodiscard]] std::vector<std::string> applications() const;
   [[nodiscard]] Status send_message(std::vector<std::byte> message);
   void flush_tls();
   void write(std::vector<std::byte> bytes);
-  [[nodiscard]] Result<std::optional<KeySchedule>> key_schedule(const Agreed& agreed);
-  [[nodiscard]] Result<std::unique_ptr<Session>> make_session(const Agreed& agreed);
-  void finish(Agreed agreed);
+  [[nodiscard]] Result<std::optional<KeySchedule>> key_schedule(const NegotiatedParameters& agreed);
+  [[nodiscard]] Result<std::unique_ptr<Session>> make_session(const NegotiatedParameters& agreed);
+  void finish(NegotiatedParameters agreed);
   void retire();
   void give_up(Error error);
   void read_exactly(std::size_t bytes, void (Handshake::*next)());
@@ -96,17 +101,18 @@ class Handshake {
   const Role role_;
   const Credentials* const credentials_;
   const SessionOptions options_;
+  std::vector<SessionOptions> further_;
   const std::uint32_t initial_window_bytes_;
   Handler handler_;
-  JoinHandler join_handler_;         // may be none
-  RoomCheck has_room_;               // likewise
-  std::optional<TlsHandshake> tls_;  // none at clear
-  const Offer offer_;                // the connector's own
-  std::optional<Agreed> agreed_;     // perhaps before the peer has proved the key
-  std::vector<std::byte> input_;     // the TLS record or clear message being read
-  std::vector<std::byte> message_;   // application data so far
+  JoinHandler join_handler_;                    // may be none
+  AdmissionCheck admits_;                       // likewise
+  std::optional<TlsHandshake> tls_;             // none at clear
+  const Offer offer_;                           // the connector's own
+  std::optional<NegotiatedParameters> agreed_;  // perhaps before the peer has proved the key
+  std::vector<std::byte> input_;                // the TLS record or clear message being read
+  std::vector<std::byte> message_;              // application data so far
   State state_ = State::silent;
-  boost::asio::steady_timer first_words_timer_;
+  boost::asio::steady_timer first_flight_timer_;
   boost::asio::steady_timer deadline_timer_;
   // None before start(); last but one: its threads end before the buffers they fill.
   std::unique_ptr<transport::Channel> channel_;

@@ -32,11 +32,12 @@ enum class ItemType : std::uint16_t {
   purpose = 13,
   name = 14,
   peer = 15,
-  statements = 16,
+  application_data = 16,
   services = 17,
   streams = 18,
   later = 19,
-  reports = 20
+  reports = 20,
+  application = 21,
 };
 
 /// Builds one message. Threads: unsynchronised.
@@ -66,11 +67,10 @@ class ItemReader {
   [[nodiscard]] std::optional<std::uint8_t> u8(ItemType type) const;
   [[nodiscard]] std::optional<std::uint16_t> u16(ItemType type) const;
   [[nodiscard]] std::optional<std::uint32_t> u32(ItemType type) const;
-  /// None if the item is missing.
   [[nodiscard]] std::optional<std::string_view> text(ItemType type) const;
 
  private:
-  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::reports) + 1;
+  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::application) + 1;
   std::array<std::optional<std::span<const std::byte>>, kTypes> values_{};
 };
 
@@ -89,11 +89,9 @@ struct OpenedMessage {
 };
 /// Total.  errors: Errc::protocol_violated
 [[nodiscard]] Result<OpenedMessage> open_message(std::span<const std::byte> in);
-/// The error of a decoder, with the reason.
 [[nodiscard]] tl::unexpected<Error> bad_message(std::string why);
 [[nodiscard]] tl::unexpected<Error> bad_item(const char* name);
 
-/// Whether `in` begins as a parameter message does.
 [[nodiscard]] bool begins_with_magic(std::span<const std::byte> in);
 
 }  // namespace udtcat::session

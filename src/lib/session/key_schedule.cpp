@@ -17,9 +17,9 @@ constexpr std::string_view kLaneLabel = "lane";
 constexpr std::string_view kNextLabel = "next";
 constexpr std::string_view kKeyLabel = "key";
 constexpr std::string_view kIvLabel = "iv";
-constexpr std::string_view kExpressLabel = "express";               // spec: record.md §7
-constexpr std::string_view kExpressHeaderLabel = "express header";  // spec: record.md §7
-constexpr std::string_view kFlowsLabel = "flows";                   // spec: handshake.md §8
+constexpr std::string_view kPriorityLabel = "express";               // spec: record.md §7
+constexpr std::string_view kPriorityHeaderLabel = "express header";  // spec: record.md §7
+constexpr std::string_view kFlowsLabel = "flows";                    // spec: handshake.md §8
 
 Result<crypto::Secret32> expand(const crypto::Secret32& from, std::string_view label,
                                 std::span<const std::byte> context = {}) {
@@ -61,16 +61,16 @@ Result<crypto::Secret32> KeySchedule::header_key(Direction direction) const {
   return expand(master_, kHeaderLabel, context);
 }
 
-Result<LaneSecret> KeySchedule::express_secret(Direction direction) const {
+Result<LaneSecret> KeySchedule::priority_secret(Direction direction) const {
   const std::array<std::byte, 1> context{static_cast<std::byte>(direction)};
-  return expand(master_, kExpressLabel, context).map([](crypto::Secret32&& secret) {
+  return expand(master_, kPriorityLabel, context).map([](crypto::Secret32&& secret) {
     return LaneSecret(std::move(secret));
   });
 }
 
-Result<crypto::Secret32> KeySchedule::express_header_key(Direction direction) const {
+Result<crypto::Secret32> KeySchedule::priority_header_key(Direction direction) const {
   const std::array<std::byte, 1> context{static_cast<std::byte>(direction)};
-  return expand(master_, kExpressHeaderLabel, context);
+  return expand(master_, kPriorityHeaderLabel, context);
 }
 
 Result<crypto::Secret32> KeySchedule::flow_key() const { return expand(master_, kFlowsLabel); }

@@ -51,10 +51,10 @@ class KeySchedule {
   [[nodiscard]] Result<LaneSecret> lane_secret(Direction direction, std::uint16_t lane) const;
   /// errors: Errc::cipher_failed
   [[nodiscard]] Result<crypto::Secret32> header_key(Direction direction) const;
-  /// Of express records, epoch 0.  errors: Errc::cipher_failed
-  [[nodiscard]] Result<LaneSecret> express_secret(Direction direction) const;
+  /// Of priority datagrams, epoch 0.  errors: Errc::cipher_failed
+  [[nodiscard]] Result<LaneSecret> priority_secret(Direction direction) const;
   /// errors: Errc::cipher_failed
-  [[nodiscard]] Result<crypto::Secret32> express_header_key(Direction direction) const;
+  [[nodiscard]] Result<crypto::Secret32> priority_header_key(Direction direction) const;
   /// The key by which a channel proves that it belongs to this session (handshake.md §8).  errors: Errc::cipher_failed
   [[nodiscard]] Result<crypto::Secret32> flow_key() const;
 

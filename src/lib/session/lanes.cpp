@@ -66,31 +66,31 @@ std::array<std::byte, crypto::kNonceBytes> Lane::nonce(BlockNumber number) const
 constexpr std::size_t kAnnounceBytes = 1 * kMiB;  // measured: bench/lanes, ADR-0010; at 10 Gbit/s the wire takes longer
 
 /// A block in its place in the order, and the outcome of its lane's work.
-struct LanePool::Job {
+struct LanePool::WorkItem {
   Block block;
   Status outcome;
   std::atomic<bool> done{false};
 };
 
 /// A lane and the blocks that wait for it.
-struct LanePool::Worked final : CipherThreads::Strand {
-  Worked(LanePool& its_pool, Lane its_lane, bool it_seals)
+struct LanePool::LaneStrand final : CipherThreads::Strand {
+  LaneStrand(LanePool& its_pool, Lane its_lane, bool it_seals)
       : pool(its_pool), lane(std::move(its_lane)), seals(it_seals) {}
 
   LanePool& pool;
   Lane lane;
   const bool seals;
-  std::deque<Job*> waiting UDTCAT_GUARDED_BY(&LanePool::mutex_){};
+  std::deque<WorkItem*> waiting UDTCAT_GUARDED_BY(&LanePool::mutex_){};
 
-  void run(Job& job) { job.outcome = seals ? lane.seal(job.block) : lane.open(job.block); }
+  void run(WorkItem& item) { item.outcome = seals ? lane.seal(item.block) : lane.open(item.block); }
   void work() override { pool.work(*this); }
 };
 
 /// One direction. Confined to the io thread but for the lanes' waiting queues.
 struct LanePool::Pipeline {
   BlockHandler handler;
-  std::vector<std::unique_ptr<Worked>> lanes{};
-  std::deque<std::unique_ptr<Job>> in_order{};
+  std::vector<std::unique_ptr<LaneStrand>> lanes{};
+  std::deque<std::unique_ptr<WorkItem>> in_order{};
 };
 
 Result<std::unique_ptr<LanePool>> LanePool::create(boost::asio::io_context& io, const LaneSetup& setup,
@@ -106,7 +106,7 @@ Result<std::unique_ptr<LanePool>> LanePool::create(boost::asio::io_context& io, 
                  Lane::create(setup.protection, setup.cipher,
                               seals ? crypto::AeadDirection::seal : crypto::AeadDirection::open, std::move(secret)));
       (seals ? *pool->sealing_ : *pool->opening_)
-          .lanes.push_back(std::make_unique<Worked>(*pool, std::move(lane), seals));
+          .lanes.push_back(std::make_unique<LaneStrand>(*pool, std::move(lane), seals));
     }
   }
   return pool;
@@ -116,7 +116,7 @@ LanePool::LanePool(boost::asio::io_context& io, std::shared_ptr<CipherThreads> t
                    BlockHandler on_opened)
     : io_(io),
       threads_(std::move(threads)),
-      hand_off_(HandOff::of(io)),
+      offload_(OffloadPolicy::of(io)),
       sealing_(std::make_unique<Pipeline>(Pipeline{std::move(on_sealed)})),
       opening_(std::make_unique<Pipeline>(Pipeline{std::move(on_opened)})),
       guarded_delivery_(lifetime_.guard([this] { deliver(); })) {}
@@ -128,49 +128,49 @@ LanePool::~LanePool() {
 }
 
 void LanePool::submit(Pipeline& pipeline, Block block) {
-  Job& job = *pipeline.in_order.emplace_back(std::make_unique<Job>());
-  job.block = std::move(block);
+  WorkItem& item = *pipeline.in_order.emplace_back(std::make_unique<WorkItem>());
+  item.block = std::move(block);
   if (!pipeline.lanes.empty()) {
-    Worked& lane = *pipeline.lanes[lane_of(job.block.number, pipeline.lanes.size())];
-    if (worth_a_thread(pipeline, job)) return hand_to_workers(lane, job);
-    lane.run(job);
+    LaneStrand& lane = *pipeline.lanes[lane_of(item.block.number, pipeline.lanes.size())];
+    if (worth_a_thread(pipeline, item)) return hand_to_workers(lane, item);
+    lane.run(item);
   }
-  job.done.store(true, std::memory_order_relaxed);
+  item.done.store(true, std::memory_order_relaxed);
   schedule_delivery();
 }
 
-/// A lane is this thread's as soon as the block before on it is done.
-bool LanePool::worth_a_thread(const Pipeline& pipeline, const Job& job) {
+/// Otherwise the block is worked on this thread, which has the lane as soon as its last block is done.
+bool LanePool::worth_a_thread(const Pipeline& pipeline, const WorkItem& item) {
   if (!threads_) return false;
   const std::size_t before = pipeline.in_order.size() - 1;
-  if (before == 0 && job.block.payload_bytes <= kInlinePayloadBytes) return false;
-  if (hand_off_.pays(std::chrono::steady_clock::now())) return true;
+  if (before == 0 && item.block.payload_bytes <= kInlinePayloadBytes) return false;
+  if (offload_.offloads(std::chrono::steady_clock::now())) return true;
   const std::size_t lanes = pipeline.lanes.size();  // to which blocks are dealt in turn
   return before >= lanes && !pipeline.in_order[before - lanes]->done.load(std::memory_order_acquire);
 }
 
-void LanePool::hand_to_workers(Worked& lane, Job& job) {
+void LanePool::hand_to_workers(LaneStrand& lane, WorkItem& item) {
   {
     const core::MutexLock lock(mutex_);
-    lane.waiting.push_back(&job);
+    lane.waiting.push_back(&item);
     ++waiting_blocks_;
   }
   threads_->add(lane);
 }
 
-/// On one of the threads, which has the lane alone.
-void LanePool::work(Worked& lane) {
-  Job* job = nullptr;
+/// Runs on one of the threads, which has the lane alone.
+void LanePool::work(LaneStrand& lane) {
+  WorkItem* item = nullptr;
   {
     const core::MutexLock lock(mutex_);
-    job = lane.waiting.front();
+    item = lane.waiting.front();
     lane.waiting.pop_front();
     --waiting_blocks_;
   }
-  lane.run(*job);
+  lane.run(*item);
   const core::MutexLock lock(mutex_);
-  unannounced_bytes_ += job->block.payload_bytes;
-  job->done.store(true, std::memory_order_release);  // from here on the io thread may take the job away
+  unannounced_bytes_ += item->block.payload_bytes;
+  item->done.store(true, std::memory_order_release);  // from here on the io thread may take the item away
   if (waiting_blocks_ > 0 && unannounced_bytes_ < kAnnounceBytes) return;
   unannounced_bytes_ = 0;
   schedule_delivery();
@@ -188,12 +188,12 @@ void LanePool::deliver() {
 
 void LanePool::deliver(Pipeline& pipeline) {
   while (!pipeline.in_order.empty() && pipeline.in_order.front()->done.load(std::memory_order_acquire)) {
-    const std::unique_ptr<Job> job = std::move(pipeline.in_order.front());
+    const std::unique_ptr<WorkItem> item = std::move(pipeline.in_order.front());
     pipeline.in_order.pop_front();
-    if (job->outcome)
-      pipeline.handler(std::move(job->block));
+    if (item->outcome)
+      pipeline.handler(std::move(item->block));
     else
-      pipeline.handler(tl::unexpected(job->outcome.error()));
+      pipeline.handler(tl::unexpected(item->outcome.error()));
   }
 }
 

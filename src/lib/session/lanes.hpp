@@ -25,8 +25,8 @@
 #include "lib/core/mutex.hpp"
 #include "lib/crypto/aead.hpp"
 #include "lib/session/cipher_threads.hpp"
-#include "lib/session/hand_off.hpp"
 #include "lib/session/key_schedule.hpp"
+#include "lib/session/offload_policy.hpp"
 #include "lib/session/record_format.hpp"
 
 namespace udtcat::session {
@@ -93,31 +93,31 @@ class LanePool {
   void seal(Block block) { submit(*sealing_, std::move(block)); }
   void open(Block block) { submit(*opening_, std::move(block)); }
   /// Blocks are worked by threads, so that more of them on their way are a gain.
-  [[nodiscard]] bool hands_over() const { return threads_ && hand_off_.paid(); }
+  [[nodiscard]] bool hands_over() const { return threads_ && offload_.is_offloading(); }
   /// Adds the times of the threads; on the io_context's.
   void add_evidence(EndEvidence& evidence) const {
-    evidence.event_loop = hand_off_.thread_time(HandOff::TimePoint::clock::now());
+    evidence.event_loop = offload_.thread_time(OffloadPolicy::TimePoint::clock::now());
     if (threads_) threads_->add_times(evidence);
   }
 
  private:
-  struct Job;
-  struct Worked;
+  struct WorkItem;
+  struct LaneStrand;
   struct Pipeline;
 
   LanePool(boost::asio::io_context& io, std::shared_ptr<CipherThreads> threads, BlockHandler on_sealed,
            BlockHandler on_opened);
   void submit(Pipeline& pipeline, Block block);
-  [[nodiscard]] bool worth_a_thread(const Pipeline& pipeline, const Job& job);
-  void hand_to_workers(Worked& lane, Job& job);
-  void work(Worked& lane);
+  [[nodiscard]] bool worth_a_thread(const Pipeline& pipeline, const WorkItem& item);
+  void hand_to_workers(LaneStrand& lane, WorkItem& item);
+  void work(LaneStrand& lane);
   void schedule_delivery();
   void deliver();
   void deliver(Pipeline& pipeline);
 
   boost::asio::io_context& io_;  // constant after construction
   const std::shared_ptr<CipherThreads> threads_;
-  HandOff& hand_off_;
+  OffloadPolicy& offload_;
   const std::unique_ptr<Pipeline> sealing_;  // confined to the io thread, but for their lanes' queues
   const std::unique_ptr<Pipeline> opening_;
   std::atomic<bool> delivery_scheduled_{false};

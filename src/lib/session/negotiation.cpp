@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lib/crypto/aead.hpp"
+#include "lib/session/application.hpp"
 #include "lib/session/parameters.hpp"
 
 namespace udtcat::session {
@@ -43,47 +44,9 @@ std::string protection_refusal(Protection offered, Protection ours) {
   return fmt::format("the listener asks for {}, the connector for {}", to_string(ours), to_string(offered));
 }
 
-/// The command that listens for a purpose, and the one that dials it.
-struct PurposeCommands {
-  Purpose purpose;
-  std::string_view listens;
-  std::string_view dials;
-};
-constexpr std::array kCommands{
-    PurposeCommands{Purpose::pipe, "udtcat -l PORT", "udtcat HOST PORT"},
-    PurposeCommands{Purpose::forward, "udtcat -l PORT --to PLACE", "udtcat HOST PORT --from PLACE"},
-    PurposeCommands{Purpose::rsh, "udtcat rsh-server, which ssh starts", "udtcat rsh HOST COMMAND"},
-    PurposeCommands{Purpose::gridftp, "udtcat gridftp serve", "udtcat gridftp get, put or copy"},
-    PurposeCommands{Purpose::gateway, "udtcat gridftp gateway -l", "udtcat gridftp gateway HOST PORT"},
-    PurposeCommands{Purpose::driver, "a GridFTP server's data port", "a GridFTP client's data connection"},
-    PurposeCommands{Purpose::bench, "udtcat -l PORT", "udtcat bench HOST PORT"},
-    PurposeCommands{Purpose::trees, "udtcat receive -l or send --serve", "udtcat send or receive with HOST PORT"},
-};
-
-/// The commands of a purpose that this version knows; null: of another.
-const PurposeCommands* commands_of(Purpose purpose) {
-  const auto* const found = std::ranges::find(kCommands, purpose, &PurposeCommands::purpose);
-  return found == kCommands.end() ? nullptr : found;
-}
-
-std::string purpose_text(Purpose purpose) {
-  if (purpose == kNoPurpose) return "nothing that it says, as an older udtcat";
-  if (purpose > Purpose::trees) return "what only a later udtcat knows";
-  return std::string(to_string(purpose));
-}
-
-/// Said to both ends, which is why each is called by its part.
-std::string purpose_refusal(Purpose listener, Purpose connector) {
-  std::string text = "the listener is for " + purpose_text(listener);
-  if (const auto* stands = commands_of(listener)) text += fmt::format(", which is dialled by {}", stands->dials);
-  text += "; the connector is for " + purpose_text(connector);
-  if (const auto* goes = commands_of(connector)) text += fmt::format(", which dials {}", goes->listens);
-  return text;
-}
-
-/// An end's purpose and name, and the name that it wants to meet.
-struct Introduction {
-  Purpose purpose;
+/// An end's application and name, and the name that it wants to meet.
+struct EndIdentity {
+  std::string_view application;
   std::string_view name;
   std::string_view peer;
 };
@@ -93,9 +56,11 @@ std::string wrong_name(const char* who, std::string_view wanted, const char* oth
                      name.empty() ? "has no name (--as)" : fmt::format("is {}", name));
 }
 
-/// Why these two are no peers; none: they are.
-std::optional<std::string> mismatch(const Introduction& connector, const Introduction& listener) {
-  if (connector.purpose != listener.purpose) return purpose_refusal(listener.purpose, connector.purpose);
+/// Why the names or applications do not match; none: they do.
+std::optional<std::string> mismatch(const EndIdentity& connector, const EndIdentity& listener,
+                                    decltype(SessionOptions::commands_of) commands_of) {
+  if (connector.application != listener.application || listener.application.empty())
+    return application_refusal(listener.application, connector.application, commands_of);
   // Checked before the wanted names: an end that met itself has the wrong name, too, and this message says why.
   if (!connector.name.empty() && connector.name == listener.name)
     return fmt::format("this end met itself: both are called {}", connector.name);
@@ -125,33 +90,35 @@ bool contains(const std::vector<Cipher>& ciphers, Cipher cipher) {
   return std::find(ciphers.begin(), ciphers.end(), cipher) != ciphers.end();
 }
 
-Result<Agreed> agree_to(const Offer& offer, const Acceptance& acceptance) {
+Result<NegotiatedParameters> agree_to(const Offer& offer, const Acceptance& acceptance,
+                                      decltype(SessionOptions::commands_of) commands_of) {
   const auto violated = [](const char* why) { return fail(Errc::protocol_violated, "agree with the listener", why); };
   if (offer.protection >= Protection::safe && !contains(offer.ciphers, acceptance.cipher))
     return violated("it chose a cipher that was not offered");
-  // The listener has seen to its own wishes.
-  if (auto why = mismatch({offer.purpose, offer.name, offer.peer}, {acceptance.purpose, acceptance.name, {}}))
+  // The listener has checked its own requirements.
+  if (auto why = mismatch({offer.application, offer.name, offer.peer}, {acceptance.application, acceptance.name, {}},
+                          commands_of))
     return fail(Errc::parameters_refused, "agree with the listener", std::move(*why));
   if (acceptance.block_bytes > offer.block_bytes) return violated("it chose larger blocks than were offered");
   if (acceptance.lanes > offer.lanes) return violated("it chose more lanes than were offered");
   if (acceptance.flows > offer.flows) return violated("it chose more flows than were offered");
   if (!anything_flows(offer, acceptance)) return violated("it accepted though nobody would hear the other");
-  return Agreed{.protection = offer.protection,
-                .cipher = acceptance.cipher,
-                .block_bytes = acceptance.block_bytes,
-                .lanes = acceptance.lanes,
-                .peer_sends = acceptance.sends,
-                .peer_receives = acceptance.receives,
-                .window_to_peer_bytes = acceptance.initial_window_bytes,
-                .window_from_peer_bytes = offer.initial_window_bytes,
-                .flows = acceptance.flows,
-                .session_id = acceptance.session_id,
-                .purpose = offer.purpose,
-                .connector_name = offer.name,
-                .listener_name = acceptance.name,
-                .peer_statements = acceptance.statements,
-                .streams_to_peer = acceptance.streams,
-                .peer_takes_reports = acceptance.reports};
+  return NegotiatedParameters{.protection = offer.protection,
+                              .cipher = acceptance.cipher,
+                              .block_bytes = acceptance.block_bytes,
+                              .lanes = acceptance.lanes,
+                              .peer_sends = acceptance.sends,
+                              .peer_receives = acceptance.receives,
+                              .window_to_peer_bytes = acceptance.initial_window_bytes,
+                              .window_from_peer_bytes = offer.initial_window_bytes,
+                              .flows = acceptance.flows,
+                              .session_id = acceptance.session_id,
+                              .application = offer.application,
+                              .connector_name = offer.name,
+                              .listener_name = acceptance.name,
+                              .peer_application_data = acceptance.application_data,
+                              .streams_to_peer = acceptance.streams,
+                              .peer_takes_reports = acceptance.reports};
 }
 
 }  // namespace
@@ -165,19 +132,19 @@ Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_byt
           .receives = options.receives,
           .initial_window_bytes = initial_window_bytes,
           .flows = flows_of(options, 1),
-          .purpose = options.purpose,
+          .application = options.application,
           .name = options.own_name,
           .peer = options.expected_peer,
-          .statements = options.statements,
+          .application_data = options.application_data,
           .services = options.services,
           .streams = streams_of(options),
           .reports = true};
 }
 
-Answer decide(const Offer& offer, const SessionOptions& options, std::uint32_t initial_window_bytes) {
-  const SessionOptions ours = options_for(options, offer.purpose);
+Answer decide(const Offer& offer, const SessionOptions& ours, std::uint32_t initial_window_bytes) {
   if (offer.protection != ours.protection) return Refusal{protection_refusal(offer.protection, ours.protection)};
-  if (auto why = mismatch({offer.purpose, offer.name, offer.peer}, {ours.purpose, ours.own_name, ours.expected_peer}))
+  if (auto why = mismatch({offer.application, offer.name, offer.peer},
+                          {ours.application, ours.own_name, ours.expected_peer}, ours.commands_of))
     return Refusal{std::move(*why)};
   Acceptance acceptance;
   if (offer.protection >= Protection::safe) {
@@ -193,22 +160,23 @@ Answer decide(const Offer& offer, const SessionOptions& options, std::uint32_t i
   acceptance.receives = ours.receives;
   acceptance.initial_window_bytes = initial_window_bytes;
   acceptance.flows = std::min(offer.flows, flows_of(ours, kMaxFlows));
-  acceptance.purpose = ours.purpose;
+  acceptance.application = ours.application;
   acceptance.name = ours.own_name;
-  acceptance.statements = ours.statements;
+  acceptance.application_data = ours.application_data;
   acceptance.streams = streams_of(ours);
   acceptance.reports = true;
   return acceptance;
 }
 
-Result<Agreed> agree(const Offer& offer, const Answer& answer) {
+Result<NegotiatedParameters> agree(const Offer& offer, const Answer& answer,
+                                   decltype(SessionOptions::commands_of) commands_of) {
   if (const auto* refusal = std::get_if<Refusal>(&answer))
     return fail(refusal->later ? Errc::out_of_resources : Errc::parameters_refused, "the listener refuses",
                 refusal->reason);
-  return agree_to(offer, std::get<Acceptance>(answer));
+  return agree_to(offer, std::get<Acceptance>(answer), commands_of);
 }
 
-Agreed agree(const Offer& offer, const Acceptance& ours) {
+NegotiatedParameters agree(const Offer& offer, const Acceptance& ours) {
   return {.protection = offer.protection,
           .cipher = ours.cipher,
           .block_bytes = ours.block_bytes,
@@ -219,22 +187,26 @@ Agreed agree(const Offer& offer, const Acceptance& ours) {
           .window_from_peer_bytes = ours.initial_window_bytes,
           .flows = ours.flows,
           .session_id = ours.session_id,
-          .purpose = ours.purpose,
+          .application = ours.application,
           .connector_name = offer.name,
           .listener_name = ours.name,
-          .peer_statements = offer.statements,
+          .peer_application_data = offer.application_data,
           .peer_services = offer.services,
           .streams_to_peer = offer.streams,
           .peer_takes_reports = offer.reports};
 }
 
-std::vector<std::byte> exporter_context(const Agreed& agreed) {
-  std::vector<std::byte> context{static_cast<std::byte>(agreed.purpose)};
-  for (const std::string& name : {agreed.connector_name, agreed.listener_name}) {
+std::vector<std::byte> exporter_context(const NegotiatedParameters& agreed) {
+  const std::uint8_t number = assigned_number(agreed.application);
+  std::vector<std::byte> context{static_cast<std::byte>(number)};
+  const auto add = [&](std::string_view name) {
     context.push_back(static_cast<std::byte>(name.size()));
     const auto bytes = std::as_bytes(std::span(name));
     context.insert(context.end(), bytes.begin(), bytes.end());
-  }
+  };
+  add(agreed.connector_name);
+  add(agreed.listener_name);
+  if (number == 0) add(agreed.application);
   return context;
 }
 

@@ -6,6 +6,7 @@
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
+#include "lib/session/application.hpp"
 #include "lib/session/items.hpp"
 
 namespace udtcat::session {
@@ -37,10 +38,12 @@ void add_common(ItemWriter& writer, const Message& message) {
                 static_cast<std::uint8_t>((message.sends ? kSendsBit : 0) | (message.receives ? kReceivesBit : 0)));
   writer.add_u32(ItemType::window, message.initial_window_bytes);
   if (message.flows > 1) writer.add_u8(ItemType::flows, message.flows);
-  if (message.purpose != kNoPurpose) writer.add_u8(ItemType::purpose, static_cast<std::uint8_t>(message.purpose));
+  if (const auto number = assigned_number(message.application); number != 0)
+    writer.add_u8(ItemType::purpose, number);
+  else if (is_service_name(message.application))
+    writer.add_text(ItemType::application, message.application);
   if (!message.name.empty()) writer.add_text(ItemType::name, message.name);
-  if (message.statements != Statements::none)
-    writer.add_u8(ItemType::statements, static_cast<std::uint8_t>(message.statements));
+  if (message.application_data != 0) writer.add_u8(ItemType::application_data, message.application_data);
   if (message.streams != kMaxStreams) writer.add_u16(ItemType::streams, message.streams);
   if (message.reports) writer.add_u8(ItemType::reports, 1);
 }
@@ -49,6 +52,18 @@ void add_common(ItemWriter& writer, const Message& message) {
 Result<std::string> read_name(const ItemReader& items, ItemType type, const char* what) {
   const auto name = items.text(type);
   if (name && !is_end_name(*name)) return bad_item(what);
+  return std::string(name.value_or(""));
+}
+
+// The number counts where both are there; 0 is no application, as where neither is.
+Result<std::string> read_application(const ItemReader& items) {
+  if (items.find(ItemType::purpose)) {
+    const auto number = items.u8(ItemType::purpose);
+    if (!number) return bad_item("purpose");
+    return *number == 0 ? std::string() : application_of(*number);
+  }
+  const auto name = items.text(ItemType::application);
+  if (name && !is_service_name(*name)) return bad_item("application");
   return std::string(name.value_or(""));
 }
 
@@ -65,13 +80,11 @@ Status read_common(const ItemReader& items, Message& message) {
   // An end that knows of no flows has one.
   const auto flows = items.find(ItemType::flows) ? items.u8(ItemType::flows) : std::uint8_t{1};
   if (!flows || *flows < 1 || *flows > kMaxFlows) return bad_item("flows");
-  const auto purpose = items.find(ItemType::purpose) ? items.u8(ItemType::purpose) : std::uint8_t{0};
-  if (!purpose) return bad_item("purpose");
+  UDTCAT_TRY(message.application, read_application(items));
   UDTCAT_TRY(message.name, read_name(items, ItemType::name, "name"));
-  message.purpose = static_cast<Purpose>(*purpose);
-  const auto statements = items.find(ItemType::statements) ? items.u8(ItemType::statements) : std::uint8_t{0};
-  if (!statements || *statements > static_cast<std::uint8_t>(Statements::wanted)) return bad_item("statements");
-  message.statements = static_cast<Statements>(*statements);
+  const auto data = items.find(ItemType::application_data) ? items.u8(ItemType::application_data) : std::uint8_t{0};
+  if (!data) return bad_item("application data");
+  message.application_data = *data;
   const auto streams = items.find(ItemType::streams) ? items.u16(ItemType::streams) : std::uint16_t{kMaxStreams};
   if (!streams || *streams < 1 || *streams > kMaxStreams) return bad_item("streams");
   message.streams = *streams;

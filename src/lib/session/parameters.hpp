@@ -22,10 +22,6 @@ inline constexpr std::size_t kSessionIdBytes = 16;  // spec: handshake.md §4
 /// Names a session of several flows to the channels that join it.
 using SessionId = std::array<std::byte, kSessionIdBytes>;
 
-/// An end that is older than purposes says none. Numbers beyond the last Purpose are those of later versions.
-inline constexpr Purpose kNoPurpose{};
-
-/// The connector's side of the bargain.
 struct Offer {
   Protection protection = Protection::private_;
   std::vector<Cipher> ciphers;  ///< that it accepts, best first; empty at auth and clear
@@ -35,17 +31,16 @@ struct Offer {
   bool receives = true;
   std::uint32_t initial_window_bytes = 0;  ///< credit of a new stream towards the connector
   std::uint8_t flows = 1;                  ///< channels that it would like
-  Purpose purpose = Purpose::pipe;         ///< as the peer said it: perhaps kNoPurpose, or an unknown one
-  std::string name;                        ///< what the connector is called; may be empty
-  std::string peer;                        ///< the name that it wants to meet; empty: any
-  Statements statements = Statements::none;
+  std::string application;  ///< as the peer said it: empty of one that knows of none, "#" and an unknown number
+  std::string name;         ///< what the connector is called; may be empty
+  std::string peer;         ///< the name that it wants to meet; empty: any
+  std::uint8_t application_data = 0;
   std::vector<std::string> services{};  ///< names that it serves; empty: it says none
   std::uint16_t streams = kMaxStreams;  ///< open at a time, of the listener's, that it takes
   bool reports = false;                 ///< it takes REPORT frames
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
-/// The listener's side: yes.
 struct Acceptance {
   Cipher cipher = Cipher::aes_256_gcm;             ///< without meaning at auth and clear
   std::uint32_t block_bytes = kDefaultBlockBytes;  ///< the largest block either end sends
@@ -54,16 +49,16 @@ struct Acceptance {
   bool receives = true;
   std::uint32_t initial_window_bytes = 0;
   std::uint8_t flows = 1;
-  Purpose purpose = Purpose::pipe;  ///< as in Offer
-  std::string name;                 ///< what the listener is called; may be empty
-  SessionId session_id{};           ///< random where there are several flows
-  Statements statements = Statements::none;
+  std::string application;  ///< as in Offer
+  std::string name;         ///< what the listener is called; may be empty
+  SessionId session_id{};   ///< random where there are several flows
+  std::uint8_t application_data = 0;
   std::uint16_t streams = kMaxStreams;  ///< open at a time, of the connector's, that it takes
   bool reports = false;                 ///< it takes REPORT frames
   friend bool operator==(const Acceptance&, const Acceptance&) = default;
 };
 
-/// The listener's side: no, and why. The text is for a person.
+/// The listener refuses the offer. The reason is for a person.
 struct Refusal {
   std::string reason;
   bool later = false;  ///< the connector may be welcome another time
@@ -83,12 +78,12 @@ inline constexpr std::size_t kParameterPrefixBytes = 8;  // spec: handshake.md �
 
 [[nodiscard]] Offer make_offer(const SessionOptions& options, std::uint32_t initial_window_bytes);
 /// The listener's decision. A protection that differs from ours either way is refused: nothing is ever downgraded. So
-/// are another purpose, and an end of another name than the expected.
+/// are another application, and an end of another name than the expected.
 /// Of several flows the session id is left to be drawn.
 [[nodiscard]] Answer decide(const Offer& offer, const SessionOptions& options, std::uint32_t initial_window_bytes);
 
 /// The outcome of the exchange, the same at both ends.
-struct Agreed {
+struct NegotiatedParameters {
   Protection protection = Protection::private_;
   Cipher cipher = Cipher::aes_256_gcm;
   std::size_t block_bytes = kDefaultBlockBytes;
@@ -99,20 +94,22 @@ struct Agreed {
   std::uint64_t window_from_peer_bytes = 0;  ///< credit of a new stream that we gave
   std::size_t flows = 1;
   SessionId session_id{};  ///< where there are several flows
-  Purpose purpose = Purpose::pipe;
+  std::string application;
   std::string connector_name;  ///< may be empty, as the next
   std::string listener_name;
-  Statements peer_statements = Statements::none;
+  std::uint8_t peer_application_data = 0;
   std::vector<std::string> peer_services{};   ///< the connector's, at the listener
   std::size_t streams_to_peer = kMaxStreams;  ///< open at a time, that we may open
   bool peer_takes_reports = false;
   std::optional<PeerIdentity> peer{};  ///< with key pairs
 };
 /// The exporter's context, so that ends which agreed on other things share no key: docs/spec/handshake.md §5.
-[[nodiscard]] std::vector<std::byte> exporter_context(const Agreed& agreed);
+[[nodiscard]] std::vector<std::byte> exporter_context(const NegotiatedParameters& agreed);
 /// The connector checks that the answer is one to its offer, and from whom it wants one.  errors:
 /// Errc::parameters_refused, Errc::protocol_violated
-[[nodiscard]] Result<Agreed> agree(const Offer& offer, const Answer& answer);
-[[nodiscard]] Agreed agree(const Offer& offer, const Acceptance& ours);
+/// commands_of   SessionOptions::commands_of, for the text
+[[nodiscard]] Result<NegotiatedParameters> agree(const Offer& offer, const Answer& answer,
+                                                 decltype(SessionOptions::commands_of) commands_of = nullptr);
+[[nodiscard]] NegotiatedParameters agree(const Offer& offer, const Acceptance& ours);
 
 }  // namespace udtcat::session

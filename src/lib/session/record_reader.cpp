@@ -10,7 +10,7 @@
 
 namespace udtcat::session {
 
-RecordReader::RecordReader(boost::asio::io_context& io, Flows& flows, const Agreed& agreed,
+RecordReader::RecordReader(boost::asio::io_context& io, Flows& flows, const NegotiatedParameters& agreed,
                            std::optional<crypto::HeaderCipher> headers)
     : flows_(flows), agreed_(agreed), headers_(std::move(headers)), grace_(io) {}
 
@@ -42,7 +42,7 @@ void RecordReader::on_header(Flow& flow) {
   go_on();
 }
 
-/// Much of the header is known beforehand, so that anything else is not from our peer.
+/// The header's known fields are compared: a mismatch is not from the peer.
 Status RecordReader::check_header(Flow& flow) {
   if (headers_)
     if (auto deciphered = headers_->decipher(flow.header); !deciphered) return deciphered;
@@ -96,7 +96,7 @@ void RecordReader::go_on() {
                        [=](const Flow& flow) { return ((flow.incoming == states) || ...); });
   };
   using enum Flow::Incoming;
-  // Numbers rise on each flow, so that none will bring the next one any more.
+  // All flows have a later number in hand, and numbers rise: the next one cannot come any more.
   if (is(in_hand)) return give_up(refuse("its header is not the next one").value());
   if (is(in_hand, ended)) give_up(*ended_);
 }
@@ -144,7 +144,7 @@ void RecordReader::arm_grace() {
 }
 
 void RecordReader::on_grace_over(BlockNumber armed_at) {
-  // While no record is asked for, or records still come, a peer that has closed may still be heard.
+  // Not over while no record is asked for, or records still come: the peer's CLOSE may be among them.
   if (!handler_ || reading_body_ || next_ != armed_at) return arm_grace();
   give_up(*ended_);
 }

@@ -20,8 +20,7 @@
 
 namespace udtcat::session {
 
-/// How long the other flows may bring nothing after one has ended: a session that ends well ends all of them in this
-/// time.
+/// How long the other flows may be silent after one has ended: a session that closes ends all of them within this time.
 inline constexpr auto kFlowGrace = std::chrono::seconds(3);  // spec: record.md §5
 
 /// Each flow is read up to its next header, the body of a record when it is the next one: no memory is held for blocks
@@ -34,7 +33,7 @@ class RecordReader {
 
   /// flows     must outlive this, but for the calls of their handlers
   /// headers   none at auth and clear
-  RecordReader(boost::asio::io_context& io, Flows& flows, const Agreed& agreed,
+  RecordReader(boost::asio::io_context& io, Flows& flows, const NegotiatedParameters& agreed,
                std::optional<crypto::HeaderCipher> headers);
 
   /// Reads the next record into `memory`; its header has been checked, its payload not. One at a time. Errors are
@@ -43,11 +42,11 @@ class RecordReader {
   ///          Errc::connection_broken
   void async_read(core::Buffer memory, Handler handler);
 
-  /// How many bytes have come that bring the next record nearer: the sign of life. Bytes on flows that are ahead are
-  /// none, since the flow that they wait for may be dead.
+  /// The bytes received on flows that may bring the next record: the peer is alive while this grows. Flows that are
+  /// ahead do not count, since the flow that they wait for may be dead.
   [[nodiscard]] std::uint64_t received_bytes();
 
-  /// Before the channels are closed: nothing more is waited for, and a read in progress is not answered.
+  /// Call before the channels are closed: the handler of a read in progress is dropped.
   void stop();
 
  private:
@@ -67,7 +66,7 @@ class RecordReader {
   void finish(Result<Block> outcome);
 
   Flows& flows_;
-  const Agreed agreed_;
+  const NegotiatedParameters agreed_;
   std::optional<crypto::HeaderCipher> headers_;
   BlockNumber next_ = 0;  // to be handed on, or with its body being read one more
   bool reading_body_ = false;

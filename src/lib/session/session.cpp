@@ -25,8 +25,8 @@ std::size_t available_cores() {
 
 }  // namespace
 
-Session::Session(boost::asio::io_context& io, Role role, const Agreed& agreed, std::optional<KeySchedule> keys,
-                 std::unique_ptr<transport::Channel> first)
+Session::Session(boost::asio::io_context& io, Role role, const NegotiatedParameters& agreed,
+                 std::optional<KeySchedule> keys, std::unique_ptr<transport::Channel> first)
     : io_(io), role_(role), agreed_(agreed), keys_(std::move(keys)) {
   flows_.add(std::move(first));
 }
@@ -37,7 +37,7 @@ void Session::add_flow(std::unique_ptr<transport::Channel> channel) {
   if (flows_.size() == agreed_.flows) join_key_.reset();
 }
 
-Status Session::start(std::optional<std::size_t> threads, std::size_t kept_blocks, SendAhead ahead) {
+Status Session::start(std::optional<std::size_t> threads, std::size_t kept_blocks, SendQueueDepth ahead) {
   UDTCAT_INVARIANT(state_ == State::joining && flows_.size() == agreed_.flows,
                    "a session starts once, when all its flows are there");
   UDTCAT_TRY(outgoing_headers_, header_cipher(direction_from(role_)));
@@ -69,15 +69,15 @@ Status Session::start(std::optional<std::size_t> threads, std::size_t kept_block
                          keys_ ? &*keys_ : nullptr, [this](Result<Block> block) { on_sealed(std::move(block)); },
                          [this](Result<Block> block) { on_opened(std::move(block)); }));
   ahead_ = ahead;
-  UDTCAT_CHECK(start_express());
+  UDTCAT_CHECK(start_priority_datagrams());
   keys_.reset();
   state_ = State::running;
   return {};
 }
 
-Status Session::start_express() {
-  if (!keys_ || ahead_ == SendAhead::deep) return {};
-  UDTCAT_TRY(express_, Express::create(agreed_, *keys_, role_));
+Status Session::start_priority_datagrams() {
+  if (!keys_ || ahead_ == SendQueueDepth::deep) return {};
+  UDTCAT_TRY(priority_datagrams_, PriorityDatagrams::create(agreed_, *keys_, role_));
   for (Flow& flow : flows_)
     flow.channel->on_datagram(lifetime_.guard([this](std::span<const std::byte> bytes) { on_datagram(bytes); }));
   return {};
@@ -92,21 +92,21 @@ Result<std::optional<crypto::HeaderCipher>> Session::header_cipher(Direction dir
 
 std::size_t Session::thread_count(std::optional<std::size_t> wanted) const {
   const std::size_t threads = wanted.value_or(available_cores());
-  // One core: a hand-off to another thread is all cost.
+  // With one core another thread only costs.
   return !keys_ || threads <= 1 ? 0 : std::min(threads, agreed_.lanes);
 }
 
 // ---- Outgoing: number, seal, encipher the header, send -------------------------------------------------------------
 
 bool Session::wants_block() const {
-  const std::size_t bulk = writing_ - writing_words_;
+  const std::size_t bulk = writing_ - writing_interactive_;
   if (bulk >= blocks_wanted()) return false;
   // Two, so that there is a next one while the last leaves, however slow the path is.
-  return ahead_ == SendAhead::deep || bulk < kBlocksAhead || writing_bytes_ < flows_.ahead_bytes();
+  return ahead_ == SendQueueDepth::deep || bulk < kBlocksAhead || writing_bytes_ < flows_.ahead_bytes();
 }
 
 std::size_t Session::next_block_bytes() const {
-  if (ahead_ == SendAhead::deep) return agreed_.block_bytes;
+  if (ahead_ == SendQueueDepth::deep) return agreed_.block_bytes;
   const std::uint64_t worth = flows_.ahead_bytes() / kBlocksOfAhead;
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(worth, kMinBlockBytes, agreed_.block_bytes));
 }
@@ -123,7 +123,7 @@ void Session::async_write(Block block, WriteHandler handler, Content content) {
                       static_cast<std::uint32_t>(block.payload_bytes), block.number},
          block.header());
   ++writing_;
-  if (content == Content::words) ++writing_words_;
+  if (content == Content::interactive) ++writing_interactive_;
   writing_bytes_ += block.payload_bytes;
   ++stats_.blocks_sent;
   being_sealed_.push_back({block.payload_bytes, std::move(handler), content});
@@ -131,22 +131,22 @@ void Session::async_write(Block block, WriteHandler handler, Content content) {
 }
 
 void Session::on_sealed(Result<Block> sealed) {
-  const Writing writing = std::move(being_sealed_.front());
+  const PendingWrite pending = std::move(being_sealed_.front());
   being_sealed_.pop_front();
   Status made = sealed ? Status() : tl::unexpected(sealed.error());
   if (made && outgoing_headers_) made = outgoing_headers_->encipher(sealed->header());
-  if (made) return send(std::move(*sealed), writing);
-  finish(writing, made);
+  if (made) return send(std::move(*sealed), pending);
+  finish(pending, made);
 }
 
-void Session::finish(const Writing& writing, const Status& status) {
+void Session::finish(const PendingWrite& pending, const Status& status) {
   --writing_;
-  if (writing.content == Content::words) --writing_words_;
-  writing_bytes_ -= writing.payload_bytes;
-  writing.handler(status);
+  if (pending.content == Content::interactive) --writing_interactive_;
+  writing_bytes_ -= pending.payload_bytes;
+  pending.handler(status);
 }
 
-void Session::send(Block block, Writing writing) {
+void Session::send(Block block, PendingWrite pending) {
   Flow& flow = flows_.choose(block.number);
   const auto record = block.record(agreed_.protection);
   const std::size_t count = record.size();
@@ -155,24 +155,24 @@ void Session::send(Block block, Writing writing) {
                       : core::SharedBytes(record, std::make_shared<Block>(std::move(block)));
   flow.untaken_bytes += count;
   flow.channel->async_write(std::move(bytes),
-                            lifetime_.guard([this, &flow, count, writing = std::move(writing)](const Status& status) {
+                            lifetime_.guard([this, &flow, count, pending = std::move(pending)](const Status& status) {
                               if (status) flow.untaken_bytes -= count;  // else it has no room for more
-                              finish(writing, status);
+                              finish(pending, status);
                             }));
 }
 
-std::size_t Session::express_room_bytes() {
-  if (!express_ || state_ != State::running) return 0;
-  return flows_.begin()->channel->datagram_room_bytes() < kExpressRecordBytes ? 0 : kMaxExpressBytes;
+std::size_t Session::priority_room_bytes() {
+  if (!priority_datagrams_ || state_ != State::running) return 0;
+  return flows_.begin()->channel->datagram_room_bytes() < kPriorityRecordBytes ? 0 : kMaxPriorityBytes;
 }
 
-void Session::send_express(std::span<const std::byte> payload) {
-  if (const auto record = express_->seal(payload)) flows_.begin()->channel->send_datagram(*record);
+void Session::send_priority_datagram(std::span<const std::byte> payload) {
+  if (const auto record = priority_datagrams_->seal(payload)) flows_.begin()->channel->send_datagram(*record);
 }
 
 void Session::on_datagram(std::span<const std::byte> bytes) {
-  if (state_ != State::running || !express_handler_) return;
-  if (const auto payload = express_->open(bytes)) express_handler_(*payload);
+  if (state_ != State::running || !priority_handler_) return;
+  if (const auto payload = priority_datagrams_->open(bytes)) priority_handler_(*payload);
 }
 
 // ---- Incoming: read records ahead, open, hand on in order ----------------------------------------------------------
@@ -212,7 +212,7 @@ void Session::on_opened(Result<Block> opened) {
   read_on();
 }
 
-/// The blocks read before an error come first: the peer's CLOSE may be among them.
+/// Blocks that were read before an error are delivered first: the peer's CLOSE may be among them.
 void Session::hand_on() {
   if (std::exchange(handing_on_, true)) return;  // called from the handler below, which asks for the next
   while (read_handler_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The authenticated relation with one peer: blocks go in and come out, and travel as sealed records over its flows.
+/// A session with one authenticated peer: blocks are sent as sealed records over its flows.
 ///
 ///   async_write ─ number, header ─► lane seals ─► header enciphered ─► a flow
 ///   async_read ◄─ in order ◄─ lane opens ◄─ RecordReader: header deciphered and checked, body ◄─ flows
@@ -21,12 +21,12 @@
 #include "lib/core/buffer.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/crypto/header_cipher.hpp"
-#include "lib/session/express.hpp"
 #include "lib/session/flows.hpp"
 #include "lib/session/join.hpp"
 #include "lib/session/key_schedule.hpp"
 #include "lib/session/lanes.hpp"
 #include "lib/session/parameters.hpp"
+#include "lib/session/priority_datagrams.hpp"
 #include "lib/session/record_format.hpp"
 #include "lib/session/record_reader.hpp"
 #include "lib/transport/channel.hpp"
@@ -36,15 +36,15 @@ namespace udtcat::session {
 /// The credit of a new stream; each end names its own in the handshake.
 inline constexpr std::uint32_t kInitialWindowBytes = 256 * kKiB;  // spec: stream.md §4
 
-/// Blocks on their way beside those of flows and threads.
+/// Blocks in progress beside those of flows and threads.
 inline constexpr std::size_t kBlocksAhead = 2;  // guess: one that is composed, one that leaves; bench/loopback
 
-/// The blocks that wait for the transport: as much as keeps threads and flows busy, or, where somebody may have a word
-/// to say beside much, no more than leaves within milliseconds (ADR-0038).
-enum class SendAhead { deep, brief };
+/// The blocks that wait for the transport: as many as keep threads and flows busy, or, where interactive data may come
+/// beside bulk, no more than leaves within milliseconds (ADR-0038).
+enum class SendQueueDepth { deep, shallow };
 
-/// Blocks of words beside those: each is short, and copied once it is sealed.
-inline constexpr std::size_t kWordBlocks = 16;  // guess: 64 KiB while two blocks leave on a slow path
+/// Blocks of interactive data beside those: each is short, and copied once it is sealed.
+inline constexpr std::size_t kInteractiveBlocks = 16;  // guess: 64 KiB while two blocks leave on a slow path
 
 /// Of what is ahead of the transport so many blocks are made, so that one leaves while the others wait.
 inline constexpr std::uint64_t kBlocksOfAhead = 4;  // guess: a block of two milliseconds on a slow path; bench/query
@@ -55,22 +55,22 @@ inline constexpr std::size_t kSparseShare = 8;  // guess
 ///   joining ──start(), once all flows are there──► running ──close()──► closed
 ///
 /// Bounded: wants_block() is false, and nothing is read ahead, from 2 × threads + 2 × flows + 2 blocks on in a
-/// direction; has_room_for_words() is false from kWordBlocks more on. Buffers of blocks that the transport retains, or
-/// that the caller keeps, are counted on top of that.
+/// direction; has_room_for_interactive() is false from kInteractiveBlocks more on. Buffers of blocks that the transport
+/// retains, or that the caller keeps, are counted on top of that.
 /// Threads: confined to the io_context thread, as Channel. After destruction no handler is called.
 class Session {
  public:
   using ReadHandler = std::function<void(Result<Block>)>;
   using WriteHandler = std::function<void(Status)>;
-  using ExpressHandler = std::function<void(std::span<const std::byte>)>;
+  using PriorityHandler = std::function<void(std::span<const std::byte>)>;
 
   /// keys    none exactly at auth and clear
   /// first   the channel of the handshake
-  Session(boost::asio::io_context& io, Role role, const Agreed& agreed, std::optional<KeySchedule> keys,
+  Session(boost::asio::io_context& io, Role role, const NegotiatedParameters& agreed, std::optional<KeySchedule> keys,
           std::unique_ptr<transport::Channel> first);
 
   [[nodiscard]] Role role() const { return role_; }
-  [[nodiscard]] const Agreed& agreed() const { return agreed_; }
+  [[nodiscard]] const NegotiatedParameters& agreed() const { return agreed_; }
   [[nodiscard]] Endpoint peer() const { return flows_.peer(); }
 
   /// Where several flows are agreed on: the key by which the others prove that they belong to this session.
@@ -88,7 +88,7 @@ class Session {
   /// kept_blocks   how many blocks that were read the caller keeps at most
   /// errors        Errc::cipher_failed; Errc::out_of_resources
   [[nodiscard]] Status start(std::optional<std::size_t> threads, std::size_t kept_blocks,
-                             SendAhead ahead = SendAhead::deep);
+                             SendQueueDepth ahead = SendQueueDepth::deep);
 
   /// Whether less is on its way to the transport than keeps lanes and flows busy, or the path.
   [[nodiscard]] bool wants_block() const;
@@ -103,20 +103,22 @@ class Session {
   /// called when the transport has taken it up, in any order where there are several flows, and never from inside.
   /// errors   Errc::cipher_failed and Errc::key_exhausted: the block was not sent, and nothing after it makes sense to
   ///          the peer; Errc::connection_broken
-  enum class Content { bulk, words };
+  enum class Content { bulk, interactive };
   void async_write(Block block, WriteHandler handler, Content content = Content::bulk);
 
-  /// Whether a block of words, of kMinBlockBytes at most, may be written where wants_block() is false: with the next
-  /// one of bulk they would wait for long on a slow path.
-  [[nodiscard]] bool has_room_for_words() const { return ahead_ == SendAhead::brief && writing_words_ < kWordBlocks; }
-  /// How much payload may go express now: 0 where nothing would hold up the next block, at auth and clear, and where
-  /// the queue is deep.
-  [[nodiscard]] std::size_t express_room_bytes();
-  /// Sends a copy beside the blocks, of something that one of them brings as well: it comes sooner, or not at all.
-  /// payload   1 to express_room_bytes()
-  void send_express(std::span<const std::byte> payload);
-  /// Of what the peer sent so: valid during the call, in the order of sending, with gaps.
-  void on_express(ExpressHandler handler) { express_handler_ = std::move(handler); }
+  /// Whether a block of interactive data, of kMinBlockBytes at most, may be written although wants_block() is false: in
+  /// the next block of bulk they would wait for long on a slow path.
+  [[nodiscard]] bool has_room_for_interactive() const {
+    return ahead_ == SendQueueDepth::shallow && writing_interactive_ < kInteractiveBlocks;
+  }
+  /// How much payload may go as a priority datagram now: 0 where nothing would hold up the next block, at auth and
+  /// clear, and where the queue is deep.
+  [[nodiscard]] std::size_t priority_room_bytes();
+  /// Sends a copy of data that a block carries as well, beside the blocks: it comes sooner, or not at all.
+  /// payload   1 to priority_room_bytes()
+  void send_priority_datagram(std::span<const std::byte> payload);
+  /// `handler` gets the peer's priority datagrams, in the order of sending, with gaps; valid during the call.
+  void on_priority_datagram(PriorityHandler handler) { priority_handler_ = std::move(handler); }
 
   /// Gives the next block of the peer, opened. One at a time; records are read ahead. `handler` is never called from
   /// inside.
@@ -128,16 +130,13 @@ class Session {
 
   /// Packets and flows, lanes and blocks; streams and their bytes are not known here.
   [[nodiscard]] ConnectionStats stats();
-  /// Adds its part: the transport, the threads.
   void add_evidence(EndEvidence& evidence) const;
   /// Whether most of what was written is with the lanes.
   [[nodiscard]] bool waits_for_lanes() const { return 2 * being_sealed_.size() > writing_; }
-  /// See RecordReader::received_bytes.
   [[nodiscard]] std::uint64_t received_bytes() { return reader_->received_bytes(); }
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since() {
     return flows_.port_closed_since();
   }
-  /// See Connection.
   void try_path(const Endpoint& address) { flows_.try_path(address); }
   void set_tunnel(std::function<void(std::span<const std::byte>)> send) { flows_.set_tunnel(std::move(send)); }
   void take_from_tunnel(std::span<const std::byte> packet) { flows_.take_from_tunnel(packet); }
@@ -146,7 +145,7 @@ class Session {
 
  private:
   enum class State { joining, running, closed };
-  struct Writing {
+  struct PendingWrite {
     std::size_t payload_bytes;
     WriteHandler handler;
     Content content;
@@ -157,11 +156,11 @@ class Session {
   /// So many blocks on their way keep the flows busy, and the threads where they are at work.
   [[nodiscard]] std::size_t blocks_wanted() const { return kBlocksAhead + 2 * agreed_.flows + 2 * working_threads(); }
   [[nodiscard]] std::size_t working_threads() const { return lanes_->hands_over() ? stats_.threads : 0; }
-  [[nodiscard]] Status start_express();
+  [[nodiscard]] Status start_priority_datagrams();
   void on_datagram(std::span<const std::byte> bytes);
   void on_sealed(Result<Block> sealed);
-  void send(Block block, Writing writing);
-  void finish(const Writing& writing, const Status& status);
+  void send(Block block, PendingWrite pending);
+  void finish(const PendingWrite& pending, const Status& status);
   void read_on();
   void on_record(Result<Block> record);
   void on_opened(Result<Block> opened);
@@ -169,7 +168,7 @@ class Session {
 
   boost::asio::io_context& io_;
   const Role role_;
-  const Agreed agreed_;
+  const NegotiatedParameters agreed_;
   std::optional<KeySchedule> keys_;  // until start(): they would open every epoch
   std::optional<JoinKey> join_key_;
   ConnectionStats stats_;      // constants, the blocks, and once closed the packets as they were
@@ -179,14 +178,14 @@ class Session {
   std::optional<crypto::HeaderCipher> outgoing_headers_;  // none at auth and clear
   std::optional<core::BufferPool> outgoing_buffers_;
   BlockNumber next_out_ = 0;
-  SendAhead ahead_ = SendAhead::deep;
-  std::size_t writing_ = 0;           // not yet taken by the transport
-  std::size_t writing_words_ = 0;     // of those, blocks of words
-  std::uint64_t writing_bytes_ = 0;   // payload of those
-  std::deque<Writing> being_sealed_;  // of the blocks with the lanes, in order
+  SendQueueDepth ahead_ = SendQueueDepth::deep;
+  std::size_t writing_ = 0;                // not yet taken by the transport
+  std::size_t writing_interactive_ = 0;    // of those, blocks of words
+  std::uint64_t writing_bytes_ = 0;        // payload of those
+  std::deque<PendingWrite> being_sealed_;  // of the blocks with the lanes, in order
 
-  std::optional<Express> express_;  // where the queue is brief
-  ExpressHandler express_handler_;
+  std::optional<PriorityDatagrams> priority_datagrams_;  // where the queue is brief
+  PriorityHandler priority_handler_;
 
   std::optional<core::BufferPool> incoming_buffers_;
   bool reading_ = false;              // a record

@@ -22,8 +22,8 @@ bool fill(X509* certificate, EVP_PKEY* key) {
 
 }  // namespace
 
-Result<OwnCertificate> make_certificate(const KeyPair& pair) {
-  OwnCertificate own;
+Result<LocalCertificate> make_certificate(const KeyPair& pair) {
+  LocalCertificate own;
   own.key.reset(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, crypto::uchars(pair.secret().data()),
                                              pair.secret().size()));
   own.certificate.reset(X509_new());

@@ -14,16 +14,16 @@
 
 namespace udtcat::session {
 
-using Certificate = std::unique_ptr<X509, crypto::FreeWith<X509_free>>;
+using Certificate = std::unique_ptr<X509, crypto::Deleter<X509_free>>;
 
 /// An end shows the same bytes each time.
-struct OwnCertificate {
+struct LocalCertificate {
   crypto::EvpKey key;
   Certificate certificate;
 };
 
 /// errors: Errc::cipher_failed
-[[nodiscard]] Result<OwnCertificate> make_certificate(const KeyPair& pair);
+[[nodiscard]] Result<LocalCertificate> make_certificate(const KeyPair& pair);
 
 /// The Ed25519 key of a certificate, whatever else it says; none where it has another kind of key.
 [[nodiscard]] std::optional<PublicKey> key_of(const X509& certificate);

@@ -50,8 +50,8 @@ int find_psk(SSL* tls, const unsigned char* identity, std::size_t identity_bytes
   return !ours || *psk != nullptr ? 1 : 0;
 }
 
-TlsOwner<SSL_SESSION> make_psk(SSL* tls, const Key& key) {
-  TlsOwner<SSL_SESSION> psk(SSL_SESSION_new());
+TlsPointer<SSL_SESSION> make_psk(SSL* tls, const Key& key) {
+  TlsPointer<SSL_SESSION> psk(SSL_SESSION_new());
   const SSL_CIPHER* cipher = SSL_CIPHER_find(tls, kCipherSuiteNumber.data());
   // SAFETY: unsigned char may alias anything, std::byte included.
   const auto* bytes = reinterpret_cast<const unsigned char*>(key.bytes().data());
@@ -64,8 +64,8 @@ TlsOwner<SSL_SESSION> make_psk(SSL* tls, const Key& key) {
 }
 
 /// The common part of both kinds.  returns  null where OpenSSL failed, as those below
-TlsOwner<SSL_CTX> make_context() {
-  TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_method()));
+TlsPointer<SSL_CTX> make_context() {
+  TlsPointer<SSL_CTX> context(SSL_CTX_new(TLS_method()));
   if (!context || SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
       SSL_CTX_set_max_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
       SSL_CTX_set_ciphersuites(context.get(), kCipherSuite) != 1 ||
@@ -77,7 +77,7 @@ TlsOwner<SSL_CTX> make_context() {
   return context;
 }
 
-TlsOwner<SSL_CTX> make_context_for_shared_key(Role role) {
+TlsPointer<SSL_CTX> make_context_for_shared_key(Role role) {
   auto context = make_context();
   if (!context || SSL_CTX_set_max_early_data(context.get(), kMaxEarlyDataBytes) != 1) return nullptr;
   SSL_CTX_set_psk_use_session_callback(context.get(), offer_psk);
@@ -87,7 +87,7 @@ TlsOwner<SSL_CTX> make_context_for_shared_key(Role role) {
   return context;
 }
 
-/// In the place of OpenSSL's own check: neither names, nor dates, nor authorities count, but the one key does.
+/// Replaces OpenSSL's check: only the key counts, no name, date or authority.
 int check_peer(X509_STORE_CTX* chain, void* argument) {
   PeerCheck& check = *static_cast<PeerCheck*>(argument);
   const X509* certificate = X509_STORE_CTX_get0_cert(chain);
@@ -95,11 +95,11 @@ int check_peer(X509_STORE_CTX* chain, void* argument) {
   const auto key = certificate != nullptr && alone ? key_of(*certificate) : std::nullopt;
   X509_STORE_CTX_set_error(chain, X509_V_ERR_APPLICATION_VERIFICATION);
   if (!key) return 0;
-  auto name = check.pair.peers->recognise(*key, check.purpose);
-  if (!name && check.also)
-    if (auto as_well = check.pair.peers->recognise(*key, *check.also)) name = std::move(as_well);
+  auto name = check.pair.peers->recognise(*key, check.applications.front());
+  for (std::size_t i = 1; !name && i < check.applications.size(); ++i)
+    if (auto known = check.pair.peers->recognise(*key, check.applications[i])) name = std::move(known);
   if (!name) {
-    // The alert that TLS has for a key that is known, and not for this.
+    // The alert for a key that is known but not allowed for this purpose.
     if (name.error().code == Errc::parameters_refused) X509_STORE_CTX_set_error(chain, X509_V_ERR_INVALID_PURPOSE);
     check.refused = std::move(name.error());
     return 0;
@@ -118,7 +118,7 @@ int note_shared_key(SSL* tls, int*, void* argument) {
   return SSL_CLIENT_HELLO_SUCCESS;  // it goes on, so that the connector sees what this end has
 }
 
-TlsOwner<SSL_CTX> make_context_for_key_pair(PeerCheck& check) {
+TlsPointer<SSL_CTX> make_context_for_key_pair(PeerCheck& check) {
   auto context = make_context();
   const auto own = make_certificate(*check.pair.own);
   if (!context || !own || SSL_CTX_set1_sigalgs_list(context.get(), kSignatures) != 1 ||
@@ -188,7 +188,7 @@ constexpr const char* kMeetsSharedKey =
 std::string why_refused(const PeerCheck& check, int reason) {
   const std::string own = check.pair.own->public_key().to_string();
   if (reason == SSL_AD_REASON_OFFSET + SSL_AD_UNSUPPORTED_CERTIFICATE)
-    return "the listener knows our key, " + own + ", but not for " + std::string(to_string(check.purpose));
+    return "the listener knows our key, " + own + ", but not for " + check.applications.front();
   return "the listener does not know our key, " + own + ": its --peers file needs a line with it";
 }
 
@@ -211,7 +211,7 @@ std::string cause_of(int reason, Role role, const PeerCheck* check) {
 }
 
 bool attach_psk(SSL* tls, const Key& key) {
-  TlsOwner<SSL_SESSION> psk = make_psk(tls, key);
+  TlsPointer<SSL_SESSION> psk = make_psk(tls, key);
   if (!psk || SSL_set_ex_data(tls, psk_index(), psk.get()) != 1) return false;
   std::ignore = psk.release();  // the SSL owns it now
   return true;
@@ -219,11 +219,12 @@ bool attach_psk(SSL* tls, const Key& key) {
 
 }  // namespace
 
-Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials, Purpose purpose,
-                                          std::optional<Purpose> also) {
+Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials,
+                                          std::vector<std::string> applications) {
   crypto::clear_openssl_errors();
   TlsConnection connection;
-  if (credentials.pair() != nullptr) connection.check.reset(new PeerCheck{*credentials.pair(), purpose, also});
+  if (credentials.pair() != nullptr)
+    connection.check.reset(new PeerCheck{*credentials.pair(), std::move(applications)});
   const auto context =
       connection.check ? make_context_for_key_pair(*connection.check) : make_context_for_shared_key(role);
   if (context) connection.tls.reset(SSL_new(context.get()));

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <openssl/ssl.h>
 
@@ -15,19 +17,18 @@
 
 namespace udtcat::session {
 
-struct TlsFree {
+struct TlsDeleter {
   void operator()(SSL* tls) const noexcept { SSL_free(tls); }
   void operator()(SSL_CTX* context) const noexcept { SSL_CTX_free(context); }
   void operator()(SSL_SESSION* session) const noexcept { SSL_SESSION_free(session); }
 };
 template <typename Object>
-using TlsOwner = std::unique_ptr<Object, TlsFree>;
+using TlsPointer = std::unique_ptr<Object, TlsDeleter>;
 
-/// A key pair's side of one connection: which peers will do, and which has come.
+/// The check of the peer's key pair in one connection: the peers allowed, and the one that has come.
 struct PeerCheck {
   PairCredentials pair;
-  Purpose purpose;
-  std::optional<Purpose> also{};             ///< will do as well
+  std::vector<std::string> applications;     ///< a peer that may speak one of them will do; the first is told of
   std::optional<PeerIdentity> recognised{};  ///< its certificate came; TLS has yet to see that it holds the key
   std::optional<Error> refused{};            ///< the reason why it will not do
   bool meets_shared_key = false;             ///< the connector has one, in the place of a pair
@@ -37,14 +38,14 @@ struct PeerCheck {
 /// inside the connection and is erased with it.
 struct TlsConnection {
   std::unique_ptr<PeerCheck> check{};  // none with a shared key; goes after tls, which refers to it
-  TlsOwner<SSL> tls;
+  TlsPointer<SSL> tls;
   BIO* input = nullptr;   // owned by tls
   BIO* output = nullptr;  // owned by tls
 };
 
 /// errors: Errc::cipher_failed
-[[nodiscard]] Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials, Purpose purpose,
-                                                        std::optional<Purpose> also = {});
+[[nodiscard]] Result<TlsConnection> make_tls_connection(Role role, const Credentials& credentials,
+                                                        std::vector<std::string> applications);
 
 /// Whether the handshake that is over proved what the connection asks for: nothing else may have convinced it.
 [[nodiscard]] bool has_proved_key(const TlsConnection& connection);

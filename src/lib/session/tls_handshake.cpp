@@ -110,9 +110,9 @@ Status TlsHandshake::State::read_application_data() {
   }
 }
 
-Result<TlsHandshake> TlsHandshake::create(Role role, const Credentials& credentials, Purpose purpose,
-                                          std::optional<Purpose> also) {
-  return make_tls_connection(role, credentials, purpose, also).map([&](TlsConnection&& connection) {
+Result<TlsHandshake> TlsHandshake::create(Role role, const Credentials& credentials,
+                                          std::vector<std::string> applications) {
+  return make_tls_connection(role, credentials, std::move(applications)).map([&](TlsConnection&& connection) {
     return TlsHandshake(std::unique_ptr<State>(new State{role, std::move(connection)}));
   });
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TLS 1.3 with ephemeral ECDHE and an external PSK or a key pair at each end, as a machine that eats and gives bytes.
-/// OpenSSL does all of it.
+/// TLS 1.3 with ephemeral ECDHE and an external PSK or a key pair at each end, without I/O. OpenSSL does all of it.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +29,10 @@ inline constexpr std::uint32_t kMaxEarlyDataBytes = 1024;       // spec: handsha
 /// Threads: unsynchronised.
 class TlsHandshake {
  public:
-  /// purpose   for which a peer's key pair has to be good, or for `also`; a shared key is good for all
+  /// applications   for one of which a peer's key pair has to be good; not empty. A shared key is good for all
   /// errors: Errc::cipher_failed
-  [[nodiscard]] static Result<TlsHandshake> create(Role role, const Credentials& credentials, Purpose purpose,
-                                                   std::optional<Purpose> also = {});
+  [[nodiscard]] static Result<TlsHandshake> create(Role role, const Credentials& credentials,
+                                                   std::vector<std::string> applications);
   TlsHandshake(TlsHandshake&&) noexcept;
   TlsHandshake& operator=(TlsHandshake&&) noexcept;
   ~TlsHandshake();

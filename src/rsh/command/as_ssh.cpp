@@ -12,7 +12,7 @@ namespace udtcat::rsh {
 std::optional<tool::Words> words_as_ssh(const tool::Words& argv) {
   constexpr const char* kVariable = "UDTCAT_AS_SSH";  // spec: docs/man/udr.1, ENVIRONMENT
   const auto text = tool::environment(kVariable);
-  // Programs give options first, as no command line of ours begins: one that scp's or sftp's user types is his own.
+  // scp and sftp begin with these options, with which no command line of ours begins: others are a user's.
   const bool is_call = argv.size() > 1 && (argv[1].starts_with("-o") || argv[1] == "-x");
   if (!text || !is_call) return std::nullopt;
   std::ignore = ::unsetenv(kVariable);  // fails for no valid name

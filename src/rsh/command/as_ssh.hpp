@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// For programs that name a remote shell by a file alone, as scp and sftp do by -S. The environment has its words.
+/// For programs that name a remote shell by a file alone, as scp and sftp do by -S: its arguments are in the
+/// environment.
 #pragma once
 
 #include <optional>
@@ -8,8 +9,7 @@
 
 namespace udtcat::rsh {
 
-/// The command line in the place of `argv` where UDTCAT_AS_SSH says so: its words, then those of argv. The variable is
-/// taken away: ssh and what it starts are not meant.
+/// The words of UDTCAT_AS_SSH, then those of `argv`. The variable is unset, for ssh and what it starts.
 /// returns  none: this is no such call
 [[nodiscard]] std::optional<tool::Words> words_as_ssh(const tool::Words& argv);
 

@@ -23,37 +23,37 @@ namespace {
 
 using tool::ExitStatus;
 using tool::FoundCredentials;
-using tool::JobContext;
+using tool::RunContext;
 using tool::SessionRun;
 
 constexpr auto kTellGrace = std::chrono::milliseconds(900);   // spec: docs/spec/rsh.md §5
 constexpr auto kEndGrace = std::chrono::milliseconds(1'500);  // spec: docs/spec/rsh.md §5
 
-/// A program takes our place.
-ExitStatus become(const bridge::ChildRequest& program, const JobContext& context) {
-  context.console.line("udtcat: run " + program.program + ": " + core::errno_text(bridge::become(program)));
+/// Replaces this process by a program; returns the status where it cannot be run.
+ExitStatus exec_with(const bridge::ChildRequest& program, const RunContext& context) {
+  context.console.line("udtcat: run " + program.program + ": " + core::errno_text(bridge::exec_program(program)));
   return ExitStatus::own_failure;
 }
 
-/// ssh, with the words that were meant for it.
-ExitStatus become_ssh(const RshOptions& options, const JobContext& context) {
+/// Replaces this process by ssh, with the arguments that are for it.
+ExitStatus exec_ssh(const RshOptions& options, const RunContext& context) {
   core::log().info("{}: left to ssh itself", options.ssh.only_ssh);
   bridge::ChildRequest ssh{.program = options.ssh_program.front(),
                            .words = options.ssh_program,
                            .core_limit_bytes = context.core_limit_bytes};
   ssh.words.insert(ssh.words.end(), options.ssh_arguments.begin(), options.ssh_arguments.end());
-  return become(ssh, context);
+  return exec_with(ssh, context);
 }
 
-class RshJob final : public tool::Job {
+class RshInvocation final : public tool::Invocation {
  public:
-  explicit RshJob(RshOptions options) : options_(std::move(options)) {}
+  explicit RshInvocation(RshOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return false; }  // ssh proves who both ends are
-  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
-    if (options_.is_left_to_ssh()) return become_ssh(options_, context);
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
+    if (options_.is_left_to_ssh()) return exec_ssh(options_, context);
     std::optional<bridge::ChildRequest> plain_ssh;
     {
       SessionRun run(options_, context.console,
@@ -67,61 +67,61 @@ class RshJob final : public tool::Job {
       plain_ssh = command.plain_ssh();
       if (!plain_ssh) return status;
     }
-    return become(*plain_ssh, context);
+    return exec_with(*plain_ssh, context);
   }
 
  private:
   const RshOptions options_;
 };
 
-Result<std::unique_ptr<tool::Job>> parse_rsh(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_rsh(const tool::Words& arguments) {
   UDTCAT_TRY(RshOptions options, parse_rsh_options(arguments));
   if (options.help) return nullptr;
-  return std::make_unique<RshJob>(std::move(options));
+  return std::make_unique<RshInvocation>(std::move(options));
 }
 
-/// The command in our place, on the descriptors that ssh gave us.
-ExitStatus become_command(const ssh::ControlMessage& request, const JobContext& context) {
-  const auto launch = launch_for_user(request, context.core_limit_bytes);
-  if (!launch) {
-    context.console.line("udtcat: " + launch.error().message());
+/// Replaces this process by the requested command, on the descriptors that ssh gave us.
+ExitStatus exec_command(const ssh::ControlMessage& request, const RunContext& context) {
+  const auto program = launch_for_user(request, context.core_limit_bytes);
+  if (!program) {
+    context.console.line("udtcat: " + program.error().message());
     return ExitStatus::own_failure;
   }
-  return become(*launch, context);
+  return exec_with(*program, context);
 }
 
-class RshServerJob final : public tool::Job {
+class RshServerInvocation final : public tool::Invocation {
  public:
-  explicit RshServerJob(RshServerOptions options) : options_(std::move(options)) {}
+  explicit RshServerInvocation(RshServerOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
-  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
     ssh::name_this_host(context.console);
     if (options_.bench) return bench::serve_far_bench(options_, context.console);
-    // The login shell that started us has read the user's .bashrc, and we have what it exported. A bash of the second
-    // level does not read it again: what such files print would be in the command's output.
+    // The login shell that started us has read .bashrc. A bash of SHLVL 2 does not read it again: its output would be
+    // in the command's.
     std::ignore = ::setenv("SHLVL", "1", 1);  // fails for want of memory only
     std::optional<ssh::ControlMessage> fallback;
     {
-      SessionRun run(options_, context.console, ssh::far_end_rules());
+      SessionRun run(options_, context.console, ssh::far_end_exit_policy());
       RshServer server(run, options_, context.core_limit_bytes);
       if (auto started = server.start(); !started) return run.fail_to_start(std::move(started.error()));
       const ExitStatus status = run.run();
       fallback = server.fallback();
       if (!fallback) return status;
     }
-    return become_command(*fallback, context);
+    return exec_command(*fallback, context);
   }
 
  private:
   const RshServerOptions options_;
 };
 
-Result<std::unique_ptr<tool::Job>> parse_rsh_server(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_rsh_server(const tool::Words& arguments) {
   UDTCAT_TRY(RshServerOptions options, parse_rsh_server_options(arguments));
-  return std::make_unique<RshServerJob>(std::move(options));
+  return std::make_unique<RshServerInvocation>(std::move(options));
 }
 
 }  // namespace

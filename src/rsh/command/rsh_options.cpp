@@ -7,6 +7,7 @@
 
 #include "lib/core/try.hpp"
 #include "ssh/ssh_options.hpp"
+#include "tool/cli/applications.hpp"
 #include "tool/cli/shell_words.hpp"
 
 namespace udtcat::rsh {
@@ -45,7 +46,7 @@ Exit status: the command's; 255 where that is not known, or where it was ended b
 )";
 
 void add_rsh_options(CommandLine& line, RshOptions& options) {
-  options.session.purpose = Purpose::rsh;
+  options.session.application = tool::kRsh;
   ssh::add_ssh_dial_options(line, options);
   ssh::add_push_progress_options(line, options);
   line.flag("--require-udp", options.require_udp);
@@ -67,18 +68,18 @@ Status read_ours(const Words& words, RshOptions& options) {
   return {};
 }
 
-struct Separated {
+struct SplitArguments {
   Words ours;
   Words of_ssh;
   std::string host;  // without the user
 };
 
 /// ssh has no long options, so all of those before the destination are ours, and the rest is ssh's.
-Result<Separated> separate(const Words& arguments) {
+Result<SplitArguments> separate(const Words& arguments) {
   RshOptions unused;
   CommandLine line("udtcat rsh");
   add_rsh_options(line, unused);
-  Separated separated;
+  SplitArguments split;
   std::size_t at = 0;
   for (; at < arguments.size() && arguments[at].starts_with('-') && arguments[at] != "--"; ++at) {
     const std::string& word = arguments[at];
@@ -92,7 +93,7 @@ Result<Separated> separate(const Words& arguments) {
     } else {
       value_follows = ssh::takes_next_word(word);
     }
-    Words& words = long_option ? separated.ours : separated.of_ssh;
+    Words& words = long_option ? split.ours : split.of_ssh;
     words.push_back(word);
     if (value_follows && at + 1 < arguments.size()) words.push_back(arguments[++at]);
   }
@@ -100,10 +101,10 @@ Result<Separated> separate(const Words& arguments) {
   if (destination < arguments.size() && arguments[destination] == "--") ++destination;
   if (destination < arguments.size()) {
     UDTCAT_CHECK(ssh::check_destination(arguments[destination]));
-    separated.host = ssh::host_of(arguments[destination]);
+    split.host = ssh::host_of(arguments[destination]);
   }
-  separated.of_ssh.insert(separated.of_ssh.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
-  return separated;
+  split.of_ssh.insert(split.of_ssh.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
+  return split;
 }
 
 Status check_command(const RshOptions& options) {
@@ -118,16 +119,16 @@ Status check_command(const RshOptions& options) {
 }  // namespace
 
 Result<RshOptions> parse_rsh_options(const Words& arguments) {
-  UDTCAT_TRY(Separated separated, separate(arguments));
+  UDTCAT_TRY(SplitArguments split, separate(arguments));
   RshOptions options;
-  options.host = separated.host;
-  options.peer.host = separated.host;
-  UDTCAT_CHECK(read_ours(separated.ours, options));
+  options.host = split.host;
+  options.peer.host = split.host;
+  UDTCAT_CHECK(read_ours(split.ours, options));
   if (options.help) return options;
   options.command_line = "udtcat rsh";
   for (const std::string& word : arguments) options.command_line += ' ' + tool::quoted(word);
-  UDTCAT_TRY(options.ssh, ssh::read_ssh_words(separated.of_ssh));
-  options.ssh_arguments = std::move(separated.of_ssh);
+  UDTCAT_TRY(options.ssh, ssh::parse_ssh_arguments(split.of_ssh));
+  options.ssh_arguments = std::move(split.of_ssh);
   if (options.ssh.quiet && options.verbosity == 0) options.verbosity = -1;
   UDTCAT_CHECK(check_command(options));
   return options;
@@ -135,12 +136,12 @@ Result<RshOptions> parse_rsh_options(const Words& arguments) {
 
 Result<RshServerOptions> parse_rsh_server_options(const Words& arguments) {
   RshServerOptions options;
-  options.session.purpose = Purpose::rsh;
+  options.session.application = tool::kRsh;
   CommandLine line("udtcat rsh-server");
   ssh::add_far_options(line, options);
   line.flag("--bench", options.bench);
   line.check([&]() -> Status {
-    if (options.bench) options.session.purpose = Purpose::bench;
+    if (options.bench) options.session.application = tool::kBench;
     return {};
   });
   UDTCAT_CHECK(line.read(arguments));

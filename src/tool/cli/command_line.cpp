@@ -19,7 +19,6 @@ namespace udtcat::tool {
 
 namespace {
 
-/// As a user would write it.
 std::string size_text(std::size_t bytes) {
   if (bytes % kGiB == 0) return fmt::format("{}GiB", bytes / kGiB);
   return bytes % kMiB == 0 ? fmt::format("{}MiB", bytes / kMiB) : fmt::format("{}KiB", bytes / kKiB);
@@ -44,21 +43,21 @@ tl::unexpected<Error> malformed(const std::string& text) {
 }  // namespace
 
 struct CommandLine::Parser {
-  struct Valued {
+  struct ValueOption {
     CLI::Option* option = nullptr;
     std::vector<std::string> texts{};  // as they were written
-    Take take{};
+    Setter set{};
     bool repeats = false;
     Words choices{};
     bool offered = true;
 
-    /// Those that count.
+    /// The values that count: all of a repeatable option, else the last.
     [[nodiscard]] std::span<const std::string> taken() const {
       return std::span(texts).last(repeats ? texts.size() : std::min<std::size_t>(texts.size(), 1));
     }
   };
   CLI::App app;
-  std::list<Valued> valued;  // a list: CLI11 keeps the address of `texts`
+  std::list<ValueOption> value_options;  // a list: CLI11 keeps the address of `texts`
 };
 
 CommandLine::CommandLine(std::string command) : command_(std::move(command)), parser_(std::make_unique<Parser>()) {
@@ -68,25 +67,25 @@ CommandLine::CommandLine(std::string command) : command_(std::move(command)), pa
 
 CommandLine::~CommandLine() = default;
 
-void CommandLine::value(const char* names, Take take) {
-  values(names, std::move(take));
-  parser_->valued.back().repeats = false;
+void CommandLine::value(const char* names, Setter set) {
+  values(names, std::move(set));
+  parser_->value_options.back().repeats = false;
 }
 
-void CommandLine::values(const char* names, Take take) {
-  auto& valued = parser_->valued.emplace_back();
+void CommandLine::values(const char* names, Setter set) {
+  auto& value_options = parser_->value_options.emplace_back();
   // One word each: what follows is an operand.
-  valued.option = parser_->app.add_option(names, valued.texts)->allow_extra_args(false);
-  valued.take = std::move(take);
-  valued.repeats = true;
+  value_options.option = parser_->app.add_option(names, value_options.texts)->allow_extra_args(false);
+  value_options.set = std::move(set);
+  value_options.repeats = true;
 }
 
-void CommandLine::choice(const char* name, Words choices, Take take) {
-  value(name, [name, choices, take = std::move(take)](const std::string& text) -> Status {
-    if (std::ranges::find(choices, text) != choices.end()) return take(text);
+void CommandLine::choice(const char* name, Words choices, Setter set) {
+  value(name, [name, choices, set = std::move(set)](const std::string& text) -> Status {
+    if (std::ranges::find(choices, text) != choices.end()) return set(text);
     return bad_value(name, text, fmt::format("{}{}", fmt::join(choices, ", "), did_you_mean(text, choices)));
   });
-  parser_->valued.back().choices = std::move(choices);
+  parser_->value_options.back().choices = std::move(choices);
 }
 
 void CommandLine::value(const char* names, std::string& into) {
@@ -110,7 +109,7 @@ void CommandLine::count(const char* names, int& into) { parser_->app.add_flag(na
 void CommandLine::refuse(const char* name, const char* why) {
   value(name,
         [this, name, why](const std::string&) { return misplaced(fmt::format("{} and {}", name, command_), why); });
-  parser_->valued.back().offered = false;
+  parser_->value_options.back().offered = false;
 }
 
 void CommandLine::exclusive(const char* one, const char* other) {
@@ -166,8 +165,8 @@ Status CommandLine::read(const Words& words) {
   UDTCAT_CHECK(split(words));
   for (const bool* question : questions_)
     if (*question) return {};
-  for (const Parser::Valued& each : parser_->valued)
-    for (const std::string& text : each.taken()) UDTCAT_CHECK(each.take(text));
+  for (const Parser::ValueOption& each : parser_->value_options)
+    for (const std::string& text : each.taken()) UDTCAT_CHECK(each.set(text));
   for (const Check& check : checks_) UDTCAT_CHECK(check());
   return {};
 }
@@ -178,7 +177,7 @@ bool CommandLine::has(const char* name) const {
 }
 
 std::optional<std::string> CommandLine::text(const char* name) const {
-  for (const Parser::Valued& each : parser_->valued)
+  for (const Parser::ValueOption& each : parser_->value_options)
     if (each.option->check_name(name) && each.option->count() > 0) return each.texts.back();
   return std::nullopt;
 }
@@ -190,10 +189,10 @@ DeclaredOptions CommandLine::declared() const {
     DeclaredOption declared{.names = {}, .takes_value = option->get_items_expected_max() > 0};
     for (const std::string& name : option->get_snames()) declared.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) declared.names.push_back("--" + name);
-    const auto valued = std::ranges::find(parser_->valued, option, &Parser::Valued::option);
-    if (valued != parser_->valued.end()) {
-      declared.choices = valued->choices;
-      declared.offered = valued->offered;
+    const auto value_options = std::ranges::find(parser_->value_options, option, &Parser::ValueOption::option);
+    if (value_options != parser_->value_options.end()) {
+      declared.choices = value_options->choices;
+      declared.offered = value_options->offered;
     }
     all.push_back(std::move(declared));
   }
@@ -259,7 +258,7 @@ const char* wrong_in(std::string_view text) {
   return "; a port is a number, 1 to 65535";
 }
 
-/// The key says who comes to a port, and no login.
+/// USER@HOST is an error: the key identifies the peer, there is no login.
 Result<HostPort> without_user(HostPort address) {
   const auto at = address.host.rfind('@');
   if (at == std::string::npos) return address;

@@ -21,7 +21,7 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/try.hpp"
-#include "tool/cli/nearest.hpp"
+#include "tool/cli/suggestion.hpp"
 
 namespace udtcat::tool {
 
@@ -41,7 +41,7 @@ using DeclaredOptions = std::vector<DeclaredOption>;
 /// Threads: unsynchronised.
 class CommandLine {
  public:
-  using Take = std::function<Status(const std::string& value)>;
+  using Setter = std::function<Status(const std::string& value)>;
   using Check = std::function<Status()>;
 
   /// command   as the user writes it: "udtcat gridftp get"
@@ -51,11 +51,11 @@ class CommandLine {
   ~CommandLine();
 
   /// An option with a value.  names   as CLI11 has them: "-k,--key-file"
-  void value(const char* names, Take take);
+  void value(const char* names, Setter set);
   void value(const char* names, std::string& into);
   void value(const char* names, std::optional<std::string>& into);
-  /// An option whose value is one of `choices`: `take` is given no other.
-  void choice(const char* name, Words choices, Take take);
+  /// An option whose value is one of `choices`: `set` is given no other.
+  void choice(const char* name, Words choices, Setter set);
   /// Of the option before: its value is ":file", ":directory", ":host" or ":command", for completion().
   void value_is(const char* kind);
   /// One whose value is the name of one of `all`, which `parse` knows.
@@ -68,18 +68,18 @@ class CommandLine {
       return {};
     });
   }
-  /// An option that may be written several times: `take` is called for each.
-  void values(const char* names, Take take);
-  /// One that is asked for by has(), and so takes no value that would deny it.
+  /// An option that may be written several times: `set` is called for each.
+  void values(const char* names, Setter set);
+  /// A flag without a variable: ask has(). --flag=false is refused.
   void flag(const char* names);
   void flag(const char* names, bool& into);
-  /// A flag that asks for something else, as --help does: where it is written no value is taken.
+  /// A flag like --help: where it is written, the values of other options are not stored.
   void question(const char* names, bool& into);
   /// A flag that may be written several times.
   void count(const char* names, int& into);
   /// An option with a value that would have no effect in this command: writing it is an error, which says `why`.
   void refuse(const char* name, const char* why);
-  /// Of two options only one can be meant.
+  /// `one` and `other` cannot both be written.
   void exclusive(const char* one, const char* other);
   /// Adds a check. The checks run after all values are stored, in the order of these calls.
   void check(Check check);
@@ -91,16 +91,15 @@ class CommandLine {
   // After read():
   [[nodiscard]] bool wants_help() const { return help_; }
   [[nodiscard]] const Words& operands() const { return operands_; }
-  /// Whether the option was written.
   [[nodiscard]] bool has(const char* name) const;
-  /// The value as it was written; none: it was not.
+  /// The value as it was written; none: the option was not.
   [[nodiscard]] std::optional<std::string> text(const char* name) const;
   /// In the order of their declaration. Also before read().
   [[nodiscard]] DeclaredOptions declared() const;
   /// The options that were written, by their longest names.
   [[nodiscard]] Words written() const;
 
-  /// The error of an option that it does not know, which names the nearest that it does.
+  /// The error of an unknown option; it suggests the most similar one that the command has.
   [[nodiscard]] tl::unexpected<Error> unknown(const std::string& word) const;
 
   /// The command and its words, as a shell would take them.
@@ -134,17 +133,14 @@ class CommandLine {
   return fail(Errc::bad_argument, fmt::format("{} \"{}\"", option, value), "allowed: " + std::move(allowed));
 }
 
-/// Takes a value over, or hands its error on.
 template <typename Value, typename Target>
 [[nodiscard]] Status store(Result<Value> value, Target& target) {
   UDTCAT_TRY(target, std::move(value));
   return {};
 }
 
-/// A whole number from `least` to `most`.
 [[nodiscard]] Result<std::size_t> number_value(std::string_view option, const std::string& text, std::size_t least,
                                                std::size_t most);
-/// A size from `least` to `most` bytes.
 [[nodiscard]] Result<std::size_t> size_value(std::string_view option, const std::string& text, std::size_t least,
                                              std::size_t most);
 [[nodiscard]] Result<std::chrono::milliseconds> duration_value(std::string_view option, const std::string& text,
@@ -153,9 +149,7 @@ template <typename Value, typename Target>
 [[nodiscard]] Result<std::string> end_name_value(std::string_view option, const std::string& text);
 /// "[ADDR:]PORT", where port 0 lets the system choose.
 [[nodiscard]] Result<HostPort> local_address_value(std::string_view option, const std::string& text);
-/// "HOST:PORT".
 [[nodiscard]] Result<HostPort> remote_address_value(std::string_view option, const std::string& text);
-/// HOST and PORT as two words.
 [[nodiscard]] Result<HostPort> host_and_port(const std::string& host, const std::string& port);
 
 /// The options that `declare` gives to a command.

@@ -52,7 +52,7 @@ Result<Configuration> Configuration::parse(std::string_view text, const std::str
     if (!line) return fail(Errc::bad_argument, fmt::format("{}:{}", path, number), line.error().cause);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  if (const char* const wrong = made.wrong_places()) return fail(Errc::bad_argument, path, wrong);
+  if (const char* const wrong = made.wrong_operands()) return fail(Errc::bad_argument, path, wrong);
   return made;
 }
 
@@ -72,11 +72,11 @@ Status Configuration::read_line(std::string line, std::size_t number) {
     if (!command_.empty()) return refuse_it("stands here the second time");
     if (words->empty()) return refuse_it("needs the words of a command, as in command gridftp serve");
     command_ = std::move(*words);
-  } else if (std::string* const place = place_named(name)) {
-    if (!place->empty()) return refuse_it("stands here the second time");
+  } else if (std::string* const operand = operand_named(name)) {
+    if (!operand->empty()) return refuse_it("stands here the second time");
     if (words->size() != 1 || words->front().empty() || words->front().starts_with('-'))
       return refuse_it("needs one value: listen [ADDR:]PORT, host HOST, port PORT");
-    *place = std::move(words->front());
+    *operand = std::move(words->front());
   } else {
     auto option = option_word(name, *words);
     if (!option) return refuse_it(option.error().cause);
@@ -85,14 +85,14 @@ Status Configuration::read_line(std::string line, std::size_t number) {
   return {};
 }
 
-std::string* Configuration::place_named(const std::string& name) {
+std::string* Configuration::operand_named(const std::string& name) {
   if (name == "listen") return &listen_;
   if (name == "host") return &host_;
   return name == "port" ? &port_ : nullptr;
 }
 
-/// Where it listens or connects to is said in one way.
-const char* Configuration::wrong_places() const {
+/// A file has `listen`, or `host` and `port`.  returns  what is wrong; null: nothing
+const char* Configuration::wrong_operands() const {
   if (!listen_.empty() && !(host_.empty() && port_.empty()))
     return "it listens and connects; allowed: listen, or host and port";
   if (!port_.empty() && host_.empty()) return "port needs a host beside it";
@@ -102,10 +102,10 @@ const char* Configuration::wrong_places() const {
 
 Words Configuration::words() const {
   Words words;
-  // Before the options: one that lacks its value takes none of these.
+  // Before the options, so that an option without its value does not take one of them.
   if (!listen_.empty()) words.emplace_back("--listen");
-  for (const std::string* place : {&listen_, &host_, &port_})
-    if (!place->empty()) words.push_back(*place);
+  for (const std::string* operand : {&listen_, &host_, &port_})
+    if (!operand->empty()) words.push_back(*operand);
   words.insert(words.end(), options_.begin(), options_.end());
   return words;
 }
@@ -120,7 +120,7 @@ Result<std::optional<std::string>> take_config_path(Words& arguments) {
   if (arguments.size() < words) return misplaced("option --config", "needs a value");
   std::string path = joined ? first.substr(kOption.size() + 1) : arguments[1];
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(words));
-  // An option of the file that lacks its value must not find it here.
+  // An option of the file that lacks its value must not take a word of the command line.
   if (!arguments.empty() && !arguments.front().starts_with('-'))
     return misplaced(fmt::format("--config {} {}", path, arguments.front()),
                      "allowed: options; where to listen or connect to stands in the file (listen, or host and port)");

@@ -34,8 +34,8 @@ class Configuration {
 
  private:
   [[nodiscard]] Status read_line(std::string line, std::size_t number);
-  [[nodiscard]] std::string* place_named(const std::string& name);
-  [[nodiscard]] const char* wrong_places() const;
+  [[nodiscard]] std::string* operand_named(const std::string& name);
+  [[nodiscard]] const char* wrong_operands() const;
 
   Words command_;
   std::string listen_;

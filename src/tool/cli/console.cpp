@@ -24,7 +24,7 @@ namespace udtcat::tool {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLinePatience{
+constexpr std::chrono::milliseconds kLineTimeout{
     200};                                      // guess: a reader that is alive; below the time a signal leaves us
 constexpr std::size_t kMaxAtOnceBytes = 4096;  // spec: PIPE_BUF; a pipe that polls as writable takes it without waiting
 
@@ -64,7 +64,7 @@ void Console::date_lines() {
   dated_ = !for_journal_ && ::isatty(descriptor_) != 1;
 }
 
-void Console::line(std::string_view text, LineLevel level) {
+void Console::line(std::string_view text, Severity level) {
   constexpr std::string_view kName = "udtcat: ";
   const core::MutexLock lock(mutex_);
   std::string output = clearing();
@@ -80,7 +80,7 @@ void Console::line(std::string_view text, LineLevel level) {
   output += text;
   output += '\n';
   status_columns_ = 0;
-  write(output, kLinePatience);
+  write(output, kLineTimeout);
 }
 
 void Console::status(std::string_view text) {
@@ -99,7 +99,7 @@ void Console::status(std::string_view text) {
 
 void Console::clear_status() {
   const core::MutexLock lock(mutex_);
-  write(clearing(), kLinePatience);
+  write(clearing(), kLineTimeout);
   status_columns_ = 0;
 }
 
@@ -109,11 +109,11 @@ std::string Console::clearing() const {
   return status_columns_ == 0 ? std::string() : "\r" + std::string(width, ' ') + "\r";
 }
 
-void Console::write(std::string_view text, std::chrono::milliseconds patience) {
+void Console::write(std::string_view text, std::chrono::milliseconds timeout) {
   while (!text.empty()) {
     // A reader that did not take the last line is not waited for again.
     pollfd ready{descriptor_, POLLOUT, 0};
-    stuck_ = ::poll(&ready, 1, stuck_ ? 0 : static_cast<int>(patience.count())) <= 0;
+    stuck_ = ::poll(&ready, 1, stuck_ ? 0 : static_cast<int>(timeout.count())) <= 0;
     if (stuck_) return;
     const ssize_t written = ::write(descriptor_, text.data(), std::min(text.size(), kMaxAtOnceBytes));
     if (written < 0 && errno == EINTR) continue;
@@ -147,19 +147,19 @@ const char* name_of(LogLevel level) {
   return "error";
 }
 
-LineLevel line_level_of(LogLevel level) {
+Severity line_level_of(LogLevel level) {
   switch (level) {
     case LogLevel::trace:
     case LogLevel::debug:
-      return LineLevel::debug;
+      return Severity::debug;
     case LogLevel::info:
-      return LineLevel::info;
+      return Severity::info;
     case LogLevel::warn:
-      return LineLevel::warning;
+      return Severity::warning;
     case LogLevel::error:
       break;
   }
-  return LineLevel::error;
+  return Severity::error;
 }
 
 /// "14:03:59.027"
@@ -193,7 +193,7 @@ Status print(std::string_view text) {
 }
 
 ExitStatus printed(std::string_view text, Console& console) {
-  const SignalsLetThrough meanwhile;
+  const UnblockedSignals meanwhile;
   const Status status = print(text);
   if (status) return ExitStatus::success;
   console.line("udtcat: " + status.error().message());

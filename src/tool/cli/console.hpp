@@ -16,7 +16,7 @@
 namespace udtcat::tool {
 
 /// The level of a line, as syslog and a journal know it.  spec: sd-daemon(3)
-enum class LineLevel { error = 3, warning = 4, notice = 5, info = 6, debug = 7 };
+enum class Severity { error = 3, warning = 4, notice = 5, info = 6, debug = 7 };
 
 /// A stderr that is closed, full or not read by anybody never stops us: what cannot be written is dropped.
 /// Threads: internally synchronised.
@@ -27,13 +27,12 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  /// From now on lines that begin with our name have the day and the time before it; but at a terminal, where somebody
-  /// watches, and in a journal, which has them.
+  /// From now on lines that begin with our name have date and time before it, except at a terminal and in a journal.
   void date_lines();
-  /// From now on lines that begin with our name say `host` behind it: they come out among those of another host.
+  /// From now on lines that begin with our name have `host` behind it: they are mixed with those of another host.
   void name_host(std::string_view host);
   /// Writes `text` as a line of its own, in the place of the status if there is one.
-  void line(std::string_view text, LineLevel level = LineLevel::notice);
+  void line(std::string_view text, Severity level = Severity::notice);
   /// Shows `text`, made printable and cut to the window, in the place of the status before; not in a journal.
   void status(std::string_view text);
   /// Takes the status away.
@@ -46,7 +45,7 @@ class Console {
 
  private:
   [[nodiscard]] std::string clearing() const UDTCAT_REQUIRES(mutex_);
-  void write(std::string_view text, std::chrono::milliseconds patience) UDTCAT_REQUIRES(mutex_);
+  void write(std::string_view text, std::chrono::milliseconds timeout) UDTCAT_REQUIRES(mutex_);
 
   const int descriptor_;
   const bool for_journal_;
@@ -65,7 +64,7 @@ void install_stderr_log(Console& console, int verbosity);
 /// Text on stdout: help, version, a new key.
 /// errors: Errc::local_write_failed
 [[nodiscard]] Status print(std::string_view text);
-/// print() as a job of its own, which a signal may end while the reader is slow.
+/// print() as a whole command, which a signal ends while the reader is slow.
 [[nodiscard]] ExitStatus printed(std::string_view text, Console& console);
 
 }  // namespace udtcat::tool

@@ -5,6 +5,7 @@
 
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
+#include "tool/cli/applications.hpp"
 #include "tool/cli/path_cache.hpp"
 
 namespace udtcat::tool {
@@ -27,7 +28,7 @@ void add_key_options(CommandLine& line, Options& options) {
   });
   line.value("--peers", options.peers_file);
   line.value_is(":file");
-  line.flag("--trust-first", options.trust_first);
+  line.flag("--trust-first", options.trust_on_first_use);
   line.check([&]() -> Status {
     if (!session.own_name.empty() && session.own_name == session.expected_peer)
       return misplaced("--as and --peer", "allowed: two names, as the two ends are not the same");
@@ -54,6 +55,7 @@ void add_protection_options(CommandLine& line, Options& options) {
 }
 
 void add_session_options(CommandLine& line, Options& options) {
+  options.session.commands_of = commands_of;
   auto& session = options.session;
   line.value("--block", [&](const Text& text) {
     return store(size_value("--block", text, kMinBlockBytes, kMaxBlockBytes), session.block_bytes);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/key_pair.hpp>
@@ -22,7 +23,7 @@ namespace udtcat::tool {
 /// The least that leaves room for two lost pings in a row; see docs/spec/stream.md §5.
 inline constexpr std::chrono::milliseconds kMinIdleTimeout{3'000};  // guess: three pings
 
-/// Beyond the session's idle timeout, so that the session speaks first and says more.
+/// How much longer the transport's timeout is than the session's, whose error says more.
 inline constexpr std::chrono::milliseconds kTransportOutlasts{10'000};  // guess
 
 inline constexpr std::uint64_t kMaxMemoryBytes = 64 * kGiB;  // guess: 100 Gbit/s at 5 s
@@ -38,12 +39,13 @@ struct Options {
   AddressFamily family = AddressFamily::any;
   std::optional<std::string> key_file{};
   std::optional<std::string>
-      peers_file{};                     ///< of a listener: who may come; of a connector: where it finds whom it means
-  std::optional<PublicKey> peer_key{};  ///< of a connector: the listener that it means
-  bool trust_first = false;             ///< of a connector: an unknown listener is written down
+      peers_file{};                     ///< of a listener: the peers it admits; of a connector: the keys of listeners
+  std::optional<PublicKey> peer_key{};  ///< of a connector: the key that the listener has to have
+  bool trust_on_first_use = false;      ///< of a connector: an unknown listener is written down
   SessionOptions session{};
   TransportOptions transport{};
   ListenLimits limits{};
+  std::vector<FurtherApplication> further{};  ///< of a listener
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds closed_port_patience{2'000};      ///< --connect-timeout counts for a closed port too
   std::optional<std::chrono::milliseconds> accept_timeout{};  ///< none: for ever

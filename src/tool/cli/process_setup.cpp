@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "lib/core/dumps.hpp"
+#include "lib/core/core_dumps.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::tool {
@@ -52,7 +52,7 @@ void allow_descriptors(std::uint64_t wanted) {
   std::ignore = ::setrlimit(RLIMIT_NOFILE, &limit);  // then connections wait when there are no more
 }
 
-Status become_program_with(TransportKind kind, const std::vector<std::string>& argv, std::uint64_t core_limit_bytes) {
+Status exec_program_with(TransportKind kind, const std::vector<std::string>& argv, std::uint64_t core_limit_bytes) {
   if (has_transport(kind)) return {};
   std::error_code unknown;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", unknown);

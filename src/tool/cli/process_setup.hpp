@@ -40,7 +40,7 @@ void allow_descriptors(std::uint64_t wanted);
 /// core_limit_bytes   found by harden_process(), and to be found by that program
 /// Call before the key is taken from the environment, and before there are other threads.
 /// errors: Errc::bad_argument where there is no such program
-[[nodiscard]] Status become_program_with(TransportKind kind, const std::vector<std::string>& argv,
-                                         std::uint64_t core_limit_bytes);
+[[nodiscard]] Status exec_program_with(TransportKind kind, const std::vector<std::string>& argv,
+                                       std::uint64_t core_limit_bytes);
 
 }  // namespace udtcat::tool

@@ -46,18 +46,18 @@ void set_alarm(std::chrono::milliseconds delay) {
 
 }  // namespace
 
-void hold_signals() {
+void block_signals() {
   const sigset_t signals = watched_signals();
   std::ignore = ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // fails for no valid set
 }
 
-SignalsLetThrough::SignalsLetThrough() {
+UnblockedSignals::UnblockedSignals() {
   const sigset_t signals = watched_signals();
   std::ignore = ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // fails for no valid set
 }
 
 struct SignalWatch::State {
-  State(Handler on_signal, std::chrono::milliseconds patience) : grace(patience), handler(std::move(on_signal)) {}
+  State(Handler on_signal, std::chrono::milliseconds timeout) : grace(timeout), handler(std::move(on_signal)) {}
 
   /// The watch's thread.
   void run();
@@ -118,7 +118,7 @@ SignalWatch::~SignalWatch() {
   state_->handler = nullptr;
 }
 
-void SignalWatch::let_hangup_pass() { state_->hangup_passes = true; }
+void SignalWatch::handle_hangup() { state_->hangup_passes = true; }
 
 void SignalWatch::end_process_after(std::chrono::milliseconds grace, ExitStatus status) {
   state_->status = to_int(status);

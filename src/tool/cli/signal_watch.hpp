@@ -13,19 +13,17 @@ namespace udtcat::tool {
 /// The peer is told of a signal within 400 ms or not at all; the rest is for our own last lines.
 inline constexpr std::chrono::milliseconds kSignalGrace{700};  // guess: the user is promised one second
 
-/// First thing in main: the signals of a SignalWatch wait from now on until there is one, so that even an early one
-/// leads to an orderly end.
-void hold_signals();
+/// Call first in main: blocks the signals of a SignalWatch, which then takes those that came before it was made.
+void block_signals();
 
-/// Work that comes before the watch, may take long, and leaves nothing to be put in order: while this lives a signal
-/// ends the process.
+/// While this lives a signal ends the process: for work before the SignalWatch that may take long and needs no cleanup.
 /// Threads: confined to the main thread, before any other was started.
-class SignalsLetThrough {
+class UnblockedSignals {
  public:
-  SignalsLetThrough();
-  SignalsLetThrough(const SignalsLetThrough&) = delete;
-  SignalsLetThrough& operator=(const SignalsLetThrough&) = delete;
-  ~SignalsLetThrough() { hold_signals(); }
+  UnblockedSignals();
+  UnblockedSignals(const UnblockedSignals&) = delete;
+  UnblockedSignals& operator=(const UnblockedSignals&) = delete;
+  ~UnblockedSignals() { block_signals(); }
 };
 
 /// Takes SIGINT, SIGTERM, SIGHUP and SIGUSR1 on a thread of its own, which ends the process even while the io_context
@@ -33,9 +31,9 @@ class SignalsLetThrough {
 ///
 ///   first SIGINT, SIGTERM, SIGHUP ─► handler, and the process ends after the grace in any case
 ///   the next one                  ─► the process ends now; the same one within 200 ms is the first one's echo
-///   SIGUSR1                       ─► handler; after let_hangup_pass() SIGHUP likewise
+///   SIGUSR1                       ─► handler; after handle_hangup() SIGHUP likewise
 ///
-/// SIGINT, SIGTERM and SIGHUP that were ignored when we were started (&, nohup) end nothing; after let_hangup_pass()
+/// SIGINT, SIGTERM and SIGHUP that were ignored when we were started (&, nohup) end nothing; after handle_hangup()
 /// SIGHUP is handed on as any.
 /// Threads: confined to the thread that made it, before any other was started; the handler is called on the watch's
 /// own.
@@ -51,7 +49,7 @@ class SignalWatch {
   ~SignalWatch();
 
   /// From now on SIGHUP goes to the handler and ends nothing.
-  void let_hangup_pass();
+  void handle_hangup();
 
   /// Ends the process with `status` if it has not ended by itself when `grace` is over.
   void end_process_after(std::chrono::milliseconds grace, ExitStatus status);

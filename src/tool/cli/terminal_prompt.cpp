@@ -58,9 +58,9 @@ class CaughtSignals {
 };
 
 /// While it lives, what is typed is not shown, and a shell cannot be returned to with the terminal in that state.
-class Unechoed {
+class EchoOff {
  public:
-  explicit Unechoed(int terminal) : terminal_(terminal), changed_(::tcgetattr(terminal, &before_) == 0) {
+  explicit EchoOff(int terminal) : terminal_(terminal), changed_(::tcgetattr(terminal, &before_) == 0) {
     if (!changed_) return;
     termios quiet = before_;
     quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
@@ -68,9 +68,9 @@ class Unechoed {
     quiet.c_cc[VSUSP] = _POSIX_VDISABLE;
     changed_ = ::tcsetattr(terminal_, TCSAFLUSH, &quiet) == 0;
   }
-  Unechoed(const Unechoed&) = delete;
-  Unechoed& operator=(const Unechoed&) = delete;
-  ~Unechoed() {
+  EchoOff(const EchoOff&) = delete;
+  EchoOff& operator=(const EchoOff&) = delete;
+  ~EchoOff() {
     if (changed_) std::ignore = ::tcsetattr(terminal_, TCSAFLUSH, &before_);
   }
   [[nodiscard]] bool holds() const { return changed_; }
@@ -103,7 +103,7 @@ Result<core::SecretText> read_line(int terminal, const CaughtSignals& signals) {
 Result<core::SecretText> ask_without_echo(int terminal, const std::string& question) {
   // The signals' own destructor runs last: what it raises finds the terminal restored.
   const CaughtSignals signals;
-  const Unechoed unechoed(terminal);
+  const EchoOff unechoed(terminal);
   if (!unechoed.holds()) return no_key("the terminal cannot hide what is typed");
   if (::write(terminal, question.data(), question.size()) < 0) return no_key(core::errno_text(errno));
   return read_line(terminal, signals);

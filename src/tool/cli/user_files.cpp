@@ -40,7 +40,7 @@ Status write_all(const Descriptor& to, const std::filesystem::path& file, std::s
   return {};
 }
 
-/// A new file's name is on the disk when its directory is.
+/// Puts the name of a new file on the disk.
 void sync_directory_of(const std::filesystem::path& file) {
   const auto directory = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
   const Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -54,7 +54,7 @@ bool ends_a_line(const Descriptor& file) {
   return ::pread(file.number(), &last, 1, about.st_size - 1) != 1 || last == '\n';
 }
 
-/// One that is relative counts as none, as the specification wants it.
+/// A relative path counts as none.  spec: XDG Base Directory Specification
 std::optional<std::filesystem::path> base_directory(const char* variable, const char* below_home) {
   if (const auto named = environment(variable); named && named->starts_with('/')) return *named;
   if (const auto home = user_home()) return std::filesystem::path(*home) / below_home;

@@ -13,15 +13,15 @@
 
 namespace udtcat::tool {
 
-/// Of that name, whether it is there or not; none where the user has no home.
+/// The path of a file in the configuration directory, whether it exists or not; none: the user has no home.
 /// spec: XDG Base Directory Specification, XDG_CONFIG_HOME
 [[nodiscard]] std::optional<std::filesystem::path> user_file(std::string_view name);
 
-/// A file or a directory of that name among those that can be made anew; none where the user has no home.
+/// The path of a file or directory in the cache directory; none: the user has no home.
 /// spec: XDG Base Directory Specification, XDG_CACHE_HOME
 [[nodiscard]] std::optional<std::string> user_cache(std::string_view name);
 
-/// Where the user's files are: $HOME, or what the list of users says; none: neither says.
+/// $HOME, else the home of passwd(5); none: there is neither.
 /// Threads: confined to the main thread.
 [[nodiscard]] std::optional<std::string> user_home();
 
@@ -40,7 +40,7 @@ namespace udtcat::tool {
 [[nodiscard]] Status append_line(const std::filesystem::path& file,
                                  const std::function<Result<std::optional<std::string>>()>& decide);
 
-/// The beginning of a file that can be made anew; empty where there is none, or it is no file.
+/// The beginning of a cache file; empty where there is none, or it is no regular file.
 [[nodiscard]] std::string read_cache_file(const std::filesystem::path& file, std::size_t max_bytes);
 
 /// Replaces such a file, for this user only: another process finds the old one or the new one, never a part. One that

@@ -8,7 +8,8 @@
 
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
-#include "tool/cli/nearest.hpp"
+#include "tool/cli/applications.hpp"
+#include "tool/cli/suggestion.hpp"
 #include "tool/cli/trusted_file.hpp"
 
 namespace udtcat::tool {
@@ -23,23 +24,24 @@ Result<std::shared_ptr<PeersFile>> PeersFile::load(std::string path) {
   return std::shared_ptr<PeersFile>(new PeersFile(std::move(path), std::move(list)));
 }
 
-Result<std::string> PeersFile::recognise(const PublicKey& key, Purpose purpose) const {
+Result<std::string> PeersFile::recognise(const PublicKey& key, std::string_view application) const {
   const Peer* peer = list_.find(key);
   if (peer == nullptr) return tl::unexpected(stranger(key));
-  if (!may(*peer, purpose))
-    return fail(Errc::parameters_refused, fmt::format("the key of {} is not for {}", peer->name, to_string(purpose)),
+  if (!may(*peer, application))
+    return fail(Errc::parameters_refused, fmt::format("the key of {} is not for {}", peer->name, application),
                 fmt::format("{}:{} says {}", path_, peer->line, purposes_text(*peer)));
   return peer->name;
 }
 
 Error PeersFile::stranger(const PublicKey& key) const {
   const Peer* was = before_.find(key);
-  const Peer* place = list_.place_of(key);
+  const Peer* known_host = list_.known_host_of(key);
   if (was == nullptr)
     return {Errc::authentication_failed, std::string(kAdmitKey) + key.to_string(),
-            place == nullptr ? path_ + " has no line with it"
-                             : fmt::format("{}:{} is for dialling {}, and lets nobody in: a line NAME PUBLIC-KEY does",
-                                           path_, place->line, place->name)};
+            known_host == nullptr
+                ? path_ + " has no line with it"
+                : fmt::format("{}:{} is for dialling {}, and lets nobody in: a line NAME PUBLIC-KEY does", path_,
+                              known_host->line, known_host->name)};
   const bool changed = list_.find(was->name) != nullptr;
   return {Errc::authentication_failed, "",
           fmt::format(fmt::runtime(changed ? "{} has another key in {}" : "{} was taken off {}"), was->name, path_)};
@@ -49,7 +51,7 @@ std::vector<std::string> PeersFile::unknown_services(const std::vector<std::stri
   std::vector<std::string> complaints;
   for (const auto& [key, peer] : list_.all())
     for (const std::string& name : peer.services)
-      if (may(peer, Purpose::forward) && std::ranges::find(services, name) == services.end())
+      if (may(peer, kForward) && std::ranges::find(services, name) == services.end())
         complaints.push_back(fmt::format("{}:{}: to={} of {}: there is no such service here{}", path_, peer.line, name,
                                          peer.name, did_you_mean(name, services)));
   return complaints;

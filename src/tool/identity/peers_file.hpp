@@ -13,22 +13,21 @@
 
 namespace udtcat::tool {
 
-/// An error about a key that nobody has in the list begins so.
+/// The beginning of an error about a key that no line lists.
 inline constexpr std::string_view kAdmitKey = "admit the key ";
 
-/// The list in force. Ask it anew each time: its peers come and go.
+/// The list in force. reload() replaces it: keep no pointers into it.
 /// Threads: confined to the main thread.
 class PeersFile final : public KnownPeers {
  public:
   /// errors: Errc::bad_argument for a file that cannot be read, that others can write to, or with a wrong line
   [[nodiscard]] static Result<std::shared_ptr<PeersFile>> load(std::string path);
 
-  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose purpose) const override;
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, std::string_view application) const override;
   [[nodiscard]] const PeersList& list() const { return list_; }
   /// The services that its lines name by to= and that are none of `services`: "FILE:LINE: …" each.
   [[nodiscard]] std::vector<std::string> unknown_services(const std::vector<std::string>& services) const;
-  /// Reads the file again, and breaks off the sessions of peers that it no longer lists, or not for that. A file that
-  /// cannot be used changes nothing.
+  /// Reads the file again, and ends the sessions that it no longer allows. A file that cannot be used changes nothing.
   /// returns  what was read, in a sentence.  errors: as load()
   [[nodiscard]] Result<std::string> reload();
 

@@ -14,6 +14,7 @@
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
+#include "tool/cli/applications.hpp"
 
 namespace udtcat::tool {
 
@@ -22,8 +23,7 @@ namespace {
 constexpr std::string_view kServices = "to=";
 // The XIO driver has shared keys only; data connections of GridFTP belong to gridftp. No listener of ours is for rsh,
 // but lists that were written for one name it.
-constexpr std::array kPurposes{Purpose::pipe,    Purpose::forward, Purpose::rsh,  Purpose::gridftp,
-                               Purpose::gateway, Purpose::bench,   Purpose::trees};
+constexpr std::array<std::string_view, 7> kPurposes{kPipe, kForward, kRsh, kGridftp, kGateway, kBench, kTrees};
 
 using LineWords = std::vector<std::string_view>;
 
@@ -39,25 +39,18 @@ LineWords words_of(std::string_view line, std::string_view separators) {
 
 std::string shown(std::string_view word) { return "\"" + core::printable(word, core::kShownBytes) + "\""; }
 
-std::string all_purposes() {
-  std::vector<std::string_view> names;
-  names.reserve(std::size(kPurposes));
-  for (const Purpose purpose : kPurposes) names.push_back(to_string(purpose));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
+std::string all_purposes() { return fmt::format("{}", fmt::join(kPurposes, ", ")); }
 
-Result<std::vector<Purpose>> purposes_of(std::string_view word) {
-  std::vector<Purpose> purposes;
+Result<std::vector<std::string>> purposes_of(std::string_view word) {
+  std::vector<std::string> purposes;
   for (const std::string_view name : words_of(word, ",")) {
-    const auto* const found =
-        std::ranges::find_if(kPurposes, [name](Purpose purpose) { return to_string(purpose) == name; });
-    if (found == kPurposes.end())
+    if (std::ranges::find(kPurposes, name) == kPurposes.end())
       return fail(Errc::bad_argument, "",
                   shown(name) + " is no purpose; what a key may be for: " + all_purposes() +
                       ", with commas and without blanks; to=NAME,... may follow");
-    if (std::ranges::find(purposes, *found) != purposes.end())
+    if (std::ranges::find(purposes, name) != purposes.end())
       return fail(Errc::bad_argument, "", shown(name) + " stands there twice");
-    purposes.push_back(*found);
+    purposes.emplace_back(name);
   }
   if (purposes.empty())
     return fail(Errc::bad_argument, "", "no purpose between the commas; what a key may be for: " + all_purposes());
@@ -125,21 +118,19 @@ Result<Peer> peer_of(std::span<const std::string_view> words) {
 
 }  // namespace
 
-bool names_place(std::string_view name) {
-  const auto place = parse_peer(name);
-  return place && place->port != 0;
+bool names_address(std::string_view name) {
+  const auto address = parse_peer(name);
+  return address && address->port != 0;
 }
 
-bool may(const Peer& peer, Purpose purpose) {
-  if (purpose == Purpose::driver) purpose = Purpose::gridftp;
-  return peer.purposes.empty() || std::ranges::find(peer.purposes, purpose) != peer.purposes.end();
+bool may(const Peer& peer, std::string_view application) {
+  if (application == kDriver) application = kGridftp;
+  return peer.purposes.empty() || std::ranges::find(peer.purposes, application) != peer.purposes.end();
 }
 
 std::string purposes_text(const Peer& peer) {
   if (peer.purposes.empty()) return "everything";
-  std::string text;
-  for (const Purpose purpose : peer.purposes) text += fmt::format("{}{}", text.empty() ? "" : ",", to_string(purpose));
-  return text;
+  return fmt::format("{}", fmt::join(peer.purposes, ","));
 }
 
 Result<PeersList> PeersList::parse(std::string_view text, const std::string& file) {
@@ -170,12 +161,12 @@ Status PeersList::add(Peer peer) {
     return fail(
         Errc::bad_argument, "",
         fmt::format("{} is the name of line {} already: {}take one of the two out", shown(peer.name), other->line,
-                    names_place(peer.name) ? ""
-                                           : "write another name of your own in front of this key, NAME " +
-                                                 peer.key.to_string() + ", or "));
-  if (names_place(peer.name)) {
+                    names_address(peer.name) ? ""
+                                             : "write another name of your own in front of this key, NAME " +
+                                                   peer.key.to_string() + ", or "));
+  if (names_address(peer.name)) {
     const std::string name = peer.name;
-    places_.emplace(name, std::move(peer));
+    known_hosts_.emplace(name, std::move(peer));
     return {};
   }
   if (const Peer* same = find(peer.key))
@@ -192,13 +183,13 @@ const Peer* PeersList::find(const PublicKey& key) const {
   return found == by_key_.end() ? nullptr : &found->second;
 }
 
-const Peer* PeersList::place_of(const PublicKey& key) const {
-  const auto found = std::ranges::find_if(places_, [&](const auto& each) { return each.second.key == key; });
-  return found == places_.end() ? nullptr : &found->second;
+const Peer* PeersList::known_host_of(const PublicKey& key) const {
+  const auto found = std::ranges::find_if(known_hosts_, [&](const auto& each) { return each.second.key == key; });
+  return found == known_hosts_.end() ? nullptr : &found->second;
 }
 
 const Peer* PeersList::find(std::string_view name) const {
-  if (const auto place = places_.find(name); place != places_.end()) return &place->second;
+  if (const auto known_host = known_hosts_.find(name); known_host != known_hosts_.end()) return &known_host->second;
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : find(found->second);
 }

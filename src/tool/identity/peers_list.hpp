@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Peers by name and public key, and what each may do: the text of a peers file. See udtcat(1), PEERS.
+/// Peers by name and public key, and what each may do: the text of a peers file. See udtcat-keygen(1), PEERS FILE.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,21 @@
 
 namespace udtcat::tool {
 
-/// A line of the list.
 struct Peer {
   std::string name;
   PublicKey key;
-  std::vector<Purpose> purposes{};      ///< none: all
+  std::vector<std::string> purposes{};  ///< none: all
   std::vector<std::string> services{};  ///< by their names in --to; none: all
   std::size_t line = 0;
 };
 
-[[nodiscard]] bool may(const Peer& peer, Purpose purpose);
+[[nodiscard]] bool may(const Peer& peer, std::string_view application);
 /// The purposes as they are written in the list; "everything".
 [[nodiscard]] std::string purposes_text(const Peer& peer);
 
 /// "HOST:PORT": the name of a listener's line that --trust-first writes. The line says whose key is met there, and lets
 /// nobody in: several may have one key, which may have a line of its own besides.
-[[nodiscard]] bool names_place(std::string_view name);
+[[nodiscard]] bool names_address(std::string_view name);
 
 /// Threads: immutable.
 class PeersList {
@@ -40,9 +39,9 @@ class PeersList {
   [[nodiscard]] static Result<PeersList> parse(std::string_view text, const std::string& file);
 
   /// Null where there is none. Valid as long as the list.
-  [[nodiscard]] const Peer* find(const PublicKey& key) const;  ///< not of a place
+  [[nodiscard]] const Peer* find(const PublicKey& key) const;  ///< not of a known host
   [[nodiscard]] const Peer* find(std::string_view name) const;
-  [[nodiscard]] const Peer* place_of(const PublicKey& key) const;
+  [[nodiscard]] const Peer* known_host_of(const PublicKey& key) const;
   [[nodiscard]] const std::map<PublicKey, Peer>& all() const { return by_key_; }
   [[nodiscard]] std::size_t size() const { return by_key_.size(); }
 
@@ -51,7 +50,7 @@ class PeersList {
 
   std::map<PublicKey, Peer> by_key_;
   std::map<std::string, PublicKey, std::less<>> by_name_;
-  std::map<std::string, Peer, std::less<>> places_;
+  std::map<std::string, Peer, std::less<>> known_hosts_;
 };
 
 }  // namespace udtcat::tool

@@ -22,22 +22,22 @@
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "tool/cli/configuration.hpp"
-#include "tool/cli/nearest.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/cli/signal_watch.hpp"
+#include "tool/cli/suggestion.hpp"
 #include "tool/cli/terminal_prompt.hpp"
 #include "tool/cli/trusted_file.hpp"
 #include "tool/cli/user_files.hpp"
+#include "tool/program/check_summary.hpp"
 #include "tool/program/completion.hpp"
-#include "tool/program/facts.hpp"
-#include "tool/program/topics.hpp"
+#include "tool/program/help_pages.hpp"
 #include "tool/status/service_manager.hpp"
 
 namespace udtcat::tool {
 
 namespace {
 
-/// As users type them, and what begins several.
+/// The commands as users type them, and the first words of those with several.
 Words names_of(const Commands& commands) {
   Words names;
   for (const Command& row : commands) {
@@ -49,36 +49,35 @@ Words names_of(const Commands& commands) {
 }
 
 /// Whether the key comes from a person or through a pipe, which may take long.
-bool may_wait_for_key(const Options& options, const KeysAtHand& at_hand) {
+bool may_wait_for_key(const Options& options, const KeyCandidates& candidates) {
   std::error_code unknown;
-  if (const auto& file = file_of_key(options, at_hand)) return !std::filesystem::is_regular_file(*file, unknown);
-  return !at_hand.environment && !options.shows_new_key;
+  if (const auto& file = file_of_key(options, candidates)) return !std::filesystem::is_regular_file(*file, unknown);
+  return !candidates.environment && !options.shows_new_key;
 }
 
-Result<FoundCredentials> find_or_ask_for_credentials(const Options& options, KeysAtHand at_hand) {
-  std::optional<SignalsLetThrough> meanwhile;
-  if (may_wait_for_key(options, at_hand)) meanwhile.emplace();
-  return find_credentials(options, std::move(at_hand), ask_on_terminal);
+Result<FoundCredentials> find_or_ask_for_credentials(const Options& options, KeyCandidates candidates) {
+  std::optional<UnblockedSignals> meanwhile;
+  if (may_wait_for_key(options, candidates)) meanwhile.emplace();
+  return find_credentials(options, std::move(candidates), ask_on_terminal);
 }
 
-/// A command line as it was understood.
-struct Asked {
-  const Command* command;            // the row of the table; null: none was found
-  Result<std::unique_ptr<Job>> job;  // null: `text`, or else the command's help, is asked for
+struct ParsedLine {
+  const Command* command;                          // the row of the table; null: none was found
+  Result<std::unique_ptr<Invocation>> invocation;  // null: `text`, or else the command's help, is asked for
   std::string text = {};
   std::string config = {};  // the file that it stands in; empty: it was typed
   std::optional<std::string> key_beside_configuration = {};
 };
 
-Asked wrong(Error error) { return {.command = nullptr, .job = tl::unexpected(std::move(error))}; }
+ParsedLine wrong(Error error) { return {.command = nullptr, .invocation = tl::unexpected(std::move(error))}; }
 
 Words with(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
-/// As a command line that begins with the words of a file.
-Asked understand_configured(const Commands& commands, const std::string& path, const Words& more) {
+/// Parses a command line that begins with the words of a file.
+ParsedLine understand_configured(const Commands& commands, const std::string& path, const Words& more) {
   const auto text = read_trusted_file(path);
   if (!text) return wrong(text.error());
   const auto file = Configuration::parse(*text, path);
@@ -92,7 +91,7 @@ Asked understand_configured(const Commands& commands, const std::string& path, c
        fmt::format("there is no command \"{}\"; see udtcat help{}", name, did_you_mean(name, names_of(commands)))});
 }
 
-/// Options that users wrote there do not cease in silence.
+/// Refuses the user's file of options that earlier versions read.
 Status refuse_options_of_user() {
   const auto path = user_file("config");
   std::error_code unknown;
@@ -104,27 +103,26 @@ Status refuse_options_of_user() {
 }
 
 /// udtcat help [TOPIC], where a command is a topic too.
-Asked help_on(const Commands& commands, Words topic) {
+ParsedLine help_on(const Commands& commands, Words topic) {
   if (topic == Words{kPipeWord}) topic.clear();
   for (const Command& row : commands)
     if (row.words == topic) return {&row, nullptr, row.help()};
   const std::string name = fmt::format("{}", fmt::join(topic, " "));
-  if (auto text = topic_text(name)) return {nullptr, nullptr, std::move(*text)};
-  return wrong(
-      {Errc::bad_argument, fmt::format("help \"{}\"", name),
-       fmt::format("no such topic; they are {}, and each command, as in udtcat help gridftp get{}",
-                   fmt::join(topic_names(), ", "), did_you_mean(name, with(names_of(commands), topic_names())))});
+  if (auto text = help_page(name)) return {nullptr, nullptr, std::move(*text)};
+  return wrong({Errc::bad_argument, fmt::format("help \"{}\"", name),
+                fmt::format("no such topic; they are {}, and each command, as in udtcat help gridftp get{}",
+                            fmt::join(help_page_names(), ", "),
+                            did_you_mean(name, with(names_of(commands), help_page_names())))});
 }
 
-/// Of words that begin command lines; netcat's users look for one that listens.
+/// A suggestion among words that begin command lines; netcat's users look for one that listens.
 std::string meant_command(const std::string& typed, Words words) {
   words.emplace_back("listen");
   const std::string meant = did_you_mean(typed, words);
   return meant == "; did you mean listen?" ? "; did you mean -l, as in udtcat -l 9000?" : meant;
 }
 
-/// Where `error` is about the first of `arguments`, or an option that is unknown behind it, the word that may be meant
-/// there, behind those of `command`.
+/// A suggestion for the first of `arguments`, where `error` is about it or about an unknown option behind it.
 std::string meant_word(const Commands& commands, const Command& command, const Words& arguments, const Error& error) {
   const bool is_about_it =
       !arguments.empty() && (error.what.find('"' + arguments.front()) != std::string::npos ||
@@ -141,13 +139,13 @@ std::string meant_word(const Commands& commands, const Command& command, const W
   const std::string option = "--" + arguments.front();
   for (const DeclaredOption& each : command.options != nullptr ? command.options() : DeclaredOptions())
     if (std::ranges::find(each.names, option) != each.names.end()) return "; did you mean " + option + "?";
-  const bool is_place = arguments.front().find_first_not_of("0123456789") == std::string::npos ||
-                        arguments.front().find_first_of(":@./") != std::string::npos;
-  if (at > 0 || arguments.front().starts_with('-') || is_place) return "";
+  const bool is_address = arguments.front().find_first_not_of("0123456789") == std::string::npos ||
+                          arguments.front().find_first_of(":@./") != std::string::npos;
+  if (at > 0 || arguments.front().starts_with('-') || is_address) return "";
   return fmt::format("; the commands are {}", fmt::join(words, ", "));
 }
 
-/// A first word that is no command but another thing of ours by its very name; empty: it is none, or a host.
+/// Advice on a first word that names no command but another program or file of ours; empty: there is none.
 std::string named_otherwise(const Command& pipe, const Words& arguments) {
   if (arguments.empty() || (arguments.size() > 1 && core::parse_number<std::uint16_t>(arguments[1]))) return "";
   const std::string& word = arguments.front();
@@ -164,7 +162,7 @@ std::string named_otherwise(const Command& pipe, const Words& arguments) {
   return "";
 }
 
-/// A forward waits for a name that nobody knows yet.
+/// Whether the host may have no address yet: a forward waits for one.
 bool is_forward(const Words& arguments) {
   return std::ranges::any_of(
       arguments, [](const std::string& each) { return each.starts_with("--from") || each.starts_with("--to"); });
@@ -177,14 +175,14 @@ Status check_host(const Commands& commands, const Options& options) {
     if (row.options != nullptr && !row.words.empty()) words.push_back(row.words.front());
   const std::string meant = meant_command(options.peer.host, words);
   if (options.listens || meant.empty()) return {};
-  const SignalsLetThrough meanwhile;
+  const UnblockedSignals meanwhile;
   auto found = resolve(options.peer, options.family);
   if (found) return {};
   found.error().cause += meant;
   return tl::unexpected(std::move(found.error()));
 }
 
-Asked understand(const Commands& commands, Words arguments) {
+ParsedLine understand(const Commands& commands, Words arguments) {
   if (arguments.empty()) return wrong({Errc::bad_argument, "", first_steps_text()});
   if (asks_for_help(arguments)) return help_on(commands, Words(arguments.begin() + 1, arguments.end()));
   auto path = take_config_path(arguments);
@@ -192,61 +190,64 @@ Asked understand(const Commands& commands, Words arguments) {
   if (*path) return understand_configured(commands, **path, arguments);
   const Command& command = find_command(commands, arguments);
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(command.words.size()));
-  Asked asked{&command, command.parse(arguments)};
-  const bool has_session = command.options != nullptr && asked.job && *asked.job != nullptr &&
-                           ((*asked.job)->needs_key() || (*asked.job)->starts_programs());
+  ParsedLine line{&command, command.parse(arguments)};
+  const bool has_session = command.options != nullptr && line.invocation && *line.invocation != nullptr &&
+                           ((*line.invocation)->needs_key() || (*line.invocation)->starts_programs());
   if (const Status none = has_session ? refuse_options_of_user() : Status{}; !none)
     return {&command, tl::unexpected(none.error())};
-  const bool is_pipe = command.words.empty() && !is_forward(arguments) && asked.job && *asked.job != nullptr &&
-                       (*asked.job)->needs_key();
-  if (const Status found = is_pipe ? check_host(commands, (*asked.job)->options()) : Status{}; !found)
+  const bool is_pipe = command.words.empty() && !is_forward(arguments) && line.invocation &&
+                       *line.invocation != nullptr && (*line.invocation)->needs_key();
+  if (const Status found = is_pipe ? check_host(commands, (*line.invocation)->options()) : Status{}; !found)
     return {&command, tl::unexpected(found.error())};
-  if (asked.job) return asked;
+  if (line.invocation) return line;
   const std::string named = command.words.empty() ? named_otherwise(command, arguments) : "";
-  asked.job.error().cause += named.empty() ? meant_word(commands, command, arguments, asked.job.error()) : named;
-  return asked;
+  line.invocation.error().cause +=
+      named.empty() ? meant_word(commands, command, arguments, line.invocation.error()) : named;
+  return line;
 }
 
-/// Says what the job would do.  errors: those of its key and its files
-Status tell(const Job& job, KeysAtHand at_hand) {
-  UDTCAT_TRY(Words facts, job.facts());
-  for (std::string& fact : session_facts(job.options())) facts.push_back(std::move(fact));
-  if (job.needs_key()) {
-    UDTCAT_TRY(std::string key, key_fact(job.options(), std::move(at_hand)));
-    facts.push_back(std::move(key));
+/// Says what the invocation would do.  errors: those of its key and its files
+Status tell(const Invocation& invocation, KeyCandidates candidates) {
+  UDTCAT_TRY(Words lines, invocation.check_summary());
+  for (std::string& line : session_summary(invocation.options())) lines.push_back(std::move(line));
+  if (invocation.needs_key()) {
+    UDTCAT_TRY(std::string key, key_summary(invocation.options(), std::move(candidates)));
+    lines.push_back(std::move(key));
   }
   std::string text;
-  for (const std::string& fact : facts) text += fact + '\n';
+  for (const std::string& line : lines) text += line + '\n';
   return print(text);
 }
 
-ExitStatus carry_out(const Asked& asked, const Words& argv, const JobContext& context) {
+ExitStatus carry_out(const ParsedLine& line, const Words& argv, const RunContext& context) {
   const auto fails = [&](Error error) {
-    if (!asked.config.empty() && error.code == Errc::bad_argument) error.what = asked.config + ": " + error.what;
-    context.console.line("udtcat: " + error.message(), LineLevel::error);
-    const bool has_own = asked.command != nullptr && asked.command->failure;
-    return has_own ? *asked.command->failure : exit_status_of(error.code);
+    if (!line.config.empty() && error.code == Errc::bad_argument) error.what = line.config + ": " + error.what;
+    context.console.line("udtcat: " + error.message(), Severity::error);
+    const bool has_own = line.command != nullptr && line.command->failure;
+    return has_own ? *line.command->failure : exit_status_of(error.code);
   };
-  if (!asked.job) return fails(asked.job.error());
-  if (*asked.job == nullptr) return printed(asked.text.empty() ? asked.command->help() : asked.text, context.console);
-  Job& job = **asked.job;
-  if (!job.starts_programs()) forbid_core_dumps_for_good();
-  const auto kind = job.options().transport.kind;
-  if (auto status = become_program_with(kind, argv, context.core_limit_bytes); !status) return fails(status.error());
-  // Only now it is sure that this is the program that needs the key. Programs that it starts never see it.
-  KeysAtHand at_hand{.environment = take_environment_key(), .beside_configuration = asked.key_beside_configuration};
-  install_stderr_log(context.console, job.options().verbosity);
-  if (auto prepared = job.prepare(at_hand.any(), context.console); !prepared) return fails(prepared.error());
-  if (job.options().check) {
-    const Status told = tell(job, std::move(at_hand));
+  if (!line.invocation) return fails(line.invocation.error());
+  if (*line.invocation == nullptr)
+    return printed(line.text.empty() ? line.command->help() : line.text, context.console);
+  Invocation& invocation = **line.invocation;
+  if (!invocation.starts_programs()) forbid_core_dumps_for_good();
+  const auto kind = invocation.options().transport.kind;
+  if (auto status = exec_program_with(kind, argv, context.core_limit_bytes); !status) return fails(status.error());
+  // After exec_program_with(), so that the program that needs the key takes it; programs that it starts never see it.
+  KeyCandidates candidates{.environment = take_environment_key(),
+                           .beside_configuration = line.key_beside_configuration};
+  install_stderr_log(context.console, invocation.options().verbosity);
+  if (auto prepared = invocation.prepare(candidates.any(), context.console); !prepared) return fails(prepared.error());
+  if (invocation.options().check) {
+    const Status told = tell(invocation, std::move(candidates));
     return told ? ExitStatus::success : fails(told.error());
   }
-  if (!job.needs_key()) return job.run({}, context);
-  auto found = find_or_ask_for_credentials(job.options(), std::move(at_hand));
+  if (!invocation.needs_key()) return invocation.run({}, context);
+  auto found = find_or_ask_for_credentials(invocation.options(), std::move(candidates));
   if (!found) return fails(found.error());
   if (!found->doubt.empty()) core::log().warn("{}", found->doubt);
   if (!found->generated && !found->where.empty()) core::log().info("the key is {}", key_in_words(*found));
-  return job.run(std::move(*found), context);
+  return invocation.run(std::move(*found), context);
 }
 
 }  // namespace
@@ -263,7 +264,7 @@ const Command& find_command(const Commands& commands, const Words& arguments) {
 }
 
 int run(const Words& argv, const Commands& commands) {
-  hold_signals();
+  block_signals();
   fill_standard_descriptors();
   const std::uint64_t core_limit_bytes = harden_process();
   ignore_crypto_configuration();
@@ -272,8 +273,8 @@ int run(const Words& argv, const Commands& commands) {
   Words words(argv.begin() + std::min<std::ptrdiff_t>(std::ssize(argv), 1), argv.end());
   if (!words.empty() && words.front() == kCompletionWord)
     return to_int(printed(completion(commands, {words.begin() + 1, words.end()}), console));
-  auto asked = understand(commands, std::move(words));
-  return to_int(carry_out(asked, argv, {console, core_limit_bytes}));
+  auto line = understand(commands, std::move(words));
+  return to_int(carry_out(line, argv, {console, core_limit_bytes}));
 }
 
 }  // namespace udtcat::tool

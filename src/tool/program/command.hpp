@@ -15,54 +15,54 @@
 #include "tool/cli/console.hpp"
 #include "tool/cli/exit_status.hpp"
 #include "tool/cli/options.hpp"
-#include "tool/identity/key_source.hpp"
+#include "tool/identity/credential_lookup.hpp"
 
 namespace udtcat::tool {
 
-/// The rest of what a job is given when it is run.
-struct JobContext {
+/// The arguments of Invocation::run() besides the credentials.
+struct RunContext {
   Console& console;
   std::uint64_t core_limit_bytes;  ///< of programs that it starts
 };
 
-/// A command line that was understood. run() asks in this order.
+/// A command line that was parsed. run() calls these in this order.
 /// Threads: confined to the main thread.
-class Job {
+class Invocation {
  public:
-  Job() = default;
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
-  virtual ~Job() = default;
+  Invocation() = default;
+  Invocation(const Invocation&) = delete;
+  Invocation& operator=(const Invocation&) = delete;
+  virtual ~Invocation() = default;
 
   [[nodiscard]] virtual const Options& options() const = 0;
   /// Whether core dumps must be possible again, in the programs that it starts.
   [[nodiscard]] virtual bool starts_programs() const { return false; }
-  /// Decides what depends on there being a key, and warns the user before one is asked for.
-  /// has_key_at_hand   there is one of KeysAtHand; whether an option names one, options() says
-  [[nodiscard]] virtual Status prepare(bool /*has_key_at_hand*/, Console& /*console*/) { return {}; }
+  /// Makes the decisions that depend on whether there is a key, and warns the user before one is asked for.
+  /// has_key_candidate   the KeyCandidates have one; whether an option names one, options() says
+  [[nodiscard]] virtual Status prepare(bool /*has_key_candidate*/, Console& /*console*/) { return {}; }
   [[nodiscard]] virtual bool needs_key() const { return true; }
-  /// For --check: its deeds in sentences, as far as the options of every session do not say them.
-  /// errors: those of files that it would read
-  [[nodiscard]] virtual Result<Words> facts() const { return Words{}; }
+  /// For --check: the sentences about this command, before those of session_summary().
+  /// errors: those of the files that it would read
+  [[nodiscard]] virtual Result<Words> check_summary() const { return Words{}; }
   /// Runs to its end and gives the exit status.  found   empty where it needs no key
-  [[nodiscard]] virtual ExitStatus run(FoundCredentials found, const JobContext& context) = 0;
+  [[nodiscard]] virtual ExitStatus run(FoundCredentials found, const RunContext& context) = 0;
 };
 
-/// A row of the table.
 struct Command {
   Words words;            ///< the beginning of its command line: {"gridftp", "get"}
   std::string (*help)();  ///< the text of --help
   /// `arguments`: without `words`.  returns: null where help is asked for.  errors: Errc::bad_argument
-  Result<std::unique_ptr<Job>> (*parse)(const Words& arguments);
+  Result<std::unique_ptr<Invocation>> (*parse)(const Words& arguments);
   /// The options that it declares, for completion(); none: users do not run it.
   DeclaredOptions (*options)() = nullptr;
   const char* operands = "";  ///< likewise, as ":file... :host": the first may repeat, "-" is another thing
-  std::optional<ExitStatus> failure = {};  ///< the status of every failure before the job runs; none: the error's own
+  /// The status of every failure before the invocation runs; none: the error's own
+  std::optional<ExitStatus> failure = {};
 };
 
 using Commands = std::vector<Command>;
 
-/// Of the rows whose words begin `arguments`, the one with the most.
+/// The row with the most words of those whose words begin `arguments`.
 [[nodiscard]] const Command& find_command(const Commands& commands, const Words& arguments);
 
 /// Carries out the row of `commands` with the most words that begin the command line, which may stand in the file of

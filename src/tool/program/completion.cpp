@@ -10,16 +10,16 @@
 
 #include <fmt/format.h>
 
-#include "tool/program/topics.hpp"
+#include "tool/program/help_pages.hpp"
 
 namespace udtcat::tool {
 
 namespace {
 
 /// The command line up to the word that is being written.
-class Writing {
+class CompletionState {
  public:
-  Writing(const Commands& commands, Words words) : commands_(commands) {
+  CompletionState(const Commands& commands, Words words) : commands_(commands) {
     if (!words.empty()) {
       current_ = std::move(words.back());
       words.pop_back();
@@ -87,7 +87,7 @@ class Writing {
     if (awaiting_ == nullptr && !current_.starts_with('-') && begins_inner_line(operands_)) inner_ = before_.size();
   }
 
-  /// ":host" and the like, for an operand of that place; empty: nothing is known.
+  /// ":host" and the like, for the operand of that number; empty: nothing is known.
   [[nodiscard]] Words kinds_of(std::size_t operand) const {
     if (as_udr_) return {":inner"};
     Words kinds;
@@ -114,7 +114,7 @@ class Writing {
         if (option.offered && (!as_udr_ || name.starts_with("--"))) offer(name);
   }
 
-  /// The next words of commands that begin with what stands there: "gridftp", and then its verbs.
+  /// Offers the next word of each command that begins with the words before: "gridftp", and then its verbs.
   /// returns  whether there are any
   bool offer_command_words() {
     bool any = false;
@@ -134,7 +134,7 @@ class Writing {
   void offer_help() {
     offer_command_words();
     if (!before_.empty()) return;
-    offer_all(topic_names());
+    offer_all(help_page_names());
     offer(kPipeWord);
   }
 
@@ -159,6 +159,8 @@ class Writing {
 
 }  // namespace
 
-std::string completion(const Commands& commands, Words words) { return Writing(commands, std::move(words)).offers(); }
+std::string completion(const Commands& commands, Words words) {
+  return CompletionState(commands, std::move(words)).offers();
+}
 
 }  // namespace udtcat::tool

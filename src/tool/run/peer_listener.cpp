@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "lib/core/try.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::tool {
 
@@ -23,7 +23,7 @@ Result<std::unique_ptr<PeerListener>> PeerListener::start(SessionRun& run, const
   return made;
 }
 
-std::string PeerListener::places() const {
+std::string PeerListener::addresses() const {
   std::string text;
   for (const Endpoint& local : listener_->local_endpoints())
     text += (text.empty() ? "udp " : " and udp ") + local.to_string();

@@ -9,9 +9,9 @@
 #include <udtcat/result.hpp>
 
 #include "tool/cli/options.hpp"
-#include "tool/identity/key_source.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/identity/credential_lookup.hpp"
 #include "tool/run/session_run.hpp"
+#include "tool/run/warnings.hpp"
 #include "tool/status/picture.hpp"
 
 namespace udtcat::tool {
@@ -28,9 +28,7 @@ class PeerListener {
   PeerListener(const PeerListener&) = delete;
   PeerListener& operator=(const PeerListener&) = delete;
 
-  /// "udp 0.0.0.0:9000 and udp [::]:9000".
-  [[nodiscard]] std::string places() const;
-  /// Fills in where it listens, and whom it refused.
+  [[nodiscard]] std::string addresses() const;
   void fill(ProcessPicture& picture) const;
   void stop() { listener_->stop(); }
 

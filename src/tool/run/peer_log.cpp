@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "lib/core/log.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 #include "tool/status/figures.hpp"
 
 namespace udtcat::tool {
@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Errc kOrdinary = Errc::peer_interrupted;  // of an event that is no trouble
+constexpr Errc kOrdinary = Errc::peer_interrupted;  // the code of an event that is no error
 constexpr std::size_t kAtOnce = 4;                  // guess: whoever is started anew while somebody sets it up
 
 std::string name_of(const Connection& connection) {
@@ -34,7 +34,7 @@ bool is_ordinary(const Status& how) {
 
 }  // namespace
 
-PeerLog::PeerLog(boost::asio::io_context& io, Say say)
+PeerLog::PeerLog(boost::asio::io_context& io, LineHandler say)
     : reporter_(
           io,
           [say = std::move(say)](const Endpoint&, const Error& event) {
@@ -44,7 +44,7 @@ PeerLog::PeerLog(boost::asio::io_context& io, Say say)
           kind_of_event, kAtOnce) {}
 
 void PeerLog::on_come(const Connection& connection) {
-  Present& present = present_[name_of(connection)];
+  PresentPeer& present = present_[name_of(connection)];
   if (present.sessions++ > 0) return;
   present.since = Clock::now();
   tell(connection, kOrdinary, "connected");
@@ -53,7 +53,7 @@ void PeerLog::on_come(const Connection& connection) {
 void PeerLog::on_gone(Connection& connection, const Status& how) {
   const auto entry = present_.find(name_of(connection));
   if (entry == present_.end()) return;
-  Present& present = entry->second;
+  PresentPeer& present = entry->second;
   present.past = sum(present.past, connection.stats());
   const bool ordinary = is_ordinary(how);
   const std::string why = ordinary ? "" : ": " + how.error().message();
@@ -62,7 +62,7 @@ void PeerLog::on_gone(Connection& connection, const Status& how) {
     if (!ordinary) tell(connection, code, "one of its sessions is over" + why);
     return;
   }
-  const Present gone = present;
+  const PresentPeer gone = present;
   present_.erase(entry);
   tell(connection, code,
        fmt::format("disconnected after {}, {}{}", clock_text(Clock::now() - gone.since), payload_text(gone.past), why));

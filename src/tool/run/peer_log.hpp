@@ -22,15 +22,15 @@ namespace udtcat::tool {
 /// Threads: confined to the io_context thread.
 class PeerLog {
  public:
-  using Say = std::function<void(const std::string& line)>;
+  using LineHandler = std::function<void(const std::string& line)>;
 
-  PeerLog(boost::asio::io_context& io, Say say);
+  PeerLog(boost::asio::io_context& io, LineHandler say);
   void on_come(const Connection& connection);
   /// how   the session's end; one that is no ordinary end is a warning, with its reason
   void on_gone(Connection& connection, const Status& how);
 
  private:
-  struct Present {
+  struct PresentPeer {
     std::size_t sessions = 0;
     std::chrono::steady_clock::time_point since{};
     ConnectionStats past{};  // of its sessions that have gone
@@ -38,7 +38,7 @@ class PeerLog {
 
   void tell(const Connection& connection, Errc code, std::string what);
 
-  std::map<std::string, Present> present_;  // by the peers' names; no more than sessions
+  std::map<std::string, PresentPeer> present_;  // by the peers' names; no more than sessions
   bridge::TroubleReporter reporter_;
 };
 

@@ -40,7 +40,7 @@ bool SessionRun::person_watches(const Options& options) {
   return !options.is_chat || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1;
 }
 
-SessionRun::SessionRun(const Options& options, Console& console, const EndRules& rules)
+SessionRun::SessionRun(const Options& options, Console& console, const ExitPolicy& rules)
     : work_(boost::asio::make_work_guard(io_)),
       console_(console),
       transport_(options.transport),
@@ -118,7 +118,7 @@ void SessionRun::show(Reports::Fill fill) {
 
 void SessionRun::on_reload(std::function<void()> deed) {
   reloads_.push_back(std::move(deed));
-  signals_.let_hangup_pass();
+  signals_.handle_hangup();
 }
 
 void SessionRun::keep_current(std::shared_ptr<PeersFile> peers) {
@@ -239,7 +239,7 @@ void SessionRun::conclude() {
   console_.clear_status();
   // The user knows of a signal.
   const bool is_unknown = error_ && signal_ == 0;
-  if (is_unknown) console_.line("udtcat: " + describe(*error_), LineLevel::error);
+  if (is_unknown) console_.line("udtcat: " + describe(*error_), Severity::error);
   const bool is_cut = signal_ != 0 || status_ == ExitStatus::peer_lost;
   const bool has_moved = figures_ && payload_bytes(end.stats) > 0;
   const bool says_moved = is_cut && has_moved && rules_.says_moved_when_cut && verbosity_ >= 0;

@@ -28,8 +28,7 @@
 
 namespace udtcat::tool {
 
-/// How a run ends.
-struct EndRules {
+struct ExitPolicy {
   std::optional<ExitStatus> failure{};              ///< the status of every error of ours; none: the error's own
   std::chrono::milliseconds tell_peers_grace{400};  ///< spec: docs/man/udtcat.1, SIGNALS
   std::chrono::milliseconds signal_grace = kSignalGrace;
@@ -57,7 +56,7 @@ class SessionRun {
   /// Whether a person watches progress, if the options do not say.
   [[nodiscard]] static bool person_watches(const Options& options);
 
-  SessionRun(const Options& options, Console& console, const EndRules& rules = {});
+  SessionRun(const Options& options, Console& console, const ExitPolicy& rules = {});
 
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   [[nodiscard]] Console& console() { return console_; }
@@ -65,8 +64,8 @@ class SessionRun {
   /// The run waits for something besides data; empty: no longer. Shown where a person watches progress; before there is
   /// a peer also where one sits at the terminal, once it takes long.
   void wait_for(std::string what);
-  /// Likewise, for a program of the user's that may write to the same terminal: no line is left open there but while
-  /// data move.
+  /// As wait_for(), for a program that may write to the same terminal: the status line stays there only while data
+  /// move.
   void wait_for_program(std::string what);
   /// How much there is to move, where that is known: for progress. Called until the run has ended.
   void measure(std::function<std::optional<Amount>(const ConnectionStats&)> amount) { amount_ = std::move(amount); }
@@ -77,14 +76,14 @@ class SessionRun {
   void expect_peer_within(std::chrono::milliseconds timeout);
   /// From now on progress and statistics are those of `figures`, which is called until the run has ended.
   void watch(std::function<ConnectionStats()> figures);
-  /// Likewise of the one peer that the run has, which is named, and shown as by show().
+  /// As watch(), of a run with one peer, which is named, and shown as by show().
   void watch_peer(std::function<PeerPicture()> peer);
-  /// Likewise of the peer of a connection, which must outlive the run.
+  /// As watch_peer(), of the peer of a connection, which must outlive the run.
   template <typename AnyConnection>
   void watch_connection(AnyConnection& connection) {
     watch_peer([&connection] { return picture_of(1, connection); });
   }
-  /// The run is that of one connection: likewise, and a signal aborts it.
+  /// As watch_connection(); a signal aborts the connection.
   template <typename AnyConnection>
   void follow(AnyConnection& connection) {
     watch_connection(connection);
@@ -92,9 +91,9 @@ class SessionRun {
   }
   /// The process is in service: from now on it can be asked what it is doing. `fill` is called until the run has ended.
   void show(Reports::Fill fill);
-  /// SIGHUP no longer ends the run, but calls `deed`, and those of other calls, which read configuration again. Under a
-  /// service manager it ends no run that is shown.
-  void on_reload(std::function<void()> deed);
+  /// SIGHUP calls `reload`, and those of earlier calls, instead of ending the run. Under a service manager it ends no
+  /// run that is shown.
+  void on_reload(std::function<void()> reload);
   /// Called once, at the first signal: tells the peers, and calls finish() when they know.
   void on_interrupt(std::function<void(const Error& why)> tell_peers) { tell_peers_ = std::move(tell_peers); }
 
@@ -107,7 +106,7 @@ class SessionRun {
   void finish_as(ExitStatus status);
   /// The signal that came; 0: none.
   [[nodiscard]] int signal() const { return signal_; }
-  /// As finish(), for a part that could not even be made: says so and gives the status.
+  /// As finish(), before run(): prints the error and gives the status.
   [[nodiscard]] ExitStatus fail_to_start(Error error);
   /// Runs the io_context until finish(), says the last lines, and gives the status. After a signal it does not return
   /// but ends the process; otherwise the caller's destructors have two seconds.
@@ -133,7 +132,7 @@ class SessionRun {
   Console& console_;
   const TransportOptions transport_;
   const Protection protection_;
-  const EndRules rules_;
+  const ExitPolicy rules_;
   const std::chrono::milliseconds idle_timeout_;
   const bool stats_json_;
   const int verbosity_;

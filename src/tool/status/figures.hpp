@@ -55,7 +55,7 @@ struct RunReport {
   Why limited_by;
 };
 
-/// One line, an object. Docs: udtcat(1), "--stats".
+/// One line, an object. Docs: udtcat-status(1), "JSON".
 [[nodiscard]] std::string to_json(const RunReport& report);
 
 /// The CPU time of this process so far.

@@ -101,7 +101,7 @@ inline constexpr std::size_t kMaxShownPeers = 1000;           // guess: more tha
 inline constexpr std::size_t kMaxPictureBytes = 1024 * 1024;  // guess: twice as much
 
 /// One line, an object, at most kMaxPictureBytes; of more peers than kMaxShownPeers the fastest.
-/// Docs: udtcat(1), "STATUS".
+/// Docs: udtcat-status(1), "JSON".
 [[nodiscard]] std::string to_json(const ProcessPicture& picture);
 
 /// Total: any text gives a picture or an error. Texts in it are made printable.

@@ -14,7 +14,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using Nanoseconds = std::chrono::nanoseconds;
 
-constexpr std::uint64_t kPictureVersion = 1;  // spec: docs/man/udtcat.1, STATUS
+constexpr std::uint64_t kPictureVersion = 1;  // spec: docs/man/udtcat-status.1, JSON
 constexpr std::size_t kMaxPictureDepth = 4;   // spec: the object, a list or an object in it, its objects
 constexpr std::size_t kMaxPictureText = 512;  // guess: a command line
 constexpr double kMaxPictureSeconds = 1e9;    // guess: thirty years; and no duration overflows

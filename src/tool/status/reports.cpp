@@ -43,7 +43,7 @@ void Reports::begin() {
   repeat(line_timer_, *stats_interval_, [this] {
     ProcessPicture now = picture();
     line_rates_.set(now, Rates::TimePoint::clock::now());
-    console_.line(to_json(now), LineLevel::info);
+    console_.line(to_json(now), Severity::info);
   });
 }
 

@@ -31,7 +31,7 @@ Result<std::unique_ptr<StatusSocket>> StatusSocket::open(boost::asio::io_context
   return std::unique_ptr<StatusSocket>(new StatusSocket(std::move(listening), path, std::move(take_picture)));
 }
 
-StatusSocket::StatusSocket(bridge::UnixAcceptor::Listening listening, std::string path, TakePicture take_picture)
+StatusSocket::StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, TakePicture take_picture)
     : path_(std::move(path)),
       take_picture_(std::move(take_picture)),
       acceptor_(
@@ -48,7 +48,7 @@ void StatusSocket::serve(Socket socket) {
   client->rates.set(before, Rates::TimePoint::clock::now());
   client->timer.expires_after(kStatusInterval);
   client->timer.async_wait(lifetime_.guard([this, client](const boost::system::error_code&) { answer(client); }));
-  if (clients_.size() >= kMaxStatusClients) acceptor_.hold();
+  if (clients_.size() >= kMaxStatusClients) acceptor_.pause();
 }
 
 void StatusSocket::answer(const ClientPtr& client) {
@@ -68,7 +68,7 @@ void StatusSocket::answer(const ClientPtr& client) {
 
 void StatusSocket::drop(const ClientPtr& client) {
   clients_.erase(client);
-  if (clients_.size() < kMaxStatusClients) acceptor_.go_on();
+  if (clients_.size() < kMaxStatusClients) acceptor_.resume();
 }
 
 }  // namespace udtcat::tool

@@ -53,7 +53,7 @@ class StatusSocket {
   };
   using ClientPtr = std::shared_ptr<Client>;
 
-  StatusSocket(bridge::UnixAcceptor::Listening listening, std::string path, TakePicture take_picture);
+  StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, TakePicture take_picture);
   void serve(Socket socket);
   void answer(const ClientPtr& client);
   void drop(const ClientPtr& client);

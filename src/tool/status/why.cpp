@@ -9,7 +9,7 @@
 
 #include <udtcat/units.hpp>
 
-#include "lib/core/loss_doubted.hpp"
+#include "lib/core/random_loss.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::tool {
@@ -47,7 +47,7 @@ bool loses(const Verdict& verdict) {
 }
 
 const char* beside_loss(const Verdict& verdict) {
-  const bool doubted = verdict.lost - verdict.queued_lost >= core::kLossDoubted;
+  const bool doubted = verdict.lost - verdict.queued_lost >= core::kMaxRandomLoss;
   return doubted ? "; where it is a limit, TCP (ssh) may be faster" : "";
 }
 

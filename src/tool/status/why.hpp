@@ -16,7 +16,7 @@ struct Why {
   std::string text{};
 };
 
-/// Docs: udtcat(1), "WHY". Of a span that the reader knows.
+/// Docs: udtcat-status(1), "WHY". Of a span that the reader knows.
 [[nodiscard]] Why why(const Evidence& evidence);
 /// The verdict on the time between; its text names that.
 /// before   of nothing, or of an earlier connection: `now` is judged from its beginning

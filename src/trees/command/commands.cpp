@@ -11,9 +11,9 @@
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "tool/cli/process_setup.hpp"
-#include "tool/program/facts.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/program/check_summary.hpp"
 #include "tool/run/session_run.hpp"
+#include "tool/run/warnings.hpp"
 #include "trees/command/connector.hpp"
 #include "trees/command/tree_listener.hpp"
 #include "trees/command/tree_options.hpp"
@@ -27,36 +27,37 @@ namespace {
 
 using tool::ExitStatus;
 using tool::FoundCredentials;
-using tool::JobContext;
+using tool::RunContext;
 using tool::SessionRun;
 
 constexpr std::uint64_t kDescriptors = 4096;  // guess: a few for each transfer
 
-class TreeJob final : public tool::Job {
+class TreeJob final : public tool::Invocation {
  public:
   explicit TreeJob(TreeOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.way == Way::ssh; }
   [[nodiscard]] bool needs_key() const override { return options_.way != Way::ssh; }
-  [[nodiscard]] Status prepare(bool /*has_key_at_hand*/, tool::Console& console) override {
+  [[nodiscard]] Status prepare(bool /*has_key_candidate*/, tool::Console& console) override {
     if (options_.way != Way::ssh) tool::warn_of_protection(options_.session.protection, console);
     return {};
   }
-  [[nodiscard]] Result<tool::Words> facts() const override {
+  [[nodiscard]] Result<tool::Words> check_summary() const override {
     const bool sends = options_.role == Role::sends;
     const std::string where =
-        options_.way == Way::listen ? "peers that come to " + tool::place_text("udp", options_.local, options_.family)
-        : options_.way == Way::ssh  ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
-                                                  options_.ssh.destination, ssh::to_string(options_.ports))
-                                    : tool::to_string(options_.peer);
+        options_.way == Way::listen
+            ? "peers that come to " + tool::local_address_text("udp", options_.local, options_.family)
+        : options_.way == Way::ssh ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
+                                                 options_.ssh.destination, ssh::to_string(options_.ports))
+                                   : tool::to_string(options_.peer);
     const std::string what = !sends                        ? "files into " + options_.directory
                              : options_.way == Way::listen ? "what is below " + options_.directory
                              : options_.selection.list     ? "the files that " + *options_.selection.list + " lists"
                                                        : fmt::format("{}", fmt::join(options_.selection.paths, ", "));
     return tool::Words{fmt::format("{} {} {} {}", sends ? "sends" : "receives", what, sends ? "to" : "from", where)};
   }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     // A listener for many ends with none of them.
     const bool is_one = options_.way != Way::listen || options_.once;
     SessionRun run(options_, context.console,
@@ -83,7 +84,7 @@ class TreeJob final : public tool::Job {
     TreeOptions options = options_;
     if (options.role == Role::sends) {
       UDTCAT_TRY(options.selection, ready(std::move(options.selection), [&](const Error& error) {
-                   console.line("udtcat: " + core::printable(error.message(), kMaxReasonBytes), tool::LineLevel::error);
+                   console.line("udtcat: " + core::printable(error.message(), kMaxReasonBytes), tool::Severity::error);
                  }));
       if (options.selection.listed && options.selection.listed->empty())
         run.say("the list of files " + *options.selection.list + " names nothing");
@@ -98,7 +99,7 @@ class TreeJob final : public tool::Job {
 };
 
 template <Result<TreeOptions> (*kParse)(const tool::Words&)>
-Result<std::unique_ptr<tool::Job>> parse_tree_job(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_tree_job(const tool::Words& arguments) {
   UDTCAT_TRY(TreeOptions options, kParse(arguments));
   if (options.help) return nullptr;
   return std::make_unique<TreeJob>(std::move(options));

@@ -8,7 +8,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "tool/run/requests.hpp"
+#include "tool/run/endpoint_setup.hpp"
 #include "trees/command/tree_run.hpp"
 
 namespace udtcat::trees {

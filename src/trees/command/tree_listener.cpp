@@ -12,7 +12,7 @@
 #include "lib/core/prefix.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
-#include "tool/run/notices.hpp"
+#include "tool/run/warnings.hpp"
 #include "trees/command/tree_run.hpp"
 #include "trees/manifest_log.hpp"
 
@@ -49,7 +49,7 @@ Status TreeListener::start(tool::FoundCredentials found) {
     for (const Guest& guest : guests_) guest.session->connection().abort(why);
   });
   if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-  run_.wait_for("waiting for a peer on " + listener_->places());
+  run_.wait_for("waiting for a peer on " + listener_->addresses());
   run_.show([this](tool::ProcessPicture& picture) {
     picture.all = total();
     listener_->fill(picture);
@@ -63,7 +63,7 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   std::string peer = counted(*connection);
   if (const Status room = make_room(peer); !room) {
     core::log().warn("{}: {}", connection->peer().to_string(), room.error().message());
-    return turned_away_.tell(std::move(connection), room.error());
+    return rejected_.reject(std::move(connection), room.error());
   }
   if (options_.once) listener_->stop();
   std::string name = tool::peer_text(*connection);
@@ -151,7 +151,7 @@ void TreeListener::on_over(const Guest& guest) {
   else if (!options_.once)
     run_.console().line(
         fmt::format("udtcat: {}: {}{}", guest.name, result.error().message(), after_cut(result.error())),
-        tool::LineLevel::error);
+        tool::Severity::error);
   const bool is_last = options_.once || run_.signal() != 0;
   boost::asio::post(run_.io(), [this, number = guest.number, result, is_last] {
     // The last one stays: the run's last figures are its own.

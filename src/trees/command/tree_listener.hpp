@@ -17,8 +17,8 @@
 
 #include "lib/core/lifetime.hpp"
 #include "tool/run/peer_listener.hpp"
+#include "tool/run/rejected_connections.hpp"
 #include "tool/run/session_run.hpp"
-#include "tool/run/turned_away.hpp"
 #include "trees/command/transfer_session.hpp"
 #include "trees/command/tree_options.hpp"
 #include "trees/transfer_claims.hpp"
@@ -39,7 +39,7 @@ class TreeListener {
   /// `run` and `options` must outlive this. Its end is that of `run`.
   /// to_ask   until a peer is to have said what it wants
   TreeListener(tool::SessionRun& run, const TreeOptions& options, std::chrono::milliseconds to_ask = kToAsk)
-      : run_(run), options_(options), to_ask_(to_ask), turned_away_(run.io()) {}
+      : run_(run), options_(options), to_ask_(to_ask), rejected_(run.io()) {}
 
   /// A receiver's directory is made.  errors: those of PeerListener::start(), and of the directory
   [[nodiscard]] Status start(tool::FoundCredentials found);
@@ -75,7 +75,7 @@ class TreeListener {
   const TreeOptions& options_;
   const std::chrono::milliseconds to_ask_;
   TransferClaims claims_;
-  tool::TurnedAway turned_away_;
+  tool::RejectedConnections rejected_;
   std::unique_ptr<tool::PeerListener> listener_;
   std::uint64_t last_number_ = 0;
   std::list<Guest> guests_;

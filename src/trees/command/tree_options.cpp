@@ -12,6 +12,7 @@
 
 #include "lib/core/try.hpp"
 #include "ssh/ssh_options.hpp"
+#include "tool/cli/applications.hpp"
 #include "trees/disk/entry_path.hpp"
 #include "trees/message.hpp"
 
@@ -172,7 +173,7 @@ Status check_places(const CommandLine& line, TreeOptions& options) {
 }
 
 void add_common_options(CommandLine& line, TreeOptions& options) {
-  options.session.purpose = Purpose::trees;
+  options.session.application = tool::kTrees;
   options.session.one_stream = true;
   options.is_chat = false;
   line.flag("-l,--listen", options.listens);
@@ -260,7 +261,7 @@ Error with_rsyncs(Error error) {
 }
 
 void add_server_options(CommandLine& line, ssh::FarOptions& options) {
-  options.session.purpose = Purpose::trees;
+  options.session.application = tool::kTrees;
   options.session.one_stream = true;
   ssh::add_far_options(line, options);
 }

@@ -22,8 +22,8 @@ std::unique_ptr<Tally> make_tally(tool::Console& console) {
   return std::make_unique<Tally>([&console, told](const std::string& line) {
     const std::uint64_t number = ++*told;
     if (number <= kMaxToldTroubles)
-      console.line("udtcat: " + core::printable(line, kMaxReasonBytes), tool::LineLevel::error);
-    if (number == kMaxToldTroubles) console.line("udtcat: no more of them are named", tool::LineLevel::error);
+      console.line("udtcat: " + core::printable(line, kMaxReasonBytes), tool::Severity::error);
+    if (number == kMaxToldTroubles) console.line("udtcat: no more of them are named", tool::Severity::error);
   });
 }
 

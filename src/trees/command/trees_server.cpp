@@ -20,7 +20,7 @@ namespace {
 
 using tool::ExitStatus;
 using tool::FoundCredentials;
-using tool::JobContext;
+using tool::RunContext;
 using tool::SessionRun;
 
 /// The near end is told by name of what could not be had, and names it.
@@ -35,13 +35,13 @@ Wishes wishes_of_account() {
   return wishes;
 }
 
-class ServerJob final : public tool::Job {
+class ServerJob final : public tool::Invocation {
  public:
   explicit ServerJob(ssh::FarOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
-  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const JobContext& context) override {
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
     ssh::name_this_host(context.console);
     SessionRun run(options_, context.console);  // where ssh carries the transfer the near end reads the status
     TreesServer server(run, options_);
@@ -110,7 +110,7 @@ bool TreesServer::abort_all(const Error& why) {
   return !sessions_.empty();
 }
 
-Result<std::unique_ptr<tool::Job>> parse_trees_server(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_trees_server(const tool::Words& arguments) {
   UDTCAT_TRY(ssh::FarOptions options, parse_trees_server_options(arguments));
   return std::make_unique<ServerJob>(std::move(options));
 }

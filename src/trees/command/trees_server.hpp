@@ -45,6 +45,6 @@ class TreesServer {
 };
 
 /// errors: Errc::bad_argument
-[[nodiscard]] Result<std::unique_ptr<tool::Job>> parse_trees_server(const tool::Words& arguments);
+[[nodiscard]] Result<std::unique_ptr<tool::Invocation>> parse_trees_server(const tool::Words& arguments);
 
 }  // namespace udtcat::trees

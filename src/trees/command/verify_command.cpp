@@ -28,13 +28,13 @@ std::string named(const std::string& path) {
   return core::printable(path, path.size()) == path ? path : spelled_out(path);
 }
 
-class VerifyJob final : public tool::Job {
+class VerifyJob final : public tool::Invocation {
  public:
   explicit VerifyJob(VerifyOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool needs_key() const override { return false; }
-  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::JobContext& context) override {
+  [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::RunContext& context) override {
     tool::SessionRun run(options_, context.console);
     const auto tally = make_tally(context.console);
     std::atomic<bool> should_stop = false;
@@ -86,7 +86,7 @@ class VerifyJob final : public tool::Job {
 
 }  // namespace
 
-Result<std::unique_ptr<tool::Job>> parse_verify(const tool::Words& arguments) {
+Result<std::unique_ptr<tool::Invocation>> parse_verify(const tool::Words& arguments) {
   UDTCAT_TRY(VerifyOptions options, parse_verify_options(arguments));
   if (options.help) return nullptr;
   return std::make_unique<VerifyJob>(std::move(options));

@@ -11,6 +11,6 @@
 namespace udtcat::trees {
 
 /// errors: Errc::bad_argument
-[[nodiscard]] Result<std::unique_ptr<tool::Job>> parse_verify(const tool::Words& arguments);
+[[nodiscard]] Result<std::unique_ptr<tool::Invocation>> parse_verify(const tool::Words& arguments);
 
 }  // namespace udtcat::trees

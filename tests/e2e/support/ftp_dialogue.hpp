@@ -50,7 +50,6 @@ class FtpDialogue {
  public:
   /// Connects and takes the greeting; no more.
   explicit FtpDialogue(std::uint16_t port, std::chrono::milliseconds patience = kAtOnce);
-  /// The same, from another address of this host.
   FtpDialogue(const char* from, std::uint16_t port);
 
   void log_in();
@@ -61,9 +60,7 @@ class FtpDialogue {
   /// The code of the next reply that is neither a beginning nor a marker.
   int hear_end();
   int ask(const std::string& line);
-  /// PASV; returns the port.
   [[nodiscard]] std::uint16_t passive();
-  /// All lines of the last reply.
   [[nodiscard]] const std::string& said() const { return said_; }
   [[nodiscard]] bool hung_up() const { return control_.receive_end(); }
 

@@ -22,7 +22,6 @@ class GlobusServer {
                         const std::vector<std::string>& environment = {}, std::string host = "127.0.0.1");
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  /// "ftp://HOST:PORT" and the path of the same file here.
   [[nodiscard]] std::string url(const std::filesystem::path& path) const;
   [[nodiscard]] Process& process() { return *server_; }
 

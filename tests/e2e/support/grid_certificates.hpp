@@ -12,7 +12,6 @@ namespace udtcat::test::e2e {
 /// Made by openssl alone; nothing under /etc is read or written.
 class GridCertificates {
  public:
-  /// Throws where openssl will not.
   GridCertificates();
 
   /// Variables for a server that lets the user in as root, and for the user's programs.

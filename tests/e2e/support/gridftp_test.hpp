@@ -15,10 +15,8 @@ namespace udtcat::test::e2e {
 
 class GridftpTest : public UdtcatTest {
  protected:
-  /// `udtcat gridftp` with these words.
   [[nodiscard]] Ran gridftp(Arguments words) const;
   [[nodiscard]] Process start_gridftp(Arguments words) const;
-  /// globus-url-copy with these words.
   [[nodiscard]] Ran url_copy(Arguments words) const;
   [[nodiscard]] std::filesystem::path random_file(const std::string& name, std::size_t bytes) const;
   [[nodiscard]] std::filesystem::path here(const std::string& name) const { return home_.path() / name; }
@@ -31,7 +29,6 @@ class GridftpTest : public UdtcatTest {
   /// "ftp://127.0.0.1:PORT/name", at our server.
   [[nodiscard]] std::string ours(const std::string& name) const;
   [[nodiscard]] static std::string local(const std::filesystem::path& path) { return "file://" + path.string(); }
-  /// A file with the test's key, for -k.
   [[nodiscard]] std::string key_file() const;
 
   std::uint16_t serve_port_ = free_port();

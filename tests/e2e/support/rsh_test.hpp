@@ -39,7 +39,6 @@ class RshTest : public TwoHostsTest {
                 .network_namespace = hosts_->near_host().file},
                patience(limit));
   }
-  /// `udtcat rsh ARGUMENTS` itself, for signals.
   [[nodiscard]] Process rsh(Arguments arguments) const {
     arguments.insert(arguments.begin(), {UDTCAT_BINARY, "rsh", "-F", ssh_->ssh_config().string()});
     return Process({.argv = std::move(arguments),
@@ -57,7 +56,6 @@ class RshTest : public TwoHostsTest {
     return pid;
   }
   static bool gone(pid_t pid) { return pid > 0 && ::kill(pid, 0) != 0; }
-  /// UDP no longer reaches the far host.
   void block_udp() const {
     const Ran blocked = run(
         {.argv =

@@ -18,7 +18,6 @@ namespace udtcat::test::e2e {
 enum class Make { globus, proftpd, pure_ftpd, pyftpdlib, vsftpd };
 
 [[nodiscard]] const char* name_of(Make make);
-/// As GoogleTest shows it.
 inline void PrintTo(Make make, std::ostream* to) { *to << name_of(make); }
 
 /// Threads: unsynchronised.
@@ -30,7 +29,6 @@ class StockFtpServer {
     std::string address_in_pasv = {};   ///< what PASV answers where it is not `address`; not of globus
     unsigned kilobytes_per_second = 0;  ///< of a transfer; 0: as fast as it goes; not of globus
   };
-  /// Throws where it does not come up.
   explicit StockFtpServer(Make make) : StockFtpServer(make, Settings()) {}
   StockFtpServer(Make make, Settings settings);
   StockFtpServer(const StockFtpServer&) = delete;

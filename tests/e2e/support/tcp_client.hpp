@@ -18,9 +18,7 @@ class TcpClient {
  public:
   /// A connection that is refused is not connected(); the patience bounds every later call.
   TcpClient(std::uint16_t port, std::chrono::milliseconds patience);
-  /// From there: "127.0.7.1".
   TcpClient(const char* from, std::uint16_t port, std::chrono::milliseconds patience);
-  /// A connection that somebody else has made.
   TcpClient(Descriptor connected, std::chrono::milliseconds patience);
 
   [[nodiscard]] bool connected() const { return connected_; }

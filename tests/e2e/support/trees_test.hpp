@@ -23,7 +23,6 @@ void write_random(const std::filesystem::path& file, std::uint64_t seed, std::ui
 std::uint64_t write_many(const std::filesystem::path& root, int count, std::uint64_t most_bytes);
 /// Writes a byte of a file's, another than is there.
 void change_byte(const std::filesystem::path& file, std::uint64_t at);
-/// The bytes that a file takes of its disk.
 [[nodiscard]] std::uint64_t allocated_bytes(const std::filesystem::path& file);
 
 /// Fails the test where rsync would change anything to make `copy` like `source`, to the nanosecond and to each link.

@@ -62,7 +62,6 @@ class UdtcatTest : public testing::Test {
   /// Sends what `source` gives from a connector to a listener; expects both to exit 0. What came out.
   [[nodiscard]] Digest pipe_through(Descriptor source, const Arguments& args_of_both = {}) const;
 
-  /// The program's own `keygen`.
   [[nodiscard]] static std::string make_key();
 
   std::uint16_t port_ = free_port();

@@ -30,10 +30,8 @@ struct XioServerOptions {
 /// Bound to loopback; ended with the test.
 class XioServer {
  public:
-  /// Throws where it does not come up.
   explicit XioServer(const XioServerOptions& options);
 
-  /// "gsiftp://localhost:PORT" or "ftp://127.0.0.1:PORT", and the path.
   [[nodiscard]] std::string url(const std::filesystem::path& path) const;
   [[nodiscard]] std::string log() const;
   /// The processes that serve a client each.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/client/outcome.hpp"
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -51,7 +51,7 @@ TEST_F(Attempts, CountWhatComesAgainOnce) {
   EXPECT_EQ(progress->bytes, 10U + 10U + 1010U);
 }
 
-TEST_F(Attempts, EndAtOnceWhereAnotherWouldFareNoBetter) {
+TEST_F(Attempts, EndAtOnceAtAPermanentError) {
   EXPECT_EQ(try_all({Error{Errc::protocol_violated, "get", "nonsense"}}, {10}).error().code, Errc::protocol_violated);
   EXPECT_EQ(tried, 1U);
 }

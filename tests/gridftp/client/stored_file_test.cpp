@@ -36,7 +36,7 @@ TEST(ListedFiles, AreNoneWhereNothingIsNamed) {
   for (const char* line : {"", " ", "Size=5;", "Size=5; "}) EXPECT_FALSE(listed({"Begin", line, "End"})) << line;
 }
 
-TEST(Paths, AreTheSameAsFarAsBothGo) {
+TEST(Paths, AreComparedAsFarAsBothGo) {
   for (const char* said : {"/top/w/d\xc3\xbcr/x", "d\xc3\xbcr/x", "x", "/./d\xc3\xbcr//x", ""})
     EXPECT_TRUE(is_same_path(said, "w/d\xc3\xbcr/x")) << said;
   EXPECT_TRUE(is_same_path("/a/d\xc3\xbcr", "/a/b/../d\xc3\xbcr"));

@@ -24,7 +24,6 @@ using bridge::random_bytes;
 using bridge::run_ready;
 using bridge::run_until;
 
-/// The result of a task that has ended.
 template <typename T>
 using Outcome = std::shared_ptr<std::optional<T>>;
 

@@ -71,7 +71,7 @@ TEST_F(StreamIos, TellThatTheOtherSideBroke) {
   EXPECT_EQ(run(io, wire.ours->finish()).error().code, Errc::connection_broken);
 }
 
-TEST_F(StreamIos, AbandonWhoWaitsWhenAborted) {
+TEST_F(StreamIos, DropWaitingCoroutinesWhenAborted) {
   const auto read = begin(io, wire.ours->read(into));
   run_ready(io);
   wire.ours->abort();
@@ -80,10 +80,9 @@ TEST_F(StreamIos, AbandonWhoWaitsWhenAborted) {
   EXPECT_EQ(read.use_count(), 1) << "and its coroutine is gone";
 }
 
-/// Where connect_tcp() gets to.
 Task<Result<Endpoint>> reach(boost::asio::io_context& io, std::vector<Endpoint> addresses,
-                             std::chrono::milliseconds patience) {
-  UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io, std::move(addresses), patience, "connect to it"));
+                             std::chrono::milliseconds timeout) {
+  UDTCAT_CO_TRY(auto socket, co_await connect_tcp(io, std::move(addresses), timeout, "connect to it"));
   boost::asio::socket_base::linger linger;
   socket.get_option(linger);
   EXPECT_FALSE(linger.enabled()) << "its end is no reset";

@@ -47,7 +47,7 @@ TEST(CommandReader, WaitsForTheEndOfALine) {
   }
 }
 
-TEST(CommandReader, DropsWhatTelnetPutsBeforeAnAbort) {
+TEST(CommandReader, DropsTelnetBytesBeforeAbor) {
   EXPECT_EQ(read("\xff\xf4\xff\xf2"
                  "ABOR\r\n"),
             (std::vector<FtpCommand>{{"ABOR", ""}}));
@@ -70,7 +70,7 @@ TEST(CommandReader, ReadsManyEmptyLinesInLittleTime) {
   EXPECT_EQ(all_of(reader).size(), CommandReader::kMaxBytes);
 }
 
-TEST(CommandReader, SaysHowMuchWaits) {
+TEST(CommandReader, CountsItsWaitingBytes) {
   CommandReader reader;
   reader.push("NOOP\r\nPWD");
   EXPECT_EQ(reader.waiting_bytes(), 9U);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/dialogue/control_connection.hpp"
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -21,7 +21,7 @@ class ControlConnections : public testing::Test {
       std::make_unique<ControlConnection>(io, wire.ours, Endpoint(), Endpoint());
 };
 
-TEST_F(ControlConnections, HearWhatIsSaid) {
+TEST_F(ControlConnections, ReadWhatThePeerSends) {
   peer_says("220 hello\r\n");
   EXPECT_EQ(run(io, control->read(kLong)).value(), "220 hello\r\n");
   const auto heard = begin(io, control->read(kLong));
@@ -31,7 +31,7 @@ TEST_F(ControlConnections, HearWhatIsSaid) {
   EXPECT_EQ(await(io, heard).value(), "x");
 }
 
-TEST_F(ControlConnections, HearTheLastWordsBeforeTheHangUp) {
+TEST_F(ControlConnections, ReadTheLastBytesBeforeTheClose) {
   peer_says("221 bye\r\n");
   wire.peer->async_finish([](std::error_code) {});
   run_ready(io);
@@ -40,11 +40,11 @@ TEST_F(ControlConnections, HearTheLastWordsBeforeTheHangUp) {
   EXPECT_EQ(run(io, control->read(kLong)).error().code, Errc::connection_broken) << "and so it stays";
 }
 
-TEST_F(ControlConnections, CallSilenceALoss) {
+TEST_F(ControlConnections, TimeOutInSilence) {
   EXPECT_EQ(run(io, control->read(kShort)).error().code, Errc::peer_lost);
 }
 
-TEST_F(ControlConnections, AreNotSilentWhileSomethingMoves) {
+TEST_F(ControlConnections, DoNotTimeOutWhileDataMove) {
   std::uint64_t moved = 0;
   std::uint64_t asked = 0;
   const auto moves = [&] { return ++asked < 20 ? ++moved : moved; };
@@ -52,7 +52,7 @@ TEST_F(ControlConnections, AreNotSilentWhileSomethingMoves) {
   EXPECT_GE(asked, 20U) << "it was looked at until it stood still";
 }
 
-TEST_F(ControlConnections, SayThingsInFull) {
+TEST_F(ControlConnections, WriteAllBytes) {
   const std::string text(3 * bridge::kPairBytes, 'x');
   const auto said = begin(io, control->write(text, kLong));
   std::size_t got = 0;
@@ -66,13 +66,13 @@ TEST_F(ControlConnections, SayThingsInFull) {
   EXPECT_TRUE(await(io, said));
 }
 
-TEST_F(ControlConnections, CallAPeerThatTakesNothingLost) {
+TEST_F(ControlConnections, TimeOutWhereThePeerReadsNothing) {
   const std::string text(3 * bridge::kPairBytes, 'x');
   EXPECT_EQ(run(io, control->write(text, kShort)).error().code, Errc::peer_lost);
   EXPECT_FALSE(run(io, control->read(kLong)));
 }
 
-TEST_F(ControlConnections, HearOnWhileTheySpeak) {
+TEST_F(ControlConnections, ReadWhileTheyWrite) {
   const auto said = begin(io, control->write(std::string(3 * bridge::kPairBytes, 'x'), kLong));
   run_ready(io);
   peer_says("ABOR\r\n");
@@ -80,7 +80,7 @@ TEST_F(ControlConnections, HearOnWhileTheySpeak) {
   EXPECT_FALSE(said->has_value());
 }
 
-TEST_F(ControlConnections, LetAPeerWaitThatIsNotHeard) {
+TEST_F(ControlConnections, StopReadingWhileBytesAreNotTaken) {
   std::size_t taken = 0;
   const Bytes piece(100'000);
   bool waits = false;
@@ -96,7 +96,7 @@ TEST_F(ControlConnections, LetAPeerWaitThatIsNotHeard) {
   EXPECT_GE(run(io, control->read(kLong)).value().size(), ControlConnection::kMaxUnheardBytes);
 }
 
-TEST_F(ControlConnections, TellWhoWaitsThatTheyAreClosed) {
+TEST_F(ControlConnections, FailAPendingReadWhenClosed) {
   const auto heard = begin(io, control->read(kLong));
   const auto said = begin(io, control->write(std::string(3 * bridge::kPairBytes, 'x'), kLong));
   run_ready(io);
@@ -105,7 +105,7 @@ TEST_F(ControlConnections, TellWhoWaitsThatTheyAreClosed) {
   EXPECT_EQ(await(io, said).error().code, Errc::interrupted);
 }
 
-TEST_F(ControlConnections, CanBeDestroyedWhileSomebodyWaits) {
+TEST_F(ControlConnections, CanBeDestroyedDuringARead) {
   const auto heard = begin(io, control->read(kLong));
   const auto said = begin(io, control->write(std::string(3 * bridge::kPairBytes, 'x'), kLong));
   run_ready(io);
@@ -114,7 +114,7 @@ TEST_F(ControlConnections, CanBeDestroyedWhileSomebodyWaits) {
   EXPECT_FALSE(await(io, said));
 }
 
-TEST_F(ControlConnections, TellWhoSpeaksThatThePeerIsGone) {
+TEST_F(ControlConnections, FailAWriteWhenThePeerIsGone) {
   const auto said = begin(io, control->write(std::string(3 * bridge::kPairBytes, 'x'), kLong));
   run_ready(io);
   wire.hang_up();

@@ -5,18 +5,18 @@
 #include <ifaddrs.h>
 #include <netinet/in.h>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 
 namespace udtcat::gridftp {
 namespace {
 
-TEST(DataPort, ComesBackAsItWas) {
+TEST(DataPort, SurvivesItsEncoding) {
   for (const char* text : {"127,0,0,1,11,3", "0,0,0,0,0,0", "255,255,255,255,255,255"})
     EXPECT_EQ(to_data_port(parse_data_port(text).value()), text);
   EXPECT_EQ(parse_data_port("192,0,2,1,11,3").value().to_string(), "192.0.2.1:2819");
 }
 
-TEST(DataPort, RefusesWhatIsNone) {
+TEST(DataPort, RefusesOtherText) {
   for (const char* wrong : {"", "1,2,3,4,5", "1,2,3,4,5,6,7", "1,2,3,4,5,256", "1,2,3,4,5,", " 1,2,3,4,5,6",
                             "1.2.3.4,5,6", "-1,2,3,4,5,6", "a"})
     EXPECT_FALSE(parse_data_port(wrong)) << wrong;
@@ -27,7 +27,7 @@ TEST(ExtendedDataPort, IsOfEitherProtocol) {
   EXPECT_EQ(parse_extended_port("!2!2001:db8::1!2819!").value().to_string(), "[2001:db8::1]:2819");
 }
 
-TEST(ExtendedDataPort, RefusesWhatIsNone) {
+TEST(ExtendedDataPort, RefusesOtherText) {
   const std::string whole = "|1|192.0.2.1|2819|";
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) EXPECT_FALSE(parse_extended_port(whole.substr(0, bytes)));
   for (const char* wrong : {"|1|192.0.2.1|0|", "|1|192.0.2.1|70000|", "|1||2000|", "|1|::1|2000|", "|9|192.0.2.1|2000|",
@@ -35,7 +35,7 @@ TEST(ExtendedDataPort, RefusesWhatIsNone) {
     EXPECT_FALSE(parse_extended_port(wrong)) << wrong;
 }
 
-TEST(ExtendedDataPort, ComesBackAsItWas) {
+TEST(ExtendedDataPort, SurvivesItsEncoding) {
   for (const char* text : {"|1|192.0.2.1|2819|", "|2|2001:db8::1|2819|", "|2|::1|1|"})
     EXPECT_EQ(to_extended_port(parse_extended_port(text).value()), text);
   const auto link_local = bridge::from_asio({boost::asio::ip::make_address("fe80::1%1"), 9000});
@@ -113,7 +113,7 @@ TEST(ExtendedPassivePort, IsAtTheServerWhateverAddressIsWritten) {
     EXPECT_EQ(extended_passive_port({229, {text}}, server).value().to_string(), "[2001:db8::1]:6446") << text;
 }
 
-TEST(ExtendedPassivePort, RefusesWhatIsNone) {
+TEST(ExtendedPassivePort, RefusesOtherText) {
   const Endpoint server = parse_extended_port("|2|2001:db8::1|2811|").value();
   const std::string whole = "Entering Extended Passive Mode (|||6446|)";
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)

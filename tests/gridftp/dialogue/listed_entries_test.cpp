@@ -10,7 +10,6 @@ namespace {
 
 using Kind = ListedEntry::Kind;
 
-// As globus-gridftp-server 13.24 writes it.
 constexpr std::string_view kGlobus =
     "Type=cdir;Modify=20261125042708;Size=4096;Perm=cfmpel; .\r\n"
     "Type=pdir;Modify=20261125042711;Size=4096;Perm=cfmpel; ..\r\n"
@@ -57,7 +56,7 @@ TEST(ListedEntries, HaveNoNameThatLeadsElsewhereWhateverByteIsChanged) {
     }
 }
 
-TEST(ListedEntries, AreRefusedWithANameThatIsNone) {
+TEST(ListedEntries, AreRefusedWithAnInvalidName) {
   for (const char* name : {"", ".", "..", "/etc/passwd", "a/b", "../x"})
     EXPECT_NE(said_of("Type=file; " + std::string(name) + "\r\n"), "") << name;
   EXPECT_NE(said_of(std::string("Type=file; a\0b\r\n", 16)), "");
@@ -75,7 +74,7 @@ TEST(ListedEntries, AreRefusedWithANameTwice) {
   EXPECT_NE(said_of("Type=file; a\r\nType=file; b\r\nType=dir; a\r\n").find("appears twice"), std::string::npos);
 }
 
-TEST(ListedEntries, AreKnownAsSuchThatNoCommandCanName) {
+TEST(ListedEntries, AreMarkedWhereNoCommandCanNameThem) {
   const std::vector<ListedEntry> expected{{"a\rb", Kind::unsayable}, {"c", Kind::file}, {"d\xff", Kind::unsayable}};
   EXPECT_EQ(parse_listing("Type=file; d\xff\r\nType=file; c\r\nType=dir; a\rb\r\n").value(), expected);
 }

@@ -85,7 +85,7 @@ TEST(ReplyReader, TakesALongMarkerOfManyRanges) {
   EXPECT_EQ(only_reply("111 Range Marker " + std::string(50'000, '1') + "\r\n").lines.front().size(), 50'013U);
 }
 
-TEST(Reply, ComesBackAsItWas) {
+TEST(Reply, SurvivesItsEncoding) {
   for (const Reply& reply : {Reply{226, {"done"}}, Reply{211, {"Extensions", " PASV", "End"}}, Reply{200, {""}}}) {
     const Reply back = only_reply(to_wire(reply));
     EXPECT_EQ(back.code, reply.code);

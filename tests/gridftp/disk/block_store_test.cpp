@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "gridftp/disk/failing_calls.hpp"
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -22,24 +22,24 @@ class BlockStores : public testing::Test {
 
   /// As of a transfer that was killed.
   void leave_beginning() const {
-    const auto store = BlockStore::open_to_write(place);
+    const auto store = BlockStore::open_to_write(location);
     EXPECT_TRUE(store && store->write_at(0, bytes));
   }
 
   Folder folder;
-  const files::FileLocation place = files::FileLocation(folder / "file");
+  const files::FileLocation location = files::FileLocation(folder / "file");
   const Bytes bytes = Bytes(1000, std::byte{7});
 };
 
 TEST_F(BlockStores, GiveAFileItsNameWhenItIsWhole) {
-  const auto store = BlockStore::open_to_write(place);
+  const auto store = BlockStore::open_to_write(location);
   ASSERT_TRUE(store);
   EXPECT_TRUE(store->write_at(500, bytes));
   EXPECT_TRUE(store->write_at(0, std::span(bytes).first(500)));
   EXPECT_FALSE(folder.has("file"));
   EXPECT_TRUE(store->publish(1400));
   EXPECT_EQ(folder.read("file").size(), 1400U);
-  const auto back = BlockStore::open_to_read(place);
+  const auto back = BlockStore::open_to_read(location);
   ASSERT_TRUE(back);
   EXPECT_EQ(back->size(), 1400U);
   Bytes got(2000);
@@ -51,7 +51,7 @@ TEST_F(BlockStores, LeaveHolesWhereZerosComeFirst) {
   Bytes content = random_bytes(100'000);
   content.resize(10'000'000);
   content.back() = std::byte{1};
-  const auto store = BlockStore::open_to_write(place);
+  const auto store = BlockStore::open_to_write(location);
   ASSERT_TRUE(store);
   // In pieces that begin and end anywhere, as connections bring them, the last one first.
   constexpr std::size_t kPiece = 70'001;
@@ -66,11 +66,11 @@ TEST_F(BlockStores, LeaveHolesWhereZerosComeFirst) {
 
 TEST_F(BlockStores, WriteZerosOverWhatWasThere) {
   leave_beginning();
-  auto store = BlockStore::open_to_write(place);
+  auto store = BlockStore::open_to_write(location);
   ASSERT_TRUE(store && store->write_first(0, Bytes(2000)) && store->publish(2000));
   EXPECT_TRUE(folder.read("file") == Bytes(2000));
   leave_beginning();
-  store = BlockStore::open_to_write(place);
+  store = BlockStore::open_to_write(location);
   ASSERT_TRUE(store);
   store->clear();
   EXPECT_TRUE(store->write_first(0, Bytes(500)) && store->publish(500));
@@ -78,7 +78,7 @@ TEST_F(BlockStores, WriteZerosOverWhatWasThere) {
 }
 
 TEST_F(BlockStores, ReachAsFarAsTheirLastHole) {
-  const auto store = BlockStore::open_to_write(place);
+  const auto store = BlockStore::open_to_write(location);
   ASSERT_TRUE(store && store->write_first(0, Bytes(5000)));
   EXPECT_EQ(store->size(), 0U);
   EXPECT_TRUE(store->reach(5000) && store->reach(1000));
@@ -86,18 +86,18 @@ TEST_F(BlockStores, ReachAsFarAsTheirLastHole) {
 }
 
 TEST_F(BlockStores, LetOneTransferWriteAFileAtATime) {
-  auto first = BlockStore::open_to_write(place);
+  auto first = BlockStore::open_to_write(location);
   ASSERT_TRUE(first);
-  const auto second = BlockStore::open_to_write(place);
+  const auto second = BlockStore::open_to_write(location);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message().find("another transfer"), std::string::npos) << second.error().message();
   first = fail(Errc::interrupted, "write", "over");
-  EXPECT_TRUE(BlockStore::open_to_write(place)) << "once the first has ended";
+  EXPECT_TRUE(BlockStore::open_to_write(location)) << "once the first has ended";
 }
 
 TEST_F(BlockStores, KeepWhatAnEarlierTransferLeft) {
   leave_beginning();
-  const auto store = BlockStore::open_to_write(place);
+  const auto store = BlockStore::open_to_write(location);
   ASSERT_TRUE(store);
   EXPECT_EQ(store->size(), 1000U);
   EXPECT_TRUE(store->publish(1000));
@@ -106,7 +106,7 @@ TEST_F(BlockStores, KeepWhatAnEarlierTransferLeft) {
 
 TEST_F(BlockStores, LeaveTheOldFileWhereTheNewOneIsDiscarded) {
   folder.write("file", bytes);
-  const auto store = BlockStore::open_to_write(place);
+  const auto store = BlockStore::open_to_write(location);
   ASSERT_TRUE(store && store->write_at(0, std::span(bytes).first(10)));
   store->discard();
   EXPECT_TRUE(folder.read("file") == bytes);
@@ -115,7 +115,7 @@ TEST_F(BlockStores, LeaveTheOldFileWhereTheNewOneIsDiscarded) {
 
 TEST_F(BlockStores, WriteInPlaceWithoutTouchingTheRest) {
   folder.write("file", Bytes(2000));
-  const auto store = BlockStore::open_in_place(place);
+  const auto store = BlockStore::open_in_place(location);
   ASSERT_TRUE(store && store->write_at(500, bytes) && store->publish(1500));
   EXPECT_EQ(folder.read("file").size(), 2000U);
   EXPECT_EQ(folder.read("file")[1499], std::byte{7});
@@ -129,16 +129,16 @@ TEST_F(BlockStores, WriteInPlaceWithoutTouchingTheRest) {
 TEST_F(BlockStores, WriteIntoNoFileThatHasAnotherNameToo) {
   folder.write("file", bytes);
   std::filesystem::create_hard_link(folder / "file", folder / "other");
-  const auto store = BlockStore::open_in_place(place);
+  const auto store = BlockStore::open_in_place(location);
   ASSERT_FALSE(store);
   EXPECT_NE(store.error().message().find("it has 2 names"), std::string::npos) << store.error().message();
-  const auto anew = BlockStore::open_to_write(place);
+  const auto anew = BlockStore::open_to_write(location);
   ASSERT_TRUE(anew && anew->write_at(0, Bytes(5)) && anew->publish(5)) << "as a new file it may come";
   EXPECT_TRUE(folder.read("other") == bytes);
 }
 
 TEST_F(BlockStores, PutNothingInPlaceButWhatTheyWrote) {
-  auto store = BlockStore::open_to_write(place);
+  auto store = BlockStore::open_to_write(location);
   ASSERT_TRUE(store && store->write_at(0, bytes) && store->complete(1000));
   std::filesystem::remove(folder / "file.part");
   folder.write("file.part", Bytes(3));
@@ -151,7 +151,7 @@ TEST_F(BlockStores, PutNothingInPlaceButWhatTheyWrote) {
 TEST_F(BlockStores, AreNotWholeWhereCloseTellsOfAnError) {
   folder.write("file", bytes);
   EXPECT_TRUE(holds_in_a_child([&] {
-    const auto store = BlockStore::open_to_write(place);
+    const auto store = BlockStore::open_to_write(location);
     if (!store || !store->write_at(0, Bytes(5)) || !fail_calls(SYS_close, EDQUOT)) return false;
     const auto published = store->publish(5);
     return !published && published.error().message().find("uota") != std::string::npos;
@@ -166,7 +166,7 @@ TEST_F(BlockStores, HaveTheirSizeOrSaySo) {
   ASSERT_FALSE(more);
   EXPECT_NE(more.error().message().find("more than the 0 bytes"), std::string::npos) << more.error().message();
   folder.write("file", bytes);
-  const auto file = BlockStore::open_to_read(place);
+  const auto file = BlockStore::open_to_read(location);
   ASSERT_TRUE(file);
   EXPECT_TRUE(file->has_its_size(std::nullopt));
   EXPECT_TRUE(file->has_its_size(1000));

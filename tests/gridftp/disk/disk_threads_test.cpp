@@ -8,7 +8,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/disk/restart_journal.hpp"
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
 
 const files::ByteRanges kHave = files::ByteRanges::parse("0-4096,8192-12288").value();
 
-TEST(RestartJournal, ComesBackAsItWasSaved) {
+TEST(RestartJournal, SurvivesASaveAndLoad) {
   const Folder folder;
   const RestartJournal journal(files::FileLocation(folder / "file.part.have"), "ftp://host/file 5 6");
   EXPECT_FALSE(journal.load()) << "before it was saved";
@@ -21,41 +21,41 @@ TEST(RestartJournal, ComesBackAsItWasSaved) {
   EXPECT_FALSE(journal.load());
 }
 
-TEST(RestartJournal, HoldsForOneSourceAndOneStartOfTheMachine) {
+TEST(RestartJournal, IsValidForOneSourceAndOneBoot) {
   const std::string text = RestartJournal::to_text("boot", "source", kHave);
   EXPECT_EQ(RestartJournal::parse(text, "boot", "source")->ranges(), kHave.ranges());
   EXPECT_FALSE(RestartJournal::parse(text, "other", "source"));
   EXPECT_FALSE(RestartJournal::parse(text, "boot", "other"));
 }
 
-TEST(RestartJournal, OfWhichSomethingIsMissingSaysNothing) {
+TEST(RestartJournal, IsIgnoredWhenTruncated) {
   const std::string text = RestartJournal::to_text("boot", "source", kHave);
   for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
     EXPECT_FALSE(RestartJournal::parse(text.substr(0, bytes), "boot", "source")) << bytes;
 }
 
-TEST(RestartJournal, ThatIsNoneSaysNothing) {
+TEST(RestartJournal, OfOtherTextIsIgnored) {
   const std::string head = RestartJournal::to_text("boot", "source", {});
   for (const std::string& wrong : {std::string("\n"), head + head, head.substr(0, head.size() - 1) + "5-4\n",
                                    head.substr(0, head.size() - 1) + "a-b\n", std::string(100, '\0') + '\n'})
     EXPECT_FALSE(RestartJournal::parse(wrong, "boot", "source")) << wrong;
 }
 
-TEST(RestartJournal, ProvesOneFileAndIsReadWhereItProvesNone) {
+TEST(RestartJournal, BelongsToOneFileAndIsReadWhereItBelongsToNone) {
   const std::string text = RestartJournal::to_text("boot", "source", kHave, "5.000000001");
   EXPECT_EQ(text, "udtcat restart 1\nboot boot\nof source\npart 5.000000001\nhave 0-4096,8192-12288\n");
   EXPECT_EQ(RestartJournal::parse(text, "boot", "source")->ranges(), kHave.ranges());
   for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
     EXPECT_FALSE(RestartJournal::parse(text.substr(0, bytes), "boot", "source")) << bytes;
   const Folder folder;
-  const files::FileLocation place(folder / "journal");
-  EXPECT_FALSE(RestartJournal::part_proved_at(place));
-  ASSERT_TRUE(RestartJournal(place, "source", "5.000000001").begin());
-  EXPECT_EQ(RestartJournal::part_proved_at(place), "5.000000001") << "before there are ranges";
-  ASSERT_TRUE(RestartJournal(place, "source", "5.000000001").save(kHave));
-  EXPECT_EQ(RestartJournal::part_proved_at(place), "5.000000001");
-  ASSERT_TRUE(RestartJournal(place, "source").save(kHave));
-  EXPECT_EQ(RestartJournal::part_proved_at(place), "");
+  const files::FileLocation location(folder / "journal");
+  EXPECT_FALSE(RestartJournal::part_proved_at(location));
+  ASSERT_TRUE(RestartJournal(location, "source", "5.000000001").begin());
+  EXPECT_EQ(RestartJournal::part_proved_at(location), "5.000000001") << "before there are ranges";
+  ASSERT_TRUE(RestartJournal(location, "source", "5.000000001").save(kHave));
+  EXPECT_EQ(RestartJournal::part_proved_at(location), "5.000000001");
+  ASSERT_TRUE(RestartJournal(location, "source").save(kHave));
+  EXPECT_EQ(RestartJournal::part_proved_at(location), "");
 }
 
 TEST(RestartJournal, LeavesAUsersFilesAlone) {

@@ -44,7 +44,7 @@ TEST_F(ControlPortsTest, KnowsWhatIsAnnouncedUntilTheNextFirst) {
   EXPECT_FALSE(ports.has_announced(port("10,0,0,1,195,80")));
 }
 
-TEST_F(ControlPortsTest, BringsNoDataToServicesAndToWhatIsNoHost) {
+TEST_F(ControlPortsTest, RefusesPrivilegedPortsAndNonUnicastAddresses) {
   for (const char* wrong : {"10,0,0,1,0,22", "10,0,0,1,3,255", "0,0,0,0,195,80", "224,0,0,1,195,80", "10,0,0,1,0,0"}) {
     EXPECT_FALSE(ports.announce(port(wrong), true)) << wrong;
     EXPECT_FALSE(ports.has_announced(port(wrong))) << wrong;

@@ -44,7 +44,6 @@ struct Relayed {
   Status status;
 
   explicit Relayed(LocalPeer local) : relay(local, ports) {}
-  /// In pieces of `step` bytes.
   Relayed& local(std::string_view bytes, std::size_t step = 1'000'000'000) {
     for (std::size_t at = 0; at < bytes.size() && status; at += std::min(step, bytes.size() - at))
       status = relay.from_local(bytes.substr(at, step), out);

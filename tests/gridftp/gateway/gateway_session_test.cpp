@@ -16,7 +16,7 @@
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/loop.hpp"
 #include "lib/bridge/tcp_pair.hpp"
-#include "lib/net/names.hpp"
+#include "lib/net/resolver.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -30,11 +30,10 @@ using bridge::TcpPair;
 using testing::HasSubstr;
 
 struct GatewaySessionTest : ::testing::Test {
-  GatewaySession session_with(std::optional<ServerBehind> server) {
+  GatewaySession session_with(std::optional<UpstreamServer> server) {
     return {io, connection, std::move(server),
-            [this](const Endpoint&, const Error& error) { trouble.push_back(error.message()); }, greeting_patience};
+            [this](const Endpoint&, const Error& error) { trouble.push_back(error.message()); }, greeting_timeout};
   }
-  /// The server that the gateway has connected to.
   tcp::socket accept() {
     std::optional<tcp::socket> accepted;
     listening.async_accept([&](boost::system::error_code, tcp::socket socket) { accepted = std::move(socket); });
@@ -42,22 +41,22 @@ struct GatewaySessionTest : ::testing::Test {
     return std::move(*accepted);
   }
   /// By a name, which has what `addresses` say at that moment.
-  ServerBehind server() {
+  UpstreamServer server() {
     const auto ask = [this](const HostPort& host, AddressFamily) {
       const std::lock_guard lock(mutex);
       ++asked;
-      if (addresses.empty()) return net::LookUp{fail(Errc::cannot_resolve, "resolve '" + host.host + '\'', "none")};
-      return net::LookUp{addresses};
+      if (addresses.empty())
+        return net::LookupResult{fail(Errc::cannot_resolve, "resolve '" + host.host + '\'', "none")};
+      return net::LookupResult{addresses};
     };
-    constexpr net::NameTimes kAtOnce{.answer_lasts{}, .failure_lasts{}};
+    constexpr net::ResolverTimeouts kAtOnce{.answer_lasts{}, .failure_lasts{}};
     return {{"ftp", bridge::from_asio(listening.local_endpoint()).port()},
-            std::make_shared<net::Names>(io, AddressFamily::ipv4, kAtOnce, ask)};
+            std::make_shared<net::Resolver>(io, AddressFamily::ipv4, kAtOnce, ask)};
   }
   void has(std::vector<Endpoint> now) {
     const std::lock_guard lock(mutex);
     addresses = std::move(now);
   }
-  /// The other gateway opens a stream and says `line`.
   void arrives(GatewaySession& session, StreamId id, std::string line) {
     session.take_stream(id);
     ASSERT_TRUE(connection.accepted.contains(id));
@@ -73,7 +72,7 @@ struct GatewaySessionTest : ::testing::Test {
   }
   [[nodiscard]] static std::string data_line(const Endpoint& endpoint) { return to_line({endpoint}); }
 
-  std::chrono::milliseconds greeting_patience = kGreetingPatience;
+  std::chrono::milliseconds greeting_timeout = kGreetingTimeout;
   boost::asio::io_context io;
   FakeConnection connection{bridge::from_asio(tcp::endpoint(boost::asio::ip::make_address("192.0.2.1"), 9000))};
   tcp::acceptor listening{io, bridge::loopback()};
@@ -109,13 +108,13 @@ TEST_F(GatewaySessionTest, RefusesAControlStreamWhereThereIsNoServer) {
   EXPECT_TRUE(is_refused(0));
   EXPECT_EQ(connection.refused[0].message(), "take a control connection: this gateway has no server");
   const RefusingPort down(io);
-  ServerBehind refusing = server();
-  refusing.place.port = down.endpoint().port();
+  UpstreamServer refusing = server();
+  refusing.address.port = down.endpoint().port();
   GatewaySession far = session_with(refusing);
   arrives(far, 2, to_line({}));
   EXPECT_TRUE(is_refused(2));
   EXPECT_EQ(connection.refused[2].message(),
-            "connect tcp ftp:" + std::to_string(refusing.place.port) + ": connection refused");
+            "connect tcp ftp:" + std::to_string(refusing.address.port) + ": connection refused");
 }
 
 TEST_F(GatewaySessionTest, LooksTheServersNameUpForEachControlStream) {
@@ -158,7 +157,7 @@ TEST_F(GatewaySessionTest, ConnectsDataOnlyToWhatWasAnnounced) {
   EXPECT_TRUE(is_refused(7));
 }
 
-TEST_F(GatewaySessionTest, OpensADataStreamForWhoConnectsToAPortThatStandsIn) {
+TEST_F(GatewaySessionTest, OpensADataStreamForAConnectionToAProxyPort) {
   GatewaySession session = session_with(std::nullopt);
   TcpPair client(io);
   session.take_client(std::move(client.ours));
@@ -176,7 +175,7 @@ TEST_F(GatewaySessionTest, OpensADataStreamForWhoConnectsToAPortThatStandsIn) {
             bytes_of("udtcat-gridftp 1 data 10,0,0,1,195,80\nbytes"));
 }
 
-TEST_F(GatewaySessionTest, RefusesWhatIsNoStreamOfAGateway) {
+TEST_F(GatewaySessionTest, RefusesAStreamOfNoGateway) {
   GatewaySession session = session_with(server());
   arrives(session, 1, "USER anonymous\r\n");
   EXPECT_TRUE(is_refused(1));
@@ -185,8 +184,8 @@ TEST_F(GatewaySessionTest, RefusesWhatIsNoStreamOfAGateway) {
   EXPECT_TRUE(is_refused(3));
 }
 
-TEST_F(GatewaySessionTest, RefusesAStreamThatSaysNothing) {
-  greeting_patience = std::chrono::milliseconds(1);
+TEST_F(GatewaySessionTest, RefusesAStreamWithoutAGreeting) {
+  greeting_timeout = std::chrono::milliseconds(1);
   GatewaySession session = session_with(server());
   session.take_stream(5);
   EXPECT_TRUE(is_refused(5));
@@ -203,7 +202,7 @@ TEST_F(GatewaySessionTest, TakesNoMoreStreamsAtOnceThanItsBound) {
   EXPECT_EQ(connection.refused.size(), 1U) << "one has ended";
 }
 
-TEST_F(GatewaySessionTest, TellsOfStreamsThatEndedInTroubleOnly) {
+TEST_F(GatewaySessionTest, ReportsOnlyStreamsThatFailed) {
   GatewaySession session = session_with(server());
   session.take_stream(2);
   const auto& done = connection.accepted[2].done;

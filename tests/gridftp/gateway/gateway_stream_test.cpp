@@ -30,7 +30,7 @@ TEST(GatewayGreeting, IsThatOfTheWorkedExample) {
   EXPECT_EQ(to_line(data_to("192,0,2,1,195,80")), example.text("data") + '\n');
 }
 
-TEST(GatewayGreeting, ComesBackAsItWas) {
+TEST(GatewayGreeting, SurvivesItsEncoding) {
   for (const auto& greeting : {GatewayGreeting{}, data_to("0,0,0,0,0,0"), data_to("255,255,255,255,255,255")}) {
     std::string line = to_line(greeting);
     EXPECT_LE(line.size(), kMaxGreetingBytes);
@@ -65,16 +65,16 @@ TEST(GatewayGreeting, OfAnotherProtocolOrVersionIsRefusedInWords) {
 using bridge::bytes_of;
 using bridge::TcpPair;
 
-struct GreetedStreamTest : ::testing::Test {
+struct PrefixedStreamTest : ::testing::Test {
   boost::asio::io_context io;
   TcpPair pair{io};
-  GreetedStream stream{"hello\n", make_tcp_stream(std::move(pair.ours))};
+  PrefixedStream stream{"hello\n", make_tcp_stream(std::move(pair.ours))};
 };
 
-TEST_F(GreetedStreamTest, ReadsAsItsGreetingAndThenAsTheStream) {
+TEST_F(PrefixedStreamTest, ReadsAsItsGreetingAndThenAsTheStream) {
   for (const std::size_t piece : {std::size_t{1}, std::size_t{4}, std::size_t{100}}) {
     TcpPair other(io);
-    GreetedStream greeted("hello\n", make_tcp_stream(std::move(other.ours)));
+    PrefixedStream greeted("hello\n", make_tcp_stream(std::move(other.ours)));
     boost::asio::write(other.theirs, boost::asio::buffer("world", 5));
     other.theirs.shutdown(bridge::tcp::socket::shutdown_send);
     const auto drained = bridge::drain(io, greeted, piece);
@@ -83,21 +83,21 @@ TEST_F(GreetedStreamTest, ReadsAsItsGreetingAndThenAsTheStream) {
   }
 }
 
-TEST_F(GreetedStreamTest, IsTheStreamInAllElse) {
+TEST_F(PrefixedStreamTest, IsTheStreamInAllElse) {
   EXPECT_FALSE(bridge::write_all(io, stream, bytes_of("answer")));
   EXPECT_FALSE(bridge::finish(io, stream));
   EXPECT_EQ(bridge::read_all(pair.theirs.native_handle()), bytes_of("answer"));
   EXPECT_EQ(stream.sink_name(), stream.source_name());
 }
 
-TEST_F(GreetedStreamTest, ResetsTheStreamWhenAborted) {
+TEST_F(PrefixedStreamTest, ResetsTheStreamWhenAborted) {
   stream.abort();
   EXPECT_EQ(bridge::read_error(pair.theirs), boost::asio::error::connection_reset);
 }
 
 // ---- Accepted ------------------------------------------------------------------------------------------------------
 
-struct LateStreamTest : ::testing::Test {
+struct DeferredStreamTest : ::testing::Test {
   /// The calls of the stream, in order; "line" when that is told.
   void write(std::string_view text) {
     stream->async_write_some(std::as_bytes(std::span(text)), [this](std::error_code error, std::size_t bytes) {
@@ -115,17 +115,17 @@ struct LateStreamTest : ::testing::Test {
   boost::asio::io_context io;
   TcpPair pair{io};
   std::optional<Result<std::string>> line;
-  LateStream::Attach attach;
+  DeferredStream::Attach attach;
   std::optional<std::pair<std::error_code, std::size_t>> written;
-  std::unique_ptr<LateStream> stream =
-      std::make_unique<LateStream>(io, 16, [this](const Result<std::string>& said, const LateStream::Attach& place) {
+  std::unique_ptr<DeferredStream> stream = std::make_unique<DeferredStream>(
+      io, 16, [this](const Result<std::string>& said, const DeferredStream::Attach& location) {
         EXPECT_FALSE(line) << "told twice";
         line = said;
-        attach = place;
+        attach = location;
       });
 };
 
-TEST_F(LateStreamTest, TellsItsFirstLineHoweverItComes) {
+TEST_F(DeferredStreamTest, GivesItsFirstLineInAnyPieces) {
   write("he");
   EXPECT_EQ(take_written(), 2U);
   EXPECT_FALSE(line);
@@ -135,7 +135,7 @@ TEST_F(LateStreamTest, TellsItsFirstLineHoweverItComes) {
   EXPECT_EQ(**line, "hello");
 }
 
-TEST_F(LateStreamTest, HoldsEverythingUntilItIsAttached) {
+TEST_F(DeferredStreamTest, TakesNothingUntilItIsAttached) {
   write("hello\n");
   EXPECT_EQ(take_written(), 6U);
   write("world");
@@ -155,7 +155,7 @@ TEST_F(LateStreamTest, HoldsEverythingUntilItIsAttached) {
   EXPECT_EQ(bridge::read_all(pair.theirs.native_handle()), bytes_of("world"));
 }
 
-TEST_F(LateStreamTest, EndsWhatItIsAttachedToWhereThatWasAskedBefore) {
+TEST_F(DeferredStreamTest, EndsWhatItIsAttachedToWhereThatWasAskedBefore) {
   write("hello\n");
   EXPECT_EQ(take_written(), 6U);
   std::optional<std::error_code> finished;
@@ -165,14 +165,14 @@ TEST_F(LateStreamTest, EndsWhatItIsAttachedToWhereThatWasAskedBefore) {
   EXPECT_TRUE(bridge::read_all(pair.theirs.native_handle()).empty());
 }
 
-TEST_F(LateStreamTest, SaysWhyThereIsNoLine) {
+TEST_F(DeferredStreamTest, SaysWhyThereIsNoLine) {
   write("0123456789abcdefg\n");
   EXPECT_EQ(take_written(), 16U);
   ASSERT_TRUE(line);
   EXPECT_EQ(line->error().message(), "take a stream of GridFTP: its first line is too long");
 }
 
-TEST_F(LateStreamTest, SaysThatItEndedBeforeItsLine) {
+TEST_F(DeferredStreamTest, SaysThatItEndedBeforeItsLine) {
   write("hello");
   EXPECT_EQ(take_written(), 5U);
   stream->async_finish([](std::error_code) { FAIL() << "nobody has taken it"; });
@@ -181,7 +181,7 @@ TEST_F(LateStreamTest, SaysThatItEndedBeforeItsLine) {
   EXPECT_EQ(line->error().code, Errc::stream_refused);
 }
 
-TEST_F(LateStreamTest, ResetsWhatComesTooLate) {
+TEST_F(DeferredStreamTest, ResetsWhatComesTooLate) {
   write("hello\n");
   EXPECT_EQ(take_written(), 6U);
   stream->abort();
@@ -193,7 +193,7 @@ TEST_F(LateStreamTest, ResetsWhatComesTooLate) {
   EXPECT_EQ(bridge::read_error(second.theirs), boost::asio::error::connection_reset);
 }
 
-TEST_F(LateStreamTest, SaysNothingOnceAborted) {
+TEST_F(DeferredStreamTest, CallsNoHandlerOnceAborted) {
   write("hello\n");
   stream->abort();
   run_ready(io);

@@ -16,7 +16,7 @@ TEST(BlockHeader, IsThatOfTheWorkedExample) {
   EXPECT_EQ(std::vector(end.begin(), end.end()), example.bytes("end"));
 }
 
-TEST(BlockHeader, ComesBackAsItWas) {
+TEST(BlockHeader, SurvivesItsEncoding) {
   for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{1} << 40, ~std::uint64_t{0}})
     for (int descriptor = 0; descriptor < 256; ++descriptor) {
       const BlockHeader header{static_cast<std::uint8_t>(descriptor), number, ~number};

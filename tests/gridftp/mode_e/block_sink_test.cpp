@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "gridftp/disk/failing_calls.hpp"
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -23,7 +23,7 @@ class FileSinks : public testing::Test {
   Folder folder;
 };
 
-TEST_F(FileSinks, PutTheBlocksInTheirPlaces) {
+TEST_F(FileSinks, WriteTheBlocksAtTheirOffsets) {
   const Bytes bytes = random_bytes(1000);
   auto file = sink();
   EXPECT_TRUE(put(*file, 400, Bytes(bytes.begin() + 400, bytes.end())));
@@ -82,7 +82,7 @@ TEST_F(FileSinks, AreBelievedWhereTheyEndInAHole) {
   EXPECT_GE(std::filesystem::file_size(folder / "file.part"), journal().load()->end());
 }
 
-TEST_F(FileSinks, LetTheLastWriterHaveHisWayAlsoWithZeros) {
+TEST_F(FileSinks, LetTheLastWriteCountAlsoOfZeros) {
   auto file = sink();
   EXPECT_TRUE(put(*file, 0, random_bytes(10'000)));
   EXPECT_TRUE(put(*file, 0, Bytes(10'000)));
@@ -185,7 +185,7 @@ TEST_F(PipeSinks, GiveEachByteOnceWhereBlocksOverlap) {
   EXPECT_TRUE(taken() == front(400));
 }
 
-TEST_F(PipeSinks, LetWaitWhoComesTooEarlyWithTooMuch) {
+TEST_F(PipeSinks, LetCallersWaitThatAreTooFarAhead) {
   const Bytes large(PipeSink::kMaxEarlyBytes - PipeSink::kPieceCost);
   const auto first = begin(io, sink->store(1, large));
   run_ready(io);
@@ -221,7 +221,7 @@ TEST_F(PipeSinks, AreBoundedAlsoWhereBytesComeAgainWhileNobodyReads) {
   EXPECT_LE(accepted, PipeSink::kMaxEarlyBytes);
 }
 
-TEST_F(PipeSinks, TellEverybodyThatThePipeIsBroken) {
+TEST_F(PipeSinks, FailAllCallersWhenThePipeBreaks) {
   put(500, 100);
   run_ready(io);
   reader.reset();

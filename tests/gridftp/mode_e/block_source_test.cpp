@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/mode_e/block_source.hpp"
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -93,7 +93,7 @@ class PipeSources : public testing::Test {
   std::unique_ptr<PipeSource> source;
 };
 
-TEST_F(PipeSources, GiveEachByteToOneOfThoseWhoAsk) {
+TEST_F(PipeSources, GiveEachByteOnce) {
   const Bytes all = random_bytes(1000);
   std::vector<Bytes> into(4, Bytes(300));
   std::vector<Outcome<Given>> given;
@@ -110,7 +110,7 @@ TEST_F(PipeSources, GiveEachByteToOneOfThoseWhoAsk) {
   EXPECT_EQ(run(io, source->next(into.front())).value(), std::nullopt);
 }
 
-TEST_F(PipeSources, GiveNothingWhereNothingIsSaid) {
+TEST_F(PipeSources, GiveNothingOfAnEmptyPipe) {
   Bytes into(10);
   const auto one = begin(io, source->next(into));
   const auto other = begin(io, source->next(into));

@@ -3,13 +3,13 @@
 
 #include <gmock/gmock.h>
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 #include "support/addresses.hpp"
 
 namespace udtcat::gridftp {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{60'000};
+constexpr std::chrono::milliseconds kTimeout{60'000};
 const Error kEnough{Errc::interrupted, "wait", "enough"};
 
 /// Connections that are made when the test says so.
@@ -37,7 +37,7 @@ class SlowStack final : public DataStack {
 
  private:
   boost::asio::io_context& io_;
-  Signal allowed_;
+  AsyncCondition allowed_;
   bool open_ = false;
 };
 
@@ -87,12 +87,13 @@ class StatingPaths : public DataPaths {
     expect_transfer();
   }
 
-  const Statement done{Statement::Deed::sent, 1, 2, 3, "/x"};
+  const Statement done{Statement::Action::sent, 1, 2, 3, "/x"};
 
  private:
   std::shared_ptr<DataStack> sessions(Statements statements) {
     DataOptions options;
-    options.session.statements = statements;
+    options.session.application = "driver";
+    options.statements = statements;
     options.credentials = std::make_shared<const Credentials>(key_.duplicate());
     return make_session_stack(io, options);
   }
@@ -108,7 +109,7 @@ TEST_F(StatingPaths, HearWhatWasDoneWhicheverWayTheDataWent) {
     EXPECT_TRUE(client.peer_states() && !server.peer_states());
     for (int file = 0; file < 2; ++file) {
       EXPECT_TRUE(run(io, server.send_statement(done)));
-      EXPECT_EQ(run(io, client.receive_statement(kPatience)).value(), done);
+      EXPECT_EQ(run(io, client.receive_statement(kTimeout)).value(), done);
       expect_transfer();
     }
   }
@@ -131,20 +132,20 @@ TEST_F(StatingPaths, WaitNoLongerThanTheyAreTold) {
 TEST_F(StatingPaths, TakeNothingElseForAStatement) {
   use(Statements::wanted, Statements::made);
   there.close();  // a last word that is none
-  EXPECT_EQ(run(io, here.receive_statement(kPatience)).error().code, Errc::connection_broken);
+  EXPECT_EQ(run(io, here.receive_statement(kTimeout)).error().code, Errc::connection_broken);
 }
 
 // ---- Connections ---------------------------------------------------------------------------------------------------
 
-TEST_F(DataPaths, TakeUpAStance) {
-  EXPECT_EQ(here.stance(), DataPath::Stance::none);
+TEST_F(DataPaths, TakeARole) {
+  EXPECT_EQ(here.role(), DataPath::Role::none);
   meet(2);
-  EXPECT_EQ(here.stance(), DataPath::Stance::passive);
+  EXPECT_EQ(here.role(), DataPath::Role::passive);
   EXPECT_EQ(here.addresses(), 2U);
-  EXPECT_EQ(there.stance(), DataPath::Stance::active);
+  EXPECT_EQ(there.role(), DataPath::Role::active);
   EXPECT_EQ(there.addresses(), 2U);
   here.close();
-  EXPECT_EQ(here.stance(), DataPath::Stance::none);
+  EXPECT_EQ(here.role(), DataPath::Role::none);
   EXPECT_EQ(here.addresses(), 0U);
 }
 
@@ -166,7 +167,7 @@ TEST_F(DataPaths, KeepTheirConnectionsForTheNextFile) {
   }
 }
 
-TEST_F(DataPaths, EndWhatWasKeptWithANewStance) {
+TEST_F(DataPaths, EndKeptConnectionsWithANewRole) {
   meet();
   expect_transfer();
   meet();
@@ -240,7 +241,7 @@ TEST_F(DataPaths, GoOnAfterACancelledTransfer) {
   expect_transfer();
 }
 
-TEST_F(DataPaths, GiveASingleConnectionOfEitherStance) {
+TEST_F(DataPaths, GiveASingleConnectionInEitherRole) {
   meet();
   const auto passive = begin(io, here.single());
   const auto active = begin(io, there.single());
@@ -321,10 +322,10 @@ TEST_F(DataPaths, SayOfTheHostThatIsNamedThatNeitherIsThere) {
 TEST_F(DataPaths, TellThatTheyCannotListen) {
   here.use(std::make_shared<SlowStack>(io));
   EXPECT_EQ(here.listen(bridge::loopback_v4()).error().code, Errc::cannot_bind);
-  EXPECT_EQ(here.stance(), DataPath::Stance::none);
+  EXPECT_EQ(here.role(), DataPath::Role::none);
 }
 
-TEST_F(DataPaths, SayGoodbyeOnKeptConnections) {
+TEST_F(DataPaths, CloseKeptConnectionsByABlock) {
   meet();
   expect_transfer(1);
   const auto received = receive();

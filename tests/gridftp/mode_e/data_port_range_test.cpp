@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/mode_e/data_port_range.hpp"
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -28,6 +28,7 @@ TEST(DataPortRange, AreWhereAStackListensUntilNoneIsFree) {
   const auto probe = make_tcp_stack(io)->listen(bridge::loopback_v4(), [](const auto&, const Endpoint&) {}).value();
   const std::uint16_t taken = probe->local().port();
   DataOptions options;
+  options.session.application = "driver";
   options.ports = std::make_shared<DataPortRange>(taken, taken);
   const auto refused = make_stack(io, options)->listen(bridge::loopback_v4(), [](const auto&, const Endpoint&) {});
   ASSERT_FALSE(refused);

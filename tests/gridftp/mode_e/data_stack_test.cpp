@@ -2,7 +2,7 @@
 /// Each stack: a listener, a connection through it, bytes both ways.
 #include "gridftp/mode_e/data_stack.hpp"
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 #include "support/addresses.hpp"
 
 namespace udtcat::gridftp {
@@ -44,6 +44,7 @@ class DataStacks : public testing::Test {
   }
   std::shared_ptr<DataStack> sessions(Protection protection, std::optional<Key> key) {
     DataOptions options;
+    options.session.application = "driver";
     options.session.protection = protection;
     if (key) options.credentials = std::make_shared<const Credentials>(std::move(*key));
     return make_session_stack(io, options);
@@ -92,15 +93,16 @@ TEST_F(DataStacks, RememberForEachNamedHostWhichOneAnswersInItsPlace) {
   }
 }
 
-TEST_F(DataStacks, TellAWatchWhatTheyMeasure) {
+TEST_F(DataStacks, CountInTheirStatistics) {
   const Key key = Key::generate().value();
   for (const DataKind kind : {DataKind::udt, DataKind::session}) {
     DataOptions options;
+    options.session.application = "driver";
     options.kind = kind;
     options.credentials = std::make_shared<const Credentials>(key.duplicate());
     arrived.clear();
     open(make_stack(io, options));
-    const auto watch = options.watch = std::make_shared<DataWatch>();
+    const auto watch = options.stats = std::make_shared<DataStats>();
     auto stack = make_stack(io, options);
     auto made = connect(stack);
     ASSERT_TRUE(made) << made.error().message();
@@ -115,10 +117,10 @@ TEST_F(DataStacks, TellAWatchWhatTheyMeasure) {
   }
 }
 
-TEST_F(DataStacks, TellAWatchOfSeveralNoEvidence) {
-  const auto watch = std::make_shared<DataWatch>();
+TEST_F(DataStacks, GiveNoEvidenceOfSeveral) {
+  const auto watch = std::make_shared<DataStats>();
   open(make_udt_stack(io, {}));
-  const auto stack = make_udt_stack(io, {}, kConnectPatience, watch);
+  const auto stack = make_udt_stack(io, {}, kConnectTimeout, watch);
   auto one = connect(stack);
   {
     const auto other = connect(stack);
@@ -132,7 +134,7 @@ TEST_F(DataStacks, TellAWatchOfSeveralNoEvidence) {
   EXPECT_TRUE(run_until(io, [&] { return watch->stats().evidence.here.elapsed.count() > 0; }));
 }
 
-TEST_F(DataStacks, OfSessionsDoNotTalkToStrangers) {
+TEST_F(DataStacks, OfSessionsRefuseStrangers) {
   open(sessions(Protection::private_, Key::generate().value()));
   const auto refused = connect(sessions(Protection::private_, Key::generate().value()));
   ASSERT_FALSE(refused);
@@ -145,6 +147,7 @@ class DataStacksOfKeyPairs : public DataStacks {
  protected:
   std::shared_ptr<DataStack> of(const Holder& own, const Holder& peer, const std::optional<PublicKey>& only_peer = {}) {
     DataOptions options;
+    options.session.application = "driver";
     options.credentials = std::make_shared<const Credentials>(pair_of(own, peer));
     options.only_peer = only_peer;
     return make_session_stack(io, options);
@@ -202,7 +205,7 @@ TEST_F(DataStacks, TellThatAPortIsTaken) {
   }
 }
 
-TEST_F(DataStacks, LetNobodyInOnceTheDoorIsGone) {
+TEST_F(DataStacks, AcceptNothingOnceTheListenerIsGone) {
   const auto stack = make_tcp_stack(io);
   open(stack);
   const Endpoint at = listener->local();

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "gridftp/mode_e/file_sender.hpp"
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -79,7 +79,7 @@ TEST_F(Receivers, TakeTheEndInEveryShapeThatSendersGiveIt) {
   }
 }
 
-TEST_F(Receivers, DoNotMindStrangers) {
+TEST_F(Receivers, IgnoreStrangers) {
   expect(files::ByteRange{0, 40});
   connect().hang_up();
   connect_and_finish({});
@@ -90,7 +90,7 @@ TEST_F(Receivers, DoNotMindStrangers) {
   EXPECT_TRUE(outcome());
 }
 
-TEST_F(Receivers, LetTheLastWriterHaveHisWay) {
+TEST_F(Receivers, LetTheLastWriteCount) {
   expect(files::ByteRange{0, 40});
   connect(blocks({data_header(0, 40)}, Bytes(40)));
   wires.front()->peer->async_write_some(blocks({end_of_data()}), [](std::error_code, std::size_t) {});
@@ -153,7 +153,7 @@ TEST_F(Receivers, TellWhatTheSinkSays) {
   EXPECT_EQ(outcome().error().code, Errc::local_write_failed);
 }
 
-TEST_F(Receivers, BreakOffEverybodyAtAFailure) {
+TEST_F(Receivers, BreakOffAllConnectionsAtAFailure) {
   expect(files::ByteRange{0, 40});
   connect();
   connect(blocks({data_header(0, 5)}, content));
@@ -185,7 +185,7 @@ TEST_F(Receivers, HandOnTheConnectionsThatStayOpen) {
   EXPECT_TRUE(sink->content == content);
 }
 
-TEST_F(Receivers, TakeALoneCloseOnAKeptConnectionForAGoodbye) {
+TEST_F(Receivers, AcceptACloseOnAKeptConnection) {
   expect(std::nullopt);
   connect(blocks({end_of_file(1), {BlockHeader::kClose, 0, 0}}));
   EXPECT_TRUE(outcome());

@@ -2,12 +2,11 @@
 #include "gridftp/mode_e/file_sender.hpp"
 
 #include "gridftp/mode_e/file_receiver.hpp"
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
 
-/// A file in memory.
 class MemorySource final : public BlockSource {
  public:
   explicit MemorySource(Bytes content, std::uint64_t begin = 0) : content_(std::move(content)), begin_(begin) {}

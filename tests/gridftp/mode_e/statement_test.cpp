@@ -20,21 +20,21 @@ Result<std::size_t> prefix_says(std::uint16_t bytes) {
   return statement_body_bytes(prefix);
 }
 
-const Statement kSent{Statement::Deed::sent, 0, 5'000'000, 5'000'000, "/x"};
-const Request kAskedForAll{Statement::Deed::sent, "/x", std::nullopt, 5'000'000};
+const Statement kSent{Statement::Action::sent, 0, 5'000'000, 5'000'000, "/x"};
+const Request kAskedForAll{Statement::Action::sent, "/x", std::nullopt, 5'000'000};
 
 TEST(Statement, HasTheBytesOfTheSpec) {
   const test::SpecExample example("gridftp.md", "statement");
-  const Statement statement{Statement::Deed::published, 0, 5'000'000, 5'000'000, example.text("path")};
+  const Statement statement{Statement::Action::published, 0, 5'000'000, 5'000'000, example.text("path")};
   EXPECT_EQ(test::to_hex(encode(statement)), test::to_hex(example.bytes("statement")));
   EXPECT_EQ(decode_statement_body(body_of(example.bytes("statement"))).value(), statement);
 }
 
-TEST(Statement, ComesBackAsItWas) {
+TEST(Statement, SurvivesItsEncoding) {
   const std::uint64_t most = ~std::uint64_t{0};
   for (const Statement& statement :
-       {kSent, Statement{Statement::Deed::stored, most, most, most, std::string(kMaxStatementPathBytes, '/')},
-        Statement{Statement::Deed::published, 1, 2, 3, std::string("\0\n", 2)}}) {
+       {kSent, Statement{Statement::Action::stored, most, most, most, std::string(kMaxStatementPathBytes, '/')},
+        Statement{Statement::Action::published, 1, 2, 3, std::string("\0\n", 2)}}) {
     const auto message = encode(statement);
     EXPECT_EQ(prefix_says(static_cast<std::uint16_t>(message.size() - kStatementPrefixBytes)).value(),
               body_of(message).size());
@@ -67,26 +67,27 @@ TEST(Statement, HasItsLimits) {
 
 TEST(Statement, ProvesWhatWasAskedFor) {
   EXPECT_TRUE(compare(kAskedForAll, kSent));
-  const Request part{Statement::Deed::stored, "/x", files::ByteRange{1000, 3000}, 2000};
-  EXPECT_TRUE(compare(part, {Statement::Deed::stored, 1000, 2000, kUnknownFileBytes, "/x"}));
-  EXPECT_TRUE(compare({Statement::Deed::sent, "//a/../x", std::nullopt, 5'000'000}, kSent)) << "another way to say it";
+  const Request part{Statement::Action::stored, "/x", files::ByteRange{1000, 3000}, 2000};
+  EXPECT_TRUE(compare(part, {Statement::Action::stored, 1000, 2000, kUnknownFileBytes, "/x"}));
+  EXPECT_TRUE(compare({Statement::Action::sent, "//a/../x", std::nullopt, 5'000'000}, kSent))
+      << "another way to say it";
 }
 
 TEST(Statement, ProvesNothingElse) {
-  for (const Statement& other : {Statement{Statement::Deed::published, 0, 5'000'000, 5'000'000, "/x"},
-                                 Statement{Statement::Deed::sent, 1, 5'000'000, 5'000'000, "/x"},
-                                 Statement{Statement::Deed::sent, 0, 4'999'999, 5'000'000, "/x"},
-                                 Statement{Statement::Deed::sent, 0, 5'000'000, 5'000'001, "/x"},
-                                 Statement{Statement::Deed::sent, 0, 5'000'000, 5'000'000, "/y"}})
+  for (const Statement& other : {Statement{Statement::Action::published, 0, 5'000'000, 5'000'000, "/x"},
+                                 Statement{Statement::Action::sent, 1, 5'000'000, 5'000'000, "/x"},
+                                 Statement{Statement::Action::sent, 0, 4'999'999, 5'000'000, "/x"},
+                                 Statement{Statement::Action::sent, 0, 5'000'000, 5'000'001, "/x"},
+                                 Statement{Statement::Action::sent, 0, 5'000'000, 5'000'000, "/y"}})
     EXPECT_EQ(compare(kAskedForAll, other).error().code, Errc::protocol_violated);
-  const Request lesser{Statement::Deed::sent, "/x", std::nullopt, 100'000};
+  const Request lesser{Statement::Action::sent, "/x", std::nullopt, 100'000};
   EXPECT_FALSE(compare(lesser, kSent)) << "less came than was sent";
-  const Request part{Statement::Deed::sent, "/x", files::ByteRange{0, 100}, 100};
-  EXPECT_FALSE(compare(part, {Statement::Deed::sent, 0, 50, 5'000'000, "/x"}));
+  const Request part{Statement::Action::sent, "/x", files::ByteRange{0, 100}, 100};
+  EXPECT_FALSE(compare(part, {Statement::Action::sent, 0, 50, 5'000'000, "/x"}));
 }
 
 TEST(Statement, IsShownBesideWhatWasAskedFor) {
-  const auto error = compare(kAskedForAll, {Statement::Deed::sent, 0, 100'000, 5'000'000, "/x\n"}).error().message();
+  const auto error = compare(kAskedForAll, {Statement::Action::sent, 0, 100'000, 5'000'000, "/x\n"}).error().message();
   EXPECT_THAT(error, HasSubstr("all of /x was to be sent, and 5000000 bytes moved"));
   EXPECT_THAT(error, HasSubstr("the server sent 100000 bytes from 0 on of /x?, which has 5000000"));
 }

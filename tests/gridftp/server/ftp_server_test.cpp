@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/server/ftp_server.hpp"
 
-#include "gridftp/server/served_words.hpp"
+#include "gridftp/server/serving_fixture.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -41,7 +41,7 @@ TEST_F(FtpServers, ServeSeveralClientsAtATime) {
   EXPECT_EQ(run(io, one->ask("NOOP")).value().code, 200);
 }
 
-TEST_F(FtpServers, SendAwayWhoIsTooMany) {
+TEST_F(FtpServers, RefuseClientsBeyondTheLimit) {
   ServeOptions options;
   options.most_clients = 1;
   serve(options);
@@ -57,9 +57,9 @@ TEST_F(FtpServers, SendAwayWhoIsTooMany) {
   expect_good_service();
 }
 
-TEST_F(FtpServers, LetTheOldestGiveWayWhoHasNotLoggedIn) {
+TEST_F(FtpServers, CloseTheOldestClientThatHasNotLoggedIn) {
   ServeOptions options;
-  options.of_strangers.clients = 3;
+  options.anonymous_quota.clients = 3;
   serve(options);
   std::vector<std::unique_ptr<ControlClient>> silent;
   for (int i = 0; i < 10; ++i) silent.push_back(visit());
@@ -71,9 +71,9 @@ TEST_F(FtpServers, LetTheOldestGiveWayWhoHasNotLoggedIn) {
   EXPECT_EQ(ask("NOOP").code, 200) << "who has logged in stays";
 }
 
-TEST_F(FtpServers, TakeSoManyFromOnePrefixAndNoMore) {
+TEST_F(FtpServers, LimitTheClientsOfOnePrefix) {
   ServeOptions options;
-  options.of_strangers.clients = 2;
+  options.anonymous_quota.clients = 2;
   serve(options);
   const auto first = logged_in_from("127.0.1.1");
   const auto second = logged_in_from("127.0.1.2");
@@ -82,7 +82,7 @@ TEST_F(FtpServers, TakeSoManyFromOnePrefixAndNoMore) {
   EXPECT_TRUE(visit_from("127.0.2.1"));
 }
 
-TEST_F(FtpServers, GiveThePlaceOfTheLongestIdleOfThePrefixWithTheMostToANewcomer) {
+TEST_F(FtpServers, CloseTheLongestIdleClientOfThePrefixWithTheMost) {
   fill_unevenly();
   EXPECT_TRUE(answers(*many_[0])) << "so that the other one is idle longer";
   const auto newcomer = logged_in_from("127.0.3.1");
@@ -91,13 +91,13 @@ TEST_F(FtpServers, GiveThePlaceOfTheLongestIdleOfThePrefixWithTheMostToANewcomer
   EXPECT_TRUE(answers(*newcomer) && answers(*few_) && answers(*many_[0]));
 }
 
-TEST_F(FtpServers, LetNobodyGiveWayToAPrefixThatHasAsMany) {
+TEST_F(FtpServers, CloseNoClientForAPrefixThatHasAsMany) {
   fill_unevenly();
   EXPECT_FALSE(visit_from("127.0.1.3"));
   EXPECT_TRUE(answers(*few_) && answers(*many_[0]) && answers(*many_[1]));
 }
 
-TEST_F(FtpServers, LetNobodyGiveWayInTheMiddleOfATransfer) {
+TEST_F(FtpServers, CloseNoClientInTheMiddleOfATransfer) {
   fill_unevenly();
   for (const auto& visitor : many_) {
     EXPECT_EQ(run(io, visitor->ask("PASV")).value_or(Reply{}).code, 227);
@@ -108,7 +108,7 @@ TEST_F(FtpServers, LetNobodyGiveWayInTheMiddleOfATransfer) {
   EXPECT_TRUE(answers(*few_));
 }
 
-TEST_F(FtpServers, LetANewcomerLogInThoughOthersCome) {
+TEST_F(FtpServers, LetANewcomerLogInWhileOthersCome) {
   fill_unevenly();
   const auto newcomer = visit_from("127.0.3.1");
   ASSERT_TRUE(newcomer);
@@ -116,7 +116,7 @@ TEST_F(FtpServers, LetANewcomerLogInThoughOthersCome) {
   EXPECT_TRUE(log_in(*newcomer));
 }
 
-TEST_F(FtpServers, LetNobodyGiveWayWhoHasLoggedInWithTheKey) {
+TEST_F(FtpServers, CloseNoClientThatHasLoggedInWithTheKey) {
   ServeOptions options;
   options.most_clients = 3;
   serve(options);
@@ -125,7 +125,7 @@ TEST_F(FtpServers, LetNobodyGiveWayWhoHasLoggedInWithTheKey) {
   for (const auto& visitor : many_) EXPECT_TRUE(answers(*visitor));
 }
 
-TEST_F(FtpServers, BreakOffEverybodyWhenTheyStop) {
+TEST_F(FtpServers, CloseAllClientsWhenTheyStop) {
   serve();
   log_in();
   server->stop();

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -44,23 +44,23 @@ TEST(Listing, OffersNoChangesWhereNoneAreAllowed) {
 
 TEST(Listing, LeavesOutNamesThatNoLineCanCarry) {
   const std::vector<FileFacts> all{facts_of("a"), facts_of("evil\r\n226 Done"), facts_of("b")};
-  EXPECT_EQ(listing_text(all, ListingForm::names, false), "a\r\nb\r\n");
-  EXPECT_EQ(std::ranges::count(listing_text(all, ListingForm::facts, false), '\n'), 2);
-  EXPECT_THAT(listing_text(all, ListingForm::long_lines, false), HasSubstr("evil??226 Done\r\n"))
+  EXPECT_EQ(listing_text(all, ListingFormat::names, false), "a\r\nb\r\n");
+  EXPECT_EQ(std::ranges::count(listing_text(all, ListingFormat::facts, false), '\n'), 2);
+  EXPECT_THAT(listing_text(all, ListingFormat::long_lines, false), HasSubstr("evil??226 Done\r\n"))
       << "which is for people";
-  EXPECT_EQ(listing_text({}, ListingForm::facts, false), "");
+  EXPECT_EQ(listing_text({}, ListingFormat::facts, false), "");
 }
 
 TEST(Listing, LooksLikeThatOfLs) {
   const std::vector<FileFacts> all{facts_of("x"), facts_of("d", FileFacts::Kind::directory)};
-  const std::string text = listing_text(all, ListingForm::long_lines, false);
+  const std::string text = listing_text(all, ListingFormat::long_lines, false);
   EXPECT_THAT(text, HasSubstr("-rw-r-----   1 udtcat   udtcat             20 Sep 09  2001 x\r\n"));
   EXPECT_THAT(text, HasSubstr("drw-r-----"));
 }
 
 class ListingSources : public testing::Test {
  protected:
-  ListingSource source() { return {io, root.list("/").value(), ListingForm::names, true}; }
+  ListingSource source() { return {io, root.list("/").value(), ListingFormat::names, true}; }
   /// All of it, in blocks of at most so many bytes.
   std::string all_of(ListingSource& from, std::size_t block_bytes) {
     std::string text;
@@ -101,11 +101,11 @@ TEST_F(ListingSources, OfNothingGiveNothing) {
 
 TEST_F(ListingSources, OfAFileGiveThatFile) {
   folder.write("file", {});
-  ListingSource from(io, root.facts_of("/file").value(), ListingForm::names, true);
+  ListingSource from(io, root.facts_of("/file").value(), ListingFormat::names, true);
   EXPECT_EQ(all_of(from, 3), "/file\r\n");
 }
 
-TEST_F(ListingSources, GiveEachByteToOneOfThoseWhoAsk) {
+TEST_F(ListingSources, GiveEachByteOnce) {
   for (int i = 0; i < 100; ++i) folder.write(std::to_string(i), {});
   ListingSource from = source();
   Bytes one(150);
@@ -118,7 +118,9 @@ TEST_F(ListingSources, GiveEachByteToOneOfThoseWhoAsk) {
 
 TEST(Listing, SaysTheTimeOfARecentFileAndTheYearOfAnother) {
   const FileFacts file = facts_of("x");
-  const auto line_at = [&](std::int64_t now) { return listing_text({&file, 1}, ListingForm::long_lines, false, now); };
+  const auto line_at = [&](std::int64_t now) {
+    return listing_text({&file, 1}, ListingFormat::long_lines, false, now);
+  };
   EXPECT_THAT(line_at(file.changed + 60), HasSubstr("Sep 09 01:46 x"));
   EXPECT_THAT(line_at(file.changed + 15'778'475), HasSubstr("Sep 09 01:46 x"));
   EXPECT_THAT(line_at(file.changed + 15'778'476), HasSubstr("Sep 09  2001 x"));
@@ -129,8 +131,8 @@ TEST(Listing, ShowsALinkThatLeadsNowhereAsOne) {
   FileFacts link = facts_of("l", FileFacts::Kind::link);
   link.letter = 'l';
   link.leads_to = "gone\nby";
-  EXPECT_THAT(listing_text({&link, 1}, ListingForm::long_lines, false), HasSubstr(" l -> gone?by\r\n"));
-  EXPECT_THAT(listing_text({&link, 1}, ListingForm::long_lines, false), testing::StartsWith("lrw"));
+  EXPECT_THAT(listing_text({&link, 1}, ListingFormat::long_lines, false), HasSubstr(" l -> gone?by\r\n"));
+  EXPECT_THAT(listing_text({&link, 1}, ListingFormat::long_lines, false), testing::StartsWith("lrw"));
   EXPECT_THAT(facts_line(link, false), testing::StartsWith("Type=OS.unix=slink:gone?by;"));
   link.leads_to = "a;Type=file";
   EXPECT_THAT(facts_line(link, false), testing::StartsWith("Type=OS.unix=slink:;"));
@@ -138,9 +140,9 @@ TEST(Listing, ShowsALinkThatLeadsNowhereAsOne) {
 
 TEST(Listing, CountsTheNamesThatItLeavesOut) {
   const std::vector<FileFacts> all{facts_of("a"), facts_of("b\nc"), facts_of("d\r")};
-  EXPECT_EQ(left_out_of(all, ListingForm::facts), 2U);
-  EXPECT_EQ(left_out_of(all, ListingForm::names), 2U);
-  EXPECT_EQ(left_out_of(all, ListingForm::long_lines), 0U) << "which has all of them";
+  EXPECT_EQ(left_out_of(all, ListingFormat::facts), 2U);
+  EXPECT_EQ(left_out_of(all, ListingFormat::names), 2U);
+  EXPECT_EQ(left_out_of(all, ListingFormat::long_lines), 0U) << "which has all of them";
 }
 
 }  // namespace

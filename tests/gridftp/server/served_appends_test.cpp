@@ -2,7 +2,7 @@
 /// src/gridftp/server/served_transfers.hpp: what goes on behind bytes that are there, by APPE and by REST.
 #include <gtest/gtest.h>
 
-#include "gridftp/server/served_words.hpp"
+#include "gridftp/server/serving_fixture.hpp"
 
 namespace udtcat::gridftp {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "gridftp/mode_e/data_port_range.hpp"
 #include "gridftp/mode_e/stream_mode.hpp"
-#include "gridftp/server/served_words.hpp"
+#include "gridftp/server/serving_fixture.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -23,7 +23,7 @@ class ServedClients : public Served {
   }
 };
 
-TEST_F(ServedClients, SayWhoTheyAreAndWhatTheyCan) {
+TEST_F(ServedClients, AnswerSystFeatAndHelp) {
   client = visit();
   const Reply features = ask("FEAT");
   EXPECT_EQ(features.code, 211);
@@ -34,7 +34,7 @@ TEST_F(ServedClients, SayWhoTheyAreAndWhatTheyCan) {
   EXPECT_EQ(next_reply().code, 0) << "and it hangs up";
 }
 
-TEST_F(ServedClients, AreToBeLoggedIn) {
+TEST_F(ServedClients, NeedALogin) {
   client = visit();
   for (const char* line :
        {"SIZE /file", "PASV", "RETR /file", "STOR /x", "MKD /x", "CWD /", "MODE E", "SITE SETNETSTACK tcp"})
@@ -47,7 +47,7 @@ TEST_F(ServedClients, AreToBeLoggedIn) {
   EXPECT_EQ(ask("SIZE /file").text(), "20");
 }
 
-TEST_F(ServedClients, WalkThroughTheDirectory) {
+TEST_F(ServedClients, ChangeTheirDirectory) {
   log_in();
   EXPECT_EQ(ask("PWD").text(), "\"/\"");
   EXPECT_EQ(ask("CWD directory").code, 250);
@@ -123,7 +123,7 @@ TEST_F(ServedClients, ChangeNothingWhereTheServerIsReadOnly) {
   EXPECT_TRUE(folder.read("file") == Bytes(20));
 }
 
-TEST_F(ServedClients, SayWhatTheyDoNotKnow) {
+TEST_F(ServedClients, RefuseUnknownCommands) {
   log_in();
   EXPECT_EQ(ask("").code, 500);
   EXPECT_EQ(ask("XYZZY and more").code, 500);
@@ -144,23 +144,23 @@ TEST_F(ServedClients, AnswerInOrderWhatIsSentAhead) {
   for (int i = 0; i < 300; ++i) ASSERT_EQ(next_reply().code, i % 2 == 0 ? 200 : 213) << i;
 }
 
-TEST_F(ServedClients, AreHeardOnlyAsFarAsCommandsMayWait) {
+TEST_F(ServedClients, AreReadOnlyUpToTheLimitOfWaitingCommands) {
   log_in();
   for (int i = 0; i < 1'000; ++i) EXPECT_TRUE(send("SIZE /" + std::string(1'000, 'x')));
   for (int i = 0; i < 1'000; ++i) ASSERT_EQ(next_reply().code, 550) << i;
   EXPECT_EQ(ask("NOOP").code, 200);
 }
 
-TEST_F(ServedClients, AreSentAwayWhereALineHasNoEnd) {
+TEST_F(ServedClients, AreClosedAfterALineWithoutAnEnd) {
   log_in();
   EXPECT_TRUE(send("RETR " + std::string(2'000'000, 'x')));
   EXPECT_EQ(next_reply().code, 0);
   expect_good_service();
 }
 
-TEST_F(ServedClients, AreSentAwayWhereTheySayNothing) {
+TEST_F(ServedClients, AreClosedAfterSilence) {
   ServeOptions options;
-  options.login_patience = std::chrono::seconds(0);
+  options.login_timeout = std::chrono::seconds(0);
   serve(options);
   const auto connected = run(io, [](boost::asio::io_context& loop, HostPort at) -> Task<bool> {
     auto visitor = co_await ControlClient::connect(loop, at, std::chrono::seconds(30));
@@ -249,7 +249,7 @@ TEST_F(ServedClients, AreToldChecksums) {
   EXPECT_THAT(ask("FEAT").text(), HasSubstr("CKSUM"));
 }
 
-TEST_F(ServedClients, AreToldThePortsAndTheAddressThatAreToBeUsed) {
+TEST_F(ServedClients, GetPortsAndAddressOfTheOptions) {
   ServeOptions options;
   options.data.ports = std::make_shared<DataPortRange>(21'000, 21'099);  // the system itself chooses higher ones
   options.data_address = parse_data_port("192,0,2,7,0,0").value();

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 
 #include "gridftp/disk/block_store.hpp"
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -57,7 +57,7 @@ TEST_F(ServedRoots, ShowWhatIsInThem) {
   EXPECT_EQ(read("/rooted/deep"), "deep") << "a link from the root is one from theirs";
 }
 
-TEST_F(ServedRoots, ShowNothingElse) {
+TEST_F(ServedRoots, ShowNothingOutside) {
   for (const char* path : {"/../secret", "../secret", "/inside/../../secret", "/absolute", "/relative", "/directory/x",
                            "/../../../../etc/passwd", "/proc/self/root/etc/passwd", "/loop"}) {
     EXPECT_EQ(read(path), "") << path;
@@ -66,7 +66,7 @@ TEST_F(ServedRoots, ShowNothingElse) {
   EXPECT_FALSE(root.list("/directory"));
 }
 
-TEST_F(ServedRoots, LetNothingBeMadeElsewhere) {
+TEST_F(ServedRoots, CreateNothingOutside) {
   EXPECT_FALSE(root.make_directory("/directory/new"));
   EXPECT_FALSE(root.location_of("/directory/new"));
   EXPECT_FALSE(root.rename("/file", "/directory/file"));
@@ -76,9 +76,9 @@ TEST_F(ServedRoots, LetNothingBeMadeElsewhere) {
 }
 
 TEST_F(ServedRoots, ReplaceALinkAndNotWhatItLeadsTo) {
-  const auto place = root.location_of("/absolute");
-  ASSERT_TRUE(place);
-  EXPECT_FALSE(place->open(O_WRONLY | O_TRUNC, Errc::local_write_failed));
+  const auto location = root.location_of("/absolute");
+  ASSERT_TRUE(location);
+  EXPECT_FALSE(location->open(O_WRONLY | O_TRUNC, Errc::local_write_failed));
   EXPECT_TRUE(root.rename("/file", "/absolute"));
   EXPECT_TRUE(root.remove("/relative", false));
   EXPECT_TRUE(folder.read("secret") == bytes_of("secret"));

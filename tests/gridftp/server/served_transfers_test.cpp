@@ -5,7 +5,7 @@
 #include <boost/asio/write.hpp>
 
 #include "gridftp/mode_e/stream_mode.hpp"
-#include "gridftp/server/served_words.hpp"
+#include "gridftp/server/serving_fixture.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -357,7 +357,7 @@ TEST_F(ServedTransfer, DoNotCallAFileSentThatChangedUnderWay) {
 
 TEST_F(ServedTransfer, AreBrokenOffWhereNothingMoves) {
   ServeOptions options;
-  options.of_strangers.stall_patience = std::chrono::milliseconds(50);
+  options.anonymous_quota.stall_timeout = std::chrono::milliseconds(50);
   serve(options);
   folder.write("large", Bytes(32'000'000));
   for (const char* mode : {"MODE E", "MODE S"}) {
@@ -378,7 +378,7 @@ TEST_F(ServedTransfer, AreBrokenOffWhereNothingMoves) {
 
 TEST_F(ServedTransfer, GoOnAsLongAsAnythingMoves) {
   ServeOptions options;
-  options.of_strangers.stall_patience = std::chrono::milliseconds(1'500);
+  options.anonymous_quota.stall_timeout = std::chrono::milliseconds(1'500);
   serve(options);
   begin_blocks();
   bridge::tcp::socket slow(io);
@@ -397,7 +397,7 @@ TEST_F(ServedTransfer, GoOnAsLongAsAnythingMoves) {
 
 TEST_F(ServedTransfer, TakeNoMoreConnectionsThanThereMayBe) {
   ServeOptions options;
-  options.of_strangers.data_connections = 3;
+  options.anonymous_quota.data_connections = 3;
   serve(options);
   begin_blocks();
   ask_where();

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "gridftp/words.hpp"
+#include "gridftp/support.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -47,7 +47,7 @@ TEST_F(Markers, SayWhatIsSafeWhenThatHasChanged) {
   run(io, markers.stop());
 }
 
-TEST_F(Markers, SayNothingOfWhatIsNotSafeYet) {
+TEST_F(Markers, NameNoRangeThatIsNotSafeYet) {
   TransferMarkers markers = speak([] { return files::ByteRanges(); });
   EXPECT_TRUE(run_until(io, [&] { return count("112") >= 2; }));
   EXPECT_EQ(count("111"), 0U);

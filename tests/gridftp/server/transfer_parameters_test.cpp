@@ -4,14 +4,13 @@
 #include <gmock/gmock.h>
 #include <boost/asio/write.hpp>
 
-#include "gridftp/server/served_words.hpp"
+#include "gridftp/server/serving_fixture.hpp"
 
 namespace udtcat::gridftp {
 namespace {
 
 using testing::HasSubstr;
 
-/// As commands to a server.
 class TransferParametersTest : public Served {
  protected:
   TransferParametersTest() {
@@ -59,7 +58,7 @@ TEST_F(TransferParametersTest, TakeExtendedPorts) {
     EXPECT_EQ(ask(wrong).code, 501) << wrong;
 }
 
-TEST_F(TransferParametersTest, RefusePortsThatAreNone) {
+TEST_F(TransferParametersTest, RefuseInvalidPorts) {
   for (const char* wrong : {"PORT", "PORT 1,2,3", "PORT 1,2,3,4,5,256", "SPOR", "SPOR 127,0,0,1,100,0 x"})
     EXPECT_EQ(ask(wrong).code, 501) << wrong;
   std::string many = "SPOR";
@@ -123,8 +122,9 @@ class KeyPairParametersTest : public Served {
   }
   [[nodiscard]] DataOptions options_of(const Holder& own) const {
     DataOptions data;
+    data.session.application = "driver";
     data.kind = DataKind::session;
-    data.session.purpose = Purpose::gridftp;
+    data.session.application = "gridftp";
     data.credentials = std::make_shared<const Credentials>(pair_of(own, server_key_));
     return data;
   }

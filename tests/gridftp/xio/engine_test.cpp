@@ -127,16 +127,16 @@ TEST_F(EngineTest, SaysThatAPeerWhichEndedWithoutACloseIsAnError) {
   EXPECT_FALSE(write_all(*near, "half").error);
   EXPECT_EQ(read_some(*far, 4, 4).text, "half");
   active_.reset();
-  const Progress progress = read_some(*far, 1, 1).progress;
+  const OperationState progress = read_some(*far, 1, 1).progress;
   EXPECT_TRUE(progress.error);
   EXPECT_FALSE(progress.ended);
 }
 
-TEST_F(EngineTest, TurnsAwayAnotherKeyAndTellsBothEnds) {
+TEST_F(EngineTest, RefusesAnotherKeyAndTellsBothEnds) {
   active_settings_.key = *Key::generate();
   const auto acceptor = listen();
   const auto near = dial(*acceptor);
-  const Progress opened = wait_open(*near);
+  const OperationState opened = wait_open(*near);
   ASSERT_TRUE(opened.error);
   EXPECT_EQ(opened.error->code, Errc::authentication_failed);
   const auto accepted = accept(*acceptor);
@@ -161,7 +161,7 @@ TEST_F(EngineTest, AgreesOnTheProtectionOrOpensNothing) {
     ASSERT_TRUE(active_settings_.set_all(theirs));
     const auto acceptor = listen();
     const auto near = dial(*acceptor);
-    const Progress opened = wait_open(*near);
+    const OperationState opened = wait_open(*near);
     ASSERT_TRUE(opened.error) << theirs;
     const auto accepted = accept(*acceptor);
     EXPECT_TRUE(accepted.error) << theirs;
@@ -186,7 +186,7 @@ TEST_F(EngineTest, SaysThatNobodyListens) {
   passive_.reset();
   const auto link = active_->dial(std::move(gone).value());
   ASSERT_TRUE(link);
-  const Progress opened = wait_open(**link);
+  const OperationState opened = wait_open(**link);
   ASSERT_TRUE(opened.error);
   EXPECT_EQ(opened.error->code, Errc::cannot_reach);
 }

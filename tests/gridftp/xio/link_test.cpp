@@ -38,7 +38,7 @@ class LinkTest : public testing::Test {
     link_->sink_finish([this](std::error_code error) { finished_ = error; });
     turn();
   }
-  Progress start_read(std::string& into, std::size_t at_least) {
+  OperationState start_read(std::string& into, std::size_t at_least) {
     return link_->start_read({std::as_writable_bytes(std::span(into))}, at_least);
   }
 
@@ -57,17 +57,17 @@ TEST_F(LinkTest, OpensWhenTheStreamStands) {
   EXPECT_TRUE(link_->open_progress().done);
 }
 
-TEST_F(LinkTest, DoesNotOpenWhereTheStreamIsNotHad) {
+TEST_F(LinkTest, DoesNotOpenWithoutAStream) {
   EXPECT_FALSE(link_->open_progress().done);
   link_->on_over(Error{Errc::cannot_reach, "reach", "nobody"});
   EXPECT_TRUE(raised(link_->read_event(), kNow));
-  const Progress progress = link_->open_progress();
+  const OperationState progress = link_->open_progress();
   EXPECT_TRUE(progress.done);
   EXPECT_EQ(progress.error->code, Errc::cannot_reach);
 }
 
 TEST_F(LinkTest, FinishesAWriteAtOnceWhereThereIsRoom) {
-  const Progress written = link_->start_write({view_of("head"), view_of("er"), {}, view_of("body")});
+  const OperationState written = link_->start_write({view_of("head"), view_of("er"), {}, view_of("body")});
   EXPECT_TRUE(written.done);
   EXPECT_EQ(written.bytes, 10U);
   EXPECT_EQ(take(6), "header");
@@ -106,7 +106,7 @@ TEST_F(LinkTest, TellsTheSourceOfBytesThatComeLater) {
 TEST_F(LinkTest, ReadsAtOnceWhatIsThere) {
   offer("seventeen bytes..");
   std::string into(100, '\0');
-  const Progress progress = start_read(into, 17);
+  const OperationState progress = start_read(into, 17);
   EXPECT_TRUE(progress.done);
   EXPECT_EQ(into.substr(0, progress.bytes), "seventeen bytes..");
   EXPECT_EQ(taken_, 0U);
@@ -141,7 +141,7 @@ TEST_F(LinkTest, WakesAReadOnceItHasWhatItWaitsFor) {
 
 TEST_F(LinkTest, ReadsWithoutWaitingWhereNothingIsWaitedFor) {
   std::string into(10, '\0');
-  const Progress nothing = start_read(into, 0);
+  const OperationState nothing = start_read(into, 0);
   EXPECT_TRUE(nothing.done);
   EXPECT_EQ(nothing.bytes, 0U);
   std::string no_room;
@@ -158,19 +158,19 @@ TEST_F(LinkTest, EndsAfterTheLastByte) {
   turn();
   finish();
   EXPECT_TRUE(raised(link_->read_event(), kNow));
-  const Progress progress = link_->read_progress();
+  const OperationState progress = link_->read_progress();
   EXPECT_TRUE(progress.ended);
   EXPECT_EQ(progress.bytes, 3U);
   EXPECT_EQ(finished_, std::error_code());
   EXPECT_TRUE(start_read(into, 8).ended);
 }
 
-TEST_F(LinkTest, NeverTakesAnErrorForTheEnd) {
+TEST_F(LinkTest, ReportsAnErrorNotAnEnd) {
   std::string into(10, '\0');
   EXPECT_FALSE(start_read(into, 8).done);
   link_->on_over(Error{Errc::peer_lost, "peer", "gone"});
   EXPECT_TRUE(raised(link_->read_event(), kNow));
-  const Progress progress = link_->read_progress();
+  const OperationState progress = link_->read_progress();
   EXPECT_FALSE(progress.ended);
   EXPECT_EQ(progress.error->code, Errc::peer_lost);
   EXPECT_EQ(link_->start_write({view_of("x")}).error->code, Errc::peer_lost);
@@ -208,7 +208,7 @@ TEST_F(LinkTest, ClosesWhenThePeerHasEverything) {
   EXPECT_FALSE(raised(link_->write_event(), kNow));
   link_->source_receipted();
   EXPECT_TRUE(raised(link_->write_event(), kNow));
-  const Progress progress = link_->close_progress();
+  const OperationState progress = link_->close_progress();
   EXPECT_TRUE(progress.done);
   EXPECT_FALSE(progress.error);
 }
@@ -232,7 +232,7 @@ TEST_F(LinkTest, TellsThePeerThatNobodyReadsAfterTheClose) {
   EXPECT_EQ(finished_, std::make_error_code(std::errc::connection_reset));
 }
 
-TEST_F(LinkTest, GivesTheStreamUpWhereItsUserIsGone) {
+TEST_F(LinkTest, AbortsTheStreamWhenItsUserIsGone) {
   std::optional<Error> why;
   link_->on_open({}, [&](const Error& error) { why = error; });
   EXPECT_TRUE(link_->start_write({view_of("half")}).done);

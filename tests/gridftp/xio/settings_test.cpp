@@ -19,8 +19,7 @@ constexpr const char* kNoFile = "/nonexistent/gridftp.key";
 std::string make_key_text() { return Key::generate()->reveal_text(); }
 std::string text_of(const Result<std::optional<Key>>& key) { return key && *key ? (*key)->reveal_text() : "none"; }
 
-/// An environment of the test's own.
-AskEnvironment environment(std::map<std::string, std::string> variables) {
+EnvironmentLookup environment(std::map<std::string, std::string> variables) {
   return [variables = std::move(variables)](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     if (found == variables.end()) return std::nullopt;
@@ -28,7 +27,7 @@ AskEnvironment environment(std::map<std::string, std::string> variables) {
   };
 }
 
-class KeyPlaces : public testing::Test {
+class FindKey : public testing::Test {
  protected:
   [[nodiscard]] std::string write(const std::string& text, mode_t mode = 0600) const {
     return folder_.write("key", text, mode);
@@ -54,11 +53,11 @@ TEST(Settings, TakesEveryOption) {
   EXPECT_EQ(settings.session.protection, Protection::clear);
 }
 
-TEST(Settings, IsForDataConnections) { EXPECT_EQ(Settings().duplicate().session.purpose, Purpose::driver); }
+TEST(Settings, IsForDataConnections) { EXPECT_EQ(Settings().duplicate().session.application, "driver"); }
 
 TEST(Settings, IsPrivateUnlessToldOtherwise) { EXPECT_EQ(Settings().session.protection, Protection::private_); }
 
-TEST(Settings, RemembersWhatWasWrongSoThatNothingOpensWithout) {
+TEST(Settings, KeepsTheFirstErrorSoThatNothingOpens) {
   for (const char* text : {"protection=nonsense", "protektion=none", "protection", "threads=0", "threads=x", "lanes=65",
                            "rate=fast", "blocksize=1", "key=udtcat1-short", "as=two words", "peer=", "safe"}) {
     Settings settings;
@@ -79,7 +78,7 @@ TEST(Settings, NeverQuotesAKey) {
   EXPECT_THAT(refused.error().message(), Not(HasSubstr(text.substr(8))));
 }
 
-TEST_F(KeyPlaces, AreLookedThroughInOrder) {
+TEST_F(FindKey, LooksInOrder) {
   const std::string by_option = make_key_text();
   const std::string by_file = make_key_text();
   const std::string by_variable = make_key_text();
@@ -92,19 +91,19 @@ TEST_F(KeyPlaces, AreLookedThroughInOrder) {
   EXPECT_EQ(text_of(find_key(settings.duplicate(), environment({}), by_variable, file)), by_option);
 }
 
-TEST_F(KeyPlaces, AreNamedWhereThereIsNone) {
+TEST_F(FindKey, NamesTheSourcesWhereThereIsNoKey) {
   const auto key = find_key(Settings(), environment({}), "", kNoFile);
   ASSERT_FALSE(key);
   EXPECT_THAT(key.error().message(), AllOf(HasSubstr("keyfile"), HasSubstr("UDTCAT_KEY_FILE"), HasSubstr(kNoFile)));
 }
 
-TEST_F(KeyPlaces, AreNotUsedWhereOthersCanReadThem) {
+TEST_F(FindKey, RefusesAFileThatOthersCanRead) {
   const auto key = find_key(Settings(), environment({}), "", write(make_key_text(), 0644));
   ASSERT_FALSE(key);
   EXPECT_THAT(key.error().message(), HasSubstr("permissions"));
 }
 
-TEST_F(KeyPlaces, AreRegularFilesSoThatNobodyWaitsForAPipe) {
+TEST_F(FindKey, RefusesAPipe) {
   const std::string pipe = write("") + ".pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   Settings settings;
@@ -118,7 +117,7 @@ TEST_F(KeyPlaces, AreRegularFilesSoThatNobodyWaitsForAPipe) {
   std::filesystem::remove(pipe);
 }
 
-TEST_F(KeyPlaces, AreNotAskedAtNoProtection) {
+TEST_F(FindKey, NeedsNoKeyAtClear) {
   Settings settings;
   ASSERT_TRUE(settings.set_all("protection=none"));
   const auto key = find_key(settings, environment({}), "rubbish", kNoFile);

@@ -28,7 +28,6 @@ inline bool raised(const bridge::WakeEvent& event, std::chrono::milliseconds lim
   return ::read(event.number(), count.data(), count.size()) == bridge::WakeEvent::kBytes;
 }
 
-/// Asks, and asks again at each event, until there is an answer.
 template <typename Ask>
 auto await(const bridge::WakeEvent& event, Ask ask) -> decltype(ask()) {
   for (;;) {
@@ -49,7 +48,7 @@ auto await(const bridge::WakeEvent& event, Ask ask) -> decltype(ask()) {
 
 inline std::span<const std::byte> view_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-inline Progress write_all(XioLink& link, const std::string& text) {
+inline OperationState write_all(XioLink& link, const std::string& text) {
   bool started = false;
   return await(link.write_event(), [&] {
     return std::exchange(started, true) ? link.write_progress() : link.start_write({view_of(text)});
@@ -58,7 +57,7 @@ inline Progress write_all(XioLink& link, const std::string& text) {
 
 struct Got {
   std::string text;
-  Progress progress;
+  OperationState progress;
 };
 inline Got read_some(XioLink& link, std::size_t room, std::size_t at_least) {
   Got got{std::string(room, '\0'), {}};
@@ -71,13 +70,13 @@ inline Got read_some(XioLink& link, std::size_t room, std::size_t at_least) {
   return got;
 }
 
-inline Progress close(XioLink& link) {
+inline OperationState close(XioLink& link) {
   bool started = false;
   return await(link.write_event(),
                [&] { return std::exchange(started, true) ? link.close_progress() : link.start_close(); });
 }
 
-inline Progress wait_open(XioLink& link) {
+inline OperationState wait_open(XioLink& link) {
   return await(link.read_event(), [&] { return link.open_progress(); });
 }
 

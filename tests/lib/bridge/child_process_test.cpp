@@ -92,7 +92,7 @@ TEST_F(Children, TakeASignalTogetherWithTheirOwnChildren) {
   EXPECT_EQ(read_all(pipes.output.number()), Bytes{}) << "nobody holds the pipe any more";
 }
 
-TEST_F(Children, AreSeenToTheLastOfTheirGroup) {
+TEST_F(Children, AreWatchedToTheLastOfTheirGroup) {
   start("trap '' HUP; sleep 60 & trap - HUP; echo up; wait");
   Bytes up(3);
   ASSERT_EQ(::read(pipes.output.number(), up.data(), up.size()), 3);
@@ -114,7 +114,7 @@ TEST_F(Children, AreKilledWhenWeDieWithAllOfTheirGroupAndReadNoEnd) {
                                               .words = {"sh", "-c", "echo up >&2; cat | { cat; echo end >&2; }"},
                                               .pipe_stderr = false,
                                               .core_limit_bytes = {}},
-                                             [](ChildEnd) {});
+                                             [](ChildExit) {});
     for (;;) ::pause();
   }
   std::ignore = said.write.close();
@@ -125,7 +125,7 @@ TEST_F(Children, AreKilledWhenWeDieWithAllOfTheirGroupAndReadNoEnd) {
   EXPECT_EQ(text_of(read_all(said.read.number())), "") << "the end of what all of them hold says that they have gone";
 }
 
-TEST_F(Children, AreKilledWithAllOfTheirGroupWhenNobodyKeepsThemAnyMore) {
+TEST_F(Children, AreKilledWithAllOfTheirGroupOnDestruction) {
   start("trap '' HUP TERM; sleep 60 & echo up; wait");
   Bytes up(3);
   ASSERT_EQ(::read(pipes.output.number(), up.data(), up.size()), 3);

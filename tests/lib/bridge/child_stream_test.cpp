@@ -16,10 +16,10 @@ using ReadState = LocalStream::ReadState;
 
 class ChildStreamTest : public testing::Test {
  protected:
-  void start(const std::string& script, ChildProof proof = ChildProof::success) {
+  void start(const std::string& script, ChildCompletion proof = ChildCompletion::success) {
     auto started = ChildProcess::start(
         io, {.program = "/bin/sh", .words = {"sh", "-c", script}, .pipe_stderr = false, .core_limit_bytes = {}},
-        [](ChildEnd) {});
+        [](ChildExit) {});
     ASSERT_TRUE(started) << started.error().message();
     child = std::move(*started);
     ChildPipes pipes = child->take_pipes();
@@ -36,7 +36,7 @@ class ChildStreamTest : public testing::Test {
   std::unique_ptr<LocalStream> stream;
 };
 
-TEST_F(ChildStreamTest, CarriesBothWaysToTheChildsGoodEnd) {
+TEST_F(ChildStreamTest, CarriesBothWaysToTheChildsExit) {
   start("cat");
   const Bytes payload = random_bytes(3'000);
   EXPECT_FALSE(write_all(io, *stream, payload));
@@ -57,7 +57,7 @@ TEST_F(ChildStreamTest, IsNotFinishedBeforeTheChildHasEnded) {
   EXPECT_EQ(finish(io, *stream).message(), "was ended by signal 15");
 }
 
-TEST_F(ChildStreamTest, GivesNoEndOfAChildThatFailed) {
+TEST_F(ChildStreamTest, ReportsNoEndOfInputOfAChildThatFailed) {
   start("echo part; exit 3");
   const Drained drained = drain(io, *stream);
   EXPECT_EQ(drained.last.state, ReadState::failed);
@@ -81,15 +81,15 @@ TEST_F(ChildStreamTest, NamesTheLeftInputOfAChildThatGoesOn) {
   EXPECT_TRUE(child_ends());
 }
 
-TEST_F(ChildStreamTest, AsksOnlyThatAllWasTakenWhereTheStatusIsToldOtherwise) {
-  start("cat > /dev/null; exit 3", ChildProof::taken);
+TEST_F(ChildStreamTest, NeedsNoStatusWhereOnlyReadingCounts) {
+  start("cat > /dev/null; exit 3", ChildCompletion::taken);
   EXPECT_FALSE(finish(io, *stream));
   EXPECT_EQ(drain(io, *stream).last.state, ReadState::end);
 }
 
-TEST_F(ChildStreamTest, EndsTheInputOfNoLivingChildByItsAbortOrDestruction) {
+TEST_F(ChildStreamTest, KeepsALivingChildsInputOpenOnAbortOrDestruction) {
   for (const bool aborts : {true, false}) {
-    start("cat > /dev/null", ChildProof::taken);
+    start("cat > /dev/null", ChildCompletion::taken);
     EXPECT_FALSE(write_all(io, *stream, bytes_of("part")));
     if (aborts) stream->abort();
     stream.reset();

@@ -35,13 +35,13 @@ class ChildTerminationTest : public ChildTest {
   bool gone = false;
 };
 
-TEST_F(ChildTerminationTest, BeginsWithAHangup) {
+TEST_F(ChildTerminationTest, BeginsWithSighup) {
   begin_termination("echo up; exec sleep 60");
   ASSERT_TRUE(is_gone());
   EXPECT_EQ(end->signal, SIGHUP);
 }
 
-TEST_F(ChildTerminationTest, LetsTheChildEndInItsOwnWay) {
+TEST_F(ChildTerminationTest, LetsTheChildEndByItself) {
   begin_termination("trap 'exit 3' TERM; trap '' HUP; echo up; while :; do sleep 0.01; done");
   ASSERT_TRUE(is_gone());
   EXPECT_EQ(end->status, 3);

@@ -16,21 +16,20 @@ namespace udtcat::bridge {
 
 class ChildTest : public testing::Test {
  protected:
-  /// Runs `script` by sh.
-  void start(const std::string& script, std::vector<ChildVariable> variables = {}) {
+  void start(const std::string& script, std::vector<EnvironmentVariable> variables = {}) {
     auto started = ChildProcess::start(io,
                                        {.program = "/bin/sh",
                                         .words = {"sh", "-c", script},
                                         .core_limit_bytes = {},
                                         .variables = std::move(variables)},
-                                       [this](ChildEnd how) { end = how; });
+                                       [this](ChildExit how) { end = how; });
     ASSERT_TRUE(started) << started.error().message();
     child = std::move(*started);
     pipes = child->take_pipes();
   }
 
   boost::asio::io_context io;
-  std::optional<ChildEnd> end;
+  std::optional<ChildExit> end;
   std::unique_ptr<ChildProcess> child;
   ChildPipes pipes;
 };

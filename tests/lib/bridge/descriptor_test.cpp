@@ -31,9 +31,9 @@ TEST(Descriptor, ClosesWhenDestroyed) {
   EXPECT_FALSE(is_open(number));
 }
 
-TEST(Descriptor, SaysWhatCloseSaid) { EXPECT_EQ(Descriptor(987'654).close(), std::errc::bad_file_descriptor); }
+TEST(Descriptor, ReportsTheErrorOfClose) { EXPECT_EQ(Descriptor(987'654).close(), std::errc::bad_file_descriptor); }
 
-TEST(Descriptor, LeavesNowhereBehindAStandardNumber) {
+TEST(Descriptor, ReplacesAStandardDescriptor) {
   const Descriptor saved(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   ASSERT_TRUE(saved.is_open());
   Ends pipe = make_pipe();
@@ -41,7 +41,7 @@ TEST(Descriptor, LeavesNowhereBehindAStandardNumber) {
   std::ignore = pipe.read.close();
   EXPECT_FALSE(Descriptor(STDIN_FILENO).close());
   EXPECT_TRUE(same_file(STDIN_FILENO, "/dev/null"));
-  EXPECT_EQ(consumer_verdict(pipe.write.number(), DescriptorKind::fifo), std::error_code{});
+  EXPECT_EQ(consumer_status(pipe.write.number(), DescriptorKind::fifo), std::error_code{});
   ::dup2(saved.number(), STDIN_FILENO);
 }
 
@@ -79,32 +79,32 @@ TEST(ReopenNonBlocking, RefusesTheMasterOfATerminal) {
   EXPECT_FALSE(reopen_non_blocking(master.number(), DescriptorKind::terminal, Half::read).is_open());
 }
 
-TEST(ConsumerVerdict, FollowsTheReaderOfAPipe) {
+TEST(ConsumerStatus, FollowsTheReaderOfAPipe) {
   Ends pipe = make_pipe();
   const int number = pipe.write.number();
-  EXPECT_EQ(consumer_verdict(number, DescriptorKind::fifo), std::error_code{});
+  EXPECT_EQ(consumer_status(number, DescriptorKind::fifo), std::error_code{});
   ASSERT_EQ(::write(number, "ab", 2), 2);
-  EXPECT_EQ(consumer_verdict(number, DescriptorKind::fifo), std::nullopt);
+  EXPECT_EQ(consumer_status(number, DescriptorKind::fifo), std::nullopt);
   char byte = 0;
   ASSERT_EQ(::read(pipe.read.number(), &byte, 1), 1);
-  EXPECT_EQ(consumer_verdict(number, DescriptorKind::fifo), std::nullopt);
+  EXPECT_EQ(consumer_status(number, DescriptorKind::fifo), std::nullopt);
   std::ignore = pipe.read.close();
-  EXPECT_EQ(consumer_verdict(number, DescriptorKind::fifo), std::make_error_code(std::errc::broken_pipe));
+  EXPECT_EQ(consumer_status(number, DescriptorKind::fifo), std::make_error_code(std::errc::broken_pipe));
 }
 
-TEST(ConsumerVerdict, FollowsTheReaderOfAUnixSocket) {
+TEST(ConsumerStatus, FollowsTheReaderOfAUnixSocket) {
   auto [ours, theirs] = make_socket_pair();
   ASSERT_EQ(::write(ours.number(), "a", 1), 1);
-  EXPECT_EQ(consumer_verdict(ours.number(), DescriptorKind::socket), std::nullopt);
+  EXPECT_EQ(consumer_status(ours.number(), DescriptorKind::socket), std::nullopt);
   char byte = 0;
   ASSERT_EQ(::read(theirs.number(), &byte, 1), 1);
-  EXPECT_EQ(consumer_verdict(ours.number(), DescriptorKind::socket), std::error_code{});
+  EXPECT_EQ(consumer_status(ours.number(), DescriptorKind::socket), std::error_code{});
   ASSERT_EQ(::write(ours.number(), "a", 1), 1);
   std::ignore = theirs.close();
-  EXPECT_EQ(consumer_verdict(ours.number(), DescriptorKind::socket), std::make_error_code(std::errc::connection_reset));
+  EXPECT_EQ(consumer_status(ours.number(), DescriptorKind::socket), std::make_error_code(std::errc::connection_reset));
 }
 
-TEST(ConsumerVerdict, FollowsTheSystemOfATcpPeer) {
+TEST(ConsumerStatus, FollowsTheSystemOfATcpPeer) {
   boost::asio::io_context io;
   TcpPair pair(io);
   const int number = pair.ours.native_handle();
@@ -112,18 +112,18 @@ TEST(ConsumerVerdict, FollowsTheSystemOfATcpPeer) {
   const Bytes payload = random_bytes(65536);
   boost::system::error_code full;
   while (!full) pair.ours.write_some(boost::asio::buffer(payload), full);
-  EXPECT_EQ(consumer_verdict(number, DescriptorKind::socket), std::nullopt) << "its buffers are full";
+  EXPECT_EQ(consumer_status(number, DescriptorKind::socket), std::nullopt) << "its buffers are full";
   auto consumed = read_all_in_background(pair.theirs.native_handle());
   ASSERT_EQ(::shutdown(number, SHUT_WR), 0);
   consumed.wait();
   const auto deadline = std::chrono::steady_clock::now() + kWatchdog;
   std::optional<std::error_code> verdict;
   while (!verdict && std::chrono::steady_clock::now() < deadline)
-    verdict = consumer_verdict(number, DescriptorKind::socket);
+    verdict = consumer_status(number, DescriptorKind::socket);
   EXPECT_EQ(verdict, std::error_code{});
 }
 
-TEST(ConsumerVerdict, FollowsATcpPeerThatResets) {
+TEST(ConsumerStatus, FollowsATcpPeerThatResets) {
   boost::asio::io_context io;
   TcpPair pair(io);
   pair.ours.non_blocking(true);
@@ -132,7 +132,7 @@ TEST(ConsumerVerdict, FollowsATcpPeerThatResets) {
   while (!full) pair.ours.write_some(boost::asio::buffer(payload), full);
   pair.theirs.set_option(boost::asio::socket_base::linger(true, 0));
   pair.theirs.close();
-  EXPECT_EQ(consumer_verdict(pair.ours.native_handle(), DescriptorKind::socket),
+  EXPECT_EQ(consumer_status(pair.ours.native_handle(), DescriptorKind::socket),
             std::make_error_code(std::errc::connection_reset));
 }
 

@@ -65,16 +65,17 @@ class FakeConnection final : public Connection {
   void on_quiet(QuietHandler handler) override { quiet = std::move(handler); }
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
-  [[nodiscard]] Purpose purpose() const override { return Purpose::forward; }
+  [[nodiscard]] const std::string& application() const override { return application_; }
   [[nodiscard]] std::optional<PeerIdentity> peer_identity() const override { return identity; }
   [[nodiscard]] bool peer_receives() const override { return true; }
   [[nodiscard]] bool peer_sends() const override { return true; }
-  [[nodiscard]] Statements peer_statements() const override { return Statements::none; }
+  [[nodiscard]] std::uint8_t peer_application_data() const override { return 0; }
   [[nodiscard]] const std::vector<std::string>& peer_services() const override { return services; }
 
   std::size_t room = 10;
   std::vector<std::string> services;
   ConnectionStats figures;
+  std::string application_ = "forward";
   bool answering = true;
   std::optional<PeerIdentity> identity;
   ClosedHandler closed;

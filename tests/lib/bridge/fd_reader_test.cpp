@@ -132,7 +132,7 @@ TEST_F(FdReaderTest, LeavesSharedFlagsAsTheyAre) {
   }
 }
 
-TEST_F(FdReaderTest, StopsAtOnceWhileNothingComesAndCallsNobody) {
+TEST_F(FdReaderTest, StopsAtOnceWhileNothingComesAndCallsNoHandler) {
   Ends pipe = make_pipe();
   const auto reader = start(std::move(pipe.read));
   reader->async_wait_readable([] { ADD_FAILURE() << "called after stop"; });
@@ -147,7 +147,7 @@ TEST_F(FdReaderTest, StopsAtOnceWhileItsRingIsFull) {
   start(file.shared())->stop();
 }
 
-TEST_F(FdReaderTest, IsDestroyedWithACallOnItsWay) {
+TEST_F(FdReaderTest, CanBeDestroyedWithACallPosted) {
   Ends pipe = make_pipe();
   auto reader = start(std::move(pipe.read));
   ASSERT_EQ(::write(pipe.write.number(), "x", 1), 1);

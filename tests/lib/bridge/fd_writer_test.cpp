@@ -63,7 +63,7 @@ TEST_F(FdWriterTest, SaysThatTheDiskIsFull) {
   EXPECT_EQ(write_all(io, *writer, bytes_of("x")), std::errc::no_space_on_device);
 }
 
-TEST_F(FdWriterTest, SaysThatTheConsumerIsGoneAndLives) {
+TEST_F(FdWriterTest, ReportsAConsumerThatIsGone) {
   Ends pipe = make_pipe();
   std::ignore = pipe.read.close();
   EXPECT_EQ(write_all(io, *start(std::move(pipe.write)), bytes_of("x")), std::errc::broken_pipe);
@@ -147,7 +147,7 @@ TEST_F(FdWriterTest, FinishesATcpSocketOnlyAfterThePeersSystemHasAll) {
   EXPECT_TRUE(consumed.get() == payload) << "and sees the end, no reset";
 }
 
-TEST_F(FdWriterTest, ResetsATcpSocketThatIsLetGoOfInTheMiddle) {
+TEST_F(FdWriterTest, ResetsATcpSocketThatIsDestroyedInTheMiddle) {
   TcpPair pair(io);
   auto writer = start(Descriptor(pair.ours.release()));
   EXPECT_FALSE(write_all(io, *writer, bytes_of("x")));

@@ -15,7 +15,7 @@
 namespace udtcat::bridge {
 namespace {
 
-using State = Transfer::State;
+using State = IoResult::State;
 
 TEST(HalfDescriptor, NeverWaitsForAPipe) {
   Ends pipe = make_pipe();
@@ -52,7 +52,7 @@ TEST(HalfDescriptor, WritesToADeviceInOneGo) {
   EXPECT_EQ(half.write_some(random_bytes(2 * PIPE_BUF)).bytes, static_cast<std::size_t>(2 * PIPE_BUF));
 }
 
-TEST(HalfDescriptor, LeavesWhatIsStoredToWhoMayWait) {
+TEST(HalfDescriptor, LeavesFilesToTheThread) {
   const HalfDescriptor half(::open("/proc/self/exe", O_RDONLY), Half::read);
   Bytes into(1);
   EXPECT_FALSE(half.read_now(into));

@@ -49,7 +49,6 @@ inline std::pair<Descriptor, Descriptor> make_socket_pair() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// Writes as a patient producer does; closes the descriptor.
 inline std::future<void> write_all_in_background(Descriptor to, Bytes bytes) {
   return std::async(std::launch::async, [to = std::move(to), bytes = std::move(bytes)]() mutable {
     for (std::span<const std::byte> rest(bytes); !rest.empty();) {
@@ -61,7 +60,6 @@ inline std::future<void> write_all_in_background(Descriptor to, Bytes bytes) {
   });
 }
 
-/// Everything up to the end of file.
 inline Bytes read_all(int from) {
   Bytes bytes;
   Bytes piece(65536);
@@ -103,7 +101,6 @@ Drained drain(boost::asio::io_context& io, Source& source, std::size_t piece_byt
   }
 }
 
-/// Writes everything to a sink, a FdWriter or a LocalStream.
 template <typename Sink>
 std::error_code write_all(boost::asio::io_context& io, Sink& sink, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {

@@ -46,7 +46,7 @@ TEST(PendingCall, CanBeExpectedAgainFromItsHandler) {
   EXPECT_EQ(calls, 3);
 }
 
-TEST(PendingCall, CallsNobodyOnceDroppedOrDestroyed) {
+TEST(PendingCall, CallsNoHandlerAfterDropOrDestruction) {
   boost::asio::io_context io;
   PendingCall<> dropped(io);
   auto destroyed = std::make_unique<PendingCall<>>(io);

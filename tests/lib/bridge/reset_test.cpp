@@ -7,7 +7,7 @@
 namespace udtcat::bridge {
 namespace {
 
-TEST(Reset, IsNoEndForTheOtherSideHoweverTheSocketWasMade) {
+TEST(Reset, IsSeenByTheOtherSideAsAReset) {
   boost::asio::io_context io;
   TcpPair pair{io};
   reset(pair.ours);

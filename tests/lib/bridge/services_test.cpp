@@ -36,7 +36,6 @@ struct ServicesTest : ::testing::Test {
     const std::filesystem::directory_iterator all("/proc/self/fd");
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
-  /// Of each stream, in turn.
   [[nodiscard]] bool are_accepted(std::size_t count) {
     return run_until(io, [&] { return connection->accepted.size() == count; });
   }
@@ -117,7 +116,7 @@ TEST_F(ServicesTest, TellsOfAServiceThatAPeerMayNotReachBehindManyNamesThatItMak
   EXPECT_EQ(trouble.back().message(), "reach the service vault: this peer may not");
 }
 
-TEST_F(ServicesTest, TellsOfStreamsThatEndedInTroubleOnly) {
+TEST_F(ServicesTest, ReportsOnlyStreamsThatFailed) {
   const auto service = serve(up);
   connection->peer_opens(io, 0);
   ASSERT_TRUE(run_until(io, [&] { return connection->accepted.contains(0); }));
@@ -129,7 +128,7 @@ TEST_F(ServicesTest, TellsOfStreamsThatEndedInTroubleOnly) {
   EXPECT_EQ(trouble.size(), 1U);
 }
 
-TEST_F(ServicesTest, LetsGoOfAConnectionThatIsGoneByAReset) {
+TEST_F(ServicesTest, ResetsTheSocketsOfAConnectionThatIsGone) {
   const auto service = serve(up);
   connection->peer_opens(io, 0);
   ASSERT_EQ(io.run_one(), 1U) << "the attempt has begun";
@@ -172,7 +171,7 @@ TEST_F(ServicesTest, TellsTheOperatorOfAFewNamesThatAPeerMakesUp) {
   EXPECT_EQ(trouble.size(), 4U);
 }
 
-TEST_F(ServicesTest, NamesToWhomItRefusesTheServicesThatHeMayReachAndNoOthers) {
+TEST_F(ServicesTest, NamesOnlyTheServicesThatThePeerMayReach) {
   const auto services = serve_all({{.name = "web", .shown = "tcp web", .address = {{up}, {}}},
                                    {.name = "vault", .shown = "tcp vault", .address = {{up}, {}}},
                                    {.name = "db", .shown = "tcp db", .address = {{up}, {}}}});
@@ -211,7 +210,7 @@ TEST_F(ServicesTest, LetsStreamsWaitForEachOtherRatherThanRefuseSome) {
   EXPECT_TRUE(connection->refused.empty());
 }
 
-TEST_F(ServicesTest, HoldsUpNobodyForAServiceThatIsSilent) {
+TEST_F(ServicesTest, DelaysNoOtherServiceForASilentOne) {
   const SilentPort silent(io);
   const auto services = serve_all({{.name = "silent", .shown = "tcp silent", .address = {{silent.endpoint()}, {}}},
                                    {.name = "db", .shown = "tcp db", .address = {{up}, {}}}});
@@ -247,7 +246,7 @@ TEST_F(ServicesTest, ConnectsNoStreamThatHasEndedMeanwhile) {
   EXPECT_TRUE(trouble.empty());
 }
 
-TEST_F(ServicesTest, HoldsNothingForStreamsThatAreGivenUpWhileTheirServicesAreSilent) {
+TEST_F(ServicesTest, KeepsNothingForStreamsThatAreGivenUp) {
   const SilentPort a(io);
   const SilentPort b(io);
   const auto services = serve_all({{.name = "a", .shown = "tcp a", .address = {{a.endpoint()}, {}}},
@@ -272,7 +271,7 @@ TEST_F(ServicesTest, GivesTheTurnsOfStreamsThatAreGivenUpToOthers) {
   connection->peer_opens(io, 2 * kMany);
   EXPECT_TRUE(run_until(
       io, [&] { return connection->accepted.contains(2 * kMany); }, 5s))
-      << "before the patience with the others was over";
+      << "before the timeout with the others was over";
 }
 
 TEST_F(ServicesTest, ConnectsToAUnixSocket) {

@@ -12,7 +12,7 @@ namespace {
 struct SocketAcceptorTest : ::testing::Test {
   std::unique_ptr<TcpAcceptor> start() {
     return std::make_unique<TcpAcceptor>(
-        bind_tcp(io, loopback_v4(), SocketEnd::always).value(), [this](tcp::socket) { ++accepted; },
+        bind_tcp(io, loopback_v4(), GracefulClose::always).value(), [this](tcp::socket) { ++accepted; },
         [this](const Endpoint&, std::error_code error) { shortage = error; });
   }
   boost::asio::io_context io;
@@ -27,10 +27,10 @@ TEST_F(SocketAcceptorTest, AcceptsAll) {
   EXPECT_TRUE(run_until(io, [&] { return accepted == 20; }));
 }
 
-TEST_F(SocketAcceptorTest, GivesConnectionsThatEndAsAResetFromBirth) {
+TEST_F(SocketAcceptorTest, AcceptsConnectionsThatCloseAsAReset) {
   bool dropped = false;
   const TcpAcceptor acceptor(
-      bind_tcp(io, loopback_v4(), SocketEnd::receipted).value(), [&](const tcp::socket&) { dropped = true; },
+      bind_tcp(io, loopback_v4(), GracefulClose::receipted).value(), [&](const tcp::socket&) { dropped = true; },
       [](const Endpoint&, std::error_code) {});
   tcp::socket client(io);
   client.connect(to_asio(acceptor.local_endpoint()));
@@ -54,7 +54,7 @@ TEST_F(SocketAcceptorTest, PausesWhenDescriptorsRunOutAndGoesOn) {
   EXPECT_TRUE(run_until(io, [&] { return accepted == 1; }));
 }
 
-TEST_F(SocketAcceptorTest, CallsNobodyOnceDestroyed) {
+TEST_F(SocketAcceptorTest, CallsNoHandlerAfterDestruction) {
   auto acceptor = start();
   tcp::socket client(io);
   client.connect(to_asio(acceptor->local_endpoint()));
@@ -63,14 +63,14 @@ TEST_F(SocketAcceptorTest, CallsNobodyOnceDestroyed) {
   EXPECT_EQ(accepted, 0);
 }
 
-TEST_F(SocketAcceptorTest, LeavesClientsInTheBacklogWhileItIsHeld) {
+TEST_F(SocketAcceptorTest, LeavesClientsInTheBacklogWhilePaused) {
   const auto acceptor = start();
-  acceptor->hold();
+  acceptor->pause();
   std::vector<tcp::socket> clients;
   for (int i = 0; i < 5; ++i) clients.emplace_back(io).connect(to_asio(acceptor->local_endpoint()));
   run_ready(io);
   EXPECT_LE(accepted, 1) << "one may have been on its way";
-  acceptor->go_on();
+  acceptor->resume();
   EXPECT_TRUE(run_until(io, [&] { return accepted == 5; }));
 }
 

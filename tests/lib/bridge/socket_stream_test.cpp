@@ -63,10 +63,10 @@ TEST_F(SocketStreamTest, ResetsTheOtherSideOnAbort) {
 struct ReceiptedTcpStream : ::testing::Test {
   boost::asio::io_context io;
   TcpPair pair{io};
-  std::unique_ptr<LocalStream> stream = std::make_unique<SocketStream>(std::move(pair.ours), SocketEnd::receipted);
+  std::unique_ptr<LocalStream> stream = std::make_unique<SocketStream>(std::move(pair.ours), GracefulClose::receipted);
 };
 
-TEST_F(ReceiptedTcpStream, IsResetWhereItIsLetGoOfInTheMiddle) {
+TEST_F(ReceiptedTcpStream, IsResetWhenDestroyedInTheMiddle) {
   EXPECT_FALSE(write_all(io, *stream, bytes_of("x")));
   char byte = 0;
   boost::asio::read(pair.theirs, boost::asio::buffer(&byte, 1));
@@ -101,7 +101,7 @@ TEST_F(ReceiptedTcpStream, LosesNothingWhereBothHalvesHaveEndedWell) {
   EXPECT_TRUE(read_all(pair.theirs.native_handle()) == payload);
 }
 
-TEST_F(SocketStreamTest, TellsAReset) {
+TEST_F(SocketStreamTest, ReportsAReset) {
   bool readable = false;
   stream->async_wait_readable([&] { readable = true; });
   pair.theirs.set_option(boost::asio::socket_base::linger(true, 0));
@@ -110,7 +110,7 @@ TEST_F(SocketStreamTest, TellsAReset) {
   EXPECT_EQ(drain(io, *stream).last.error, std::errc::connection_reset);
 }
 
-TEST_F(SocketStreamTest, CallsNobodyAfterAbort) {
+TEST_F(SocketStreamTest, CallsNoHandlerAfterAbort) {
   const Bytes payload = random_bytes(1);
   stream->async_wait_readable([] { ADD_FAILURE() << "called after abort"; });
   stream->async_write_some(payload, [](std::error_code, std::size_t) { ADD_FAILURE() << "called after abort"; });
@@ -122,7 +122,7 @@ TEST_F(SocketStreamTest, CallsNobodyAfterAbort) {
   stream->abort();
 }
 
-TEST_F(SocketStreamTest, CallsNobodyAfterDestruction) {
+TEST_F(SocketStreamTest, CallsNoHandlerAfterDestruction) {
   const Bytes payload = random_bytes(1);
   stream->async_wait_readable([] { ADD_FAILURE() << "called after destruction"; });
   stream->async_write_some(payload, [](std::error_code, std::size_t) { ADD_FAILURE() << "called after destruction"; });

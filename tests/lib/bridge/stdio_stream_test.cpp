@@ -71,7 +71,7 @@ TEST_F(StdioStreamTest, TakesOneSocketForBothHalves) {
   EXPECT_EQ(consumer.get(), bytes_of("out"));
 }
 
-TEST_F(StdioStreamTest, CallsNobodyAfterAbort) {
+TEST_F(StdioStreamTest, CallsNoHandlerAfterAbort) {
   Ends in = make_pipe();
   Ends out = make_pipe();
   const auto stream = bridge(in.read.release(), out.write.release());

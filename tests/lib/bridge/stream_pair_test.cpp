@@ -135,14 +135,14 @@ TEST_F(StreamPair, TellsAFinisherThatItsReaderIsGone) {
   EXPECT_EQ(finished, std::errc::connection_reset);
 }
 
-TEST_F(StreamPair, KeepsAnOrderlyEndWhateverComesAfterIt) {
+TEST_F(StreamPair, KeepsAGracefulEnd) {
   one.async_finish([](std::error_code) {});
   run_ready(io);
   pair.first.reset();
   EXPECT_EQ(drain(io, other).last.state, ReadState::end);
 }
 
-TEST_F(StreamPair, CallsNobodyAfterDestruction) {
+TEST_F(StreamPair, CallsNoHandlerAfterDestruction) {
   fill();
   one.async_wait_readable([] { ADD_FAILURE() << "called after destruction"; });
   pair.first.reset();
@@ -151,7 +151,7 @@ TEST_F(StreamPair, CallsNobodyAfterDestruction) {
   EXPECT_FALSE(outcome);
 }
 
-TEST_F(StreamPair, ForgetsHandlersThatWereOnTheirWay) {
+TEST_F(StreamPair, DropsPostedHandlers) {
   one.async_write_some(more, [](std::error_code, std::size_t) { ADD_FAILURE() << "called after destruction"; });
   pair.first.reset();
   run_ready(io);

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <udtcat/stream.hpp>
 
+#include <chrono>
+#include <future>
+#include <memory>
 #include <optional>
+#include <string>
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
 
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/loop.hpp"
@@ -61,7 +71,7 @@ struct ProgramStream : ::testing::Test {
   }
 };
 
-TEST_F(ProgramStream, ReadsWhatThePeerSaysAndItsEnd) {
+TEST_F(ProgramStream, ReadsThePeersBytesAndTheirEnd) {
   read();
   EXPECT_FALSE(got);
   EXPECT_FALSE(write_all(io, *bridged.local, Bytes(150, std::byte{7})));
@@ -113,7 +123,7 @@ TEST_F(ProgramStream, TellsWhyTheConnectionBrokeItOff) {
   EXPECT_EQ(finished->error().code, Errc::peer_lost) << "sticky";
 }
 
-TEST_F(ProgramStream, HearsThatItsConnectionDroppedItUntold) {
+TEST_F(ProgramStream, FailsWhenItsConnectionIsDestroyed) {
   finish_it();
   read();
   connection->opened.clear();
@@ -131,7 +141,7 @@ TEST_F(ProgramStream, BreaksOffWhenDestroyedEarly) {
   std::exchange(bridged.done, nullptr)({});
 }
 
-TEST_F(ProgramStream, LeavesNoTraceWhenDestroyedAtItsEnd) {
+TEST_F(ProgramStream, EndsWellWhenDestroyedAtItsEnd) {
   finish_it();
   std::ignore = drain(io, *bridged.local);
   bridged.local->receipted();
@@ -150,6 +160,78 @@ TEST_F(ProgramStream, IsAcceptedAsItIsOpened) {
   accepted->async_read(into, [&](const Result<std::size_t>& read) { bytes = read.value_or(0); });
   run_ready(io);
   EXPECT_EQ(bytes, 3U);
+}
+
+TEST_F(ProgramStream, GivesACoroutineWhatItGivesAHandler) {
+  std::string course;
+  boost::asio::co_spawn(
+      io,
+      [&]() -> boost::asio::awaitable<void> {
+        using boost::asio::use_awaitable;
+        const Bytes text = random_bytes(300'000);
+        course += (co_await stream->async_write(text, use_awaitable)) ? "written " : "broken ";
+        const auto bytes = co_await stream->async_read(into, use_awaitable);
+        course += bytes ? std::to_string(*bytes) : bytes.error().message();
+        course += (co_await stream->async_finish(use_awaitable)) ? " receipted" : " broken";
+      },
+      boost::asio::detached);
+  run_ready(io);
+  Bytes taken;
+  std::ignore = take_into(taken);
+  EXPECT_EQ(taken.size(), 300'000U);
+  write_all(io, *bridged.local, random_bytes(7));
+  run_ready(io);
+  EXPECT_EQ(course, "written 7") << "the receipt is still to come";
+  std::ignore = take_into(taken);
+  bridged.local->receipted();
+  run_ready(io);
+  EXPECT_EQ(course, "written 7 receipted");
+}
+
+TEST_F(ProgramStream, GivesAFutureToAThreadThatWaits) {
+  std::future<Result<std::size_t>> read = stream->async_read(into, boost::asio::use_future);
+  write_all(io, *bridged.local, random_bytes(5));
+  run_ready(io);
+  ASSERT_EQ(read.wait_for(std::chrono::seconds(0)), std::future_status::ready);
+  EXPECT_EQ(read.get(), 5U);
+}
+
+TEST_F(ProgramStream, CallsAHandlerByTheExecutorThatItIsBoundTo) {
+  boost::asio::io_context other;
+  stream->async_read(into,
+                     boost::asio::bind_executor(other, [this](const Result<std::size_t>& bytes) { got = bytes; }));
+  write_all(io, *bridged.local, random_bytes(5));
+  run_ready(io);
+  EXPECT_FALSE(got);
+  run_ready(other);
+  EXPECT_EQ(*got, 5U);
+}
+
+TEST_F(ProgramStream, FailsWhatIsUnderWayForTheReasonOfItsAbort) {
+  read();
+  const Error late{Errc::cannot_reach, "read a line", "none came within a second"};
+  stream->abort(late);
+  EXPECT_FALSE(got) << "never from inside the call";
+  run_ready(io);
+  EXPECT_EQ(got->error().message(), late.message());
+  write(random_bytes(1));
+  EXPECT_EQ(written->error().message(), late.message());
+  EXPECT_EQ(bridged.local->read_some(into).state, LocalStream::ReadState::failed)
+      << "which the connection tells the peer";
+}
+
+TEST_F(ProgramStream, LeavesNoCoroutineBehindThatWaitedWhenItsConnectionWent) {
+  auto waited = std::make_shared<int>();
+  boost::asio::co_spawn(
+      io,
+      [this, waited]() -> boost::asio::awaitable<void> {
+        std::ignore = co_await stream->async_read(into, boost::asio::use_awaitable);
+      },
+      boost::asio::detached);
+  run_ready(io);
+  EXPECT_EQ(waited.use_count(), 2);
+  end_with({Errc::peer_lost, "read", "gone"});
+  EXPECT_EQ(waited.use_count(), 1);
 }
 
 }  // namespace

@@ -11,20 +11,21 @@ struct TcpPortsTest : ::testing::Test {
   boost::asio::io_context io;
 };
 
-TEST_F(TcpPortsTest, SayWhyOneIsNotTheirsToUse) {
-  const auto acceptor = bind_tcp(io, loopback_v4(), SocketEnd::always).value();
-  EXPECT_EQ(bind_tcp(io, from_asio(acceptor.local_endpoint()), SocketEnd::always).error(), std::errc::address_in_use);
+TEST_F(TcpPortsTest, SayWhyAPortCannotBeBound) {
+  const auto acceptor = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
+  EXPECT_EQ(bind_tcp(io, from_asio(acceptor.local_endpoint()), GracefulClose::always).error(),
+            std::errc::address_in_use);
 }
 
 TEST_F(TcpPortsTest, HaveOneFamilyEach) {
-  const auto acceptor = bind_tcp(io, loopback_v4(), SocketEnd::always).value();
+  const auto acceptor = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
   const auto v6 = loopback_v6().with_port(acceptor.local_endpoint().port());
-  EXPECT_TRUE(bind_tcp(io, v6, SocketEnd::always));
+  EXPECT_TRUE(bind_tcp(io, v6, GracefulClose::always));
 }
 
-TEST_F(TcpPortsTest, ShareAPortThatIsDrawn) {
+TEST_F(TcpPortsTest, ShareAPortThatTheSystemChooses) {
   int accepted = 0;
-  auto ports = TcpPorts::bind(io, {loopback_v4(), loopback_v6()}, SocketEnd::always).value();
+  auto ports = TcpPorts::bind(io, {loopback_v4(), loopback_v6()}, GracefulClose::always).value();
   ports.accept([&](tcp::socket) { ++accepted; }, [](const Endpoint&, const Error&) {});
   const auto locals = ports.local_endpoints();
   ASSERT_EQ(locals.size(), 2U);
@@ -38,24 +39,26 @@ TEST_F(TcpPortsTest, ShareAPortThatIsDrawn) {
 
 TEST_F(TcpPortsTest, PassOverAnAddressThatTheHostDoesNotHave) {
   const Endpoint elsewhere = from_asio(tcp::endpoint(boost::asio::ip::make_address("2001:db8::1"), 0));
-  EXPECT_TRUE(TcpPorts::bind(io, {elsewhere, loopback_v4()}, SocketEnd::always));
-  EXPECT_TRUE(TcpPorts::bind(io, {loopback_v4(), elsewhere}, SocketEnd::always));
-  EXPECT_FALSE(TcpPorts::bind(io, {elsewhere}, SocketEnd::always)) << "there is none at all";
+  EXPECT_TRUE(TcpPorts::bind(io, {elsewhere, loopback_v4()}, GracefulClose::always));
+  EXPECT_TRUE(TcpPorts::bind(io, {loopback_v4(), elsewhere}, GracefulClose::always));
+  EXPECT_FALSE(TcpPorts::bind(io, {elsewhere}, GracefulClose::always)) << "there is none at all";
 }
 
-TEST_F(TcpPortsTest, DoWithoutASecondLoopbackThatIsTaken) {
-  const auto taken = bind_tcp(io, loopback_v6(), SocketEnd::always).value();
+TEST_F(TcpPortsTest, IgnoreASecondLoopbackThatIsTaken) {
+  const auto taken = bind_tcp(io, loopback_v6(), GracefulClose::always).value();
   const auto port = taken.local_endpoint().port();
-  auto ports = TcpPorts::bind(io, {loopback_v4().with_port(port), loopback_v6().with_port(port)}, SocketEnd::always);
+  auto ports =
+      TcpPorts::bind(io, {loopback_v4().with_port(port), loopback_v6().with_port(port)}, GracefulClose::always);
   ASSERT_TRUE(ports);
   ports->accept([](tcp::socket) {}, [](const Endpoint&, const Error&) {});
   EXPECT_EQ(ports->local_endpoints(), std::vector{loopback_v4().with_port(port)});
 }
 
-TEST_F(TcpPortsTest, DoNotDoWithoutTheFirst) {
-  const auto taken = bind_tcp(io, loopback_v4(), SocketEnd::always).value();
+TEST_F(TcpPortsTest, FailWithoutTheFirst) {
+  const auto taken = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
   const auto port = taken.local_endpoint().port();
-  EXPECT_FALSE(TcpPorts::bind(io, {loopback_v4().with_port(port), loopback_v6().with_port(port)}, SocketEnd::always));
+  EXPECT_FALSE(
+      TcpPorts::bind(io, {loopback_v4().with_port(port), loopback_v6().with_port(port)}, GracefulClose::always));
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace {
 using std::chrono::milliseconds;
 
 struct TcpConnectTest : ::testing::Test {
-  TcpConnect start(std::vector<Endpoint> targets, milliseconds patience = kWatchdog) {
-    return TcpConnect(io, std::move(targets), patience, [this](std::error_code error, tcp::socket socket) {
+  TcpConnect start(std::vector<Endpoint> targets, milliseconds timeout = kWatchdog) {
+    return TcpConnect(io, std::move(targets), timeout, [this](std::error_code error, tcp::socket socket) {
       outcome = error;
       connected_to = socket.is_open() ? from_asio(socket.remote_endpoint()) : Endpoint();
     });
@@ -47,7 +47,7 @@ TEST_F(TcpConnectTest, SaysWhyTheLastFailed) {
   EXPECT_EQ(wait(), std::errc::connection_refused);
 }
 
-TEST_F(TcpConnectTest, LosesPatience) {
+TEST_F(TcpConnectTest, FailsAfterItsTimeout) {
   const SilentPort silent(io);
   const TcpConnect attempt = start({silent.endpoint()}, milliseconds(10));
   EXPECT_EQ(wait(), std::errc::timed_out);
@@ -79,7 +79,7 @@ TEST_F(TcpConnectTest, WaitsForOneThatIsSilentWhenTheLastHasFailed) {
   EXPECT_EQ(wait(), std::errc::timed_out);
 }
 
-TEST_F(TcpConnectTest, CallsNobodyOnceDestroyed) {
+TEST_F(TcpConnectTest, CallsNoHandlerAfterDestruction) {
   { const TcpConnect attempt = start({answering}); }
   run_ready(io);
   EXPECT_FALSE(outcome);

@@ -10,7 +10,7 @@
 
 #include <udtcat/endpoint.hpp>
 
-#include "lib/bridge/asio_terms.hpp"
+#include "lib/bridge/asio_conversions.hpp"
 #include "support/addresses.hpp"
 
 namespace udtcat::bridge {

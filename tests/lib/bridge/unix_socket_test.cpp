@@ -13,7 +13,6 @@ namespace {
 using boost::asio::local::stream_protocol;
 
 struct UnixSocketTest : ::testing::Test {
-  /// How an attempt ended.
   std::error_code connect() {
     std::optional<std::error_code> outcome;
     const UnixConnect attempt(io, path, std::chrono::milliseconds(100),
@@ -30,14 +29,14 @@ struct UnixSocketTest : ::testing::Test {
   std::vector<stream_protocol::socket> clients;
 };
 
-TEST_F(UnixSocketTest, TakesThePlaceOfOneThatNobodyListensAtAnyMore) {
+TEST_F(UnixSocketTest, ReplacesASocketWithoutAListener) {
   std::ignore = bind_unix(io, path).value();  // closed, and left there
   EXPECT_EQ(connect(), std::errc::connection_refused);
   const auto again = bind_unix(io, path).value();
   EXPECT_FALSE(connect());
 }
 
-TEST_F(UnixSocketTest, TakesNoPlaceWhereSomebodyListens) {
+TEST_F(UnixSocketTest, FailsWhereSomebodyListens) {
   const auto first = bind_unix(io, path).value();
   EXPECT_EQ(bind_unix(io, path).error().message(), "listen at unix " + path + ": address already in use");
   EXPECT_FALSE(connect()) << "the first is still there";
@@ -49,7 +48,7 @@ TEST_F(UnixSocketTest, RemovesNoFile) {
   EXPECT_EQ(test::read_file(path), "precious");
 }
 
-TEST_F(UnixSocketTest, IsForThoseWhomItsModeLetsIn) {
+TEST_F(UnixSocketTest, HasTheModeThatSaysWhoMayConnect) {
   const auto mine = bind_unix(io, path, 0600).value();
   EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms(0600));
 }
@@ -67,15 +66,15 @@ TEST_F(UnixSocketTest, SaysThatAPathIsTooLong) {
   EXPECT_EQ(bind_unix(io, std::string(108, 'x')).error().code, Errc::cannot_bind);
 }
 
-TEST_F(UnixSocketTest, ConnectsNobodyWhereTheBacklogStaysFull) {
-  UnixAcceptor::Listening listening(io, stream_protocol::endpoint(path), false);
+TEST_F(UnixSocketTest, FailsWhereTheBacklogStaysFull) {
+  UnixAcceptor::Acceptor listening(io, stream_protocol::endpoint(path), false);
   listening.listen(0);
   EXPECT_FALSE(connect());
   EXPECT_EQ(connect(), std::errc::resource_unavailable_try_again);
 }
 
 TEST_F(UnixSocketTest, WaitsForRoomInTheBacklog) {
-  UnixAcceptor::Listening listening(io, stream_protocol::endpoint(path), false);
+  UnixAcceptor::Acceptor listening(io, stream_protocol::endpoint(path), false);
   listening.listen(0);
   EXPECT_FALSE(connect());
   std::optional<std::error_code> outcome;

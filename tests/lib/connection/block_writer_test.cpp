@@ -242,8 +242,8 @@ TEST_F(BlockWriterTest, PutsNoBulkBehindWordsWhereOnlyTheyAreAskedFor) {
   compose();
   speaker("a word");
   speaker("another");
-  EXPECT_EQ(compose(BlockWriter::Content::words), (Seen{"2:6", "4:7"}));
-  EXPECT_EQ(compose(BlockWriter::Content::words), Seen{});
+  EXPECT_EQ(compose(BlockWriter::Content::interactive), (Seen{"2:6", "4:7"}));
+  EXPECT_EQ(compose(BlockWriter::Content::interactive), Seen{});
   EXPECT_EQ(compose(), Seen{"0:" + whole_block});
 }
 

@@ -195,5 +195,14 @@ TEST_F(DialerTest, CanBeDestroyedWhileItTries) {
   EXPECT_FALSE(result);
 }
 
+TEST_F(DialerTest, RefusesToDialForAnApplicationWithoutAName) {
+  start_listening(listen_request());
+  DialRequest request = dial_request();
+  request.session.application.clear();
+  start_dialing(std::move(request));
+  run_until_dialed();
+  EXPECT_EQ(error(), Errc::bad_argument);
+}
+
 }  // namespace
 }  // namespace udtcat::connection

@@ -25,7 +25,7 @@ using session::Role;
 std::unique_ptr<session::Session> make_awaiting(boost::asio::io_context& io, session::Role role,
                                                 std::unique_ptr<transport::Channel> first, std::size_t flows,
                                                 std::uint8_t name = 1) {
-  session::Agreed agreed;
+  session::NegotiatedParameters agreed;
   agreed.protection = Protection::auth;
   agreed.flows = flows;
   agreed.session_id.fill(std::byte{name});

@@ -11,7 +11,7 @@ namespace {
 
 class ListedPeers final : public KnownPeers {
  public:
-  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose) const override {
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, std::string_view) const override {
     if (listed.contains(key)) return "alice";
     return fail(Errc::authentication_failed, "go on with alice", "the list does not have it");
   }
@@ -24,12 +24,14 @@ class KeyPairTest : public TwoEnds {
   void SetUp() override { peers->listed.insert(alice->public_key()); }
   void start_server(ListenRequest request = {}) {
     request.locals = std::move(*resolve({"127.0.0.1", 0}, AddressFamily::any));
+    request.session.application = "pipe";
     request.credentials = PairCredentials{server, peers};
     request.session.threads = 1;
     start_listening(std::move(request));
   }
   [[nodiscard]] DialRequest request_of(const std::shared_ptr<const KeyPair>& own) {
     DialRequest request;
+    request.session.application = "pipe";
     request.addresses = listener->local_endpoints();
     request.peer_name = "the server";
     request.credentials = PairCredentials{own, one_known_peer({"server", server->public_key()}), server->public_key()};

@@ -184,5 +184,40 @@ TEST_F(ListenerTest, ReportsAPortThatIsTaken) {
   EXPECT_EQ(second.error().code, Errc::cannot_bind);
 }
 
+TEST_F(ListenerTest, ListensForNoApplicationWithoutAName) {
+  for (const bool first : {true, false}) {
+    ListenRequest request = listen_request();
+    if (first)
+      request.session.application.clear();
+    else
+      request.further.emplace_back();
+    const auto made = listen(
+        io, std::move(request), [](auto) {}, [](auto&, auto&) {});
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, Errc::bad_argument);
+  }
+}
+
+TEST_F(ListenerTest, KeepsTheLimitsOfItsApplicationsApart) {
+  ListenRequest request = listen_request();
+  request.limits.peers = request.limits.sessions_per_peer = 1;
+  FurtherApplication further{.session = request.session, .limits = {.peers = 1, .sessions_per_peer = 1}};
+  further.session.application = "further";
+  further.session.sends = false;
+  request.further.push_back(further);
+  start_listening(std::move(request));
+  std::vector<std::unique_ptr<Connection>> made;
+  for (const char* application : {"pipe", "further"}) {
+    DialRequest dialling = dial_request();
+    dialling.session.application = application;
+    start_dialing(std::move(dialling));
+    run_until_dialed();
+    ASSERT_TRUE(*result) << result->error().message();
+    EXPECT_EQ((**result)->application(), application);
+    EXPECT_EQ((**result)->peer_sends(), application == std::string("pipe")) << "each has options of its own";
+    made.push_back(std::move(**result));
+  }
+}
+
 }  // namespace
 }  // namespace udtcat::connection

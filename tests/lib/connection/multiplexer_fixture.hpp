@@ -24,7 +24,7 @@ namespace udtcat::connection {
 
 /// Where a handshake would leave it, with keys that every test knows.
 inline std::unique_ptr<session::Session> session_after_handshake(boost::asio::io_context& io, session::Role role,
-                                                                 const session::Agreed& agreed,
+                                                                 const session::NegotiatedParameters& agreed,
                                                                  std::unique_ptr<transport::Channel> channel) {
   std::optional<session::KeySchedule> keys;
   if (agreed.protection >= Protection::safe) {
@@ -51,7 +51,7 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
                std::size_t flows = 1) {
     options.protection = protection;
     options.threads = threads;
-    session::Agreed agreed;
+    session::NegotiatedParameters agreed;
     agreed.protection = protection;
     agreed.lanes = lanes;
     agreed.flows = flows;
@@ -74,7 +74,8 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
       if (accepts) accept();
     });
   }
-  void make(End& end, session::Role role, const session::Agreed& agreed, std::unique_ptr<transport::Channel> channel) {
+  void make(End& end, session::Role role, const session::NegotiatedParameters& agreed,
+            std::unique_ptr<transport::Channel> channel) {
     auto session = session_after_handshake(io, role, agreed, std::move(channel));
     for (auto& more : role == session::Role::connector ? more_to_listener : more_to_connector)
       session->add_flow(std::move(more));

@@ -126,7 +126,7 @@ class SimulatedSession {
   };
 
   [[nodiscard]] std::unique_ptr<Connection> make(session::Role role, Path::End end) {
-    session::Agreed agreed;
+    session::NegotiatedParameters agreed;
     agreed.protection = options_.protection;
     agreed.window_to_peer_bytes = agreed.window_from_peer_bytes = session::kInitialWindowBytes;
     auto channel = std::make_unique<SimulatedChannel>(io_, path_, end);

@@ -21,6 +21,7 @@ class TwoEnds : public ::testing::Test {
 
   ListenRequest listen_request(const char* address = "127.0.0.1") {
     ListenRequest request;
+    request.session.application = "pipe";
     request.locals = std::move(*resolve({address, 0}, AddressFamily::any));
     request.credentials = key->duplicate();
     request.session.threads = 1;
@@ -36,6 +37,7 @@ class TwoEnds : public ::testing::Test {
   }
   DialRequest dial_request() {
     DialRequest request;
+    request.session.application = "pipe";
     request.addresses = listener->local_endpoints();
     request.peer_name = "the listener";
     request.credentials = key->duplicate();

@@ -24,7 +24,7 @@ TEST(BufferPool, HandsOutAlignedBuffersOfItsSize) {
   EXPECT_NE(first->bytes().data(), second->bytes().data());
 }
 
-TEST(BufferPool, SaysSoWhenAllAreOut) {
+TEST(BufferPool, GivesNoneWhenAllAreOut) {
   BufferPool pool(64, 2);
   auto first = pool.acquire();
   const auto second = pool.acquire();

@@ -34,7 +34,7 @@ TEST(BytePacking, ReadsWhatWasWritten) {
   EXPECT_TRUE(reader.is_whole());
 }
 
-TEST(BytePacking, SaysWhereverItIsCutThatItIs) {
+TEST(BytePacking, KnowsThatItIsTruncated) {
   const auto bytes = some_bytes();
   for (std::size_t count = 0; count < bytes.size(); ++count) {
     const std::vector<std::byte> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));

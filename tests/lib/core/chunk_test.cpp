@@ -37,7 +37,7 @@ TEST(ChunkPool, GivesAChunkAgainWhenNobodyHoldsIt) {
   EXPECT_EQ(pool.in_use(), 1U);
 }
 
-TEST(ChunkPool, ReusesTheOneThatCameHomeLast) {
+TEST(ChunkPool, ReusesTheOneThatWasReturnedLast) {
   ChunkPool pool(kChunkBytes);
   const auto* const memory = pool.acquire().bytes().data();
   EXPECT_EQ(pool.in_use(), 0U);
@@ -69,7 +69,7 @@ TEST(ChunkRef, IsSoleUntilItIsCopied) {
   EXPECT_TRUE(chunk.sole());
 }
 
-TEST(ChunkRef, GivesItsPartAwayWhenMoved) {
+TEST(ChunkRef, IsEmptyAfterAMove) {
   ChunkPool pool(kChunkBytes);
   auto chunk = pool.acquire();
   auto moved = std::move(chunk);

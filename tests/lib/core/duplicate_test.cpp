@@ -15,7 +15,7 @@ struct Secret {
   int value;
 };
 
-TEST(Duplicate, IsOfWhatIsThere) {
+TEST(Duplicate, CopiesAValueThatIsThere) {
   EXPECT_EQ(duplicate(std::optional<Secret>(42))->value, 42);
   EXPECT_EQ(duplicate(std::make_shared<const Secret>(42))->value, 42);
   EXPECT_FALSE(duplicate(std::optional<Secret>()));

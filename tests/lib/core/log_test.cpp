@@ -19,7 +19,7 @@ TEST(Log, IsSilentUntilItHasASink) {
   EXPECT_EQ(testing::internal::GetCapturedStderr() + testing::internal::GetCapturedStdout(), "");
 }
 
-TEST(Log, GivesTheSinkOfTheProgramWhatIsLoudEnough) {
+TEST(Log, GivesTheProgramsSinkTheLevelsItWants) {
   std::vector<std::pair<LogLevel, std::string>> lines;
   set_log_sink(LogLevel::info, [&](LogLevel level, std::string_view text) { lines.emplace_back(level, text); });
   log().debug("a packet came");

@@ -8,7 +8,7 @@
 namespace udtcat {
 namespace {
 
-TEST(Options, NamesGoThereAndBack) {
+TEST(Options, NamesSurviveTheirParsing) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
     EXPECT_EQ(core::parse_protection(to_string(protection)), protection);
   for (const auto cipher : {Cipher::aes_256_gcm, Cipher::aes_128_gcm, Cipher::chacha20_poly1305})
@@ -19,10 +19,6 @@ TEST(Options, NamesGoThereAndBack) {
 TEST(Options, NamesAreTheOnesOfTheTables) {
   EXPECT_EQ(to_string(Protection::private_), "private");
   EXPECT_EQ(to_string(Cipher::chacha20_poly1305), "chacha20-poly1305");
-  EXPECT_EQ(to_string(Purpose::pipe), "pipe");
-  EXPECT_EQ(to_string(Purpose::driver), "driver");
-  EXPECT_EQ(to_string(Purpose::bench), "bench");
-  EXPECT_EQ(to_string(Purpose::trees), "trees");
 }
 
 TEST(Options, AnEndsNameIsShortAndPrintable) {
@@ -41,18 +37,6 @@ TEST(Options, UnknownNamesAreNone) {
     EXPECT_FALSE(core::parse_cipher(name));
     EXPECT_FALSE(core::parse_transport(name));
   }
-}
-
-TEST(SessionOptions, OfABenchAreItsOwnOnlyWhereTheListenerTakesOne) {
-  SessionOptions pipe;
-  pipe.sends = false;
-  pipe.one_stream = true;
-  EXPECT_TRUE(options_for(pipe, Purpose::bench).one_stream);
-  pipe.takes_bench = true;
-  const SessionOptions bench = options_for(pipe, Purpose::bench);
-  EXPECT_TRUE(bench.sends && bench.receives && !bench.one_stream);
-  EXPECT_EQ(bench.purpose, Purpose::bench);
-  EXPECT_FALSE(options_for(pipe, Purpose::pipe).sends) << "the pipe's stay as they are";
 }
 
 }  // namespace

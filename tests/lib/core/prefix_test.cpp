@@ -27,7 +27,7 @@ TEST(Prefix, DoesNotDependOnThePort) {
   EXPECT_EQ(prefix_of(one), prefix_of(one.with_port(2)));
 }
 
-TEST(Host, IsAnAddressOrWhatAnIpv6HostHasOfThem) {
+TEST(Host, IsAnIpv4AddressOrAnIpv6Prefix) {
   const auto host = [](const char* name) { return host_of(test::address_of(name, 9000)); };
   EXPECT_NE(host("192.0.2.1"), host("192.0.2.2"));
   EXPECT_EQ(host("2001:db8:0:1234::1"), host("2001:db8:0:1234:ffff::2"));

@@ -34,7 +34,7 @@ TEST(Printable, CutsBetweenCharacters) {
   EXPECT_EQ(printable("aaa", 2), "aa");
 }
 
-TEST(Printable, GivesWhatItLeavesAlone) {
+TEST(Printable, IsIdempotent) {
   for (int first = 0; first < 256; ++first)
     for (int second = 0; second < 256; ++second) {
       const std::string once = printable(std::string{static_cast<char>(first), static_cast<char>(second), 'x'}, 100);

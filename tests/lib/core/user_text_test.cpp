@@ -139,12 +139,12 @@ TEST(BitRate, ComesFromBytesAndTime) {
   EXPECT_EQ(BitRate::from_bytes_per(kMost, 1ns).bits_per_second(), kMost);
 }
 
-TEST(ErrnoText, BeginsSmall) {
+TEST(ErrnoText, BeginsInLowerCase) {
   EXPECT_EQ(errno_text(ENOSPC), "no space left on device");
   EXPECT_EQ(errno_text(EADDRINUSE), "address already in use");
 }
 
-TEST(ErrnoText, KnowsThatItDoesNotKnow) { EXPECT_NE(errno_text(123456).find("nknown error"), std::string::npos); }
+TEST(ErrnoText, HandlesAnUnknownErrno) { EXPECT_NE(errno_text(123456).find("nknown error"), std::string::npos); }
 
 }  // namespace
 }  // namespace udtcat::core

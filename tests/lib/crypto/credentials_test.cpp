@@ -9,10 +9,9 @@
 namespace udtcat {
 namespace {
 
-/// A list that the test changes.
 class ListedPeers final : public KnownPeers {
  public:
-  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose) const override {
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, std::string_view) const override {
     if (listed.contains(key)) return "listed";
     return fail(Errc::authentication_failed, "recognise", "not listed");
   }
@@ -21,13 +20,13 @@ class ListedPeers final : public KnownPeers {
 
 PublicKey new_key() { return KeyPair::generate()->public_key(); }
 
-TEST(KnownPeers, BreakOffThoseThatTheyRecogniseNoMore) {
+TEST(KnownPeers, EndSessionsOfPeersThatAreNotKnownAnyMore) {
   const auto peers = std::make_shared<ListedPeers>();
   const PublicKey stays = new_key(), goes = new_key();
   peers->listed = {stays, goes};
   std::vector<std::string> broken;
-  const KnownPeers::Watch one(peers, stays, Purpose::pipe, [&](const Error&) { broken.emplace_back("stays"); });
-  const KnownPeers::Watch other(peers, goes, Purpose::pipe, [&](const Error& why) { broken.push_back(why.cause); });
+  const KnownPeers::Watch one(peers, stays, "pipe", [&](const Error&) { broken.emplace_back("stays"); });
+  const KnownPeers::Watch other(peers, goes, "pipe", [&](const Error& why) { broken.push_back(why.cause); });
   peers->recheck();
   EXPECT_TRUE(broken.empty());
   peers->listed = {stays};
@@ -39,17 +38,17 @@ TEST(KnownPeers, ForgetASessionThatIsOver) {
   const auto peers = std::make_shared<ListedPeers>();
   bool called = false;
   {
-    const KnownPeers::Watch over(peers, new_key(), Purpose::pipe, [&](const Error&) { called = true; });
+    const KnownPeers::Watch over(peers, new_key(), "pipe", [&](const Error&) { called = true; });
   }
   peers->recheck();
   EXPECT_FALSE(called);
 }
 
-TEST(KnownPeers, OfOneSayWhichKeyTheyWantAndWhichTheyMet) {
+TEST(KnownPeers, OfOneNameTheExpectedKeyAndTheOther) {
   const PublicKey meant = new_key(), met = new_key();
   const auto peers = one_known_peer({"db", meant});
-  EXPECT_EQ(peers->recognise(meant, Purpose::rsh).value(), "db");
-  const auto stranger = peers->recognise(met, Purpose::rsh);
+  EXPECT_EQ(peers->recognise(meant, "rsh").value(), "db");
+  const auto stranger = peers->recognise(met, "rsh");
   ASSERT_FALSE(stranger);
   EXPECT_EQ(stranger.error().code, Errc::authentication_failed);
   EXPECT_NE(stranger.error().cause.find(meant.to_string()), std::string::npos);

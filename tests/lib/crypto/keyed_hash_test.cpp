@@ -47,7 +47,7 @@ TEST(KeyedHash, IsSipHash24Of128BitsWhereMoreAreAskedFor) {
   for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::byte>(i);
   auto hash = KeyedHash::create(key).value();
   const auto narrow = *hash.of({});
-  EXPECT_EQ(test::to_hex(*hash.wide_of({})), "a3817f04ba25a8e66df67214c7550293");
+  EXPECT_EQ(test::to_hex(*hash.hash128_of({})), "a3817f04ba25a8e66df67214c7550293");
   EXPECT_EQ(*hash.of({}), narrow) << "one after the other, in any order";
 }
 

@@ -17,7 +17,7 @@ TEST_F(OpensslError, IsEmptyWhereNothingFailed) {
   EXPECT_EQ(take_openssl_text(), "");
 }
 
-TEST_F(OpensslError, SpeaksOfTheFirstCauseAndForgetsTheRest) {
+TEST_F(OpensslError, HasTheFirstCauseAndEmptiesTheQueue) {
   ERR_raise(ERR_LIB_EVP, ERR_R_MALLOC_FAILURE);
   ERR_raise(ERR_LIB_SSL, ERR_R_INTERNAL_ERROR);
   EXPECT_EQ(peek_openssl_reason(), ERR_R_MALLOC_FAILURE);

@@ -28,7 +28,7 @@ TEST(SecretBytes, AreErasedByAssignment) {
   EXPECT_EQ(from.bytes()[31], std::byte{0});  // NOLINT: the erased source is the point
 }
 
-TEST(SecretBytes, DuplicateOnlyWhenAsked) {
+TEST(SecretBytes, AreCopiedByDuplicateOnly) {
   Secret32 one;
   one.writable()[5] = std::byte{9};
   const Secret32 two = one.duplicate();

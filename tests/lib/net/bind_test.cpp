@@ -28,7 +28,7 @@ TEST(Bind, RefusesATakenPort) {
 
 TEST(Bind, RefusesToBindNothing) { EXPECT_EQ(bind_on_one_port({}).error().code, Errc::bad_argument); }
 
-TEST(Bind, AsksBeforeEachPortExists) {
+TEST(Bind, CallsItsCallbackBeforeEachBind) {
   int asked = 0;
   const auto bound = bind_on_one_port({loopback(AddressFamily::ipv4)}, [&](UdpSocket& socket, const Endpoint&) {
     ++asked;
@@ -39,7 +39,7 @@ TEST(Bind, AsksBeforeEachPortExists) {
   EXPECT_EQ(asked, 1);
 }
 
-TEST(Bind, GivesUpWhereItIsToldTo) {
+TEST(Bind, FailsWithTheErrorOfItsCallback) {
   const auto bound = bind_on_one_port({loopback(AddressFamily::ipv4, 1)}, [](UdpSocket&, const Endpoint&) -> Status {
     return fail(Errc::cannot_bind, "prepare", "no");
   });

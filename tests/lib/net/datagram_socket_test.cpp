@@ -85,7 +85,6 @@ class Inbox {
     }
     return joined;
   }
-  /// The sizes of all datagrams, in order.
   [[nodiscard]] std::vector<std::size_t> datagram_bytes() const {
     std::vector<std::size_t> sizes;
     for (const auto& train : trains)
@@ -253,7 +252,7 @@ TEST_P(DatagramSockets, SendFromTheAddressAskedFor) {
   }
 }
 
-TEST_P(DatagramSockets, TakeNothingWhereNothingIs) {
+TEST_P(DatagramSockets, ReceiveNothingFromAnEmptyQueue) {
   auto receiver = open_at(here);
   core::ChunkPool chunks(kChunkBytes);
   std::vector<ReceivedTrain> trains;
@@ -465,10 +464,10 @@ TEST(DatagramSocket, KnowsItsAddressesOnTheLoopbackNet) {
   EXPECT_EQ(at_client.trains[0].from, second.with_port(endpoint_of(server).port()));
 }
 
-TEST(DatagramSocket, LeavesTheBuffersThatNobodyWishedFor) {
+TEST(DatagramSocket, KeepsTheBuffersThatWereNotRequested) {
   auto before = UdpSocket::open(AddressFamily::ipv4).value();
   auto plain = DatagramSocket::make(UdpSocket::open(AddressFamily::ipv4).value(), {}).value();
-  before.wish_buffers(0, 0);
+  before.request_buffers(0, 0);
   int bytes = 0;
   socklen_t length = sizeof bytes;
   ASSERT_EQ(::getsockopt(before.descriptor(), SOL_SOCKET, SO_RCVBUF, &bytes, &length), 0);

@@ -26,7 +26,7 @@ TEST(ParseHostPort, ReadsEveryFormThatAListenerMayHave) {
   }
 }
 
-TEST(ParseHostPort, RefusesWhatIsNoneOfTheForms) {
+TEST(ParseHostPort, RefusesOtherForms) {
   for (const char* text : {"",           ":",
                            ":9000",      "9000 ",
                            " 9000",      "host",
@@ -50,7 +50,7 @@ TEST(ParseHostPort, RefusesWhatIsNoneOfTheForms) {
   EXPECT_TRUE(parse_local(std::string(253, 'a') + ":1"));
 }
 
-TEST(ParseHostPort, WantsAHostAndARealPortWhereSomebodyIsToBeReached) {
+TEST(ParseHostPort, NeedsAHostAndAPortForAPeer) {
   EXPECT_TRUE(parse_peer("host:1"));
   EXPECT_TRUE(parse_peer("[::1]:1"));
   for (const char* text : {"9000", "*:9000", "host:0", "[::1]:0"}) EXPECT_FALSE(parse_peer(text)) << text;

@@ -78,7 +78,7 @@ class ReceiveSocketsTest : public testing::TestWithParam<AddressFamily> {
   DatagramSocket sender = open_as_a_user(here, 0);
 };
 
-TEST_P(ReceiveSocketsTest, HoldAsManyTimesMoreAsTheSystemAllowsOneSocketLess) {
+TEST_P(ReceiveSocketsTest, AddSocketsWhereTheSystemLimitsTheBuffer) {
   auto receiver = open_as_a_user(here, kSockets * largest_wish());
   auto alone = open_as_a_user(here, largest_wish());
   EXPECT_EQ(receiver.receive_buffer_bytes(), kSockets * alone.receive_buffer_bytes());
@@ -114,7 +114,7 @@ TEST_P(ReceiveSocketsTest, AreReadableWhereOneOfThemIs) {
   }
 }
 
-TEST_P(ReceiveSocketsTest, TakeADatagramTooShortForAWord) {
+TEST_P(ReceiveSocketsTest, ReceiveADatagramTooShortForTheFilter) {
   auto receiver = open_as_a_user(here, kSockets * largest_wish());
   const std::byte dot{};
   DatagramTrain train;
@@ -128,7 +128,7 @@ TEST_P(ReceiveSocketsTest, TakeADatagramTooShortForAWord) {
   EXPECT_EQ(receiver.receive(trains, 8, chunks), 1U);
 }
 
-TEST_P(ReceiveSocketsTest, LeaveTheirPortToNobodyElse) {
+TEST_P(ReceiveSocketsTest, KeepOthersFromTheirPort) {
   auto receiver = open_as_a_user(here, kSockets * largest_wish());
   const test::OrdinaryUser user;
   auto other = UdpSocket::open(GetParam()).value();
@@ -152,7 +152,7 @@ TEST_P(ReceiveSocketsTest, LeaveHalfOfTheDescriptorsToOthers) {
   EXPECT_EQ(receive_all(receiver), sent);
 }
 
-TEST_P(ReceiveSocketsTest, HearOfEveryClosedPortWhicheverOfThemTheSystemTells) {
+TEST_P(ReceiveSocketsTest, ReportEveryClosedPort) {
   const test::OrdinaryUser user;
   auto socket = UdpSocket::open(GetParam()).value();
   ASSERT_TRUE(socket.bind(here));
@@ -172,7 +172,7 @@ TEST_P(ReceiveSocketsTest, HearOfEveryClosedPortWhicheverOfThemTheSystemTells) {
   }
 }
 
-TEST_P(ReceiveSocketsTest, AreOneWhereTheSystemAllowsAllThatIsWished) {
+TEST_P(ReceiveSocketsTest, AreOneWhereTheSystemAllowsTheBuffer) {
   auto receiver = open_as_a_user(here, largest_wish() / 2);
   EXPECT_EQ(receiver.readable_descriptor(), receiver.socket().descriptor());
 }

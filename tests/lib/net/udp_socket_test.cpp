@@ -31,7 +31,6 @@ bool wait_for(const UdpSocket& socket, short events) {
   return ::poll(&wanted, 1, 5000) == 1;
 }
 
-/// An endpoint that nobody has open.
 Endpoint closed_port(AddressFamily family) { return bound(family).local_endpoint().value(); }
 
 class UdpSockets : public testing::TestWithParam<AddressFamily> {};
@@ -55,7 +54,7 @@ TEST_P(UdpSockets, SayWhichAddressIsTaken) {
             "bind udp " + first.local_endpoint()->to_string() + ": " + core::errno_text(EADDRINUSE));
 }
 
-TEST_P(UdpSockets, TellWhenTheLastDatagramCame) {
+TEST_P(UdpSockets, TellTheTimeOfTheLastDatagram) {
   const auto receiver = bound(GetParam());
   const auto asking = receiver.duplicate().value();
   EXPECT_FALSE(asking.last_arrival()) << "nothing came";
@@ -98,7 +97,7 @@ TEST_P(UdpSockets, TakeNoMoreErrorsThanAskedFor) {
   EXPECT_EQ(first.size(), 1U);
 }
 
-TEST_P(UdpSockets, ThatAreConnectedHearOnlyTheirPeer) {
+TEST_P(UdpSockets, ThatAreConnectedReceiveFromTheirPeerOnly) {
   auto peer = bound(GetParam());
   auto stranger = bound(GetParam());
   auto socket = UdpSocket::open(GetParam()).value();
@@ -112,7 +111,7 @@ TEST_P(UdpSockets, ThatAreConnectedHearOnlyTheirPeer) {
   EXPECT_GT(socket.path_mtu().value_or(0), 1500U) << "loopback takes large packets";
 }
 
-TEST_P(UdpSockets, ForgetWhatHadArrived) {
+TEST_P(UdpSockets, DiscardReceivedDatagrams) {
   auto socket = bound(GetParam());
   const Endpoint local = *socket.local_endpoint();
   for (int i = 0; i < 5; ++i)
@@ -162,7 +161,7 @@ TEST(UdpSocket, DuplicatesToTheNumberAskedFor) {
 
 TEST(UdpSocket, GetsAsMuchBufferAsTheSystemGives) {
   auto socket = bound(AddressFamily::ipv4);
-  socket.wish_buffers(256 * 1024, 128 * 1024);
+  socket.request_buffers(256 * 1024, 128 * 1024);
   int bytes = 0;
   socklen_t length = sizeof bytes;
   ASSERT_EQ(::getsockopt(socket.descriptor(), SOL_SOCKET, SO_RCVBUF, &bytes, &length), 0);

@@ -52,7 +52,7 @@ class PlainListenerTest : public connection::TwoEnds {
   std::optional<Error> failure;
 };
 
-TEST_F(PlainListenerTest, LetsAnybodyInAndCarriesBareBytes) {
+TEST_F(PlainListenerTest, AcceptsAnyPeerAndCarriesBareBytes) {
   start_listening_plain();
   start_dialing_plain(dial_request());
   run_until([this] { return near.outcome && far.outcome; });
@@ -62,7 +62,7 @@ TEST_F(PlainListenerTest, LetsAnybodyInAndCarriesBareBytes) {
   EXPECT_GT(near.pipe->stats().packets_sent, 0U);
 }
 
-TEST_F(PlainListenerTest, IsDialedLikeAnyOther) {
+TEST_F(PlainListenerTest, IsDialledByAPlainDialer) {
   start_listening_plain();
   auto request = dial_request();
   listener.reset();

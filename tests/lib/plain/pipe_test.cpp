@@ -158,7 +158,7 @@ TEST_F(PlainPipeTest, SaysThatThePeerClosedBeforeItHadAll) {
   EXPECT_NE(outcome->error->message().find("it closed before"), std::string::npos) << outcome->error->message();
 }
 
-TEST_F(PlainPipeTest, HearsWhatThePeerHadSaidWhenItsOwnWordsAreOver) {
+TEST_F(PlainPipeTest, ReadsThePeersBytesAfterItsOwnEnd) {
   peer_says("hi");
   script->to_send = "hello";
   script->source_ended = true;
@@ -168,7 +168,7 @@ TEST_F(PlainPipeTest, HearsWhatThePeerHadSaidWhenItsOwnWordsAreOver) {
   EXPECT_EQ(script->received, "hi");
 }
 
-TEST_F(PlainPipeTest, DoesNotListenForEverToAPeerThatGoesOn) {
+TEST_F(PlainPipeTest, BoundsTheTimeForAPeerThatGoesOn) {
   script->to_send = "hello";
   script->source_ended = true;
   start();
@@ -251,7 +251,7 @@ TEST_F(PlainPipeTest, EndsAtOnceWhenAborted) {
   EXPECT_TRUE(closed());
 }
 
-TEST_F(PlainPipeTest, CallsNobodyOnceDestroyed) {
+TEST_F(PlainPipeTest, CallsNoHandlerAfterDestruction) {
   start();
   run_for(5ms);
   pipe.reset();
@@ -260,7 +260,7 @@ TEST_F(PlainPipeTest, CallsNobodyOnceDestroyed) {
   EXPECT_FALSE(outcome);
 }
 
-TEST_F(PlainPipeTest, TalksToItsLike) {
+TEST_F(PlainPipeTest, WorksWithAnotherPlainPipe) {
   auto far_script = std::make_shared<Script>();
   Pipe far(io, std::move(channels.listener), nullptr);
   std::optional<StreamOutcome> far_outcome;

@@ -83,7 +83,7 @@ class CipherThreadsOfProcess : public ::testing::Test {
   std::thread other_{[this] { over_.get_future().wait(); }};
 };
 
-TEST_F(CipherThreadsOfProcess, AreOneSetAsLargeAsTheLargestWish) {
+TEST_F(CipherThreadsOfProcess, AreOneSetAsLargeAsTheLargestRequest) {
   const auto before = threads_of_this_process();
   const auto first = CipherThreads::of_process(2).value();
   const auto second = CipherThreads::of_process(1).value();

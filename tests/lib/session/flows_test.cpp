@@ -50,7 +50,7 @@ TEST_F(FlowsTest, GiveABlockToTheOneWithTheLeastToSend) {
   for (BlockNumber number = 0; number < 10; ++number) EXPECT_EQ(choose(number), 1U);
 }
 
-TEST_F(FlowsTest, PassOverNoneForLongerThanAReceiverAllows) {
+TEST_F(FlowsTest, LeaveNoFlowOutForLongerThanAReceiverAllows) {
   add(16);
   for (std::size_t i = 1; i < 16; ++i) at(i).untaken_bytes = i;
   std::vector<BlockNumber> least(16, 0);

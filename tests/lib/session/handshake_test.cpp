@@ -30,6 +30,7 @@ class HandshakeTest : public ::testing::Test {
   void SetUp() override {
     connector.key = std::move(*Key::generate());
     listener.key = connector.key->duplicate();
+    connector.options.application = listener.options.application = "pipe";
   }
   void use_protection(End& end, Protection protection) {
     end.options.protection = protection;
@@ -39,7 +40,7 @@ class HandshakeTest : public ::testing::Test {
     end.handshake = std::make_unique<Handshake>(
         io, role, end.key ? &*end.key : nullptr, end.options, kInitialWindowBytes,
         [&end](Result<std::unique_ptr<Session>> session) { end.result = std::move(session); });
-    if (role == Role::connector) transport::say_first(*channel, *end.handshake->first_words());
+    if (role == Role::connector) transport::say_first(*channel, *end.handshake->first_flight());
     end.handshake->start(std::move(channel));
   }
   void shake_hands() {
@@ -65,7 +66,7 @@ TEST_F(HandshakeTest, AgreesWhereTheKeyIsTheSame) {
   shake_hands();
   ASSERT_TRUE(*connector.result);
   ASSERT_TRUE(*listener.result);
-  const Agreed& agreed = (**connector.result)->agreed();
+  const NegotiatedParameters& agreed = (**connector.result)->agreed();
   EXPECT_EQ(agreed.lanes, 4U);
   EXPECT_EQ(agreed.block_bytes, 64 * kKiB);
   EXPECT_EQ(agreed.cipher, (**listener.result)->agreed().cipher);
@@ -83,7 +84,7 @@ TEST_F(HandshakeTest, AgreesInOneRoundTrip) {
   EXPECT_FALSE(listener.result);
 }
 
-TEST_F(HandshakeTest, GivesNobodyASessionForARecordedFirstFlight) {
+TEST_F(HandshakeTest, MakesNoSessionForAReplayedFirstFlight) {
   start(connector, Role::connector, std::move(path.connector));
   run_until([this] { return !path.from_connector->capture.empty(); });
   test::ChannelPair again(io);
@@ -127,7 +128,7 @@ TEST_F(HandshakeTest, RefusesEveryPairOfDifferentProtections) {
     }
 }
 
-TEST_F(HandshakeTest, RefusesAnotherPurposeAtBothEndsAtEveryLevel) {
+TEST_F(HandshakeTest, RefusesAnotherApplicationAtBothEndsAtEveryLevel) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
     for (const std::size_t flows : {1U, 3U}) {
       path = test::ChannelPair(io);
@@ -137,14 +138,14 @@ TEST_F(HandshakeTest, RefusesAnotherPurposeAtBothEndsAtEveryLevel) {
       use_protection(connector, protection);
       use_protection(listener, protection);
       connector.options.flows = flows;
-      listener.options.purpose = Purpose::forward;
+      listener.options.application = "forward";
       shake_hands();
       EXPECT_EQ(connector.error(), Errc::parameters_refused);
       EXPECT_EQ(listener.error(), Errc::parameters_refused);
     }
 }
 
-TEST_F(HandshakeTest, SharesAKeyWithWhomItMeans) {
+TEST_F(HandshakeTest, ChecksTheNamesOfBothEnds) {
   connector.options.own_name = listener.options.expected_peer = "a";
   connector.options.expected_peer = listener.options.own_name = "b";
   shake_hands();
@@ -160,7 +161,7 @@ TEST_F(HandshakeTest, SharesAKeyWithWhomItMeans) {
   EXPECT_EQ((**listener.result)->agreed().connector_name, "a");
 }
 
-TEST_F(HandshakeTest, RefusesToMeetItself) {
+TEST_F(HandshakeTest, RefusesItsOwnName) {
   connector.options.own_name = listener.options.own_name = "a";
   shake_hands();
   EXPECT_EQ(connector.error(), Errc::parameters_refused);
@@ -169,7 +170,7 @@ TEST_F(HandshakeTest, RefusesToMeetItself) {
     EXPECT_NE(end->result->error().message().find("met itself"), std::string::npos);
 }
 
-TEST_F(HandshakeTest, AgreesOnFlowsAndOnWhatTheyProveThemselvesBy) {
+TEST_F(HandshakeTest, AgreesOnFlowsAndTheirJoinKey) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_}) {
     path = test::ChannelPair(io);
     connector = End{};
@@ -190,7 +191,7 @@ TEST_F(HandshakeTest, AgreesOnFlowsAndOnWhatTheyProveThemselvesBy) {
   }
 }
 
-TEST_F(HandshakeTest, HandsOnAChannelThatJoins) {
+TEST_F(HandshakeTest, GivesAChannelThatJoinsToItsHandler) {
   for (const auto protection : {Protection::clear, Protection::private_}) {
     path = test::ChannelPair(io);
     listener = End{};
@@ -212,7 +213,7 @@ TEST_F(HandshakeTest, HandsOnAChannelThatJoins) {
   }
 }
 
-TEST_F(HandshakeTest, RefusesAJoinThatIsNoneOrThatNobodyTakes) {
+TEST_F(HandshakeTest, RefusesAnInvalidOrUnexpectedJoin) {
   auto bad = encode(*JoinKey({}, {}).join(7));
   bad[8] = std::byte{0xff};
   start(listener, Role::listener, std::move(path.listener));
@@ -245,19 +246,19 @@ TEST_F(HandshakeTest, FollowsTheCipherThatOneEndAsksFor) {
   EXPECT_EQ((**connector.result)->agreed().cipher, Cipher::chacha20_poly1305);
 }
 
-TEST_F(HandshakeTest, RefusesTwoEndsOfWhichNeitherListens) {
+TEST_F(HandshakeTest, RefusesTwoEndsThatOnlySend) {
   connector.options.receives = listener.options.receives = false;
   shake_hands();
   EXPECT_EQ(connector.error(), Errc::parameters_refused);
 }
 
-TEST_F(HandshakeTest, GivesUpOnAStrangerWhoSaysNothing) {
+TEST_F(HandshakeTest, TimesOutOnASilentPeer) {
   start(listener, Role::listener, std::move(path.listener));
   run_until([this] { return listener.result.has_value(); });
   EXPECT_EQ(listener.error(), Errc::cannot_reach);
 }
 
-TEST_F(HandshakeTest, IsNotFooledByAStrangerWhoTalksNonsense) {
+TEST_F(HandshakeTest, FailsOnGarbage) {
   start(listener, Role::listener, std::move(path.listener));
   const std::string nonsense = "GET / HTTP/1.1\r\nHost: example\r\n\r\n";
   const auto bytes = std::as_bytes(std::span(nonsense));

@@ -43,7 +43,7 @@ TEST(ItemReader, GivesNoNumberOfAnotherSize) {
   EXPECT_FALSE(items->u32(ItemType::block));
 }
 
-TEST(ItemReader, RefusesWhatIsCutOffOrThereTwice) {
+TEST(ItemReader, RefusesTruncatedAndDuplicateItems) {
   for (const char* bad : {"00", "000100", "0001 0001", "0001 ffff ab", "ffff 0001", "0001 0001 ab 0001 0001 ab"}) {
     const auto body = from_hex(bad);
     const auto items = ItemReader::read(body);

@@ -42,7 +42,7 @@ TEST_F(JoinTest, HasTheBytesOfTheSpec) {
   EXPECT_EQ(decode_joined(example.bytes("joined")), *joined);
 }
 
-TEST_F(JoinTest, IsBelievedOnlyAsItWasMade) {
+TEST_F(JoinTest, IsRefusedWithAnyByteChanged) {
   const Join join = *key.join(3);
   EXPECT_TRUE(key.check(join));
   EXPECT_TRUE(key.is_meant_by(join));

@@ -35,8 +35,8 @@ TEST(KeySchedule, GivesEachDirectionLaneAndEpochItsOwnKey) {
   for (const auto direction : {Direction::from_connector, Direction::from_listener})
     EXPECT_TRUE(seen.insert(test::to_hex(keys.header_key(direction)->bytes())).second);
   for (const auto direction : {Direction::from_connector, Direction::from_listener}) {
-    EXPECT_TRUE(seen.insert(test::to_hex(keys.express_header_key(direction)->bytes())).second);
-    EXPECT_TRUE(seen.insert(key_of(*keys.express_secret(direction))).second);
+    EXPECT_TRUE(seen.insert(test::to_hex(keys.priority_header_key(direction)->bytes())).second);
+    EXPECT_TRUE(seen.insert(key_of(*keys.priority_secret(direction))).second);
   }
   EXPECT_TRUE(seen.insert(test::to_hex(keys.flow_key()->bytes())).second);
 }

@@ -51,7 +51,7 @@ TEST_P(LaneTest, OpensWhatItsPairSealed) {
   }
 }
 
-TEST_P(LaneTest, GoesThroughEpochsWithoutBeingTold) {
+TEST_P(LaneTest, FollowsEpochsByBlockNumber) {
   Lane sealer = make(crypto::AeadDirection::seal);
   Lane opener = make(crypto::AeadDirection::open);
   for (const BlockNumber number :
@@ -171,11 +171,11 @@ class LanePoolTest : public ::testing::TestWithParam<std::tuple<std::size_t, std
   /// For the next tenth of a second.
   void set_scarce(bool scarce) {
     const auto now = std::chrono::steady_clock::now();
-    HandOff& hand_off = HandOff::of(io);
-    hand_off.look(now, std::nullopt);
+    OffloadPolicy& policy = OffloadPolicy::of(io);
+    policy.sample(now, std::nullopt);
     if (!scarce) return;
-    hand_off.look(now, CoreTime{0ms, 0ms});
-    hand_off.look(now, CoreTime{10ms, 10ms});
+    policy.sample(now, SchedulerTimes{0ms, 0ms});
+    policy.sample(now, SchedulerTimes{10ms, 10ms});
   }
   void run_until_opened(std::size_t count) {
     ASSERT_TRUE(test::run_until(io, [&] { return opened.size() >= count; }));
@@ -192,7 +192,7 @@ class LanePoolTest : public ::testing::TestWithParam<std::tuple<std::size_t, std
   std::unique_ptr<LanePool> receiver;
 };
 
-TEST_P(LanePoolTest, GivesBlocksBackInOrderWhateverLaneAndThreadHadThem) {
+TEST_P(LanePoolTest, GivesBlocksBackInOrderOfAllLanesAndThreads) {
   for (BlockNumber number = 0; number < 300; ++number) sender->seal(block(number));
   run_until_opened(300);
   for (std::size_t i = 0; i < 300; ++i) {
@@ -203,7 +203,7 @@ TEST_P(LanePoolTest, GivesBlocksBackInOrderWhateverLaneAndThreadHadThem) {
   }
 }
 
-TEST_P(LanePoolTest, GivesThemBackInOrderWhileCoresBecomeScarceAndFreeAgain) {
+TEST_P(LanePoolTest, GivesBlocksBackInOrderWhileCoresBecomeScarceAndFreeAgain) {
   for (BlockNumber number = 0; number < 300; ++number) {
     if (number % 20 == 0) set_scarce(number % 40 == 0);
     sender->seal(block(number));

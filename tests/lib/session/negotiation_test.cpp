@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/crypto/aead.hpp"
+#include "lib/session/application.hpp"
 #include "lib/session/parameters.hpp"
 
 namespace udtcat::session {
@@ -13,6 +14,8 @@ constexpr std::uint32_t kListenerWindow = 2000;
 struct Ends {
   SessionOptions connector;
   SessionOptions listener;
+
+  Ends() { connector.application = listener.application = "pipe"; }
 
   [[nodiscard]] Offer offer() const { return make_offer(connector, kConnectorWindow); }
   [[nodiscard]] Answer answer() const { return decide(offer(), listener, kListenerWindow); }
@@ -27,19 +30,22 @@ struct Ends {
 constexpr std::array<Protection, 4> kProtections{Protection::clear, Protection::auth, Protection::safe,
                                                  Protection::private_};
 
+std::string_view shown(Protection protection) { return to_string(protection); }
+const std::string& shown(const std::string& application) { return application; }
+
 /// Ends agree only where both have the same value of `setting`; a refusal says both.
 template <typename Values, typename Setting>
 void expect_agreement_of_equals_only(const Values& values, Setting setting) {
-  for (const auto wanted : values)
-    for (const auto ours : values) {
+  for (const auto& wanted : values)
+    for (const auto& ours : values) {
       Ends ends;
       ends.connector.*setting = wanted;
       ends.listener.*setting = ours;
       const std::string reason = ends.refusal();
       EXPECT_EQ(reason.empty(), wanted == ours);
       if (wanted == ours) continue;
-      EXPECT_NE(reason.find(to_string(wanted)), std::string::npos) << reason;
-      EXPECT_NE(reason.find(to_string(ours)), std::string::npos) << reason;
+      EXPECT_NE(reason.find(shown(wanted)), std::string::npos) << reason;
+      EXPECT_NE(reason.find(shown(ours)), std::string::npos) << reason;
     }
 }
 
@@ -47,68 +53,37 @@ TEST(Negotiation, NeverChangesTheProtection) {
   expect_agreement_of_equals_only(kProtections, &SessionOptions::protection);
 }
 
-constexpr std::array<Purpose, 8> kPurposes{Purpose::pipe,    Purpose::forward, Purpose::rsh,   Purpose::gridftp,
-                                           Purpose::gateway, Purpose::driver,  Purpose::bench, Purpose::trees};
-
-TEST(Negotiation, ServesNoOtherPurposeThanItsOwn) {
-  expect_agreement_of_equals_only(kPurposes, &SessionOptions::purpose);
+TEST(Negotiation, ServesNoOtherApplicationThanItsOwn) {
+  expect_agreement_of_equals_only(std::array<std::string, 3>{"pipe", "forward", "a.stranger-s_own"},
+                                  &SessionOptions::application);
 }
 
-TEST(Negotiation, TellsForEachPairOfPurposesWhichCommandListensAndWhichOneDials) {
-  constexpr std::size_t kMostBytes = 256;  // spec: handshake.md §4, reason
-  for (const Purpose stands : kPurposes)
-    for (const Purpose goes : kPurposes) {
-      if (stands == goes) continue;
-      Ends ends;
-      ends.listener.purpose = stands;
-      ends.connector.purpose = goes;
-      const std::string reason = ends.refusal();
-      EXPECT_LE(reason.size(), kMostBytes) << reason;
-      EXPECT_NE(reason.find(" is dialled by "), std::string::npos) << reason;
-      EXPECT_NE(reason.find(", which dials "), std::string::npos) << reason;
-    }
+TEST(Negotiation, TellsWhichCommandListensAndWhichOneDialsWhereTheProgramSaysSo) {
   Ends ends;
-  ends.listener.purpose = Purpose::trees;
+  ends.listener.application = "trees";
+  EXPECT_EQ(ends.refusal(), "the listener is for trees; the connector is for pipe");
+  ends.listener.commands_of = [](std::string_view application) {
+    return application == "trees" ? ApplicationCommands{"wait", "call"} : ApplicationCommands{"stand", "go"};
+  };
   EXPECT_EQ(ends.refusal(),
-            "the listener is for trees, which is dialled by udtcat send or receive with HOST PORT; the connector is "
-            "for pipe, which dials udtcat -l PORT");
+            "the listener is for trees, which is dialled by call; the connector is for pipe, which dials "
+            "stand");
 }
 
-TEST(Negotiation, ServesABenchBesideItsPurposeWhereItTakesOne) {
-  SessionOptions pipe;
-  pipe.takes_bench = true;
-  pipe.receives = false;
-  pipe.one_stream = true;
-  Offer offer = make_offer({}, 1);
-  EXPECT_TRUE(std::holds_alternative<Acceptance>(decide(offer, pipe, 1)));
-  offer.purpose = Purpose::bench;
-  const Answer answer = decide(offer, pipe, 1);
-  const auto* accepted = std::get_if<Acceptance>(&answer);
-  ASSERT_NE(accepted, nullptr);
-  EXPECT_EQ(accepted->purpose, Purpose::bench);
-  EXPECT_TRUE(accepted->sends && accepted->receives) << "a bench goes both ways, whatever the pipe does";
-  EXPECT_EQ(accepted->streams, 2U);
-  offer.purpose = Purpose::forward;
-  EXPECT_TRUE(std::holds_alternative<Refusal>(decide(offer, pipe, 1)));
-  pipe.takes_bench = false;
-  offer.purpose = Purpose::bench;
-  EXPECT_TRUE(std::holds_alternative<Refusal>(decide(offer, pipe, 1)));
-}
-
-TEST(Negotiation, RefusesAnEndThatSaysNoPurposeOrAnUnknownOne) {
+TEST(Negotiation, RefusesAnEndThatSaysNoApplicationOrAnUnknownOne) {
   Offer offer = Ends{}.offer();
-  offer.purpose = kNoPurpose;
-  EXPECT_NE(std::get<Refusal>(decide(offer, {}, 1)).reason.find("older"), std::string::npos);
-  offer.purpose = static_cast<Purpose>(200);
-  EXPECT_NE(std::get<Refusal>(decide(offer, {}, 1)).reason.find("later"), std::string::npos);
-  for (const Purpose purpose : {kNoPurpose, Purpose::rsh, static_cast<Purpose>(200)}) {
+  offer.application.clear();
+  EXPECT_NE(std::get<Refusal>(decide(offer, Ends{}.listener, 1)).reason.find("older"), std::string::npos);
+  offer.application = application_of(200);
+  EXPECT_NE(std::get<Refusal>(decide(offer, Ends{}.listener, 1)).reason.find("later"), std::string::npos);
+  for (const std::string& application : {std::string(), std::string("rsh"), application_of(200)}) {
     Acceptance acceptance = Ends{}.acceptance();
-    acceptance.purpose = purpose;
+    acceptance.application = application;
     EXPECT_EQ(agree(Ends{}.offer(), Answer(acceptance)).error().code, Errc::parameters_refused);
   }
 }
 
-TEST(Negotiation, TakesTheEndsThatAreWhomTheyShouldBe) {
+TEST(Negotiation, AcceptsMatchingNames) {
   const auto reason = [](const char* connector, const char* wanted, const char* listener, const char* expected) {
     Ends ends;
     ends.connector.own_name = connector;
@@ -130,7 +105,7 @@ TEST(Negotiation, TakesTheEndsThatAreWhomTheyShouldBe) {
   EXPECT_EQ(reason("a", "b", "a", "b"), "this end met itself: both are called a");
 }
 
-TEST(Negotiation, ChecksInTheAnswerWhomItHasReached) {
+TEST(Negotiation, ChecksTheNameInTheAnswer) {
   Ends ends;
   ends.connector.own_name = "a";
   ends.connector.expected_peer = ends.listener.own_name = "b";
@@ -148,20 +123,21 @@ TEST(Negotiation, ChecksInTheAnswerWhomItHasReached) {
 }
 
 TEST(Negotiation, TellsTheExporterWhatWasAgreedOn) {
-  const auto context = [](Purpose purpose, const char* connector, const char* listener) {
+  const auto context = [](const char* application, const char* connector, const char* listener) {
     Ends ends;
-    ends.connector.purpose = ends.listener.purpose = purpose;
+    ends.connector.application = ends.listener.application = application;
     ends.connector.own_name = connector;
     ends.listener.own_name = listener;
     const auto theirs = exporter_context(agree(ends.offer(), ends.acceptance()));
     EXPECT_EQ(exporter_context(*agree(ends.offer(), ends.answer())), theirs);
     return theirs;
   };
-  const auto usual = context(Purpose::pipe, "ab", "c");
-  EXPECT_NE(usual, context(Purpose::rsh, "ab", "c"));
-  EXPECT_NE(usual, context(Purpose::pipe, "a", "bc"));
-  EXPECT_NE(usual, context(Purpose::pipe, "c", "ab"));
-  EXPECT_NE(usual, context(Purpose::pipe, "ab", ""));
+  const auto usual = context("pipe", "ab", "c");
+  EXPECT_NE(usual, context("rsh", "ab", "c"));
+  EXPECT_NE(context("mine", "ab", "c"), context("thine", "ab", "c")) << "names without a number";
+  EXPECT_NE(usual, context("pipe", "a", "bc"));
+  EXPECT_NE(usual, context("pipe", "c", "ab"));
+  EXPECT_NE(usual, context("pipe", "ab", ""));
 }
 
 TEST(Negotiation, OffersThe256BitCiphersFastestFirst) {
@@ -198,7 +174,7 @@ TEST(Negotiation, NeedsNoCipherBelowSafe) {
 TEST(Negotiation, RefusesAnOfferOfUnknownCiphers) {
   Offer offer = Ends{}.offer();
   offer.ciphers.clear();
-  EXPECT_TRUE(std::holds_alternative<Refusal>(decide(offer, {}, 1)));
+  EXPECT_TRUE(std::holds_alternative<Refusal>(decide(offer, Ends{}.listener, 1)));
 }
 
 TEST(Negotiation, TakesTheLesserLanesAndBlocks) {
@@ -254,7 +230,7 @@ TEST(Negotiation, SendsNothingOutOfRange) {
   EXPECT_TRUE(decode_answer(encode(ends.answer())));
 }
 
-TEST(Negotiation, RefusesEndsThatCannotHearEachOther) {
+TEST(Negotiation, RefusesEndsWithoutACommonDirection) {
   const auto reason = [](bool connector_sends, bool connector_receives, bool listener_sends, bool listener_receives) {
     Ends ends;
     ends.connector.sends = connector_sends;
@@ -271,24 +247,23 @@ TEST(Negotiation, RefusesEndsThatCannotHearEachOther) {
   EXPECT_NE(reason(false, true, false, true).find("only receive"), std::string::npos);
 }
 
-TEST(Negotiation, TellsEachEndWhatTheOtherSaysOfStatements) {
+TEST(Negotiation, TellsEachEndTheByteOfTheOthersApplication) {
   Ends ends;
-  ends.connector.statements = Statements::made;
-  ends.listener.statements = Statements::wanted;
-  EXPECT_EQ(agree(ends.offer(), ends.answer()).value().peer_statements, Statements::wanted);
-  EXPECT_EQ(agree(ends.offer(), ends.acceptance()).peer_statements, Statements::made);
+  ends.connector.application_data = 1;
+  ends.listener.application_data = 255;
+  EXPECT_EQ(agree(ends.offer(), ends.answer()).value().peer_application_data, 255);
+  EXPECT_EQ(agree(ends.offer(), ends.acceptance()).peer_application_data, 1);
 }
 
 TEST(Negotiation, TellsEachEndHowManyStreamsTheOtherTakesAndTheListenerTheServices) {
-  SessionOptions connector;
-  connector.streams = 5;
-  connector.services = {"db"};
-  SessionOptions listener;
-  listener.streams = 3;
-  const Offer offer = make_offer(connector, 1);
-  const Answer answer = decide(offer, listener, 1);
+  Ends ends;
+  ends.connector.streams = 5;
+  ends.connector.services = {"db"};
+  ends.listener.streams = 3;
+  const Offer offer = ends.offer();
+  const Answer answer = ends.answer();
   EXPECT_EQ(agree(offer, answer).value().streams_to_peer, 3U);
-  const Agreed at_listener = agree(offer, std::get<Acceptance>(answer));
+  const NegotiatedParameters at_listener = agree(offer, std::get<Acceptance>(answer));
   EXPECT_EQ(at_listener.streams_to_peer, 5U);
   EXPECT_EQ(at_listener.peer_services, std::vector<std::string>{"db"});
 }
@@ -296,8 +271,8 @@ TEST(Negotiation, TellsEachEndHowManyStreamsTheOtherTakesAndTheListenerTheServic
 TEST(Negotiation, LeavesBothEndsWithTheSame) {
   Ends ends;
   ends.listener.sends = false;
-  const Agreed connector = *agree(ends.offer(), ends.answer());
-  const Agreed listener = agree(ends.offer(), ends.acceptance());
+  const NegotiatedParameters connector = *agree(ends.offer(), ends.answer());
+  const NegotiatedParameters listener = agree(ends.offer(), ends.acceptance());
   EXPECT_EQ(connector.protection, listener.protection);
   EXPECT_EQ(connector.cipher, listener.cipher);
   EXPECT_EQ(connector.block_bytes, listener.block_bytes);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/session/application.hpp"
 #include "support/spec_example.hpp"
 
 namespace udtcat::session {
@@ -22,7 +23,7 @@ Offer example_offer() {
           .receives = true,
           .initial_window_bytes = 4194304,
           .flows = 4,
-          .purpose = Purpose::pipe,
+          .application = "pipe",
           .name = "alpha",
           .peer = "beta"};
 }
@@ -36,7 +37,7 @@ Acceptance example_acceptance() {
           .receives = true,
           .initial_window_bytes = 1048576,
           .flows = 2,
-          .purpose = Purpose::pipe,
+          .application = "pipe",
           .name = "beta",
           .session_id = test::array_of<kSessionIdBytes>(example.bytes("session"))};
 }
@@ -91,7 +92,7 @@ TEST(Refusal, HasTheBytesOfTheSpec) {
   EXPECT_EQ(decode_answer(example.bytes("message")), refusal);
 }
 
-TEST(Offer, GoesThereAndBackAtEveryLevel) {
+TEST(Offer, SurvivesItsEncodingAtEveryLevel) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_}) {
     Offer offer = example_offer();
     offer.protection = protection;
@@ -100,16 +101,16 @@ TEST(Offer, GoesThereAndBackAtEveryLevel) {
   }
 }
 
-TEST(Offer, SaysItsPurposeAndNamesOnlyWhereThereAreSuch) {
+TEST(Offer, SaysItsApplicationAndNamesOnlyWhereThereAreSuch) {
   const std::string rest = std::string(kProtection) + kCiphers + kBlock + kLanes + kDirections + kWindow;
   const auto bare = decode_offer(message(1, rest));
   ASSERT_TRUE(bare);
-  EXPECT_EQ(bare->purpose, kNoPurpose);
+  EXPECT_EQ(bare->application, "");
   EXPECT_EQ(bare->name + bare->peer, "");
   EXPECT_EQ(decode_offer(encode(*bare)), *bare);
   const auto full = decode_offer(message(1, rest + "000d 0001 09" + "000e 0002 2161" + "000f 0001 7e"));
   ASSERT_TRUE(full);
-  EXPECT_EQ(full->purpose, static_cast<Purpose>(9)) << "which a later version may know";
+  EXPECT_EQ(full->application, application_of(9)) << "which a later version may know";
   EXPECT_EQ(full->name, "!a");
   EXPECT_EQ(full->peer, "~");
   for (const char* bad : {"000d 0000", "000d 0002 0001", "000e 0000", "000f 0000", "000e 0003 612062", "000f 0001 0a",
@@ -120,12 +121,12 @@ TEST(Offer, SaysItsPurposeAndNamesOnlyWhereThereAreSuch) {
   EXPECT_FALSE(is_offer(message(1, rest + "000e 0041" + to_hex(bytes_of(longest + 'a')))));
 }
 
-TEST(Acceptance, SaysItsPurposeAndName) {
+TEST(Acceptance, SaysItsApplicationAndName) {
   const std::string rest = std::string(kCipher) + kBlock + kLanes + kDirections + kWindow;
-  EXPECT_EQ(std::get<Acceptance>(*decode_answer(message(2, rest))).purpose, kNoPurpose);
+  EXPECT_EQ(std::get<Acceptance>(*decode_answer(message(2, rest))).application, "");
   const auto answer = decode_answer(message(2, rest + "000d 0001 03" + "000e 0001 62"));
   ASSERT_TRUE(answer);
-  EXPECT_EQ(std::get<Acceptance>(*answer).purpose, Purpose::rsh);
+  EXPECT_EQ(std::get<Acceptance>(*answer).application, "rsh");
   EXPECT_EQ(std::get<Acceptance>(*answer).name, "b");
   EXPECT_FALSE(decode_answer(message(2, rest + "000d 0002 0003")));
   EXPECT_FALSE(decode_answer(message(2, rest + "000e 0001 20")));
@@ -133,8 +134,8 @@ TEST(Acceptance, SaysItsPurposeAndName) {
 
 TEST(ExporterContext, HasTheBytesOfTheSpec) {
   const test::SpecExample example("handshake.md", "exporter context");
-  Agreed agreed;
-  agreed.purpose = static_cast<Purpose>(example.bytes("purpose").front());
+  NegotiatedParameters agreed;
+  agreed.application = application_of(std::to_integer<std::uint8_t>(example.bytes("purpose").front()));
   agreed.connector_name = example.text("connector");
   agreed.listener_name = example.text("listener");
   EXPECT_EQ(to_hex(exporter_context(agreed)), to_hex(example.bytes("context")));
@@ -181,22 +182,31 @@ TEST(Offer, RefusesFlowsOutOfRange) {
     EXPECT_FALSE(with(flows)) << flows;
 }
 
-TEST(Offer, SaysOfStatementsWhatItKnows) {
-  const auto with = [](const std::string& statements) {
-    return decode_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, kWindow + statements));
+TEST(Offer, SaysTheNameOfAnApplicationThatHasNoNumber) {
+  const auto with = [](const std::string& items) {
+    return decode_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, kWindow + items));
   };
-  EXPECT_EQ(with("").value().statements, Statements::none) << "as of an end that knows of none";
-  EXPECT_EQ(with("0010 0001 01").value().statements, Statements::made);
-  EXPECT_EQ(with("0010 0001 02").value().statements, Statements::wanted);
-  for (const char* wrong : {"0010 0001 03", "0010 0002 0001", "0010 0000"}) EXPECT_FALSE(with(wrong)) << wrong;
-  for (const Statements statements : {Statements::made, Statements::wanted}) {
-    Offer offer = example_offer();
-    offer.statements = statements;
-    EXPECT_EQ(decode_offer(encode(offer)), offer);
-    Acceptance acceptance = example_acceptance();
-    acceptance.statements = statements;
-    EXPECT_EQ(decode_answer(encode(Answer(acceptance))), Answer(acceptance));
-  }
+  EXPECT_EQ(with("0015 0003 612d62").value().application, "a-b");
+  EXPECT_EQ(with("0015 0003 612d62 000d 0001 01").value().application, "pipe") << "the number counts";
+  for (const char* wrong : {"0015 0000", "0015 0001 20", "0015 0002 2331"}) EXPECT_FALSE(with(wrong)) << wrong;
+  Offer offer = example_offer();
+  offer.application = std::string(kMaxServiceNameBytes, 'x');
+  EXPECT_EQ(decode_offer(encode(offer)), offer);
+  EXPECT_FALSE(with("0015 0020 " + to_hex(bytes_of(std::string(kMaxServiceNameBytes + 1, 'x')))));
+}
+
+TEST(Offer, SaysTheByteOfItsApplication) {
+  const auto with = [](const std::string& data) {
+    return decode_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, kWindow + data));
+  };
+  EXPECT_EQ(with("").value().application_data, 0) << "as of an end that knows of none";
+  EXPECT_EQ(with("0010 0001 02").value().application_data, 2);
+  for (const char* wrong : {"0010 0002 0001", "0010 0000"}) EXPECT_FALSE(with(wrong)) << wrong;
+  Offer offer = example_offer();
+  Acceptance acceptance = example_acceptance();
+  offer.application_data = acceptance.application_data = 255;
+  EXPECT_EQ(decode_offer(encode(offer)), offer);
+  EXPECT_EQ(decode_answer(encode(Answer(acceptance))), Answer(acceptance));
 }
 
 TEST(Offer, SaysItsServicesAndTheStreamsThatItTakes) {

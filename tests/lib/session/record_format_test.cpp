@@ -25,7 +25,7 @@ bool refused(const RecordHeader& header) {
   return !decoded && decoded.error().code == Errc::protocol_violated;
 }
 
-TEST(RecordHeader, GoesThereAndBack) {
+TEST(RecordHeader, SurvivesItsEncoding) {
   for (const RecordHeader header :
        {kHeader, RecordHeader{Protection::clear, 0, 1, 0},
         RecordHeader{Protection::safe, kMaxLanes - 1, kMaxBlockBytes, kMaxBlockNumber - 1}}) {
@@ -53,7 +53,7 @@ TEST(RecordHeader, RefusesAnotherVersion) {
   EXPECT_FALSE(decode_record_header(bytes));
 }
 
-TEST(RecordHeader, ShowsEverySingleBitFlip) {
+TEST(RecordHeader, ChangesWithEverySingleBitFlip) {
   const Encoded intact = encoded(kHeader);
   for (std::size_t bit = 0; bit < 8 * kRecordHeaderBytes; ++bit) {
     Encoded flipped = intact;

@@ -82,7 +82,7 @@ class RecordReaderTest : public ::testing::Test {
 
   boost::asio::io_context io;
   core::BufferPool buffers{buffer_bytes_for(kMinBlockBytes), 2};
-  Agreed agreed;
+  NegotiatedParameters agreed;
   std::vector<std::shared_ptr<test::MemoryPipe>> pipes;
   std::vector<std::unique_ptr<transport::Channel>> senders;
   std::optional<Flows> flows{std::in_place};
@@ -90,7 +90,7 @@ class RecordReaderTest : public ::testing::Test {
   std::optional<Result<Block>> outcome;
 };
 
-TEST_F(RecordReaderTest, HandsOnInOrderWhateverComesFirst) {
+TEST_F(RecordReaderTest, GivesRecordsInOrderWhateverComesFirst) {
   put(2, 2);
   put(1, 1);
   EXPECT_FALSE(read());
@@ -102,7 +102,7 @@ TEST_F(RecordReaderTest, HandsOnInOrderWhateverComesFirst) {
   expect_block(2);
 }
 
-TEST_F(RecordReaderTest, HearsNothingInWhatComesOnFlowsThatAreAhead) {
+TEST_F(RecordReaderTest, CountsNoBytesOfFlowsThatAreAhead) {
   put(1, 1);
   EXPECT_FALSE(read());
   const std::uint64_t heard = reader->received_bytes();
@@ -123,7 +123,7 @@ TEST_F(RecordReaderTest, HearsNothingInWhatComesOnFlowsThatAreAhead) {
   EXPECT_EQ(reader->received_bytes(), amid);
 }
 
-TEST_F(RecordReaderTest, HandsOnInOrderInEveryInterleaving) {
+TEST_F(RecordReaderTest, GivesRecordsInOrderInEveryInterleaving) {
   constexpr BlockNumber kBlocks = 300;
   std::mt19937 random(20261121);
   std::vector<std::vector<std::byte>> waiting(kFlows);
@@ -161,7 +161,7 @@ TEST_F(RecordReaderTest, HoldsOneBufferHoweverFarTheOthersAreAhead) {
   for (BlockNumber number = 1; number < 900; ++number) expect_block(number);
 }
 
-TEST_F(RecordReaderTest, RefusesANumberThatWasHandedOn) {
+TEST_F(RecordReaderTest, RefusesANumberThatWasRead) {
   put(0, 0);
   expect_block(0);
   put(1, 0);
@@ -228,7 +228,7 @@ TEST_F(RecordReaderTest, GivesARecordThatCameTogetherWithGarbage) {
   expect_error(Errc::protocol_violated);
 }
 
-TEST_F(RecordReaderTest, HearsTheRestWhenOneFlowHasEnded) {
+TEST_F(RecordReaderTest, ReadsTheRestWhenOneFlowHasEnded) {
   put(0, 0);
   pipes[1]->cut = true;
   expect_block(0);
@@ -269,7 +269,7 @@ TEST_F(RecordReaderTest, GivesUpWhenOneFlowHasEndedAndTheOthersBringNothing) {
   EXPECT_GE(std::chrono::steady_clock::now() - start, kFlowGrace);
 }
 
-TEST_F(RecordReaderTest, LeavesNothingToWaitForWhenItStops) {
+TEST_F(RecordReaderTest, CancelsItsTimerWhenItStops) {
   EXPECT_FALSE(read());
   put(1, 1);
   settle();
@@ -287,7 +287,7 @@ TEST_F(RecordReaderTest, LeavesNothingToWaitForWhenItStops) {
   EXPECT_EQ(after->error().code, Errc::connection_broken);
 }
 
-TEST_F(RecordReaderTest, KeepsTheGraceWhileNobodyReads) {
+TEST_F(RecordReaderTest, KeepsTheGraceWhileNothingIsRead) {
   put(0, 0);
   pipes[1]->cut = true;
   expect_block(0);

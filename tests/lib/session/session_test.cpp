@@ -31,9 +31,10 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
     terms.protection = GetParam();
     terms.block_bytes = kLargestBlock;
     terms.lanes = 3;
-    restart(SendAhead::deep);
+    restart(SendQueueDepth::deep);
   }
-  std::unique_ptr<Session> make(Role role, const Agreed& agreed, std::unique_ptr<transport::Channel> channel) {
+  std::unique_ptr<Session> make(Role role, const NegotiatedParameters& agreed,
+                                std::unique_ptr<transport::Channel> channel) {
     std::optional<KeySchedule> keys;
     if (GetParam() >= Protection::safe) {
       const crypto::SecretBytes<KeySchedule::kExporterBytes> exporter;
@@ -41,11 +42,11 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
     }
     return std::make_unique<Session>(io, role, agreed, std::move(keys), std::move(channel));
   }
-  void start(SendAhead ahead = SendAhead::deep) {
+  void start(SendQueueDepth ahead = SendQueueDepth::deep) {
     for (Session* session : {sender.get(), receiver.get()}) ASSERT_TRUE(session->start(0, kKeptBlocks, ahead));
   }
   /// Anew, over another path.
-  void restart(SendAhead ahead) {
+  void restart(SendQueueDepth ahead) {
     path = test::ChannelPair(io);
     sender = make(Role::connector, terms, std::move(path.connector));
     receiver = make(Role::listener, terms, std::move(path.listener));
@@ -81,7 +82,7 @@ class SessionTest : public ::testing::TestWithParam<Protection> {
   }
 
   boost::asio::io_context io;
-  Agreed terms;
+  NegotiatedParameters terms;
   test::ChannelPair path{io};
   std::unique_ptr<Session> sender;
   std::unique_ptr<Session> receiver;
@@ -98,7 +99,7 @@ TEST_P(SessionTest, CarriesBlocksInOrder) {
   EXPECT_EQ(receiver->stats().blocks_received, 4U);
 }
 
-TEST_P(SessionTest, GivesABlockToWhoAskedBeforeItCame) {
+TEST_P(SessionTest, GivesABlockToAReadThatWaits) {
   ask();
   EXPECT_FALSE(read);
   send("late");
@@ -120,7 +121,7 @@ TEST_P(SessionTest, GivesBlocksToAHandlerThatAsksForTheNext) {
   EXPECT_EQ(blocks, 100U);
 }
 
-TEST_P(SessionTest, WantsNoMoreBlocksThanAreToBeOnTheirWay) {
+TEST_P(SessionTest, WantsBlocksUpToItsLimit) {
   path.from_connector->stuck = true;
   for (std::size_t i = 0; i < kInFlight; ++i) {
     EXPECT_TRUE(sender->wants_block());
@@ -130,8 +131,8 @@ TEST_P(SessionTest, WantsNoMoreBlocksThanAreToBeOnTheirWay) {
   EXPECT_FALSE(sender->all_written());
 }
 
-TEST_P(SessionTest, HasNoMoreAheadOfTheTransportThanThatAsksForWhereItsQueueIsBrief) {
-  restart(SendAhead::brief);
+TEST_P(SessionTest, KeepsAShallowQueueAsShortAsTheTransportAsks) {
+  restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
   path.from_connector->ahead_bytes = 20'000;
   EXPECT_EQ(sender->next_block_bytes(), 5000U);
@@ -142,7 +143,7 @@ TEST_P(SessionTest, HasNoMoreAheadOfTheTransportThanThatAsksForWhereItsQueueIsBr
 }
 
 TEST_P(SessionTest, HasTwoBlocksAheadHoweverSlowThePathIs) {
-  restart(SendAhead::brief);
+  restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
   path.from_connector->ahead_bytes = 1;
   EXPECT_EQ(sender->next_block_bytes(), kMinBlockBytes);
@@ -152,26 +153,28 @@ TEST_P(SessionTest, HasTwoBlocksAheadHoweverSlowThePathIs) {
   EXPECT_FALSE(sender->wants_block());
 }
 
-TEST_P(SessionTest, HasRoomForWordsBesideAllTheBlocksThatItWants) {
-  restart(SendAhead::brief);
+TEST_P(SessionTest, HasRoomForInteractiveDataBesideAllBlocksOfBulk) {
+  restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
   for (std::size_t i = 0; i < kInFlight; ++i) send("more");
   EXPECT_FALSE(sender->wants_block());
-  for (std::size_t i = 0; i < kWordBlocks; ++i) {
-    EXPECT_TRUE(sender->has_room_for_words());
-    send("a word", Session::Content::words);
+  for (std::size_t i = 0; i < kInteractiveBlocks; ++i) {
+    EXPECT_TRUE(sender->has_room_for_interactive());
+    send("a word", Session::Content::interactive);
   }
-  EXPECT_FALSE(sender->has_room_for_words());
+  EXPECT_FALSE(sender->has_room_for_interactive());
 }
 
-TEST_P(SessionTest, WantsAsManyBlocksOfBulkHoweverManyWordsAreAhead) {
-  restart(SendAhead::brief);
+TEST_P(SessionTest, WantsBulkHoweverMuchInteractiveDataIsQueued) {
+  restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
-  for (std::size_t i = 0; i < kWordBlocks; ++i) send("a word", Session::Content::words);
+  for (std::size_t i = 0; i < kInteractiveBlocks; ++i) send("a word", Session::Content::interactive);
   for (std::size_t i = 0; i < kBlocksAhead; ++i, send("more")) EXPECT_TRUE(sender->wants_block());
 }
 
-TEST_P(SessionTest, HasNoRoomForWordsWhereItsQueueIsDeep) { EXPECT_FALSE(sender->has_room_for_words()); }
+TEST_P(SessionTest, HasNoRoomForInteractiveDataWhereItsQueueIsDeep) {
+  EXPECT_FALSE(sender->has_room_for_interactive());
+}
 
 TEST_P(SessionTest, KeepsLanesBusyWhereItsQueueIsDeepHoweverLittleTheTransportAsksFor) {
   path.from_connector->stuck = true;
@@ -180,16 +183,16 @@ TEST_P(SessionTest, KeepsLanesBusyWhereItsQueueIsDeepHoweverLittleTheTransportAs
   for (std::size_t i = 0; i < kInFlight; ++i, send("more")) EXPECT_TRUE(sender->wants_block());
 }
 
-TEST_P(SessionTest, SendsExpressRecordsWhereThereAreKeysAndTheTransportHasRoom) {
-  restart(SendAhead::brief);
-  EXPECT_EQ(sender->express_room_bytes(), 0U);
+TEST_P(SessionTest, SendsPriorityDatagramsWhereThereAreKeysAndTheTransportHasRoom) {
+  restart(SendQueueDepth::shallow);
+  EXPECT_EQ(sender->priority_room_bytes(), 0U);
   path.from_connector->datagram_room_bytes = 1216;
   const bool keys = GetParam() >= Protection::safe;
-  ASSERT_EQ(sender->express_room_bytes(), keys ? kMaxExpressBytes : 0U);
+  ASSERT_EQ(sender->priority_room_bytes(), keys ? kMaxPriorityBytes : 0U);
   if (!keys) return;
   std::string heard;
-  receiver->on_express([&](std::span<const std::byte> payload) { heard = test::text_of(payload); });
-  sender->send_express(test::bytes_of("word"));
+  receiver->on_priority_datagram([&](std::span<const std::byte> payload) { heard = test::text_of(payload); });
+  sender->send_priority_datagram(test::bytes_of("word"));
   settle();
   EXPECT_EQ(heard, "word");
 }
@@ -251,7 +254,7 @@ TEST_P(SessionTest, CallsNoReaderOnceItIsClosed) {
   EXPECT_EQ(receiver->stats().blocks_received, 1U) << "as it was";
 }
 
-TEST_P(SessionTest, SaysWhatProtectsIt) {
+TEST_P(SessionTest, TellsItsProtection) {
   const ConnectionStats stats = sender->stats();
   EXPECT_EQ(stats.protection, GetParam());
   EXPECT_EQ(stats.cipher.has_value(), GetParam() >= Protection::safe);
@@ -260,7 +263,7 @@ TEST_P(SessionTest, SaysWhatProtectsIt) {
   EXPECT_EQ(stats.flows, 1U);
 }
 
-TEST_P(SessionTest, HandsNothingToThreadsWhereItMayUseOneCore) {
+TEST_P(SessionTest, OffloadsNothingWithOneCore) {
   test::ChannelPair other(io);
   const auto session = make(Role::connector, sender->agreed(), std::move(other.connector));
   // A thread of its own: the mask is the thread's and ends with it.
@@ -284,7 +287,7 @@ TEST_P(SessionTest, RefusesARecordThatIsNotTheNextOne) {
   EXPECT_EQ(block.error().code, tampering());
 }
 
-TEST_P(SessionTest, HidesTheHeaderWhereTheBlockIsSealed) {
+TEST_P(SessionTest, EnciphersTheHeaderWhereTheBlockIsSealed) {
   send("abc");
   const auto& wire = path.from_connector->capture;
   const bool clear_header = wire[0] == std::byte{kRecordVersion} && wire[7] == std::byte{3};
@@ -296,7 +299,7 @@ class SessionOfFlowsTest : public SessionTest {
  protected:
   void SetUp() override {
     SessionTest::SetUp();
-    Agreed agreed = sender->agreed();
+    NegotiatedParameters agreed = sender->agreed();
     agreed.flows = 1 + more.size();
     sender = make(Role::connector, agreed, std::move(first.connector));
     receiver = make(Role::listener, agreed, std::move(first.listener));

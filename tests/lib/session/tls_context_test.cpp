@@ -61,8 +61,8 @@ void give_certificate(SSL_CTX* context) {
 }
 
 TEST(TlsConnection, FollowsTheProfile) {
-  const auto connector = make_tls_connection(Role::connector, key_of(kRight), Purpose::pipe);
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
+  const auto connector = make_tls_connection(Role::connector, key_of(kRight), {"pipe"});
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), {"pipe"});
   ASSERT_TRUE(connector && listener);
   shake_hands(*connector, *listener);
   for (SSL* tls : {connector->tls.get(), listener->tls.get()}) {
@@ -80,11 +80,11 @@ TEST(TlsConnection, FollowsTheProfile) {
 }
 
 TEST(TlsConnection, TakesNoCertificateInPlaceOfTheKey) {
-  const TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_server_method()));
+  const TlsPointer<SSL_CTX> context(SSL_CTX_new(TLS_server_method()));
   give_certificate(context.get());
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_accept_state(stranger.tls.get());
-  const auto connector = make_tls_connection(Role::connector, key_of(kRight), Purpose::pipe);
+  const auto connector = make_tls_connection(Role::connector, key_of(kRight), {"pipe"});
   ASSERT_TRUE(connector);
   shake_hands(*connector, stranger);
   ERR_clear_error();
@@ -101,7 +101,7 @@ class TlsCertificates : public testing::Test {
   }
   [[nodiscard]] bool convince_a_connector() const {
     const Credentials wants = PairCredentials{listener, one_known_peer({"it", listener->public_key()})};
-    const auto connector = make_tls_connection(Role::connector, wants, Purpose::pipe);
+    const auto connector = make_tls_connection(Role::connector, wants, {"pipe"});
     const TlsConnection stranger = foreign_end(context.get());
     SSL_set_accept_state(stranger.tls.get());
     shake_hands(*connector, stranger);
@@ -109,19 +109,19 @@ class TlsCertificates : public testing::Test {
     return SSL_is_init_finished(connector->tls.get()) == 1 && has_proved_key(*connector);
   }
   const std::shared_ptr<const KeyPair> listener = std::make_shared<const KeyPair>(KeyPair::generate().value());
-  const OwnCertificate own = make_certificate(*listener).value();
-  const TlsOwner<SSL_CTX> context{SSL_CTX_new(TLS_server_method())};
+  const LocalCertificate own = make_certificate(*listener).value();
+  const TlsPointer<SSL_CTX> context{SSL_CTX_new(TLS_server_method())};
 };
 
-TEST_F(TlsCertificates, AreTakenAlone) { EXPECT_TRUE(convince_a_connector()); }
+TEST_F(TlsCertificates, AreAcceptedAlone) { EXPECT_TRUE(convince_a_connector()); }
 
-TEST_F(TlsCertificates, AreNotTakenInAChain) {
+TEST_F(TlsCertificates, AreRefusedInAChain) {
   const auto more = make_certificate(KeyPair::generate().value()).value();
   ASSERT_EQ(SSL_CTX_add1_chain_cert(context.get(), more.certificate.get()), 1);
   EXPECT_FALSE(convince_a_connector());
 }
 
-TEST_F(TlsCertificates, AreNotTakenWhereTheyAreLarge) {
+TEST_F(TlsCertificates, AreRefusedWhereTheyAreLarge) {
   const Certificate large(X509_dup(own.certificate.get()));
   const std::string word(60, 'x');
   for (int i = 0; i < 16; ++i)
@@ -132,11 +132,11 @@ TEST_F(TlsCertificates, AreNotTakenWhereTheyAreLarge) {
   EXPECT_FALSE(convince_a_connector());
 }
 
-TEST(TlsConnection, TakesNoClientWithoutTheKey) {
-  const TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
+TEST(TlsConnection, RefusesAClientWithoutTheKey) {
+  const TlsPointer<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_connect_state(stranger.tls.get());
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), {"pipe"});
   ASSERT_TRUE(listener);
   shake_hands(stranger, *listener);
   ERR_clear_error();
@@ -145,11 +145,11 @@ TEST(TlsConnection, TakesNoClientWithoutTheKey) {
 }
 
 TEST(TlsConnection, SpeaksNoOlderTls) {
-  const TlsOwner<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
+  const TlsPointer<SSL_CTX> context(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_set_max_proto_version(context.get(), TLS1_2_VERSION);
   const TlsConnection stranger = foreign_end(context.get());
   SSL_set_connect_state(stranger.tls.get());
-  const auto listener = make_tls_connection(Role::listener, key_of(kRight), Purpose::pipe);
+  const auto listener = make_tls_connection(Role::listener, key_of(kRight), {"pipe"});
   ASSERT_TRUE(listener);
   shake_hands(stranger, *listener);
   ERR_clear_error();
@@ -168,7 +168,7 @@ Errc after_alert(int alert, Role role = Role::connector) {
   return error_after(SSL_AD_REASON_OFFSET + alert, role).code;
 }
 
-TEST(TlsError, TakesARefusingAlertForAWrongKeyAtTheConnector) {
+TEST(TlsError, ReadsARefusingAlertAsAWrongKeyAtTheConnector) {
   for (const int alert : {SSL_AD_HANDSHAKE_FAILURE, SSL_AD_ILLEGAL_PARAMETER, SSL_AD_ACCESS_DENIED,
                           SSL_AD_DECRYPT_ERROR, SSL_AD_UNKNOWN_PSK_IDENTITY}) {
     EXPECT_EQ(after_alert(alert), Errc::authentication_failed) << alert;
@@ -176,7 +176,7 @@ TEST(TlsError, TakesARefusingAlertForAWrongKeyAtTheConnector) {
   }
 }
 
-TEST(TlsError, TakesOtherAlertsForViolations) {
+TEST(TlsError, ReadsOtherAlertsAsViolations) {
   for (const int alert :
        {SSL_AD_UNEXPECTED_MESSAGE, SSL_AD_BAD_RECORD_MAC, SSL_AD_PROTOCOL_VERSION, SSL_AD_INTERNAL_ERROR})
     EXPECT_EQ(after_alert(alert), Errc::protocol_violated) << alert;

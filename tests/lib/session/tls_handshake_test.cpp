@@ -121,7 +121,7 @@ TEST(TlsHandshake, CarriesAnOfferAndItsAnswerInOneRoundTrip) {
   EXPECT_EQ(pair.connector.exported(), pair.listener.exported());
 }
 
-TEST(TlsHandshake, HearsNothingEarlyFromAWrongKey) {
+TEST(TlsHandshake, GivesNoEarlyDataOfAWrongKey) {
   Pair pair{key_of(kWrong), key_of(kSharedKey), kEarly};
   pair.run();
   EXPECT_EQ(pair.listener.code(), Errc::authentication_failed);
@@ -129,14 +129,14 @@ TEST(TlsHandshake, HearsNothingEarlyFromAWrongKey) {
   EXPECT_TRUE(pair.listener.tls.take_input().empty());
 }
 
-TEST(TlsHandshake, SaysNoMoreEarlyThanAListenerTakes) {
+TEST(TlsHandshake, LimitsEarlyData) {
   const Bytes most(kMaxEarlyDataBytes);
   EXPECT_EQ(End(Role::connector, key_of(kSharedKey), most).code(), std::nullopt);
   const Bytes more(kMaxEarlyDataBytes + 1);
   EXPECT_EQ(End(Role::connector, key_of(kSharedKey), more).code(), Errc::cipher_failed);
 }
 
-TEST(TlsHandshake, IsNotConvincedByARecordedFirstFlight) {
+TEST(TlsHandshake, IsNotDoneByAReplayedFirstFlight) {
   Pair pair = early_pair();
   const Bytes recorded = pair.connector.tls.take_output();
   for (int times = 0; times < 2; ++times) {
@@ -147,7 +147,7 @@ TEST(TlsHandshake, IsNotConvincedByARecordedFirstFlight) {
   }
 }
 
-TEST(TlsHandshake, WantsExactlyOneRecord) {
+TEST(TlsHandshake, TakesExactlyOneRecord) {
   const Bytes hello = right_pair().connector.tls.take_output();
   Bytes more = hello;
   more.push_back(std::byte{1});
@@ -210,13 +210,13 @@ void expect_no_harm_by_truncation(Pair (*make_pair)()) {
     }
 }
 
-TEST(TlsHandshake, IsNotFooledByAnyTruncation) {
+TEST(TlsHandshake, FailsAtEveryTruncation) {
   expect_no_harm_by_truncation(right_pair);
   expect_no_harm_by_truncation(early_pair);
 }
 
 // Whole records whose bodies are shorter than they were, with lengths that say so.
-TEST(TlsHandshake, IsNotFooledByShortenedRecords) {
+TEST(TlsHandshake, FailsOnShortenedRecords) {
   const std::size_t hello_bytes = flight_bytes(right_pair())[0];
   for (std::size_t length = kTlsRecordHeaderBytes + 1; length < hello_bytes; ++length) {
     Pair pair = right_pair();
@@ -247,7 +247,7 @@ void expect_no_harm_by_flipped_bytes(Pair (*make_pair)()) {
     }
 }
 
-TEST(TlsHandshake, IsNotFooledByAnyFlippedByte) {
+TEST(TlsHandshake, FailsWithAnyFlippedByte) {
   expect_no_harm_by_flipped_bytes(right_pair);
   expect_no_harm_by_flipped_bytes(early_pair);
 }

@@ -17,25 +17,25 @@ using udtcat::test::bytes_of;
 
 class MetPeers final : public KnownPeers {
  public:
-  explicit MetPeers(std::map<PublicKey, Purpose> purposes) : purposes_(std::move(purposes)) {}
-  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, Purpose purpose) const override {
-    const auto found = purposes_.find(key);
-    if (found == purposes_.end()) return fail(Errc::authentication_failed, "recognise", "nobody");
-    if (found->second != purpose) return fail(Errc::parameters_refused, "recognise", "not for that");
+  explicit MetPeers(std::map<PublicKey, std::string> applications) : applications_(std::move(applications)) {}
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& key, std::string_view application) const override {
+    const auto found = applications_.find(key);
+    if (found == applications_.end()) return fail(Errc::authentication_failed, "recognise", "nobody");
+    if (found->second != application) return fail(Errc::parameters_refused, "recognise", "not for that");
     return "a friend";
   }
 
  private:
-  const std::map<PublicKey, Purpose> purposes_;
+  const std::map<PublicKey, std::string> applications_;
 };
 
 /// Three ends with a key pair each: the connector, the listener, and another.
 struct Ends {
   static std::shared_ptr<const KeyPair> make() { return std::make_shared<const KeyPair>(KeyPair::generate().value()); }
   static Credentials meets(const std::shared_ptr<const KeyPair>& own, const std::shared_ptr<const KeyPair>& peer,
-                           Purpose purpose = Purpose::pipe) {
-    return PairCredentials{own,
-                           std::make_shared<MetPeers>(std::map<PublicKey, Purpose>{{peer->public_key(), purpose}})};
+                           const std::string& application = "pipe") {
+    return PairCredentials{
+        own, std::make_shared<MetPeers>(std::map<PublicKey, std::string>{{peer->public_key(), application}})};
   }
   const std::shared_ptr<const KeyPair> connector = make();
   const std::shared_ptr<const KeyPair> listener = make();
@@ -90,16 +90,15 @@ TEST(KeyPairs, TellAConnectorThatTheListenerDoesNotKnowIt) {
   EXPECT_FALSE(pair.listener.tls.done());
 }
 
-TEST(KeyPairs, TellAConnectorThatItIsKnownButNotForThis) {
-  Pair pair(Ends::meets(kEnds.connector, kEnds.listener),
-            Ends::meets(kEnds.listener, kEnds.connector, Purpose::forward));
+TEST(KeyPairs, TellAConnectorThatItsApplicationIsNotAllowed) {
+  Pair pair(Ends::meets(kEnds.connector, kEnds.listener), Ends::meets(kEnds.listener, kEnds.connector, "forward"));
   pair.run();
   EXPECT_EQ(pair.listener.code(), Errc::parameters_refused);
   ASSERT_EQ(pair.connector.code(), Errc::authentication_failed);
   EXPECT_NE(pair.connector.error->cause.find("not for pipe"), std::string::npos);
 }
 
-TEST(KeyPairs, ShowAListenerThatIsNotMeantNothingOfTheConnector) {
+TEST(KeyPairs, ShowAnotherListenerNothingOfTheConnector) {
   Pair pair(Ends::meets(kEnds.connector, kEnds.other), Ends::meets(kEnds.listener, kEnds.connector));
   std::size_t last = 0;
   pair.run([&](int flight, const Bytes& bytes) {
@@ -136,7 +135,7 @@ std::array<std::size_t, 3> paired_flight_bytes() {
   return sizes;
 }
 
-TEST(KeyPairs, AreNotFooledByAnyTruncation) {
+TEST(KeyPairs, FailAtEveryTruncation) {
   const auto sizes = paired_flight_bytes();
   for (int flight = 0; flight < 3; ++flight)
     for (std::size_t length = 0; length < sizes.at(static_cast<std::size_t>(flight)); ++length) {
@@ -148,7 +147,7 @@ TEST(KeyPairs, AreNotFooledByAnyTruncation) {
     }
 }
 
-TEST(KeyPairs, AreNotFooledByAnyChangedByte) {
+TEST(KeyPairs, FailWithAnyByteChanged) {
   const auto sizes = paired_flight_bytes();
   for (int flight = 0; flight < 3; ++flight)
     for (std::size_t at = 0; at < sizes.at(static_cast<std::size_t>(flight)); ++at) {

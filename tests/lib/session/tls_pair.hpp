@@ -36,7 +36,7 @@ inline std::vector<Bytes> records_of(std::span<const std::byte> bytes) {
 /// One end, with the first thing that went wrong for it.
 struct End {
   End(Role role, const Credentials& key, std::span<const std::byte> early = {})
-      : tls(std::move(*TlsHandshake::create(role, key, Purpose::pipe))) {
+      : tls(std::move(*TlsHandshake::create(role, key, {"pipe"}))) {
     if (const Status started = tls.start(early); !started) error = started.error();
   }
 

@@ -87,7 +87,7 @@ TEST_P(Accepting, TurnsAwayStrangersBeyondTheBacklog) {
   EXPECT_FALSE(connect(local, 400ms)) << "the seventeenth is not let in";
 }
 
-TEST_P(Accepting, CallsNobodyOnceDestroyed) {
+TEST_P(Accepting, CallsNoHandlerAfterDestruction) {
   auto acceptor = listen({loopback(AddressFamily::ipv4)});
   bool called = false;
   acceptor->async_accept([&](const auto&) { called = true; });

@@ -21,12 +21,12 @@ TEST_F(AsSsh, TakesTheWordsOfTheEnvironmentOnce) {
   EXPECT_EQ(words_as_ssh(argv), std::nullopt) << "ssh's own programs are not meant";
 }
 
-TEST_F(AsSsh, LeavesAloneWhatAUserTypes) {
+TEST_F(AsSsh, LeavesAUsersCommandLineUnchanged) {
   EXPECT_EQ(words_as_ssh({"udtcat", "--version"}), std::nullopt);
   EXPECT_EQ(words_as_ssh({"udtcat"}), std::nullopt);
 }
 
-TEST_F(AsSsh, IsNoneWithoutTheVariable) {
+TEST_F(AsSsh, DoesNothingWithoutTheVariable) {
   ::unsetenv("UDTCAT_AS_SSH");
   EXPECT_EQ(words_as_ssh({"udtcat", "-x", "far", "scp"}), std::nullopt);
 }

@@ -21,7 +21,7 @@ std::string complaint(const Words& words) {
   return options ? "" : options.error().message();
 }
 
-TEST(RshOptions, TellOursFromSshs) {
+TEST(RshOptions, TellOurOptionsFromThoseOfSsh) {
   const auto options =
       parse({"--rate", "100M", "-p", "2222", "--push", "--port=9000-9010", "user@host", "ls", "--all"});
   EXPECT_THAT(options.ssh.options, ElementsAre("-p", "2222"));
@@ -43,7 +43,7 @@ TEST(RshOptions, HaveTimesOfTheirOwn) {
   EXPECT_EQ(parse({"--connect-timeout", "9", "host", "true"}).connect_timeout, 9s);
 }
 
-TEST(RshOptions, HandTheFarEndWhatItMustKnow) {
+TEST(RshOptions, GiveTheFarEndItsOptions) {
   const auto options = parse({"--port", "9000", "--rate", "1G", "--protect", "safe", "--verbose", "host", "true"});
   EXPECT_THAT(options.far_options,
               ElementsAre("--port=9000", "--protect=safe", "--rate=1G", "-v", "--accept-timeout=33000ms"))

@@ -77,7 +77,7 @@ std::string path_in(Words words) {
   return path ? path->value_or("none") : path.error().message();
 }
 
-TEST(ConfigPath, StandsFirstAndBeforeOptions) {
+TEST(ConfigPath, IsTakenFromTheBeginningOfTheCommandLine) {
   EXPECT_EQ(path_in({"--config", "f"}), "f");
   EXPECT_EQ(path_in({"--config=f", "-v"}), "f");
   EXPECT_EQ(path_in({"-l", "9", "--config", "f"}), "none");

@@ -77,7 +77,7 @@ TEST_F(ConsoleTest, CountsCharactersAndShowsOnlyPrintableOnes) {
   EXPECT_EQ(pipe_.drain(), "\rwaiting for 'käse'\r?[2J              ");
 }
 
-TEST_F(ConsoleTest, DropsWhatNobodyReads) {
+TEST_F(ConsoleTest, DropsLinesThatAreNotRead) {
   // More than a pipe holds: this test ends only if nothing waits for a reader.
   const std::string text(1000, 'x');
   for (int i = 0; i < 1000; ++i) console_.line(text);
@@ -128,22 +128,22 @@ class StderrLog : public ConsoleTest {
   Console silence_{-1};
 };
 
-TEST_F(StderrLog, TellsErrorsOnlyWhenQuiet) { EXPECT_EQ(said(-1), "udtcat: error\n"); }
-TEST_F(StderrLog, TellsWarningsByDefault) { EXPECT_EQ(said(0), "udtcat: warn\nudtcat: error\n"); }
-TEST_F(StderrLog, TellsMoreWhenVerbose) { EXPECT_EQ(said(1), "udtcat: info\nudtcat: warn\nudtcat: error\n"); }
-TEST_F(StderrLog, TellsEventsWithTheirTime) {
+TEST_F(StderrLog, HasErrorsOnlyWhenQuiet) { EXPECT_EQ(said(-1), "udtcat: error\n"); }
+TEST_F(StderrLog, HasWarningsByDefault) { EXPECT_EQ(said(0), "udtcat: warn\nudtcat: error\n"); }
+TEST_F(StderrLog, HasMoreWhenVerbose) { EXPECT_EQ(said(1), "udtcat: info\nudtcat: warn\nudtcat: error\n"); }
+TEST_F(StderrLog, HasEventsWithTheirTime) {
   const std::string text = said(2);
   EXPECT_NE(text.find(" debug: debug\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("trace: trace"), std::string::npos) << text;
 }
-TEST_F(StderrLog, TellsEverythingAtLast) { EXPECT_NE(said(3).find(" trace: trace\n"), std::string::npos); }
+TEST_F(StderrLog, HasEverythingAtTheHighestVerbosity) { EXPECT_NE(said(3).find(" trace: trace\n"), std::string::npos); }
 
-TEST_F(StderrLog, TellsAJournalLevelsAndNeitherNameNorTimeNorProgress) {
+TEST_F(StderrLog, GivesAJournalLevelsWithoutNameTimeOrProgress) {
   Console journal(pipe_.writer(), true);
   install_stderr_log(journal, 3);
   journal.status("12 %");
   journal.line("udtcat: listening");
-  journal.line("udtcat: no such file", LineLevel::error);
+  journal.line("udtcat: no such file", Severity::error);
   core::log().warn("refused");
   core::log().debug("an event");
   install_stderr_log(silence_, -1);

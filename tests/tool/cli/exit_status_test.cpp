@@ -44,7 +44,7 @@ TEST(ExitStatus, FollowsFromTheErrorAlone) {
     EXPECT_EQ(to_int(exit_status_of(code)), status) << make_error_code(code).message();
 }
 
-TEST(ExitStatus, IsSettledForEachErrorThatThereIs) {
+TEST(ExitStatus, IsDefinedForEachErrorCode) {
   // Errc counts from 1 without gaps; what lies behind the last has no text.
   for (int code = 1; make_error_code(static_cast<Errc>(code)).message() != "unknown error"; ++code)
     EXPECT_TRUE(kExpected.contains(static_cast<Errc>(code))) << make_error_code(static_cast<Errc>(code)).message();

@@ -60,7 +60,7 @@ TEST_F(PathCacheTest, ForgetsAPathWithinTheHour) {
   EXPECT_TRUE(!later || (later->rate.unlimited() && later->cookie == 0));
 }
 
-TEST_F(PathCacheTest, BelievesNoTimeToCome) {
+TEST_F(PathCacheTest, IgnoresTimesInTheFuture) {
   PathCache(file, Clock::now).note(peer_at("192.0.2.1"), path);
   EXPECT_FALSE(kept("192.0.2.1", -2min));
 }
@@ -96,7 +96,7 @@ TEST_F(PathCacheTest, KeepsWhatThePathCarries) {
   EXPECT_FALSE(kept("192.0.2.1", 61min)->loses_trains);
 }
 
-TEST_F(PathCacheTest, HasTrainsTriedAgainAnHourAfterTheyWereFirstLost) {
+TEST_F(PathCacheTest, LetsTrainsBeTriedAgainAnHourAfterTheyWereFirstLost) {
   auto now = Clock::now();
   PathCache cache(file, [&] { return now; });
   for (int i = 0; i < 2; ++i, now += 40min) cache.note(peer_at("192.0.2.1"), {.loses_trains = true});
@@ -108,7 +108,7 @@ TEST_F(PathCacheTest, WritesNothingWhereNothingWasLearned) {
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
-TEST_F(PathCacheTest, PassesOverLinesThatAreNone) {
+TEST_F(PathCacheTest, IgnoresLinesThatItCannotParse) {
   const auto now = std::to_string(Clock::to_time_t(Clock::now()));
   write("\n192.0.2.1\n192.0.2.2 x 1 " + now + " 1 " + now + "\n192.0.2.3 1000 -5 " + now + " 1 " + now +
         "\n192.0.2.4 -5 1 " + now + " 1 " + now + "\n192.0.2.6 1000 99999999999999 " + now + " 1 " + now +
@@ -144,7 +144,7 @@ TEST_F(PathCacheTest, KeepsTheNewestAndReadsNoMoreThanItWrites) {
   EXPECT_EQ(count, PathCache::kMaxPaths);
 }
 
-TEST_F(PathCacheTest, WaitsForNobodyWhereTheFileIsAPipe) {
+TEST_F(PathCacheTest, DoesNotBlockWhereTheFileIsAPipe) {
   std::filesystem::create_directories(file.parent_path());
   ASSERT_EQ(::mkfifo(file.c_str(), S_IRUSR | S_IWUSR), 0);
   EXPECT_FALSE(kept("192.0.2.1"));
@@ -152,7 +152,7 @@ TEST_F(PathCacheTest, WaitsForNobodyWhereTheFileIsAPipe) {
   EXPECT_TRUE(kept("192.0.2.1")) << "a file has its place";
 }
 
-TEST_F(PathCacheTest, DoesWithoutADirectoryThatItMayNotMake) {
+TEST_F(PathCacheTest, IgnoresADirectoryThatItMayNotMake) {
   std::ofstream(home.path() / ".cache") << "a file";
   PathCache(file, Clock::now).note(peer_at("192.0.2.1"), path);
   EXPECT_FALSE(kept("192.0.2.1"));

@@ -48,7 +48,7 @@ TEST_F(SignalWatchDeathTest, EndsAProcessThatHangsAfterASignal) {
 TEST_F(SignalWatchDeathTest, LetsSignalsThatWereIgnoredEndNothing) {
   const auto ignoring = [] {
     for (const int ignored : {SIGINT, SIGTERM, SIGHUP}) std::ignore = ::signal(ignored, SIG_IGN);
-    hold_signals();
+    block_signals();
     std::promise<int> heard;
     const SignalWatch watch([&](int number) { heard.set_value(number); });
     for (const int sent : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) ::kill(::getpid(), sent);
@@ -70,7 +70,7 @@ TEST_F(SignalWatchDeathTest, EndsTheProcessAtTheSecondSignal) {
 }
 
 // timeout(1) sends SIGTERM to the process it started, and at once to the group that this process is in.
-TEST_F(SignalWatchDeathTest, TakesTheSameSignalTwiceAtOnceForOne) {
+TEST_F(SignalWatchDeathTest, CountsTheSameSignalTwiceAtOnceAsOne) {
   const auto twice = [] {
     std::promise<void> asked;
     std::promise<void> other;
@@ -86,7 +86,7 @@ TEST_F(SignalWatchDeathTest, TakesTheSameSignalTwiceAtOnceForOne) {
   EXPECT_EXIT(twice(), ExitedWithCode(0), "");
 }
 
-TEST_F(SignalWatchDeathTest, HandsOnWhatOnlyAsksForNews) {
+TEST_F(SignalWatchDeathTest, CallsTheHandlerForSigusr1) {
   const auto watched = [] {
     signal_and_wait([](int) {}, SIGUSR1);
     ::_exit(0);
@@ -94,12 +94,12 @@ TEST_F(SignalWatchDeathTest, HandsOnWhatOnlyAsksForNews) {
   EXPECT_EXIT(watched(), ExitedWithCode(0), "");
 }
 
-TEST_F(SignalWatchDeathTest, HandsOnEachHangupThatIsLetPass) {
+TEST_F(SignalWatchDeathTest, CallsTheHandlerForEachHangupThatIsHandled) {
   const auto watched = [] {
     std::promise<void> heard[2];
     int count = 0;
     SignalWatch watch([&](int) { heard[count++].set_value(); }, 10ms);
-    watch.let_hangup_pass();
+    watch.handle_hangup();
     for (auto& each : heard) {
       ::kill(::getpid(), SIGHUP);
       each.get_future().wait();
@@ -110,13 +110,13 @@ TEST_F(SignalWatchDeathTest, HandsOnEachHangupThatIsLetPass) {
 }
 
 // nohup(1) starts programs so, services among them whose list of peers is to be read again.
-TEST_F(SignalWatchDeathTest, HandsOnAHangupThatIsLetPassThoughItWasIgnored) {
+TEST_F(SignalWatchDeathTest, CallsTheHandlerForAHandledHangupThatWasIgnored) {
   const auto watched = [] {
     ::signal(SIGHUP, SIG_IGN);
-    hold_signals();
+    block_signals();
     std::promise<void> heard;
     SignalWatch watch([&](int) { heard.set_value(); });
-    watch.let_hangup_pass();
+    watch.handle_hangup();
     ::kill(::getpid(), SIGHUP);
     heard.get_future().wait();
     ::_exit(0);
@@ -135,7 +135,7 @@ TEST_F(SignalWatchDeathTest, EndsAProcessThatHangsAtItsEndWithTheStatusItHad) {
   EXPECT_EXIT(hanging(), ExitedWithCode(5), "");
 }
 
-TEST_F(SignalWatchDeathTest, StillHearsSignalsWhenNobodyElseDoes) {
+TEST_F(SignalWatchDeathTest, EndsTheProcessAfterTheWatchIsGone) {
   const auto hanging = [] {
     {
       const SignalWatch watch([](int) {});
@@ -146,9 +146,9 @@ TEST_F(SignalWatchDeathTest, StillHearsSignalsWhenNobodyElseDoes) {
   EXPECT_EXIT(hanging(), ExitedWithCode(130), "");
 }
 
-TEST_F(SignalWatchDeathTest, HearsWhatCameBeforeItWasMade) {
+TEST_F(SignalWatchDeathTest, TakesSignalsThatCameBeforeItWasMade) {
   const auto early = [] {
-    hold_signals();
+    block_signals();
     ::kill(::getpid(), SIGTERM);
     const SignalWatch watch([](int number) { ::_exit(number); });
     hang();
@@ -156,11 +156,11 @@ TEST_F(SignalWatchDeathTest, HearsWhatCameBeforeItWasMade) {
   EXPECT_EXIT(early(), ExitedWithCode(SIGTERM), "");
 }
 
-TEST_F(SignalWatchDeathTest, IsNotWaitedForByWorkThatMayTakeLong) {
+TEST_F(SignalWatchDeathTest, LetsUnblockedSignalsEndTheProcess) {
   const auto waiting = [] {
-    hold_signals();
+    block_signals();
     ::kill(::getpid(), SIGTERM);
-    const SignalsLetThrough meanwhile;
+    const UnblockedSignals meanwhile;
     hang();
   };
   EXPECT_EXIT(waiting(), testing::KilledBySignal(SIGTERM), "");
@@ -177,7 +177,7 @@ TEST_F(SignalWatchDeathTest, LeavesAHangupIgnoredThatWasIgnored) {
   EXPECT_EXIT(nohup(), ExitedWithCode(SIGUSR1), "");
 }
 
-TEST_F(SignalWatchDeathTest, HearsAHangup) {
+TEST_F(SignalWatchDeathTest, TakesAHangup) {
   const auto hanging = [] {
     std::ignore = ::signal(SIGHUP, SIG_DFL);
     const SignalWatch watch([](int) {});

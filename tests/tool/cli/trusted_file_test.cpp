@@ -28,7 +28,7 @@ class TrustedFile : public testing::Test {
   const std::filesystem::path path_ = folder_ / "list";
 };
 
-TEST_F(TrustedFile, IsReadWhoeverMayReadIt) {
+TEST_F(TrustedFile, IsReadAlsoWhereOthersMayReadIt) {
   for (const mode_t mode : {0600U, 0644U, 0755U}) {
     write("one\ntwo\n", mode);
     EXPECT_EQ(read_trusted_file(path_), "one\ntwo\n");
@@ -50,7 +50,7 @@ TEST_F(TrustedFile, OfAnotherUserIsRefused) {
   expect_refused("chown it to you or root");
 }
 
-TEST_F(TrustedFile, ThatIsNoneIsRefusedAtOnce) {
+TEST_F(TrustedFile, ThatIsNoRegularFileIsRefusedAtOnce) {
   expect_refused("no such file");
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   expect_refused("no regular file");

@@ -32,7 +32,7 @@ TEST_F(UserFiles, AreWhereTheUserHasHisConfiguration) {
   ::unsetenv("XDG_CONFIG_HOME");
 }
 
-TEST_F(UserFiles, AreWhereTheListOfUsersSaysWithoutAHome) {
+TEST_F(UserFiles, AreInTheHomeOfPasswdWithoutHOME) {
   ::unsetenv("XDG_CONFIG_HOME");
   for (const bool is_empty : {false, true}) {
     is_empty ? ::setenv("HOME", "", 1) : ::unsetenv("HOME");
@@ -42,7 +42,7 @@ TEST_F(UserFiles, AreWhereTheListOfUsersSaysWithoutAHome) {
   ::setenv("HOME", "/home/alice", 1);
 }
 
-TEST_F(UserFiles, ThatCanBeMadeAnewAreInHisCache) {
+TEST_F(UserFiles, OfTheCacheAreInTheCacheDirectory) {
   ::setenv("HOME", "/home/alice", 1);
   ::unsetenv("XDG_CACHE_HOME");
   EXPECT_EQ(user_cache("proofs"), "/home/alice/.cache/udtcat/proofs");
@@ -80,7 +80,7 @@ TEST_F(UserFiles, GetWholeLines) {
   EXPECT_EQ(test::read_file(file), "one\ntwo without an end\nthree\n");
 }
 
-TEST_F(UserFiles, GetNoLineThatIsNotWanted) {
+TEST_F(UserFiles, GetNoLineWhereTheCallerWantsNone) {
   const auto file = home_.write("lines", "one\n");
   EXPECT_TRUE(append_line(file, []() -> Result<std::optional<std::string>> { return std::nullopt; }));
   EXPECT_FALSE(append_line(file, []() -> Result<std::optional<std::string>> { return fail(Errc::bad_argument, "x"); }));

@@ -48,7 +48,7 @@ TEST_F(PeerLogTest, NamesAPeerWithoutAKeyPairByItsAddress) {
   EXPECT_THAT(said, ElementsAre("127.0.0.1:0: connected", "alice (127.0.0.1:0): connected"));
 }
 
-TEST_F(PeerLogTest, TellsOfOneThatIsStartedAnewAtOnce) {
+TEST_F(PeerLogTest, LogsAPeerThatRestarts) {
   for (int i = 0; i < 2; ++i) {
     log.on_come(first);
     EXPECT_EQ(said.back(), "alice (127.0.0.1:0): connected");
@@ -57,7 +57,7 @@ TEST_F(PeerLogTest, TellsOfOneThatIsStartedAnewAtOnce) {
   EXPECT_THAT(said, SizeIs(4));
 }
 
-TEST_F(PeerLogTest, TellsAFewTimesOfOneThatComesAndGoesWithoutEnd) {
+TEST_F(PeerLogTest, CountsAPeerThatReconnectsAllTheTime) {
   for (int i = 0; i < 100; ++i) {
     log.on_come(first);
     log.on_gone(first, {});

@@ -41,11 +41,11 @@ class SessionRunDeathTest : public testing::Test {
   Console console_{STDERR_FILENO};
 };
 
-TEST_F(SessionRunDeathTest, EndsWellWithoutAWord) {
+TEST_F(SessionRunDeathTest, PrintsNothingOnSuccess) {
   EXPECT_EXIT(run_and_exit([](SessionRun& run) { run.finish(std::nullopt); }), ExitedWithCode(0), "^$");
 }
 
-TEST_F(SessionRunDeathTest, SaysWhatWentWrong) {
+TEST_F(SessionRunDeathTest, PrintsTheError) {
   const Error unreachable{Errc::cannot_reach, "reach example.org:9000", "nobody answered"};
   EXPECT_EXIT(::_exit(to_int(SessionRun(options_, console_).fail_to_start(unreachable))), ExitedWithCode(3),
               "^udtcat: reach example.org:9000: nobody answered\n$");
@@ -59,7 +59,7 @@ TEST_F(SessionRunDeathTest, NamesThePeerThatIsLost) {
   EXPECT_EXIT(run_and_exit(lose), ExitedWithCode(5), "^udtcat: hear from the peer: silence .peer 192.0.2.7:5555.\n$");
 }
 
-TEST_F(SessionRunDeathTest, SaysHowToGoOnAfterACutOfWhatHadBegun) {
+TEST_F(SessionRunDeathTest, SaysHowToResumeAnInterruptedTransfer) {
   const auto lose = [&](bool has_begun, const Error& why) {
     options_.progress = false;
     SessionRun run(options_, console_, {.says_moved_when_cut = true, .how_to_go_on = kSameCommand});
@@ -73,7 +73,7 @@ TEST_F(SessionRunDeathTest, SaysHowToGoOnAfterACutOfWhatHadBegun) {
   EXPECT_EXIT(lose(true, {Errc::local_write_failed, "write", "full"}), ExitedWithCode(7), "^udtcat: write: full\n$");
 }
 
-TEST_F(SessionRunDeathTest, SaysNothingOfGoingOnWhereNothingHasMoved) {
+TEST_F(SessionRunDeathTest, SaysNothingAboutResumingWhereNothingHasMoved) {
   const auto lose = [&] {
     options_.progress = false;
     SessionRun run(options_, console_, {.says_moved_when_cut = true, .how_to_go_on = kSameCommand});
@@ -84,7 +84,7 @@ TEST_F(SessionRunDeathTest, SaysNothingOfGoingOnWhereNothingHasMoved) {
   EXPECT_EXIT(lose(), ExitedWithCode(5), "^udtcat: hear from the peer: silence\n$");
 }
 
-TEST_F(SessionRunDeathTest, SaysWhatItHasMovedWhereASignalEndsIt) {
+TEST_F(SessionRunDeathTest, SaysWhatItHasMovedWhenASignalEndsIt) {
   const auto stopped = [&] {
     options_.progress = false;
     SessionRun run(options_, console_, {.says_moved_when_cut = true});
@@ -95,7 +95,7 @@ TEST_F(SessionRunDeathTest, SaysWhatItHasMovedWhereASignalEndsIt) {
   EXPECT_EXIT(stopped(), ExitedWithCode(143), "^udtcat: 42 B sent in [^\n]*\n$");
 }
 
-TEST_F(SessionRunDeathTest, LeavesNoLineOpenForAProgramOfTheUsers) {
+TEST_F(SessionRunDeathTest, LeavesNoUnfinishedLineForAProgramOfTheUser) {
   const auto waiting = [&] {
     options_.progress = true;
     SessionRun run(options_, console_);
@@ -112,7 +112,7 @@ TEST_F(SessionRunDeathTest, LeavesNoLineOpenForAProgramOfTheUsers) {
   EXPECT_EXIT(waiting(), ExitedWithCode(0), "^udtcat: waiting for 'zfs recv' to end\nits words\n");
 }
 
-TEST_F(SessionRunDeathTest, KeepsToTheFirstReason) {
+TEST_F(SessionRunDeathTest, KeepsTheFirstError) {
   const auto twice = [](SessionRun& run) {
     run.finish(kLost);
     run.finish(std::nullopt);
@@ -159,7 +159,7 @@ TEST_F(SessionRunDeathTest, DoesNotWaitForPeersThatAreNotThere) {
   EXPECT_EXIT(run_and_exit(stopped), ExitedWithCode(130), "^$");
 }
 
-TEST_F(SessionRunDeathTest, ReadsAgainAtAHangupIfItCan) {
+TEST_F(SessionRunDeathTest, ReloadsAtAHangupIfItCan) {
   const auto reloaded = [this](SessionRun& run) {
     run.on_reload([&] {
       console_.line("read again");
@@ -170,7 +170,7 @@ TEST_F(SessionRunDeathTest, ReadsAgainAtAHangupIfItCan) {
   EXPECT_EXIT(run_and_exit(reloaded), ExitedWithCode(0), "^read again\n$");
 }
 
-TEST_F(SessionRunDeathTest, IsEndedByAHangupElse) {
+TEST_F(SessionRunDeathTest, IsEndedByAHangupOtherwise) {
   EXPECT_EXIT(run_and_exit([](SessionRun&) { ::kill(::getpid(), SIGHUP); }), ExitedWithCode(129), "^$");
 }
 

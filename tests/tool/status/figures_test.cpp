@@ -72,8 +72,6 @@ TEST(StatsSum, AddsCountsAndKeepsTheLatestOfTheRest) {
   EXPECT_EQ(both.rtt, 9us);
 }
 
-using Json = nlohmann::json;
-
 RunReport report() {
   RunReport made;
   made.end.elapsed = std::chrono::milliseconds(2500);
@@ -102,7 +100,7 @@ RunReport report() {
 TEST(StatsReport, HasEveryFigureInOneLine) {
   const std::string text = to_json(report());
   EXPECT_EQ(text.find('\n'), std::string::npos);
-  EXPECT_EQ(Json::parse(text), Json::parse(R"({
+  EXPECT_EQ(nlohmann::json::parse(text), nlohmann::json::parse(R"({
     "bytes_sent": 1000000, "bytes_received": 250000, "seconds": 2.5, "rate_bits_per_second": 4000000, "rtt_us": 75,
     "packets_sent": 700, "packets_lost": 3, "packets_resent": 2, "blocks_sent": 4, "blocks_received": 1,
     "lanes": 16, "threads": 2, "flows": 3, "cpu_seconds": 1.5, "cipher": "aes-256-gcm", "protection": "private",
@@ -112,7 +110,7 @@ TEST(StatsReport, HasEveryFigureInOneLine) {
 }
 
 TEST(StatsReport, HasNullForWhatThereIsNot) {
-  const Json empty = Json::parse(to_json(RunReport{}));
+  const nlohmann::json empty = nlohmann::json::parse(to_json(RunReport{}));
   EXPECT_TRUE(empty.at("cipher").is_null());
   EXPECT_TRUE(empty.at("peer").is_null());
   EXPECT_TRUE(empty.at("peer_name").is_null());
@@ -125,7 +123,7 @@ TEST(StatsReport, SurvivesAnyBytesInAReason) {
   RunReport odd = report();
   odd.exit_status = ExitStatus::usage;
   odd.exit_reason = "key file \"\xff\n\x01\": no";
-  const Json parsed = Json::parse(to_json(odd));
+  const nlohmann::json parsed = nlohmann::json::parse(to_json(odd));
   EXPECT_EQ(parsed.at("exit_status"), 2);
   EXPECT_EQ(parsed.at("exit_reason"), "key file \"\ufffd\n\x01\": no");
 }

@@ -24,7 +24,7 @@ class UserFiles {
   std::string write(const std::string& name, std::string_view content, unsigned mode = 0600) const {
     return home_.write("udtcat/" + name, content, mode).string();
   }
-  [[nodiscard]] std::string place(const std::string& name) const { return (home_ / ("udtcat/" + name)).string(); }
+  [[nodiscard]] std::string path_of(const std::string& name) const { return (home_ / ("udtcat/" + name)).string(); }
 
  private:
   const TempDir home_;

@@ -61,7 +61,7 @@ class Listening : public testing::Test {
     options.directory = folder.path();
     options.progress = false;
     options.verbosity = -1;
-    options.session.purpose = Purpose::trees;
+    options.session.application = "trees";
     options.session.one_stream = true;
     options.session.threads = 1;
     options.local = {"127.0.0.1", free_udp_port()};

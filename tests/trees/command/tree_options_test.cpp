@@ -37,7 +37,7 @@ TEST(SendOptions, DialAListener) {
   EXPECT_THAT(options.selection.paths, ElementsAre("a", "b"));
   EXPECT_EQ(options.peer.host, "host");
   EXPECT_EQ(options.peer.port, 9000);
-  EXPECT_EQ(options.session.purpose, Purpose::trees);
+  EXPECT_EQ(options.session.application, "trees");
   EXPECT_TRUE(options.session.one_stream);
   EXPECT_FALSE(options.wishes.keeps_owners);
 }
@@ -60,7 +60,7 @@ TEST(SendOptions, GoToAPlaceBySsh) {
   EXPECT_EQ(options.far_command, "trees-server");
   EXPECT_THAT(options.far_options, Contains("--port=9000-9010"));
   EXPECT_THAT(options.far_options, Contains("-v"));
-  EXPECT_EQ(options.connect_timeout, ssh::kUdpPatience);
+  EXPECT_EQ(options.connect_timeout, ssh::kUdpTimeout);
   EXPECT_EQ(send({"a", "host:"}).place, "");
 }
 

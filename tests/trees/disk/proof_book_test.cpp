@@ -54,7 +54,7 @@ TEST(ProofBook, KnowsAFileByItsPathAndBothStamps) {
   EXPECT_EQ(book.size(), 1U);
 }
 
-TEST(ProofBook, ComesBackAsItWasSaved) {
+TEST(ProofBook, SurvivesASaveAndLoad) {
   const Folder folder;
   const files::FileLocation location(folder / "book");
   EXPECT_EQ(ProofBook::load(location).size(), 0U) << "before it was saved";

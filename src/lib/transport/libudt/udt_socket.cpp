@@ -101,7 +101,7 @@ Status UdtSocket::run_over(net::UdpSocket& socket, const net::UdpSocket& alias) 
     return tl::unexpected(last_error(Errc::cannot_bind, "run UDT over a udp socket"));
   if (&socket != &alias) UDTCAT_CHECK(replace_descriptor(descriptor, socket));
   // libudt has just set the sizes within the system's ceiling; where we may go past it, now is the time.
-  socket.wish_buffers(kUdpReceiveBytes, kUdpSendBytes);
+  socket.request_buffers(kUdpReceiveBytes, kUdpSendBytes);
   return {};
 }
 

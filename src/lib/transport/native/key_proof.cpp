@@ -63,14 +63,14 @@ Result<KeyProof::Words> KeyProof::make(const HandshakePacket& handshake, std::ui
 bool KeyProof::is_in(const HandshakePacket& handshake, std::uint32_t additional,
                      const std::optional<HandshakeExtension>& extension) {
   const auto hash = hash_of(handshake, additional, extension);
-  crypto::KeyedHash::Wide said{};
+  crypto::KeyedHash::Hash128 said{};
   for (std::size_t i = 0; i < handshake.address.size(); ++i)
     core::store_be(std::span(said).subspan(4 * i), handshake.address[i]);
   return hash && crypto::same(*hash, said);
 }
 
-Result<crypto::KeyedHash::Wide> KeyProof::hash_of(const HandshakePacket& handshake, std::uint32_t additional,
-                                                  const std::optional<HandshakeExtension>& extension) {
+Result<crypto::KeyedHash::Hash128> KeyProof::hash_of(const HandshakePacket& handshake, std::uint32_t additional,
+                                                     const std::optional<HandshakeExtension>& extension) {
   const std::uint64_t token = extension ? extension->token : 0;
   const std::array<std::uint32_t, 11> words{handshake.version,
                                             handshake.type,
@@ -85,7 +85,7 @@ Result<crypto::KeyedHash::Wide> KeyProof::hash_of(const HandshakePacket& handsha
                                             static_cast<std::uint32_t>(token)};
   std::array<std::byte, 4 * words.size()> message{};
   for (std::size_t i = 0; i < words.size(); ++i) core::store_be(std::span<std::byte>(message).subspan(4 * i), words[i]);
-  return hash_.wide_of(message);
+  return hash_.hash128_of(message);
 }
 
 }  // namespace udtcat::transport::native

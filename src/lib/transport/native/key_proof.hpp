@@ -48,8 +48,8 @@ class KeyProof {
 
  private:
   explicit KeyProof(crypto::KeyedHash hash) : hash_(std::move(hash)) {}
-  [[nodiscard]] Result<crypto::KeyedHash::Wide> hash_of(const HandshakePacket& handshake, std::uint32_t additional,
-                                                        const std::optional<HandshakeExtension>& extension);
+  [[nodiscard]] Result<crypto::KeyedHash::Hash128> hash_of(const HandshakePacket& handshake, std::uint32_t additional,
+                                                           const std::optional<HandshakeExtension>& extension);
 
   crypto::KeyedHash hash_;
 };

@@ -38,7 +38,7 @@ TEST(Acknowledgement, IsMediumWithoutRates) {
   EXPECT_FALSE(ack->rate_packets || ack->capacity_packets);
 }
 
-TEST(Acknowledgement, ComesBackAsItWas) {
+TEST(Acknowledgement, SurvivesItsEncoding) {
   const auto ack = decode_acknowledgement(body_of(extended_words()));
   EXPECT_EQ(ack->next, 1234U);
   EXPECT_EQ(ack->rtt_us, 75'000U);

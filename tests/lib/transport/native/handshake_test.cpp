@@ -29,7 +29,7 @@ TEST(HandshakePacket, IsWhatTheSpecificationShows) {
             udtcat::test::to_hex(udtcat::test::SpecExample("udt4.md", "induction").bytes("packet")));
 }
 
-TEST(HandshakePacket, ComesBackAsItWas) {
+TEST(HandshakePacket, SurvivesItsEncoding) {
   HandshakePacket sent = example();
   sent.request = Request::conclusion;
   sent.cookie = 0xdeadbeef;

@@ -77,7 +77,7 @@ TEST(Packet, HasOnlyTheWordsThatAreAllThere) {
   EXPECT_FALSE(word_at({}, 0));
 }
 
-TEST(LossList, ComesBackAsItWas) {
+TEST(LossList, SurvivesItsEncoding) {
   const SequenceRanges list{{5, 5}, {7, 9}, {0x7fffffff, 0x7fffffff}, {0x7ffffff0, 3}};
   std::vector<std::uint32_t> words;
   for (const auto& [from, to] : list) append_loss(words, {from, to});

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A command line in sentences, for --check. Nothing is opened but files, and nobody is asked.
+#pragma once
+
+#include <string>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "tool/cli/options.hpp"
+#include "tool/identity/credential_lookup.hpp"
+
+namespace udtcat::tool {
+
+/// "tcp 127.0.0.1:5432", "udp port 9000 of every address".
+[[nodiscard]] std::string local_address_text(const char* protocol, const HostPort& local, AddressFamily family);
+
+/// The key: where it is, and, if that is a file or the environment, that it is one.
+/// errors: those of find_credentials()
+[[nodiscard]] Result<std::string> key_summary(const Options& options, KeyCandidates candidates);
+
+/// Names, protection and limits: the options that every command has.
+[[nodiscard]] Words session_summary(const Options& options);
+
+}  // namespace udtcat::tool

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/run/endpoint_setup.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+#include "lib/net/interface_addresses.hpp"
+#include "tool/cli/shell_words.hpp"
+#include "tool/cli/terminal_prompt.hpp"
+#include "tool/identity/credential_lookup.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+/// The names as options of the other end: our --as is its --peer.
+std::string names_text(const SessionOptions& session) {
+  std::string text;
+  if (!session.expected_peer.empty()) text += " --as " + quoted(session.expected_peer);
+  if (!session.own_name.empty()) text += " --peer " + quoted(session.own_name);
+  return text;
+}
+
+}  // namespace
+
+std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses) {
+  std::vector<Endpoint> chosen;
+  for (const Endpoint& address : addresses) {
+    const bool known = std::any_of(chosen.begin(), chosen.end(),
+                                   [&](const Endpoint& other) { return other.family() == address.family(); });
+    if (!known) chosen.push_back(address);
+  }
+  return chosen;
+}
+
+DialRequest dial_request(const Options& options, std::optional<Credentials> credentials) {
+  SessionOptions session = options.session;
+  if (credentials && credentials->pair() != nullptr)
+    session.expected_peer.clear();  // a name of ours, which the peer need not know
+  return {.addresses = {},
+          .name = options.peer,
+          .family = options.family,
+          .peer_name = to_string(options.peer),
+          .timeout = options.connect_timeout,
+          .closed_port_patience = options.closed_port_patience,
+          .credentials = std::move(credentials),
+          .session = std::move(session),
+          .transport = options.transport};
+}
+
+Result<DialRequest> make_dial_request(const Options& options, std::optional<Credentials> credentials) {
+  DialRequest request = dial_request(options, std::move(credentials));
+  UDTCAT_TRY(request.addresses, resolve(options.peer, options.family));
+  return request;
+}
+
+Result<ListenRequest> make_listen_request(const Options& options, std::optional<Credentials> credentials) {
+  UDTCAT_TRY(const auto addresses, resolve(options.local, options.family));
+  ListenRequest request{.locals = one_per_family(addresses),
+                        .credentials = std::move(credentials),
+                        .session = options.session,
+                        .transport = options.transport,
+                        .limits = options.limits,
+                        .further = options.further};
+  if (options.transport.single_use) request.limits.peers = request.limits.sessions_per_peer = 1;
+  return request;
+}
+
+std::string advertised_host(const std::vector<Endpoint>& locals, const std::vector<Endpoint>& interfaces) {
+  for (const Endpoint& local : locals)
+    if (!local.is_wildcard()) return local.host_to_string();
+  const auto bound = [&](AddressFamily family) {
+    return std::any_of(locals.begin(), locals.end(), [&](const Endpoint& local) { return local.family() == family; });
+  };
+  for (const Endpoint& address : interfaces)
+    if (net::is_global_unicast(address) && bound(address.family())) return address.host_to_string();
+  return bound(AddressFamily::ipv4) ? "127.0.0.1" : "::1";
+}
+
+std::string advertised_address(const Endpoint& local) {
+  return to_string(HostPort{advertised_host({local}, net::interface_addresses()), local.port()});
+}
+
+std::string counterpart_command(const Options& options, const std::string& host, std::uint16_t port) {
+  const SessionOptions& session = options.session;
+  const std::string names = names_text(session);
+  std::string agreed = names;
+  if (session.protection != Protection::private_) agreed += fmt::format(" --protect {}", to_string(session.protection));
+  if (session.cipher) agreed += fmt::format(" --cipher {}", to_string(*session.cipher));
+  if (!session.sends) agreed += " --send-only";
+  if (!session.receives) agreed += " --recv-only";
+  return fmt::format(fmt::runtime(options.counterpart), fmt::arg("host", host), fmt::arg("port", port),
+                     fmt::arg("names", names), fmt::arg("options", agreed));
+}
+
+std::string counterpart_hint(const std::vector<Endpoint>& locals) {
+  const bool is_local = std::ranges::all_of(locals, &Endpoint::is_loopback);
+  return fmt::format("run on {}, where it asks for the key (-k {}: even if it finds another):",
+                     is_local ? "this host, as no other reaches it" : "the other host", kTerminal);
+}
+
+Status announce_listener(const Options& options, const std::optional<Key>& new_key, const Listener& listener,
+                         Console& console) {
+  const auto locals = listener.local_endpoints();
+  std::string where;
+  for (const Endpoint& local : locals) where += (where.empty() ? "" : " and ") + local.to_string();
+  const std::string listening = "listening on " + where;
+  if (!new_key) {
+    // The user cannot know a port that the system chose.
+    if (options.local.port == 0)
+      console.line("udtcat: " + listening);
+    else
+      core::log().info("{}", listening);
+    return {};
+  }
+  // First: without a terminal to show the key on there is no listener.
+  const core::SecretText text(new_key->reveal_text());
+  UDTCAT_CHECK(show_on_terminal("Key, shown only here: ", text));
+  console.line(fmt::format("udtcat: {}; {}", listening, counterpart_hint(locals)));
+  const std::uint16_t port = locals.empty() ? options.local.port : locals.front().port();
+  console.line(counterpart_command(options, advertised_host(locals, net::interface_addresses()), port));
+  return {};
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/run/warnings.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "lib/core/log.hpp"
+#include "tool/identity/peers_file.hpp"
+
+namespace udtcat::tool {
+
+std::optional<std::string> protection_warning(Protection protection) {
+  switch (protection) {
+    case Protection::private_:
+      return std::nullopt;
+    case Protection::safe:
+      return "--protect safe: the data cannot be changed on the way, but everybody on the path can read it";
+    case Protection::auth:
+      return "--protect auth: the peer has the key, but everybody on the path can read and change the data";
+    case Protection::clear:
+      break;
+  }
+  return "WARNING: --protect clear: no key, no encryption, no check. Anybody can be the other side, and everybody on "
+         "the path can read and "
+         "change the data";
+}
+
+void warn_of_protection(Protection protection, Console& console) {
+  const auto warning = protection_warning(protection);
+  if (!warning) return;
+  if (protection == Protection::clear)
+    console.line("udtcat: " + *warning);
+  else
+    core::log().warn("{}", *warning);
+}
+
+std::string plain_warning() {
+  return "WARNING: --plain: no key, no encryption, no proof. Anybody can be the other side, everybody on the path can "
+         "read and change the data, and nothing shows that the last byte arrived";
+}
+
+namespace {
+
+std::string refusal_text(const Endpoint& peer, const Error& why) {
+  return fmt::format("{}: {}", peer.to_string(), why.message());
+}
+
+/// The kind is the code: strangers can cause any number of texts.
+std::string kind_of_refusal(const Error& why) {
+  // The text of Errc::authentication_failed is about a shared key only.
+  if (why.code != Errc::authentication_failed) return make_error_code(why.code).message();
+  return why.what.starts_with(kAdmitKey) ? "the peers file does not let this key in" : "the keys do not match";
+}
+
+}  // namespace
+
+std::string peer_text(const Connection& connection) {
+  const std::string address = connection.peer().to_string();
+  const auto identity = connection.peer_identity();
+  return identity ? fmt::format("{} ({})", identity->name, address) : address;
+}
+
+bridge::EnvironmentVariable peer_variable(const std::optional<PeerIdentity>& peer) {
+  return {.name = "UDTCAT_PEER", .value = peer ? std::optional(peer->name) : std::nullopt};
+}
+
+RefusalLog::RefusalLog(boost::asio::io_context& io)
+    : reporter_(
+          io, [](const Endpoint& peer, const Error& why) { core::log().warn("refused {}", refusal_text(peer, why)); },
+          kind_of_refusal) {}
+
+void RefusalLog::add(const Endpoint& peer, const Error& why) {
+  RefusalCount& kind = counts_[kind_of_refusal(why)];
+  ++kind.count;
+  kind.latest = std::chrono::steady_clock::now();
+  kind.last = refusal_text(peer, why);
+  reporter_.report(peer, why);
+}
+
+std::vector<RefusalPicture> RefusalLog::pictures() const {
+  std::vector<RefusalPicture> pictures;
+  for (const auto& [reason, kind] : counts_)
+    pictures.push_back({reason, kind.count, std::chrono::steady_clock::now() - kind.latest, kind.last});
+  return pictures;
+}
+
+bool has_data(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return false;
+  return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || (S_ISREG(status.st_mode) && status.st_size > 0);
+}
+
+LocalStream::ReadResult OpenStdinWarning::read_some(std::span<std::byte> into) {
+  const ReadResult read = inner().read_some(into);
+  if (read.state == ReadState::would_block) return read;
+  has_read_ = true;
+  timer_.cancel();
+  return read;
+}
+
+void OpenStdinWarning::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
+  has_written_ = true;
+  inner().async_write_some(from, std::move(handler));
+}
+
+void OpenStdinWarning::async_finish(FinishHandler handler) {
+  inner().async_finish(lifetime_.guard([this, handler = std::move(handler)](std::error_code error) {
+    if (!error && has_written_ && !has_read_) {
+      timer_.expires_after(timeout_);
+      timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+        if (!cancelled && !has_read_) warn_();
+      }));
+    }
+    handler(error);
+  }));
+}
+
+void OpenStdinWarning::abort() {
+  lifetime_.end();
+  timer_.cancel();
+  inner().abort();
+}
+
+}  // namespace udtcat::tool

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/program/check_summary.hpp"
+
+#include <gmock/gmock.h>
+
+#include <udtcat/key.hpp>
+#include <udtcat/key_pair.hpp>
+
+#include "pipe/pipe_summary.hpp"
+#include "support/temp_dir.hpp"
+#include "tool/support/user_files.hpp"
+
+namespace udtcat::tool {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+pipe::PipeOptions options_of(const Words& words) { return pipe::parse_pipe_options(words).value(); }
+
+TEST(CheckSummary, SayAddressesAndServices) {
+  EXPECT_THAT(pipe::mode_summary(options_of({"-l", "9000", "--to", "localhost:5432"})),
+              ElementsAre("waits for peers at udp port 9000 of every address",
+                          "connects streams for the service to tcp localhost:5432"));
+  EXPECT_THAT(
+      pipe::mode_summary(options_of({"db", "9000", "--from", "5432=db", "--to", "web=unix:/run/web"})),
+      ElementsAre("connects to udp db:9000", "connects streams for the service web to unix /run/web",
+                  "carries clients of tcp localhost:5432 to the service db of the other end", "dials again for ever"));
+  EXPECT_THAT(pipe::mode_summary(options_of({"-l", "192.0.2.1:9", "--exec", "zfs recv p"})),
+              ElementsAre("waits for peers at udp 192.0.2.1:9", "bridges the first to the command 'zfs recv p'"));
+}
+
+TEST(CheckSummary, SayNamesAndLimits) {
+  const Words lines = session_summary(options_of({"h", "1", "--as", "web", "--peer", "db", "--rate", "400M",
+                                                  "--protect", "safe", "--idle-timeout", "5s", "--stats", "json:10s"}));
+  for (const char* line : {"this end is called web", "the other end has to be called db", "sends at most 400 Mbit/s",
+                           "data: safe: authenticated, for everybody on the path to read",
+                           "a peer is lost after 5 s of silence", "figures: a line each 10 s"})
+    EXPECT_THAT(lines, Contains(line));
+}
+
+TEST(CheckSummary, OfAKeyPairNameItAndItsPeers) {
+  const test::TempDir folder;
+  const KeyPair pair = KeyPair::generate().value();
+  const std::string file = folder.write("identity", pair.reveal_text());
+  const std::string peers = folder.write("peers", "alice " + pair.public_key().to_string() + "\n");
+  EXPECT_EQ(key_summary(options_of({"-l", "1", "-k", file, "--peers", peers}), {}).value(),
+            "key pair: " + file + ", " + pair.public_key().to_string() + "; lets in 1 peer of " + peers);
+  EXPECT_EQ(key_summary(options_of({"h", "1", "-k", file, "--peers", peers, "--peer", "alice"}), {}).value(),
+            "key pair: " + file + ", " + pair.public_key().to_string() + "; the other end has to be " +
+                pair.public_key().to_string());
+}
+
+TEST(CheckSummary, OfAKeyReadItAndAskNobody) {
+  const test::TempDir folder;
+  const test::UserFiles user;
+  const std::string key = Key::generate().value().reveal_text();
+  const std::string file = folder.write("key", key);
+  EXPECT_EQ(key_summary(options_of({"h", "1", "-k", file}), {}).value(), "key: that of " + file);
+  EXPECT_EQ(key_summary(options_of({"h", "1"}), {.environment = core::SecretText(key)}).value(),
+            "key: that of $UDTCAT_KEY");
+  EXPECT_EQ(key_summary(options_of({"h", "1"}), {}).value(),
+            "key: none is given; started at a terminal it asks for it there, else it fails");
+  EXPECT_EQ(key_summary(options_of({"-l", "1"}), {}).value(),
+            "key: none is given; started at a terminal it shows a new one there, else it fails");
+  EXPECT_THAT(key_summary(options_of({"-l", "1", "--protect", "clear"}), {}).value(), HasSubstr("no key"));
+  EXPECT_THAT(key_summary(options_of({"h", "1", "-k", "/nonesuch"}), {}).error().message(), HasSubstr("/nonesuch"));
+  const std::string own = user.write("key", key);
+  EXPECT_EQ(key_summary(options_of({"h", "1"}), {}).value(), "key: that of " + own);
+  EXPECT_EQ(key_summary(options_of({"-l", "1"}), {}).value(), "key: that of " + own);
+  EXPECT_EQ(key_summary(options_of({"h", "1"}), {.beside_configuration = "/dev/null"}).value(),
+            "key: read from /dev/null, which is no file on a disk, at the start");
+  EXPECT_THAT(key_summary(options_of({"h", "1"}), {.environment = core::SecretText("x")}).error().message(),
+              HasSubstr("UDTCAT_KEY"));
+}
+
+}  // namespace
+}  // namespace udtcat::tool
