@@ -16,7 +16,7 @@ function(udtcat_xio_driver)
   set(UDTCAT_XIO_DRIVER ON PARENT_SCOPE)
 
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/gridftp/xio/*.cpp")
-  set(glue "${PROJECT_SOURCE_DIR}/src/gridftp/xio/driver.cpp" "${PROJECT_SOURCE_DIR}/src/gridftp/xio/globus.cpp")
+  set(glue "${PROJECT_SOURCE_DIR}/src/gridftp/xio/driver.cpp")
   list(REMOVE_ITEM sources ${glue})
   udtcat_objects(xio ${sources})
 

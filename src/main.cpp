@@ -10,9 +10,11 @@
 
 int main(int argc, char** argv) {
   auto all = udtcat::pipe::commands();
-  for (const auto& more :
-       {udtcat::bench::commands(), udtcat::rsh::commands(), udtcat::trees::commands(), udtcat::gridftp::commands()})
-    all.insert(all.end(), more.begin(), more.end());
+  const auto add = [&all](const udtcat::tool::Commands& more) { all.insert(all.end(), more.begin(), more.end()); };
+  add(udtcat::bench::commands());
+  add(udtcat::rsh::commands());
+  add(udtcat::trees::commands());
+  if constexpr (UDTCAT_HAS_GRIDFTP != 0) add(udtcat::gridftp::commands());
   const udtcat::tool::Words words(argv, argv + argc);
   return udtcat::tool::run(udtcat::rsh::words_as_ssh(words).value_or(words), all);
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/bench_message.hpp"
 #include "lib/core/try.hpp"
 #include "ssh/ssh_options.hpp"
 #include "tool/cli/applications.hpp"
@@ -74,7 +75,12 @@ Status check_places(const CommandLine& line, BenchOptions& options) {
 }
 
 void add_options(CommandLine& line, BenchOptions& options) {
-  add_bench_options(line, options.settings);
+  line.value("--seconds", [&](const std::string& text) {
+    return tool::store(tool::number_value("--seconds", text, 1, static_cast<std::size_t>(kMaxBenchTime.count()))
+                           .map([](std::size_t seconds) { return std::chrono::seconds(seconds); }),
+                       options.settings.each_way);
+  });
+  line.flag("--json", options.settings.json);
   options.tries_udp = true;
   ssh::add_ssh_dial_options(line, options);
   ssh::add_push_progress_options(line, options);

@@ -2,15 +2,21 @@
 /// The command line of `udtcat bench`. No input or output here.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include <udtcat/result.hpp>
 
-#include "bench/bench_command.hpp"
 #include "ssh/ssh_dial.hpp"
 #include "tool/cli/command_line.hpp"
 
 namespace udtcat::bench {
+
+/// Of a bench, wherever its other end is.
+struct BenchSettings {
+  std::chrono::seconds each_way{5};
+  bool json = false;
+};
 
 struct BenchOptions : ssh::SshDialOptions {
   bool help = false;    ///< nothing else then

@@ -123,11 +123,12 @@ Result<std::unique_ptr<tool::Invocation>> parse(const tool::Words& arguments) {
 }  // namespace
 
 tool::Commands commands() {
-  return {{.words = {}, .help = help_text, .parse = parse, .options = pipe_options_declared},
+  return {{.words = {}, .help = help_text, .parse = parse, .options = pipe_options_declared, .operands = ":host"},
           {.words = {"keygen", "--pair"},
            .help = help_text,
            .parse = parse_keygen_pair,
-           .options = keygen_pair_options_declared},
+           .options = keygen_pair_options_declared,
+           .operands = ":file"},
           status_command()};
 }
 

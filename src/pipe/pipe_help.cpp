@@ -26,7 +26,6 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat status                           who is connected to the udtcats of this host; udtcat status --help
   udtcat rsh [USER@]HOST COMMAND...       run a command over ssh's login and our transport; udr PROGRAM... puts it under
                                           rsync, scp, sftp, git, borg, restic; udtcat rsh --help
-  udtcat rsh-daemon -l [ADDR:]PORT --allow FILE   run listed commands for key holders; udtcat rsh-daemon --help
   udtcat gridftp VERB ...                 get, put, copy, serve files as Globus' GridFTP; gateway; udtcat gridftp --help
   udtcat help [TOPIC]                     this; or of keys, forward, service, config, why, exit, or a command
 )";
@@ -82,7 +81,7 @@ Output, all on stderr:
       --why                  at the end, and at SIGUSR1: what limited the transfer, and what would help
       --check                only say what would be done
   -h, --help    -V, --version
-Each option may stand in ~/.config/udtcat/config: udtcat help config
+Each option may stand in the FILE of --config: udtcat help config
 
 Times are seconds, or have ms, s or m. Sizes are bytes, or have kB, MB, GB (10^9), KiB, MiB, GiB (2^30). All may have
 decimals: 1.5G, 0.5s.

@@ -125,6 +125,7 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
     options.services.push_back(std::move(service));
     return {};
   });
+  line.value_is(":host");
   line.values("--from", [&](const std::string& text) -> Status {
     UDTCAT_TRY(forward::LocalListenerOption listener, forward::local_listener_value(text));
     options.listeners.push_back(std::move(listener));
@@ -173,6 +174,7 @@ void add_stream_options(tool::CommandLine& line, PipeOptions& options) {
     options.exec = text;
     return {};
   });
+  line.value_is(":command");
   line.flag("--send-only");
   line.flag("--recv-only");
   line.exclusive("--send-only", "--recv-only");
@@ -198,6 +200,7 @@ void add_pipe_options(tool::CommandLine& line, PipeOptions& options) {
   line.value("--config", [](const std::string& path) -> Status {
     return tool::misplaced("--config " + path, "it comes first, as in udtcat --config FILE, and then only options");
   });
+  line.value_is(":file");
   line.question("-V,--version", options.asks_version);
   line.check([&] { return check_plain(line, options); });
   line.check([&] { return check_places(line, options); });

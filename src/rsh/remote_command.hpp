@@ -12,17 +12,20 @@
 
 #include <udtcat/peering.hpp>
 
-#include "rsh/command_over_ssh.hpp"
-#include "rsh/near_end.hpp"
 #include "ssh/ssh_dial.hpp"
 #include "ssh/ssh_path.hpp"
 #include "tool/run/session_run.hpp"
 
 namespace udtcat::rsh {
 
-/// Of `ports`, a daemon has the first.
 struct RemoteCommandOptions : ssh::SshDialOptions {
   bool require_udp = false;
+};
+
+/// How a remote command ended: the last message about it.
+struct CommandExit {
+  std::optional<int> status;  ///< none: a signal ended it
+  std::string signal_name;    ///< of that signal
 };
 
 /// From the bootstrap to the end.
@@ -37,16 +40,17 @@ class RemoteCommand {
   /// core_limit_bytes   what ssh may dump
   /// `run` and `options` must outlive this. Its end is that of `run`.
   RemoteCommand(tool::SessionRun& run, const RemoteCommandOptions& options, std::uint64_t core_limit_bytes);
+  ~RemoteCommand();
 
   /// errors: those of SshDial::start()
   [[nodiscard]] Status start();
-  /// Without ssh: the daemon that waits at the host.  errors: Errc::cannot_resolve
-  [[nodiscard]] Status start_at_daemon(std::optional<Credentials> credentials);
   /// The program that takes this process's place, once SessionRun::run() has returned; none: nothing.
   [[nodiscard]] const std::optional<bridge::ChildRequest>& plain_ssh() const { return plain_ssh_; }
 
  private:
-  void on_no_far_end(const Error& error, std::optional<int> status);
+  class NearEnd;
+  class OverSsh;
+
   void begin(std::unique_ptr<Connection> connection);
   void conclude(Result<CommandExit> end);
   void finish(Result<CommandExit> end);
@@ -56,13 +60,11 @@ class RemoteCommand {
 
   tool::SessionRun& run_;
   const RemoteCommandOptions& options_;
-  const std::uint64_t core_limit_bytes_;
   boost::asio::steady_timer timeout_;
-  std::optional<ssh::SshDial> dial_;  // none: a daemon
-  std::unique_ptr<Dialer> dialer_;
+  ssh::SshDial dial_;
   std::unique_ptr<NearEnd> near_;
-  std::optional<CommandOverSsh> over_ssh_;  // none: not yet, or there is a session
-  std::optional<ssh::SshPath> ssh_path_;    // none: not yet, or only UDP will do
+  std::unique_ptr<OverSsh> over_ssh_;     // none: not yet, or there is a session
+  std::optional<ssh::SshPath> ssh_path_;  // none: not yet, or only UDP will do
   std::optional<bridge::ChildRequest> plain_ssh_;
 };
 

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <udtcat/peering.hpp>
 
-#include "rsh/far_end.hpp"
 #include "ssh/far_server.hpp"
 #include "tool/run/session_run.hpp"
 
@@ -21,6 +21,7 @@ class RshServer {
   /// core_limit_bytes   what the command may dump
   /// `run` and `options` must outlive this. Its end is that of `run`.
   RshServer(tool::SessionRun& run, const ssh::FarOptions& options, std::uint64_t core_limit_bytes);
+  ~RshServer();
 
   /// errors: those of FarServer::start()
   [[nodiscard]] Status start() { return far_.start(); }
@@ -28,12 +29,14 @@ class RshServer {
   [[nodiscard]] const std::optional<ssh::ControlMessage>& fallback() const { return fallback_; }
 
  private:
+  class FarEnd;
+
   void take(std::unique_ptr<Connection> connection);
   void on_over(const FarEnd& end, const Status& status);
 
   tool::SessionRun& run_;
   const std::uint64_t core_limit_bytes_;
-  FarEnds ends_;
+  std::vector<std::unique_ptr<FarEnd>> ends_;
   ssh::FarServer far_;
   std::optional<ssh::ControlMessage> fallback_;
 };

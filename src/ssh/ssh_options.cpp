@@ -62,6 +62,7 @@ std::string host_of(std::string destination) {
 void add_ssh_dial_options(CommandLine& line, SshDialOptions& options) {
   add_port_option(line, options.ports);
   line.value("--udp-host", options.udp_host);
+  line.value_is(":host");
   line.value("--remote-udtcat", options.remote_program);
   line.value("--ssh", [&](const std::string& text) -> Status {
     auto words = tool::split_words(text);

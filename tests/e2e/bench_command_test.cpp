@@ -198,14 +198,6 @@ TEST_F(BenchBySsh, StartsTheOtherEndByItself) {
   expect_measured(parsed(ran.output));
 }
 
-TEST_F(BenchBySsh, TakesTheUsersOptionsForItAndItsHost) {
-  const Ran ran = near(
-      "mkdir -p .config/udtcat; printf 'Command bench\\nssh \"ssh -F %s\"\\nremote-udtcat %s\\nHost fa*\\n"
-      "seconds 1\\njson\\nHost other\\nport 1\\n' $CONFIG $UDTCAT > .config/udtcat/config; $UDTCAT bench far");
-  EXPECT_EQ(ran.status, kSuccess) << ran.errors;
-  expect_measured(parsed(ran.output));
-}
-
 TEST_F(BenchBySsh, SaysWhichPortWasTriedWhereUdpIsBlocked) {
   block_udp();
   const Ran ran = near(std::string(UDTCAT_BINARY) + " bench --ssh \"ssh -F $CONFIG\" --remote-udtcat " + UDTCAT_BINARY +

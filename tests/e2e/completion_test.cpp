@@ -71,14 +71,14 @@ TEST_F(ShellCompletion, OfBashOffersOptionsValuesFilesAndCommands) {
   EXPECT_THAT(bash("udr --port 9000 udtc"), HasSubstr("udtcat\n"));
 }
 
-TEST_F(ShellCompletion, OfFishOffersThemWithWhatTheyMean) {
-  EXPECT_EQ(fish("udtcat --send"), "--send-only\ttake nothing from the peer\n");
+TEST_F(ShellCompletion, OfFishOffersThem) {
+  EXPECT_EQ(fish("udtcat --send"), "--send-only\n");
   EXPECT_EQ(fish("udtcat --protect pr"), "private\n");
   EXPECT_EQ(fish("udtcat --protect=pr"), "--protect=private\n");
   EXPECT_THAT(fish("udtcat host 9 -k sec"), HasSubstr("secret.key"));
   EXPECT_THAT(fish("udtcat --key-file=sec"), HasSubstr("--key-file=secret.key"));
-  EXPECT_THAT(fish("udtcat sta"), HasSubstr("status\twho is connected"));
-  EXPECT_THAT(fish("udr --requ"), HasSubstr("--require-udp\t"));
+  EXPECT_THAT(fish("udtcat sta"), HasSubstr("status\n"));
+  EXPECT_THAT(fish("udr --requ"), HasSubstr("--require-udp\n"));
   EXPECT_THAT(fish("udr --port 9000 rsync --archi"), HasSubstr("--archive"));
   EXPECT_THAT(fish("udtcat rsh host rsync --archi"), HasSubstr("--archive"));
 }

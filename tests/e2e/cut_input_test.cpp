@@ -11,32 +11,15 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A command that publishes what it has read once its input has ended, as many do.
+// Commands that publish what they have read once their input has ended, as many do.
+constexpr const char* kPlain = "echo $PPID > far-end; echo $$ > pid; cat > t && mv t final";
+constexpr const char* kStubborn = "trap '' HUP TERM; echo $$ > pid; cat > t && mv t final";
+constexpr const char* kPipeline = "echo $PPID > far-end; cat | sh -c 'echo $$ > pid; cat > t; mv t final'";
+
 class CutInput : public RshTest {
  protected:
-  void SetUp() override {
-    RshTest::SetUp();
-    if (IsSkipped()) return;
-    const std::string far = ssh_->far_home().path().string();
-    ssh_->far_home().write("plain", "#!/bin/sh\ncd " + far + "; echo $$ > pid; cat > t && mv t final\n");
-    ssh_->far_home().write("stubborn",
-                           "#!/bin/sh\ntrap '' HUP TERM\ncd " + far + "; echo $$ > pid; cat > t && mv t final\n");
-    ssh_->far_home().write("pipeline", "#!/bin/sh\ncd " + far + "; cat | sh -c 'echo $$ > pid; cat > t; mv t final'\n");
-    std::string list;
-    for (const std::string name : {"plain", "stubborn", "pipeline"}) list += name + " = sh " + far + "/" + name + "\n";
-    ssh_->far_home().write("list", list);
-  }
-  [[nodiscard]] Process start_daemon() const {
-    return udtcat({"rsh-daemon", "-l", hosts_->far_host().ipv4 + ":" + std::to_string(port_), "--allow",
-                   (ssh_->far_home().path() / "list").string(), "--idle-timeout", "4s", "-v"},
-                  {.key = key_, .network_namespace = hosts_->far_host().file});
-  }
   /// The near end of `command`, whose input does not end.
-  [[nodiscard]] Process near_end_at_daemon(const std::string& command) {
-    return udtcat({"rsh", "--daemon", "--port", std::to_string(port_), hosts_->far_host().ipv4, command},
-                  {.in = producer_.take_stdin(), .key = key_, .network_namespace = hosts_->near_host().file});
-  }
-  [[nodiscard]] Process near_end_over_ssh(const std::string& command) {
+  [[nodiscard]] Process near_end(const std::string& command) {
     return Process(
         {.argv = {UDTCAT_BINARY, "rsh", "--idle-timeout", "4s", "-F", ssh_->ssh_config().string(), "far", command},
          .environment = environment(),
@@ -58,12 +41,16 @@ class CutInput : public RshTest {
     EXPECT_TRUE(exists("t"));
     EXPECT_FALSE(exists("final")) << "a fragment was published";
   }
-
-  void expect_nothing_of_a_killed_far_end(const std::string& command) {
-    Process daemon = start_daemon();
-    const Process near_end = near_end_at_daemon(command);
+  void expect_nothing_after(int signal, const std::string& command) {
+    Process near = near_end(command);
     const pid_t process = in_the_middle();
-    daemon.send_signal(SIGKILL);
+    near.send_signal(signal);
+    expect_nothing_published(process, patience(40s));
+  }
+  void expect_nothing_of_a_killed_far_end(const std::string& command) {
+    const Process near = near_end(command);
+    const pid_t process = in_the_middle();
+    ::kill(far_process("far-end"), SIGKILL);
     expect_nothing_published(process);
   }
 
@@ -72,77 +59,28 @@ class CutInput : public RshTest {
 };
 
 TEST_F(CutInput, OfACompleteOneIsPublished) {
-  Process daemon = start_daemon();
-  Process near_end = near_end_at_daemon("plain");
+  Process near = near_end(kPlain);
   ASSERT_GT(in_the_middle(), 0);
   producer_.end();
-  expect_exit(near_end, kSuccess);
+  expect_exit(near, kSuccess);
   EXPECT_TRUE(exists("final"));
 }
 
-TEST_F(CutInput, ByTheDeathOfTheNearEndIsNotPublished) {
-  Process daemon = start_daemon();
-  Process near_end = near_end_at_daemon("plain");
-  const pid_t command = in_the_middle();
-  near_end.send_signal(SIGKILL);
-  expect_nothing_published(command);
-  EXPECT_TRUE(daemon.running());
-}
-
-TEST_F(CutInput, ByAStoppedNearEndIsNotPublished) {
-  Process daemon = start_daemon();
-  Process near_end = near_end_at_daemon("plain");
-  const pid_t command = in_the_middle();
-  near_end.send_signal(SIGSTOP);
-  expect_nothing_published(command);
-}
-
-TEST_F(CutInput, ByABlackHoleIsNotPublished) {
-  Process daemon = start_daemon();
-  Process near_end = near_end_at_daemon("plain");
-  const pid_t command = in_the_middle();
-  hosts_->black_hole();
-  expect_nothing_published(command);
-}
-
-TEST_F(CutInput, ByTheDeathOfTheFarEndIsNotPublished) { expect_nothing_of_a_killed_far_end("plain"); }
-
+TEST_F(CutInput, ByTheDeathOfTheNearEndIsNotPublished) { expect_nothing_after(SIGKILL, kPlain); }
+TEST_F(CutInput, ByAStoppedNearEndIsNotPublished) { expect_nothing_after(SIGSTOP, kPlain); }
+TEST_F(CutInput, ByASignalAtTheNearEndIsNotPublished) { expect_nothing_after(SIGTERM, kPlain); }
+TEST_F(CutInput, OfACommandThatHeedsNoSignalIsNotPublishedEither) { expect_nothing_after(SIGKILL, kStubborn); }
+TEST_F(CutInput, ByTheDeathOfTheFarEndIsNotPublished) { expect_nothing_of_a_killed_far_end(kPlain); }
 TEST_F(CutInput, ByTheDeathOfTheFarEndIsNotPublishedByTheCommandsOwnChildrenEither) {
-  expect_nothing_of_a_killed_far_end("pipeline");
-}
-
-TEST_F(CutInput, ByASignalAtTheNearEndIsNotPublished) {
-  Process daemon = start_daemon();
-  Process near_end = near_end_at_daemon("plain");
-  const pid_t command = in_the_middle();
-  near_end.send_signal(SIGTERM);
-  expect_nothing_published(command);
-}
-
-TEST_F(CutInput, OfACommandThatHeedsNoSignalIsNotPublishedEither) {
-  Process daemon = start_daemon();
-  Process near_end = near_end_at_daemon("stubborn");
-  const pid_t command = in_the_middle();
-  near_end.send_signal(SIGKILL);
-  expect_nothing_published(command, patience(40s));
-}
-
-TEST_F(CutInput, OverASessionThatSshBeganIsNotPublished) {
-  Process near_end = near_end_over_ssh("echo $$ > pid; cat > t && mv t final");
-  const pid_t command = in_the_middle();
-  near_end.send_signal(SIGKILL);
-  expect_nothing_published(command);
+  expect_nothing_of_a_killed_far_end(kPipeline);
 }
 
 TEST_F(CutInput, OfWhomTheCommandLeftBehindIsNotPublished) {
-  Process near_end = near_end_over_ssh("exec 3<&0; sh -c 'echo $$ > pid; cat > t && mv t final' <&3 & exit 0");
-  const pid_t reader = in_the_middle();
-  near_end.send_signal(SIGKILL);
-  expect_nothing_published(reader);
+  expect_nothing_after(SIGKILL, "exec 3<&0; sh -c 'echo $$ > pid; cat > t && mv t final' <&3 & exit 0");
 }
 
-TEST_F(CutInput, ByAPathThatVanishesUnderASessionThatSshBeganIsNotPublished) {
-  Process near_end = near_end_over_ssh("echo $$ > pid; cat > t && mv t final");
+TEST_F(CutInput, ByAPathThatVanishesIsNotPublished) {
+  const Process near = near_end(kPlain);
   const pid_t command = in_the_middle();
   hosts_->black_hole();
   expect_nothing_published(command);

@@ -1,44 +1,225 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Clients' data, right, wrong and hostile: to our server, byte by byte.
+/// Clients of our server that say whatever they like, byte by byte; after each test the server has to be of use. What
+/// it answers to whom: tests/gridftp/server, tests/gridftp/mode_e.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 
-#include "e2e/support/gridftp_edge_test.hpp"
+#include "e2e/support/ftp_dialogue.hpp"
+#include "e2e/support/udtcat_test.hpp"
+#include "support/bytes.hpp"
+#include "support/deadline.hpp"
 
 namespace udtcat::test::e2e {
 namespace {
 
 using testing::AnyOf;
 
-// ---- Ends in every shape -------------------------------------------------------------------------------------------
+std::string random_text(std::uint64_t seed, std::size_t size) { return text_of(random_bytes(size, seed)); }
 
-TEST_F(GridftpEdgeTest, TakesAnEndOfFileApartFromTheEndOfData) {
-  EXPECT_EQ(store({data_block(0, content_) + block(kBlockEof, 0, 1) + end_of_data()}), 226);
-  EXPECT_TRUE(stored() == content_);
+class GridftpEdgeTest : public UdtcatTest {
+ protected:
+  void SetUp() override { serve(); }
+  void TearDown() override { expect_good_service(); }
+
+  void serve() {
+    server_.reset();
+    std::filesystem::create_directories(root_);
+    port_ = free_port();
+    Arguments words{"gridftp", "serve", "--root", root_, "-l", "127.0.0.1:" + std::to_string(port_)};
+    words.insert(words.end(), {"--auth", "anonymous", "--anonymous-writable"});
+    server_.emplace(udtcat(std::move(words)));
+    ASSERT_TRUE(accepts_tcp(port_, kAtOnce)) << server_->errors();
+    talk_.reset();
+    talk_ = arrive();
+  }
+  [[nodiscard]] std::unique_ptr<FtpDialogue> arrive() const {
+    auto talk = std::make_unique<FtpDialogue>(port_);
+    talk->log_in();
+    return talk;
+  }
+  [[nodiscard]] TcpClient connect_data() {
+    if (data_port_ == 0) data_port_ = talk_->passive();
+    return {data_port_, kAtOnce};
+  }
+  /// STOR /x of what these connections bring, all of it before the server is asked. The server's last word.
+  int store(const std::vector<std::string>& connections, const std::string& line = "STOR /x") {
+    data_.clear();
+    data_port_ = 0;
+    for (const std::string& bytes : connections) {
+      data_.push_back(connect_data());
+      EXPECT_TRUE(data_.back().send(bytes));
+    }
+    EXPECT_TRUE(talk_->send(line));
+    return talk_->hear_end();
+  }
+  /// The server may not have noticed yet that whoever wrote the file has gone: 450 until then.
+  [[nodiscard]] bool takes_it_soon() {
+    int code = 450;
+    return eventually(std::chrono::seconds(10),
+                      [&] {
+                        code = store({data_block(0, content_) + end_of_file(1)});
+                        return code != 450;
+                      }) &&
+           code == 226;
+  }
+  [[nodiscard]] std::string stored(const std::string& name = "x") const { return read_file(root_ / name); }
+  [[nodiscard]] bool exists(const std::string& name = "x") const { return std::filesystem::exists(root_ / name); }
+  void offer(const std::string& name, const std::string& content) const {
+    std::ofstream(root_ / name, std::ios::binary) << content;
+  }
+  /// RETR and the like on one connection to a port of ours.
+  BlocksRead retrieve(const std::string& line) {
+    const TcpListener listener;
+    EXPECT_EQ(talk_->ask("PORT " + ftp_port(listener.port())), 200);
+    EXPECT_TRUE(talk_->send(line));
+    BlocksRead read;
+    if (auto connection = listener.accept(kAtOnce)) {
+      read_blocks(*connection, read);
+      EXPECT_EQ(talk_->hear_end(), 226) << talk_->said();
+    }
+    return read;
+  }
+  void expect_good_service() {
+    ASSERT_TRUE(server_->running()) << server_->errors();
+    talk_ = arrive();
+    EXPECT_EQ(store({data_block(0, content_) + end_of_file(1)}, "STOR /good"), 226);
+    EXPECT_TRUE(stored("good") == content_);
+    EXPECT_TRUE(retrieve("RETR /good").content == content_);
+  }
+
+  const std::filesystem::path root_ = home_.path() / "served";
+  const std::string content_ = random_text(7, 300'000);
+  const std::string front_ = content_.substr(0, 100'000);
+  const std::string back_ = content_.substr(100'000);
+  std::optional<Process> server_;
+  std::unique_ptr<FtpDialogue> talk_;
+  std::uint16_t data_port_ = 0;
+  std::vector<TcpClient> data_;
+};
+
+TEST_F(GridftpEdgeTest, AnswersCommandsThatAreSentAhead) {
+  const std::uint16_t port = talk_->passive();
+  EXPECT_TRUE(talk_->send_raw("STOR /a\r\nSIZE /a\r\nSTOR /b\r\nSIZE /b\nQUIT\r\n"));
+  const TcpClient data(port, kAtOnce);
+  EXPECT_TRUE(data.send(data_block(0, front_) + end_of_file(1) + data_block(0, back_) + end_of_file(1)));
+  EXPECT_EQ(talk_->hear_end(), 226);
+  EXPECT_EQ(talk_->hear(), 213);
+  EXPECT_EQ(talk_->said(), "213 100000");
+  EXPECT_EQ(talk_->hear_end(), 226);
+  EXPECT_EQ(talk_->hear(), 213);
+  EXPECT_EQ(talk_->hear(), 221);
+  EXPECT_TRUE(talk_->hung_up());
 }
 
-TEST_F(GridftpEdgeTest, TakesTheEndOfFileBeforeTheData) {
-  EXPECT_EQ(store({block(kBlockEof, 0, 1) + data_block(0, content_) + end_of_data()}), 226);
-  EXPECT_TRUE(stored() == content_);
+TEST_F(GridftpEdgeTest, ServesOthersWhileAClientSendsNonsense) {
+  const std::string nonsense(2 * kMiB, '\n');
+  TcpClient rude(port_, 500ms);
+  std::ignore = rude.send(nonsense);
+  const auto begin = Clock::now();
+  expect_good_service();
+  EXPECT_LT(Clock::now() - begin, patience(3s));
 }
 
-TEST_F(GridftpEdgeTest, TakesEmptyBlocks) {
-  EXPECT_EQ(store({block(0, 0, 0) + data_block(0, content_) + block(0, 0, ~std::uint64_t{0}) + end_of_file(1)}), 226);
-  EXPECT_TRUE(stored() == content_);
+TEST_F(GridftpEdgeTest, ServesOthersWhileAClientNeverReads) {
+  FtpDialogue deaf(port_, 500ms);
+  deaf.log_in();
+  std::string questions;
+  for (int i = 0; i < 20'000; ++i) questions += "FEAT\r\n";
+  for (int i = 0; i < 50 && deaf.send_raw(questions); ++i) continue;
+  expect_good_service();
+  EXPECT_LT(server_->resident_bytes(), kStrangersLimitBytes);
 }
 
-TEST_F(GridftpEdgeTest, TakesAnEmptyFile) {
-  EXPECT_EQ(store({end_of_file(1)}), 226);
-  EXPECT_TRUE(exists() && stored().empty());
+TEST_F(GridftpEdgeTest, AnswersOthersInTheMiddleOfLongListings) {
+  std::filesystem::create_directory(root_ / "many");
+  constexpr int kEntries = 20'000;
+  for (int i = 0; i < kEntries; ++i) std::ofstream(root_ / "many" / std::to_string(i));
+  const TcpListener listener;
+  std::vector<std::unique_ptr<FtpDialogue>> readers;
+  std::vector<TcpClient> unread;
+  for (int i = 0; i < 20; ++i) {
+    readers.push_back(arrive());
+    EXPECT_EQ(readers.back()->ask("PORT " + ftp_port(listener.port())), 200);
+    EXPECT_EQ(readers.back()->ask("MLSD /many"), 150);
+    unread.push_back(listener.accept(kAtOnce).value());
+  }
+  // The listings have no reader, and are longer than what lies between; still everybody is answered.
+  EXPECT_EQ(talk_->ask("NOOP"), 200);
+  EXPECT_EQ(talk_->ask("SIZE /many/0"), 213);
+  EXPECT_LT(server_->resident_bytes(), kStrangersLimitBytes) << "they are not in memory either";
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    BlocksRead read;
+    read_blocks(unread[i], read);
+    EXPECT_EQ(std::ranges::count(read.content, '\n'), kEntries);
+    EXPECT_EQ(readers[i]->hear_end(), 226);
+  }
 }
 
-TEST_F(GridftpEdgeTest, TakesTheEndOfFileTwice) {
-  EXPECT_EQ(store({data_block(0, content_) + block(kBlockEof, 0, 1) + block(kBlockEof, 0, 1) + end_of_data()}), 226);
-  EXPECT_TRUE(stored() == content_);
+TEST_F(GridftpEdgeTest, LetsStrangersReadOnlyAndFromThisHostOnlySerial) {
+  offer("a", front_);
+  server_.reset();
+  server_.emplace(udtcat({"gridftp", "serve", "--root", root_}));
+  ASSERT_TRUE(accepts_tcp(2811, kAtOnce)) << server_->errors();
+  expect_says(*server_, "127.0.0.1:2811/ to everybody who reaches it, without proof, read-only");
+  expect_says(*server_, "--anonymous-writable");
+  const auto bound = run({.argv = {"ss", "-Hltn", "sport = :2811"}}).output;
+  EXPECT_THAT(bound, testing::Not(AnyOf(testing::HasSubstr("*:2811"), testing::HasSubstr("0.0.0.0:2811"))));
+  FtpDialogue talk(2811);
+  talk.log_in();
+  for (const char* line : {"DELE /a", "RNFR /a", "MKD /d", "STOR /x", "SITE HAVE /a"})
+    EXPECT_EQ(talk.ask(line), 550) << line;
+  EXPECT_TRUE(exists("a"));
+  serve();
 }
 
-TEST_F(GridftpEdgeTest, TakesTheEndOfDataOnABlock) {
-  EXPECT_EQ(store({block(kBlockEof, 0, 1) + block(kBlockEod, content_.size(), 0, content_)}), 226);
-  EXPECT_TRUE(stored() == content_);
+TEST_F(GridftpEdgeTest, ListensForThisHostUntilAnAddressIsGiven) {
+  for (const bool everybody : {false, true}) {
+    server_.reset();
+    port_ = free_port();
+    const std::string port = std::to_string(port_);
+    server_.emplace(udtcat({"gridftp", "serve", "--root", root_, "-l", (everybody ? "*:" : "") + port}));
+    ASSERT_TRUE(accepts_tcp(port_, kAtOnce)) << server_->errors();
+    EXPECT_EQ(run({.argv = {"ss", "-Hltn", "sport = :" + port}}).output.find("127.0.0.1") == std::string::npos,
+              everybody);
+  }
+  serve();
+}
+
+TEST_F(GridftpEdgeTest, AnswersNobodyWithoutTheKeyWhereItHasOne) {
+  offer("a", front_);
+  server_.reset();
+  port_ = free_port();
+  const std::string address = "127.0.0.1:" + std::to_string(port_);
+  server_.emplace(udtcat({"gridftp", "serve", "--root", root_, "-l", address, "-k", home_.write("key", key_)}));
+  EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(*server_, "serving") > 0; })) << server_->errors();
+  expect_says(*server_, "udtcat://" + address + "/ to key holders");
+  EXPECT_FALSE(TcpClient(port_, kAtOnce).connected());
+  serve();
+}
+
+TEST_F(GridftpEdgeTest, RefusesContradictionsAboutWhoMayWrite) {
+  for (const Arguments& words : {Arguments{"--read-only", "--anonymous-writable"},
+                                 Arguments{"-k", home_.write("key", key_), "--anonymous-writable"}}) {
+    Arguments all{"gridftp", "serve", "--root", root_};
+    all.insert(all.end(), words.begin(), words.end());
+    Process refused = udtcat(all);
+    expect_exit(refused, kUsage);
+  }
+}
+
+TEST_F(GridftpEdgeTest, RefusesNamesWithAZeroByte) {
+  const std::string zero(1, '\0');
+  EXPECT_EQ(talk_->ask("MKD /x" + zero + "y"), 501);
+  EXPECT_EQ(store({data_block(0, front_) + end_of_file(1)}, "STOR /x" + zero + "y"), 501);
+  EXPECT_EQ(talk_->ask("MKD /x%00y"), 257) << "a name like any other";
+  EXPECT_TRUE(exists("x%00y"));
 }
 
 TEST_F(GridftpEdgeTest, TakesLargeBlocks) {
@@ -49,303 +230,6 @@ TEST_F(GridftpEdgeTest, TakesLargeBlocks) {
   EXPECT_TRUE(data.send(data_block(4 * kMiB, second) + data_block(0, large.substr(0, 4 * kMiB)) + end_of_file(1)));
   EXPECT_EQ(talk_->hear_end(), 226);
   EXPECT_TRUE(stored() == large);
-}
-
-TEST_F(GridftpEdgeTest, IgnoresBitsThatMeanNothing) {
-  EXPECT_EQ(store({block(0xB0, content_.size(), 0, content_) + block(0xB0 | kBlockEof | kBlockEod, 0, 1)}), 226);
-  EXPECT_TRUE(stored() == content_);
-}
-
-TEST_F(GridftpEdgeTest, LetsTheLastWriterHaveHisWayWhereBlocksOverlap) {
-  EXPECT_EQ(store({data_block(0, std::string(content_.size(), 'x')) + data_block(100'000, back_) +
-                   data_block(0, front_) + end_of_file(1)}),
-            226);
-  EXPECT_TRUE(stored() == content_);
-}
-
-TEST_F(GridftpEdgeTest, TakesDataThatComeBeforeTheCommand) {
-  TcpClient data = connect_data();
-  EXPECT_TRUE(data.send(data_block(0, content_) + end_of_file(1)));
-  EXPECT_EQ(talk_->ask("NOOP"), 200);
-  EXPECT_EQ(talk_->ask("STOR /x"), 150);
-  EXPECT_EQ(talk_->hear_end(), 226);
-  EXPECT_TRUE(stored() == content_);
-}
-
-// ---- How many ends there are ---------------------------------------------------------------------------------------
-
-TEST_F(GridftpEdgeTest, WaitsForConnectionsThatAreStillToCome) {
-  TcpClient first = connect_data();
-  EXPECT_TRUE(first.send(data_block(0, front_) + end_of_file(2)));
-  EXPECT_EQ(talk_->ask("STOR /x"), 150);
-  EXPECT_EQ(talk_->hear(), 112) << "it waits";
-  TcpClient second = connect_data();
-  EXPECT_TRUE(second.send(data_block(100'000, back_) + end_of_data()));
-  EXPECT_EQ(talk_->hear_end(), 226);
-  EXPECT_TRUE(stored() == content_);
-}
-
-TEST_F(GridftpEdgeTest, DoesNotTakeAFileForWholeWhereTooFewEndsAreSaid) {
-  EXPECT_EQ(talk_->ask("ALLO 300000"), 200);
-  EXPECT_EQ(store({data_block(0, front_) + end_of_file(1)}), 426) << "less than was allocated";
-  EXPECT_EQ(store({data_block(100'000, back_) + end_of_file(1)}), 426) << "there is a gap";
-  EXPECT_EQ(store({data_block(100'000, back_), data_block(0, front_) + block(kBlockEof, 0, 1) + end_of_data()}), 426)
-      << "one is in the middle of its part";
-  EXPECT_FALSE(exists());
-}
-
-TEST_F(GridftpEdgeTest, GivesUpOnEndsThatNeverComeWhenTheClientGoes) {
-  TcpClient data = connect_data();
-  EXPECT_TRUE(data.send(data_block(0, content_) + end_of_file(3)));
-  EXPECT_EQ(talk_->ask("STOR /good"), 150);
-  EXPECT_EQ(talk_->hear(), 112) << "it waits";
-  talk_.reset();
-  EXPECT_TRUE(data.receive_end());
-  EXPECT_FALSE(exists("good"));
-}
-
-TEST_F(GridftpEdgeTest, RefusesEndsThatContradictEachOther) {
-  EXPECT_EQ(store({block(kBlockEof, 0, 2) + block(kBlockEof, 0, 3)}), 426);
-  EXPECT_EQ(store({end_of_file(0)}), 426);
-  EXPECT_EQ(store({end_of_file(~std::uint64_t{0})}), 426);
-  EXPECT_FALSE(exists());
-}
-
-// ---- Connections that break ----------------------------------------------------------------------------------------
-
-TEST_F(GridftpEdgeTest, TellsThatAConnectionBrokeInsideABlock) {
-  TcpClient data = connect_data();
-  EXPECT_TRUE(data.send(block(0, content_.size(), 0, front_)));
-  data.finish_sending();
-  EXPECT_TRUE(talk_->send("STOR /x"));
-  EXPECT_EQ(talk_->hear_end(), 426);
-  EXPECT_FALSE(exists());
-}
-
-TEST_F(GridftpEdgeTest, TellsThatAConnectionBrokeInsideItsFirstHeader) {
-  for (const std::size_t bytes : {std::size_t{1}, std::size_t{16}}) {
-    data_port_ = 0;
-    const TcpClient data = connect_data();
-    EXPECT_TRUE(data.send(data_block(0, content_).substr(0, bytes)));
-    data.finish_sending();
-    EXPECT_TRUE(talk_->send("STOR /x"));
-    EXPECT_EQ(talk_->hear_end(), 426) << bytes;
-  }
-  EXPECT_FALSE(exists() || exists("x.part"));
-}
-
-TEST_F(GridftpEdgeTest, TellsThatAConnectionBrokeBeforeItsEndOfData) {
-  TcpClient data = connect_data();
-  EXPECT_TRUE(data.send(data_block(0, content_)));
-  data.finish_sending();
-  EXPECT_TRUE(talk_->send("STOR /x"));
-  EXPECT_EQ(talk_->hear_end(), 426);
-  EXPECT_FALSE(exists());
-}
-
-TEST_F(GridftpEdgeTest, TellsThatAConnectionWasClosedBeforeItsEndOfData) {
-  EXPECT_EQ(store({data_block(0, content_) + block(kBlockClose, 0, 0)}), 426);
-  EXPECT_EQ(store({block(kBlockClose, content_.size(), 0, content_)}), 426);
-  EXPECT_FALSE(exists());
-  EXPECT_EQ(store({data_block(0, content_) + end_of_file(1)}), 226) << "on the same control connection";
-}
-
-TEST_F(GridftpEdgeTest, IsNotDisturbedByStrangersOnTheDataPort) {
-  const TcpClient silent = connect_data();
-  for (int i = 0; i < 3; ++i) std::ignore = TcpClient(connect_data());
-  EXPECT_EQ(talk_->ask("STOR /x"), 150);
-  for (int i = 0; i < 3; ++i) std::ignore = TcpClient(connect_data());
-  const TcpClient another = connect_data();
-  TcpClient data = connect_data();
-  EXPECT_TRUE(data.send(data_block(0, content_) + end_of_file(1)));
-  EXPECT_EQ(talk_->hear_end(), 226);
-  EXPECT_TRUE(stored() == content_);
-}
-
-TEST_F(GridftpEdgeTest, RefusesImpossibleNumbersAtOnce) {
-  const std::uint64_t most = ~std::uint64_t{0};
-  for (const auto& [count, offset] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
-           {1, most}, {std::uint64_t{1} << 63, 0}, {most, 1}, {std::uint64_t{1} << 62, 1}}) {
-    EXPECT_EQ(store({block(0, count, offset, "x")}), 426) << count << " at " << offset;
-    EXPECT_TRUE(data_.front().receive_end());
-  }
-  EXPECT_FALSE(exists());
-}
-
-// ---- Connections that are used again -------------------------------------------------------------------------------
-
-TEST_F(GridftpEdgeTest, StoresSeveralFilesOverTheSameConnections) {
-  EXPECT_EQ(store({data_block(0, front_) + end_of_file(2), data_block(100'000, back_) + end_of_data()}), 226);
-  EXPECT_EQ(talk_->ask("STOR /y"), 125);
-  EXPECT_TRUE(data_[0].send(data_block(0, back_) + end_of_data()));
-  EXPECT_TRUE(data_[1].send(end_of_file(2)));
-  EXPECT_EQ(talk_->hear_end(), 226);
-  EXPECT_TRUE(stored("x") == content_ && stored("y") == back_);
-}
-
-TEST_F(GridftpEdgeTest, RetrievesSeveralFilesOverTheSameConnection) {
-  offer("a", front_);
-  offer("b", back_);
-  const TcpListener listener;
-  EXPECT_EQ(talk_->ask("PORT " + ftp_port(listener.port())), 200);
-  EXPECT_EQ(talk_->ask("RETR /a"), 150);
-  auto connection = listener.accept(kAtOnce);
-  ASSERT_TRUE(connection);
-  for (const std::string& content : {front_, back_, front_}) {
-    BlocksRead read;
-    read_blocks(*connection, read);
-    EXPECT_TRUE(read.content == content && read.whole);
-    EXPECT_EQ(read.ends, 1U);
-    EXPECT_EQ(talk_->hear_end(), 226);
-    EXPECT_EQ(talk_->ask(content == back_ ? "RETR /a" : "RETR /b"), 125);
-  }
-  BlocksRead last;
-  read_blocks(*connection, last);
-  EXPECT_EQ(talk_->hear_end(), 226);
-}
-
-TEST_F(GridftpEdgeTest, TakesALoneCloseForTheEndOfAKeptConnection) {
-  EXPECT_EQ(store({data_block(0, front_) + end_of_file(1)}), 226);
-  EXPECT_TRUE(data_.front().send(block(kBlockClose, 0, 0)));
-  data_.front().finish_sending();
-  EXPECT_EQ(talk_->ask("STOR /y"), 125);
-  TcpClient data = connect_data();
-  EXPECT_TRUE(data.send(data_block(0, content_) + end_of_file(1)));
-  EXPECT_EQ(talk_->hear_end(), 226);
-  EXPECT_TRUE(stored("y") == content_);
-}
-
-TEST_F(GridftpEdgeTest, SaysALoneCloseOnAConnectionThatItEnds) {
-  offer("a", front_);
-  const TcpListener listener;
-  EXPECT_EQ(talk_->ask("PORT " + ftp_port(listener.port())), 200);
-  EXPECT_EQ(talk_->ask("RETR /a"), 150);
-  auto connection = listener.accept(kAtOnce);
-  ASSERT_TRUE(connection);
-  BlocksRead read;
-  read_blocks(*connection, read);
-  EXPECT_EQ(talk_->hear_end(), 226);
-  EXPECT_NE(talk_->passive(), 0);
-  EXPECT_EQ(connection->receive(17), block(kBlockClose, 0, 0));
-  EXPECT_TRUE(connection->receive_end());
-}
-
-// ---- Directions ----------------------------------------------------------------------------------------------------
-
-TEST_F(GridftpEdgeTest, RefusesTheWrongDirection) {
-  offer("a", front_);
-  EXPECT_NE(talk_->passive(), 0);
-  for (const char* line : {"RETR /a", "ERET P 0 1 /a", "MLSD /", "NLST /", "LIST"})
-    EXPECT_THAT(talk_->ask(line), AnyOf(425, 500, 503)) << line;
-  const TcpListener listener;
-  EXPECT_EQ(talk_->ask("PORT " + ftp_port(listener.port())), 200);
-  EXPECT_THAT(talk_->ask("STOR /x"), AnyOf(425, 500, 503));
-}
-
-// ---- Ranges --------------------------------------------------------------------------------------------------------
-
-TEST_F(GridftpEdgeTest, SaysWhatIsStoredAndGoesOnFromThere) {
-  const std::string large = random_text(9, 12 * kMiB);
-  const std::size_t sent = 10 * kMiB;
-  TcpClient data = connect_data();
-  EXPECT_EQ(talk_->ask("STOR /x"), 150);
-  EXPECT_TRUE(data.send(data_block(0, large.substr(0, sent))));
-  int code = talk_->hear();
-  while (code == 112) code = talk_->hear();
-  ASSERT_EQ(code, 111);
-  const std::string ranges = talk_->said().substr(talk_->said().rfind(' ') + 1);
-  EXPECT_THAT(ranges, testing::StartsWith("0-"));
-  const std::size_t safe = std::stoull(ranges.substr(2));
-  EXPECT_GT(safe, 0U);
-  EXPECT_LE(safe, sent);
-  talk_ = arrive();  // the client went, and came again
-  EXPECT_EQ(talk_->ask("REST " + ranges), 350);
-  EXPECT_EQ(store({data_block(safe, large.substr(safe, 2 * kMiB)) + end_of_data(),
-                   data_block(safe + 2 * kMiB, large.substr(safe + 2 * kMiB)) + end_of_file(2)}),
-            226)
-      << talk_->said();
-  EXPECT_TRUE(stored() == large);
-}
-
-TEST_F(GridftpEdgeTest, DoesNotBelieveRangesThatItNeverSaid) {
-  EXPECT_EQ(talk_->ask("REST 0-100000"), 350);
-  EXPECT_EQ(store({data_block(100'000, back_) + end_of_file(1)}), 550);
-  EXPECT_FALSE(exists());
-}
-
-TEST_F(GridftpEdgeTest, RetrievesOnlyWhatIsMissing) {
-  offer("a", content_);
-  EXPECT_EQ(talk_->ask("REST 0-50000,100000-299999"), 350);
-  const BlocksRead read = retrieve("RETR /a");
-  EXPECT_EQ(read.payload, 50'001U);
-  EXPECT_TRUE(read.content.substr(50'000, 50'000) == content_.substr(50'000, 50'000));
-  EXPECT_EQ(read.content.back(), content_.back());
-}
-
-TEST_F(GridftpEdgeTest, LeavesNothingOfAnUploadThatItRefuses) {
-  EXPECT_EQ(talk_->ask("REST 0-100000"), 350);
-  EXPECT_EQ(store({data_block(100'000, back_) + end_of_file(1)}), 550);
-  EXPECT_FALSE(exists() || exists("x.part") || exists("x.part.have"));
-}
-
-TEST_F(GridftpEdgeTest, DoesNotCallAFileSentThatHasBecomeShorterUnderWay) {
-  offer("a", std::string(64 * kMiB, 'x'));
-  const TcpListener listener;
-  EXPECT_EQ(talk_->ask("PORT " + ftp_port(listener.port())), 200);
-  EXPECT_EQ(talk_->ask("RETR /a"), 150);
-  auto connection = listener.accept(kAtOnce);
-  ASSERT_TRUE(connection);
-  std::filesystem::resize_file(root_ / "a", 32 * kMiB);  // far more than lies between, and nobody has read yet
-  BlocksRead read;
-  read_blocks(*connection, read);
-  EXPECT_FALSE(read.whole);
-  EXPECT_EQ(talk_->hear_end(), 451);
-}
-
-TEST_F(GridftpEdgeTest, CountsAPartFromItsBeginning) {
-  offer("x", content_);
-  EXPECT_TRUE(retrieve("ERET P 1000 5000 /x").content == content_.substr(1000, 5000));
-  EXPECT_EQ(store({data_block(0, front_) + end_of_file(1)}, "ESTO A 200000 /x"), 226);
-  EXPECT_TRUE(stored() == content_.substr(0, 200'000) + front_);
-}
-
-TEST_F(GridftpEdgeTest, TakesExactlyWhatWasAllocated) {
-  for (const char* allocation : {"ALLO 299999", "ALLO 300001", "ALLO 0"}) {
-    EXPECT_EQ(talk_->ask(allocation), 200);
-    EXPECT_EQ(store({data_block(0, content_) + end_of_file(1)}), 426) << allocation;
-    EXPECT_FALSE(exists());
-  }
-}
-
-// ---- More connections than there may be -----------------------------------------------------------------------------
-
-TEST_F(GridftpEdgeTest, RefusesDataConnectionsBeyondTheShareOfANetwork) {
-  offer("large", front_);
-  std::filesystem::resize_file(root_ / "large", 4096 * kMiB);
-  const TcpListener listener;
-  EXPECT_EQ(talk_->ask("OPTS RETR Parallelism=64,64,64;"), 200);
-  EXPECT_EQ(talk_->ask("PORT " + ftp_port(listener.port())), 200);
-  EXPECT_EQ(talk_->ask("RETR /large"), 150);
-  std::vector<TcpClient> unread;
-  while (unread.size() < 64) unread.push_back(listener.accept(kAtOnce).value());
-  const auto other = arrive();
-  EXPECT_EQ(other->ask("PORT " + ftp_port(listener.port())), 200);
-  EXPECT_EQ(other->ask("RETR /large"), 150);
-  EXPECT_EQ(other->hear_end(), 425);
-  EXPECT_THAT(other->said(), testing::HasSubstr("have 64 of 64"));
-  const TcpClient data(other->passive(), kAtOnce);
-  EXPECT_TRUE(other->send("STOR /x"));
-  EXPECT_EQ(other->hear_end(), 425);
-  EXPECT_THAT(other->said(), testing::HasSubstr("have 64 of 64"));
-  FtpDialogue elsewhere("127.0.2.1", port_);
-  elsewhere.log_in();
-  const TcpClient theirs("127.0.2.1", elsewhere.passive(), kAtOnce);
-  EXPECT_TRUE(theirs.send(data_block(0, content_) + end_of_file(1)));
-  EXPECT_TRUE(elsewhere.send("STOR /x"));
-  EXPECT_EQ(elsewhere.hear_end(), 226) << "another network has its own";
-  unread.clear();
-  EXPECT_EQ(talk_->hear_end(), 426);
-  EXPECT_TRUE(takes_it_soon());
 }
 
 TEST_F(GridftpEdgeTest, TakesLittleMemoryHoweverManyConnectionsNobodyReads) {
@@ -359,46 +243,6 @@ TEST_F(GridftpEdgeTest, TakesLittleMemoryHoweverManyConnectionsNobodyReads) {
   while (unread.size() < 64) unread.push_back(listener.accept(kAtOnce).value());
   EXPECT_EQ(talk_->hear(), 112);
   EXPECT_LT(server_->resident_bytes(), kStrangersLimitBytes);
-}
-
-// ---- Clients that change their minds -------------------------------------------------------------------------------
-
-TEST_F(GridftpEdgeTest, EndsATransferThatTheClientAborts) {
-  TcpClient data = connect_data();
-  EXPECT_EQ(talk_->ask("STOR /x"), 150);
-  EXPECT_TRUE(data.send(data_block(0, front_)));
-  EXPECT_TRUE(
-      talk_->send("\xff\xf4\xff\xf2"
-                  "ABOR"));
-  EXPECT_EQ(talk_->hear_end(), 426);
-  EXPECT_EQ(talk_->hear(), 226);
-  EXPECT_FALSE(exists());
-  EXPECT_EQ(store({data_block(0, content_) + end_of_file(1)}), 226);
-  EXPECT_TRUE(stored() == content_);
-}
-
-TEST_F(GridftpEdgeTest, EndsATransferInStreamModeThatTheClientAborts) {
-  EXPECT_EQ(talk_->ask("MODE S"), 200);
-  TcpClient data = connect_data();
-  EXPECT_EQ(talk_->ask("STOR /x"), 150);
-  EXPECT_TRUE(data.send(front_));
-  EXPECT_TRUE(talk_->send("ABOR"));
-  EXPECT_EQ(talk_->hear_end(), 426);
-  EXPECT_EQ(talk_->hear(), 226);
-  EXPECT_FALSE(exists());
-}
-
-TEST_F(GridftpEdgeTest, TakesAFileAgainFromAClientThatHungUpInTheMiddle) {
-  for (const char* mode : {"MODE E", "MODE S"}) {
-    data_port_ = 0;
-    EXPECT_EQ(talk_->ask(mode), 200);
-    const TcpClient data = connect_data();
-    EXPECT_EQ(talk_->ask("STOR /x"), 150);
-    EXPECT_TRUE(data.send(data_block(0, front_)));
-    talk_ = arrive();
-    EXPECT_TRUE(takes_it_soon()) << mode;
-    EXPECT_TRUE(stored() == content_);
-  }
 }
 
 TEST_F(GridftpEdgeTest, TakesAFileAgainWhoseClientHungUpWithManyCommandsWaiting) {

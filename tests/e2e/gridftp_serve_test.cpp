@@ -63,32 +63,6 @@ TEST_F(GridftpServeTest, CarriesFilesOverIpv6OnSeveralConnections) {
   EXPECT_THAT(striped.errors, HasSubstr("without --stripes"));
 }
 
-TEST_F(GridftpServeTest, KeepsConnectionsFromFileToFile) {
-  serve({"-v", "-v"});
-  constexpr int kFiles = 50;
-  std::filesystem::create_directory(here("down"));
-  std::filesystem::create_directory(here("up"));
-  std::string gets;
-  std::string puts;
-  for (int i = 0; i < kFiles; ++i) {
-    const std::string name = std::to_string(i);
-    const auto file = random_file(name, 20'000 + static_cast<std::size_t>(i));
-    gets += ours(name) + ' ' + local(here("down") / name) + '\n';
-    puts += local(file) + ' ' + ours("up/" + name) + '\n';
-  }
-  EXPECT_EQ(url_copy({"-fast", "-p", "2", "-f", home_.write("gets", gets)}).status, kSuccess);
-  EXPECT_EQ(url_copy({"-fast", "-p", "2", "-f", home_.write("puts", puts)}).status, kSuccess);
-  for (int i = 0; i < kFiles; ++i) {
-    const std::string content = read_file(here(std::to_string(i)));
-    EXPECT_TRUE(read_file(here("down") / std::to_string(i)) == content) << i;
-    EXPECT_TRUE(read_file(here("up") / std::to_string(i)) == content) << i;
-  }
-  for (const char* line : {"> PORT", "> PASV"}) {
-    expect_says(*server_, line);
-    EXPECT_EQ(count_lines(*server_, line), 1);
-  }
-}
-
 TEST_F(GridftpServeTest, ServesDirectoriesAndPartsOfFiles) {
   serve();
   std::filesystem::create_directory(here("tree"));
@@ -166,19 +140,6 @@ TEST_F(GridftpServeTest, ProtectsDataForWhoHasTheKey) {
       std::filesystem::remove(here("got"));
       std::filesystem::remove(here("put"));
     }
-}
-
-TEST_F(GridftpServeTest, GivesNothingInTheClearWhereProtectionIsAskedFor) {
-  serve({"--auth", "anonymous", "-k", key_file(), "--protect", "private"});
-  const auto source = random_file("source", 1000);
-  for (const Arguments& weaker : {Arguments{"--over", "tcp"}, Arguments{"--over", "udt"},
-                                  Arguments{"--clear-control", "-k", key_file(), "--protect", "safe"},
-                                  Arguments{"--over", "session", "--protect", "clear"}}) {
-    const Ran ran = gridftp(with("get", weaker, {"--retries", "0", ours("source"), "got"}));
-    EXPECT_NE(ran.status, kSuccess) << weaker.back();
-    EXPECT_FALSE(std::filesystem::exists(here("got")));
-  }
-  EXPECT_NE(url_copy({ours(source.filename()), local(here("got2"))}).status, kSuccess);
 }
 
 TEST_F(GridftpServeTest, OffersProtectionWithoutAskingForItWhereItIsToldSo) {
@@ -286,14 +247,6 @@ TEST_F(GridftpServeTest, ServesPlainFtpClients) {
   EXPECT_EQ(run({.argv = {"curl", "-sS", "-T", source, ours("put")}}).status, kSuccess);
   EXPECT_TRUE(read_file(here("put")) == read_file(source));
   EXPECT_THAT(run({.argv = {"curl", "-sS", ours("")}}).output, HasSubstr("source"));
-}
-
-TEST_F(GridftpServeTest, ChangesNothingWhereItIsReadOnly) {
-  serve({"--read-only"});
-  const auto source = random_file("source", 1000);
-  EXPECT_EQ(url_copy({ours("source"), local(here("got"))}).status, kSuccess);
-  EXPECT_NE(url_copy({local(source), ours("put")}).status, kSuccess);
-  EXPECT_FALSE(std::filesystem::exists(here("put")));
 }
 
 TEST_F(GridftpServeTest, TellsACopyHowFarItIs) {

@@ -242,41 +242,6 @@ TEST_F(KeyPairs, TellACommandWhoItServes) {
   EXPECT_TRUE(eventually(kAtOnce, [&] { return consumer.bytes_read() == std::string("I serve alice\n").size(); }));
 }
 
-/// A daemon whose list names who asks, and waits for a while.
-class KeyPairsOfADaemon : public KeyPairs {
- protected:
-  [[nodiscard]] Process start() const {
-    const auto list = home_.write("list", "name me = /bin/sh -c 'echo $UDTCAT_PEER'\nwait = /bin/sleep 60\n");
-    return udtcat({"rsh-daemon", "-l", "127.0.0.1:" + std::to_string(port_), "--allow", list.string()}, server());
-  }
-  [[nodiscard]] Process ask(const std::string& command, Descriptor out = open_null()) const {
-    return udtcat({"rsh", "--daemon", "--port", std::to_string(port_), "--key-file", file("alice"), "--peer", server_,
-                   "127.0.0.1", command},
-                  {.out = std::move(out)});
-  }
-};
-
-TEST_F(KeyPairsOfADaemon, NameThePeerToItsCommands) {
-  write_peers("alice " + alice_ + " rsh\n");
-  Process daemon = start();
-  Consumer consumer;
-  Process near = ask("name me", consumer.take_stdout());
-  expect_exit(near, kSuccess);
-  EXPECT_TRUE(eventually(kAtOnce, [&] { return consumer.bytes_read() == std::string("alice\n").size(); }));
-  expect_says(daemon, "alice (127.0.0.1:");
-}
-
-TEST_F(KeyPairsOfADaemon, AreCutOffFromIt) {
-  write_peers("alice " + alice_ + " rsh\n");
-  Process daemon = start();
-  Process near = ask("wait");
-  expect_says(daemon, "alice (127.0.0.1:");
-  write_peers("");
-  daemon.send_signal(SIGHUP);
-  EXPECT_TRUE(near.wait(kCutOff)) << near.errors();
-  expect_says(daemon, ": alice was taken off " + file("peers"));
-}
-
 /// Strangers that know the listener's public key, and so the way to its door.
 TEST_F(KeyPairs, ServeTheRightPeerWhateverStrangersDo) {
   write_peers("alice " + alice_ + "\n");

@@ -14,40 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class KeyUsage : public UdtcatTest {
- protected:
-  void expect_key_refused(const std::string& content) const {
-    const auto file = home_.write("key", content);
-    Process process = connect({.args = {"-k", file.string()}, .key = ""});
-    expect_exit(process, kUsage, kAtOnce);
-    expect_says(process, file.string());
-    if (content.empty()) return;
-    EXPECT_EQ(process.errors().find(content), std::string::npos) << "a refused key is still a secret";
-  }
-};
-
-TEST_F(KeyUsage, OfAFileThatOthersCanReadIsRefused) {
-  const auto file = home_.write("key", key_);
-  std::filesystem::permissions(file, std::filesystem::perms::others_read, std::filesystem::perm_options::add);
-  Process process = connect({.args = {"--key-file", file.string()}, .key = ""});
-  expect_exit(process, kUsage, kAtOnce);
-  expect_says(process, file.string());
-}
-
-TEST_F(KeyUsage, OfAFileThatIsNoKeyIsRefused) { expect_key_refused("no key at all"); }
-TEST_F(KeyUsage, OfAnEmptyFileIsRefused) { expect_key_refused(""); }
-
-TEST_F(KeyUsage, WithATypingErrorIsRefusedBeforeAnythingIsSent) {
-  std::string mistyped = key_;
-  mistyped[20] = mistyped[20] == 'A' ? 'B' : 'A';
-  expect_key_refused(mistyped);
-}
-
-TEST_F(KeyUsage, OfAMissingFileIsRefused) {
-  Process process = connect({.args = {"-k", "no-such-file"}, .key = ""});
-  expect_exit(process, kUsage, kAtOnce);
-  expect_says(process, "no-such-file");
-}
+class KeyUsage : public UdtcatTest {};
 
 TEST_F(KeyUsage, OfADescriptorReachesTheProgramWithLibudtToo) {
   const std::string command = std::string("exec ") + UDTCAT_BINARY + " 127.0.0.1 " + std::to_string(port_) +
@@ -115,15 +82,6 @@ TEST_F(KeyUsage, WithoutAnyAndWithoutATerminalAListenerSaysHowToMakeOneAndLogsNo
   expect_says(listener, "keygen");
   expect_says(listener, "--key-file");
   EXPECT_EQ(count_lines(listener, "udtcat1-"), 0) << listener.errors();
-}
-
-TEST_F(KeyUsage, IsNamedByWhereItWasFoundForWhoAsks) {
-  const Process listener = listen();
-  std::filesystem::create_directories(home_.path() / ".config/udtcat");
-  home_.write(".config/udtcat/key", make_key());
-  Process connector = connect({.args = {"-v"}, .key = ""});
-  expect_exit(connector, kRefused, kAtOnce);
-  expect_says(connector, "the key is the shared key of " + (home_.path() / ".config/udtcat/key").string());
 }
 
 /// Two ends that ask for different things.

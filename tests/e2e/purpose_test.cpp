@@ -120,18 +120,15 @@ class EveryProduct : public PurposeTest, public testing::WithParamInterface<std:
   [[nodiscard]] std::map<std::string, Product> products() const {
     const std::string port = std::to_string(port_);
     const std::string at = "127.0.0.1:" + port;
-    const auto list = home_.write("list", "true = true\n").string();
     const auto file = (home_.path() / "file").string();
-    return {
-        {"pipe", {{"-l", at}, {"127.0.0.1", port, "--send-only"}}},
-        {"forward", {{"-l", at, "--to", service_.address()}, {"127.0.0.1", port, "--from", "0"}}},
-        {"rsh", {{"rsh-daemon", "-l", at, "--allow", list}, {"rsh", "--daemon", "--port", port, "127.0.0.1", "true"}}},
-        {"gridftp",
-         {{"gridftp", "serve", "--root", home_.path().string(), "--auth", "key", "-l", at},
-          {"gridftp", "get", "udtcat://" + at + "/list", file}}},
-        {"gateway",
-         {{"gridftp", "gateway", "-l", at, "--to", service_.address()},
-          {"gridftp", "gateway", "127.0.0.1", port, "--from", "0"}}}};
+    return {{"pipe", {{"-l", at}, {"127.0.0.1", port, "--send-only"}}},
+            {"forward", {{"-l", at, "--to", service_.address()}, {"127.0.0.1", port, "--from", "0"}}},
+            {"gridftp",
+             {{"gridftp", "serve", "--root", home_.path().string(), "--auth", "key", "-l", at},
+              {"gridftp", "get", "udtcat://" + at + "/list", file}}},
+            {"gateway",
+             {{"gridftp", "gateway", "-l", at, "--to", service_.address()},
+              {"gridftp", "gateway", "127.0.0.1", port, "--from", "0"}}}};
   }
   const UntouchedService service_;
 };
@@ -143,7 +140,7 @@ TEST_P(EveryProduct, ServesNoOther) {
   for (const auto& [name, product] : all) {
     if (name == GetParam()) continue;
     Process caller = udtcat(product.calls, {.key = key_});
-    expect_exit(caller, name == "rsh" ? 255 : kRefused);
+    expect_exit(caller, kRefused);
     expect_says(caller, "the listener is for " + GetParam() + ", which is dialled by ");
     expect_says(caller, "the connector is for " + name + ", which dials ");
   }
@@ -151,7 +148,7 @@ TEST_P(EveryProduct, ServesNoOther) {
   EXPECT_TRUE(listener.running()) << listener.errors();
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, EveryProduct, testing::Values("pipe", "forward", "rsh", "gridftp", "gateway"),
+INSTANTIATE_TEST_SUITE_P(Of, EveryProduct, testing::Values("pipe", "forward", "gridftp", "gateway"),
                          [](const auto& chosen) { return chosen.param; });
 
 }  // namespace

@@ -178,12 +178,6 @@ TEST_F(RshTest, GoesOnOverSshWhereNoPortIsFree) {
   EXPECT_THAT(ran.errors, HasSubstr("UDP port 9123 at far: none is free: going on over ssh itself"));
 }
 
-TEST_F(RshTest, UsesLibudtWhereItIsTold) {
-  const Ran ran = near("$RSH --verbose --require-udp --transport libudt far 'echo hi'");
-  EXPECT_EQ(ran.output, "hi\n") << ran.errors;
-  EXPECT_THAT(ran.errors, HasSubstr("connected to"));
-}
-
 // ---- The far program -----------------------------------------------------------------------------------------------
 
 TEST_F(RshTest, GoesOnOverSshWhereThereIsNoUdtcatAndNamesTheCure) {
@@ -457,30 +451,6 @@ TEST_F(RshTest, IsPutByUdrUnderTheShellThatAProgramIsToldByItsOwnWays) {
                    "ls-remote far:none")
                   .errors,
               HasSubstr("let UDP port"));
-}
-
-// ---- The daemon ----------------------------------------------------------------------------------------------------
-
-TEST_F(RshTest, ServesRsyncModulesWithoutAccounts) {
-  ssh_->far_home().write("list", "rsync --server --daemon . = rsync --server --daemon --config=" +
-                                     (ssh_->far_home().path() / "rsyncd.conf").string() + " .\n");
-  ssh_->far_home().write("rsyncd.conf", "use chroot = no\nuid = root\ngid = root\n[pub]\npath = " +
-                                            ssh_->far_home().path().string() + "\nread only = yes\n");
-  Process daemon = udtcat({"rsh-daemon", "-l", hosts_->far_host().ipv4 + ":" + std::to_string(port_), "--allow",
-                           (ssh_->far_home().path() / "list").string(), "-v"},
-                          {.key = key_, .network_namespace = hosts_->far_host().file});
-  ASSERT_TRUE(eventually(patience(10s), [&] { return daemon.errors().find("listening") != std::string::npos; }));
-  const std::string with = "export UDTCAT_KEY=" + key_ + "; $UDR --port " + std::to_string(port_);
-  const std::string host = hosts_->far_host().ipv4;
-  const Ran copied = near(with + " rsync -a " + host + "::pub/list . && cat list");
-  EXPECT_THAT(copied.output, StartsWith("rsync --server")) << copied.errors;
-  const Ran refused = near("export UDTCAT_KEY=" + key_ + "; $RSH --daemon --port " + std::to_string(port_) + " " +
-                           host + " 'rsync --server --daemon . ; id'");
-  EXPECT_EQ(refused.status, kOwnFailure);
-  EXPECT_EQ(refused.output, "");
-  EXPECT_THAT(refused.errors, HasSubstr("list does not have \"rsync --server --daemon . ; id\""));
-  daemon.send_signal(SIGTERM);
-  expect_exit(daemon, kTerminated, patience(5s));
 }
 
 }  // namespace

@@ -89,21 +89,6 @@ TEST_F(ManagedService, ThatCannotBeStartedIsNeverReady) {
   EXPECT_THAT(manager_.next(0ms), testing::AnyOf("", "STOPPING=1"));
 }
 
-TEST_F(ManagedService, ReadsAgainAtAHangupAndGoesOn) {
-  const auto list = home_.write("list", "a = /bin/true\n");
-  const Process daemon = udtcat({"rsh-daemon", "-v", "-l", "127.0.0.1:" + std::to_string(port_), "--allow", list},
-                                {.key = key_, .environment = {manager_.variable()}});
-  ASSERT_EQ(manager_.next(), "READY=1") << daemon.errors();
-  home_.write("list", "a = /bin/true\nb = /bin/true\n");
-  daemon.send_signal(SIGHUP);
-  EXPECT_THAT(manager_.next(), MatchesRegex("RELOADING=1\nMONOTONIC_USEC=[0-9]+"));
-  EXPECT_EQ(manager_.next(), "READY=1");
-  expect_says(daemon, "2 commands of");
-  home_.write("list", "no list\n");
-  daemon.send_signal(SIGHUP);
-  expect_says(daemon, "the list of before holds");
-}
-
 TEST_F(ManagedService, WithNothingToReadAgainSurvivesAReload) {
   Process service = start({"--to", "127.0.0.1:9"});
   ASSERT_EQ(manager_.next(), "READY=1") << service.errors();

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// bench/wan/wanlab, the emulated path that benchmarks and tests stand on: it is what it says, and leaves nothing
 /// behind.
-#include <cmath>
 #include <csignal>
-#include <fstream>
-#include <sstream>
-#include <tuple>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,12 +14,6 @@ namespace {
 
 constexpr auto kLab = UDTCAT_WANLAB_BINARY;
 constexpr auto kProbe = UDTCAT_WANPROBE_BINARY;
-/// Bits per second of numbered datagrams: what a receiver under a sanitizer keeps up with.
-const std::string kLively = kSanitized ? "4e6" : "50e6";
-
-bool is_share(double struck, double of, double share) {
-  return std::abs(struck - share * of) <= 4 * std::sqrt(of * share * (1 - share));
-}
 
 class WanLab : public testing::Test {
  protected:
@@ -68,32 +58,6 @@ TEST_F(WanLab, CarriesTheRateThatItSays_Serial) {
   EXPECT_GT(seen["missing"], 0) << "twice the rate was offered";
 }
 
-TEST_F(WanLab, LosesTheShareThatItSays) {
-  const auto seen = probe({"--loss", "0/5%", "--rtt", "2ms"}, "count 5000", "blast fd77::1 5000 " + kLively + " 2 500");
-  ASSERT_TRUE(seen.is_object());
-  const double lost = seen["missing"];
-  const double sent = seen["received"].get<double>() + lost;
-  EXPECT_GT(sent, scaled_count(20'000) / 2);
-  EXPECT_TRUE(is_share(lost, sent, 0.05)) << lost << " of " << sent;
-}
-
-TEST_F(WanLab, LosesCorruptsReordersAndRepeatsNothingUnaskedSerial) {
-  const auto seen = probe({"--rtt", "5ms", "--rate", "1G", "--queue", "64MiB"}, "count 5000",
-                          "blast 10.77.0.1 5000 " + kLively + " 1 1400");
-  ASSERT_TRUE(seen.is_object());
-  for (const char* harm : {"missing", "corrupt", "twice", "overtaken"}) EXPECT_EQ(seen[harm], 0) << harm;
-}
-
-TEST_F(WanLab, ReordersAndRepeatsWhenAskedSerial) {
-  const auto seen = probe({"--rtt", "2ms", "--reorder", "2%", "--reorder-delay", "3ms", "--duplicate", "1%"},
-                          "count 5000", "blast 10.77.0.1 5000 " + kLively + " 2 500");
-  ASSERT_TRUE(seen.is_object());
-  const double sent = seen["received"].get<double>() - seen["twice"].get<double>();
-  EXPECT_EQ(seen["missing"], 0);
-  EXPECT_TRUE(is_share(seen["overtaken"], sent, 0.02)) << seen;
-  EXPECT_TRUE(is_share(seen["twice"], sent, 0.01)) << seen;
-}
-
 TEST_F(WanLab, CutsTcpSuperPacketsWithoutHarmToTheirBytes) {
   constexpr std::uint64_t kSentBytes = 50'000'000;
   for (const char* address : {"10.77.0.1", "fd77::1"}) {
@@ -116,26 +80,6 @@ TEST_F(WanLab, BreaksAndMendsTheLinkOnRequest) {
   const auto stats = nlohmann::json::parse(ran.output.substr(ran.output.rfind("{\"out\"")), nullptr, false);
   ASSERT_TRUE(stats.is_object()) << ran.output;
   EXPECT_GT(stats["out"]["blacked_out"], 100);
-}
-
-TEST_F(WanLab, ChangesItsRateUnderLoadForWhatWaitsAsWell) {
-  // 100 kB wait, of which a packet a second would leave; at the new rate all of them do.
-  const Ran ran = run(lab({"--quiet", "--rate", "12k/0", "--queue", "1MB", "--far", std::string(kProbe) + " echo 5000",
-                           "--", "sh", "-c",
-                           std::string("lab=") + kLab + "; probe=" + kProbe +
-                               "; $probe blast $WANLAB_FAR4 9 8e6 0.1 1000; $lab tell set rate 100M && "
-                               "$probe rtt $WANLAB_FAR4 5000 1"}));
-  ASSERT_EQ(ran.status, 0) << ran.output << ran.errors;
-  EXPECT_NE(ran.output.find("\"answers\": 1"), std::string::npos) << ran.output;
-}
-
-TEST_F(WanLab, FollowsATrace_Serial) {
-  const std::string file = (home_.path() / "walk").string();
-  std::ofstream(file) << "1\n1\n1\n2\n";  // four packets in two milliseconds
-  const auto seen = probe({"--rtt", "10ms", "--queue", "4MB", "--trace", "," + file}, "count 5000",
-                          "blast 10.77.0.1 5000 48e6 2 1472");
-  ASSERT_TRUE(seen.is_object());
-  EXPECT_NEAR(seen["ip_bits_per_second"].get<double>(), 24e6, 0.03 * 24e6);
 }
 
 TEST_F(WanLab, FindsATraceFromTheDirectoryOfTheOneThatTellsIt) {
@@ -166,14 +110,9 @@ TEST_F(WanLab, SaysInItsHelpHowItIsCalled) {
 }
 
 TEST_F(WanLab, ExplainsABadValue) {
-  for (const auto& [option, value, said] : {std::tuple{"--loss", "5", "share \"5\": allowed"},
-                                            {"--release", "20-4", "release \"20-4\": allowed"},
-                                            {"--qdisc", "fq", "queue discipline \"fq\": allowed"},
-                                            {"--trace", "/no/such", "trace \"/no/such\": no such file"}}) {
-    const Ran ran = run(lab({option, value, "--", "true"}));
-    EXPECT_EQ(ran.status, 2);
-    EXPECT_NE(ran.errors.find(said), std::string::npos) << ran.errors;
-  }
+  const Ran ran = run(lab({"--loss", "5", "--", "true"}));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_NE(ran.errors.find("share \"5\": allowed"), std::string::npos) << ran.errors;
 }
 
 /// A lab with a program at each end that outlives whoever started it.

@@ -26,8 +26,6 @@ enum class Hole { everything, to_listener, to_connector, large, all_but_keep_ali
 enum class Streams { both_ways, one_way, waits_for_receipt };
 
 struct Case {
-  const char* connector = "native";
-  const char* listener = "native";
   const char* flows = "1";
   Hole hole = Hole::everything;
   Streams streams = Streams::both_ways;
@@ -38,8 +36,7 @@ std::ostream& operator<<(std::ostream& out, const Case& each) {
   static constexpr std::array kHoles{"everything", "all to the listener", "all to the connector", "large packets",
                                      "all but keep-alives"};
   static constexpr std::array kStreams{"both ways", "one way", "until the receipt"};
-  return out << each.connector << " to " << each.listener << ", " << each.flows << " flows, streaming "
-             << kStreams[static_cast<std::size_t>(each.streams)] << ", loses "
+  return out << each.flows << " flows, streaming " << kStreams[static_cast<std::size_t>(each.streams)] << ", loses "
              << kHoles[static_cast<std::size_t>(each.hole)] << " after " << each.after.count() << " ms";
 }
 
@@ -78,19 +75,19 @@ class Pair {
 
   [[nodiscard]] std::uint16_t port() const { return relay_.port(); }
   [[nodiscard]] End connector() {
-    return {.args = arguments(case_.connector, {"--connect-timeout", "8s"}),
+    return {.args = arguments({"--connect-timeout", "8s"}),
             .in = from_connector_.take_stdin(),
             .out = at_connector_.take_stdout()};
   }
   [[nodiscard]] End listener() {
-    return {.args = arguments(case_.listener, {"--accept-timeout", "12s"}),
+    return {.args = arguments({"--accept-timeout", "12s"}),
             .in = from_listener_.take_stdin(),
             .out = at_listener_.take_stdout()};
   }
 
  private:
-  [[nodiscard]] Arguments arguments(const char* transport, const Arguments& more) const {
-    Arguments all{"--transport", transport, "--flows", case_.flows, "--idle-timeout", kSilence, "--rate", "8M"};
+  [[nodiscard]] Arguments arguments(const Arguments& more) const {
+    Arguments all{"--flows", case_.flows, "--idle-timeout", kSilence, "--rate", "8M"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -153,12 +150,8 @@ TEST_F(Watchdog, EndsBothEndsWhereOneFlowsDataVanishesAndAnothersDoesNot) {
   std::vector<Case> cases;
   for (const auto after : {40ms, 60ms, 80ms, 100ms, 500ms})
     for (const Streams streams : {Streams::both_ways, Streams::one_way})
-      cases.push_back({"libudt", "native", "3", Hole::large, streams, after});
-  for (const char* const flows : {"1", "3"}) {
-    cases.push_back({"native", "native", flows, Hole::large, Streams::both_ways, 1s});
-    cases.push_back({"native", "libudt", flows, Hole::large, Streams::both_ways, 1s});
-    cases.push_back({"libudt", "libudt", flows, Hole::large, Streams::both_ways, 1s});
-  }
+      cases.push_back({.flows = "3", .hole = Hole::large, .streams = streams, .after = after});
+  cases.push_back({.flows = "1", .hole = Hole::large, .streams = Streams::both_ways, .after = 1s});
   expect_all_end(cases);
 }
 
@@ -167,22 +160,19 @@ TEST_F(Watchdog, EndsBothEndsInEveryState) {
   for (const Hole hole : {Hole::everything, Hole::to_listener, Hole::to_connector, Hole::all_but_keep_alives})
     for (const auto after : {0ms, 10ms, 2000ms})
       cases.push_back({.flows = after == 10ms ? "3" : "1", .hole = hole, .after = after});
-  for (const char* const transport : {"native", "libudt"})
-    for (const Hole hole : {Hole::to_listener, Hole::to_connector})
-      cases.push_back({transport, transport, "3", hole, Streams::waits_for_receipt, 2s});
+  for (const Hole hole : {Hole::to_listener, Hole::to_connector})
+    cases.push_back({.flows = "3", .hole = hole, .streams = Streams::waits_for_receipt, .after = 2s});
   expect_all_end(cases);
 }
 
 TEST_F(Watchdog, EndsBothEndsWhateverAndWheneverSoak) {
   std::vector<Case> cases;
-  for (const auto& [connector, listener] : {std::pair("native", "native"), std::pair("native", "libudt"),
-                                            std::pair("libudt", "native"), std::pair("libudt", "libudt")})
-    for (const char* const flows : {"1", "3"})
-      for (const Hole hole :
-           {Hole::everything, Hole::to_listener, Hole::to_connector, Hole::large, Hole::all_but_keep_alives})
-        for (const Streams streams : kStreaming)
-          for (const auto after : {0ms, 5ms, 20ms, 40ms, 100ms, 2000ms})
-            cases.push_back({connector, listener, flows, hole, streams, after});
+  for (const char* const flows : {"1", "3"})
+    for (const Hole hole :
+         {Hole::everything, Hole::to_listener, Hole::to_connector, Hole::large, Hole::all_but_keep_alives})
+      for (const Streams streams : kStreaming)
+        for (const auto after : {0ms, 5ms, 20ms, 40ms, 100ms, 2000ms})
+          cases.push_back({.flows = flows, .hole = hole, .streams = streams, .after = after});
   expect_all_end(cases);
 }
 

@@ -136,12 +136,10 @@ int Case::status_of(const Life& life) {
 }
 
 Arguments Case::session(Side side) const {
-  const bool libudt = side == Side::near ? scenario_.near_libudt : scenario_.far_libudt;
   Arguments options{"--idle-timeout", "3s",
                     "--protect",      std::string(name_of(scenario_.level)),
                     "--flows",        std::to_string(scenario_.flows)};
   if (side == Side::near) options.insert(options.end(), {"--connect-timeout", "4s"});
-  if (libudt) options.insert(options.end(), {"--transport", "libudt"});
   return options;
 }
 

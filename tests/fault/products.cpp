@@ -18,8 +18,7 @@ std::unique_ptr<Case> make_case(Stage& stage, const Scenario& scenario, unsigned
       return make_pipe_case(stage, scenario, number);
     case Product::forward:
       return make_forward_case(stage, scenario, number);
-    case Product::rsh_daemon:
-    case Product::rsh_ssh:
+    case Product::rsh:
       return make_rsh_case(stage, scenario, number);
     case Product::get:
     case Product::put:

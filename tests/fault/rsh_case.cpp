@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A remote command, by a daemon or by sshd: one that publishes its input, or one that writes.
+/// A remote command by sshd: one that publishes its input, or one that writes.
 #include <csignal>
 #include <fstream>
 
@@ -9,13 +9,21 @@ namespace udtcat::fault {
 
 namespace {
 
-class RshCase : public Case {
+/// sshd is there before and afterwards: the far end is a child of its own.
+class RshCase final : public Case {
  public:
   RshCase(Stage& stage, const Scenario& scenario, unsigned number)
       : Case(stage, scenario, number), writes_(scenario.bytes_back > 0) {
     write_content(directory_ / "source", writes_ ? back_ : out_);
     script_ = directory_ / "script";
     std::ofstream(script_) << command() << '\n';
+  }
+
+  void send_signal(Side side, int signal) override {
+    if (side == Side::near) return Case::send_signal(side, signal);
+    pid_t far_end = 0;
+    std::ifstream(directory_ / "parent") >> far_end;
+    if (far_end > 1) ::kill(far_end, signal);
   }
 
  protected:
@@ -49,68 +57,28 @@ class RshCase : public Case {
                          "/pid; cat " + directory_.string() + "/source"
                    : publishing_command(directory_, target_directory());
   }
-  void add_session(Arguments& words, Side side) const {
-    const Arguments options = session(side);
-    words.insert(words.end(), options.begin(), options.end());
-  }
 
-  const bool writes_;  ///< or reads
-  std::filesystem::path script_;
-};
-
-class DaemonCase final : public RshCase {
- public:
-  DaemonCase(Stage& stage, const Scenario& scenario, unsigned number) : RshCase(stage, scenario, number) {
-    std::ofstream(directory_ / "list") << "run = sh " << script_.string() << '\n';
-  }
-
- protected:
-  [[nodiscard]] Arguments arguments(Side side) override {
-    Arguments words;
-    if (side == Side::near) {
-      words = {"rsh", "--daemon", "--port", port()};
-      add_session(words, side);
-      if (!writes_) limit_rate(words);
-      words.insert(words.end(), {Path::kFarAddress, "run"});
-    } else {
-      words = {"rsh-daemon", "-l", Path::kFarAddress + (":" + port()), "--allow", (directory_ / "list").string()};
-      add_session(words, side);
-      if (writes_) limit_rate(words);
-    }
-    return words;
-  }
-};
-
-/// sshd is there before and afterwards: the far end is a child of its own.
-class SshCase final : public RshCase {
- public:
-  using RshCase::RshCase;
-
-  void send_signal(Side side, int signal) override {
-    if (side == Side::near) return RshCase::send_signal(side, signal);
-    pid_t far_end = 0;
-    std::ifstream(directory_ / "parent") >> far_end;
-    if (far_end > 1) ::kill(far_end, signal);
-  }
-
- protected:
   [[nodiscard]] Arguments arguments(Side side) override {
     if (side == Side::far) return {};
     Arguments words{"rsh", "--require-udp", "--port",
                     std::to_string(9000 + 100 * number_) + "-" + std::to_string(9099 + 100 * number_)};
-    add_session(words, side);
+    const Arguments options = session(side);
+    words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"-F", stage_.ssh().ssh_config(), "-o", "ConnectTimeout=4", "-o", "ServerAliveInterval=1",
                                "-o", "ServerAliveCountMax=3", "far", "sh " + script_.string()});
     return words;
   }
   [[nodiscard]] bool serves(Side) const override { return false; }
+
+ private:
+  const bool writes_;  ///< or reads
+  std::filesystem::path script_;
 };
 
 }  // namespace
 
 std::unique_ptr<Case> make_rsh_case(Stage& stage, const Scenario& scenario, unsigned number) {
-  if (scenario.product == Product::rsh_ssh) return std::make_unique<SshCase>(stage, scenario, number);
-  return std::make_unique<DaemonCase>(stage, scenario, number);
+  return std::make_unique<RshCase>(stage, scenario, number);
 }
 
 }  // namespace udtcat::fault

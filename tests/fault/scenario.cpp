@@ -72,15 +72,12 @@ void draw_session(Dice& dice, Scenario& scenario) {
   const bool payload_open = scenario.level == Level::kAuth || scenario.level == Level::kClear;
   if (payload_open && needs_authenticated_payload(scenario.fault)) scenario.level = Level::kSafe;
   scenario.flows = dice.happens(0.4) ? 3 : 1;
-  scenario.near_libudt = dice.happens(0.25);
-  scenario.far_libudt = dice.happens(0.25);
 }
 
 }  // namespace
 
 std::string_view name_of(Product product) {
-  constexpr std::array<std::string_view, kProducts.size()> kNames{"pipe", "exec", "forward", "rsh-daemon",
-                                                                  "rsh",  "get",  "put"};
+  constexpr std::array<std::string_view, kProducts.size()> kNames{"pipe", "exec", "forward", "rsh", "get", "put"};
   return kNames.at(static_cast<std::size_t>(product));
 }
 
@@ -121,11 +118,9 @@ std::string describe(const Scenario& scenario) {
        << (scenario.victim == Side::near ? "near" : "far") << " end after " << scenario.moment.after.count() << " ms, "
        << scenario.moment.packets << " packets and " << scenario.moment.share << " of the bytes, for "
        << scenario.lasts.count() << " ms, chance " << scenario.chance << "; " << name_of(scenario.level) << ", "
-       << scenario.flows << " flows, " << (scenario.near_libudt ? "libudt" : "native") << " to "
-       << (scenario.far_libudt ? "libudt" : "native") << ", " << scenario.bytes_out << " bytes out, "
-       << scenario.bytes_back << " back, rate " << scenario.rate_bits_per_second << ", delay "
-       << scenario.one_way_delay.count() << " ms" << (scenario.command_sends ? ", a command sends" : "")
-       << (scenario.command_fails ? ", a command fails" : "");
+       << scenario.flows << " flows, " << scenario.bytes_out << " bytes out, " << scenario.bytes_back << " back, rate "
+       << scenario.rate_bits_per_second << ", delay " << scenario.one_way_delay.count() << " ms"
+       << (scenario.command_sends ? ", a command sends" : "") << (scenario.command_fails ? ", a command fails" : "");
   return text.str();
 }
 

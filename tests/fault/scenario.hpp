@@ -10,7 +10,7 @@
 
 namespace udtcat::fault {
 
-enum class Product : std::uint8_t { pipe, exec, forward, rsh_daemon, rsh_ssh, get, put };
+enum class Product : std::uint8_t { pipe, exec, forward, rsh, get, put };
 enum class Level : std::uint8_t { kPrivate, kSafe, kAuth, kClear };
 enum class Side : std::uint8_t { near, far };  ///< who connects, who listens
 
@@ -36,8 +36,8 @@ enum class Fault : std::uint8_t {
   splice,  ///< payloads of two sessions change places
 };
 
-inline constexpr std::array kProducts{Product::pipe,    Product::exec, Product::forward, Product::rsh_daemon,
-                                      Product::rsh_ssh, Product::get,  Product::put};
+inline constexpr std::array kProducts{Product::pipe, Product::exec, Product::forward,
+                                      Product::rsh,  Product::get,  Product::put};
 inline constexpr std::array kFaults{Fault::none,          Fault::kill,        Fault::restart,      Fault::stop,
                                     Fault::pause,         Fault::hang_up,     Fault::interrupt,    Fault::terminate,
                                     Fault::full_disk,     Fault::black_hole,  Fault::one_way_hole, Fault::brief_hole,
@@ -70,8 +70,6 @@ struct Scenario {
   std::uint64_t rate_bits_per_second = 0;  ///< 0: as it comes
   std::chrono::milliseconds one_way_delay{0};
   unsigned flows = 1;
-  bool near_libudt = false;
-  bool far_libudt = false;
   bool command_sends = false;  ///< with `exec`: what is sent comes from a command, too
   bool command_fails = false;  ///< the same: the sending one, or else the receiving one, after everything
 };

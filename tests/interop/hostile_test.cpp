@@ -285,7 +285,7 @@ TEST_P(HostileData, ThatIsTooLargeIsTakenWholeOrNotAtAll) {
 }
 
 TEST_P(HostileData, ThatFillsAllTheMemoryDoesNotOverrunIt) {
-  TransportOptions options = options_under_test();
+  TransportOptions options;
   options.memory_bytes = 1 << 20;
   ScriptedLink link = make_scripted_link(role(), {.initial_sequence = 5, .id = 0x2fd3ab96}, options);
   ASSERT_TRUE(link.up());

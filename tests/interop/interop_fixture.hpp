@@ -31,7 +31,7 @@ inline std::string name_of(Role role) { return role == Role::connects ? "OursCon
 
 struct LinkOptions {
   RawOptions raw{};
-  TransportOptions ours = options_under_test();
+  TransportOptions ours = {};
   AddressFamily family = AddressFamily::ipv4;
   bool relayed = false;
   /// Called before the first packet.

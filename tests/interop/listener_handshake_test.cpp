@@ -90,15 +90,6 @@ TEST_P(OurListener, AnswersTheConclusionAsLibudtDoes) {
   }
 }
 
-TEST_P(OurListener, NeverAgreesToMoreThanTheClientOffers) {
-  Handshake wish = question();
-  wish.mss = 9000;
-  const auto peer = ScriptedPeer::connect(port, server, wish);
-  ASSERT_TRUE(peer) << port.log();
-  EXPECT_LE(peer->theirs().mss, 9000U);
-  EXPECT_GE(peer->theirs().mss, 1280U);
-}
-
 TEST_P(OurListener, SendsItsFirstPacketFromTheClientsSequenceNumber) {
   end.start_accept();
   auto peer = ScriptedPeer::connect(port, server, question());
@@ -158,114 +149,6 @@ TEST_P(OurListener, TellsConnectionsOfOnePortApart) {
     EXPECT_EQ(channels[i]->read(got), "") << port.log();
     EXPECT_EQ(Pattern(i).difference(0, got), std::nullopt) << "connection " << i;
   }
-}
-
-TEST_P(OurListener, KeepsSilentWithoutACookie) {
-  end.start_accept();
-  Handshake wish = question();
-  wish.request = kConclusion;
-  wish.cookie = 0x12345678;
-  EXPECT_FALSE(ask(port, server, wish, 0, 300ms).heard) << port.log();
-  wish.cookie = cookie().value_or(0) ^ 1;
-  EXPECT_FALSE(ask(port, server, wish, 0, 300ms).heard) << port.log();
-  EXPECT_FALSE(end.accepted(1ms));
-}
-
-TEST_P(OurListener, MakesItsCookieForOneAddress) {
-  Handshake wish = question();
-  wish.request = kConclusion;
-  wish.cookie = cookie().value_or(0);
-  ScriptedPort other(GetParam());
-  EXPECT_FALSE(ask(other, server, wish, 0, 300ms).heard) << other.log();
-}
-
-TEST_P(OurListener, AcceptsACookieOfThePreviousMinuteSoak) {
-  end.start_accept();
-  Handshake wish = question();
-  wish.request = kConclusion;
-  wish.cookie = cookie().value_or(0);
-  let_pass(61s);
-  EXPECT_TRUE(ask(port, server, wish).heard) << port.log();
-}
-
-TEST_P(OurListener, IgnoresHandshakesOfOtherLengths) {
-  for (const std::size_t bytes : {0U, 4U, 44U, 47U, 49U, 52U, 64U}) {
-    Bytes body = to_bytes(question().words());
-    body.resize(bytes);
-    port.send(server, control_packet(0x80000000, 0, 0, body));
-    EXPECT_FALSE(port.hear(100ms)) << bytes << " bytes" << port.log();
-  }
-}
-
-TEST_P(OurListener, IgnoresARendezvous) {
-  Handshake wish = question();
-  wish.request = 0;
-  EXPECT_FALSE(ask(port, server, wish, 0, 300ms).heard) << port.log();
-}
-
-// libudt echoes it unchanged; that is how our connector tells the two apart.
-TEST_P(OurListener, AnswersTheMarkerOfOurConnectorWithAnother) {
-  end.start_connect(port.endpoint(), 500ms);
-  const auto ours = port.hear_one(is_handshake, 2s);
-  ASSERT_TRUE(ours) << port.log();
-  const std::uint32_t marker = ours->view().info();
-  if (marker == 0) GTEST_SKIP() << "our connector sends no marker";
-  ScriptedPort own(GetParam());
-  const auto [heard, reply] = ask(own, server, question(), marker);
-  ASSERT_TRUE(reply) << own.log();
-  EXPECT_NE(heard->view().info(), marker) << own.log();
-  EXPECT_EQ(reply->request, kInduction);
-  const auto unmarked = ask(own, server, question());
-  ASSERT_TRUE(unmarked.heard);
-  EXPECT_NE(heard->view().info(), unmarked.heard->view().info()) << own.log();
-}
-
-TEST_P(OurListener, RefusesOrIgnoresOddConclusionsAndLivesOn) {
-  struct Odd {
-    const char* what;
-    std::function<void(Handshake&)> change;
-  };
-  const std::vector<Odd> odds{
-      {"version 3", [](Handshake& h) { h.version = 3; }},
-      {"version 5", [](Handshake& h) { h.version = 5; }},
-      {"datagram mode", [](Handshake& h) { h.socket_type = 2; }},
-      {"type 0", [](Handshake& h) { h.socket_type = 0; }},
-      {"no MSS", [](Handshake& h) { h.mss = 0; }},
-      {"MSS 43", [](Handshake& h) { h.mss = 43; }},
-      {"MSS 44", [](Handshake& h) { h.mss = 44; }},
-      {"negative MSS", [](Handshake& h) { h.mss = 0xffffffff; }},
-      {"no window", [](Handshake& h) { h.window = 0; }},
-      {"negative window", [](Handshake& h) { h.window = 0xffffffff; }},
-      {"no number", [](Handshake& h) { h.id = 0; }},
-      {"negative number", [](Handshake& h) { h.id = 0x80000001; }},
-      {"beginning beyond the sequence numbers", [](Handshake& h) { h.initial_sequence = 0x80000000; }},
-  };
-  for (const Odd& odd : odds) {
-    ScriptedPort own(GetParam());
-    Handshake wish = question();
-    odd.change(wish);
-    const auto first = ask(own, server, wish, 0, 200ms);
-    wish.request = kConclusion;
-    wish.cookie = first.handshake ? first.handshake->cookie : cookie().value_or(0);
-    const auto second = ask(own, server, wish, 0, 200ms);
-    if (second.handshake) {
-      EXPECT_EQ(second.handshake->request, kReject) << odd.what << own.log();
-    }
-  }
-  EXPECT_TRUE(cookie()) << "it lives on";
-}
-
-// Not to be agreed to as they are, but no reason to refuse either.
-TEST_P(OurListener, CapsAnAbsurdWindow) {
-  Handshake wish = question();
-  wish.window = 0x7fffffff;
-  end.start_accept();
-  auto peer = ScriptedPeer::connect(port, server, wish, 1s);
-  if (!peer) return;  // refused: as libudt does
-  const auto channel = end.accepted(2s);
-  ASSERT_TRUE(channel);
-  channel->start_write(Pattern(1).bytes(0, 10'000));
-  EXPECT_EQ(peer->collect(10'000, 3s).size(), 10'000U) << port.log();
 }
 
 TEST(OurListenerOnAllAddresses, AnswersFromTheOneThatWasAsked) {

@@ -17,13 +17,6 @@ std::string words_of(const Status& status) { return status ? std::string() : sta
 
 }  // namespace
 
-TransportOptions options_under_test() {
-  const char* name = std::getenv("UDTCAT_INTEROP_ENGINE");
-  TransportOptions options;
-  options.kind = name != nullptr && std::string_view(name) == "libudt" ? TransportKind::libudt : TransportKind::native;
-  return options;
-}
-
 OurEnd::OurEnd(const TransportOptions& options) : work_(boost::asio::make_work_guard(io_)) {
   auto engine = transport::make_engine(io_, options);
   if (engine) {

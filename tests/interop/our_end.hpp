@@ -26,13 +26,10 @@ namespace udtcat::test::interop {
 
 class OurChannel;
 
-/// UDTCAT_INTEROP_ENGINE=libudt puts Debian's libudt in the place of our engine: for trying the tests themselves.
-[[nodiscard]] TransportOptions options_under_test();
-
 /// An engine and its io_context's thread. Threads: confined; the engine lives on the inner thread.
 class OurEnd {
  public:
-  explicit OurEnd(const TransportOptions& options = options_under_test());
+  explicit OurEnd(const TransportOptions& options = {});
   OurEnd(const OurEnd&) = delete;
   OurEnd& operator=(const OurEnd&) = delete;
   ~OurEnd();

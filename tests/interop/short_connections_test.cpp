@@ -122,6 +122,18 @@ TEST(ShortConnections, ToOurListenerSpeakFirstAtOnceSerial) {
   expect_prompt(sorted(times));
 }
 
+void expect_both_ways_at_once(std::vector<std::unique_ptr<RawSocket>>& sockets,
+                              std::vector<std::unique_ptr<OurChannel>>& channels) {
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i < sockets.size(); ++i) {
+    jobs.push_back(channels[i]->start_receiving(Pattern(i), 1 << 20));
+    jobs.push_back(sockets[i]->start_receiving(Pattern(100 + i), 1 << 20));
+    std::ignore = sockets[i]->start_sending(Pattern(i), 1 << 20);
+    std::ignore = channels[i]->start_sending(Pattern(100 + i), 1 << 20);
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) EXPECT_TRUE(complete(jobs[i].wait(25s), 1 << 20)) << "job " << i;
+}
+
 TEST(OnePort, OfALibudtCarriesManyConnectionsToOurListenerSerial) {
   constexpr std::size_t kMany = 12;  // numbers count down by one, so that every fourth is congruent
   OurEnd end;
@@ -138,14 +150,7 @@ TEST(OnePort, OfALibudtCarriesManyConnectionsToOurListenerSerial) {
     ASSERT_TRUE(channels.back());
     EXPECT_EQ(channels.back()->peer().port(), options.local_port);
   }
-  std::vector<Job> jobs;
-  for (std::size_t i = 0; i < kMany; ++i) {
-    jobs.push_back(channels[i]->start_receiving(Pattern(i), 1 << 20));
-    jobs.push_back(sockets[i]->start_receiving(Pattern(100 + i), 1 << 20));
-    std::ignore = sockets[i]->start_sending(Pattern(i), 1 << 20);
-    std::ignore = channels[i]->start_sending(Pattern(100 + i), 1 << 20);
-  }
-  for (std::size_t i = 0; i < jobs.size(); ++i) EXPECT_TRUE(complete(jobs[i].wait(25s), 1 << 20)) << "job " << i;
+  expect_both_ways_at_once(sockets, channels);
 }
 
 TEST(OnePort, OfALibudtListenerTakesManyOfOurConnectionsSerial) {
@@ -161,14 +166,7 @@ TEST(OnePort, OfALibudtListenerTakesManyOfOurConnectionsSerial) {
     sockets.push_back(listener.accept(2s));
     ASSERT_TRUE(sockets.back());
   }
-  std::vector<Job> jobs;
-  for (std::size_t i = 0; i < kMany; ++i) {
-    jobs.push_back(channels[i]->start_receiving(Pattern(i), 1 << 20));
-    jobs.push_back(sockets[i]->start_receiving(Pattern(100 + i), 1 << 20));
-    std::ignore = sockets[i]->start_sending(Pattern(i), 1 << 20);
-    std::ignore = channels[i]->start_sending(Pattern(100 + i), 1 << 20);
-  }
-  for (std::size_t i = 0; i < jobs.size(); ++i) EXPECT_TRUE(complete(jobs[i].wait(25s), 1 << 20)) << "job " << i;
+  expect_both_ways_at_once(sockets, channels);
 }
 
 // --- Markers cost nothing where nobody knows them.

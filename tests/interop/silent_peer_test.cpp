@@ -10,7 +10,7 @@ class SilentPeer : public ByRole {
  protected:
   /// Ours here, `who` in a process of its own. Reads the dot that it sends.
   void connect(Who who, std::chrono::milliseconds idle_timeout) {
-    TransportOptions options = options_under_test();
+    TransportOptions options;
     options.idle_timeout = idle_timeout;
     end = std::make_unique<OurEnd>(options);
     if (role() == Role::connects) {

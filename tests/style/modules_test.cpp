@@ -51,7 +51,7 @@ const std::vector<Fence> kFences{
     {"netinet/udp.h", {"src/lib/net/"}},
     {"CLI/", {"src/tool/cli/"}},
     {"nlohmann/", {"src/tool/status/", "src/bench/"}},
-    {"globus", {"src/gridftp/xio/globus."}},
+    {"globus", {"src/gridftp/xio/driver."}},
     {"gridftp/xio/", {"src/gridftp/xio/"}},
 };
 

@@ -46,7 +46,7 @@ _udtcat_ask() {
           mapfile -t COMPREPLY < <(compgen -c -- "$part")
         fi
         ;;
-      *) COMPREPLY+=("${offer%%$'\t'*}") ;;
+      *) COMPREPLY+=("$offer") ;;
     esac
   done < <("$program" --complete "${before[@]}" "${words[@]}" 2>/dev/null)
 }

@@ -24,8 +24,8 @@ for offer in $lines; do
       _normal && ret=0
       return ret
       ;;
-    *) offers+=("${${offer%%$'\t'*}//:/\\:}${${(M)offer:#*$'\t'*}:+:${offer#*$'\t'}}") ;;
+    *) offers+=("$offer") ;;
   esac
 done
-(($#offers)) && _describe udtcat offers && ret=0
+(($#offers)) && compadd -a offers && ret=0
 return ret

@@ -264,10 +264,12 @@ Result<std::unique_ptr<tool::Invocation>> parse_client(const tool::Words& argume
 }
 
 template <Verb verb>
-tool::Command client_row(const char* word) {
-  return {.words = {"gridftp", word}, .help = help_text, .parse = parse_client<verb>, .options = [] {
-            return client_options_declared(verb);
-          }};
+tool::Command client_row(const char* word, const char* operands) {
+  return {.words = {"gridftp", word},
+          .help = help_text,
+          .parse = parse_client<verb>,
+          .options = [] { return client_options_declared(verb); },
+          .operands = operands};
 }
 
 Result<std::unique_ptr<tool::Invocation>> parse_serve(const tool::Words& arguments) {
@@ -352,14 +354,15 @@ Result<std::unique_ptr<tool::Invocation>> parse_no_verb(const tool::Words& argum
 
 tool::Commands commands() {
   return {{.words = {"gridftp"}, .help = help_text, .parse = parse_no_verb},
-          client_row<Verb::get>("get"),
-          client_row<Verb::put>("put"),
-          client_row<Verb::copy>("copy"),
+          client_row<Verb::get>("get", "- :file"),
+          client_row<Verb::put>("put", ":file..."),
+          client_row<Verb::copy>("copy", ""),
           {.words = {"gridftp", "serve"}, .help = help_text, .parse = parse_serve, .options = server_options_declared},
           {.words = {"gridftp", "gateway"},
            .help = gateway_help_text,
            .parse = parse_gateway,
-           .options = pipe::forward_options_declared}};
+           .options = pipe::forward_options_declared,
+           .operands = ":host"}};
 }
 
 }  // namespace udtcat::gridftp

@@ -8,15 +8,40 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <boost/asio/io_context.hpp>
 
-#include "gridftp/dialogue/own_address.hpp"
+#include "gridftp/dialogue/control_connection.hpp"
 #include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/net/interface_addresses.hpp"
 
 namespace udtcat::gridftp {
 
 namespace {
+
+using boost::asio::ip::address;
+
+/// Without a zone, and as IPv4 where it is that.
+address plain_address(const Endpoint& endpoint) {
+  const address given = bridge::to_asio(endpoint).address();
+  if (given.is_v4()) return given;
+  const boost::asio::ip::address_v6 without_zone(given.to_v6().to_bytes());
+  if (without_zone.is_v4_mapped()) return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, without_zone);
+  return without_zone;
+}
+
+/// Loopback, an address of any interface, and whatever else the system routes to itself, also where an IPv4 address is
+/// written as an IPv6 one. An address that only a router translates to this host's is not known here.
+bool is_of_this_host(const Endpoint& endpoint) {
+  const address wanted = plain_address(endpoint);
+  const auto is_wanted = [&](const Endpoint& own) { return plain_address(own) == wanted; };
+  if (wanted.is_loopback() || std::ranges::any_of(net::interface_addresses(), is_wanted)) return true;
+  // An address is this host's if the system would send to it from that address: routes of type local have no interface.
+  boost::asio::io_context io;
+  const Endpoint towards = bridge::from_asio(boost::asio::ip::tcp::endpoint(wanted, endpoint.port()));
+  return plain_address(local_address_towards(io, towards)) == wanted;
+}
 
 constexpr std::size_t kNumbers = 6;  // spec: RFC 959 §4.1.2: four of the address, two of the port
 using Numbers = std::array<std::uint8_t, kNumbers>;

@@ -4,21 +4,77 @@
 /// No call waits for the network and none of Globus' functions is called on a thread of ours: what cannot be done at
 /// once waits for an event that Globus' own loop watches. So it serves programs with and without threads alike
 /// (ADR-0017).
+#include <array>
 #include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+extern "C" {
+#include <globus_xio_driver.h>
+#include <globus_xio_load.h>
+#include <globus_xio_system.h>
+#include <globus_xio_util.h>
+}
+
 #include "gridftp/xio/engine.hpp"
-#include "gridftp/xio/globus.hpp"
 #include "gridftp/xio/process.hpp"
 #include "gridftp/xio/settings.hpp"
+#include "lib/bridge/wake_event.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp::xio {
 namespace {
+
+globus_result_t to_globus(const Error& error) {
+  return globus_error_put(globus_error_construct_error(GLOBUS_XIO_MODULE, nullptr, GLOBUS_XIO_ERROR_SYSTEM_ERROR,
+                                                       "udtcat", "udtcat", 0, "udtcat: %s", error.message().c_str()));
+}
+
+globus_result_t end_of_file() {
+  GlobusXIOName(udtcat);
+  return GlobusXIOErrorEOF();
+}
+
+globus_result_t no_such_command(int command) {
+  GlobusXIOName(udtcat);
+  return GlobusXIOErrorInvalidCommand(command);
+}
+
+/// One wait for a WakeEvent, as Globus' event loop knows it. The operation that waits can be cancelled there, or time
+/// out; the callback then has the error.
+/// Threads: as Globus calls: one wait at a time.
+class EventWait {
+ public:
+  explicit EventWait(const bridge::WakeEvent& event) : event_(event) {}
+  EventWait(const EventWait&) = delete;
+  EventWait& operator=(const EventWait&) = delete;
+  ~EventWait();
+
+  /// `callback` gets `argument`, on a thread of Globus, once the event is raised. It may be called before this returns.
+  [[nodiscard]] globus_result_t start(globus_xio_operation_t operation, globus_xio_system_data_callback_t callback,
+                                      void* argument);
+
+ private:
+  const bridge::WakeEvent& event_;
+  globus_xio_system_file_handle_t system_ = nullptr;
+  std::array<std::byte, bridge::WakeEvent::kBytes> count_{};
+};
+
+EventWait::~EventWait() {
+  if (system_ != nullptr) globus_xio_system_file_destroy(system_);
+}
+
+globus_result_t EventWait::start(globus_xio_operation_t operation, globus_xio_system_data_callback_t callback,
+                                 void* argument) {
+  if (system_ == nullptr)
+    if (const globus_result_t made = globus_xio_system_file_init(&system_, event_.number()); made != GLOBUS_SUCCESS)
+      return made;
+  const globus_xio_iovec_t room{count_.data(), count_.size()};
+  return globus_xio_system_file_register_read(operation, system_, 0, &room, 1, count_.size(), callback, argument);
+}
 
 // ---- Options --------------------------------------------------------------------------------------------------------
 

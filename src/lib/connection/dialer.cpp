@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// dial(): a channel to the listener, a session over it, its other flows, and a connection that all of it carries.
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -8,16 +9,58 @@
 #include <udtcat/peering.hpp>
 
 #include "lib/connection/attempts.hpp"
+#include "lib/connection/credit.hpp"
 #include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
 #include "lib/connection/proofs.hpp"
-#include "lib/connection/session_attempt.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/session/application.hpp"
+#include "lib/session/handshake.hpp"
 #include "lib/session/session.hpp"
+#include "lib/transport/engine.hpp"
 
 namespace udtcat::connection {
 namespace {
+
+/// One attempt to have a session with one address: a channel, and the handshake over it.
+/// Threads: confined to the io_context thread; the handler is called once, not from inside the constructor.
+class SessionAttempt final : public Attempt {
+ public:
+  /// somebody_answered   an error is the handshake's, and says more than silence
+  using Handler = std::function<void(Result<std::unique_ptr<session::Session>>, bool somebody_answered)>;
+
+  /// request, engine   outlive this
+  SessionAttempt(boost::asio::io_context& io, const DialRequest& request, transport::Engine& engine,
+                 const Endpoint& address, Handler handler);
+
+ private:
+  void start(const Endpoint& address, transport::Engine& engine);
+
+  const Handler handler_;
+  std::unique_ptr<session::Handshake> handshake_;
+  core::Lifetime lifetime_;
+};
+
+SessionAttempt::SessionAttempt(boost::asio::io_context& io, const DialRequest& request, transport::Engine& engine,
+                               const Endpoint& address, Handler handler)
+    : handler_(std::move(handler)) {
+  const Credentials* const credentials = request.credentials ? &*request.credentials : nullptr;
+  const std::uint32_t window = initial_window_bytes(request.session, request.transport.memory_bytes);
+  handshake_ = std::make_unique<session::Handshake>(
+      io, session::Role::connector, credentials, request.session, window,
+      lifetime_.guard([this](Result<std::unique_ptr<session::Session>> made) { handler_(std::move(made), true); }));
+  boost::asio::post(io, lifetime_.guard([this, address, &engine] { start(address, engine); }));
+}
+
+void SessionAttempt::start(const Endpoint& address, transport::Engine& engine) {
+  auto words = handshake_->first_flight();
+  if (!words) return handler_(tl::unexpected(words.error()), false);
+  engine.async_connect(address, std::move(*words), kAttemptPatience,
+                       lifetime_.guard([this](Result<std::unique_ptr<transport::Channel>> channel) {
+                         if (!channel) return handler_(tl::unexpected(channel.error()), false);
+                         handshake_->start(std::move(*channel));
+                       }));
+}
 
 class SessionDialer final : public Dialer {
  public:

@@ -12,13 +12,10 @@
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "rsh/command/rsh_options.hpp"
-#include "rsh/daemon.hpp"
 #include "rsh/remote_command.hpp"
 #include "rsh/rsh_server.hpp"
 #include "rsh/user_shell.hpp"
 #include "tool/cli/process_setup.hpp"
-#include "tool/cli/trusted_file.hpp"
-#include "tool/program/check_summary.hpp"
 
 namespace udtcat::rsh {
 
@@ -26,7 +23,6 @@ namespace {
 
 using tool::ExitStatus;
 using tool::FoundCredentials;
-using tool::kChildGrace;
 using tool::RunContext;
 using tool::SessionRun;
 
@@ -55,9 +51,8 @@ class RshInvocation final : public tool::Invocation {
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
-  [[nodiscard]] bool needs_key() const override { return options_.daemon; }
-  [[nodiscard]] bool takes_user_options() const override { return true; }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
+  [[nodiscard]] bool needs_key() const override { return false; }  // ssh proves who both ends are
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
     if (options_.is_left_to_ssh()) return exec_ssh(options_, context);
     std::optional<bridge::ChildRequest> plain_ssh;
     {
@@ -67,8 +62,7 @@ class RshInvocation final : public tool::Invocation {
                       .signal_grace = kEndGrace,
                       .as_ssh = true});
       RemoteCommand command(run, options_, context.core_limit_bytes);
-      auto started = options_.daemon ? command.start_at_daemon(std::move(found.credentials)) : command.start();
-      if (!started) return run.fail_to_start(std::move(started.error()));
+      if (auto started = command.start(); !started) return run.fail_to_start(std::move(started.error()));
       const ExitStatus status = run.run();
       plain_ssh = command.plain_ssh();
       if (!plain_ssh) return status;
@@ -130,53 +124,6 @@ Result<std::unique_ptr<tool::Invocation>> parse_rsh_server(const tool::Words& ar
   return std::make_unique<RshServerInvocation>(std::move(options));
 }
 
-Result<AllowList> read_list(const std::string& path) {
-  UDTCAT_TRY(const std::string text, tool::read_trusted_file(path));
-  return AllowList::parse(text, path);
-}
-
-class DaemonInvocation final : public tool::Invocation {
- public:
-  explicit DaemonInvocation(DaemonOptions options) : options_(std::move(options)) {}
-
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] bool starts_programs() const override { return true; }
-  [[nodiscard]] Result<tool::Words> check_summary() const override {
-    UDTCAT_TRY(const AllowList list, read_list(options_.allow));
-    return tool::Words{"waits for peers at " + tool::local_address_text("udp", options_.local, options_.family),
-                       fmt::format("runs for them the {} commands of {}", list.size(), options_.allow)};
-  }
-  [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
-    SessionRun run(options_, context.console, {.tell_peers_grace = kChildGrace, .signal_grace = kChildGrace});
-    context.console.date_lines();
-    auto list = read_list(options_.allow);
-    if (!list) return run.fail_to_start(std::move(list.error()));
-    constexpr std::uint64_t kDescriptors = 4096;  // guess: sixteen for each command
-    tool::allow_descriptors(kDescriptors);
-    Daemon daemon(run, std::move(*list));
-    run.on_reload([this, &daemon] { read_again(daemon); });
-    if (auto started = daemon.start(options_, std::move(found)); !started)
-      return run.fail_to_start(std::move(started.error()));
-    return run.run();
-  }
-
- private:
-  void read_again(Daemon& daemon) const {
-    auto list = read_list(options_.allow);
-    if (!list) return core::log().error("{}; the list of before holds", list.error().message());
-    core::log().info("{} commands of {} are allowed", list->size(), options_.allow);
-    daemon.allow(std::move(*list));
-  }
-
-  const DaemonOptions options_;
-};
-
-Result<std::unique_ptr<tool::Invocation>> parse_daemon(const tool::Words& arguments) {
-  UDTCAT_TRY(DaemonOptions options, parse_rsh_daemon_options(arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<DaemonInvocation>(std::move(options));
-}
-
 }  // namespace
 
 tool::Commands commands() {
@@ -184,13 +131,9 @@ tool::Commands commands() {
            .help = rsh_help_text,
            .parse = parse_rsh,
            .options = rsh_options_declared,
-           .failure = ExitStatus::own_failure,
-           .destination = destination_of},
-          {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_rsh_server},
-          {.words = {"rsh-daemon"},
-           .help = rsh_daemon_help_text,
-           .parse = parse_daemon,
-           .options = rsh_daemon_options_declared}};
+           .operands = ":host :inner",
+           .failure = ExitStatus::own_failure},
+          {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_rsh_server}};
 }
 
 }  // namespace udtcat::rsh

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The commands of remote commands: rsh, rsh-daemon, and rsh-server, which ssh starts.
+/// The commands of remote commands: rsh, and rsh-server, which ssh starts.
 #pragma once
 
 #include "tool/program/command.hpp"

@@ -36,49 +36,25 @@ left to ssh itself.
                              from then on this build finds it without this option too
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
-      --daemon               no ssh: udtcat rsh-daemon waits at HOST, on the first of --port; the key as for a pipe
-      --key-file, --as, --peer, --peers, --trust-first   with --daemon
       --rate, --transport, --congestion, --offload, --memory, --protect, --cipher, --block, --lanes, --threads, --flows,
       --idle-timeout, --stats, --why, --verbose, --quiet
                              see udtcat --help
       --progress             a line of progress; unless asked for, of a push alone, as the command may use the terminal
       --no-progress          none at all
 
-Options for certain hosts: ~/.config/udtcat/config, with `Host PATTERN` lines and, below each, options without dashes;
-see udtcat help config.
-
 Exit status: the command's; 255 where that is not known, or where it was ended by a signal.
 )";
 
-Status check_daemon(const CommandLine& line, RshOptions& options) {
-  if (!options.daemon && line.has("-k"))
-    return misplaced("-k, --key-file", "ssh brings a key of its own for each command");
-  for (const char* name : {"--as", "--peer", "--peers", "--trust-first"})
-    if (!options.daemon && line.has(name))
-      return misplaced(name, "allowed with --daemon only; without it, ssh proves who both ends are");
-  if (options.daemon)
-    options.closed_port_patience = options.connect_timeout;
-  else
-    ssh::finish_ssh_dial_options(line, options);
-  return {};
-}
-
-void add_remote_options(CommandLine& line, tool::Options& options) {
-  options.session.application = tool::kRsh;
-  ssh::add_far_session_options(line, options);
-}
-
 void add_rsh_options(CommandLine& line, RshOptions& options) {
+  options.session.application = tool::kRsh;
   ssh::add_ssh_dial_options(line, options);
   ssh::add_push_progress_options(line, options);
   line.flag("--require-udp", options.require_udp);
-  line.flag("--daemon", options.daemon);
-  add_key_options(line, options);
-  add_remote_options(line, options);
+  ssh::add_far_session_options(line, options);
   add_connect_timeout_option(line, options);
   add_why_option(line, options);
-  line.check([&] { return check_daemon(line, options); });
   line.check([&]() -> Status {
+    ssh::finish_ssh_dial_options(line, options);
     options.tries_udp = options.require_udp || line.has("--connect-timeout") || line.has("--udp-host");
     return {};
   });
@@ -131,15 +107,6 @@ Result<SplitArguments> separate(const Words& arguments) {
   return split;
 }
 
-void add_rsh_daemon_options(CommandLine& line, DaemonOptions& options) {
-  line.flag("-l,--listen");
-  line.value("--allow", options.allow);
-  tool::add_check_option(line, options);
-  add_key_options(line, options);
-  add_remote_options(line, options);
-  add_family_options(line, options);
-}
-
 Status check_command(const RshOptions& options) {
   if (options.is_left_to_ssh()) return {};
   const std::size_t bytes = options.ssh.command.size();
@@ -151,11 +118,6 @@ Status check_command(const RshOptions& options) {
 
 }  // namespace
 
-std::string destination_of(const Words& arguments) {
-  const auto split = separate(arguments);
-  return split ? split->host : "";
-}
-
 Result<RshOptions> parse_rsh_options(const Words& arguments) {
   UDTCAT_TRY(SplitArguments split, separate(arguments));
   RshOptions options;
@@ -163,7 +125,6 @@ Result<RshOptions> parse_rsh_options(const Words& arguments) {
   options.peer.host = split.host;
   UDTCAT_CHECK(read_ours(split.ours, options));
   if (options.help) return options;
-  if (options.daemon) options.peer.port = options.ports.first;
   options.command_line = "udtcat rsh";
   for (const std::string& word : arguments) options.command_line += ' ' + tool::quoted(word);
   UDTCAT_TRY(options.ssh, ssh::parse_ssh_arguments(split.of_ssh));
@@ -189,23 +150,6 @@ Result<RshServerOptions> parse_rsh_server_options(const Words& arguments) {
   return options;
 }
 
-Result<DaemonOptions> parse_rsh_daemon_options(const Words& arguments) {
-  DaemonOptions options;
-  options.listens = options.shows_new_key = true;
-  options.progress = false;
-  options.counterpart = "udtcat rsh --daemon --port {port}{names} {host} COMMAND";
-  CommandLine line("udtcat rsh-daemon");
-  add_rsh_daemon_options(line, options);
-  UDTCAT_CHECK(line.read(arguments));
-  options.help = line.wants_help();
-  if (options.help) return options;
-  if (!line.has("-l") || line.operands().size() != 1)
-    return misplaced("rsh-daemon", "needs -l [ADDR:]PORT, as in udtcat rsh-daemon -l 9000 -k key --allow FILE");
-  if (!line.has("--allow")) return misplaced("rsh-daemon", "needs --allow FILE, the list of the commands");
-  UDTCAT_TRY(options.local, tool::local_address_value("-l", line.operands().front()));
-  return options;
-}
-
 tool::DeclaredOptions rsh_options_declared() {
   tool::DeclaredOptions all = tool::declared_by(add_rsh_options);
   // ssh has no long options: our short ones are not known to udtcat rsh.
@@ -217,27 +161,6 @@ tool::DeclaredOptions rsh_options_declared() {
   return all;
 }
 
-tool::DeclaredOptions rsh_daemon_options_declared() { return tool::declared_by(add_rsh_daemon_options); }
-
 std::string rsh_help_text() { return kRsh; }
-
-std::string rsh_daemon_help_text() {
-  return R"(udtcat rsh-daemon: runs what a list allows for whoever proves the key, until stopped
-
-  udtcat rsh-daemon -l [ADDR:]PORT -k FILE --allow LIST
-  udtcat rsh --daemon --port PORT --key-file FILE HOST COMMAND                 at the other end
-  udr --key-file=FILE --port PORT rsync -a HOST::MODULE/ .                     there too
-
-      --allow FILE           lines of the form TEXT = PROGRAM WORDS; # begins a comment. A command that is TEXT, byte by
-                             byte, runs PROGRAM WORDS, without a shell; no other command is run
-  -l, --listen [ADDR:]PORT   where it waits
-  -k, --key-file FILE, --as, --peer, --peers, --protect, --cipher, --block, --lanes, --threads, --flows, --rate,
-  --transport, --congestion, --offload, --memory, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --stats, --check
-                             see udtcat --help
-
-A list for modules of rsync:
-  rsync --server --daemon . = rsync --server --daemon --config=/etc/rsyncd.conf .
-)";
-}
 
 }  // namespace udtcat::rsh

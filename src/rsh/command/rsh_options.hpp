@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The command lines of `udtcat rsh`, of the far end that it has ssh start, and of the daemon. No input or output here.
+/// The command lines of `udtcat rsh` and of the far end that it has ssh start. No input or output here.
 #pragma once
 
 #include <string>
@@ -15,35 +15,22 @@ namespace udtcat::rsh {
 
 struct RshOptions : RemoteCommandOptions {
   bool help = false;          ///< nothing else then
-  bool daemon = false;        ///< no ssh: a daemon waits at the host
   tool::Words ssh_arguments;  ///< as written, without our own options
 
-  [[nodiscard]] bool is_left_to_ssh() const { return !ssh.only_ssh.empty() && !daemon; }
+  [[nodiscard]] bool is_left_to_ssh() const { return !ssh.only_ssh.empty(); }
 };
 
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<RshOptions> parse_rsh_options(const tool::Words& arguments);
-/// The host that these go to, without its user; empty where they name none.
-[[nodiscard]] std::string destination_of(const tool::Words& arguments);
-
 struct RshServerOptions : ssh::FarOptions {
   bool bench = false;  ///< no command: the near end measures
 };
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<RshServerOptions> parse_rsh_server_options(const tool::Words& arguments);
 
-struct DaemonOptions : tool::Options {
-  bool help = false;  ///< nothing else then
-  std::string allow;  ///< the file that lists the commands
-};
-/// errors: Errc::bad_argument
-[[nodiscard]] Result<DaemonOptions> parse_rsh_daemon_options(const tool::Words& arguments);
-
 /// Those of ssh too, which users of udtcat rsh may write.
 [[nodiscard]] tool::DeclaredOptions rsh_options_declared();
-[[nodiscard]] tool::DeclaredOptions rsh_daemon_options_declared();
 
 [[nodiscard]] std::string rsh_help_text();
-[[nodiscard]] std::string rsh_daemon_help_text();
 
 }  // namespace udtcat::rsh

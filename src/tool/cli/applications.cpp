@@ -13,7 +13,7 @@ using Row = std::pair<std::string_view, ApplicationCommands>;
 constexpr std::array<Row, 8> kCommands{{
     {kPipe, {"udtcat -l PORT", "udtcat HOST PORT"}},
     {kForward, {"udtcat -l PORT --to PLACE", "udtcat HOST PORT --from PLACE"}},
-    {kRsh, {"udtcat rsh-daemon", "udtcat rsh --daemon HOST COMMAND"}},
+    {kRsh, {"udtcat rsh-server, which ssh starts", "udtcat rsh HOST COMMAND"}},
     {kGridftp, {"udtcat gridftp serve", "udtcat gridftp get, put or copy"}},
     {kGateway, {"udtcat gridftp gateway -l", "udtcat gridftp gateway HOST PORT"}},
     {kDriver, {"a GridFTP server's data port", "a GridFTP client's data connection"}},

@@ -31,7 +31,7 @@ using Words = std::vector<std::string>;
 struct DeclaredOption {
   Words names;  ///< "-k", "--key-file"
   bool takes_value = false;
-  Words choices{};      ///< the values that are allowed; empty: other than a few words
+  Words choices{};      ///< the values that are allowed, or ":file" and the like; empty: other than a few words
   bool offered = true;  ///< false: known only to be refused, or to be handed on
 };
 using DeclaredOptions = std::vector<DeclaredOption>;
@@ -56,6 +56,8 @@ class CommandLine {
   void value(const char* names, std::optional<std::string>& into);
   /// An option whose value is one of `choices`: `set` is given no other.
   void choice(const char* name, Words choices, Setter set);
+  /// Of the option before: its value is ":file", ":directory", ":host" or ":command", for completion().
+  void value_is(const char* kind);
   /// One whose value is the name of one of `all`, which `parse` knows.
   template <typename Value, typename Parse, typename Target>
   void choice(const char* name, Parse parse, std::initializer_list<Value> all, Target& into) {

@@ -16,6 +16,7 @@ using Text = std::string;
 void add_key_options(CommandLine& line, Options& options) {
   auto& session = options.session;
   line.value("-k,--key-file", options.key_file);
+  line.value_is(":file");
   line.value("--as", [&](const Text& text) { return store(end_name_value("--as", text), session.own_name); });
   line.value("--peer", [&](const Text& text) -> Status {
     if (const auto key = PublicKey::parse(text)) {
@@ -26,6 +27,7 @@ void add_key_options(CommandLine& line, Options& options) {
     return store(end_name_value("--peer", text), session.expected_peer);
   });
   line.value("--peers", options.peers_file);
+  line.value_is(":file");
   line.flag("--trust-first", options.trust_on_first_use);
   line.check([&]() -> Status {
     if (!session.own_name.empty() && session.own_name == session.expected_peer)

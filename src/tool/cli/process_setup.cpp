@@ -52,28 +52,16 @@ void allow_descriptors(std::uint64_t wanted) {
   std::ignore = ::setrlimit(RLIMIT_NOFILE, &limit);  // then connections wait when there are no more
 }
 
-namespace {
-
-constexpr const char* kOtherName = "udtcat-libudt";
-
-/// Whether `other` is a copy of this program or a link to it, which would run it again without end.
-bool is_ourselves(const std::filesystem::path& own, const std::filesystem::path& other) {
-  std::error_code error;
-  return own.filename() == kOtherName || std::filesystem::equivalent(own, other, error);
-}
-
-}  // namespace
-
 Status exec_program_with(TransportKind kind, const std::vector<std::string>& argv, std::uint64_t core_limit_bytes) {
   if (has_transport(kind)) return {};
-  std::error_code error;
-  const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto other = own.parent_path() / kOtherName;
+  std::error_code unknown;
+  const auto own = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  const auto other = own.parent_path() / "udtcat-libudt";
   std::string reason = "it is this program, which has no libudt";
-  if (!is_ourselves(own, other)) {
+  // A copy of this program, or a link to it, would run it again without end.
+  if (own != other && !std::filesystem::equivalent(own, other, unknown)) {
     core::allow_core_dumps(core_limit_bytes);
     std::vector<char*> words;
-    words.reserve(argv.size() + 1);
     for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));  // exec() does not write
     words.push_back(nullptr);
     std::ignore = ::execv(other.c_str(), words.data());

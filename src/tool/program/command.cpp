@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -28,7 +27,7 @@
 #include "tool/cli/suggestion.hpp"
 #include "tool/cli/terminal_prompt.hpp"
 #include "tool/cli/trusted_file.hpp"
-#include "tool/cli/user_config.hpp"
+#include "tool/cli/user_files.hpp"
 #include "tool/program/check_summary.hpp"
 #include "tool/program/completion.hpp"
 #include "tool/program/help_pages.hpp"
@@ -66,7 +65,7 @@ struct ParsedLine {
   const Command* command;                          // the row of the table; null: none was found
   Result<std::unique_ptr<Invocation>> invocation;  // null: `text`, or else the command's help, is asked for
   std::string text = {};
-  std::function<Error(Error)> blame = {};  // names the line of a file that leads to an error; null: there is no file
+  std::string config = {};  // the file that it stands in; empty: it was typed
   std::optional<std::string> key_beside_configuration = {};
 };
 
@@ -84,69 +83,23 @@ ParsedLine understand_configured(const Commands& commands, const std::string& pa
   const auto file = Configuration::parse(*text, path);
   if (!file) return wrong(file.error());
   const auto command = std::ranges::find_if(commands, [&](const Command& row) { return row.words == file->command(); });
-  if (command == commands.end()) {
-    const std::string name = fmt::format("{}", fmt::join(file->command(), " "));
-    return wrong(file->wrong_command(
-        fmt::format("there is no command \"{}\"; see udtcat help{}", name, did_you_mean(name, names_of(commands)))));
-  }
-  const Words words = with(file->words(), more);
-  auto invocation = command->parse(words);
-  if (invocation) {
-    const auto blame = [file = *file](Error error) { return file.blame(std::move(error)); };
-    return {&*command, std::move(invocation), {}, blame, key_beside(path)};
-  }
-  return {&*command, tl::unexpected(file->blame(std::move(invocation.error()), [&](const Words& some) -> Status {
-            UDTCAT_CHECK(command->parse(some));
-            return {};
-          }))};
+  if (command != commands.end())
+    return {&*command, command->parse(with(file->words(), more)), {}, path, key_beside(path)};
+  const std::string name = fmt::format("{}", fmt::join(file->command(), " "));
+  return wrong(
+      {Errc::bad_argument, path,
+       fmt::format("there is no command \"{}\"; see udtcat help{}", name, did_you_mean(name, names_of(commands)))});
 }
 
-/// The options that the user's file has for a command line.
-Result<std::vector<OptionWord>> user_options(const Commands& commands, const Command& command, const Words& arguments,
-                                             const Result<std::unique_ptr<Invocation>>& invocation) {
-  UDTCAT_TRY(const std::string text, load_user_config());
-  if (text.empty()) return std::vector<OptionWord>{};
-  std::vector<Words> all;
-  for (const Command& row : commands) all.push_back(row.words);
-  const std::string host = command.destination != nullptr                    ? command.destination(arguments)
-                           : invocation && !(*invocation)->options().listens ? (*invocation)->options().peer.host
-                                                                             : "";
-  UDTCAT_TRY(auto options, read_user_config(text, all, command.words, host));
-  const Words shared = invocation && *invocation ? (*invocation)->options_shared_with_rsh() : Words{};
-  if (shared.empty()) return options;
-  const auto name_of = [](const OptionWord& option) { return option.word.substr(0, option.word.find('=')); };
-  UDTCAT_TRY(const auto of_rsh, read_user_config(text, all, {"rsh"}, host));
-  for (const OptionWord& option : of_rsh) {
-    const bool is_own = std::ranges::find(options, name_of(option), name_of) != options.end();
-    if (!is_own && std::ranges::find(shared, name_of(option)) != shared.end()) options.push_back(option);
-  }
-  return options;
-}
-
-/// Parses a command line behind the words of the user's file. The file is blamed only where the line alone is right.
-ParsedLine understand_typed(const Commands& commands, const Command& command, const Words& arguments) {
-  auto invocation = command.parse(arguments);
-  if (invocation && (*invocation == nullptr || !(*invocation)->takes_user_options()))
-    return {&command, std::move(invocation)};
-  const auto options = user_options(commands, command, arguments, invocation);
-  if (!options && invocation) return {&command, tl::unexpected(options.error())};
-  if (!options || options->empty()) return {&command, std::move(invocation)};
-  const auto read = [&](const Words& some) { return command.parse(with(some, arguments)); };
-  auto configured = read(words_of(*options));
-  const auto name_line = [](const Error& error, std::optional<std::size_t> line) {
-    return line ? wrong_user_line(*line, error.message()) : error;
-  };
-  if (configured)
-    return {&command, std::move(configured), {}, [name_line, options = *options](const Error& error) {
-              return name_line(error, line_that_says(error, options));
-            }};
-  const bool is_typed = !invocation && invocation.error().message() == configured.error().message();
-  if (is_typed) return {&command, std::move(invocation)};
-  const auto line = line_to_blame(configured.error(), *options, [&](const Words& some) -> Status {
-    UDTCAT_CHECK(read(some));
-    return {};
-  });
-  return {&command, tl::unexpected(name_line(configured.error(), line))};
+/// Refuses the user's file of options that earlier versions read.
+Status refuse_options_of_user() {
+  const auto path = user_file("config");
+  std::error_code unknown;
+  if (!path || !std::filesystem::exists(*path, unknown)) return {};
+  return fail(
+      Errc::bad_argument, path->string(),
+      "it is not read any more: write its options on command lines, as by alias udtcat='udtcat --rate 400M', or "
+      "into a file for --config, and remove it");
 }
 
 /// udtcat help [TOPIC], where a command is a topic too.
@@ -237,7 +190,11 @@ ParsedLine understand(const Commands& commands, Words arguments) {
   if (*path) return understand_configured(commands, **path, arguments);
   const Command& command = find_command(commands, arguments);
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(command.words.size()));
-  ParsedLine line = understand_typed(commands, command, arguments);
+  ParsedLine line{&command, command.parse(arguments)};
+  const bool has_session = command.options != nullptr && line.invocation && *line.invocation != nullptr &&
+                           ((*line.invocation)->needs_key() || (*line.invocation)->starts_programs());
+  if (const Status none = has_session ? refuse_options_of_user() : Status{}; !none)
+    return {&command, tl::unexpected(none.error())};
   const bool is_pipe = command.words.empty() && !is_forward(arguments) && line.invocation &&
                        *line.invocation != nullptr && (*line.invocation)->needs_key();
   if (const Status found = is_pipe ? check_host(commands, (*line.invocation)->options()) : Status{}; !found)
@@ -264,7 +221,7 @@ Status tell(const Invocation& invocation, KeyCandidates candidates) {
 
 ExitStatus carry_out(const ParsedLine& line, const Words& argv, const RunContext& context) {
   const auto fails = [&](Error error) {
-    if (line.blame) error = line.blame(std::move(error));
+    if (!line.config.empty() && error.code == Errc::bad_argument) error.what = line.config + ": " + error.what;
     context.console.line("udtcat: " + error.message(), Severity::error);
     const bool has_own = line.command != nullptr && line.command->failure;
     return has_own ? *line.command->failure : exit_status_of(error.code);

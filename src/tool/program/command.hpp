@@ -41,11 +41,6 @@ class Invocation {
   /// has_key_candidate   the KeyCandidates have one; whether an option names one, options() says
   [[nodiscard]] virtual Status prepare(bool /*has_key_candidate*/, Console& /*console*/) { return {}; }
   [[nodiscard]] virtual bool needs_key() const { return true; }
-  /// Whether the user's file of options is for it.
-  [[nodiscard]] virtual bool takes_user_options() const { return needs_key(); }
-  /// The long options that it also takes from the lines for `rsh` in the user's file, where it has no line of its own:
-  /// of commands whose other end ssh starts.
-  [[nodiscard]] virtual Words options_shared_with_rsh() const { return {}; }
   /// For --check: the sentences about this command, before those of session_summary().
   /// errors: those of the files that it would read
   [[nodiscard]] virtual Result<Words> check_summary() const { return Words{}; }
@@ -60,10 +55,9 @@ struct Command {
   Result<std::unique_ptr<Invocation>> (*parse)(const Words& arguments);
   /// The options that it declares, for completion(); none: users do not run it.
   DeclaredOptions (*options)() = nullptr;
-  std::optional<ExitStatus> failure =
-      {};  ///< the status of every failure before the invocation runs; none: the error's own
-  /// The host to which a command line goes, also one that is wrong; null: that of the invocation
-  std::string (*destination)(const Words& arguments) = nullptr;
+  const char* operands = "";  ///< likewise, as ":file... :host": the first may repeat, "-" is another thing
+  /// The status of every failure before the invocation runs; none: the error's own
+  std::optional<ExitStatus> failure = {};
 };
 
 using Commands = std::vector<Command>;
@@ -72,7 +66,7 @@ using Commands = std::vector<Command>;
 [[nodiscard]] const Command& find_command(const Commands& commands, const Words& arguments);
 
 /// Carries out the row of `commands` with the most words that begin the command line, which may stand in the file of
-/// --config, behind what the user's own file says. Says what the commands are where nothing, or `help`, is asked for.
+/// --config. Says what the commands are where nothing, or `help`, is asked for.
 /// returns  the exit status; see exit_status.hpp
 [[nodiscard]] int run(const Words& argv, const Commands& commands);
 

@@ -66,29 +66,17 @@ HOST:9000 is dialled again until it is stopped (--once: it is not).
 As a service of systemd: udtcat help service. Who is connected: udtcat status. More: udtcat-forward(1).
 )";
 
-constexpr const char* kConfig = R"(Files of options: a long option a line, without dashes
+constexpr const char* kConfig = R"(A command line in a file: a long option a line, without dashes
 
-For a service, all of its command line: udtcat --config /etc/udtcat/db.conf, and --check says what it would do.
+udtcat --config /etc/udtcat/db.conf, and --check says what it would do.
 
   listen 9000                # at the other end: host db.example, port 9000
   to localhost:5432
   key-file FILE              # else /etc/udtcat/db.key, if it is there, which the unit udtcat@db always takes
   command gridftp serve      # the words of a command, where it has any
 
-For a user, ~/.config/udtcat/config: what his command lines need not say, and can say otherwise. Of a name that stands
-twice the first counts.
-
-  port 9200-9300             # of udtcat rsh and udr, to every host
-  Host backup*               # as in ssh_config
-    rate 400M
-  Command pipe               # from here on: pipes and forwards
-    idle-timeout 5m
-  Host *.example.org         # of these, those that go there
-    rate 1.5G
-  Command gridftp get
-    parallelism 8
-
-Only its owner and root may be able to write to either. A mistake is named by file and line. More: udtcat.conf(5).
+Only its owner and root may be able to write to it. A mistake is named by the file, and by its line where that is no
+option; options behind --config FILE count more. More: udtcat.conf(5).
 )";
 
 constexpr const char* kService =

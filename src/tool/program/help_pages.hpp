@@ -12,6 +12,8 @@ namespace udtcat::tool {
 [[nodiscard]] std::string first_steps_text();
 
 inline constexpr const char* kHelpWord = "help";
+/// The command that has no word, as a topic.
+inline constexpr const char* kPipeWord = "pipe";
 
 /// Whether a command line is `udtcat help [TOPIC]`. A host may be called help, too: udtcat help 9000.
 [[nodiscard]] bool asks_for_help(const std::vector<std::string>& arguments);

@@ -41,12 +41,6 @@ class TreeJob final : public tool::Invocation {
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.way == Way::ssh; }
   [[nodiscard]] bool needs_key() const override { return options_.way != Way::ssh; }
-  [[nodiscard]] bool takes_user_options() const override { return true; }
-  [[nodiscard]] tool::Words options_shared_with_rsh() const override {
-    tool::Words names = options_.way == Way::ssh ? options_by_ssh() : tool::Words{};
-    if (options_.role == Role::receives) std::erase(names, "--rate");  // it is the other end that sends
-    return names;
-  }
   [[nodiscard]] Status prepare(bool /*has_key_candidate*/, tool::Console& console) override {
     if (options_.way != Way::ssh) tool::warn_of_protection(options_.session.protection, console);
     return {};
@@ -121,12 +115,18 @@ tool::Commands commands() {
   return {{.words = {"send"},
            .help = send_help_text,
            .parse = parse_tree_job<parse_send_options>,
-           .options = send_options_declared},
+           .options = send_options_declared,
+           .operands = ":file... :host"},
           {.words = {"receive"},
            .help = receive_help_text,
            .parse = parse_tree_job<parse_receive_options>,
-           .options = receive_options_declared},
-          {.words = {"verify"}, .help = verify_help_text, .parse = parse_verify, .options = verify_options_declared},
+           .options = receive_options_declared,
+           .operands = ":host :directory"},
+          {.words = {"verify"},
+           .help = verify_help_text,
+           .parse = parse_verify,
+           .options = verify_options_declared,
+           .operands = ":file :directory"},
           {.words = {"trees-server"}, .help = receive_help_text, .parse = parse_trees_server}};
 }
 

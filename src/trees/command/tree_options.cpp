@@ -181,6 +181,7 @@ void add_common_options(CommandLine& line, TreeOptions& options) {
   line.flag("--owner", options.transfer.keeps_owners);
   line.flag("--reread", options.transfer.rereads);
   line.value("--manifest", options.transfer.manifest);
+  line.value_is(":file");
   ssh::add_ssh_dial_options(line, options);
   line.flag("--require-udp", options.require_udp);
   add_key_options(line, options);
@@ -217,7 +218,9 @@ void add_send_options(CommandLine& line, TreeOptions& options) {
   add_common_options(line, options);
   add_rate_option(line, options);
   line.value("--serve", options.directory);
+  line.value_is(":directory");
   line.value("--files-from", options.selection.list);
+  line.value_is(":file");
   line.check([&] { return read_send_operands(line, options); });
   add_last_checks(line, options);
 }
@@ -227,6 +230,7 @@ void add_receive_options(CommandLine& line, TreeOptions& options) {
   options.counterpart = "udtcat send PATH... {host} {port}{options}";
   add_common_options(line, options);
   line.value("--into", options.directory);
+  line.value_is(":directory");
   line.value("--limit", [&](const std::string& text) -> Status {
     constexpr std::size_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // spec: POSIX off_t
     UDTCAT_TRY(options.transfer.limit_bytes, tool::size_value("--limit", text, 1, kMostBytes));
@@ -273,14 +277,6 @@ Result<Options> parse(const char* command, void (*add)(CommandLine&, Options&), 
 }
 
 }  // namespace
-
-Words options_by_ssh() {
-  Words names(kSshOptions.begin(), kSshOptions.end());
-  for (const char* name : {"--protect", "--cipher", "--block", "--lanes", "--threads", "--flows", "--transport",
-                           "--congestion", "--offload", "--memory", "--idle-timeout", "--connect-timeout", "--rate"})
-    names.emplace_back(name);
-  return names;
-}
 
 Result<TreeOptions> parse_send_options(const Words& arguments) {
   return parse("udtcat send", add_send_options, arguments);

@@ -44,9 +44,6 @@ inline constexpr const char* kFarCommand = "trees-server";
 /// Its name in the request over ssh, where there is no session.
 inline constexpr const char* kSubsystem = "trees";
 
-/// Those of a way by ssh, and of its session.
-[[nodiscard]] tool::Words options_by_ssh();
-
 /// errors: Errc::bad_argument
 [[nodiscard]] Result<TreeOptions> parse_send_options(const tool::Words& arguments);
 [[nodiscard]] Result<TreeOptions> parse_receive_options(const tool::Words& arguments);

@@ -108,12 +108,12 @@ TEST_F(DataStacks, CountInTheirStatistics) {
     ASSERT_TRUE(made) << made.error().message();
     EXPECT_TRUE(run(io, (*made)->write(random_bytes(100'000))));
     ASSERT_TRUE(run_until(io, [&] {
-      const ConnectionStats stats = data_stats->stats()();
+      const ConnectionStats stats = data_stats->stats();
       return stats.ends.here.bytes_sent >= 100'000 && stats.packets_sent > 0;
     }));
     *made = nullptr;
     stack = nullptr;
-    EXPECT_GE(data_stats->stats()().ends.here.bytes_sent, 100'000U) << "what was measured stays";
+    EXPECT_GE(data_stats->stats().ends.here.bytes_sent, 100'000U) << "what was measured stays";
   }
 }
 
@@ -125,13 +125,13 @@ TEST_F(DataStacks, GiveNoEvidenceOfSeveral) {
   {
     const auto other = connect(stack);
     ASSERT_TRUE(one && other);
-    EXPECT_EQ(data_stats->stats()().ends.here.elapsed.count(), 0);
+    EXPECT_EQ(data_stats->stats().ends.here.elapsed.count(), 0);
     *one = nullptr;
-    EXPECT_EQ(data_stats->stats()().ends.here.elapsed.count(), 0) << "that of the one left began beside the other";
+    EXPECT_EQ(data_stats->stats().ends.here.elapsed.count(), 0) << "that of the one left began beside the other";
   }
-  EXPECT_EQ(data_stats->stats()().ends.here.elapsed.count(), 0) << "the last to go speaks for itself only";
+  EXPECT_EQ(data_stats->stats().ends.here.elapsed.count(), 0) << "the last to go speaks for itself only";
   one = connect(stack);
-  EXPECT_TRUE(run_until(io, [&] { return data_stats->stats()().ends.here.elapsed.count() > 0; }));
+  EXPECT_TRUE(run_until(io, [&] { return data_stats->stats().ends.here.elapsed.count() > 0; }));
 }
 
 TEST_F(DataStacks, OfSessionsRefuseStrangers) {

@@ -57,21 +57,18 @@ TEST_F(KeyPairTest, MakeAConnectionThatKnowsItsPeer) {
   expect_connected();
 }
 
-TEST_F(KeyPairTest, MakeAConnectionAtEveryLevelOverEitherTransport) {
-  for (const auto kind : {TransportKind::native, TransportKind::libudt})
-    for (const auto protection : {Protection::auth, Protection::safe, Protection::private_}) {
-      ListenRequest listening;
-      listening.session.protection = protection;
-      listening.transport.kind = kind;
-      start_server(std::move(listening));
-      DialRequest request = request_of(alice);
-      request.session.protection = protection;
-      request.transport.kind = kind;
-      start_dialing(std::move(request));
-      expect_connected();
-      result.reset();
-      welcomed.clear();
-    }
+TEST_F(KeyPairTest, MakeAConnectionAtEveryLevel) {
+  for (const auto protection : {Protection::auth, Protection::safe, Protection::private_}) {
+    ListenRequest listening;
+    listening.session.protection = protection;
+    start_server(std::move(listening));
+    DialRequest request = request_of(alice);
+    request.session.protection = protection;
+    start_dialing(std::move(request));
+    expect_connected();
+    result.reset();
+    welcomed.clear();
+  }
 }
 
 TEST_F(KeyPairTest, OpenAllTheFlowsThatAreAskedFor) {

@@ -51,7 +51,7 @@ class DatagramGuard : public testing::TestWithParam<AddressFamily> {
   DatagramGuard()
       : receiver_(net::UdpSocket::open(GetParam()).value()), sender_(net::UdpSocket::open(GetParam()).value()) {
     const char* const host = GetParam() == AddressFamily::ipv6 ? "::1" : "127.0.0.1";
-    EXPECT_TRUE(attach_datagram_guard(receiver_, {kMss, 65535}));
+    EXPECT_TRUE(attach_datagram_guard(receiver_, kMss, 65535));
     EXPECT_TRUE(receiver_.bind(resolve({host, 0}, GetParam())->front()));
     EXPECT_TRUE(sender_.connect(*receiver_.local_endpoint()));
   }
@@ -186,7 +186,7 @@ TEST_P(DatagramGuard, DropsEveryOtherType) {
 }
 
 TEST_P(DatagramGuard, LimitsTheMssThatAnAnswerMayClaim) {
-  ASSERT_TRUE(attach_datagram_guard(receiver_, {kMss, kMss}));
+  ASSERT_TRUE(attach_datagram_guard(receiver_, kMss, kMss));
   EXPECT_TRUE(passes(Handshake{.mss = kMss}.bytes()));
   EXPECT_FALSE(passes(Handshake{.mss = kMss + 1}.bytes()));
 }

@@ -50,18 +50,6 @@ TEST(RshOptions, GiveTheFarEndItsOptions) {
       << "it stays until we have given up UDP";
 }
 
-TEST(RshOptions, SayTheDestinationAlsoOfAWrongCommandLine) {
-  EXPECT_EQ(destination_of({"--rate", "fast", "-p", "22", "user@far", "true"}), "far");
-  EXPECT_EQ(destination_of({"ssh://me@far:22/", "true"}), "far");
-  EXPECT_EQ(destination_of({"--no-such"}), "");
-}
-
-TEST(RshOptions, BelongToADaemonWhereTheyNameEnds) {
-  EXPECT_EQ(parse({"--daemon", "--as", "a", "--peer", "b", "host", "true"}).session.own_name, "a");
-  EXPECT_THAT(complaint({"--as", "a", "host", "true"}), HasSubstr("--daemon"));
-  EXPECT_EQ(parse({"host", "true"}).session.application, "rsh");
-}
-
 TEST(RshOptions, ShowProgressOfTheSessionOnRequestAndThatOfAPushWhereAPersonWatches) {
   EXPECT_EQ(parse({"host", "true"}).progress, false);
   EXPECT_EQ(parse({"host", "true"}).push_progress, std::nullopt);
@@ -89,7 +77,6 @@ TEST(RshOptions, RefuseWhatHasNoMeaningHere) {
 }
 
 TEST(RshOptions, NeedACommand) {
-  EXPECT_THAT(complaint({"--daemon", "host"}), HasSubstr("none was given"));
   EXPECT_THAT(complaint({"alice@", "true"}), HasSubstr("\"alice@\": a host is missing behind the @"));
   EXPECT_THAT(complaint({"@host", "true"}), HasSubstr("a user is missing in front of the @"));
   EXPECT_EQ(complaint({"me@2001:db8::", "true"}), "");
@@ -102,16 +89,6 @@ TEST(RshServerOptions, HaveALimitForWaiting) {
   EXPECT_FALSE(parse_rsh_server_options({"host"}));
   EXPECT_FALSE(parse_rsh_server_options({"--protect=clear"}));
   EXPECT_FALSE(parse_rsh_server_options({"--connect-timeout=1s"}));
-}
-
-TEST(RshDaemonOptions, NeedAPortAndAList) {
-  const auto options = parse_rsh_daemon_options({"-l", "9000", "--allow", "list", "-k", "key"});
-  ASSERT_TRUE(options);
-  EXPECT_EQ(options->allow, "list");
-  EXPECT_EQ(options->local.port, 9000);
-  EXPECT_FALSE(parse_rsh_daemon_options({"-l", "9000"}));
-  EXPECT_FALSE(parse_rsh_daemon_options({"--allow", "list"}));
-  EXPECT_FALSE(parse_rsh_daemon_options({"-l", "9000", "--allow", "list", "--protect", "clear"}));
 }
 
 }  // namespace

@@ -3,12 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include "pipe/pipe_options.hpp"
-
 namespace udtcat::tool {
 namespace {
 
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -16,36 +13,28 @@ using testing::StartsWith;
 
 constexpr const char* kService = R"(# a service
 to = localhost:5432
-listen 192.0.2.1:9000
-rate 400M
+
+listen 192.0.2.1:9000   # all of it
+ Rate 400M
+exec 'grep "#" f'
 4
+push
 )";
 
+Words words_of(std::string_view text) { return Configuration::parse(text, "f").value().words(); }
 std::string parse_error(std::string_view text) {
   const auto file = Configuration::parse(text, "f");
   return file ? "" : file.error().message();
 }
 
-/// The complaint of udtcat about a file and what follows it.
-std::string complaint(std::string_view text, const Words& more = {}) {
-  const auto file = Configuration::parse(text, "f").value();
-  const auto read = [](const Words& words) -> Status {
-    const auto options = pipe::parse_pipe_options(words);
-    return options ? Status{} : tl::unexpected(options.error());
-  };
-  Words words = file.words();
-  words.insert(words.end(), more.begin(), more.end());
-  const Status status = read(words);
-  return status ? "" : file.blame(status.error(), read).message();
-}
-
 TEST(Configuration, IsACommandLine) {
-  const auto file = Configuration::parse(kService, "f").value();
-  EXPECT_THAT(file.command(), IsEmpty());
-  EXPECT_THAT(file.words(), ElementsAre("--listen", "192.0.2.1:9000", "--to=localhost:5432", "--rate=400M", "-4"));
-  EXPECT_EQ(complaint(kService), "");
-  EXPECT_THAT(Configuration::parse("port 1\nhost h", "f").value().words(), ElementsAre("h", "1"));
-  EXPECT_THAT(Configuration::parse("host [::1]:1", "f").value().words(), ElementsAre("[::1]:1"));
+  EXPECT_THAT(Configuration::parse(kService, "f").value().command(), IsEmpty());
+  EXPECT_THAT(words_of(kService), ElementsAre("--listen", "192.0.2.1:9000", "--to=localhost:5432", "--rate=400M",
+                                              "--exec=grep \"#\" f", "-4", "--push"));
+  EXPECT_THAT(words_of("port 1\r\nhost h"), ElementsAre("h", "1"));
+  EXPECT_THAT(words_of("host [::1]:1"), ElementsAre("[::1]:1"));
+  EXPECT_THAT(words_of("to db=localhost:1\nas '#2'"), ElementsAre("--to=db=localhost:1", "--as=#2"));
+  EXPECT_THAT(words_of("from 1=a\nfrom 2=b"), ElementsAre("--from=1=a", "--from=2=b")) << "an option may repeat";
 }
 
 TEST(Configuration, NamesACommandOfSeveralWords) {
@@ -53,31 +42,28 @@ TEST(Configuration, NamesACommandOfSeveralWords) {
               ElementsAre("gridftp", "serve"));
 }
 
-TEST(Configuration, KeepsOptionsThatStandSeveralTimes) {
-  EXPECT_THAT(Configuration::parse("from 1=a\nfrom 2=b", "f").value().words(), ElementsAre("--from=1=a", "--from=2=b"));
-}
-
-TEST(Configuration, NamesALineThatItCannotParse) {
-  for (const char* bad : {"\nlisten", "\nlisten 1 2", "\nhost -v", "\ncommand", "command x\ncommand y",
-                          "port 1\nport 2", "\nrate 1 2", "\n--rate 1"})
-    EXPECT_THAT(parse_error(bad), StartsWith("f:2: \"")) << bad;
+TEST(Configuration, SaysWhichLineIsNone) {
   for (const char* bad :
-       {"listen 1\nhost h:1", "port 1\nlisten 1", "\nhost h", "\nport 1", "\nhost 'h", "host h:1\nas #\nas '"})
-    EXPECT_THAT(parse_error(bad), testing::MatchesRegex("f:[23]: .*")) << bad;
+       {"\nlisten", "\nlisten 1 2", "\nhost -v", "\ncommand", "command x\ncommand y", "port 1\nport 2", "\nrate 1 2",
+        "\n--rate 1", "\nv", "\n6 yes", "\nhelp", "\nversion", "\ncheck"})
+    EXPECT_THAT(parse_error(bad), StartsWith("f:2: \"")) << bad;
+  for (const char* bad : {"\nexec 'x", "\nexec \"x # y", "\nexec 'x' y'"})
+    EXPECT_EQ(parse_error(bad), "f:2: a quote is not closed") << bad;
+  for (const std::string& bad :
+       {std::string("rate\n\x01"), std::string("as\n\0", 4), std::string("as\nb\x7f"), std::string("as\nb \x1b[2J")})
+    EXPECT_THAT(parse_error(bad), HasSubstr("f:2: it has a control character"));
 }
 
-TEST(Configuration, NamesTheLineThatItsCommandRefuses) {
-  EXPECT_THAT(complaint("listen 9\nto x:1\nrate fast"),
-              AllOf(StartsWith("f:3: --rate \"fast\""), HasSubstr("allowed")));
-  EXPECT_THAT(complaint("listen 99999"), StartsWith("f:1: -l \"99999\""));
-  EXPECT_THAT(complaint("host h\nport 1\nto x:0"), StartsWith("f:3: --to"));
-  EXPECT_THAT(complaint("host h\nport 1\nrate", {"-v"}), "f:3: option --rate: needs a value");
-  EXPECT_THAT(complaint("rate 1M"), StartsWith("f: no arguments"));
+TEST(Configuration, SaysWhereItListensOrConnectsToInOneWay) {
+  for (const char* bad : {"listen 1\nhost h:1", "port 1\nlisten 1", "\nhost h", "\nport 1"})
+    EXPECT_THAT(parse_error(bad), StartsWith("f: ")) << bad;
 }
 
-TEST(Configuration, IsNotBlamedForTheWordsBehindIt) {
-  EXPECT_THAT(complaint(kService, {"--lanes", "0"}), StartsWith("--lanes \"0\""));
-  EXPECT_EQ(complaint(kService, {"--rate", "1G"}), "");
+TEST(Configuration, IsBounded) {
+  std::string text;
+  for (std::size_t i = 0; i < 4096; ++i) text += "push\n";
+  EXPECT_EQ(parse_error(text), "");
+  EXPECT_THAT(parse_error(text + "push"), HasSubstr("f:4097"));
 }
 
 TEST(Configuration, IsTotalAtEveryTruncation) {

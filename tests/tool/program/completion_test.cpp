@@ -19,16 +19,15 @@ using testing::Not;
 std::string offered(Words words) { return completion(pipe::commands(), std::move(words)); }
 
 TEST(Completion, BeginsWithTheCommandsAndHosts) {
-  EXPECT_THAT(offered({""}), AllOf(HasSubstr("status\twho is connected"), HasSubstr("keygen"), HasSubstr(":host\n")));
-  EXPECT_THAT(offered({}), HasSubstr("status\t"));
-  EXPECT_THAT(offered({"st"}), AllOf(HasSubstr("status\t"), Not(HasSubstr("keygen"))));
+  EXPECT_THAT(offered({""}), AllOf(HasSubstr("status\n"), HasSubstr("keygen\n"), HasSubstr(":host\n")));
+  EXPECT_THAT(offered({}), HasSubstr("status\n"));
+  EXPECT_THAT(offered({"st"}), AllOf(HasSubstr("status\n"), Not(HasSubstr("keygen"))));
 }
 
 TEST(Completion, OffersTheOptionsThatBeginSo) {
-  EXPECT_EQ(offered({"--send"}), "--send-only\ttake nothing from the peer\n");
+  EXPECT_EQ(offered({"--send"}), "--send-only\n");
   EXPECT_EQ(offered({"keygen", "--"}), "--pair\n");
-  EXPECT_EQ(offered({"status", "--j"}),
-            "--json\tan array of objects, one a process; udtcat-status(1) names their keys\n");
+  EXPECT_EQ(offered({"status", "--j"}), "--json\n");
   EXPECT_EQ(offered({"--no-such"}), "");
 }
 
@@ -49,13 +48,11 @@ TEST(Completion, KnowsWhichWordsAreOperands) {
 }
 
 TEST(Completion, OffersBehindHelpTheTopicsAndTheCommands) {
-  EXPECT_THAT(offered({"he"}), HasSubstr("help\t"));
-  EXPECT_THAT(
-      offered({"help", ""}),
-      AllOf(HasSubstr("keys\tKeys: who may be at the other end\n"), HasSubstr("forward\t"), HasSubstr("config\t"),
-            HasSubstr("exit\tExit status"), HasSubstr("pipe\t"), HasSubstr("status\twho is connected"),
-            HasSubstr("keygen"), Not(HasSubstr(":host")), Not(HasSubstr("help"))));
-  EXPECT_EQ(offered({"help", "conf"}), "config\tFiles of options: a long option a line, without dashes\n");
+  EXPECT_THAT(offered({"he"}), HasSubstr("help\n"));
+  EXPECT_THAT(offered({"help", ""}), AllOf(HasSubstr("keys\n"), HasSubstr("forward\n"), HasSubstr("config\n"),
+                                           HasSubstr("exit\n"), HasSubstr("pipe\n"), HasSubstr("status\n"),
+                                           HasSubstr("keygen\n"), Not(HasSubstr(":host")), Not(HasSubstr("help"))));
+  EXPECT_EQ(offered({"help", "conf"}), "config\n");
   EXPECT_EQ(offered({"help", "--"}), "");
   EXPECT_EQ(offered({"help", "keys", ""}), "") << "one topic is all";
   EXPECT_EQ(offered({"help", "9000", "--send"}), offered({"host", "9000", "--send"})) << "a host of that name";

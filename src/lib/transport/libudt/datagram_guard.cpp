@@ -134,11 +134,11 @@ void add_nak_rows(FilterProgram& program) {
   program.pass();
 }
 
-FilterProgram guard_program(const GuardLimits& limits) {
+FilterProgram guard_program(std::size_t mss, std::size_t handshake_mss) {
   FilterProgram program;
   program.load_length();
   program.drop_if_below(kHeaderBytes);
-  program.drop_if_above(static_cast<std::uint32_t>(limits.mss) - kIpAndUdpBytes + kUdpHeaderBytes);
+  program.drop_if_above(static_cast<std::uint32_t>(mss) - kIpAndUdpBytes + kUdpHeaderBytes);
   program.load(kTypeAt);
   program.keep_bits(kControlBit | kTypeMask);
   const auto handshake = program.go_if(kControlBit | type_bits(0));
@@ -158,7 +158,7 @@ FilterProgram guard_program(const GuardLimits& limits) {
   program.drop();
 
   program.land(handshake);
-  add_handshake_rows(program, static_cast<std::uint32_t>(limits.handshake_mss));
+  add_handshake_rows(program, static_cast<std::uint32_t>(handshake_mss));
   program.land(ack);
   add_ack_rows(program);
   program.land(nak);
@@ -168,8 +168,8 @@ FilterProgram guard_program(const GuardLimits& limits) {
 
 }  // namespace
 
-Status attach_datagram_guard(const net::UdpSocket& socket, const GuardLimits& limits) {
-  FilterProgram program = guard_program(limits);
+Status attach_datagram_guard(const net::UdpSocket& socket, std::size_t mss, std::size_t handshake_mss) {
+  FilterProgram program = guard_program(mss, handshake_mss);
   sock_fprog code{static_cast<unsigned short>(program.code().size()), program.code().data()};
   if (::setsockopt(socket.descriptor(), SOL_SOCKET, SO_ATTACH_FILTER, &code, sizeof code) == 0) return {};
   return net::system_error(Errc::cannot_bind, "put a filter before a udp socket", errno);

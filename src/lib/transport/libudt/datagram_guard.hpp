@@ -25,14 +25,10 @@
 
 namespace udtcat::transport::libudt {
 
-struct GuardLimits {
-  std::size_t mss = 0;  ///< of this socket: longer datagrams would be cut short and believed
-  std::size_t handshake_mss =
-      0;  ///< the most a peer may claim; a connector believes an answer, a listener takes the minimum
-};
-
-/// Filters what `socket` receives from now on. A system without such filters gets none, and a warning in the log.
-/// errors: Errc::cannot_bind
-[[nodiscard]] Status attach_datagram_guard(const net::UdpSocket& socket, const GuardLimits& limits);
+/// Filters what `socket` receives from now on.
+/// mss             of this socket: longer datagrams would be cut short and believed
+/// handshake_mss   the most that a peer may claim: a connector believes an answer, a listener takes the lesser
+/// errors          Errc::cannot_bind
+[[nodiscard]] Status attach_datagram_guard(const net::UdpSocket& socket, std::size_t mss, std::size_t handshake_mss);
 
 }  // namespace udtcat::transport::libudt

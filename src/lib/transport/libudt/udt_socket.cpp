@@ -2,18 +2,15 @@
 #include "lib/transport/libudt/udt_socket.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <utility>
 
 #include <udt/udt.h>
-#include <udtcat/units.hpp>
 
 #include "lib/core/try.hpp"
 #include "lib/net/system_error.hpp"
@@ -25,48 +22,42 @@ namespace {
 
 constexpr std::size_t kReceiveBytes = 24 * kMiB;  // guess: 2.6 Gbit/s at 75 ms, more than libudt reaches there
 constexpr std::size_t kSendBytes = 12 * kMiB;     // guess: half of that; what is in here answers no ping
-// A listener keeps every packet in a place as large as its own MSS, whatever the peer's. Fewer places than these would
-// leave a peer of 1456-byte packets too small a window; more would let one of large packets hold too much memory.
-constexpr std::size_t kLeastReceivePackets = 5600;  // guess: 8 MB of Internet packets, 50 MB of the largest
-constexpr std::size_t kLeastSendPackets = 4096;     // guess
+// measured: loopback, 1 GB, 2026-11-21: 8 MiB lost 7,000 to 10,000 packets, 32 MiB 0 to 800
+constexpr std::size_t kUdpReceiveBytes = 32 * kMiB;
+constexpr std::size_t kUdpSendBytes = 4 * kMiB;  // guess
 
-PacketSize packet_size(AddressFamily family, std::size_t mtu) {
-  const std::size_t mss = family == AddressFamily::ipv6 ? mtu - kIpv6ExtraBytes : mtu;
-  return {mss, std::max(kReceiveBytes / mss, kLeastReceivePackets), std::max(kSendBytes / mss, kLeastSendPackets)};
+template <typename Value>
+bool set_option(int id, UDT::SOCKOPT option, Value value) {
+  return UDT::setsockopt(id, 0, option, &value, static_cast<int>(sizeof value)) != UDT::ERROR;
 }
 
-}  // namespace
-
-PacketSize connecting_packet_size(AddressFamily family, std::optional<std::size_t> path_mtu) {
-  const std::size_t mtu = path_mtu.value_or(kInternetMtu);
-  if (mtu >= kLoopbackMtu) return packet_size(family, kLargestMtu);
-  return packet_size(family, std::clamp(mtu, kSmallestMtu, kInternetMtu));
+bool set_options(int id, std::size_t mss, BitRate rate) {
+  const int limit_ms = static_cast<int>(kBlockingCallLimit.count());
+  // The order matters: libudt clips the MSS to the UDP buffers, and the receive buffer to the window. UDT_REUSEADDR
+  // would let it run over another socket than the one it is given.
+  return set_option(id, UDP_RCVBUF, static_cast<int>(kUdpReceiveBytes)) &&
+         set_option(id, UDP_SNDBUF, static_cast<int>(kUdpSendBytes)) &&
+         set_option(id, UDT_MSS, static_cast<int>(mss)) &&
+         set_option(id, UDT_FC, static_cast<int>(kReceiveBytes / mss)) &&
+         set_option(id, UDT_RCVBUF, static_cast<int>(kReceiveBytes)) &&
+         set_option(id, UDT_SNDBUF, static_cast<int>(kSendBytes)) && set_option(id, UDT_LINGER, linger{0, 0}) &&
+         set_option(id, UDT_REUSEADDR, false) && set_option(id, UDT_RCVSYN, false) &&
+         set_option(id, UDT_RCVTIMEO, limit_ms) && set_option(id, UDT_SNDTIMEO, limit_ms) &&
+         (rate.unlimited() || set_option(id, UDT_MAXBW, static_cast<std::int64_t>(rate.bytes_per_second())));
 }
 
-PacketSize listening_packet_size(AddressFamily family, std::optional<std::size_t> mtu) {
-  return packet_size(family, std::clamp(mtu.value_or(kInternetMtu), kInternetMtu, kLargestMtu));
-}
-
-namespace {
-
-constexpr rlim_t kMaxDescriptors = 4096;  // guess: the kernel's table is as large as its highest number
-
-int next_floor() {
-  static std::atomic<unsigned> turn{0};
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
-  const auto numbers = static_cast<unsigned>(std::min(limit.rlim_cur, kMaxDescriptors));
-  const unsigned quarter = std::max(numbers / 4, 1U);
-  return static_cast<int>(numbers / 2 + turn.fetch_add(1) % quarter);
-}
-
-}  // namespace
-
+/// A descriptor that no other file will get. When libudt takes a UDP socket down, it first closes the descriptor and
+/// only then stops the thread that reads from it: a file that another thread opens in between, and that gets the number,
+/// would lose bytes. New files get the lowest free number; these are far up, each used once in a long while.
 Result<net::UdpSocket> duplicate_high(const net::UdpSocket& socket) {
-  auto high = socket.duplicate(next_floor());
+  constexpr unsigned kLowest = 512, kTurns = 256;  // spec: POSIX, a process has 1024 as a rule
+  static std::atomic<unsigned> turn{0};
+  auto high = socket.duplicate(static_cast<int>(kLowest + turn.fetch_add(1) % kTurns));
   return high ? std::move(high) : socket.duplicate();
 }
 
+/// Makes `descriptor` mean `socket` instead of what it means now, with that one's receive timeout, on which libudt's
+/// reading thread depends.  errors: Errc::out_of_resources
 Status replace_descriptor(int descriptor, const net::UdpSocket& socket) {
   timeval timeout{};
   socklen_t length = sizeof timeout;
@@ -77,40 +68,15 @@ Status replace_descriptor(int descriptor, const net::UdpSocket& socket) {
   return {};
 }
 
-namespace {
-
-constexpr std::size_t kUdpReceiveBytes =
-    32 * kMiB;  // measured: loopback, 1 GB, 2026-11-21: 8 MiB lost 7,000 to 10,000 packets, 32 MiB 0 to 800
-constexpr std::size_t kUdpSendBytes = 4 * kMiB;  // guess
-
-template <typename Value>
-bool set_option(int id, UDT::SOCKOPT option, Value value) {
-  return UDT::setsockopt(id, 0, option, &value, static_cast<int>(sizeof value)) != UDT::ERROR;
-}
-
-bool set_options(int id, const PacketSize& size, BitRate rate) {
-  const auto buffer_bytes = [&](std::size_t packets) {
-    return static_cast<int>(packets * (size.mss - kIpAndUdpOverheadBytes));
-  };
-  const int limit_ms = static_cast<int>(kBlockingCallLimit.count());
-  // The order matters: libudt clips the MSS to the UDP buffers, the receive buffer to the window, and reads buffer
-  // sizes in units of the MSS. UDT_REUSEADDR would let it run over another socket than the one it is given.
-  return set_option(id, UDP_RCVBUF, static_cast<int>(kUdpReceiveBytes)) &&
-         set_option(id, UDP_SNDBUF, static_cast<int>(kUdpSendBytes)) &&
-         set_option(id, UDT_MSS, static_cast<int>(size.mss)) &&
-         set_option(id, UDT_FC, static_cast<int>(size.receive_packets)) &&
-         set_option(id, UDT_RCVBUF, buffer_bytes(size.receive_packets)) &&
-         set_option(id, UDT_SNDBUF, buffer_bytes(size.send_packets)) && set_option(id, UDT_LINGER, linger{0, 0}) &&
-         set_option(id, UDT_REUSEADDR, false) && set_option(id, UDT_RCVSYN, false) &&
-         set_option(id, UDT_RCVTIMEO, limit_ms) && set_option(id, UDT_SNDTIMEO, limit_ms) &&
-         (rate.unlimited() || set_option(id, UDT_MAXBW, static_cast<std::int64_t>(rate.bytes_per_second())));
-}
-
 }  // namespace
 
-Result<UdtSocket> UdtSocket::open(AddressFamily family, const PacketSize& size, BitRate rate) {
+std::size_t packet_bytes(AddressFamily family) {
+  return family == AddressFamily::ipv6 ? kInternetMtu - kIpv6ExtraBytes : kInternetMtu;
+}
+
+Result<UdtSocket> UdtSocket::open(AddressFamily family, BitRate rate) {
   UdtSocket opened(UDT::socket(family == AddressFamily::ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0));
-  if (opened.id_ == UDT::INVALID_SOCK || !set_options(opened.id_, size, rate))
+  if (opened.id_ == UDT::INVALID_SOCK || !set_options(opened.id_, packet_bytes(family), rate))
     return tl::unexpected(last_error(Errc::out_of_resources, "open a UDT socket"));
   return opened;
 }
@@ -128,15 +94,12 @@ void UdtSocket::close() {
   if (id_ != -1) UDT::close(id_);
 }
 
-Status UdtSocket::run_over(net::UdpSocket& socket) { return run_over(socket, socket); }
-
 Status UdtSocket::run_over(net::UdpSocket& socket, const net::UdpSocket& alias) {
   UDTCAT_TRY(net::UdpSocket handed, duplicate_high(alias));
   const int descriptor = handed.release();  // libudt's from here, whether or not it succeeds
   if (UDT::bind2(id_, descriptor) == UDT::ERROR)
     return tl::unexpected(last_error(Errc::cannot_bind, "run UDT over a udp socket"));
-  if (&socket != &alias)
-    if (auto replaced = replace_descriptor(descriptor, socket); !replaced) return replaced;
+  if (&socket != &alias) UDTCAT_CHECK(replace_descriptor(descriptor, socket));
   // libudt has just set the sizes within the system's ceiling; where we may go past it, now is the time.
   socket.request_buffers(kUdpReceiveBytes, kUdpSendBytes);
   return {};
@@ -171,7 +134,5 @@ bool last_error_is_try_again() {
   const int code = UDT::getlasterror_code();
   return code == CUDTException::ETIMEOUT || code == CUDTException::EASYNCRCV || code == CUDTException::EASYNCSND;
 }
-
-bool last_error_is_no_socket() { return UDT::getlasterror_code() == CUDTException::EINVSOCK; }
 
 }  // namespace udtcat::transport::libudt

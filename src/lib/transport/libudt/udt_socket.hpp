@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A libudt socket, owned: the size of its packets, the UDP socket under it, which we make, and its errors as ours.
+/// A libudt socket, owned: the UDP socket under it, which we make, and its errors as ours.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
-#include <optional>
 #include <string>
 
 #include <udtcat/endpoint.hpp>
@@ -16,38 +15,10 @@
 namespace udtcat::transport::libudt {
 
 // An MSS counts the IPv4, UDP and UDT headers: a packet's payload is this much less, for IPv6 too.
-inline constexpr std::size_t kMssOverheadBytes = 44;       // spec: UDT4
-inline constexpr std::size_t kIpAndUdpOverheadBytes = 28;  // spec: UDT4; the unit of libudt's buffer options
-inline constexpr std::size_t kSmallestMtu = 576;           // spec: RFC 791 §3.1
-// measured: bare libudt over loopback, 512 MiB, window of 32 MiB, two busy cores, 2026-11-21, median (best) of 3 in
-// Gbit/s: 1500 1.6 (1.9), 4096 3.0 (4.1), 9000 4.9 (5.8), 16384 4.0 (8.6), 60000 5.4 (6.9). Above 9000 it is mostly
-// noise, while the packets in a window, which bound small writes, become few.
-inline constexpr std::size_t kLargestMtu = 9000;
-inline constexpr std::size_t kLoopbackMtu = 65535;  // spec: Linux's loopback interface has 65536
+inline constexpr std::size_t kMssOverheadBytes = 44;  // spec: UDT4
 
-struct PacketSize {
-  std::size_t mss = 0;
-  std::size_t receive_packets = 0;
-  std::size_t send_packets = 0;
-};
-
-/// For a connection over a path of which the first hop takes `path_mtu`. Larger than the Internet's only where the path
-/// is this host: a connector cannot know whether every hop and the peer take jumbo frames.
-[[nodiscard]] PacketSize connecting_packet_size(AddressFamily family, std::optional<std::size_t> path_mtu);
-/// For a listener on interfaces of which the largest takes `mtu`: the most it can agree to, the connector decides.
-[[nodiscard]] PacketSize listening_packet_size(AddressFamily family, std::optional<std::size_t> mtu);
-
-/// Descriptor numbers for libudt that no other file will get.
-/// When libudt takes a UDP socket down, it first closes the descriptor and only then stops the thread that reads from
-/// it. A file that another thread opens in between gets the lowest free number; if that is the one just closed,
-/// libudt's thread takes bytes out of it. Numbers far up the table, each used once in a long while, are never the
-/// lowest free.
-/// errors: Errc::out_of_resources
-[[nodiscard]] Result<net::UdpSocket> duplicate_high(const net::UdpSocket& socket);
-
-/// Makes `descriptor` mean `socket` instead of what it means now, with that one's receive timeout, on which libudt's
-/// reading thread depends.  errors: Errc::out_of_resources
-[[nodiscard]] Status replace_descriptor(int descriptor, const net::UdpSocket& socket);
+/// The MSS that fills an Internet packet.
+[[nodiscard]] std::size_t packet_bytes(AddressFamily family);
 
 // How long a blocked send or receive stays in libudt before the loop checks whether it is still wanted.
 inline constexpr std::chrono::milliseconds kBlockingCallLimit{25};  // guess: 40 checks a second cost nothing
@@ -59,16 +30,15 @@ class UdtSocket {
  public:
   /// Not blocking until make_blocking(). Lingering is off: a channel drains before it closes.
   /// errors: Errc::out_of_resources
-  [[nodiscard]] static Result<UdtSocket> open(AddressFamily family, const PacketSize& size, BitRate rate);
+  [[nodiscard]] static Result<UdtSocket> open(AddressFamily family, BitRate rate);
   explicit UdtSocket(int id) : id_(id) {}
   UdtSocket(UdtSocket&& other) noexcept;
   UdtSocket& operator=(UdtSocket&& other) noexcept;
   ~UdtSocket();
 
-  /// Runs over `socket` from now on, through a descriptor of its own. errors: Errc::cannot_bind, Errc::out_of_resources
-  [[nodiscard]] Status run_over(net::UdpSocket& socket);
-  /// The same, known inside libudt under the port of `alias` instead: libudt takes two sockets of one port number for
-  /// one.
+  /// Runs over `socket` from now on, through a descriptor of its own, known inside libudt under the port of `alias`,
+  /// which may be the same: libudt takes two sockets of one port number for one.
+  /// errors: Errc::cannot_bind, Errc::out_of_resources
   [[nodiscard]] Status run_over(net::UdpSocket& socket, const net::UdpSocket& alias);
   /// A connection that is over already gives what it holds, and never blocks.  errors: Errc::connection_broken
   [[nodiscard]] Status make_blocking();
@@ -92,7 +62,5 @@ class UdtSocket {
 [[nodiscard]] Error last_error(Errc otherwise, std::string what);
 /// Nothing failed: a blocking call came back at its time limit, or a non-blocking one had nothing to say.
 [[nodiscard]] bool last_error_is_try_again();
-/// The garbage collector has taken the socket, with what had not been read.
-[[nodiscard]] bool last_error_is_no_socket();
 
 }  // namespace udtcat::transport::libudt
