@@ -19,8 +19,8 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
-
 #include <udtcat/stats.hpp>
+
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
 
@@ -42,7 +42,7 @@ class DataStats : public std::enable_shared_from_this<DataStats> {
     return {this, [self = shared_from_this(), counted](void*) { self->leave(counted); }};
   }
 
-  /// The sums. Evidence only of one that was alone from its beginning: what limits one of several does not limit the
+  /// The sums. Of the ends only one that was alone from its beginning: what limits one of several does not limit the
   /// transfer.
   [[nodiscard]] ConnectionStats stats() const {
     ConnectionStats all = gone_;
