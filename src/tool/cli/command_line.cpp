@@ -96,7 +96,7 @@ void CommandLine::value(const char* names, std::optional<std::string>& into) {
   value(names, [&into](const std::string& text) { return store(Result<std::string>(text), into); });
 }
 
-void CommandLine::value_is(const char* kind) { parser_->valued.back().choices = {kind}; }
+void CommandLine::value_is(const char* kind) { parser_->value_options.back().choices = {kind}; }
 
 void CommandLine::flag(const char* names) { parser_->app.add_flag(names)->disable_flag_override(); }
 void CommandLine::flag(const char* names, bool& into) { parser_->app.add_flag(names, into); }
