@@ -7,6 +7,8 @@
 #include "pipe/pipe_options.hpp"
 #include "tool/cli/configuration.hpp"
 
+namespace fuzz_config {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using udtcat::tool::Words;
   // SAFETY: any byte is a char.
@@ -23,3 +25,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (blamed.message().empty()) __builtin_trap();
   return 0;
 }
+
+}  // namespace fuzz_config

@@ -8,6 +8,8 @@
 
 #include "trees/disk/proof_book.hpp"
 
+namespace fuzz_proof_book {
+
 namespace {
 
 void parse_as_book(std::span<const std::byte> bytes) {
@@ -27,3 +29,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   parse_as_book(hashed);
   return 0;
 }
+
+}  // namespace fuzz_proof_book
