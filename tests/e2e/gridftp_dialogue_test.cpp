@@ -108,7 +108,7 @@ TEST_F(GridftpEdgeTest, AnswersOthersInTheMiddleOfLongListings) {
 
 // ---- Who is let in, and to what ------------------------------------------------------------------------------------
 
-TEST_F(GridftpEdgeTest, LetsStrangersReadOnlyAndFromThisHostOnlySerial) {
+TEST_F(GridftpEdgeTest, LetsStrangersReadOnlyAndFromThisHostOnly) {
   offer("a", front_);
   server_.reset();
   server_.emplace(udtcat({"gridftp", "serve", "--root", root_}));

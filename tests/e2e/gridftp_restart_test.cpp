@@ -13,7 +13,7 @@
 namespace udtcat::test::e2e {
 namespace {
 
-constexpr std::size_t kFileBytes = 512'000'000;
+constexpr std::size_t kLongFileBytes = 512'000'000;
 constexpr std::size_t kSmallerBytes = 128'000'000;
 constexpr std::array<int, 5> kKilledAtPercent{12, 31, 47, 66, 85};
 
@@ -48,7 +48,7 @@ class GridftpRestartTest : public GridftpTest {
     std::size_t again = 0;
     std::size_t there = 0;
     for (const int percent : kKilledAtPercent) {
-      run_until(words, part, kFileBytes / 100 * static_cast<std::size_t>(percent));
+      run_until(words, part, kLongFileBytes / 100 * static_cast<std::size_t>(percent));
       ASSERT_FALSE(std::filesystem::exists(here(target)));
       there = stored_bytes(part);
       Process look = start_gridftp(words);
@@ -63,7 +63,7 @@ class GridftpRestartTest : public GridftpTest {
     const Ran ran = gridftp(words);
     EXPECT_EQ(ran.status, kSuccess) << ran.errors;
     EXPECT_TRUE(read_file(here(target)) == read_file(here("source")));
-    EXPECT_LT(again, kFileBytes / 20) << "under 5 %";
+    EXPECT_LT(again, kLongFileBytes / 20) << "under 5 %";
     RecordProperty("bytes_again", static_cast<int>(again));
     EXPECT_FALSE(std::filesystem::exists(part));
     EXPECT_FALSE(std::filesystem::exists(here(target + ".part.have")));
@@ -73,12 +73,12 @@ class GridftpRestartTest : public GridftpTest {
 
 TEST_F(GridftpRestartTest, GetsFromAStockServer) {
   GlobusServer stock;
-  kill_and_go_on({"get", "-v", "-p", "4", stock.url(random_file("source", kFileBytes)), "target"}, "target");
+  kill_and_go_on({"get", "-v", "-p", "4", stock.url(random_file("source", kLongFileBytes)), "target"}, "target");
 }
 
 TEST_F(GridftpRestartTest, PutsToOurServer) {
   serve();
-  kill_and_go_on({"put", "-v", "-p", "4", random_file("source", kFileBytes), ours("target")}, "target");
+  kill_and_go_on({"put", "-v", "-p", "4", random_file("source", kLongFileBytes), ours("target")}, "target");
 }
 
 TEST_F(GridftpRestartTest, GoesOnByItselfWhereTheServerIsKilledAndComesBack) {

@@ -34,13 +34,13 @@ class PlainTest : public UdtcatTest {
   }
 };
 
-struct Case {
+struct Foreign {
   std::uint64_t bytes;
   std::string transport;
 };
-void PrintTo(const Case& one, std::ostream* out) { *out << one.bytes << " bytes, transport " << one.transport; }
+void PrintTo(const Foreign& one, std::ostream* out) { *out << one.bytes << " bytes, transport " << one.transport; }
 
-class PlainDigest : public PlainTest, public testing::WithParamInterface<Case> {
+class PlainDigest : public PlainTest, public testing::WithParamInterface<Foreign> {
  protected:
   PlainDigest() { transport_ = GetParam().transport; }
   /// An empty input alone would wait for the peer.
@@ -95,9 +95,9 @@ TEST_P(PlainDigest, IsTheSameBetweenTwoOfUs) {
 
 // 1456 bytes are the payload of one packet on Ethernet.
 INSTANTIATE_TEST_SUITE_P(Of, PlainDigest,
-                         testing::Values(Case{0, "libudt"}, Case{1, "libudt"}, Case{1456, "libudt"},
-                                         Case{1457, "libudt"}, Case{scaled(10'000'000), "libudt"}, Case{0, ""},
-                                         Case{scaled(10'000'000), ""}),
+                         testing::Values(Foreign{0, "libudt"}, Foreign{1, "libudt"}, Foreign{1456, "libudt"},
+                                         Foreign{1457, "libudt"}, Foreign{scaled(10'000'000), "libudt"}, Foreign{0, ""},
+                                         Foreign{scaled(10'000'000), ""}),
                          [](const auto& chosen) {
                            const auto& transport = chosen.param.transport;
                            return std::to_string(chosen.param.bytes) + (transport.empty() ? "ByDefault" : transport);

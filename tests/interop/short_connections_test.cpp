@@ -122,7 +122,7 @@ TEST(ShortConnections, ToOurListenerSpeakFirstAtOnceSerial) {
   expect_prompt(sorted(times));
 }
 
-TEST(OnePort, OfALibudtCarriesManyConnectionsToOurListenerSerial) {
+TEST(OnePort, OfALibudtCarriesManyConnectionsToOurListener) {
   constexpr std::size_t kMany = 12;  // numbers count down by one, so that every fourth is congruent
   OurEnd end;
   const Endpoint server = loopback(AddressFamily::ipv4, end.listen());
@@ -148,7 +148,7 @@ TEST(OnePort, OfALibudtCarriesManyConnectionsToOurListenerSerial) {
   for (std::size_t i = 0; i < jobs.size(); ++i) EXPECT_TRUE(complete(jobs[i].wait(25s), 1 << 20)) << "job " << i;
 }
 
-TEST(OnePort, OfALibudtListenerTakesManyOfOurConnectionsSerial) {
+TEST(OnePort, OfALibudtListenerTakesManyOfOurConnections) {
   constexpr std::size_t kMany = 12;
   RawListener listener;
   OurEnd end;

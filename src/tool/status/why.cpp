@@ -26,7 +26,7 @@ const char* at(const Verdict& verdict) { return is_there(verdict) ? "there" : "h
 
 std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0); }
 
-std::string milliseconds(std::chrono::microseconds time) {
+std::string in_milliseconds(std::chrono::microseconds time) {
   return fmt::format("{:.1f} ms", std::chrono::duration<double, std::milli>(time).count());
 }
 
@@ -97,7 +97,7 @@ std::string memory_text(const Verdict& verdict, const EndEvidence* end) {
   text += fmt::format(" ({})", format_size(end->memory_bytes));
   if (!verdict.least_rtt || verdict.least_rtt->count() == 0) return text;
   const std::chrono::microseconds round_trip = *verdict.least_rtt + verdict.queue;
-  text += fmt::format(": in a round trip of {} it carries at most {}", milliseconds(round_trip),
+  text += fmt::format(": in a round trip of {} it carries at most {}", in_milliseconds(round_trip),
                       format_rate(BitRate::from_bytes_per(end->memory_bytes, round_trip)));
   return text + "; twice as much carries twice as much, up to what the path does";
 }
@@ -118,9 +118,9 @@ std::string socket_text(const Verdict& verdict, const EndEvidence* end) {
 
 std::string path_text_of(const Verdict& verdict) {
   std::string text = fmt::format("limited by the path: {} found", format_rate(verdict.path_rate));
-  if (verdict.least_rtt) text += fmt::format(", round trip {}", milliseconds(*verdict.least_rtt));
+  if (verdict.least_rtt) text += fmt::format(", round trip {}", in_milliseconds(*verdict.least_rtt));
   constexpr std::chrono::microseconds kQueueWorthSaying{1'000};  // guess: less is the hosts'
-  if (verdict.queue >= kQueueWorthSaying) text += fmt::format(", its queue adds {}", milliseconds(verdict.queue));
+  if (verdict.queue >= kQueueWorthSaying) text += fmt::format(", its queue adds {}", in_milliseconds(verdict.queue));
   constexpr double kLossWorthSaying = 0.001;  // guess
   if (verdict.lost < kLossWorthSaying) return text;
   text += fmt::format(", {} of the packets lost", percent(verdict.lost));
