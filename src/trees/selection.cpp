@@ -25,7 +25,7 @@ namespace udtcat::trees {
 
 namespace {
 
-constexpr std::size_t kMaxListBytes = kGiB;  // guess: ten million paths
+constexpr std::size_t kMaxPathListBytes = kGiB;  // guess: ten million paths
 
 Result<std::string> read_list(const std::string& path) {
   const std::string shown = "the list of files " + path;
@@ -36,9 +36,9 @@ Result<std::string> read_list(const std::string& path) {
   for (std::size_t got = piece.size(); got == piece.size();) {
     UDTCAT_TRY(got, files::read_whole(file, piece, shown));
     text += core::as_text(std::span(piece).first(got));
-    if (text.size() > kMaxListBytes)
+    if (text.size() > kMaxPathListBytes)
       return fail(Errc::local_read_failed, "read " + shown,
-                  fmt::format("it is longer than {} GiB", kMaxListBytes / kGiB));
+                  fmt::format("it is longer than {} GiB", kMaxPathListBytes / kGiB));
   }
   return text;
 }

@@ -7,7 +7,7 @@ namespace {
 
 class BothDirections : public UdtcatTest {};
 
-TEST_F(BothDirections, CarryAQuarterGibibyteEachAtOnce_Serial) {
+TEST_F(BothDirections, CarryAQuarterGibibyteEachAtOnce) {
   TwoWay two_way(scaled(256 * kMiB), Afterwards::end, Begin::at_once);
   Process listener = listen(two_way.listener.end());
   Process connector = connect(two_way.connector.end());

@@ -290,7 +290,7 @@ class InterruptedTransfer : public GridftpGateway {
   std::optional<Process> endless_;
 };
 
-TEST_F(InterruptedTransfer, IsAnErrorAtTheClientWhenTheFarGatewayDies_Serial) {
+TEST_F(InterruptedTransfer, IsAnErrorAtTheClientWhenTheFarGatewayDies) {
   far_->send_signal(SIGKILL);
   expect_error_at_the_client();
   EXPECT_TRUE(eventually(patience(15s), [&] { return count_lines(*near_, "is gone") == 1; })) << near_->errors();
@@ -298,13 +298,13 @@ TEST_F(InterruptedTransfer, IsAnErrorAtTheClientWhenTheFarGatewayDies_Serial) {
   expect_exit(*near_, kTerminated, kAtOnce);
 }
 
-TEST_F(InterruptedTransfer, IsAnErrorAtTheClientWhenTheNearGatewayDies_Serial) {
+TEST_F(InterruptedTransfer, IsAnErrorAtTheClientWhenTheNearGatewayDies) {
   near_->send_signal(SIGKILL);
   expect_error_at_the_client();
   expect_exit(*near_, 128 + SIGKILL, kAtOnce);
 }
 
-TEST_F(InterruptedTransfer, IsTheEndOfNoGatewayWhenTheClientDies_Serial) {
+TEST_F(InterruptedTransfer, IsTheEndOfNoGatewayWhenTheClientDies) {
   endless_->send_signal(SIGKILL);
   expect_exit(*endless_, 128 + SIGKILL, kAtOnce);
   expect_get_and_put({"-p", "4"}, random_file("source", 3'000'003));

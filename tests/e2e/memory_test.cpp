@@ -36,7 +36,7 @@ class Memory : public UdtcatTest {
   }
 };
 
-TEST_F(Memory, OfATwoGibibytePipeIsBoundedSerial) { expect_bounded(scaled(2 * kGiB)); }
+TEST_F(Memory, OfATwoGibibytePipeIsBounded) { expect_bounded(scaled(2 * kGiB)); }
 TEST_F(Memory, OfAnEightGibibytePipeIsBoundedSoak) { expect_bounded(scaled(8 * kGiB)); }
 
 TEST_F(Memory, OfAStoppedConsumerIsBounded) {

@@ -60,7 +60,7 @@ std::string name_of(const testing::TestParamInfo<Shape>& info) { return info.par
 INSTANTIATE_TEST_SUITE_P(Size, PipeDigestOf, testing::ValuesIn(sizes()), name_of);
 INSTANTIATE_TEST_SUITE_P(Way, PipeDigestOf, testing::ValuesIn(ways()), name_of);
 
-TEST_F(PipeDigest, OfAGibibyteIsThatOfTheSource_Serial) { expect_same(scaled(kGiB)); }
+TEST_F(PipeDigest, OfAGibibyteIsThatOfTheSource) { expect_same(scaled(kGiB)); }
 
 TEST_F(PipeDigest, OfARealTreeIsThatOfTheSource) {
   const TempDir directory;

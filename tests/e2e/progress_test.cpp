@@ -8,7 +8,7 @@
 namespace udtcat::test::e2e {
 namespace {
 
-constexpr std::uint64_t kFileBytes = 12'000'000;
+constexpr std::uint64_t kWatchedBytes = 12'000'000;
 
 class ProgressLine : public UdtcatTest {
  protected:
@@ -21,7 +21,7 @@ class ProgressLine : public UdtcatTest {
   }
   [[nodiscard]] std::string here() const { return "127.0.0.1:" + std::to_string(port_); }
 
-  const RandomFile file_{1, kFileBytes};
+  const RandomFile file_{1, kWatchedBytes};
 };
 
 const std::string kOfTheFile = R"(\[ +\d+ %\] [\d.]+ [kM]B of 12\.0 MB  [\d.]+ [kM]B/s  0:\d\d left)";

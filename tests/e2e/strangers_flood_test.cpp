@@ -65,7 +65,7 @@ class StrangersFlood : public UdtcatTest, public testing::WithParamInterface<Flo
   std::optional<UdtFlood> flood_;
 };
 
-TEST_P(StrangersFlood, ShutsNobodyOutWhoHoldsTheKeySerial) {
+TEST_P(StrangersFlood, ShutsNobodyOutWhoHoldsTheKey) {
   const auto count = static_cast<std::size_t>(scaled_count(20));
   endure(GetParam());
   Dials flooded;

@@ -43,11 +43,11 @@ class SuddenDeath : public UdtcatTest {
   std::future<void> sending_;  // last: it uses what stands above
 };
 
-constexpr std::size_t kSome = 300'000;
+constexpr std::size_t kSomeBytes = 300'000;
 
 TEST_F(SuddenDeath, OfTheNearEndResetsItsClient) {
   sending_ = send_endlessly(*served_);
-  ASSERT_EQ(client_->receive(kSome).size(), kSome);
+  ASSERT_EQ(client_->receive(kSomeBytes).size(), kSomeBytes);
   from_->send_signal(SIGKILL);
   EXPECT_TRUE(client_->receive_reset());
 }
@@ -56,21 +56,21 @@ TEST_F(SuddenDeath, OfTheNearEndResetsAClientThatHasSentAll) {
   client_->finish_sending();
   ASSERT_TRUE(served_->receive_end());
   sending_ = send_endlessly(*served_);
-  ASSERT_EQ(client_->receive(kSome).size(), kSome);
+  ASSERT_EQ(client_->receive(kSomeBytes).size(), kSomeBytes);
   from_->send_signal(SIGKILL);
   EXPECT_TRUE(client_->receive_reset());
 }
 
 TEST_F(SuddenDeath, OfTheFarEndResetsItsService) {
   sending_ = send_endlessly(*client_);
-  ASSERT_EQ(served_->receive(kSome).size(), kSome);
+  ASSERT_EQ(served_->receive(kSomeBytes).size(), kSomeBytes);
   to_->send_signal(SIGKILL);
   EXPECT_TRUE(served_->receive_reset());
 }
 
 TEST_F(SuddenDeath, OfTheOtherEndResetsAsWell) {
   sending_ = send_endlessly(*served_);
-  ASSERT_EQ(client_->receive(kSome).size(), kSome);
+  ASSERT_EQ(client_->receive(kSomeBytes).size(), kSomeBytes);
   to_->send_signal(SIGKILL);
   EXPECT_TRUE(client_->receive_reset());
 }
@@ -81,13 +81,13 @@ TEST_F(SuddenDeath, OfAnIdleEndResetsToo) {
 }
 
 TEST_F(SuddenDeath, ComesTooLateForWhatHasEnded) {
-  const std::string answer(kSome, 'x');
+  const std::string answer(kSomeBytes, 'x');
   client_->finish_sending();
   ASSERT_TRUE(served_->receive_end());
   ASSERT_TRUE(served_->send(answer));
   served_.reset();
   // Both directions have ended and been receipted once the client sees the end; it has read nothing else before.
-  EXPECT_EQ(client_->receive(kSome), answer);
+  EXPECT_EQ(client_->receive(kSomeBytes), answer);
   EXPECT_EQ(client_->receive(1), "");
   from_->send_signal(SIGKILL);
   EXPECT_FALSE(client_->receive_reset());

@@ -42,7 +42,7 @@ class TcpService : public UdtcatTest {
   std::optional<Process> from_;
 };
 
-TEST_F(TcpService, AnswersTenThousandShortHttpRequestsFromTwoHundredAtOnce_Serial) {
+TEST_F(TcpService, AnswersTenThousandShortHttpRequestsFromTwoHundredAtOnce) {
   const HttpServer http;
   ASSERT_TRUE(http.ready());
   forward_to(http.port());

@@ -146,20 +146,20 @@ class WanLabsEnd : public WanLab {
   std::optional<Process> process_;
 };
 
-TEST_F(WanLabsEnd, BySignalLeavesNothing_Serial) {
+TEST_F(WanLabsEnd, BySignalLeavesNothing) {
   ASSERT_GE(inhabitants(), 4);
   process_->send_signal(SIGINT);
   expect_exit(*process_, kInterrupted, kAtOnce);
   expect_nothing_left();
 }
 
-TEST_F(WanLabsEnd, ByItsCommandLeavesNothing_Serial) {
+TEST_F(WanLabsEnd, ByItsCommandLeavesNothing) {
   ::kill(std::stoi(run({.argv = {"cat", file("near.pid")}}).output), SIGTERM);
   expect_exit(*process_, kTerminated, kAtOnce);
   expect_nothing_left();
 }
 
-TEST_F(WanLabsEnd, ByForceIsMendedByClean_Serial) {
+TEST_F(WanLabsEnd, ByForceIsMendedByClean) {
   process_->send_signal(SIGKILL);
   expect_exit(*process_, 128 + SIGKILL, kAtOnce);
   EXPECT_GE(inhabitants(), 2) << "the test should leave something to clean";

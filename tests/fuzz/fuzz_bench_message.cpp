@@ -6,6 +6,8 @@
 
 #include "bench/bench_message.hpp"
 
+namespace fuzz_bench_message {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace udtcat::bench;
   // SAFETY: any byte is a char.
@@ -20,3 +22,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace fuzz_bench_message

@@ -8,6 +8,8 @@
 #include "pipe/pipe_options.hpp"
 #include "tool/cli/configuration.hpp"
 
+namespace fuzz_config {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // SAFETY: any byte is a char.
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -15,3 +17,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::ignore = udtcat::pipe::parse_pipe_options(file->words());
   return 0;
 }
+
+}  // namespace fuzz_config

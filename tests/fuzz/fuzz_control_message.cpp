@@ -7,6 +7,8 @@
 
 #include "ssh/control_message.hpp"
 
+namespace fuzz_control_message {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   udtcat::ssh::ControlReader reader;
   reader.push(std::as_bytes(std::span(data, size)));
@@ -16,3 +18,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::ignore = udtcat::ssh::encode(**message);
   }
 }
+
+}  // namespace fuzz_control_message

@@ -12,6 +12,8 @@
 #include "gridftp/gateway/control_relay.hpp"
 #include "gridftp/gateway/gateway_stream.hpp"
 
+namespace fuzz_control_relay {
+
 using namespace udtcat;
 using namespace udtcat::gridftp;
 
@@ -83,3 +85,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(parse_gateway_greeting(to_line(*greeting).substr(0, to_line(*greeting).size() - 1)).value() == *greeting);
   return 0;
 }
+
+}  // namespace fuzz_control_relay

@@ -6,6 +6,8 @@
 
 #include "lib/connection/frame.hpp"
 
+namespace fuzz_frames {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   udtcat::connection::FrameReader reader(std::as_bytes(std::span(data, size)));
   for (;;) {
@@ -13,3 +15,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!frame || !*frame) return 0;
   }
 }
+
+}  // namespace fuzz_frames

@@ -16,6 +16,8 @@
 #include "gridftp/server/checksum_request.hpp"
 #include "gridftp/server/name_pattern.hpp"
 
+namespace fuzz_ftp_commands {
+
 using namespace udtcat::gridftp;
 namespace files = udtcat::files;
 
@@ -83,3 +85,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_journal(text);
   return 0;
 }
+
+}  // namespace fuzz_ftp_commands

@@ -12,6 +12,8 @@
 #include "gridftp/dialogue/reply.hpp"
 #include "gridftp/dialogue/url.hpp"
 
+namespace fuzz_ftp_text {
+
 using namespace udtcat::gridftp;
 namespace files = udtcat::files;
 
@@ -54,3 +56,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto url = parse_ftp_url(text)) require(url->path.find_first_of("\r\n") == std::string::npos);
   return 0;
 }
+
+}  // namespace fuzz_ftp_text

@@ -8,6 +8,8 @@
 
 #include "ssh/greeting.hpp"
 
+namespace fuzz_greeting {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   udtcat::ssh::GreetingReader reader;
   constexpr std::uint64_t kProgramBytes = 1'000'000;
@@ -27,3 +29,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (seen != size) __builtin_trap();
   return 0;
 }
+
+}  // namespace fuzz_greeting

@@ -8,6 +8,8 @@
 
 #include "trees/disk/hash_cache.hpp"
 
+namespace fuzz_hash_cache {
+
 namespace {
 
 void parse_as_cache(std::span<const std::byte> bytes) {
@@ -27,3 +29,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   parse_as_cache(hashed);
   return 0;
 }
+
+}  // namespace fuzz_hash_cache

@@ -6,6 +6,8 @@
 
 #include <udtcat/key.hpp>
 
+namespace fuzz_key_text {
+
 using namespace udtcat;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -19,3 +21,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace fuzz_key_text

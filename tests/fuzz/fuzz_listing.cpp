@@ -9,6 +9,8 @@
 #include "gridftp/dialogue/listed_entries.hpp"
 #include "gridftp/dialogue/url.hpp"
 
+namespace fuzz_listing {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace udtcat::gridftp;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -24,3 +26,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace fuzz_listing

@@ -13,6 +13,8 @@
 #include "files/whole_io.hpp"
 #include "trees/disk/manifest.hpp"
 
+namespace fuzz_manifest {
+
 namespace {
 
 using namespace udtcat::trees;
@@ -55,3 +57,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_manifest(text + encode_line(end) + '\n');
   return 0;
 }
+
+}  // namespace fuzz_manifest

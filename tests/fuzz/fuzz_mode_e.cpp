@@ -8,6 +8,8 @@
 
 #include "gridftp/mode_e/incoming_file.hpp"
 
+namespace fuzz_mode_e {
+
 using namespace udtcat::gridftp;
 namespace files = udtcat::files;
 
@@ -29,3 +31,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (file.whole().has_value() != (file.arrived().bytes() == kFileBytes)) std::abort();
   return 0;
 }
+
+}  // namespace fuzz_mode_e

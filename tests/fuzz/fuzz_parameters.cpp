@@ -8,6 +8,8 @@
 #include "lib/session/join.hpp"
 #include "lib/session/parameters.hpp"
 
+namespace fuzz_parameters {
+
 using namespace udtcat::session;
 
 namespace {
@@ -41,3 +43,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto joined = decode_joined(in)) require(decode_joined(encode(*joined)) == *joined);
   return 0;
 }
+
+}  // namespace fuzz_parameters

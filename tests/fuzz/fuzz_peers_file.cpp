@@ -7,6 +7,8 @@
 
 #include "tool/identity/peers_list.hpp"
 
+namespace fuzz_peers_file {
+
 using namespace udtcat;
 using namespace udtcat::tool;
 
@@ -20,3 +22,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (named != nullptr && list->find(named->key) != named) std::abort();
   return 0;
 }
+
+}  // namespace fuzz_peers_file

@@ -8,6 +8,8 @@
 
 #include "lib/session/priority_datagrams.hpp"
 
+namespace fuzz_priority_datagram {
+
 using namespace udtcat::session;
 
 namespace {
@@ -30,3 +32,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!opened || opened->size() != word.size()) std::abort();
   return 0;
 }
+
+}  // namespace fuzz_priority_datagram

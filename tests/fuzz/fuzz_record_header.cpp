@@ -8,6 +8,8 @@
 
 #include "lib/session/record_format.hpp"
 
+namespace fuzz_record_header {
+
 using namespace udtcat;
 using namespace udtcat::session;
 
@@ -24,3 +26,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!sound) std::abort();
   return 0;
 }
+
+}  // namespace fuzz_record_header

@@ -6,6 +6,8 @@
 
 #include "tool/status/snapshot.hpp"
 
+namespace fuzz_snapshot {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using udtcat::tool::parse_snapshot;
   using udtcat::tool::to_json;
@@ -16,3 +18,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!again || udtcat::tool::to_text(*again) != udtcat::tool::to_text(*snapshot)) __builtin_trap();
   return 0;
 }
+
+}  // namespace fuzz_snapshot

@@ -6,6 +6,8 @@
 
 #include "gridftp/mode_e/statement.hpp"
 
+namespace fuzz_statement {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace udtcat::gridftp;
   const auto all = std::as_bytes(std::span(data, size));
@@ -20,3 +22,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!differs && differs.error().message().empty()) __builtin_trap();
   return 0;
 }
+
+}  // namespace fuzz_statement

@@ -11,6 +11,8 @@
 
 #include "lib/session/tls_handshake.hpp"
 
+namespace fuzz_tls_record {
+
 using namespace udtcat;
 using namespace udtcat::session;
 
@@ -50,3 +52,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Credentials* key : {&shared, &pair}) listen_to(in, *key);
   return 0;
 }
+
+}  // namespace fuzz_tls_record

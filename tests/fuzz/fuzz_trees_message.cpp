@@ -7,6 +7,8 @@
 
 #include "trees/message.hpp"
 
+namespace fuzz_trees_message {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace udtcat::trees;
   auto rest = std::as_bytes(std::span(data, size));
@@ -26,3 +28,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace fuzz_trees_message

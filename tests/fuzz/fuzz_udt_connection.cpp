@@ -12,6 +12,8 @@
 #include "lib/transport/native/acknowledgement.hpp"
 #include "lib/transport/native/udt_connection.hpp"
 
+namespace fuzz_udt_connection {
+
 using namespace udtcat;
 using namespace udtcat::transport::native;
 
@@ -245,3 +247,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace fuzz_udt_connection

@@ -14,6 +14,8 @@
 #include "lib/transport/native/active_open.hpp"
 #include "lib/transport/native/passive_open.hpp"
 
+namespace fuzz_udt_handshake {
+
 using namespace udtcat;
 using namespace udtcat::transport::native;
 
@@ -101,3 +103,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace fuzz_udt_handshake

@@ -11,6 +11,8 @@
 #include "lib/transport/native/packet.hpp"
 #include "lib/transport/native/stateless_reset.hpp"
 
+namespace fuzz_udt_packet {
+
 using namespace udtcat::transport::native;
 
 namespace {
@@ -60,3 +62,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   is_control(packet) ? take_control(packet) : take_data(packet);
   return 0;
 }
+
+}  // namespace fuzz_udt_packet

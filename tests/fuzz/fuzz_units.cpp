@@ -8,6 +8,8 @@
 
 #include "lib/core/user_text.hpp"
 
+namespace fuzz_units {
+
 using namespace udtcat;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -24,3 +26,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace fuzz_units

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs a fuzz target over its corpus without libFuzzer: each seed, each truncation of it, and each single-byte change.
 ///
-/// usage   replay_NAME CORPUS_DIRECTORY
-/// exit    0 all inputs were survived; 1 the corpus is missing, empty or too large. A defect aborts.
+/// usage   udtcat_replay NAME CORPUS_DIRECTORY
+/// exit    0 all inputs were survived; 1 the corpus is missing, empty or too large, or there is no such target. A
+///         defect aborts.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -10,10 +12,12 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#include "fuzz/targets.hpp"
 
+namespace udtcat::test::fuzz {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -28,9 +32,8 @@ std::optional<Bytes> read_seed(const std::filesystem::path& path) {
   return seed;
 }
 
-void run(const Bytes& input) { LLVMFuzzerTestOneInput(input.data(), input.size()); }
-
-std::size_t replay(const Bytes& seed) {
+std::size_t replay(const Target& target, const Bytes& seed) {
+  const auto run = [&target](const Bytes& input) { target.run(input.data(), input.size()); };
   for (std::size_t length = 0; length <= seed.size(); ++length)
     // A block of its own for each length, so that the address sanitizer sees a read past the end.
     run(Bytes(seed.begin(), seed.begin() + static_cast<std::ptrdiff_t>(length)));
@@ -43,21 +46,31 @@ std::size_t replay(const Bytes& seed) {
   return 2 * seed.size() + 1;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int replay_corpus(const Target& target, const char* corpus) {
   std::error_code error;
-  std::filesystem::directory_iterator seeds(argc == 2 ? argv[1] : "", error);
-  if (error) return std::fprintf(stderr, "usage: %s CORPUS_DIRECTORY: %s\n", argv[0], error.message().c_str()), 1;
+  std::filesystem::directory_iterator seeds(corpus, error);
+  if (error) return std::fprintf(stderr, "%s: %s\n", corpus, error.message().c_str()), 1;
 
   std::size_t inputs = 0;
   for (const auto& entry : seeds) {
     const auto seed = read_seed(entry.path());
     if (!seed)
       return std::fprintf(stderr, "%s: unreadable, or above %zu bytes\n", entry.path().c_str(), kMaxSeedBytes), 1;
-    inputs += replay(*seed);
+    inputs += replay(target, *seed);
   }
-  if (inputs == 0) return std::fprintf(stderr, "%s: no seeds\n", argv[1]), 1;
+  if (inputs == 0) return std::fprintf(stderr, "%s: no seeds\n", corpus), 1;
   std::printf("%zu inputs\n", inputs);
   return 0;
+}
+
+}  // namespace
+}  // namespace udtcat::test::fuzz
+
+int main(int argc, char** argv) {
+  using namespace udtcat::test::fuzz;
+  if (argc != 3) return std::fprintf(stderr, "usage: %s NAME CORPUS_DIRECTORY\n", argv[0]), 1;
+  const auto all = targets();
+  const auto target = std::ranges::find(all, std::string_view(argv[1]), &Target::name);
+  if (target == all.end()) return std::fprintf(stderr, "%s: no such target\n", argv[1]), 1;
+  return replay_corpus(*target, argv[2]);
 }

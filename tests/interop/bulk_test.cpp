@@ -28,26 +28,26 @@ INSTANTIATE_TEST_SUITE_P(BothRoles, Bulk,
                            return name_of(std::get<0>(row.param)) + name_of(std::get<1>(row.param));
                          });
 
-TEST_P(Bulk, Of64MebibytesArrivesUnchangedSerial) { carry_all(64 << 20, 60s); }
+TEST_P(Bulk, Of64MebibytesArrivesUnchanged) { carry_all(64 << 20, 60s); }
 
 TEST_P(Bulk, OfAGibibyteArrivesUnchangedSoak) { carry_all(std::uint64_t{1} << 30, 300s); }
 
-TEST_P(Bulk, InLargePacketsArrivesUnchangedSerial) { carry_all(64 << 20, 30s, {.raw = {.mss = 9000}}); }
+TEST_P(Bulk, InLargePacketsArrivesUnchanged) { carry_all(64 << 20, 30s, {.raw = {.mss = 9000}}); }
 
-TEST_P(Bulk, InSmallPacketsArrivesUnchangedSerial) { carry_all(4 << 20, 30s, {.raw = {.mss = 300}}); }
+TEST_P(Bulk, InSmallPacketsArrivesUnchanged) { carry_all(4 << 20, 30s, {.raw = {.mss = 300}}); }
 
 // It overflows, and libudt asks once for what it loses.
-TEST_P(Bulk, IntoASocketBufferOfAnOrdinaryHostArrivesUnchangedSerial) {
+TEST_P(Bulk, IntoASocketBufferOfAnOrdinaryHostArrivesUnchanged) {
   carry_all(64 << 20, 60s, {.raw = {.udp_buffer_bytes = kOrdinaryBufferBytes}});
 }
 
-TEST_P(Bulk, OverIpv6ArrivesUnchangedSerial) { carry_all(16 << 20, 30s, {.family = AddressFamily::ipv6}); }
+TEST_P(Bulk, OverIpv6ArrivesUnchanged) { carry_all(16 << 20, 30s, {.family = AddressFamily::ipv6}); }
 
 class Acknowledgements : public ByRole {};
 UDTCAT_FOR_BOTH_ROLES(Acknowledgements);
 
 // Short packets draw 16-byte ones, full packets light and 24-byte ones.
-TEST_P(Acknowledgements, OfAllThreeFormsAreUnderstoodSerial) {
+TEST_P(Acknowledgements, OfAllThreeFormsAreUnderstood) {
   Link link = make_link(role(), {.relayed = true});
   ASSERT_TRUE(link.up());
   link.relay->rule(towards_them(), {});
@@ -61,7 +61,7 @@ TEST_P(Acknowledgements, OfAllThreeFormsAreUnderstoodSerial) {
   EXPECT_EQ(forms.count(4) + forms.count(16) + forms.count(24), forms.size());
 }
 
-TEST_P(Acknowledgements, OfOursLetLibudtSendFastSerial) {
+TEST_P(Acknowledgements, OfOursLetLibudtSendFast) {
   Link link = make_link(role(), {.relayed = true});
   ASSERT_TRUE(link.up());
   const Carried carried = carry(link, Flow::to_us, 64 << 20, 30s);

@@ -21,7 +21,7 @@ INSTANTIATE_TEST_SUITE_P(BothRoles, Close,
                                   "Bytes";
                          });
 
-TEST_P(Close, OfOursComesAfterTheLastByteSerial) {
+TEST_P(Close, OfOursComesAfterTheLastByte) {
   const auto [role, bytes] = GetParam();
   Link link = make_link(role);
   ASSERT_TRUE(link.up());
@@ -34,7 +34,7 @@ TEST_P(Close, OfOursComesAfterTheLastByteSerial) {
   std::printf("%s\n", all.text().c_str());
 }
 
-TEST_P(Close, OfOursGoesOnWithoutTheChannelSerial) {
+TEST_P(Close, OfOursGoesOnWithoutTheChannel) {
   const auto [role, bytes] = GetParam();
   Link link = make_link(role);
   ASSERT_TRUE(link.up());
@@ -47,7 +47,7 @@ TEST_P(Close, OfOursGoesOnWithoutTheChannelSerial) {
   EXPECT_TRUE(all.ended) << link.tell();
 }
 
-TEST_P(Close, OfTheirsComesAfterTheLastByteSerial) {
+TEST_P(Close, OfTheirsComesAfterTheLastByte) {
   const auto [role, bytes] = GetParam();
   Link link = make_link(role);
   ASSERT_TRUE(link.up());

@@ -99,7 +99,7 @@ class Lossy : public ByRole {
 };
 UDTCAT_FOR_BOTH_ROLES(Lossy);
 
-TEST_P(Lossy, PathOfOnePerCentDelaysNothingForLongSerial) {
+TEST_P(Lossy, PathOfOnePerCentDelaysNothingForLong) {
   carry_over({.drop = 0.01, .seed = 11}, Flow::both, 4 << 20, 28s);
 }
 TEST_P(Lossy, PathOfFivePerCentDelaysNothingForLongSoak) {
@@ -108,13 +108,13 @@ TEST_P(Lossy, PathOfFivePerCentDelaysNothingForLongSoak) {
 TEST_P(Lossy, PathOfFivePerCentIsCrossedByOursSoak) {
   carry_over({.drop = 0.05, .seed = 13}, Flow::from_us, 16 << 20, 28s);
 }
-TEST_P(Lossy, PathThatReordersIsCrossedSerial) {
+TEST_P(Lossy, PathThatReordersIsCrossed) {
   carry_over({.delayed = 0.02, .delay = 20ms, .seed = 14}, Flow::both, 4 << 20, 28s);
 }
-TEST_P(Lossy, PathThatReordersDuplicatesAndLosesIsCrossedSerial) {
+TEST_P(Lossy, PathThatReordersDuplicatesAndLosesIsCrossed) {
   carry_over({.drop = 0.01, .duplicate = 0.05, .delayed = 0.05, .delay = 20ms, .seed = 15}, Flow::both, 2 << 20, 28s);
 }
-TEST_P(Lossy, PathOfFiftyMillisecondsIsCrossedSerial) {
+TEST_P(Lossy, PathOfFiftyMillisecondsIsCrossed) {
   carry_over({.drop = 0.002, .delay_of_all = 25ms, .seed = 16}, Flow::both, 4 << 20, 28s);
 }
 TEST_P(Lossy, PathIsCrossedByMuchSoak) {
@@ -163,7 +163,7 @@ class LostAgain : public ByRole {};
 UDTCAT_FOR_BOTH_ROLES(LostAgain);
 
 // libudt as receiver asks once; the rest is our own timer.
-TEST_P(LostAgain, PacketsOfOursComeWhileTheOtherWayIsBusySerial) {
+TEST_P(LostAgain, PacketsOfOursComeWhileTheOtherWayIsBusy) {
   Link link = make_link(role(), {.relayed = true, .prepare = [](UdpRelay& relay) {
                                    relay.rule(towards_them(), drop_three_copies_of({5, 100, 200, 201, 202, 400}));
                                  }});
@@ -178,7 +178,7 @@ TEST_P(LostAgain, PacketsOfOursComeWhileTheOtherWayIsBusySerial) {
 }
 
 // libudt as sender hears of us all the time, so that its own timer never goes off; our NAKs must repeat.
-TEST_P(LostAgain, PacketsOfTheirsAreAskedForUntilTheyComeSerial) {
+TEST_P(LostAgain, PacketsOfTheirsAreAskedForUntilTheyCome) {
   Link link = make_link(role(), {.relayed = true, .prepare = [](UdpRelay& relay) {
                                    relay.rule(towards_us(), drop_three_copies_of({5, 100, 200, 201, 202, 400}));
                                  }});
@@ -199,7 +199,7 @@ INSTANTIATE_TEST_SUITE_P(BothRoles, Wrap,
                          });
 
 // The listener sees the numbers that the relay makes of the connector's; a connector chooses its own at random.
-TEST_P(Wrap, OfSequenceNumbersIsCrossedWithLossesAroundItSerial) {
+TEST_P(Wrap, OfSequenceNumbersIsCrossedWithLossesAroundIt) {
   const auto [role, flow] = GetParam();
   std::optional<SequenceShift> shift;
   Link link = make_link(role, {.relayed = true, .prepare = [&](UdpRelay& relay) {
@@ -214,7 +214,7 @@ TEST_P(Wrap, OfSequenceNumbersIsCrossedWithLossesAroundItSerial) {
   expect_diligence(link, Towards::connector);
 }
 
-TEST_P(Wrap, IsCrossedByTheWindowOfALongPathSerial) {
+TEST_P(Wrap, IsCrossedByTheWindowOfALongPath) {
   const auto [role, flow] = GetParam();
   std::optional<SequenceShift> shift;
   Link link = make_link(role, {.relayed = true, .prepare = [&](UdpRelay& relay) {

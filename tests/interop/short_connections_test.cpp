@@ -134,7 +134,7 @@ void expect_both_ways_at_once(std::vector<std::unique_ptr<RawSocket>>& sockets,
   for (std::size_t i = 0; i < jobs.size(); ++i) EXPECT_TRUE(complete(jobs[i].wait(25s), 1 << 20)) << "job " << i;
 }
 
-TEST(OnePort, OfALibudtCarriesManyConnectionsToOurListenerSerial) {
+TEST(OnePort, OfALibudtCarriesManyConnectionsToOurListener) {
   constexpr std::size_t kMany = 12;  // numbers count down by one, so that every fourth is congruent
   OurEnd end;
   const Endpoint server = loopback(AddressFamily::ipv4, end.listen());
@@ -153,7 +153,7 @@ TEST(OnePort, OfALibudtCarriesManyConnectionsToOurListenerSerial) {
   expect_both_ways_at_once(sockets, channels);
 }
 
-TEST(OnePort, OfALibudtListenerTakesManyOfOurConnectionsSerial) {
+TEST(OnePort, OfALibudtListenerTakesManyOfOurConnections) {
   constexpr std::size_t kMany = 12;
   RawListener listener;
   OurEnd end;

@@ -87,7 +87,7 @@ void let_ours_pause(Role role, const std::vector<std::chrono::milliseconds>& pau
 TEST_P(SlowReader, OfOursResumesAtOnceAfterShortPausesSerial) {
   let_ours_pause(role(), {0ms, 0ms, 0ms, 0ms, 0ms}, true);
 }
-TEST_P(SlowReader, OfOursResumesAfterTwoSecondsSerial) { let_ours_pause(role(), {2s}, false); }
+TEST_P(SlowReader, OfOursResumesAfterTwoSeconds) { let_ours_pause(role(), {2s}, false); }
 TEST_P(SlowReader, OfOursResumesAfterSeventySecondsSoak) { let_ours_pause(role(), {70s}, false); }
 
 /// libudt reads slowly: it never says that it has room again, so that we must try.
@@ -110,17 +110,17 @@ void let_libudt_pause(Role role, std::optional<int> buffer_packets, std::chrono:
   EXPECT_LT(Clock::now() - begin, 15s);
 }
 
-TEST_P(SlowReader, OfTheirsWithAnOrdinaryBufferIsTriedAgainSerial) { let_libudt_pause(role(), {}, 0ms); }
-TEST_P(SlowReader, OfTheirsWithATinyBufferIsTriedAgainSerial) { let_libudt_pause(role(), 32, 0ms); }
-TEST_P(SlowReader, OfTheirsWithAnOrdinaryBufferIsTriedAgainAfterTwoSecondsSerial) { let_libudt_pause(role(), {}, 2s); }
-TEST_P(SlowReader, OfTheirsWithATinyBufferIsTriedAgainAfterTwoSecondsSerial) { let_libudt_pause(role(), 32, 2s); }
+TEST_P(SlowReader, OfTheirsWithAnOrdinaryBufferIsTriedAgain) { let_libudt_pause(role(), {}, 0ms); }
+TEST_P(SlowReader, OfTheirsWithATinyBufferIsTriedAgain) { let_libudt_pause(role(), 32, 0ms); }
+TEST_P(SlowReader, OfTheirsWithAnOrdinaryBufferIsTriedAgainAfterTwoSeconds) { let_libudt_pause(role(), {}, 2s); }
+TEST_P(SlowReader, OfTheirsWithATinyBufferIsTriedAgainAfterTwoSeconds) { let_libudt_pause(role(), 32, 2s); }
 TEST_P(SlowReader, OfTheirsWithAnOrdinaryBufferIsTriedAgainAfterSeventySecondsSoak) {
   let_libudt_pause(role(), {}, 70s);
 }
 TEST_P(SlowReader, OfTheirsWithATinyBufferIsTriedAgainAfterSeventySecondsSoak) { let_libudt_pause(role(), 32, 70s); }
 
 // A buffer that is full all the time.
-TEST_P(SlowReader, OfTheirsWithATinyBufferTakesAllSerial) {
+TEST_P(SlowReader, OfTheirsWithATinyBufferTakesAll) {
   Link link = make_link(role(), {.raw = {.receive_buffer_packets = 32}});
   ASSERT_TRUE(link.up());
   carry(link, Flow::from_us, 1 << 20, 25s);

@@ -11,17 +11,3 @@ if(UDTCAT_SANITIZER STREQUAL "address")
 elseif(UDTCAT_SANITIZER STREQUAL "thread")
   set(UDTCAT_TEST_ENVIRONMENT "TSAN_OPTIONS=suppressions=${supp}/tsan.supp:halt_on_error=1:second_deadlock_stack=1")
 endif()
-
-# For tests that gtest_discover_tests() finds after the build: it takes no property that is a list, so ctest itself sets this one when
-# it has read the test lists named here.
-function(udtcat_sanitizer_environment_for_lists)
-  set(script "${CMAKE_CURRENT_BINARY_DIR}/environment_${ARGV0}.cmake")
-  set(content "")
-  foreach(test_list IN LISTS ARGV)
-    string(APPEND content "foreach(test IN LISTS ${test_list})\n"
-                          "  set_tests_properties(\"\${test}\" PROPERTIES ENVIRONMENT \"${UDTCAT_TEST_ENVIRONMENT}\")\n"
-                          "endforeach()\n")
-  endforeach()
-  file(GENERATE OUTPUT "${script}" CONTENT "${content}")
-  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
-endfunction()

@@ -14,7 +14,7 @@ namespace udtcat::gridftp {
 namespace {
 
 constexpr std::string_view kProtocol = "udtcat-gridftp ";
-constexpr std::string_view kVersion = "1 ";  // spec: docs/spec/gridftp.md §6
+constexpr std::string_view kGreetingVersion = "1 ";  // spec: docs/spec/gridftp.md §6
 constexpr std::string_view kControl = "control";
 constexpr std::string_view kData = "data ";
 
@@ -27,7 +27,7 @@ tl::unexpected<Error> no_greeting(std::string_view line, std::string why) {
 
 std::string to_line(const GatewayGreeting& greeting) {
   std::string line{kProtocol};
-  line += kVersion;
+  line += kGreetingVersion;
   line += greeting.data ? std::string(kData) + to_data_port(*greeting.data) : std::string(kControl);
   return line + '\n';
 }
@@ -36,8 +36,8 @@ Result<GatewayGreeting> parse_gateway_greeting(std::string_view line) {
   std::string_view rest = line;
   if (!rest.starts_with(kProtocol)) return no_greeting(line, "the other end is no gridftp gateway");
   rest.remove_prefix(kProtocol.size());
-  if (!rest.starts_with(kVersion)) return no_greeting(line, "this gateway speaks version 1");
-  rest.remove_prefix(kVersion.size());
+  if (!rest.starts_with(kGreetingVersion)) return no_greeting(line, "this gateway speaks version 1");
+  rest.remove_prefix(kGreetingVersion.size());
   if (rest == kControl) return GatewayGreeting{};
   if (!rest.starts_with(kData)) return no_greeting(line, "it is neither control nor data");
   const auto endpoint = parse_data_port(rest.substr(kData.size()));

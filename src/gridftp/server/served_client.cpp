@@ -49,7 +49,7 @@ Reply features() {
 }
 
 /// A name in quotes, as a client finds its end.  spec: RFC 959, appendix II
-std::string quoted(const std::string& name) {
+std::string in_quotes(const std::string& name) {
   std::string text = "\"";
   for (const char each : name) text.append(each == '"' ? 2 : 1, each);
   return text + '"';
@@ -320,7 +320,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
     co_return make_reply(350, "RNTO gives the new name.");
   }
   transfers_.note_change(change_text(verb, from, path));
-  co_return verb == "MKD" ? make_reply(257, quoted(path) + " created.") : make_reply(250, "Done.");
+  co_return verb == "MKD" ? make_reply(257, in_quotes(path) + " created.") : make_reply(250, "Done.");
 }
 
 Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
@@ -345,7 +345,7 @@ Reply ServedClient::Dialogue::simple(const FtpCommand& command) {
   if (verb == "DCAU") return parameters.set_authentication(argument);
   if (verb == "PROT") return parameters.set_protection(argument);
   if (verb == "PBSZ") return make_reply(200, "PBSZ=1048576");
-  if (verb == "PWD" || verb == "XPWD") return make_reply(257, quoted(directory_));
+  if (verb == "PWD" || verb == "XPWD") return make_reply(257, in_quotes(directory_));
   if (verb == "ABOR") return make_reply(226, "No transfer is in progress.");
   if (verb == "SYST") return make_reply(215, "UNIX Type: L8");
   if (verb == "AUTH" || verb == "ADAT") return make_reply(504, "There is no GSI here: ftp:// instead of gsiftp://.");

@@ -17,9 +17,9 @@ namespace {
 constexpr std::array<std::byte, 4> kMagic{std::byte{'U'}, std::byte{'D'}, std::byte{'T'},
                                           std::byte{'C'}};  // spec: handshake.md §4
 constexpr std::byte kParameterVersion{1};                   // spec: handshake.md §4
-constexpr std::size_t kVersionAt = 4;
+constexpr std::size_t kMessageVersionAt = 4;
 constexpr std::size_t kKindAt = 5;
-constexpr std::size_t kLengthAt = 6;
+constexpr std::size_t kMessageLengthAt = 6;
 constexpr std::size_t kItemHeaderBytes = 4;  // spec: handshake.md §4: type and size
 
 template <typename Number>
@@ -66,7 +66,7 @@ void ItemWriter::add_text(ItemType type, std::string_view text) { add(type, std:
 
 std::vector<std::byte> ItemWriter::finish() {
   UDTCAT_INVARIANT(message_.size() <= kMaxParameterMessageBytes, "ciphers and text are cut to their limits before");
-  core::store_be(std::span(message_).subspan<kLengthAt>(),
+  core::store_be(std::span(message_).subspan<kMessageLengthAt>(),
                  static_cast<std::uint16_t>(message_.size() - kParameterPrefixBytes));
   return std::move(message_);
 }
@@ -107,10 +107,10 @@ bool begins_with_magic(std::span<const std::byte> in) {
 Result<Prefix> decode_prefix(std::span<const std::byte> in) {
   if (in.size() < kParameterPrefixBytes) return bad_message("it is cut off");
   if (!begins_with_magic(in)) return bad_message("the peer does not speak udtcat");
-  if (in[kVersionAt] != kParameterVersion) return bad_message("the peer speaks another version of udtcat");
+  if (in[kMessageVersionAt] != kParameterVersion) return bad_message("the peer speaks another version of udtcat");
   const auto kind = static_cast<MessageKind>(in[kKindAt]);
   if (kind < MessageKind::offer || kind > MessageKind::joined) return bad_message("unknown kind");
-  const std::size_t body_bytes = core::load_be<std::uint16_t>(in.subspan(kLengthAt));
+  const std::size_t body_bytes = core::load_be<std::uint16_t>(in.subspan(kMessageLengthAt));
   if (body_bytes > kMaxParameterMessageBytes - kParameterPrefixBytes) return bad_message("it is too long");
   return Prefix{kind, body_bytes};
 }

@@ -50,7 +50,7 @@ A key pair is of one host or user; the others know its public key, and can take 
 More: udtcat(1), "KEYS", and udtcat-keygen(1).
 )";
 
-constexpr const char* kForward = R"(Forwards: TCP services, and Unix sockets, across a bad path
+constexpr const char* kForwardPage = R"(Forwards: TCP services, and Unix sockets, across a bad path
 
   udtcat -l 9000 --to localhost:5432                         beside the service
   udtcat HOST:9000 --from 5432                               beside its clients, who connect to 127.0.0.1:5432
@@ -129,7 +129,7 @@ struct HelpPage {
   const char* text;
 };
 constexpr std::array<HelpPage, 5> kPages{
-    {{"keys", kKeys}, {"forward", kForward}, {"service", kService}, {"config", kConfig}, {"why", kWhy}}};
+    {{"keys", kKeys}, {"forward", kForwardPage}, {"service", kService}, {"config", kConfig}, {"why", kWhy}}};
 constexpr const char* kExit = "exit";
 
 }  // namespace

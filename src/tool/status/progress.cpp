@@ -13,12 +13,11 @@ namespace udtcat::tool {
 namespace {
 
 using std::chrono::nanoseconds;
-using std::chrono::seconds;
 
-constexpr seconds kLeastOfRate{1};      // guess: some round trips of a long path
-constexpr seconds kRateWindow{3};       // guess: calm, and yet what happens now
-constexpr seconds kLeastOfTimeLeft{3};  // guess: the beginning of a transfer is slower than the rest
-constexpr seconds kTimeLeftWindow{15};  // guess: a stall of a second does not make it jump
+constexpr std::chrono::seconds kLeastOfRate{1};      // guess: some round trips of a long path
+constexpr std::chrono::seconds kRateWindow{3};       // guess: calm, and yet what happens now
+constexpr std::chrono::seconds kLeastOfTimeLeft{3};  // guess: the beginning of a transfer is slower than the rest
+constexpr std::chrono::seconds kTimeLeftWindow{15};  // guess: a stall of a second does not make it jump
 constexpr nanoseconds kMostTimeLeft = std::chrono::hours(1000);  // guess: longer ones say nothing
 
 /// The less it is wanted, the greater its rank.
@@ -36,7 +35,8 @@ std::optional<std::uint64_t> per_cent(const Amount& amount) {
 std::string outage_text(const ProgressSnapshot& snapshot) {
   const std::string silence = silence_text(snapshot.now.stats);
   if (!snapshot.patience) return silence;
-  return fmt::format("{}, giving up at {}", silence, std::chrono::duration_cast<seconds>(*snapshot.patience).count());
+  return fmt::format("{}, giving up at {}", silence,
+                     std::chrono::duration_cast<std::chrono::seconds>(*snapshot.patience).count());
 }
 
 std::string joined(const std::vector<Part>& parts) {

@@ -25,7 +25,7 @@ const char* at(const Diagnosis& diagnosis) { return is_there(diagnosis) ? "there
 
 std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0); }
 
-std::string milliseconds(std::chrono::microseconds time) {
+std::string in_milliseconds(std::chrono::microseconds time) {
   return fmt::format("{:.1f} ms", std::chrono::duration<double, std::milli>(time).count());
 }
 
@@ -96,7 +96,7 @@ std::string memory_text(const Diagnosis& diagnosis, const EndStats* end) {
   text += fmt::format(" ({})", format_size(end->memory_bytes));
   if (!diagnosis.least_rtt || diagnosis.least_rtt->count() == 0) return text;
   const std::chrono::microseconds round_trip = *diagnosis.least_rtt + diagnosis.queue;
-  text += fmt::format(": in a round trip of {} it carries at most {}", milliseconds(round_trip),
+  text += fmt::format(": in a round trip of {} it carries at most {}", in_milliseconds(round_trip),
                       format_rate(BitRate::from_bytes_per(end->memory_bytes, round_trip)));
   return text + "; twice as much carries twice as much, up to what the path does";
 }
@@ -118,9 +118,10 @@ std::string socket_text(const Diagnosis& diagnosis, const EndStats* end) {
 
 std::string path_text_of(const Diagnosis& diagnosis) {
   std::string text = fmt::format("limited by the path: {} found", format_rate(diagnosis.path_rate));
-  if (diagnosis.least_rtt) text += fmt::format(", round trip {}", milliseconds(*diagnosis.least_rtt));
+  if (diagnosis.least_rtt) text += fmt::format(", round trip {}", in_milliseconds(*diagnosis.least_rtt));
   constexpr std::chrono::microseconds kQueueWorthSaying{1'000};  // guess: less is the hosts'
-  if (diagnosis.queue >= kQueueWorthSaying) text += fmt::format(", its queue adds {}", milliseconds(diagnosis.queue));
+  if (diagnosis.queue >= kQueueWorthSaying)
+    text += fmt::format(", its queue adds {}", in_milliseconds(diagnosis.queue));
   constexpr double kLossWorthSaying = 0.001;  // guess
   if (diagnosis.lost < kLossWorthSaying) return text;
   text += fmt::format(", {} of the packets lost", percent(diagnosis.lost));

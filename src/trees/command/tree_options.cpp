@@ -35,7 +35,7 @@ constexpr std::array<const char*, 6> kSshOptions{"--port", "--udp-host", "--remo
 constexpr const char* kNeedsUdtcat =
     "send and receive need a login with a shell, or one that runs udtcat trees-server; for sftp alone there are udr "
     "scp and udr sftp";
-constexpr std::size_t kMaxPathsBytes = kMiB;  // spec: docs/spec/trees.md §1: what a message has room for
+constexpr std::size_t kMaxNamedPathsBytes = kMiB;  // spec: docs/spec/trees.md §1: what a message has room for
 constexpr std::array<const char*, 6> kKeyOptions{"-k", "--as", "--peer", "--peers", "--trust-first", "--once"};
 
 /// Whether the paths can be asked for at once.  spec: docs/spec/trees.md §1
@@ -44,7 +44,7 @@ bool fits_hello(const Words& paths) {
   for (const std::string& path : paths) bytes += path.size() + sizeof(std::uint16_t);
   const bool are_short =
       std::ranges::all_of(paths, [](const std::string& path) { return path.size() <= kMaxEntryPathBytes; });
-  return are_short && paths.size() <= kMaxPaths && bytes <= kMaxPathsBytes;
+  return are_short && paths.size() <= kMaxPaths && bytes <= kMaxNamedPathsBytes;
 }
 
 bool is_number(const std::string& word) {
@@ -168,7 +168,7 @@ Status check_places(const CommandLine& line, TreeOptions& options) {
   if (options.role == Role::receives && !fits_hello(options.selection.paths))
     return misplaced(fmt::format("{} paths", options.selection.paths.size()),
                      fmt::format("at most {} can be asked for, of {} bytes each, and {} MiB in all", kMaxPaths,
-                                 kMaxEntryPathBytes, kMaxPathsBytes / kMiB));
+                                 kMaxEntryPathBytes, kMaxNamedPathsBytes / kMiB));
   return {};
 }
 

@@ -74,7 +74,7 @@ class ManyConnections : public TransportTest {
   std::size_t heard = 0;
 };
 
-TEST_F(ManyConnections, ComeAndGoTenTimesAndLeaveNothingBehindSerial) {
+TEST_F(ManyConnections, ComeAndGoTenTimesAndLeaveNothingBehind) {
   auto acceptor = listen({loopback(AddressFamily::ipv4)});
   accept_next(*acceptor);
   come_and_go(*acceptor);

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 using Ranges = std::vector<std::pair<PacketIndex, PacketIndex>>;
 
-double milliseconds(Duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+double in_milliseconds(Duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 class LossListTest : public testing::Test {
  protected:
@@ -42,9 +42,9 @@ TEST_F(LossListTest, GivesAGapAgainLessAndLessOften) {
   for (Duration at{0}; at < 5s; at += 1ms)
     if (!due(at).empty()) asked.push_back(at);
   ASSERT_GE(asked.size(), 5U);
-  EXPECT_NEAR(milliseconds(asked[1] - asked[0]), 200, 2);
-  EXPECT_NEAR(milliseconds(asked[2] - asked[1]), 400, 2);
-  EXPECT_NEAR(milliseconds(asked[4] - asked[3]), 800, 2) << "four times, and no more";
+  EXPECT_NEAR(in_milliseconds(asked[1] - asked[0]), 200, 2);
+  EXPECT_NEAR(in_milliseconds(asked[2] - asked[1]), 400, 2);
+  EXPECT_NEAR(in_milliseconds(asked[4] - asked[3]), 800, 2) << "four times, and no more";
 }
 
 TEST_F(LossListTest, ClosesAGapFromAnySide) {
