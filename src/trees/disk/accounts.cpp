@@ -30,7 +30,7 @@ constexpr std::size_t kMaxRemembered = 65'536;     // guess: of each kind: then 
 /// Answers by their questions.
 /// Threads: internally synchronised.
 template <typename Question, typename Answer>
-class Memory {
+class LookupCache {
  public:
   template <typename Ask>
   Answer of(const Question& question, Ask ask) {
@@ -61,25 +61,25 @@ auto ask(Call call, Key key, Answer answer) {
 }
 
 std::string user_name(std::uint32_t uid) {
-  static Memory<std::uint32_t, std::string> known;
+  static LookupCache<std::uint32_t, std::string> known;
   const auto name_of = [](const passwd* user) { return user != nullptr ? short_enough(user->pw_name) : std::string(); };
   return known.of(uid, [&] { return ask<passwd>(::getpwuid_r, uid, name_of); });
 }
 
 std::string group_name(std::uint32_t gid) {
-  static Memory<std::uint32_t, std::string> known;
+  static LookupCache<std::uint32_t, std::string> known;
   const auto name_of = [](const group* all) { return all != nullptr ? short_enough(all->gr_name) : std::string(); };
   return known.of(gid, [&] { return ask<group>(::getgrgid_r, gid, name_of); });
 }
 
 std::optional<std::uint32_t> user_id(const std::string& name) {
-  static Memory<std::string, std::optional<std::uint32_t>> known;
+  static LookupCache<std::string, std::optional<std::uint32_t>> known;
   const auto id_of = [](const passwd* user) { return user != nullptr ? std::optional(user->pw_uid) : std::nullopt; };
   return known.of(name, [&] { return ask<passwd>(::getpwnam_r, name.c_str(), id_of); });
 }
 
 std::optional<std::uint32_t> group_id(const std::string& name) {
-  static Memory<std::string, std::optional<std::uint32_t>> known;
+  static LookupCache<std::string, std::optional<std::uint32_t>> known;
   const auto id_of = [](const group* all) { return all != nullptr ? std::optional(all->gr_gid) : std::nullopt; };
   return known.of(name, [&] { return ask<group>(::getgrnam_r, name.c_str(), id_of); });
 }

@@ -40,7 +40,7 @@ class HandshakeTest : public ::testing::Test {
     end.handshake = std::make_unique<Handshake>(
         io, role, end.key ? &*end.key : nullptr, end.options, kInitialWindowBytes,
         [&end](Result<std::unique_ptr<Session>> session) { end.result = std::move(session); });
-    if (role == Role::connector) transport::say_first(*channel, *end.handshake->first_flight());
+    if (role == Role::connector) transport::write_handshake_data(*channel, *end.handshake->first_flight());
     end.handshake->start(std::move(channel));
   }
   void shake_hands() {

@@ -30,7 +30,7 @@ class MetPeers final : public KnownPeers {
 };
 
 /// Three ends with a key pair each: the connector, the listener, and another.
-struct Ends {
+struct KeyPairEnds {
   static std::shared_ptr<const KeyPair> make() { return std::make_shared<const KeyPair>(KeyPair::generate().value()); }
   static Credentials meets(const std::shared_ptr<const KeyPair>& own, const std::shared_ptr<const KeyPair>& peer,
                            const std::string& application = "pipe") {
@@ -42,10 +42,10 @@ struct Ends {
   const std::shared_ptr<const KeyPair> other = make();
 };
 
-const Ends kEnds;
+const KeyPairEnds kEnds;
 
 Pair paired_ends() {
-  return {Ends::meets(kEnds.connector, kEnds.listener), Ends::meets(kEnds.listener, kEnds.connector)};
+  return {KeyPairEnds::meets(kEnds.connector, kEnds.listener), KeyPairEnds::meets(kEnds.listener, kEnds.connector)};
 }
 
 void expect_refusal(Pair pair, Errc connector, Errc listener) {
@@ -82,7 +82,7 @@ TEST(KeyPairs, CarryAnOfferBehindFinishedAndItsAnswer) {
 }
 
 TEST(KeyPairs, TellAConnectorThatTheListenerDoesNotKnowIt) {
-  Pair pair(Ends::meets(kEnds.other, kEnds.listener), Ends::meets(kEnds.listener, kEnds.connector));
+  Pair pair(KeyPairEnds::meets(kEnds.other, kEnds.listener), KeyPairEnds::meets(kEnds.listener, kEnds.connector));
   pair.run();
   ASSERT_EQ(pair.connector.code(), Errc::authentication_failed);
   EXPECT_NE(pair.connector.error->cause.find(kEnds.other->public_key().to_string()), std::string::npos);
@@ -91,7 +91,8 @@ TEST(KeyPairs, TellAConnectorThatTheListenerDoesNotKnowIt) {
 }
 
 TEST(KeyPairs, TellAConnectorThatItsApplicationIsNotAllowed) {
-  Pair pair(Ends::meets(kEnds.connector, kEnds.listener), Ends::meets(kEnds.listener, kEnds.connector, "forward"));
+  Pair pair(KeyPairEnds::meets(kEnds.connector, kEnds.listener),
+            KeyPairEnds::meets(kEnds.listener, kEnds.connector, "forward"));
   pair.run();
   EXPECT_EQ(pair.listener.code(), Errc::parameters_refused);
   ASSERT_EQ(pair.connector.code(), Errc::authentication_failed);
@@ -99,7 +100,7 @@ TEST(KeyPairs, TellAConnectorThatItsApplicationIsNotAllowed) {
 }
 
 TEST(KeyPairs, ShowAnotherListenerNothingOfTheConnector) {
-  Pair pair(Ends::meets(kEnds.connector, kEnds.other), Ends::meets(kEnds.listener, kEnds.connector));
+  Pair pair(KeyPairEnds::meets(kEnds.connector, kEnds.other), KeyPairEnds::meets(kEnds.listener, kEnds.connector));
   std::size_t last = 0;
   pair.run([&](int flight, const Bytes& bytes) {
     if (flight == 2) last = bytes.size();
@@ -111,11 +112,11 @@ TEST(KeyPairs, ShowAnotherListenerNothingOfTheConnector) {
 
 TEST(KeyPairs, AndASharedKeyDoNotMeet) {
   const Credentials shared = test::key_of(std::byte{0});
-  expect_refusal({shared, Ends::meets(kEnds.listener, kEnds.connector)}, Errc::authentication_failed,
+  expect_refusal({shared, KeyPairEnds::meets(kEnds.listener, kEnds.connector)}, Errc::authentication_failed,
                  Errc::authentication_failed);
-  expect_refusal({Ends::meets(kEnds.connector, kEnds.listener), shared}, Errc::authentication_failed,
+  expect_refusal({KeyPairEnds::meets(kEnds.connector, kEnds.listener), shared}, Errc::authentication_failed,
                  Errc::authentication_failed);
-  Pair early(shared, Ends::meets(kEnds.listener, kEnds.connector), bytes_of("an offer"));
+  Pair early(shared, KeyPairEnds::meets(kEnds.listener, kEnds.connector), bytes_of("an offer"));
   early.run();
   EXPECT_EQ(early.connector.code(), Errc::authentication_failed);
   EXPECT_TRUE(early.listener.tls.take_input().empty());
