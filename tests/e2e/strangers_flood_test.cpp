@@ -21,7 +21,7 @@ struct Flood {
 constexpr std::uint64_t kTrickle = 10'000;
 constexpr std::uint64_t kTorrent = 10'000'000;
 
-std::string name_of(const testing::TestParamInfo<Flood>& info) { return info.param.name; }
+std::string name_of_flood(const testing::TestParamInfo<Flood>& info) { return info.param.name; }
 
 class StrangersFlood : public UdtcatTest, public testing::WithParamInterface<Flood> {
  protected:
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, StrangersFlood,
                                          Flood{"OneByteTorrent", Kind::one_byte, kTorrent},
                                          Flood{"HalfHelloTrickle", Kind::half_hello, kTrickle},
                                          Flood{"HalfHelloTorrent", Kind::half_hello, kTorrent}),
-                         name_of);
+                         name_of_flood);
 
 }  // namespace
 }  // namespace udtcat::test::e2e
