@@ -135,7 +135,7 @@ bool FileLocation::ignores_case() const {
   if (other == name_ || ::fstatat(directory(), other.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0) return false;
   FileLocation spelling = *this;
   spelling.name_ = other;
-  return spelling.is_listed() == false;  // else that is another file's name
+  return !spelling.is_listed();  // else that is another file's name
 }
 
 std::string FileLocation::birth() const {
@@ -162,9 +162,9 @@ std::optional<std::vector<std::string>> FileLocation::names_beside() const {
   return names_in(bridge::Descriptor(::openat(directory(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
 }
 
-std::optional<bool> FileLocation::is_listed() const {
+bool FileLocation::is_listed() const {
   const auto names = names_beside();
-  return names ? std::optional(std::ranges::binary_search(*names, name_)) : std::nullopt;
+  return !names || std::ranges::binary_search(*names, name_);  // who may not list it is not to be stopped by that
 }
 
 bool FileLocation::exists() const { return ::faccessat(directory(), name_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0; }

@@ -66,8 +66,8 @@ class FileLocation {
   };
   [[nodiscard]] std::optional<FileSystem> file_system_of(const struct stat& status) const;
   [[nodiscard]] const std::shared_ptr<const bridge::Descriptor>& above() const { return directory_; }
-  /// Whether the directory has the name in this very spelling, where look() has found it.  none: it cannot be listed
-  [[nodiscard]] std::optional<bool> is_listed() const;
+  /// Whether the directory has the name in this very spelling, where look() has found it.
+  [[nodiscard]] bool is_listed() const;
   /// All names in its directory, in their order.  none: it cannot be listed
   [[nodiscard]] std::optional<std::vector<std::string>> names_beside() const;
   [[nodiscard]] bool exists() const;

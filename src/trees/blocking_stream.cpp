@@ -32,7 +32,7 @@ std::error_code cancelled() { return std::make_error_code(std::errc::operation_c
 
 }  // namespace
 
-/// What the threads and the stream share.
+/// The state that the threads and the stream share.
 /// Threads: internally synchronised.
 struct BlockingStream::Shared {
   explicit Shared(boost::asio::io_context& io) : readable(io), writable(io) {}

@@ -20,23 +20,23 @@ namespace udtcat::trees {
 template <typename Item>
 class BoundedQueue {
  public:
-  using Weigh = std::size_t (*)(const Item&);
+  using SizeOf = std::size_t (*)(const Item&);
 
-  /// capacity   in items, or in what `weigh` says of each; full once that is reached
+  /// capacity   in items, or in what `size_of` says of each; full once that is reached
   explicit BoundedQueue(
-      std::size_t capacity, Weigh weigh = [](const Item&) -> std::size_t { return 1; })
-      : capacity_(capacity), weigh_(weigh) {}
+      std::size_t capacity, SizeOf size_of = [](const Item&) -> std::size_t { return 1; })
+      : capacity_(capacity), size_of_(size_of) {}
 
   /// returns  false: it is closed, and the item is dropped
   bool push(Item item) {
     const core::MutexLock lock(mutex_);
-    while (weight_ >= capacity_ && !closed_) changed_.wait(mutex_);
+    while (size_ >= capacity_ && !closed_) changed_.wait(mutex_);
     return add(std::move(item));
   }
   /// returns  false: it is full or closed, and the item is dropped
   bool try_push(Item item) {
     const core::MutexLock lock(mutex_);
-    return weight_ < capacity_ && add(std::move(item));
+    return size_ < capacity_ && add(std::move(item));
   }
   /// Waits for one.  errors: that of close()
   [[nodiscard]] Result<Item> pop() {
@@ -95,7 +95,7 @@ class BoundedQueue {
  private:
   [[nodiscard]] bool add(Item item) UDTCAT_REQUIRES(mutex_) {
     if (closed_) return false;
-    weight_ += weigh_(item);
+    size_ += size_of_(item);
     items_.push_back(std::move(item));
     changed_.notify_all();
     return true;
@@ -103,17 +103,17 @@ class BoundedQueue {
   [[nodiscard]] Item take_first() UDTCAT_REQUIRES(mutex_) {
     Item item = std::move(items_.front());
     items_.pop_front();
-    weight_ -= weigh_(item);
+    size_ -= size_of_(item);
     changed_.notify_all();
     return item;
   }
 
   const std::size_t capacity_;
-  const Weigh weigh_;
+  const SizeOf size_of_;
   core::Mutex mutex_;
   core::Condition changed_;
   std::deque<Item> items_ UDTCAT_GUARDED_BY(mutex_);
-  std::size_t weight_ UDTCAT_GUARDED_BY(mutex_) = 0;  // of items_
+  std::size_t size_ UDTCAT_GUARDED_BY(mutex_) = 0;  // of items_
   std::optional<Error> closed_ UDTCAT_GUARDED_BY(mutex_);
   bool is_busy_ UDTCAT_GUARDED_BY(mutex_) = false;  // with an item that was popped
 };

@@ -133,7 +133,7 @@ ScopedResult<struct stat> Destination::make_directory(const Entry& entry) {
   const bool is_usable = (now.st_mode & S_IRWXU) == S_IRWXU;
   if (!is_usable && path != "." && now.st_uid == ::geteuid())
     UDTCAT_CHECK(of_name(set_mode(opened, (now.st_mode & kModeBits) | S_IRWXU, location.shown())));
-  placement_.add(now, path);
+  placement_.add(now, location.birth(), path);
   placement_.add_file_system(now.st_dev, opened);
   if (path != ".") std::ignore = enter(path + "/.");  // finds its traits while there are folders of parts
   return now;
@@ -298,7 +298,7 @@ NameStatus Destination::check_own_locked(const files::FileLocation& location, co
     return fail(Errc::local_write_failed, "write " + location.shown(), cause);
   };
   if (placement_.is_below_refused(path)) return refused("the directory that it is in is missing");
-  if (placement_.has(there, path, [&] { return location.is_listed(); }))
+  if (placement_.has(there, location.birth(), path, [&] { return location.is_listed(); }))
     return refused("what stands there came by another name of this transfer, which is the same here");
   const auto traits = parts_.traits_on(there.st_dev);
   if (path == "." || !traits || !traits->folds_names || traits->folds_into_inodes || is_listed(location, path))
@@ -331,7 +331,7 @@ NameResult<struct stat> Destination::hold(const std::string& path, const struct 
   if (S_ISREG(file.st_mode) && now->st_size != file.st_size)
     return fail(Errc::local_write_failed, "keep " + location.shown(), "somebody else is writing it");
   UDTCAT_CHECK(check_own_locked(location, path, *now));
-  placement_.add(*now, path);
+  placement_.add(*now, location.birth(), path);
   return *now;
 }
 
@@ -352,7 +352,7 @@ NameResult<struct stat> Destination::publish(const std::string& path, const stru
   UDTCAT_TRY(const auto now, location.look());
   if (!now || !is_same_content(*now, *waiting))
     return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has replaced it");
-  placement_.add(*now, path);
+  placement_.add(*now, location.birth(), path);
   return *now;
 }
 

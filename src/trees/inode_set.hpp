@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,19 +13,20 @@
 
 namespace udtcat::trees {
 
-/// Open addressing with linear probing. Inodes of two devices share a place in one of 2^64 cases.
+/// Open addressing with linear probing. Two inodes share a place in one of 2^64 cases. An inode whose number another file
+/// has had is known by its birth, as FileLocation::birth() has it.
 /// Threads: unsynchronised.
 class InodeSet {
  public:
-  void add(const struct stat& status) {
+  void add(const struct stat& status, std::string_view birth) {
     if ((count_ + 1) * 4 > slots_.size() * 3) grow();
-    const std::uint64_t key = key_of(status);
+    const std::uint64_t key = key_of(status, birth);
     std::uint64_t& slot = slots_[slot_of(slots_, key)];
     if (slot == kFree) ++count_;
     slot = key;
   }
-  [[nodiscard]] bool has(const struct stat& status) const {
-    return !slots_.empty() && slots_[slot_of(slots_, key_of(status))] != kFree;
+  [[nodiscard]] bool has(const struct stat& status, std::string_view birth) const {
+    return !slots_.empty() && slots_[slot_of(slots_, key_of(status, birth))] != kFree;
   }
   [[nodiscard]] std::size_t size() const { return count_; }
 
@@ -32,11 +35,12 @@ class InodeSet {
   static constexpr std::size_t kFirstSlots = 64;  // guess: a small directory
 
   /// spec: MurmurHash3's finaliser, which no two numbers share
-  [[nodiscard]] static std::uint64_t key_of(const struct stat& status) {
+  [[nodiscard]] static std::uint64_t key_of(const struct stat& status, std::string_view birth) {
     constexpr std::uint64_t kFirstFactor = 0xFF51AFD7ED558CCD;
     constexpr std::uint64_t kSecondFactor = 0xC4CEB9FE1A85EC53;
     constexpr unsigned kShift = 33;
     std::uint64_t key = status.st_ino ^ (std::uint64_t{status.st_dev} << kShift);
+    if (!birth.empty()) key ^= std::hash<std::string_view>()(birth);
     key = (key ^ key >> kShift) * kFirstFactor;
     key = (key ^ key >> kShift) * kSecondFactor;
     key ^= key >> kShift;

@@ -20,18 +20,16 @@ ScopedStatus Limit::charge(std::uint64_t bytes, const std::string& path) {
                           fmt::format("the transfer would be more than --limit {}", core::format_size(*bytes_))));
 }
 
-void Placement::add(const struct stat& status, const std::string& path) {
-  placed_.add(status);
+void Placement::add(const struct stat& status, std::string_view birth, const std::string& path) {
+  placed_.add(status, birth);
   if (status.st_nlink > 1 && !S_ISDIR(status.st_mode)) several_.insert(std::hash<std::string>()(path));
 }
 
-bool Placement::has(const struct stat& status, const std::string& path,
-                    const std::function<std::optional<bool>()>& is_listed) const {
-  if (!placed_.has(status)) return false;
-  if (S_ISDIR(status.st_mode)) return true;
-  const bool has_several = status.st_nlink > 1;
-  if (has_several && several_.contains(std::hash<std::string>()(path))) return true;
-  return !is_listed().value_or(has_several);
+bool Placement::has(const struct stat& status, std::string_view birth, const std::string& path,
+                    const std::function<bool()>& is_listed) const {
+  if (!placed_.has(status, birth)) return false;
+  if (status.st_nlink < 2 || S_ISDIR(status.st_mode)) return true;
+  return several_.contains(std::hash<std::string>()(path)) || !is_listed();
 }
 
 void Placement::refuse_below(const std::string& path) {

@@ -56,12 +56,12 @@ class Placement {
   [[nodiscard]] core::Mutex& names() UDTCAT_RETURN_CAPABILITY(names_) { return names_; }
 
   /// Something has that path now.
-  void add(const struct stat& status, const std::string& path) UDTCAT_REQUIRES(names_);
-  /// Whether what stands at a path came by this transfer, by another name. The number of an inode alone does not tell:
-  /// where somebody else has replaced a file of this transfer, another file may have got it.
-  /// is_listed   asked of a file: whether the path is a name in this very spelling; none: that cannot be told
-  [[nodiscard]] bool has(const struct stat& status, const std::string& path,
-                         const std::function<std::optional<bool>()>& is_listed) const UDTCAT_REQUIRES(names_);
+  /// birth   see FileLocation: where somebody else has replaced a file, another one may have got the inode's number
+  void add(const struct stat& status, std::string_view birth, const std::string& path) UDTCAT_REQUIRES(names_);
+  /// Whether what stands at a path came by this transfer.
+  /// is_listed   asked of a file with several names: whether the path is one in this very spelling
+  [[nodiscard]] bool has(const struct stat& status, std::string_view birth, const std::string& path,
+                         const std::function<bool()>& is_listed) const UDTCAT_REQUIRES(names_);
 
   /// A directory is refused, and with it what is below its path, which would come into another.
   void refuse_below(const std::string& path) UDTCAT_REQUIRES(names_);

@@ -48,7 +48,7 @@ Status Sender::run(MessageReader& reader, const std::optional<Hello>& hello) {
   return over;
 }
 
-std::size_t Sender::weight_of(const Message& answer) {
+std::size_t Sender::cost_of(const Message& answer) {
   const auto* hashes = std::get_if<Hashes>(&answer);
   return hashes == nullptr ? 1 : 1 + hashes->digests.size() / kDigestsOfAnswer;
 }

@@ -48,7 +48,7 @@ class Sender {
  private:
   static constexpr std::size_t kMaxAnswers = 2 * kMaxUnacknowledged;  // guess: no honest receiver has more to say
   static constexpr std::size_t kDigestsOfAnswer = 16;  // guess: that weigh as much; 32 MiB of them in all
-  [[nodiscard]] static std::size_t weight_of(const Message& answer);
+  [[nodiscard]] static std::size_t cost_of(const Message& answer);
 
   /// An entry that is not acknowledged.
   struct Announced {
@@ -78,7 +78,7 @@ class Sender {
   MessageWriter writer_;
   ManifestLog* const manifest_;
   Counters& counters_;
-  Answers answers_{kMaxAnswers, weight_of};   // closed: the receiver says nothing more, or nobody asks any more
+  Answers answers_{kMaxAnswers, cost_of};     // closed: the receiver says nothing more, or nobody asks any more
   std::atomic<bool> receiver_failed_{false};  // answers_ is closed with its reason
   EntryReader entries_{source_};
   bool counts_ = false;

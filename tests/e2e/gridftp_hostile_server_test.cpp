@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Our client and servers that lie, break off, refuse and say nonsense: no success, no file of that name, no end without
-/// end; and what others have comes.
+/// Our client and servers that lie, break off, refuse and say nonsense: no success, no file of that name, no end
+/// without end; and what others have comes.
 #include <algorithm>
 #include <atomic>
 

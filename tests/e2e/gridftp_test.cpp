@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Our client as a peer of stock Globus, of our server and of plain FTP servers: files, and directories with all that is
-/// below them. Every file is compared.
+/// src/gridftp/command: our client as a peer of stock Globus, of our server and of plain FTP servers: files, and
+/// directories with all that is below them. Every file is compared.
 #include <csignal>
 
 #include <gmock/gmock.h>

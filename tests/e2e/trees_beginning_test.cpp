@@ -31,7 +31,8 @@ TEST_F(TreesBeginning, SaysThatAPathIsNotThere) {
 
 TEST_F(TreesBeginning, ChecksItsPathsWithoutDialling) {
   const auto check = [&](const Arguments& paths) { return send(paths, {.args = {"--check"}}); };
-  expect_said(check({"file"}), kSuccess, "sends file to");
+  Process all_there = check({"file"});
+  expect_exit(all_there, kSuccess);
   expect_said(check({"file", "nothing"}), kReadOrWriteFailed, "send nothing: no such file or directory");
   expect_said(check({"--files-from", "nothing"}), kReadOrWriteFailed, "nothing: no such file or directory");
 }

@@ -16,7 +16,7 @@ class Precedence final : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo& test) override {
     const std::string_view suite = test.test_suite_name();
     const std::string_view name = test.name();
-    // Who may not has no precedence: the test is as good as the machine is quiet.
+    // Without CAP_SYS_NICE there is no precedence: the test is then as good as the machine is quiet.
     if (suite.find("Serial") != suite.npos || name.find("Serial") != name.npos)
       std::ignore = ::setpriority(PRIO_PROCESS, 0, kBeforeAllOthers);
   }

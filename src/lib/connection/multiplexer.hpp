@@ -4,7 +4,8 @@
 ///   source ─ fill ─► BlockWriter ─ Block ─► Session.async_write           pump()
 ///   sink ◄─ MuxStream ◄─ FrameReader ◄─ Block ◄─ Session.async_read       read_on()
 ///
-/// Its parts are independent of each other: MuxStream, BlockWriter, StreamTable, Liveness, CloseHandshake, StatsExchange.
+/// Its parts are independent of each other: MuxStream, BlockWriter, StreamTable, Liveness, CloseHandshake,
+/// StatsExchange.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What this end measures of a connection, and what the two ends report to each other. See docs/spec/stream.md §7.
+/// The statistics that this end keeps of a connection, and those that the two ends report to each other. See docs/spec/stream.md §7.
 #pragma once
 
 #include <chrono>

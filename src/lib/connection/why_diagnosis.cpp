@@ -113,7 +113,7 @@ void note_path(const EndStats& sender, Diagnosis& diagnosis) {
   }
 }
 
-// ---- Whether this is to blame; then the diagnosis says so ------------------------------------------------------------
+// ---- Whether this is to blame; then the diagnosis says so
 
 bool blame_processor(const Direction& direction, Diagnosis& diagnosis) {
   const Load sender = direction.sender != nullptr ? load_of(*direction.sender) : Load{};

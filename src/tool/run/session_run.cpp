@@ -116,8 +116,8 @@ void SessionRun::on_signal(int signal) {
   tell_peers_(*error_);
 }
 
-/// The statistics are from the beginning on; the diagnosis is of the time since the last SIGUSR1, or since the present connection was
-/// made.
+/// The statistics are from the beginning on; the diagnosis is of the time since the last SIGUSR1, or since the present
+/// connection was made.
 void SessionRun::tell_progress() {
   console_.line("udtcat: " + ticker_.state_text());
   if (!ticker_.watches()) return;

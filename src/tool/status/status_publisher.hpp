@@ -30,8 +30,8 @@ class StatusPublisher {
 
   /// Begins with what needs no peer: the pings for a manager's watchdog, and lines of statistics.
   void begin();
-  /// The process is in service from the first call on: it can be asked, and its manager is told. `source` is called until
-  /// end().
+  /// The process is in service from the first call on: it can be asked, and its manager is told. `source` is called
+  /// until end().
   void publish(Source source);
   /// Carries out `deed`, which reads configuration again, and tells the manager before and after.
   void reload(const std::function<void()>& deed);

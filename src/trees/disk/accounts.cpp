@@ -51,7 +51,8 @@ std::string short_enough(const char* name) {
   return text.size() <= kMaxNameBytesOfOwner ? text : std::string();
 }
 
-/// The answer about an account, or a group, which one of the calls of getpwnam(3) finds; about null where there is none.
+/// The answer about an account, or a group, which one of the calls of getpwnam(3) finds; about null where there is
+/// none.
 template <typename Account, typename Call, typename Key, typename Answer>
 auto ask(Call call, Key key, Answer answer) {
   std::vector<char> memory(kAccountBytes);

@@ -47,7 +47,7 @@ std::optional<int> number_of(const UdtSocket& socket, UDT::SOCKOPT option) {
   return value;
 }
 
-/// What the channel's two threads and the io_context's know of it.
+/// A connection as the channel's two threads and the io_context's share it.
 /// Threads: internally synchronised. receive() and send() from one thread each.
 class Connection {
  public:

@@ -47,8 +47,8 @@ bool set_options(int id, std::size_t mss, BitRate rate) {
 }
 
 /// A descriptor that no other file will get. When libudt takes a UDP socket down, it first closes the descriptor and
-/// only then stops the thread that reads from it: a file that another thread opens in between, and that gets the number,
-/// would lose bytes. New files get the lowest free number; these are far up, each used once in a long while.
+/// only then stops the thread that reads from it: a file that another thread opens in between, and that gets the
+/// number, would lose bytes. New files get the lowest free number; these are far up, each used once in a long while.
 Result<net::UdpSocket> duplicate_high(const net::UdpSocket& socket) {
   constexpr unsigned kLowest = 512, kTurns = 256;  // spec: POSIX, a process has 1024 as a rule
   static std::atomic<unsigned> turn{0};

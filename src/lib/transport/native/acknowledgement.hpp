@@ -19,7 +19,7 @@ constexpr std::uint32_t kLightAckPackets = 64;
 /// The window of a receiver that has no room, in packets.
 constexpr std::uint32_t kLeastWindow = 2;  // spec: UDT4: libudt never says less
 
-/// What the ACKs of our own ends add to UDT4's.
+/// The part that ACKs between two ends of ours have beyond UDT4's.
 struct ExtendedReport {
   std::uint32_t highest = 0;                  ///< the highest sequence number that has arrived
   std::uint64_t received_bytes = 0;           ///< payload of all distinct packets so far

@@ -39,7 +39,8 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   }
   last_sent_ = now;
   // A remembered cookie: a conclusion and an induction leave together. An answer to the conclusion saves a round trip,
-  // and silence costs nothing. The conclusion is repeated, since the listener may have taken it, handshake data included.
+  // and silence costs nothing. The conclusion is repeated, since the listener may have taken it, handshake data
+  // included.
   const bool both = state_ == State::induction && concluded_by_ != 0;
   if (both && std::exchange(first_of_two_, !first_of_two_))
     return packet(now, Request::conclusion, concluded_by_, true);

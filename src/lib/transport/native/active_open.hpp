@@ -17,7 +17,7 @@
 
 namespace udtcat::transport::native {
 
-/// What this end asks for, and the numbers that it has drawn. The token is sent only to a peer that is known to be one
+/// The wishes of this end, and the numbers that it has drawn. The token is sent only to a peer that is known to be one
 /// of ours.
 struct OpenRequest {
   Endpoint peer;

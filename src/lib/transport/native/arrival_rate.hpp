@@ -32,8 +32,8 @@ class ArrivalRate {
   }
   /// Packets a second; 0: not known yet.
   [[nodiscard]] std::uint32_t rate_packets() const { return rate_; }
-  /// Packets a second that the link may carry, towards which UDT's rate law grows. Packet pairs, by which UDT4 finds it,
-  /// cannot be timed where they are read by one system call.
+  /// Packets a second that the link may carry, towards which UDT's rate law grows. Packet pairs, by which UDT4 finds
+  /// it, cannot be timed where they are read by one system call.
   [[nodiscard]] std::uint32_t capacity_packets() const { return 2 * peak_; }  // guess: room to double
 
  private:

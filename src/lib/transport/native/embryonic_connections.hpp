@@ -29,7 +29,7 @@ struct UdtLink;
 class EmbryonicConnections {
  public:
   using Handler = std::function<void(Result<UdtLink*>)>;
-  /// What the port does.
+  /// The port's part.
   struct Port {
     std::function<net::SendResult(std::vector<std::byte> packet, const Endpoint& to)> send;
     std::function<UdtLink&(TimePoint now, const ConnectionSettings& agreed)> connect;

@@ -66,8 +66,8 @@ inline constexpr std::size_t kMaxHandshakeDataBytes = 468;  // spec: udt4.md §9
 /// The address as UDT writes it, each four bytes reversed.
 [[nodiscard]] std::array<std::uint32_t, 4> address_words(const Endpoint& address);
 
-// A client of ours marks its induction. libudt's listener echoes the mark, ours answers with kMarkerAnswer: only then may
-// an extension follow the 48 bytes, since libudt ignores a longer request.
+// A client of ours marks its induction. libudt's listener echoes the mark, ours answers with kMarkerAnswer: only then
+// may an extension follow the 48 bytes, since libudt ignores a longer request.
 inline constexpr std::uint32_t kMarker = 0x7544'5463;        // spec: udt4.md §9
 inline constexpr std::uint32_t kMarkerAnswer = 0x6354'4475;  // spec: udt4.md §9
 

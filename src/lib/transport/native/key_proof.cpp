@@ -17,8 +17,8 @@ namespace udtcat::transport::native {
 
 namespace {
 
-/// The host's /etc/machine-id. Empty where it has none that may be read: the derived keys are then the same on all hosts
-/// that hold this key.
+/// The host's /etc/machine-id. Empty where it has none that may be read: the derived keys are then the same on all
+/// hosts that hold this key.
 constexpr const char* kMachineId = "/etc/machine-id";
 /// The boot ID: cookies count time from the boot, and must not be valid again after the next one.
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Packetization layer path MTU discovery: finds the largest packets that the path carries, by probes. ICMP, which anyone
-/// can forge, only makes packets smaller, not below the least MTU of IP, and begins a search.
+/// Packetization layer path MTU discovery: finds the largest packets that the path carries, by probes. ICMP, which
+/// anyone can forge, only makes packets smaller, not below the least MTU of IP, and begins a search.
 #pragma once
 
 #include <cstddef>

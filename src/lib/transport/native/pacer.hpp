@@ -14,9 +14,9 @@
 namespace udtcat::transport::native {
 
 /// A leaky bucket at the pacing rate. A train leaves whole, and the next one waits for the time that it took at that
-/// rate. A driver that wakes late catches up, if there was something to send meanwhile: on a busy host congestion control
-/// would else take the rate that late wake-ups allow for the path's, and each rate so found would lower the next
-/// (ADR-0047).
+/// rate. A driver that wakes late catches up, if there was something to send meanwhile: on a busy host congestion
+/// control would else take the rate that late wake-ups allow for the path's, and each rate so found would lower the
+/// next (ADR-0047).
 /// Threads: unsynchronised; time is a parameter.
 class Pacer {
  public:
@@ -43,8 +43,8 @@ class Pacer {
   [[nodiscard]] bool ready(TimePoint now) const { return bytes_per_second_ == 0 || free_at() <= now; }
   /// When to ask ready() again: a little late, so that several trains leave in one turn of the event loop.
   [[nodiscard]] TimePoint deadline(TimePoint now) const { return std::max(free_at(), now + kGrain); }
-  /// The path's queue takes trains of so much time at the pacing rate and no longer: catching up, one leaves at once, the
-  /// others a little faster than the pace. Duration::max(): no such limit.
+  /// The path's queue takes trains of so much time at the pacing rate and no longer: catching up, one leaves at once,
+  /// the others a little faster than the pace. Duration::max(): no such limit.
   void limit_trains(Duration time) {
     longest_train_ = time;
     if (time == Duration::max()) burst_free_at_ = TimePoint{};
@@ -60,8 +60,8 @@ class Pacer {
   void on_idle(TimePoint now) {
     if (!idle_since_) idle_since_ = now;
   }
-  /// There is something to send. The idle time is not caught up; the time that was missed before is, where the idle time
-  /// was so short that the writer only refilled the queue.
+  /// There is something to send. The idle time is not caught up; the time that was missed before is, where the idle
+  /// time was so short that the writer only refilled the queue.
   void on_work(TimePoint now) {
     if (!idle_since_) return;
     const bool is_refilled = now - *idle_since_ <= kCatchUpAfterIdle;

@@ -141,8 +141,8 @@ PassiveOpen::Outcome PassiveOpen::handle(TimePoint now, std::span<const std::byt
   return outcome;
 }
 
-/// Whether the client's cookie is of an earlier connection from its host: the host has received it there within the hour.
-/// Ports and socket numbers may differ.
+/// Whether the client's cookie is of an earlier connection from its host: the host has received it there within the
+/// hour. Ports and socket numbers may differ.
 bool PassiveOpen::knows(TimePoint now, const Endpoint& from, const HandshakePacket& request) {
   if (request.cookie == settings_.known_cookie) return true;
   return known_ && known_->accepts(now, from.with_port(0), 0, request.cookie) &&

@@ -21,8 +21,8 @@
 
 namespace udtcat::transport::native {
 
-/// Cookies, by which a client proves that it receives at its address, while the listener keeps nothing of it: keyed hashes
-/// of the client and of the term, the present one or the one before.
+/// Cookies, by which a client proves that it receives at its address, while the listener keeps nothing of it: keyed
+/// hashes of the client and of the term, the present one or the one before.
 /// Threads: unsynchronised; time is a parameter.
 class CookieJar {
  public:
@@ -42,8 +42,8 @@ class CookieJar {
   Duration term_;
 };
 
-/// Nothing is kept of a client until it has returned a cookie. With a key, clients that prove it are always answered, and
-/// of the others a limited number a second.
+/// Nothing is kept of a client until it has returned a cookie. With a key, clients that prove it are always answered,
+/// and of the others a limited number a second.
 /// Threads: unsynchronised; time is a parameter.
 class PassiveOpen {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the peer's answers show of the path: round trips, queues on either way, and how long packets take on the wire.
+/// Estimates of the path by the peer's answers: round trips, queues on either way, the time of a packet on the wire.
 #pragma once
 
 #include <algorithm>

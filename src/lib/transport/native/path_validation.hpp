@@ -14,13 +14,13 @@
 
 namespace udtcat::transport::native {
 
-/// A packet from a new address is answered with a challenge, and counts for nothing else. The peer alone can respond: it
-/// knows both tokens, which are never sent after the handshake, and receives at that address. A plain UDT4 peer never
-/// moves.
+/// A packet from a new address is answered with a challenge, and counts for nothing else. The peer alone can respond:
+/// it knows both tokens, which are never sent after the handshake, and receives at that address. A plain UDT4 peer
+/// never moves.
 /// A challenge is responded to only where it comes from the peer's address, or from one that try_address() was given: a
 /// challenge that a third host relays is of no use to it.
-/// try_address() moves the connection to another path: keep-alives go there until the peer challenges this end from that
-/// address. From then on packets go there; packets from the previous address are taken and not answered.
+/// try_address() moves the connection to another path: keep-alives go there until the peer challenges this end from
+/// that address. From then on packets go there; packets from the previous address are taken and not answered.
 /// Bounded: few addresses are challenged at a time, each a few times a second.
 /// source: RFC 9000 §8.2, §9
 /// Threads: unsynchronised; time is a parameter.

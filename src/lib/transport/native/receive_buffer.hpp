@@ -19,8 +19,8 @@
 
 namespace udtcat::transport::native {
 
-/// The chunks that a buffer refers to, and their memory. References to one chunk come and go together, so the entry that
-/// was used last is cached.
+/// The chunks that a buffer refers to, and their memory. References to one chunk come and go together, so the entry
+/// that was used last is cached.
 /// Threads: unsynchronised.
 class ChunkLedger {
  public:
@@ -67,8 +67,8 @@ struct Arrival {
 
 /// A payload stays in the memory that the kernel filled, and is copied once, to its reader. Only where the chunks take
 /// much more memory than the payloads in them, a payload is copied into a chunk that small ones share.
-/// Bounded, bookkeeping included: at limit_bytes() a packet is taken only if it is the next and the reader has nothing to
-/// read. The limit starts small and follows what is read: bytes of a peer that is not authenticated may never be.
+/// Bounded, bookkeeping included: at limit_bytes() a packet is taken only if it is the next and the reader has nothing
+/// to read. The limit starts small and follows what is read: bytes of a peer that is not authenticated may never be.
 /// Threads: unsynchronised.
 class ReceiveBuffer {
   struct Slot {

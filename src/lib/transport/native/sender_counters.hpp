@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a sender counts: packets, losses, and the time for which nothing left, by its reason.
+/// Counters of a sender: packets, losses, and the time for which nothing left, by its reason.
 #pragma once
 
 #include <cstdint>

@@ -45,8 +45,8 @@ class SequenceSpace {
   std::uint32_t initial_;
 };
 
-/// A queue whose elements keep their index while others leave at its front. Grows by doubling and never shrinks; bounded
-/// by its user.
+/// A queue whose elements keep their index while others leave at its front. Grows by doubling and never shrinks;
+/// bounded by its user.
 /// Threads: unsynchronised.
 template <typename Element>
 class IndexedRing {

@@ -62,8 +62,8 @@ class StatelessResets {
 
   /// The token by which `peer` knows the socket `id` of this port.  errors   Errc::cipher_failed
   [[nodiscard]] Result<std::uint64_t> token_of(std::uint32_t id, const Endpoint& peer);
-  /// The answer to a packet for a socket that does not exist. Never larger than the packet, never to a reset, a SHUTDOWN
-  /// or a handshake, and a limited number a second.  empty: silence
+  /// The answer to a packet for a socket that does not exist. Never larger than the packet, never to a reset, a
+  /// SHUTDOWN or a handshake, and a limited number a second.  empty: silence
   [[nodiscard]] std::vector<std::byte> answer(TimePoint now, std::span<const std::byte> packet, const Endpoint& from);
 
  private:

@@ -11,9 +11,9 @@
 namespace udtcat::transport::native {
 
 /// A train leaves as one burst: a queue that is shorter drops the end of it, at any pace. Random loss, and a pace that
-/// overflows a queue of many trains, hit all parts of a train alike. So where the second halves of trains lose more than
-/// the first, and the round trip shows no queue, the limit is halved. After a while it is doubled, for a try; a try that
-/// costs losses doubles the while.
+/// overflows a queue of many trains, hit all parts of a train alike. So where the second halves of trains lose more
+/// than the first, and the round trip shows no queue, the limit is halved. After a while it is doubled, for a try; a
+/// try that costs losses doubles the while.
 /// Threads: unsynchronised; time is a parameter.
 class TrainLength {
  public:

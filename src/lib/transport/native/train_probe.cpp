@@ -14,7 +14,8 @@ void TrainProbe::on_sent(PacketIndex first, std::size_t packets) {
   if (comparing) next_of_pair();
 }
 
-/// The order within a pair is random: a path that drops every other train must not look like a driver that drops trains.
+/// The order within a pair is random: a path that drops every other train must not look like a driver that drops
+/// trains.
 void TrainProbe::next_of_pair() {
   if (std::exchange(first_of_pair_, !first_of_pair_)) {
     next_singly_ = !next_singly_;

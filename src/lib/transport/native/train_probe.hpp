@@ -12,11 +12,11 @@
 
 namespace udtcat::transport::native {
 
-/// An experiment in pairs. It begins when three trains in a row are lost (all but their first packets), or one before any
-/// has arrived: from then on one train of new data of each pair, at random, leaves as a burst of single datagrams. A
-/// queue, a policer or random loss treats both alike, a driver that loses trains does not. Ten pairs in a row of which
-/// the train is lost and the burst arrives are the proof: by chance once in 4^10. The arrival of a train that is shorter
-/// than the lost ones is no proof against it.
+/// An experiment in pairs. It begins when three trains in a row are lost (all but their first packets), or one before
+/// any has arrived: from then on one train of new data of each pair, at random, leaves as a burst of single datagrams.
+/// A queue, a policer or random loss treats both alike, a driver that loses trains does not. Ten pairs in a row of
+/// which the train is lost and the burst arrives are the proof: by chance once in 4^10. The arrival of a train that is
+/// shorter than the lost ones is no proof against it.
 ///
 ///   trusting ──three in a row are lost──► comparing ──ten pairs──► off
 ///       ▲──── many pairs without proof ────────┘

@@ -173,8 +173,8 @@ void UdtConnection::handle_ack(TimePoint now, const ControlHeader& header, std::
   sender_.on_ack(now, *ack);
 }
 
-/// A SHUTDOWN is not authenticated: the session above decides whether the stream had ended. Between our own ends it has a
-/// token, so that a third host, which may guess the socket number, cannot break the connection.
+/// A SHUTDOWN is not authenticated: the session above decides whether the stream had ended. Between our own ends it has
+/// a token, so that a third host, which may guess the socket number, cannot break the connection.
 void UdtConnection::handle_shutdown(std::span<const std::byte> body) {
   if (peer_.extended && number_at(body, 0) != settings_.local_token) return;
   state_ = State::peer_closed;
@@ -281,8 +281,8 @@ void UdtConnection::advance(TimePoint now) {
   }
 }
 
-/// When the connection is lost unless something comes. Keep-alives may arrive where data do not: a peer that acknowledges
-/// nothing of what it has room for is taken for silent.
+/// When the connection is lost unless something comes. Keep-alives may arrive where data do not: a peer that
+/// acknowledges nothing of what it has room for is taken for silent.
 TimePoint UdtConnection::idle_deadline() const {
   const TimePoint alive = std::min(last_heard_, sender_.unanswered_since().value_or(last_heard_));
   return alive + settings_.options.idle_timeout;
@@ -455,7 +455,7 @@ KnownPath UdtConnection::known_path() const {
   KnownPath path = sender_.known_path().value_or(KnownPath());
   if (is_at_first_host()) path.cookie = settings_.next_cookie;
   path.packet_bytes = mtu_ && mtu_->has_found() ? packet_bytes() : 0;
-  // What an earlier connection has found is not passed on: it would never expire.
+  // Findings of an earlier connection are not passed on: they would never expire.
   path.loses_trains = sender_.trains_off() && !(settings_.path && settings_.path->loses_trains);
   return path;
 }

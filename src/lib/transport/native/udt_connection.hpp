@@ -4,8 +4,8 @@
 ///   datagrams ─ handle_packet ─► UdtReceiver ─ read ─►            ─ write ─► UdtSender ─ poll_transmit ─► trains
 ///                     └─ ACK, NAK ─► UdtSender          UdtReceiver ─ ACK, NAK ─► poll_transmit
 ///
-/// After any call of handle_*, write(), read() or close() the driver calls poll_transmit() until it gives nothing, and sets
-/// its timer to deadline().
+/// After any call of handle_*, write(), read() or close() the driver calls poll_transmit() until it gives nothing, and
+/// sets its timer to deadline().
 #pragma once
 
 #include <chrono>

@@ -453,7 +453,8 @@ void UdtSender::on_new_path(TimePoint now) {
   probe_.restart(now);
 }
 
-// ---- BothEndsStats -----------------------------------------------------------------------------------------------------
+// ---- BothEndsStats
+// -----------------------------------------------------------------------------------------------------
 
 std::optional<StallReason> UdtSender::stall_reason(bool sending) const {
   if (sending) return StallReason::sending;

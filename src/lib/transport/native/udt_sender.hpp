@@ -38,9 +38,9 @@ struct HandshakeData {
   TimePoint sent_at;     ///< the last time
 };
 
-/// Lost packets leave before new data; both within the congestion window, the pacing rate, the flow window and the memory.
-/// A packet is sent again if a NAK names it, LossDetection finds it lost, or the probe timeout ends: then the oldest and
-/// the newest are, and the peer tells of those between.
+/// Lost packets leave before new data; both within the congestion window, the pacing rate, the flow window and the
+/// memory. A packet is sent again if a NAK names it, LossDetection finds it lost, or the probe timeout ends: then the
+/// oldest and the newest are, and the peer tells of those between.
 /// Threads: unsynchronised; time is a parameter.
 class UdtSender {
  public:
@@ -70,8 +70,8 @@ class UdtSender {
   [[nodiscard]] std::uint64_t sent_offset() const { return packets().sent_offset(); }
   /// Offset in the stream of the first byte that is not acknowledged.
   [[nodiscard]] std::uint64_t acknowledged_offset() const { return packets().acknowledged_offset(); }
-  /// Offset in the stream of the first byte that no full or medium ACK has acknowledged: at a SHUTDOWN libudt discards data
-  /// that only a light one has.
+  /// Offset in the stream of the first byte that no full or medium ACK has acknowledged: at a SHUTDOWN libudt discards
+  /// data that only a light one has.
   [[nodiscard]] std::uint64_t fully_acknowledged_offset() const { return fully_acknowledged_offset_; }
   [[nodiscard]] bool all_acknowledged() const { return fully_acknowledged_offset_ == queue_.end_offset(); }
   /// Whether a short message that is written now would wait here or at the peer: behind much data, or for a

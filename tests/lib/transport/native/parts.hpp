@@ -44,8 +44,8 @@ inline std::vector<std::byte> body_of(std::span<const std::uint32_t> words) {
 
 inline std::vector<std::byte> bytes_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
-/// Calls `take` with each truncation of `whole`, in memory of its own so that a sanitizer sees an access beyond, and with
-/// each byte changed.
+/// Calls `take` with each truncation of `whole`, in memory of its own so that a sanitizer sees an access beyond, and
+/// with each byte changed.
 template <typename Take>
 void for_each_damage(std::span<const std::byte> whole, Take take) {
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)

@@ -15,7 +15,7 @@ namespace udtcat::transport::native {
 /// Rates of 64 kbit/s to 10 Gbit/s, round trips of 1 to 700 ms, queues of 0.05 to 10 products of the two, some with
 /// losses of up to 30 %, singly or in bursts, packets that come late, policers, releases in bursts, or a step.
 ///   queue      at least 4 packets and 100 us, as no host paces finer; with releases, what comes between two of them
-///   time       so that a thousand take some minutes a product is at most 64 MB, and above 1 Gbit/s packets have 9000 bytes
+///   time       so that a thousand take some minutes a product is at most 64 MB; above 1 Gbit/s packets have 9000 bytes
 struct RandomLink {
   std::uint64_t seed = 0;
   PathSettings first;

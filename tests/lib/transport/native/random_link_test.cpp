@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kLinks = 1000;
 constexpr std::size_t kWorstShown = 10;
 
-/// Links on which both hold, the worst of a thousand that are quick to simulate. The soak test runs all, and names those
-/// that fail.
+/// Links on which both hold, the worst of a thousand that are quick to simulate. The soak test runs all, and names
+/// those that fail.
 constexpr auto kQuickLinks = std::to_array<std::uint64_t>(
     {46,  440, 481, 73,  137, 150, 164, 171, 234, 235, 240, 289, 326, 335, 351, 407, 457, 528, 541, 549,
      559, 569, 594, 609, 636, 650, 653, 705, 724, 733, 839, 851, 875, 884, 890, 905, 913, 928, 987});

@@ -39,9 +39,9 @@ struct PathSettings {
   }
 };
 
-/// Random loss and the queue's length are decided when a packet comes, everything else when it leaves the wire: a change
-/// of rate or delay counts for queued packets. Packets keep their order, also where the delay shrinks, but for reordered
-/// ones.
+/// Random loss and the queue's length are decided when a packet comes, everything else when it leaves the wire: a
+/// change of rate or delay counts for queued packets. Packets keep their order, also where the delay shrinks, but for
+/// reordered ones.
 /// Threads: unsynchronised; time is a parameter and does not go back.
 class SimulatedLink {
  public:

@@ -193,8 +193,8 @@ void Bbr::check_full_pipe(const AckEvent& ack, bool round_start) {
   const bool overflowed = model_.loses_hopelessly(round_start ? model_.last_round() : model_.present_round());
   if (overflowed && model_.queue_stands())
     ceiling_.set(std::max(model_.bdp_bytes(model_.max_bandwidth()), model_.last_round().in_flight_bytes));
-  // The queue grows and the rate does not: the pipe is full. Two more round trips would overflow it, and the lost packets
-  // would be sent again for several more.
+  // The queue grows and the rate does not: the pipe is full. Two more round trips would overflow it, and the lost
+  // packets would be sent again for several more.
   const bool queued = (plateau_.rounds() > 0 || model_.startup_stalls()) && model_.queue_builds();
   if (!overflowed && !queued && !ack.host_overloaded && !plateau_.reached()) return;
   end_startup();

@@ -252,8 +252,8 @@ void BbrModel::forget_short_term() {
   short_term_bytes_ = kUnbounded;
 }
 
-// In a full queue this flow's share is what arrived: the bandwidth is cut to less, for other flows. The backlog of a host
-// is gone with a small cut.
+// In a full queue this flow's share is what arrived: the bandwidth is cut to less, for other flows. The backlog of a
+// host is gone with a small cut.
 void BbrModel::lower_short_term(std::uint64_t window_bytes) {
   const auto& round = rounds_.last();
   double least = round.host_overloaded ? kHostYield : 1.0;
@@ -269,8 +269,8 @@ std::uint64_t BbrModel::bdp_bytes(BitRate bandwidth) const {
   return bytes_during(bandwidth, std::max(*min_rtt_.value(), kLeastModelRtt));
 }
 
-// Where hosts are the bottleneck they pause for milliseconds, and what they then acknowledge at once would allow as large
-// a queue.
+// Where hosts are the bottleneck they pause for milliseconds, and what they then acknowledge at once would allow as
+// large a queue.
 std::uint64_t BbrModel::extra_acked_bytes() const {
   const auto extra = aggregation_.extra_bytes();
   return host_bound() ? std::min(extra, bytes_during(max_bandwidth(), kHostPause)) : extra;

@@ -73,8 +73,8 @@ class AckAggregation {
   unsigned rounds_ = 0;  // of the filter's present period
 };
 
-/// The fastest delivery during startup, measured over parts of a round trip: a sample of a whole round trip includes the
-/// smaller flight before.
+/// The fastest delivery during startup, measured over parts of a round trip: a sample of a whole round trip includes
+/// the smaller flight before.
 ///
 /// Deviates from the draft, which has samples of whole round trips only.
 /// Threads: unsynchronised; time is a parameter.
@@ -144,7 +144,8 @@ class BbrModel {
     return phase_.starting ? std::max(max_bandwidth_.value(), startup_rate_.value()) : max_bandwidth_.value();
   }
   [[nodiscard]] BitRate bandwidth() const { return std::min(max_bandwidth(), short_term_bandwidth_); }
-  /// The rate to send at for `delivered` to arrive in spite of random loss. With a queue it is no more than `delivered`.
+  /// The rate to send at for `delivered` to arrive in spite of random loss. With a queue it is no more than
+  /// `delivered`.
   [[nodiscard]] BitRate sent_for(BitRate delivered) const {
     return queue_shows() ? delivered : scaled(delivered, 1 / (1 - path_loss_.value()));
   }

@@ -108,8 +108,9 @@ std::uint64_t Bbr::least_window() const {
   return std::min((bytes + payload_bytes_ - 1) / payload_bytes_, kLeastWindowPackets) * payload_bytes_;
 }
 
-// A receiver that acknowledges each 64th packet acknowledges a smaller flight only by its timer. The window is twice such
-// a batch, so that one is on its way while the other is acknowledged; at most twice what arrives while the timer runs.
+// A receiver that acknowledges each 64th packet acknowledges a smaller flight only by its timer. The window is twice
+// such a batch, so that one is on its way while the other is acknowledged; at most twice what arrives while the timer
+// runs.
 std::uint64_t Bbr::least_flight() const {
   const auto least_rtt = model_.min_rtt().value().value_or(Duration::zero());
   const Duration time = full_pipe_ ? kBatchTime : std::max<Duration>(kBatchTime, kBatchRtts * least_rtt);

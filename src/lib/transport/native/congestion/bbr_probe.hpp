@@ -82,8 +82,8 @@ class InFlightCeiling {
   std::uint64_t delivered_bytes_ = 0;
 };
 
-/// Other flows in the same queue, by the results of this flow's probes and losses. Unlike the draft it tells three cases
-/// apart (responsive and unresponsive: RFC 7567):
+/// Other flows in the same queue, by the results of this flow's probes and losses. Unlike the draft it tells three
+/// cases apart (responsive and unresponsive: RFC 7567):
 ///
 ///   nobody         a probe gains nothing while a queue stands, and the queue goes when the probe ends
 ///   responsive     losses come now and then, and the queue shrinks after them: CUBIC and its like. Probes are short

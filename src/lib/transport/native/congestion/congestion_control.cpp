@@ -13,8 +13,8 @@ namespace udtcat::transport::native {
 
 namespace {
 
-/// A fixed rate, which loss does not change. The window is what leaves in two round trips: the rate alone decides, but no
-/// more than that is sent into an outage.
+/// A fixed rate, which loss does not change. The window is what leaves in two round trips: the rate alone decides, but
+/// no more than that is sent into an outage.
 /// Threads: unsynchronised; time is a parameter.
 class FixedRate final : public CongestionControl {
  public:

@@ -14,11 +14,12 @@
 
 namespace udtcat::transport::native {
 
-/// A first flight is small because the path may be slow. Its ten packets leave together: on a slow path the last one waits
-/// long for the others. Where that wait is a small part of the round trip the second flight is twelve times as large.
+/// A first flight is small because the path may be slow. Its ten packets leave together: on a slow path the last one
+/// waits long for the others. Where that wait is a small part of the round trip the second flight is twelve times as
+/// large.
 ///
-/// Deviates from the draft, which doubles. Loss without a wait is not that of a slow path. A receiver that wakes late makes
-/// the path seem slower, which does no harm.
+/// Deviates from the draft, which doubles. Loss without a wait is not that of a slow path. A receiver that wakes late
+/// makes the path seem slower, which does no harm.
 /// Threads: unsynchronised.
 class FirstFlight {
  public:

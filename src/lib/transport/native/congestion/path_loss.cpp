@@ -84,8 +84,8 @@ bool PathLoss::significantly_less(std::size_t payload_bytes) const {
 PathLoss::Diagnosis PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
   const bool long_enough = summed_rounds_ >= kMostTrialRounds;
   if (!exceeded && (long_enough || significantly_less(payload_bytes))) {
-    // A doubt begins with the worst round trip of many. On a lossy path most of its loss was random: the path carries what
-    // would have arrived at the usual loss, less a step towards a policer's rate.
+    // A doubt begins with the worst round trip of many. On a lossy path most of its loss was random: the path carries
+    // what would have arrived at the usual loss, less a step towards a policer's rate.
     const double as_usual = (1 - value_) / (1 - before_.loss_rate());
     if (value_ > kLossyPath) carried_ = std::max(carried_, scaled(before_.delivered_rate(), kPolicerStep * as_usual));
     cancel();
@@ -133,8 +133,8 @@ void PathLoss::learn(double loss) {
   value_ += kPathLossSmoothing * (std::min(loss, std::max(found_ + kLossTolerance, kUntriedLoss)) - value_);
 }
 
-// A path with a fixed rate that lost `before` at the full pace loses (before - 1/4) / (3/4), or nothing, at three quarters
-// of it. Random loss is `before` at both. The nearer of the two is the cause.
+// A path with a fixed rate that lost `before` at the full pace loses (before - 1/4) / (3/4), or nothing, at three
+// quarters of it. Random loss is `before` at both. The nearer of the two is the cause.
 PathLoss::Diagnosis PathLoss::judge(std::size_t payload_bytes) {
   const double before = before_.loss_rate();
   const double slower = sums_.loss_rate();

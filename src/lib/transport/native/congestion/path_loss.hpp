@@ -12,13 +12,13 @@
 
 namespace udtcat::transport::native {
 
-/// Loss without a queue has three causes: random loss, a policer, or a queue too short to be seen. At a slower pace random
-/// loss has the same share; the others less, or none. So a flow that loses more than is known of the path
+/// Loss without a queue has three causes: random loss, a policer, or a queue too short to be seen. At a slower pace
+/// random loss has the same share; the others less, or none. So a flow that loses more than is known of the path
 ///   1. sends at the rate that arrived, which ends the loss where the pace was too fast;
 ///   2. if as much is lost, probes the minimum round trip: it may have been that of a full queue;
 ///   3. if there was no queue, sends at three quarters of that pace for some round trips, and compares.
-/// Flows of one host probe at the same moments (ProbeRttSchedule), and compare at the same time: losses that they cause to
-/// each other would else look random.
+/// Flows of one host probe at the same moments (ProbeRttSchedule), and compare at the same time: losses that they cause
+/// to each other would else look random.
 ///
 ///   known ──more is lost (doubt)──► doubting ──round trip──► watching ──as much is lost, rtt probed──► settling
 ///     ▲ ▲                                                       │                                         │ round trip

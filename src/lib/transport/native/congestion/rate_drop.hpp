@@ -16,8 +16,8 @@ namespace udtcat::transport::native {
 
 /// Where the rate falls to a tenth, the flight becomes a queue of ten round trips, and samples of a round trip show the
 /// fall when the queue has drained. So delivery is measured over a short time, too: less than half of what the path
-/// carried, delivered evenly while the round trip grows, is what it carries now. A pause of a radio or a host is no fall:
-/// nothing is delivered, and then all at once. Nor is a longer path: its round trip grows at once, and stays.
+/// carried, delivered evenly while the round trip grows, is what it carries now. A pause of a radio or a host is no
+/// fall: nothing is delivered, and then all at once. Nor is a longer path: its round trip grows at once, and stays.
 /// Threads: unsynchronised; time is a parameter.
 class RateDrop {
  public:
