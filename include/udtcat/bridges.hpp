@@ -58,7 +58,7 @@ class Services {
   /// Called for each connect that failed and each stream that ended with an error, one line for the operator each; of
   /// many of one kind, at most once in 10 s; all names that are refused are of one kind. A host that is not found at
   /// the start is told of without a peer.
-  using TroubleHandler = std::function<void(const Endpoint& peer, const Error& error)>;
+  using ErrorHandler = std::function<void(const Endpoint& peer, const Error& error)>;
   /// Whether the peer may reach the service of that name, now.
   using Permission = std::function<bool(const std::string& name)>;
   virtual ~Services() = default;
@@ -68,7 +68,7 @@ class Services {
 };
 /// family   of the addresses of a Service::host
 [[nodiscard]] std::unique_ptr<Services> make_services(boost::asio::io_context& io, std::vector<Service> services,
-                                                      Services::TroubleHandler on_trouble,
+                                                      Services::ErrorHandler on_trouble,
                                                       AddressFamily family = AddressFamily::any);
 
 }  // namespace udtcat

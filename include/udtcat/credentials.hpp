@@ -30,7 +30,7 @@ class KnownPeers {
  public:
   /// errors (as its argument): the reason why a peer that was recognised no longer is, which both ends log: it names
   /// the peer
-  using StrangerHandler = std::function<void(const Error& why)>;
+  using RejectedHandler = std::function<void(const Error& why)>;
   class Watch;
 
   KnownPeers() = default;
@@ -54,7 +54,7 @@ class KnownPeers {
   struct Watched {
     PublicKey key;
     std::string application;
-    StrangerHandler on_stranger;
+    RejectedHandler on_rejected;
   };
   std::list<Watched> watched_;
 };
@@ -63,8 +63,8 @@ class KnownPeers {
 /// Threads: confined, as KnownPeers.
 class KnownPeers::Watch {
  public:
-  /// on_stranger   called from inside recheck(), in which no watch ends
-  Watch(std::shared_ptr<KnownPeers> peers, const PublicKey& key, std::string application, StrangerHandler on_stranger);
+  /// on_rejected   called from inside recheck(), in which no watch ends
+  Watch(std::shared_ptr<KnownPeers> peers, const PublicKey& key, std::string application, RejectedHandler on_rejected);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch();

@@ -33,9 +33,9 @@ std::optional<std::string> Outage::end(TimePoint now, const Endpoint& at) {
                      std::chrono::duration<double>(now - *since).count());
 }
 
-std::optional<tool::DiallingSnapshot> Outage::snapshot(TimePoint now) const {
+std::optional<tool::DialingSnapshot> Outage::snapshot(TimePoint now) const {
   if (!since_) return std::nullopt;
-  return tool::DiallingSnapshot{.peer = peer_, .age = now - *since_, .reason = why_};
+  return tool::DialingSnapshot{.peer = peer_, .age = now - *since_, .reason = why_};
 }
 
 }  // namespace udtcat::forward

@@ -37,7 +37,7 @@ class Outage {
   /// There has been a session.
   [[nodiscard]] bool was_here() const { return was_here_; }
   /// None: it is here.
-  [[nodiscard]] std::optional<tool::DiallingSnapshot> snapshot(TimePoint now) const;
+  [[nodiscard]] std::optional<tool::DialingSnapshot> snapshot(TimePoint now) const;
 
  private:
   const std::string peer_;

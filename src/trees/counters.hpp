@@ -15,10 +15,10 @@ namespace udtcat::trees {
 class Counters {
  public:
   /// Reports a name that one end cannot read, or the other cannot have.
-  using Trouble = std::function<void(const std::string& line)>;
+  using WarningHandler = std::function<void(const std::string& line)>;
 
-  /// on_trouble   called by any of the transfer's threads
-  explicit Counters(Trouble on_trouble) : on_trouble_(std::move(on_trouble)) {}
+  /// on_warning   called by any of the transfer's threads
+  explicit Counters(WarningHandler on_warning) : on_warning_(std::move(on_warning)) {}
 
   std::atomic<bool> has_begun{false};         ///< the other end has said what it wants
   std::atomic<std::uint64_t> entries{0};      ///< that are at the receiver
@@ -46,16 +46,16 @@ class Counters {
   }
   void complain(const std::string& line) {
     ++troubles;
-    on_trouble_(line);
+    on_warning_(line);
   }
   /// A file at the receiver lacks an attribute.
   void lose(const std::string& line) {
     ++losses;
-    on_trouble_(line);
+    on_warning_(line);
   }
 
  private:
-  const Trouble on_trouble_;
+  const WarningHandler on_warning_;
   core::Mutex mutex_;
   std::string current_ UDTCAT_GUARDED_BY(mutex_);
 };

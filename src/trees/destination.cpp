@@ -53,45 +53,45 @@ ScopedStatus Destination::charge_name(const Entry& entry) {
 }
 
 /// Attributes that the file system of a path's directory keeps.
-NameResult<Keeping> Destination::keeping(const std::string& path) {
+NameResult<AttributeTraits> Destination::attribute_traits(const std::string& path) {
   UDTCAT_CHECK(enter(path));
-  const auto traits = parts_.traits_on(place_->status.st_dev).value_or(FileSystemTraits());
-  return Keeping{.owners = keeps_owners_, .time_unit = traits.time_unit, .modes = traits.keeps_modes};
+  const auto traits = parts_.traits_on(directory_->status.st_dev).value_or(FileSystemTraits());
+  return AttributeTraits{.owners = keeps_owners_, .time_unit = traits.time_unit, .modes = traits.keeps_modes};
 }
 
 NameStatus Destination::enter(const std::string& path) {
   std::string directory = above(path);
-  if (place_ && place_->path == directory) return {};
-  place_.reset();
+  if (directory_ && directory_->path == directory) return {};
+  directory_.reset();
   UDTCAT_TRY(const auto location, locate(path));
-  Place place{.path = std::move(directory)};
+  CachedDirectory entered{.path = std::move(directory)};
   const int number = location.above()->number();
-  if (::fstat(number, &place.status) != 0 || ::faccessat(number, ".", W_OK | X_OK, AT_EACCESS) != 0)
-    place.is_writable =
-        of_name(core::fail_by_errno(Errc::local_write_failed, "make names in " + tree().shown(place.path)));
-  placement_.add_file_system(place.status.st_dev, *location.above());
-  place_ = std::move(place);
+  if (::fstat(number, &entered.status) != 0 || ::faccessat(number, ".", W_OK | X_OK, AT_EACCESS) != 0)
+    entered.is_writable =
+        of_name(core::fail_by_errno(Errc::local_write_failed, "make names in " + tree().shown(entered.path)));
+  written_.add_file_system(entered.status.st_dev, *location.above());
+  directory_ = std::move(entered);
   // A file system that was not met before is asked what it keeps, where that can be.
-  if (place_->is_writable && !parts_.traits_on(place_->status.st_dev)) std::ignore = folder_of(path);
+  if (directory_->is_writable && !parts_.traits_on(directory_->status.st_dev)) std::ignore = folder_of(path);
   return {};
 }
 
 NameResult<PartsFolder> Destination::folder_of(const std::string& path) {
   UDTCAT_CHECK(enter(path));
-  if (!place_->folder) {
-    UDTCAT_TRY(place_->folder, parts_.folder_for(place_->path));
+  if (!directory_->folder) {
+    UDTCAT_TRY(directory_->folder, parts_.folder_for(directory_->path));
   }
-  return *place_->folder;
+  return *directory_->folder;
 }
 
 NameStatus Destination::check_place(const std::string& path, const std::optional<struct stat>& there) {
   UDTCAT_CHECK(enter(path));
   {
-    const core::MutexLock lock(placement_.names());
-    if (placement_.is_below_refused(path))
+    const core::MutexLock lock(written_.names());
+    if (written_.is_below_refused(path))
       return fail(Errc::local_write_failed, "write " + tree().shown(path), "the directory that it is in is missing");
   }
-  UDTCAT_CHECK(place_->is_writable);
+  UDTCAT_CHECK(directory_->is_writable);
   UDTCAT_CHECK(folder_of(path));
   if (!there) return {};
   UDTCAT_TRY(const auto location, locate(path));
@@ -100,8 +100,8 @@ NameStatus Destination::check_place(const std::string& path, const std::optional
   };
   if (S_ISDIR(there->st_mode)) return refused("there is a directory");
   const uid_t own = ::geteuid();
-  const bool is_kept =
-      (place_->status.st_mode & S_ISVTX) != 0 && own != 0 && there->st_uid != own && place_->status.st_uid != own;
+  const bool is_kept = (directory_->status.st_mode & S_ISVTX) != 0 && own != 0 && there->st_uid != own &&
+                       directory_->status.st_uid != own;
   if (is_kept) return refused("it is somebody else's, in a directory where each may remove his own files only");
   if (is_immutable(location)) return refused("it is immutable, or may only be appended to (chattr(1))");
   return {};
@@ -125,16 +125,16 @@ ScopedResult<struct stat> Destination::make_directory(const Entry& entry) {
   if (::fstat(opened.number(), &now) != 0 || (status && !is_same_file(now, *status)))
     return of_name(
         fail(Errc::local_write_failed, "make the directory " + location.shown(), "somebody else has replaced it"));
-  const core::MutexLock lock(placement_.names());
+  const core::MutexLock lock(written_.names());
   if (auto own = check_own_locked(location, path, now); !own) {
-    placement_.refuse_below(path);
+    written_.refuse_below(path);
     return tl::unexpected(std::move(own.error()));
   }
   const bool is_usable = (now.st_mode & S_IRWXU) == S_IRWXU;
   if (!is_usable && path != "." && now.st_uid == ::geteuid())
     UDTCAT_CHECK(of_name(set_mode(opened, (now.st_mode & kModeBits) | S_IRWXU, location.shown())));
-  placement_.add(now, location.birth(), path);
-  placement_.add_file_system(now.st_dev, opened);
+  written_.add(now, location.birth(), path);
+  written_.add_file_system(now.st_dev, opened);
   if (path != ".") std::ignore = enter(path + "/.");  // finds its traits while there are folders of parts
   return now;
 }
@@ -204,7 +204,7 @@ ScopedStatus Destination::make_hard_link(const std::string& path, const std::str
   const auto part = folder.of(path);
   part.remove();
   if (const auto linked = part.make_hard_link(original); !linked) {
-    placement_.lose(original_status->st_dev, location.shown(), {{"hard link", linked.error().cause}});
+    written_.lose(original_status->st_dev, location.shown(), {{"hard link", linked.error().cause}});
     UDTCAT_CHECK(copy(original, path));
   }
   UDTCAT_TRY(const auto made, of_name(part.look()));
@@ -237,12 +237,12 @@ ScopedStatus Destination::copy(const files::FileLocation& original, const std::s
 /// path   of what is open
 NameStatus Destination::give(const bridge::Descriptor& opened, const Attributes& attributes, const std::string& path,
                              bool is_new) {
-  UDTCAT_TRY(const auto kept, keeping(path));
+  UDTCAT_TRY(const auto kept, attribute_traits(path));
   UDTCAT_TRY(const auto losses, write_attributes(opened, attributes, kept, is_new, tree().shown(path)));
   if (losses.empty()) return {};
   struct stat status {};
   std::ignore = ::fstat(opened.number(), &status);  // it has just been looked at
-  placement_.lose(status.st_dev, tree().shown(path), losses);
+  written_.lose(status.st_dev, tree().shown(path), losses);
   return {};
 }
 
@@ -262,7 +262,7 @@ NameStatus Destination::set_directory(const std::string& path, const Attributes&
 }
 
 Status Destination::sync() {
-  UDTCAT_CHECK(placement_.sync(tree().shown(".")));
+  UDTCAT_CHECK(written_.sync(tree().shown(".")));
   UDTCAT_TRY(const auto top, tree().enter("", Errc::local_write_failed));
   return sync_names(*top, tree().shown("."));
 }
@@ -277,7 +277,7 @@ Status Destination::sync_names(const bridge::Descriptor& directory, const std::s
 }
 
 NameResult<bool> Destination::has_attributes(const struct stat& status, const Entry& entry) {
-  UDTCAT_TRY(const auto kept, keeping(entry.path));
+  UDTCAT_TRY(const auto kept, attribute_traits(entry.path));
   return trees::has_attributes(status, entry.attributes, kept);
 }
 
@@ -288,7 +288,7 @@ bool Destination::obeys_syncfs(dev_t device) const {
 
 NameStatus Destination::check_own(const std::string& path, const struct stat& there) {
   UDTCAT_TRY(const auto location, locate(path));
-  const core::MutexLock lock(placement_.names());
+  const core::MutexLock lock(written_.names());
   return check_own_locked(location, path, there);
 }
 
@@ -297,8 +297,8 @@ NameStatus Destination::check_own_locked(const files::FileLocation& location, co
   const auto refused = [&](const char* cause) {
     return fail(Errc::local_write_failed, "write " + location.shown(), cause);
   };
-  if (placement_.is_below_refused(path)) return refused("the directory that it is in is missing");
-  if (placement_.has(there, location.birth(), path, [&] { return location.is_listed(); }))
+  if (written_.is_below_refused(path)) return refused("the directory that it is in is missing");
+  if (written_.has(there, location.birth(), path, [&] { return location.is_listed(); }))
     return refused("what stands there came by another name of this transfer, which is the same here");
   const auto traits = parts_.traits_on(there.st_dev);
   if (path == "." || !traits || !traits->folds_names || traits->folds_into_inodes || is_listed(location, path))
@@ -324,14 +324,14 @@ bool Destination::is_listed(const files::FileLocation& location, const std::stri
 
 NameResult<struct stat> Destination::hold(const std::string& path, const struct stat& file) {
   UDTCAT_TRY(const auto location, locate(path));
-  const core::MutexLock lock(placement_.names());
+  const core::MutexLock lock(written_.names());
   UDTCAT_TRY(const auto now, location.look());
   if (!now || !is_same_file(*now, file))
     return fail(Errc::local_write_failed, "keep " + location.shown(), "somebody else has replaced it");
   if (S_ISREG(file.st_mode) && now->st_size != file.st_size)
     return fail(Errc::local_write_failed, "keep " + location.shown(), "somebody else is writing it");
   UDTCAT_CHECK(check_own_locked(location, path, *now));
-  placement_.add(*now, location.birth(), path);
+  written_.add(*now, location.birth(), path);
   return *now;
 }
 
@@ -339,7 +339,7 @@ NameResult<struct stat> Destination::publish(const std::string& path, const stru
   UDTCAT_TRY(const auto location, locate(path));
   UDTCAT_TRY(const auto folder, folder_of(path));
   const auto part = folder.of(path);
-  const core::MutexLock lock(placement_.names());
+  const core::MutexLock lock(written_.names());
   UDTCAT_TRY(const auto waiting, part.look());
   if (!waiting || !is_same_content(*waiting, whole))
     return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has written its part");
@@ -352,7 +352,7 @@ NameResult<struct stat> Destination::publish(const std::string& path, const stru
   UDTCAT_TRY(const auto now, location.look());
   if (!now || !is_same_content(*now, *waiting))
     return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has replaced it");
-  placement_.add(*now, location.birth(), path);
+  written_.add(*now, location.birth(), path);
   return *now;
 }
 

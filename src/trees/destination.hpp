@@ -17,21 +17,21 @@
 #include "trees/disk/name_error.hpp"
 #include "trees/disk/parts.hpp"
 #include "trees/message.hpp"
-#include "trees/placement.hpp"
+#include "trees/written_names.hpp"
 
 namespace udtcat::trees {
 
-/// Every call may wait for the disk. What a file system does not keep of attributes is told to the placement.
+/// Every call may wait for the disk. What a file system does not keep of attributes is told to WrittenNames.
 /// Errors: Errc::local_write_failed and Errc::local_read_failed; those of Limit, where the result is a Scoped one.
 /// Threads: unsynchronised; each thread has one of its own.
 class Destination {
  public:
-  /// `placement` outlives this.
-  Destination(files::FileTree tree, Parts parts, Placement& placement, bool keeps_owners)
-      : cursor_(std::move(tree)), parts_(std::move(parts)), placement_(placement), keeps_owners_(keeps_owners) {}
+  /// `written` outlives this.
+  Destination(files::FileTree tree, Parts parts, WrittenNames& written, bool keeps_owners)
+      : cursor_(std::move(tree)), parts_(std::move(parts)), written_(written), keeps_owners_(keeps_owners) {}
 
   [[nodiscard]] const files::FileTree& tree() const { return cursor_.tree(); }
-  [[nodiscard]] Limit& limit() { return placement_.limit(); }
+  [[nodiscard]] Limit& limit() { return written_.limit(); }
   /// A name is going to be made, with its attributes.  errors: those of Limit::charge()
   [[nodiscard]] ScopedStatus charge_name(const Entry& entry);
   [[nodiscard]] NameResult<files::FileLocation> locate(const std::string& path);
@@ -72,7 +72,7 @@ class Destination {
   [[nodiscard]] NameResult<struct stat> publish(const std::string& path, const struct stat& whole);
 
  private:
-  [[nodiscard]] NameResult<Keeping> keeping(const std::string& path);
+  [[nodiscard]] NameResult<AttributeTraits> attribute_traits(const std::string& path);
   [[nodiscard]] Status sync_names(const bridge::Descriptor& directory, const std::string& shown) const;
   [[nodiscard]] NameStatus give(const bridge::Descriptor& opened, const Attributes& attributes, const std::string& path,
                                 bool is_new);
@@ -80,12 +80,12 @@ class Destination {
   [[nodiscard]] NameResult<bool> take_as_it_is(const Entry& entry, const files::FileLocation& location);
   [[nodiscard]] Status make_part(const Entry& entry, const files::FileLocation& part) const;
   [[nodiscard]] NameStatus check_own_locked(const files::FileLocation& location, const std::string& path,
-                                            const struct stat& there) UDTCAT_REQUIRES(placement_.names());
+                                            const struct stat& there) UDTCAT_REQUIRES(written_.names());
   [[nodiscard]] bool is_listed(const files::FileLocation& location, const std::string& path);
   [[nodiscard]] ScopedStatus copy(const files::FileLocation& original, const std::string& path);
 
   /// The directory whose names were asked for last, and whether names can be made in it.
-  struct Place {
+  struct CachedDirectory {
     std::string path;
     struct stat status {};
     NameStatus is_writable{};
@@ -94,9 +94,9 @@ class Destination {
 
   files::TreeCursor cursor_;
   const Parts parts_;
-  Placement& placement_;
+  WrittenNames& written_;
   const bool keeps_owners_;
-  std::optional<Place> place_;
+  std::optional<CachedDirectory> directory_;
   /// The names of the directory that was listed last, in their order.
   struct Listed {
     std::string path;

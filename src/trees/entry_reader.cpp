@@ -99,8 +99,9 @@ std::optional<EntryId> EntryReader::first_name_of(const SourceItem& item) {
   const auto found = first_names_.find({status.st_dev, status.st_ino});
   if (found == first_names_.end()) return std::nullopt;
   const FirstName& first = found->second;
-  if (first.place.root == item.place.root && first.place.path == item.place.path) return std::nullopt;
-  const auto location = source_.locate(first.place);
+  if (first.source_name.root == item.source_name.root && first.source_name.path == item.source_name.path)
+    return std::nullopt;
+  const auto location = source_.locate(first.source_name);
   if (!location) return std::nullopt;
   for (const auto& each : {*location, item.visited.location}) {
     const auto now = identity_of(each);
@@ -109,8 +110,8 @@ std::optional<EntryId> EntryReader::first_name_of(const SourceItem& item) {
   return first.id;
 }
 
-bool EntryReader::still_has(const Place& place, const struct stat& status, const Attributes& attributes) {
-  const auto visited = source_.look(place);
+bool EntryReader::still_has(const SourceName& source_name, const struct stat& status, const Attributes& attributes) {
+  const auto visited = source_.look(source_name);
   if (!visited || !*visited || !is_same_file((*visited)->status, status)) return false;
   const auto now = read_attributes((*visited)->location, (*visited)->status);
   return now && now->mode == attributes.mode && now->changed == attributes.changed && now->owner == attributes.owner &&
@@ -121,7 +122,7 @@ void EntryReader::remember(const SourceItem& item, EntryId id) {
   const struct stat& status = item.visited.status;
   const auto identity = identity_of(item.visited.location);
   if (identity && is_identity_of(*identity, status))
-    first_names_.insert_or_assign({status.st_dev, status.st_ino}, FirstName{id, item.place, *identity});
+    first_names_.insert_or_assign({status.st_dev, status.st_ino}, FirstName{id, item.source_name, *identity});
 }
 
 void EntryReader::forget(const struct stat& status, EntryId id) {

@@ -28,8 +28,8 @@ class EntryReader {
   /// item   gets the status of that moment.  returns  none: a socket
   /// errors: Errc::local_read_failed
   [[nodiscard]] NameResult<std::optional<Entry>> read(SourceItem& item);
-  /// Whether a file of this status is still at a place, and has these attributes.
-  [[nodiscard]] bool still_has(const Place& place, const struct stat& status, const Attributes& attributes);
+  /// Whether a file of this status is still at a source_name, and has these attributes.
+  [[nodiscard]] bool still_has(const SourceName& source_name, const struct stat& status, const Attributes& attributes);
 
   /// A file with several names was announced: later ones are hard links to this entry, while it is unchanged.
   void remember(const SourceItem& item, EntryId id);
@@ -39,7 +39,7 @@ class EntryReader {
  private:
   struct FirstName {
     EntryId id = 0;
-    Place place;
+    SourceName source_name;
     FileIdentity identity;
   };
 

@@ -13,8 +13,8 @@
 
 namespace udtcat::trees {
 
-/// Open addressing with linear probing. Two inodes share a place in one of 2^64 cases. An inode whose number another file
-/// has had is known by its birth, as FileLocation::birth() has it.
+/// Open addressing with linear probing. Two inodes share a place in one of 2^64 cases. An inode whose number another
+/// file has had is known by its birth, as FileLocation::birth() has it.
 /// Threads: unsynchronised.
 class InodeSet {
  public:

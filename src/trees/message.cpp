@@ -34,7 +34,7 @@ enum class MessageType : std::uint8_t {  // spec: docs/spec/trees.md §1
   hashes = 0x22,
   refused = 0x23,
   done = 0x24,
-  unkept = 0x25,
+  not_stored = 0x25,
   failed = 0x30,
 };
 
@@ -144,8 +144,8 @@ MessageType encode_words(MessageType type, const std::string& reason, core::Byte
 MessageType encode_body(const Missed& missed, core::ByteWriter& body) {
   return encode_words(MessageType::missed, missed.reason, body);
 }
-MessageType encode_body(const Unkept& unkept, core::ByteWriter& body) {
-  return encode_words(MessageType::unkept, unkept.reason, body);
+MessageType encode_body(const NotStored& not_stored, core::ByteWriter& body) {
+  return encode_words(MessageType::not_stored, not_stored.reason, body);
 }
 MessageType encode_body(const Done& done, core::ByteWriter& body) {
   body.number(done.entries);
@@ -297,7 +297,7 @@ constexpr std::array<Decoder, std::variant_size_v<Message>> kDecoders{
      {MessageType::hashes, decode_hashes},
      {MessageType::refused, decode_short<Refused>},
      {MessageType::done, decode_short<Done>},
-     {MessageType::unkept, decode_words<Unkept>},
+     {MessageType::not_stored, decode_words<NotStored>},
      {MessageType::failed, decode_failed}}};
 
 Result<const Decoder*> decoder_of(std::uint8_t type) {

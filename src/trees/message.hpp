@@ -120,7 +120,7 @@ struct Refused {
   std::string reason;
 };
 /// An attribute that the receiver's file system does not keep; of each kind the first is told.
-struct Unkept {
+struct NotStored {
   std::string reason;
 };
 struct Done {
@@ -132,7 +132,7 @@ struct Failed {
 };
 
 using Message = std::variant<Hello, Entry, Data, Zeros, CopyChunks, FileDone, Dropped, End, Totals, Missed, UpToDate,
-                             Want, Hashes, Refused, Unkept, Done, Failed>;
+                             Want, Hashes, Refused, NotStored, Done, Failed>;
 
 /// How the failure of the other end reads at this one.
 [[nodiscard]] Error error_of(const Failed& failed);

@@ -21,11 +21,11 @@ ReceiverState::ReceiverState(ReceiverOptions options, Parts parts, BlockingStrea
       stream_(stream),
       writer_(stream),
       counters_(counters),
-      placement_(options_.limit_bytes,
-                 [this](const std::string& line) {
-                   counters_.lose(line);
-                   if (auto told = writer_.put(Unkept{line}); !told) fail(told.error());
-                 }),
+      written_(options_.limit_bytes,
+               [this](const std::string& line) {
+                 counters_.lose(line);
+                 if (auto told = writer_.put(NotStored{line}); !told) fail(told.error());
+               }),
       verified_files_(options_.cache, {.peer = options_.peer, .is_trusted = options_.trusts_cache}),
       manifest_(manifest) {}
 

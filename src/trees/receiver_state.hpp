@@ -28,7 +28,7 @@ namespace udtcat::trees {
 struct ReceiverOptions {
   files::FileTree tree;
   std::string job;  ///< names the parts of this transfer
-  Parts::Held held = Parts::Held::refuse;
+  Parts::OnLocked on_locked = Parts::OnLocked::refuse;
   bool keeps_owners = false;
   std::string peer{};  ///< the sender's key, by which its fingerprints are not another's; empty: all have the same key
   bool is_sealed = false;  ///< the stream proves every byte: chunks that come are not hashed again (ADR-0050)
@@ -46,7 +46,7 @@ class ReceiverState {
   ReceiverState(ReceiverOptions options, Parts parts, BlockingStream& stream, ManifestLog* manifest,
                 Counters& counters);
 
-  [[nodiscard]] Destination destination() { return {options_.tree, parts_, placement_, options_.keeps_owners}; }
+  [[nodiscard]] Destination destination() { return {options_.tree, parts_, written_, options_.keeps_owners}; }
   [[nodiscard]] const ReceiverOptions& options() const { return options_; }
   [[nodiscard]] const Parts& parts() const { return parts_; }
   [[nodiscard]] MessageWriter& writer() { return writer_; }
@@ -112,7 +112,7 @@ class ReceiverState {
   BlockingStream& stream_;
   MessageWriter writer_;
   Counters& counters_;
-  Placement placement_;
+  WrittenNames written_;
   VerifiedFiles verified_files_;
   std::atomic<bool> failed_{false};
   std::atomic<std::size_t> unacknowledged_{0};

@@ -59,8 +59,8 @@ void Sender::read_answers(MessageReader& reader) {
     if (!message) return answers_.close(std::move(message.error()));
     if (!*message)
       return answers_.close({Errc::protocol_violated, "read the receiver's answers", "it has ended before its last"});
-    if (const auto* unkept = std::get_if<Unkept>(&**message)) {
-      counters_.lose("the other end: " + unkept->reason);  // of no entry: it may come between any two messages
+    if (const auto* not_stored = std::get_if<NotStored>(&**message)) {
+      counters_.lose("the other end: " + not_stored->reason);  // of no entry: it may come between any two messages
       continue;
     }
     if (const auto* failed = std::get_if<Failed>(&**message)) {
@@ -120,7 +120,7 @@ Status Sender::announce(SourceItem item, int attempt) {
   UDTCAT_TRY(const std::size_t body_bytes, writer_.put_entry(**entry));
   unacknowledged_bytes_ += body_bytes;
   unacknowledged_.emplace(
-      next_id_, Announced{std::move(item.place), std::move(**entry), body_bytes, item.visited.status, attempt});
+      next_id_, Announced{std::move(item.source_name), std::move(**entry), body_bytes, item.visited.status, attempt});
   ++next_id_;
   return {};
 }
@@ -168,8 +168,8 @@ Status Sender::send_file(EntryId id, Comparison* comparison) {
     return drop(id, reason, has_changed);
   };
   const auto changed = [&] { return give_up(fmt::format("read {}: it has changed meanwhile", path), true); };
-  auto file = source_.open(announced.place);
-  auto location = source_.locate(announced.place);
+  auto file = source_.open(announced.source_name);
+  auto location = source_.locate(announced.source_name);
   if (!file || !location) return give_up((file ? location.error() : file.error()).message(), false);
   WatchedFile watched(std::move(*location), std::move(*file), {announced.status, announced.entry.fingerprint},
                       [this](std::chrono::nanoseconds time) { answers_.wait_closed(time); });
@@ -194,7 +194,8 @@ ScopedResult<bool> Sender::is_unchanged(const Announced& announced, WatchedFile&
                                         const files::Digest& digest) {
   const auto after = watched.look_again();
   if (after == WatchedFile::Seen::other_content) return false;
-  if (!watched.keeps_state() && !entries_.still_has(announced.place, announced.status, announced.entry.attributes))
+  if (!watched.keeps_state() &&
+      !entries_.still_has(announced.source_name, announced.status, announced.entry.attributes))
     return false;
   if (after == WatchedFile::Seen::same) return true;
   UDTCAT_TRY(const auto again, hash_contents(contents, chunk_));
@@ -208,14 +209,14 @@ Status Sender::drop(EntryId id, std::string reason, bool has_changed) {
   unacknowledged_.erase(id);
   entries_.forget(dropped.status, id);
   NameResult<std::optional<Visited>> now = std::nullopt;
-  if (has_changed) now = source_.look(dropped.place);
+  if (has_changed) now = source_.look(dropped.source_name);
   // The walk has passed this name, and would not enter a directory there.
   const bool can_come = now && *now && !S_ISDIR((*now)->status.st_mode) && !S_ISSOCK((*now)->status.st_mode);
   if (now && *now && !can_come) reason = fmt::format("read {}: it is no file any more", dropped.entry.path);
   if (has_changed && now && !*now) reason = fmt::format("read {}: it has gone meanwhile", dropped.entry.path);
   UDTCAT_CHECK(writer_.put(Dropped{id, reason}));
   if (can_come && dropped.attempt < kMaxAttempts)
-    return announce({dropped.entry.path, dropped.place, std::move(**now)}, dropped.attempt + 1);
+    return announce({dropped.entry.path, dropped.source_name, std::move(**now)}, dropped.attempt + 1);
   counters_.complain(reason);
   return {};
 }

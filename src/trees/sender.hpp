@@ -52,7 +52,7 @@ class Sender {
 
   /// An entry that is not acknowledged.
   struct Announced {
-    Place place;
+    SourceName source_name;
     Entry entry;
     std::size_t body_bytes = 0;
     struct stat status {};

@@ -56,13 +56,13 @@ bool means_content(const std::string& last_word) { return last_word.empty() || l
 Result<Source> Source::of_arguments(const std::vector<std::string>& arguments) {
   Source source;
   for (const std::string& argument : arguments) {
-    const auto [above, last] = split_last(argument);
+    const auto [parent, last] = split_last(argument);
     if (means_content(last)) {
       UDTCAT_CHECK(source.add({argument}, "", ""));
     } else if (argument.ends_with('/')) {
       UDTCAT_CHECK(source.add({argument}, "", last));
     } else {
-      UDTCAT_CHECK(source.add({above}, last, last));
+      UDTCAT_CHECK(source.add({parent}, last, last));
     }
   }
   UDTCAT_CHECK(source.refuse_names_in_content());
@@ -78,13 +78,13 @@ Result<Source> Source::of_tree(const FileTree& tree, const std::vector<std::stri
     if (argument.starts_with('/') || !is_entry_path(path))
       return fail(Errc::stream_refused, fmt::format("send \"{}\"", core::printable(argument, kMaxReasonBytes)),
                   "paths are those below the directory that is served");
-    const auto [above, last] = split_last(path);
+    const auto [parent, last] = split_last(path);
     if (means_content(last_word(argument))) {
       UDTCAT_CHECK(source.add({path, path != "."}, "", ""));
     } else if (argument.ends_with('/')) {
       UDTCAT_CHECK(source.add({path, true}, "", last));
     } else {
-      UDTCAT_CHECK(source.add({above}, last, last));
+      UDTCAT_CHECK(source.add({parent}, last, last));
     }
   }
   UDTCAT_CHECK(source.refuse_names_in_content());
@@ -93,8 +93,8 @@ Result<Source> Source::of_tree(const FileTree& tree, const std::vector<std::stri
 
 Result<Source> Source::of_list(std::vector<std::string> names) {
   Source source;
-  for (const char* above : {".", "/"}) {
-    UDTCAT_TRY(const std::size_t index, source.index_of({above}));
+  for (const char* parent : {".", "/"}) {
+    UDTCAT_TRY(const std::size_t index, source.index_of({parent}));
     source.roots_.push_back({index, "", ""});
   }
   source.next_root_ = source.roots_.size();
@@ -103,8 +103,8 @@ Result<Source> Source::of_list(std::vector<std::string> names) {
   return source;
 }
 
-Status Source::add(Above above, std::string begin, std::string name) {
-  UDTCAT_TRY(const std::size_t index, index_of(std::move(above)));
+Status Source::add(Parent parent, std::string begin, std::string name) {
+  UDTCAT_TRY(const std::size_t index, index_of(std::move(parent)));
   if (!names_.try_emplace(name, roots_.size()).second)
     return fail(Errc::bad_argument, fmt::format("send two files named \"{}\"", name.empty() ? "." : name),
                 "they would have one place");
@@ -112,14 +112,14 @@ Status Source::add(Above above, std::string begin, std::string name) {
   return {};
 }
 
-Result<std::size_t> Source::index_of(Above above) {
-  std::string key = above.path + (above.may_be_link ? "/" : "");
-  if (const auto known = above_indices_.find(key); known != above_indices_.end()) return known->second;
-  UDTCAT_TRY(auto tree, find(above));
-  UDTCAT_TRY(above.status, tree.look());
-  if (aboves_.size() < kMaxKeptOpen) above.tree = std::move(tree);
-  aboves_.push_back(std::move(above));
-  return above_indices_[std::move(key)] = aboves_.size() - 1;
+Result<std::size_t> Source::index_of(Parent parent) {
+  std::string key = parent.path + (parent.may_be_link ? "/" : "");
+  if (const auto known = parent_indices_.find(key); known != parent_indices_.end()) return known->second;
+  UDTCAT_TRY(auto tree, find(parent));
+  UDTCAT_TRY(parent.status, tree.look());
+  if (parents_.size() < kMaxKeptOpen) parent.tree = std::move(tree);
+  parents_.push_back(std::move(parent));
+  return parent_indices_[std::move(key)] = parents_.size() - 1;
 }
 
 /// No name in a directory whose content is sent is another argument's, unless it is the same file.
@@ -143,20 +143,20 @@ bool Source::is_anothers(std::size_t root, const struct stat& status) {
   return own && *own && is_same_file((*own)->status, status);
 }
 
-Result<FileTree> Source::find(const Above& above) const {
-  if (!base_) return FileTree::open(above.path);
-  if (above.path == ".") return *base_;
-  return above.may_be_link ? base_->below_link(above.path, Errc::local_read_failed)
-                           : base_->below(above.path, Errc::local_read_failed);
+Result<FileTree> Source::find(const Parent& parent) const {
+  if (!base_) return FileTree::open(parent.path);
+  if (parent.path == ".") return *base_;
+  return parent.may_be_link ? base_->below_link(parent.path, Errc::local_read_failed)
+                            : base_->below(parent.path, Errc::local_read_failed);
 }
 
 Result<FileTree> Source::enter(std::size_t index) const {
-  const Above& above = aboves_[index];
-  if (above.tree) return *above.tree;
-  UDTCAT_TRY(auto tree, find(above));
+  const Parent& parent = parents_[index];
+  if (parent.tree) return *parent.tree;
+  UDTCAT_TRY(auto tree, find(parent));
   UDTCAT_TRY(const auto status, tree.look());
-  if (is_same_file(status, above.status)) return tree;
-  return fail(Errc::local_read_failed, "open the directory " + above.path, "it is another directory by now");
+  if (is_same_file(status, parent.status)) return tree;
+  return fail(Errc::local_read_failed, "open the directory " + parent.path, "it is another directory by now");
 }
 
 std::optional<NameResult<SourceItem>> Source::next() {
@@ -166,7 +166,7 @@ std::optional<NameResult<SourceItem>> Source::next() {
 
 Status Source::begin_walk() {
   const Root& root = roots_[next_root_++];
-  UDTCAT_TRY(auto tree, enter(root.above));
+  UDTCAT_TRY(auto tree, enter(root.parent));
   walk_.emplace(std::move(tree), root.begin);
   return {};
 }
@@ -183,24 +183,24 @@ std::optional<NameResult<SourceItem>> Source::next_of_walk() {
       continue;
     }
     if (!*visited) return tl::unexpected(std::move(visited->error()));
-    const Place place{next_root_ - 1, (*visited)->path};
-    if (const auto other = other_of_name(place)) {
+    const SourceName source_name{next_root_ - 1, (*visited)->path};
+    if (const auto other = other_of_name(source_name)) {
       walk_->pass_over();
       if (is_anothers(*other, (*visited)->status)) continue;
       return fail(Errc::local_read_failed, "send " + (*visited)->location.shown(),
                   "another path has this name, and they would have one place");
     }
-    const Root& root = roots_[place.root];
-    std::string path = root.name + (root.begin.empty() && !root.name.empty() && !place.path.empty() ? "/" : "") +
-                       place.path.substr(root.begin.size());
-    return SourceItem{path.empty() ? "." : std::move(path), place, std::move(**visited)};
+    const Root& root = roots_[source_name.root];
+    std::string path = root.name + (root.begin.empty() && !root.name.empty() && !source_name.path.empty() ? "/" : "") +
+                       source_name.path.substr(root.begin.size());
+    return SourceItem{path.empty() ? "." : std::move(path), source_name, std::move(**visited)};
   }
 }
 
 /// The argument that has the name of what was found in the directory of another.
-std::optional<std::size_t> Source::other_of_name(const Place& place) const {
-  if (!roots_[place.root].name.empty() || place.path.empty()) return std::nullopt;
-  const auto other = names_.find(place.path);
+std::optional<std::size_t> Source::other_of_name(const SourceName& source_name) const {
+  if (!roots_[source_name.root].name.empty() || source_name.path.empty()) return std::nullopt;
+  const auto other = names_.find(source_name.path);
   return other == names_.end() ? std::nullopt : std::optional(other->second);
 }
 
@@ -235,60 +235,60 @@ std::optional<NameResult<SourceItem>> Source::next_of_list() {
 }
 
 NameResult<SourceItem> Source::visit_listed(const std::string& name, const std::string& path, std::size_t root) {
-  Place place{root, path == "." ? "" : path};
+  SourceName source_name{root, path == "." ? "" : path};
   if (name.ends_with('/') && path == without_idle_words(name)) {
-    UDTCAT_TRY(place, directory_at(name, std::move(place)));
+    UDTCAT_TRY(source_name, directory_at(name, std::move(source_name)));
   }
-  UDTCAT_TRY(auto visited, look(place));
-  if (visited) return SourceItem{path, std::move(place), std::move(*visited)};
+  UDTCAT_TRY(auto visited, look(source_name));
+  if (visited) return SourceItem{path, std::move(source_name), std::move(*visited)};
   return core::fail_by_errno(Errc::local_read_failed, "send " + (root == kTop ? "/" + path : path), ENOENT);
 }
 
 /// Of a listed name that ends in "/": a directory, also where a symbolic link leads to it.
-NameResult<Place> Source::directory_at(const std::string& name, Place place) {
-  UDTCAT_TRY(const auto visited, look(place));
+NameResult<SourceName> Source::directory_at(const std::string& name, SourceName source_name) {
+  UDTCAT_TRY(const auto visited, look(source_name));
   if (visited && S_ISLNK(visited->status.st_mode)) {
     UDTCAT_TRY(const std::size_t index, index_of({name}));
     roots_.push_back({index, "", ""});
     next_root_ = roots_.size();
-    return Place{roots_.size() - 1, ""};
+    return SourceName{roots_.size() - 1, ""};
   }
-  if (!visited || S_ISDIR(visited->status.st_mode)) return place;
+  if (!visited || S_ISDIR(visited->status.st_mode)) return source_name;
   return fail(Errc::local_read_failed, "send " + core::printable(name, kMaxReasonBytes), "it is not a directory");
 }
 
 /// The path, or the first of the directories that it is in that has not come: they come before it.
 std::string Source::first_unlisted(const std::string& path) const {
   for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1))
-    if (std::string above = path.substr(0, at); !listed_.contains(above)) return above;
+    if (std::string parent = path.substr(0, at); !listed_.contains(parent)) return parent;
   return path;
 }
 
-NameResult<files::TreeCursor*> Source::cursor_of(const Place& place) {
-  const std::size_t above = roots_[place.root].above;
-  if (!cursor_ || cursor_above_ != above) {
+NameResult<files::TreeCursor*> Source::cursor_of(const SourceName& source_name) {
+  const std::size_t parent = roots_[source_name.root].parent;
+  if (!cursor_ || cursor_parent_ != parent) {
     cursor_.reset();
-    UDTCAT_TRY(auto tree, enter(above));
+    UDTCAT_TRY(auto tree, enter(parent));
     cursor_.emplace(std::move(tree));
-    cursor_above_ = above;
+    cursor_parent_ = parent;
   }
   return &*cursor_;
 }
 
-NameResult<files::FileLocation> Source::locate(const Place& place) {
-  UDTCAT_TRY(auto* const cursor, cursor_of(place));
-  return of_name(cursor->locate(place.path.empty() ? "." : place.path, Errc::local_read_failed));
+NameResult<files::FileLocation> Source::locate(const SourceName& source_name) {
+  UDTCAT_TRY(auto* const cursor, cursor_of(source_name));
+  return of_name(cursor->locate(source_name.path.empty() ? "." : source_name.path, Errc::local_read_failed));
 }
 
-NameResult<std::optional<Visited>> Source::look(const Place& place) {
-  UDTCAT_TRY(auto location, locate(place));
+NameResult<std::optional<Visited>> Source::look(const SourceName& source_name) {
+  UDTCAT_TRY(auto location, locate(source_name));
   UDTCAT_TRY(const auto status, location.look());
   if (!status) return std::nullopt;
-  return Visited{place.path, std::move(location), *status};
+  return Visited{source_name.path, std::move(location), *status};
 }
 
-NameResult<bridge::Descriptor> Source::open(const Place& place) {
-  UDTCAT_TRY(const auto location, locate(place));
+NameResult<bridge::Descriptor> Source::open(const SourceName& source_name) {
+  UDTCAT_TRY(const auto location, locate(source_name));
   return location.open(O_RDONLY, Errc::local_read_failed);
 }
 

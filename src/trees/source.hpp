@@ -22,14 +22,14 @@ namespace udtcat::trees {
 inline constexpr const char* kLeftByATransfer = "a transfer that was cut has left it; go on with that, or remove it";
 
 /// A name of a source, by which its file is found again.
-struct Place {
+struct SourceName {
   std::size_t root = 0;
   std::string path;  ///< below it
 };
 
 struct SourceItem {
   std::string path;  ///< at the receiver
-  Place place;
+  SourceName source_name;
   Visited visited;
 };
 
@@ -58,15 +58,15 @@ class Source {
 
   /// None: that was all.  errors, of these four: Errc::local_read_failed
   [[nodiscard]] std::optional<NameResult<SourceItem>> next();
-  /// The file at a place, to be read.
-  [[nodiscard]] NameResult<bridge::Descriptor> open(const Place& place);
-  [[nodiscard]] NameResult<files::FileLocation> locate(const Place& place);
-  /// Looks again at a place.  none: nothing is there
-  [[nodiscard]] NameResult<std::optional<Visited>> look(const Place& place);
+  /// The file at a source_name, to be read.
+  [[nodiscard]] NameResult<bridge::Descriptor> open(const SourceName& source_name);
+  [[nodiscard]] NameResult<files::FileLocation> locate(const SourceName& source_name);
+  /// Looks again at a source_name.  none: nothing is there
+  [[nodiscard]] NameResult<std::optional<Visited>> look(const SourceName& source_name);
 
  private:
   /// A directory in which arguments are, or whose content one means.
-  struct Above {
+  struct Parent {
     std::string path;                       // below base_, or as the user's programs see it
     bool may_be_link = false;               // below base_: the last word may be one
     struct stat status {};                  // it is entered only while it is this one
@@ -74,30 +74,30 @@ class Source {
   };
   /// An argument: `begin` is its name in the directory above, or empty: what is in that.
   struct Root {
-    std::size_t above = 0;
+    std::size_t parent = 0;
     std::string begin;
     std::string name;  // at the receiver; empty: what is below it has its own
   };
 
   Source() = default;
-  [[nodiscard]] Status add(Above above, std::string begin, std::string name);
-  [[nodiscard]] Result<std::size_t> index_of(Above above);
+  [[nodiscard]] Status add(Parent parent, std::string begin, std::string name);
+  [[nodiscard]] Result<std::size_t> index_of(Parent parent);
   [[nodiscard]] Status refuse_names_in_content();
-  [[nodiscard]] Result<files::FileTree> find(const Above& above) const;
-  [[nodiscard]] Result<files::FileTree> enter(std::size_t above) const;
+  [[nodiscard]] Result<files::FileTree> find(const Parent& parent) const;
+  [[nodiscard]] Result<files::FileTree> enter(std::size_t parent) const;
   [[nodiscard]] Status begin_walk();
   [[nodiscard]] bool is_anothers(std::size_t root, const struct stat& status);
-  [[nodiscard]] std::optional<std::size_t> other_of_name(const Place& place) const;
+  [[nodiscard]] std::optional<std::size_t> other_of_name(const SourceName& source_name) const;
   [[nodiscard]] std::optional<NameResult<SourceItem>> next_of_walk();
   [[nodiscard]] std::optional<NameResult<SourceItem>> next_of_list();
   [[nodiscard]] NameResult<SourceItem> visit_listed(const std::string& name, const std::string& path, std::size_t root);
-  [[nodiscard]] NameResult<Place> directory_at(const std::string& name, Place place);
+  [[nodiscard]] NameResult<SourceName> directory_at(const std::string& name, SourceName source_name);
   [[nodiscard]] std::string first_unlisted(const std::string& path) const;
-  [[nodiscard]] NameResult<files::TreeCursor*> cursor_of(const Place& place);
+  [[nodiscard]] NameResult<files::TreeCursor*> cursor_of(const SourceName& source_name);
 
   std::optional<files::FileTree> base_;  // of a peer's arguments
-  std::vector<Above> aboves_;
-  std::map<std::string, std::size_t> above_indices_;  // of their paths
+  std::vector<Parent> parents_;
+  std::map<std::string, std::size_t> parent_indices_;  // of their paths
   std::vector<Root> roots_;
   std::map<std::string, std::size_t> names_;  // of arguments; empty: that of a content
   std::size_t next_root_ = 0;
@@ -105,7 +105,7 @@ class Source {
   std::vector<std::string> list_;              // of names that are still to come, the next one last
   std::map<std::string, std::size_t> listed_;  // names that have come
   std::optional<files::TreeCursor> cursor_;    // of the directory that was asked for last
-  std::size_t cursor_above_ = 0;
+  std::size_t cursor_parent_ = 0;
 };
 
 }  // namespace udtcat::trees

@@ -101,7 +101,7 @@ Result<std::unique_ptr<Receiver>> receiver_for(TransferContext& transfer, const 
   }
   ReceiverOptions receiver_options{.tree = tree,
                                    .job = job,
-                                   .held = options.waits ? Parts::Held::wait : Parts::Held::refuse,
+                                   .on_locked = options.waits ? Parts::OnLocked::wait : Parts::OnLocked::refuse,
                                    .keeps_owners = options.keeps_owners,
                                    .peer = transfer.peer.key,
                                    .is_sealed = transfer.peer.is_sealed,
@@ -185,7 +185,7 @@ Status receive_as_connector(BlockingStream& stream, const std::vector<std::strin
 }
 
 Status receive_as_listener(BlockingStream& stream, const std::string& directory, const TransferOptions& options,
-                           const PeerInfo& peer, TransferClaims& claims, Counters& counters) {
+                           const PeerInfo& peer, ActiveTransfers& active, Counters& counters) {
   TransferContext transfer{stream, counters, peer};
   UDTCAT_TRY(const Hello hello, hear_hello(transfer));
   if (hello.role != Role::sends)
@@ -197,11 +197,11 @@ Status receive_as_listener(BlockingStream& stream, const std::string& directory,
     return refuse(transfer, {Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
                              "the listener has a directory of its own"});
   const files::ShortDigest job = job_of_peer(hello, peer);
-  TransferClaims::Claimant claimant = peer.claimant;
-  if (!claimant.end) claimant.end = [&stream](const Error& /*nobody to tell*/) { stream.cut(); };
-  const auto claim = claims.claim(files::to_hex(job), files::to_hex(job_at_host(job, claimant.host)), claimant);
-  const Status received = receive(transfer, directory, claim.name(), with(options, hello));
-  if (auto replaced = claim.replaced(); !received && replaced) return tl::unexpected(std::move(*replaced));
+  ActiveTransfers::Owner owner = peer.owner;
+  if (!owner.end) owner.end = [&stream](const Error& /*nobody to tell*/) { stream.cut(); };
+  const auto slot = active.enter(files::to_hex(job), files::to_hex(job_at_host(job, owner.host)), owner);
+  const Status received = receive(transfer, directory, slot.name(), with(options, hello));
+  if (auto replaced = slot.replaced(); !received && replaced) return tl::unexpected(std::move(*replaced));
   return received;
 }
 

@@ -10,11 +10,11 @@
 
 #include <udtcat/result.hpp>
 
+#include "trees/active_transfers.hpp"
 #include "trees/blocking_stream.hpp"
 #include "trees/counters.hpp"
 #include "trees/message.hpp"
 #include "trees/selection.hpp"
-#include "trees/transfer_claims.hpp"
 
 namespace udtcat::trees {
 
@@ -34,7 +34,7 @@ struct TransferOptions {
 struct PeerInfo {
   std::string key{};       ///< empty: it has none of its own
   bool is_sealed = false;  ///< the session proves every byte: chunks that come are not hashed again
-  TransferClaims::Claimant claimant{};
+  ActiveTransfers::Owner owner{};
 };
 
 /// One of these, as a thread runs it.
@@ -52,7 +52,7 @@ using TransferRole = std::function<Status(BlockingStream& stream, Counters& coun
 
 /// The other end of a connector that sends.
 [[nodiscard]] Status receive_as_listener(BlockingStream& stream, const std::string& directory,
-                                         const TransferOptions& options, const PeerInfo& peer, TransferClaims& claims,
+                                         const TransferOptions& options, const PeerInfo& peer, ActiveTransfers& active,
                                          Counters& counters);
 /// The other end of a connector that receives: what is below a directory, read-only.
 [[nodiscard]] Status send_as_listener(BlockingStream& stream, const std::string& directory, Counters& counters);

@@ -66,7 +66,7 @@ class BothEnds : public testing::Test {
   }
   /// A part as a transfer that was cut has left it.
   void leave_part(const std::string& path, const Bytes& content) const {
-    const auto parts = Parts::open(files::FileTree::open(to).value(), kJob, Parts::Held::refuse).value();
+    const auto parts = Parts::open(files::FileTree::open(to).value(), kJob, Parts::OnLocked::refuse).value();
     const auto part = parts.top().take(path).value();
     ASSERT_TRUE(files::write_whole_at(part, 0, content, path));
   }
@@ -245,7 +245,7 @@ TEST_F(BothEnds, SkipSockets) {
 
 TEST_F(BothEnds, RefuseToRunATransferTwiceAtATime) {
   const auto tree = files::FileTree::open(to).value();
-  const auto held = Parts::open(tree, kJob, Parts::Held::refuse).value();
+  const auto held = Parts::open(tree, kJob, Parts::OnLocked::refuse).value();
   JoinedStreams streams;
   Troubles troubles;
   ReceiverOptions options{.tree = tree, .job = kJob, .limit_bytes = {}, .cache = {}};

@@ -37,9 +37,9 @@ class EntryReaders : public testing::Test {
     reader.remember(first, kId);
     if (change) change();
     const std::string path = "second";
-    Place place{first.place.root, path};
-    auto visited = source->look(place).value().value();
-    SourceItem second{path, place, std::move(visited)};
+    SourceName source_name{first.source_name.root, path};
+    auto visited = source->look(source_name).value().value();
+    SourceItem second{path, source_name, std::move(visited)};
     return reader.read(second).value().value();
   }
   void link(const char* from, const char* to) const { std::filesystem::create_hard_link(folder / from, folder / to); }
@@ -158,7 +158,7 @@ TEST_F(EntryReaders, SeeWhetherAFileStillHasItsAttributes) {
   SourceItem item = visit("name");
   EntryReader reader(*source);
   const Entry entry = reader.read(item).value().value();
-  const auto still = [&] { return reader.still_has(item.place, item.visited.status, entry.attributes); };
+  const auto still = [&] { return reader.still_has(item.source_name, item.visited.status, entry.attributes); };
   link("name", "another name");
   EXPECT_TRUE(still());
   ASSERT_EQ(::chmod((folder / "name").c_str(), 0640), 0);

@@ -25,7 +25,7 @@ class ReceiverStates : public testing::Test {
   Troubles troubles;
   const files::FileTree tree = files::FileTree::open(folder.path()).value();
   ReceiverState state{{.tree = tree, .job = kJob, .limit_bytes = {}, .cache = {}},
-                      Parts::open(tree, kJob, Parts::Held::refuse).value(),
+                      Parts::open(tree, kJob, Parts::OnLocked::refuse).value(),
                       streams.here,
                       nullptr,
                       troubles.counters};

@@ -37,7 +37,7 @@ class Sources : public testing::Test {
     for (auto item = source.next(); item; item = source.next()) {
       paths.push_back(*item ? (*item)->path : "!");
       if (!*item) continue;
-      const auto again = source.look((*item)->place);
+      const auto again = source.look((*item)->source_name);
       EXPECT_EQ(again.value().value().status.st_ino, (*item)->visited.status.st_ino);
     }
     return paths;
@@ -233,7 +233,7 @@ TEST_F(Sources, OfAListWithTheSamePathAreRefused) {
   const auto paths = all_of(Source::of_list({path, "./" + path, at("h")}));
   std::filesystem::current_path(before);
   EXPECT_EQ(std::ranges::count(paths, path), 1);
-  EXPECT_EQ(std::ranges::count(paths, "!"), 1) << "the other one would have the same place, and is named";
+  EXPECT_EQ(std::ranges::count(paths, "!"), 1) << "the other one would have the same source_name, and is named";
 }
 
 TEST_F(Sources, OfAListDoNotIncludeWhatIsBelowThem) {
@@ -242,12 +242,12 @@ TEST_F(Sources, OfAListDoNotIncludeWhatIsBelowThem) {
 
 TEST_F(Sources, OpenFilesAndFollowNoLink) {
   auto source = below({"h"}).value();
-  const Place place = source.next()->value().place;
-  EXPECT_TRUE(source.open(place));
+  const SourceName source_name = source.next()->value().source_name;
+  EXPECT_TRUE(source.open(source_name));
   std::filesystem::remove(folder / "h");
-  EXPECT_FALSE(source.look(place).value());
+  EXPECT_FALSE(source.look(source_name).value());
   std::filesystem::create_symlink("a/g", folder / "h");
-  EXPECT_EQ(source.open(place).error().error.code, Errc::local_read_failed);
+  EXPECT_EQ(source.open(source_name).error().error.code, Errc::local_read_failed);
 }
 
 }  // namespace

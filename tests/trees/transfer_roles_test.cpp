@@ -60,7 +60,7 @@ class TransferRoles : public testing::Test {
   }
   End takes() {
     return [this](BlockingStream& stream, Counters& counters) {
-      return receive_as_listener(stream, folder / "in", options, {}, claims, counters);
+      return receive_as_listener(stream, folder / "in", options, {}, active, counters);
     };
   }
   End serves() {
@@ -91,7 +91,7 @@ class TransferRoles : public testing::Test {
 
   Folder folder;
   TransferOptions options;
-  TransferClaims claims;
+  ActiveTransfers active;
 };
 
 TEST_F(TransferRoles, SendFromAConnector) {
@@ -195,7 +195,7 @@ TEST_F(TransferRoles, SendNamesOfAList) {
   JoinedStreams streams;
   auto receiving = std::async(std::launch::async, [&] {
     Troubles troubles;
-    return receive_as_listener(streams.there, folder / "in", options, {}, claims, troubles.counters);
+    return receive_as_listener(streams.there, folder / "in", options, {}, active, troubles.counters);
   });
   EXPECT_TRUE(send_as_connector(streams.here, {.paths = {}, .list = folder / "list"}, "", options, at_sender.counters));
   EXPECT_TRUE(receiving.get());

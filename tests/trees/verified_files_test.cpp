@@ -82,8 +82,8 @@ class VerifiedFilesTest : public CacheLocation {
 
   const files::FileTree in = files::FileTree::make(folder / "in").value();
   const std::optional<files::FileLocation> cache = cache_of(in, caches);
-  Placement placement{std::nullopt, [](const std::string& /*line*/) {}};
-  Destination destination{in, Parts::open(in, "0", Parts::Held::refuse).value(), placement, false};
+  WrittenNames written{std::nullopt, [](const std::string& /*line*/) {}};
+  Destination destination{in, Parts::open(in, "0", Parts::OnLocked::refuse).value(), written, false};
 };
 
 TEST_F(VerifiedFilesTest, OfTransfersAtATimeAreInOneCache) {

@@ -48,7 +48,7 @@ constexpr auto kConnectTimeout = std::chrono::seconds(10);  // guess: a service 
 class SocketServices final : public Services {
  public:
   SocketServices(boost::asio::io_context& io, std::vector<Service> services, AddressFamily family,
-                 TroubleHandler on_trouble)
+                 ErrorHandler on_trouble)
       : io_(io),
         trouble_(io, on_trouble),
         refused_names_(
@@ -260,7 +260,7 @@ void SocketServices::on_stream_ended(const Endpoint& peer, StreamId id, const St
 namespace udtcat {
 
 std::unique_ptr<Services> make_services(boost::asio::io_context& io, std::vector<Service> services,
-                                        Services::TroubleHandler on_trouble, AddressFamily family) {
+                                        Services::ErrorHandler on_trouble, AddressFamily family) {
   return std::make_unique<bridge::SocketServices>(io, std::move(services), family, std::move(on_trouble));
 }
 

@@ -58,7 +58,7 @@ std::uint64_t process_memory_bytes() { return std::min(control_group_memory_byte
 Status Admission::room_for(const Endpoint& peer, const std::optional<PeerIdentity>& identity,
                            std::uint64_t share_bytes) const {
   const auto known = held_.find(counted(peer, identity));
-  const Held own = known == held_.end() ? Held() : known->second;
+  const PeerShare own = known == held_.end() ? PeerShare() : known->second;
   if (own.sessions == 0 && held_.size() >= limits_.peers)
     return too_many(peer, fmt::format("there are {} already", core::format_count(limits_.peers, "peer")));
   if (own.sessions >= limits_.sessions_per_peer)
@@ -72,15 +72,15 @@ Status Admission::room_for(const Endpoint& peer, const std::optional<PeerIdentit
   return {};
 }
 
-Result<Admission::Place> Admission::enter(const std::shared_ptr<Admission>& at, const Endpoint& peer,
-                                          const std::optional<PeerIdentity>& identity, std::uint64_t share_bytes) {
+Result<Admission::Slot> Admission::enter(const std::shared_ptr<Admission>& at, const Endpoint& peer,
+                                         const std::optional<PeerIdentity>& identity, std::uint64_t share_bytes) {
   UDTCAT_CHECK(at->room_for(peer, identity, share_bytes));
   const CountedPeer counts_as = counted(peer, identity);
-  Held& held = at->held_[counts_as];
+  PeerShare& held = at->held_[counts_as];
   ++held.sessions;
   held.promised_bytes += share_bytes;
   at->promised_bytes_ += share_bytes;
-  return Place(at, counts_as, share_bytes);
+  return Slot(at, counts_as, share_bytes);
 }
 
 void Admission::leave(const CountedPeer& peer, std::uint64_t share_bytes) {

@@ -37,19 +37,19 @@ class Admission {
   static constexpr std::uint64_t kPartsOfTotal = 5;     // spec: docs/adr/0040-limits.md: one is not for the same peer
 
   /// A session's, until its destruction.
-  class Place {
+  class Slot {
    public:
-    Place() = default;
-    Place(std::shared_ptr<Admission> at, CountedPeer peer, std::uint64_t share_bytes)
+    Slot() = default;
+    Slot(std::shared_ptr<Admission> at, CountedPeer peer, std::uint64_t share_bytes)
         : at_(std::move(at)), peer_(peer), share_bytes_(share_bytes) {}
-    Place(Place&& other) noexcept { *this = std::move(other); }
-    Place& operator=(Place&& other) noexcept {
+    Slot(Slot&& other) noexcept { *this = std::move(other); }
+    Slot& operator=(Slot&& other) noexcept {
       std::swap(at_, other.at_);
       std::swap(peer_, other.peer_);
       std::swap(share_bytes_, other.share_bytes_);
       return *this;
     }
-    ~Place() {
+    ~Slot() {
       if (at_) at_->leave(peer_, share_bytes_);
     }
 
@@ -77,11 +77,11 @@ class Admission {
   [[nodiscard]] Status room_for(const Endpoint& peer, const std::optional<PeerIdentity>& identity,
                                 std::uint64_t share_bytes = kMinMemoryBytes) const;
   /// share_bytes   that the session has got; 0: its transport states none.  errors: as room_for()
-  [[nodiscard]] static Result<Place> enter(const std::shared_ptr<Admission>& at, const Endpoint& peer,
-                                           const std::optional<PeerIdentity>& identity, std::uint64_t share_bytes);
+  [[nodiscard]] static Result<Slot> enter(const std::shared_ptr<Admission>& at, const Endpoint& peer,
+                                          const std::optional<PeerIdentity>& identity, std::uint64_t share_bytes);
 
  private:
-  struct Held {
+  struct PeerShare {
     std::size_t sessions = 0;
     std::uint64_t promised_bytes = 0;
   };
@@ -93,7 +93,7 @@ class Admission {
   const std::uint64_t total_bytes_;          // of all shares
   const std::uint64_t total_of_peer_bytes_;  // of those of one peer
   std::uint64_t promised_bytes_ = 0;
-  std::map<CountedPeer, Held> held_;  // by each peer that has sessions
+  std::map<CountedPeer, PeerShare> held_;  // by each peer that has sessions
 };
 
 }  // namespace udtcat::connection

@@ -63,17 +63,17 @@ class BlockWriter {
  private:
   [[nodiscard]] std::size_t take_control(std::span<std::byte> room);
   /// A stream's place in the line.
-  struct Turn {
+  struct QueuePosition {
     std::uint64_t round = 0;  // of kQuantum bytes of virtual time
     bool has_more = false;    // than its last turn had room for
     std::uint64_t order = 0;  // of those alike
     MuxStream* stream = nullptr;
 
-    auto operator<=>(const Turn&) const = default;
+    auto operator<=>(const QueuePosition&) const = default;
   };
   struct Account {
     std::uint64_t start = 0;  // of its next turn, in bytes of virtual time
-    Turn turn;
+    QueuePosition turn;
   };
 
   void line_up(Account& account, bool has_more);
@@ -85,7 +85,7 @@ class BlockWriter {
   std::size_t control_begin_ = 0;
   std::size_t opens_ = 0;                             // of those frames
   std::unordered_map<MuxStream*, Account> accounts_;  // of each stream that has ever been ready
-  std::set<Turn> line_;                               // of those that are
+  std::set<QueuePosition> line_;                      // of those that are
   std::uint64_t virtual_time_ = 0;  // the latest start of a turn; of one that went early, at most the end of its round
   std::uint64_t next_order_ = 0;
   std::vector<std::byte> words_;

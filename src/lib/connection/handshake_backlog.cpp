@@ -18,7 +18,7 @@ std::optional<HandshakeBacklog::Id> HandshakeBacklog::add(Id id, bool proved, co
 }
 
 void HandshakeBacklog::remove(Id id) {
-  const auto is_meant = [id](const Holder& each) { return each.id == id; };
+  const auto is_meant = [id](const Entry& each) { return each.id == id; };
   proved_.remove_if(is_meant);
   unproved_.remove_if(is_meant);
 }
@@ -31,9 +31,9 @@ void HandshakeBacklog::clear() {
 /// The oldest of the prefix with the most handshakes; of several such prefixes the one that has been here longest.
 HandshakeBacklog::OldestFirst::iterator HandshakeBacklog::oldest_of_largest_prefix(OldestFirst& alike) {
   core::PrefixCounts held;
-  for (const Holder& each : alike) held.add(each.prefix);
+  for (const Entry& each : alike) held.add(each.prefix);
   return std::max_element(alike.begin(), alike.end(),
-                          [&](const Holder& a, const Holder& b) { return held.of(a.prefix) < held.of(b.prefix); });
+                          [&](const Entry& a, const Entry& b) { return held.of(a.prefix) < held.of(b.prefix); });
 }
 
 }  // namespace udtcat::connection

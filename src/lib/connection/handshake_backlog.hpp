@@ -29,11 +29,11 @@ class HandshakeBacklog {
   [[nodiscard]] bool full_of_unproved() const { return unproved_.size() >= kMaxUnprovedHandshakes; }
 
  private:
-  struct Holder {
+  struct Entry {
     Id id;
     core::Prefix prefix;
   };
-  using OldestFirst = std::list<Holder>;
+  using OldestFirst = std::list<Entry>;
   [[nodiscard]] static OldestFirst::iterator oldest_of_largest_prefix(OldestFirst& alike);
 
   OldestFirst proved_;

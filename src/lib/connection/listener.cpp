@@ -51,15 +51,15 @@ class SessionListener final : public Listener {
 
   void stop() override {
     acceptor_.reset();
-    strangers_.clear();
+    pending_.clear();
     backlog_.clear();
     awaited_.clear();
   }
 
  private:
   /// A peer that has not proved the key.
-  struct Stranger {
-    explicit Stranger(boost::asio::io_context& io) : leaving(io) {}
+  struct PendingPeer {
+    explicit PendingPeer(boost::asio::io_context& io) : leaving(io) {}
     Endpoint peer;
     std::unique_ptr<session::Handshake> handshake;
     bool refused = false;  // the channel drains, so that the peer learns why
@@ -110,10 +110,10 @@ class SessionListener final : public Listener {
   void start_handshake(std::unique_ptr<transport::Channel> channel) {
     const Id id = next_id_++;
     if (const auto gone = backlog_.add(id, channel->proved_key(), core::prefix_of(channel->peer()))) drop(*gone);
-    Stranger& stranger = strangers_.try_emplace(id, io_).first->second;
-    stranger.peer = channel->peer();
+    PendingPeer& pending = pending_.try_emplace(id, io_).first->second;
+    pending.peer = channel->peer();
     const std::uint64_t stated = channel->retained_limit_bytes();
-    stranger.handshake = std::make_unique<session::Handshake>(
+    pending.handshake = std::make_unique<session::Handshake>(
         io_, session::Role::listener, credentials(), request_.session,
         initial_window_bytes(request_.session, stated > 0 ? stated : request_.transport.memory_bytes),
         lifetime_.guard([this, id](Result<std::unique_ptr<session::Session>> session) {
@@ -121,18 +121,18 @@ class SessionListener final : public Listener {
           finish(id);
           take_session(std::move(*session));
         }));
-    stranger.handshake->serve_further(further_options());
-    stranger.handshake->check_admission(
+    pending.handshake->serve_further(further_options());
+    pending.handshake->check_admission(
         [this](const Endpoint& peer, const std::optional<PeerIdentity>& identity, std::string_view application) {
           return admission_for(application)->room_for(peer, identity);
         });
-    stranger.handshake->take_joins(
+    pending.handshake->take_joins(
         lifetime_.guard([this, id](const session::Join& join, std::unique_ptr<transport::Channel> joining) {
           finish(id);
           const Endpoint peer = joining->peer();
           if (auto joined = awaited_.join(join, std::move(joining)); !joined) on_refused_(peer, joined.error());
         }));
-    stranger.handshake->start(std::move(channel));
+    pending.handshake->start(std::move(channel));
   }
 
   void take_session(std::unique_ptr<session::Session> session) {
@@ -152,8 +152,8 @@ class SessionListener final : public Listener {
     const std::string& application = session->agreed().application;
     auto place = Admission::enter(admission_for(application), peer, identity, session->retained_limit_bytes());
     // The connection keeps the engine alive, and its place.
-    using Kept = std::pair<std::shared_ptr<transport::Engine>, Admission::Place>;
-    auto kept = std::make_shared<Kept>(engine_, place ? std::move(*place) : Admission::Place());
+    using EngineAndSlot = std::pair<std::shared_ptr<transport::Engine>, Admission::Slot>;
+    auto kept = std::make_shared<EngineAndSlot>(engine_, place ? std::move(*place) : Admission::Slot());
     const Further* const other = further(application);
     const SessionOptions options = other != nullptr ? other->session : request_.session;
     auto connection = Multiplexer::create(io_, std::move(session), options, std::move(kept), known_peers);
@@ -184,13 +184,13 @@ class SessionListener final : public Listener {
 
   void forget(Id id) {
     backlog_.remove(id);
-    strangers_.erase(id);
+    pending_.erase(id);
     accept_on();
   }
 
   /// Posted: the caller may be the handshake that goes.
   void drop(Id id) {
-    const auto loser = strangers_.extract(id);
+    const auto loser = pending_.extract(id);
     if (loser.empty() || loser.mapped().refused) return;
     boost::asio::post(io_, lifetime_.guard([this, peer = loser.mapped().peer] {
       on_refused_(peer, {Errc::out_of_resources, "handshake with " + peer.to_string(),
@@ -199,13 +199,13 @@ class SessionListener final : public Listener {
   }
 
   void refuse(Id id, const Error& error) {
-    Stranger& stranger = strangers_.at(id);
-    stranger.refused = true;
-    stranger.leaving.expires_after(session::kRefusalDrain);
-    stranger.leaving.async_wait(lifetime_.guard([this, id](const boost::system::error_code& cancelled) {
+    PendingPeer& pending = pending_.at(id);
+    pending.refused = true;
+    pending.leaving.expires_after(session::kRefusalDrain);
+    pending.leaving.async_wait(lifetime_.guard([this, id](const boost::system::error_code& cancelled) {
       if (!cancelled) forget(id);
     }));
-    on_refused_(Endpoint(stranger.peer), error);  // a copy: the call may stop us
+    on_refused_(Endpoint(pending.peer), error);  // a copy: the call may stop us
   }
 
   boost::asio::io_context& io_;
@@ -216,7 +216,7 @@ class SessionListener final : public Listener {
   bool accepting_ = false;
   HandshakeBacklog backlog_;
   Id next_id_ = 0;
-  std::map<Id, Stranger> strangers_;  // as many as the backlog has
+  std::map<Id, PendingPeer> pending_;  // as many as the backlog has
   const PeerHandler on_peer_;
   const RefusalHandler on_refused_;
   AwaitedSessions awaited_;

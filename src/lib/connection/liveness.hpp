@@ -28,12 +28,12 @@ class Liveness {
  public:
   using Clock = std::chrono::steady_clock;
   using TimePoint = Clock::time_point;
-  enum class Verdict { alive, timed_out, port_closed };
+  enum class State { alive, timed_out, port_closed };
 
   /// The end that leads says the first word into a silence: two that did it at once would both say it, ever again.
-  enum class Turn { leads, follows };
+  enum class Role { leads, follows };
 
-  Liveness(std::chrono::milliseconds idle_timeout, Turn turn, TimePoint now)
+  Liveness(std::chrono::milliseconds idle_timeout, Role turn, TimePoint now)
       : idle_timeout_(idle_timeout),
         turn_(turn),
         last_heard_(now),
@@ -77,10 +77,10 @@ class Liveness {
   /// Bytes of a stream have moved, either way.  returns  whether the session was idle: next_tick() is earlier now
   [[nodiscard]] bool on_payload(TimePoint now) { return idle(now - std::exchange(last_payload_, now)); }
 
-  [[nodiscard]] Verdict verdict(TimePoint now, std::optional<TimePoint> port_closed_since) const {
+  [[nodiscard]] State verdict(TimePoint now, std::optional<TimePoint> port_closed_since) const {
     const auto silence = now - last_heard_;
-    if (port_closed_since && silence >= kPortClosedSilence && quiet(now)) return Verdict::port_closed;
-    return silence >= idle_timeout_ ? Verdict::timed_out : Verdict::alive;
+    if (port_closed_since && silence >= kPortClosedSilence && quiet(now)) return State::port_closed;
+    return silence >= idle_timeout_ ? State::timed_out : State::alive;
   }
   /// Nothing has come in answer for so long that data is held back.
   [[nodiscard]] bool quiet(TimePoint now) const { return unanswered(now) >= kQuietAfter; }
@@ -97,13 +97,13 @@ class Liveness {
   [[nodiscard]] static bool idle(Clock::duration without_payload) { return without_payload >= kIdleAfter; }
   [[nodiscard]] std::chrono::milliseconds ping_interval(TimePoint now) const {
     if (quiet(now)) return kQuietPingInterval;
-    const std::chrono::milliseconds later = turn_ == Turn::follows ? kLivenessTick : std::chrono::milliseconds(0);
+    const std::chrono::milliseconds later = turn_ == Role::follows ? kLivenessTick : std::chrono::milliseconds(0);
     if (!idle(now - last_payload_)) return kPingInterval + later;
     return later + std::clamp<std::chrono::milliseconds>(idle_timeout_ / kIdlePings, kPingInterval, kIdlePingInterval);
   }
 
   const std::chrono::milliseconds idle_timeout_;
-  const Turn turn_;
+  const Role turn_;
   TimePoint last_heard_;
   TimePoint last_sent_;
   std::optional<TimePoint> asked_at_;  // first, since something was heard

@@ -66,7 +66,7 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
                !options.services.empty()),
       stats_exchange_(*session_, std::chrono::steady_clock::now()),
       liveness_(options.idle_timeout,
-                session_->role() == session::Role::connector ? Liveness::Turn::leads : Liveness::Turn::follows,
+                session_->role() == session::Role::connector ? Liveness::Role::leads : Liveness::Role::follows,
                 std::chrono::steady_clock::now()),
       tick_(io) {
   take_rtt();
@@ -367,11 +367,11 @@ void Multiplexer::on_tick() {
   take_rtt();
   liveness_.on_bytes_received(session_->received_bytes(), now());
   const auto verdict = liveness_.verdict(now(), session_->port_closed_since());
-  if (verdict != Liveness::Verdict::alive) {
+  if (verdict != Liveness::State::alive) {
     const auto seconds = std::to_string(liveness_.silence(now()).count() / 1000);
     return break_off({Errc::peer_lost, "peer " + peer_.to_string() + " is lost",
-                      verdict == Liveness::Verdict::port_closed ? "its port is closed: the process is gone"
-                                                                : "nothing has arrived for " + seconds + " s"},
+                      verdict == Liveness::State::port_closed ? "its port is closed: the process is gone"
+                                                              : "nothing has arrived for " + seconds + " s"},
                      false);
   }
   if (liveness_.ping_due(now())) {

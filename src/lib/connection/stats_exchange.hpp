@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The statistics that this end keeps of a connection, and those that the two ends report to each other. See docs/spec/stream.md §7.
+/// The statistics that this end keeps of a connection, and those that the two ends report to each other. See
+/// docs/spec/stream.md §7.
 #pragma once
 
 #include <chrono>

@@ -23,14 +23,14 @@ class SingleKnownPeer final : public KnownPeers {
 
 void KnownPeers::recheck() const {
   for (const Watched& each : watched_)
-    if (const auto known = recognise(each.key, each.application); !known) each.on_stranger(known.error());
+    if (const auto known = recognise(each.key, each.application); !known) each.on_rejected(known.error());
 }
 
 KnownPeers::Watch::Watch(std::shared_ptr<KnownPeers> peers, const PublicKey& key, std::string application,
-                         StrangerHandler on_stranger)
+                         RejectedHandler on_rejected)
     : peers_(std::move(peers)),
       place_(peers_->watched_.insert(peers_->watched_.end(),
-                                     Watched{key, std::move(application), std::move(on_stranger)})) {}
+                                     Watched{key, std::move(application), std::move(on_rejected)})) {}
 
 KnownPeers::Watch::~Watch() { peers_->watched_.erase(place_); }
 

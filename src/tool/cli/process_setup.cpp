@@ -62,6 +62,7 @@ Status exec_program_with(TransportKind kind, const std::vector<std::string>& arg
   if (own != other && !std::filesystem::equivalent(own, other, unknown)) {
     core::allow_core_dumps(core_limit_bytes);
     std::vector<char*> words;
+    words.reserve(argv.size() + 1);
     for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));  // exec() does not write
     words.push_back(nullptr);
     std::ignore = ::execv(other.c_str(), words.data());

@@ -49,7 +49,7 @@ std::string refused_text(const std::vector<RefusalSnapshot>& refused) {
   return text;
 }
 
-std::string dialling_text(const DiallingSnapshot& dialling) {
+std::string dialling_text(const DialingSnapshot& dialling) {
   return fmt::format("  dialling {} for {}{}{}\n", dialling.peer, clock_text(dialling.age),
                      dialling.reason.empty() ? "" : ": ", dialling.reason);
 }

@@ -40,7 +40,7 @@ Json peer_json(const PeerSnapshot& peer) {
   return json;
 }
 
-Json dialling_json(const DiallingSnapshot& dialling) {
+Json dialling_json(const DialingSnapshot& dialling) {
   return {{"peer", core::printable(dialling.peer, kMaxSnapshotText)},
           {"seconds", seconds_of(dialling.age)},
           {"reason", or_null(core::printable(dialling.reason, kMaxSnapshotText))}};
@@ -118,10 +118,10 @@ class SnapshotReader {
   }
   [[nodiscard]] std::size_t clients_waiting() { return has("clients_waiting") ? number("clients_waiting") : 0; }
   /// None where nobody is dialled.
-  [[nodiscard]] std::optional<DiallingSnapshot> dialling() {
+  [[nodiscard]] std::optional<DialingSnapshot> dialling() {
     if (!has("dialling") || at("dialling").is_null()) return std::nullopt;
     SnapshotReader inner(at("dialling"));
-    DiallingSnapshot read{.peer = inner.text("peer"), .age = inner.time("seconds"), .reason = inner.text("reason")};
+    DialingSnapshot read{.peer = inner.text("peer"), .age = inner.time("seconds"), .reason = inner.text("reason")};
     take(inner.ok());
     return read;
   }

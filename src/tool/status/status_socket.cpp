@@ -26,14 +26,14 @@ bool may_ask(int socket) {
 }  // namespace
 
 Result<std::unique_ptr<StatusSocket>> StatusSocket::open(boost::asio::io_context& io, const std::string& path,
-                                                         TakeSnapshot take_snapshot) {
+                                                         SnapshotSource snapshot_source) {
   UDTCAT_TRY(auto listening, bridge::bind_unix(io, path, S_IRUSR | S_IWUSR));
-  return std::unique_ptr<StatusSocket>(new StatusSocket(std::move(listening), path, std::move(take_snapshot)));
+  return std::unique_ptr<StatusSocket>(new StatusSocket(std::move(listening), path, std::move(snapshot_source)));
 }
 
-StatusSocket::StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, TakeSnapshot take_snapshot)
+StatusSocket::StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, SnapshotSource snapshot_source)
     : path_(std::move(path)),
-      take_snapshot_(std::move(take_snapshot)),
+      snapshot_source_(std::move(snapshot_source)),
       acceptor_(
           std::move(listening), [this](Socket socket) { serve(std::move(socket)); },
           [](const Endpoint&, std::error_code) {}) {}  // it goes on by itself, and nobody else waits for it
@@ -44,7 +44,7 @@ void StatusSocket::serve(Socket socket) {
   if (!may_ask(socket.native_handle())) return;
   const auto client = std::make_shared<Client>(std::move(socket));
   clients_.insert(client);
-  ProcessSnapshot before = take_snapshot_();
+  ProcessSnapshot before = snapshot_source_();
   client->rates.set(before, Rates::TimePoint::clock::now());
   client->timer.expires_after(kStatusInterval);
   client->timer.async_wait(lifetime_.guard([this, client](const boost::system::error_code&) { answer(client); }));
@@ -52,7 +52,7 @@ void StatusSocket::serve(Socket socket) {
 }
 
 void StatusSocket::answer(const ClientPtr& client) {
-  ProcessSnapshot now = take_snapshot_();
+  ProcessSnapshot now = snapshot_source_();
   client->rates.set(now, Rates::TimePoint::clock::now());
   client->answer = to_json(now) + '\n';
   client->timer.expires_after(kStatusPatience);

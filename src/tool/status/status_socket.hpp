@@ -30,13 +30,13 @@ inline constexpr std::size_t kMaxStatusClients = 4;                 // guess: ea
 /// Threads: confined to the io_context thread, which never waits for a client.
 class StatusSocket {
  public:
-  using TakeSnapshot = std::function<ProcessSnapshot()>;
+  using SnapshotSource = std::function<ProcessSnapshot()>;
 
   /// Only this user can connect. A socket left over at `path` is replaced.
   /// path   in a directory that others cannot write to, which own_status_socket() has checked
   /// errors: Errc::cannot_bind
   [[nodiscard]] static Result<std::unique_ptr<StatusSocket>> open(boost::asio::io_context& io, const std::string& path,
-                                                                  TakeSnapshot take_snapshot);
+                                                                  SnapshotSource snapshot_source);
   StatusSocket(const StatusSocket&) = delete;
   StatusSocket& operator=(const StatusSocket&) = delete;
   /// Removes it from its directory.
@@ -53,13 +53,13 @@ class StatusSocket {
   };
   using ClientPtr = std::shared_ptr<Client>;
 
-  StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, TakeSnapshot take_snapshot);
+  StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, SnapshotSource snapshot_source);
   void serve(Socket socket);
   void answer(const ClientPtr& client);
   void drop(const ClientPtr& client);
 
   const std::string path_;
-  const TakeSnapshot take_snapshot_;
+  const SnapshotSource snapshot_source_;
   bridge::UnixAcceptor acceptor_;
   std::set<ClientPtr> clients_;  // kMaxStatusClients, and perhaps one that was on its way
   core::Lifetime lifetime_;

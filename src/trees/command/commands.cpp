@@ -39,35 +39,36 @@ class TreeJob final : public tool::Invocation {
   explicit TreeJob(TreeOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] bool starts_programs() const override { return options_.way == Way::ssh; }
-  [[nodiscard]] bool needs_key() const override { return options_.way != Way::ssh; }
+  [[nodiscard]] bool starts_programs() const override { return options_.connect_mode == ConnectMode::ssh; }
+  [[nodiscard]] bool needs_key() const override { return options_.connect_mode != ConnectMode::ssh; }
   [[nodiscard]] Status prepare(bool /*has_key_candidate*/, tool::Console& console) override {
-    if (options_.way != Way::ssh) tool::warn_of_protection(options_.session.protection, console);
+    if (options_.connect_mode != ConnectMode::ssh) tool::warn_of_protection(options_.session.protection, console);
     return {};
   }
   [[nodiscard]] Result<tool::Words> check_summary() const override {
     const bool sends = options_.role == Role::sends;
-    if (sends && options_.way == Way::listen) UDTCAT_CHECK(files::FileTree::open(options_.directory));
-    if (sends && options_.way != Way::listen) UDTCAT_CHECK(check(options_.selection));
+    if (sends && options_.connect_mode == ConnectMode::listen) UDTCAT_CHECK(files::FileTree::open(options_.directory));
+    if (sends && options_.connect_mode != ConnectMode::listen) UDTCAT_CHECK(check(options_.selection));
     const std::string where =
-        options_.way == Way::listen
+        options_.connect_mode == ConnectMode::listen
             ? "peers that come to " + tool::local_address_text("udp", options_.local, options_.family)
-        : options_.way == Way::ssh ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
-                                                 options_.ssh.destination, ssh::to_string(options_.ports))
-                                   : tool::to_string(options_.peer);
-    const std::string what = !sends                        ? "files into " + options_.directory
-                             : options_.way == Way::listen ? "what is below " + options_.directory
-                             : options_.selection.list     ? "the files that " + *options_.selection.list + " lists"
+        : options_.connect_mode == ConnectMode::ssh
+            ? fmt::format("{}, where ssh starts the other end, at UDP port {}", options_.ssh.destination,
+                          ssh::to_string(options_.ports))
+            : tool::to_string(options_.peer);
+    const std::string what = !sends                                         ? "files into " + options_.directory
+                             : options_.connect_mode == ConnectMode::listen ? "what is below " + options_.directory
+                             : options_.selection.list ? "the files that " + *options_.selection.list + " lists"
                                                        : fmt::format("{}", fmt::join(options_.selection.paths, ", "));
     return tool::Words{fmt::format("{} {} {} {}", sends ? "sends" : "receives", what, sends ? "to" : "from", where)};
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     // A listener for many peers does not end with one of them.
-    const bool is_one = options_.way != Way::listen || options_.once;
+    const bool is_one = options_.connect_mode != ConnectMode::listen || options_.once;
     SessionRun run(options_, context.console,
                    {.says_moved_when_cut = is_one, .how_to_go_on = is_one ? tool::kSameCommand : nullptr});
     tool::allow_descriptors(kDescriptors);
-    if (options_.way == Way::listen) {
+    if (options_.connect_mode == ConnectMode::listen) {
       TreeListener listener(run, options_);
       if (auto started = listener.start(std::move(found)); !started)
         return run.fail_to_start(std::move(started.error()));
@@ -77,8 +78,8 @@ class TreeJob final : public tool::Invocation {
     auto ready = ready_to_dial(run);
     if (!ready) return run.fail_to_start(std::move(ready.error()));
     Connector connector(run, *ready);
-    auto started = options_.way == Way::ssh ? connector.start_by_ssh(context.core_limit_bytes)
-                                            : connector.dial(std::move(found.credentials));
+    auto started = options_.connect_mode == ConnectMode::ssh ? connector.start_by_ssh(context.core_limit_bytes)
+                                                             : connector.dial(std::move(found.credentials));
     const ExitStatus status = started ? run.run() : run.fail_to_start(std::move(started.error()));
     if (makes_directory && connector.entries() == 0) std::ignore = ::rmdir(options_.directory.c_str());  // it is empty
     return status;

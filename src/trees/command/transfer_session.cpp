@@ -16,8 +16,8 @@ namespace {
 PeerInfo peer_info_of(Connection& connection) {
   PeerInfo peer{.is_sealed = connection.stats().protection >= Protection::safe};
   if (const auto identity = connection.peer_identity()) peer.key = core::as_text(identity->key.bytes());
-  peer.claimant.host = core::host_of(connection.peer());
-  peer.claimant.address = connection.peer().to_string();
+  peer.owner.host = core::host_of(connection.peer());
+  peer.owner.address = connection.peer().to_string();
   return peer;
 }
 
@@ -52,9 +52,9 @@ void TransferSession::accept(StreamId id) {
 
 void TransferSession::begin() {
   PeerInfo known = peer_info_of(*connection_);
-  known.claimant.is_silent = [silent = has_been_silent_] { return silent->load(); };
-  known.claimant.end = [&io = io_, abort = lifetime_.guard([this](const Error& why) { connection_->abort(why); })](
-                           const Error& why) { boost::asio::post(io, [abort, why]() mutable { abort(why); }); };
+  known.owner.is_silent = [silent = has_been_silent_] { return silent->load(); };
+  known.owner.end = [&io = io_, abort = lifetime_.guard([this](const Error& why) { connection_->abort(why); })](
+                        const Error& why) { boost::asio::post(io, [abort, why]() mutable { abort(why); }); };
   const Transfer::Run run = [this, peer = std::move(known)](BlockingStream& stream) {
     return role_(stream, *counters_, peer);
   };

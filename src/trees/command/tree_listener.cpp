@@ -45,16 +45,16 @@ Status TreeListener::start(tool::FoundCredentials found) {
                             [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
   if (!options_.once) run_.console().date_lines();
   run_.on_interrupt([this](const Error& why) {
-    if (guests_.empty()) return run_.finish(why);
-    for (const Guest& guest : guests_) guest.session->connection().abort(why);
+    if (clients_.empty()) return run_.finish(why);
+    for (const Client& client : clients_) client.session->connection().abort(why);
   });
   if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
   run_.wait_for("waiting for a peer on " + listener_->addresses());
   run_.publish([this](tool::ProcessSnapshot& snapshot) {
     snapshot.all = total();
     listener_->add_to(snapshot);
-    for (const Guest& guest : guests_)
-      snapshot.peers.push_back(tool::snapshot_of(guest.number, guest.session->connection()));
+    for (const Client& client : clients_)
+      snapshot.peers.push_back(tool::snapshot_of(client.number, client.session->connection()));
   });
   return {};
 }
@@ -68,33 +68,33 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   if (options_.once) listener_->stop();
   std::string name = tool::peer_text(*connection);
   core::log().info("connected to {}", name);
-  Guest& guest = guests_.emplace_back(run_.io(), ++last_number_, std::move(name), std::move(peer));
-  guest.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_counters(run_.console()),
-                                                    role(), [this, &guest] { on_over(guest); });
-  guest.session->connection().on_stream([&guest](StreamId id) { guest.session->accept(id); });
-  watch(guest);
-  if (guests_.size() > 1) return;
+  Client& client = clients_.emplace_back(run_.io(), ++last_number_, std::move(name), std::move(peer));
+  client.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_counters(run_.console()),
+                                                     role(), [this, &client] { on_over(client); });
+  client.session->connection().on_stream([&client](StreamId id) { client.session->accept(id); });
+  watch(client);
+  if (clients_.size() > 1) return;
   run_.watch([this] { return total(); });
   run_.measure([this](const ConnectionStats& /*of the stream*/) {
-    return guests_.empty() ? std::nullopt : amount_of(guests_.front().session->counters());
+    return clients_.empty() ? std::nullopt : amount_of(clients_.front().session->counters());
   });
 }
 
 std::size_t TreeListener::places_of(const std::string& peer) const {
   return static_cast<std::size_t>(
-      std::ranges::count_if(guests_, [&](const Guest& each) { return !each.is_leaving && each.peer == peer; }));
+      std::ranges::count_if(clients_, [&](const Client& each) { return !each.is_leaving && each.peer == peer; }));
 }
 
 std::size_t TreeListener::places() const {
-  return static_cast<std::size_t>(std::ranges::count_if(guests_, [](const Guest& each) { return !each.is_leaving; }));
+  return static_cast<std::size_t>(std::ranges::count_if(clients_, [](const Client& each) { return !each.is_leaving; }));
 }
 
 /// Makes space for a transfer of `peer`, by dismissing a silent one if need be.  errors: Errc::out_of_resources
 Status TreeListener::admit(const std::string& peer) {
   const bool has_its_share = places_of(peer) >= kMaxTransfersOfPeer;
   if (!has_its_share && places() < kMaxTransfers) return {};
-  Guest* loser = nullptr;  // of those with the most places, the oldest
-  for (Guest& each : guests_) {
+  Client* loser = nullptr;  // of those with the most places, the oldest
+  for (Client& each : clients_) {
     if (each.is_leaving || (has_its_share && each.peer != peer) || !gives_way(each, peer)) continue;
     if (loser == nullptr || places_of(each.peer) > places_of(loser->peer)) loser = &each;
   }
@@ -108,62 +108,63 @@ Status TreeListener::admit(const std::string& peer) {
 
 /// Whether a transfer may be dismissed for one of the peer `to`. One that has begun may be waiting for its disk, so it
 /// is dismissed only where its peer keeps as many as `to` gets.
-bool TreeListener::gives_way(const Guest& guest, const std::string& to) const {
-  const std::size_t its_places = places_of(guest.peer);
+bool TreeListener::gives_way(const Client& client, const std::string& to) const {
+  const std::size_t its_places = places_of(client.peer);
   const std::size_t others = places_of(to);
-  if (!guest.session->has_begun()) return guest.peer == to || its_places > others;
-  return its_places > others + 1 && std::chrono::steady_clock::now() - guest.moved_at >= kToMove;
+  if (!client.session->has_begun()) return client.peer == to || its_places > others;
+  return its_places > others + 1 && std::chrono::steady_clock::now() - client.moved_at >= kToMove;
 }
 
-void TreeListener::dismiss(Guest& guest, const char* why) {
-  guest.is_leaving = true;
-  guest.session->connection().abort({Errc::stream_refused, "serve a transfer", why});
+void TreeListener::dismiss(Client& client, const char* why) {
+  client.is_leaving = true;
+  client.session->connection().abort({Errc::stream_refused, "serve a transfer", why});
 }
 
-void TreeListener::watch(Guest& guest) {
-  const ConnectionStats stats = guest.session->connection().stats();
+void TreeListener::watch(Client& client) {
+  const ConnectionStats stats = client.session->connection().stats();
   const std::uint64_t moved = stats.bytes_sent + stats.bytes_received;
-  if (moved != std::exchange(guest.moved_bytes, moved) || guest.moved_at == decltype(guest.moved_at)())
-    guest.moved_at = std::chrono::steady_clock::now();
-  guest.timer.expires_after(to_ask_);
-  guest.timer.async_wait(guest.lifetime.guard([this, &guest](const boost::system::error_code& cancelled) {
-    if (cancelled || guest.is_leaving) return;
-    if (!guest.session->has_begun()) return dismiss(guest, "it has not said in time what it wants");
-    watch(guest);
+  if (moved != std::exchange(client.moved_bytes, moved) || client.moved_at == decltype(client.moved_at)())
+    client.moved_at = std::chrono::steady_clock::now();
+  client.timer.expires_after(to_ask_);
+  client.timer.async_wait(client.lifetime.guard([this, &client](const boost::system::error_code& cancelled) {
+    if (cancelled || client.is_leaving) return;
+    if (!client.session->has_begun()) return dismiss(client, "it has not said in time what it wants");
+    watch(client);
   }));
 }
 
 TransferRole TreeListener::role() {
   return [this](BlockingStream& stream, Counters& counters, const PeerInfo& peer) {
     if (options_.role == Role::sends) return send_as_listener(stream, options_.directory, counters);
-    return receive_as_listener(stream, options_.directory, transfer_options_of(options_), peer, claims_, counters);
+    return receive_as_listener(stream, options_.directory, transfer_options_of(options_), peer, active_transfers_,
+                               counters);
   };
 }
 
 ConnectionStats TreeListener::total() const {
   ConnectionStats all = past_;
-  for (const Guest& guest : guests_) all = sum(all, guest.session->connection().stats());
+  for (const Client& client : clients_) all = sum(all, client.session->connection().stats());
   return all;
 }
 
-void TreeListener::on_over(const Guest& guest) {
-  const Status result = guest.session->result();
+void TreeListener::on_over(const Client& client) {
+  const Status result = client.session->result();
   if (result)
-    run_.say(fmt::format("{}: {}", guest.name, sentence_of(guest.session->counters())));
+    run_.say(fmt::format("{}: {}", client.name, sentence_of(client.session->counters())));
   else if (!options_.once)
     run_.console().line(
-        fmt::format("udtcat: {}: {}{}", guest.name, result.error().message(), after_cut(result.error())),
+        fmt::format("udtcat: {}: {}{}", client.name, result.error().message(), after_cut(result.error())),
         tool::Severity::error);
   const bool is_last = options_.once || run_.signal() != 0;
-  boost::asio::post(run_.io(), [this, number = guest.number, result, is_last] {
+  boost::asio::post(run_.io(), [this, number = client.number, result, is_last] {
     // The last session stays, since the last statistics are read from it.
-    if (is_last && guests_.size() == 1) return run_.finish(result ? std::nullopt : std::optional(result.error()));
-    const auto gone = std::ranges::find(guests_, number, &Guest::number);
-    if (gone == guests_.end()) return;
+    if (is_last && clients_.size() == 1) return run_.finish(result ? std::nullopt : std::optional(result.error()));
+    const auto gone = std::ranges::find(clients_, number, &Client::number);
+    if (gone == clients_.end()) return;
     past_ = sum(past_, gone->session->connection().stats());
     past_.streams_open = 0;
     past_.ends = {};  // it is of present sessions only
-    guests_.erase(gone);
+    clients_.erase(gone);
   });
 }
 

@@ -19,9 +19,9 @@
 #include "tool/run/peer_listener.hpp"
 #include "tool/run/rejected_connections.hpp"
 #include "tool/run/session_run.hpp"
+#include "trees/active_transfers.hpp"
 #include "trees/command/transfer_session.hpp"
 #include "trees/command/tree_options.hpp"
-#include "trees/transfer_claims.hpp"
 
 namespace udtcat::trees {
 
@@ -45,8 +45,8 @@ class TreeListener {
   [[nodiscard]] Status start(tool::FoundCredentials found);
 
  private:
-  struct Guest {
-    Guest(boost::asio::io_context& io, std::uint64_t with_number, std::string with_name, std::string of_peer)
+  struct Client {
+    Client(boost::asio::io_context& io, std::uint64_t with_number, std::string with_name, std::string of_peer)
         : number(with_number), name(std::move(with_name)), peer(std::move(of_peer)), timer(io) {}
 
     const std::uint64_t number;
@@ -64,21 +64,21 @@ class TreeListener {
   [[nodiscard]] std::size_t places_of(const std::string& peer) const;
   [[nodiscard]] std::size_t places() const;
   [[nodiscard]] Status admit(const std::string& peer);
-  [[nodiscard]] bool gives_way(const Guest& guest, const std::string& to) const;
-  static void dismiss(Guest& guest, const char* why);
-  void watch(Guest& guest);
+  [[nodiscard]] bool gives_way(const Client& client, const std::string& to) const;
+  static void dismiss(Client& client, const char* why);
+  void watch(Client& client);
   [[nodiscard]] TransferRole role();
-  void on_over(const Guest& guest);
+  void on_over(const Client& client);
   [[nodiscard]] ConnectionStats total() const;
 
   tool::SessionRun& run_;
   const TreeOptions& options_;
   const std::chrono::milliseconds to_ask_;
-  TransferClaims claims_;
+  ActiveTransfers active_transfers_;
   tool::RejectedConnections rejected_;
   std::unique_ptr<tool::PeerListener> listener_;
   std::uint64_t last_number_ = 0;
-  std::list<Guest> guests_;
+  std::list<Client> clients_;
   ConnectionStats past_;  // of those that have left
 };
 

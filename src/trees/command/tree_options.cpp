@@ -67,7 +67,7 @@ Status read_destination(const std::string& text, TreeOptions& options) {
       destination.erase(open, 1);
     }
   UDTCAT_CHECK(ssh::check_destination(destination));
-  options.way = Way::ssh;
+  options.connect_mode = ConnectMode::ssh;
   options.ssh.destination = destination;
   options.host = ssh::host_of(destination);
   options.peer.host = options.host;
@@ -94,7 +94,7 @@ Status read_send_operands(const CommandLine& line, TreeOptions& options) {
   Words words = line.operands();
   const bool lists = options.selection.list.has_value();
   if (options.listens || line.has("--serve")) {
-    options.way = Way::listen;
+    options.connect_mode = ConnectMode::listen;
     if (!options.listens || !line.has("--serve") || words.size() != 1 || lists)
       return misplaced("send -l", "needs --serve DIRECTORY, and one argument, [ADDR:]PORT");
     return tool::store(tool::local_address_value("-l", words.front()), options.local);
@@ -120,7 +120,7 @@ Status read_send_operands(const CommandLine& line, TreeOptions& options) {
 Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
   Words words = line.operands();
   if (options.listens) {
-    options.way = Way::listen;
+    options.connect_mode = ConnectMode::listen;
     if (words.empty() || words.size() + (line.has("--into") ? 1 : 0) > 2)
       return misplaced("receive -l", "needs [ADDR:]PORT, and may have DIRECTORY behind it");
     if (words.size() == 2) options.directory = words[1];
@@ -149,7 +149,7 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
 
 /// Refuses options that would do nothing.
 Status check_places(const CommandLine& line, TreeOptions& options) {
-  const bool by_ssh = options.way == Way::ssh;
+  const bool by_ssh = options.connect_mode == ConnectMode::ssh;
   for (const char* name : kSshOptions)
     if (!by_ssh && line.has(name))
       return misplaced(name, "allowed with [USER@]HOST:… only, where ssh starts the other end");
@@ -202,7 +202,7 @@ void add_last_checks(CommandLine& line, TreeOptions& options) {
   line.check([&]() -> Status {
     options.shows_new_key = options.listens;
     options.limits.peers = options.limits.sessions_per_peer = options.once ? 1 : kMaxSessions;
-    if (options.way != Way::ssh) return {};
+    if (options.connect_mode != ConnectMode::ssh) return {};
     ssh::finish_ssh_dial_options(line, options);
     options.push_progress = options.progress;
     options.far_command = kFarCommand;

@@ -20,8 +20,8 @@ inline constexpr std::size_t kMaxTransfers = 16;                // guess: of a l
 inline constexpr std::size_t kMaxTransfersOfPeer = 12;          // guess: some are left to others
 inline constexpr std::size_t kMaxSessions = 2 * kMaxTransfers;  // guess: as many again may be about to leave
 
-/// The way to the other end.
-enum class Way {
+/// How the two ends come to be connected.
+enum class ConnectMode {
   dial,    ///< a listener waits at Options::peer
   listen,  ///< the other end comes to Options::local
   ssh,     ///< ssh starts it
@@ -30,7 +30,7 @@ enum class Way {
 struct TreeOptions : ssh::SshDialOptions {
   bool help = false;  ///< nothing else then
   Role role = Role::sends;
-  Way way = Way::dial;
+  ConnectMode connect_mode = ConnectMode::dial;
   Selection selection;         ///< files here; of a connector that receives, files there
   std::string directory{"."};  ///< of a receiver, and of a listener that sends
   TransferOptions transfer;

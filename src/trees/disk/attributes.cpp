@@ -96,8 +96,8 @@ std::string kind_of_attribute(std::string_view name) {
 /// Gives one file its attributes, and notes what cannot be had.
 class AttributeWriter {
  public:
-  AttributeWriter(const bridge::Descriptor& opened, const Attributes& wanted, const Keeping& keeping)
-      : opened_(opened), wanted_(wanted), keeping_(keeping) {}
+  AttributeWriter(const bridge::Descriptor& opened, const Attributes& wanted, const AttributeTraits& attribute_traits)
+      : opened_(opened), wanted_(wanted), keeping_(attribute_traits) {}
 
   /// Reads the status, unless nothing was set since the last time.
   [[nodiscard]] bool look() { return !std::exchange(has_set_, false) || ::fstat(opened_.number(), &status_) == 0; }
@@ -185,7 +185,7 @@ class AttributeWriter {
 
   const bridge::Descriptor& opened_;
   const Attributes& wanted_;
-  const Keeping& keeping_;
+  const AttributeTraits& keeping_;
   struct stat status_ {};
   bool has_set_ = true;  // something, since the last look
   Losses losses_;
@@ -200,11 +200,11 @@ FileTime cut_to(const FileTime& time, std::chrono::nanoseconds unit) {
   return {time.seconds, time.nanoseconds - time.nanoseconds % static_cast<std::uint32_t>(unit.count())};
 }
 
-bool has_attributes(const struct stat& status, const Attributes& attributes, const Keeping& keeping) {
+bool has_attributes(const struct stat& status, const Attributes& attributes, const AttributeTraits& attribute_traits) {
   const bool is_link = S_ISLNK(status.st_mode);
-  if (!is_link && keeping.modes && (status.st_mode & kModeBits) != attributes.mode) return false;
-  if (changed_time_of(status) != cut_to(attributes.changed, keeping.time_unit)) return false;
-  if (!keeping.owners) return true;
+  if (!is_link && attribute_traits.modes && (status.st_mode & kModeBits) != attributes.mode) return false;
+  if (changed_time_of(status) != cut_to(attributes.changed, attribute_traits.time_unit)) return false;
+  if (!attribute_traits.owners) return true;
   const auto ids = ids_of(attributes.owner);
   return ids && status.st_uid == ids->uid && status.st_gid == ids->gid;
 }
@@ -222,11 +222,11 @@ Result<Attributes> read_attributes(const files::FileLocation& location, const st
   return attributes;
 }
 
-Result<Losses> write_attributes(const bridge::Descriptor& opened, const Attributes& attributes, const Keeping& keeping,
-                                bool is_new, const std::string& shown) {
-  AttributeWriter writer(opened, attributes, keeping);
+Result<Losses> write_attributes(const bridge::Descriptor& opened, const Attributes& attributes,
+                                const AttributeTraits& attribute_traits, bool is_new, const std::string& shown) {
+  AttributeWriter writer(opened, attributes, attribute_traits);
   if (!writer.look()) return cannot_set("attributes", shown);
-  if (keeping.owners) writer.give_owner();
+  if (attribute_traits.owners) writer.give_owner();
   if (!writer.is_link()) {
     writer.give_extended(is_new, shown);
     writer.give_mode(shown);

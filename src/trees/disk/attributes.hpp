@@ -52,14 +52,15 @@ struct Attributes {
 [[nodiscard]] FileTime changed_time_of(const struct stat& status);
 
 /// The part of attributes that a file system keeps; file_system_traits.hpp finds it out.
-struct Keeping {
+struct AttributeTraits {
   bool owners = false;                    ///< and the attributes of security.* and trusted.*: needs root
   std::chrono::nanoseconds time_unit{1};  ///< times are cut to multiples of it
   bool modes = true;                      ///< else each file has a mode of the mount's
 };
 
 /// Whether a file has these attributes already, as far as its file system can keep them, but for the extended ones.
-[[nodiscard]] bool has_attributes(const struct stat& status, const Attributes& attributes, const Keeping& keeping);
+[[nodiscard]] bool has_attributes(const struct stat& status, const Attributes& attributes,
+                                  const AttributeTraits& attribute_traits);
 
 /// A time as a file system with that unit keeps it.
 [[nodiscard]] FileTime cut_to(const FileTime& time, std::chrono::nanoseconds unit);
@@ -82,7 +83,8 @@ using Losses = std::vector<Loss>;
 /// returns   what could not be had, looked at afterwards; a time that is cut to the file system's unit is no loss
 /// errors: Errc::local_write_failed: it cannot be looked at
 [[nodiscard]] Result<Losses> write_attributes(const bridge::Descriptor& opened, const Attributes& attributes,
-                                              const Keeping& keeping, bool is_new, const std::string& shown);
+                                              const AttributeTraits& attribute_traits, bool is_new,
+                                              const std::string& shown);
 
 /// Of what is open, also by O_PATH, and no symbolic link.  errors: Errc::local_write_failed
 [[nodiscard]] Status set_mode(const bridge::Descriptor& opened, std::uint32_t mode, const std::string& shown);

@@ -109,21 +109,21 @@ FileSystemTraits traits_of(const bridge::Descriptor& directory) {
   return traits;
 }
 
-Surroundings surroundings_of(const bridge::Descriptor& directory) {
-  Surroundings surroundings;
+DirectoryContext directory_context_of(const bridge::Descriptor& directory) {
+  DirectoryContext context;
   struct stat status {};
   if (::fstat(directory.number(), &status) == 0) {
-    surroundings.device = status.st_dev;
-    if ((status.st_mode & S_ISGID) != 0) surroundings.group = status.st_gid;
+    context.device = status.st_dev;
+    if ((status.st_mode & S_ISGID) != 0) context.group = status.st_gid;
   }
-  surroundings.mount = files::mount_of(directory);
+  context.mount = files::mount_of(directory);
   // The rest can be asked of what is open for reading alone.
   const bridge::Descriptor own(::openat(directory.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!own.is_open()) return surroundings;
-  surroundings.project = project_of(own);
-  surroundings.default_access = attribute_of(own, "system.posix_acl_default");  // spec: acl(5)
-  surroundings.label = attribute_of(own, "security.selinux");
-  return surroundings;
+  if (!own.is_open()) return context;
+  context.project = project_of(own);
+  context.default_access = attribute_of(own, "system.posix_acl_default");  // spec: acl(5)
+  context.label = attribute_of(own, "security.selinux");
+  return context;
 }
 
 }  // namespace udtcat::trees

@@ -30,17 +30,17 @@ struct FileSystemTraits {
 
 /// The properties that a directory gives the files which are made in it; between two that differ in it no file is
 /// renamed.
-struct Surroundings {
+struct DirectoryContext {
   dev_t device = 0;
   files::MountNumber mount{};
   std::uint32_t project = 0;     ///< whose quota it is; 0: none is inherited
   std::optional<gid_t> group;    ///< none: that of the account
   std::string default_access{};  ///< the list that acl(5) calls the default ACL
   std::string label{};           ///< of SELinux
-  friend bool operator==(const Surroundings&, const Surroundings&) = default;
+  friend bool operator==(const DirectoryContext&, const DirectoryContext&) = default;
 };
 
 /// A property that cannot be found out is as if it were not there.  directory   opened, also by O_PATH
-[[nodiscard]] Surroundings surroundings_of(const bridge::Descriptor& directory);
+[[nodiscard]] DirectoryContext directory_context_of(const bridge::Descriptor& directory);
 
 }  // namespace udtcat::trees

@@ -205,7 +205,7 @@ std::optional<HashCache> HashCache::parse(std::span<const std::byte> bytes, file
 
 HashCache HashCache::load(const files::FileLocation& location) {
   HashCache empty(location);
-  empty.loaded_ = empty.look();
+  empty.loaded_ = empty.file_state();
   const auto file = location.open(O_RDONLY, Errc::local_read_failed);
   struct stat status {};
   if (!file || ::fstat(file->number(), &status) != 0 || !S_ISREG(status.st_mode)) return empty;
@@ -220,7 +220,7 @@ HashCache HashCache::load(const files::FileLocation& location) {
   return std::move(*cache);
 }
 
-HashCache::Look HashCache::look() const {
+HashCache::FileState HashCache::file_state() const {
   const auto status = location_.look();
   if (!status || !*status) return std::nullopt;
   const auto changed = changed_time_of(**status);
@@ -264,14 +264,14 @@ Result<bridge::Descriptor> take_next_cache(const files::FileLocation& next) {
 Status HashCache::save() {
   const files::FileLocation next = location_.with_suffix(kNextCacheSuffix);
   UDTCAT_TRY(const auto file, take_next_cache(next));
-  if (look() != loaded_) take_over();
+  if (file_state() != loaded_) take_over();
   if (::ftruncate(file.number(), 0) != 0) return core::fail_by_errno(Errc::local_write_failed, "write " + next.shown());
   auto saved =
       encode_to([&](std::span<const std::byte> piece) { return files::write_whole(file, piece, next.shown()); });
   if (saved) saved = next.rename_to(location_);
   if (!saved) next.remove();
   if (!saved) return saved;
-  loaded_ = look();
+  loaded_ = file_state();
   forgotten_.clear();
   if (entries_.size() > 2 * live_) tidy();
   for (CacheEntry& each : entries_) each.is_new = false;

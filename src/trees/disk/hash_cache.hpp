@@ -85,9 +85,9 @@ class HashCache {
   [[nodiscard]] bool has_space() const;
   void evict();
   void tidy();
-  /// The file's look when it was loaded or saved: another one is another process' cache.
-  using Look = std::optional<std::array<std::uint64_t, 4>>;
-  [[nodiscard]] Look look() const;
+  /// The state of the file when it was loaded or saved: another one is another process' cache.
+  using FileState = std::optional<std::array<std::uint64_t, 4>>;
+  [[nodiscard]] FileState file_state() const;
   void take_over();
 
   files::FileLocation location_;
@@ -98,7 +98,7 @@ class HashCache {
   Age age_ = 0;
   std::optional<Age> full_at_;                    // all entries are of that age
   std::set<std::string, std::less<>> forgotten_;  // since it was loaded or saved
-  Look loaded_;
+  FileState loaded_;
 };
 
 }  // namespace udtcat::trees

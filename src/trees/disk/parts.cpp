@@ -184,11 +184,12 @@ void PartsFolder::tidy() const {
   std::ignore = ::unlinkat(directory_->number(), all_name_.c_str(), AT_REMOVEDIR);
 }
 
-Result<Parts> Parts::open(const files::FileTree& tree, const std::string& job, Held held) {
+Result<Parts> Parts::open(const files::FileTree& tree, const std::string& job, OnLocked on_locked) {
   for (;;) {
     UDTCAT_TRY(auto top, PartsFolder::open(tree, "", job));
     bridge::Descriptor lock;
-    UDTCAT_TRY(const auto locked, lock_directory(top.descriptor(), held == Held::wait, tree.shown(kPartsName), lock));
+    UDTCAT_TRY(const auto locked,
+               lock_directory(top.descriptor(), on_locked == OnLocked::wait, tree.shown(kPartsName), lock));
     if (locked == Locked::held)
       return fail(Errc::out_of_resources, "receive into " + tree.shown("."),
                   "the same transfer is under way in another process");
@@ -214,7 +215,7 @@ Result<PartsFolder> Parts::folder_for(const std::string& path) const {
   const core::MutexLock lock(state_->mutex);
   if (path.empty() || state_->like_top.contains(path)) return state_->top;
   UDTCAT_TRY(const auto directory, state_->tree.enter(path, Errc::local_write_failed));
-  const Surroundings wanted = surroundings_of(*directory);
+  const DirectoryContext wanted = directory_context_of(*directory);
   if (wanted == state_->of_top) {
     if (state_->like_top.size() == kMaxAsked) state_->like_top.clear();
     state_->like_top.insert(path);
@@ -233,13 +234,13 @@ Result<PartsFolder> Parts::folder_for(const std::string& path) const {
   return state_->open.emplace(place, std::move(folder)).first->second;
 }
 
-/// The topmost directory from `path` up with the same surroundings, where a later transfer finds the parts again.
-Result<std::string> Parts::place_of(const std::string& path, const Surroundings& wanted) const {
+/// The topmost directory from `path` up with the same context, where a later transfer finds the parts again.
+Result<std::string> Parts::place_of(const std::string& path, const DirectoryContext& wanted) const {
   std::string place = path;
   for (auto slash = place.rfind('/'); slash != std::string::npos; slash = place.rfind('/')) {
     std::string above = place.substr(0, slash);
     UDTCAT_TRY(const auto directory, state_->tree.enter(above, Errc::local_write_failed));
-    if (surroundings_of(*directory) != wanted) break;
+    if (directory_context_of(*directory) != wanted) break;
     place = std::move(above);
   }
   return place;

@@ -70,11 +70,11 @@ class PartsFolder {
 /// synchronised; copies are of the same folders.
 class Parts {
  public:
-  enum class Held { refuse, wait };  ///< while another process has the transfer under way
+  enum class OnLocked { refuse, wait };  ///< while another process has the transfer under way
 
   /// job   names the transfer, also one that was cut: digits
-  /// errors: Errc::local_write_failed; Errc::out_of_resources: Held::refuse
-  [[nodiscard]] static Result<Parts> open(const files::FileTree& tree, const std::string& job, Held held);
+  /// errors: Errc::local_write_failed; Errc::out_of_resources: OnLocked::refuse
+  [[nodiscard]] static Result<Parts> open(const files::FileTree& tree, const std::string& job, OnLocked on_locked);
 
   /// The folder of the tree's directory.
   [[nodiscard]] const PartsFolder& top() const { return state_->top; }
@@ -99,12 +99,12 @@ class Parts {
     State(files::FileTree in, PartsFolder folder, std::string of_job)
         : tree(std::move(in)),
           top(std::move(folder)),
-          of_top(surroundings_of(top.descriptor())),
+          of_top(directory_context_of(top.descriptor())),
           job(std::move(of_job)) {}
 
     const files::FileTree tree;
     const PartsFolder top;  // its descriptor holds the lock
-    const Surroundings of_top;
+    const DirectoryContext of_top;
     const std::string job;
     bridge::Descriptor lock{};  // where a directory cannot be locked
     core::Mutex mutex;
@@ -117,7 +117,7 @@ class Parts {
 
   explicit Parts(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-  [[nodiscard]] Result<std::string> place_of(const std::string& path, const Surroundings& wanted) const;
+  [[nodiscard]] Result<std::string> place_of(const std::string& path, const DirectoryContext& wanted) const;
   template <typename Act>
   void for_each_folder(Act act) const;
 

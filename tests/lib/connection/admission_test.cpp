@@ -15,7 +15,7 @@ Endpoint host(int last, std::uint16_t port = 9000) {
 }
 
 struct AdmissionTest : ::testing::Test {
-  Result<Admission::Place> enter(const Endpoint& peer, const std::optional<PeerIdentity>& identity = {}) {
+  Result<Admission::Slot> enter(const Endpoint& peer, const std::optional<PeerIdentity>& identity = {}) {
     return Admission::enter(at, peer, identity, at->share_bytes(places.size()));
   }
   /// As many sessions as the host gets.
@@ -25,7 +25,7 @@ struct AdmissionTest : ::testing::Test {
   void limit(const ListenLimits& limits) { at = std::make_shared<Admission>(limits, kDefaultMemoryBytes); }
   std::shared_ptr<Admission> at =
       std::make_shared<Admission>(ListenLimits{.memory_bytes = 4 * kGiB}, kDefaultMemoryBytes);
-  std::vector<Admission::Place> places;
+  std::vector<Admission::Slot> places;
 };
 
 TEST_F(AdmissionTest, GivesTheFirstMuchAndTheNextLess) {
@@ -122,7 +122,7 @@ TEST_F(AdmissionTest, GivesTheOnlySessionWhatItAsksFor) {
 TEST_F(AdmissionTest, OutlivesTheListener) {
   auto place = enter(host(1)).value();
   at.reset();
-  place = Admission::Place();
+  place = Admission::Slot();
 }
 
 TEST(ProcessMemory, IsThatOfTheHostAtMost) { EXPECT_GE(process_memory_bytes(), 64 * kMiB); }

@@ -7,36 +7,36 @@ namespace udtcat::connection {
 namespace {
 
 using namespace std::chrono_literals;
-using Turn = Liveness::Turn;
-using Verdict = Liveness::Verdict;
+
+using State = Liveness::State;
 
 const Liveness::TimePoint kStart{};
 
 TEST(Liveness, LosesAPeerAfterTheIdleTimeout) {
-  Liveness liveness(40s, Turn::leads, kStart);
-  EXPECT_EQ(liveness.verdict(kStart + 39s, {}), Verdict::alive);
-  EXPECT_EQ(liveness.verdict(kStart + 40s, {}), Verdict::timed_out);
+  Liveness liveness(40s, Liveness::Role::leads, kStart);
+  EXPECT_EQ(liveness.verdict(kStart + 39s, {}), State::alive);
+  EXPECT_EQ(liveness.verdict(kStart + 40s, {}), State::timed_out);
 }
 
 TEST(Liveness, TakesAnyByteAsASignOfLife) {
-  Liveness liveness(40s, Turn::leads, kStart);
+  Liveness liveness(40s, Liveness::Role::leads, kStart);
   liveness.on_bytes_received(1, kStart + 30s);
-  EXPECT_EQ(liveness.verdict(kStart + 69s, {}), Verdict::alive);
+  EXPECT_EQ(liveness.verdict(kStart + 69s, {}), State::alive);
   liveness.on_bytes_received(1, kStart + 69s);
-  EXPECT_EQ(liveness.verdict(kStart + 70s, {}), Verdict::timed_out) << "the same count is no new byte";
+  EXPECT_EQ(liveness.verdict(kStart + 70s, {}), State::timed_out) << "the same count is no new byte";
 }
 
 TEST(Liveness, BelievesAClosedPortOnlyBesideSilence) {
-  Liveness liveness(40s, Turn::leads, kStart);
+  Liveness liveness(40s, Liveness::Role::leads, kStart);
   liveness.on_asked(kStart);
-  EXPECT_EQ(liveness.verdict(kStart + 2s, kStart), Verdict::alive);
-  EXPECT_EQ(liveness.verdict(kStart + 3s, kStart), Verdict::port_closed);
-  Liveness idle(40s, Turn::leads, kStart);
-  EXPECT_EQ(idle.verdict(kStart + 4s, kStart), Verdict::alive) << "it was not asked";
+  EXPECT_EQ(liveness.verdict(kStart + 2s, kStart), State::alive);
+  EXPECT_EQ(liveness.verdict(kStart + 3s, kStart), State::port_closed);
+  Liveness idle(40s, Liveness::Role::leads, kStart);
+  EXPECT_EQ(idle.verdict(kStart + 4s, kStart), State::alive) << "it was not asked";
 }
 
 TEST(Liveness, PingsOnlyWhenItHasSentNothing) {
-  Liveness liveness(40s, Turn::leads, kStart);
+  Liveness liveness(40s, Liveness::Role::leads, kStart);
   EXPECT_FALSE(liveness.ping_due(kStart + 999ms));
   EXPECT_TRUE(liveness.ping_due(kStart + 1s));
   liveness.on_sent(kStart + 1s);
@@ -44,7 +44,7 @@ TEST(Liveness, PingsOnlyWhenItHasSentNothing) {
 }
 
 TEST(Liveness, HoldsBackAndPingsLessWhileThePeerOwesAnAnswer) {
-  Liveness liveness(40s, Turn::leads, kStart);
+  Liveness liveness(40s, Liveness::Role::leads, kStart);
   liveness.on_sent(kStart);
   EXPECT_FALSE(liveness.quiet(kStart + 1h)) << "nothing was said that it would answer";
   liveness.on_asked(kStart);
@@ -59,7 +59,7 @@ TEST(Liveness, HoldsBackAndPingsLessWhileThePeerOwesAnAnswer) {
 }
 
 TEST(Liveness, PingsLessOnceNoStreamHasMovedForAWhile) {
-  Liveness liveness(40s, Turn::leads, kStart);
+  Liveness liveness(40s, Liveness::Role::leads, kStart);
   liveness.on_tick(kStart + 10s);
   liveness.on_sent(kStart + 10s);
   liveness.on_bytes_received(1, kStart + 10100ms);
@@ -71,7 +71,7 @@ TEST(Liveness, PingsLessOnceNoStreamHasMovedForAWhile) {
 }
 
 TEST(Liveness, IsNotIdleWhileABlockComesSlowly) {
-  Liveness liveness(40s, Turn::leads, kStart);
+  Liveness liveness(40s, Liveness::Role::leads, kStart);
   liveness.on_sent(kStart + 9s);
   liveness.on_bytes_received(100, kStart + 9s);
   EXPECT_FALSE(liveness.ping_due(kStart + 12s)) << "a PING and a PONG are nothing";
@@ -80,21 +80,21 @@ TEST(Liveness, IsNotIdleWhileABlockComesSlowly) {
 }
 
 TEST(Liveness, PingsOftenWhereThePeerIsLostSoon) {
-  Liveness liveness(3s, Turn::leads, kStart);
+  Liveness liveness(3s, Liveness::Role::leads, kStart);
   liveness.on_tick(kStart + 10s);
   EXPECT_TRUE(liveness.ping_due(kStart + 1s));
 }
 
 TEST(Liveness, LeavesTheFirstWordToTheEndThatLeads) {
-  Liveness leads(40s, Turn::leads, kStart);
-  Liveness follows(40s, Turn::follows, kStart);
+  Liveness leads(40s, Liveness::Role::leads, kStart);
+  Liveness follows(40s, Liveness::Role::follows, kStart);
   EXPECT_TRUE(leads.ping_due(kStart + 1s));
   EXPECT_FALSE(follows.ping_due(kStart + 1249ms));
   EXPECT_TRUE(follows.ping_due(kStart + 1250ms)) << "the other may be an older one that waits for ours";
 }
 
 TEST(Liveness, LooksWhenThereIsSomethingToSayOrToMiss) {
-  Liveness liveness(40s, Turn::leads, kStart);
+  Liveness liveness(40s, Liveness::Role::leads, kStart);
   liveness.on_sent(kStart + 1s);
   EXPECT_EQ(liveness.next_tick(kStart + 1s), kStart + 2s);
   liveness.on_tick(kStart + 10s);
@@ -110,7 +110,7 @@ TEST(Liveness, LooksWhenThereIsSomethingToSayOrToMiss) {
 }
 
 TEST(Liveness, HoldsNothingBackAfterALongIdleTimeInWhichThePeerAnswers) {
-  Liveness liveness(40s, Turn::leads, kStart);
+  Liveness liveness(40s, Liveness::Role::leads, kStart);
   std::uint64_t received_bytes = 0;
   int pings = 0;
   for (auto now = liveness.next_tick(kStart); now < kStart + 10min; now = liveness.next_tick(now)) {
@@ -127,11 +127,11 @@ TEST(Liveness, HoldsNothingBackAfterALongIdleTimeInWhichThePeerAnswers) {
 }
 
 TEST(Liveness, DoesNotBlameThePeerForTimeInWhichWeWereStopped) {
-  Liveness liveness(40s, Turn::leads, kStart);
+  Liveness liveness(40s, Liveness::Role::leads, kStart);
   liveness.on_tick(kStart + 1s);
   liveness.on_tick(kStart + 1h);
-  EXPECT_EQ(liveness.verdict(kStart + 1h, {}), Verdict::alive);
-  EXPECT_EQ(liveness.verdict(kStart + 1h + 39s, {}), Verdict::timed_out) << "the second before the stop counts";
+  EXPECT_EQ(liveness.verdict(kStart + 1h, {}), State::alive);
+  EXPECT_EQ(liveness.verdict(kStart + 1h + 39s, {}), State::timed_out) << "the second before the stop counts";
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ ProcessSnapshot snapshot() {
   made.forwarding = {"tcp 127.0.0.1:5432"};
   made.peers = {peer(1, 1'250'000'000)};
   made.all = made.peers.front().stats;
-  made.dialling = DiallingSnapshot{.peer = "far:9000", .age = 17s, .reason = "reach far:9000: the port is closed"};
+  made.dialling = DialingSnapshot{.peer = "far:9000", .age = 17s, .reason = "reach far:9000: the port is closed"};
   made.clients_waiting = 2;
   made.refused = {{.reason = "authentication failed", .count = 3, .ago = 12s, .last = "192.0.2.9:1: TLS: no key"}};
   made.cpu = 1500ms;

@@ -56,7 +56,7 @@ class Listening : public testing::Test {
  protected:
   Listening() {
     options.role = Role::sends;
-    options.way = Way::listen;
+    options.connect_mode = ConnectMode::listen;
     options.listens = true;
     options.directory = folder.path();
     options.progress = false;

@@ -32,7 +32,7 @@ std::string receive_complaint(const Words& words) { return complaint_of(parse_re
 
 TEST(SendOptions, DialAListener) {
   const TreeOptions options = send({"a", "b", "host", "9000"});
-  EXPECT_EQ(options.way, Way::dial);
+  EXPECT_EQ(options.connect_mode, ConnectMode::dial);
   EXPECT_EQ(options.role, Role::sends);
   EXPECT_THAT(options.selection.paths, ElementsAre("a", "b"));
   EXPECT_EQ(options.peer.host, "host");
@@ -51,7 +51,7 @@ TEST(ReceiveOptions, ServeSeveralTransfersUnlessTheyEndWithTheFirst) {
 
 TEST(SendOptions, NameADirectoryBySsh) {
   const TreeOptions options = send({"a", "user@host:some/place", "--push", "--port=9000-9010", "-v"});
-  EXPECT_EQ(options.way, Way::ssh);
+  EXPECT_EQ(options.connect_mode, ConnectMode::ssh);
   EXPECT_EQ(options.ssh.destination, "user@host");
   EXPECT_EQ(options.host, "host");
   EXPECT_EQ(options.place, "some/place");
@@ -67,7 +67,7 @@ TEST(SendOptions, NameADirectoryBySsh) {
 TEST(SendOptions, TellHostsWithColonsFromPaths) {
   EXPECT_EQ(send({"a", "user@[2001:db8::1]:d"}).ssh.destination, "user@2001:db8::1") << "as ssh takes it";
   EXPECT_EQ(send({"a", "[2001:db8::1]:d"}).place, "d");
-  EXPECT_EQ(send({"a:b", "host", "9000"}).way, Way::dial) << "of the last argument";
+  EXPECT_EQ(send({"a:b", "host", "9000"}).connect_mode, ConnectMode::dial) << "of the last argument";
   EXPECT_THAT(send_complaint({"a", "./b:c"}), HasSubstr("allowed: PATH"));
   EXPECT_THAT(send_complaint({"a", ":c"}), HasSubstr("allowed: PATH"));
 }
@@ -80,7 +80,7 @@ TEST(SendOptions, RefuseAPortInPlaceOfAPath) {
 
 TEST(SendOptions, ServeADirectory) {
   const TreeOptions options = send({"--serve", "/srv", "-l", "9000", "--once"});
-  EXPECT_EQ(options.way, Way::listen);
+  EXPECT_EQ(options.connect_mode, ConnectMode::listen);
   EXPECT_EQ(options.directory, "/srv");
   EXPECT_EQ(options.local.port, 9000);
   EXPECT_TRUE(options.once);
@@ -127,7 +127,7 @@ TEST(SendOptions, GiveHelpWithoutArguments) {
 TEST(ReceiveOptions, ListenForASender) {
   const TreeOptions options = receive({"-l", "127.0.0.1:9000", "in", "--limit", "2MB"});
   EXPECT_EQ(options.role, Role::receives);
-  EXPECT_EQ(options.way, Way::listen);
+  EXPECT_EQ(options.connect_mode, ConnectMode::listen);
   EXPECT_EQ(options.directory, "in");
   EXPECT_EQ(options.local.port, 9000);
   EXPECT_EQ(options.transfer.limit_bytes, 2'000'000U);
@@ -148,7 +148,7 @@ TEST(ReceiveOptions, AskAServerForPathsOrForAll) {
 
 TEST(ReceiveOptions, AskOneHostBySsh) {
   const TreeOptions options = receive({"host:a", "host:b c"});
-  EXPECT_EQ(options.way, Way::ssh);
+  EXPECT_EQ(options.connect_mode, ConnectMode::ssh);
   EXPECT_EQ(options.ssh.destination, "host");
   EXPECT_THAT(options.selection.paths, ElementsAre("a", "b c"));
   EXPECT_THAT(receive_complaint({"host:a", "other:b"}), HasSubstr("paths of one host"));

@@ -27,13 +27,14 @@ class FileAttributes : public testing::Test {
     return read_attributes(at(name), status(name)).value();
   }
   /// Whether it has all of them then.
-  [[nodiscard]] bool write(const std::string& name, const Attributes& attributes, const Keeping& keeping = {}) const {
-    return losses(name, attributes, keeping).empty();
+  [[nodiscard]] bool write(const std::string& name, const Attributes& attributes,
+                           const AttributeTraits& attribute_traits = {}) const {
+    return losses(name, attributes, attribute_traits).empty();
   }
   [[nodiscard]] Losses losses(const std::string& name, const Attributes& attributes,
-                              const Keeping& keeping = {}) const {
+                              const AttributeTraits& attribute_traits = {}) const {
     const auto opened = at(name).open(O_PATH, Errc::local_write_failed).value();
-    return write_attributes(opened, attributes, keeping, false, name).value();
+    return write_attributes(opened, attributes, attribute_traits, false, name).value();
   }
   [[nodiscard]] bool set_extended(const std::string& name, const char* attribute, const std::string& value) const {
     return ::setxattr((folder / name).c_str(), attribute, value.data(), value.size(), 0) == 0;

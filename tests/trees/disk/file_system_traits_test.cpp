@@ -48,13 +48,13 @@ TEST(SurroundingsOfDirectories, DifferByTheGroupThatTheyGive) {
   std::filesystem::create_directory(folder / "plain");
   std::filesystem::create_directory(folder / "shared");
   ASSERT_EQ(::chmod((folder / "shared").c_str(), 02775), 0);
-  const Surroundings top = surroundings_of(opened(folder.path()));
-  EXPECT_EQ(surroundings_of(opened(folder / "plain", O_PATH)), top);
-  EXPECT_NE(surroundings_of(opened(folder / "shared", O_PATH)), top);
+  const DirectoryContext top = directory_context_of(opened(folder.path()));
+  EXPECT_EQ(directory_context_of(opened(folder / "plain", O_PATH)), top);
+  EXPECT_NE(directory_context_of(opened(folder / "shared", O_PATH)), top);
 }
 
 TEST(SurroundingsOfDirectories, DifferByTheirMount) {
-  EXPECT_NE(surroundings_of(opened("/proc")).mount, surroundings_of(opened("/")).mount);
+  EXPECT_NE(directory_context_of(opened("/proc")).mount, directory_context_of(opened("/")).mount);
 }
 
 }  // namespace

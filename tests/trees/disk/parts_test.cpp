@@ -15,14 +15,14 @@
 namespace udtcat::trees {
 namespace {
 
-using Held = Parts::Held;
+using OnLocked = Parts::OnLocked;
 using testing::HasSubstr;
 
 class TransferParts : public testing::Test {
  protected:
   [[nodiscard]] files::FileTree tree() const { return files::FileTree::open(folder.path()).value(); }
-  [[nodiscard]] Result<Parts> open(const std::string& job = "1", Held held = Held::refuse) const {
-    return Parts::open(tree(), job, held);
+  [[nodiscard]] Result<Parts> open(const std::string& job = "1", OnLocked on_locked = OnLocked::refuse) const {
+    return Parts::open(tree(), job, on_locked);
   }
   [[nodiscard]] std::string cause() const { return open().error().message(); }
 
@@ -110,7 +110,7 @@ TEST_F(TransferParts, BelongToOneProcessAtATime) {
   auto first = std::make_optional(open().value());
   EXPECT_EQ(open().error().code, Errc::out_of_resources);
   EXPECT_TRUE(open("2")) << "another transfer";
-  auto waiting = std::async(std::launch::async, [&] { return open("1", Held::wait).has_value(); });
+  auto waiting = std::async(std::launch::async, [&] { return open("1", OnLocked::wait).has_value(); });
   first.reset();
   EXPECT_TRUE(waiting.get());
 }
@@ -118,7 +118,7 @@ TEST_F(TransferParts, BelongToOneProcessAtATime) {
 TEST_F(TransferParts, AreMadeAnewForAProcessThatHasWaitedForTheirRemoval) {
   auto first = std::make_optional(open().value());
   auto waiting = std::async(std::launch::async, [&] {
-    const auto parts = open("1", Held::wait);
+    const auto parts = open("1", OnLocked::wait);
     return parts && parts->top().take("f").has_value() && parts->top().of("f").exists();
   });
   first->remove();

@@ -32,7 +32,7 @@ constexpr int kBacklog = 16;         // guess: a stranger that waits costs about
 /// Or was: a listener that has little to say may have said it, and closed, between two polls.
 bool is_connected(const UdtSocket& socket) {
   const UDTSTATUS state = UDT::getsockstate(socket.id());
-  return state == CONNECTED || (state == BROKEN && socket.past() != UdtSocket::Past::never_connected);
+  return state == CONNECTED || (state == BROKEN && socket.end_state() != UdtSocket::EndState::never_connected);
 }
 
 /// One call of Engine::async_connect. libudt's own attempt ends after 3 s in a way that its sockets do not survive. So
@@ -228,7 +228,7 @@ std::optional<Result<std::unique_ptr<Channel>>> LibudtAcceptor::accept_at(const 
   auto* const address = reinterpret_cast<sockaddr*>(&storage);
   if (UDT::getpeername(id, address, &length) == UDT::ERROR) {
     // A peer that has gone already counts only if it left bytes; libudt no longer tells its address.
-    if (socket.past() != UdtSocket::Past::holds_bytes) return std::nullopt;
+    if (socket.end_state() != UdtSocket::EndState::holds_bytes) return std::nullopt;
     storage.ss_family = static_cast<sa_family_t>(listener.local.data()->sa_family);
     length = static_cast<int>(listener.local.size_bytes());
   }

@@ -110,11 +110,11 @@ Status UdtSocket::make_blocking() {
   return tl::unexpected(last_error(Errc::connection_broken, "use a UDT socket"));
 }
 
-UdtSocket::Past UdtSocket::past() const {
+UdtSocket::EndState UdtSocket::end_state() const {
   char nothing = 0;
   // Reads nothing, but libudt looks first whether it could.
-  if (UDT::recv(id_, &nothing, 0, 0) != UDT::ERROR) return Past::holds_bytes;
-  return UDT::getlasterror_code() == UDT::ERRORINFO::ECONNLOST ? Past::over : Past::never_connected;
+  if (UDT::recv(id_, &nothing, 0, 0) != UDT::ERROR) return EndState::holds_bytes;
+  return UDT::getlasterror_code() == UDT::ERRORINFO::ECONNLOST ? EndState::over : EndState::never_connected;
 }
 
 Error last_error(Errc otherwise, std::string what) {

@@ -43,8 +43,8 @@ class UdtSocket {
   /// A connection that is over already gives what it holds, and never blocks.  errors: Errc::connection_broken
   [[nodiscard]] Status make_blocking();
   /// A finer state than libudt's own: a connection that came and went between two polls was one.
-  enum class Past { never_connected, over, holds_bytes };
-  [[nodiscard]] Past past() const;
+  enum class EndState { never_connected, over, holds_bytes };
+  [[nodiscard]] EndState end_state() const;
   /// Ends the calls that block in it. May be called again.
   void close();
   /// Never closes it.

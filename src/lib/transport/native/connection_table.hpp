@@ -8,7 +8,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -112,13 +111,11 @@ class ConnectionTable {
     const auto found = by_peer_.find(peer);
     return found == by_peer_.end() ? nullptr : found->second;
   }
-  /// A range of UdtLink&.
-  [[nodiscard]] auto all() const {
-    return std::views::transform(by_id_, [](const auto& each) -> UdtLink& { return *each.second; });
-  }
+  /// By our number.
+  [[nodiscard]] const std::unordered_map<std::uint32_t, std::unique_ptr<UdtLink>>& all() const { return by_id_; }
   [[nodiscard]] bool has_host(const Endpoint& peer) const {
-    return std::ranges::any_of(all(), [host = peer.with_port(0)](const UdtLink& each) {
-      return each.connection.peer_address().with_port(0) == host;
+    return std::ranges::any_of(by_id_, [host = peer.with_port(0)](const auto& each) {
+      return each.second->connection.peer_address().with_port(0) == host;
     });
   }
 

@@ -30,15 +30,16 @@ class OverloadDetector {
     share.backlog_bytes += bytes;
   }
   /// Datagrams were read.
-  /// bytes    that they took of the buffers
-  /// drops    that the socket has counted so far: less than before where it is another socket
-  /// shares   a range of the Share of every connection
-  template <typename Shares>
-  void on_read(std::size_t bytes, std::uint64_t drops, Shares&& shares) {
+  /// bytes         that they took of the buffers
+  /// drops         that the socket has counted so far: less than before where it is another socket
+  /// connections   a range of all
+  /// share_of      gives the Share& of each
+  template <typename Connections, typename ShareOf>
+  void on_read(std::size_t bytes, std::uint64_t drops, Connections& connections, ShareOf share_of) {
     backlog_bytes_ += bytes;
     const bool has_dropped = std::exchange(drops_, drops) < drops;
     if (!has_dropped && backlog_bytes_ < buffer_bytes_ / kBacklogPart) return;
-    tell(shares);
+    tell(connections, share_of);
     on_emptied();  // an overload that lasts is told again
   }
   void on_emptied() {
@@ -50,19 +51,22 @@ class OverloadDetector {
   static constexpr std::uint64_t kBacklogPart = 2;  // measured: ADR-0030
 
   /// A connection that brought less than half an equal share is not told.
-  template <typename Shares>
-  void tell(Shares& shares) const {
+  template <typename Connections, typename ShareOf>
+  void tell(Connections& connections, ShareOf share_of) const {
     std::uint64_t all_bytes = 0;
     std::uint64_t senders = 0;
     const auto brought = [this](const Share& share) {
       return share.backlog_number == backlog_number_ ? share.backlog_bytes : 0;
     };
-    for (const Share& share : shares) {
-      all_bytes += brought(share);
-      if (brought(share) > 0) ++senders;
+    for (auto& each : connections) {
+      const std::uint64_t bytes = brought(share_of(each));
+      all_bytes += bytes;
+      if (bytes > 0) ++senders;
     }
-    for (Share& share : shares)
+    for (auto& each : connections) {
+      Share& share = share_of(each);
       if (brought(share) > 0 && brought(share) * 2 * senders >= all_bytes) ++share.overloads;
+    }
   }
 
   const std::size_t buffer_bytes_;

@@ -64,7 +64,7 @@ UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const 
       admission_(std::move(admission)),
       transmitter_(io, socket_, tunnel_,
                    [this] {
-                     for (UdtLink& each : connections_.all()) schedule(each);
+                     for (const auto& [id, link] : connections_.all()) schedule(*link);
                    }),
       embryonic_(io, {.send =
                           [this](auto packet, const Endpoint& to) {
@@ -112,8 +112,8 @@ std::size_t UdpPort::receive_some() {
     handle_train(now, train);
   }
   coalescing_.on_read(taken_bytes);
-  const auto share_of = [](UdtLink& link) -> OverloadDetector::Share& { return link.share; };
-  overload_.on_read(taken_bytes, socket_.receive_drops(), std::views::transform(connections_.all(), share_of));
+  overload_.on_read(taken_bytes, socket_.receive_drops(), connections_.all(),
+                    [](const auto& each) -> OverloadDetector::Share& { return each.second->share; });
   trains_.clear();
   return received;
 }
@@ -309,10 +309,10 @@ void UdpPort::forget(UdtLink& link) {
 void UdpPort::take_path_errors(TimePoint now) {
   for (const net::PathError& error : socket_.take_path_errors(kPathErrorsAtOnce)) {
     embryonic_.handle_path_error(error);
-    for (UdtLink& link : connections_.all()) {
-      if (link.connection.peer_address() != error.peer) continue;
-      if (error.port_unreachable) link.connection.handle_port_closed(now);
-      if (error.path_mtu > 0) link.connection.handle_path_mtu(now, error.path_mtu);
+    for (const auto& [id, link] : connections_.all()) {
+      if (link->connection.peer_address() != error.peer) continue;
+      if (error.port_unreachable) link->connection.handle_port_closed(now);
+      if (error.path_mtu > 0) link->connection.handle_path_mtu(now, error.path_mtu);
     }
   }
 }
@@ -373,7 +373,8 @@ void UdpPort::finish() {
     const TimePoint now = clock_now();
     TimePoint next = now + 100ms;
     std::vector<UdtLink*> all;
-    for (UdtLink& link : connections_.all()) all.push_back(&link);
+    all.reserve(connections_.all().size());
+    for (const auto& [id, link] : connections_.all()) all.push_back(link.get());
     transmitter_.unblock();
     for (UdtLink* const link : all) {
       if (link->state == UdtLink::State::unaccepted) link->connection.close(now, 0ms);

@@ -14,7 +14,8 @@ class OverloadDetectorTest : public testing::Test {
  protected:
   void read(std::size_t connection, std::size_t bytes, std::uint64_t drops = 0) {
     detector.on_datagram(shares.at(connection), bytes);
-    detector.on_read(bytes, drops, shares);
+    detector.on_read(
+        bytes, drops, shares, [](OverloadDetector::Share & share) -> auto& { return share; });
   }
   std::array<OverloadDetector::Share, 3> shares{};
   OverloadDetector detector{kOverloadBuffer};

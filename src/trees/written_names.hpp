@@ -45,10 +45,10 @@ class Limit {
 };
 
 /// Threads: internally synchronised.
-class Placement {
+class WrittenNames {
  public:
   /// on_loss   is told once of each kind of attribute that a file system does not keep, by any thread
-  Placement(std::optional<std::uint64_t> limit_bytes, std::function<void(const std::string& line)> on_loss)
+  WrittenNames(std::optional<std::uint64_t> limit_bytes, std::function<void(const std::string& line)> on_loss)
       : limit_(limit_bytes), on_loss_(std::move(on_loss)) {}
 
   [[nodiscard]] Limit& limit() { return limit_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/placement.hpp"
+#include "trees/written_names.hpp"
 
 #include <cerrno>
 #include <memory>
@@ -20,30 +20,30 @@ ScopedStatus Limit::charge(std::uint64_t bytes, const std::string& path) {
                           fmt::format("the transfer would be more than --limit {}", core::format_size(*bytes_))));
 }
 
-void Placement::add(const struct stat& status, std::string_view birth, const std::string& path) {
+void WrittenNames::add(const struct stat& status, std::string_view birth, const std::string& path) {
   placed_.add(status, birth);
   if (status.st_nlink > 1 && !S_ISDIR(status.st_mode)) several_.insert(std::hash<std::string>()(path));
 }
 
-bool Placement::has(const struct stat& status, std::string_view birth, const std::string& path,
-                    const std::function<bool()>& is_listed) const {
+bool WrittenNames::has(const struct stat& status, std::string_view birth, const std::string& path,
+                       const std::function<bool()>& is_listed) const {
   if (!placed_.has(status, birth)) return false;
   if (status.st_nlink < 2 || S_ISDIR(status.st_mode)) return true;
   return several_.contains(std::hash<std::string>()(path)) || !is_listed();
 }
 
-void Placement::refuse_below(const std::string& path) {
+void WrittenNames::refuse_below(const std::string& path) {
   if (refused_.size() < kMaxRefused) refused_.insert(path);
 }
 
-bool Placement::is_below_refused(const std::string& path) const {
+bool WrittenNames::is_below_refused(const std::string& path) const {
   if (refused_.empty()) return false;
   for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1))
     if (refused_.contains(path.substr(0, slash))) return true;
   return false;
 }
 
-void Placement::add_file_system(dev_t device, const bridge::Descriptor& directory) {
+void WrittenNames::add_file_system(dev_t device, const bridge::Descriptor& directory) {
   const core::MutexLock lock(mutex_);
   auto& kept = file_systems_[device];
   if (kept && kept->is_open()) return;  // also by O_PATH, which syncfs(2) does not take
@@ -51,7 +51,7 @@ void Placement::add_file_system(dev_t device, const bridge::Descriptor& director
       std::make_shared<const bridge::Descriptor>(::openat(directory.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-Status Placement::sync(const std::string& shown) {
+Status WrittenNames::sync(const std::string& shown) {
   std::vector<std::shared_ptr<const bridge::Descriptor>> directories;
   {
     const core::MutexLock lock(mutex_);
@@ -64,7 +64,7 @@ Status Placement::sync(const std::string& shown) {
   return {};
 }
 
-void Placement::lose(dev_t device, const std::string& shown, const Losses& losses) {
+void WrittenNames::lose(dev_t device, const std::string& shown, const Losses& losses) {
   for (const Loss& loss : losses) {
     {
       const core::MutexLock lock(mutex_);

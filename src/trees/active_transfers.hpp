@@ -18,79 +18,79 @@ namespace udtcat::trees {
 
 /// A transfer that begins again takes the place of itself: its sender has gone, and its session does not know it yet.
 /// Threads: internally synchronised.
-class TransferClaims {
+class ActiveTransfers {
  public:
   static constexpr std::size_t kMaxApart = 4'096;  // guess: hosts that are alike, in the life of a listener
 
   /// A transfer, by its sender.
-  struct Claimant {
+  struct Owner {
     std::uint64_t host = 0;                       ///< that its sender is at
     std::string address{};                        ///< for messages
     std::function<void(const Error& why)> end{};  ///< ends the transfer, and tells its sender why; for any thread
     std::function<bool()> is_silent{};            ///< its sender does not answer; for any thread; none: it does
   };
 
-  /// A transfer's place, while it lives; the claims outlive it.
-  class Claim {
+  /// A transfer's place, while it lives; ActiveTransfers outlives it.
+  class Slot {
    public:
-    Claim(TransferClaims& claims, std::string name) : claims_(claims), name_(std::move(name)) {}
-    Claim(const Claim&) = delete;
-    Claim& operator=(const Claim&) = delete;
-    ~Claim() { claims_.release(name_); }
+    Slot(ActiveTransfers& transfers, std::string name) : transfers_(transfers), name_(std::move(name)) {}
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+    ~Slot() { transfers_.release(name_); }
 
     /// Of the transfer, and of no other that is under way.
     [[nodiscard]] const std::string& name() const { return name_; }
-    /// Why this one was ended; none: nobody has claimed it.
-    [[nodiscard]] std::optional<Error> replaced() const { return claims_.replaced(name_); }
+    /// Why this one was ended; none: it has not been begun again.
+    [[nodiscard]] std::optional<Error> replaced() const { return transfers_.replaced(name_); }
 
    private:
-    TransferClaims& claims_;
+    ActiveTransfers& transfers_;
     const std::string name_;
   };
 
   /// Ends the same transfer, if there is one, and waits until it has ended.
   /// job      by which a transfer is known when it begins again
   /// apart    the same for one from this host, where another host has an equal one under way
-  [[nodiscard]] Claim claim(const std::string& job, const std::string& apart, Claimant claimant) {
+  [[nodiscard]] Slot enter(const std::string& job, const std::string& apart, Owner owner) {
     const core::MutexLock lock(mutex_);
-    const auto equal = under_way_.find(job);
-    const bool is_anothers = equal != under_way_.end() && equal->second.claimant.host != claimant.host &&
-                             !(equal->second.claimant.is_silent && equal->second.claimant.is_silent());
+    const auto equal = active_.find(job);
+    const bool is_anothers = equal != active_.end() && equal->second.owner.host != owner.host &&
+                             !(equal->second.owner.is_silent && equal->second.owner.is_silent());
     if (is_anothers && apart_.size() < kMaxApart) apart_.insert(apart);
     const std::string& name = is_anothers || apart_.contains(apart) ? apart : job;
-    for (auto earlier = under_way_.find(name); earlier != under_way_.end(); earlier = under_way_.find(name)) {
-      end(earlier->second, claimant.address);
+    for (auto earlier = active_.find(name); earlier != active_.end(); earlier = active_.find(name)) {
+      end(earlier->second, owner.address);
       released_.wait(mutex_);
     }
-    under_way_[name] = {.claimant = std::move(claimant)};
-    return Claim(*this, name);
+    active_[name] = {.owner = std::move(owner)};
+    return Slot(*this, name);
   }
 
  private:
-  struct UnderWay {
-    Claimant claimant{};
+  struct Active {
+    Owner owner{};
     std::optional<Error> replaced{};
   };
 
-  static void end(UnderWay& earlier, const std::string& address) {
+  static void end(Active& earlier, const std::string& address) {
     if (earlier.replaced) return;
     earlier.replaced = Error{Errc::peer_interrupted, "go on with a transfer",
                              "replaced by the same transfer, begun again from " + address};
-    earlier.claimant.end(*earlier.replaced);
+    earlier.owner.end(*earlier.replaced);
   }
   [[nodiscard]] std::optional<Error> replaced(const std::string& name) {
     const core::MutexLock lock(mutex_);
-    return under_way_.at(name).replaced;
+    return active_.at(name).replaced;
   }
   void release(const std::string& name) {
     const core::MutexLock lock(mutex_);
-    under_way_.erase(name);
+    active_.erase(name);
     released_.notify_all();
   }
 
   core::Mutex mutex_;
   core::Condition released_;
-  std::map<std::string, UnderWay> under_way_ UDTCAT_GUARDED_BY(mutex_);
+  std::map<std::string, Active> active_ UDTCAT_GUARDED_BY(mutex_);
   std::set<std::string> apart_ UDTCAT_GUARDED_BY(mutex_);  // of hosts that are told apart from now on
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/transfer_claims.hpp"
+#include "trees/active_transfers.hpp"
 
 #include <atomic>
 #include <future>
@@ -12,40 +12,40 @@ namespace udtcat::trees {
 namespace {
 
 /// Of a transfer from a host, whose stream is cut where it is ended.
-TransferClaims::Claimant claimant(BlockingStream& stream, std::uint64_t host = 1) {
+ActiveTransfers::Owner owner(BlockingStream& stream, std::uint64_t host = 1) {
   return {.host = host, .address = "192.0.2.7:5555", .end = [&stream](const Error&) { stream.cut(); }};
 }
 
-TEST(TransferClaims, LeaveOtherTransfersAlone) {
+TEST(ActiveTransfers, LeaveOtherTransfersAlone) {
   boost::asio::io_context io;
-  TransferClaims claims;
+  ActiveTransfers active;
   BlockingStream first(io);
   BlockingStream other(io);
-  const auto claim = claims.claim("first", "", claimant(first));
-  { const auto ended = claims.claim("other", "", claimant(other)); }
-  const auto again = claims.claim("other", "", claimant(other));
+  const auto slot = active.enter("first", "", owner(first));
+  { const auto ended = active.enter("other", "", owner(other)); }
+  const auto again = active.enter("other", "", owner(other));
   EXPECT_FALSE(first.is_cut());
   EXPECT_FALSE(other.is_cut()) << "it had ended before";
 }
 
-TEST(TransferClaims, EndTheirEarlierTransferAndWaitUntilItIsGone) {
+TEST(ActiveTransfers, EndTheirEarlierTransferAndWaitUntilItIsGone) {
   boost::asio::io_context io;
-  TransferClaims claims;
+  ActiveTransfers active;
   BlockingStream first(io);
   BlockingStream again(io);
-  std::promise<void> claimed;
+  std::promise<void> entered;
   std::atomic<bool> is_over{false};
   auto earlier = std::async(std::launch::async, [&] {
-    const auto claim = claims.claim("same", "apart", claimant(first));
-    claimed.set_value();
+    const auto slot = active.enter("same", "apart", owner(first));
+    entered.set_value();
     const bool is_there = first.await(1).has_value();
-    EXPECT_THAT(claim.replaced().value().message(),
+    EXPECT_THAT(slot.replaced().value().message(),
                 testing::HasSubstr("replaced by the same transfer, begun again from 192.0.2.7:5555"));
     is_over = true;
     return is_there;
   });
-  claimed.get_future().wait();
-  const auto later = claims.claim("same", "apart", claimant(again));
+  entered.get_future().wait();
+  const auto later = active.enter("same", "apart", owner(again));
   EXPECT_TRUE(is_over);
   EXPECT_TRUE(first.is_cut());
   EXPECT_FALSE(again.is_cut());
@@ -53,37 +53,37 @@ TEST(TransferClaims, EndTheirEarlierTransferAndWaitUntilItIsGone) {
   EXPECT_FALSE(earlier.get());
 }
 
-TEST(TransferClaims, GiveAnIdenticalHostANameOfItsOwn) {
+TEST(ActiveTransfers, GiveAnIdenticalHostANameOfItsOwn) {
   boost::asio::io_context io;
-  TransferClaims claims;
+  ActiveTransfers active;
   BlockingStream here(io);
   BlockingStream there(io);
   {
-    const auto first = claims.claim("same", "first's", claimant(here, 1));
-    const auto other = claims.claim("same", "other's", claimant(there, 2));
+    const auto first = active.enter("same", "first's", owner(here, 1));
+    const auto other = active.enter("same", "other's", owner(there, 2));
     EXPECT_EQ(first.name(), "same");
     EXPECT_EQ(other.name(), "other's");
     EXPECT_FALSE(here.is_cut());
   }
-  EXPECT_EQ(claims.claim("same", "other's", claimant(there, 2)).name(), "other's") << "where its parts are";
-  EXPECT_EQ(claims.claim("same", "first's", claimant(here, 1)).name(), "same");
+  EXPECT_EQ(active.enter("same", "other's", owner(there, 2)).name(), "other's") << "where its parts are";
+  EXPECT_EQ(active.enter("same", "first's", owner(here, 1)).name(), "same");
 }
 
-TEST(TransferClaims, ReplaceASilentSenderFromAnyAddress) {
+TEST(ActiveTransfers, ReplaceASilentSenderFromAnyAddress) {
   boost::asio::io_context io;
-  TransferClaims claims;
+  ActiveTransfers active;
   BlockingStream first(io);
   BlockingStream again(io);
-  std::promise<void> claimed;
+  std::promise<void> entered;
   auto earlier = std::async(std::launch::async, [&] {
-    auto silent = claimant(first, 1);
+    auto silent = owner(first, 1);
     silent.is_silent = [] { return true; };
-    const auto claim = claims.claim("same", "first's", std::move(silent));
-    claimed.set_value();
+    const auto slot = active.enter("same", "first's", std::move(silent));
+    entered.set_value();
     return first.await(1).has_value();
   });
-  claimed.get_future().wait();
-  EXPECT_EQ(claims.claim("same", "again's", claimant(again, 2)).name(), "same") << "it has another address now";
+  entered.get_future().wait();
+  EXPECT_EQ(active.enter("same", "again's", owner(again, 2)).name(), "same") << "it has another address now";
   EXPECT_FALSE(earlier.get());
 }
 
