@@ -4,11 +4,12 @@
 
 #include "e2e/support/udt_program.hpp"
 #include "e2e/support/udtcat_test.hpp"
+#include "support/udp_relay.hpp"
 
 namespace udtcat::test::e2e {
 namespace {
 
-/// The programs at both ends.
+/// The programs at both ends, and the transport by which ours speaks; empty: the default.
 class PlainTest : public UdtcatTest {
  protected:
   [[nodiscard]] Process plain_listener(End end = {}) const { return listen(plain(std::move(end))); }
@@ -23,20 +24,31 @@ class PlainTest : public UdtcatTest {
     EXPECT_EQ(consumer.digest(), file.digest());
   }
 
- private:
   [[nodiscard]] End plain(End end) const {
     end.args.insert(end.args.begin(), "--plain");
+    if (!transport_.empty()) end.args.insert(end.args.end(), {"--transport", transport_});
     end.key = "";
     return end;
   }
+
+  std::string transport_;
 };
 
-class PlainDigest : public PlainTest, public testing::WithParamInterface<std::uint64_t> {
- protected:
-  /// An empty input alone would wait for the peer.
-  [[nodiscard]] static Arguments sender_args() { return GetParam() == 0 ? Arguments{"--send-only"} : Arguments{}; }
+struct Case {
+  std::uint64_t bytes;
+  std::string transport;
+};
+void PrintTo(const Case& one, std::ostream* out) { *out << one.bytes << " bytes, transport " << one.transport; }
 
-  const RandomFile file_{11, GetParam()};
+class PlainDigest : public PlainTest, public testing::WithParamInterface<Case> {
+ protected:
+  PlainDigest() { transport_ = GetParam().transport; }
+  /// An empty input alone would wait for the peer.
+  [[nodiscard]] static Arguments sender_args() {
+    return GetParam().bytes == 0 ? Arguments{"--send-only"} : Arguments{};
+  }
+
+  const RandomFile file_{11, GetParam().bytes};
   Consumer consumer_;
 };
 
@@ -65,7 +77,7 @@ TEST_P(PlainDigest, IsTheSameFromAForeignListener) {
 }
 
 TEST_P(PlainDigest, IsTheSameFromAForeignConnector) {
-  if (GetParam() == 0) GTEST_SKIP() << "libudt does not say who came and went without a word";
+  if (GetParam().bytes == 0) GTEST_SKIP() << "libudt does not say who came and went without a word";
   Process receiver = plain_listener({.args = {"--recv-only"}, .out = consumer_.take_stdout()});
   Process sender = foreign("connect", "send", open_for_reading(file_.path()));
   expect_exit(receiver, kSuccess);
@@ -82,7 +94,14 @@ TEST_P(PlainDigest, IsTheSameBetweenTwoOfUs) {
 }
 
 // 1456 bytes are the payload of one packet on Ethernet.
-INSTANTIATE_TEST_SUITE_P(OfBytes, PlainDigest, testing::Values(0, 1, 1456, 1457, scaled(10'000'000)));
+INSTANTIATE_TEST_SUITE_P(Of, PlainDigest,
+                         testing::Values(Case{0, ""}, Case{1, ""}, Case{1456, ""}, Case{1457, ""},
+                                         Case{scaled(10'000'000), ""}, Case{0, "libudt"}, Case{1457, "libudt"},
+                                         Case{scaled(10'000'000), "libudt"}),
+                         [](const auto& chosen) {
+                           const auto& transport = chosen.param.transport;
+                           return std::to_string(chosen.param.bytes) + (transport.empty() ? "ByDefault" : transport);
+                         });
 
 using Plain = PlainTest;
 
@@ -168,6 +187,22 @@ TEST_F(Plain, TellsADeadPeerFromOneThatCloses) {
   sender.send_signal(SIGKILL);
   expect_exit(receiver, kPeerLost, patience(30s));
   expect_says(receiver, host_);
+}
+
+TEST_F(Plain, IsLostWhereNothingThatItSendsIsAcknowledgedThoughItsPeerIsHeard) {
+  transport_ = "libudt";  // which takes any packet for life
+  Producer from_listener(7, Producer::kEndless, Afterwards::keep_open);
+  Producer from_connector(8, Producer::kEndless, Afterwards::keep_open);
+  Consumer consumer;
+  UdpRelay relay(port_);
+  Process listener = plain_listener({.in = from_listener.take_stdin()});
+  Process connector = connect_to(
+      relay.port(),
+      plain({.args = {"--idle-timeout", "3s"}, .in = from_connector.take_stdin(), .out = consumer.take_stdout()}));
+  ASSERT_TRUE(eventually(kAtOnce, [&] { return consumer.bytes_read() > 0; })) << connector.errors();
+  relay.blackhole(Towards::listener, true);
+  expect_exit(connector, kPeerLost, patience(8s));
+  expect_says(connector, "nothing was acknowledged for too long");
 }
 
 TEST_F(Plain, StopsAtASignal) {

@@ -2,6 +2,7 @@
 /// Peers that fall silent, and connections on which nobody has anything to say.
 #include "interop/interop_fixture.hpp"
 #include "interop/peer_process.hpp"
+#include "lib/transport/transport_fixture.hpp"
 
 namespace udtcat::test::interop {
 namespace {
@@ -169,6 +170,54 @@ TEST_P(Blackhole, ThatOpensInTimeBreaksNobodySoak) {
   link.relay->blackhole(towards_them(), false);
   link.relay->blackhole(towards_us(), false);
   carry(link, Flow::both, 100'000, 20s);
+}
+
+class UnansweredChannels : public transport::TransportTest, public testing::WithParamInterface<TransportKind> {
+ protected:
+  UnansweredChannels() : TransportTest(with_idle_timeout(GetParam())) {}
+  static TransportOptions with_idle_timeout(TransportKind kind) {
+    TransportOptions options = transport::options_for(kind);
+    options.idle_timeout = 2s;
+    return options;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(With, UnansweredChannels, testing::ValuesIn(transport::kTransports),
+                         [](const auto& each) { return transport::name_of(each.param); });
+
+TEST_P(UnansweredChannels, BreakThoughThePeerIsHeard) {
+  const auto acceptor = TransportTest::listen({loopback(AddressFamily::ipv4)});
+  UdpRelay relay(acceptor->local_endpoints().front().port());
+  const Pair pair = connect_pair(*acceptor, loopback(AddressFamily::ipv4, relay.port()));
+  std::vector<std::byte> into(1);
+  ASSERT_TRUE(write(*pair.here, into));
+  ASSERT_TRUE(read(*pair.there, into));
+  relay.blackhole(Towards::listener, true);
+  ASSERT_TRUE(write(*pair.here, into));
+  std::optional<Status> drained;
+  pair.here->async_drained([&](Status status) { drained = std::move(status); });
+  const Status ended = read(*pair.here, into, 7s);  // libudt takes at least 5 s, and 5 s again to miss the peer
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, Errc::connection_broken);
+  EXPECT_EQ(read(*pair.here, into).error().code, Errc::connection_broken) << "sticky";
+  ASSERT_TRUE(run_until([&] { return drained.has_value(); }, 7s));
+  EXPECT_FALSE(*drained);
+}
+
+TEST_P(UnansweredChannels, WaitForAPeerThatReadsNothing) {
+  const auto bytes = random_bytes(64 << 20, 1);
+  const Pair pair = connect_pair(AddressFamily::ipv4);
+  std::optional<Status> written;
+  pair.here->async_write(transport::copy_of(bytes), [&](Status status) { written = std::move(status); });
+  std::vector<std::byte> got(bytes.size());
+  std::optional<Status> broken;
+  std::byte never{};
+  pair.here->async_read({&never, 1}, [&](Status status) { broken = std::move(status); });
+  run_for(6s);
+  ASSERT_FALSE(broken) << broken->error().message();
+  ASSERT_TRUE(read(*pair.there, got));
+  EXPECT_TRUE(got == bytes);
+  EXPECT_TRUE(run_until([&] { return written.has_value(); }));
 }
 
 }  // namespace

@@ -34,7 +34,10 @@ constexpr auto kEndPoll = 500ms;  // guess
 // libudt does not tell when the last acknowledgement has come; it has to be asked.
 constexpr auto kDrainPoll = 2ms;  // guess: about one more timer tick at the end of a connection
 // Where libudt begins; no measured mean of microseconds is likely to be just this.
-constexpr std::chrono::milliseconds kInitialRtt{100};                     // spec: libudt, ten of its SYN intervals
+constexpr std::chrono::milliseconds kInitialRtt{100};  // spec: libudt, ten of its SYN intervals
+constexpr auto kCheckInterval = 250ms;                 // guess: two calls of libudt's each
+constexpr auto kMissedChecks = 2s;                     // guess: this process did not run
+constexpr int kFullWindowPackets = 16;  // spec: udt4.md §8: a peer whose reader takes nothing announces fewer
 constexpr std::size_t kMaxBytesAtOnce = std::numeric_limits<int>::max();  // spec: libudt counts in int
 
 std::uint64_t count(std::int64_t value) { return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)); }
@@ -51,11 +54,12 @@ std::optional<int> number_of(const UdtSocket& socket, UDT::SOCKOPT option) {
 /// Threads: internally synchronised. receive() and send() from one thread each.
 class Connection {
  public:
-  Connection(UdtSocket socket, const Endpoint& peer, std::shared_ptr<PortWatch> port_watch)
-      : socket_(std::move(socket)),
-        peer_(peer),
+  explicit Connection(Established established)
+      : socket_(std::move(established.socket)),
+        peer_(established.peer),
         payload_bytes_(static_cast<std::size_t>(number_of(socket_, UDT_MSS).value_or(1500)) - kMssOverheadBytes),
-        port_watch_(std::move(port_watch)),
+        port_watch_(std::move(established.port_watch)),
+        idle_timeout_(established.idle_timeout),
         last_byte_at_(Clock::now().time_since_epoch()) {
     port_watch_->watch(peer_);
   }
@@ -68,6 +72,9 @@ class Connection {
   [[nodiscard]] Result<std::size_t> send(std::span<const std::byte> from, bool last);
   /// Whether the peer's libudt has acknowledged all that was sent.  errors: Errc::connection_broken, it never will
   [[nodiscard]] Result<bool> drained();
+  /// Fails once nothing of what was sent has been acknowledged for the idle timeout, though the peer has room: libudt
+  /// takes any packet of the peer's for life, also where none of ours gets through.  errors: Errc::connection_broken
+  [[nodiscard]] Status check_acknowledgements();
   /// From now on ended_in_order() can tell; note_end() is then to be called twice a second or so.
   /// returns  whether this is the first call
   [[nodiscard]] bool watch_its_end();
@@ -85,10 +92,11 @@ class Connection {
  private:
   [[nodiscard]] Error broken(const char* doing) const;
 
-  UdtSocket socket_;                             // constant after construction
-  const Endpoint peer_;                          // constant after construction
-  const std::size_t payload_bytes_;              // constant after construction: of a full packet
-  const std::shared_ptr<PortWatch> port_watch_;  // synchronises itself
+  UdtSocket socket_;                              // constant after construction
+  const Endpoint peer_;                           // constant after construction
+  const std::size_t payload_bytes_;               // constant after construction: of a full packet
+  const std::shared_ptr<PortWatch> port_watch_;   // synchronises itself
+  const std::chrono::milliseconds idle_timeout_;  // constant after construction
   std::atomic<std::uint64_t> bytes_received_{0};
   std::atomic<Clock::duration> last_byte_at_;
   std::atomic<bool> end_is_watched_{false};
@@ -98,6 +106,9 @@ class Connection {
   std::optional<int> left_unacknowledged_ UDTCAT_GUARDED_BY(mutex_);  // as ended_amid_talk_
   bool all_read_ UDTCAT_GUARDED_BY(mutex_) = false;  // after the end, and libudt has nothing more for us
   ChannelStats last_stats_ UDTCAT_GUARDED_BY(mutex_);
+  int acknowledgements_ UDTCAT_GUARDED_BY(mutex_) = 0;  // as libudt counts them: those that were news
+  Clock::time_point acknowledged_at_ UDTCAT_GUARDED_BY(mutex_) = Clock::now();
+  Clock::time_point checked_at_ UDTCAT_GUARDED_BY(mutex_) = acknowledged_at_;
 };
 
 Result<std::size_t> Connection::receive(std::span<std::byte> into) {
@@ -146,6 +157,22 @@ Result<bool> Connection::drained() {
   if (connected && packets) return false;
   return fail(Errc::connection_broken, fmt::format("send to udp {}", peer_.to_string()),
               "the connection ended before all was acknowledged");
+}
+
+Status Connection::check_acknowledgements() {
+  const auto now = Clock::now();
+  const core::MutexLock lock(mutex_);
+  if (now - checked_at_ < kCheckInterval) return {};
+  if (now - checked_at_ > kMissedChecks) acknowledged_at_ += now - checked_at_;
+  checked_at_ = now;
+  const auto unacknowledged = number_of(socket_, UDT_SNDDATA);
+  UDT::TRACEINFO trace;
+  if (!unacknowledged || UDT::perfmon(socket_.id(), &trace, false) == UDT::ERROR) return {};
+  const bool news = std::exchange(acknowledgements_, trace.pktRecvACKTotal) != trace.pktRecvACKTotal;
+  if (unacknowledged == 0 || trace.pktFlowWindow < kFullWindowPackets || news) acknowledged_at_ = now;
+  if (now - acknowledged_at_ < idle_timeout_) return {};
+  return fail(Errc::connection_broken, fmt::format("send to udp {}", peer_.to_string()),
+              "nothing was acknowledged for too long");
 }
 
 bool Connection::watch_its_end() {
@@ -221,7 +248,9 @@ struct Direction {
 
   [[nodiscard]] bool is_closed() const { return give_up_at.load() != Clock::duration::max(); }
   [[nodiscard]] bool is_given_up() const { return Clock::now().time_since_epoch() >= give_up_at.load(); }
-  [[nodiscard]] Status check(const char* doing) const {
+  [[nodiscard]] Status check(const char* doing) {
+    if (!broken)
+      if (auto checked = connection->check_acknowledgements(); !checked) broken = std::move(checked.error());
     if (broken) return tl::unexpected(*broken);
     if (is_given_up()) return fail(Errc::connection_broken, doing, "the channel is closed");
     return {};
@@ -362,7 +391,7 @@ void LibudtChannel::poll_end() {
 }
 
 void LibudtChannel::async_write(core::SharedBytes from, WriteHandler handler) {
-  ++writing_->writes_waiting;
+  if (!writing_->is_closed()) ++writing_->writes_waiting;
   start<Status>(
       writer_, writing_,
       [to = writing_.get(), from = std::move(from)] {
@@ -400,10 +429,9 @@ void LibudtChannel::close(std::chrono::milliseconds drain) {
 }  // namespace
 
 Result<std::unique_ptr<Channel>> make_channel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
-                                              UdtSocket socket, const Endpoint& peer,
-                                              std::shared_ptr<PortWatch> port_watch) {
-  UDTCAT_CHECK(socket.make_blocking());
-  auto connection = std::make_shared<Connection>(std::move(socket), peer, std::move(port_watch));
+                                              Established established) {
+  UDTCAT_CHECK(established.socket.make_blocking());
+  auto connection = std::make_shared<Connection>(std::move(established));
   return std::make_unique<LibudtChannel>(io, std::move(runtime), std::move(connection));
 }
 

@@ -16,10 +16,16 @@
 
 namespace udtcat::transport::libudt {
 
-/// Makes a channel of a socket that libudt says is connected to `peer`.  errors: Errc::connection_broken
+/// A socket that libudt says is connected to `peer`.
+struct Established {
+  UdtSocket socket;
+  Endpoint peer;
+  std::shared_ptr<PortWatch> port_watch;
+  std::chrono::milliseconds idle_timeout;
+};
+
+/// errors: Errc::connection_broken
 [[nodiscard]] Result<std::unique_ptr<Channel>> make_channel(boost::asio::io_context& io,
-                                                            std::shared_ptr<Runtime> runtime, UdtSocket socket,
-                                                            const Endpoint& peer,
-                                                            std::shared_ptr<PortWatch> port_watch);
+                                                            std::shared_ptr<Runtime> runtime, Established established);
 
 }  // namespace udtcat::transport::libudt

@@ -44,12 +44,12 @@ class ConnectAttempt {
   /// `on_done` is called once, and may destroy the attempt.
   using OnDone = std::function<void(ConnectAttempt&, Result<std::unique_ptr<Channel>>)>;
 
-  ConnectAttempt(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, const Endpoint& peer, BitRate rate,
-                 std::chrono::milliseconds patience, OnDone on_done)
+  ConnectAttempt(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, const Endpoint& peer,
+                 const TransportOptions& options, std::chrono::milliseconds patience, OnDone on_done)
       : io_(io),
         runtime_(std::move(runtime)),
         peer_(peer),
-        rate_(rate),
+        options_(options),
         give_up_(Clock::now() + patience),
         on_done_(std::move(on_done)),
         timer_(io) {
@@ -86,7 +86,7 @@ class ConnectAttempt {
   boost::asio::io_context& io_;
   const std::shared_ptr<Runtime> runtime_;
   const Endpoint peer_;
-  const BitRate rate_;
+  const TransportOptions options_;
   const Clock::time_point give_up_;
   OnDone on_done_;
   boost::asio::steady_timer timer_;
@@ -99,7 +99,8 @@ void ConnectAttempt::poll() {
   if (try_ && is_connected(try_->socket)) {
     Try connected = std::move(*try_);
     try_.reset();
-    return finish(make_channel(io_, runtime_, std::move(connected.socket), peer_, std::move(connected.port_watch)));
+    return finish(make_channel(
+        io_, runtime_, {std::move(connected.socket), peer_, std::move(connected.port_watch), options_.idle_timeout}));
   }
   if (try_) {
     try_->port_watch->take(now);
@@ -117,11 +118,12 @@ void ConnectAttempt::poll() {
 
 Result<ConnectAttempt::Try> ConnectAttempt::begin_try() {
   UDTCAT_TRY(net::UdpSocket udp, net::UdpSocket::open(peer_.family()));
-  UDTCAT_CHECK(udp.connect(peer_));  // so that the kernel keeps strangers out
-  UDTCAT_CHECK(attach_datagram_guard(udp, packet_bytes(peer_.family()), packet_bytes(peer_.family())));
+  UDTCAT_CHECK(udp.connect(peer_));  // so that the kernel keeps strangers out and knows the path's MTU
+  const std::size_t mss = connecting_mss(peer_.family(), udp.path_mtu());
+  UDTCAT_CHECK(attach_datagram_guard(udp, mss, mss));
   udp.discard_received();
   UDTCAT_CHECK(udp.keep_path_errors());
-  UDTCAT_TRY(UdtSocket socket, UdtSocket::open(peer_.family(), rate_));
+  UDTCAT_TRY(UdtSocket socket, UdtSocket::open(peer_.family(), mss, options_.rate));
   UDTCAT_CHECK(socket.run_over(udp, udp));
   auto port_watch = std::make_shared<PortWatch>(std::move(udp));
   port_watch->watch(peer_);
@@ -152,11 +154,13 @@ struct BoundListener {
   net::UdpSocket alias;  ///< libudt knows it by this one's port, kept so that no other socket gets its number
 };
 
+std::size_t mss_at(const Endpoint& local) { return listening_mss(local.family(), net::interface_mtu(local)); }
+
 /// libudt finds the UDP socket of a new connection by the port number of the listener alone, so it is to know each of
 /// one port under a number of its own.
 Result<BoundListener> listen_on(net::BoundSocket bound, BitRate rate) {
   UDTCAT_CHECK(bound.socket.keep_path_errors());
-  UDTCAT_TRY(UdtSocket socket, UdtSocket::open(bound.local.family(), rate));
+  UDTCAT_TRY(UdtSocket socket, UdtSocket::open(bound.local.family(), mss_at(bound.local), rate));
   UDTCAT_TRY(net::UdpSocket alias, net::UdpSocket::open(bound.local.family()));
   UDTCAT_CHECK(alias.bind(net::loopback(bound.local.family())));
   UDTCAT_CHECK(socket.run_over(bound.socket, alias));
@@ -170,8 +174,13 @@ Result<BoundListener> listen_on(net::BoundSocket bound, BitRate rate) {
 /// Threads: confined, as Acceptor.
 class LibudtAcceptor final : public Acceptor {
  public:
-  LibudtAcceptor(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, std::vector<BoundListener> listeners)
-      : io_(io), runtime_(std::move(runtime)), listeners_(std::move(listeners)), timer_(io) {}
+  LibudtAcceptor(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, std::vector<BoundListener> listeners,
+                 std::chrono::milliseconds idle_timeout)
+      : io_(io),
+        runtime_(std::move(runtime)),
+        listeners_(std::move(listeners)),
+        idle_timeout_(idle_timeout),
+        timer_(io) {}
 
   void async_accept(ChannelHandler handler) override {
     UDTCAT_INVARIANT(!handler_, "an acceptor has one accept at a time");
@@ -198,6 +207,7 @@ class LibudtAcceptor final : public Acceptor {
   boost::asio::io_context& io_;
   const std::shared_ptr<Runtime> runtime_;
   std::vector<BoundListener> listeners_;
+  const std::chrono::milliseconds idle_timeout_;
   boost::asio::steady_timer timer_;
   ChannelHandler handler_;
   core::Lifetime lifetime_;
@@ -234,7 +244,7 @@ std::optional<Result<std::unique_ptr<Channel>>> LibudtAcceptor::accept_at(const 
   }
   const auto peer = Endpoint::from_sockaddr(address, static_cast<std::size_t>(length));
   if (!peer) return std::nullopt;
-  auto channel = make_channel(io_, runtime_, std::move(socket), *peer, listener.port_watch);
+  auto channel = make_channel(io_, runtime_, {std::move(socket), *peer, listener.port_watch, idle_timeout_});
   if (!channel) return std::nullopt;
   return channel;
 }
@@ -242,8 +252,8 @@ std::optional<Result<std::unique_ptr<Channel>>> LibudtAcceptor::accept_at(const 
 /// Threads: confined, as Engine.
 class LibudtEngine final : public Engine {
  public:
-  LibudtEngine(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, BitRate rate)
-      : io_(io), runtime_(std::move(runtime)), rate_(rate) {}
+  LibudtEngine(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, const TransportOptions& options)
+      : io_(io), runtime_(std::move(runtime)), options_(options) {}
 
   void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                      ChannelHandler handler) override {
@@ -253,28 +263,28 @@ class LibudtEngine final : public Engine {
       if (result) write_handshake_data(**result, handshake_data);
       handler(std::move(result));
     };
-    attempts_.push_back(std::make_unique<ConnectAttempt>(io_, runtime_, peer, rate_, patience, on_done));
+    attempts_.push_back(std::make_unique<ConnectAttempt>(io_, runtime_, peer, options_, patience, on_done));
   }
 
   Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override {
     // Before the port exists, so that not one datagram comes past.
     const auto guard = [](net::UdpSocket& socket, const Endpoint& wanted) {
       constexpr std::size_t kAnyMss = 65535;
-      return attach_datagram_guard(socket, packet_bytes(wanted.family()), kAnyMss);
+      return attach_datagram_guard(socket, mss_at(wanted), kAnyMss);
     };
     UDTCAT_TRY(auto bound, net::bind_on_one_port(locals, guard));
     std::vector<BoundListener> listeners;
     for (net::BoundSocket& each : bound) {
-      UDTCAT_TRY(BoundListener listener, listen_on(std::move(each), rate_));
+      UDTCAT_TRY(BoundListener listener, listen_on(std::move(each), options_.rate));
       listeners.push_back(std::move(listener));
     }
-    return std::make_unique<LibudtAcceptor>(io_, runtime_, std::move(listeners));
+    return std::make_unique<LibudtAcceptor>(io_, runtime_, std::move(listeners), options_.idle_timeout);
   }
 
  private:
   boost::asio::io_context& io_;
   const std::shared_ptr<Runtime> runtime_;
-  const BitRate rate_;
+  const TransportOptions options_;
   std::list<std::unique_ptr<ConnectAttempt>> attempts_;
 };
 
@@ -284,7 +294,7 @@ const bool kIsLinked = true;
 
 Result<std::unique_ptr<Engine>> make_libudt_engine(boost::asio::io_context& io, const TransportOptions& options) {
   UDTCAT_TRY(std::shared_ptr<Runtime> runtime, Runtime::acquire());
-  return std::make_unique<LibudtEngine>(io, std::move(runtime), options.rate);
+  return std::make_unique<LibudtEngine>(io, std::move(runtime), options);
 }
 
 }  // namespace udtcat::transport::libudt

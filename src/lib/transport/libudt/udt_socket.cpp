@@ -2,10 +2,12 @@
 #include "lib/transport/libudt/udt_socket.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <utility>
@@ -22,6 +24,10 @@ namespace {
 
 constexpr std::size_t kReceiveBytes = 24 * kMiB;  // guess: 2.6 Gbit/s at 75 ms, more than libudt reaches there
 constexpr std::size_t kSendBytes = 12 * kMiB;     // guess: half of that; what is in here answers no ping
+// A listener keeps every packet in a place as large as its own MSS, whatever the peer's. Fewer places than these would
+// leave a peer of 1456-byte packets too small a window; more would let one of large packets hold too much memory.
+constexpr std::size_t kLeastReceivePackets = 5600;  // guess: 8 MB of Internet packets, 50 MB of the largest
+constexpr std::size_t kLeastSendPackets = 4096;     // guess
 // measured: loopback, 1 GB, 2026-11-21: 8 MiB lost 7,000 to 10,000 packets, 32 MiB 0 to 800
 constexpr std::size_t kUdpReceiveBytes = 32 * kMiB;
 constexpr std::size_t kUdpSendBytes = 4 * kMiB;  // guess
@@ -31,6 +37,10 @@ bool set_option(int id, UDT::SOCKOPT option, Value value) {
   return UDT::setsockopt(id, 0, option, &value, static_cast<int>(sizeof value)) != UDT::ERROR;
 }
 
+std::size_t mss_of(AddressFamily family, std::size_t mtu) {
+  return family == AddressFamily::ipv6 ? mtu - kIpv6ExtraBytes : mtu;
+}
+
 bool set_options(int id, std::size_t mss, BitRate rate) {
   const int limit_ms = static_cast<int>(kBlockingCallLimit.count());
   // The order matters: libudt clips the MSS to the UDP buffers, and the receive buffer to the window. UDT_REUSEADDR
@@ -38,26 +48,45 @@ bool set_options(int id, std::size_t mss, BitRate rate) {
   return set_option(id, UDP_RCVBUF, static_cast<int>(kUdpReceiveBytes)) &&
          set_option(id, UDP_SNDBUF, static_cast<int>(kUdpSendBytes)) &&
          set_option(id, UDT_MSS, static_cast<int>(mss)) &&
-         set_option(id, UDT_FC, static_cast<int>(kReceiveBytes / mss)) &&
-         set_option(id, UDT_RCVBUF, static_cast<int>(kReceiveBytes)) &&
-         set_option(id, UDT_SNDBUF, static_cast<int>(kSendBytes)) && set_option(id, UDT_LINGER, linger{0, 0}) &&
-         set_option(id, UDT_REUSEADDR, false) && set_option(id, UDT_RCVSYN, false) &&
-         set_option(id, UDT_RCVTIMEO, limit_ms) && set_option(id, UDT_SNDTIMEO, limit_ms) &&
+         set_option(id, UDT_FC, static_cast<int>(receive_packets(mss))) &&
+         set_option(id, UDT_RCVBUF, static_cast<int>(receive_packets(mss) * mss)) &&
+         set_option(id, UDT_SNDBUF, static_cast<int>(send_packets(mss) * mss)) &&
+         set_option(id, UDT_LINGER, linger{0, 0}) && set_option(id, UDT_REUSEADDR, false) &&
+         set_option(id, UDT_RCVSYN, false) && set_option(id, UDT_RCVTIMEO, limit_ms) &&
+         set_option(id, UDT_SNDTIMEO, limit_ms) &&
          (rate.unlimited() || set_option(id, UDT_MAXBW, static_cast<std::int64_t>(rate.bytes_per_second())));
 }
 
-/// A descriptor that no other file will get. When libudt takes a UDP socket down, it first closes the descriptor and
-/// only then stops the thread that reads from it: a file that another thread opens in between, and that gets the
-/// number, would lose bytes. New files get the lowest free number; these are far up, each used once in a long while.
-Result<net::UdpSocket> duplicate_high(const net::UdpSocket& socket) {
-  constexpr unsigned kLowest = 512, kTurns = 256;  // spec: POSIX, a process has 1024 as a rule
+/// Half to three quarters of what the process may have, each in turn.
+int high_number() {
+  constexpr rlim_t kMost = 4096;  // guess: the kernel's table is as large as its highest number
   static std::atomic<unsigned> turn{0};
-  auto high = socket.duplicate(static_cast<int>(kLowest + turn.fetch_add(1) % kTurns));
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  const auto numbers = static_cast<unsigned>(std::min(limit.rlim_cur, kMost));
+  return static_cast<int>(numbers / 2 + turn.fetch_add(1) % std::max(numbers / 4, 1U));
+}
+
+}  // namespace
+
+std::size_t receive_packets(std::size_t mss) { return std::max(kReceiveBytes / mss, kLeastReceivePackets); }
+
+std::size_t send_packets(std::size_t mss) { return std::max(kSendBytes / mss, kLeastSendPackets); }
+
+std::size_t connecting_mss(AddressFamily family, std::optional<std::size_t> path_mtu) {
+  const std::size_t mtu = path_mtu.value_or(kInternetMtu);
+  return mss_of(family, mtu >= kLoopbackMtu ? kLargestMtu : std::clamp(mtu, kSmallestMtu, kInternetMtu));
+}
+
+std::size_t listening_mss(AddressFamily family, std::optional<std::size_t> mtu) {
+  return mss_of(family, std::clamp(mtu.value_or(kInternetMtu), kInternetMtu, kLargestMtu));
+}
+
+Result<net::UdpSocket> duplicate_high(const net::UdpSocket& socket) {
+  auto high = socket.duplicate(high_number());
   return high ? std::move(high) : socket.duplicate();
 }
 
-/// Makes `descriptor` mean `socket` instead of what it means now, with that one's receive timeout, on which libudt's
-/// reading thread depends.  errors: Errc::out_of_resources
 Status replace_descriptor(int descriptor, const net::UdpSocket& socket) {
   timeval timeout{};
   socklen_t length = sizeof timeout;
@@ -68,15 +97,9 @@ Status replace_descriptor(int descriptor, const net::UdpSocket& socket) {
   return {};
 }
 
-}  // namespace
-
-std::size_t packet_bytes(AddressFamily family) {
-  return family == AddressFamily::ipv6 ? kInternetMtu - kIpv6ExtraBytes : kInternetMtu;
-}
-
-Result<UdtSocket> UdtSocket::open(AddressFamily family, BitRate rate) {
+Result<UdtSocket> UdtSocket::open(AddressFamily family, std::size_t mss, BitRate rate) {
   UdtSocket opened(UDT::socket(family == AddressFamily::ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0));
-  if (opened.id_ == UDT::INVALID_SOCK || !set_options(opened.id_, packet_bytes(family), rate))
+  if (opened.id_ == UDT::INVALID_SOCK || !set_options(opened.id_, mss, rate))
     return tl::unexpected(last_error(Errc::out_of_resources, "open a UDT socket"));
   return opened;
 }
