@@ -244,7 +244,8 @@ bool UdtSender::would_wait(TimePoint now) const {
 
 // ---- Acknowledgements ---------------------------------------------------------------------------------------------
 
-void UdtSender::on_ack(TimePoint now, const Acknowledgement& ack) {
+void UdtSender::on_ack(TimePoint now, Acknowledgement ack) {
+  if (!peer_.reports_bytes) ack.extended.reset();  // its length alone would make it one of ours
   const auto next = sequences_.index_of(ack.next, packets().end_index());
   if (!next || !plausible(*next, ack)) return;
   std::optional<SentPacket> newest;  // that is known to have arrived

@@ -83,7 +83,7 @@ class UdtSender {
   }
 
   /// An ACK or NAK that cannot be true is ignored: it may be forged.
-  void on_ack(TimePoint now, const Acknowledgement& ack);
+  void on_ack(TimePoint now, Acknowledgement ack);
   void on_nak(TimePoint now, std::span<const SequenceRange> list);
 
   /// Fills an empty builder with the next train.  returns   whether there is one that may leave now

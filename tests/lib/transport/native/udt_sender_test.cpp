@@ -469,6 +469,20 @@ TEST_P(UdtSenderTest, PacesAtTheSmallestRate) {
   EXPECT_FALSE(snail.poll_train(kStart + 1s, builder));
 }
 
+TEST_P(UdtSenderToPlain, BelievesNoExtensionOfAnAck) {
+  write(10'500);
+  sent();
+  now += 10ms;
+  Acknowledgement said;
+  said.next = kFirstSent + 1;
+  said.window_packets = 500;
+  said.extended = ExtendedReport{.highest = kFirstSent + 10, .received_bytes = 10'500, .free_kib = 0};
+  sender.on_ack(now, said);
+  EXPECT_EQ(sender.in_flight_bytes(), 9500U);
+  write(1500);
+  EXPECT_EQ(sequences(sent()), (Numbers{11, 12})) << "the window is the one of plain UDT4";
+}
+
 TEST_P(UdtSenderToPlain, IgnoresAnInvertedRangeOfANak) {
   write(10'500);
   sent();
