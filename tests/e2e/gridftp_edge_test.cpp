@@ -245,6 +245,31 @@ TEST_F(GridftpEdgeTest, TakesLittleMemoryHoweverManyConnectionsNobodyReads) {
   EXPECT_LT(server_->resident_bytes(), kStrangersLimitBytes);
 }
 
+TEST_F(GridftpEdgeTest, EndsATransferThatTheClientAborts) {
+  TcpClient data = connect_data();
+  EXPECT_EQ(talk_->ask("STOR /x"), 150);
+  EXPECT_TRUE(data.send(data_block(0, front_)));
+  EXPECT_TRUE(
+      talk_->send("\xff\xf4\xff\xf2"
+                  "ABOR"));
+  EXPECT_EQ(talk_->hear_end(), 426);
+  EXPECT_EQ(talk_->hear(), 226);
+  EXPECT_FALSE(exists());
+  EXPECT_EQ(store({data_block(0, content_) + end_of_file(1)}), 226);
+  EXPECT_TRUE(stored() == content_);
+}
+
+TEST_F(GridftpEdgeTest, EndsATransferInStreamModeThatTheClientAborts) {
+  EXPECT_EQ(talk_->ask("MODE S"), 200);
+  TcpClient data = connect_data();
+  EXPECT_EQ(talk_->ask("STOR /x"), 150);
+  EXPECT_TRUE(data.send(front_));
+  EXPECT_TRUE(talk_->send("ABOR"));
+  EXPECT_EQ(talk_->hear_end(), 426);
+  EXPECT_EQ(talk_->hear(), 226);
+  EXPECT_FALSE(exists());
+}
+
 TEST_F(GridftpEdgeTest, TakesAFileAgainWhoseClientHungUpWithManyCommandsWaiting) {
   const TcpClient data = connect_data();
   EXPECT_EQ(talk_->ask("STOR /x"), 150);

@@ -142,6 +142,13 @@ class GridftpHostileListingTest : public GridftpHostileServerTest {
   }
 };
 
+TEST_F(GridftpHostileListingTest, NamesFilesElsewhere) {
+  for (const char* name : {"", ".", "..", "../x", "/etc/x", "a/b"})
+    expect_no_tree([=](const std::string&) { return "Type=file; " + std::string(name) + "\r\n"; },
+                   "not that of a file");
+  expect_no_tree([](const std::string&) { return std::string("Type=file; a\0b\r\n", 16); }, "a zero byte");
+}
+
 TEST_F(GridftpHostileListingTest, HasNoBottom) {
   expect_no_tree([](const std::string&) { return "Type=dir; a\r\n"; }, "deeper than 128 directories");
 }

@@ -178,6 +178,12 @@ TEST_F(RshTest, GoesOnOverSshWhereNoPortIsFree) {
   EXPECT_THAT(ran.errors, HasSubstr("UDP port 9123 at far: none is free: going on over ssh itself"));
 }
 
+TEST_F(RshTest, UsesLibudtWhereItIsTold) {
+  const Ran ran = near("$RSH --verbose --require-udp --transport libudt far 'echo hi'");
+  EXPECT_EQ(ran.output, "hi\n") << ran.errors;
+  EXPECT_THAT(ran.errors, HasSubstr("connected to"));
+}
+
 // ---- The far program -----------------------------------------------------------------------------------------------
 
 TEST_F(RshTest, GoesOnOverSshWhereThereIsNoUdtcatAndNamesTheCure) {

@@ -89,6 +89,24 @@ TEST_F(ManagedService, ThatCannotBeStartedIsNeverReady) {
   EXPECT_THAT(manager_.next(0ms), testing::AnyOf("", "STOPPING=1"));
 }
 
+TEST_F(ManagedService, ReadsAgainAtAHangupAndGoesOn) {
+  const std::string key = (home_ / "pair").string();
+  const std::string alice = run({.argv = {UDTCAT_BINARY, "keygen", "--pair", key}}).output;
+  const auto peers = home_.write("peers", "alice " + alice.substr(0, alice.find('\n')) + "\n");
+  const Process service = listen({.args = {"-v", "-k", key, "--peers", peers, "--to", "127.0.0.1:9"},
+                                  .key = "",
+                                  .environment = {manager_.variable()}});
+  ASSERT_EQ(manager_.next(), "READY=1") << service.errors();
+  home_.write("peers", "# nobody\n");
+  service.send_signal(SIGHUP);
+  EXPECT_THAT(manager_.next(), MatchesRegex("RELOADING=1\nMONOTONIC_USEC=[0-9]+"));
+  EXPECT_EQ(manager_.next(), "READY=1");
+  expect_says(service, "again: 0 peers");
+  home_.write("peers", "no list\n");
+  service.send_signal(SIGHUP);
+  expect_says(service, "the peers stay as they were read before");
+}
+
 TEST_F(ManagedService, WithNothingToReadAgainSurvivesAReload) {
   Process service = start({"--to", "127.0.0.1:9"});
   ASSERT_EQ(manager_.next(), "READY=1") << service.errors();

@@ -30,6 +30,22 @@ class Strangers : public UdtcatTest {
   std::optional<UdtStrangers> silent_;
 };
 
+TEST_F(Strangers, DoNotTakeTheSlotOfTheRightPeer) {
+  const RandomFile file(2, kMiB);
+  Consumer consumer;
+  Process listener = listen({.out = consumer.take_stdout()});
+  // A first stranger shows that the listener is there, so that the memory is that of a listener at work.
+  Process first = connect_with_wrong_key();
+  expect_exit(first, kRefused, kAtOnce);
+  const std::uint64_t before = listener.resident_bytes();
+  send_them();
+  EXPECT_LE(listener.peak_resident_bytes(), before + kStrangersLimitBytes);
+  Process peer = connect({.in = open_for_reading(file.path())});
+  expect_exit(peer, kSuccess);
+  expect_exit(listener, kSuccess);
+  EXPECT_EQ(consumer.digest(), file.digest());
+}
+
 TEST_F(Strangers, DoNotStopATransfer) {
   constexpr std::uint64_t kBytes =
       scaled(128 * kMiB);  // some five seconds at this rate, longer than the strangers take

@@ -117,9 +117,36 @@ TEST_F(Tampering, WithTheHandshakeNeverSucceedsNorHarmsTheListener) {
   EXPECT_EQ(consumer.digest(), file.digest());
 }
 
-class ForgedShutdown : public Tampering, public testing::WithParamInterface<Towards> {};
+class ForgedShutdown : public Tampering, public testing::WithParamInterface<Towards> {
+ protected:
+  // libudt believes whoever knows its numbers.
+  const std::vector<std::string> kOverLibudt{"--transport", "libudt", "--idle-timeout", "5s"};
+};
 
-TEST_P(ForgedShutdown, IsNotBelieved) {
+TEST_P(ForgedShutdown, IsALossAtBothEndsAndNeverAnEnd) {
+  TwoWay two_way(scaled(kMiB), Afterwards::keep_open, Begin::at_once);
+  Process listener = listen(two_way.listener.end(kOverLibudt));
+  Process connector = connect_to(relay_.port(), two_way.connector.end(kOverLibudt));
+  ASSERT_TRUE(two_way.both_received(scaled(kMiB), kTransferLimit)) << connector.errors() << listener.errors();
+  forge_shutdown(GetParam());
+  expect_exit(listener, kPeerLost, patience(15s));
+  expect_exit(connector, kPeerLost, patience(15s));
+}
+
+TEST_P(ForgedShutdown, WithTheStreamsAllButEndedIsNeverAnEndEither) {
+  // Everything has arrived, and its end too; only the consumer has not taken it. That is not success.
+  Producer producer(1, 32 * kKiB, Afterwards::end);
+  Consumer consumer(Begin::when_told);
+  Process listener = listen({.args = kOverLibudt, .out = consumer.take_stdout()});
+  Process connector = connect_to(relay_.port(), {.args = kOverLibudt, .in = producer.take_stdin()});
+  ASSERT_TRUE(eventually(kAtOnce, [&] { return producer.bytes_taken() == 32 * kKiB; })) << connector.errors();
+  ASSERT_FALSE(connector.wait(1s)) << connector.errors();
+  forge_shutdown(GetParam());
+  expect_exit(connector, kPeerLost, patience(15s));
+  expect_exit(listener, kPeerLost, patience(15s));
+}
+
+TEST_P(ForgedShutdown, IsNotBelievedByOurOwnTransport) {
   TwoWay two_way(scaled(64 * kMiB), Afterwards::end, Begin::at_once);
   Process listener = listen(two_way.listener.end());
   Process connector = connect_to(relay_.port(), two_way.connector.end());

@@ -26,6 +26,7 @@ enum class Hole { everything, to_listener, to_connector, large, all_but_keep_ali
 enum class Streams { both_ways, one_way, waits_for_receipt };
 
 struct Case {
+  const char* transport = "native";
   const char* flows = "1";
   Hole hole = Hole::everything;
   Streams streams = Streams::both_ways;
@@ -36,7 +37,8 @@ std::ostream& operator<<(std::ostream& out, const Case& each) {
   static constexpr std::array kHoles{"everything", "all to the listener", "all to the connector", "large packets",
                                      "all but keep-alives"};
   static constexpr std::array kStreams{"both ways", "one way", "until the receipt"};
-  return out << each.flows << " flows, streaming " << kStreams[static_cast<std::size_t>(each.streams)] << ", loses "
+  return out << each.transport << ", " << each.flows << " flows, streaming "
+             << kStreams[static_cast<std::size_t>(each.streams)] << ", loses "
              << kHoles[static_cast<std::size_t>(each.hole)] << " after " << each.after.count() << " ms";
 }
 
@@ -87,7 +89,7 @@ class Pair {
 
  private:
   [[nodiscard]] Arguments arguments(const Arguments& more) const {
-    Arguments all{"--flows", case_.flows, "--idle-timeout", kSilence, "--rate", "8M"};
+    Arguments all{"--transport", case_.transport, "--flows", case_.flows, "--idle-timeout", kSilence, "--rate", "8M"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -151,7 +153,8 @@ TEST_F(Watchdog, EndsBothEndsWhereOneFlowsDataVanishesAndAnothersDoesNot) {
   for (const auto after : {40ms, 60ms, 80ms, 100ms, 500ms})
     for (const Streams streams : {Streams::both_ways, Streams::one_way})
       cases.push_back({.flows = "3", .hole = Hole::large, .streams = streams, .after = after});
-  cases.push_back({.flows = "1", .hole = Hole::large, .streams = Streams::both_ways, .after = 1s});
+  for (const char* const transport : {"native", "libudt"})
+    cases.push_back({.transport = transport, .hole = Hole::large, .after = 1s});
   expect_all_end(cases);
 }
 
@@ -160,19 +163,22 @@ TEST_F(Watchdog, EndsBothEndsInEveryState) {
   for (const Hole hole : {Hole::everything, Hole::to_listener, Hole::to_connector, Hole::all_but_keep_alives})
     for (const auto after : {0ms, 10ms, 2000ms})
       cases.push_back({.flows = after == 10ms ? "3" : "1", .hole = hole, .after = after});
-  for (const Hole hole : {Hole::to_listener, Hole::to_connector})
-    cases.push_back({.flows = "3", .hole = hole, .streams = Streams::waits_for_receipt, .after = 2s});
+  for (const char* const transport : {"native", "libudt"})
+    for (const Hole hole : {Hole::to_listener, Hole::to_connector})
+      cases.push_back(
+          {.transport = transport, .flows = "3", .hole = hole, .streams = Streams::waits_for_receipt, .after = 2s});
   expect_all_end(cases);
 }
 
 TEST_F(Watchdog, EndsBothEndsWhateverAndWheneverSoak) {
   std::vector<Case> cases;
-  for (const char* const flows : {"1", "3"})
-    for (const Hole hole :
-         {Hole::everything, Hole::to_listener, Hole::to_connector, Hole::large, Hole::all_but_keep_alives})
-      for (const Streams streams : kStreaming)
-        for (const auto after : {0ms, 5ms, 20ms, 40ms, 100ms, 2000ms})
-          cases.push_back({.flows = flows, .hole = hole, .streams = streams, .after = after});
+  for (const char* const transport : {"native", "libudt"})
+    for (const char* const flows : {"1", "3"})
+      for (const Hole hole :
+           {Hole::everything, Hole::to_listener, Hole::to_connector, Hole::large, Hole::all_but_keep_alives})
+        for (const Streams streams : kStreaming)
+          for (const auto after : {0ms, 5ms, 20ms, 40ms, 100ms, 2000ms})
+            cases.push_back({transport, flows, hole, streams, after});
   expect_all_end(cases);
 }
 
