@@ -23,7 +23,7 @@
 
 namespace udtcat::transport::native {
 
-struct UdtLink;
+class UdtLink;
 
 /// Threads: confined, as Channel. Handlers are never called from inside the call that took them.
 class EmbryonicConnections {

@@ -12,7 +12,7 @@
 
 #include "lib/core/lifetime.hpp"
 #include "lib/transport/channel.hpp"
-#include "lib/transport/native/udp_port.hpp"
+#include "lib/transport/native/udt_link.hpp"
 
 namespace udtcat::transport::native {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Time as a parameter: in this module the driver alone (udp_port) reads a clock.
+/// Time as a parameter: in this module the driver alone (udp_port, udt_link) reads a clock.
 #pragma once
 
 #include <chrono>

@@ -64,7 +64,7 @@ UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const 
       admission_(std::move(admission)),
       transmitter_(io, socket_, tunnel_,
                    [this] {
-                     for (const auto& [id, link] : connections_.all()) schedule(*link);
+                     for (const auto& [id, link] : connections_.all()) link->schedule();
                    }),
       embryonic_(io, {.send =
                           [this](auto packet, const Endpoint& to) {
@@ -174,14 +174,14 @@ void UdpPort::answer(std::vector<std::byte> packet, const net::ReceivedTrain& to
 }
 
 void UdpPort::touch(UdtLink& link) {
-  if (!std::exchange(link.touched, true)) touched_.push_back(&link);
+  if (link.touch()) touched_.push_back(&link);
 }
 
 void UdpPort::settle_touched() {
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     if (touched_[i] == nullptr) continue;
     UdtLink& link = *touched_[i];
-    link.touched = false;
+    link.settle();
     coalescing_.on_connection(link.connection.rtt());
     link.connection.note_host_overloads(link.share.overloads);
     settle(link);
@@ -231,68 +231,29 @@ UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool prov
   // Of several connections to a peer one alone begins as fast as all of them were.
   if (!connections_.has_host(settings.peer_address)) settings.path = path_to(settings.peer_address);
   settings.random_seed = crypto::random_u64().value_or(static_cast<std::uint64_t>(now.time_since_epoch().count()));
-  UdtLink& link = connections_.add(std::make_unique<UdtLink>(*this, io_, settings, proved_key, chunks_));
-  link.trains_off = link.connection.trains_off();
-  return link;
-}
-
-void UdtLink::use(LinkUser& by) {
-  state = State::used;
-  user = &by;
-  schedule();
-}
-
-void UdtLink::schedule() { port.schedule(*this); }
-
-void UdtLink::release() {
-  state = State::released;
-  user = nullptr;
-  connection.close(clock_now(), 0ms);  // unless its user has
-  schedule();
-}
-
-void UdpPort::schedule(UdtLink& link) {
-  if (std::exchange(link.scheduled, true)) return;
-  boost::asio::post(io_, lifetime_.guard([this, id = link.connection.local_id()] {
-    UdtLink* const found = connections_.find(id);
-    if (found == nullptr) return;
-    found->scheduled = false;
-    settle(*found);
-  }));
+  return connections_.add(std::make_unique<UdtLink>(*this, io_, settings, proved_key, chunks_));
 }
 
 /// Every event of a connection ends here: data that came go to the user, packets that may leave leave, and the timer is
 /// set.
 void UdpPort::settle(UdtLink& link) {
-  if (link.user != nullptr) link.user->on_received();
+  link.tell_received();
   transmitter_.transmit(link.connection);
-  if (link.user != nullptr) link.user->on_sent();
+  link.tell_sent();
   log_trains_off(link);
-  if (link.connection.over() && link.state == UdtLink::State::released) return forget(link);
-  arm(link, clock_now());
+  if (link.connection.over() && link.state() == UdtLink::State::released) return forget(link);
+  const TimePoint now = clock_now();
+  auto deadline = link.connection.deadline(now);
+  // Where the socket has no room all are settled when it has again.
+  if (deadline && transmitter_.blocked() && *deadline <= now) return;
+  if (deadline) deadline = std::max(*deadline, now + kLeastTimer);
+  link.arm(deadline);
 }
 
-void UdpPort::arm(UdtLink& link, TimePoint now) {
-  auto deadline = link.connection.deadline(now);
-  if (!deadline) {
-    link.timer.cancel();
-    link.armed_for = TimePoint::max();
-    return;
-  }
-  if (transmitter_.blocked() && *deadline <= now) return;  // all are settled when the socket has room again
-  deadline = std::max(*deadline, now + kLeastTimer);
-  if (link.armed_for <= *deadline) return;  // the timer will then be set anew
-  link.armed_for = *deadline;
-  link.timer.expires_at(*deadline);
-  link.timer.async_wait(
-      lifetime_.guard([this, id = link.connection.local_id()](const boost::system::error_code& error) {
-        UdtLink* const due = error ? nullptr : connections_.find(id);
-        if (due == nullptr) return;
-        due->armed_for = TimePoint::max();
-        due->connection.handle_timeout(clock_now());
-        rebind_if_silent(clock_now(), *due);
-        settle(*due);
-      }));
+void UdpPort::on_timer(UdtLink& link) {
+  link.connection.handle_timeout(clock_now());
+  rebind_if_silent(clock_now(), link);
+  settle(link);
 }
 
 void UdpPort::forget(UdtLink& link) {
@@ -377,7 +338,7 @@ void UdpPort::finish() {
     for (const auto& [id, link] : connections_.all()) all.push_back(link.get());
     transmitter_.unblock();
     for (UdtLink* const link : all) {
-      if (link->state == UdtLink::State::unaccepted) link->connection.close(now, 0ms);
+      if (link->state() == UdtLink::State::unaccepted) link->connection.close(now, 0ms);
       link->connection.shorten_shutdown(now);
       link->connection.handle_timeout(now);
       transmitter_.transmit(link->connection);
@@ -390,7 +351,7 @@ void UdpPort::finish() {
     if (connections_.empty()) return;
     net::wait_readable(socket_.readable_descriptor(), std::max<Duration>(next - clock_now(), kLeastTimer));
     for (int turn = 0; turn < kTurns && receive_some() == kTrainsAtOnce; ++turn) continue;
-    for (UdtLink* const link : touched_) link->touched = false;
+    for (UdtLink* const link : touched_) link->settle();
     touched_.clear();
   }
 }

@@ -43,7 +43,7 @@ inline constexpr std::size_t kReceiveBufferBytes =
     8 * kMiB;  // guess: 6 ms at 10 Gbit/s; of one socket, or of several together
 
 /// Threads: confined, as Channel. Handlers are never called from inside the call that took them.
-class UdpPort {
+class UdpPort final : public LinkPort {
  public:
   /// mss    the largest that this port's interface carries
   /// keys   none: without a key; not needed after the call.  errors: Errc::cannot_bind, Errc::cipher_failed
@@ -68,20 +68,15 @@ class UdpPort {
   /// §9).
   void let_rebind() { may_rebind_ = true; }
 
-  /// See UdtLink.
-  void schedule(UdtLink& link);
-
-  /// Adds the drops and the sizes of its sockets.
-  void add_end_stats(EndStats& end) const {
+  void add_end_stats(EndStats& end) const override {
     end.socket_drops = socket_.receive_drops();
     end.socket_buffer_bytes = buffer_bytes_;
     end.socket_wanted_bytes = 2 * kReceiveBufferBytes;  // the kernel counts twice what it is asked for
   }
-  /// See Connection.
-  void set_tunnel(AddressFamily family, std::function<void(std::span<const std::byte>)> send) {
+  void set_tunnel(AddressFamily family, std::function<void(std::span<const std::byte>)> send) override {
     tunnel_.open(family, std::move(send));
   }
-  void take_from_tunnel(std::span<const std::byte> packet);
+  void take_from_tunnel(std::span<const std::byte> packet) override;
   /// Whether there is no connection, and none being opened.
   [[nodiscard]] bool idle() const { return connections_.empty() && embryonic_.empty(); }
   /// Works without the io_context until every link has drained; none is used any more.
@@ -105,8 +100,9 @@ class UdpPort {
   [[nodiscard]] Result<PassiveOpen::Numbers> draw_numbers(const Endpoint& peer);
   UdtLink& connect(TimePoint now, const ConnectionSettings& agreed);
   UdtLink& add_link(TimePoint now, ConnectionSettings settings, bool proved_key);
+  void on_scheduled(UdtLink& link) override { settle(link); }
+  void on_timer(UdtLink& link) override;
   void settle(UdtLink& link);
-  void arm(UdtLink& link, TimePoint now);
   void forget(UdtLink& link);
 
   void take_path_errors(TimePoint now);
