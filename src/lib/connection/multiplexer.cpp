@@ -80,11 +80,11 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
 
 StreamId Multiplexer::open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done, const std::string& service) {
   const StreamId id = streams_.take_own_id();
-  StreamTable::Entry& entry = add_stream(id, std::move(done));
+  MuxStream& stream = add_stream(id, std::move(done), std::nullopt);
   send({id, Open{service}});
-  entry.stream->attach(std::move(local));
+  stream.attach(std::move(local));
   if (!closing_.is_open())
-    entry.stream->fail({Errc::connection_broken, "open a stream to " + peer_.to_string(), "the connection is closed"});
+    stream.fail({Errc::connection_broken, "open a stream to " + peer_.to_string(), "the connection is closed"});
   return id;
 }
 
@@ -95,7 +95,7 @@ std::size_t Multiplexer::streams_left() const {
 }
 
 void Multiplexer::accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) {
-  StreamTable::Entry* const found = streams_.find(id);
+  MuxStream* const found = streams_.answer(id, done);
   if (found == nullptr) {  // the peer has reset it, or the connection has ended
     local->abort();
     const Error given_up{Errc::peer_interrupted, "the other end gave the stream up", "before it was accepted"};
@@ -103,26 +103,23 @@ void Multiplexer::accept_stream(StreamId id, std::unique_ptr<LocalStream> local,
     boost::asio::post(io_, lifetime_.guard([done = std::move(done), why] { done({why}); }));
     return;
   }
-  found->service.reset();
-  found->done = std::move(done);
-  found->stream->attach(std::move(local));
+  found->attach(std::move(local));
 }
 
 void Multiplexer::refuse_stream(StreamId id, const Error& reason) {
   std::ignore = streams_.take_given_up(id);
-  StreamTable::Entry* const found = streams_.find(id);
+  MuxStream* const found = streams_.answer(id, nullptr);
   if (found == nullptr) return;
-  found->service.reset();
   const auto cause = reason.code == Errc::local_connect_failed ? ResetCause::connect_failed : ResetCause::refused;
-  found->stream->reset(cause, reason);
+  found->reset(cause, reason);
 }
 
-StreamTable::Entry& Multiplexer::add_stream(StreamId id, OutcomeHandler done) {
+MuxStream& Multiplexer::add_stream(StreamId id, OutcomeHandler done, std::optional<std::string> service) {
   const auto& agreed = session_->agreed();
   StreamHost& host = *this;
   return streams_.add(
       std::make_unique<MuxStream>(id, host, agreed.window_to_peer_bytes, agreed.window_from_peer_bytes, budget_),
-      std::move(done));
+      std::move(done), std::move(service));
 }
 
 void Multiplexer::send(Frame frame) {
@@ -282,9 +279,9 @@ Status Multiplexer::take_frame(Frame& frame, session::Block& block) {
     return streams_.take_opened_early(frame.stream) ? Status() : on_open(frame.stream, std::move(open->service));
   if (std::holds_alternative<Early>(frame.body))
     return udtcat::fail(Errc::protocol_violated, "read frame", "an EARLY frame is in a block");
-  if (StreamTable::Entry* const found = streams_.find(frame.stream)) {
+  if (MuxStream* const found = streams_.find(frame.stream)) {
     if (std::holds_alternative<Data>(frame.body)) note_payload(now());
-    return found->stream->on_frame(frame, block.memory);
+    return found->on_frame(frame, block.memory);
   }
   if (streams_.was_opened(frame.stream)) return {};  // it was sent before the stream's end was known
   return udtcat::fail(Errc::protocol_violated, "stream " + std::to_string(frame.stream), "it was never opened");
@@ -308,31 +305,26 @@ Status Multiplexer::take_early_frames(std::span<const std::byte> payload) {
     const auto* early = std::get_if<Early>(&frame->body);
     if (early == nullptr)
       return udtcat::fail(Errc::protocol_violated, "read a priority datagram", "it has a frame of another type");
-    StreamTable::Entry* const found = streams_.find(frame->stream);
+    MuxStream* const found = streams_.find(frame->stream);
     if (found == nullptr) continue;
     note_payload(now());
-    UDTCAT_CHECK(found->stream->on_early(*early));
+    UDTCAT_CHECK(found->on_early(*early));
   }
 }
 
 /// A stream that could not be taken now waits for its OPEN: the end of another may be on its way.
 Status Multiplexer::on_early_open(StreamId id, const std::string& service) {
-  if (refusal(service) || !streams_.open_early(id)) return {};
+  if (streams_.refusal(service) || !streams_.open_early(id)) return {};
   return on_open(id, service);
-}
-
-/// See StreamTable::refusal().
-std::optional<std::string> Multiplexer::refusal(const std::string& service) const {
-  return on_stream_ ? streams_.refusal(service) : "this end takes no streams";
 }
 
 Status Multiplexer::on_open(StreamId id, std::string service) {
   UDTCAT_CHECK(streams_.take_peer_id(id));
-  if (const auto why_not = refusal(service)) {
+  if (const auto why_not = streams_.refusal(service)) {
     send({id, Reset{ResetCause::refused, 0, *why_not}});
     return {};
   }
-  add_stream(id, nullptr).service = std::move(service);
+  add_stream(id, nullptr, std::move(service));
   boost::asio::post(io_, lifetime_.guard([this, id] { on_stream_(id); }));
   return {};
 }

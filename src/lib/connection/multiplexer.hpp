@@ -44,7 +44,10 @@ class Multiplexer final : public Connection, private StreamHost {
   using Connection::open_stream;
   StreamId open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done, const std::string& service) override;
   [[nodiscard]] std::size_t streams_left() const override;
-  void on_stream(StreamHandler handler) override { on_stream_ = std::move(handler); }
+  void on_stream(StreamHandler handler) override {
+    streams_.take_streams(handler != nullptr);
+    on_stream_ = std::move(handler);
+  }
   void on_stream_given_up(StreamHandler handler) override { on_stream_given_up_ = std::move(handler); }
   [[nodiscard]] std::optional<std::string> service_of(StreamId id) const override { return streams_.service_of(id); }
   void accept_stream(StreamId id, std::unique_ptr<LocalStream> local, OutcomeHandler done) override;
@@ -104,7 +107,6 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] Status take_early_frames(std::span<const std::byte> payload);
   [[nodiscard]] Status on_early_open(StreamId id, const std::string& service);
   [[nodiscard]] Status on_open(StreamId id, std::string service);
-  [[nodiscard]] std::optional<std::string> refusal(const std::string& service) const;
   void on_close_frame(const Close& close);
 
   void take_rtt();
@@ -114,7 +116,7 @@ class Multiplexer final : public Connection, private StreamHost {
   void tell_quiet();
   void report_if_due(std::chrono::nanoseconds interval);
 
-  StreamTable::Entry& add_stream(StreamId id, OutcomeHandler done);
+  MuxStream& add_stream(StreamId id, OutcomeHandler done, std::optional<std::string> service);
   void send_close();
   void note_close_sent();
   void finish_when_agreed();

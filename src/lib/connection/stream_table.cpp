@@ -21,6 +21,7 @@ Status StreamTable::take_peer_id(StreamId id) {
 }
 
 std::optional<std::string> StreamTable::refusal(const std::string& service) const {
+  if (!takes_streams_) return "this end takes no streams";
   if (!has_room_for_ended()) return "too many have ended just now";
   if (size() - own() >= most_peer_streams_) return "too many are open";
   // An end with services refuses in its handler, which knows the services of this peer.
@@ -28,11 +29,20 @@ std::optional<std::string> StreamTable::refusal(const std::string& service) cons
   return "the end that was asked has no service with a name";
 }
 
-StreamTable::Entry& StreamTable::add(std::unique_ptr<MuxStream> stream, Connection::OutcomeHandler done) {
+MuxStream* StreamTable::answer(StreamId id, const Connection::OutcomeHandler& done) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return nullptr;
+  found->second.service.reset();
+  if (done) found->second.done = done;
+  return found->second.stream.get();
+}
+
+MuxStream& StreamTable::add(std::unique_ptr<MuxStream> stream, Connection::OutcomeHandler done,
+                            std::optional<std::string> service) {
   const StreamId id = stream->id();
   ++opened_;
   if (is_own(id)) ++own_;
-  return entries_.emplace(id, Entry{std::move(stream), std::move(done)}).first->second;
+  return *entries_.emplace(id, Entry{std::move(stream), std::move(done), std::move(service)}).first->second.stream;
 }
 
 bool StreamTable::open_early(StreamId id) {

@@ -23,11 +23,6 @@ inline constexpr StreamId kLastStreamId = 0xffff'fff0;            // guess: well
 /// Threads: confined to the io_context thread.
 class StreamTable {
  public:
-  struct Entry {
-    std::unique_ptr<MuxStream> stream;
-    Connection::OutcomeHandler done;
-    std::optional<std::string> service{};  // that the peer has asked for, while that is not answered
-  };
   /// first_own_id   0 or 1: the peer's begin with the other
   /// has_services   a stream of the peer's may ask for a service by its name
   StreamTable(StreamId first_own_id, std::size_t most_peer_streams, bool has_services)
@@ -43,11 +38,15 @@ class StreamTable {
   /// All that were ever added.
   [[nodiscard]] std::uint64_t opened() const { return opened_; }
   /// null: there is none of that number
-  [[nodiscard]] Entry* find(StreamId id) {
+  [[nodiscard]] MuxStream* find(StreamId id) const {
     const auto found = entries_.find(id);
-    return found == entries_.end() ? nullptr : &found->second;
+    return found == entries_.end() ? nullptr : found->second.stream.get();
   }
-  /// See Entry::service.
+  /// A stream of the peer's is accepted or refused.
+  /// done      of its outcome; null: as before
+  /// returns   null: the stream has ended
+  [[nodiscard]] MuxStream* answer(StreamId id, const Connection::OutcomeHandler& done);
+  /// The service that the peer has asked for, while it is not answered.
   [[nodiscard]] std::optional<std::string> service_of(StreamId id) const {
     const auto found = entries_.find(id);
     return found == entries_.end() ? std::nullopt : found->second.service;
@@ -62,9 +61,13 @@ class StreamTable {
   [[nodiscard]] StreamId take_own_id();
   /// For a stream that the peer opens.  errors: Errc::protocol_violated
   [[nodiscard]] Status take_peer_id(StreamId id);
+  /// Whether this end takes streams of the peer's: not at first.
+  void take_streams(bool takes) { takes_streams_ = takes; }
   /// Why a further stream of the peer's is refused; none: it is not.
   [[nodiscard]] std::optional<std::string> refusal(const std::string& service) const;
-  Entry& add(std::unique_ptr<MuxStream> stream, Connection::OutcomeHandler done);
+  /// service   of a stream of the peer's, which is to be answered
+  MuxStream& add(std::unique_ptr<MuxStream> stream, Connection::OutcomeHandler done,
+                 std::optional<std::string> service);
 
   /// A priority datagram has a copy of the OPEN of stream `id`; the OPEN itself comes later.
   /// returns   whether the stream is to be opened now: streams begin in the order of their numbers
@@ -82,10 +85,16 @@ class StreamTable {
   [[nodiscard]] std::optional<Error> take_given_up(StreamId id);
 
  private:
+  struct Entry {
+    std::unique_ptr<MuxStream> stream;
+    Connection::OutcomeHandler done;
+    std::optional<std::string> service;  // that the peer has asked for, while that is not answered
+  };
   [[nodiscard]] bool is_own(StreamId id) const { return (id & 1U) == (next_own_id_ & 1U); }
 
   const std::size_t most_peer_streams_;
   const bool has_services_;
+  bool takes_streams_ = false;
   std::unordered_map<StreamId, Entry> entries_;
   std::size_t own_ = 0;
   std::uint64_t opened_ = 0;

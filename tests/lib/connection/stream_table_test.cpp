@@ -11,9 +11,12 @@ namespace {
 /// The streams of a connector, whose own numbers are even; four of the peer's at a time.
 class StreamTableTest : public testing::Test {
  protected:
-  StreamTable::Entry& add(StreamId id) {
-    return table.add(std::make_unique<MuxStream>(id, host, 1000, 1000, budget),
-                     [this](const StreamOutcome&) { ++told; });
+  StreamTableTest() { table.take_streams(true); }
+
+  void add(StreamId id, std::optional<std::string> service = std::nullopt) {
+    table.add(
+        std::make_unique<MuxStream>(id, host, 1000, 1000, budget), [this](const StreamOutcome&) { ++told; },
+        std::move(service));
   }
   StreamId open() {
     const StreamId id = table.take_own_id();
@@ -22,7 +25,7 @@ class StreamTableTest : public testing::Test {
   }
   void open_peers(StreamId id) {
     ASSERT_TRUE(table.take_peer_id(id));
-    add(id);
+    add(id, "web");
   }
 
   FakeHost host;
@@ -53,13 +56,21 @@ TEST_F(StreamTableTest, RefusesMorePeersStreamsThanItMayHave) {
   EXPECT_FALSE(table.refusal({}));
   open_peers(7);
   EXPECT_EQ(table.refusal({}), "too many are open");
+  std::ignore = table.answer(3, nullptr);
   std::ignore = table.end(3, std::nullopt);
   EXPECT_FALSE(table.refusal({}));
 }
 
 TEST_F(StreamTableTest, RefusesAServiceWithANameWhereThisEndHasNone) {
   EXPECT_TRUE(table.refusal("web"));
-  EXPECT_FALSE(StreamTable(0, 4, true).refusal("web"));
+  StreamTable with_services(0, 4, true);
+  with_services.take_streams(true);
+  EXPECT_FALSE(with_services.refusal("web"));
+}
+
+TEST_F(StreamTableTest, RefusesAllWhereThisEndTakesNoStreams) {
+  table.take_streams(false);
+  EXPECT_EQ(table.refusal({}), "this end takes no streams");
 }
 
 TEST_F(StreamTableTest, KeepsAnEndedStreamUntilItIsToldToDestroyIt) {
@@ -84,13 +95,23 @@ TEST_F(StreamTableTest, HasRoomForABoundedNumberOfEndedStreams) {
 
 TEST_F(StreamTableTest, TellsOnceWhyThePeerGaveUpAStreamThatWasNotAnswered) {
   open_peers(1);
-  table.find(1)->service = "";
-  EXPECT_EQ(table.service_of(1), "");
+  EXPECT_EQ(table.service_of(1), "web");
   std::ignore = table.end(1, Error{Errc::peer_interrupted, "stream 1", "given up"});
   EXPECT_EQ(table.take_given_up(1)->cause, "given up");
   EXPECT_FALSE(table.take_given_up(1));
   std::ignore = table.end(open(), Error{Errc::peer_interrupted, "stream 0", "given up"});
   EXPECT_FALSE(table.take_given_up(0)) << "nobody had to answer it";
+}
+
+TEST_F(StreamTableTest, TellsNothingOfAStreamThatWasAnswered) {
+  open_peers(1);
+  const auto done = [this](const StreamOutcome&) { told += 10; };
+  EXPECT_EQ(table.answer(1, done), table.find(1));
+  EXPECT_EQ(table.answer(3, done), nullptr);
+  EXPECT_FALSE(table.service_of(1));
+  table.end(1, Error{Errc::peer_interrupted, "stream 1", "given up"})({});
+  EXPECT_EQ(told, 10);
+  EXPECT_FALSE(table.take_given_up(1));
 }
 
 TEST_F(StreamTableTest, OpensTheNextStreamOfThePeerEarly) {
