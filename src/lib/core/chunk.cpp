@@ -71,8 +71,6 @@ std::span<std::byte> ChunkRef::bytes() const {
   return {reinterpret_cast<std::byte*>(chunk_->lines.get()), chunk_->pool->chunk_bytes};
 }
 
-bool ChunkRef::sole() const { return chunk_ != nullptr && chunk_->references == 1; }
-
 ChunkPool::ChunkPool(std::size_t chunk_bytes) : state_(std::make_shared<ChunkRef::PoolState>()) {
   state_->chunk_bytes = chunk_bytes;
   state_->idle.reserve(kMaxIdle);

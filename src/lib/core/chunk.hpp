@@ -27,8 +27,6 @@ class ChunkRef {
 
   [[nodiscard]] bool empty() const { return chunk_ == nullptr; }
   [[nodiscard]] std::span<std::byte> bytes() const;
-  /// This is the only reference: the chunk may be written again.
-  [[nodiscard]] bool sole() const;
 
  private:
   friend class ChunkPool;

@@ -56,27 +56,26 @@ TEST(ChunkPool, CountsWhatIsOutPastWhatItKeeps) {
   }
 }
 
-TEST(ChunkRef, IsSoleUntilItIsCopied) {
+TEST(ChunkRef, KeepsTheChunkUntilTheLastCopyIsGone) {
   ChunkPool pool(kChunkBytes);
-  const auto chunk = pool.acquire();
-  EXPECT_TRUE(chunk.sole());
+  auto chunk = pool.acquire();
   {
     const auto copy = chunk;
-    EXPECT_FALSE(chunk.sole());
     EXPECT_EQ(copy.bytes().data(), chunk.bytes().data());
+    chunk = {};
     EXPECT_EQ(pool.in_use(), 1U);
   }
-  EXPECT_TRUE(chunk.sole());
+  EXPECT_EQ(pool.in_use(), 0U);
 }
 
 TEST(ChunkRef, IsEmptyAfterAMove) {
   ChunkPool pool(kChunkBytes);
   auto chunk = pool.acquire();
   auto moved = std::move(chunk);
-  EXPECT_TRUE(moved.sole());
+  EXPECT_TRUE(chunk.empty());
   auto& same = moved;
   moved = same;
-  EXPECT_TRUE(moved.sole());
+  EXPECT_FALSE(moved.empty());
   moved = {};
   EXPECT_EQ(pool.in_use(), 0U);
 }
@@ -85,7 +84,6 @@ TEST(ChunkRef, HoldsNothingByDefault) {
   const ChunkRef nothing;
   const ChunkRef copy = nothing;
   EXPECT_TRUE(copy.empty());
-  EXPECT_FALSE(copy.sole());
   EXPECT_TRUE(copy.bytes().empty());
 }
 
