@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// async_download().
+/// download_all().
 #include <utility>
 
 #include <fmt/format.h>
@@ -216,12 +216,6 @@ Task<Status> Download::conclude(Status outcome) {
 Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
                           SharedProgress progress, std::unique_ptr<RemoteServer> server) {
   return transfer_all<Download>(io, std::move(requests), std::move(options), std::move(progress), std::move(server));
-}
-
-void async_download(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
-                    SharedProgress progress, TransferHandler handler) {
-  run_transfer(io, transfer_all<Download>(io, std::move(requests), std::move(options), std::move(progress)),
-               std::move(handler));
 }
 
 }  // namespace udtcat::gridftp

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "lib/core/log.hpp"
@@ -17,8 +15,6 @@
 namespace udtcat::gridftp {
 
 namespace {
-
-constexpr std::size_t kMaxMessageBytes = 8'192;  // guess: a path of PATH_MAX twice
 
 /// Errors of our side, which count more than the server's reply.
 bool is_our_own(const Error& error) {
@@ -149,20 +145,6 @@ Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, 
 Result<files::FileLocation> location_of_request(const TransferRequest& request, Errc code) {
   if (request.tree) return request.tree->locate(request.path, code);
   return files::FileLocation(request.path);
-}
-
-void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler) {
-  boost::asio::co_spawn(
-      io,
-      [transfer = std::move(transfer), handler = std::move(handler)]() mutable -> Task<void> {
-        auto outcome = co_await std::move(transfer);
-        if (!outcome) {  // names in it may be a server's
-          outcome.error().what = core::printable(outcome.error().what, kMaxMessageBytes);
-          outcome.error().cause = core::printable(outcome.error().cause, kMaxMessageBytes);
-        }
-        handler(std::move(outcome));
-      },
-      boost::asio::detached);
 }
 
 }  // namespace udtcat::gridftp

@@ -49,7 +49,8 @@ inline constexpr const char* kSentSuffix = ".sent";
 [[nodiscard]] Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
                                         std::function<Task<Status>()> attempt);
 
-inline constexpr std::size_t kMostNamed = 100;  // guess: lines that somebody reads
+inline constexpr std::size_t kMaxMessageBytes = 8'192;  // guess: a path of PATH_MAX twice
+inline constexpr std::size_t kMostNamed = 100;          // guess: lines that somebody reads
 
 /// Whether this error is about one file or directory only, so that the transfer goes on with the others; exceeded
 /// storage (552) is not.
@@ -75,11 +76,10 @@ class FailedFiles {
 /// Transfers files one after the other; those of one server share its control connection. A file that the server
 /// refuses, or that cannot be read here, holds up none of the others.
 /// FileTransfer   Download or Upload: one file, by attempt(), and conclude() with the last attempt's outcome
-/// server   where we are logged in already; none: nowhere
 template <typename FileTransfer>
 [[nodiscard]] Task<Status> transfer_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
                                         TransferOptions options, SharedProgress progress,
-                                        std::unique_ptr<RemoteServer> server = nullptr) {
+                                        std::unique_ptr<RemoteServer> server) {
   const auto published = std::make_shared<PublishedFiles>();
   FailedFiles failed;
   Status ended;
@@ -110,17 +110,7 @@ template <typename FileTransfer>
   co_return ended ? failed.check(requests.size(), "files") : ended;
 }
 
-/// As transfer_all(): gets.
-[[nodiscard]] Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
-                                        TransferOptions options, SharedProgress progress,
-                                        std::unique_ptr<RemoteServer> server);
-/// As transfer_all(): puts.
-[[nodiscard]] Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
-                                      TransferOptions options, SharedProgress progress,
-                                      std::unique_ptr<RemoteServer> server);
 /// The local file of a request.  errors: as said by `code`
 [[nodiscard]] Result<files::FileLocation> location_of_request(const TransferRequest& request, Errc code);
-
-void run_transfer(boost::asio::io_context& io, Task<Status> transfer, TransferHandler handler);
 
 }  // namespace udtcat::gridftp

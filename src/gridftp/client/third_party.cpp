@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// async_copy(): two servers, whose data connections do not touch us.
+/// copy(): two servers, whose data connections do not touch us.
 #include <algorithm>
 #include <utility>
 
@@ -126,19 +126,13 @@ Task<Status> Copy::attempt() {
   co_return Status{};
 }
 
+}  // namespace
+
 Task<Status> copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, TransferOptions options,
                   SharedProgress progress) {
   Copy copy(io, std::move(from), std::move(to), options, progress);
   const auto attempt = [&copy] { return copy.attempt(); };
   co_return co_await with_retries(io, options, progress, attempt);
-}
-
-}  // namespace
-
-void async_copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, TransferOptions options, SharedProgress progress,
-                TransferHandler handler) {
-  run_transfer(io, copy(io, std::move(from), std::move(to), std::move(options), std::move(progress)),
-               std::move(handler));
 }
 
 }  // namespace udtcat::gridftp

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +19,7 @@
 
 #include "files/byte_ranges.hpp"
 #include "files/file_tree.hpp"
+#include "gridftp/coroutine/task.hpp"
 #include "gridftp/dialogue/url.hpp"
 #include "gridftp/disk/published_files.hpp"
 #include "gridftp/mode_e/block_header.hpp"
@@ -70,34 +70,36 @@ struct TransferProgress {
   std::uint64_t moved_at_begin = 0;           ///< `bytes`, then
 };
 
-/// Called once, on the io_context thread.
-using TransferHandler = std::function<void(Status)>;
+class RemoteServer;
 using SharedProgress = std::shared_ptr<TransferProgress>;
 
 /// Files one after the other; those of one server share its control connection, and their data connections where that
 /// can be. A local file has its name when it is whole; until then it is FILE.part, which a later call goes on with.
-/// errors (to the handler): Errc::cannot_resolve, Errc::cannot_reach, Errc::stream_refused with what the server said,
+/// server   where we are logged in already; null: nowhere
+/// errors: Errc::cannot_resolve, Errc::cannot_reach, Errc::stream_refused with what the server said,
 /// Errc::connection_broken for a file that did not come whole, Errc::protocol_violated, Errc::local_write_failed
-void async_download(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
-                    SharedProgress progress, TransferHandler handler);
+[[nodiscard]] Task<Status> download_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
+                                        TransferOptions options, SharedProgress progress,
+                                        std::unique_ptr<RemoteServer> server);
 /// A range is of the local file, and goes to the same place in the remote one.
-/// errors (to the handler): as of async_download(), and Errc::local_read_failed
-void async_upload(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
-                  SharedProgress progress, TransferHandler handler);
+/// errors: as of download_all(), and Errc::local_read_failed
+[[nodiscard]] Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferRequest> requests,
+                                      TransferOptions options, SharedProgress progress,
+                                      std::unique_ptr<RemoteServer> server);
 /// All that is in the directory `from` of a server goes into the local directory `into`, which is made where it is not
 /// there; nothing is written elsewhere. Symbolic links and special files are passed over with a warning. Names that FTP
 /// cannot carry are missing, and at the end an error.
-/// errors (to the handler): as of async_download(), and Errc::protocol_violated for a listing that cannot be, or has
+/// errors: as of download_all(), and Errc::protocol_violated for a listing that cannot be, or has
 /// more than a client takes; Errc::stream_refused where all has come but what FTP cannot carry
-void async_download_tree(boost::asio::io_context& io, FtpUrl from, std::string into, TransferOptions options,
-                         SharedProgress progress, TransferHandler handler);
+[[nodiscard]] Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string into,
+                                         TransferOptions options, SharedProgress progress);
 /// The other way; journals of earlier uploads are left out.
-/// errors (to the handler): as of async_upload(), and Errc::stream_refused likewise
-void async_upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into, TransferOptions options,
-                       SharedProgress progress, TransferHandler handler);
+/// errors: as of upload_all(), and Errc::stream_refused likewise
+[[nodiscard]] Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into,
+                                       TransferOptions options, SharedProgress progress);
 /// From one server to the other, whose programs meet by themselves. A key is for them to have.
-/// errors (to the handler): as of async_download()
-void async_copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, TransferOptions options, SharedProgress progress,
-                TransferHandler handler);
+/// errors: as of download_all()
+[[nodiscard]] Task<Status> copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, TransferOptions options,
+                                SharedProgress progress);
 
 }  // namespace udtcat::gridftp

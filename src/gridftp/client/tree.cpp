@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// async_download_tree(), async_upload_tree().  spec: docs/spec/gridftp.md §9
+/// download_tree(), upload_tree().  spec: docs/spec/gridftp.md §9
 #include <deque>
 #include <set>
 #include <utility>
@@ -269,36 +269,6 @@ Status make_directories(const files::FileTree& tree, const std::vector<std::stri
   return {};
 }
 
-Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string into, TransferOptions options,
-                           SharedProgress progress) {
-  std::unique_ptr<RemoteServer> server;
-  TreeQueue walk;
-  std::size_t attempts = 0;
-  const auto attempt = [&]() -> Task<Status> {
-    const bool is_last = ++attempts > options.retries;
-    UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, from, options));
-    auto walked = co_await walk_server(*server, from, is_last);
-    if (!walked) server.reset();
-    if (!walked) co_return tl::unexpected(std::move(walked.error()));
-    walk = std::move(*walked);
-    co_return Status{};
-  };
-  UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
-  walk.passed_over().warn();
-  auto tree = co_await on_disk(io, [&]() -> Result<files::FileTree> {
-    UDTCAT_TRY(auto made, files::FileTree::make(into));
-    UDTCAT_CHECK(make_directories(made, walk.directories()));
-    return made;
-  });
-  if (!tree) co_return tl::unexpected(std::move(tree.error()));
-  auto requests = requests_of(walk, from, std::move(*tree));
-  const SkippedEntries passed_over = walk.passed_over();
-  const std::size_t directories = walk.directories().size();
-  walk = TreeQueue();
-  auto moved = co_await download_all(io, std::move(requests), options, progress, std::move(server));
-  co_return outcome_with(std::move(moved), passed_over.check("get all of " + from.to_string(), directories));
-}
-
 // ---- put -r ---------------------------------------------------------------------------------------------------------
 
 /// Runs on a disk thread. Journals of an earlier put are not content.
@@ -344,6 +314,38 @@ Task<Status> make_remote(RemoteServer& server, FtpUrl directory) {
   co_return co_await check_name(server, directory.path, Errc::remote_write_failed, doing);
 }
 
+}  // namespace
+
+Task<Status> download_tree(boost::asio::io_context& io, FtpUrl from, std::string into, TransferOptions options,
+                           SharedProgress progress) {
+  std::unique_ptr<RemoteServer> server;
+  TreeQueue walk;
+  std::size_t attempts = 0;
+  const auto attempt = [&]() -> Task<Status> {
+    const bool is_last = ++attempts > options.retries;
+    UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, from, options));
+    auto walked = co_await walk_server(*server, from, is_last);
+    if (!walked) server.reset();
+    if (!walked) co_return tl::unexpected(std::move(walked.error()));
+    walk = std::move(*walked);
+    co_return Status{};
+  };
+  UDTCAT_CO_CHECK(co_await with_retries(io, options, progress, attempt));
+  walk.passed_over().warn();
+  auto tree = co_await on_disk(io, [&]() -> Result<files::FileTree> {
+    UDTCAT_TRY(auto made, files::FileTree::make(into));
+    UDTCAT_CHECK(make_directories(made, walk.directories()));
+    return made;
+  });
+  if (!tree) co_return tl::unexpected(std::move(tree.error()));
+  auto requests = requests_of(walk, from, std::move(*tree));
+  const SkippedEntries passed_over = walk.passed_over();
+  const std::size_t directories = walk.directories().size();
+  walk = TreeQueue();
+  auto moved = co_await download_all(io, std::move(requests), options, progress, std::move(server));
+  co_return outcome_with(std::move(moved), passed_over.check("get all of " + from.to_string(), directories));
+}
+
 Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into, TransferOptions options,
                          SharedProgress progress) {
   auto tree = co_await on_disk(io, [&] { return files::FileTree::open(from); });
@@ -386,20 +388,6 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
   auto moved = co_await upload_all(io, std::move(requests), options, progress, std::move(server));
   co_return outcome_with(std::move(moved), passed_over.check("put all of " + core::printable(from, core::kShownBytes),
                                                              walk.directories().size()));
-}
-
-}  // namespace
-
-void async_download_tree(boost::asio::io_context& io, FtpUrl from, std::string into, TransferOptions options,
-                         SharedProgress progress, TransferHandler handler) {
-  run_transfer(io, download_tree(io, std::move(from), std::move(into), std::move(options), std::move(progress)),
-               std::move(handler));
-}
-
-void async_upload_tree(boost::asio::io_context& io, std::string from, FtpUrl into, TransferOptions options,
-                       SharedProgress progress, TransferHandler handler) {
-  run_transfer(io, upload_tree(io, std::move(from), std::move(into), std::move(options), std::move(progress)),
-               std::move(handler));
 }
 
 }  // namespace udtcat::gridftp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// async_upload().
+/// upload_all().
 #include <utility>
 
 #include <fmt/format.h>
@@ -295,12 +295,6 @@ Task<Status> Upload::check(RemoteServer& server, std::optional<files::ByteRange>
 Task<Status> upload_all(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
                         SharedProgress progress, std::unique_ptr<RemoteServer> server) {
   return transfer_all<Upload>(io, std::move(requests), std::move(options), std::move(progress), std::move(server));
-}
-
-void async_upload(boost::asio::io_context& io, std::vector<TransferRequest> requests, TransferOptions options,
-                  SharedProgress progress, TransferHandler handler) {
-  run_transfer(io, transfer_all<Upload>(io, std::move(requests), std::move(options), std::move(progress)),
-               std::move(handler));
 }
 
 }  // namespace udtcat::gridftp

@@ -16,11 +16,13 @@
 
 #include "forward/forward.hpp"
 #include "forward/forward_command.hpp"
+#include "gridftp/client/outcome.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/command/gridftp_options.hpp"
 #include "gridftp/gateway/gateway_session.hpp"
 #include "gridftp/server/ftp_server.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
 #include "pipe/pipe_summary.hpp"
 #include "tool/cli/applications.hpp"
@@ -66,7 +68,10 @@ std::string unproved(const ClientOptions& options) {
 }
 
 /// Adds a hint about -r: servers have various replies where a directory is taken for a file, or a file for a directory.
+/// Names in it may be a server's.
 Error with_hint(Error error, const ClientOptions& options) {
+  error.what = core::printable(error.what, kMaxMessageBytes);
+  error.cause = core::printable(error.cause, kMaxMessageBytes);
   const auto says = [&error](const char* words) { return error.cause.find(words) != std::string::npos; };
   const bool gets = options.verb == Verb::get;
   if (options.verb == Verb::put && error.code == Errc::local_read_failed && says("it is a pipe"))
@@ -90,28 +95,21 @@ void warn_of_transfer(const ClientOptions& options, const DataOptions& data, Con
 }
 
 /// errors: those of make_stdio_stream()
-Status start_transfer(boost::asio::io_context& io, const ClientOptions& options, const TransferOptions& transfer,
-                      const SharedProgress& progress, TransferHandler conclude) {
+Result<Task<Status>> transfer_of(boost::asio::io_context& io, const ClientOptions& options,
+                                 const TransferOptions& transfer, const SharedProgress& progress) {
   const bool get = options.verb == Verb::get;
-  if (options.verb == Verb::copy) {
-    async_copy(io, options.from, options.to, transfer, progress, std::move(conclude));
-    return {};
-  }
+  if (options.verb == Verb::copy) return copy(io, options.from, options.to, transfer, progress);
   if (options.recursive) {
     const auto& [remote, local] = options.files.front();
-    if (get)
-      async_download_tree(io, remote, local, transfer, progress, std::move(conclude));
-    else
-      async_upload_tree(io, local, remote, transfer, progress, std::move(conclude));
-    return {};
+    return get ? download_tree(io, remote, local, transfer, progress)
+               : upload_tree(io, local, remote, transfer, progress);
   }
   std::vector<TransferRequest> requests;
   for (const GridftpFile& file : options.files) {
     UDTCAT_TRY(auto request, request_for(io, file, get));
     requests.push_back(std::move(request));
   }
-  (get ? async_download : async_upload)(io, std::move(requests), transfer, progress, std::move(conclude));
-  return {};
+  return (get ? download_all : upload_all)(io, std::move(requests), transfer, progress, nullptr);
 }
 
 ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found, Console& console) {
@@ -127,13 +125,15 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
     if (!progress->file_bytes) return std::nullopt;
     return tool::Amount{progress->done_bytes(), *progress->file_bytes};
   });
-  const auto conclude = [&run, &options, progress](const Status& outcome) {
-    if (!outcome) return run.finish(with_hint(outcome.error(), options));
+  auto task = transfer_of(run.io(), options, transfer, progress);
+  if (!task) return run.fail_to_start(std::move(task.error()));
+  auto transferred = [&, task = std::move(*task)]() mutable -> Task<void> {
+    const Status outcome = co_await std::move(task);
+    if (!outcome) co_return run.finish(with_hint(outcome.error(), options));
     core::log().info("{} bytes moved, {} were there already", progress->bytes, progress->resumed_bytes);
     run.finish(std::nullopt);
   };
-  if (auto started = start_transfer(run.io(), options, transfer, progress, conclude); !started)
-    return run.fail_to_start(std::move(started.error()));
+  boost::asio::co_spawn(run.io(), std::move(transferred), boost::asio::detached);
   return run.run();
 }
 
