@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <random>
-#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,16 +19,12 @@ std::string to_string(const PortRange& range) {
 }
 
 Result<PortRange> parse_port_range(const std::string& text) {
-  const auto malformed = [&] {
+  const auto one = core::parse_number<std::uint16_t>(text);
+  const auto range = one ? std::optional(std::pair(*one, *one)) : core::parse_port_range(text, "-:");
+  if (!range || (range->first == 0 && range->second != 0))
     return tool::bad_value("--port", text,
                            "a port, or a range of them, as in 9000 or 9000-9100; 0 lets the system choose");
-  };
-  const auto dash = text.find_first_of("-:");
-  const auto first = core::parse_number<std::uint16_t>(std::string_view(text).substr(0, dash));
-  const auto last =
-      dash == std::string::npos ? first : core::parse_number<std::uint16_t>(std::string_view(text).substr(dash + 1));
-  if (!first || !last || *first > *last || (*first == 0 && *last != 0)) return malformed();
-  return PortRange{*first, *last};
+  return PortRange{range->first, range->second};
 }
 
 std::vector<std::uint16_t> ports_of(const PortRange& range) {

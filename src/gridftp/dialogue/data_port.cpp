@@ -14,6 +14,7 @@
 #include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 #include "lib/net/interface_addresses.hpp"
 
 namespace udtcat::gridftp {
@@ -201,11 +202,9 @@ Result<Endpoint> extended_passive_port(const Reply& reply, const Endpoint& serve
   const auto port_at = written.size() < 2 ? std::string::npos : written.rfind(mark, written.size() - 2);
   if (port_at == std::string::npos || written.back() != mark || std::ranges::count(written, mark) != 4)
     return no_data_port(text);
-  std::uint16_t port = 0;
-  const char* const last = written.data() + written.size() - 1;
-  const auto read = std::from_chars(written.data() + port_at + 1, last, port);
-  if (read.ec != std::errc{} || read.ptr != last || port == 0) return no_data_port(text);
-  return server.with_port(port);
+  const auto port = core::parse_number<std::uint16_t>(written.substr(port_at + 1, written.size() - port_at - 2));
+  if (!port || *port == 0) return no_data_port(text);
+  return server.with_port(*port);
 }
 
 Result<std::vector<Endpoint>> striped_passive_ports(const Reply& reply) {

@@ -40,12 +40,9 @@ class PortRangeStack final : public DataStack {
 }  // namespace
 
 std::shared_ptr<DataPortRange> DataPortRange::parse(std::string_view text) {
-  const auto between = text.find_first_of(":-, ");
-  if (between == std::string_view::npos) return nullptr;
-  const auto first = core::parse_number<std::uint16_t>(text.substr(0, between));
-  const auto last = core::parse_number<std::uint16_t>(text.substr(between + 1));
-  if (!first || !last || *first == 0 || *first > *last) return nullptr;
-  return std::make_shared<DataPortRange>(*first, *last);
+  const auto range = core::parse_port_range(text, ":-, ");
+  if (!range || range->first == 0) return nullptr;
+  return std::make_shared<DataPortRange>(range->first, range->second);
 }
 
 std::shared_ptr<DataStack> within(std::shared_ptr<DataPortRange> ports, std::shared_ptr<DataStack> stack) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <deque>
 #include <optional>
 #include <string>
@@ -23,6 +22,7 @@
 #include "gridftp/disk/disk_threads.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {
@@ -63,16 +63,15 @@ struct PartialOperand {
 std::optional<PartialOperand> partial_operand(const std::string& text, char kind, std::size_t count) {
   if (to_upper(text.substr(0, 2)) != std::string{kind, ' '}) return std::nullopt;
   PartialOperand operand;
-  const char* at = text.data() + 2;
-  const char* const end = text.data() + text.size();
+  std::size_t at = 2;
   while (operand.numbers.size() < count) {
-    std::uint64_t number = 0;
-    const auto [next, error] = std::from_chars(at, end, number);
-    if (error != std::errc{} || next == end || *next != ' ' || number > IncomingFile::kMaxBytes) return std::nullopt;
-    operand.numbers.push_back(number);
-    at = next + 1;
+    const std::size_t end = text.find(' ', at);
+    const auto number = core::parse_number<std::uint64_t>(std::string_view(text).substr(at, end - at));
+    if (end == std::string::npos || !number || *number > IncomingFile::kMaxBytes) return std::nullopt;
+    operand.numbers.push_back(*number);
+    at = end + 1;
   }
-  operand.path.assign(at, end);
+  operand.path = text.substr(at);
   return operand;
 }
 

@@ -2,7 +2,6 @@
 #include "gridftp/xio/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -110,17 +109,10 @@ Result<std::optional<Key>> find_key(const Settings& settings, const EnvironmentL
 }
 
 Result<UdpPortRange> parse_udp_port_range(std::string_view text) {
-  const auto refuse = [] {
+  const auto range = core::parse_port_range(text, ", ");
+  if (!range || range->first == 0)
     return fail(Errc::bad_argument, "GLOBUS_UDP_PORT_RANGE", "must be two ports, such as 50000,51000");
-  };
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  UdpPortRange range;
-  const auto first = std::from_chars(at, end, range.first);
-  if (first.ec != std::errc() || first.ptr == end || (*first.ptr != ',' && *first.ptr != ' ')) return refuse();
-  const auto last = std::from_chars(first.ptr + 1, end, range.last);
-  if (last.ec != std::errc() || last.ptr != end || range.first == 0 || range.last < range.first) return refuse();
-  return range;
+  return UdpPortRange{range->first, range->second};
 }
 
 }  // namespace udtcat::gridftp::xio

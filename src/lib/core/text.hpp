@@ -2,12 +2,15 @@
 /// Bytes seen as text, numbers read from text, and text without the blanks around it.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace udtcat::core {
 
@@ -25,6 +28,16 @@ template <typename Number>
   const auto [rest, error] = std::from_chars(text.data(), end, number, base);
   if (error != std::errc{} || rest != end) return std::nullopt;
   return number;
+}
+
+/// Two ports in order, with one of `separators` between, as in "9000-9100"; none: anything else.
+[[nodiscard]] inline std::optional<std::pair<std::uint16_t, std::uint16_t>> parse_port_range(
+    std::string_view text, std::string_view separators) {
+  const auto between = std::min(text.find_first_of(separators), text.size());
+  const auto first = parse_number<std::uint16_t>(text.substr(0, between));
+  const auto last = parse_number<std::uint16_t>(text.substr(std::min(between + 1, text.size())));
+  if (!first || !last || *first > *last) return std::nullopt;
+  return std::pair(*first, *last);
 }
 
 /// Borrows of `text` what lies between the first and the last character that is none of `blanks`.

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "lib/core/printable.hpp"
+#include "lib/core/text.hpp"
 
 namespace udtcat::session {
 
@@ -27,11 +27,7 @@ std::string shown(std::string_view application) {
 }  // namespace
 
 std::uint8_t assigned_number(std::string_view application) {
-  std::uint8_t unknown = 0;
-  if (application.starts_with('#')) {
-    std::from_chars(application.data() + 1, application.data() + application.size(), unknown);
-    return unknown;
-  }
+  if (application.starts_with('#')) return core::parse_number<std::uint8_t>(application.substr(1)).value_or(0);
   const auto* const found = std::ranges::find(kAssigned, application);
   return found == kAssigned.end() ? 0 : static_cast<std::uint8_t>(found - kAssigned.begin() + kFirst);
 }

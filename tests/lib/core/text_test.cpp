@@ -23,6 +23,13 @@ TEST(ParseNumber, TakesNothingButTheWholeNumber) {
     EXPECT_EQ(parse_number<std::uint16_t>(text), std::nullopt) << text;
 }
 
+TEST(ParsePortRange, TakesTwoPortsInOrder) {
+  EXPECT_EQ(parse_port_range("9000-9100", ":-"), std::pair(std::uint16_t{9000}, std::uint16_t{9100}));
+  EXPECT_EQ(parse_port_range("0:0", ":-"), std::pair(std::uint16_t{0}, std::uint16_t{0}));
+  for (const char* text : {"", "-", "9000", "9000-", "-9100", "9100-9000", "9000-65536", "9000, 9100", "1-2-3"})
+    EXPECT_EQ(parse_port_range(text, "-,"), std::nullopt) << text;
+}
+
 TEST(ParseNumber, GivesNothingThatDoesNotFit) {
   EXPECT_EQ(parse_number<std::uint16_t>("65536"), std::nullopt);
   EXPECT_EQ(parse_number<std::uint64_t>("18446744073709551616"), std::nullopt);
