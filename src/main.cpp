@@ -3,7 +3,6 @@
 #include "bench/commands.hpp"
 #include "gridftp/command/commands.hpp"
 #include "pipe/commands.hpp"
-#include "rsh/command/as_ssh.hpp"
 #include "rsh/command/commands.hpp"
 #include "tool/program/command.hpp"
 #include "trees/command/commands.hpp"

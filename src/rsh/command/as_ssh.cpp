@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rsh/command/as_ssh.hpp"
-
 #include <cstdlib>
 #include <tuple>
 
+#include "rsh/command/commands.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/cli/shell_words.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rsh/command/as_ssh.hpp"
+#include "rsh/command/commands.hpp"
 
 #include <cstdlib>
 
