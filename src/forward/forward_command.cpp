@@ -13,6 +13,7 @@
 
 #include "forward/forward.hpp"
 #include "forward/outage.hpp"
+#include "forward/peer_log.hpp"
 #include "forward/redial.hpp"
 #include "lib/bridge/socket_stream.hpp"
 #include "lib/core/log.hpp"
@@ -20,7 +21,6 @@
 #include "tool/cli/process_setup.hpp"
 #include "tool/identity/peers_file.hpp"
 #include "tool/run/peer_listener.hpp"
-#include "tool/run/peer_log.hpp"
 #include "tool/run/session_run.hpp"
 #include "tool/run/warnings.hpp"
 
@@ -161,7 +161,7 @@ class ForwardCommand {
   std::unique_ptr<Redial> redial_;                // a connector's
   std::unique_ptr<tool::PeerListener> listener_;  // a listener's
   Outage outage_;                                 // of a connector's peer
-  tool::PeerLog peer_log_;                        // a listener's
+  PeerLog peer_log_;                              // a listener's
 };
 
 Status ForwardCommand::start(tool::FoundCredentials found) {

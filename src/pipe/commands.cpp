@@ -14,6 +14,7 @@
 #include "lib/core/secret_text.hpp"
 #include "lib/core/try.hpp"
 #include "pipe/keygen_command.hpp"
+#include "pipe/open_stdin_warning.hpp"
 #include "pipe/pipe_command.hpp"
 #include "pipe/pipe_help.hpp"
 #include "pipe/pipe_summary.hpp"
@@ -39,7 +40,7 @@ void leave_terminal_unread(PipeOptions& options) {
 void invite_to_receive(PipeOptions& options) {
   struct stat sink {};
   const bool is_two_way = options.session.sends && options.session.receives && !options.exec;
-  if (options.mode != Mode::listen || !is_two_way || !tool::has_data(STDIN_FILENO)) return;
+  if (options.mode != Mode::listen || !is_two_way || !has_data(STDIN_FILENO)) return;
   // Output to a terminal or the null device: data from the peer are not expected.
   if (::fstat(STDOUT_FILENO, &sink) == 0 && S_ISCHR(sink.st_mode)) options.counterpart += " --recv-only";
 }

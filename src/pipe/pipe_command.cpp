@@ -26,6 +26,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "pipe/open_stdin_warning.hpp"
 #include "tool/cli/applications.hpp"
 #include "tool/run/endpoint_setup.hpp"
 #include "tool/run/peer_listener.hpp"
@@ -207,11 +208,11 @@ Result<std::unique_ptr<LocalStream>> PipeSession::make_local() {
 }
 
 Result<std::unique_ptr<LocalStream>> PipeSession::make_stdio(const StdioHalves& halves) {
-  if (options_.session.sends && !halves.read && tool::has_data(STDIN_FILENO))
+  if (options_.session.sends && !halves.read && has_data(STDIN_FILENO))
     core::log().warn("the other end only sends: standard input is not read");
   auto stdio = make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, halves);
   if (!stdio || !halves.read || !halves.write) return stdio;
-  return std::make_unique<tool::OpenStdinWarning>(run_.io(), std::move(*stdio), [] {
+  return std::make_unique<OpenStdinWarning>(run_.io(), std::move(*stdio), [] {
     core::log().warn(
         "all of the peer's data has come; waiting for the end of our own standard input (--recv-only does not)");
   });

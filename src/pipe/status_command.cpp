@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "lib/core/try.hpp"
+#include "pipe/status_query.hpp"
 #include "tool/cli/signal_watch.hpp"
 #include "tool/status/snapshot.hpp"
-#include "tool/status/status_query.hpp"
 
 namespace udtcat::pipe {
 
@@ -30,7 +30,7 @@ A user sees his own processes, root sees all.
 }
 
 /// Whether this user may ask the process.
-bool is_ours(const tool::StatusAnswer& answer) {
+bool is_ours(const StatusAnswer& answer) {
   return answer.snapshot || answer.snapshot.error().code != Errc::local_connect_failed;
 }
 
@@ -41,9 +41,9 @@ std::string nobody_text() {
                      user != nullptr ? user->pw_name : std::to_string(::geteuid()));
 }
 
-std::string answers_text(const std::vector<tool::StatusAnswer>& answers, bool json) {
+std::string answers_text(const std::vector<StatusAnswer>& answers, bool json) {
   std::string text;
-  for (const tool::StatusAnswer& answer : answers) {
+  for (const StatusAnswer& answer : answers) {
     if (!answer.snapshot) continue;
     if (!text.empty()) text += json ? ",\n" : "\n";
     text += json ? tool::to_json(*answer.snapshot) : tool::to_text(*answer.snapshot);
@@ -59,9 +59,9 @@ class StatusInvocation final : public tool::Invocation {
   [[nodiscard]] bool needs_key() const override { return false; }
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::RunContext& context) override {
     const tool::UnblockedSignals meanwhile;
-    auto answers = tool::ask_host_for_status();
-    std::erase_if(answers, [](const tool::StatusAnswer& answer) { return !is_ours(answer); });
-    for (const tool::StatusAnswer& answer : answers)
+    auto answers = ask_host_for_status();
+    std::erase_if(answers, [](const StatusAnswer& answer) { return !is_ours(answer); });
+    for (const StatusAnswer& answer : answers)
       if (!answer.snapshot) context.console.line("udtcat: " + answer.snapshot.error().message());
     if (answers.empty() && !json_) context.console.line("udtcat: " + nobody_text());
     return tool::printed(answers_text(answers, json_), context.console);

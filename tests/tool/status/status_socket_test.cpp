@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "lib/bridge/descriptor.hpp"
+#include "pipe/status_query.hpp"
 #include "support/ordinary_user.hpp"
 #include "support/run_until.hpp"
 #include "support/temp_dir.hpp"
-#include "tool/status/status_query.hpp"
 
 namespace udtcat::tool {
 namespace {
@@ -39,11 +39,12 @@ class StatusSocketTest : public testing::Test {
     return made;
   }
   /// The asking end blocks, as the other end's process runs beside it.
-  [[nodiscard]] StatusAnswer ask() {
-    auto answer = std::async(std::launch::async, [this] { return ask_for_status({path_}); });
+  [[nodiscard]] pipe::StatusAnswer ask() {
+    auto answer = std::async(std::launch::async, [this] { return pipe::ask_for_status({path_}); });
     EXPECT_TRUE(test::run_until(io_, [&] { return answer.wait_for(0s) == std::future_status::ready; }));
     auto answers = answer.get();
-    return answers.empty() ? StatusAnswer{"", fail(Errc::peer_lost, "left over", "")} : std::move(answers.front());
+    return answers.empty() ? pipe::StatusAnswer{"", fail(Errc::peer_lost, "left over", "")}
+                           : std::move(answers.front());
   }
   /// A client that connects and never reads.
   [[nodiscard]] bridge::Descriptor connect_mutely() const {
@@ -69,7 +70,7 @@ class StatusSocketTest : public testing::Test {
 
 TEST_F(StatusSocketTest, AnswersWithASnapshotAndItsRate) {
   open();
-  const StatusAnswer answer = ask();
+  const pipe::StatusAnswer answer = ask();
   ASSERT_TRUE(answer.snapshot) << answer.snapshot.error().message();
   EXPECT_EQ(answer.snapshot->what, what_);
   EXPECT_EQ(snapshots_, 2U);
@@ -92,7 +93,7 @@ TEST_F(StatusSocketTest, DoesNotAnswerAnotherUser) {
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
   const auto nobody_asks = [&] {
     const test::OrdinaryUser nobody;
-    return ask_for_status({path_}, 100ms);
+    return pipe::ask_for_status({path_}, 100ms);
   };
   open();
   EXPECT_EQ(nobody_asks().at(0).snapshot.error().code, Errc::local_connect_failed);
@@ -104,7 +105,7 @@ TEST_F(StatusSocketTest, DropsClientsThatDoNotReadAndThenAnswersOthers) {
   std::vector<bridge::Descriptor> mute;
   for (std::size_t i = 0; i < kMaxStatusClients; ++i) mute.push_back(connect_mutely());
   EXPECT_TRUE(test::run_until(io_, [&] { return snapshots_ == 2 * kMaxStatusClients; }));
-  const StatusAnswer answer = ask();
+  const pipe::StatusAnswer answer = ask();
   EXPECT_TRUE(answer.snapshot) << answer.snapshot.error().message();
 }
 
@@ -122,13 +123,13 @@ TEST_F(StatusSocketTest, ThatIsDeadIsRemovedByTheAskingEnd) {
   open();
   ASSERT_EQ(::rename(path_.c_str(), (folder_ / "2.sock").c_str()), 0);
   socket_.reset();
-  EXPECT_TRUE(ask_for_status({folder_ / "2.sock"}).empty());
+  EXPECT_TRUE(pipe::ask_for_status({folder_ / "2.sock"}).empty());
   EXPECT_FALSE(folder_.has("2.sock"));
 }
 
 TEST_F(StatusSocketTest, ThatIsSilentOrTalksTooMuchIsNotWaitedFor) {
   boost::asio::local::stream_protocol::acceptor silent(io_, path_);
-  const auto answers = ask_for_status({path_}, 50ms);
+  const auto answers = pipe::ask_for_status({path_}, 50ms);
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(answers[0].snapshot.error().code, Errc::peer_lost);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/run/peer_log.hpp"
+#include "forward/peer_log.hpp"
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "lib/bridge/fake_connection.hpp"
 #include "lib/bridge/tcp_pair.hpp"
 
-namespace udtcat::tool {
+namespace udtcat::forward {
 namespace {
 
 using bridge::FakeConnection;
@@ -66,4 +66,4 @@ TEST_F(PeerLogTest, CountsAPeerThatReconnectsAllTheTime) {
 }
 
 }  // namespace
-}  // namespace udtcat::tool
+}  // namespace udtcat::forward

@@ -15,7 +15,7 @@
 
 #include "lib/bridge/rate_limited_log.hpp"
 
-namespace udtcat::tool {
+namespace udtcat::forward {
 
 /// Tells of each peer, a holder of a key pair or a host, when its first session comes and its last one goes. One that
 /// comes and goes without end is told as any trouble: a few times at once, then by one line an interval that counts.
@@ -42,4 +42,4 @@ class PeerLog {
   bridge::RateLimitedLog reporter_;
 };
 
-}  // namespace udtcat::tool
+}  // namespace udtcat::forward

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/run/peer_log.hpp"
+#include "forward/peer_log.hpp"
 
 #include <utility>
 
@@ -9,7 +9,7 @@
 #include "tool/run/warnings.hpp"
 #include "tool/status/stats_text.hpp"
 
-namespace udtcat::tool {
+namespace udtcat::forward {
 
 namespace {
 
@@ -65,11 +65,12 @@ void PeerLog::on_gone(Connection& connection, const Status& how) {
   const PresentPeer gone = present;
   present_.erase(entry);
   tell(connection, code,
-       fmt::format("disconnected after {}, {}{}", clock_text(Clock::now() - gone.since), payload_text(gone.past), why));
+       fmt::format("disconnected after {}, {}{}", tool::clock_text(Clock::now() - gone.since),
+                   tool::payload_text(gone.past), why));
 }
 
 void PeerLog::tell(const Connection& connection, Errc code, std::string what) {
-  reporter_.report(connection.peer(), {code, peer_text(connection), std::move(what)});
+  reporter_.report(connection.peer(), {code, tool::peer_text(connection), std::move(what)});
 }
 
-}  // namespace udtcat::tool
+}  // namespace udtcat::forward

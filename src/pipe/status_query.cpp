@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/status/status_query.hpp"
+#include "pipe/status_query.hpp"
 
 #include <array>
 #include <list>
@@ -12,7 +12,7 @@
 #include "lib/bridge/unix_socket.hpp"
 #include "lib/core/user_text.hpp"
 
-namespace udtcat::tool {
+namespace udtcat::pipe {
 
 namespace {
 
@@ -31,7 +31,7 @@ class StatusQuestion {
   void ask() {
     if (path_.size() > bridge::kMaxUnixPathBytes) return;
     socket_.async_connect(Protocol::endpoint(path_), [this](const boost::system::error_code& error) {
-      left_over_ = error == boost::asio::error::connection_refused && remove_left_over(path_);
+      left_over_ = error == boost::asio::error::connection_refused && tool::remove_left_over(path_);
       if (error) {
         snapshot_ = fail(Errc::local_connect_failed, "ask " + path_, core::errno_text(error.value()));
         return;
@@ -43,11 +43,11 @@ class StatusQuestion {
     socket_.async_read_some(boost::asio::buffer(piece_),
                             [this](const boost::system::error_code& end, std::size_t bytes) {
                               text_.append(piece_.data(), bytes);
-                              if (!end && text_.size() <= kMaxSnapshotBytes) return read_on();
+                              if (!end && text_.size() <= tool::kMaxSnapshotBytes) return read_on();
                               if (text_.empty())
                                 snapshot_ = fail(Errc::local_connect_failed, "ask " + path_, "it has ended meanwhile");
                               else
-                                snapshot_ = parse_snapshot(text_);
+                                snapshot_ = tool::parse_snapshot(text_);
                             });
   }
 
@@ -56,7 +56,7 @@ class StatusQuestion {
   bool left_over_ = false;
   std::array<char, 16384> piece_{};
   std::string text_;
-  Result<ProcessSnapshot> snapshot_ = fail(Errc::peer_lost, "ask " + path_, "no answer in time");
+  Result<tool::ProcessSnapshot> snapshot_ = fail(Errc::peer_lost, "ask " + path_, "no answer in time");
 };
 
 }  // namespace
@@ -72,13 +72,13 @@ std::vector<StatusAnswer> ask_for_status(const std::vector<std::string>& paths, 
   return answers;
 }
 
-std::vector<StatusAnswer> ask_host_for_status(const StatusRoots& roots) {
+std::vector<StatusAnswer> ask_host_for_status(const tool::StatusRoots& roots) {
   for (;;) {
-    const auto sockets = status_sockets(roots);
+    const auto sockets = tool::status_sockets(roots);
     auto answers = ask_for_status(sockets);
     const bool some_were_dead = answers.size() < sockets.size();
-    if (!some_were_dead || sockets.size() < kMaxStatusSockets) return answers;
+    if (!some_were_dead || sockets.size() < tool::kMaxStatusSockets) return answers;
   }
 }
 
-}  // namespace udtcat::tool
+}  // namespace udtcat::pipe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/status/status_query.hpp"
+#include "pipe/status_query.hpp"
 
 #include <filesystem>
 #include <future>
@@ -13,7 +13,7 @@
 #include "support/temp_dir.hpp"
 #include "tool/status/status_socket.hpp"
 
-namespace udtcat::tool {
+namespace udtcat::pipe {
 namespace {
 
 using namespace std::chrono_literals;
@@ -21,17 +21,17 @@ using boost::asio::local::stream_protocol;
 
 TEST(StatusQuery, FindsTheLivingBehindMoreDeadThanAreAskedAtATime) {
   const test::TempDir folder;
-  const StatusRoots roots{folder / "run", folder / "users", folder / "tmp"};
+  const tool::StatusRoots roots{folder / "run", folder / "users", folder / "tmp"};
   // Searched after the services.
   const std::string user = roots.users + "/1000/udtcat";
   std::filesystem::create_directories(user);
   std::filesystem::create_directory(roots.services);
   boost::asio::io_context io;
-  for (std::size_t i = 0; i < 2 * kMaxStatusSockets; ++i)
+  for (std::size_t i = 0; i < 2 * tool::kMaxStatusSockets; ++i)
     const stream_protocol::acceptor killed(io, roots.services + "/" + std::to_string(i) + ".sock");
-  ProcessSnapshot snapshot;
+  tool::ProcessSnapshot snapshot;
   snapshot.what = "udtcat -l 9000";
-  const auto living = StatusSocket::open(io, user + "/living.sock", [&] { return snapshot; });
+  const auto living = tool::StatusSocket::open(io, user + "/living.sock", [&] { return snapshot; });
   ASSERT_TRUE(living) << living.error().message();
   auto asked = std::async(std::launch::async, [&] { return ask_host_for_status(roots); });
   EXPECT_TRUE(test::run_until(io, [&] { return asked.wait_for(0s) == std::future_status::ready; }));
@@ -56,4 +56,4 @@ TEST(StatusQuery, OfAProcessThatEndsMeanwhileIsAsOfNone) {
 }
 
 }  // namespace
-}  // namespace udtcat::tool
+}  // namespace udtcat::pipe
