@@ -13,13 +13,8 @@
 #include "lib/core/log.hpp"
 #include "lib/core/secret_text.hpp"
 #include "lib/core/try.hpp"
-#include "pipe/keygen_command.hpp"
 #include "pipe/open_stdin_warning.hpp"
 #include "pipe/pipe_command.hpp"
-#include "pipe/pipe_help.hpp"
-#include "pipe/pipe_summary.hpp"
-#include "pipe/plain_command.hpp"
-#include "pipe/status_command.hpp"
 #include "tool/cli/signal_watch.hpp"
 #include "tool/run/warnings.hpp"
 
@@ -125,11 +120,7 @@ Result<std::unique_ptr<tool::Invocation>> parse(const tool::Words& arguments) {
 
 tool::Commands commands() {
   return {{.words = {}, .help = help_text, .parse = parse, .options = pipe_options_declared, .operands = ":host"},
-          {.words = {"keygen", "--pair"},
-           .help = help_text,
-           .parse = parse_keygen_pair,
-           .options = keygen_pair_options_declared,
-           .operands = ":file"},
+          keygen_pair_command(),
           status_command()};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipe/keygen_command.hpp"
+#include "pipe/commands.hpp"
 
 #include <array>
 #include <optional>
@@ -13,6 +13,7 @@
 
 #include "lib/core/secret_text.hpp"
 #include "lib/core/try.hpp"
+#include "pipe/pipe_options.hpp"
 #include "tool/cli/signal_watch.hpp"
 #include "tool/cli/user_files.hpp"
 
@@ -51,6 +52,16 @@ class KeygenInvocation final : public tool::Invocation {
   const std::optional<std::string> file_;
 };
 
+Result<std::unique_ptr<tool::Invocation>> parse_keygen_pair(const tool::Words& arguments) {
+  tool::CommandLine line("udtcat keygen --pair");
+  UDTCAT_CHECK(line.read(arguments));
+  if (line.wants_help()) return nullptr;
+  if (line.operands().size() > 1) return tool::misplaced("keygen --pair", "allowed: one FILE");
+  std::optional<std::string> file;
+  if (!line.operands().empty()) file = line.operands().front();
+  return std::make_unique<KeygenInvocation>(std::move(file));
+}
+
 }  // namespace
 
 Result<std::string> make_pair_of_files(const std::filesystem::path& file, const std::string& comment) {
@@ -68,16 +79,12 @@ Result<std::string> make_pair_of_files(const std::filesystem::path& file, const 
   return line;
 }
 
-Result<std::unique_ptr<tool::Invocation>> parse_keygen_pair(const tool::Words& arguments) {
-  tool::CommandLine line("udtcat keygen --pair");
-  UDTCAT_CHECK(line.read(arguments));
-  if (line.wants_help()) return nullptr;
-  if (line.operands().size() > 1) return tool::misplaced("keygen --pair", "allowed: one FILE");
-  std::optional<std::string> file;
-  if (!line.operands().empty()) file = line.operands().front();
-  return std::make_unique<KeygenInvocation>(std::move(file));
+tool::Command keygen_pair_command() {
+  return {.words = {"keygen", "--pair"},
+          .help = help_text,
+          .parse = parse_keygen_pair,
+          .options = [] { return tool::CommandLine("udtcat keygen --pair").declared(); },
+          .operands = ":file"};
 }
-
-tool::DeclaredOptions keygen_pair_options_declared() { return tool::CommandLine("udtcat keygen --pair").declared(); }
 
 }  // namespace udtcat::pipe

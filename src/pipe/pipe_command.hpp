@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// udtcat HOST PORT and udtcat -l [ADDR:]PORT: stdin and stdout, or a command, as one stream of a session.
+/// udtcat HOST PORT and udtcat -l [ADDR:]PORT: stdin and stdout, or a command, as one stream of a session, or bare.
 #pragma once
 
 #include "pipe/pipe_options.hpp"
@@ -13,5 +13,7 @@ namespace udtcat::pipe {
                                                tool::Console& console);
 [[nodiscard]] tool::ExitStatus listen_command(const PipeOptions& options, tool::FoundCredentials found,
                                               tool::Console& console);
+/// --plain: to and from any UDT4 program.
+[[nodiscard]] tool::ExitStatus plain_command(const PipeOptions& options, tool::Console& console);
 
 }  // namespace udtcat::pipe

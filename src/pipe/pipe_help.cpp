@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipe/pipe_help.hpp"
+#include "pipe/pipe_options.hpp"
 
 #include "tool/cli/exit_status.hpp"
 

@@ -37,6 +37,9 @@ struct PipeOptions : forward::ForwardOptions {
 /// Only the modes help and forward, for `command`, which does the like.  errors: Errc::bad_argument
 [[nodiscard]] Result<PipeOptions> parse_forward_options(const std::string& command, const tool::Words& words);
 
+[[nodiscard]] std::string help_text();
+/// A pipe or a forward in sentences, for --check.
+[[nodiscard]] tool::Words mode_summary(const PipeOptions& options);
 [[nodiscard]] tool::DeclaredOptions pipe_options_declared();
 [[nodiscard]] tool::DeclaredOptions forward_options_declared();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipe/pipe_summary.hpp"
+#include "pipe/pipe_options.hpp"
 
 #include <fmt/format.h>
 

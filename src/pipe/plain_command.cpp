@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipe/plain_command.hpp"
+#include "pipe/pipe_command.hpp"
 
 #include <memory>
 #include <optional>

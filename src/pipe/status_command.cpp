@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipe/status_command.hpp"
+#include "pipe/commands.hpp"
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipe/keygen_command.hpp"
+#include "pipe/commands.hpp"
 
 #include <gmock/gmock.h>
 
@@ -41,11 +41,11 @@ TEST_F(KeygenPair, OverwritesNeitherHalf) {
 }
 
 TEST_F(KeygenPair, TakesOneFileAtTheMost) {
-  EXPECT_TRUE(parse_keygen_pair({}));
-  EXPECT_TRUE(parse_keygen_pair({"file"}));
-  EXPECT_EQ(*parse_keygen_pair({"--help"}), nullptr);
-  EXPECT_FALSE(parse_keygen_pair({"one", "two"}));
-  EXPECT_FALSE(parse_keygen_pair({"--lanes", "3"}));
+  EXPECT_TRUE(keygen_pair_command().parse({}));
+  EXPECT_TRUE(keygen_pair_command().parse({"file"}));
+  EXPECT_EQ(*keygen_pair_command().parse({"--help"}), nullptr);
+  EXPECT_FALSE(keygen_pair_command().parse({"one", "two"}));
+  EXPECT_FALSE(keygen_pair_command().parse({"--lanes", "3"}));
 }
 
 }  // namespace

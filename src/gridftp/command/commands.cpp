@@ -24,7 +24,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
-#include "pipe/pipe_summary.hpp"
+#include "pipe/pipe_options.hpp"
 #include "tool/cli/applications.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/program/check_summary.hpp"

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipe/pipe_help.hpp"
+#include "pipe/pipe_options.hpp"
 #include "tool/support/source_file.hpp"
 
 namespace udtcat::tool {

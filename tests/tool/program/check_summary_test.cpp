@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/program/check_summary.hpp"
+#include "pipe/pipe_options.hpp"
 
 #include <gmock/gmock.h>
 
 #include <udtcat/key.hpp>
 #include <udtcat/key_pair.hpp>
 
-#include "pipe/pipe_summary.hpp"
 #include "support/temp_dir.hpp"
 #include "tool/support/user_files.hpp"
 
