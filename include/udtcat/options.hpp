@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Options of a session and of the transport below it, plain values: sizes in bytes, rates in bits per second.
-/// The handshake settles what must be the same at both ends.
+/// The handshake agrees on what must be the same at both ends.
 #pragma once
 
 #include <chrono>

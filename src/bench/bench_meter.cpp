@@ -86,7 +86,7 @@ void BenchMeter::on_closed(const Status& status) {
 BenchResult BenchMeter::result_so_far() {
   BenchResult result = result_;
   // A response during the load has the peer's counters for this direction.
-  const bool has_way = state_ == State::loaded || state_ == State::drained || state_ == State::settling;
+  const bool has_way = state_ == State::loaded || state_ == State::drained || state_ == State::counting;
   if (has_way && !loaded_.all.empty()) result.directions.push_back(direction_result(true));
   return result;
 }
@@ -133,8 +133,8 @@ void BenchMeter::on_response(const Result<std::string>& line) {
       return send_request_soon();
     case State::drained:
       loaded_.all.push_back(round_trip);
-      return settle();
-    case State::settling:
+      return request_counters();
+    case State::counting:
       result_.directions.push_back(direction_result(false));
       if (direction_ == BenchDirection::out) return load(BenchDirection::back);
       state_ = State::closing;
@@ -166,13 +166,13 @@ void BenchMeter::on_loaded(const StreamOutcome& outcome) {
   if (outcome.error) return give_up(*outcome.error);
   state_ = State::drained;
   ends_after_ = connection_->stats().ends;
-  if (!request_pending_) settle();
+  if (!request_pending_) request_counters();
 }
 
 /// Asks for the peer's final counters of this direction.
-void BenchMeter::settle() {
+void BenchMeter::request_counters() {
   timer_.cancel();
-  state_ = State::settling;
+  state_ = State::counting;
   send_request();
 }
 

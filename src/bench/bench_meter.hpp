@@ -24,9 +24,9 @@ namespace udtcat::bench {
 
 /// One measurement over one connection.
 ///
-///   idle ── a dozen round trips ──► loaded (out) ── its bytes have come ──► drained ── the last answer ──► settling
+///   idle ── a dozen round trips ──► loaded (out) ── its bytes have come ──► drained ── the last answer ──► counting
 ///                                   loaded (back) ◄──────────────────── one more answer ─────────────────────┘
-///                                       └── likewise ──► drained ──► settling ──► closing ──► over
+///                                       └── likewise ──► drained ──► counting ──► closing ──► over
 ///
 /// Threads: confined to the io_context thread. Handlers are called there, not after destruction.
 class BenchMeter {
@@ -46,7 +46,7 @@ class BenchMeter {
   [[nodiscard]] Connection& connection() { return *connection_; }
 
  private:
-  enum class State { idle, loaded, drained, settling, closing };
+  enum class State { idle, loaded, drained, counting, closing };
 
   void begin_phase(std::chrono::seconds time);
   void on_late();
@@ -55,7 +55,7 @@ class BenchMeter {
   void on_response(const Result<std::string>& line);
   void load(BenchDirection direction);
   void on_loaded(const StreamOutcome& outcome);
-  void settle();
+  void request_counters();
   [[nodiscard]] DirectionResult direction_result(bool is_cut);
   [[nodiscard]] BenchCounters counters_here();
   [[nodiscard]] BenchResult result_so_far();

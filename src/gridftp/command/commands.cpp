@@ -222,7 +222,7 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
   return run.run();
 }
 
-/// A command whose options are settled once it is known whether the environment has a key.
+/// A command whose options are decided once it is known whether the environment has a key.
 template <typename CommandOptions, ExitStatus (*carry_out)(const CommandOptions&, FoundCredentials, Console&)>
 class GridftpInvocation : public tool::Invocation {
  public:
@@ -230,7 +230,7 @@ class GridftpInvocation : public tool::Invocation {
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] Status prepare(bool has_key_candidate, Console& /*console*/) override {
-    return settle_protection(options_, has_key_candidate);
+    return decide_protection(options_, has_key_candidate);
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     return carry_out(options_, std::move(found), context.console);

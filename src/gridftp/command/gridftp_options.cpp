@@ -257,7 +257,7 @@ Status check_control(ClientOptions& options, bool protects) {
   return {};
 }
 
-Status settle_audience(ServerOptions& options, bool has_key) {
+Status decide_audience(ServerOptions& options, bool has_key) {
   if (!options.auth) options.auth = has_key ? ServeAuth::key : ServeAuth::anonymous;
   if (options.auth == ServeAuth::key && options.anonymous_writable)
     return misplaced("gridftp serve --anonymous-writable",
@@ -314,7 +314,7 @@ Result<ServerOptions> parse_server_options(const Words& arguments) {
   return options;
 }
 
-Status settle_protection(ClientOptions& options, bool has_key_candidate) {
+Status decide_protection(ClientOptions& options, bool has_key_candidate) {
   const auto urls = urls_of(options);
   const bool sealed = std::ranges::any_of(urls, &FtpUrl::sealed);
   const bool wants = options.protection_written || sealed || (has_key_candidate && !options.over);
@@ -336,9 +336,9 @@ Status settle_protection(ClientOptions& options, bool has_key_candidate) {
   return {};
 }
 
-Status settle_protection(ServerOptions& options, bool has_key_candidate) {
+Status decide_protection(ServerOptions& options, bool has_key_candidate) {
   const bool wants = options.protection_written || has_key_candidate;
-  UDTCAT_CHECK(settle_audience(options, wants));
+  UDTCAT_CHECK(decide_audience(options, wants));
   auto& level = options.session.protection;
   if (wants) options.least = level;
   // Without options a server with a key offers its protection, one without serves clear data.

@@ -74,9 +74,9 @@ struct ServerOptions : tool::Options {
 /// asked for protection, gets sessions.
 /// errors: Errc::parameters_refused where names and sizes would be in the clear and --clear-control is not given;
 /// Errc::bad_argument
-[[nodiscard]] Status settle_protection(ClientOptions& options, bool has_key_candidate);
+[[nodiscard]] Status decide_protection(ClientOptions& options, bool has_key_candidate);
 /// A server restricts clients without a key unless options say otherwise (ADR-0024).  errors: Errc::bad_argument
-[[nodiscard]] Status settle_protection(ServerOptions& options, bool has_key_candidate);
+[[nodiscard]] Status decide_protection(ServerOptions& options, bool has_key_candidate);
 
 [[nodiscard]] std::string help_text();
 [[nodiscard]] std::string gateway_help_text();

@@ -124,8 +124,8 @@ void XioAcceptor::close() {
     if (!session->closing()) session->close();
 }
 
-bool XioAcceptor::settled() const {
-  return std::all_of(sessions_.begin(), sessions_.end(), [](const auto& session) { return session->settled(); });
+bool XioAcceptor::delivered() const {
+  return std::all_of(sessions_.begin(), sessions_.end(), [](const auto& session) { return session->delivered(); });
 }
 
 }  // namespace udtcat::gridftp::xio

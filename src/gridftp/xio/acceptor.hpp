@@ -51,7 +51,7 @@ class XioAcceptor final : public std::enable_shared_from_this<XioAcceptor> {
   /// Stopped, and without sessions.
   [[nodiscard]] bool over() const { return !listener_ && sessions_.empty(); }
   void close();
-  [[nodiscard]] bool settled() const;
+  [[nodiscard]] bool delivered() const;
 
  private:
   using Position = std::list<std::unique_ptr<LinkSession>>::iterator;

@@ -196,16 +196,16 @@ void XioEngine::close_sessions() {
   stop_if_done();
 }
 
-bool XioEngine::settled() const {
+bool XioEngine::delivered() const {
   return std::all_of(outgoing_.begin(), outgoing_.end(),
-                     [](const auto& outgoing) { return !outgoing.session || outgoing.session->settled(); }) &&
-         std::all_of(acceptors_.begin(), acceptors_.end(), [](const auto& acceptor) { return acceptor->settled(); });
+                     [](const auto& outgoing) { return !outgoing.session || outgoing.session->delivered(); }) &&
+         std::all_of(acceptors_.begin(), acceptors_.end(), [](const auto& acceptor) { return acceptor->delivered(); });
 }
 
 void XioEngine::stop_if_done() {
   if (shutdown_ == Shutdown::no) return;
   drop_over_acceptors();
-  if (shutdown_ == Shutdown::delivering && settled()) return close_sessions();
+  if (shutdown_ == Shutdown::delivering && delivered()) return close_sessions();
   const bool connected =
       std::any_of(outgoing_.begin(), outgoing_.end(), [](const auto& one) { return one.session != nullptr; });
   if (shutdown_ == Shutdown::closing && !connected && acceptors_.empty()) return io_->stop();

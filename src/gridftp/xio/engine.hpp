@@ -76,7 +76,7 @@ class XioEngine {
   void begin_shutdown();
   void close_sessions();
   void stop_if_done();
-  [[nodiscard]] bool settled() const;
+  [[nodiscard]] bool delivered() const;
   void drop_over_acceptors();
 
   const std::shared_ptr<boost::asio::io_context> io_;

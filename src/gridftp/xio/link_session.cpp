@@ -48,7 +48,7 @@ Connection::OutcomeHandler LinkSession::outcome_of(std::shared_ptr<StreamId> id)
   });
 }
 
-bool LinkSession::settled() const {
+bool LinkSession::delivered() const {
   return std::none_of(links_.begin(), links_.end(), [](const auto& entry) { return entry.second->left(); });
 }
 

@@ -36,7 +36,7 @@ class LinkSession {
 
   [[nodiscard]] bool idle() const { return links_.empty(); }
   /// No link that its user has left is still on its way.
-  [[nodiscard]] bool settled() const;
+  [[nodiscard]] bool delivered() const;
   [[nodiscard]] bool closing() const { return closing_; }
   /// Sends a CLOSE; links that are left end as interrupted.
   void close();

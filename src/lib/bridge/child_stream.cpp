@@ -56,42 +56,42 @@ void ChildStream::async_write_some(std::span<const std::byte> from, WriteHandler
   pipes_->async_write_some(
       from, lifetime_.guard([this, handler = std::move(handler)](std::error_code error, std::size_t bytes) {
         if (!error) return handler({}, bytes);
-        settle(error, [handler](std::error_code settled) { handler(settled, 0); });
+        complete(error, [handler](std::error_code status) { handler(status, 0); });
       }));
 }
 
 void ChildStream::async_finish(FinishHandler handler) {
   pipes_->async_finish(lifetime_.guard([this, handler = std::move(handler)](std::error_code error) {
     child_.end_input();
-    settle(error, handler);
+    complete(error, handler);
   }));
 }
 
 /// Waits for the child's status, which says more than that its input was closed.
-void ChildStream::settle(std::error_code error, std::function<void(std::error_code)> handler) {
+void ChildStream::complete(std::error_code error, std::function<void(std::error_code)> handler) {
   if (!awaits_status(halves_.write)) return handler(error);
-  unsettled_ = error;
-  settling_ = std::move(handler);
+  write_error_ = error;
+  completing_ = std::move(handler);
   if (child_.end()) return on_child_ended();
   if (!error) return;  // all was taken: however long it works on that
   timeout_.expires_after(kStatusTimeout);
   timeout_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-    if (!cancelled && settling_) std::exchange(settling_, nullptr)(unsettled_);
+    if (!cancelled && completing_) std::exchange(completing_, nullptr)(write_error_);
   }));
 }
 
 void ChildStream::on_child_ended() {
   timeout_.cancel();
   if (waiting_) std::exchange(waiting_, nullptr)();
-  if (!settling_) return;
+  if (!completing_) return;
   const std::error_code status = error_of(*child_.end());
-  std::exchange(settling_, nullptr)(status ? status : unsettled_);
+  std::exchange(completing_, nullptr)(status ? status : write_error_);
 }
 
 void ChildStream::abort() {
   lifetime_.end();
   waiting_ = nullptr;
-  settling_ = nullptr;
+  completing_ = nullptr;
   pipes_->abort();
 }
 

@@ -53,7 +53,7 @@ class ChildStream final : public LocalStream {
   [[nodiscard]] bool awaits_status(bool half_is_on) const {
     return half_is_on && completion_ == ChildCompletion::success;
   }
-  void settle(std::error_code error, std::function<void(std::error_code)> handler);
+  void complete(std::error_code error, std::function<void(std::error_code)> handler);
   void on_child_ended();
 
   ChildProcess& child_;
@@ -61,8 +61,8 @@ class ChildStream final : public LocalStream {
   const ChildCompletion completion_;
   bool source_ended_ = false;
   WaitHandler waiting_;                            // for the child's end, behind that of its output
-  std::function<void(std::error_code)> settling_;  // what was written, by the child's status or by unsettled_
-  std::error_code unsettled_;
+  std::function<void(std::error_code)> completing_;  // what was written, by the child's status or by write_error_
+  std::error_code write_error_;
   std::unique_ptr<LocalStream> pipes_;
   boost::asio::steady_timer timeout_;
   core::Lifetime lifetime_;

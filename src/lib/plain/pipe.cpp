@@ -74,16 +74,16 @@ void Pipe::on_sent(const Status& status) {
   --writes_;
   if (status) return pull();
   record_undelivered(status.error());
-  outgoing_ = Outgoing::settled;
-  settle();
+  outgoing_ = Outgoing::ended;
+  close_if_ended();
 }
 
 void Pipe::on_source_end() {
   if (sent_bytes_ > 0 || !receives_) return drain();
   // An input that is empty from the start, as with </dev/null, is no reason to close: the peer is to be heard.
   core::log().debug("{} is empty: waiting for the peer to close", local_->source_name());
-  outgoing_ = Outgoing::settled;
-  settle();
+  outgoing_ = Outgoing::ended;
+  close_if_ended();
 }
 
 void Pipe::drain() {
@@ -92,17 +92,17 @@ void Pipe::drain() {
 }
 
 void Pipe::on_drained(const Status& status) {
-  if (state_ == State::over || outgoing_ == Outgoing::settled) return;
-  outgoing_ = Outgoing::settled;
+  if (state_ == State::over || outgoing_ == Outgoing::ended) return;
+  outgoing_ = Outgoing::ended;
   if (!status) {
     record_undelivered(status.error());
   } else if (incoming_ == Incoming::open) {
     core::log().debug("udp {} has acknowledged all {} bytes", peer().to_string(), sent_bytes_);
     // A peer that has only just met us, and got nothing, may not be ready to hear of a close.
     if (receives_ || sent_bytes_ == 0) return drain_peer(Clock::now() + kMaxPeerDrain);
-    incoming_ = Incoming::settled;
+    incoming_ = Incoming::ended;
   }
-  settle();
+  close_if_ended();
 }
 
 /// The peer's close and the failure of what it left unread come in any order; the close is the reason.
@@ -142,12 +142,12 @@ void Pipe::on_peer_closed() {
                    peer().to_string());
   incoming_ = Incoming::closed_by_peer;
   if (undelivered_) record_undelivered(*undelivered_);
-  if (outgoing_ != Outgoing::open && outgoing_ != Outgoing::waiting) return settle();
+  if (outgoing_ != Outgoing::open && outgoing_ != Outgoing::waiting) return close_if_ended();
   if (source_has_more()) record_undelivered({});
   // The bytes written may have been acknowledged all the same, and then none is lost.
   if (sent_bytes_ > 0) return drain();
-  outgoing_ = Outgoing::settled;
-  settle();
+  outgoing_ = Outgoing::ended;
+  close_if_ended();
 }
 
 /// An end that only sends has more until its source ends; one that receives too, only if there is something to read
@@ -168,8 +168,8 @@ void Pipe::drain_peer(Clock::time_point until) {
     // A slow consumer keeps us from hearing: that is not the peer's silence.
     const bool quiet = !reading_.empty() && channel_->stats().bytes_received == heard;
     if (!quiet && Clock::now() < until) return drain_peer(until);
-    incoming_ = Incoming::settled;
-    settle();
+    incoming_ = Incoming::ended;
+    close_if_ended();
   }));
 }
 
@@ -193,7 +193,7 @@ void Pipe::on_written(std::error_code error, std::size_t bytes) {
   if (rest.empty()) arrived_.pop_front();
   write_on();
   read_on();
-  settle();
+  close_if_ended();
 }
 
 // ---- The end --------------------------------------------------------------------------------------------------------
@@ -219,13 +219,13 @@ void Pipe::check_peer_port() {
 /// The bytes that have arrived are still delivered to the consumer.
 void Pipe::break_off(Error error) {
   if (!error_) error_ = std::move(error);
-  outgoing_ = Outgoing::settled;
-  if (incoming_ == Incoming::open) incoming_ = Incoming::settled;
-  settle();
+  outgoing_ = Outgoing::ended;
+  if (incoming_ == Incoming::open) incoming_ = Incoming::ended;
+  close_if_ended();
 }
 
-void Pipe::settle() {
-  if (outgoing_ != Outgoing::settled || incoming_ == Incoming::open) return;
+void Pipe::close_if_ended() {
+  if (outgoing_ != Outgoing::ended || incoming_ == Incoming::open) return;
   if (state_ == State::open) {
     state_ = State::closed;
     channel_->close(kCloseDrain);

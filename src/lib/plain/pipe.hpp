@@ -33,9 +33,9 @@ inline constexpr std::chrono::milliseconds kPeerDrainQuiet{100};  // spec: docs/
 inline constexpr std::chrono::milliseconds kMaxPeerDrain{2'000};  // spec: docs/man/udtcat-plain.1, DESCRIPTION
 
 ///   outgoing:  open ◄──the source has nothing, has something──► waiting
-///              open ──source ends──► draining ──acknowledged, or the connection ends──► settled
+///              open ──source ends──► draining ──acknowledged, or the connection ends──► ended
 ///                └──────── source is empty from the start, read failed ──────────────────┘
-///   incoming:  open ──peer closes──► closed_by_peer;  open ──connection breaks, peer is drained──► settled
+///   incoming:  open ──peer closes──► closed_by_peer;  open ──connection breaks, peer is drained──► ended
 ///   the pipe:  open ──neither half goes on──► closed ──the sink has all──► finishing ──the consumer has it──► over
 ///              any ──abort(), a write fails──► over
 ///
@@ -53,8 +53,8 @@ class Pipe final : public PlainPipe {
  private:
   using Clock = std::chrono::steady_clock;
   enum class State { open, closed, finishing, over };
-  enum class Outgoing { open, waiting, draining, settled };
-  enum class Incoming { open, closed_by_peer, settled };
+  enum class Outgoing { open, waiting, draining, ended };
+  enum class Incoming { open, closed_by_peer, ended };
   struct Arrived {
     core::Buffer memory;
     std::span<const std::byte> rest;
@@ -81,7 +81,7 @@ class Pipe final : public PlainPipe {
   void arm_tick();
   void check_peer_port();
   void break_off(Error error);
-  void settle();
+  void close_if_ended();
   void end(std::optional<Error> error);
 
   const std::shared_ptr<void> keep_alive_;  // destroyed last

@@ -19,7 +19,7 @@ class ArrivalRate {
  public:
   void on_packet() { ++packets_; }
   /// Ends the interval if it has lasted 10 ms.
-  void settle(TimePoint now) {
+  void close_interval(TimePoint now) {
     const auto elapsed = now - since_;
     if (elapsed < kSyn) return;
     if (packets_ > 0 && since_ != TimePoint{}) {

@@ -27,7 +27,7 @@ class LossByRateMeter {
     const std::int64_t number = number_of(now);
     Span& span = spans_[slot_of(number)];
     if (span.number != number) {
-      add(span, settled_);
+      add(span, ended_);
       const Span* before = find(number - 1);
       span = {.number = number, .behind_loss = before != nullptr && before->lost > 0};
     }
@@ -44,7 +44,7 @@ class LossByRateMeter {
   }
   /// Of the spans that ended `wait` ago: all of their losses have been found.
   [[nodiscard]] Sums sums(TimePoint now, Duration wait) const {
-    Sums made = settled_;
+    Sums made = ended_;
     for (const Span& span : spans_)
       if (span.number < number_of(now - wait)) add(span, made);
     return made;
@@ -78,7 +78,7 @@ class LossByRateMeter {
   }
 
   std::array<Span, 64> spans_{};
-  Sums settled_;
+  Sums ended_;
 };
 
 }  // namespace udtcat::transport::native

@@ -57,11 +57,11 @@ class ProbeTimeout {
   }
   void on_retransmission_sent() {
     if (packets_left_ > 0) --packets_left_;
-    settle();
+    rearm_if_spent();
   }
   void on_fragment_sent() {
     if (fragments_left_ > 0) --fragments_left_;
-    settle();
+    rearm_if_spent();
   }
   /// Whether one packet may leave beyond the peer's flow window.
   [[nodiscard]] bool probes_window() const { return state_ == State::probing_window; }
@@ -89,7 +89,7 @@ class ProbeTimeout {
   static constexpr std::size_t kProbeFragments =
       8;  // guess: all fragments of 64 KiB at once may never fit the queue that lost the packet
 
-  void settle() {
+  void rearm_if_spent() {
     if (state_ == State::probing && (packets_left_ == 0 || fragments_left_ == 0)) state_ = State::armed;
   }
 

@@ -64,12 +64,12 @@ int TrainProbe::lost_in_a_row(std::deque<Train>::const_iterator last) const {
     else if (last->packets >= packets)
       return lost;
   }
-  return lost + settled_lost_;
+  return lost + earlier_lost_;
 }
 
 void TrainProbe::on_acknowledged(PacketIndex next) {
   while (!trains_.empty() && trains_.front().first + trains_.front().packets <= next) {
-    settle(trains_.front());
+    decide(trains_.front());
     if (!trains_.empty()) trains_.pop_front();
   }
 }
@@ -78,15 +78,15 @@ void TrainProbe::on_acknowledged(PacketIndex next) {
 void TrainProbe::count_in_row(const Train& train) {
   if (train.singly) return;
   if (train.is_lost()) {
-    least_settled_lost_ = settled_lost_ == 0 ? train.packets : std::min(least_settled_lost_, train.packets);
-    settled_lost_ = std::min(settled_lost_ + 1, kSuspicious);
-  } else if (train.packets >= least_settled_lost_) {
-    settled_lost_ = 0;
-    least_settled_lost_ = 0;
+    least_earlier_lost_ = earlier_lost_ == 0 ? train.packets : std::min(least_earlier_lost_, train.packets);
+    earlier_lost_ = std::min(earlier_lost_ + 1, kSuspicious);
+  } else if (train.packets >= least_earlier_lost_) {
+    earlier_lost_ = 0;
+    least_earlier_lost_ = 0;
   }
 }
 
-void TrainProbe::settle(const Train& train) {
+void TrainProbe::decide(const Train& train) {
   count_in_row(train);
   if (!train.singly && !train.is_lost() && train.packets >= least_packets_) run_ = 0;
   if (state_ != State::comparing || train.pair == 0) return;

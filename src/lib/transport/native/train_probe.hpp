@@ -63,7 +63,7 @@ class TrainProbe {
   void compare();
   void next_of_pair();
   void count_in_row(const Train& train);
-  void settle(const Train& train);
+  void decide(const Train& train);
   void conclude_pair(const Train& train, const Train& burst);
   [[nodiscard]] bool draw();
 
@@ -71,8 +71,8 @@ class TrainProbe {
   std::uint32_t random_;
   std::deque<Train> trains_;  // not all acknowledged yet
   // Of trains before trains_: before the first one, as if all had been lost.
-  int settled_lost_ = kSuspicious;      // how many are lost in a row
-  std::size_t least_settled_lost_ = 0;  // packets of the shortest of those
+  int earlier_lost_ = kSuspicious;      // how many are lost in a row
+  std::size_t least_earlier_lost_ = 0;  // packets of the shortest of those
   bool next_singly_ = false;
   bool first_of_pair_ = true;
   std::uint64_t pair_ = 0;         // the number of the latest

@@ -171,7 +171,7 @@ std::uint32_t UdtReceiver::window_packets() const {
 }
 
 ControlMessage UdtReceiver::make_ack(TimePoint now) {
-  arrival_rate_.settle(now);
+  arrival_rate_.close_interval(now);
   packets_since_ack_ = 0;
   window_was_small_ = buffer_.free_bytes() < buffer_.limit_bytes() / 4;
   ControlMessage ack{ControlType::ack, 0, 0, {}};

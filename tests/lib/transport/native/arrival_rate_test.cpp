@@ -13,28 +13,28 @@ using namespace std::chrono_literals;
 TEST(ArrivalRate, IsUnknownAtFirst) {
   ArrivalRate rate;
   rate.on_packet();
-  rate.settle(kStart);
+  rate.close_interval(kStart);
   EXPECT_EQ(rate.rate_packets(), 0U);
   EXPECT_EQ(rate.capacity_packets(), 0U);
 }
 
 TEST(ArrivalRate, IsThatOfTheLastInterval) {
   ArrivalRate rate;
-  rate.settle(kStart);
+  rate.close_interval(kStart);
   for (int i = 0; i < 100; ++i) rate.on_packet();
-  rate.settle(kStart + 5ms);
+  rate.close_interval(kStart + 5ms);
   EXPECT_EQ(rate.rate_packets(), 0U) << "too short";
-  rate.settle(kStart + 10ms);
+  rate.close_interval(kStart + 10ms);
   EXPECT_NEAR(rate.rate_packets(), 10'000, 2);
   EXPECT_NEAR(rate.capacity_packets(), 20'000, 4);
 }
 
 TEST(ArrivalRate, DoesNotChangeInAPause) {
   ArrivalRate rate;
-  rate.settle(kStart);
+  rate.close_interval(kStart);
   for (int i = 0; i < 100; ++i) rate.on_packet();
-  rate.settle(kStart + 10ms);
-  rate.settle(kStart + 1h);
+  rate.close_interval(kStart + 10ms);
+  rate.close_interval(kStart + 1h);
   EXPECT_NEAR(rate.rate_packets(), 10'000, 2);
 }
 

@@ -41,9 +41,9 @@ PathLoss::Diagnosis PathLoss::on_round_trip(TimePoint now, const RoundTrip& roun
                                             std::size_t payload_bytes) {
   if (rest_rounds_ > 0) --rest_rounds_;
   note_runs(round, payload_bytes);
-  if (state_ == State::settling || state_ == State::doubting) {
+  if (state_ == State::slowing || state_ == State::doubting) {
     // All packets of this round trip had left at the pace of before.
-    state_ = state_ == State::settling ? State::comparing : State::watching;
+    state_ = state_ == State::slowing ? State::comparing : State::watching;
     begin_sums();
     return Diagnosis::none;
   }
@@ -94,7 +94,7 @@ PathLoss::Diagnosis PathLoss::watch(bool exceeded, std::size_t payload_bytes) {
   }
   if (exceeded && rtt_probed_at_ >= doubted_at_) {
     before_ = sums_;
-    state_ = State::settling;
+    state_ = State::slowing;
     begin_sums();
   } else if (long_enough) {
     begin_sums();

@@ -20,7 +20,7 @@ namespace udtcat::transport::native {
 /// Flows of one host probe at the same moments (ProbeRttSchedule), and compare at the same time: losses that they cause
 /// to each other would else look random.
 ///
-///   known ──more is lost (doubt)──► doubting ──round trip──► watching ──as much is lost, rtt probed──► settling
+///   known ──more is lost (doubt)──► doubting ──round trip──► watching ──as much is lost, rtt probed──► slowing
 ///     ▲ ▲                                                       │                                         │ round trip
 ///     │ └──────────────────less is lost (excess)────────────────┘                                         ▼
 ///     └───────────────────────────────told apart (chance or excess)─────────────────────────────────── comparing
@@ -57,7 +57,7 @@ class PathLoss {
   void on_probe(BitRate before) { before_probe_ = before; }
 
   /// The pace and the flight are to be kTrialGain of what they were.
-  [[nodiscard]] bool trying() const { return state_ == State::settling || state_ == State::comparing; }
+  [[nodiscard]] bool trying() const { return state_ == State::slowing || state_ == State::comparing; }
   /// The random loss, 0 to 1.
   [[nodiscard]] double value() const { return value_; }
   /// A probe of the minimum round trip would help.
@@ -72,7 +72,7 @@ class PathLoss {
   [[nodiscard]] BitRate delivery_rate(const RoundTrip& sums, BitRate bandwidth) const;
 
  private:
-  enum class State { known, doubting, watching, settling, comparing };
+  enum class State { known, doubting, watching, slowing, comparing };
 
   void begin_sums();
   void rest();
