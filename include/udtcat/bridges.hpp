@@ -68,7 +68,7 @@ class Services {
 };
 /// family   of the addresses of a Service::host
 [[nodiscard]] std::unique_ptr<Services> make_services(boost::asio::io_context& io, std::vector<Service> services,
-                                                      Services::ErrorHandler on_trouble,
+                                                      Services::ErrorHandler on_error,
                                                       AddressFamily family = AddressFamily::any);
 
 }  // namespace udtcat

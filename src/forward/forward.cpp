@@ -34,7 +34,7 @@ Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout,
       timeout_(timeout),
       make_session_(std::move(make_session)),
       handlers_(std::move(handlers)),
-      trouble_(io,
+      error_log_(io,
                [](const Endpoint& where, const Error& error) {
                  const bool named = where.family() != AddressFamily::any;
                  core::log().warn("{}{}", named ? where.to_string() + ": " : "", error.message());
@@ -48,7 +48,7 @@ Status Forward::open_listener(const SocketAddress& address, const std::string& s
                                   waiting_.push_back({std::move(socket), client, service, Clock::now() + timeout_});
                                   place_clients();
                                 },
-                                [this](const Endpoint& local, const Error& error) { trouble_.report(local, error); }));
+                                [this](const Endpoint& local, const Error& error) { error_log_.report(local, error); }));
   listeners_.push_back({.listener = std::move(listener), .service = service});
   return {};
 }
@@ -68,7 +68,7 @@ void Forward::add(std::unique_ptr<Connection> connection) {
   const auto session = sessions_.insert(sessions_.end(), {std::move(connection), nullptr, next_number_++});
   session->work = make_session_(
       *session->connection,
-      lifetime_.guard([this](const Endpoint& where, const Error& error) { trouble_.report(where, error); }));
+      lifetime_.guard([this](const Endpoint& where, const Error& error) { error_log_.report(where, error); }));
   // The connection posts this call, so that the handler may destroy it.
   session->connection->on_closed([this, session](const Status& how) {
     boost::asio::post(io_, lifetime_.guard([this, session, how] { remove(session, how); }));
@@ -235,7 +235,7 @@ void Forward::dismiss_all(const Error& why) {
 
 void Forward::dismiss(Client& client, const Error& why) {
   bridge::reset(client.socket);
-  trouble_.report(client.address, why);
+  error_log_.report(client.address, why);
 }
 
 void Forward::dismiss_late() {

@@ -46,7 +46,7 @@ class ForwardSession {
 };
 using ErrorHandler = std::function<void(const Endpoint& where, const Error& error)>;
 using ForwardSessionFactory =
-    std::function<std::unique_ptr<ForwardSession>(Connection& connection, ErrorHandler on_trouble)>;
+    std::function<std::unique_ptr<ForwardSession>(Connection& connection, ErrorHandler on_error)>;
 
 /// Clients that wait for a session with one service; beyond them they wait in the system's backlog.
 inline constexpr std::size_t kMaxWaitingClients = 1024;  // guess: of descriptors that wait for nothing yet
@@ -125,7 +125,7 @@ class Forward {
   const std::chrono::milliseconds timeout_;
   const ForwardSessionFactory make_session_;
   const Handlers handlers_;
-  bridge::RateLimitedLog trouble_;
+  bridge::RateLimitedLog error_log_;
   std::list<Session> sessions_;
   std::deque<Client> waiting_;  // of each service at most kMaxWaitingClients, and a few that were on their way
   ConnectionStats past_;        // of sessions that have gone

@@ -39,12 +39,12 @@ class SocketForwardSession final : public ForwardSession {
   /// services   none: it serves none
   /// peers      of a listener with a key pair
   SocketForwardSession(Connection& connection, bool listens, Services* services, std::shared_ptr<tool::PeersFile> peers,
-                       ErrorHandler on_trouble)
+                       ErrorHandler on_error)
       : connection_(connection),
         listens_(listens),
         peers_(std::move(peers)),
         peer_(connection.peer_identity()),
-        on_trouble_(std::move(on_trouble)),
+        on_error_(std::move(on_error)),
         services_(allowed()) {
     if (services != nullptr) services->serve(connection, [this](const std::string& name) { return may_pass(name); });
   }
@@ -67,8 +67,8 @@ class SocketForwardSession final : public ForwardSession {
             EndHandler ended) override {
     connection_.open_stream(std::make_unique<bridge::SocketStream>(std::move(client), bridge::GracefulClose::receipted),
                             lifetime_.guard([this, address, ended = std::move(ended)](const StreamOutcome& outcome) {
-                              if (outcome.error && bridge::is_trouble(*outcome.error))
-                                on_trouble_(address, *outcome.error);
+                              if (outcome.error && bridge::is_loggable(*outcome.error))
+                                on_error_(address, *outcome.error);
                               ended();
                             }),
                             service);
@@ -93,7 +93,7 @@ class SocketForwardSession final : public ForwardSession {
   const bool listens_;
   const std::shared_ptr<tool::PeersFile> peers_;
   const std::optional<PeerIdentity> peer_;
-  const ErrorHandler on_trouble_;
+  const ErrorHandler on_error_;
   std::optional<std::vector<std::string>> services_;  // as allowed() was
   core::Lifetime lifetime_;
 };
@@ -134,9 +134,9 @@ class ForwardCommand {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] ForwardSessionFactory own_factory() {
-    return [this](Connection& connection, ErrorHandler on_trouble) {
+    return [this](Connection& connection, ErrorHandler on_error) {
       return std::make_unique<SocketForwardSession>(connection, options_.listens, services_.get(), peers_,
-                                                    std::move(on_trouble));
+                                                    std::move(on_error));
     };
   }
 

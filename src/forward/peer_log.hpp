@@ -18,7 +18,7 @@
 namespace udtcat::forward {
 
 /// Tells of each peer, a holder of a key pair or a host, when its first session comes and its last one goes. One that
-/// comes and goes without end is told as any trouble: a few times at once, then by one line an interval that counts.
+/// comes and goes without end is logged as any error: a few times at once, then by one line an interval that counts.
 /// Threads: confined to the io_context thread.
 class PeerLog {
  public:

@@ -33,7 +33,7 @@ tool::ExitStatus status_of(int number) { return static_cast<tool::ExitStatus>(nu
 
 /// Whether stdout's reader has closed it, also a socket with bytes unread: the command's status counts all the same.
 bool has_lost_reader(const Error& error) {
-  return error.code == Errc::local_write_failed && !bridge::is_trouble(error);
+  return error.code == Errc::local_write_failed && !bridge::is_loggable(error);
 }
 
 /// Whether this process was started with a stdin that can be read.

@@ -28,7 +28,7 @@ class Counters {
   std::atomic<std::uint64_t> all_entries{0};  ///< that there are; 0: not known
   std::atomic<std::uint64_t> all_bytes{0};    ///< of their files; likewise
   std::atomic<std::uint64_t> passed_over{0};  ///< sockets, which are nothing without their process
-  std::atomic<std::uint64_t> troubles{0};
+  std::atomic<std::uint64_t> errors{0};
   std::atomic<std::uint64_t> losses{0};  ///< kinds of attributes that a file system there does not keep
 
   /// The file that is just moving.
@@ -45,7 +45,7 @@ class Counters {
     if (entries > 0) --entries;
   }
   void complain(const std::string& line) {
-    ++troubles;
+    ++errors;
     on_warning_(line);
   }
   /// A file at the receiver lacks an attribute.

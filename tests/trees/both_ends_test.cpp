@@ -25,8 +25,8 @@ const Bytes kLarge = test::random_bytes(kLargeBytes);
 struct Transferred {
   Status sent;
   Status received;
-  Troubles at_sender;
-  Troubles at_receiver;
+  RecordedErrors at_sender;
+  RecordedErrors at_receiver;
   [[nodiscard]] std::uint64_t moved_bytes() const { return at_sender.counters.moved_bytes; }
 };
 
@@ -247,9 +247,9 @@ TEST_F(BothEnds, RefuseToRunATransferTwiceAtATime) {
   const auto tree = files::FileTree::open(to).value();
   const auto held = Parts::open(tree, kJob, Parts::OnLocked::refuse).value();
   JoinedStreams streams;
-  Troubles troubles;
+  RecordedErrors recorded;
   ReceiverOptions options{.tree = tree, .job = kJob, .limit_bytes = {}, .cache = {}};
-  const auto made = Receiver::make(options, streams.here, nullptr, troubles.counters);
+  const auto made = Receiver::make(options, streams.here, nullptr, recorded.counters);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Errc::out_of_resources);
 }

@@ -140,7 +140,7 @@ class Peer {
 };
 
 /// A counters, and what it has complained of.
-class Troubles {
+class RecordedErrors {
  public:
   Counters counters{[this](const std::string& line) {
     const std::lock_guard lock(mutex_);
@@ -157,7 +157,7 @@ class Troubles {
 };
 
 /// An end that runs on a thread, while a test plays the other one.
-class RunningEnd : public Troubles {
+class RunningEnd : public RecordedErrors {
  public:
   RunningEnd() = default;
   RunningEnd(const RunningEnd&) = delete;

@@ -39,7 +39,7 @@ TEST_F(Receivers, RefuseASecondEntryOfAPath) {
   EXPECT_TRUE(end->over());
   EXPECT_EQ(folder.read("in/f"), kContent) << "the first stands";
   EXPECT_EQ(std::filesystem::read_symlink(folder / "in/l"), "x");
-  EXPECT_EQ(end->counters.troubles, 3U);
+  EXPECT_EQ(end->counters.errors, 3U);
 }
 
 TEST_F(Receivers, SetNoAttributesOfAReplacedDirectory) {
@@ -138,7 +138,7 @@ TEST_F(Receivers, KeepAnEqualImmutableFile) {
   peer().say(CopyChunks{id, 0, kChunks});
   peer().say(FileDone{id, root_of(kContent), {}});
   expect_done();
-  EXPECT_EQ(end->counters.troubles, 0U);
+  EXPECT_EQ(end->counters.errors, 0U);
 }
 
 TEST_F(Receivers, WriteNoPartOfAnImmutableFile) {

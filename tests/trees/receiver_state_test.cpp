@@ -22,13 +22,13 @@ class ReceiverStates : public testing::Test {
 
   Folder folder;
   JoinedStreams streams;
-  Troubles troubles;
+  RecordedErrors recorded;
   const files::FileTree tree = files::FileTree::open(folder.path()).value();
   ReceiverState state{{.tree = tree, .job = kJob, .limit_bytes = {}, .cache = {}},
                       Parts::open(tree, kJob, Parts::OnLocked::refuse).value(),
                       streams.here,
                       nullptr,
-                      troubles.counters};
+                      recorded.counters};
 };
 
 TEST_F(ReceiverStates, HoldRefusalsForTheEndUntilTheyAreMany) {

@@ -78,7 +78,7 @@ TEST_F(Receivers, FollowNoSymbolicLinkThatWasPutInTheWay) {
   EXPECT_EQ(peer().hear<Done>().entries, next_id);
   EXPECT_TRUE(end->over());
   EXPECT_THAT(names_in(outside), IsEmpty());
-  EXPECT_EQ(end->counters.troubles, 3U);
+  EXPECT_EQ(end->counters.errors, 3U);
 }
 
 TEST_F(Receivers, ReplaceASymbolicLinkAndNotItsTarget) {
@@ -268,7 +268,7 @@ TEST_F(Receivers, ForgetThatAFileWasDroppedOnceItComesAgain) {
   EXPECT_EQ(peer().hear<Done>().entries, next_id);
   EXPECT_TRUE(end->over());
   EXPECT_THAT(end->lines(), IsEmpty());
-  EXPECT_EQ(end->counters.troubles, 0U);
+  EXPECT_EQ(end->counters.errors, 0U);
 }
 
 TEST_F(Receivers, FailWhereTheStreamEndsTooSoon) {

@@ -307,7 +307,7 @@ TEST_F(Senders, DropAFileThatHasGone) {
   peer().say(Hashes{id, true, 0, {digest_of_chunk(0)}});
   EXPECT_THAT(peer().hear<Dropped>().reason, HasSubstr("/f"));
   expect_done(2);
-  EXPECT_EQ(end->counters.troubles, 1U);
+  EXPECT_EQ(end->counters.errors, 1U);
   EXPECT_EQ(end->counters.files, 0U);
 }
 
@@ -408,7 +408,7 @@ TEST_F(Senders, ReportAFileLongerThanItsSize) {
   peer().say(Want{0});
   EXPECT_THAT(peer().hear<Dropped>().reason, HasSubstr("it has more in it than its size tells"));
   expect_done(1);
-  EXPECT_EQ(end->counters.troubles, 1U);
+  EXPECT_EQ(end->counters.errors, 1U);
 }
 
 TEST_F(Senders, FollowNoLinkThatHasTakenAFilesName) {
@@ -445,7 +445,7 @@ TEST_F(Senders, ReportNamesThatCannotBeRead) {
   EXPECT_THAT(peer().hear<Missed>().reason, HasSubstr("a transfer that was cut has left it"));
   peer().say(UpToDate{0, std::nullopt});
   expect_done(1);
-  EXPECT_EQ(end->counters.troubles, 1U);
+  EXPECT_EQ(end->counters.errors, 1U);
 }
 
 TEST_F(Senders, SendTotalsForProgress) {

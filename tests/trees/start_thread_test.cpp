@@ -32,13 +32,13 @@ class WithoutThreads : public testing::Test {
 
   Folder folder;
   JoinedStreams streams;
-  Troubles troubles;
+  RecordedErrors recorded;
 };
 
 TEST_F(WithoutThreads, ReceiverRefuses) {
   const auto receiver = Receiver::make(
       {.tree = files::FileTree::open(folder.path()).value(), .job = kJob, .limit_bytes = {}, .cache = {}}, streams.here,
-      nullptr, troubles.counters);
+      nullptr, recorded.counters);
   ASSERT_TRUE(receiver);
   MessageReader reader(streams.here);
   const NoThreads none;
@@ -48,7 +48,7 @@ TEST_F(WithoutThreads, ReceiverRefuses) {
 TEST_F(WithoutThreads, SenderRefuses) {
   auto source = Source::of_arguments({folder.path()});
   ASSERT_TRUE(source);
-  Sender sender(*source, streams.here, nullptr, troubles.counters);
+  Sender sender(*source, streams.here, nullptr, recorded.counters);
   sender.count();
   MessageReader reader(streams.here);
   const NoThreads none;

@@ -38,8 +38,8 @@ class TransferRoles : public testing::Test {
     JoinedStreams streams;
     const auto begin = [](BlockingStream& stream, const End& end) {
       return std::async(std::launch::async, [&stream, &end] {
-        Troubles troubles;
-        const Status over = end(stream, troubles.counters);
+        RecordedErrors recorded;
+        const Status over = end(stream, recorded.counters);
         if (!over) stream.cut();
         return over;
       });
@@ -191,11 +191,11 @@ TEST_F(TransferRoles, WriteManifestsAtBothEnds) {
 TEST_F(TransferRoles, SendNamesOfAList) {
   folder.write("list",
                bytes_of(folder / "out/other" + '\0' + (folder / "out/other") + '\0' + (folder / "out/none") + '\0'));
-  Troubles at_sender;
+  RecordedErrors at_sender;
   JoinedStreams streams;
   auto receiving = std::async(std::launch::async, [&] {
-    Troubles troubles;
-    return receive_as_listener(streams.there, folder / "in", options, {}, active, troubles.counters);
+    RecordedErrors recorded;
+    return receive_as_listener(streams.there, folder / "in", options, {}, active, recorded.counters);
   });
   EXPECT_TRUE(send_as_connector(streams.here, {.paths = {}, .list = folder / "list"}, "", options, at_sender.counters));
   EXPECT_TRUE(receiving.get());

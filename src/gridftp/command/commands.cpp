@@ -282,9 +282,9 @@ Result<std::unique_ptr<tool::Invocation>> parse_serve(const tool::Words& argumen
 /// Threads: confined to the io_context thread.
 class GatewayForward final : public forward::ForwardSession {
  public:
-  GatewayForward(Connection& connection, std::optional<UpstreamServer> server, forward::ErrorHandler on_trouble)
+  GatewayForward(Connection& connection, std::optional<UpstreamServer> server, forward::ErrorHandler on_error)
       : session_(
-            std::make_shared<GatewaySession>(connection.io(), connection, std::move(server), std::move(on_trouble))) {
+            std::make_shared<GatewaySession>(connection.io(), connection, std::move(server), std::move(on_error))) {
     connection.on_stream([session = session_](StreamId id) { session->take_stream(id); });
   }
 
@@ -318,8 +318,8 @@ class GatewayInvocation final : public tool::Invocation {
       std::optional<UpstreamServer> upstream;
       if (options_.listens)
         upstream = UpstreamServer{server(), std::make_shared<net::Resolver>(io, options_.socket_family)};
-      return [upstream](Connection& connection, forward::ErrorHandler on_trouble) {
-        return std::make_unique<GatewayForward>(connection, upstream, std::move(on_trouble));
+      return [upstream](Connection& connection, forward::ErrorHandler on_error) {
+        return std::make_unique<GatewayForward>(connection, upstream, std::move(on_error));
       };
     };
     return forward::forward_command(options_, std::move(found), context.console, builder);

@@ -34,12 +34,12 @@ std::unique_ptr<LocalStream> make_receipted(tcp::socket socket) {
 }  // namespace
 
 GatewaySession::GatewaySession(boost::asio::io_context& io, Connection& connection,
-                               std::optional<UpstreamServer> server, ErrorHandler on_trouble,
+                               std::optional<UpstreamServer> server, ErrorHandler on_error,
                                std::chrono::milliseconds greeting_timeout)
     : io_(io),
       connection_(connection),
       server_(std::move(server)),
-      on_trouble_(std::move(on_trouble)),
+      on_error_(std::move(on_error)),
       greeting_timeout_(greeting_timeout) {}
 
 // ---- Streams that we open -------------------------------------------------------------------------------------------
@@ -68,14 +68,14 @@ std::unique_ptr<LocalStream> GatewaySession::make_control_stream(tcp::socket soc
   const Endpoint peer = peer_of(socket);
   auto on_data = [this](const Endpoint& announced, tcp::socket data) { open_data_stream(announced, std::move(data)); };
   auto on_shortage = [this](const Endpoint& at, std::error_code why) {
-    on_trouble_(at, {Errc::out_of_resources, "accept data on tcp " + at.to_string(), bridge::cause_of(why)});
+    on_error_(at, {Errc::out_of_resources, "accept data on tcp " + at.to_string(), bridge::cause_of(why)});
   };
   const auto ports = std::make_shared<ControlPorts>(io_, ours, peer, lifetime_.guard(std::move(on_data)),
                                                     lifetime_.guard(std::move(on_shortage)));
   std::erase_if(controls_, [](const auto& control) { return control.expired(); });
   controls_.push_back(ports);
   return std::make_unique<ControlStream>(io_, make_receipted(std::move(socket)), local, ports,
-                                         lifetime_.guard([this, peer](const Error& why) { on_trouble_(peer, why); }));
+                                         lifetime_.guard([this, peer](const Error& why) { on_error_(peer, why); }));
 }
 
 // ---- Streams that the other gateway opens ---------------------------------------------------------------------------
@@ -85,7 +85,7 @@ void GatewaySession::take_stream(StreamId id) {
   if (pending_.size() >= kMaxPendingStreams) {
     const Error busy{Errc::stream_refused, "take a stream of GridFTP", "too many at once"};
     connection_.refuse_stream(id, busy);
-    return on_trouble_(connection_.peer(), busy);
+    return on_error_(connection_.peer(), busy);
   }
   PendingStream& pending = pending_.try_emplace(id, io_).first->second;
   pending.timer.expires_after(greeting_timeout_);
@@ -157,7 +157,7 @@ void GatewaySession::refuse(StreamId id, const Error& why) {
 
 void GatewaySession::on_stream_ended(const Endpoint& where, const StreamOutcome& outcome) {
   core::log().debug("stream of {} ended: {}", where.to_string(), outcome.error ? outcome.error->message() : "whole");
-  if (outcome.error && bridge::is_trouble(*outcome.error)) on_trouble_(where, *outcome.error);
+  if (outcome.error && bridge::is_loggable(*outcome.error)) on_error_(where, *outcome.error);
 }
 
 }  // namespace udtcat::gridftp

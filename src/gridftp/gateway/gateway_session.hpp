@@ -49,7 +49,7 @@ class GatewaySession {
 
   /// server   none: this gateway is next to the clients, and refuses control connections of the other
   GatewaySession(boost::asio::io_context& io, Connection& connection, std::optional<UpstreamServer> server,
-                 ErrorHandler on_trouble, std::chrono::milliseconds greeting_timeout = kGreetingTimeout);
+                 ErrorHandler on_error, std::chrono::milliseconds greeting_timeout = kGreetingTimeout);
 
   /// A control connection of a client's.  ended   called when its stream has ended
   void take_client(
@@ -80,7 +80,7 @@ class GatewaySession {
   boost::asio::io_context& io_;
   Connection& connection_;
   const std::optional<UpstreamServer> server_;
-  const ErrorHandler on_trouble_;
+  const ErrorHandler on_error_;
   const std::chrono::milliseconds greeting_timeout_;
   std::map<StreamId, PendingStream> pending_;          // at most kMaxPendingStreams
   std::vector<std::weak_ptr<ControlPorts>> controls_;  // each belongs to its control stream: at most as many as streams

@@ -37,7 +37,7 @@ FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions 
                            .options = std::move(options),
                            .changes = std::make_shared<bridge::RateLimitedLog>(
                                io, warn, [](const Error&) { return std::string(); }, kMostChangesAtOnce)}),
-      trouble_(io, warn) {}
+      error_log_(io, warn) {}
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
   UDTCAT_TRY(ports_, bridge::TcpPorts::bind(io_, locals, bridge::GracefulClose::always));
@@ -50,7 +50,7 @@ Status FtpServer::listen(const std::vector<Endpoint>& locals) {
         auto stream = std::make_shared<StreamIo>(make_tcp_stream(std::move(socket)));
         serve(std::make_unique<ControlConnection>(io_, std::move(stream), here, peer), false);
       },
-      [this](const Endpoint& local, const Error& error) { trouble_.report(local, error); });
+      [this](const Endpoint& local, const Error& error) { error_log_.report(local, error); });
   return {};
 }
 

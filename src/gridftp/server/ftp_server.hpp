@@ -72,7 +72,7 @@ class FtpServer {
   bridge::TcpPorts ports_;
   std::shared_ptr<DataStack> sealed_stack_;
   std::vector<std::unique_ptr<DataListener>> sealed_listeners_;
-  bridge::RateLimitedLog trouble_;
+  bridge::RateLimitedLog error_log_;
   Entries clients_;  // in the order in which they came
   std::uint64_t next_number_ = 0;
   ByteCounts moved_before_;  // for clients that have gone

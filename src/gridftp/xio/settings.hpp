@@ -48,7 +48,7 @@ using EnvironmentLookup = std::function<std::optional<std::string>(const char* n
 /// path may be that of a server's client, which could name a pipe.
 /// environment_key   the text of kKeyVariable; empty where there is none
 /// host_key_file     kHostKeyFile, but for tests
-/// errors: the settings' trouble; Errc::bad_argument for a key or key file that is no good, or where there is none at
+/// errors: those of `settings`; Errc::bad_argument for a key or key file that is no good, or where there is none at
 /// all, naming the three sources
 [[nodiscard]] Result<std::optional<Key>> find_key(const Settings& settings, const EnvironmentLookup& environment,
                                                   std::string_view environment_key,

@@ -95,9 +95,9 @@ int run_program(const char* program, const ExecVectors& vectors, const std::opti
   return errno;
 }
 
-/// The child's side of the fork; writes the errno that stopped it to `trouble`.
+/// The child's side of the fork; writes the errno that stopped it to `error_pipe`.
 [[noreturn]] void be_child(const ChildRequest& request, const ExecVectors& vectors, const std::array<int, 3>& standard,
-                           int trouble, const ChildWatchdog* watchdog) {
+                           int error_pipe, const ChildWatchdog* watchdog) {
   constexpr int kNotStarted = 127;  // spec: what a shell exits with
   if (watchdog != nullptr) {
     std::ignore = ::setsid();  // fails where this leads a group already, which serves as well
@@ -110,12 +110,12 @@ int run_program(const char* program, const ExecVectors& vectors, const std::opti
     if (from >= 0 && ::dup2(from, number) < 0) error = errno;
   }
   if (error == 0) error = run_program(request.program.c_str(), vectors, request.core_limit_bytes);
-  std::ignore = ::write(trouble, &error, sizeof error);
+  std::ignore = ::write(error_pipe, &error, sizeof error);
   ::_exit(kNotStarted);
 }
 
 /// Waits until the child runs its program.  returns  the errno that kept it from doing so, or 0
-int trouble_of(int from) {
+int wait_for_exec(int from) {
   int error = 0;
   for (;;) {
     const ssize_t got = ::read(from, &error, sizeof error);
@@ -165,17 +165,17 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(boost::asio::io_contex
   UDTCAT_TRY(Pipe input, make_pipe());
   UDTCAT_TRY(Pipe output, request.pipe_stdout ? make_pipe() : Result<Pipe>(Pipe{}));
   UDTCAT_TRY(Pipe errors, request.pipe_stderr ? make_pipe() : Result<Pipe>(Pipe{}));
-  UDTCAT_TRY(Pipe trouble, make_pipe());
+  UDTCAT_TRY(Pipe exec_error, make_pipe());
   if (request.own_session) {
     UDTCAT_TRY(child->watchdog_, ChildWatchdog::start(input.write));
   }
   const ExecVectors vectors(request);
   const std::array<int, 3> standard{input.read.number(), output.write.number(), errors.write.number()};
   child->pid_ = ::fork();
-  if (child->pid_ == 0) be_child(request, vectors, standard, trouble.write.number(), child->watchdog_.get());
+  if (child->pid_ == 0) be_child(request, vectors, standard, exec_error.write.number(), child->watchdog_.get());
   if (child->pid_ < 0) return not_run(request.program, errno);
-  std::ignore = trouble.write.close();
-  if (const int error = trouble_of(trouble.read.number()); error != 0) {
+  std::ignore = exec_error.write.close();
+  if (const int error = wait_for_exec(exec_error.read.number()); error != 0) {
     std::ignore = ::waitpid(child->pid_, nullptr, 0);
     child->watchdog_.reset();
     return not_run(request.program, error);

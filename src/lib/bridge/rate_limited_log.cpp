@@ -95,7 +95,7 @@ void RateLimitedLog::set_timer() {
   }));
 }
 
-bool is_trouble(const Error& stream_error) {
+bool is_loggable(const Error& stream_error) {
   switch (stream_error.code) {
     case Errc::local_read_failed:
     case Errc::local_write_failed:

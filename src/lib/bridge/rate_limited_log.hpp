@@ -86,8 +86,8 @@ class RateLimitedLog {
 
 /// Whether the operator of this end should read of a stream's error. A side of a stream that hung up or reset it is
 /// daily life; an error of the whole connection is told once, by the connection; and the other end's operator reads of
-/// its own disk and sockets. The rest is trouble: reading, writing and resources of this end that fail in another way
+/// its own disk and sockets. Loggable are the rest: reading, writing and resources of this end that fail in another way
 /// than by a plain disconnect, and a service that the other end could not reach or would not serve.
-[[nodiscard]] bool is_trouble(const Error& stream_error);
+[[nodiscard]] bool is_loggable(const Error& stream_error);
 
 }  // namespace udtcat::bridge

@@ -48,11 +48,11 @@ constexpr auto kConnectTimeout = std::chrono::seconds(10);  // guess: a service 
 class SocketServices final : public Services {
  public:
   SocketServices(boost::asio::io_context& io, std::vector<Service> services, AddressFamily family,
-                 ErrorHandler on_trouble)
+                 ErrorHandler on_error)
       : io_(io),
-        trouble_(io, on_trouble),
+        error_log_(io, on_error),
         refused_names_(
-            io, on_trouble, [](const Error& why) { return why.cause; }, kMostNamesAtOnce),
+            io, on_error, [](const Error& why) { return why.cause; }, kMostNamesAtOnce),
         resolver_(io, family) {
     for (Service& service : services) queues_.emplace_back(std::move(service));
     for (const Queue& queue : queues_) check_name(queue.service);
@@ -103,7 +103,7 @@ class SocketServices final : public Services {
   void on_stream_ended(const Endpoint& peer, StreamId id, const StreamOutcome& outcome);
 
   boost::asio::io_context& io_;
-  RateLimitedLog trouble_;
+  RateLimitedLog error_log_;
   RateLimitedLog refused_names_;  // a kind for each cause: a peer may make up any number of names, but no cause
   net::Resolver resolver_;
   std::list<Queue> queues_;  // of each service
@@ -117,7 +117,7 @@ class SocketServices final : public Services {
 void SocketServices::check_name(const Service& service) {
   if (service.host.host.empty()) return;
   resolver_.look_up(service.host, lifetime_.guard([this](const Result<std::vector<Endpoint>>& found) {
-    if (!found) trouble_.report({}, found.error());
+    if (!found) error_log_.report({}, found.error());
   }));
 }
 
@@ -245,13 +245,13 @@ void SocketServices::refuse_name(ServedConnection& served, StreamId id, const st
 
 void SocketServices::refuse(ServedConnection& served, StreamId id, const Error& why) {
   served.connection.refuse_stream(id, why);
-  trouble_.report(served.peer, why);
+  error_log_.report(served.peer, why);
 }
 
 void SocketServices::on_stream_ended(const Endpoint& peer, StreamId id, const StreamOutcome& outcome) {
   core::log().debug("stream {} of {} ended: {}", id, peer.to_string(),
                     outcome.error ? outcome.error->message() : "whole");
-  if (outcome.error && is_trouble(*outcome.error)) trouble_.report(peer, *outcome.error);
+  if (outcome.error && is_loggable(*outcome.error)) error_log_.report(peer, *outcome.error);
 }
 
 }  // namespace
@@ -260,8 +260,8 @@ void SocketServices::on_stream_ended(const Endpoint& peer, StreamId id, const St
 namespace udtcat {
 
 std::unique_ptr<Services> make_services(boost::asio::io_context& io, std::vector<Service> services,
-                                        Services::ErrorHandler on_trouble, AddressFamily family) {
-  return std::make_unique<bridge::SocketServices>(io, std::move(services), family, std::move(on_trouble));
+                                        Services::ErrorHandler on_error, AddressFamily family) {
+  return std::make_unique<bridge::SocketServices>(io, std::move(services), family, std::move(on_error));
 }
 
 }  // namespace udtcat

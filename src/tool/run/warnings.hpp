@@ -36,7 +36,7 @@ void warn_of_protection(Protection protection, Console& console);
 /// UDTCAT_PEER, for a command that serves the peer; without a value where it has no name.
 [[nodiscard]] bridge::EnvironmentVariable peer_variable(const std::optional<PeerIdentity>& peer);
 
-/// Warns of peers that were turned away, as of any trouble: of the first for each kind of reason at once, then by one
+/// Warns of peers that were turned away, as of any error: of the first for each kind of reason at once, then by one
 /// line an interval that counts.
 /// Threads: confined to the io_context thread.
 class RefusalLog {

@@ -13,7 +13,7 @@ namespace udtcat::trees {
 
 namespace {
 
-constexpr std::uint64_t kMaxToldTroubles = 100;  // guess: nobody reads more; their number is told at the end
+constexpr std::uint64_t kMaxToldErrors = 100;  // guess: nobody reads more; their number is told at the end
 
 }  // namespace
 
@@ -21,9 +21,9 @@ std::unique_ptr<Counters> make_counters(tool::Console& console) {
   const auto told = std::make_shared<std::atomic<std::uint64_t>>(0);
   return std::make_unique<Counters>([&console, told](const std::string& line) {
     const std::uint64_t number = ++*told;
-    if (number <= kMaxToldTroubles)
+    if (number <= kMaxToldErrors)
       console.line("udtcat: " + core::printable(line, kMaxReasonBytes), tool::Severity::error);
-    if (number == kMaxToldTroubles) console.line("udtcat: no more of them are named", tool::Severity::error);
+    if (number == kMaxToldErrors) console.line("udtcat: no more of them are named", tool::Severity::error);
   });
 }
 
@@ -32,13 +32,13 @@ Status result_of(const Status& worked, const std::optional<StreamOutcome>& outco
   const bool is_stream_to_blame = !worked && worked.error().code == Errc::connection_broken;
   if (is_stream_to_blame && outcome && outcome->error) return tl::unexpected(*outcome->error);
   if (!worked) return worked;
-  if (counters.troubles == 0 && counters.losses > 0)
+  if (counters.errors == 0 && counters.losses > 0)
     return fail(Errc::incomplete, "not all of it is there",
                 "all names and bytes stand, but not all of their attributes, as said above");
-  if (counters.troubles == 0) return {};
-  std::string cause = counters.troubles == 1
+  if (counters.errors == 0) return {};
+  std::string cause = counters.errors == 1
                           ? "1 name is missing or not as it should be"
-                          : fmt::format("{} names are missing or not as they should be", counters.troubles.load());
+                          : fmt::format("{} names are missing or not as they should be", counters.errors.load());
   if (counters.entries > 0) cause += "; the rest stands";
   return fail(Errc::incomplete, "not all of it is there", std::move(cause));
 }

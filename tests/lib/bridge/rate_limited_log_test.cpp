@@ -91,22 +91,22 @@ TEST_F(LogRateLimitTest, ForgetsTheOldestOfTooManyKinds) {
   EXPECT_EQ(limit.take_due(now + kLogInterval).size(), kMaxLogKinds);
 }
 
-TEST(IsTrouble, LeavesOutPlainDisconnectsAndWhatOthersTell) {
+TEST(IsLoggable, LeavesOutPlainDisconnectsAndWhatOthersTell) {
   for (const int plain : {EPIPE, ECONNRESET, ENOTCONN}) {
-    EXPECT_FALSE(is_trouble({Errc::local_write_failed, "writing", core::errno_text(plain)}));
-    EXPECT_FALSE(is_trouble({Errc::local_read_failed, "reading", core::errno_text(plain)}));
+    EXPECT_FALSE(is_loggable({Errc::local_write_failed, "writing", core::errno_text(plain)}));
+    EXPECT_FALSE(is_loggable({Errc::local_read_failed, "reading", core::errno_text(plain)}));
   }
   for (const Errc others : {Errc::remote_read_failed, Errc::remote_write_failed, Errc::peer_interrupted,
                             Errc::interrupted, Errc::peer_lost, Errc::connection_broken, Errc::tampered})
-    EXPECT_FALSE(is_trouble({others, "stream", ""}));
+    EXPECT_FALSE(is_loggable({others, "stream", ""}));
 }
 
-TEST(IsTrouble, HasServicesThatAreDownAndOurOwnResources) {
-  EXPECT_TRUE(is_trouble(kRefused));
-  EXPECT_TRUE(is_trouble({Errc::remote_connect_failed, "stream", ""}));
-  EXPECT_TRUE(is_trouble({Errc::stream_refused, "stream", ""}));
-  EXPECT_TRUE(is_trouble({Errc::local_read_failed, "reading", core::errno_text(ETIMEDOUT)}));
-  EXPECT_TRUE(is_trouble({Errc::out_of_resources, "accept", core::errno_text(EMFILE)}));
+TEST(IsLoggable, HasServicesThatAreDownAndOurOwnResources) {
+  EXPECT_TRUE(is_loggable(kRefused));
+  EXPECT_TRUE(is_loggable({Errc::remote_connect_failed, "stream", ""}));
+  EXPECT_TRUE(is_loggable({Errc::stream_refused, "stream", ""}));
+  EXPECT_TRUE(is_loggable({Errc::local_read_failed, "reading", core::errno_text(ETIMEDOUT)}));
+  EXPECT_TRUE(is_loggable({Errc::out_of_resources, "accept", core::errno_text(EMFILE)}));
 }
 
 TEST(LogRateLimit, GoesByTheKindThatItsOwnerNames) {
