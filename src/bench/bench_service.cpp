@@ -114,7 +114,7 @@ void BenchService::abort_all(const Error& why) {
   for (const auto& client : clients_) client->connection().abort(why);
 }
 
-/// Whether the guest, which asks, is the one that is served.
+/// Whether the client, which asks, is the one that is served.
 bool BenchService::admit(BenchClient& client) {
   if (asked_ != nullptr || (handlers_.on_asked && !handlers_.on_asked(client.connection()))) return false;
   asked_ = &client;
@@ -125,7 +125,7 @@ bool BenchService::admit(BenchClient& client) {
 void BenchService::on_closed(const BenchClient& client, const Status& status) {
   const bool was_served = asked_ == &client;
   if (was_served) asked_ = nullptr;
-  // Posted: the caller is the guest's own connection.
+  // Posted: the caller is the client's own connection.
   boost::asio::post(io_, lifetime_.guard([this, &client, was_served, status] {
     if (handlers_.on_gone) handlers_.on_gone(client.connection());
     std::erase_if(clients_, [&client](const auto& each) { return each.get() == &client; });

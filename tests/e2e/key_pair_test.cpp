@@ -242,7 +242,7 @@ TEST_F(KeyPairs, TellACommandWhoItServes) {
   EXPECT_TRUE(eventually(kAtOnce, [&] { return consumer.bytes_read() == std::string("I serve alice\n").size(); }));
 }
 
-/// Strangers that know the listener's public key, and so the way to its door.
+/// Strangers that know the listener's public key, and so have its admission key.
 TEST_F(KeyPairs, ServeTheRightPeerWhateverStrangersDo) {
   write_peers("alice " + alice_ + "\n");
   make_pair("mallory");

@@ -23,7 +23,7 @@ struct FileReceiver::State {
       : io(context), sink(std::move(where)), file(std::move(what)), result(context) {}
 
   void finish(Status status);
-  [[nodiscard]] Status verdict() const;
+  [[nodiscard]] Status status_at_end() const;
   Task<Status> receive(DataConnection connection);
   Task<Status> receive_payload(StreamIo& connection, BlockHeader header);
   [[nodiscard]] std::vector<std::byte> take_piece();
@@ -47,7 +47,7 @@ void FileReceiver::State::finish(Status status) {
 }
 
 /// All ends that were said have come. Where a connection goes on nevertheless, too few were said.
-Status FileReceiver::State::verdict() const {
+Status FileReceiver::State::status_at_end() const {
   if (in_the_middle == 0) return file.whole();
   return udtcat::fail(Errc::protocol_violated, "receive a file in MODE E",
                       "it was said to end while a connection still brings bytes");
@@ -139,7 +139,7 @@ void FileReceiver::take(DataConnection connection) {
         auto status = co_await state->receive(connection);
         state->running.remove(connection.io);
         if (!status) state->finish(std::move(status));
-        if (state->file.ended()) state->finish(state->verdict());
+        if (state->file.ended()) state->finish(state->status_at_end());
       },
       boost::asio::detached);
 }

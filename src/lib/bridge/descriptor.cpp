@@ -56,7 +56,7 @@ bool is_terminal_master(int number) {
   return ::ioctl(number, TIOCGPTN, &index) == 0;
 }
 
-std::optional<std::error_code> pipe_verdict(int number) {
+std::optional<std::error_code> pipe_consumer_status(int number) {
   // Readers are polled before the count: without readers the count is final.
   pollfd readers{number, 0, 0};
   const bool gone = ::poll(&readers, 1, 0) == 1 && (readers.revents & POLLERR) != 0;
@@ -67,7 +67,7 @@ std::optional<std::error_code> pipe_verdict(int number) {
   return std::nullopt;
 }
 
-std::optional<std::error_code> socket_verdict(int number) {
+std::optional<std::error_code> socket_consumer_status(int number) {
   int type = 0;
   socklen_t length = sizeof type;
   if (::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &length) != 0) return last_error();
@@ -149,8 +149,8 @@ ssize_t write_without_waiting(int number, std::span<const std::byte> from) {
 }
 
 std::optional<std::error_code> consumer_status(int number, DescriptorKind kind) {
-  if (kind == DescriptorKind::fifo) return pipe_verdict(number);
-  if (kind == DescriptorKind::socket) return socket_verdict(number);
+  if (kind == DescriptorKind::fifo) return pipe_consumer_status(number);
+  if (kind == DescriptorKind::socket) return socket_consumer_status(number);
   return std::error_code{};
 }
 

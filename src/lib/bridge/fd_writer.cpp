@@ -139,8 +139,8 @@ std::optional<std::error_code> FdWriter::finish() {
 /// Polls, soon at first: the system has no event for a pipe or socket that has become empty.
 std::optional<std::error_code> FdWriter::wait_until_taken() {
   for (auto pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
-    const std::optional<std::error_code> verdict = consumer_status(descriptor_.number(), descriptor_.kind());
-    if (verdict) return verdict;
+    const std::optional<std::error_code> status = consumer_status(descriptor_.number(), descriptor_.kind());
+    if (status) return status;
     if (stop_.wait_for(pause) == WakeEvent::Wake::raised) return std::nullopt;
   }
 }

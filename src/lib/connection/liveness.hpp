@@ -77,7 +77,7 @@ class Liveness {
   /// Bytes of a stream have moved, either way.  returns  whether the session was idle: next_tick() is earlier now
   [[nodiscard]] bool on_payload(TimePoint now) { return idle(now - std::exchange(last_payload_, now)); }
 
-  [[nodiscard]] State verdict(TimePoint now, std::optional<TimePoint> port_closed_since) const {
+  [[nodiscard]] State state(TimePoint now, std::optional<TimePoint> port_closed_since) const {
     const auto silence = now - last_heard_;
     if (port_closed_since && silence >= kPortClosedSilence && quiet(now)) return State::port_closed;
     return silence >= idle_timeout_ ? State::timed_out : State::alive;

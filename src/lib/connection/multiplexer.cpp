@@ -358,11 +358,11 @@ void Multiplexer::on_tick() {
   liveness_.on_tick(now());
   take_rtt();
   liveness_.on_bytes_received(session_->received_bytes(), now());
-  const auto verdict = liveness_.verdict(now(), session_->port_closed_since());
-  if (verdict != Liveness::State::alive) {
+  const auto state = liveness_.state(now(), session_->port_closed_since());
+  if (state != Liveness::State::alive) {
     const auto seconds = std::to_string(liveness_.silence(now()).count() / 1000);
     return break_off({Errc::peer_lost, "peer " + peer_.to_string() + " is lost",
-                      verdict == Liveness::State::port_closed ? "its port is closed: the process is gone"
+                      state == Liveness::State::port_closed ? "its port is closed: the process is gone"
                                                               : "nothing has arrived for " + seconds + " s"},
                      false);
   }

@@ -14,12 +14,12 @@ namespace udtcat::connection {
 /// credentials   none at clear; borrowed
 [[nodiscard]] inline transport::PortSecrets port_secrets(session::Role role, const Credentials* credentials) {
   if (credentials == nullptr) return {};
-  if (const Key* key = credentials->shared()) return {.own = key->bytes(), .door = key->bytes()};
+  if (const Key* key = credentials->shared()) return {.own = key->bytes(), .admission_key = key->bytes()};
   const PairCredentials& pair = *credentials->pair();
   const PublicKey* listener = pair.listener ? &*pair.listener : nullptr;
   if (role == session::Role::listener) listener = &pair.own->public_key();
-  transport::PortSecrets secrets{.own = pair.own->secret(), .door = {}};
-  if (listener != nullptr) secrets.door = listener->bytes();
+  transport::PortSecrets secrets{.own = pair.own->secret(), .admission_key = {}};
+  if (listener != nullptr) secrets.admission_key = listener->bytes();
   return secrets;
 }
 

@@ -58,8 +58,9 @@ class Engine {
 
 /// The secrets from which a port's keys are derived. It borrows them. See docs/spec/udt4.md §10 and §11.
 struct PortSecrets {
-  std::span<const std::byte> own;   ///< known to this end alone, or to all that share a key; empty: without a key
-  std::span<const std::byte> door;  ///< of the listener, known to those that are no strangers to it; empty: we do not
+  std::span<const std::byte> own;  ///< known to this end alone, or to all that share a key; empty: without a key
+  /// The listener's, known to its peers: the key proof of a client is made from it. Empty: this end does not know it.
+  std::span<const std::byte> admission_key;
 };
 
 /// secrets   not needed after the call

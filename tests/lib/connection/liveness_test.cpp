@@ -14,25 +14,25 @@ const Liveness::TimePoint kStart{};
 
 TEST(Liveness, LosesAPeerAfterTheIdleTimeout) {
   Liveness liveness(40s, Liveness::Role::leads, kStart);
-  EXPECT_EQ(liveness.verdict(kStart + 39s, {}), State::alive);
-  EXPECT_EQ(liveness.verdict(kStart + 40s, {}), State::timed_out);
+  EXPECT_EQ(liveness.state(kStart + 39s, {}), State::alive);
+  EXPECT_EQ(liveness.state(kStart + 40s, {}), State::timed_out);
 }
 
 TEST(Liveness, TakesAnyByteAsASignOfLife) {
   Liveness liveness(40s, Liveness::Role::leads, kStart);
   liveness.on_bytes_received(1, kStart + 30s);
-  EXPECT_EQ(liveness.verdict(kStart + 69s, {}), State::alive);
+  EXPECT_EQ(liveness.state(kStart + 69s, {}), State::alive);
   liveness.on_bytes_received(1, kStart + 69s);
-  EXPECT_EQ(liveness.verdict(kStart + 70s, {}), State::timed_out) << "the same count is no new byte";
+  EXPECT_EQ(liveness.state(kStart + 70s, {}), State::timed_out) << "the same count is no new byte";
 }
 
 TEST(Liveness, BelievesAClosedPortOnlyBesideSilence) {
   Liveness liveness(40s, Liveness::Role::leads, kStart);
   liveness.on_asked(kStart);
-  EXPECT_EQ(liveness.verdict(kStart + 2s, kStart), State::alive);
-  EXPECT_EQ(liveness.verdict(kStart + 3s, kStart), State::port_closed);
+  EXPECT_EQ(liveness.state(kStart + 2s, kStart), State::alive);
+  EXPECT_EQ(liveness.state(kStart + 3s, kStart), State::port_closed);
   Liveness idle(40s, Liveness::Role::leads, kStart);
-  EXPECT_EQ(idle.verdict(kStart + 4s, kStart), State::alive) << "it was not asked";
+  EXPECT_EQ(idle.state(kStart + 4s, kStart), State::alive) << "it was not asked";
 }
 
 TEST(Liveness, PingsOnlyWhenItHasSentNothing) {
@@ -130,8 +130,8 @@ TEST(Liveness, DoesNotBlameThePeerForTimeInWhichWeWereStopped) {
   Liveness liveness(40s, Liveness::Role::leads, kStart);
   liveness.on_tick(kStart + 1s);
   liveness.on_tick(kStart + 1h);
-  EXPECT_EQ(liveness.verdict(kStart + 1h, {}), State::alive);
-  EXPECT_EQ(liveness.verdict(kStart + 1h + 39s, {}), State::timed_out) << "the second before the stop counts";
+  EXPECT_EQ(liveness.state(kStart + 1h, {}), State::alive);
+  EXPECT_EQ(liveness.state(kStart + 1h + 39s, {}), State::timed_out) << "the second before the stop counts";
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ TEST(PortSecrets, AreAllOfTheSharedKey) {
   const Credentials key = Key::generate().value();
   for (const Role role : {Role::connector, Role::listener}) {
     EXPECT_TRUE(same(port_secrets(role, &key).own, key.shared()->bytes()));
-    EXPECT_TRUE(same(port_secrets(role, &key).door, key.shared()->bytes()));
+    EXPECT_TRUE(same(port_secrets(role, &key).admission_key, key.shared()->bytes()));
   }
   EXPECT_TRUE(port_secrets(Role::listener, nullptr).own.empty());
 }
@@ -27,14 +27,14 @@ TEST(PortSecrets, MeetAtTheListenersPublicKey) {
   const Credentials here = PairCredentials{connector, nullptr, listener->public_key()};
   const Credentials there = PairCredentials{listener, nullptr};
   const auto called = port_secrets(Role::listener, &there), calling = port_secrets(Role::connector, &here);
-  EXPECT_TRUE(same(called.door, calling.door));
+  EXPECT_TRUE(same(called.admission_key, calling.admission_key));
   EXPECT_TRUE(same(calling.own, connector->secret()));
   EXPECT_TRUE(same(called.own, listener->secret()));
 }
 
-TEST(PortSecrets, OfAConnectorThatDoesNotKnowTheListenerOpenNoDoor) {
+TEST(PortSecrets, OfAConnectorThatDoesNotKnowTheListenerHaveNoAdmissionKey) {
   const Credentials here = PairCredentials{new_key_pair(), nullptr};
-  EXPECT_TRUE(port_secrets(Role::connector, &here).door.empty());
+  EXPECT_TRUE(port_secrets(Role::connector, &here).admission_key.empty());
 }
 
 }  // namespace

@@ -32,9 +32,9 @@ std::string content_of(const char* path) {
 
 Result<PortKeys> PortKeys::derive(const PortSecrets& secrets) {
   PortKeys keys;
-  if (!secrets.door.empty()) {
-    UDTCAT_TRY(const auto door, crypto::hkdf_extract(secrets.door));
-    UDTCAT_CHECK(crypto::hkdf_expand(door, "udtcat door", {}, keys.proof.emplace().writable()));
+  if (!secrets.admission_key.empty()) {
+    UDTCAT_TRY(const auto extracted, crypto::hkdf_extract(secrets.admission_key));
+    UDTCAT_CHECK(crypto::hkdf_expand(extracted, "udtcat door", {}, keys.proof.emplace().writable()));
   }
   UDTCAT_TRY(const auto secret, crypto::hkdf_extract(secrets.own));
   const std::string host = content_of(kMachineId);

@@ -59,7 +59,7 @@ class AdmissionTest : public testing::Test {
   const ConnectionTable none;
   core::ChunkPool chunks{65'536};
   Key key = Key::generate().value();
-  PortKeys keys = PortKeys::derive({.own = key.bytes(), .door = key.bytes()}).value();
+  PortKeys keys = PortKeys::derive({.own = key.bytes(), .admission_key = key.bytes()}).value();
   Endpoint peer = endpoint("192.0.2.1", 1000);
   Admission keyless = make(nullptr);
   Admission keyed = make(&keys);

@@ -66,7 +66,7 @@ TEST_F(KeyProofTest, IsWhatTheSpecificationShows) {
             udtcat::test::to_hex(example.bytes("packet")));
 }
 
-PortKeys keys_of(const Key& key) { return PortKeys::derive({.own = key.bytes(), .door = key.bytes()}).value(); }
+PortKeys keys_of(const Key& key) { return PortKeys::derive({.own = key.bytes(), .admission_key = key.bytes()}).value(); }
 
 TEST(PortKeys, AreTheSameForTheSameKey) {
   const Key key = Key::generate().value();
@@ -86,11 +86,11 @@ TEST(PortKeys, DifferAmongThemselvesAndFromKeyToKey) {
 }
 
 TEST(PortKeys, AreTheSameAtBothEndsByTheListenersPublicKey) {
-  const udtcat::test::SpecExample example("udt4.md", "door");
-  const auto door = example.bytes("door");
+  const udtcat::test::SpecExample example("udt4.md", "admission key");
+  const auto admission_key = example.bytes("admission key");
   const Key own = Key::generate().value(), other = Key::generate().value();
-  const auto one = PortKeys::derive({.own = own.bytes(), .door = door}).value();
-  const auto peer = PortKeys::derive({.own = other.bytes(), .door = door}).value();
+  const auto one = PortKeys::derive({.own = own.bytes(), .admission_key = admission_key}).value();
+  const auto peer = PortKeys::derive({.own = other.bytes(), .admission_key = admission_key}).value();
   EXPECT_EQ(udtcat::test::to_hex(one.proof->bytes()), udtcat::test::to_hex(example.bytes("proof key")));
   EXPECT_EQ(udtcat::test::to_hex(peer.proof->bytes()), udtcat::test::to_hex(one.proof->bytes()));
   EXPECT_NE(udtcat::test::to_hex(peer.reset.bytes()), udtcat::test::to_hex(one.reset.bytes()));
@@ -98,7 +98,7 @@ TEST(PortKeys, AreTheSameAtBothEndsByTheListenersPublicKey) {
 
 TEST(PortKeys, HaveNoProofWhereTheListenersKeyIsUnknown) {
   const Key own = Key::generate().value();
-  EXPECT_FALSE(PortKeys::derive({.own = own.bytes(), .door = {}})->proof);
+  EXPECT_FALSE(PortKeys::derive({.own = own.bytes(), .admission_key = {}})->proof);
 }
 
 TEST(PortKeys, HaveTheCookieOfTheWorkedExample) {
