@@ -20,7 +20,7 @@ void BlockWriter::queue(const Frame& frame) {
 void BlockWriter::add_ready(MuxStream& stream) {
   if (!stream.can_fill()) return;
   Account& account = accounts_.try_emplace(&stream, Account{.turn = {.stream = &stream}}).first->second;
-  // One that waited for credit is bulk still, until others have had as much.
+  // A stream that waited for credit still counts as bulk.
   if (!line_.contains(account.turn)) line_up(account, account.turn.has_more && account.start > virtual_time_);
 }
 
@@ -33,7 +33,7 @@ void BlockWriter::forget(MuxStream& stream) {
 
 void BlockWriter::line_up(Account& account, bool has_more) {
   account.start = std::max(account.start, virtual_time_);
-  // A stream of words that crosses a round goes first there too, as long as it has no more than its share.
+  // An interactive stream may be served a round early.
   const std::uint64_t lead = has_more ? 0 : std::min(account.start - virtual_time_, std::uint64_t{kQuantum});
   account.turn.round = (account.start - lead) / kQuantum;
   account.turn.has_more = has_more;
@@ -42,9 +42,9 @@ void BlockWriter::line_up(Account& account, bool has_more) {
 }
 
 BlockWriter::Composed BlockWriter::compose(std::span<std::byte> payload, Content content,
-                                           std::size_t most_words_bytes) {
-  words_.clear();
-  most_words_bytes_ = most_words_bytes;
+                                           std::size_t most_interactive_bytes) {
+  interactive_.clear();
+  most_interactive_bytes_ = most_interactive_bytes;
   std::size_t used = take_control(payload);
   // Behind all control frames: a stream's OPEN may be the last.
   while (content != Content::control && !has_control() && payload.size() - used >= MuxStream::kMinFillBytes) {
@@ -54,7 +54,7 @@ BlockWriter::Composed BlockWriter::compose(std::span<std::byte> payload, Content
   }
   // A source that failed has queued its reset meanwhile; it goes with this block if it fits, with the next if not.
   if (used == 0) used = take_control(payload);
-  return {used, words_};
+  return {used, interactive_};
 }
 
 std::size_t BlockWriter::take_control(std::span<std::byte> room) {
@@ -67,7 +67,8 @@ std::size_t BlockWriter::take_control(std::span<std::byte> room) {
     std::ranges::copy(frame, room.subspan(used).begin());
     if (is_open(frame)) {
       --opens_;
-      if (words_.size() + frame_bytes <= most_words_bytes_) words_.insert(words_.end(), frame.begin(), frame.end());
+      if (interactive_.size() + frame_bytes <= most_interactive_bytes_)
+        interactive_.insert(interactive_.end(), frame.begin(), frame.end());
     }
     used += frame_bytes;
     control_begin_ += frame_bytes;
@@ -79,7 +80,7 @@ std::size_t BlockWriter::take_control(std::span<std::byte> room) {
 
 bool BlockWriter::has_data() { return next_stream() != nullptr; }
 
-bool BlockWriter::has_words() { return opens_ > 0 || (next_stream() != nullptr && !line_.begin()->has_more); }
+bool BlockWriter::has_interactive() { return opens_ > 0 || (next_stream() != nullptr && !line_.begin()->has_more); }
 
 /// None: no stream has anything to say.
 MuxStream* BlockWriter::next_stream() {
@@ -90,12 +91,12 @@ MuxStream* BlockWriter::next_stream() {
 std::size_t BlockWriter::take_turn(MuxStream& stream, std::span<std::byte> room) {
   const std::uint64_t end_of_round = (line_.begin()->round + 1) * kQuantum - 1;
   line_.erase(line_.begin());
-  // The turn of words that came before its start moves nobody's time.
+  // An early turn does not advance virtual_time_.
   virtual_time_ = std::max(virtual_time_, std::min(accounts_.at(&stream).start, end_of_round));
   const std::uint64_t offset = stream.sent_bytes();
   const std::size_t used = stream.fill(room);
-  if (const std::uint64_t said = stream.sent_bytes() - offset; said > 0 && said <= most_words_bytes_)
-    note_words(stream, room.subspan(kFrameHeaderBytes, static_cast<std::size_t>(said)), offset);
+  if (const std::uint64_t said = stream.sent_bytes() - offset; said > 0 && said <= most_interactive_bytes_)
+    note_interactive(stream, room.subspan(kFrameHeaderBytes, static_cast<std::size_t>(said)), offset);
   const auto found = accounts_.find(&stream);
   if (found == accounts_.end()) return used;  // it has ended within fill()
   Account& account = found->second;
@@ -105,10 +106,10 @@ std::size_t BlockWriter::take_turn(MuxStream& stream, std::span<std::byte> room)
   return used;
 }
 
-/// Of a stream that would have said more the first bytes alone are no use.
-void BlockWriter::note_words(const MuxStream& stream, std::span<const std::byte> data, std::uint64_t offset) {
-  if (stream.can_fill() || words_.size() + kEarlyOverheadBytes + data.size() > most_words_bytes_) return;
-  append_frame(words_, {stream.id(), Early{offset, data}});
+/// A stream with more data is bulk: no early copy.
+void BlockWriter::note_interactive(const MuxStream& stream, std::span<const std::byte> data, std::uint64_t offset) {
+  if (stream.can_fill() || interactive_.size() + kEarlyOverheadBytes + data.size() > most_interactive_bytes_) return;
+  append_frame(interactive_, {stream.id(), Early{offset, data}});
 }
 
 }  // namespace udtcat::connection

@@ -41,12 +41,12 @@ class BlockWriter {
 
   [[nodiscard]] bool has_control() const { return control_begin_ < control_.size(); }
   [[nodiscard]] bool has_data();
-  /// Something that Composed::words would have a copy of: an OPEN, or a stream that may have little to say.
-  [[nodiscard]] bool has_words();
+  /// Something that Composed::interactive would have a copy of: an OPEN, or a stream that may have little to say.
+  [[nodiscard]] bool has_interactive();
   [[nodiscard]] std::size_t control_bytes() const { return control_.size() - control_begin_; }
 
-  /// control: control frames alone. words: also data of streams whose last turn took all that they had. all: data of
-  /// every stream.
+  /// control: control frames alone. interactive: also data of streams whose last turn took all that they had. all: data
+  /// of every stream.
   enum class Content { control, interactive, all };
 
   /// A block that was filled, from its start.
@@ -54,11 +54,11 @@ class BlockWriter {
     std::size_t payload_bytes;  ///< 0: there was nothing after all
     /// Copies of its OPEN frames and, as EARLY frames, of what streams said in it that had little to say. Valid until
     /// the next block.
-    std::span<const std::byte> words;
+    std::span<const std::byte> interactive;
   };
   /// payload            at least kMinBlockBytes; for Content::interactive so many
-  /// most_words_bytes   of Composed::words
-  [[nodiscard]] Composed compose(std::span<std::byte> payload, Content content, std::size_t most_words_bytes);
+  /// most_interactive_bytes   of Composed::interactive
+  [[nodiscard]] Composed compose(std::span<std::byte> payload, Content content, std::size_t most_interactive_bytes);
 
  private:
   [[nodiscard]] std::size_t take_control(std::span<std::byte> room);
@@ -79,7 +79,7 @@ class BlockWriter {
   void line_up(Account& account, bool has_more);
   [[nodiscard]] MuxStream* next_stream();
   [[nodiscard]] std::size_t take_turn(MuxStream& stream, std::span<std::byte> room);
-  void note_words(const MuxStream& stream, std::span<const std::byte> data, std::uint64_t offset);
+  void note_interactive(const MuxStream& stream, std::span<const std::byte> data, std::uint64_t offset);
 
   std::vector<std::byte> control_;  // whole frames
   std::size_t control_begin_ = 0;
@@ -88,8 +88,8 @@ class BlockWriter {
   std::set<QueuePosition> line_;                      // of those that are
   std::uint64_t virtual_time_ = 0;  // the latest start of a turn; of one that went early, at most the end of its round
   std::uint64_t next_order_ = 0;
-  std::vector<std::byte> words_;
-  std::size_t most_words_bytes_ = 0;
+  std::vector<std::byte> interactive_;
+  std::size_t most_interactive_bytes_ = 0;
 };
 
 }  // namespace udtcat::connection

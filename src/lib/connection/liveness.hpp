@@ -63,7 +63,7 @@ class Liveness {
   /// not look like a dead one.
   void on_bytes_received(std::uint64_t total_bytes, TimePoint now) {
     if (total_bytes == received_bytes_) return;
-    // A block that comes slowly is no idle session.
+    // Data that arrives slowly is activity.
     if (total_bytes - received_bytes_ > kLittleBytes) std::ignore = on_payload(now);
     received_bytes_ = total_bytes;
     last_heard_ = now;

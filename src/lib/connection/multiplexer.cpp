@@ -178,7 +178,7 @@ void Multiplexer::pump() {
   using Content = BlockWriter::Content;
   while (session_->wants_block() && (writer_.has_control() || (with_data && writer_.has_data())))
     if (!send_block(with_data ? Content::all : Content::control, session_->next_block_bytes())) break;
-  while (with_data && session_->has_room_for_interactive() && writer_.has_words())
+  while (with_data && session_->has_room_for_interactive() && writer_.has_interactive())
     if (!send_block(Content::interactive, kMinBlockBytes)) break;
   stats_exchange_.set_stall_reason(now(), stall_reason(with_data));
   note_close_sent();
@@ -202,7 +202,7 @@ bool Multiplexer::send_block(BlockWriter::Content content, std::size_t most_byte
   const auto composed = writer_.compose(room, content, session_->priority_room_bytes());
   if (composed.payload_bytes == 0) return false;
   block->payload_bytes = composed.payload_bytes;
-  if (!composed.words.empty()) session_->send_priority_datagram(composed.words);
+  if (!composed.interactive.empty()) session_->send_priority_datagram(composed.interactive);
   liveness_.on_sent(now());
   using Kind = session::Session::Content;
   session_->async_write(

@@ -180,11 +180,11 @@ class Session {
   BlockNumber next_out_ = 0;
   SendQueueDepth ahead_ = SendQueueDepth::deep;
   std::size_t writing_ = 0;                // not yet taken by the transport
-  std::size_t writing_interactive_ = 0;    // of those, blocks of words
+  std::size_t writing_interactive_ = 0;    // of those, interactive blocks
   std::uint64_t writing_bytes_ = 0;        // payload of those
   std::deque<PendingWrite> being_sealed_;  // of the blocks with the lanes, in order
 
-  std::optional<PriorityDatagrams> priority_datagrams_;  // where the queue is brief
+  std::optional<PriorityDatagrams> priority_datagrams_;  // where the queue is shallow
   PriorityHandler priority_handler_;
 
   std::optional<core::BufferPool> incoming_buffers_;

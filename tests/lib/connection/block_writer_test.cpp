@@ -43,7 +43,7 @@ class BlockWriterTest : public ::testing::Test {
   std::vector<std::string> compose(BlockWriter::Content content = BlockWriter::Content::all) {
     std::vector<std::byte> block(block_bytes_);
     const auto composed = writer.compose(block, content, kMostWordsBytes);
-    copies.assign(composed.words.begin(), composed.words.end());
+    copies.assign(composed.interactive.begin(), composed.interactive.end());
     std::vector<std::string> seen;
     FrameReader frames{std::span<const std::byte>(block).first(composed.payload_bytes)};
     for (auto frame = frames.next(); frame && *frame; frame = frames.next()) {
@@ -199,7 +199,7 @@ TEST_F(BlockWriterTest, CopiesNoWordsWhereTheyAreNotWanted) {
   std::vector<std::byte> block(1000);
   const auto composed = writer.compose(block, BlockWriter::Content::all, 0);
   EXPECT_GT(composed.payload_bytes, 0U);
-  EXPECT_TRUE(composed.words.empty());
+  EXPECT_TRUE(composed.interactive.empty());
 }
 
 TEST_F(BlockWriterTest, PutsControlFramesFirst) {
@@ -224,17 +224,17 @@ TEST_F(BlockWriterTest, HoldsDataBackWhileAnOpeningMayNotHaveGone) {
 TEST_F(BlockWriterTest, KnowsWhetherSomebodyMayHaveLittleToSay) {
   block_bytes_ = kMinBlockBytes;
   speaker(std::string(1 << 20, 'x'));
-  EXPECT_TRUE(writer.has_words()) << "it has said nothing yet";
+  EXPECT_TRUE(writer.has_interactive()) << "it has said nothing yet";
   compose();
-  EXPECT_FALSE(writer.has_words());
+  EXPECT_FALSE(writer.has_interactive());
   writer.queue({2, CreditGrant{1}});
-  EXPECT_FALSE(writer.has_words());
+  EXPECT_FALSE(writer.has_interactive());
   writer.queue({2, Open{}});
-  EXPECT_TRUE(writer.has_words());
+  EXPECT_TRUE(writer.has_interactive());
   compose();
-  EXPECT_FALSE(writer.has_words());
+  EXPECT_FALSE(writer.has_interactive());
   speaker("a word");
-  EXPECT_TRUE(writer.has_words());
+  EXPECT_TRUE(writer.has_interactive());
 }
 
 TEST_F(BlockWriterTest, PutsNoBulkBehindWordsWhereOnlyTheyAreAskedFor) {
