@@ -23,7 +23,7 @@ std::string name_of(const Connection& connection) {
   return identity ? identity->name : connection.peer().host_to_string();
 }
 
-/// The peer without its port, and whether it came or went: port and figures are others each time.
+/// Kind of event: the peer without port, and come or gone.
 std::string kind_of_event(const Error& event) {
   return event.what.substr(0, event.what.rfind(':')) + event.cause.substr(0, event.cause.find(' '));
 }

@@ -73,7 +73,7 @@ struct ForwardTest : ::testing::Test {
     return added;
   }
   static void set_age(FakeConnection& connection, std::chrono::milliseconds age) {
-    connection.figures.made_at = std::chrono::steady_clock::now() - age;
+    connection.current_stats.made_at = std::chrono::steady_clock::now() - age;
   }
   tcp::socket& come() {
     clients.emplace_back(io).connect({boost::asio::ip::address_v4::loopback(), port});
@@ -184,7 +184,7 @@ TEST_F(ForwardTest, WantsAnotherSessionForClientsWhoseSessionDoesNotAnswer) {
   idle.answering = false;
   idle.quiet();
   EXPECT_EQ(wanted, 0) << "nobody waits";
-  idle.figures.streams_open = 1;
+  idle.current_stats.streams_open = 1;
   idle.quiet();
   EXPECT_EQ(wanted, 1);
 }
@@ -195,7 +195,7 @@ TEST_F(ForwardTest, GivesUpASessionWhosePeerAnswersInANewerOne) {
   FakeConnection& busy = add_of_age(10min);
   FakeConnection& newest = add_of_age(4s);
   silent.answering = false;
-  busy.figures.streams_open = 1;
+  busy.current_stats.streams_open = 1;
   forward->tidy_up();
   EXPECT_FALSE(silent.aborted) << "its path may be about to carry again";
   set_age(newest, 5s);
@@ -224,7 +224,7 @@ TEST_F(ForwardTest, ClosesSessionsThatNobodyUsesButTheNewestThatAnswers) {
   FakeConnection& spare = add_of_age(10min);
   FakeConnection& used = add_of_age(10min);
   FakeConnection& newest = add_of_age(29s);
-  used.figures.streams_open = 1;
+  used.current_stats.streams_open = 1;
   forward->tidy_up();
   EXPECT_FALSE(spare.was_closed) << "a crowd may still be coming";
   set_age(newest, 30s);
@@ -232,7 +232,7 @@ TEST_F(ForwardTest, ClosesSessionsThatNobodyUsesButTheNewestThatAnswers) {
   EXPECT_TRUE(spare.was_closed);
   EXPECT_FALSE(used.was_closed);
   EXPECT_FALSE(newest.was_closed);
-  used.figures.streams_open = 0;
+  used.current_stats.streams_open = 0;
   forward->tidy_up();
   EXPECT_TRUE(used.was_closed);
 }
@@ -292,11 +292,11 @@ TEST_F(ForwardTest, PausesItsListenersWhileManyClientsWait) {
 TEST_F(ForwardTest, KeepsTheStatisticsOfSessionsThatHaveEnded) {
   make();
   FakeConnection& first = add(10);
-  first.figures.bytes_sent = 5;
+  first.current_stats.bytes_sent = 5;
   first.closed(Status{});
   ASSERT_TRUE(run_until(io, [&] { return gone.size() == 1; }));
   EXPECT_EQ(forward->sessions(), 0U);
-  add(10).figures.bytes_sent = 2;
+  add(10).current_stats.bytes_sent = 2;
   EXPECT_EQ(forward->total().bytes_sent, 7U);
 }
 
@@ -322,7 +322,7 @@ TEST_F(ForwardTest, GivesUpASilentSessionWhoseAddressRefusesNewOnes) {
   make();
   FakeConnection& session = add(10);
   session.answering = false;
-  session.figures.silence = 10s;
+  session.current_stats.silence = 10s;
   const Endpoint elsewhere = test::address_of("192.0.2.1", 9000);
   const Error other_key{Errc::authentication_failed, "connect to far:9000", "another key"};
   const auto now = std::chrono::steady_clock::now();
@@ -330,10 +330,10 @@ TEST_F(ForwardTest, GivesUpASilentSessionWhoseAddressRefusesNewOnes) {
   EXPECT_FALSE(session.aborted) << "its path may only just be back";
   forward->on_refused({elsewhere}, other_key, now + 4s);
   EXPECT_FALSE(session.aborted) << "another address says nothing of this one";
-  session.figures.silence = 3s;
+  session.current_stats.silence = 3s;
   forward->on_refused({session.peer()}, other_key, now + 4s);
   EXPECT_FALSE(session.aborted) << "it has answered meanwhile";
-  session.figures.silence = 14s;
+  session.current_stats.silence = 14s;
   forward->on_refused({elsewhere, session.peer()}, other_key, now + 8s);
   ASSERT_TRUE(session.aborted);
   EXPECT_EQ(session.aborted->code, Errc::peer_lost);

@@ -20,8 +20,8 @@ using testing::SizeIs;
 struct PeerLogTest : testing::Test {
   PeerLogTest() {
     for (FakeConnection* each : {&first, &second}) each->identity = alice;
-    first.figures.bytes_sent = 1'000'000;
-    second.figures.bytes_sent = 500'000;
+    first.current_stats.bytes_sent = 1'000'000;
+    second.current_stats.bytes_sent = 500'000;
   }
 
   const PeerIdentity alice{"alice", KeyPair::generate()->public_key()};

@@ -52,7 +52,7 @@ Result<TransferRequest> request_for(boost::asio::io_context& io, const GridftpFi
 }
 
 /// Counts payload of files, not bytes of data connections.
-ConnectionStats figures_of(const TransferProgress& progress, const DataStats& data, Verb verb) {
+ConnectionStats stats_of(const TransferProgress& progress, const DataStats& data, Verb verb) {
   ConnectionStats stats = data.stats();
   stats.bytes_received = verb == Verb::get ? progress.bytes : 0;
   stats.bytes_sent = verb == Verb::get ? 0 : progress.bytes;
@@ -120,7 +120,7 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
   const auto progress = std::make_shared<TransferProgress>();
   const auto data = transfer.data.stats = std::make_shared<DataStats>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
-  run.watch([progress, data, verb = options.verb] { return figures_of(*progress, *data, verb); });
+  run.watch([progress, data, verb = options.verb] { return stats_of(*progress, *data, verb); });
   run.measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Amount> {
     if (!progress->file_bytes) return std::nullopt;
     return tool::Amount{progress->done_bytes(), *progress->file_bytes};
@@ -173,7 +173,7 @@ void count(const ByteCounts& moved, ConnectionStats& stats) {
 }
 
 /// Counts payload of files, and the packets over UDP of control and data connections.
-ConnectionStats figures_of(const FtpServer& server, const DataStats& data) {
+ConnectionStats stats_of(const FtpServer& server, const DataStats& data) {
   ConnectionStats stats = data.stats();
   count(server.moved(), stats);
   stats.streams_open = server.clients().size();
@@ -202,9 +202,9 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
                                tool::advertised_address(local),
                                local.is_wildcard() ? ", and all other addresses of this host," : "",
                                audience_of(options)));
-  run.watch([&server, data] { return figures_of(server, *data); });
+  run.watch([&server, data] { return stats_of(server, *data); });
   run.publish([&server, data, sealed](tool::ProcessSnapshot& snapshot) {
-    snapshot.all = figures_of(server, *data);
+    snapshot.all = stats_of(server, *data);
     for (const Endpoint& local : server.local_endpoints())
       snapshot.listening.push_back((sealed ? "udp " : "tcp ") + local.to_string());
     for (const FtpServer::ClientStats& client : server.clients()) {

@@ -76,7 +76,7 @@ struct DataOptions {
   Statements statements = Statements::none;
   std::optional<PublicKey> only_peer;  ///< the key pair whose data these are; none: any known peer's
   std::chrono::milliseconds connect_timeout = kConnectTimeout;
-  std::shared_ptr<DataStats> stats;      ///< none: nobody asks for figures
+  std::shared_ptr<DataStats> stats;      ///< none: nobody asks for them
   std::shared_ptr<DataPortRange> ports;  ///< of this host, for data; none: the system chooses
 };
 

@@ -152,7 +152,7 @@ void add_accept_timeout_option(CommandLine& line, Options& options) {
 
 namespace {
 
-constexpr milliseconds kLeastStatsInterval{100};  // guess: the figures of ten thousand sessions cost less
+constexpr milliseconds kLeastStatsInterval{100};  // guess: the statistics of ten thousand sessions cost less
 
 /// "json", "json:10s", "none".
 Status read_stats(const Text& text, Options& options) {

@@ -59,9 +59,9 @@ void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
   });
 }
 
-void SessionRun::watch(std::function<ConnectionStats()> figures) {
+void SessionRun::watch(std::function<ConnectionStats()> stats) {
   peer_timer_.cancel();
-  ticker_.watch(std::move(figures));
+  ticker_.watch(std::move(stats));
 }
 
 void SessionRun::watch_peer(std::function<PeerSnapshot()> peer) {

@@ -70,8 +70,8 @@ class SessionRun {
 
   /// Ends the run with Errc::cannot_reach unless watch() is called before `timeout` is over.
   void expect_peer_within(std::chrono::milliseconds timeout);
-  /// From now on progress and statistics are those of `figures`, which is called until the run has ended.
-  void watch(std::function<ConnectionStats()> figures);
+  /// From now on progress and statistics are those of `stats`, which is called until the run has ended.
+  void watch(std::function<ConnectionStats()> stats);
   /// As watch() and publish(), of the only peer: it is named in the last lines.
   void watch_peer(std::function<PeerSnapshot()> peer);
   /// As watch_peer(), of the peer of a connection, which must outlive the run.

@@ -107,7 +107,7 @@ std::optional<BitRate> Progress::rate(std::uint64_t Point::*bytes, nanoseconds l
   const auto first = std::ranges::find_if(points_, [&](const Point& each) { return last.at - each.at <= window; });
   const Point& from = first == points_.end() || last.at - first->at < least ? points_.front() : *first;
   if (last.at - from.at < least) return std::nullopt;
-  // Figures of several connections together can fall when one of them has gone.
+  // Statistics of several connections together can fall when one of them has gone.
   return BitRate::from_bytes_per(last.*bytes - std::min(last.*bytes, from.*bytes), last.at - from.at);
 }
 

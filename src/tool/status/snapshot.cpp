@@ -17,7 +17,7 @@ namespace udtcat::tool {
 namespace {
 
 BitRate rate_of(std::uint64_t before, std::uint64_t now, std::chrono::nanoseconds time) {
-  // A peer's number is its own, and yet its figures may begin anew.
+  // A peer that reconnects keeps its number, but its counters start at 0.
   return BitRate::from_bytes_per(now - std::min(before, now), time);
 }
 

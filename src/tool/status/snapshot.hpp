@@ -23,7 +23,7 @@
 
 namespace udtcat::tool {
 
-/// A peer that is connected. Only the figures that JSON shows are read back.
+/// A peer that is connected. Only the statistics that JSON shows are read back.
 struct PeerSnapshot {
   std::uint64_t number = 0;  ///< its own within the process
   std::string name;          ///< by its key pair; empty where it has none

@@ -13,7 +13,7 @@ namespace udtcat::tool {
 struct Why {
   std::string word{};  ///< word_of() the diagnosis; empty: not known
   /// "limited by their consumer (a disk, or a program that reads): it takes 102 MB/s of what comes": what limits, the
-  /// figure that shows it, and what would help, as far as was measured.
+  /// number that shows it, and what would help, as far as was measured.
   std::string text{};
 };
 

@@ -59,7 +59,7 @@ class FakeConnection final : public Connection {
   void on_closed(ClosedHandler handler) override { closed = std::move(handler); }
   void close() override { was_closed = true; }
   void abort(const Error& reason) override { aborted = reason; }
-  [[nodiscard]] ConnectionStats stats() override { return figures; }
+  [[nodiscard]] ConnectionStats stats() override { return current_stats; }
   void send_report() override {}
   [[nodiscard]] bool answers() const override { return answering; }
   void on_quiet(QuietHandler handler) override { quiet = std::move(handler); }
@@ -74,7 +74,7 @@ class FakeConnection final : public Connection {
 
   std::size_t room = 10;
   std::vector<std::string> services;
-  ConnectionStats figures;
+  ConnectionStats current_stats;
   std::string application_ = "forward";
   bool answering = true;
   std::optional<PeerIdentity> identity;
