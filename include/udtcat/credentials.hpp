@@ -81,7 +81,7 @@ class KnownPeers::Watch {
 struct PairCredentials {
   std::shared_ptr<const KeyPair> own;
   std::shared_ptr<KnownPeers> peers;
-  /// A connector's: the listener's key, by which it is no stranger to the port; none: it does not know it yet.
+  /// A connector's: the listener's key, from which its key proof is made; none: it does not know it yet.
   std::optional<PublicKey> listener{};
 };
 

@@ -89,9 +89,9 @@ struct ListenRequest {
   std::vector<FurtherApplication> further{};  ///< at the same addresses; Connection::application() tells them apart
 };
 
-/// Lets in the peers that prove the key, and no others. Strangers cost little: at most 32 are answered at a time, each
-/// for a few seconds, nothing that they send is parsed beyond the TLS handshake, and none takes the place of a key
-/// holder.
+/// Lets in the peers that prove the key, and no others. Unauthenticated peers cost little: at most 32 are answered at
+/// a time, each for a few seconds, nothing that they send is parsed beyond the TLS handshake, and none takes the place
+/// of a key holder.
 /// Destroying it stops it; connections already made go on.
 /// Threads: confined to the io_context thread, where the handlers are called.
 class Listener {

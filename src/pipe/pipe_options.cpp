@@ -152,7 +152,7 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
     const bool forward = options.mode == Mode::forward;
     options.session.one_stream = !forward;
     if (!forward) options.session.application = tool::kPipe;
-    // At clear nobody proves a key: strangers could have us send.
+    // At clear nobody proves a key: any host could have us send.
     if (options.mode == Mode::listen && options.session.protection != Protection::clear)
       options.further.push_back(bench::application_beside(options.session));
     options.socket_family = options.family;

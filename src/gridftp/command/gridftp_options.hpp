@@ -55,9 +55,9 @@ enum class ServeAuth { anonymous, key };
 struct ServerOptions : tool::Options {
   bool help = false;  ///< nothing else then
   std::string root;
-  bool address_written = false;  ///< behind -l; otherwise strangers are served on loopback only
+  bool address_written = false;  ///< behind -l; otherwise clients without a key are served on loopback only
   bool read_only = false;
-  bool anonymous_writable = false;       ///< strangers may change files
+  bool anonymous_writable = false;       ///< clients without a key may change files
   bool third_party = false;              ///< data may go to other hosts than the client's
   std::optional<ServeAuth> auth;         ///< none: as having a key asks for
   bool protection_written = false;       ///< a key or a level was asked for

@@ -19,7 +19,7 @@
 namespace udtcat::gridftp {
 
 /// The receiving side of one file: complete when as many connections have ended as the sender said. A connection that
-/// ends before its first byte was a stranger's, and is ignored.
+/// ends before its first byte was an unauthenticated client's, and is ignored.
 /// Threads: confined to the io_context thread.
 class FileReceiver {
  public:

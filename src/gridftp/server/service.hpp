@@ -78,7 +78,7 @@ struct Service {
   const ServedRoot root;
   const ServeOptions options;
   DataSlots data_slots{options.most_data_connections};
-  // by clients without a key, all of one kind: a stranger has as many addresses as he likes
+  // by clients without a key, all of one kind: such a client has as many addresses as it likes
   const std::shared_ptr<bridge::RateLimitedLog> changes;
   std::size_t checksums = 0;  // under way
   const std::shared_ptr<std::atomic<std::int64_t>> placed_bytes_left =

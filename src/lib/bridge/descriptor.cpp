@@ -23,7 +23,7 @@ namespace udtcat::bridge {
 namespace {
 
 std::error_code close_number(int number) {
-  // Linux frees the number even when close() is interrupted, so that a second attempt could close a stranger's.
+  // Linux frees the number even when close() is interrupted, so that a second attempt could close another's.
   return ::close(number) == 0 || errno == EINTR ? std::error_code{} : last_error();
 }
 

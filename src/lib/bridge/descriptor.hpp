@@ -44,7 +44,7 @@ enum class Half { read, write };
 [[nodiscard]] std::error_code last_error();
 
 /// A second description of the same pipe or terminal that never blocks. O_NONBLOCK belongs to a description, and the
-/// one we were given is shared with strangers (the shell, the other end of a pipeline), so it is not ours to change.
+/// one we were given is shared with others (the shell, the other end of a pipeline), so it is not ours to change.
 /// returns  not open where that cannot be had: kind, access mode, permission
 [[nodiscard]] Descriptor reopen_non_blocking(int number, DescriptorKind kind, Half half);
 

@@ -34,10 +34,10 @@ struct SourceRead {
 }
 
 /// The error of a source or a sink. One whose program has failed says just that: no read or write was at fault.
-/// deed   "read from", "write to"
-[[nodiscard]] inline Error local_failure(Errc code, const std::string& deed, const std::string& name,
+/// action   "read from", "write to"
+[[nodiscard]] inline Error local_failure(Errc code, const std::string& action, const std::string& name,
                                          std::error_code error) {
-  return {code, core::is_program_exit(error) ? name : "local " + deed + ' ' + name + " failed", error.message()};
+  return {code, core::is_program_exit(error) ? name : "local " + action + ' ' + name + " failed", error.message()};
 }
 [[nodiscard]] inline Error local_read_failed(const LocalStream& local, std::error_code error) {
   return local_failure(Errc::local_read_failed, "read from", local.source_name(), error);

@@ -30,7 +30,7 @@ using ChannelHandler = std::function<void(Result<std::unique_ptr<Channel>>)>;
 class Acceptor {
  public:
   virtual ~Acceptor() = default;
-  /// One accept at a time. Strangers that wait to be accepted are few: beyond a small backlog they are not answered
+  /// One accept at a time. Unauthenticated peers that wait for it are few: beyond a small backlog they are not answered
   /// (libudt: refused).
   virtual void async_accept(ChannelHandler handler) = 0;
   /// The addresses bound, with the port that the system chose where 0 was asked. One per address family.

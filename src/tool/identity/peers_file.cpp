@@ -26,14 +26,14 @@ Result<std::shared_ptr<PeersFile>> PeersFile::load(std::string path) {
 
 Result<std::string> PeersFile::recognise(const PublicKey& key, std::string_view application) const {
   const Peer* peer = list_.find(key);
-  if (peer == nullptr) return tl::unexpected(stranger(key));
+  if (peer == nullptr) return tl::unexpected(unknown_key(key));
   if (!may(*peer, application))
     return fail(Errc::parameters_refused, fmt::format("the key of {} is not for {}", peer->name, application),
                 fmt::format("{}:{} says {}", path_, peer->line, purposes_text(*peer)));
   return peer->name;
 }
 
-Error PeersFile::stranger(const PublicKey& key) const {
+Error PeersFile::unknown_key(const PublicKey& key) const {
   const Peer* was = before_.find(key);
   const Peer* known_host = list_.known_host_of(key);
   if (was == nullptr)

@@ -32,7 +32,7 @@ class PeersFile final : public KnownPeers {
   [[nodiscard]] Result<std::string> reload();
 
  private:
-  [[nodiscard]] Error stranger(const PublicKey& key) const;
+  [[nodiscard]] Error unknown_key(const PublicKey& key) const;
   PeersFile(std::string path, PeersList list) : path_(std::move(path)), list_(std::move(list)) {}
 
   const std::string path_;

@@ -81,8 +81,8 @@ void SessionRun::publish(StatusPublisher::Source source) {
   publisher_.publish(std::move(source));
 }
 
-void SessionRun::on_reload(std::function<void()> deed) {
-  reloads_.push_back(std::move(deed));
+void SessionRun::on_reload(std::function<void()> action) {
+  reloads_.push_back(std::move(action));
   signals_.handle_hangup();
 }
 
@@ -101,7 +101,7 @@ void SessionRun::on_signal(int signal) {
   if (state_ != State::running) return;
   if (signal == SIGHUP && !reloads_.empty())
     return publisher_.reload([this] {
-      for (const auto& deed : reloads_) deed();
+      for (const auto& action : reloads_) action();
     });
   state_ = State::interrupted;
   publisher_.stopping();

@@ -44,7 +44,7 @@ std::string refusal_text(const Endpoint& peer, const Error& why) {
   return fmt::format("{}: {}", peer.to_string(), why.message());
 }
 
-/// The kind is the code: strangers can cause any number of texts.
+/// The kind is the code: unauthenticated peers can cause any number of texts.
 std::string kind_of_refusal(const Error& why) {
   // The text of Errc::authentication_failed is about a shared key only.
   if (why.code != Errc::authentication_failed) return make_error_code(why.code).message();

@@ -48,13 +48,13 @@ void StatusPublisher::begin() {
 }
 
 void StatusPublisher::repeat(boost::asio::steady_timer& timer, std::chrono::microseconds interval,
-                             std::function<void()> deed) {
+                             std::function<void()> action) {
   timer.expires_after(interval);
   timer.async_wait(
-      [this, &timer, interval, deed = std::move(deed)](const boost::system::error_code& cancelled) mutable {
+      [this, &timer, interval, action = std::move(action)](const boost::system::error_code& cancelled) mutable {
         if (cancelled || is_stopping_) return;
-        deed();
-        repeat(timer, interval, std::move(deed));
+        action();
+        repeat(timer, interval, std::move(action));
       });
 }
 
@@ -82,9 +82,9 @@ void StatusPublisher::open_socket() {
     core::log().info("udtcat status will not see this process: {}", socket.error().message());
 }
 
-void StatusPublisher::reload(const std::function<void()>& deed) {
+void StatusPublisher::reload(const std::function<void()>& action) {
   tell_service_manager(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", monotonic_us()));
-  deed();
+  action();
   tell_service_manager("READY=1");
 }
 

@@ -33,8 +33,8 @@ class StatusPublisher {
   /// The process is in service from the first call on: it can be asked, and its manager is told. `source` is called
   /// until end().
   void publish(Source source);
-  /// Carries out `deed`, which reads configuration again, and tells the manager before and after.
-  void reload(const std::function<void()>& deed);
+  /// Carries out `action`, which reads configuration again, and tells the manager before and after.
+  void reload(const std::function<void()>& action);
   /// The process is about to stop: the manager is told, once.
   void stopping();
   /// Nothing is published any more.
@@ -42,7 +42,7 @@ class StatusPublisher {
 
  private:
   [[nodiscard]] ProcessSnapshot snapshot() const;
-  void repeat(boost::asio::steady_timer& timer, std::chrono::microseconds interval, std::function<void()> deed);
+  void repeat(boost::asio::steady_timer& timer, std::chrono::microseconds interval, std::function<void()> action);
   void open_socket();
 
   boost::asio::io_context& io_;

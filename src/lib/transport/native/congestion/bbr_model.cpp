@@ -60,7 +60,7 @@ constexpr Duration kHostPause = 8ms;  // guess: two of a scheduler's quanta
 
 void MinRtt::Least::offer(TimePoint now, Duration rtt) {
   if (!value || rtt < *value) value = rtt;
-  if (rtt <= *value + slack(*value)) stamp = now;
+  if (rtt <= *value + slack(*value)) time = now;
 }
 
 void MinRtt::update(TimePoint now, Duration rtt) {
@@ -72,8 +72,8 @@ void MinRtt::update(TimePoint now, Duration rtt) {
 }
 
 void MinRtt::confirm(TimePoint now) {
-  recent_.stamp = now;
-  least_.stamp = now;
+  recent_.time = now;
+  least_.time = now;
   probe_due_ = false;
 }
 

@@ -35,14 +35,14 @@ class MinRtt {
   /// At the last update: no sample of the last five seconds was near the minimum.
   [[nodiscard]] bool probe_due() const { return probe_due_; }
   /// How long ago a sample was last near the minimum.
-  [[nodiscard]] Duration unconfirmed(TimePoint now) const { return least_.value ? now - least_.stamp : Duration{0}; }
+  [[nodiscard]] Duration unconfirmed(TimePoint now) const { return least_.value ? now - least_.time : Duration{0}; }
 
  private:
   struct Least {
     std::optional<Duration> value;
-    TimePoint stamp;
+    TimePoint time;
 
-    [[nodiscard]] bool expired(TimePoint now, Duration lifetime) const { return value && now > stamp + lifetime; }
+    [[nodiscard]] bool expired(TimePoint now, Duration lifetime) const { return value && now > time + lifetime; }
     void offer(TimePoint now, Duration rtt);
   };
 
