@@ -119,7 +119,7 @@ double DirectionResult::share(microseconds processor_time) const {
   return static_cast<double>(processor_time.count()) / static_cast<double>(elapsed.count());
 }
 
-tool::Why why_of_bench(BothEndsStats ends) {
+tool::DiagnosisText why_of_bench(BothEndsStats ends) {
   constexpr auto kSource = static_cast<std::size_t>(StallReason::source);
   ends.here.stalled[kSource] = {};
   if (ends.there) ends.there->stalled[kSource] = {};

@@ -37,7 +37,7 @@ struct DirectionResult {
   BenchCounters there;
   std::chrono::microseconds elapsed{0};
   RoundTrips loaded;
-  tool::Why limited_by;
+  tool::DiagnosisText limited_by;
 
   [[nodiscard]] const BenchCounters& sender() const { return direction == BenchDirection::out ? here : there; }
   [[nodiscard]] const BenchCounters& receiver() const { return direction == BenchDirection::out ? there : here; }
@@ -62,7 +62,7 @@ struct BenchResult {
 };
 
 /// The diagnosis on a bench. Its source is never slow: time without data is charged to a late thread.
-[[nodiscard]] tool::Why why_of_bench(BothEndsStats ends);
+[[nodiscard]] tool::DiagnosisText why_of_bench(BothEndsStats ends);
 
 [[nodiscard]] std::string to_text(const BenchResult& result);
 /// One line, an object. Docs: udtcat-bench(1), "JSON".

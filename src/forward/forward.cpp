@@ -35,20 +35,21 @@ Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout,
       make_session_(std::move(make_session)),
       handlers_(std::move(handlers)),
       error_log_(io,
-               [](const Endpoint& where, const Error& error) {
-                 const bool named = where.family() != AddressFamily::any;
-                 core::log().warn("{}{}", named ? where.to_string() + ": " : "", error.message());
-               }),
+                 [](const Endpoint& where, const Error& error) {
+                   const bool named = where.family() != AddressFamily::any;
+                   core::log().warn("{}{}", named ? where.to_string() + ": " : "", error.message());
+                 }),
       timer_(io) {}
 
 Status Forward::open_listener(const SocketAddress& address, const std::string& service) {
-  UDTCAT_TRY(auto listener, bridge::LocalListener::open(
-                                io_, address,
-                                [this, service](bridge::StreamSocket socket, const Endpoint& client) {
-                                  waiting_.push_back({std::move(socket), client, service, Clock::now() + timeout_});
-                                  place_clients();
-                                },
-                                [this](const Endpoint& local, const Error& error) { error_log_.report(local, error); }));
+  UDTCAT_TRY(auto listener,
+             bridge::LocalListener::open(
+                 io_, address,
+                 [this, service](bridge::StreamSocket socket, const Endpoint& client) {
+                   waiting_.push_back({std::move(socket), client, service, Clock::now() + timeout_});
+                   place_clients();
+                 },
+                 [this](const Endpoint& local, const Error& error) { error_log_.report(local, error); }));
   listeners_.push_back({.listener = std::move(listener), .service = service});
   return {};
 }

@@ -12,13 +12,13 @@
 namespace udtcat::trees {
 
 /// Threads: internally synchronised.
-class Counters {
+class TransferCounters {
  public:
   /// Reports a name that one end cannot read, or the other cannot have.
   using WarningHandler = std::function<void(const std::string& line)>;
 
   /// on_warning   called by any of the transfer's threads
-  explicit Counters(WarningHandler on_warning) : on_warning_(std::move(on_warning)) {}
+  explicit TransferCounters(WarningHandler on_warning) : on_warning_(std::move(on_warning)) {}
 
   std::atomic<bool> has_begun{false};         ///< the other end has said what it wants
   std::atomic<std::uint64_t> entries{0};      ///< that are at the receiver

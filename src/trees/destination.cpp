@@ -47,9 +47,9 @@ NameResult<std::optional<struct stat>> Destination::look(const std::string& path
 }
 
 ScopedStatus Destination::charge_name(const Entry& entry) {
-  std::uint64_t bytes = Limit::kNameBytes;
+  std::uint64_t bytes = WriteBudget::kNameBytes;
   for (const auto& each : entry.attributes.extended) bytes += each.name.size() + each.value.size();
-  return limit().charge(bytes, entry.path);
+  return write_budget().charge(bytes, entry.path);
 }
 
 /// Attributes that the file system of a path's directory keeps.
@@ -199,7 +199,7 @@ ScopedStatus Destination::make_hard_link(const std::string& path, const std::str
     return {};
   }
   UDTCAT_CHECK(check_place(path, status));
-  UDTCAT_CHECK(limit().charge(Limit::kNameBytes, path));
+  UDTCAT_CHECK(write_budget().charge(WriteBudget::kNameBytes, path));
   UDTCAT_TRY(const auto folder, folder_of(path));
   const auto part = folder.of(path);
   part.remove();
@@ -221,7 +221,7 @@ ScopedStatus Destination::copy(const files::FileLocation& original, const std::s
   struct stat status {};
   if (::fstat(from.number(), &status) != 0)
     return of_name(core::fail_by_errno(Errc::local_read_failed, "copy " + original.shown()));
-  UDTCAT_CHECK(limit().charge(static_cast<std::uint64_t>(status.st_size), path));
+  UDTCAT_CHECK(write_budget().charge(static_cast<std::uint64_t>(status.st_size), path));
   UDTCAT_CHECK(of_name(files::copy_whole(from, to, tree().shown(path))));
   UDTCAT_TRY(const auto attributes, of_name(read_attributes(original, status)));
   UDTCAT_CHECK(give(to, attributes, path, true));

@@ -22,7 +22,7 @@
 namespace udtcat::trees {
 
 /// Every call may wait for the disk. What a file system does not keep of attributes is told to WrittenNames.
-/// Errors: Errc::local_write_failed and Errc::local_read_failed; those of Limit, where the result is a Scoped one.
+/// Errors: Errc::local_write_failed, Errc::local_read_failed; those of WriteBudget, where the result is a Scoped one.
 /// Threads: unsynchronised; each thread has one of its own.
 class Destination {
  public:
@@ -31,8 +31,8 @@ class Destination {
       : cursor_(std::move(tree)), parts_(std::move(parts)), written_(written), keeps_owners_(keeps_owners) {}
 
   [[nodiscard]] const files::FileTree& tree() const { return cursor_.tree(); }
-  [[nodiscard]] Limit& limit() { return written_.limit(); }
-  /// A name is going to be made, with its attributes.  errors: those of Limit::charge()
+  [[nodiscard]] WriteBudget& write_budget() { return written_.write_budget(); }
+  /// A name is going to be made, with its attributes.  errors: those of WriteBudget::charge()
   [[nodiscard]] ScopedStatus charge_name(const Entry& entry);
   [[nodiscard]] NameResult<files::FileLocation> locate(const std::string& path);
   /// None: nothing is there.

@@ -52,8 +52,8 @@ ScopedResult<std::optional<Chunk>> next_of(const FileContents& file, ChunkReader
 
 }  // namespace
 
-ScopedResult<files::Digest> send_contents(const FileContents& file, Comparison* comparison, MessageWriter& writer,
-                                          std::vector<std::byte>& memory, Counters& counters) {
+ScopedResult<files::Digest> send_contents(const FileContents& file, RemoteHashes* remote_hashes, MessageWriter& writer,
+                                          std::vector<std::byte>& memory, TransferCounters& counters) {
   TreeHash tree;
   ChunkReader reader(file.file, file.bytes, memory, file.path);
   RunWriter run(file.id, writer);
@@ -61,8 +61,8 @@ ScopedResult<files::Digest> send_contents(const FileContents& file, Comparison* 
     UDTCAT_TRY(const auto chunk, next_of(file, reader));
     if (!chunk) break;
     std::optional<files::Digest> theirs;
-    if (comparison != nullptr) {
-      UDTCAT_TRY(theirs, of_transfer(comparison->next()));
+    if (remote_hashes != nullptr) {
+      UDTCAT_TRY(theirs, of_transfer(remote_hashes->next()));
     }
     std::vector<Extent> extents = extents_of(chunk->content);
     const bool is_zero = extents.empty();

@@ -11,10 +11,10 @@
 #include <udtcat/result.hpp>
 
 #include "lib/bridge/descriptor.hpp"
-#include "trees/comparison.hpp"
 #include "trees/counters.hpp"
 #include "trees/disk/name_error.hpp"
 #include "trees/message_io.hpp"
+#include "trees/remote_hashes.hpp"
 
 namespace udtcat::trees {
 
@@ -28,14 +28,14 @@ struct FileContents {
 };
 
 /// Holes are passed over without being read.
-/// comparison   null: the receiver has nothing of it
+/// remote_hashes   null: the receiver has nothing of it
 /// memory       of a chunk, which is used again
 /// returns      the file's hash
 /// errors, of this file: Errc::local_read_failed, also where it is shorter than announced; of the transfer:
-/// Errc::connection_broken; those of `writer` and `comparison`
-[[nodiscard]] ScopedResult<files::Digest> send_contents(const FileContents& file, Comparison* comparison,
+/// Errc::connection_broken; those of `writer` and `remote_hashes`
+[[nodiscard]] ScopedResult<files::Digest> send_contents(const FileContents& file, RemoteHashes* remote_hashes,
                                                         MessageWriter& writer, std::vector<std::byte>& memory,
-                                                        Counters& counters);
+                                                        TransferCounters& counters);
 
 /// Reads all of it once more.  returns  the file's hash
 /// errors: as send_contents()

@@ -250,7 +250,7 @@ NameResult<bool> IncomingFile::is_still_equal() {
 }
 
 ScopedStatus IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {
-  UDTCAT_CHECK(destination_.limit().charge(from.size(), entry_.path));
+  UDTCAT_CHECK(destination_.write_budget().charge(from.size(), entry_.path));
   UDTCAT_CHECK(files::write_whole_at(part_, offset, from, destination_.tree().shown(entry_.path))
                    .map_error(scope_of_content_error));
   unsent_bytes_ += from.size();

@@ -24,7 +24,7 @@ Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what
 }  // namespace
 
 Result<std::unique_ptr<Receiver>> Receiver::make(ReceiverOptions options, BlockingStream& stream, ManifestLog* manifest,
-                                                 Counters& counters) {
+                                                 TransferCounters& counters) {
   UDTCAT_TRY(auto top, TopDirectory::open(options.tree));
   UDTCAT_TRY(auto parts, Parts::open(options.tree, options.job, options.on_locked));
   return std::unique_ptr<Receiver>(

@@ -32,7 +32,7 @@ class Receiver {
   /// manifest   null: none is written.  `stream`, `manifest` and `counters` outlive this
   /// errors: those of Parts::open()
   [[nodiscard]] static Result<std::unique_ptr<Receiver>> make(ReceiverOptions options, BlockingStream& stream,
-                                                              ManifestLog* manifest, Counters& counters);
+                                                              ManifestLog* manifest, TransferCounters& counters);
 
   /// Whole but for the names that `counters` has complained of.
   /// reader   of the stream, behind what was read before.  hello   of a connector
@@ -41,7 +41,7 @@ class Receiver {
 
  private:
   Receiver(TopDirectory top, ReceiverOptions options, Parts parts, BlockingStream& stream, ManifestLog* manifest,
-           Counters& counters)
+           TransferCounters& counters)
       : top_(std::move(top)),
         stream_(stream),
         state_(std::move(options), std::move(parts), stream, manifest, counters) {}

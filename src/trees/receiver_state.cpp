@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kLookForCut{500};  // guess: cut() of the st
 }  // namespace
 
 ReceiverState::ReceiverState(ReceiverOptions options, Parts parts, BlockingStream& stream, ManifestLog* manifest,
-                             Counters& counters)
+                             TransferCounters& counters)
     : options_(std::move(options)),
       parts_(std::move(parts)),
       stream_(stream),

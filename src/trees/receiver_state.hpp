@@ -44,13 +44,13 @@ struct ReceiverOptions {
 class ReceiverState {
  public:
   ReceiverState(ReceiverOptions options, Parts parts, BlockingStream& stream, ManifestLog* manifest,
-                Counters& counters);
+                TransferCounters& counters);
 
   [[nodiscard]] Destination destination() { return {options_.tree, parts_, written_, options_.keeps_owners}; }
   [[nodiscard]] const ReceiverOptions& options() const { return options_; }
   [[nodiscard]] const Parts& parts() const { return parts_; }
   [[nodiscard]] MessageWriter& writer() { return writer_; }
-  [[nodiscard]] Counters& counters() { return counters_; }
+  [[nodiscard]] TransferCounters& counters() { return counters_; }
   [[nodiscard]] VerifiedFiles& verified_files() { return verified_files_; }
 
   /// The transfer cannot go on.
@@ -111,7 +111,7 @@ class ReceiverState {
   const Parts parts_;
   BlockingStream& stream_;
   MessageWriter writer_;
-  Counters& counters_;
+  TransferCounters& counters_;
   WrittenNames written_;
   VerifiedFiles verified_files_;
   std::atomic<bool> failed_{false};

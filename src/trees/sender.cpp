@@ -149,13 +149,13 @@ Status Sender::handle(const Message& answer) {
   const EntryId id = hashes->entry;
   const auto found = unacknowledged_.find(id);
   const std::uint64_t chunks = found == unacknowledged_.end() ? 0 : chunks_of(found->second.entry.size_bytes);
-  UDTCAT_TRY(Comparison comparison, Comparison::begin(answers_, *hashes, chunks));
-  UDTCAT_CHECK(send_file(id, &comparison));
-  return comparison.drain();
+  UDTCAT_TRY(RemoteHashes remote_hashes, RemoteHashes::begin(answers_, *hashes, chunks));
+  UDTCAT_CHECK(send_file(id, &remote_hashes));
+  return remote_hashes.drain();
 }
 
-/// comparison   null: the receiver has nothing of it
-Status Sender::send_file(EntryId id, Comparison* comparison) {
+/// remote_hashes   null: the receiver has nothing of it
+Status Sender::send_file(EntryId id, RemoteHashes* remote_hashes) {
   const auto found = unacknowledged_.find(id);
   if (found == unacknowledged_.end() || found->second.entry.kind != EntryKind::file)
     return tl::unexpected(unexpected_answer());
@@ -176,7 +176,7 @@ Status Sender::send_file(EntryId id, Comparison* comparison) {
   if (!watched.is_as_announced()) return changed();
   const FileContents contents{id, announced.entry.size_bytes, watched.file(), path,
                               [this] { return receiver_failed_ || writer_.is_cut(); }};
-  const auto digest = send_contents(contents, comparison, writer_, chunk_, counters_);
+  const auto digest = send_contents(contents, remote_hashes, writer_, chunk_, counters_);
   const auto unchanged = digest ? is_unchanged(announced, watched, contents, *digest) : tl::unexpected(digest.error());
   if (!unchanged && unchanged.error().is_of_name)
     return watched.keeps_content() ? give_up(unchanged.error().message(), false) : changed();

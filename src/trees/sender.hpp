@@ -15,13 +15,13 @@
 
 #include <udtcat/result.hpp>
 
-#include "trees/comparison.hpp"
 #include "trees/counters.hpp"
 #include "trees/entry_reader.hpp"
 #include "trees/file_contents.hpp"
 #include "trees/manifest_log.hpp"
 #include "trees/message.hpp"
 #include "trees/message_io.hpp"
+#include "trees/remote_hashes.hpp"
 #include "trees/size_scan.hpp"
 #include "trees/source.hpp"
 #include "trees/watched_file.hpp"
@@ -34,7 +34,7 @@ namespace udtcat::trees {
 class Sender {
  public:
   /// manifest   null: none is written.  `source`, `stream`, `manifest` and `counters` outlive this
-  Sender(Source& source, BlockingStream& stream, ManifestLog* manifest, Counters& counters)
+  Sender(Source& source, BlockingStream& stream, ManifestLog* manifest, TransferCounters& counters)
       : source_(source), stream_(stream), writer_(stream), manifest_(manifest), counters_(counters) {}
 
   /// Before run(): the totals are counted, for progress here or at the receiver.
@@ -65,7 +65,7 @@ class Sender {
   [[nodiscard]] Status announce(SourceItem item, int attempt);
   [[nodiscard]] Status miss(const NameError& name);
   [[nodiscard]] Status handle(const Message& answer);
-  [[nodiscard]] Status send_file(EntryId id, Comparison* comparison);
+  [[nodiscard]] Status send_file(EntryId id, RemoteHashes* remote_hashes);
   [[nodiscard]] ScopedResult<bool> is_unchanged(const Announced& announced, WatchedFile& watched,
                                                 const FileContents& contents, const files::Digest& digest);
   [[nodiscard]] Status drop(EntryId id, std::string reason, bool has_changed);
@@ -77,7 +77,7 @@ class Sender {
   BlockingStream& stream_;
   MessageWriter writer_;
   ManifestLog* const manifest_;
-  Counters& counters_;
+  TransferCounters& counters_;
   Answers answers_{kMaxAnswers, cost_of};     // closed: the receiver says nothing more, or nobody asks any more
   std::atomic<bool> receiver_failed_{false};  // answers_ is closed with its reason
   EntryReader entries_{source_};

@@ -50,7 +50,7 @@ files::ShortDigest job_at_host(const files::ShortDigest& job, std::uint64_t host
 /// A transfer as its roles share it.
 struct TransferContext {
   BlockingStream& stream;
-  Counters& counters;
+  TransferCounters& counters;
   PeerInfo peer{};
   MessageReader reader{stream};
   std::optional<Hello> hello{};  // of a connector
@@ -156,7 +156,7 @@ std::string in_account(const std::string& path) {
 }  // namespace
 
 Status send_as_connector(BlockingStream& stream, const Selection& selection, const std::string& place,
-                         const TransferOptions& options, Counters& counters) {
+                         const TransferOptions& options, TransferCounters& counters) {
   TransferContext transfer{stream, counters};
   std::vector<std::string> words = selection.paths;
   words.push_back(selection.list.value_or(""));
@@ -172,7 +172,7 @@ Status send_as_connector(BlockingStream& stream, const Selection& selection, con
 }
 
 Status receive_as_connector(BlockingStream& stream, const std::vector<std::string>& paths, const std::string& directory,
-                            const TransferOptions& options, const PeerInfo& peer, Counters& counters) {
+                            const TransferOptions& options, const PeerInfo& peer, TransferCounters& counters) {
   TransferContext transfer{stream, counters, peer};
   transfer.hello = Hello{.role = Role::receives,
                          .keeps_owners = options.keeps_owners,
@@ -185,7 +185,7 @@ Status receive_as_connector(BlockingStream& stream, const std::vector<std::strin
 }
 
 Status receive_as_listener(BlockingStream& stream, const std::string& directory, const TransferOptions& options,
-                           const PeerInfo& peer, ActiveTransfers& active, Counters& counters) {
+                           const PeerInfo& peer, ActiveTransfers& active, TransferCounters& counters) {
   TransferContext transfer{stream, counters, peer};
   UDTCAT_TRY(const Hello hello, hear_hello(transfer));
   if (hello.role != Role::sends)
@@ -205,7 +205,7 @@ Status receive_as_listener(BlockingStream& stream, const std::string& directory,
   return received;
 }
 
-Status send_as_listener(BlockingStream& stream, const std::string& directory, Counters& counters) {
+Status send_as_listener(BlockingStream& stream, const std::string& directory, TransferCounters& counters) {
   TransferContext transfer{stream, counters};
   UDTCAT_TRY(const Hello hello, hear_hello(transfer));
   if (hello.role != Role::receives)
@@ -218,7 +218,8 @@ Status send_as_listener(BlockingStream& stream, const std::string& directory, Co
   return send(transfer, std::move(source), {.wants_totals = hello.wants_totals});
 }
 
-Status serve_account(BlockingStream& stream, const TransferOptions& options, const PeerInfo& peer, Counters& counters) {
+Status serve_account(BlockingStream& stream, const TransferOptions& options, const PeerInfo& peer,
+                     TransferCounters& counters) {
   TransferContext transfer{stream, counters, peer};
   UDTCAT_TRY(Hello hello, hear_hello(transfer));
   if (hello.role == Role::sends)

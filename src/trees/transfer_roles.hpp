@@ -38,26 +38,26 @@ struct PeerInfo {
 };
 
 /// One of these, as a thread runs it.
-using TransferRole = std::function<Status(BlockingStream& stream, Counters& counters, const PeerInfo& peer)>;
+using TransferRole = std::function<Status(BlockingStream& stream, TransferCounters& counters, const PeerInfo& peer)>;
 
 // Blocking; errors: those of Sender::run() and Receiver::run(), of sources and of places. `counters` outlives them.
 
 /// A connector that sends.  place   as Hello has it
 [[nodiscard]] Status send_as_connector(BlockingStream& stream, const Selection& selection, const std::string& place,
-                                       const TransferOptions& options, Counters& counters);
+                                       const TransferOptions& options, TransferCounters& counters);
 /// A connector that receives into a directory, which is made where it is not there.
 [[nodiscard]] Status receive_as_connector(BlockingStream& stream, const std::vector<std::string>& paths,
                                           const std::string& directory, const TransferOptions& options,
-                                          const PeerInfo& peer, Counters& counters);
+                                          const PeerInfo& peer, TransferCounters& counters);
 
 /// The other end of a connector that sends.
 [[nodiscard]] Status receive_as_listener(BlockingStream& stream, const std::string& directory,
                                          const TransferOptions& options, const PeerInfo& peer, ActiveTransfers& active,
-                                         Counters& counters);
+                                         TransferCounters& counters);
 /// The other end of a connector that receives: what is below a directory, read-only.
-[[nodiscard]] Status send_as_listener(BlockingStream& stream, const std::string& directory, Counters& counters);
+[[nodiscard]] Status send_as_listener(BlockingStream& stream, const std::string& directory, TransferCounters& counters);
 /// The other end of either, for the account whose processes may do as they like.
 [[nodiscard]] Status serve_account(BlockingStream& stream, const TransferOptions& options, const PeerInfo& peer,
-                                   Counters& counters);
+                                   TransferCounters& counters);
 
 }  // namespace udtcat::trees

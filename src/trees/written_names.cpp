@@ -13,7 +13,7 @@
 
 namespace udtcat::trees {
 
-ScopedStatus Limit::charge(std::uint64_t bytes, const std::string& path) {
+ScopedStatus WriteBudget::charge(std::uint64_t bytes, const std::string& path) {
   const std::uint64_t now = charged_ += bytes;
   if (!bytes_ || now <= *bytes_) return {};
   return of_transfer(fail(Errc::stream_refused, "write " + path,

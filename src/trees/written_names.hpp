@@ -29,14 +29,14 @@ namespace udtcat::trees {
 
 /// How much a peer may write.
 /// Threads: internally synchronised.
-class Limit {
+class WriteBudget {
  public:
   static constexpr std::uint64_t kNameBytes = 4'096;  // guess: a name, and the inode behind it
 
   /// bytes   none: as much as the disk has
-  explicit Limit(std::optional<std::uint64_t> bytes) : bytes_(bytes) {}
+  explicit WriteBudget(std::optional<std::uint64_t> bytes) : bytes_(bytes) {}
 
-  /// path   for the error.  errors: Errc::stream_refused: it would be more than the limit
+  /// path   for the error.  errors: Errc::stream_refused: it would be more than the budget
   [[nodiscard]] ScopedStatus charge(std::uint64_t bytes, const std::string& path);
 
  private:
@@ -49,9 +49,9 @@ class WrittenNames {
  public:
   /// on_loss   is told once of each kind of attribute that a file system does not keep, by any thread
   WrittenNames(std::optional<std::uint64_t> limit_bytes, std::function<void(const std::string& line)> on_loss)
-      : limit_(limit_bytes), on_loss_(std::move(on_loss)) {}
+      : budget_(limit_bytes), on_loss_(std::move(on_loss)) {}
 
-  [[nodiscard]] Limit& limit() { return limit_; }
+  [[nodiscard]] WriteBudget& write_budget() { return budget_; }
   /// Held from looking at a name until it is replaced.
   [[nodiscard]] core::Mutex& names() UDTCAT_RETURN_CAPABILITY(names_) { return names_; }
 
@@ -79,7 +79,7 @@ class WrittenNames {
   static constexpr std::size_t kMaxRefused = 65'536;  // guess: what is below further ones may come into another
   static constexpr std::size_t kMaxTold = 1'024;      // guess: of losses: more file systems than anybody mounts
 
-  Limit limit_;
+  WriteBudget budget_;
   const std::function<void(const std::string&)> on_loss_;
   core::Mutex names_;
   InodeSet placed_ UDTCAT_GUARDED_BY(names_);

@@ -142,7 +142,7 @@ class Peer {
 /// A counters, and what it has complained of.
 class RecordedErrors {
  public:
-  Counters counters{[this](const std::string& line) {
+  TransferCounters counters{[this](const std::string& line) {
     const std::lock_guard lock(mutex_);
     lines_.push_back(line);
   }};

@@ -308,7 +308,7 @@ TEST_F(Receivers, FailWithTheSendersReason) {
 }
 
 TEST_F(Receivers, LimitTheNamesThatTheyWrite) {
-  begin([](ReceiverOptions& options) { options.limit_bytes = 3 * Limit::kNameBytes; });
+  begin([](ReceiverOptions& options) { options.limit_bytes = 3 * WriteBudget::kNameBytes; });
   for (int i = 0; i < 4; ++i) announce(directory_at("d" + std::to_string(i)));
   const Status over = end->over();
   ASSERT_FALSE(over);
@@ -318,7 +318,7 @@ TEST_F(Receivers, LimitTheNamesThatTheyWrite) {
 }
 
 TEST_F(Receivers, LimitTheDataThatTheyWrite) {
-  begin([](ReceiverOptions& options) { options.limit_bytes = kChunkBytes + 2 * Limit::kNameBytes; });
+  begin([](ReceiverOptions& options) { options.limit_bytes = kChunkBytes + 2 * WriteBudget::kNameBytes; });
   send_contents(begin_file());
   const Status over = end->over();
   ASSERT_FALSE(over);

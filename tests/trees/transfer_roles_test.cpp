@@ -28,7 +28,7 @@ class TransferRoles : public testing::Test {
     std::filesystem::create_directory(folder / "in");
   }
 
-  using End = std::function<Status(BlockingStream&, Counters&)>;
+  using End = std::function<Status(BlockingStream&, TransferCounters&)>;
   struct Results {
     Status connector;
     Status listener;
@@ -49,27 +49,29 @@ class TransferRoles : public testing::Test {
     return {here.get(), there.get()};
   }
   End sends(const std::vector<std::string>& paths, const std::string& place = "") {
-    return [=, this](BlockingStream& stream, Counters& counters) {
+    return [=, this](BlockingStream& stream, TransferCounters& counters) {
       return send_as_connector(stream, {.paths = paths}, place, options, counters);
     };
   }
   End receives(const std::vector<std::string>& paths) {
-    return [=, this](BlockingStream& stream, Counters& counters) {
+    return [=, this](BlockingStream& stream, TransferCounters& counters) {
       return receive_as_connector(stream, paths, folder / "in", options, {}, counters);
     };
   }
   End takes() {
-    return [this](BlockingStream& stream, Counters& counters) {
+    return [this](BlockingStream& stream, TransferCounters& counters) {
       return receive_as_listener(stream, folder / "in", options, {}, active, counters);
     };
   }
   End serves() {
-    return [this](BlockingStream& stream, Counters& counters) {
+    return [this](BlockingStream& stream, TransferCounters& counters) {
       return send_as_listener(stream, folder / "out", counters);
     };
   }
   End serves_account() {
-    return [this](BlockingStream& stream, Counters& counters) { return serve_account(stream, options, {}, counters); };
+    return [this](BlockingStream& stream, TransferCounters& counters) {
+      return serve_account(stream, options, {}, counters);
+    };
   }
   static void expect_both(const Results& results) {
     EXPECT_TRUE(results.connector) << results.connector.error().message();
@@ -127,14 +129,14 @@ TEST_F(TransferRoles, RefuseTwoSendersAndTwoReceivers) {
 }
 
 TEST_F(TransferRoles, BeginWithHello) {
-  const End stranger = [](BlockingStream& stream, Counters& /*unused*/) {
+  const End stranger = [](BlockingStream& stream, TransferCounters& /*unused*/) {
     const Status said = stream.write(bytes_of("GET / HTTP/1.1\r\n\r\n"));
     stream.finish();
     return said;
   };
   EXPECT_EQ(run(stranger, takes()).listener.error().code, Errc::protocol_violated);
   EXPECT_EQ(run(stranger, serves()).listener.error().code, Errc::protocol_violated);
-  const End silent = [](BlockingStream& stream, Counters& /*unused*/) {
+  const End silent = [](BlockingStream& stream, TransferCounters& /*unused*/) {
     stream.finish();
     return Status();
   };
@@ -170,7 +172,7 @@ TEST_F(TransferRoles, ReportAMissingPath) {
 }
 
 TEST_F(TransferRoles, WriteManifestsAtBothEnds) {
-  const auto sends_with_manifest = [&](BlockingStream& stream, Counters& counters) {
+  const auto sends_with_manifest = [&](BlockingStream& stream, TransferCounters& counters) {
     TransferOptions own = options;
     own.manifest = folder / "sent";
     return send_as_connector(stream, {.paths = {folder / "out/d"}}, "", own, counters);
@@ -206,7 +208,7 @@ TEST_F(TransferRoles, SendNamesOfAList) {
 TEST_F(TransferRoles, RefuseAMissingListAndAListOfLines) {
   folder.write("lines", bytes_of("out/other\nout/d\n"));
   for (const auto& [list, code] : {std::pair("none", Errc::local_read_failed), {"lines", Errc::bad_argument}}) {
-    const End sends_listed = [&, name = list](BlockingStream& stream, Counters& counters) {
+    const End sends_listed = [&, name = list](BlockingStream& stream, TransferCounters& counters) {
       return send_as_connector(stream, {.paths = {}, .list = folder / name}, "", options, counters);
     };
     const Results results = run(sends_listed, takes());

@@ -129,7 +129,7 @@ Task<Status> Download::receive_blocks(RemoteServer& server) {
   have_ = path.arrived();
   auto status = co_await outcome_of(server, moved, done);
   if (server.has_to_prove()) {
-    const Request asked{Statement::Action::sent, request_.remote.path, options_.range, path.received_bytes()};
+    const StatementRequest asked{Statement::Action::sent, request_.remote.path, options_.range, path.received_bytes()};
     if (status) status = co_await server.prove(asked, "get " + request_.remote.to_string(), anew);
     if (!status) status = co_await forget(status.error());
   }

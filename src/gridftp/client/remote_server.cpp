@@ -295,7 +295,7 @@ void RemoteServer::expect_data_to_move(ControlConnection::Moved moved) {
   }));
 }
 
-Task<Status> RemoteServer::prove(Request asked, std::string doing, bool whole) {
+Task<Status> RemoteServer::prove(StatementRequest asked, std::string doing, bool whole) {
   UDTCAT_CO_TRY(const auto statement, co_await path_.receive_statement(options_.timeout));
   if (!whole)
     co_return fail(Errc::connection_broken, std::move(doing),

@@ -94,7 +94,7 @@ class RemoteServer {
   /// doing   for messages.  whole   no earlier transfer has moved a part of the file, which would be unproved
   /// errors: Errc::protocol_violated, those of DataPath::receive_statement(); Errc::connection_broken where it was not
   /// whole
-  [[nodiscard]] Task<Status> prove(Request asked, std::string doing, bool whole);
+  [[nodiscard]] Task<Status> prove(StatementRequest asked, std::string doing, bool whole);
   /// Closes the control connection unless the final reply comes within a few seconds.
   void await_last_reply();
   /// Closes the control connection as soon as `other`, the other server's transfer, has failed.

@@ -18,9 +18,10 @@ namespace udtcat::gridftp {
 namespace {
 
 /// Threads: confined to the io_context thread.
-class Copy {
+class ThirdPartyCopy {
  public:
-  Copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, const TransferOptions& options, SharedProgress progress)
+  ThirdPartyCopy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, const TransferOptions& options,
+                 SharedProgress progress)
       : io_(io), from_(std::move(from)), to_(std::move(to)), options_(options), progress_(std::move(progress)) {}
 
   [[nodiscard]] Task<Status> attempt();
@@ -42,7 +43,7 @@ class Copy {
 };
 
 /// Asks for the version of the source, which has to be that of the first attempt.
-Task<Status> Copy::check_version(RemoteServer& source) {
+Task<Status> ThirdPartyCopy::check_version(RemoteServer& source) {
   if (!version_)
     UDTCAT_CO_CHECK(co_await check_name(source, from_.path, Errc::remote_read_failed, "copy " + from_.to_string()));
   UDTCAT_CO_TRY(auto version, co_await source.version_of(from_.path));
@@ -52,14 +53,14 @@ Task<Status> Copy::check_version(RemoteServer& source) {
   co_return Status{};
 }
 
-std::optional<std::uint64_t> Copy::wanted_bytes() const {
+std::optional<std::uint64_t> ThirdPartyCopy::wanted_bytes() const {
   if (!version_->size || !options_.range) return version_->size;
   const std::uint64_t end = std::min(options_.range->end, *version_->size);
   return end - std::min(options_.range->begin, end);
 }
 
 /// The target listens, the source connects.
-Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
+Task<Status> ThirdPartyCopy::introduce(RemoteServer& source, RemoteServer& target) {
   for (const RemoteServer* server : {&source, &target}) UDTCAT_CO_CHECK(server->mode_e_refusal());
   if (!source.has_mode_e() || !target.has_mode_e())
     co_return fail(Errc::stream_refused, "copy " + from_.to_string() + " to " + to_.to_string(),
@@ -71,7 +72,7 @@ Task<Status> Copy::introduce(RemoteServer& source, RemoteServer& target) {
   co_return Status{};
 }
 
-Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
+Task<Status> ThirdPartyCopy::move(RemoteServer& source, RemoteServer& target) {
   if (options_.range) *have_ = {};  // markers count from the beginning of the part, which is not gone on with
   progress_->begin_attempt(wanted_bytes(), have_->bytes());
   if (version_->size && !options_.range) {
@@ -102,7 +103,7 @@ Task<Status> Copy::move(RemoteServer& source, RemoteServer& target) {
   co_return took;
 }
 
-Task<Status> Copy::check(RemoteServer& target) {
+Task<Status> ThirdPartyCopy::check(RemoteServer& target) {
   const auto wanted = wanted_bytes();
   if (wanted) {
     StoredFile stored{to_.path, options_.range ? options_.range->begin + *wanted : *wanted, !options_.range};
@@ -113,7 +114,7 @@ Task<Status> Copy::check(RemoteServer& target) {
   co_return Status{};
 }
 
-Task<Status> Copy::attempt() {
+Task<Status> ThirdPartyCopy::attempt() {
   UDTCAT_CO_TRY(auto source, co_await RemoteServer::log_in(io_, from_, options_));
   UDTCAT_CO_TRY(auto target, co_await RemoteServer::log_in(io_, to_, options_));
   UDTCAT_CO_CHECK(co_await check_version(*source));
@@ -130,7 +131,7 @@ Task<Status> Copy::attempt() {
 
 Task<Status> copy(boost::asio::io_context& io, FtpUrl from, FtpUrl to, TransferOptions options,
                   SharedProgress progress) {
-  Copy copy(io, std::move(from), std::move(to), options, progress);
+  ThirdPartyCopy copy(io, std::move(from), std::move(to), options, progress);
   const auto attempt = [&copy] { return copy.attempt(); };
   co_return co_await with_retries(io, options, progress, attempt);
 }

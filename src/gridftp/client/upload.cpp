@@ -271,8 +271,8 @@ Task<Status> Upload::send(RemoteServer& server, Content content) {
   }
   auto status = co_await outcome_of(server, moved, done);
   if (!server.has_to_prove()) co_return status;
-  const Request asked{options_.range ? Statement::Action::stored : Statement::Action::published, request_.remote.path,
-                      options_.range, progress_->bytes - sent_before};
+  const StatementRequest asked{options_.range ? Statement::Action::stored : Statement::Action::published,
+                               request_.remote.path, options_.range, progress_->bytes - sent_before};
   if (status) status = co_await server.prove(asked, "put " + request_.remote.to_string(), anew);
   if (!status) begins_anew_ = true;
   co_return status;

@@ -44,7 +44,7 @@ std::string text_of(const Statement& said) {
                      core::printable(said.path, core::kShownBytes), whole);
 }
 
-std::string text_of(const Request& asked, const std::string& path) {
+std::string text_of(const StatementRequest& asked, const std::string& path) {
   const std::string part =
       asked.range ? fmt::format("bytes {} to {}", asked.range->begin, asked.range->end) : std::string("all");
   return fmt::format("{} of {} was to be {}, and {} bytes moved", part, core::printable(path, core::kShownBytes),
@@ -91,7 +91,7 @@ Result<Statement> decode_statement_body(std::span<const std::byte> body) {
   return statement;
 }
 
-Status compare(const Request& asked, const Statement& said) {
+Status compare(const StatementRequest& asked, const Statement& said) {
   const std::string path = absolute_path("/", asked.path);
   const std::uint64_t wanted_bytes = asked.range ? asked.range->bytes() : said.file_bytes;
   if (said.action == asked.action && said.path == path && said.offset == (asked.range ? asked.range->begin : 0) &&

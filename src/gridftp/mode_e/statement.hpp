@@ -40,7 +40,7 @@ struct Statement {
 [[nodiscard]] Result<Statement> decode_statement_body(std::span<const std::byte> body);
 
 /// A client's request, and how much of it has moved.
-struct Request {
+struct StatementRequest {
   Statement::Action action = Statement::Action::sent;
   std::string path;                       ///< as it was written
   std::optional<files::ByteRange> range;  ///< none: the whole file
@@ -48,6 +48,6 @@ struct Request {
 };
 /// Whether the server did what was asked for, the whole of it, and nothing else.  errors: Errc::protocol_violated,
 /// naming both
-[[nodiscard]] Status compare(const Request& asked, const Statement& said);
+[[nodiscard]] Status compare(const StatementRequest& asked, const Statement& said);
 
 }  // namespace udtcat::gridftp

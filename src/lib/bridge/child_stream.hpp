@@ -60,7 +60,7 @@ class ChildStream final : public LocalStream {
   const StdioHalves halves_;
   const ChildCompletion completion_;
   bool source_ended_ = false;
-  WaitHandler waiting_;                            // for the child's end, behind that of its output
+  WaitHandler waiting_;                              // for the child's end, behind that of its output
   std::function<void(std::error_code)> completing_;  // what was written, by the child's status or by write_error_
   std::error_code write_error_;
   std::unique_ptr<LocalStream> pipes_;

@@ -363,7 +363,7 @@ void Multiplexer::on_tick() {
     const auto seconds = std::to_string(liveness_.silence(now()).count() / 1000);
     return break_off({Errc::peer_lost, "peer " + peer_.to_string() + " is lost",
                       state == Liveness::State::port_closed ? "its port is closed: the process is gone"
-                                                              : "nothing has arrived for " + seconds + " s"},
+                                                            : "nothing has arrived for " + seconds + " s"},
                      false);
   }
   if (liveness_.ping_due(now())) {

@@ -171,7 +171,7 @@ void SessionRun::conclude() {
   if (says_moved || (says_summary_ && has_peer && (has_moved || !is_cut)))
     console_.line("udtcat: " + summary_line(end));
   if (is_cut && has_moved && rules_.how_to_go_on != nullptr) say(rules_.how_to_go_on);
-  const Why limited_by = why_since({}, end.stats.ends);
+  const DiagnosisText limited_by = why_since({}, end.stats.ends);
   if (says_why_ && has_peer) console_.line("udtcat: " + limited_by.text);
   if (!stats_json_) return;
   console_.line(to_json({.end = end,

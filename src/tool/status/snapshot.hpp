@@ -30,8 +30,8 @@ struct PeerSnapshot {
   std::string address;
   std::chrono::nanoseconds age{0};  ///< since it connected
   ConnectionStats stats;
-  BitRate rate;      ///< both ways together, of late
-  Why limited_by{};  ///< of late; empty: idle
+  BitRate rate;                ///< both ways together, of late
+  DiagnosisText limited_by{};  ///< of late; empty: idle
 };
 
 /// Peers that were turned away for one kind of reason.

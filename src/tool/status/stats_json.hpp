@@ -23,7 +23,7 @@ struct RunReport {
   std::string peer_name;  ///< by its key pair; empty where it has none
   ExitStatus exit_status = ExitStatus::success;
   std::string exit_reason;  ///< "complete", or the error's text
-  Why limited_by;
+  DiagnosisText limited_by;
 };
 
 /// One line, an object. Docs: udtcat(1), "--stats".

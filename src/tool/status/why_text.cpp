@@ -144,15 +144,15 @@ std::string trains_text(const Diagnosis& diagnosis, const BothEndsStats& ends) {
 
 }  // namespace
 
-Why why(const BothEndsStats& ends) {
+DiagnosisText why(const BothEndsStats& ends) {
   const Diagnosis diagnosis = diagnose(ends);
   return {.word = std::string(word_of(diagnosis)), .text = why_text(diagnosis, ends) + trains_text(diagnosis, ends)};
 }
 
-Why why_since(const BothEndsStats& before, const BothEndsStats& now) {
+DiagnosisText why_since(const BothEndsStats& before, const BothEndsStats& now) {
   const bool has_begun_since = before.here.elapsed.count() == 0 || now.here.elapsed < before.here.elapsed;
   const BothEndsStats lately = has_begun_since ? now : since(before, now);
-  Why made = why(lately);
+  DiagnosisText made = why(lately);
   if (lately.here.elapsed.count() > 0)
     made.text = (has_begun_since ? "since it began" : "over the last " + span_text(lately.here.elapsed)) + ", " +
                 std::move(made.text);

@@ -10,7 +10,7 @@
 namespace udtcat::tool {
 
 /// The limit of a transfer, for programs and for people.
-struct Why {
+struct DiagnosisText {
   std::string word{};  ///< word_of() the diagnosis; empty: not known
   /// "limited by their consumer (a disk, or a program that reads): it takes 102 MB/s of what comes": what limits, the
   /// number that shows it, and what would help, as far as was measured.
@@ -18,10 +18,10 @@ struct Why {
 };
 
 /// Docs: udtcat-status(1), "WHY". Of a span that the reader knows.
-[[nodiscard]] Why why(const BothEndsStats& ends);
+[[nodiscard]] DiagnosisText why(const BothEndsStats& ends);
 /// Of the time between; its text names that.
 /// before   of nothing, or of an earlier connection: `now` is judged from its beginning
-[[nodiscard]] Why why_since(const BothEndsStats& before, const BothEndsStats& now);
+[[nodiscard]] DiagnosisText why_since(const BothEndsStats& before, const BothEndsStats& now);
 /// The text of a diagnosis of `ends`.
 [[nodiscard]] std::string why_text(const Diagnosis& diagnosis, const BothEndsStats& ends);
 

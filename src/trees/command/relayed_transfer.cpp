@@ -5,8 +5,9 @@
 
 namespace udtcat::trees {
 
-RelayedTransfer::RelayedTransfer(boost::asio::io_context& io, LocalStream& other, std::unique_ptr<Counters> counters,
-                                 TransferRole role, std::function<void()> on_over)
+RelayedTransfer::RelayedTransfer(boost::asio::io_context& io, LocalStream& other,
+                                 std::unique_ptr<TransferCounters> counters, TransferRole role,
+                                 std::function<void()> on_over)
     : counters_(std::move(counters)),
       on_over_(std::move(on_over)),
       transfer_(

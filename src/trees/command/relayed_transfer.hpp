@@ -26,10 +26,10 @@ class RelayedTransfer {
   /// other     outlives this
   /// on_over   is called once, when the thread has ended and the other stream's consumer has taken all, or takes no
   ///           more; not after destruction
-  RelayedTransfer(boost::asio::io_context& io, LocalStream& other, std::unique_ptr<Counters> counters,
+  RelayedTransfer(boost::asio::io_context& io, LocalStream& other, std::unique_ptr<TransferCounters> counters,
                   TransferRole role, std::function<void()> on_over);
 
-  [[nodiscard]] Counters& counters() const { return *counters_; }
+  [[nodiscard]] TransferCounters& counters() const { return *counters_; }
   /// None: it is not over.
   [[nodiscard]] std::optional<Status> result() const { return is_sent_ ? result_ : std::nullopt; }
   void cut() { transfer_.cut(); }
@@ -38,7 +38,7 @@ class RelayedTransfer {
   void cut_if_broken(const bridge::Relay::Outcome& outcome);
   void finish_if_over();
 
-  const std::unique_ptr<Counters> counters_;
+  const std::unique_ptr<TransferCounters> counters_;
   const std::function<void()> on_over_;
   std::optional<Status> result_;  // of the thread
   bool is_sent_ = false;

@@ -24,7 +24,8 @@ PeerInfo peer_info_of(Connection& connection) {
 }  // namespace
 
 TransferSession::TransferSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
-                                 std::unique_ptr<Counters> counters, TransferRole role, std::function<void()> on_over)
+                                 std::unique_ptr<TransferCounters> counters, TransferRole role,
+                                 std::function<void()> on_over)
     : io_(io),
       counters_(std::move(counters)),
       role_(std::move(role)),

@@ -25,7 +25,7 @@ class TransferSession {
  public:
   /// on_over   called once; it does not destroy this
   TransferSession(boost::asio::io_context& io, std::unique_ptr<Connection> connection,
-                  std::unique_ptr<Counters> counters, TransferRole role, std::function<void()> on_over);
+                  std::unique_ptr<TransferCounters> counters, TransferRole role, std::function<void()> on_over);
 
   /// Begins over a stream of ours.
   void open();
@@ -35,7 +35,7 @@ class TransferSession {
   /// The other end has said what it wants.
   [[nodiscard]] bool has_begun() const { return counters_->has_begun; }
   [[nodiscard]] Connection& connection() const { return *connection_; }
-  [[nodiscard]] Counters& counters() const { return *counters_; }
+  [[nodiscard]] TransferCounters& counters() const { return *counters_; }
   /// When it is over.  errors: as result_of() says; where no stream came, what broke the connection, or
   /// Errc::peer_interrupted
   [[nodiscard]] Status result() const;
@@ -46,7 +46,7 @@ class TransferSession {
   void finish_if_over();
 
   boost::asio::io_context& io_;
-  const std::unique_ptr<Counters> counters_;
+  const std::unique_ptr<TransferCounters> counters_;
   const TransferRole role_;
   const std::function<void()> on_over_;
   const std::unique_ptr<Connection> connection_;

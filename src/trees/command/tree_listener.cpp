@@ -134,7 +134,7 @@ void TreeListener::watch(Client& client) {
 }
 
 TransferRole TreeListener::role() {
-  return [this](BlockingStream& stream, Counters& counters, const PeerInfo& peer) {
+  return [this](BlockingStream& stream, TransferCounters& counters, const PeerInfo& peer) {
     if (options_.role == Role::sends) return send_as_listener(stream, options_.directory, counters);
     return receive_as_listener(stream, options_.directory, transfer_options_of(options_), peer, active_transfers_,
                                counters);

@@ -17,9 +17,9 @@ constexpr std::uint64_t kMaxToldErrors = 100;  // guess: nobody reads more; thei
 
 }  // namespace
 
-std::unique_ptr<Counters> make_counters(tool::Console& console) {
+std::unique_ptr<TransferCounters> make_counters(tool::Console& console) {
   const auto told = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return std::make_unique<Counters>([&console, told](const std::string& line) {
+  return std::make_unique<TransferCounters>([&console, told](const std::string& line) {
     const std::uint64_t number = ++*told;
     if (number <= kMaxToldErrors)
       console.line("udtcat: " + core::printable(line, kMaxReasonBytes), tool::Severity::error);
@@ -27,7 +27,7 @@ std::unique_ptr<Counters> make_counters(tool::Console& console) {
   });
 }
 
-Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome, const Counters& counters) {
+Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome, const TransferCounters& counters) {
   // A BlockingStream that was cut says only that; the connection's stream says why.
   const bool is_stream_to_blame = !worked && worked.error().code == Errc::connection_broken;
   if (is_stream_to_blame && outcome && outcome->error) return tl::unexpected(*outcome->error);
@@ -43,7 +43,7 @@ Status result_of(const Status& worked, const std::optional<StreamOutcome>& outco
   return fail(Errc::incomplete, "not all of it is there", std::move(cause));
 }
 
-std::string sentence_of(const Counters& counters) {
+std::string sentence_of(const TransferCounters& counters) {
   std::string text =
       fmt::format("{}, {}", core::format_count(counters.files, "file"), core::format_size(counters.bytes));
   if (counters.moved_bytes < counters.bytes)
@@ -62,7 +62,7 @@ TransferOptions transfer_options_of(const TreeOptions& options) {
 }
 
 TransferRole connector_role(const TreeOptions& options) {
-  return [&options](BlockingStream& stream, Counters& counters, const PeerInfo& peer) {
+  return [&options](BlockingStream& stream, TransferCounters& counters, const PeerInfo& peer) {
     const TransferOptions transfer = transfer_options_of(options);
     return options.role == Role::sends
                ? send_as_connector(stream, options.selection, options.place, transfer, counters)
@@ -70,13 +70,14 @@ TransferRole connector_role(const TreeOptions& options) {
   };
 }
 
-void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Counters& counters) {
+void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result,
+                const TransferCounters& counters) {
   if (!result) return run.finish(result.error());
   if (options.verbosity > 0 || tool::ProgressTicker::person_watches(options)) run.say(sentence_of(counters));
   run.finish(std::nullopt);
 }
 
-std::optional<tool::Amount> amount_of(Counters& counters) {
+std::optional<tool::Amount> amount_of(TransferCounters& counters) {
   tool::Amount amount{.done_bytes = counters.bytes,
                       .all_bytes = counters.all_bytes,
                       .count = core::format_count(counters.entries, "name"),

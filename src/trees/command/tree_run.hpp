@@ -18,15 +18,15 @@
 namespace udtcat::trees {
 
 /// Counters that report missing names to the user, the first of them by name.
-[[nodiscard]] std::unique_ptr<Counters> make_counters(tool::Console& console);
+[[nodiscard]] std::unique_ptr<TransferCounters> make_counters(tool::Console& console);
 
 /// The result of a transfer's thread, or that names are missing.
 /// outcome   of its stream; none: there is none
 [[nodiscard]] Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome,
-                               const Counters& counters);
+                               const TransferCounters& counters);
 
 /// "20000 files, 80.0 MB, of which 12.0 MB went over the path".
-[[nodiscard]] std::string sentence_of(const Counters& counters);
+[[nodiscard]] std::string sentence_of(const TransferCounters& counters);
 
 /// The options of a transfer, with the user's home and hash caches.
 [[nodiscard]] TransferOptions transfer_options_of(const TreeOptions& options);
@@ -34,9 +34,10 @@ namespace udtcat::trees {
 /// The role of an end that has dialled the other, or had ssh start it.  `options` outlive it.
 [[nodiscard]] TransferRole connector_role(const TreeOptions& options);
 /// Ends the run with that, in words where somebody wants them.
-void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result, const Counters& counters);
+void finish_run(tool::SessionRun& run, const TreeOptions& options, const Status& result,
+                const TransferCounters& counters);
 
 /// Progress, by the counters.
-[[nodiscard]] std::optional<tool::Amount> amount_of(Counters& counters);
+[[nodiscard]] std::optional<tool::Amount> amount_of(TransferCounters& counters);
 
 }  // namespace udtcat::trees

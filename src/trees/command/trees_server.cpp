@@ -24,15 +24,15 @@ using tool::RunContext;
 using tool::SessionRun;
 
 /// Counters that print nothing, since the near end reports missing names.
-std::unique_ptr<Counters> silent_counters() {
-  return std::make_unique<Counters>([](const std::string& /*line*/) {});
+std::unique_ptr<TransferCounters> silent_counters() {
+  return std::make_unique<TransferCounters>([](const std::string& /*line*/) {});
 }
 
 /// Waits for another process that has the same transfer under way, such as one whose near end was killed.
 TransferRole account_role() {
   TransferOptions transfer = transfer_options_of({});
   transfer.waits = true;
-  return [transfer = std::move(transfer)](BlockingStream& stream, Counters& counters, const PeerInfo& peer) {
+  return [transfer = std::move(transfer)](BlockingStream& stream, TransferCounters& counters, const PeerInfo& peer) {
     return serve_account(stream, transfer, peer, counters);
   };
 }

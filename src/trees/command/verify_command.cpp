@@ -58,13 +58,13 @@ class VerifyJob final : public tool::Invocation {
   }
 
  private:
-  void finish(tool::SessionRun& run, const Counters& counters, const Status& verified) const {
+  void finish(tool::SessionRun& run, const TransferCounters& counters, const Status& verified) const {
     if (verified && options_.verbosity >= 0)
       run.say(fmt::format("{}, {}: all as the manifest has it", core::format_count(counters.entries, "name"),
                           core::format_size(counters.bytes)));
     run.finish(verified ? std::nullopt : std::optional(verified.error()));
   }
-  [[nodiscard]] Status verify_all(Counters& counters, const std::atomic<bool>& should_stop) const {
+  [[nodiscard]] Status verify_all(TransferCounters& counters, const std::atomic<bool>& should_stop) const {
     // A manifest or a directory that cannot be opened is a usage error (2), not a difference (7).
     const auto as_bad_argument = [](Error error) {
       error.code = Errc::bad_argument;

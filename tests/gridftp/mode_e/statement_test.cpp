@@ -21,7 +21,7 @@ Result<std::size_t> prefix_says(std::uint16_t bytes) {
 }
 
 const Statement kSent{Statement::Action::sent, 0, 5'000'000, 5'000'000, "/x"};
-const Request kAskedForAll{Statement::Action::sent, "/x", std::nullopt, 5'000'000};
+const StatementRequest kAskedForAll{Statement::Action::sent, "/x", std::nullopt, 5'000'000};
 
 TEST(Statement, HasTheBytesOfTheSpec) {
   const test::SpecExample example("gridftp.md", "statement");
@@ -67,7 +67,7 @@ TEST(Statement, HasItsLimits) {
 
 TEST(Statement, ProvesWhatWasAskedFor) {
   EXPECT_TRUE(compare(kAskedForAll, kSent));
-  const Request part{Statement::Action::stored, "/x", files::ByteRange{1000, 3000}, 2000};
+  const StatementRequest part{Statement::Action::stored, "/x", files::ByteRange{1000, 3000}, 2000};
   EXPECT_TRUE(compare(part, {Statement::Action::stored, 1000, 2000, kUnknownFileBytes, "/x"}));
   EXPECT_TRUE(compare({Statement::Action::sent, "//a/../x", std::nullopt, 5'000'000}, kSent))
       << "another way to say it";
@@ -80,9 +80,9 @@ TEST(Statement, ProvesNothingElse) {
                                  Statement{Statement::Action::sent, 0, 5'000'000, 5'000'001, "/x"},
                                  Statement{Statement::Action::sent, 0, 5'000'000, 5'000'000, "/y"}})
     EXPECT_EQ(compare(kAskedForAll, other).error().code, Errc::protocol_violated);
-  const Request lesser{Statement::Action::sent, "/x", std::nullopt, 100'000};
+  const StatementRequest lesser{Statement::Action::sent, "/x", std::nullopt, 100'000};
   EXPECT_FALSE(compare(lesser, kSent)) << "less came than was sent";
-  const Request part{Statement::Action::sent, "/x", files::ByteRange{0, 100}, 100};
+  const StatementRequest part{Statement::Action::sent, "/x", files::ByteRange{0, 100}, 100};
   EXPECT_FALSE(compare(part, {Statement::Action::sent, 0, 50, 5'000'000, "/x"}));
 }
 

@@ -66,7 +66,9 @@ TEST_F(KeyProofTest, IsWhatTheSpecificationShows) {
             udtcat::test::to_hex(example.bytes("packet")));
 }
 
-PortKeys keys_of(const Key& key) { return PortKeys::derive({.own = key.bytes(), .admission_key = key.bytes()}).value(); }
+PortKeys keys_of(const Key& key) {
+  return PortKeys::derive({.own = key.bytes(), .admission_key = key.bytes()}).value();
+}
 
 TEST(PortKeys, AreTheSameForTheSameKey) {
   const Key key = Key::generate().value();

@@ -20,14 +20,14 @@ namespace udtcat::trees {
 using Answers = BoundedQueue<Message>;
 
 /// Threads: unsynchronised.
-class Comparison {
+class RemoteHashes {
  public:
   /// `answers` outlives this, which takes those that belong to the first.
   /// chunks   of the file, at most.  errors: Errc::protocol_violated: there are more already
-  [[nodiscard]] static Result<Comparison> begin(Answers& answers, Hashes first, std::uint64_t chunks) {
-    Comparison comparison(answers, chunks);
-    UDTCAT_CHECK(comparison.accept(std::move(first)));
-    return comparison;
+  [[nodiscard]] static Result<RemoteHashes> begin(Answers& answers, Hashes first, std::uint64_t chunks) {
+    RemoteHashes hashes(answers, chunks);
+    UDTCAT_CHECK(hashes.accept(std::move(first)));
+    return hashes;
   }
 
   /// The next chunk's; none: the receiver has no more. Waits for the receiver.
@@ -51,7 +51,7 @@ class Comparison {
   }
 
  private:
-  Comparison(Answers& answers, std::uint64_t chunks) : answers_(answers), left_(chunks) {}
+  RemoteHashes(Answers& answers, std::uint64_t chunks) : answers_(answers), left_(chunks) {}
 
   [[nodiscard]] Status accept(Hashes hashes) {
     if (hashes.zeros > left_ || hashes.digests.size() > left_ - hashes.zeros)
