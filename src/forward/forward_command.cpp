@@ -261,7 +261,7 @@ void ForwardCommand::on_failure(const Error& error) {
 void ForwardCommand::add_to(tool::ProcessSnapshot& snapshot) const {
   forward_.add_to(snapshot);
   if (listener_) listener_->add_to(snapshot);
-  if (redial_ && redial_->is_dialling()) snapshot.dialling = outage_.snapshot(Clock::now());
+  if (redial_ && redial_->is_dialling()) snapshot.dialing = outage_.snapshot(Clock::now());
 }
 
 void ForwardCommand::stop(const Error& why) {

@@ -35,7 +35,7 @@ bool is_ordinary(const Status& how) {
 }  // namespace
 
 PeerLog::PeerLog(boost::asio::io_context& io, LineHandler say)
-    : reporter_(
+    : log_(
           io,
           [say = std::move(say)](const Endpoint&, const Error& event) {
             if (event.code == kOrdinary) return say(event.message());
@@ -70,7 +70,7 @@ void PeerLog::on_gone(Connection& connection, const Status& how) {
 }
 
 void PeerLog::tell(const Connection& connection, Errc code, std::string what) {
-  reporter_.report(connection.peer(), {code, tool::peer_text(connection), std::move(what)});
+  log_.report(connection.peer(), {code, tool::peer_text(connection), std::move(what)});
 }
 
 }  // namespace udtcat::forward

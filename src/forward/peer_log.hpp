@@ -39,7 +39,7 @@ class PeerLog {
   void tell(const Connection& connection, Errc code, std::string what);
 
   std::map<std::string, PresentPeer> present_;  // by the peers' names; no more than sessions
-  bridge::RateLimitedLog reporter_;
+  bridge::RateLimitedLog log_;
 };
 
 }  // namespace udtcat::forward

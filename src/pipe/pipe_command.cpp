@@ -301,7 +301,7 @@ class PipeListener {
   std::unique_ptr<PipeSession> pipe_;
 };
 
-tool::ExitPolicy end_rules_of(const PipeOptions& options) {
+tool::ExitPolicy exit_policy_of(const PipeOptions& options) {
   if (!options.exec) return {.says_moved_when_cut = true};
   return {.tell_peers_grace = tool::kChildGrace, .signal_grace = tool::kChildGrace, .says_moved_when_cut = true};
 }
@@ -309,14 +309,14 @@ tool::ExitPolicy end_rules_of(const PipeOptions& options) {
 }  // namespace
 
 tool::ExitStatus listen_command(const PipeOptions& options, tool::FoundCredentials found, tool::Console& console) {
-  tool::SessionRun run(options, console, end_rules_of(options));
+  tool::SessionRun run(options, console, exit_policy_of(options));
   PipeListener listener(run, options);
   if (auto started = listener.start(std::move(found)); !started) return run.fail_to_start(std::move(started.error()));
   return run.run();
 }
 
 tool::ExitStatus connect_command(const PipeOptions& options, tool::FoundCredentials found, tool::Console& console) {
-  tool::SessionRun run(options, console, end_rules_of(options));
+  tool::SessionRun run(options, console, exit_policy_of(options));
   auto request = tool::make_dial_request(options, std::move(found.credentials));
   if (!request) return run.fail_to_start(std::move(request.error()));
   std::unique_ptr<PipeSession> pipe;

@@ -75,8 +75,9 @@ Status SshDial::start() {
 void SshDial::recall() {
   if (is_openssh(invocation_)) config_ = ask_ssh(ssh_request(query_argv(invocation_)), kQueryTimeout);
   if (config_)
-    memory_ = FallbackCache::of_user(destination_key(*config_, to_string(options_.ports), net::interface_addresses()));
-  if (!options_.tries_udp && memory_) reason_ = memory_->find();
+    fallbacks_ =
+        FallbackCache::of_user(destination_key(*config_, to_string(options_.ports), net::interface_addresses()));
+  if (!options_.tries_udp && fallbacks_) reason_ = fallbacks_->find();
 }
 
 /// The cache has the destination: ssh is run without trying UDP.
@@ -102,11 +103,11 @@ void SshDial::on_unusable_login(const Bootstrap::UnusableLogin& unusable) {
 }
 
 void SshDial::remember(FallbackReason reason) const {
-  if (memory_) memory_->note(reason);
+  if (fallbacks_) fallbacks_->note(reason);
 }
 
 void SshDial::forget_fallback() const {
-  if (memory_) memory_->forget();
+  if (fallbacks_) fallbacks_->forget();
 }
 
 /// Whether other commands may go through our ssh's connection, which then outlives ours.
@@ -240,7 +241,7 @@ std::string SshDial::tried() const {
 void SshDial::on_no_answer(const std::string& cause, bool is_remembered) {
   std::string cure = fmt::format("let UDP port {} through to the far side, or choose others there by --port",
                                  to_string(options_.ports));
-  if (is_remembered && memory_ && !options_.tries_udp)
+  if (is_remembered && fallbacks_ && !options_.tries_udp)
     cure += fmt::format("; for an hour commands go over ssh at once, and {}", kTriesAgain);
   handlers_.on_no_session({Errc::cannot_reach,
                            fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,

@@ -104,8 +104,8 @@ class SshDial {
   const SshInvocation invocation_;
   std::optional<SshConfig> config_;  // none: ssh does not say
   bool uses_master_ = false;
-  std::optional<FallbackCache> memory_;   // none: the destination is unknown, or the user has no cache
-  std::optional<FallbackReason> reason_;  // of the last hour
+  std::optional<FallbackCache> fallbacks_;  // none: the destination is unknown, or the user has no cache
+  std::optional<FallbackReason> reason_;    // of the last hour
   std::vector<Endpoint> candidates_;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<Dialer> dialer_;

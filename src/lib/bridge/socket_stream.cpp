@@ -31,10 +31,10 @@ std::string name_of(const StreamSocket& socket) {
 
 }  // namespace
 
-SocketStream::SocketStream(StreamSocket socket, GracefulClose end)
+SocketStream::SocketStream(StreamSocket socket, GracefulClose close)
     : socket_(std::move(socket)),
       name_(name_of(socket_)),
-      open_halves_(end == GracefulClose::receipted ? 2 : 0),
+      open_halves_(close == GracefulClose::receipted ? 2 : 0),
       acks_(socket_, [this] { on_lost(); }) {
   boost::system::error_code error;
   // Each may fail on a socket that the peer has reset meanwhile; the first read or write tells that.

@@ -23,7 +23,7 @@ enum class GracefulClose {
 /// Threads: confined to the io_context thread.
 class SocketStream final : public LocalStream {
  public:
-  SocketStream(StreamSocket socket, GracefulClose end);
+  SocketStream(StreamSocket socket, GracefulClose close);
   ~SocketStream() override;
   SocketStream(const SocketStream&) = delete;
   SocketStream& operator=(const SocketStream&) = delete;

@@ -33,13 +33,13 @@ bool is_second_loopback(const Endpoint& local, std::size_t bound) {
 }
 
 Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const std::vector<Endpoint>& locals,
-                                            GracefulClose end) {
+                                            GracefulClose close) {
   std::vector<tcp::acceptor> bound;
   std::uint16_t drawn_port = 0;
   std::optional<Error> missing;
   for (const Endpoint& local : locals) {
     const Endpoint wanted = local.port() == 0 ? local.with_port(drawn_port) : local;
-    auto acceptor = bind_tcp(io, wanted, end);
+    auto acceptor = bind_tcp(io, wanted, close);
     if (!acceptor) {
       const Error why{Errc::cannot_bind, "bind tcp " + wanted.to_string(), cause_of(acceptor.error())};
       const bool others_serve =
@@ -60,7 +60,7 @@ Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const s
 }  // namespace
 
 tl::expected<TcpAcceptor::Acceptor, std::error_code> bind_tcp(boost::asio::io_context& io, const Endpoint& local,
-                                                              GracefulClose end) {
+                                                              GracefulClose close) {
   const tcp::endpoint endpoint = to_asio(local);
   tcp::acceptor acceptor(io);
   boost::system::error_code error;
@@ -69,18 +69,19 @@ tl::expected<TcpAcceptor::Acceptor, std::error_code> bind_tcp(boost::asio::io_co
   // Each family has a socket of its own; an IPv6 one that took IPv4 too would be in the other's way.
   if (!error && local.family() == AddressFamily::ipv6) acceptor.set_option(boost::asio::ip::v6_only(true), error);
   // Those that it accepts have what it has (Linux), also where we die before we see them.
-  if (!error && end == GracefulClose::receipted) acceptor.set_option(boost::asio::socket_base::linger(true, 0), error);
+  if (!error && close == GracefulClose::receipted)
+    acceptor.set_option(boost::asio::socket_base::linger(true, 0), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
   if (error) return tl::unexpected(from_asio(error));
   return acceptor;
 }
 
-Result<TcpPorts> TcpPorts::bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals, GracefulClose end) {
-  auto bound = bind_all(io, locals, end);
+Result<TcpPorts> TcpPorts::bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals, GracefulClose close) {
+  auto bound = bind_all(io, locals, close);
   // A port drawn in one family may be taken in the other; then another is drawn.
   const bool draws = locals.size() > 1 && locals.front().port() == 0;
-  for (int drawn = 1; !bound && draws && drawn < kPortDraws; ++drawn) bound = bind_all(io, locals, end);
+  for (int drawn = 1; !bound && draws && drawn < kPortDraws; ++drawn) bound = bind_all(io, locals, close);
   return std::move(bound).map([](std::vector<tcp::acceptor> all) {
     TcpPorts ports;
     ports.bound_ = std::move(all);

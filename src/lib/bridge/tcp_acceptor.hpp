@@ -20,10 +20,10 @@ namespace udtcat::bridge {
 
 using TcpAcceptor = SocketAcceptor<boost::asio::ip::tcp>;
 
-/// end   of the connections that will be accepted, from their birth
+/// close   of the connections that will be accepted, from their birth
 /// errors: the system's, of the first step that failed
 [[nodiscard]] tl::expected<TcpAcceptor::Acceptor, std::error_code> bind_tcp(boost::asio::io_context& io,
-                                                                            const Endpoint& local, GracefulClose end);
+                                                                            const Endpoint& local, GracefulClose close);
 
 /// The ports of one service: bound together, then accepted from together.
 /// Threads: confined to the io_context thread, where the handlers are called.
@@ -36,7 +36,7 @@ class TcpPorts {
   /// Binds all of `locals` that this host has; those that ask for port 0 share the one that the first of them is given.
   /// errors: Errc::cannot_bind, also where it has none
   [[nodiscard]] static Result<TcpPorts> bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals,
-                                             GracefulClose end);
+                                             GracefulClose close);
 
   /// Accepts from now on. Once.
   void accept(const TcpAcceptor::SocketHandler& on_socket, const ShortageHandler& on_shortage);

@@ -30,12 +30,12 @@ const char* name_of_signal(int signal) {
 
 }  // namespace
 
-SessionRun::SessionRun(const Options& options, Console& console, const ExitPolicy& rules)
+SessionRun::SessionRun(const Options& options, Console& console, const ExitPolicy& exit_policy)
     : work_(boost::asio::make_work_guard(io_)),
       console_(console),
       transport_(options.transport),
       protection_(options.session.protection),
-      rules_(rules),
+      exit_policy_(exit_policy),
       stats_json_(options.stats_json),
       verbosity_(options.verbosity),
       ticker_(io_, console, options),
@@ -45,7 +45,7 @@ SessionRun::SessionRun(const Options& options, Console& console, const ExitPolic
       peer_timer_(io_),
       interrupt_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
-               rules.signal_grace) {}
+               exit_policy.signal_grace) {}
 
 void SessionRun::say(const std::string& what) {
   if (verbosity_ >= 0) console_.line("udtcat: " + what);
@@ -96,7 +96,7 @@ void SessionRun::keep_current(std::shared_ptr<PeersFile> peers) {
 }
 
 void SessionRun::on_signal(int signal) {
-  if (signal == SIGUSR1 && rules_.as_ssh) signal = SIGTERM;
+  if (signal == SIGUSR1 && exit_policy_.as_ssh) signal = SIGTERM;
   if (signal == SIGUSR1) return tell_progress();
   if (state_ != State::running) return;
   if (signal == SIGHUP && !reloads_.empty())
@@ -109,7 +109,7 @@ void SessionRun::on_signal(int signal) {
   error_ = Error{Errc::interrupted, "interrupted", fmt::format("by {}", name_of_signal(signal))};
   status_ = exit_status_of_signal(signal);
   if (!tell_peers_) return finish(error_);
-  interrupt_timer_.expires_after(rules_.tell_peers_grace);
+  interrupt_timer_.expires_after(exit_policy_.tell_peers_grace);
   interrupt_timer_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled) finish(error_);
   });
@@ -130,7 +130,7 @@ void SessionRun::tell_progress() {
 void SessionRun::finish(std::optional<Error> error) {
   if (state_ == State::finished) return;
   if (state_ == State::running) {
-    status_ = error ? rules_.failure.value_or(exit_status_of(error->code)) : ExitStatus::success;
+    status_ = error ? exit_policy_.failure.value_or(exit_status_of(error->code)) : ExitStatus::success;
     error_ = std::move(error);
   }
   state_ = State::finished;
@@ -167,10 +167,10 @@ void SessionRun::conclude() {
   if (is_unknown) console_.line("udtcat: " + describe(*error_), Severity::error);
   const bool is_cut = signal_ != 0 || status_ == ExitStatus::peer_lost;
   const bool has_moved = has_peer && payload_bytes(end.stats) > 0;
-  const bool says_moved = is_cut && has_moved && rules_.says_moved_when_cut && verbosity_ >= 0;
+  const bool says_moved = is_cut && has_moved && exit_policy_.says_moved_when_cut && verbosity_ >= 0;
   if (says_moved || (says_summary_ && has_peer && (has_moved || !is_cut)))
     console_.line("udtcat: " + summary_line(end));
-  if (is_cut && has_moved && rules_.how_to_go_on != nullptr) say(rules_.how_to_go_on);
+  if (is_cut && has_moved && exit_policy_.how_to_go_on != nullptr) say(exit_policy_.how_to_go_on);
   const DiagnosisText limited_by = why_since({}, end.stats.ends);
   if (says_why_ && has_peer) console_.line("udtcat: " + limited_by.text);
   if (!stats_json_) return;

@@ -50,7 +50,7 @@ inline constexpr std::chrono::milliseconds kChildGrace{1'500};
 /// Threads: confined to the main thread, which runs the io_context.
 class SessionRun {
  public:
-  SessionRun(const Options& options, Console& console, const ExitPolicy& rules = {});
+  SessionRun(const Options& options, Console& console, const ExitPolicy& exit_policy = {});
 
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   [[nodiscard]] Console& console() { return console_; }
@@ -121,7 +121,7 @@ class SessionRun {
   Console& console_;
   const TransportOptions transport_;
   const Protection protection_;
-  const ExitPolicy rules_;
+  const ExitPolicy exit_policy_;
   const bool stats_json_;
   const int verbosity_;
   ProgressTicker ticker_;

@@ -64,7 +64,7 @@ bridge::EnvironmentVariable peer_variable(const std::optional<PeerIdentity>& pee
 }
 
 RefusalLog::RefusalLog(boost::asio::io_context& io)
-    : reporter_(
+    : log_(
           io, [](const Endpoint& peer, const Error& why) { core::log().warn("refused {}", refusal_text(peer, why)); },
           kind_of_refusal) {}
 
@@ -73,7 +73,7 @@ void RefusalLog::add(const Endpoint& peer, const Error& why) {
   ++kind.count;
   kind.latest = std::chrono::steady_clock::now();
   kind.last = refusal_text(peer, why);
-  reporter_.report(peer, why);
+  log_.report(peer, why);
 }
 
 std::vector<RefusalSnapshot> RefusalLog::snapshots() const {

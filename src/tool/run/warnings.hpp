@@ -53,7 +53,7 @@ class RefusalLog {
     std::string last{};
   };
   std::map<std::string, RefusalCount> counts_;  // by kind, of which there are no more than codes
-  bridge::RateLimitedLog reporter_;
+  bridge::RateLimitedLog log_;
 };
 
 }  // namespace udtcat::tool

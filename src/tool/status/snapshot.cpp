@@ -49,9 +49,9 @@ std::string refused_text(const std::vector<RefusalSnapshot>& refused) {
   return text;
 }
 
-std::string dialling_text(const DialingSnapshot& dialling) {
-  return fmt::format("  dialling {} for {}{}{}\n", dialling.peer, clock_text(dialling.age),
-                     dialling.reason.empty() ? "" : ": ", dialling.reason);
+std::string dialing_text(const DialingSnapshot& dialing) {
+  return fmt::format("  dialling {} for {}{}{}\n", dialing.peer, clock_text(dialing.age),
+                     dialing.reason.empty() ? "" : ": ", dialing.reason);
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ std::string to_text(const ProcessSnapshot& snapshot) {
       fmt::format("  {}, {}, {}\n", peers_text(snapshot), core::format_rate(snapshot.rate), payload_text(snapshot.all));
   if (snapshot.clients_waiting > 0)
     text += fmt::format("  {} waiting for a session\n", core::format_count(snapshot.clients_waiting, "client"));
-  if (snapshot.dialling) text += dialling_text(*snapshot.dialling);
+  if (snapshot.dialing) text += dialing_text(*snapshot.dialing);
   text += refused_text(snapshot.refused);
   for (const PeerSnapshot& peer : snapshot.peers) text += peer_lines(peer);
   if (snapshot.peers_left_out > 0) text += fmt::format("  and {} slower ones\n", snapshot.peers_left_out);

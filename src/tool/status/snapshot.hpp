@@ -56,7 +56,7 @@ struct ProcessSnapshot {
   std::vector<std::string> listening;   ///< where peers come: "udp 0.0.0.0:9000"
   std::vector<std::string> forwarding;  ///< where local connections come: "tcp 127.0.0.1:5432"
   std::size_t clients_waiting = 0;      ///< for a session
-  std::optional<DialingSnapshot> dialling;
+  std::optional<DialingSnapshot> dialing;
   std::vector<PeerSnapshot> peers;  ///< those that are connected
   std::size_t peers_left_out = 0;   ///< connected, and not in `peers`
   ConnectionStats all;              ///< of all peers together, those that have left included

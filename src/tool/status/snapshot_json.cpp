@@ -40,10 +40,10 @@ Json peer_json(const PeerSnapshot& peer) {
   return json;
 }
 
-Json dialling_json(const DialingSnapshot& dialling) {
-  return {{"peer", core::printable(dialling.peer, kMaxSnapshotText)},
-          {"seconds", seconds_of(dialling.age)},
-          {"reason", or_null(core::printable(dialling.reason, kMaxSnapshotText))}};
+Json dialing_json(const DialingSnapshot& dialing) {
+  return {{"peer", core::printable(dialing.peer, kMaxSnapshotText)},
+          {"seconds", seconds_of(dialing.age)},
+          {"reason", or_null(core::printable(dialing.reason, kMaxSnapshotText))}};
 }
 
 Json refusal_json(const RefusalSnapshot& kind) {
@@ -118,7 +118,7 @@ class SnapshotReader {
   }
   [[nodiscard]] std::size_t clients_waiting() { return has("clients_waiting") ? number("clients_waiting") : 0; }
   /// None where nobody is dialled.
-  [[nodiscard]] std::optional<DialingSnapshot> dialling() {
+  [[nodiscard]] std::optional<DialingSnapshot> dialing() {
     if (!has("dialling") || at("dialling").is_null()) return std::nullopt;
     SnapshotReader inner(at("dialling"));
     DialingSnapshot read{.peer = inner.text("peer"), .age = inner.time("seconds"), .reason = inner.text("reason")};
@@ -170,7 +170,7 @@ std::string to_json(const ProcessSnapshot& snapshot) {
   add_stats(json, snapshot.all, snapshot.rate);
   json["cpu_seconds"] = seconds_of(snapshot.cpu);
   json["clients_waiting"] = snapshot.clients_waiting;
-  json["dialling"] = snapshot.dialling ? dialling_json(*snapshot.dialling) : Json(nullptr);
+  json["dialling"] = snapshot.dialing ? dialing_json(*snapshot.dialing) : Json(nullptr);
   json["peers_left_out"] = snapshot.peers_left_out + snapshot.peers.size() - shown.size();
   json["peers"] = Json::array();
   for (const PeerSnapshot* peer : shown) json["peers"].push_back(peer_json(*peer));
@@ -200,7 +200,7 @@ Result<ProcessSnapshot> parse_snapshot(std::string_view text) {
   snapshot.all = reader.stats();
   snapshot.rate = reader.rate();
   snapshot.clients_waiting = reader.clients_waiting();
-  snapshot.dialling = reader.dialling();
+  snapshot.dialing = reader.dialing();
   snapshot.peers_left_out = reader.number("peers_left_out");
   snapshot.cpu = std::chrono::duration_cast<std::chrono::microseconds>(reader.time("cpu_seconds"));
   for (const Json& each : reader.list("peers", kMaxShownPeers)) {

@@ -33,7 +33,7 @@ ProcessSnapshot snapshot() {
   made.forwarding = {"tcp 127.0.0.1:5432"};
   made.peers = {peer(1, 1'250'000'000)};
   made.all = made.peers.front().stats;
-  made.dialling = DialingSnapshot{.peer = "far:9000", .age = 17s, .reason = "reach far:9000: the port is closed"};
+  made.dialing = DialingSnapshot{.peer = "far:9000", .age = 17s, .reason = "reach far:9000: the port is closed"};
   made.clients_waiting = 2;
   made.refused = {{.reason = "authentication failed", .count = 3, .ago = 12s, .last = "192.0.2.9:1: TLS: no key"}};
   made.cpu = 1500ms;
@@ -48,7 +48,7 @@ TEST(Snapshot, IsTheSameAfterAJourneyAsJson) {
   EXPECT_EQ(back->peers.front().stats.rtt, 75ms);
   EXPECT_EQ(back->peers.front().name, "web");
   EXPECT_EQ(back->refused.front().ago, 12s);
-  EXPECT_EQ(back->dialling->age, 17s);
+  EXPECT_EQ(back->dialing->age, 17s);
   EXPECT_EQ(back->clients_waiting, 2U);
 }
 
@@ -104,7 +104,7 @@ TEST(Snapshot, OfAnEarlierProgramIsRead) {
   json["refused"][0].erase("last");
   const auto read = parse_snapshot(json.dump());
   ASSERT_TRUE(read) << read.error().message();
-  EXPECT_FALSE(read->dialling);
+  EXPECT_FALSE(read->dialing);
   EXPECT_THAT(to_text(*read), HasSubstr("refused 3: authentication failed, the last 0:12 ago\n"));
 }
 
