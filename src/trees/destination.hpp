@@ -15,7 +15,7 @@
 #include "files/file_tree.hpp"
 #include "trees/disk/attributes.hpp"
 #include "trees/disk/name_error.hpp"
-#include "trees/disk/parts.hpp"
+#include "trees/disk/partial_files.hpp"
 #include "trees/message.hpp"
 #include "trees/written_names.hpp"
 
@@ -27,7 +27,7 @@ namespace udtcat::trees {
 class Destination {
  public:
   /// `written` outlives this.
-  Destination(files::FileTree tree, Parts parts, WrittenNames& written, bool keeps_owners)
+  Destination(files::FileTree tree, PartialFiles parts, WrittenNames& written, bool keeps_owners)
       : cursor_(std::move(tree)), parts_(std::move(parts)), written_(written), keeps_owners_(keeps_owners) {}
 
   [[nodiscard]] const files::FileTree& tree() const { return cursor_.tree(); }
@@ -93,7 +93,7 @@ class Destination {
   };
 
   files::TreeCursor cursor_;
-  const Parts parts_;
+  const PartialFiles parts_;
   WrittenNames& written_;
   const bool keeps_owners_;
   std::optional<CachedDirectory> directory_;

@@ -26,7 +26,7 @@ Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what
 Result<std::unique_ptr<Receiver>> Receiver::make(ReceiverOptions options, BlockingStream& stream, ManifestLog* manifest,
                                                  TransferCounters& counters) {
   UDTCAT_TRY(auto top, TopDirectory::open(options.tree));
-  UDTCAT_TRY(auto parts, Parts::open(options.tree, options.job, options.on_locked));
+  UDTCAT_TRY(auto parts, PartialFiles::open(options.tree, options.job, options.on_locked));
   return std::unique_ptr<Receiver>(
       new Receiver(std::move(top), std::move(options), std::move(parts), stream, manifest, counters));
 }

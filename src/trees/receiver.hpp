@@ -30,7 +30,7 @@ namespace udtcat::trees {
 class Receiver {
  public:
   /// manifest   null: none is written.  `stream`, `manifest` and `counters` outlive this
-  /// errors: those of Parts::open()
+  /// errors: those of PartialFiles::open()
   [[nodiscard]] static Result<std::unique_ptr<Receiver>> make(ReceiverOptions options, BlockingStream& stream,
                                                               ManifestLog* manifest, TransferCounters& counters);
 
@@ -40,7 +40,7 @@ class Receiver {
   [[nodiscard]] Status run(MessageReader& reader, const std::optional<Hello>& hello);
 
  private:
-  Receiver(TopDirectory top, ReceiverOptions options, Parts parts, BlockingStream& stream, ManifestLog* manifest,
+  Receiver(TopDirectory top, ReceiverOptions options, PartialFiles parts, BlockingStream& stream, ManifestLog* manifest,
            TransferCounters& counters)
       : top_(std::move(top)),
         stream_(stream),

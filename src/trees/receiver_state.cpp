@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kLookForCut{500};  // guess: cut() of the st
 
 }  // namespace
 
-ReceiverState::ReceiverState(ReceiverOptions options, Parts parts, BlockingStream& stream, ManifestLog* manifest,
+ReceiverState::ReceiverState(ReceiverOptions options, PartialFiles parts, BlockingStream& stream, ManifestLog* manifest,
                              TransferCounters& counters)
     : options_(std::move(options)),
       parts_(std::move(parts)),

@@ -28,7 +28,7 @@ namespace udtcat::trees {
 struct ReceiverOptions {
   files::FileTree tree;
   std::string job;  ///< names the parts of this transfer
-  Parts::OnLocked on_locked = Parts::OnLocked::refuse;
+  PartialFiles::OnLocked on_locked = PartialFiles::OnLocked::refuse;
   bool keeps_owners = false;
   std::string peer{};  ///< the sender's key, by which its fingerprints are not another's; empty: all have the same key
   bool is_sealed = false;  ///< the stream proves every byte: chunks that come are not hashed again (ADR-0050)
@@ -43,12 +43,12 @@ struct ReceiverOptions {
 /// Threads: internally synchronised.
 class ReceiverState {
  public:
-  ReceiverState(ReceiverOptions options, Parts parts, BlockingStream& stream, ManifestLog* manifest,
+  ReceiverState(ReceiverOptions options, PartialFiles parts, BlockingStream& stream, ManifestLog* manifest,
                 TransferCounters& counters);
 
   [[nodiscard]] Destination destination() { return {options_.tree, parts_, written_, options_.keeps_owners}; }
   [[nodiscard]] const ReceiverOptions& options() const { return options_; }
-  [[nodiscard]] const Parts& parts() const { return parts_; }
+  [[nodiscard]] const PartialFiles& parts() const { return parts_; }
   [[nodiscard]] MessageWriter& writer() { return writer_; }
   [[nodiscard]] TransferCounters& counters() { return counters_; }
   [[nodiscard]] VerifiedFiles& verified_files() { return verified_files_; }
@@ -108,7 +108,7 @@ class ReceiverState {
   }
 
   const ReceiverOptions options_;
-  const Parts parts_;
+  const PartialFiles parts_;
   BlockingStream& stream_;
   MessageWriter writer_;
   TransferCounters& counters_;

@@ -99,17 +99,18 @@ Result<std::unique_ptr<Receiver>> receiver_for(TransferContext& transfer, const 
   if (options.manifest) {
     UDTCAT_TRY(manifest, ManifestLog::create(*options.manifest));
   }
-  ReceiverOptions receiver_options{.tree = tree,
-                                   .job = job,
-                                   .on_locked = options.waits ? Parts::OnLocked::wait : Parts::OnLocked::refuse,
-                                   .keeps_owners = options.keeps_owners,
-                                   .peer = transfer.peer.key,
-                                   .is_sealed = transfer.peer.is_sealed,
-                                   .limit_bytes = options.limit_bytes,
-                                   .asked = transfer.hello ? asked_by(*transfer.hello) : std::nullopt,
-                                   .home = options.home,
-                                   .cache = options.caches ? cache_of(tree, *options.caches) : std::nullopt,
-                                   .trusts_cache = !options.rereads};
+  ReceiverOptions receiver_options{
+      .tree = tree,
+      .job = job,
+      .on_locked = options.waits ? PartialFiles::OnLocked::wait : PartialFiles::OnLocked::refuse,
+      .keeps_owners = options.keeps_owners,
+      .peer = transfer.peer.key,
+      .is_sealed = transfer.peer.is_sealed,
+      .limit_bytes = options.limit_bytes,
+      .asked = transfer.hello ? asked_by(*transfer.hello) : std::nullopt,
+      .home = options.home,
+      .cache = options.caches ? cache_of(tree, *options.caches) : std::nullopt,
+      .trusts_cache = !options.rereads};
   return Receiver::make(std::move(receiver_options), transfer.stream, manifest ? &*manifest : nullptr,
                         transfer.counters);
 }

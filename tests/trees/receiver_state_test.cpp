@@ -25,7 +25,7 @@ class ReceiverStates : public testing::Test {
   RecordedErrors recorded;
   const files::FileTree tree = files::FileTree::open(folder.path()).value();
   ReceiverState state{{.tree = tree, .job = kJob, .limit_bytes = {}, .cache = {}},
-                      Parts::open(tree, kJob, Parts::OnLocked::refuse).value(),
+                      PartialFiles::open(tree, kJob, PartialFiles::OnLocked::refuse).value(),
                       streams.here,
                       nullptr,
                       recorded.counters};

@@ -20,8 +20,8 @@
 #include "gridftp/server/service.hpp"
 #include "lib/bridge/rate_limited_log.hpp"
 #include "lib/bridge/tcp_acceptor.hpp"
+#include "lib/core/ip_prefix.hpp"
 #include "lib/core/lifetime.hpp"
-#include "lib/core/prefix.hpp"
 
 namespace udtcat::gridftp {
 

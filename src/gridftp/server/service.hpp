@@ -17,7 +17,7 @@
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/server/served_root.hpp"
 #include "lib/bridge/rate_limited_log.hpp"
-#include "lib/core/prefix.hpp"
+#include "lib/core/ip_prefix.hpp"
 
 namespace udtcat::gridftp {
 

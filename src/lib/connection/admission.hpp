@@ -16,7 +16,7 @@
 #include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
 
-#include "lib/core/prefix.hpp"
+#include "lib/core/ip_prefix.hpp"
 
 namespace udtcat::connection {
 

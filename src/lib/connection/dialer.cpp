@@ -8,11 +8,11 @@
 
 #include <udtcat/peering.hpp>
 
-#include "lib/connection/attempts.hpp"
 #include "lib/connection/credit.hpp"
+#include "lib/connection/dial_attempts.hpp"
 #include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
-#include "lib/connection/proofs.hpp"
+#include "lib/connection/port_secrets.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/session/application.hpp"
 #include "lib/session/handshake.hpp"

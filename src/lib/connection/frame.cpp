@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/connection/report.hpp"
+#include "lib/connection/report_frame.hpp"
 #include "lib/core/byte_order.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"

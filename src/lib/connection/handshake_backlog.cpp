@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/core/prefix.hpp"
+#include "lib/core/ip_prefix.hpp"
 
 namespace udtcat::connection {
 

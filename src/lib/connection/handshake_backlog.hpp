@@ -7,7 +7,7 @@
 #include <list>
 #include <optional>
 
-#include "lib/core/prefix.hpp"
+#include "lib/core/ip_prefix.hpp"
 
 namespace udtcat::connection {
 

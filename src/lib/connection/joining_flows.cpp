@@ -7,7 +7,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "lib/connection/attempts.hpp"
+#include "lib/connection/dial_attempts.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <udtcat/stats.hpp>
 
-#include "lib/core/fields.hpp"
+#include "lib/core/field_table.hpp"
 
 namespace udtcat::core {
 

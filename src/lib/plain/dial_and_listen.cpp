@@ -8,7 +8,7 @@
 
 #include <udtcat/plain.hpp>
 
-#include "lib/connection/attempts.hpp"
+#include "lib/connection/dial_attempts.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"

@@ -7,7 +7,7 @@
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "lib/session/items.hpp"
+#include "lib/session/parameter_items.hpp"
 
 namespace udtcat::session {
 namespace {

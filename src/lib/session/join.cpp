@@ -7,7 +7,7 @@
 
 #include "lib/core/try.hpp"
 #include "lib/crypto/hkdf.hpp"
-#include "lib/session/items.hpp"
+#include "lib/session/parameter_items.hpp"
 
 namespace udtcat::session {
 

@@ -7,7 +7,7 @@
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "lib/session/application.hpp"
-#include "lib/session/items.hpp"
+#include "lib/session/parameter_items.hpp"
 
 namespace udtcat::session {
 

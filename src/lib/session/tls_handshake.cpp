@@ -7,7 +7,7 @@
 #include "lib/core/byte_order.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/crypto/openssl.hpp"
-#include "lib/session/items.hpp"
+#include "lib/session/parameter_items.hpp"
 #include "lib/session/tls_context.hpp"
 
 namespace udtcat::session {

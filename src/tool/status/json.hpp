@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lib/core/fields.hpp"
+#include "lib/core/field_table.hpp"
 
 namespace udtcat::tool {
 

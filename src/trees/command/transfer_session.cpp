@@ -5,7 +5,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "lib/core/prefix.hpp"
+#include "lib/core/ip_prefix.hpp"
 #include "lib/core/text.hpp"
 #include "trees/command/tree_run.hpp"
 

@@ -8,8 +8,8 @@
 #include <boost/asio/post.hpp>
 
 #include "files/file_tree.hpp"
+#include "lib/core/ip_prefix.hpp"
 #include "lib/core/log.hpp"
-#include "lib/core/prefix.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "tool/run/warnings.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "trees/disk/parts.hpp"
+#include "trees/disk/partial_files.hpp"
 
 namespace udtcat::trees {
 

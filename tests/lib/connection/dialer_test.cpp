@@ -8,7 +8,7 @@
 #include <array>
 #include <set>
 
-#include "lib/connection/attempts.hpp"
+#include "lib/connection/dial_attempts.hpp"
 #include "lib/connection/two_ends.hpp"
 #include "lib/net/udp_socket.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <udtcat/result.hpp>
 
-#include "lib/core/prefix.hpp"
+#include "lib/core/ip_prefix.hpp"
 #include "lib/core/try.hpp"
 #include "lib/crypto/secret_bytes.hpp"
 #include "lib/transport/native/time.hpp"

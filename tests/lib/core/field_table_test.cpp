@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/core/fields.hpp"
+#include "lib/core/field_table.hpp"
 
 #include <chrono>
 #include <optional>

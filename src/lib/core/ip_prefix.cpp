@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/core/prefix.hpp"
+#include "lib/core/ip_prefix.hpp"
 
 #include <netinet/in.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/disk/parts.hpp"
+#include "trees/disk/partial_files.hpp"
 
 #include <cerrno>
 #include <span>
@@ -184,7 +184,7 @@ void PartsFolder::tidy() const {
   std::ignore = ::unlinkat(directory_->number(), all_name_.c_str(), AT_REMOVEDIR);
 }
 
-Result<Parts> Parts::open(const files::FileTree& tree, const std::string& job, OnLocked on_locked) {
+Result<PartialFiles> PartialFiles::open(const files::FileTree& tree, const std::string& job, OnLocked on_locked) {
   for (;;) {
     UDTCAT_TRY(auto top, PartsFolder::open(tree, "", job));
     bridge::Descriptor lock;
@@ -201,17 +201,17 @@ Result<Parts> Parts::open(const files::FileTree& tree, const std::string& job, O
     state->lock = std::move(lock);
     const core::MutexLock locked_state(state->mutex);
     state->traits[state->of_top.device] = state->top.traits();
-    return Parts(std::move(state));
+    return PartialFiles(std::move(state));
   }
 }
 
-std::optional<FileSystemTraits> Parts::traits_on(dev_t device) const {
+std::optional<FileSystemTraits> PartialFiles::traits_on(dev_t device) const {
   const core::MutexLock lock(state_->mutex);
   const auto found = state_->traits.find(device);
   return found != state_->traits.end() ? std::optional(found->second) : std::nullopt;
 }
 
-Result<PartsFolder> Parts::folder_for(const std::string& path) const {
+Result<PartsFolder> PartialFiles::folder_for(const std::string& path) const {
   const core::MutexLock lock(state_->mutex);
   if (path.empty() || state_->like_top.contains(path)) return state_->top;
   UDTCAT_TRY(const auto directory, state_->tree.enter(path, Errc::local_write_failed));
@@ -235,7 +235,7 @@ Result<PartsFolder> Parts::folder_for(const std::string& path) const {
 }
 
 /// The topmost directory from `path` up with the same context, where a later transfer finds the parts again.
-Result<std::string> Parts::place_of(const std::string& path, const DirectoryContext& wanted) const {
+Result<std::string> PartialFiles::place_of(const std::string& path, const DirectoryContext& wanted) const {
   std::string place = path;
   for (auto slash = place.rfind('/'); slash != std::string::npos; slash = place.rfind('/')) {
     std::string above = place.substr(0, slash);
@@ -246,25 +246,25 @@ Result<std::string> Parts::place_of(const std::string& path, const DirectoryCont
   return place;
 }
 
-void Parts::keep(const std::string& path) const {
+void PartialFiles::keep(const std::string& path) const {
   const core::MutexLock lock(state_->mutex);
   state_->kept.insert(path);
 }
 
 /// act   is given each folder, and the paths whose parts are kept
 template <typename Act>
-void Parts::for_each_folder(Act act) const {
+void PartialFiles::for_each_folder(Act act) const {
   const core::MutexLock lock(state_->mutex);
   for (const std::string& place : state_->places)  // one that somebody has taken away is gone with all that was in it
     if (const auto folder = PartsFolder::open(state_->tree, place, state_->job)) act(*folder, state_->kept);
   act(state_->top, state_->kept);
 }
 
-void Parts::remove() const {
+void PartialFiles::remove() const {
   for_each_folder([](const PartsFolder& folder, const std::set<std::string>& kept) { folder.remove(kept); });
 }
 
-void Parts::tidy() const {
+void PartialFiles::tidy() const {
   for_each_folder([](const PartsFolder& folder, const std::set<std::string>& /*kept*/) { folder.tidy(); });
 }
 

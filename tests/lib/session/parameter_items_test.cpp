@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/items.hpp"
+#include "lib/session/parameter_items.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/connection/report.hpp"
+#include "lib/connection/report_frame.hpp"
 
 #include <vector>
 

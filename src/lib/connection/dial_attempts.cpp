@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/connection/attempts.hpp"
+#include "lib/connection/dial_attempts.hpp"
 
 #include <cerrno>
 #include <string>

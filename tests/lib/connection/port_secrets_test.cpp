@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/connection/proofs.hpp"
+#include "lib/connection/port_secrets.hpp"
 
 #include <algorithm>
 

@@ -68,13 +68,14 @@ class PartsFolder {
 /// directory that gives its files something else (another file system, quota, group, default ACL or label): so a part
 /// is what a file made there would be, and can be renamed. Every call may wait for the disk. Threads: internally
 /// synchronised; copies are of the same folders.
-class Parts {
+class PartialFiles {
  public:
   enum class OnLocked { refuse, wait };  ///< while another process has the transfer under way
 
   /// job   names the transfer, also one that was cut: digits
   /// errors: Errc::local_write_failed; Errc::out_of_resources: OnLocked::refuse
-  [[nodiscard]] static Result<Parts> open(const files::FileTree& tree, const std::string& job, OnLocked on_locked);
+  [[nodiscard]] static Result<PartialFiles> open(const files::FileTree& tree, const std::string& job,
+                                                 OnLocked on_locked);
 
   /// The folder of the tree's directory.
   [[nodiscard]] const PartsFolder& top() const { return state_->top; }
@@ -115,7 +116,7 @@ class Parts {
     std::set<std::string> kept UDTCAT_GUARDED_BY(mutex);
   };
 
-  explicit Parts(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  explicit PartialFiles(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
   [[nodiscard]] Result<std::string> place_of(const std::string& path, const DirectoryContext& wanted) const;
   template <typename Act>

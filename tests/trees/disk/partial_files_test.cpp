@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/disk/parts.hpp"
+#include "trees/disk/partial_files.hpp"
 
 #include <filesystem>
 #include <future>
@@ -15,14 +15,14 @@
 namespace udtcat::trees {
 namespace {
 
-using OnLocked = Parts::OnLocked;
+using OnLocked = PartialFiles::OnLocked;
 using testing::HasSubstr;
 
 class TransferParts : public testing::Test {
  protected:
   [[nodiscard]] files::FileTree tree() const { return files::FileTree::open(folder.path()).value(); }
-  [[nodiscard]] Result<Parts> open(const std::string& job = "1", OnLocked on_locked = OnLocked::refuse) const {
-    return Parts::open(tree(), job, on_locked);
+  [[nodiscard]] Result<PartialFiles> open(const std::string& job = "1", OnLocked on_locked = OnLocked::refuse) const {
+    return PartialFiles::open(tree(), job, on_locked);
   }
   [[nodiscard]] std::string cause() const { return open().error().message(); }
 
