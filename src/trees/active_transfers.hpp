@@ -50,7 +50,7 @@ class ActiveTransfers {
 
   /// Ends the same transfer, if there is one, and waits until it has ended.
   /// job      by which a transfer is known when it begins again
-  /// apart    the same for one from this host, where another host has an equal one under way
+  /// apart    the job's name when another host runs an equal job
   [[nodiscard]] Slot enter(const std::string& job, const std::string& apart, Owner owner) {
     const core::MutexLock lock(mutex_);
     const auto equal = active_.find(job);
@@ -91,7 +91,7 @@ class ActiveTransfers {
   core::Mutex mutex_;
   core::Condition released_;
   std::map<std::string, Active> active_ UDTCAT_GUARDED_BY(mutex_);
-  std::set<std::string> apart_ UDTCAT_GUARDED_BY(mutex_);  // of hosts that are told apart from now on
+  std::set<std::string> apart_ UDTCAT_GUARDED_BY(mutex_);  // names of jobs whose equals ran at another host
 };
 
 }  // namespace udtcat::trees

@@ -28,7 +28,7 @@ class EntryReader {
   /// item   gets the status of that moment.  returns  none: a socket
   /// errors: Errc::local_read_failed
   [[nodiscard]] NameResult<std::optional<Entry>> read(SourceItem& item);
-  /// Whether a file of this status is still at a source_name, and has these attributes.
+  /// Whether the file of `source_name` still has this status and these attributes.
   [[nodiscard]] bool still_has(const SourceName& source_name, const struct stat& status, const Attributes& attributes);
 
   /// A file with several names was announced: later ones are hard links to this entry, while it is unchanged.

@@ -231,7 +231,7 @@ Result<Message> decode_hashes(core::ByteReader body) {
   return hashes;
 }
 
-/// A message of words alone: MISSED, UNKEPT.
+/// A message of words alone: MISSED, NOT_STORED.
 template <typename Words>
 Result<Message> decode_words(core::ByteReader body) {
   const std::string reason = body.sized_text<std::uint16_t>();

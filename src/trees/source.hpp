@@ -58,10 +58,10 @@ class Source {
 
   /// None: that was all.  errors, of these four: Errc::local_read_failed
   [[nodiscard]] std::optional<NameResult<SourceItem>> next();
-  /// The file at a source_name, to be read.
+  /// The file of `source_name`, to be read.
   [[nodiscard]] NameResult<bridge::Descriptor> open(const SourceName& source_name);
   [[nodiscard]] NameResult<files::FileLocation> locate(const SourceName& source_name);
-  /// Looks again at a source_name.  none: nothing is there
+  /// Looks again at the file of `source_name`.  none: nothing is there
   [[nodiscard]] NameResult<std::optional<Visited>> look(const SourceName& source_name);
 
  private:

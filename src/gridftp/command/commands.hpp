@@ -6,7 +6,6 @@
 
 namespace udtcat::gridftp {
 
-/// In a program built without this module: one that says so (disabled.cpp).
 [[nodiscard]] tool::Commands commands();
 
 }  // namespace udtcat::gridftp

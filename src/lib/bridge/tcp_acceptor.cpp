@@ -27,7 +27,7 @@ bool is_missing(const std::error_code& error) {
   return error == std::errc::address_not_available || error == std::errc::address_family_not_supported;
 }
 
-/// As ssh does with a port alone, whose clients come to 127.0.0.1; of one that is drawn both are to be had.
+/// A given port needs one loopback, 127.0.0.1; with port 0 bind both.
 bool is_second_loopback(const Endpoint& local, std::size_t bound) {
   return bound > 0 && local.port() != 0 && local.family() == AddressFamily::ipv6 && local.is_loopback();
 }

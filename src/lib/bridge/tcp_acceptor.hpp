@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Acceptor TCP ports.
+/// Listening TCP ports.
 #pragma once
 
 #include <deque>

@@ -150,7 +150,7 @@ bool blame_sockets(const Direction& direction, Diagnosis& diagnosis) {
   // A consumer that takes less than comes is what limits, whatever falls off while it is waited for.
   if (stalled_by_peer(*direction.sender) >= kDominant && consumes(*direction.receiver)) return false;
   diagnosis.where = direction.receiver_at;
-  // Larger ones would not be read in time either.
+  // Larger buffers would not help a late reader.
   const bool are_as_wanted = direction.receiver->socket_buffer_bytes >= direction.receiver->socket_wanted_bytes;
   const bool is_late = are_as_wanted && crowded(direction.receiver, diagnosis);
   diagnosis.limit = is_late ? Limit::processor : Limit::socket_buffer;
@@ -172,8 +172,8 @@ bool moved_fills(std::uint64_t memory_bytes, double part, const Diagnosis& diagn
 bool blame_memory(const Direction& direction, Diagnosis& diagnosis) {
   const std::uint64_t ours = direction.sender->memory_bytes;
   const std::uint64_t theirs = direction.receiver != nullptr ? direction.receiver->memory_bytes : 0;
+  // The lesser of the limits that are known: if the peer's is unknown, ours.
   const bool theirs_is_less = theirs != 0 && (ours == 0 || theirs < ours);
-  // The path may carry more than was found, unseen.
   const std::uint64_t memory = theirs_is_less ? theirs : ours;
   if (!fills(memory, kMemoryFilled, diagnosis.path_rate, diagnosis.least_rtt)) return false;
   if (!moved_fills(memory, kMemoryMoved, diagnosis)) return false;

@@ -39,7 +39,7 @@ namespace udtcat::tool {
 
 /// The command that a listener which made a key asks its user to run on the other host. It has no key in it: shells
 /// remember commands, and journals keep what services print.
-/// "udtcat 192.0.2.1 9000", with the options in which both ends must agree: Options::counterpart, filled in.
+/// returns  as "udtcat 192.0.2.1 9000", with the options in which both ends must agree: Options::counterpart, filled in
 [[nodiscard]] std::string counterpart_command(const Options& options, const std::string& host, std::uint16_t port);
 
 /// The sentence before counterpart_command(), for a listener with a new key at `locals`. It names the terminal for -k,

@@ -42,10 +42,10 @@ struct ManifestEnd {
 [[nodiscard]] bool is_manifest_entry(const ManifestEntry& entry);
 
 [[nodiscard]] bool is_end_line(std::string_view line);
-/// Total, and strict: a line that is taken is the one that encode_line() gives.
-/// errors: Errc::local_read_failed, with a cause that says what is wrong
 /// A name as a manifest has it: in visible characters only.
 [[nodiscard]] std::string spelled_out(std::string_view name);
+/// Total, and strict: a line that is taken is the one that encode_line() gives.
+/// errors: Errc::local_read_failed, with a cause that says what is wrong
 [[nodiscard]] Result<ManifestEntry> parse_line(std::string_view line);
 [[nodiscard]] Result<ManifestEnd> parse_end_line(std::string_view line);
 

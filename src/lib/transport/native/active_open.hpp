@@ -17,8 +17,8 @@
 
 namespace udtcat::transport::native {
 
-/// The wishes of this end, and the numbers that it has drawn. The token is sent only to a peer that is known to be one
-/// of ours.
+/// Parameters that this end offers, and the numbers that it has drawn. The token is sent only to a peer that is known
+/// to be one of ours.
 struct OpenRequest {
   Endpoint peer;
   std::uint32_t local_id = 0;
