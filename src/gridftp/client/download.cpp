@@ -156,7 +156,7 @@ Task<Status> Download::receive_stream(RemoteServer& server) {
                                         ignore_markers(), done));
   const auto connection = co_await server.path().single();
   if (!connection) co_return co_await outcome_of(server, tl::unexpected(connection.error()), done);
-  if (options_.data.statements == Statements::wanted && (*connection)->peer_statements() == Statements::made)
+  if (options_.data.statements == Statements::wanted && peer_statements(**connection) == Statements::made)
     co_return fail(
         Errc::parameters_refused, "get " + request_.remote.to_string(),
         "its server cannot connect to us, and what we connect for it cannot prove: udtcat:// has all sealed");

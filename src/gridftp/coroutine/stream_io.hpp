@@ -24,16 +24,11 @@
 
 namespace udtcat::gridftp {
 
-/// Whether this end makes, or wants, a server's report on what it did with each file; and what the other end says in
-/// SessionOptions::application_data.
-/// spec: docs/spec/gridftp.md §8
-enum class Statements : std::uint8_t { none = 0, made = 1, wanted = 2 };
-
-/// The peer of a session: its statements option, and the key that it has proved.
+/// The peer of a session.
 struct SessionPeer {
-  Statements statements = Statements::none;
-  std::optional<PublicKey> key;  ///< none without key pairs
-  Endpoint address{};            ///< where it answered
+  std::uint8_t application_data = 0;  ///< its SessionOptions::application_data
+  std::optional<PublicKey> key;       ///< that it has proved; none without key pairs
+  Endpoint address{};                 ///< where it answered
 };
 
 /// Threads: confined to the io_context thread. One read and one write at a time; both may be under way.
@@ -67,7 +62,8 @@ class StreamIo {
   }
   [[nodiscard]] std::string name() const { return stream_->source_name(); }
   [[nodiscard]] bool in_session() const { return peer_.has_value(); }
-  [[nodiscard]] Statements peer_statements() const { return peer_ ? peer_->statements : Statements::none; }
+  /// 0 without a session.
+  [[nodiscard]] std::uint8_t peer_application_data() const { return peer_ ? peer_->application_data : 0; }
   [[nodiscard]] const Endpoint& peer_address() const { return peer_->address; }
   [[nodiscard]] std::optional<PublicKey> peer_key() const { return peer_ ? peer_->key : std::nullopt; }
 

@@ -94,7 +94,7 @@ void DataPath::on_connection(DataConnection connection, const Endpoint& peer) {
   auto slot = take_slot();
   if (!slot) return refuse(std::move(slot.error()));
   connection.io->attach(std::move(*slot), moved_bytes_);
-  peer_states_ = peer_states_ || connection.io->peer_statements() == Statements::made;
+  peer_states_ = peer_states_ || peer_statements(*connection.io) == Statements::made;
   if (auto* receiving = std::get_if<Receiver>(&transfer_)) return (*receiving)->take(std::move(connection));
   if (early.size() >= kMaxEarly)
     return core::log().warn("data from {} dropped: too many connections", peer.to_string());
@@ -160,7 +160,7 @@ Task<Result<std::vector<DataConnection>>> DataPath::connections(std::size_t para
       if (!connection && round > 0 && connection.error().code == Errc::out_of_resources) co_return made;
       if (!connection) co_return tl::unexpected(std::move(connection.error()));
       if (cancelled_) co_return tl::unexpected(*cancelled_);
-      peer_states_ = peer_states_ || (*connection)->peer_statements() == Statements::made;
+      peer_states_ = peer_states_ || peer_statements(**connection) == Statements::made;
       made.push_back({std::move(*connection), address});
     }
   co_return made;
@@ -208,7 +208,7 @@ Task<Status> DataPath::send_statement(Statement done) {
   const auto message = encode(done);
   const auto to = kept_;
   for (const DataConnection& each : to) {
-    if (each.io->peer_statements() != Statements::wanted) continue;
+    if (peer_statements(*each.io) != Statements::wanted) continue;
     UDTCAT_CO_CHECK(co_await alone(each.io, each.io->write(message)));
   }
   co_return Status{};
@@ -240,7 +240,7 @@ Task<Result<Statement>> DataPath::receive_statement(std::chrono::milliseconds ti
   const auto from = kept_;
   for (const DataConnection& each : from) {
     Statement statement;
-    if (each.io->peer_statements() != Statements::made)
+    if (peer_statements(*each.io) != Statements::made)
       co_return udtcat::fail(Errc::protocol_violated, "read the server's statement",
                              "data came from two different servers");
     UDTCAT_CO_CHECK(co_await alone(each.io, read_statement(*each.io, statement)));

@@ -23,6 +23,7 @@
 
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
+#include "gridftp/mode_e/statement.hpp"
 
 namespace udtcat::gridftp {
 

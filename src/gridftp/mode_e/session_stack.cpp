@@ -24,12 +24,6 @@ namespace {
 
 std::string name_of(const Endpoint& peer) { return "session with " + peer.to_string(); }
 
-/// A number that only a later version knows asks for nothing.
-Statements statements_of(const Connection& connection) {
-  const auto said = static_cast<Statements>(connection.peer_application_data());
-  return said == Statements::made || said == Statements::wanted ? said : Statements::none;
-}
-
 /// errors: Errc::authentication_failed: the peer has proved another key than the one whose data these are
 Status check_key(const Connection& connection, const std::optional<PublicKey>& only_peer) {
   const auto identity = connection.peer_identity();
@@ -95,7 +89,7 @@ class SharedSession {
       connection.accept_stream(*id, std::move(theirs), log_outcome(session->peer_));
     else
       connection.open_stream(std::move(theirs), log_outcome(session->peer_));
-    SessionPeer peer{statements_of(connection), {}, connection.peer()};
+    SessionPeer peer{connection.peer_application_data(), {}, connection.peer()};
     if (const auto identity = connection.peer_identity()) peer.key = identity->key;
     return std::make_shared<StreamIo>(std::move(ours), session, peer);
   }

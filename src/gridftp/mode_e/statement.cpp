@@ -16,7 +16,7 @@ namespace udtcat::gridftp {
 namespace {
 
 constexpr std::byte kVersion{1};      // spec: docs/spec/gridftp.md §8
-constexpr std::size_t kDeedAt = 1;    // spec: docs/spec/gridftp.md §8
+constexpr std::size_t kActionAt = 1;  // spec: docs/spec/gridftp.md §8
 constexpr std::size_t kOffsetAt = 2;  // spec: docs/spec/gridftp.md §8
 constexpr std::size_t kMovedAt = kOffsetAt + 8;
 constexpr std::size_t kFileAt = kMovedAt + 8;
@@ -59,7 +59,7 @@ std::vector<std::byte> encode(const Statement& statement) {
   const auto body = std::span(message).subspan(kStatementPrefixBytes);
   core::store_be(std::span(message), static_cast<std::uint16_t>(body.size()));
   body[0] = kVersion;
-  body[kDeedAt] = static_cast<std::byte>(statement.action);
+  body[kActionAt] = static_cast<std::byte>(statement.action);
   core::store_be(body.subspan(kOffsetAt), statement.offset);
   core::store_be(body.subspan(kMovedAt), statement.moved_bytes);
   core::store_be(body.subspan(kFileAt), statement.file_bytes);
@@ -78,7 +78,7 @@ Result<std::size_t> statement_body_bytes(std::span<const std::byte, kStatementPr
 Result<Statement> decode_statement_body(std::span<const std::byte> body) {
   if (body.size() <= kPathAt || body.size() > kPathAt + kMaxStatementPathBytes) return no_statement("it is cut off");
   if (body[0] != kVersion) return no_statement(fmt::format("its version is {}", std::to_integer<int>(body[0])));
-  const auto action = std::to_integer<std::uint8_t>(body[kDeedAt]);
+  const auto action = std::to_integer<std::uint8_t>(body[kActionAt]);
   if (action < static_cast<std::uint8_t>(Statement::Action::sent) ||
       action > static_cast<std::uint8_t>(Statement::Action::published))
     return no_statement("it says neither sent nor stored");
@@ -89,6 +89,11 @@ Result<Statement> decode_statement_body(std::span<const std::byte> body) {
   statement.file_bytes = core::load_be<std::uint64_t>(body.subspan(kFileAt));
   statement.path = core::as_text(body.subspan(kPathAt));
   return statement;
+}
+
+Statements peer_statements(const StreamIo& stream) {
+  const auto said = static_cast<Statements>(stream.peer_application_data());
+  return said == Statements::made || said == Statements::wanted ? said : Statements::none;
 }
 
 Status compare(const StatementRequest& asked, const Statement& said) {

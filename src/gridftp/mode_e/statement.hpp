@@ -12,6 +12,7 @@
 #include <udtcat/result.hpp>
 
 #include "files/byte_ranges.hpp"
+#include "gridftp/coroutine/stream_io.hpp"
 
 namespace udtcat::gridftp {
 
@@ -38,6 +39,11 @@ struct Statement {
 [[nodiscard]] Result<std::size_t> statement_body_bytes(std::span<const std::byte, kStatementPrefixBytes> prefix);
 /// Total: any body gives a statement or Errc::protocol_violated.
 [[nodiscard]] Result<Statement> decode_statement_body(std::span<const std::byte> body);
+
+/// Whether this end makes, or wants, statements; and what the other end says in SessionOptions::application_data.
+enum class Statements : std::uint8_t { none = 0, made = 1, wanted = 2 };
+/// The other end's. A number that only a later version knows asks for nothing.
+[[nodiscard]] Statements peer_statements(const StreamIo& stream);
 
 /// A client's request, and how much of it has moved.
 struct StatementRequest {
