@@ -51,8 +51,8 @@ TEST_P(Acknowledgements, OfAllThreeFormsAreUnderstood) {
   Link link = make_link(role(), {.relayed = true});
   ASSERT_TRUE(link.up());
   link.relay->rule(towards_them(), {});
-  carry(link, Flow::from_us, 32 << 20, 30s, 20'000);
-  carry(link, Flow::from_us, 32 << 20, 30s, 1456 * 700);
+  carry(link, Flow::from_us, 8 << 20, 30s, 20'000);
+  carry(link, Flow::from_us, 8 << 20, 30s, 1456 * 700);
   std::multiset<std::size_t> forms;
   for (const auto& ack : link.relay->captured(towards_us(), [](auto& packet) { return packet.is(Type::ack); }))
     forms.insert(ack.datagram_bytes - kHeaderBytes);
