@@ -33,7 +33,7 @@ class FallbackCache {
   /// destination   a word, as destination_key() gives it
   /// now           the time, each time that it is called
   FallbackCache(std::filesystem::path file, std::string destination, std::function<Clock::time_point()> now);
-  /// The memory of this process's user; none where he has no cache directory.
+  /// The cache of this user; none where he has no cache directory.
   [[nodiscard]] static std::optional<FallbackCache> of_user(std::string destination);
 
   [[nodiscard]] std::optional<FallbackReason> find() const;

@@ -27,7 +27,7 @@ bool may_be_equal(const Entry& entry, const std::optional<struct stat>& status) 
 
 }  // namespace
 
-void Planner::plan(Numbered numbered) {
+void Planner::plan(NumberedEntry numbered) {
   const auto answered = answer(numbered);
   if (answered) return;
   if (!answered.error().is_of_name) return state_.fail(answered.error().error);
@@ -40,7 +40,7 @@ void Planner::plan(Numbered numbered) {
   state_.refuse(numbered.id, reason, ReceiverState::When::now);
 }
 
-ScopedStatus Planner::answer(const Numbered& numbered) {
+ScopedStatus Planner::answer(const NumberedEntry& numbered) {
   switch (numbered.entry.kind) {
     case EntryKind::file:
       return answer_file(numbered);
@@ -54,13 +54,13 @@ ScopedStatus Planner::answer(const Numbered& numbered) {
   }
 }
 
-ScopedStatus Planner::acknowledge(const Numbered& numbered, const std::optional<files::Digest>& digest) {
+ScopedStatus Planner::acknowledge(const NumberedEntry& numbered, const std::optional<files::Digest>& digest) {
   state_.record(numbered.entry, digest);
   state_.acknowledge(numbered.body_bytes);  // before the sender announces the next one
   return of_transfer(state_.writer().put(UpToDate{numbered.id, digest}));
 }
 
-ScopedStatus Planner::answer_directory(const Numbered& numbered) {
+ScopedStatus Planner::answer_directory(const NumberedEntry& numbered) {
   UDTCAT_TRY(const auto path, remember(numbered.entry));
   UDTCAT_TRY(const auto made, destination_.make_directory(numbered.entry));
   directories_.push_back({numbered.id, path, numbered.entry.attributes, made.st_dev, made.st_ino});
@@ -68,7 +68,7 @@ ScopedStatus Planner::answer_directory(const Numbered& numbered) {
 }
 
 /// The link itself is made at the end, when the file that it leads to has its name.
-ScopedStatus Planner::answer_link(const Numbered& numbered) {
+ScopedStatus Planner::answer_link(const NumberedEntry& numbered) {
   if (linkable(numbered.entry.of) == nullptr)
     return of_transfer(
         fail(Errc::protocol_violated, "link " + numbered.entry.path, "it leads to no file that can have links"));
@@ -77,7 +77,7 @@ ScopedStatus Planner::answer_link(const Numbered& numbered) {
   return acknowledge(numbered, std::nullopt);
 }
 
-ScopedStatus Planner::answer_file(const Numbered& numbered) {
+ScopedStatus Planner::answer_file(const NumberedEntry& numbered) {
   const Entry& entry = numbered.entry;
   if (entry.may_be_linked) {
     UDTCAT_TRY(const auto path, remember(entry));
@@ -112,7 +112,7 @@ ScopedStatus Planner::answer_file(const Numbered& numbered) {
 }
 
 /// Acknowledges a file that the hash cache knows, unchanged at both ends.  returns  false: it does not
-ScopedResult<bool> Planner::acknowledge_cached(const Numbered& numbered, const files::FileLocation& location) {
+ScopedResult<bool> Planner::acknowledge_cached(const NumberedEntry& numbered, const files::FileLocation& location) {
   const Entry& entry = numbered.entry;
   const auto opened = location.open(O_PATH, Errc::local_read_failed);
   struct stat status {};

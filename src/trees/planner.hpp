@@ -22,7 +22,7 @@
 namespace udtcat::trees {
 
 /// An entry, with its number.
-struct Numbered {
+struct NumberedEntry {
   EntryId id = 0;
   Entry entry;
   std::size_t body_bytes = 0;  ///< of its message
@@ -52,7 +52,7 @@ class Planner {
   explicit Planner(ReceiverState& state) : state_(state), destination_(state.destination()) {}
 
   /// Answers the entry; an error of the transfer goes to ReceiverState::fail().
-  void plan(Numbered numbered);
+  void plan(NumberedEntry numbered);
 
   /// Hard links, which are made when all files have their names.
   [[nodiscard]] const std::deque<Link>& links() const { return links_; }
@@ -63,12 +63,13 @@ class Planner {
   [[nodiscard]] const std::deque<Directory>& directories() const { return directories_; }
 
  private:
-  [[nodiscard]] ScopedStatus answer(const Numbered& numbered);
-  [[nodiscard]] ScopedStatus answer_directory(const Numbered& numbered);
-  [[nodiscard]] ScopedStatus answer_link(const Numbered& numbered);
-  [[nodiscard]] ScopedStatus answer_file(const Numbered& numbered);
-  [[nodiscard]] ScopedStatus acknowledge(const Numbered& numbered, const std::optional<files::Digest>& digest);
-  [[nodiscard]] ScopedResult<bool> acknowledge_cached(const Numbered& numbered, const files::FileLocation& location);
+  [[nodiscard]] ScopedStatus answer(const NumberedEntry& numbered);
+  [[nodiscard]] ScopedStatus answer_directory(const NumberedEntry& numbered);
+  [[nodiscard]] ScopedStatus answer_link(const NumberedEntry& numbered);
+  [[nodiscard]] ScopedStatus answer_file(const NumberedEntry& numbered);
+  [[nodiscard]] ScopedStatus acknowledge(const NumberedEntry& numbered, const std::optional<files::Digest>& digest);
+  [[nodiscard]] ScopedResult<bool> acknowledge_cached(const NumberedEntry& numbered,
+                                                      const files::FileLocation& location);
   [[nodiscard]] std::optional<BasisFile> find_basis(const Entry& entry, const std::optional<struct stat>& status);
   void hash_chunks(const Entry& entry, BasisFile& basis);
   [[nodiscard]] ScopedStatus send_hashes(EntryId id, const ChunkHashes& chunks);

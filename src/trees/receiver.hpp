@@ -70,7 +70,7 @@ class Receiver {
   ReceiverState state_;
   Planner planner_{state_};
   Destination destination_{state_.destination()};
-  BoundedQueue<Numbered> entries_{kMaxUnacknowledged};
+  BoundedQueue<NumberedEntry> entries_{kMaxUnacknowledged};
   std::optional<Committer> committer_;
   EntryId next_id_ = 0;
   std::map<std::string, std::string> dropped_;  ///< by path: what to report unless the file comes again

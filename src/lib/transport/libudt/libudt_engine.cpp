@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kPollInterval = 5ms;  // guess: libudt's own event wait polls every 10 ms
 constexpr auto kTryFor = 2500ms;     // spec: libudt drops a try after 3 s; below, with room for a late timer
 constexpr auto kTooOld = 2900ms;     // spec: the same 3 s, by the wall clock, which is libudt's
-constexpr int kBacklog = 16;         // guess: a stranger that waits costs about 1 MiB inside libudt
+constexpr int kBacklog = 16;         // guess: a client that waits costs about 1 MiB inside libudt
 
 /// Or was: a listener that has little to say may have said it, and closed, between two polls.
 bool is_connected(const UdtSocket& socket) {
@@ -118,7 +118,7 @@ void ConnectAttempt::poll() {
 
 Result<ConnectAttempt::Try> ConnectAttempt::begin_try() {
   UDTCAT_TRY(net::UdpSocket udp, net::UdpSocket::open(peer_.family()));
-  UDTCAT_CHECK(udp.connect(peer_));  // so that the kernel keeps strangers out and knows the path's MTU
+  UDTCAT_CHECK(udp.connect(peer_));  // so that the kernel keeps other hosts out and knows the path's MTU
   const std::size_t mss = connecting_mss(peer_.family(), udp.path_mtu());
   UDTCAT_CHECK(attach_datagram_guard(udp, mss, mss));
   udp.discard_received();

@@ -87,7 +87,7 @@ void UdpPort::on_readable() {
   bool emptied = false;
   for (int turn = 0; turn < kTurns && !emptied; ++turn) {
     const std::size_t trains = receive_some();
-    settle_touched();
+    flush_touched();
     received += trains;
     emptied = trains < kTrainsAtOnce;
     if (emptied) overload_.on_emptied();
@@ -121,7 +121,7 @@ std::size_t UdpPort::receive_some() {
 void UdpPort::take_from_tunnel(std::span<const std::byte> packet) {
   if (!tunnel_.is_open() || packet.empty() || packet.size() > chunks_.chunk_bytes()) return;
   handle_train(clock_now(), tunnel_.received(packet, chunks_));
-  settle_touched();
+  flush_touched();
 }
 
 void UdpPort::handle_train(TimePoint now, const net::ReceivedTrain& train) {
@@ -177,14 +177,14 @@ void UdpPort::touch(UdtLink& link) {
   if (link.touch()) touched_.push_back(&link);
 }
 
-void UdpPort::settle_touched() {
+void UdpPort::flush_touched() {
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     if (touched_[i] == nullptr) continue;
     UdtLink& link = *touched_[i];
-    link.settle();
+    link.clear_touch();
     coalescing_.on_connection(link.connection.rtt());
     link.connection.note_host_overloads(link.share.overloads);
-    settle(link);
+    flush(link);
   }
   touched_.clear();
 }
@@ -220,7 +220,7 @@ Result<PassiveOpen::Numbers> UdpPort::draw_numbers(const Endpoint& peer) {
 
 UdtLink& UdpPort::connect(TimePoint now, const ConnectionSettings& agreed) {
   UdtLink& link = add_link(now, agreed, false);
-  settle(link);
+  flush(link);
   return link;
 }
 
@@ -236,7 +236,7 @@ UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool prov
 
 /// Every event of a connection ends here: data that came go to the user, packets that may leave leave, and the timer is
 /// set.
-void UdpPort::settle(UdtLink& link) {
+void UdpPort::flush(UdtLink& link) {
   link.tell_received();
   transmitter_.transmit(link.connection);
   link.tell_sent();
@@ -244,7 +244,7 @@ void UdpPort::settle(UdtLink& link) {
   if (link.connection.over() && link.state() == UdtLink::State::released) return forget(link);
   const TimePoint now = clock_now();
   auto deadline = link.connection.deadline(now);
-  // Where the socket has no room all are settled when it has again.
+  // Where the socket has no room all are flushed when it has again.
   if (deadline && transmitter_.blocked() && *deadline <= now) return;
   if (deadline) deadline = std::max(*deadline, now + kLeastTimer);
   link.arm(deadline);
@@ -253,7 +253,7 @@ void UdpPort::settle(UdtLink& link) {
 void UdpPort::on_timer(UdtLink& link) {
   link.connection.handle_timeout(clock_now());
   rebind_if_silent(clock_now(), link);
-  settle(link);
+  flush(link);
 }
 
 void UdpPort::forget(UdtLink& link) {
@@ -351,7 +351,7 @@ void UdpPort::finish() {
     if (connections_.empty()) return;
     net::wait_readable(socket_.readable_descriptor(), std::max<Duration>(next - clock_now(), kLeastTimer));
     for (int turn = 0; turn < kTurns && receive_some() == kTrainsAtOnce; ++turn) continue;
-    for (UdtLink* const link : touched_) link->settle();
+    for (UdtLink* const link : touched_) link->clear_touch();
     touched_.clear();
   }
 }

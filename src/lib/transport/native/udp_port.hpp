@@ -95,14 +95,14 @@ class UdpPort final : public LinkPort {
   void handle_reset(const StatelessReset& reset, const Endpoint& from);
   void answer(std::vector<std::byte> packet, const net::ReceivedTrain& to);
   void touch(UdtLink& link);
-  void settle_touched();
+  void flush_touched();
 
   [[nodiscard]] Result<PassiveOpen::Numbers> draw_numbers(const Endpoint& peer);
   UdtLink& connect(TimePoint now, const ConnectionSettings& agreed);
   UdtLink& add_link(TimePoint now, ConnectionSettings settings, bool proved_key);
-  void on_scheduled(UdtLink& link) override { settle(link); }
+  void on_scheduled(UdtLink& link) override { flush(link); }
   void on_timer(UdtLink& link) override;
-  void settle(UdtLink& link);
+  void flush(UdtLink& link);
   void forget(UdtLink& link);
 
   void take_path_errors(TimePoint now);

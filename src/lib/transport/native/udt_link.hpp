@@ -92,9 +92,9 @@ class UdtLink {
   }
   /// Sets the timer, unless it goes off before.  deadline   none: the timer is not needed
   void arm(std::optional<TimePoint> deadline);
-  /// A datagram is the link's.  returns   whether it is the first since settle()
+  /// A datagram is the link's.  returns   whether it is the first since clear_touch()
   [[nodiscard]] bool touch() { return !std::exchange(touched_, true); }
-  void settle() { touched_ = false; }
+  void clear_touch() { touched_ = false; }
 
   LinkPort& port;
   UdtConnection connection;

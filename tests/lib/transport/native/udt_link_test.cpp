@@ -74,7 +74,7 @@ TEST_F(UdtLinkTest, TellsNobodyOnceItIsGone) {
 TEST_F(UdtLinkTest, IsTouchedOnceUntilItIsSettled) {
   EXPECT_TRUE(link->touch());
   EXPECT_FALSE(link->touch());
-  link->settle();
+  link->clear_touch();
   EXPECT_TRUE(link->touch());
 }
 
