@@ -44,7 +44,8 @@ def state_of(content):
 
 
 def read_state(path):
-    with open(path, 'rb') as file:
+    # It may be a FIFO by now, whose open(2) would wait for a writer.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), 'rb') as file:
         return state_of(file.read())
 
 
