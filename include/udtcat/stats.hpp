@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Statistics: of a transport, of a connection, and of its two ends, by which it is found why it is not faster.
-/// What adds, compares, sends or shows them visits the tables of src/lib/core/stats_fields.hpp.
+/// Their tables, which sums, differences, reports and JSON visit, are in src/lib/core/stats_fields.hpp.
 #pragma once
 
 #include <array>

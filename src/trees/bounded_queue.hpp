@@ -83,9 +83,11 @@ class BoundedQueue {
   }
   /// The same; what is left is dropped.
   void close_now(Error error) {
-    close(std::move(error));
     const core::MutexLock lock(mutex_);
+    if (!closed_) closed_ = std::move(error);
     items_.clear();
+    size_ = 0;
+    changed_.notify_all();
   }
   [[nodiscard]] bool is_closed() {
     const core::MutexLock lock(mutex_);

@@ -20,7 +20,7 @@ class TreesBySsh : public RshTest {
   void SetUp() override {
     RshTest::SetUp();
     if (IsSkipped()) return;
-    if (run({.argv = {"rsync", "--version"}}).status != 0) GTEST_SKIP() << "rsync, the plan of trees, is not here";
+    ASSERT_EQ(run({.argv = {"rsync", "--version"}}).status, 0) << "rsync, by which trees are compared, is not here";
     make_tree_of_everything(home_ / "src");
   }
   [[nodiscard]] Ran trees(const std::string& arguments) const {
