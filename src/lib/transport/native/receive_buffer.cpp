@@ -91,7 +91,7 @@ ReceiveBuffer::Slot ReceiveBuffer::copy_of(PacketIndex index, std::span<const st
     if (chunk.empty()) return {};
   }
   const auto room = chunk.bytes().subspan(used_bytes, payload.size());
-  if (!payload.empty()) std::memcpy(room.data(), payload.data(), payload.size());
+  std::memcpy(room.data(), payload.data(), payload.size());
   used_bytes += payload.size();
   return {chunk, room, true};
 }
@@ -99,14 +99,14 @@ ReceiveBuffer::Slot ReceiveBuffer::copy_of(PacketIndex index, std::span<const st
 void ReceiveBuffer::place(PacketIndex index, Slot slot) {
   received_bytes_ += slot.payload.size();
   waiting_bytes_ += slot.payload.size();
-  if (!slot.payload.empty()) ledger_.add(slot.chunk);
+  ledger_.add(slot.chunk);
   while (waiting_.end_index() <= index) waiting_.push_back({});
   waiting_[index] = std::move(slot);
   while (!waiting_.empty() && waiting_[waiting_.begin_index()].present) {
     Slot& first = waiting_[waiting_.begin_index()];
     waiting_bytes_ -= first.payload.size();
     readable_bytes_ += first.payload.size();
-    if (!first.payload.empty()) readable_.push_back(std::move(first));
+    readable_.push_back(std::move(first));
     waiting_.pop_front();
   }
   while (!partials_.empty() && partials_.begin()->first < next()) {
