@@ -120,7 +120,9 @@ std::size_t UdpPort::receive_some() {
 
 void UdpPort::take_from_tunnel(std::span<const std::byte> packet) {
   if (!tunnel_.is_open() || packet.empty() || packet.size() > chunks_.chunk_bytes()) return;
-  handle_train(clock_now(), tunnel_.received(packet, chunks_));
+  const net::ReceivedTrain train = tunnel_.received(packet, chunks_);
+  if (train.chunk.empty()) return;  // no memory: as if the path had lost it
+  handle_train(clock_now(), train);
   flush_touched();
 }
 
