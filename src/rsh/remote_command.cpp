@@ -123,8 +123,11 @@ Status RemoteCommand::NearEnd::start(const ssh::ControlMessage& request, bool re
     if (outcome.error && outcome.error->code == Errc::local_read_failed) connection_->abort(*outcome.error);
   });
   const auto over = lifetime_.guard([this](const StreamOutcome& outcome) { on_output_over(outcome.error); });
-  // A failed write to stderr cannot be reported.
-  const auto errors_over = lifetime_.guard([this](const StreamOutcome&) { on_output_over({}); });
+  // A failed write to stderr cannot be reported; bytes that did not come can.
+  const auto errors_over = lifetime_.guard([this](const StreamOutcome& outcome) {
+    const bool is_ours = outcome.error && outcome.error->code == Errc::local_write_failed;
+    on_output_over(is_ours ? std::nullopt : outcome.error);
+  });
   open(ssh::kInputStream, std::move(*input), input_over);
   open(ssh::kOutputStream, std::move(*output), over);
   open(ssh::kErrorStream, std::move(*errors), errors_over);

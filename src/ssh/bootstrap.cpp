@@ -82,10 +82,12 @@ void Bootstrap::read_greeting() {
     else
       return on_line(*words);
   }
-  if (state_ == State::greeting && logged_in_at_) {
+  if (state_ == State::greeting) {
     const auto now = std::chrono::steady_clock::now();
-    const bool is_flood = greeting_.noise_bytes() > kMaxNoiseBytes;
-    give_up_at(is_flood ? now : std::min(now + timeout_.silence, *logged_in_at_ + timeout_.chatter));
+    if (greeting_.noise_bytes() > kMaxNoiseBytes)
+      give_up_at(now);
+    else if (logged_in_at_)
+      give_up_at(std::min(now + timeout_.silence, *logged_in_at_ + timeout_.chatter));
   }
   if (state_ != State::unusable) await_greeting();
 }

@@ -89,6 +89,7 @@ class Bootstrap {
   ~Bootstrap();
 
   [[nodiscard]] pid_t ssh_pid() const { return ssh_->pid(); }
+  [[nodiscard]] bool has_ended() const { return status_.has_value(); }
   /// Whether there is an udtcat there: true after on_connect, false after on_absent.
   [[nodiscard]] bool has_far_end() const { return state_ == State::connected; }
   /// Once, after on_connect or on_absent: `words`, a request or the script's answer, go to ssh's stdin. From then on

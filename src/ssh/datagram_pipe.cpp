@@ -89,10 +89,14 @@ std::shared_ptr<DatagramPipe> tunnel_through(LocalStream& pipe, Connection& conn
   auto datagrams = std::make_shared<DatagramPipe>(
       pipe, [&connection](std::span<const std::byte> packet) { connection.take_from_tunnel(packet); },
       std::move(on_end));
-  connection.set_tunnel([weak = std::weak_ptr(datagrams)](std::span<const std::byte> packet) {
+  send_through(datagrams, connection);
+  return datagrams;
+}
+
+void send_through(const std::shared_ptr<DatagramPipe>& pipe, Connection& connection) {
+  connection.set_tunnel([weak = std::weak_ptr(pipe)](std::span<const std::byte> packet) {
     if (const auto alive = weak.lock()) alive->send(packet);
   });
-  return datagrams;
 }
 
 }  // namespace udtcat::ssh

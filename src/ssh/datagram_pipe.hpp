@@ -56,5 +56,7 @@ class DatagramPipe {
 /// connection   outlives the result, which the session's port outlives
 [[nodiscard]] std::shared_ptr<DatagramPipe> tunnel_through(LocalStream& pipe, Connection& connection,
                                                            std::function<void()> on_end);
+/// `connection` sends by `pipe`, as long as that is there.
+void send_through(const std::shared_ptr<DatagramPipe>& pipe, Connection& connection);
 
 }  // namespace udtcat::ssh

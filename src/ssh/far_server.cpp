@@ -99,28 +99,25 @@ Status FarServer::bind(const Key& key) {
 }
 
 void FarServer::take(std::unique_ptr<Connection> connection) {
-  if (chosen_ != nullptr || is_over_ssh_ || connections_ >= kMaxConnections)
+  if (chosen_ != nullptr || is_over_ssh_ || authenticated_.size() >= kMaxConnections)
     return connection->abort({Errc::stream_refused, "serve a second peer", "the near end has a connection already"});
   core::log().info("{} has proved the key", connection->peer().to_string());
-  ++connections_;
-  last_ = connection.get();
+  authenticated_.push_back(connection.get());
+  if (tunnel_) send_through(tunnel_, *connection);
   handlers_.on_connection(std::move(connection));
 }
 
 bool FarServer::choose(Connection& connection) {
   if (is_over_ssh_ || (chosen_ != nullptr && chosen_ != &connection)) return false;
-  if (last_ != &connection) tunnel_.reset();
-  chosen_ = last_ = &connection;
+  chosen_ = &connection;
   timeout_.cancel();
   listener_->stop();
   return true;
 }
 
 void FarServer::forget(const Connection& connection) {
-  --connections_;
-  if (&connection != last_) return;
-  tunnel_.reset();
-  last_ = nullptr;
+  std::erase(authenticated_, &connection);
+  if (is_chosen(connection)) tunnel_.reset();
 }
 
 void FarServer::on_ssh_message(const ControlMessage& message) {
@@ -132,14 +129,22 @@ void FarServer::on_ssh_message(const ControlMessage& message) {
   handlers_.on_request(message);
 }
 
-/// The near end has a session: ssh's pipes are one more path of it.
+/// The near end has a session: ssh's pipes are one more path of it. Until its request tells which session that is, they
+/// are a path of each.
 void FarServer::carry_datagrams() {
-  if (last_ == nullptr || tunnel_) return;
+  if (tunnel_) return;
   const auto duplicate = [](int number) { return ::fcntl(number, F_DUPFD_CLOEXEC, 0); };
   auto pipes = make_stdio_stream(run_.io(), duplicate(STDIN_FILENO), duplicate(STDOUT_FILENO), {.until_read = false});
   if (!pipes) return core::log().info("{}", pipes.error().message());
   ssh_pipes_ = std::move(*pipes);
-  tunnel_ = tunnel_through(*ssh_pipes_, *last_, [this] { on_ssh_end(); });
+  tunnel_ = std::make_shared<DatagramPipe>(
+      *ssh_pipes_,
+      [this](std::span<const std::byte> packet) {
+        for (Connection* each : authenticated_)
+          if (chosen_ == nullptr || is_chosen(*each)) each->take_from_tunnel(packet);
+      },
+      [this] { on_ssh_end(); });
+  for (Connection* each : authenticated_) send_through(tunnel_, *each);
   core::log().info("ssh carries datagrams of the session");
 }
 

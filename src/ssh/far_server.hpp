@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -77,10 +78,9 @@ class FarServer {
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<SshInput> ssh_input_;
   std::unique_ptr<LocalStream> ssh_pipes_;  // while they carry datagrams
-  std::size_t connections_ = 0;             // that have proved the key, and were not forgotten
+  std::vector<Connection*> authenticated_;  // that were not forgotten
   const Connection* chosen_ = nullptr;
-  Connection* last_ = nullptr;  // that has proved the key; the chosen one, once there is one
-  bool is_over_ssh_ = false;    // no session, but a request by ssh
+  bool is_over_ssh_ = false;  // no session, but a request by ssh
   std::shared_ptr<DatagramPipe> tunnel_;
 };
 

@@ -205,7 +205,8 @@ void SshDial::dial(const ConnectLine& line) {
   request.transport.single_use = true;
   dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) {
-      const bool is_blocked = connection.error().code == Errc::cannot_reach;
+      // Where ssh has ended, the far end has too, and UDP may be fine.
+      const bool is_blocked = connection.error().code == Errc::cannot_reach && !bootstrap_->has_ended();
       if (is_blocked) remember(FallbackReason::udp_blocked);
       const std::string& cause = connection.error().cause;
       return on_no_answer(cause.substr(0, cause.find(" at UDP port")), is_blocked);  // it waits there, as ssh has told

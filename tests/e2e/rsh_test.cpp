@@ -57,6 +57,14 @@ TEST_F(RshTest, GivesTheStatusOfTheCommandWhoseReadersHaveLeft) {
   }
 }
 
+TEST_F(RshTest, FailsWhereErrorsOfTheCommandAreLost) {
+  const Ran ran = near(
+      "$RSH far 'echo $PPID > pid; while sleep 0.05; do echo x; done >&2 & echo > done' 2> errors & "
+      "rsh=$!; until [ -e $FAR/done ]; do sleep 0.01; done; $RSH far true; kill -9 $(cat $FAR/pid); wait $rsh; "
+      "echo $?");
+  EXPECT_EQ(ran.output, std::to_string(kOwnFailure) + "\n") << ran.errors;
+}
+
 TEST_F(RshTest, FailsWhereItsOutputCannotBeWritten) {
   for (const char* const way : {"'echo lost' >&-", "'echo lost' >/dev/full"}) {
     const Ran ran = near("$RSH far " + std::string(way));
@@ -160,6 +168,17 @@ TEST_F(RshTest, SaysWhichPortIsBlockedWhereOnlyUdpWillDo) {
   EXPECT_EQ(ran.status, kOwnFailure);
   EXPECT_THAT(ran.errors, HasSubstr("let UDP port 9123 through to the far side"));
   EXPECT_FALSE(std::filesystem::exists(ssh_->far_home().path() / "ran"));
+}
+
+TEST_F(RshTest, DoesNotTakeAFarEndThatIsGoneForBlockedUdp) {
+  const Ran ran = near(
+      "nft add table inet f; nft 'add chain inet f i { type filter hook input priority 0; }'; "
+      "nft add rule inet f i meta l4proto icmp drop; "
+      "printf '#!/bin/sh\\nprintf \"\\\\nUDTCAT CONNECT 1 9001 $(" UDTCAT_BINARY
+      " keygen) 10.77.0.2\\\\n\"\\n' > gone; chmod +x gone; "
+      "$RSH --remote-udtcat $PWD/gone far true; $RSH far 'echo $SSH_CONNECTION'");
+  EXPECT_THAT(ran.errors, HasSubstr("no way to far by UDP"));
+  EXPECT_THAT(ran.errors, Not(HasSubstr("within the last hour")));
 }
 
 TEST_F(RshTest, RunsManyCommandsAtATimeOnTheirRangeOfPorts) {

@@ -177,8 +177,11 @@ TEST_F(Bootstraps, GiveUpALoginThatOnlyPrints) {
 }
 
 TEST_F(Bootstraps, GiveUpALoginThatPrintsWithoutEnd) {
-  start(logged_in("exec yes"), std::nullopt, {.silence = kNever, .chatter = kNever, .unknown = kNever});
-  EXPECT_TRUE(until([&] { return unusable.has_value(); }));
+  for (const std::string& login : {logged_in("exec yes"), std::string("exec yes")}) {
+    unusable.reset();
+    start(login, std::nullopt, {.silence = kNever, .chatter = kNever, .unknown = kNever});
+    EXPECT_TRUE(until([&] { return unusable.has_value(); })) << login;
+  }
 }
 
 TEST_F(Bootstraps, WaitForAPersonAtAPasswordForAsLongAsHeTakes) {
