@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/command/transfer_session.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -12,6 +13,8 @@
 namespace udtcat::trees {
 
 namespace {
+
+constexpr std::chrono::milliseconds kToAnswer{250};  // guess: a rerun from another host begins less often
 
 PeerInfo peer_info_of(Connection& connection) {
   PeerInfo peer{.is_sealed = connection.stats().protection >= Protection::safe};
@@ -30,7 +33,8 @@ TransferSession::TransferSession(boost::asio::io_context& io, std::unique_ptr<Co
       counters_(std::move(counters)),
       role_(std::move(role)),
       on_over_(std::move(on_over)),
-      connection_(std::move(connection)) {
+      connection_(std::move(connection)),
+      silence_(io) {
   connection_->on_closed([this](const Status& status) {
     closed_ = status;
     if (transfer_) transfer_->cut();
@@ -45,7 +49,7 @@ void TransferSession::open() {
 
 void TransferSession::accept(StreamId id) {
   if (transfer_) return connection_->refuse_stream(id, {Errc::stream_refused, "open a stream", "a transfer has one"});
-  connection_->on_quiet([silent = has_been_silent_] { *silent = true; });
+  connection_->on_quiet([this] { watch_silence(); });
   begin();
   connection_->accept_stream(id, transfer_->local_stream(),
                              [this](const StreamOutcome& outcome) { on_outcome(outcome); });
@@ -53,7 +57,7 @@ void TransferSession::accept(StreamId id) {
 
 void TransferSession::begin() {
   PeerInfo known = peer_info_of(*connection_);
-  known.owner.is_silent = [silent = has_been_silent_] { return silent->load(); };
+  known.owner.is_silent = [silent = is_silent_] { return silent->load(); };
   known.owner.end = [&io = io_, abort = lifetime_.guard([this](const Error& why) { connection_->abort(why); })](
                         const Error& why) { boost::asio::post(io, [abort, why]() mutable { abort(why); }); };
   const Transfer::Run run = [this, peer = std::move(known)](BlockingStream& stream) {
@@ -63,6 +67,16 @@ void TransferSession::begin() {
     worked_ = worked;
     finish_if_over();
   });
+}
+
+/// Until the peer answers again, of which a connection does not tell.
+void TransferSession::watch_silence() {
+  *is_silent_ = !connection_->answers();
+  if (!*is_silent_ || closed_) return;
+  silence_.expires_after(kToAnswer);
+  silence_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) watch_silence();
+  }));
 }
 
 void TransferSession::on_outcome(const StreamOutcome& outcome) {

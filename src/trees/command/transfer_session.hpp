@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
@@ -42,6 +43,7 @@ class TransferSession {
 
  private:
   void begin();
+  void watch_silence();
   void on_outcome(const StreamOutcome& outcome);
   void finish_if_over();
 
@@ -53,7 +55,8 @@ class TransferSession {
   std::optional<Status> worked_;
   std::optional<StreamOutcome> outcome_;
   std::optional<Status> closed_;
-  const std::shared_ptr<std::atomic<bool>> has_been_silent_ = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<std::atomic<bool>> is_silent_ = std::make_shared<std::atomic<bool>>(false);
+  boost::asio::steady_timer silence_;
   std::unique_ptr<Transfer> transfer_;  // its stream leads into what stands above
   core::Lifetime lifetime_;
 };
