@@ -24,7 +24,8 @@ ReceiverState::ReceiverState(ReceiverOptions options, PartialFiles parts, Blocki
       written_(options_.limit_bytes,
                [this](const std::string& line) {
                  counters_.lose(line);
-                 if (auto told = writer_.put(NotStored{line}); !told) fail(told.error());
+                 const core::MutexLock lock(mutex_);
+                 for_later_.push_back(NotStored{line.substr(0, kMaxReasonBytes)});
                }),
       verified_files_(options_.cache, {.peer = options_.peer, .is_trusted = options_.trusts_cache}),
       manifest_(manifest) {}
@@ -38,6 +39,7 @@ void ReceiverState::fail(const Error& error) {
   failed_ = true;
   failing_.notify_all();
   stream_.cut_unless_ended();
+  tell_refusals();
   tell_failure(error, writer_);
   stream_.finish();  // the reading thread waits for the sender, which ends once it has heard our end
 }
@@ -69,25 +71,25 @@ void ReceiverState::refuse(EntryId id, const std::string& reason, When when) {
   counters_.complain(reason);
   if (when == When::later) {
     const core::MutexLock lock(mutex_);
-    return refusals_.push_back({id, reason.substr(0, kMaxReasonBytes)});
+    return for_later_.push_back(Refused{id, reason.substr(0, kMaxReasonBytes)});
   }
   if (auto told = writer_.put(Refused{id, reason}); !told) fail(told.error());
 }
 
 void ReceiverState::tell_refusals() {
-  std::vector<Refused> refusals;
+  std::vector<Message> messages;
   {
     const core::MutexLock lock(mutex_);
-    refusals.swap(refusals_);
+    messages.swap(for_later_);
   }
-  for (const Refused& each : refusals)
+  for (const Message& each : messages)
     if (auto told = writer_.put(each); !told) return fail(told.error());
 }
 
 void ReceiverState::tell_many_refusals() {
   {
     const core::MutexLock lock(mutex_);
-    if (refusals_.size() < kManyRefusals) return;
+    if (for_later_.size() < kManyRefusals) return;
   }
   tell_refusals();
 }

@@ -73,7 +73,7 @@ class ReceiverState {
   /// leaves the message to tell_refusals().
   enum class When { now, later };
   void refuse(EntryId id, const std::string& reason, When when);
-  /// Writes the refusals that were left for later.
+  /// Writes the refusals that were left for later, and what a file system does not keep, in their order.
   void tell_refusals();
   /// The same once they are many, so that their memory is bounded: for threads on which the sender does not wait.
   void tell_many_refusals();
@@ -121,7 +121,7 @@ class ReceiverState {
   core::Condition failing_;
   ManifestLog* const manifest_ UDTCAT_GUARDED_BY(mutex_);
   std::optional<Error> failure_ UDTCAT_GUARDED_BY(mutex_);
-  std::vector<Refused> refusals_ UDTCAT_GUARDED_BY(mutex_);                // for later
+  std::vector<Message> for_later_ UDTCAT_GUARDED_BY(mutex_);               // Refused and NotStored
   std::set<EntryId> missing_ UDTCAT_GUARDED_BY(mutex_);                    // files that nothing is to link to
   std::map<EntryId, struct stat> link_targets_ UDTCAT_GUARDED_BY(mutex_);  // files that are at their names
   std::map<EntryId, Expected> expected_ UDTCAT_GUARDED_BY(mutex_);

@@ -3,7 +3,8 @@
 
 #include <future>
 
-#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
 
 #include "trees/ends.hpp"
 
@@ -20,11 +21,21 @@ class ReceiverStates : public testing::Test {
     return {file_at("a", 1), std::move(basis), 0};
   }
 
+  /// A file gets an owner that no file system keeps.
+  void lose_an_owner() {
+    folder.write("f", {});
+    Entry entry = file_at("f", 0);
+    entry.attributes.owner = {0xffffffff, 0, "", ""};
+    Destination destination = state.destination();
+    const auto opened = destination.locate("f").value().open(O_PATH, Errc::local_write_failed).value();
+    EXPECT_TRUE(destination.set_attributes_of(opened, entry, false));
+  }
+
   Folder folder;
   JoinedStreams streams;
   RecordedErrors recorded;
   const files::FileTree tree = files::FileTree::open(folder.path()).value();
-  ReceiverState state{{.tree = tree, .job = kJob, .limit_bytes = {}, .cache = {}},
+  ReceiverState state{{.tree = tree, .job = kJob, .keeps_owners = true, .limit_bytes = {}, .cache = {}},
                       PartialFiles::open(tree, kJob, PartialFiles::OnLocked::refuse).value(),
                       streams.here,
                       nullptr,
@@ -43,6 +54,27 @@ TEST_F(ReceiverStates, HoldRefusalsForTheEndUntilTheyAreMany) {
   peer.hear<Want>();
   EXPECT_EQ(peer.hear<Refused>().reason, "first");
   EXPECT_EQ(peer.count_out<Refused>(), 1'998U);
+}
+
+TEST_F(ReceiverStates, HoldLossesAsTheyDoRefusals) {
+  lose_an_owner();
+  EXPECT_TRUE(state.writer().put(Want{7}));
+  state.tell_refusals();
+  EXPECT_TRUE(state.writer().flush());
+  Peer peer(streams.there);
+  peer.hear<Want>();
+  EXPECT_THAT(peer.hear<NotStored>().reason, testing::HasSubstr("owner"));
+  EXPECT_EQ(recorded.counters.losses, 1U);
+}
+
+TEST_F(ReceiverStates, TellWhatTheyHoldBeforeTheyFail) {
+  lose_an_owner();
+  state.refuse(1, "refused", ReceiverState::When::later);
+  state.fail({Errc::local_write_failed, "write", "the disk is full"});
+  Peer peer(streams.there);
+  peer.hear<NotStored>();
+  EXPECT_EQ(peer.hear<Refused>().reason, "refused");
+  peer.hear<Failed>();
 }
 
 TEST_F(ReceiverStates, LimitTheHashesOfExpectedFiles) {
