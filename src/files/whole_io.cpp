@@ -71,15 +71,6 @@ Status write_whole_at(const bridge::Descriptor& file, std::uint64_t offset, std:
   });
 }
 
-Status copy_whole(const bridge::Descriptor& from, const bridge::Descriptor& to, const std::string& shown) {
-  std::vector<std::byte> piece(kMiB);
-  for (std::size_t got = piece.size(); got == piece.size();) {
-    UDTCAT_TRY(got, read_whole(from, piece, shown));
-    UDTCAT_CHECK(write_whole(to, std::span(piece).first(got), shown));
-  }
-  return {};
-}
-
 Status read_exactly_at(const bridge::Descriptor& file, std::uint64_t offset, std::span<std::byte> into,
                        const std::string& shown) {
   UDTCAT_TRY(const std::size_t got, read_whole_at(file, offset, into, shown));

@@ -25,8 +25,6 @@ namespace udtcat::files {
 
 [[nodiscard]] Status write_whole_at(const bridge::Descriptor& file, std::uint64_t offset,
                                     std::span<const std::byte> from, const std::string& shown);
-/// All of a file, from where both descriptors stand.  errors: Errc::local_read_failed, Errc::local_write_failed
-[[nodiscard]] Status copy_whole(const bridge::Descriptor& from, const bridge::Descriptor& to, const std::string& shown);
 /// All of a chunk.  errors: Errc::local_read_failed, also where the file ends within it
 [[nodiscard]] Status read_exactly_at(const bridge::Descriptor& file, std::uint64_t offset, std::span<std::byte> into,
                                      const std::string& shown);

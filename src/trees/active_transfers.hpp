@@ -2,9 +2,12 @@
 /// The transfers into a directory that are under way.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +15,7 @@
 
 #include <udtcat/result.hpp>
 
+#include "lib/core/log.hpp"
 #include "lib/core/mutex.hpp"
 
 namespace udtcat::trees {
@@ -20,6 +24,7 @@ namespace udtcat::trees {
 /// Threads: internally synchronised.
 class ActiveTransfers {
  public:
+  static constexpr std::chrono::milliseconds kLookForOver{500};  // guess: Owner::is_over does not notify
   static constexpr std::size_t kMaxApart = 4'096;  // guess: hosts that are alike, in the life of a listener
 
   /// A transfer, by its sender.
@@ -28,6 +33,7 @@ class ActiveTransfers {
     std::string address{};                        ///< for messages
     std::function<void(const Error& why)> end{};  ///< ends the transfer, and tells its sender why; for any thread
     std::function<bool()> is_silent{};            ///< its sender does not answer; for any thread; none: it does
+    std::function<bool()> is_over{};              ///< for its own thread while it waits; none: it goes on
   };
 
   /// A transfer's place, while it lives; ActiveTransfers outlives it.
@@ -51,19 +57,24 @@ class ActiveTransfers {
   /// Ends the same transfer, if there is one, and waits until it has ended.
   /// job      by which a transfer is known when it begins again
   /// apart    the job's name when another host runs an equal job
-  [[nodiscard]] Slot enter(const std::string& job, const std::string& apart, Owner owner) {
+  /// errors: Errc::connection_broken: Owner::is_over()
+  [[nodiscard]] Result<std::unique_ptr<Slot>> enter(const std::string& job, const std::string& apart, Owner owner) {
     const core::MutexLock lock(mutex_);
     const auto equal = active_.find(job);
     const bool is_anothers = equal != active_.end() && equal->second.owner.host != owner.host &&
                              !(equal->second.owner.is_silent && equal->second.owner.is_silent());
     if (is_anothers && apart_.size() < kMaxApart) apart_.insert(apart);
     const std::string& name = is_anothers || apart_.contains(apart) ? apart : job;
+    bool is_told = false;
     for (auto earlier = active_.find(name); earlier != active_.end(); earlier = active_.find(name)) {
       end(earlier->second, owner.address);
-      released_.wait(mutex_);
+      if (owner.is_over && owner.is_over())
+        return fail(Errc::connection_broken, "go on with a transfer", "the transfer is over");
+      if (released_.wait_for(mutex_, kLookForOver) == std::cv_status::timeout && !std::exchange(is_told, true))
+        core::log().warn("{}: waits for the transfer of the same name that ends", owner.address);
     }
     active_[name] = {.owner = std::move(owner)};
-    return Slot(*this, name);
+    return std::make_unique<Slot>(*this, name);
   }
 
  private:

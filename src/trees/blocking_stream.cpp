@@ -210,6 +210,14 @@ bool BlockingStream::is_cut() const {
   return shared_->is_cut;
 }
 
+bool BlockingStream::wait_cut(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  const core::MutexLock lock(shared_->mutex);
+  while (!shared_->is_cut && std::chrono::steady_clock::now() < end)
+    std::ignore = shared_->changed.wait_for(shared_->mutex, time);
+  return shared_->is_cut;
+}
+
 void BlockingStream::cut_unless_ended(std::chrono::milliseconds patience) {
   boost::asio::post(io_, [this_io = &io_, shared = std::weak_ptr(shared_), patience] {
     const auto timer = std::make_shared<boost::asio::steady_timer>(*this_io, patience);

@@ -58,6 +58,8 @@ class BlockingStream {
   /// Both directions fail from now on, also for threads that wait in them.
   void cut();
   [[nodiscard]] bool is_cut() const;
+  /// Returns when so much time has passed, or once it is cut.  returns  whether it is
+  [[nodiscard]] bool wait_cut(std::chrono::milliseconds time);
 
  private:
   struct Shared;

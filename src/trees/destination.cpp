@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 #include <fcntl.h>
@@ -15,6 +17,7 @@
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "trees/disk/fingerprint.hpp"
+#include "trees/disk/tree_hash.hpp"
 
 namespace udtcat::trees {
 
@@ -44,6 +47,11 @@ NameResult<files::FileLocation> Destination::locate(const std::string& path) {
 NameResult<std::optional<struct stat>> Destination::look(const std::string& path) {
   UDTCAT_TRY(const auto location, locate(path));
   return location.look();
+}
+
+ScopedStatus Destination::check_not_over(const std::string& path) const {
+  if (!is_over_()) return {};
+  return of_transfer(fail(Errc::connection_broken, "write " + tree().shown(path), "the transfer is over"));
 }
 
 ScopedStatus Destination::charge_name(const Entry& entry) {
@@ -213,6 +221,19 @@ ScopedStatus Destination::make_hard_link(const std::string& path, const std::str
   return {};
 }
 
+/// path   of what is written
+ScopedStatus Destination::copy_content(const bridge::Descriptor& from, const bridge::Descriptor& to,
+                                       const std::string& path) {
+  const std::string shown = tree().shown(path);
+  std::vector<std::byte> chunk(kChunkBytes);
+  for (std::size_t got = chunk.size(); got == chunk.size();) {
+    UDTCAT_CHECK(check_not_over(path));
+    UDTCAT_TRY(got, of_name(files::read_whole(from, chunk, shown)));
+    UDTCAT_CHECK(of_name(files::write_whole(to, std::span(chunk).first(got), shown)));
+  }
+  return {};
+}
+
 /// Copies a file where the file system makes no hard links.
 ScopedStatus Destination::copy(const files::FileLocation& original, const std::string& path) {
   UDTCAT_TRY(const auto from, of_name(original.open(O_RDONLY, Errc::local_read_failed)));
@@ -222,7 +243,7 @@ ScopedStatus Destination::copy(const files::FileLocation& original, const std::s
   if (::fstat(from.number(), &status) != 0)
     return of_name(core::fail_by_errno(Errc::local_read_failed, "copy " + original.shown()));
   UDTCAT_CHECK(write_budget().charge(static_cast<std::uint64_t>(status.st_size), path));
-  UDTCAT_CHECK(of_name(files::copy_whole(from, to, tree().shown(path))));
+  UDTCAT_CHECK(copy_content(from, to, path));
   UDTCAT_TRY(const auto attributes, of_name(read_attributes(original, status)));
   UDTCAT_CHECK(give(to, attributes, path, true));
   struct stat now {};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,12 +27,19 @@ namespace udtcat::trees {
 /// Threads: unsynchronised; each thread has one of its own.
 class Destination {
  public:
-  /// `written` outlives this.
-  Destination(files::FileTree tree, PartialFiles parts, WrittenNames& written, bool keeps_owners)
-      : cursor_(std::move(tree)), parts_(std::move(parts)), written_(written), keeps_owners_(keeps_owners) {}
+  /// `written` outlives this.  is_over   the transfer is: asked before each chunk of long work
+  Destination(files::FileTree tree, PartialFiles parts, WrittenNames& written, bool keeps_owners,
+              std::function<bool()> is_over)
+      : cursor_(std::move(tree)),
+        parts_(std::move(parts)),
+        written_(written),
+        keeps_owners_(keeps_owners),
+        is_over_(std::move(is_over)) {}
 
   [[nodiscard]] const files::FileTree& tree() const { return cursor_.tree(); }
   [[nodiscard]] WriteBudget& write_budget() { return written_.write_budget(); }
+  /// For long work.  errors: Errc::connection_broken, of the transfer, which is over
+  [[nodiscard]] ScopedStatus check_not_over(const std::string& path) const;
   /// A name is going to be made, with its attributes.  errors: those of WriteBudget::charge()
   [[nodiscard]] ScopedStatus charge_name(const Entry& entry);
   [[nodiscard]] NameResult<files::FileLocation> locate(const std::string& path);
@@ -82,6 +90,8 @@ class Destination {
   [[nodiscard]] NameStatus check_own_locked(const files::FileLocation& location, const std::string& path,
                                             const struct stat& there) UDTCAT_REQUIRES(written_.names());
   [[nodiscard]] bool is_listed(const files::FileLocation& location, const std::string& path);
+  [[nodiscard]] ScopedStatus copy_content(const bridge::Descriptor& from, const bridge::Descriptor& to,
+                                          const std::string& path);
   [[nodiscard]] ScopedStatus copy(const files::FileLocation& original, const std::string& path);
 
   /// The directory whose names were asked for last, and whether names can be made in it.
@@ -96,6 +106,7 @@ class Destination {
   const PartialFiles parts_;
   WrittenNames& written_;
   const bool keeps_owners_;
+  const std::function<bool()> is_over_;
   std::optional<CachedDirectory> directory_;
   /// The names of the directory that was listed last, in their order.
   struct Listed {

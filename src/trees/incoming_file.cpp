@@ -154,6 +154,7 @@ ScopedStatus IncomingFile::take(const CopyChunks& copy) {
 
 /// Copies a chunk of the file that has the name, which may have changed since its chunks were hashed.
 ScopedStatus IncomingFile::copy_chunk(std::uint64_t chunk) {
+  UDTCAT_CHECK(destination_.check_not_over(entry_.path));
   const auto range = range_of_chunks(entry_.size_bytes, chunk);
   memory_.resize(range.bytes());
   const std::string shown = destination_.tree().shown(entry_.path);
@@ -206,10 +207,10 @@ NameStatus IncomingFile::finish_part() {
 
 /// Keeps the file that has the name, and gives it the attributes.
 /// returns  false: it has other names, too, which are not to get them; a part is to take its place
-NameResult<bool> IncomingFile::keep_existing() {
+ScopedResult<bool> IncomingFile::keep_existing() {
   UDTCAT_CHECK(take_up_basis());
   struct stat before {};
-  if (::fstat(existing_.number(), &before) != 0) return tl::unexpected(failed("look at"));
+  if (::fstat(existing_.number(), &before) != 0) return tl::unexpected(NameError(failed("look at")));
   if (before.st_nlink > 1) {
     UDTCAT_TRY(const bool has_all, destination_.has_attributes(before, entry_));
     if (!has_all) return false;
@@ -219,30 +220,31 @@ NameResult<bool> IncomingFile::keep_existing() {
   if (!times_tell) {
     UDTCAT_TRY(const bool is_equal, is_still_equal());
     if (!is_equal)
-      return fail(Errc::local_read_failed, "keep " + destination_.tree().shown(entry_.path),
-                  "somebody else is writing it");
+      return of_name(fail(Errc::local_read_failed, "keep " + destination_.tree().shown(entry_.path),
+                          "somebody else is writing it"));
   }
   UDTCAT_CHECK(destination_.set_attributes_of(existing_, entry_, false));
   struct stat now {};
-  if (::fstat(existing_.number(), &now) != 0) return tl::unexpected(failed("look at"));
+  if (::fstat(existing_.number(), &now) != 0) return tl::unexpected(NameError(failed("look at")));
   UDTCAT_TRY(const auto location, destination_.locate(entry_.path));
   if (!location.leads_to(existing_) || now.st_size != before.st_size)
-    return fail(Errc::local_read_failed, "keep " + location.shown(), "somebody else has replaced it");
+    return of_name(fail(Errc::local_read_failed, "keep " + location.shown(), "somebody else has replaced it"));
   // A change by somebody else cannot be told from ours of the attributes, so after either it is not cached.
   state_ = {.has_name = true, .may_be_cached = times_tell && is_same_state(now, before), .status = now};
   return true;
 }
 
 /// Whether the file that has the name has the content of the sender's, read once more, without a change meanwhile.
-NameResult<bool> IncomingFile::is_still_equal() {
+ScopedResult<bool> IncomingFile::is_still_equal() {
   struct stat before {};
   struct stat after {};
-  if (::fstat(existing_.number(), &before) != 0) return tl::unexpected(failed("look at"));
+  if (::fstat(existing_.number(), &before) != 0) return tl::unexpected(NameError(failed("look at")));
   const std::string shown = destination_.tree().shown(entry_.path);
   ChunkReader reader(existing_, entry_.size_bytes, memory_, shown);
   TreeHash again;
   for (;;) {
-    UDTCAT_TRY(const auto chunk, reader.next());
+    UDTCAT_CHECK(destination_.check_not_over(entry_.path));
+    UDTCAT_TRY(const auto chunk, of_name(reader.next()));
     if (!chunk) break;
     again.add(trees::hash_of(*chunk));
   }
@@ -269,8 +271,10 @@ ScopedStatus IncomingFile::clear(std::uint64_t offset, std::uint64_t bytes) {
                   static_cast<off_t>(bytes)) == 0)
     return {};
   const std::vector<std::byte> zeros(std::min<std::uint64_t>(bytes, kChunkBytes));
-  for (std::uint64_t at = 0; at < bytes; at += zeros.size())
+  for (std::uint64_t at = 0; at < bytes; at += zeros.size()) {
+    UDTCAT_CHECK(destination_.check_not_over(entry_.path));
     UDTCAT_CHECK(write(offset + at, std::span(zeros).first(std::min<std::uint64_t>(zeros.size(), bytes - at))));
+  }
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include "trees/receiver.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -17,6 +18,8 @@ namespace {
 
 constexpr std::size_t kMaxDropped = 1024;  // guess: files that change at a time; more are named at once
 
+constexpr std::chrono::milliseconds kLookForLock{100};  // guess: a transfer that is cut ends within a chunk
+
 constexpr std::size_t kMinLooks = 16'384;  // guess: within a second; more where the transfer has looked at more
 
 Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what the sender says", cause}; }
@@ -26,7 +29,8 @@ Error of_sender(const char* cause) { return {Errc::protocol_violated, "take what
 Result<std::unique_ptr<Receiver>> Receiver::make(ReceiverOptions options, BlockingStream& stream, ManifestLog* manifest,
                                                  TransferCounters& counters) {
   UDTCAT_TRY(auto top, TopDirectory::open(options.tree));
-  UDTCAT_TRY(auto parts, PartialFiles::open(options.tree, options.job, options.on_locked));
+  const auto waits = [&, may_wait = options.waits] { return may_wait && !stream.wait_cut(kLookForLock); };
+  UDTCAT_TRY(auto parts, PartialFiles::open(options.tree, options.job, waits));
   return std::unique_ptr<Receiver>(
       new Receiver(std::move(top), std::move(options), std::move(parts), stream, manifest, counters));
 }

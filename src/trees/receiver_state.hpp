@@ -27,8 +27,8 @@ namespace udtcat::trees {
 /// How a transfer is received.
 struct ReceiverOptions {
   files::FileTree tree;
-  std::string job;  ///< names the parts of this transfer
-  PartialFiles::OnLocked on_locked = PartialFiles::OnLocked::refuse;
+  std::string job;     ///< names the parts of this transfer
+  bool waits = false;  ///< for another process that has it under way
   bool keeps_owners = false;
   std::string peer{};  ///< the sender's key, by which its fingerprints are not another's; empty: all have the same key
   bool is_sealed = false;  ///< the stream proves every byte: chunks that come are not hashed again (ADR-0050)
@@ -46,7 +46,9 @@ class ReceiverState {
   ReceiverState(ReceiverOptions options, PartialFiles parts, BlockingStream& stream, ManifestLog* manifest,
                 TransferCounters& counters);
 
-  [[nodiscard]] Destination destination() { return {options_.tree, parts_, written_, options_.keeps_owners}; }
+  [[nodiscard]] Destination destination() {
+    return {options_.tree, parts_, written_, options_.keeps_owners, [this] { return should_stop(); }};
+  }
   [[nodiscard]] const ReceiverOptions& options() const { return options_; }
   [[nodiscard]] const PartialFiles& parts() const { return parts_; }
   [[nodiscard]] MessageWriter& writer() { return writer_; }

@@ -99,18 +99,17 @@ Result<std::unique_ptr<Receiver>> receiver_for(TransferContext& transfer, const 
   if (options.manifest) {
     UDTCAT_TRY(manifest, ManifestLog::create(*options.manifest));
   }
-  ReceiverOptions receiver_options{
-      .tree = tree,
-      .job = job,
-      .on_locked = options.waits ? PartialFiles::OnLocked::wait : PartialFiles::OnLocked::refuse,
-      .keeps_owners = options.keeps_owners,
-      .peer = transfer.peer.key,
-      .is_sealed = transfer.peer.is_sealed,
-      .limit_bytes = options.limit_bytes,
-      .asked = transfer.hello ? asked_by(*transfer.hello) : std::nullopt,
-      .home = options.home,
-      .cache = options.caches ? cache_of(tree, *options.caches) : std::nullopt,
-      .trusts_cache = !options.rereads};
+  ReceiverOptions receiver_options{.tree = tree,
+                                   .job = job,
+                                   .waits = options.waits,
+                                   .keeps_owners = options.keeps_owners,
+                                   .peer = transfer.peer.key,
+                                   .is_sealed = transfer.peer.is_sealed,
+                                   .limit_bytes = options.limit_bytes,
+                                   .asked = transfer.hello ? asked_by(*transfer.hello) : std::nullopt,
+                                   .home = options.home,
+                                   .cache = options.caches ? cache_of(tree, *options.caches) : std::nullopt,
+                                   .trusts_cache = !options.rereads};
   return Receiver::make(std::move(receiver_options), transfer.stream, manifest ? &*manifest : nullptr,
                         transfer.counters);
 }
@@ -200,9 +199,11 @@ Status receive_as_listener(BlockingStream& stream, const std::string& directory,
   const files::ShortDigest job = job_of_peer(hello, peer);
   ActiveTransfers::Owner owner = peer.owner;
   if (!owner.end) owner.end = [&stream](const Error& /*nobody to tell*/) { stream.cut(); };
-  const auto slot = active.enter(files::to_hex(job), files::to_hex(job_at_host(job, owner.host)), owner);
-  const Status received = receive(transfer, directory, slot.name(), with(options, hello));
-  if (auto replaced = slot.replaced(); !received && replaced) return tl::unexpected(std::move(*replaced));
+  owner.is_over = [&stream] { return stream.is_cut(); };
+  UDTCAT_TRY(const auto slot,
+             active.enter(files::to_hex(job), files::to_hex(job_at_host(job, owner.host)), std::move(owner)));
+  const Status received = receive(transfer, directory, slot->name(), with(options, hello));
+  if (auto replaced = slot->replaced(); !received && replaced) return tl::unexpected(std::move(*replaced));
   return received;
 }
 

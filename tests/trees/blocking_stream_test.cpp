@@ -95,5 +95,14 @@ TEST(BlockingStreams, AreCutOnceTheirLocalStreamIsGone) {
   EXPECT_FALSE(stream.write(bytes_of("x")));
 }
 
+TEST(BlockingStreams, WaitToBeCutForATimeAtMost) {
+  boost::asio::io_context io;
+  BlockingStream stream(io);
+  EXPECT_FALSE(stream.wait_cut(std::chrono::milliseconds(1)));
+  auto waiting = std::async(std::launch::async, [&] { return stream.wait_cut(std::chrono::hours(1)); });
+  stream.cut();
+  EXPECT_TRUE(waiting.get());
+}
+
 }  // namespace
 }  // namespace udtcat::trees

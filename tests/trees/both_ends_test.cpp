@@ -66,8 +66,7 @@ class BothEnds : public testing::Test {
   }
   /// A part as a transfer that was cut has left it.
   void leave_part(const std::string& path, const Bytes& content) const {
-    const auto parts =
-        PartialFiles::open(files::FileTree::open(to).value(), kJob, PartialFiles::OnLocked::refuse).value();
+    const auto parts = PartialFiles::open(files::FileTree::open(to).value(), kJob).value();
     const auto part = parts.top().take(path).value();
     ASSERT_TRUE(files::write_whole_at(part, 0, content, path));
   }
@@ -246,7 +245,7 @@ TEST_F(BothEnds, SkipSockets) {
 
 TEST_F(BothEnds, RefuseToRunATransferTwiceAtATime) {
   const auto tree = files::FileTree::open(to).value();
-  const auto held = PartialFiles::open(tree, kJob, PartialFiles::OnLocked::refuse).value();
+  const auto held = PartialFiles::open(tree, kJob).value();
   JoinedStreams streams;
   RecordedErrors recorded;
   ReceiverOptions options{.tree = tree, .job = kJob, .limit_bytes = {}, .cache = {}};

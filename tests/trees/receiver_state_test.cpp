@@ -36,7 +36,7 @@ class ReceiverStates : public testing::Test {
   RecordedErrors recorded;
   const files::FileTree tree = files::FileTree::open(folder.path()).value();
   ReceiverState state{{.tree = tree, .job = kJob, .keeps_owners = true, .limit_bytes = {}, .cache = {}},
-                      PartialFiles::open(tree, kJob, PartialFiles::OnLocked::refuse).value(),
+                      PartialFiles::open(tree, kJob).value(),
                       streams.here,
                       nullptr,
                       recorded.counters};

@@ -83,7 +83,7 @@ class VerifiedFilesTest : public CacheLocation {
   const files::FileTree in = files::FileTree::make(folder / "in").value();
   const std::optional<files::FileLocation> cache = cache_of(in, caches);
   WrittenNames written{std::nullopt, [](const std::string& /*line*/) {}};
-  Destination destination{in, PartialFiles::open(in, "0", PartialFiles::OnLocked::refuse).value(), written, false};
+  Destination destination{in, PartialFiles::open(in, "0").value(), written, false, [] { return false; }};
 };
 
 TEST_F(VerifiedFilesTest, OfTransfersAtATimeAreInOneCache) {

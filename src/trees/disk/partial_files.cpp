@@ -26,6 +26,7 @@ constexpr mode_t kOwnDirectoryMode = 0700;        // spec: docs/spec/trees.md §
 constexpr mode_t kPartMode = 0600;                // spec: docs/spec/trees.md §5: its own mode comes when it is whole
 constexpr int kPartsNames = 11;                   // guess: .udtcat-parts, -UID, and -UID-1 to -UID-9
 constexpr int kMaxRemovals = 100;                 // guess: other transfers' ends that come in between
+constexpr int kLooksToTell = 10;                  // guess: most transfers end within a second
 constexpr const char* kLockName = "lock";         // custom
 constexpr const char* kSquashProbeName = "mine";  // custom
 
@@ -95,10 +96,9 @@ enum class Locked { yes, no, held };
 
 /// flock(2) where the file system has it, else a lock of fcntl(2), else none: two processes that do the same at the
 /// same time on such a file system are not told apart. errors: Errc::local_write_failed
-Result<Locked> lock_directory(const bridge::Descriptor& directory, bool waits, const std::string& shown,
-                              bridge::Descriptor& lock) {
+Result<Locked> lock_directory(const bridge::Descriptor& directory, const std::string& shown, bridge::Descriptor& lock) {
   int result = 0;
-  do result = ::flock(directory.number(), LOCK_EX | (waits ? 0 : LOCK_NB));
+  do result = ::flock(directory.number(), LOCK_EX | LOCK_NB);
   while (result != 0 && errno == EINTR);
   if (result == 0) return Locked::yes;
   if (errno == EWOULDBLOCK) return Locked::held;
@@ -108,7 +108,7 @@ Result<Locked> lock_directory(const bridge::Descriptor& directory, bool waits, c
       bridge::Descriptor(::openat(directory.number(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kPartMode));
   struct flock whole {};
   whole.l_type = F_WRLCK;
-  do result = ::fcntl(lock.number(), waits ? F_OFD_SETLKW : F_OFD_SETLK, &whole);
+  do result = ::fcntl(lock.number(), F_OFD_SETLK, &whole);
   while (result != 0 && errno == EINTR);
   if (result == 0) return Locked::yes;
   if (lock.is_open() && (errno == EWOULDBLOCK || errno == EACCES)) return Locked::held;
@@ -184,15 +184,20 @@ void PartsFolder::tidy() const {
   std::ignore = ::unlinkat(directory_->number(), all_name_.c_str(), AT_REMOVEDIR);
 }
 
-Result<PartialFiles> PartialFiles::open(const files::FileTree& tree, const std::string& job, OnLocked on_locked) {
-  for (;;) {
+Result<PartialFiles> PartialFiles::open(const files::FileTree& tree, const std::string& job,
+                                        const std::function<bool()>& waits) {
+  for (int looks = 1;; ++looks) {
     UDTCAT_TRY(auto top, PartsFolder::open(tree, "", job));
     bridge::Descriptor lock;
-    UDTCAT_TRY(const auto locked,
-               lock_directory(top.descriptor(), on_locked == OnLocked::wait, tree.shown(kPartsName), lock));
-    if (locked == Locked::held)
-      return fail(Errc::out_of_resources, "receive into " + tree.shown("."),
-                  "the same transfer is under way in another process");
+    UDTCAT_TRY(const auto locked, lock_directory(top.descriptor(), tree.shown(kPartsName), lock));
+    if (locked == Locked::held) {
+      if (!waits || !waits())  // flock(2) cannot be told to look at anything else
+        return fail(Errc::out_of_resources, "receive into " + tree.shown("."),
+                    "the same transfer is under way in another process");
+      if (looks == kLooksToTell)
+        core::log().warn("{}: waits for the transfer of the same name that ends in another process", tree.shown("."));
+      continue;
+    }
     // The process that held it may have removed the folder at its end.
     struct stat now {};
     if (::fstat(top.descriptor().number(), &now) == 0 && now.st_nlink == 0) continue;

@@ -3,6 +3,7 @@
 /// spec: docs/spec/trees.md §5
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,12 +71,12 @@ class PartsFolder {
 /// synchronised; copies are of the same folders.
 class PartialFiles {
  public:
-  enum class OnLocked { refuse, wait };  ///< while another process has the transfer under way
-
-  /// job   names the transfer, also one that was cut: digits
-  /// errors: Errc::local_write_failed; Errc::out_of_resources: OnLocked::refuse
+  /// job     names the transfer, also one that was cut: digits
+  /// waits   called while another process has the transfer under way: waits a moment, and returns whether to look
+  ///         again; none: this one is refused
+  /// errors: Errc::local_write_failed; Errc::out_of_resources: it does not wait, or not any more
   [[nodiscard]] static Result<PartialFiles> open(const files::FileTree& tree, const std::string& job,
-                                                 OnLocked on_locked);
+                                                 const std::function<bool()>& waits = {});
 
   /// The folder of the tree's directory.
   [[nodiscard]] const PartsFolder& top() const { return state_->top; }

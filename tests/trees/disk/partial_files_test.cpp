@@ -15,14 +15,13 @@
 namespace udtcat::trees {
 namespace {
 
-using OnLocked = PartialFiles::OnLocked;
 using testing::HasSubstr;
 
 class TransferParts : public testing::Test {
  protected:
   [[nodiscard]] files::FileTree tree() const { return files::FileTree::open(folder.path()).value(); }
-  [[nodiscard]] Result<PartialFiles> open(const std::string& job = "1", OnLocked on_locked = OnLocked::refuse) const {
-    return PartialFiles::open(tree(), job, on_locked);
+  [[nodiscard]] Result<PartialFiles> open(const std::string& job = "1", const std::function<bool()>& waits = {}) const {
+    return PartialFiles::open(tree(), job, waits);
   }
   [[nodiscard]] std::string cause() const { return open().error().message(); }
 
@@ -110,15 +109,22 @@ TEST_F(TransferParts, BelongToOneProcessAtATime) {
   auto first = std::make_optional(open().value());
   EXPECT_EQ(open().error().code, Errc::out_of_resources);
   EXPECT_TRUE(open("2")) << "another transfer";
-  auto waiting = std::async(std::launch::async, [&] { return open("1", OnLocked::wait).has_value(); });
+  auto waiting = std::async(std::launch::async, [&] { return open("1", [] { return true; }).has_value(); });
   first.reset();
   EXPECT_TRUE(waiting.get());
+}
+
+TEST_F(TransferParts, AreNotWaitedForByATransferThatIsOver) {
+  const auto first = open().value();
+  int asked = 0;
+  EXPECT_EQ(open("1", [&] { return ++asked < 3; }).error().code, Errc::out_of_resources);
+  EXPECT_EQ(asked, 3);
 }
 
 TEST_F(TransferParts, AreMadeAnewForAProcessThatHasWaitedForTheirRemoval) {
   auto first = std::make_optional(open().value());
   auto waiting = std::async(std::launch::async, [&] {
-    const auto parts = open("1", OnLocked::wait);
+    const auto parts = open("1", [] { return true; });
     return parts && parts->top().take("f").has_value() && parts->top().of("f").exists();
   });
   first->remove();

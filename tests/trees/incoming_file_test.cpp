@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trees/incoming_file.hpp"
+
+#include <future>
+
+#include <gmock/gmock.h>
+#include <sys/syscall.h>
+
+#include "files/whole_io.hpp"
+#include "trees/ends.hpp"
+#include "trees/failing_calls.hpp"
+
+namespace udtcat::trees {
+namespace {
+
+/// A file whose transfer is over once that was asked so many times.
+class IncomingFilesOfAnEndedTransfer : public testing::Test {
+ protected:
+  IncomingFilesOfAnEndedTransfer() { folder.write("f", kContent); }
+
+  /// What is at "f", or in its part, with all of its chunks.
+  [[nodiscard]] BasisFile basis(bool is_part) {
+    BasisFile basis;
+    basis.is_part = is_part;
+    if (is_part) {
+      EXPECT_TRUE(files::write_whole_at(parts.top().take("f").value(), 0, kContent, "f"));
+    }
+    const auto file = open_basis(destination, "f", basis).value();
+    EXPECT_EQ(::fstat(file.number(), &basis.status), 0);
+    for (std::uint64_t chunk = 0; chunk < kChunks; ++chunk) basis.chunks.add(chunk_of(0, kContent, chunk).digest);
+    return basis;
+  }
+  [[nodiscard]] IncomingFile incoming(bool has_part = false) {
+    return {destination, file_at("f", kContent.size()), basis(has_part), false};
+  }
+  void expect_cut(const ScopedStatus& taken, int asked) {
+    ASSERT_FALSE(taken);
+    EXPECT_EQ(taken.error().error.code, Errc::connection_broken) << taken.error().message();
+    EXPECT_FALSE(taken.error().is_of_name) << "it is no error of the file";
+    EXPECT_EQ(asked_, asked) << "it goes on to the next chunk";
+  }
+
+  int asked_ = 0;
+  int over_at_ = 2;
+  Folder folder;
+  const files::FileTree tree = files::FileTree::open(folder.path()).value();
+  const PartialFiles parts = PartialFiles::open(tree, kJob).value();
+  WrittenNames written{std::nullopt, [](const std::string& /*line*/) {}};
+  Destination destination{tree, parts, written, false, [this] { return ++asked_ >= over_at_; }};
+};
+
+TEST_F(IncomingFilesOfAnEndedTransfer, AreNotCopiedToTheirEnd) {
+  IncomingFile file = incoming();
+  ASSERT_TRUE(file.take(CopyChunks{0, 0, 2}));
+  Bytes changed = kContent;
+  changed.back() ^= std::byte{1};
+  expect_cut(file.take(chunk_of(0, changed, 2)), 2);
+  EXPECT_TRUE(parts.top().of("f").exists()) << "the next transfer goes on with it";
+}
+
+TEST_F(IncomingFilesOfAnEndedTransfer, AreNotHashedToTheirEnd) {
+  IncomingFile file = incoming();
+  ASSERT_TRUE(file.take(CopyChunks{0, 0, kChunks}));
+  expect_cut(file.take(FileDone{0, root_of(kContent), {}}), 2);
+}
+
+TEST_F(IncomingFilesOfAnEndedTransfer, AreNotFilledWithZerosToTheirEnd) {
+  auto taken = std::async(std::launch::async, [&] {
+    IncomingFile file = incoming(true);
+    fail_calls({SYS_fallocate}, EOPNOTSUPP);
+    return file.take(Zeros{0, 0, kChunks});
+  });
+  expect_cut(taken.get(), 2);
+}
+
+TEST_F(IncomingFilesOfAnEndedTransfer, AreNotCopiedForAHardLink) {
+  auto made = std::async(std::launch::async, [&] {
+    fail_calls({SYS_linkat}, EPERM);
+    return destination.make_hard_link("link", "f", *destination.look("f").value());
+  });
+  expect_cut(made.get(), 2);
+  EXPECT_FALSE(folder.has("link"));
+}
+
+}  // namespace
+}  // namespace udtcat::trees
