@@ -2,7 +2,6 @@
 /// An authenticated relation with one peer, carrying many streams. The heart of the public API.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>

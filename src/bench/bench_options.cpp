@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench_options.hpp"
 
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "bench/bench_message.hpp"

@@ -12,7 +12,6 @@
 #include "bench/bench_options.hpp"
 #include "lib/core/try.hpp"
 #include "ssh/ssh_dial.hpp"
-#include "tool/program/check_summary.hpp"
 #include "tool/run/endpoint_setup.hpp"
 #include "tool/run/session_run.hpp"
 

@@ -11,7 +11,6 @@
 #include <udtcat/bridges.hpp>
 #include <udtcat/peering.hpp>
 
-#include "forward/forward.hpp"
 #include "forward/outage.hpp"
 #include "forward/peer_log.hpp"
 #include "forward/redial.hpp"

@@ -2,7 +2,6 @@
 #include "pipe/pipe_options.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <utility>
 

@@ -20,7 +20,6 @@
 #include <zlib.h>
 
 #include "lib/core/log.hpp"
-#include "lib/core/try.hpp"
 
 namespace udtcat::ssh {
 

@@ -3,7 +3,6 @@
 /// spec: docs/spec/trees.md §5
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include "lib/core/try.hpp"
 #include "trees/disk/chunk_reader.hpp"

@@ -2,7 +2,6 @@
 #include "gridftp/command/commands.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/dialogue/command.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <utility>
 

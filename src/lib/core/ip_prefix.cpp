@@ -3,7 +3,6 @@
 
 #include <netinet/in.h>
 
-#include <cstddef>
 #include <span>
 
 #include "lib/core/byte_order.hpp"

@@ -2,9 +2,7 @@
 /// From a channel to a session: TLS, offer and answer, keys. See docs/spec/handshake.md.
 #pragma once
 
-#include <array>
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>

@@ -5,8 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "bench/far_bench.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -15,7 +13,6 @@
 #include "rsh/remote_command.hpp"
 #include "rsh/rsh_server.hpp"
 #include "rsh/user_shell.hpp"
-#include "tool/cli/process_setup.hpp"
 
 namespace udtcat::rsh {
 

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>

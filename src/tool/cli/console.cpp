@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <ctime>
-#include <string>
-#include <string_view>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

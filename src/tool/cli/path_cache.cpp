@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/cli/path_cache.hpp"
 
-#include <algorithm>
 #include <sstream>
 #include <utility>
 

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "lib/core/user_text.hpp"
 #include "tool/status/stats_text.hpp"
-#include "tool/status/why_text.hpp"
 
 namespace udtcat::tool {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <utility>
 
 #include "lib/core/printable.hpp"
 #include "lib/core/stats_fields.hpp"

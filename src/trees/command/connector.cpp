@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/command/connector.hpp"
 
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 #include "trees/command/tree_listener.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 #include <boost/asio/post.hpp>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/disk/accounts.hpp"
 
-#include <array>
 #include <fstream>
-#include <functional>
 #include <limits>
 #include <map>
 #include <string>

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <compare>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -2,7 +2,6 @@
 /// A line of a manifest: one name of a tree, and what is there.  spec: docs/spec/manifest.md
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
