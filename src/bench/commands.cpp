@@ -86,11 +86,10 @@ tool::ExitStatus bench_by_ssh(const BenchOptions& options, const RunContext& con
 }
 
 /// The way to the other end: a listener that is dialled, or a far end that ssh starts.
-class BenchInvocation final : public tool::Invocation {
+class BenchInvocation final : public tool::OptionsInvocation<BenchOptions> {
  public:
-  explicit BenchInvocation(BenchOptions options) : options_(std::move(options)) {}
+  using OptionsInvocation::OptionsInvocation;
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.by_ssh; }
   [[nodiscard]] bool needs_key() const override {
     return !options_.by_ssh && options_.session.protection != Protection::clear;
@@ -106,23 +105,14 @@ class BenchInvocation final : public tool::Invocation {
     return options_.by_ssh ? bench_by_ssh(options_, context)
                            : bench_dialled(options_, std::move(found), context.console);
   }
-
- private:
-  const BenchOptions options_;
 };
-
-Result<std::unique_ptr<tool::Invocation>> parse_bench(const tool::Words& arguments) {
-  UDTCAT_TRY(BenchOptions options, parse_bench_options(arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<BenchInvocation>(std::move(options));
-}
 
 }  // namespace
 
 tool::Commands commands() {
   return {{.words = {"bench"},
            .help = bench_help_text,
-           .parse = parse_bench,
+           .parse = tool::parse_as<BenchInvocation, parse_bench_options>,
            .options = bench_options_declared,
            .operands = ":host"}};
 }

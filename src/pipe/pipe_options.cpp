@@ -212,8 +212,8 @@ Result<PipeOptions> parse_pipe_options(const tool::Words& words) {
   tool::CommandLine line("udtcat");
   add_pipe_options(line, options);
   UDTCAT_CHECK(line.read(words));
-  if (line.wants_help()) return PipeOptions{};
-  if (!options.asks_version) return options;
+  options.help = line.wants_help();
+  if (options.help || !options.asks_version) return options;
   PipeOptions question;
   question.mode = Mode::version;
   return question;
@@ -226,7 +226,8 @@ Result<PipeOptions> parse_forward_options(const std::string& command, const tool
   add_forward_options(line, options);
   line.check([&] { return check_places(line, options); });
   UDTCAT_CHECK(line.read(words));
-  if (line.wants_help()) return PipeOptions{};
+  options.help = line.wants_help();
+  if (options.help) return options;
   const auto is_tcp = [](const auto& each) { return !each.address.is_unix(); };
   const bool has_no_names =
       std::ranges::all_of(options.services, &std::string::empty, &forward::ServiceOption::name) &&

@@ -13,7 +13,6 @@
 namespace udtcat::pipe {
 
 enum class Mode {
-  help,
   version,
   keygen,
   connect,  ///< udtcat HOST PORT
@@ -22,7 +21,7 @@ enum class Mode {
 };
 
 struct PipeOptions : forward::ForwardOptions {
-  Mode mode = Mode::help;
+  Mode mode = Mode::connect;
   bool asks_version = false;
   bool plain = false;  ///< connect, listen: no session, bare bytes
   std::optional<std::string>
@@ -34,7 +33,7 @@ struct PipeOptions : forward::ForwardOptions {
 
 /// errors: Errc::bad_argument; `what` names the option and the value, `cause` what is allowed
 [[nodiscard]] Result<PipeOptions> parse_pipe_options(const tool::Words& words);
-/// Only the modes help and forward, for `command`, which does the like.  errors: Errc::bad_argument
+/// Only the mode forward, for `command`, which does the like.  errors: Errc::bad_argument
 [[nodiscard]] Result<PipeOptions> parse_forward_options(const std::string& command, const tool::Words& words);
 
 [[nodiscard]] std::string help_text();

@@ -30,6 +30,7 @@ inline constexpr std::uint64_t kMaxMemoryBytes = 64 * kGiB;  // guess: 100 Gbit/
 
 /// Every command's own options derive from this.
 struct Options {
+  bool help = false;           ///< only the help is wanted
   HostPort peer{};             ///< of a connector: the listener
   HostPort local{};            ///< of a listener: where it waits
   bool listens = false;        ///< a listener

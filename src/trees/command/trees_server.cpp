@@ -37,11 +37,10 @@ TransferRole account_role() {
   };
 }
 
-class ServerJob final : public tool::Invocation {
+class ServerJob final : public tool::OptionsInvocation<ssh::FarOptions> {
  public:
-  explicit ServerJob(ssh::FarOptions options) : options_(std::move(options)) {}
+  using OptionsInvocation::OptionsInvocation;
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
   [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
     ssh::name_this_host(context.console);
@@ -50,9 +49,6 @@ class ServerJob final : public tool::Invocation {
     if (auto started = server.start(); !started) return run.fail_to_start(std::move(started.error()));
     return run.run();
   }
-
- private:
-  const ssh::FarOptions options_;
 };
 
 }  // namespace

@@ -30,11 +30,10 @@ std::string named(const std::string& path) {
   return core::printable(path, path.size()) == path ? path : spelled_out(path);
 }
 
-class VerifyJob final : public tool::Invocation {
+class VerifyJob final : public tool::OptionsInvocation<VerifyOptions> {
  public:
-  explicit VerifyJob(VerifyOptions options) : options_(std::move(options)) {}
+  using OptionsInvocation::OptionsInvocation;
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool needs_key() const override { return false; }
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::RunContext& context) override {
     tool::SessionRun run(options_, context.console);
@@ -88,8 +87,6 @@ class VerifyJob final : public tool::Invocation {
     return fail(Errc::incomplete, "verify " + options_.directory,
                 fmt::format("{} of {} differ", verified.differing, core::format_count(verified.entries, "name")));
   }
-
-  const VerifyOptions options_;
 };
 
 }  // namespace
