@@ -131,7 +131,7 @@ struct Failed {
 };
 
 using Message = std::variant<Hello, Entry, Data, Zeros, CopyChunks, FileDone, Dropped, End, Totals, Missed, UpToDate,
-                             Want, Hashes, Refused, NotStored, Done, Failed>;
+                             Want, Hashes, Refused, Done, NotStored, Failed>;
 
 /// How the failure of the other end reads at this one.
 [[nodiscard]] Error error_of(const Failed& failed);
