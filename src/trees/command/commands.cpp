@@ -2,7 +2,6 @@
 #include "trees/command/commands.hpp"
 
 #include <filesystem>
-#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -19,8 +18,6 @@
 #include "trees/command/connector.hpp"
 #include "trees/command/tree_listener.hpp"
 #include "trees/command/tree_options.hpp"
-#include "trees/command/trees_server.hpp"
-#include "trees/command/verify_command.hpp"
 #include "trees/manifest_log.hpp"
 
 namespace udtcat::trees {

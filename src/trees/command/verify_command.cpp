@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/command/verify_command.hpp"
+#include "trees/command/commands.hpp"
 
 #include <atomic>
 #include <optional>
@@ -92,9 +92,7 @@ class VerifyJob final : public tool::OptionsInvocation<VerifyOptions> {
 }  // namespace
 
 Result<std::unique_ptr<tool::Invocation>> parse_verify(const tool::Words& arguments) {
-  UDTCAT_TRY(VerifyOptions options, parse_verify_options(arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<VerifyJob>(std::move(options));
+  return tool::parse_as<VerifyJob, parse_verify_options>(arguments);
 }
 
 }  // namespace udtcat::trees
