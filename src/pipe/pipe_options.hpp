@@ -23,12 +23,10 @@ enum class Mode {
 struct PipeOptions : forward::ForwardOptions {
   Mode mode = Mode::connect;
   bool asks_version = false;
-  bool plain = false;  ///< connect, listen: no session, bare bytes
-  std::optional<std::string>
-      exec{};  ///< connect, listen: the command that is bridged, for sh -c; none: stdin and stdout
+  bool plain = false;                  ///< connect, listen: no session, bare bytes
+  std::optional<std::string> exec{};   ///< connect, listen: a bridged command, for sh -c; none: stdin and stdout
   std::uint64_t core_limit_bytes = 0;  ///< of that command
-  std::optional<std::uint64_t>
-      expected_bytes{};  ///< connect, listen: what is sent, or received, by what its user knows; none: he does not say
+  std::optional<std::uint64_t> expected_bytes{};  ///< connect, listen: sent, or received, as --size says
 };
 
 /// errors: Errc::bad_argument; `what` names the option and the value, `cause` what is allowed

@@ -25,8 +25,7 @@ namespace udtcat::session {
 
 inline constexpr auto kFirstFlightDeadline = std::chrono::seconds(3);  // spec: handshake.md §7
 inline constexpr auto kHandshakeDeadline = std::chrono::seconds(10);   // spec: handshake.md §7
-inline constexpr auto kRefusalDrain =
-    std::chrono::milliseconds(500);  // guess: a few round trips for the alert to arrive
+inline constexpr std::chrono::milliseconds kRefusalDrain(500);  // guess: a few round trips, for the alert to arrive
 
 /// One handshake in progress. Destroying it breaks the channel off. After its handler has reported an error it still
 /// holds the channel, closing, so that the peer learns why: keep it for kRefusalDrain.

@@ -21,8 +21,7 @@ namespace udtcat::tool {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLineTimeout{
-    200};                                      // guess: a reader that is alive; below the time a signal leaves us
+constexpr std::chrono::milliseconds kLineTimeout{200};  // guess: a reader that is alive; less than a signal leaves
 constexpr std::size_t kMaxAtOnceBytes = 4096;  // spec: PIPE_BUF; a pipe that polls as writable takes it without waiting
 
 constexpr std::size_t kMaxStatusBytes = 1024;  // guess: of the widest window

@@ -39,10 +39,9 @@ struct Options {
   std::string counterpart = "udtcat {host} {port}{options}";
   AddressFamily family = AddressFamily::any;
   std::optional<std::string> key_file{};
-  std::optional<std::string>
-      peers_file{};                     ///< of a listener: the peers it admits; of a connector: the keys of listeners
-  std::optional<PublicKey> peer_key{};  ///< of a connector: the key that the listener has to have
-  bool trust_on_first_use = false;      ///< of a connector: an unknown listener is written down
+  std::optional<std::string> peers_file{};  ///< the peers that a listener admits, the listeners that a connector knows
+  std::optional<PublicKey> peer_key{};      ///< of a connector: the key that the listener has to have
+  bool trust_on_first_use = false;          ///< of a connector: an unknown listener is written down
   SessionOptions session{};
   TransportOptions transport{};
   ListenLimits limits{};
@@ -64,8 +63,8 @@ struct Options {
 void add_key_options(CommandLine& line, Options& options);         ///< -k, --as, --peer, --peers, --trust-first
 void add_protection_options(CommandLine& line, Options& options);  ///< --protect, --cipher
 void add_session_options(CommandLine& line, Options& options);     ///< --block, --lanes, --threads, --flows
-void add_transport_options(CommandLine& line,
-                           Options& options);  ///< --transport, --congestion, --memory, --idle-timeout
+/// --transport, --congestion, --memory, --idle-timeout
+void add_transport_options(CommandLine& line, Options& options);
 /// Of listeners: --max-peers, --max-sessions, --max-streams, --total-memory
 void add_limit_options(CommandLine& line, Options& options);
 void add_rate_option(CommandLine& line, Options& options);
