@@ -143,8 +143,8 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   tool::add_family_options(line, options);
   tool::add_connect_timeout_option(line, options);
   tool::add_log_options(line, options);
-  tool::add_why_option(line, options);
-  tool::add_check_option(line, options);
+  line.flag("--why", options.why);
+  line.flag("--check", options.check);
   tool::add_progress_options(line, options);
   line.check([&] { return read_operands(line, options); });
   line.check([&]() -> Status {

@@ -109,8 +109,6 @@ class ArgumentReader {
 constexpr const char* kAliveInterval = "ServerAliveInterval=15";
 constexpr const char* kAliveCountMax = "ServerAliveCountMax=8";
 
-bool is_ssh(std::string_view word) { return word.substr(word.rfind('/') + 1) == "ssh"; }
-
 void add_option(Words& argv, std::string value) {
   argv.emplace_back("-o");
   argv.push_back(std::move(value));
@@ -147,6 +145,8 @@ ControlMessage request_of(const SshArguments& arguments) {
   if (arguments.is_subsystem) return RunSubsystem{arguments.command};
   return RunCommand{arguments.command};
 }
+
+bool is_ssh(std::string_view word) { return word.substr(word.rfind('/') + 1) == "ssh"; }
 
 bool is_openssh(const SshInvocation& invocation) { return std::ranges::any_of(invocation.program, is_ssh); }
 

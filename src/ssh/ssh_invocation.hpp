@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <udtcat/result.hpp>
@@ -41,6 +42,8 @@ struct SshInvocation {
 /// The request that these words are to the far end.
 [[nodiscard]] ControlMessage request_of(const SshArguments& arguments);
 
+/// Whether a word of a program's command line is the program ssh.
+[[nodiscard]] bool is_ssh(std::string_view word);
 /// Whether it is OpenSSH's, by its name; another program may not know -G.
 [[nodiscard]] bool is_openssh(const SshInvocation& invocation);
 

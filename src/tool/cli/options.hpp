@@ -54,8 +54,8 @@ struct Options {
   bool is_chat = true;                                        ///< at a terminal stdin and stdout are a person's
   bool stats_json = false;
   std::optional<std::chrono::milliseconds> stats_interval{};  ///< none: at the end only
-  bool why = false;                                           ///< say at the end what limited the transfer
-  bool check = false;                                         ///< only say what would be done
+  bool why = false;                                           ///< --why: say at the end what limited the transfer
+  bool check = false;                                         ///< --check: only say what would be done
   std::string command_line{};                                 ///< as typed, for `udtcat status`
 };
 
@@ -72,8 +72,6 @@ void add_family_options(CommandLine& line, Options& options);  ///< -4, -6
 void add_connect_timeout_option(CommandLine& line, Options& options);
 void add_accept_timeout_option(CommandLine& line, Options& options);
 void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats
-void add_why_option(CommandLine& line, Options& options);        ///< --why, of commands that carry one transfer
-void add_check_option(CommandLine& line, Options& options);      ///< --check
 void add_progress_options(CommandLine& line, Options& options);  ///< --progress, --no-progress
 
 /// "host:9000", "[2001:db8::1]:9000": as users write it.

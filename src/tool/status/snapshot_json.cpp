@@ -83,6 +83,17 @@ class SnapshotReader {
     ok_ = false;
     return kNone;
   }
+  /// The objects of a list, each of which a reader of its own reads by `read`.
+  template <typename Part>
+  [[nodiscard]] std::vector<Part> parts(const std::string& key, std::size_t most, Part (SnapshotReader::*read)()) {
+    std::vector<Part> parts;
+    for (const Json& each : list(key, most)) {
+      SnapshotReader inner(each);
+      parts.push_back((inner.*read)());
+      take(inner.ok());
+    }
+    return parts;
+  }
   /// A process of another version may show fewer.
   [[nodiscard]] ConnectionStats stats() {
     ConnectionStats stats;
@@ -124,9 +135,9 @@ class SnapshotReader {
     take(inner.ok());
     return read;
   }
-  void take(bool part_ok) { ok_ = ok_ && part_ok; }
 
  private:
+  void take(bool part_ok) { ok_ = ok_ && part_ok; }
   /// Of a key that processes of an earlier program do not have.
   [[nodiscard]] bool has(const std::string& key) const { return json_.is_object() && json_.contains(key); }
   [[nodiscard]] const Json& at(const std::string& key) {
@@ -223,16 +234,8 @@ Result<ProcessSnapshot> parse_snapshot(std::string_view text) {
   snapshot.dialing = reader.dialing();
   snapshot.peers_left_out = reader.number("peers_left_out");
   snapshot.cpu = std::chrono::duration_cast<std::chrono::microseconds>(reader.time("cpu_seconds"));
-  for (const Json& each : reader.list("peers", kMaxShownPeers)) {
-    SnapshotReader of_peer(each);
-    snapshot.peers.push_back(of_peer.peer());
-    reader.take(of_peer.ok());
-  }
-  for (const Json& each : reader.list("refused", kMaxShownReasons)) {
-    SnapshotReader kind(each);
-    snapshot.refused.push_back(kind.refusal());
-    reader.take(kind.ok());
-  }
+  snapshot.peers = reader.parts("peers", kMaxShownPeers, &SnapshotReader::peer);
+  snapshot.refused = reader.parts("refused", kMaxShownReasons, &SnapshotReader::refusal);
   if (!reader.ok()) return no_snapshot("a value lacks, or is of the wrong kind");
   return snapshot;
 }

@@ -37,7 +37,6 @@ class TreeHash {
   void add(const files::Digest& leaf) { add(leaf, 1); }
   /// The same leaf `count` times, at the cost of a logarithm.
   void add(const files::Digest& leaf, std::uint64_t count);
-  [[nodiscard]] std::uint64_t leaves() const { return leaves_; }
   /// Of the leaves so far.
   [[nodiscard]] files::Digest root() const;
 
