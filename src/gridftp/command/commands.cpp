@@ -120,7 +120,7 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
   const auto data = transfer.data.stats = std::make_shared<DataStats>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
   run.watch([progress, data, verb = options.verb] { return stats_of(*progress, *data, verb); });
-  run.measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Amount> {
+  run.progress().measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Amount> {
     if (!progress->file_bytes) return std::nullopt;
     return tool::Amount{progress->done_bytes(), *progress->file_bytes};
   });

@@ -55,16 +55,7 @@ class SessionRun {
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   [[nodiscard]] Console& console() { return console_; }
 
-  /// The run waits for something other than data; empty: no longer. Shown with progress, and, before there is a peer,
-  /// on a terminal once it takes long.
-  void wait_for(std::string what) { ticker_.wait_for(std::move(what)); }
-  /// As wait_for(), for a program of the user that may write to the same terminal: an unfinished line is shown there
-  /// only while data move.
-  void wait_for_program(std::string what) { ticker_.wait_for_program(std::move(what)); }
-  /// amount   how much there is to move, for progress; none: not known. Called until the run has ended
-  void measure(std::function<std::optional<Amount>(const ConnectionStats&)> amount) {
-    ticker_.measure(std::move(amount));
-  }
+  [[nodiscard]] ProgressTicker& progress() { return ticker_; }
   /// Prints a line unless the user wants errors only.
   void say(const std::string& what);
 

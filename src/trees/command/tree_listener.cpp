@@ -48,7 +48,7 @@ Status TreeListener::start(tool::FoundCredentials found) {
     for (const Client& client : clients_) client.session->connection().abort(why);
   });
   if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-  run_.wait_for("waiting for a peer on " + listener_->addresses());
+  run_.progress().wait_for("waiting for a peer on " + listener_->addresses());
   run_.publish([this](tool::ProcessSnapshot& snapshot) {
     snapshot.all = total();
     listener_->add_to(snapshot);
@@ -74,7 +74,7 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   watch(client);
   if (clients_.size() > 1) return;
   run_.watch([this] { return total(); });
-  run_.measure([this](const ConnectionStats& /*of the stream*/) {
+  run_.progress().measure([this](const ConnectionStats& /*of the stream*/) {
     return clients_.empty() ? std::nullopt : amount_of(clients_.front().session->counters());
   });
 }

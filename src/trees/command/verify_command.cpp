@@ -44,7 +44,7 @@ class VerifyJob final : public tool::OptionsInvocation<VerifyOptions> {
       run.finish(why);
     });
     run.watch([] { return ConnectionStats(); });
-    run.measure([&counters](const ConnectionStats& /*none*/) { return amount_of(*counters); });
+    run.progress().measure([&counters](const ConnectionStats& /*none*/) { return amount_of(*counters); });
     std::thread verifying;
     const Status started = start_thread(verifying, [&] {
       boost::asio::post(run.io(),
