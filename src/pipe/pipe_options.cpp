@@ -16,7 +16,7 @@ namespace udtcat::pipe {
 namespace {
 
 constexpr std::uint16_t kFirstUnprivilegedPort = 1024;  // spec: Linux net.ipv4.ip_unprivileged_port_start, and custom
-constexpr std::uint16_t kAlternativePorts = 8000;       // custom: 80 → 8080, 443 → 8443
+constexpr std::uint16_t kAlternativePorts = 8000;       // guess: 80 → 8080, 443 → 8443
 
 constexpr const char* kForms = "allowed: HOST PORT, HOST:PORT, -l [ADDR:]PORT, or a command; see udtcat help";
 

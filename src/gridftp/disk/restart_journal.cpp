@@ -24,8 +24,8 @@ constexpr int kLinesBeforePart = 3;                                 // spec: doc
 constexpr const char* kFirstLine = "udtcat restart 1\n";            // spec: docs/spec/gridftp.md §5
 constexpr const char* kPart = "part ";                              // spec: the same
 constexpr const char* kHave = "have ";                              // spec: the same
-constexpr const char* kNextSuffix = ".new";                         // custom: of what takes a journal's place
-constexpr const char* kSynced = "synced";                           // custom: in the place of a start's name
+constexpr const char* kNextSuffix = ".new";                         // guess: of what takes a journal's place
+constexpr const char* kSynced = "synced";                           // guess: in the place of a start's name
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
 
 /// Reads in pieces: a large read of a file in /proc/sys gives nothing.

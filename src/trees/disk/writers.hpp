@@ -21,7 +21,7 @@ enum class Writers {
 /// From now on a store through a mapping that is there already changes the file's times, too: what was stored before is
 /// written to the disk, which waits for that.
 /// returns  false: that cannot be had
-[[nodiscard]] bool expose_stores(const bridge::Descriptor& file);
+[[nodiscard]] bool write_back(const bridge::Descriptor& file);
 
 /// Where writers() is none: who opens the file for writing waits while this lives, until the kernel breaks the lease,
 /// and is_quiet() is false then. Else it holds nothing. Threads: unsynchronised.
