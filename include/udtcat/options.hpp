@@ -83,7 +83,7 @@ struct ApplicationCommands {
   std::string_view dials;
 };
 
-/// By default encrypted and authenticated, to any peer that holds the key.
+/// A session is by default encrypted and authenticated, to any peer that holds the key.
 struct SessionOptions : SessionTuning {
   Protection protection = Protection::private_;
   /// The protocol that the streams speak, the same at both ends or there is no session, so that one key may serve
@@ -112,7 +112,7 @@ inline constexpr std::uint64_t kDefaultMemoryBytes = 256 * kMiB;  // guess: 10 G
 /// The cost and the speed of the transport below a session. As with SessionTuning: measure before changing one.
 struct TransportTuning {
   CongestionKind congestion = CongestionKind::bbr;   ///< native only
-  std::uint64_t memory_bytes = kDefaultMemoryBytes;  ///< of a connection, each way: its largest window
+  std::uint64_t memory_bytes = kDefaultMemoryBytes;  ///< the most of a connection, each way: its largest window
   /// Silence, or time without an acknowledgement of what the peer has room for, after which a peer is lost. libudt has
   /// its own time for silence.
   std::chrono::milliseconds idle_timeout{60'000};

@@ -50,7 +50,7 @@ std::unique_ptr<BenchMeter> measure(tool::SessionRun& run, std::unique_ptr<Conne
   return meter;
 }
 
-/// Of a listener that is dialled.
+/// Measures the path to a listener that is dialled.
 tool::ExitStatus bench_dialled(const BenchOptions& options, tool::FoundCredentials found, tool::Console& console) {
   tool::SessionRun run(options, console);
   auto request = tool::make_dial_request(options, std::move(found.credentials));
@@ -63,7 +63,7 @@ tool::ExitStatus bench_dialled(const BenchOptions& options, tool::FoundCredentia
   return run.run();
 }
 
-/// Of a far end that ssh starts.
+/// Measures the path to a far end that ssh starts.
 tool::ExitStatus bench_by_ssh(const BenchOptions& options, const RunContext& context) {
   tool::SessionRun run(options, context.console);
   std::unique_ptr<BenchMeter> meter;

@@ -29,7 +29,7 @@ class ArgumentReader {
  public:
   explicit ArgumentReader(const std::vector<std::string>& arguments) : arguments_(arguments) {}
 
-  /// As ssh: options, the destination, options again, the command.
+  /// The order is ssh's: options, the destination, options again, the command.
   Result<SshArguments> read() {
     UDTCAT_CHECK(read_options());
     if (at_ < arguments_.size()) words_.destination = arguments_[at_++];
@@ -123,7 +123,7 @@ Words argv_for(const SshInvocation& invocation, const Words& first) {
   return argv;
 }
 
-/// Without the command of the user's file, beside which ssh allows no other. An old ssh has none, nor the option.
+/// RemoteCommand of the user's file is dropped, since ssh allows no other beside it. An old ssh has no such option.
 void add_target(Words& argv, const SshInvocation& invocation, const std::optional<SshConfig>& config) {
   if (config && config->has_remote_command) add_option(argv, "RemoteCommand=none");
   argv.emplace_back("--");

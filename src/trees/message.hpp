@@ -95,7 +95,7 @@ struct End {
 struct Missed {
   std::string reason;
 };
-/// For progress.
+/// The whole of a transfer, for progress.
 struct Totals {
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;  ///< of files, holes included

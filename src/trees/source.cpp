@@ -244,7 +244,7 @@ NameResult<SourceItem> Source::visit_listed(const std::string& name, const std::
   return core::fail_by_errno(Errc::local_read_failed, "send " + (root == kRootDirectory ? "/" + path : path), ENOENT);
 }
 
-/// Of a listed name that ends in "/": a directory, also where a symbolic link leads to it.
+/// A listed name that ends in "/" is a directory, also where a symbolic link leads to it.
 NameResult<SourceName> Source::directory_at(const std::string& name, SourceName source_name) {
   UDTCAT_TRY(const auto visited, look(source_name));
   if (visited && S_ISLNK(visited->status.st_mode)) {

@@ -65,7 +65,7 @@ void add_protection_options(CommandLine& line, Options& options);  ///< --protec
 void add_session_options(CommandLine& line, Options& options);     ///< --block, --lanes, --threads, --flows
 /// --transport, --congestion, --memory, --idle-timeout
 void add_transport_options(CommandLine& line, Options& options);
-/// Of listeners: --max-peers, --max-sessions, --max-streams, --total-memory
+/// --max-peers, --max-sessions, --max-streams, --total-memory, of listeners
 void add_limit_options(CommandLine& line, Options& options);
 void add_rate_option(CommandLine& line, Options& options);
 void add_family_options(CommandLine& line, Options& options);  ///< -4, -6

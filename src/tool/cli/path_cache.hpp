@@ -38,7 +38,7 @@ class PathCache final : public KnownPaths {
   PathCache& operator=(const PathCache&) = delete;
 
   [[nodiscard]] std::optional<KnownPath> find(const Endpoint& peer) override;
-  /// Without a rate: the one that is known stays.
+  /// A path without a rate leaves the one that is known.
   void note(const Endpoint& peer, const KnownPath& path) override;
 
  private:

@@ -61,16 +61,16 @@ class SessionRun {
 
   /// Ends the run with Errc::cannot_reach unless watch() is called before `timeout` is over.
   void expect_peer_within(std::chrono::milliseconds timeout);
-  /// From now on progress and statistics are those of `stats`, which is called until the run has ended.
+  /// Progress and statistics are those of `stats` from now on, which is called until the run has ended.
   void watch(std::function<ConnectionStats()> stats);
-  /// As watch() and publish(), of the only peer: it is named in the last lines.
+  /// watch() and publish() of the only peer, which the last lines name.
   void watch_peer(std::function<PeerSnapshot()> peer);
-  /// As watch_peer(), of the peer of a connection, which must outlive the run.
+  /// watch_peer() of the peer of a connection, which must outlive the run.
   template <typename AnyConnection>
   void watch_connection(AnyConnection& connection) {
     watch_peer([&connection] { return snapshot_of(1, connection); });
   }
-  /// As watch_connection(), of the only connection: a signal aborts it.
+  /// watch_connection() of the only connection: a signal aborts it.
   template <typename AnyConnection>
   void follow(AnyConnection& connection) {
     watch_connection(connection);

@@ -52,7 +52,7 @@ Json refusal_json(const RefusalSnapshot& kind) {
           {"last", core::printable(kind.last, kMaxSnapshotText)}};
 }
 
-/// Of a hostile text: a value of the wrong kind, or none, is an error that the reader remembers.
+/// Reads a hostile text: a value of the wrong kind, or none, is an error that the reader remembers.
 class SnapshotReader {
  public:
   explicit SnapshotReader(const Json& json) : json_(json) {}
@@ -138,7 +138,7 @@ class SnapshotReader {
 
  private:
   void take(bool part_ok) { ok_ = ok_ && part_ok; }
-  /// Of a key that processes of an earlier program do not have.
+  /// Whether there is a key that an earlier version lacks.
   [[nodiscard]] bool has(const std::string& key) const { return json_.is_object() && json_.contains(key); }
   [[nodiscard]] const Json& at(const std::string& key) {
     static const Json kDiscarded(Json::value_t::discarded);

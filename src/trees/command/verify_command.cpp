@@ -25,7 +25,7 @@ namespace udtcat::trees {
 
 namespace {
 
-/// As the manifest has it where a terminal could not show it.
+/// The path, spelled as in the manifest where a terminal could not show it.
 std::string named(const std::string& path) {
   return core::printable(path, path.size()) == path ? path : spelled_out(path);
 }

@@ -29,7 +29,7 @@ bool stands_for_itself(char letter) { return letter > ' ' && letter <= '~' && le
 
 tl::unexpected<Error> wrong(std::string cause) { return fail(Errc::local_read_failed, "", std::move(cause)); }
 
-/// In its shortest form.
+/// A number in its shortest form.
 template <typename Number>
 std::optional<Number> parse_shortest(std::string_view text) {
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
