@@ -2,7 +2,6 @@
 /// An authenticated relation with one peer, carrying many streams. The heart of the public API.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -126,7 +125,7 @@ class Connection {
   [[nodiscard]] virtual bool peer_receives() const = 0;
   [[nodiscard]] virtual bool peer_sends() const = 0;
   [[nodiscard]] virtual std::uint8_t peer_application_data() const = 0;
-  /// At a listener: the connector's SessionOptions::services.
+  /// The connector's SessionOptions::services, at a listener.
   [[nodiscard]] virtual const std::vector<std::string>& peer_services() const = 0;
 };
 

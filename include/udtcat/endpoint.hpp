@@ -44,7 +44,7 @@ class Endpoint {
   AddressFamily family_ = AddressFamily::any;
 };
 
-/// By which Connection::path() and try_path() know a session's tunnel: addresses that no host has.
+/// The address, which no host has, by which Connection::path() and try_path() know a session's tunnel.
 /// source: RFC 7600 §4.8 (192.0.0.8), RFC 6666 (100::/64)
 [[nodiscard]] Endpoint tunnel_address(AddressFamily family);
 
@@ -54,10 +54,10 @@ struct HostPort {
   std::uint16_t port = 0;
 };
 
-/// Of a peer to be reached: "host:9000", "192.0.2.1:9000", "[::1]:9000".
+/// A peer to be reached: "host:9000", "192.0.2.1:9000", "[::1]:9000".
 /// errors: Errc::bad_argument, with the text and the forms that are allowed
 [[nodiscard]] Result<HostPort> parse_peer(std::string_view text);
-/// To listen on: the same forms, "9000" and "*:9000"; port 0 lets the system choose.  errors: as parse_peer()
+/// Where to listen: the same forms, "9000" and "*:9000"; port 0 lets the system choose.  errors: as parse_peer()
 [[nodiscard]] Result<HostPort> parse_local(std::string_view text);
 
 /// Every address of the host, in the order the system prefers. Blocks while the system's resolver works.

@@ -27,7 +27,7 @@ class Key {
     regular_only,  ///< the path may be a peer's: any other file is refused, and no read waits
   };
 
-  /// From the system's random generator.  errors: Errc::cipher_failed
+  /// A key from the system's random generator.  errors: Errc::cipher_failed
   [[nodiscard]] static Result<Key> generate();
   /// Surrounding white space is ignored.  errors: Errc::bad_argument, never quoting the text
   [[nodiscard]] static Result<Key> parse(std::string_view text);
@@ -44,7 +44,7 @@ class Key {
 
   /// A copy for a second owner, spelt out so that it is never an accident.
   [[nodiscard]] Key duplicate() const;
-  /// In a time that does not depend on where they differ.
+  /// Takes a time that does not depend on where they differ.
   friend bool operator==(const Key& one, const Key& other);
   /// The text form. The caller prints it only where the user asked for it.
   [[nodiscard]] std::string reveal_text() const;

@@ -46,11 +46,11 @@ class KeyPair {
  public:
   static constexpr std::size_t kSecretBytes = 32;  // spec: RFC 8032 §5.1.5
 
-  /// From the system's random generator.  errors: Errc::cipher_failed
+  /// A pair from the system's random generator.  errors: Errc::cipher_failed
   [[nodiscard]] static Result<KeyPair> generate();
   /// Surrounding white space is ignored.  errors: Errc::bad_argument, never quoting the text; Errc::cipher_failed
   [[nodiscard]] static Result<KeyPair> parse(std::string_view text);
-  /// As Key::from_file(), of a file as `udtcat keygen --pair` writes it.
+  /// A pair from a file of `udtcat keygen --pair`; likewise Key::from_file().
   [[nodiscard]] static Result<KeyPair> from_file(const std::string& path, Key::FromFile kind = Key::FromFile::any_kind);
 
   KeyPair(KeyPair&& other) noexcept;

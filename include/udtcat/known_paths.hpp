@@ -26,7 +26,7 @@ struct KnownPath {
 class KnownPaths {
  public:
   virtual ~KnownPaths() = default;
-  /// At once: no disk is read here.
+  /// Answers at once: no disk is read here.
   [[nodiscard]] virtual std::optional<KnownPath> find(const Endpoint& peer) = 0;
   /// A connection to `peer` is over, or has found out that the path is narrow or loses trains. At once, likewise.
   virtual void note(const Endpoint& peer, const KnownPath& path) = 0;

@@ -49,7 +49,7 @@ class LocalStream {
   /// Ends both halves at once, as a failure the other side can see where it can (TCP: a reset).
   virtual void abort() = 0;
 
-  /// For messages: "stdin" / "stdout", "tcp 127.0.0.1:5432".
+  /// Names for messages: "stdin" / "stdout", "tcp 127.0.0.1:5432".
   [[nodiscard]] virtual std::string source_name() const = 0;
   [[nodiscard]] virtual std::string sink_name() const = 0;
 };

@@ -20,7 +20,7 @@ enum class LogLevel {
 /// Threads: called from every thread of the library, one call at a time. Must not log or throw.
 using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 
-/// From now on `sink` gets every line of `least` and above; an empty sink makes the library silent again.
+/// `sink` gets every line of `least` and above from now on; an empty sink makes the library silent again.
 /// Threads: call while no other thread uses the library, e.g. first in main().
 void set_log_sink(LogLevel least, LogSink sink);
 

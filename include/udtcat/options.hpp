@@ -73,8 +73,7 @@ struct SessionTuning {
   std::size_t block_bytes = kDefaultBlockBytes;  ///< payload of a full block that this end sends
   std::size_t lanes = kDefaultLanes;             ///< cipher contexts; the lesser of the two ends' counts
   std::optional<std::size_t> threads;  ///< that seal and open, shared by all sessions of the process; none: its cores
-  std::optional<std::size_t>
-      flows;  ///< channels that a connector asks for, a listener takes at most; none: 1, kMaxFlows
+  std::optional<std::size_t> flows;  ///< channels: asked for by a connector, the most of a listener; none: 1, kMaxFlows
   std::chrono::milliseconds idle_timeout{40'000};  ///< silence after which a peer is lost
 };
 
@@ -84,7 +83,7 @@ struct ApplicationCommands {
   std::string_view dials;
 };
 
-/// By default encrypted and authenticated, to any peer that holds the key.
+/// A session is by default encrypted and authenticated, to any peer that holds the key.
 struct SessionOptions : SessionTuning {
   Protection protection = Protection::private_;
   /// The protocol that the streams speak, the same at both ends or there is no session, so that one key may serve
@@ -107,15 +106,13 @@ struct SessionOptions : SessionTuning {
   std::vector<std::string> services{};
 };
 
-inline constexpr std::uint64_t kMinMemoryBytes = 1 * kMiB;  // guess: a window of 700 packets
-inline constexpr std::uint64_t kDefaultMemoryBytes =
-    256 * kMiB;  // guess: 10 Gbit/s at 75 ms, with as much waiting for repair
+inline constexpr std::uint64_t kMinMemoryBytes = 1 * kMiB;        // guess: a window of 700 packets
+inline constexpr std::uint64_t kDefaultMemoryBytes = 256 * kMiB;  // guess: 10 Gbit/s at 75 ms, and as much in repair
 
 /// The cost and the speed of the transport below a session. As with SessionTuning: measure before changing one.
 struct TransportTuning {
-  CongestionKind congestion = CongestionKind::bbr;  ///< native only
-  std::uint64_t memory_bytes =
-      kDefaultMemoryBytes;  ///< the most that one connection holds, each way: its largest window
+  CongestionKind congestion = CongestionKind::bbr;   ///< native only
+  std::uint64_t memory_bytes = kDefaultMemoryBytes;  ///< the most of a connection, each way: its largest window
   /// Silence, or time without an acknowledgement of what the peer has room for, after which a peer is lost. libudt has
   /// its own time for silence.
   std::chrono::milliseconds idle_timeout{60'000};

@@ -116,7 +116,7 @@ struct ConnectionStats : TransportStats {
   BothEndsStats ends{};            ///< by which it is found what its speed depends on
 };
 
-/// Of several connections: counters and open streams are added, everything else is that of `latest`.
+/// The sum over several connections: counters and open streams are added, everything else is that of `latest`.
 [[nodiscard]] ConnectionStats sum(const ConnectionStats& so_far, const ConnectionStats& latest);
 
 }  // namespace udtcat

@@ -29,7 +29,7 @@ class BitRate {
   [[nodiscard]] constexpr std::uint64_t bytes_per_second() const { return bits_per_second_ / 8; }
   [[nodiscard]] constexpr bool unlimited() const { return bits_per_second_ == 0; }
   friend constexpr auto operator<=>(BitRate, BitRate) = default;
-  /// Of two at the same time.
+  /// The rate of two at the same time.
   friend constexpr BitRate operator+(BitRate one, BitRate other) {
     return BitRate(one.bits_per_second_ + other.bits_per_second_);
   }

@@ -10,7 +10,7 @@
 #include "lib/core/stats_fields.hpp"
 #include "lib/core/try.hpp"
 #include "tool/status/json.hpp"
-#include "tool/status/process_cpu_time.hpp"
+#include "tool/status/snapshot.hpp"
 
 namespace udtcat {
 

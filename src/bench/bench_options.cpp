@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench_options.hpp"
 
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "bench/bench_message.hpp"
@@ -92,7 +90,7 @@ void add_options(CommandLine& line, BenchOptions& options) {
   add_family_options(line, options);
   add_connect_timeout_option(line, options);
   add_log_options(line, options);
-  add_check_option(line, options);
+  line.flag("--check", options.check);
   line.check([&] { return read_destination(line, options); });
   line.check([&] { return check_places(line, options); });
 }

@@ -19,7 +19,6 @@ struct BenchSettings {
 };
 
 struct BenchOptions : ssh::SshDialOptions {
-  bool help = false;    ///< nothing else then
   bool by_ssh = false;  ///< else a listener waits at `peer`
   BenchSettings settings;
 };

@@ -41,7 +41,7 @@ struct DirectionResult {
 
   [[nodiscard]] const BenchCounters& sender() const { return direction == BenchDirection::out ? here : there; }
   [[nodiscard]] const BenchCounters& receiver() const { return direction == BenchDirection::out ? there : here; }
-  /// At the consumer, from its first byte to its last; zero where it had too few.
+  /// The rate at the consumer, from its first byte to its last; zero where it had too few.
   [[nodiscard]] BitRate rate() const;
   /// Share of the sender's packets; none: it sent none.
   [[nodiscard]] std::optional<double> lost() const;

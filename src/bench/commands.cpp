@@ -12,7 +12,6 @@
 #include "bench/bench_options.hpp"
 #include "lib/core/try.hpp"
 #include "ssh/ssh_dial.hpp"
-#include "tool/program/check_summary.hpp"
 #include "tool/run/endpoint_setup.hpp"
 #include "tool/run/session_run.hpp"
 
@@ -51,7 +50,7 @@ std::unique_ptr<BenchMeter> measure(tool::SessionRun& run, std::unique_ptr<Conne
   return meter;
 }
 
-/// Of a listener that is dialled.
+/// Measures the path to a listener that is dialled.
 tool::ExitStatus bench_dialled(const BenchOptions& options, tool::FoundCredentials found, tool::Console& console) {
   tool::SessionRun run(options, console);
   auto request = tool::make_dial_request(options, std::move(found.credentials));
@@ -64,7 +63,7 @@ tool::ExitStatus bench_dialled(const BenchOptions& options, tool::FoundCredentia
   return run.run();
 }
 
-/// Of a far end that ssh starts.
+/// Measures the path to a far end that ssh starts.
 tool::ExitStatus bench_by_ssh(const BenchOptions& options, const RunContext& context) {
   tool::SessionRun run(options, context.console);
   std::unique_ptr<BenchMeter> meter;
@@ -87,11 +86,10 @@ tool::ExitStatus bench_by_ssh(const BenchOptions& options, const RunContext& con
 }
 
 /// The way to the other end: a listener that is dialled, or a far end that ssh starts.
-class BenchInvocation final : public tool::Invocation {
+class BenchInvocation final : public tool::OptionsInvocation<BenchOptions> {
  public:
-  explicit BenchInvocation(BenchOptions options) : options_(std::move(options)) {}
+  using OptionsInvocation::OptionsInvocation;
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.by_ssh; }
   [[nodiscard]] bool needs_key() const override {
     return !options_.by_ssh && options_.session.protection != Protection::clear;
@@ -107,23 +105,14 @@ class BenchInvocation final : public tool::Invocation {
     return options_.by_ssh ? bench_by_ssh(options_, context)
                            : bench_dialled(options_, std::move(found), context.console);
   }
-
- private:
-  const BenchOptions options_;
 };
-
-Result<std::unique_ptr<tool::Invocation>> parse_bench(const tool::Words& arguments) {
-  UDTCAT_TRY(BenchOptions options, parse_bench_options(arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<BenchInvocation>(std::move(options));
-}
 
 }  // namespace
 
 tool::Commands commands() {
   return {{.words = {"bench"},
            .help = bench_help_text,
-           .parse = parse_bench,
+           .parse = tool::parse_as<BenchInvocation, parse_bench_options>,
            .options = bench_options_declared,
            .operands = ":host"}};
 }

@@ -25,8 +25,7 @@ struct ByteRange {
 /// Threads: unsynchronised.
 class ByteRanges {
  public:
-  static constexpr std::size_t kMaxRanges =
-      65'536;  // guess: some 5 MB; an 8 TiB file in blocks of 64 MiB, every other one
+  static constexpr std::size_t kMaxRanges = 65'536;  // guess: 5 MB; every other block of 64 MiB in 8 TiB
 
   /// Empty ranges change nothing.  errors: Errc::protocol_violated beyond kMaxRanges
   [[nodiscard]] Status add(ByteRange range);

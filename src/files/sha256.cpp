@@ -2,7 +2,6 @@
 #include "files/sha256.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string_view>
 
 #include <openssl/evp.h>

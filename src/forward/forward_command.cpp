@@ -11,7 +11,6 @@
 #include <udtcat/bridges.hpp>
 #include <udtcat/peering.hpp>
 
-#include "forward/forward.hpp"
 #include "forward/outage.hpp"
 #include "forward/peer_log.hpp"
 #include "forward/redial.hpp"
@@ -124,7 +123,7 @@ class ForwardCommand {
     run_.console().date_lines();
     if (auto started = start(std::move(found)); !started) return run_.fail_to_start(std::move(started.error()));
     run_.watch([this] { return forward_.total(); });
-    if (redial_) run_.wait_for(dialling());
+    if (redial_) run_.progress().wait_for(dialling());
     run_.publish([this](tool::ProcessSnapshot& snapshot) { add_to(snapshot); });
     run_.on_interrupt([this](const Error& why) { stop(why); });
     return run_.run();
@@ -226,7 +225,7 @@ void ForwardCommand::on_up(const Connection& connection) {
   if (!redial_) return peer_log_.on_come(connection);
   core::log().info("{} connected", tool::peer_text(connection));
   if (forward_.sessions() > 1) keep_tidy();
-  run_.wait_for({});
+  run_.progress().wait_for({});
   if (const auto line = outage_.end(Clock::now(), connection.peer())) run_.say(*line);
 }
 
@@ -237,7 +236,7 @@ void ForwardCommand::on_gone(Connection& connection, const Status& how) {
   redial_->on_lost(Clock::now() - connection.stats().made_at);
   if (forward_.sessions() > 0) return core::log().info("a session is over{}", how ? "" : ": " + why.message());
   outage_.begin(why, Clock::now());
-  run_.wait_for(dialling());
+  run_.progress().wait_for(dialling());
   core::log().warn("{} is gone: {}; dialling again", tool::to_string(options_.peer), why.message());
   redial_->want();
 }

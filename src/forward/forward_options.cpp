@@ -13,7 +13,6 @@
 #include "lib/bridge/unix_socket.hpp"
 #include "lib/core/try.hpp"
 #include "tool/cli/command_line.hpp"
-#include "tool/cli/options.hpp"
 #include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::forward {

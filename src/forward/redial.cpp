@@ -2,7 +2,6 @@
 #include "forward/redial.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "lib/core/duplicate.hpp"

@@ -69,11 +69,10 @@ tool::ExitStatus keygen(tool::Console& console) {
   return tool::ExitStatus::success;
 }
 
-class PipeInvocation final : public tool::Invocation {
+class PipeInvocation final : public tool::OptionsInvocation<PipeOptions> {
  public:
-  explicit PipeInvocation(PipeOptions options) : options_(std::move(options)) {}
+  using OptionsInvocation::OptionsInvocation;
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.exec.has_value(); }
   [[nodiscard]] bool needs_key() const override {
     return !options_.plain && options_.mode != Mode::version && options_.mode != Mode::keygen;
@@ -105,21 +104,16 @@ class PipeInvocation final : public tool::Invocation {
         return connect_command(options_, std::move(found), context.console);
     }
   }
-
- private:
-  PipeOptions options_;
 };
-
-Result<std::unique_ptr<tool::Invocation>> parse(const tool::Words& arguments) {
-  UDTCAT_TRY(PipeOptions options, parse_pipe_options(arguments));
-  if (options.mode == Mode::help) return nullptr;
-  return std::make_unique<PipeInvocation>(std::move(options));
-}
 
 }  // namespace
 
 tool::Commands commands() {
-  return {{.words = {}, .help = help_text, .parse = parse, .options = pipe_options_declared, .operands = ":host"},
+  return {{.words = {},
+           .help = help_text,
+           .parse = tool::parse_as<PipeInvocation, parse_pipe_options>,
+           .options = pipe_options_declared,
+           .operands = ":host"},
           keygen_pair_command(),
           status_command()};
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipe/open_stdin_warning.hpp"
 
-#include <utility>
-
 #include <sys/stat.h>
 
 namespace udtcat::pipe {

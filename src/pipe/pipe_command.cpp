@@ -158,7 +158,7 @@ PipeSession::PipeSession(tool::SessionRun& run, const PipeOptions& options, std:
   core::log().info("connected to {}", tool::peer_text(*connection_));
   connection_->on_closed([this](const Status& status) { on_closed(status); });
   run_.follow(*connection_);
-  run_.measure([this](const ConnectionStats& stats) { return amount(stats); });
+  run_.progress().measure([this](const ConnectionStats& stats) { return amount(stats); });
 }
 
 /// The amount that the user gave, else the size of the file that is read.
@@ -180,9 +180,9 @@ void PipeSession::say_what_is_left() {
   constexpr std::size_t kShownCommandBytes = 32;  // guess: the program and its verb
   if (!all_written_) return;
   if (options_.exec && halves_.write)
-    return run_.wait_for_program(
+    return run_.progress().wait_for_program(
         fmt::format("waiting for '{}' to end", core::printable(*options_.exec, kShownCommandBytes)));
-  if (all_read_) run_.wait_for("all read, waiting for the other end to take it");
+  if (all_read_) run_.progress().wait_for("all read, waiting for the other end to take it");
 }
 
 Result<std::unique_ptr<LocalStream>> PipeSession::make_local() {
@@ -277,7 +277,7 @@ class PipeListener {
       run_.finish(why);
     });
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-    run_.wait_for("waiting for a peer on " + listener_->addresses());
+    run_.progress().wait_for("waiting for a peer on " + listener_->addresses());
     run_.publish([this](tool::ProcessSnapshot& snapshot) { listener_->add_to(snapshot); });
     return {};
   }
@@ -320,7 +320,7 @@ tool::ExitStatus connect_command(const PipeOptions& options, tool::FoundCredenti
   auto request = tool::make_dial_request(options, std::move(found.credentials));
   if (!request) return run.fail_to_start(std::move(request.error()));
   std::unique_ptr<PipeSession> pipe;
-  run.wait_for("dialling " + tool::to_string(options.peer));
+  run.progress().wait_for("dialling " + tool::to_string(options.peer));
   const auto dialer = dial(run.io(), std::move(*request), [&](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) return run.finish(std::move(connection.error()));
     pipe = std::make_unique<PipeSession>(run, options, std::move(*connection));

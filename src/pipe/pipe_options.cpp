@@ -2,7 +2,6 @@
 #include "pipe/pipe_options.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -17,7 +16,7 @@ namespace udtcat::pipe {
 namespace {
 
 constexpr std::uint16_t kFirstUnprivilegedPort = 1024;  // spec: Linux net.ipv4.ip_unprivileged_port_start, and custom
-constexpr std::uint16_t kAlternativePorts = 8000;       // custom: 80 → 8080, 443 → 8443
+constexpr std::uint16_t kAlternativePorts = 8000;       // guess: 80 → 8080, 443 → 8443
 
 constexpr const char* kForms = "allowed: HOST PORT, HOST:PORT, -l [ADDR:]PORT, or a command; see udtcat help";
 
@@ -144,8 +143,8 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   tool::add_family_options(line, options);
   tool::add_connect_timeout_option(line, options);
   tool::add_log_options(line, options);
-  tool::add_why_option(line, options);
-  tool::add_check_option(line, options);
+  line.flag("--why", options.why);
+  line.flag("--check", options.check);
   tool::add_progress_options(line, options);
   line.check([&] { return read_operands(line, options); });
   line.check([&]() -> Status {
@@ -213,8 +212,8 @@ Result<PipeOptions> parse_pipe_options(const tool::Words& words) {
   tool::CommandLine line("udtcat");
   add_pipe_options(line, options);
   UDTCAT_CHECK(line.read(words));
-  if (line.wants_help()) return PipeOptions{};
-  if (!options.asks_version) return options;
+  options.help = line.wants_help();
+  if (options.help || !options.asks_version) return options;
   PipeOptions question;
   question.mode = Mode::version;
   return question;
@@ -227,7 +226,8 @@ Result<PipeOptions> parse_forward_options(const std::string& command, const tool
   add_forward_options(line, options);
   line.check([&] { return check_places(line, options); });
   UDTCAT_CHECK(line.read(words));
-  if (line.wants_help()) return PipeOptions{};
+  options.help = line.wants_help();
+  if (options.help) return options;
   const auto is_tcp = [](const auto& each) { return !each.address.is_unix(); };
   const bool has_no_names =
       std::ranges::all_of(options.services, &std::string::empty, &forward::ServiceOption::name) &&

@@ -13,7 +13,6 @@
 namespace udtcat::pipe {
 
 enum class Mode {
-  help,
   version,
   keygen,
   connect,  ///< udtcat HOST PORT
@@ -22,19 +21,17 @@ enum class Mode {
 };
 
 struct PipeOptions : forward::ForwardOptions {
-  Mode mode = Mode::help;
+  Mode mode = Mode::connect;
   bool asks_version = false;
-  bool plain = false;  ///< connect, listen: no session, bare bytes
-  std::optional<std::string>
-      exec{};  ///< connect, listen: the command that is bridged, for sh -c; none: stdin and stdout
+  bool plain = false;                  ///< connect, listen: no session, bare bytes
+  std::optional<std::string> exec{};   ///< connect, listen: a bridged command, for sh -c; none: stdin and stdout
   std::uint64_t core_limit_bytes = 0;  ///< of that command
-  std::optional<std::uint64_t>
-      expected_bytes{};  ///< connect, listen: what is sent, or received, by what its user knows; none: he does not say
+  std::optional<std::uint64_t> expected_bytes{};  ///< connect, listen: sent, or received, as --size says
 };
 
 /// errors: Errc::bad_argument; `what` names the option and the value, `cause` what is allowed
 [[nodiscard]] Result<PipeOptions> parse_pipe_options(const tool::Words& words);
-/// Only the modes help and forward, for `command`, which does the like.  errors: Errc::bad_argument
+/// Only the mode forward, for `command`, which does the like.  errors: Errc::bad_argument
 [[nodiscard]] Result<PipeOptions> parse_forward_options(const std::string& command, const tool::Words& words);
 
 [[nodiscard]] std::string help_text();

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 #include <pwd.h>

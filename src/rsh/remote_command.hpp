@@ -3,7 +3,6 @@
 /// session of ours.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "lib/core/try.hpp"
-#include "tool/cli/shell_words.hpp"
 
 namespace udtcat::rsh {
 

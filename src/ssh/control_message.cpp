@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,30 +30,20 @@ enum class Type : std::uint8_t {  // spec: docs/spec/rsh.md §3
 constexpr std::size_t kMaxNameBytes = 64;      // spec: docs/spec/rsh.md §3
 constexpr std::size_t kMaxReasonBytes = 1024;  // spec: docs/spec/rsh.md §3
 
-/// The body's sizes that a type may have; none for a type that does not exist.
+/// The sizes that the body of a type may have.
 struct Limits {
+  Type type;
   std::size_t least_bytes;
   std::size_t most_bytes;
 };
-std::optional<Limits> limits_of(std::uint8_t type) {
-  switch (static_cast<Type>(type)) {
-    case Type::run_command:
-      return Limits{1, kMaxTextBytes};
-    case Type::run_subsystem:
-    case Type::deliver_signal:
-      return Limits{1, kMaxNameBytes};
-    case Type::carry_datagrams:
-    case Type::started:
-      return Limits{0, 0};
-    case Type::exited:
-      return Limits{1, 1};
-    case Type::killed:
-      return Limits{2, 1 + kMaxNameBytes};
-    case Type::not_run:
-      return Limits{0, kMaxReasonBytes};
-  }
-  return std::nullopt;
-}
+constexpr std::array<Limits, 8> kLimits{{{Type::run_command, 1, kMaxTextBytes},
+                                         {Type::run_subsystem, 1, kMaxNameBytes},
+                                         {Type::deliver_signal, 1, kMaxNameBytes},
+                                         {Type::carry_datagrams, 0, 0},
+                                         {Type::started, 0, 0},
+                                         {Type::exited, 1, 1},
+                                         {Type::killed, 2, 1 + kMaxNameBytes},
+                                         {Type::not_run, 0, kMaxReasonBytes}}};
 
 struct Body {
   Type type;
@@ -112,7 +101,7 @@ Result<ControlMessage> decode(Type type, std::string text) {
 
 struct NamedSignal {
   int number;
-  const char* name;
+  std::string_view name;
 };
 constexpr std::array<NamedSignal, 13> kSignals{{{SIGABRT, "ABRT"},
                                                 {SIGALRM, "ALRM"},
@@ -143,8 +132,8 @@ std::vector<std::byte> encode(const ControlMessage& message) {
 Result<std::size_t> ControlReader::body_bytes(std::span<const std::byte, kHeaderBytes> header) {
   const auto type = std::to_integer<std::uint8_t>(header[0]);
   const std::size_t length = core::load_be<std::uint32_t>(header) & 0xff'ff'ffU;
-  const auto limits = limits_of(type);
-  if (!limits) return violation(fmt::format("unknown type {:#04x}", type));
+  const auto* const limits = std::ranges::find(kLimits, static_cast<Type>(type), &Limits::type);
+  if (limits == kLimits.end()) return violation(fmt::format("unknown type {:#04x}", type));
   if (length < limits->least_bytes || length > limits->most_bytes)
     return violation(fmt::format("{} bytes in a message of type {:#04x}", length, type));
   return length;
@@ -164,14 +153,12 @@ Result<std::optional<ControlMessage>> ControlReader::next() {
 }
 
 std::optional<std::string> signal_name(int number) {
-  const auto found =
-      std::find_if(kSignals.begin(), kSignals.end(), [&](const NamedSignal& each) { return each.number == number; });
+  const auto* const found = std::ranges::find(kSignals, number, &NamedSignal::number);
   return found == kSignals.end() ? std::nullopt : std::optional<std::string>(found->name);
 }
 
 std::optional<int> signal_number(std::string_view name) {
-  const auto found =
-      std::find_if(kSignals.begin(), kSignals.end(), [&](const NamedSignal& each) { return each.name == name; });
+  const auto* const found = std::ranges::find(kSignals, name, &NamedSignal::name);
   return found == kSignals.end() ? std::nullopt : std::optional(found->number);
 }
 

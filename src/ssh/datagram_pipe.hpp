@@ -31,7 +31,7 @@ class DatagramPipe {
 
   /// `datagram` is not empty, and copied.
   void send(std::span<const std::byte> datagram);
-  /// Before the datagrams that are sent from now on.
+  /// Writes `bytes` before the datagrams that are sent from now on.
   void write_first(std::span<const std::byte> bytes);
 
  private:

@@ -77,7 +77,7 @@ FallbackCache::FallbackCache(std::filesystem::path file, std::string destination
     : file_(std::move(file)), destination_(std::move(destination)), now_(std::move(now)) {}
 
 std::optional<FallbackCache> FallbackCache::of_user(std::string destination) {
-  const auto file = tool::user_cache("ways");
+  const auto file = tool::user_cache("fallbacks");
   if (!file) return std::nullopt;
   return std::optional<FallbackCache>(std::in_place, *file, std::move(destination), Clock::now);
 }

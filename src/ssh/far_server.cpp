@@ -2,7 +2,6 @@
 #include "ssh/far_server.hpp"
 
 #include <optional>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <variant>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ssh/greeting.hpp"
 
-#include <tuple>
 #include <utility>
 #include <vector>
 

@@ -20,7 +20,6 @@
 #include <zlib.h>
 
 #include "lib/core/log.hpp"
-#include "lib/core/try.hpp"
 
 namespace udtcat::ssh {
 
@@ -47,7 +46,7 @@ std::filesystem::path program_path() {
   return kSelf;
 }
 
-/// In hexadecimal, as sha256sum(1) prints it; none where OpenSSL fails.
+/// The hash in hexadecimal, as sha256sum(1) prints it; none where OpenSSL fails.
 std::optional<std::string> sha256_hex(std::span<const std::byte> bytes) {
   constexpr std::size_t kDigestBytes = 32;  // spec: FIPS 180-4
   std::array<unsigned char, kDigestBytes> digest{};

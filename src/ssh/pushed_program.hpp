@@ -28,7 +28,7 @@ struct PushedProgram {
 /// no ELF program stays as it is. Total.  source: elf(5)
 void strip(std::vector<std::byte>& program);
 
-/// As gzip(1) does.  errors: Errc::out_of_resources
+/// The bytes in the format of gzip(1).  errors: Errc::out_of_resources
 [[nodiscard]] Result<std::vector<std::byte>> packed(std::span<const std::byte> bytes);
 
 }  // namespace udtcat::ssh

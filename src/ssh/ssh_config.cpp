@@ -9,7 +9,6 @@
 #include <span>
 #include <sstream>
 #include <tuple>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -14,7 +14,6 @@
 #include "lib/net/interface_addresses.hpp"
 #include "ssh/bootstrap_script.hpp"
 #include "ssh/pushed_program.hpp"
-#include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::ssh {
 

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "lib/core/try.hpp"
 #include "tool/cli/shell_words.hpp"
 
 namespace udtcat::ssh {
@@ -18,8 +17,6 @@ using tool::CommandLine;
 using tool::misplaced;
 
 constexpr std::chrono::milliseconds kAcceptTimeout{30'000};  // spec: docs/spec/rsh.md §1
-
-bool is_ssh(const std::string& program) { return program.substr(program.rfind('/') + 1) == "ssh"; }
 
 void add_port_option(CommandLine& line, PortRange& ports) {
   line.value("--port", [&](const std::string& text) { return tool::store(parse_port_range(text), ports); });

@@ -15,7 +15,7 @@
 
 namespace udtcat::trees {
 
-/// Between threads and a LocalStream, which a connection drives, or a relay to pipes.
+/// A stream of threads upon a LocalStream, which a connection drives, or a relay to pipes.
 ///
 ///   write() ──► chunks (kQueuedBytes and one; full: the thread waits) ──► the stream's source
 ///   the stream's sink ──► ring (full: its writer waits, and a connection's credit is used up) ──► peek()

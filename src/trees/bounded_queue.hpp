@@ -78,16 +78,14 @@ class BoundedQueue {
   /// The first error counts.
   void close(Error error = {}) {
     const core::MutexLock lock(mutex_);
-    if (!closed_) closed_ = std::move(error);
-    changed_.notify_all();
+    close_locked(std::move(error));
   }
   /// The same; what is left is dropped.
   void close_now(Error error) {
     const core::MutexLock lock(mutex_);
-    if (!closed_) closed_ = std::move(error);
+    close_locked(std::move(error));
     items_.clear();
     size_ = 0;
-    changed_.notify_all();
   }
   [[nodiscard]] bool is_closed() {
     const core::MutexLock lock(mutex_);
@@ -95,6 +93,10 @@ class BoundedQueue {
   }
 
  private:
+  void close_locked(Error error) UDTCAT_REQUIRES(mutex_) {
+    if (!closed_) closed_ = std::move(error);
+    changed_.notify_all();
+  }
   [[nodiscard]] bool add(Item item) UDTCAT_REQUIRES(mutex_) {
     if (closed_) return false;
     size_ += size_of_(item);

@@ -54,7 +54,7 @@ class Committer {
   Committer& operator=(const Committer&) = delete;
   ~Committer() { stop(); }
 
-  /// Before anything else.  errors: those of start_thread()
+  /// Called before anything else.  errors: those of start_thread()
   [[nodiscard]] Status start();
   void add(ReceivedFile file);
   /// Returns when all files so far have their names, or were refused.
@@ -65,7 +65,7 @@ class Committer {
   }
   /// No more files get their names; the others stay parts.
   void stop();
-  /// After finish() or stop(): files that are not in the hash cache yet.
+  /// Files that are not in the hash cache yet; called after finish() or stop().
   [[nodiscard]] const std::vector<VerifiedFile>& verified() const { return verified_; }
 
  private:

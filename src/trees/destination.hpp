@@ -3,7 +3,6 @@
 /// spec: docs/spec/trees.md §5
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>

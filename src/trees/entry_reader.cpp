@@ -54,26 +54,14 @@ Result<Entry> EntryReader::read_once(const SourceItem& item) {
   const auto& location = item.visited.location;
   Entry entry{.attributes = {}, .path = item.path, .fingerprint = {}, .target = {}};
   UDTCAT_TRY(entry.attributes, read_attributes(location, status));
-  switch (status.st_mode & S_IFMT) {
-    case S_IFDIR:
-      entry.kind = EntryKind::directory;
-      break;
-    case S_IFLNK: {
-      entry.kind = EntryKind::symbolic_link;
-      UDTCAT_TRY(entry.target, location.read_target());
-      break;
-    }
-    case S_IFIFO:
-      entry.kind = EntryKind::fifo;
-      break;
-    case S_IFCHR:
-    case S_IFBLK:
-      entry.kind = S_ISCHR(status.st_mode) ? EntryKind::character_device : EntryKind::block_device;
-      entry.major = major(status.st_rdev);
-      entry.minor = minor(status.st_rdev);
-      break;
-    default:
-      as_file(item, entry);
+  if (const KindFacts* const facts = facts_of(status.st_mode)) entry.kind = facts->kind;
+  if (entry.kind == EntryKind::file) {
+    as_file(item, entry);
+  } else if (entry.kind == EntryKind::symbolic_link) {
+    UDTCAT_TRY(entry.target, location.read_target());
+  } else if (is_device(entry.kind)) {
+    entry.major = major(status.st_rdev);
+    entry.minor = minor(status.st_rdev);
   }
   return entry;
 }

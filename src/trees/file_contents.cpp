@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/file_contents.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "lib/core/try.hpp"
 #include "trees/disk/chunk_reader.hpp"
-#include "trees/zero_pages.hpp"
 
 namespace udtcat::trees {
 
@@ -51,6 +52,25 @@ ScopedResult<std::optional<Chunk>> next_of(const FileContents& file, ChunkReader
 }
 
 }  // namespace
+
+bool is_zero(std::span<const std::byte> bytes) {
+  return bytes.empty() ||
+         (bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+std::vector<Extent> extents_of(std::span<const std::byte> chunk) {
+  std::vector<Extent> extents;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at <= chunk.size(); at += kPageBytes) {
+    const bool is_end = at >= chunk.size();
+    if (!is_end && !is_zero(chunk.subspan(at, std::min(kPageBytes, chunk.size() - at)))) continue;
+    const std::size_t end = std::min(at, chunk.size());
+    if (end > begin) extents.push_back({static_cast<std::uint32_t>(begin), chunk.subspan(begin, end - begin)});
+    begin = at + kPageBytes;
+  }
+  if (begin < chunk.size()) extents.push_back({static_cast<std::uint32_t>(begin), chunk.subspan(begin)});
+  return extents;
+}
 
 ScopedResult<files::Digest> send_contents(const FileContents& file, RemoteHashes* remote_hashes, MessageWriter& writer,
                                           std::vector<std::byte>& memory, TransferCounters& counters) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,17 @@
 #include "lib/bridge/descriptor.hpp"
 #include "trees/counters.hpp"
 #include "trees/disk/name_error.hpp"
+#include "trees/message.hpp"
 #include "trees/message_io.hpp"
 #include "trees/remote_hashes.hpp"
 
 namespace udtcat::trees {
+
+inline constexpr std::size_t kPageBytes = 4'096;  // spec: a page, below which no file system leaves a hole
+
+[[nodiscard]] bool is_zero(std::span<const std::byte> bytes);
+/// The parts of a chunk without the pages that are zero; none: all of them are.
+[[nodiscard]] std::vector<Extent> extents_of(std::span<const std::byte> chunk);
 
 /// A file as it was announced, and opened.
 struct FileContents {

@@ -28,7 +28,6 @@ class InodeSet {
   [[nodiscard]] bool has(const struct stat& status, std::string_view birth) const {
     return !slots_.empty() && slots_[slot_of(slots_, key_of(status, birth))] != kFree;
   }
-  [[nodiscard]] std::size_t size() const { return count_; }
 
  private:
   static constexpr std::uint64_t kFree = 0;

@@ -2,7 +2,6 @@
 #include "trees/manifest_log.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "lib/core/try.hpp"
 

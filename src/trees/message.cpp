@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,6 +10,7 @@
 #include "lib/core/invariant.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "trees/disk/tree_hash.hpp"
 #include "trees/message_body.hpp"
 
 namespace udtcat::trees {
@@ -53,17 +52,6 @@ constexpr std::array<NumberedCause, 4> kCauses{{{1, Errc::local_read_failed, Err
                                                 {4, Errc::stream_refused, Errc::stream_refused},
                                                 {5, Errc::interrupted, Errc::peer_interrupted}}};
 
-// The bodies, in the order of the table.
-
-MessageType encode_body(const Hello& hello, core::ByteWriter& body) {
-  encode_hello(hello, body);
-  return MessageType::hello;
-}
-MessageType encode_body(const Entry& entry, core::ByteWriter& body) {
-  encode_entry(entry, body);
-  return MessageType::entry;
-}
-
 void encode_header(MessageType type, std::size_t body_bytes, std::span<std::byte> into) {
   UDTCAT_INVARIANT(body_bytes <= kMaxBodyBytes, "the caller keeps the limits");
   core::store_be(into, static_cast<std::uint32_t>(body_bytes));
@@ -87,95 +75,54 @@ void encode_extent_head(const Extent& extent, core::ByteWriter& body) {
   body.number(static_cast<std::uint32_t>(extent.bytes.size()));
 }
 
-MessageType encode_body(const Data& data, core::ByteWriter& body) {
+const NumberedCause& numbered(Errc cause) {
+  const auto* found = std::ranges::find(kCauses, cause, &NumberedCause::there);
+  UDTCAT_INVARIANT(found != kCauses.end(), "an end gives one of the four causes");
+  return *found;
+}
+
+// The bodies, in the order of the table.
+
+void encode_body(const Hello& hello, core::ByteWriter& body) { encode_hello(hello, body); }
+void encode_body(const Entry& entry, core::ByteWriter& body) { encode_entry(entry, body); }
+
+void encode_body(const Data& data, core::ByteWriter& body) {
   body.expect(body_bytes_of(data));
   encode_data_head(data, body);
   for (const Extent& each : data.extents) {
     encode_extent_head(each, body);
     body.bytes(each.bytes);
   }
-  return MessageType::data;
 }
 
-template <typename Run>
-MessageType encode_run(MessageType type, const Run& run, core::ByteWriter& body) {
-  body.number(run.entry);
-  body.number(run.chunk);
-  body.number(run.count);
-  return type;
-}
-MessageType encode_body(const Zeros& run, core::ByteWriter& body) { return encode_run(MessageType::zeros, run, body); }
-MessageType encode_body(const CopyChunks& run, core::ByteWriter& body) {
-  return encode_run(MessageType::copy_chunks, run, body);
-}
-
-MessageType encode_body(const FileDone& done, core::ByteWriter& body) {
+void encode_body(const FileDone& done, core::ByteWriter& body) {
   body.number(done.entry);
   body.bytes(done.digest);
   encode_fingerprint(done.fingerprint, body);
-  return MessageType::file_done;
 }
 
-MessageType encode_reason(MessageType type, EntryId entry, const std::string& reason, core::ByteWriter& body) {
-  body.number(entry);
-  body.sized_text<std::uint16_t>(core::printable(reason, kMaxReasonBytes));
-  return type;
-}
-MessageType encode_body(const Dropped& dropped, core::ByteWriter& body) {
-  return encode_reason(MessageType::dropped, dropped.entry, dropped.reason, body);
-}
-MessageType encode_body(const Refused& refused, core::ByteWriter& body) {
-  return encode_reason(MessageType::refused, refused.entry, refused.reason, body);
-}
-
-MessageType encode_body(const End& end, core::ByteWriter& body) {
-  body.number(end.entries);
-  return MessageType::end;
-}
-MessageType encode_body(const Totals& totals, core::ByteWriter& body) {
-  body.number(totals.entries);
-  body.number(totals.bytes);
-  return MessageType::totals;
-}
-MessageType encode_words(MessageType type, const std::string& reason, core::ByteWriter& body) {
-  body.sized_text<std::uint16_t>(core::printable(reason, kMaxReasonBytes));
-  return type;
-}
-MessageType encode_body(const Missed& missed, core::ByteWriter& body) {
-  return encode_words(MessageType::missed, missed.reason, body);
-}
-MessageType encode_body(const NotStored& not_stored, core::ByteWriter& body) {
-  return encode_words(MessageType::not_stored, not_stored.reason, body);
-}
-MessageType encode_body(const Done& done, core::ByteWriter& body) {
-  body.number(done.entries);
-  return MessageType::done;
-}
-
-MessageType encode_body(const UpToDate& done, core::ByteWriter& body) {
-  body.number(done.entry);
-  if (done.digest) body.bytes(*done.digest);
-  return MessageType::up_to_date;
-}
-MessageType encode_body(const Want& want, core::ByteWriter& body) {
-  body.number(want.entry);
-  return MessageType::want;
-}
-
-MessageType encode_body(const Hashes& hashes, core::ByteWriter& body) {
+void encode_body(const Hashes& hashes, core::ByteWriter& body) {
   body.number(hashes.entry);
   body.number(static_cast<std::uint8_t>(hashes.last));
   body.number(hashes.zeros);
   for (const files::Digest& each : hashes.digests) body.bytes(each);
-  return MessageType::hashes;
 }
 
-MessageType encode_body(const Failed& failed, core::ByteWriter& body) {
-  const auto* cause = std::ranges::find(kCauses, failed.cause, &NumberedCause::there);
-  UDTCAT_INVARIANT(cause != kCauses.end(), "an end gives one of the four causes");
-  body.number(cause->number);
-  body.sized_text<std::uint16_t>(core::printable(failed.reason, kMaxReasonBytes));
-  return MessageType::failed;
+/// The fields that a short message has, in this order.
+template <typename Short>
+void encode_body(const Short& message, core::ByteWriter& body) {
+  if constexpr (requires { message.cause; }) body.number(numbered(message.cause).number);
+  if constexpr (requires { message.entry; }) body.number(message.entry);
+  if constexpr (requires { message.entries; }) body.number(message.entries);
+  if constexpr (requires { message.bytes; }) body.number(message.bytes);
+  if constexpr (requires { message.count; }) {
+    body.number(message.chunk);
+    body.number(message.count);
+  }
+  if constexpr (requires { message.digest; })
+    if (message.digest) body.bytes(*message.digest);
+  if constexpr (requires { message.reason; })
+    body.sized_text<std::uint16_t>(core::printable(message.reason, kMaxReasonBytes));
 }
 
 /// The number of an entry, or of entries.
@@ -231,23 +178,6 @@ Result<Message> decode_hashes(core::ByteReader body) {
   return hashes;
 }
 
-/// A message of words alone: MISSED, NOT_STORED.
-template <typename Words>
-Result<Message> decode_words(core::ByteReader body) {
-  const std::string reason = body.sized_text<std::uint16_t>();
-  if (!body.is_whole() || reason.size() > kMaxReasonBytes) return message_violation("a reason of another length");
-  return Words{core::printable(reason, kMaxReasonBytes)};
-}
-
-Result<Message> decode_failed(core::ByteReader body) {
-  const auto number = body.number<std::uint8_t>();
-  std::string reason = body.sized_text<std::uint16_t>();
-  if (!body.is_whole() || reason.size() > kMaxReasonBytes) return message_violation("FAILED of another length");
-  const auto* cause = std::ranges::find(kCauses, number, &NumberedCause::number);
-  if (cause == kCauses.end()) return message_violation(fmt::format("a failure of cause {}", number));
-  return Failed{cause->there, core::printable(reason, kMaxReasonBytes)};
-}
-
 Result<Message> decode_file_done(core::ByteReader body) {
   UDTCAT_TRY(const EntryId entry, decode_id(body));
   FileDone done{.entry = entry, .digest = body.array<kDigestBytes>()};
@@ -256,22 +186,37 @@ Result<Message> decode_file_done(core::ByteReader body) {
   return done;
 }
 
-/// A message of one number, with a reason, a digest or a second number at most.
+Result<std::string> decode_reason(core::ByteReader& body) {
+  const std::string reason = body.sized_text<std::uint16_t>();
+  if (reason.size() > kMaxReasonBytes) return message_violation(fmt::format("a reason of {} bytes", reason.size()));
+  return core::printable(reason, kMaxReasonBytes);
+}
+
+Result<Errc> decode_cause(core::ByteReader& body) {
+  const auto number = body.number<std::uint8_t>();
+  const auto* cause = std::ranges::find(kCauses, number, &NumberedCause::number);
+  if (cause == kCauses.end()) return message_violation(fmt::format("a failure of cause {}", number));
+  return cause->there;
+}
+
+/// Reads the fields in the order in which encode_body() writes them.
 template <typename Short>
 Result<Message> decode_short(core::ByteReader body) {
-  UDTCAT_TRY(const std::uint64_t number, decode_id(body));
   Short message{};
-  if constexpr (requires { message.entries; })
-    message.entries = number;
-  else
-    message.entry = number;
-  if constexpr (std::is_same_v<Short, Totals>) message.bytes = body.number<std::uint64_t>();
-  if constexpr (std::is_same_v<Short, UpToDate>)
+  if constexpr (requires { message.cause; }) {
+    UDTCAT_TRY(message.cause, decode_cause(body));
+  }
+  if constexpr (requires { message.entry; }) {
+    UDTCAT_TRY(message.entry, decode_id(body));
+  }
+  if constexpr (requires { message.entries; }) {
+    UDTCAT_TRY(message.entries, decode_id(body));
+  }
+  if constexpr (requires { message.bytes; }) message.bytes = body.number<std::uint64_t>();
+  if constexpr (requires { message.digest; })
     if (body.rest_bytes() > 0) message.digest = body.array<kDigestBytes>();
-  if constexpr (std::is_same_v<Short, Dropped> || std::is_same_v<Short, Refused>) {
-    const std::string reason = body.sized_text<std::uint16_t>();
-    if (reason.size() > kMaxReasonBytes) return message_violation(fmt::format("a reason of {} bytes", reason.size()));
-    message.reason = core::printable(reason, kMaxReasonBytes);
+  if constexpr (requires { message.reason; }) {
+    UDTCAT_TRY(message.reason, decode_reason(body));
   }
   if (!body.is_whole()) return message_violation("a message of another length");
   return message;
@@ -281,6 +226,7 @@ struct Decoder {
   MessageType type;
   Result<Message> (*decode)(core::ByteReader body);
 };
+// In the order of the variant.
 constexpr std::array<Decoder, std::variant_size_v<Message>> kDecoders{
     {{MessageType::hello, [](core::ByteReader body) -> Result<Message> { return decode_hello(body); }},
      {MessageType::entry, [](core::ByteReader body) -> Result<Message> { return decode_entry(body); }},
@@ -291,14 +237,14 @@ constexpr std::array<Decoder, std::variant_size_v<Message>> kDecoders{
      {MessageType::dropped, decode_short<Dropped>},
      {MessageType::end, decode_short<End>},
      {MessageType::totals, decode_short<Totals>},
-     {MessageType::missed, decode_words<Missed>},
+     {MessageType::missed, decode_short<Missed>},
      {MessageType::up_to_date, decode_short<UpToDate>},
      {MessageType::want, decode_short<Want>},
      {MessageType::hashes, decode_hashes},
      {MessageType::refused, decode_short<Refused>},
      {MessageType::done, decode_short<Done>},
-     {MessageType::not_stored, decode_words<NotStored>},
-     {MessageType::failed, decode_failed}}};
+     {MessageType::not_stored, decode_short<NotStored>},
+     {MessageType::failed, decode_short<Failed>}}};
 
 Result<const Decoder*> decoder_of(std::uint8_t type) {
   const auto* const found = std::ranges::find(kDecoders, static_cast<MessageType>(type), &Decoder::type);
@@ -309,17 +255,15 @@ Result<const Decoder*> decoder_of(std::uint8_t type) {
 }  // namespace
 
 Error error_of(const Failed& failed) {
-  const auto* cause = std::ranges::find(kCauses, failed.cause, &NumberedCause::there);
-  UDTCAT_INVARIANT(cause != kCauses.end(), "an end gives one of the four causes");
-  return {cause->here, "the other end", core::printable(failed.reason, kMaxReasonBytes)};
+  return {numbered(failed.cause).here, "the other end", core::printable(failed.reason, kMaxReasonBytes)};
 }
 
 void encode(const Message& message, std::vector<std::byte>& to) {
   const std::size_t begin = to.size();
   to.resize(begin + kHeaderBytes);
   core::ByteWriter body(to);
-  const MessageType type = std::visit([&body](const auto& each) { return encode_body(each, body); }, message);
-  encode_header(type, to.size() - begin - kHeaderBytes, std::span(to).subspan(begin));
+  std::visit([&body](const auto& each) { encode_body(each, body); }, message);
+  encode_header(kDecoders.at(message.index()).type, to.size() - begin - kHeaderBytes, std::span(to).subspan(begin));
 }
 
 void encode_head(const Data& data, std::vector<std::byte>& to) {

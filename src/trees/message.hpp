@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -96,7 +95,7 @@ struct End {
 struct Missed {
   std::string reason;
 };
-/// For progress.
+/// The whole of a transfer, for progress.
 struct Totals {
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;  ///< of files, holes included
@@ -132,7 +131,7 @@ struct Failed {
 };
 
 using Message = std::variant<Hello, Entry, Data, Zeros, CopyChunks, FileDone, Dropped, End, Totals, Missed, UpToDate,
-                             Want, Hashes, Refused, NotStored, Done, Failed>;
+                             Want, Hashes, Refused, Done, NotStored, Failed>;
 
 /// How the failure of the other end reads at this one.
 [[nodiscard]] Error error_of(const Failed& failed);

@@ -54,7 +54,7 @@ class MessageReader {
   [[nodiscard]] Result<std::optional<Message>> next();
   /// Reads and drops all up to the end, so that the other end is not stuck in writing and reads ours.
   void drain();
-  /// Of the message that next() gave.
+  /// The size of the message that next() gave.
   [[nodiscard]] std::size_t body_bytes() const { return body_bytes_; }
 
  private:

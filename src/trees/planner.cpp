@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include "lib/core/try.hpp"
 #include "trees/disk/chunk_reader.hpp"
@@ -150,7 +149,7 @@ void Planner::hash_chunks(const Entry& entry, BasisFile& basis) {
   struct stat before {};
   const bool is_known = ::fstat(file->number(), &before) == 0;
   // A part is open for writing in this process, so its times are not trusted.
-  const bool is_exposed = basis.is_part || writers_of(*file) == Writers::none || expose_stores(*file);
+  const bool is_exposed = basis.is_part || writers_of(*file) == Writers::none || write_back(*file);
   if (::fstat(file->number(), &basis.status) != 0) return;
   const auto location = destination_.locate(entry.path);
   basis.times_tell = is_exposed && is_known && is_same_state(before, basis.status) && location &&

@@ -59,7 +59,7 @@ class Planner {
   /// The path of a file that a link leads to.
   [[nodiscard]] std::string path_of(EntryId id) const { return paths_.path(linkable(id)->path); }
   [[nodiscard]] const PathStore& paths() const { return paths_; }
-  /// In their order; they get their attributes when nothing more is made in them.
+  /// Directories in their order, which get their attributes when nothing more is made in them.
   [[nodiscard]] const std::deque<Directory>& directories() const { return directories_; }
 
  private:

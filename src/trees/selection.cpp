@@ -2,11 +2,9 @@
 #include "trees/selection.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include "lib/core/try.hpp"
 #include "trees/start_thread.hpp"

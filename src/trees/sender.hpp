@@ -4,11 +4,9 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <sys/stat.h>

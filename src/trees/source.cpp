@@ -22,8 +22,8 @@ namespace {
 using files::FileTree;
 
 // The roots of a list, in their order.
-constexpr std::size_t kHere = 0;
-constexpr std::size_t kTop = 1;
+constexpr std::size_t kWorkingDirectory = 0;
+constexpr std::size_t kRootDirectory = 1;
 
 constexpr std::size_t kMaxKeptOpen = 16;  // guess: a command has few; a peer may ask for thousands
 
@@ -36,7 +36,7 @@ std::pair<std::string, std::string> split_last(std::string path) {
 }
 
 /// "./a//b/": "a/b", as an entry has it.
-std::string without_idle_words(const std::string& path) {
+std::string normal_path(const std::string& path) {
   std::string clean;
   for (std::size_t at = 0; at < path.size();) {
     const auto slash = std::min(path.find('/', at), path.size());
@@ -74,7 +74,7 @@ Result<Source> Source::of_tree(const FileTree& tree, const std::vector<std::stri
   source.base_ = tree;
   if (arguments.empty()) UDTCAT_CHECK(source.add({"."}, "", ""));
   for (const std::string& argument : arguments) {
-    const std::string path = without_idle_words(argument);
+    const std::string path = normal_path(argument);
     if (argument.starts_with('/') || !is_entry_path(path))
       return fail(Errc::stream_refused, fmt::format("send \"{}\"", core::printable(argument, kMaxReasonBytes)),
                   "paths are those below the directory that is served");
@@ -207,13 +207,13 @@ std::optional<std::size_t> Source::other_of_name(const SourceName& source_name) 
 std::optional<NameResult<SourceItem>> Source::next_of_list() {
   while (!list_.empty()) {
     const std::string name = list_.back();
-    const std::string path = without_idle_words(name);
+    const std::string path = normal_path(name);
     if (!is_entry_path(path)) {
       list_.pop_back();
       return fail(Errc::local_read_failed, fmt::format("send \"{}\"", core::printable(name, kMaxReasonBytes)),
                   has_parts_name(path) ? kLeftByATransfer : "a path has no \"..\" in it, and at most 4096 bytes");
     }
-    const std::size_t root = name.starts_with('/') ? kTop : kHere;
+    const std::size_t root = name.starts_with('/') ? kRootDirectory : kWorkingDirectory;
     const std::string next = first_unlisted(path);
     if (next == path) list_.pop_back();
     const auto [listed, is_new] = listed_.try_emplace(next, root);
@@ -236,15 +236,15 @@ std::optional<NameResult<SourceItem>> Source::next_of_list() {
 
 NameResult<SourceItem> Source::visit_listed(const std::string& name, const std::string& path, std::size_t root) {
   SourceName source_name{root, path == "." ? "" : path};
-  if (name.ends_with('/') && path == without_idle_words(name)) {
+  if (name.ends_with('/') && path == normal_path(name)) {
     UDTCAT_TRY(source_name, directory_at(name, std::move(source_name)));
   }
   UDTCAT_TRY(auto visited, look(source_name));
   if (visited) return SourceItem{path, std::move(source_name), std::move(*visited)};
-  return core::fail_by_errno(Errc::local_read_failed, "send " + (root == kTop ? "/" + path : path), ENOENT);
+  return core::fail_by_errno(Errc::local_read_failed, "send " + (root == kRootDirectory ? "/" + path : path), ENOENT);
 }
 
-/// Of a listed name that ends in "/": a directory, also where a symbolic link leads to it.
+/// A listed name that ends in "/" is a directory, also where a symbolic link leads to it.
 NameResult<SourceName> Source::directory_at(const std::string& name, SourceName source_name) {
   UDTCAT_TRY(const auto visited, look(source_name));
   if (visited && S_ISLNK(visited->status.st_mode)) {

@@ -33,7 +33,7 @@ struct SourceItem {
   Visited visited;
 };
 
-/// Of "a/b//": "b", the name under which an argument stands at the receiver; "", "." and "..": what is in it does.
+/// The name under which an argument stands at the receiver: "b" of "a/b//"; "", "." and "..": what is in it does.
 [[nodiscard]] std::string last_word(const std::string& argument);
 [[nodiscard]] bool means_content(const std::string& last_word);
 

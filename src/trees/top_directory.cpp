@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <map>
 #include <tuple>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -43,8 +43,7 @@ class VerifiedFiles {
  public:
   /// How a transfer uses its cache.
   struct Use {
-    std::string
-        peer{};  ///< the sender's key, by which its fingerprints are not another's; empty: all have the same key
+    std::string peer{};      ///< the sender's key, which keeps fingerprints apart; empty: all have the same key
     bool is_trusted = true;  ///< false: it is written, and not read
   };
 

@@ -23,23 +23,9 @@ namespace udtcat::trees {
 
 namespace {
 
-std::string kind_name_of(mode_t mode) {
-  switch (mode & S_IFMT) {
-    case S_IFREG:
-      return "a file";
-    case S_IFDIR:
-      return "a directory";
-    case S_IFLNK:
-      return "a symbolic link";
-    case S_IFIFO:
-      return "a FIFO";
-    case S_IFCHR:
-      return "a character device";
-    case S_IFBLK:
-      return "a block device";
-    default:
-      return "a socket";
-  }
+const char* kind_name_of(mode_t mode) {
+  const KindFacts* const facts = facts_of(mode);
+  return facts == nullptr ? "a socket" : facts->name;
 }
 
 /// A manifest may have a time beyond all years.

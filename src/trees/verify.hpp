@@ -23,7 +23,7 @@ struct Verification {
 struct VerifyHandlers {
   /// text   "its mode is 0644, not 0755"; it and the path have bytes of any value
   std::function<void(const std::string& path, const std::string& text)> on_difference;
-  /// Before a file is read, and after each of its chunks.
+  /// Called before a file is read, and after each of its chunks.
   std::function<void(const std::string& path, const Verification& so_far)> on_progress;
   std::function<bool()> should_stop;
 };

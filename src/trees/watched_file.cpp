@@ -23,7 +23,7 @@ WatchedFile::WatchedFile(files::FileLocation location, bridge::Descriptor file, 
                          const Pause& pause)
     : location_(std::move(location)), file_(std::move(file)), writers_(writers_of(file_)) {
   std::ignore = ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_SEQUENTIAL);  // advice
-  const bool is_exposed = writers_ == Writers::none || expose_stores(file_);
+  const bool is_exposed = writers_ == Writers::none || write_back(file_);
   before_ = status_of(file_);
   if (const auto time = time_until_stable(before_); time > time.zero()) {
     pause(time);

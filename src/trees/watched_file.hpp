@@ -22,7 +22,7 @@ class WatchedFile {
  public:
   using Pause = std::function<void(std::chrono::nanoseconds)>;
 
-  /// As the file was seen before.
+  /// The file as it was seen before.
   struct Announced {
     struct stat status {};
     std::optional<Fingerprint> fingerprint{};
@@ -42,11 +42,11 @@ class WatchedFile {
     unsure,         ///< it may have; where the file reads the same once more, it has not
   };
   [[nodiscard]] Seen look_again();
-  /// By its times and size.
+  /// Whether look_again() has seen the same times and size.
   [[nodiscard]] bool keeps_content() const;
   /// Whether look_again() has seen no change at all: mode, owner, links and attributes are those of the beginning, too.
   [[nodiscard]] bool keeps_state() const { return is_same_state(before_, after_); }
-  /// Of the state in which it was read, after look_again(); none: it cannot be told.
+  /// The state in which it was read, after look_again(); none: it cannot be told.
   [[nodiscard]] std::optional<Fingerprint> fingerprint() const;
 
  private:

@@ -2,7 +2,6 @@
 #include "trees/written_names.hpp"
 
 #include <cerrno>
-#include <memory>
 #include <vector>
 
 #include <fcntl.h>

@@ -22,7 +22,7 @@ class FallbackCacheTest : public testing::Test {
   }
 
   test::TempDir home;
-  std::filesystem::path file = home.path() / ".cache/udtcat/ways";
+  std::filesystem::path file = home.path() / ".cache/udtcat/fallbacks";
   Clock::time_point now = Clock::time_point(1'800'000'000s);
   [[nodiscard]] FallbackCache memory(const std::string& destination) const {
     return {file, destination, [this] { return now; }};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ssh/ssh_arguments.hpp"
+/// SshArguments of ssh_invocation.
+#include "ssh/ssh_invocation.hpp"
 
 #include <gmock/gmock.h>
 

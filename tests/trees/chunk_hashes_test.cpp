@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/chunk_hashes.hpp"
+/// ChunkHashes of basis_file.
+#include "trees/basis_file.hpp"
 
 #include <gtest/gtest.h>
 

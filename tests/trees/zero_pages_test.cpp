@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/zero_pages.hpp"
+/// extents_of() of file_contents.
+#include "trees/file_contents.hpp"
 
 #include <gtest/gtest.h>
 

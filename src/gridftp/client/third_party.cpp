@@ -10,7 +10,6 @@
 #include "gridftp/client/stored_file.hpp"
 #include "gridftp/client/transfer.hpp"
 #include "gridftp/dialogue/data_port.hpp"
-#include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {

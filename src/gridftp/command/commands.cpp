@@ -2,7 +2,6 @@
 #include "gridftp/command/commands.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -121,7 +120,7 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
   const auto data = transfer.data.stats = std::make_shared<DataStats>();
   run.on_interrupt([&run](const Error& why) { run.finish(why); });
   run.watch([progress, data, verb = options.verb] { return stats_of(*progress, *data, verb); });
-  run.measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Amount> {
+  run.progress().measure([progress](const ConnectionStats& /*of all files*/) -> std::optional<tool::Amount> {
     if (!progress->file_bytes) return std::nullopt;
     return tool::Amount{progress->done_bytes(), *progress->file_bytes};
   });
@@ -224,23 +223,16 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
 
 /// A command whose options are decided once it is known whether the environment has a key.
 template <typename CommandOptions, ExitStatus (*carry_out)(const CommandOptions&, FoundCredentials, Console&)>
-class GridftpInvocation : public tool::Invocation {
+class GridftpInvocation : public tool::OptionsInvocation<CommandOptions> {
  public:
-  explicit GridftpInvocation(CommandOptions options) : options_(std::move(options)) {}
+  using tool::OptionsInvocation<CommandOptions>::OptionsInvocation;
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] Status prepare(bool has_key_candidate, Console& /*console*/) override {
-    return decide_protection(options_, has_key_candidate);
+    return decide_protection(this->options_, has_key_candidate);
   }
   [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
-    return carry_out(options_, std::move(found), context.console);
+    return carry_out(this->options_, std::move(found), context.console);
   }
-
- protected:
-  [[nodiscard]] const CommandOptions& command_options() const { return options_; }
-
- private:
-  CommandOptions options_;
 };
 using ClientInvocation = GridftpInvocation<ClientOptions, transfer_command>;
 
@@ -248,34 +240,25 @@ class ServeInvocation final : public GridftpInvocation<ServerOptions, serve_comm
  public:
   using GridftpInvocation::GridftpInvocation;
   [[nodiscard]] Result<tool::Words> check_summary() const override {
-    const auto& serve = command_options();
-    const char* protocol = serve.auth == ServeAuth::key ? "udp" : "tcp";
-    return tool::Words{
-        fmt::format("serves {} at {}", serve.root, tool::local_address_text(protocol, serve.local, serve.family)),
-        audience_of(serve)};
+    const char* protocol = options_.auth == ServeAuth::key ? "udp" : "tcp";
+    return tool::Words{fmt::format("serves {} at {}", options_.root,
+                                   tool::local_address_text(protocol, options_.local, options_.family)),
+                       audience_of(options_)};
   }
 };
 
 template <Verb verb>
-Result<std::unique_ptr<tool::Invocation>> parse_client(const tool::Words& arguments) {
-  UDTCAT_TRY(ClientOptions options, parse_client_options(verb, arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<ClientInvocation>(std::move(options));
+Result<ClientOptions> parse_options_of(const tool::Words& arguments) {
+  return parse_client_options(verb, arguments);
 }
 
 template <Verb verb>
 tool::Command client_row(const char* word, const char* operands) {
   return {.words = {"gridftp", word},
           .help = help_text,
-          .parse = parse_client<verb>,
+          .parse = tool::parse_as<ClientInvocation, parse_options_of<verb>>,
           .options = [] { return client_options_declared(verb); },
           .operands = operands};
-}
-
-Result<std::unique_ptr<tool::Invocation>> parse_serve(const tool::Words& arguments) {
-  UDTCAT_TRY(ServerOptions options, parse_server_options(arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<ServeInvocation>(std::move(options));
 }
 
 /// A session between gateways, as the session of a forward.
@@ -300,11 +283,10 @@ class GatewayForward final : public forward::ForwardSession {
 };
 
 /// A forward that knows what FTP says about data connections.
-class GatewayInvocation final : public tool::Invocation {
+class GatewayInvocation final : public tool::OptionsInvocation<pipe::PipeOptions> {
  public:
-  explicit GatewayInvocation(pipe::PipeOptions options) : options_(std::move(options)) {}
+  using OptionsInvocation::OptionsInvocation;
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] Result<tool::Words> check_summary() const override { return pipe::mode_summary(options_); }
   [[nodiscard]] Status prepare(bool /*has_key_candidate*/, Console& console) override {
     tool::warn_of_protection(options_.session.protection, console);
@@ -327,17 +309,14 @@ class GatewayInvocation final : public tool::Invocation {
 
  private:
   [[nodiscard]] const HostPort& server() const { return options_.services.front().address.tcp; }
-
-  const pipe::PipeOptions options_;
 };
 
-Result<std::unique_ptr<tool::Invocation>> parse_gateway(const tool::Words& arguments) {
+Result<pipe::PipeOptions> parse_gateway_options(const tool::Words& arguments) {
   UDTCAT_TRY(pipe::PipeOptions options, pipe::parse_forward_options("udtcat gridftp gateway", arguments));
-  if (options.mode == pipe::Mode::help) return nullptr;
   options.session.application = tool::kGateway;
   options.session.services.clear();             // each stream begins with a line that names its target
   options.socket_family = AddressFamily::ipv4;  // PORT and PASV have no room for others
-  return std::make_unique<GatewayInvocation>(std::move(options));
+  return options;
 }
 
 Result<std::unique_ptr<tool::Invocation>> parse_no_verb(const tool::Words& arguments) {
@@ -357,10 +336,13 @@ tool::Commands commands() {
           client_row<Verb::get>("get", "- :file"),
           client_row<Verb::put>("put", ":file..."),
           client_row<Verb::copy>("copy", ""),
-          {.words = {"gridftp", "serve"}, .help = help_text, .parse = parse_serve, .options = server_options_declared},
+          {.words = {"gridftp", "serve"},
+           .help = help_text,
+           .parse = tool::parse_as<ServeInvocation, parse_server_options>,
+           .options = server_options_declared},
           {.words = {"gridftp", "gateway"},
            .help = gateway_help_text,
-           .parse = parse_gateway,
+           .parse = tool::parse_as<GatewayInvocation, parse_gateway_options>,
            .options = pipe::forward_options_declared,
            .operands = ":host"}};
 }

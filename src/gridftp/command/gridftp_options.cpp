@@ -182,7 +182,7 @@ void add_client_options(CommandLine& line, ClientOptions& options) {
     add_rate_option(line, options);
   else
     line.refuse("--rate", "it limits what is sent: give it to the server that sends");
-  add_why_option(line, options);
+  line.flag("--why", options.why);
   if (options.verb == Verb::get) add_data_endpoint_options(line, options.data_endpoint);
   add_idle_timeout_option(line, options.data_endpoint);
   add_common_options(line, options, options.protection_written);
@@ -212,7 +212,7 @@ void add_server_options(CommandLine& line, ServerOptions& options) {
   line.flag("-l,--listen");
   line.value("--root", options.root);
   line.value_is(":directory");
-  add_check_option(line, options);
+  line.flag("--check", options.check);
   line.flag("--read-only", options.read_only);
   line.flag("--anonymous-writable", options.anonymous_writable);
   line.flag("--third-party", options.third_party);

@@ -34,7 +34,6 @@ struct DataEndpointOptions {
 };
 
 struct ClientOptions : tool::Options {
-  bool help = false;  ///< nothing else then
   Verb verb = Verb::get;
   std::vector<GridftpFile> files;   ///< get, put
   FtpUrl from, to;                  ///< copy
@@ -53,7 +52,6 @@ struct ClientOptions : tool::Options {
 enum class ServeAuth { anonymous, key };
 
 struct ServerOptions : tool::Options {
-  bool help = false;  ///< nothing else then
   std::string root;
   bool address_written = false;  ///< behind -l; otherwise clients without a key are served on loopback only
   bool read_only = false;

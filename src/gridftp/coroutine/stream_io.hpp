@@ -17,7 +17,6 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/key_pair.hpp>
 #include <udtcat/local_stream.hpp>
-#include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
 #include "gridftp/coroutine/task.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/dialogue/command.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <utility>
 
@@ -9,8 +8,7 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr unsigned char kTelnetFirst =
-    0xf0;  // spec: RFC 854: commands; no UTF-8 text has such a byte but as a lead of four
+constexpr unsigned char kTelnetFirst = 0xf0;  // spec: RFC 854: commands; in UTF-8 only a lead of four bytes
 
 FtpCommand command_of(std::string_view line) {
   const auto blank = line.find(' ');

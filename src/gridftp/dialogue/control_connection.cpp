@@ -2,7 +2,6 @@
 #include "gridftp/dialogue/control_connection.hpp"
 
 #include <array>
-#include <optional>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "files/whole_io.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -22,8 +24,8 @@ constexpr int kLinesBeforePart = 3;                                 // spec: doc
 constexpr const char* kFirstLine = "udtcat restart 1\n";            // spec: docs/spec/gridftp.md §5
 constexpr const char* kPart = "part ";                              // spec: the same
 constexpr const char* kHave = "have ";                              // spec: the same
-constexpr const char* kNextSuffix = ".new";                         // custom: of what takes a journal's place
-constexpr const char* kSynced = "synced";                           // custom: in the place of a start's name
+constexpr const char* kNextSuffix = ".new";                         // guess: of what takes a journal's place
+constexpr const char* kSynced = "synced";                           // guess: in the place of a start's name
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";  // spec: proc(5)
 
 /// Reads in pieces: a large read of a file in /proc/sys gives nothing.
@@ -47,16 +49,6 @@ const std::string& this_boot() {
     return text.empty() ? std::string(kSynced) : text;
   }();
   return boot;
-}
-
-Status write_all(const bridge::Descriptor& descriptor, std::string_view text, const files::FileLocation& location) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(descriptor.number(), text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return core::fail_by_errno(Errc::local_write_failed, "write " + location.shown());
-    text.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return {};
 }
 
 std::string head_of(std::string_view boot, std::string_view identity) {
@@ -141,7 +133,8 @@ Status RestartJournal::write_next(const files::ByteRanges& have) const {
   next.remove();  // may_be_at() has told that it is ours
   UDTCAT_TRY(auto file, next.make_file(O_WRONLY));
   if (!file) return fail(Errc::local_write_failed, "write " + next.shown(), "somebody else has just made it");
-  auto written = write_all(*file, to_text(this_boot(), identity_, have, part_), next);
+  const std::string text = to_text(this_boot(), identity_, have, part_);
+  auto written = files::write_whole(*file, std::as_bytes(std::span(text)), next.shown());
   if (const auto error = file->close(); written && error)
     written = fail(Errc::local_write_failed, "write " + next.shown(), core::errno_text(error.value()));
   if (!written) next.remove();

@@ -2,7 +2,6 @@
 #include "gridftp/gateway/gateway_session.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>

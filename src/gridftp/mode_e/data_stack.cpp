@@ -3,7 +3,6 @@
 #include "gridftp/mode_e/data_stack.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
 

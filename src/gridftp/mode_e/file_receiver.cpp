@@ -5,14 +5,12 @@
 #include <array>
 #include <list>
 #include <utility>
-#include <vector>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
 #include "gridftp/coroutine/stream_io.hpp"
-#include "gridftp/coroutine/task.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 

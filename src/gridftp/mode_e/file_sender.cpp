@@ -8,8 +8,6 @@
 #include <boost/asio/detached.hpp>
 
 #include "gridftp/coroutine/stream_io.hpp"
-#include "gridftp/coroutine/task.hpp"
-#include "gridftp/mode_e/block_header.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::gridftp {

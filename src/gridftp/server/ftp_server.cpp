@@ -14,7 +14,6 @@
 
 #include "gridftp/dialogue/control_connection.hpp"
 #include "lib/bridge/asio_conversions.hpp"
-#include "lib/core/ip_prefix.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/cli/applications.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/server/listing.hpp"
 
-#include <algorithm>
 #include <ctime>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

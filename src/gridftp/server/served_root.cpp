@@ -5,14 +5,11 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdio>
-#include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

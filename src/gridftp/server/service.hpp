@@ -30,10 +30,9 @@ struct Quota {
 
 struct ServeOptions {
   bool read_only = false;
-  bool third_party = false;  ///< data may go to, and come from, other hosts than the client's
-  std::optional<Endpoint>
-      data_address;  ///< of this host, as PASV and SPAS say it; none: as the client's connection has it
-  DataOptions data;  ///< for sessions: the key, if there is one
+  bool third_party = false;              ///< data may go to, and come from, other hosts than the client's
+  std::optional<Endpoint> data_address;  ///< of this host, for PASV and SPAS; none: that of the control connection
+  DataOptions data;                      ///< for sessions: the key, if there is one
   Protection least = Protection::clear;  ///< of the data: what is weaker is refused
   /// Beyond it, 421.
   std::size_t most_clients = 256;           ///< guess: eight clusters of 32 nodes

@@ -8,8 +8,6 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "gridftp/coroutine/task.hpp"
-
 namespace udtcat::gridftp {
 
 Reply performance_marker(std::chrono::system_clock::time_point now, std::uint64_t bytes) {

@@ -15,9 +15,8 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr std::size_t kMaxConnections = 64;  // guess: that we make for one client, over all addresses
-constexpr std::size_t kMaxModeEBlockBytes =
-    16'777'216;  // guess: on them: 1 MiB each on 16, as much as Globus' has on 64
+constexpr std::size_t kMaxConnections = 64;              // guess: that we make for one client, over all addresses
+constexpr std::size_t kMaxModeEBlockBytes = 16'777'216;  // guess: 1 MiB on each of 16; Globus' has it on 64
 
 DataOptions tcp_of(DataOptions data) {
   data.kind = DataKind::tcp;

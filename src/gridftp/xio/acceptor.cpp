@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/asio/post.hpp>
-
 #include "lib/core/duplicate.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"

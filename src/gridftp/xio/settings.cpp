@@ -6,8 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include <udtcat/units.hpp>
-
 #include "lib/core/duplicate.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"

@@ -7,8 +7,6 @@
 
 #include <sys/un.h>
 
-#include <udtcat/result.hpp>
-
 #include "lib/core/invariant.hpp"
 #include "lib/core/user_text.hpp"
 

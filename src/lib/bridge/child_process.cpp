@@ -26,8 +26,7 @@ namespace udtcat::bridge {
 
 namespace {
 
-constexpr auto kGroupPollInterval =
-    std::chrono::milliseconds(100);  // guess: the number of a process is given again after seconds at the soonest
+constexpr std::chrono::milliseconds kGroupPollInterval(100);  // guess: a process id is used again after seconds
 
 struct Pipe {
   Descriptor read;

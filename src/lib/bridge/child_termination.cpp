@@ -2,7 +2,6 @@
 #include "lib/bridge/child_termination.hpp"
 
 #include <csignal>
-#include <utility>
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"

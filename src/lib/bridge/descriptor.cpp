@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include <fcntl.h>
 #include <linux/close_range.h>

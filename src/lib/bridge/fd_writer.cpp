@@ -17,9 +17,8 @@ namespace udtcat::bridge {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kFirstPause = 1ms;  // guess: the reader of a short stream is a few milliseconds behind
-constexpr auto kLongestPause =
-    20ms;  // guess: to ask fifty times a second of a stalled consumer cost nothing that shows
+constexpr auto kFirstPause = 1ms;     // guess: the reader of a short stream is a few milliseconds behind
+constexpr auto kLongestPause = 20ms;  // guess: fifty looks a second at a stalled consumer cost nothing
 
 /// A write to a pipe without readers then says EPIPE, and no more.
 void block_sigpipe_here() {

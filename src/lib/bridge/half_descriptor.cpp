@@ -69,7 +69,7 @@ void HalfDescriptor::close_as_a_failure(bool on) const {
   if (kind_ != DescriptorKind::socket || !given_.is_open()) return;
   const linger reset{.l_onoff = on ? 1 : 0, .l_linger = 0};
   std::ignore =
-      ::setsockopt(given_.number(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);  // not TCP: no reset to be had
+      ::setsockopt(given_.number(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);  // fails where it is not TCP
 }
 
 std::error_code HalfDescriptor::close() {

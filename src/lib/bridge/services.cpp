@@ -77,8 +77,7 @@ class SocketServices final : public Services {
     FairQueue<std::uint64_t, StreamId> streams{kMaxAttempts, kMaxAttemptsOfConnection};
   };
   struct Resolving {};
-  using Attempt =
-      std::variant<std::monostate, Resolving, TcpConnect, UnixConnect>;  // none: the stream waits for its turn
+  using Attempt = std::variant<std::monostate, Resolving, TcpConnect, UnixConnect>;  // none: the stream waits
   struct PendingStream {
     PendingStream(std::weak_ptr<ServedConnection> by, Queue& at) : from(std::move(by)), queue(at) {}
     const std::weak_ptr<ServedConnection> from;
@@ -108,8 +107,7 @@ class SocketServices final : public Services {
   net::Resolver resolver_;
   std::list<Queue> queues_;  // of each service
   std::uint64_t connections_served_ = 0;
-  std::map<PendingStreamId, PendingStream>
-      pending_;  // streams without an answer, as many as their connections let be open
+  std::map<PendingStreamId, PendingStream> pending_;  // not answered; bounded by the connections
   core::Lifetime lifetime_;
 };
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <boost/asio/error.hpp>
 

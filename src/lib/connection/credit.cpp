@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/connection/credit.hpp"
 
-#include <algorithm>
-
-#include <udtcat/units.hpp>
-
 #include "lib/core/invariant.hpp"
 
 namespace udtcat::connection {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "lib/core/ip_prefix.hpp"
-
 namespace udtcat::connection {
 
 std::optional<HandshakeBacklog::Id> HandshakeBacklog::add(Id id, bool proved, core::Prefix prefix) {

@@ -2,7 +2,6 @@
 #include "lib/connection/multiplexer.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include <boost/asio/post.hpp>

@@ -140,8 +140,7 @@ class Multiplexer final : public Connection, private StreamHost {
   Liveness liveness_;
   boost::asio::steady_timer tick_;
   std::chrono::microseconds least_rtt_{0};  // lately; 0: not known yet
-  std::optional<std::uint64_t>
-      pong_due_;  // the token of the latest PING: one answer for many, so that the queue is bounded
+  std::optional<std::uint64_t> pong_due_;   // the token of the latest PING: one answer for many bounds the queue
 
   StreamHandler on_stream_;
   StreamHandler on_stream_given_up_;

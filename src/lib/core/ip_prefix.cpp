@@ -3,7 +3,6 @@
 
 #include <netinet/in.h>
 
-#include <cstddef>
 #include <span>
 
 #include "lib/core/byte_order.hpp"
@@ -17,8 +16,8 @@ constexpr Prefix kIpv6Mark = std::uint64_t{1} << 63;  // of no IPv4 address; eve
 }  // namespace
 
 Prefix host_of(const Endpoint& endpoint) {
-  const auto* const bytes =
-      reinterpret_cast<const std::byte*>(endpoint.data());  // SAFETY: any object may be read as bytes
+  // SAFETY: any object may be read as bytes
+  const auto* const bytes = reinterpret_cast<const std::byte*>(endpoint.data());
   const std::span address(bytes, endpoint.size_bytes());
   if (endpoint.family() == AddressFamily::ipv4)
     return core::load_be<std::uint32_t>(address.subspan(offsetof(sockaddr_in, sin_addr)));

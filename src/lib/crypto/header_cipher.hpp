@@ -2,7 +2,6 @@
 /// Enciphers the 16-byte record header as one AES-256 block.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>

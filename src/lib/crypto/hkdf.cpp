@@ -2,7 +2,6 @@
 #include "lib/crypto/hkdf.hpp"
 
 #include <array>
-#include <string>
 #include <vector>
 
 #include <openssl/core_names.h>

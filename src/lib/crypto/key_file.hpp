@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include <udtcat/key.hpp>
 #include <udtcat/result.hpp>

@@ -2,7 +2,6 @@
 #include "lib/crypto/keyed_hash.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <openssl/core_names.h>

@@ -2,8 +2,12 @@
 #include "lib/crypto/openssl.hpp"
 
 #include <array>
+#include <tuple>
 
+#include <openssl/crypto.h>
 #include <openssl/err.h>
+
+#include <udtcat/credentials.hpp>
 
 namespace udtcat::crypto {
 
@@ -32,3 +36,11 @@ tl::unexpected<Error> openssl_failed(std::string what) {
 }
 
 }  // namespace udtcat::crypto
+
+namespace udtcat {
+
+void ignore_crypto_configuration() {
+  std::ignore = ::OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);  // fails where all use of OpenSSL does
+}
+
+}  // namespace udtcat

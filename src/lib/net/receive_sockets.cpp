@@ -19,7 +19,6 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "lib/core/user_text.hpp"
 #include "lib/net/system_error.hpp"
 
 namespace udtcat::net {

@@ -5,7 +5,6 @@
 ///   datagram ─► kernel: (first word / run) mod sockets ─► a socket ─► merged with the others' by its arrival
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -19,9 +19,8 @@ namespace udtcat::net {
 
 namespace {
 
-constexpr std::size_t kMaxTrains = 16;  // guess: a MiB a call, and what a call costs is small by then
-constexpr std::size_t kReceivedControlBytes =
-    256;  // guess: four times what we ask for; others may ask the socket for more
+constexpr std::size_t kMaxTrains = 16;              // guess: a MiB a call, and what a call costs is small by then
+constexpr std::size_t kReceivedControlBytes = 256;  // guess: four times what we ask the socket for
 
 bool turn_on(const UdpSocket& socket, int level, int option) {
   const int on = 1;

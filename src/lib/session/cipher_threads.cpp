@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <system_error>
 
 #include "lib/core/try.hpp"

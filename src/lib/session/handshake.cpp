@@ -5,7 +5,6 @@
 #include <boost/asio/post.hpp>
 
 #include "lib/core/invariant.hpp"
-#include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/session/parameter_items.hpp"
 

@@ -2,9 +2,7 @@
 /// From a channel to a session: TLS, offer and answer, keys. See docs/spec/handshake.md.
 #pragma once
 
-#include <array>
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,8 +25,7 @@ namespace udtcat::session {
 
 inline constexpr auto kFirstFlightDeadline = std::chrono::seconds(3);  // spec: handshake.md §7
 inline constexpr auto kHandshakeDeadline = std::chrono::seconds(10);   // spec: handshake.md §7
-inline constexpr auto kRefusalDrain =
-    std::chrono::milliseconds(500);  // guess: a few round trips for the alert to arrive
+inline constexpr std::chrono::milliseconds kRefusalDrain(500);  // guess: a few round trips, for the alert to arrive
 
 /// One handshake in progress. Destroying it breaks the channel off. After its handler has reported an error it still
 /// holds the channel, closing, so that the peer learns why: keep it for kRefusalDrain.

@@ -2,9 +2,7 @@
 /// From the TLS exporter to one key and IV per direction × lane × epoch. See docs/spec/record.md §4.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <span>
 
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>

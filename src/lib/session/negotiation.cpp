@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Makes the offer, decides on it, and agrees. See docs/spec/handshake.md §4.
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include <fmt/format.h>

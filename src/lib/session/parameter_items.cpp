@@ -2,7 +2,6 @@
 #include "lib/session/parameter_items.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "lib/core/byte_order.hpp"
 #include "lib/core/invariant.hpp"

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 
@@ -27,8 +26,7 @@ inline constexpr const char* kPortClosed = "nobody listens on that UDP port (ICM
 inline constexpr const char* kTurnedAway = "the other end takes no more connections on that port";
 
 struct ChannelStats : TransportStats {
-  std::uint64_t bytes_received =
-      0;  ///< in order, handed up or about to be, also of a read still in progress: the sign of life
+  std::uint64_t bytes_received = 0;  ///< in order, also of a read in progress: the sign of life
 };
 
 /// It breaks by itself when the peer is silent, or acknowledges nothing of what it has said to have room for, during

@@ -5,8 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "bench/far_bench.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -15,7 +13,6 @@
 #include "rsh/remote_command.hpp"
 #include "rsh/rsh_server.hpp"
 #include "rsh/user_shell.hpp"
-#include "tool/cli/process_setup.hpp"
 
 namespace udtcat::rsh {
 
@@ -45,11 +42,10 @@ ExitStatus exec_ssh(const RshOptions& options, const RunContext& context) {
   return exec_with(ssh, context);
 }
 
-class RshInvocation final : public tool::Invocation {
+class RshInvocation final : public tool::OptionsInvocation<RshOptions> {
  public:
-  explicit RshInvocation(RshOptions options) : options_(std::move(options)) {}
+  using OptionsInvocation::OptionsInvocation;
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return false; }  // ssh proves who both ends are
   [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
@@ -69,16 +65,7 @@ class RshInvocation final : public tool::Invocation {
     }
     return exec_with(*plain_ssh, context);
   }
-
- private:
-  const RshOptions options_;
 };
-
-Result<std::unique_ptr<tool::Invocation>> parse_rsh(const tool::Words& arguments) {
-  UDTCAT_TRY(RshOptions options, parse_rsh_options(arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<RshInvocation>(std::move(options));
-}
 
 /// Replaces this process by the requested command, on the descriptors that ssh gave us.
 ExitStatus exec_command(const ssh::ControlMessage& request, const RunContext& context) {
@@ -90,11 +77,10 @@ ExitStatus exec_command(const ssh::ControlMessage& request, const RunContext& co
   return exec_with(*program, context);
 }
 
-class RshServerInvocation final : public tool::Invocation {
+class RshServerInvocation final : public tool::OptionsInvocation<RshServerOptions> {
  public:
-  explicit RshServerInvocation(RshServerOptions options) : options_(std::move(options)) {}
+  using OptionsInvocation::OptionsInvocation;
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return true; }
   [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
   [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
@@ -114,26 +100,20 @@ class RshServerInvocation final : public tool::Invocation {
     }
     return exec_command(*fallback, context);
   }
-
- private:
-  const RshServerOptions options_;
 };
-
-Result<std::unique_ptr<tool::Invocation>> parse_rsh_server(const tool::Words& arguments) {
-  UDTCAT_TRY(RshServerOptions options, parse_rsh_server_options(arguments));
-  return std::make_unique<RshServerInvocation>(std::move(options));
-}
 
 }  // namespace
 
 tool::Commands commands() {
   return {{.words = {"rsh"},
            .help = rsh_help_text,
-           .parse = parse_rsh,
+           .parse = tool::parse_as<RshInvocation, parse_rsh_options>,
            .options = rsh_options_declared,
            .operands = ":host :inner",
            .failure = ExitStatus::own_failure},
-          {.words = {"rsh-server"}, .help = rsh_help_text, .parse = parse_rsh_server}};
+          {.words = {"rsh-server"},
+           .help = rsh_help_text,
+           .parse = tool::parse_as<RshServerInvocation, parse_rsh_server_options>}};
 }
 
 }  // namespace udtcat::rsh

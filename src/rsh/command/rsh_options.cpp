@@ -52,7 +52,7 @@ void add_rsh_options(CommandLine& line, RshOptions& options) {
   line.flag("--require-udp", options.require_udp);
   ssh::add_far_session_options(line, options);
   add_connect_timeout_option(line, options);
-  add_why_option(line, options);
+  line.flag("--why", options.why);
   line.check([&]() -> Status {
     ssh::finish_ssh_dial_options(line, options);
     options.tries_udp = options.require_udp || line.has("--connect-timeout") || line.has("--udp-host");

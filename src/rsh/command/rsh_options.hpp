@@ -14,7 +14,6 @@
 namespace udtcat::rsh {
 
 struct RshOptions : RemoteCommandOptions {
-  bool help = false;          ///< nothing else then
   tool::Words ssh_arguments;  ///< as written, without our own options
 
   [[nodiscard]] bool is_left_to_ssh() const { return !ssh.only_ssh.empty(); }

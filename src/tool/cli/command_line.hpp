@@ -15,7 +15,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
@@ -37,7 +36,7 @@ struct DeclaredOption {
 using DeclaredOptions = std::vector<DeclaredOption>;
 
 /// The options of one command. Declare them, then read() a command line: each value goes where its option says.
-/// Of an option that is written twice the last counts.
+/// The last value of an option that is written twice counts.
 /// Threads: unsynchronised.
 class CommandLine {
  public:
@@ -56,7 +55,7 @@ class CommandLine {
   void value(const char* names, std::optional<std::string>& into);
   /// An option whose value is one of `choices`: `set` is given no other.
   void choice(const char* name, Words choices, Setter set);
-  /// Of the option before: its value is ":file", ":directory", ":host" or ":command", for completion().
+  /// The kind of the last option's value, for completion(): ":file", ":directory", ":host" or ":command".
   void value_is(const char* kind);
   /// One whose value is the name of one of `all`, which `parse` knows.
   template <typename Value, typename Parse, typename Target>
@@ -94,7 +93,7 @@ class CommandLine {
   [[nodiscard]] bool has(const char* name) const;
   /// The value as it was written; none: the option was not.
   [[nodiscard]] std::optional<std::string> text(const char* name) const;
-  /// In the order of their declaration. Also before read().
+  /// The options in the order of their declaration; also before read().
   [[nodiscard]] DeclaredOptions declared() const;
   /// The options that were written, by their longest names.
   [[nodiscard]] Words written() const;

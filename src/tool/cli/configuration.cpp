@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "lib/core/try.hpp"
 #include "tool/cli/shell_words.hpp"
 
 namespace udtcat::tool {

@@ -2,11 +2,9 @@
 #include "tool/cli/console.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <chrono>
 #include <ctime>
-#include <string>
-#include <string_view>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -24,8 +22,7 @@ namespace udtcat::tool {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLineTimeout{
-    200};                                      // guess: a reader that is alive; below the time a signal leaves us
+constexpr std::chrono::milliseconds kLineTimeout{200};  // guess: a reader that is alive; less than a signal leaves
 constexpr std::size_t kMaxAtOnceBytes = 4096;  // spec: PIPE_BUF; a pipe that polls as writable takes it without waiting
 
 constexpr std::size_t kMaxStatusBytes = 1024;  // guess: of the widest window
@@ -131,36 +128,17 @@ LogLevel level_of(int verbosity) {
   return verbosity == 2 ? LogLevel::debug : LogLevel::trace;
 }
 
-const char* name_of(LogLevel level) {
-  switch (level) {
-    case LogLevel::trace:
-      return "trace";
-    case LogLevel::debug:
-      return "debug";
-    case LogLevel::info:
-      return "info";
-    case LogLevel::warn:
-      return "warning";
-    case LogLevel::error:
-      break;
-  }
-  return "error";
-}
-
-Severity line_level_of(LogLevel level) {
-  switch (level) {
-    case LogLevel::trace:
-    case LogLevel::debug:
-      return Severity::debug;
-    case LogLevel::info:
-      return Severity::info;
-    case LogLevel::warn:
-      return Severity::warning;
-    case LogLevel::error:
-      break;
-  }
-  return Severity::error;
-}
+struct LevelFacts {
+  const char* name;
+  Severity severity;
+};
+/// In the order of LogLevel.
+constexpr std::array<LevelFacts, 5> kLevels{{{"trace", Severity::debug},
+                                             {"debug", Severity::debug},
+                                             {"info", Severity::info},
+                                             {"warning", Severity::warning},
+                                             {"error", Severity::error}}};
+const LevelFacts& facts_of(LogLevel level) { return kLevels.at(static_cast<std::size_t>(level)); }
 
 /// "14:03:59.027"
 std::string time_of_day() {
@@ -176,9 +154,9 @@ void install_stderr_log(Console& console, int verbosity) {
   // A person reads sentences; a developer wants to know when.
   const bool for_developers = verbosity >= 2 && !console.for_journal();
   set_log_sink(level_of(verbosity), [&console, for_developers](LogLevel level, std::string_view text) {
-    console.line(for_developers ? fmt::format("udtcat: {} {}: {}", time_of_day(), name_of(level), text)
+    console.line(for_developers ? fmt::format("udtcat: {} {}: {}", time_of_day(), facts_of(level).name, text)
                                 : fmt::format("udtcat: {}", text),
-                 line_level_of(level));
+                 facts_of(level).severity);
   });
 }
 

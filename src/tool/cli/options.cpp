@@ -180,10 +180,6 @@ void add_log_options(CommandLine& line, Options& options) {
   });
 }
 
-void add_why_option(CommandLine& line, Options& options) { line.flag("--why", options.why); }
-
-void add_check_option(CommandLine& line, Options& options) { line.flag("--check", options.check); }
-
 void add_progress_options(CommandLine& line, Options& options) {
   line.flag("--progress");
   line.flag("--no-progress");

@@ -30,6 +30,7 @@ inline constexpr std::uint64_t kMaxMemoryBytes = 64 * kGiB;  // guess: 100 Gbit/
 
 /// Every command's own options derive from this.
 struct Options {
+  bool help = false;           ///< only the help is wanted
   HostPort peer{};             ///< of a connector: the listener
   HostPort local{};            ///< of a listener: where it waits
   bool listens = false;        ///< a listener
@@ -38,10 +39,9 @@ struct Options {
   std::string counterpart = "udtcat {host} {port}{options}";
   AddressFamily family = AddressFamily::any;
   std::optional<std::string> key_file{};
-  std::optional<std::string>
-      peers_file{};                     ///< of a listener: the peers it admits; of a connector: the keys of listeners
-  std::optional<PublicKey> peer_key{};  ///< of a connector: the key that the listener has to have
-  bool trust_on_first_use = false;      ///< of a connector: an unknown listener is written down
+  std::optional<std::string> peers_file{};  ///< the peers that a listener admits, the listeners that a connector knows
+  std::optional<PublicKey> peer_key{};      ///< of a connector: the key that the listener has to have
+  bool trust_on_first_use = false;          ///< of a connector: an unknown listener is written down
   SessionOptions session{};
   TransportOptions transport{};
   ListenLimits limits{};
@@ -54,8 +54,8 @@ struct Options {
   bool is_chat = true;                                        ///< at a terminal stdin and stdout are a person's
   bool stats_json = false;
   std::optional<std::chrono::milliseconds> stats_interval{};  ///< none: at the end only
-  bool why = false;                                           ///< say at the end what limited the transfer
-  bool check = false;                                         ///< only say what would be done
+  bool why = false;                                           ///< --why: say at the end what limited the transfer
+  bool check = false;                                         ///< --check: only say what would be done
   std::string command_line{};                                 ///< as typed, for `udtcat status`
 };
 
@@ -63,17 +63,15 @@ struct Options {
 void add_key_options(CommandLine& line, Options& options);         ///< -k, --as, --peer, --peers, --trust-first
 void add_protection_options(CommandLine& line, Options& options);  ///< --protect, --cipher
 void add_session_options(CommandLine& line, Options& options);     ///< --block, --lanes, --threads, --flows
-void add_transport_options(CommandLine& line,
-                           Options& options);  ///< --transport, --congestion, --memory, --idle-timeout
-/// Of listeners: --max-peers, --max-sessions, --max-streams, --total-memory
+/// --transport, --congestion, --memory, --idle-timeout
+void add_transport_options(CommandLine& line, Options& options);
+/// --max-peers, --max-sessions, --max-streams, --total-memory, of listeners
 void add_limit_options(CommandLine& line, Options& options);
 void add_rate_option(CommandLine& line, Options& options);
 void add_family_options(CommandLine& line, Options& options);  ///< -4, -6
 void add_connect_timeout_option(CommandLine& line, Options& options);
 void add_accept_timeout_option(CommandLine& line, Options& options);
 void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats
-void add_why_option(CommandLine& line, Options& options);        ///< --why, of commands that carry one transfer
-void add_check_option(CommandLine& line, Options& options);      ///< --check
 void add_progress_options(CommandLine& line, Options& options);  ///< --progress, --no-progress
 
 /// "host:9000", "[2001:db8::1]:9000": as users write it.

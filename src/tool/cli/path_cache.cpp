@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/cli/path_cache.hpp"
 
-#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -45,16 +44,16 @@ void PathCache::take_line(const std::string& line, Clock::time_point now) {
   if (!(words >> host >> rate >> rtt >> measured >> std::hex >> cookie >> std::dec >> met)) return;
   std::size_t packet = 0;
   std::int64_t found = 0;
-  std::int64_t trainless = 0;
-  if (!(words >> packet >> found >> trainless)) found = trainless = 0;
-  const auto times = {measured, met, found, trainless};
+  std::int64_t trains_lost = 0;
+  if (!(words >> packet >> found >> trains_lost)) found = trains_lost = 0;
+  const auto times = {measured, met, found, trains_lost};
   if (rate > kMaxRate || rtt < 0 || rtt > kMaxRtt.count() || packet > kMaxPacketBytes || std::min(times) < 0 ||
       std::max(times) > seconds_of(now))
     return;
   const auto at = [](std::int64_t seconds) { return Clock::time_point(std::chrono::seconds(seconds)); };
   const KnownPath path{BitRate::from_bits_per_second(rate), std::chrono::microseconds(rtt), cookie, packet};
   if (!changed_.contains(host))
-    paths_.insert_or_assign(host, Entry{path, at(measured), at(met), at(found), at(trainless)});
+    paths_.insert_or_assign(host, Entry{path, at(measured), at(met), at(found), at(trains_lost)});
 }
 
 PathCache::~PathCache() {
@@ -71,7 +70,7 @@ std::optional<KnownPath> PathCache::find(const Endpoint& peer) {
                    .rtt = entry.path.rtt,
                    .cookie = now - entry.met_at <= kLifetime ? entry.path.cookie : 0,
                    .packet_bytes = now - entry.packet_at <= kLifetime ? entry.path.packet_bytes : 0,
-                   .loses_trains = now - entry.trainless_at <= kLifetime};
+                   .loses_trains = now - entry.trains_lost_at <= kLifetime};
 }
 
 void PathCache::note(const Endpoint& peer, const KnownPath& path) {
@@ -92,7 +91,7 @@ void PathCache::note(const Endpoint& peer, const KnownPath& path) {
     entry.packet_at = now_();
   }
   // An hour after it was found out, not after it was last believed: then trains are tried again.
-  if (path.loses_trains && now_() - entry.trainless_at > kLifetime) entry.trainless_at = now_();
+  if (path.loses_trains && now_() - entry.trains_lost_at > kLifetime) entry.trains_lost_at = now_();
   forget_oldest();
 }
 
@@ -112,7 +111,7 @@ void PathCache::save() {
     text +=
         fmt::format("{} {} {} {} {:x} {} {} {} {}\n", host, entry.path.rate.bits_per_second(), entry.path.rtt.count(),
                     seconds_of(entry.measured_at), entry.path.cookie, seconds_of(entry.met_at), entry.path.packet_bytes,
-                    seconds_of(entry.packet_at), seconds_of(entry.trainless_at));
+                    seconds_of(entry.packet_at), seconds_of(entry.trains_lost_at));
   replace_cache_file(file_, text);
 }
 

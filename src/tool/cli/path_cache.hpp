@@ -38,7 +38,7 @@ class PathCache final : public KnownPaths {
   PathCache& operator=(const PathCache&) = delete;
 
   [[nodiscard]] std::optional<KnownPath> find(const Endpoint& peer) override;
-  /// Without a rate: the one that is known stays.
+  /// A path without a rate leaves the one that is known.
   void note(const Endpoint& peer, const KnownPath& path) override;
 
  private:
@@ -47,8 +47,10 @@ class PathCache final : public KnownPaths {
     Clock::time_point measured_at;  // its rate and round trip
     Clock::time_point met_at;       // its cookie
     Clock::time_point packet_at{};  // its packet_bytes
-    Clock::time_point trainless_at{};
-    [[nodiscard]] Clock::time_point latest() const { return std::max({measured_at, met_at, packet_at, trainless_at}); }
+    Clock::time_point trains_lost_at{};
+    [[nodiscard]] Clock::time_point latest() const {
+      return std::max({measured_at, met_at, packet_at, trains_lost_at});
+    }
   };
   void read();
   void take_line(const std::string& line, Clock::time_point now);

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <string>
 #include <tuple>
 
 #include <fcntl.h>

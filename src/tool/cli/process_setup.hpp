@@ -20,7 +20,7 @@ void fill_standard_descriptors();
 /// returns   the former soft limit of core dumps, which programs that we start get back
 std::uint64_t harden_process();
 
-/// For a process that starts no programs: nobody can raise the limit of core dumps again.
+/// Forbids core dumps to a process that starts no programs: nobody can raise the limit again.
 void forbid_core_dumps_for_good();
 
 /// A variable of the environment; none where it is not there, or empty.

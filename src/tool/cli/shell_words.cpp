@@ -38,7 +38,6 @@ std::optional<std::vector<std::string>> split_words(const std::string& text, Com
       quote = c;
       in_word = true;
     } else if (quote == 0 && (c == ' ' || c == '\t')) {
-      if (quote != 0) return std::nullopt;
       if (in_word) words.push_back(std::move(word));
       word.clear();
       in_word = false;

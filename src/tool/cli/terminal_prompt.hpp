@@ -20,7 +20,7 @@ namespace udtcat::tool {
 /// errors: Errc::bad_argument where there is no terminal, saying how to make a key instead
 [[nodiscard]] Status show_on_terminal(const std::string& caption, const core::SecretText& secret);
 
-/// As the first on an open terminal.  errors: Errc::bad_argument
+/// The same as the first, on an open terminal.  errors: Errc::bad_argument
 [[nodiscard]] Result<core::SecretText> ask_without_echo(int terminal, const std::string& question);
 
 }  // namespace udtcat::tool

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/cli/user_files.hpp"
 
+#include <array>
 #include <cerrno>
 #include <fstream>
 #include <system_error>
@@ -11,6 +12,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <udtcat/units.hpp>
 
 #include "lib/bridge/descriptor.hpp"
 #include "lib/core/try.hpp"
@@ -59,6 +62,12 @@ std::optional<std::filesystem::path> base_directory(const char* variable, const 
   if (const auto named = environment(variable); named && named->starts_with('/')) return *named;
   if (const auto home = user_home()) return std::filesystem::path(*home) / below_home;
   return std::nullopt;
+}
+
+constexpr std::size_t kMaxTrustedFileBytes = 1 * kMiB;  // guess: ten thousand lines
+
+tl::unexpected<Error> refused(const std::string& path, std::string why) {
+  return fail(Errc::bad_argument, "read " + path, std::move(why));
 }
 
 }  // namespace
@@ -116,6 +125,26 @@ Status append_line(const std::filesystem::path& file,
   }
   sync_directory_of(file);
   return {};
+}
+
+Result<std::string> read_trusted_file(const std::string& path) {
+  // A pipe that nobody writes to is opened at once, so that it can be refused.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  struct stat about {};
+  if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return refused(path, core::errno_text(errno));
+  if (!S_ISREG(about.st_mode)) return refused(path, "it is no regular file");
+  if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0 || (about.st_uid != 0 && about.st_uid != ::geteuid()))
+    return refused(path, "others can write to it, and so to what it says: chown it to you or root, and chmod go-w");
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (text.size() <= kMaxTrustedFileBytes) {
+    const ssize_t taken = ::read(file.number(), piece.data(), piece.size());
+    if (taken < 0 && errno == EINTR) continue;
+    if (taken < 0) return refused(path, core::errno_text(errno));
+    if (taken == 0) return text;
+    text.append(piece.data(), static_cast<std::size_t>(taken));
+  }
+  return refused(path, "it is larger than a megabyte");
 }
 
 std::string read_cache_file(const std::filesystem::path& file, std::size_t max_bytes) {

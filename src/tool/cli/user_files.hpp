@@ -40,6 +40,11 @@ namespace udtcat::tool {
 [[nodiscard]] Status append_line(const std::filesystem::path& file,
                                  const std::function<Result<std::optional<std::string>>()>& decide);
 
+/// The text of a regular file of this user or root that nobody else can write to, since it says which programs run, or
+/// which peers may come in.
+/// errors: Errc::bad_argument, naming the file and what to do
+[[nodiscard]] Result<std::string> read_trusted_file(const std::string& path);
+
 /// The beginning of a cache file; empty where there is none, or it is no regular file.
 [[nodiscard]] std::string read_cache_file(const std::filesystem::path& file, std::size_t max_bytes);
 

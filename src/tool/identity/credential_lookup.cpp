@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string_view>
 #include <system_error>
 
@@ -12,7 +11,6 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "tool/cli/trusted_file.hpp"
 #include "tool/cli/user_files.hpp"
 #include "tool/identity/key_pair_lookup.hpp"
 

@@ -10,7 +10,7 @@
 #include "lib/core/user_text.hpp"
 #include "tool/cli/applications.hpp"
 #include "tool/cli/suggestion.hpp"
-#include "tool/cli/trusted_file.hpp"
+#include "tool/cli/user_files.hpp"
 
 namespace udtcat::tool {
 

@@ -12,7 +12,6 @@
 #include <udtcat/endpoint.hpp>
 
 #include "lib/core/printable.hpp"
-#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "tool/cli/applications.hpp"
 

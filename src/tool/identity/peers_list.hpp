@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <udtcat/credentials.hpp>
-#include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
 namespace udtcat::tool {

@@ -9,7 +9,6 @@
 
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
-#include "tool/identity/credential_lookup.hpp"
 #include "tool/identity/key_pair_lookup.hpp"
 
 namespace udtcat::tool {

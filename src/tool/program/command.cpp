@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -14,7 +12,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <udtcat/crypto_setup.hpp>
+#include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
 
 #include "lib/core/invariant.hpp"
@@ -26,7 +24,6 @@
 #include "tool/cli/signal_watch.hpp"
 #include "tool/cli/suggestion.hpp"
 #include "tool/cli/terminal_prompt.hpp"
-#include "tool/cli/trusted_file.hpp"
 #include "tool/cli/user_files.hpp"
 #include "tool/program/check_summary.hpp"
 #include "tool/program/completion.hpp"

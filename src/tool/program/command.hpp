@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <udtcat/result.hpp>
 
+#include "lib/core/try.hpp"
 #include "tool/cli/command_line.hpp"
 #include "tool/cli/console.hpp"
 #include "tool/cli/exit_status.hpp"
@@ -47,6 +49,25 @@ class Invocation {
   /// Runs to its end and gives the exit status.  found   empty where it needs no key
   [[nodiscard]] virtual ExitStatus run(FoundCredentials found, const RunContext& context) = 0;
 };
+
+/// An Invocation by options that derive from Options.
+template <typename CommandOptions>
+class OptionsInvocation : public Invocation {
+ public:
+  explicit OptionsInvocation(CommandOptions options) : options_(std::move(options)) {}
+  [[nodiscard]] const Options& options() const final { return options_; }
+
+ protected:
+  CommandOptions options_;
+};
+
+/// The Command::parse of an OptionsInvocation.
+template <typename Invoked, auto kParseOptions>
+Result<std::unique_ptr<Invocation>> parse_as(const Words& arguments) {
+  UDTCAT_TRY(auto options, kParseOptions(arguments));
+  if (options.help) return nullptr;
+  return std::make_unique<Invoked>(std::move(options));
+}
 
 struct Command {
   Words words;            ///< the beginning of its command line: {"gridftp", "get"}

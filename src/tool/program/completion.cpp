@@ -6,7 +6,6 @@
 #include <set>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -20,7 +20,7 @@ namespace udtcat::tool {
 [[nodiscard]] DialRequest dial_request(const Options& options, std::optional<Credentials> credentials);
 /// Blocks while the resolver works.  errors: Errc::cannot_resolve
 [[nodiscard]] Result<DialRequest> make_dial_request(const Options& options, std::optional<Credentials> credentials);
-/// At most one address of each family.  errors: Errc::cannot_resolve
+/// Listens at one address of each family at most.  errors: Errc::cannot_resolve
 [[nodiscard]] Result<ListenRequest> make_listen_request(const Options& options, std::optional<Credentials> credentials);
 /// The first address of each family.
 [[nodiscard]] std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses);

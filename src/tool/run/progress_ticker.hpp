@@ -28,9 +28,13 @@ class ProgressTicker {
 
   ProgressTicker(boost::asio::io_context& io, Console& console, const Options& options);
 
-  /// See SessionRun.
+  /// The run waits for something other than data; empty: no longer. Shown with progress, and, before there is a peer,
+  /// on a terminal once it takes long.
   void wait_for(std::string what);
+  /// As wait_for(), for a program of the user that may write to the same terminal: an unfinished line is shown there
+  /// only while data move.
   void wait_for_program(std::string what);
+  /// amount   how much there is to move, for progress; none: not known. Called until the run has ended
   void measure(std::function<std::optional<Amount>(const ConnectionStats&)> amount) { amount_ = std::move(amount); }
   void watch(std::function<ConnectionStats()> stats);
 

@@ -8,9 +8,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/user_text.hpp"
-#include "tool/status/process_cpu_time.hpp"
 #include "tool/status/service_manager.hpp"
-#include "tool/status/stats_json.hpp"
 #include "tool/status/why_text.hpp"
 
 namespace udtcat::tool {

@@ -55,31 +55,22 @@ class SessionRun {
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   [[nodiscard]] Console& console() { return console_; }
 
-  /// The run waits for something other than data; empty: no longer. Shown with progress, and, before there is a peer,
-  /// on a terminal once it takes long.
-  void wait_for(std::string what) { ticker_.wait_for(std::move(what)); }
-  /// As wait_for(), for a program of the user that may write to the same terminal: an unfinished line is shown there
-  /// only while data move.
-  void wait_for_program(std::string what) { ticker_.wait_for_program(std::move(what)); }
-  /// amount   how much there is to move, for progress; none: not known. Called until the run has ended
-  void measure(std::function<std::optional<Amount>(const ConnectionStats&)> amount) {
-    ticker_.measure(std::move(amount));
-  }
+  [[nodiscard]] ProgressTicker& progress() { return ticker_; }
   /// Prints a line unless the user wants errors only.
   void say(const std::string& what);
 
   /// Ends the run with Errc::cannot_reach unless watch() is called before `timeout` is over.
   void expect_peer_within(std::chrono::milliseconds timeout);
-  /// From now on progress and statistics are those of `stats`, which is called until the run has ended.
+  /// Progress and statistics are those of `stats` from now on, which is called until the run has ended.
   void watch(std::function<ConnectionStats()> stats);
-  /// As watch() and publish(), of the only peer: it is named in the last lines.
+  /// watch() and publish() of the only peer, which the last lines name.
   void watch_peer(std::function<PeerSnapshot()> peer);
-  /// As watch_peer(), of the peer of a connection, which must outlive the run.
+  /// watch_peer() of the peer of a connection, which must outlive the run.
   template <typename AnyConnection>
   void watch_connection(AnyConnection& connection) {
     watch_peer([&connection] { return snapshot_of(1, connection); });
   }
-  /// As watch_connection(), of the only connection: a signal aborts it.
+  /// watch_connection() of the only connection: a signal aborts it.
   template <typename AnyConnection>
   void follow(AnyConnection& connection) {
     watch_connection(connection);

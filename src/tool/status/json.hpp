@@ -16,7 +16,9 @@ namespace udtcat::tool {
 using Json = nlohmann::ordered_json;
 
 /// One line. A name or a path may hold any bytes: what is no UTF-8 is replaced.
-[[nodiscard]] std::string to_line(const Json& json);
+[[nodiscard]] inline std::string to_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 [[nodiscard]] inline double seconds_of(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();

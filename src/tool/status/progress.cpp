@@ -26,7 +26,7 @@ struct Part {
   std::string text;
 };
 
-/// Before the first byte 0 %, and 100 % only after the last; none where there is more than was foretold.
+/// 0 % before the first byte, and 100 % only after the last; none where there is more than was foretold.
 std::optional<std::uint64_t> per_cent(const Amount& amount) {
   if (amount.all_bytes == 0 || amount.done_bytes > amount.all_bytes) return std::nullopt;
   return static_cast<std::uint64_t>(static_cast<long double>(amount.done_bytes) * 100 / amount.all_bytes);

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "lib/core/user_text.hpp"
-#include "tool/status/stats_text.hpp"
-#include "tool/status/why_text.hpp"
 
 namespace udtcat::tool {
 
@@ -64,6 +63,15 @@ PeerSnapshot snapshot_of(std::uint64_t number, const Endpoint& address, const Co
           .stats = stats,
           .rate = {},
           .limited_by = {}};
+}
+
+std::chrono::microseconds process_cpu_time() {
+  rusage usage{};
+  std::ignore = ::getrusage(RUSAGE_SELF, &usage);  // fails for no valid argument
+  const auto time = [](const timeval& value) {
+    return std::chrono::seconds(value.tv_sec) + std::chrono::microseconds(value.tv_usec);
+  };
+  return time(usage.ru_utime) + time(usage.ru_stime);
 }
 
 void Rates::set(ProcessSnapshot& snapshot, TimePoint now) {

@@ -16,9 +16,12 @@
 
 #include <udtcat/connection.hpp>
 #include <udtcat/endpoint.hpp>
+#include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 #include <udtcat/units.hpp>
 
+#include "tool/cli/exit_status.hpp"
+#include "tool/status/stats_text.hpp"
 #include "tool/status/why_text.hpp"
 
 namespace udtcat::tool {
@@ -64,6 +67,9 @@ struct ProcessSnapshot {
   std::vector<RefusalSnapshot> refused;
   std::chrono::microseconds cpu{0};
 };
+
+/// The processor time of this process so far: of all threads, user and system.
+[[nodiscard]] std::chrono::microseconds process_cpu_time();
 
 /// A peer without a name, now.
 [[nodiscard]] PeerSnapshot snapshot_of(std::uint64_t number, const Endpoint& address, const ConnectionStats& stats);
@@ -113,5 +119,22 @@ inline constexpr std::size_t kMaxSnapshotBytes = 1024 * 1024;  // guess: twice a
 
 /// "2 peers, 1.20 Gbit/s": for a service manager.
 [[nodiscard]] std::string to_sentence(const ProcessSnapshot& snapshot);
+
+/// A run at its end.
+struct RunReport {
+  Sample end;
+  std::chrono::microseconds cpu{0};  ///< of this process, all threads, user and system
+  TransportKind transport = TransportKind::native;
+  CongestionKind congestion = CongestionKind::bbr;
+  Protection protection = Protection::private_;
+  std::string peer;       ///< empty where there was none
+  std::string peer_name;  ///< by its key pair; empty where it has none
+  ExitStatus exit_status = ExitStatus::success;
+  std::string exit_reason;  ///< "complete", or the error's text
+  DiagnosisText limited_by;
+};
+
+/// One line, an object. Docs: udtcat(1), "--stats".
+[[nodiscard]] std::string to_json(const RunReport& report);
 
 }  // namespace udtcat::tool

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <utility>
 
 #include "lib/core/printable.hpp"
 #include "lib/core/stats_fields.hpp"
@@ -53,7 +52,7 @@ Json refusal_json(const RefusalSnapshot& kind) {
           {"last", core::printable(kind.last, kMaxSnapshotText)}};
 }
 
-/// Of a hostile text: a value of the wrong kind, or none, is an error that the reader remembers.
+/// Reads a hostile text: a value of the wrong kind, or none, is an error that the reader remembers.
 class SnapshotReader {
  public:
   explicit SnapshotReader(const Json& json) : json_(json) {}
@@ -83,6 +82,17 @@ class SnapshotReader {
     if (value.is_array() && value.size() <= most) return value;
     ok_ = false;
     return kNone;
+  }
+  /// The objects of a list, each of which a reader of its own reads by `read`.
+  template <typename Part>
+  [[nodiscard]] std::vector<Part> parts(const std::string& key, std::size_t most, Part (SnapshotReader::*read)()) {
+    std::vector<Part> parts;
+    for (const Json& each : list(key, most)) {
+      SnapshotReader inner(each);
+      parts.push_back((inner.*read)());
+      take(inner.ok());
+    }
+    return parts;
   }
   /// A process of another version may show fewer.
   [[nodiscard]] ConnectionStats stats() {
@@ -125,10 +135,10 @@ class SnapshotReader {
     take(inner.ok());
     return read;
   }
-  void take(bool part_ok) { ok_ = ok_ && part_ok; }
 
  private:
-  /// Of a key that processes of an earlier program do not have.
+  void take(bool part_ok) { ok_ = ok_ && part_ok; }
+  /// Whether there is a key that an earlier version lacks.
   [[nodiscard]] bool has(const std::string& key) const { return json_.is_object() && json_.contains(key); }
   [[nodiscard]] const Json& at(const std::string& key) {
     static const Json kDiscarded(Json::value_t::discarded);
@@ -179,6 +189,27 @@ std::string to_json(const ProcessSnapshot& snapshot) {
   return to_line(json);
 }
 
+std::string to_json(const RunReport& report) {
+  const ConnectionStats& stats = report.end.stats;
+  Json json;
+  add_fields<core::kInStats>(json, core::kPayloadFields, stats);
+  json["seconds"] = seconds_of(report.end.elapsed);
+  json["rate_bits_per_second"] = BitRate::from_bytes_per(payload_bytes(stats), report.end.elapsed).bits_per_second();
+  add_fields<core::kInStats>(json, core::kConnectionFields, stats);
+  json["cpu_seconds"] = seconds_of(report.cpu);
+  json["cipher"] = json_of(stats.cipher);
+  json["protection"] = json_of(report.protection);
+  json["transport"] = json_of(report.transport);
+  json["congestion"] = json_of(report.congestion);
+  json["peer"] = or_null(report.peer);
+  json["peer_name"] = or_null(report.peer_name);
+  json["exit_status"] = to_int(report.exit_status);
+  json["exit_reason"] = report.exit_reason;
+  json["limited_by"] = or_null(report.limited_by.word);
+  json["limited_by_text"] = report.limited_by.text;
+  return to_line(json);
+}
+
 Result<ProcessSnapshot> parse_snapshot(std::string_view text) {
   const auto no_snapshot = [](const char* why) { return fail(Errc::protocol_violated, "read a status", why); };
   if (text.size() > kMaxSnapshotBytes) return no_snapshot("it is larger than a megabyte");
@@ -203,16 +234,8 @@ Result<ProcessSnapshot> parse_snapshot(std::string_view text) {
   snapshot.dialing = reader.dialing();
   snapshot.peers_left_out = reader.number("peers_left_out");
   snapshot.cpu = std::chrono::duration_cast<std::chrono::microseconds>(reader.time("cpu_seconds"));
-  for (const Json& each : reader.list("peers", kMaxShownPeers)) {
-    SnapshotReader of_peer(each);
-    snapshot.peers.push_back(of_peer.peer());
-    reader.take(of_peer.ok());
-  }
-  for (const Json& each : reader.list("refused", kMaxShownReasons)) {
-    SnapshotReader kind(each);
-    snapshot.refused.push_back(kind.refusal());
-    reader.take(kind.ok());
-  }
+  snapshot.peers = reader.parts("peers", kMaxShownPeers, &SnapshotReader::peer);
+  snapshot.refused = reader.parts("refused", kMaxShownReasons, &SnapshotReader::refusal);
   if (!reader.ok()) return no_snapshot("a value lacks, or is of the wrong kind");
   return snapshot;
 }

@@ -28,7 +28,7 @@ struct Sample {
 [[nodiscard]] std::string payload_text(const ConnectionStats& stats);
 /// "RTT 75.1 ms", where one was measured.
 [[nodiscard]] std::string rtt_text(const ConnectionStats& stats);
-/// Of the packets sent, 0 to 100.
+/// The share of the packets sent, 0 to 100.
 [[nodiscard]] double lost_per_cent(const ConnectionStats& stats);
 /// "no answer for 8 s".
 [[nodiscard]] std::string silence_text(const ConnectionStats& stats);

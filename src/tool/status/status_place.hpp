@@ -17,9 +17,9 @@ struct StatusRoots {
   std::string everybody = "/tmp";        // spec: FHS 3.0, /tmp
 };
 
-/// Of this process: "DIRECTORY/PID.sock". The directory is made where there is none: $RUNTIME_DIRECTORY, which a
-/// service manager gives; else udtcat in $XDG_RUNTIME_DIR, if that is this user's; else, for root, /run/udtcat; else
-/// udtcat in /run/user/UID, if that is this user's; else /tmp/udtcat-UID, which nobody else may have a right to.
+/// The socket of this process: "DIRECTORY/PID.sock". The directory is made where there is none: $RUNTIME_DIRECTORY,
+/// which a service manager gives; else udtcat in $XDG_RUNTIME_DIR, if that is this user's; else, for root, /run/udtcat;
+/// else udtcat in /run/user/UID, if that is this user's; else /tmp/udtcat-UID, which nobody else may have a right to.
 /// errors: Errc::cannot_bind: it cannot be made, or is another user's or open to others
 [[nodiscard]] Result<std::string> own_status_socket(const StatusRoots& roots = {});
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "lib/core/log.hpp"
-#include "tool/status/process_cpu_time.hpp"
 #include "tool/status/service_manager.hpp"
 #include "tool/status/status_place.hpp"
 

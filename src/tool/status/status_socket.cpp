@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/status/status_socket.hpp"
 
-#include <utility>
-
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -39,7 +39,7 @@ const EndStats* half(const Diagnosis& diagnosis, const BothEndsStats& ends) {
   return ends.there ? &*ends.there : nullptr;
 }
 
-/// Of a path whose loss is neither chance's nor a limit's for certain.
+/// Whether the path has a loss that is neither chance's nor a limit's for certain.
 bool loses(const Diagnosis& diagnosis) {
   constexpr double kFelt = 0.01;  // guess: less is repaired without being felt
   return diagnosis.lost - diagnosis.queued_lost >= kFelt;
@@ -136,7 +136,7 @@ std::string path_beside(const Diagnosis& diagnosis) {
   return fmt::format("; the path was found to carry {}", format_rate(diagnosis.path_rate));
 }
 
-/// Of the end that sends more.
+/// Trains of the end that sends more.
 std::string trains_text(const Diagnosis& diagnosis, const BothEndsStats& ends) {
   const bool off = diagnosis.sends ? ends.here.trains_off > 0 : ends.there && ends.there->trains_off > 0;
   return off ? "; trains: off, datagrams go one by one" : "";

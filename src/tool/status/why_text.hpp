@@ -17,9 +17,9 @@ struct DiagnosisText {
   std::string text{};
 };
 
-/// Docs: udtcat-status(1), "WHY". Of a span that the reader knows.
+/// The diagnosis of a span that the reader knows. Docs: udtcat-status(1), "WHY".
 [[nodiscard]] DiagnosisText why(const BothEndsStats& ends);
-/// Of the time between; its text names that.
+/// The diagnosis of the time between; its text names that.
 /// before   of nothing, or of an earlier connection: `now` is judged from its beginning
 [[nodiscard]] DiagnosisText why_since(const BothEndsStats& before, const BothEndsStats& now);
 /// The text of a diagnosis of `ends`.

@@ -2,7 +2,6 @@
 #include "trees/command/commands.hpp"
 
 #include <filesystem>
-#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -19,8 +18,6 @@
 #include "trees/command/connector.hpp"
 #include "trees/command/tree_listener.hpp"
 #include "trees/command/tree_options.hpp"
-#include "trees/command/trees_server.hpp"
-#include "trees/command/verify_command.hpp"
 #include "trees/manifest_log.hpp"
 
 namespace udtcat::trees {
@@ -34,11 +31,10 @@ using tool::SessionRun;
 
 constexpr std::uint64_t kDescriptors = 4096;  // guess: a few for each transfer
 
-class TreeJob final : public tool::Invocation {
+class TreeJob final : public tool::OptionsInvocation<TreeOptions> {
  public:
-  explicit TreeJob(TreeOptions options) : options_(std::move(options)) {}
+  using OptionsInvocation::OptionsInvocation;
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool starts_programs() const override { return options_.connect_mode == ConnectMode::ssh; }
   [[nodiscard]] bool needs_key() const override { return options_.connect_mode != ConnectMode::ssh; }
   [[nodiscard]] Status prepare(bool /*has_key_candidate*/, tool::Console& console) override {
@@ -99,28 +95,19 @@ class TreeJob final : public tool::Invocation {
     if (options.transfer.manifest) UDTCAT_CHECK(ManifestLog::create(*options.transfer.manifest));
     return options;
   }
-
-  const TreeOptions options_;
 };
-
-template <Result<TreeOptions> (*kParse)(const tool::Words&)>
-Result<std::unique_ptr<tool::Invocation>> parse_tree_job(const tool::Words& arguments) {
-  UDTCAT_TRY(TreeOptions options, kParse(arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<TreeJob>(std::move(options));
-}
 
 }  // namespace
 
 tool::Commands commands() {
   return {{.words = {"send"},
            .help = send_help_text,
-           .parse = parse_tree_job<parse_send_options>,
+           .parse = tool::parse_as<TreeJob, parse_send_options>,
            .options = send_options_declared,
            .operands = ":file... :host"},
           {.words = {"receive"},
            .help = receive_help_text,
-           .parse = parse_tree_job<parse_receive_options>,
+           .parse = tool::parse_as<TreeJob, parse_receive_options>,
            .options = receive_options_declared,
            .operands = ":host :directory"},
           {.words = {"verify"},

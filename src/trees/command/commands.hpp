@@ -8,4 +8,8 @@ namespace udtcat::trees {
 
 [[nodiscard]] tool::Commands commands();
 
+// As of Command::parse.
+[[nodiscard]] Result<std::unique_ptr<tool::Invocation>> parse_verify(const tool::Words& arguments);
+[[nodiscard]] Result<std::unique_ptr<tool::Invocation>> parse_trees_server(const tool::Words& arguments);
+
 }  // namespace udtcat::trees

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/command/connector.hpp"
 
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,7 +28,7 @@ bool is_cut(const Status& worked, int ssh_status) {
 
 Status Connector::dial(std::optional<Credentials> credentials) {
   UDTCAT_TRY(DialRequest request, tool::make_dial_request(options_, std::move(credentials)));
-  run_.wait_for("dialling " + tool::to_string(options_.peer));
+  run_.progress().wait_for("dialling " + tool::to_string(options_.peer));
   dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) return run_.finish(std::move(connection.error()));
     begin_session(std::move(*connection));
@@ -63,7 +62,7 @@ void Connector::begin_session(std::unique_ptr<Connection> connection) {
   session_.emplace(run_.io(), std::move(connection), make_counters(run_.console()), connector_role(options_),
                    [this] { on_over(); });
   run_.follow(session_->connection());
-  run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(session_->counters()); });
+  run_.progress().measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(session_->counters()); });
   session_->open();
   if (dial_ && !options_.require_udp) ssh_path_.emplace(run_, session_->connection(), *dial_, options_.host);
 }
@@ -96,7 +95,7 @@ void Connector::show_relayed() {
     (options_.role == Role::sends ? stats.bytes_sent : stats.bytes_received) = relayed_->counters().moved_bytes;
     return stats;
   });
-  run_.measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(relayed_->counters()); });
+  run_.progress().measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(relayed_->counters()); });
 }
 
 void Connector::finish_relayed_if_over() {

@@ -2,7 +2,6 @@
 #include "trees/command/tree_listener.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 #include <boost/asio/post.hpp>
@@ -20,10 +19,10 @@ namespace udtcat::trees {
 
 namespace {
 
-constexpr std::chrono::seconds kToMove{120};  // guess: a disk that is slow; without need of its place it has all day
+constexpr std::chrono::seconds kStallTimeout{120};  // guess: a slow disk; unless its place is needed it has all day
 
 /// The peer whose share a transfer counts for: by its public key, or else its host.
-std::string counted(const Connection& connection) {
+std::string peer_id_of(const Connection& connection) {
   if (const auto identity = connection.peer_identity()) return std::string(core::as_text(identity->key.bytes()));
   return fmt::format("{:x}", core::host_of(connection.peer()));
 }
@@ -49,7 +48,7 @@ Status TreeListener::start(tool::FoundCredentials found) {
     for (const Client& client : clients_) client.session->connection().abort(why);
   });
   if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-  run_.wait_for("waiting for a peer on " + listener_->addresses());
+  run_.progress().wait_for("waiting for a peer on " + listener_->addresses());
   run_.publish([this](tool::ProcessSnapshot& snapshot) {
     snapshot.all = total();
     listener_->add_to(snapshot);
@@ -60,7 +59,7 @@ Status TreeListener::start(tool::FoundCredentials found) {
 }
 
 void TreeListener::take(std::unique_ptr<Connection> connection) {
-  std::string peer = counted(*connection);
+  std::string peer = peer_id_of(*connection);
   if (const Status admitted = admit(peer); !admitted) {
     core::log().warn("{}: {}", connection->peer().to_string(), admitted.error().message());
     return rejected_.reject(std::move(connection), admitted.error());
@@ -75,7 +74,7 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   watch(client);
   if (clients_.size() > 1) return;
   run_.watch([this] { return total(); });
-  run_.measure([this](const ConnectionStats& /*of the stream*/) {
+  run_.progress().measure([this](const ConnectionStats& /*of the stream*/) {
     return clients_.empty() ? std::nullopt : amount_of(clients_.front().session->counters());
   });
 }
@@ -112,7 +111,7 @@ bool TreeListener::gives_way(const Client& client, const std::string& to) const 
   const std::size_t its_places = places_of(client.peer);
   const std::size_t others = places_of(to);
   if (!client.session->has_begun()) return client.peer == to || its_places > others;
-  return its_places > others + 1 && std::chrono::steady_clock::now() - client.moved_at >= kToMove;
+  return its_places > others + 1 && std::chrono::steady_clock::now() - client.moved_at >= kStallTimeout;
 }
 
 void TreeListener::dismiss(Client& client, const char* why) {
@@ -125,7 +124,7 @@ void TreeListener::watch(Client& client) {
   const std::uint64_t moved = stats.bytes_sent + stats.bytes_received;
   if (moved != std::exchange(client.moved_bytes, moved) || client.moved_at == decltype(client.moved_at)())
     client.moved_at = std::chrono::steady_clock::now();
-  client.timer.expires_after(to_ask_);
+  client.timer.expires_after(request_timeout_);
   client.timer.async_wait(client.lifetime.guard([this, &client](const boost::system::error_code& cancelled) {
     if (cancelled || client.is_leaving) return;
     if (!client.session->has_begun()) return dismiss(client, "it has not said in time what it wants");

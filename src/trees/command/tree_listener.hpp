@@ -34,12 +34,13 @@ namespace udtcat::trees {
 /// Threads: confined to the main thread.
 class TreeListener {
  public:
-  static constexpr std::chrono::seconds kToAsk{10};  // spec: docs/spec/trees.md §4
+  static constexpr std::chrono::seconds kRequestTimeout{10};  // spec: docs/spec/trees.md §4
 
   /// `run` and `options` must outlive this. Its end is that of `run`.
-  /// to_ask   until a peer is to have said what it wants
-  TreeListener(tool::SessionRun& run, const TreeOptions& options, std::chrono::milliseconds to_ask = kToAsk)
-      : run_(run), options_(options), to_ask_(to_ask), rejected_(run.io()) {}
+  /// request_timeout   until a peer is to have said what it wants
+  TreeListener(tool::SessionRun& run, const TreeOptions& options,
+               std::chrono::milliseconds request_timeout = kRequestTimeout)
+      : run_(run), options_(options), request_timeout_(request_timeout), rejected_(run.io()) {}
 
   /// A receiver's directory is made.  errors: those of PeerListener::start(), and of the directory
   [[nodiscard]] Status start(tool::FoundCredentials found);
@@ -73,7 +74,7 @@ class TreeListener {
 
   tool::SessionRun& run_;
   const TreeOptions& options_;
-  const std::chrono::milliseconds to_ask_;
+  const std::chrono::milliseconds request_timeout_;
   ActiveTransfers active_transfers_;
   tool::RejectedConnections rejected_;
   std::unique_ptr<tool::PeerListener> listener_;

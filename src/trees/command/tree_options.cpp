@@ -192,8 +192,8 @@ void add_common_options(CommandLine& line, TreeOptions& options) {
   add_connect_timeout_option(line, options);
   add_accept_timeout_option(line, options);
   add_log_options(line, options);
-  add_why_option(line, options);
-  add_check_option(line, options);
+  line.flag("--why", options.why);
+  line.flag("--check", options.check);
   add_progress_options(line, options);
 }
 

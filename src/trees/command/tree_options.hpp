@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include <udtcat/result.hpp>
 
@@ -28,7 +27,6 @@ enum class ConnectMode {
 };
 
 struct TreeOptions : ssh::SshDialOptions {
-  bool help = false;  ///< nothing else then
   Role role = Role::sends;
   ConnectMode connect_mode = ConnectMode::dial;
   Selection selection;         ///< files here; of a connector that receives, files there
@@ -52,7 +50,6 @@ inline constexpr const char* kSubsystem = "trees";
 [[nodiscard]] Result<ssh::FarOptions> parse_trees_server_options(const tool::Words& arguments);
 
 struct VerifyOptions : tool::Options {
-  bool help = false;
   std::string manifest;
   std::string directory{"."};
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/command/trees_server.hpp"
+#include "trees/command/commands.hpp"
 
+#include <list>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,11 +11,16 @@
 #include <boost/asio/post.hpp>
 
 #include <udtcat/bridges.hpp>
+#include <udtcat/connection.hpp>
 
 #include "lib/core/log.hpp"
-#include "lib/core/try.hpp"
+#include "ssh/far_server.hpp"
+#include "tool/run/session_run.hpp"
+#include "trees/command/relayed_transfer.hpp"
+#include "trees/command/transfer_session.hpp"
 #include "trees/command/tree_options.hpp"
 #include "trees/command/tree_run.hpp"
+#include "trees/transfer_roles.hpp"
 
 namespace udtcat::trees {
 
@@ -37,25 +45,30 @@ TransferRole account_role() {
   };
 }
 
-class ServerJob final : public tool::Invocation {
+/// Serves one transfer of the account: of the peer that opens a stream first, or over ssh's pipes.
+/// Threads: confined to the main thread.
+class TreesServer {
  public:
-  explicit ServerJob(ssh::FarOptions options) : options_(std::move(options)) {}
+  /// `run` and `options` must outlive this. Its end is that of `run`.
+  TreesServer(tool::SessionRun& run, const ssh::FarOptions& options);
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
-  [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
-  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
-    ssh::name_this_host(context.console);
-    SessionRun run(options_, context.console);  // where ssh carries the transfer the near end reads the status
-    TreesServer server(run, options_);
-    if (auto started = server.start(); !started) return run.fail_to_start(std::move(started.error()));
-    return run.run();
-  }
+  /// errors: those of FarServer::start()
+  [[nodiscard]] Status start() { return far_.start(); }
 
  private:
-  const ssh::FarOptions options_;
-};
+  void take(std::unique_ptr<Connection> connection);
+  void on_over(const TransferSession& session);
+  void serve_stdio();
+  void finish(const Status& result);
+  [[nodiscard]] bool abort_all(const Error& why);
 
-}  // namespace
+  tool::SessionRun& run_;
+  const TransferRole role_;
+  std::list<std::unique_ptr<TransferSession>> sessions_;
+  ssh::FarServer far_;
+  std::unique_ptr<LocalStream> stdio_;
+  std::optional<RelayedTransfer> relayed_;
+};
 
 TreesServer::TreesServer(tool::SessionRun& run, const ssh::FarOptions& options)
     : run_(run),
@@ -106,9 +119,24 @@ bool TreesServer::abort_all(const Error& why) {
   return !sessions_.empty();
 }
 
+class ServerJob final : public tool::OptionsInvocation<ssh::FarOptions> {
+ public:
+  using OptionsInvocation::OptionsInvocation;
+
+  [[nodiscard]] bool needs_key() const override { return false; }  // it makes one
+  [[nodiscard]] ExitStatus run(FoundCredentials /*none*/, const RunContext& context) override {
+    ssh::name_this_host(context.console);
+    SessionRun run(options_, context.console);  // where ssh carries the transfer the near end reads the status
+    TreesServer server(run, options_);
+    if (auto started = server.start(); !started) return run.fail_to_start(std::move(started.error()));
+    return run.run();
+  }
+};
+
+}  // namespace
+
 Result<std::unique_ptr<tool::Invocation>> parse_trees_server(const tool::Words& arguments) {
-  UDTCAT_TRY(ssh::FarOptions options, parse_trees_server_options(arguments));
-  return std::make_unique<ServerJob>(std::move(options));
+  return tool::parse_as<ServerJob, parse_trees_server_options>(arguments);
 }
 
 }  // namespace udtcat::trees

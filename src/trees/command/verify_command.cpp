@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trees/command/verify_command.hpp"
+#include "trees/command/commands.hpp"
 
 #include <atomic>
 #include <optional>
@@ -25,16 +25,15 @@ namespace udtcat::trees {
 
 namespace {
 
-/// As the manifest has it where a terminal could not show it.
+/// The path, spelled as in the manifest where a terminal could not show it.
 std::string named(const std::string& path) {
   return core::printable(path, path.size()) == path ? path : spelled_out(path);
 }
 
-class VerifyJob final : public tool::Invocation {
+class VerifyJob final : public tool::OptionsInvocation<VerifyOptions> {
  public:
-  explicit VerifyJob(VerifyOptions options) : options_(std::move(options)) {}
+  using OptionsInvocation::OptionsInvocation;
 
-  [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool needs_key() const override { return false; }
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::RunContext& context) override {
     tool::SessionRun run(options_, context.console);
@@ -45,7 +44,7 @@ class VerifyJob final : public tool::Invocation {
       run.finish(why);
     });
     run.watch([] { return ConnectionStats(); });
-    run.measure([&counters](const ConnectionStats& /*none*/) { return amount_of(*counters); });
+    run.progress().measure([&counters](const ConnectionStats& /*none*/) { return amount_of(*counters); });
     std::thread verifying;
     const Status started = start_thread(verifying, [&] {
       boost::asio::post(run.io(),
@@ -88,16 +87,12 @@ class VerifyJob final : public tool::Invocation {
     return fail(Errc::incomplete, "verify " + options_.directory,
                 fmt::format("{} of {} differ", verified.differing, core::format_count(verified.entries, "name")));
   }
-
-  const VerifyOptions options_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<tool::Invocation>> parse_verify(const tool::Words& arguments) {
-  UDTCAT_TRY(VerifyOptions options, parse_verify_options(arguments));
-  if (options.help) return nullptr;
-  return std::make_unique<VerifyJob>(std::move(options));
+  return tool::parse_as<VerifyJob, parse_verify_options>(arguments);
 }
 
 }  // namespace udtcat::trees

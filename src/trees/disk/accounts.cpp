@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/disk/accounts.hpp"
 
-#include <array>
 #include <fstream>
-#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -111,8 +109,7 @@ bool is_home(const struct stat& directory) {
 
 std::uint64_t this_machine() {
   static const std::uint64_t machine = [] {
-    std::ifstream file(
-        "/etc/machine-id");  // spec: machine-id(5); where there is none, fingerprints tell fewer machines apart
+    std::ifstream file("/etc/machine-id");  // spec: machine-id(5); none: fingerprints tell fewer machines apart
     std::string text;
     std::getline(file, text);
     return core::load_be<std::uint64_t>(files::digest_of({std::as_bytes(std::span(text))}));

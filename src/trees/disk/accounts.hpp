@@ -17,10 +17,11 @@ struct OwnerIds {
   std::uint32_t gid = 0;
 };
 
-/// With the names that they have here. Answers are remembered; may wait for the system's directory of users.
+/// The owner with the names that the numbers have here. Answers are remembered; may wait for the system's directory of
+/// users.
 /// Threads: any.
 [[nodiscard]] Owner owner_of(std::uint32_t uid, std::uint32_t gid);
-/// Of the names where they are known here, else the numbers themselves, as tar has it.
+/// The ids of the names where they are known here, else the numbers themselves, as tar has it.
 /// errors: Errc::local_write_failed for the one number that chown(2) takes for none
 [[nodiscard]] Result<OwnerIds> ids_of(const Owner& owner);
 

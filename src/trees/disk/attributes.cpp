@@ -166,7 +166,7 @@ class AttributeWriter {
   [[nodiscard]] Losses losses() && { return std::move(losses_); }
 
  private:
-  /// Of each kind the first cause counts.
+  /// The first cause of each kind counts.
   void lose(std::string what, std::string cause) {
     if (std::ranges::find(losses_, what, &Loss::what) == losses_.end())
       losses_.push_back({std::move(what), std::move(cause)});

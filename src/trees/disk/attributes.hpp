@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <compare>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -86,7 +85,7 @@ using Losses = std::vector<Loss>;
                                               const AttributeTraits& attribute_traits, bool is_new,
                                               const std::string& shown);
 
-/// Of what is open, also by O_PATH, and no symbolic link.  errors: Errc::local_write_failed
+/// Sets the mode of an opened file, also by O_PATH, that is no symbolic link.  errors: Errc::local_write_failed
 [[nodiscard]] Status set_mode(const bridge::Descriptor& opened, std::uint32_t mode, const std::string& shown);
 
 }  // namespace udtcat::trees

@@ -11,7 +11,7 @@
 
 namespace udtcat::trees {
 
-/// As a name was seen at one moment.
+/// The file that a name had at one moment.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -22,7 +22,8 @@ struct FileIdentity {
   bool is_young = false;           ///< another file may come to have this inode and this time of birth
 };
 
-/// Of the name itself, be it a symbolic link, in an opened directory.  none: nothing is there, or it cannot be told
+/// The identity of the name itself, be it a symbolic link, in an opened directory.
+/// none: nothing is there, or it cannot be told
 [[nodiscard]] std::optional<FileIdentity> identity_of(const files::FileLocation& location);
 
 /// Whether a later look has found the same file, with the same content.

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <tuple>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <sys/ioctl.h>
@@ -41,8 +39,8 @@ constexpr std::array<const char*, 3> kFoldedNames{"PROBE-\xC3\x89", "probe-e\xCC
 constexpr mode_t kProbeMode = 0640;                         // one that no mount gives to all of its files
 constexpr FileTime kProbeTime{1'000'000'001, 123'456'789};  // odd in each unit
 
-/// Of the times that a file system may cut to. spec: NTFS 100 ns, microseconds and milliseconds of some in user space,
-/// exFAT 10 ms, ext3 a second, vfat two
+/// The units of time that a file system may cut to. spec: NTFS 100 ns, microseconds and milliseconds of some in user
+/// space, exFAT 10 ms, ext3 a second, vfat two
 constexpr std::array<std::int64_t, 7> kTimeUnits{1, 100, 1'000, 1'000'000, 10'000'000, 1'000'000'000, 2'000'000'000};
 
 bridge::Descriptor make_probe(const bridge::Descriptor& directory, const char* name) {

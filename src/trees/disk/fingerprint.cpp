@@ -44,7 +44,7 @@ std::int64_t nanoseconds_now() {
   return nanoseconds_of(now);
 }
 
-/// By the clock that such kernels give files their times by.
+/// The clock by which such kernels give files their times.
 std::int64_t coarse_nanoseconds() {
   timespec now{};
   std::ignore = ::clock_gettime(CLOCK_REALTIME_COARSE, &now);  // fails for no valid argument

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <iterator>
 #include <tuple>
 #include <utility>
@@ -33,7 +32,7 @@ constexpr std::size_t kCacheEntryBytes = 2 * sizeof(Fingerprint) + sizeof(files:
                                          2 * sizeof(CachePathLength);  // without its path
 
 constexpr std::size_t kCachePieceBytes = 1'048'576;  // guess: a write of a millisecond
-constexpr const char* kNextCacheSuffix = ".new";     // custom: of what takes a cache's place
+constexpr const char* kNextCacheSuffix = ".new";     // guess: of what takes a cache's place
 
 constexpr std::size_t kMaxPathsBytes = HashCache::kMaxBytes;  // guess: of memory; a tree's paths take much less
 constexpr std::size_t kPartForgotten = 16;  // guess: of a full cache is evicted, so that it is seldom full

@@ -47,7 +47,6 @@ class HashCache {
   /// path   as is_entry_path() wants it; others are not added
   void note(const std::string& path, const Fingerprint& source, const Fingerprint& own, const files::Digest& digest);
   void forget(std::string_view path);
-  [[nodiscard]] std::size_t size() const { return live_; }
   [[nodiscard]] Age age() const { return age_; }
   /// Begins a new age.
   void grow_older() {
@@ -56,8 +55,8 @@ class HashCache {
   /// Paths of entries that were not used since that age, at most `most`: at each age other ones, in turn.
   [[nodiscard]] std::vector<std::string> unused_since(Age age, std::size_t most) const;
 
-  /// To where it was loaded from, in one step; waits for the disk. A crash may lose it, but not damage it. What another
-  /// process has saved since is kept, but for what is new here.
+  /// Saves it where it was loaded from, in one step; waits for the disk. A crash may lose it, but not damage it.
+  /// Entries that another process has saved since are kept, but for what is new here.
   /// errors: Errc::local_write_failed; Errc::out_of_resources: another process is saving it
   [[nodiscard]] Status save();
 

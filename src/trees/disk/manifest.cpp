@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -22,7 +21,7 @@ namespace udtcat::trees {
 namespace {
 
 constexpr std::string_view kManifestFirstLine = "udtcat manifest 1";   // spec: docs/spec/manifest.md
-constexpr const char* kNextManifestSuffix = ".new";                    // custom: of what takes a manifest's place
+constexpr const char* kNextManifestSuffix = ".new";                    // guess: of what takes a manifest's place
 constexpr std::size_t kWriteBytes = 65'536;                            // guess: some hundred lines a write
 constexpr std::size_t kReadBytes = 4 * ManifestReader::kMaxLineBytes;  // guess: three of four reads find whole lines
 

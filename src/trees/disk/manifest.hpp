@@ -56,7 +56,7 @@ class ManifestReader {
   /// Whether it begins as a manifest is known then. A pipe is read, too.
   /// errors: Errc::bad_argument: it cannot be opened
   [[nodiscard]] static Result<ManifestReader> open(const files::FileLocation& location);
-  /// Of a descriptor whose reads wait.
+  /// Reads from a descriptor whose reads wait.
   [[nodiscard]] static Result<ManifestReader> of(bridge::Descriptor file, std::string shown);
 
   /// None: the end line was there, and is right. Until then entries may be damaged that have been given.

@@ -2,7 +2,6 @@
 #include "trees/disk/manifest_line.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -24,25 +23,13 @@ constexpr std::uint64_t kMaxSizeBytes = INT64_MAX;
 constexpr std::size_t kEscapeDigits = 3;
 constexpr const char* kEndWord = "end";
 
-struct KindWord {
-  EntryKind kind;
-  std::string_view word;
-};
-/// A device's kind is told by a letter of its own.
-constexpr std::array<KindWord, 6> kKindWords{{{EntryKind::file, "file"},
-                                              {EntryKind::directory, "directory"},
-                                              {EntryKind::symbolic_link, "link"},
-                                              {EntryKind::hard_link, "hard-link"},
-                                              {EntryKind::fifo, "fifo"},
-                                              {EntryKind::character_device, "device"}}};
-
-bool is_device(EntryKind kind) { return kind == EntryKind::character_device || kind == EntryKind::block_device; }
+bool is_link(EntryKind kind) { return kind == EntryKind::symbolic_link || kind == EntryKind::hard_link; }
 
 bool stands_for_itself(char letter) { return letter > ' ' && letter <= '~' && letter != '\\'; }
 
 tl::unexpected<Error> wrong(std::string cause) { return fail(Errc::local_read_failed, "", std::move(cause)); }
 
-/// In its shortest form.
+/// A number in its shortest form.
 template <typename Number>
 std::optional<Number> parse_shortest(std::string_view text) {
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
@@ -169,26 +156,16 @@ std::string spelled_out(std::string_view name) {
 }
 
 std::string encode_line(const ManifestEntry& entry) {
-  const auto time = [&] { return fmt::format("{}.{:09}", entry.changed.seconds, entry.changed.nanoseconds); };
-  const std::string path = spelled_out(entry.path);
-  switch (entry.kind) {
-    case EntryKind::file:
-      return fmt::format("file {:04o} {} {} {} {}", entry.mode, time(), entry.size_bytes, files::to_hex(entry.digest),
-                         path);
-    case EntryKind::directory:
-      return fmt::format("directory {:04o} {} {}", entry.mode, time(), path);
-    case EntryKind::symbolic_link:
-      return fmt::format("link {} {} {}", time(), path, spelled_out(entry.target));
-    case EntryKind::hard_link:
-      return fmt::format("hard-link {} {}", path, spelled_out(entry.target));
-    case EntryKind::fifo:
-      return fmt::format("fifo {:04o} {} {}", entry.mode, time(), path);
-    case EntryKind::character_device:
-    case EntryKind::block_device:
-      break;
-  }
-  const char letter = entry.kind == EntryKind::block_device ? 'b' : 'c';
-  return fmt::format("device {:04o} {} {} {} {} {}", entry.mode, time(), letter, entry.major, entry.minor, path);
+  std::string line(facts_of(entry.kind).manifest_word);
+  if (!is_link(entry.kind)) line += fmt::format(" {:04o}", entry.mode);
+  if (entry.kind != EntryKind::hard_link)
+    line += fmt::format(" {}.{:09}", entry.changed.seconds, entry.changed.nanoseconds);
+  if (entry.kind == EntryKind::file) line += fmt::format(" {} {}", entry.size_bytes, files::to_hex(entry.digest));
+  if (is_device(entry.kind))
+    line += fmt::format(" {} {} {}", entry.kind == EntryKind::block_device ? 'b' : 'c', entry.major, entry.minor);
+  line += ' ' + spelled_out(entry.path);
+  if (is_link(entry.kind)) line += ' ' + spelled_out(entry.target);
+  return line;
 }
 
 std::string encode_line(const ManifestEnd& end) {
@@ -208,12 +185,11 @@ bool is_end_line(std::string_view line) { return line.substr(0, line.find(' ')) 
 Result<ManifestEntry> parse_line(std::string_view line) {
   LineFields fields(line);
   UDTCAT_TRY(const auto word, fields.take("kind"));
-  const auto* const known = std::ranges::find(kKindWords, word, &KindWord::word);
-  if (known == kKindWords.end()) return wrong("it is of no kind that is known");
+  const auto* const known = std::ranges::find(kKinds, word, &KindFacts::manifest_word);
+  if (known == kKinds.end()) return wrong("it is of no kind that is known");
   ManifestEntry entry;
   entry.kind = known->kind;
-  const bool is_link = entry.kind == EntryKind::symbolic_link || entry.kind == EntryKind::hard_link;
-  if (!is_link) {
+  if (!is_link(entry.kind)) {
     UDTCAT_TRY(entry.mode, fields.take_mode());
   }
   if (entry.kind != EntryKind::hard_link) {

@@ -2,7 +2,6 @@
 /// A line of a manifest: one name of a tree, and what is there.  spec: docs/spec/manifest.md
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,7 +33,7 @@ struct ManifestEnd {
   files::Digest digest{};  ///< SHA-256 of all lines before
 };
 
-/// Without the end of the line. The entry keeps the limits.
+/// The line without its end. The entry keeps the limits.
 [[nodiscard]] std::string encode_line(const ManifestEntry& entry);
 [[nodiscard]] std::string encode_line(const ManifestEnd& end);
 

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <span>
 #include <tuple>
-#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -84,7 +84,7 @@ std::string_view PathStore::word(std::uint32_t at) const {
 }
 
 std::size_t PathStore::hash_of(const Node& node) {
-  constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // custom: Fibonacci hashing, whose high bits are the good ones
+  constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // spec: Fibonacci hashing (Knuth, TAOCP 6.4): high bits
   constexpr int kHighBits = 24;
   return static_cast<std::size_t>((std::uint64_t{node.above} << 32 | node.word) * kSpread >> kHighBits);
 }

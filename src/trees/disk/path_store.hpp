@@ -58,7 +58,7 @@ class NumberTable {
 /// Threads: unsynchronised.
 class PathStore {
  public:
-  /// Of a path; valid as long as the store.
+  /// The number of a path; valid as long as the store.
   using Number = std::uint32_t;
   static constexpr Number kNone = NumberTable::kNone;
 

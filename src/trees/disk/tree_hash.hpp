@@ -27,7 +27,7 @@ inline constexpr std::size_t kChunkBytes = 1'048'576;  // spec: docs/spec/trees.
 }
 
 [[nodiscard]] files::Digest hash_of_leaf(std::span<const std::byte> chunk);
-/// Of a whole chunk of zeros.
+/// The hash of a whole chunk of zeros.
 [[nodiscard]] const files::Digest& hash_of_zeros();
 
 /// Takes the digests of leaves in order. Its memory grows with the logarithm of their number.
@@ -37,8 +37,7 @@ class TreeHash {
   void add(const files::Digest& leaf) { add(leaf, 1); }
   /// The same leaf `count` times, at the cost of a logarithm.
   void add(const files::Digest& leaf, std::uint64_t count);
-  [[nodiscard]] std::uint64_t leaves() const { return leaves_; }
-  /// Of the leaves so far.
+  /// The hash of the leaves so far.
   [[nodiscard]] files::Digest root() const;
 
  private:

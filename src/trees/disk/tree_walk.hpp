@@ -2,7 +2,6 @@
 /// Visits everything below a name, without following a symbolic link.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>

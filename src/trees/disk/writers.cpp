@@ -30,7 +30,7 @@ bool QuietFile::is_quiet() const { return writers_ == Writers::none && ::fcntl(f
 
 Writers writers_of(const bridge::Descriptor& file) { return QuietFile(file).writers(); }
 
-bool expose_stores(const bridge::Descriptor& file) {
+bool write_back(const bridge::Descriptor& file) {
   return ::sync_file_range(file.number(), 0, 0,
                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) == 0;
 }

@@ -6,7 +6,7 @@
 
 namespace udtcat::trees {
 
-/// Of a file at one moment.
+/// The writers of a file at one moment.
 enum class Writers {
   none,     ///< nobody has it open for writing, nor mapped for it: the next store changes its times
   some,     ///< somebody has
@@ -18,10 +18,10 @@ enum class Writers {
 /// Threads: any.
 [[nodiscard]] Writers writers_of(const bridge::Descriptor& file);
 
-/// From now on a store through a mapping that is there already changes the file's times, too: what was stored before is
-/// written to the disk, which waits for that.
+/// Writes to the disk, and waits for it, what was stored so far through mappings (sync_file_range(2)): the next store
+/// through one changes the file's times, too.
 /// returns  false: that cannot be had
-[[nodiscard]] bool expose_stores(const bridge::Descriptor& file);
+[[nodiscard]] bool write_back(const bridge::Descriptor& file);
 
 /// Where writers() is none: who opens the file for writing waits while this lives, until the kernel breaks the lease,
 /// and is_quiet() is false then. Else it holds nothing. Threads: unsynchronised.
@@ -33,7 +33,7 @@ class QuietFile {
   QuietFile& operator=(const QuietFile&) = delete;
   ~QuietFile();
 
-  /// As found at the beginning.
+  /// Writers at the beginning.
   [[nodiscard]] Writers writers() const { return writers_; }
   /// Whether that is so still, and nobody waits to write.
   [[nodiscard]] bool is_quiet() const;

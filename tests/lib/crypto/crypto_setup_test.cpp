@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Each test is a process of its own: OpenSSL reads its configuration once.
-#include <udtcat/crypto_setup.hpp>
+/// ignore_crypto_configuration() of credentials. Each test is a process: OpenSSL reads its configuration once.
+#include <udtcat/credentials.hpp>
 
 #include <cstdlib>
 #include <fstream>

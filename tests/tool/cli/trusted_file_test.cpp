@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/cli/trusted_file.hpp"
+/// read_trusted_file() of user_files.
+#include "tool/cli/user_files.hpp"
 
 #include <filesystem>
 

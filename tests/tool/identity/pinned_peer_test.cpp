@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/identity/pinned_peer.hpp"
+/// PinnedPeer of key_pair_lookup.
+#include "tool/identity/key_pair_lookup.hpp"
 
 #include <gmock/gmock.h>
 

@@ -100,7 +100,7 @@ TEST_F(SessionRunDeathTest, LeavesNoUnfinishedLineForAProgramOfTheUser) {
     options_.progress = true;
     SessionRun run(options_, console_);
     run.watch_peer(peer);
-    run.wait_for_program("waiting for 'zfs recv' to end");
+    run.progress().wait_for_program("waiting for 'zfs recv' to end");
     boost::asio::steady_timer later(run.io(), std::chrono::milliseconds(1'200));
     later.async_wait([&run](const boost::system::error_code&) {
       const std::string_view its_own = "its words\n";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/status/process_cpu_time.hpp"
+/// process_cpu_time() of snapshot.
+#include "tool/status/snapshot.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tool/status/stats_json.hpp"
+/// The JSON of a RunReport, of snapshot.
+#include "tool/status/snapshot.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

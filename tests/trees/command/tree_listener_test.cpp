@@ -69,8 +69,8 @@ class Listening : public testing::Test {
     run.emplace(options, console);
     key = std::move(*Key::generate());
   }
-  void listen(std::chrono::milliseconds to_ask = std::chrono::minutes(1)) {
-    listener.emplace(*run, options, to_ask);
+  void listen(std::chrono::milliseconds request_timeout = std::chrono::minutes(1)) {
+    listener.emplace(*run, options, request_timeout);
     tool::FoundCredentials found;
     found.credentials = key->duplicate();
     const Status started = listener->start(std::move(found));

@@ -68,7 +68,7 @@ TEST_F(FileWriters, LeaveATraceOfStoresThroughAMappingOnceThoseAreExposed) {
   auto* mapping = static_cast<char*>(::mmap(nullptr, 7, PROT_READ | PROT_WRITE, MAP_SHARED, writer.number(), 0));
   ASSERT_NE(static_cast<void*>(mapping), MAP_FAILED);
   mapping[0] = 'x';
-  if (!expose_stores(reader)) GTEST_SKIP() << "this file system has no such call";
+  if (!write_back(reader)) GTEST_SKIP() << "this file system has no such call";
   const timespec old[2] = {{1, 0}, {1, 0}};
   ASSERT_EQ(::futimens(writer.number(), old), 0);
   mapping[0] = 'y';

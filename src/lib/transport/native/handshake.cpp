@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/transport/native/handshake.hpp"
 
-#include <cstring>
-
 namespace udtcat::transport::native {
 
 namespace {

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <span>
 #include <string>
 #include <utility>
 
 #include "lib/core/byte_order.hpp"
 #include "lib/core/try.hpp"
 #include "lib/crypto/hkdf.hpp"
-#include "lib/crypto/secret_bytes.hpp"
 
 namespace udtcat::transport::native {
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 #include "lib/transport/native/sent_packets.hpp"
 #include "lib/transport/native/sequence.hpp"

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <optional>
 
-#include <udtcat/units.hpp>
-
 #include "lib/transport/native/time.hpp"
 
 namespace udtcat::transport::native {

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
-#include "lib/core/byte_order.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::transport::native {

@@ -10,7 +10,6 @@
 #include "lib/core/byte_order.hpp"
 #include "lib/crypto/keyed_hash.hpp"
 #include "lib/crypto/secret_bytes.hpp"
-#include "lib/transport/native/packet.hpp"
 
 namespace udtcat::transport::native {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/transport/native/receive_buffer.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <utility>

@@ -8,7 +8,6 @@
 /// sets its timer to deadline().
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <udtcat/units.hpp>
-
 namespace udtcat::transport::native {
 
 namespace {

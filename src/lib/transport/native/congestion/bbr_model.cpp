@@ -5,8 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "lib/transport/native/congestion/measures.hpp"
-
 namespace udtcat::transport::native {
 
 namespace {

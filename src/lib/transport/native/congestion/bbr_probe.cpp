@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/transport/native/congestion/measures.hpp"
-
 namespace udtcat::transport::native {
 
 namespace {

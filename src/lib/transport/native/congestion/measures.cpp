@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/transport/native/congestion/measures.hpp"
 
-#include <algorithm>
-
 namespace udtcat::transport::native {
 
 namespace {

@@ -2,7 +2,6 @@
 #include "lib/transport/native/congestion/path_loss.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 

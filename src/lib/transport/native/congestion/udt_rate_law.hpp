@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <random>
 
 #include "lib/transport/native/congestion/congestion_control.hpp"
