@@ -27,7 +27,8 @@ namespace udtcat::trees {
 ///                 └──a chunk that differs──► a new part, with those so far ──────────► whole, a part
 ///
 /// Errors, of the transfer: Errc::protocol_violated where the sender breaks the order, or a hash is wrong;
-/// Errc::stream_refused; Errc::connection_broken: it is over; Errc::local_write_failed where the next file could not be written, either: the disk is full.
+/// Errc::stream_refused; Errc::connection_broken: it is over; Errc::local_write_failed where the next file could not
+/// be written, either: the disk is full.
 /// Of this file: Errc::local_read_failed and Errc::local_write_failed: somebody else is writing it, it is too large.
 /// Threads: unsynchronised. Every call may wait for the disk.
 class IncomingFile {

@@ -200,8 +200,8 @@ Status receive_as_listener(BlockingStream& stream, const std::string& directory,
   ActiveTransfers::Owner owner = peer.owner;
   if (!owner.end) owner.end = [&stream](const Error& /*nobody to tell*/) { stream.cut(); };
   owner.is_over = [&stream] { return stream.is_cut(); };
-  UDTCAT_TRY(const auto slot,
-             active.enter(files::to_hex(job), files::to_hex(job_at_host(job, owner.host)), std::move(owner)));
+  const std::string apart = files::to_hex(job_at_host(job, owner.host));
+  UDTCAT_TRY(const auto slot, active.enter(files::to_hex(job), apart, std::move(owner)));
   const Status received = receive(transfer, directory, slot->name(), with(options, hello));
   if (auto replaced = slot->replaced(); !received && replaced) return tl::unexpected(std::move(*replaced));
   return received;

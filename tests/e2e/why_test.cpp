@@ -105,14 +105,14 @@ TEST_F(WhySerial, IsTheCapWhereThatIsLessThanThePath) {
 
 TEST_F(WhySerial, IsMemoryWhereARoundTripHoldsMore) {
   const Arguments far_away{"--rate", "100M", "--rtt", "200ms"};
-  expect({.link = far_away, .sends = "--memory 1MiB"}, "memory");
-  expect({.sends = "--memory 1MiB"}, "path");
+  expect({.link = far_away, .sends = "--memory 2MiB", .source = "head -c 24000000 /dev/zero"}, "memory");
+  expect({.sends = "--memory 2MiB"}, "path");
 }
 
 TEST_F(WhySerial, IsThePeersMemoryLikewise) {
   const Arguments far_away{"--rate", "100M", "--rtt", "200ms"};
-  expect({.link = far_away, .receives = "--memory 1MiB"}, "peer_memory");
-  expect({.receives = "--memory 1MiB"}, "path");
+  expect({.link = far_away, .receives = "--memory 2MiB", .source = "head -c 24000000 /dev/zero"}, "peer_memory");
+  expect({.receives = "--memory 2MiB"}, "path");
 }
 
 /// On an idle machine: ctest --preset soak -R WhySoak. Each end has a core of its own, and shares it with whom the test

@@ -18,7 +18,7 @@ class IncomingFilesOfAnEndedTransfer : public testing::Test {
  protected:
   IncomingFilesOfAnEndedTransfer() { folder.write("f", kContent); }
 
-  /// What is at "f", or in its part, with all of its chunks.
+  /// The file at "f", or its part, with all of its chunks.
   [[nodiscard]] BasisFile basis(bool is_part) {
     BasisFile basis;
     basis.is_part = is_part;

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <numeric>
 #include <random>
@@ -14,6 +15,7 @@
 
 #include "lib/core/byte_order.hpp"
 #include "support/addresses.hpp"
+#include "support/deadline.hpp"
 #include "support/ordinary_user.hpp"
 
 namespace udtcat::net {
@@ -74,8 +76,23 @@ std::vector<std::uint32_t> receive_all(DatagramSocket& receiver, std::size_t mos
 
 class ReceiveSocketsTest : public testing::TestWithParam<AddressFamily> {
  protected:
+  /// The system notes times of arrival from a moment after the first socket has asked for them, and before that times
+  /// of reading.
+  void SetUp() override {
+    ASSERT_TRUE(test::eventually(std::chrono::seconds(10), [&] {
+      send_train(sender, bound_at(asking_), 0);
+      const auto sent = std::chrono::system_clock::now().time_since_epoch();
+      core::ChunkPool chunks(kTrainChunkBytes);
+      std::vector<ReceivedTrain> trains;
+      return asking_.receive(trains, 1, chunks) == 1 && trains.front().arrived < sent;
+    }));
+  }
+
   const Endpoint here = loopback(GetParam());
   DatagramSocket sender = open_as_a_user(here, 0);
+
+ private:
+  DatagramSocket asking_ = open_as_a_user(here, 0);
 };
 
 TEST_P(ReceiveSocketsTest, AddSocketsWhereTheSystemLimitsTheBuffer) {
