@@ -131,7 +131,7 @@ TEST_F(StatusOf, AProcessThatEndedIsNotShownAndLeavesNothing) {
 
 TEST_F(StatusOf, AProcessThatHangsIsNotWaitedForLong) {
   const Process hung = listen();
-  ASSERT_TRUE(eventually(kAtOnce, [&] { return std::filesystem::exists(socket_of(hung)); }));
+  ASSERT_TRUE(eventually(kAtOnce, [&] { return status().output.find("(pid ") != std::string::npos; }));
   hung.send_signal(SIGSTOP);
   const auto start = Clock::now();
   const Ran ran = status();

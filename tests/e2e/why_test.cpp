@@ -70,12 +70,19 @@ class WhySerial : public UdtcatTest {
     const bool of_path = sender == "path" || sender == "loss" || sender == "policer";
     if (receiver.empty())
       receiver = of_path ? sender : sender.starts_with(kPeer) ? sender.substr(kPeer.size()) : "peer_" + sender;
-    const Said said = said_in(lab);
+    Said said = said_in(lab);
+    for (int tries = 1; tries < kTries && is_of_this_host(said); ++tries) said = said_in(lab);
     EXPECT_EQ(said.sender.value("limited_by", json()), sender) << said.sender << said.receiver;
     EXPECT_EQ(said.receiver.value("limited_by", json()), receiver) << said.receiver;
   }
 
  private:
+  static constexpr int kTries = 5;  // guess: of a host that is busy with something else for a while
+
+  /// An end may say that its host had no time for it.
+  static bool is_of_this_host(const Said& said) {
+    return (said.sender.dump() + said.receiver.dump()).find("waited for a core") != std::string::npos;
+  }
   [[nodiscard]] std::string file(const std::string& name) const { return (home_.path() / name).string(); }
   [[nodiscard]] json last_line(const std::string& name) const {
     std::ifstream text(file(name));

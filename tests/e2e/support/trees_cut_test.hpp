@@ -31,7 +31,8 @@ class TreesCutTest : public TreesTest {
  protected:
   enum class Victim { sender, receiver };
 
-  static constexpr auto kSlowly = "400M";  ///< a rate that leaves time to look; the moments are seeded, not timed
+  /// A rate that leaves time to look; the moments are seeded, not timed.
+  static constexpr auto kSlowly = kSanitized ? "25M" : "400M";
 
   void make_source() {
     total_ = write_many(here("src"), scaled_count(100), 200 * kKiB);
