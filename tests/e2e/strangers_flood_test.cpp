@@ -19,7 +19,7 @@ struct Flood {
   std::uint64_t bytes_per_second;
 };
 constexpr std::uint64_t kTrickle = 10'000;
-constexpr std::uint64_t kTorrent = 10'000'000;
+constexpr std::uint64_t kTorrent = scaled(10'000'000);
 
 std::string name_of_flood(const testing::TestParamInfo<Flood>& info) { return info.param.name; }
 
