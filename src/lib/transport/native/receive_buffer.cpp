@@ -78,6 +78,7 @@ bool ReceiveBuffer::worth_keeping(const Arrival& arrival) const {
 }
 
 ReceiveBuffer::Slot ReceiveBuffer::slot_for(PacketIndex index, const Arrival& arrival) {
+  if (arrival.payload.empty()) return {{}, {}, true};  // its packet has a number, and no need of its chunk
   if (!worth_keeping(arrival)) return copy_of(index, arrival.payload);
   return {arrival.chunk, arrival.payload, true};
 }
@@ -98,14 +99,14 @@ ReceiveBuffer::Slot ReceiveBuffer::copy_of(PacketIndex index, std::span<const st
 void ReceiveBuffer::place(PacketIndex index, Slot slot) {
   received_bytes_ += slot.payload.size();
   waiting_bytes_ += slot.payload.size();
-  ledger_.add(slot.chunk);
+  if (!slot.payload.empty()) ledger_.add(slot.chunk);
   while (waiting_.end_index() <= index) waiting_.push_back({});
   waiting_[index] = std::move(slot);
   while (!waiting_.empty() && waiting_[waiting_.begin_index()].present) {
     Slot& first = waiting_[waiting_.begin_index()];
     waiting_bytes_ -= first.payload.size();
     readable_bytes_ += first.payload.size();
-    readable_.push_back(std::move(first));
+    if (!first.payload.empty()) readable_.push_back(std::move(first));
     waiting_.pop_front();
   }
   while (!partials_.empty() && partials_.begin()->first < next()) {

@@ -58,7 +58,7 @@ class ChunkLedger {
   std::uint64_t held_bytes_ = 0;
 };
 
-/// One packet's payload as it arrived; of at least 1 byte.
+/// One packet's payload as it arrived.
 struct Arrival {
   std::span<const std::byte> payload;
   core::ChunkRef chunk;              ///< holds the payload

@@ -38,7 +38,6 @@ UdtReceiver::UdtReceiver(const Settings& settings, core::ChunkPool& chunks)
 // ---- Packets in ---------------------------------------------------------------------------------------------------
 
 void UdtReceiver::on_data(TimePoint now, const DataHeader& header, const Arrival& arrival) {
-  if (arrival.payload.empty()) return;  // no payload is empty: spec/udt4.md §2
   const auto index = sequences_.index_of(header.sequence, highest_end_);
   if (!index || beyond_any_window(*index)) return;
   if (*index > highest_end_ && losses_.full()) return;  // as if the path had lost it

@@ -91,6 +91,14 @@ TEST_F(ReceiveBufferTest, HoldsLittleMoreMemoryThanPayloadBehindAGap) {
   EXPECT_LE(chunks.in_use() * chunks.chunk_bytes(), kFirstLimit);
 }
 
+TEST_F(ReceiveBufferTest, HoldsNoMemoryForPacketsWithoutPayload) {
+  for (PacketIndex index = 1; index < 5000; ++index)
+    EXPECT_EQ(buffer.store(index, {{}, chunks.acquire()}), Outcome::stored);
+  EXPECT_EQ(chunks.in_use(), 0U);
+  EXPECT_EQ(store(0), Outcome::stored);
+  EXPECT_EQ(buffer.next(), 5000U);
+}
+
 TEST_F(ReceiveBufferTest, CountsItsBookkeeping) {
   PacketIndex index = 0;
   const auto byte = numbered_bytes(1);

@@ -129,13 +129,6 @@ TEST_P(UdtReceiverTest, IgnoresSequenceNumbersBeforeTheFirstOrFarAhead) {
   EXPECT_TRUE(receiver.has_no_gap());
 }
 
-TEST_P(UdtReceiverTest, IgnoresPacketsWithoutPayload) {
-  for (PacketIndex index = 0; index < 1000; ++index)
-    receiver.on_data(now, {sequences.on_wire(index), 0, 77, 1}, {{}, chunks.acquire()});
-  EXPECT_EQ(chunks.in_use(), 0U);
-  EXPECT_TRUE(said_within(1s).empty());
-}
-
 TEST_P(UdtReceiverTest, IgnoresPacketsBeyondEveryAnnouncedWindow) {
   data(2 * (512 * 1024) / kReceivedPayload);
   EXPECT_TRUE(receiver.has_no_gap());
