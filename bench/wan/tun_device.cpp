@@ -8,7 +8,9 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/if_addr.h>
 #include <linux/if_tun.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
@@ -35,12 +37,35 @@ ifreq request_for_device() {
   return request;
 }
 
-/// spec: struct in6_ifreq of linux/ipv6.h, which does not go together with netinet/in.h
-struct Ipv6Request {
-  in6_addr address;
-  std::uint32_t prefix_bits;
-  int interface;
-};
+/// Adds or removes an IPv6 address; errno says why not. Source: rtnetlink(7). An address that ioctl() adds is tentative
+/// for a moment, in which a socket that connects takes the link's own address and is never answered.
+bool change_ipv6(const Descriptor& netlink, std::uint16_t type, const std::string& address, int interface) {
+  struct Request {
+    nlmsghdr header;
+    ifaddrmsg message;
+    rtattr attribute;
+    in6_addr address;
+  } request{};
+  request.header.nlmsg_len = sizeof request;
+  request.header.nlmsg_type = type;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | (type == RTM_NEWADDR ? NLM_F_CREATE : 0);
+  request.message.ifa_family = AF_INET6;
+  request.message.ifa_prefixlen = 64;
+  request.message.ifa_flags = IFA_F_NODAD;
+  request.message.ifa_index = static_cast<unsigned>(interface);
+  request.attribute = {.rta_len = RTA_LENGTH(sizeof request.address), .rta_type = IFA_LOCAL};
+  ::inet_pton(AF_INET6, address.c_str(), &request.address);
+
+  struct Reply {
+    nlmsghdr header;
+    nlmsgerr error;
+  } reply{};
+  if (::send(netlink.fd(), &request, sizeof request, 0) < 0 ||
+      ::recv(netlink.fd(), &reply, sizeof reply, MSG_TRUNC) < 0)
+    return false;
+  errno = -reply.error.error;
+  return errno == 0;
+}
 
 /// A TUN of an older kernel cuts UDP itself: correct, and slower.
 bool take_offloads(int device) {
@@ -63,7 +88,7 @@ Result<TunDevice> TunDevice::create(const Addresses& addresses, unsigned mtu_byt
   if (!take_offloads(made.device_.fd())) return refused("turn on segmentation offload of a TUN device");
 
   made.ipv4_ = Descriptor(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  made.ipv6_ = Descriptor(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  made.netlink_ = Descriptor(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   request = request_for_device();
   request.ifr_qlen = kQueuePackets;
   // Only the host's root may; without it a link is as good, but for bursts beyond the kernel's 500 packets.
@@ -89,20 +114,15 @@ Status TunDevice::assign(const Addresses& addresses) {
   std::memcpy(&request.ifr_netmask, &address, sizeof address);
   if (::ioctl(ipv4_.fd(), SIOCSIFNETMASK, &request) != 0) return refused("set the netmask of " + addresses.ipv4);
 
-  // A host without IPv6 has a link without IPv6.
   request = request_for_device();
-  if (!ipv6_.valid() || ::ioctl(ipv6_.fd(), SIOCGIFINDEX, &request) != 0) {
-    addresses_ = {addresses.ipv4, {}};
-    return {};
-  }
-  Ipv6Request ipv6{.address = {}, .prefix_bits = 64, .interface = request.ifr_ifindex};
-  if (!addresses_.ipv6.empty()) {
-    ::inet_pton(AF_INET6, addresses_.ipv6.c_str(), &ipv6.address);
-    ::ioctl(ipv6_.fd(), SIOCDIFADDR, &ipv6);
-  }
-  ::inet_pton(AF_INET6, addresses.ipv6.c_str(), &ipv6.address);
-  if (::ioctl(ipv6_.fd(), SIOCSIFADDR, &ipv6) != 0) return refused("set the address " + addresses.ipv6);
+  if (::ioctl(ipv4_.fd(), SIOCGIFINDEX, &request) != 0) return refused("find a TUN device");
+  const int interface = request.ifr_ifindex;
+  if (!addresses_.ipv6.empty()) change_ipv6(netlink_, RTM_DELADDR, addresses_.ipv6, interface);
   addresses_ = addresses;
+  if (change_ipv6(netlink_, RTM_NEWADDR, addresses.ipv6, interface)) return {};
+  // A host without IPv6 has a link without IPv6.
+  if (errno != EOPNOTSUPP) return refused("set the address " + addresses.ipv6);
+  addresses_.ipv6.clear();
   return {};
 }
 

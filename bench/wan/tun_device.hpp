@@ -45,7 +45,7 @@ class TunDevice {
 
   Descriptor device_;
   Descriptor ipv4_;  // sockets of the namespace, for configuring it from outside
-  Descriptor ipv6_;
+  Descriptor netlink_;
   Addresses addresses_;
 };
 
