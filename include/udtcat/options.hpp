@@ -125,6 +125,9 @@ struct TransportOptions : TransportTuning {
   /// Native only, the same at both ends: the key and the listening port serve one session and are gone. The connector
   /// then need not show first that it receives at its address, which saves a round trip (docs/spec/udt4.md §4).
   bool single_use = false;
+  /// Native only: the UDP port that all of a dialer's packets leave from, where it is free; 0: the system chooses one
+  /// for each address that is dialled. See Listener::send_check().
+  std::uint16_t dialling_port = 0;
   std::shared_ptr<KnownPaths> known_paths{};  ///< native only; none: nothing is remembered
 };
 

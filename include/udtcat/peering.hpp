@@ -102,6 +102,10 @@ class Listener {
 
   virtual ~Listener() = default;
   [[nodiscard]] virtual std::vector<Endpoint> local_endpoints() const = 0;
+  /// Sends one small datagram from the listening port of that family to `peer`, which needs no answer: a firewall in
+  /// front of this host then lets in a dialer whose packets come from there (RFC 8445 §2.2). Best effort, native only.
+  /// The caller sends no more than a handful to an address that has not been heard (RFC 8445 §19.5.1).
+  virtual void send_check(const Endpoint& peer) = 0;
   /// Lets no more peers in; connections already made go on.
   virtual void stop() = 0;
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "lib/core/invariant.hpp"
+#include "ssh/connectivity_checks.hpp"
 #include "ssh/greeting.hpp"
 #include "tool/cli/shell_words.hpp"
 
@@ -39,19 +40,19 @@ constexpr const char* kTake =
 
 /// Runs the program that a push has left, in a directory that has its digest as name and that only this user may write
 /// to; any other is ignored, as is one that lacks its libraries. The directory's time is that of its last use (kTidy).
-std::string kept_steps(const std::string& sha256, const std::string& far_end) {
+std::string kept_steps(const std::string& sha256, const std::string& exec, const std::string& far_end) {
   return fmt::format(
       "udtcat_at=$HOME/.cache; case $XDG_CACHE_HOME in /*) udtcat_at=$XDG_CACHE_HOME;; esac; "
       "udtcat_at=$udtcat_at/udtcat; udtcat_dir=$udtcat_at/{0}; "
       "own() {{ test -O \"$udtcat_at\" && test -O \"$udtcat_dir\" && "
       "test $(find \"$udtcat_at\" \"$udtcat_dir\" -prune -type d ! -perm -20 ! -perm -2 2>/dev/null | wc -l) = 2; }}; "
       "same() {{ test \"$(sha256sum <\"$1\" | cut -c1-64)\" = {0}; }}; "
-      "go() {{ udtcat_said=$(\"$udtcat_dir/udtcat\" --version 2>&1) && exec \"$udtcat_dir/udtcat\" {1}; "
+      "go() {{ udtcat_said=$(\"$udtcat_dir/udtcat\" --version 2>&1) && {2} \"$udtcat_dir/udtcat\" {1}; "
       "ask UNFIT \"$(echo \"$udtcat_said\" | head -n 1)\"; exit 127; }}; "
       "own && test -x \"$udtcat_dir/udtcat\" && {{ touch -c \"$udtcat_dir\" 2>/dev/null; same \"$udtcat_dir/udtcat\"; "
       "}} "
       "&& go; ",
-      sha256, far_end);
+      sha256, far_end, exec);
 }
 
 /// Removes pushed programs that no near end has used for a month, and what interrupted pushes have left: only this
@@ -87,10 +88,12 @@ std::string bootstrap_script(const BootstrapRequest& request) {
   std::string far_end = request.command;
   for (const std::string& option : request.options) far_end += ' ' + in_double_quotes(option);
   const std::string program = in_double_quotes(request.program);
-  std::string script = fmt::format("printf \"\\n{2}\\n\"; command -v {0} >/dev/null 2>&1 && exec {0} {1}; ", program,
-                                   far_end, kScriptLine);
+  // In the environment, since an older far end does not know an option of ours.
+  const std::string exec = fmt::format("{}={} exec", NearEnd::kVariable, in_double_quotes(request.near_end));
+  std::string script = fmt::format("printf \"\\n{3}\\n\"; command -v {0} >/dev/null 2>&1 && {2} {0} {1}; ", program,
+                                   far_end, exec, kScriptLine);
   script += kAsk;
-  if (request.pushed_sha256) script += kept_steps(*request.pushed_sha256, far_end);
+  if (request.pushed_sha256) script += kept_steps(*request.pushed_sha256, exec, far_end);
   script += request.push ? push_steps() : "ask MISSING \"$(uname -sm)\"; exit 127";
   return "exec sh -c " + tool::quoted(script);
 }

@@ -15,8 +15,10 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <boost/asio/ip/address.hpp>
 
 #include "lib/core/text.hpp"
+#include "lib/net/interface_addresses.hpp"
 
 namespace udtcat::ssh {
 
@@ -111,6 +113,34 @@ std::vector<Endpoint> dialled_addresses(pid_t pid) {
   std::vector<Endpoint> peers;
   for (const char* table : {"tcp", "tcp6"}) add_peers(fmt::format("/proc/{}/net/{}", pid, table), sockets, peers);
   return peers;
+}
+
+std::vector<Endpoint> host_candidates(std::uint16_t port) {
+  std::vector<Endpoint> found;
+  for (const Endpoint& each : net::interface_addresses())
+    if (net::is_global_unicast(each) && found.size() < kMaxCandidates) found.push_back(each.with_port(port));
+  return found;
+}
+
+std::string to_text(const std::vector<Endpoint>& candidates) {
+  std::string text;
+  for (const Endpoint& each : candidates) text += (text.empty() ? "" : ",") + each.host_to_string();
+  return text.empty() ? "-" : text;
+}
+
+std::vector<Endpoint> parse_candidates(std::string_view text, std::uint16_t port) {
+  std::vector<Endpoint> found;
+  while (!text.empty() && found.size() < kMaxCandidates) {
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    boost::system::error_code not_numeric;
+    const auto address = boost::asio::ip::make_address(std::string(word.substr(0, word.find('%'))), not_numeric);
+    if (not_numeric || (address.is_v6() && address.to_v6().is_link_local()))
+      continue;  // nobody makes us ask a resolver
+    const auto named = resolve({address.to_string(), port}, AddressFamily::any);
+    if (named && !named->empty()) found.push_back(named->front());
+  }
+  return found;
 }
 
 std::vector<Endpoint> each_once(const std::vector<Endpoint>& candidates) {

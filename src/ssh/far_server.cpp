@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ssh/far_server.hpp"
 
+#include <cstdlib>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "ssh/candidates.hpp"
 #include "ssh/greeting.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/cli/shell_words.hpp"
@@ -25,15 +27,31 @@ namespace {
 
 constexpr std::uint16_t kNoPort = 0;  // spec: docs/spec/rsh.md §1
 
-/// The address of this host that ssh's client reached, as its server saw it.  spec: ssh(1), SSH_CONNECTION
-std::optional<Endpoint> seen_address(std::uint16_t port) {
+/// The addresses of this connection's ends, as ssh's server saw them.  spec: ssh(1), SSH_CONNECTION
+struct SshConnection {
+  std::optional<Endpoint> near;
+  std::optional<Endpoint> far;
+};
+
+SshConnection ssh_connection(std::uint16_t port) {
   const auto connection = tool::environment("SSH_CONNECTION");
-  if (!connection) return std::nullopt;
+  if (!connection) return {};
   const auto words = tool::split_words(*connection);
-  constexpr std::size_t kServerAddress = 2;
-  if (!words || words->size() <= kServerAddress) return std::nullopt;
-  const auto addresses = resolve({(*words)[kServerAddress], port}, AddressFamily::any);
-  return addresses && !addresses->empty() ? std::optional(addresses->front()) : std::nullopt;
+  constexpr std::size_t kNearAddress = 0;
+  constexpr std::size_t kFarAddress = 2;
+  if (!words || words->size() <= kFarAddress) return {};
+  const auto at = [&](std::size_t index) -> std::optional<Endpoint> {
+    const auto addresses = resolve({(*words)[index], port}, AddressFamily::any);
+    return addresses && !addresses->empty() ? std::optional(addresses->front()) : std::nullopt;
+  };
+  return {.near = at(kNearAddress), .far = at(kFarAddress)};
+}
+
+/// Once: the command that is run for the peer is not to see it.
+std::optional<NearEnd> take_near_end() {
+  const auto text = tool::environment(NearEnd::kVariable);
+  ::unsetenv(NearEnd::kVariable);
+  return text ? parse_near_end(*text) : std::nullopt;
 }
 
 }  // namespace
@@ -60,7 +78,16 @@ Status FarServer::start() {
     core::log().info("{}: no port is left for UDP", status.error().message());
   }
   const std::uint16_t port = listener_ ? listener_->local_endpoints().front().port() : kNoPort;
-  UDTCAT_CHECK(tool::print(to_text({port, std::move(key), seen_address(port)})));
+  const SshConnection ssh = ssh_connection(port);
+  std::vector<Endpoint> addresses;
+  if (ssh.far) addresses.push_back(*ssh.far);
+  if (const auto near = take_near_end()) {
+    const auto own = host_candidates(port);
+    addresses.insert(addresses.end(), own.begin(), own.end());
+    // Before the near end knows the port: a firewall of this side is open when its first packet comes.
+    if (listener_) checks_.emplace(run_.io(), *listener_, *near, ssh.near);
+  }
+  UDTCAT_CHECK(tool::print(to_text({port, std::move(key), each_once(addresses)})));
   UDTCAT_TRY(ssh_input_, SshInput::start(run_.io(), STDIN_FILENO,
                                          {.on_request = [this](const auto& message) { on_ssh_message(message); },
                                           .on_end = [this] { on_ssh_end(); }}));
@@ -101,6 +128,7 @@ void FarServer::take(std::unique_ptr<Connection> connection) {
   if (chosen_ != nullptr || is_over_ssh_ || authenticated_.size() >= kMaxConnections)
     return connection->abort({Errc::stream_refused, "serve a second peer", "the near end has a connection already"});
   core::log().info("{} has proved the key", connection->peer().to_string());
+  if (checks_) checks_->stop();
   authenticated_.push_back(connection.get());
   if (tunnel_) send_through(tunnel_, *connection);
   handlers_.on_connection(std::move(connection));
@@ -123,6 +151,7 @@ void FarServer::on_ssh_message(const ControlMessage& message) {
   if (std::holds_alternative<CarryDatagrams>(message)) return carry_datagrams();
   if (chosen_ != nullptr) return;  // too late: there is a session
   is_over_ssh_ = true;
+  if (checks_) checks_->stop();
   timeout_.cancel();
   if (listener_) listener_->stop();
   handlers_.on_request(message);

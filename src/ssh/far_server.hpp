@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/peering.hpp>
 
+#include "ssh/connectivity_checks.hpp"
 #include "ssh/datagram_pipe.hpp"
 #include "ssh/port_range.hpp"
 #include "ssh/ssh_input.hpp"
@@ -75,6 +77,7 @@ class FarServer {
   const Handlers handlers_;
   boost::asio::steady_timer timeout_;
   std::unique_ptr<Listener> listener_;
+  std::optional<ConnectivityChecks> checks_;  // none: the near end is too old, or no port is left
   std::unique_ptr<SshInput> ssh_input_;
   std::unique_ptr<LocalStream> ssh_pipes_;  // while they carry datagrams
   std::vector<Connection*> authenticated_;  // that were not forgotten

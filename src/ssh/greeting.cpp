@@ -5,10 +5,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <boost/asio/ip/address.hpp>
 
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
+#include "ssh/candidates.hpp"
 
 namespace udtcat::ssh {
 
@@ -26,23 +26,11 @@ std::vector<std::string_view> words_of(std::string_view line) {
   }
 }
 
-/// A numeric address; none for "-" and any other text, nor for a link-local one, whose link is named as the far side
-/// names its own.
-std::optional<Endpoint> address_of(std::string_view text, std::uint16_t port) {
-  boost::system::error_code not_numeric;
-  const auto address = boost::asio::ip::make_address(std::string(text.substr(0, text.find('%'))), not_numeric);
-  if (not_numeric) return std::nullopt;  // a greeting does not make us ask a resolver
-  if (address.is_v6() && address.to_v6().is_link_local()) return std::nullopt;
-  const auto addresses = resolve({address.to_string(), port}, AddressFamily::any);
-  if (!addresses || addresses->empty()) return std::nullopt;
-  return addresses->front();
-}
-
 }  // namespace
 
 std::string to_text(const ConnectLine& line) {
   return fmt::format("\nUDTCAT CONNECT {} {} {} {}\n", kVersion, line.port, line.key.reveal_text(),
-                     line.seen_address ? line.seen_address->host_to_string() : "-");
+                     to_text(line.addresses));
 }
 
 std::optional<GreetingReader::Line> GreetingReader::parse(std::string_view line) const {
@@ -67,7 +55,7 @@ std::optional<GreetingReader::Line> GreetingReader::parse(std::string_view line)
   const auto port = core::parse_number<std::uint16_t>(words[3]);
   auto key = Key::parse(words[4]);
   if (!port || !key) return std::nullopt;
-  return ConnectLine{*port, std::move(*key), address_of(words[5], *port)};
+  return ConnectLine{*port, std::move(*key), parse_candidates(words[5], *port)};
 }
 
 std::optional<GreetingReader::Line> GreetingReader::next() {

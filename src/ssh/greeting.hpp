@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/key.hpp>
@@ -23,7 +24,7 @@ inline constexpr std::string_view kScriptLine = "UDTCAT SCRIPT 1";
 struct ConnectLine {
   std::uint16_t port = 0;  ///< 0: none was free there
   Key key;
-  std::optional<Endpoint> seen_address;  ///< of the far host, as its ssh server saw it; with `port`
+  std::vector<Endpoint> addresses;  ///< of the far host, that which its ssh server saw first; with `port`
 };
 struct MissingLine {
   std::string system;  ///< "Linux x86_64"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ssh/ssh_dial.hpp"
 
+#include <random>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "lib/core/user_text.hpp"
 #include "lib/net/interface_addresses.hpp"
 #include "ssh/bootstrap_script.hpp"
+#include "ssh/connectivity_checks.hpp"
 #include "ssh/pushed_program.hpp"
 
 namespace udtcat::ssh {
@@ -25,6 +27,14 @@ constexpr std::chrono::milliseconds kQueryTimeout{2'000};  // guess: it takes 5 
 constexpr std::chrono::milliseconds kSshGrace{300};        // guess: the far end has ended, and ssh hears of it
 constexpr std::chrono::milliseconds kShowInterval{1'500};  // guess: somewhat longer than the far side is silent
 
+/// The far end is told of it before we bind it; where another has taken it meanwhile, we dial from elsewhere.
+std::uint16_t draw_dialling_port() {
+  constexpr std::uint16_t kFirst = 49'152;  // spec: RFC 6335 §6, dynamic ports
+  constexpr std::uint16_t kLast = 65'535;
+  std::random_device random;
+  return std::uniform_int_distribution<std::uint16_t>(kFirst, kLast)(random);
+}
+
 }  // namespace
 
 SshDial::SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint64_t core_limit_bytes,
@@ -34,6 +44,7 @@ SshDial::SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint
       core_limit_bytes_(core_limit_bytes),
       handlers_(std::move(handlers)),
       invocation_{options.ssh_program, options.ssh},
+      dialling_port_(draw_dialling_port()),
       push_timer_(run.io()) {}
 
 Status SshDial::start() {
@@ -49,6 +60,7 @@ Status SshDial::start() {
   BootstrapRequest request{.program = options_.remote_program,
                            .command = options_.far_command,
                            .options = options_.far_options,
+                           .near_end = to_text(NearEnd{dialling_port_, host_candidates(dialling_port_)}),
                            .pushed_sha256 = {},
                            .push = options_.push};
   if (own && (options_.push || !names_program())) request.pushed_sha256 = own->sha256_hex;
@@ -202,6 +214,7 @@ void SshDial::dial(const ConnectLine& line) {
                       .session = options_.session,
                       .transport = options_.transport};
   request.transport.single_use = true;
+  request.transport.dialling_port = dialling_port_;
   dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) {
       // Where ssh has ended, the far end has too, and UDP may be fine.
@@ -218,7 +231,7 @@ void SshDial::dial(const ConnectLine& line) {
 std::vector<Endpoint> SshDial::candidates_of(const ConnectLine& line) {
   std::vector<Endpoint> candidates = dialled_addresses(bootstrap_->ssh_pid());
   for (Endpoint& candidate : candidates) candidate = candidate.with_port(line.port);
-  if (line.seen_address) candidates.push_back(*line.seen_address);
+  candidates.insert(candidates.end(), line.addresses.begin(), line.addresses.end());
   const auto add = [&](const std::string& host) -> Status {
     UDTCAT_TRY(const auto named, resolve({host, line.port}, options_.family));
     candidates.insert(candidates.begin(), named.begin(), named.end());

@@ -102,7 +102,8 @@ class SshDial {
   const std::uint64_t core_limit_bytes_;
   const Handlers handlers_;
   const SshInvocation invocation_;
-  std::optional<SshConfig> config_;  // none: ssh does not say
+  const std::uint16_t dialling_port_;  // of ours
+  std::optional<SshConfig> config_;    // none: ssh does not say
   bool uses_master_ = false;
   std::optional<FallbackCache> fallbacks_;  // none: the destination is unknown, or the user has no cache
   std::optional<FallbackReason> reason_;    // of the last hour

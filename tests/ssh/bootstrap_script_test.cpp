@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "ssh/connectivity_checks.hpp"
 #include "ssh/greeting.hpp"
 #include "ssh/pushed_program.hpp"
 #include "support/temp_dir.hpp"
@@ -70,6 +71,12 @@ class BootstrapScripts : public testing::Test {
   static constexpr const char* kNone = "/no/such/udtcat";
   const test::TempDir cache;
 };
+
+TEST_F(BootstrapScripts, TellTheFarEndAloneOfTheNearOne) {
+  const std::string script = bootstrap_script(
+      {.program = "printenv", .command = NearEnd::kVariable, .options = {}, .near_end = "40123 192.0.2.1"});
+  for (const char* shell : {"sh", "bash", "tcsh"}) EXPECT_EQ(run(shell, script), "40123 192.0.2.1\n") << shell;
+}
 
 TEST_F(BootstrapScripts, RunTheProgramWithItsOptions) {
   for (const char* shell : {"sh", "bash"})

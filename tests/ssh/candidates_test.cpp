@@ -34,5 +34,32 @@ INSTANTIATE_TEST_SUITE_P(OfEitherFamily, DialledAddresses, testing::Values("127.
 
 TEST(DialledAddressesOfNobody, AreNone) { EXPECT_TRUE(dialled_addresses(-1).empty()); }
 
+TEST(Candidates, SurviveTheirText) {
+  const auto found = parse_candidates("192.0.2.1,2001:db8::1", 9000);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[1].to_string(), "[2001:db8::1]:9000");
+  EXPECT_EQ(to_text(found), "192.0.2.1,2001:db8::1");
+  EXPECT_EQ(to_text(std::vector<Endpoint>{}), "-");
+}
+
+TEST(Candidates, AreNumericAndOfNoLink) {
+  for (const char* text : {"-", "", ",", ",,", "localhost", "fe80::1", "fe80::1%eth0", "192.0.2", "192.0.2.1 "})
+    EXPECT_TRUE(parse_candidates(text, 9000).empty()) << text;
+  EXPECT_EQ(to_text(parse_candidates("localhost,,192.0.2.1,fe80::1,192.0.2.2", 9000)), "192.0.2.1,192.0.2.2");
+}
+
+TEST(Candidates, AreFewHoweverManyAreNamed) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "192.0.2." + std::to_string(i) + ",";
+  EXPECT_EQ(parse_candidates(text, 9000).size(), kMaxCandidates);
+}
+
+TEST(Candidates, OfThisHostHaveThePort) {
+  for (const Endpoint& each : host_candidates(9000)) {
+    EXPECT_EQ(each.port(), 9000);
+    EXPECT_FALSE(each.is_loopback());
+  }
+}
+
 }  // namespace
 }  // namespace udtcat::ssh

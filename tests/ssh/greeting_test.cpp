@@ -26,18 +26,25 @@ class Greetings : public testing::Test {
 
 TEST_F(Greetings, SurviveTheirEncoding) {
   const auto seen = resolve({"192.0.2.7", 9012}, AddressFamily::any).value().front();
-  hear(to_text({9012, key.duplicate(), seen}));
+  hear(to_text({9012, key.duplicate(), {seen}}));
   ASSERT_TRUE(connect());
   EXPECT_EQ(connect()->port, 9012);
   EXPECT_EQ(connect()->key.reveal_text(), key.reveal_text());
-  EXPECT_TRUE(connect()->seen_address == seen);
+  EXPECT_EQ(connect()->addresses, std::vector{seen});
   EXPECT_EQ(noise, "");
 }
 
-TEST_F(Greetings, NeedNoAddress) {
-  hear(to_text({9012, key.duplicate(), std::nullopt}));
+TEST_F(Greetings, MayNameSeveralAddresses) {
+  hear("\nUDTCAT CONNECT 1 9012 " + key.reveal_text() + " 192.0.2.7,2001:db8::7\n");
   ASSERT_TRUE(connect());
-  EXPECT_FALSE(connect()->seen_address);
+  ASSERT_EQ(connect()->addresses.size(), 2U);
+  EXPECT_EQ(connect()->addresses[1].to_string(), "[2001:db8::7]:9012");
+}
+
+TEST_F(Greetings, NeedNoAddress) {
+  hear(to_text({9012, key.duplicate(), {}}));
+  ASSERT_TRUE(connect());
+  EXPECT_TRUE(connect()->addresses.empty());
 }
 
 TEST_F(Greetings, NameNoAddressOfALinkThatOnlyTheFarSideKnows) {
@@ -45,7 +52,7 @@ TEST_F(Greetings, NameNoAddressOfALinkThatOnlyTheFarSideKnows) {
     words.reset();
     hear("\nUDTCAT CONNECT 1 9012 " + key.reveal_text() + " " + address + "\n");
     ASSERT_TRUE(connect()) << address;
-    EXPECT_FALSE(connect()->seen_address) << address;
+    EXPECT_TRUE(connect()->addresses.empty()) << address;
   }
 }
 
@@ -61,27 +68,27 @@ TEST_F(Greetings, TellOfTheLoginAndOfTheScript) {
 }
 
 TEST_F(Greetings, LeaveTheNoiseAroundThemToTheUser) {
-  hear("Welcome!\n\nYou have mail.\nno newline" + to_text({1, key.duplicate(), std::nullopt}) + "rest");
+  hear("Welcome!\n\nYou have mail.\nno newline" + to_text({1, key.duplicate(), {}}) + "rest");
   ASSERT_TRUE(connect());
   EXPECT_EQ(noise, "Welcome!\n\nYou have mail.\nno newline\n");
   EXPECT_EQ(reader.take_noise(true), "rest");
 }
 
 TEST_F(Greetings, MayComeThroughATerminal) {
-  std::string text = to_text({1, key.duplicate(), std::nullopt});
+  std::string text = to_text({1, key.duplicate(), {}});
   text.insert(text.size() - 1, "\r");
   hear(text);
   EXPECT_TRUE(connect());
 }
 
 TEST_F(Greetings, CanSayThatNoPortWasFree) {
-  hear(to_text({0, key.duplicate(), std::nullopt}));
+  hear(to_text({0, key.duplicate(), {}}));
   ASSERT_TRUE(connect());
   EXPECT_EQ(connect()->port, 0);
 }
 
 TEST_F(Greetings, AreWholeLines) {
-  const std::string line = to_text({9012, key.duplicate(), std::nullopt}).substr(1);
+  const std::string line = to_text({9012, key.duplicate(), {}}).substr(1);
   const std::string body = line.substr(0, line.size() - 1);
   for (const std::string& other : std::vector<std::string>{
            "x" + line, body + " x\n", "echo " + line, body.substr(0, body.size() - 2) + "\n", "UDTCAT CONNECT\n",
@@ -113,7 +120,7 @@ TEST_F(Greetings, SayHowMuchIsThereOfAProgramThatIsExpected) {
   ASSERT_TRUE(words);
   EXPECT_EQ(std::get<HaveLine>(*words).bytes, 1'200'000U);
   words.reset();
-  hear("\nUDTCAT HAVE 4100000\n" + to_text({9012, key.duplicate(), std::nullopt}));
+  hear("\nUDTCAT HAVE 4100000\n" + to_text({9012, key.duplicate(), {}}));
   EXPECT_EQ(std::get<HaveLine>(words.value()).bytes, 4'100'000U);
   words = reader.next();
   EXPECT_TRUE(connect());
@@ -138,14 +145,14 @@ TEST_F(Greetings, IgnoreImpossibleProgress) {
 TEST_F(Greetings, HaveAnEndHoweverLongANoisyLineIs) {
   hear(std::string(100'000, 'x'));
   EXPECT_GE(noise.size(), 90'000U) << "passed on, not kept";
-  hear(to_text({1, key.duplicate(), std::nullopt}));
+  hear(to_text({1, key.duplicate(), {}}));
   EXPECT_TRUE(connect());
 }
 
 TEST_F(Greetings, BelieveOnlyNumericAddresses) {
   hear("UDTCAT CONNECT 1 9000 " + key.reveal_text() + " localhost\n");
   ASSERT_TRUE(connect());
-  EXPECT_FALSE(connect()->seen_address) << "nobody makes us ask a resolver";
+  EXPECT_TRUE(connect()->addresses.empty()) << "nobody makes us ask a resolver";
 }
 
 }  // namespace

@@ -49,6 +49,10 @@ class SessionListener final : public Listener {
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return locals_; }
 
+  void send_check(const Endpoint& peer) override {
+    if (acceptor_) acceptor_->send_check(peer);
+  }
+
   void stop() override {
     acceptor_.reset();
     pending_.clear();

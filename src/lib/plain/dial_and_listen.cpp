@@ -82,6 +82,10 @@ class PlainListener final : public Listener {
     accept_on();
   }
 
+  void send_check(const Endpoint& peer) override {
+    if (acceptor_) acceptor_->send_check(peer);
+  }
+
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return locals_; }
   void stop() override { acceptor_.reset(); }
 

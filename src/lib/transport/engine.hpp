@@ -39,6 +39,8 @@ class Acceptor {
   using MemoryShare = std::function<std::uint64_t(std::size_t others)>;
   /// Of the channels that come from now on; without effect where a channel states no limit.
   virtual void share_memory(MemoryShare /*share*/) {}
+  /// See Listener::send_check(). Without effect in libudt, whose socket is its own.
+  virtual void send_check(const Endpoint& /*peer*/) {}
 };
 
 /// Threads: confined, as Channel. Outlives its acceptors and channels.

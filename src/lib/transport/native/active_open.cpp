@@ -48,6 +48,12 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   return packet(now, state_ == State::conclusion ? Request::conclusion : Request::induction, cookie_, own_);
 }
 
+bool ActiveOpen::repeat_once(TimePoint now) {
+  if (std::exchange(was_repeated_, true)) return false;
+  next_send_ = std::min(next_send_, now);
+  return true;
+}
+
 /// Until a conclusion is repeated: on a slow line each needless copy delays the first data.
 Duration ActiveOpen::retry() const {
   const auto answer = std::chrono::duration_cast<Duration>(induction_time_ * kConclusionTimes);

@@ -36,8 +36,8 @@ struct OpenRequest {
 ///   conclusion ──no answer for a second, or two of its waits──► induction     any ──reply 1002──► refused
 ///   induction, beside a conclusion with a remembered cookie ──reply to the conclusion──► done
 ///
-/// A packet is repeated every quarter of a second, or later where the induction's answer was slow, and never because of
-/// an answer, so that no peer can raise the rate.
+/// A packet is repeated every quarter of a second, or later where the induction's answer was slow, and once at the first
+/// connectivity check; never because of an answer, so that no peer can raise the rate.
 /// Threads: unsynchronised; time is a parameter.
 class ActiveOpen {
  public:
@@ -50,6 +50,9 @@ class ActiveOpen {
   [[nodiscard]] TimePoint deadline() const { return next_send_; }
   /// A handshake packet for us, from the peer's address.
   void handle(TimePoint now, std::span<const std::byte> packet);
+
+  /// The packet is due now, by the first call alone.  returns  whether this was it
+  [[nodiscard]] bool repeat_once(TimePoint now);
 
   [[nodiscard]] State state() const { return state_; }
   /// The agreed settings, but for TransportOptions and the times.  Only when done.
@@ -78,6 +81,7 @@ class ActiveOpen {
   bool own_;                    // the peer is one of ours
   std::uint32_t concluded_by_;  // the cookie of the last conclusion, which may have been accepted; 0: none was sent
   bool first_of_two_ = true;    // the conclusion with a remembered cookie is next, then the induction
+  bool was_repeated_ = false;   // by repeat_once()
   ConnectionSettings settings_;
 };
 

@@ -63,6 +63,13 @@ void EmbryonicConnections::handle_path_error(const net::PathError& error) {
   for (const Attempt* const attempt : refused) fail_with(*attempt, kPortClosed);
 }
 
+void EmbryonicConnections::handle_check(const Endpoint& from) {
+  std::vector<std::uint32_t> checked;
+  for (const auto& [id, attempt] : attempts_)
+    if (attempt->open.request().peer == from && attempt->open.repeat_once(clock_now())) checked.push_back(id);
+  for (const std::uint32_t id : checked) run(id);
+}
+
 void EmbryonicConnections::fail_with(const Attempt& attempt, std::string cause) {
   const OpenRequest& request = attempt.open.request();
   finish(request.local_id, fail(Errc::cannot_reach, "connect udp " + request.peer.to_string(), std::move(cause)));

@@ -49,6 +49,8 @@ class EmbryonicConnections {
   [[nodiscard]] bool handle_packet(TimePoint now, std::uint32_t local_id, std::span<const std::byte> packet,
                                    const Endpoint& from);
   void handle_path_error(const net::PathError& error);
+  /// A listener at `from` has sent a check: its firewall may have dropped what we sent before.
+  void handle_check(const Endpoint& from);
 
  private:
   struct Attempt {

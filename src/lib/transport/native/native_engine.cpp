@@ -43,6 +43,7 @@ class NativeAcceptor final : public Acceptor {
   void async_accept(ChannelHandler handler) override;
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override;
   void share_memory(MemoryShare share) override;
+  void send_check(const Endpoint& peer) override;
 
  private:
   void hand_on();
@@ -101,6 +102,11 @@ void NativeAcceptor::share_memory(MemoryShare share) {
   for (UdpPort* const port : ports_) port->share_memory(share);
 }
 
+void NativeAcceptor::send_check(const Endpoint& peer) {
+  for (UdpPort* const port : ports_)
+    if (port->local().family() == peer.family()) port->send_check(peer);
+}
+
 std::vector<Endpoint> NativeAcceptor::local_endpoints() const {
   std::vector<Endpoint> locals;
   for (const UdpPort* const port : ports_) locals.push_back(port->local());
@@ -147,13 +153,18 @@ class NativeEngine final : public Engine {
 
  private:
   /// Each peer has a socket of its own, so that the system knows its route and MTU. Each attempt has a new one, since a
-  /// NAT or a balancer may still have the mapping of the one before.
+  /// NAT or a balancer may still have the mapping of the one before. On TransportOptions::dialling_port all peers of a
+  /// family share one.
   Result<UdpPort*> outgoing_port(const Endpoint& peer) {
     close_idle_ports();
+    const std::uint16_t wanted = options_.dialling_port;
     for (const Outgoing& each : outgoing_)
-      if (each.peer == peer) return each.port;
+      if (each.peer == peer ||
+          (wanted != 0 && each.port->local().port() == wanted && each.peer.family() == peer.family()))
+        return each.port;
     UDTCAT_TRY(net::UdpSocket socket, net::UdpSocket::open(peer.family()));
-    UDTCAT_CHECK(socket.bind(net::wildcard(peer.family())));
+    const Endpoint any = net::wildcard(peer.family());
+    if (wanted == 0 || !socket.bind(any.with_port(wanted))) UDTCAT_CHECK(socket.bind(any));
     UDTCAT_TRY(UdpPort* const port, add_port(std::move(socket), mss_for(peer.family(), net::first_hop_mtu(peer))));
     port->let_rebind();
     return outgoing_.emplace_back(Outgoing{peer, port}).port;

@@ -9,6 +9,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/crypto/secret_bytes.hpp"
+#include "lib/net/stun.hpp"
 #include "lib/transport/native/handshake.hpp"
 
 namespace udtcat::transport::native {
@@ -151,6 +152,7 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
 void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
                                      const net::ReceivedTrain& train) {
   if (const auto reset = decode_reset(packet)) return handle_reset(*reset, train.from);
+  if (net::is_binding_indication(packet)) return embryonic_.handle_check(train.from);
   auto outcome = admission_.handle(now, packet, train.from, connections_, [&] { return draw_numbers(train.from); });
   if (outcome.accepted) {
     outcome.accepted->local_address = train.to;
@@ -173,6 +175,10 @@ void UdpPort::handle_reset(const StatelessReset& reset, const Endpoint& from) {
 /// Best effort: a peer that does not get the answer asks again.
 void UdpPort::answer(std::vector<std::byte> packet, const net::ReceivedTrain& to) {
   if (!packet.empty()) std::ignore = transmitter_.send_alone(std::move(packet), to.from, to.to);
+}
+
+void UdpPort::send_check(const Endpoint& peer) {
+  std::ignore = transmitter_.send_alone(net::binding_indication(), peer, std::nullopt);
 }
 
 void UdpPort::touch(UdtLink& link) {

@@ -64,6 +64,8 @@ class UdpPort final : public LinkPort {
   void stop_listening() { admission_.stop_listening(); }
   /// See Acceptor::share_memory().
   void share_memory(std::function<std::uint64_t(std::size_t others)> share) { memory_share_ = std::move(share); }
+  /// See Listener::send_check().
+  void send_check(const Endpoint& peer);
   /// Any local port will do: where a peer is silent packets leave from another one, which the peer follows (udt4.md
   /// §9).
   void let_rebind() { may_rebind_ = true; }

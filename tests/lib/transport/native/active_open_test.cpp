@@ -56,6 +56,15 @@ class ActiveOpenTest : public testing::Test {
   std::vector<std::byte> sent_;
 };
 
+TEST_F(ActiveOpenTest, RepeatsItsPacketAtTheFirstConnectivityCheckAlone) {
+  next_request();
+  EXPECT_FALSE(open.poll_transmit(now));
+  EXPECT_TRUE(open.repeat_once(now));
+  next_request();
+  EXPECT_FALSE(open.repeat_once(now)) << "or a peer could raise the rate";
+  EXPECT_FALSE(open.poll_transmit(now));
+}
+
 TEST_F(ActiveOpenTest, SendsTheInductionAtOnceAndEveryQuarterSecond) {
   EXPECT_EQ(next_request().request, Request::induction);
   EXPECT_EQ(sent_additional(), kMarker);

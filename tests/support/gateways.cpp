@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/gateways.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <tuple>
+
+#include <unistd.h>
+
+#include "support/process.hpp"
+
+namespace udtcat::test {
+
+namespace {
+
+Ran shell(const std::string& script) { return run({.argv = {"bash", "-c", "set -e; " + script}}); }
+
+void must(const std::string& script) {
+  const Ran ran = shell(script);
+  if (ran.status == 0) return;
+  std::fprintf(stderr, "the test cannot go on: %s: %s\n", script.c_str(), ran.errors.c_str());
+  std::abort();
+}
+
+std::string netns_name(const std::string& suffix) { return "udtcat-e2e-" + std::to_string(::getpid()) + suffix; }
+
+Namespaces::Host host_in(const std::string& suffix, const std::string& network) {
+  const std::string its = netns_name(suffix);
+  return {.name = its, .file = "/run/netns/" + its, .ipv4 = network + ".2", .ipv6 = "2001:db8::1"};  // nobody has it
+}
+
+/// Nobody outside has a route to the addresses behind it.
+bool translates(Gateway gateway) { return gateway == Gateway::masquerading || gateway == Gateway::random; }
+
+/// The rules of a gateway with `in` towards its host and `out` towards the shared network.
+std::string rules_of(Gateway gateway) {
+  const std::string forward = "chain f { type filter hook forward priority 0; ";
+  const std::string translate = "chain p { type nat hook postrouting priority 100; oifname out masquerade";
+  switch (gateway) {
+    case Gateway::open:
+      return {};
+    case Gateway::stateful:
+      return forward + "iifname out meta l4proto udp ct state new drop\n}";
+    case Gateway::masquerading:
+      return translate + "\n}";
+    case Gateway::random:
+      return translate + " random\n}";
+    case Gateway::without_udp:
+      return forward + "meta l4proto udp drop\n}";
+  }
+  return {};
+}
+
+/// A host in `network` behind a gateway, whose end of the shared network is `own`; its own network is told to `peer`.
+void put_behind(const Namespaces::Host& host, const std::string& gateway, const std::string& network,
+                const std::string& own, Gateway kind) {
+  must("ip netns add " + host.name + "; ip link add veth netns " + host.name + " type veth peer name in netns " +
+       gateway + "; ip -n " + host.name + " address add " + network + ".2/24 dev veth; ip -n " + host.name +
+       " link set lo up; ip -n " + host.name + " link set veth up; ip -n " + host.name + " route add default via " +
+       network + ".1; ip -n " + gateway + " address add " + network + ".1/24 dev in; ip -n " + gateway +
+       " address add " + own + "/24 dev out; ip -n " + gateway + " link set in up; ip -n " + gateway +
+       " link set out up; ip netns exec " + gateway + " sysctl -qw net.ipv4.ip_forward=1");
+  if (const std::string text = rules_of(kind); !text.empty())
+    must("ip netns exec " + gateway + " nft 'table ip g { " + text + "\n}'");
+}
+
+}  // namespace
+
+Gateways::Gateways(Gateway near, Gateway far)
+    : near_(host_in("-near", "10.71.0")),
+      far_(host_in("-far", "10.72.0")),
+      near_gateway_(netns_name("-near-gateway")),
+      far_gateway_(netns_name("-far-gateway")) {
+  must("ip netns add " + near_gateway_ + "; ip netns add " + far_gateway_ + "; ip link add out netns " + near_gateway_ +
+       " type veth peer name out netns " + far_gateway_);
+  put_behind(near_, near_gateway_, "10.71.0", "198.51.100.1", near);
+  put_behind(far_, far_gateway_, "10.72.0", "198.51.100.2", far);
+  if (!translates(far)) must("ip -n " + near_gateway_ + " route add 10.72.0.0/24 via 198.51.100.2");
+  if (!translates(near)) must("ip -n " + far_gateway_ + " route add 10.71.0.0/24 via 198.51.100.1");
+}
+
+Gateways::~Gateways() {
+  for (const std::string& each : {near_.name, far_.name, near_gateway_, far_gateway_})
+    std::ignore = shell("ip netns delete " + each);
+}
+
+}  // namespace udtcat::test

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Two hosts, each in a network of its own behind a gateway to a network that they share.
+#pragma once
+
+#include <string>
+
+#include "support/namespaces.hpp"
+
+namespace udtcat::test {
+
+/// What a gateway does to the traffic of the host behind it.
+enum class Gateway {
+  open,          ///< routes
+  stateful,      ///< a firewall: UDP comes in as an answer only
+  masquerading,  ///< translates addresses, and keeps the port where it is free
+  random,        ///< translates addresses, and draws a port for each flow
+  without_udp,   ///< a firewall: no UDP at all
+};
+
+/// Needs root; removed with the object. TCP to the far host passes its gateway.
+///
+///   near ── near gateway ── far gateway ── far
+///
+/// Threads: unsynchronised.
+class Gateways {
+ public:
+  Gateways(Gateway near, Gateway far);
+  Gateways(const Gateways&) = delete;
+  Gateways& operator=(const Gateways&) = delete;
+  ~Gateways();
+
+  [[nodiscard]] const Namespaces::Host& near_host() const { return near_; }
+  [[nodiscard]] const Namespaces::Host& far_host() const { return far_; }
+
+ private:
+  Namespaces::Host near_;
+  Namespaces::Host far_;
+  std::string near_gateway_;
+  std::string far_gateway_;
+};
+
+}  // namespace udtcat::test
