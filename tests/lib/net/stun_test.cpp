@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "support/bytes.hpp"
+#include "support/spec_example.hpp"
 
 namespace udtcat::net {
 namespace {
 
 TEST(BindingIndication, IsTheHeaderOfRfc8489WithoutAttributes) {
-  EXPECT_EQ(binding_indication(), test::from_hex("0011 0000 2112a442 00000000 00000000 00000000"));
+  EXPECT_EQ(binding_indication(), test::SpecExample("rsh.md", "check").bytes("check"));
   EXPECT_TRUE(is_binding_indication(binding_indication()));
 }
 
