@@ -11,12 +11,12 @@
 namespace udtcat::ssh {
 
 struct BootstrapRequest {
-  std::string program = "udtcat";            ///< at the far side; a name or a path
-  std::string command = "rsh-server";        ///< of that program: the far end
-  std::vector<std::string> options;          ///< of that command
-  std::string near_end;                      ///< to_text(NearEnd)
-  std::optional<std::string> pushed_sha256;  ///< in hexadecimal, of a program that a push may have left there
-  bool push = false;                         ///< that program can be sent where it is not; wants pushed_sha256
+  std::string program = "udtcat";              ///< at the far side; a name or a path
+  std::string command = "rsh-server";          ///< of that program: the far end
+  std::vector<std::string> options{};          ///< of that command
+  std::string near_end{};                      ///< to_text(NearEnd)
+  std::optional<std::string> pushed_sha256{};  ///< in hexadecimal, of a program that a push may have left there
+  bool push = false;                           ///< that program can be sent where it is not; wants pushed_sha256
 };
 
 /// A command line that any login shell (sh, csh, fish) hands to sh unchanged. It runs the program, or one that was

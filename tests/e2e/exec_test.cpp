@@ -57,6 +57,7 @@ TEST_F(Exec, ThatLeavesBytesUnreadIsNoSuccess) {
   Process listener = listen_into("head -c 1000 > /dev/null");
   Process connector = connect({.args = {"--send-only"}, .in = open_for_reading(file.path())});
   expect_exit(connector, kReadOrWriteFailed);
+  expect_says(connector, "udtcat: the command there left its input before it had read all");
   expect_exit(listener, kReadOrWriteFailed);
 }
 
@@ -79,6 +80,22 @@ TEST_F(Exec, IsASourceWhoseFailureIsNeverACleanEnd) {
     expect_exit(listener, fails ? kReadOrWriteFailed : kSuccess);
     if (fails) expect_says(listener, "udtcat: the command there ended with status 4");
     if (fails) expect_says(connector, "udtcat: command: ended with status 4");
+    port_ = free_port();
+  }
+}
+
+TEST_F(Exec, IsASourceOfAllThatItWroteBeforeItFailed) {
+  const RandomFile file(1, scaled(16 * kMiB));
+  for (const bool at_listener : {false, true}) {
+    Consumer consumer;
+    const Arguments source{"--send-only", "--exec", "cat " + file.path().string() + "; exit 1"};
+    const Arguments sink{"--recv-only"};
+    Process listener = at_listener ? listen({.args = source}) : listen({.args = sink, .out = consumer.take_stdout()});
+    Process connector =
+        at_listener ? connect({.args = sink, .out = consumer.take_stdout()}) : connect({.args = source});
+    EXPECT_EQ(consumer.digest(), file.digest());
+    expect_exit(connector, kReadOrWriteFailed);
+    expect_exit(listener, kReadOrWriteFailed);
     port_ = free_port();
   }
 }

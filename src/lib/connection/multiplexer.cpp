@@ -82,14 +82,14 @@ StreamId Multiplexer::open_stream(std::unique_ptr<LocalStream> local, OutcomeHan
   MuxStream& stream = add_stream(id, std::move(done), std::nullopt);
   send({id, Open{service}});
   stream.attach(std::move(local));
-  if (!closing_.is_open())
+  if (!closing_.is_open() || closing_.received())
     stream.fail({Errc::connection_broken, "open a stream to " + peer_.to_string(), "the connection is closed"});
   return id;
 }
 
 std::size_t Multiplexer::streams_left() const {
   const std::size_t most = session_->agreed().streams_to_peer;
-  const bool may_open = closing_.is_open() && streams_.has_own_ids() && streams_.own() < most;
+  const bool may_open = closing_.is_open() && !closing_.received() && streams_.has_own_ids() && streams_.own() < most;
   return may_open ? most - streams_.own() : 0;
 }
 
@@ -149,6 +149,7 @@ void Multiplexer::stream_over(MuxStream& stream, StreamOutcome outcome) {
   boost::asio::post(
       io_, lifetime_.guard([this, id = stream.id(), done = std::move(done), outcome = std::move(outcome)]() mutable {
         streams_.destroy_ended();
+        close_if_told();
         session_->on_block_released();  // the blocks that the stream kept are free
         read_on();
         if (streams_.take_given_up(id) && on_stream_given_up_) on_stream_given_up_(id);
@@ -427,7 +428,13 @@ void Multiplexer::note_close_sent() {
 
 void Multiplexer::on_close_frame(const Close& close) {
   closing_.on_received();
-  if (close.reason != CloseReason::done || !streams_.empty()) return break_off(error_of(close, peer_), false);
+  if (close.reason != CloseReason::done || !streams_.are_all_cut()) return break_off(error_of(close, peer_), false);
+  close_if_told();
+}
+
+/// Agrees to the peer's CLOSE, when the streams that it cut before have come to their end.
+void Multiplexer::close_if_told() {
+  if (!closing_.received() || closing_.has_ended() || !streams_.empty()) return;
   if (closing_.is_open()) {
     closing_.close();
     send_close();

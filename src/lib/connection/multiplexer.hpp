@@ -119,6 +119,7 @@ class Multiplexer final : public Connection, private StreamHost {
   MuxStream& add_stream(StreamId id, OutcomeHandler done, std::optional<std::string> service);
   void send_close();
   void note_close_sent();
+  void close_if_told();
   void finish_when_agreed();
   void break_off(Error error, bool tell_peer);
   void end(Status how, std::chrono::milliseconds drain);

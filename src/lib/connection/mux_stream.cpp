@@ -2,9 +2,12 @@
 #include "lib/connection/mux_stream.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
+#include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
 #include <udtcat/units.hpp>
 
 #include "lib/connection/local_io.hpp"
@@ -18,10 +21,14 @@ tl::unexpected<Error> violation(StreamId id, const char* why) {
 }
 
 /// The peer says "command: ended with status 1" of a command that it ran for the stream.
+constexpr std::string_view kCommand = "command: ";
+
 Error failed_there(Errc code, const char* what, std::string_view text) {
-  constexpr std::string_view kCommand = "command: ";
   if (!text.starts_with(kCommand)) return {code, what, std::string(text)};
-  return {code, "", "the command there " + std::string(text.substr(kCommand.size()))};
+  const std::string_view how = text.substr(kCommand.size());
+  if (how == std::generic_category().message(EPIPE))
+    return {code, "", "the command there left its input before it had read all"};
+  return {code, "", fmt::format("the command there {}", how)};
 }
 
 /// The peer's words for what became of the stream at its end.
@@ -57,7 +64,7 @@ void MuxStream::attach(std::unique_ptr<LocalStream> local) {
 // ---- Outgoing: source → block ------------------------------------------------------------------------------------
 
 bool MuxStream::can_fill() const {
-  return !over_ && local_ && outgoing_ == Outgoing::open && send_credit_.available_bytes() > 0;
+  return !over_ && !is_cut() && local_ && outgoing_ == Outgoing::open && send_credit_.available_bytes() > 0;
 }
 
 std::size_t MuxStream::fill(std::span<std::byte> room) {
@@ -91,7 +98,7 @@ std::size_t MuxStream::fill(std::span<std::byte> room) {
 }
 
 void MuxStream::note_credit() {
-  const bool starved = !over_ && outgoing_ == Outgoing::open && send_credit_.available_bytes() == 0;
+  const bool starved = !over_ && !is_cut() && outgoing_ == Outgoing::open && send_credit_.available_bytes() == 0;
   if (std::exchange(starved_, starved) != starved) host_.note_starved(starved);
 }
 
@@ -124,6 +131,7 @@ Status MuxStream::on_receipt(std::uint64_t total_bytes) {
 // ---- Incoming: block → sink --------------------------------------------------------------------------------------
 
 Status MuxStream::on_frame(const Frame& frame, core::Buffer& block) {
+  if (is_cut()) return {};
   if (const auto* data = std::get_if<Data>(&frame.body)) {
     const auto bytes = unseen(data->bytes);
     if (bytes.empty()) return {};
@@ -209,6 +217,7 @@ void MuxStream::on_written(std::error_code error, std::size_t bytes) {
 }
 
 void MuxStream::finish_sink() {
+  if (is_cut()) return end(cut_by_);
   if (incoming_ != Incoming::finished) return;
   incoming_ = Incoming::draining;
   host_.note_consuming(true);
@@ -230,7 +239,16 @@ void MuxStream::end_when_receipted() {
   if (outgoing_ == Outgoing::receipted && incoming_ == Incoming::receipted) end(std::nullopt);
 }
 
-void MuxStream::on_reset(const Reset& reset) { end(error_of(reset)); }
+/// What a command wrote before it failed is the consumer's, as of a local one. A socket that fails takes all with it.
+void MuxStream::on_reset(const Reset& reset) {
+  Error error = error_of(reset);
+  const bool of_command = reset.cause == ResetCause::read_failed && reset.text.starts_with(kCommand);
+  const bool unwritten = incoming_ == Incoming::open && !arrived_.empty();
+  if (!of_command || !unwritten) return end(std::move(error));
+  cut_by_ = std::move(error);
+  incoming_ = Incoming::cut;
+  note_credit();
+}
 
 void MuxStream::reset(ResetCause cause, Error error) {
   if (over_) return;

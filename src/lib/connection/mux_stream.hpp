@@ -56,7 +56,8 @@ class StreamHost {
 ///   outgoing:  open ◄──the source has nothing, has something──► waiting
 ///              open ──the source ends, our FIN──► finished ──their RECEIPT──► receipted
 ///   incoming:  open ──their FIN──► finished ──all is written──► draining ──consumer has it, our RECEIPT──► receipted
-///   over when both are receipted, or by a reset from either end, or with the connection
+///              open ──their RESET: their command failed──► cut ──all is written──► over
+///   over when both are receipted, or by another reset from either end, or with the connection
 ///
 /// Threads: confined to the io_context thread. The host must outlive it.
 class MuxStream {
@@ -92,6 +93,8 @@ class MuxStream {
   [[nodiscard]] std::uint64_t sent_bytes() const { return send_credit_.sent_bytes(); }
   /// All of the source is sent, and the peer's consumer has not taken all.
   [[nodiscard]] bool awaits_receipt() const { return outgoing_ == Outgoing::finished; }
+  /// The peer's command has failed. What came before is still being written; nothing is sent or taken any more.
+  [[nodiscard]] bool is_cut() const { return incoming_ == Incoming::cut; }
   /// All that it had to send has been taken.
   [[nodiscard]] bool is_receipted() const { return outgoing_ == Outgoing::receipted; }
 
@@ -102,7 +105,7 @@ class MuxStream {
 
  private:
   enum class Outgoing { open, waiting, finished, receipted };
-  enum class Incoming { open, finished, draining, receipted };
+  enum class Incoming { open, finished, draining, receipted, cut };
 
   void fail_locally(ResetCause cause, std::error_code error);
   void wait_for_source();
@@ -129,6 +132,7 @@ class MuxStream {
   std::uint64_t early_bytes_ = 0;  // received, and still to come as DATA
   std::deque<Slice> arrived_;      // bounded by receive_credit_
   bool writing_ = false;           // of the first of arrived_
+  std::optional<Error> cut_by_;    // of Incoming::cut
 
   std::unique_ptr<LocalStream> local_;  // last but one: its threads end before what they write from
 

@@ -2,6 +2,7 @@
 /// The streams of a connection: their numbers, how many there may be, and those that have just ended.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -50,6 +51,10 @@ class StreamTable {
   [[nodiscard]] std::optional<std::string> service_of(StreamId id) const {
     const auto found = entries_.find(id);
     return found == entries_.end() ? std::nullopt : found->second.service;
+  }
+  /// Whether none of them needs the peer any more; true of an empty table.
+  [[nodiscard]] bool are_all_cut() const {
+    return std::ranges::all_of(entries_, [](const auto& each) { return each.second.stream->is_cut(); });
   }
   /// Any of them.  Not of an empty table.
   [[nodiscard]] MuxStream& first() const { return *entries_.begin()->second.stream; }

@@ -264,6 +264,41 @@ TEST_F(MuxStreamTest, ResetsBothWaysWhenTheConsumerFails) {
   EXPECT_TRUE(script->aborted);
 }
 
+TEST_F(MuxStreamTest, GivesTheConsumerWhatACommandWroteBeforeItFailed) {
+  script->consumer_stalled = true;
+  attach();
+  ASSERT_TRUE(data("before "));
+  ASSERT_TRUE(data("it failed"));
+  stream.on_reset({ResetCause::read_failed, 0, "command: ended with status 1"});
+  settle();
+  EXPECT_FALSE(host.outcome) << "the consumer has not taken it";
+  EXPECT_FALSE(stream.can_fill());
+  script->stall(false);
+  settle();
+  EXPECT_EQ(script->received, "before it failed");
+  ASSERT_TRUE(host.outcome);
+  EXPECT_EQ(error(), Errc::remote_read_failed);
+  EXPECT_EQ(host.last_sent<Receipt>(), nullptr);
+}
+
+TEST_F(MuxStreamTest, DropsWhatCameBeforeASocketThereFailed) {
+  script->consumer_stalled = true;
+  attach();
+  ASSERT_TRUE(data("before"));
+  stream.on_reset({ResetCause::read_failed, ECONNRESET, "db:5432: Connection reset by peer"});
+  EXPECT_TRUE(host.outcome);
+}
+
+TEST_F(MuxStreamTest, GivesAConsumerThatComesLaterWhatACommandWroteBeforeItFailed) {
+  ASSERT_TRUE(data("hello"));
+  stream.on_reset({ResetCause::read_failed, 0, "command: ended with status 1"});
+  EXPECT_FALSE(host.outcome);
+  attach();
+  EXPECT_EQ(script->received, "hello");
+  ASSERT_TRUE(host.outcome);
+  EXPECT_EQ(error(), Errc::remote_read_failed);
+}
+
 TEST_F(MuxStreamTest, NamesWhatHappenedAtTheOtherEnd) {
   attach();
   stream.on_reset({ResetCause::connect_failed, 111, "connect tcp db:5432: Connection refused"});
