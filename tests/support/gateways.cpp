@@ -29,7 +29,7 @@ Namespaces::Host host_in(const std::string& suffix, const std::string& network) 
   return {.name = its, .file = "/run/netns/" + its, .ipv4 = network + ".2", .ipv6 = "2001:db8::1"};  // nobody has it
 }
 
-/// Nobody outside has a route to the addresses behind it.
+/// Whether it translates addresses: no host outside has a route to those behind it.
 bool translates(Gateway gateway) { return gateway == Gateway::masquerading || gateway == Gateway::random; }
 
 /// The rules of a gateway with `in` towards its host and `out` towards the shared network.

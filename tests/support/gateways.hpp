@@ -8,7 +8,7 @@
 
 namespace udtcat::test {
 
-/// What a gateway does to the traffic of the host behind it.
+/// A kind of gateway, by its treatment of the traffic of the host behind it.
 enum class Gateway {
   open,          ///< routes
   stateful,      ///< a firewall: UDP comes in as an answer only

@@ -239,7 +239,8 @@ void MuxStream::end_when_receipted() {
   if (outgoing_ == Outgoing::receipted && incoming_ == Incoming::receipted) end(std::nullopt);
 }
 
-/// What a command wrote before it failed is the consumer's, as of a local one. A socket that fails takes all with it.
+/// The consumer gets all that a command wrote before it failed, as from a local one. A socket that fails takes all
+/// with it.
 void MuxStream::on_reset(const Reset& reset) {
   Error error = error_of(reset);
   const bool of_command = reset.cause == ResetCause::read_failed && reset.text.starts_with(kCommand);

@@ -36,8 +36,8 @@ struct OpenRequest {
 ///   conclusion ──no answer for a second, or two of its waits──► induction     any ──reply 1002──► refused
 ///   induction, beside a conclusion with a remembered cookie ──reply to the conclusion──► done
 ///
-/// A packet is repeated every quarter of a second, or later where the induction's answer was slow, and once at the first
-/// connectivity check; never because of an answer, so that no peer can raise the rate.
+/// A packet is repeated every quarter of a second, or later where the induction's answer was slow, and once at the
+/// first connectivity check; never because of an answer, so that no peer can raise the rate.
 /// Threads: unsynchronised; time is a parameter.
 class ActiveOpen {
  public:
