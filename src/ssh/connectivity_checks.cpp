@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "lib/core/log.hpp"
 #include "lib/core/text.hpp"
 #include "ssh/candidates.hpp"
 
@@ -47,9 +46,7 @@ void ConnectivityChecks::send() {
     for (const Endpoint& each : translated_) listener_.send_check(each);
   if (++sent_ == kRounds.size()) return;
   timer_.expires_at(began_ + kRounds.at(sent_));
-  timer_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (!cancelled) send();
-  });
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code&) { send(); }));
 }
 
 }  // namespace udtcat::ssh

@@ -2,6 +2,7 @@
 /// Opens the firewall in front of a far end to the near end that is about to dial it. Text: docs/spec/rsh.md §1.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,8 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <udtcat/peering.hpp>
+
+#include "lib/core/lifetime.hpp"
 
 namespace udtcat::ssh {
 
@@ -38,7 +41,10 @@ class ConnectivityChecks {
   ConnectivityChecks(boost::asio::io_context& io, Listener& listener, const NearEnd& near,
                      const std::optional<Endpoint>& seen);
   /// No more of them.
-  void stop() { timer_.cancel(); }
+  void stop() {
+    lifetime_.end();
+    timer_.cancel();
+  }
 
  private:
   void send();
@@ -49,6 +55,7 @@ class ConnectivityChecks {
   std::size_t sent_ = 0;  // rounds
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   boost::asio::steady_timer timer_;
+  core::Lifetime lifetime_;
 };
 
 }  // namespace udtcat::ssh
