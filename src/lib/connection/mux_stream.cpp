@@ -12,6 +12,7 @@
 
 #include "lib/connection/local_io.hpp"
 #include "lib/core/invariant.hpp"
+#include "lib/core/program_exit.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -73,7 +74,9 @@ std::size_t MuxStream::fill(std::span<std::byte> room) {
   auto body = room.subspan(kFrameHeaderBytes, room.size() - kFrameHeaderBytes - kFinBytes);
   body = body.first(std::min<std::uint64_t>(body.size(), send_credit_.available_bytes()));
   const auto [bytes, state, error] = read_source(*local_, body);
-  if (state == LocalStream::ReadState::failed) {
+  // All that a command wrote is sent before the reset: the next read tells of the failure again.
+  const bool comes_first = bytes > 0 && core::is_program_exit(error);
+  if (state == LocalStream::ReadState::failed && !comes_first) {
     // The reset says how far the stream came: the bytes before the failure are dropped.
     fail_locally(ResetCause::read_failed, error);
     return 0;
