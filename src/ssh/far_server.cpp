@@ -87,7 +87,9 @@ Status FarServer::start() {
     // Before the near end knows the port: a firewall of this side is open when its first packet comes.
     if (listener_) checks_.emplace(run_.io(), *listener_, *near, ssh.near);
   }
-  UDTCAT_CHECK(tool::print(to_text({port, std::move(key), each_once(addresses)})));
+  addresses = each_once(addresses);
+  if (addresses.size() > kMaxCandidates) addresses.resize(kMaxCandidates);
+  UDTCAT_CHECK(tool::print(to_text({port, std::move(key), std::move(addresses)})));
   UDTCAT_TRY(ssh_input_, SshInput::start(run_.io(), STDIN_FILENO,
                                          {.on_request = [this](const auto& message) { on_ssh_message(message); },
                                           .on_end = [this] { on_ssh_end(); }}));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// src/ssh/connectivity_checks.hpp: hosts behind firewalls and address translation, by ssh. Real sshd, sessions by UDP
 /// without a port that is open.
+#include <optional>
+
 #include <gmock/gmock.h>
 
 #include "e2e/support/udtcat_test.hpp"
@@ -17,7 +19,7 @@ struct Hosts {
   Gateway far;
 };
 
-std::string letter(Gateway gateway) {
+std::string name_of(Gateway gateway) {
   switch (gateway) {
     case Gateway::open:
       return "Open";
@@ -74,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Of, FirewallsThatUdpPasses,
                                          Hosts{Gateway::random, Gateway::open}, Hosts{Gateway::open, Gateway::stateful},
                                          Hosts{Gateway::stateful, Gateway::stateful},
                                          Hosts{Gateway::masquerading, Gateway::stateful}),
-                         [](const auto& its) { return letter(its.param.near) + "To" + letter(its.param.far); });
+                         [](const auto& its) { return name_of(its.param.near) + "To" + name_of(its.param.far); });
 
 class FirewallsThatUdpDoesNotPass : public Firewalls {};
 
@@ -88,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Of, FirewallsThatUdpDoesNotPass,
                          testing::Values(Hosts{Gateway::random, Gateway::stateful},
                                          Hosts{Gateway::without_udp, Gateway::open},
                                          Hosts{Gateway::open, Gateway::without_udp}),
-                         [](const auto& its) { return letter(its.param.near) + "To" + letter(its.param.far); });
+                         [](const auto& its) { return name_of(its.param.near) + "To" + name_of(its.param.far); });
 
 }  // namespace
 }  // namespace udtcat::test::e2e

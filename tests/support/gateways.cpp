@@ -51,7 +51,7 @@ std::string rules_of(Gateway gateway) {
   return {};
 }
 
-/// A host in `network` behind a gateway, whose end of the shared network is `own`; its own network is told to `peer`.
+/// A host in `network` behind a gateway whose address in the shared network is `own`.
 void put_behind(const Namespaces::Host& host, const std::string& gateway, const std::string& network,
                 const std::string& own, Gateway kind) {
   must("ip netns add " + host.name + "; ip link add veth netns " + host.name + " type veth peer name in netns " +

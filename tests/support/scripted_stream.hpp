@@ -26,7 +26,7 @@ namespace udtcat::test {
 struct Script {
   std::string to_send;  ///< not yet taken by the stream
   bool source_ended = false;
-  std::error_code read_error;
+  std::error_code read_error;  ///< behind to_send
   std::string received;
   bool consumer_stalled = false;  ///< writes are not completed while set
   std::error_code write_error;
@@ -57,8 +57,8 @@ class ScriptedStream final : public LocalStream {
   }
 
   ReadResult read_some(std::span<std::byte> into) override {
-    if (script_->read_error) return {ReadState::failed, 0, script_->read_error};
     const std::size_t bytes = std::min(into.size(), script_->to_send.size());
+    if (bytes == 0 && script_->read_error) return {ReadState::failed, 0, script_->read_error};
     if (bytes == 0) return {script_->source_ended ? ReadState::end : ReadState::would_block};
     std::memcpy(into.data(), script_->to_send.data(), bytes);
     script_->to_send.erase(0, bytes);

@@ -14,14 +14,15 @@
 
 namespace udtcat::connection {
 
-/// How a source was left: `data` where the room was filled, else the state that ended the reading.
+/// How a source was left: `data` where it is to be read again, else the state that ended the reading.
 struct SourceRead {
   std::size_t bytes = 0;
   LocalStream::ReadState state = LocalStream::ReadState::data;
   std::error_code error{};  ///< set exactly for ReadState::failed
 };
 
-/// Takes what the source of `local` has, up to the room.
+/// Takes what the source of `local` has, up to the room. All that a program wrote comes before its failure, of which
+/// the next call tells; other failures take what came in the same call with them.
 [[nodiscard]] inline SourceRead read_source(LocalStream& local, std::span<std::byte> room) {
   SourceRead read;
   while (read.bytes < room.size() && read.state == LocalStream::ReadState::data) {
@@ -30,6 +31,7 @@ struct SourceRead {
     read.state = piece.state;
     read.error = piece.error;
   }
+  if (read.bytes > 0 && core::is_program_exit(read.error)) return {.bytes = read.bytes};
   return read;
 }
 

@@ -12,7 +12,6 @@
 
 #include "lib/connection/local_io.hpp"
 #include "lib/core/invariant.hpp"
-#include "lib/core/program_exit.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -21,9 +20,9 @@ tl::unexpected<Error> violation(StreamId id, const char* why) {
   return fail(Errc::protocol_violated, "stream " + std::to_string(id), why);
 }
 
-/// The peer says "command: ended with status 1" of a command that it ran for the stream.
-constexpr std::string_view kCommand = "command: ";
+constexpr std::string_view kCommand = "command: ";  // spec: stream.md §3
 
+/// The peer says "command: ended with status 1" of a command that it ran for the stream.
 Error failed_there(Errc code, const char* what, std::string_view text) {
   if (!text.starts_with(kCommand)) return {code, what, std::string(text)};
   const std::string_view how = text.substr(kCommand.size());
@@ -74,9 +73,7 @@ std::size_t MuxStream::fill(std::span<std::byte> room) {
   auto body = room.subspan(kFrameHeaderBytes, room.size() - kFrameHeaderBytes - kFinBytes);
   body = body.first(std::min<std::uint64_t>(body.size(), send_credit_.available_bytes()));
   const auto [bytes, state, error] = read_source(*local_, body);
-  // All that a command wrote is sent before the reset: the next read tells of the failure again.
-  const bool comes_first = bytes > 0 && core::is_program_exit(error);
-  if (state == LocalStream::ReadState::failed && !comes_first) {
+  if (state == LocalStream::ReadState::failed) {
     // The reset says how far the stream came: the bytes before the failure are dropped.
     fail_locally(ResetCause::read_failed, error);
     return 0;

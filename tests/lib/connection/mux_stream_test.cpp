@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/connection/fake_host.hpp"
+#include "lib/core/program_exit.hpp"
 #include "support/bytes.hpp"
 #include "support/run_until.hpp"
 #include "support/scripted_stream.hpp"
@@ -262,6 +263,26 @@ TEST_F(MuxStreamTest, ResetsBothWaysWhenTheConsumerFails) {
   EXPECT_EQ(host.last_sent<Reset>()->cause, ResetCause::write_failed);
   EXPECT_EQ(host.last_sent<Reset>()->errno_value, static_cast<std::uint32_t>(EPIPE));
   EXPECT_TRUE(script->aborted);
+}
+
+TEST_F(MuxStreamTest, SendsWhatItsCommandWroteBeforeItFailed) {
+  script->to_send = "part";
+  script->read_error = core::program_exit(1, 0);
+  attach();
+  EXPECT_EQ(fill(100), kFrameHeaderBytes + 4);
+  EXPECT_FALSE(host.outcome);
+  ASSERT_TRUE(stream.can_fill());
+  EXPECT_EQ(fill(100), 0U);
+  ASSERT_NE(host.last_sent<Reset>(), nullptr);
+  EXPECT_EQ(error(), Errc::local_read_failed);
+}
+
+TEST_F(MuxStreamTest, SendsNothingThatItsSocketGaveInOneReadWithItsFailure) {
+  script->to_send = "part";
+  script->read_error = std::make_error_code(std::errc::connection_reset);
+  attach();
+  EXPECT_EQ(fill(100), 0U);
+  EXPECT_EQ(error(), Errc::local_read_failed);
 }
 
 TEST_F(MuxStreamTest, GivesTheConsumerWhatACommandWroteBeforeItFailed) {
