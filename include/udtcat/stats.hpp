@@ -16,6 +16,7 @@ namespace udtcat {
 
 /// Counters of the transport, its flows together, since the connection was made.
 struct TransportStats {
+  TransportKind transport = TransportKind::native;  ///< that is in use
   std::optional<std::chrono::microseconds> rtt{};  ///< the transport's estimate; none before it has measured one
   std::uint64_t packets_sent = 0;                  ///< including those sent again
   std::uint64_t packets_lost = 0;                  ///< reported lost by the peer

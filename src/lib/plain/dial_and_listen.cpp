@@ -18,6 +18,12 @@
 namespace udtcat::plain {
 namespace {
 
+/// Other programs speak UDT, and nothing beside it.
+DialRequest by_udt(DialRequest request) {
+  if (request.transport.kind == TransportKind::automatic) request.transport.kind = TransportKind::native;
+  return request;
+}
+
 class PlainDialer final : public Dialer {
  public:
   using Made = Result<std::unique_ptr<PlainPipe>>;
@@ -25,13 +31,12 @@ class PlainDialer final : public Dialer {
 
   PlainDialer(boost::asio::io_context& io, DialRequest request, Handler handler)
       : io_(io),
-        request_(std::move(request)),
+        request_(by_udt(std::move(request))),
         handler_(std::move(handler)),
         attempts_(
             io, request_, {},
-            [this](transport::Engine& engine, const Endpoint& address, connection::Attempts::Outcome outcome) {
-              return begin(engine, address, std::move(outcome));
-            },
+            [this](transport::Engine& engine, const Endpoint& address, connection::Attempts::Outcome outcome,
+                   const connection::Attempts::Hold& /*hold*/) { return begin(engine, address, std::move(outcome)); },
             [this](const Error& error) { finish(tl::unexpected(error)); }) {}
 
  private:
@@ -127,7 +132,7 @@ std::unique_ptr<Dialer> dial_plain(boost::asio::io_context& io, DialRequest requ
 
 Result<std::unique_ptr<Listener>> listen_plain(boost::asio::io_context& io, ListenRequest request,
                                                std::function<void(std::unique_ptr<PlainPipe>)> on_pipe) {
-  UDTCAT_TRY(std::shared_ptr<transport::Engine> engine, transport::make_engine(io, request.transport));
+  UDTCAT_TRY(std::shared_ptr<transport::Engine> engine, transport::make_engine(io, request.transport));  // automatic: by UDP
   UDTCAT_TRY(auto acceptor, engine->listen(request.locals));
   return std::make_unique<plain::PlainListener>(io, std::move(engine), std::move(acceptor), std::move(on_pipe));
 }

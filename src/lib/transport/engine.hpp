@@ -54,6 +54,9 @@ class Engine {
   virtual void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                              ChannelHandler handler) = 0;
 
+  /// Whether somebody has answered an attempt that goes on, or one has come about.
+  [[nodiscard]] virtual bool is_answered() const { return false; }
+
   /// Binds every endpoint given (one per family), all on the same port.  errors: Errc::cannot_bind
   [[nodiscard]] virtual Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) = 0;
 };
@@ -65,6 +68,7 @@ struct PortSecrets {
   std::span<const std::byte> admission_key;
 };
 
+/// That of TransportKind::automatic is native: who races TCP makes that engine beside it.
 /// secrets   not needed after the call
 /// errors: Errc::out_of_resources; Errc::cipher_failed; Errc::bad_argument for one that this program does not have
 [[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,
@@ -78,6 +82,15 @@ namespace native {
                                                                  const PortSecrets& secrets);
 
 }  // namespace native
+
+namespace tcp {
+
+/// The kernel's TCP as an Engine.  errors: Errc::out_of_resources, Errc::cipher_failed
+[[nodiscard]] Result<std::unique_ptr<Engine>> make_tcp_engine(boost::asio::io_context& io,
+                                                              const TransportOptions& options,
+                                                              const PortSecrets& secrets);
+
+}  // namespace tcp
 
 /// Debian's libudt as an Engine; or, where absent.cpp is linked in its place, the lack of it.
 namespace libudt {

@@ -141,6 +141,10 @@ class NativeEngine final : public Engine {
     if (!opened) post_failure(opened.error(), std::move(handler));
   }
 
+  [[nodiscard]] bool is_answered() const override {
+    return std::ranges::any_of(ports_, [](const auto& port) { return port->is_answered(); });
+  }
+
   Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override {
     UDTCAT_TRY(auto bound, net::bind_on_one_port(locals));
     std::vector<UdpPort*> listening;
