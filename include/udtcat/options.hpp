@@ -28,10 +28,11 @@ enum class Protection : std::uint8_t {
 
 enum class Cipher : std::uint8_t { aes_256_gcm = 1, aes_128_gcm = 2, chacha20_poly1305 = 3 };
 
-/// The engine below a session. Both speak UDT4, so that either reaches the other.
+/// The engine below a session. The first two speak UDT4 over UDP, so that either reaches the other.
 enum class TransportKind : std::uint8_t {
   native,  ///< our own engine (the default)
   libudt,  ///< Debian's libudt: the oracle and the baseline
+  tcp,     ///< the system's TCP, for paths that carry no UDP; at both ends (docs/spec/tcp.md)
 };
 
 /// Whether this program is linked with it: libudt costs each start 0.1 s, so not every program is (ADR-0014).

@@ -23,7 +23,8 @@ constexpr Names<Protection, 4> kProtections{{{Protection::clear, "clear"},
 constexpr Names<Cipher, 3> kCiphers{{{Cipher::aes_256_gcm, "aes-256-gcm"},
                                      {Cipher::aes_128_gcm, "aes-128-gcm"},
                                      {Cipher::chacha20_poly1305, "chacha20-poly1305"}}};
-constexpr Names<TransportKind, 2> kTransports{{{TransportKind::native, "native"}, {TransportKind::libudt, "libudt"}}};
+constexpr Names<TransportKind, 3> kTransports{
+    {{TransportKind::native, "native"}, {TransportKind::libudt, "libudt"}, {TransportKind::tcp, "tcp"}}};
 constexpr Names<CongestionKind, 3> kCongestions{
     {{CongestionKind::bbr, "bbr"}, {CongestionKind::udt, "udt"}, {CongestionKind::fixed, "fixed"}}};
 
