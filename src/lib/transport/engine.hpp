@@ -26,7 +26,7 @@ inline constexpr std::size_t kIpv6ExtraBytes = 20;  // spec: RFC 8200 §3 agains
 
 using ChannelHandler = std::function<void(Result<std::unique_ptr<Channel>>)>;
 
-/// A bound, listening UDP port. Threads: confined, as Channel. After destruction no handler is called.
+/// A bound, listening port, of UDP or TCP. Threads: confined, as Channel. After destruction no handler is called.
 class Acceptor {
  public:
   virtual ~Acceptor() = default;
@@ -85,7 +85,8 @@ namespace native {
 
 namespace tcp {
 
-/// The kernel's TCP as an Engine.  errors: Errc::out_of_resources, Errc::cipher_failed
+/// The system's TCP; see make_engine() and docs/spec/tcp.md. Of the options it takes `rate` and `idle_timeout`, the
+/// others are the system's.  errors: Errc::cipher_failed
 [[nodiscard]] Result<std::unique_ptr<Engine>> make_tcp_engine(boost::asio::io_context& io,
                                                               const TransportOptions& options,
                                                               const PortSecrets& secrets);

@@ -71,7 +71,8 @@ void add_session_options(CommandLine& line, Options& options) {
 
 void add_transport_options(CommandLine& line, Options& options) {
   auto& transport = options.transport;
-  line.choice("--transport", core::parse_transport, {TransportKind::native, TransportKind::libudt}, transport.kind);
+  line.choice("--transport", core::parse_transport, {TransportKind::automatic, TransportKind::native, TransportKind::libudt, TransportKind::tcp},
+              transport.kind);
   line.choice("--congestion", core::parse_congestion, {CongestionKind::bbr, CongestionKind::udt, CongestionKind::fixed},
               transport.congestion);
   line.choice("--offload", {"on", "off"}, [&](const Text& text) -> Status {
