@@ -59,8 +59,8 @@ class Forward {
  public:
   /// Connections are told of, not given.
   struct Handlers {
-    std::function<void()> on_want{};                            ///< wants_session() is true; called again while it is
-    std::function<void(const Connection& connection)> on_up{};  ///< also of the sessions after the first
+    std::function<void()> on_want{};                      ///< wants_session() is true; called again while it is
+    std::function<void(Connection& connection)> on_up{};  ///< also of the sessions after the first
     std::function<void(Connection& connection, const Status& how)> on_gone{};
   };
 

@@ -113,7 +113,7 @@ class ForwardCommand {
         tidy_timer_(run_.io()),
         forward_(run_.io(), options.wait, builder ? builder(run_.io()) : own_factory(),
                  {.on_want = [this] { want(); },
-                  .on_up = [this](const Connection& connection) { on_up(connection); },
+                  .on_up = [this](Connection& connection) { on_up(connection); },
                   .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}),
         outage_(tool::to_string(options.peer), Clock::now()),
         peer_log_(run_.io(), [this](const std::string& line) { run_.say(line); }) {}
@@ -142,7 +142,7 @@ class ForwardCommand {
   [[nodiscard]] Status start(tool::FoundCredentials found);
   void announce_listeners();
   void want();
-  void on_up(const Connection& connection);
+  void on_up(Connection& connection);
   void on_gone(Connection& connection, const Status& how);
   void keep_tidy();
   void on_failure(const Error& error);
@@ -221,9 +221,10 @@ void ForwardCommand::keep_tidy() {
   });
 }
 
-void ForwardCommand::on_up(const Connection& connection) {
+void ForwardCommand::on_up(Connection& connection) {
   if (!redial_) return peer_log_.on_come(connection);
   core::log().info("{} connected", tool::peer_text(connection));
+  run_.say_if_by_tcp(connection.stats(), options_.peer.host, options_.peer.port);
   if (forward_.sessions() > 1) keep_tidy();
   run_.progress().wait_for({});
   if (const auto line = outage_.end(Clock::now(), connection.peer())) run_.say(*line);

@@ -89,6 +89,8 @@ Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
     if (line.has(name))
       return tool::misplaced(fmt::format("--plain and {}", name),
                              "--plain has no session: no key, no cipher, no blocks");
+  if (options.transport.kind == TransportKind::tcp)
+    return tool::misplaced("--plain and --transport tcp", "--plain speaks UDT, which is over UDP");
   for (const char* name : {"--to", "--from", "--exec"})
     if (line.has(name))
       return tool::misplaced(fmt::format("--plain and {}", name),

@@ -35,6 +35,14 @@ std::uint16_t draw_dialling_port() {
   return std::uniform_int_distribution<std::uint16_t>(kFirst, kLast)(random);
 }
 
+/// The cause of a dial's failure without what may be the reason: the far end waits there, as ssh has told.
+std::string without_advice(const std::string& cause) {
+  const auto advice = cause.find(" at UDP port");
+  if (advice == std::string::npos) return cause;
+  const auto of_tcp = cause.find("; TCP port", advice);
+  return cause.substr(0, advice) + (of_tcp == std::string::npos ? "" : cause.substr(of_tcp));
+}
+
 }  // namespace
 
 SshDial::SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint64_t core_limit_bytes,
@@ -205,7 +213,7 @@ void SshDial::dial(const ConnectLine& line) {
                                     kTriesAgain});
   candidates_ = candidates_of(line);
   if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it", false);
-  for (const Endpoint& candidate : candidates_) core::log().info("trying udp {}", candidate.to_string());
+  for (const Endpoint& candidate : candidates_) core::log().info("trying {}", candidate.to_string());
   DialRequest request{.addresses = candidates_,
                       .peer_name = options_.ssh.destination,
                       .timeout = options_.connect_timeout,
@@ -215,15 +223,15 @@ void SshDial::dial(const ConnectLine& line) {
                       .transport = options_.transport};
   request.transport.single_use = true;
   request.transport.dialling_port = dialling_port_;
-  dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
+  dialer_ = udtcat::dial(run_.io(), std::move(request), [this, line_port = line.port](auto connection) {
     if (!connection) {
       // Where ssh has ended, the far end has too, and UDP may be fine.
       const bool is_blocked = connection.error().code == Errc::cannot_reach && !bootstrap_->has_ended();
       if (is_blocked) remember(FallbackReason::udp_blocked);
-      const std::string& cause = connection.error().cause;
-      return on_no_answer(cause.substr(0, cause.find(" at UDP port")), is_blocked);  // it waits there, as ssh has told
+      return on_no_answer(without_advice(connection.error().cause), is_blocked);
     }
     forget_fallback();
+    run_.say_if_by_tcp((*connection)->stats(), options_.ssh.destination, line_port);
     handlers_.on_connection(std::move(*connection));
   });
 }
@@ -252,14 +260,16 @@ std::string SshDial::tried() const {
 }
 
 void SshDial::on_no_answer(const std::string& cause, bool is_remembered) {
-  std::string cure = fmt::format("let UDP port {} through to the far side, or choose others there by --port",
-                                 to_string(options_.ports));
+  const bool by_both = options_.transport.kind == TransportKind::automatic;
+  std::string cure = fmt::format("let UDP port {} through to the far side{}, or choose others there by --port",
+                                 to_string(options_.ports), by_both ? " (or TCP)" : "");
   if (is_remembered && fallbacks_ && !options_.tries_udp)
     cure += fmt::format("; for an hour commands go over ssh at once, and {}", kTriesAgain);
-  handlers_.on_no_session({Errc::cannot_reach,
-                           fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,
-                                       core::format_duration(options_.connect_timeout), tried(), cause),
-                           std::move(cure)});
+  handlers_.on_no_session(
+      {Errc::cannot_reach,
+       fmt::format("no way to {} by UDP{} within {} (tried {}: {})", options_.ssh.destination, by_both ? " or TCP" : "",
+                   core::format_duration(options_.connect_timeout), tried(), cause),
+       std::move(cure)});
 }
 
 void finish_without_far_end(tool::SessionRun& run, const Error& error, std::optional<int> ssh_status) {

@@ -90,6 +90,13 @@ void finish_ssh_dial_options(const CommandLine& line, SshDialOptions& options) {
   options.far_options = far_options_of(line, options);
 }
 
+Status require_udp(SshDialOptions& options) {
+  if (options.transport.kind == TransportKind::tcp)
+    return misplaced("--require-udp and --transport tcp", "allowed: one of them");
+  if (options.transport.kind == TransportKind::automatic) options.transport.kind = TransportKind::native;
+  return {};
+}
+
 void add_far_session_options(CommandLine& line, tool::Options& options) {
   add_protection_options(line, options);
   tool::add_session_options(line, options);

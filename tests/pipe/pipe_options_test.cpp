@@ -162,7 +162,7 @@ TEST(Options, TakeEachValue) {
   EXPECT_EQ(options.session.lanes, 3U);
   EXPECT_EQ(options.session.flows, 4U);
   EXPECT_EQ(options.session.threads, 2U);
-  EXPECT_EQ(options.transport.kind, TransportKind::native);
+  EXPECT_EQ(options.transport.kind, TransportKind::automatic);
   EXPECT_EQ(options.transport.congestion, CongestionKind::udt);
   EXPECT_EQ(options.transport.rate.bits_per_second(), 400'000'000U);
   EXPECT_EQ(options.transport.memory_bytes, 2 * kGiB);
@@ -197,6 +197,9 @@ TEST(Options, ReadAddresses) {
 
 TEST(Options, ChooseATransport) {
   EXPECT_EQ(good("h 1 --transport libudt").transport.kind, TransportKind::libudt);
+  EXPECT_EQ(good("h 1 --transport tcp").transport.kind, TransportKind::tcp);
+  EXPECT_EQ(good("h 1 --no-tcp").transport.kind, TransportKind::native) << "auto without TCP";
+  EXPECT_EQ(good("h 1 --transport auto --memory 1MiB").transport.kind, TransportKind::automatic);
   EXPECT_EQ(good("h 1 --transport native --congestion fixed --rate 1G").transport.congestion, CongestionKind::fixed);
   EXPECT_EQ(good("h 1 --transport native --memory 1MiB").transport.memory_bytes, kMinMemoryBytes);
 }
@@ -268,7 +271,10 @@ const std::vector<Refusal> kRefusals{
     {"h 1 --lanes 18446744073709551617", "--lanes \"18446744073709551617\"", "allowed: 1 to 64"},
     {"h 1 --threads 0", "--threads \"0\"", "allowed: 1 to 256"},
     {"h 1 --threads 257", "--threads \"257\"", "allowed: 1 to 256"},
-    {"h 1 --transport tcp", "--transport \"tcp\"", "allowed: native, libudt"},
+    {"h 1 --transport sctp", "--transport \"sctp\"", "allowed: auto, native, libudt, tcp"},
+    {"h 1 --transport tcp --no-tcp", "--no-tcp and --transport tcp", "one of them"},
+    {"h 1 --transport tcp --congestion bbr", "--congestion", "--transport native only"},
+    {"h 1 --plain --transport tcp", "--plain and --transport tcp", "over UDP"},
     {"h 1 --rate 10MB", "--rate \"10MB\"", "bits per second"},
     {"h 1 --rate 0", "--rate \"0\"", "above 0"},
     {"h 1 --recv-only --rate 1M", "--rate and --recv-only", "the end that sends"},

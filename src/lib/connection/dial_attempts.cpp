@@ -291,11 +291,14 @@ Error Attempts::unreachable() const {
   const std::string by_tcp = tcp_error_ && !number.empty() ? "; TCP port " + number + ": " + tcp_error_->cause : "";
   if (cause == kNobody && !number.empty())
     cause += fmt::format(" at{}: nothing listens there, or a firewall drops {} on the way{}", port,
-                         only_tcp ? "TCP" : by_tcp.empty() ? "UDP" : "it", by_tcp);
+                         only_tcp         ? "TCP"
+                         : by_tcp.empty() ? "UDP"
+                                          : "it",
+                         by_tcp);
   else if (cause == core::errno_text(EPERM) && !number.empty())
     cause += ": a firewall of this host refuses" + port + by_tcp;
   else if (cause == core::errno_text(EHOSTUNREACH) && !number.empty())
-    cause += (by_tcp.empty() ? "; where TCP gets there, a firewall refuses" + port : by_tcp);
+    cause += "; where TCP gets there, a firewall refuses" + port + by_tcp;
   else
     cause += by_tcp;
   return {Errc::cannot_reach, "reach " + request_.peer_name + " for " + std::to_string(waited.count()) + " s", cause};

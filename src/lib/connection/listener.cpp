@@ -40,8 +40,8 @@ struct Ports {
   std::optional<Error> tcp_failure{};  ///< why there is no TCP beside it
 };
 
-Result<Port> bind(boost::asio::io_context& io, const ListenRequest& request, TransportKind kind,
-                  const std::vector<Endpoint>& locals) {
+Result<Port> bind_port(boost::asio::io_context& io, const ListenRequest& request, TransportKind kind,
+                       const std::vector<Endpoint>& locals) {
   TransportOptions options = share_of_each_flow(request.transport, request.session.flows);
   options.kind = kind;
   const Credentials* const credentials = request.credentials ? &*request.credentials : nullptr;
@@ -54,14 +54,14 @@ Result<Port> bind(boost::asio::io_context& io, const ListenRequest& request, Tra
 constexpr int kPortDraws = 16;  // guess: that so many free UDP ports are taken by TCP does not happen by chance
 
 /// TCP waits at the same number. Where the system chooses that, it is drawn again while another program has it for TCP.
-Result<Ports> bind_all(boost::asio::io_context& io, const ListenRequest& request) {
+Result<Ports> bind_ports(boost::asio::io_context& io, const ListenRequest& request) {
   const TransportKind kind = request.transport.kind;
   const bool draws = std::ranges::all_of(request.locals, [](const Endpoint& each) { return each.port() == 0; });
   for (int draw = 1;; ++draw) {
     Ports ports;
-    UDTCAT_TRY(ports.all.emplace_back(), bind(io, request, kind, request.locals));
+    UDTCAT_TRY(ports.all.emplace_back(), bind_port(io, request, kind, request.locals));
     if (kind != TransportKind::automatic) return ports;
-    auto tcp = bind(io, request, TransportKind::tcp, ports.all.front().acceptor->local_endpoints());
+    auto tcp = bind_port(io, request, TransportKind::tcp, ports.all.front().acceptor->local_endpoints());
     if (tcp) {
       ports.all.push_back(std::move(*tcp));
       return ports;
@@ -311,7 +311,7 @@ Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io, ListenRequ
   for (const FurtherApplication& each : request.further) UDTCAT_CHECK(session::check_application(each.session));
   // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.
   if (!request.transport.rate.unlimited()) request.session.flows = request.session.flows.value_or(1);
-  UDTCAT_TRY(auto ports, connection::bind_all(io, request));
+  UDTCAT_TRY(auto ports, connection::bind_ports(io, request));
   return std::make_unique<connection::SessionListener>(io, std::move(request), std::move(ports), std::move(on_peer),
                                                        std::move(on_refused));
 }

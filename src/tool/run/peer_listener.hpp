@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
@@ -33,8 +34,11 @@ class PeerListener {
   void stop() { listener_->stop(); }
 
  private:
-  explicit PeerListener(boost::asio::io_context& io) : refusals_(io) {}
+  PeerListener(boost::asio::io_context& io, TransportKind kind) : kind_(kind), refusals_(io) {}
+  /// "udp 0.0.0.0:9000"
+  [[nodiscard]] std::vector<std::string> names() const;
 
+  const TransportKind kind_;
   RefusalLog refusals_;
   std::unique_ptr<Listener> listener_;
 };

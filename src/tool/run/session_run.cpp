@@ -49,6 +49,15 @@ void SessionRun::say(const std::string& what) {
   if (verbosity_ >= 0) console_.line("udtcat: " + what);
 }
 
+void SessionRun::say_if_by_tcp(const ConnectionStats& stats, const std::string& host, std::uint16_t port) {
+  if (transport_.kind != TransportKind::automatic || stats.transport != TransportKind::tcp) return;
+  if (std::exchange(has_said_tcp_, true)) return;
+  say(
+      fmt::format("no answer by UDP from {}: TCP carries the session, which is slower where the path loses packets; "
+                  "let UDP port {} through to it",
+                  host, port));
+}
+
 void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
   peer_timer_.expires_after(timeout);
   peer_timer_.async_wait([this, timeout](const boost::system::error_code& cancelled) {
@@ -172,11 +181,11 @@ void SessionRun::conclude() {
   const DiagnosisText limited_by = why_since({}, end.stats.ends);
   if (says_why_ && has_peer) console_.line("udtcat: " + limited_by.text);
   if (!stats_json_) return;
+  const TransportKind transport = has_peer ? end.stats.transport : transport_.kind;
   console_.line(to_json({.end = end,
                          .cpu = process_cpu_time(),
-                         .transport = transport_.kind,
-                         .congestion = transport_.kind == TransportKind::libudt ? CongestionKind::udt  // its only one
-                                                                                : transport_.congestion,
+                         .transport = transport,
+                         .congestion = congestion_of(transport),
                          .protection = protection_,
                          .peer = peer_,
                          .peer_name = peer_name_,
@@ -184,6 +193,13 @@ void SessionRun::conclude() {
                          .exit_reason = error_ ? describe(*error_) : "complete",
                          .limited_by = limited_by}));
   core::log().set_level(spdlog::level::off);  // the object stays the last line
+}
+
+/// None: it is the system's.
+std::optional<CongestionKind> SessionRun::congestion_of(TransportKind transport) const {
+  if (transport == TransportKind::tcp) return std::nullopt;
+  return transport == TransportKind::libudt ? CongestionKind::udt  // its only one
+                                            : transport_.congestion;
 }
 
 std::string SessionRun::describe(const Error& error) const {

@@ -56,12 +56,14 @@ class RshTest : public TwoHostsTest {
     return pid;
   }
   static bool gone(pid_t pid) { return pid > 0 && ::kill(pid, 0) != 0; }
-  void block_udp() const {
+  /// UDP, and TCP to the far end: nothing but ssh gets through.
+  void block_all_but_ssh() const {
     const Ran blocked = run(
         {.argv =
              {"bash", "-c",
               "nft add table inet f; nft 'add chain inet f i { type filter hook input priority 0; policy accept; }'; "
-              "nft add rule inet f i meta l4proto udp drop"},
+              "nft add rule inet f i meta l4proto udp drop; nft add rule inet f i tcp dport 9000-9200 ct state new "
+              "drop"},
          .network_namespace = hosts_->far_host().file});
     ASSERT_EQ(blocked.status, 0) << blocked.errors;
   }
