@@ -78,6 +78,10 @@ class Forward {
   /// The statistics of all sessions, also those that have ended.
   [[nodiscard]] ConnectionStats total() const;
   [[nodiscard]] std::size_t answering() const;
+  /// Whether the newest session, to which clients go, is over TCP.
+  [[nodiscard]] bool is_by_tcp() const {
+    return !sessions_.empty() && sessions_.back().connection->stats().transport == TransportKind::tcp;
+  }
   /// For sessions that are all with one peer. Gives up those that do not answer once a newer one has answered for 5 s;
   /// closes those without streams once the newest that answers is 30 s old.
   void tidy_up();
