@@ -19,6 +19,11 @@ namespace {
 
 constexpr const char* kNobody = "nobody answered";
 
+bool is_closed_port(const Error& error) {
+  return error.code == Errc::cannot_reach &&
+         (error.cause == transport::kPortClosed || error.cause == transport::kTcpPortClosed);
+}
+
 /// A listener without room may have some soon; the lack of our own resources lasts.
 bool worth_another_attempt(Errc code, bool somebody_answered) {
   return code == Errc::cannot_reach || code == Errc::connection_broken ||
@@ -100,8 +105,7 @@ void Attempts::note(const Error& error, bool somebody_answered) {
   core::log().debug("{}", error.message());
   if (somebody_answered || !somebody_answered_) last_error_ = error;
   somebody_answered_ = somebody_answered_ || somebody_answered;
-  heard_only_closed_ports_ =
-      heard_only_closed_ports_ && error.code == Errc::cannot_reach && error.cause == transport::kPortClosed;
+  heard_only_closed_ports_ = heard_only_closed_ports_ && is_closed_port(error);
   if (error.code == Errc::authentication_failed)
     final_error_ = keys_differ(error.cause);
   else if (!worth_another_attempt(error.code, somebody_answered))
@@ -146,13 +150,16 @@ Error Attempts::unreachable() const {
   else if (somebody_answered_)
     cause = "somebody answered, but: " + last_error_->message() +
             "; is it a udtcat without --plain that waits for one peer more?";
-  const std::string port =
-      request_.addresses.empty() ? "" : " UDP port " + std::to_string(request_.addresses.front().port());
+  const bool by_tcp = request_.transport.kind == TransportKind::tcp;
+  const std::string protocol = by_tcp ? "TCP" : "UDP";
+  const std::string port = request_.addresses.empty()
+                               ? ""
+                               : " " + protocol + " port " + std::to_string(request_.addresses.front().port());
   if (cause == kNobody && !port.empty())
-    cause += " at" + port + ": nothing listens there, or a firewall drops UDP on the way";
+    cause += " at" + port + ": nothing listens there, or a firewall drops " + protocol + " on the way";
   else if (cause == core::errno_text(EPERM) && !port.empty())
     cause += ": a firewall of this host refuses" + port;
-  else if (cause == core::errno_text(EHOSTUNREACH) && !port.empty())
+  else if (cause == core::errno_text(EHOSTUNREACH) && !port.empty() && !by_tcp)
     cause += "; where TCP gets there, a firewall refuses" + port;
   return {Errc::cannot_reach, "reach " + request_.peer_name + " for " + std::to_string(waited.count()) + " s", cause};
 }
