@@ -39,7 +39,7 @@ std::uint16_t draw_dialling_port() {
 std::string without_advice(const std::string& cause) {
   const auto advice = cause.find(" at UDP port");
   if (advice == std::string::npos) return cause;
-  const auto of_tcp = cause.find("; TCP port", advice);
+  const auto of_tcp = cause.find("; by TCP: ", advice);
   return cause.substr(0, advice) + (of_tcp == std::string::npos ? "" : cause.substr(of_tcp));
 }
 

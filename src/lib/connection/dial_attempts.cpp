@@ -21,15 +21,15 @@ namespace {
 
 constexpr const char* kNobody = "nobody answered";
 
+bool is_closed_port(const Error& error) {
+  return error.code == Errc::cannot_reach &&
+         (error.cause == transport::kPortClosed || error.cause == transport::kTcpPortClosed);
+}
+
 /// A listener without room may have some soon; the lack of our own resources lasts.
 bool worth_another_attempt(Errc code, bool somebody_answered) {
   return code == Errc::cannot_reach || code == Errc::connection_broken ||
          (somebody_answered && code == Errc::out_of_resources);
-}
-
-bool says_closed(const Error& error) {
-  return error.code == Errc::cannot_reach &&
-         (error.cause == transport::kPortClosed || error.cause == core::errno_text(ECONNREFUSED));
 }
 
 }  // namespace
@@ -105,8 +105,8 @@ void Attempts::ask(Transport& transport, const Endpoint& address) {
   const std::size_t index = racing_.size();
   Hold hold;
   if (by_tcp)
-    hold = lifetime_.guard([this, index](Clock::duration connect_time, std::function<void()> go_on) {
-      this->hold(index, connect_time, std::move(go_on));
+    hold = lifetime_.guard([this, index](Clock::duration round_trip, std::function<void()> go_on) {
+      this->hold(index, round_trip, std::move(go_on));
     });
   racing_.push_back({&transport, address, Clock::now(), nullptr});
   racing_.back().attempt =
@@ -135,16 +135,16 @@ void Attempts::begin_tcp() {
 }
 
 /// One lost datagram is no reason for TCP: UDP has the time in which its second one would be answered.
-void Attempts::hold(std::size_t index, Clock::duration connect_time, std::function<void()> go_on) {
+void Attempts::hold(std::size_t index, Clock::duration round_trip, std::function<void()> go_on) {
   const Racing& held = racing_[index];
   held_.push_back({index, std::move(go_on)});
   if (held_.size() > 1) return;
   const auto now = Clock::now();
-  auto until = std::max(race_began_, held.began - kTcpDelay) + kUdpRepeats + 2 * connect_time + kHoldSlack;
+  auto until = std::max(race_began_, held.began - kTcpDelay) + kUdpRepeats + 2 * round_trip + kHoldSlack;
   // A listener that was just starting has had its TCP port open a moment after its UDP port was found closed.
   if (is_over(first_)) {
     ask(first_, Endpoint(held.address));
-    until = now + 2 * connect_time + kHoldSlack;
+    until = now + 2 * round_trip + kHoldSlack;
   }
   release_at(until, true);
 }
@@ -229,7 +229,7 @@ void Attempts::note(const Error& error, bool somebody_answered) {
   core::log().debug("{}", error.message());
   if (somebody_answered || !somebody_answered_) last_error_ = error;
   somebody_answered_ = somebody_answered_ || somebody_answered;
-  heard_only_closed_ports_ = heard_only_closed_ports_ && says_closed(error);
+  heard_only_closed_ports_ = heard_only_closed_ports_ && is_closed_port(error);
   if (error.code == Errc::authentication_failed)
     final_error_ = keys_differ(error.cause);
   else if (!worth_another_attempt(error.code, somebody_answered))
@@ -243,7 +243,7 @@ void Attempts::note_tcp(const Error& error, bool somebody_answered) {
     return note(error, somebody_answered);
   core::log().debug("{}", error.message());
   tcp_error_ = error;
-  heard_only_closed_ports_ = heard_only_closed_ports_ && says_closed(error);
+  heard_only_closed_ports_ = heard_only_closed_ports_ && is_closed_port(error);
 }
 
 void Attempts::try_again_after(const Error& error) {
@@ -288,7 +288,9 @@ Error Attempts::unreachable() const {
             "; is it a udtcat without --plain that waits for one peer more?";
   const std::string number = request_.addresses.empty() ? "" : std::to_string(request_.addresses.front().port());
   const std::string port = (only_tcp ? " TCP port " : " UDP port ") + number;
-  const std::string by_tcp = tcp_error_ && !number.empty() ? "; TCP port " + number + ": " + tcp_error_->cause : "";
+  std::string by_tcp = tcp_error_ ? "; by TCP: " + tcp_error_->cause : "";
+  if (cause == transport::kPortClosed && tcp_error_ && is_closed_port(*tcp_error_))
+    by_tcp = ", nor on that TCP port (connection refused)";
   if (cause == kNobody && !number.empty())
     cause += fmt::format(" at{}: nothing listens there, or a firewall drops {} on the way{}", port,
                          only_tcp         ? "TCP"

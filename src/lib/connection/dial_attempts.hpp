@@ -56,11 +56,11 @@ class Attempts {
   using Outcome = std::function<void(const std::optional<Error>& error, bool somebody_answered)>;
   /// To be called when the peer has proved the key and before it could know that we have: the attempt goes on when
   /// `go_on` is called.
-  /// connect_time   that the channel took
-  using Hold = std::function<void(Clock::duration connect_time, std::function<void()> go_on)>;
+  /// round_trip   of the path, as TCP has measured it
+  using Hold = std::function<void(Clock::duration round_trip, std::function<void()> go_on)>;
   /// hold   none: the attempt is not held
-  using Begin = std::function<std::unique_ptr<Attempt>(transport::Engine&, const Endpoint& address, Outcome outcome,
-                                                       Hold hold)>;
+  using Begin =
+      std::function<std::unique_ptr<Attempt>(transport::Engine&, const Endpoint& address, Outcome outcome, Hold hold)>;
   using FailureHandler = std::function<void(const Error&)>;
 
   /// secrets   of the engine's ports; outlive this, as request does
@@ -107,7 +107,7 @@ class Attempts {
   void ask_next(Transport& transport);
   void ask(Transport& transport, const Endpoint& address);
   void begin_tcp();
-  void hold(std::size_t index, Clock::duration connect_time, std::function<void()> go_on);
+  void hold(std::size_t index, Clock::duration round_trip, std::function<void()> go_on);
   void release_at(Clock::time_point at, bool may_wait_longer);
   void release();
   void on_won(std::size_t winner);

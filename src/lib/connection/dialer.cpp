@@ -2,6 +2,7 @@
 /// dial(): a channel to the listener, a session over it, its other flows, and a connection that all of it carries.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -64,24 +65,24 @@ void SessionAttempt::start(const Endpoint& address, transport::Engine& engine) {
   // At clear the listener has a session as soon as it is asked for one: nothing is said while the attempt is held.
   const bool says_nothing = hold_ && is_clear_;
   began_ = Attempts::Clock::now();
-  engine.async_connect(
-      address, says_nothing ? core::SharedBytes() : *words, kAttemptPatience,
-      lifetime_.guard([this, words = *words](Result<std::unique_ptr<transport::Channel>> channel) {
-        if (!channel) return handler_(tl::unexpected(channel.error()), false);
-        on_channel(std::move(*channel), words);
-      }));
+  engine.async_connect(address, says_nothing ? core::SharedBytes() : *words, kAttemptPatience,
+                       lifetime_.guard([this, words = *words](Result<std::unique_ptr<transport::Channel>> channel) {
+                         if (!channel) return handler_(tl::unexpected(channel.error()), false);
+                         on_channel(std::move(*channel), words);
+                       }));
 }
 
 void SessionAttempt::on_channel(std::unique_ptr<transport::Channel> channel, const core::SharedBytes& words) {
   if (!hold_) return handshake_->start(std::move(channel));
-  const auto connect_time = Attempts::Clock::now() - began_;
+  const std::optional<Attempts::Clock::duration> measured = channel->stats().rtt;
+  const auto round_trip = measured.value_or(Attempts::Clock::now() - began_);
   if (!is_clear_) {
     handshake_->hold_last_flight(
-        [this, connect_time](std::function<void()> go_on) { hold_(connect_time, std::move(go_on)); });
+        [this, round_trip](std::function<void()> go_on) { hold_(round_trip, std::move(go_on)); });
     return handshake_->start(std::move(channel));
   }
   waiting_ = std::move(channel);
-  hold_(connect_time, lifetime_.guard([this, words] {
+  hold_(round_trip, lifetime_.guard([this, words] {
     transport::write_handshake_data(*waiting_, words);
     handshake_->start(std::move(waiting_));
   }));
