@@ -164,6 +164,7 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
     options.session.application = tool::kForward;
     for (const forward::ServiceOption& each : options.services) options.session.services.push_back(each.name);
     options.counterpart += counterparts(options);
+    forward::leave_tcp_port_to_its_user(options);
     return forward::check_services(options.services);
   });
 }
