@@ -199,13 +199,15 @@ void SshDial::dial(const ConnectLine& line) {
     return handlers_.on_no_session(
         {Errc::cannot_reach, fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
          "each command there needs one of its own: choose more by --port"});
-  if (reason_ == FallbackReason::udp_blocked || reason_ == FallbackReason::udp_slow)
+  const bool by_tcp = options_.transport.kind == TransportKind::tcp;
+  if (!by_tcp && (reason_ == FallbackReason::udp_blocked || reason_ == FallbackReason::udp_slow))
     return handlers_.on_no_session({Errc::cannot_reach,
                                     fmt::format("{}: {} within the last hour", options_.host, to_text(*reason_)),
                                     kTriesAgain});
   candidates_ = candidates_of(line);
   if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it", false);
-  for (const Endpoint& candidate : candidates_) core::log().info("trying udp {}", candidate.to_string());
+  for (const Endpoint& candidate : candidates_) 
+    core::log().info("trying {} {}", core::protocol_of(options_.transport.kind), candidate.to_string());
   DialRequest request{.addresses = candidates_,
                       .peer_name = options_.ssh.destination,
                       .timeout = options_.connect_timeout,
@@ -215,10 +217,10 @@ void SshDial::dial(const ConnectLine& line) {
                       .transport = options_.transport};
   request.transport.single_use = true;
   request.transport.dialling_port = dialling_port_;
-  dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
+  dialer_ = udtcat::dial(run_.io(), std::move(request), [this, by_tcp](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) {
       // Where ssh has ended, the far end has too, and UDP may be fine.
-      const bool is_blocked = connection.error().code == Errc::cannot_reach && !bootstrap_->has_ended();
+      const bool is_blocked = !by_tcp && connection.error().code == Errc::cannot_reach && !bootstrap_->has_ended();
       if (is_blocked) remember(FallbackReason::udp_blocked);
       const std::string& cause = connection.error().cause;
       return on_no_answer(cause.substr(0, cause.find(" at UDP port")), is_blocked);  // it waits there, as ssh has told

@@ -89,9 +89,10 @@ void add_transport_options(CommandLine& line, Options& options) {
     transport.idle_timeout = options.session.idle_timeout + kTransportOutlasts;
     transport.known_paths = users_path_cache();
     for (const char* native : {"--congestion", "--memory", "--offload"})
-      if (transport.kind == TransportKind::libudt && line.has(native))
-        return misplaced(native,
-                         "allowed with --transport native only; libudt has its own way, which cannot be chosen");
+      if (transport.kind != TransportKind::native && line.has(native))
+        return misplaced(native, fmt::format("allowed with --transport native only; {} has its own way, which cannot "
+                                             "be chosen",
+                                             to_string(transport.kind)));
     if (transport.congestion == CongestionKind::fixed && transport.rate.unlimited())
       return misplaced("--congestion \"fixed\"", "needs --rate, the speed at which it sends whatever happens");
     return {};

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "lib/core/try.hpp"
 #include "tool/run/endpoint_setup.hpp"
 
@@ -15,7 +17,7 @@ Result<std::unique_ptr<PeerListener>> PeerListener::start(SessionRun& run, const
   if (found.generated) announced = found.credentials->shared()->duplicate();
   run.keep_current(found.peers);
   UDTCAT_TRY(ListenRequest request, make_listen_request(options, std::move(found.credentials)));
-  std::unique_ptr<PeerListener> made(new PeerListener(run.io()));
+  std::unique_ptr<PeerListener> made(new PeerListener(run.io(), options.transport.kind));
   UDTCAT_TRY(made->listener_,
              listen(run.io(), std::move(request), std::move(on_peer),
                     [&log = made->refusals_](const Endpoint& peer, const Error& why) { log.add(peer, why); }));
@@ -26,13 +28,14 @@ Result<std::unique_ptr<PeerListener>> PeerListener::start(SessionRun& run, const
 std::string PeerListener::addresses() const {
   std::string text;
   for (const Endpoint& local : listener_->local_endpoints())
-    text += (text.empty() ? "udp " : " and udp ") + local.to_string();
+    text += fmt::format("{}{} {}", text.empty() ? "" : " and ", protocol_, local.to_string());
   return text;
 }
 
 void PeerListener::add_to(ProcessSnapshot& snapshot) const {
   snapshot.refused = refusals_.snapshots();
-  for (const Endpoint& local : listener_->local_endpoints()) snapshot.listening.push_back("udp " + local.to_string());
+  for (const Endpoint& local : listener_->local_endpoints())
+    snapshot.listening.push_back(fmt::format("{} {}", protocol_, local.to_string()));
 }
 
 }  // namespace udtcat::tool

@@ -4,10 +4,12 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/core/user_text.hpp"
 #include "tool/cli/options.hpp"
 #include "tool/identity/credential_lookup.hpp"
 #include "tool/run/session_run.hpp"
@@ -33,8 +35,9 @@ class PeerListener {
   void stop() { listener_->stop(); }
 
  private:
-  explicit PeerListener(boost::asio::io_context& io) : refusals_(io) {}
+  PeerListener(boost::asio::io_context& io, TransportKind kind) : protocol_(core::protocol_of(kind)), refusals_(io) {}
 
+  const std::string_view protocol_;
   RefusalLog refusals_;
   std::unique_ptr<Listener> listener_;
 };

@@ -26,6 +26,12 @@ const char* name_of_signal(int signal) {
   return signal == SIGTERM ? "SIGTERM" : "SIGINT";
 }
 
+/// none: the system's, which it does not tell
+std::optional<CongestionKind> congestion_of(const TransportOptions& transport) {
+  if (transport.kind == TransportKind::tcp) return std::nullopt;
+  return transport.kind == TransportKind::libudt ? CongestionKind::udt : transport.congestion;
+}
+
 }  // namespace
 
 SessionRun::SessionRun(const Options& options, Console& console, const ExitPolicy& exit_policy)
@@ -175,8 +181,7 @@ void SessionRun::conclude() {
   console_.line(to_json({.end = end,
                          .cpu = process_cpu_time(),
                          .transport = transport_.kind,
-                         .congestion = transport_.kind == TransportKind::libudt ? CongestionKind::udt  // its only one
-                                                                                : transport_.congestion,
+                         .congestion = congestion_of(transport_),
                          .protection = protection_,
                          .peer = peer_,
                          .peer_name = peer_name_,

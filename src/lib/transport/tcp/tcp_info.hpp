@@ -15,6 +15,7 @@ struct TcpInfo {
   std::chrono::microseconds rtt{0};
   std::chrono::microseconds least_rtt{0};
   std::chrono::milliseconds silence{0};  ///< since a packet of the peer's came
+  unsigned unanswered = 0;               ///< sent again, or asked, since then
   std::uint64_t packets_sent = 0;        ///< with data, also those sent again
   std::uint64_t packets_resent = 0;
   std::uint64_t packets_late = 0;
