@@ -22,9 +22,9 @@ std::string listener_text(const forward::SocketSpec& address, const PipeOptions&
 
 tool::Words mode_summary(const PipeOptions& options) {
   const std::string_view protocol = core::protocol_of(options.transport.kind);
-  const std::string where = options.listens
-                                ? "waits for peers at " + tool::local_address_text(protocol, options.local, options.family)
-                                : fmt::format("connects to {} {}", protocol, tool::to_string(options.peer));
+  const std::string where =
+      options.listens ? "waits for peers at " + tool::local_address_text(protocol, options.local, options.family)
+                      : fmt::format("connects to {} {}", protocol, tool::to_string(options.peer));
   if (options.mode == Mode::forward) {
     tool::Words lines{where};
     for (const forward::ServiceOption& each : options.services)

@@ -206,7 +206,7 @@ void SshDial::dial(const ConnectLine& line) {
                                     kTriesAgain});
   candidates_ = candidates_of(line);
   if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it", false);
-  for (const Endpoint& candidate : candidates_) 
+  for (const Endpoint& candidate : candidates_)
     core::log().info("trying {} {}", core::protocol_of(options_.transport.kind), candidate.to_string());
   DialRequest request{.addresses = candidates_,
                       .peer_name = options_.ssh.destination,

@@ -97,8 +97,7 @@ TEST_P(TcpPath, ThatPausesForAWhileLosesNothing) {
   const RandomFile file(3, scaled(64 * kMiB));
   Consumer consumer;
   Process listener = listen({.args = args(), .out = consumer.take_stdout(), .key = key()});
-  Process connector =
-      connect_to(relay_.port(), {.args = args(), .in = open_for_reading(file.path()), .key = key()});
+  Process connector = connect_to(relay_.port(), {.args = args(), .in = open_for_reading(file.path()), .key = key()});
   ASSERT_TRUE(eventually(kTransferLimit, [&] { return consumer.bytes_read() > kMiB; })) << connector.errors();
   relay_.pause(true);
   let_pass(1500ms);
@@ -198,8 +197,7 @@ TEST_F(OverTcp, ServicesAreForwardedAsOverUdp) {
   Process listener = listen({.args = over_tcp({"--exec", "cat"})});
   Consumer consumer;
   const RandomFile file(6, scaled(8 * kMiB));
-  Process connector =
-      connect({.args = over_tcp(), .in = open_for_reading(file.path()), .out = consumer.take_stdout()});
+  Process connector = connect({.args = over_tcp(), .in = open_for_reading(file.path()), .out = consumer.take_stdout()});
   expect_exit(connector, kSuccess);
   EXPECT_EQ(consumer.digest(), file.digest());
   listener.send_signal(SIGTERM);

@@ -22,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // The fewer are there, the less is known: never the opposite.
   for (std::size_t length = 0; length < std::min<std::size_t>(size, 28); ++length)
-    if (decode_preface(bytes.first(length)).state == State::malformed && decoded.state != State::malformed) std::abort();
+    if (decode_preface(bytes.first(length)).state == State::malformed && decoded.state != State::malformed)
+      std::abort();
   return 0;
 }
 

@@ -152,9 +152,8 @@ Error Attempts::unreachable() const {
             "; is it a udtcat without --plain that waits for one peer more?";
   const bool by_tcp = request_.transport.kind == TransportKind::tcp;
   const std::string protocol = by_tcp ? "TCP" : "UDP";
-  const std::string port = request_.addresses.empty()
-                               ? ""
-                               : " " + protocol + " port " + std::to_string(request_.addresses.front().port());
+  const std::string port =
+      request_.addresses.empty() ? "" : " " + protocol + " port " + std::to_string(request_.addresses.front().port());
   if (cause == kNobody && !port.empty())
     cause += " at" + port + ": nothing listens there, or a firewall drops " + protocol + " on the way";
   else if (cause == core::errno_text(EPERM) && !port.empty())

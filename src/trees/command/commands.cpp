@@ -48,8 +48,8 @@ class TreeJob final : public tool::OptionsInvocation<TreeOptions> {
     if (sends && options_.connect_mode != ConnectMode::listen) UDTCAT_CHECK(check(options_.selection));
     const std::string where =
         options_.connect_mode == ConnectMode::listen
-            ? "peers that come to " + tool::local_address_text(core::protocol_of(options_.transport.kind), options_.local,
-                                                                  options_.family)
+            ? "peers that come to " +
+                  tool::local_address_text(core::protocol_of(options_.transport.kind), options_.local, options_.family)
         : options_.connect_mode == ConnectMode::ssh
             ? fmt::format("{}, where ssh starts the other end, at UDP port {}", options_.ssh.destination,
                           ssh::to_string(options_.ports))

@@ -53,7 +53,7 @@ TEST_P(Connecting, ToAClosedPortFailsQuickly) {
     EXPECT_LT(Clock::now() - before, 3s);
     EXPECT_EQ(refused.error().code, Errc::cannot_reach);
     EXPECT_EQ(refused.error().message(), by_tcp() ? "connect tcp " + nobody.to_string() + ": " + kTcpPortClosed
-                                                   : "connect udp " + nobody.to_string() + ": " + kPortClosed);
+                                                  : "connect udp " + nobody.to_string() + ": " + kPortClosed);
   }
 }
 
@@ -130,8 +130,7 @@ TEST_P(Connecting, BeginsWithItsFirstWordsHoweverMany) {
 TEST_P(Connecting, StopsAtOnceWhenTheEngineGoes) {
   const auto silent = silent_peer(AddressFamily::ipv4);
   bool called = false;
-  for (int i = 0; i < 3; ++i)
-    engine->async_connect(silent.address(), {}, 20s, [&](const auto&) { called = true; });
+  for (int i = 0; i < 3; ++i) engine->async_connect(silent.address(), {}, 20s, [&](const auto&) { called = true; });
   run_for(50ms);
   const auto before = Clock::now();
   engine.reset();

@@ -16,19 +16,19 @@ namespace {
 using namespace std::chrono_literals;
 
 // What the system holds and has not sent goes before any word that is written later: so much of time.
-constexpr auto kUnsentTime = 8ms;                         // guess: a few turns of a busy event loop
-constexpr std::uint64_t kLeastUnsentBytes = 16 * kKiB;    // guess: some packets
-constexpr std::uint64_t kMostUnsentBytes = 1 * kMiB;      // guess: four blocks; 10 Gbit/s for a millisecond
-constexpr std::uint64_t kFirstUnsentBytes = 128 * kKiB;   // guess: until the rate is known
-constexpr std::size_t kMostBytesInTurn = 1 * kMiB;        // guess: others wait for that long, some 0.2 ms
-constexpr auto kLookWhileSending = 10ms;                  // guess: one system call
-constexpr int kLooksInIdleTimeout = 8;                    // guess: it is kept within an eighth
-constexpr unsigned kUnanswered = 2;                       // guess: one may be lost
-constexpr auto kSlowestLook = 5s;                         // guess
-constexpr auto kFastestLook = 20ms;                       // guess
-constexpr auto kFastestAcknowledgementPoll = 1ms;         // guess: at the end of a connection alone
-constexpr auto kSlowestAcknowledgementPoll = 50ms;        // guess
-constexpr std::size_t kScratchBytes = 16 * kKiB;          // guess: on the stack; of what nobody reads any more
+constexpr auto kUnsentTime = 8ms;                        // guess: a few turns of a busy event loop
+constexpr std::uint64_t kLeastUnsentBytes = 16 * kKiB;   // guess: some packets
+constexpr std::uint64_t kMostUnsentBytes = 1 * kMiB;     // guess: four blocks; 10 Gbit/s for a millisecond
+constexpr std::uint64_t kFirstUnsentBytes = 128 * kKiB;  // guess: until the rate is known
+constexpr std::size_t kMostBytesInTurn = 1 * kMiB;       // guess: others wait for that long, some 0.2 ms
+constexpr auto kLookWhileSending = 10ms;                 // guess: one system call
+constexpr int kLooksInIdleTimeout = 8;                   // guess: it is kept within an eighth
+constexpr unsigned kUnanswered = 2;                      // guess: one may be lost
+constexpr auto kSlowestLook = 5s;                        // guess
+constexpr auto kFastestLook = 20ms;                      // guess
+constexpr auto kFastestAcknowledgementPoll = 1ms;        // guess: at the end of a connection alone
+constexpr auto kSlowestAcknowledgementPoll = 50ms;       // guess
+constexpr std::size_t kScratchBytes = 16 * kKiB;         // guess: on the stack; of what nobody reads any more
 
 }  // namespace
 

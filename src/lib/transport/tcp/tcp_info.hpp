@@ -22,8 +22,8 @@ struct TcpInfo {
   std::uint64_t packets_unacknowledged = 0;
   std::uint64_t bytes_acknowledged = 0;
   std::uint64_t bytes_arrived = 0;
-  std::uint64_t bytes_per_second = 0;  ///< delivered, as last measured
-  bool limited_by_source = false;      ///< that measurement was: the path carries more, perhaps
+  std::uint64_t bytes_per_second = 0;            ///< delivered, as last measured
+  bool limited_by_source = false;                ///< that measurement was: the path carries more, perhaps
   std::chrono::microseconds limited_by_peer{0};  ///< so long the peer's window was full
 };
 

@@ -14,7 +14,8 @@ namespace {
 
 class TcpAcceptorTest : public TransportTest {
  protected:
-  TcpAcceptorTest() : TransportTest(options_for(TransportKind::tcp)), keyed_(engine_of(key_)), acceptor_(listen_with_key()) {
+  TcpAcceptorTest()
+      : TransportTest(options_for(TransportKind::tcp)), keyed_(engine_of(key_)), acceptor_(listen_with_key()) {
     accept_next();
   }
 
