@@ -122,7 +122,7 @@ struct TransportTuning {
 
 struct TransportOptions : TransportTuning {
   /// A listener with automatic waits at the TCP port of the same number, too; a dialer races both, UDP first
-  /// (docs/spec/tcp.md, "The race"). native is automatic without TCP.
+  /// (docs/spec/tcp.md §5). native is automatic without TCP.
   TransportKind kind = TransportKind::automatic;
   bool offload = true;  ///< native only: trains of datagrams are cut and joined by the kernel where it can
   BitRate rate;         ///< cap on what this end sends; unlimited by default

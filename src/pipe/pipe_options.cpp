@@ -89,12 +89,12 @@ Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
     if (line.has(name))
       return tool::misplaced(fmt::format("--plain and {}", name),
                              "--plain has no session: no key, no cipher, no blocks");
-  if (options.transport.kind == TransportKind::tcp)
-    return tool::misplaced("--plain and --transport tcp", "--plain speaks UDT, which is over UDP");
   for (const char* name : {"--to", "--from", "--exec"})
     if (line.has(name))
       return tool::misplaced(fmt::format("--plain and {}", name),
                              "--plain has one stream, which is for stdin and stdout");
+  if (options.transport.kind == TransportKind::tcp)
+    return tool::misplaced("--plain and --transport \"tcp\"", "the other end of --plain is a program of UDT4");
   options.session.protection = Protection::clear;
   options.transport.idle_timeout = options.session.idle_timeout;
   return {};

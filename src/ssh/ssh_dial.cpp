@@ -207,7 +207,8 @@ void SshDial::dial(const ConnectLine& line) {
     return handlers_.on_no_session(
         {Errc::cannot_reach, fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
          "each command there needs one of its own: choose more by --port"});
-  if (reason_ == FallbackReason::udp_blocked || reason_ == FallbackReason::udp_slow)
+  const bool by_tcp = options_.transport.kind == TransportKind::tcp;
+  if (!by_tcp && (reason_ == FallbackReason::udp_blocked || reason_ == FallbackReason::udp_slow))
     return handlers_.on_no_session({Errc::cannot_reach,
                                     fmt::format("{}: {} within the last hour", options_.host, to_text(*reason_)),
                                     kTriesAgain});
@@ -223,17 +224,18 @@ void SshDial::dial(const ConnectLine& line) {
                       .transport = options_.transport};
   request.transport.single_use = true;
   request.transport.dialling_port = dialling_port_;
-  dialer_ = udtcat::dial(run_.io(), std::move(request), [this, line_port = line.port](auto connection) {
-    if (!connection) {
-      // Where ssh has ended, the far end has too, and UDP may be fine.
-      const bool is_blocked = connection.error().code == Errc::cannot_reach && !bootstrap_->has_ended();
-      if (is_blocked) remember(FallbackReason::udp_blocked);
-      return on_no_answer(without_advice(connection.error().cause), is_blocked);
-    }
-    forget_fallback();
-    run_.say_if_by_tcp((*connection)->stats(), options_.ssh.destination, line_port);
-    handlers_.on_connection(std::move(*connection));
-  });
+  dialer_ = udtcat::dial(
+      run_.io(), std::move(request), [this, by_tcp, port = line.port](Result<std::unique_ptr<Connection>> connection) {
+        if (!connection) {
+          // Where ssh has ended, the far end has too, and UDP may be fine.
+          const bool is_blocked = !by_tcp && connection.error().code == Errc::cannot_reach && !bootstrap_->has_ended();
+          if (is_blocked) remember(FallbackReason::udp_blocked);
+          return on_no_answer(without_advice(connection.error().cause), is_blocked);
+        }
+        forget_fallback();
+        run_.say_if_by_tcp((*connection)->stats(), options_.ssh.destination, port);
+        handlers_.on_connection(std::move(*connection));
+      });
 }
 
 std::vector<Endpoint> SshDial::candidates_of(const ConnectLine& line) {

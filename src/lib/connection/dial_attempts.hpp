@@ -24,9 +24,9 @@ namespace udtcat::connection {
 inline constexpr auto kAttemptPatience = std::chrono::milliseconds(2500);  // spec: below libudt's 3 s, see ADR-0003
 inline constexpr auto kRetryPause = std::chrono::milliseconds(200);        // guess
 /// Where nobody has answered by UDP for so long, TCP is tried, too.
-inline constexpr auto kTcpDelay = std::chrono::milliseconds(200);  // spec: tcp.md, "The race"
+inline constexpr auto kTcpDelay = std::chrono::milliseconds(200);  // spec: tcp.md §5
 /// And for so long where somebody has answered: then only the rest of the handshake is missing.
-inline constexpr auto kAnsweredPatience = std::chrono::milliseconds(1000);  // spec: tcp.md, "The race"
+inline constexpr auto kAnsweredPatience = std::chrono::milliseconds(1000);  // spec: tcp.md §5
 /// UDP's handshake packet is repeated after so long.
 inline constexpr auto kUdpRepeats = std::chrono::milliseconds(250);  // spec: udt4.md §4
 inline constexpr auto kHoldSlack = std::chrono::milliseconds(50);    // guess: what hosts and timers take
@@ -41,7 +41,7 @@ class Attempt {
 /// Each race asks all addresses, the next one 250 ms after the one before or when that has failed; the first to prove
 /// the key wins. Each attempt has a source port of its own, so that no router's memory of an earlier one is in the way.
 /// With TransportKind::automatic TCP joins a race that is silent by UDP, and wins where UDP has not even answered its
-/// second packet (docs/spec/tcp.md, "The race").
+/// second packet (docs/spec/tcp.md §5).
 ///
 ///   pausing ──► racing ──a session stands──► with the owner ──finish()──► over
 ///      ▲           │                              │

@@ -73,6 +73,7 @@ namespace udtcat::core {
 std::optional<Protection> parse_protection(std::string_view name) { return value_of(name, kProtections); }
 std::optional<Cipher> parse_cipher(std::string_view name) { return value_of(name, kCiphers); }
 std::optional<TransportKind> parse_transport(std::string_view name) { return value_of(name, kTransports); }
+std::string_view protocol_of(TransportKind kind) { return kind == TransportKind::tcp ? "tcp" : "udp"; }
 std::optional<CongestionKind> parse_congestion(std::string_view name) { return value_of(name, kCongestions); }
 
 }  // namespace udtcat::core

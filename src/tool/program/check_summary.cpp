@@ -49,7 +49,7 @@ std::string pair_fact(const Options& options, const FoundCredentials& found) {
 
 }  // namespace
 
-std::string local_address_text(const char* protocol, const HostPort& local, AddressFamily family) {
+std::string local_address_text(std::string_view protocol, const HostPort& local, AddressFamily family) {
   if (!local.host.empty() && local.host != "*") return fmt::format("{} {}", protocol, to_string(local));
   const char* every = family == AddressFamily::ipv4   ? "every IPv4 address"
                       : family == AddressFamily::ipv6 ? "every IPv6 address"

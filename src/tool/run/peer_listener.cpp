@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/run/endpoint_setup.hpp"
@@ -28,10 +30,9 @@ Result<std::unique_ptr<PeerListener>> PeerListener::start(SessionRun& run, const
 }
 
 std::vector<std::string> PeerListener::names() const {
-  const bool only_tcp = kind_ == TransportKind::tcp;
   std::vector<std::string> names;
   for (const Endpoint& local : listener_->local_endpoints())
-    names.push_back((only_tcp ? "tcp " : "udp ") + local.to_string());
+    names.push_back(fmt::format("{} {}", protocol_, local.to_string()));
   for (const Endpoint& local : listener_->tcp_endpoints()) names.push_back("tcp " + local.to_string());
   return names;
 }

@@ -26,6 +26,13 @@ const char* name_of_signal(int signal) {
   return signal == SIGTERM ? "SIGTERM" : "SIGINT";
 }
 
+/// kind   in use
+/// none: the system's, which it does not tell
+std::optional<CongestionKind> congestion_of(TransportKind kind, const TransportOptions& transport) {
+  if (kind == TransportKind::tcp) return std::nullopt;
+  return kind == TransportKind::libudt ? CongestionKind::udt : transport.congestion;
+}
+
 }  // namespace
 
 SessionRun::SessionRun(const Options& options, Console& console, const ExitPolicy& exit_policy)
@@ -185,7 +192,7 @@ void SessionRun::conclude() {
   console_.line(to_json({.end = end,
                          .cpu = process_cpu_time(),
                          .transport = transport,
-                         .congestion = congestion_of(transport),
+                         .congestion = congestion_of(transport, transport_),
                          .protection = protection_,
                          .peer = peer_,
                          .peer_name = peer_name_,
@@ -193,13 +200,6 @@ void SessionRun::conclude() {
                          .exit_reason = error_ ? describe(*error_) : "complete",
                          .limited_by = limited_by}));
   core::log().set_level(spdlog::level::off);  // the object stays the last line
-}
-
-/// None: it is the system's.
-std::optional<CongestionKind> SessionRun::congestion_of(TransportKind transport) const {
-  if (transport == TransportKind::tcp) return std::nullopt;
-  return transport == TransportKind::libudt ? CongestionKind::udt  // its only one
-                                            : transport_.congestion;
 }
 
 std::string SessionRun::describe(const Error& error) const {

@@ -109,7 +109,6 @@ class SessionRun {
   void on_signal(int signal);
   void tell_progress();
   void conclude();
-  [[nodiscard]] std::optional<CongestionKind> congestion_of(TransportKind transport) const;
   [[nodiscard]] std::string describe(const Error& error) const;
 
   boost::asio::io_context io_;

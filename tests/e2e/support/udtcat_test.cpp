@@ -2,6 +2,7 @@
 #include "e2e/support/udtcat_test.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace udtcat::test::e2e {
 
@@ -13,6 +14,13 @@ std::string trimmed(std::string text) {
 }
 
 void append(Arguments& to, const Arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+/// For a run of the pipe's and the forward's tests over another transport: UDTCAT_TEST_TRANSPORT=tcp.
+void choose_transport(End& end) {
+  const char* const chosen = std::getenv("UDTCAT_TEST_TRANSPORT");
+  if (chosen == nullptr || std::ranges::find(end.args, "--transport") != end.args.end()) return;
+  append(end.args, {"--transport", chosen});
+}
 
 }  // namespace
 
@@ -33,6 +41,7 @@ Process UdtcatTest::udtcat(Arguments arguments, End end) const {
 
 Process UdtcatTest::listen(End end) const {
   if (!end.key) end.key = key_;
+  choose_transport(end);
   const std::string host = host_.find(':') == std::string::npos ? host_ : "[" + host_ + "]";
   return udtcat({"-l", host + ":" + std::to_string(port_)}, std::move(end));
 }
@@ -41,6 +50,7 @@ Process UdtcatTest::connect(End end) const { return connect_to(port_, std::move(
 
 Process UdtcatTest::connect_to(std::uint16_t port, End end) const {
   if (!end.key) end.key = key_;
+  choose_transport(end);
   return udtcat({host_, std::to_string(port)}, std::move(end));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The race of UDP and TCP (docs/spec/tcp.md, "The race"): one host, reached by TCP at once and by UDP through a relay.
+/// The race of UDP and TCP (docs/spec/tcp.md §5): one host, reached by TCP at once and by UDP through a relay.
 #include "lib/connection/dial_attempts.hpp"
 
 #include <atomic>

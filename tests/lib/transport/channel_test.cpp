@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A channel over src/lib/transport/libudt and over src/lib/transport/native: what both owe to a session.
+/// A channel over src/lib/transport/libudt, src/lib/transport/native and src/lib/transport/tcp: what each owes to a
+/// session.
 #include <algorithm>
 
 #include "lib/transport/transport_fixture.hpp"

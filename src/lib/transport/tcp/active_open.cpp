@@ -14,9 +14,9 @@ namespace {
 
 constexpr const char* kNobody = "nobody answered";
 constexpr const char* kOnlyTaken =
-    "nobody answered: something takes the connection, perhaps a proxy, and says nothing; is it a udtcat that listens "
-    "with --transport tcp?";
-constexpr const char* kOtherWords = "somebody else answers there; is it a udtcat that listens with --transport tcp?";
+    "nobody answered: something takes the connection, perhaps a proxy, and says nothing; is it a udtcat that "
+    "listens there?";
+constexpr const char* kOtherWords = "another program answers there, or an older udtcat";
 
 }  // namespace
 

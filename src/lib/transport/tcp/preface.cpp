@@ -23,7 +23,8 @@ bool is_allowed(std::size_t at, std::uint8_t byte) {
   if (at < kMagic.size()) return byte == kMagic[at];
   if (at == kVersionAt) return byte == kVersion;
   if (at == kTypeAt)
-    return byte >= static_cast<std::uint8_t>(PrefaceType::hello) && byte <= static_cast<std::uint8_t>(PrefaceType::proof);
+    return byte >= static_cast<std::uint8_t>(PrefaceType::hello) &&
+           byte <= static_cast<std::uint8_t>(PrefaceType::proof);
   return byte == 0;
 }
 

@@ -14,8 +14,8 @@ namespace udtcat::transport::tcp {
 
 namespace {
 
-constexpr std::size_t kBacklog = 16;      // spec: tcp.md §2: while nobody takes any, of each kind
-constexpr std::size_t kBurst = 256;       // spec: tcp.md §2: while somebody does
+constexpr std::size_t kBacklog = 16;        // spec: tcp.md §2: while nobody takes any, of each kind
+constexpr std::size_t kBurst = 256;         // spec: tcp.md §2: while somebody does
 constexpr std::size_t kMostOpenings = 256;  // spec: tcp.md §2
 constexpr std::chrono::milliseconds kPauseWithoutDescriptors{100};  // guess: some are closed soon
 

@@ -101,8 +101,7 @@ void TcpChannel::progress_drain() {
   if (!drained_handler_) return;
   if (connection_.taken_bytes() >= drained_offset_ && connection_.acknowledged_bytes() >= drained_offset_)
     return post(std::exchange(drained_handler_, nullptr), {});
-  if (connection_.ended())
-    return post(std::exchange(drained_handler_, nullptr), tl::unexpected(broken("drain")));
+  if (connection_.ended()) return post(std::exchange(drained_handler_, nullptr), tl::unexpected(broken("drain")));
   connection_.watch_acknowledgements();
 }
 

@@ -44,6 +44,7 @@ std::optional<TcpInfo> tcp_info_of(int descriptor) {
       .rtt = std::chrono::microseconds(kernel.rtt),
       .least_rtt = std::chrono::microseconds(least),
       .silence = std::chrono::milliseconds(std::min(kernel.last_data_recv, kernel.last_ack_recv)),
+      .unanswered = std::max<unsigned>(kernel.retransmits, kernel.probes),
       .packets_sent = kernel.data_segs_out,
       .packets_resent = kernel.total_retrans,
       .packets_late = kernel.rcv_ooopack,

@@ -15,14 +15,15 @@ struct TcpInfo {
   std::chrono::microseconds rtt{0};
   std::chrono::microseconds least_rtt{0};
   std::chrono::milliseconds silence{0};  ///< since a packet of the peer's came
+  unsigned unanswered = 0;               ///< sent again, or asked, since then
   std::uint64_t packets_sent = 0;        ///< with data, also those sent again
   std::uint64_t packets_resent = 0;
   std::uint64_t packets_late = 0;
   std::uint64_t packets_unacknowledged = 0;
   std::uint64_t bytes_acknowledged = 0;
   std::uint64_t bytes_arrived = 0;
-  std::uint64_t bytes_per_second = 0;  ///< delivered, as last measured
-  bool limited_by_source = false;      ///< that measurement was: the path carries more, perhaps
+  std::uint64_t bytes_per_second = 0;            ///< delivered, as last measured
+  bool limited_by_source = false;                ///< that measurement was: the path carries more, perhaps
   std::chrono::microseconds limited_by_peer{0};  ///< so long the peer's window was full
 };
 
