@@ -212,7 +212,7 @@ void Attempts::on_failed(std::size_t index, const Error& error, bool somebody_an
 void Attempts::on_udp_over() {
   if (!races_tcp() || (final_error_ && held_.empty())) return race_over();
   if (!tcp_began_) return begin_tcp();
-  if (!held_.empty()) return release();
+  if (!held_.empty()) return release_at(Clock::now(), false);  // not from inside the attempt that has failed
   if (is_over(tcp_)) race_over();
 }
 
