@@ -41,10 +41,12 @@ RelayResources::RelayResources(BitRate rate)
     : chunks(kChunkBytes), bucket(rate, kRateBurst, std::chrono::steady_clock::now()) {}
 
 Result<std::unique_ptr<DatagramRelay>> DatagramRelay::open(boost::asio::io_context& io,
-                                                           const std::vector<Endpoint>& locals, BitRate rate,
+                                                           const std::vector<Endpoint>& locals,
+                                                           const RelayTokens& tokens, BitRate rate,
                                                            RelayResources& resources) {
+  UDTCAT_TRY(RelayBinding binding, RelayBinding::create(tokens));
   UDTCAT_TRY(auto bound, net::bind_on_one_port(locals));
-  std::unique_ptr<DatagramRelay> relay(new DatagramRelay(io, rate, resources));
+  std::unique_ptr<DatagramRelay> relay(new DatagramRelay(io, std::move(binding), rate, resources));
   for (net::BoundSocket& each : bound) {
     const net::DatagramSocket::Options options{.tell_local = each.local.is_wildcard(),
                                                .receive_buffer_bytes = kRelayBufferBytes,
@@ -60,22 +62,14 @@ Result<std::unique_ptr<DatagramRelay>> DatagramRelay::open(boost::asio::io_conte
   return relay;
 }
 
-DatagramRelay::DatagramRelay(boost::asio::io_context& io, BitRate rate, RelayResources& resources)
+DatagramRelay::DatagramRelay(boost::asio::io_context& io, RelayBinding binding, BitRate rate, RelayResources& resources)
     : io_(io),
       resources_(resources),
+      binding_(std::move(binding)),
       bucket_(rate, kRateBurst, std::chrono::steady_clock::now()),
       last_use_(std::chrono::steady_clock::now()) {}
 
 DatagramRelay::~DatagramRelay() = default;
-
-void DatagramRelay::bind(PairRole role, const Endpoint& address, const std::optional<Endpoint>& local) {
-  // One address is one end: the other is no longer there.
-  End& other = end(other_than(role));
-  if (other.address == address) other.address.reset();
-  end(role).address = address;
-  end(role).local = local;
-  last_use_ = std::chrono::steady_clock::now();
-}
 
 // ---- Datagrams in -------------------------------------------------------------------------------------------------
 
@@ -101,12 +95,12 @@ void DatagramRelay::on_readable(RelaySocket& socket) {
 }
 
 void DatagramRelay::take(const net::ReceivedTrain& train) {
-  const auto from = role_at(train.from);
   auto rest = std::span<const std::byte>(train.chunk.bytes()).first(train.total_bytes);
   while (!rest.empty()) {
     const auto datagram = rest.first(std::min(rest.size(), std::max<std::size_t>(train.segment_bytes, 1)));
     rest = rest.subspan(datagram.size());
-    if (from)
+    if (take_binding(datagram, train)) continue;
+    if (const auto from = role_at(train.from))
       relay(*from, datagram);
     else
       ++stray_datagrams_;
@@ -117,6 +111,38 @@ std::optional<PairRole> DatagramRelay::role_at(const Endpoint& address) const {
   for (const PairRole role : {PairRole::listener, PairRole::connector})
     if (end(role).address == address) return role;
   return std::nullopt;
+}
+
+// ---- Binding ------------------------------------------------------------------------------------------------------
+
+/// Whether it was for this host, and not for the other end.
+bool DatagramRelay::take_binding(std::span<const std::byte> datagram, const net::ReceivedTrain& train) {
+  const auto outcome = binding_.handle(datagram, train.from, std::chrono::steady_clock::now());
+  if (!outcome) return false;
+  flush();  // what came before it goes where it was to go
+  if (outcome->role) bind(*outcome->role, train.from, train.to);
+  if (!outcome->answer.empty()) answer(outcome->answer, train);
+  return true;
+}
+
+void DatagramRelay::bind(PairRole role, const Endpoint& address, const std::optional<Endpoint>& local) {
+  // One address is one end: the other is no longer there.
+  End& other = end(other_than(role));
+  if (other.address == address) other.address.reset();
+  end(role).address = address;
+  end(role).local = local;
+  last_use_ = std::chrono::steady_clock::now();
+}
+
+/// Best effort: an end that does not get it asks again.
+void DatagramRelay::answer(const std::vector<std::byte>& message, const net::ReceivedTrain& to) {
+  net::DatagramTrain train;
+  train.to = to.from;
+  train.from = to.to;
+  train.segment_bytes = train.total_bytes = message.size();
+  train.pieces.emplace_back(message);
+  train.piece_counts.push_back(1);
+  if (RelaySocket* const socket = socket_for(to.from.family())) std::ignore = socket->datagrams.send(train);
 }
 
 // ---- Datagrams out ------------------------------------------------------------------------------------------------

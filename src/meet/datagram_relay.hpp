@@ -22,17 +22,10 @@
 #include "lib/core/chunk.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/net/datagram_socket.hpp"
+#include "meet/relay_binding.hpp"
 #include "meet/token_bucket.hpp"
 
 namespace udtcat::meet {
-
-/// The two ends of a pair, as indices.
-enum class PairRole : std::uint8_t { listener, connector };
-inline constexpr std::size_t kPairRoles = 2;  // spec: docs/spec/meet.md §5
-[[nodiscard]] constexpr std::size_t index_of(PairRole role) { return static_cast<std::size_t>(role); }
-[[nodiscard]] constexpr PairRole other_than(PairRole role) {
-  return role == PairRole::listener ? PairRole::connector : PairRole::listener;
-}
 
 /// What came from an end, and what became of it.
 struct RelayCounts {
@@ -40,6 +33,14 @@ struct RelayCounts {
   std::uint64_t relayed_datagrams = 0;
   std::uint64_t over_rate_bytes = 0;        ///< dropped by a rate limit
   std::uint64_t undelivered_datagrams = 0;  ///< the other end is not bound, or the system had no room
+
+  RelayCounts& operator+=(const RelayCounts& other) {
+    relayed_bytes += other.relayed_bytes;
+    relayed_datagrams += other.relayed_datagrams;
+    over_rate_bytes += other.over_rate_bytes;
+    undelivered_datagrams += other.undelivered_datagrams;
+    return *this;
+  }
 };
 
 /// What all relays of a place have together.
@@ -61,21 +62,20 @@ class DatagramRelay {
 
   /// locals      one of each family; port 0 lets the system choose
   /// resources   outlives this
-  /// errors      Errc::cannot_bind, Errc::out_of_resources
+  /// errors      Errc::cannot_bind, Errc::out_of_resources, Errc::cipher_failed
   [[nodiscard]] static Result<std::unique_ptr<DatagramRelay>> open(boost::asio::io_context& io,
-                                                                   const std::vector<Endpoint>& locals, BitRate rate,
+                                                                   const std::vector<Endpoint>& locals,
+                                                                   const RelayTokens& tokens, BitRate rate,
                                                                    RelayResources& resources);
   DatagramRelay(const DatagramRelay&) = delete;
   DatagramRelay& operator=(const DatagramRelay&) = delete;
   ~DatagramRelay();
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  /// From now on datagrams of the other end go to `address`, from our `local` one.
-  void bind(PairRole role, const Endpoint& address, const std::optional<Endpoint>& local);
   [[nodiscard]] const std::optional<Endpoint>& address_of(PairRole role) const { return end(role).address; }
   /// Of what came from that end.
   [[nodiscard]] const RelayCounts& counts(PairRole role) const { return end(role).counts; }
-  /// Datagrams from addresses that are not bound.
+  /// Datagrams from addresses that are not bound, by none of the tokens.
   [[nodiscard]] std::uint64_t stray_datagrams() const { return stray_datagrams_; }
   /// When a datagram was last relayed, or an end bound.
   [[nodiscard]] TimePoint last_use() const { return last_use_; }
@@ -88,13 +88,16 @@ class DatagramRelay {
     RelayCounts counts;
   };
 
-  DatagramRelay(boost::asio::io_context& io, BitRate rate, RelayResources& resources);
+  DatagramRelay(boost::asio::io_context& io, RelayBinding binding, BitRate rate, RelayResources& resources);
   [[nodiscard]] End& end(PairRole role) { return ends_[index_of(role)]; }
   [[nodiscard]] const End& end(PairRole role) const { return ends_[index_of(role)]; }
 
   void wait_readable(RelaySocket& socket);
   void on_readable(RelaySocket& socket);
   void take(const net::ReceivedTrain& train);
+  [[nodiscard]] bool take_binding(std::span<const std::byte> datagram, const net::ReceivedTrain& train);
+  void bind(PairRole role, const Endpoint& address, const std::optional<Endpoint>& local);
+  void answer(const std::vector<std::byte>& message, const net::ReceivedTrain& to);
   [[nodiscard]] std::optional<PairRole> role_at(const Endpoint& address) const;
   void relay(PairRole from, std::span<const std::byte> datagram);
   void flush();
@@ -102,6 +105,7 @@ class DatagramRelay {
 
   boost::asio::io_context& io_;
   RelayResources& resources_;
+  RelayBinding binding_;
   TokenBucket bucket_;
   std::vector<std::unique_ptr<RelaySocket>> sockets_;
   std::array<End, kPairRoles> ends_;
