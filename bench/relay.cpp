@@ -21,6 +21,7 @@
 
 #include "lib/net/bind.hpp"
 #include "lib/net/datagram_socket.hpp"
+#include "lib/net/stun.hpp"
 #include "meet/datagram_relay.hpp"
 
 namespace {
@@ -51,6 +52,33 @@ double thread_cpu_seconds() {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
   };
   return seconds(use.ru_utime) + seconds(use.ru_stime);
+}
+
+void send_one(net::DatagramSocket& socket, const std::vector<std::byte>& message, const Endpoint& to) {
+  net::DatagramTrain train;
+  train.to = to;
+  train.segment_bytes = train.total_bytes = message.size();
+  train.pieces.emplace_back(message);
+  train.piece_counts.push_back(1);
+  std::ignore = socket.send(train);
+}
+
+/// Over loopback each answer is there once the relay has had its turn.
+void bind(boost::asio::io_context& io, net::DatagramSocket& end, const meet::DatagramRelay& relay,
+          const meeting::Relay::Token& token) {
+  constexpr std::size_t kRequestBytes = 96;
+  const Endpoint to = net::loopback(AddressFamily::ipv4).with_port(relay.port());
+  core::ChunkPool chunks(64 * kKiB);
+  net::StunMessage request;
+  request.username = meet::username_of(token);
+  for (int round = 0; round < 2; ++round) {
+    send_one(end, net::encode(request, kRequestBytes), to);
+    std::vector<net::ReceivedTrain> answers;
+    while (end.receive(answers, 1, chunks) == 0) io.run_one();
+    const auto answer = net::decode_stun(std::span<const std::byte>(answers[0].chunk.bytes()).first(answers[0].total_bytes));
+    if (!answer) std::abort();
+    request.nonce = answer->nonce;
+  }
 }
 
 /// Sends from all connectors in turn.
@@ -103,14 +131,15 @@ int main(int argc, char** argv) {
   meet::RelayResources resources{BitRate()};
   std::vector<Ends> pairs;
   for (std::size_t i = 0; i < count; ++i) {
-    auto relay = meet::DatagramRelay::open(io, {net::loopback(AddressFamily::ipv4)}, BitRate(), resources);
+    const meet::RelayTokens tokens{meeting::Relay::Token{std::byte{1}}, meeting::Relay::Token{std::byte{2}}};
+    auto relay = meet::DatagramRelay::open(io, {net::loopback(AddressFamily::ipv4)}, tokens, BitRate(), resources);
     if (!relay) {
       std::fprintf(stderr, "relay: %s\n", relay.error().message().c_str());
       return 1;
     }
     pairs.push_back({open_end(!singly), open_end(true), std::move(*relay)});
-    pairs.back().relay->bind(meet::PairRole::connector, *pairs.back().connector.socket().local_endpoint(), {});
-    pairs.back().relay->bind(meet::PairRole::listener, *pairs.back().listener.socket().local_endpoint(), {});
+    bind(io, pairs.back().connector, *pairs.back().relay, tokens[meet::index_of(meet::PairRole::connector)]);
+    bind(io, pairs.back().listener, *pairs.back().relay, tokens[meet::index_of(meet::PairRole::listener)]);
   }
   std::atomic<bool> over = false;
   std::atomic<std::uint64_t> bytes = 0;

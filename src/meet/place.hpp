@@ -38,7 +38,8 @@ class Place {
   /// Tells all peers. `done` is called when the last is gone, never from inside this call.
   void stop(const Error& why, std::function<void()> done);
 
-  [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
+  using Sessions = std::list<std::unique_ptr<PlaceSession>>;
+  [[nodiscard]] const Sessions& all_sessions() const { return sessions_; }
   [[nodiscard]] std::size_t registrations() const { return state_.ledger.registrations(); }
   [[nodiscard]] const PairTable& pairs() const { return state_.pairs; }
 
@@ -46,7 +47,7 @@ class Place {
   void sweep();
 
   PlaceState state_;
-  std::list<std::unique_ptr<PlaceSession>> sessions_;
+  Sessions sessions_;
   boost::asio::steady_timer sweep_timer_;
   std::function<void()> stopped_;
   core::Lifetime lifetime_;

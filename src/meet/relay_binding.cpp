@@ -18,12 +18,6 @@ namespace {
 
 constexpr std::uint64_t kNonceMinutes = 2;  // spec: docs/spec/meet.md §5
 
-std::string username_of(const meeting::Relay::Token& token) {
-  std::string text;
-  for (const std::byte each : token) text += fmt::format("{:02x}", std::to_integer<unsigned>(each));
-  return text;
-}
-
 bool is_same(const std::string& secret, const std::string& guess) {
   return crypto::same(std::as_bytes(std::span(secret)), std::as_bytes(std::span(guess)));
 }
@@ -33,6 +27,12 @@ std::uint64_t minute_of(RelayBinding::TimePoint now) {
 }
 
 }  // namespace
+
+std::string username_of(const meeting::Relay::Token& token) {
+  std::string text;
+  for (const std::byte each : token) text += fmt::format("{:02x}", std::to_integer<unsigned>(each));
+  return text;
+}
 
 Result<RelayBinding> RelayBinding::create(const RelayTokens& tokens) {
   UDTCAT_TRY(crypto::KeyedHash hash, crypto::KeyedHash::create());
