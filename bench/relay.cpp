@@ -64,7 +64,7 @@ void send_one(net::DatagramSocket& socket, const std::vector<std::byte>& message
 }
 
 /// Over loopback each answer is there once the relay has had its turn.
-void bind(boost::asio::io_context& io, net::DatagramSocket& end, const meet::DatagramRelay& relay,
+void bind_end(boost::asio::io_context& io, net::DatagramSocket& end, const meet::DatagramRelay& relay,
           const meeting::Relay::Token& token) {
   constexpr std::size_t kRequestBytes = 96;
   const Endpoint to = net::loopback(AddressFamily::ipv4).with_port(relay.port());
@@ -138,8 +138,8 @@ int main(int argc, char** argv) {
       return 1;
     }
     pairs.push_back({open_end(!singly), open_end(true), std::move(*relay)});
-    bind(io, pairs.back().connector, *pairs.back().relay, tokens[meet::index_of(meet::PairRole::connector)]);
-    bind(io, pairs.back().listener, *pairs.back().relay, tokens[meet::index_of(meet::PairRole::listener)]);
+    bind_end(io, pairs.back().connector, *pairs.back().relay, tokens[meet::index_of(meet::PairRole::connector)]);
+    bind_end(io, pairs.back().listener, *pairs.back().relay, tokens[meet::index_of(meet::PairRole::listener)]);
   }
   std::atomic<bool> over = false;
   std::atomic<std::uint64_t> bytes = 0;
