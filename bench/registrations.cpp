@@ -57,6 +57,7 @@ struct Registrant {
 
 DialRequest request_to(std::uint16_t port) {
   DialRequest request{.addresses = resolve({"127.0.0.1", port}, AddressFamily::ipv4).value(),
+                      .peer_name = "the place",
                       .timeout = std::chrono::seconds(60),
                       .credentials = meeting::public_place_key().value(),
                       .session = {},

@@ -54,7 +54,7 @@ TEST_F(BindingServiceTest, NeverSendsMoreThanCame) {
   std::size_t came = 0;
   std::size_t went = 0;
   for (int i = 0; i < 100'000; ++i, now_ += 1ms) {
-    auto datagram = request(random() % 50, random() % 4 == 0 ? 40 + random() % 60 : 0);
+    auto datagram = request(static_cast<unsigned>(random() % 50), random() % 4 == 0 ? 40 + random() % 60 : 0);
     if (random() % 10 == 0) datagram.resize(random() % datagram.size());
     came += datagram.size();
     went += answer(datagram, random() % 2 == 0 ? ipv4_ : ipv6_).size();
@@ -67,7 +67,7 @@ TEST_F(BindingServiceTest, IsBoundInMemoryAndInRate) {
   std::size_t answered = 0;
   for (unsigned i = 0; i < 100'000; ++i) {
     const Endpoint from = address_of("10.0.0.1", static_cast<std::uint16_t>(1 + i % 60'000));
-    answered += answer(request(i, 96), from).empty() ? 0 : 1;
+    answered += answer(request(i, 96), from).empty() ? 0U : 1U;
     std::ignore = answer(request(i), from);
   }
   EXPECT_LE(answered, BindingService::kAnswersASecondOfPrefix);

@@ -70,6 +70,7 @@ class MeetingFixture : public testing::Test {
   }
   TestPeer& come() {
     DialRequest request{.addresses = listener_->local_endpoints(),
+                        .peer_name = "the place",
                         .credentials = key_.duplicate(),
                         .session = {},
                         .transport = {}};
