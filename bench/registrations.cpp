@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question: what do registered listeners cost a meeting place?
 //
-//   registrations PORT PID [COUNT]     200 sessions with the place of everybody at PORT of this host, each with one
-//                                      registration; PID is its process: a line of JSON
+//   registrations [COUNT]     200 sessions with a place on this host, each with one registration: a line of JSON
 //
-// It says how long the last took, and how much memory the place has for each more than before.
+// It says how long all took, and how much memory the place has for each. The place and all listeners are a process each.
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <list>
 #include <memory>
 #include <string>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 
@@ -32,11 +35,12 @@ using Clock = std::chrono::steady_clock;
   std::exit(1);
 }
 
-long resident_kilobytes(const std::string& pid) {
-  std::ifstream status("/proc/" + pid + "/status");
+/// Of this process.
+long resident_kilobytes() {
+  std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
     if (line.rfind("VmRSS:", 0) == 0) return std::atol(line.c_str() + 6);
-  die("no process " + pid);
+  return 0;
 }
 
 /// A listener's registration.
@@ -69,14 +73,9 @@ DialRequest request_to(std::uint16_t port) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc < 3) die("needs PORT and PID");
-  const auto port = static_cast<std::uint16_t>(std::atoi(argv[1]));
-  const std::size_t count = argc > 3 ? static_cast<std::size_t>(std::atoi(argv[3])) : 200;
+[[noreturn]] void register_all(std::uint16_t port, std::size_t count) {
   boost::asio::io_context io;
   std::list<Registrant> all;
-  const long before = resident_kilobytes(argv[2]);
-  const auto start = Clock::now();
   while (all.size() < count) {
     Registrant& each = all.emplace_back();
     each.dialer = dial(io, request_to(port), [&each](Result<std::unique_ptr<Connection>> connection) {
@@ -90,9 +89,39 @@ int main(int argc, char** argv) {
     });
     while (!each.registered) io.run_one();
   }
+  for (;;) io.run_one();
+}
+
+int main(int argc, char** argv) {
+  const std::size_t count = argc > 1 ? static_cast<std::size_t>(std::atoi(argv[1])) : 200;
+  boost::asio::io_context io;
+  std::unique_ptr<meet::Place> place;
+  ListenRequest request{.locals = resolve({"127.0.0.1", 0}, AddressFamily::ipv4).value(),
+                        .credentials = meeting::public_place_key().value(),
+                        .session = {},
+                        .transport = {}};
+  request.session.application = meeting::kApplication;
+  meet::make_small(request.session, request.transport);
+  request.limits = {.peers = count, .sessions_per_peer = count};
+  const auto listener = listen(
+      io, std::move(request), [&place](std::unique_ptr<Connection> connection) { place->add(std::move(connection)); },
+      [](const Endpoint&, const Error& why) { die(why.message()); });
+  if (!listener) die(listener.error().message());
+  const auto locals = (*listener)->local_endpoints();
+  place = std::make_unique<meet::Place>(io, meet::PlaceLimits{.registrations = count, .registrations_of_one = count},
+                                        meet::PairTable::Settings{.locals = locals, .any_ports = true},
+                                        [](const Connection&, const Error& why) { die(why.message()); });
+  const pid_t child = ::fork();
+  if (child == 0) register_all(locals.front().port(), count);
+  const long before = resident_kilobytes();
+  const auto start = Clock::now();
+  while (place->registrations() < count && ::waitpid(child, nullptr, WNOHANG) == 0) io.run_one();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   io.run_for(std::chrono::seconds(5));
-  const long more = resident_kilobytes(argv[2]) - before;
-  std::printf("{\"registrations\": %zu, \"seconds\": %.2f, \"kilobytes_before\": %ld, \"kilobytes_more_of_each\": %.1f}\n",
-              count, seconds, before, static_cast<double>(more) / static_cast<double>(count));
+  const long more = resident_kilobytes() - before;
+  ::kill(child, SIGKILL);
+  std::printf("{\"registrations\": %zu, \"seconds\": %.2f, \"kilobytes_before\": %ld, \"kilobytes_of_each\": %.1f}\n",
+              place->registrations(), seconds, before, static_cast<double>(more) / static_cast<double>(count));
+  std::fflush(stdout);
+  std::_Exit(0);  // the sessions have nobody to part from
 }
