@@ -54,18 +54,17 @@ class MeetCommand {
                               [this](std::unique_ptr<Connection> connection) { place_->add(std::move(connection)); },
                               [this](const Endpoint& peer, const Error& why) { refusals_.add(peer, why); }));
     const auto locals = listener_->local_endpoints();
-    place_ = std::make_unique<Place>(run_.io(), options_.place,
-                                     PairTable::Settings{.locals = locals,
-                                                         .any_ports = options_.local.port == 0,
-                                                         .pair_rate = options_.pair_rate,
-                                                         .rate = options_.rate},
-                                     [this](const Connection& peer, const Error& why) {
-                                       refusals_.add(peer.peer(), why);
-                                     });
-    const std::string ports = options_.local.port == 0
-                                  ? fmt::format("UDP {}, and a port that the system chooses for each pair",
-                                                locals.front().port())
-                                  : firewall_text(locals.front().port(), options_.place.pairs);
+    place_ =
+        std::make_unique<Place>(run_.io(), options_.place,
+                                PairTable::Settings{.locals = locals,
+                                                    .any_ports = options_.local.port == 0,
+                                                    .pair_rate = options_.pair_rate,
+                                                    .rate = options_.rate},
+                                [this](const Connection& peer, const Error& why) { refusals_.add(peer.peer(), why); });
+    const std::string ports =
+        options_.local.port == 0
+            ? fmt::format("UDP {}, and a port that the system chooses for each pair", locals.front().port())
+            : firewall_text(locals.front().port(), options_.place.pairs);
     run_.say(fmt::format("a meeting place for {}; its ports are {}",
                          options_.serves_everybody ? "everybody" : "those who prove the key", ports));
     return {};

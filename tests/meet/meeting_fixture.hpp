@@ -64,9 +64,9 @@ class MeetingFixture : public testing::Test {
         [](const Endpoint&, const Error&) {});
     ASSERT_TRUE(listening) << listening.error().message();
     listener_ = std::move(*listening);
-    place_ = std::make_unique<Place>(
-        io_, limits, PairTable::Settings{.locals = listener_->local_endpoints(), .any_ports = true},
-        [this](const Connection&, const Error& why) { refusals_.push_back(why); });
+    place_ = std::make_unique<Place>(io_, limits,
+                                     PairTable::Settings{.locals = listener_->local_endpoints(), .any_ports = true},
+                                     [this](const Connection&, const Error& why) { refusals_.push_back(why); });
   }
   TestPeer& come() {
     DialRequest request{.addresses = listener_->local_endpoints(),
@@ -82,8 +82,7 @@ class MeetingFixture : public testing::Test {
       if (connection) peer.connection = std::move(*connection);
     });
     EXPECT_TRUE(test::run_until(io_, [&] { return peer.connection != nullptr; }));
-    peer.connection->on_stream(
-        [&peer](StreamId id) { peer.offers.emplace_back(peer.connection->accept_stream(id)); });
+    peer.connection->on_stream([&peer](StreamId id) { peer.offers.emplace_back(peer.connection->accept_stream(id)); });
     return peer;
   }
   /// The next message, of that kind; none: the stream is over, or another came.
