@@ -28,6 +28,9 @@ const std::map<std::string_view, std::vector<std::string_view>> kProgram{
     {"ssh", {"ssh/", "tool/"}},
     {"bench", {"bench/", "ssh/", "tool/"}},
     {"forward", {"forward/", "tool/"}},
+    // A meeting place moves datagrams itself, and draws tokens and nonces.
+    {"meet",
+     {"meet/", "tool/", "lib/meeting/", "lib/net/", "lib/crypto/keyed_hash.hpp", "lib/crypto/secret_bytes.hpp"}},
     {"pipe", {"pipe/", "forward/", "bench/", "tool/"}},
     // rsh-server --bench is the far end of a bench (docs/spec/rsh.md §8).
     {"rsh", {"rsh/", "bench/", "ssh/", "tool/"}},
