@@ -22,7 +22,8 @@ std::string listener_text(const forward::SocketSpec& address, const PipeOptions&
 tool::Words mode_summary(const PipeOptions& options) {
   const std::string where = options.listens
                                 ? "waits for peers at " + tool::local_address_text("udp", options.local, options.family)
-                                : "connects to udp " + tool::to_string(options.peer);
+                            : options.via ? "finds the listener at " + tool::to_string(*options.via)
+                                          : "connects to udp " + tool::to_string(options.peer);
   if (options.mode == Mode::forward) {
     tool::Words lines{where};
     for (const forward::ServiceOption& each : options.services)

@@ -28,11 +28,12 @@ bool worth_another_attempt(Errc code, bool somebody_answered) {
 }  // namespace
 
 Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, transport::PortSecrets secrets, Begin begin,
-                   FailureHandler on_failure)
+                   FailureHandler on_failure, std::shared_ptr<transport::Engine> engine)
     : io_(io),
       request_(request),
       begin_(std::move(begin)),
       on_failure_(std::move(on_failure)),
+      engine_(std::move(engine)),
       addresses_(request.addresses),
       timer_(io),
       deadline_(io) {
@@ -43,9 +44,11 @@ Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, tran
 }
 
 void Attempts::start(const transport::PortSecrets& secrets) {
-  auto engine = transport::make_engine(io_, share_of_each_flow(request_.transport, request_.session.flows), secrets);
-  if (!engine) return give_up(engine.error());
-  engine_ = std::move(*engine);
+  if (!engine_) {
+    auto engine = transport::make_engine(io_, share_of_each_flow(request_.transport, request_.session.flows), secrets);
+    if (!engine) return give_up(engine.error());
+    engine_ = std::move(*engine);
+  }
   deadline_.expires_after(request_.timeout);
   deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) give_up(unreachable());

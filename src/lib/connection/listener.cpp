@@ -11,6 +11,7 @@
 #include <udtcat/peering.hpp>
 
 #include "lib/connection/admission.hpp"
+#include "lib/connection/direct.hpp"
 #include "lib/connection/credit.hpp"
 #include "lib/connection/handshake_backlog.hpp"
 #include "lib/connection/joining_flows.hpp"
@@ -20,6 +21,7 @@
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/stun.hpp"
 #include "lib/session/application.hpp"
 #include "lib/session/handshake.hpp"
 #include "lib/transport/engine.hpp"
@@ -49,8 +51,11 @@ class SessionListener final : public Listener {
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return locals_; }
 
-  void send_check(const Endpoint& peer) override {
-    if (acceptor_) acceptor_->send_check(peer);
+  void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
+    if (acceptor_) acceptor_->send_stun(peer, std::move(message));
+  }
+  void on_stun(StunHandler handler) override {
+    if (acceptor_) acceptor_->on_stun(std::move(handler));
   }
 
   void stop() override {
@@ -231,23 +236,27 @@ class SessionListener final : public Listener {
 };
 
 }  // namespace
-}  // namespace udtcat::connection
 
-namespace udtcat {
-
-Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io, ListenRequest request,
-                                         Listener::PeerHandler on_peer, Listener::RefusalHandler on_refused) {
+Result<std::unique_ptr<Listener>> listen_directly(boost::asio::io_context& io, ListenRequest request,
+                                                  Listener::PeerHandler on_peer,
+                                                  Listener::RefusalHandler on_refused) {
   UDTCAT_CHECK(session::check_application(request.session));
   for (const FurtherApplication& each : request.further) UDTCAT_CHECK(session::check_application(each.session));
   // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.
   if (!request.transport.rate.unlimited()) request.session.flows = request.session.flows.value_or(1);
   const Credentials* credentials = request.credentials ? &*request.credentials : nullptr;
   UDTCAT_TRY(std::shared_ptr<transport::Engine> engine,
-             transport::make_engine(io, connection::share_of_each_flow(request.transport, request.session.flows),
-                                    connection::port_secrets(session::Role::listener, credentials)));
+             transport::make_engine(io, share_of_each_flow(request.transport, request.session.flows),
+                                    port_secrets(session::Role::listener, credentials)));
   UDTCAT_TRY(auto acceptor, engine->listen(request.locals));
-  return std::make_unique<connection::SessionListener>(io, std::move(request), std::move(engine), std::move(acceptor),
-                                                       std::move(on_peer), std::move(on_refused));
+  return std::make_unique<SessionListener>(io, std::move(request), std::move(engine), std::move(acceptor),
+                                           std::move(on_peer), std::move(on_refused));
 }
+
+}  // namespace udtcat::connection
+
+namespace udtcat {
+
+void Listener::send_check(const Endpoint& peer) { send_stun(peer, net::binding_indication()); }
 
 }  // namespace udtcat
