@@ -3,7 +3,7 @@
 //
 //   registrations [COUNT]     200 sessions with a place on this host, each with one registration: a line of JSON
 //
-// It says how long all took, and how much memory the place has for each. The place and all listeners are a process each.
+// It says how long all took, and how much memory the place has for each. The place is a process, all listeners another.
 #include <chrono>
 #include <csignal>
 #include <cstdio>

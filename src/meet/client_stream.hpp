@@ -24,7 +24,7 @@
 
 namespace udtcat::meet {
 
-/// What all streams of a place have together.
+/// The state that all streams of a place share.
 /// Threads: confined to the io_context thread.
 struct PlaceState {
   PlaceState(boost::asio::io_context& with, const PlaceLimits& its, PairTable::Settings settings)

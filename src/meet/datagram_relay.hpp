@@ -27,7 +27,7 @@
 
 namespace udtcat::meet {
 
-/// What came from an end, and what became of it.
+/// Datagrams that came from an end, by what became of them.
 struct RelayCounts {
   std::uint64_t relayed_bytes = 0;
   std::uint64_t relayed_datagrams = 0;
@@ -43,7 +43,7 @@ struct RelayCounts {
   }
 };
 
-/// What all relays of a place have together.
+/// Memory and a rate that all relays of a place share.
 /// Threads: confined to the io_context thread.
 struct RelayResources {
   explicit RelayResources(BitRate rate);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meet/meet_command.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +14,7 @@
 
 #include "lib/core/try.hpp"
 #include "lib/meeting/names.hpp"
+#include "meet/binding_service.hpp"
 #include "meet/place.hpp"
 #include "meet/place_snapshot.hpp"
 #include "tool/cli/process_setup.hpp"
@@ -61,6 +65,10 @@ class MeetCommand {
                                                     .pair_rate = options_.pair_rate,
                                                     .rate = options_.rate},
                                 [this](const Connection& peer, const Error& why) { refusals_.add(peer.peer(), why); });
+    listener_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) {
+      auto answer = binding_.answer(message, from, std::chrono::steady_clock::now());
+      if (!answer.empty()) listener_->send_stun(from, std::move(answer));
+    });
     const std::string ports =
         options_.local.port == 0
             ? fmt::format("UDP {}, and a port that the system chooses for each pair", locals.front().port())
@@ -79,6 +87,7 @@ class MeetCommand {
   const MeetOptions& options_;
   tool::SessionRun run_;
   tool::RefusalLog refusals_;
+  BindingService binding_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<Place> place_;
 };

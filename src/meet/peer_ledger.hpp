@@ -44,14 +44,14 @@ class PeerLedger {
   [[nodiscard]] std::size_t peers() const { return held_.size(); }
 
  private:
-  struct Held {
+  struct Share {
     std::size_t registrations = 0;
     std::size_t pairs = 0;
   };
   void forget_if_empty(const Peer& peer);
 
   const PlaceLimits limits_;
-  std::map<Peer, Held> held_;  // as many as have registrations or pairs
+  std::map<Peer, Share> held_;  // as many as have registrations or pairs
   std::size_t registrations_ = 0;
   std::size_t pairs_ = 0;
   std::map<Peer, std::size_t> asks_;  // of this second; as many peers as have sessions

@@ -27,7 +27,9 @@ TEST(CheckQuota, IsTenAMinuteForEachAddress) {
 TEST(CheckQuota, HasAnEndForManyAddresses) {
   CheckQuota quota;
   const auto start = CheckQuota::TimePoint() + 1h;
-  const auto nth = [](std::size_t n) { return address("10.0." + std::to_string(n / 250) + "." + std::to_string(n % 250 + 1)); };
+  const auto nth = [](std::size_t n) {
+    return address("10.0." + std::to_string(n / 250) + "." + std::to_string(n % 250 + 1));
+  };
   for (std::size_t n = 0; n < CheckQuota::kMaxAddresses; ++n) EXPECT_TRUE(quota.take(nth(n), start));
   EXPECT_FALSE(quota.take(address("192.0.2.1"), start + 59s));
   EXPECT_TRUE(quota.take(address("192.0.2.1"), start + 60s));
@@ -37,10 +39,10 @@ TEST(CheckSender, SparesTranslatorsInItsFirstRoundOnly) {
   boost::asio::io_context io;
   CheckQuota quota;
   std::vector<std::string> sent;
-  CheckSender checks(io, quota,
-                     {{Candidate::Kind::host, address("10.0.0.1")},
-                      {Candidate::Kind::server_reflexive, address("192.0.2.1")}},
-                     [&](const Endpoint& to) { sent.push_back(to.host_to_string()); });
+  CheckSender checks(
+      io, quota,
+      {{Candidate::Kind::host, address("10.0.0.1")}, {Candidate::Kind::server_reflexive, address("192.0.2.1")}},
+      [&](const Endpoint& to) { sent.push_back(to.host_to_string()); });
   EXPECT_THAT(sent, ElementsAre("10.0.0.1"));
   sent.clear();
   ASSERT_TRUE(test::run_until(io, [&] { return sent.size() == 2; }));
