@@ -2,6 +2,7 @@
 /// The program: the commands of every module, in one table.
 #include "bench/commands.hpp"
 #include "gridftp/command/commands.hpp"
+#include "meet/commands.hpp"
 #include "pipe/commands.hpp"
 #include "rsh/command/commands.hpp"
 #include "tool/program/command.hpp"
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
   auto all = udtcat::pipe::commands();
   const auto add = [&all](const udtcat::tool::Commands& more) { all.insert(all.end(), more.begin(), more.end()); };
   add(udtcat::bench::commands());
+  add(udtcat::meet::commands());
   add(udtcat::rsh::commands());
   add(udtcat::trees::commands());
   if constexpr (UDTCAT_HAS_GRIDFTP != 0) add(udtcat::gridftp::commands());

@@ -15,6 +15,7 @@
 
 #include "bench/commands.hpp"
 #include "gridftp/command/commands.hpp"
+#include "meet/commands.hpp"
 #include "pipe/commands.hpp"
 #include "pipe/pipe_options.hpp"
 #include "rsh/command/commands.hpp"
@@ -35,6 +36,7 @@ const std::map<std::string, Words> kCommandLines{
     {"rsh-server", {}},
     {"trees-server", {}},
     {"bench", {"h", "1"}},
+    {"meet", {"-l", "1"}},
     {"send", {"path", "h", "1"}},
     {"receive", {"h", "1"}},
     {"verify", {"manifest"}},
@@ -57,11 +59,11 @@ Names and_also(Names names, const Names& more) {
 /// Which ssh starts, and no user.
 const Names kFarEnds{"rsh-server", "trees-server"};
 const Names kAll = and_also(and_also({"", "rsh", "bench", "send", "receive"}, kGridftp), kFarEnds);
-const Names kLogging = and_also(kAll, {"verify"});
+const Names kLogging = and_also(kAll, {"verify", "meet"});
 const Names kKeyed = and_also({"", "bench", "send", "receive"}, kGridftp);
 const Names kDialling = and_also({"", "rsh", "bench", "send", "receive"}, kGridftp);
-const Names kWatched = and_also(kDialling, {"verify"});
-const Names kChecked = and_also(kListeners, {"bench"});
+const Names kWatched = and_also(kDialling, {"verify", "meet"});
+const Names kChecked = and_also(kListeners, {"bench", "meet"});
 const Names kBySsh{"rsh", "bench", "send", "receive"};
 
 struct Option {
@@ -81,7 +83,7 @@ const std::vector<Option> kOptions{
     {"--congestion", "bbr", kAll},
     {"--offload", "off", kAll},
     {"--memory", "1MiB", kAll},
-    {"--idle-timeout", "5s", kAll},
+    {"--idle-timeout", "5s", and_also(kAll, {"meet"})},
     {"--verbose", "", kLogging},
     {"--quiet", "", kLogging},
     {"--stats", "json", kLogging},
@@ -89,15 +91,20 @@ const std::vector<Option> kOptions{
     {"--config", "f", {""}},
     {"--rate",
      "1M",
-     {"", "rsh", "rsh-server", "trees-server", "bench", "send", "gridftp put", "gridftp serve", "gridftp gateway"}},
-    {"--key-file", "f", kKeyed},
+     {"", "rsh", "rsh-server", "trees-server", "bench", "meet", "send", "gridftp put", "gridftp serve",
+      "gridftp gateway"}},
+    {"--key-file", "f", and_also(kKeyed, {"meet"})},
+    {"--public", "", {"meet"}},
+    {"--pairs", "9", {"meet"}},
+    {"--registrations", "9", {"meet"}},
+    {"--pair-rate", "1M", {"meet"}},
     {"--as", "a", kKeyed},
     {"--peer", "b", kKeyed},
     {"--connect-timeout", "1s", kDialling},
     {"--progress", "", kWatched},
     {"--no-progress", "", kWatched},
     {"--accept-timeout", "1s", {"", "rsh-server", "trees-server", "send", "receive"}},
-    {"--listen", "", kListeners},
+    {"--listen", "", and_also(kListeners, {"meet"})},
     {"-4", "", kChecked},
     {"-6", "", kChecked},
     {"--to", "h:1", {"", "gridftp gateway"}},
@@ -146,8 +153,8 @@ std::string joined(const Words& words) {
 const std::map<std::string, tool::Command>& commands() {
   static const auto all = [] {
     std::map<std::string, tool::Command> found;
-    for (const auto& module :
-         {pipe::commands(), bench::commands(), rsh::commands(), trees::commands(), gridftp::commands()})
+    for (const auto& module : {pipe::commands(), bench::commands(), meet::commands(), rsh::commands(),
+                               trees::commands(), gridftp::commands()})
       for (const tool::Command& command : module) found.emplace(joined(command.words), command);
     return found;
   }();
@@ -205,6 +212,7 @@ std::vector<Documented> documented() {
                                                          {"keygen", "udtcat-keygen.1"},
                                                          {"status", "udtcat-status.1"},
                                                          {"bench", "udtcat-bench.1"},
+                                                         {"meet", "udtcat-meet.1"},
                                                          {"rsh", "udtcat-rsh.1"},
                                                          {"send", "udtcat-send.1"},
                                                          {"receive", "udtcat-send.1"},

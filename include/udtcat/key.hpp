@@ -29,6 +29,8 @@ class Key {
 
   /// A key from the system's random generator.  errors: Errc::cipher_failed
   [[nodiscard]] static Result<Key> generate();
+  /// A key from its bytes, of which it keeps a copy.
+  [[nodiscard]] static Key of(std::span<const std::byte, kBytes> bytes);
   /// Surrounding white space is ignored.  errors: Errc::bad_argument, never quoting the text
   [[nodiscard]] static Result<Key> parse(std::string_view text);
 

@@ -48,6 +48,8 @@ class KeyPair {
 
   /// A pair from the system's random generator.  errors: Errc::cipher_failed
   [[nodiscard]] static Result<KeyPair> generate();
+  /// The pair of that private half.  errors: Errc::cipher_failed
+  [[nodiscard]] static Result<KeyPair> of(std::span<const std::byte, kSecretBytes> secret);
   /// Surrounding white space is ignored.  errors: Errc::bad_argument, never quoting the text; Errc::cipher_failed
   [[nodiscard]] static Result<KeyPair> parse(std::string_view text);
   /// A pair from a file of `udtcat keygen --pair`; likewise Key::from_file().
@@ -66,7 +68,6 @@ class KeyPair {
   [[nodiscard]] std::span<const std::byte, kSecretBytes> secret() const { return secret_; }
 
  private:
-  [[nodiscard]] static Result<KeyPair> of(std::span<const std::byte, kSecretBytes> secret);
   KeyPair(std::span<const std::byte, kSecretBytes> secret, const PublicKey& public_key);
 
   std::array<std::byte, kSecretBytes> secret_;

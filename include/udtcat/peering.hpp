@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +23,18 @@
 
 namespace udtcat {
 
+/// A host that both ends reach, by which they find each other where neither can dial the other. Nothing that it says is
+/// believed: what counts the ends have signed. Both need a key. Source: docs/spec/meet.md
+struct MeetingPlace {
+  HostPort at;
+  AddressFamily family = AddressFamily::any;  ///< of its addresses
+  std::optional<Credentials> credentials{};   ///< none: it serves everybody
+  std::vector<HostPort> stun{};               ///< servers that are asked for this host's address as well (RFC 8489)
+};
+
 /// The addresses that a dialer tries, and the session that it asks for there.
 struct DialRequest {
-  std::vector<Endpoint> addresses;  ///< raced, again and again until the timeout (RFC 8305); not empty
+  std::vector<Endpoint> addresses;  ///< raced, again and again until the timeout (RFC 8305); not empty, but for `via`
   std::optional<HostPort> name{};  ///< whose addresses they are: looked up again for each further race; none: they stay
   AddressFamily family = AddressFamily::any;  ///< of its addresses
   std::string peer_name;                      ///< as the user wrote it, for messages
@@ -34,6 +44,7 @@ struct DialRequest {
   std::optional<Credentials> credentials;  ///< none only at Protection::clear
   SessionOptions session;
   TransportOptions transport;
+  std::shared_ptr<const MeetingPlace> via{};  ///< `addresses` and `name` are then not used; native only
 };
 
 /// An attempt to reach a listener. Destroying it gives up without a call; once the handler has been called it changes
@@ -87,6 +98,8 @@ struct ListenRequest {
   TransportOptions transport;
   ListenLimits limits{};
   std::vector<FurtherApplication> further{};  ///< at the same addresses; Connection::application() tells them apart
+  /// Where the listener registers by its key, for as long as it listens, and again when that is lost; native only.
+  std::shared_ptr<const MeetingPlace> via{};
 };
 
 /// Lets in the peers that prove the key, and no others. Unauthenticated peers cost little: at most 32 are answered at
@@ -109,7 +122,13 @@ class Listener {
   /// Sends one small datagram from the listening port of that family to `peer`, which needs no answer: a firewall in
   /// front of this host then lets in a dialer whose packets come from there (RFC 8445 §2.2). Best effort, native only.
   /// The caller sends no more than a handful to an address that has not been heard (RFC 8445 §19.5.1).
-  virtual void send_check(const Endpoint& peer) = 0;
+  void send_check(const Endpoint& peer);
+  using StunHandler = std::function<void(const Endpoint& from, std::span<const std::byte> message)>;
+  /// Sends a STUN message (RFC 8489) from the listening port of that family. Best effort, native only.
+  virtual void send_stun(const Endpoint& peer, std::vector<std::byte> message) = 0;
+  /// `handler` is called for each STUN message that comes to a listening port, checks apart, and does not destroy this.
+  /// Nobody answers them without it. Native only.
+  virtual void on_stun(StunHandler handler) = 0;
   /// Lets no more peers in; connections already made go on.
   virtual void stop() = 0;
 };

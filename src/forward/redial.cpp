@@ -65,6 +65,7 @@ void Redial::pause(std::chrono::milliseconds time) {
 void Redial::look_up() {
   state_ = State::dialling;
   urgent_ = false;
+  if (options_.via) return attempt({});
   resolver_.look_up(options_.peer, lifetime_.guard([this](Result<std::vector<Endpoint>> found) {
     if (found) return attempt(std::move(*found));
     on_failed({Errc::cannot_resolve, "find host " + options_.peer.host, found.error().cause});
@@ -75,6 +76,9 @@ void Redial::attempt(std::vector<Endpoint> addresses) {
   state_ = State::dialling;
   DialRequest request = tool::dial_request(options_, core::duplicate(credentials_));
   request.addresses = addresses_ = std::move(addresses);
+  auto place = tool::meeting_place(options_);
+  if (!place) return on_failed(place.error());
+  request.via = std::move(*place);
   dialer_ = dial(io_, std::move(request),
                  [this](Result<std::unique_ptr<Connection>> connection) { on_dialled(std::move(connection)); });
 }

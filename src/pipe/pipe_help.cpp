@@ -14,6 +14,7 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat -l [ADDR:]PORT --to HOST:PORT    serve a service to many peers
   udtcat HOST PORT --from [ADDR:]PORT     carry local clients to the service behind HOST, until stopped
                                           likewise the other way round: -l with --from, HOST PORT with --to
+  udtcat --via PLACE, udtcat -l --via PLACE   the same of two hosts behind firewalls, by udtcat meet on a third
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
   udtcat keygen                           print a new key; as ~/.config/udtcat/key of both hosts it needs no -k:
                                           (umask 077; mkdir -p ~/.config/udtcat; udtcat keygen > ~/.config/udtcat/key)
@@ -59,6 +60,10 @@ Forward (each may be written several times; services of one end have different n
       --total-memory SIZE    of a listener: that all sessions may hold (half of what this process may have)
 Network:
   -4, -6                     IPv4 only, IPv6 only
+      --via HOST[:PORT]      where both ends meet that cannot reach each other: a udtcat meet, at both ends, with no
+                             HOST PORT here and -l alone there; as directly as it can be, else relayed
+      --via-key FILE         the key of that place (default: it serves everybody)
+      --stun HOST[:PORT]     who tells this host its public address as well (RFC 8489); may be written several times
       --connect-timeout T    how long to try (10s; 2s where the port is closed, unless given)
       --accept-timeout T     how long to wait for a peer (for ever)
       --idle-timeout T       silence after which the peer is lost (40s)

@@ -25,6 +25,15 @@ bool forwards(const tool::CommandLine& line) { return line.has("--to") || line.h
 Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
   const tool::Words& words = line.operands();
   options.listens = options.shows_new_key = line.has("-l");
+  if (options.via) options.counterpart = fmt::format("udtcat --via {}{{options}}", *line.text("--via"));
+  if (options.via && words.empty()) {
+    options.mode = forwards(line) ? Mode::forward : options.listens ? Mode::listen : Mode::connect;
+    if (!options.listens) options.peer = *options.via;  // for messages
+    return {};
+  }
+  if (options.via && !options.listens)
+    return tool::misplaced(fmt::format("--via and \"{}\"", fmt::join(words, " ")),
+                           "allowed: without HOST and PORT, which the listener tells by the meeting place");
   if (options.listens) {
     if (words.size() != 1)
       return tool::misplaced(words.empty() ? "-l" : fmt::format("-l \"{}\"", fmt::join(words, " ")),
@@ -85,7 +94,7 @@ Status check_places(const tool::CommandLine& line, const PipeOptions& options) {
 Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
   if (!options.plain) return {};
   for (const char* name : {"-k", "--protect", "--cipher", "--lanes", "--threads", "--block", "--flows", "--as",
-                           "--peer", "--peers", "--trust-first"})
+                           "--peer", "--peers", "--trust-first", "--via"})
     if (line.has(name))
       return tool::misplaced(fmt::format("--plain and {}", name),
                              "--plain has no session: no key, no cipher, no blocks");
@@ -144,6 +153,7 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   tool::add_rate_option(line, options);
   tool::add_family_options(line, options);
   tool::add_connect_timeout_option(line, options);
+  tool::add_via_options(line, options);
   tool::add_log_options(line, options);
   line.flag("--why", options.why);
   line.flag("--check", options.check);

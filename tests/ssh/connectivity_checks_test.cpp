@@ -15,7 +15,10 @@ using testing::UnorderedElementsAre;
 class CheckedListener final : public Listener {
  public:
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return {}; }
-  void send_check(const Endpoint& peer) override { checked.push_back(peer.to_string()); }
+  void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
+    if (message.size() == 20) checked.push_back(peer.to_string());
+  }
+  void on_stun(StunHandler /*handler*/) override {}
   void stop() override {}
 
   std::vector<std::string> checked;

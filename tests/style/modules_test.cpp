@@ -18,8 +18,8 @@ namespace {
 using testing::IsEmpty;
 
 /// The modules of the library, from the bottom up, as CMakeLists.txt names them.
-constexpr std::array<std::string_view, 8> kLibrary{"core",    "crypto",     "net",   "transport",
-                                                   "session", "connection", "plain", "bridge"};
+constexpr std::array<std::string_view, 9> kLibrary{"core",       "crypto",  "net",   "transport", "session",
+                                                   "connection", "meeting", "plain", "bridge"};
 
 /// The modules of the program, and upon which of them each may stand. All stand upon the library's front door, two of
 /// its modules and two headers of a third.
@@ -28,6 +28,9 @@ const std::map<std::string_view, std::vector<std::string_view>> kProgram{
     {"ssh", {"ssh/", "tool/"}},
     {"bench", {"bench/", "ssh/", "tool/"}},
     {"forward", {"forward/", "tool/"}},
+    // A meeting place moves datagrams itself, and draws tokens and nonces.
+    {"meet",
+     {"meet/", "tool/", "lib/meeting/", "lib/net/", "lib/crypto/keyed_hash.hpp", "lib/crypto/secret_bytes.hpp"}},
     {"pipe", {"pipe/", "forward/", "bench/", "tool/"}},
     // rsh-server --bench is the far end of a bench (docs/spec/rsh.md §8).
     {"rsh", {"rsh/", "bench/", "ssh/", "tool/"}},

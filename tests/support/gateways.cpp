@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <tuple>
+#include <utility>
 
 #include <unistd.h>
 
@@ -72,18 +73,26 @@ void put_behind(const Namespaces::Host& host, const std::string& gateway, const 
 Gateways::Gateways(Gateway near, Gateway far)
     : near_(host_in("-near", "10.71.0")),
       far_(host_in("-far", "10.72.0")),
+      middle_(host_in("-middle", "198.51.100")),
       near_gateway_(netns_name("-near-gateway")),
       far_gateway_(netns_name("-far-gateway")) {
-  must("ip netns add " + near_gateway_ + "; ip netns add " + far_gateway_ + "; ip link add out netns " + near_gateway_ +
-       " type veth peer name out netns " + far_gateway_);
+  middle_.ipv4 = "198.51.100.3";
+  must("ip netns add " + near_gateway_ + "; ip netns add " + far_gateway_ + "; ip netns add " + middle_.name +
+       "; ip -n " + middle_.name + " link set lo up; ip -n " + middle_.name + " link add shared type bridge; ip -n " +
+       middle_.name + " address add 198.51.100.3/24 dev shared; ip -n " + middle_.name + " link set shared up");
+  for (const auto& [gateway, port] : {std::pair(near_gateway_, "near"), std::pair(far_gateway_, "far")})
+    must("ip link add out netns " + gateway + " type veth peer name " + port + " netns " + middle_.name + "; ip -n " +
+         middle_.name + " link set " + port + " master shared up");
   put_behind(near_, near_gateway_, "10.71.0", "198.51.100.1", near);
   put_behind(far_, far_gateway_, "10.72.0", "198.51.100.2", far);
   if (!translates(far)) must("ip -n " + near_gateway_ + " route add 10.72.0.0/24 via 198.51.100.2");
   if (!translates(near)) must("ip -n " + far_gateway_ + " route add 10.71.0.0/24 via 198.51.100.1");
+  if (!translates(far)) must("ip -n " + middle_.name + " route add 10.72.0.0/24 via 198.51.100.2");
+  if (!translates(near)) must("ip -n " + middle_.name + " route add 10.71.0.0/24 via 198.51.100.1");
 }
 
 Gateways::~Gateways() {
-  for (const std::string& each : {near_.name, far_.name, near_gateway_, far_gateway_})
+  for (const std::string& each : {near_.name, far_.name, middle_.name, near_gateway_, far_gateway_})
     std::ignore = shell("ip netns delete " + each);
 }
 

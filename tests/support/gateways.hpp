@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Two hosts, each in a network of its own behind a gateway to a network that they share.
+/// Two hosts, each in a network of its own behind a gateway to a network that they share, with a third host in it.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ enum class Gateway {
 /// Needs root; removed with the object. Other TCP to the far host passes its gateway: that of ssh. The ports of udtcat
 /// are 9000 to 9200 here.
 ///
-///   near ── near gateway ── far gateway ── far
+///   near ── near gateway ── middle ── far gateway ── far
 ///
 /// Threads: unsynchronised.
 class Gateways {
@@ -33,10 +33,13 @@ class Gateways {
 
   [[nodiscard]] const Namespaces::Host& near_host() const { return near_; }
   [[nodiscard]] const Namespaces::Host& far_host() const { return far_; }
+  /// Both others reach it.
+  [[nodiscard]] const Namespaces::Host& middle_host() const { return middle_; }
 
  private:
   Namespaces::Host near_;
   Namespaces::Host far_;
+  Namespaces::Host middle_;
   std::string near_gateway_;
   std::string far_gateway_;
 };

@@ -35,7 +35,7 @@ bool worth_another_attempt(Errc code, bool somebody_answered) {
 }  // namespace
 
 Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, transport::PortSecrets secrets, Begin begin,
-                   FailureHandler on_failure)
+                   FailureHandler on_failure, std::shared_ptr<transport::Engine> engine)
     : io_(io),
       request_(request),
       begin_(std::move(begin)),
@@ -47,6 +47,7 @@ Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, tran
       tcp_timer_(io),
       deadline_(io) {
   UDTCAT_INVARIANT(!addresses_.empty(), "resolve() gives an address or an error");
+  first_.engine = std::move(engine);
   if (request.name)
     resolver_.emplace(io, request.family, net::ResolverTimeouts{.answer_lasts = {}, .failure_lasts = {}});
   boost::asio::post(io_, lifetime_.guard([this, secrets] { start(secrets); }));
@@ -54,9 +55,11 @@ Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, tran
 
 void Attempts::start(const transport::PortSecrets& secrets) {
   TransportOptions options = share_of_each_flow(request_.transport, request_.session.flows);
-  auto engine = transport::make_engine(io_, options, secrets);
-  if (!engine) return give_up(engine.error());
-  first_.engine = std::move(*engine);
+  if (!first_.engine) {
+    auto engine = transport::make_engine(io_, options, secrets);
+    if (!engine) return give_up(engine.error());
+    first_.engine = std::move(*engine);
+  }
   if (options.kind == TransportKind::automatic) {
     options.kind = TransportKind::tcp;
     auto tcp = transport::make_engine(io_, options, secrets);

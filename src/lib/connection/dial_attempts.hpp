@@ -64,8 +64,9 @@ class Attempts {
   using FailureHandler = std::function<void(const Error&)>;
 
   /// secrets   of the engine's ports; outlive this, as request does
+  /// engine    null: one is made
   Attempts(boost::asio::io_context& io, const DialRequest& request, transport::PortSecrets secrets, Begin begin,
-           FailureHandler on_failure);
+           FailureHandler on_failure, std::shared_ptr<transport::Engine> engine = nullptr);
 
   /// The session that won came to nothing: tries again, or gives up. Its error says more than that of a later attempt
   /// which is not answered.

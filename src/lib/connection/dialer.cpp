@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// dial(): a channel to the listener, a session over it, its other flows, and a connection that all of it carries.
+/// dial_directly(): a channel to the listener, a session over it, its other flows, and a connection that all of it carries.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +11,7 @@
 
 #include "lib/connection/credit.hpp"
 #include "lib/connection/dial_attempts.hpp"
+#include "lib/connection/direct.hpp"
 #include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
 #include "lib/connection/port_secrets.hpp"
@@ -90,7 +91,8 @@ void SessionAttempt::on_channel(std::unique_ptr<transport::Channel> channel, con
 
 class SessionDialer final : public Dialer {
  public:
-  SessionDialer(boost::asio::io_context& io, DialRequest request, Handler handler)
+  SessionDialer(boost::asio::io_context& io, DialRequest request, Handler handler,
+                std::shared_ptr<transport::Engine> engine)
       : io_(io),
         request_(std::move(request)),
         handler_(std::move(handler)),
@@ -99,7 +101,7 @@ class SessionDialer final : public Dialer {
             [this](transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome, Attempts::Hold hold) {
               return begin(engine, address, std::move(outcome), std::move(hold));
             },
-            [this](const Error& error) { finish(tl::unexpected(error)); }) {
+            [this](const Error& error) { finish(tl::unexpected(error)); }, std::move(engine)) {
     if (auto named = session::check_application(request_.session); !named) finish(tl::unexpected(named.error()));
   }
 
@@ -163,12 +165,17 @@ class SessionDialer final : public Dialer {
 };
 
 }  // namespace
-}  // namespace udtcat::connection
 
-namespace udtcat {
-
-std::unique_ptr<Dialer> dial(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler) {
-  return std::make_unique<connection::SessionDialer>(io, std::move(request), std::move(handler));
+Result<std::shared_ptr<transport::Engine>> make_dialling_engine(boost::asio::io_context& io,
+                                                                const DialRequest& request) {
+  return transport::make_engine(
+      io, share_of_each_flow(request.transport, request.session.flows),
+      port_secrets(session::Role::connector, request.credentials ? &*request.credentials : nullptr));
 }
 
-}  // namespace udtcat
+std::unique_ptr<Dialer> dial_directly(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler,
+                                      std::shared_ptr<transport::Engine> engine) {
+  return std::make_unique<SessionDialer>(io, std::move(request), std::move(handler), std::move(engine));
+}
+
+}  // namespace udtcat::connection

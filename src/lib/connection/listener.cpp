@@ -12,6 +12,7 @@
 
 #include "lib/connection/admission.hpp"
 #include "lib/connection/credit.hpp"
+#include "lib/connection/direct.hpp"
 #include "lib/connection/handshake_backlog.hpp"
 #include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
@@ -20,6 +21,7 @@
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/stun.hpp"
 #include "lib/session/application.hpp"
 #include "lib/session/handshake.hpp"
 #include "lib/transport/engine.hpp"
@@ -110,8 +112,11 @@ class SessionListener final : public Listener {
   }
   [[nodiscard]] std::optional<Error> tcp_failure() const override { return tcp_failure_; }
 
-  void send_check(const Endpoint& peer) override {
-    if (!stopped_) ports_.front().acceptor->send_check(peer);
+  void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
+    if (!stopped_) ports_.front().acceptor->send_stun(peer, std::move(message));
+  }
+  void on_stun(StunHandler handler) override {
+    if (!stopped_) ports_.front().acceptor->on_stun(std::move(handler));
   }
 
   void stop() override {
@@ -301,19 +306,22 @@ class SessionListener final : public Listener {
 };
 
 }  // namespace
-}  // namespace udtcat::connection
 
-namespace udtcat {
-
-Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io, ListenRequest request,
-                                         Listener::PeerHandler on_peer, Listener::RefusalHandler on_refused) {
+Result<std::unique_ptr<Listener>> listen_directly(boost::asio::io_context& io, ListenRequest request,
+                                                  Listener::PeerHandler on_peer, Listener::RefusalHandler on_refused) {
   UDTCAT_CHECK(session::check_application(request.session));
   for (const FurtherApplication& each : request.further) UDTCAT_CHECK(session::check_application(each.session));
   // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.
   if (!request.transport.rate.unlimited()) request.session.flows = request.session.flows.value_or(1);
-  UDTCAT_TRY(auto ports, connection::bind_ports(io, request));
-  return std::make_unique<connection::SessionListener>(io, std::move(request), std::move(ports), std::move(on_peer),
-                                                       std::move(on_refused));
+  UDTCAT_TRY(auto ports, bind_ports(io, request));
+  return std::make_unique<SessionListener>(io, std::move(request), std::move(ports), std::move(on_peer),
+                                           std::move(on_refused));
 }
+
+}  // namespace udtcat::connection
+
+namespace udtcat {
+
+void Listener::send_check(const Endpoint& peer) { send_stun(peer, net::binding_indication()); }
 
 }  // namespace udtcat

@@ -26,11 +26,15 @@ Result<Key> Key::generate() {
   return key;
 }
 
+Key Key::of(std::span<const std::byte, kBytes> bytes) {
+  Key key;
+  std::ranges::copy(bytes, key.bytes_.begin());
+  return key;
+}
+
 Result<Key> Key::parse(std::string_view text) {
   UDTCAT_TRY(const crypto::Secret32 secret, crypto::secret_from_text(kPrefix, text));
-  Key key;
-  std::ranges::copy(secret.bytes(), key.bytes_.begin());
-  return key;
+  return of(secret.bytes());
 }
 
 Result<Key> Key::from_file(const std::string& path, FromFile kind) {

@@ -87,8 +87,11 @@ class PlainListener final : public Listener {
     accept_on();
   }
 
-  void send_check(const Endpoint& peer) override {
-    if (acceptor_) acceptor_->send_check(peer);
+  void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
+    if (acceptor_) acceptor_->send_stun(peer, std::move(message));
+  }
+  void on_stun(Listener::StunHandler handler) override {
+    if (acceptor_) acceptor_->on_stun(std::move(handler));
   }
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return locals_; }

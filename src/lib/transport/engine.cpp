@@ -9,6 +9,10 @@ bool has_transport(TransportKind kind) { return kind != TransportKind::libudt ||
 
 namespace udtcat::transport {
 
+Result<std::uint16_t> Engine::open_dialling_port(AddressFamily /*family*/) {
+  return fail(Errc::bad_argument, "keep a port", "its transport cannot");
+}
+
 Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,
                                             const PortSecrets& secrets) {
   switch (options.kind) {

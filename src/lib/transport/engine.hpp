@@ -25,6 +25,8 @@ inline constexpr std::size_t kInternetMtu = 1500;   // spec: RFC 894
 inline constexpr std::size_t kIpv6ExtraBytes = 20;  // spec: RFC 8200 §3 against RFC 791 §3.1
 
 using ChannelHandler = std::function<void(Result<std::unique_ptr<Channel>>)>;
+/// Called inside the port's own work: it destroys no channel, acceptor or engine.
+using StunHandler = std::function<void(const Endpoint& from, std::span<const std::byte> message)>;
 
 /// A bound, listening port, of UDP or TCP. Threads: confined, as Channel. After destruction no handler is called.
 class Acceptor {
@@ -39,8 +41,9 @@ class Acceptor {
   using MemoryShare = std::function<std::uint64_t(std::size_t others)>;
   /// Of the channels that come from now on; without effect where a channel states no limit.
   virtual void share_memory(MemoryShare /*share*/) {}
-  /// See Listener::send_check(). Without effect in libudt, whose socket is its own.
-  virtual void send_check(const Endpoint& /*peer*/) {}
+  /// See Listener::send_stun() and on_stun(). Without effect in libudt, whose socket is its own.
+  virtual void send_stun(const Endpoint& /*peer*/, std::vector<std::byte> /*message*/) {}
+  virtual void on_stun(StunHandler /*handler*/) {}
 };
 
 /// Threads: confined, as Channel. Outlives its acceptors and channels.
@@ -56,6 +59,14 @@ class Engine {
 
   /// Whether somebody has answered an attempt that goes on, or one has come about.
   [[nodiscard]] virtual bool is_answered() const { return false; }
+
+  /// Opens a port from which all that is connected in that family leaves from now on, and which stays open.
+  /// returns   its number, which is TransportOptions::dialling_port where that is free
+  /// errors: Errc::cannot_bind; Errc::bad_argument with libudt
+  [[nodiscard]] virtual Result<std::uint16_t> open_dialling_port(AddressFamily family);
+  /// From that port, and what comes there; as an acceptor's.
+  virtual void send_stun(const Endpoint& /*peer*/, std::vector<std::byte> /*message*/) {}
+  virtual void on_stun(StunHandler /*handler*/) {}
 
   /// Binds every endpoint given (one per family), all on the same port.  errors: Errc::cannot_bind
   [[nodiscard]] virtual Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) = 0;

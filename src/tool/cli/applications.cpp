@@ -10,7 +10,7 @@ namespace udtcat::tool {
 namespace {
 
 using Row = std::pair<std::string_view, ApplicationCommands>;
-constexpr std::array<Row, 8> kCommands{{
+constexpr std::array<Row, 9> kCommands{{
     {kPipe, {"udtcat -l PORT", "udtcat HOST PORT"}},
     {kForward, {"udtcat -l PORT --to PLACE", "udtcat HOST PORT --from PLACE"}},
     {kRsh, {"udtcat rsh-server, which ssh starts", "udtcat rsh HOST COMMAND"}},
@@ -19,6 +19,7 @@ constexpr std::array<Row, 8> kCommands{{
     {kDriver, {"a GridFTP server's data port", "a GridFTP client's data connection"}},
     {kBench, {"udtcat -l PORT", "udtcat bench HOST PORT"}},
     {kTrees, {"udtcat receive -l or send --serve", "udtcat send or receive with HOST PORT"}},
+    {kMeet, {"udtcat meet -l PORT", "any command with --via HOST"}},
 }};
 
 }  // namespace

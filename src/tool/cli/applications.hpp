@@ -17,6 +17,7 @@ inline constexpr const char* kGateway = "gateway";  // control and data connecti
 inline constexpr const char* kDriver = "driver";    // data connections of GridFTP, ours and the XIO driver's
 inline constexpr const char* kBench = "bench";      // nothing but to measure the path and the two ends
 inline constexpr const char* kTrees = "trees";      // files and directories
+inline constexpr const char* kMeet = "meet";        // registrations and asks, of a meeting place
 
 /// SessionOptions::commands_of.
 [[nodiscard]] ApplicationCommands commands_of(std::string_view application);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/cli/options.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "lib/core/try.hpp"
@@ -150,6 +152,49 @@ void add_connect_timeout_option(CommandLine& line, Options& options) {
   line.value("--connect-timeout", [&](const Text& text) -> Status {
     UDTCAT_CHECK(store(duration_value("--connect-timeout", text, milliseconds(1)), options.connect_timeout));
     options.closed_port_patience = options.connect_timeout;
+    return {};
+  });
+}
+
+namespace {
+
+constexpr std::uint16_t kMeetingPort = 9000;  // spec: docs/spec/meet.md §1
+constexpr std::uint16_t kStunPort = 3478;     // spec: RFC 8489 §18.6
+
+/// HOST, HOST:PORT, [ADDRESS] or [ADDRESS]:PORT; an IPv6 address alone is a HOST.
+Result<HostPort> host_maybe_port(const char* name, const Text& text, std::uint16_t port) {
+  const bool has_port = text.ends_with(']') ? false : text.starts_with('[') || std::ranges::count(text, ':') == 1;
+  if (has_port) return remote_address_value(name, text);
+  const bool bracketed = text.starts_with('[') && text.ends_with(']');
+  const Text host = bracketed ? text.substr(1, text.size() - 2) : text;
+  if (host.empty()) return bad_value(name, text, "HOST or HOST:PORT");
+  return HostPort{host, port};
+}
+
+}  // namespace
+
+void add_via_options(CommandLine& line, Options& options) {
+  line.value("--via", [&](const Text& text) -> Status {
+    UDTCAT_TRY(options.via, host_maybe_port("--via", text, kMeetingPort));
+    return {};
+  });
+  line.value_is(":host");
+  line.value("--via-key", options.via_key_file);
+  line.value_is(":file");
+  line.values("--stun", [&](const Text& text) -> Status {
+    UDTCAT_TRY(HostPort server, host_maybe_port("--stun", text, kStunPort));
+    options.stun.push_back(std::move(server));
+    return {};
+  });
+  line.value_is(":host");
+  line.check([&]() -> Status {
+    for (const char* name : {"--via-key", "--stun"})
+      if (line.has(name) && !options.via) return misplaced(name, "allowed with --via only");
+    if (!options.via) return {};
+    if (options.session.protection == Protection::clear)
+      return misplaced("--via and --protect clear", "the ends find each other by a key");
+    if (options.transport.kind == TransportKind::libudt)
+      return misplaced("--via and --transport libudt", "allowed: the native one");
     return {};
   });
 }

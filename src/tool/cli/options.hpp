@@ -38,6 +38,9 @@ struct Options {
   /// The command for the other host, with {host}, {port}, {names} and {options} (names included) in it.
   std::string counterpart = "udtcat {host} {port}{options}";
   AddressFamily family = AddressFamily::any;
+  std::optional<HostPort> via{};              ///< the meeting place by which the ends find each other
+  std::optional<std::string> via_key_file{};  ///< its key; none: it serves everybody
+  std::vector<HostPort> stun{};               ///< beside it
   std::optional<std::string> key_file{};
   std::optional<std::string> peers_file{};  ///< the peers that a listener admits, the listeners that a connector knows
   std::optional<PublicKey> peer_key{};      ///< of a connector: the key that the listener has to have
@@ -70,6 +73,8 @@ void add_limit_options(CommandLine& line, Options& options);
 void add_rate_option(CommandLine& line, Options& options);
 void add_family_options(CommandLine& line, Options& options);  ///< -4, -6
 void add_connect_timeout_option(CommandLine& line, Options& options);
+/// --via, --via-key, --stun; behind the options of keys, protection and transport
+void add_via_options(CommandLine& line, Options& options);
 void add_accept_timeout_option(CommandLine& line, Options& options);
 void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats
 void add_progress_options(CommandLine& line, Options& options);  ///< --progress, --no-progress

@@ -25,7 +25,35 @@ std::string names_text(const SessionOptions& session) {
   return text;
 }
 
+/// The place proves nothing that anybody depends on (docs/spec/meet.md §1): whatever key it has, it will do.
+class AnyPlace final : public KnownPeers {
+ public:
+  [[nodiscard]] Result<std::string> recognise(const PublicKey& /*key*/,
+                                              std::string_view /*application*/) const override {
+    return "the meeting place";
+  }
+};
+
+Result<Credentials> credentials_of_place(const std::string& path) {
+  UDTCAT_TRY(SecretKey secret, secret_key_from_file(path));
+  if (auto* const pair = std::get_if<KeyPair>(&secret))
+    return PairCredentials{std::make_shared<const KeyPair>(std::move(*pair)), std::make_shared<AnyPlace>()};
+  return Credentials(std::get<Key>(std::move(secret)));
+}
+
 }  // namespace
+
+Result<std::shared_ptr<const MeetingPlace>> meeting_place(const Options& options) {
+  if (!options.via) return nullptr;
+  auto place = std::make_shared<MeetingPlace>();
+  place->at = *options.via;
+  place->family = options.family;
+  place->stun = options.stun;
+  if (options.via_key_file) {
+    UDTCAT_TRY(place->credentials, credentials_of_place(*options.via_key_file));
+  }
+  return place;
+}
 
 std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses) {
   std::vector<Endpoint> chosen;
@@ -54,6 +82,8 @@ DialRequest dial_request(const Options& options, std::optional<Credentials> cred
 
 Result<DialRequest> make_dial_request(const Options& options, std::optional<Credentials> credentials) {
   DialRequest request = dial_request(options, std::move(credentials));
+  UDTCAT_TRY(request.via, meeting_place(options));
+  if (request.via) return request;
   UDTCAT_TRY(request.addresses, resolve(options.peer, options.family));
   return request;
 }
@@ -66,6 +96,7 @@ Result<ListenRequest> make_listen_request(const Options& options, std::optional<
                         .transport = options.transport,
                         .limits = options.limits,
                         .further = options.further};
+  UDTCAT_TRY(request.via, meeting_place(options));
   if (options.transport.single_use) request.limits.peers = request.limits.sessions_per_peer = 1;
   return request;
 }

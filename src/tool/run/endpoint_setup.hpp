@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +17,9 @@
 
 namespace udtcat::tool {
 
-/// The request without addresses.
+/// Null where the options name none. Blocks while it reads the key.  errors: those of secret_key_from_file()
+[[nodiscard]] Result<std::shared_ptr<const MeetingPlace>> meeting_place(const Options& options);
+/// The request without addresses and meeting place.
 [[nodiscard]] DialRequest dial_request(const Options& options, std::optional<Credentials> credentials);
 /// Blocks while the resolver works.  errors: Errc::cannot_resolve
 [[nodiscard]] Result<DialRequest> make_dial_request(const Options& options, std::optional<Credentials> credentials);

@@ -49,6 +49,24 @@ std::string refused_text(const std::vector<RefusalSnapshot>& refused) {
   return text;
 }
 
+std::string pair_lines(const PairSnapshot& pair) {
+  std::string text = fmt::format("  {} and {}, for {}\n", pair.connector, pair.listener, clock_text(pair.age));
+  if (pair.port == 0) return text;
+  text += fmt::format("    UDP port {}: {} to the listener, {} to the connector relayed", pair.port,
+                      core::format_size(pair.bytes_from_connector), core::format_size(pair.bytes_from_listener));
+  if (pair.over_rate_bytes > 0) text += fmt::format(", {} over the rate", core::format_size(pair.over_rate_bytes));
+  if (pair.undelivered_datagrams > 0)
+    text += fmt::format(", {} not delivered", core::format_count(pair.undelivered_datagrams, "datagram"));
+  return text + '\n';
+}
+
+std::string place_text(const PlaceSnapshot& place) {
+  std::string text = fmt::format("  {}, {}\n", core::format_count(place.registrations, "registration"),
+                                 core::format_count(place.pairs.size(), "pair"));
+  for (const PairSnapshot& pair : place.pairs) text += pair_lines(pair);
+  return text;
+}
+
 std::string dialing_text(const DialingSnapshot& dialing) {
   return fmt::format("  dialling {} for {}{}{}\n", dialing.peer, clock_text(dialing.age),
                      dialing.reason.empty() ? "" : ": ", dialing.reason);
@@ -107,6 +125,7 @@ std::string to_text(const ProcessSnapshot& snapshot) {
     text += fmt::format("  {} waiting for a session\n", core::format_count(snapshot.clients_waiting, "client"));
   if (snapshot.dialing) text += dialing_text(*snapshot.dialing);
   text += refused_text(snapshot.refused);
+  if (snapshot.place) text += place_text(*snapshot.place);
   for (const PeerSnapshot& peer : snapshot.peers) text += peer_lines(peer);
   if (snapshot.peers_left_out > 0) text += fmt::format("  and {} slower ones\n", snapshot.peers_left_out);
   return text;

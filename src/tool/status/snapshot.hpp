@@ -52,6 +52,23 @@ struct DialingSnapshot {
   std::string reason{};             ///< of the last attempt's failure; empty: none has failed
 };
 
+/// Two ends that a meeting place has brought together.
+struct PairSnapshot {
+  std::string listener;   ///< its name and address
+  std::string connector;  ///< likewise
+  std::chrono::nanoseconds age{0};
+  std::uint16_t port = 0;  ///< that relays for them; 0: none does
+  std::uint64_t bytes_from_listener = 0;
+  std::uint64_t bytes_from_connector = 0;
+  std::uint64_t over_rate_bytes = 0;        ///< dropped by the limits of --pair-rate and --rate
+  std::uint64_t undelivered_datagrams = 0;  ///< the other end was not there, or the system had no room
+};
+
+struct PlaceSnapshot {
+  std::size_t registrations = 0;  ///< listeners that wait to be asked for
+  std::vector<PairSnapshot> pairs;
+};
+
 struct ProcessSnapshot {
   std::string what;  ///< its command line
   pid_t pid = 0;
@@ -65,6 +82,7 @@ struct ProcessSnapshot {
   ConnectionStats all;              ///< of all peers together, those that have left included
   BitRate rate;                     ///< likewise, both ways together, of late
   std::vector<RefusalSnapshot> refused;
+  std::optional<PlaceSnapshot> place{};  ///< of a meeting place
   std::chrono::microseconds cpu{0};
 };
 

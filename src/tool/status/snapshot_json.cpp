@@ -14,7 +14,8 @@ namespace {
 using Nanoseconds = std::chrono::nanoseconds;
 
 constexpr std::uint64_t kSnapshotVersion = 1;  // spec: docs/man/udtcat-status.1, JSON
-constexpr std::size_t kMaxSnapshotDepth = 4;   // spec: the object, a list or an object in it, its objects
+constexpr std::size_t kMaxSnapshotDepth = 4;   // spec: the object, an object in it, a list in that, its objects
+constexpr std::size_t kMaxShownPairs = 1000;   // guess: as kMaxShownPeers
 constexpr std::size_t kMaxSnapshotText = 512;  // guess: a command line
 constexpr double kMaxSnapshotSeconds = 1e9;    // guess: thirty years; and no duration overflows
 constexpr std::size_t kMaxShownPlaces = 256;   // guess: ports that one service has
@@ -52,6 +53,24 @@ Json refusal_json(const RefusalSnapshot& kind) {
           {"count", kind.count},
           {"last_seconds_ago", seconds_of(kind.ago)},
           {"last", core::printable(kind.last, kMaxSnapshotText)}};
+}
+
+Json pair_json(const PairSnapshot& pair) {
+  return {{"listener", core::printable(pair.listener, kMaxSnapshotText)},
+          {"connector", core::printable(pair.connector, kMaxSnapshotText)},
+          {"seconds", seconds_of(pair.age)},
+          {"port", static_cast<std::uint64_t>(pair.port)},
+          {"bytes_from_listener", pair.bytes_from_listener},
+          {"bytes_from_connector", pair.bytes_from_connector},
+          {"over_rate_bytes", pair.over_rate_bytes},
+          {"undelivered_datagrams", pair.undelivered_datagrams}};
+}
+
+Json place_json(const PlaceSnapshot& place) {
+  Json pairs = Json::array();
+  for (const PairSnapshot& pair : place.pairs)
+    if (pairs.size() < kMaxShownPairs) pairs.push_back(pair_json(pair));
+  return {{"registrations", static_cast<std::uint64_t>(place.registrations)}, {"pairs", std::move(pairs)}};
 }
 
 /// Reads a hostile text: a value of the wrong kind, or none, is an error that the reader remembers.
@@ -130,6 +149,25 @@ class SnapshotReader {
             .ago = time("last_seconds_ago"),
             .last = has("last") ? text("last") : std::string()};
   }
+  [[nodiscard]] PairSnapshot pair() {
+    return {.listener = text("listener"),
+            .connector = text("connector"),
+            .age = time("seconds"),
+            .port = static_cast<std::uint16_t>(number("port")),
+            .bytes_from_listener = number("bytes_from_listener"),
+            .bytes_from_connector = number("bytes_from_connector"),
+            .over_rate_bytes = number("over_rate_bytes"),
+            .undelivered_datagrams = number("undelivered_datagrams")};
+  }
+  /// None where it is no meeting place.
+  [[nodiscard]] std::optional<PlaceSnapshot> place() {
+    if (!has("meeting") || at("meeting").is_null()) return std::nullopt;
+    SnapshotReader inner(at("meeting"));
+    PlaceSnapshot read{.registrations = inner.number("registrations"),
+                       .pairs = inner.parts("pairs", kMaxShownPairs, &SnapshotReader::pair)};
+    take(inner.ok());
+    return read;
+  }
   [[nodiscard]] std::size_t clients_waiting() { return has("clients_waiting") ? number("clients_waiting") : 0; }
   /// None where nobody is dialled.
   [[nodiscard]] std::optional<DialingSnapshot> dialing() {
@@ -190,6 +228,7 @@ std::string to_json(const ProcessSnapshot& snapshot) {
   for (const PeerSnapshot* peer : shown) json["peers"].push_back(peer_json(*peer));
   json["refused"] = Json::array();
   for (const RefusalSnapshot& kind : snapshot.refused) json["refused"].push_back(refusal_json(kind));
+  json["meeting"] = snapshot.place ? place_json(*snapshot.place) : Json(nullptr);
   return to_line(json);
 }
 
@@ -240,6 +279,7 @@ Result<ProcessSnapshot> parse_snapshot(std::string_view text) {
   snapshot.cpu = std::chrono::duration_cast<std::chrono::microseconds>(reader.time("cpu_seconds"));
   snapshot.peers = reader.parts("peers", kMaxShownPeers, &SnapshotReader::peer);
   snapshot.refused = reader.parts("refused", kMaxShownReasons, &SnapshotReader::refusal);
+  snapshot.place = reader.place();
   if (!reader.ok()) return no_snapshot("a value lacks, or is of the wrong kind");
   return snapshot;
 }

@@ -43,7 +43,8 @@ class NativeAcceptor final : public Acceptor {
   void async_accept(ChannelHandler handler) override;
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override;
   void share_memory(MemoryShare share) override;
-  void send_check(const Endpoint& peer) override;
+  void send_stun(const Endpoint& peer, std::vector<std::byte> message) override;
+  void on_stun(StunHandler handler) override;
 
  private:
   void hand_on();
@@ -70,7 +71,10 @@ NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*
 }
 
 NativeAcceptor::~NativeAcceptor() {
-  for (UdpPort* const port : ports_) port->stop_listening();
+  for (UdpPort* const port : ports_) {
+    port->stop_listening();
+    port->on_stun(nullptr);
+  }
   for (UdtLink* const link : waiting_) link->release();
 }
 
@@ -102,9 +106,13 @@ void NativeAcceptor::share_memory(MemoryShare share) {
   for (UdpPort* const port : ports_) port->share_memory(share);
 }
 
-void NativeAcceptor::send_check(const Endpoint& peer) {
+void NativeAcceptor::send_stun(const Endpoint& peer, std::vector<std::byte> message) {
   for (UdpPort* const port : ports_)
-    if (port->local().family() == peer.family()) port->send_check(peer);
+    if (port->local().family() == peer.family()) return port->send_stun(peer, std::move(message));
+}
+
+void NativeAcceptor::on_stun(StunHandler handler) {
+  for (UdpPort* const port : ports_) port->on_stun(handler);
 }
 
 std::vector<Endpoint> NativeAcceptor::local_endpoints() const {
@@ -145,6 +153,25 @@ class NativeEngine final : public Engine {
     return std::ranges::any_of(ports_, [](const auto& port) { return port->is_answered(); });
   }
 
+  Result<std::uint16_t> open_dialling_port(AddressFamily family) override {
+    UDTCAT_TRY(UdpPort* const port, outgoing_port(net::wildcard(family)));
+    const auto its = std::ranges::find(outgoing_, port, &Outgoing::port);
+    its->stays = true;
+    port->on_stun(on_stun_);
+    return port->local().port();
+  }
+
+  void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
+    for (const Outgoing& each : outgoing_)
+      if (each.stays && each.peer.family() == peer.family()) return each.port->send_stun(peer, std::move(message));
+  }
+
+  void on_stun(StunHandler handler) override {
+    on_stun_ = std::move(handler);
+    for (const Outgoing& each : outgoing_)
+      if (each.stays) each.port->on_stun(on_stun_);
+  }
+
   Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override {
     UDTCAT_TRY(auto bound, net::bind_on_one_port(locals));
     std::vector<UdpPort*> listening;
@@ -158,26 +185,26 @@ class NativeEngine final : public Engine {
  private:
   /// Each peer has a socket of its own, so that the system knows its route and MTU. Each attempt has a new one, since a
   /// NAT or a balancer may still have the mapping of the one before. On TransportOptions::dialling_port all peers of a
-  /// family share one.
+  /// family share one, and on one that stays.
   Result<UdpPort*> outgoing_port(const Endpoint& peer) {
     close_idle_ports();
     const std::uint16_t wanted = options_.dialling_port;
     for (const Outgoing& each : outgoing_)
       if (each.peer == peer ||
-          (wanted != 0 && each.port->local().port() == wanted && each.peer.family() == peer.family()))
+          (each.peer.family() == peer.family() && (each.stays || (wanted != 0 && each.port->local().port() == wanted))))
         return each.port;
     UDTCAT_TRY(net::UdpSocket socket, net::UdpSocket::open(peer.family()));
     const Endpoint any = net::wildcard(peer.family());
     if (wanted == 0 || !socket.bind(any.with_port(wanted))) UDTCAT_CHECK(socket.bind(any));
     UDTCAT_TRY(UdpPort* const port, add_port(std::move(socket), mss_for(peer.family(), net::first_hop_mtu(peer))));
     port->let_rebind();
-    return outgoing_.emplace_back(Outgoing{peer, port}).port;
+    return outgoing_.emplace_back(Outgoing{peer, port, false}).port;
   }
 
   /// Closes ports without a connection.
   void close_idle_ports() {
     std::erase_if(outgoing_, [this](const Outgoing& each) {
-      if (!each.port->idle()) return false;
+      if (each.stays || !each.port->idle()) return false;
       ports_.remove_if([&](const auto& port) { return port.get() == each.port; });
       return true;
     });
@@ -197,6 +224,7 @@ class NativeEngine final : public Engine {
   struct Outgoing {
     Endpoint peer;
     UdpPort* port;
+    bool stays;  // see open_dialling_port()
   };
 
   boost::asio::io_context& io_;
@@ -204,6 +232,7 @@ class NativeEngine final : public Engine {
   const std::optional<PortKeys> keys_;  // none: without a key
   std::list<std::unique_ptr<UdpPort>> ports_;
   std::vector<Outgoing> outgoing_;
+  StunHandler on_stun_;
   core::Lifetime lifetime_;
 };
 

@@ -145,7 +145,7 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
     overload_.on_datagram(link->share, packet.size());
     return touch(*link);
   }
-  if (embryonic_.handle_packet(now, *id, packet, train.from)) return;
+  if (embryonic_.handle_packet(now, *id, packet, train.from) || handle_stun(packet, train)) return;
   answer(admission_.answer_unknown(now, *id, packet, train.from), train);
 }
 
@@ -153,6 +153,7 @@ void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> p
                                      const net::ReceivedTrain& train) {
   if (const auto reset = decode_reset(packet)) return handle_reset(*reset, train.from);
   if (net::is_binding_indication(packet)) return embryonic_.handle_check(train.from);
+  if (handle_stun(packet, train)) return;
   auto outcome = admission_.handle(now, packet, train.from, connections_, [&] { return draw_numbers(train.from); });
   if (outcome.accepted) {
     outcome.accepted->local_address = train.to;
@@ -172,13 +173,20 @@ void UdpPort::handle_reset(const StatelessReset& reset, const Endpoint& from) {
   touch(*meant);
 }
 
+/// A message whose transaction id has the number of a connection where others have theirs is lost: one in 2^31.
+bool UdpPort::handle_stun(std::span<const std::byte> packet, const net::ReceivedTrain& train) {
+  if (!on_stun_ || tunnel_.is_at(train.from) || !net::is_stun(packet)) return false;
+  on_stun_(train.from, packet);
+  return true;
+}
+
 /// Best effort: a peer that does not get the answer asks again.
 void UdpPort::answer(std::vector<std::byte> packet, const net::ReceivedTrain& to) {
   if (!packet.empty()) std::ignore = transmitter_.send_alone(std::move(packet), to.from, to.to);
 }
 
-void UdpPort::send_check(const Endpoint& peer) {
-  std::ignore = transmitter_.send_alone(net::binding_indication(), peer, std::nullopt);
+void UdpPort::send_stun(const Endpoint& peer, std::vector<std::byte> message) {
+  std::ignore = transmitter_.send_alone(std::move(message), peer, std::nullopt);
 }
 
 void UdpPort::touch(UdtLink& link) {

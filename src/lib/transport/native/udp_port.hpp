@@ -25,6 +25,7 @@
 #include "lib/core/chunk.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/net/datagram_socket.hpp"
+#include "lib/transport/engine.hpp"
 #include "lib/transport/native/admission.hpp"
 #include "lib/transport/native/connection_table.hpp"
 #include "lib/transport/native/embryonic_connections.hpp"
@@ -64,8 +65,9 @@ class UdpPort final : public LinkPort {
   void stop_listening() { admission_.stop_listening(); }
   /// See Acceptor::share_memory().
   void share_memory(std::function<std::uint64_t(std::size_t others)> share) { memory_share_ = std::move(share); }
-  /// See Listener::send_check().
-  void send_check(const Endpoint& peer);
+  /// See Acceptor.
+  void send_stun(const Endpoint& peer, std::vector<std::byte> message);
+  void on_stun(StunHandler handler) { on_stun_ = std::move(handler); }
   /// Any local port will do: where a peer is silent packets leave from another one, which the peer follows (udt4.md
   /// §9).
   void let_rebind() { may_rebind_ = true; }
@@ -97,6 +99,7 @@ class UdpPort final : public LinkPort {
   void handle_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void handle_listener_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void handle_reset(const StatelessReset& reset, const Endpoint& from);
+  [[nodiscard]] bool handle_stun(std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void answer(std::vector<std::byte> packet, const net::ReceivedTrain& to);
   void touch(UdtLink& link);
   void flush_touched();
@@ -136,6 +139,7 @@ class UdpPort final : public LinkPort {
   Admission admission_;
   PortTransmitter transmitter_;
   EmbryonicConnections embryonic_;
+  StunHandler on_stun_;            // none: it is passed over
   std::vector<UdtLink*> touched_;  // null: forgotten since
 
   bool may_rebind_ = false;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/meeting/candidate_gathering.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/core/log.hpp"
+#include "lib/net/interface_addresses.hpp"
+
+namespace udtcat::meeting {
+
+namespace {
+
+constexpr std::chrono::seconds kGatheringPatience{1};  // guess: without it an end may still be reached by its host's
+constexpr std::size_t kMaxServerReflexive = 3;         // guess: one of each family, and another server's
+
+}  // namespace
+
+CandidateGathering::CandidateGathering(boost::asio::io_context& io, BindingClient& client, Ports ports,
+                                       std::vector<HostPort> stun)
+    : client_(client),
+      ports_(std::move(ports)),
+      stun_(std::move(stun)),
+      resolver_(io, AddressFamily::any),
+      timer_(io) {}
+
+void CandidateGathering::gather(const Endpoint& place, Handler handler) {
+  asking_.end();
+  mapped_.clear();
+  handler_ = std::move(handler);
+  waiting_for_ = 1 + stun_.size();
+  timer_.expires_after(kGatheringPatience);
+  timer_.async_wait(asking_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) finish();
+  }));
+  ask(place);
+  for (const HostPort& each : stun_)
+    resolver_.look_up(each, asking_.guard([this](const Result<std::vector<Endpoint>>& found) {
+      if (!found) core::log().warn("{}", found.error().message());
+      const auto usable_one =
+          found ? std::ranges::find_if(*found,
+                                       [this](const Endpoint& server) { return ports_.contains(server.family()); })
+                : std::vector<Endpoint>::const_iterator();
+      if (!found || usable_one == found->end()) return answered();
+      ask(*usable_one);
+    }));
+}
+
+void CandidateGathering::ask(const Endpoint& server) {
+  client_.ask(server, std::nullopt, asking_.guard([this](const std::optional<Endpoint>& mapped) {
+    if (mapped) mapped_.push_back(*mapped);
+    answered();
+  }));
+}
+
+void CandidateGathering::answered() {
+  if (--waiting_for_ == 0) finish();
+}
+
+void CandidateGathering::finish() {
+  asking_.end();
+  timer_.cancel();
+  std::vector<Candidate> seen;
+  for (const Endpoint& each : mapped_)
+    if (seen.size() < kMaxServerReflexive) seen.push_back({Candidate::Kind::server_reflexive, each});
+  std::vector<Candidate> candidates;
+  for (const Endpoint& each : net::interface_addresses()) {
+    const auto port = ports_.find(each.family());
+    if (port == ports_.end() || !net::is_global_unicast(each)) continue;
+    if (candidates.size() + seen.size() == Candidate::kMaxCount) break;
+    candidates.push_back({Candidate::Kind::host, each.with_port(port->second)});
+  }
+  for (const Candidate& each : seen)
+    if (std::ranges::find(candidates, each.address, &Candidate::address) == candidates.end())
+      candidates.push_back(each);
+  std::exchange(handler_, nullptr)(std::move(candidates));
+}
+
+}  // namespace udtcat::meeting

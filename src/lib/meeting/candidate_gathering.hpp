@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Gathers this end's candidates (RFC 8445 §5.1.1): its interfaces' addresses, and the port's as servers see it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/endpoint.hpp>
+
+#include "lib/core/lifetime.hpp"
+#include "lib/meeting/binding_client.hpp"
+#include "lib/meeting/candidates.hpp"
+#include "lib/net/resolver.hpp"
+
+namespace udtcat::meeting {
+
+/// The number of the port of each family that there is.
+using Ports = std::map<AddressFamily, std::uint16_t>;
+
+/// Threads: confined to the io_context thread, where the handler is called, never from inside a call.
+class CandidateGathering {
+ public:
+  using Handler = std::function<void(std::vector<Candidate>)>;
+
+  /// client   outlives this
+  CandidateGathering(boost::asio::io_context& io, BindingClient& client, Ports ports, std::vector<HostPort> stun);
+  CandidateGathering(const CandidateGathering&) = delete;
+  CandidateGathering& operator=(const CandidateGathering&) = delete;
+  ~CandidateGathering() = default;
+
+  /// Asks the place at `place`, and the other servers, and calls `handler` when all have answered, or after a second.
+  /// A call before has no answer any more.
+  void gather(const Endpoint& place, Handler handler);
+
+ private:
+  void ask(const Endpoint& server);
+  void answered();
+  void finish();
+
+  BindingClient& client_;
+  const Ports ports_;
+  const std::vector<HostPort> stun_;
+  net::Resolver resolver_;
+  std::vector<Endpoint> mapped_;
+  std::size_t waiting_for_ = 0;
+  Handler handler_;
+  boost::asio::steady_timer timer_;
+  core::Lifetime asking_;
+};
+
+}  // namespace udtcat::meeting

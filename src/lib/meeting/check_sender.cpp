@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/meeting/check_sender.hpp"
+
+#include <array>
+#include <utility>
+
+namespace udtcat::meeting {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// When a round is sent. spec: meet.md §7
+constexpr std::array<std::chrono::milliseconds, 5> kRoundTimes{0ms, 300ms, 700ms, 1500ms, 2700ms};
+constexpr std::chrono::minutes kQuotaTime{1};  // spec: meet.md §7
+
+}  // namespace
+
+bool CheckQuota::take(const Endpoint& address, TimePoint now) {
+  if (counts_.size() >= kMaxAddresses)
+    std::erase_if(counts_, [&](const auto& each) { return now - each.second.since >= kQuotaTime; });
+  const std::string key = address.to_string();
+  if (counts_.size() >= kMaxAddresses && !counts_.contains(key)) return false;
+  Count& count = counts_[key];
+  if (now - count.since >= kQuotaTime) count = {now, 0};
+  return count.sent++ < kChecksAMinute;
+}
+
+CheckSender::CheckSender(boost::asio::io_context& io, CheckQuota& quota, std::vector<Candidate> candidates, Send send)
+    : quota_(quota),
+      candidates_(std::move(candidates)),
+      send_(std::move(send)),
+      began_(std::chrono::steady_clock::now()),
+      timer_(io) {
+  send_round();
+}
+
+void CheckSender::begin_again() {
+  if (sent_ < kRoundTimes.size()) return;  // they are under way
+  spares_translators_ = false;
+  sent_ = 0;
+  began_ = std::chrono::steady_clock::now();
+  send_round();
+}
+
+/// A translator could take a packet that comes before its own host's for a flow, which has that host's port then.
+void CheckSender::send_round() {
+  const auto now = std::chrono::steady_clock::now();
+  for (const Candidate& each : candidates_) {
+    const bool spared = sent_ == 0 && spares_translators_ && each.kind == Candidate::Kind::server_reflexive;
+    if (!spared && quota_.take(each.address, now)) send_(each.address);
+  }
+  if (++sent_ == kRoundTimes.size()) return;
+  timer_.expires_at(began_ + kRoundTimes.at(sent_));
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) send_round();
+  }));
+}
+
+}  // namespace udtcat::meeting

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Connectivity checks to the candidates of offers, within limits: nobody turns a listener against a third party.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/endpoint.hpp>
+
+#include "lib/core/lifetime.hpp"
+#include "lib/meeting/candidates.hpp"
+
+namespace udtcat::meeting {
+
+/// At most kChecksAMinute go to one address, whoever asks (RFC 8445 §19.5.1), and few addresses have some at a time:
+/// where there are more, the others get none for a minute.
+/// Threads: unsynchronised; time is a parameter.
+class CheckQuota {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  static constexpr std::size_t kChecksAMinute = 10;  // spec: meet.md §7
+  static constexpr std::size_t kMaxAddresses = 512;  // guess: 64 offers
+
+  /// Whether one may be sent now, which is counted.
+  [[nodiscard]] bool take(const Endpoint& address, TimePoint now);
+
+ private:
+  struct Count {
+    TimePoint since;
+    std::size_t sent = 0;
+  };
+  std::map<std::string, Count> counts_;
+};
+
+/// Checks to the candidates of one offer, in rounds: docs/spec/meet.md §7.
+/// Threads: confined to the io_context thread.
+class CheckSender {
+ public:
+  using Send = std::function<void(const Endpoint& to)>;
+
+  /// quota   outlives this
+  CheckSender(boost::asio::io_context& io, CheckQuota& quota, std::vector<Candidate> candidates, Send send);
+  /// All rounds anew, to all of them.
+  void begin_again();
+
+ private:
+  void send_round();
+
+  CheckQuota& quota_;
+  const std::vector<Candidate> candidates_;
+  const Send send_;
+  std::size_t sent_ = 0;  // rounds
+  std::chrono::steady_clock::time_point began_;
+  bool spares_translators_ = true;
+  boost::asio::steady_timer timer_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::meeting

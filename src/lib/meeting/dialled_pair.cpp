@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/meeting/dialled_pair.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <boost/asio/post.hpp>
+
+#include "lib/connection/direct.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+#include "lib/meeting/place_dialing.hpp"
+#include "lib/meeting/username.hpp"
+
+namespace udtcat::meeting {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kWatch = 200ms;                 // guess: half of the silence after which a path is left
+constexpr auto kEachCandidate = 1s;            // guess: a path across the world has answered
+constexpr auto kFirstPause = 1s;               // spec: meet.md §7
+constexpr std::chrono::seconds kMaxPause{30};  // spec: meet.md §7
+
+/// Ports of the families that this host has.
+Result<Ports> open_ports(transport::Engine& engine, AddressFamily wanted) {
+  Ports ports;
+  std::optional<Error> failed;
+  for (const AddressFamily family : {AddressFamily::ipv4, AddressFamily::ipv6}) {
+    if (wanted != AddressFamily::any && wanted != family) continue;
+    const auto port = engine.open_dialling_port(family);
+    if (port)
+      ports[family] = *port;
+    else
+      failed = port.error();
+  }
+  if (ports.empty()) return tl::unexpected(*failed);
+  return ports;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<DialledPair>> DialledPair::create(boost::asio::io_context& io, const DialRequest& request) {
+  UDTCAT_TRY(auto engine, connection::make_dialling_engine(io, request));
+  UDTCAT_TRY(Ports ports, open_ports(*engine, request.family));
+  return std::shared_ptr<DialledPair>(new DialledPair(io, request, std::move(engine), std::move(ports)));
+}
+
+DialledPair::DialledPair(boost::asio::io_context& io, const DialRequest& request,
+                         std::shared_ptr<transport::Engine> engine, Ports ports)
+    : io_(io),
+      engine_(std::move(engine)),
+      client_(io, [this](const Endpoint& server,
+                         std::vector<std::byte> message) { engine_->send_stun(server, std::move(message)); }),
+      gathering_(io, client_, std::move(ports), request.via->stun),
+      timer_(io) {
+  engine_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) { client_.handle(from, message); });
+}
+
+DialledPair::~DialledPair() {
+  engine_->on_stun(nullptr);
+  messages_.reset();
+}
+
+void DialledPair::take_place(std::unique_ptr<Connection> place, std::function<void(const Error&)> on_lost) {
+  messages_.reset();
+  place_ = std::move(place);
+  on_lost_ = std::move(on_lost);
+  place_->on_closed(lifetime_.guard([this](const Status& how) {
+    lose(how ? Error{Errc::connection_broken, "talk to the meeting place", "it has closed the session"} : how.error());
+  }));
+}
+
+void DialledPair::lose(const Error& error) {
+  messages_.reset();
+  if (const auto on_lost = std::exchange(on_lost_, nullptr)) on_lost(error);
+}
+
+void DialledPair::ask(const Ask& message, std::function<void(const Message&)> handler) {
+  on_answer_ = std::move(handler);
+  if (!messages_)
+    messages_ = std::make_unique<MessageStream>(
+        place_->open_stream(),
+        MessageStream::Handlers{.on_message = lifetime_.guard([this](const Message& each) { on_message(each); }),
+                                .on_over = lifetime_.guard([this] {
+                                  boost::asio::post(io_, lifetime_.guard([this] {
+                                    lose({Errc::connection_broken, "talk to the meeting place", "it has broken off"});
+                                  }));
+                                })});
+  messages_->send(message);
+}
+
+void DialledPair::on_message(const Message& message) {
+  const bool answers = std::holds_alternative<Answered>(message) || std::holds_alternative<Refused>(message);
+  if (!answers) return;
+  if (const auto handler = std::exchange(on_answer_, nullptr)) handler(message);
+}
+
+std::optional<Endpoint> DialledPair::bind(const Relay& relay, std::function<void()> on_bound) {
+  if (relay.udp_port == 0) return std::nullopt;
+  relay_ = place_->peer().with_port(relay.udp_port);
+  binding_.emplace(io_, client_, *relay_, username_of(relay.token), std::move(on_bound));
+  return relay_;
+}
+
+void DialledPair::go_on(Connection& session, std::vector<Endpoint> candidates) {
+  on_lost_ = nullptr;
+  session_ = &session;
+  candidates_ = std::move(candidates);
+  pause_ = kFirstPause;
+  try_at_ = Clock::now() + pause_;
+  watch();
+}
+
+/// A direct path that has become silent is left for the relay, and found again as the first was.
+void DialledPair::watch() {
+  timer_.expires_after(kWatch);
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) watch();
+  }));
+  if (!relay_) return;
+  const auto now = Clock::now();
+  if (session_->path() != *relay_) {
+    if (next_candidate_ != 0) core::log().info("the session goes to {} directly", session_->path().to_string());
+    next_candidate_ = 0;
+    pause_ = kFirstPause;
+    if (!session_->answers() && now >= try_at_) {
+      session_->try_path(*relay_);
+      try_at_ = now + kEachCandidate;
+    }
+    return;
+  }
+  if (now < try_at_ || candidates_.empty()) return;
+  if (next_candidate_ == 0 && messages_) messages_->send(Again{});
+  session_->try_path(candidates_.at(next_candidate_++));
+  try_at_ = now + kEachCandidate;
+  if (next_candidate_ < candidates_.size()) return;
+  next_candidate_ = 0;
+  try_at_ += pause_;
+  pause_ = std::min<Clock::duration>(2 * pause_, kMaxPause);
+}
+
+}  // namespace udtcat::meeting

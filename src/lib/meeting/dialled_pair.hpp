@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A connector's half of a pair: the port that it dials from, its stream at the place, its place at the relay.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/peering.hpp>
+
+#include "lib/core/lifetime.hpp"
+#include "lib/meeting/binding_client.hpp"
+#include "lib/meeting/candidate_gathering.hpp"
+#include "lib/meeting/message_stream.hpp"
+#include "lib/transport/engine.hpp"
+
+namespace udtcat::meeting {
+
+/// Each channel and connection of engine() keeps this alive, so that a relayed session has its relay for as long as it
+/// lives, and goes on trying for a direct path: docs/spec/meet.md §7.4.
+/// Threads: confined to the io_context thread, where handlers are called, never from inside a call.
+class DialledPair : public std::enable_shared_from_this<DialledPair> {
+ public:
+  /// errors: those of the engine; Errc::cannot_bind
+  [[nodiscard]] static Result<std::shared_ptr<DialledPair>> create(boost::asio::io_context& io,
+                                                                   const DialRequest& request);
+  DialledPair(const DialledPair&) = delete;
+  DialledPair& operator=(const DialledPair&) = delete;
+  ~DialledPair();
+
+  [[nodiscard]] std::shared_ptr<transport::Engine> engine() { return {shared_from_this(), engine_.get()}; }
+
+  /// on_lost   the place is gone; not called after go_on()
+  void take_place(std::unique_ptr<Connection> place, std::function<void(const Error&)> on_lost);
+  void gather(CandidateGathering::Handler handler) { gathering_.gather(place_->peer(), std::move(handler)); }
+  /// handler   called with Answered or Refused, or not at all where the place is lost
+  void ask(const Ask& message, std::function<void(const Message&)> handler);
+  /// The relay's address, from which the other end is reached once `on_bound` is called; none: the place has none.
+  [[nodiscard]] std::optional<Endpoint> bind(const Relay& relay, std::function<void()> on_bound);
+  /// The session, which keeps this alive, is by one of `candidates` or by the relay: tries the others now and then.
+  void go_on(Connection& session, std::vector<Endpoint> candidates);
+
+ private:
+  DialledPair(boost::asio::io_context& io, const DialRequest& request, std::shared_ptr<transport::Engine> engine,
+              Ports ports);
+  void on_message(const Message& message);
+  void lose(const Error& error);
+  void watch();
+
+  boost::asio::io_context& io_;
+  const std::shared_ptr<transport::Engine> engine_;
+  BindingClient client_;
+  CandidateGathering gathering_;
+  std::unique_ptr<Connection> place_;
+  std::unique_ptr<MessageStream> messages_;
+  std::function<void(const Error&)> on_lost_;
+  std::function<void(const Message&)> on_answer_;
+  std::optional<Endpoint> relay_;
+  std::optional<KeptBinding> binding_;
+
+  using Clock = std::chrono::steady_clock;
+  Connection* session_ = nullptr;
+  std::vector<Endpoint> candidates_;
+  std::size_t next_candidate_ = 0;
+  Clock::time_point try_at_{};
+  Clock::duration pause_{};
+  boost::asio::steady_timer timer_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::meeting

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/meeting/place_dialing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lib/connection/direct.hpp"
+#include "lib/meeting/message.hpp"
+#include "lib/meeting/names.hpp"
+
+namespace udtcat::meeting {
+
+std::string text_of(const MeetingPlace& place) {
+  const bool is_ipv6 = place.at.host.find(':') != std::string::npos;
+  return is_ipv6 ? fmt::format("[{}]:{}", place.at.host, place.at.port)
+                 : fmt::format("{}:{}", place.at.host, place.at.port);
+}
+
+PlaceDialing::PlaceDialing(boost::asio::io_context& io, const MeetingPlace& place, std::chrono::milliseconds timeout,
+                           Dialer::Handler handler)
+    : io_(io),
+      place_(place),
+      deadline_(std::chrono::steady_clock::now() + timeout),
+      handler_(std::move(handler)),
+      resolver_(io, place.family, {.timeout = timeout}) {
+  resolver_.look_up(place.at, lifetime_.guard([this](const Result<std::vector<Endpoint>>& found) { dial_at(found); }));
+}
+
+void PlaceDialing::dial_at(const Result<std::vector<Endpoint>>& found) {
+  if (!found) return finish(tl::unexpected(found.error()));
+  DialRequest request;
+  request.addresses = *found;
+  request.name = place_.at;
+  request.family = place_.family;
+  request.peer_name = text_of(place_);
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
+  request.timeout = std::max(left, std::chrono::milliseconds(1));
+  request.session.application = kApplication;
+  request.session.lanes = 1;
+  request.transport.memory_bytes = kMinMemoryBytes;
+  if (place_.credentials) {
+    request.credentials = place_.credentials->duplicate();
+  } else {
+    auto key = public_place_key();
+    if (!key) return finish(tl::unexpected(key.error()));
+    request.credentials = std::move(*key);
+  }
+  dialer_ = connection::dial_directly(
+      io_, std::move(request),
+      lifetime_.guard([this](Result<std::unique_ptr<Connection>> made) { finish(std::move(made)); }));
+}
+
+void PlaceDialing::finish(Result<std::unique_ptr<Connection>> made) {
+  const auto handler = handler_;  // a copy: it may destroy this
+  if (made) return handler(std::move(made));
+  Error error = made.error();
+  error.what = fmt::format("reach the meeting place {}", text_of(place_));
+  error.cause = made.error().cause.empty() ? made.error().message() : made.error().cause;
+  handler(tl::unexpected(std::move(error)));
+}
+
+}  // namespace udtcat::meeting

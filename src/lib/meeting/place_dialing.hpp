@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An attempt to have a session with a meeting place.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/peering.hpp>
+
+#include "lib/core/lifetime.hpp"
+#include "lib/net/resolver.hpp"
+
+namespace udtcat::meeting {
+
+/// "meet.example.org:9000"
+[[nodiscard]] std::string text_of(const MeetingPlace& place);
+
+/// Threads: confined to the io_context thread, where the handler is called, not from inside the constructor.
+class PlaceDialing {
+ public:
+  /// The handler is called once and may destroy this.
+  /// place    outlives this
+  /// errors   Errc::cannot_reach, with what came in between; those of dial()
+  PlaceDialing(boost::asio::io_context& io, const MeetingPlace& place, std::chrono::milliseconds timeout,
+               Dialer::Handler handler);
+  PlaceDialing(const PlaceDialing&) = delete;
+  PlaceDialing& operator=(const PlaceDialing&) = delete;
+  ~PlaceDialing() = default;
+
+ private:
+  void dial_at(const Result<std::vector<Endpoint>>& found);
+  void finish(Result<std::unique_ptr<Connection>> made);
+
+  boost::asio::io_context& io_;
+  const MeetingPlace& place_;
+  const std::chrono::steady_clock::time_point deadline_;
+  const Dialer::Handler handler_;
+  net::Resolver resolver_;
+  std::unique_ptr<Dialer> dialer_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::meeting

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+/// dial_via(): to the place, ask there, and a race of the answer's candidates and the relay, all from one port.
+///
+///   reaching the place ──► gathering ──► asking ──ANSWERED──► racing ──► over
+///          ▲                   ▲  └──not registered──┘           │
+///          └── the place is lost, before an answer ──────────────┘ nobody has answered in time: over
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "lib/connection/direct.hpp"
+#include "lib/core/ip_prefix.hpp"
+#include "lib/core/lifetime.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
+#include "lib/crypto/secret_bytes.hpp"
+#include "lib/meeting/dialled_pair.hpp"
+#include "lib/meeting/names.hpp"
+#include "lib/meeting/place_dialing.hpp"
+#include "lib/meeting/signed_messages.hpp"
+#include "lib/meeting/via.hpp"
+
+namespace udtcat::meeting {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kAskAgain = 500ms;        // spec: meet.md §4
+constexpr auto kRelayDelay = 300ms;      // spec: meet.md §7
+constexpr auto kMaxRelayDelay = 1000ms;  // guess: longer no user waits for a direct path
+constexpr auto kPlaceAgain = 500ms;      // guess
+
+/// Addresses that are likely to answer first come first: of an interface's network, then as servers see them.
+std::vector<Endpoint> in_order_of_hope(const std::vector<Candidate>& candidates, const std::vector<Candidate>& own) {
+  const auto is_near = [&](const Candidate& candidate) {
+    return std::ranges::any_of(own, [&](const Candidate& each) {
+      return each.kind == Candidate::Kind::host && candidate.kind == Candidate::Kind::host &&
+             core::prefix_of(each.address) == core::prefix_of(candidate.address);
+    });
+  };
+  std::vector<Endpoint> order;
+  for (const Candidate& each : candidates)
+    if (is_near(each)) order.push_back(each.address);
+  for (const Candidate& each : candidates)
+    if (!is_near(each) && each.kind == Candidate::Kind::server_reflexive) order.push_back(each.address);
+  for (const Candidate& each : candidates)
+    if (!is_near(each) && each.kind == Candidate::Kind::host) order.push_back(each.address);
+  return order;
+}
+
+class ViaDialer final : public Dialer {
+ public:
+  ViaDialer(boost::asio::io_context& io, DialRequest request, Handler handler)
+      : io_(io),
+        request_(std::move(request)),
+        via_(*request_.via),
+        handler_(std::move(handler)),
+        timer_(io),
+        relay_timer_(io),
+        deadline_(io) {
+    boost::asio::post(io_, lifetime_.guard([this] { start(); }));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Made = Result<std::unique_ptr<Connection>>;
+
+  void start() {
+    if (auto prepared = prepare(); !prepared) return finish(tl::unexpected(prepared.error()));
+    deadline_.expires_at(ends_at_);
+    deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+      if (!cancelled) finish(tl::unexpected(unreachable()));
+    }));
+    reach_place();
+  }
+
+  Status prepare() {
+    if (!request_.credentials) return fail(Errc::bad_argument, "dial by a meeting place", "that needs a key");
+    UDTCAT_TRY(own_, own_name(*request_.credentials));
+    UDTCAT_TRY(name_, listener_name(*request_.credentials));
+    request_.transport.kind = TransportKind::native;
+    UDTCAT_TRY(pair_, DialledPair::create(io_, request_));
+    return {};
+  }
+
+  // ---- At the place ------------------------------------------------------------------------------------------------
+
+  void reach_place() {
+    place_dialing_ = std::make_unique<PlaceDialing>(io_, via_, left(), lifetime_.guard([this](Made place) {
+      const auto over = std::move(place_dialing_);
+      if (!place) return finish(tl::unexpected(place.error()));
+      pair_->take_place(std::move(*place), lifetime_.guard([this](const Error& error) { on_place_lost(error); }));
+      pair_->gather(lifetime_.guard([this](std::vector<Candidate> candidates) {
+        own_candidates_ = std::move(candidates);
+        ask();
+      }));
+    }));
+  }
+
+  /// What has begun to race goes on: the place is not needed for it.
+  void on_place_lost(const Error& error) {
+    if (racing()) return;
+    core::log().info("{}", error.message());
+    last_error_ = error;
+    after(kPlaceAgain, [this] { reach_place(); });
+  }
+
+  void ask() {
+    Offer offer{
+        .id = {}, .gets_no_udp = false, .application = request_.session.application, .candidates = own_candidates_};
+    if (const auto drawn = crypto::randomise(offer.id); !drawn) return finish(tl::unexpected(drawn.error()));
+    auto bytes = sign(offer, *own_, *name_);
+    if (!bytes) return finish(tl::unexpected(bytes.error()));
+    offer_id_ = offer.id;
+    asked_at_ = Clock::now();
+    pair_->ask({*name_, std::move(*bytes)}, lifetime_.guard([this](const Message& message) {
+      if (const auto* const answered = std::get_if<Answered>(&message)) return on_answer(*answered);
+      on_refused(std::get<Refused>(message));
+    }));
+  }
+
+  void on_refused(const Refused& refused) {
+    last_error_ = refusal(refused);
+    if (refused.why != Refused::Why::not_registered) return finish(tl::unexpected(*last_error_));
+    core::log().debug("{}", last_error_->message());
+    after(kAskAgain, [this] { ask(); });
+  }
+
+  [[nodiscard]] Error refusal(const Refused& refused) const {
+    const std::string what = fmt::format("reach the listener by {}", text_of(via_));
+    switch (refused.why) {
+      case Refused::Why::not_registered:
+        return {Errc::cannot_reach, what, fmt::format("nobody is registered at {} by that key", text_of(via_))};
+      case Refused::Why::by_listener:
+        return {Errc::authentication_failed, what,
+                "the listener refuses: " + core::printable(refused.text, core::kShownBytes)};
+      case Refused::Why::no_room:
+        return {Errc::out_of_resources, what,
+                "the place has no room: " + core::printable(refused.text, core::kShownBytes)};
+      case Refused::Why::not_allowed:
+        break;
+    }
+    return {Errc::authentication_failed, what,
+            "the place does not allow it: " + core::printable(refused.text, core::kShownBytes)};
+  }
+
+  // ---- The race ----------------------------------------------------------------------------------------------------
+
+  void on_answer(const Answered& answered) {
+    const auto opened = open_answer(answered.answer, own_->public_key());
+    if (!opened) return finish(tl::unexpected(opened.error()));
+    if (opened->signer != *name_ || opened->answer.id != offer_id_)
+      return finish(fail(Errc::authentication_failed, "read the answer of the listener", "it is of another"));
+    candidates_ = in_order_of_hope(usable(opened->answer.candidates, own_candidates_), own_candidates_);
+    if (!candidates_.empty()) direct_ = dial_at(candidates_, false);
+    relay_ = pair_->bind(answered.relay, lifetime_.guard([this] {
+      relay_is_bound_ = true;
+      dial_relay();
+    }));
+    const auto delay = std::clamp<Clock::duration>(3 * (Clock::now() - asked_at_), kRelayDelay, kMaxRelayDelay);
+    relay_timer_.expires_after(direct_ ? delay : 0ms);
+    relay_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code&) {
+      relay_is_due_ = true;
+      dial_relay();
+    }));
+  }
+
+  void dial_relay() {
+    if (!relay_ || !relay_is_bound_ || !relay_is_due_ || relayed_) return;
+    relayed_ = dial_at({*relay_}, true);
+  }
+
+  [[nodiscard]] bool racing() const { return direct_ != nullptr || relay_.has_value(); }
+
+  std::unique_ptr<Dialer> dial_at(const std::vector<Endpoint>& addresses, bool is_relay) {
+    DialRequest request;
+    request.addresses = addresses;
+    request.family = request_.family;
+    request.peer_name = request_.peer_name;
+    request.timeout = request.closed_port_patience = left();
+    request.credentials = request_.credentials->duplicate();
+    request.session = request_.session;
+    request.transport = request_.transport;
+    return connection::dial_directly(io_, std::move(request), lifetime_.guard([this, is_relay](Made made) {
+      if (made || made.error().code == Errc::parameters_refused) return finish(std::move(made));
+      on_failed(made.error(), is_relay);
+    }),
+                                     pair_->engine());
+  }
+
+  /// At an address of another network there may be somebody else, who has not the key: only the relay is the listener.
+  void on_failed(const Error& error, bool is_relay) {
+    core::log().debug("{}", error.message());
+    if (is_relay && error.code == Errc::authentication_failed) return finish(tl::unexpected(error));
+  }
+
+  // ---- The end -----------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] Error unreachable() const {
+    if (!racing())
+      return last_error_ ? *last_error_
+                         : Error{Errc::cannot_reach, fmt::format("reach the listener by {}", text_of(via_)),
+                                 "no answer in time"};
+    std::string tried;
+    for (const Endpoint& each : candidates_) tried += (tried.empty() ? "" : ", ") + each.to_string();
+    if (relay_) tried += (tried.empty() ? "" : ", ") + fmt::format("the relay {}", relay_->to_string());
+    return {Errc::cannot_reach, fmt::format("reach the listener by {}", text_of(via_)),
+            "nobody answered at " + (tried.empty() ? "any address" : tried)};
+  }
+
+  void finish(Made made) {
+    lifetime_.end();
+    direct_.reset();
+    relayed_.reset();
+    if (made) pair_->go_on(**made, candidates_);
+    boost::asio::post(
+        io_, lifetime_.guard([this, handler = std::move(handler_), kept = std::make_shared<Made>(std::move(made))] {
+          place_dialing_.reset();
+          pair_.reset();
+          handler(std::move(*kept));
+        }));
+  }
+
+  [[nodiscard]] std::chrono::milliseconds left() const {
+    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(ends_at_ - Clock::now()), 1ms);
+  }
+
+  template <typename Step>
+  void after(Clock::duration pause, Step step) {
+    timer_.expires_after(pause);
+    timer_.async_wait(lifetime_.guard([step](const boost::system::error_code& cancelled) {
+      if (!cancelled) step();
+    }));
+  }
+
+  boost::asio::io_context& io_;
+  DialRequest request_;
+  const MeetingPlace& via_;
+  Handler handler_;
+  const Clock::time_point ends_at_ = Clock::now() + request_.timeout;
+  std::shared_ptr<const KeyPair> own_;
+  std::optional<PublicKey> name_;
+  std::shared_ptr<DialledPair> pair_;
+  std::unique_ptr<PlaceDialing> place_dialing_;
+  std::vector<Candidate> own_candidates_;
+  Offer::Id offer_id_{};
+  Clock::time_point asked_at_{};
+  std::vector<Endpoint> candidates_;
+  std::optional<Endpoint> relay_;
+  bool relay_is_bound_ = false;
+  bool relay_is_due_ = false;
+  std::unique_ptr<Dialer> direct_;
+  std::unique_ptr<Dialer> relayed_;
+  std::optional<Error> last_error_;
+  boost::asio::steady_timer timer_;
+  boost::asio::steady_timer relay_timer_;
+  boost::asio::steady_timer deadline_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dialer> dial_via(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler) {
+  return std::make_unique<ViaDialer>(io, std::move(request), std::move(handler));
+}
+
+}  // namespace udtcat::meeting

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+/// listen_via(): listens at its addresses, and is registered at a place for as long as it does.
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "lib/connection/direct.hpp"
+#include "lib/core/lifetime.hpp"
+#include "lib/core/log.hpp"
+#include "lib/core/printable.hpp"
+#include "lib/core/try.hpp"
+#include "lib/meeting/binding_client.hpp"
+#include "lib/meeting/candidate_gathering.hpp"
+#include "lib/meeting/check_sender.hpp"
+#include "lib/meeting/message_stream.hpp"
+#include "lib/meeting/names.hpp"
+#include "lib/meeting/place_dialing.hpp"
+#include "lib/meeting/signed_messages.hpp"
+#include "lib/meeting/username.hpp"
+#include "lib/meeting/via.hpp"
+
+namespace udtcat::meeting {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::seconds kFirstRedialPause{1};       // spec: meet.md §7
+constexpr std::chrono::seconds kMaxRedialPause{30};        // spec: meet.md §7
+constexpr std::chrono::seconds kPlacePatience{10};         // guess: as a user has
+constexpr std::chrono::seconds kRegistrationPatience{10};  // spec: meet.md §8
+constexpr std::chrono::seconds kRefreshCandidates{10};     // spec: meet.md §5, so that a NAT's mapping lives as well
+constexpr std::size_t kMaxIncomingPairs = 32;              // spec: meet.md §8
+constexpr std::size_t kOfferIds = 4096;                    // spec: meet.md §3
+
+/// The ids that were seen last.
+/// Threads: unsynchronised.
+class SeenOffers {
+ public:
+  /// Whether `id` is new, which it is no more.
+  [[nodiscard]] bool add(const Offer::Id& id) {
+    if (!ids_.insert(id).second) return false;
+    oldest_first_.push_back(id);
+    if (oldest_first_.size() <= kOfferIds) return true;
+    ids_.erase(oldest_first_.front());
+    oldest_first_.pop_front();
+    return true;
+  }
+
+ private:
+  std::set<Offer::Id> ids_;
+  std::deque<Offer::Id> oldest_first_;
+};
+
+Ports ports_of(const std::vector<Endpoint>& locals) {
+  Ports ports;
+  for (const Endpoint& each : locals) ports[each.family()] = each.port();
+  return ports;
+}
+
+/// Threads: confined to the io_context thread.
+class ViaListener final : public Listener {
+ public:
+  ViaListener(boost::asio::io_context& io, const ListenRequest& request, std::shared_ptr<const KeyPair> own)
+      : io_(io),
+        via_(request.via),
+        own_(std::move(own)),
+        applications_{request.session.application},
+        timer_(io),
+        refresh_(io) {
+    for (const FurtherApplication& each : request.further) applications_.push_back(each.session.application);
+    if (const PairCredentials* const pair = request.credentials->pair()) peers_ = pair->peers;
+  }
+  ViaListener(const ViaListener&) = delete;
+  ViaListener& operator=(const ViaListener&) = delete;
+  ~ViaListener() override { leave(); }
+
+  void start(std::unique_ptr<Listener> listener) {
+    listener_ = std::move(listener);
+    client_.emplace(io_, [this](const Endpoint& server, std::vector<std::byte> message) {
+      listener_->send_stun(server, std::move(message));
+    });
+    gathering_.emplace(io_, *client_, ports_of(listener_->local_endpoints()), via_->stun);
+    listener_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) {
+      client_->handle(from, message);
+      if (on_stun_) on_stun_(from, message);
+    });
+    reach_place();
+  }
+
+  [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return listener_->local_endpoints(); }
+  void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
+    listener_->send_stun(peer, std::move(message));
+  }
+  void on_stun(StunHandler handler) override { on_stun_ = std::move(handler); }
+  void stop() override {
+    leave();
+    listener_->stop();
+  }
+
+ private:
+  /// An offer, from its arrival until the place ends its stream.
+  struct IncomingPair {
+    std::unique_ptr<MessageStream> messages;
+    std::optional<CheckSender> checks;
+    std::optional<KeptBinding> binding;
+  };
+
+  void leave() {
+    lifetime_.end();
+    timer_.cancel();
+    refresh_.cancel();
+    place_dialing_.reset();
+    pairs_.clear();
+    registration_.reset();
+    if (place_) place_->abort({Errc::interrupted, "wait at a meeting place", "this end listens no more"});
+    place_.reset();
+  }
+
+  // ---- Registration ------------------------------------------------------------------------------------------------
+
+  void reach_place() {
+    place_dialing_ = std::make_unique<PlaceDialing>(io_, *via_, kPlacePatience,
+                                                    lifetime_.guard([this](Result<std::unique_ptr<Connection>> place) {
+                                                      const auto over = std::move(place_dialing_);
+                                                      if (!place) return on_lost(place.error());
+                                                      take_place(std::move(*place));
+                                                    }));
+  }
+
+  void take_place(std::unique_ptr<Connection> place) {
+    place_ = std::move(place);
+    place_->on_closed(lifetime_.guard([this](const Status& how) {
+      on_lost(how ? Error{Errc::connection_broken, "talk to the meeting place " + text_of(*via_), "it has closed"}
+                  : how.error());
+    }));
+    place_->on_stream([this](StreamId id) {
+      if (pairs_.size() < kMaxIncomingPairs) return take_offer(place_->accept_stream(id));
+      place_->refuse_stream(id, {Errc::stream_refused, "take an offer", "there are too many"});
+    });
+    registration_ = std::make_unique<MessageStream>(
+        place_->open_stream(), MessageStream::Handlers{.on_message = [this](const Message& each) { on_message(each); },
+                                                       .on_over = [this] { lose("it has ended the registration"); }});
+    registration_->send(Register{own_->public_key()});
+    timer_.expires_after(kRegistrationPatience);
+    timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+      if (!cancelled) lose("it does not register this end");
+    }));
+    refresh();
+  }
+
+  void on_message(const Message& message) {
+    if (const auto* const challenge = std::get_if<Challenge>(&message)) {
+      const auto signature = sign_registration(*own_, challenge->nonce);
+      if (!signature) return lose(signature.error().message());
+      return registration_->send(Proof{*signature});
+    }
+    if (std::holds_alternative<Registered>(message)) return on_registered();
+    if (const auto* const refused = std::get_if<Refused>(&message))
+      lose("it refuses: " + core::printable(refused->text, core::kShownBytes));
+  }
+
+  void on_registered() {
+    timer_.cancel();
+    pause_ = kFirstRedialPause;
+    said_that_lost_ = false;
+    core::log().info("registered at the meeting place {}", text_of(*via_));
+    if (std::exchange(was_lost_, false)) core::log().warn("back at the meeting place {}", text_of(*via_));
+  }
+
+  void lose(const std::string& why) {
+    on_lost({Errc::connection_broken, "register at the meeting place " + text_of(*via_), why});
+  }
+
+  /// Posted: the caller may be of what goes.
+  void on_lost(const Error& error) {
+    lifetime_.end();
+    timer_.cancel();
+    refresh_.cancel();
+    waiting_answers_.clear();
+    if (!std::exchange(said_that_lost_, true)) core::log().warn("{}; tried again until it is there", error.message());
+    was_lost_ = true;
+    boost::asio::post(io_, lifetime_.guard([this] {
+      pairs_.clear();
+      registration_.reset();
+      place_.reset();
+      place_dialing_.reset();
+      timer_.expires_after(pause_);
+      pause_ = std::min(2 * pause_, kMaxRedialPause);
+      timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+        if (!cancelled) reach_place();
+      }));
+    }));
+  }
+
+  /// Candidates are there when an offer comes.
+  void refresh() {
+    gathering_->gather(place_->peer(), lifetime_.guard([this](std::vector<Candidate> candidates) {
+      candidates_ = std::move(candidates);
+      gathered_ = true;
+      for (const auto& answer : std::exchange(waiting_answers_, {})) answer();
+      refresh_.expires_after(kRefreshCandidates);
+      refresh_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+        if (!cancelled) refresh();
+      }));
+    }));
+  }
+
+  // ---- Offers ------------------------------------------------------------------------------------------------------
+
+  void take_offer(std::unique_ptr<Stream> stream) {
+    const std::uint64_t id = next_pair_++;
+    pairs_[id].messages = std::make_unique<MessageStream>(
+        std::move(stream),
+        MessageStream::Handlers{
+            .on_message = [this, id](const Message& message) { on_pair_message(id, message); },
+            .on_over = [this, id] { boost::asio::post(io_, lifetime_.guard([this, id] { pairs_.erase(id); })); }});
+  }
+
+  void on_pair_message(std::uint64_t id, const Message& message) {
+    IncomingPair* const pair = &pairs_.at(id);
+    if (std::holds_alternative<Again>(message)) {
+      if (pair->checks) pair->checks->begin_again();
+      return;
+    }
+    const auto* const offered = std::get_if<Offered>(&message);
+    if (offered == nullptr || pair->checks) return;
+    const auto opened = open_offer(offered->offer, own_->public_key());
+    const Status allowed = opened ? check(*opened) : Status(tl::unexpected(opened.error()));
+    if (!allowed) {
+      core::log().info("an offer by {} is refused: {}", text_of(*via_), allowed.error().message());
+      pair->messages->send(Refused{Refused::Why::by_listener, allowed.error().cause});
+      return pair->messages->finish();
+    }
+    if (gathered_) return answer(id, *offered, *opened);
+    waiting_answers_.push_back([this, id, offered = *offered, opened = *opened] { answer(id, offered, opened); });
+  }
+
+  [[nodiscard]] Status check(const SignedOffer& opened) {
+    const auto refuse = [](const char* why) { return fail(Errc::authentication_failed, "take an offer", why); };
+    if (std::ranges::find(applications_, opened.offer.application) == applications_.end())
+      return refuse("this end is for another application");
+    if (peers_) {
+      if (const auto known = peers_->recognise(opened.signer, opened.offer.application); !known)
+        return refuse("it does not know this key");
+    } else if (opened.signer != own_->public_key()) {
+      return refuse("it has another key");
+    }
+    if (!seen_.add(opened.offer.id)) return refuse("it was seen before");
+    return {};
+  }
+
+  void answer(std::uint64_t id, const Offered& offered, const SignedOffer& opened) {
+    const auto found = pairs_.find(id);
+    if (found == pairs_.end()) return;
+    IncomingPair* const pair = &found->second;
+    const Offer& offer = opened.offer;
+    const auto bytes =
+        sign(Answer{.id = offer.id, .gets_no_udp = false, .candidates = candidates_}, *own_, opened.signer);
+    if (!bytes) return core::log().warn("{}", bytes.error().message());
+    pair->messages->send(AnswerToPlace{*bytes});
+    pair->checks.emplace(io_, quota_, usable(offer.candidates, candidates_),
+                         [this](const Endpoint& to) { listener_->send_check(to); });
+    if (offered.relay.udp_port != 0)
+      pair->binding.emplace(io_, *client_, place_->peer().with_port(offered.relay.udp_port),
+                            username_of(offered.relay.token), [] {});
+  }
+
+  boost::asio::io_context& io_;
+  const std::shared_ptr<const MeetingPlace> via_;
+  const std::shared_ptr<const KeyPair> own_;
+  std::vector<std::string> applications_;
+  std::shared_ptr<KnownPeers> peers_;  // null with a shared key
+  std::unique_ptr<Listener> listener_;
+  StunHandler on_stun_;
+  std::optional<BindingClient> client_;
+  std::optional<CandidateGathering> gathering_;
+  std::vector<Candidate> candidates_;
+  bool gathered_ = false;
+  std::deque<std::function<void()>> waiting_answers_;
+  std::unique_ptr<PlaceDialing> place_dialing_;
+  std::unique_ptr<Connection> place_;
+  std::unique_ptr<MessageStream> registration_;
+  std::chrono::seconds pause_ = kFirstRedialPause;
+  bool said_that_lost_ = false;
+  bool was_lost_ = false;
+  SeenOffers seen_;
+  CheckQuota quota_;
+  std::map<std::uint64_t, IncomingPair> pairs_;
+  std::uint64_t next_pair_ = 0;
+  boost::asio::steady_timer timer_;
+  boost::asio::steady_timer refresh_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> listen_via(boost::asio::io_context& io, ListenRequest request,
+                                             Listener::PeerHandler on_peer, Listener::RefusalHandler on_refused) {
+  if (!request.credentials) return fail(Errc::bad_argument, "listen by a meeting place", "that needs a key");
+  UDTCAT_TRY(auto own, own_name(*request.credentials));
+  auto made = std::make_unique<ViaListener>(io, request, std::move(own));
+  UDTCAT_TRY(auto listener,
+             connection::listen_directly(io, std::move(request), std::move(on_peer), std::move(on_refused)));
+  made->start(std::move(listener));
+  return made;
+}
+
+}  // namespace udtcat::meeting

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meet/pair.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace udtcat::meet {
+
+using Why = meeting::Refused::Why;
+
+Pair::Pair(boost::asio::io_context& io, const PlaceLimits& limits, Names names, const RelayTokens& tokens,
+           std::unique_ptr<DatagramRelay> relay, Handlers handlers)
+    : limits_(limits),
+      names_(std::move(names)),
+      tokens_(tokens),
+      relay_(std::move(relay)),
+      handlers_(std::move(handlers)),
+      made_at_(std::chrono::steady_clock::now()),
+      patience_(io) {}
+
+void Pair::offer(std::unique_ptr<Stream> to_listener, std::vector<std::byte> signed_offer) {
+  to_listener_ = std::make_unique<MessageStream>(
+      std::move(to_listener),
+      MessageStream::Handlers{.on_message = [this](const meeting::Message& message) { on_message(message); },
+                              .on_over = [this] { on_listener_left(); }});
+  to_listener_->send(meeting::Offered{relay_of(PairRole::listener), std::move(signed_offer)});
+  patience_.expires_after(limits_.patience);
+  patience_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && state_ == State::offered) refuse(Why::not_registered, "it does not answer the place");
+  }));
+}
+
+/// Relayed TCP is not served: its flag, and what finds a pair by a token, belong here (docs/spec/meet.md §6).
+meeting::Relay Pair::relay_of(PairRole role) const {
+  return {.by_tcp = false, .udp_port = relay_ ? relay_->port() : std::uint16_t{0}, .token = tokens_[index_of(role)]};
+}
+
+void Pair::on_message(const meeting::Message& message) {
+  if (state_ == State::over) return;
+  const auto* const answer = std::get_if<meeting::AnswerToPlace>(&message);
+  if (answer != nullptr && state_ == State::offered) {
+    state_ = State::answered;
+    patience_.cancel();
+    if (has_connector_) handlers_.to_connector(meeting::Answered{relay_of(PairRole::connector), answer->answer});
+    return;
+  }
+  if (std::holds_alternative<meeting::Again>(message) && state_ == State::answered)
+    return pass_again(PairRole::listener);
+  if (const auto* const refused = std::get_if<meeting::Refused>(&message); refused && state_ == State::offered)
+    return refuse(Why::by_listener, refused->text);
+  // A message at the wrong time.
+  on_listener_left();
+}
+
+void Pair::on_listener_left() {
+  if (!std::exchange(has_listener_, false)) return;
+  left_at_ = std::chrono::steady_clock::now();
+  to_listener_->finish();
+  if (state_ == State::offered) refuse(Why::not_registered, "it has left the place");
+}
+
+void Pair::leave() {
+  has_connector_ = false;
+  left_at_ = std::chrono::steady_clock::now();
+  if (to_listener_) to_listener_->finish();
+}
+
+void Pair::pass_again(PairRole from) {
+  if (state_ != State::answered) return;
+  const auto now = std::chrono::steady_clock::now();
+  auto& at = again_at_[index_of(from)];
+  if (at && now - *at < limits_.again_pause) return;
+  at = now;
+  if (from == PairRole::connector && has_listener_) to_listener_->send(meeting::Again{});
+  if (from == PairRole::listener && has_connector_) handlers_.to_connector(meeting::Again{});
+}
+
+void Pair::refuse(Why why, std::string text) {
+  state_ = State::over;
+  patience_.cancel();
+  to_listener_->finish();
+  const auto handler = handlers_.on_refused;  // a copy: it may destroy this
+  if (has_connector_) handler({why, std::move(text)});
+}
+
+bool Pair::is_idle(TimePoint now) const {
+  if (state_ == State::over) return true;
+  if (has_connector_) return false;
+  return now - std::max(left_at_, relay_ ? relay_->last_use() : left_at_) >= limits_.pair_idle;
+}
+
+}  // namespace udtcat::meet

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meet/place_snapshot.hpp"
+
+#include <chrono>
+
+namespace udtcat::meet {
+
+namespace {
+
+tool::PairSnapshot snapshot_of(const Pair& pair) {
+  tool::PairSnapshot snapshot{.listener = pair.names().listener,
+                              .connector = pair.names().connector,
+                              .age = std::chrono::steady_clock::now() - pair.made_at()};
+  const DatagramRelay* const relay = pair.relay();
+  if (relay == nullptr) return snapshot;
+  const RelayCounts& listener = relay->counts(PairRole::listener);
+  const RelayCounts& connector = relay->counts(PairRole::connector);
+  snapshot.port = relay->port();
+  snapshot.bytes_from_listener = listener.relayed_bytes;
+  snapshot.bytes_from_connector = connector.relayed_bytes;
+  snapshot.over_rate_bytes = listener.over_rate_bytes + connector.over_rate_bytes;
+  snapshot.undelivered_datagrams = listener.undelivered_datagrams + connector.undelivered_datagrams;
+  return snapshot;
+}
+
+}  // namespace
+
+ConnectionStats relayed_stats(const Place& place) {
+  ConnectionStats stats;
+  stats.bytes_sent = place.pairs().past().relayed_bytes;
+  for (const auto& [id, pair] : place.pairs().all())
+    if (const DatagramRelay* const relay = pair->relay())
+      for (const PairRole role : {PairRole::listener, PairRole::connector})
+        stats.bytes_sent += relay->counts(role).relayed_bytes;
+  return stats;
+}
+
+void add_to(tool::ProcessSnapshot& snapshot, Place& place) {
+  snapshot.all = relayed_stats(place);
+  tool::PlaceSnapshot& meeting = snapshot.place.emplace();
+  meeting.registrations = place.registrations();
+  for (const auto& [id, pair] : place.pairs().all()) meeting.pairs.push_back(snapshot_of(*pair));
+  std::uint64_t number = 0;
+  for (const auto& each : place.all_sessions())
+    snapshot.peers.push_back(tool::snapshot_of(++number, each->connection()));
+}
+
+}  // namespace udtcat::meet
