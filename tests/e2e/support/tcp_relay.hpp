@@ -36,7 +36,7 @@ class TcpRelay {
   [[nodiscard]] bool has_flipped() const { return has_flipped_; }
 
  private:
-  /// What is asked for, in one direction.
+  /// The treatment of one direction.
   struct Way {
     std::atomic<std::uint64_t> flip_at = UINT64_MAX;
     std::atomic<bool> forged_end = false;

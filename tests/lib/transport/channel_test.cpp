@@ -235,6 +235,7 @@ TEST_P(Channels, ReadTheRestAndTheEndLongAfterIt) {
 
 // libudt throws away what nobody has read a minute after the end.
 TEST_P(Channels, SayThatBytesAreMissingWhereLibudtThrewThemAwaySoak) {
+  if (std::get<0>(GetParam()) == TransportKind::tcp) GTEST_SKIP() << "its first window is less than that";
   const auto bytes = random_bytes(256 << 10, 3);
   ASSERT_TRUE(write(*pair.here, bytes));
   ASSERT_TRUE(drained(*pair.here));

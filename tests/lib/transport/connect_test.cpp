@@ -20,7 +20,9 @@ class Connecting : public EachTransport {
                                (by_tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC, 0)) {
       const Endpoint any = loopback(family);
       EXPECT_EQ(::bind(descriptor_, any.data(), static_cast<socklen_t>(any.size_bytes())), 0);
-      if (by_tcp) EXPECT_EQ(::listen(descriptor_, 5), 0);
+      if (by_tcp) {
+        EXPECT_EQ(::listen(descriptor_, 5), 0);
+      }
     }
     ~SilentPeer() { ::close(descriptor_); }
     SilentPeer(const SilentPeer&) = delete;

@@ -25,7 +25,7 @@ namespace udtcat::transport::tcp {
 /// Threads: confined to the io_context thread.
 class ActiveOpen {
  public:
-  /// What of the preface is still to be sent, before all else: the proof, or nothing.
+  /// The proof is still to be sent, before all else; empty: there is none.
   struct Opened {
     Socket socket;
     std::vector<std::byte> proof;

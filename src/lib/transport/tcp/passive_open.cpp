@@ -44,7 +44,7 @@ void PassiveOpen::read() {
 void PassiveOpen::on_preface(const Preface& preface) {
   if (hello_) {
     if (preface.type != PrefaceType::proof) return finish(std::nullopt);
-    // One whose key is another is a stranger, as is one that has none: the session tells it so.
+    // A client with another key is unproved, as is one without: the session tells it why it is refused.
     const bool proved = proof_ != nullptr && proof_->is_in(preface, *hello_, challenge_);
     return finish(handlers_.has_room(proved) ? std::optional(proved) : std::nullopt);
   }

@@ -11,7 +11,7 @@ namespace udtcat::transport::tcp {
 
 namespace {
 
-// The first byte is none of ASCII and the last is a newline: no text protocol begins so, and each takes it for an error.
+// No protocol of text begins so: the first byte is none of ASCII, and the last ends a line.
 constexpr std::array<std::uint8_t, 8> kMagic{0x8b, 'u', 'd', 't', 'c', 'a', 't', '\n'};  // spec: tcp.md §2
 constexpr std::uint8_t kVersion = 1;                                                     // spec: tcp.md §2
 constexpr std::size_t kVersionAt = kMagic.size();                                        // spec: tcp.md §2

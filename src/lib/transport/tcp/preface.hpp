@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What both ends of a TCP connection say before the bytes of a session. See docs/spec/tcp.md §2.
+/// The words of both ends of a TCP connection before the bytes of a session. See docs/spec/tcp.md §2.
 #pragma once
 
 #include <array>

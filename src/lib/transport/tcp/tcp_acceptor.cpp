@@ -14,9 +14,9 @@ namespace udtcat::transport::tcp {
 
 namespace {
 
-constexpr std::size_t kBacklog = 16;        // spec: tcp.md §2: while nobody takes any, of each kind
-constexpr std::size_t kBurst = 256;         // spec: tcp.md §2: while somebody does
-constexpr std::size_t kMostOpenings = 256;  // spec: tcp.md §2
+constexpr std::size_t kBacklog = 16;            // spec: tcp.md §2: while nobody takes any, of each kind
+constexpr std::size_t kBurst = 256;             // spec: tcp.md §2: while somebody does
+constexpr std::size_t kMostPendingPeers = 256;  // spec: tcp.md §2
 constexpr std::chrono::milliseconds kPauseWithoutDescriptors{100};  // guess: some are closed soon
 
 /// The client gave up between its SYN and our accept().
@@ -26,10 +26,10 @@ bool is_of_one_client(const boost::system::error_code& error) {
 
 }  // namespace
 
-TcpAcceptor::TcpAcceptor(boost::asio::io_context& io, std::vector<ListeningSocket> sockets, PrefaceProof* proof,
-                         Adopt adopt)
+TcpAcceptor::TcpAcceptor(boost::asio::io_context& io, std::vector<ListenerSocket> sockets, PrefaceProof* proof,
+                         AdmissionHandler adopt)
     : io_(io), proof_(proof), adopt_(std::move(adopt)) {
-  for (ListeningSocket& socket : sockets) {
+  for (ListenerSocket& socket : sockets) {
     ports_.push_back({std::move(socket), boost::asio::steady_timer(io)});
     take_next(ports_.back());
   }
@@ -71,26 +71,26 @@ void TcpAcceptor::take_next(Port& port) {
 
 void TcpAcceptor::begin(Socket socket, const Endpoint& peer) {
   make_room();
-  const auto opening = openings_.insert(openings_.end(), Opening{.peer = peer, .prefix = core::prefix_of(peer)});
-  opening->preface = std::make_unique<PassiveOpen>(
+  const auto pending = pending_.insert(pending_.end(), PendingPeer{.peer = peer, .prefix = core::prefix_of(peer)});
+  pending->preface = std::make_unique<PassiveOpen>(
       io_, std::move(socket), proof_,
       PassiveOpen::Handlers{.has_room = [this](bool proved) { return has_room(proved); },
-                            .on_done = [this, opening](std::optional<bool> proved) { on_preface(opening, proved); }});
+                            .on_done = [this, pending](std::optional<bool> proved) { on_preface(pending, proved); }});
 }
 
-/// Whoever is slow gives way, of the prefix with the most first, so that no prefix takes another's share.
+/// The slowest gives way, of the prefix with the most, so that no prefix takes another's share.
 void TcpAcceptor::make_room() {
-  if (openings_.size() < kMostOpenings) return;
+  if (pending_.size() < kMostPendingPeers) return;
   core::PrefixCounts held;
-  for (const Opening& each : openings_) held.add(each.prefix);
-  openings_.erase(std::max_element(openings_.begin(), openings_.end(), [&](const Opening& a, const Opening& b) {
+  for (const PendingPeer& each : pending_) held.add(each.prefix);
+  pending_.erase(std::max_element(pending_.begin(), pending_.end(), [&](const PendingPeer& a, const PendingPeer& b) {
     return held.of(a.prefix) < held.of(b.prefix);
   }));
 }
 
-void TcpAcceptor::on_preface(Openings::iterator opening, std::optional<bool> proved) {
-  const Opening done = std::move(*opening);
-  openings_.erase(opening);
+void TcpAcceptor::on_preface(PendingPeers::iterator pending, std::optional<bool> proved) {
+  const PendingPeer done = std::move(*pending);
+  pending_.erase(pending);
   if (!proved) return;
   waiting_.push_back(&adopt_(done.preface->take_socket(), done.peer, *proved));
   if (*proved) ++waiting_proved_;

@@ -25,9 +25,10 @@ namespace udtcat::transport::tcp {
 class TcpAcceptor final : public Acceptor {
  public:
   /// Makes a connection, which is to be released.
-  using Adopt = std::function<TcpConnection&(Socket socket, const Endpoint& peer, bool proved)>;
+  using AdmissionHandler = std::function<TcpConnection&(Socket socket, const Endpoint& peer, bool proved)>;
   /// proof   null: without a key; outlives this
-  TcpAcceptor(boost::asio::io_context& io, std::vector<ListeningSocket> sockets, PrefaceProof* proof, Adopt adopt);
+  TcpAcceptor(boost::asio::io_context& io, std::vector<ListenerSocket> sockets, PrefaceProof* proof,
+              AdmissionHandler adopt);
   ~TcpAcceptor() override;
   TcpAcceptor(const TcpAcceptor&) = delete;
   TcpAcceptor& operator=(const TcpAcceptor&) = delete;
@@ -37,29 +38,29 @@ class TcpAcceptor final : public Acceptor {
 
  private:
   struct Port {
-    ListeningSocket socket;
+    ListenerSocket socket;
     boost::asio::steady_timer pause;
   };
   /// A connection whose preface is not whole yet.
-  struct Opening {
+  struct PendingPeer {
     Endpoint peer;
     core::Prefix prefix = 0;
     std::unique_ptr<PassiveOpen> preface{};
   };
-  using Openings = std::list<Opening>;  // the oldest first
+  using PendingPeers = std::list<PendingPeer>;  // the oldest first
 
   void take_next(Port& port);
   void begin(Socket socket, const Endpoint& peer);
   void make_room();
-  void on_preface(Openings::iterator opening, std::optional<bool> proved);
+  void on_preface(PendingPeers::iterator pending, std::optional<bool> proved);
   [[nodiscard]] bool has_room(bool proved) const;
   void hand_on();
 
   boost::asio::io_context& io_;
   PrefaceProof* const proof_;
-  const Adopt adopt_;
+  const AdmissionHandler adopt_;
   std::list<Port> ports_;
-  Openings openings_;
+  PendingPeers pending_;
   std::deque<TcpConnection*> waiting_;  // let in, and not accepted yet
   std::size_t waiting_proved_ = 0;      // of them
   ChannelHandler handler_;

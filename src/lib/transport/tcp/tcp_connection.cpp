@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What the system holds and has not sent goes before any word that is written later: so much of time.
+// Bytes that the system holds and has not sent go before any word that is written later: so much of time.
 constexpr auto kUnsentTime = 8ms;                        // guess: a few turns of a busy event loop
 constexpr std::uint64_t kLeastUnsentBytes = 16 * kKiB;   // guess: some packets
 constexpr std::uint64_t kMostUnsentBytes = 1 * kMiB;     // guess: four blocks; 10 Gbit/s for a millisecond
@@ -56,7 +56,7 @@ Received TcpConnection::receive(std::span<std::byte> into) {
   if (state_ == State::over) return failed;
   const Received got = tcp::receive(socket_, into);
   if (got.state == Received::State::data) received_bytes_ += got.bytes;
-  // What came before a failure to send is there; an end behind it is none.
+  // Bytes that came before a failure to send are there; an end behind them is none.
   if (end_ != End::none) return got.state == Received::State::data ? got : failed;
   if (got.state == Received::State::end) fail_with(End::peer_closed, 0);
   if (got.state == Received::State::failed) fail_with(End::broken, got.errno_value);
@@ -152,7 +152,7 @@ void TcpConnection::close(std::chrono::milliseconds drain) {
   const TimePoint now = Clock::now();
   drain_deadline_ = now + drain;
   if (ended()) return become_over();
-  // What still comes is thrown away: a close with bytes that nobody has read would be a reset.
+  // Later bytes of the peer are thrown away: a close with some that nobody has read would be a reset.
   wait_readable();
   arm(drain_deadline_);
   if (drain > 0ms) return finish_drain(now);

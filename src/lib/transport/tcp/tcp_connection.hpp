@@ -27,7 +27,7 @@ namespace udtcat::transport::tcp {
 /// A connection's channel. It may write, read and close from inside a call, and posts what else is to be done.
 class ConnectionUser {
  public:
-  /// What wait_readable() waited for, or the connection has ended.
+  /// There may be bytes, as wait_readable() asked, or the connection has ended.
   virtual void on_readable() = 0;
   /// The system took bytes, the peer acknowledged some, or the connection has ended.
   virtual void on_sent() = 0;

@@ -53,7 +53,7 @@ TcpEngine::~TcpEngine() {
   finish();
 }
 
-/// What was closed and has not been sent yet is sent; as long as each may take.
+/// Connections that were closed send the rest, for as long as each may take.
 void TcpEngine::finish() {
   for (;;) {
     std::vector<pollfd> draining;

@@ -14,7 +14,7 @@ namespace udtcat::transport::tcp {
 namespace {
 
 /// As <linux/tcp.h> has it, which cannot be included beside <netinet/tcp.h>. An older system fills less.
-struct KernelTcpInfo {
+struct SystemTcpInfo {
   std::uint8_t state, ca_state, retransmits, probes, backoff, options, wscales, flags;
   std::uint32_t rto, ato, snd_mss, rcv_mss, unacked, sacked, lost, retrans, fackets;
   std::uint32_t last_data_sent, last_ack_sent, last_data_recv, last_ack_recv;
@@ -34,7 +34,7 @@ constexpr std::uint32_t kNotMeasured = 0xffff'ffff;  // spec: net/ipv4/tcp.c: of
 }  // namespace
 
 std::optional<TcpInfo> tcp_info_of(int descriptor) {
-  KernelTcpInfo kernel{};
+  SystemTcpInfo kernel{};
   socklen_t length = sizeof kernel;
   if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &kernel, &length) != 0) return std::nullopt;
   const std::uint32_t least = kernel.min_rtt == kNotMeasured ? 0 : kernel.min_rtt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the system knows of a TCP connection (TCP_INFO).
+/// TCP_INFO: the system's knowledge of a connection.
 #pragma once
 
 #include <chrono>

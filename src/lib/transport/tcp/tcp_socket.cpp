@@ -34,14 +34,14 @@ void set_option(Socket& socket, int level, int option, const Value& value) {
   std::ignore = ::setsockopt(socket.native_handle(), level, option, &value, sizeof value);
 }
 
-Result<ListeningSocket> listen_on(boost::asio::io_context& io, const Endpoint& local) {
+Result<ListenerSocket> listen_on(boost::asio::io_context& io, const Endpoint& local) {
   const auto address = to_asio(local);
   const std::string what = "bind tcp " + local.to_string();
-  ListeningSocket socket(io);
+  ListenerSocket socket(io);
   boost::system::error_code error;
   socket.open(address.protocol(), error);
   // A restarted listener has its port although connections of the one before are in TIME_WAIT.
-  if (!error) socket.set_option(ListeningSocket::reuse_address(true), error);
+  if (!error) socket.set_option(ListenerSocket::reuse_address(true), error);
   if (!error && local.family() == AddressFamily::ipv6) socket.set_option(boost::asio::ip::v6_only(true), error);
   if (!error) socket.bind(address, error);
   if (!error) socket.listen(kSystemBacklog, error);
@@ -50,10 +50,10 @@ Result<ListeningSocket> listen_on(boost::asio::io_context& io, const Endpoint& l
   return socket;
 }
 
-Result<std::vector<ListeningSocket>> listen_on_all(boost::asio::io_context& io, const std::vector<Endpoint>& locals) {
-  std::vector<ListeningSocket> all;
+Result<std::vector<ListenerSocket>> listen_on_all(boost::asio::io_context& io, const std::vector<Endpoint>& locals) {
+  std::vector<ListenerSocket> all;
   for (const Endpoint& local : locals) {
-    UDTCAT_TRY(ListeningSocket one, listen_on(io, all.empty() ? local : local.with_port(local_of(all.front()).port())));
+    UDTCAT_TRY(ListenerSocket one, listen_on(io, all.empty() ? local : local.with_port(local_of(all.front()).port())));
     all.push_back(std::move(one));
   }
   return all;
@@ -98,15 +98,15 @@ void reset(Socket& socket) {
   socket.close(none);
 }
 
-Result<std::vector<ListeningSocket>> listen_on_one_port(boost::asio::io_context& io,
-                                                        const std::vector<Endpoint>& locals) {
+Result<std::vector<ListenerSocket>> listen_on_one_port(boost::asio::io_context& io,
+                                                       const std::vector<Endpoint>& locals) {
   if (locals.empty()) return fail(Errc::bad_argument, "listen", "no address is given");
   auto bound = listen_on_all(io, locals);
   for (int i = 1; !bound && locals.front().port() == 0 && i < kPortsToTry; ++i) bound = listen_on_all(io, locals);
   return bound;
 }
 
-Endpoint local_of(const ListeningSocket& socket) {
+Endpoint local_of(const ListenerSocket& socket) {
   boost::system::error_code error;
   const auto local = socket.local_endpoint(error);
   return Endpoint::from_sockaddr(local.data(), local.size()).value_or(Endpoint());

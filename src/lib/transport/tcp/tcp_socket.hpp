@@ -17,7 +17,7 @@
 namespace udtcat::transport::tcp {
 
 using Socket = boost::asio::ip::tcp::socket;
-using ListeningSocket = boost::asio::ip::tcp::acceptor;
+using ListenerSocket = boost::asio::ip::tcp::acceptor;
 
 [[nodiscard]] boost::asio::ip::tcp::endpoint to_asio(const Endpoint& endpoint);
 
@@ -32,9 +32,9 @@ void reset(Socket& socket);
 
 /// Binds every endpoint, all on the port of the first, and listens.
 /// errors   Errc::bad_argument without endpoints; Errc::cannot_bind; Errc::out_of_resources
-[[nodiscard]] Result<std::vector<ListeningSocket>> listen_on_one_port(boost::asio::io_context& io,
-                                                                      const std::vector<Endpoint>& locals);
-[[nodiscard]] Endpoint local_of(const ListeningSocket& socket);
+[[nodiscard]] Result<std::vector<ListenerSocket>> listen_on_one_port(boost::asio::io_context& io,
+                                                                     const std::vector<Endpoint>& locals);
+[[nodiscard]] Endpoint local_of(const ListenerSocket& socket);
 
 struct Received {
   enum class State { data, would_block, end, failed };
