@@ -65,7 +65,7 @@ TEST(Snapshot, IsThisJson) {
             R"("bytes_received":0,"rate_bits_per_second":9000,"streams_open":2,"packets_sent":1000,"packets_lost":1,)"
             R"("cpu_seconds":1.5,"clients_waiting":2,"dialling":{"peer":"far:9000","seconds":17.0,)"
             R"("reason":"reach far:9000: the port is closed"},"peers_left_out":0,"peers":[{"number":1,"name":"web",)"
-            R"("address":"192.0.2.7:41234","seconds":10.0,"bytes_sent":1250000000,"bytes_received":3,)"
+            R"("address":"192.0.2.7:41234","transport":"native","seconds":10.0,"bytes_sent":1250000000,"bytes_received":3,)"
             R"("rate_bits_per_second":8000,"streams_open":2,"packets_sent":1000,"packets_lost":1,"rtt_us":75000,)"
             R"("silent_seconds":1.5,"limited_by":"path","limited_by_text":"limited by the path"}],)"
             R"("refused":[{"reason":"authentication failed","count":3,"last_seconds_ago":12.0,)"
