@@ -162,7 +162,7 @@ TEST(Options, TakeEachValue) {
   EXPECT_EQ(options.session.lanes, 3U);
   EXPECT_EQ(options.session.flows, 4U);
   EXPECT_EQ(options.session.threads, 2U);
-  EXPECT_EQ(options.transport.kind, TransportKind::automatic);
+  EXPECT_EQ(options.transport.kind, TransportKind::native);
   EXPECT_EQ(options.transport.congestion, CongestionKind::udt);
   EXPECT_EQ(options.transport.rate.bits_per_second(), 400'000'000U);
   EXPECT_EQ(options.transport.memory_bytes, 2 * kGiB);
@@ -274,7 +274,7 @@ const std::vector<Refusal> kRefusals{
     {"h 1 --transport sctp", "--transport \"sctp\"", "allowed: auto, native, libudt, tcp"},
     {"h 1 --transport tcp --no-tcp", "--no-tcp and --transport tcp", "one of them"},
     {"h 1 --transport tcp --congestion udt", "--congestion", "tcp has its own way"},
-    {"--plain h 1 --transport tcp", "--plain", "UDT4"},
+    {"--plain h 1 --transport tcp", "--plain and --transport \"tcp\"", "UDT4"},
     {"h 1 --rate 10MB", "--rate \"10MB\"", "bits per second"},
     {"h 1 --rate 0", "--rate \"0\"", "above 0"},
     {"h 1 --recv-only --rate 1M", "--rate and --recv-only", "the end that sends"},

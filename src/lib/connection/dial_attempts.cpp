@@ -106,7 +106,7 @@ void Attempts::ask(Transport& transport, const Endpoint& address) {
   core::log().debug("trying {}{}", by_tcp ? "tcp " : "", address.to_string());
   ++transport.running;
   const std::size_t index = racing_.size();
-  Hold hold;
+  ProofHandler hold;
   if (by_tcp)
     hold = lifetime_.guard([this, index](Clock::duration round_trip, std::function<void()> go_on) {
       this->hold(index, round_trip, std::move(go_on));
@@ -139,7 +139,7 @@ void Attempts::begin_tcp() {
 
 /// One lost datagram is no reason for TCP: UDP has the time in which its second one would be answered.
 void Attempts::hold(std::size_t index, Clock::duration round_trip, std::function<void()> go_on) {
-  const Racing& held = racing_[index];
+  const Entry& held = racing_[index];
   held_.push_back({index, std::move(go_on)});
   if (held_.size() > 1) return;
   const auto now = Clock::now();
@@ -169,7 +169,7 @@ void Attempts::release() {
     if (final_error_) race_over();
     return;
   }
-  const Held winner = std::move(held_.front());
+  const Proof winner = std::move(held_.front());
   held_.clear();
   for (std::size_t i = 0; i < racing_.size(); ++i)
     if (i != winner.index) racing_[i].attempt.reset();
@@ -197,7 +197,7 @@ void Attempts::on_won(std::size_t winner) {
 
 void Attempts::on_failed(std::size_t index, const Error& error, bool somebody_answered) {
   Transport& transport = *racing_[index].transport;
-  std::erase_if(held_, [index](const Held& each) { return each.index == index; });
+  std::erase_if(held_, [index](const Proof& each) { return each.index == index; });
   if (&transport == &tcp_)
     note_tcp(error, somebody_answered);
   else

@@ -57,10 +57,10 @@ class Attempts {
   /// To be called when the peer has proved the key and before it could know that we have: the attempt goes on when
   /// `go_on` is called.
   /// round_trip   of the path, as TCP has measured it
-  using Hold = std::function<void(Clock::duration round_trip, std::function<void()> go_on)>;
+  using ProofHandler = std::function<void(Clock::duration round_trip, std::function<void()> go_on)>;
   /// hold   none: the attempt is not held
-  using Begin =
-      std::function<std::unique_ptr<Attempt>(transport::Engine&, const Endpoint& address, Outcome outcome, Hold hold)>;
+  using Begin = std::function<std::unique_ptr<Attempt>(transport::Engine&, const Endpoint& address, Outcome outcome,
+                                                       ProofHandler hold)>;
   using FailureHandler = std::function<void(const Error&)>;
 
   /// secrets   of the engine's ports; outlive this, as request does
@@ -79,7 +79,7 @@ class Attempts {
     raced_.clear();
   }
 
-  /// That of the attempt which has won.
+  /// By which the attempt that has won goes.
   [[nodiscard]] const std::shared_ptr<transport::Engine>& engine() const { return winner_; }
 
  private:
@@ -91,14 +91,14 @@ class Attempts {
     std::size_t running = 0;
     boost::asio::steady_timer timer;  // of the next address
   };
-  struct Racing {
+  struct Entry {
     Transport* transport;
     Endpoint address;
     Clock::time_point began;
     std::unique_ptr<Attempt> attempt;
   };
   /// An attempt by TCP whose peer has proved the key.
-  struct Held {
+  struct Proof {
     std::size_t index;
     std::function<void()> go_on;
   };
@@ -139,9 +139,9 @@ class Attempts {
   Transport first_;  // the only one, or that by UDP
   Transport tcp_;    // beside it; without an engine: it does not race
   bool tcp_began_ = false;
-  std::vector<Racing> racing_;
-  std::vector<Racing> raced_;  // in the race before
-  std::vector<Held> held_;
+  std::vector<Entry> racing_;
+  std::vector<Entry> raced_;  // in the race before
+  std::vector<Proof> held_;
   bool heard_only_closed_ports_ = true;
   bool somebody_answered_ = false;
   std::optional<Error> last_error_;

@@ -34,14 +34,14 @@ class SessionAttempt final : public Attempt {
   /// request, engine   outlive this
   /// hold              see Attempts; may be none
   SessionAttempt(boost::asio::io_context& io, const DialRequest& request, transport::Engine& engine,
-                 const Endpoint& address, Handler handler, Attempts::Hold hold);
+                 const Endpoint& address, Handler handler, Attempts::ProofHandler hold);
 
  private:
   void start(const Endpoint& address, transport::Engine& engine);
   void on_channel(std::unique_ptr<transport::Channel> channel, const core::SharedBytes& words);
 
   const Handler handler_;
-  const Attempts::Hold hold_;
+  const Attempts::ProofHandler hold_;
   const bool is_clear_;
   Attempts::Clock::time_point began_;
   std::unique_ptr<transport::Channel> waiting_;  // at clear, while it is held
@@ -50,7 +50,7 @@ class SessionAttempt final : public Attempt {
 };
 
 SessionAttempt::SessionAttempt(boost::asio::io_context& io, const DialRequest& request, transport::Engine& engine,
-                               const Endpoint& address, Handler handler, Attempts::Hold hold)
+                               const Endpoint& address, Handler handler, Attempts::ProofHandler hold)
     : handler_(std::move(handler)), hold_(std::move(hold)), is_clear_(!request.credentials) {
   const Credentials* const credentials = request.credentials ? &*request.credentials : nullptr;
   const std::uint32_t window = initial_window_bytes(request.session, request.transport.memory_bytes);
@@ -98,9 +98,8 @@ class SessionDialer final : public Dialer {
         handler_(std::move(handler)),
         attempts_(
             io, request_, port_secrets(session::Role::connector, credentials()),
-            [this](transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome, Attempts::Hold hold) {
-              return begin(engine, address, std::move(outcome), std::move(hold));
-            },
+            [this](transport::Engine& with, const Endpoint& address, Attempts::Outcome outcome,
+                   Attempts::ProofHandler hold) { return begin(with, address, std::move(outcome), std::move(hold)); },
             [this](const Error& error) { finish(tl::unexpected(error)); }, std::move(engine)) {
     if (auto named = session::check_application(request_.session); !named) finish(tl::unexpected(named.error()));
   }
@@ -113,7 +112,7 @@ class SessionDialer final : public Dialer {
   }
 
   std::unique_ptr<Attempt> begin(transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome,
-                                 Attempts::Hold hold) {
+                                 Attempts::ProofHandler hold) {
     return std::make_unique<SessionAttempt>(
         io_, request_, engine, address,
         lifetime_.guard(

@@ -36,7 +36,9 @@ class PlainDialer final : public Dialer {
         attempts_(
             io, request_, {},
             [this](transport::Engine& engine, const Endpoint& address, connection::Attempts::Outcome outcome,
-                   const connection::Attempts::Hold& /*hold*/) { return begin(engine, address, std::move(outcome)); },
+                   const connection::Attempts::ProofHandler& /*hold*/) {
+              return begin(engine, address, std::move(outcome));
+            },
             [this](const Error& error) { finish(tl::unexpected(error)); }) {}
 
  private:
@@ -135,7 +137,7 @@ std::unique_ptr<Dialer> dial_plain(boost::asio::io_context& io, DialRequest requ
 
 Result<std::unique_ptr<Listener>> listen_plain(boost::asio::io_context& io, ListenRequest request,
                                                std::function<void(std::unique_ptr<PlainPipe>)> on_pipe) {
-  UDTCAT_TRY(std::shared_ptr<transport::Engine> engine, transport::make_engine(io, request.transport));  // automatic: by UDP
+  UDTCAT_TRY(std::shared_ptr<transport::Engine> engine, transport::make_engine(io, request.transport));
   UDTCAT_TRY(auto acceptor, engine->listen(request.locals));
   return std::make_unique<plain::PlainListener>(io, std::move(engine), std::move(acceptor), std::move(on_pipe));
 }

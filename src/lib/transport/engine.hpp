@@ -79,7 +79,7 @@ struct PortSecrets {
   std::span<const std::byte> admission_key;
 };
 
-/// That of TransportKind::automatic is native: who races TCP makes that engine beside it.
+/// Of TransportKind::automatic it is the native one: a race with TCP has that engine beside it.
 /// secrets   not needed after the call
 /// errors: Errc::out_of_resources; Errc::cipher_failed; Errc::bad_argument for one that this program does not have
 [[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,

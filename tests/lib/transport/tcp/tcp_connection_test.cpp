@@ -43,7 +43,7 @@ TEST_F(TcpConnections, LiveThoughNothingIsSaidForLongerThanTheIdleTimeout) {
 
 TEST_F(TcpConnections, TellABreakFromAnEnd) {
   auto pair = connect_pair(AddressFamily::ipv4);
-  // Nobody reads, so that the rest cannot be sent: there is no end behind the gap.
+  // It is not read, so that the rest cannot be sent: there is no end behind the gap.
   pair.here->async_write(copy_of(random_bytes(96 << 20, 1)), [](const Status&) {});
   run_for(100ms);
   pair.here->close(0ms);
