@@ -197,6 +197,13 @@ TEST_F(RshTest, GoesOnOverSshWhereNoPortIsFree) {
   EXPECT_THAT(ran.errors, HasSubstr("UDP port 9123 at far: none is free: going on over ssh itself"));
 }
 
+TEST_F(RshTest, UsesTcpWhereItIsTold) {
+  const Ran ran = near("$RSH --verbose --require-udp --transport tcp far 'echo hi; seq 100000 | tail -1'");
+  EXPECT_EQ(ran.output, "hi\n100000\n") << ran.errors;
+  EXPECT_THAT(ran.errors, HasSubstr("trying tcp"));
+  EXPECT_THAT(ran.errors, HasSubstr("connected to"));
+}
+
 TEST_F(RshTest, UsesLibudtWhereItIsTold) {
   const Ran ran = near("$RSH --verbose --require-udp --transport libudt far 'echo hi'");
   EXPECT_EQ(ran.output, "hi\n") << ran.errors;

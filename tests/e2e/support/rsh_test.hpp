@@ -3,6 +3,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -23,12 +24,17 @@ class RshTest : public TwoHostsTest {
     if (!IsSkipped()) ssh_ = std::make_unique<SshHost>(hosts_->far_host());
   }
 
+  /// For a run over another transport: UDTCAT_TEST_TRANSPORT=tcp.
+  [[nodiscard]] static std::string transport() {
+    const char* const chosen = std::getenv("UDTCAT_TEST_TRANSPORT");
+    return chosen == nullptr ? "" : std::string(" --transport ") + chosen;
+  }
   [[nodiscard]] Arguments environment() const {
     return {"HOME=" + home_.path().string(),
             "CONFIG=" + ssh_->ssh_config().string(),
             "UDTCAT=" UDTCAT_BINARY,
             "UDR=" UDTCAT_SOURCE_DIR "/wrappers/udr",
-            "RSH=" UDTCAT_BINARY " rsh -F " + ssh_->ssh_config().string(),
+            "RSH=" UDTCAT_BINARY " rsh -F " + ssh_->ssh_config().string() + transport(),
             "FAR=" + ssh_->far_home().path().string()};
   }
   /// A script of the near host's. $RSH is `udtcat rsh` with our configuration, $FAR the far home.

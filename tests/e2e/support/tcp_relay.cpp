@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kTurnMilliseconds = 5;  // guess: what is asked for happens so soon
 
-sockaddr_in loopback_at(std::uint16_t port) {
+sockaddr_in address_of_port(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -45,7 +45,7 @@ void close_as_a_reset(Descriptor& socket) {
 }  // namespace
 
 TcpRelay::TcpRelay(std::uint16_t listener_port) : target_(listener_port), listening_(open_tcp()) {
-  sockaddr_in address = loopback_at(0);
+  sockaddr_in address = address_of_port(0);
   socklen_t length = sizeof address;
   auto* const any = reinterpret_cast<sockaddr*>(&address);
   if (::bind(listening_.fd(), any, length) != 0 || ::listen(listening_.fd(), 64) != 0) die("listen");
@@ -74,7 +74,7 @@ void TcpRelay::run() {
 void TcpRelay::accept() {
   Descriptor from(::accept4(listening_.fd(), nullptr, nullptr, SOCK_CLOEXEC));
   Descriptor to = open_tcp();
-  const sockaddr_in address = loopback_at(target_);
+  const sockaddr_in address = address_of_port(target_);
   // A closed port is told by a reset.
   if (::connect(to.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return close_as_a_reset(from);

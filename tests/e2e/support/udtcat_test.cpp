@@ -2,6 +2,7 @@
 #include "e2e/support/udtcat_test.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 namespace udtcat::test::e2e {
@@ -15,16 +16,18 @@ std::string trimmed(std::string text) {
 
 void append(Arguments& to, const Arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-/// For a run of the pipe's and the forward's tests over another transport: UDTCAT_TEST_TRANSPORT=tcp.
-void choose_transport(End& end) {
+/// For a run of the pipe's, the forward's and the trees' scenarios over another transport: UDTCAT_TEST_TRANSPORT=tcp.
+void choose_transport(const Arguments& arguments, const std::string& host, End& end) {
   const char* const chosen = std::getenv("UDTCAT_TEST_TRANSPORT");
-  if (chosen == nullptr || std::ranges::find(end.args, "--transport") != end.args.end()) return;
-  append(end.args, {"--transport", chosen});
+  const std::array<std::string, 4> sessions{"-l", host, "send", "receive"};
+  if (chosen == nullptr || std::ranges::find(sessions, arguments.front()) == sessions.end()) return;
+  if (std::ranges::find(end.args, "--transport") == end.args.end()) append(end.args, {"--transport", chosen});
 }
 
 }  // namespace
 
 Process UdtcatTest::udtcat(Arguments arguments, End end) const {
+  choose_transport(arguments, host_, end);
   arguments.insert(arguments.begin(), UDTCAT_BINARY);
   append(arguments, end.args);
   Arguments environment = {"HOME=" + home_.path().string(), "TMPDIR=" + home_.path().string(),
@@ -41,7 +44,6 @@ Process UdtcatTest::udtcat(Arguments arguments, End end) const {
 
 Process UdtcatTest::listen(End end) const {
   if (!end.key) end.key = key_;
-  choose_transport(end);
   const std::string host = host_.find(':') == std::string::npos ? host_ : "[" + host_ + "]";
   return udtcat({"-l", host + ":" + std::to_string(port_)}, std::move(end));
 }
@@ -50,7 +52,6 @@ Process UdtcatTest::connect(End end) const { return connect_to(port_, std::move(
 
 Process UdtcatTest::connect_to(std::uint16_t port, End end) const {
   if (!end.key) end.key = key_;
-  choose_transport(end);
   return udtcat({host_, std::to_string(port)}, std::move(end));
 }
 
