@@ -131,7 +131,6 @@ void DatagramRelay::bind(PairRole role, const Endpoint& address, const std::opti
   if (other.address == address) other.address.reset();
   end(role).address = address;
   end(role).local = local;
-  last_use_ = std::chrono::steady_clock::now();
 }
 
 /// Best effort: an end that does not get it asks again.
