@@ -9,6 +9,7 @@
 
 #include "lib/core/try.hpp"
 #include "lib/net/bind.hpp"
+#include "lib/net/stun.hpp"
 
 namespace udtcat::meet {
 
@@ -117,6 +118,7 @@ std::optional<PairRole> DatagramRelay::role_at(const Endpoint& address) const {
 
 /// Whether it was for this host, and not for the other end.
 bool DatagramRelay::take_binding(std::span<const std::byte> datagram, const net::ReceivedTrain& train) {
+  if (!net::is_stun(datagram)) return false;
   const auto outcome = binding_.handle(datagram, train.from, std::chrono::steady_clock::now());
   if (!outcome) return false;
   flush();  // what came before it goes where it was to go
