@@ -19,6 +19,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "lib/meeting/username.hpp"
 #include "lib/net/bind.hpp"
 #include "lib/net/datagram_socket.hpp"
 #include "lib/net/stun.hpp"
@@ -70,7 +71,7 @@ void bind_end(boost::asio::io_context& io, net::DatagramSocket& end, const meet:
   const Endpoint to = net::loopback(AddressFamily::ipv4).with_port(relay.port());
   core::ChunkPool chunks(64 * kKiB);
   net::StunMessage request;
-  request.username = meet::username_of(token);
+  request.username = meeting::username_of(token);
   for (int round = 0; round < 2; ++round) {
     send_one(end, net::encode(request, kRequestBytes), to);
     std::vector<net::ReceivedTrain> answers;

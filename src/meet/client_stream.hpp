@@ -17,7 +17,7 @@
 
 #include "lib/core/lifetime.hpp"
 #include "lib/meeting/message.hpp"
-#include "meet/message_stream.hpp"
+#include "lib/meeting/message_stream.hpp"
 #include "meet/pair_table.hpp"
 #include "meet/peer_ledger.hpp"
 #include "meet/registry.hpp"
@@ -85,7 +85,7 @@ class ClientStream {
   RegisteredListener listener_;
   std::optional<PairTable::Id> pair_;
   boost::asio::steady_timer patience_;
-  MessageStream messages_;
+  meeting::MessageStream messages_;
   core::Lifetime lifetime_;
 };
 

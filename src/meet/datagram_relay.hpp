@@ -77,7 +77,7 @@ class DatagramRelay {
   [[nodiscard]] const RelayCounts& counts(PairRole role) const { return end(role).counts; }
   /// Datagrams from addresses that are not bound, by none of the tokens.
   [[nodiscard]] std::uint64_t stray_datagrams() const { return stray_datagrams_; }
-  /// When a datagram was last relayed, or an end bound.
+  /// When a datagram was last relayed.
   [[nodiscard]] TimePoint last_use() const { return last_use_; }
 
  private:

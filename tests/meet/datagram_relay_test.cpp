@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/meeting/username.hpp"
 #include "lib/net/bind.hpp"
 #include "lib/net/stun.hpp"
 #include "support/addresses.hpp"
@@ -81,7 +82,7 @@ class DatagramRelayTest : public testing::Test {
   /// The answer of the relay, over which its turn is: on loopback a send is a receive.
   std::optional<net::StunMessage> ask(TestEnd& end, PairRole role, const std::optional<std::string>& nonce) {
     net::StunMessage request;
-    request.username = username_of(tokens_[index_of(role)]);
+    request.username = meeting::username_of(tokens_[index_of(role)]);
     request.nonce = nonce;
     end.send(net::encode(request, 96), relay_->port());
     run();
@@ -202,7 +203,7 @@ TEST_F(DatagramRelayTest, TakesBindingRequestsOutOfTrains) {
   bind(listener_, PairRole::listener);
   bind(connector_, PairRole::connector);
   net::StunMessage request;
-  request.username = username_of(tokens_[index_of(PairRole::connector)]);
+  request.username = meeting::username_of(tokens_[index_of(PairRole::connector)]);
   const Bytes binding = net::encode(request, 96);
   Bytes train = numbered_bytes(960);
   std::ranges::copy(binding, train.begin() + 480);
@@ -217,7 +218,7 @@ TEST_F(DatagramRelayTest, SendsStrangersLessThanTheySent) {
   TestEnd stranger;
   net::StunMessage request;
   for (int i = 0; i < 1000; ++i) {
-    request.username = i % 2 == 0 ? std::string(32, '0') : username_of(tokens_[0]);
+    request.username = i % 2 == 0 ? std::string(32, '0') : meeting::username_of(tokens_[0]);
     request.nonce = "0123456789abcdef";
     stranger.send(net::encode(request, i % 3 == 0 ? 96 : 0), relay_->port());
     if (i % 100 == 99) run();

@@ -16,6 +16,7 @@
 
 #include <udtcat/peering.hpp>
 
+#include "lib/meeting/message_stream.hpp"
 #include "lib/meeting/signed_messages.hpp"
 #include "meet/place.hpp"
 #include "support/addresses.hpp"
@@ -27,15 +28,15 @@ namespace udtcat::meet {
 struct EndStream {
   std::deque<meeting::Message> messages;
   bool over = false;
-  std::unique_ptr<MessageStream> stream;
+  std::unique_ptr<meeting::MessageStream> stream;
 
   EndStream() = default;
   explicit EndStream(std::unique_ptr<Stream> made) { take(std::move(made)); }
   void take(std::unique_ptr<Stream> made) {
-    stream = std::make_unique<MessageStream>(
-        std::move(made),
-        MessageStream::Handlers{.on_message = [this](const meeting::Message& message) { messages.push_back(message); },
-                                .on_over = [this] { over = true; }});
+    stream = std::make_unique<meeting::MessageStream>(
+        std::move(made), meeting::MessageStream::Handlers{
+                             .on_message = [this](const meeting::Message& message) { messages.push_back(message); },
+                             .on_over = [this] { over = true; }});
   }
 };
 

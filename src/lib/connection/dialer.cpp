@@ -92,15 +92,15 @@ void SessionAttempt::on_channel(std::unique_ptr<transport::Channel> channel, con
 class SessionDialer final : public Dialer {
  public:
   SessionDialer(boost::asio::io_context& io, DialRequest request, Handler handler,
-                std::shared_ptr<transport::Engine> engine)
+                std::shared_ptr<transport::Engine> given)
       : io_(io),
         request_(std::move(request)),
         handler_(std::move(handler)),
         attempts_(
             io, request_, port_secrets(session::Role::connector, credentials()),
-            [this](transport::Engine& with, const Endpoint& address, Attempts::Outcome outcome,
-                   Attempts::ProofHandler hold) { return begin(with, address, std::move(outcome), std::move(hold)); },
-            [this](const Error& error) { finish(tl::unexpected(error)); }, std::move(engine)) {
+            [this](transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome,
+                   Attempts::ProofHandler hold) { return begin(engine, address, std::move(outcome), std::move(hold)); },
+            [this](const Error& error) { finish(tl::unexpected(error)); }, std::move(given)) {
     if (auto named = session::check_application(request_.session); !named) finish(tl::unexpected(named.error()));
   }
 
