@@ -36,7 +36,8 @@ class LossInference {
   template <typename MarkLost>
   bool mark_lost_again(const SentPackets& packets, TimePoint now, Duration timeout, MarkLost mark_lost);
   /// Packets sent longer than `timeout` ago, which is when their answer was due, count as in flight no more.
-  static void expire_unanswered(SentPackets& packets, TimePoint now, Duration timeout);
+  /// returns   when the answer to the next is due; TimePoint::max(): none is in flight
+  static TimePoint expire_unanswered(SentPackets& packets, TimePoint now, Duration timeout);
 
  private:
   static constexpr int kMaxTimeouts = 4;  // guess: to wait for, where a packet was sent often
@@ -104,12 +105,16 @@ inline void LossInference::presume_delivered(SentPackets& packets, PacketIndex e
   nak_end_ = std::max(nak_end_, end);
 }
 
-inline void LossInference::expire_unanswered(SentPackets& packets, TimePoint now, Duration timeout) {
+inline TimePoint LossInference::expire_unanswered(SentPackets& packets, TimePoint now, Duration timeout) {
+  TimePoint next = TimePoint::max();
   for (PacketIndex index = packets.begin_index(); index < packets.end_index(); ++index) {
     const SentPacket& packet = packets[index];
     const bool in_flight = !packet.lost && !packet.presumed_delivered && !packet.expired;
-    if (in_flight && now - packet.sent_at >= timeout) packets.expire(index);
+    if (!in_flight) continue;
+    const TimePoint due = packet.sent_at + timeout;
+    due <= now ? packets.expire(index) : void(next = std::min(next, due));
   }
+  return next;
 }
 
 }  // namespace udtcat::transport::native
