@@ -218,27 +218,6 @@ TEST(UdtConnection, RetransmitsABurstThatIsLostThreeTimesThoughOneNakNamesIt) {
   EXPECT_TRUE(path.intact());
 }
 
-/// Of the far end only each ACK that is 104 ms later than the last: libudt's timer where it gets nothing else.
-SimulatedPath::Filter acknowledge_each_sweep(SimulatedPath::Filter others, const SimulatedPath& path) {
-  return [=, &path, last = TimePoint{}](SimulatedPath::End sender, std::span<std::byte> datagram) mutable {
-    const bool ack = sender == kFar && is_control(datagram) && decode_control_header(datagram).type == ControlType::ack;
-    if (ack && path.now() - last < 104ms) return false;
-    if (ack) last = path.now();
-    return others(sender, datagram);
-  };
-}
-
-TEST(UdtConnection, RetransmitsAllThatANakNamesThoughAcksAreRare) {
-  for (const std::uint32_t burst : {0U, 60U, 100U, 200U, 400U}) for (const std::uint32_t first : {2000U, 3000U, 6000U}) {
-    SimulatedPath path({.rate = mbit(1000), .delay = 100us, .queue_bytes = 400'000}, PeerKind::plain);
-    path.set_filter(acknowledge_each_sweep(lose_again(ask_once(), first, burst, 1), path));
-    path.write(kNear, 16 * kMegabyte);
-    const TimePoint b = path.now();
-    path.run_until([&] { return path.read_bytes(kFar) >= 16 * kMegabyte; }, 60s);
-    std::printf("burst %u first %u took %.3f read %lu\n", burst, first, static_cast<double>((path.now() - b).count()) / 1e9, static_cast<unsigned long>(path.read_bytes(kFar)));
-  }
-}
-
 TEST(UdtConnection, FillsALongFatPathInSpiteOfLightLoss) {
   SimulatedPath path({.rate = mbit(400), .delay = 37500us, .loss = 0.01, .queue_bytes = 4 << 20});
   path.write_on(kNear);
