@@ -33,7 +33,10 @@ class LossDetection {
   [[nodiscard]] SentPackets& packets() { return packets_; }
   [[nodiscard]] const SentPackets& packets() const { return packets_; }
 
-  void on_acknowledged_before(PacketIndex next) { acked_resent_ = packets_.acknowledge_before(next); }
+  void on_acknowledged_before(PacketIndex next) {
+    if (!peer_.reports_bytes) inference_.on_acknowledged_before(packets_, next);
+    acked_resent_ = packets_.acknowledge_before(next);
+  }
   /// Whether the latest ACK covered a packet that was sent more than once.
   [[nodiscard]] bool acked_resent() const { return acked_resent_; }
   /// See LossInference.
