@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -131,13 +132,18 @@ Duration time_to(const Host& host, PacketIndex packets) {
   return now - kStart;
 }
 
-TEST(SenderToABusyLibudt, Explore) {
-  for (const std::size_t socket : {90U, 150U, 300U, 600U, 2000U})
-    for (const Duration each : {Duration(1ms), Duration(5ms), Duration(20ms), Duration(35ms), Duration(70ms)}) {
-      const Duration took = time_to({socket, each}, 11'523);
-      std::printf("socket %zu each %ld ms took %.3f s\n", socket, static_cast<long>(each / 1ms),
-                  std::chrono::duration<double>(took).count());
-    }
+class SenderToABusyLibudt : public testing::TestWithParam<Host> {};
+INSTANTIATE_TEST_SUITE_P(With, SenderToABusyLibudt, testing::Values(Host{150, 35ms}, Host{150, 70ms}, Host{300, 70ms}),
+                         [](const auto& each) {
+                           return std::to_string(each.param.socket_packets) + "PacketsEach" +
+                                  std::to_string(each.param.runs_each / 1ms) + "Ms";
+                         });
+
+// One hole a round trip: 27 s with 150 packets each 70 ms.
+TEST_P(SenderToABusyLibudt, RepairsAllHolesInAFewRoundTrips) {
+  constexpr PacketIndex kPackets = 11'523;  // 16 MiB
+  const auto runs = static_cast<std::int64_t>(kPackets / GetParam().socket_packets) + 1;
+  EXPECT_LT(time_to(GetParam(), kPackets), runs * GetParam().runs_each * 5 / 2) << "a full socket each time is once";
 }
 
 }  // namespace
