@@ -24,6 +24,8 @@ class LossInference {
   /// An ACK that moved with a retransmission stops at a packet that was sent before and that no NAK has named: that NAK
   /// was lost, and may have spoken of all that had left by then.
   void presume_nak_lost(SentPackets& packets, TimePoint now, Duration timeout);
+  /// All packets before `next`, which are still there, are acknowledged now.
+  void on_acknowledged_before(const SentPackets& packets, PacketIndex next);
   /// The oldest packet is missing: a NAK has spoken of one beyond it.
   [[nodiscard]] bool oldest_is_missing(const SentPackets& packets) const {
     return !packets.empty() && nak_end_ > packets.begin_index();
@@ -36,7 +38,8 @@ class LossInference {
   template <typename MarkLost>
   bool mark_lost_again(const SentPackets& packets, TimePoint now, Duration timeout, MarkLost mark_lost);
   /// Packets sent longer than `timeout` ago, which is when their answer was due, count as in flight no more.
-  static void expire_unanswered(SentPackets& packets, TimePoint now, Duration timeout);
+  /// returns   when the answer to the next is due; TimePoint::max(): none is in flight
+  static TimePoint expire_unanswered(SentPackets& packets, TimePoint now, Duration timeout);
 
  private:
   static constexpr int kMaxTimeouts = 4;  // guess: to wait for, where a packet was sent often
@@ -52,6 +55,7 @@ class LossInference {
   PacketIndex run_end_ = 0;   // the first missing packet behind the last run
   PacketIndex last_end_ = 0;  // the first packet behind those marked last, a run or a probe
   std::size_t run_packets_ = 1;
+  std::size_t arrived_beyond_ = 0;  // of packets that might have been lost again as the last run was
   bool nak_was_lost_ = false;  // of the run before run_end_: no NAK has named its packets
 };
 
@@ -73,6 +77,7 @@ bool LossInference::mark_lost_again(const SentPackets& packets, TimePoint now, D
     while (index < end && packets[index].presumed_delivered && !nak_was_lost_) ++index;
   }
   last_end_ = index;
+  arrived_beyond_ = 0;
   if (!run.is_probe) run_end_ = index;
   return true;
 }
@@ -83,10 +88,17 @@ bool LossInference::mark_lost_again(const SentPackets& packets, TimePoint now, D
 ///   within it         some of it              one packet, a probe: libudt answers few only with the next
 ///   behind the probe  the probe alone         the run again
 inline LossInference::Run LossInference::next_run(PacketIndex oldest) {
-  if (oldest > run_end_) return {.packets = run_packets_ = 1};
-  if (oldest == run_end_) return {.packets = run_packets_ = std::min<std::size_t>(2 * run_packets_, kMaxWindowPackets)};
+  if (oldest >= run_end_) {
+    const std::size_t doubled = std::min<std::size_t>(2 * run_packets_, kMaxWindowPackets);
+    return {.packets = run_packets_ = doubled - std::min(arrived_beyond_, doubled - 1)};
+  }
   if (oldest == last_end_) return {.packets = run_packets_};
   return {.packets = 1, .is_probe = run_packets_ > 1};
+}
+
+inline void LossInference::on_acknowledged_before(const SentPackets& packets, PacketIndex next) {
+  for (PacketIndex index = std::max(run_end_, packets.begin_index()); index < std::min(next, nak_end_); ++index)
+    if (packets[index].sends > 1 || nak_was_lost_) ++arrived_beyond_;
 }
 
 inline void LossInference::presume_nak_lost(SentPackets& packets, TimePoint now, Duration timeout) {
@@ -104,12 +116,16 @@ inline void LossInference::presume_delivered(SentPackets& packets, PacketIndex e
   nak_end_ = std::max(nak_end_, end);
 }
 
-inline void LossInference::expire_unanswered(SentPackets& packets, TimePoint now, Duration timeout) {
+inline TimePoint LossInference::expire_unanswered(SentPackets& packets, TimePoint now, Duration timeout) {
+  TimePoint next = TimePoint::max();
   for (PacketIndex index = packets.begin_index(); index < packets.end_index(); ++index) {
     const SentPacket& packet = packets[index];
     const bool in_flight = !packet.lost && !packet.presumed_delivered && !packet.expired;
-    if (in_flight && now - packet.sent_at >= timeout) packets.expire(index);
+    if (!in_flight) continue;
+    const TimePoint due = packet.sent_at + timeout;
+    due <= now ? packets.expire(index) : void(next = std::min(next, due));
   }
+  return next;
 }
 
 }  // namespace udtcat::transport::native
