@@ -27,6 +27,10 @@ constexpr std::chrono::milliseconds kQueryTimeout{2'000};  // guess: it takes 5 
 constexpr std::chrono::milliseconds kSshGrace{300};        // guess: the far end has ended, and ssh hears of it
 constexpr std::chrono::milliseconds kShowInterval{1'500};  // guess: somewhat longer than the far side is silent
 
+const char* protocol_of(const SshDialOptions& options) {
+  return options.transport.kind == TransportKind::tcp ? "TCP" : "UDP";
+}
+
 /// The far end is told of it before we bind it; where another has taken it meanwhile, we dial from elsewhere.
 std::uint16_t draw_dialling_port() {
   constexpr std::uint16_t kFirst = 49'152;  // spec: RFC 6335 §6, dynamic ports
@@ -197,7 +201,8 @@ void SshDial::dial(const ConnectLine& line) {
   end_push();
   if (line.port == 0)
     return handlers_.on_no_session(
-        {Errc::cannot_reach, fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
+        {Errc::cannot_reach,
+         fmt::format("{} port {} at {}: none is free", protocol_of(options_), to_string(options_.ports), options_.host),
          "each command there needs one of its own: choose more by --port"});
   const bool by_tcp = options_.transport.kind == TransportKind::tcp;
   if (!by_tcp && (reason_ == FallbackReason::udp_blocked || reason_ == FallbackReason::udp_slow))
@@ -223,9 +228,10 @@ void SshDial::dial(const ConnectLine& line) {
       const bool is_blocked = !by_tcp && connection.error().code == Errc::cannot_reach && !bootstrap_->has_ended();
       if (is_blocked) remember(FallbackReason::udp_blocked);
       const std::string& cause = connection.error().cause;
-      return on_no_answer(cause.substr(0, cause.find(" at UDP port")), is_blocked);  // it waits there, as ssh has told
+      return on_no_answer(cause.substr(0, cause.find(fmt::format(" at {} port", protocol_of(options_)))),
+                          is_blocked);  // it waits there, as ssh has told
     }
-    forget_fallback();
+    if (!by_tcp) forget_fallback();
     handlers_.on_connection(std::move(*connection));
   });
 }
@@ -254,14 +260,15 @@ std::string SshDial::tried() const {
 }
 
 void SshDial::on_no_answer(const std::string& cause, bool is_remembered) {
-  std::string cure = fmt::format("let UDP port {} through to the far side, or choose others there by --port",
-                                 to_string(options_.ports));
+  std::string cure = fmt::format("let {} port {} through to the far side, or choose others there by --port",
+                                 protocol_of(options_), to_string(options_.ports));
   if (is_remembered && fallbacks_ && !options_.tries_udp)
     cure += fmt::format("; for an hour commands go over ssh at once, and {}", kTriesAgain);
-  handlers_.on_no_session({Errc::cannot_reach,
-                           fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,
-                                       core::format_duration(options_.connect_timeout), tried(), cause),
-                           std::move(cure)});
+  handlers_.on_no_session(
+      {Errc::cannot_reach,
+       fmt::format("no way to {} by {} within {} (tried {}: {})", options_.ssh.destination, protocol_of(options_),
+                   core::format_duration(options_.connect_timeout), tried(), cause),
+       std::move(cure)});
 }
 
 void finish_without_far_end(tool::SessionRun& run, const Error& error, std::optional<int> ssh_status) {
