@@ -27,6 +27,10 @@ constexpr std::chrono::milliseconds kQueryTimeout{2'000};  // guess: it takes 5 
 constexpr std::chrono::milliseconds kSshGrace{300};        // guess: the far end has ended, and ssh hears of it
 constexpr std::chrono::milliseconds kShowInterval{1'500};  // guess: somewhat longer than the far side is silent
 
+const char* protocol_of(const SshDialOptions& options) {
+  return options.transport.kind == TransportKind::tcp ? "TCP" : "UDP";
+}
+
 /// The far end is told of it before we bind it; where another has taken it meanwhile, we dial from elsewhere.
 std::uint16_t draw_dialling_port() {
   constexpr std::uint16_t kFirst = 49'152;  // spec: RFC 6335 §6, dynamic ports
@@ -205,7 +209,8 @@ void SshDial::dial(const ConnectLine& line) {
   end_push();
   if (line.port == 0)
     return handlers_.on_no_session(
-        {Errc::cannot_reach, fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
+        {Errc::cannot_reach,
+         fmt::format("{} port {} at {}: none is free", protocol_of(options_), to_string(options_.ports), options_.host),
          "each command there needs one of its own: choose more by --port"});
   const bool by_tcp = options_.transport.kind == TransportKind::tcp;
   if (!by_tcp && (reason_ == FallbackReason::udp_blocked || reason_ == FallbackReason::udp_slow))
@@ -232,7 +237,7 @@ void SshDial::dial(const ConnectLine& line) {
           if (is_blocked) remember(FallbackReason::udp_blocked);
           return on_no_answer(without_advice(connection.error().cause), is_blocked);
         }
-        forget_fallback();
+        if (!by_tcp) forget_fallback();
         run_.say_if_by_tcp((*connection)->stats(), options_.ssh.destination, port);
         handlers_.on_connection(std::move(*connection));
       });
@@ -262,14 +267,15 @@ std::string SshDial::tried() const {
 }
 
 void SshDial::on_no_answer(const std::string& cause, bool is_remembered) {
-  const bool by_both = options_.transport.kind == TransportKind::automatic;
-  std::string cure = fmt::format("let UDP port {} through to the far side{}, or choose others there by --port",
-                                 to_string(options_.ports), by_both ? " (or TCP)" : "");
+  const std::string protocol =
+      options_.transport.kind == TransportKind::automatic ? "UDP or TCP" : std::string(protocol_of(options_));
+  std::string cure = fmt::format("let {} port {} through to the far side, or choose others there by --port", protocol,
+                                 to_string(options_.ports));
   if (is_remembered && fallbacks_ && !options_.tries_udp)
     cure += fmt::format("; for an hour commands go over ssh at once, and {}", kTriesAgain);
   handlers_.on_no_session(
       {Errc::cannot_reach,
-       fmt::format("no way to {} by UDP{} within {} (tried {}: {})", options_.ssh.destination, by_both ? " or TCP" : "",
+       fmt::format("no way to {} by {} within {} (tried {}: {})", options_.ssh.destination, protocol,
                    core::format_duration(options_.connect_timeout), tried(), cause),
        std::move(cure)});
 }

@@ -27,6 +27,8 @@ tool::Words far_options_of(const CommandLine& line, const SshDialOptions& option
   for (const char* name : {"--port", "--protect", "--cipher", "--block", "--lanes", "--rate", "--congestion",
                            "--offload", "--memory", "--idle-timeout"})
     if (const auto text = line.text(name)) words.push_back(fmt::format("{}={}", name, *text));
+  // The others reach each other.
+  if (options.transport.kind == TransportKind::tcp) words.emplace_back("--transport=tcp");
   for (int i = 0; i < options.verbosity; ++i) words.emplace_back("-v");
   // The far end waits until we have given up UDP, and longer.
   words.push_back(fmt::format("--accept-timeout={}ms", (options.connect_timeout + kAcceptTimeout).count()));
