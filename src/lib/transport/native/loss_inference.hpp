@@ -32,8 +32,8 @@ class LossInference {
   }
   /// Calls `mark_lost` with the index of each packet to be sent again: the oldest, if it is missing a round trip after
   /// it was sent last, because then that copy is lost, or the NAK was. Where an ACK stops right behind the packets that
-  /// were marked before, a whole burst is lost, and twice as many are marked; where it moves beyond, the others had
-  /// arrived.
+  /// were marked before, a whole burst is lost, and twice as many are marked; where it moves beyond, as many fewer as
+  /// had arrived there.
   /// returns   whether there was one
   template <typename MarkLost>
   bool mark_lost_again(const SentPackets& packets, TimePoint now, Duration timeout, MarkLost mark_lost);
@@ -54,7 +54,7 @@ class LossInference {
   PacketIndex nak_end_ = 0;   // NAKs have spoken of all packets before this one
   PacketIndex run_end_ = 0;   // the first missing packet behind the last run
   PacketIndex last_end_ = 0;  // the first packet behind those marked last, a run or a probe
-  std::size_t run_packets_ = 1;
+  std::size_t run_packets_ = 0;     // of the last run; none: what the NAKs have named has arrived since
   std::size_t arrived_beyond_ = 0;  // of packets that might have been lost again as the last run was
   bool nak_was_lost_ = false;  // of the run before run_end_: no NAK has named its packets
 };
@@ -83,13 +83,13 @@ bool LossInference::mark_lost_again(const SentPackets& packets, TimePoint now, D
 }
 
 ///   oldest missing    what has arrived        what is sent next
-///   beyond the run    what followed it, too   one packet
+///   beyond the run    what followed it, too   twice as many, less what had arrived there; one at least
 ///   right behind it   the run, and no more    twice as many
 ///   within it         some of it              one packet, a probe: libudt answers few only with the next
 ///   behind the probe  the probe alone         the run again
 inline LossInference::Run LossInference::next_run(PacketIndex oldest) {
   if (oldest >= run_end_) {
-    const std::size_t doubled = std::min<std::size_t>(2 * run_packets_, kMaxWindowPackets);
+    const std::size_t doubled = std::clamp<std::size_t>(2 * run_packets_, 1, kMaxWindowPackets);
     return {.packets = run_packets_ = doubled - std::min(arrived_beyond_, doubled - 1)};
   }
   if (oldest == last_end_) return {.packets = run_packets_};
@@ -99,6 +99,7 @@ inline LossInference::Run LossInference::next_run(PacketIndex oldest) {
 inline void LossInference::on_acknowledged_before(const SentPackets& packets, PacketIndex next) {
   for (PacketIndex index = std::max(run_end_, packets.begin_index()); index < std::min(next, nak_end_); ++index)
     if (packets[index].sends > 1 || nak_was_lost_) ++arrived_beyond_;
+  if (next > nak_end_) run_packets_ = 0;
 }
 
 inline void LossInference::presume_nak_lost(SentPackets& packets, TimePoint now, Duration timeout) {

@@ -87,6 +87,20 @@ TEST_F(LossInferenceTest, ShrinksTheRunByThoseBehindItThatHadArrived) {
   EXPECT_EQ(lost_again(kStart + 400ms), (Indices{21, 22}));
 }
 
+TEST_F(LossInferenceTest, BeginsAnewOnceAllThatNaksNameHasArrived) {
+  nak(10, 20);
+  for (PacketIndex index = 10; index <= 20; ++index) packets.on_sent(kStart, index, {});
+  EXPECT_EQ(lost_again(kStart + 100ms), Indices{10});
+  acknowledge_before(11);
+  EXPECT_EQ(lost_again(kStart + 200ms), (Indices{11, 12}));
+  acknowledge_before(13);
+  EXPECT_EQ(lost_again(kStart + 300ms), (Indices{13, 14, 15, 16}));
+  acknowledge_before(30);
+  nak(40, 50);
+  for (PacketIndex index = 40; index <= 50; ++index) packets.on_sent(kStart + 300ms, index, {});
+  EXPECT_EQ(lost_again(kStart + 400ms), Indices{30});
+}
+
 TEST_F(LossInferenceTest, SendsOneProbeWhereAPartOfTheRunHasArrived) {
   nak(50, 50);
   packets.on_sent(kStart, 50, {});
