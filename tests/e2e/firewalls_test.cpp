@@ -107,7 +107,8 @@ class FirewallsThatTcpPasses : public Firewalls {
   }
   void SetUp() override {
     Firewalls::SetUp();
-    if (hosts_) ASSERT_EQ(near("$UDTCAT keygen > k; chmod 600 k; head -c 3000000 /dev/urandom > f").status, kSuccess);
+    if (!hosts_) return;
+    ASSERT_EQ(near("$UDTCAT keygen > k; chmod 600 k; head -c 3000000 /dev/urandom > f").status, kSuccess);
   }
   static bool is_up(const Process& process) {
     return eventually(patience(std::chrono::seconds(20)),

@@ -4,13 +4,14 @@
 #include <array>
 #include <csignal>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "e2e/support/udtcat_test.hpp"
-#include "support/addresses.hpp"
 #include "support/ports.hpp"
 
 namespace udtcat::test::e2e {
@@ -74,7 +75,10 @@ TEST_F(MeetCommand, SendsStrangersNoMoreThanTheySent) {
   Process place = meet({"--public"});
   expect_ready(place);
   const BoundUdp stranger = bind_udp();
-  const Endpoint to = address_of("127.0.0.1", port_);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(port_);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const auto type_cookie = std::to_array<unsigned char>({0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42});
   std::size_t sent = 0;
   std::size_t received = 0;
@@ -91,8 +95,8 @@ TEST_F(MeetCommand, SendsStrangersNoMoreThanTheySent) {
     std::ranges::copy(type_cookie, request.begin());
     request[18] = static_cast<unsigned char>(i >> 10U);
     request[19] = static_cast<unsigned char>(i >> 2U);  // each is sent four times
-    const auto went = ::sendto(stranger.socket.get(), request.data(), request.size(), 0, to.data(),
-                               static_cast<socklen_t>(to.size_bytes()));
+    const auto went = ::sendto(stranger.socket.get(), request.data(), request.size(), 0,
+                               reinterpret_cast<const sockaddr*>(&to), sizeof to);
     if (went > 0) sent += static_cast<std::size_t>(went);
     take();
   }
