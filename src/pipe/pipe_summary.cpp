@@ -24,8 +24,8 @@ tool::Words mode_summary(const PipeOptions& options) {
   const std::string_view protocol = core::protocol_of(options.transport.kind);
   const std::string where =
       options.listens ? "waits for peers at " + tool::local_address_text(protocol, options.local, options.family)
-      : options.via    ? "finds the listener at " + tool::to_string(*options.via)
-                       : fmt::format("connects to {} {}", protocol, tool::to_string(options.peer));
+      : options.via   ? "finds the listener at " + tool::to_string(*options.via)
+                      : fmt::format("connects to {} {}", protocol, tool::to_string(options.peer));
   if (options.mode == Mode::forward) {
     tool::Words lines{where};
     for (const forward::ServiceOption& each : options.services)

@@ -273,11 +273,10 @@ void SshDial::on_no_answer(const std::string& cause, bool is_remembered) {
                                  to_string(options_.ports));
   if (is_remembered && fallbacks_ && !options_.tries_udp)
     cure += fmt::format("; for an hour commands go over ssh at once, and {}", kTriesAgain);
-  handlers_.on_no_session(
-      {Errc::cannot_reach,
-       fmt::format("no way to {} by {} within {} (tried {}: {})", options_.ssh.destination, protocol,
-                   core::format_duration(options_.connect_timeout), tried(), cause),
-       std::move(cure)});
+  handlers_.on_no_session({Errc::cannot_reach,
+                           fmt::format("no way to {} by {} within {} (tried {}: {})", options_.ssh.destination,
+                                       protocol, core::format_duration(options_.connect_timeout), tried(), cause),
+                           std::move(cure)});
 }
 
 void finish_without_far_end(tool::SessionRun& run, const Error& error, std::optional<int> ssh_status) {

@@ -51,12 +51,12 @@ class LossInference {
 
   [[nodiscard]] Run next_run(PacketIndex oldest);
 
-  PacketIndex nak_end_ = 0;   // NAKs have spoken of all packets before this one
-  PacketIndex run_end_ = 0;   // the first missing packet behind the last run
-  PacketIndex last_end_ = 0;  // the first packet behind those marked last, a run or a probe
+  PacketIndex nak_end_ = 0;         // NAKs have spoken of all packets before this one
+  PacketIndex run_end_ = 0;         // the first missing packet behind the last run
+  PacketIndex last_end_ = 0;        // the first packet behind those marked last, a run or a probe
   std::size_t run_packets_ = 0;     // of the last run; none: what the NAKs have named has arrived since
   std::size_t arrived_beyond_ = 0;  // of packets that might have been lost again as the last run was
-  bool nak_was_lost_ = false;  // of the run before run_end_: no NAK has named its packets
+  bool nak_was_lost_ = false;       // of the run before run_end_: no NAK has named its packets
 };
 
 template <typename MarkLost>

@@ -197,8 +197,8 @@ class UdtSender {
   EchoLog echoes_;                    // of packets to a peer that reports bytes
   std::uint32_t peer_overloads_ = 0;  // as the peer last said
   std::uint64_t fully_acknowledged_offset_ = 0;
-  TimePoint answered_at_{};         // the last progress, or since when there is something to answer
-  TimePoint large_delivered_at_{};  // when a full packet was last known to have arrived
+  TimePoint answered_at_{};                  // the last progress, or since when there is something to answer
+  TimePoint large_delivered_at_{};           // when a full packet was last known to have arrived
   TimePoint expires_at_ = TimePoint::max();  // a packet in flight, where a lost one waits for room in the window
   ProbeTimeout probe_;
   SenderCounters counters_;
