@@ -66,7 +66,7 @@ void SessionAttempt::start(const Endpoint& address, transport::Engine& engine) {
 class SessionDialer final : public Dialer {
  public:
   SessionDialer(boost::asio::io_context& io, DialRequest request, Handler handler,
-                std::shared_ptr<transport::Engine> engine)
+                std::shared_ptr<transport::Engine> given)
       : io_(io),
         request_(std::move(request)),
         handler_(std::move(handler)),
@@ -75,7 +75,7 @@ class SessionDialer final : public Dialer {
             [this](transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome) {
               return begin(engine, address, std::move(outcome));
             },
-            [this](const Error& error) { finish(tl::unexpected(error)); }, std::move(engine)) {
+            [this](const Error& error) { finish(tl::unexpected(error)); }, std::move(given)) {
     if (auto named = session::check_application(request_.session); !named) finish(tl::unexpected(named.error()));
   }
 

@@ -120,11 +120,11 @@ void DialledPair::go_on(Connection& session, std::vector<Endpoint> candidates) {
 
 /// A direct path that has become silent is left for the relay, and found again as the first was.
 void DialledPair::watch() {
+  if (!relay_) return;  // there is no other path
   timer_.expires_after(kWatch);
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) watch();
   }));
-  if (!relay_) return;
   const auto now = Clock::now();
   if (session_->path() != *relay_) {
     if (next_candidate_ != 0) core::log().info("the session goes to {} directly", session_->path().to_string());
