@@ -20,24 +20,6 @@ struct Hosts {
   Gateway far;
 };
 
-std::string name_of(Gateway gateway) {
-  switch (gateway) {
-    case Gateway::open:
-      return "Open";
-    case Gateway::stateful:
-      return "Stateful";
-    case Gateway::masquerading:
-      return "Masquerading";
-    case Gateway::random:
-      return "Random";
-    case Gateway::without_udp:
-      return "WithoutUdp";
-    case Gateway::only_ssh:
-      return "OnlySsh";
-  }
-  return {};
-}
-
 class Firewalls : public testing::TestWithParam<Hosts> {
  protected:
   void SetUp() override {

@@ -85,7 +85,7 @@ TEST_F(MeetCommand, SendsStrangersNoMoreThanTheySent) {
   std::array<unsigned char, 2048> answer{};
   const auto take = [&] {
     for (;;) {
-      const auto got = ::recv(stranger.socket.get(), answer.data(), answer.size(), MSG_DONTWAIT);
+      const auto got = ::recv(stranger.socket.fd(), answer.data(), answer.size(), MSG_DONTWAIT);
       if (got <= 0) return;
       received += static_cast<std::size_t>(got);
     }
@@ -95,7 +95,7 @@ TEST_F(MeetCommand, SendsStrangersNoMoreThanTheySent) {
     std::ranges::copy(type_cookie, request.begin());
     request[18] = static_cast<unsigned char>(i >> 10U);
     request[19] = static_cast<unsigned char>(i >> 2U);  // each is sent four times
-    const auto went = ::sendto(stranger.socket.get(), request.data(), request.size(), 0,
+    const auto went = ::sendto(stranger.socket.fd(), request.data(), request.size(), 0,
                                reinterpret_cast<const sockaddr*>(&to), sizeof to);
     if (went > 0) sent += static_cast<std::size_t>(went);
     take();

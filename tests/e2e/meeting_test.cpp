@@ -20,6 +20,7 @@ struct Ends {
 
 class Meeting : public testing::TestWithParam<Ends> {
  protected:
+
   void SetUp() override {
     if (!Namespaces::allowed()) GTEST_SKIP() << "needs root";
     hosts_.emplace(GetParam().connector, GetParam().listener);
@@ -44,7 +45,7 @@ class Meeting : public testing::TestWithParam<Ends> {
       echo hello | $UDTCAT -v -k key --via $PLACE > received; status=$?
       [ $status = 0 ] || { kill $listener; cat listener.log place.log >&2; }
       wait $listener
-      kill $place; wait $place
+      kill -9 $place; wait $place 2> wait.log
       cmp sent received >&2 || status=99
       exit $status)";
     const Ran ran = run({.argv = {"bash", "-c", script},
@@ -67,14 +68,12 @@ TEST_P(MeetingDirectly, ConnectsTwoHosts) {
   EXPECT_THAT(met.errors, Not(HasSubstr("connected to 198.51.100.3"))) << "the relay";
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, MeetingDirectly,
-                         testing::Values(Ends{Gateway::open, Gateway::open}, Ends{Gateway::stateful, Gateway::stateful},
-                                         Ends{Gateway::masquerading, Gateway::stateful},
-                                         Ends{Gateway::stateful, Gateway::masquerading},
-                                         Ends{Gateway::masquerading, Gateway::masquerading}),
-                         [](const auto& its) {
-                           return name_of(its.param.connector) + "To" + name_of(its.param.listener);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Of, MeetingDirectly,
+    testing::Values(Ends{Gateway::open, Gateway::open}, Ends{Gateway::stateful, Gateway::stateful},
+                    Ends{Gateway::masquerading, Gateway::stateful}, Ends{Gateway::stateful, Gateway::masquerading},
+                    Ends{Gateway::masquerading, Gateway::masquerading}),
+    [](const auto& its) { return name_of(its.param.connector) + "To" + name_of(its.param.listener); });
 
 class MeetingByRelay : public Meeting {};
 
@@ -83,10 +82,9 @@ TEST_P(MeetingByRelay, ConnectsTwoHosts) {
   EXPECT_EQ(met.status, kSuccess) << met.errors;
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, MeetingByRelay, testing::Values(Ends{Gateway::random, Gateway::random}),
-                         [](const auto& its) {
-                           return name_of(its.param.connector) + "To" + name_of(its.param.listener);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Of, MeetingByRelay, testing::Values(Ends{Gateway::random, Gateway::random}),
+    [](const auto& its) { return name_of(its.param.connector) + "To" + name_of(its.param.listener); });
 
 }  // namespace
 }  // namespace udtcat::test::e2e

@@ -96,4 +96,22 @@ Gateways::~Gateways() {
     std::ignore = shell("ip netns delete " + each);
 }
 
+std::string name_of(Gateway gateway) {
+  switch (gateway) {
+    case Gateway::open:
+      return "Open";
+    case Gateway::stateful:
+      return "Stateful";
+    case Gateway::masquerading:
+      return "Masquerading";
+    case Gateway::random:
+      return "Random";
+    case Gateway::without_udp:
+      return "WithoutUdp";
+    case Gateway::only_ssh:
+      return "OnlySsh";
+  }
+  return {};
+}
+
 }  // namespace udtcat::test

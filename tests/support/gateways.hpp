@@ -18,6 +18,9 @@ enum class Gateway {
   only_ssh,      ///< a firewall: nor TCP to the ports of udtcat
 };
 
+/// In the name of a test.
+[[nodiscard]] std::string name_of(Gateway gateway);
+
 /// Needs root; removed with the object. Other TCP to the far host passes its gateway: that of ssh. The ports of udtcat
 /// are 9000 to 9200 here.
 ///
