@@ -30,7 +30,7 @@ class PathSelector {
   static constexpr std::chrono::seconds kReturnAfter{30};  // guess: an outage of UDP alone is over, or lasts
   /// Silence of the path before is not that of ssh.
   static constexpr std::chrono::milliseconds kSilence{2500};  // spec: stream.md §5
-  static constexpr int kReturns = 2;                       // guess: a path that dies a third time is none
+  static constexpr int kReturns = 2;                          // guess: a path that dies a third time is none
   static constexpr BitRate kSlow = BitRate::from_bits_per_second(100'000'000);  // guess: what ssh might exceed
   /// Also without a loss: a limit that was found is kept to.
   static constexpr BitRate kVerySlow = BitRate::from_bits_per_second(10'000'000);  // guess: 3 s of it are little

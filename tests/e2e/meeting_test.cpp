@@ -20,7 +20,6 @@ struct Ends {
 
 class Meeting : public testing::TestWithParam<Ends> {
  protected:
-
   void SetUp() override {
     if (!Namespaces::allowed()) GTEST_SKIP() << "needs root";
     hosts_.emplace(GetParam().connector, GetParam().listener);
@@ -68,12 +67,14 @@ TEST_P(MeetingDirectly, ConnectsTwoHosts) {
   EXPECT_THAT(met.errors, Not(HasSubstr("connected to 198.51.100.3"))) << "the relay";
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Of, MeetingDirectly,
-    testing::Values(Ends{Gateway::open, Gateway::open}, Ends{Gateway::stateful, Gateway::stateful},
-                    Ends{Gateway::masquerading, Gateway::stateful}, Ends{Gateway::stateful, Gateway::masquerading},
-                    Ends{Gateway::masquerading, Gateway::masquerading}),
-    [](const auto& its) { return name_of(its.param.connector) + "To" + name_of(its.param.listener); });
+INSTANTIATE_TEST_SUITE_P(Of, MeetingDirectly,
+                         testing::Values(Ends{Gateway::open, Gateway::open}, Ends{Gateway::stateful, Gateway::stateful},
+                                         Ends{Gateway::masquerading, Gateway::stateful},
+                                         Ends{Gateway::stateful, Gateway::masquerading},
+                                         Ends{Gateway::masquerading, Gateway::masquerading}),
+                         [](const auto& its) {
+                           return name_of(its.param.connector) + "To" + name_of(its.param.listener);
+                         });
 
 class MeetingByRelay : public Meeting {};
 
@@ -82,9 +83,10 @@ TEST_P(MeetingByRelay, ConnectsTwoHosts) {
   EXPECT_EQ(met.status, kSuccess) << met.errors;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Of, MeetingByRelay, testing::Values(Ends{Gateway::random, Gateway::random}),
-    [](const auto& its) { return name_of(its.param.connector) + "To" + name_of(its.param.listener); });
+INSTANTIATE_TEST_SUITE_P(Of, MeetingByRelay, testing::Values(Ends{Gateway::random, Gateway::random}),
+                         [](const auto& its) {
+                           return name_of(its.param.connector) + "To" + name_of(its.param.listener);
+                         });
 
 }  // namespace
 }  // namespace udtcat::test::e2e
