@@ -128,10 +128,10 @@ TEST_P(FirewallsThatTcpPasses, HaveItCarryForwardedConnections) {
   const Process web({.argv = {"python3", "-m", "http.server", "--bind", "127.0.0.1", "7777"},
                      .working_directory = home_.path(),
                      .network_namespace = hosts_->far_host().file});
-  const Process far = listener({"forward", "-l", "9000", "--to", "127.0.0.1:7777"});
+  const Process far = listener({"-l", "9000", "--to", "127.0.0.1:7777"});
   ASSERT_TRUE(is_up(far));
   const Ran ran = near(
-      "$UDTCAT forward 10.72.0.2 9000 -k k --listen 127.0.0.1:7000 & own=$!; "
+      "$UDTCAT 10.72.0.2:9000 --from 127.0.0.1:7000 -k k & own=$!; "
       "curl -s --retry 50 --retry-delay 1 --retry-all-errors http://127.0.0.1:7000/f | cmp - f && echo same; kill "
       "$own");
   EXPECT_EQ(ran.output, "same\n");
