@@ -18,8 +18,8 @@
 
 namespace udtcat::meet {
 
-/// A few short requests a second are answered at once, since clients of other makes ask once. Beyond them an address gets
-/// no more bytes than came from it: a request that is shorter than its answer is answered when it has been sent again.
+/// A few short requests a second are answered at once, since clients of other makes ask once. Beyond them an address
+/// gets no more bytes than came from it: a request that is shorter than its answer is answered when it is sent again.
 /// Threads: unsynchronised.
 class BindingService {
  public:
@@ -27,7 +27,7 @@ class BindingService {
 
   static constexpr std::size_t kAnswersASecond = 2000;         // guess: 100 kB/s
   static constexpr std::size_t kAnswersASecondOfPrefix = 100;  // guess: a site whose hosts all start at once
-  static constexpr std::size_t kShortAnswersASecond = 10;      // guess: 320 bytes/s to strangers do no harm
+  static constexpr std::size_t kShortAnswersASecond = 10;      // guess: 320 bytes/s do no harm to anybody
   static constexpr std::size_t kMaxShortRequests = 1024;       // guess: 100 kB
 
   /// Total: any datagram may come.

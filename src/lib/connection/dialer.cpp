@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// dial_directly(): a channel to the listener, a session over it, its other flows, and a connection that all of it carries.
+/// dial_directly(): a channel to the listener, a session over it, its other flows, and the connection that they carry.
 #include <functional>
 #include <memory>
 #include <optional>
