@@ -22,7 +22,7 @@ constexpr const char* kMeetHelp = R"(udtcat meet: a place where two ends meet th
   udtcat meet -l [ADDR:]PORT -k FILE [--peers FILE]       for those that prove a key
   udtcat meet -l [ADDR:]PORT --public                     for everybody
 
-Both ends name it: udtcat -l PORT --via HOST, and udtcat HOST PORT --via HOST. It tells each where the other is, and
+Both ends name it: udtcat -l --via HOST, and udtcat --via HOST, with the same key. It tells each where the other is, and
 relays their datagrams, sealed, until they reach each other directly. It knows no key of theirs.
 
   -l, --listen               wait at [ADDR:]PORT; the relays have the ports behind it

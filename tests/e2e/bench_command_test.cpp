@@ -203,7 +203,7 @@ TEST_F(BenchBySsh, SaysWhichPortWasTriedWhereUdpIsBlocked) {
   const Ran ran = near(std::string(UDTCAT_BINARY) + " bench --ssh \"ssh -F $CONFIG\" --remote-udtcat " + UDTCAT_BINARY +
                        " --seconds 1 far");
   EXPECT_EQ(ran.status, kUnreachable);
-  EXPECT_THAT(ran.errors, HasSubstr("by UDP within"));
+  EXPECT_THAT(ran.errors, HasSubstr("by UDP or TCP within"));
   EXPECT_EQ(ran.output, "");
 }
 

@@ -200,7 +200,9 @@ TEST_F(GridftpEdgeTest, AnswersNobodyWithoutTheKeyWhereItHasOne) {
   server_.emplace(udtcat({"gridftp", "serve", "--root", root_, "-l", address, "-k", home_.write("key", key_)}));
   EXPECT_TRUE(eventually(kAtOnce, [&] { return count_lines(*server_, "serving") > 0; })) << server_->errors();
   expect_says(*server_, "udtcat://" + address + "/ to key holders");
-  EXPECT_FALSE(TcpClient(port_, kAtOnce).connected());
+  const TcpClient ftp_client(port_, kAtOnce);
+  EXPECT_TRUE(ftp_client.send("USER anonymous\r\n"));
+  EXPECT_EQ(ftp_client.receive(1), "");
   serve();
 }
 

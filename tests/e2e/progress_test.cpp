@@ -43,7 +43,7 @@ TEST_F(ProgressLine, SaysWhoIsWaitedFor) {
   const Process connector = connect({.args = {"--progress", "--connect-timeout", "20s"}});
   EXPECT_TRUE(shows(connector, "dialling " + here() + R"( \(0:0\d\))"));
   const Process listener = listen({.args = {"--progress"}, .key = make_key()});
-  EXPECT_TRUE(shows(listener, "waiting for a peer on udp " + here() + R"( \(0:0\d\))"));
+  EXPECT_TRUE(shows(listener, "waiting for a peer on udp " + here() + " and tcp " + here() + R"( \(0:0\d\))"));
 }
 
 TEST_F(ProgressLine, SaysThatACommandHasNotEnded) {

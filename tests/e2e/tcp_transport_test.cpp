@@ -169,7 +169,7 @@ TEST_F(OverTcp, AnotherKeyIsRefusedInWords) {
 }
 
 TEST_F(OverTcp, APortOfUdpIsNotReached) {
-  Process listener = listen();
+  Process listener = listen({.args = {"--no-tcp"}});
   Process connector = connect({.args = over_tcp({"--connect-timeout", "500ms"})});
   expect_exit(connector, kUnreachable);
   expect_says(connector, "nobody listens on that TCP port");
