@@ -409,8 +409,8 @@ Control and data connections, those of a transfer between two servers too, are s
 --protect says. IPv4 is all that PORT and PASV know. The options are as of udtcat (udtcat --help):
   -l, --listen, -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads,
   --flows, --via, --via-key, --stun, --transport, --no-tcp, --congestion, --offload, --memory, --rate,
-  --connect-timeout, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats, --why, --check, --wait, --once, --max-peers,
-  --max-sessions, --max-streams, --total-memory
+  --connect-timeout, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats, --why,
+  --check, --wait, --once, --max-peers, --max-sessions, --max-streams, --total-memory
 Log in without GSI (ftp://): the gateway has to read where data goes. -data-cred auto still seals the data from end to
 end.
 

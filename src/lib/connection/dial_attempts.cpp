@@ -103,7 +103,8 @@ void Attempts::ask_next(Transport& transport) {
 
 void Attempts::ask(Transport& transport, const Endpoint& address) {
   const bool by_tcp = &transport == &tcp_;
-  core::log().debug("trying {}{}", by_tcp ? "tcp " : "", address.to_string());
+  core::log().debug("trying {}{}", by_tcp || request_.transport.kind == TransportKind::tcp ? "tcp " : "",
+                    address.to_string());
   ++transport.running;
   const std::size_t index = racing_.size();
   ProofHandler hold;
