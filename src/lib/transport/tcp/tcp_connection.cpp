@@ -309,7 +309,8 @@ void TcpConnection::look(TimePoint now) {
 /// rarely, so that silence alone says little.
 std::optional<TcpConnection::End> TcpConnection::end_in(const TcpInfo& info, TimePoint now) {
   if (info.gone) return End::broken;
-  if (info.packets_unacknowledged == 0 || info.bytes_acknowledged != info_.bytes_acknowledged) acknowledged_at_ = now;
+  const std::uint64_t before = std::exchange(seen_acknowledged_bytes_, info.bytes_acknowledged);
+  if (info.packets_unacknowledged == 0 || info.bytes_acknowledged != before) acknowledged_at_ = now;
   if (info.silence >= options_.idle_timeout && info.unanswered >= kUnanswered) return End::silence;
   if (now - acknowledged_at_ >= options_.idle_timeout) return End::no_acknowledgement;
   return std::nullopt;

@@ -128,7 +128,8 @@ class TcpConnection {
   TimePoint looked_at_{};
   std::uint64_t unsent_limit_bytes_;
   std::uint64_t most_bytes_per_second_ = 0;
-  TimePoint acknowledged_at_;  // or nothing was to be
+  std::uint64_t seen_acknowledged_bytes_ = 0;  // as of the last look; info_ may be younger
+  TimePoint acknowledged_at_;                  // or nothing was to be
   std::chrono::microseconds rtt_sum_{0};
   std::uint64_t rtt_samples_ = 0;
   core::StallClock stalls_;
