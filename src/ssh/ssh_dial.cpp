@@ -219,7 +219,8 @@ void SshDial::dial(const ConnectLine& line) {
                                     kTriesAgain});
   candidates_ = candidates_of(line);
   if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it", false);
-  for (const Endpoint& candidate : candidates_) core::log().info("trying {}{}", by_tcp ? "tcp " : "", candidate.to_string());
+  for (const Endpoint& candidate : candidates_)
+    core::log().info("trying {}{}", by_tcp ? "tcp " : "", candidate.to_string());
   DialRequest request{.addresses = candidates_,
                       .peer_name = options_.ssh.destination,
                       .timeout = options_.connect_timeout,

@@ -22,9 +22,9 @@ namespace udtcat::transport::tcp {
 
 namespace {
 
-constexpr int kPortsToTry = 16;     // guess: a port free in one family is rarely taken in the other
+constexpr int kPortsToTry = 16;      // guess: a port free in one family is rarely taken in the other
 constexpr int kSystemBacklog = 256;  // guess: connections in one turn of the event loop; who is beyond asks again
-constexpr int kProbes = 127;        // spec: Linux: the most; the channel itself gives a silent peer up
+constexpr int kProbes = 127;         // spec: Linux: the most; the channel itself gives a silent peer up
 // Several questions within the idle timeout, so that one that is lost ends nothing.
 constexpr int kProbesInIdleTimeout = 8;  // guess
 
