@@ -116,7 +116,7 @@ void receive(std::vector<Ends>& pairs, std::atomic<std::uint64_t>& bytes, const 
       came += pair.listener.receive(trains, 16, chunks);
       for (const auto& each : trains) bytes += each.total_bytes;
     }
-    if (came == 0) std::this_thread::sleep_for(200us);
+    if (came == 0) std::this_thread::sleep_for(200us);  // the reader leaves the processors to the relay
   }
 }
 

@@ -41,7 +41,7 @@ constexpr auto kMaxRelayDelay = 1000ms;  // guess: longer no user waits for a di
 constexpr auto kPlaceAgain = 500ms;      // guess
 
 /// Addresses that are likely to answer first come first: of an interface's network, then as servers see them.
-std::vector<Endpoint> in_order_of_hope(const std::vector<Candidate>& candidates, const std::vector<Candidate>& own) {
+std::vector<Endpoint> in_dialling_order(const std::vector<Candidate>& candidates, const std::vector<Candidate>& own) {
   const auto is_near = [&](const Candidate& candidate) {
     return std::ranges::any_of(own, [&](const Candidate& each) {
       return each.kind == Candidate::Kind::host && candidate.kind == Candidate::Kind::host &&
@@ -161,7 +161,7 @@ class ViaDialer final : public Dialer {
     if (!opened) return finish(tl::unexpected(opened.error()));
     if (opened->signer != *name_ || opened->answer.id != offer_id_)
       return finish(fail(Errc::authentication_failed, "read the answer of the listener", "it is of another"));
-    candidates_ = in_order_of_hope(usable(opened->answer.candidates, own_candidates_), own_candidates_);
+    candidates_ = in_dialling_order(usable(opened->answer.candidates, own_candidates_), own_candidates_);
     if (!candidates_.empty()) direct_ = dial_at(candidates_, false);
     relay_ = pair_->bind(answered.relay, lifetime_.guard([this] {
       relay_is_bound_ = true;
