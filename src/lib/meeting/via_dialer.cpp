@@ -207,6 +207,8 @@ class ViaDialer final : public Dialer {
   // ---- The end -----------------------------------------------------------------------------------------------------
 
   [[nodiscard]] Error unreachable() const {
+    if (place_dialing_)
+      return {Errc::cannot_reach, fmt::format("reach the meeting place {}", text_of(via_)), "no answer in time"};
     if (!racing())
       return last_error_ ? *last_error_
                          : Error{Errc::cannot_reach, fmt::format("reach the listener by {}", text_of(via_)),
