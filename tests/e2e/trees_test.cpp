@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `udtcat send` and `udtcat receive`: trees arrive as they are, and what is there is not sent again.
 #include <array>
+#include <csignal>
 #include <vector>
 
 #include <sys/stat.h>
@@ -158,11 +159,11 @@ TEST_F(TreesTest, ComeFromSeveralSendersAtATime) {
     fs::create_directory(here(name));
     write_random(here(name + "/file"), static_cast<std::uint64_t>(senders.size()), 16 * kMiB);
     senders.push_back(send({name}, {.args = {"--rate=50M"}}));
+    EXPECT_TRUE(eventually(kAtOnce, [&] { return fs::exists(here("dst/" + name)); })) << receiver.errors();
+    senders.back().send_signal(SIGSTOP);  // until the others have begun, on however busy a host
   }
-  EXPECT_TRUE(eventually(kAtOnce, [&] {
-    return fs::exists(here("dst/a")) && fs::exists(here("dst/b")) && fs::exists(here("dst/c"));
-  })) << receiver.errors();
   for (Process& sender : senders) EXPECT_TRUE(sender.running()) << "each has two seconds of work";
+  for (const Process& sender : senders) sender.send_signal(SIGCONT);
   for (Process& sender : senders) expect_exit(sender, kSuccess);
   for (const char* name : {"a", "b", "c"}) expect_same(here(name), here("dst") / name);
   EXPECT_FALSE(has_parts());
