@@ -19,6 +19,7 @@ using tool::Words;
 constexpr const char* kBench = R"(udtcat bench: measures a path both ways, and the two ends of it
 
   udtcat bench HOST PORT                  the other end: udtcat -l PORT, which goes on waiting for its pipe
+  udtcat bench --via PLACE                likewise udtcat -l --via PLACE
   udtcat bench [USER@]HOST                the other end: a udtcat that ssh starts there, on a UDP port of --port
 
 Prints, each way: rate, loss, reordering, the round trip empty and loaded, the processors and the sockets' drops of
@@ -34,7 +35,7 @@ both ends; the packets that the path carries; and what limits it.
       --remote-udtcat PATH   by ssh: where udtcat is there
       --ssh 'PROGRAM ARGS'   by ssh: what to run as ssh, as in 'ssh -p 2222'
       --connect-timeout T    how long to try (10s; by ssh 3s)
-      --rate, --transport, --congestion, --offload, --memory, --protect, --cipher, --block, --lanes, --threads, --flows,
+      --via, --via-key, --stun, --rate, --transport, --congestion, --offload, --memory, --protect, --cipher, --block, --lanes, --threads, --flows,
       --idle-timeout, --stats, --progress, --no-progress, --check, -v, --verbose, -q, --quiet
                              see udtcat --help
 
@@ -43,6 +44,10 @@ Exit status: 0 where both ways were measured; else as udtcat's. What was measure
 
 Status read_destination(const CommandLine& line, BenchOptions& options) {
   const Words& words = line.operands();
+  if (options.via) {
+    options.peer = *options.via;  // for messages
+    return words.empty() ? Status{} : misplaced("--via and a host", "allowed: bench --via HOST[:PORT] alone");
+  }
   if (words.size() == 2) return tool::store(tool::host_and_port(words[0], words[1]), options.peer);
   if (words.size() != 1 || words.front().empty())
     return misplaced(fmt::format("bench and {} arguments", words.size()), "allowed: HOST PORT, or [USER@]HOST by ssh");
@@ -89,6 +94,7 @@ void add_options(CommandLine& line, BenchOptions& options) {
   add_rate_option(line, options);
   add_family_options(line, options);
   add_connect_timeout_option(line, options);
+  add_via_options(line, options);
   add_log_options(line, options);
   line.flag("--check", options.check);
   line.check([&] { return read_destination(line, options); });

@@ -25,7 +25,6 @@ bool forwards(const tool::CommandLine& line) { return line.has("--to") || line.h
 Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
   const tool::Words& words = line.operands();
   options.listens = options.shows_new_key = line.has("-l");
-  if (options.via) options.counterpart = fmt::format("udtcat --via {}{{options}}", *line.text("--via"));
   if (options.via && words.empty()) {
     options.mode = forwards(line) ? Mode::forward : options.listens ? Mode::listen : Mode::connect;
     if (!options.listens) options.peer = *options.via;  // for messages

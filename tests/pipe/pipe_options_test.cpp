@@ -46,6 +46,26 @@ TEST(Options, TakeHostAndPortInOneWordToo) {
     EXPECT_FALSE(parse(words_of(line))) << line;
 }
 
+TEST(Options, NeedNeitherHostNorPortWithAMeetingPlace) {
+  const PipeOptions connector = good("--via example.org --stun stun.example.net --stun 192.0.2.1:1");
+  EXPECT_EQ(connector.mode, Mode::connect);
+  EXPECT_EQ(tool::to_string(*connector.via), "example.org:9000");
+  ASSERT_EQ(connector.stun.size(), 2U);
+  EXPECT_EQ(tool::to_string(connector.stun[0]), "stun.example.net:3478");
+  EXPECT_EQ(tool::to_string(connector.stun[1]), "192.0.2.1:1");
+  const PipeOptions listener = good("-l --via [2001:db8::1]:7 --via-key f");
+  EXPECT_EQ(listener.mode, Mode::listen);
+  EXPECT_EQ(tool::to_string(*listener.via), "[2001:db8::1]:7");
+  EXPECT_EQ(listener.via_key_file, "f");
+  EXPECT_EQ(listener.local.port, 0);
+  EXPECT_EQ(listener.counterpart, "udtcat --via [2001:db8::1]:7{options}");
+  EXPECT_EQ(tool::to_string(*good("-l 9000 --via 2001:db8::1").via), "[2001:db8::1]:9000");
+  EXPECT_EQ(good("-l --via h --to localhost:80").mode, Mode::forward);
+  for (const char* line : {"h 1 --via p", "--via p --protect clear", "--via p --transport libudt", "-l 1 --stun s",
+                           "-l 1 --via-key f", "--plain --via p", "--via p:0"})
+    EXPECT_FALSE(parse(words_of(line))) << line;
+}
+
 TEST(Options, NameTheNearestWhereOneIsUnknown) {
   const auto complaint = [](const char* line) { return parse(words_of(line)).error().message(); };
   EXPECT_THAT(complaint("h 1 --recvonly"), HasSubstr("did you mean --recv-only?"));

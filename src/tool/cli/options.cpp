@@ -157,7 +157,7 @@ Result<HostPort> host_maybe_port(const char* name, const Text& text, std::uint16
   if (has_port) return remote_address_value(name, text);
   const bool bracketed = text.starts_with('[') && text.ends_with(']');
   const Text host = bracketed ? text.substr(1, text.size() - 2) : text;
-  if (host.empty()) return bad_value(name, text, "HOST or HOST:PORT");
+  if (host.empty() || host.find_first_of("{}") != Text::npos) return bad_value(name, text, "HOST or HOST:PORT");
   return HostPort{host, port};
 }
 
@@ -181,6 +181,9 @@ void add_via_options(CommandLine& line, Options& options) {
     for (const char* name : {"--via-key", "--stun"})
       if (line.has(name) && !options.via) return misplaced(name, "allowed with --via only");
     if (!options.via) return {};
+    constexpr std::string_view kAddress = "{host} {port}";
+    if (const auto at = options.counterpart.find(kAddress); at != Text::npos)
+      options.counterpart.replace(at, kAddress.size(), "--via " + to_string(*options.via));
     if (options.session.protection == Protection::clear)
       return misplaced("--via and --protect clear", "the ends find each other by a key");
     if (options.transport.kind == TransportKind::libudt)

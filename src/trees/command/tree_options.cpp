@@ -95,12 +95,15 @@ Status read_send_operands(const CommandLine& line, TreeOptions& options) {
   const bool lists = options.selection.list.has_value();
   if (options.listens || line.has("--serve")) {
     options.connect_mode = ConnectMode::listen;
+    if (options.via && options.listens && line.has("--serve") && words.empty() && !lists) return {};
     if (!options.listens || !line.has("--serve") || words.size() != 1 || lists)
       return misplaced("send -l", "needs --serve DIRECTORY, and one argument, [ADDR:]PORT");
     return tool::store(tool::local_address_value("-l", words.front()), options.local);
   }
-  const auto colon = words.empty() ? std::string::npos : colon_of(words.back());
-  if (colon != std::string::npos) {
+  const auto colon = words.empty() || options.via ? std::string::npos : colon_of(words.back());
+  if (options.via) {
+    options.peer = *options.via;  // for messages
+  } else if (colon != std::string::npos) {
     const std::string destination = words.back().substr(0, colon);
     options.place = words.back().substr(colon + 1);
     words.pop_back();
@@ -121,10 +124,19 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
   Words words = line.operands();
   if (options.listens) {
     options.connect_mode = ConnectMode::listen;
+    if (options.via && words.size() + (line.has("--into") ? 1 : 0) <= 1) {
+      if (!words.empty()) options.directory = words.front();
+      return {};
+    }
     if (words.empty() || words.size() + (line.has("--into") ? 1 : 0) > 2)
       return misplaced("receive -l", "needs [ADDR:]PORT, and may have DIRECTORY behind it");
     if (words.size() == 2) options.directory = words[1];
     return tool::store(tool::local_address_value("-l", words.front()), options.local);
+  }
+  if (options.via) {
+    options.peer = *options.via;  // for messages
+    options.selection.paths = std::move(words);
+    return {};
   }
   const auto colon = words.empty() ? std::string::npos : colon_of(words.front());
   if (colon != std::string::npos) {
@@ -190,6 +202,7 @@ void add_common_options(CommandLine& line, TreeOptions& options) {
   add_transport_options(line, options);
   add_family_options(line, options);
   add_connect_timeout_option(line, options);
+  add_via_options(line, options);
   add_accept_timeout_option(line, options);
   add_log_options(line, options);
   line.flag("--why", options.why);
