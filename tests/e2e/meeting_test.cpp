@@ -36,7 +36,6 @@ std::string word_of(Gateway gateway) {
 
 class Meeting : public testing::TestWithParam<Ends> {
  protected:
-
   void SetUp() override {
     if (!Namespaces::allowed()) GTEST_SKIP() << "needs root";
     hosts_.emplace(GetParam().connector, GetParam().listener);
@@ -84,12 +83,14 @@ TEST_P(MeetingDirectly, ConnectsTwoHosts) {
   EXPECT_THAT(met.errors, Not(HasSubstr("connected to 198.51.100.3"))) << "the relay";
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Of, MeetingDirectly,
-    testing::Values(Ends{Gateway::open, Gateway::open}, Ends{Gateway::stateful, Gateway::stateful},
-                    Ends{Gateway::masquerading, Gateway::stateful}, Ends{Gateway::stateful, Gateway::masquerading},
-                    Ends{Gateway::masquerading, Gateway::masquerading}),
-    [](const auto& its) { return word_of(its.param.connector) + "To" + word_of(its.param.listener); });
+INSTANTIATE_TEST_SUITE_P(Of, MeetingDirectly,
+                         testing::Values(Ends{Gateway::open, Gateway::open}, Ends{Gateway::stateful, Gateway::stateful},
+                                         Ends{Gateway::masquerading, Gateway::stateful},
+                                         Ends{Gateway::stateful, Gateway::masquerading},
+                                         Ends{Gateway::masquerading, Gateway::masquerading}),
+                         [](const auto& its) {
+                           return word_of(its.param.connector) + "To" + word_of(its.param.listener);
+                         });
 
 class MeetingByRelay : public Meeting {};
 
@@ -98,9 +99,10 @@ TEST_P(MeetingByRelay, ConnectsTwoHosts) {
   EXPECT_EQ(met.status, kSuccess) << met.errors;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Of, MeetingByRelay, testing::Values(Ends{Gateway::random, Gateway::random}),
-    [](const auto& its) { return word_of(its.param.connector) + "To" + word_of(its.param.listener); });
+INSTANTIATE_TEST_SUITE_P(Of, MeetingByRelay, testing::Values(Ends{Gateway::random, Gateway::random}),
+                         [](const auto& its) {
+                           return word_of(its.param.connector) + "To" + word_of(its.param.listener);
+                         });
 
 }  // namespace
 }  // namespace udtcat::test::e2e
