@@ -58,10 +58,6 @@ class MeetCommand {
                               run_.io(), std::move(request),
                               [this](std::unique_ptr<Connection> connection) { place_->add(std::move(connection)); },
                               [this](const Endpoint& peer, const Error& why) { refusals_.add(peer, why); }));
-    listener_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) {
-      auto answer = binding_.answer(message, from, std::chrono::steady_clock::now());
-      if (!answer.empty()) listener_->send_stun(from, std::move(answer));
-    });
     const auto locals = listener_->local_endpoints();
     place_ =
         std::make_unique<Place>(run_.io(), options_.place,
