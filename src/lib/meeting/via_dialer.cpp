@@ -28,6 +28,7 @@
 #include "lib/meeting/place_dialing.hpp"
 #include "lib/meeting/signed_messages.hpp"
 #include "lib/meeting/via.hpp"
+#include "lib/net/stun.hpp"
 
 namespace udtcat::meeting {
 
@@ -159,7 +160,12 @@ class ViaDialer final : public Dialer {
     if (!opened) return finish(tl::unexpected(opened.error()));
     if (opened->signer != *name_ || opened->answer.id != offer_id_)
       return finish(fail(Errc::authentication_failed, "read the answer of the listener", "it is of another"));
-    candidates_ = in_order_of_hope(usable(opened->answer.candidates, own_candidates_), own_candidates_);
+    const auto reachable = usable(opened->answer.candidates, own_candidates_);
+    // All at once, when the listener sends to this end, too: each attempt to dial begins later than the one before.
+    for (const Candidate& each : reachable)
+      if (each.kind == Candidate::Kind::server_reflexive)
+        pair_->engine()->send_stun(each.address, net::binding_indication());
+    candidates_ = in_order_of_hope(reachable, own_candidates_);
     if (!candidates_.empty()) direct_ = dial_at(candidates_, false);
     relay_ = pair_->bind(answered.relay, lifetime_.guard([this] {
       relay_is_bound_ = true;
