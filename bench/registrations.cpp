@@ -3,7 +3,7 @@
 //
 //   registrations [COUNT]     200 sessions with a place on this host, each with one registration: a line of JSON
 //
-// It says how long all took, and how much memory the place has for each. The place and all listeners are a process each.
+// It says how long all took, and how much memory the place has for each. The place is a process, all listeners another.
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -20,9 +20,9 @@
 
 #include <udtcat/udtcat.hpp>
 
+#include "lib/meeting/message_stream.hpp"
 #include "lib/meeting/names.hpp"
 #include "lib/meeting/signed_messages.hpp"
-#include "meet/message_stream.hpp"
 #include "meet/place.hpp"
 
 namespace {
@@ -48,7 +48,7 @@ struct Registrant {
   std::unique_ptr<Dialer> dialer;
   std::unique_ptr<Connection> connection;
   KeyPair name = KeyPair::generate().value();
-  std::unique_ptr<meet::MessageStream> stream;
+  std::unique_ptr<meeting::MessageStream> stream;
   bool registered = false;
 
   void take(const meeting::Message& message) {
@@ -81,10 +81,11 @@ DialRequest request_to(std::uint16_t port) {
     each.dialer = dial(io, request_to(port), [&each](Result<std::unique_ptr<Connection>> connection) {
       if (!connection) die(connection.error().message());
       each.connection = std::move(*connection);
-      each.stream = std::make_unique<meet::MessageStream>(
+      each.stream = std::make_unique<meeting::MessageStream>(
           each.connection->open_stream(),
-          meet::MessageStream::Handlers{.on_message = [&each](const meeting::Message& message) { each.take(message); },
-                                        .on_over = [] { die("the place ended a stream"); }});
+          meeting::MessageStream::Handlers{
+              .on_message = [&each](const meeting::Message& message) { each.take(message); },
+              .on_over = [] { die("the place ended a stream"); }});
       each.stream->send(meeting::Register{each.name.public_key()});
     });
     while (!each.registered) io.run_one();

@@ -19,6 +19,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "lib/meeting/username.hpp"
 #include "lib/net/bind.hpp"
 #include "lib/net/datagram_socket.hpp"
 #include "lib/net/stun.hpp"
@@ -65,17 +66,18 @@ void send_one(net::DatagramSocket& socket, const std::vector<std::byte>& message
 
 /// Over loopback each answer is there once the relay has had its turn.
 void bind_end(boost::asio::io_context& io, net::DatagramSocket& end, const meet::DatagramRelay& relay,
-          const meeting::Relay::Token& token) {
+              const meeting::Relay::Token& token) {
   constexpr std::size_t kRequestBytes = 96;
   const Endpoint to = net::loopback(AddressFamily::ipv4).with_port(relay.port());
   core::ChunkPool chunks(64 * kKiB);
   net::StunMessage request;
-  request.username = meet::username_of(token);
+  request.username = meeting::username_of(token);
   for (int round = 0; round < 2; ++round) {
     send_one(end, net::encode(request, kRequestBytes), to);
     std::vector<net::ReceivedTrain> answers;
     while (end.receive(answers, 1, chunks) == 0) io.run_one();
-    const auto answer = net::decode_stun(std::span<const std::byte>(answers[0].chunk.bytes()).first(answers[0].total_bytes));
+    const auto answer =
+        net::decode_stun(std::span<const std::byte>(answers[0].chunk.bytes()).first(answers[0].total_bytes));
     if (!answer) std::abort();
     request.nonce = answer->nonce;
   }
@@ -97,8 +99,8 @@ void send(std::vector<Ends>& pairs, double bytes_per_second, const std::atomic<b
       train.to = net::loopback(AddressFamily::ipv4).with_port(pair.relay->port());
       std::ignore = pair.connector.send(train);
       sent += static_cast<double>(payload.size());
-      const auto due = start + std::chrono::duration_cast<Clock::duration>(
-                                   std::chrono::duration<double>(sent / bytes_per_second));
+      const auto due =
+          start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(sent / bytes_per_second));
       std::this_thread::sleep_until(due);
     }
   }

@@ -36,7 +36,7 @@ const std::map<std::string, Words> kCommandLines{
     {"rsh-server", {}},
     {"trees-server", {}},
     {"bench", {"h", "1"}},
-    {"meet", {"-l", "1", "--public"}},
+    {"meet", {"-l", "1"}},
     {"send", {"path", "h", "1"}},
     {"receive", {"h", "1"}},
     {"verify", {"manifest"}},
@@ -92,7 +92,8 @@ const std::vector<Option> kOptions{
      "1M",
      {"", "rsh", "rsh-server", "trees-server", "bench", "meet", "send", "gridftp put", "gridftp serve",
       "gridftp gateway"}},
-    {"--key-file", "f", kKeyed},
+    {"--key-file", "f", and_also(kKeyed, {"meet"})},
+    {"--public", "", {"meet"}},
     {"--pairs", "9", {"meet"}},
     {"--registrations", "9", {"meet"}},
     {"--pair-rate", "1M", {"meet"}},
@@ -151,9 +152,8 @@ std::string joined(const Words& words) {
 const std::map<std::string, tool::Command>& commands() {
   static const auto all = [] {
     std::map<std::string, tool::Command> found;
-    for (const auto& module :
-         {pipe::commands(), bench::commands(), meet::commands(), rsh::commands(), trees::commands(),
-          gridftp::commands()})
+    for (const auto& module : {pipe::commands(), bench::commands(), meet::commands(), rsh::commands(),
+                               trees::commands(), gridftp::commands()})
       for (const tool::Command& command : module) found.emplace(joined(command.words), command);
     return found;
   }();

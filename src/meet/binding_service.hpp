@@ -18,7 +18,7 @@
 
 namespace udtcat::meet {
 
-/// Nobody gets more bytes than came from his address: a request that is shorter than its answer is answered when it has
+/// An address gets no more bytes than came from it: a request that is shorter than its answer is answered when it has
 /// been sent again often enough.
 /// Threads: unsynchronised.
 class BindingService {

@@ -17,14 +17,14 @@
 
 #include "lib/core/lifetime.hpp"
 #include "lib/meeting/message.hpp"
-#include "meet/message_stream.hpp"
+#include "lib/meeting/message_stream.hpp"
 #include "meet/pair_table.hpp"
 #include "meet/peer_ledger.hpp"
 #include "meet/registry.hpp"
 
 namespace udtcat::meet {
 
-/// What all streams of a place have together.
+/// The state that all streams of a place share.
 /// Threads: confined to the io_context thread.
 struct PlaceState {
   PlaceState(boost::asio::io_context& with, const PlaceLimits& its, PairTable::Settings settings)
@@ -85,7 +85,7 @@ class ClientStream {
   RegisteredListener listener_;
   std::optional<PairTable::Id> pair_;
   boost::asio::steady_timer patience_;
-  MessageStream messages_;
+  meeting::MessageStream messages_;
   core::Lifetime lifetime_;
 };
 

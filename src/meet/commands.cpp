@@ -32,12 +32,12 @@ class MeetInvocation final : public tool::OptionsInvocation<MeetOptions> {
   }
   [[nodiscard]] Result<tool::Words> check_summary() const override {
     const std::string where = tool::local_address_text("udp", options_.local, options_.family);
-    tool::Words lines{fmt::format("a meeting place at {}", where),
-                      fmt::format("lets in {}", options_.serves_everybody ? "everybody" : "those who prove the key"),
-                      fmt::format("takes {} registrations and {} pairs at a time", options_.place.registrations,
-                                  options_.place.pairs),
-                      fmt::format("relays for one pair {}, for all {}", rate_text(options_.pair_rate),
-                                  rate_text(options_.rate))};
+    tool::Words lines{
+        fmt::format("a meeting place at {}", where),
+        fmt::format("lets in {}", options_.serves_everybody ? "everybody" : "those who prove the key"),
+        fmt::format("takes {} registrations and {} pairs at a time", options_.place.registrations,
+                    options_.place.pairs),
+        fmt::format("relays for one pair {}, for all {}", rate_text(options_.pair_rate), rate_text(options_.rate))};
     if (options_.local.port != 0)
       lines.push_back(
           fmt::format("a firewall has to let in {}", firewall_text(options_.local.port, options_.place.pairs)));

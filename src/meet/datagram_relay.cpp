@@ -9,6 +9,7 @@
 
 #include "lib/core/try.hpp"
 #include "lib/net/bind.hpp"
+#include "lib/net/stun.hpp"
 
 namespace udtcat::meet {
 
@@ -117,6 +118,7 @@ std::optional<PairRole> DatagramRelay::role_at(const Endpoint& address) const {
 
 /// Whether it was for this host, and not for the other end.
 bool DatagramRelay::take_binding(std::span<const std::byte> datagram, const net::ReceivedTrain& train) {
+  if (!net::is_stun(datagram)) return false;
   const auto outcome = binding_.handle(datagram, train.from, std::chrono::steady_clock::now());
   if (!outcome) return false;
   flush();  // what came before it goes where it was to go
@@ -131,7 +133,6 @@ void DatagramRelay::bind(PairRole role, const Endpoint& address, const std::opti
   if (other.address == address) other.address.reset();
   end(role).address = address;
   end(role).local = local;
-  last_use_ = std::chrono::steady_clock::now();
 }
 
 /// Best effort: an end that does not get it asks again.

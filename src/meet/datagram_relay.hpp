@@ -27,7 +27,7 @@
 
 namespace udtcat::meet {
 
-/// What came from an end, and what became of it.
+/// Datagrams that came from an end, by what became of them.
 struct RelayCounts {
   std::uint64_t relayed_bytes = 0;
   std::uint64_t relayed_datagrams = 0;
@@ -43,7 +43,7 @@ struct RelayCounts {
   }
 };
 
-/// What all relays of a place have together.
+/// Memory and a rate that all relays of a place share.
 /// Threads: confined to the io_context thread.
 struct RelayResources {
   explicit RelayResources(BitRate rate);
@@ -77,7 +77,7 @@ class DatagramRelay {
   [[nodiscard]] const RelayCounts& counts(PairRole role) const { return end(role).counts; }
   /// Datagrams from addresses that are not bound, by none of the tokens.
   [[nodiscard]] std::uint64_t stray_datagrams() const { return stray_datagrams_; }
-  /// When a datagram was last relayed, or an end bound.
+  /// When a datagram was last relayed.
   [[nodiscard]] TimePoint last_use() const { return last_use_; }
 
  private:

@@ -2,8 +2,11 @@
 #include "meet/binding_service.hpp"
 #include "meet/meet_command.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 
 #include "lib/core/try.hpp"
 #include "lib/meeting/names.hpp"
+#include "meet/binding_service.hpp"
 #include "meet/place.hpp"
 #include "meet/place_snapshot.hpp"
 #include "tool/cli/process_setup.hpp"
@@ -59,18 +63,21 @@ class MeetCommand {
       if (!answer.empty()) listener_->send_stun(from, std::move(answer));
     });
     const auto locals = listener_->local_endpoints();
-    place_ = std::make_unique<Place>(run_.io(), options_.place,
-                                     PairTable::Settings{.locals = locals,
-                                                         .any_ports = options_.local.port == 0,
-                                                         .pair_rate = options_.pair_rate,
-                                                         .rate = options_.rate},
-                                     [this](const Connection& peer, const Error& why) {
-                                       refusals_.add(peer.peer(), why);
-                                     });
-    const std::string ports = options_.local.port == 0
-                                  ? fmt::format("UDP {}, and a port that the system chooses for each pair",
-                                                locals.front().port())
-                                  : firewall_text(locals.front().port(), options_.place.pairs);
+    place_ =
+        std::make_unique<Place>(run_.io(), options_.place,
+                                PairTable::Settings{.locals = locals,
+                                                    .any_ports = options_.local.port == 0,
+                                                    .pair_rate = options_.pair_rate,
+                                                    .rate = options_.rate},
+                                [this](const Connection& peer, const Error& why) { refusals_.add(peer.peer(), why); });
+    listener_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) {
+      auto answer = binding_.answer(message, from, std::chrono::steady_clock::now());
+      if (!answer.empty()) listener_->send_stun(from, std::move(answer));
+    });
+    const std::string ports =
+        options_.local.port == 0
+            ? fmt::format("UDP {}, and a port that the system chooses for each pair", locals.front().port())
+            : firewall_text(locals.front().port(), options_.place.pairs);
     run_.say(fmt::format("a meeting place for {}; its ports are {}",
                          options_.serves_everybody ? "everybody" : "those who prove the key", ports));
     return {};

@@ -40,9 +40,9 @@ relays their datagrams, sealed, until they reach each other directly. It knows n
 udtcat status shows who meets whom, and how much is relayed. STUN's Binding is answered at PORT, for anybody.
 )";
 
-constexpr std::size_t kMaxPairs = 10'000;         // guess: more than one thread relays for
+constexpr std::size_t kMaxPairs = 10'000;             // guess: more than one thread relays for
 constexpr std::size_t kMaxRegistrations = 1'000'000;  // guess: as --max-peers
-constexpr std::size_t kMaxPort = 65'535;          // spec: RFC 768
+constexpr std::size_t kMaxPort = 65'535;              // spec: RFC 768
 
 void add_rate(CommandLine& line, const char* name, BitRate& into) {
   line.value(name, [name, &into](const std::string& text) -> Status {

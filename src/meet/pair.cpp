@@ -20,10 +20,10 @@ Pair::Pair(boost::asio::io_context& io, const PlaceLimits& limits, Names names, 
       patience_(io) {}
 
 void Pair::offer(std::unique_ptr<Stream> to_listener, std::vector<std::byte> signed_offer) {
-  to_listener_ = std::make_unique<MessageStream>(
+  to_listener_ = std::make_unique<meeting::MessageStream>(
       std::move(to_listener),
-      MessageStream::Handlers{.on_message = [this](const meeting::Message& message) { on_message(message); },
-                              .on_over = [this] { on_listener_left(); }});
+      meeting::MessageStream::Handlers{.on_message = [this](const meeting::Message& message) { on_message(message); },
+                                       .on_over = [this] { on_listener_left(); }});
   to_listener_->send(meeting::Offered{relay_of(PairRole::listener), std::move(signed_offer)});
   patience_.expires_after(limits_.patience);
   patience_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
@@ -63,7 +63,6 @@ void Pair::on_listener_left() {
 void Pair::leave() {
   has_connector_ = false;
   left_at_ = std::chrono::steady_clock::now();
-  if (to_listener_) to_listener_->finish();
 }
 
 void Pair::pass_again(PairRole from) {

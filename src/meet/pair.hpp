@@ -18,8 +18,8 @@
 
 #include "lib/core/lifetime.hpp"
 #include "lib/meeting/message.hpp"
+#include "lib/meeting/message_stream.hpp"
 #include "meet/datagram_relay.hpp"
-#include "meet/message_stream.hpp"
 #include "meet/peer_ledger.hpp"
 
 namespace udtcat::meet {
@@ -83,7 +83,7 @@ class Pair {
   const Handlers handlers_;
   const TimePoint made_at_;
   State state_ = State::offered;
-  std::unique_ptr<MessageStream> to_listener_;
+  std::unique_ptr<meeting::MessageStream> to_listener_;
   bool has_listener_ = true;
   bool has_connector_ = true;
   TimePoint left_at_{};  // by the last of its streams

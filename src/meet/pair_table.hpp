@@ -52,7 +52,7 @@ class PairTable {
   void sweep(Pair::TimePoint now);
 
   [[nodiscard]] const std::map<Id, std::unique_ptr<Pair>>& all() const { return pairs_; }
-  /// What the pairs that are over have relayed, both ways together.
+  /// The counts of pairs that are over, both ways together.
   [[nodiscard]] const RelayCounts& past() const { return past_; }
 
  private:

@@ -10,14 +10,14 @@
 namespace udtcat::meet {
 
 struct PlaceLimits {
-  std::size_t pairs = 100;                       ///< spec: docs/spec/meet.md §8, as the others
-  std::size_t registrations = 1024;              ///< spec: likewise
-  std::size_t registrations_of_one = 16;         ///< spec: likewise
-  std::size_t pairs_of_one = 32;                 ///< spec: likewise
-  std::size_t asks_each_second = 10;             ///< spec: likewise, of one
-  std::chrono::milliseconds patience{10'000};    ///< spec: likewise, for a registration or an answer
-  std::chrono::milliseconds pair_idle{60'000};   ///< spec: docs/spec/meet.md §5
-  std::chrono::milliseconds again_pause{1'000};  ///< spec: docs/spec/meet.md §4
+  std::size_t pairs = 100;                         ///< spec: docs/spec/meet.md §8, as the others
+  std::size_t registrations = 1024;                ///< spec: likewise
+  std::size_t registrations_of_one = 16;           ///< spec: likewise
+  std::size_t pairs_of_one = 32;                   ///< spec: likewise
+  std::size_t asks_each_second = 10;               ///< spec: likewise, of one
+  std::chrono::milliseconds patience{10'000};      ///< spec: likewise, for a registration or an answer
+  std::chrono::milliseconds pair_idle{60'000};     ///< spec: docs/spec/meet.md §5
+  std::chrono::milliseconds again_pause{1'000};    ///< spec: docs/spec/meet.md §4
   std::chrono::milliseconds session_idle{60'000};  ///< guess: of a peer that has no stream; as long as a pair
 };
 
@@ -44,14 +44,14 @@ class PeerLedger {
   [[nodiscard]] std::size_t peers() const { return held_.size(); }
 
  private:
-  struct Held {
+  struct Share {
     std::size_t registrations = 0;
     std::size_t pairs = 0;
   };
   void forget_if_empty(const Peer& peer);
 
   const PlaceLimits limits_;
-  std::map<Peer, Held> held_;  // as many as have registrations or pairs
+  std::map<Peer, Share> held_;  // as many as have registrations or pairs
   std::size_t registrations_ = 0;
   std::size_t pairs_ = 0;
   std::map<Peer, std::size_t> asks_;  // of this second; as many peers as have sessions

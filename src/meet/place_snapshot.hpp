@@ -9,7 +9,7 @@
 
 namespace udtcat::meet {
 
-/// What it has relayed, as bytes that it has sent.
+/// The bytes that it has relayed are those that it has sent.
 [[nodiscard]] ConnectionStats relayed_stats(const Place& place);
 /// Its sessions, registrations and pairs.
 void add_to(tool::ProcessSnapshot& snapshot, Place& place);

@@ -9,6 +9,7 @@
 #include "lib/core/byte_order.hpp"
 #include "lib/core/try.hpp"
 #include "lib/crypto/secret_bytes.hpp"
+#include "lib/meeting/username.hpp"
 #include "lib/net/address_bytes.hpp"
 #include "lib/net/stun.hpp"
 
@@ -28,19 +29,13 @@ std::uint64_t minute_of(RelayBinding::TimePoint now) {
 
 }  // namespace
 
-std::string username_of(const meeting::Relay::Token& token) {
-  std::string text;
-  for (const std::byte each : token) text += fmt::format("{:02x}", std::to_integer<unsigned>(each));
-  return text;
-}
-
 Result<RelayBinding> RelayBinding::create(const RelayTokens& tokens) {
   UDTCAT_TRY(crypto::KeyedHash hash, crypto::KeyedHash::create());
   return RelayBinding(tokens, std::move(hash));
 }
 
 RelayBinding::RelayBinding(const RelayTokens& tokens, crypto::KeyedHash hash) : hash_(std::move(hash)) {
-  std::ranges::transform(tokens, usernames_.begin(), username_of);
+  std::ranges::transform(tokens, usernames_.begin(), meeting::username_of);
 }
 
 std::optional<RelayBinding::Outcome> RelayBinding::handle(std::span<const std::byte> datagram, const Endpoint& from,

@@ -30,9 +30,6 @@ inline constexpr std::size_t kPairRoles = 2;  // spec: docs/spec/meet.md §5
 /// By which each end is known at its pair's port. Random, and the end's alone.
 using RelayTokens = std::array<meeting::Relay::Token, kPairRoles>;
 
-/// The USERNAME of an end: its token in hexadecimal.
-[[nodiscard]] std::string username_of(const meeting::Relay::Token& token);
-
 /// Threads: unsynchronised.
 class RelayBinding {
  public:

@@ -22,10 +22,15 @@ TEST(MeetOptions, AreReadWithTheirUnits) {
 }
 
 TEST(MeetOptions, AreRefusedWhereTheyContradict) {
-  for (const tool::Words& wrong :
-       {tool::Words{"9000", "--public"}, {"-l"}, {"-l", "9000", "--public", "-k", "f"}, {"-l", "9000", "9001"},
-        {"-l", "9000", "--public", "--peers", "f"}, {"-l", "65500", "--public"}, {"-l", "9000", "--pairs", "0"},
-        {"-l", "9000", "--rate", "0"}, {"-l", "9000", "--pair-rate", "fast"}})
+  for (const tool::Words& wrong : {tool::Words{"9000", "--public"},
+                                   {"-l"},
+                                   {"-l", "9000", "--public", "-k", "f"},
+                                   {"-l", "9000", "9001"},
+                                   {"-l", "9000", "--public", "--peers", "f"},
+                                   {"-l", "65500", "--public"},
+                                   {"-l", "9000", "--pairs", "0"},
+                                   {"-l", "9000", "--rate", "0"},
+                                   {"-l", "9000", "--pair-rate", "fast"}})
     EXPECT_FALSE(parse_meet_options(wrong)) << wrong.back();
 }
 

@@ -16,6 +16,7 @@
 
 #include <udtcat/peering.hpp>
 
+#include "lib/meeting/message_stream.hpp"
 #include "lib/meeting/signed_messages.hpp"
 #include "meet/place.hpp"
 #include "support/addresses.hpp"
@@ -27,15 +28,15 @@ namespace udtcat::meet {
 struct EndStream {
   std::deque<meeting::Message> messages;
   bool over = false;
-  std::unique_ptr<MessageStream> stream;
+  std::unique_ptr<meeting::MessageStream> stream;
 
   EndStream() = default;
   explicit EndStream(std::unique_ptr<Stream> made) { take(std::move(made)); }
   void take(std::unique_ptr<Stream> made) {
-    stream = std::make_unique<MessageStream>(
-        std::move(made),
-        MessageStream::Handlers{.on_message = [this](const meeting::Message& message) { messages.push_back(message); },
-                                .on_over = [this] { over = true; }});
+    stream = std::make_unique<meeting::MessageStream>(
+        std::move(made), meeting::MessageStream::Handlers{
+                             .on_message = [this](const meeting::Message& message) { messages.push_back(message); },
+                             .on_over = [this] { over = true; }});
   }
 };
 
@@ -64,9 +65,9 @@ class MeetingFixture : public testing::Test {
         [](const Endpoint&, const Error&) {});
     ASSERT_TRUE(listening) << listening.error().message();
     listener_ = std::move(*listening);
-    place_ = std::make_unique<Place>(
-        io_, limits, PairTable::Settings{.locals = listener_->local_endpoints(), .any_ports = true},
-        [this](const Connection&, const Error& why) { refusals_.push_back(why); });
+    place_ = std::make_unique<Place>(io_, limits,
+                                     PairTable::Settings{.locals = listener_->local_endpoints(), .any_ports = true},
+                                     [this](const Connection&, const Error& why) { refusals_.push_back(why); });
   }
   TestPeer& come() {
     DialRequest request{.addresses = listener_->local_endpoints(),
@@ -82,8 +83,7 @@ class MeetingFixture : public testing::Test {
       if (connection) peer.connection = std::move(*connection);
     });
     EXPECT_TRUE(test::run_until(io_, [&] { return peer.connection != nullptr; }));
-    peer.connection->on_stream(
-        [&peer](StreamId id) { peer.offers.emplace_back(peer.connection->accept_stream(id)); });
+    peer.connection->on_stream([&peer](StreamId id) { peer.offers.emplace_back(peer.connection->accept_stream(id)); });
     return peer;
   }
   /// The next message, of that kind; none: the stream is over, or another came.

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/meeting/username.hpp"
 #include "lib/net/stun.hpp"
 #include "support/addresses.hpp"
 
@@ -23,7 +24,7 @@ class RelayBindingTest : public testing::Test {
                                                std::size_t bytes = kRequestBytes) const {
     StunMessage message;
     message.transaction[11] = std::byte{7};
-    message.username = username_of(tokens_[index_of(role)]);
+    message.username = meeting::username_of(tokens_[index_of(role)]);
     message.nonce = std::move(nonce);
     return net::encode(message, bytes);
   }
@@ -113,7 +114,7 @@ TEST_F(RelayBindingTest, AnswersNoRequestThatIsShorterThanItsAnswer) {
 TEST_F(RelayBindingTest, KeepsATokenToItself) {
   for (const auto type : {StunMessage::Type::indication, StunMessage::Type::success, StunMessage::Type::error}) {
     StunMessage message{.type = type};
-    message.username = username_of(tokens_[0]);
+    message.username = meeting::username_of(tokens_[0]);
     message.nonce = nonce_for(ipv4_);
     const auto outcome = binding_.handle(net::encode(message, kRequestBytes), ipv4_, now_);
     ASSERT_TRUE(outcome) << "or it would go to the other end";

@@ -14,7 +14,7 @@ namespace udtcat::connection {
 
 /// The engine that a request's channels come from.  errors: those of transport::make_engine()
 [[nodiscard]] Result<std::shared_ptr<transport::Engine>> make_dialling_engine(boost::asio::io_context& io,
-                                                                             const DialRequest& request);
+                                                                              const DialRequest& request);
 
 /// engine   of make_dialling_engine(), for several dialers of one request; the connection keeps it. Null: one of its own
 [[nodiscard]] std::unique_ptr<Dialer> dial_directly(boost::asio::io_context& io, DialRequest request,

@@ -11,8 +11,8 @@
 #include <udtcat/peering.hpp>
 
 #include "lib/connection/admission.hpp"
-#include "lib/connection/direct.hpp"
 #include "lib/connection/credit.hpp"
+#include "lib/connection/direct.hpp"
 #include "lib/connection/handshake_backlog.hpp"
 #include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
@@ -238,8 +238,7 @@ class SessionListener final : public Listener {
 }  // namespace
 
 Result<std::unique_ptr<Listener>> listen_directly(boost::asio::io_context& io, ListenRequest request,
-                                                  Listener::PeerHandler on_peer,
-                                                  Listener::RefusalHandler on_refused) {
+                                                  Listener::PeerHandler on_peer, Listener::RefusalHandler on_refused) {
   UDTCAT_CHECK(session::check_application(request.session));
   for (const FurtherApplication& each : request.further) UDTCAT_CHECK(session::check_application(each.session));
   // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.

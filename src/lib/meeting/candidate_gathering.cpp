@@ -38,7 +38,8 @@ void CandidateGathering::gather(const Endpoint& place, Handler handler) {
     resolver_.look_up(each, asking_.guard([this](const Result<std::vector<Endpoint>>& found) {
       if (!found) core::log().warn("{}", found.error().message());
       const auto usable_one =
-          found ? std::ranges::find_if(*found, [this](const Endpoint& server) { return ports_.contains(server.family()); })
+          found ? std::ranges::find_if(*found,
+                                       [this](const Endpoint& server) { return ports_.contains(server.family()); })
                 : std::vector<Endpoint>::const_iterator();
       if (!found || usable_one == found->end()) return answered();
       ask(*usable_one);

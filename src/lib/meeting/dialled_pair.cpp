@@ -20,9 +20,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kWatch = 200ms;             // guess: half of the silence after which a path is left
-constexpr auto kEachCandidate = 1s;        // guess: a path across the world has answered
-constexpr auto kFirstPause = 1s;           // spec: meet.md §7
+constexpr auto kWatch = 200ms;                 // guess: half of the silence after which a path is left
+constexpr auto kEachCandidate = 1s;            // guess: a path across the world has answered
+constexpr auto kFirstPause = 1s;               // spec: meet.md §7
 constexpr std::chrono::seconds kMaxPause{30};  // spec: meet.md §7
 
 /// Ports of the families that this host has.
@@ -57,8 +57,7 @@ DialledPair::DialledPair(boost::asio::io_context& io, const DialRequest& request
                          std::vector<std::byte> message) { engine_->send_stun(server, std::move(message)); }),
       gathering_(io, client_, std::move(ports), request.via->stun),
       timer_(io) {
-  engine_->on_stun(
-      [this](const Endpoint& from, std::span<const std::byte> message) { client_.handle(from, message); });
+  engine_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) { client_.handle(from, message); });
 }
 
 DialledPair::~DialledPair() {
@@ -71,8 +70,7 @@ void DialledPair::take_place(std::unique_ptr<Connection> place, std::function<vo
   place_ = std::move(place);
   on_lost_ = std::move(on_lost);
   place_->on_closed(lifetime_.guard([this](const Status& how) {
-    lose(how ? Error{Errc::connection_broken, "talk to the meeting place", "it has closed the session"}
-             : how.error());
+    lose(how ? Error{Errc::connection_broken, "talk to the meeting place", "it has closed the session"} : how.error());
   }));
 }
 
@@ -89,8 +87,7 @@ void DialledPair::ask(const Ask& message, std::function<void(const Message&)> ha
         MessageStream::Handlers{.on_message = lifetime_.guard([this](const Message& each) { on_message(each); }),
                                 .on_over = lifetime_.guard([this] {
                                   boost::asio::post(io_, lifetime_.guard([this] {
-                                    lose({Errc::connection_broken, "talk to the meeting place",
-                                          "it has broken off"});
+                                    lose({Errc::connection_broken, "talk to the meeting place", "it has broken off"});
                                   }));
                                 })});
   messages_->send(message);

@@ -29,7 +29,7 @@ class DialledPair : public std::enable_shared_from_this<DialledPair> {
  public:
   /// errors: those of the engine; Errc::cannot_bind
   [[nodiscard]] static Result<std::shared_ptr<DialledPair>> create(boost::asio::io_context& io,
-                                                                  const DialRequest& request);
+                                                                   const DialRequest& request);
   DialledPair(const DialledPair&) = delete;
   DialledPair& operator=(const DialledPair&) = delete;
   ~DialledPair();

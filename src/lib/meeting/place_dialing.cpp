@@ -35,8 +35,7 @@ void PlaceDialing::dial_at(const Result<std::vector<Endpoint>>& found) {
   request.name = place_.at;
   request.family = place_.family;
   request.peer_name = text_of(place_);
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
   request.timeout = std::max(left, std::chrono::milliseconds(1));
   request.session.application = kApplication;
   request.session.lanes = 1;

@@ -36,10 +36,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kAskAgain = 500ms;       // spec: meet.md §4
-constexpr auto kRelayDelay = 300ms;     // spec: meet.md §7
-constexpr auto kMaxRelayDelay = 1000ms; // guess: longer no user waits for a direct path
-constexpr auto kPlaceAgain = 500ms;     // guess
+constexpr auto kAskAgain = 500ms;        // spec: meet.md §4
+constexpr auto kRelayDelay = 300ms;      // spec: meet.md §7
+constexpr auto kMaxRelayDelay = 1000ms;  // guess: longer no user waits for a direct path
+constexpr auto kPlaceAgain = 500ms;      // guess
 
 /// Addresses that are likely to answer first come first: of an interface's network, then as servers see them.
 std::vector<Endpoint> in_order_of_hope(const std::vector<Candidate>& candidates, const std::vector<Candidate>& own) {
@@ -117,8 +117,8 @@ class ViaDialer final : public Dialer {
   }
 
   void ask() {
-    Offer offer{.id = {}, .gets_no_udp = false, .application = request_.session.application,
-                .candidates = own_candidates_};
+    Offer offer{
+        .id = {}, .gets_no_udp = false, .application = request_.session.application, .candidates = own_candidates_};
     if (const auto drawn = crypto::randomise(offer.id); !drawn) return finish(tl::unexpected(drawn.error()));
     auto bytes = sign(offer, *own_, *name_);
     if (!bytes) return finish(tl::unexpected(bytes.error()));
@@ -141,16 +141,18 @@ class ViaDialer final : public Dialer {
     const std::string what = fmt::format("reach the listener by {}", text_of(via_));
     switch (refused.why) {
       case Refused::Why::not_registered:
-        return {Errc::cannot_reach, what,
-                fmt::format("nobody is registered at {} by that key", text_of(via_))};
+        return {Errc::cannot_reach, what, fmt::format("nobody is registered at {} by that key", text_of(via_))};
       case Refused::Why::by_listener:
-        return {Errc::authentication_failed, what, "the listener refuses: " + core::printable(refused.text, core::kShownBytes)};
+        return {Errc::authentication_failed, what,
+                "the listener refuses: " + core::printable(refused.text, core::kShownBytes)};
       case Refused::Why::no_room:
-        return {Errc::out_of_resources, what, "the place has no room: " + core::printable(refused.text, core::kShownBytes)};
+        return {Errc::out_of_resources, what,
+                "the place has no room: " + core::printable(refused.text, core::kShownBytes)};
       case Refused::Why::not_allowed:
         break;
     }
-    return {Errc::authentication_failed, what, "the place does not allow it: " + core::printable(refused.text, core::kShownBytes)};
+    return {Errc::authentication_failed, what,
+            "the place does not allow it: " + core::printable(refused.text, core::kShownBytes)};
   }
 
   // ---- The race ----------------------------------------------------------------------------------------------------
@@ -195,13 +197,11 @@ class ViaDialer final : public Dialer {
     request.credentials = request_.credentials->duplicate();
     request.session = request_.session;
     request.transport = request_.transport;
-    return connection::dial_directly(
-        io_, std::move(request),
-        lifetime_.guard([this, is_relay](Made made) {
-          if (made || made.error().code == Errc::parameters_refused) return finish(std::move(made));
-          on_failed(made.error(), is_relay);
-        }),
-        pair_->engine());
+    return connection::dial_directly(io_, std::move(request), lifetime_.guard([this, is_relay](Made made) {
+      if (made || made.error().code == Errc::parameters_refused) return finish(std::move(made));
+      on_failed(made.error(), is_relay);
+    }),
+                                     pair_->engine());
   }
 
   /// At an address of another network there may be somebody else, who has not the key: only the relay is the listener.

@@ -36,13 +36,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::seconds kFirstRedialPause{1};      // spec: meet.md §7
-constexpr std::chrono::seconds kMaxRedialPause{30};       // spec: meet.md §7
-constexpr std::chrono::seconds kPlacePatience{10};        // guess: as a user has
+constexpr std::chrono::seconds kFirstRedialPause{1};       // spec: meet.md §7
+constexpr std::chrono::seconds kMaxRedialPause{30};        // spec: meet.md §7
+constexpr std::chrono::seconds kPlacePatience{10};         // guess: as a user has
 constexpr std::chrono::seconds kRegistrationPatience{10};  // spec: meet.md §8
-constexpr std::chrono::seconds kRefreshCandidates{10};    // spec: meet.md §5, so that a NAT's mapping lives as well
-constexpr std::size_t kMaxIncomingPairs = 32;             // spec: meet.md §8
-constexpr std::size_t kOfferIds = 4096;                   // spec: meet.md §3
+constexpr std::chrono::seconds kRefreshCandidates{10};     // spec: meet.md §5, so that a NAT's mapping lives as well
+constexpr std::size_t kMaxIncomingPairs = 32;              // spec: meet.md §8
+constexpr std::size_t kOfferIds = 4096;                    // spec: meet.md §3
 
 /// The ids that were seen last.
 /// Threads: unsynchronised.
@@ -131,12 +131,12 @@ class ViaListener final : public Listener {
   // ---- Registration ------------------------------------------------------------------------------------------------
 
   void reach_place() {
-    place_dialing_ = std::make_unique<PlaceDialing>(
-        io_, *via_, kPlacePatience, lifetime_.guard([this](Result<std::unique_ptr<Connection>> place) {
-          const auto over = std::move(place_dialing_);
-          if (!place) return on_lost(place.error());
-          take_place(std::move(*place));
-        }));
+    place_dialing_ = std::make_unique<PlaceDialing>(io_, *via_, kPlacePatience,
+                                                    lifetime_.guard([this](Result<std::unique_ptr<Connection>> place) {
+                                                      const auto over = std::move(place_dialing_);
+                                                      if (!place) return on_lost(place.error());
+                                                      take_place(std::move(*place));
+                                                    }));
   }
 
   void take_place(std::unique_ptr<Connection> place) {
@@ -150,9 +150,8 @@ class ViaListener final : public Listener {
       place_->refuse_stream(id, {Errc::stream_refused, "take an offer", "there are too many"});
     });
     registration_ = std::make_unique<MessageStream>(
-        place_->open_stream(),
-        MessageStream::Handlers{.on_message = [this](const Message& each) { on_message(each); },
-                                .on_over = [this] { lose("it has ended the registration"); }});
+        place_->open_stream(), MessageStream::Handlers{.on_message = [this](const Message& each) { on_message(each); },
+                                                       .on_over = [this] { lose("it has ended the registration"); }});
     registration_->send(Register{own_->public_key()});
     timer_.expires_after(kRegistrationPatience);
     timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
@@ -168,7 +167,8 @@ class ViaListener final : public Listener {
       return registration_->send(Proof{*signature});
     }
     if (std::holds_alternative<Registered>(message)) return on_registered();
-    if (const auto* const refused = std::get_if<Refused>(&message)) lose("it refuses: " + core::printable(refused->text, core::kShownBytes));
+    if (const auto* const refused = std::get_if<Refused>(&message))
+      lose("it refuses: " + core::printable(refused->text, core::kShownBytes));
   }
 
   void on_registered() {
@@ -313,8 +313,8 @@ Result<std::unique_ptr<Listener>> listen_via(boost::asio::io_context& io, Listen
   if (!request.credentials) return fail(Errc::bad_argument, "listen by a meeting place", "that needs a key");
   UDTCAT_TRY(auto own, own_name(*request.credentials));
   auto made = std::make_unique<ViaListener>(io, request, std::move(own));
-  UDTCAT_TRY(auto listener, connection::listen_directly(io, std::move(request), std::move(on_peer),
-                                                        std::move(on_refused)));
+  UDTCAT_TRY(auto listener,
+             connection::listen_directly(io, std::move(request), std::move(on_peer), std::move(on_refused)));
   made->start(std::move(listener));
   return made;
 }

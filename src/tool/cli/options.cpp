@@ -153,8 +153,7 @@ constexpr std::uint16_t kStunPort = 3478;     // spec: RFC 8489 §18.6
 
 /// HOST, HOST:PORT, [ADDRESS] or [ADDRESS]:PORT; an IPv6 address alone is a HOST.
 Result<HostPort> host_maybe_port(const char* name, const Text& text, std::uint16_t port) {
-  const bool has_port = text.ends_with(']') ? false
-                        : text.starts_with('[') || std::ranges::count(text, ':') == 1;
+  const bool has_port = text.ends_with(']') ? false : text.starts_with('[') || std::ranges::count(text, ':') == 1;
   if (has_port) return remote_address_value(name, text);
   const bool bracketed = text.starts_with('[') && text.ends_with(']');
   const Text host = bracketed ? text.substr(1, text.size() - 2) : text;

@@ -22,8 +22,7 @@ namespace {
 constexpr std::string_view kServices = "to=";
 // The XIO driver has shared keys only; data connections of GridFTP belong to gridftp. No listener of ours is for rsh,
 // but lists that were written for one name it.
-constexpr std::array<std::string_view, 8> kPurposes{kPipe,    kForward, kRsh,   kGridftp,
-                                                    kGateway, kBench,   kTrees, kMeet};
+constexpr std::array<std::string_view, 8> kPurposes{kPipe, kForward, kRsh, kGridftp, kGateway, kBench, kTrees, kMeet};
 
 using LineWords = std::vector<std::string_view>;
 

@@ -131,7 +131,10 @@ std::string to_text(const ProcessSnapshot& snapshot) {
 }
 
 std::string to_sentence(const ProcessSnapshot& snapshot) {
-  return fmt::format("{}, {}", peers_text(snapshot), core::format_rate(snapshot.rate));
+  const std::string rate = core::format_rate(snapshot.rate);
+  if (!snapshot.place) return fmt::format("{}, {}", peers_text(snapshot), rate);
+  return fmt::format("{}, {}, {}", core::format_count(snapshot.place->registrations, "registration"),
+                     core::format_count(snapshot.place->pairs.size(), "pair"), rate);
 }
 
 }  // namespace udtcat::tool

@@ -27,7 +27,9 @@ TEST(CheckQuota, IsTenAMinuteForEachAddress) {
 TEST(CheckQuota, HasAnEndForManyAddresses) {
   CheckQuota quota;
   const auto start = CheckQuota::TimePoint() + 1h;
-  const auto nth = [](std::size_t n) { return address("10.0." + std::to_string(n / 250) + "." + std::to_string(n % 250 + 1)); };
+  const auto nth = [](std::size_t n) {
+    return address("10.0." + std::to_string(n / 250) + "." + std::to_string(n % 250 + 1));
+  };
   for (std::size_t n = 0; n < CheckQuota::kMaxAddresses; ++n) EXPECT_TRUE(quota.take(nth(n), start));
   EXPECT_FALSE(quota.take(address("192.0.2.1"), start + 59s));
   EXPECT_TRUE(quota.take(address("192.0.2.1"), start + 60s));

@@ -52,6 +52,29 @@ TEST(Snapshot, IsTheSameAfterAJourneyAsJson) {
   EXPECT_EQ(back->clients_waiting, 2U);
 }
 
+TEST(Snapshot, OfAMeetingPlaceSaysWhoMeetsWhom) {
+  ProcessSnapshot made = snapshot();
+  made.place = PlaceSnapshot{.registrations = 3,
+                             .pairs = {{.listener = "alice (192.0.2.1:4711)",
+                                        .connector = "bob (192.0.2.2:4712)",
+                                        .age = 65s,
+                                        .port = 9001,
+                                        .bytes_from_listener = 1'000,
+                                        .bytes_from_connector = 2'500'000'000,
+                                        .over_rate_bytes = 7'000,
+                                        .undelivered_datagrams = 1}}};
+  const std::string json = to_json(made);
+  const auto back = parse_snapshot(json);
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(to_json(*back), json);
+  EXPECT_THAT(
+      to_text(*back),
+      HasSubstr("  3 registrations, 1 pair\n  bob (192.0.2.2:4712) and alice (192.0.2.1:4711), for 1:05\n"
+                "    UDP port 9001: 2.50 GB to the listener, 1.00 kB to the connector relayed, 7.00 kB over the "
+                "rate, 1 datagram not delivered\n"));
+  EXPECT_THAT(to_sentence(*back), HasSubstr("3 registrations, 1 pair, "));
+}
+
 TEST(Snapshot, IsThisJson) {
   ProcessSnapshot made = snapshot();
   made.peers.front().stats.bytes_received = 3;
@@ -69,7 +92,7 @@ TEST(Snapshot, IsThisJson) {
             R"("rate_bits_per_second":8000,"streams_open":2,"packets_sent":1000,"packets_lost":1,"rtt_us":75000,)"
             R"("silent_seconds":1.5,"limited_by":"path","limited_by_text":"limited by the path"}],)"
             R"("refused":[{"reason":"authentication failed","count":3,"last_seconds_ago":12.0,)"
-            R"("last":"192.0.2.9:1: TLS: no key"}]})");
+            R"("last":"192.0.2.9:1: TLS: no key"}],"meeting":null})");
 }
 
 TEST(Snapshot, CountsPeersAndNotTheirSessions) {

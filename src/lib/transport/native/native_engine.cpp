@@ -186,8 +186,8 @@ class NativeEngine final : public Engine {
     close_idle_ports();
     const std::uint16_t wanted = options_.dialling_port;
     for (const Outgoing& each : outgoing_)
-      if (each.peer == peer || (each.peer.family() == peer.family() &&
-                                (each.stays || (wanted != 0 && each.port->local().port() == wanted))))
+      if (each.peer == peer ||
+          (each.peer.family() == peer.family() && (each.stays || (wanted != 0 && each.port->local().port() == wanted))))
         return each.port;
     UDTCAT_TRY(net::UdpSocket socket, net::UdpSocket::open(peer.family()));
     const Endpoint any = net::wildcard(peer.family());

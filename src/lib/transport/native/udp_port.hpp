@@ -137,7 +137,7 @@ class UdpPort final : public LinkPort {
   Admission admission_;
   PortTransmitter transmitter_;
   EmbryonicConnections embryonic_;
-  StunHandler on_stun_;  // none: it is passed over
+  StunHandler on_stun_;            // none: it is passed over
   std::vector<UdtLink*> touched_;  // null: forgotten since
 
   bool may_rebind_ = false;
