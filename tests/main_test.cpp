@@ -79,6 +79,7 @@ const std::vector<Option> kOptions{
     {"--threads", "2", kAll},
     {"--flows", "2", kAll},
     {"--transport", "native", kAll},
+    {"--no-tcp", "", kAll},
     {"--congestion", "bbr", kAll},
     {"--offload", "off", kAll},
     {"--memory", "1MiB", kAll},

@@ -28,10 +28,12 @@ enum class Protection : std::uint8_t {
 
 enum class Cipher : std::uint8_t { aes_256_gcm = 1, aes_128_gcm = 2, chacha20_poly1305 = 3 };
 
-/// The engine below a session. Both speak UDT4, so that either reaches the other.
+/// The transport below a session. native and libudt both speak UDT4, so that either reaches the other.
 enum class TransportKind : std::uint8_t {
-  native,  ///< our own engine (the default)
-  libudt,  ///< Debian's libudt: the oracle and the baseline
+  automatic,  ///< native, and tcp where nobody answers by UDP (the default); the one in use is native or tcp
+  native,     ///< our own engine, over UDP
+  libudt,     ///< Debian's libudt: the oracle and the baseline
+  tcp,        ///< the kernel's TCP
 };
 
 /// Whether this program is linked with it: libudt costs each start 0.1 s, so not every program is (ADR-0014).
@@ -119,7 +121,9 @@ struct TransportTuning {
 };
 
 struct TransportOptions : TransportTuning {
-  TransportKind kind = TransportKind::native;
+  /// A listener with automatic waits at the TCP port of the same number, too; a dialer races both, UDP first
+  /// (docs/spec/tcp.md §5). native is automatic without TCP.
+  TransportKind kind = TransportKind::automatic;
   bool offload = true;  ///< native only: trains of datagrams are cut and joined by the kernel where it can
   BitRate rate;         ///< cap on what this end sends; unlimited by default
   /// Native only, the same at both ends: the key and the listening port serve one session and are gone. The connector

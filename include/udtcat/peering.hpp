@@ -92,7 +92,7 @@ struct FurtherApplication {
 
 /// The addresses that a listener waits at, and the sessions that it takes.
 struct ListenRequest {
-  std::vector<Endpoint> locals;            ///< one per family; port 0 lets the system choose one for all
+  std::vector<Endpoint> locals;  ///< one per family; port 0 lets the system choose one for all, and for TCP, too
   std::optional<Credentials> credentials;  ///< none only at Protection::clear
   SessionOptions session;
   TransportOptions transport;
@@ -115,6 +115,10 @@ class Listener {
 
   virtual ~Listener() = default;
   [[nodiscard]] virtual std::vector<Endpoint> local_endpoints() const = 0;
+  /// Those at which TransportKind::automatic waits by TCP beside UDP: the same, or none.
+  [[nodiscard]] virtual std::vector<Endpoint> tcp_endpoints() const { return {}; }
+  /// The reason why it does not: another program has the port, as a rule. None: it does, or was not asked to.
+  [[nodiscard]] virtual std::optional<Error> tcp_failure() const { return std::nullopt; }
   /// Sends one small datagram from the listening port of that family to `peer`, which needs no answer: a firewall in
   /// front of this host then lets in a dialer whose packets come from there (RFC 8445 §2.2). Best effort, native only.
   /// The caller sends no more than a handful to an address that has not been heard (RFC 8445 §19.5.1).

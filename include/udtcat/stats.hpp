@@ -16,9 +16,10 @@ namespace udtcat {
 
 /// Counters of the transport, its flows together, since the connection was made.
 struct TransportStats {
-  std::optional<std::chrono::microseconds> rtt{};  ///< the transport's estimate; none before it has measured one
-  std::uint64_t packets_sent = 0;                  ///< including those sent again
-  std::uint64_t packets_lost = 0;                  ///< reported lost by the peer
+  TransportKind transport = TransportKind::native;  ///< that is in use
+  std::optional<std::chrono::microseconds> rtt{};   ///< the transport's estimate; none before it has measured one
+  std::uint64_t packets_sent = 0;                   ///< including those sent again
+  std::uint64_t packets_lost = 0;                   ///< reported lost by the peer
   std::uint64_t packets_resent = 0;
   std::uint64_t packets_late = 0;   ///< of the peer's: they came behind one that was sent after them; 0 with libudt
   std::uint64_t bytes_arrived = 0;  ///< by the path: sealed, in any order; 0 with libudt

@@ -37,6 +37,7 @@ BenchMeter::BenchMeter(boost::asio::io_context& io, std::unique_ptr<Connection> 
   result_.peer = tool::peer_text(*connection_);
   result_.protection = stats.protection;
   result_.cipher = stats.cipher;
+  result_.transport = stats.transport;
   result_.flows = stats.flows;
   result_.cores_here = usable_cores();
 }

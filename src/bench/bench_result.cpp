@@ -49,6 +49,7 @@ std::string head_line(const BenchResult& result) {
       packet_bytes = packet_bytes == 0 ? bytes : std::min(packet_bytes, bytes);
   if (packet_bytes > 0) text += fmt::format(", {}-byte packets", packet_bytes);
   text += fmt::format(", {}", to_string(result.protection));
+  if (result.transport != TransportKind::native) text += fmt::format(", over {}", to_string(result.transport));
   if (result.flows > 1) text += fmt::format(", {} flows", result.flows);
   return text + ", " + cores_text(result) + '\n';
 }
@@ -144,6 +145,7 @@ std::string to_json(const BenchResult& result) {
   json["peer"] = result.peer;
   json["protection"] = to_string(result.protection);
   json["cipher"] = tool::json_of(result.cipher);
+  json["transport"] = to_string(result.transport);
   json["flows"] = result.flows;
   json["cores_here"] = result.cores_here;
   json["cores_there"] = tool::or_null(result.cores_there);

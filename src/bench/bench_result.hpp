@@ -54,6 +54,7 @@ struct BenchResult {
   std::string peer;
   Protection protection = Protection::private_;
   std::optional<Cipher> cipher{};
+  TransportKind transport = TransportKind::native;
   std::size_t flows = 1;
   std::uint64_t cores_here = 0;
   std::uint64_t cores_there = 0;  ///< 0: it has not said

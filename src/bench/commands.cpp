@@ -58,6 +58,7 @@ tool::ExitStatus bench_dialled(const BenchOptions& options, tool::FoundCredentia
   std::unique_ptr<BenchMeter> meter;
   const auto dialer = dial(run.io(), std::move(*request), [&](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) return run.finish(std::move(connection.error()));
+    run.say_if_by_tcp((*connection)->stats(), options.peer.host, options.peer.port);
     meter = measure(run, std::move(*connection), options.settings);
   });
   return run.run();

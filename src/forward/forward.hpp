@@ -59,8 +59,8 @@ class Forward {
  public:
   /// Connections are told of, not given.
   struct Handlers {
-    std::function<void()> on_want{};                            ///< wants_session() is true; called again while it is
-    std::function<void(const Connection& connection)> on_up{};  ///< also of the sessions after the first
+    std::function<void()> on_want{};                      ///< wants_session() is true; called again while it is
+    std::function<void(Connection& connection)> on_up{};  ///< also of the sessions after the first
     std::function<void(Connection& connection, const Status& how)> on_gone{};
   };
 
@@ -78,6 +78,10 @@ class Forward {
   /// The statistics of all sessions, also those that have ended.
   [[nodiscard]] ConnectionStats total() const;
   [[nodiscard]] std::size_t answering() const;
+  /// Whether the newest session, to which clients go, is over TCP.
+  [[nodiscard]] bool is_by_tcp() const {
+    return !sessions_.empty() && sessions_.back().connection->stats().transport == TransportKind::tcp;
+  }
   /// For sessions that are all with one peer. Gives up those that do not answer once a newer one has answered for 5 s;
   /// closes those without streams once the newest that answers is 30 s old.
   void tidy_up();

@@ -29,6 +29,7 @@ namespace {
 
 constexpr std::size_t kMaxSessions = 16;                 // spec: docs/man/udtcat-forward.1, Clients
 constexpr std::size_t kMostSessions = 2 * kMaxSessions;  // with those that do not answer
+constexpr std::chrono::hours kAskUdpAgain{1};            // guess: what a packet filter waits for its administrator
 constexpr std::chrono::seconds kTidyInterval{1};         // guess: by so much a client may wait in vain for longer
 
 /// Each client is carried by a stream, each stream of the peer connected to a service.
@@ -111,9 +112,10 @@ class ForwardCommand {
       : options_(options),
         run_(options, console),
         tidy_timer_(run_.io()),
+        udp_timer_(run_.io()),
         forward_(run_.io(), options.wait, builder ? builder(run_.io()) : own_factory(),
                  {.on_want = [this] { want(); },
-                  .on_up = [this](const Connection& connection) { on_up(connection); },
+                  .on_up = [this](Connection& connection) { on_up(connection); },
                   .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}),
         outage_(tool::to_string(options.peer), Clock::now()),
         peer_log_(run_.io(), [this](const std::string& line) { run_.say(line); }) {}
@@ -142,9 +144,10 @@ class ForwardCommand {
   [[nodiscard]] Status start(tool::FoundCredentials found);
   void announce_listeners();
   void want();
-  void on_up(const Connection& connection);
+  void on_up(Connection& connection);
   void on_gone(Connection& connection, const Status& how);
   void keep_tidy();
+  void ask_udp_again();
   void on_failure(const Error& error);
   [[nodiscard]] Error lost(const Error& why) const;
   [[nodiscard]] std::string dialling() const { return "dialling " + tool::to_string(options_.peer); }
@@ -154,6 +157,7 @@ class ForwardCommand {
   const ForwardOptions& options_;
   tool::SessionRun run_;
   boost::asio::steady_timer tidy_timer_;
+  boost::asio::steady_timer udp_timer_;
   std::unique_ptr<Services> services_;  // where there are some
   Forward forward_;
   std::shared_ptr<tool::PeersFile> peers_;
@@ -221,10 +225,24 @@ void ForwardCommand::keep_tidy() {
   });
 }
 
-void ForwardCommand::on_up(const Connection& connection) {
+/// A firewall may have been opened: new clients then go by UDP, and the session over TCP ends with its last stream.
+void ForwardCommand::ask_udp_again() {
+  udp_timer_.cancel();
+  if (!forward_.is_by_tcp()) return;
+  udp_timer_.expires_after(kAskUdpAgain);
+  udp_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (cancelled) return;
+    redial_->try_udp();
+    ask_udp_again();
+  });
+}
+
+void ForwardCommand::on_up(Connection& connection) {
   if (!redial_) return peer_log_.on_come(connection);
   core::log().info("{} connected", tool::peer_text(connection));
+  run_.say_if_by_tcp(connection.stats(), options_.peer.host, options_.peer.port);
   if (forward_.sessions() > 1) keep_tidy();
+  if (options_.transport.kind == TransportKind::automatic && !options_.once) ask_udp_again();
   run_.progress().wait_for({});
   if (const auto line = outage_.end(Clock::now(), connection.peer())) run_.say(*line);
 }

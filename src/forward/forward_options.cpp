@@ -84,6 +84,18 @@ Status check_services(const std::vector<ServiceOption>& services) {
   return {};
 }
 
+void leave_tcp_port_to_its_user(ForwardOptions& options) {
+  if (!options.listens || options.local.port == 0 || options.transport.kind != TransportKind::automatic) return;
+  const auto has_it = [&](const auto& each) {
+    if (each.address.is_unix() || each.address.tcp.port != options.local.port) return false;
+    boost::system::error_code is_name;
+    const auto literal = boost::asio::ip::make_address(each.address.tcp.host, is_name);
+    return is_name ? each.address.tcp.host.empty() || each.address.tcp.host == kLocalhost : literal.is_loopback();
+  };
+  if (std::ranges::any_of(options.services, has_it) || std::ranges::any_of(options.listeners, has_it))
+    options.transport.kind = TransportKind::native;
+}
+
 std::string shown(const SocketSpec& address) {
   return address.is_unix() ? "unix " + address.unix_path : "tcp " + tool::to_string(address.tcp);
 }

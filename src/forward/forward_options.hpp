@@ -51,6 +51,10 @@ struct ForwardOptions : tool::Options {
 /// At most kMaxServices, each name once.  errors: Errc::bad_argument
 [[nodiscard]] Status check_services(const std::vector<ServiceOption>& services);
 
+/// Of a listener: without TCP beside UDP where a service or a local listener of this host has that TCP port. Else the
+/// service could not bind it, or would be ourselves.
+void leave_tcp_port_to_its_user(ForwardOptions& options);
+
 [[nodiscard]] std::string shown(const SocketSpec& address);
 
 /// A host name stays one, to be looked up for each stream.

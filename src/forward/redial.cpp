@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lib/core/duplicate.hpp"
+#include "lib/core/log.hpp"
 #include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::forward {
@@ -25,6 +26,18 @@ void Redial::want() {
   pause(backoff_.next(random_));
 }
 
+void Redial::try_udp() {
+  if (udp_dialer_ || addresses_.empty()) return;
+  DialRequest request = tool::dial_request(options_, core::duplicate(credentials_));
+  request.addresses = addresses_;
+  request.transport.kind = TransportKind::native;
+  udp_dialer_ = dial(io_, std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
+    const auto done = std::move(udp_dialer_);
+    if (connection) return on_connection_(std::move(*connection));
+    core::log().debug("{}", connection.error().message());
+  });
+}
+
 void Redial::retry_soon() {
   if (std::exchange(urgent_, true) || state_ != State::pausing) return;
   pause(kUrgentRedialDelay);
@@ -35,6 +48,7 @@ void Redial::on_lost(std::chrono::steady_clock::duration life) { lost_soon_ = li
 void Redial::cancel() {
   lifetime_.end();
   dialer_.reset();
+  udp_dialer_.reset();
   backoff_.reset();
   urgent_ = false;
   state_ = State::idle;

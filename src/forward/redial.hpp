@@ -45,6 +45,8 @@ class Redial {
   void start() { look_up(); }
   /// A connection is wanted, if none is on its way: at once, then after pauses.
   void want();
+  /// Dials once by UDP alone, beside a session over TCP. A failure changes nothing.
+  void try_udp();
   /// A client waits: the next attempt begins soon.
   void retry_soon();
   /// A connection that an attempt made has ended. After a short life it counts as a failed attempt: a peer that accepts
@@ -79,6 +81,7 @@ class Redial {
   boost::asio::steady_timer timer_;
   std::vector<Endpoint> addresses_;
   std::unique_ptr<Dialer> dialer_;
+  std::unique_ptr<Dialer> udp_dialer_;
   core::Lifetime lifetime_;
 };
 

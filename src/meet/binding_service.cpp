@@ -24,8 +24,9 @@ std::vector<std::byte> BindingService::answer(std::span<const std::byte> datagra
   ShortRequest key{{address.begin(), address.end()}, request->transaction};
   key.first.push_back(static_cast<std::byte>(from.port() >> 8U));
   key.first.push_back(static_cast<std::byte>(from.port() & 0xffU));
+  begin_second(now);
   if (!is_paid(datagram.size(), encoded.size(), std::move(key))) return {};
-  if (!is_within_rate(from, now)) {
+  if (!is_within_rate(from)) {
     ++over_rate_;
     return {};
   }
@@ -33,11 +34,22 @@ std::vector<std::byte> BindingService::answer(std::span<const std::byte> datagra
   return encoded;
 }
 
-/// Whether as much has come as the answer has.
+void BindingService::begin_second(TimePoint now) {
+  if (now - second_began_ < 1s) return;
+  answers_ = {};
+  short_answers_ = 0;
+  second_began_ = now;
+}
+
+/// Whether as much has come as the answer has, or so little is answered for nothing.
 bool BindingService::is_paid(std::size_t request_bytes, std::size_t answer_bytes, ShortRequest request) {
   if (request_bytes >= answer_bytes) return true;
   const auto known = short_requests_.find(request);
   if (known == short_requests_.end()) {
+    if (short_answers_ < kShortAnswersASecond) {
+      ++short_answers_;
+      return true;
+    }
     if (short_requests_.size() == kMaxShortRequests) {
       short_requests_.erase(oldest_first_.front());
       oldest_first_.pop_front();
@@ -52,11 +64,7 @@ bool BindingService::is_paid(std::size_t request_bytes, std::size_t answer_bytes
   return true;
 }
 
-bool BindingService::is_within_rate(const Endpoint& from, TimePoint now) {
-  if (now - second_began_ >= 1s) {
-    answers_ = {};
-    second_began_ = now;
-  }
+bool BindingService::is_within_rate(const Endpoint& from) {
   const core::Prefix prefix = core::prefix_of(from);
   if (answers_.all() >= kAnswersASecond || answers_.of(prefix) >= kAnswersASecondOfPrefix) return false;
   answers_.add(prefix);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "meet/binding_service.hpp"
 #include "meet/meet_command.hpp"
+#include "meet/binding_service.hpp"
 
 #include <chrono>
 #include <memory>

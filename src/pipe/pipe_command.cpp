@@ -323,6 +323,7 @@ tool::ExitStatus connect_command(const PipeOptions& options, tool::FoundCredenti
   run.progress().wait_for("dialling " + tool::to_string(options.peer));
   const auto dialer = dial(run.io(), std::move(*request), [&](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) return run.finish(std::move(connection.error()));
+    run.say_if_by_tcp((*connection)->stats(), options.peer.host, options.peer.port);
     pipe = std::make_unique<PipeSession>(run, options, std::move(*connection));
     pipe->open();
   });

@@ -69,7 +69,9 @@ Network:
       --idle-timeout T       silence after which the peer is lost (40s)
       --rate R               send no faster: bit/s, with k, M or G
       --flows N              UDT connections of a session, 1 to 16 (a connector: 1; a listener: as asked)
-      --transport NAME       native or libudt
+      --transport NAME       auto: native, which is over UDP, and tcp where nobody answers by UDP (default); or native,
+                             libudt, tcp alone
+      --no-tcp               auto without tcp: no TCP port is opened here, none is called there
       --congestion NAME      of native: bbr (default), udt, or fixed, which sends at --rate
       --offload on|off       of native: whether the kernel may cut and join trains of datagrams (on)
       --memory SIZE          of native: what may be under way, each way, 1MiB to 64GiB (256MiB)

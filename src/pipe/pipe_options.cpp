@@ -101,6 +101,8 @@ Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
     if (line.has(name))
       return tool::misplaced(fmt::format("--plain and {}", name),
                              "--plain has one stream, which is for stdin and stdout");
+  if (options.transport.kind == TransportKind::tcp)
+    return tool::misplaced("--plain and --transport \"tcp\"", "the other end of --plain is a program of UDT4");
   options.session.protection = Protection::clear;
   options.transport.idle_timeout = options.session.idle_timeout;
   return {};
@@ -171,6 +173,7 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
     options.session.application = tool::kForward;
     for (const forward::ServiceOption& each : options.services) options.session.services.push_back(each.name);
     options.counterpart += counterparts(options);
+    forward::leave_tcp_port_to_its_user(options);
     return forward::check_services(options.services);
   });
 }

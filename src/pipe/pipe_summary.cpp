@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "lib/core/user_text.hpp"
 #include "tool/cli/shell_words.hpp"
 #include "tool/program/check_summary.hpp"
 
@@ -20,10 +21,11 @@ std::string listener_text(const forward::SocketSpec& address, const PipeOptions&
 }  // namespace
 
 tool::Words mode_summary(const PipeOptions& options) {
-  const std::string where = options.listens
-                                ? "waits for peers at " + tool::local_address_text("udp", options.local, options.family)
-                            : options.via ? "finds the listener at " + tool::to_string(*options.via)
-                                          : "connects to udp " + tool::to_string(options.peer);
+  const std::string_view protocol = core::protocol_of(options.transport.kind);
+  const std::string where =
+      options.listens ? "waits for peers at " + tool::local_address_text(protocol, options.local, options.family)
+      : options.via   ? "finds the listener at " + tool::to_string(*options.via)
+                      : fmt::format("connects to {} {}", protocol, tool::to_string(options.peer));
   if (options.mode == Mode::forward) {
     tool::Words lines{where};
     for (const forward::ServiceOption& each : options.services)

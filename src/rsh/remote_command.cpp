@@ -272,7 +272,8 @@ void RemoteCommand::begin(std::unique_ptr<Connection> connection) {
   run_.watch_connection(near_->connection());
   if (auto started = near_->start(ssh::request_of(options_.ssh), !options_.ssh.without_input); !started)
     return run_.finish(std::move(started.error()));
-  if (!options_.require_udp) ssh_path_.emplace(run_, near_->connection(), dial_, options_.host);
+  if (!options_.require_udp && near_->connection().stats().transport != TransportKind::tcp)
+    ssh_path_.emplace(run_, near_->connection(), dial_, options_.host);
 }
 
 void RemoteCommand::conclude(Result<CommandExit> end) {

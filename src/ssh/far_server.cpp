@@ -25,6 +25,7 @@ namespace udtcat::ssh {
 
 namespace {
 
+constexpr int kPortsWithoutTcp = 4;   // guess: another program seldom has so many in a row
 constexpr std::uint16_t kNoPort = 0;  // spec: docs/spec/rsh.md §1
 
 /// The addresses of this connection's ends, as ssh's server saw them.  spec: ssh(1), SSH_CONNECTION
@@ -106,6 +107,7 @@ Status FarServer::start() {
 
 Status FarServer::bind(const Key& key) {
   Status status = fail(Errc::cannot_bind, "bind");
+  int without_tcp_too = 0;
   for (const std::uint16_t port : ports_of(options_.ports)) {
     auto options = static_cast<const tool::Options&>(options_);
     options.local.port = port;
@@ -117,12 +119,17 @@ Status FarServer::bind(const Key& key) {
           core::log().info("refused {}: {}", peer.to_string(), why.message());
         });
     if (listener) {
-      listener_ = std::move(*listener);
-      return {};
+      const auto without_tcp = (*listener)->tcp_failure();
+      if (without_tcp) core::log().info("{}", without_tcp->message());
+      if (!without_tcp || !listener_) listener_ = std::move(*listener);
+      if (!without_tcp || ++without_tcp_too == kPortsWithoutTcp) return {};
+      continue;
     }
+    if (listener_) return {};
     status = tl::unexpected(std::move(listener.error()));
     if (status.error().code != Errc::cannot_bind) break;
   }
+  if (listener_) return {};
   return status;
 }
 

@@ -26,6 +26,11 @@ PathSelector::Decision PathSelector::next(const Sample& sample) {
 }
 
 void PathSelector::on_path_change(const Sample& sample) {
+  const bool ssh_was_silent = path_began_ && !sample.on_ssh && (compares_ || ssh_is_faster());
+  if (ssh_was_silent && ++silences_ <= kReturns) {
+    slow_rate_.reset();
+    compares_ = false;
+  }
   path_began_ = path_began_ ? last_ : sample;
   begin_window(sample.on_ssh ? *path_began_ : sample);
   best_on_ssh_ = {};
@@ -89,7 +94,7 @@ bool PathSelector::is_slow(const Sample& before, const Sample& sample) {
 
 PathSelector::Decision PathSelector::on_ssh(const Sample& sample) {
   measure_ssh(sample);
-  if (!sample.answers) return ask(sample, Decision::to_udp);
+  if (!sample.answers && sample.at - path_began_->at >= kSilence) return ask(sample, Decision::to_udp);
   if (compares_ && sample.at - path_began_->at >= kTrial) {
     compares_ = false;  // the trial is over
     if (!ssh_is_faster()) return ask(sample, Decision::to_udp);

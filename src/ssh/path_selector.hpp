@@ -15,7 +15,8 @@ namespace udtcat::ssh {
 ///   on UDP ── the peer is silent ──► to ssh ── kReturnAfter, kReturns times ──► to UDP, where that answers
 ///     └── slow for two seconds, as it seems by the path's doing and not by chance ──► to ssh
 ///             ── no faster there within kTrial ──► to UDP, where that is judged anew after kReturnAfter, once
-///   on ssh ── the peer is silent ──► to UDP, where that answers
+///   on ssh ── the peer is silent for kSilence ──► to UDP, where that answers
+///             and, if ssh was not found to be slower, is judged anew at once, kReturns times
 ///
 /// Threads: unsynchronised; time is a parameter.
 class PathSelector {
@@ -27,7 +28,9 @@ class PathSelector {
   static constexpr std::chrono::seconds kTrial{3};         // guess: ssh's TCP has found its rate on any path
   static constexpr std::chrono::seconds kTimeout{10};      // spec: as long as Connection::try_path() asks
   static constexpr std::chrono::seconds kReturnAfter{30};  // guess: an outage of UDP alone is over, or lasts
-  static constexpr int kReturns = 2;                       // guess: a path that dies a third time is none
+  /// Silence of the path before is not that of ssh.
+  static constexpr std::chrono::milliseconds kSilence{2500};  // spec: stream.md §5
+  static constexpr int kReturns = 2;                          // guess: a path that dies a third time is none
   static constexpr BitRate kSlow = BitRate::from_bits_per_second(100'000'000);  // guess: what ssh might exceed
   /// Also without a loss: a limit that was found is kept to.
   static constexpr BitRate kVerySlow = BitRate::from_bits_per_second(10'000'000);  // guess: 3 s of it are little
@@ -80,6 +83,7 @@ class PathSelector {
   bool compares_ = false;              // on ssh because UDP is slow, and not decided
   std::optional<TimePoint> asked_at_;  // for the other way
   int returns_ = 0;
+  int silences_ = 0;  // of ssh, while UDP counted as slower
 };
 
 }  // namespace udtcat::ssh

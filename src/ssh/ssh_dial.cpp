@@ -27,12 +27,24 @@ constexpr std::chrono::milliseconds kQueryTimeout{2'000};  // guess: it takes 5 
 constexpr std::chrono::milliseconds kSshGrace{300};        // guess: the far end has ended, and ssh hears of it
 constexpr std::chrono::milliseconds kShowInterval{1'500};  // guess: somewhat longer than the far side is silent
 
+const char* protocol_of(const SshDialOptions& options) {
+  return options.transport.kind == TransportKind::tcp ? "TCP" : "UDP";
+}
+
 /// The far end is told of it before we bind it; where another has taken it meanwhile, we dial from elsewhere.
 std::uint16_t draw_dialling_port() {
   constexpr std::uint16_t kFirst = 49'152;  // spec: RFC 6335 §6, dynamic ports
   constexpr std::uint16_t kLast = 65'535;
   std::random_device random;
   return std::uniform_int_distribution<std::uint16_t>(kFirst, kLast)(random);
+}
+
+/// The cause of a dial's failure without what may be the reason: the far end waits there, as ssh has told.
+std::string without_advice(const std::string& cause) {
+  const auto advice = cause.find(" at UDP port");
+  if (advice == std::string::npos) return cause;
+  const auto of_tcp = cause.find("; by TCP: ", advice);
+  return cause.substr(0, advice) + (of_tcp == std::string::npos ? "" : cause.substr(of_tcp));
 }
 
 }  // namespace
@@ -197,15 +209,17 @@ void SshDial::dial(const ConnectLine& line) {
   end_push();
   if (line.port == 0)
     return handlers_.on_no_session(
-        {Errc::cannot_reach, fmt::format("UDP port {} at {}: none is free", to_string(options_.ports), options_.host),
+        {Errc::cannot_reach,
+         fmt::format("{} port {} at {}: none is free", protocol_of(options_), to_string(options_.ports), options_.host),
          "each command there needs one of its own: choose more by --port"});
-  if (reason_ == FallbackReason::udp_blocked || reason_ == FallbackReason::udp_slow)
+  const bool by_tcp = options_.transport.kind == TransportKind::tcp;
+  if (!by_tcp && (reason_ == FallbackReason::udp_blocked || reason_ == FallbackReason::udp_slow))
     return handlers_.on_no_session({Errc::cannot_reach,
                                     fmt::format("{}: {} within the last hour", options_.host, to_text(*reason_)),
                                     kTriesAgain});
   candidates_ = candidates_of(line);
   if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it", false);
-  for (const Endpoint& candidate : candidates_) core::log().info("trying udp {}", candidate.to_string());
+  for (const Endpoint& candidate : candidates_) core::log().info("trying {}", candidate.to_string());
   DialRequest request{.addresses = candidates_,
                       .peer_name = options_.ssh.destination,
                       .timeout = options_.connect_timeout,
@@ -215,17 +229,18 @@ void SshDial::dial(const ConnectLine& line) {
                       .transport = options_.transport};
   request.transport.single_use = true;
   request.transport.dialling_port = dialling_port_;
-  dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
-    if (!connection) {
-      // Where ssh has ended, the far end has too, and UDP may be fine.
-      const bool is_blocked = connection.error().code == Errc::cannot_reach && !bootstrap_->has_ended();
-      if (is_blocked) remember(FallbackReason::udp_blocked);
-      const std::string& cause = connection.error().cause;
-      return on_no_answer(cause.substr(0, cause.find(" at UDP port")), is_blocked);  // it waits there, as ssh has told
-    }
-    forget_fallback();
-    handlers_.on_connection(std::move(*connection));
-  });
+  dialer_ = udtcat::dial(
+      run_.io(), std::move(request), [this, by_tcp, port = line.port](Result<std::unique_ptr<Connection>> connection) {
+        if (!connection) {
+          // Where ssh has ended, the far end has too, and UDP may be fine.
+          const bool is_blocked = !by_tcp && connection.error().code == Errc::cannot_reach && !bootstrap_->has_ended();
+          if (is_blocked) remember(FallbackReason::udp_blocked);
+          return on_no_answer(without_advice(connection.error().cause), is_blocked);
+        }
+        if (!by_tcp) forget_fallback();
+        run_.say_if_by_tcp((*connection)->stats(), options_.ssh.destination, port);
+        handlers_.on_connection(std::move(*connection));
+      });
 }
 
 std::vector<Endpoint> SshDial::candidates_of(const ConnectLine& line) {
@@ -252,13 +267,15 @@ std::string SshDial::tried() const {
 }
 
 void SshDial::on_no_answer(const std::string& cause, bool is_remembered) {
-  std::string cure = fmt::format("let UDP port {} through to the far side, or choose others there by --port",
+  const std::string protocol =
+      options_.transport.kind == TransportKind::automatic ? "UDP or TCP" : std::string(protocol_of(options_));
+  std::string cure = fmt::format("let {} port {} through to the far side, or choose others there by --port", protocol,
                                  to_string(options_.ports));
   if (is_remembered && fallbacks_ && !options_.tries_udp)
     cure += fmt::format("; for an hour commands go over ssh at once, and {}", kTriesAgain);
   handlers_.on_no_session({Errc::cannot_reach,
-                           fmt::format("no way to {} by UDP within {} (tried {}: {})", options_.ssh.destination,
-                                       core::format_duration(options_.connect_timeout), tried(), cause),
+                           fmt::format("no way to {} by {} within {} (tried {}: {})", options_.ssh.destination,
+                                       protocol, core::format_duration(options_.connect_timeout), tried(), cause),
                            std::move(cure)});
 }
 

@@ -27,6 +27,8 @@ tool::Words far_options_of(const CommandLine& line, const SshDialOptions& option
   for (const char* name : {"--port", "--protect", "--cipher", "--block", "--lanes", "--rate", "--congestion",
                            "--offload", "--memory", "--idle-timeout"})
     if (const auto text = line.text(name)) words.push_back(fmt::format("{}={}", name, *text));
+  // The others reach each other.
+  if (options.transport.kind == TransportKind::tcp) words.emplace_back("--transport=tcp");
   for (int i = 0; i < options.verbosity; ++i) words.emplace_back("-v");
   // The far end waits until we have given up UDP, and longer.
   words.push_back(fmt::format("--accept-timeout={}ms", (options.connect_timeout + kAcceptTimeout).count()));
@@ -88,6 +90,13 @@ void finish_ssh_dial_options(const CommandLine& line, SshDialOptions& options) {
   if (!line.has("--connect-timeout")) options.connect_timeout = kUdpTimeout;
   options.closed_port_patience = options.connect_timeout;
   options.far_options = far_options_of(line, options);
+}
+
+Status require_udp(SshDialOptions& options) {
+  if (options.transport.kind == TransportKind::tcp)
+    return misplaced("--require-udp and --transport tcp", "allowed: one of them");
+  if (options.transport.kind == TransportKind::automatic) options.transport.kind = TransportKind::native;
+  return {};
 }
 
 void add_far_session_options(CommandLine& line, tool::Options& options) {

@@ -30,6 +30,9 @@ void add_push_progress_options(tool::CommandLine& line, SshDialOptions& options)
 /// and the timeout with UDP, unless --connect-timeout says it.
 void finish_ssh_dial_options(const tool::CommandLine& line, SshDialOptions& options);
 
+/// --require-udp: neither TCP nor ssh carries anything.  errors: Errc::bad_argument with --transport tcp
+[[nodiscard]] Status require_udp(SshDialOptions& options);
+
 /// The options of a far end that ssh starts, from the near end's finish_ssh_dial_options().
 void add_far_options(tool::CommandLine& line, FarOptions& options);
 /// The options of its session, which always has a key.

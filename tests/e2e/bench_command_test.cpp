@@ -199,7 +199,7 @@ TEST_F(BenchBySsh, StartsTheOtherEndByItself) {
 }
 
 TEST_F(BenchBySsh, SaysWhichPortWasTriedWhereUdpIsBlocked) {
-  block_udp();
+  block_all_but_ssh();
   const Ran ran = near(std::string(UDTCAT_BINARY) + " bench --ssh \"ssh -F $CONFIG\" --remote-udtcat " + UDTCAT_BINARY +
                        " --seconds 1 far");
   EXPECT_EQ(ran.status, kUnreachable);

@@ -13,27 +13,12 @@ namespace udtcat::test::e2e {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 struct Hosts {
   Gateway near;
   Gateway far;
 };
-
-std::string name_of(Gateway gateway) {
-  switch (gateway) {
-    case Gateway::open:
-      return "Open";
-    case Gateway::stateful:
-      return "Stateful";
-    case Gateway::masquerading:
-      return "Masquerading";
-    case Gateway::random:
-      return "Random";
-    case Gateway::without_udp:
-      return "WithoutUdp";
-  }
-  return {};
-}
 
 class Firewalls : public testing::TestWithParam<Hosts> {
  protected:
@@ -88,7 +73,93 @@ TEST_P(FirewallsThatUdpDoesNotPass, HaveSshCarryTheCommandAndSayWhatWasTried) {
 
 INSTANTIATE_TEST_SUITE_P(Of, FirewallsThatUdpDoesNotPass,
                          testing::Values(Hosts{Gateway::random, Gateway::stateful},
-                                         Hosts{Gateway::without_udp, Gateway::open},
+                                         Hosts{Gateway::only_ssh, Gateway::open},
+                                         Hosts{Gateway::open, Gateway::only_ssh}),
+                         [](const auto& its) { return name_of(its.param.near) + "To" + name_of(its.param.far); });
+
+class FirewallsThatTcpPasses : public Firewalls {
+ protected:
+  /// A listener at the far host with a key in `k` at both.
+  [[nodiscard]] Process listener(Arguments arguments) const {
+    arguments.insert(arguments.begin(), UDTCAT_BINARY);
+    arguments.insert(arguments.end(), {"-k", (home_.path() / "k").string(), "-v"});
+    return Process({.argv = std::move(arguments),
+                    .working_directory = ssh_->far_home().path(),
+                    .network_namespace = hosts_->far_host().file});
+  }
+  void SetUp() override {
+    Firewalls::SetUp();
+    if (!hosts_) return;
+    ASSERT_EQ(near("$UDTCAT keygen > k; chmod 600 k; head -c 3000000 /dev/urandom > f").status, kSuccess);
+  }
+  static bool is_up(const Process& process) {
+    return eventually(patience(std::chrono::seconds(20)),
+                      [&] { return process.errors().find("listening on") != std::string::npos; });
+  }
+};
+
+constexpr const char* kByTcp = "no answer by UDP from 10.72.0.2: TCP carries the session";
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST_P(FirewallsThatTcpPasses, HaveTcpCarryAPipeWhichSaysSoOnce) {
+  const Process far = listener({"-l", "9000"});
+  ASSERT_TRUE(is_up(far));
+  const Ran ran = near("$UDTCAT 10.72.0.2 9000 -k k --stats json < f");
+  EXPECT_EQ(ran.status, kSuccess) << ran.errors;
+  EXPECT_EQ(count(ran.errors, kByTcp), 1U) << ran.errors;
+  EXPECT_THAT(ran.errors, HasSubstr("\"transport\":\"tcp\""));
+  EXPECT_THAT(far.errors(), Not(HasSubstr("refused")));
+}
+
+TEST_P(FirewallsThatTcpPasses, HaveItCarryFiles) {
+  const Process far = listener({"receive", "-l", "9000", "--into", "d"});
+  ASSERT_TRUE(is_up(far));
+  const Ran ran = near("$UDTCAT send f 10.72.0.2 9000 -k k -q && cmp f $FAR/d/f");
+  EXPECT_EQ(ran.status, kSuccess) << ran.errors;
+  EXPECT_EQ(ran.errors, "") << "quiet";
+}
+
+TEST_P(FirewallsThatTcpPasses, HaveItCarryForwardedConnections) {
+  const Process web({.argv = {"python3", "-m", "http.server", "--bind", "127.0.0.1", "7777"},
+                     .working_directory = home_.path(),
+                     .network_namespace = hosts_->far_host().file});
+  const Process far = listener({"-l", "9000", "--to", "127.0.0.1:7777"});
+  ASSERT_TRUE(is_up(far));
+  const Ran ran = near(
+      "$UDTCAT 10.72.0.2:9000 --from 127.0.0.1:7000 -k k & own=$!; "
+      "curl -s --retry 50 --retry-delay 1 --retry-all-errors http://127.0.0.1:7000/f | cmp - f && echo same; kill "
+      "$own");
+  EXPECT_EQ(ran.output, "same\n");
+  EXPECT_EQ(count(ran.errors, kByTcp), 1U) << ran.errors;
+}
+
+TEST_P(FirewallsThatTcpPasses, HaveItCarryACommandByTheFarEndOfSsh) {
+  const Ran ran = near("$RSH far 'echo there; exit 3'");
+  EXPECT_EQ(ran.output, "there\n");
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_EQ(count(ran.errors, "no answer by UDP from far: TCP carries the session"), 1U) << ran.errors;
+  EXPECT_THAT(ran.errors, Not(HasSubstr("over ssh")));
+  EXPECT_THAT(near("$RSH --require-udp far true").errors, HasSubstr("no way to far by UDP within"));
+}
+
+TEST_P(FirewallsThatTcpPasses, AreInTheWayWhereTcpIsNotWanted) {
+  const Process far = listener({"-l", "9000"});
+  ASSERT_TRUE(is_up(far));
+  const Ran without = near("$UDTCAT 10.72.0.2 9000 -k k --no-tcp --connect-timeout 1s < f");
+  EXPECT_EQ(without.status, kUnreachable);
+  EXPECT_THAT(without.errors,
+              HasSubstr("nobody answered at UDP port 9000: nothing listens there, or a firewall drops"));
+  const Ran elsewhere = near("$UDTCAT 10.72.0.2 9001 -k k --connect-timeout 1s < f");
+  EXPECT_THAT(elsewhere.errors, HasSubstr("; by TCP: nobody listens on that TCP port"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, FirewallsThatTcpPasses,
+                         testing::Values(Hosts{Gateway::without_udp, Gateway::open},
                                          Hosts{Gateway::open, Gateway::without_udp}),
                          [](const auto& its) { return name_of(its.param.near) + "To" + name_of(its.param.far); });
 

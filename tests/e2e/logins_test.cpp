@@ -153,7 +153,7 @@ TEST_F(RshTest, LeavesNoSshBehindWhenItIsKilled) {
 // ---- Ways to the host, and clients ---------------------------------------------------------------------------------
 
 TEST_F(RshTest, RemembersForAnHourThatUdpIsBlocked) {
-  block_udp();
+  block_all_but_ssh();
   EXPECT_THAT(near("$RSH far true").errors,
               AllOf(HasSubstr("no way to far by UDP"), HasSubstr("for an hour commands go over ssh at once"),
                     HasSubstr("--require-udp tries UDP again")));
@@ -169,7 +169,7 @@ TEST_F(RshTest, RemembersForAnHourThatUdpIsBlocked) {
 }
 
 TEST_F(RshTest, ForgetsThatUdpWasBlockedWhereItWorks) {
-  block_udp();
+  block_all_but_ssh();
   std::ignore = near("$RSH far true");
   EXPECT_EQ(run({.argv = {"nft", "flush", "ruleset"}, .network_namespace = hosts_->far_host().file}).status, 0);
   EXPECT_EQ(near("$RSH --require-udp far true").status, 0);

@@ -136,7 +136,7 @@ TEST_F(RshTest, LeavesToSshWhatIsNoCommand) {
 }
 
 TEST_F(RshTest, GoesOnOverSshWhereUdpIsBlocked) {
-  block_udp();
+  block_all_but_ssh();
   const auto begin = Clock::now();
   const Ran ran = near("seq 5 | $RSH far 'cat; echo err >&2; exit 9'");
   EXPECT_LT(Clock::now() - begin, kAtOnce) << "it tries UDP for 3 s";
@@ -148,7 +148,7 @@ TEST_F(RshTest, GoesOnOverSshWhereUdpIsBlocked) {
 }
 
 TEST_F(RshTest, KnowsWhenItsOutputIsLostOverSshToo) {
-  block_udp();
+  block_all_but_ssh();
   EXPECT_EQ(near("$RSH far 'echo precious' > /dev/full").status, kOwnFailure);
   const Ran left = near("$RSH -q far 'yes' | head -1");
   EXPECT_EQ(left.output, "y\n");
@@ -156,14 +156,14 @@ TEST_F(RshTest, KnowsWhenItsOutputIsLostOverSshToo) {
 }
 
 TEST_F(RshTest, EndsWithItsReasonWhereItsInputCannotBeReadOverSshToo) {
-  block_udp();
+  block_all_but_ssh();
   const Ran ran = near("$RSH -q far 'cat; echo done' < /");
   EXPECT_EQ(ran.status, kOwnFailure);
   EXPECT_THAT(ran.errors, HasSubstr("local read from stdin failed"));
 }
 
 TEST_F(RshTest, SaysWhichPortIsBlockedWhereOnlyUdpWillDo) {
-  block_udp();
+  block_all_but_ssh();
   const Ran ran = near("$RSH --require-udp --port 9123 far 'touch ran'");
   EXPECT_EQ(ran.status, kOwnFailure);
   EXPECT_THAT(ran.errors, HasSubstr("let UDP port 9123 through to the far side"));
@@ -195,6 +195,13 @@ TEST_F(RshTest, GoesOnOverSshWhereNoPortIsFree) {
   const Ran ran = near("$RSH --port 9123 far 'echo hi'");
   EXPECT_EQ(ran.output, "hi\n");
   EXPECT_THAT(ran.errors, HasSubstr("UDP port 9123 at far: none is free: going on over ssh itself"));
+}
+
+TEST_F(RshTest, UsesTcpWhereItIsTold) {
+  const Ran ran = near("$RSH --verbose --require-udp --transport tcp far 'echo hi; seq 100000 | tail -1'");
+  EXPECT_EQ(ran.output, "hi\n100000\n") << ran.errors;
+  EXPECT_THAT(ran.errors, HasSubstr("trying tcp"));
+  EXPECT_THAT(ran.errors, HasSubstr("connected to"));
 }
 
 TEST_F(RshTest, UsesLibudtWhereItIsTold) {
@@ -466,7 +473,7 @@ TEST_F(RshTest, SaysByUdrWhatItDoesNotKnow) {
 }
 
 TEST_F(RshTest, IsPutByUdrUnderTheShellThatAProgramIsToldByItsOwnWays) {
-  block_udp();  // what goes over ssh after all is seen
+  block_all_but_ssh();  // what goes over ssh after all is seen
   EXPECT_EQ(near("$UDR --require-udp borg --rsh \"ssh -F $CONFIG\" list ssh://far/none").status, 2);
   // Not what borg shows of ours: it leaves unread what its shell has said where it sees the end of the output first.
   EXPECT_THAT(near("$UDR --require-udp borg list --rsh=\"ssh -F $CONFIG -v -E ssh.log\" far:none; cat ssh.log").output,

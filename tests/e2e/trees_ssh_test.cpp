@@ -70,7 +70,7 @@ TEST_F(TreesBySsh, SendToAHostWithoutUdtcat) {
 }
 
 TEST_F(TreesBySsh, UseSshItselfWhereUdpIsBlocked) {
-  block_udp();
+  block_all_but_ssh();
   const Ran sent = trees("send src far:dst");
   EXPECT_EQ(sent.status, kSuccess) << sent.errors;
   EXPECT_THAT(sent.errors, HasSubstr("going on over ssh itself"));
@@ -109,7 +109,7 @@ TEST_F(TreesBySsh, SendToTheHomeWhereNoDirectoryIsNamed) {
 }
 
 TEST_F(TreesBySsh, FailWithRequireUdpWhereUdpIsBlocked) {
-  block_udp();
+  block_all_but_ssh();
   EXPECT_EQ(trees("send --require-udp src far:dst").status, kUnreachable);
   EXPECT_FALSE(fs::exists(far("dst")));
 }
@@ -165,7 +165,7 @@ TEST_F(TreesBySsh, RunOneProcessAtEachEnd) {
 
 TEST_F(TreesBySsh, MoveToSshsConnectionWhereUdpDies) {
   Process sender = begin_sending("file");
-  block_udp();
+  block_all_but_ssh();
   expect_exit(sender, kSuccess, kTransferLimit);
   EXPECT_THAT(sender.errors(), HasSubstr("UDP has become silent: going on over ssh's connection"));
   EXPECT_EQ(read_file(far("dst/file")), read_file(home_ / "file"));

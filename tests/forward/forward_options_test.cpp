@@ -55,6 +55,25 @@ TEST(ServiceOptions, LeaveANameToBeLookedUpForEachStream) {
   EXPECT_FALSE(resolve_services({service_value("[::1]:80").value()}, AddressFamily::ipv4)) << "-4";
 }
 
+TEST(ServiceOptions, KeepTheTcpPortOfTheListenerWhereItIsTheirs) {
+  const auto kind_with = [](const char* service, const char* listener) {
+    ForwardOptions options;
+    options.listens = true;
+    options.local.port = 5432;
+    if (service != nullptr) options.services.push_back(service_value(service).value());
+    if (listener != nullptr) options.listeners.push_back(local_listener_value(listener).value());
+    leave_tcp_port_to_its_user(options);
+    return options.transport.kind;
+  };
+  for (const char* own : {"localhost:5432", "127.0.0.2:5432", "db=[::1]:5432"})
+    EXPECT_EQ(kind_with(own, nullptr), TransportKind::native) << own;
+  for (const char* other : {"localhost:5433", "db:5432", "unix:/5432"})
+    EXPECT_EQ(kind_with(other, nullptr), TransportKind::automatic) << other;
+  EXPECT_EQ(kind_with(nullptr, "5432"), TransportKind::native);
+  EXPECT_EQ(kind_with(nullptr, "*:5432"), TransportKind::native);
+  EXPECT_EQ(kind_with(nullptr, "5433"), TransportKind::automatic);
+}
+
 TEST(LocalListenerOption, NamesTheServiceBehindItsLastEqualsSign) {
   EXPECT_EQ(local_listener_value("5432=db").value().service, "db");
   const auto path = local_listener_value("unix:/tmp/a=b/c").value();

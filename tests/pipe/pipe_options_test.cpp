@@ -217,6 +217,9 @@ TEST(Options, ReadAddresses) {
 
 TEST(Options, ChooseATransport) {
   EXPECT_EQ(good("h 1 --transport libudt").transport.kind, TransportKind::libudt);
+  EXPECT_EQ(good("h 1 --transport tcp").transport.kind, TransportKind::tcp);
+  EXPECT_EQ(good("h 1 --no-tcp").transport.kind, TransportKind::native) << "auto without TCP";
+  EXPECT_EQ(good("h 1 --transport auto --memory 1MiB").transport.kind, TransportKind::automatic);
   EXPECT_EQ(good("h 1 --transport native --congestion fixed --rate 1G").transport.congestion, CongestionKind::fixed);
   EXPECT_EQ(good("h 1 --transport native --memory 1MiB").transport.memory_bytes, kMinMemoryBytes);
 }
@@ -288,7 +291,10 @@ const std::vector<Refusal> kRefusals{
     {"h 1 --lanes 18446744073709551617", "--lanes \"18446744073709551617\"", "allowed: 1 to 64"},
     {"h 1 --threads 0", "--threads \"0\"", "allowed: 1 to 256"},
     {"h 1 --threads 257", "--threads \"257\"", "allowed: 1 to 256"},
-    {"h 1 --transport tcp", "--transport \"tcp\"", "allowed: native, libudt"},
+    {"h 1 --transport sctp", "--transport \"sctp\"", "allowed: auto, native, libudt, tcp"},
+    {"h 1 --transport tcp --no-tcp", "--no-tcp and --transport tcp", "one of them"},
+    {"h 1 --transport tcp --congestion udt", "--congestion", "tcp has its own way"},
+    {"--plain h 1 --transport tcp", "--plain and --transport \"tcp\"", "UDT4"},
     {"h 1 --rate 10MB", "--rate \"10MB\"", "bits per second"},
     {"h 1 --rate 0", "--rate \"0\"", "above 0"},
     {"h 1 --recv-only --rate 1M", "--rate and --recv-only", "the end that sends"},

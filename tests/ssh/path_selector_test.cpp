@@ -226,8 +226,43 @@ TEST_F(PathSelectorTest, LeaveSshThatIsSilentForUdp) {
   ASSERT_TRUE(now.on_ssh);
   ssh.answers = false;
   udp.answers = true;
-  EXPECT_EQ(run_for(1s), std::vector{Decision::to_udp});
+  EXPECT_EQ(run_for(3s), std::vector{Decision::to_udp});
   EXPECT_FALSE(now.on_ssh);
+}
+
+// A question that was asked on UDP and not answered there.
+TEST_F(PathSelectorTest, StayWithSshThatAnswersSoonAfterASilenceThatBeganOnUdp) {
+  udp = {.megabits = 1, .loss = 0.2};
+  run_for(2500ms);
+  ASSERT_TRUE(now.on_ssh);
+  ssh.answers = false;
+  EXPECT_TRUE(run_for(1s).empty());
+  ssh.answers = true;
+  EXPECT_TRUE(run_for(10s).empty());
+  EXPECT_TRUE(now.on_ssh && choice.ssh_is_faster());
+}
+
+TEST_F(PathSelectorTest, TryAgainSoonWhereSshWasSilentDuringItsTrial) {
+  udp = {.megabits = 1, .loss = 0.2};
+  run_for(2500ms);
+  ssh.answers = false;
+  EXPECT_EQ(run_for(2500ms), std::vector{Decision::to_udp});
+  ssh.answers = true;
+  EXPECT_EQ(run_for(2500ms), std::vector{Decision::to_ssh}) << "UDP is as slow as it was";
+  EXPECT_TRUE(run_for(10s).empty());
+  EXPECT_TRUE(now.on_ssh && choice.ssh_is_faster());
+}
+
+TEST_F(PathSelectorTest, TryAgainTwiceWhereSshIsSilentEachTime) {
+  udp = {.megabits = 1, .loss = 0.2};
+  for (int i = 0; i < 3; ++i) {
+    ssh.answers = true;
+    EXPECT_EQ(run_for(2750ms), std::vector{Decision::to_ssh}) << i;
+    ssh.answers = false;
+    EXPECT_EQ(run_for(2750ms), std::vector{Decision::to_udp}) << i;
+  }
+  ssh.answers = true;
+  EXPECT_TRUE(run_for(20s).empty());
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ namespace {
 using testing::IsEmpty;
 
 /// The modules of the library, from the bottom up, as CMakeLists.txt names them.
-constexpr std::array<std::string_view, 9> kLibrary{"core",       "crypto",  "net",   "transport", "session",
-                                                   "connection", "meeting", "plain", "bridge"};
+constexpr std::array<std::string_view, 9> kLibrary{"core",       "crypto", "net",    "transport", "session",
+                                                   "connection", "plain",  "bridge", "meeting"};
 
 /// The modules of the program, and upon which of them each may stand. All stand upon the library's front door, two of
 /// its modules and two headers of a third.

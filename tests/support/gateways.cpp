@@ -36,18 +36,21 @@ bool translates(Gateway gateway) { return gateway == Gateway::masquerading || ga
 /// The rules of a gateway with `in` towards its host and `out` towards the shared network.
 std::string rules_of(Gateway gateway) {
   const std::string forward = "chain f { type filter hook forward priority 0; ";
+  const std::string to_udtcat = "tcp dport 9000-9200 ct state new drop";
   const std::string translate = "chain p { type nat hook postrouting priority 100; oifname out masquerade";
   switch (gateway) {
     case Gateway::open:
       return {};
     case Gateway::stateful:
-      return forward + "iifname out meta l4proto udp ct state new drop\n}";
+      return forward + "iifname out meta l4proto udp ct state new drop; iifname out " + to_udtcat + "\n}";
     case Gateway::masquerading:
       return translate + "\n}";
     case Gateway::random:
       return translate + " random\n}";
     case Gateway::without_udp:
       return forward + "meta l4proto udp drop\n}";
+    case Gateway::only_ssh:
+      return forward + "meta l4proto udp drop; " + to_udtcat + "\n}";
   }
   return {};
 }
@@ -91,6 +94,24 @@ Gateways::Gateways(Gateway near, Gateway far)
 Gateways::~Gateways() {
   for (const std::string& each : {near_.name, far_.name, middle_.name, near_gateway_, far_gateway_})
     std::ignore = shell("ip netns delete " + each);
+}
+
+std::string name_of(Gateway gateway) {
+  switch (gateway) {
+    case Gateway::open:
+      return "Open";
+    case Gateway::stateful:
+      return "Stateful";
+    case Gateway::masquerading:
+      return "Masquerading";
+    case Gateway::random:
+      return "Random";
+    case Gateway::without_udp:
+      return "WithoutUdp";
+    case Gateway::only_ssh:
+      return "OnlySsh";
+  }
+  return {};
 }
 
 }  // namespace udtcat::test

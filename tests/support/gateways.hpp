@@ -11,13 +11,18 @@ namespace udtcat::test {
 /// A kind of gateway, by its treatment of the traffic of the host behind it.
 enum class Gateway {
   open,          ///< routes
-  stateful,      ///< a firewall: UDP comes in as an answer only
+  stateful,      ///< a firewall: UDP, and TCP to the ports of udtcat, come in as answers only
   masquerading,  ///< translates addresses, and keeps the port where it is free
   random,        ///< translates addresses, and draws a port for each flow
   without_udp,   ///< a firewall: no UDP at all
+  only_ssh,      ///< a firewall: nor TCP to the ports of udtcat
 };
 
-/// Needs root; removed with the object. TCP to the far host passes its gateway.
+/// In the name of a test.
+[[nodiscard]] std::string name_of(Gateway gateway);
+
+/// Needs root; removed with the object. Other TCP to the far host passes its gateway: that of ssh. The ports of udtcat
+/// are 9000 to 9200 here.
 ///
 ///   near ── near gateway ── middle ── far gateway ── far
 ///

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// dial_directly(): a channel to the listener, a session over it, its other flows, and a connection that all of it carries.
+/// dial_directly(): a channel to the listener, a session over it, its other flows, and the connection that they carry.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -31,20 +32,26 @@ class SessionAttempt final : public Attempt {
   using Handler = std::function<void(Result<std::unique_ptr<session::Session>>, bool somebody_answered)>;
 
   /// request, engine   outlive this
+  /// hold              see Attempts; may be none
   SessionAttempt(boost::asio::io_context& io, const DialRequest& request, transport::Engine& engine,
-                 const Endpoint& address, Handler handler);
+                 const Endpoint& address, Handler handler, Attempts::ProofHandler hold);
 
  private:
   void start(const Endpoint& address, transport::Engine& engine);
+  void on_channel(std::unique_ptr<transport::Channel> channel, const core::SharedBytes& words);
 
   const Handler handler_;
+  const Attempts::ProofHandler hold_;
+  const bool is_clear_;
+  Attempts::Clock::time_point began_;
+  std::unique_ptr<transport::Channel> waiting_;  // at clear, while it is held
   std::unique_ptr<session::Handshake> handshake_;
   core::Lifetime lifetime_;
 };
 
 SessionAttempt::SessionAttempt(boost::asio::io_context& io, const DialRequest& request, transport::Engine& engine,
-                               const Endpoint& address, Handler handler)
-    : handler_(std::move(handler)) {
+                               const Endpoint& address, Handler handler, Attempts::ProofHandler hold)
+    : handler_(std::move(handler)), hold_(std::move(hold)), is_clear_(!request.credentials) {
   const Credentials* const credentials = request.credentials ? &*request.credentials : nullptr;
   const std::uint32_t window = initial_window_bytes(request.session, request.transport.memory_bytes);
   handshake_ = std::make_unique<session::Handshake>(
@@ -56,11 +63,30 @@ SessionAttempt::SessionAttempt(boost::asio::io_context& io, const DialRequest& r
 void SessionAttempt::start(const Endpoint& address, transport::Engine& engine) {
   auto words = handshake_->first_flight();
   if (!words) return handler_(tl::unexpected(words.error()), false);
-  engine.async_connect(address, std::move(*words), kAttemptPatience,
-                       lifetime_.guard([this](Result<std::unique_ptr<transport::Channel>> channel) {
+  // At clear the listener has a session as soon as it is asked for one: nothing is said while the attempt is held.
+  const bool says_nothing = hold_ && is_clear_;
+  began_ = Attempts::Clock::now();
+  engine.async_connect(address, says_nothing ? core::SharedBytes() : *words, kAttemptPatience,
+                       lifetime_.guard([this, words = *words](Result<std::unique_ptr<transport::Channel>> channel) {
                          if (!channel) return handler_(tl::unexpected(channel.error()), false);
-                         handshake_->start(std::move(*channel));
+                         on_channel(std::move(*channel), words);
                        }));
+}
+
+void SessionAttempt::on_channel(std::unique_ptr<transport::Channel> channel, const core::SharedBytes& words) {
+  if (!hold_) return handshake_->start(std::move(channel));
+  const std::optional<Attempts::Clock::duration> measured = channel->stats().rtt;
+  const auto round_trip = measured.value_or(Attempts::Clock::now() - began_);
+  if (!is_clear_) {
+    handshake_->hold_last_flight(
+        [this, round_trip](std::function<void()> go_on) { hold_(round_trip, std::move(go_on)); });
+    return handshake_->start(std::move(channel));
+  }
+  waiting_ = std::move(channel);
+  hold_(round_trip, lifetime_.guard([this, words] {
+    transport::write_handshake_data(*waiting_, words);
+    handshake_->start(std::move(waiting_));
+  }));
 }
 
 class SessionDialer final : public Dialer {
@@ -72,9 +98,8 @@ class SessionDialer final : public Dialer {
         handler_(std::move(handler)),
         attempts_(
             io, request_, port_secrets(session::Role::connector, credentials()),
-            [this](transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome) {
-              return begin(engine, address, std::move(outcome));
-            },
+            [this](transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome,
+                   Attempts::ProofHandler hold) { return begin(engine, address, std::move(outcome), std::move(hold)); },
             [this](const Error& error) { finish(tl::unexpected(error)); }, std::move(given)) {
     if (auto named = session::check_application(request_.session); !named) finish(tl::unexpected(named.error()));
   }
@@ -86,7 +111,8 @@ class SessionDialer final : public Dialer {
     return request_.credentials ? &*request_.credentials : nullptr;
   }
 
-  std::unique_ptr<Attempt> begin(transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome) {
+  std::unique_ptr<Attempt> begin(transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome,
+                                 Attempts::ProofHandler hold) {
     return std::make_unique<SessionAttempt>(
         io_, request_, engine, address,
         lifetime_.guard(
@@ -94,7 +120,8 @@ class SessionDialer final : public Dialer {
               if (!session) return outcome(session.error(), answered);
               outcome(std::nullopt, true);
               on_session(std::move(*session));
-            }));
+            }),
+        std::move(hold));
   }
 
   void on_session(std::unique_ptr<session::Session> session) {

@@ -16,7 +16,7 @@ namespace udtcat::connection {
 [[nodiscard]] Result<std::shared_ptr<transport::Engine>> make_dialling_engine(boost::asio::io_context& io,
                                                                               const DialRequest& request);
 
-/// engine   of make_dialling_engine(), for several dialers of one request; the connection keeps it. Null: one of its own
+/// engine   of make_dialling_engine(), for several dialers of one request; the connection keeps it. Null: a new one
 [[nodiscard]] std::unique_ptr<Dialer> dial_directly(boost::asio::io_context& io, DialRequest request,
                                                     Dialer::Handler handler,
                                                     std::shared_ptr<transport::Engine> engine = nullptr);

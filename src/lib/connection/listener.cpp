@@ -29,15 +29,69 @@
 namespace udtcat::connection {
 namespace {
 
+/// Where a listener waits, by one transport.
+struct Port {
+  std::shared_ptr<transport::Engine> engine;
+  std::unique_ptr<transport::Acceptor> acceptor;
+  bool accepting = false;
+};
+
+/// Those of a listener: the first is by UDP unless the user names another.
+struct Ports {
+  std::vector<Port> all;
+  std::optional<Error> tcp_failure{};  ///< why there is no TCP beside it
+};
+
+Result<Port> bind_port(boost::asio::io_context& io, const ListenRequest& request, TransportKind kind,
+                       const std::vector<Endpoint>& locals) {
+  TransportOptions options = share_of_each_flow(request.transport, request.session.flows);
+  options.kind = kind;
+  const Credentials* const credentials = request.credentials ? &*request.credentials : nullptr;
+  Port port;
+  UDTCAT_TRY(port.engine, transport::make_engine(io, options, port_secrets(session::Role::listener, credentials)));
+  UDTCAT_TRY(port.acceptor, port.engine->listen(locals));
+  return port;
+}
+
+constexpr int kPortDraws = 16;  // guess: that so many free UDP ports are taken by TCP does not happen by chance
+
+/// TCP waits at the same number. Where the system chooses that, it is drawn again while another program has it for TCP.
+Result<Ports> bind_ports(boost::asio::io_context& io, const ListenRequest& request) {
+  const TransportKind kind = request.transport.kind;
+  const bool draws = std::ranges::all_of(request.locals, [](const Endpoint& each) { return each.port() == 0; });
+  for (int draw = 1;; ++draw) {
+    Ports ports;
+    UDTCAT_TRY(ports.all.emplace_back(), bind_port(io, request, kind, request.locals));
+    if (kind != TransportKind::automatic) return ports;
+    auto tcp = bind_port(io, request, TransportKind::tcp, ports.all.front().acceptor->local_endpoints());
+    if (tcp) {
+      ports.all.push_back(std::move(*tcp));
+      return ports;
+    }
+    if (draws && draw < kPortDraws && tcp.error().code == Errc::cannot_bind) continue;
+    ports.tcp_failure = std::move(tcp.error());
+    return ports;
+  }
+}
+
+using Engines = std::vector<std::shared_ptr<transport::Engine>>;
+
+std::shared_ptr<const Engines> engines_of(const std::vector<Port>& ports) {
+  auto engines = std::make_shared<Engines>();
+  for (const Port& port : ports) engines->push_back(port.engine);
+  return engines;
+}
+
 class SessionListener final : public Listener {
  public:
-  SessionListener(boost::asio::io_context& io, ListenRequest request, std::shared_ptr<transport::Engine> engine,
-                  std::unique_ptr<transport::Acceptor> acceptor, PeerHandler on_peer, RefusalHandler on_refused)
+  SessionListener(boost::asio::io_context& io, ListenRequest request, Ports ports, PeerHandler on_peer,
+                  RefusalHandler on_refused)
       : io_(io),
         request_(std::move(request)),
-        engine_(std::move(engine)),
-        locals_(acceptor->local_endpoints()),
-        acceptor_(std::move(acceptor)),
+        ports_(std::move(ports.all)),
+        engines_(engines_of(ports_)),
+        tcp_failure_(std::move(ports.tcp_failure)),
+        locals_(ports_.front().acceptor->local_endpoints()),
         on_peer_(std::move(on_peer)),
         on_refused_(std::move(on_refused)),
         awaited_(
@@ -45,21 +99,29 @@ class SessionListener final : public Listener {
         admission_(std::make_shared<Admission>(request_.limits, request_.transport.memory_bytes)) {
     for (const FurtherApplication& each : request_.further)
       further_.push_back({each.session, std::make_shared<Admission>(each.limits, request_.transport.memory_bytes)});
-    acceptor_->share_memory([admission = admission_](std::size_t others) { return admission->share_bytes(others); });
+    for (Port& port : ports_)
+      port.acceptor->share_memory(
+          [admission = admission_](std::size_t others) { return admission->share_bytes(others); });
     accept_on();
   }
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return locals_; }
 
+  [[nodiscard]] std::vector<Endpoint> tcp_endpoints() const override {
+    return ports_.size() > 1 ? locals_ : std::vector<Endpoint>();
+  }
+  [[nodiscard]] std::optional<Error> tcp_failure() const override { return tcp_failure_; }
+
   void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
-    if (acceptor_) acceptor_->send_stun(peer, std::move(message));
+    if (!stopped_) ports_.front().acceptor->send_stun(peer, std::move(message));
   }
   void on_stun(StunHandler handler) override {
-    if (acceptor_) acceptor_->on_stun(std::move(handler));
+    if (!stopped_) ports_.front().acceptor->on_stun(std::move(handler));
   }
 
   void stop() override {
-    acceptor_.reset();
+    stopped_ = true;
+    for (Port& port : ports_) port.acceptor.reset();
     pending_.clear();
     backlog_.clear();
     awaited_.clear();
@@ -101,18 +163,22 @@ class SessionListener final : public Listener {
   }
 
   void accept_on() {
-    if (accepting_ || !acceptor_) return;
+    for (Port& port : ports_) accept_on(port);
+  }
+
+  void accept_on(Port& port) {
+    if (port.accepting || stopped_) return;
     // A connection that gives way costs libudt a megabyte for seconds: there the next waits until one has left.
     if (request_.transport.kind == TransportKind::libudt && backlog_.full_of_unproved()) return;
-    accepting_ = true;
-    acceptor_->async_accept(lifetime_.guard([this](Result<std::unique_ptr<transport::Channel>> channel) {
-      accepting_ = false;
-      if (!acceptor_) return;
+    port.accepting = true;
+    port.acceptor->async_accept(lifetime_.guard([this, &port](Result<std::unique_ptr<transport::Channel>> channel) {
+      port.accepting = false;
+      if (stopped_) return;
       if (channel)
         start_handshake(std::move(*channel));
       else
         core::log().warn("{}", channel.error().message());
-      accept_on();
+      accept_on(port);
     }));
   }
 
@@ -160,9 +226,9 @@ class SessionListener final : public Listener {
         return on_refused_(peer, known.error());
     const std::string& application = session->agreed().application;
     auto place = Admission::enter(admission_for(application), peer, identity, session->retained_limit_bytes());
-    // The connection keeps the engine alive, and its place.
-    using EngineAndSlot = std::pair<std::shared_ptr<transport::Engine>, Admission::Slot>;
-    auto kept = std::make_shared<EngineAndSlot>(engine_, place ? std::move(*place) : Admission::Slot());
+    // The connection keeps the engines alive, and its place.
+    using EnginesAndSlot = std::pair<std::shared_ptr<const Engines>, Admission::Slot>;
+    auto kept = std::make_shared<EnginesAndSlot>(engines_, place ? std::move(*place) : Admission::Slot());
     const Further* const other = further(application);
     const SessionOptions options = other != nullptr ? other->session : request_.session;
     auto connection = Multiplexer::create(io_, std::move(session), options, std::move(kept), known_peers);
@@ -171,7 +237,7 @@ class SessionListener final : public Listener {
     // Posted: the caller is the handshake itself, and the owner may stop or destroy this listener.
     boost::asio::post(
         io_, lifetime_.guard([this, made = std::make_shared<std::unique_ptr<Connection>>(std::move(*connection))] {
-          if (acceptor_) on_peer_(std::move(*made));  // else stopped meanwhile
+          if (!stopped_) on_peer_(std::move(*made));
         }));
   }
 
@@ -214,15 +280,19 @@ class SessionListener final : public Listener {
     pending.leaving.async_wait(lifetime_.guard([this, id](const boost::system::error_code& cancelled) {
       if (!cancelled) forget(id);
     }));
+    // It went away by itself, as a dialer's attempt does that has lost its race: nobody was refused.
+    if (error.code == Errc::connection_broken)
+      return core::log().debug("{} left before it had a session: {}", pending.peer.to_string(), error.message());
     on_refused_(Endpoint(pending.peer), error);  // a copy: the call may stop us
   }
 
   boost::asio::io_context& io_;
   const ListenRequest request_;
-  const std::shared_ptr<transport::Engine> engine_;
+  std::vector<Port> ports_;  // without acceptors once stopped
+  const std::shared_ptr<const Engines> engines_;
+  const std::optional<Error> tcp_failure_;
   const std::vector<Endpoint> locals_;
-  std::unique_ptr<transport::Acceptor> acceptor_;  // none once stopped
-  bool accepting_ = false;
+  bool stopped_ = false;
   HandshakeBacklog backlog_;
   Id next_id_ = 0;
   std::map<Id, PendingPeer> pending_;  // as many as the backlog has
@@ -243,13 +313,9 @@ Result<std::unique_ptr<Listener>> listen_directly(boost::asio::io_context& io, L
   for (const FurtherApplication& each : request.further) UDTCAT_CHECK(session::check_application(each.session));
   // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.
   if (!request.transport.rate.unlimited()) request.session.flows = request.session.flows.value_or(1);
-  const Credentials* credentials = request.credentials ? &*request.credentials : nullptr;
-  UDTCAT_TRY(std::shared_ptr<transport::Engine> engine,
-             transport::make_engine(io, share_of_each_flow(request.transport, request.session.flows),
-                                    port_secrets(session::Role::listener, credentials)));
-  UDTCAT_TRY(auto acceptor, engine->listen(request.locals));
-  return std::make_unique<SessionListener>(io, std::move(request), std::move(engine), std::move(acceptor),
-                                           std::move(on_peer), std::move(on_refused));
+  UDTCAT_TRY(auto ports, bind_ports(io, request));
+  return std::make_unique<SessionListener>(io, std::move(request), std::move(ports), std::move(on_peer),
+                                           std::move(on_refused));
 }
 
 }  // namespace udtcat::connection

@@ -23,7 +23,10 @@ constexpr Names<Protection, 4> kProtections{{{Protection::clear, "clear"},
 constexpr Names<Cipher, 3> kCiphers{{{Cipher::aes_256_gcm, "aes-256-gcm"},
                                      {Cipher::aes_128_gcm, "aes-128-gcm"},
                                      {Cipher::chacha20_poly1305, "chacha20-poly1305"}}};
-constexpr Names<TransportKind, 2> kTransports{{{TransportKind::native, "native"}, {TransportKind::libudt, "libudt"}}};
+constexpr Names<TransportKind, 4> kTransports{{{TransportKind::automatic, "auto"},
+                                               {TransportKind::native, "native"},
+                                               {TransportKind::libudt, "libudt"},
+                                               {TransportKind::tcp, "tcp"}}};
 constexpr Names<CongestionKind, 3> kCongestions{
     {{CongestionKind::bbr, "bbr"}, {CongestionKind::udt, "udt"}, {CongestionKind::fixed, "fixed"}}};
 
@@ -70,6 +73,7 @@ namespace udtcat::core {
 std::optional<Protection> parse_protection(std::string_view name) { return value_of(name, kProtections); }
 std::optional<Cipher> parse_cipher(std::string_view name) { return value_of(name, kCiphers); }
 std::optional<TransportKind> parse_transport(std::string_view name) { return value_of(name, kTransports); }
+std::string_view protocol_of(TransportKind kind) { return kind == TransportKind::tcp ? "tcp" : "udp"; }
 std::optional<CongestionKind> parse_congestion(std::string_view name) { return value_of(name, kCongestions); }
 
 }  // namespace udtcat::core

@@ -20,6 +20,7 @@ inline constexpr auto kFields<TransportStats> = std::tuple{
     counter<kInBenchOfReceiver>("packets_late", &TransportStats::packets_late, FieldUnit::packets),
     counter("bytes_arrived", &TransportStats::bytes_arrived, FieldUnit::bytes),
     counter("bytes_carried", &TransportStats::bytes_carried, FieldUnit::bytes),
+    info("transport", &TransportStats::transport),
 };
 static_assert(lists_all_members<TransportStats>());
 

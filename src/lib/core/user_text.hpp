@@ -43,6 +43,8 @@ inline constexpr std::size_t kMaxThreads = 256;  // guess: of those that users m
 [[nodiscard]] std::optional<Protection> parse_protection(std::string_view name);
 [[nodiscard]] std::optional<Cipher> parse_cipher(std::string_view name);
 [[nodiscard]] std::optional<TransportKind> parse_transport(std::string_view name);
+/// "udp", "tcp": for addresses in messages.
+[[nodiscard]] std::string_view protocol_of(TransportKind kind);
 [[nodiscard]] std::optional<CongestionKind> parse_congestion(std::string_view name);
 
 /// The text of an errno value, as the cause of an Error.  Threads: any, unlike strerror().

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The addresses under which an end may be reached (RFC 8445 §5.1.1), as offers and answers carry them: docs/spec/meet.md
-/// §3.
+/// The addresses under which an end may be reached (RFC 8445 §5.1.1), as offers and answers carry them
+/// (docs/spec/meet.md §3).
 #pragma once
 
 #include <cstddef>

@@ -108,7 +108,7 @@ class ViaDialer final : public Dialer {
     }));
   }
 
-  /// What has begun to race goes on: the place is not needed for it.
+  /// A race that has begun goes on: the place is not needed for it.
   void on_place_lost(const Error& error) {
     if (racing()) return;
     core::log().info("{}", error.message());

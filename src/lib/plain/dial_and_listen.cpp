@@ -18,6 +18,12 @@
 namespace udtcat::plain {
 namespace {
 
+/// Other programs speak UDT, and nothing beside it.
+DialRequest by_udt(DialRequest request) {
+  if (request.transport.kind == TransportKind::automatic) request.transport.kind = TransportKind::native;
+  return request;
+}
+
 class PlainDialer final : public Dialer {
  public:
   using Made = Result<std::unique_ptr<PlainPipe>>;
@@ -25,11 +31,12 @@ class PlainDialer final : public Dialer {
 
   PlainDialer(boost::asio::io_context& io, DialRequest request, Handler handler)
       : io_(io),
-        request_(std::move(request)),
+        request_(by_udt(std::move(request))),
         handler_(std::move(handler)),
         attempts_(
             io, request_, {},
-            [this](transport::Engine& engine, const Endpoint& address, connection::Attempts::Outcome outcome) {
+            [this](transport::Engine& engine, const Endpoint& address, connection::Attempts::Outcome outcome,
+                   const connection::Attempts::ProofHandler& /*hold*/) {
               return begin(engine, address, std::move(outcome));
             },
             [this](const Error& error) { finish(tl::unexpected(error)); }) {}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/session/handshake.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <boost/asio/post.hpp>
 
@@ -91,10 +93,17 @@ void Handshake::on_tls_record() {
   state_ = State::heard;
   const bool was_done = tls_->done();
   auto received = tls_->receive(input_);
+  const bool holds = received && !was_done && tls_->done() && proof_handler_;
+  if (holds) return std::exchange(proof_handler_, nullptr)(lifetime_.guard([this] { on_tls_done(); }));
   flush_tls();
   if (!received) return give_up(received.error());
-  if (!was_done && tls_->done())
-    if (auto offered = offer_again_if_unread(); !offered) return give_up(offered.error());
+  if (!was_done && tls_->done()) return on_tls_done();
+  take_message();
+}
+
+void Handshake::on_tls_done() {
+  flush_tls();
+  if (auto offered = offer_again_if_unread(); !offered) return give_up(offered.error());
   take_message();
 }
 

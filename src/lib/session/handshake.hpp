@@ -34,6 +34,8 @@ class Handshake {
  public:
   using Handler = std::function<void(Result<std::unique_ptr<Session>>)>;
   using JoinHandler = std::function<void(const Join& join, std::unique_ptr<transport::Channel> channel)>;
+  /// Told that the peer has proved the key; the handshake goes on when `go_on` is called, once.
+  using ProofHandler = std::function<void(std::function<void()> go_on)>;
   using AdmissionCheck = std::function<Status(const Endpoint& peer, const std::optional<PeerIdentity>& identity,
                                               std::string_view application)>;
 
@@ -54,6 +56,9 @@ class Handshake {
   /// Listener only: asked before an offer is accepted. An error, whose cause the connector is told, refuses it for now.
   void check_admission(AdmissionCheck admits) { admits_ = std::move(admits); }
 
+  /// Connector only, with a key: asked before its last flight leaves, without which the listener has no session.
+  void hold_last_flight(ProofHandler handler) { proof_handler_ = std::move(handler); }
+
   /// Connector only, once: what its channel begins with.  errors: Errc::cipher_failed
   [[nodiscard]] Result<core::SharedBytes> first_flight();
 
@@ -71,6 +76,7 @@ class Handshake {
   void read_tls_record();
   void on_tls_header();
   void on_tls_record();
+  void on_tls_done();
   void on_unsealed_prefix();
   void on_join();
   void refuse_clear_peer();
@@ -102,6 +108,7 @@ class Handshake {
   const std::uint32_t initial_window_bytes_;
   Handler handler_;
   JoinHandler join_handler_;                    // may be none
+  ProofHandler proof_handler_;                  // likewise
   AdmissionCheck admits_;                       // likewise
   std::optional<TlsHandshake> tls_;             // none at clear
   const Offer offer_;                           // the connector's own

@@ -22,6 +22,7 @@ namespace udtcat::transport {
 
 /// The cause of Errc::cannot_reach when the host answered that the port is closed.
 inline constexpr const char* kPortClosed = "nobody listens on that UDP port (ICMP port unreachable)";
+inline constexpr const char* kTcpPortClosed = "nobody listens on that TCP port (connection refused)";
 /// The cause of Errc::cannot_reach when the port is open and its owner takes no more connections.
 inline constexpr const char* kTurnedAway = "the other end takes no more connections on that port";
 

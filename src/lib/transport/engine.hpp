@@ -28,7 +28,7 @@ using ChannelHandler = std::function<void(Result<std::unique_ptr<Channel>>)>;
 /// Called inside the port's own work: it destroys no channel, acceptor or engine.
 using StunHandler = std::function<void(const Endpoint& from, std::span<const std::byte> message)>;
 
-/// A bound, listening UDP port. Threads: confined, as Channel. After destruction no handler is called.
+/// A bound, listening port, of UDP or TCP. Threads: confined, as Channel. After destruction no handler is called.
 class Acceptor {
  public:
   virtual ~Acceptor() = default;
@@ -57,6 +57,9 @@ class Engine {
   virtual void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                              ChannelHandler handler) = 0;
 
+  /// Whether somebody has answered an attempt that goes on, or one has come about.
+  [[nodiscard]] virtual bool is_answered() const { return false; }
+
   /// Opens a port from which all that is connected in that family leaves from now on, and which stays open.
   /// returns   its number, which is TransportOptions::dialling_port where that is free
   /// errors: Errc::cannot_bind; Errc::bad_argument with libudt
@@ -76,6 +79,7 @@ struct PortSecrets {
   std::span<const std::byte> admission_key;
 };
 
+/// Of TransportKind::automatic it is the native one: a race with TCP has that engine beside it.
 /// secrets   not needed after the call
 /// errors: Errc::out_of_resources; Errc::cipher_failed; Errc::bad_argument for one that this program does not have
 [[nodiscard]] Result<std::unique_ptr<Engine>> make_engine(boost::asio::io_context& io, const TransportOptions& options,
@@ -89,6 +93,16 @@ namespace native {
                                                                  const PortSecrets& secrets);
 
 }  // namespace native
+
+namespace tcp {
+
+/// The system's TCP; see make_engine() and docs/spec/tcp.md. Of the options it takes `rate` and `idle_timeout`, the
+/// others are the system's.  errors: Errc::cipher_failed
+[[nodiscard]] Result<std::unique_ptr<Engine>> make_tcp_engine(boost::asio::io_context& io,
+                                                              const TransportOptions& options,
+                                                              const PortSecrets& secrets);
+
+}  // namespace tcp
 
 /// Debian's libudt as an Engine; or, where absent.cpp is linked in its place, the lack of it.
 namespace libudt {

@@ -36,8 +36,8 @@ left to ssh itself.
                              from then on this build finds it without this option too
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
-      --rate, --transport, --congestion, --offload, --memory, --protect, --cipher, --block, --lanes, --threads, --flows,
-      --idle-timeout, --stats, --why, --verbose, --quiet
+      --rate, --transport, --no-tcp, --congestion, --offload, --memory, --protect, --cipher, --block, --lanes,
+      --threads, --flows, --idle-timeout, --stats, --why, --verbose, --quiet
                              see udtcat --help
       --progress             a line of progress; unless asked for, of a push alone, as the command may use the terminal
       --no-progress          none at all
@@ -55,6 +55,7 @@ void add_rsh_options(CommandLine& line, RshOptions& options) {
   line.flag("--why", options.why);
   line.check([&]() -> Status {
     ssh::finish_ssh_dial_options(line, options);
+    if (options.require_udp) UDTCAT_CHECK(ssh::require_udp(options));
     options.tries_udp = options.require_udp || line.has("--connect-timeout") || line.has("--udp-host");
     return {};
   });

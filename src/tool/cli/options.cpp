@@ -73,7 +73,10 @@ void add_session_options(CommandLine& line, Options& options) {
 
 void add_transport_options(CommandLine& line, Options& options) {
   auto& transport = options.transport;
-  line.choice("--transport", core::parse_transport, {TransportKind::native, TransportKind::libudt}, transport.kind);
+  line.choice("--transport", core::parse_transport,
+              {TransportKind::automatic, TransportKind::native, TransportKind::libudt, TransportKind::tcp},
+              transport.kind);
+  line.flag("--no-tcp");
   line.choice("--congestion", core::parse_congestion, {CongestionKind::bbr, CongestionKind::udt, CongestionKind::fixed},
               transport.congestion);
   line.choice("--offload", {"on", "off"}, [&](const Text& text) -> Status {
@@ -89,10 +92,17 @@ void add_transport_options(CommandLine& line, Options& options) {
   line.check([&]() -> Status {
     transport.idle_timeout = options.session.idle_timeout + kTransportOutlasts;
     transport.known_paths = users_path_cache();
+    if (line.has("--no-tcp")) {
+      if (transport.kind == TransportKind::tcp)
+        return misplaced("--no-tcp and --transport tcp", "allowed: one of them");
+      if (transport.kind == TransportKind::automatic) transport.kind = TransportKind::native;
+    }
+    const bool is_native = transport.kind == TransportKind::native || transport.kind == TransportKind::automatic;
     for (const char* native : {"--congestion", "--memory", "--offload"})
-      if (transport.kind == TransportKind::libudt && line.has(native))
-        return misplaced(native,
-                         "allowed with --transport native only; libudt has its own way, which cannot be chosen");
+      if (!is_native && line.has(native))
+        return misplaced(native, fmt::format("allowed with --transport native only; {} has its own way, which cannot "
+                                             "be chosen",
+                                             to_string(transport.kind)));
     if (transport.congestion == CongestionKind::fixed && transport.rate.unlimited())
       return misplaced("--congestion \"fixed\"", "needs --rate, the speed at which it sends whatever happens");
     return {};

@@ -66,7 +66,7 @@ struct Options {
 void add_key_options(CommandLine& line, Options& options);         ///< -k, --as, --peer, --peers, --trust-first
 void add_protection_options(CommandLine& line, Options& options);  ///< --protect, --cipher
 void add_session_options(CommandLine& line, Options& options);     ///< --block, --lanes, --threads, --flows
-/// --transport, --congestion, --memory, --idle-timeout
+/// --transport, --no-tcp, --congestion, --memory, --idle-timeout
 void add_transport_options(CommandLine& line, Options& options);
 /// --max-peers, --max-sessions, --max-streams, --total-memory, of listeners
 void add_limit_options(CommandLine& line, Options& options);

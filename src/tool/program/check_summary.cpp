@@ -31,8 +31,10 @@ const char* meaning_of(Protection protection) {
 
 std::string transport_summary(const TransportOptions& transport) {
   if (transport.kind == TransportKind::libudt) return "packets are moved by libudt";
-  return fmt::format("packets are moved by {}, with up to {} under way each way", to_string(transport.congestion),
-                     core::format_size(transport.memory_bytes));
+  if (transport.kind == TransportKind::tcp) return "TCP moves the data";
+  const char* else_tcp = transport.kind == TransportKind::automatic ? "; TCP carries them where UDP does not" : "";
+  return fmt::format("packets are moved by {}, with up to {} under way each way{}", to_string(transport.congestion),
+                     core::format_size(transport.memory_bytes), else_tcp);
 }
 
 std::string pair_fact(const Options& options, const FoundCredentials& found) {
@@ -47,7 +49,7 @@ std::string pair_fact(const Options& options, const FoundCredentials& found) {
 
 }  // namespace
 
-std::string local_address_text(const char* protocol, const HostPort& local, AddressFamily family) {
+std::string local_address_text(std::string_view protocol, const HostPort& local, AddressFamily family) {
   if (!local.host.empty() && local.host != "*") return fmt::format("{} {}", protocol, to_string(local));
   const char* every = family == AddressFamily::ipv4   ? "every IPv4 address"
                       : family == AddressFamily::ipv6 ? "every IPv6 address"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
@@ -13,7 +14,7 @@
 namespace udtcat::tool {
 
 /// "tcp 127.0.0.1:5432", "udp port 9000 of every address".
-[[nodiscard]] std::string local_address_text(const char* protocol, const HostPort& local, AddressFamily family);
+[[nodiscard]] std::string local_address_text(std::string_view protocol, const HostPort& local, AddressFamily family);
 
 /// The key: where it is, and, if that is a file or the environment, that it is one.
 /// errors: those of find_credentials()

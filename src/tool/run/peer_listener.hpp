@@ -4,10 +4,13 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <udtcat/peering.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/core/user_text.hpp"
 #include "tool/cli/options.hpp"
 #include "tool/identity/credential_lookup.hpp"
 #include "tool/run/session_run.hpp"
@@ -33,8 +36,11 @@ class PeerListener {
   void stop() { listener_->stop(); }
 
  private:
-  explicit PeerListener(boost::asio::io_context& io) : refusals_(io) {}
+  PeerListener(boost::asio::io_context& io, TransportKind kind) : protocol_(core::protocol_of(kind)), refusals_(io) {}
+  /// "udp 0.0.0.0:9000"
+  [[nodiscard]] std::vector<std::string> names() const;
 
+  const std::string_view protocol_;
   RefusalLog refusals_;
   std::unique_ptr<Listener> listener_;
 };

@@ -26,6 +26,13 @@ const char* name_of_signal(int signal) {
   return signal == SIGTERM ? "SIGTERM" : "SIGINT";
 }
 
+/// kind   in use
+/// none: the system's, which it does not tell
+std::optional<CongestionKind> congestion_of(TransportKind kind, const TransportOptions& transport) {
+  if (kind == TransportKind::tcp) return std::nullopt;
+  return kind == TransportKind::libudt ? CongestionKind::udt : transport.congestion;
+}
+
 }  // namespace
 
 SessionRun::SessionRun(const Options& options, Console& console, const ExitPolicy& exit_policy)
@@ -47,6 +54,15 @@ SessionRun::SessionRun(const Options& options, Console& console, const ExitPolic
 
 void SessionRun::say(const std::string& what) {
   if (verbosity_ >= 0) console_.line("udtcat: " + what);
+}
+
+void SessionRun::say_if_by_tcp(const ConnectionStats& stats, const std::string& host, std::uint16_t port) {
+  if (transport_.kind != TransportKind::automatic || stats.transport != TransportKind::tcp) return;
+  if (std::exchange(has_said_tcp_, true)) return;
+  say(
+      fmt::format("no answer by UDP from {}: TCP carries the session, which is slower where the path loses packets; "
+                  "let UDP port {} through to it",
+                  host, port));
 }
 
 void SessionRun::expect_peer_within(std::chrono::milliseconds timeout) {
@@ -172,11 +188,11 @@ void SessionRun::conclude() {
   const DiagnosisText limited_by = why_since({}, end.stats.ends);
   if (says_why_ && has_peer) console_.line("udtcat: " + limited_by.text);
   if (!stats_json_) return;
+  const TransportKind transport = has_peer ? end.stats.transport : transport_.kind;
   console_.line(to_json({.end = end,
                          .cpu = process_cpu_time(),
-                         .transport = transport_.kind,
-                         .congestion = transport_.kind == TransportKind::libudt ? CongestionKind::udt  // its only one
-                                                                                : transport_.congestion,
+                         .transport = transport,
+                         .congestion = congestion_of(transport, transport_),
                          .protection = protection_,
                          .peer = peer_,
                          .peer_name = peer_name_,

@@ -59,6 +59,10 @@ class SessionRun {
   /// Prints a line unless the user wants errors only.
   void say(const std::string& what);
 
+  /// Of a dialler, once: its session goes over TCP since nobody answered by UDP.
+  /// host   as the user wrote it
+  void say_if_by_tcp(const ConnectionStats& stats, const std::string& host, std::uint16_t port);
+
   /// Ends the run with Errc::cannot_reach unless watch() is called before `timeout` is over.
   void expect_peer_within(std::chrono::milliseconds timeout);
   /// Progress and statistics are those of `stats` from now on, which is called until the run has ended.
@@ -122,6 +126,7 @@ class SessionRun {
   boost::asio::steady_timer peer_timer_;
   boost::asio::steady_timer interrupt_timer_;
 
+  bool has_said_tcp_ = false;
   State state_ = State::running;
   std::optional<Error> error_;  // none: the run has ended well
   ExitStatus status_ = ExitStatus::success;

@@ -21,7 +21,8 @@ BitRate rate_of(std::uint64_t before, std::uint64_t now, std::chrono::nanosecond
 }
 
 std::string peer_lines(const PeerSnapshot& peer) {
-  const std::string name = peer.name.empty() ? peer.address : peer.name + " " + peer.address;
+  std::string name = peer.name.empty() ? peer.address : peer.name + " " + peer.address;
+  if (peer.stats.transport == TransportKind::tcp) name += ", by TCP";
   const Sample sample{peer.stats, peer.age};
   const bool silent = peer.stats.silence.count() > 0;
   const std::string limit = peer.limited_by.text.empty() ? "" : "    " + peer.limited_by.text + '\n';

@@ -143,7 +143,7 @@ struct RunReport {
   Sample end;
   std::chrono::microseconds cpu{0};  ///< of this process, all threads, user and system
   TransportKind transport = TransportKind::native;
-  CongestionKind congestion = CongestionKind::bbr;
+  std::optional<CongestionKind> congestion{};  ///< none: it is the system's
   Protection protection = Protection::private_;
   std::string peer;       ///< empty where there was none
   std::string peer_name;  ///< by its key pair; empty where it has none

@@ -3,6 +3,7 @@
 
 #include "lib/core/printable.hpp"
 #include "lib/core/stats_fields.hpp"
+#include "lib/core/user_text.hpp"
 #include "tool/status/json.hpp"
 #include "tool/status/snapshot.hpp"
 
@@ -31,6 +32,7 @@ Json peer_json(const PeerSnapshot& peer) {
   json["number"] = peer.number;
   json["name"] = or_null(peer.name);
   json["address"] = peer.address;
+  json["transport"] = json_of(peer.stats.transport);
   json["seconds"] = seconds_of(peer.age);
   add_stats(json, peer.stats, peer.rate);
   json["rtt_us"] = json_of(peer.stats.rtt);
@@ -132,6 +134,8 @@ class SnapshotReader {
                       .limited_by = {}};
     // A process that is older has none.
     if (json_.contains("limited_by")) peer.limited_by.word = text("limited_by");
+    if (has("transport"))
+      if (const auto transport = core::parse_transport(text("transport"))) peer.stats.transport = *transport;
     if (json_.contains("limited_by_text")) peer.limited_by.text = text("limited_by_text");
     constexpr std::uint64_t kMostRttUs = 1'000'000'000;  // guess: a quarter of an hour
     if (!at("rtt_us").is_null()) peer.stats.rtt = std::chrono::microseconds(std::min(number("rtt_us"), kMostRttUs));

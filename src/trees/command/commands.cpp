@@ -11,6 +11,7 @@
 
 #include "files/file_tree.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/program/check_summary.hpp"
 #include "tool/run/session_run.hpp"
@@ -47,7 +48,8 @@ class TreeJob final : public tool::OptionsInvocation<TreeOptions> {
     if (sends && options_.connect_mode != ConnectMode::listen) UDTCAT_CHECK(check(options_.selection));
     const std::string where =
         options_.connect_mode == ConnectMode::listen
-            ? "peers that come to " + tool::local_address_text("udp", options_.local, options_.family)
+            ? "peers that come to " +
+                  tool::local_address_text(core::protocol_of(options_.transport.kind), options_.local, options_.family)
         : options_.connect_mode == ConnectMode::ssh
             ? fmt::format("{}, where ssh starts the other end, at UDP port {}", options_.ssh.destination,
                           ssh::to_string(options_.ports))

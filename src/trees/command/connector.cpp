@@ -31,6 +31,7 @@ Status Connector::dial(std::optional<Credentials> credentials) {
   run_.progress().wait_for("dialling " + tool::to_string(options_.peer));
   dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) return run_.finish(std::move(connection.error()));
+    run_.say_if_by_tcp((*connection)->stats(), options_.peer.host, options_.peer.port);
     begin_session(std::move(*connection));
   });
   return {};
@@ -64,7 +65,8 @@ void Connector::begin_session(std::unique_ptr<Connection> connection) {
   run_.follow(session_->connection());
   run_.progress().measure([this](const ConnectionStats& /*of the stream*/) { return amount_of(session_->counters()); });
   session_->open();
-  if (dial_ && !options_.require_udp) ssh_path_.emplace(run_, session_->connection(), *dial_, options_.host);
+  if (dial_ && !options_.require_udp && session_->connection().stats().transport != TransportKind::tcp)
+    ssh_path_.emplace(run_, session_->connection(), *dial_, options_.host);
 }
 
 void Connector::on_over() {

@@ -217,6 +217,7 @@ void add_last_checks(CommandLine& line, TreeOptions& options) {
     options.limits.peers = options.limits.sessions_per_peer = options.once ? 1 : kMaxSessions;
     if (options.connect_mode != ConnectMode::ssh) return {};
     ssh::finish_ssh_dial_options(line, options);
+    if (options.require_udp) UDTCAT_CHECK(ssh::require_udp(options));
     options.push_progress = options.progress;
     options.far_command = kFarCommand;
     options.needs_udtcat = kNeedsUdtcat;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -23,12 +24,17 @@ class RshTest : public TwoHostsTest {
     if (!IsSkipped()) ssh_ = std::make_unique<SshHost>(hosts_->far_host());
   }
 
+  /// For a run over another transport: UDTCAT_TEST_TRANSPORT=tcp.
+  [[nodiscard]] static std::string transport() {
+    const char* const chosen = std::getenv("UDTCAT_TEST_TRANSPORT");
+    return chosen == nullptr ? "" : std::string(" --transport ") + chosen;
+  }
   [[nodiscard]] Arguments environment() const {
     return {"HOME=" + home_.path().string(),
             "CONFIG=" + ssh_->ssh_config().string(),
             "UDTCAT=" UDTCAT_BINARY,
             "UDR=" UDTCAT_SOURCE_DIR "/wrappers/udr",
-            "RSH=" UDTCAT_BINARY " rsh -F " + ssh_->ssh_config().string(),
+            "RSH=" UDTCAT_BINARY " rsh -F " + ssh_->ssh_config().string() + transport(),
             "FAR=" + ssh_->far_home().path().string()};
   }
   /// A script of the near host's. $RSH is `udtcat rsh` with our configuration, $FAR the far home.
@@ -56,12 +62,14 @@ class RshTest : public TwoHostsTest {
     return pid;
   }
   static bool gone(pid_t pid) { return pid > 0 && ::kill(pid, 0) != 0; }
-  void block_udp() const {
+  /// UDP, and TCP to the far end: nothing but ssh gets through.
+  void block_all_but_ssh() const {
     const Ran blocked = run(
         {.argv =
              {"bash", "-c",
               "nft add table inet f; nft 'add chain inet f i { type filter hook input priority 0; policy accept; }'; "
-              "nft add rule inet f i meta l4proto udp drop"},
+              "nft add rule inet f i meta l4proto udp drop; nft add rule inet f i tcp dport 9000-9200 ct state new "
+              "drop"},
          .network_namespace = hosts_->far_host().file});
     ASSERT_EQ(blocked.status, 0) << blocked.errors;
   }

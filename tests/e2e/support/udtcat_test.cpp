@@ -2,6 +2,8 @@
 #include "e2e/support/udtcat_test.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 
 namespace udtcat::test::e2e {
 
@@ -14,9 +16,18 @@ std::string trimmed(std::string text) {
 
 void append(Arguments& to, const Arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
 
+/// For a run of the pipe's, the forward's and the trees' scenarios over another transport: UDTCAT_TEST_TRANSPORT=tcp.
+void choose_transport(const Arguments& arguments, const std::string& host, End& end) {
+  const char* const chosen = std::getenv("UDTCAT_TEST_TRANSPORT");
+  const std::array<std::string, 4> sessions{"-l", host, "send", "receive"};
+  if (chosen == nullptr || std::ranges::find(sessions, arguments.front()) == sessions.end()) return;
+  if (std::ranges::find(end.args, "--transport") == end.args.end()) append(end.args, {"--transport", chosen});
+}
+
 }  // namespace
 
 Process UdtcatTest::udtcat(Arguments arguments, End end) const {
+  choose_transport(arguments, host_, end);
   arguments.insert(arguments.begin(), UDTCAT_BINARY);
   append(arguments, end.args);
   Arguments environment = {"HOME=" + home_.path().string(), "TMPDIR=" + home_.path().string(),

@@ -184,6 +184,41 @@ TEST_F(ListenerTest, ReportsAPortThatIsTaken) {
   EXPECT_EQ(second.error().code, Errc::cannot_bind);
 }
 
+TEST_F(ListenerTest, WaitsByTcpAtTheSamePort) {
+  start_listening(listen_request());
+  EXPECT_EQ(listener->tcp_endpoints(), listener->local_endpoints());
+  EXPECT_FALSE(listener->tcp_failure());
+  auto request = dial_request();
+  request.transport.kind = TransportKind::tcp;
+  start_dialing(std::move(request));
+  run_until_dialed();
+  ASSERT_TRUE(*result) << result->error().message();
+  run_until([this] { return welcomed.size() == 1; });
+  EXPECT_EQ(welcomed.front()->stats().transport, TransportKind::tcp);
+}
+
+TEST_F(ListenerTest, GoesOnByUdpWhereAnotherProgramHasTheTcpPort) {
+  using boost::asio::ip::tcp;
+  const tcp::acceptor taker(io, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
+  auto request = listen_request();
+  request.locals = {request.locals.front().with_port(taker.local_endpoint().port())};
+  start_listening(std::move(request));
+  EXPECT_TRUE(listener->tcp_endpoints().empty());
+  ASSERT_TRUE(listener->tcp_failure());
+  EXPECT_EQ(listener->tcp_failure()->code, Errc::cannot_bind);
+  start_dialing(dial_request());
+  run_until_dialed();
+  EXPECT_TRUE(*result) << result->error().message();
+}
+
+TEST_F(ListenerTest, HasNoTcpWhereOnlyUdpIsWanted) {
+  auto request = listen_request();
+  request.transport.kind = TransportKind::native;
+  start_listening(std::move(request));
+  EXPECT_TRUE(listener->tcp_endpoints().empty());
+  EXPECT_FALSE(listener->tcp_failure());
+}
+
 TEST_F(ListenerTest, ListensForNoApplicationWithoutAName) {
   for (const bool first : {true, false}) {
     ListenRequest request = listen_request();

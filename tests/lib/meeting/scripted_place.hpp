@@ -50,7 +50,7 @@ class ScriptedPlace {
   bool answers_binding = true;
   std::size_t registrations = 0;
   std::size_t asks = 0;
-  std::optional<Refused> refuses;  ///< each ask
+  std::optional<Refused> refuses;                              ///< each ask
   std::function<void(std::vector<std::byte>&)> change_answer;  ///< as a place that lies would
 
  private:
@@ -86,16 +86,17 @@ class ScriptedPlace {
     if (listener_of_name_ == nullptr || ask->name != name_)
       return from.send(Refused{Refused::Why::not_registered, "nobody"});
     auto& pair = streams_.emplace_back();
-    pair = std::make_unique<MessageStream>(
-        listener_of_name_->open_stream(),
-        MessageStream::Handlers{.on_message =
-                                    [this, &from](const Message& each) {
-                                      if (std::holds_alternative<Refused>(each)) return from.send(each);
-                                      auto answer = std::get<AnswerToPlace>(each).answer;
-                                      if (change_answer) change_answer(answer);
-                                      from.send(Answered{{}, std::move(answer)});
-                                    },
-                                .on_over = [] {}});
+    pair = std::make_unique<MessageStream>(listener_of_name_->open_stream(),
+                                           MessageStream::Handlers{.on_message =
+                                                                       [this, &from](const Message& each) {
+                                                                         if (std::holds_alternative<Refused>(each))
+                                                                           return from.send(each);
+                                                                         auto answer =
+                                                                             std::get<AnswerToPlace>(each).answer;
+                                                                         if (change_answer) change_answer(answer);
+                                                                         from.send(Answered{{}, std::move(answer)});
+                                                                       },
+                                                                   .on_over = [] {}});
     pair->send(Offered{{}, ask->offer});
   }
 

@@ -75,8 +75,8 @@ TEST_F(FlowsTest, CountTogether) {
 
 TEST_F(FlowsTest, AddTheirCountersAndKeepTheFirstOnesRoundTrip) {
   add(2);
-  channels[0]->counted = {{std::nullopt, 1, 2, 3, 4, 5, 6}};
-  channels[1]->counted = {{8us, 10, 20, 30, 40, 50, 60}};
+  channels[0]->counted = {{TransportKind::native, std::nullopt, 1, 2, 3, 4, 5, 6}};
+  channels[1]->counted = {{TransportKind::native, 8us, 10, 20, 30, 40, 50, 60}};
   const auto both = flows.stats();
   EXPECT_THAT((std::array{both.packets_sent, both.packets_lost, both.packets_resent, both.packets_late,
                           both.bytes_arrived, both.bytes_carried}),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Connecting over both transports.
+/// Connecting over all transports.
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 
-#include "lib/net/udp_socket.hpp"
 #include "lib/transport/transport_fixture.hpp"
 
 namespace udtcat::transport {
@@ -12,12 +12,35 @@ namespace {
 
 class Connecting : public EachTransport {
  protected:
-  /// A UDP port that takes everything and says nothing.
-  static net::UdpSocket silent_peer(AddressFamily family) {
-    auto socket = net::UdpSocket::open(family).value();
-    EXPECT_TRUE(socket.bind(loopback(family)));
-    return socket;
-  }
+  /// A port that takes everything and says nothing.
+  class SilentPeer {
+   public:
+    SilentPeer(AddressFamily family, bool by_tcp)
+        : descriptor_(::socket(family == AddressFamily::ipv6 ? AF_INET6 : AF_INET,
+                               (by_tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC, 0)) {
+      const Endpoint any = loopback(family);
+      EXPECT_EQ(::bind(descriptor_, any.data(), static_cast<socklen_t>(any.size_bytes())), 0);
+      if (by_tcp) {
+        EXPECT_EQ(::listen(descriptor_, 5), 0);
+      }
+    }
+    ~SilentPeer() { ::close(descriptor_); }
+    SilentPeer(const SilentPeer&) = delete;
+    SilentPeer& operator=(const SilentPeer&) = delete;
+    [[nodiscard]] Endpoint address() const {
+      sockaddr_storage local{};
+      socklen_t length = sizeof local;
+      auto* const address = reinterpret_cast<sockaddr*>(&local);
+      EXPECT_EQ(::getsockname(descriptor_, address, &length), 0);
+      return Endpoint::from_sockaddr(address, length).value();
+    }
+    [[nodiscard]] int descriptor() const { return descriptor_; }
+
+   private:
+    int descriptor_;
+  };
+  [[nodiscard]] static bool by_tcp() { return GetParam() == TransportKind::tcp; }
+  static SilentPeer silent_peer(AddressFamily family) { return {family, by_tcp()}; }
 };
 
 INSTANTIATE_TEST_SUITE_P(With, Connecting, testing::ValuesIn(kTransports),
@@ -25,20 +48,21 @@ INSTANTIATE_TEST_SUITE_P(With, Connecting, testing::ValuesIn(kTransports),
 
 TEST_P(Connecting, ToAClosedPortFailsQuickly) {
   for (const auto family : {AddressFamily::ipv4, AddressFamily::ipv6}) {
-    const Endpoint nobody = silent_peer(family).local_endpoint().value();
+    const Endpoint nobody = silent_peer(family).address();
     const auto before = Clock::now();
     const auto refused = connect(nobody, 20s);
     ASSERT_FALSE(refused);
     EXPECT_LT(Clock::now() - before, 3s);
     EXPECT_EQ(refused.error().code, Errc::cannot_reach);
-    EXPECT_EQ(refused.error().message(), "connect udp " + nobody.to_string() + ": " + kPortClosed);
+    EXPECT_EQ(refused.error().message(), by_tcp() ? "connect tcp " + nobody.to_string() + ": " + kTcpPortClosed
+                                                  : "connect udp " + nobody.to_string() + ": " + kPortClosed);
   }
 }
 
 TEST_P(Connecting, ToASilentPeerEndsWithTheCallersPatience) {
   const auto silent = silent_peer(AddressFamily::ipv4);
   const auto before = Clock::now();
-  const auto refused = connect(*silent.local_endpoint(), 300ms);
+  const auto refused = connect(silent.address(), 300ms);
   ASSERT_FALSE(refused);
   EXPECT_GE(Clock::now() - before, 300ms);
   EXPECT_LT(Clock::now() - before, 2s);
@@ -49,7 +73,7 @@ TEST_P(Connecting, ToASilentPeerEndsWithTheCallersPatience) {
 TEST_P(Connecting, TriesAgainFromAnotherPortBeforeLibudtGivesUp) {
   if (GetParam() != TransportKind::libudt) GTEST_SKIP() << "only libudt gives up by itself";
   const auto silent = silent_peer(AddressFamily::ipv4);
-  ASSERT_FALSE(connect(*silent.local_endpoint(), 3500ms));
+  ASSERT_FALSE(connect(silent.address(), 3500ms));
   std::vector<std::uint16_t> ports;
   std::array<char, 2048> bytes{};
   sockaddr_storage from{};
@@ -108,8 +132,7 @@ TEST_P(Connecting, BeginsWithItsFirstWordsHoweverMany) {
 TEST_P(Connecting, StopsAtOnceWhenTheEngineGoes) {
   const auto silent = silent_peer(AddressFamily::ipv4);
   bool called = false;
-  for (int i = 0; i < 3; ++i)
-    engine->async_connect(*silent.local_endpoint(), {}, 20s, [&](const auto&) { called = true; });
+  for (int i = 0; i < 3; ++i) engine->async_connect(silent.address(), {}, 20s, [&](const auto&) { called = true; });
   run_for(50ms);
   const auto before = Clock::now();
   engine.reset();

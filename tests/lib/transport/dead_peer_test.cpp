@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A peer that is killed, as both transports see it.
+/// A peer that is killed, as the transports over UDP see it: they are told that its port is closed.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,7 +117,7 @@ class DeadPeer : private PeerProcesses, public TransportTest, public testing::Wi
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(With, DeadPeer, testing::ValuesIn(kTransports),
+INSTANTIATE_TEST_SUITE_P(With, DeadPeer, testing::ValuesIn(kTransportsOfUdp),
                          [](const auto& each) { return name_of(each.param); });
 
 TEST_P(DeadPeer, IsKnownFromItsClosedPort) {

@@ -36,8 +36,12 @@ inline TransportOptions options_for(TransportKind kind) {
   return options;
 }
 /// The parameter of every test of the seam.
-inline constexpr TransportKind kTransports[] = {TransportKind::native, TransportKind::libudt};
-inline std::string name_of(TransportKind kind) { return kind == TransportKind::native ? "Native" : "Libudt"; }
+inline constexpr TransportKind kTransports[] = {TransportKind::native, TransportKind::libudt, TransportKind::tcp};
+inline constexpr TransportKind kTransportsOfUdp[] = {TransportKind::native, TransportKind::libudt};
+inline std::string name_of(TransportKind kind) {
+  if (kind == TransportKind::tcp) return "Tcp";
+  return kind == TransportKind::native ? "Native" : "Libudt";
+}
 
 /// One thread, one io_context, one engine.
 class TransportTest : public testing::Test {

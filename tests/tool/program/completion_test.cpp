@@ -33,7 +33,7 @@ TEST(Completion, OffersTheOptionsThatBeginSo) {
 
 TEST(Completion, OffersTheValuesOfAnOptionInBothItsForms) {
   for (const Words& words : {Words{"--protect", "s"}, Words{"--protect=s"}}) EXPECT_EQ(offered(words), "safe\n");
-  EXPECT_EQ(offered({"--transport", ""}), "native\nlibudt\n");
+  EXPECT_EQ(offered({"--transport", ""}), "auto\nnative\nlibudt\ntcp\n");
   EXPECT_EQ(offered({"-k", ""}), ":file\n");
   EXPECT_EQ(offered({"--key-file="}), ":file\n");
   EXPECT_EQ(offered({"--exec", "z"}), ":command\n");

@@ -217,6 +217,7 @@ ChannelStats Connection::stats() {
     const std::chrono::duration<double, std::milli> rtt(trace.msRTT);
     if (rtt != kInitialRtt) last_stats_.rtt = std::chrono::duration_cast<std::chrono::microseconds>(rtt);
   }
+  last_stats_.transport = TransportKind::libudt;
   last_stats_.bytes_received = bytes_received_;
   return last_stats_;
 }

@@ -40,6 +40,7 @@ bool EmbryonicConnections::handle_packet(TimePoint now, std::uint32_t local_id, 
   if (found == attempts_.end()) return false;
   Attempt& attempt = *found->second;
   if (from != attempt.open.request().peer) return true;
+  attempt.is_answered = true;
   attempt.open.handle(now, packet);
   if (attempt.open.state() == ActiveOpen::State::refused)
     fail_with(attempt, kTurnedAway);

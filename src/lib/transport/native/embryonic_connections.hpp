@@ -2,6 +2,7 @@
 /// Embryonic connections: those whose handshake is not complete at the connecting end.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -44,6 +45,10 @@ class EmbryonicConnections {
 
   [[nodiscard]] bool contains(std::uint32_t local_id) const { return attempts_.contains(local_id); }
   [[nodiscard]] bool empty() const { return attempts_.empty(); }
+  /// Whether a packet has come from the peer of one of them.
+  [[nodiscard]] bool is_answered() const {
+    return std::ranges::any_of(attempts_, [](const auto& each) { return each.second->is_answered; });
+  }
 
   /// returns   whether `local_id` is one of theirs
   [[nodiscard]] bool handle_packet(TimePoint now, std::uint32_t local_id, std::span<const std::byte> packet,
@@ -61,6 +66,7 @@ class EmbryonicConnections {
     Handler handler;
     boost::asio::steady_timer timer;
     std::string likely_cause = "nobody answered";
+    bool is_answered = false;
   };
 
   void run(std::uint32_t local_id);

@@ -56,8 +56,12 @@ bool LossDetection::mark_lost_again(TimePoint now, const RttEstimator& rtt, Lost
   if (acked_resent_) inference_.presume_nak_lost(packets_, now, rtt.timeout());
   const auto mark = [&](PacketIndex index) { mark_lost(now, index, rtt, lost); };
   if (!inference_.mark_lost_again(packets_, now, rtt.timeout(), mark)) return false;
-  LossInference::expire_unanswered(packets_, now, rtt.timeout());
+  expire_unanswered(now, rtt);
   return true;
+}
+
+TimePoint LossDetection::expire_unanswered(TimePoint now, const RttEstimator& rtt) {
+  return peer_.reports_bytes ? TimePoint::max() : LossInference::expire_unanswered(packets_, now, rtt.timeout());
 }
 
 void LossDetection::mark_overtaken(PacketIndex highest, TimePoint latest_sent_at, TimePoint now,
@@ -71,7 +75,7 @@ void LossDetection::mark_overtaken(PacketIndex highest, TimePoint latest_sent_at
 }
 
 void LossDetection::mark_probes(TimePoint now, const RttEstimator& rtt, Lost& lost) {
-  if (!peer_.reports_bytes) LossInference::expire_unanswered(packets_, now, rtt.timeout());
+  expire_unanswered(now, rtt);
   mark_lost(now, packets_.begin_index(), rtt, lost);
   const PacketIndex newest = packets_.end_index() - 1;
   if (!oldest_is_missing() && may_be_missed(now, packets_[newest], rtt)) mark_lost(now, newest, rtt, lost);

@@ -33,7 +33,10 @@ class LossDetection {
   [[nodiscard]] SentPackets& packets() { return packets_; }
   [[nodiscard]] const SentPackets& packets() const { return packets_; }
 
-  void on_acknowledged_before(PacketIndex next) { acked_resent_ = packets_.acknowledge_before(next); }
+  void on_acknowledged_before(PacketIndex next) {
+    if (!peer_.reports_bytes) inference_.on_acknowledged_before(packets_, next);
+    acked_resent_ = packets_.acknowledge_before(next);
+  }
   /// Whether the latest ACK covered a packet that was sent more than once.
   [[nodiscard]] bool acked_resent() const { return acked_resent_; }
   /// See LossInference.
@@ -48,6 +51,9 @@ class LossDetection {
   /// Marks packets whose retransmission is lost, or the NAK that named them, where the peer asks once for each gap.
   /// returns   whether there was one
   bool mark_lost_again(TimePoint now, const RttEstimator& rtt, Lost& lost);
+  /// Packets whose answer was due keep no lost one from leaving.
+  /// returns   when the answer to the next is due; TimePoint::max(): the peer reports what is in flight
+  TimePoint expire_unanswered(TimePoint now, const RttEstimator& rtt);
   /// Marks packets behind `highest`, the highest that has arrived, where a packet that left later, at `latest_sent_at`,
   /// has arrived: where the end of a flight is lost and many packets wait to be sent again, no NAK names that end for
   /// long.

@@ -149,6 +149,10 @@ class NativeEngine final : public Engine {
     if (!opened) post_failure(opened.error(), std::move(handler));
   }
 
+  [[nodiscard]] bool is_answered() const override {
+    return std::ranges::any_of(ports_, [](const auto& port) { return port->is_answered(); });
+  }
+
   Result<std::uint16_t> open_dialling_port(AddressFamily family) override {
     UDTCAT_TRY(UdpPort* const port, outgoing_port(net::wildcard(family)));
     const auto its = std::ranges::find(outgoing_, port, &Outgoing::port);

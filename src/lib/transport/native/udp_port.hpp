@@ -83,6 +83,8 @@ class UdpPort final : public LinkPort {
   void take_from_tunnel(std::span<const std::byte> packet) override;
   /// Whether there is no connection, and none being opened.
   [[nodiscard]] bool idle() const { return connections_.empty() && embryonic_.empty(); }
+  /// See Engine.
+  [[nodiscard]] bool is_answered() const { return !connections_.empty() || embryonic_.is_answered(); }
   /// Works without the io_context until every link has drained; none is used any more.
   void finish();
 

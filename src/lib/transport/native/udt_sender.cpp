@@ -49,6 +49,7 @@ bool UdtSender::poll_train(TimePoint now, TrainBuilder& builder) {
 bool UdtSender::compose_train(TimePoint now, TrainBuilder& builder) {
   if (now < settings_.hold_until) return false;
   if (probe_.deadline() == TimePoint::max()) arm_probe(now);
+  make_room_for_lost(now);
   Pacer& pacer = rate_.pacer();
   const Work work = next_work();
   work == Work::none ? pacer.on_idle(now) : pacer.on_work(now);
@@ -90,6 +91,15 @@ UdtSender::Work UdtSender::next_work() const {
 bool UdtSender::may_send(std::size_t bytes) const {
   const std::uint64_t in_flight = in_flight_bytes();
   return in_flight == 0 || in_flight + bytes <= window_bytes();
+}
+
+/// Behind an open gap a plain peer is silent: what arrives there would fill the window, and lost packets would leave
+/// only as ACKs of the few before them come.
+void UdtSender::make_room_for_lost(TimePoint now) {
+  const auto waits = [&] { return packets().has_lost() && !may_send(packets()[packets().first_lost()].bytes); };
+  if (waits() && (expires_at_ == TimePoint::max() || now >= expires_at_))
+    expires_at_ = losses_.expire_unanswered(now, rtt());
+  if (!waits()) expires_at_ = TimePoint::max();
 }
 
 std::size_t UdtSender::next_new_bytes() const {
@@ -225,7 +235,7 @@ DataHeader UdtSender::header_of(TimePoint now, PacketIndex index, std::uint32_t 
 }
 
 std::optional<TimePoint> UdtSender::deadline(TimePoint now) const {
-  TimePoint earliest = probe_.deadline();
+  TimePoint earliest = std::min(probe_.deadline(), expires_at_);
   if (next_work() != Work::none) {
     const bool probing = probe_.probes() && packets().has_lost();
     const TimePoint paced = probing || rate_.pacer().ready(now) ? now : rate_.pacer().deadline(now);

@@ -136,6 +136,7 @@ class UdtSender {
   [[nodiscard]] bool compose_train(TimePoint now, TrainBuilder& builder);
   [[nodiscard]] Work next_work() const;
   [[nodiscard]] bool may_send(std::size_t bytes) const;
+  void make_room_for_lost(TimePoint now);
   [[nodiscard]] std::uint64_t arrived_unheard_bytes() const { return path_.arrived_unheard_bytes(rate_.path_rate()); }
   [[nodiscard]] std::uint64_t window_bytes() const { return rate_.window_bytes() + arrived_unheard_bytes(); }
   [[nodiscard]] std::size_t next_new_bytes() const;
@@ -196,8 +197,9 @@ class UdtSender {
   EchoLog echoes_;                    // of packets to a peer that reports bytes
   std::uint32_t peer_overloads_ = 0;  // as the peer last said
   std::uint64_t fully_acknowledged_offset_ = 0;
-  TimePoint answered_at_{};         // the last progress, or since when there is something to answer
-  TimePoint large_delivered_at_{};  // when a full packet was last known to have arrived
+  TimePoint answered_at_{};                  // the last progress, or since when there is something to answer
+  TimePoint large_delivered_at_{};           // when a full packet was last known to have arrived
+  TimePoint expires_at_ = TimePoint::max();  // a packet in flight, where a lost one waits for room in the window
   ProbeTimeout probe_;
   SenderCounters counters_;
 };

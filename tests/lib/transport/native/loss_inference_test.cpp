@@ -21,7 +21,11 @@ class LossInferenceTest : public testing::Test {
 
   LossInferenceTest() {
     for (int i = 0; i < 100; ++i) packets.on_sent(kStart, packets.add(1000), {});
-    packets.acknowledge_before(10);
+    acknowledge_before(10);
+  }
+  void acknowledge_before(PacketIndex next) {
+    inference.on_acknowledged_before(packets, next);
+    packets.acknowledge_before(next);
   }
   /// A NAK that names these, as the connection takes it.
   void nak(PacketIndex first, PacketIndex last) {
@@ -63,21 +67,47 @@ TEST_F(LossInferenceTest, DoublesTheRunWhileAllOfItWasLost) {
   nak(50, 50);
   packets.on_sent(kStart, 50, {});
   EXPECT_EQ(lost_again(kStart + 100ms), Indices{10});
-  packets.acknowledge_before(11);
+  acknowledge_before(11);
   EXPECT_EQ(lost_again(kStart + 200ms), (Indices{11, 12}));
-  packets.acknowledge_before(13);
+  acknowledge_before(13);
   EXPECT_EQ(lost_again(kStart + 300ms), (Indices{13, 14, 15, 16}));
-  packets.acknowledge_before(30);
+  acknowledge_before(30);
   EXPECT_EQ(lost_again(kStart + 400ms), Indices{30}) << "those between had arrived";
+}
+
+TEST_F(LossInferenceTest, ShrinksTheRunByThoseBehindItThatHadArrived) {
+  nak(10, 50);
+  for (PacketIndex index = 10; index <= 50; ++index) packets.on_sent(kStart, index, {});
+  EXPECT_EQ(lost_again(kStart + 100ms), Indices{10});
+  acknowledge_before(11);
+  EXPECT_EQ(lost_again(kStart + 200ms), (Indices{11, 12}));
+  acknowledge_before(14);
+  EXPECT_EQ(lost_again(kStart + 300ms), (Indices{14, 15, 16}));
+  acknowledge_before(21);
+  EXPECT_EQ(lost_again(kStart + 400ms), (Indices{21, 22}));
+}
+
+TEST_F(LossInferenceTest, BeginsAnewOnceAllThatNaksNameHasArrived) {
+  nak(10, 20);
+  for (PacketIndex index = 10; index <= 20; ++index) packets.on_sent(kStart, index, {});
+  EXPECT_EQ(lost_again(kStart + 100ms), Indices{10});
+  acknowledge_before(11);
+  EXPECT_EQ(lost_again(kStart + 200ms), (Indices{11, 12}));
+  acknowledge_before(13);
+  EXPECT_EQ(lost_again(kStart + 300ms), (Indices{13, 14, 15, 16}));
+  acknowledge_before(30);
+  nak(40, 50);
+  for (PacketIndex index = 40; index <= 50; ++index) packets.on_sent(kStart + 300ms, index, {});
+  EXPECT_EQ(lost_again(kStart + 400ms), Indices{30});
 }
 
 TEST_F(LossInferenceTest, SendsOneProbeWhereAPartOfTheRunHasArrived) {
   nak(50, 50);
   packets.on_sent(kStart, 50, {});
   lost_again(kStart + 100ms);
-  packets.acknowledge_before(11);
+  acknowledge_before(11);
   EXPECT_EQ(lost_again(kStart + 200ms), (Indices{11, 12}));
-  packets.acknowledge_before(12);
+  acknowledge_before(12);
   EXPECT_EQ(lost_again(kStart + 300ms), Indices{12});
 }
 
@@ -91,9 +121,9 @@ TEST_F(LossInferenceTest, PresumesThatANakWasLostWhereAnAckStopsAtAPacketThatNon
 
 TEST_F(LossInferenceTest, ExpiresPacketsWhoseAnswerWasDue) {
   nak(13, 14);
-  LossInference::expire_unanswered(packets, kStart + 99ms, kInferenceTimeout);
+  EXPECT_EQ(LossInference::expire_unanswered(packets, kStart + 99ms, kInferenceTimeout), kStart + 100ms);
   EXPECT_EQ(packets.in_flight_bytes(), 85'000U);
-  LossInference::expire_unanswered(packets, kStart + 100ms, kInferenceTimeout);
+  EXPECT_EQ(LossInference::expire_unanswered(packets, kStart + 100ms, kInferenceTimeout), TimePoint::max());
   EXPECT_EQ(packets.in_flight_bytes(), 0U);
   EXPECT_EQ(packets.delivered_bytes(), 13'000U);
 }

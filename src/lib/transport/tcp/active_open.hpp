@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A client's attempt: the connection, and its preface.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/endpoint.hpp>
+#include <udtcat/result.hpp>
+
+#include "lib/core/lifetime.hpp"
+#include "lib/transport/tcp/preface.hpp"
+#include "lib/transport/tcp/tcp_socket.hpp"
+
+namespace udtcat::transport::tcp {
+
+///   connecting ──► awaits the challenge ──► done
+///   anything else, and the caller's patience: an error
+///
+/// Threads: confined to the io_context thread.
+class ActiveOpen {
+ public:
+  /// The proof is still to be sent, before all else; empty: there is none.
+  struct Opened {
+    Socket socket;
+    std::vector<std::byte> proof;
+  };
+  /// Called once, not from inside the constructor; may destroy this.
+  using Handler = std::function<void(Result<Opened>)>;
+
+  /// proof    null: without the listener's key; outlives this
+  ActiveOpen(boost::asio::io_context& io, const Endpoint& peer, PrefaceProof* proof, std::chrono::milliseconds patience,
+             Handler handler);
+
+ private:
+  void on_connected(const boost::system::error_code& error);
+  void wait();
+  void read();
+  void on_challenge(const Preface& challenge);
+  void fail_with(Errc code, const std::string& cause);
+  void finish(Result<Opened> result);
+
+  const Endpoint peer_;
+  PrefaceProof* const proof_;
+  const Handler handler_;
+  Socket socket_;
+  bool connected_ = false;
+  Preface hello_;
+  std::array<std::byte, kPrefaceBytes> bytes_{};
+  std::size_t read_bytes_ = 0;
+  boost::asio::steady_timer deadline_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::transport::tcp

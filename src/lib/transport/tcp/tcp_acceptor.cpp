@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/transport/tcp/tcp_acceptor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "lib/core/invariant.hpp"
+#include "lib/core/log.hpp"
+#include "lib/transport/tcp/tcp_channel.hpp"
+
+namespace udtcat::transport::tcp {
+
+namespace {
+
+constexpr std::size_t kBacklog = 16;            // spec: tcp.md §2: while nobody takes any, of each kind
+constexpr std::size_t kBurst = 256;             // spec: tcp.md §2: while somebody does
+constexpr std::size_t kMostPendingPeers = 256;  // spec: tcp.md §2
+constexpr std::chrono::milliseconds kPauseWithoutDescriptors{100};  // guess: some are closed soon
+
+/// The client gave up between its SYN and our accept().
+bool is_of_one_client(const boost::system::error_code& error) {
+  return error == boost::asio::error::connection_aborted || error == boost::asio::error::connection_reset;
+}
+
+}  // namespace
+
+TcpAcceptor::TcpAcceptor(boost::asio::io_context& io, std::vector<ListenerSocket> sockets, PrefaceProof* proof,
+                         AdmissionHandler adopt)
+    : io_(io), proof_(proof), adopt_(std::move(adopt)) {
+  for (ListenerSocket& socket : sockets) {
+    ports_.push_back({std::move(socket), boost::asio::steady_timer(io)});
+    take_next(ports_.back());
+  }
+}
+
+TcpAcceptor::~TcpAcceptor() {
+  for (TcpConnection* const connection : waiting_) connection->release();
+}
+
+void TcpAcceptor::async_accept(ChannelHandler handler) {
+  UDTCAT_INVARIANT(!handler_, "an acceptor has one accept at a time");
+  handler_ = std::move(handler);
+  hand_on();
+}
+
+std::vector<Endpoint> TcpAcceptor::local_endpoints() const {
+  std::vector<Endpoint> locals;
+  for (const Port& port : ports_) locals.push_back(local_of(port.socket));
+  return locals;
+}
+
+void TcpAcceptor::take_next(Port& port) {
+  port.socket.async_accept(lifetime_.guard([this, &port](const boost::system::error_code& error, Socket socket) {
+    if (!error || is_of_one_client(error)) {
+      take_next(port);
+      boost::system::error_code gone;
+      const auto from = socket.is_open() ? socket.remote_endpoint(gone) : boost::asio::ip::tcp::endpoint();
+      if (const auto peer = Endpoint::from_sockaddr(from.data(), from.size()); !error && !gone && peer)
+        begin(std::move(socket), *peer);
+      return;
+    }
+    core::log().warn("accept tcp {}: {}", local_of(port.socket).to_string(), error.message());
+    port.pause.expires_after(kPauseWithoutDescriptors);
+    port.pause.async_wait(lifetime_.guard([this, &port](const boost::system::error_code& cancelled) {
+      if (!cancelled) take_next(port);
+    }));
+  }));
+}
+
+void TcpAcceptor::begin(Socket socket, const Endpoint& peer) {
+  make_room();
+  const auto pending = pending_.insert(pending_.end(), PendingPeer{.peer = peer, .prefix = core::prefix_of(peer)});
+  pending->preface = std::make_unique<PassiveOpen>(
+      io_, std::move(socket), proof_,
+      PassiveOpen::Handlers{.has_room = [this](bool proved) { return has_room(proved); },
+                            .on_done = [this, pending](std::optional<bool> proved) { on_preface(pending, proved); }});
+}
+
+/// The slowest gives way, of the prefix with the most, so that no prefix takes another's share.
+void TcpAcceptor::make_room() {
+  if (pending_.size() < kMostPendingPeers) return;
+  core::PrefixCounts held;
+  for (const PendingPeer& each : pending_) held.add(each.prefix);
+  pending_.erase(std::max_element(pending_.begin(), pending_.end(), [&](const PendingPeer& a, const PendingPeer& b) {
+    return held.of(a.prefix) < held.of(b.prefix);
+  }));
+}
+
+void TcpAcceptor::on_preface(PendingPeers::iterator pending, std::optional<bool> proved) {
+  const PendingPeer done = std::move(*pending);
+  pending_.erase(pending);
+  if (!proved) return;
+  waiting_.push_back(&adopt_(done.preface->take_socket(), done.peer, *proved));
+  if (*proved) ++waiting_proved_;
+  hand_on();
+}
+
+/// Clients that have proved the key have room of their own, which others cannot fill.
+bool TcpAcceptor::has_room(bool proved) const {
+  const std::size_t alike = proved ? waiting_proved_ : waiting_.size() - waiting_proved_;
+  return alike < (handler_ ? kBurst : kBacklog);
+}
+
+void TcpAcceptor::hand_on() {
+  if (!handler_ || waiting_.empty()) return;
+  boost::asio::post(io_, lifetime_.guard([this] {
+    if (!handler_ || waiting_.empty()) return;
+    TcpConnection* const next = waiting_.front();
+    waiting_.pop_front();
+    if (next->proved()) --waiting_proved_;
+    const ChannelHandler handler = std::exchange(handler_, nullptr);  // the handler may accept again, or destroy this
+    handler(std::make_unique<TcpChannel>(io_, *next));
+  }));
+}
+
+}  // namespace udtcat::transport::tcp
