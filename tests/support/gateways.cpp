@@ -44,7 +44,8 @@ std::string rules_of(Gateway gateway) {
     case Gateway::stateful:
       return forward + "iifname out meta l4proto udp ct state new drop; iifname out " + to_udtcat + "\n}";
     case Gateway::masquerading:
-      return translate + "\n}";
+      // UDP to the router itself is dropped: else it would become a flow, and have the port.
+      return translate + "\n} chain i { type filter hook input priority 0; iifname out meta l4proto udp ct state new drop\n}";
     case Gateway::random:
       return translate + " random\n}";
     case Gateway::without_udp:
