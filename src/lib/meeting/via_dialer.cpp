@@ -42,7 +42,7 @@ constexpr auto kAskAgain = 500ms;        // spec: meet.md §4
 constexpr auto kRelayDelay = 300ms;      // spec: meet.md §7
 constexpr auto kMaxRelayDelay = 1000ms;  // guess: longer no user waits for a direct path
 constexpr auto kProofPatience = connection::kAttemptPatience;
-constexpr auto kPlaceAgain = 500ms;      // guess
+constexpr auto kPlaceAgain = 500ms;  // guess
 
 /// Addresses that are likely to answer first come first: of an interface's network, then as servers see them.
 std::vector<Endpoint> in_order_of_hope(const std::vector<Candidate>& candidates, const std::vector<Candidate>& own) {
@@ -201,12 +201,12 @@ class ViaDialer final : public Dialer {
     request.credentials = request_.credentials->duplicate();
     request.session = request_.session;
     request.transport = request_.transport;
-    return connection::dial_directly(io_, std::move(request), lifetime_.guard([this, is_relay](Made made) {
-      if (made || made.error().code == Errc::parameters_refused) return finish(std::move(made));
-      on_failed(made.error(), is_relay);
-    }),
-                                     pair_->engine(),
-        lifetime_.guard([this](Clock::duration /*round_trip*/, std::function<void()> go_on) {
+    return connection::dial_directly(
+        io_, std::move(request), lifetime_.guard([this, is_relay](Made made) {
+          if (made || made.error().code == Errc::parameters_refused) return finish(std::move(made));
+          on_failed(made.error(), is_relay);
+        }),
+        pair_->engine(), lifetime_.guard([this](Clock::duration /*round_trip*/, std::function<void()> go_on) {
           proofs_.push_back(std::move(go_on));
           if (proofs_.size() == 1) boost::asio::post(io_, lifetime_.guard([this] { let_go_on(); }));
         }));
