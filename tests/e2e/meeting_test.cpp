@@ -70,12 +70,12 @@ TEST_P(MeetingDirectly, ConnectsTwoHosts) {
 INSTANTIATE_TEST_SUITE_P(Of, MeetingDirectly,
                          testing::Values(Ends{Gateway::open, Gateway::open}, Ends{Gateway::stateful, Gateway::stateful},
                                          Ends{Gateway::masquerading, Gateway::stateful},
-                                         Ends{Gateway::stateful, Gateway::masquerading}),
+                                         Ends{Gateway::stateful, Gateway::masquerading},
+                                         Ends{Gateway::masquerading, Gateway::masquerading}),
                          [](const auto& its) {
                            return name_of(its.param.connector) + "To" + name_of(its.param.listener);
                          });
 
-/// Two translators pass a session only where each has sent before it hears from the other, which is chance.
 class MeetingByRelay : public Meeting {};
 
 TEST_P(MeetingByRelay, ConnectsTwoHosts) {
@@ -83,9 +83,7 @@ TEST_P(MeetingByRelay, ConnectsTwoHosts) {
   EXPECT_EQ(met.status, kSuccess) << met.errors;
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, MeetingByRelay,
-                         testing::Values(Ends{Gateway::random, Gateway::random},
-                                         Ends{Gateway::masquerading, Gateway::masquerading}),
+INSTANTIATE_TEST_SUITE_P(Of, MeetingByRelay, testing::Values(Ends{Gateway::random, Gateway::random}),
                          [](const auto& its) {
                            return name_of(its.param.connector) + "To" + name_of(its.param.listener);
                          });

@@ -228,29 +228,31 @@ TEST_F(DatagramRelayTest, SendsStrangersLessThanTheySent) {
   EXPECT_EQ(relay_->address_of(PairRole::listener), listener_.address());
 }
 
+// A kilobyte a second: a burst of 65536 bytes passes, and what comes meanwhile is little however busy the host is.
+constexpr BitRate kSlow = BitRate::from_bits_per_second(8'000);
+
 TEST_F(DatagramRelayTest, DropsWhatIsOverTheRate) {
-  open(BitRate::from_bits_per_second(8'000'000));
+  open(kSlow);
   bind(listener_, PairRole::listener);
   bind(connector_, PairRole::connector);
-  for (int i = 0; i < 300; ++i) connector_.send(numbered_bytes(1000), relay_->port());
+  for (int i = 0; i < 200; ++i) connector_.send(numbered_bytes(1000), relay_->port());
   run();
   const RelayCounts& counts = relay_->counts(PairRole::connector);
-  EXPECT_EQ(counts.relayed_bytes + counts.over_rate_bytes, 300'000U);
-  EXPECT_GE(counts.relayed_bytes, 100'000U);
-  EXPECT_GE(counts.over_rate_bytes, 100'000U) << "its burst is 100 ms of the rate";
+  EXPECT_EQ(counts.relayed_bytes + counts.over_rate_bytes, 200'000U);
+  EXPECT_GE(counts.relayed_bytes, 65'000U);
+  EXPECT_GE(counts.over_rate_bytes, 60'000U);
 }
 
 TEST_F(DatagramRelayTest, SharesALimitWithOtherPairs) {
-  RelayResources limited{BitRate::from_bits_per_second(80'000)};  // refilled too slowly for this test
-  resources_.bucket = limited.bucket;
+  resources_.bucket = RelayResources(kSlow).bucket;
   auto second = DatagramRelay::open(io_, {loopback(AddressFamily::ipv4)}, tokens_, BitRate(), resources_);
   ASSERT_TRUE(second);
-  for (int i = 0; i < 2; ++i) {
+  for (const bool is_left : {true, false}) {
     bind(listener_, PairRole::listener);
     bind(connector_, PairRole::connector);
     for (int sent = 0; sent < 60; ++sent) connector_.send(numbered_bytes(1000), relay_->port());
     run();
-    EXPECT_EQ(relay_->counts(PairRole::connector).over_rate_bytes > 0, i == 1);
+    EXPECT_EQ(relay_->counts(PairRole::connector).over_rate_bytes == 0, is_left);
     listener_.take();
     std::swap(relay_, *second);
   }

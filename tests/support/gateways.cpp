@@ -37,14 +37,16 @@ bool translates(Gateway gateway) { return gateway == Gateway::masquerading || ga
 std::string rules_of(Gateway gateway) {
   const std::string forward = "chain f { type filter hook forward priority 0; ";
   const std::string to_udtcat = "tcp dport 9000-9200 ct state new drop";
+  const std::string new_udp = "iifname out meta l4proto udp ct state new drop";
   const std::string translate = "chain p { type nat hook postrouting priority 100; oifname out masquerade";
   switch (gateway) {
     case Gateway::open:
       return {};
     case Gateway::stateful:
-      return forward + "iifname out meta l4proto udp ct state new drop; iifname out " + to_udtcat + "\n}";
+      return forward + new_udp + "; iifname out " + to_udtcat + "\n}";
     case Gateway::masquerading:
-      return translate + "\n}";
+      // UDP to the router itself is dropped: else it would become a flow, and have the port.
+      return translate + "\n}\nchain i { type filter hook input priority 0; " + new_udp + "\n}";
     case Gateway::random:
       return translate + " random\n}";
     case Gateway::without_udp:

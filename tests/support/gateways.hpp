@@ -12,7 +12,7 @@ namespace udtcat::test {
 enum class Gateway {
   open,          ///< routes
   stateful,      ///< a firewall: UDP, and TCP to the ports of udtcat, come in as answers only
-  masquerading,  ///< translates addresses, and keeps the port where it is free
+  masquerading,  ///< translates addresses, and keeps the port where it is free; takes no UDP for itself
   random,        ///< translates addresses, and draws a port for each flow
   without_udp,   ///< a firewall: no UDP at all
   only_ssh,      ///< a firewall: nor TCP to the ports of udtcat

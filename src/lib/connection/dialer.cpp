@@ -92,10 +92,11 @@ void SessionAttempt::on_channel(std::unique_ptr<transport::Channel> channel, con
 class SessionDialer final : public Dialer {
  public:
   SessionDialer(boost::asio::io_context& io, DialRequest request, Handler handler,
-                std::shared_ptr<transport::Engine> given)
+                std::shared_ptr<transport::Engine> given, Attempts::ProofHandler on_proof)
       : io_(io),
         request_(std::move(request)),
         handler_(std::move(handler)),
+        on_proof_(std::move(on_proof)),
         attempts_(
             io, request_, port_secrets(session::Role::connector, credentials()),
             [this](transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome,
@@ -121,7 +122,7 @@ class SessionDialer final : public Dialer {
               outcome(std::nullopt, true);
               on_session(std::move(*session));
             }),
-        std::move(hold));
+        hold ? std::move(hold) : on_proof_);
   }
 
   void on_session(std::unique_ptr<session::Session> session) {
@@ -158,6 +159,7 @@ class SessionDialer final : public Dialer {
   boost::asio::io_context& io_;
   const DialRequest request_;
   Handler handler_;
+  const Attempts::ProofHandler on_proof_;
   Attempts attempts_;
   std::unique_ptr<FlowDialing> flow_dialing_;
   core::Lifetime lifetime_;
@@ -173,8 +175,9 @@ Result<std::shared_ptr<transport::Engine>> make_dialling_engine(boost::asio::io_
 }
 
 std::unique_ptr<Dialer> dial_directly(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler,
-                                      std::shared_ptr<transport::Engine> engine) {
-  return std::make_unique<SessionDialer>(io, std::move(request), std::move(handler), std::move(engine));
+                                      std::shared_ptr<transport::Engine> engine, Attempts::ProofHandler on_proof) {
+  return std::make_unique<SessionDialer>(io, std::move(request), std::move(handler), std::move(engine),
+                                         std::move(on_proof));
 }
 
 }  // namespace udtcat::connection

@@ -8,6 +8,7 @@
 
 #include <udtcat/peering.hpp>
 
+#include "lib/connection/dial_attempts.hpp"
 #include "lib/transport/engine.hpp"
 
 namespace udtcat::connection {
@@ -16,10 +17,12 @@ namespace udtcat::connection {
 [[nodiscard]] Result<std::shared_ptr<transport::Engine>> make_dialling_engine(boost::asio::io_context& io,
                                                                               const DialRequest& request);
 
-/// engine   of make_dialling_engine(), for several dialers of one request; the connection keeps it. Null: a new one
+/// engine     of make_dialling_engine(), for several dialers of one request; the connection keeps it. Null: a new one
+/// on_proof   asked by each attempt by UDP, so that of several dialers one alone has a session; null: it goes on
 [[nodiscard]] std::unique_ptr<Dialer> dial_directly(boost::asio::io_context& io, DialRequest request,
                                                     Dialer::Handler handler,
-                                                    std::shared_ptr<transport::Engine> engine = nullptr);
+                                                    std::shared_ptr<transport::Engine> engine = nullptr,
+                                                    Attempts::ProofHandler on_proof = nullptr);
 
 [[nodiscard]] Result<std::unique_ptr<Listener>> listen_directly(boost::asio::io_context& io, ListenRequest request,
                                                                 Listener::PeerHandler on_peer,

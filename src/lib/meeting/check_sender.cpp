@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/meeting/check_sender.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -26,30 +27,41 @@ bool CheckQuota::take(const Endpoint& address, TimePoint now) {
   return count.sent++ < kChecksAMinute;
 }
 
-CheckSender::CheckSender(boost::asio::io_context& io, CheckQuota& quota, std::vector<Candidate> candidates, Send send)
+CheckSender::CheckSender(boost::asio::io_context& io, CheckQuota& quota, std::vector<Candidate> candidates,
+                         std::chrono::milliseconds answer_takes, Send send)
     : quota_(quota),
       candidates_(std::move(candidates)),
       send_(std::move(send)),
       began_(std::chrono::steady_clock::now()),
-      timer_(io) {
+      timer_(io),
+      first_translated_(io) {
+  first_translated_.expires_after(std::min(answer_takes, kRoundTimes[1]));
+  first_translated_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) send_to(false, true);
+  }));
   send_round();
 }
 
 void CheckSender::begin_again() {
   if (sent_ < kRoundTimes.size()) return;  // they are under way
-  spares_translators_ = false;
-  sent_ = 0;
   began_ = std::chrono::steady_clock::now();
+  sent_ = 0;
+  send_to(false, true);
   send_round();
 }
 
-/// A translator could take a packet that comes before its own host's for a flow, which has that host's port then.
-void CheckSender::send_round() {
+void CheckSender::send_to(bool hosts, bool translated) {
   const auto now = std::chrono::steady_clock::now();
   for (const Candidate& each : candidates_) {
-    const bool spared = sent_ == 0 && spares_translators_ && each.kind == Candidate::Kind::server_reflexive;
-    if (!spared && quota_.take(each.address, now)) send_(each.address);
+    const bool meant = each.kind == Candidate::Kind::host ? hosts : translated;
+    if (meant && quota_.take(each.address, now)) send_(each.address);
   }
+}
+
+/// A translator could take a packet that comes before its own host's for a flow, which has that host's port then: where
+/// both ends send at the same time, the packets of each pass those of the other on the way.
+void CheckSender::send_round() {
+  send_to(true, sent_ > 0);
   if (++sent_ == kRoundTimes.size()) return;
   timer_.expires_at(began_ + kRoundTimes.at(sent_));
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {

@@ -45,12 +45,16 @@ class CheckSender {
  public:
   using Send = std::function<void(const Endpoint& to)>;
 
-  /// quota   outlives this
-  CheckSender(boost::asio::io_context& io, CheckQuota& quota, std::vector<Candidate> candidates, Send send);
+  /// quota          outlives this
+  /// answer_takes   until the connector has the answer and sends, too: then the first check goes to candidates that are
+  ///                a translator's
+  CheckSender(boost::asio::io_context& io, CheckQuota& quota, std::vector<Candidate> candidates,
+              std::chrono::milliseconds answer_takes, Send send);
   /// All rounds anew, to all of them.
   void begin_again();
 
  private:
+  void send_to(bool hosts, bool translated);
   void send_round();
 
   CheckQuota& quota_;
@@ -58,8 +62,8 @@ class CheckSender {
   const Send send_;
   std::size_t sent_ = 0;  // rounds
   std::chrono::steady_clock::time_point began_;
-  bool spares_translators_ = true;
   boost::asio::steady_timer timer_;
+  boost::asio::steady_timer first_translated_;
   core::Lifetime lifetime_;
 };
 

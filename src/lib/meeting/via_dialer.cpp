@@ -6,6 +6,8 @@
 ///          └── the place is lost, before an answer ──────────────┘ nobody has answered in time: over
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +30,7 @@
 #include "lib/meeting/place_dialing.hpp"
 #include "lib/meeting/signed_messages.hpp"
 #include "lib/meeting/via.hpp"
+#include "lib/net/stun.hpp"
 
 namespace udtcat::meeting {
 
@@ -38,7 +41,8 @@ using namespace std::chrono_literals;
 constexpr auto kAskAgain = 500ms;        // spec: meet.md §4
 constexpr auto kRelayDelay = 300ms;      // spec: meet.md §7
 constexpr auto kMaxRelayDelay = 1000ms;  // guess: longer no user waits for a direct path
-constexpr auto kPlaceAgain = 500ms;      // guess
+constexpr auto kProofPatience = connection::kAttemptPatience;
+constexpr auto kPlaceAgain = 500ms;  // guess
 
 /// Addresses that are likely to answer first come first: of an interface's network, then as servers see them.
 std::vector<Endpoint> in_dialling_order(const std::vector<Candidate>& candidates, const std::vector<Candidate>& own) {
@@ -67,6 +71,7 @@ class ViaDialer final : public Dialer {
         handler_(std::move(handler)),
         timer_(io),
         relay_timer_(io),
+        proof_timer_(io),
         deadline_(io) {
     boost::asio::post(io_, lifetime_.guard([this] { start(); }));
   }
@@ -161,7 +166,12 @@ class ViaDialer final : public Dialer {
     if (!opened) return finish(tl::unexpected(opened.error()));
     if (opened->signer != *name_ || opened->answer.id != offer_id_)
       return finish(fail(Errc::authentication_failed, "read the answer of the listener", "it is of another"));
-    candidates_ = in_dialling_order(usable(opened->answer.candidates, own_candidates_), own_candidates_);
+    const auto reachable = usable(opened->answer.candidates, own_candidates_);
+    // All at once, when the listener sends to this end, too: each attempt to dial begins later than the one before.
+    for (const Candidate& each : reachable)
+      if (each.kind == Candidate::Kind::server_reflexive)
+        pair_->engine()->send_stun(each.address, net::binding_indication());
+    candidates_ = in_dialling_order(reachable, own_candidates_);
     if (!candidates_.empty()) direct_ = dial_at(candidates_, false);
     relay_ = pair_->bind(answered.relay, lifetime_.guard([this] {
       relay_is_bound_ = true;
@@ -191,11 +201,29 @@ class ViaDialer final : public Dialer {
     request.credentials = request_.credentials->duplicate();
     request.session = request_.session;
     request.transport = request_.transport;
-    return connection::dial_directly(io_, std::move(request), lifetime_.guard([this, is_relay](Made made) {
-      if (made || made.error().code == Errc::parameters_refused) return finish(std::move(made));
-      on_failed(made.error(), is_relay);
-    }),
-                                     pair_->engine());
+    return connection::dial_directly(
+        io_, std::move(request), lifetime_.guard([this, is_relay](Made made) {
+          if (made || made.error().code == Errc::parameters_refused) return finish(std::move(made));
+          on_failed(made.error(), is_relay);
+        }),
+        pair_->engine(), lifetime_.guard([this](Clock::duration /*round_trip*/, std::function<void()> go_on) {
+          proofs_.push_back(std::move(go_on));
+          if (proofs_.size() == 1) boost::asio::post(io_, lifetime_.guard([this] { let_go_on(); }));
+        }));
+  }
+
+  /// The listener has one session of those that race, and the connector the same: one attempt after the other goes on
+  /// where it has proved the key. An earlier one may have been given up meanwhile.
+  void let_go_on() {
+    if (proofs_.empty()) return;
+    proof_timer_.expires_after(kProofPatience);
+    proof_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+      if (cancelled) return;
+      proofs_.pop_front();
+      let_go_on();
+    }));
+    const auto go_on = proofs_.front();
+    go_on();
   }
 
   /// At an address of another network there may be somebody else, who has not the key: only the relay is the listener.
@@ -263,9 +291,11 @@ class ViaDialer final : public Dialer {
   bool relay_is_due_ = false;
   std::unique_ptr<Dialer> direct_;
   std::unique_ptr<Dialer> relayed_;
+  std::deque<std::function<void()>> proofs_;  // of attempts that may have a session; the first has gone on
   std::optional<Error> last_error_;
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer relay_timer_;
+  boost::asio::steady_timer proof_timer_;
   boost::asio::steady_timer deadline_;
   core::Lifetime lifetime_;
 };

@@ -270,7 +270,9 @@ class ViaListener final : public Listener {
         sign(Answer{.id = offer.id, .gets_no_udp = false, .candidates = candidates_}, *own_, opened.signer);
     if (!bytes) return core::log().warn("{}", bytes.error().message());
     pair->messages->send(AnswerToPlace{*bytes});
+    const auto round_trip = place_->stats().rtt.value_or(std::chrono::microseconds(0));
     pair->checks.emplace(io_, quota_, usable(offer.candidates, candidates_),
+                         std::chrono::duration_cast<std::chrono::milliseconds>(round_trip),
                          [this](const Endpoint& to) { listener_->send_check(to); });
     if (offered.relay.udp_port != 0)
       pair->binding.emplace(io_, *client_, place_->peer().with_port(offered.relay.udp_port),

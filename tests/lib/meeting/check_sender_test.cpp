@@ -35,15 +35,17 @@ TEST(CheckQuota, HasAnEndForManyAddresses) {
   EXPECT_TRUE(quota.take(address("192.0.2.1"), start + 60s));
 }
 
-TEST(CheckSender, SparesTranslatorsInItsFirstRoundOnly) {
+TEST(CheckSender, SendsToTranslatorsWhenTheConnectorSendsToo) {
   boost::asio::io_context io;
   CheckQuota quota;
   std::vector<std::string> sent;
   CheckSender checks(
       io, quota,
-      {{Candidate::Kind::host, address("10.0.0.1")}, {Candidate::Kind::server_reflexive, address("192.0.2.1")}},
+      {{Candidate::Kind::host, address("10.0.0.1")}, {Candidate::Kind::server_reflexive, address("192.0.2.1")}}, 50ms,
       [&](const Endpoint& to) { sent.push_back(to.host_to_string()); });
   EXPECT_THAT(sent, ElementsAre("10.0.0.1"));
+  ASSERT_TRUE(test::run_until(io, [&] { return sent.size() == 2; }));
+  EXPECT_EQ(sent.back(), "192.0.2.1");
   sent.clear();
   ASSERT_TRUE(test::run_until(io, [&] { return sent.size() == 2; }));
   EXPECT_THAT(sent, UnorderedElementsAre("10.0.0.1", "192.0.2.1"));
