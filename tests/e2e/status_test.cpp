@@ -22,8 +22,9 @@ class StatusOf : public UdtcatTest {
     more.insert(more.begin(), {UDTCAT_BINARY, "status"});
     return run({.argv = std::move(more), .environment = {"XDG_RUNTIME_DIR=" + home_.path().string()}});
   }
-  /// The object of a process; null where it does not answer.
+  /// The object of a process, which may open its socket after its other ports; null where it does not answer.
   [[nodiscard]] json snapshot_of(const Process& process) const {
+    EXPECT_TRUE(eventually(kAtOnce, [&] { return std::filesystem::exists(socket_of(process)); })) << process.errors();
     const Ran ran = status({"--json"});
     EXPECT_EQ(ran.status, kSuccess) << ran.errors;
     const json all = json::parse(ran.output, nullptr, false);

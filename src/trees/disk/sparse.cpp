@@ -48,6 +48,8 @@ std::uint64_t bytes_of_data(const bridge::Descriptor& file, std::uint64_t size_b
 }
 
 /// The bytes of extents that were written, by ioctl(2).  none: the file system has no such list
+///
+/// FIEMAP_FLAG_SYNC: an extent whose data is on its way to the disk is told as unwritten.
 std::optional<std::uint64_t> bytes_of_extents(const bridge::Descriptor& file, std::uint64_t size_bytes) {
   // SAFETY: the kernel writes a header and as many extents as there is said to be room for.
   alignas(fiemap) std::array<std::byte, sizeof(fiemap) + kExtentsOfAnAnswer * sizeof(fiemap_extent)> memory;  // NOLINT
@@ -56,6 +58,7 @@ std::optional<std::uint64_t> bytes_of_extents(const bridge::Descriptor& file, st
     auto* answer = new (memory.data()) fiemap{};
     answer->fm_start = at;
     answer->fm_length = size_bytes - at;
+    answer->fm_flags = FIEMAP_FLAG_SYNC;
     answer->fm_extent_count = kExtentsOfAnAnswer;
     if (::ioctl(file.number(), FS_IOC_FIEMAP, answer) != 0) return std::nullopt;
     if (answer->fm_mapped_extents == 0) break;
