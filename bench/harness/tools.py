@@ -62,14 +62,14 @@ def pipe_through(ends, seconds, receiver, sender, ready):
     return sending, receiving, measured
 
 
-def measure_udtcat(protect="private", options=()):
+def measure_udtcat(protect="private", options=(), sockets="-lnu"):
     def measure(ends, seconds):
         ends.set_tcp()
         use_new_key()
         common = ["--protect", protect, "--stats", "json", "--no-progress", *options]
         sending, _, measured = pipe_through(
             ends, seconds, [UDTCAT, "-l", ends.port, "--recv-only", *common], [UDTCAT, ends.far_address, ends.port, "--send-only", *common],
-            listening(ends, ends.port, "-lnu"))
+            listening(ends, ends.port, sockets))
         stats = sending.json()
         per_packet = stats["bytes_sent"] / max(1, stats["packets_sent"] - stats["packets_resent"])
         measured.resent_bytes = int(stats["packets_resent"] * per_packet * min(1, measured.bytes / max(1, stats["bytes_sent"])))
@@ -436,6 +436,7 @@ TOOLS = {
     tool.name: tool
     for tool in (
         *(Tool(f"udtcat {protect}", (UDTCAT, FLOW), measure_udtcat(protect)) for protect in ("private", "safe", "auth", "clear")),
+        *(Tool(f"udtcat {protect}, tcp", (UDTCAT, FLOW), measure_udtcat(protect, ("--transport", "tcp"), "-lnt")) for protect in ("private", "clear")),
         Tool("udtcat private, libudt", (UDTCAT, FLOW), measure_udtcat("private", ("--transport", "libudt"))),
         Tool("udtcat private, file", (UDTCAT,), measure_udtcat_file, "", True),
         Tool("raw libudt", (RAW_UDT,), measure_raw_udt),
