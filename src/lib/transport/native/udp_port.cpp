@@ -176,7 +176,9 @@ void UdpPort::handle_reset(const StatelessReset& reset, const Endpoint& from) {
 /// A message whose transaction id has the number of a connection where others have theirs is lost: one in 2^31.
 bool UdpPort::handle_stun(std::span<const std::byte> packet, const net::ReceivedTrain& train) {
   if (!on_stun_ || tunnel_.is_at(train.from) || !net::is_stun(packet)) return false;
+  stun_train_ = &train;
   on_stun_(train.from, packet);
+  stun_train_ = nullptr;
   return true;
 }
 
@@ -186,7 +188,8 @@ void UdpPort::answer(std::vector<std::byte> packet, const net::ReceivedTrain& to
 }
 
 void UdpPort::send_stun(const Endpoint& peer, std::vector<std::byte> message) {
-  std::ignore = transmitter_.send_alone(std::move(message), peer, std::nullopt);
+  const bool is_answer = stun_train_ != nullptr && stun_train_->from == peer;
+  std::ignore = transmitter_.send_alone(std::move(message), peer, is_answer ? stun_train_->to : std::nullopt);
 }
 
 void UdpPort::touch(UdtLink& link) {

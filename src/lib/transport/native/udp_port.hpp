@@ -139,8 +139,9 @@ class UdpPort final : public LinkPort {
   Admission admission_;
   PortTransmitter transmitter_;
   EmbryonicConnections embryonic_;
-  StunHandler on_stun_;            // none: it is passed over
-  std::vector<UdtLink*> touched_;  // null: forgotten since
+  StunHandler on_stun_;                             // none: it is passed over
+  const net::ReceivedTrain* stun_train_ = nullptr;  // of the message that its handler is told of
+  std::vector<UdtLink*> touched_;                   // null: forgotten since
 
   bool may_rebind_ = false;
   TimePoint rebound_at_{};

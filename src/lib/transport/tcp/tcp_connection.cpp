@@ -162,6 +162,7 @@ void TcpConnection::close(std::chrono::milliseconds drain) {
 
 void TcpConnection::release() {
   user_ = nullptr;
+  released_ = true;
   if (state_ == State::open) close(0ms);
   if (state_ == State::over) on_over_();
 }
@@ -230,7 +231,7 @@ void TcpConnection::become_over() {
 
 void TcpConnection::tell_user() {
   if (user_ == nullptr) {
-    if (state_ == State::over) on_over_();
+    if (released_ && state_ == State::over) on_over_();
     return;
   }
   user_->on_sent();

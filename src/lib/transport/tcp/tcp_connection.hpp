@@ -106,7 +106,8 @@ class TcpConnection {
   const TransportOptions options_;
   const bool proved_;
   const std::function<void()> on_over_;
-  ConnectionUser* user_ = nullptr;  // none: not used
+  ConnectionUser* user_ = nullptr;  // none: not used yet, or released
+  bool released_ = false;
   State state_ = State::open;
   End end_ = End::none;
   int errno_value_ = 0;

@@ -5,6 +5,7 @@
 #include "lib/net/bind.hpp"
 #include "lib/net/stun.hpp"
 #include "lib/transport/engine.hpp"
+#include "support/addresses.hpp"
 #include "support/run_until.hpp"
 
 namespace udtcat::transport::native {
@@ -59,6 +60,18 @@ TEST_F(StunBesideConnections, GoesToAListeningPortAndBack) {
   acceptor->send_stun(at_listener.front().from, net::encode(request()));
   ASSERT_TRUE(test::run_until(io, [this] { return at_dialler.size() == 1; }));
   EXPECT_EQ(at_dialler.front().from, listener());
+}
+
+TEST_F(StunBesideConnections, IsAnsweredFromTheAddressThatWasAsked) {
+  std::ignore = dialling->open_dialling_port(AddressFamily::ipv4);
+  const auto of_any_address = std::move(*listening->listen({net::wildcard(AddressFamily::ipv4)}));
+  of_any_address->on_stun([&](const Endpoint& from, std::span<const std::byte> message) {
+    of_any_address->send_stun(from, {message.begin(), message.end()});
+  });
+  const Endpoint asked = test::address_of("127.0.0.2", of_any_address->local_endpoints().front().port());
+  dialling->send_stun(asked, net::encode(request()));
+  ASSERT_TRUE(test::run_until(io, [this] { return at_dialler.size() == 1; }));
+  EXPECT_EQ(at_dialler.front().from, asked);
 }
 
 TEST_F(StunBesideConnections, LeavesFromThePortOfConnections) {
