@@ -36,7 +36,8 @@ struct MeetingPlace {
 
 /// The addresses that a dialer tries, and the session that it asks for there.
 struct DialRequest {
-  std::vector<Endpoint> addresses;  ///< raced, again and again until the timeout (RFC 8305); empty: `via`, or a proxy knows it
+  std::vector<Endpoint>
+      addresses;  ///< raced, again and again until the timeout (RFC 8305); empty: `via`, or a proxy knows it
   std::optional<HostPort> name{};  ///< whose addresses they are: looked up again for each further race; none: they stay
   AddressFamily family = AddressFamily::any;  ///< of its addresses
   std::string peer_name;                      ///< as the user wrote it, for messages

@@ -53,8 +53,8 @@ class Pair {
     std::unique_ptr<TcpRelay> tcp;
   };
 
-  Pair(boost::asio::io_context& io, const PlaceLimits& limits, Names names, const RelayTokens& tokens,
-       Relays relays, Handlers handlers);
+  Pair(boost::asio::io_context& io, const PlaceLimits& limits, Names names, const RelayTokens& tokens, Relays relays,
+       Handlers handlers);
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
   ~Pair() = default;

@@ -42,8 +42,7 @@ void Place::add(std::unique_ptr<Connection> connection) {
 }
 
 void Place::take(TcpRelay::Socket socket, const meeting::Relay::Token& token, const Endpoint& from) {
-  if (!state_.pairs.take(std::move(socket), token))
-    core::log().debug("{} brings a token of no pair", from.to_string());
+  if (!state_.pairs.take(std::move(socket), token)) core::log().debug("{} brings a token of no pair", from.to_string());
 }
 
 void Place::stop(const Error& why, std::function<void()> done) {

@@ -69,7 +69,8 @@ class TcpMeetingHosts : public testing::Test {
     return shell(R"(
       at_listener() { nsenter --net=$LISTENER env $LISTENERS_PROXY "$@"; }
       nsenter --net=$MIDDLE env https_proxy= $UDTCAT meet -l 9000 --public 2> place.log & place=$!
-      )" + script + R"(
+      )" + script +
+                 R"(
       [ $status = 0 ] || cat *.log >&2
       kill -9 $place; wait $place 2> wait.log
       exit $status)");
@@ -168,8 +169,9 @@ TEST_F(TcpMeetings, DoWithoutTcpWhereTheyAreTold) {
 /// The ports of the relays are closed, and that of the place is not: no end knows beforehand.
 TEST_F(TcpMeetings, GoByTcpWhereUdpFailsBehindThePlacesPort) {
   set_up({Gateway::random, Gateway::random});
-  ASSERT_EQ(run({.argv = {"nft", "table ip relays { chain i { type filter hook input priority 0; udp dport 9001-9200 "
-                                 "drop\n}\n}"},
+  ASSERT_EQ(run({.argv = {"nft",
+                          "table ip relays { chain i { type filter hook input priority 0; udp dport 9001-9200 "
+                          "drop\n}\n}"},
                  .network_namespace = hosts_->middle_host().file})
                 .status,
             0);

@@ -245,7 +245,8 @@ TEST_F(DatagramRelayTest, DropsWhatIsOverTheRate) {
 
 TEST_F(DatagramRelayTest, SharesALimitWithOtherPairs) {
   resources_.bucket = RelayResources(kSlow).bucket;
-  auto second = DatagramRelay::open(io_, {loopback(AddressFamily::ipv4)}, tokens_, bucket_of_pair(BitRate()), resources_);
+  auto second =
+      DatagramRelay::open(io_, {loopback(AddressFamily::ipv4)}, tokens_, bucket_of_pair(BitRate()), resources_);
   ASSERT_TRUE(second);
   for (const bool is_left : {true, false}) {
     bind(listener_, PairRole::listener);

@@ -28,7 +28,7 @@ void CandidateGathering::gather(const std::optional<Endpoint>& place, Handler ha
   asking_.end();
   mapped_.clear();
   handler_ = std::move(handler);
-  is_place_reached_ = false;
+  place_answers_ = false;
   waiting_for_ = (place ? 1 : 0) + stun_.size();
   timer_.expires_after(waiting_for_ > 0 ? kGatheringPatience : std::chrono::seconds(0));
   timer_.async_wait(asking_.guard([this](const boost::system::error_code& cancelled) {
@@ -50,7 +50,7 @@ void CandidateGathering::gather(const std::optional<Endpoint>& place, Handler ha
 void CandidateGathering::ask(const Endpoint& server, bool is_place) {
   client_.ask(server, std::nullopt, asking_.guard([this, is_place](const std::optional<Endpoint>& mapped) {
     if (mapped) mapped_.push_back(*mapped);
-    is_place_reached_ = is_place_reached_ || (is_place && mapped);
+    if (is_place) place_answers_ = mapped.has_value();
     answered();
   }));
 }
@@ -62,6 +62,7 @@ void CandidateGathering::answered() {
 void CandidateGathering::finish() {
   asking_.end();
   timer_.cancel();
+  is_place_reached_ = place_answers_;
   std::vector<Candidate> seen;
   for (const Endpoint& each : mapped_)
     if (seen.size() < kMaxServerReflexive) seen.push_back({Candidate::Kind::server_reflexive, each});

@@ -54,7 +54,8 @@ class CandidateGathering {
   net::Resolver resolver_;
   std::vector<Endpoint> mapped_;
   std::size_t waiting_for_ = 0;
-  bool is_place_reached_ = false;
+  bool place_answers_ = false;     // this time
+  bool is_place_reached_ = false;  // the last time
   Handler handler_;
   boost::asio::steady_timer timer_;
   core::Lifetime asking_;

@@ -55,10 +55,10 @@ DialledPair::DialledPair(boost::asio::io_context& io, const DialRequest& request
                          std::shared_ptr<transport::Engine> engine, Ports ports)
     : io_(io),
       engine_(std::move(engine)),
-      client_(io, [this](const Endpoint& server,
-                         std::vector<std::byte> message) {
-        if (engine_) engine_->send_stun(server, std::move(message));
-      }),
+      client_(io,
+              [this](const Endpoint& server, std::vector<std::byte> message) {
+                if (engine_) engine_->send_stun(server, std::move(message));
+              }),
       gathering_(io, client_, std::move(ports), request.via->stun),
       timer_(io) {
   if (!engine_) return;

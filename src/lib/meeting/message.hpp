@@ -84,8 +84,8 @@ struct Refused {
   friend bool operator==(const Refused&, const Refused&) = default;
 };
 
-using Message =
-    std::variant<Register, Challenge, Proof, Registered, Ask, Offered, AnswerToPlace, Answered, Again, Connect, Refused>;
+using Message = std::variant<Register, Challenge, Proof, Registered, Ask, Offered, AnswerToPlace, Answered, Again,
+                             Connect, Refused>;
 
 [[nodiscard]] std::vector<std::byte> encode(const Message& message);
 

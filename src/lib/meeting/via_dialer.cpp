@@ -83,7 +83,7 @@ class ViaDialer final : public Dialer {
   using Clock = std::chrono::steady_clock;
   using Made = Result<std::unique_ptr<Connection>>;
   /// Of an attempt: to the candidates, or by the place.
-  enum class Way { direct, relay, tcp, tcp_relay };
+  enum class AttemptKind { direct, relay, tcp, tcp_relay };
 
   void start() {
     if (auto prepared = prepare(); !prepared) return finish(tl::unexpected(prepared.error()));
@@ -110,15 +110,16 @@ class ViaDialer final : public Dialer {
   // ---- At the place ------------------------------------------------------------------------------------------------
 
   void reach_place() {
-    place_dialing_ = std::make_unique<PlaceDialing>(io_, via_, request_.transport, left(), lifetime_.guard([this](Made place) {
-      const auto over = std::move(place_dialing_);
-      if (!place) return finish(tl::unexpected(place.error()));
-      pair_->take_place(std::move(*place), lifetime_.guard([this](const Error& error) { on_place_lost(error); }));
-      pair_->gather(lifetime_.guard([this](std::vector<Candidate> candidates) {
-        own_candidates_ = std::move(candidates);
-        ask();
-      }));
-    }));
+    place_dialing_ =
+        std::make_unique<PlaceDialing>(io_, via_, request_.transport, left(), lifetime_.guard([this](Made place) {
+          const auto over = std::move(place_dialing_);
+          if (!place) return finish(tl::unexpected(place.error()));
+          pair_->take_place(std::move(*place), lifetime_.guard([this](const Error& error) { on_place_lost(error); }));
+          pair_->gather(lifetime_.guard([this](std::vector<Candidate> candidates) {
+            own_candidates_ = std::move(candidates);
+            ask();
+          }));
+        }));
   }
 
   /// A race that has begun goes on: the place is not needed for it.
@@ -186,7 +187,8 @@ class ViaDialer final : public Dialer {
     if (!by_tcp_) return;
     if (answered.relay.by_tcp) tcp_token_ = answered.relay.token;
     tcp_timer_.expires_after(is_udp_blocked ? 0ms : delay + kTcpAfterRelay);
-    tcp_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& /*never cancelled*/) { race_by_tcp(); }));
+    tcp_timer_.async_wait(
+        lifetime_.guard([this](const boost::system::error_code& /*never cancelled*/) { race_by_tcp(); }));
   }
 
   void race_by_udp(const std::vector<Candidate>& reachable, const Relay& relay, Clock::duration relay_delay) {
@@ -194,7 +196,7 @@ class ViaDialer final : public Dialer {
     for (const Candidate& each : reachable)
       if (each.kind == Candidate::Kind::server_reflexive)
         pair_->engine()->send_stun(each.address, net::binding_indication());
-    if (!candidates_.empty()) direct_ = dial_at(candidates_, Way::direct, pair_->engine());
+    if (!candidates_.empty()) direct_ = dial_at(candidates_, AttemptKind::direct, pair_->engine());
     relay_ = pair_->bind(relay, lifetime_.guard([this] {
       relay_is_bound_ = true;
       dial_relay();
@@ -208,25 +210,25 @@ class ViaDialer final : public Dialer {
 
   void dial_relay() {
     if (!relay_ || !relay_is_bound_ || !relay_is_due_ || relayed_) return;
-    relayed_ = dial_at({*relay_}, Way::relay, pair_->engine());
+    relayed_ = dial_at({*relay_}, AttemptKind::relay, pair_->engine());
   }
 
   /// The listener's TCP port has the number of its UDP port. By the place it is a little later, since that costs others.
   void race_by_tcp() {
-    if (!candidates_.empty()) tcp_direct_ = dial_by_tcp(candidates_, Way::tcp);
+    if (!candidates_.empty()) tcp_direct_ = dial_by_tcp(candidates_, AttemptKind::tcp);
     if (!tcp_token_) return;
     tcp_timer_.expires_after(tcp_direct_ ? kRelayDelay : 0ms);
     tcp_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& /*never cancelled*/) {
-      tcp_relayed_ = dial_by_tcp({pair_->place_peer()}, Way::tcp_relay);
+      tcp_relayed_ = dial_by_tcp({pair_->place_peer()}, AttemptKind::tcp_relay);
     }));
   }
 
-  std::unique_ptr<Dialer> dial_by_tcp(const std::vector<Endpoint>& addresses, Way way) {
+  std::unique_ptr<Dialer> dial_by_tcp(const std::vector<Endpoint>& addresses, AttemptKind kind) {
     DialRequest own = own_request();
     own.transport.kind = TransportKind::tcp;
-    if (way == Way::tcp_relay) own.transport.proxied_host = via_.at.host;
-    auto engine = pair_->tcp_engine(own, way == Way::tcp_relay ? tcp_token_ : std::nullopt);
-    if (engine) return dial_at(addresses, way, std::move(*engine));
+    if (kind == AttemptKind::tcp_relay) own.transport.proxied_host = via_.at.host;
+    auto engine = pair_->tcp_engine(own, kind == AttemptKind::tcp_relay ? tcp_token_ : std::nullopt);
+    if (engine) return dial_at(addresses, kind, std::move(*engine));
     core::log().info("{}; without TCP", engine.error().message());
     return nullptr;
   }
@@ -244,18 +246,18 @@ class ViaDialer final : public Dialer {
     return request;
   }
 
-  std::unique_ptr<Dialer> dial_at(const std::vector<Endpoint>& addresses, Way way,
+  std::unique_ptr<Dialer> dial_at(const std::vector<Endpoint>& addresses, AttemptKind kind,
                                   std::shared_ptr<transport::Engine> engine) {
     DialRequest request = own_request();
     request.addresses = addresses;
-    const bool by_tcp = way == Way::tcp || way == Way::tcp_relay;
+    const bool by_tcp = kind == AttemptKind::tcp || kind == AttemptKind::tcp_relay;
     request.transport.kind = by_tcp ? TransportKind::tcp : TransportKind::native;
-    if (way == Way::tcp_relay) request.session.flows = 1;  // a token is good for one connection
+    if (kind == AttemptKind::tcp_relay) request.session.flows = 1;  // a token is good for one connection
     return connection::dial_directly(
-        io_, std::move(request), lifetime_.guard([this, way](Made made) {
-          if (made) won_by_ = way;
+        io_, std::move(request), lifetime_.guard([this, kind](Made made) {
+          if (made) won_by_ = kind;
           if (made || made.error().code == Errc::parameters_refused) return finish(std::move(made));
-          on_failed(made.error(), way);
+          on_failed(made.error(), kind);
         }),
         std::move(engine), lifetime_.guard([this](Clock::duration /*round_trip*/, std::function<void()> go_on) {
           proofs_.push_back(std::move(go_on));
@@ -278,11 +280,11 @@ class ViaDialer final : public Dialer {
   }
 
   /// At an address of another network there may be somebody else, who has not the key: only a relay is the listener.
-  void on_failed(const Error& error, Way way) {
+  void on_failed(const Error& error, AttemptKind kind) {
     core::log().debug("{}", error.message());
-    const bool is_relay = way == Way::relay || way == Way::tcp_relay;
+    const bool is_relay = kind == AttemptKind::relay || kind == AttemptKind::tcp_relay;
     if (is_relay && error.code == Errc::authentication_failed) return finish(tl::unexpected(error));
-    if (way == Way::tcp_relay) tcp_error_ = error;
+    if (kind == AttemptKind::tcp_relay) tcp_error_ = error;
   }
 
   // ---- The end -----------------------------------------------------------------------------------------------------
@@ -297,7 +299,8 @@ class ViaDialer final : public Dialer {
     std::string tried;
     for (const Endpoint& each : candidates_) tried += (tried.empty() ? "" : ", ") + each.to_string();
     if (relay_) tried += (tried.empty() ? "" : ", ") + fmt::format("the relay {}", relay_->to_string());
-    if (tcp_relayed_ || tcp_error_) tried += (tried.empty() ? "" : ", ") + fmt::format("the relay by TCP at {}", text_of(via_));
+    if (tcp_relayed_ || tcp_error_)
+      tried += (tried.empty() ? "" : ", ") + fmt::format("the relay by TCP at {}", text_of(via_));
     std::string cause = "nobody answered at " + (tried.empty() ? "any address" : tried);
     if (tcp_error_) cause += "; by TCP: " + tcp_error_->cause;
     return {Errc::cannot_reach, fmt::format("reach the listener by {}", text_of(via_)), std::move(cause)};
@@ -309,8 +312,8 @@ class ViaDialer final : public Dialer {
     relayed_.reset();
     tcp_direct_.reset();
     tcp_relayed_.reset();
-    if (made && (won_by_ == Way::direct || won_by_ == Way::relay)) pair_->go_on(**made, candidates_);
-    if (made && won_by_ == Way::tcp_relay) pair_->go_on_by_tcp();
+    if (made && (won_by_ == AttemptKind::direct || won_by_ == AttemptKind::relay)) pair_->go_on(**made, candidates_);
+    if (made && won_by_ == AttemptKind::tcp_relay) pair_->go_on_by_tcp();
     boost::asio::post(
         io_, lifetime_.guard([this, handler = std::move(handler_), kept = std::make_shared<Made>(std::move(made))] {
           place_dialing_.reset();
@@ -356,7 +359,7 @@ class ViaDialer final : public Dialer {
   std::unique_ptr<Dialer> tcp_direct_;
   std::unique_ptr<Dialer> tcp_relayed_;
   std::optional<Error> tcp_error_;  // of the relay
-  Way won_by_ = Way::direct;
+  AttemptKind won_by_ = AttemptKind::direct;
   std::deque<std::function<void()>> proofs_;  // of attempts that may have a session; the first has gone on
   std::optional<Error> last_error_;
   boost::asio::steady_timer timer_;

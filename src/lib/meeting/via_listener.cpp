@@ -294,8 +294,8 @@ class ViaListener final : public Listener {
                          [this](const Endpoint& to) { listener_->send_check(to); });
     if (offered.relay.by_tcp) pair->tcp_token = offered.relay.token;
     if (const auto place = place_address(); place && offered.relay.udp_port != 0)
-      pair->binding.emplace(io_, *client_, place->with_port(offered.relay.udp_port),
-                            username_of(offered.relay.token), [] {});
+      pair->binding.emplace(io_, *client_, place->with_port(offered.relay.udp_port), username_of(offered.relay.token),
+                            [] {});
   }
 
   boost::asio::io_context& io_;

@@ -109,7 +109,8 @@ bool is_excepted(std::string_view exception, const std::string& host,
 
 std::string authority(const HostPort& target) {
   const bool is_ipv6 = target.host.find(':') != std::string::npos;
-  return fmt::format(is_ipv6 ? "[{}]:{}" : "{}:{}", target.host, target.port);
+  const std::string host = is_ipv6 ? "[" + target.host + "]" : target.host;
+  return fmt::format("{}:{}", host, target.port);
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -176,7 +177,8 @@ bool goes_by(const HttpProxy& proxy, std::string_view host) {
   const std::string name = lowered(host);
   const auto address = address_in(name);
   if (name == "localhost" || (address && address->is_loopback())) return false;
-  return std::ranges::none_of(proxy.exceptions, [&](const std::string& each) { return is_excepted(each, name, address); });
+  return std::ranges::none_of(proxy.exceptions,
+                              [&](const std::string& each) { return is_excepted(each, name, address); });
 }
 
 std::string to_string(const HttpProxy& proxy) { return authority(proxy.at); }
@@ -184,7 +186,8 @@ std::string to_string(const HttpProxy& proxy) { return authority(proxy.at); }
 std::string connect_request(const HttpProxy& proxy, const HostPort& target) {
   const std::string where = authority(target);
   std::string request = fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n", where);
-  if (!proxy.credentials.empty()) request += fmt::format("Proxy-Authorization: Basic {}\r\n", base64(proxy.credentials));
+  if (!proxy.credentials.empty())
+    request += fmt::format("Proxy-Authorization: Basic {}\r\n", base64(proxy.credentials));
   return request + "\r\n";
 }
 
@@ -218,8 +221,7 @@ std::string refusal_text(const HttpProxy& proxy, const HostPort& target, const P
     text += proxy.credentials.empty() ? "; it wants a user: --proxy http://USER:PASSWORD@HOST:PORT"
                                       : "; it does not take this user and password";
   else if ((answer.status == kForbidden || answer.status == kMethodNotAllowed) && target.port != kHttpsPort)
-    text += fmt::format(
-        "; proxies often let port 443 through only: listen there (udtcat meet -l 443, --via HOST:443)");
+    text += fmt::format("; proxies often let port 443 through only: listen there (udtcat meet -l 443, --via HOST:443)");
   else if (answer.status >= kFirstOfServers)
     text += "; it does not get there: does anything listen?";
   return text;

@@ -33,8 +33,8 @@ inline constexpr std::size_t kMaxProxyAnswerBytes = 16 * kKiB;  // guess: proxie
 struct ProxyAnswer {
   enum class State { incomplete, malformed, complete };
   State state = State::incomplete;
-  int status = 0;            ///< if complete, as the others
-  std::string reason{};      ///< as it came
+  int status = 0;                ///< if complete, as the others
+  std::string reason{};          ///< as it came
   std::size_t header_bytes = 0;  ///< that belong to the answer
   [[nodiscard]] bool is_connected() const { return status >= 200 && status < 300; }
 };

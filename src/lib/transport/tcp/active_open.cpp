@@ -44,7 +44,8 @@ void ActiveOpen::on_connected(Result<Socket> made) {
   const auto said = std::span(pieces).last(settings_.relay_token ? 2 : 1);
   // A new connection has room for so few.
   const Sent sent = send(*socket_, said);
-  if (sent.bytes != said.size() * kPrefaceBytes) return fail_with(Errc::cannot_reach, core::errno_text(sent.errno_value));
+  if (sent.bytes != said.size() * kPrefaceBytes)
+    return fail_with(Errc::cannot_reach, core::errno_text(sent.errno_value));
   wait();
 }
 

@@ -17,8 +17,8 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
-#include "lib/transport/tcp/preface.hpp"
 #include "lib/transport/engine.hpp"
+#include "lib/transport/tcp/preface.hpp"
 #include "lib/transport/tcp/socket_connect.hpp"
 #include "lib/transport/tcp/tcp_socket.hpp"
 

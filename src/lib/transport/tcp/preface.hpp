@@ -20,7 +20,7 @@ enum class PrefaceType : std::uint8_t {
   hello_key = 2,  ///< the client's: a proof follows the challenge
   challenge = 3,  ///< the listener's: there is a place
   proof = 4,      ///< the client's
-  relay = 5,      ///< an end's to a meeting place, with its token: the rest is for the other end (docs/spec/meet.md §6)
+  relay = 5,  ///< an end's to a meeting place, with its token: the rest is for the other end (docs/spec/meet.md §6)
 };
 
 /// All types have one length, so that no answer is longer than what it answers.

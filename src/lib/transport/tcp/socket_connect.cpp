@@ -35,8 +35,9 @@ SocketConnect::SocketConnect(boost::asio::io_context& io, const Endpoint& peer, 
       resolver_(io, AddressFamily::any) {
   if (!proxy_) {
     // It opens the socket, and posts what goes wrong with that.
-    return socket_.async_connect(
-        to_asio(peer), lifetime_.guard([this](const boost::system::error_code& error) { on_connected(error); }));
+    socket_.async_connect(to_asio(peer),
+                          lifetime_.guard([this](const boost::system::error_code& error) { on_connected(error); }));
+    return;
   }
   state_ = State::resolving;
   resolver_.look_up(proxy_->at, lifetime_.guard([this](const Result<std::vector<Endpoint>>& found) {
@@ -94,7 +95,8 @@ void SocketConnect::read() {
   const Received got = receive(socket_, std::span(answer_).subspan(before));
   answer_.resize(before + got.bytes);
   if (got.state == Received::State::would_block) return wait();
-  if (got.state != Received::State::data) return fail_with(proxy_text() + " has closed the connection without an answer");
+  if (got.state != Received::State::data)
+    return fail_with(proxy_text() + " has closed the connection without an answer");
   const net::ProxyAnswer answer = net::decode_proxy_answer(answer_);
   if (answer.state == net::ProxyAnswer::State::incomplete) return wait();
   if (answer.state == net::ProxyAnswer::State::malformed)

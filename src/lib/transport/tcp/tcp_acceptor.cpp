@@ -75,10 +75,10 @@ void TcpAcceptor::begin(Socket socket, const Endpoint& peer) {
   const auto pending = pending_.insert(pending_.end(), PendingPeer{.peer = peer, .prefix = core::prefix_of(peer)});
   pending->preface = std::make_unique<PassiveOpen>(
       io_, std::move(socket), proof_,
-      PassiveOpen::Handlers{.has_room = [this](bool proved) { return has_room(proved); },
-                            .on_done = [this, pending](const std::optional<PassiveOpen::Opened>& opened) {
-                              on_preface(pending, opened);
-                            }});
+      PassiveOpen::Handlers{
+          .has_room = [this](bool proved) { return has_room(proved); },
+          .on_done = [this,
+                      pending](const std::optional<PassiveOpen::Opened>& opened) { on_preface(pending, opened); }});
 }
 
 /// The slowest gives way, of the prefix with the most, so that no prefix takes another's share.

@@ -44,7 +44,7 @@ class TcpEngine final : public Engine {
   boost::asio::io_context& io_;
   const TransportOptions options_;
   const std::unique_ptr<PrefaceProof> proof_;  // none: without the listener's key
-  std::optional<RelayToken> relay_token_;        // none: to listeners themselves
+  std::optional<RelayToken> relay_token_;      // none: to listeners themselves
   std::list<std::unique_ptr<ActiveOpen>> attempts_;
   std::list<std::unique_ptr<TcpConnection>> connections_;
   core::Lifetime lifetime_;
@@ -76,8 +76,8 @@ void TcpEngine::async_connect(const Endpoint& peer, core::SharedBytes handshake_
                               std::chrono::milliseconds patience, ChannelHandler handler) {
   const auto attempt = attempts_.emplace(attempts_.end());
   *attempt = std::make_unique<ActiveOpen>(
-      io_, peer, ActiveOpen::Settings{.options = options_, .relay_token = relay_token_, .proof = proof_.get()}, patience,
-      [this, attempt, peer, handshake_data, handler = std::move(handler)](Result<ActiveOpen::Opened> opened) {
+      io_, peer, ActiveOpen::Settings{.options = options_, .relay_token = relay_token_, .proof = proof_.get()},
+      patience, [this, attempt, peer, handshake_data, handler = std::move(handler)](Result<ActiveOpen::Opened> opened) {
         const auto done = std::move(*attempt);  // which is calling
         attempts_.erase(attempt);
         const ChannelHandler told = handler;
