@@ -66,7 +66,7 @@ class TcpMeetingHosts : public testing::Test {
   /// With a place in the middle.
   [[nodiscard]] Ran with_place(const std::string& script) const {
     return shell(R"(
-      at_listener() { nsenter --net=$LISTENER env $LISTENERS_PROXY "$@"; }
+      at_listener() { exec nsenter --net=$LISTENER env $LISTENERS_PROXY "$@"; }
       nsenter --net=$MIDDLE env https_proxy= $UDTCAT meet -l 9000 --public 2> place.log & place=$!
       )" + script +
                  R"(
@@ -75,13 +75,14 @@ class TcpMeetingHosts : public testing::Test {
       exit $status)");
   }
   /// A megabyte from the listener, and a word to it.
-  [[nodiscard]] Ran pipe(const std::string& options = "") const {
+  /// options   of both ends; more: of the connector
+  [[nodiscard]] Ran pipe(const std::string& options = "", const std::string& more = "") const {
     return with_place(R"(
       head -c 1000000 /dev/urandom > sent
       at_listener $UDTCAT -l -v -k key --via $PLACE )" +
                       options + R"( < sent > word 2> listener.log & listener=$!
       echo hello | $UDTCAT -v -k key --via $PLACE )" +
-                      options + R"( > received; status=$?
+                      options + " " + more + R"( > received; status=$?
       [ $status = 0 ] || kill $listener
       wait $listener
       cmp sent received >&2 || status=99
@@ -161,7 +162,7 @@ TEST_F(TcpMeetings, UseTcpAloneWhereTheyAreTold) {
 
 TEST_F(TcpMeetings, DoWithoutTcpWhereTheyAreTold) {
   set_up({kU, Gateway::open});
-  const Ran met = pipe("--no-tcp --connect-timeout 2s");
+  const Ran met = pipe("--no-tcp", "--connect-timeout 2s");
   EXPECT_EQ(met.status, kUnreachable) << met.errors;
 }
 
@@ -182,10 +183,11 @@ TEST_F(TcpMeetings, GoByTcpWhereUdpFailsBehindThePlacesPort) {
 TEST_F(TcpMeetings, LoseAPeerThatIsKilled) {
   set_up({kU, kU});
   const Ran ran = with_place(R"(
-    mkfifo word
+    mkfifo word begun
+    { head -c 1000000; echo > begun; cat; } < word > /dev/null &
     at_listener $UDTCAT -l -k key --via $PLACE > word 2> listener.log & listener=$!
-    cat /dev/zero | $UDTCAT -k key --via $PLACE & connector=$!
-    head -c 1000000 word > begun; kill -9 $listener
+    $UDTCAT -k key --via $PLACE < /dev/zero & connector=$!
+    read -r < begun; kill -9 $listener
     wait $connector; status=$?
     wait $listener 2> wait.log)");
   EXPECT_EQ(ran.status, kPeerLost) << ran.errors;

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view kScheme = "http://";
 constexpr std::size_t kMaxCredentialBytes = 512;  // guess: longer ones are nobody's
+constexpr int kUnauthorized = 401;                // spec: RFC 9110 §15.5.2; what tinyproxy says of a wrong password
 constexpr int kForbidden = 403;                   // spec: RFC 9110 §15.5.4
 constexpr int kMethodNotAllowed = 405;            // spec: RFC 9110 §15.5.6
 constexpr int kProxyAuthentication = 407;         // spec: RFC 9110 §15.5.8
@@ -217,7 +218,7 @@ std::string refusal_text(const HttpProxy& proxy, const HostPort& target, const P
                                  core::printable(fmt::format("{} {}", answer.status, answer.reason), core::kShownBytes),
                                  authority(target));
   text = answer.status < kFirstOfServers ? std::string(kProxyRefuses) + text : "the proxy " + text;
-  if (answer.status == kProxyAuthentication)
+  if (answer.status == kProxyAuthentication || answer.status == kUnauthorized)
     text += proxy.credentials.empty() ? "; it wants a user: --proxy http://USER:PASSWORD@HOST:PORT"
                                       : "; it does not take this user and password";
   else if ((answer.status == kForbidden || answer.status == kMethodNotAllowed) && target.port != kHttpsPort)
