@@ -130,6 +130,7 @@ void TcpRelay::end(bool in_order) {
     if (!each) continue;
     boost::system::error_code gone;
     if (!in_order) each->set_option(boost::asio::socket_base::linger(true, 0), gone);
+    each->close(gone);  // a destructor would take the option back
     each.reset();
   }
   is_joined_ = false;
