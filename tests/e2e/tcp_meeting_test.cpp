@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// docs/spec/meet.md §6, tcp.md §6: hosts without UDP, and with nothing but an HTTP proxy, and a meeting place that both
-/// reach.
+/// docs/spec/meet.md §6, tcp.md §6: hosts without UDP, and with nothing but an HTTP proxy, and a meeting place that
+/// both reach.
 #include <fstream>
 #include <optional>
 
@@ -85,8 +85,8 @@ class TcpMeetingHosts : public testing::Test {
                       options + " " + more + R"( > received; status=$?
       [ $status = 0 ] || kill $listener
       wait $listener
-      cmp sent received >&2 || status=99
-      [ "$(cat word)" = hello ] || status=98)");
+      [ $status != 0 ] || cmp sent received >&2 || status=99
+      [ $status != 0 ] || [[ $(cat word) == hello ]] || status=98)");
   }
 
   TempDir home_;
@@ -147,7 +147,8 @@ TEST_F(TcpMeetings, ForwardToAHostWithAProxy) {
     at_listener $UDTCAT -l -k key --via $PLACE --to 127.0.0.1:8000 2> listener.log & listener=$!
     $UDTCAT -k key --via $PLACE --from 7000 2> forward.log & forward=$!
     for i in 1 2; do
-      https_proxy= curl -sS --retry 20 --retry-connrefused --retry-delay 1 -m 50 -o got http://127.0.0.1:7000/served; status=$?
+      https_proxy= curl -sS --retry 20 --retry-connrefused --retry-delay 1 -m 50 -o got \
+        http://127.0.0.1:7000/served; status=$?
       cmp served got >&2 || status=99
     done
     kill $forward $listener $server; wait $forward $listener $server)");
@@ -204,7 +205,7 @@ class Proxies : public TcpMeetings {
                  hosts_->far_host().ipv4 + " 9000 " + options + R"( ; status=$?
       [ $status = 0 ] || kill $listener
       wait $listener
-      [ $status != 0 ] || [ "$(cat word)" = hello ] || status=99
+      [ $status != 0 ] || [[ $(cat word) == hello ]] || status=99
       exit $status)");
   }
   [[nodiscard]] std::string near_proxy(const std::string& credentials = "") const {

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto answer = decode_proxy_answer(bytes);
   if (answer.state == State::complete) {
     if (answer.status < 200 || answer.status > 999 || answer.header_bytes > size) std::abort();
-    // What follows an answer changes nothing of it, and it is not there before its last byte.
+    // Bytes behind an answer change nothing of it, and it is not there before its last byte.
     if (decode_proxy_answer(bytes.first(answer.header_bytes)).status != answer.status) std::abort();
     if (decode_proxy_answer(bytes.first(answer.header_bytes - 1)).state == State::complete) std::abort();
   }

@@ -33,7 +33,7 @@ class RelayedEnd {
       sent += socket_.write_some(boost::asio::buffer(bytes.data() + sent, bytes.size() - sent), full);
     return sent;
   }
-  /// What has come.
+  /// All that has come.
   const Bytes& received() {
     Bytes piece(65'536);
     boost::system::error_code nothing;

@@ -213,7 +213,7 @@ class ViaDialer final : public Dialer {
     relayed_ = dial_at({*relay_}, AttemptKind::relay, pair_->engine());
   }
 
-  /// The listener's TCP port has the number of its UDP port. By the place it is a little later, since that costs others.
+  /// The listener's TCP port has the number of its UDP port. By the place it is a little later: that costs others.
   void race_by_tcp() {
     if (!candidates_.empty()) tcp_direct_ = dial_by_tcp(candidates_, AttemptKind::tcp);
     if (!tcp_token_) return;
