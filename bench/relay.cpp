@@ -134,7 +134,8 @@ int main(int argc, char** argv) {
   std::vector<Ends> pairs;
   for (std::size_t i = 0; i < count; ++i) {
     const meet::RelayTokens tokens{meeting::Relay::Token{std::byte{1}}, meeting::Relay::Token{std::byte{2}}};
-    auto relay = meet::DatagramRelay::open(io, {net::loopback(AddressFamily::ipv4)}, tokens, BitRate(), resources);
+    auto relay = meet::DatagramRelay::open(io, {net::loopback(AddressFamily::ipv4)}, tokens,
+                                           meet::bucket_of_pair(BitRate()), resources);
     if (!relay) {
       std::fprintf(stderr, "relay: %s\n", relay.error().message().c_str());
       return 1;

@@ -80,6 +80,7 @@ const std::vector<Option> kOptions{
     {"--flows", "2", kAll},
     {"--transport", "native", kAll},
     {"--no-tcp", "", kAll},
+    {"--proxy", "none", kAll},
     {"--congestion", "bbr", kAll},
     {"--offload", "off", kAll},
     {"--memory", "1MiB", kAll},

@@ -120,6 +120,14 @@ struct TransportTuning {
   std::chrono::milliseconds idle_timeout{60'000};
 };
 
+/// A proxy that makes TCP connections for others where it is asked to (CONNECT, RFC 9110 §9.3.6). It sees the bytes of
+/// sessions as any host on the path does.
+struct HttpProxy {
+  HostPort at;
+  std::string credentials{};              ///< "user:password"; empty: it asks for none
+  std::vector<std::string> exceptions{};  ///< hosts that are reached without it: names, addresses, prefixes, "*"
+};
+
 struct TransportOptions : TransportTuning {
   /// A listener with automatic waits at the TCP port of the same number, too; a dialer races both, UDP first
   /// (docs/spec/tcp.md §5). native is automatic without TCP.
@@ -133,6 +141,8 @@ struct TransportOptions : TransportTuning {
   /// for each address that is dialled. See Listener::send_check().
   std::uint16_t dialling_port = 0;
   std::shared_ptr<KnownPaths> known_paths{};  ///< native only; none: nothing is remembered
+  std::shared_ptr<const HttpProxy> proxy{};   ///< tcp only, by which it leaves; none: directly
+  std::string proxied_host{};                 ///< a dialer's: the host that the proxy is asked for; empty: its address
 };
 
 }  // namespace udtcat

@@ -2,6 +2,7 @@
 /// How two ends find each other: dial a listener, or listen for peers that prove the key.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 
 #include <udtcat/connection.hpp>
 #include <udtcat/credentials.hpp>
@@ -34,7 +36,8 @@ struct MeetingPlace {
 
 /// The addresses that a dialer tries, and the session that it asks for there.
 struct DialRequest {
-  std::vector<Endpoint> addresses;  ///< raced, again and again until the timeout (RFC 8305); not empty, but for `via`
+  std::vector<Endpoint>
+      addresses;  ///< raced, again and again until the timeout (RFC 8305); empty: `via`, or a proxy knows it
   std::optional<HostPort> name{};  ///< whose addresses they are: looked up again for each further race; none: they stay
   AddressFamily family = AddressFamily::any;  ///< of its addresses
   std::string peer_name;                      ///< as the user wrote it, for messages
@@ -44,7 +47,7 @@ struct DialRequest {
   std::optional<Credentials> credentials;  ///< none only at Protection::clear
   SessionOptions session;
   TransportOptions transport;
-  std::shared_ptr<const MeetingPlace> via{};  ///< `addresses` and `name` are then not used; native only
+  std::shared_ptr<const MeetingPlace> via{};  ///< `addresses` and `name` are then not used; not with libudt
 };
 
 /// An attempt to reach a listener. Destroying it gives up without a call; once the handler has been called it changes
@@ -98,7 +101,8 @@ struct ListenRequest {
   TransportOptions transport;
   ListenLimits limits{};
   std::vector<FurtherApplication> further{};  ///< at the same addresses; Connection::application() tells them apart
-  /// Where the listener registers by its key, for as long as it listens, and again when that is lost; native only.
+  /// Where the listener registers by its key, for as long as it listens, and again when that is lost; not with
+  /// libudt.
   std::shared_ptr<const MeetingPlace> via{};
 };
 
@@ -130,6 +134,16 @@ class Listener {
   /// Nobody answers them without it: what it sends to `from` before it returns leaves from the address that was asked.
   /// Native only.
   virtual void on_stun(StunHandler handler) = 0;
+  /// What names an end at the relay of a meeting place.
+  using RelayToken = std::array<std::byte, 16>;
+  using RelayHandler =
+      std::function<void(boost::asio::ip::tcp::socket socket, const RelayToken& token, const Endpoint& from)>;
+  /// `handler` is called for each TCP connection that begins with such a token (docs/spec/tcp.md §2), with what is
+  /// behind it, and does not destroy this. Without it they are closed. tcp and automatic only.
+  virtual void on_relay(RelayHandler /*handler*/) {}
+  /// Takes a peer by a TCP connection to `relay` as well, which begins with `token`. A proxy is asked for `name`, where
+  /// that is not empty. Best effort; tcp and automatic only.
+  virtual void wait_at(const Endpoint& /*relay*/, const RelayToken& /*token*/, const std::string& /*name*/) {}
   /// Lets no more peers in; connections already made go on.
   virtual void stop() = 0;
 };

@@ -6,6 +6,7 @@
 
 #include "lib/core/duplicate.hpp"
 #include "lib/core/log.hpp"
+#include "tool/cli/proxy_choice.hpp"
 #include "tool/run/endpoint_setup.hpp"
 
 namespace udtcat::forward {
@@ -68,6 +69,7 @@ void Redial::look_up() {
   if (options_.via) return attempt({});
   resolver_.look_up(options_.peer, lifetime_.guard([this](Result<std::vector<Endpoint>> found) {
     if (found) return attempt(std::move(*found));
+    if (tool::is_found_by_proxy(options_, options_.peer.host)) return attempt({});
     on_failed({Errc::cannot_resolve, "find host " + options_.peer.host, found.error().cause});
   }));
 }

@@ -41,13 +41,18 @@ struct DatagramRelay::RelaySocket {
 RelayResources::RelayResources(BitRate rate)
     : chunks(kChunkBytes), bucket(rate, kRateBurst, std::chrono::steady_clock::now()) {}
 
+std::shared_ptr<TokenBucket> bucket_of_pair(BitRate rate) {
+  return std::make_shared<TokenBucket>(rate, kRateBurst, std::chrono::steady_clock::now());
+}
+
 Result<std::unique_ptr<DatagramRelay>> DatagramRelay::open(boost::asio::io_context& io,
                                                            const std::vector<Endpoint>& locals,
-                                                           const RelayTokens& tokens, BitRate rate,
+                                                           const RelayTokens& tokens,
+                                                           std::shared_ptr<TokenBucket> bucket,
                                                            RelayResources& resources) {
   UDTCAT_TRY(RelayBinding binding, RelayBinding::create(tokens));
   UDTCAT_TRY(auto bound, net::bind_on_one_port(locals));
-  std::unique_ptr<DatagramRelay> relay(new DatagramRelay(io, std::move(binding), rate, resources));
+  std::unique_ptr<DatagramRelay> relay(new DatagramRelay(io, std::move(binding), std::move(bucket), resources));
   for (net::BoundSocket& each : bound) {
     const net::DatagramSocket::Options options{.tell_local = each.local.is_wildcard(),
                                                .receive_buffer_bytes = kRelayBufferBytes,
@@ -63,11 +68,12 @@ Result<std::unique_ptr<DatagramRelay>> DatagramRelay::open(boost::asio::io_conte
   return relay;
 }
 
-DatagramRelay::DatagramRelay(boost::asio::io_context& io, RelayBinding binding, BitRate rate, RelayResources& resources)
+DatagramRelay::DatagramRelay(boost::asio::io_context& io, RelayBinding binding, std::shared_ptr<TokenBucket> bucket,
+                             RelayResources& resources)
     : io_(io),
       resources_(resources),
       binding_(std::move(binding)),
-      bucket_(rate, kRateBurst, std::chrono::steady_clock::now()),
+      bucket_(std::move(bucket)),
       last_use_(std::chrono::steady_clock::now()) {}
 
 DatagramRelay::~DatagramRelay() = default;
@@ -86,7 +92,7 @@ void DatagramRelay::on_readable(RelaySocket& socket) {
   received.clear();
   const std::size_t trains = socket.datagrams.receive(received, kTrainsATurn, resources_.chunks);
   const auto now = std::chrono::steady_clock::now();
-  bucket_.fill(now);
+  bucket_->fill(now);
   resources_.bucket.fill(now);
   for (const net::ReceivedTrain& train : received) take(train);
   flush();
@@ -155,11 +161,11 @@ void DatagramRelay::relay(PairRole from, std::span<const std::byte> datagram) {
     ++counts.undelivered_datagrams;
     return;
   }
-  if (!bucket_.has(datagram.size()) || !resources_.bucket.has(datagram.size())) {
+  if (!bucket_->has(datagram.size()) || !resources_.bucket.has(datagram.size())) {
     counts.over_rate_bytes += datagram.size();
     return;
   }
-  bucket_.take(datagram.size());
+  bucket_->take(datagram.size());
   resources_.bucket.take(datagram.size());
   net::DatagramTrain& outgoing = resources_.outgoing;
   // Datagrams of several trains leave as one that the kernel cuts: all are equal but the last, which may be shorter.

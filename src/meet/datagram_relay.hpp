@@ -54,6 +54,9 @@ struct RelayResources {
   net::DatagramTrain outgoing;               ///< likewise
 };
 
+/// The rate of one pair, which its relays share.
+[[nodiscard]] std::shared_ptr<TokenBucket> bucket_of_pair(BitRate rate);
+
 /// Queues nothing: what cannot be sent at once is dropped, as a router does it.
 /// Threads: confined to the io_context thread.
 class DatagramRelay {
@@ -61,11 +64,13 @@ class DatagramRelay {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   /// locals      one of each family; port 0 lets the system choose
+  /// bucket      of the pair
   /// resources   outlives this
   /// errors      Errc::cannot_bind, Errc::out_of_resources, Errc::cipher_failed
   [[nodiscard]] static Result<std::unique_ptr<DatagramRelay>> open(boost::asio::io_context& io,
                                                                    const std::vector<Endpoint>& locals,
-                                                                   const RelayTokens& tokens, BitRate rate,
+                                                                   const RelayTokens& tokens,
+                                                                   std::shared_ptr<TokenBucket> bucket,
                                                                    RelayResources& resources);
   DatagramRelay(const DatagramRelay&) = delete;
   DatagramRelay& operator=(const DatagramRelay&) = delete;
@@ -88,7 +93,8 @@ class DatagramRelay {
     RelayCounts counts;
   };
 
-  DatagramRelay(boost::asio::io_context& io, RelayBinding binding, BitRate rate, RelayResources& resources);
+  DatagramRelay(boost::asio::io_context& io, RelayBinding binding, std::shared_ptr<TokenBucket> bucket,
+                RelayResources& resources);
   [[nodiscard]] End& end(PairRole role) { return ends_[index_of(role)]; }
   [[nodiscard]] const End& end(PairRole role) const { return ends_[index_of(role)]; }
 
@@ -106,7 +112,7 @@ class DatagramRelay {
   boost::asio::io_context& io_;
   RelayResources& resources_;
   RelayBinding binding_;
-  TokenBucket bucket_;
+  const std::shared_ptr<TokenBucket> bucket_;
   std::vector<std::unique_ptr<RelaySocket>> sockets_;
   std::array<End, kPairRoles> ends_;
   PairRole outgoing_from_ = PairRole::listener;  // of what resources_.outgoing holds

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meet/meet_command.hpp"
-#include "meet/binding_service.hpp"
 
 #include <chrono>
 #include <memory>
@@ -13,6 +12,7 @@
 
 #include <udtcat/peering.hpp>
 
+#include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/meeting/names.hpp"
 #include "meet/binding_service.hpp"
@@ -63,6 +63,7 @@ class MeetCommand {
         std::make_unique<Place>(run_.io(), options_.place,
                                 PairTable::Settings{.locals = locals,
                                                     .any_ports = options_.local.port == 0,
+                                                    .relays_tcp = !listener_->tcp_endpoints().empty(),
                                                     .pair_rate = options_.pair_rate,
                                                     .rate = options_.rate},
                                 [this](const Connection& peer, const Error& why) { refusals_.add(peer.peer(), why); });
@@ -70,9 +71,13 @@ class MeetCommand {
       auto answer = binding_.answer(message, from, std::chrono::steady_clock::now());
       if (!answer.empty()) listener_->send_stun(from, std::move(answer));
     });
+    listener_->on_relay([this](boost::asio::ip::tcp::socket socket, const Listener::RelayToken& token,
+                               const Endpoint& from) { place_->take(std::move(socket), token, from); });
+    if (const auto failure = listener_->tcp_failure())
+      core::log().warn("{}; who gets no UDP cannot come here", failure->message());
     const std::string ports =
         options_.local.port == 0
-            ? fmt::format("UDP {}, and a port that the system chooses for each pair", locals.front().port())
+            ? fmt::format("UDP and TCP {}, and a UDP port that the system chooses for each pair", locals.front().port())
             : firewall_text(locals.front().port(), options_.place.pairs);
     run_.say(fmt::format("a meeting place for {}; its ports are {}",
                          options_.serves_everybody ? "everybody" : "those who prove the key", ports));

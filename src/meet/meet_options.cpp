@@ -130,7 +130,7 @@ tool::DeclaredOptions meet_options_declared() { return tool::declared_by(add_opt
 std::string meet_help_text() { return kMeetHelp; }
 
 std::string firewall_text(std::uint16_t port, std::size_t pairs) {
-  return fmt::format("UDP {}-{}", port, port + pairs);
+  return fmt::format("UDP {}-{} and TCP {}", port, port + pairs, port);
 }
 
 }  // namespace udtcat::meet

@@ -25,7 +25,7 @@ struct MeetOptions : tool::Options {
 [[nodiscard]] tool::DeclaredOptions meet_options_declared();
 [[nodiscard]] std::string meet_help_text();
 
-/// "UDP 9000-9100", for people with a firewall; the ports that the relays have follow the place's own.
+/// "UDP 9000-9100 and TCP 9000", for people with a firewall; the ports that the relays have follow the place's own.
 [[nodiscard]] std::string firewall_text(std::uint16_t port, std::size_t pairs);
 
 }  // namespace udtcat::meet

@@ -5,16 +5,18 @@
 #include <utility>
 #include <variant>
 
+#include "lib/crypto/secret_bytes.hpp"
+
 namespace udtcat::meet {
 
 using Why = meeting::Refused::Why;
 
 Pair::Pair(boost::asio::io_context& io, const PlaceLimits& limits, Names names, const RelayTokens& tokens,
-           std::unique_ptr<DatagramRelay> relay, Handlers handlers)
+           Relays relays, Handlers handlers)
     : limits_(limits),
       names_(std::move(names)),
       tokens_(tokens),
-      relay_(std::move(relay)),
+      relays_(std::move(relays)),
       handlers_(std::move(handlers)),
       made_at_(std::chrono::steady_clock::now()),
       patience_(io) {}
@@ -31,9 +33,30 @@ void Pair::offer(std::unique_ptr<Stream> to_listener, std::vector<std::byte> sig
   }));
 }
 
-/// Relayed TCP is not served: its flag, and what finds a pair by a token, belong here (docs/spec/meet.md §6).
 meeting::Relay Pair::relay_of(PairRole role) const {
-  return {.by_tcp = false, .udp_port = relay_ ? relay_->port() : std::uint16_t{0}, .token = tokens_[index_of(role)]};
+  return {.by_tcp = relays_.tcp != nullptr,
+          .udp_port = relays_.datagrams ? relays_.datagrams->port() : std::uint16_t{0},
+          .token = tokens_[index_of(role)]};
+}
+
+std::optional<PairRole> Pair::role_of(const meeting::Relay::Token& token) const {
+  if (state_ != State::answered || !relays_.tcp) return std::nullopt;
+  for (const PairRole role : {PairRole::listener, PairRole::connector})
+    if (crypto::same(tokens_[index_of(role)], token)) return role;
+  return std::nullopt;
+}
+
+void Pair::take(PairRole from, TcpRelay::Socket socket) {
+  relays_.tcp->take(from, std::move(socket));
+  if (from == PairRole::connector && has_listener_ && !relays_.tcp->has(PairRole::listener))
+    to_listener_->send(meeting::Connect{});
+}
+
+RelayCounts Pair::counts(PairRole role) const {
+  RelayCounts counts;
+  if (relays_.datagrams) counts += relays_.datagrams->counts(role);
+  if (relays_.tcp) counts += relays_.tcp->counts(role);
+  return counts;
 }
 
 void Pair::on_message(const meeting::Message& message) {
@@ -86,7 +109,10 @@ void Pair::refuse(Why why, std::string text) {
 bool Pair::is_idle(TimePoint now) const {
   if (state_ == State::over) return true;
   if (has_connector_) return false;
-  return now - std::max(left_at_, relay_ ? relay_->last_use() : left_at_) >= limits_.pair_idle;
+  TimePoint used_at = left_at_;
+  if (relays_.datagrams) used_at = std::max(used_at, relays_.datagrams->last_use());
+  if (relays_.tcp) used_at = std::max(used_at, relays_.tcp->last_use());
+  return now - used_at >= limits_.pair_idle;
 }
 
 }  // namespace udtcat::meet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A listener and a connector that a place has brought together (docs/spec/meet.md §4 and §5).
+/// A listener and a connector that a place has brought together (docs/spec/meet.md §4 to §6).
 #pragma once
 
 #include <array>
@@ -21,12 +21,13 @@
 #include "lib/meeting/message_stream.hpp"
 #include "meet/datagram_relay.hpp"
 #include "meet/peer_ledger.hpp"
+#include "meet/tcp_relay.hpp"
 
 namespace udtcat::meet {
 
 /// Between the stream of the connector that asked, which is another's, and one that it opened to the listener.
 ///
-///   offered ── ANSWER ──► answered ── the connector's stream has gone, and 60 s without a datagram ──► over
+///   offered ── ANSWER ──► answered ── the connector's stream has gone, and 60 s without a byte ──────► over
 ///      └── REFUSED, no answer for 10 s, either stream has gone ───────────────────────────────────────►┘
 ///
 /// Threads: confined to the io_context thread. Handlers are never called from inside a call.
@@ -46,9 +47,14 @@ class Pair {
     PeerLedger::Peer peer;
   };
 
-  /// relay   none: the place has no port to give
-  Pair(boost::asio::io_context& io, const PlaceLimits& limits, Names names, const RelayTokens& tokens,
-       std::unique_ptr<DatagramRelay> relay, Handlers handlers);
+  /// What relays for it.  datagrams   none: the place has no port to give;  tcp   none: it does not relay TCP
+  struct Relays {
+    std::unique_ptr<DatagramRelay> datagrams;
+    std::unique_ptr<TcpRelay> tcp;
+  };
+
+  Pair(boost::asio::io_context& io, const PlaceLimits& limits, Names names, const RelayTokens& tokens, Relays relays,
+       Handlers handlers);
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
   ~Pair() = default;
@@ -56,6 +62,10 @@ class Pair {
   void offer(std::unique_ptr<Stream> to_listener, std::vector<std::byte> signed_offer);
   /// AGAIN came from the connector.
   void again() { pass_again(PairRole::connector); }
+  /// The end by whose token a TCP connection has begun; none: it is of another pair, or comes too early.
+  [[nodiscard]] std::optional<PairRole> role_of(const meeting::Relay::Token& token) const;
+  /// That connection. The listener is told to come where its own is missing.
+  void take(PairRole from, TcpRelay::Socket socket);
   /// The connector's stream has gone; none of its handlers is called from now on.
   void leave();
   /// Whether it is over, or nobody has used it for long.
@@ -64,7 +74,10 @@ class Pair {
   [[nodiscard]] bool is_given_up() const { return state_ == State::offered && !has_connector_; }
 
   [[nodiscard]] const Names& names() const { return names_; }
-  [[nodiscard]] const DatagramRelay* relay() const { return relay_.get(); }
+  [[nodiscard]] const DatagramRelay* relay() const { return relays_.datagrams.get(); }
+  [[nodiscard]] const TcpRelay* tcp_relay() const { return relays_.tcp.get(); }
+  /// Of what came from that end, by UDP and TCP.
+  [[nodiscard]] RelayCounts counts(PairRole role) const;
   [[nodiscard]] TimePoint made_at() const { return made_at_; }
 
  private:
@@ -79,7 +92,7 @@ class Pair {
   const PlaceLimits limits_;
   const Names names_;
   const RelayTokens tokens_;
-  const std::unique_ptr<DatagramRelay> relay_;
+  const Relays relays_;
   const Handlers handlers_;
   const TimePoint made_at_;
   State state_ = State::offered;

@@ -31,9 +31,11 @@ tl::expected<PairTable::Id, meeting::Refused> PairTable::add(const RegisteredLis
   for (auto& token : tokens)
     if (const auto drawn = crypto::randomise(token); !drawn) return no_room(drawn.error().message());
   if (!ledger_.add_pair(peer)) return no_room("it has as many pairs as it takes, in all or of one peer");
-  auto relay = open_relay(tokens);
+  const auto bucket = bucket_of_pair(settings_.pair_rate);
+  Pair::Relays relays{.datagrams = open_relay(tokens, bucket), .tcp = nullptr};
+  if (settings_.relays_tcp) relays.tcp = std::make_unique<TcpRelay>(io_, bucket, resources_, limits_.patience);
   auto pair = std::make_unique<Pair>(io_, limits_, Pair::Names{listener.peer_text, std::move(connector), peer}, tokens,
-                                     std::move(relay), std::move(handlers));
+                                     std::move(relays), std::move(handlers));
   pair->offer(listener.connection->open_stream(), std::move(offer));
   pairs_.emplace(next_id_, std::move(pair));
   return next_id_++;
@@ -50,6 +52,15 @@ void PairTable::leave(Id id) {
   if (found->second->is_given_up()) forget(found);
 }
 
+/// All tokens are looked at, so that the time says nothing of any.
+bool PairTable::take(TcpRelay::Socket socket, const meeting::Relay::Token& token) {
+  std::optional<std::pair<Pair*, PairRole>> found;
+  for (const auto& [id, pair] : pairs_)
+    if (const auto role = pair->role_of(token)) found.emplace(pair.get(), *role);
+  if (found) found->first->take(found->second, std::move(socket));
+  return found.has_value();
+}
+
 void PairTable::sweep(Pair::TimePoint now) {
   for (auto at = pairs_.begin(); at != pairs_.end();) {
     const auto pair = at++;
@@ -59,16 +70,15 @@ void PairTable::sweep(Pair::TimePoint now) {
 
 void PairTable::forget(std::map<Id, std::unique_ptr<Pair>>::iterator at) {
   const Pair& pair = *at->second;
-  if (const DatagramRelay* const relay = pair.relay()) {
-    for (const PairRole role : {PairRole::listener, PairRole::connector}) past_ += relay->counts(role);
-    ports_.erase(relay->port());
-  }
+  for (const PairRole role : {PairRole::listener, PairRole::connector}) past_ += pair.counts(role);
+  if (const DatagramRelay* const relay = pair.relay()) ports_.erase(relay->port());
   ledger_.remove_pair(pair.names().peer);
   pairs_.erase(at);
 }
 
 /// None: no port can be had, and the pair does without.
-std::unique_ptr<DatagramRelay> PairTable::open_relay(const RelayTokens& tokens) {
+std::unique_ptr<DatagramRelay> PairTable::open_relay(const RelayTokens& tokens,
+                                                     const std::shared_ptr<TokenBucket>& bucket) {
   const std::size_t base = settings_.locals.empty() ? 0 : settings_.locals.front().port();
   std::optional<Error> why;
   for (std::size_t port = base + 1; port <= base + limits_.pairs; ++port) {
@@ -77,7 +87,7 @@ std::unique_ptr<DatagramRelay> PairTable::open_relay(const RelayTokens& tokens) 
     if (ports_.contains(wanted)) continue;
     std::vector<Endpoint> locals;
     for (const Endpoint& each : settings_.locals) locals.push_back(each.with_port(wanted));
-    auto relay = DatagramRelay::open(io_, locals, tokens, settings_.pair_rate, resources_);
+    auto relay = DatagramRelay::open(io_, locals, tokens, bucket, resources_);
     if (relay) {
       ports_.insert((*relay)->port());
       return std::move(*relay);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The pairs of a place, and the UDP ports that relay for them.
+/// The pairs of a place, and what relays for them.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,7 @@ class PairTable {
   struct Settings {
     std::vector<Endpoint> locals{};  ///< of the place's own port, one of each family; the relays' ports follow it
     bool any_ports = false;          ///< the system chooses the relays' ports
+    bool relays_tcp = false;         ///< TCP connections that begin with a token are handed to take()
     BitRate pair_rate{};             ///< of one pair, both ways together
     BitRate rate{};                  ///< of all
   };
@@ -48,6 +49,8 @@ class PairTable {
   void again(Id id);
   /// The connector's stream has gone.
   void leave(Id id);
+  /// A TCP connection that began with a token.  returns  whether it is a pair's
+  [[nodiscard]] bool take(TcpRelay::Socket socket, const meeting::Relay::Token& token);
   /// Forgets the pairs that are over.
   void sweep(Pair::TimePoint now);
 
@@ -57,7 +60,8 @@ class PairTable {
 
  private:
   void forget(std::map<Id, std::unique_ptr<Pair>>::iterator at);
-  [[nodiscard]] std::unique_ptr<DatagramRelay> open_relay(const RelayTokens& tokens);
+  [[nodiscard]] std::unique_ptr<DatagramRelay> open_relay(const RelayTokens& tokens,
+                                                          const std::shared_ptr<TokenBucket>& bucket);
 
   boost::asio::io_context& io_;
   const PlaceLimits limits_;

@@ -5,6 +5,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include "lib/core/log.hpp"
+
 namespace udtcat::meet {
 
 namespace {
@@ -37,6 +39,10 @@ void Place::add(std::unique_ptr<Connection> connection) {
       if (stopped_ && sessions_.empty()) std::exchange(stopped_, nullptr)();
     }));
   });
+}
+
+void Place::take(TcpRelay::Socket socket, const meeting::Relay::Token& token, const Endpoint& from) {
+  if (!state_.pairs.take(std::move(socket), token)) core::log().debug("{} brings a token of no pair", from.to_string());
 }
 
 void Place::stop(const Error& why, std::function<void()> done) {

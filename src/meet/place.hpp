@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A meeting place: it brings listeners and connectors together, and relays for them (docs/spec/meet.md).
 ///
-///   sessions ─► streams ─► registrations, asks ─► pairs ─► relayed datagrams
+///   sessions ─► streams ─► registrations, asks ─► pairs ─► relayed datagrams and TCP
 #pragma once
 
 #include <cstddef>
@@ -35,6 +35,8 @@ class Place {
   ~Place() = default;
 
   void add(std::unique_ptr<Connection> connection);
+  /// A TCP connection that began with a token for a relay. One of no pair is closed without a word.
+  void take(TcpRelay::Socket socket, const meeting::Relay::Token& token, const Endpoint& from);
   /// Tells all peers. `done` is called when the last is gone, never from inside this call.
   void stop(const Error& why, std::function<void()> done);
 

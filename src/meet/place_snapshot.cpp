@@ -11,11 +11,9 @@ tool::PairSnapshot snapshot_of(const Pair& pair) {
   tool::PairSnapshot snapshot{.listener = pair.names().listener,
                               .connector = pair.names().connector,
                               .age = std::chrono::steady_clock::now() - pair.made_at()};
-  const DatagramRelay* const relay = pair.relay();
-  if (relay == nullptr) return snapshot;
-  const RelayCounts& listener = relay->counts(PairRole::listener);
-  const RelayCounts& connector = relay->counts(PairRole::connector);
-  snapshot.port = relay->port();
+  const RelayCounts listener = pair.counts(PairRole::listener);
+  const RelayCounts connector = pair.counts(PairRole::connector);
+  if (const DatagramRelay* const relay = pair.relay()) snapshot.port = relay->port();
   snapshot.bytes_from_listener = listener.relayed_bytes;
   snapshot.bytes_from_connector = connector.relayed_bytes;
   snapshot.over_rate_bytes = listener.over_rate_bytes + connector.over_rate_bytes;
@@ -29,9 +27,8 @@ ConnectionStats relayed_stats(const Place& place) {
   ConnectionStats stats;
   stats.bytes_sent = place.pairs().past().relayed_bytes;
   for (const auto& [id, pair] : place.pairs().all())
-    if (const DatagramRelay* const relay = pair->relay())
-      for (const PairRole role : {PairRole::listener, PairRole::connector})
-        stats.bytes_sent += relay->counts(role).relayed_bytes;
+    for (const PairRole role : {PairRole::listener, PairRole::connector})
+      stats.bytes_sent += pair->counts(role).relayed_bytes;
   return stats;
 }
 

@@ -72,6 +72,8 @@ Network:
       --transport NAME       auto: native, which is over UDP, and tcp where nobody answers by UDP (default); or native,
                              libudt, tcp alone
       --no-tcp               auto without tcp: no TCP port is opened here, none is called there
+      --proxy URL            tcp goes by an HTTP proxy: http://[USER:PASSWORD@]HOST:PORT, or none (default:
+                             $https_proxy, but to hosts of $no_proxy)
       --congestion NAME      of native: bbr (default), udt, or fixed, which sends at --rate
       --offload on|off       of native: whether the kernel may cut and join trains of datagrams (on)
       --memory SIZE          of native: what may be under way, each way, 1MiB to 64GiB (256MiB)

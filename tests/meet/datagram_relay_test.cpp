@@ -75,7 +75,7 @@ class DatagramRelayTest : public testing::Test {
   void open(BitRate rate) {
     relay_.reset();
     auto opened = DatagramRelay::open(io_, {loopback(AddressFamily::ipv4), loopback(AddressFamily::ipv6)}, tokens_,
-                                      rate, resources_);
+                                      bucket_of_pair(rate), resources_);
     ASSERT_TRUE(opened) << opened.error().message();
     relay_ = std::move(*opened);
   }
@@ -245,7 +245,8 @@ TEST_F(DatagramRelayTest, DropsWhatIsOverTheRate) {
 
 TEST_F(DatagramRelayTest, SharesALimitWithOtherPairs) {
   resources_.bucket = RelayResources(kSlow).bucket;
-  auto second = DatagramRelay::open(io_, {loopback(AddressFamily::ipv4)}, tokens_, BitRate(), resources_);
+  auto second =
+      DatagramRelay::open(io_, {loopback(AddressFamily::ipv4)}, tokens_, bucket_of_pair(BitRate()), resources_);
   ASSERT_TRUE(second);
   for (const bool is_left : {true, false}) {
     bind(listener_, PairRole::listener);

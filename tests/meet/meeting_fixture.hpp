@@ -65,9 +65,12 @@ class MeetingFixture : public testing::Test {
         [](const Endpoint&, const Error&) {});
     ASSERT_TRUE(listening) << listening.error().message();
     listener_ = std::move(*listening);
-    place_ = std::make_unique<Place>(io_, limits,
-                                     PairTable::Settings{.locals = listener_->local_endpoints(), .any_ports = true},
-                                     [this](const Connection&, const Error& why) { refusals_.push_back(why); });
+    place_ = std::make_unique<Place>(
+        io_, limits, PairTable::Settings{.locals = listener_->local_endpoints(), .any_ports = true, .relays_tcp = true},
+        [this](const Connection&, const Error& why) { refusals_.push_back(why); });
+    listener_->on_relay([this](TcpRelay::Socket socket, const Listener::RelayToken& token, const Endpoint& from) {
+      place_->take(std::move(socket), token, from);
+    });
   }
   TestPeer& come() {
     DialRequest request{.addresses = listener_->local_endpoints(),

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meet/place.hpp"
 
+#include <array>
+#include <string>
+
+#include <boost/asio/write.hpp>
+
+#include "lib/transport/tcp/preface.hpp"
 #include "meet/meeting_fixture.hpp"
 
 namespace udtcat::meet {
@@ -51,6 +57,56 @@ TEST_F(PlaceTest, PassesAgainOnAtMostOnceInAWhile) {
   EXPECT_TRUE(next<meeting::Again>(asking));
   test::run_for(io_, 50ms);
   EXPECT_TRUE(offered.messages.empty() && asking.messages.empty());
+}
+
+/// A connection to a place that begins with a token, and a word.
+boost::asio::ip::tcp::socket come_by_tcp(boost::asio::io_context& io, const Endpoint& place,
+                                         const meeting::Relay::Token& token, std::string_view word) {
+  using transport::tcp::PrefaceType;
+  boost::asio::ip::tcp::socket socket(io);
+  socket.connect({boost::asio::ip::address_v4::loopback(), place.port()});
+  const auto preface = transport::tcp::encode({.type = PrefaceType::relay, .value = token});
+  boost::asio::write(socket, boost::asio::buffer(preface));
+  boost::asio::write(socket, boost::asio::buffer(word));
+  socket.non_blocking(true);
+  return socket;
+}
+
+TEST_F(PlaceTest, JoinsTheTcpConnectionsOfAPair) {
+  start();
+  TestPeer& listener = come();
+  ASSERT_TRUE(register_name(listener.open(), name_));
+  EndStream& asking = come().open();
+  asking.stream->send(ask_for(name_));
+  EndStream& offered = next_offer(listener);
+  const auto offer = next<meeting::Offered>(offered);
+  ASSERT_TRUE(offer);
+  EXPECT_TRUE(offer->relay.by_tcp);
+  const Endpoint place = listener_->local_endpoints().front();
+  std::array<char, 100> heard{};
+  const auto has_ended = [&](boost::asio::ip::tcp::socket& socket) {
+    boost::system::error_code error;
+    std::ignore = socket.read_some(boost::asio::buffer(heard), error);
+    return error == boost::asio::error::eof || error == boost::asio::error::connection_reset;
+  };
+  auto early = come_by_tcp(io_, place, offer->relay.token, "");
+  EXPECT_TRUE(until([&] { return has_ended(early); })) << "before the answer nobody knows a token";
+  offered.stream->send(meeting::AnswerToPlace{{std::byte{7}}});
+  const auto answer = next<meeting::Answered>(asking);
+  ASSERT_TRUE(answer);
+  auto stranger = come_by_tcp(io_, place, {std::byte{1}}, "");
+  EXPECT_TRUE(until([&] { return has_ended(stranger); }));
+  auto connector = come_by_tcp(io_, place, answer->relay.token, "hello");
+  ASSERT_TRUE(next<meeting::Connect>(offered));
+  auto other = come_by_tcp(io_, place, offer->relay.token, "");
+  std::string words;
+  EXPECT_TRUE(until([&] {
+    boost::system::error_code nothing;
+    words.append(heard.data(), other.read_some(boost::asio::buffer(heard), nothing));
+    return words == "hello";
+  }));
+  const Pair& pair = *place_->pairs().all().begin()->second;
+  EXPECT_EQ(pair.counts(PairRole::connector).relayed_bytes, 5U);
 }
 
 TEST_F(PlaceTest, SaysThatNobodyIsThereAndMayBeAskedAgain) {

@@ -53,6 +53,8 @@ std::string rules_of(Gateway gateway) {
       return forward + "meta l4proto udp drop\n}";
     case Gateway::only_ssh:
       return forward + "meta l4proto udp drop; " + to_udtcat + "\n}";
+    case Gateway::only_proxy:
+      return forward + "drop\n}";
   }
   return {};
 }
@@ -98,6 +100,12 @@ Gateways::~Gateways() {
     std::ignore = shell("ip netns delete " + each);
 }
 
+Namespaces::Host Gateways::gateway_of(const Namespaces::Host& host, const std::string& name) {
+  Namespaces::Host gateway{.name = name, .file = "/run/netns/" + name, .ipv4 = host.ipv4, .ipv6 = host.ipv6};
+  gateway.ipv4.back() = '1';
+  return gateway;
+}
+
 std::string name_of(Gateway gateway) {
   switch (gateway) {
     case Gateway::open:
@@ -112,6 +120,8 @@ std::string name_of(Gateway gateway) {
       return "WithoutUdp";
     case Gateway::only_ssh:
       return "OnlySsh";
+    case Gateway::only_proxy:
+      return "OnlyProxy";
   }
   return {};
 }

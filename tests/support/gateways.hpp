@@ -16,6 +16,7 @@ enum class Gateway {
   random,        ///< translates addresses, and draws a port for each flow
   without_udp,   ///< a firewall: no UDP at all
   only_ssh,      ///< a firewall: nor TCP to the ports of udtcat
+  only_proxy,    ///< passes nothing: there may be a proxy on it
 };
 
 /// In the name of a test.
@@ -36,10 +37,15 @@ class Gateways {
 
   [[nodiscard]] const Namespaces::Host& near_host() const { return near_; }
   [[nodiscard]] const Namespaces::Host& far_host() const { return far_; }
+  [[nodiscard]] Namespaces::Host near_gateway() const { return gateway_of(near_, near_gateway_); }
+  [[nodiscard]] Namespaces::Host far_gateway() const { return gateway_of(far_, far_gateway_); }
   /// Both others reach it.
   [[nodiscard]] const Namespaces::Host& middle_host() const { return middle_; }
 
  private:
+  /// By the address in the network of `host`.
+  [[nodiscard]] static Namespaces::Host gateway_of(const Namespaces::Host& host, const std::string& name);
+
   Namespaces::Host near_;
   Namespaces::Host far_;
   Namespaces::Host middle_;

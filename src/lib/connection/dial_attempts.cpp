@@ -13,6 +13,7 @@
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/user_text.hpp"
+#include "lib/net/http_proxy.hpp"
 #include "lib/net/racing.hpp"
 
 namespace udtcat::connection {
@@ -24,6 +25,11 @@ constexpr const char* kNobody = "nobody answered";
 bool is_closed_port(const Error& error) {
   return error.code == Errc::cannot_reach &&
          (error.cause == transport::kPortClosed || error.cause == transport::kTcpPortClosed);
+}
+
+/// It would say the same to each attempt, and may count them.
+bool is_refused_by_proxy(const Error& error) {
+  return error.code == Errc::cannot_reach && error.cause.starts_with(net::kProxyRefuses);
 }
 
 /// A listener without room may have some soon; the lack of our own resources lasts.
@@ -55,6 +61,7 @@ Attempts::Attempts(boost::asio::io_context& io, const DialRequest& request, tran
 
 void Attempts::start(const transport::PortSecrets& secrets) {
   TransportOptions options = share_of_each_flow(request_.transport, request_.session.flows);
+  if (request_.name) options.proxied_host = request_.name->host;
   if (!first_.engine) {
     auto engine = transport::make_engine(io_, options, secrets);
     if (!engine) return give_up(engine.error());
@@ -236,7 +243,7 @@ void Attempts::note(const Error& error, bool somebody_answered) {
   heard_only_closed_ports_ = heard_only_closed_ports_ && is_closed_port(error);
   if (error.code == Errc::authentication_failed)
     final_error_ = keys_differ(error.cause);
-  else if (!worth_another_attempt(error.code, somebody_answered))
+  else if (is_refused_by_proxy(error) || !worth_another_attempt(error.code, somebody_answered))
     final_error_ = error;
 }
 
@@ -247,6 +254,7 @@ void Attempts::note_tcp(const Error& error, bool somebody_answered) {
     return note(error, somebody_answered);
   core::log().debug("{}", error.message());
   tcp_error_ = error;
+  proxy_refuses_ = proxy_refuses_ || is_refused_by_proxy(error);
   heard_only_closed_ports_ = heard_only_closed_ports_ && is_closed_port(error);
 }
 

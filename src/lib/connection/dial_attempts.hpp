@@ -123,7 +123,7 @@ class Attempts {
   [[nodiscard]] bool is_over(const Transport& transport) const {
     return transport.asked == order_.size() && transport.running == 0;
   }
-  [[nodiscard]] bool races_tcp() const { return tcp_.engine != nullptr; }
+  [[nodiscard]] bool races_tcp() const { return tcp_.engine != nullptr && !proxy_refuses_; }
   [[nodiscard]] Error keys_differ(const std::string& cause) const;
   [[nodiscard]] Error unreachable() const;
 
@@ -142,6 +142,7 @@ class Attempts {
   std::vector<Entry> racing_;
   std::vector<Entry> raced_;  // in the race before
   std::vector<Proof> held_;
+  bool proxy_refuses_ = false;  // TCP to the peer
   bool heard_only_closed_ports_ = true;
   bool somebody_answered_ = false;
   std::optional<Error> last_error_;

@@ -16,6 +16,8 @@
 #include "lib/connection/multiplexer.hpp"
 #include "lib/connection/port_secrets.hpp"
 #include "lib/core/lifetime.hpp"
+#include "lib/net/bind.hpp"
+#include "lib/net/http_proxy.hpp"
 #include "lib/session/application.hpp"
 #include "lib/session/handshake.hpp"
 #include "lib/session/session.hpp"
@@ -176,6 +178,12 @@ Result<std::shared_ptr<transport::Engine>> make_dialling_engine(boost::asio::io_
 
 std::unique_ptr<Dialer> dial_directly(boost::asio::io_context& io, DialRequest request, Dialer::Handler handler,
                                       std::shared_ptr<transport::Engine> engine, Attempts::ProofHandler on_proof) {
+  // A proxy knows the host that this end has no address of, and by UDP nothing goes to it.
+  const auto& proxy = request.transport.proxy;
+  if (request.addresses.empty() && request.name && proxy && net::goes_by(*proxy, request.name->host)) {
+    request.addresses = {net::wildcard(AddressFamily::ipv4).with_port(request.name->port)};
+    request.transport.kind = TransportKind::tcp;
+  }
   return std::make_unique<SessionDialer>(io, std::move(request), std::move(handler), std::move(engine),
                                          std::move(on_proof));
 }

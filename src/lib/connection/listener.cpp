@@ -119,6 +119,15 @@ class SessionListener final : public Listener {
     if (!stopped_) ports_.front().acceptor->on_stun(std::move(handler));
   }
 
+  void on_relay(RelayHandler handler) override {
+    if (stopped_) return;
+    for (Port& port : ports_) port.acceptor->on_relay(handler);
+  }
+  void wait_at(const Endpoint& relay, const RelayToken& token, const std::string& name) override {
+    if (stopped_) return;
+    for (Port& port : ports_) port.acceptor->wait_at(relay, token, name);
+  }
+
   void stop() override {
     stopped_ = true;
     for (Port& port : ports_) port.acceptor.reset();

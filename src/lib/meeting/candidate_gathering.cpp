@@ -24,16 +24,17 @@ CandidateGathering::CandidateGathering(boost::asio::io_context& io, BindingClien
       resolver_(io, AddressFamily::any),
       timer_(io) {}
 
-void CandidateGathering::gather(const Endpoint& place, Handler handler) {
+void CandidateGathering::gather(const std::optional<Endpoint>& place, Handler handler) {
   asking_.end();
   mapped_.clear();
   handler_ = std::move(handler);
-  waiting_for_ = 1 + stun_.size();
-  timer_.expires_after(kGatheringPatience);
+  place_answers_ = false;
+  waiting_for_ = (place ? 1 : 0) + stun_.size();
+  timer_.expires_after(waiting_for_ > 0 ? kGatheringPatience : std::chrono::seconds(0));
   timer_.async_wait(asking_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) finish();
   }));
-  ask(place);
+  if (place) ask(*place, true);
   for (const HostPort& each : stun_)
     resolver_.look_up(each, asking_.guard([this](const Result<std::vector<Endpoint>>& found) {
       if (!found) core::log().warn("{}", found.error().message());
@@ -42,13 +43,14 @@ void CandidateGathering::gather(const Endpoint& place, Handler handler) {
                                        [this](const Endpoint& server) { return ports_.contains(server.family()); })
                 : std::vector<Endpoint>::const_iterator();
       if (!found || usable_one == found->end()) return answered();
-      ask(*usable_one);
+      ask(*usable_one, false);
     }));
 }
 
-void CandidateGathering::ask(const Endpoint& server) {
-  client_.ask(server, std::nullopt, asking_.guard([this](const std::optional<Endpoint>& mapped) {
+void CandidateGathering::ask(const Endpoint& server, bool is_place) {
+  client_.ask(server, std::nullopt, asking_.guard([this, is_place](const std::optional<Endpoint>& mapped) {
     if (mapped) mapped_.push_back(*mapped);
+    if (is_place) place_answers_ = mapped.has_value();
     answered();
   }));
 }
@@ -60,6 +62,7 @@ void CandidateGathering::answered() {
 void CandidateGathering::finish() {
   asking_.end();
   timer_.cancel();
+  is_place_reached_ = place_answers_;
   std::vector<Candidate> seen;
   for (const Endpoint& each : mapped_)
     if (seen.size() < kMaxServerReflexive) seen.push_back({Candidate::Kind::server_reflexive, each});

@@ -38,10 +38,13 @@ class CandidateGathering {
 
   /// Asks the place at `place`, and the other servers, and calls `handler` when all have answered, or after a second.
   /// A call before has no answer any more.
-  void gather(const Endpoint& place, Handler handler);
+  /// place   none: it cannot be asked
+  void gather(const std::optional<Endpoint>& place, Handler handler);
+  /// Whether the place has answered the last call in time: this end gets UDP to and fro it.
+  [[nodiscard]] bool is_place_reached() const { return is_place_reached_; }
 
  private:
-  void ask(const Endpoint& server);
+  void ask(const Endpoint& server, bool is_place);
   void answered();
   void finish();
 
@@ -51,6 +54,8 @@ class CandidateGathering {
   net::Resolver resolver_;
   std::vector<Endpoint> mapped_;
   std::size_t waiting_for_ = 0;
+  bool place_answers_ = false;     // this time
+  bool is_place_reached_ = false;  // the last time
   Handler handler_;
   boost::asio::steady_timer timer_;
   core::Lifetime asking_;

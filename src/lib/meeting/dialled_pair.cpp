@@ -44,6 +44,8 @@ Result<Ports> open_ports(transport::Engine& engine, AddressFamily wanted) {
 }  // namespace
 
 Result<std::shared_ptr<DialledPair>> DialledPair::create(boost::asio::io_context& io, const DialRequest& request) {
+  if (request.transport.kind == TransportKind::tcp)
+    return std::shared_ptr<DialledPair>(new DialledPair(io, request, nullptr, {}));
   UDTCAT_TRY(auto engine, connection::make_dialling_engine(io, request));
   UDTCAT_TRY(Ports ports, open_ports(*engine, request.family));
   return std::shared_ptr<DialledPair>(new DialledPair(io, request, std::move(engine), std::move(ports)));
@@ -53,15 +55,18 @@ DialledPair::DialledPair(boost::asio::io_context& io, const DialRequest& request
                          std::shared_ptr<transport::Engine> engine, Ports ports)
     : io_(io),
       engine_(std::move(engine)),
-      client_(io, [this](const Endpoint& server,
-                         std::vector<std::byte> message) { engine_->send_stun(server, std::move(message)); }),
+      client_(io,
+              [this](const Endpoint& server, std::vector<std::byte> message) {
+                if (engine_) engine_->send_stun(server, std::move(message));
+              }),
       gathering_(io, client_, std::move(ports), request.via->stun),
       timer_(io) {
+  if (!engine_) return;
   engine_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) { client_.handle(from, message); });
 }
 
 DialledPair::~DialledPair() {
-  engine_->on_stun(nullptr);
+  if (engine_) engine_->on_stun(nullptr);
   messages_.reset();
 }
 
@@ -100,10 +105,31 @@ void DialledPair::on_message(const Message& message) {
 }
 
 std::optional<Endpoint> DialledPair::bind(const Relay& relay, std::function<void()> on_bound) {
-  if (relay.udp_port == 0) return std::nullopt;
-  relay_ = place_->peer().with_port(relay.udp_port);
+  const auto place = place_address();
+  if (relay.udp_port == 0 || !place) return std::nullopt;
+  relay_ = place->with_port(relay.udp_port);
   binding_.emplace(io_, client_, *relay_, username_of(relay.token), std::move(on_bound));
   return relay_;
+}
+
+Result<std::shared_ptr<transport::Engine>> DialledPair::tcp_engine(
+    const DialRequest& request, const std::optional<transport::RelayToken>& relayed) {
+  UDTCAT_TRY(auto engine, connection::make_dialling_engine(io_, request));
+  if (!relayed) return engine;
+  engine->relay_by(*relayed);
+  auto kept = std::make_shared<std::pair<std::shared_ptr<DialledPair>, std::shared_ptr<transport::Engine>>>(
+      shared_from_this(), engine);
+  return std::shared_ptr<transport::Engine>(std::move(kept), engine.get());
+}
+
+std::optional<Endpoint> DialledPair::place_address() const {
+  const bool by_udp = engine_ && !place_->peer().is_wildcard();
+  return by_udp ? std::optional(place_->peer()) : std::nullopt;
+}
+
+void DialledPair::go_on_by_tcp() {
+  on_lost_ = nullptr;
+  binding_.reset();
 }
 
 void DialledPair::go_on(Connection& session, std::vector<Endpoint> candidates) {

@@ -34,27 +34,41 @@ class DialledPair : public std::enable_shared_from_this<DialledPair> {
   DialledPair& operator=(const DialledPair&) = delete;
   ~DialledPair();
 
-  [[nodiscard]] std::shared_ptr<transport::Engine> engine() { return {shared_from_this(), engine_.get()}; }
+  /// Null: the request is for TCP alone.
+  [[nodiscard]] std::shared_ptr<transport::Engine> engine() {
+    if (!engine_) return nullptr;
+    return {shared_from_this(), engine_.get()};
+  }
+  /// Of TCP, for `request`. relayed   by that token at the place; the engine then keeps this alive as the other does
+  [[nodiscard]] Result<std::shared_ptr<transport::Engine>> tcp_engine(
+      const DialRequest& request, const std::optional<transport::RelayToken>& relayed);
 
   /// on_lost   the place is gone; not called after go_on()
   void take_place(std::unique_ptr<Connection> place, std::function<void(const Error&)> on_lost);
-  void gather(CandidateGathering::Handler handler) { gathering_.gather(place_->peer(), std::move(handler)); }
+  void gather(CandidateGathering::Handler handler) { gathering_.gather(place_address(), std::move(handler)); }
+  [[nodiscard]] bool gets_no_udp() const { return !gathering_.is_place_reached(); }
+  /// Of the session with the place.
+  [[nodiscard]] Endpoint place_peer() const { return place_->peer(); }
   /// handler   called with Answered or Refused, or not at all where the place is lost
   void ask(const Ask& message, std::function<void(const Message&)> handler);
   /// The relay's address, from which the other end is reached once `on_bound` is called; none: the place has none.
   [[nodiscard]] std::optional<Endpoint> bind(const Relay& relay, std::function<void()> on_bound);
   /// The session, which keeps this alive, is by one of `candidates` or by the relay: tries the others now and then.
   void go_on(Connection& session, std::vector<Endpoint> candidates);
+  /// The session is by TCP: what it has of the place is its stream.
+  void go_on_by_tcp();
 
  private:
   DialledPair(boost::asio::io_context& io, const DialRequest& request, std::shared_ptr<transport::Engine> engine,
               Ports ports);
+  /// Of its datagrams. None: this end sends it none.
+  [[nodiscard]] std::optional<Endpoint> place_address() const;
   void on_message(const Message& message);
   void lose(const Error& error);
   void watch();
 
   boost::asio::io_context& io_;
-  const std::shared_ptr<transport::Engine> engine_;
+  const std::shared_ptr<transport::Engine> engine_;  // null: by TCP alone
   BindingClient client_;
   CandidateGathering gathering_;
   std::unique_ptr<Connection> place_;

@@ -23,6 +23,7 @@ enum class MessageType : std::uint8_t {
   answer = 0x07,      // spec: likewise
   answered = 0x08,    // spec: likewise
   again = 0x09,       // spec: likewise
+  connect = 0x0a,     // spec: likewise
   refused = 0x0f,     // spec: likewise
 };
 
@@ -72,6 +73,7 @@ struct BodyWriter {
     return MessageType::answered;
   }
   MessageType operator()(const Again&) const { return MessageType::again; }
+  MessageType operator()(const Connect&) const { return MessageType::connect; }
   MessageType operator()(const Refused& message) const {
     body.number(static_cast<std::uint8_t>(message.why));
     body.text(std::string_view(message.text).substr(0, kMaxReasonBytes));
@@ -131,6 +133,8 @@ std::optional<Message> read_body(MessageType type, core::ByteReader& body) {
     }
     case MessageType::again:
       return Again{};
+    case MessageType::connect:
+      return Connect{};
     case MessageType::refused:
       return read_refused(body);
   }

@@ -72,6 +72,10 @@ struct Answered {
 struct Again {
   friend bool operator==(const Again&, const Again&) = default;
 };
+/// The other end waits at the place's TCP port.
+struct Connect {
+  friend bool operator==(const Connect&, const Connect&) = default;
+};
 struct Refused {
   enum class Why : std::uint8_t { not_registered = 1, by_listener = 2, no_room = 3, not_allowed = 4 };  // spec: meet.md
 
@@ -80,8 +84,8 @@ struct Refused {
   friend bool operator==(const Refused&, const Refused&) = default;
 };
 
-using Message =
-    std::variant<Register, Challenge, Proof, Registered, Ask, Offered, AnswerToPlace, Answered, Again, Refused>;
+using Message = std::variant<Register, Challenge, Proof, Registered, Ask, Offered, AnswerToPlace, Answered, Again,
+                             Connect, Refused>;
 
 [[nodiscard]] std::vector<std::byte> encode(const Message& message);
 

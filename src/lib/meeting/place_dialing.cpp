@@ -9,6 +9,7 @@
 #include "lib/connection/direct.hpp"
 #include "lib/meeting/message.hpp"
 #include "lib/meeting/names.hpp"
+#include "lib/net/http_proxy.hpp"
 
 namespace udtcat::meeting {
 
@@ -18,10 +19,12 @@ std::string text_of(const MeetingPlace& place) {
                  : fmt::format("{}:{}", place.at.host, place.at.port);
 }
 
-PlaceDialing::PlaceDialing(boost::asio::io_context& io, const MeetingPlace& place, std::chrono::milliseconds timeout,
-                           Dialer::Handler handler)
+PlaceDialing::PlaceDialing(boost::asio::io_context& io, const MeetingPlace& place, const TransportOptions& by,
+                           std::chrono::milliseconds timeout, Dialer::Handler handler)
     : io_(io),
       place_(place),
+      kind_(by.kind),
+      proxy_(by.proxy),
       deadline_(std::chrono::steady_clock::now() + timeout),
       handler_(std::move(handler)),
       resolver_(io, place.family, {.timeout = timeout}) {
@@ -29,9 +32,10 @@ PlaceDialing::PlaceDialing(boost::asio::io_context& io, const MeetingPlace& plac
 }
 
 void PlaceDialing::dial_at(const Result<std::vector<Endpoint>>& found) {
-  if (!found) return finish(tl::unexpected(found.error()));
+  const bool is_known_to_proxy = proxy_ && kind_ != TransportKind::native && net::goes_by(*proxy_, place_.at.host);
+  if (!found && !is_known_to_proxy) return finish(tl::unexpected(found.error()));
   DialRequest request;
-  request.addresses = *found;
+  if (found) request.addresses = *found;
   request.name = place_.at;
   request.family = place_.family;
   request.peer_name = text_of(place_);
@@ -39,6 +43,8 @@ void PlaceDialing::dial_at(const Result<std::vector<Endpoint>>& found) {
   request.timeout = std::max(left, std::chrono::milliseconds(1));
   request.session.application = kApplication;
   request.session.lanes = 1;
+  request.transport.kind = kind_;
+  request.transport.proxy = proxy_;
   request.transport.memory_bytes = kMinMemoryBytes;
   if (place_.credentials) {
     request.credentials = place_.credentials->duplicate();

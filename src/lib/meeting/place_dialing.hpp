@@ -25,9 +25,10 @@ class PlaceDialing {
  public:
   /// The handler is called once and may destroy this.
   /// place    outlives this
+  /// by       the transport and the proxy of the session that is wanted with the other end
   /// errors   Errc::cannot_reach, with what came in between; those of dial()
-  PlaceDialing(boost::asio::io_context& io, const MeetingPlace& place, std::chrono::milliseconds timeout,
-               Dialer::Handler handler);
+  PlaceDialing(boost::asio::io_context& io, const MeetingPlace& place, const TransportOptions& by,
+               std::chrono::milliseconds timeout, Dialer::Handler handler);
   PlaceDialing(const PlaceDialing&) = delete;
   PlaceDialing& operator=(const PlaceDialing&) = delete;
   ~PlaceDialing() = default;
@@ -38,6 +39,8 @@ class PlaceDialing {
 
   boost::asio::io_context& io_;
   const MeetingPlace& place_;
+  const TransportKind kind_;
+  const std::shared_ptr<const HttpProxy> proxy_;
   const std::chrono::steady_clock::time_point deadline_;
   const Dialer::Handler handler_;
   net::Resolver resolver_;

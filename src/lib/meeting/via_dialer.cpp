@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// dial_via(): to the place, ask there, and a race of the answer's candidates and the relay, all from one port.
+/// dial_via(): to the place, ask there, and a race of the answer's candidates and the relay, all from one port; where
+/// UDP is silent, by TCP as well.
 ///
 ///   reaching the place ──► gathering ──► asking ──ANSWERED──► racing ──► over
 ///          ▲                   ▲  └──not registered──┘           │
@@ -41,6 +42,7 @@ using namespace std::chrono_literals;
 constexpr auto kAskAgain = 500ms;        // spec: meet.md §4
 constexpr auto kRelayDelay = 300ms;      // spec: meet.md §7
 constexpr auto kMaxRelayDelay = 1000ms;  // guess: longer no user waits for a direct path
+constexpr auto kTcpAfterRelay = 1000ms;  // spec: meet.md §7
 constexpr auto kProofPatience = connection::kAttemptPatience;
 constexpr auto kPlaceAgain = 500ms;  // guess
 
@@ -71,6 +73,7 @@ class ViaDialer final : public Dialer {
         handler_(std::move(handler)),
         timer_(io),
         relay_timer_(io),
+        tcp_timer_(io),
         proof_timer_(io),
         deadline_(io) {
     boost::asio::post(io_, lifetime_.guard([this] { start(); }));
@@ -79,6 +82,8 @@ class ViaDialer final : public Dialer {
  private:
   using Clock = std::chrono::steady_clock;
   using Made = Result<std::unique_ptr<Connection>>;
+  /// Of an attempt: to the candidates, or by the place.
+  enum class AttemptKind { direct, relay, tcp, tcp_relay };
 
   void start() {
     if (auto prepared = prepare(); !prepared) return finish(tl::unexpected(prepared.error()));
@@ -93,23 +98,28 @@ class ViaDialer final : public Dialer {
     if (!request_.credentials) return fail(Errc::bad_argument, "dial by a meeting place", "that needs a key");
     UDTCAT_TRY(own_, own_name(*request_.credentials));
     UDTCAT_TRY(name_, listener_name(*request_.credentials));
-    request_.transport.kind = TransportKind::native;
-    UDTCAT_TRY(pair_, DialledPair::create(io_, request_));
+    by_udp_ = request_.transport.kind != TransportKind::tcp;
+    by_tcp_ = request_.transport.kind != TransportKind::native;
+    DialRequest own = own_request();
+    own.transport.kind = by_udp_ ? TransportKind::native : TransportKind::tcp;
+    own.via = request_.via;
+    UDTCAT_TRY(pair_, DialledPair::create(io_, own));
     return {};
   }
 
   // ---- At the place ------------------------------------------------------------------------------------------------
 
   void reach_place() {
-    place_dialing_ = std::make_unique<PlaceDialing>(io_, via_, left(), lifetime_.guard([this](Made place) {
-      const auto over = std::move(place_dialing_);
-      if (!place) return finish(tl::unexpected(place.error()));
-      pair_->take_place(std::move(*place), lifetime_.guard([this](const Error& error) { on_place_lost(error); }));
-      pair_->gather(lifetime_.guard([this](std::vector<Candidate> candidates) {
-        own_candidates_ = std::move(candidates);
-        ask();
-      }));
-    }));
+    place_dialing_ =
+        std::make_unique<PlaceDialing>(io_, via_, request_.transport, left(), lifetime_.guard([this](Made place) {
+          const auto over = std::move(place_dialing_);
+          if (!place) return finish(tl::unexpected(place.error()));
+          pair_->take_place(std::move(*place), lifetime_.guard([this](const Error& error) { on_place_lost(error); }));
+          pair_->gather(lifetime_.guard([this](std::vector<Candidate> candidates) {
+            own_candidates_ = std::move(candidates);
+            ask();
+          }));
+        }));
   }
 
   /// A race that has begun goes on: the place is not needed for it.
@@ -121,8 +131,10 @@ class ViaDialer final : public Dialer {
   }
 
   void ask() {
-    Offer offer{
-        .id = {}, .gets_no_udp = false, .application = request_.session.application, .candidates = own_candidates_};
+    Offer offer{.id = {},
+                .gets_no_udp = pair_->gets_no_udp(),
+                .application = request_.session.application,
+                .candidates = own_candidates_};
     if (const auto drawn = crypto::randomise(offer.id); !drawn) return finish(tl::unexpected(drawn.error()));
     auto bytes = sign(offer, *own_, *name_);
     if (!bytes) return finish(tl::unexpected(bytes.error()));
@@ -167,18 +179,29 @@ class ViaDialer final : public Dialer {
     if (opened->signer != *name_ || opened->answer.id != offer_id_)
       return finish(fail(Errc::authentication_failed, "read the answer of the listener", "it is of another"));
     const auto reachable = usable(opened->answer.candidates, own_candidates_);
+    candidates_ = in_dialling_order(reachable, own_candidates_);
+    const auto delay = std::clamp<Clock::duration>(3 * (Clock::now() - asked_at_), kRelayDelay, kMaxRelayDelay);
+    const bool is_udp_blocked = !by_udp_ || pair_->gets_no_udp() || opened->answer.gets_no_udp;
+    racing_ = true;
+    if (by_udp_) race_by_udp(reachable, answered.relay, delay);
+    if (!by_tcp_) return;
+    if (answered.relay.by_tcp) tcp_token_ = answered.relay.token;
+    tcp_timer_.expires_after(is_udp_blocked ? 0ms : delay + kTcpAfterRelay);
+    tcp_timer_.async_wait(
+        lifetime_.guard([this](const boost::system::error_code& /*never cancelled*/) { race_by_tcp(); }));
+  }
+
+  void race_by_udp(const std::vector<Candidate>& reachable, const Relay& relay, Clock::duration relay_delay) {
     // All at once, when the listener sends to this end, too: each attempt to dial begins later than the one before.
     for (const Candidate& each : reachable)
       if (each.kind == Candidate::Kind::server_reflexive)
         pair_->engine()->send_stun(each.address, net::binding_indication());
-    candidates_ = in_dialling_order(reachable, own_candidates_);
-    if (!candidates_.empty()) direct_ = dial_at(candidates_, false);
-    relay_ = pair_->bind(answered.relay, lifetime_.guard([this] {
+    if (!candidates_.empty()) direct_ = dial_at(candidates_, AttemptKind::direct, pair_->engine());
+    relay_ = pair_->bind(relay, lifetime_.guard([this] {
       relay_is_bound_ = true;
       dial_relay();
     }));
-    const auto delay = std::clamp<Clock::duration>(3 * (Clock::now() - asked_at_), kRelayDelay, kMaxRelayDelay);
-    relay_timer_.expires_after(direct_ ? delay : 0ms);
+    relay_timer_.expires_after(direct_ ? relay_delay : 0ms);
     relay_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code&) {
       relay_is_due_ = true;
       dial_relay();
@@ -187,26 +210,56 @@ class ViaDialer final : public Dialer {
 
   void dial_relay() {
     if (!relay_ || !relay_is_bound_ || !relay_is_due_ || relayed_) return;
-    relayed_ = dial_at({*relay_}, true);
+    relayed_ = dial_at({*relay_}, AttemptKind::relay, pair_->engine());
   }
 
-  [[nodiscard]] bool racing() const { return direct_ != nullptr || relay_.has_value(); }
+  /// The listener's TCP port has the number of its UDP port. By the place it is a little later: that costs others.
+  void race_by_tcp() {
+    if (!candidates_.empty()) tcp_direct_ = dial_by_tcp(candidates_, AttemptKind::tcp);
+    if (!tcp_token_) return;
+    tcp_timer_.expires_after(tcp_direct_ ? kRelayDelay : 0ms);
+    tcp_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& /*never cancelled*/) {
+      tcp_relayed_ = dial_by_tcp({pair_->place_peer()}, AttemptKind::tcp_relay);
+    }));
+  }
 
-  std::unique_ptr<Dialer> dial_at(const std::vector<Endpoint>& addresses, bool is_relay) {
+  std::unique_ptr<Dialer> dial_by_tcp(const std::vector<Endpoint>& addresses, AttemptKind kind) {
+    DialRequest own = own_request();
+    own.transport.kind = TransportKind::tcp;
+    if (kind == AttemptKind::tcp_relay) own.transport.proxied_host = via_.at.host;
+    auto engine = pair_->tcp_engine(own, kind == AttemptKind::tcp_relay ? tcp_token_ : std::nullopt);
+    if (engine) return dial_at(addresses, kind, std::move(*engine));
+    core::log().info("{}; without TCP", engine.error().message());
+    return nullptr;
+  }
+
+  [[nodiscard]] bool racing() const { return racing_; }
+
+  [[nodiscard]] DialRequest own_request() const {
     DialRequest request;
-    request.addresses = addresses;
     request.family = request_.family;
     request.peer_name = request_.peer_name;
     request.timeout = request.closed_port_patience = left();
     request.credentials = request_.credentials->duplicate();
     request.session = request_.session;
     request.transport = request_.transport;
+    return request;
+  }
+
+  std::unique_ptr<Dialer> dial_at(const std::vector<Endpoint>& addresses, AttemptKind kind,
+                                  std::shared_ptr<transport::Engine> engine) {
+    DialRequest request = own_request();
+    request.addresses = addresses;
+    const bool by_tcp = kind == AttemptKind::tcp || kind == AttemptKind::tcp_relay;
+    request.transport.kind = by_tcp ? TransportKind::tcp : TransportKind::native;
+    if (kind == AttemptKind::tcp_relay) request.session.flows = 1;  // a token is good for one connection
     return connection::dial_directly(
-        io_, std::move(request), lifetime_.guard([this, is_relay](Made made) {
+        io_, std::move(request), lifetime_.guard([this, kind](Made made) {
+          if (made) won_by_ = kind;
           if (made || made.error().code == Errc::parameters_refused) return finish(std::move(made));
-          on_failed(made.error(), is_relay);
+          on_failed(made.error(), kind);
         }),
-        pair_->engine(), lifetime_.guard([this](Clock::duration /*round_trip*/, std::function<void()> go_on) {
+        std::move(engine), lifetime_.guard([this](Clock::duration /*round_trip*/, std::function<void()> go_on) {
           proofs_.push_back(std::move(go_on));
           if (proofs_.size() == 1) boost::asio::post(io_, lifetime_.guard([this] { let_go_on(); }));
         }));
@@ -226,10 +279,12 @@ class ViaDialer final : public Dialer {
     go_on();
   }
 
-  /// At an address of another network there may be somebody else, who has not the key: only the relay is the listener.
-  void on_failed(const Error& error, bool is_relay) {
+  /// At an address of another network there may be somebody else, who has not the key: only a relay is the listener.
+  void on_failed(const Error& error, AttemptKind kind) {
     core::log().debug("{}", error.message());
+    const bool is_relay = kind == AttemptKind::relay || kind == AttemptKind::tcp_relay;
     if (is_relay && error.code == Errc::authentication_failed) return finish(tl::unexpected(error));
+    if (kind == AttemptKind::tcp_relay) tcp_error_ = error;
   }
 
   // ---- The end -----------------------------------------------------------------------------------------------------
@@ -244,15 +299,21 @@ class ViaDialer final : public Dialer {
     std::string tried;
     for (const Endpoint& each : candidates_) tried += (tried.empty() ? "" : ", ") + each.to_string();
     if (relay_) tried += (tried.empty() ? "" : ", ") + fmt::format("the relay {}", relay_->to_string());
-    return {Errc::cannot_reach, fmt::format("reach the listener by {}", text_of(via_)),
-            "nobody answered at " + (tried.empty() ? "any address" : tried)};
+    if (tcp_relayed_ || tcp_error_)
+      tried += (tried.empty() ? "" : ", ") + fmt::format("the relay by TCP at {}", text_of(via_));
+    std::string cause = "nobody answered at " + (tried.empty() ? "any address" : tried);
+    if (tcp_error_) cause += "; by TCP: " + tcp_error_->cause;
+    return {Errc::cannot_reach, fmt::format("reach the listener by {}", text_of(via_)), std::move(cause)};
   }
 
   void finish(Made made) {
     lifetime_.end();
     direct_.reset();
     relayed_.reset();
-    if (made) pair_->go_on(**made, candidates_);
+    tcp_direct_.reset();
+    tcp_relayed_.reset();
+    if (made && (won_by_ == AttemptKind::direct || won_by_ == AttemptKind::relay)) pair_->go_on(**made, candidates_);
+    if (made && won_by_ == AttemptKind::tcp_relay) pair_->go_on_by_tcp();
     boost::asio::post(
         io_, lifetime_.guard([this, handler = std::move(handler_), kept = std::make_shared<Made>(std::move(made))] {
           place_dialing_.reset();
@@ -291,10 +352,19 @@ class ViaDialer final : public Dialer {
   bool relay_is_due_ = false;
   std::unique_ptr<Dialer> direct_;
   std::unique_ptr<Dialer> relayed_;
+  bool by_udp_ = true;
+  bool by_tcp_ = true;
+  bool racing_ = false;
+  std::optional<transport::RelayToken> tcp_token_;  // none: the place does not relay TCP
+  std::unique_ptr<Dialer> tcp_direct_;
+  std::unique_ptr<Dialer> tcp_relayed_;
+  std::optional<Error> tcp_error_;  // of the relay
+  AttemptKind won_by_ = AttemptKind::direct;
   std::deque<std::function<void()>> proofs_;  // of attempts that may have a session; the first has gone on
   std::optional<Error> last_error_;
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer relay_timer_;
+  boost::asio::steady_timer tcp_timer_;
   boost::asio::steady_timer proof_timer_;
   boost::asio::steady_timer deadline_;
   core::Lifetime lifetime_;

@@ -75,6 +75,7 @@ class ViaListener final : public Listener {
   ViaListener(boost::asio::io_context& io, const ListenRequest& request, std::shared_ptr<const KeyPair> own)
       : io_(io),
         via_(request.via),
+        transport_(request.transport),
         own_(std::move(own)),
         applications_{request.session.application},
         timer_(io),
@@ -100,10 +101,16 @@ class ViaListener final : public Listener {
   }
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return listener_->local_endpoints(); }
+  [[nodiscard]] std::vector<Endpoint> tcp_endpoints() const override { return listener_->tcp_endpoints(); }
+  [[nodiscard]] std::optional<Error> tcp_failure() const override { return listener_->tcp_failure(); }
   void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
     listener_->send_stun(peer, std::move(message));
   }
   void on_stun(StunHandler handler) override { on_stun_ = std::move(handler); }
+  void on_relay(RelayHandler handler) override { listener_->on_relay(std::move(handler)); }
+  void wait_at(const Endpoint& relay, const RelayToken& token, const std::string& name) override {
+    listener_->wait_at(relay, token, name);
+  }
   void stop() override {
     leave();
     listener_->stop();
@@ -115,6 +122,7 @@ class ViaListener final : public Listener {
     std::unique_ptr<MessageStream> messages;
     std::optional<CheckSender> checks;
     std::optional<KeptBinding> binding;
+    std::optional<RelayToken> tcp_token;  // none: the place does not relay TCP
   };
 
   void leave() {
@@ -131,7 +139,7 @@ class ViaListener final : public Listener {
   // ---- Registration ------------------------------------------------------------------------------------------------
 
   void reach_place() {
-    place_dialing_ = std::make_unique<PlaceDialing>(io_, *via_, kPlacePatience,
+    place_dialing_ = std::make_unique<PlaceDialing>(io_, *via_, transport_, kPlacePatience,
                                                     lifetime_.guard([this](Result<std::unique_ptr<Connection>> place) {
                                                       const auto over = std::move(place_dialing_);
                                                       if (!place) return on_lost(place.error());
@@ -206,7 +214,7 @@ class ViaListener final : public Listener {
 
   /// Candidates are there when an offer comes.
   void refresh() {
-    gathering_->gather(place_->peer(), lifetime_.guard([this](std::vector<Candidate> candidates) {
+    gathering_->gather(place_address(), lifetime_.guard([this](std::vector<Candidate> candidates) {
       candidates_ = std::move(candidates);
       gathered_ = true;
       for (const auto& answer : std::exchange(waiting_answers_, {})) answer();
@@ -215,6 +223,12 @@ class ViaListener final : public Listener {
         if (!cancelled) refresh();
       }));
     }));
+  }
+
+  /// Of its datagrams. None: this end sends it none.
+  [[nodiscard]] std::optional<Endpoint> place_address() const {
+    const bool by_udp = transport_.kind != TransportKind::tcp && !place_->peer().is_wildcard();
+    return by_udp ? std::optional(place_->peer()) : std::nullopt;
   }
 
   // ---- Offers ------------------------------------------------------------------------------------------------------
@@ -232,6 +246,10 @@ class ViaListener final : public Listener {
     IncomingPair* const pair = &pairs_.at(id);
     if (std::holds_alternative<Again>(message)) {
       if (pair->checks) pair->checks->begin_again();
+      return;
+    }
+    if (std::holds_alternative<Connect>(message)) {
+      if (pair->tcp_token) listener_->wait_at(place_->peer(), *pair->tcp_token, via_->at.host);
       return;
     }
     const auto* const offered = std::get_if<Offered>(&message);
@@ -266,21 +284,23 @@ class ViaListener final : public Listener {
     if (found == pairs_.end()) return;
     IncomingPair* const pair = &found->second;
     const Offer& offer = opened.offer;
-    const auto bytes =
-        sign(Answer{.id = offer.id, .gets_no_udp = false, .candidates = candidates_}, *own_, opened.signer);
+    const Answer says{.id = offer.id, .gets_no_udp = !gathering_->is_place_reached(), .candidates = candidates_};
+    const auto bytes = sign(says, *own_, opened.signer);
     if (!bytes) return core::log().warn("{}", bytes.error().message());
     pair->messages->send(AnswerToPlace{*bytes});
     const auto round_trip = place_->stats().rtt.value_or(std::chrono::microseconds(0));
     pair->checks.emplace(io_, quota_, usable(offer.candidates, candidates_),
                          std::chrono::duration_cast<std::chrono::milliseconds>(round_trip),
                          [this](const Endpoint& to) { listener_->send_check(to); });
-    if (offered.relay.udp_port != 0)
-      pair->binding.emplace(io_, *client_, place_->peer().with_port(offered.relay.udp_port),
-                            username_of(offered.relay.token), [] {});
+    if (offered.relay.by_tcp) pair->tcp_token = offered.relay.token;
+    if (const auto place = place_address(); place && offered.relay.udp_port != 0)
+      pair->binding.emplace(io_, *client_, place->with_port(offered.relay.udp_port), username_of(offered.relay.token),
+                            [] {});
   }
 
   boost::asio::io_context& io_;
   const std::shared_ptr<const MeetingPlace> via_;
+  const TransportOptions transport_;
   const std::shared_ptr<const KeyPair> own_;
   std::vector<std::string> applications_;
   std::shared_ptr<KnownPeers> peers_;  // null with a shared key

@@ -2,15 +2,18 @@
 /// Makes channels. The only place that knows which transports there are.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 
 #include <udtcat/endpoint.hpp>
 #include <udtcat/options.hpp>
@@ -26,6 +29,11 @@ inline constexpr std::size_t kIpv6ExtraBytes = 20;  // spec: RFC 8200 §3 agains
 
 using ChannelHandler = std::function<void(Result<std::unique_ptr<Channel>>)>;
 /// Called inside the port's own work: it destroys no channel, acceptor or engine.
+/// By which an end is known at a meeting place's relay (docs/spec/meet.md §4).
+using RelayToken = std::array<std::byte, 16>;
+/// Called with a connection that began with a token, behind it; as a StunHandler.
+using RelayHandler =
+    std::function<void(boost::asio::ip::tcp::socket socket, const RelayToken& token, const Endpoint& peer)>;
 using StunHandler = std::function<void(const Endpoint& from, std::span<const std::byte> message)>;
 
 /// A bound, listening port, of UDP or TCP. Threads: confined, as Channel. After destruction no handler is called.
@@ -44,6 +52,9 @@ class Acceptor {
   /// See Listener::send_stun() and on_stun(). Without effect in libudt, whose socket is its own.
   virtual void send_stun(const Endpoint& /*peer*/, std::vector<std::byte> /*message*/) {}
   virtual void on_stun(StunHandler /*handler*/) {}
+  /// See Listener::on_relay() and wait_at(). Without effect but by TCP.
+  virtual void on_relay(RelayHandler /*handler*/) {}
+  virtual void wait_at(const Endpoint& /*relay*/, const RelayToken& /*token*/, const std::string& /*name*/) {}
 };
 
 /// Threads: confined, as Channel. Outlives its acceptors and channels.
@@ -67,6 +78,9 @@ class Engine {
   /// From that port, and what comes there; as an acceptor's.
   virtual void send_stun(const Endpoint& /*peer*/, std::vector<std::byte> /*message*/) {}
   virtual void on_stun(StunHandler /*handler*/) {}
+
+  /// What is connected from now on is at a meeting place, which has the listener behind it. Without effect but by TCP.
+  virtual void relay_by(const RelayToken& /*token*/) {}
 
   /// Binds every endpoint given (one per family), all on the same port.  errors: Errc::cannot_bind
   [[nodiscard]] virtual Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) = 0;

@@ -36,8 +36,8 @@ left to ssh itself.
                              from then on this build finds it without this option too
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
-      --rate, --transport, --no-tcp, --congestion, --offload, --memory, --protect, --cipher, --block, --lanes,
-      --threads, --flows, --idle-timeout, --stats, --why, --verbose, --quiet
+      --rate, --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --protect, --cipher, --block,
+      --lanes, --threads, --flows, --idle-timeout, --stats, --why, --verbose, --quiet
                              see udtcat --help
       --progress             a line of progress; unless asked for, of a push alone, as the command may use the terminal
       --no-progress          none at all

@@ -9,6 +9,7 @@
 #include "lib/core/user_text.hpp"
 #include "tool/cli/applications.hpp"
 #include "tool/cli/path_cache.hpp"
+#include "tool/cli/proxy_choice.hpp"
 
 namespace udtcat::tool {
 
@@ -77,6 +78,10 @@ void add_transport_options(CommandLine& line, Options& options) {
               {TransportKind::automatic, TransportKind::native, TransportKind::libudt, TransportKind::tcp},
               transport.kind);
   line.flag("--no-tcp");
+  line.value("--proxy", [&](const Text& text) -> Status {
+    options.proxy = text;
+    return {};
+  });
   line.choice("--congestion", core::parse_congestion, {CongestionKind::bbr, CongestionKind::udt, CongestionKind::fixed},
               transport.congestion);
   line.choice("--offload", {"on", "off"}, [&](const Text& text) -> Status {
@@ -97,6 +102,9 @@ void add_transport_options(CommandLine& line, Options& options) {
         return misplaced("--no-tcp and --transport tcp", "allowed: one of them");
       if (transport.kind == TransportKind::automatic) transport.kind = TransportKind::native;
     }
+    UDTCAT_CHECK(store(choose_proxy(options.proxy, proxy_environment()), transport.proxy));
+    const bool has_tcp = transport.kind == TransportKind::tcp || transport.kind == TransportKind::automatic;
+    if (line.has("--proxy") && !has_tcp) return misplaced("--proxy", "allowed with TCP only, which goes by it");
     const bool is_native = transport.kind == TransportKind::native || transport.kind == TransportKind::automatic;
     for (const char* native : {"--congestion", "--memory", "--offload"})
       if (!is_native && line.has(native))
@@ -232,7 +240,7 @@ void add_log_options(CommandLine& line, Options& options) {
   line.exclusive("-v", "-q");
   line.value("--stats", [&](const Text& text) { return read_stats(text, options); });
   line.check([&]() -> Status {
-    options.command_line = line.as_typed();
+    options.command_line = without_password(line.as_typed(), options.proxy);
     if (line.has("-q")) options.verbosity = -1;
     return {};
   });

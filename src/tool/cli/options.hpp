@@ -41,6 +41,7 @@ struct Options {
   std::optional<HostPort> via{};              ///< the meeting place by which the ends find each other
   std::optional<std::string> via_key_file{};  ///< its key; none: it serves everybody
   std::vector<HostPort> stun{};               ///< beside it
+  std::string proxy{};                        ///< --proxy as it was written, which may have a password in it
   std::optional<std::string> key_file{};
   std::optional<std::string> peers_file{};  ///< the peers that a listener admits, the listeners that a connector knows
   std::optional<PublicKey> peer_key{};      ///< of a connector: the key that the listener has to have
@@ -66,7 +67,7 @@ struct Options {
 void add_key_options(CommandLine& line, Options& options);         ///< -k, --as, --peer, --peers, --trust-first
 void add_protection_options(CommandLine& line, Options& options);  ///< --protect, --cipher
 void add_session_options(CommandLine& line, Options& options);     ///< --block, --lanes, --threads, --flows
-/// --transport, --no-tcp, --congestion, --memory, --idle-timeout
+/// --transport, --no-tcp, --proxy, --congestion, --memory, --idle-timeout
 void add_transport_options(CommandLine& line, Options& options);
 /// --max-peers, --max-sessions, --max-streams, --total-memory, of listeners
 void add_limit_options(CommandLine& line, Options& options);

@@ -9,6 +9,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/net/interface_addresses.hpp"
+#include "tool/cli/proxy_choice.hpp"
 #include "tool/cli/shell_words.hpp"
 #include "tool/cli/terminal_prompt.hpp"
 #include "tool/identity/credential_lookup.hpp"
@@ -84,7 +85,9 @@ Result<DialRequest> make_dial_request(const Options& options, std::optional<Cred
   DialRequest request = dial_request(options, std::move(credentials));
   UDTCAT_TRY(request.via, meeting_place(options));
   if (request.via) return request;
-  UDTCAT_TRY(request.addresses, resolve(options.peer, options.family));
+  auto found = resolve(options.peer, options.family);
+  if (!found && !is_found_by_proxy(options, options.peer.host)) return tl::unexpected(found.error());
+  if (found) request.addresses = std::move(*found);
   return request;
 }
 

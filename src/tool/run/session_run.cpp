@@ -39,6 +39,7 @@ SessionRun::SessionRun(const Options& options, Console& console, const ExitPolic
     : work_(boost::asio::make_work_guard(io_)),
       console_(console),
       transport_(options.transport),
+      is_via_(options.via.has_value()),
       protection_(options.session.protection),
       exit_policy_(exit_policy),
       stats_json_(options.stats_json),
@@ -59,6 +60,10 @@ void SessionRun::say(const std::string& what) {
 void SessionRun::say_if_by_tcp(const ConnectionStats& stats, const std::string& host, std::uint16_t port) {
   if (transport_.kind != TransportKind::automatic || stats.transport != TransportKind::tcp) return;
   if (std::exchange(has_said_tcp_, true)) return;
+  if (is_via_)
+    return say(
+        "no datagram passes between the ends: TCP carries the session, which is slower where the path loses "
+        "packets; let UDP through from both to the meeting place");
   say(
       fmt::format("no answer by UDP from {}: TCP carries the session, which is slower where the path loses packets; "
                   "let UDP port {} through to it",

@@ -115,6 +115,7 @@ class SessionRun {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   Console& console_;
   const TransportOptions transport_;
+  const bool is_via_;
   const Protection protection_;
   const ExitPolicy exit_policy_;
   const bool stats_json_;

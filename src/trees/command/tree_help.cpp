@@ -26,9 +26,9 @@ Exit status 0 says that all of it stands there, proved, on the disk. Nothing is 
       --port N | N-M, --udp-host HOST, --push, --require-udp, --remote-udtcat PATH, --ssh 'PROGRAM ARGS'
                              by ssh; see udtcat rsh --help
   -k, --key-file, --as, --peer, --peers, --trust-first, -4, -6, -l, --listen, --accept-timeout, --connect-timeout,
-      --via, --via-key, --stun, --rate, --transport, --no-tcp, --congestion, --offload, --memory, --protect, --cipher,
-      --block, --lanes, --threads, --flows, --idle-timeout, --stats, --why, --progress, --no-progress, --check,
-      -v, --verbose, -q, --quiet
+      --via, --via-key, --stun, --rate, --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --protect,
+      --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --why, --progress, --no-progress,
+      --check, -v, --verbose, -q, --quiet
                              see udtcat --help
 
 Exit status: as udtcat's; 7 where some names could not be had, which are named, and the rest stands.
@@ -52,8 +52,8 @@ for what is kept, and what exit status 0 says.
       --port N | N-M, --udp-host HOST, --push, --require-udp, --remote-udtcat PATH, --ssh 'PROGRAM ARGS'
                              by ssh; see udtcat rsh --help
   -k, --key-file, --as, --peer, --peers, --trust-first, -4, -6, -l, --listen, --accept-timeout, --connect-timeout,
-      --via, --via-key, --stun, --transport, --no-tcp, --congestion, --offload, --memory, --protect, --cipher, --block,
-      --lanes, --threads, --flows, --idle-timeout, --stats, --why, --progress, --no-progress, --check,
+      --via, --via-key, --stun, --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --protect, --cipher,
+      --block, --lanes, --threads, --flows, --idle-timeout, --stats, --why, --progress, --no-progress, --check,
       -v, --verbose, -q, --quiet
                              see udtcat --help
 

@@ -23,6 +23,7 @@ std::vector<Message> one_of_each() {
           AnswerToPlace{test::bytes_of("answer")},
           Answered{relay, test::bytes_of("answer")},
           Again{},
+          Connect{},
           Refused{Refused::Why::no_room, "full"}};
 }
 
@@ -47,6 +48,7 @@ TEST(MeetingMessage, ComesBackAsItWasByteByByteOrAllAtOnce) {
 
 TEST(MeetingMessage, HasTheNumbersOfTheSpec) {
   EXPECT_EQ(test::to_hex(encode(Again{})), "09000000");
+  EXPECT_EQ(test::to_hex(encode(Connect{})), "0a000000");
   EXPECT_EQ(test::to_hex(encode(Refused{Refused::Why::by_listener, "no"})), "0f000003026e6f");
   EXPECT_EQ(test::to_hex(encode(AnswerToPlace{test::from_hex("0102")})), "070000020102");
 }

@@ -12,51 +12,53 @@ namespace udtcat::transport::tcp {
 
 namespace {
 
-constexpr const char* kNobody = "nobody answered";
 constexpr const char* kOnlyTaken =
     "nobody answered: something takes the connection, perhaps a proxy, and says nothing; is it a udtcat that "
     "listens there?";
+constexpr const char* kNotRelayed = "the meeting place has not got the other end there by TCP";
 constexpr const char* kOtherWords = "another program answers there, or an older udtcat";
 
 }  // namespace
 
-ActiveOpen::ActiveOpen(boost::asio::io_context& io, const Endpoint& peer, PrefaceProof* proof,
+ActiveOpen::ActiveOpen(boost::asio::io_context& io, const Endpoint& peer, const Settings& settings,
                        std::chrono::milliseconds patience, Handler handler)
-    : peer_(peer), proof_(proof), handler_(std::move(handler)), socket_(io), deadline_(io) {
+    : peer_(peer), settings_(settings), handler_(std::move(handler)), deadline_(io) {
   deadline_.expires_after(patience);
   deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-    if (!cancelled) fail_with(Errc::cannot_reach, connected_ ? kOnlyTaken : kNobody);
+    if (!cancelled) fail_with(Errc::cannot_reach, socket_ ? silence() : connecting_->silence());
   }));
-  // It opens the socket, and posts what goes wrong with that.
-  socket_.async_connect(to_asio(peer),
-                        lifetime_.guard([this](const boost::system::error_code& error) { on_connected(error); }));
+  connecting_ = std::make_unique<SocketConnect>(
+      io, peer, settings.options, lifetime_.guard([this](Result<Socket> made) { on_connected(std::move(made)); }));
 }
 
-void ActiveOpen::on_connected(const boost::system::error_code& error) {
-  if (error == boost::asio::error::connection_refused) return fail_with(Errc::cannot_reach, kTcpPortClosed);
-  if (error) {
-    const auto failed = net::system_error(Errc::cannot_reach, "connect tcp " + peer_.to_string(), error.value());
-    return finish(tl::unexpected(failed.value()));
-  }
-  connected_ = true;
-  hello_.type = proof_ != nullptr ? PrefaceType::hello_key : PrefaceType::hello;
+void ActiveOpen::on_connected(Result<Socket> made) {
+  const auto done = std::move(connecting_);  // which is calling
+  if (!made) return finish(tl::unexpected(made.error()));
+  socket_ = std::move(*made);
+  hello_.type = settings_.proof != nullptr ? PrefaceType::hello_key : PrefaceType::hello;
   if (const auto drawn = crypto::randomise(hello_.value); !drawn) return finish(tl::unexpected(drawn.error()));
-  set_no_delay(socket_);
   const auto bytes = encode(hello_);
-  const std::span<const std::byte> piece(bytes);
-  const Sent sent = send(socket_, std::span(&piece, 1));
-  if (sent.bytes != bytes.size()) return fail_with(Errc::cannot_reach, core::errno_text(sent.errno_value));
+  std::array<std::byte, kPrefaceBytes> token{};
+  if (settings_.relay_token) token = encode({.type = PrefaceType::relay, .value = *settings_.relay_token});
+  const std::array<std::span<const std::byte>, 2> pieces{token, bytes};
+  const auto said = std::span(pieces).last(settings_.relay_token ? 2 : 1);
+  // A new connection has room for so few.
+  const Sent sent = send(*socket_, said);
+  if (sent.bytes != said.size() * kPrefaceBytes)
+    return fail_with(Errc::cannot_reach, core::errno_text(sent.errno_value));
   wait();
 }
 
+const char* ActiveOpen::silence() const { return settings_.relay_token ? kNotRelayed : kOnlyTaken; }
+
 void ActiveOpen::wait() {
-  socket_.async_wait(Socket::wait_read, lifetime_.guard([this](const boost::system::error_code& cancelled) {
+  socket_->async_wait(Socket::wait_read, lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) read();
   }));
 }
 
 void ActiveOpen::read() {
-  const Received got = receive(socket_, std::span(bytes_).subspan(read_bytes_));
+  const Received got = receive(*socket_, std::span(bytes_).subspan(read_bytes_));
   if (got.state == Received::State::would_block) return wait();
   if (got.state != Received::State::data) return fail_with(Errc::cannot_reach, kTurnedAway);
   read_bytes_ += got.bytes;
@@ -68,11 +70,11 @@ void ActiveOpen::read() {
 }
 
 void ActiveOpen::on_challenge(const Preface& challenge) {
-  if (proof_ == nullptr) return finish(Opened{std::move(socket_), {}});
-  const auto proof = proof_->make(hello_, challenge);
+  if (settings_.proof == nullptr) return finish(Opened{std::move(*socket_), {}});
+  const auto proof = settings_.proof->make(hello_, challenge);
   if (!proof) return finish(tl::unexpected(proof.error()));
   const auto bytes = encode(*proof);
-  finish(Opened{std::move(socket_), {bytes.begin(), bytes.end()}});
+  finish(Opened{std::move(*socket_), {bytes.begin(), bytes.end()}});
 }
 
 void ActiveOpen::fail_with(Errc code, const std::string& cause) {

@@ -5,7 +5,10 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -14,7 +17,9 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
+#include "lib/transport/engine.hpp"
 #include "lib/transport/tcp/preface.hpp"
+#include "lib/transport/tcp/socket_connect.hpp"
 #include "lib/transport/tcp/tcp_socket.hpp"
 
 namespace udtcat::transport::tcp {
@@ -33,12 +38,18 @@ class ActiveOpen {
   /// Called once, not from inside the constructor; may destroy this.
   using Handler = std::function<void(Result<Opened>)>;
 
-  /// proof    null: without the listener's key; outlives this
-  ActiveOpen(boost::asio::io_context& io, const Endpoint& peer, PrefaceProof* proof, std::chrono::milliseconds patience,
-             Handler handler);
+  struct Settings {
+    const TransportOptions& options;          ///< outlive this
+    std::optional<RelayToken> relay_token{};  ///< `peer` is a meeting place, which has the listener behind it
+    PrefaceProof* proof = nullptr;            ///< null: without the listener's key; outlives this
+  };
+
+  ActiveOpen(boost::asio::io_context& io, const Endpoint& peer, const Settings& settings,
+             std::chrono::milliseconds patience, Handler handler);
 
  private:
-  void on_connected(const boost::system::error_code& error);
+  void on_connected(Result<Socket> made);
+  [[nodiscard]] const char* silence() const;
   void wait();
   void read();
   void on_challenge(const Preface& challenge);
@@ -46,10 +57,10 @@ class ActiveOpen {
   void finish(Result<Opened> result);
 
   const Endpoint peer_;
-  PrefaceProof* const proof_;
+  const Settings settings_;
   const Handler handler_;
-  Socket socket_;
-  bool connected_ = false;
+  std::unique_ptr<SocketConnect> connecting_;
+  std::optional<Socket> socket_;  // none: not connected yet
   Preface hello_;
   std::array<std::byte, kPrefaceBytes> bytes_{};
   std::size_t read_bytes_ = 0;

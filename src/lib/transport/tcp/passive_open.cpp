@@ -46,12 +46,13 @@ void PassiveOpen::on_preface(const Preface& preface) {
     if (preface.type != PrefaceType::proof) return finish(std::nullopt);
     // A client with another key is unproved, as is one without: the session tells it why it is refused.
     const bool proved = proof_ != nullptr && proof_->is_in(preface, *hello_, challenge_);
-    return finish(handlers_.has_room(proved) ? std::optional(proved) : std::nullopt);
+    return finish(handlers_.has_room(proved) ? std::optional(Opened{.proved = proved}) : std::nullopt);
   }
+  if (preface.type == PrefaceType::relay) return finish(Opened{.relay_token = preface.value});
   const bool will_prove = preface.type == PrefaceType::hello_key;
   if (!will_prove && preface.type != PrefaceType::hello) return finish(std::nullopt);
   if (!handlers_.has_room(will_prove && proof_ != nullptr) || !send_challenge()) return finish(std::nullopt);
-  if (!will_prove) return finish(false);
+  if (!will_prove) return finish(Opened{});
   hello_ = preface;
   read();
 }
@@ -64,12 +65,12 @@ bool PassiveOpen::send_challenge() {
   return send(socket_, std::span(&piece, 1)).bytes == bytes.size();
 }
 
-void PassiveOpen::finish(std::optional<bool> proved) {
+void PassiveOpen::finish(const std::optional<Opened>& opened) {
   lifetime_.end();
   deadline_.cancel();
   boost::system::error_code none;
   socket_.cancel(none);
-  handlers_.on_done(proved);
+  handlers_.on_done(opened);
 }
 
 }  // namespace udtcat::transport::tcp

@@ -17,17 +17,23 @@
 namespace udtcat::transport::tcp {
 
 ///   awaits hello ──a place──► awaits proof ──► let in
-///        └────────without a key─────────────────┘
+///        ├────────without a key─────────────────┤
+///        └────────a token for a relay───────────┘
 ///   anything else, and kPrefacePatience: turned away
 ///
 /// Threads: confined to the io_context thread. Reads no byte behind the preface.
 class PassiveOpen {
  public:
+  /// A connection that is let in.
+  struct Opened {
+    bool proved = false;
+    std::optional<Preface::Value> relay_token{};  ///< it is for a meeting place's relay, and not for a session here
+  };
   /// has_room   whether one more may be let in that has, or has not, proved the key
   /// on_done    called once, as the last: the connection is let in, or (none) is to be closed; may destroy this
   struct Handlers {
     std::function<bool(bool proved)> has_room;
-    std::function<void(std::optional<bool> proved)> on_done;
+    std::function<void(const std::optional<Opened>&)> on_done;
   };
   /// proof   null: without a key, or it is not known; outlives this
   PassiveOpen(boost::asio::io_context& io, Socket socket, PrefaceProof* proof, Handlers handlers);
@@ -39,7 +45,7 @@ class PassiveOpen {
   void read();
   void on_preface(const Preface& preface);
   [[nodiscard]] bool send_challenge();
-  void finish(std::optional<bool> proved);
+  void finish(const std::optional<Opened>& opened);
 
   Socket socket_;
   PrefaceProof* const proof_;

@@ -24,7 +24,7 @@ bool is_allowed(std::size_t at, std::uint8_t byte) {
   if (at == kVersionAt) return byte == kVersion;
   if (at == kTypeAt)
     return byte >= static_cast<std::uint8_t>(PrefaceType::hello) &&
-           byte <= static_cast<std::uint8_t>(PrefaceType::proof);
+           byte <= static_cast<std::uint8_t>(PrefaceType::relay);
   return byte == 0;
 }
 

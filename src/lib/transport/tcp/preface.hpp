@@ -20,13 +20,14 @@ enum class PrefaceType : std::uint8_t {
   hello_key = 2,  ///< the client's: a proof follows the challenge
   challenge = 3,  ///< the listener's: there is a place
   proof = 4,      ///< the client's
+  relay = 5,  ///< an end's to a meeting place, with its token: the rest is for the other end (docs/spec/meet.md §6)
 };
 
 /// All types have one length, so that no answer is longer than what it answers.
 struct Preface {
   using Value = std::array<std::byte, 16>;
   PrefaceType type = PrefaceType::hello;
-  Value value{};  ///< of a proof the hash, of the others random
+  Value value{};  ///< of a proof the hash, of a relay the token, of the others random
 };
 
 [[nodiscard]] std::array<std::byte, kPrefaceBytes> encode(const Preface& preface);

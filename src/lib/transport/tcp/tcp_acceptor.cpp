@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kBacklog = 16;            // spec: tcp.md §2: while nobody takes any, of each kind
 constexpr std::size_t kBurst = 256;             // spec: tcp.md §2: while somebody does
 constexpr std::size_t kMostPendingPeers = 256;  // spec: tcp.md §2
+constexpr std::size_t kMostRelayed = 64;        // guess: twice the pairs that a listener has at a time
 constexpr std::chrono::milliseconds kPauseWithoutDescriptors{100};  // guess: some are closed soon
 
 /// The client gave up between its SYN and our accept().
@@ -26,9 +27,9 @@ bool is_of_one_client(const boost::system::error_code& error) {
 
 }  // namespace
 
-TcpAcceptor::TcpAcceptor(boost::asio::io_context& io, std::vector<ListenerSocket> sockets, PrefaceProof* proof,
-                         AdmissionHandler adopt)
-    : io_(io), proof_(proof), adopt_(std::move(adopt)) {
+TcpAcceptor::TcpAcceptor(boost::asio::io_context& io, std::vector<ListenerSocket> sockets,
+                         const TransportOptions& options, PrefaceProof* proof, AdmissionHandler adopt)
+    : io_(io), options_(options), proof_(proof), adopt_(std::move(adopt)) {
   for (ListenerSocket& socket : sockets) {
     ports_.push_back({std::move(socket), boost::asio::steady_timer(io)});
     take_next(ports_.back());
@@ -74,8 +75,10 @@ void TcpAcceptor::begin(Socket socket, const Endpoint& peer) {
   const auto pending = pending_.insert(pending_.end(), PendingPeer{.peer = peer, .prefix = core::prefix_of(peer)});
   pending->preface = std::make_unique<PassiveOpen>(
       io_, std::move(socket), proof_,
-      PassiveOpen::Handlers{.has_room = [this](bool proved) { return has_room(proved); },
-                            .on_done = [this, pending](std::optional<bool> proved) { on_preface(pending, proved); }});
+      PassiveOpen::Handlers{
+          .has_room = [this](bool proved) { return has_room(proved); },
+          .on_done = [this,
+                      pending](const std::optional<PassiveOpen::Opened>& opened) { on_preface(pending, opened); }});
 }
 
 /// The slowest gives way, of the prefix with the most, so that no prefix takes another's share.
@@ -88,13 +91,30 @@ void TcpAcceptor::make_room() {
   }));
 }
 
-void TcpAcceptor::on_preface(PendingPeers::iterator pending, std::optional<bool> proved) {
+void TcpAcceptor::on_preface(PendingPeers::iterator pending, const std::optional<PassiveOpen::Opened>& opened) {
   const PendingPeer done = std::move(*pending);
   pending_.erase(pending);
-  if (!proved) return;
-  waiting_.push_back(&adopt_(done.preface->take_socket(), done.peer, *proved));
-  if (*proved) ++waiting_proved_;
+  if (!opened) return;
+  if (opened->relay_token) {
+    if (on_relay_) on_relay_(done.preface->take_socket(), *opened->relay_token, done.peer);
+    return;
+  }
+  waiting_.push_back(&adopt_(done.preface->take_socket(), done.peer, opened->proved));
+  if (opened->proved) ++waiting_proved_;
   hand_on();
+}
+
+void TcpAcceptor::wait_at(const Endpoint& relay, const RelayToken& token, const std::string& name) {
+  if (relayed_.size() == kMostRelayed) relayed_.pop_front();
+  TransportOptions options = options_;
+  options.proxied_host = name;
+  const auto half = relayed_.emplace(relayed_.end());
+  *half = std::make_unique<RelayedHalf>(io_, relay, token, options, [this, half, relay](Result<Socket> other_end) {
+    const auto done = std::move(*half);  // which is calling
+    relayed_.erase(half);
+    if (other_end) return begin(std::move(*other_end), relay);
+    core::log().info("{}", other_end.error().message());
+  });
 }
 
 /// Clients that have proved the key have room of their own, which others cannot fill.

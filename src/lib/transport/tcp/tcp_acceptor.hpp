@@ -16,6 +16,7 @@
 #include "lib/transport/engine.hpp"
 #include "lib/transport/tcp/passive_open.hpp"
 #include "lib/transport/tcp/preface.hpp"
+#include "lib/transport/tcp/relayed_half.hpp"
 #include "lib/transport/tcp/tcp_connection.hpp"
 #include "lib/transport/tcp/tcp_socket.hpp"
 
@@ -27,14 +28,16 @@ class TcpAcceptor final : public Acceptor {
   /// Makes a connection, which is to be released.
   using AdmissionHandler = std::function<TcpConnection&(Socket socket, const Endpoint& peer, bool proved)>;
   /// proof   null: without a key; outlives this
-  TcpAcceptor(boost::asio::io_context& io, std::vector<ListenerSocket> sockets, PrefaceProof* proof,
-              AdmissionHandler adopt);
+  TcpAcceptor(boost::asio::io_context& io, std::vector<ListenerSocket> sockets, const TransportOptions& options,
+              PrefaceProof* proof, AdmissionHandler adopt);
   ~TcpAcceptor() override;
   TcpAcceptor(const TcpAcceptor&) = delete;
   TcpAcceptor& operator=(const TcpAcceptor&) = delete;
 
   void async_accept(ChannelHandler handler) override;
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override;
+  void on_relay(RelayHandler handler) override { on_relay_ = std::move(handler); }
+  void wait_at(const Endpoint& relay, const RelayToken& token, const std::string& name) override;
 
  private:
   struct Port {
@@ -52,15 +55,18 @@ class TcpAcceptor final : public Acceptor {
   void take_next(Port& port);
   void begin(Socket socket, const Endpoint& peer);
   void make_room();
-  void on_preface(PendingPeers::iterator pending, std::optional<bool> proved);
+  void on_preface(PendingPeers::iterator pending, const std::optional<PassiveOpen::Opened>& opened);
   [[nodiscard]] bool has_room(bool proved) const;
   void hand_on();
 
   boost::asio::io_context& io_;
+  const TransportOptions options_;
   PrefaceProof* const proof_;
   const AdmissionHandler adopt_;
   std::list<Port> ports_;
   PendingPeers pending_;
+  std::list<std::unique_ptr<RelayedHalf>> relayed_;  // that wait for the other end; the oldest first
+  RelayHandler on_relay_;
   std::deque<TcpConnection*> waiting_;  // let in, and not accepted yet
   std::size_t waiting_proved_ = 0;      // of them
   ChannelHandler handler_;

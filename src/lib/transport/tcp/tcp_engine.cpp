@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@ class TcpEngine final : public Engine {
 
   void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                      ChannelHandler handler) override;
+  void relay_by(const RelayToken& token) override { relay_token_ = token; }
   Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override;
 
  private:
@@ -42,6 +44,7 @@ class TcpEngine final : public Engine {
   boost::asio::io_context& io_;
   const TransportOptions options_;
   const std::unique_ptr<PrefaceProof> proof_;  // none: without the listener's key
+  std::optional<RelayToken> relay_token_;      // none: to listeners themselves
   std::list<std::unique_ptr<ActiveOpen>> attempts_;
   std::list<std::unique_ptr<TcpConnection>> connections_;
   core::Lifetime lifetime_;
@@ -73,8 +76,8 @@ void TcpEngine::async_connect(const Endpoint& peer, core::SharedBytes handshake_
                               std::chrono::milliseconds patience, ChannelHandler handler) {
   const auto attempt = attempts_.emplace(attempts_.end());
   *attempt = std::make_unique<ActiveOpen>(
-      io_, peer, proof_.get(), patience,
-      [this, attempt, peer, handshake_data, handler = std::move(handler)](Result<ActiveOpen::Opened> opened) {
+      io_, peer, ActiveOpen::Settings{.options = options_, .relay_token = relay_token_, .proof = proof_.get()},
+      patience, [this, attempt, peer, handshake_data, handler = std::move(handler)](Result<ActiveOpen::Opened> opened) {
         const auto done = std::move(*attempt);  // which is calling
         attempts_.erase(attempt);
         const ChannelHandler told = handler;
@@ -89,7 +92,7 @@ void TcpEngine::async_connect(const Endpoint& peer, core::SharedBytes handshake_
 
 Result<std::unique_ptr<Acceptor>> TcpEngine::listen(const std::vector<Endpoint>& locals) {
   UDTCAT_TRY(auto sockets, listen_on_one_port(io_, locals));
-  return std::make_unique<TcpAcceptor>(io_, std::move(sockets), proof_.get(),
+  return std::make_unique<TcpAcceptor>(io_, std::move(sockets), options_, proof_.get(),
                                        [this](Socket socket, const Endpoint& peer, bool proved) -> TcpConnection& {
                                          return add(std::move(socket), peer, proved);
                                        });

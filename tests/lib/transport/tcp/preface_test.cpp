@@ -22,7 +22,8 @@ Preface preface_of(PrefaceType type, std::uint64_t seed) {
 
 PrefaceProof proof_of(std::uint64_t seed) { return PrefaceProof::derive(test::random_bytes(32, seed)).value(); }
 
-constexpr std::array kTypes{PrefaceType::hello, PrefaceType::hello_key, PrefaceType::challenge, PrefaceType::proof};
+constexpr std::array kTypes{PrefaceType::hello, PrefaceType::hello_key, PrefaceType::challenge, PrefaceType::proof,
+                            PrefaceType::relay};
 
 TEST(Prefaces, AreDecodedAsTheyWereEncoded) {
   for (const PrefaceType type : kTypes) {
@@ -47,7 +48,7 @@ TEST(Prefaces, AreRefusedAtTheFirstByteOfTheirHeadThatIsWrong) {
       auto changed = bytes;
       changed[at] = static_cast<std::byte>(value);
       const DecodedPreface got = decode_preface(std::span(changed).first(at + 1));
-      const bool is_type = at == 9 && value >= 1 && value <= 4;
+      const bool is_type = at == 9 && value >= 1 && value <= 5;
       EXPECT_EQ(got.state, changed[at] == bytes[at] || is_type ? State::incomplete : State::malformed) << at;
     }
 }

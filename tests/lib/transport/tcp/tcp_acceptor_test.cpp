@@ -189,5 +189,64 @@ TEST_F(TcpAcceptorTest, LetsInAClientAmongManyThatSayNothing) {
   EXPECT_LT(closed, 60);
 }
 
+TEST_F(TcpAcceptorTest, HandsAConnectionWithATokenOn) {
+  std::optional<Socket> relayed;
+  RelayToken got{};
+  acceptor_->on_relay([&](Socket socket, const RelayToken& token, const Endpoint& from) {
+    relayed = std::move(socket);
+    got = token;
+    EXPECT_TRUE(from.is_loopback());
+  });
+  const Preface token{.type = PrefaceType::relay, .value = {std::byte{7}}};
+  const Raw raw(port());
+  const auto bytes = encode(token);
+  std::vector<std::byte> words(bytes.begin(), bytes.end());
+  words.resize(words.size() + 5, std::byte{9});
+  raw.say(words);
+  ASSERT_TRUE(run_until([&] { return relayed.has_value(); }));
+  EXPECT_EQ(got, token.value);
+  std::array<std::byte, 100> behind{};
+  EXPECT_EQ(receive(*relayed, behind).bytes, 5U);
+  EXPECT_EQ(behind[0], std::byte{9});
+}
+
+TEST_F(TcpAcceptorTest, ClosesAConnectionWithATokenWhereItRelaysForNobody) {
+  const Raw raw(port());
+  raw.say(Preface{.type = PrefaceType::relay});
+  EXPECT_TRUE(run_until([&] { return raw.closed(); }));
+}
+
+/// The place of a relay: it joins the two by hand.
+TEST_F(TcpAcceptorTest, TakesAPeerThatComesByARelay) {
+  auto place = listen({loopback(AddressFamily::ipv4)});
+  std::optional<Socket> client_side;
+  std::optional<Socket> listener_side;
+  place->on_relay([&](Socket socket, const RelayToken& token, const Endpoint&) {
+    (token[0] == std::byte{1} ? client_side : listener_side) = std::move(socket);
+  });
+  const Endpoint relay = place->local_endpoints().front();
+  const auto client = engine_of(key_);
+  client->relay_by({std::byte{1}});
+  std::optional<Result<std::unique_ptr<Channel>>> got;
+  client->async_connect(relay, copy_of(random_bytes(10, 1)), 5s, [&](auto result) { got = std::move(result); });
+  ASSERT_TRUE(run_until([&] { return client_side.has_value(); }));
+  acceptor_->wait_at(relay, {std::byte{2}}, "");
+  ASSERT_TRUE(run_until([&] { return listener_side.has_value(); }));
+  const auto copy = [](Socket& from, Socket& to) {
+    std::array<std::byte, 1000> piece{};
+    const Received words = receive(from, piece);
+    const std::span<const std::byte> all = std::span(piece).first(words.bytes);
+    EXPECT_EQ(words.bytes == 0 ? 0 : send(to, std::span(&all, 1)).bytes, all.size());
+  };
+  ASSERT_TRUE(run_until([&] {
+    copy(*client_side, *listener_side);
+    copy(*listener_side, *client_side);
+    return got && !accepted_.empty();
+  }));
+  ASSERT_TRUE(*got) << got->error().message();
+  EXPECT_TRUE(accepted_.front()->proved_key()) << "end to end";
+  EXPECT_EQ(accepted_.front()->peer(), relay);
+}
+
 }  // namespace
 }  // namespace udtcat::transport::tcp
