@@ -21,6 +21,7 @@
 #include <udtcat/units.hpp>
 
 #include "tool/cli/exit_status.hpp"
+#include "tool/status/selected_pair_text.hpp"
 #include "tool/status/stats_text.hpp"
 #include "tool/status/why_text.hpp"
 
@@ -35,6 +36,7 @@ struct PeerSnapshot {
   ConnectionStats stats;
   BitRate rate;                ///< both ways together, of late
   DiagnosisText limited_by{};  ///< of late; empty: idle
+  std::optional<SelectedPairText> selected_pair{};  ///< that of the statistics
 };
 
 /// Peers that were turned away for one kind of reason.

@@ -52,6 +52,22 @@ TEST(Snapshot, IsTheSameAfterAJourneyAsJson) {
   EXPECT_EQ(back->clients_waiting, 2U);
 }
 
+TEST(Snapshot, NamesTheSelectedPairOfAPeer) {
+  ProcessSnapshot made = snapshot();
+  made.peers.front().selected_pair = SelectedPairText{.transport = "udp",
+                                                      .local = "host",
+                                                      .local_address = "192.0.2.1:9000",
+                                                      .remote = "relayed",
+                                                      .remote_address = "198.51.100.3:9001",
+                                                      .text = "UDP, host 192.0.2.1:9000 to relayed 198.51.100.3:9001"};
+  const std::string json = to_json(made);
+  const auto back = parse_snapshot(json);
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(to_json(*back), json);
+  EXPECT_THAT(to_text(*back), HasSubstr("\n    selected pair: UDP, host 192.0.2.1:9000 to relayed 198.51.100.3:9001\n"));
+  EXPECT_THAT(to_text(snapshot()), Not(HasSubstr("selected pair")));
+}
+
 TEST(Snapshot, OfAMeetingPlaceSaysWhoMeetsWhom) {
   ProcessSnapshot made = snapshot();
   made.place = PlaceSnapshot{.registrations = 3,
