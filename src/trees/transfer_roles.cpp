@@ -225,7 +225,8 @@ Status send_selection_as_listener(BlockingStream& stream, const Selection& selec
   TransferContext transfer{stream, counters};
   UDTCAT_TRY(const Hello hello, hear_hello(transfer));
   if (hello.role != Role::receives)
-    return refuse(transfer, {Errc::stream_refused, "send files", "both ends send: udtcat receive TICKET takes from it"});
+    return refuse(transfer,
+                  {Errc::stream_refused, "send files", "both ends send: udtcat receive TICKET takes from it"});
   if (!hello.paths.empty())
     return refuse(transfer, {Errc::stream_refused, "send files", "this end says which: the other may name no paths"});
   TransferOptions both = options;

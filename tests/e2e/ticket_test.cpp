@@ -66,8 +66,9 @@ TEST_F(TicketTest, CarriesAPipe) {
   Consumer consumer;
   Process maker = make({}, {.in = open_for_reading(file.path())});
   const Arguments told = told_by(maker);
-  ASSERT_EQ(told.size(), 1U) << maker.errors();
+  ASSERT_EQ(told.size(), 2U) << maker.errors();
   EXPECT_TRUE(told.front().starts_with(at() + "/udtcat1-"));
+  EXPECT_EQ(told.back(), "--recv-only") << "a file goes, and nothing has a place to come to";
   Process other = udtcat(told, {.out = consumer.take_stdout()});
   expect_exit(other, kSuccess);
   expect_exit(maker, kSuccess);
@@ -181,8 +182,8 @@ TEST_F(TicketTest, IsReadFromAPipeAndIsInNoCommandLine) {
   Process maker = make({}, {.in = open_for_reading(file.path())});
   const std::string ticket = ticket_of(maker);
   const auto where = home_.write("ticket", ticket + "\n");
-  Process by_file = udtcat({"--ticket", "/dev/stdin", "--recv-only"},
-                           {.in = open_for_reading(where), .out = consumer.take_stdout()});
+  Process by_file =
+      udtcat({"--ticket", "/dev/stdin", "--recv-only"}, {.in = open_for_reading(where), .out = consumer.take_stdout()});
   expect_exit(by_file, kSuccess);
   expect_exit(maker, kSuccess);
   ASSERT_TRUE(consumer.wait_for_end(kAtOnce));
@@ -197,7 +198,7 @@ TEST_F(TicketTest, IsReadFromAPipeAndIsInNoCommandLine) {
 }
 
 TEST_F(TicketTest, IsMadeWhereThereIsNoKeyOrWhereItIsAskedFor) {
-  Process with_key = make({"--connect-timeout", "100ms"}, {.key = key_});
+  Process with_key = make({"--connect-timeout", "3s"}, {.key = key_});
   expect_exit(with_key, kUnreachable);
   EXPECT_THAT(with_key.errors(), HasSubstr("nobody is registered"));
   Process asked_for = make({"--new-ticket", "--recv-only"}, {.key = key_});
@@ -217,7 +218,8 @@ TEST_F(TicketTest, CutOrGarbledIsAUsageErrorThatQuotesNoKey) {
   const std::string ticket = at() + "/" + key_;
   for (const std::string& wrong :
        {ticket.substr(0, ticket.size() - 1), ticket.substr(0, at().size() + 1), ticket + "x", key_}) {
-    for (const Arguments& words : {Arguments{wrong}, {"receive", wrong}, {"receive", wrong, "in"}, {"send", "f", wrong}}) {
+    for (const Arguments& words :
+         {Arguments{wrong}, {"receive", wrong}, {"receive", wrong, "in"}, {"send", "f", wrong}}) {
       Process process = udtcat(words);
       expect_exit(process, kUsage, kAtOnce);
       EXPECT_THAT(process.errors(), HasSubstr("read a ticket: allowed: HOST:PORT/KEY"));
@@ -251,14 +253,13 @@ TEST_P(TicketBehindGateways, CarriesFiles) {
     cmp photos/one in/photos/one >&2 || status=99
     sed 's/^/maker: /' maker.log >&2
     exit $status)";
-  const Ran ran = run({.argv = {"bash", "-c", script},
-                       .environment = {"HOME=" + home.path().string(), "UDTCAT=" UDTCAT_BINARY,
-                                       "PLACE=" + hosts.middle_host().ipv4,
-                                       "OTHER=" + hosts.far_host().file.string(),
-                                       "MIDDLE=" + hosts.middle_host().file.string()},
-                       .working_directory = home.path(),
-                       .network_namespace = hosts.near_host().file},
-                      patience(std::chrono::seconds(60)));
+  const Ran ran =
+      run({.argv = {"bash", "-c", script},
+           .environment = {"HOME=" + home.path().string(), "UDTCAT=" UDTCAT_BINARY, "PLACE=" + hosts.middle_host().ipv4,
+                           "OTHER=" + hosts.far_host().file.string(), "MIDDLE=" + hosts.middle_host().file.string()},
+           .working_directory = home.path(),
+           .network_namespace = hosts.near_host().file},
+          patience(std::chrono::seconds(60)));
   EXPECT_EQ(ran.status, kSuccess) << ran.errors;
   EXPECT_THAT(ran.errors, ContainsRegex("; selected pair: UDP, host [^ ]* to " + GetParam().remote_of_other + " "));
   EXPECT_THAT(ran.errors, HasSubstr("\"remote\":\"" + GetParam().remote_of_other + "\""));
@@ -271,7 +272,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(TicketGateways{Gateway::stateful, Gateway::masquerading, "server-reflexive", "host"},
                     TicketGateways{Gateway::masquerading, Gateway::stateful, "host", "server-reflexive"},
                     TicketGateways{Gateway::random, Gateway::random, "relayed", "relayed"}),
-                         [](const auto& its) { return name_of(its.param.maker) + "To" + name_of(its.param.other); });
+    [](const auto& its) { return name_of(its.param.maker) + "To" + name_of(its.param.other); });
 
 }  // namespace
 }  // namespace udtcat::test::e2e

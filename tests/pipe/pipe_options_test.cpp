@@ -82,7 +82,8 @@ TEST(Options, TakeATicketInThePlaceOfHostPortAndKey) {
        {"-k f", "--peers f", "--trust-first", "--via p", "-l", "9000", "--to h:1", "--from 1", "--plain", "--ticket f",
         "--new-ticket", "--protect clear", "--transport libudt", "--accept-timeout 1s"})
     EXPECT_FALSE(parse(words_of(kTicket + " " + more))) << more;
-  for (const char* line : {"--ticket f h 1", "--ticket f --via p", "--ticket f -k f", "--ticket f -l", "--ticket f --to h:1"})
+  for (const char* line :
+       {"--ticket f h 1", "--ticket f --via p", "--ticket f -k f", "--ticket f -l", "--ticket f --to h:1"})
     EXPECT_FALSE(parse(words_of(line))) << line;
 }
 
@@ -90,9 +91,11 @@ TEST(Options, MayMakeATicketForAPipeByAMeetingPlace) {
   EXPECT_TRUE(good("--via p").ticket.may_be_made);
   EXPECT_TRUE(good("--via p --new-ticket").ticket.wanted);
   EXPECT_TRUE(good("--via p --accept-timeout 1s").ticket.may_be_made);
-  for (const char* line : {"-l --via p", "--via p --from 80", "h 1"}) EXPECT_FALSE(good(line).ticket.may_be_made) << line;
-  for (const char* line : {"--new-ticket", "--new-ticket h 1", "-l --via p --new-ticket", "--via p --from 80 --new-ticket",
-                           "--via p -k f --new-ticket", "--via p --new-ticket --trust-first"})
+  for (const char* line : {"-l --via p", "--via p --from 80", "h 1"})
+    EXPECT_FALSE(good(line).ticket.may_be_made) << line;
+  for (const char* line :
+       {"--new-ticket", "--new-ticket h 1", "-l --via p --new-ticket", "--via p --from 80 --new-ticket",
+        "--via p -k f --new-ticket", "--via p --new-ticket --trust-first"})
     EXPECT_FALSE(parse(words_of(line))) << line;
 }
 

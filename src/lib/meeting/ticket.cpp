@@ -48,8 +48,6 @@ Result<Ticket> Ticket::from_file(const std::string& path) {
   return crypto::secret_from_file(path, Key::FromFile::any_kind, parse);
 }
 
-std::string Ticket::reveal_text() const {
-  return meeting::text_of({.at = place}) + '/' + key.reveal_text();
-}
+std::string Ticket::reveal_text() const { return meeting::text_of({.at = place}) + '/' + key.reveal_text(); }
 
 }  // namespace udtcat

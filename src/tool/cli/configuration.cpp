@@ -97,10 +97,10 @@ std::string* Configuration::operand_named(const std::string& name) {
 /// A file has `listen`, or `host` and `port`.  returns  what is wrong; null: nothing
 const char* Configuration::wrong_operands() const {
   const bool listens = listens_anywhere_ || !listen_.empty();
-  if (listens && !(host_.empty() && port_.empty()))
-    return "it listens and connects; allowed: listen, or host and port";
+  if (listens && !(host_.empty() && port_.empty())) return "it listens and connects; allowed: listen, or host and port";
   if (listens_anywhere_ && !listen_.empty()) return "\"listen\" stands here the second time";
-  const bool has_via = std::ranges::any_of(options_, [](const std::string& each) { return each.starts_with("--via="); });
+  const bool has_via =
+      std::ranges::any_of(options_, [](const std::string& each) { return each.starts_with("--via="); });
   if (listens_anywhere_ && !has_via) return "listen needs [ADDR:]PORT, unless there is a via";
   if (!port_.empty() && host_.empty()) return "port needs a host beside it";
   const bool has_port = !port_.empty() || host_.find(':') != std::string::npos;

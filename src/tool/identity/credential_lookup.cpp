@@ -139,7 +139,8 @@ std::optional<std::string> users_key_file() {
 Result<FoundCredentials> find_credentials(const Options& options, KeyCandidates candidates, const KeyPrompt& ask) {
   if (options.session.protection == Protection::clear) return FoundCredentials{};
   if (options.ticket.made) return new_key();
-  if (options.ticket.key) return FoundCredentials{.credentials = options.ticket.key->duplicate(), .where = "the ticket"};
+  if (options.ticket.key)
+    return FoundCredentials{.credentials = options.ticket.key->duplicate(), .where = "the ticket"};
   const auto& named = file_of_key(options, candidates);
   if (named == kTerminal) return asked_for(options, ask, {});
   if (named) return in_file(options, *named);

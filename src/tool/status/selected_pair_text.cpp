@@ -15,8 +15,8 @@ std::optional<SelectedPairText> in_words(const std::optional<CandidatePair>& pai
 
 Json to_json(const std::optional<SelectedPairText>& pair) {
   if (!pair) return nullptr;
-  return {{"transport", pair->transport}, {"local", pair->local},
-          {"local_address", pair->local_address}, {"remote", pair->remote},
+  return {{"transport", pair->transport},           {"local", pair->local},
+          {"local_address", pair->local_address},   {"remote", pair->remote},
           {"remote_address", pair->remote_address}, {"text", pair->text}};
 }
 

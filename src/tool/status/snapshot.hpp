@@ -34,8 +34,8 @@ struct PeerSnapshot {
   std::string address;
   std::chrono::nanoseconds age{0};  ///< since it connected
   ConnectionStats stats;
-  BitRate rate;                ///< both ways together, of late
-  DiagnosisText limited_by{};  ///< of late; empty: idle
+  BitRate rate;                                     ///< both ways together, of late
+  DiagnosisText limited_by{};                       ///< of late; empty: idle
   std::optional<SelectedPairText> selected_pair{};  ///< that of the statistics
 };
 

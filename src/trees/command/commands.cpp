@@ -54,7 +54,7 @@ class TreeJob final : public tool::OptionsInvocation<TreeOptions> {
     if (sends && serves) UDTCAT_CHECK(files::FileTree::open(options_.directory));
     if (sends && !serves) UDTCAT_CHECK(check(options_.selection));
     const std::string where =
-        options_.ticket.made ? "the end that has the ticket, at " + tool::to_string(*options_.via)
+        options_.ticket.made                    ? "the end that has the ticket, at " + tool::to_string(*options_.via)
         : options_.ticket.file && !options_.via ? "the end that has made the ticket in " + *options_.ticket.file
         : options_.connect_mode == ConnectMode::listen
             ? "peers that come to " +
@@ -63,8 +63,8 @@ class TreeJob final : public tool::OptionsInvocation<TreeOptions> {
             ? fmt::format("{}, where ssh starts the other end, at UDP port {}", options_.ssh.destination,
                           ssh::to_string(options_.ports))
             : tool::to_string(options_.peer);
-    const std::string what = !sends   ? "files into " + options_.directory
-                             : serves ? "what is below " + options_.directory
+    const std::string what = !sends                    ? "files into " + options_.directory
+                             : serves                  ? "what is below " + options_.directory
                              : options_.selection.list ? "the files that " + *options_.selection.list + " lists"
                                                        : fmt::format("{}", fmt::join(options_.selection.paths, ", "));
     return tool::Words{fmt::format("{} {} {} {}", sends ? "sends" : "receives", what, sends ? "to" : "from", where)};

@@ -37,7 +37,7 @@ constexpr const char* kNeedsUdtcat =
     "send and receive need a login with a shell, or one that runs udtcat trees-server; for sftp alone there are udr "
     "scp and udr sftp";
 constexpr std::size_t kMaxNamedPathsBytes = kMiB;  // spec: docs/spec/trees.md §1: what a message has room for
-constexpr std::array<const char*, 8> kKeyOptions{"-k",     "--as",     "--peer",      "--peers",
+constexpr std::array<const char*, 8> kKeyOptions{"-k",     "--as",     "--peer",       "--peers",
                                                  "--once", "--ticket", "--new-ticket", "--trust-first"};
 
 /// Whether the paths can be asked for at once.  spec: docs/spec/trees.md §1
@@ -95,7 +95,8 @@ Status check_is_no_port(const std::string& host, const std::string& path) {
 /// A ticket is not beside what else says where the other end is.
 Status take_ticket_alone(const CommandLine& line, const std::string& word, TreeOptions& options) {
   if (line.has("--serve"))
-    return misplaced("a ticket and --serve", "the end that has made the ticket waits for this one: send PATH... TICKET");
+    return misplaced("a ticket and --serve",
+                     "the end that has made the ticket waits for this one: send PATH... TICKET");
   return tool::take_ticket(line, word, options);
 }
 
@@ -128,8 +129,9 @@ Status read_send_operands(const CommandLine& line, TreeOptions& options) {
     UDTCAT_CHECK(read_host_and_port(words, options, kSendForms));
   }
   if (words.empty() && !lists)
-    return misplaced("send", fmt::format("a PATH is missing, as in udtcat send PATH {}",
-                                         ends_with_ticket ? "TICKET" : fmt::format("{}", fmt::join(line.operands(), " "))));
+    return misplaced("send",
+                     fmt::format("a PATH is missing, as in udtcat send PATH {}",
+                                 ends_with_ticket ? "TICKET" : fmt::format("{}", fmt::join(line.operands(), " "))));
   if (!words.empty() && lists) return misplaced("--files-from", "allowed without PATH only");
   options.selection.paths = std::move(words);
   return {};
@@ -203,9 +205,10 @@ Status check_places(const CommandLine& line, TreeOptions& options) {
   if (line.has("--accept-timeout") && !options.listens && !options.ticket.may_be_made)
     return misplaced("--accept-timeout", "allowed with -l only");
   if (options.ticket.wanted && !options.ticket.may_be_made)
-    return misplaced("--new-ticket", options.role == Role::sends
-                                         ? "allowed with PATH... --via PLACE only"
-                                         : "allowed with --via PLACE and without PATH: the other end says what it sends");
+    return misplaced("--new-ticket",
+                     options.role == Role::sends
+                         ? "allowed with PATH... --via PLACE only"
+                         : "allowed with --via PLACE and without PATH: the other end says what it sends");
   if (line.has("--connect-timeout") && options.listens)
     return misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
   if (by_ssh && options.session.protection == Protection::clear)

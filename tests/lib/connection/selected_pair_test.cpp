@@ -17,7 +17,9 @@ const Endpoint kRelay = address_of("127.0.0.3", 9001);
 
 SelectedPair exchanged() {
   return {{address_of("0.0.0.0", 40123)},
-          {{Kind::host, loopback(AddressFamily::ipv4, 9000)}, {Kind::server_reflexive, kReflexive}, {Kind::relayed, kRelay}}};
+          {{Kind::host, loopback(AddressFamily::ipv4, 9000)},
+           {Kind::server_reflexive, kReflexive},
+           {Kind::relayed, kRelay}}};
 }
 
 TEST(SelectedPair, IsOfTheCandidateToWhichPacketsGo) {

@@ -55,8 +55,8 @@ TEST(Configuration, SaysWhichLineIsNone) {
 }
 
 TEST(Configuration, SaysWhereItListensOrConnectsToInOneWay) {
-  for (const char* bad : {"listen 1\nhost h:1", "port 1\nlisten 1", "\nhost h", "\nport 1", "listen", "listen\nhost h:1",
-                          "listen\nlisten 1\nvia p"})
+  for (const char* bad : {"listen 1\nhost h:1", "port 1\nlisten 1", "\nhost h", "\nport 1", "listen",
+                          "listen\nhost h:1", "listen\nlisten 1\nvia p"})
     EXPECT_THAT(parse_error(bad), StartsWith("f: ")) << bad;
 }
 

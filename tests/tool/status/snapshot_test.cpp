@@ -64,7 +64,8 @@ TEST(Snapshot, NamesTheSelectedPairOfAPeer) {
   const auto back = parse_snapshot(json);
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_EQ(to_json(*back), json);
-  EXPECT_THAT(to_text(*back), HasSubstr("\n    selected pair: UDP, host 192.0.2.1:9000 to relayed 198.51.100.3:9001\n"));
+  EXPECT_THAT(to_text(*back),
+              HasSubstr("\n    selected pair: UDP, host 192.0.2.1:9000 to relayed 198.51.100.3:9001\n"));
   EXPECT_THAT(to_text(snapshot()), Not(HasSubstr("selected pair")));
 }
 
