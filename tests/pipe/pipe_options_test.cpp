@@ -78,7 +78,7 @@ TEST(Options, TakeATicketInThePlaceOfHostPortAndKey) {
   const PipeOptions in_a_file = good("--ticket f");
   EXPECT_EQ(in_a_file.mode, Mode::connect);
   EXPECT_EQ(in_a_file.ticket.file, "f");
-  for (const std::string& more :
+  for (const char* more :
        {"-k f", "--peers f", "--trust-first", "--via p", "-l", "9000", "--to h:1", "--from 1", "--plain", "--ticket f",
         "--new-ticket", "--protect clear", "--transport libudt", "--accept-timeout 1s"})
     EXPECT_FALSE(parse(words_of(kTicket + " " + more))) << more;

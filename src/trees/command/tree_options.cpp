@@ -92,6 +92,11 @@ Status check_is_no_port(const std::string& host, const std::string& path) {
       fmt::format("a port stands apart, {} {}; a path of that name, by ssh, is {}:./{}", host, path, host, path));
 }
 
+/// With --via a word is a path, unless it can be nothing but a ticket.
+bool is_ticket(const std::string& word, const TreeOptions& options) {
+  return options.via ? Ticket::parse(word).has_value() : Ticket::is_meant(word);
+}
+
 /// A ticket is not beside what else says where the other end is.
 Status take_ticket_alone(const CommandLine& line, const std::string& word, TreeOptions& options) {
   if (line.has("--serve"))
@@ -102,7 +107,7 @@ Status take_ticket_alone(const CommandLine& line, const std::string& word, TreeO
 
 Status read_send_operands(const CommandLine& line, TreeOptions& options) {
   Words words = line.operands();
-  const bool ends_with_ticket = !options.via && !words.empty() && Ticket::is_meant(words.back());
+  const bool ends_with_ticket = !words.empty() && is_ticket(words.back(), options);
   const bool lists = options.selection.list.has_value();
   if (ends_with_ticket) {
     UDTCAT_CHECK(take_ticket_alone(line, words.back(), options));
@@ -152,7 +157,7 @@ Status read_ticket_operands(const CommandLine& line, TreeOptions& options) {
 
 Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
   Words words = line.operands();
-  if (options.ticket.file || (!options.via && !words.empty() && Ticket::is_meant(words.front())))
+  if (options.ticket.file || (!words.empty() && is_ticket(words.front(), options)))
     return read_ticket_operands(line, options);
   if (options.listens) {
     options.connect_mode = ConnectMode::listen;

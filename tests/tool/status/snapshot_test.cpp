@@ -108,7 +108,8 @@ TEST(Snapshot, IsThisJson) {
             R"("address":"192.0.2.7:41234","transport":"native","seconds":10.0,"bytes_sent":1250000000,)"
             R"("bytes_received":3,)"
             R"("rate_bits_per_second":8000,"streams_open":2,"packets_sent":1000,"packets_lost":1,"rtt_us":75000,)"
-            R"("silent_seconds":1.5,"limited_by":"path","limited_by_text":"limited by the path"}],)"
+            R"("silent_seconds":1.5,"limited_by":"path","limited_by_text":"limited by the path",)"
+            R"("selected_pair":null}],)"
             R"("refused":[{"reason":"authentication failed","count":3,"last_seconds_ago":12.0,)"
             R"("last":"192.0.2.9:1: TLS: no key"}],"meeting":null})");
 }
