@@ -148,7 +148,8 @@ class ViaDialer final : public Dialer {
 
   void on_refused(const Refused& refused) {
     last_error_ = refusal(refused);
-    if (refused.why != Refused::Why::not_registered) return finish(tl::unexpected(*last_error_));
+    const bool may_come = !via_.of_ticket || Clock::now() < begun_at_ + request_.closed_port_patience;
+    if (refused.why != Refused::Why::not_registered || !may_come) return finish(tl::unexpected(*last_error_));
     core::log().debug("{}", last_error_->message());
     after(kAskAgain, [this] { ask(); });
   }
@@ -157,7 +158,9 @@ class ViaDialer final : public Dialer {
     const std::string what = fmt::format("reach the listener by {}", text_of(via_));
     switch (refused.why) {
       case Refused::Why::not_registered:
-        return {Errc::cannot_reach, what, fmt::format("nobody is registered at {} by that key", text_of(via_))};
+        return {Errc::cannot_reach, what,
+                via_.of_ticket ? "nobody waits there by this ticket (any more)"
+                               : fmt::format("nobody is registered at {} by that key", text_of(via_))};
       case Refused::Why::by_listener:
         return {Errc::authentication_failed, what,
                 "the listener refuses: " + core::printable(refused.text, core::kShownBytes)};
@@ -180,6 +183,7 @@ class ViaDialer final : public Dialer {
       return finish(fail(Errc::authentication_failed, "read the answer of the listener", "it is of another"));
     const auto reachable = usable(opened->answer.candidates, own_candidates_);
     candidates_ = in_dialling_order(reachable, own_candidates_);
+    remotes_ = reachable;
     const auto delay = std::clamp<Clock::duration>(3 * (Clock::now() - asked_at_), kRelayDelay, kMaxRelayDelay);
     const bool is_udp_blocked = !by_udp_ || pair_->gets_no_udp() || opened->answer.gets_no_udp;
     racing_ = true;
@@ -312,8 +316,13 @@ class ViaDialer final : public Dialer {
     relayed_.reset();
     tcp_direct_.reset();
     tcp_relayed_.reset();
-    if (made && (won_by_ == AttemptKind::direct || won_by_ == AttemptKind::relay)) pair_->go_on(**made, candidates_);
-    if (made && won_by_ == AttemptKind::tcp_relay) pair_->go_on_by_tcp();
+    if (made) {
+      if (relay_) remotes_.push_back({Candidate::Kind::relayed, *relay_});
+      if (won_by_ == AttemptKind::tcp_relay) remotes_.push_back({Candidate::Kind::relayed, pair_->place_peer()});
+      (*made)->set_candidates(addresses_of(own_candidates_), remotes_);
+      if (won_by_ == AttemptKind::direct || won_by_ == AttemptKind::relay) pair_->go_on(**made, candidates_);
+      if (won_by_ == AttemptKind::tcp_relay) pair_->go_on_by_tcp();
+    }
     boost::asio::post(
         io_, lifetime_.guard([this, handler = std::move(handler_), kept = std::make_shared<Made>(std::move(made))] {
           place_dialing_.reset();
@@ -338,7 +347,8 @@ class ViaDialer final : public Dialer {
   DialRequest request_;
   const MeetingPlace& via_;
   Handler handler_;
-  const Clock::time_point ends_at_ = Clock::now() + request_.timeout;
+  const Clock::time_point begun_at_ = Clock::now();
+  const Clock::time_point ends_at_ = begun_at_ + request_.timeout;
   std::shared_ptr<const KeyPair> own_;
   std::optional<PublicKey> name_;
   std::shared_ptr<DialledPair> pair_;
@@ -347,6 +357,7 @@ class ViaDialer final : public Dialer {
   Offer::Id offer_id_{};
   Clock::time_point asked_at_{};
   std::vector<Endpoint> candidates_;
+  std::vector<Candidate> remotes_;
   std::optional<Endpoint> relay_;
   bool relay_is_bound_ = false;
   bool relay_is_due_ = false;
