@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meet/pair_table.hpp"
 
+#include <cerrno>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -93,7 +94,7 @@ std::unique_ptr<DatagramRelay> PairTable::open_relay(const RelayTokens& tokens,
       return std::move(*relay);
     }
     why = std::move(relay.error());
-    if (settings_.any_ports) break;
+    if (settings_.any_ports || why->errno_value != EADDRINUSE) break;
   }
   core::log().warn("a pair has no port that relays for it: {}", why ? why->message() : "none is left");
   return nullptr;

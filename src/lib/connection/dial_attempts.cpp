@@ -119,6 +119,11 @@ void Attempts::ask(Transport& transport, const Endpoint& address) {
     hold = lifetime_.guard([this, index](Clock::duration round_trip, std::function<void()> go_on) {
       this->hold(index, round_trip, std::move(go_on));
     });
+  else if (races_tcp() && request_.credentials)  // at clear nothing is proved
+    hold = lifetime_.guard([this, index](Clock::duration /*round_trip*/, const std::function<void()>& go_on) {
+      racing_[index].has_proved = true;
+      go_on();
+    });
   racing_.push_back({&transport, address, Clock::now(), nullptr});
   racing_.back().attempt =
       begin_(*transport.engine, address,
@@ -173,6 +178,7 @@ void Attempts::release_at(Clock::time_point at, bool may_wait_longer) {
 /// TCP has won: the others go first, so that no listener has two sessions. Or it has found a final error.
 void Attempts::release() {
   tcp_timer_.cancel();
+  if (!held_.empty() && has_proved_by_udp()) return;  // until that attempt fails
   if (held_.empty()) {
     if (final_error_) race_over();
     return;
@@ -205,6 +211,7 @@ void Attempts::on_won(std::size_t winner) {
 
 void Attempts::on_failed(std::size_t index, const Error& error, bool somebody_answered) {
   Transport& transport = *racing_[index].transport;
+  const bool had_proved = std::exchange(racing_[index].has_proved, false);
   std::erase_if(held_, [index](const Proof& each) { return each.index == index; });
   if (&transport == &tcp_)
     note_tcp(error, somebody_answered);
@@ -215,6 +222,7 @@ void Attempts::on_failed(std::size_t index, const Error& error, bool somebody_an
     transport.timer.cancel();
     return ask_next(transport);
   }
+  if (had_proved && !held_.empty()) return release_at(Clock::now(), true);
   if (transport.running > 0) return;
   if (&transport == &tcp_) return on_tcp_over();
   on_udp_over();

@@ -3,6 +3,7 @@
 /// time is over.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -96,6 +97,7 @@ class Attempts {
     Endpoint address;
     Clock::time_point began;
     std::unique_ptr<Attempt> attempt;
+    bool has_proved = false;  // by UDP: the listener may have the session
   };
   /// An attempt by TCP whose peer has proved the key.
   struct Proof {
@@ -122,6 +124,9 @@ class Attempts {
   void give_up(const Error& error);
   [[nodiscard]] bool is_over(const Transport& transport) const {
     return transport.asked == order_.size() && transport.running == 0;
+  }
+  [[nodiscard]] bool has_proved_by_udp() const {
+    return std::ranges::any_of(racing_, [](const Entry& each) { return each.has_proved && each.attempt != nullptr; });
   }
   [[nodiscard]] bool races_tcp() const { return tcp_.engine != nullptr && !proxy_refuses_; }
   [[nodiscard]] Error keys_differ(const std::string& cause) const;

@@ -40,6 +40,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAskAgain = 500ms;        // spec: meet.md §4
+constexpr auto kAskWithoutRoom = 2000ms;  // spec: meet.md §4
 constexpr auto kRelayDelay = 300ms;      // spec: meet.md §7
 constexpr auto kMaxRelayDelay = 1000ms;  // guess: longer no user waits for a direct path
 constexpr auto kTcpAfterRelay = 1000ms;  // spec: meet.md §7
@@ -149,9 +150,11 @@ class ViaDialer final : public Dialer {
   void on_refused(const Refused& refused) {
     last_error_ = refusal(refused);
     const bool may_come = !via_.of_ticket || Clock::now() < begun_at_ + request_.closed_port_patience;
-    if (refused.why != Refused::Why::not_registered || !may_come) return finish(tl::unexpected(*last_error_));
+    const bool is_full = refused.why == Refused::Why::no_room;
+    if (!is_full && (refused.why != Refused::Why::not_registered || !may_come))
+      return finish(tl::unexpected(*last_error_));
     core::log().debug("{}", last_error_->message());
-    after(kAskAgain, [this] { ask(); });
+    after(is_full ? kAskWithoutRoom : kAskAgain, [this] { ask(); });
   }
 
   [[nodiscard]] Error refusal(const Refused& refused) const {
@@ -260,7 +263,7 @@ class ViaDialer final : public Dialer {
     return connection::dial_directly(
         io_, std::move(request), lifetime_.guard([this, kind](Made made) {
           if (made) won_by_ = kind;
-          if (made || made.error().code == Errc::parameters_refused) return finish(std::move(made));
+          if (made) return finish(std::move(made));
           on_failed(made.error(), kind);
         }),
         std::move(engine), lifetime_.guard([this](Clock::duration /*round_trip*/, std::function<void()> go_on) {
@@ -287,7 +290,8 @@ class ViaDialer final : public Dialer {
   void on_failed(const Error& error, AttemptKind kind) {
     core::log().debug("{}", error.message());
     const bool is_relay = kind == AttemptKind::relay || kind == AttemptKind::tcp_relay;
-    if (is_relay && error.code == Errc::authentication_failed) return finish(tl::unexpected(error));
+    const bool is_final = error.code == Errc::authentication_failed || error.code == Errc::parameters_refused;
+    if (is_relay && is_final) return finish(tl::unexpected(error));
     if (kind == AttemptKind::tcp_relay) tcp_error_ = error;
   }
 
@@ -296,10 +300,13 @@ class ViaDialer final : public Dialer {
   [[nodiscard]] Error unreachable() const {
     if (place_dialing_)
       return {Errc::cannot_reach, fmt::format("reach the meeting place {}", text_of(via_)), "no answer in time"};
-    if (!racing())
-      return last_error_ ? *last_error_
-                         : Error{Errc::cannot_reach, fmt::format("reach the listener by {}", text_of(via_)),
-                                 "no answer in time"};
+    if (!racing()) {
+      if (!last_error_)
+        return {Errc::cannot_reach, fmt::format("reach the listener by {}", text_of(via_)), "no answer in time"};
+      Error error = *last_error_;
+      if (error.code == Errc::connection_broken) error.code = Errc::cannot_reach;  // that with the place
+      return error;
+    }
     std::string tried;
     for (const Endpoint& each : candidates_) tried += (tried.empty() ? "" : ", ") + each.to_string();
     if (relay_) tried += (tried.empty() ? "" : ", ") + fmt::format("the relay {}", relay_->to_string());

@@ -38,6 +38,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds kFirstRedialPause{1};       // spec: meet.md §7
 constexpr std::chrono::seconds kMaxRedialPause{30};        // spec: meet.md §7
+constexpr std::chrono::minutes kLastingRegistration{1};    // guess: twice that pause; one that ends sooner is no news
 constexpr std::chrono::seconds kPlacePatience{10};         // guess: as a user has
 constexpr std::chrono::seconds kRegistrationPatience{10};  // spec: meet.md §8
 constexpr std::chrono::seconds kRefreshCandidates{10};     // spec: meet.md §5, so that a NAT's mapping lives as well
@@ -189,8 +190,7 @@ class ViaListener final : public Listener {
 
   void on_registered() {
     timer_.cancel();
-    pause_ = kFirstRedialPause;
-    said_that_lost_ = false;
+    registered_at_ = std::chrono::steady_clock::now();
     core::log().info("registered at the meeting place {}", text_of(*via_));
     if (std::exchange(was_lost_, false)) core::log().warn("back at the meeting place {}", text_of(*via_));
   }
@@ -205,8 +205,15 @@ class ViaListener final : public Listener {
     timer_.cancel();
     refresh_.cancel();
     waiting_answers_.clear();
-    if (!std::exchange(said_that_lost_, true)) core::log().warn("{}; tried again until it is there", error.message());
-    was_lost_ = true;
+    const auto registered_at = std::exchange(registered_at_, std::nullopt);
+    if (registered_at && std::chrono::steady_clock::now() - *registered_at >= kLastingRegistration) {
+      pause_ = kFirstRedialPause;
+      said_that_lost_ = false;
+    }
+    if (!std::exchange(said_that_lost_, true)) {
+      core::log().warn("{}; tried again until it is there", error.message());
+      was_lost_ = true;
+    }
     boost::asio::post(io_, lifetime_.guard([this] {
       pairs_.clear();
       registration_.reset();
@@ -327,7 +334,8 @@ class ViaListener final : public Listener {
   std::unique_ptr<MessageStream> registration_;
   std::chrono::seconds pause_ = kFirstRedialPause;
   bool said_that_lost_ = false;
-  bool was_lost_ = false;
+  bool was_lost_ = false;  // and that was said
+  std::optional<std::chrono::steady_clock::time_point> registered_at_;
   SeenOffers seen_;
   CheckQuota quota_;
   std::map<std::uint64_t, IncomingPair> pairs_;

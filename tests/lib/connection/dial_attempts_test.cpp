@@ -112,6 +112,24 @@ TEST_F(DialAttemptsTest, TakeTcpWhereUdpAnswersAndGoesNoFurther) {
   EXPECT_GE(Attempts::Clock::now() - began, kAnsweredPatience);
 }
 
+/// The listener has the session that the connector still waits for.
+TEST_F(DialAttemptsTest, WaitForUdpThatHasProvedTheKey) {
+  std::atomic<Attempts::Clock::time_point> proved = Attempts::Clock::time_point::max();
+  relay->rule(Towards::listener, [&proved](const test::PacketView& packet) {
+    if (packet.is_data()) proved = std::min(proved.load(), Attempts::Clock::now());
+    return test::Fate{};
+  });
+  relay->rule(Towards::connector, [&proved](const test::PacketView&) {
+    const auto since = proved.load();
+    return test::Fate{.drop = Attempts::Clock::now() >= since && Attempts::Clock::now() < since + 2300ms};
+  });
+  listen_by_tcp();
+  start_dialing(request());
+  EXPECT_EQ(winner(), TransportKind::native);
+  EXPECT_TRUE(refusals.empty());
+  EXPECT_EQ(welcomed.size(), 1U);
+}
+
 TEST_F(DialAttemptsTest, TakeTcpAtOnceWhereThePortIsClosedForUdp) {
   listen_by_tcp();
   DialRequest closed = request();

@@ -55,6 +55,7 @@ std::vector<Endpoint> TcpAcceptor::local_endpoints() const {
 void TcpAcceptor::take_next(Port& port) {
   port.socket.async_accept(lifetime_.guard([this, &port](const boost::system::error_code& error, Socket socket) {
     if (!error || is_of_one_client(error)) {
+      port.is_failing = false;
       take_next(port);
       boost::system::error_code gone;
       const auto from = socket.is_open() ? socket.remote_endpoint(gone) : boost::asio::ip::tcp::endpoint();
@@ -62,7 +63,8 @@ void TcpAcceptor::take_next(Port& port) {
         begin(std::move(socket), *peer);
       return;
     }
-    core::log().warn("accept tcp {}: {}", local_of(port.socket).to_string(), error.message());
+    if (!std::exchange(port.is_failing, true))
+      core::log().warn("accept tcp {}: {}", local_of(port.socket).to_string(), error.message());
     port.pause.expires_after(kPauseWithoutDescriptors);
     port.pause.async_wait(lifetime_.guard([this, &port](const boost::system::error_code& cancelled) {
       if (!cancelled) take_next(port);
@@ -99,7 +101,7 @@ void TcpAcceptor::on_preface(PendingPeers::iterator pending, const std::optional
     if (on_relay_) on_relay_(done.preface->take_socket(), *opened->relay_token, done.peer);
     return;
   }
-  waiting_.push_back(&adopt_(done.preface->take_socket(), done.peer, opened->proved));
+  waiting_.push_back(&adopt_(done.preface->take_socket(), done.peer, opened->proved, memory_share_));
   if (opened->proved) ++waiting_proved_;
   hand_on();
 }

@@ -26,7 +26,9 @@ namespace udtcat::transport::tcp {
 class TcpAcceptor final : public Acceptor {
  public:
   /// Makes a connection, which is to be released.
-  using AdmissionHandler = std::function<TcpConnection&(Socket socket, const Endpoint& peer, bool proved)>;
+  /// memory   how many bytes it is to have while so many others are there; none: those of the options
+  using AdmissionHandler =
+      std::function<TcpConnection&(Socket socket, const Endpoint& peer, bool proved, const MemoryShare& memory)>;
   /// proof   null: without a key; outlives this
   TcpAcceptor(boost::asio::io_context& io, std::vector<ListenerSocket> sockets, const TransportOptions& options,
               PrefaceProof* proof, AdmissionHandler adopt);
@@ -35,6 +37,7 @@ class TcpAcceptor final : public Acceptor {
   TcpAcceptor& operator=(const TcpAcceptor&) = delete;
 
   void async_accept(ChannelHandler handler) override;
+  void share_memory(MemoryShare share) override { memory_share_ = std::move(share); }
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override;
   void on_relay(RelayHandler handler) override { on_relay_ = std::move(handler); }
   void wait_at(const Endpoint& relay, const RelayToken& token, const std::string& name) override;
@@ -43,6 +46,7 @@ class TcpAcceptor final : public Acceptor {
   struct Port {
     ListenerSocket socket;
     boost::asio::steady_timer pause;
+    bool is_failing = false;  // which is said once
   };
   /// A connection whose preface is not whole yet.
   struct PendingPeer {
@@ -67,6 +71,7 @@ class TcpAcceptor final : public Acceptor {
   PendingPeers pending_;
   std::list<std::unique_ptr<RelayedHalf>> relayed_;  // that wait for the other end; the oldest first
   RelayHandler on_relay_;
+  MemoryShare memory_share_;
   std::deque<TcpConnection*> waiting_;  // let in, and not accepted yet
   std::size_t waiting_proved_ = 0;      // of them
   ChannelHandler handler_;

@@ -29,6 +29,8 @@ class TcpChannel final : public Channel, private ConnectionUser {
   void async_write(core::SharedBytes from, WriteHandler handler) override;
   void async_drained(DrainedHandler handler) override;
   void close(std::chrono::milliseconds drain) override;
+  /// The system keeps its own copies; this bounds what the session grants its peer.
+  [[nodiscard]] std::uint64_t retained_limit_bytes() const override { return connection_.memory_bytes(); }
   [[nodiscard]] std::uint64_t ahead_bytes() const override { return connection_.ahead_bytes(); }
   [[nodiscard]] ChannelStats stats() override { return connection_.stats(); }
   void add_end_stats(EndStats& end) const override { connection_.add_end_stats(end); }

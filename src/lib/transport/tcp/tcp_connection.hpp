@@ -76,6 +76,7 @@ class TcpConnection {
   [[nodiscard]] std::uint64_t taken_bytes() const { return taken_bytes_; }  ///< of the written, by the system
   [[nodiscard]] std::uint64_t acknowledged_bytes();
   [[nodiscard]] std::uint64_t ahead_bytes() const { return unsent_limit_bytes_; }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return options_.memory_bytes; }
   [[nodiscard]] ChannelStats stats();
   void add_end_stats(EndStats& end) const;
   [[nodiscard]] const Endpoint& peer() const { return peer_; }

@@ -38,7 +38,7 @@ class TcpEngine final : public Engine {
   Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override;
 
  private:
-  TcpConnection& add(Socket socket, const Endpoint& peer, bool proved);
+  TcpConnection& add(Socket socket, const Endpoint& peer, bool proved, const Acceptor::MemoryShare& memory = {});
   void finish();
 
   boost::asio::io_context& io_;
@@ -93,14 +93,17 @@ void TcpEngine::async_connect(const Endpoint& peer, core::SharedBytes handshake_
 Result<std::unique_ptr<Acceptor>> TcpEngine::listen(const std::vector<Endpoint>& locals) {
   UDTCAT_TRY(auto sockets, listen_on_one_port(io_, locals));
   return std::make_unique<TcpAcceptor>(io_, std::move(sockets), options_, proof_.get(),
-                                       [this](Socket socket, const Endpoint& peer, bool proved) -> TcpConnection& {
-                                         return add(std::move(socket), peer, proved);
+                                       [this](Socket socket, const Endpoint& peer, bool proved,
+                                              const Acceptor::MemoryShare& memory) -> TcpConnection& {
+                                         return add(std::move(socket), peer, proved, memory);
                                        });
 }
 
-TcpConnection& TcpEngine::add(Socket socket, const Endpoint& peer, bool proved) {
+TcpConnection& TcpEngine::add(Socket socket, const Endpoint& peer, bool proved, const Acceptor::MemoryShare& memory) {
+  TransportOptions options = options_;
+  if (memory) options.memory_bytes = memory(connections_.size());
   const auto place = connections_.emplace(connections_.end());
-  *place = std::make_unique<TcpConnection>(io_, std::move(socket), peer, options_, proved,
+  *place = std::make_unique<TcpConnection>(io_, std::move(socket), peer, options, proved,
                                            lifetime_.guard([this, place] { connections_.erase(place); }));
   return **place;
 }
