@@ -29,17 +29,24 @@ class RshTest : public TwoHostsTest {
     const char* const chosen = std::getenv("UDTCAT_TEST_TRANSPORT");
     return chosen == nullptr ? "" : std::string(" --transport ") + chosen;
   }
+  /// There $RSH and $UDR ask for that transport, and for UDP alone no more.
+  [[nodiscard]] static std::string over_transport(std::string script) {
+    constexpr std::string_view kUdpAlone = "--require-udp";
+    for (auto at = script.find(kUdpAlone); at != script.npos && !transport().empty(); at = script.find(kUdpAlone))
+      script.erase(at, kUdpAlone.size());
+    return script;
+  }
   [[nodiscard]] Arguments environment() const {
     return {"HOME=" + home_.path().string(),
             "CONFIG=" + ssh_->ssh_config().string(),
             "UDTCAT=" UDTCAT_BINARY,
-            "UDR=" UDTCAT_SOURCE_DIR "/wrappers/udr",
+            "UDR=" UDTCAT_SOURCE_DIR "/wrappers/udr" + transport(),
             "RSH=" UDTCAT_BINARY " rsh -F " + ssh_->ssh_config().string() + transport(),
             "FAR=" + ssh_->far_home().path().string()};
   }
   /// A script of the near host's. $RSH is `udtcat rsh` with our configuration, $FAR the far home.
   [[nodiscard]] Ran near(const std::string& script, std::chrono::milliseconds limit = std::chrono::seconds(60)) const {
-    return run({.argv = {"bash", "-c", script},
+    return run({.argv = {"bash", "-c", over_transport(script)},
                 .environment = environment(),
                 .working_directory = home_.path(),
                 .network_namespace = hosts_->near_host().file},
