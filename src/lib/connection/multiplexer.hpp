@@ -62,6 +62,9 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
   void try_path(const Endpoint& address) override { session_->try_path(address); }
+  void set_fallback_path(const Endpoint& address) override { session_->set_fallback_path(address); }
+  [[nodiscard]] bool path_is_silent() const override { return session_->path_is_silent(); }
+  void name_paths(PathWords words) override { path_words_ = std::move(words); }
   void set_tunnel(std::function<void(std::span<const std::byte>)> send) override {
     session_->set_tunnel(std::move(send));
   }
@@ -147,6 +150,7 @@ class Multiplexer final : public Connection, private StreamHost {
   StreamHandler on_stream_given_up_;
   ClosedHandler on_closed_;
   QuietHandler on_quiet_;
+  PathWords path_words_;
   bool quiet_told_ = false;  // in the present silence
   std::optional<Status> closed_unreported_;
   std::optional<KnownPeers::Watch> peer_watch_;  // of a peer with a key pair

@@ -52,8 +52,12 @@ class DialledPair : public std::enable_shared_from_this<DialledPair> {
   void on_message(const Message& message);
   void lose(const Error& error);
   void watch();
+  void on_moved(std::chrono::steady_clock::time_point now);
+  void mend_relay(std::chrono::steady_clock::time_point now);
+  void try_candidates(std::chrono::steady_clock::time_point now);
 
   boost::asio::io_context& io_;
+  const std::shared_ptr<const MeetingPlace> via_;
   const std::shared_ptr<transport::Engine> engine_;
   BindingClient client_;
   CandidateGathering gathering_;
@@ -66,6 +70,9 @@ class DialledPair : public std::enable_shared_from_this<DialledPair> {
 
   using Clock = std::chrono::steady_clock;
   Connection* session_ = nullptr;
+  bool is_relayed_ = false;
+  Clock::time_point moved_at_{};
+  Clock::time_point mended_at_{};
   std::vector<Endpoint> candidates_;
   std::size_t next_candidate_ = 0;
   Clock::time_point try_at_{};

@@ -41,6 +41,7 @@ using namespace std::chrono_literals;
 constexpr auto kAskAgain = 500ms;        // spec: meet.md §4
 constexpr auto kRelayDelay = 300ms;      // spec: meet.md §7
 constexpr auto kMaxRelayDelay = 1000ms;  // guess: longer no user waits for a direct path
+constexpr std::chrono::milliseconds kDirectPatience = 5s;  // spec: meet.md §7
 constexpr auto kProofPatience = connection::kAttemptPatience;
 constexpr auto kPlaceAgain = 500ms;  // guess
 
@@ -197,7 +198,8 @@ class ViaDialer final : public Dialer {
     request.addresses = addresses;
     request.family = request_.family;
     request.peer_name = request_.peer_name;
-    request.timeout = request.closed_port_patience = left();
+    // At a candidate there may be a third party, which is to get few packets.
+    request.timeout = request.closed_port_patience = is_relay ? left() : std::min(left(), kDirectPatience);
     request.credentials = request_.credentials->duplicate();
     request.session = request_.session;
     request.transport = request_.transport;

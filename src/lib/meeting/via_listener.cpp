@@ -99,6 +99,14 @@ class ViaListener final : public Listener {
     reach_place();
   }
 
+  /// For people, where a session breaks that a place relays.
+  void name_relays(Connection& session) const {
+    std::vector<Endpoint> relays;
+    for (const auto& [id, pair] : pairs_)
+      if (pair.relay) relays.push_back(*pair.relay);
+    session.name_paths(relay_words(*via_, std::move(relays)));
+  }
+
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return listener_->local_endpoints(); }
   void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
     listener_->send_stun(peer, std::move(message));
@@ -114,7 +122,8 @@ class ViaListener final : public Listener {
   struct IncomingPair {
     std::unique_ptr<MessageStream> messages;
     std::optional<CheckSender> checks;
-    std::optional<KeptBinding> binding;
+    std::optional<Endpoint> relay;
+    std::unique_ptr<KeptBinding> binding;
   };
 
   void leave() {
@@ -123,6 +132,7 @@ class ViaListener final : public Listener {
     refresh_.cancel();
     place_dialing_.reset();
     pairs_.clear();
+    bindings_.clear();
     registration_.reset();
     if (place_) place_->abort({Errc::interrupted, "wait at a meeting place", "this end listens no more"});
     place_.reset();
@@ -192,6 +202,7 @@ class ViaListener final : public Listener {
     if (!std::exchange(said_that_lost_, true)) core::log().warn("{}; tried again until it is there", error.message());
     was_lost_ = true;
     boost::asio::post(io_, lifetime_.guard([this] {
+      keep_bindings();
       pairs_.clear();
       registration_.reset();
       place_.reset();
@@ -204,8 +215,17 @@ class ViaListener final : public Listener {
     }));
   }
 
+  /// The relays of sessions that are there may outlive this end's session with the place.
+  void keep_bindings() {
+    std::erase_if(bindings_, [](const auto& each) { return each->is_over(); });
+    for (auto& [id, pair] : pairs_)
+      if (pair.binding) bindings_.push_back(std::move(pair.binding));
+    while (bindings_.size() > kMaxIncomingPairs) bindings_.pop_front();
+  }
+
   /// Candidates are there when an offer comes.
   void refresh() {
+    std::erase_if(bindings_, [](const auto& each) { return each->is_over(); });
     gathering_->gather(place_->peer(), lifetime_.guard([this](std::vector<Candidate> candidates) {
       candidates_ = std::move(candidates);
       gathered_ = true;
@@ -232,6 +252,7 @@ class ViaListener final : public Listener {
     IncomingPair* const pair = &pairs_.at(id);
     if (std::holds_alternative<Again>(message)) {
       if (pair->checks) pair->checks->begin_again();
+      if (pair->binding) pair->binding->bind_again();
       return;
     }
     const auto* const offered = std::get_if<Offered>(&message);
@@ -274,9 +295,10 @@ class ViaListener final : public Listener {
     pair->checks.emplace(io_, quota_, usable(offer.candidates, candidates_),
                          std::chrono::duration_cast<std::chrono::milliseconds>(round_trip),
                          [this](const Endpoint& to) { listener_->send_check(to); });
-    if (offered.relay.udp_port != 0)
-      pair->binding.emplace(io_, *client_, place_->peer().with_port(offered.relay.udp_port),
-                            username_of(offered.relay.token), [] {});
+    if (offered.relay.udp_port == 0) return;
+    pair->relay = place_->peer().with_port(offered.relay.udp_port);
+    pair->binding =
+        std::make_unique<KeptBinding>(io_, *client_, *pair->relay, username_of(offered.relay.token), [] {});
   }
 
   boost::asio::io_context& io_;
@@ -301,6 +323,7 @@ class ViaListener final : public Listener {
   CheckQuota quota_;
   std::map<std::uint64_t, IncomingPair> pairs_;
   std::uint64_t next_pair_ = 0;
+  std::deque<std::unique_ptr<KeptBinding>> bindings_;  // of pairs whose streams went with the place; oldest first
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer refresh_;
   core::Lifetime lifetime_;
@@ -313,8 +336,12 @@ Result<std::unique_ptr<Listener>> listen_via(boost::asio::io_context& io, Listen
   if (!request.credentials) return fail(Errc::bad_argument, "listen by a meeting place", "that needs a key");
   UDTCAT_TRY(auto own, own_name(*request.credentials));
   auto made = std::make_unique<ViaListener>(io, request, std::move(own));
+  auto on_named_peer = [&its = *made, on_peer = std::move(on_peer)](std::unique_ptr<Connection> session) {
+    its.name_relays(*session);
+    on_peer(std::move(session));
+  };
   UDTCAT_TRY(auto listener,
-             connection::listen_directly(io, std::move(request), std::move(on_peer), std::move(on_refused)));
+             connection::listen_directly(io, std::move(request), std::move(on_named_peer), std::move(on_refused)));
   made->start(std::move(listener));
   return made;
 }

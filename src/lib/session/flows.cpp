@@ -70,6 +70,10 @@ void Flows::try_path(const Endpoint& address) {
   for (Flow& flow : flows_) flow.channel->try_path(address);
 }
 
+void Flows::set_fallback_path(const Endpoint& address) {
+  for (Flow& flow : flows_) flow.channel->set_fallback_path(address);
+}
+
 void Flows::close(std::chrono::milliseconds drain) {
   for (Flow& flow : flows_) flow.channel->close(drain);
 }
