@@ -111,14 +111,6 @@ class Connection {
   /// when it answers both ends send that way from then on, until the next call. Nothing happens with libudt.
   /// source: docs/spec/udt4.md §9
   virtual void try_path(const Endpoint& /*address*/) {}
-  /// The peer is at `address`, too, for as long as the connection lives. It is tried, as by try_path(), where the path in
-  /// use has answered nothing for a few round trips, a third of a second at least; of the two the first that answers
-  /// stays. Nothing happens with libudt.
-  virtual void set_fallback_path(const Endpoint& /*address*/) {}
-  /// Whether the path in use, which may be that one, has answered nothing for so long. False without a fallback.
-  [[nodiscard]] virtual bool path_is_silent() const { return false; }
-  /// For people: `words` follow the cause where a path broke.
-  virtual void name_paths(PathWords /*words*/) {}
   /// A path that is no address, such as another program's pipe: packets to tunnel_address() are given to `send`, which
   /// may lose them; take_from_tunnel() brings those of the other end, and is not called from inside `send`. It may be
   /// called as long as any connection of this port is there. Nothing happens with libudt.
@@ -136,6 +128,14 @@ class Connection {
   [[nodiscard]] virtual std::uint8_t peer_application_data() const = 0;
   /// The connector's SessionOptions::services, at a listener.
   [[nodiscard]] virtual const std::vector<std::string>& peer_services() const = 0;
+  /// The peer is at `address`, too, for as long as the connection lives. It is tried, as by try_path(), where the path in
+  /// use has answered nothing for a few round trips, a third of a second at least; of the two the first that answers
+  /// stays. Nothing happens with libudt.
+  virtual void set_fallback_path(const Endpoint& /*address*/) {}
+  /// Whether the path in use, which may be that one, has answered nothing for so long. False without a fallback.
+  [[nodiscard]] virtual bool path_is_silent() const { return false; }
+  /// For people: `words` follow the cause where a path broke.
+  virtual void name_paths(PathWords /*words*/) {}
 };
 
 }  // namespace udtcat

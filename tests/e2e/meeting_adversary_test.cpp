@@ -42,7 +42,7 @@ Bytes induction(std::uint32_t id) {
 }
 
 /// Each kind, by the number of the packet.
-const std::map<std::string, std::function<Bytes(std::uint32_t)>> kKinds{
+const std::map<std::string, std::function<Bytes(std::uint32_t)>> kPacketKinds{
     {"a bare Binding request", [](std::uint32_t i) { return binding(i / 4, 20, 0); }},
     {"a padded one", [](std::uint32_t i) { return binding(i, 96, 0x0026); }},
     {"one with an attribute that nobody knows", [](std::uint32_t i) { return binding(i, 28, 0x7777); }},
@@ -98,7 +98,7 @@ TEST_F(MeetingAdversary, GetsNoMoreBytesThanItSendsOfAnyKindAtAnyPort) {
   Process listener = udtcat({"-l", "--via", here}, {.out = consumer.take_stdout(), .key = key_});
   Process connector = udtcat({"--via", here}, {.in = producer.take_stdin(), .key = key_});
   ASSERT_TRUE(eventually(kTransferLimit, [&] { return consumer.bytes_read() == 1'000'000; })) << connector.errors();
-  for (const auto& [kind, packet] : kKinds)
+  for (const auto& [kind, packet] : kPacketKinds)
     for (const auto port : {port_, static_cast<std::uint16_t>(port_ + 1)}) {
       Stranger stranger;
       for (std::uint32_t i = 0; i < 4000; ++i) stranger.send(packet(i), port);

@@ -214,7 +214,9 @@ TEST_F(PlaceTest, HoldsItsLimitsAndItsMemoryAgainstTenThousandRegistrations) {
   ASSERT_TRUE(when_full);
   const std::size_t now = resident_bytes();
   std::cout << "when full " << *when_full / 1'000'000 << " MB, after all " << now / 1'000'000 << " MB\n";
-  if (!test::kSanitized) EXPECT_LE(now, *when_full + 32'000'000) << "what is refused is forgotten";
+  if (!test::kSanitized) {
+    EXPECT_LE(now, *when_full + 32'000'000) << "what is refused is forgotten";
+  }
 }
 
 TEST_F(PlaceTest, AnswersSoManyAsksASecond) {

@@ -120,8 +120,12 @@ void MeetingWithData::expect_all_there() {
   if (to_connector_) to_connector_->finish();
   expect_exit(*connector_, kSuccess);
   expect_exit(*listener_, kSuccess);
-  if (to_listener_) EXPECT_EQ(at_listener_.digest(), to_listener_->digest());
-  if (to_connector_) EXPECT_EQ(at_connector_.digest(), to_connector_->digest());
+  if (to_listener_) {
+    EXPECT_EQ(at_listener_.digest(), to_listener_->digest());
+  }
+  if (to_connector_) {
+    EXPECT_EQ(at_connector_.digest(), to_connector_->digest());
+  }
 }
 
 void MeetingWithData::say(const char* what, const GapWatch& watch) {
