@@ -128,11 +128,11 @@ class Connection {
   [[nodiscard]] virtual std::uint8_t peer_application_data() const = 0;
   /// The connector's SessionOptions::services, at a listener.
   [[nodiscard]] virtual const std::vector<std::string>& peer_services() const = 0;
-  /// The peer is at `address`, too, for as long as the connection lives. It is tried, as by try_path(), where the path in
-  /// use has answered nothing for a few round trips, a third of a second at least; of the two the first that answers
-  /// stays. Nothing happens with libudt.
-  virtual void set_fallback_path(const Endpoint& /*address*/) {}
-  /// Whether the path in use, which may be that one, has answered nothing for so long. False without a fallback.
+  /// Has path_is_silent() known within a few round trips, a third of a second at least, for as long as the connection
+  /// lives. The peer is at `fallback`, too: while the path in use is silent that is tried, as by try_path(), and of the
+  /// two the first that answers stays. Nothing happens with libudt.
+  virtual void watch_path(const std::optional<Endpoint>& /*fallback*/) {}
+  /// Whether the path in use, which may be the fallback, has answered nothing for so long.
   [[nodiscard]] virtual bool path_is_silent() const { return false; }
   /// For people: `words` follow the cause where a path broke.
   virtual void name_paths(PathWords /*words*/) {}

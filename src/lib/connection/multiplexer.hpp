@@ -62,7 +62,7 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
   void try_path(const Endpoint& address) override { session_->try_path(address); }
-  void set_fallback_path(const Endpoint& address) override { session_->set_fallback_path(address); }
+  void watch_path(const std::optional<Endpoint>& fallback) override { session_->watch_path(fallback); }
   [[nodiscard]] bool path_is_silent() const override { return session_->path_is_silent(); }
   void name_paths(PathWords words) override { path_words_ = std::move(words); }
   void set_tunnel(std::function<void(std::span<const std::byte>)> send) override {

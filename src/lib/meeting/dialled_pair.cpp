@@ -13,6 +13,7 @@
 #include "lib/core/try.hpp"
 #include "lib/meeting/place_dialing.hpp"
 #include "lib/meeting/username.hpp"
+#include "lib/net/stun.hpp"
 
 namespace udtcat::meeting {
 
@@ -60,7 +61,10 @@ DialledPair::DialledPair(boost::asio::io_context& io, const DialRequest& request
                          std::vector<std::byte> message) { engine_->send_stun(server, std::move(message)); }),
       gathering_(io, client_, std::move(ports), request.via->stun),
       timer_(io) {
-  engine_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) { client_.handle(from, message); });
+  engine_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) {
+    if (!net::is_binding_indication(message)) return client_.handle(from, message);
+    if (on_check_) boost::asio::post(io_, lifetime_.guard([this, from] { on_check_(from); }));
+  });
 }
 
 DialledPair::~DialledPair() {
@@ -111,10 +115,11 @@ std::optional<Endpoint> DialledPair::bind(const Relay& relay, std::function<void
 
 void DialledPair::go_on(Connection& session, std::vector<Endpoint> candidates) {
   on_lost_ = nullptr;
+  on_check_ = [](const Endpoint&) {};
   if (!relay_) return;  // there is no other path
   session_ = &session;
   candidates_ = std::move(candidates);
-  session.set_fallback_path(*relay_);
+  session.watch_path(relay_);
   session.name_paths(relay_words(*via_, {*relay_}));
   is_relayed_ = session.path() == *relay_;
   pause_ = kFirstPause;

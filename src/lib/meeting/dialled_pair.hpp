@@ -39,6 +39,8 @@ class DialledPair : public std::enable_shared_from_this<DialledPair> {
   /// on_lost   the place is gone; not called after go_on()
   void take_place(std::unique_ptr<Connection> place, std::function<void(const Error&)> on_lost);
   void gather(CandidateGathering::Handler handler) { gathering_.gather(place_->peer(), std::move(handler)); }
+  /// handler   called for each check (RFC 8445 §7.3.1.3) with its source, which nobody vouches for
+  void on_check(std::function<void(const Endpoint& from)> handler) { on_check_ = std::move(handler); }
   /// handler   called with Answered or Refused, or not at all where the place is lost
   void ask(const Ask& message, std::function<void(const Message&)> handler);
   /// The relay's address, from which the other end is reached once `on_bound` is called; none: the place has none.
@@ -65,6 +67,7 @@ class DialledPair : public std::enable_shared_from_this<DialledPair> {
   std::unique_ptr<MessageStream> messages_;
   std::function<void(const Error&)> on_lost_;
   std::function<void(const Message&)> on_answer_;
+  std::function<void(const Endpoint&)> on_check_;
   std::optional<Endpoint> relay_;
   std::optional<KeptBinding> binding_;
 

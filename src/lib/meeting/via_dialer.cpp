@@ -41,6 +41,7 @@ using namespace std::chrono_literals;
 constexpr auto kAskAgain = 500ms;        // spec: meet.md §4
 constexpr auto kRelayDelay = 300ms;      // spec: meet.md §7
 constexpr auto kMaxRelayDelay = 1000ms;  // guess: longer no user waits for a direct path
+constexpr std::size_t kMaxChecked = 3;                       // guess: one of each of the listener's networks
 constexpr std::chrono::milliseconds kDirectPatience = 5s;  // spec: meet.md §7
 constexpr auto kProofPatience = connection::kAttemptPatience;
 constexpr auto kPlaceAgain = 500ms;  // guess
@@ -96,6 +97,7 @@ class ViaDialer final : public Dialer {
     UDTCAT_TRY(name_, listener_name(*request_.credentials));
     request_.transport.kind = TransportKind::native;
     UDTCAT_TRY(pair_, DialledPair::create(io_, request_));
+    pair_->on_check(lifetime_.guard([this](const Endpoint& from) { on_check(from); }));
     return {};
   }
 
@@ -179,11 +181,24 @@ class ViaDialer final : public Dialer {
       dial_relay();
     }));
     const auto delay = std::clamp<Clock::duration>(3 * (Clock::now() - asked_at_), kRelayDelay, kMaxRelayDelay);
+    for (const Endpoint& each : std::exchange(early_checks_, {})) on_check(each);
     relay_timer_.expires_after(direct_ ? delay : 0ms);
     relay_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code&) {
       relay_is_due_ = true;
       dial_relay();
     }));
+  }
+
+  /// A peer-reflexive candidate (RFC 8445 §7.3.1.3): a NAT that draws its ports has drawn one for the listener's checks.
+  void on_check(const Endpoint& from) {
+    if (!racing()) {
+      if (early_checks_.size() < kMaxChecked) early_checks_.push_back(from);
+      return;
+    }
+    const bool is_known = from == relay_ || std::ranges::find(candidates_, from) != candidates_.end();
+    if (is_known || checked_.size() == kMaxChecked) return;
+    candidates_.push_back(from);
+    checked_.push_back(dial_at({from}, false));
   }
 
   void dial_relay() {
@@ -253,6 +268,7 @@ class ViaDialer final : public Dialer {
   void finish(Made made) {
     lifetime_.end();
     direct_.reset();
+    checked_.clear();
     relayed_.reset();
     if (made) pair_->go_on(**made, candidates_);
     boost::asio::post(
@@ -292,6 +308,8 @@ class ViaDialer final : public Dialer {
   bool relay_is_bound_ = false;
   bool relay_is_due_ = false;
   std::unique_ptr<Dialer> direct_;
+  std::vector<Endpoint> early_checks_;            // before the answer
+  std::vector<std::unique_ptr<Dialer>> checked_;  // where checks came from
   std::unique_ptr<Dialer> relayed_;
   std::deque<std::function<void()>> proofs_;  // of attempts that may have a session; the first has gone on
   std::optional<Error> last_error_;

@@ -41,6 +41,8 @@ constexpr std::chrono::seconds kMaxRedialPause{30};        // spec: meet.md §7
 constexpr std::chrono::seconds kPlacePatience{10};         // guess: as a user has
 constexpr std::chrono::seconds kRegistrationPatience{10};  // spec: meet.md §8
 constexpr std::chrono::seconds kRefreshCandidates{10};     // spec: meet.md §5, so that a NAT's mapping lives as well
+constexpr std::chrono::milliseconds kSessionWatch{100};           // guess: a third of a silence
+constexpr std::chrono::seconds kRebindGap{1};                // guess: an answer comes within it
 constexpr std::size_t kMaxIncomingPairs = 32;              // spec: meet.md §8
 constexpr std::size_t kOfferIds = 4096;                    // spec: meet.md §3
 
@@ -78,7 +80,8 @@ class ViaListener final : public Listener {
         own_(std::move(own)),
         applications_{request.session.application},
         timer_(io),
-        refresh_(io) {
+        refresh_(io),
+        session_timer_(io) {
     for (const FurtherApplication& each : request.further) applications_.push_back(each.session.application);
     if (const PairCredentials* const pair = request.credentials->pair()) peers_ = pair->peers;
   }
@@ -99,12 +102,18 @@ class ViaListener final : public Listener {
     reach_place();
   }
 
-  /// For people, where a session breaks that a place relays.
-  void name_relays(Connection& session) const {
+  /// A session that may go by a relay: whoever it breaks for is told, and its relay is mended where it is silent.
+  void take_session(Connection& session) {
     std::vector<Endpoint> relays;
     for (const auto& [id, pair] : pairs_)
       if (pair.relay) relays.push_back(*pair.relay);
-    session.name_paths(relay_words(*via_, std::move(relays)));
+    if (relays.empty()) return;
+    const auto watched = std::make_shared<WatchedSession>(WatchedSession{session});
+    session.watch_path(std::nullopt);
+    session.name_paths(
+        [watched, words = relay_words(*via_, std::move(relays))](const Endpoint& path) { return words(path); });
+    sessions_.push_back(watched);
+    if (sessions_.size() == 1) watch_sessions();
   }
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return listener_->local_endpoints(); }
@@ -112,10 +121,18 @@ class ViaListener final : public Listener {
     listener_->send_stun(peer, std::move(message));
   }
   void on_stun(StunHandler handler) override { on_stun_ = std::move(handler); }
+  /// The relays of sessions that are there are bound by the listening port: it takes nobody else from now on.
   void stop() override {
-    leave();
-    listener_->stop();
+    std::erase_if(sessions_, [](const auto& each) { return each.expired(); });
+    if (sessions_.empty()) {
+      leave();
+      return listener_->stop();
+    }
+    stopped_ = true;
+    keep_bindings();
+    leave_place();
   }
+  [[nodiscard]] bool has_stopped() const { return stopped_; }
 
  private:
   /// An offer, from its arrival until the place ends its stream.
@@ -126,13 +143,49 @@ class ViaListener final : public Listener {
     std::unique_ptr<KeptBinding> binding;
   };
 
+  /// Lives as long as its session does.
+  struct WatchedSession {
+    Connection& session;
+    std::chrono::steady_clock::time_point mended_at{};
+  };
+
+  /// A NAT may have given this end another address.
+  void watch_sessions() {
+    std::erase_if(sessions_, [](const auto& each) { return each.expired(); });
+    std::erase_if(bindings_, [](const auto& each) { return each->is_over(); });
+    if (sessions_.empty()) {
+      if (!stopped_) return;
+      leave();
+      return listener_->stop();
+    }
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& each : sessions_) {
+      const auto watched = each.lock();
+      if (!watched->session.path_is_silent() || now - watched->mended_at < kRebindGap) continue;
+      watched->mended_at = now;
+      for (auto& [id, pair] : pairs_)
+        if (pair.binding && pair.relay == watched->session.path()) pair.binding->bind_again();
+      for (const auto& binding : bindings_) binding->bind_again();
+    }
+    session_timer_.expires_after(kSessionWatch);
+    session_timer_.async_wait(sessions_lifetime_.guard([this](const boost::system::error_code& cancelled) {
+      if (!cancelled) watch_sessions();
+    }));
+  }
+
   void leave() {
+    sessions_lifetime_.end();
+    session_timer_.cancel();
+    leave_place();
+    bindings_.clear();
+  }
+
+  void leave_place() {
     lifetime_.end();
     timer_.cancel();
     refresh_.cancel();
     place_dialing_.reset();
     pairs_.clear();
-    bindings_.clear();
     registration_.reset();
     if (place_) place_->abort({Errc::interrupted, "wait at a meeting place", "this end listens no more"});
     place_.reset();
@@ -319,6 +372,7 @@ class ViaListener final : public Listener {
   std::chrono::seconds pause_ = kFirstRedialPause;
   bool said_that_lost_ = false;
   bool was_lost_ = false;
+  bool stopped_ = false;
   SeenOffers seen_;
   CheckQuota quota_;
   std::map<std::uint64_t, IncomingPair> pairs_;
@@ -326,6 +380,9 @@ class ViaListener final : public Listener {
   std::deque<std::unique_ptr<KeptBinding>> bindings_;  // of pairs whose streams went with the place; oldest first
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer refresh_;
+  std::vector<std::weak_ptr<WatchedSession>> sessions_;
+  boost::asio::steady_timer session_timer_;
+  core::Lifetime sessions_lifetime_;
   core::Lifetime lifetime_;
 };
 
@@ -336,12 +393,13 @@ Result<std::unique_ptr<Listener>> listen_via(boost::asio::io_context& io, Listen
   if (!request.credentials) return fail(Errc::bad_argument, "listen by a meeting place", "that needs a key");
   UDTCAT_TRY(auto own, own_name(*request.credentials));
   auto made = std::make_unique<ViaListener>(io, request, std::move(own));
-  auto on_named_peer = [&its = *made, on_peer = std::move(on_peer)](std::unique_ptr<Connection> session) {
-    its.name_relays(*session);
+  auto on_watched_peer = [&its = *made, on_peer = std::move(on_peer)](std::unique_ptr<Connection> session) {
+    if (its.has_stopped()) return session->abort({Errc::interrupted, "take a session", "this end listens no more"});
+    its.take_session(*session);
     on_peer(std::move(session));
   };
   UDTCAT_TRY(auto listener,
-             connection::listen_directly(io, std::move(request), std::move(on_named_peer), std::move(on_refused)));
+             connection::listen_directly(io, std::move(request), std::move(on_watched_peer), std::move(on_refused)));
   made->start(std::move(listener));
   return made;
 }

@@ -70,8 +70,8 @@ void Flows::try_path(const Endpoint& address) {
   for (Flow& flow : flows_) flow.channel->try_path(address);
 }
 
-void Flows::set_fallback_path(const Endpoint& address) {
-  for (Flow& flow : flows_) flow.channel->set_fallback_path(address);
+void Flows::watch_path(const std::optional<Endpoint>& fallback) {
+  for (Flow& flow : flows_) flow.channel->watch_path(fallback);
 }
 
 void Flows::close(std::chrono::milliseconds drain) {

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "lib/crypto/secret_bytes.hpp"
 #include "lib/meeting/candidates.hpp"
 #include "lib/meeting/check_sender.hpp"
 #include "lib/meeting/counting_host.hpp"

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "lib/crypto/secret_bytes.hpp"
 #include "lib/meeting/counting_host.hpp"
 #include "lib/meeting/scripted_place.hpp"
 #include "support/run_until.hpp"

@@ -84,8 +84,8 @@ class UdtConnection {
   void trust_peer(TimePoint now);
   void try_path(TimePoint now, const Endpoint& address);
   [[nodiscard]] bool tries_path() const { return path_.deadline().has_value(); }
-  void set_fallback_path(TimePoint now, const Endpoint& address) {
-    if (peer_.extended && address.family() == path_.peer().family()) fallback_.emplace(now, address);
+  void watch_path(TimePoint now, const std::optional<Endpoint>& fallback) {
+    if (peer_.extended) fallback_.emplace(now, fallback);
   }
   [[nodiscard]] bool path_is_silent(TimePoint now) const { return fallback_ && fallback_->is_silent(now, path_rtt()); }
   void note_host_overloads(std::uint64_t total) { receiver_.on_host_overloads(total); }

@@ -22,7 +22,7 @@ class FallbackPathTest : public testing::Test {
     path.emplace(settings);
     path->add_relay(near_relay, far_relay);
     direct = path->at(kNear).peer_address();
-    path->at(kNear).set_fallback_path(path->now(), near_relay);
+    path->at(kNear).watch_path(path->now(), near_relay);
   }
   [[nodiscard]] bool is_relayed() {
     return path->at(kNear).peer_address() == near_relay && path->at(kFar).peer_address() == far_relay;
