@@ -48,6 +48,7 @@ class Connection {
   using OutcomeHandler = std::function<void(StreamOutcome)>;
   using ClosedHandler = std::function<void(Status)>;
   using QuietHandler = std::function<void()>;
+  using PathWords = std::function<std::string(const Endpoint& path)>;
 
   virtual ~Connection() = default;
 
@@ -131,6 +132,14 @@ class Connection {
   [[nodiscard]] virtual std::uint8_t peer_application_data() const = 0;
   /// The connector's SessionOptions::services, at a listener.
   [[nodiscard]] virtual const std::vector<std::string>& peer_services() const = 0;
+  /// Has path_is_silent() known within a few round trips, a third of a second at least, for as long as the connection
+  /// lives. The peer is at `fallback`, too: while the path in use is silent that is tried, as by try_path(), and of the
+  /// two the first that answers stays. Nothing happens with libudt.
+  virtual void watch_path(const std::optional<Endpoint>& /*fallback*/) {}
+  /// Whether the path in use, which may be the fallback, has answered nothing for so long.
+  [[nodiscard]] virtual bool path_is_silent() const { return false; }
+  /// For people: `words` follow the cause where a path broke.
+  virtual void name_paths(PathWords /*words*/) {}
 };
 
 }  // namespace udtcat

@@ -2,12 +2,17 @@
 #include "meet/place.hpp"
 
 #include <array>
+#include <fstream>
+#include <iostream>
 #include <string>
+
+#include <unistd.h>
 
 #include <boost/asio/write.hpp>
 
 #include "lib/transport/tcp/preface.hpp"
 #include "meet/meeting_fixture.hpp"
+#include "support/scale.hpp"
 
 namespace udtcat::meet {
 namespace {
@@ -227,6 +232,46 @@ TEST_F(PlaceTest, LetsNoOneHaveMoreThanHisShare) {
   const auto refused = next<Refused>(asking);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->why, Why::no_room);
+}
+
+/// Of this process, in which both sides are.
+std::size_t resident_bytes() {
+  std::ifstream status("/proc/self/statm");
+  std::size_t pages = 0;
+  status >> pages >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(PlaceTest, HoldsItsLimitsAndItsMemoryAgainstTenThousandRegistrations) {
+  constexpr std::size_t kRegistrations = 256;
+  constexpr std::size_t kTries = 10'000;
+  start({.registrations = kRegistrations, .registrations_of_one = kTries});
+  std::size_t refused = 0;
+  std::optional<std::size_t> when_full;
+  std::list<EndStream> streams;
+  TestPeer* peer = &come();
+  for (std::size_t tries = 0; tries < kTries; ++tries) {
+    if (peer->connection->streams_left() == 0) peer = &come();
+    EndStream& stream = streams.emplace_back(peer->connection->open_stream());
+    stream.stream->send(meeting::Register{name_.public_key()});
+    ASSERT_TRUE(until([&] { return !stream.messages.empty() || stream.over; }));
+    if (const auto challenge = next<meeting::Challenge>(stream)) {
+      stream.stream->send(meeting::Proof{meeting::sign_registration(name_, challenge->nonce).value()});
+      ASSERT_TRUE(next<meeting::Registered>(stream));
+    } else {
+      ++refused;
+      streams.pop_back();
+    }
+    if (place_->registrations() == kRegistrations && !when_full) when_full = resident_bytes();
+    ASSERT_LE(place_->registrations(), kRegistrations);
+  }
+  EXPECT_EQ(refused, kTries - kRegistrations);
+  ASSERT_TRUE(when_full);
+  const std::size_t now = resident_bytes();
+  std::cout << "when full " << *when_full / 1'000'000 << " MB, after all " << now / 1'000'000 << " MB\n";
+  if (!test::kSanitized) {
+    EXPECT_LE(now, *when_full + 32'000'000) << "what is refused is forgotten";
+  }
 }
 
 TEST_F(PlaceTest, AnswersSoManyAsksASecond) {

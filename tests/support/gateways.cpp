@@ -106,6 +106,58 @@ Namespaces::Host Gateways::gateway_of(const Namespaces::Host& host, const std::s
   return gateway;
 }
 
+void Gateways::cut_direct(Way way) {
+  const std::string rule = "meta l4proto udp ip saddr != 198.51.100.3 ip daddr != 198.51.100.3 ";
+  const std::string device = way == Way::both ? "" : way == Way::to_far ? "oifname out " : "iifname out ";
+  must("ip netns exec " + near_gateway_ + " nft 'table ip cut { chain f { type filter hook forward priority -10; " +
+       device + rule + "drop\n}\n}'");
+}
+
+void Gateways::open_direct() { must("ip netns exec " + near_gateway_ + " nft delete table ip cut"); }
+
+namespace {
+
+/// By netlink, as conntrack -F does it.
+void forget_flows_of(const std::string& gateway) {
+  must("ip netns exec " + gateway + R"( python3 -c '
+import socket, struct
+netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 12)
+body = struct.pack("=BBH", socket.AF_INET, 0, 0)
+netlink.send(struct.pack("=IHHII", 16 + len(body), 1 << 8 | 2, 1 | 4, 1, 0) + body)
+assert struct.unpack("=i", netlink.recv(4096)[16:20]) == (0,)
+')");
+}
+
+}  // namespace
+
+void Gateways::translate_to_many() {
+  for (const auto& [gateway, first] : {std::pair(near_gateway_, 32), std::pair(far_gateway_, 64)}) {
+    std::string addresses;
+    std::string map;
+    for (int i = 0; i < 16; ++i) {
+      const std::string address = "198.51.100." + std::to_string(first + i);
+      addresses += "ip -n " + gateway + " address add " + address + "/24 dev out; ";
+      map += (i == 0 ? "" : ", ") + std::to_string(i) + " : " + address;
+    }
+    must(
+        addresses + "ip netns exec " + gateway +
+        " nft 'table ip many { chain p { type nat hook postrouting priority 100; oifname out snat to numgen inc mod 16 "
+        "map { " +
+        map + " }\n}\n}'");
+  }
+}
+
+void Gateways::forget_flows_of_near() { forget_flows_of(near_gateway_); }
+
+void Gateways::forget_flows_of_far() { forget_flows_of(far_gateway_); }
+
+void Gateways::set_udp_timeout(std::chrono::seconds timeout) {
+  const std::string seconds = std::to_string(timeout.count());
+  for (const std::string& each : {near_gateway_, far_gateway_})
+    must("ip netns exec " + each + " sysctl -qw net.netfilter.nf_conntrack_udp_timeout=" + seconds +
+         " net.netfilter.nf_conntrack_udp_timeout_stream=" + seconds);
+}
+
 std::string name_of(Gateway gateway) {
   switch (gateway) {
     case Gateway::open:

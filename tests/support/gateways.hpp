@@ -2,6 +2,7 @@
 /// Two hosts, each in a network of its own behind a gateway to a network that they share, with a third host in it.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "support/namespaces.hpp"
@@ -41,6 +42,18 @@ class Gateways {
   [[nodiscard]] Namespaces::Host far_gateway() const { return gateway_of(far_, far_gateway_); }
   /// Both others reach it.
   [[nodiscard]] const Namespaces::Host& middle_host() const { return middle_; }
+
+  enum class Way { both, to_far, to_near };
+  /// A rule at the near gateway drops the datagrams between the two hosts; those of either with the middle pass.
+  void cut_direct(Way way = Way::both);
+  void open_direct();
+  /// A gateway forgets the flows that it knows; one that translates gives each another port where it draws them.
+  void forget_flows_of_near();
+  void forget_flows_of_far();
+  /// Each new flow through a gateway has one of 16 addresses, so that its host looks like as many. Both are open ones.
+  void translate_to_many();
+  /// Both gateways forget a UDP flow in which nothing has come for so long.
+  void set_udp_timeout(std::chrono::seconds timeout);
 
  private:
   /// By the address in the network of `host`.

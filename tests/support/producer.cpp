@@ -27,6 +27,11 @@ Producer::~Producer() {
 
 void Producer::end() { set_event(end_); }
 
+void Producer::finish() {
+  finishes_ = true;
+  end();
+}
+
 Digest Producer::digest() const {
   constexpr auto kLimit = std::chrono::seconds(10);  // guess: only ever waited out by a test that fails
   return all_taken_.wait_for(kLimit) == std::future_status::ready
@@ -40,7 +45,7 @@ void Producer::write_all(std::uint64_t seed, std::uint64_t bytes) {
   Digester digester;
   std::vector<std::byte> chunk(kChunkBytes);
   bool writing = true;
-  for (std::uint64_t left = bytes; left > 0 && writing;) {
+  for (std::uint64_t left = bytes; left > 0 && writing && !finishes_;) {
     const auto part = std::span(chunk).first(static_cast<std::size_t>(std::min<std::uint64_t>(left, chunk.size())));
     sequence.fill(part);
     digester.add(part);

@@ -27,6 +27,8 @@ class Producer {
   [[nodiscard]] Descriptor take_stdin() { return std::move(pipe_.reading); }
   /// Closes the pipe, once all the data has been taken.
   void end();
+  /// What it is writing now is the last of the data; then as end().
+  void finish();
   [[nodiscard]] std::uint64_t bytes_taken() const { return taken_.load(); }
   /// The digest of all the data, once it has been taken; unlike any other if it is not.
   [[nodiscard]] Digest digest() const;
@@ -42,6 +44,7 @@ class Producer {
   Pipe pipe_;
   Descriptor stop_ = open_event();
   Descriptor end_ = open_event();
+  std::atomic<bool> finishes_ = false;
   std::atomic<std::uint64_t> taken_ = 0;
   std::promise<Digest> all_;
   std::shared_future<Digest> all_taken_ = all_.get_future().share();

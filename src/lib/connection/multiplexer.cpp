@@ -455,6 +455,8 @@ void Multiplexer::finish_when_agreed() {
 /// tell_peer   by CLOSE, if none was sent
 void Multiplexer::break_off(Error error, bool tell_peer) {
   if (closing_.has_ended()) return;
+  const bool is_cut = error.code == Errc::peer_lost || error.code == Errc::connection_broken;
+  if (is_cut && path_words_) error.cause += path_words_(path());
   // All streams have ended with receipts: an error of the channel changes nothing.
   if (closing_.is_closing() && closing_.sent() && streams_.empty() && error.code != Errc::tampered) return end({}, {});
   core::log().debug("connection to {}: {}", peer_.to_string(), error.message());

@@ -66,6 +66,9 @@ class Multiplexer final : public Connection, private StreamHost {
   void set_candidates(std::vector<Endpoint> locals, std::vector<Candidate> remotes) override {
     selected_pair_.emplace(std::move(locals), std::move(remotes));
   }
+  void watch_path(const std::optional<Endpoint>& fallback) override { session_->watch_path(fallback); }
+  [[nodiscard]] bool path_is_silent() const override { return session_->path_is_silent(); }
+  void name_paths(PathWords words) override { path_words_ = std::move(words); }
   void set_tunnel(std::function<void(std::span<const std::byte>)> send) override {
     session_->set_tunnel(std::move(send));
   }
@@ -153,6 +156,7 @@ class Multiplexer final : public Connection, private StreamHost {
   StreamHandler on_stream_given_up_;
   ClosedHandler on_closed_;
   QuietHandler on_quiet_;
+  PathWords path_words_;
   bool quiet_told_ = false;  // in the present silence
   std::optional<Status> closed_unreported_;
   std::optional<KnownPeers::Watch> peer_watch_;  // of a peer with a key pair

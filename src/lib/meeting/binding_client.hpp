@@ -72,6 +72,13 @@ class KeptBinding {
   KeptBinding(boost::asio::io_context& io, BindingClient& client, const Endpoint& server, std::string username,
               std::function<void()> on_bound);
 
+  /// At once: a NAT may have given this end another address.
+  void bind_again() {
+    if (!asks_) bind();
+  }
+  /// Whether nobody has answered for a minute.
+  [[nodiscard]] bool is_over() const;
+
  private:
   void bind();
 
@@ -79,6 +86,8 @@ class KeptBinding {
   const Endpoint server_;
   const std::string username_;
   std::function<void()> on_bound_;
+  bool asks_ = false;
+  std::chrono::steady_clock::time_point bound_at_ = std::chrono::steady_clock::now();  // or made
   boost::asio::steady_timer timer_;
   core::Lifetime lifetime_;
 };

@@ -17,14 +17,33 @@ constexpr std::chrono::minutes kQuotaTime{1};  // spec: meet.md §7
 
 }  // namespace
 
+template <typename Key>
+bool CheckQuota::is_left(const std::map<Key, Count>& counts, const Key& key, std::size_t limit, TimePoint now) {
+  const auto found = counts.find(key);
+  return found == counts.end() || now - found->second.since >= kQuotaTime || found->second.sent < limit;
+}
+
+template <typename Key>
+void CheckQuota::add(std::map<Key, Count>& counts, const Key& key, TimePoint now) {
+  Count& count = counts[key];
+  if (now - count.since >= kQuotaTime) count = {now, 0};
+  ++count.sent;
+}
+
 bool CheckQuota::take(const Endpoint& address, TimePoint now) {
-  if (counts_.size() >= kMaxAddresses)
-    std::erase_if(counts_, [&](const auto& each) { return now - each.second.since >= kQuotaTime; });
+  const auto is_old = [&](const auto& each) { return now - each.second.since >= kQuotaTime; };
+  if (counts_.size() >= kMaxAddresses) {
+    std::erase_if(counts_, is_old);
+    std::erase_if(host_counts_, is_old);
+  }
   const std::string key = address.to_string();
   if (counts_.size() >= kMaxAddresses && !counts_.contains(key)) return false;
-  Count& count = counts_[key];
-  if (now - count.since >= kQuotaTime) count = {now, 0};
-  return count.sent++ < kChecksAMinute;
+  const core::Prefix host = core::host_of(address);
+  if (!is_left(counts_, key, kChecksAMinute, now) || !is_left(host_counts_, host, kChecksAMinuteOfHost, now))
+    return false;
+  add(counts_, key, now);
+  add(host_counts_, host, now);
+  return true;
 }
 
 CheckSender::CheckSender(boost::asio::io_context& io, CheckQuota& quota, std::vector<Candidate> candidates,

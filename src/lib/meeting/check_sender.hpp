@@ -14,19 +14,21 @@
 
 #include <udtcat/endpoint.hpp>
 
+#include "lib/core/ip_prefix.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/meeting/candidates.hpp"
 
 namespace udtcat::meeting {
 
-/// At most kChecksAMinute go to one address, whoever asks (RFC 8445 §19.5.1), and few addresses have some at a time:
-/// where there are more, the others get none for a minute.
+/// At most kChecksAMinute go to one address and kChecksAMinuteOfHost to one host, whoever asks (RFC 8445 §19.5.1), and
+/// few addresses have some at a time: where there are more, the others get none for a minute.
 /// Threads: unsynchronised; time is a parameter.
 class CheckQuota {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
-  static constexpr std::size_t kChecksAMinute = 10;  // spec: meet.md §7
-  static constexpr std::size_t kMaxAddresses = 512;  // guess: 64 offers
+  static constexpr std::size_t kChecksAMinute = 10;        // spec: meet.md §7
+  static constexpr std::size_t kChecksAMinuteOfHost = 30;  // spec: meet.md §7: three ends behind one NAT
+  static constexpr std::size_t kMaxAddresses = 512;        // guess: 64 offers
 
   /// Whether one may be sent now, which is counted.
   [[nodiscard]] bool take(const Endpoint& address, TimePoint now);
@@ -36,7 +38,14 @@ class CheckQuota {
     TimePoint since;
     std::size_t sent = 0;
   };
+  template <typename Key>
+  [[nodiscard]] static bool is_left(const std::map<Key, Count>& counts, const Key& key, std::size_t limit,
+                                    TimePoint now);
+  template <typename Key>
+  static void add(std::map<Key, Count>& counts, const Key& key, TimePoint now);
+
   std::map<std::string, Count> counts_;
+  std::map<core::Prefix, Count> host_counts_;  // no more than there are addresses
 };
 
 /// Checks to the candidates of one offer, in rounds: docs/spec/meet.md §7.

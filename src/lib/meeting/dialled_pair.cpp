@@ -13,6 +13,7 @@
 #include "lib/core/try.hpp"
 #include "lib/meeting/place_dialing.hpp"
 #include "lib/meeting/username.hpp"
+#include "lib/net/stun.hpp"
 
 namespace udtcat::meeting {
 
@@ -20,7 +21,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kWatch = 200ms;                 // guess: half of the silence after which a path is left
+constexpr auto kWatch = 100ms;                 // guess: a third of the silence after which a path is left
+constexpr auto kMendGap = 1s;                  // spec: meet.md §4: AGAIN is passed on once a second
+constexpr auto kSteady = 30s;                  // guess: as long as the longest pause
 constexpr auto kEachCandidate = 1s;            // guess: a path across the world has answered
 constexpr auto kFirstPause = 1s;               // spec: meet.md §7
 constexpr std::chrono::seconds kMaxPause{30};  // spec: meet.md §7
@@ -54,6 +57,7 @@ Result<std::shared_ptr<DialledPair>> DialledPair::create(boost::asio::io_context
 DialledPair::DialledPair(boost::asio::io_context& io, const DialRequest& request,
                          std::shared_ptr<transport::Engine> engine, Ports ports)
     : io_(io),
+      via_(request.via),
       engine_(std::move(engine)),
       client_(io,
               [this](const Endpoint& server, std::vector<std::byte> message) {
@@ -62,7 +66,10 @@ DialledPair::DialledPair(boost::asio::io_context& io, const DialRequest& request
       gathering_(io, client_, std::move(ports), request.via->stun),
       timer_(io) {
   if (!engine_) return;
-  engine_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) { client_.handle(from, message); });
+  engine_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) {
+    if (!net::is_binding_indication(message)) return client_.handle(from, message);
+    if (on_check_) boost::asio::post(io_, lifetime_.guard([this, from] { on_check_(from); }));
+  });
 }
 
 DialledPair::~DialledPair() {
@@ -134,39 +141,67 @@ void DialledPair::go_on_by_tcp() {
 
 void DialledPair::go_on(Connection& session, std::vector<Endpoint> candidates) {
   on_lost_ = nullptr;
+  on_check_ = [](const Endpoint&) {};
+  if (!relay_) return;  // there is no other path
   session_ = &session;
   candidates_ = std::move(candidates);
+  session.watch_path(relay_);
+  session.name_paths(relay_words(*via_, {*relay_}));
+  is_relayed_ = session.path() == *relay_;
   pause_ = kFirstPause;
-  try_at_ = Clock::now() + pause_;
+  moved_at_ = Clock::now();
+  try_at_ = moved_at_ + pause_;
   watch();
 }
 
-/// A direct path that has become silent is left for the relay, and found again as the first was.
+/// A direct path that has become silent is left for the relay by the session itself, and found again as the first was.
 void DialledPair::watch() {
-  if (!relay_) return;  // there is no other path
   timer_.expires_after(kWatch);
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) watch();
   }));
   const auto now = Clock::now();
-  if (session_->path() != *relay_) {
-    if (next_candidate_ != 0) core::log().info("the session goes to {} directly", session_->path().to_string());
+  const bool is_relayed = session_->path() == *relay_;
+  if (is_relayed != std::exchange(is_relayed_, is_relayed)) on_moved(now);
+  if (!is_relayed_) return;
+  if (session_->path_is_silent()) mend_relay(now);
+  try_candidates(now);
+}
+
+/// A direct path that was soon silent again is tried later and later, so that a path which loses much is not.
+void DialledPair::on_moved(Clock::time_point now) {
+  core::log().info("{}", is_relayed_
+                             ? fmt::format("the session goes on by the relay of {}", text_of(*via_))
+                             : fmt::format("the session goes on directly, to {}", session_->path().to_string()));
+  next_candidate_ = 0;
+  if (is_relayed_) {
+    if (now - moved_at_ >= kSteady) pause_ = kFirstPause;
+    try_at_ = now + pause_;
+  }
+  moved_at_ = now;
+}
+
+/// A NAT may have given either end another address: both bind anew.
+void DialledPair::mend_relay(Clock::time_point now) {
+  if (now - mended_at_ < kMendGap) return;
+  mended_at_ = now;
+  binding_->bind_again();
+  if (messages_) messages_->send(Again{});
+  if (next_candidate_ == 0) try_at_ = std::min(try_at_, now);
+}
+
+void DialledPair::try_candidates(Clock::time_point now) {
+  if (now < try_at_ || candidates_.empty()) return;
+  if (next_candidate_ == candidates_.size()) {
+    session_->try_path(session_->path());  // no more packets to the last one, which may be another's address
     next_candidate_ = 0;
-    pause_ = kFirstPause;
-    if (!session_->answers() && now >= try_at_) {
-      session_->try_path(*relay_);
-      try_at_ = now + kEachCandidate;
-    }
+    try_at_ = now + pause_;
+    pause_ = std::min<Clock::duration>(2 * pause_, kMaxPause);
     return;
   }
-  if (now < try_at_ || candidates_.empty()) return;
   if (next_candidate_ == 0 && messages_) messages_->send(Again{});
   session_->try_path(candidates_.at(next_candidate_++));
   try_at_ = now + kEachCandidate;
-  if (next_candidate_ < candidates_.size()) return;
-  next_candidate_ = 0;
-  try_at_ += pause_;
-  pause_ = std::min<Clock::duration>(2 * pause_, kMaxPause);
 }
 
 }  // namespace udtcat::meeting

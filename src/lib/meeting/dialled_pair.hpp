@@ -49,6 +49,8 @@ class DialledPair : public std::enable_shared_from_this<DialledPair> {
   [[nodiscard]] bool gets_no_udp() const { return !gathering_.is_place_reached(); }
   /// Of the session with the place.
   [[nodiscard]] Endpoint place_peer() const { return place_->peer(); }
+  /// handler   called for each check (RFC 8445 §7.3.1.3) with its source, which nobody vouches for
+  void on_check(std::function<void(const Endpoint& from)> handler) { on_check_ = std::move(handler); }
   /// handler   called with Answered or Refused, or not at all where the place is lost
   void ask(const Ask& message, std::function<void(const Message&)> handler);
   /// The relay's address, from which the other end is reached once `on_bound` is called; none: the place has none.
@@ -66,8 +68,12 @@ class DialledPair : public std::enable_shared_from_this<DialledPair> {
   void on_message(const Message& message);
   void lose(const Error& error);
   void watch();
+  void on_moved(std::chrono::steady_clock::time_point now);
+  void mend_relay(std::chrono::steady_clock::time_point now);
+  void try_candidates(std::chrono::steady_clock::time_point now);
 
   boost::asio::io_context& io_;
+  const std::shared_ptr<const MeetingPlace> via_;
   const std::shared_ptr<transport::Engine> engine_;  // null: by TCP alone
   BindingClient client_;
   CandidateGathering gathering_;
@@ -75,11 +81,15 @@ class DialledPair : public std::enable_shared_from_this<DialledPair> {
   std::unique_ptr<MessageStream> messages_;
   std::function<void(const Error&)> on_lost_;
   std::function<void(const Message&)> on_answer_;
+  std::function<void(const Endpoint&)> on_check_;
   std::optional<Endpoint> relay_;
   std::optional<KeptBinding> binding_;
 
   using Clock = std::chrono::steady_clock;
   Connection* session_ = nullptr;
+  bool is_relayed_ = false;
+  Clock::time_point moved_at_{};
+  Clock::time_point mended_at_{};
   std::vector<Endpoint> candidates_;
   std::size_t next_candidate_ = 0;
   Clock::time_point try_at_{};

@@ -19,6 +19,13 @@ std::string text_of(const MeetingPlace& place) {
                  : fmt::format("{}:{}", place.at.host, place.at.port);
 }
 
+Connection::PathWords relay_words(const MeetingPlace& place, std::vector<Endpoint> relays) {
+  return [name = text_of(place), relays = std::move(relays)](const Endpoint& path) {
+    const bool is_relayed = std::ranges::find(relays, path) != relays.end();
+    return is_relayed ? fmt::format("; the meeting place {} relayed the session", name) : std::string();
+  };
+}
+
 PlaceDialing::PlaceDialing(boost::asio::io_context& io, const MeetingPlace& place, const TransportOptions& by,
                            std::chrono::milliseconds timeout, Dialer::Handler handler)
     : io_(io),

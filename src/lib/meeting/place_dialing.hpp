@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -19,6 +20,9 @@ namespace udtcat::meeting {
 
 /// "meet.example.org:9000"
 [[nodiscard]] std::string text_of(const MeetingPlace& place);
+
+/// For Connection::name_paths(): names the place where the path is one of its relays.
+[[nodiscard]] Connection::PathWords relay_words(const MeetingPlace& place, std::vector<Endpoint> relays);
 
 /// Threads: confined to the io_context thread, where the handler is called, not from inside the constructor.
 class PlaceDialing {

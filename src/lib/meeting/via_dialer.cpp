@@ -39,11 +39,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kAskAgain = 500ms;        // spec: meet.md §4
-constexpr auto kAskWithoutRoom = 2000ms;  // spec: meet.md §4
-constexpr auto kRelayDelay = 300ms;      // spec: meet.md §7
-constexpr auto kMaxRelayDelay = 1000ms;  // guess: longer no user waits for a direct path
-constexpr auto kTcpAfterRelay = 1000ms;  // spec: meet.md §7
+constexpr auto kAskAgain = 500ms;                          // spec: meet.md §4
+constexpr auto kAskWithoutRoom = 2000ms;                   // spec: meet.md §4
+constexpr auto kRelayDelay = 300ms;                        // spec: meet.md §7
+constexpr auto kMaxRelayDelay = 1000ms;                    // guess: longer no user waits for a direct path
+constexpr auto kTcpAfterRelay = 1000ms;                    // spec: meet.md §7
+constexpr std::size_t kMaxChecked = 3;                     // guess: one of each of the listener's networks
+constexpr std::chrono::milliseconds kDirectPatience = 5s;  // spec: meet.md §7
 constexpr auto kProofPatience = connection::kAttemptPatience;
 constexpr auto kPlaceAgain = 500ms;  // guess
 
@@ -85,6 +87,7 @@ class ViaDialer final : public Dialer {
   using Made = Result<std::unique_ptr<Connection>>;
   /// Of an attempt: to the candidates, or by the place.
   enum class AttemptKind { direct, relay, tcp, tcp_relay };
+  static bool is_relay(AttemptKind kind) { return kind == AttemptKind::relay || kind == AttemptKind::tcp_relay; }
 
   void start() {
     if (auto prepared = prepare(); !prepared) return finish(tl::unexpected(prepared.error()));
@@ -105,6 +108,7 @@ class ViaDialer final : public Dialer {
     own.transport.kind = by_udp_ ? TransportKind::native : TransportKind::tcp;
     own.via = request_.via;
     UDTCAT_TRY(pair_, DialledPair::create(io_, own));
+    pair_->on_check(lifetime_.guard([this](const Endpoint& from) { on_check(from); }));
     return {};
   }
 
@@ -208,11 +212,24 @@ class ViaDialer final : public Dialer {
       relay_is_bound_ = true;
       dial_relay();
     }));
+    for (const Endpoint& each : std::exchange(early_checks_, {})) on_check(each);
     relay_timer_.expires_after(direct_ ? relay_delay : 0ms);
     relay_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code&) {
       relay_is_due_ = true;
       dial_relay();
     }));
+  }
+
+  /// A peer-reflexive candidate (RFC 8445 §7.3.1.3): a NAT that draws its ports has drawn one for the listener's checks.
+  void on_check(const Endpoint& from) {
+    if (!racing()) {
+      if (early_checks_.size() < kMaxChecked) early_checks_.push_back(from);
+      return;
+    }
+    const bool is_known = from == relay_ || std::ranges::find(candidates_, from) != candidates_.end();
+    if (is_known || checked_.size() == kMaxChecked) return;
+    candidates_.push_back(from);
+    checked_.push_back(dial_at({from}, AttemptKind::direct, pair_->engine()));
   }
 
   void dial_relay() {
@@ -257,6 +274,8 @@ class ViaDialer final : public Dialer {
                                   std::shared_ptr<transport::Engine> engine) {
     DialRequest request = own_request();
     request.addresses = addresses;
+    // At a candidate there may be a third party, which is to get few packets.
+    if (!is_relay(kind)) request.timeout = request.closed_port_patience = std::min(left(), kDirectPatience);
     const bool by_tcp = kind == AttemptKind::tcp || kind == AttemptKind::tcp_relay;
     request.transport.kind = by_tcp ? TransportKind::tcp : TransportKind::native;
     if (kind == AttemptKind::tcp_relay) request.session.flows = 1;  // a token is good for one connection
@@ -289,9 +308,8 @@ class ViaDialer final : public Dialer {
   /// At an address of another network there may be somebody else, who has not the key: only a relay is the listener.
   void on_failed(const Error& error, AttemptKind kind) {
     core::log().debug("{}", error.message());
-    const bool is_relay = kind == AttemptKind::relay || kind == AttemptKind::tcp_relay;
     const bool is_final = error.code == Errc::authentication_failed || error.code == Errc::parameters_refused;
-    if (is_relay && is_final) return finish(tl::unexpected(error));
+    if (is_relay(kind) && is_final) return finish(tl::unexpected(error));
     if (kind == AttemptKind::tcp_relay) tcp_error_ = error;
   }
 
@@ -320,6 +338,7 @@ class ViaDialer final : public Dialer {
   void finish(Made made) {
     lifetime_.end();
     direct_.reset();
+    checked_.clear();
     relayed_.reset();
     tcp_direct_.reset();
     tcp_relayed_.reset();
@@ -328,7 +347,10 @@ class ViaDialer final : public Dialer {
       if (won_by_ == AttemptKind::tcp_relay) remotes_.push_back({Candidate::Kind::relayed, pair_->place_peer()});
       (*made)->set_candidates(addresses_of(own_candidates_), remotes_);
       if (won_by_ == AttemptKind::direct || won_by_ == AttemptKind::relay) pair_->go_on(**made, candidates_);
-      if (won_by_ == AttemptKind::tcp_relay) pair_->go_on_by_tcp();
+      if (won_by_ == AttemptKind::tcp_relay) {
+        (*made)->name_paths(relay_words(via_, {pair_->place_peer()}));
+        pair_->go_on_by_tcp();
+      }
     }
     boost::asio::post(
         io_, lifetime_.guard([this, handler = std::move(handler_), kept = std::make_shared<Made>(std::move(made))] {
@@ -369,6 +391,8 @@ class ViaDialer final : public Dialer {
   bool relay_is_bound_ = false;
   bool relay_is_due_ = false;
   std::unique_ptr<Dialer> direct_;
+  std::vector<Endpoint> early_checks_;            // before the answer
+  std::vector<std::unique_ptr<Dialer>> checked_;  // where checks came from
   std::unique_ptr<Dialer> relayed_;
   bool by_udp_ = true;
   bool by_tcp_ = true;

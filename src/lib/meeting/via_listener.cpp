@@ -42,6 +42,8 @@ constexpr std::chrono::minutes kLastingRegistration{1};    // guess: twice that 
 constexpr std::chrono::seconds kPlacePatience{10};         // guess: as a user has
 constexpr std::chrono::seconds kRegistrationPatience{10};  // spec: meet.md §8
 constexpr std::chrono::seconds kRefreshCandidates{10};     // spec: meet.md §5, so that a NAT's mapping lives as well
+constexpr std::chrono::milliseconds kSessionWatch{100};    // guess: a third of a silence
+constexpr std::chrono::seconds kRebindGap{1};              // guess: an answer comes within it
 constexpr std::size_t kMaxIncomingPairs = 32;              // spec: meet.md §8
 constexpr std::size_t kOfferIds = 4096;                    // spec: meet.md §3
 
@@ -80,7 +82,8 @@ class ViaListener final : public Listener {
         own_(std::move(own)),
         applications_{request.session.application},
         timer_(io),
-        refresh_(io) {
+        refresh_(io),
+        session_timer_(io) {
     for (const FurtherApplication& each : request.further) applications_.push_back(each.session.application);
     if (const PairCredentials* const pair = request.credentials->pair()) peers_ = pair->peers;
   }
@@ -101,11 +104,24 @@ class ViaListener final : public Listener {
     reach_place();
   }
 
+  /// A session that may go by a relay: whoever it breaks for is told, and its relay is mended where it is silent.
   /// One that comes while nobody has asked for this end by the place has exchanged no candidates.
-  void tell_candidates(Connection& session) const {
+  void take_session(Connection& session) {
     std::vector<Candidate> remotes;
-    for (const auto& [id, pair] : pairs_) remotes.insert(remotes.end(), pair.remotes.begin(), pair.remotes.end());
+    std::vector<Endpoint> relays;
+    for (const auto& [id, pair] : pairs_) {
+      remotes.insert(remotes.end(), pair.remotes.begin(), pair.remotes.end());
+      if (pair.relay) relays.push_back(*pair.relay);
+      if (pair.tcp_token) relays.push_back(place_->peer());
+    }
     if (!remotes.empty()) session.set_candidates(local_endpoints(), std::move(remotes));
+    if (relays.empty()) return;
+    const auto watched = std::make_shared<WatchedSession>(WatchedSession{session});
+    session.watch_path(std::nullopt);
+    session.name_paths(
+        [watched, words = relay_words(*via_, std::move(relays))](const Endpoint& path) { return words(path); });
+    sessions_.push_back(watched);
+    if (sessions_.size() == 1) watch_sessions();
   }
 
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return listener_->local_endpoints(); }
@@ -119,22 +135,68 @@ class ViaListener final : public Listener {
   void wait_at(const Endpoint& relay, const RelayToken& token, const std::string& name) override {
     listener_->wait_at(relay, token, name);
   }
+  /// The relays of sessions that are there are bound by the listening port: it takes nobody else from now on.
   void stop() override {
-    leave();
-    listener_->stop();
+    std::erase_if(sessions_, [](const auto& each) { return each.expired(); });
+    if (sessions_.empty()) {
+      leave();
+      return listener_->stop();
+    }
+    stopped_ = true;
+    keep_bindings();
+    leave_place();
   }
+  [[nodiscard]] bool has_stopped() const { return stopped_; }
 
  private:
   /// An offer, from its arrival until the place ends its stream.
   struct IncomingPair {
     std::unique_ptr<MessageStream> messages;
     std::optional<CheckSender> checks;
-    std::optional<KeptBinding> binding;
+    std::optional<Endpoint> relay;
+    std::unique_ptr<KeptBinding> binding;
     std::optional<RelayToken> tcp_token;  // none: the place does not relay TCP
-    std::vector<Candidate> remotes{};  // of the other end, and the relay
+    std::vector<Candidate> remotes{};     // of the other end, and the relay
   };
 
+  /// Lives as long as its session does.
+  struct WatchedSession {
+    Connection& session;
+    std::chrono::steady_clock::time_point mended_at{};
+  };
+
+  /// A NAT may have given this end another address.
+  void watch_sessions() {
+    std::erase_if(sessions_, [](const auto& each) { return each.expired(); });
+    std::erase_if(bindings_, [](const auto& each) { return each->is_over(); });
+    if (sessions_.empty()) {
+      if (!stopped_) return;
+      leave();
+      return listener_->stop();
+    }
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& each : sessions_) {
+      const auto watched = each.lock();
+      if (!watched->session.path_is_silent() || now - watched->mended_at < kRebindGap) continue;
+      watched->mended_at = now;
+      for (auto& [id, pair] : pairs_)
+        if (pair.binding && pair.relay == watched->session.path()) pair.binding->bind_again();
+      for (const auto& binding : bindings_) binding->bind_again();
+    }
+    session_timer_.expires_after(kSessionWatch);
+    session_timer_.async_wait(sessions_lifetime_.guard([this](const boost::system::error_code& cancelled) {
+      if (!cancelled) watch_sessions();
+    }));
+  }
+
   void leave() {
+    sessions_lifetime_.end();
+    session_timer_.cancel();
+    leave_place();
+    bindings_.clear();
+  }
+
+  void leave_place() {
     lifetime_.end();
     timer_.cancel();
     refresh_.cancel();
@@ -215,6 +277,7 @@ class ViaListener final : public Listener {
       was_lost_ = true;
     }
     boost::asio::post(io_, lifetime_.guard([this] {
+      keep_bindings();
       pairs_.clear();
       registration_.reset();
       place_.reset();
@@ -227,8 +290,17 @@ class ViaListener final : public Listener {
     }));
   }
 
+  /// The relays of sessions that are there may outlive this end's session with the place.
+  void keep_bindings() {
+    std::erase_if(bindings_, [](const auto& each) { return each->is_over(); });
+    for (auto& [id, pair] : pairs_)
+      if (pair.binding) bindings_.push_back(std::move(pair.binding));
+    while (bindings_.size() > kMaxIncomingPairs) bindings_.pop_front();
+  }
+
   /// Candidates are there when an offer comes.
   void refresh() {
+    std::erase_if(bindings_, [](const auto& each) { return each->is_over(); });
     gathering_->gather(place_address(), lifetime_.guard([this](std::vector<Candidate> candidates) {
       candidates_ = std::move(candidates);
       gathered_ = true;
@@ -261,6 +333,7 @@ class ViaListener final : public Listener {
     IncomingPair* const pair = &pairs_.at(id);
     if (std::holds_alternative<Again>(message)) {
       if (pair->checks) pair->checks->begin_again();
+      if (pair->binding) pair->binding->bind_again();
       return;
     }
     if (std::holds_alternative<Connect>(message)) {
@@ -311,9 +384,10 @@ class ViaListener final : public Listener {
                          std::chrono::duration_cast<std::chrono::milliseconds>(round_trip),
                          [this](const Endpoint& to) { listener_->send_check(to); });
     if (offered.relay.by_tcp) pair->tcp_token = offered.relay.token;
-    if (const auto place = place_address(); place && offered.relay.udp_port != 0)
-      pair->binding.emplace(io_, *client_, place->with_port(offered.relay.udp_port), username_of(offered.relay.token),
-                            [] {});
+    const auto place = place_address();
+    if (!place || offered.relay.udp_port == 0) return;
+    pair->relay = place->with_port(offered.relay.udp_port);
+    pair->binding = std::make_unique<KeptBinding>(io_, *client_, *pair->relay, username_of(offered.relay.token), [] {});
   }
 
   boost::asio::io_context& io_;
@@ -336,12 +410,17 @@ class ViaListener final : public Listener {
   bool said_that_lost_ = false;
   bool was_lost_ = false;  // and that was said
   std::optional<std::chrono::steady_clock::time_point> registered_at_;
+  bool stopped_ = false;
   SeenOffers seen_;
   CheckQuota quota_;
   std::map<std::uint64_t, IncomingPair> pairs_;
   std::uint64_t next_pair_ = 0;
+  std::deque<std::unique_ptr<KeptBinding>> bindings_;  // of pairs whose streams went with the place; oldest first
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer refresh_;
+  std::vector<std::weak_ptr<WatchedSession>> sessions_;
+  boost::asio::steady_timer session_timer_;
+  core::Lifetime sessions_lifetime_;
   core::Lifetime lifetime_;
 };
 
@@ -352,12 +431,13 @@ Result<std::unique_ptr<Listener>> listen_via(boost::asio::io_context& io, Listen
   if (!request.credentials) return fail(Errc::bad_argument, "listen by a meeting place", "that needs a key");
   UDTCAT_TRY(auto own, own_name(*request.credentials));
   auto made = std::make_unique<ViaListener>(io, request, std::move(own));
-  auto on_session = [&its = *made, on_peer = std::move(on_peer)](std::unique_ptr<Connection> session) {
-    its.tell_candidates(*session);
+  auto on_watched_peer = [&its = *made, on_peer = std::move(on_peer)](std::unique_ptr<Connection> session) {
+    if (its.has_stopped()) return session->abort({Errc::interrupted, "take a session", "this end listens no more"});
+    its.take_session(*session);
     on_peer(std::move(session));
   };
   UDTCAT_TRY(auto listener,
-             connection::listen_directly(io, std::move(request), std::move(on_session), std::move(on_refused)));
+             connection::listen_directly(io, std::move(request), std::move(on_watched_peer), std::move(on_refused)));
   made->start(std::move(listener));
   return made;
 }

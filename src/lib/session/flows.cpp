@@ -70,6 +70,10 @@ void Flows::try_path(const Endpoint& address) {
   for (Flow& flow : flows_) flow.channel->try_path(address);
 }
 
+void Flows::watch_path(const std::optional<Endpoint>& fallback) {
+  for (Flow& flow : flows_) flow.channel->watch_path(fallback);
+}
+
 void Flows::close(std::chrono::milliseconds drain) {
   for (Flow& flow : flows_) flow.channel->close(drain);
 }

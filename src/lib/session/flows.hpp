@@ -63,6 +63,9 @@ class Flows {
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> port_closed_since();
   void trust_peer();
   void try_path(const Endpoint& address);
+  void watch_path(const std::optional<Endpoint>& fallback);
+  /// Of the first.
+  [[nodiscard]] bool path_is_silent() const { return flows_.front().channel->path_is_silent(); }
   /// Flows share a port, and so the tunnel.
   void set_tunnel(std::function<void(std::span<const std::byte>)> send) {
     flows_.front().channel->set_tunnel(std::move(send));

@@ -138,6 +138,8 @@ class Session {
     return flows_.port_closed_since();
   }
   void try_path(const Endpoint& address) { flows_.try_path(address); }
+  void watch_path(const std::optional<Endpoint>& fallback) { flows_.watch_path(fallback); }
+  [[nodiscard]] bool path_is_silent() const { return flows_.path_is_silent(); }
   void set_tunnel(std::function<void(std::span<const std::byte>)> send) { flows_.set_tunnel(std::move(send)); }
   void take_from_tunnel(std::span<const std::byte> packet) { flows_.take_from_tunnel(packet); }
   /// Written blocks are still sent until `drain` is over; nothing more is read.

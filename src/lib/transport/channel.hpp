@@ -100,6 +100,8 @@ class Channel {
   virtual void trust_peer() {}
   /// See Connection.
   virtual void try_path(const Endpoint& /*address*/) {}
+  virtual void watch_path(const std::optional<Endpoint>& /*fallback*/) {}
+  [[nodiscard]] virtual bool path_is_silent() const { return false; }
   virtual void set_tunnel(std::function<void(std::span<const std::byte> packet)> /*send*/) {}
   virtual void take_from_tunnel(std::span<const std::byte> /*packet*/) {}
   /// When the peer's host last said that the peer's port is closed (ICMP port unreachable), if it did

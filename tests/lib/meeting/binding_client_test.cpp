@@ -85,6 +85,18 @@ TEST_F(Binding, BelievesNobodyElse) {
   EXPECT_FALSE(answered);
 }
 
+TEST_F(Binding, IsMadeAnewAtOnceWhereItIsTold) {
+  bool is_bound = false;
+  KeptBinding kept(io, client, server, "user", [&] { is_bound = true; });
+  kept.bind_again();
+  EXPECT_EQ(sent.size(), 1U) << "it asks already";
+  answer(success());
+  ASSERT_TRUE(test::run_until(io, [&] { return is_bound; }));
+  kept.bind_again();
+  EXPECT_EQ(sent.size(), 2U);
+  EXPECT_FALSE(kept.is_over());
+}
+
 TEST_F(Binding, IsKept) {
   bool is_bound = false;
   const KeptBinding kept(io, client, server, "user", [&] { is_bound = true; });

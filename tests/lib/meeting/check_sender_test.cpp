@@ -24,6 +24,18 @@ TEST(CheckQuota, IsTenAMinuteForEachAddress) {
   EXPECT_TRUE(quota.take(address("192.0.2.1"), start + 60s));
 }
 
+TEST(CheckQuota, IsThirtyAMinuteForAHostWhateverItsPorts) {
+  CheckQuota quota;
+  const auto start = CheckQuota::TimePoint() + 1h;
+  std::size_t sent = 0;
+  for (std::uint16_t port = 1; port <= 500; ++port)
+    if (quota.take(address("192.0.2.1").with_port(port), start)) ++sent;
+  EXPECT_EQ(sent, CheckQuota::kChecksAMinuteOfHost);
+  EXPECT_FALSE(quota.take(address("192.0.2.1"), start + 59s));
+  EXPECT_TRUE(quota.take(address("192.0.2.2"), start + 59s));
+  EXPECT_TRUE(quota.take(address("192.0.2.1"), start + 60s));
+}
+
 TEST(CheckQuota, HasAnEndForManyAddresses) {
   CheckQuota quota;
   const auto start = CheckQuota::TimePoint() + 1h;

@@ -4,8 +4,10 @@
 
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -47,11 +49,35 @@ class ScriptedPlace {
     return place;
   }
 
+  /// A stream to the listener of that name, as for a pair, with an offer of anybody's.
+  void offer(const PublicKey& name, std::vector<std::byte> offer, const Relay& relay = {}) {
+    auto& pair = streams_.emplace_back();
+    pair = std::make_unique<MessageStream>(listeners_.at(name)->open_stream(),
+                                           MessageStream::Handlers{.on_message =
+                                                                       [this](const Message& each) {
+                                                                         if (std::holds_alternative<Refused>(each))
+                                                                           ++refusals_of_listeners;
+                                                                         else
+                                                                           ++answers_of_listeners;
+                                                                       },
+                                                                   .on_over = [] {}});
+    pair->send(Offered{relay, std::move(offer)});
+  }
+  /// By the stream that was opened last.
+  void again() { streams_.back()->send(Again{}); }
+
   bool answers_binding = true;
   std::size_t registrations = 0;
   std::size_t asks = 0;
-  std::optional<Refused> refuses;                              ///< each ask
-  std::function<void(std::vector<std::byte>&)> change_answer;  ///< as a place that lies would
+  std::size_t answers_of_listeners = 0;   ///< to offer()
+  std::size_t refusals_of_listeners = 0;  ///< likewise
+  std::optional<Refused> refuses;         ///< each ask
+
+  /// As places that lie would.
+  std::optional<PublicKey> leads_to;  ///< whoever is asked for
+  std::function<void(std::span<const std::byte> offer, std::vector<std::byte>& answer)> change_answer;
+  /// Of its own, in the place of any listener.
+  std::function<std::optional<std::vector<std::byte>>(std::span<const std::byte> offer)> answers;
 
  private:
   void serve(std::unique_ptr<Connection> made) {
@@ -69,13 +95,14 @@ class ScriptedPlace {
   }
 
   void on_message(Connection& connection, MessageStream& from, const Message& message) {
-    if (std::holds_alternative<Register>(message)) {
-      name_ = std::get<Register>(message).name;
+    if (const auto* const registers = std::get_if<Register>(&message)) {
+      names_.insert_or_assign(&from, registers->name);
       return from.send(Challenge{});
     }
     if (const auto* const proof = std::get_if<Proof>(&message)) {
-      if (!registration_is_signed(*name_, Challenge{}.nonce, proof->signature)) return;
-      listener_of_name_ = &connection;
+      const PublicKey name = names_.at(&from);
+      if (!registration_is_signed(name, Challenge{}.nonce, proof->signature)) return;
+      listeners_[name] = &connection;
       ++registrations;
       return from.send(Registered{});
     }
@@ -83,26 +110,25 @@ class ScriptedPlace {
     if (ask == nullptr) return;
     ++asks;
     if (refuses) return from.send(*refuses);
-    if (listener_of_name_ == nullptr || ask->name != name_)
-      return from.send(Refused{Refused::Why::not_registered, "nobody"});
+    if (answers)
+      if (auto answer = answers(ask->offer)) return from.send(Answered{{}, std::move(*answer)});
+    const auto listener = listeners_.find(leads_to.value_or(ask->name));
+    if (listener == listeners_.end()) return from.send(Refused{Refused::Why::not_registered, "nobody"});
     auto& pair = streams_.emplace_back();
-    pair = std::make_unique<MessageStream>(listener_of_name_->open_stream(),
-                                           MessageStream::Handlers{.on_message =
-                                                                       [this, &from](const Message& each) {
-                                                                         if (std::holds_alternative<Refused>(each))
-                                                                           return from.send(each);
-                                                                         auto answer =
-                                                                             std::get<AnswerToPlace>(each).answer;
-                                                                         if (change_answer) change_answer(answer);
-                                                                         from.send(Answered{{}, std::move(answer)});
-                                                                       },
-                                                                   .on_over = [] {}});
+    const auto pass_on = [this, &from, offer = ask->offer](const Message& each) {
+      if (std::holds_alternative<Refused>(each)) return from.send(each);
+      auto answer = std::get<AnswerToPlace>(each).answer;
+      if (change_answer) change_answer(offer, answer);
+      from.send(Answered{{}, std::move(answer)});
+    };
+    pair = std::make_unique<MessageStream>(listener->second->open_stream(),
+                                           MessageStream::Handlers{.on_message = pass_on, .on_over = [] {}});
     pair->send(Offered{{}, ask->offer});
   }
 
   std::unique_ptr<Listener> listener_;
-  std::optional<PublicKey> name_;
-  Connection* listener_of_name_ = nullptr;
+  std::map<const MessageStream*, PublicKey> names_;  // that are being registered
+  std::map<PublicKey, Connection*> listeners_;
   std::list<std::unique_ptr<Connection>> connections_;
   std::list<std::unique_ptr<MessageStream>> streams_;
 };

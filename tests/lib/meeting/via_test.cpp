@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "lib/crypto/secret_bytes.hpp"
+#include "lib/meeting/counting_host.hpp"
 #include "lib/meeting/scripted_place.hpp"
 #include "support/run_until.hpp"
 
@@ -82,7 +84,7 @@ TEST_F(Via, APlaceThatRefusesIsNotAskedAgain) {
 }
 
 TEST_F(Via, APlaceThatChangesAnAnswerIsNotBelieved) {
-  place->change_answer = [](std::vector<std::byte>& answer) { answer[20] ^= std::byte{1}; };
+  place->change_answer = [](std::span<const std::byte>, std::vector<std::byte>& answer) { answer[20] ^= std::byte{1}; };
   listen_by(place->place(), key);
   dial_by(place->place(), key);
   ASSERT_TRUE(run_until_made());
@@ -104,6 +106,28 @@ TEST_F(Via, APlaceThatComesBackAListenerRegistersAgain) {
   place.reset();
   place.emplace(io, port);
   ASSERT_TRUE(test::run_until(io, [this] { return place->registrations == 1; }));
+}
+
+/// A relay that answers nobody, so that it is asked again and again.
+class ViaWithRelay : public Via {
+ protected:
+  void SetUp() override {
+    listen_by(place->place(), key);
+    ASSERT_TRUE(test::run_until(io, [this] { return place->registrations == 1; }));
+    const auto name = *own_name(key.duplicate());
+    Offer offer{.application = "test"};
+    ASSERT_TRUE(crypto::randomise(offer.id));
+    place->offer(name->public_key(), sign(offer, *name, name->public_key()).value(), {.udp_port = relay.port()});
+    ASSERT_TRUE(test::run_until(io, [this] { return relay.datagrams() > 0; }));
+  }
+  CountingHost relay{io, 1};
+};
+
+TEST_F(ViaWithRelay, APlaceThatIsLostAListenerBindsAtItsRelaysAllTheSame) {
+  place.reset();
+  test::run_for(io, 500ms);  // until it knows
+  const std::size_t before = relay.datagrams();
+  EXPECT_TRUE(test::run_until(io, [&] { return relay.datagrams() >= before + 4; }));
 }
 
 TEST_F(Via, APlaceTheListenerTakesItsOwnKeyOnly) {

@@ -40,6 +40,8 @@ class NativeChannel final : public Channel, private LinkUser {
   [[nodiscard]] bool proved_key() const override { return link_.proved; }
   void trust_peer() override;
   void try_path(const Endpoint& address) override;
+  void watch_path(const std::optional<Endpoint>& fallback) override { connection_.watch_path(clock_now(), fallback); }
+  [[nodiscard]] bool path_is_silent() const override { return connection_.path_is_silent(clock_now()); }
   void set_tunnel(std::function<void(std::span<const std::byte>)> send) override {
     link_.port.set_tunnel(connection_.peer_address().family(), std::move(send));
   }

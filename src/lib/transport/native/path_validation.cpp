@@ -19,7 +19,6 @@ using namespace std::chrono_literals;
 
 constexpr Duration kChallengeGap = 50ms;  // guess: a peer that moved sends many packets
 constexpr Duration kAnswerPatience = 2s;  // guess: longer than any round trip; then another address may be challenged
-constexpr Duration kProbeGap = 250ms;     // guess: as a handshake is repeated
 constexpr Duration kProbePatience = 10s;  // guess: a relay may be about to start
 constexpr std::size_t kChallengedAddresses = 4;  // guess: the peer's new one, and a few others'
 
@@ -48,15 +47,15 @@ std::optional<std::uint64_t> proof_of(std::uint64_t nonce, std::uint64_t of, std
 PathValidation::PathValidation(const Endpoint& peer, const std::optional<Endpoint>& local, Tokens tokens)
     : peer_(peer), local_(local), tokens_(tokens) {}
 
-void PathValidation::try_address(TimePoint now, const Endpoint& address) {
+void PathValidation::try_address(TimePoint now, const Endpoint& address, Duration gap) {
   if (address == peer_ || address.family() != peer_.family()) return candidate_.reset();
-  candidate_ = Candidate{address, now, now + kProbePatience};
+  candidate_ = Candidate{address, gap, now, now + kProbePatience};
 }
 
 std::optional<Endpoint> PathValidation::poll_try(TimePoint now) {
   if (candidate_ && now >= candidate_->until) candidate_.reset();
   if (!candidate_ || now < candidate_->next_at) return std::nullopt;
-  candidate_->next_at = now + kProbeGap;
+  candidate_->next_at = now + candidate_->gap;
   return candidate_->address;
 }
 
@@ -72,10 +71,10 @@ bool PathValidation::on_challenge_from(const Endpoint& from) {
 }
 
 /// An address that was challenged is challenged with the same nonce again: the response may take longer than the gap.
-PathValidation::Challenge* PathValidation::challenge_of(TimePoint now, const Endpoint& from) {
+PathValidation::Challenge* PathValidation::challenge_of(TimePoint now, const Endpoint& from, bool is_challenge) {
   std::erase_if(challenges_, [&](const Challenge& each) { return now - each.first_at > kAnswerPatience; });
   const auto known = std::ranges::find(challenges_, from, &Challenge::address);
-  if (known != challenges_.end()) return now - known->at < kChallengeGap ? nullptr : &*known;
+  if (known != challenges_.end()) return is_challenge || now - known->at < kChallengeGap ? nullptr : &*known;
   if (challenges_.size() >= kChallengedAddresses) return nullptr;
   // The nonce is random: a peer that names a victim's address must not foresee the challenge that is sent there.
   const auto nonce = crypto::random_u64();
@@ -84,8 +83,8 @@ PathValidation::Challenge* PathValidation::challenge_of(TimePoint now, const End
 }
 
 std::optional<ControlMessage> PathValidation::on_other_address(TimePoint now, const Endpoint& from,
-                                                               const std::optional<Endpoint>& to) {
-  Challenge* const asked = challenge_of(now, from);
+                                                               const std::optional<Endpoint>& to, bool is_challenge) {
+  Challenge* const asked = challenge_of(now, from, is_challenge);
   if (asked == nullptr) return std::nullopt;
   asked->local = to;
   asked->at = now;
@@ -109,6 +108,23 @@ bool PathValidation::on_response(const Endpoint& from, std::span<const std::byte
   local_ = asked->local;
   previous_.reset();
   challenges_.clear();
+  return true;
+}
+
+std::optional<ControlMessage> PathValidation::question() {
+  if (!question_) {
+    const auto nonce = crypto::random_u64();
+    if (!nonce) return std::nullopt;
+    question_ = *nonce;
+  }
+  return message_of(Extension::path_challenge, {*question_});
+}
+
+bool PathValidation::on_answer(std::span<const std::byte> body) {
+  if (!question_ || number_at(body, 0) != *question_) return false;
+  const auto proof = proof_of(*question_, tokens_.peers, tokens_.ours);
+  if (!proof || number_at(body, 2) != proof) return false;
+  question_.reset();
   return true;
 }
 

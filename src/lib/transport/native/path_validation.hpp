@@ -38,7 +38,10 @@ class PathValidation {
   /// local() is no address of this host any more: the system chooses the source address of packets.
   void forget_local() { local_.reset(); }
   /// The peer may be reached at `address`, too: see poll_try().
-  void try_address(TimePoint now, const Endpoint& address);
+  /// gap   between keep-alives
+  void try_address(TimePoint now, const Endpoint& address, Duration gap = kProbeGap);
+  void stop_trying() { candidate_.reset(); }
+  [[nodiscard]] bool tries(const Endpoint& address) const { return candidate_ && candidate_->address == address; }
   /// The address to send a keep-alive to now, so that the peer challenges this end from there; none: nowhere.
   [[nodiscard]] std::optional<Endpoint> poll_try(TimePoint now);
   [[nodiscard]] std::optional<TimePoint> deadline() const;
@@ -47,14 +50,23 @@ class PathValidation {
   /// Whether `from` was the peer's before this end moved.
   [[nodiscard]] bool was_at(const Endpoint& from) const { return previous_ && *previous_ == from; }
   /// A packet has come from `from`, which is not peer().  returns   a challenge to send there; none: not now
+  /// is_challenge   itself: where `from` has been challenged it is not again, or both ends did it for ever
   [[nodiscard]] std::optional<ControlMessage> on_other_address(TimePoint now, const Endpoint& from,
-                                                               const std::optional<Endpoint>& to);
+                                                               const std::optional<Endpoint>& to,
+                                                               bool is_challenge = false);
   /// A challenge of the peer, from its address.  returns   the response; none: it is no challenge
   [[nodiscard]] std::optional<ControlMessage> on_challenge(std::span<const std::byte> body) const;
   /// A response has come from `from`.  returns   whether `from` is the peer's from now on
   [[nodiscard]] bool on_response(const Endpoint& from, std::span<const std::byte> body);
 
+  /// A challenge for the path in use; the same until it is responded to. None: the system has no random bytes.
+  [[nodiscard]] std::optional<ControlMessage> question();
+  /// Whether a response answers that.
+  [[nodiscard]] bool on_answer(std::span<const std::byte> body);
+
  private:
+  static constexpr Duration kProbeGap = std::chrono::milliseconds(250);  // guess: as a handshake is repeated
+
   Endpoint peer_;
   std::optional<Endpoint> local_;
   const Tokens tokens_;
@@ -65,16 +77,18 @@ class PathValidation {
     TimePoint first_at;
     TimePoint at;
   };
-  [[nodiscard]] Challenge* challenge_of(TimePoint now, const Endpoint& from);
+  [[nodiscard]] Challenge* challenge_of(TimePoint now, const Endpoint& from, bool is_challenge);
 
   std::vector<Challenge> challenges_;
   struct Candidate {
     Endpoint address;
+    Duration gap;
     TimePoint next_at;
     TimePoint until;
   };
   std::optional<Candidate> candidate_;
   std::optional<Endpoint> previous_;
+  std::optional<std::uint64_t> question_;  // its nonce
 };
 
 }  // namespace udtcat::transport::native

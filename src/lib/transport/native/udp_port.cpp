@@ -152,7 +152,7 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
 void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
                                      const net::ReceivedTrain& train) {
   if (const auto reset = decode_reset(packet)) return handle_reset(*reset, train.from);
-  if (net::is_binding_indication(packet)) return embryonic_.handle_check(train.from);
+  if (net::is_binding_indication(packet)) embryonic_.handle_check(train.from);
   if (handle_stun(packet, train)) return;
   auto outcome = admission_.handle(now, packet, train.from, connections_, [&] { return draw_numbers(train.from); });
   if (outcome.accepted) {

@@ -105,6 +105,7 @@ void UdtConnection::handle_packet(TimePoint now, std::span<const std::byte> pack
   unreachables_ = {};
   sender_.on_heard();
   if (control) return handle_control(now, packet, from);
+  if (fallback_) fallback_->liveness().on_moved(now, packet.size());
   receiver_.on_data(now, decode_data_header(packet), {packet.subspan(kHeaderBytes), arrival.chunk, arrival.when});
 }
 
@@ -118,17 +119,19 @@ bool UdtConnection::take_from_other_address(TimePoint now, std::span<const std::
     return false;
   }
   const Endpoint before = path_.peer();
-  if (is_extension(packet, Extension::path_challenge) && path_.on_challenge_from(from)) {
+  const bool is_challenge = is_extension(packet, Extension::path_challenge);
+  if (is_challenge && path_.on_challenge_from(from)) {
     on_moved(now, before);
     return true;
   }
   if (path_.was_at(from)) return !is_control(packet) || decode_control_header(packet).type != ControlType::user;
-  if (auto challenge = path_.on_other_address(now, from, to)) queue(std::move(*challenge), from);
+  if (auto challenge = path_.on_other_address(now, from, to, is_challenge)) queue(std::move(*challenge), from);
   return false;
 }
 
 /// Where only the port is another, a NAT has lost its mapping, and the path is the same.
 void UdtConnection::on_moved(TimePoint now, const Endpoint& before) {
+  if (fallback_) fallback_->liveness().restart(now);
   if (before.with_port(0) == path_.peer().with_port(0)) return;
   sender_.on_new_path(now);
   small_probe_at_ = {};
@@ -148,8 +151,10 @@ void UdtConnection::handle_control(TimePoint now, std::span<const std::byte> pac
     case ControlType::nak:
       return sender_.on_nak(now, decode_loss_list(body));
     case ControlType::ack2:
-      if (const auto rtt = receiver_.on_ack2(now, header.additional))
+      if (const auto rtt = receiver_.on_ack2(now, header.additional)) {
         sender_.note_small_rtt(now, {*rtt, kAckAndAck2Bytes});
+        if (fallback_) fallback_->on_answered(path_);
+      }
       return;
     case ControlType::shutdown:
       return handle_shutdown(body);
@@ -170,7 +175,9 @@ void UdtConnection::handle_ack(TimePoint now, const ControlHeader& header, std::
   if (!ack) return;
   // libudt repeats an ACK until it gets ACK2. A light ACK has no number.
   if (ack->window_packets && header.additional != 0) queue({ControlType::ack2, 0, header.additional, {0}});
+  const std::uint64_t delivered_before = sender_.delivered_bytes();
   sender_.on_ack(now, *ack);
+  if (fallback_ && sender_.delivered_bytes() > delivered_before) fallback_->on_answered(path_);
 }
 
 /// A SHUTDOWN is not authenticated: the session above decides whether the stream had ended. Between our own ends it has
@@ -194,6 +201,7 @@ void UdtConnection::handle_extension(TimePoint now, const ControlHeader& header,
       if (auto answer = path_.on_challenge(body)) queue(std::move(*answer), from);
       return;
     case Extension::path_response: {
+      if (fallback_ && from == path_.peer() && path_.on_answer(body)) return fallback_->on_answered(path_);
       const Endpoint before = path_.peer();
       if (!path_.on_response(from, body)) return;
       last_heard_ = now;
@@ -301,6 +309,7 @@ std::optional<TimePoint> UdtConnection::deadline(TimePoint now) const {
   if (searches_mtu()) join(mtu_->deadline());
   join(first_small_probe_at());
   join(path_.deadline());
+  if (fallback_) join(fallback_->deadline(now, path_rtt()));
   if (state_ == State::draining) earliest = std::min(earliest, drain_until_);
   return earliest;
 }
@@ -311,10 +320,12 @@ bool UdtConnection::poll_transmit(TimePoint now, TrainBuilder& builder) {
   advance(now);
   if (state_ == State::closed) return poll_shutdown(now, builder);
   if (over()) return false;
+  if (auto question = fallback_ ? fallback_->poll(now, path_rtt(), path_) : std::nullopt) queue(std::move(*question));
   if (poll_control(now, builder) || poll_probe(now, builder) || poll_path(now, builder)) return true;
   if (sender_.poll_train(now, builder)) {
     address(builder);
     last_sent_ = now;
+    if (fallback_) fallback_->liveness().on_sent(now, builder.train().total_bytes);
     return true;
   }
   if (now - last_sent_ < keep_alive_) return false;
@@ -347,6 +358,8 @@ bool UdtConnection::poll_control(TimePoint now, TrainBuilder& builder) {
   }
   auto message = receiver_.poll_control(now);
   if (!message) return false;
+  const bool is_answered = message->type == ControlType::ack && message->additional != 0;  // by ACK2
+  if (fallback_ && is_answered) fallback_->liveness().on_asked(now);
   send(now, builder, encoded(*message));
   return true;
 }
@@ -461,7 +474,7 @@ KnownPath UdtConnection::known_path() const {
 }
 
 ChannelStats UdtConnection::stats() const {
-  const RttEstimator& rtt = sender_.rtt().measured() ? sender_.rtt() : receiver_.rtt();
+  const RttEstimator& rtt = path_rtt();
   ChannelStats stats{sender_.stats(), receiver_.in_order_bytes()};
   if (rtt.measured()) stats.rtt = std::chrono::duration_cast<std::chrono::microseconds>(rtt.smoothed());
   stats.packets_late = receiver_.packets_late();

@@ -19,6 +19,7 @@
 
 #include "lib/core/shared_bytes.hpp"
 #include "lib/transport/channel.hpp"
+#include "lib/transport/native/fallback_path.hpp"
 #include "lib/transport/native/mtu_search.hpp"
 #include "lib/transport/native/packet.hpp"
 #include "lib/transport/native/path_validation.hpp"
@@ -83,6 +84,10 @@ class UdtConnection {
   void trust_peer(TimePoint now);
   void try_path(TimePoint now, const Endpoint& address);
   [[nodiscard]] bool tries_path() const { return path_.deadline().has_value(); }
+  void watch_path(TimePoint now, const std::optional<Endpoint>& fallback) {
+    if (peer_.extended) fallback_.emplace(now, fallback);
+  }
+  [[nodiscard]] bool path_is_silent(TimePoint now) const { return fallback_ && fallback_->is_silent(now, path_rtt()); }
   void note_host_overloads(std::uint64_t total) { receiver_.on_host_overloads(total); }
 
   /// Fills an empty builder, addresses included.  returns   whether there is a train that may leave now
@@ -151,6 +156,9 @@ class UdtConnection {
   [[nodiscard]] bool take_from_other_address(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
                                              const std::optional<Endpoint>& to);
   void on_moved(TimePoint now, const Endpoint& before);
+  [[nodiscard]] const RttEstimator& path_rtt() const {
+    return sender_.rtt().measured() ? sender_.rtt() : receiver_.rtt();
+  }
   void handle_control(TimePoint now, std::span<const std::byte> packet, const Endpoint& from);
   void handle_extension(TimePoint now, const ControlHeader& header, std::span<const std::byte> packet,
                         const Endpoint& from);
@@ -179,6 +187,7 @@ class UdtConnection {
   UdtSender sender_;
   std::optional<MtuSearch> mtu_;  // where the peer understands probes
   PathValidation path_;
+  std::optional<FallbackPath> fallback_;
 
   struct Outgoing {
     ControlMessage message;

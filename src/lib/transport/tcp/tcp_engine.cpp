@@ -92,11 +92,11 @@ void TcpEngine::async_connect(const Endpoint& peer, core::SharedBytes handshake_
 
 Result<std::unique_ptr<Acceptor>> TcpEngine::listen(const std::vector<Endpoint>& locals) {
   UDTCAT_TRY(auto sockets, listen_on_one_port(io_, locals));
-  return std::make_unique<TcpAcceptor>(io_, std::move(sockets), options_, proof_.get(),
-                                       [this](Socket socket, const Endpoint& peer, bool proved,
-                                              const Acceptor::MemoryShare& memory) -> TcpConnection& {
-                                         return add(std::move(socket), peer, proved, memory);
-                                       });
+  return std::make_unique<TcpAcceptor>(
+      io_, std::move(sockets), options_, proof_.get(),
+      [this](Socket socket, const Endpoint& peer, bool proved, const Acceptor::MemoryShare& memory) -> TcpConnection& {
+        return add(std::move(socket), peer, proved, memory);
+      });
 }
 
 TcpConnection& TcpEngine::add(Socket socket, const Endpoint& peer, bool proved, const Acceptor::MemoryShare& memory) {

@@ -54,6 +54,22 @@ TEST_F(PathValidationTest, IgnoresItsOwnResponseSentBack) {
   EXPECT_FALSE(watch.on_response(elsewhere, answered_by(watch, challenge(kStart))));
 }
 
+TEST_F(PathValidationTest, EndsAnExchangeOfChallenges) {
+  EXPECT_TRUE(watch.on_other_address(kStart, elsewhere, here, true));
+  EXPECT_FALSE(watch.on_other_address(kStart + 100ms, elsewhere, here, true)) << "it has been challenged";
+  EXPECT_TRUE(watch.on_other_address(kStart + 200ms, elsewhere, here)) << "another packet";
+}
+
+TEST_F(PathValidationTest, KnowsTheAnswerToItsQuestion) {
+  const auto question = body_of(watch.question()->words);
+  EXPECT_EQ(question, body_of(watch.question()->words)) << "until it has one";
+  EXPECT_FALSE(watch.on_answer(answered_by(watch, question))) << "its own, sent back";
+  const auto answer = answered(question);
+  EXPECT_TRUE(watch.on_answer(answer));
+  EXPECT_FALSE(watch.on_answer(answer)) << "once";
+  EXPECT_NE(question, body_of(watch.question()->words));
+}
+
 TEST_F(PathValidationTest, ChallengesAnAddressAFewTimesASecond) {
   int asked = 0;
   for (TimePoint now = kStart; now < kStart + 1s; now += 1ms)

@@ -112,7 +112,7 @@ void SimulatedPath::carry(End sender, const Endpoint& to, std::vector<std::byte>
   ++side.datagrams;
   if (filter_ && !filter_(sender, datagram)) return;
   const bool relayed = relay_ && to == (*relay_)[sender];
-  if (outage_ || (!relayed && (direct_cut_ || !(to == ends_[receiver].address)))) return;
+  if (outage_ || (!relayed && (direct_cut_[sender] || !(to == ends_[receiver].address)))) return;
   SimulatedLink::Packet packet{relayed ? (*relay_)[receiver] : side.address, std::move(datagram)};
   if (!side.link.take(now_, std::move(packet), random_)) spare_.push_back(std::move(packet.bytes));
 }

@@ -52,7 +52,8 @@ class SimulatedPath {
   /// Datagrams of the near end to `near_relay` come to the far end from `far_relay`, and back.
   void add_relay(const Endpoint& near_relay, const Endpoint& far_relay) { relay_ = {near_relay, far_relay}; }
   /// Only the relay carries datagrams.
-  void cut_direct(bool cut) { direct_cut_ = cut; }
+  void cut_direct(bool cut) { direct_cut_ = {cut, cut}; }
+  void cut_direct_from(End sender, bool cut) { direct_cut_[sender] = cut; }
   /// The end reads nothing.
   void stop_reading(End end, bool stop) { ends_[end].stopped = stop; }
 
@@ -99,7 +100,7 @@ class SimulatedPath {
   Duration tick_{0};
   bool outage_ = false;
   std::optional<std::array<Endpoint, 2>> relay_;  // its address at each end
-  bool direct_cut_ = false;
+  std::array<bool, 2> direct_cut_{};
   std::size_t lost_trains_from_ = SIZE_MAX;
   std::size_t survivors_ = 0;
   bool intact_ = true;
