@@ -133,7 +133,7 @@ class Listener {
   /// `handler` is called for each STUN message that comes to a listening port, checks apart, and does not destroy this.
   /// Nobody answers them without it. Native only.
   virtual void on_stun(StunHandler handler) = 0;
-  /// What names an end at the relay of a meeting place.
+  /// The name of an end at the relay of a meeting place.
   using RelayToken = std::array<std::byte, 16>;
   using RelayHandler =
       std::function<void(boost::asio::ip::tcp::socket socket, const RelayToken& token, const Endpoint& from)>;
