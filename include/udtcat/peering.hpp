@@ -135,7 +135,7 @@ class Listener {
   /// Nobody answers them without it: what it sends to `from` before it returns leaves from the address that was asked.
   /// Native only.
   virtual void on_stun(StunHandler handler) = 0;
-  /// What names an end at the relay of a meeting place.
+  /// The name of an end at the relay of a meeting place.
   using RelayToken = std::array<std::byte, 16>;
   using RelayHandler =
       std::function<void(boost::asio::ip::tcp::socket socket, const RelayToken& token, const Endpoint& from)>;

@@ -47,7 +47,7 @@ class Pair {
     PeerLedger::Peer peer;
   };
 
-  /// What relays for it.  datagrams   none: the place has no port to give;  tcp   none: it does not relay TCP
+  /// Both relays.  datagrams   none: the place has no port to give;  tcp   none: it does not relay TCP
   struct Relays {
     std::unique_ptr<DatagramRelay> datagrams;
     std::unique_ptr<TcpRelay> tcp;
@@ -64,7 +64,7 @@ class Pair {
   void again() { pass_again(PairRole::connector); }
   /// The end by whose token a TCP connection has begun; none: it is of another pair, or comes too early.
   [[nodiscard]] std::optional<PairRole> role_of(const meeting::Relay::Token& token) const;
-  /// That connection. The listener is told to come where its own is missing.
+  /// Takes that connection. The listener is told to come where its own is missing.
   void take(PairRole from, TcpRelay::Socket socket);
   /// The connector's stream has gone; none of its handlers is called from now on.
   void leave();

@@ -27,7 +27,7 @@ constexpr int kProxyAuthentication = 407;         // spec: RFC 9110 §15.5.8
 constexpr int kFirstOfServers = 500;              // spec: RFC 9110 §15.6
 constexpr std::uint16_t kHttpsPort = 443;         // spec: RFC 9110 §4.2.2
 
-/// What differs only in this is the same name.
+/// Names are the same whose letters differ in case alone.
 char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::string lowered(std::string_view text) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is said to an HTTP proxy that is to connect for us, and what it answers (RFC 9110 §9.3.6, RFC 9112). No input
-/// or output here.
+/// The dialogue with an HTTP proxy that is to connect for us (RFC 9110 §9.3.6, RFC 9112). No input or output here.
 #pragma once
 
 #include <cstddef>

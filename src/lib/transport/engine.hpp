@@ -79,7 +79,7 @@ class Engine {
   virtual void send_stun(const Endpoint& /*peer*/, std::vector<std::byte> /*message*/) {}
   virtual void on_stun(StunHandler /*handler*/) {}
 
-  /// What is connected from now on is at a meeting place, which has the listener behind it. Without effect but by TCP.
+  /// All connections from now on are to a meeting place, which has the listener behind it. Without effect but by TCP.
   virtual void relay_by(const RelayToken& /*token*/) {}
 
   /// Binds every endpoint given (one per family), all on the same port.  errors: Errc::cannot_bind
