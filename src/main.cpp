@@ -5,6 +5,7 @@
 #include "meet/commands.hpp"
 #include "pipe/commands.hpp"
 #include "rsh/command/commands.hpp"
+#include "tool/cli/key_hiding.hpp"
 #include "tool/program/command.hpp"
 #include "trees/command/commands.hpp"
 
@@ -17,5 +18,6 @@ int main(int argc, char** argv) {
   add(udtcat::trees::commands());
   if constexpr (UDTCAT_HAS_GRIDFTP != 0) add(udtcat::gridftp::commands());
   const udtcat::tool::Words words(argv, argv + argc);
+  udtcat::tool::hide_keys({argv, argv + argc});
   return udtcat::tool::run(udtcat::rsh::words_as_ssh(words).value_or(words), all);
 }

@@ -13,6 +13,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <udtcat/candidate.hpp>
 #include <udtcat/completion.hpp>
 #include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
@@ -115,6 +116,9 @@ class Connection {
   /// called as long as any connection of this port is there. Nothing happens with libudt.
   virtual void set_tunnel(std::function<void(std::span<const std::byte> packet)> /*send*/) {}
   virtual void take_from_tunnel(std::span<const std::byte> /*packet*/) {}
+  /// The candidates that the ends have exchanged, by which stats() names the pair in use.
+  /// locals   an address of each family whose port is that of this end
+  virtual void set_candidates(std::vector<Endpoint> /*locals*/, std::vector<Candidate> /*remotes*/) {}
   /// Where this end sends to now: peer(), or an address that try_path() was given, or to which the peer has moved.
   [[nodiscard]] virtual Endpoint path() const { return peer(); }
   /// The SessionOptions::application of both ends.

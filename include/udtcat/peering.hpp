@@ -30,6 +30,7 @@ struct MeetingPlace {
   AddressFamily family = AddressFamily::any;  ///< of its addresses
   std::optional<Credentials> credentials{};   ///< none: it serves everybody
   std::vector<HostPort> stun{};               ///< servers that are asked for this host's address as well (RFC 8489)
+  bool of_ticket = false;  ///< of a dialer: the key is a ticket's, whose listener is there, or will not come any more
 };
 
 /// The addresses that a dialer tries, and the session that it asks for there.

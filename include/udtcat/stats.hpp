@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <udtcat/candidate.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/units.hpp>
 
@@ -115,6 +116,8 @@ struct ConnectionStats : TransportStats {
   Protection protection = Protection::private_;
   std::optional<Cipher> cipher{};  ///< none at auth and clear
   BothEndsStats ends{};            ///< by which it is found what its speed depends on
+  /// By which candidates it goes; none: none were exchanged, or another program's pipe carries it
+  std::optional<CandidatePair> selected_pair{};
 };
 
 /// The sum over several connections: counters and open streams are added, everything else is that of `latest`.

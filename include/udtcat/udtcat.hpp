@@ -6,6 +6,8 @@
 ///   credentials.hpp   either of them, and the peers that are known by their keys
 ///   options.hpp       what a session is asked to be
 ///   endpoint.hpp      addresses, and how users write them
+///   candidate.hpp     those by which two ends reach each other
+///   ticket.hpp        a meeting place and a key as one word
 ///   peering.hpp       dial() and listen(): from an address to a Connection
 ///   connection.hpp    Connection: many streams to one authenticated peer
 ///   stream.hpp        Stream: bytes that the program itself reads and writes
@@ -48,6 +50,7 @@
 #pragma once
 
 #include <udtcat/bridges.hpp>
+#include <udtcat/candidate.hpp>
 #include <udtcat/completion.hpp>
 #include <udtcat/connection.hpp>
 #include <udtcat/credentials.hpp>
@@ -63,6 +66,7 @@
 #include <udtcat/result.hpp>
 #include <udtcat/stats.hpp>
 #include <udtcat/stream.hpp>
+#include <udtcat/ticket.hpp>
 #include <udtcat/units.hpp>
 #include <udtcat/why_diagnosis.hpp>
 

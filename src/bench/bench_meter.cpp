@@ -39,6 +39,7 @@ BenchMeter::BenchMeter(boost::asio::io_context& io, std::unique_ptr<Connection> 
   result_.cipher = stats.cipher;
   result_.transport = stats.transport;
   result_.flows = stats.flows;
+  result_.selected_pair = stats.selected_pair;
   result_.cores_here = usable_cores();
 }
 
@@ -191,7 +192,9 @@ DirectionResult BenchMeter::direction_result(bool is_cut) {
                          .elapsed = duration_cast<microseconds>(Clock::now() - phase_began_),
                          .loaded = loaded_,
                          .limited_by = {}};
-  BothEndsStats now = connection_->stats().ends;
+  const ConnectionStats stats = connection_->stats();
+  result_.selected_pair = stats.selected_pair;
+  BothEndsStats now = stats.ends;
   if (ends_after_) now.here = ends_after_->here;
   const BothEndsStats grown = udtcat::since(ends_before_, now);
   result.limited_by = why_of_bench(grown);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench_options.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "bench/bench_message.hpp"
@@ -44,6 +46,8 @@ Exit status: 0 where both ways were measured; else as udtcat's. What was measure
 
 Status read_destination(const CommandLine& line, BenchOptions& options) {
   const Words& words = line.operands();
+  if (std::ranges::any_of(words, Ticket::is_meant))
+    return misplaced("bench and a ticket", "a ticket is for one transfer; -k and --via measure the way to a listener");
   if (options.via) {
     options.peer = *options.via;  // for messages
     return words.empty() ? Status{} : misplaced("--via and a host", "allowed: bench --via HOST[:PORT] alone");

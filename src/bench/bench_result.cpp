@@ -8,6 +8,7 @@
 #include "lib/core/stats_fields.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/status/json.hpp"
+#include "tool/status/selected_pair_text.hpp"
 
 namespace udtcat::bench {
 
@@ -129,6 +130,7 @@ tool::DiagnosisText why_of_bench(BothEndsStats ends) {
 
 std::string to_text(const BenchResult& result) {
   std::string text = head_line(result);
+  if (result.selected_pair) text += fmt::format("selected pair: {}\n", to_string(*result.selected_pair));
   if (result.directions.empty()) return text;
   text += fmt::format(fmt::runtime(kRow), "", "rate", "lost", "late", "round trip", "processor here, there",
                       "socket drops here, there");
@@ -149,6 +151,7 @@ std::string to_json(const BenchResult& result) {
   json["flows"] = result.flows;
   json["cores_here"] = result.cores_here;
   json["cores_there"] = tool::or_null(result.cores_there);
+  json["selected_pair"] = tool::to_json(tool::in_words(result.selected_pair));
   json["rtt_us"] = tool::json_of(result.idle_rtts.median());
   json["least_rtt_us"] = tool::json_of(result.idle_rtts.least());
   for (const BenchDirection direction : {BenchDirection::out, BenchDirection::back}) {

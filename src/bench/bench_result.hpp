@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <udtcat/candidate.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/units.hpp>
 
@@ -57,7 +58,8 @@ struct BenchResult {
   TransportKind transport = TransportKind::native;
   std::size_t flows = 1;
   std::uint64_t cores_here = 0;
-  std::uint64_t cores_there = 0;  ///< 0: it has not said
+  std::uint64_t cores_there = 0;                 ///< 0: it has not said
+  std::optional<CandidatePair> selected_pair{};  ///< at the end
   RoundTrips idle_rtts;
   std::vector<DirectionResult> directions{};  ///< those that were measured, one each
 };

@@ -16,16 +16,19 @@
 #include "pipe/open_stdin_warning.hpp"
 #include "pipe/pipe_command.hpp"
 #include "tool/cli/signal_watch.hpp"
+#include "tool/identity/ticket_lookup.hpp"
 #include "tool/run/warnings.hpp"
 
 namespace udtcat::pipe {
 
 namespace {
 
-/// A listener with its stdin at a terminal and its output in a file does not read stdin, whose end would never come.
+/// A listener, or the other end of a ticket, with its stdin at a terminal and its output in a file does not read stdin,
+/// whose end would never come.
 void leave_terminal_unread(PipeOptions& options) {
   auto& session = options.session;
-  if (options.mode != Mode::listen || options.exec || !session.sends || !session.receives) return;
+  const bool may_be = options.mode == Mode::listen || options.ticket.key;
+  if (!may_be || options.exec || !session.sends || !session.receives) return;
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) == 1) return;
   session.sends = false;
   core::log().info("stdin is a terminal and stdout is not: as with --recv-only, stdin is not read");
@@ -77,7 +80,15 @@ class PipeInvocation final : public tool::OptionsInvocation<PipeOptions> {
   [[nodiscard]] bool needs_key() const override {
     return !options_.plain && options_.mode != Mode::version && options_.mode != Mode::keygen;
   }
-  [[nodiscard]] Status prepare(bool /*has_key_candidate*/, tool::Console& console) override {
+  [[nodiscard]] Status prepare(bool has_key_candidate, tool::Console& console) override {
+    UDTCAT_CHECK(tool::read_ticket(options_));
+    UDTCAT_TRY(const bool makes_ticket, tool::makes_ticket(options_, has_key_candidate));
+    if (makes_ticket) {
+      UDTCAT_CHECK(tool::become_ticket_listener("udtcat {ticket}{options}", options_));
+      options_.mode = Mode::listen;
+    } else if (options_.accept_timeout && options_.mode == Mode::connect) {
+      return tool::misplaced("--accept-timeout", "there is a key, so that this end makes no ticket, and connects");
+    }
     // The warning is shown even with --quiet: nothing is protected.
     if (options_.plain)
       console.line("udtcat: " + tool::plain_warning());

@@ -277,7 +277,8 @@ class PipeListener {
       run_.finish(why);
     });
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-    run_.progress().wait_for("waiting for a peer on " + listener_->addresses());
+    run_.progress().wait_for(options_.ticket.made ? "waiting for the other end at " + tool::to_string(*options_.via)
+                                                  : "waiting for a peer on " + listener_->addresses());
     run_.publish([this](tool::ProcessSnapshot& snapshot) { listener_->add_to(snapshot); });
     return {};
   }

@@ -15,6 +15,7 @@ constexpr const char* kSynopsis = R"(udtcat: an encrypted pipe for long fat netw
   udtcat HOST PORT --from [ADDR:]PORT     carry local clients to the service behind HOST, until stopped
                                           likewise the other way round: -l with --from, HOST PORT with --to
   udtcat --via PLACE, udtcat -l --via PLACE   the same of two hosts behind firewalls, by udtcat meet on a third
+  udtcat --via PLACE, udtcat TICKET       without a key: the first prints the second, a ticket for one pipe, and waits
   udtcat --plain HOST PORT                bare bytes to any UDT4 program, unprotected; likewise --plain -l [ADDR:]PORT
   udtcat keygen                           print a new key; as ~/.config/udtcat/key of both hosts it needs no -k:
                                           (umask 077; mkdir -p ~/.config/udtcat; udtcat keygen > ~/.config/udtcat/key)
@@ -63,6 +64,8 @@ Network:
       --via HOST[:PORT]      where both ends meet that cannot reach each other: a udtcat meet, at both ends, with no
                              HOST PORT here and -l alone there; as directly as it can be, else relayed
       --via-key FILE         the key of that place (default: it serves everybody)
+      --ticket FILE          the ticket in a file, not in the list of processes; /dev/tty: it is asked for
+      --new-ticket           with --via: make a ticket also where there is a key
       --stun HOST[:PORT]     who tells this host its public address as well (RFC 8489); may be written several times
       --connect-timeout T    how long to try (10s; 2s where the port is closed, unless given)
       --accept-timeout T     how long to wait for a peer (for ever)

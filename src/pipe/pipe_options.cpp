@@ -22,12 +22,30 @@ constexpr const char* kForms = "allowed: HOST PORT, HOST:PORT, -l [ADDR:]PORT, o
 
 bool forwards(const tool::CommandLine& line) { return line.has("--to") || line.has("--from"); }
 
+/// A ticket is for a pipe.
+Status read_ticket_operand(const tool::CommandLine& line, PipeOptions& options) {
+  const tool::Words& words = line.operands();
+  if (words.size() != 1) return tool::misplaced("a ticket", "allowed: alone, as in udtcat TICKET");
+  return tool::take_ticket(line, words.front(), options);
+}
+
 Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
   const tool::Words& words = line.operands();
   options.listens = options.shows_new_key = line.has("-l");
+  const bool has_ticket = std::ranges::any_of(words, Ticket::is_meant);
+  if ((has_ticket || options.ticket.file) && forwards(line))
+    return tool::misplaced("a ticket with --to or --from",
+                           "it is for one transfer; both ends of a forward have a key that lasts, and --via");
+  options.mode = Mode::connect;
+  if (has_ticket) return read_ticket_operand(line, options);
+  if (options.ticket.file && words.empty()) return {};
+  if (options.ticket.file)
+    return tool::misplaced(fmt::format("--ticket and \"{}\"", fmt::join(words, " ")),
+                           "allowed: without HOST and PORT, as the ticket has its place");
   if (options.via && words.empty()) {
     options.mode = forwards(line) ? Mode::forward : options.listens ? Mode::listen : Mode::connect;
     if (!options.listens) options.peer = *options.via;  // for messages
+    options.ticket.may_be_made = options.mode == Mode::connect;
     return {};
   }
   if (options.via && !options.listens)
@@ -73,8 +91,10 @@ Status read_operands(const tool::CommandLine& line, PipeOptions& options) {
 Status check_places(const tool::CommandLine& line, const PipeOptions& options) {
   if (line.has("--connect-timeout") && options.listens)
     return tool::misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
-  if (line.has("--accept-timeout") && options.mode != Mode::listen)
+  if (line.has("--accept-timeout") && options.mode != Mode::listen && !options.ticket.may_be_made)
     return tool::misplaced("--accept-timeout", "allowed with -l and without --to and --from only");
+  if (options.ticket.wanted && !options.ticket.may_be_made)
+    return tool::misplaced("--new-ticket", "allowed for a pipe by --via, without -l, --to and --from");
   if (line.has("--once") && (options.listens || options.mode != Mode::forward))
     return tool::misplaced("--once", "allowed with HOST PORT and --from or --to only");
   for (const char* limit : {"--max-peers", "--max-sessions", "--max-streams", "--total-memory"})
@@ -93,10 +113,11 @@ Status check_places(const tool::CommandLine& line, const PipeOptions& options) {
 Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
   if (!options.plain) return {};
   for (const char* name : {"-k", "--protect", "--cipher", "--lanes", "--threads", "--block", "--flows", "--as",
-                           "--peer", "--peers", "--trust-first", "--via"})
+                           "--peer", "--peers", "--trust-first", "--via", "--ticket", "--new-ticket"})
     if (line.has(name))
       return tool::misplaced(fmt::format("--plain and {}", name),
                              "--plain has no session: no key, no cipher, no blocks");
+  if (options.ticket.key) return tool::misplaced("--plain and a ticket", "--plain has no session, and no key");
   for (const char* name : {"--to", "--from", "--exec"})
     if (line.has(name))
       return tool::misplaced(fmt::format("--plain and {}", name),
@@ -207,6 +228,7 @@ void add_stream_options(tool::CommandLine& line, PipeOptions& options) {
 void add_pipe_options(tool::CommandLine& line, PipeOptions& options) {
   add_forward_options(line, options);
   add_stream_options(line, options);
+  tool::add_ticket_options(line, options);
   tool::add_accept_timeout_option(line, options);
   line.value("--config", [](const std::string& path) -> Status {
     return tool::misplaced("--config " + path, "it comes first, as in udtcat --config FILE, and then only options");

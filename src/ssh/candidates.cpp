@@ -143,6 +143,11 @@ std::vector<Endpoint> parse_candidates(std::string_view text, std::uint16_t port
   return found;
 }
 
+Candidate as_candidate(const Endpoint& address, const std::vector<Endpoint>& hosts) {
+  const bool is_host = std::ranges::find(hosts, address) != hosts.end();
+  return {is_host ? Candidate::Kind::host : Candidate::Kind::server_reflexive, address};
+}
+
 std::vector<Endpoint> each_once(const std::vector<Endpoint>& candidates) {
   std::vector<Endpoint> once;
   for (const Endpoint& candidate : candidates)

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <udtcat/candidate.hpp>
 #include <udtcat/endpoint.hpp>
 
 namespace udtcat::ssh {
@@ -29,6 +30,9 @@ inline constexpr std::size_t kMaxCandidates = 8;  // spec: docs/spec/rsh.md §1,
 /// Those of to_text() that are numeric, but for link-local ones, whose link is named as the other end names its own; at
 /// most kMaxCandidates, with `port`. Any other text has none.
 [[nodiscard]] std::vector<Endpoint> parse_candidates(std::string_view text, std::uint16_t port);
+
+/// An address at which an end may be, which has named those of its own interfaces: any other is as others see it.
+[[nodiscard]] Candidate as_candidate(const Endpoint& address, const std::vector<Endpoint>& hosts);
 
 /// The same in their order, each once.
 [[nodiscard]] std::vector<Endpoint> each_once(const std::vector<Endpoint>& candidates);

@@ -83,6 +83,8 @@ Status FarServer::start() {
   std::vector<Endpoint> addresses;
   if (ssh.far) addresses.push_back(*ssh.far);
   if (const auto near = take_near_end()) {
+    for (const Endpoint& each : near->addresses) near_candidates_.push_back({Candidate::Kind::host, each});
+    if (ssh.near) near_candidates_.push_back(as_candidate(ssh.near->with_port(near->port), near->addresses));
     const auto own = host_candidates(port);
     addresses.insert(addresses.end(), own.begin(), own.end());
     // Before the near end knows the port: a firewall of this side is open when its first packet comes.
@@ -138,6 +140,7 @@ void FarServer::take(std::unique_ptr<Connection> connection) {
     return connection->abort({Errc::stream_refused, "serve a second peer", "the near end has a connection already"});
   core::log().info("{} has proved the key", connection->peer().to_string());
   if (checks_) checks_->stop();
+  if (!near_candidates_.empty()) connection->set_candidates(listener_->local_endpoints(), near_candidates_);
   authenticated_.push_back(connection.get());
   if (tunnel_) send_through(tunnel_, *connection);
   handlers_.on_connection(std::move(connection));

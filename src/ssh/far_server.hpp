@@ -10,6 +10,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include <udtcat/candidate.hpp>
 #include <udtcat/peering.hpp>
 
 #include "ssh/connectivity_checks.hpp"
@@ -77,6 +78,7 @@ class FarServer {
   const Handlers handlers_;
   boost::asio::steady_timer timeout_;
   std::unique_ptr<Listener> listener_;
+  std::vector<Candidate> near_candidates_;
   std::optional<ConnectivityChecks> checks_;  // none: the near end is too old, or no port is left
   std::unique_ptr<SshInput> ssh_input_;
   std::unique_ptr<LocalStream> ssh_pipes_;  // while they carry datagrams

@@ -218,6 +218,8 @@ void SshDial::dial(const ConnectLine& line) {
                                     fmt::format("{}: {} within the last hour", options_.host, to_text(*reason_)),
                                     kTriesAgain});
   candidates_ = candidates_of(line);
+  std::vector<Candidate> remotes;
+  for (const Endpoint& each : candidates_) remotes.push_back(as_candidate(each, line.addresses));
   if (candidates_.empty()) return on_no_answer("the host's address is not known; --udp-host can say it", false);
   for (const Endpoint& candidate : candidates_)
     core::log().info("trying {}{}", by_tcp ? "tcp " : "", candidate.to_string());
@@ -231,7 +233,8 @@ void SshDial::dial(const ConnectLine& line) {
   request.transport.single_use = true;
   request.transport.dialling_port = dialling_port_;
   dialer_ = udtcat::dial(
-      run_.io(), std::move(request), [this, by_tcp, port = line.port](Result<std::unique_ptr<Connection>> connection) {
+      run_.io(), std::move(request),
+      [this, by_tcp, port = line.port, remotes = std::move(remotes)](Result<std::unique_ptr<Connection>> connection) {
         if (!connection) {
           // Where ssh has ended, the far end has too, and UDP may be fine.
           const bool is_blocked = !by_tcp && connection.error().code == Errc::cannot_reach && !bootstrap_->has_ended();
@@ -239,6 +242,7 @@ void SshDial::dial(const ConnectLine& line) {
           return on_no_answer(without_advice(connection.error().cause), is_blocked);
         }
         if (!by_tcp) forget_fallback();
+        (*connection)->set_candidates(host_candidates(dialling_port_), remotes);
         run_.say_if_by_tcp((*connection)->stats(), options_.ssh.destination, port);
         handlers_.on_connection(std::move(*connection));
       });

@@ -220,6 +220,20 @@ Status send_as_listener(BlockingStream& stream, const std::string& directory, Tr
   return send(transfer, std::move(source), {.wants_totals = hello.wants_totals});
 }
 
+Status send_selection_as_listener(BlockingStream& stream, const Selection& selection, const TransferOptions& options,
+                                  TransferCounters& counters) {
+  TransferContext transfer{stream, counters};
+  UDTCAT_TRY(const Hello hello, hear_hello(transfer));
+  if (hello.role != Role::receives)
+    return refuse(transfer,
+                  {Errc::stream_refused, "send files", "both ends send: udtcat receive TICKET takes from it"});
+  if (!hello.paths.empty())
+    return refuse(transfer, {Errc::stream_refused, "send files", "this end says which: the other may name no paths"});
+  TransferOptions both = options;
+  both.wants_totals |= hello.wants_totals;
+  return send(transfer, source_of(selection), both);
+}
+
 Status serve_account(BlockingStream& stream, const TransferOptions& options, const PeerInfo& peer,
                      TransferCounters& counters) {
   TransferContext transfer{stream, counters, peer};

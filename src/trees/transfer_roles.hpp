@@ -56,6 +56,9 @@ using TransferRole = std::function<Status(BlockingStream& stream, TransferCounte
                                          TransferCounters& counters);
 /// The other end of a connector that receives: what is below a directory, read-only.
 [[nodiscard]] Status send_as_listener(BlockingStream& stream, const std::string& directory, TransferCounters& counters);
+/// The same: what is selected here, and the other end may name no paths.
+[[nodiscard]] Status send_selection_as_listener(BlockingStream& stream, const Selection& selection,
+                                                const TransferOptions& options, TransferCounters& counters);
 /// The other end of either, for the account whose processes may do as they like.
 [[nodiscard]] Status serve_account(BlockingStream& stream, const TransferOptions& options, const PeerInfo& peer,
                                    TransferCounters& counters);

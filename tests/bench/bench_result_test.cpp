@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "support/addresses.hpp"
+
 namespace udtcat::bench {
 namespace {
 
@@ -75,19 +77,27 @@ TEST(BenchResult, TellsProgramsTheSame) {
   BenchResult made = result();
   made.directions.pop_back();
   made.directions.front().here.packets_resent = 11;
-  EXPECT_EQ(
-      to_json(made),
-      R"({"peer":"192.0.2.7:9000","protection":"private","cipher":null,"transport":"native","flows":1,)"
-      R"("cores_here":8,"cores_there":16,"rtt_us":75100,"least_rtt_us":75000,"out":{"bytes":2060000000,"seconds":5.0,)"
-      R"("rate_bits_per_second":3296000000,"packets_sent":10000,"packets_lost":10,"packets_resent":11,)"
-      R"("packets_late":2,"share_lost":0.001,"share_late":0.0002,"packet_bytes":1500,"loaded_rtt_us":88300,)"
-      R"("loaded_least_rtt_us":88200,"here":{"cpu_seconds":4.05,"cores_busy":0.81,"event_loop_busy":0.0,)"
-      R"("cipher_cores_busy":0.0,"socket_drops":0},"there":{"cpu_seconds":3.2,"cores_busy":0.64,)"
-      R"("event_loop_busy":0.0,"cipher_cores_busy":0.0,"socket_drops":17},"limited_by":"path",)"
-      R"("limited_by_text":"limited by the path: 412 MB/s found"},"back":null})");
+  EXPECT_EQ(to_json(made),
+            R"({"peer":"192.0.2.7:9000","protection":"private","cipher":null,"transport":"native","flows":1,)"
+            R"("cores_here":8,"cores_there":16,"selected_pair":null,"rtt_us":75100,"least_rtt_us":75000,)"
+            R"("out":{"bytes":2060000000,"seconds":5.0,)"
+            R"("rate_bits_per_second":3296000000,"packets_sent":10000,"packets_lost":10,"packets_resent":11,)"
+            R"("packets_late":2,"share_lost":0.001,"share_late":0.0002,"packet_bytes":1500,"loaded_rtt_us":88300,)"
+            R"("loaded_least_rtt_us":88200,"here":{"cpu_seconds":4.05,"cores_busy":0.81,"event_loop_busy":0.0,)"
+            R"("cipher_cores_busy":0.0,"socket_drops":0},"there":{"cpu_seconds":3.2,"cores_busy":0.64,)"
+            R"("event_loop_busy":0.0,"cipher_cores_busy":0.0,"socket_drops":17},"limited_by":"path",)"
+            R"("limited_by_text":"limited by the path: 412 MB/s found"},"back":null})");
   const auto back = nlohmann::json::parse(to_json(result()))["back"];
   EXPECT_EQ(back["packets_sent"], 10'000) << "the other end's, which sends";
   EXPECT_EQ(back["packets_late"], 2);
+}
+
+TEST(BenchResult, NamesTheSelectedPair) {
+  BenchResult made = result();
+  made.selected_pair = CandidatePair{.local = {Candidate::Kind::host, test::address_of("192.0.2.1", 40123)},
+                                     .remote = {Candidate::Kind::relayed, test::address_of("198.51.100.3", 9001)}};
+  EXPECT_THAT(to_text(made), HasSubstr("\nselected pair: UDP, host 192.0.2.1:40123 to relayed 198.51.100.3:9001\n"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(made))["selected_pair"]["remote"], "relayed");
 }
 
 TEST(BenchResult, LimitsSharesOfHostileCountersToAll) {

@@ -58,12 +58,55 @@ TEST(Options, NeedNeitherHostNorPortWithAMeetingPlace) {
   EXPECT_EQ(tool::to_string(*listener.via), "[2001:db8::1]:7");
   EXPECT_EQ(listener.via_key_file, "f");
   EXPECT_EQ(listener.local.port, 0);
-  EXPECT_EQ(listener.counterpart, "udtcat --via [2001:db8::1]:7{options}");
+  EXPECT_EQ(listener.counterpart, "udtcat --via [2001:db8::1]:7 -k /dev/tty{options}");
   EXPECT_EQ(tool::to_string(*good("-l 9000 --via 2001:db8::1").via), "[2001:db8::1]:9000");
   EXPECT_EQ(good("-l --via h --to localhost:80").mode, Mode::forward);
   for (const char* line : {"h 1 --via p", "--via p --protect clear", "--via p --transport libudt", "-l 1 --stun s",
                            "-l 1 --via-key f", "--plain --via p", "--via p:0"})
     EXPECT_FALSE(parse(words_of(line))) << line;
+}
+
+const std::string kTicket = "example.org:7/udtcat1-AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9jDc0p";
+
+TEST(Options, TakeATicketInThePlaceOfHostPortAndKey) {
+  const PipeOptions options = good(kTicket + " --via-key f --stun s --recv-only");
+  EXPECT_EQ(options.mode, Mode::connect);
+  ASSERT_TRUE(options.ticket.key);
+  EXPECT_EQ(tool::to_string(*options.via), "example.org:7");
+  EXPECT_FALSE(options.ticket.may_be_made);
+  EXPECT_EQ(options.command_line.find("AAECAw"), std::string::npos) << options.command_line;
+  const PipeOptions in_a_file = good("--ticket f");
+  EXPECT_EQ(in_a_file.mode, Mode::connect);
+  EXPECT_EQ(in_a_file.ticket.file, "f");
+  for (const char* more :
+       {"-k f", "--peers f", "--trust-first", "--via p", "-l", "9000", "--to h:1", "--from 1", "--plain", "--ticket f",
+        "--new-ticket", "--protect clear", "--transport libudt", "--accept-timeout 1s"})
+    EXPECT_FALSE(parse(words_of(kTicket + " " + more))) << more;
+  for (const char* line :
+       {"--ticket f h 1", "--ticket f --via p", "--ticket f -k f", "--ticket f -l", "--ticket f --to h:1"})
+    EXPECT_FALSE(parse(words_of(line))) << line;
+}
+
+TEST(Options, MayMakeATicketForAPipeByAMeetingPlace) {
+  EXPECT_TRUE(good("--via p").ticket.may_be_made);
+  EXPECT_TRUE(good("--via p --new-ticket").ticket.wanted);
+  EXPECT_TRUE(good("--via p --accept-timeout 1s").ticket.may_be_made);
+  for (const char* line : {"-l --via p", "--via p --from 80", "h 1"})
+    EXPECT_FALSE(good(line).ticket.may_be_made) << line;
+  for (const char* line :
+       {"--new-ticket", "--new-ticket h 1", "-l --via p --new-ticket", "--via p --from 80 --new-ticket",
+        "--via p -k f --new-ticket", "--via p --new-ticket --trust-first"})
+    EXPECT_FALSE(parse(words_of(line))) << line;
+}
+
+TEST(Options, OfAnEndThatMakesATicketAreAListenersOfOnePeer) {
+  PipeOptions options = good("--via p");
+  ASSERT_TRUE(tool::become_ticket_listener("udtcat {ticket}", options));
+  EXPECT_TRUE(options.listens && options.ticket.made);
+  EXPECT_EQ(options.counterpart, "udtcat {ticket}");
+  EXPECT_EQ(options.limits.peers, 1U);
+  PipeOptions in_a_hurry = good("--via p --connect-timeout 1s");
+  EXPECT_FALSE(tool::become_ticket_listener("udtcat {ticket}", in_a_hurry)) << "it waits";
 }
 
 TEST(Options, NameTheNearestWhereOneIsUnknown) {

@@ -151,6 +151,9 @@ void add_common_options(CommandLine& line, tool::Options& options, bool& protect
   add_connect_timeout_option(line, options);
   add_log_options(line, options);
   add_progress_options(line, options);
+  line.refuse("--via",
+              "a server is found by its URL, and its data connections by addresses; udtcat gridftp gateway "
+              "--via at both ends brings clients and servers together, stock ones too");
   line.check([&]() -> Status {
     for (const char* name : {"-k", "--protect", "--cipher", "--as", "--peer", "--peers", "--trust-first"})
       protection_written = protection_written || line.has(name);

@@ -393,6 +393,7 @@ ConnectionStats Multiplexer::stats() {
   stats.streams_opened = streams_.opened();
   stats.streams_open = streams_.size();
   if (!answers()) stats.silence = liveness_.silence(now());
+  if (selected_pair_) stats.selected_pair = selected_pair_->at(path(), stats.transport);
   return stats;
 }
 

@@ -21,6 +21,7 @@
 #include "lib/connection/close_handshake.hpp"
 #include "lib/connection/liveness.hpp"
 #include "lib/connection/mux_stream.hpp"
+#include "lib/connection/selected_pair.hpp"
 #include "lib/connection/stats_exchange.hpp"
 #include "lib/connection/stream_table.hpp"
 #include "lib/core/lifetime.hpp"
@@ -62,6 +63,9 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] boost::asio::io_context& io() override { return io_; }
   [[nodiscard]] Endpoint peer() const override { return peer_; }
   void try_path(const Endpoint& address) override { session_->try_path(address); }
+  void set_candidates(std::vector<Endpoint> locals, std::vector<Candidate> remotes) override {
+    selected_pair_.emplace(std::move(locals), std::move(remotes));
+  }
   void set_tunnel(std::function<void(std::span<const std::byte>)> send) override {
     session_->set_tunnel(std::move(send));
   }
@@ -142,6 +146,8 @@ class Multiplexer final : public Connection, private StreamHost {
   boost::asio::steady_timer tick_;
   std::chrono::microseconds least_rtt_{0};  // lately; 0: not known yet
   std::optional<std::uint64_t> pong_due_;   // the token of the latest PING: one answer for many bounds the queue
+
+  std::optional<SelectedPair> selected_pair_;  // none: no candidates were exchanged
 
   StreamHandler on_stream_;
   StreamHandler on_stream_given_up_;

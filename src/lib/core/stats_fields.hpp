@@ -46,6 +46,7 @@ inline constexpr auto kConnectionFields = std::tuple_cat(
         info("protection", &ConnectionStats::protection),
         info("cipher", &ConnectionStats::cipher),
         info("ends", &ConnectionStats::ends),
+        info("selected_pair", &ConnectionStats::selected_pair),
     });
 template <>
 inline constexpr auto kFields<ConnectionStats> = std::tuple_cat(kPayloadFields, kConnectionFields);

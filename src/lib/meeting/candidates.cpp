@@ -53,6 +53,12 @@ std::optional<std::vector<Candidate>> decode_candidates(core::ByteReader& reader
   return candidates;
 }
 
+std::vector<Endpoint> addresses_of(const std::vector<Candidate>& candidates) {
+  std::vector<Endpoint> addresses;
+  std::ranges::transform(candidates, std::back_inserter(addresses), &Candidate::address);
+  return addresses;
+}
+
 std::vector<Candidate> usable(const std::vector<Candidate>& candidates, const std::vector<Candidate>& own) {
   const bool on_this_host = std::ranges::any_of(own, [](const Candidate& each) { return each.address.is_loopback(); });
   std::vector<Candidate> kept;

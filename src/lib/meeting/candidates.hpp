@@ -8,25 +8,18 @@
 #include <optional>
 #include <vector>
 
-#include <udtcat/endpoint.hpp>
+#include <udtcat/candidate.hpp>
 
 #include "lib/core/byte_packing.hpp"
 
 namespace udtcat::meeting {
 
-struct Candidate {
-  enum class Kind : std::uint8_t { host = 1, server_reflexive = 2 };  // spec: meet.md §3
-  static constexpr std::size_t kMaxCount = 8;                         // spec: meet.md §3
-
-  Kind kind = Kind::host;
-  Endpoint address;
-  friend bool operator==(const Candidate&, const Candidate&) = default;
-};
-
 /// count:u8 candidate*, Candidate::kMaxCount at most: the caller keeps that.
 void encode(core::ByteWriter& writer, const std::vector<Candidate>& candidates);
 /// None: malformed. `reader` may be cut.
 [[nodiscard]] std::optional<std::vector<Candidate>> decode_candidates(core::ByteReader& reader);
+
+[[nodiscard]] std::vector<Endpoint> addresses_of(const std::vector<Candidate>& candidates);
 
 /// Without those that name no host that others can reach. One of the loopback address is of use where this end has such
 /// a one: then both are on one host.

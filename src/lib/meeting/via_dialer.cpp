@@ -136,7 +136,8 @@ class ViaDialer final : public Dialer {
 
   void on_refused(const Refused& refused) {
     last_error_ = refusal(refused);
-    if (refused.why != Refused::Why::not_registered) return finish(tl::unexpected(*last_error_));
+    const bool may_come = !via_.of_ticket || Clock::now() < begun_at_ + request_.closed_port_patience;
+    if (refused.why != Refused::Why::not_registered || !may_come) return finish(tl::unexpected(*last_error_));
     core::log().debug("{}", last_error_->message());
     after(kAskAgain, [this] { ask(); });
   }
@@ -145,7 +146,9 @@ class ViaDialer final : public Dialer {
     const std::string what = fmt::format("reach the listener by {}", text_of(via_));
     switch (refused.why) {
       case Refused::Why::not_registered:
-        return {Errc::cannot_reach, what, fmt::format("nobody is registered at {} by that key", text_of(via_))};
+        return {Errc::cannot_reach, what,
+                via_.of_ticket ? "nobody waits there by this ticket (any more)"
+                               : fmt::format("nobody is registered at {} by that key", text_of(via_))};
       case Refused::Why::by_listener:
         return {Errc::authentication_failed, what,
                 "the listener refuses: " + core::printable(refused.text, core::kShownBytes)};
@@ -172,6 +175,7 @@ class ViaDialer final : public Dialer {
       if (each.kind == Candidate::Kind::server_reflexive)
         pair_->engine()->send_stun(each.address, net::binding_indication());
     candidates_ = in_dialling_order(reachable, own_candidates_);
+    remotes_ = reachable;
     if (!candidates_.empty()) direct_ = dial_at(candidates_, false);
     relay_ = pair_->bind(answered.relay, lifetime_.guard([this] {
       relay_is_bound_ = true;
@@ -252,7 +256,11 @@ class ViaDialer final : public Dialer {
     lifetime_.end();
     direct_.reset();
     relayed_.reset();
-    if (made) pair_->go_on(**made, candidates_);
+    if (made) {
+      if (relay_) remotes_.push_back({Candidate::Kind::relayed, *relay_});
+      (*made)->set_candidates(addresses_of(own_candidates_), remotes_);
+      pair_->go_on(**made, candidates_);
+    }
     boost::asio::post(
         io_, lifetime_.guard([this, handler = std::move(handler_), kept = std::make_shared<Made>(std::move(made))] {
           place_dialing_.reset();
@@ -277,7 +285,8 @@ class ViaDialer final : public Dialer {
   DialRequest request_;
   const MeetingPlace& via_;
   Handler handler_;
-  const Clock::time_point ends_at_ = Clock::now() + request_.timeout;
+  const Clock::time_point begun_at_ = Clock::now();
+  const Clock::time_point ends_at_ = begun_at_ + request_.timeout;
   std::shared_ptr<const KeyPair> own_;
   std::optional<PublicKey> name_;
   std::shared_ptr<DialledPair> pair_;
@@ -286,6 +295,7 @@ class ViaDialer final : public Dialer {
   Offer::Id offer_id_{};
   Clock::time_point asked_at_{};
   std::vector<Endpoint> candidates_;
+  std::vector<Candidate> remotes_;
   std::optional<Endpoint> relay_;
   bool relay_is_bound_ = false;
   bool relay_is_due_ = false;

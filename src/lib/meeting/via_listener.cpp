@@ -99,6 +99,13 @@ class ViaListener final : public Listener {
     reach_place();
   }
 
+  /// One that comes while nobody has asked for this end by the place has exchanged no candidates.
+  void tell_candidates(Connection& session) const {
+    std::vector<Candidate> remotes;
+    for (const auto& [id, pair] : pairs_) remotes.insert(remotes.end(), pair.remotes.begin(), pair.remotes.end());
+    if (!remotes.empty()) session.set_candidates(local_endpoints(), std::move(remotes));
+  }
+
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return listener_->local_endpoints(); }
   void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
     listener_->send_stun(peer, std::move(message));
@@ -115,6 +122,7 @@ class ViaListener final : public Listener {
     std::unique_ptr<MessageStream> messages;
     std::optional<CheckSender> checks;
     std::optional<KeptBinding> binding;
+    std::vector<Candidate> remotes{};  // of the other end, and the relay
   };
 
   void leave() {
@@ -270,6 +278,9 @@ class ViaListener final : public Listener {
         sign(Answer{.id = offer.id, .gets_no_udp = false, .candidates = candidates_}, *own_, opened.signer);
     if (!bytes) return core::log().warn("{}", bytes.error().message());
     pair->messages->send(AnswerToPlace{*bytes});
+    pair->remotes = usable(offer.candidates, candidates_);
+    if (offered.relay.udp_port != 0)
+      pair->remotes.push_back({Candidate::Kind::relayed, place_->peer().with_port(offered.relay.udp_port)});
     const auto round_trip = place_->stats().rtt.value_or(std::chrono::microseconds(0));
     pair->checks.emplace(io_, quota_, usable(offer.candidates, candidates_),
                          std::chrono::duration_cast<std::chrono::milliseconds>(round_trip),
@@ -313,8 +324,12 @@ Result<std::unique_ptr<Listener>> listen_via(boost::asio::io_context& io, Listen
   if (!request.credentials) return fail(Errc::bad_argument, "listen by a meeting place", "that needs a key");
   UDTCAT_TRY(auto own, own_name(*request.credentials));
   auto made = std::make_unique<ViaListener>(io, request, std::move(own));
+  auto on_session = [&its = *made, on_peer = std::move(on_peer)](std::unique_ptr<Connection> session) {
+    its.tell_candidates(*session);
+    on_peer(std::move(session));
+  };
   UDTCAT_TRY(auto listener,
-             connection::listen_directly(io, std::move(request), std::move(on_peer), std::move(on_refused)));
+             connection::listen_directly(io, std::move(request), std::move(on_session), std::move(on_refused)));
   made->start(std::move(listener));
   return made;
 }

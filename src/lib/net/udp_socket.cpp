@@ -25,6 +25,7 @@
 
 #include <ctime>  // errqueue.h uses timespec without saying so
 
+#include "lib/core/try.hpp"
 #include "lib/net/system_error.hpp"
 #include "lib/net/train.hpp"
 
@@ -220,6 +221,13 @@ std::optional<std::size_t> interface_mtu(const Endpoint& local) {
     if (const auto mtu = mtu_of(*socket, each->ifa_name)) largest = std::max(largest.value_or(0), *mtu);
   }
   return largest;
+}
+
+Result<Endpoint> source_address(const Endpoint& destination) {
+  UDTCAT_TRY(UdpSocket socket, UdpSocket::open(destination.family()));
+  UDTCAT_CHECK(socket.connect(destination));
+  UDTCAT_TRY(const Endpoint local, socket.local_endpoint());
+  return local.with_port(0);
 }
 
 }  // namespace udtcat::net

@@ -49,6 +49,9 @@ void add_rsh_options(CommandLine& line, RshOptions& options) {
   options.session.application = tool::kRsh;
   ssh::add_ssh_dial_options(line, options);
   ssh::add_push_progress_options(line, options);
+  line.refuse("--via",
+              "ssh logs in at the far host, and the ends find each other by it; where ssh cannot, a forward by "
+              "--via brings it there: udtcat -l --via PLACE --to localhost:22");
   line.flag("--require-udp", options.require_udp);
   ssh::add_far_session_options(line, options);
   add_connect_timeout_option(line, options);

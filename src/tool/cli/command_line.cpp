@@ -13,6 +13,7 @@
 
 #include "lib/core/text.hpp"
 #include "lib/core/user_text.hpp"
+#include "tool/cli/key_hiding.hpp"
 #include "tool/cli/shell_words.hpp"
 
 namespace udtcat::tool {
@@ -161,7 +162,7 @@ tl::unexpected<Error> CommandLine::unknown(const std::string& word) const {
 
 Status CommandLine::read(const Words& words) {
   typed_ = command_;
-  for (const std::string& word : words) typed_ += ' ' + quoted(word);
+  for (const std::string& word : words) typed_ += ' ' + quoted(without_keys(word));
   UDTCAT_CHECK(split(words));
   for (const bool* question : questions_)
     if (*question) return {};

@@ -73,6 +73,10 @@ Status Configuration::read_line(std::string line, std::size_t number) {
     command_ = std::move(*words);
   } else if (std::string* const operand = operand_named(name)) {
     if (!operand->empty()) return refuse_it("stands here the second time");
+    if (name == "listen" && words->empty()) {
+      listens_anywhere_ = true;
+      return {};
+    }
     if (words->size() != 1 || words->front().empty() || words->front().starts_with('-'))
       return refuse_it("needs one value: listen [ADDR:]PORT, host HOST, port PORT");
     *operand = std::move(words->front());
@@ -92,8 +96,12 @@ std::string* Configuration::operand_named(const std::string& name) {
 
 /// A file has `listen`, or `host` and `port`.  returns  what is wrong; null: nothing
 const char* Configuration::wrong_operands() const {
-  if (!listen_.empty() && !(host_.empty() && port_.empty()))
-    return "it listens and connects; allowed: listen, or host and port";
+  const bool listens = listens_anywhere_ || !listen_.empty();
+  if (listens && !(host_.empty() && port_.empty())) return "it listens and connects; allowed: listen, or host and port";
+  if (listens_anywhere_ && !listen_.empty()) return "\"listen\" stands here the second time";
+  const bool has_via =
+      std::ranges::any_of(options_, [](const std::string& each) { return each.starts_with("--via="); });
+  if (listens_anywhere_ && !has_via) return "listen needs [ADDR:]PORT, unless there is a via";
   if (!port_.empty() && host_.empty()) return "port needs a host beside it";
   const bool has_port = !port_.empty() || host_.find(':') != std::string::npos;
   return host_.empty() || has_port ? nullptr : "host needs a port beside it";
@@ -102,7 +110,7 @@ const char* Configuration::wrong_operands() const {
 Words Configuration::words() const {
   Words words;
   // Before the options, so that an option without its value does not take one of them.
-  if (!listen_.empty()) words.emplace_back("--listen");
+  if (listens_anywhere_ || !listen_.empty()) words.emplace_back("--listen");
   for (const std::string* operand : {&listen_, &host_, &port_})
     if (!operand->empty()) words.push_back(*operand);
   words.insert(words.end(), options_.begin(), options_.end());

@@ -15,6 +15,7 @@ namespace udtcat::tool {
 
 ///   # /etc/udtcat/db.conf
 ///   listen 9000               # as -l 9000; at the other end: host db.example, port 9000
+///                             # (listen alone with a via, and none of them at the other end)
 ///   to = localhost:5432       # each option by its long name without dashes
 ///   exec 'zfs recv pool/data' # quotes make one word of several
 ///   command gridftp gateway   # the command's words, where it has any
@@ -38,6 +39,7 @@ class Configuration {
   [[nodiscard]] const char* wrong_operands() const;
 
   Words command_;
+  bool listens_anywhere_ = false;  // by a meeting place no port need be named
   std::string listen_;
   std::string host_;
   std::string port_;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <udtcat/ticket.hpp>
+
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/cli/applications.hpp"
@@ -188,12 +190,14 @@ void add_via_options(CommandLine& line, Options& options) {
   });
   line.value_is(":host");
   line.check([&]() -> Status {
+    const bool has_ticket = std::ranges::any_of(line.operands(), Ticket::is_meant) || options.ticket.file;
     for (const char* name : {"--via-key", "--stun"})
-      if (line.has(name) && !options.via) return misplaced(name, "allowed with --via only");
-    if (!options.via) return {};
+      if (line.has(name) && !options.via && !has_ticket) return misplaced(name, "allowed with --via only");
+    if (!options.via && !has_ticket) return {};
+    // The other end would make a ticket of its own, rather than ask for the key.
     constexpr std::string_view kAddress = "{host} {port}";
-    if (const auto at = options.counterpart.find(kAddress); at != Text::npos)
-      options.counterpart.replace(at, kAddress.size(), "--via " + to_string(*options.via));
+    if (const auto at = options.counterpart.find(kAddress); options.via && at != Text::npos)
+      options.counterpart.replace(at, kAddress.size(), fmt::format("--via {} -k /dev/tty", to_string(*options.via)));
     if (options.session.protection == Protection::clear)
       return misplaced("--via and --protect clear", "the ends find each other by a key");
     if (options.transport.kind == TransportKind::libudt)

@@ -17,6 +17,7 @@
 #include <udtcat/units.hpp>
 
 #include "tool/cli/command_line.hpp"
+#include "tool/cli/ticket_options.hpp"
 
 namespace udtcat::tool {
 
@@ -35,12 +36,13 @@ struct Options {
   HostPort local{};            ///< of a listener: where it waits
   bool listens = false;        ///< a listener
   bool shows_new_key = false;  ///< of a listener without a key: it makes one and shows it, instead of asking for one
-  /// The command for the other host, with {host}, {port}, {names} and {options} (names included) in it.
+  /// The command for the other host, with {host}, {port}, {names} and {options} (names included) in it, or {ticket}.
   std::string counterpart = "udtcat {host} {port}{options}";
   AddressFamily family = AddressFamily::any;
   std::optional<HostPort> via{};              ///< the meeting place by which the ends find each other
   std::optional<std::string> via_key_file{};  ///< its key; none: it serves everybody
   std::vector<HostPort> stun{};               ///< beside it
+  TicketOptions ticket{};
   std::optional<std::string> key_file{};
   std::optional<std::string> peers_file{};  ///< the peers that a listener admits, the listeners that a connector knows
   std::optional<PublicKey> peer_key{};      ///< of a connector: the key that the listener has to have

@@ -93,6 +93,11 @@ Result<Key> parsed(std::string_view text, const std::string& from) {
   return key;
 }
 
+Result<FoundCredentials> new_key() {
+  UDTCAT_TRY(Key key, Key::generate());
+  return FoundCredentials{.credentials = std::move(key), .generated = true, .where = "a new one"};
+}
+
 Result<FoundCredentials> asked_for(const Options& options, const KeyPrompt& ask, const std::string& hint) {
   const std::string whose = options.listens ? "" : " of " + to_string(options.peer);
   auto typed = ask("Key" + whose + (hint.empty() ? "" : " (" + hint + ")") + ": ");
@@ -133,6 +138,9 @@ std::optional<std::string> users_key_file() {
 
 Result<FoundCredentials> find_credentials(const Options& options, KeyCandidates candidates, const KeyPrompt& ask) {
   if (options.session.protection == Protection::clear) return FoundCredentials{};
+  if (options.ticket.made) return new_key();
+  if (options.ticket.key)
+    return FoundCredentials{.credentials = options.ticket.key->duplicate(), .where = "the ticket"};
   const auto& named = file_of_key(options, candidates);
   if (named == kTerminal) return asked_for(options, ask, {});
   if (named) return in_file(options, *named);
@@ -147,8 +155,7 @@ Result<FoundCredentials> find_credentials(const Options& options, KeyCandidates 
   const std::string hint = unused_pair_hint(options);
   if (options.shows_new_key) {
     if (!hint.empty()) core::log().warn("{}", hint);
-    UDTCAT_TRY(Key key, Key::generate());
-    return FoundCredentials{.credentials = std::move(key), .generated = true, .where = "a new one"};
+    return new_key();
   }
   return asked_for(options, ask, hint);
 }

@@ -60,6 +60,8 @@ std::string local_address_text(std::string_view protocol, const HostPort& local,
 
 Result<std::string> key_summary(const Options& options, KeyCandidates candidates) {
   if (options.session.protection == Protection::clear) return "no key: anybody can be the other end";
+  if (options.ticket.made) return "key: a new one, in the ticket that is printed for the other end";
+  if (options.ticket.key || options.ticket.file) return "key: that of the ticket";
   std::error_code unknown;
   const auto& file = file_of_key(options, candidates);
   if (file && !std::filesystem::is_regular_file(*file, unknown) && std::filesystem::exists(*file, unknown))

@@ -48,6 +48,7 @@ Words names_of(const Commands& commands) {
 /// Whether the key comes from a person or through a pipe, which may take long.
 bool may_wait_for_key(const Options& options, const KeyCandidates& candidates) {
   std::error_code unknown;
+  if (options.ticket.made || options.ticket.key) return false;
   if (const auto& file = file_of_key(options, candidates)) return !std::filesystem::is_regular_file(*file, unknown);
   return !candidates.environment && !options.shows_new_key;
 }

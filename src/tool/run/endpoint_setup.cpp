@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <udtcat/ticket.hpp>
+
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/net/interface_addresses.hpp"
@@ -49,6 +51,7 @@ Result<std::shared_ptr<const MeetingPlace>> meeting_place(const Options& options
   place->at = *options.via;
   place->family = options.family;
   place->stun = options.stun;
+  place->of_ticket = options.ticket.key != nullptr;
   if (options.via_key_file) {
     UDTCAT_TRY(place->credentials, credentials_of_place(*options.via_key_file));
   }
@@ -116,16 +119,37 @@ std::string advertised_address(const Endpoint& local) {
   return to_string(HostPort{advertised_host({local}, net::interface_addresses()), local.port()});
 }
 
-std::string counterpart_command(const Options& options, const std::string& host, std::uint16_t port) {
+namespace {
+
+/// The options in which both ends must agree.
+std::string agreed_options(const Options& options) {
   const SessionOptions& session = options.session;
-  const std::string names = names_text(session);
-  std::string agreed = names;
+  std::string agreed = names_text(session);
   if (session.protection != Protection::private_) agreed += fmt::format(" --protect {}", to_string(session.protection));
   if (session.cipher) agreed += fmt::format(" --cipher {}", to_string(*session.cipher));
   if (!session.sends) agreed += " --send-only";
   if (!session.receives) agreed += " --recv-only";
+  if (options.via_key_file) agreed += " --via-key FILE";
+  return agreed;
+}
+
+/// The only place of the key is the command: it is not asked for.
+void announce_ticket(const Options& options, Key key, Console& console) {
+  const Ticket ticket{*options.via, std::move(key)};
+  const std::string file =
+      options.via_key_file ? fmt::format("; FILE there has the key of {}", to_string(*options.via)) : "";
+  console.line(fmt::format("udtcat: run on the other host; the first that does is the other end{}:", file));
+  const core::SecretText command(fmt::format(fmt::runtime(options.counterpart),
+                                             fmt::arg("ticket", ticket.reveal_text()),
+                                             fmt::arg("options", agreed_options(options))));
+  console.line(command.view());
+}
+
+}  // namespace
+
+std::string counterpart_command(const Options& options, const std::string& host, std::uint16_t port) {
   return fmt::format(fmt::runtime(options.counterpart), fmt::arg("host", host), fmt::arg("port", port),
-                     fmt::arg("names", names), fmt::arg("options", agreed));
+                     fmt::arg("names", names_text(options.session)), fmt::arg("options", agreed_options(options)));
 }
 
 std::string counterpart_hint(const std::vector<Endpoint>& locals) {
@@ -146,6 +170,10 @@ Status announce_listener(const Options& options, const std::optional<Key>& new_k
       console.line("udtcat: " + listening);
     else
       core::log().info("{}", listening);
+    return {};
+  }
+  if (options.ticket.made) {
+    announce_ticket(options, new_key->duplicate(), console);
     return {};
   }
   // First: without a terminal to show the key on there is no listener.

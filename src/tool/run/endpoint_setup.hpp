@@ -29,7 +29,7 @@ namespace udtcat::tool {
 [[nodiscard]] std::vector<Endpoint> one_per_family(const std::vector<Endpoint>& addresses);
 
 /// Says where a listener can be found; and if nobody has its key yet, the command for the other host and, on the
-/// terminal, the key.
+/// terminal, the key. A ticket has both, and is part of the command.
 /// errors: Errc::bad_argument where there is no terminal to show it on
 [[nodiscard]] Status announce_listener(const Options& options, const std::optional<Key>& new_key,
                                        const Listener& listener, Console& console);

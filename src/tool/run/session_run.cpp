@@ -138,7 +138,8 @@ void SessionRun::tell_progress() {
   const ConnectionStats now = ticker_.sample().stats;
   const ConnectionStats before = std::exchange(at_last_request_, now);
   const bool same_connection = before.made_at == now.made_at;
-  console_.line("udtcat: " + why_since(same_connection ? before.ends : BothEndsStats(), now.ends).text);
+  const DiagnosisText limited_by = why_since(same_connection ? before.ends : BothEndsStats(), now.ends);
+  console_.line("udtcat: " + with_pair(limited_by.text, now));
 }
 
 void SessionRun::finish(std::optional<Error> error) {
@@ -186,7 +187,7 @@ void SessionRun::conclude() {
     console_.line("udtcat: " + summary_line(end));
   if (is_cut && has_moved && exit_policy_.how_to_go_on != nullptr) say(exit_policy_.how_to_go_on);
   const DiagnosisText limited_by = why_since({}, end.stats.ends);
-  if (says_why_ && has_peer) console_.line("udtcat: " + limited_by.text);
+  if (says_why_ && has_peer) console_.line("udtcat: " + with_pair(limited_by.text, end.stats));
   if (!stats_json_) return;
   const TransportKind transport = has_peer ? end.stats.transport : transport_.kind;
   console_.line(to_json({.end = end,

@@ -25,8 +25,9 @@ std::string peer_lines(const PeerSnapshot& peer) {
   if (peer.stats.transport == TransportKind::tcp) name += ", by TCP";
   const Sample sample{peer.stats, peer.age};
   const bool silent = peer.stats.silence.count() > 0;
+  const std::string pair = !peer.selected_pair ? "" : "    selected pair: " + peer.selected_pair->text + '\n';
   const std::string limit = peer.limited_by.text.empty() ? "" : "    " + peer.limited_by.text + '\n';
-  return fmt::format("  {}\n    {}, {}, {}\n{}", name, core::format_count(peer.stats.streams_open, "stream"),
+  return fmt::format("  {}\n{}    {}, {}, {}\n{}", name, pair, core::format_count(peer.stats.streams_open, "stream"),
                      silent ? silence_text(peer.stats) : core::format_rate(peer.rate), stats_text(sample), limit);
 }
 
@@ -81,7 +82,8 @@ PeerSnapshot snapshot_of(std::uint64_t number, const Endpoint& address, const Co
           .age = std::chrono::steady_clock::now() - stats.made_at,
           .stats = stats,
           .rate = {},
-          .limited_by = {}};
+          .limited_by = {},
+          .selected_pair = in_words(stats.selected_pair)};
 }
 
 std::chrono::microseconds process_cpu_time() {

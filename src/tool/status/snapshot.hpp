@@ -21,6 +21,7 @@
 #include <udtcat/units.hpp>
 
 #include "tool/cli/exit_status.hpp"
+#include "tool/status/selected_pair_text.hpp"
 #include "tool/status/stats_text.hpp"
 #include "tool/status/why_text.hpp"
 
@@ -33,8 +34,9 @@ struct PeerSnapshot {
   std::string address;
   std::chrono::nanoseconds age{0};  ///< since it connected
   ConnectionStats stats;
-  BitRate rate;                ///< both ways together, of late
-  DiagnosisText limited_by{};  ///< of late; empty: idle
+  BitRate rate;                                     ///< both ways together, of late
+  DiagnosisText limited_by{};                       ///< of late; empty: idle
+  std::optional<SelectedPairText> selected_pair{};  ///< that of the statistics
 };
 
 /// Peers that were turned away for one kind of reason.

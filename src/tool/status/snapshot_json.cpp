@@ -39,6 +39,7 @@ Json peer_json(const PeerSnapshot& peer) {
   json["silent_seconds"] = seconds_of(peer.stats.silence);
   json["limited_by"] = or_null(peer.limited_by.word);
   json["limited_by_text"] = peer.limited_by.text;
+  json["selected_pair"] = to_json(peer.selected_pair);
   return json;
 }
 
@@ -131,17 +132,32 @@ class SnapshotReader {
                       .age = time("seconds"),
                       .stats = stats(),
                       .rate = rate(),
-                      .limited_by = {}};
+                      .limited_by = {},
+                      .selected_pair = {}};
     // A process that is older has none.
     if (json_.contains("limited_by")) peer.limited_by.word = text("limited_by");
     if (has("transport"))
       if (const auto transport = core::parse_transport(text("transport"))) peer.stats.transport = *transport;
     if (json_.contains("limited_by_text")) peer.limited_by.text = text("limited_by_text");
+    peer.selected_pair = selected_pair();
     constexpr std::uint64_t kMostRttUs = 1'000'000'000;  // guess: a quarter of an hour
     if (!at("rtt_us").is_null()) peer.stats.rtt = std::chrono::microseconds(std::min(number("rtt_us"), kMostRttUs));
     if (has("silent_seconds"))
       peer.stats.silence = std::chrono::duration_cast<std::chrono::milliseconds>(time("silent_seconds"));
     return peer;
+  }
+  /// None where the peer is reached without candidates.
+  [[nodiscard]] std::optional<SelectedPairText> selected_pair() {
+    if (!has("selected_pair") || at("selected_pair").is_null()) return std::nullopt;
+    SnapshotReader inner(at("selected_pair"));
+    SelectedPairText read{.transport = inner.text("transport"),
+                          .local = inner.text("local"),
+                          .local_address = inner.text("local_address"),
+                          .remote = inner.text("remote"),
+                          .remote_address = inner.text("remote_address"),
+                          .text = inner.text("text")};
+    take(inner.ok());
+    return read;
   }
   [[nodiscard]] RefusalSnapshot refusal() {
     return {.reason = text("reason"),
@@ -250,6 +266,7 @@ std::string to_json(const RunReport& report) {
   json["exit_reason"] = report.exit_reason;
   json["limited_by"] = or_null(report.limited_by.word);
   json["limited_by_text"] = report.limited_by.text;
+  json["selected_pair"] = to_json(in_words(stats.selected_pair));
   return to_line(json);
 }
 

@@ -159,6 +159,11 @@ DiagnosisText why_since(const BothEndsStats& before, const BothEndsStats& now) {
   return made;
 }
 
+std::string with_pair(std::string text, const ConnectionStats& stats) {
+  if (stats.selected_pair) text += "; selected pair: " + to_string(*stats.selected_pair);
+  return text;
+}
+
 std::string why_text(const Diagnosis& diagnosis, const BothEndsStats& ends) {
   const EndStats* end = half(diagnosis, ends);
   switch (diagnosis.limit) {

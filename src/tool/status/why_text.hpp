@@ -22,6 +22,8 @@ struct DiagnosisText {
 /// The diagnosis of the time between; its text names that.
 /// before   of nothing, or of an earlier connection: `now` is judged from its beginning
 [[nodiscard]] DiagnosisText why_since(const BothEndsStats& before, const BothEndsStats& now);
+/// The text, and by which candidates the session goes, where those were exchanged.
+[[nodiscard]] std::string with_pair(std::string text, const ConnectionStats& stats);
 /// The text of a diagnosis of `ends`.
 [[nodiscard]] std::string why_text(const Diagnosis& diagnosis, const BothEndsStats& ends);
 

@@ -10,6 +10,9 @@ constexpr const char* kSend = R"(udtcat send: files and directories to another h
   udtcat send PATH... HOST PORT                  the other end: udtcat receive -l PORT
   udtcat send PATH... [USER@]HOST:DIRECTORY      the other end: a udtcat that ssh starts there
   udtcat send --serve DIRECTORY -l [ADDR:]PORT   read-only, to those that come: udtcat receive PATH... HOST PORT
+  udtcat send PATH... --via PLACE                without a key: prints the command for the other end, with a ticket for
+                                                 this transfer; PLACE is a udtcat meet that both ends reach
+  udtcat send PATH... TICKET                     to the end that has made it: udtcat receive --via PLACE
 
 Each PATH stands there under its last name, with all that is below it; of PATH/. and PATH/.. what is in them. Kept are
 names, content, holes, modes, times, symbolic links (as links), hard links, FIFOs, devices (by root) and user.*
@@ -26,9 +29,9 @@ Exit status 0 says that all of it stands there, proved, on the disk. Nothing is 
       --port N | N-M, --udp-host HOST, --push, --require-udp, --remote-udtcat PATH, --ssh 'PROGRAM ARGS'
                              by ssh; see udtcat rsh --help
   -k, --key-file, --as, --peer, --peers, --trust-first, -4, -6, -l, --listen, --accept-timeout, --connect-timeout,
-      --via, --via-key, --stun, --rate, --transport, --no-tcp, --congestion, --offload, --memory, --protect, --cipher,
-      --block, --lanes, --threads, --flows, --idle-timeout, --stats, --why, --progress, --no-progress, --check,
-      -v, --verbose, -q, --quiet
+      --via, --via-key, --stun, --ticket, --new-ticket, --rate, --transport, --no-tcp, --congestion, --offload,
+      --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --why, --progress,
+      --no-progress, --check, -v, --verbose, -q, --quiet
                              see udtcat --help
 
 Exit status: as udtcat's; 7 where some names could not be had, which are named, and the rest stands.
@@ -39,6 +42,8 @@ constexpr const char* kReceive = R"(udtcat receive: files and directories from a
   udtcat receive -l [ADDR:]PORT [DIRECTORY]      from udtcat send PATH... HOST PORT, until it is stopped
   udtcat receive PATH... HOST PORT               of udtcat send --serve, paths below its directory; none: all
   udtcat receive [USER@]HOST:PATH...             of a udtcat that ssh starts there
+  udtcat receive TICKET [DIRECTORY]              from udtcat send PATH... --via PLACE, which has printed that
+  udtcat receive --via PLACE                     without a key: prints udtcat send PATH... TICKET for the other end
 
 They come into DIRECTORY (here), and nowhere else; what is not whole yet is in its .udtcat-parts. See udtcat send --help
 for what is kept, and what exit status 0 says.
@@ -52,9 +57,9 @@ for what is kept, and what exit status 0 says.
       --port N | N-M, --udp-host HOST, --push, --require-udp, --remote-udtcat PATH, --ssh 'PROGRAM ARGS'
                              by ssh; see udtcat rsh --help
   -k, --key-file, --as, --peer, --peers, --trust-first, -4, -6, -l, --listen, --accept-timeout, --connect-timeout,
-      --via, --via-key, --stun, --transport, --no-tcp, --congestion, --offload, --memory, --protect, --cipher, --block,
-      --lanes, --threads, --flows, --idle-timeout, --stats, --why, --progress, --no-progress, --check,
-      -v, --verbose, -q, --quiet
+      --via, --via-key, --stun, --ticket, --new-ticket, --transport, --no-tcp, --congestion, --offload, --memory,
+      --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --why, --progress,
+      --no-progress, --check, -v, --verbose, -q, --quiet
                              see udtcat --help
 
 Exit status: as udtcat's; 7 where some names could not be had, which are named, and the rest stands.

@@ -36,8 +36,9 @@ const char* after_cut(const Error& error) {
 }  // namespace
 
 Status TreeListener::start(tool::FoundCredentials found) {
-  UDTCAT_CHECK(options_.role == Role::sends ? files::FileTree::open(options_.directory)
-                                            : files::FileTree::make(options_.directory));
+  if (!options_.ticket.made)
+    UDTCAT_CHECK(options_.role == Role::sends ? files::FileTree::open(options_.directory)
+                                              : files::FileTree::make(options_.directory));
   if (options_.transfer.manifest) UDTCAT_CHECK(ManifestLog::create(*options_.transfer.manifest));
   UDTCAT_TRY(listener_, tool::PeerListener::start(
                             run_, options_, std::move(found),
@@ -48,7 +49,8 @@ Status TreeListener::start(tool::FoundCredentials found) {
     for (const Client& client : clients_) client.session->connection().abort(why);
   });
   if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-  run_.progress().wait_for("waiting for a peer on " + listener_->addresses());
+  run_.progress().wait_for(options_.ticket.made ? "waiting for the other end at " + tool::to_string(*options_.via)
+                                                : "waiting for a peer on " + listener_->addresses());
   run_.publish([this](tool::ProcessSnapshot& snapshot) {
     snapshot.all = total();
     listener_->add_to(snapshot);
@@ -134,6 +136,8 @@ void TreeListener::watch(Client& client) {
 
 TransferRole TreeListener::role() {
   return [this](BlockingStream& stream, TransferCounters& counters, const PeerInfo& peer) {
+    if (options_.ticket.made && options_.role == Role::sends)
+      return send_selection_as_listener(stream, options_.selection, transfer_options_of(options_), counters);
     if (options_.role == Role::sends) return send_as_listener(stream, options_.directory, counters);
     return receive_as_listener(stream, options_.directory, transfer_options_of(options_), peer, active_transfers_,
                                counters);

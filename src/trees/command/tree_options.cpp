@@ -25,10 +25,11 @@ using tool::misplaced;
 using tool::Words;
 
 constexpr const char* kSendForms =
-    "allowed: PATH... HOST PORT, PATH... [USER@]HOST:DIRECTORY, or --serve DIRECTORY -l [ADDR:]PORT; see udtcat send "
-    "--help";
+    "allowed: PATH... HOST PORT, PATH... [USER@]HOST:DIRECTORY, PATH... --via PLACE, or --serve DIRECTORY -l "
+    "[ADDR:]PORT; see udtcat send --help";
 constexpr const char* kReceiveForms =
-    "allowed: -l [ADDR:]PORT [DIRECTORY], PATH... HOST PORT, or [USER@]HOST:PATH...; see udtcat receive --help";
+    "allowed: -l [ADDR:]PORT [DIRECTORY], PATH... HOST PORT, [USER@]HOST:PATH..., or TICKET [DIRECTORY]; see udtcat "
+    "receive --help";
 
 constexpr std::array<const char*, 6> kSshOptions{"--port", "--udp-host", "--remote-udtcat",
                                                  "--ssh",  "--push",     "--require-udp"};
@@ -36,7 +37,8 @@ constexpr const char* kNeedsUdtcat =
     "send and receive need a login with a shell, or one that runs udtcat trees-server; for sftp alone there are udr "
     "scp and udr sftp";
 constexpr std::size_t kMaxNamedPathsBytes = kMiB;  // spec: docs/spec/trees.md §1: what a message has room for
-constexpr std::array<const char*, 6> kKeyOptions{"-k", "--as", "--peer", "--peers", "--trust-first", "--once"};
+constexpr std::array<const char*, 8> kKeyOptions{"-k",     "--as",     "--peer",       "--peers",
+                                                 "--once", "--ticket", "--new-ticket", "--trust-first"};
 
 /// Whether the paths can be asked for at once.  spec: docs/spec/trees.md §1
 bool fits_hello(const Words& paths) {
@@ -90,19 +92,38 @@ Status check_is_no_port(const std::string& host, const std::string& path) {
       fmt::format("a port stands apart, {} {}; a path of that name, by ssh, is {}:./{}", host, path, host, path));
 }
 
+/// With --via a word is a path, unless it can be nothing but a ticket.
+bool is_ticket(const std::string& word, const TreeOptions& options) {
+  return options.via ? Ticket::parse(word).has_value() : Ticket::is_meant(word);
+}
+
+/// A ticket is not beside what else says where the other end is.
+Status take_ticket_alone(const CommandLine& line, const std::string& word, TreeOptions& options) {
+  if (line.has("--serve"))
+    return misplaced("a ticket and --serve",
+                     "the end that has made the ticket waits for this one: send PATH... TICKET");
+  return tool::take_ticket(line, word, options);
+}
+
 Status read_send_operands(const CommandLine& line, TreeOptions& options) {
   Words words = line.operands();
+  const bool ends_with_ticket = !words.empty() && is_ticket(words.back(), options);
   const bool lists = options.selection.list.has_value();
-  if (options.listens || line.has("--serve")) {
+  if (ends_with_ticket) {
+    UDTCAT_CHECK(take_ticket_alone(line, words.back(), options));
+    words.pop_back();
+  } else if (options.listens || line.has("--serve")) {
     options.connect_mode = ConnectMode::listen;
     if (options.via && options.listens && line.has("--serve") && words.empty() && !lists) return {};
     if (!options.listens || !line.has("--serve") || words.size() != 1 || lists)
       return misplaced("send -l", "needs --serve DIRECTORY, and one argument, [ADDR:]PORT");
     return tool::store(tool::local_address_value("-l", words.front()), options.local);
   }
-  const auto colon = words.empty() || options.via ? std::string::npos : colon_of(words.back());
-  if (options.via) {
-    options.peer = *options.via;  // for messages
+  const bool is_named = options.via || options.ticket.file;  // the other end, whatever the words are
+  const auto colon = words.empty() || is_named ? std::string::npos : colon_of(words.back());
+  if (is_named) {
+    if (options.via) options.peer = *options.via;  // for messages
+    options.ticket.may_be_made = !options.ticket.key && !options.ticket.file;
   } else if (colon != std::string::npos) {
     const std::string destination = words.back().substr(0, colon);
     options.place = words.back().substr(colon + 1);
@@ -114,14 +135,30 @@ Status read_send_operands(const CommandLine& line, TreeOptions& options) {
   }
   if (words.empty() && !lists)
     return misplaced("send",
-                     fmt::format("a PATH is missing, as in udtcat send PATH {}", fmt::join(line.operands(), " ")));
+                     fmt::format("a PATH is missing, as in udtcat send PATH {}",
+                                 ends_with_ticket ? "TICKET" : fmt::format("{}", fmt::join(line.operands(), " "))));
   if (!words.empty() && lists) return misplaced("--files-from", "allowed without PATH only");
   options.selection.paths = std::move(words);
   return {};
 }
 
+/// udtcat receive TICKET [DIRECTORY], or --ticket FILE [DIRECTORY]: all that its sender sends.
+Status read_ticket_operands(const CommandLine& line, TreeOptions& options) {
+  Words words = line.operands();
+  if (!options.ticket.file) {
+    UDTCAT_CHECK(take_ticket_alone(line, words.front(), options));
+    words.erase(words.begin());
+  }
+  if (words.size() + (line.has("--into") ? 1 : 0) > 1)
+    return misplaced("receive by a ticket", "takes what its sender sends, and may have one DIRECTORY to put it in");
+  if (!words.empty()) options.directory = words.front();
+  return {};
+}
+
 Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
   Words words = line.operands();
+  if (options.ticket.file || (!words.empty() && is_ticket(words.front(), options)))
+    return read_ticket_operands(line, options);
   if (options.listens) {
     options.connect_mode = ConnectMode::listen;
     if (options.via && words.size() + (line.has("--into") ? 1 : 0) <= 1) {
@@ -136,6 +173,7 @@ Status read_receive_operands(const CommandLine& line, TreeOptions& options) {
   if (options.via) {
     options.peer = *options.via;  // for messages
     options.selection.paths = std::move(words);
+    options.ticket.may_be_made = options.selection.paths.empty();
     return {};
   }
   const auto colon = words.empty() ? std::string::npos : colon_of(words.front());
@@ -169,7 +207,13 @@ Status check_places(const CommandLine& line, TreeOptions& options) {
     if (by_ssh && line.has(name))
       return misplaced(name, "allowed with a PORT only; by ssh, ssh proves who both ends are");
   if (line.has("--once") && !options.listens) return misplaced("--once", "allowed with -l only");
-  if (line.has("--accept-timeout") && !options.listens) return misplaced("--accept-timeout", "allowed with -l only");
+  if (line.has("--accept-timeout") && !options.listens && !options.ticket.may_be_made)
+    return misplaced("--accept-timeout", "allowed with -l only");
+  if (options.ticket.wanted && !options.ticket.may_be_made)
+    return misplaced("--new-ticket",
+                     options.role == Role::sends
+                         ? "allowed with PATH... --via PLACE only"
+                         : "allowed with --via PLACE and without PATH: the other end says what it sends");
   if (line.has("--connect-timeout") && options.listens)
     return misplaced("--connect-timeout", "allowed with HOST PORT only; with -l it is --accept-timeout");
   if (by_ssh && options.session.protection == Protection::clear)
@@ -203,6 +247,7 @@ void add_common_options(CommandLine& line, TreeOptions& options) {
   add_family_options(line, options);
   add_connect_timeout_option(line, options);
   add_via_options(line, options);
+  add_ticket_options(line, options);
   add_accept_timeout_option(line, options);
   add_log_options(line, options);
   line.flag("--why", options.why);

@@ -44,7 +44,7 @@ TEST(Configuration, NamesACommandOfSeveralWords) {
 
 TEST(Configuration, SaysWhichLineIsNone) {
   for (const char* bad :
-       {"\nlisten", "\nlisten 1 2", "\nhost -v", "\ncommand", "command x\ncommand y", "port 1\nport 2", "\nrate 1 2",
+       {"\nlisten ''", "\nlisten 1 2", "\nhost -v", "\ncommand", "command x\ncommand y", "port 1\nport 2", "\nrate 1 2",
         "\n--rate 1", "\nv", "\n6 yes", "\nhelp", "\nversion", "\ncheck"})
     EXPECT_THAT(parse_error(bad), StartsWith("f:2: \"")) << bad;
   for (const char* bad : {"\nexec 'x", "\nexec \"x # y", "\nexec 'x' y'"})
@@ -55,8 +55,15 @@ TEST(Configuration, SaysWhichLineIsNone) {
 }
 
 TEST(Configuration, SaysWhereItListensOrConnectsToInOneWay) {
-  for (const char* bad : {"listen 1\nhost h:1", "port 1\nlisten 1", "\nhost h", "\nport 1"})
+  for (const char* bad : {"listen 1\nhost h:1", "port 1\nlisten 1", "\nhost h", "\nport 1", "listen",
+                          "listen\nhost h:1", "listen\nlisten 1\nvia p"})
     EXPECT_THAT(parse_error(bad), StartsWith("f: ")) << bad;
+}
+
+TEST(Configuration, NamesNoPortWithAMeetingPlace) {
+  EXPECT_THAT(words_of("listen\nvia meet.example.org\nto localhost:5432"),
+              ElementsAre("--listen", "--via=meet.example.org", "--to=localhost:5432"));
+  EXPECT_THAT(words_of("via meet.example.org\nfrom 5432"), ElementsAre("--via=meet.example.org", "--from=5432"));
 }
 
 TEST(Configuration, IsBounded) {

@@ -52,6 +52,23 @@ TEST(Snapshot, IsTheSameAfterAJourneyAsJson) {
   EXPECT_EQ(back->clients_waiting, 2U);
 }
 
+TEST(Snapshot, NamesTheSelectedPairOfAPeer) {
+  ProcessSnapshot made = snapshot();
+  made.peers.front().selected_pair = SelectedPairText{.transport = "udp",
+                                                      .local = "host",
+                                                      .local_address = "192.0.2.1:9000",
+                                                      .remote = "relayed",
+                                                      .remote_address = "198.51.100.3:9001",
+                                                      .text = "UDP, host 192.0.2.1:9000 to relayed 198.51.100.3:9001"};
+  const std::string json = to_json(made);
+  const auto back = parse_snapshot(json);
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(to_json(*back), json);
+  EXPECT_THAT(to_text(*back),
+              HasSubstr("\n    selected pair: UDP, host 192.0.2.1:9000 to relayed 198.51.100.3:9001\n"));
+  EXPECT_THAT(to_text(snapshot()), Not(HasSubstr("selected pair")));
+}
+
 TEST(Snapshot, OfAMeetingPlaceSaysWhoMeetsWhom) {
   ProcessSnapshot made = snapshot();
   made.place = PlaceSnapshot{.registrations = 3,
@@ -91,7 +108,8 @@ TEST(Snapshot, IsThisJson) {
             R"("address":"192.0.2.7:41234","transport":"native","seconds":10.0,"bytes_sent":1250000000,)"
             R"("bytes_received":3,)"
             R"("rate_bits_per_second":8000,"streams_open":2,"packets_sent":1000,"packets_lost":1,"rtt_us":75000,)"
-            R"("silent_seconds":1.5,"limited_by":"path","limited_by_text":"limited by the path"}],)"
+            R"("silent_seconds":1.5,"limited_by":"path","limited_by_text":"limited by the path",)"
+            R"("selected_pair":null}],)"
             R"("refused":[{"reason":"authentication failed","count":3,"last_seconds_ago":12.0,)"
             R"("last":"192.0.2.9:1: TLS: no key"}],"meeting":null})");
 }

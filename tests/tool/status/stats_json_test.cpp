@@ -41,7 +41,7 @@ TEST(StatsReport, IsThisLine) {
             R"("lanes":16,"threads":2,"flows":3,"cpu_seconds":1.5,"cipher":"aes-256-gcm","protection":"private",)"
             R"("transport":"native","congestion":"bbr","peer":"192.0.2.7:5555","peer_name":"alice",)"
             R"("exit_status":0,"exit_reason":"complete",)"
-            R"("limited_by":"peer_consumer","limited_by_text":"limited by their consumer"})");
+            R"("limited_by":"peer_consumer","limited_by_text":"limited by their consumer","selected_pair":null})");
 }
 
 TEST(StatsReport, HasNullForWhatThereIsNot) {
@@ -51,6 +51,7 @@ TEST(StatsReport, HasNullForWhatThereIsNot) {
   EXPECT_TRUE(empty.at("peer_name").is_null());
   EXPECT_TRUE(empty.at("rtt_us").is_null());
   EXPECT_TRUE(empty.at("limited_by").is_null());
+  EXPECT_TRUE(empty.at("selected_pair").is_null());
   EXPECT_EQ(empty.at("rate_bits_per_second"), 0);
 }
 

@@ -89,6 +89,13 @@ TEST(WhyText, NamesASysctlOnlyWhereTheSystemGrantsLess) {
   EXPECT_THAT(text(dropped, ends), AllOf(HasSubstr("as large as udtcat asks for"), Not(HasSubstr("sysctl"))));
 }
 
+TEST(WhyText, IsFollowedByTheSelectedPair) {
+  ConnectionStats stats;
+  EXPECT_EQ(with_pair("limited", stats), "limited");
+  stats.selected_pair = CandidatePair{};
+  EXPECT_EQ(with_pair("limited", stats), "limited; selected pair: " + to_string(CandidatePair{}));
+}
+
 TEST(WhyText, OfThePathSaysWhatWasFound) {
   const Diagnosis plain{
       .limit = Limit::path, .path_rate = BitRate::from_bits_per_second(93'100'000), .least_rtt = 75ms, .queue = 100us};

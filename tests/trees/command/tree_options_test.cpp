@@ -42,6 +42,52 @@ TEST(SendOptions, DialAListener) {
   EXPECT_FALSE(options.transfer.keeps_owners);
 }
 
+const std::string kTicket = "example.org:7/udtcat1-AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9jDc0p";
+
+TEST(ReceiveOptions, TakeATicketAndADirectory) {
+  const TreeOptions options = receive({kTicket, "in"});
+  EXPECT_EQ(options.connect_mode, ConnectMode::dial);
+  ASSERT_TRUE(options.ticket.key);
+  EXPECT_EQ(tool::to_string(*options.via), "example.org:7");
+  EXPECT_EQ(options.directory, "in");
+  EXPECT_THAT(options.selection.paths, IsEmpty());
+  EXPECT_EQ(receive({kTicket, "--into", "in"}).directory, "in");
+  EXPECT_EQ(receive({"--ticket", "f", "in"}).directory, "in");
+  EXPECT_FALSE(receive({kTicket}).ticket.may_be_made);
+  for (const Words& words : std::vector<Words>{{kTicket, "a", "b"},
+                                               {kTicket, "a", "--into", "b"},
+                                               {kTicket, "-k", "f"},
+                                               {kTicket, "--via", "p"},
+                                               {kTicket, "-l"},
+                                               {kTicket, "--push"},
+                                               {kTicket, "--once"},
+                                               {"--ticket", "f", "a", "b"},
+                                               {kTicket.substr(0, 20)},
+                                               {kTicket.substr(0, 14)}})
+    EXPECT_NE(receive_complaint(words), "none") << words.back();
+  EXPECT_THAT(receive_complaint({kTicket + "x"}), HasSubstr("read a ticket: allowed: HOST:PORT/KEY"));
+}
+
+TEST(SendOptions, TakeATicketBehindTheirPaths) {
+  const TreeOptions options = send({"a", "b", kTicket});
+  EXPECT_THAT(options.selection.paths, ElementsAre("a", "b"));
+  EXPECT_TRUE(options.ticket.key);
+  EXPECT_TRUE(send({"--files-from", "-", kTicket}).ticket.key);
+  EXPECT_THAT(send({"a", "--ticket", "f"}).selection.paths, ElementsAre("a"));
+  EXPECT_THAT(send_complaint({kTicket}), HasSubstr("a PATH is missing, as in udtcat send PATH TICKET"));
+  EXPECT_THAT(send_complaint({"--serve", "d", kTicket}), HasSubstr("a ticket and --serve"));
+}
+
+TEST(TreeOptions, MayMakeATicketByAMeetingPlace) {
+  EXPECT_TRUE(send({"a", "--via", "p"}).ticket.may_be_made);
+  EXPECT_TRUE(receive({"--via", "p", "--into", "d"}).ticket.may_be_made);
+  EXPECT_FALSE(receive({"a", "--via", "p"}).ticket.may_be_made) << "the other end says what it sends";
+  EXPECT_FALSE(receive({"-l", "--via", "p"}).ticket.may_be_made);
+  EXPECT_FALSE(send({"a", "h", "1"}).ticket.may_be_made);
+  EXPECT_THAT(receive_complaint({"a", "--via", "p", "--new-ticket"}), HasSubstr("without PATH"));
+  EXPECT_THAT(send_complaint({"a", "h", "1", "--new-ticket"}), HasSubstr("needs --via"));
+}
+
 TEST(ReceiveOptions, ServeSeveralTransfersUnlessTheyEndWithTheFirst) {
   const auto limits_of = [](const Words& words) { return parse_receive_options(words).value().limits; };
   EXPECT_EQ(limits_of({"-l", "9000"}).peers, kMaxSessions);
