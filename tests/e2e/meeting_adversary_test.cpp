@@ -66,8 +66,8 @@ class Stranger {
     to.sin_port = htons(port);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     // SAFETY: every sockaddr_* begins as sockaddr does; that is the sockets interface.
-    const auto went = ::sendto(udp_.socket.fd(), bytes.data(), bytes.size(), 0,
-                               reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    const auto went =
+        ::sendto(udp_.socket.fd(), bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
     if (went > 0) sent += static_cast<std::size_t>(went);
     take();
   }

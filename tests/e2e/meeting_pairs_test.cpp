@@ -44,7 +44,7 @@ class PairOfKinds : public MeetingTest {
  protected:
   struct Row {
     Carriage carriage = Carriage::direct;
-    Seconds first{0};   ///< until the first byte, from the connector's start
+    Seconds first{0};  ///< until the first byte, from the connector's start
     double mbytes_per_second = 0;
   };
 
@@ -69,9 +69,8 @@ class PairOfKinds : public MeetingTest {
     return row;
   }
   static bool is_registered(const Process& listener) {
-    const bool is = eventually(kTransferLimit, [&] {
-      return listener.errors().find("registered at the meeting place") != std::string::npos;
-    });
+    const bool is = eventually(
+        kTransferLimit, [&] { return listener.errors().find("registered at the meeting place") != std::string::npos; });
     EXPECT_TRUE(is) << listener.errors();
     return is;
   }
@@ -82,8 +81,8 @@ class PairOfKinds : public MeetingTest {
     const Process listener = listen_via({.args = {"--to", "127.0.0.1:7777"}});
     if (!is_registered(listener)) return;
     const Process connector = connect_via({.args = {"--from", "127.0.0.1:7000"}});
-    const Ran ran = near(
-        "curl -s --max-time 20 --retry 40 --retry-delay 1 --retry-all-errors http://127.0.0.1:7000/f | cmp - f");
+    const Ran ran =
+        near("curl -s --max-time 20 --retry 40 --retry-delay 1 --retry-all-errors http://127.0.0.1:7000/f | cmp - f");
     EXPECT_EQ(ran.status, 0) << ran.errors << connector.errors() << listener.errors();
   }
   void send() {
@@ -159,8 +158,8 @@ class ManyPairs : public MeetingTest {
       EXPECT_EQ(two.consumer.digest(), two.producer.digest());
       EXPECT_TRUE(is_relayed(*two.connector)) << two.connector->errors();
     }
-    std::cout << count << " pairs: the place had " << (place().peak_resident_bytes() - before) / 1000 << " kB more than "
-              << before / 1000 << " kB\n";
+    std::cout << count << " pairs: the place had " << (place().peak_resident_bytes() - before) / 1000
+              << " kB more than " << before / 1000 << " kB\n";
     if (!kSanitized) {
       EXPECT_LE(place().peak_resident_bytes() - before, count * kMiB);
     }

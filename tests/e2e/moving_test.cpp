@@ -82,16 +82,15 @@ TEST_P(TranslatedAnew, GoesOnWithoutAStall) {
   expect_all_there();
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, TranslatedAnew,
-                         testing::Values(Move{"Masquerading", Gateway::masquerading, Gateway::masquerading},
-                                         Move{"RandomToOpen", Gateway::random, Gateway::open},
-                                         Move{"OpenToRandom", Gateway::open, Gateway::random},
-                                         Move{"Relayed", Gateway::random, Gateway::random},
-                                         Move{"RelayedDataToListener", Gateway::random, Gateway::random,
-                                              Data::to_listener},
-                                         Move{"RelayedDataToConnector", Gateway::random, Gateway::random,
-                                              Data::to_connector}),
-                         [](const auto& its) { return its.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Of, TranslatedAnew,
+    testing::Values(Move{"Masquerading", Gateway::masquerading, Gateway::masquerading},
+                    Move{"RandomToOpen", Gateway::random, Gateway::open},
+                    Move{"OpenToRandom", Gateway::open, Gateway::random},
+                    Move{"Relayed", Gateway::random, Gateway::random},
+                    Move{"RelayedDataToListener", Gateway::random, Gateway::random, Data::to_listener},
+                    Move{"RelayedDataToConnector", Gateway::random, Gateway::random, Data::to_connector}),
+    [](const auto& its) { return its.param.name; });
 
 // ---- The place dies -----------------------------------------------------------------------------------------------
 

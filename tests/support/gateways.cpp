@@ -131,9 +131,11 @@ void Gateways::translate_to_many() {
       addresses += "ip -n " + gateway + " address add " + address + "/24 dev out; ";
       map += (i == 0 ? "" : ", ") + std::to_string(i) + " : " + address;
     }
-    must(addresses + "ip netns exec " + gateway +
-         " nft 'table ip many { chain p { type nat hook postrouting priority 100; oifname out snat to numgen inc mod 16 "
-         "map { " + map + " }\n}\n}'");
+    must(
+        addresses + "ip netns exec " + gateway +
+        " nft 'table ip many { chain p { type nat hook postrouting priority 100; oifname out snat to numgen inc mod 16 "
+        "map { " +
+        map + " }\n}\n}'");
   }
 }
 

@@ -17,11 +17,11 @@ using namespace std::chrono_literals;
 
 /// Until the next is sent, or the last given up. guess: as RFC 8489 §6.2.1, but a user waits for the first answers
 constexpr std::array<std::chrono::milliseconds, 4> kRetransmissions{250ms, 250ms, 500ms, 1000ms};
-constexpr std::size_t kMaxNonces = 3;         // guess: one that is stale again was not meant for us
-constexpr std::size_t kRequestBytes = 96;     // spec: meet.md §5
-constexpr std::chrono::seconds kRefresh{10};  // spec: meet.md §5
-constexpr std::chrono::seconds kRetry{1};     // guess
-constexpr std::chrono::seconds kPairTime{60}; // spec: meet.md §5
+constexpr std::size_t kMaxNonces = 3;          // guess: one that is stale again was not meant for us
+constexpr std::size_t kRequestBytes = 96;      // spec: meet.md §5
+constexpr std::chrono::seconds kRefresh{10};   // spec: meet.md §5
+constexpr std::chrono::seconds kRetry{1};      // guess
+constexpr std::chrono::seconds kPairTime{60};  // spec: meet.md §5
 
 /// See net::StunTransactionId. Should the system have no random bytes, nobody who reads the path guesses less.
 net::StunTransactionId draw_transaction() {

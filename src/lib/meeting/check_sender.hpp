@@ -26,7 +26,7 @@ namespace udtcat::meeting {
 class CheckQuota {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
-  static constexpr std::size_t kChecksAMinute = 10;  // spec: meet.md §7
+  static constexpr std::size_t kChecksAMinute = 10;        // spec: meet.md §7
   static constexpr std::size_t kChecksAMinuteOfHost = 30;  // spec: meet.md §7: three ends behind one NAT
   static constexpr std::size_t kMaxAddresses = 512;        // guess: 64 offers
 

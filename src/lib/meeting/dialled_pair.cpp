@@ -144,8 +144,9 @@ void DialledPair::watch() {
 
 /// A direct path that was soon silent again is tried later and later, so that a path which loses much is not.
 void DialledPair::on_moved(Clock::time_point now) {
-  core::log().info("{}", is_relayed_ ? fmt::format("the session goes on by the relay of {}", text_of(*via_))
-                                     : fmt::format("the session goes on directly, to {}", session_->path().to_string()));
+  core::log().info("{}", is_relayed_
+                             ? fmt::format("the session goes on by the relay of {}", text_of(*via_))
+                             : fmt::format("the session goes on directly, to {}", session_->path().to_string()));
   next_candidate_ = 0;
   if (is_relayed_) {
     if (now - moved_at_ >= kSteady) pause_ = kFirstPause;

@@ -38,10 +38,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kAskAgain = 500ms;        // spec: meet.md §4
-constexpr auto kRelayDelay = 300ms;      // spec: meet.md §7
-constexpr auto kMaxRelayDelay = 1000ms;  // guess: longer no user waits for a direct path
-constexpr std::size_t kMaxChecked = 3;                       // guess: one of each of the listener's networks
+constexpr auto kAskAgain = 500ms;                          // spec: meet.md §4
+constexpr auto kRelayDelay = 300ms;                        // spec: meet.md §7
+constexpr auto kMaxRelayDelay = 1000ms;                    // guess: longer no user waits for a direct path
+constexpr std::size_t kMaxChecked = 3;                     // guess: one of each of the listener's networks
 constexpr std::chrono::milliseconds kDirectPatience = 5s;  // spec: meet.md §7
 constexpr auto kProofPatience = connection::kAttemptPatience;
 constexpr auto kPlaceAgain = 500ms;  // guess
@@ -189,7 +189,7 @@ class ViaDialer final : public Dialer {
     }));
   }
 
-  /// A peer-reflexive candidate (RFC 8445 §7.3.1.3): a NAT that draws its ports has drawn one for the listener's checks.
+  /// A peer-reflexive candidate (RFC 8445 §7.3.1.3): a NAT that draws its ports has drawn one for the checks.
   void on_check(const Endpoint& from) {
     if (!racing()) {
       if (early_checks_.size() < kMaxChecked) early_checks_.push_back(from);

@@ -41,8 +41,8 @@ constexpr std::chrono::seconds kMaxRedialPause{30};        // spec: meet.md §7
 constexpr std::chrono::seconds kPlacePatience{10};         // guess: as a user has
 constexpr std::chrono::seconds kRegistrationPatience{10};  // spec: meet.md §8
 constexpr std::chrono::seconds kRefreshCandidates{10};     // spec: meet.md §5, so that a NAT's mapping lives as well
-constexpr std::chrono::milliseconds kSessionWatch{100};           // guess: a third of a silence
-constexpr std::chrono::seconds kRebindGap{1};                // guess: an answer comes within it
+constexpr std::chrono::milliseconds kSessionWatch{100};    // guess: a third of a silence
+constexpr std::chrono::seconds kRebindGap{1};              // guess: an answer comes within it
 constexpr std::size_t kMaxIncomingPairs = 32;              // spec: meet.md §8
 constexpr std::size_t kOfferIds = 4096;                    // spec: meet.md §3
 
@@ -350,8 +350,7 @@ class ViaListener final : public Listener {
                          [this](const Endpoint& to) { listener_->send_check(to); });
     if (offered.relay.udp_port == 0) return;
     pair->relay = place_->peer().with_port(offered.relay.udp_port);
-    pair->binding =
-        std::make_unique<KeptBinding>(io_, *client_, *pair->relay, username_of(offered.relay.token), [] {});
+    pair->binding = std::make_unique<KeptBinding>(io_, *client_, *pair->relay, username_of(offered.relay.token), [] {});
   }
 
   boost::asio::io_context& io_;

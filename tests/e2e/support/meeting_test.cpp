@@ -102,10 +102,12 @@ void MeetingWithData::begin(Data data) {
   if (to_listener_) connecting.in = to_listener_->take_stdin();
   listener_.emplace(listen_via(std::move(listening)));
   connector_.emplace(connect_via(std::move(connecting)));
-  ASSERT_TRUE(eventually(kTransferLimit, [&] {
-    return (!to_listener_ || at_listener_.bytes_read() > 0) && (!to_connector_ || at_connector_.bytes_read() > 0);
-  })) << connector_->errors()
-      << listener_->errors();
+  ASSERT_TRUE(eventually(kTransferLimit,
+                         [&] {
+                           return (!to_listener_ || at_listener_.bytes_read() > 0) &&
+                                  (!to_connector_ || at_connector_.bytes_read() > 0);
+                         }))
+      << connector_->errors() << listener_->errors();
 }
 
 GapWatch MeetingWithData::watch() const {

@@ -46,8 +46,7 @@ class CountingHost {
 
  private:
   struct Port {
-    explicit Port(boost::asio::io_context& io)
-        : socket(io, {boost::asio::ip::address_v4::loopback(), 0}) {}
+    explicit Port(boost::asio::io_context& io) : socket(io, {boost::asio::ip::address_v4::loopback(), 0}) {}
     boost::asio::ip::udp::socket socket;
     boost::asio::ip::udp::endpoint from{};
     std::array<char, 2048> bytes{};

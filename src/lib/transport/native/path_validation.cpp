@@ -83,8 +83,7 @@ PathValidation::Challenge* PathValidation::challenge_of(TimePoint now, const End
 }
 
 std::optional<ControlMessage> PathValidation::on_other_address(TimePoint now, const Endpoint& from,
-                                                               const std::optional<Endpoint>& to,
-                                                               bool is_challenge) {
+                                                               const std::optional<Endpoint>& to, bool is_challenge) {
   Challenge* const asked = challenge_of(now, from, is_challenge);
   if (asked == nullptr) return std::nullopt;
   asked->local = to;

@@ -79,7 +79,8 @@ TEST_P(FallbackWhereTheDirectPathIsCut, CarriesOnWithoutAStall) {
 
 INSTANTIATE_TEST_SUITE_P(Of, FallbackWhereTheDirectPathIsCut,
                          testing::Values(Cut{"BothWays", true, true}, Cut{"NearWrites", true, false},
-                                         Cut{"FarWrites", false, true}, Cut{"NearWritesNothingPassesToFar", true, false, kNear},
+                                         Cut{"FarWrites", false, true},
+                                         Cut{"NearWritesNothingPassesToFar", true, false, kNear},
                                          Cut{"NearWritesNothingPassesToNear", true, false, kFar},
                                          Cut{"FarWritesNothingPassesToFar", false, true, kNear},
                                          Cut{"FarWritesNothingPassesToNear", false, true, kFar}),
@@ -102,20 +103,16 @@ TEST_P(FallbackBesideAPoorPath, IsNotUsed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, FallbackBesideAPoorPath,
-                         testing::Values(Bad{"TenPercentLost", {.rate = kRate, .delay = 20ms, .loss = 0.1}},
-                                         Bad{"QuarterLost", {.rate = kRate, .delay = 20ms, .loss = 0.25}},
-                                         Bad{"Long", {.rate = kRate, .delay = 400ms, .queue_bytes = 5'000'000}},
-                                         Bad{"LongAndLossy", {.rate = kRate, .delay = 150ms, .loss = 0.05}},
-                                         Bad{"DeepQueue",
-                                             {.rate = BitRate::from_bits_per_second(5'000'000),
-                                              .delay = 10ms,
-                                              .queue_bytes = 2'000'000}},
-                                         Bad{"Slow",
-                                             {.rate = BitRate::from_bits_per_second(128'000),
-                                              .delay = 10ms,
-                                              .queue_bytes = 50'000}}),
-                         [](const auto& its) { return its.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Of, FallbackBesideAPoorPath,
+    testing::Values(
+        Bad{"TenPercentLost", {.rate = kRate, .delay = 20ms, .loss = 0.1}},
+        Bad{"QuarterLost", {.rate = kRate, .delay = 20ms, .loss = 0.25}},
+        Bad{"Long", {.rate = kRate, .delay = 400ms, .queue_bytes = 5'000'000}},
+        Bad{"LongAndLossy", {.rate = kRate, .delay = 150ms, .loss = 0.05}},
+        Bad{"DeepQueue", {.rate = BitRate::from_bits_per_second(5'000'000), .delay = 10ms, .queue_bytes = 2'000'000}},
+        Bad{"Slow", {.rate = BitRate::from_bits_per_second(128'000), .delay = 10ms, .queue_bytes = 50'000}}),
+    [](const auto& its) { return its.param.name; });
 
 TEST_F(FallbackPathTest, StaysWhereNobodyAnswersThereEither) {
   begin({.rate = kRate, .delay = 20ms});
