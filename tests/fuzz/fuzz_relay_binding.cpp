@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any datagram at a relay's port, and at the place's own: an answer that is no longer than it, or none, and nobody is bound
-// without a NONCE of this port's.
+// Any datagram at a relay's port, and at the place's own: an answer that is no longer than it, or none, and nobody is
+// bound without a NONCE of this port's.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const meet::RelayBinding::TimePoint now{std::chrono::hours(1)};
   const auto outcome = binding->handle(datagram, from, now);
   if (outcome && (outcome->role || outcome->answer.size() > size)) std::abort();
-  // Whoever brings the NONCE back from there is bound, by the same request.
+  // The same request with the NONCE binds its address, and no other.
   auto request = net::decode_stun(datagram);
   const auto stale = outcome ? net::decode_stun(outcome->answer) : std::nullopt;
   if (request && stale && stale->nonce) {

@@ -27,7 +27,7 @@ class Producer {
   [[nodiscard]] Descriptor take_stdin() { return std::move(pipe_.reading); }
   /// Closes the pipe, once all the data has been taken.
   void end();
-  /// What it is writing now is the last of the data; then as end().
+  /// The data end with what it is writing now; then as end().
   void finish();
   [[nodiscard]] std::uint64_t bytes_taken() const { return taken_.load(); }
   /// The digest of all the data, once it has been taken; unlike any other if it is not.

@@ -220,7 +220,7 @@ class ViaDialer final : public Dialer {
     }));
   }
 
-  /// A peer-reflexive candidate (RFC 8445 §7.3.1.3): a NAT that draws its ports has drawn one for the listener's checks.
+  /// A peer-reflexive candidate (RFC 8445 §7.3.1.3): a NAT that draws its ports has drawn one for the checks.
   void on_check(const Endpoint& from) {
     if (!racing()) {
       if (early_checks_.size() < kMaxChecked) early_checks_.push_back(from);

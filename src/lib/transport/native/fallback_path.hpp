@@ -22,7 +22,7 @@ class FallbackPath {
  public:
   FallbackPath(TimePoint now, const std::optional<Endpoint>& address) : liveness_(now), address_(address) {}
 
-  /// What it tells of is the path in use.
+  /// Of the path in use.
   [[nodiscard]] PathLiveness& liveness() { return liveness_; }
   void on_answered(PathValidation& path) {
     liveness_.on_answered();

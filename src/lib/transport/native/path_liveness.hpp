@@ -11,9 +11,9 @@
 
 namespace udtcat::transport::native {
 
-/// What a peer answers at once is asked for by the way (data by ACK, ACK by ACK2), and by questions of its own while data
-/// move, and while an answer is owed. Several in a row that get none, for longer than an answer takes, are a silence: on
-/// a path that loses packets some have theirs.
+/// A peer answers data by ACK and ACK by ACK2; questions of their own are due while data move without these, and while
+/// an answer is owed. Several in a row that get none, for longer than an answer takes, are a silence: on a path that
+/// loses packets some have theirs.
 /// Threads: unsynchronised; time is a parameter.
 class PathLiveness {
  public:
