@@ -116,6 +116,7 @@ class SessionDialer final : public Dialer {
 
   std::unique_ptr<Attempt> begin(transport::Engine& engine, const Endpoint& address, Attempts::Outcome outcome,
                                  Attempts::ProofHandler hold) {
+    if (!hold) hold = on_proof_;
     return std::make_unique<SessionAttempt>(
         io_, request_, engine, address,
         lifetime_.guard(
@@ -124,7 +125,7 @@ class SessionDialer final : public Dialer {
               outcome(std::nullopt, true);
               on_session(std::move(*session));
             }),
-        hold ? std::move(hold) : on_proof_);
+        std::move(hold));
   }
 
   void on_session(std::unique_ptr<session::Session> session) {
