@@ -16,29 +16,29 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 /// A kind of gateway, by its letter in the table.
-struct Kind {
+struct EndKind {
   char letter;
   Gateway gateway;
 };
-constexpr std::array kKinds{Kind{'O', Gateway::open}, Kind{'F', Gateway::stateful}, Kind{'M', Gateway::masquerading},
-                            Kind{'R', Gateway::random}};
+constexpr std::array kKinds{EndKind{'O', Gateway::open}, EndKind{'F', Gateway::stateful}, EndKind{'M', Gateway::masquerading},
+                            EndKind{'R', Gateway::random}};
 
 enum class Carriage { direct, relayed };
 
 /// A port that is drawn for each flow is known to nobody before the flow is there: only an open host takes it.
-Carriage expected(const Kind& connector, const Kind& listener) {
-  const auto draws = [](const Kind& kind) { return kind.gateway == Gateway::random; };
-  const auto is_open = [](const Kind& kind) { return kind.gateway == Gateway::open; };
+Carriage expected(const EndKind& connector, const EndKind& listener) {
+  const auto draws = [](const EndKind& kind) { return kind.gateway == Gateway::random; };
+  const auto is_open = [](const EndKind& kind) { return kind.gateway == Gateway::open; };
   const bool is_relayed = (draws(connector) && !is_open(listener)) || (draws(listener) && !is_open(connector));
   return is_relayed ? Carriage::relayed : Carriage::direct;
 }
 
-struct Pair {
-  Kind connector;
-  Kind listener;
+struct PairOfEnds {
+  EndKind connector;
+  EndKind listener;
 };
 
-std::string name_of(const Pair& pair) { return {pair.connector.letter, 'T', 'o', pair.listener.letter}; }
+std::string name_of_pair(const PairOfEnds& pair) { return {pair.connector.letter, 'T', 'o', pair.listener.letter}; }
 
 class PairOfKinds : public MeetingTest {
  protected:
@@ -92,7 +92,7 @@ class PairOfKinds : public MeetingTest {
     const Ran ran = near("$UDTCAT send f --via $PLACE -q && cmp f d/f");
     EXPECT_EQ(ran.status, 0) << ran.errors << listener.errors();
   }
-  void expect_carried(const Pair& pair, std::uint64_t bytes) {
+  void expect_carried(const PairOfEnds& pair, std::uint64_t bytes) {
     meet(pair.connector.gateway, pair.listener.gateway);
     ASSERT_EQ(near("head -c 300000 /dev/urandom > f").status, 0);
     const auto row = pipe(bytes);
@@ -105,27 +105,27 @@ class PairOfKinds : public MeetingTest {
   }
 };
 
-class MeetingPairs : public PairOfKinds, public testing::WithParamInterface<Pair> {};
+class MeetingPairs : public PairOfKinds, public testing::WithParamInterface<PairOfEnds> {};
 
 TEST_P(MeetingPairs, CarryAPipeAForwardAndFiles) { expect_carried(GetParam(), 4'000'000); }
 
-std::vector<Pair> all_pairs() {
-  std::vector<Pair> pairs;
-  for (const Kind& connector : kKinds)
-    for (const Kind& listener : kKinds) pairs.push_back({connector, listener});
+std::vector<PairOfEnds> all_pairs() {
+  std::vector<PairOfEnds> pairs;
+  for (const EndKind& connector : kKinds)
+    for (const EndKind& listener : kKinds) pairs.push_back({connector, listener});
   return pairs;
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, MeetingPairs, testing::ValuesIn(all_pairs()),
-                         [](const auto& its) { return name_of(its.param); });
+                         [](const auto& its) { return name_of_pair(its.param); });
 
 /// The same table, with rates that say something.
-class MeetingPairsSoak : public PairOfKinds, public testing::WithParamInterface<Pair> {};
+class MeetingPairsSoak : public PairOfKinds, public testing::WithParamInterface<PairOfEnds> {};
 
 TEST_P(MeetingPairsSoak, CarryMuch) { expect_carried(GetParam(), scaled(500'000'000)); }
 
 INSTANTIATE_TEST_SUITE_P(Of, MeetingPairsSoak, testing::ValuesIn(all_pairs()),
-                         [](const auto& its) { return name_of(its.param); });
+                         [](const auto& its) { return name_of_pair(its.param); });
 
 // ---- Many at once -------------------------------------------------------------------------------------------------
 

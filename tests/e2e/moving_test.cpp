@@ -12,7 +12,6 @@ namespace udtcat::test::e2e {
 namespace {
 
 using testing::HasSubstr;
-using Way = Gateways::Way;
 
 constexpr auto kLongestGap = patience(1s);  // guess: what a user takes for a stall
 constexpr auto kAfterMove = 1500ms;         // guess: the data that were lost with the old path have come by then
@@ -23,7 +22,7 @@ struct Move {
   Gateway near;
   Gateway far;
   Data data = Data::both_ways;
-  Way cut = Way::both;  ///< what no longer passes when the firewall is closed
+  Gateways::Way cut = Gateways::Way::both;  ///< what no longer passes when the firewall is closed
 };
 
 class Moving : public MeetingWithData, public testing::WithParamInterface<Move> {};
@@ -56,10 +55,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Move{"Open", Gateway::open, Gateway::open},
                     Move{"OpenDataToListener", Gateway::open, Gateway::open, Data::to_listener},
                     Move{"OpenDataToConnector", Gateway::open, Gateway::open, Data::to_connector},
-                    Move{"OpenCutToListener", Gateway::open, Gateway::open, Data::both_ways, Way::to_far},
-                    Move{"OpenCutToConnector", Gateway::open, Gateway::open, Data::both_ways, Way::to_near},
+                    Move{"OpenCutToListener", Gateway::open, Gateway::open, Data::both_ways, Gateways::Way::to_far},
+                    Move{"OpenCutToConnector", Gateway::open, Gateway::open, Data::both_ways, Gateways::Way::to_near},
                     Move{"OpenDataToConnectorCutToListener", Gateway::open, Gateway::open, Data::to_connector,
-                         Way::to_far},
+                         Gateways::Way::to_far},
                     Move{"Stateful", Gateway::stateful, Gateway::stateful},
                     Move{"Masquerading", Gateway::masquerading, Gateway::masquerading}),
     [](const auto& its) { return its.param.name; });

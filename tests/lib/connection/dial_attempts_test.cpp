@@ -116,10 +116,12 @@ TEST_F(DialAttemptsTest, TakeTcpWhereUdpAnswersAndGoesNoFurther) {
 TEST_F(DialAttemptsTest, WaitForUdpThatHasProvedTheKey) {
   std::atomic<Attempts::Clock::time_point> proved = Attempts::Clock::time_point::max();
   relay->rule(Towards::listener, [&proved](const test::PacketView& packet) {
+    std::fprintf(stderr, "L %s\n", packet.text().c_str());
     if (packet.is_data()) proved = std::min(proved.load(), Attempts::Clock::now());
     return test::Fate{};
   });
-  relay->rule(Towards::connector, [&proved](const test::PacketView&) {
+  relay->rule(Towards::connector, [&proved](const test::PacketView& packet) {
+    std::fprintf(stderr, "C %s\n", packet.text().c_str());
     const auto since = proved.load();
     return test::Fate{.drop = Attempts::Clock::now() >= since && Attempts::Clock::now() < since + 2300ms};
   });

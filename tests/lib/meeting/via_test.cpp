@@ -115,7 +115,8 @@ class ViaWithRelay : public Via {
     listen_by(place->place(), key);
     ASSERT_TRUE(test::run_until(io, [this] { return place->registrations == 1; }));
     const auto name = *own_name(key.duplicate());
-    Offer offer{.application = "test"};
+    Offer offer;
+    offer.application = "test";
     ASSERT_TRUE(crypto::randomise(offer.id));
     place->offer(name->public_key(), sign(offer, *name, name->public_key()).value(), {.udp_port = relay.port()});
     ASSERT_TRUE(test::run_until(io, [this] { return relay.datagrams() > 0; }));
