@@ -14,6 +14,7 @@ namespace {
 
 using nlohmann::json;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 class StatusOf : public UdtcatTest {
@@ -100,7 +101,8 @@ TEST_F(StatusOf, NobodyIsSaidToBeNobody) {
   const Ran ran = status();
   EXPECT_EQ(ran.status, kSuccess);
   if (ran.output.empty()) {
-    EXPECT_THAT(ran.errors, HasSubstr("is in service on this host"));
+    // Root is told of all users' programs, of which one that another test has may be too busy to answer.
+    EXPECT_THAT(ran.errors, AnyOf(HasSubstr("is in service on this host"), HasSubstr("no answer in time")));
   }
 }
 
