@@ -20,8 +20,8 @@ struct EndKind {
   char letter;
   Gateway gateway;
 };
-constexpr std::array kKinds{EndKind{'O', Gateway::open}, EndKind{'F', Gateway::stateful}, EndKind{'M', Gateway::masquerading},
-                            EndKind{'R', Gateway::random}};
+constexpr std::array kKinds{EndKind{'O', Gateway::open}, EndKind{'F', Gateway::stateful},
+                            EndKind{'M', Gateway::masquerading}, EndKind{'R', Gateway::random}};
 
 enum class Carriage { direct, relayed };
 

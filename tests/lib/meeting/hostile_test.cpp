@@ -84,6 +84,7 @@ TEST_F(HostilePlace, ThatRepeatsAnAnswerIsNotBelieved) {
     answer = *first;
   };
   ASSERT_TRUE(dial_with(key));
+  ASSERT_TRUE(test::run_until(io, [&] { return served.size() == 1; }));
   served.clear();
   expect_disbelief(dial_with(key));
 }
@@ -129,7 +130,7 @@ TEST_F(HostilePlace, AndAListenerThatLiesHaveAConnectorSendFewPacketsToAThirdPar
   EXPECT_FALSE(dial_with(key, 10s));
   RecordProperty("datagrams", static_cast<int>(victim.datagrams()));
   EXPECT_GT(victim.datagrams(), 0U);
-  EXPECT_LE(victim.most_at_one_port(), 20U);
+  EXPECT_LE(victim.most_at_one_port(), 22U) << "a check, and a handshake's packet each 250 ms for five seconds";
 }
 
 }  // namespace

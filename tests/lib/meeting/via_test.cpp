@@ -75,12 +75,19 @@ TEST_F(Via, APlaceWhereNobodyIsRegisteredSaysSo) {
 }
 
 TEST_F(Via, APlaceThatRefusesIsNotAskedAgain) {
-  place->refuses = Refused{Refused::Why::no_room, "full"};
+  place->refuses = Refused{Refused::Why::not_allowed, "not you"};
   dial_by(place->place(), key);
   ASSERT_TRUE(run_until_made());
-  EXPECT_EQ(made->error().code, Errc::out_of_resources);
-  EXPECT_THAT(made->error().message(), HasSubstr("full"));
+  EXPECT_EQ(made->error().code, Errc::authentication_failed);
+  EXPECT_THAT(made->error().message(), HasSubstr("not you"));
   EXPECT_EQ(place->asks, 1);
+}
+
+TEST_F(Via, APlaceWithoutRoomIsAskedAgain) {
+  place->refuses = Refused{Refused::Why::no_room, "full"};
+  dial_by(place->place(), key);
+  EXPECT_TRUE(test::run_until(io, [this] { return place->asks == 2; }));
+  EXPECT_FALSE(made);
 }
 
 TEST_F(Via, APlaceThatChangesAnAnswerIsNotBelieved) {
