@@ -12,7 +12,6 @@ namespace udtcat::meet {
 namespace {
 
 constexpr std::chrono::seconds kSweepInterval{1};  // guess: what is over stays so long
-constexpr std::size_t kStreamsOfOne = 64;          // guess: PlaceLimits' registrations and pairs of one, and a few
 
 }  // namespace
 
@@ -20,7 +19,7 @@ void make_small(SessionOptions& session, TransportOptions& transport) {
   session.block_bytes = kMinBlockBytes;
   session.lanes = 1;
   session.flows = 1;
-  session.streams = kStreamsOfOne;
+  session.streams = PlaceSession::kMaxOpenStreams;
   transport.memory_bytes = kMinMemoryBytes;
 }
 

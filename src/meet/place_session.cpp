@@ -26,6 +26,7 @@ PlaceSession::PlaceSession(PlaceState& place, std::unique_ptr<Connection> connec
       peer_{*connection_, ledger_name(*connection_), tool::peer_text(*connection_)},
       used_at_(std::chrono::steady_clock::now()) {
   connection_->on_stream([this](StreamId id) {
+    if (streams_.size() >= 2 * kMaxOpenStreams) forget_ended();
     streams_.push_back(std::make_unique<ClientStream>(place_, peer_, connection_->accept_stream(id)));
   });
   connection_->on_closed(
@@ -33,9 +34,13 @@ PlaceSession::PlaceSession(PlaceState& place, std::unique_ptr<Connection> connec
 }
 
 void PlaceSession::sweep(TimePoint now) {
-  std::erase_if(streams_, [](const auto& each) { return each->is_over(); });
+  forget_ended();
   if (!streams_.empty()) used_at_ = now;
   if (now - used_at_ >= place_.limits.session_idle) connection_->close();
+}
+
+void PlaceSession::forget_ended() {
+  std::erase_if(streams_, [](const auto& each) { return each->is_over(); });
 }
 
 }  // namespace udtcat::meet

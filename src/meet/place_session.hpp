@@ -18,6 +18,7 @@ namespace udtcat::meet {
 class PlaceSession {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
+  static constexpr std::size_t kMaxOpenStreams = 64;  ///< guess: PlaceLimits' registrations and pairs of one, and a few
 
   /// place       outlives this
   /// on_closed   called once, and never from inside a call
@@ -32,10 +33,12 @@ class PlaceSession {
   [[nodiscard]] Connection& connection() { return *connection_; }
 
  private:
+  void forget_ended();
+
   PlaceState& place_;
   const std::unique_ptr<Connection> connection_;
   const PeerOfStream peer_;
-  std::list<std::unique_ptr<ClientStream>> streams_;  // at most SessionOptions::streams, and those of the last second
+  std::list<std::unique_ptr<ClientStream>> streams_;  // at most twice kMaxOpenStreams: those that ended stay a while
   TimePoint used_at_;
   core::Lifetime lifetime_;
 };

@@ -56,24 +56,28 @@ TEST_F(KeyUsage, WithoutAnyAListenerThatSendsAFileTellsTheOtherHostNotToReadItsT
   const RandomFile file(1, kMiB);
   const auto log = home_.path() / "log";
   const auto screen = home_.path() / "screen";
-  const auto told_by = [&](const std::string& words) {
+  // A port for each: a listener outlives its terminal by a moment.
+  const auto options_told_by = [&](const std::string& words) {
     std::filesystem::remove(log);
+    const std::string port = std::to_string(free_port());
     const std::string command =
-        std::string("exec ") + UDTCAT_BINARY + " -l 127.0.0.1:" + std::to_string(port_) + words + " 2> " + log.string();
-    Process listener({.argv = {"script", "-qfec", command, screen.string()}});
-    std::string told;
+        std::string("exec ") + UDTCAT_BINARY + " -l 127.0.0.1:" + port + words + " 2> " + log.string();
+    const Process listener({.argv = {"script", "-qfec", command, screen.string()}});
+    const std::string told = "udtcat 127.0.0.1 " + port;
+    std::string options;
     EXPECT_TRUE(eventually(kAtOnce, [&] {
       const std::string text = read_file(log);
-      told = text.substr(std::min(text.find("udtcat 127.0.0.1"), text.size()));
-      return told.find('\n') != std::string::npos;
+      const auto at = text.find(told);
+      options = at == std::string::npos ? "" : text.substr(at + told.size());
+      return options.find('\n') != std::string::npos;
     })) << read_file(log);
-    return told.substr(0, told.find('\n'));
+    return options.substr(0, options.find('\n'));
   };
-  const std::string plain = "udtcat 127.0.0.1 " + std::to_string(port_);
-  EXPECT_EQ(told_by(" < " + file.path().string()), plain + " --recv-only");
-  EXPECT_EQ(told_by(" < " + file.path().string() + " > " + (home_.path() / "copy").string()), plain);
-  EXPECT_EQ(told_by(" > " + (home_.path() / "copy").string()), plain + " --send-only");
-  EXPECT_EQ(told_by(""), plain) << "two people";
+  const std::string copy = " > " + (home_.path() / "copy").string();
+  EXPECT_EQ(options_told_by(" < " + file.path().string()), " --recv-only");
+  EXPECT_EQ(options_told_by(" < " + file.path().string() + copy), "");
+  EXPECT_EQ(options_told_by(copy), " --send-only");
+  EXPECT_EQ(options_told_by(""), "") << "two people";
 }
 
 TEST_F(KeyUsage, WithoutAnyAndWithoutATerminalAListenerSaysHowToMakeOneAndLogsNone) {

@@ -98,11 +98,15 @@ TEST_F(StatusOf, AForwardSaysWhomItDialsInVainAndWhy) {
 }
 
 TEST_F(StatusOf, NobodyIsSaidToBeNobody) {
-  const Ran ran = status();
+  // Root is told of all users' programs, of which one that another test has may be too busy to answer.
+  Ran ran;
+  EXPECT_TRUE(eventually(patience(20s), [&] {
+    ran = status();
+    return ran.errors.find("no answer in time") == std::string::npos;
+  })) << ran.errors;
   EXPECT_EQ(ran.status, kSuccess);
   if (ran.output.empty()) {
-    // Root is told of all users' programs, of which one that another test has may be too busy to answer.
-    EXPECT_THAT(ran.errors, AnyOf(HasSubstr("is in service on this host"), HasSubstr("no answer in time")));
+    EXPECT_THAT(ran.errors, HasSubstr("is in service on this host"));
   }
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr Duration kRetry = std::chrono::milliseconds(250);  // spec: UDT4
 constexpr Duration kMostRetry = std::chrono::seconds(1);     // spec: RFC 6298 §2.1: TCP's first wait
+constexpr unsigned kQuickInductions = 4;  // guess: a loss or two; further ones go to nobody (RFC 8085 §3.1.1)
 // guess: a conclusion with handshake data is six times as large as an induction, and its answer no larger
 constexpr double kConclusionTimes = 2.5;
 constexpr Duration kConclusionPatience =
@@ -44,7 +45,8 @@ std::optional<std::vector<std::byte>> ActiveOpen::poll_transmit(TimePoint now) {
   const bool both = state_ == State::induction && concluded_by_ != 0;
   if (both && std::exchange(first_of_two_, !first_of_two_))
     return packet(now, Request::conclusion, concluded_by_, true);
-  next_send_ = now + (state_ == State::conclusion ? retry() : kRetry);
+  if (state_ == State::induction) ++inductions_;
+  next_send_ = now + (state_ == State::conclusion ? retry() : inductions_ < kQuickInductions ? kRetry : kMostRetry);
   return packet(now, state_ == State::conclusion ? Request::conclusion : Request::induction, cookie_, own_);
 }
 
@@ -113,6 +115,7 @@ void ActiveOpen::take_induction(TimePoint now, const ControlHeader& header, cons
   own_ = header.additional == kMarkerAnswer && decode_extension(body).has_value();
   induction_time_ = now - asked_at_;
   state_ = State::conclusion;
+  inductions_ = 0;
   concluded_at_ = next_send_ = now;
 }
 

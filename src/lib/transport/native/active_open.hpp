@@ -36,8 +36,9 @@ struct OpenRequest {
 ///   conclusion ──no answer for a second, or two of its waits──► induction     any ──reply 1002──► refused
 ///   induction, beside a conclusion with a remembered cookie ──reply to the conclusion──► done
 ///
-/// A packet is repeated every quarter of a second, or later where the induction's answer was slow, and once at the
-/// first connectivity check; never because of an answer, so that no peer can raise the rate.
+/// A packet is repeated every quarter of a second, a conclusion later where the induction's answer was slow, an
+/// induction each second once four were not answered; and once at the first connectivity check. An answer never raises
+/// the rate.
 /// Threads: unsynchronised; time is a parameter.
 class ActiveOpen {
  public:
@@ -75,6 +76,7 @@ class ActiveOpen {
   TimePoint last_sent_;
   TimePoint asked_at_;          // when the induction was first sent since the last conclusion
   Duration induction_time_{0};  // the longest that its answer may have taken
+  unsigned inductions_ = 0;     // sent since the last conclusion
   unsigned conclusions_ = 0;    // sent
   std::size_t conclusion_bytes_ = 0;
   std::uint32_t cookie_;

@@ -65,13 +65,20 @@ TEST_F(ActiveOpenTest, RepeatsItsPacketAtTheFirstConnectivityCheckAlone) {
   EXPECT_FALSE(open.poll_transmit(now));
 }
 
-TEST_F(ActiveOpenTest, SendsTheInductionAtOnceAndEveryQuarterSecond) {
+TEST_F(ActiveOpenTest, SendsTheInductionAtOnceAndFourInASecondThenOneEachSecond) {
   EXPECT_EQ(next_request().request, Request::induction);
   EXPECT_EQ(sent_additional(), kMarker);
   EXPECT_FALSE(open.poll_transmit(now + 249ms));
-  EXPECT_EQ(open.deadline(), now + 250ms);
-  now += 250ms;
-  EXPECT_EQ(next_request().request, Request::induction);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(open.deadline(), now + 250ms);
+    now += 250ms;
+    EXPECT_EQ(next_request().request, Request::induction);
+  }
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(open.deadline(), now + 1s);
+    now += 1s;
+    EXPECT_EQ(next_request().request, Request::induction);
+  }
 }
 
 TEST_F(ActiveOpenTest, BeginsWithTheConclusionWhereTheCookieIsKnown) {
