@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// docs/spec/meet.md: what becomes of each pair of hosts that meet, by the kinds of their gateways.
+/// docs/spec/meet.md, tcp.md §6: what becomes of each pair of hosts that meet, by the kinds of their gateways.
 #include <array>
 #include <cstdio>
 #include <iostream>
@@ -20,13 +20,21 @@ struct EndKind {
   char letter;
   Gateway gateway;
 };
-constexpr std::array kKinds{EndKind{'O', Gateway::open}, EndKind{'F', Gateway::stateful},
-                            EndKind{'M', Gateway::masquerading}, EndKind{'R', Gateway::random}};
+constexpr std::array kKinds{EndKind{'O', Gateway::open},         EndKind{'F', Gateway::stateful},
+                            EndKind{'M', Gateway::masquerading}, EndKind{'R', Gateway::random},
+                            EndKind{'U', Gateway::without_udp},  EndKind{'P', Gateway::only_proxy}};
 
 enum class Carriage { direct, relayed };
 
-/// A port that is drawn for each flow is known to nobody before the flow is there: only an open host takes it.
+/// By UDP a port that is drawn for each flow is known to nobody before the flow is there: only an open host takes it.
+/// By TCP nobody is reached behind a translator or a proxy; these firewalls pass TCP to the port that is drawn.
 Carriage expected(const EndKind& connector, const EndKind& listener) {
+  const auto is_one_of = [](const EndKind& kind, auto... gateways) { return ((kind.gateway == gateways) || ...); };
+  const auto has_udp = [&](const EndKind& kind) { return !is_one_of(kind, Gateway::without_udp, Gateway::only_proxy); };
+  if (!has_udp(connector) || !has_udp(listener)) {
+    const bool is_behind = is_one_of(listener, Gateway::masquerading, Gateway::random, Gateway::only_proxy);
+    return is_behind ? Carriage::relayed : Carriage::direct;
+  }
   const auto draws = [](const EndKind& kind) { return kind.gateway == Gateway::random; };
   const auto is_open = [](const EndKind& kind) { return kind.gateway == Gateway::open; };
   const bool is_relayed = (draws(connector) && !is_open(listener)) || (draws(listener) && !is_open(connector));
@@ -86,8 +94,9 @@ class PairOfKinds : public MeetingTest {
     EXPECT_EQ(ran.status, 0) << ran.errors << connector.errors() << listener.errors();
   }
   void send() {
-    const Process listener = udtcat({"receive", "-l", "-v", "--via", place_address(), "--into", "d"},
-                                    {.key = key_, .network_namespace = hosts().far_host().file});
+    const Process listener =
+        udtcat({"receive", "-l", "-v", "--via", place_address(), "--into", "d"},
+               {.key = key_, .network_namespace = hosts().far_host().file, .environment = far_environment()});
     if (!is_registered(listener)) return;
     const Ran ran = near("$UDTCAT send f --via $PLACE -q && cmp f d/f");
     EXPECT_EQ(ran.status, 0) << ran.errors << listener.errors();

@@ -20,10 +20,6 @@ struct TcpEnds {
   Gateway listener;
 };
 
-std::string name_of_ends(const testing::TestParamInfo<TcpEnds>& its) {
-  return name_of(its.param.connector) + "To" + name_of(its.param.listener);
-}
-
 /// The near host connects, the far one listens, the place is in the middle. Each of the two may have a proxy.
 class TcpMeetingHosts : public testing::Test {
  protected:
@@ -95,31 +91,8 @@ class TcpMeetingHosts : public testing::Test {
   std::optional<Process> far_proxy_;
 };
 
-class TcpMeeting : public TcpMeetingHosts, public testing::WithParamInterface<TcpEnds> {
- protected:
-  void SetUp() override {
-    if (!Namespaces::allowed()) GTEST_SKIP() << "needs root";
-    set_up(GetParam());
-  }
-};
-
-TEST_P(TcpMeeting, ConnectsTwoHosts) {
-  const Ran met = pipe();
-  EXPECT_EQ(met.status, kSuccess) << met.errors;
-}
-
 constexpr auto kU = Gateway::without_udp;
 constexpr auto kP = Gateway::only_proxy;
-
-INSTANTIATE_TEST_SUITE_P(
-    Of, TcpMeeting,
-    testing::Values(TcpEnds{kU, Gateway::open}, TcpEnds{kU, Gateway::stateful}, TcpEnds{kU, Gateway::masquerading},
-                    TcpEnds{kU, Gateway::random}, TcpEnds{kU, kU}, TcpEnds{kU, kP}, TcpEnds{kP, Gateway::open},
-                    TcpEnds{kP, Gateway::stateful}, TcpEnds{kP, Gateway::masquerading}, TcpEnds{kP, Gateway::random},
-                    TcpEnds{kP, kU}, TcpEnds{kP, kP}, TcpEnds{Gateway::open, kU}, TcpEnds{Gateway::stateful, kU},
-                    TcpEnds{Gateway::masquerading, kU}, TcpEnds{Gateway::random, kU}, TcpEnds{Gateway::open, kP},
-                    TcpEnds{Gateway::stateful, kP}, TcpEnds{Gateway::masquerading, kP}, TcpEnds{Gateway::random, kP}),
-    name_of_ends);
 
 class TcpMeetings : public TcpMeetingHosts {
  protected:

@@ -20,8 +20,23 @@ void MeetingTest::SetUp() {
 }
 
 void MeetingTest::meet(Gateway near, Gateway far) {
+  near_proxy_.reset();
+  far_proxy_.reset();
   hosts_.emplace(near, far);
+  if (near == Gateway::only_proxy) near_proxy_.emplace(start_proxy(hosts_->near_gateway()));
+  if (far == Gateway::only_proxy) far_proxy_.emplace(start_proxy(hosts_->far_gateway()));
   start_place();
+}
+
+Process MeetingTest::start_proxy(const Namespaces::Host& gateway) const {
+  const std::filesystem::path file = home_.write(
+      gateway.name + ".conf", "Port 3128\nListen " + gateway.ipv4 + "\nTimeout 600\nMaxClients 50\nAllow 10.0.0.0/8\n");
+  return Process({.argv = {"tinyproxy", "-d", "-c", file.string()}, .network_namespace = gateway.file});
+}
+
+Arguments MeetingTest::environment_of(const std::optional<Process>& proxy, const Namespaces::Host& gateway) {
+  if (!proxy) return {};
+  return {"https_proxy=http://" + gateway.ipv4 + ":3128"};
 }
 
 void MeetingTest::start_place() {
@@ -33,20 +48,24 @@ void MeetingTest::start_place() {
 
 Process MeetingTest::listen_via(End end) const {
   end.network_namespace = hosts_->far_host().file;
+  end.environment = far_environment();
   if (!end.key) end.key = key_;
   return udtcat({"-l", "-v", "--via", place_address()}, std::move(end));
 }
 
 Process MeetingTest::connect_via(End end) const {
   end.network_namespace = hosts_->near_host().file;
+  end.environment = environment_of(near_proxy_, hosts_->near_gateway());
   if (!end.key) end.key = key_;
   return udtcat({"-v", "--via", place_address()}, std::move(end));
 }
 
 Ran MeetingTest::near(const std::string& script, std::chrono::milliseconds limit) const {
+  Arguments environment = environment_of(near_proxy_, hosts_->near_gateway());
+  environment.insert(environment.end(), {"HOME=" + home_.path().string(), "UDTCAT=" UDTCAT_BINARY,
+                                         "PLACE=" + place_address(), "UDTCAT_KEY=" + key_});
   return run({.argv = {"bash", "-c", script},
-              .environment = {"HOME=" + home_.path().string(), "UDTCAT=" UDTCAT_BINARY, "PLACE=" + place_address(),
-                              "UDTCAT_KEY=" + key_},
+              .environment = std::move(environment),
               .working_directory = home_.path(),
               .network_namespace = hosts_->near_host().file},
              limit);

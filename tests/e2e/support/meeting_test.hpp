@@ -18,7 +18,7 @@ namespace udtcat::test::e2e {
 class MeetingTest : public UdtcatTest {
  protected:
   void SetUp() override;
-  /// Makes the hosts, and starts the place.
+  /// Makes the hosts, and starts the place. Where a host has only a proxy, one is started.
   void meet(Gateway near, Gateway far);
   void start_place();
   [[nodiscard]] Process& place() { return *place_; }
@@ -27,6 +27,8 @@ class MeetingTest : public UdtcatTest {
 
   [[nodiscard]] Process listen_via(End end = {}) const;
   [[nodiscard]] Process connect_via(End end = {}) const;
+  /// Of the user at the far host.
+  [[nodiscard]] Arguments far_environment() const { return environment_of(far_proxy_, hosts_->far_gateway()); }
   /// A script at the near host, in the test's home, with $UDTCAT and $PLACE.
   [[nodiscard]] Ran near(const std::string& script, std::chrono::milliseconds limit = kTransferLimit) const;
 
@@ -35,7 +37,12 @@ class MeetingTest : public UdtcatTest {
   [[nodiscard]] bool goes_direct(const Process& connector) const;
 
  private:
+  [[nodiscard]] Process start_proxy(const Namespaces::Host& gateway) const;
+  [[nodiscard]] static Arguments environment_of(const std::optional<Process>& proxy, const Namespaces::Host& gateway);
+
   std::optional<Gateways> hosts_;
+  std::optional<Process> near_proxy_;
+  std::optional<Process> far_proxy_;
   std::optional<Process> place_;
 };
 
