@@ -2,14 +2,16 @@
 #include "lib/net/http_proxy.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <openssl/evp.h>
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/network_v4.hpp>
+#include <boost/asio/ip/network_v6.hpp>
 
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
@@ -56,15 +58,11 @@ std::optional<std::string> percent_decoded(std::string_view text) {
 }
 
 std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    std::uint32_t group = 0;
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
-    for (std::size_t i = 0; i < 3; ++i)
-      group = group << 8U | (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0U);
-    for (std::size_t i = 0; i < 4; ++i) text.push_back(i <= count ? kDigits[group >> (18 - 6 * i) & 0x3fU] : '=');
-  }
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // OpenSSL ends it with a zero byte
+  const int length =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(length));
   return text;
 }
 
@@ -75,27 +73,17 @@ std::optional<boost::asio::ip::address> address_in(std::string_view text) {
   return error ? std::nullopt : std::optional(address);
 }
 
-template <typename Bytes>
-bool same_beginning(const Bytes& a, const Bytes& b, unsigned bits) {
-  if (bits > 8 * a.size()) return false;
-  for (unsigned bit = 0; bit < bits; ++bit)
-    if (((a[bit / 8] ^ b[bit / 8]) >> (7 - bit % 8) & 1) != 0) return false;
-  return true;
-}
-
-/// "10.0.0.0/8", "192.0.2.1".
+/// prefix   "10.0.0.0/8", "192.0.2.1"
 bool covers(std::string_view prefix, const boost::asio::ip::address& address) {
-  const auto slash = prefix.find('/');
-  const auto of = address_in(prefix.substr(0, slash));
-  if (!of || of->is_v4() != address.is_v4()) return false;
-  unsigned bits = of->is_v4() ? 32 : 128;
-  if (slash != std::string_view::npos) {
-    const std::string_view text = prefix.substr(slash + 1);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits);
-    if (error != std::errc() || end != text.data() + text.size()) return false;
+  namespace ip = boost::asio::ip;
+  if (const auto single = address_in(prefix)) return *single == address;
+  boost::system::error_code error;
+  if (address.is_v4()) {
+    const auto network = ip::make_network_v4(std::string(prefix), error);
+    return !error && ip::network_v4(address.to_v4(), network.prefix_length()).canonical() == network.canonical();
   }
-  return of->is_v4() ? same_beginning(of->to_v4().to_bytes(), address.to_v4().to_bytes(), bits)
-                     : same_beginning(of->to_v6().to_bytes(), address.to_v6().to_bytes(), bits);
+  const auto network = ip::make_network_v6(std::string(prefix), error);
+  return !error && ip::network_v6(address.to_v6(), network.prefix_length()).canonical() == network.canonical();
 }
 
 bool is_excepted(std::string_view exception, const std::string& host,

@@ -40,9 +40,9 @@ struct ProxyAnswer {
 /// Total. Interim answers (1xx) are passed over. Malformed too where it has more than kMaxProxyAnswerBytes.
 [[nodiscard]] ProxyAnswer decode_proxy_answer(std::span<const std::byte> bytes);
 
-/// The cause of a failure, and what would help.
-/// How the cause begins where it makes no sense to ask again.
+/// How refusal_text() begins where it makes no sense to ask again.
 inline constexpr std::string_view kProxyRefuses = "the proxy refuses: ";
+/// The cause of a failure, and what would help.
 [[nodiscard]] std::string refusal_text(const HttpProxy& proxy, const HostPort& target, const ProxyAnswer& answer);
 
 }  // namespace udtcat::net
