@@ -19,6 +19,7 @@
 #include "lib/meeting/message_stream.hpp"
 #include "lib/meeting/signed_messages.hpp"
 #include "meet/place.hpp"
+#include "meet/place_session.hpp"
 #include "support/addresses.hpp"
 #include "support/run_until.hpp"
 
@@ -72,7 +73,8 @@ class MeetingFixture : public testing::Test {
       place_->take(std::move(socket), token, from);
     });
   }
-  TestPeer& come() {
+  /// takes   streams of the place at a time
+  TestPeer& come(std::size_t takes = PlaceSession::kMaxOpenStreams) {
     DialRequest request{.addresses = listener_->local_endpoints(),
                         .peer_name = "the place",
                         .credentials = key_.duplicate(),
@@ -80,6 +82,7 @@ class MeetingFixture : public testing::Test {
                         .transport = {}};
     request.session.application = meeting::kApplication;
     make_small(request.session, request.transport);
+    request.session.streams = takes;
     TestPeer& peer = peers_.emplace_back();
     const auto dialer = dial(io_, std::move(request), [&](Result<std::unique_ptr<Connection>> connection) {
       EXPECT_TRUE(connection) << connection.error().message();

@@ -129,6 +129,21 @@ TEST_F(PlaceTest, SaysThatNobodyIsThereAndMayBeAskedAgain) {
   EXPECT_TRUE(next<meeting::Offered>(next_offer(listener)));
 }
 
+TEST_F(PlaceTest, SaysThatAListenerHasAsManyPairsAsItTakes) {
+  start();
+  TestPeer& listener = come(1);
+  ASSERT_TRUE(register_name(listener.open(), name_));
+  TestPeer& connector = come();
+  connector.open().stream->send(ask_for(name_));
+  next_offer(listener);
+  EndStream& asking = connector.open();
+  asking.stream->send(ask_for(name_));
+  const auto refused = next<Refused>(asking);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->why, Why::no_room);
+  EXPECT_EQ(refused->text, "the listener has as many pairs as it can have");
+}
+
 TEST_F(PlaceTest, RegistersNobodyByAKeyThatHeDoesNotHold) {
   start();
   const KeyPair other = KeyPair::generate().value();

@@ -16,10 +16,10 @@ constexpr std::size_t kMaxServerReflexive = 3;         // guess: one of each fam
 
 }  // namespace
 
-CandidateGathering::CandidateGathering(boost::asio::io_context& io, BindingClient& client, Ports ports,
+CandidateGathering::CandidateGathering(boost::asio::io_context& io, BindingClient& client, std::vector<Endpoint> locals,
                                        std::vector<HostPort> stun)
     : client_(client),
-      ports_(std::move(ports)),
+      locals_(std::move(locals)),
       stun_(std::move(stun)),
       resolver_(io, AddressFamily::any),
       timer_(io) {}
@@ -38,12 +38,12 @@ void CandidateGathering::gather(const std::optional<Endpoint>& place, Handler ha
   for (const HostPort& each : stun_)
     resolver_.look_up(each, asking_.guard([this](const Result<std::vector<Endpoint>>& found) {
       if (!found) core::log().warn("{}", found.error().message());
-      const auto usable_one =
-          found ? std::ranges::find_if(*found,
-                                       [this](const Endpoint& server) { return ports_.contains(server.family()); })
-                : std::vector<Endpoint>::const_iterator();
-      if (!found || usable_one == found->end()) return answered();
-      ask(*usable_one, false);
+      if (!found) return answered();
+      const auto usable = std::ranges::find_if(*found, [this](const Endpoint& server) {
+        return std::ranges::find(locals_, server.family(), &Endpoint::family) != locals_.end();
+      });
+      if (usable == found->end()) return answered();
+      ask(*usable, false);
     }));
 }
 
@@ -68,10 +68,12 @@ void CandidateGathering::finish() {
     if (seen.size() < kMaxServerReflexive) seen.push_back({Candidate::Kind::server_reflexive, each});
   std::vector<Candidate> candidates;
   for (const Endpoint& each : net::interface_addresses()) {
-    const auto port = ports_.find(each.family());
-    if (port == ports_.end() || !net::is_global_unicast(each)) continue;
+    const auto local = std::ranges::find_if(locals_, [&](const Endpoint& it) {
+      return it.family() == each.family() && (it.is_wildcard() || it.with_port(0) == each.with_port(0));
+    });
+    if (local == locals_.end() || !net::is_global_unicast(each)) continue;
     if (candidates.size() + seen.size() == Candidate::kMaxCount) break;
-    candidates.push_back({Candidate::Kind::host, each.with_port(port->second)});
+    candidates.push_back({Candidate::Kind::host, each.with_port(local->port())});
   }
   for (const Candidate& each : seen)
     if (std::ranges::find(candidates, each.address, &Candidate::address) == candidates.end())

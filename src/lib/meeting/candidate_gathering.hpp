@@ -4,9 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -22,16 +20,15 @@
 
 namespace udtcat::meeting {
 
-/// The number of the port of each family that there is.
-using Ports = std::map<AddressFamily, std::uint16_t>;
-
 /// Threads: confined to the io_context thread, where the handler is called, never from inside a call.
 class CandidateGathering {
  public:
   using Handler = std::function<void(std::vector<Candidate>)>;
 
   /// client   outlives this
-  CandidateGathering(boost::asio::io_context& io, BindingClient& client, Ports ports, std::vector<HostPort> stun);
+  /// locals   of the UDP port: a wildcard has all addresses of its family
+  CandidateGathering(boost::asio::io_context& io, BindingClient& client, std::vector<Endpoint> locals,
+                     std::vector<HostPort> stun);
   CandidateGathering(const CandidateGathering&) = delete;
   CandidateGathering& operator=(const CandidateGathering&) = delete;
   ~CandidateGathering() = default;
@@ -49,7 +46,7 @@ class CandidateGathering {
   void finish();
 
   BindingClient& client_;
-  const Ports ports_;
+  const std::vector<Endpoint> locals_;
   const std::vector<HostPort> stun_;
   net::Resolver resolver_;
   std::vector<Endpoint> mapped_;

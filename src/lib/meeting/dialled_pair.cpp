@@ -13,6 +13,7 @@
 #include "lib/core/try.hpp"
 #include "lib/meeting/place_dialing.hpp"
 #include "lib/meeting/username.hpp"
+#include "lib/net/bind.hpp"
 #include "lib/net/stun.hpp"
 
 namespace udtcat::meeting {
@@ -28,20 +29,20 @@ constexpr auto kEachCandidate = 1s;            // guess: a path across the world
 constexpr auto kFirstPause = 1s;               // spec: meet.md §7
 constexpr std::chrono::seconds kMaxPause{30};  // spec: meet.md §7
 
-/// Ports of the families that this host has.
-Result<Ports> open_ports(transport::Engine& engine, AddressFamily wanted) {
-  Ports ports;
+/// Of the families that this host has.
+Result<std::vector<Endpoint>> open_ports(transport::Engine& engine, AddressFamily wanted) {
+  std::vector<Endpoint> locals;
   std::optional<Error> failed;
   for (const AddressFamily family : {AddressFamily::ipv4, AddressFamily::ipv6}) {
     if (wanted != AddressFamily::any && wanted != family) continue;
     const auto port = engine.open_dialling_port(family);
     if (port)
-      ports[family] = *port;
+      locals.push_back(net::wildcard(family).with_port(*port));
     else
       failed = port.error();
   }
-  if (ports.empty()) return tl::unexpected(*failed);
-  return ports;
+  if (locals.empty()) return tl::unexpected(*failed);
+  return locals;
 }
 
 }  // namespace
@@ -50,12 +51,12 @@ Result<std::shared_ptr<DialledPair>> DialledPair::create(boost::asio::io_context
   if (request.transport.kind == TransportKind::tcp)
     return std::shared_ptr<DialledPair>(new DialledPair(io, request, nullptr, {}));
   UDTCAT_TRY(auto engine, connection::make_dialling_engine(io, request));
-  UDTCAT_TRY(Ports ports, open_ports(*engine, request.family));
-  return std::shared_ptr<DialledPair>(new DialledPair(io, request, std::move(engine), std::move(ports)));
+  UDTCAT_TRY(auto locals, open_ports(*engine, request.family));
+  return std::shared_ptr<DialledPair>(new DialledPair(io, request, std::move(engine), std::move(locals)));
 }
 
 DialledPair::DialledPair(boost::asio::io_context& io, const DialRequest& request,
-                         std::shared_ptr<transport::Engine> engine, Ports ports)
+                         std::shared_ptr<transport::Engine> engine, std::vector<Endpoint> locals)
     : io_(io),
       via_(request.via),
       engine_(std::move(engine)),
@@ -63,7 +64,7 @@ DialledPair::DialledPair(boost::asio::io_context& io, const DialRequest& request
               [this](const Endpoint& server, std::vector<std::byte> message) {
                 if (engine_) engine_->send_stun(server, std::move(message));
               }),
-      gathering_(io, client_, std::move(ports), request.via->stun),
+      gathering_(io, client_, std::move(locals), request.via->stun),
       timer_(io) {
   if (!engine_) return;
   engine_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) {

@@ -62,7 +62,7 @@ class DialledPair : public std::enable_shared_from_this<DialledPair> {
 
  private:
   DialledPair(boost::asio::io_context& io, const DialRequest& request, std::shared_ptr<transport::Engine> engine,
-              Ports ports);
+              std::vector<Endpoint> locals);
   /// Of its datagrams. None: this end sends it none.
   [[nodiscard]] std::optional<Endpoint> place_address() const;
   void on_message(const Message& message);

@@ -50,6 +50,7 @@ void PlaceDialing::dial_at(const Result<std::vector<Endpoint>>& found) {
   request.timeout = std::max(left, std::chrono::milliseconds(1));
   request.session.application = kApplication;
   request.session.lanes = 1;
+  request.session.streams = kMaxPairsOfListener;
   request.transport.kind = kind_;
   request.transport.proxy = proxy_;
   request.transport.memory_bytes = kMinMemoryBytes;

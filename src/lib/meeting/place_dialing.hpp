@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,6 +18,9 @@
 #include "lib/net/resolver.hpp"
 
 namespace udtcat::meeting {
+
+/// Those of one place that a listener takes: streams of its session with it.
+inline constexpr std::size_t kMaxPairsOfListener = 128;  // spec: meet.md §8
 
 /// "meet.example.org:9000"
 [[nodiscard]] std::string text_of(const MeetingPlace& place);

@@ -44,7 +44,6 @@ constexpr std::chrono::seconds kRegistrationPatience{10};  // spec: meet.md §8
 constexpr std::chrono::seconds kRefreshCandidates{10};     // spec: meet.md §5, so that a NAT's mapping lives as well
 constexpr std::chrono::milliseconds kSessionWatch{100};    // guess: a third of a silence
 constexpr std::chrono::seconds kRebindGap{1};              // guess: an answer comes within it
-constexpr std::size_t kMaxIncomingPairs = 32;              // spec: meet.md §8
 constexpr std::size_t kOfferIds = 4096;                    // spec: meet.md §3
 
 /// The ids that were seen last.
@@ -65,12 +64,6 @@ class SeenOffers {
   std::set<Offer::Id> ids_;
   std::deque<Offer::Id> oldest_first_;
 };
-
-Ports ports_of(const std::vector<Endpoint>& locals) {
-  Ports ports;
-  for (const Endpoint& each : locals) ports[each.family()] = each.port();
-  return ports;
-}
 
 /// Threads: confined to the io_context thread.
 class ViaListener final : public Listener {
@@ -96,7 +89,7 @@ class ViaListener final : public Listener {
     client_.emplace(io_, [this](const Endpoint& server, std::vector<std::byte> message) {
       listener_->send_stun(server, std::move(message));
     });
-    gathering_.emplace(io_, *client_, ports_of(listener_->local_endpoints()), via_->stun);
+    gathering_.emplace(io_, *client_, listener_->local_endpoints(), via_->stun);
     listener_->on_stun([this](const Endpoint& from, std::span<const std::byte> message) {
       client_->handle(from, message);
       if (on_stun_) on_stun_(from, message);
@@ -224,10 +217,7 @@ class ViaListener final : public Listener {
       on_lost(how ? Error{Errc::connection_broken, "talk to the meeting place " + text_of(*via_), "it has closed"}
                   : how.error());
     }));
-    place_->on_stream([this](StreamId id) {
-      if (pairs_.size() < kMaxIncomingPairs) return take_offer(place_->accept_stream(id));
-      place_->refuse_stream(id, {Errc::stream_refused, "take an offer", "there are too many"});
-    });
+    place_->on_stream([this](StreamId id) { take_offer(place_->accept_stream(id)); });
     registration_ = std::make_unique<MessageStream>(
         place_->open_stream(), MessageStream::Handlers{.on_message = [this](const Message& each) { on_message(each); },
                                                        .on_over = [this] { lose("it has ended the registration"); }});
@@ -295,7 +285,7 @@ class ViaListener final : public Listener {
     std::erase_if(bindings_, [](const auto& each) { return each->is_over(); });
     for (auto& [id, pair] : pairs_)
       if (pair.binding) bindings_.push_back(std::move(pair.binding));
-    while (bindings_.size() > kMaxIncomingPairs) bindings_.pop_front();
+    while (bindings_.size() > kMaxPairsOfListener) bindings_.pop_front();
   }
 
   /// Candidates are there when an offer comes.
