@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// src/ssh/connectivity_checks.hpp: hosts behind firewalls and address translation, by ssh. Real sshd, sessions by UDP
 /// without a port that is open.
+#include <cstdio>
 #include <optional>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -55,12 +57,67 @@ TEST_P(FirewallsThatUdpPasses, CarryFilesByUdp) {
   EXPECT_EQ(ran.status, kSuccess) << ran.errors;
 }
 
+/// The far end's ssh server sees the other host, and not the near end: nobody tells it the address that a translator
+/// gives the near end.
+TEST_P(FirewallsThatUdpPasses, CarryACommandByUdpWhereSshGoesByAnotherHost) {
+  const std::string by_middle =
+      "-o 'ProxyCommand=nsenter --net=" + hosts_->middle_host().file.string() + " socat - TCP:%h:%p'";
+  EXPECT_EQ(near("$SSH " + by_middle + " far 'echo ${SSH_CONNECTION%% *}'").output, hosts_->middle_host().ipv4 + "\n");
+  const Ran ran = near("$RSH " + by_middle + " far 'echo there'");
+  EXPECT_EQ(ran.output, "there\n") << ran.errors;
+  const bool is_known = GetParam().near != Gateway::masquerading || GetParam().far == Gateway::open;
+  EXPECT_EQ(ran.errors.find("over ssh itself") == std::string::npos, is_known) << ran.errors;
+}
+
+TEST_P(FirewallsThatUdpPasses, CarryCommandsByUdpThroughAMaster) {
+  const std::string shared = "-o ControlMaster=auto -o ControlPersist=20 -o ControlPath=$PWD/master";
+  const Ran ran = near("$SSH " + shared + " far true; for i in 1 2; do $RSH " + shared +
+                       " --require-udp far 'echo there'; done; $SSH " + shared + " -O exit far");
+  EXPECT_EQ(ran.output, "there\nthere\n") << ran.errors;
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, FirewallsThatUdpPasses,
                          testing::Values(Hosts{Gateway::open, Gateway::open}, Hosts{Gateway::stateful, Gateway::open},
                                          Hosts{Gateway::masquerading, Gateway::open},
                                          Hosts{Gateway::random, Gateway::open}, Hosts{Gateway::open, Gateway::stateful},
                                          Hosts{Gateway::stateful, Gateway::stateful},
                                          Hosts{Gateway::masquerading, Gateway::stateful}),
+                         [](const auto& its) { return name_of(its.param.near) + "To" + name_of(its.param.far); });
+
+/// Each of the hosts beside each other: a table of who got which way, and when.
+class AnyFirewalls : public Firewalls {};
+
+TEST_P(AnyFirewalls, CarryACommandAndSayWhereItIsNotByUdp) {
+  const auto began = Clock::now();
+  ASSERT_EQ(near("$SSH far 'echo there'").output, "there\n");
+  const auto ssh_ended = Clock::now();
+  const Ran ran = near("$RSH far 'echo there'");
+  const std::chrono::duration<double> ours = Clock::now() - ssh_ended;
+  const std::chrono::duration<double> of_ssh = ssh_ended - began;
+  EXPECT_EQ(ran.output, "there\n") << ran.errors;
+  const bool by_tcp = ran.errors.find("TCP carries the session") != std::string::npos;
+  const bool by_ssh = ran.errors.find("over ssh itself") != std::string::npos;
+  std::printf("%s to %s: by %s, %.2f s; ssh %.2f s\n", name_of(GetParam().near).c_str(),
+              name_of(GetParam().far).c_str(),
+              by_ssh   ? "ssh"
+              : by_tcp ? "TCP"
+                       : "UDP",
+              ours.count(), of_ssh.count());
+  const bool has_udp = GetParam().near != Gateway::without_udp && GetParam().far != Gateway::without_udp;
+  const bool passes = has_udp && (GetParam().far == Gateway::open || GetParam().near != Gateway::random);
+  EXPECT_EQ(!by_tcp && !by_ssh, passes) << ran.errors;
+}
+
+std::vector<Hosts> any_firewalls() {
+  std::vector<Hosts> all;
+  for (const Gateway far : {Gateway::open, Gateway::stateful, Gateway::without_udp})
+    for (const Gateway near :
+         {Gateway::open, Gateway::stateful, Gateway::masquerading, Gateway::random, Gateway::without_udp})
+      all.push_back({near, far});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, AnyFirewalls, testing::ValuesIn(any_firewalls()),
                          [](const auto& its) { return name_of(its.param.near) + "To" + name_of(its.param.far); });
 
 class FirewallsThatUdpDoesNotPass : public Firewalls {};
