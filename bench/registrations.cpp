@@ -85,7 +85,7 @@ DialRequest request_to(std::uint16_t port) {
           each.connection->open_stream(),
           meeting::MessageStream::Handlers{
               .on_message = [&each](const meeting::Message& message) { each.take(message); },
-              .on_over = [] { die("the place ended a stream"); }});
+              .on_over = [](const Status&) { die("the place ended a stream"); }});
       each.stream->send(meeting::Register{each.name.public_key()});
     });
     while (!each.registered) io.run_one();

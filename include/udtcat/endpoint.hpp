@@ -54,6 +54,9 @@ struct HostPort {
   std::uint16_t port = 0;
 };
 
+/// "host:9000", "[::1]:9000"
+[[nodiscard]] std::string to_string(const HostPort& target);
+
 /// A peer to be reached: "host:9000", "192.0.2.1:9000", "[::1]:9000".
 /// errors: Errc::bad_argument, with the text and the forms that are allowed
 [[nodiscard]] Result<HostPort> parse_peer(std::string_view text);

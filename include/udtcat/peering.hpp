@@ -131,7 +131,7 @@ class Listener {
   using StunHandler = std::function<void(const Endpoint& from, std::span<const std::byte> message)>;
   /// Sends a STUN message (RFC 8489) from the listening port of that family. Best effort, native only.
   virtual void send_stun(const Endpoint& peer, std::vector<std::byte> message) = 0;
-  /// `handler` is called for each STUN message that comes to a listening port, checks apart, and does not destroy this.
+  /// `handler` is called for each STUN message that comes to a listening port, checks too, and does not destroy this.
   /// Nobody answers them without it: what it sends to `from` before it returns leaves from the address that was asked.
   /// Native only.
   virtual void on_stun(StunHandler handler) = 0;

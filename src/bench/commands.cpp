@@ -98,7 +98,7 @@ class BenchInvocation final : public tool::OptionsInvocation<BenchOptions> {
   [[nodiscard]] Result<tool::Words> check_summary() const override {
     const std::string where = options_.by_ssh ? fmt::format("{}, where ssh starts the other end, at UDP port {}",
                                                             options_.ssh.destination, ssh::to_string(options_.ports))
-                                              : tool::to_string(options_.peer);
+                                              : to_string(options_.peer);
     return tool::Words{fmt::format("measures the path to {}", where),
                        fmt::format("sends for {} s, and is sent to for as long", options_.settings.each_way.count())};
   }

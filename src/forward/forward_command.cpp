@@ -117,7 +117,7 @@ class ForwardCommand {
                  {.on_want = [this] { want(); },
                   .on_up = [this](Connection& connection) { on_up(connection); },
                   .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}),
-        outage_(tool::to_string(options.peer), Clock::now()),
+        outage_(to_string(options.peer), Clock::now()),
         peer_log_(run_.io(), [this](const std::string& line) { run_.say(line); }) {}
 
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials found) {
@@ -150,7 +150,7 @@ class ForwardCommand {
   void ask_udp_again();
   void on_failure(const Error& error);
   [[nodiscard]] Error lost(const Error& why) const;
-  [[nodiscard]] std::string dialling() const { return "dialling " + tool::to_string(options_.peer); }
+  [[nodiscard]] std::string dialling() const { return "dialling " + to_string(options_.peer); }
   void add_to(tool::ProcessSnapshot& snapshot) const;
   void stop(const Error& why);
 
@@ -198,7 +198,7 @@ Status ForwardCommand::start(tool::FoundCredentials found) {
 }
 
 void ForwardCommand::announce_listeners() {
-  const std::string where = options_.listens ? "the peers" : tool::to_string(options_.peer);
+  const std::string where = options_.listens ? "the peers" : to_string(options_.peer);
   // The user cannot know a port that the system chose.
   const bool drawn = std::ranges::any_of(
       options_.listeners, [](const auto& each) { return !each.address.is_unix() && each.address.tcp.port == 0; });
@@ -255,12 +255,12 @@ void ForwardCommand::on_gone(Connection& connection, const Status& how) {
   if (forward_.sessions() > 0) return core::log().info("a session is over{}", how ? "" : ": " + why.message());
   outage_.begin(why, Clock::now());
   run_.progress().wait_for(dialling());
-  core::log().warn("{} is gone: {}; dialling again", tool::to_string(options_.peer), why.message());
+  core::log().warn("{} is gone: {}; dialling again", to_string(options_.peer), why.message());
   redial_->want();
 }
 
 Error ForwardCommand::lost(const Error& why) const {
-  return {why.code, "session with " + tool::to_string(options_.peer) + " is lost", why.message()};
+  return {why.code, "session with " + to_string(options_.peer) + " is lost", why.message()};
 }
 
 void ForwardCommand::on_failure(const Error& error) {

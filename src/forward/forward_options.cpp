@@ -97,7 +97,7 @@ void leave_tcp_port_to_its_user(ForwardOptions& options) {
 }
 
 std::string shown(const SocketSpec& address) {
-  return address.is_unix() ? "unix " + address.unix_path : "tcp " + tool::to_string(address.tcp);
+  return address.is_unix() ? "unix " + address.unix_path : "tcp " + to_string(address.tcp);
 }
 
 Result<std::vector<Service>> resolve_services(const std::vector<ServiceOption>& services, AddressFamily family) {

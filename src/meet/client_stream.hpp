@@ -58,7 +58,7 @@ class ClientStream {
   ClientStream(PlaceState& place, const PeerOfStream& peer, std::unique_ptr<Stream> stream);
   ClientStream(const ClientStream&) = delete;
   ClientStream& operator=(const ClientStream&) = delete;
-  ~ClientStream() { release(); }
+  ~ClientStream() { release(Parting::lost); }
 
   /// Nothing comes of it any more; destroyed a little later, it has said all.
   [[nodiscard]] bool is_over() const { return state_ == State::over; }
@@ -74,8 +74,8 @@ class ClientStream {
   void on_refused(const meeting::Refused& why);
   void refuse(meeting::Refused why);
   void wait();
-  void release();
-  void end();
+  void release(Parting parting);
+  void end(Parting parting);
 
   PlaceState& place_;
   const PeerOfStream& peer_;
@@ -84,6 +84,7 @@ class ClientStream {
   std::optional<PublicKey> name_;  // asked for
   RegisteredListener listener_;
   std::optional<PairTable::Id> pair_;
+  bool asks_too_fast_ = false;  // and was told so
   boost::asio::steady_timer patience_;
   meeting::MessageStream messages_;
   core::Lifetime lifetime_;

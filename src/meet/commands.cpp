@@ -40,7 +40,7 @@ class MeetInvocation final : public tool::OptionsInvocation<MeetOptions> {
         fmt::format("relays for one pair {}, for all {}", rate_text(options_.pair_rate), rate_text(options_.rate))};
     if (options_.local.port != 0)
       lines.push_back(
-          fmt::format("a firewall has to let in {}", firewall_text(options_.local.port, options_.place.pairs)));
+          fmt::format("a firewall has to let in {}", firewall_text(options_.local.port, options_.place.pairs, true)));
     return lines;
   }
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials found, const tool::RunContext& context) override {

@@ -74,11 +74,12 @@ class MeetCommand {
     listener_->on_relay([this](boost::asio::ip::tcp::socket socket, const Listener::RelayToken& token,
                                const Endpoint& from) { place_->take(std::move(socket), token, from); });
     if (const auto failure = listener_->tcp_failure())
-      core::log().warn("{}; who gets no UDP cannot come here", failure->message());
-    const std::string ports =
-        options_.local.port == 0
-            ? fmt::format("UDP and TCP {}, and a UDP port that the system chooses for each pair", locals.front().port())
-            : firewall_text(locals.front().port(), options_.place.pairs);
+      core::log().warn("{}; ends without UDP cannot come: free that TCP port and start again", failure->message());
+    const bool with_tcp = !listener_->tcp_endpoints().empty();
+    const std::string ports = options_.local.port == 0
+                                  ? fmt::format("UDP{} {}, and a UDP port that the system chooses for each pair",
+                                                with_tcp ? " and TCP" : "", locals.front().port())
+                                  : firewall_text(locals.front().port(), options_.place.pairs, with_tcp);
     run_.say(fmt::format("a meeting place for {}; its ports are {}",
                          options_.serves_everybody ? "everybody" : "those who prove the key", ports));
     return {};
@@ -87,6 +88,7 @@ class MeetCommand {
   void add_to(tool::ProcessSnapshot& snapshot) const {
     snapshot.refused = refusals_.snapshots();
     for (const Endpoint& local : listener_->local_endpoints()) snapshot.listening.push_back("udp " + local.to_string());
+    for (const Endpoint& local : listener_->tcp_endpoints()) snapshot.listening.push_back("tcp " + local.to_string());
     meet::add_to(snapshot, *place_);
   }
 

@@ -129,8 +129,9 @@ tool::DeclaredOptions meet_options_declared() { return tool::declared_by(add_opt
 
 std::string meet_help_text() { return kMeetHelp; }
 
-std::string firewall_text(std::uint16_t port, std::size_t pairs) {
-  return fmt::format("UDP {}-{} and TCP {}", port, port + pairs, port);
+std::string firewall_text(std::uint16_t port, std::size_t pairs, bool with_tcp) {
+  const std::string udp = fmt::format("UDP {}-{}", port, port + pairs);
+  return with_tcp ? fmt::format("{} and TCP {}", udp, port) : udp;
 }
 
 }  // namespace udtcat::meet

@@ -26,6 +26,6 @@ struct MeetOptions : tool::Options {
 [[nodiscard]] std::string meet_help_text();
 
 /// "UDP 9000-9100 and TCP 9000", for people with a firewall; the ports that the relays have follow the place's own.
-[[nodiscard]] std::string firewall_text(std::uint16_t port, std::size_t pairs);
+[[nodiscard]] std::string firewall_text(std::uint16_t port, std::size_t pairs, bool with_tcp);
 
 }  // namespace udtcat::meet

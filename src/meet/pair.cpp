@@ -25,7 +25,7 @@ void Pair::offer(std::unique_ptr<Stream> to_listener, std::vector<std::byte> sig
   to_listener_ = std::make_unique<meeting::MessageStream>(
       std::move(to_listener),
       meeting::MessageStream::Handlers{.on_message = [this](const meeting::Message& message) { on_message(message); },
-                                       .on_over = [this] { on_listener_left(); }});
+                                       .on_over = [this](const Status& /*all are alike*/) { on_listener_left(); }});
   to_listener_->send(meeting::Offered{relay_of(PairRole::listener), std::move(signed_offer)});
   patience_.expires_after(limits_.patience);
   patience_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
@@ -68,8 +68,6 @@ void Pair::on_message(const meeting::Message& message) {
     if (has_connector_) handlers_.to_connector(meeting::Answered{relay_of(PairRole::connector), answer->answer});
     return;
   }
-  if (std::holds_alternative<meeting::Again>(message) && state_ == State::answered)
-    return pass_again(PairRole::listener);
   if (const auto* const refused = std::get_if<meeting::Refused>(&message); refused && state_ == State::offered)
     return refuse(Why::by_listener, refused->text);
   // A message at the wrong time.
@@ -83,19 +81,18 @@ void Pair::on_listener_left() {
   if (state_ == State::offered) refuse(Why::not_registered, "it has left the place");
 }
 
-void Pair::leave() {
+void Pair::leave(Parting parting) {
   has_connector_ = false;
+  parting_ = parting;
   left_at_ = std::chrono::steady_clock::now();
 }
 
-void Pair::pass_again(PairRole from) {
-  if (state_ != State::answered) return;
+void Pair::again() {
+  if (state_ != State::answered || !has_listener_) return;
   const auto now = std::chrono::steady_clock::now();
-  auto& at = again_at_[index_of(from)];
-  if (at && now - *at < limits_.again_pause) return;
-  at = now;
-  if (from == PairRole::connector && has_listener_) to_listener_->send(meeting::Again{});
-  if (from == PairRole::listener && has_connector_) handlers_.to_connector(meeting::Again{});
+  if (again_at_ && now - *again_at_ < limits_.again_pause) return;
+  again_at_ = now;
+  to_listener_->send(meeting::Again{});
 }
 
 void Pair::refuse(Why why, std::string text) {
@@ -112,7 +109,7 @@ bool Pair::is_idle(TimePoint now) const {
   TimePoint used_at = left_at_;
   if (relays_.datagrams) used_at = std::max(used_at, relays_.datagrams->last_use());
   if (relays_.tcp) used_at = std::max(used_at, relays_.tcp->last_use());
-  return now - used_at >= limits_.pair_idle;
+  return now - used_at >= (parting_ == Parting::ended ? limits_.pair_ended : limits_.pair_idle);
 }
 
 }  // namespace udtcat::meet

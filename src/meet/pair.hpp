@@ -25,9 +25,15 @@
 
 namespace udtcat::meet {
 
+/// How a connector's stream has gone.
+enum class Parting {
+  ended,  ///< by its own word: it wants the pair no more
+  lost,   ///< with its session with the place, which need not end that of the pair
+};
+
 /// Between the stream of the connector that asked, which is another's, and one that it opened to the listener.
 ///
-///   offered ── ANSWER ──► answered ── the connector's stream has gone, and 60 s without a byte ──────► over
+///   offered ── ANSWER ──► answered ── the connector's stream has gone, and 2 or 60 s without a byte ─► over
 ///      └── REFUSED, no answer for 10 s, either stream has gone ───────────────────────────────────────►┘
 ///
 /// Threads: confined to the io_context thread. Handlers are never called from inside a call.
@@ -61,13 +67,13 @@ class Pair {
 
   void offer(std::unique_ptr<Stream> to_listener, std::vector<std::byte> signed_offer);
   /// AGAIN came from the connector.
-  void again() { pass_again(PairRole::connector); }
+  void again();
   /// The end by whose token a TCP connection has begun; none: it is of another pair, or comes too early.
   [[nodiscard]] std::optional<PairRole> role_of(const meeting::Relay::Token& token) const;
   /// Takes that connection. The listener is told to come where its own is missing.
   void take(PairRole from, TcpRelay::Socket socket);
   /// The connector's stream has gone; none of its handlers is called from now on.
-  void leave();
+  void leave(Parting parting);
   /// Whether it is over, or nobody has used it for long.
   [[nodiscard]] bool is_idle(TimePoint now) const;
   /// Whether the connector has left before the answer.
@@ -75,7 +81,8 @@ class Pair {
 
   [[nodiscard]] const Names& names() const { return names_; }
   [[nodiscard]] const DatagramRelay* relay() const { return relays_.datagrams.get(); }
-  [[nodiscard]] const TcpRelay* tcp_relay() const { return relays_.tcp.get(); }
+  /// Whether a TCP connection of each end is here.
+  [[nodiscard]] bool relays_tcp() const { return relays_.tcp && relays_.tcp->is_joined(); }
   /// Of what came from that end, by UDP and TCP.
   [[nodiscard]] RelayCounts counts(PairRole role) const;
   [[nodiscard]] TimePoint made_at() const { return made_at_; }
@@ -85,7 +92,6 @@ class Pair {
 
   void on_message(const meeting::Message& message);
   void on_listener_left();
-  void pass_again(PairRole from);
   void refuse(meeting::Refused::Why why, std::string text);
   [[nodiscard]] meeting::Relay relay_of(PairRole role) const;
 
@@ -99,8 +105,9 @@ class Pair {
   std::unique_ptr<meeting::MessageStream> to_listener_;
   bool has_listener_ = true;
   bool has_connector_ = true;
+  Parting parting_ = Parting::lost;
   TimePoint left_at_{};  // by the last of its streams
-  std::array<std::optional<TimePoint>, kPairRoles> again_at_{};
+  std::optional<TimePoint> again_at_;
   boost::asio::steady_timer patience_;
   core::Lifetime lifetime_;
 };

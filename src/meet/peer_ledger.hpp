@@ -17,6 +17,7 @@ struct PlaceLimits {
   std::size_t asks_each_second = 10;               ///< spec: likewise, of one
   std::chrono::milliseconds patience{10'000};      ///< spec: likewise, for a registration or an answer
   std::chrono::milliseconds pair_idle{60'000};     ///< spec: docs/spec/meet.md §5
+  std::chrono::milliseconds pair_ended{2'000};     ///< spec: likewise, whose connector has ended its stream
   std::chrono::milliseconds again_pause{1'000};    ///< spec: docs/spec/meet.md §4
   std::chrono::milliseconds session_idle{60'000};  ///< guess: of a peer that has no stream; as long as a pair
 };

@@ -14,6 +14,7 @@ tool::PairSnapshot snapshot_of(const Pair& pair) {
   const RelayCounts listener = pair.counts(PairRole::listener);
   const RelayCounts connector = pair.counts(PairRole::connector);
   if (const DatagramRelay* const relay = pair.relay()) snapshot.port = relay->port();
+  snapshot.by_tcp = pair.relays_tcp();
   snapshot.bytes_from_listener = listener.relayed_bytes;
   snapshot.bytes_from_connector = connector.relayed_bytes;
   snapshot.over_rate_bytes = listener.over_rate_bytes + connector.over_rate_bytes;

@@ -63,9 +63,9 @@ std::size_t TcpRelay::allowed_bytes() {
   const auto now = std::chrono::steady_clock::now();
   bucket_->fill(now);
   resources_.bucket.fill(now);
-  for (const std::size_t bytes : {kPieceBytes, kLeastPieceBytes})
-    if (bucket_->has(bytes) && resources_.bucket.has(bytes)) return bytes;
-  return 0;
+  if (bucket_->has(kPieceBytes) && resources_.bucket.has(kPieceBytes)) return kPieceBytes;
+  // Into debt: or datagrams, which need less at a time, would leave nothing.
+  return bucket_->has(1) && resources_.bucket.has(1) ? kLeastPieceBytes : 0;
 }
 
 void TcpRelay::read(PairRole from) {

@@ -32,7 +32,7 @@ class TokenBucket {
     filled_at_ = now;
   }
   [[nodiscard]] bool has(std::size_t bytes) const { return rate_.unlimited() || bytes_ >= static_cast<double>(bytes); }
-  /// Of what it has.
+  /// Of what it has, or more: then it has nothing until the rate has made up for it.
   void take(std::size_t bytes) {
     if (!rate_.unlimited()) bytes_ -= static_cast<double>(bytes);
   }

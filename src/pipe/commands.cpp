@@ -87,7 +87,9 @@ class PipeInvocation final : public tool::OptionsInvocation<PipeOptions> {
       UDTCAT_CHECK(tool::become_ticket_listener("udtcat {ticket}{options}", options_));
       options_.mode = Mode::listen;
     } else if (options_.accept_timeout && options_.mode == Mode::connect) {
-      return tool::misplaced("--accept-timeout", "there is a key, so that this end makes no ticket, and connects");
+      return tool::misplaced("--accept-timeout",
+                             "this user has a key, by which this end connects and does not wait; --new-ticket makes a "
+                             "ticket all the same");
     }
     // The warning is shown even with --quiet: nothing is protected.
     if (options_.plain)

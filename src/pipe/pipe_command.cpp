@@ -277,7 +277,7 @@ class PipeListener {
       run_.finish(why);
     });
     if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-    run_.progress().wait_for(options_.ticket.made ? "waiting for the other end at " + tool::to_string(*options_.via)
+    run_.progress().wait_for(options_.ticket.made ? "waiting for the other end at " + to_string(*options_.via)
                                                   : "waiting for a peer on " + listener_->addresses());
     run_.publish([this](tool::ProcessSnapshot& snapshot) { listener_->add_to(snapshot); });
     return {};
@@ -321,7 +321,7 @@ tool::ExitStatus connect_command(const PipeOptions& options, tool::FoundCredenti
   auto request = tool::make_dial_request(options, std::move(found.credentials));
   if (!request) return run.fail_to_start(std::move(request.error()));
   std::unique_ptr<PipeSession> pipe;
-  run.progress().wait_for("dialling " + tool::to_string(options.peer));
+  run.progress().wait_for("dialling " + to_string(options.peer));
   const auto dialer = dial(run.io(), std::move(*request), [&](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) return run.finish(std::move(connection.error()));
     run.say_if_by_tcp((*connection)->stats(), options.peer.host, options.peer.port);

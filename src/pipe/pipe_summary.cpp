@@ -23,11 +23,11 @@ std::string listener_text(const forward::SocketSpec& address, const PipeOptions&
 tool::Words mode_summary(const PipeOptions& options) {
   const std::string_view protocol = core::protocol_of(options.transport.kind);
   const std::string where =
-      options.ticket.made ? fmt::format("waits at {} for the end that has the ticket", tool::to_string(*options.via))
+      options.ticket.made ? fmt::format("waits at {} for the end that has the ticket", to_string(*options.via))
       : options.listens   ? "waits for peers at " + tool::local_address_text(protocol, options.local, options.family)
       : options.ticket.file && !options.via ? "finds the listener by the ticket in " + *options.ticket.file
-      : options.via                         ? "finds the listener at " + tool::to_string(*options.via)
-                                            : fmt::format("connects to {} {}", protocol, tool::to_string(options.peer));
+      : options.via                         ? "finds the listener at " + to_string(*options.via)
+                                            : fmt::format("connects to {} {}", protocol, to_string(options.peer));
   if (options.mode == Mode::forward) {
     tool::Words lines{where};
     for (const forward::ServiceOption& each : options.services)

@@ -26,7 +26,7 @@ class PlainRun {
   PlainRun(tool::SessionRun& run, const PipeOptions& options) : run_(run), options_(options) {}
 
   [[nodiscard]] Status connect() {
-    run_.progress().wait_for("dialling " + tool::to_string(options_.peer));
+    run_.progress().wait_for("dialling " + to_string(options_.peer));
     UDTCAT_TRY(DialRequest request, tool::make_dial_request(options_, std::nullopt));
     dialer_ = dial_plain(run_.io(), std::move(request), [this](Result<std::unique_ptr<PlainPipe>> pipe) {
       if (!pipe) return run_.finish(std::move(pipe.error()));

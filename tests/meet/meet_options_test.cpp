@@ -34,7 +34,10 @@ TEST(MeetOptions, AreRefusedWhereTheyContradict) {
     EXPECT_FALSE(parse_meet_options(wrong)) << wrong.back();
 }
 
-TEST(MeetOptions, NameThePortsOfAFirewall) { EXPECT_EQ(firewall_text(9000, 100), "UDP 9000-9100 and TCP 9000"); }
+TEST(MeetOptions, NameThePortsOfAFirewall) {
+  EXPECT_EQ(firewall_text(9000, 100, true), "UDP 9000-9100 and TCP 9000");
+  EXPECT_EQ(firewall_text(9000, 100, false), "UDP 9000-9100");
+}
 
 }  // namespace
 }  // namespace udtcat::meet

@@ -37,7 +37,7 @@ struct EndStream {
     stream = std::make_unique<meeting::MessageStream>(
         std::move(made), meeting::MessageStream::Handlers{
                              .on_message = [this](const meeting::Message& message) { messages.push_back(message); },
-                             .on_over = [this] { over = true; }});
+                             .on_over = [this](const Status&) { over = true; }});
   }
 };
 

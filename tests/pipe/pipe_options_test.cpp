@@ -40,8 +40,8 @@ TEST(Options, TellTheFormsOfTheCommandApart) {
 }
 
 TEST(Options, TakeHostAndPortInOneWordToo) {
-  EXPECT_EQ(tool::to_string(good("example.org:9000").peer), "example.org:9000");
-  EXPECT_EQ(tool::to_string(good("[2001:db8::1]:9000 --from 80").peer), "[2001:db8::1]:9000");
+  EXPECT_EQ(to_string(good("example.org:9000").peer), "example.org:9000");
+  EXPECT_EQ(to_string(good("[2001:db8::1]:9000 --from 80").peer), "[2001:db8::1]:9000");
   for (const char* line : {"h:", "h:0", "h:65536", ":1", "::1:9000", "2001:db8::1", "h:1 2", "h:1x"})
     EXPECT_FALSE(parse(words_of(line))) << line;
 }
@@ -49,17 +49,17 @@ TEST(Options, TakeHostAndPortInOneWordToo) {
 TEST(Options, NeedNeitherHostNorPortWithAMeetingPlace) {
   const PipeOptions connector = good("--via example.org --stun stun.example.net --stun 192.0.2.1:1");
   EXPECT_EQ(connector.mode, Mode::connect);
-  EXPECT_EQ(tool::to_string(*connector.via), "example.org:9000");
+  EXPECT_EQ(to_string(*connector.via), "example.org:9000");
   ASSERT_EQ(connector.stun.size(), 2U);
-  EXPECT_EQ(tool::to_string(connector.stun[0]), "stun.example.net:3478");
-  EXPECT_EQ(tool::to_string(connector.stun[1]), "192.0.2.1:1");
+  EXPECT_EQ(to_string(connector.stun[0]), "stun.example.net:3478");
+  EXPECT_EQ(to_string(connector.stun[1]), "192.0.2.1:1");
   const PipeOptions listener = good("-l --via [2001:db8::1]:7 --via-key f");
   EXPECT_EQ(listener.mode, Mode::listen);
-  EXPECT_EQ(tool::to_string(*listener.via), "[2001:db8::1]:7");
+  EXPECT_EQ(to_string(*listener.via), "[2001:db8::1]:7");
   EXPECT_EQ(listener.via_key_file, "f");
   EXPECT_EQ(listener.local.port, 0);
   EXPECT_EQ(listener.counterpart, "udtcat --via [2001:db8::1]:7 -k /dev/tty{options}");
-  EXPECT_EQ(tool::to_string(*good("-l 9000 --via 2001:db8::1").via), "[2001:db8::1]:9000");
+  EXPECT_EQ(to_string(*good("-l 9000 --via 2001:db8::1").via), "[2001:db8::1]:9000");
   EXPECT_EQ(good("-l --via h --to localhost:80").mode, Mode::forward);
   for (const char* line : {"h 1 --via p", "--via p --protect clear", "--via p --transport libudt", "-l 1 --stun s",
                            "-l 1 --via-key f", "--plain --via p", "--via p:0"})
@@ -72,7 +72,7 @@ TEST(Options, TakeATicketInThePlaceOfHostPortAndKey) {
   const PipeOptions options = good(kTicket + " --via-key f --stun s --recv-only");
   EXPECT_EQ(options.mode, Mode::connect);
   ASSERT_TRUE(options.ticket.key);
-  EXPECT_EQ(tool::to_string(*options.via), "example.org:7");
+  EXPECT_EQ(to_string(*options.via), "example.org:7");
   EXPECT_FALSE(options.ticket.may_be_made);
   EXPECT_EQ(options.command_line.find("AAECAw"), std::string::npos) << options.command_line;
   const PipeOptions in_a_file = good("--ticket f");
@@ -413,8 +413,8 @@ const std::vector<Refusal> kRefusals{
 INSTANTIATE_TEST_SUITE_P(Of, OptionsRefusal, testing::ValuesIn(kRefusals));
 
 TEST(Options, WriteAnAddressAsUsersDo) {
-  EXPECT_EQ(tool::to_string(HostPort{"example.org", 80}), "example.org:80");
-  EXPECT_EQ(tool::to_string(HostPort{"2001:db8::1", 80}), "[2001:db8::1]:80");
+  EXPECT_EQ(to_string(HostPort{"example.org", 80}), "example.org:80");
+  EXPECT_EQ(to_string(HostPort{"2001:db8::1", 80}), "[2001:db8::1]:80");
 }
 
 }  // namespace

@@ -295,7 +295,7 @@ class GatewayInvocation final : public tool::OptionsInvocation<pipe::PipeOptions
   [[nodiscard]] ExitStatus run(FoundCredentials found, const RunContext& context) override {
     if (options_.listens && server().host.find(':') != std::string::npos)
       return tool::SessionRun(options_, context.console)
-          .fail_to_start({Errc::cannot_resolve, "reach " + tool::to_string(server()), kNeedsIpv4});
+          .fail_to_start({Errc::cannot_resolve, "reach " + to_string(server()), kNeedsIpv4});
     const auto builder = [this](boost::asio::io_context& io) -> forward::ForwardSessionFactory {
       std::optional<UpstreamServer> upstream;
       if (options_.listens)

@@ -53,7 +53,7 @@ void walk(std::vector<std::string_view>& words, std::string_view path) {
 }  // namespace
 
 std::string FtpUrl::to_string() const {
-  return fmt::format("{}{}{}", sealed ? kSealedScheme : kScheme, tool::to_string(server), path);
+  return fmt::format("{}{}{}", sealed ? kSealedScheme : kScheme, udtcat::to_string(server), path);
 }
 
 bool can_be_said(std::string_view word) {

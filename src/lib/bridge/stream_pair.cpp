@@ -29,6 +29,7 @@ class HalfPipe {
       ring_.consume(piece.size());
       filled += piece.size();
     }
+    ring_.rewind();
     filled += read_pending(into.subspan(filled));
     if (filled == 0) return nothing_to_read();
     if (pending_write_ && !stays_uncopied(pending_bytes_)) store(std::exchange(pending_write_, {}), pending_bytes_);

@@ -176,9 +176,15 @@ void Attempts::release_at(Clock::time_point at, bool may_wait_longer) {
 }
 
 /// TCP has won: the others go first, so that no listener has two sessions. Or it has found a final error.
-void Attempts::release() {
+/// has_waited   for an attempt by UDP that has proved the key, and has come to nothing
+void Attempts::release(bool has_waited) {
   tcp_timer_.cancel();
-  if (!held_.empty() && has_proved_by_udp()) return;  // until that attempt fails
+  if (!held_.empty() && has_proved_by_udp() && !has_waited) {
+    tcp_timer_.expires_at(std::min(Clock::now() + kAttemptPatience, deadline_.expiry() - kUdpRepeats));
+    return tcp_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+      if (!cancelled) release(true);
+    }));
+  }
   if (held_.empty()) {
     if (final_error_) race_over();
     return;

@@ -112,7 +112,7 @@ class Attempts {
   void begin_tcp();
   void hold(std::size_t index, Clock::duration round_trip, std::function<void()> go_on);
   void release_at(Clock::time_point at, bool may_wait_longer);
-  void release();
+  void release(bool has_waited = false);
   void on_won(std::size_t winner);
   void on_failed(std::size_t index, const Error& error, bool somebody_answered);
   void on_udp_over();

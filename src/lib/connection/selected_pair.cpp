@@ -9,7 +9,8 @@ namespace udtcat::connection {
 
 std::optional<CandidatePair> SelectedPair::at(const Endpoint& path, TransportKind transport) {
   const bool by_tcp = transport == TransportKind::tcp;
-  if (path == tunnel_address(path.family())) return std::nullopt;
+  // Of a peer whose address only a proxy knows there is the wildcard.
+  if (path.is_wildcard() || path == tunnel_address(path.family())) return std::nullopt;
   if (last_ && last_->remote.address == path && last_->by_tcp == by_tcp) return last_;
   const auto known = std::ranges::find(remotes_, path, &Candidate::address);
   const auto kind = known != remotes_.end() ? known->kind : Candidate::Kind::peer_reflexive;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A client of STUN's Binding (RFC 8489), by a port that others read: this end's address as servers see it, and its
-/// place at a relay.
+/// binding at a relay.
 #pragma once
 
 #include <chrono>
@@ -63,7 +63,7 @@ class BindingClient {
   core::Lifetime lifetime_;
 };
 
-/// A place at a relay that is bound anew every 10 s, while this lives.
+/// A binding at a relay, renewed every 10 s while this lives.
 /// Threads: confined, likewise.
 class KeptBinding {
  public:

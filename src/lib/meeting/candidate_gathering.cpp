@@ -48,8 +48,9 @@ void CandidateGathering::gather(const std::optional<Endpoint>& place, Handler ha
 }
 
 void CandidateGathering::ask(const Endpoint& server, bool is_place) {
-  client_.ask(server, std::nullopt, asking_.guard([this, is_place](const std::optional<Endpoint>& mapped) {
-    if (mapped) mapped_.push_back(*mapped);
+  client_.ask(server, std::nullopt, asking_.guard([this, server, is_place](const std::optional<Endpoint>& mapped) {
+    // A server that lies would have the other end send to hosts of its own.
+    if (mapped && (net::is_global_unicast(*mapped) || server.is_loopback())) mapped_.push_back(*mapped);
     if (is_place) place_answers_ = mapped.has_value();
     answered();
   }));

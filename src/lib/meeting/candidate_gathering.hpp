@@ -34,10 +34,10 @@ class CandidateGathering {
   ~CandidateGathering() = default;
 
   /// Asks the place at `place`, and the other servers, and calls `handler` when all have answered, or after a second.
-  /// A call before has no answer any more.
+  /// A gathering under way is given up: its handler is not called.
   /// place   none: it cannot be asked
   void gather(const std::optional<Endpoint>& place, Handler handler);
-  /// Whether the place has answered the last call in time: this end gets UDP to and fro it.
+  /// Whether the place has answered the last call in time: this end gets UDP to and from it.
   [[nodiscard]] bool is_place_reached() const { return is_place_reached_; }
 
  private:

@@ -61,12 +61,8 @@ CheckSender::CheckSender(boost::asio::io_context& io, CheckQuota& quota, std::ve
   send_round();
 }
 
-void CheckSender::begin_again() {
-  if (sent_ < kRoundTimes.size()) return;  // they are under way
-  began_ = std::chrono::steady_clock::now();
-  sent_ = 0;
-  send_to(false, true);
-  send_round();
+void CheckSender::send_again() {
+  if (sent_ == kRoundTimes.size()) send_to(true, true);  // else they are under way
 }
 
 void CheckSender::send_to(bool hosts, bool translated) {

@@ -59,8 +59,8 @@ class CheckSender {
   ///                a translator's
   CheckSender(boost::asio::io_context& io, CheckQuota& quota, std::vector<Candidate> candidates,
               std::chrono::milliseconds answer_takes, Send send);
-  /// All rounds anew, to all of them.
-  void begin_again();
+  /// One check to each, so that some are left of a minute's (CheckQuota); while the rounds last, none.
+  void send_again();
 
  private:
   void send_to(bool hosts, bool translated);

@@ -83,7 +83,9 @@ void DialledPair::take_place(std::unique_ptr<Connection> place, std::function<vo
   place_ = std::move(place);
   on_lost_ = std::move(on_lost);
   place_->on_closed(lifetime_.guard([this](const Status& how) {
-    lose(how ? Error{Errc::connection_broken, "talk to the meeting place", "it has closed the session"} : how.error());
+    lose(
+        how ? Error{Errc::connection_broken, "talk to the meeting place " + text_of(*via_), "it has closed the session"}
+            : how.error());
   }));
 }
 
@@ -98,9 +100,10 @@ void DialledPair::ask(const Ask& message, std::function<void(const Message&)> ha
     messages_ = std::make_unique<MessageStream>(
         place_->open_stream(),
         MessageStream::Handlers{.on_message = lifetime_.guard([this](const Message& each) { on_message(each); }),
-                                .on_over = lifetime_.guard([this] {
+                                .on_over = lifetime_.guard([this](const Status& /*all are alike*/) {
                                   boost::asio::post(io_, lifetime_.guard([this] {
-                                    lose({Errc::connection_broken, "talk to the meeting place", "it has broken off"});
+                                    lose({Errc::connection_broken, "talk to the meeting place " + text_of(*via_),
+                                          "it has ended the stream of this pair"});
                                   }));
                                 })});
   messages_->send(message);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A connector's half of a pair: the port that it dials from, its stream at the place, its place at the relay.
+/// A connector's half of a pair: the port that it dials from, its stream at the meeting place,
+/// its binding at the relay.
 #pragma once
 
 #include <chrono>
@@ -57,7 +58,7 @@ class DialledPair : public std::enable_shared_from_this<DialledPair> {
   [[nodiscard]] std::optional<Endpoint> bind(const Relay& relay, std::function<void()> on_bound);
   /// The session, which keeps this alive, is by one of `candidates` or by the relay: tries the others now and then.
   void go_on(Connection& session, std::vector<Endpoint> candidates);
-  /// The session is by TCP: what it has of the place is its stream.
+  /// The session is by relayed TCP: the stream at the place stays open, so that the pair does.
   void go_on_by_tcp();
 
  private:

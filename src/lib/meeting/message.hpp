@@ -23,7 +23,7 @@ inline constexpr std::uint16_t kDefaultPort = 9000;    // spec: meet.md §1
 inline constexpr std::size_t kMaxMessageBytes = 4096;  // spec: meet.md §4, header and body
 inline constexpr std::size_t kMaxReasonBytes = 256;    // spec: meet.md §4
 
-/// The half of a pair that one end uses.
+/// By which the place relays for one end of a pair.
 struct Relay {
   using Token = std::array<std::byte, 16>;
 

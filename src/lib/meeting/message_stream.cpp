@@ -15,7 +15,8 @@ MessageStream::MessageStream(std::unique_ptr<Stream> stream, Handlers handlers)
 
 void MessageStream::read() {
   stream_->async_read(piece_, lifetime_.guard([this](const Result<std::size_t>& bytes) {
-    if (!bytes || *bytes == 0) return fail();
+    if (!bytes) return end(tl::unexpected(bytes.error()));
+    if (*bytes == 0) return end({});
     reader_.append(std::span(piece_).first(*bytes));
     take_messages();
   }));
@@ -25,7 +26,7 @@ void MessageStream::take_messages() {
   const auto message = reader_.next();
   if (!message) {
     stream_->abort(message.error());
-    return fail();
+    return end(tl::unexpected(message.error()));
   }
   if (!*message) return read();
   boost::asio::post(stream_->get_executor(), lifetime_.guard([this] { take_messages(); }));
@@ -61,10 +62,10 @@ void MessageStream::write() {
   stream_->async_finish([](const Status&) {});
 }
 
-void MessageStream::fail() {
+void MessageStream::end(const Status& how) {
   if (std::exchange(over_, true)) return;
   const auto handler = handlers_.on_over;  // a copy, likewise
-  handler();
+  handler(how);
 }
 
 }  // namespace udtcat::meeting

@@ -21,7 +21,8 @@ class MessageStream {
  public:
   struct Handlers {
     std::function<void(const Message&)> on_message;
-    std::function<void()> on_over;  ///< the other end has said all, or the stream has failed; the last call
+    /// The other end has said all, or the stream has failed, and how; the last call.
+    std::function<void(const Status& how)> on_over;
   };
 
   MessageStream(std::unique_ptr<Stream> stream, Handlers handlers);
@@ -40,7 +41,7 @@ class MessageStream {
   void read();
   void take_messages();
   void write();
-  void fail();
+  void end(const Status& how);
 
   const std::unique_ptr<Stream> stream_;
   const Handlers handlers_;

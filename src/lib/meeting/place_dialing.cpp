@@ -13,11 +13,7 @@
 
 namespace udtcat::meeting {
 
-std::string text_of(const MeetingPlace& place) {
-  const bool is_ipv6 = place.at.host.find(':') != std::string::npos;
-  return is_ipv6 ? fmt::format("[{}]:{}", place.at.host, place.at.port)
-                 : fmt::format("{}:{}", place.at.host, place.at.port);
-}
+std::string text_of(const MeetingPlace& place) { return to_string(place.at); }
 
 Connection::PathWords relay_words(const MeetingPlace& place, std::vector<Endpoint> relays) {
   return [name = text_of(place), relays = std::move(relays)](const Endpoint& path) {

@@ -23,7 +23,7 @@ struct Offer {
   using Id = std::array<std::byte, 16>;
 
   Id id{};
-  bool gets_no_udp = false;  ///< to and fro the place
+  bool gets_no_udp = false;  ///< to and from the place
   std::string application;   ///< at most 255 bytes
   std::vector<Candidate> candidates;
   friend bool operator==(const Offer&, const Offer&) = default;

@@ -6,7 +6,6 @@
 
 #include "lib/core/text.hpp"
 #include "lib/crypto/key_file.hpp"
-#include "lib/meeting/place_dialing.hpp"
 
 namespace udtcat {
 
@@ -25,8 +24,9 @@ tl::unexpected<Error> no_ticket(std::string why) {
 bool Ticket::is_meant(std::string_view word) {
   const auto slash = word.find('/');
   if (word.starts_with(kKeyPrefix) || word.find("/" + std::string(kKeyPrefix)) != std::string_view::npos) return true;
-  if (slash == std::string_view::npos || !kKeyPrefix.starts_with(word.substr(slash + 1))) return false;
+  if (slash == std::string_view::npos || slash + 1 == word.size()) return false;  // a directory, with its slash
   const std::string_view place = word.substr(0, slash);
+  if (!kKeyPrefix.starts_with(word.substr(slash + 1)) || place.find('@') != std::string_view::npos) return false;
   const auto colon = place.rfind(':');
   return colon != std::string_view::npos && colon > 0 && colon + 1 < place.size() &&
          std::ranges::all_of(place.substr(colon + 1), is_digit);
@@ -48,6 +48,6 @@ Result<Ticket> Ticket::from_file(const std::string& path) {
   return crypto::secret_from_file(path, Key::FromFile::any_kind, parse);
 }
 
-std::string Ticket::reveal_text() const { return meeting::text_of({.at = place}) + '/' + key.reveal_text(); }
+std::string Ticket::reveal_text() const { return to_string(place) + '/' + key.reveal_text(); }
 
 }  // namespace udtcat

@@ -42,9 +42,9 @@ using namespace std::chrono_literals;
 constexpr auto kAskAgain = 500ms;                          // spec: meet.md §4
 constexpr auto kAskWithoutRoom = 2000ms;                   // spec: meet.md §4
 constexpr auto kRelayDelay = 300ms;                        // spec: meet.md §7
-constexpr auto kMaxRelayDelay = 1000ms;                    // guess: longer no user waits for a direct path
+constexpr auto kMaxRelayDelay = 1000ms;                    // spec: meet.md §7
 constexpr auto kTcpAfterRelay = 1000ms;                    // spec: meet.md §7
-constexpr std::size_t kMaxChecked = 3;                     // guess: one of each of the listener's networks
+constexpr std::size_t kMaxChecked = 3;                     // spec: meet.md §7
 constexpr std::chrono::milliseconds kDirectPatience = 5s;  // spec: meet.md §7
 constexpr auto kProofPatience = connection::kAttemptPatience;
 constexpr auto kPlaceAgain = 500ms;  // guess
@@ -167,13 +167,13 @@ class ViaDialer final : public Dialer {
       case Refused::Why::not_registered:
         return {Errc::cannot_reach, what,
                 via_.of_ticket ? "nobody waits there by this ticket (any more)"
-                               : fmt::format("nobody is registered at {} by that key", text_of(via_))};
+                               : "nobody is registered there by that key: does the other end wait, with -l, --via and "
+                                 "the same key?"};
       case Refused::Why::by_listener:
         return {Errc::authentication_failed, what,
                 "the listener refuses: " + core::printable(refused.text, core::kShownBytes)};
       case Refused::Why::no_room:
-        return {Errc::out_of_resources, what,
-                "the place has no room: " + core::printable(refused.text, core::kShownBytes)};
+        return {Errc::cannot_reach, what, "the place has no room: " + core::printable(refused.text, core::kShownBytes)};
       case Refused::Why::not_allowed:
         break;
     }
@@ -187,7 +187,8 @@ class ViaDialer final : public Dialer {
     const auto opened = open_answer(answered.answer, own_->public_key());
     if (!opened) return finish(tl::unexpected(opened.error()));
     if (opened->signer != *name_ || opened->answer.id != offer_id_)
-      return finish(fail(Errc::authentication_failed, "read the answer of the listener", "it is of another"));
+      return finish(fail(Errc::authentication_failed, "read the answer of the listener",
+                         "it is signed by another key, or answers another offer"));
     const auto reachable = usable(opened->answer.candidates, own_candidates_);
     candidates_ = in_dialling_order(reachable, own_candidates_);
     remotes_ = reachable;
@@ -227,7 +228,9 @@ class ViaDialer final : public Dialer {
       return;
     }
     const bool is_known = from == relay_ || std::ranges::find(candidates_, from) != candidates_.end();
-    if (is_known || checked_.size() == kMaxChecked) return;
+    // Anybody can forge the source of a check; the listener has signed where it is.
+    const bool is_signed = std::ranges::find(candidates_, core::host_of(from), core::host_of) != candidates_.end();
+    if (is_known || !is_signed || checked_.size() == kMaxChecked) return;
     candidates_.push_back(from);
     checked_.push_back(dial_at({from}, AttemptKind::direct, pair_->engine()));
   }
@@ -278,6 +281,8 @@ class ViaDialer final : public Dialer {
     if (!is_relay(kind)) request.timeout = request.closed_port_patience = std::min(left(), kDirectPatience);
     const bool by_tcp = kind == AttemptKind::tcp || kind == AttemptKind::tcp_relay;
     request.transport.kind = by_tcp ? TransportKind::tcp : TransportKind::native;
+    // A listener that is registered has its port: one that is closed is somebody else's.
+    if (kind == AttemptKind::tcp) request.closed_port_patience = 0ms;
     if (kind == AttemptKind::tcp_relay) request.session.flows = 1;  // a token is good for one connection
     return connection::dial_directly(
         io_, std::move(request), lifetime_.guard([this, kind](Made made) {

@@ -36,13 +36,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::seconds kFirstRedialPause{1};       // spec: meet.md §7
-constexpr std::chrono::seconds kMaxRedialPause{30};        // spec: meet.md §7
+constexpr std::chrono::seconds kFirstRedialPause{1};       // spec: meet.md §4
+constexpr std::chrono::seconds kMaxRedialPause{30};        // spec: meet.md §4
 constexpr std::chrono::minutes kLastingRegistration{1};    // guess: twice that pause; one that ends sooner is no news
 constexpr std::chrono::seconds kPlacePatience{10};         // guess: as a user has
 constexpr std::chrono::seconds kRegistrationPatience{10};  // spec: meet.md §8
 constexpr std::chrono::seconds kRefreshCandidates{10};     // spec: meet.md §5, so that a NAT's mapping lives as well
 constexpr std::chrono::milliseconds kSessionWatch{100};    // guess: a third of a silence
+constexpr std::chrono::milliseconds kConnectGap{250};      // guess: a connector that tries again waits about as long
 constexpr std::chrono::seconds kRebindGap{1};              // guess: an answer comes within it
 constexpr std::size_t kOfferIds = 4096;                    // spec: meet.md §3
 
@@ -149,7 +150,8 @@ class ViaListener final : public Listener {
     std::optional<Endpoint> relay;
     std::unique_ptr<KeptBinding> binding;
     std::optional<RelayToken> tcp_token;  // none: the place does not relay TCP
-    std::vector<Candidate> remotes{};     // of the other end, and the relay
+    std::chrono::steady_clock::time_point connected_at{};
+    std::vector<Candidate> remotes{};  // of the other end, and the relay
   };
 
   /// Lives as long as its session does.
@@ -219,8 +221,9 @@ class ViaListener final : public Listener {
     }));
     place_->on_stream([this](StreamId id) { take_offer(place_->accept_stream(id)); });
     registration_ = std::make_unique<MessageStream>(
-        place_->open_stream(), MessageStream::Handlers{.on_message = [this](const Message& each) { on_message(each); },
-                                                       .on_over = [this] { lose("it has ended the registration"); }});
+        place_->open_stream(),
+        MessageStream::Handlers{.on_message = [this](const Message& each) { on_message(each); },
+                                .on_over = [this](const Status&) { lose("it has ended the registration"); }});
     registration_->send(Register{own_->public_key()});
     timer_.expires_after(kRegistrationPatience);
     timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
@@ -314,21 +317,24 @@ class ViaListener final : public Listener {
     const std::uint64_t id = next_pair_++;
     pairs_[id].messages = std::make_unique<MessageStream>(
         std::move(stream),
-        MessageStream::Handlers{
-            .on_message = [this, id](const Message& message) { on_pair_message(id, message); },
-            .on_over = [this, id] { boost::asio::post(io_, lifetime_.guard([this, id] { pairs_.erase(id); })); }});
+        MessageStream::Handlers{.on_message = [this, id](const Message& message) { on_pair_message(id, message); },
+                                .on_over =
+                                    [this, id](const Status&) {
+                                      boost::asio::post(io_, lifetime_.guard([this, id] { pairs_.erase(id); }));
+                                    }});
   }
 
   void on_pair_message(std::uint64_t id, const Message& message) {
     IncomingPair* const pair = &pairs_.at(id);
     if (std::holds_alternative<Again>(message)) {
-      if (pair->checks) pair->checks->begin_again();
+      if (pair->checks) pair->checks->send_again();
       if (pair->binding) pair->binding->bind_again();
       return;
     }
     if (std::holds_alternative<Connect>(message)) {
-      if (pair->tcp_token) listener_->wait_at(place_->peer(), *pair->tcp_token, via_->at.host);
-      return;
+      const auto now = std::chrono::steady_clock::now();
+      if (!pair->tcp_token || now - std::exchange(pair->connected_at, now) < kConnectGap) return;
+      return listener_->wait_at(place_->peer(), *pair->tcp_token, via_->at.host);
     }
     const auto* const offered = std::get_if<Offered>(&message);
     if (offered == nullptr || pair->checks) return;
@@ -346,14 +352,14 @@ class ViaListener final : public Listener {
   [[nodiscard]] Status check(const SignedOffer& opened) {
     const auto refuse = [](const char* why) { return fail(Errc::authentication_failed, "take an offer", why); };
     if (std::ranges::find(applications_, opened.offer.application) == applications_.end())
-      return refuse("this end is for another application");
+      return refuse("it is there for another purpose (both ends have to run the same command)");
     if (peers_) {
       if (const auto known = peers_->recognise(opened.signer, opened.offer.application); !known)
-        return refuse("it does not know this key");
+        return refuse("it does not know this key (its --peers has no line for it, or not for this purpose)");
     } else if (opened.signer != own_->public_key()) {
       return refuse("it has another key");
     }
-    if (!seen_.add(opened.offer.id)) return refuse("it was seen before");
+    if (!seen_.add(opened.offer.id)) return refuse("it has had this offer already");
     return {};
   }
 
@@ -373,7 +379,10 @@ class ViaListener final : public Listener {
     pair->checks.emplace(io_, quota_, usable(offer.candidates, candidates_),
                          std::chrono::duration_cast<std::chrono::milliseconds>(round_trip),
                          [this](const Endpoint& to) { listener_->send_check(to); });
-    if (offered.relay.by_tcp) pair->tcp_token = offered.relay.token;
+    if (offered.relay.by_tcp) {
+      pair->tcp_token = offered.relay.token;
+      pair->remotes.push_back({Candidate::Kind::relayed, place_->peer()});
+    }
     const auto place = place_address();
     if (!place || offered.relay.udp_port == 0) return;
     pair->relay = place->with_port(offered.relay.udp_port);

@@ -57,6 +57,11 @@ Result<HostPort> parse_host_port(std::string_view text, bool host_required) {
 
 }  // namespace
 
+std::string to_string(const HostPort& target) {
+  const bool is_ipv6 = target.host.find(':') != std::string::npos;
+  return is_ipv6 ? fmt::format("[{}]:{}", target.host, target.port) : fmt::format("{}:{}", target.host, target.port);
+}
+
 Result<HostPort> parse_peer(std::string_view text) { return parse_host_port(text, true); }
 Result<HostPort> parse_local(std::string_view text) { return parse_host_port(text, false); }
 

@@ -96,12 +96,6 @@ bool is_excepted(std::string_view exception, const std::string& host,
   return !name.empty() && (host == name || host.ends_with("." + name));
 }
 
-std::string authority(const HostPort& target) {
-  const bool is_ipv6 = target.host.find(':') != std::string::npos;
-  const std::string host = is_ipv6 ? "[" + target.host + "]" : target.host;
-  return fmt::format("{}:{}", host, target.port);
-}
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// "HTTP/1.1 200 Connection established". None: malformed.
@@ -136,7 +130,7 @@ Result<HttpProxy> parse_proxy(std::string_view url) {
   if (lowered(url.substr(0, kScheme.size())) == kScheme)
     url.remove_prefix(kScheme.size());
   else if (url.find("://") != std::string_view::npos)
-    return refuse("it is spoken to by http:// only: http://[USER:PASSWORD@]HOST:PORT");
+    return refuse("only proxies by http:// are known: http://[USER:PASSWORD@]HOST:PORT");
   HttpProxy proxy;
   if (const auto at = url.rfind('@'); at != std::string_view::npos) {
     auto credentials = percent_decoded(url.substr(0, at));
@@ -170,10 +164,10 @@ bool goes_by(const HttpProxy& proxy, std::string_view host) {
                               [&](const std::string& each) { return is_excepted(each, name, address); });
 }
 
-std::string to_string(const HttpProxy& proxy) { return authority(proxy.at); }
+std::string to_string(const HttpProxy& proxy) { return udtcat::to_string(proxy.at); }
 
 std::string connect_request(const HttpProxy& proxy, const HostPort& target) {
-  const std::string where = authority(target);
+  const std::string where = to_string(target);
   std::string request = fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n", where);
   if (!proxy.credentials.empty())
     request += fmt::format("Proxy-Authorization: Basic {}\r\n", base64(proxy.credentials));
@@ -204,13 +198,13 @@ ProxyAnswer decode_proxy_answer(std::span<const std::byte> bytes) {
 std::string refusal_text(const HttpProxy& proxy, const HostPort& target, const ProxyAnswer& answer) {
   std::string text = fmt::format("{} answers {} to a connection to {}", to_string(proxy),
                                  core::printable(fmt::format("{} {}", answer.status, answer.reason), core::kShownBytes),
-                                 authority(target));
+                                 to_string(target));
   text = answer.status < kFirstOfServers ? std::string(kProxyRefuses) + text : "the proxy " + text;
   if (answer.status == kProxyAuthentication || answer.status == kUnauthorized)
     text += proxy.credentials.empty() ? "; it wants a user: --proxy http://USER:PASSWORD@HOST:PORT"
                                       : "; it does not take this user and password";
   else if ((answer.status == kForbidden || answer.status == kMethodNotAllowed) && target.port != kHttpsPort)
-    text += fmt::format("; proxies often let port 443 through only: listen there (udtcat meet -l 443, --via HOST:443)");
+    text += "; proxies often let port 443 through only: listen there (udtcat meet -l 443, --via HOST:443)";
   else if (answer.status >= kFirstOfServers)
     text += "; it does not get there: does anything listen?";
   return text;

@@ -28,12 +28,12 @@ inline constexpr std::size_t kInternetMtu = 1500;   // spec: RFC 894
 inline constexpr std::size_t kIpv6ExtraBytes = 20;  // spec: RFC 8200 §3 against RFC 791 §3.1
 
 using ChannelHandler = std::function<void(Result<std::unique_ptr<Channel>>)>;
-/// Called inside the port's own work: it destroys no channel, acceptor or engine.
-/// By which an end is known at a meeting place's relay (docs/spec/meet.md §4).
+/// An end is known by it at a meeting place's relay (docs/spec/meet.md §4).
 using RelayToken = std::array<std::byte, 16>;
 /// Called with a connection that began with a token, behind it; as a StunHandler.
 using RelayHandler =
     std::function<void(boost::asio::ip::tcp::socket socket, const RelayToken& token, const Endpoint& peer)>;
+/// Called inside the port's own work: it destroys no channel, acceptor or engine.
 using StunHandler = std::function<void(const Endpoint& from, std::span<const std::byte> message)>;
 
 /// A bound, listening port, of UDP or TCP. Threads: confined, as Channel. After destruction no handler is called.

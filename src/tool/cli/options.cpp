@@ -261,10 +261,4 @@ void add_progress_options(CommandLine& line, Options& options) {
   });
 }
 
-std::string to_string(const HostPort& target) {
-  const bool literal_ipv6 = target.host.find(':') != std::string::npos;
-  return literal_ipv6 ? fmt::format("[{}]:{}", target.host, target.port)
-                      : fmt::format("{}:{}", target.host, target.port);
-}
-
 }  // namespace udtcat::tool

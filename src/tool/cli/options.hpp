@@ -82,7 +82,4 @@ void add_accept_timeout_option(CommandLine& line, Options& options);
 void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats
 void add_progress_options(CommandLine& line, Options& options);  ///< --progress, --no-progress
 
-/// "host:9000", "[2001:db8::1]:9000": as users write it.
-[[nodiscard]] std::string to_string(const HostPort& target);
-
 }  // namespace udtcat::tool

@@ -141,7 +141,8 @@ void announce_ticket(const Options& options, Key key, Console& console) {
   const Ticket ticket{*options.via, std::move(key)};
   const std::string file =
       options.via_key_file ? fmt::format("; FILE there has the key of {}", to_string(*options.via)) : "";
-  console.line(fmt::format("udtcat: run on the other host; the first that does is the other end{}:", file));
+  console.line(
+      fmt::format("udtcat: a ticket, good for one transfer and for whoever is first; run on the other host{}:", file));
   const core::SecretText command(fmt::format(fmt::runtime(options.counterpart),
                                              fmt::arg("ticket", ticket.reveal_text()),
                                              fmt::arg("options", agreed_options(options))));

@@ -52,8 +52,10 @@ std::string refused_text(const std::vector<RefusalSnapshot>& refused) {
 
 std::string pair_lines(const PairSnapshot& pair) {
   std::string text = fmt::format("  {} and {}, for {}\n", pair.connector, pair.listener, clock_text(pair.age));
-  if (pair.port == 0) return text;
-  text += fmt::format("    UDP port {}: {} to the listener, {} to the connector relayed", pair.port,
+  if (pair.port == 0 && !pair.by_tcp) return text;
+  const std::string udp = pair.port == 0 ? "" : fmt::format("UDP port {}", pair.port);
+  text += fmt::format("    relayed by {}{}{}: {} to the listener, {} to the connector", udp,
+                      pair.port != 0 && pair.by_tcp ? " and " : "", pair.by_tcp ? "TCP" : "",
                       core::format_size(pair.bytes_from_connector), core::format_size(pair.bytes_from_listener));
   if (pair.over_rate_bytes > 0) text += fmt::format(", {} over the rate", core::format_size(pair.over_rate_bytes));
   if (pair.undelivered_datagrams > 0)

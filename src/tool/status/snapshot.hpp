@@ -59,7 +59,8 @@ struct PairSnapshot {
   std::string listener;   ///< its name and address
   std::string connector;  ///< likewise
   std::chrono::nanoseconds age{0};
-  std::uint16_t port = 0;  ///< that relays for them; 0: none does
+  std::uint16_t port = 0;  ///< of UDP, that relays for them; 0: none does
+  bool by_tcp = false;     ///< TCP connections of theirs are relayed
   std::uint64_t bytes_from_listener = 0;
   std::uint64_t bytes_from_connector = 0;
   std::uint64_t over_rate_bytes = 0;        ///< dropped by the limits of --pair-rate and --rate

@@ -44,7 +44,9 @@ class TreeJob final : public tool::OptionsInvocation<TreeOptions> {
     UDTCAT_TRY(const bool makes_ticket, tool::makes_ticket(options_, has_key_candidate));
     if (makes_ticket) UDTCAT_CHECK(wait_by_ticket());
     if (!makes_ticket && options_.accept_timeout && options_.connect_mode == ConnectMode::dial)
-      return tool::misplaced("--accept-timeout", "there is a key, so that this end makes no ticket, and connects");
+      return tool::misplaced("--accept-timeout",
+                             "this user has a key, by which this end connects and does not wait; --new-ticket makes a "
+                             "ticket all the same");
     if (options_.connect_mode != ConnectMode::ssh) tool::warn_of_protection(options_.session.protection, console);
     return {};
   }
@@ -54,7 +56,7 @@ class TreeJob final : public tool::OptionsInvocation<TreeOptions> {
     if (sends && serves) UDTCAT_CHECK(files::FileTree::open(options_.directory));
     if (sends && !serves) UDTCAT_CHECK(check(options_.selection));
     const std::string where =
-        options_.ticket.made                    ? "the end that has the ticket, at " + tool::to_string(*options_.via)
+        options_.ticket.made                    ? "the end that has the ticket, at " + to_string(*options_.via)
         : options_.ticket.file && !options_.via ? "the end that has made the ticket in " + *options_.ticket.file
         : options_.connect_mode == ConnectMode::listen
             ? "peers that come to " +
@@ -62,7 +64,7 @@ class TreeJob final : public tool::OptionsInvocation<TreeOptions> {
         : options_.connect_mode == ConnectMode::ssh
             ? fmt::format("{}, where ssh starts the other end, at UDP port {}", options_.ssh.destination,
                           ssh::to_string(options_.ports))
-            : tool::to_string(options_.peer);
+            : to_string(options_.peer);
     const std::string what = !sends                    ? "files into " + options_.directory
                              : serves                  ? "what is below " + options_.directory
                              : options_.selection.list ? "the files that " + *options_.selection.list + " lists"

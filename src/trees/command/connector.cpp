@@ -28,7 +28,7 @@ bool is_cut(const Status& worked, int ssh_status) {
 
 Status Connector::dial(std::optional<Credentials> credentials) {
   UDTCAT_TRY(DialRequest request, tool::make_dial_request(options_, std::move(credentials)));
-  run_.progress().wait_for("dialling " + tool::to_string(options_.peer));
+  run_.progress().wait_for("dialling " + to_string(options_.peer));
   dialer_ = udtcat::dial(run_.io(), std::move(request), [this](Result<std::unique_ptr<Connection>> connection) {
     if (!connection) return run_.finish(std::move(connection.error()));
     run_.say_if_by_tcp((*connection)->stats(), options_.peer.host, options_.peer.port);

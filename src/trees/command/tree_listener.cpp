@@ -49,7 +49,7 @@ Status TreeListener::start(tool::FoundCredentials found) {
     for (const Client& client : clients_) client.session->connection().abort(why);
   });
   if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
-  run_.progress().wait_for(options_.ticket.made ? "waiting for the other end at " + tool::to_string(*options_.via)
+  run_.progress().wait_for(options_.ticket.made ? "waiting for the other end at " + to_string(*options_.via)
                                                 : "waiting for a peer on " + listener_->addresses());
   run_.publish([this](tool::ProcessSnapshot& snapshot) {
     snapshot.all = total();

@@ -63,5 +63,20 @@ TEST(CheckSender, SendsToTranslatorsWhenTheConnectorSendsToo) {
   EXPECT_THAT(sent, UnorderedElementsAre("10.0.0.1", "192.0.2.1"));
 }
 
+TEST(CheckSender, HasChecksLeftForEachTimeThatTheConnectorAsksInAMinute) {
+  boost::asio::io_context io;
+  CheckQuota quota;
+  std::size_t sent = 0;
+  CheckSender checks(io, quota, {{Candidate::Kind::server_reflexive, address("192.0.2.1")}}, 0ms,
+                     [&](const Endpoint& /*to*/) { ++sent; });
+  checks.send_again();
+  EXPECT_EQ(sent, 0U) << "they are under way";
+  ASSERT_TRUE(test::run_until(io, [&] { return sent == 5; }));
+  for (std::size_t times = 1; times <= 5; ++times) {  // after 1, 2, 4, 8 and 16 s
+    checks.send_again();
+    EXPECT_EQ(sent, 5 + times);
+  }
+}
+
 }  // namespace
 }  // namespace udtcat::meeting

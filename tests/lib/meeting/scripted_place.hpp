@@ -60,7 +60,7 @@ class ScriptedPlace {
                                                                          else
                                                                            ++answers_of_listeners;
                                                                        },
-                                                                   .on_over = [] {}});
+                                                                   .on_over = [](const Status&) {}});
     pair->send(Offered{relay, std::move(offer)});
   }
   /// By the stream that was opened last.
@@ -91,7 +91,7 @@ class ScriptedPlace {
         std::move(stream),
         MessageStream::Handlers{
             .on_message = [this, &connection, at](const Message& message) { on_message(connection, **at, message); },
-            .on_over = [] {}});
+            .on_over = [](const Status&) {}});
   }
 
   void on_message(Connection& connection, MessageStream& from, const Message& message) {
@@ -121,8 +121,9 @@ class ScriptedPlace {
       if (change_answer) change_answer(offer, answer);
       from.send(Answered{{}, std::move(answer)});
     };
-    pair = std::make_unique<MessageStream>(listener->second->open_stream(),
-                                           MessageStream::Handlers{.on_message = pass_on, .on_over = [] {}});
+    pair = std::make_unique<MessageStream>(
+        listener->second->open_stream(),
+        MessageStream::Handlers{.on_message = pass_on, .on_over = [](const Status&) {}});
     pair->send(Offered{{}, ask->offer});
   }
 

@@ -48,7 +48,7 @@ TEST(Ticket, CutAnywhereIsNone) {
     ASSERT_FALSE(ticket) << cut;
     EXPECT_EQ(ticket.error().code, Errc::bad_argument);
     EXPECT_THAT(ticket.error().message(), Not(HasSubstr(whole.substr(slash + 9)))) << "it quotes the key";
-    EXPECT_EQ(Ticket::is_meant(cut), size > slash) << cut;
+    EXPECT_EQ(Ticket::is_meant(cut), size > slash + 1) << cut;
   }
   for (std::size_t begin = 1; begin <= whole.size(); ++begin) {
     const auto ticket = Ticket::parse(whole.substr(begin));
@@ -80,9 +80,10 @@ TEST(Ticket, NeedsAHostAndAPort) {
 
 TEST(Ticket, IsMeantByNoPathAndNoHost) {
   for (const char* word : {"host", "host:", "host:dir", "host:9000", "host:./9000/", "host:dir/udt", "9000", "a/b", "/",
-                           "user@host:photos/", "~/x", "[::1]:9000", "x/udtcat", "host:9000/x", "host:9000/udtcat2-"})
+                           "user@host:photos/", "host:2024/", "user@host:2024/u", "~/x", "[::1]:9000", "x/udtcat",
+                           "host:9000/x", "host:9000/udtcat2-"})
     EXPECT_FALSE(Ticket::is_meant(word)) << word;
-  for (const char* word : {"udtcat1-", "h:1/", "h:1/udtc", "h:1/udtcat1-x", "h/udtcat1-", "[::1]:9000/u"})
+  for (const char* word : {"udtcat1-", "h:1/udtc", "h:1/udtcat1-x", "h/udtcat1-", "[::1]:9000/u"})
     EXPECT_TRUE(Ticket::is_meant(word)) << word;
 }
 

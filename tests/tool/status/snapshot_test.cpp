@@ -76,6 +76,7 @@ TEST(Snapshot, OfAMeetingPlaceSaysWhoMeetsWhom) {
                                         .connector = "bob (192.0.2.2:4712)",
                                         .age = 65s,
                                         .port = 9001,
+                                        .by_tcp = true,
                                         .bytes_from_listener = 1'000,
                                         .bytes_from_connector = 2'500'000'000,
                                         .over_rate_bytes = 7'000,
@@ -87,8 +88,8 @@ TEST(Snapshot, OfAMeetingPlaceSaysWhoMeetsWhom) {
   EXPECT_THAT(
       to_text(*back),
       HasSubstr("  3 registrations, 1 pair\n  bob (192.0.2.2:4712) and alice (192.0.2.1:4711), for 1:05\n"
-                "    UDP port 9001: 2.50 GB to the listener, 1.00 kB to the connector relayed, 7.00 kB over the "
-                "rate, 1 datagram not delivered\n"));
+                "    relayed by UDP port 9001 and TCP: 2.50 GB to the listener, 1.00 kB to the connector, 7.00 kB over "
+                "the rate, 1 datagram not delivered\n"));
   EXPECT_THAT(to_sentence(*back), HasSubstr("3 registrations, 1 pair, "));
 }
 

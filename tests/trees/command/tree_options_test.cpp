@@ -48,7 +48,7 @@ TEST(ReceiveOptions, TakeATicketAndADirectory) {
   const TreeOptions options = receive({kTicket, "in"});
   EXPECT_EQ(options.connect_mode, ConnectMode::dial);
   ASSERT_TRUE(options.ticket.key);
-  EXPECT_EQ(tool::to_string(*options.via), "example.org:7");
+  EXPECT_EQ(to_string(*options.via), "example.org:7");
   EXPECT_EQ(options.directory, "in");
   EXPECT_THAT(options.selection.paths, IsEmpty());
   EXPECT_EQ(receive({kTicket, "--into", "in"}).directory, "in");

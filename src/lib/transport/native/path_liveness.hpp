@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether the path in use carries packets both ways, known within a few round trips: docs/spec/udt4.md §9, "Moving".
+/// Whether the path in use carries packets both ways, known within a few round trips: docs/spec/udt4.md §9, "A fallback".
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace udtcat::transport::native {
 /// Threads: unsynchronised; time is a parameter.
 class PathLiveness {
  public:
-  static constexpr std::size_t kMovingBytes =
+  static constexpr std::size_t kLeastDataBytes =
       512;  // guess: what is smaller is a PING, a report, a key that was pressed
 
   explicit PathLiveness(TimePoint now) { restart(now); }
@@ -26,11 +26,11 @@ class PathLiveness {
   void restart(TimePoint now) {
     asked_ = 0;
     last_asked_at_ = now;
-    moved_at_ = now;
+    data_at_ = now;
   }
   /// Data have come or left, of so many bytes.
-  void on_moved(TimePoint now, std::size_t bytes) {
-    if (bytes >= kMovingBytes) moved_at_ = now;
+  void on_data(TimePoint now, std::size_t bytes) {
+    if (bytes >= kLeastDataBytes) data_at_ = now;
   }
   void on_asked(TimePoint now) {
     last_asked_at_ = now;
@@ -43,13 +43,13 @@ class PathLiveness {
   /// Data have left.
   void on_sent(TimePoint now, std::size_t bytes) {
     on_asked(now);
-    on_moved(now, bytes);
+    on_data(now, bytes);
   }
   void on_answered() { asked_ = 0; }
 
   /// When a question is due; none: nobody wants to know.
   [[nodiscard]] std::optional<TimePoint> question_at(TimePoint now, Duration rtt) const {
-    if (asked_ == 0 && now - moved_at_ >= kMovingTime) return std::nullopt;
+    if (asked_ == 0 && now - data_at_ >= kDataTime) return std::nullopt;
     return last_asked_at_ + std::max(gap(rtt), unanswered(now) / 4);
   }
   /// rtt       smoothed
@@ -63,7 +63,7 @@ class PathLiveness {
   static constexpr Duration kQuestionGap = std::chrono::milliseconds(100);   // guess: a third of kSilence
   static constexpr Duration kLeastSilence = std::chrono::milliseconds(200);  // guess: a host that is busy for a moment
   static constexpr Duration kSilence = std::chrono::milliseconds(300);       // guess: a user sees no stall yet
-  static constexpr Duration kMovingTime = std::chrono::seconds(1);           // guess: pauses of a transfer are shorter
+  static constexpr Duration kDataTime = std::chrono::seconds(1);             // guess: pauses of a transfer are shorter
   static constexpr std::size_t kQuestions = 3;                               // guess: at 20 % loss one in 20 times
 
   [[nodiscard]] static Duration gap(Duration rtt) { return std::max(kQuestionGap, rtt / 4); }
@@ -73,7 +73,7 @@ class PathLiveness {
   TimePoint asked_at_{};    // the first of those
   TimePoint counted_at_{};  // the latest of those
   TimePoint last_asked_at_{};
-  TimePoint moved_at_{};
+  TimePoint data_at_{};
 };
 
 }  // namespace udtcat::transport::native

@@ -49,7 +49,7 @@ PathValidation::PathValidation(const Endpoint& peer, const std::optional<Endpoin
 
 void PathValidation::try_address(TimePoint now, const Endpoint& address, Duration gap) {
   if (address == peer_ || address.family() != peer_.family()) return candidate_.reset();
-  candidate_ = Candidate{address, gap, now, now + kProbePatience};
+  candidate_ = Candidate{.address = address, .gap = gap, .next_at = now, .until = now + kProbePatience};
 }
 
 std::optional<Endpoint> PathValidation::poll_try(TimePoint now) {
@@ -65,9 +65,16 @@ std::optional<TimePoint> PathValidation::deadline() const {
 
 bool PathValidation::on_challenge_from(const Endpoint& from) {
   if (!candidate_ || !(candidate_->address == from)) return false;
-  previous_ = std::exchange(peer_, from);
-  candidate_.reset();
+  candidate_->challenged = true;
   return true;
+}
+
+std::optional<ControlMessage> PathValidation::challenge_of_try(TimePoint now) {
+  if (!candidate_ || !candidate_->challenged) return std::nullopt;
+  Challenge* const asked = challenge_of(now, candidate_->address, false);
+  if (asked == nullptr) return std::nullopt;
+  asked->at = now;
+  return message_of(Extension::path_challenge, {asked->nonce});
 }
 
 /// An address that was challenged is challenged with the same nonce again: the response may take longer than the gap.
@@ -104,9 +111,11 @@ bool PathValidation::on_response(const Endpoint& from, std::span<const std::byte
   if (asked == challenges_.end() || number_at(body, 0) != asked->nonce) return false;
   const auto proof = proof_of(asked->nonce, tokens_.peers, tokens_.ours);
   if (!proof || number_at(body, 2) != proof) return false;
+  const bool was_tried = tries(from);
+  previous_ = was_tried ? std::optional(peer_) : std::nullopt;
+  if (was_tried) candidate_.reset();
   peer_ = asked->address;
   local_ = asked->local;
-  previous_.reset();
   challenges_.clear();
   return true;
 }

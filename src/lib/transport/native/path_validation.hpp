@@ -20,7 +20,8 @@ namespace udtcat::transport::native {
 /// A challenge is responded to only where it comes from the peer's address, or from one that try_address() was given: a
 /// challenge that a third host relays is of no use to it.
 /// try_address() moves the connection to another path: keep-alives go there until the peer challenges this end from
-/// that address. From then on packets go there; packets from the previous address are taken and not answered.
+/// that address, then challenges until it responds. From then on packets go there; packets from the previous address are
+/// taken and not answered.
 /// Bounded: few addresses are challenged at a time, each a few times a second.
 /// source: RFC 9000 §8.2, §9
 /// Threads: unsynchronised; time is a parameter.
@@ -44,11 +45,15 @@ class PathValidation {
   [[nodiscard]] bool tries(const Endpoint& address) const { return candidate_ && candidate_->address == address; }
   /// The address to send a keep-alive to now, so that the peer challenges this end from there; none: nowhere.
   [[nodiscard]] std::optional<Endpoint> poll_try(TimePoint now);
+  /// The challenge to send there instead; none: the peer has not been heard there.
+  [[nodiscard]] std::optional<ControlMessage> challenge_of_try(TimePoint now);
   [[nodiscard]] std::optional<TimePoint> deadline() const;
-  /// A challenge has come from `from`.  returns   whether try_address() was given it: it is the peer's from now on
+  /// A challenge has come from `from`.  returns   whether try_address() was given it: the peer is to prove that it is there
   [[nodiscard]] bool on_challenge_from(const Endpoint& from);
-  /// Whether `from` was the peer's before this end moved.
-  [[nodiscard]] bool was_at(const Endpoint& from) const { return previous_ && *previous_ == from; }
+  /// Whether packets count from there, beside peer(): it was the peer's before this end moved, or the peer moves there.
+  [[nodiscard]] bool takes_from(const Endpoint& from) const {
+    return (previous_ && *previous_ == from) || (candidate_ && candidate_->challenged && candidate_->address == from);
+  }
   /// A packet has come from `from`, which is not peer().  returns   a challenge to send there; none: not now
   /// is_challenge   itself: where `from` has been challenged it is not again, or both ends did it for ever
   [[nodiscard]] std::optional<ControlMessage> on_other_address(TimePoint now, const Endpoint& from,
@@ -85,6 +90,7 @@ class PathValidation {
     Duration gap;
     TimePoint next_at;
     TimePoint until;
+    bool challenged = false;  // by the peer, or somebody in its place
   };
   std::optional<Candidate> candidate_;
   std::optional<Endpoint> previous_;

@@ -105,7 +105,7 @@ void UdtConnection::handle_packet(TimePoint now, std::span<const std::byte> pack
   unreachables_ = {};
   sender_.on_heard();
   if (control) return handle_control(now, packet, from);
-  if (fallback_) fallback_->liveness().on_moved(now, packet.size());
+  if (fallback_) fallback_->liveness().on_data(now, packet.size());
   receiver_.on_data(now, decode_data_header(packet), {packet.subspan(kHeaderBytes), arrival.chunk, arrival.when});
 }
 
@@ -118,13 +118,14 @@ bool UdtConnection::take_from_other_address(TimePoint now, std::span<const std::
     handle_control(now, packet, from);
     return false;
   }
-  const Endpoint before = path_.peer();
   const bool is_challenge = is_extension(packet, Extension::path_challenge);
   if (is_challenge && path_.on_challenge_from(from)) {
-    on_moved(now, before);
-    return true;
+    // The response first, by which the peer moves, and is then one that may be challenged.
+    handle_control(now, packet, from);
+    if (auto challenge = path_.on_other_address(now, from, to)) queue(std::move(*challenge), from);
+    return false;
   }
-  if (path_.was_at(from)) return !is_control(packet) || decode_control_header(packet).type != ControlType::user;
+  if (path_.takes_from(from)) return !is_control(packet) || decode_control_header(packet).type != ControlType::user;
   if (auto challenge = path_.on_other_address(now, from, to, is_challenge)) queue(std::move(*challenge), from);
   return false;
 }
@@ -147,13 +148,13 @@ void UdtConnection::handle_control(TimePoint now, std::span<const std::byte> pac
   const auto body = packet.subspan(kHeaderBytes);
   switch (header.type) {
     case ControlType::ack:
-      return handle_ack(now, header, body);
+      return handle_ack(now, header, body, from);
     case ControlType::nak:
       return sender_.on_nak(now, decode_loss_list(body));
     case ControlType::ack2:
       if (const auto rtt = receiver_.on_ack2(now, header.additional)) {
         sender_.note_small_rtt(now, {*rtt, kAckAndAck2Bytes});
-        if (fallback_) fallback_->on_answered(path_);
+        note_answered(from);
       }
       return;
     case ControlType::shutdown:
@@ -170,14 +171,20 @@ void UdtConnection::handle_control(TimePoint now, std::span<const std::byte> pac
   }
 }
 
-void UdtConnection::handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body) {
+/// An answer that comes by another path says nothing of the one in use.
+void UdtConnection::note_answered(const Endpoint& from) {
+  if (fallback_ && from == path_.peer()) fallback_->on_answered(path_);
+}
+
+void UdtConnection::handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body,
+                               const Endpoint& from) {
   const auto ack = decode_acknowledgement(body);
   if (!ack) return;
   // libudt repeats an ACK until it gets ACK2. A light ACK has no number.
   if (ack->window_packets && header.additional != 0) queue({ControlType::ack2, 0, header.additional, {0}});
   const std::uint64_t delivered_before = sender_.delivered_bytes();
   sender_.on_ack(now, *ack);
-  if (fallback_ && sender_.delivered_bytes() > delivered_before) fallback_->on_answered(path_);
+  if (sender_.delivered_bytes() > delivered_before) note_answered(from);
 }
 
 /// A SHUTDOWN is not authenticated: the session above decides whether the stream had ended. Between our own ends it has
@@ -340,7 +347,8 @@ std::vector<std::byte> UdtConnection::keep_alive_packet() const {
 bool UdtConnection::poll_path(TimePoint now, TrainBuilder& builder) {
   const auto tried = path_.poll_try(now);
   if (!tried) return false;
-  builder.set_control(keep_alive_packet());
+  const auto challenge = path_.challenge_of_try(now);
+  builder.set_control(challenge ? encoded(*challenge) : keep_alive_packet());
   address(builder);
   builder.train().to = *tried;
   return true;

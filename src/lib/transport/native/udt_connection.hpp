@@ -163,7 +163,8 @@ class UdtConnection {
   void handle_extension(TimePoint now, const ControlHeader& header, std::span<const std::byte> packet,
                         const Endpoint& from);
   void handle_shutdown(std::span<const std::byte> body);
-  void handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body);
+  void handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body, const Endpoint& from);
+  void note_answered(const Endpoint& from);
   [[nodiscard]] bool poll_control(TimePoint now, TrainBuilder& builder);
   [[nodiscard]] bool searches_mtu() const;
   [[nodiscard]] bool poll_probe(TimePoint now, TrainBuilder& builder);

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kOnlyTaken =
     "nobody answered: something takes the connection, perhaps a proxy, and says nothing; is it a udtcat that "
     "listens there?";
-constexpr const char* kNotRelayed = "the meeting place has not got the other end there by TCP";
+constexpr const char* kNotRelayed = "the other end has not come to the meeting place by TCP in time";
 constexpr const char* kOtherWords = "another program answers there, or an older udtcat";
 
 }  // namespace

@@ -33,6 +33,8 @@ class RelayedHalf {
   RelayedHalf(boost::asio::io_context& io, const Endpoint& relay, const RelayToken& token,
               const TransportOptions& options, Handler handler);
 
+  [[nodiscard]] const RelayToken& token() const { return token_; }
+
  private:
   void on_connected(Result<Socket> made);
   void fail_with(const std::string& cause);

@@ -41,7 +41,7 @@ SocketConnect::SocketConnect(boost::asio::io_context& io, const Endpoint& peer, 
   }
   state_ = State::resolving;
   resolver_.look_up(proxy_->at, lifetime_.guard([this](const Result<std::vector<Endpoint>>& found) {
-    if (!found) return fail_with(found.error().message());
+    if (!found) return fail_with(fmt::format("find {}: {}", proxy_text(), found.error().cause));
     addresses_ = *found;
     connect_to_proxy();
   }));
@@ -50,7 +50,7 @@ SocketConnect::SocketConnect(boost::asio::io_context& io, const Endpoint& peer, 
 void SocketConnect::on_connected(const boost::system::error_code& error) {
   if (error == boost::asio::error::connection_refused) return fail_with(kTcpPortClosed);
   if (error) {
-    const auto failed = net::system_error(Errc::cannot_reach, "connect tcp " + peer_.to_string(), error.value());
+    const auto failed = net::system_error(Errc::cannot_reach, what(), error.value());
     return finish(tl::unexpected(failed.value()));
   }
   set_no_delay(socket_);
@@ -109,6 +109,11 @@ void SocketConnect::read() {
 
 // ---- The end --------------------------------------------------------------------------------------------------------
 
+/// By a proxy the name, of which this end may have no address.
+std::string SocketConnect::what() const {
+  return "connect tcp " + (proxy_ ? udtcat::to_string(target_) : peer_.to_string());
+}
+
 std::string SocketConnect::proxy_text() const { return fmt::format("the proxy {}", net::to_string(*proxy_)); }
 
 std::string SocketConnect::silence() const {
@@ -120,14 +125,12 @@ std::string SocketConnect::silence() const {
     case State::connecting_to_proxy:
       return fmt::format("{}: {}", proxy_text(), kNobody);
     case State::awaits_answer:
-      return fmt::format("{} tries and has not got there", proxy_text());
+      return fmt::format("{} has not answered: it may still be waiting for the other host", proxy_text());
   }
   return kNobody;
 }
 
-void SocketConnect::fail_with(const std::string& cause) {
-  finish(fail(Errc::cannot_reach, "connect tcp " + peer_.to_string(), cause));
-}
+void SocketConnect::fail_with(const std::string& cause) { finish(fail(Errc::cannot_reach, what(), cause)); }
 
 void SocketConnect::finish(Result<Socket> result) {
   lifetime_.end();

@@ -47,6 +47,7 @@ class SocketConnect {
   void read();
   void fail_with(const std::string& cause);
   void finish(Result<Socket> result);
+  [[nodiscard]] std::string what() const;
   [[nodiscard]] std::string proxy_text() const;
 
   const Endpoint peer_;

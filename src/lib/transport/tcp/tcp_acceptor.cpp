@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kBacklog = 16;            // spec: tcp.md §2: while nobody takes any, of each kind
 constexpr std::size_t kBurst = 256;             // spec: tcp.md §2: while somebody does
 constexpr std::size_t kMostPendingPeers = 256;  // spec: tcp.md §2
-constexpr std::size_t kMostRelayed = 64;        // guess: twice the pairs that a listener has at a time
+constexpr std::size_t kMostRelayed = 128;       // guess: as many pairs as a listener has at a time
 constexpr std::chrono::milliseconds kPauseWithoutDescriptors{100};  // guess: some are closed soon
 
 /// The client gave up between its SYN and our accept().
@@ -107,6 +107,8 @@ void TcpAcceptor::on_preface(PendingPeers::iterator pending, const std::optional
 }
 
 void TcpAcceptor::wait_at(const Endpoint& relay, const RelayToken& token, const std::string& name) {
+  // The place may ask for as many as the other end likes to have: one for each token is enough.
+  if (std::ranges::any_of(relayed_, [&](const auto& each) { return each && each->token() == token; })) return;
   if (relayed_.size() == kMostRelayed) relayed_.pop_front();
   TransportOptions options = options_;
   options.proxied_host = name;

@@ -33,7 +33,7 @@ TEST(PathLiveness, KnowsASilenceWithinFourTenthsOfASecond) {
 
 TEST(PathLiveness, KnowsItWhereDataOnlyCame) {
   PathLiveness path(kStart);
-  path.on_moved(kStart, 1200);
+  path.on_data(kStart, 1200);
   const auto silent = silent_after(path, kRtt, kTimeout);
   ASSERT_TRUE(silent);
   EXPECT_LE(*silent, 400ms);
@@ -52,7 +52,7 @@ TEST(PathLiveness, AsksNothingWhileNothingMoves) {
   PathLiveness path(kStart);
   TimePoint now = kStart + 1s;
   EXPECT_FALSE(path.question_at(now, kRtt));
-  path.on_moved(now, 100);
+  path.on_data(now, 100);
   EXPECT_FALSE(path.question_at(now, kRtt)) << "that is no transfer";
   path.on_asked(now);
   EXPECT_TRUE(path.question_at(now, kRtt)) << "an answer is owed";
