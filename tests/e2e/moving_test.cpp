@@ -63,6 +63,22 @@ INSTANTIATE_TEST_SUITE_P(
                     Move{"Masquerading", Gateway::masquerading, Gateway::masquerading}),
     [](const auto& its) { return its.param.name; });
 
+class ListenersFirewallSlow : public MeetingWithData {};
+
+/// The listener's checks have opened nothing until then, and a minute has only so many.
+TEST_F(ListenersFirewallSlow, ThatIsOpenedAfterAWhileLetsTheSessionGoDirect) {
+  meet(Gateway::masquerading, Gateway::masquerading);
+  hosts().cut_direct_at_far();
+  ASSERT_NO_FATAL_FAILURE(begin(Data::both_ways));
+  ASSERT_TRUE(is_relayed(*connector_)) << connector_->errors();
+  GapWatch gap = watch();
+  gap.for_a_while(patience(8s));
+  hosts().open_direct();
+  EXPECT_TRUE(gap.until([&] { return goes_direct(*connector_); }, kMoveLimit)) << connector_->errors();
+  EXPECT_LE(gap.longest(), kLongestGap);
+  expect_all_there();
+}
+
 class TranslatedAnew : public Moving {};
 
 TEST_P(TranslatedAnew, GoesOnWithoutAStall) {

@@ -107,13 +107,18 @@ Namespaces::Host Gateways::gateway_of(const Namespaces::Host& host, const std::s
 }
 
 void Gateways::cut_direct(Way way) {
-  const std::string rule = "meta l4proto udp ip saddr != 198.51.100.3 ip daddr != 198.51.100.3 ";
-  const std::string device = way == Way::both ? "" : way == Way::to_far ? "oifname out " : "iifname out ";
-  must("ip netns exec " + near_gateway_ + " nft 'table ip cut { chain f { type filter hook forward priority -10; " +
-       device + rule + "drop\n}\n}'");
+  cut_at(near_gateway_, way == Way::both ? "" : way == Way::to_far ? "oifname out " : "iifname out ");
 }
 
-void Gateways::open_direct() { must("ip netns exec " + near_gateway_ + " nft delete table ip cut"); }
+void Gateways::cut_direct_at_far() { cut_at(far_gateway_, ""); }
+
+void Gateways::cut_at(const std::string& gateway, const std::string& device) {
+  must("ip netns exec " + gateway + " nft 'table ip cut { chain f { type filter hook forward priority -10; " + device +
+       "meta l4proto udp ip saddr != 198.51.100.3 ip daddr != 198.51.100.3 drop\n}\n}'");
+  cut_at_ = gateway;
+}
+
+void Gateways::open_direct() { must("ip netns exec " + cut_at_ + " nft delete table ip cut"); }
 
 namespace {
 

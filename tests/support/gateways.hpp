@@ -46,6 +46,9 @@ class Gateways {
   enum class Way { both, to_far, to_near };
   /// A rule at the near gateway drops the datagrams between the two hosts; those of either with the middle pass.
   void cut_direct(Way way = Way::both);
+  /// At the far gateway, both ways, before it translates.
+  void cut_direct_at_far();
+  /// There is a rule at one of them.
   void open_direct();
   /// A gateway forgets the flows that it knows; one that translates gives each another port where it draws them.
   void forget_flows_of_near();
@@ -59,11 +62,14 @@ class Gateways {
   /// By the address in the network of `host`.
   [[nodiscard]] static Namespaces::Host gateway_of(const Namespaces::Host& host, const std::string& name);
 
+  void cut_at(const std::string& gateway, const std::string& device);
+
   Namespaces::Host near_;
   Namespaces::Host far_;
   Namespaces::Host middle_;
   std::string near_gateway_;
   std::string far_gateway_;
+  std::string cut_at_;  // the gateway with the rule
 };
 
 }  // namespace udtcat::test

@@ -45,6 +45,7 @@ constexpr std::chrono::seconds kRefreshCandidates{10};     // spec: meet.md §5,
 constexpr std::chrono::milliseconds kSessionWatch{100};    // guess: a third of a silence
 constexpr std::chrono::milliseconds kConnectGap{250};      // guess: a connector that tries again waits about as long
 constexpr std::chrono::seconds kRebindGap{1};              // guess: an answer comes within it
+constexpr std::chrono::seconds kCheckInterval{15};         // spec: meet.md §7
 constexpr std::size_t kOfferIds = 4096;                    // spec: meet.md §3
 
 /// The ids that were seen last.
@@ -108,9 +109,10 @@ class ViaListener final : public Listener {
       if (pair.relay) relays.push_back(*pair.relay);
       if (pair.tcp_token) relays.push_back(place_->peer());
     }
-    if (!remotes.empty()) session.set_candidates(local_endpoints(), std::move(remotes));
+    if (!remotes.empty()) session.set_candidates(local_endpoints(), remotes);
     if (relays.empty()) return;
-    const auto watched = std::make_shared<WatchedSession>(WatchedSession{session});
+    const auto watched = std::make_shared<WatchedSession>(WatchedSession{
+        .session = session, .remotes = std::move(remotes), .checked_at = std::chrono::steady_clock::now()});
     session.watch_path(std::nullopt);
     session.name_paths(
         [watched, words = relay_words(*via_, std::move(relays))](const Endpoint& path) { return words(path); });
@@ -157,7 +159,9 @@ class ViaListener final : public Listener {
   /// Lives as long as its session does.
   struct WatchedSession {
     Connection& session;
+    std::vector<Candidate> remotes;  // of all that asked for this end
     std::chrono::steady_clock::time_point mended_at{};
+    std::chrono::steady_clock::time_point checked_at{};
   };
 
   /// A NAT may have given this end another address.
@@ -172,6 +176,7 @@ class ViaListener final : public Listener {
     const auto now = std::chrono::steady_clock::now();
     for (const auto& each : sessions_) {
       const auto watched = each.lock();
+      if (stopped_ && now - watched->checked_at >= kCheckInterval) send_checks(*watched, now);
       if (!watched->session.path_is_silent() || now - watched->mended_at < kRebindGap) continue;
       watched->mended_at = now;
       for (auto& [id, pair] : pairs_)
@@ -182,6 +187,16 @@ class ViaListener final : public Listener {
     session_timer_.async_wait(sessions_lifetime_.guard([this](const boost::system::error_code& cancelled) {
       if (!cancelled) watch_sessions();
     }));
+  }
+
+  /// Of a listener that has left the place, which no AGAIN reaches: a firewall of this side stays open for the connector,
+  /// which tries to come directly.
+  void send_checks(WatchedSession& watched, std::chrono::steady_clock::time_point now) {
+    watched.checked_at = now;
+    const auto at = std::ranges::find(watched.remotes, watched.session.path(), &Candidate::address);
+    if (at == watched.remotes.end() || at->kind != Candidate::Kind::relayed) return;
+    for (const Candidate& each : watched.remotes)
+      if (each.kind != Candidate::Kind::relayed && quota_.take(each.address, now)) listener_->send_check(each.address);
   }
 
   void leave() {

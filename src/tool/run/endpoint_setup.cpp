@@ -167,7 +167,8 @@ Status announce_listener(const Options& options, const std::optional<Key>& new_k
   const auto locals = listener.local_endpoints();
   std::string where;
   for (const Endpoint& local : locals) where += (where.empty() ? "" : " and ") + local.to_string();
-  const std::string listening = "listening on " + where;
+  const std::string listening =
+      "listening on " + where + (options.via ? ", for whoever asks at " + to_string(*options.via) : "");
   if (!new_key) {
     // The user cannot know a port that the system chose.
     if (options.local.port == 0)
