@@ -28,12 +28,12 @@ Errc code_of(Why why) {
 }
 
 /// Whether the peer has ended the stream, or its session has broken, which need not end that of the pair.
-Parting parting_of(const Status& how) {
-  if (how) return Parting::ended;
+StreamEnd end_of(const Status& how) {
+  if (how) return StreamEnd::ended;
   const Errc code = how.error().code;
   const bool by_peer =
       code == Errc::remote_read_failed || code == Errc::remote_write_failed || code == Errc::peer_interrupted;
-  return by_peer ? Parting::ended : Parting::lost;
+  return by_peer ? StreamEnd::ended : StreamEnd::lost;
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ ClientStream::ClientStream(PlaceState& place, const PeerOfStream& peer, std::uni
       peer_(peer),
       patience_(place.io),
       messages_(std::move(stream), {.on_message = [this](const meeting::Message& message) { on_message(message); },
-                                    .on_over = [this](const Status& how) { end(parting_of(how)); }}) {
+                                    .on_over = [this](const Status& how) { end(end_of(how)); }}) {
   wait();
 }
 
@@ -51,7 +51,7 @@ void ClientStream::wait() {
   patience_.expires_after(place_.limits.patience);
   patience_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     const bool waits = state_ == State::fresh || state_ == State::challenged || state_ == State::refused;
-    if (!cancelled && waits) end(Parting::ended);
+    if (!cancelled && waits) end(StreamEnd::ended);
   }));
 }
 
@@ -63,7 +63,7 @@ void ClientStream::on_message(const meeting::Message& message) {
     return prove(*proof);
   if (const auto* const asks = std::get_if<meeting::Ask>(&message); asks && state_ == State::fresh) return ask(*asks);
   if (std::holds_alternative<meeting::Again>(message) && state_ == State::paired) return place_.pairs.again(*pair_);
-  end(Parting::ended);  // a message at the wrong time
+  end(StreamEnd::ended);  // a message at the wrong time
 }
 
 // ---- Listeners ----------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ void ClientStream::prove(const meeting::Proof& message) {
 
 void ClientStream::ask(const meeting::Ask& message) {
   if (!place_.ledger.add_ask(peer_.peer, std::chrono::steady_clock::now())) {
-    if (std::exchange(asks_too_fast_, true)) return end(Parting::ended);  // it does not wait for answers
+    if (std::exchange(asks_too_fast_, true)) return end(StreamEnd::ended);  // it does not wait for answers
     return refuse({Why::no_room, fmt::format("more than {} asks a second", place_.limits.asks_each_second)});
   }
   asks_too_fast_ = false;
@@ -126,7 +126,7 @@ void ClientStream::on_refused(const meeting::Refused& why) {
 void ClientStream::refuse(meeting::Refused why) {
   place_.on_refused(peer_.connection, {code_of(why.why), "serve " + peer_.text, why.text});
   if (state_ == State::fresh) return on_refused(why);
-  release(Parting::ended);
+  release(StreamEnd::ended);
   state_ = State::refused;
   wait();
   messages_.send(why);
@@ -134,14 +134,14 @@ void ClientStream::refuse(meeting::Refused why) {
 }
 
 /// Gives back what it has of the place.
-void ClientStream::release(Parting parting) {
+void ClientStream::release(StreamEnd how) {
   if (state_ == State::registered) place_.registry.remove(*name_, listener_);
   if (state_ == State::registered || state_ == State::challenged) place_.ledger.remove_registration(peer_.peer);
-  if (pair_) place_.pairs.leave(*std::exchange(pair_, std::nullopt), parting);
+  if (pair_) place_.pairs.leave(*std::exchange(pair_, std::nullopt), how);
 }
 
-void ClientStream::end(Parting parting) {
-  release(parting);
+void ClientStream::end(StreamEnd how) {
+  release(how);
   state_ = State::over;
   patience_.cancel();
   messages_.finish();

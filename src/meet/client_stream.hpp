@@ -58,7 +58,7 @@ class ClientStream {
   ClientStream(PlaceState& place, const PeerOfStream& peer, std::unique_ptr<Stream> stream);
   ClientStream(const ClientStream&) = delete;
   ClientStream& operator=(const ClientStream&) = delete;
-  ~ClientStream() { release(Parting::lost); }
+  ~ClientStream() { release(StreamEnd::lost); }
 
   /// Nothing comes of it any more; destroyed a little later, it has said all.
   [[nodiscard]] bool is_over() const { return state_ == State::over; }
@@ -74,8 +74,8 @@ class ClientStream {
   void on_refused(const meeting::Refused& why);
   void refuse(meeting::Refused why);
   void wait();
-  void release(Parting parting);
-  void end(Parting parting);
+  void release(StreamEnd how);
+  void end(StreamEnd how);
 
   PlaceState& place_;
   const PeerOfStream& peer_;

@@ -81,9 +81,9 @@ void Pair::on_listener_left() {
   if (state_ == State::offered) refuse(Why::not_registered, "it has left the place");
 }
 
-void Pair::leave(Parting parting) {
+void Pair::leave(StreamEnd how) {
   has_connector_ = false;
-  parting_ = parting;
+  stream_end_ = how;
   left_at_ = std::chrono::steady_clock::now();
 }
 
@@ -109,7 +109,7 @@ bool Pair::is_idle(TimePoint now) const {
   TimePoint used_at = left_at_;
   if (relays_.datagrams) used_at = std::max(used_at, relays_.datagrams->last_use());
   if (relays_.tcp) used_at = std::max(used_at, relays_.tcp->last_use());
-  return now - used_at >= (parting_ == Parting::ended ? limits_.pair_ended : limits_.pair_idle);
+  return now - used_at >= (stream_end_ == StreamEnd::ended ? limits_.pair_ended : limits_.pair_idle);
 }
 
 }  // namespace udtcat::meet

@@ -26,7 +26,7 @@
 namespace udtcat::meet {
 
 /// How a connector's stream has gone.
-enum class Parting {
+enum class StreamEnd {
   ended,  ///< by its own word: it wants the pair no more
   lost,   ///< with its session with the place, which need not end that of the pair
 };
@@ -73,7 +73,7 @@ class Pair {
   /// Takes that connection. The listener is told to come where its own is missing.
   void take(PairRole from, TcpRelay::Socket socket);
   /// The connector's stream has gone; none of its handlers is called from now on.
-  void leave(Parting parting);
+  void leave(StreamEnd how);
   /// Whether it is over, or nobody has used it for long.
   [[nodiscard]] bool is_idle(TimePoint now) const;
   /// Whether the connector has left before the answer.
@@ -105,7 +105,7 @@ class Pair {
   std::unique_ptr<meeting::MessageStream> to_listener_;
   bool has_listener_ = true;
   bool has_connector_ = true;
-  Parting parting_ = Parting::lost;
+  StreamEnd stream_end_ = StreamEnd::lost;
   TimePoint left_at_{};  // by the last of its streams
   std::optional<TimePoint> again_at_;
   boost::asio::steady_timer patience_;

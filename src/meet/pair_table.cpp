@@ -46,10 +46,10 @@ void PairTable::again(Id id) {
   if (const auto found = pairs_.find(id); found != pairs_.end()) found->second->again();
 }
 
-void PairTable::leave(Id id, Parting parting) {
+void PairTable::leave(Id id, StreamEnd how) {
   const auto found = pairs_.find(id);
   if (found == pairs_.end()) return;
-  found->second->leave(parting);
+  found->second->leave(how);
   if (found->second->is_given_up()) forget(found);
 }
 

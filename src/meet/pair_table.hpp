@@ -48,7 +48,7 @@ class PairTable {
   /// Of a pair that may be over.
   void again(Id id);
   /// The connector's stream has gone.
-  void leave(Id id, Parting parting);
+  void leave(Id id, StreamEnd how);
   /// A TCP connection that began with a token.  returns  whether it is a pair's
   [[nodiscard]] bool take(TcpRelay::Socket socket, const meeting::Relay::Token& token);
   /// Forgets the pairs that are over.

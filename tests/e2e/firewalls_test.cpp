@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Of, FirewallsThatUdpPasses,
                                          Hosts{Gateway::masquerading, Gateway::stateful}),
                          [](const auto& its) { return name_of(its.param.near) + "To" + name_of(its.param.far); });
 
-/// Each of the hosts beside each other: a table of who got which way, and when.
+/// A table: by which way each pair of hosts is served, and how soon.
 class AnyFirewalls : public Firewalls {};
 
 TEST_P(AnyFirewalls, CarryACommandAndSayWhereItIsNotByUdp) {

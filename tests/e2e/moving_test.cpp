@@ -27,9 +27,9 @@ struct Move {
 
 class Moving : public MeetingWithData, public testing::WithParamInterface<Move> {};
 
-class MovingSlow : public Moving {};
+class MovingSerial : public Moving {};
 
-TEST_P(MovingSlow, GoesToTheDirectPathAndBackToTheRelayWithoutAStall) {
+TEST_P(MovingSerial, GoesToTheDirectPathAndBackToTheRelayWithoutAStall) {
   const Move& move = GetParam();
   meet(move.near, move.far);
   hosts().cut_direct();
@@ -51,7 +51,7 @@ TEST_P(MovingSlow, GoesToTheDirectPathAndBackToTheRelayWithoutAStall) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Of, MovingSlow,
+    Of, MovingSerial,
     testing::Values(Move{"Open", Gateway::open, Gateway::open},
                     Move{"OpenDataToListener", Gateway::open, Gateway::open, Data::to_listener},
                     Move{"OpenDataToConnector", Gateway::open, Gateway::open, Data::to_connector},
@@ -63,10 +63,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Move{"Masquerading", Gateway::masquerading, Gateway::masquerading}),
     [](const auto& its) { return its.param.name; });
 
-class ListenersFirewallSlow : public MeetingWithData {};
+class ListenersFirewallSerial : public MeetingWithData {};
 
 /// The listener's checks have opened nothing until then, and a minute has only so many.
-TEST_F(ListenersFirewallSlow, ThatIsOpenedAfterAWhileLetsTheSessionGoDirect) {
+TEST_F(ListenersFirewallSerial, ThatIsOpenedAfterAWhileLetsTheSessionGoDirect) {
   meet(Gateway::masquerading, Gateway::masquerading);
   hosts().cut_direct_at_far();
   ASSERT_NO_FATAL_FAILURE(begin(Data::both_ways));
@@ -79,9 +79,9 @@ TEST_F(ListenersFirewallSlow, ThatIsOpenedAfterAWhileLetsTheSessionGoDirect) {
   expect_all_there();
 }
 
-class TranslatedAnew : public Moving {};
+class TranslatedAnewSerial : public Moving {};
 
-TEST_P(TranslatedAnew, GoesOnWithoutAStall) {
+TEST_P(TranslatedAnewSerial, GoesOnWithoutAStall) {
   meet(GetParam().near, GetParam().far);
   ASSERT_NO_FATAL_FAILURE(begin(GetParam().data));
   for (const bool near : {true, false}) {
@@ -98,7 +98,7 @@ TEST_P(TranslatedAnew, GoesOnWithoutAStall) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Of, TranslatedAnew,
+    Of, TranslatedAnewSerial,
     testing::Values(Move{"Masquerading", Gateway::masquerading, Gateway::masquerading},
                     Move{"RandomToOpen", Gateway::random, Gateway::open},
                     Move{"OpenToRandom", Gateway::open, Gateway::random},

@@ -217,7 +217,7 @@ TEST_F(TicketTest, LeadsNowhereInTime) {
 TEST_F(TicketTest, CutOrGarbledIsAUsageErrorThatQuotesNoKey) {
   const std::string ticket = at() + "/" + key_;
   for (const std::string& wrong :
-       {ticket.substr(0, ticket.size() - 1), ticket.substr(0, at().size() + 1), ticket + "x", key_}) {
+       {ticket.substr(0, ticket.size() - 1), ticket.substr(0, at().size() + 2), ticket + "x", key_}) {
     for (const Arguments& words :
          {Arguments{wrong}, {"receive", wrong}, {"receive", wrong, "in"}, {"send", "f", wrong}}) {
       Process process = udtcat(words);

@@ -126,6 +126,20 @@ TEST_F(TcpRelayTest, HandsAResetOn) {
   EXPECT_FALSE(relay_->is_joined());
 }
 
+TEST_F(TcpRelayTest, GoesOnBesideDatagramsThatTakeAllOfTheRate) {
+  const auto bucket = bucket_of_pair(BitRate::from_bits_per_second(80'000'000));
+  relay_.emplace(io_, bucket, resources_, 10s);
+  join();
+  const Bytes words = numbered_bytes(200'000);
+  std::size_t sent = 0;
+  EXPECT_TRUE(until([&] {
+    bucket->fill(std::chrono::steady_clock::now());
+    while (bucket->has(1400)) bucket->take(1400);
+    sent += connector_.send(std::span(words).subspan(sent));
+    return listener_.received() == words;
+  }));
+}
+
 TEST_F(TcpRelayTest, StopsAnEndWhoseOtherEndDoesNotRead) {
   open();
   join();

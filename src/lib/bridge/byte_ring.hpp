@@ -47,7 +47,8 @@ class ByteRing {
     size_bytes_ -= bytes;
   }
 
-  /// Where it is empty its memory is used from the beginning again, so that little of it is resident. No span is in use.
+  /// Where it is empty its memory is used from the beginning again, so that little of it is resident.  No span is in
+  /// use.
   void rewind() {
     if (size_bytes_ == 0) first_ = 0;
   }

@@ -189,8 +189,8 @@ class ViaListener final : public Listener {
     }));
   }
 
-  /// Of a listener that has left the place, which no AGAIN reaches: a firewall of this side stays open for the connector,
-  /// which tries to come directly.
+  /// Of a listener that has left the place, which no AGAIN reaches: a firewall of this side stays open for the
+  /// connector, which tries to come directly.
   void send_checks(WatchedSession& watched, std::chrono::steady_clock::time_point now) {
     watched.checked_at = now;
     const auto at = std::ranges::find(watched.remotes, watched.session.path(), &Candidate::address);

@@ -14,6 +14,7 @@
 
 #include "lib/meeting/candidates.hpp"
 #include "lib/net/bind.hpp"
+#include "lib/net/stun.hpp"
 
 namespace udtcat::meeting {
 
@@ -31,6 +32,11 @@ class CountingHost {
     for (const Port& each : ports_)
       all.push_back({kind, net::loopback(AddressFamily::ipv4).with_port(each.socket.local_endpoint().port())});
     return all;
+  }
+  /// A connectivity check, as if it were the peer.
+  void check(std::uint16_t port) {
+    ports_.front().socket.send_to(boost::asio::buffer(net::binding_indication()),
+                                  {boost::asio::ip::address_v4::loopback(), port});
   }
   [[nodiscard]] std::uint16_t port() const { return ports_.front().socket.local_endpoint().port(); }
   [[nodiscard]] std::size_t datagrams() const {

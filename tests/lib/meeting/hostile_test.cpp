@@ -133,5 +133,24 @@ TEST_F(HostilePlace, AndAListenerThatLiesHaveAConnectorSendFewPacketsToAThirdPar
   EXPECT_LE(victim.most_at_one_port(), 11U) << "a check, and two tries of five packets in five seconds";
 }
 
+TEST_F(HostilePlace, AndAStrangerWhoForgesChecksHaveAConnectorSendNothingToAThirdParty) {
+  const auto name = *own_name(key.duplicate());
+  CountingHost victim(io, 3);
+  std::uint16_t port = 0;
+  place.answers = [&](std::span<const std::byte> bytes) -> std::optional<std::vector<std::byte>> {
+    const auto offered = open_offer(bytes, name->public_key())->offer;
+    if (!offered.candidates.empty()) port = offered.candidates.front().address.port();
+    if (port != 0) victim.check(port);
+    // TEST-NET-3: nobody is there.
+    const auto elsewhere = resolve({"203.0.113.1", 9000}, AddressFamily::ipv4)->front();
+    Answer answer{.candidates = {{Candidate::Kind::server_reflexive, elsewhere}}};
+    answer.id = offered.id;
+    return sign(answer, *name, name->public_key()).value();
+  };
+  EXPECT_FALSE(dial_with(key, 2s));
+  EXPECT_NE(port, 0) << "this host has no address that others can use";
+  EXPECT_EQ(victim.datagrams(), 0U);
+}
+
 }  // namespace
 }  // namespace udtcat::meeting

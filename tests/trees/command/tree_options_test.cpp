@@ -63,7 +63,7 @@ TEST(ReceiveOptions, TakeATicketAndADirectory) {
                                                {kTicket, "--once"},
                                                {"--ticket", "f", "a", "b"},
                                                {kTicket.substr(0, 20)},
-                                               {kTicket.substr(0, 14)}})
+                                               {kTicket.substr(0, 15)}})
     EXPECT_NE(receive_complaint(words), "none") << words.back();
   EXPECT_THAT(receive_complaint({kTicket + "x"}), HasSubstr("read a ticket: allowed: HOST:PORT/KEY"));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether the path in use carries packets both ways, known within a few round trips: docs/spec/udt4.md §9, "A fallback".
+/// Whether the path in use carries packets both ways, known within a few round trips: docs/spec/udt4.md §9, "A
+/// fallback".
 #pragma once
 
 #include <algorithm>

@@ -20,8 +20,8 @@ namespace udtcat::transport::native {
 /// A challenge is responded to only where it comes from the peer's address, or from one that try_address() was given: a
 /// challenge that a third host relays is of no use to it.
 /// try_address() moves the connection to another path: keep-alives go there until the peer challenges this end from
-/// that address, then challenges until it responds. From then on packets go there; packets from the previous address are
-/// taken and not answered.
+/// that address, then challenges until it responds. From then on packets go there; packets from the previous address
+/// are taken and not answered.
 /// Bounded: few addresses are challenged at a time, each a few times a second.
 /// source: RFC 9000 §8.2, §9
 /// Threads: unsynchronised; time is a parameter.
@@ -48,7 +48,8 @@ class PathValidation {
   /// The challenge to send there instead; none: the peer has not been heard there.
   [[nodiscard]] std::optional<ControlMessage> challenge_of_try(TimePoint now);
   [[nodiscard]] std::optional<TimePoint> deadline() const;
-  /// A challenge has come from `from`.  returns   whether try_address() was given it: the peer is to prove that it is there
+  /// A challenge has come from `from`.
+  /// returns   whether try_address() was given it: the peer is to prove that it is there
   [[nodiscard]] bool on_challenge_from(const Endpoint& from);
   /// Whether packets count from there, beside peer(): it was the peer's before this end moved, or the peer moves there.
   [[nodiscard]] bool takes_from(const Endpoint& from) const {

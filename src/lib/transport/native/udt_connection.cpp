@@ -119,14 +119,12 @@ bool UdtConnection::take_from_other_address(TimePoint now, std::span<const std::
     return false;
   }
   const bool is_challenge = is_extension(packet, Extension::path_challenge);
-  if (is_challenge && path_.on_challenge_from(from)) {
-    // The response first, by which the peer moves, and is then one that may be challenged.
-    handle_control(now, packet, from);
-    if (auto challenge = path_.on_other_address(now, from, to)) queue(std::move(*challenge), from);
-    return false;
-  }
-  if (path_.takes_from(from)) return !is_control(packet) || decode_control_header(packet).type != ControlType::user;
-  if (auto challenge = path_.on_other_address(now, from, to, is_challenge)) queue(std::move(*challenge), from);
+  const bool is_tried = is_challenge && path_.on_challenge_from(from);
+  if (is_tried) handle_control(now, packet, from);  // the response first: by it the peer moves there
+  if (!is_tried && path_.takes_from(from))
+    return !is_control(packet) || decode_control_header(packet).type != ControlType::user;
+  if (auto challenge = path_.on_other_address(now, from, to, is_challenge && !is_tried))
+    queue(std::move(*challenge), from);
   return false;
 }
 
@@ -169,11 +167,6 @@ void UdtConnection::handle_control(TimePoint now, std::span<const std::byte> pac
     case ControlType::error:
       return;  // the peer is alive
   }
-}
-
-/// An answer that comes by another path says nothing of the one in use.
-void UdtConnection::note_answered(const Endpoint& from) {
-  if (fallback_ && from == path_.peer()) fallback_->on_answered(path_);
 }
 
 void UdtConnection::handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body,

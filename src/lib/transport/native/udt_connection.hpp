@@ -164,7 +164,10 @@ class UdtConnection {
                         const Endpoint& from);
   void handle_shutdown(std::span<const std::byte> body);
   void handle_ack(TimePoint now, const ControlHeader& header, std::span<const std::byte> body, const Endpoint& from);
-  void note_answered(const Endpoint& from);
+  /// An answer that comes by another path says nothing of the one in use.
+  void note_answered(const Endpoint& from) {
+    if (fallback_ && from == path_.peer()) fallback_->on_answered(path_);
+  }
   [[nodiscard]] bool poll_control(TimePoint now, TrainBuilder& builder);
   [[nodiscard]] bool searches_mtu() const;
   [[nodiscard]] bool poll_probe(TimePoint now, TrainBuilder& builder);

@@ -39,6 +39,22 @@ TEST_F(PathValidationTest, FollowsThePeerThatRespondsToItsChallenge) {
   EXPECT_FALSE(watch.on_response(elsewhere, answer)) << "once";
 }
 
+TEST_F(PathValidationTest, MovesToAnAddressThatItTriesWhenThePeerHasProvedThatItIsThere) {
+  watch.try_address(kStart, elsewhere);
+  EXPECT_TRUE(watch.poll_try(kStart) == elsewhere);
+  EXPECT_FALSE(watch.takes_from(elsewhere));
+  EXPECT_FALSE(watch.challenge_of_try(kStart)) << "nobody has been heard there";
+  EXPECT_FALSE(watch.on_challenge_from(here));
+  EXPECT_TRUE(watch.on_challenge_from(elsewhere));
+  EXPECT_TRUE(watch.takes_from(elsewhere));
+  EXPECT_TRUE(watch.peer() == home) << "a challenge is easily forged";
+  const auto answer = answered(body_of(watch.challenge_of_try(kStart)->words));
+  EXPECT_TRUE(watch.on_response(elsewhere, answer));
+  EXPECT_TRUE(watch.peer() == elsewhere);
+  EXPECT_TRUE(watch.takes_from(home)) << "what is under way still counts";
+  EXPECT_FALSE(watch.poll_try(kStart + 10s));
+}
+
 TEST_F(PathValidationTest, IgnoresAResponseFromAnAddressThatWasNotChallenged) {
   const auto answer = answered(challenge(kStart));
   EXPECT_FALSE(watch.on_response(elsewhere.with_port(2001), answer));
