@@ -60,8 +60,9 @@ TEST_P(FirewallsThatUdpPasses, CarryFilesByUdp) {
 /// The far end's ssh server sees the other host, and not the near end: nobody tells it the address that a translator
 /// gives the near end.
 TEST_P(FirewallsThatUdpPasses, CarryACommandByUdpWhereSshGoesByAnotherHost) {
+  const auto relay = home_.write("relay", "#!/bin/bash\nexec 3<>\"/dev/tcp/$1/$2\"; cat <&3 & cat >&3\n", 0700);
   const std::string by_middle =
-      "-o 'ProxyCommand=nsenter --net=" + hosts_->middle_host().file.string() + " socat - TCP:%h:%p'";
+      "-o 'ProxyCommand=nsenter --net=" + hosts_->middle_host().file.string() + " " + relay.string() + " %h %p'";
   EXPECT_EQ(near("$SSH " + by_middle + " far 'echo ${SSH_CONNECTION%% *}'").output, hosts_->middle_host().ipv4 + "\n");
   const Ran ran = near("$RSH " + by_middle + " far 'echo there'");
   EXPECT_EQ(ran.output, "there\n") << ran.errors;
