@@ -28,7 +28,7 @@ inline constexpr std::size_t kInternetMtu = 1500;   // spec: RFC 894
 inline constexpr std::size_t kIpv6ExtraBytes = 20;  // spec: RFC 8200 §3 against RFC 791 §3.1
 
 using ChannelHandler = std::function<void(Result<std::unique_ptr<Channel>>)>;
-/// An end is known by it at a meeting place's relay (docs/spec/meet.md §4).
+/// The name of an end at a meeting place's relay (docs/spec/meet.md §4).
 using RelayToken = std::array<std::byte, 16>;
 /// Called with a connection that began with a token, behind it; as a StunHandler.
 using RelayHandler =
