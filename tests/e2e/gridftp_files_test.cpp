@@ -149,12 +149,7 @@ TEST_F(GridftpFilesTest, KeepTheirHolesAfterACutToo) {
   std::filesystem::resize_file(source, 1'000'000'000);
   const Arguments words{"get", "-v", root + "source", "got"};
   Process process = start_gridftp(words);
-  ASSERT_TRUE(eventually(patience(60s), [&] {
-    std::error_code none;
-    return std::filesystem::file_size(here("got.part.have"), none) > 0 && !none ? true : !process.running();
-  }));
-  process.send_signal(SIGKILL);
-  ASSERT_TRUE(process.wait(patience(30s)));
+  kill_when_some_has_come(process, "got");
   ASSERT_TRUE(std::filesystem::exists(here("got.part"))) << "it was too fast to be cut";
   const Ran again = gridftp(words);
   EXPECT_EQ(again.status, kSuccess) << again.errors;

@@ -334,13 +334,7 @@ TEST_F(GridftpTreeTest, GoesOnAfterACut) {
   serve();
   std::ignore = random_file("tree/large", 200'000'000);  // its place is known
   Process cut = start_gridftp({"get", "-r", ours("tree"), "got"});
-  const auto has_some = [&] {
-    const auto journal = here("got/large.part.have");
-    return std::filesystem::exists(journal) && read_file(journal).find("\nhave ") != std::string::npos;
-  };
-  ASSERT_TRUE(eventually(patience(60s), [&] { return has_some() || !cut.running(); }));
-  cut.send_signal(SIGKILL);
-  ASSERT_TRUE(cut.wait(patience(30s)));
+  kill_when_some_has_come(cut, "got/large");
   const Ran again = gridftp({"get", "-v", "-r", ours("tree"), "got"});
   EXPECT_EQ(again.status, kSuccess) << again.errors;
   EXPECT_THAT(again.errors, HasSubstr("going on with"));

@@ -134,14 +134,14 @@ while True:
   time.sleep(max(0, sent / 5000 - (time.monotonic() - began)))
 )"},
                        .network_namespace = hosts().near_host().file});
-  GapWatch gap = watch();
-  gap.for_a_while(2s);
+  const GapWatch gap = watch();
+  GapWatch::for_a_while(2s);
   Consumer consumer;
   Producer producer(3, 1'000'000, Afterwards::end);
   const std::string other_key = make_key();
   Process listener = listen_via({.out = consumer.take_stdout(), .key = other_key});
   Process connector = connect_via({.in = producer.take_stdin(), .key = other_key});
-  EXPECT_TRUE(gap.until([&] { return !connector.running() && !listener.running(); }, kTransferLimit));
+  EXPECT_TRUE(eventually(kTransferLimit, [&] { return !connector.running() && !listener.running(); }));
   expect_exit(connector, kSuccess);
   expect_exit(listener, kSuccess);
   EXPECT_EQ(consumer.digest(), producer.digest());

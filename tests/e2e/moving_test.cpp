@@ -35,16 +35,16 @@ TEST_P(MovingSerial, GoesToTheDirectPathAndBackToTheRelayWithoutAStall) {
   hosts().cut_direct();
   ASSERT_NO_FATAL_FAILURE(begin(move.data));
   ASSERT_TRUE(is_relayed(*connector_)) << connector_->errors();
-  GapWatch opened = watch();
+  const GapWatch opened = watch();
   hosts().open_direct();
-  ASSERT_TRUE(opened.until([&] { return goes_direct(*connector_); }, kMoveLimit)) << connector_->errors();
-  opened.for_a_while(kAfterMove);
+  ASSERT_TRUE(eventually(kMoveLimit, [&] { return goes_direct(*connector_); })) << connector_->errors();
+  GapWatch::for_a_while(kAfterMove);
   say("to the direct path", opened);
   EXPECT_LE(opened.longest(), kLongestGap);
-  GapWatch closed = watch();
+  const GapWatch closed = watch();
   hosts().cut_direct(move.cut);
-  ASSERT_TRUE(closed.until([&] { return is_relayed(*connector_); }, kMoveLimit)) << connector_->errors();
-  closed.for_a_while(kAfterMove);
+  ASSERT_TRUE(eventually(kMoveLimit, [&] { return is_relayed(*connector_); })) << connector_->errors();
+  GapWatch::for_a_while(kAfterMove);
   say("back to the relay", closed);
   EXPECT_LE(closed.longest(), kLongestGap);
   expect_all_there();
@@ -71,10 +71,10 @@ TEST_F(ListenersFirewallSerial, ThatIsOpenedAfterAWhileLetsTheSessionGoDirect) {
   hosts().cut_direct_at_far();
   ASSERT_NO_FATAL_FAILURE(begin(Data::both_ways));
   ASSERT_TRUE(is_relayed(*connector_)) << connector_->errors();
-  GapWatch gap = watch();
-  gap.for_a_while(patience(8s));
+  const GapWatch gap = watch();
+  GapWatch::for_a_while(patience(8s));
   hosts().open_direct();
-  EXPECT_TRUE(gap.until([&] { return goes_direct(*connector_); }, kMoveLimit)) << connector_->errors();
+  EXPECT_TRUE(eventually(kMoveLimit, [&] { return goes_direct(*connector_); })) << connector_->errors();
   EXPECT_LE(gap.longest(), kLongestGap);
   expect_all_there();
 }
@@ -85,12 +85,12 @@ TEST_P(TranslatedAnewSerial, GoesOnWithoutAStall) {
   meet(GetParam().near, GetParam().far);
   ASSERT_NO_FATAL_FAILURE(begin(GetParam().data));
   for (const bool near : {true, false}) {
-    GapWatch gap = watch();
+    const GapWatch gap = watch();
     if (near)
       hosts().forget_flows_of_near();
     else
       hosts().forget_flows_of_far();
-    gap.for_a_while(patience(3s));
+    GapWatch::for_a_while(patience(3s));
     say(near ? "the connector's" : "the listener's", gap);
     EXPECT_LE(gap.longest(), kLongestGap) << connector_->errors() << listener_->errors();
   }
@@ -115,9 +115,9 @@ TEST_F(PlaceKilled, DoesNotMatterToASessionOfTheDirectPath) {
   meet(Gateway::masquerading, Gateway::masquerading);
   ASSERT_NO_FATAL_FAILURE(begin(Data::both_ways));
   ASSERT_TRUE(goes_direct(*connector_)) << connector_->errors();
-  GapWatch gap = watch();
+  const GapWatch gap = watch();
   place().send_signal(SIGKILL);
-  gap.for_a_while(patience(6s));
+  GapWatch::for_a_while(patience(6s));
   EXPECT_LE(gap.longest(), kLongestGap);
   expect_all_there();
 }

@@ -2,7 +2,9 @@
 #include "e2e/support/gridftp_test.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
+#include <regex>
 
 #include "e2e/support/tcp_client.hpp"
 
@@ -46,6 +48,17 @@ void GridftpTest::serve(Arguments more, const std::string& host) {
 
 std::string GridftpTest::ours(const std::string& name) const {
   return "ftp://127.0.0.1:" + std::to_string(serve_port_) + '/' + name;
+}
+
+void GridftpTest::kill_when_some_has_come(Process& transfer, const std::string& name) const {
+  const std::regex ranges("\nhave [0-9]");
+  const auto has_some = [&] {
+    const auto journal = here(name + ".part.have");
+    return std::filesystem::exists(journal) && std::regex_search(read_file(journal), ranges);
+  };
+  ASSERT_TRUE(eventually(patience(60s), [&] { return has_some() || !transfer.running(); }));
+  transfer.send_signal(SIGKILL);
+  ASSERT_TRUE(transfer.wait(patience(30s)));
 }
 
 std::string GridftpTest::key_file() const { return home_.write("key", key_); }

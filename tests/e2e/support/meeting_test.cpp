@@ -12,6 +12,7 @@ namespace {
 constexpr const char* kConnected = "connected to ";
 constexpr const char* kRelayed = "the session goes on by the relay of ";
 constexpr const char* kDirect = "the session goes on directly";
+constexpr std::chrono::milliseconds kLookEvery{5};  // guess: small beside the gaps that are asked for
 
 }  // namespace
 
@@ -88,24 +89,19 @@ bool MeetingTest::goes_direct(const Process& connector) const {
 
 GapWatch::GapWatch(std::vector<const Consumer*> consumers) {
   for (const Consumer* const each : consumers) seen_.push_back({each, each->bytes_read(), Clock::now()});
-}
-
-bool GapWatch::until(const std::function<bool()>& done, std::chrono::milliseconds limit) {
-  return eventually(limit, [&] {
-    look();
-    return done();
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      look();
+      std::this_thread::sleep_for(kLookEvery);
+    }
   });
-}
-
-void GapWatch::for_a_while(std::chrono::milliseconds time) {
-  const auto end = Clock::now() + time;
-  std::ignore = until([&] { return Clock::now() >= end; }, 2 * time);
 }
 
 void GapWatch::look() {
   const auto now = Clock::now();
   for (Seen& each : seen_) {
-    longest_ = std::max(longest_, std::chrono::duration_cast<std::chrono::milliseconds>(now - each.at));
+    const std::int64_t ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - each.at).count();
+    longest_ms_ = std::max(longest_ms_.load(), ms);
     const std::uint64_t bytes = each.consumer->bytes_read();
     if (bytes != each.bytes) each.at = now;
     each.bytes = bytes;

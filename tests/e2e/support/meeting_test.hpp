@@ -2,11 +2,12 @@
 /// Two hosts behind gateways and a meeting place between them, for end-to-end tests.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "e2e/support/udtcat_test.hpp"
@@ -46,14 +47,13 @@ class MeetingTest : public UdtcatTest {
   std::optional<Process> place_;
 };
 
-/// The longest time in which any of several consumers read nothing.
+/// The longest time in which any of several consumers read nothing, from its making on.
+/// Threads: internally synchronised; looks every few milliseconds on a thread of its own, whatever the test does meanwhile.
 class GapWatch {
  public:
   explicit GapWatch(std::vector<const Consumer*> consumers);
-  /// Looks every few milliseconds.  returns  whether it was done within `limit`
-  [[nodiscard]] bool until(const std::function<bool()>& done, std::chrono::milliseconds limit);
-  void for_a_while(std::chrono::milliseconds time);
-  [[nodiscard]] std::chrono::milliseconds longest() const { return longest_; }
+  static void for_a_while(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
+  [[nodiscard]] std::chrono::milliseconds longest() const { return std::chrono::milliseconds(longest_ms_); }
 
  private:
   struct Seen {
@@ -64,7 +64,8 @@ class GapWatch {
   void look();
 
   std::vector<Seen> seen_;
-  std::chrono::milliseconds longest_{0};
+  std::atomic<std::int64_t> longest_ms_{0};
+  std::jthread thread_;
 };
 
 enum class Data { both_ways, to_listener, to_connector };

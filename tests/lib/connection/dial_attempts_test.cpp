@@ -15,6 +15,7 @@ namespace udtcat::connection {
 namespace {
 
 using namespace std::chrono_literals;
+using Tcp = boost::asio::ip::tcp;
 using test::Towards;
 
 class DialAttemptsTest : public TwoEnds {
@@ -24,8 +25,19 @@ class DialAttemptsTest : public TwoEnds {
     auto by_udp = listen_request();
     by_udp.transport.kind = TransportKind::native;
     start_listening(std::move(by_udp));
-    relay.emplace(listener->local_endpoints().front().port());
+    start_relay();
   }
+  /// At a port that is the test's by TCP, too.
+  void start_relay() {
+    boost::system::error_code taken;
+    do {
+      relay.emplace(listener->local_endpoints().front().port());
+      tcp_port.emplace(io, Tcp::v4());
+      tcp_port->set_option(Tcp::socket::reuse_address(true));
+      tcp_port->bind(by_tcp(), taken);
+    } while (taken);
+  }
+  [[nodiscard]] Tcp::endpoint by_tcp() const { return {boost::asio::ip::address_v4::loopback(), relay->port()}; }
   [[nodiscard]] Endpoint host() const { return listener->local_endpoints().front().with_port(relay->port()); }
 
   void listen_by_tcp(std::optional<Credentials> credentials = std::nullopt) {
@@ -39,8 +51,7 @@ class DialAttemptsTest : public TwoEnds {
   }
   /// Another program has the TCP port.
   void have_another_program_listen() {
-    const boost::asio::ip::tcp::endpoint local(boost::asio::ip::address_v4::loopback(), relay->port());
-    other_program.emplace(io, local);
+    other_program.emplace(io, by_tcp());
     other_program->non_blocking(true);
   }
   [[nodiscard]] bool was_called() {
@@ -61,7 +72,8 @@ class DialAttemptsTest : public TwoEnds {
 
   std::optional<test::UdpRelay> relay;
   std::unique_ptr<Listener> tcp_listener;
-  std::optional<boost::asio::ip::tcp::acceptor> other_program;
+  std::optional<Tcp::acceptor> other_program;
+  std::optional<Tcp::socket> tcp_port;  // which no other test draws; it does not listen
 };
 
 TEST_F(DialAttemptsTest, CallNobodyByTcpWhereUdpAnswersSoon) {
@@ -145,7 +157,7 @@ TEST_F(DialAttemptsTest, HoldAnAttemptAtClearToo) {
   udp.session.protection = Protection::clear;
   udp.transport.kind = TransportKind::native;
   start_listening(std::move(udp));
-  relay.emplace(listener->local_endpoints().front().port());
+  start_relay();
   relay->impair(Towards::listener, {.delay_of_all = 240ms});
   have_another_program_listen();
   DialRequest clear = request();
