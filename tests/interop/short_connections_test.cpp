@@ -24,12 +24,12 @@ std::string told(const std::vector<std::chrono::microseconds>& times) {
   return text;
 }
 
-/// A packet that libudt throws away because it came too early costs 300 ms or more.
+/// A packet that libudt throws away because it came too early costs 300 ms or more; a busy machine costs less.
 void expect_prompt(const std::vector<std::chrono::microseconds>& times) {
-  const auto slow = std::count_if(times.begin(), times.end(), [](auto time) { return time > 100ms; });
+  const auto slow = std::count_if(times.begin(), times.end(), [](auto time) { return time > 280ms; });
   std::printf("%s\n", told(times).c_str());
   EXPECT_LT(times[times.size() / 2], 100ms) << told(times);
-  EXPECT_LE(slow, 5) << "slower than 100 ms; a busy machine may have a few: " << told(times);
+  EXPECT_LE(slow, 5) << "slower than 280 ms; a busy machine may have a few: " << told(times);
   EXPECT_LT(times.back(), 1s) << told(times);
 }
 
