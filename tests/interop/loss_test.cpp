@@ -121,6 +121,33 @@ TEST_P(Lossy, PathIsCrossedByMuchSoak) {
   carry_over({.drop = 0.01, .delayed = 0.01, .delay = 20ms, .seed = 17}, Flow::both, 64 << 20, 1500s);
 }
 
+class LostTail : public ByRole {};
+UDTCAT_FOR_BOTH_ROLES(LostTail);
+
+// libudt sends it again when nothing has come for its timeout, which is longer than a second here.
+TEST_P(LostTail, OfTheirsComesAgainOnALongPath) {
+  constexpr std::uint64_t kBytes = 100'000;
+  constexpr std::int32_t kKept = 40;  // packets
+  Link link = make_link(role(), {.relayed = true, .prepare = [](UdpRelay& relay) {
+                                   for (const Towards towards : {Towards::listener, Towards::connector})
+                                     relay.impair(towards, {.delay_of_all = 450ms});
+                                 }});
+  ASSERT_TRUE(link.up());
+  std::atomic<bool> heals = false;
+  std::optional<std::uint32_t> first;
+  link.relay->rule(towards_us(), [&heals, first](const PacketView& packet) mutable {
+    if (!packet.is_data()) return Fate{};
+    if (!first) first = packet.sequence();
+    return Fate{.drop = !heals && distance(*first, packet.sequence()) >= kKept};
+  });
+  const Job got = link.ours->start_receiving(Pattern(1), kBytes);
+  const Job sent = link.theirs->start_sending(Pattern(1), kBytes);
+  EXPECT_FALSE(complete(got.wait(3s), kBytes));
+  heals = true;
+  EXPECT_TRUE(complete(got.wait(25s), kBytes)) << link.tell();
+  EXPECT_TRUE(complete(sent.wait(5s), kBytes)) << link.tell();
+}
+
 /// Drops the first three copies of chosen packets, counted from the first one that passes.
 UdpRelay::Rule drop_three_copies_of(std::set<std::int32_t> chosen) {
   struct State {

@@ -30,8 +30,8 @@ class GridftpTest : public UdtcatTest {
   [[nodiscard]] std::string ours(const std::string& name) const;
   [[nodiscard]] static std::string local(const std::filesystem::path& path) { return "file://" + path.string(); }
   [[nodiscard]] std::string key_file() const;
-  /// `transfer` writes `name`, and is killed once its restart journal has ranges (the first one that it saves is empty);
-  /// or has ended before.
+  /// `transfer` writes `name`, and is killed once its restart journal has ranges, which the first that it saves has
+  /// not; or has ended before.
   void kill_when_some_has_come(Process& transfer, const std::string& name) const;
 
   std::uint16_t serve_port_ = free_port();

@@ -92,7 +92,7 @@ GapWatch::GapWatch(std::vector<const Consumer*> consumers) {
   thread_ = std::jthread([this](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       look();
-      std::this_thread::sleep_for(kLookEvery);
+      let_pass(kLookEvery);
     }
   });
 }

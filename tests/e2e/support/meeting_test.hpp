@@ -48,11 +48,11 @@ class MeetingTest : public UdtcatTest {
 };
 
 /// The longest time in which any of several consumers read nothing, from its making on.
-/// Threads: internally synchronised; looks every few milliseconds on a thread of its own, whatever the test does meanwhile.
+/// Threads: internally synchronised; looks every few milliseconds on a thread of its own, whatever the test does.
 class GapWatch {
  public:
   explicit GapWatch(std::vector<const Consumer*> consumers);
-  static void for_a_while(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
+  static void for_a_while(std::chrono::milliseconds time) { let_pass(time); }
   [[nodiscard]] std::chrono::milliseconds longest() const { return std::chrono::milliseconds(longest_ms_); }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "lib/transport/native/acknowledgement.hpp"
 #include "lib/transport/native/handshake.hpp"
+#include "lib/transport/native/keep_alive.hpp"
 
 namespace udtcat::transport::native {
 
@@ -13,9 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kKeepAlive = 1s;                   // spec: udt4.md §8: libudt gives up after some 45 s of silence
-constexpr Duration kTrustedKeepAlive = 10s;           // spec: udt4.md §8: the mappings of NATs last longer
-constexpr int kKeepAlives = 8;                        // spec: udt4.md §8: within the idle timeout
 constexpr std::size_t kMaxDatagrams = 64;             // guess: more in one wake-up are a flood
 constexpr std::size_t kMaxOutbox = 64;                // guess: the peer repeats what is not answered
 constexpr std::uint32_t kShutdowns = 3;               // spec: udt4.md §8: it is not acknowledged
@@ -90,7 +88,7 @@ UdtConnection::UdtConnection(const ConnectionSettings& settings, core::ChunkPool
       path_(settings.peer_address, settings.local_address, {settings.local_token, settings.peer_token}),
       last_heard_(settings.started),
       last_sent_(settings.started),
-      keep_alive_(kKeepAlive),
+      keep_alive_(peer_.extended ? kKeepAlive : rare_keep_alive(settings.options.idle_timeout)),
       shutdowns_left_(kShutdowns),
       shutdown_gap_(kShutdownGap) {}
 
@@ -440,7 +438,7 @@ void UdtConnection::try_path(TimePoint now, const Endpoint& address) {
 }
 
 void UdtConnection::trust_peer(TimePoint now) {
-  keep_alive_ = std::clamp<Duration>(settings_.options.idle_timeout / kKeepAlives, kKeepAlive, kTrustedKeepAlive);
+  keep_alive_ = rare_keep_alive(settings_.options.idle_timeout);
   receiver_.trust_peer(now);
 }
 

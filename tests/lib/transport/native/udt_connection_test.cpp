@@ -75,6 +75,13 @@ TEST_P(Connections, GoOnWhereSequenceNumbersWrap) {
   EXPECT_TRUE(path.intact());
 }
 
+TEST(PlainConnection, IsSilentForLongerThanLibudtWaitsBeforeItSendsAgain) {
+  SimulatedPath path({}, PeerKind::plain, with_idle_timeout(60s));
+  path.run_for(1h);
+  EXPECT_EQ(path.at(kNear).state(), UdtConnection::State::open);
+  EXPECT_LT(path.datagrams(kNear), 3600U / 7 + 20);
+}
+
 TEST_P(Connections, SendShutdownWhenAllIsAcknowledged) {
   SimulatedPath path({.loss = 0.05}, GetParam());
   path.write(kNear, kMegabyte);
