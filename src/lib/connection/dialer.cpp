@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// dial_directly(): a channel to the listener, a session over it, its other flows, and the connection that they carry.
+/// dial_directly(): a channel to the listener, a session over it, and the connection that it carries.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -42,6 +42,14 @@ class SessionAttempt final : public Attempt {
   void start(const Endpoint& address, transport::Engine& engine);
   void on_channel(std::unique_ptr<transport::Channel> channel, const core::SharedBytes& words);
 
+  /// By a transport whose flows cannot be replaced there are more than one only where the user asks for them.
+  [[nodiscard]] static SessionOptions options_for(const DialRequest& request, const transport::Engine& engine) {
+    SessionOptions options = request.session;
+    if (!options.flows && engine.knows_acknowledged() && request.transport.rate.unlimited()) options.flows = kMaxFlows;
+    return options;
+  }
+
+  const SessionOptions options_;
   const Handler handler_;
   const Attempts::ProofHandler hold_;
   const bool is_clear_;
@@ -53,11 +61,14 @@ class SessionAttempt final : public Attempt {
 
 SessionAttempt::SessionAttempt(boost::asio::io_context& io, const DialRequest& request, transport::Engine& engine,
                                const Endpoint& address, Handler handler, Attempts::ProofHandler hold)
-    : handler_(std::move(handler)), hold_(std::move(hold)), is_clear_(!request.credentials) {
+    : options_(options_for(request, engine)),
+      handler_(std::move(handler)),
+      hold_(std::move(hold)),
+      is_clear_(!request.credentials) {
   const Credentials* const credentials = request.credentials ? &*request.credentials : nullptr;
   const std::uint32_t window = initial_window_bytes(request.session, request.transport.memory_bytes);
   handshake_ = std::make_unique<session::Handshake>(
-      io, session::Role::connector, credentials, request.session, window,
+      io, session::Role::connector, credentials, options_, window,
       lifetime_.guard([this](Result<std::unique_ptr<session::Session>> made) { handler_(std::move(made), true); }));
   boost::asio::post(io, lifetime_.guard([this, address, &engine] { start(address, engine); }));
 }
@@ -129,22 +140,9 @@ class SessionDialer final : public Dialer {
   }
 
   void on_session(std::unique_ptr<session::Session> session) {
-    if (session->join_key() == nullptr) return connect(std::move(session));
-    open_flows(std::move(session));
-  }
-
-  void open_flows(std::unique_ptr<session::Session> session) {
-    flow_dialing_ = std::make_unique<FlowDialing>(
-        io_, *attempts_.engine(), std::move(session),
-        lifetime_.guard([this](Result<std::unique_ptr<session::Session>> whole) {
-          const auto done = std::move(flow_dialing_);  // the channels of a session that failed close now
-          if (!whole) return attempts_.try_again_after(whole.error());
-          connect(std::move(*whole));
-        }));
-  }
-
-  void connect(std::unique_ptr<session::Session> session) {
-    finish(Multiplexer::create(io_, std::move(session), request_.session, attempts_.engine(),
+    FlowDialing::Settings flows{.flows = request_.session.flows, .memory_bytes = request_.transport.memory_bytes};
+    finish(Multiplexer::create(io_, std::move(session), request_.session,
+                               {.keep_alive = attempts_.engine(), .dialled_by = attempts_.engine(), .flows = flows},
                                known_peers_of(credentials())));
   }
 
@@ -164,7 +162,6 @@ class SessionDialer final : public Dialer {
   Handler handler_;
   const Attempts::ProofHandler on_proof_;
   Attempts attempts_;
-  std::unique_ptr<FlowDialing> flow_dialing_;
   core::Lifetime lifetime_;
 };
 

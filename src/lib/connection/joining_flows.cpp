@@ -7,149 +7,218 @@
 
 #include <boost/asio/post.hpp>
 
+#include <udtcat/why_diagnosis.hpp>
+
 #include "lib/connection/dial_attempts.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::connection {
 
+namespace {
+
+constexpr auto kDiagnosedSpan = std::chrono::milliseconds(1000);  // guess: enough packets for a verdict
+
+}  // namespace
+
 // ---- The connector --------------------------------------------------------------------------------------------------
 
-FlowDialing::FlowDialing(boost::asio::io_context& io, transport::Engine& engine,
-                         std::unique_ptr<session::Session> session, Handler handler)
-    : io_(io), engine_(engine), handler_(std::move(handler)), session_(std::move(session)), deadline_(io) {
-  deadline_.expires_after(kFlowsPatience);
-  deadline_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
-    if (!cancelled)
-      finish(fail(Errc::cannot_reach, "open more flows to " + session_->peer().to_string(), "not finished in time"));
-  }));
-  for (std::size_t i = 0; i < kFlowsDialedAtOnce; ++i) begin_next();
+FlowDialing::FlowDialing(boost::asio::io_context& io, transport::Engine& engine, session::Session& session,
+                         const Settings& settings, StatsSource stats)
+    : io_(io),
+      engine_(engine),
+      session_(session),
+      settings_(settings),
+      stats_(std::move(stats)),
+      attempts_(session.agreed().flows),
+      tick_(io) {
+  session_.on_flow_ended([this] {
+    for (const session::FlowProgress& flow : session_.flow_progress())
+      if (flow.broken) begin(flow.name.flow);
+    on_traffic();
+  });
+  if (!settings_.flows) growth_.emplace(session_.agreed().flows);
+  want(settings_.flows.value_or(1));
 }
 
-void FlowDialing::begin_next() {
-  if (next_flow_ >= session_->agreed().flows) return;
-  connect(attempts_.emplace_back(io_, static_cast<std::uint8_t>(next_flow_++)));
+void FlowDialing::on_traffic() {
+  if (ticking_ || (!growth_ && wanted_ == 1)) return;
+  arm();
 }
 
-void FlowDialing::connect(Attempt& attempt) {
-  const auto join = session_->join_key()->join(attempt.flow);
-  // Posted: begin_next() may be the constructor's.
-  if (!join)
-    return boost::asio::post(io_, lifetime_.guard([this, error = join.error()] { finish(tl::unexpected(error)); }));
-  engine_.async_connect(session_->peer(), core::SharedBytes::adopt(encode(*join)), kAttemptPatience,
-                        lifetime_.guard([this, &attempt](Result<std::unique_ptr<transport::Channel>> channel) {
-                          if (!channel) return try_again(attempt, channel.error());
-                          attempt.channel = std::move(*channel);
-                          read_exactly(attempt, session::kParameterPrefixBytes, &FlowDialing::on_prefix);
-                        }));
-}
-
-/// Only a connect: a join that broke may have been taken, and a flow joins once.
-void FlowDialing::try_again(Attempt& attempt, const Error& error) {
-  core::log().debug("flow {}: {}", attempt.flow, error.message());
-  attempt.pause.expires_after(kRetryPause);
-  attempt.pause.async_wait(lifetime_.guard([this, &attempt](const boost::system::error_code& cancelled) {
-    if (!cancelled) connect(attempt);
+void FlowDialing::arm() {
+  ticking_ = true;
+  tick_.expires_after(FlowGrowth::kLookEvery);
+  tick_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) look();
   }));
 }
 
-/// Appends `bytes` to the attempt's input and goes on with `next`.
-void FlowDialing::read_exactly(Attempt& attempt, std::size_t bytes, void (FlowDialing::*next)(Attempt&)) {
-  if (bytes == 0) return (this->*next)(attempt);
-  const std::size_t before = attempt.input.size();
-  attempt.input.resize(before + bytes);
-  attempt.channel->async_read(std::span(attempt.input).subspan(before),
-                              lifetime_.guard([this, &attempt, next](const Status& status) {
-                                if (!status) return finish(tl::unexpected(status.error()));
-                                (this->*next)(attempt);
-                              }));
+void FlowDialing::look() {
+  ticking_ = false;
+  const auto now = Clock::now();
+  const std::uint64_t bytes = session_.stats().bytes_carried;
+  const auto flows = session_.flow_progress();
+  if (session_.can_replace_flows())
+    for (const std::uint8_t silent : watch_.look(now, flows)) {
+      session_.set_stalled(silent, true);
+      begin(silent);
+    }
+  if (growth_) {
+    const auto usable = static_cast<std::size_t>(
+        std::ranges::count_if(flows, [](const session::FlowProgress& flow) { return !flow.broken; }));
+    want(growth_->look(now, {.bytes = bytes, .policed = is_policed(), .flows = usable}));
+  }
+  // Where nothing moves and nothing is due there is nothing to see, until on_traffic().
+  const bool is_idle = bytes == looked_at_bytes_ && std::ranges::none_of(flows, [](const session::FlowProgress& flow) {
+                         return flow.has_unacknowledged || flow.awaited;
+                       });
+  looked_at_bytes_ = bytes;
+  if (!is_idle) arm();
 }
 
-void FlowDialing::on_prefix(Attempt& attempt) {
-  const auto message_bytes = session::parameter_message_bytes(attempt.input);
-  if (!message_bytes) return finish(tl::unexpected(message_bytes.error()));
-  read_exactly(attempt, *message_bytes - attempt.input.size(), &FlowDialing::on_joined);
+bool FlowDialing::is_policed() {
+  const auto now = Clock::now();
+  lately_.emplace_back(now, stats_());
+  while (now - lately_.front().first > kDiagnosedSpan && lately_.size() > 2) lately_.pop_front();
+  return diagnose(since(lately_.front().second, lately_.back().second)).limit == Limit::policer;
 }
 
-void FlowDialing::on_joined(Attempt& attempt) {
-  const auto joined = session::decode_joined(attempt.input);
-  if (!joined) return finish(tl::unexpected(joined.error()));
-  if (auto proved = session_->join_key()->check(*joined, attempt.flow); !proved)
-    return finish(tl::unexpected(proved.error()));
-  session_->add_flow(std::move(attempt.channel));
-  attempts_.remove_if([&](const Attempt& each) { return &each == &attempt; });
-  if (session_->join_key() == nullptr) return finish(std::move(session_));
-  begin_next();
+void FlowDialing::want(std::size_t flows) {
+  const std::size_t most = std::min(flows, session_.agreed().flows);
+  const std::size_t before = std::exchange(wanted_, most);
+  for (std::size_t flow = std::min(before, most); flow < std::max(before, most); ++flow) {
+    const auto number = static_cast<std::uint8_t>(flow);
+    if (flow >= wanted_) {
+      session_.set_stalled(number, true);  // it brings nothing: it rests
+    } else if (attempts_[flow] == 0) {
+      begin(number);
+    } else {
+      session_.set_stalled(number, false);
+    }
+  }
 }
 
-void FlowDialing::finish(Result<std::unique_ptr<session::Session>> result) {
-  lifetime_.end();
-  deadline_.cancel();
-  const Handler handler = std::move(handler_);
-  handler(std::move(result));
+FlowDialing::Clock::duration FlowDialing::patience() const {
+  const auto rtt = session_.stats().rtt.value_or(std::chrono::microseconds(0));
+  return std::max<Clock::duration>(kLeastFlowPatience, kFlowSilenceRtts * rtt);
+}
+
+bool FlowDialing::is_dialling(std::uint8_t flow) const {
+  return std::ranges::any_of(dials_, [&](const Dial& dial) { return dial.name.flow == flow; });
+}
+
+void FlowDialing::begin(std::uint8_t flow) {
+  if (!session_.can_replace_flows() && attempts_[flow] > 0) return;
+  if (is_dialling(flow)) return;
+  session_.expect_flows();
+  connect(dials_.emplace_back(io_, flow));
+}
+
+void FlowDialing::connect(Dial& dial) {
+  dial.name.attempt = ++attempts_[dial.name.flow];
+  dial.input.clear();
+  dial.lifetime.end();
+  const auto join = session_.join_key()->join(dial.name);
+  if (!join) return try_again(dial, join.error());
+  const std::size_t others = std::max<std::size_t>(wanted_, 2) - 1;
+  engine_.async_connect_flow(
+      session_.peer(), core::SharedBytes::adopt(encode(*join)), std::chrono::ceil<std::chrono::milliseconds>(patience()), settings_.memory_bytes / others,
+      lifetime_.guard(dial.lifetime.guard([this, &dial](Result<std::unique_ptr<transport::Channel>> channel) {
+        if (!channel) return try_again(dial, channel.error());
+        dial.channel = std::move(*channel);
+        watch_answer(dial);
+        read_exactly(dial, session::kParameterPrefixBytes, &FlowDialing::on_prefix);
+      })));
+}
+
+/// By another attempt: the one before may have been taken.
+void FlowDialing::try_again(Dial& dial, const Error& error) {
+  core::log().debug("flow {}, attempt {}: {}", dial.name.flow, dial.name.attempt, error.message());
+  dial.lifetime.end();
+  dial.channel.reset();
+  dial.timer.expires_after(dial.pause);
+  dial.pause = std::clamp<Clock::duration>(2 * dial.pause, kRetryPause, kMostFlowPause);
+  dial.timer.async_wait(lifetime_.guard(dial.lifetime.guard([this, &dial](const boost::system::error_code& cancelled) {
+    if (!cancelled) connect(dial);
+  })));
+}
+
+/// Where nothing has come on it, nothing was acknowledged: it can be given up, and no record is lost.
+void FlowDialing::watch_answer(Dial& dial) {
+  dial.timer.expires_after(patience());
+  dial.timer.async_wait(lifetime_.guard(dial.lifetime.guard([this, &dial](const boost::system::error_code& cancelled) {
+    if (cancelled || dial.channel == nullptr) return;
+    if (dial.channel->stats().bytes_received > 0) return watch_answer(dial);
+    try_again(dial, {Errc::cannot_reach, "join the session", "no answer came"});
+  })));
+}
+
+/// Appends `bytes` to the input and goes on with `next`.
+void FlowDialing::read_exactly(Dial& dial, std::size_t bytes, void (FlowDialing::*next)(Dial&)) {
+  if (bytes == 0) return (this->*next)(dial);
+  const std::size_t before = dial.input.size();
+  dial.input.resize(before + bytes);
+  dial.channel->async_read(std::span(dial.input).subspan(before),
+                           lifetime_.guard(dial.lifetime.guard([this, &dial, next](const Status& status) {
+                             if (!status) return try_again(dial, status.error());
+                             (this->*next)(dial);
+                           })));
+}
+
+void FlowDialing::on_prefix(Dial& dial) {
+  const auto message_bytes = session::parameter_message_bytes(dial.input);
+  if (!message_bytes) return try_again(dial, message_bytes.error());
+  read_exactly(dial, *message_bytes - dial.input.size(), &FlowDialing::on_joined);
+}
+
+void FlowDialing::on_joined(Dial& dial) {
+  const auto joined = session::decode_joined(dial.input);
+  if (!joined) return try_again(dial, joined.error());
+  if (auto proved = session_.join_key()->check(*joined, dial.name); !proved) return try_again(dial, proved.error());
+  const session::FlowName name = dial.name;
+  auto channel = std::move(dial.channel);
+  dials_.remove_if([&](const Dial& each) { return &each == &dial; });
+  if (!session_.check_flow(name)) return;
+  session_.add_flow(std::move(channel), name);
+  session_.set_stalled(name.flow, name.flow >= wanted_);
+  on_traffic();
 }
 
 // ---- The listener ---------------------------------------------------------------------------------------------------
 
-namespace {
-
-tl::unexpected<Error> refused(const char* why) { return fail(Errc::authentication_failed, "join a session", why); }
-
-}  // namespace
-
-AwaitedSessions::AwaitedSessions(boost::asio::io_context& io, CompleteHandler on_complete, LateHandler on_late)
-    : io_(io), on_complete_(std::move(on_complete)), on_late_(std::move(on_late)) {}
-
-Status AwaitedSessions::add(std::unique_ptr<session::Session> session) {
-  if (awaited_.size() >= kMaxAwaitedSessions)
-    return fail(Errc::out_of_resources, "wait for the flows of " + session->peer().to_string(),
-                "too many sessions wait for theirs");
-  const Entry entry = awaited_.emplace(awaited_.end(), io_);
-  entry->session = std::move(session);
-  arm(entry);
-  return {};
+SessionTable::Entry::Entry(std::shared_ptr<SessionTable> table, session::Session& session)
+    : table_(std::move(table)), session_(session) {
+  table_->sessions_.push_back(&session_);
 }
 
-void AwaitedSessions::arm(Entry entry) {
-  entry->deadline.expires_after(kAwaitedFlowsDeadline);
-  // The entry may be gone when this is called: it is looked up by its session.
-  entry->deadline.async_wait(lifetime_.guard([this, session = entry->session.get()](const auto& cancelled) {
-    if (cancelled) return;
-    const auto late = std::find_if(awaited_.begin(), awaited_.end(),
-                                   [&](const Awaited& awaited) { return awaited.session.get() == session; });
-    if (late == awaited_.end()) return;
-    const Endpoint peer = session->peer();
-    const std::string there = std::to_string(1 + late->joined.count());
-    const std::string agreed = std::to_string(session->agreed().flows);
-    awaited_.erase(late);
-    on_late_(peer, {Errc::cannot_reach, "wait for the flows of " + peer.to_string(),
-                    "only " + there + " of " + agreed + " came in time"});
-  }));
+SessionTable::Entry::~Entry() {
+  table_->sessions_.remove(&session_);
+  if (table_->empty() && table_->on_empty_) table_->on_empty_();
 }
 
-Status AwaitedSessions::join(const session::Join& join, std::unique_ptr<transport::Channel> channel) {
-  const auto meant = std::find_if(awaited_.begin(), awaited_.end(), [&](const Awaited& awaited) {
-    return awaited.session->join_key()->is_meant_by(join);
-  });
-  if (meant == awaited_.end()) return refused("no such session waits for flows");
-  UDTCAT_CHECK(take_in(*meant, join, *channel));
-  meant->session->add_flow(std::move(channel));
-  if (meant->session->join_key() != nullptr) return {};
-  auto complete = std::move(meant->session);
-  awaited_.erase(meant);
-  on_complete_(std::move(complete));
-  return {};
+bool SessionTable::takes(std::span<const std::byte> words) const {
+  const auto join = session::decode_join(words);
+  return join && std::ranges::any_of(sessions_, [&](const session::Session* session) {
+           return session->join_key()->is_meant_by(*join) && session->join_key()->check(*join);
+         });
 }
 
-Status AwaitedSessions::take_in(Awaited& awaited, const session::Join& join, transport::Channel& channel) {
-  const session::JoinKey& key = *awaited.session->join_key();
-  UDTCAT_CHECK(key.check(join));
-  if (join.flow >= awaited.session->agreed().flows) return refused("so many flows were not agreed on");
-  if (awaited.joined.test(join.flow)) return refused("that flow is there already");
-  UDTCAT_TRY(const auto joined, key.joined(join.flow));
-  awaited.joined.set(join.flow);
+bool SessionTable::has_unreplaceable() const {
+  return std::ranges::any_of(sessions_, [](const session::Session* each) { return !each->can_replace_flows(); });
+}
+
+Status SessionTable::join(const session::Join& join, std::unique_ptr<transport::Channel> channel) {
+  const auto meant = std::ranges::find_if(
+      sessions_, [&](const session::Session* session) { return session->join_key()->is_meant_by(join); });
+  if (meant == sessions_.end()) return fail(Errc::authentication_failed, "join a session", "no session has that name");
+  session::Session& session = **meant;
+  UDTCAT_CHECK(session.join_key()->check(join));
+  UDTCAT_CHECK(session.check_flow(join.name));
+  UDTCAT_TRY(const auto joined, session.join_key()->joined(join.name));
   // A write that fails shows when the session reads.
-  channel.async_write(core::SharedBytes::adopt(encode(joined)), [](const Status&) {});
+  channel->async_write(core::SharedBytes::adopt(encode(joined)), [](const Status&) {});
+  session.add_flow(std::move(channel), join.name);
   return {};
 }
 

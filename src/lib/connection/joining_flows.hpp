@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Sessions of several flows: the connector opens the others, the listener waits for them. See docs/spec/handshake.md
-/// §8.
+/// Sessions of several flows: the connector dials the others while the session runs, and the listener gives them to it.
+/// See docs/spec/handshake.md §8.
 #pragma once
 
-#include <bitset>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -19,7 +19,10 @@
 #include <udtcat/endpoint.hpp>
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
+#include <udtcat/stats.hpp>
 
+#include "lib/connection/flow_growth.hpp"
+#include "lib/connection/flow_watch.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/session/join.hpp"
 #include "lib/session/session.hpp"
@@ -27,93 +30,105 @@
 
 namespace udtcat::connection {
 
-inline constexpr auto kFlowsPatience = std::chrono::seconds(8);  // spec: handshake.md §8: less than the listener has
-inline constexpr std::size_t kFlowsDialedAtOnce = 4;  // spec: handshake.md §8: a listener's backlog is short
+inline constexpr auto kLeastFlowPatience = std::chrono::milliseconds(300);  // guess: a handshake's packet sent again
+inline constexpr auto kMostFlowPause = std::chrono::seconds(2);             // guess: between dials into an outage
 
-/// Brings the missing flows to one session. Destroying it gives up without a call, and breaks the session off.
+/// Brings further flows to one session, as many as its user wants or as help, and others in the place of those that are
+/// lost or silent.
 /// Threads: confined to the io_context thread.
 class FlowDialing {
  public:
-  using Handler = std::function<void(Result<std::unique_ptr<session::Session>>)>;
+  struct Settings {
+    std::optional<std::size_t> flows{};  ///< none: as many as help
+    std::uint64_t memory_bytes = 0;      ///< of all further flows together
+  };
+  /// The statistics of the session's two ends, by which it is found whether its path has a limit for a flow.
+  using StatsSource = std::function<BothEndsStats()>;
 
-  /// session   one that has a join key
-  /// engine    outlives this
-  /// handler   called once, never from inside; may destroy this
-  /// errors (to the handler): Errc::cannot_reach when they did not come about in time; Errc::connection_broken when the
-  /// listener refused one; Errc::authentication_failed if the peer does not hold the key; Errc::protocol_violated;
-  /// Errc::cipher_failed
-  FlowDialing(boost::asio::io_context& io, transport::Engine& engine, std::unique_ptr<session::Session> session,
-              Handler handler);
+  /// session   runs, has a join key, and outlives this, as engine does
+  FlowDialing(boost::asio::io_context& io, transport::Engine& engine, session::Session& session,
+              const Settings& settings, StatsSource stats);
+
+  /// Bytes have moved: while some do, it looks at the flows.
+  void on_traffic();
 
  private:
-  /// One flow on its way.
-  struct Attempt {
-    Attempt(boost::asio::io_context& io, std::uint8_t number) : flow(number), pause(io) {}
-    std::uint8_t flow;
-    boost::asio::steady_timer pause;
+  using Clock = std::chrono::steady_clock;
+  /// A flow that is to be, and the channel that is being dialled for it.
+  struct Dial {
+    Dial(boost::asio::io_context& io, std::uint8_t number) : name{number, 0}, timer(io) {}
+    session::FlowName name;  // of the latest attempt
+    boost::asio::steady_timer timer;
+    Clock::duration pause{0};
     std::vector<std::byte> input;
-    std::unique_ptr<transport::Channel> channel;  // last: its threads end before the bytes they fill
+    std::unique_ptr<transport::Channel> channel;  // before the flow has joined; its reads end before the bytes they fill
+    core::Lifetime lifetime;                      // of the attempt
   };
 
-  void begin_next();
-  void connect(Attempt& attempt);
-  void try_again(Attempt& attempt, const Error& error);
-  void read_exactly(Attempt& attempt, std::size_t bytes, void (FlowDialing::*next)(Attempt&));
-  void on_prefix(Attempt& attempt);
-  void on_joined(Attempt& attempt);
-  void finish(Result<std::unique_ptr<session::Session>> result);
+  void look();
+  void arm();
+  [[nodiscard]] bool is_policed();
+  void want(std::size_t flows);
+  [[nodiscard]] bool is_dialling(std::uint8_t flow) const;
+  void begin(std::uint8_t flow);
+  void connect(Dial& dial);
+  void try_again(Dial& dial, const Error& error);
+  void read_exactly(Dial& dial, std::size_t bytes, void (FlowDialing::*next)(Dial&));
+  void watch_answer(Dial& dial);
+  void on_prefix(Dial& dial);
+  void on_joined(Dial& dial);
+  [[nodiscard]] Clock::duration patience() const;
 
   boost::asio::io_context& io_;
   transport::Engine& engine_;
-  Handler handler_;
-  std::unique_ptr<session::Session> session_;
-  std::size_t next_flow_ = 1;
-  std::list<Attempt> attempts_;  // at most kFlowsDialedAtOnce
-  boost::asio::steady_timer deadline_;
+  session::Session& session_;
+  const Settings settings_;
+  const StatsSource stats_;
+  FlowWatch watch_;
+  std::optional<FlowGrowth> growth_;  // none: the user has named the number
+  std::vector<std::uint32_t> attempts_;  // by flow, so far
+  std::list<Dial> dials_;                // one for a flow at most
+  std::size_t wanted_ = 1;
+  boost::asio::steady_timer tick_;
+  bool ticking_ = false;
+  std::uint64_t looked_at_bytes_ = 0;
+  std::list<std::pair<Clock::time_point, BothEndsStats>> lately_;  // of the last second
   core::Lifetime lifetime_;
 };
 
-inline constexpr std::size_t kMaxAwaitedSessions = 32;                   // spec: handshake.md §8
-inline constexpr auto kAwaitedFlowsDeadline = std::chrono::seconds(10);  // spec: handshake.md §8
-
-/// Threads: confined to the io_context thread. Handlers are called there, not after destruction or clear().
-class AwaitedSessions {
+/// The sessions of a listener that further flows may join, by their names.
+/// Threads: confined to the io_context thread.
+class SessionTable {
  public:
-  /// All its flows are there.
-  using CompleteHandler = std::function<void(std::unique_ptr<session::Session>)>;
-  /// Its flows did not come in time; it is closed.
-  using LateHandler = std::function<void(const Endpoint& peer, const Error& why)>;
+  /// A session's place in the table; destroying it takes the session out.
+  class Entry {
+   public:
+    Entry(std::shared_ptr<SessionTable> table, session::Session& session);
+    ~Entry();
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
 
-  AwaitedSessions(boost::asio::io_context& io, CompleteHandler on_complete, LateHandler on_late);
+   private:
+    const std::shared_ptr<SessionTable> table_;
+    session::Session& session_;
+  };
 
-  /// A session that has a join key.  errors: Errc::out_of_resources when too many wait
-  [[nodiscard]] Status add(std::unique_ptr<session::Session> session);
-
-  /// A channel that says it belongs to one of them; if it does it is told so. CompleteHandler may be called from
-  /// inside. A channel that is refused is gone.
-  /// errors   Errc::authentication_failed: no such session waits, the proof is wrong, or the flow is there already or
-  ///          not agreed on; nothing has changed
+  /// A channel that says it belongs to one of them; if it does it is told so, and is the session's. One that is refused
+  /// is gone.
+  /// errors   Errc::authentication_failed: no such session, the proof is wrong, or the flow is there already or not
+  ///          agreed on; nothing has changed
   [[nodiscard]] Status join(const session::Join& join, std::unique_ptr<transport::Channel> channel);
-
-  void clear() { awaited_.clear(); }
+  /// Whether these first words of a channel are a join that one of them proves.
+  [[nodiscard]] bool takes(std::span<const std::byte> words) const;
+  /// Whether one of them runs over a transport whose flows cannot be replaced.
+  [[nodiscard]] bool has_unreplaceable() const;
+  [[nodiscard]] bool empty() const { return sessions_.empty(); }
+  /// Called when the last one has been taken out.
+  void on_empty(std::function<void()> handler) { on_empty_ = std::move(handler); }
 
  private:
-  struct Awaited {
-    explicit Awaited(boost::asio::io_context& io) : deadline(io) {}
-    std::unique_ptr<session::Session> session;
-    std::bitset<kMaxFlows> joined;
-    boost::asio::steady_timer deadline;
-  };
-  using Entry = std::list<Awaited>::iterator;
-
-  void arm(Entry entry);
-  [[nodiscard]] Status take_in(Awaited& awaited, const session::Join& join, transport::Channel& channel);
-
-  boost::asio::io_context& io_;
-  const CompleteHandler on_complete_;
-  const LateHandler on_late_;
-  std::list<Awaited> awaited_;  // at most kMaxAwaitedSessions
-  core::Lifetime lifetime_;
+  std::list<session::Session*> sessions_;  // each has a join key
+  std::function<void()> on_empty_;
 };
 
 /// The options of each of `flows` channels that together are to send no faster than `whole` says.

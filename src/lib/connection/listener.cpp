@@ -34,6 +34,7 @@ struct Port {
   std::shared_ptr<transport::Engine> engine;
   std::unique_ptr<transport::Acceptor> acceptor;
   bool accepting = false;
+  bool replaces_flows = false;  ///< flows may join for as long as a session runs
 };
 
 /// Those of a listener: the first is by UDP unless the user names another.
@@ -50,6 +51,7 @@ Result<Port> bind_port(boost::asio::io_context& io, const ListenRequest& request
   Port port;
   UDTCAT_TRY(port.engine, transport::make_engine(io, options, port_secrets(session::Role::listener, credentials)));
   UDTCAT_TRY(port.acceptor, port.engine->listen(locals));
+  port.replaces_flows = port.engine->knows_acknowledged();
   return port;
 }
 
@@ -74,67 +76,72 @@ Result<Ports> bind_ports(boost::asio::io_context& io, const ListenRequest& reque
   }
 }
 
-using Engines = std::vector<std::shared_ptr<transport::Engine>>;
-
-std::shared_ptr<const Engines> engines_of(const std::vector<Port>& ports) {
-  auto engines = std::make_shared<Engines>();
-  for (const Port& port : ports) engines->push_back(port.engine);
-  return engines;
-}
-
-class SessionListener final : public Listener {
+/// The ports of a listener. They outlast it: further flows of its sessions come there.
+///
+///   listening ──stop()──► for flows alone ──the last session that may have more is over──► closed
+///
+/// Threads: confined, as Listener.
+class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
  public:
-  SessionListener(boost::asio::io_context& io, ListenRequest request, Ports ports, PeerHandler on_peer,
-                  RefusalHandler on_refused)
+  ListenerPorts(boost::asio::io_context& io, ListenRequest request, Ports ports, Listener::PeerHandler on_peer,
+                  Listener::RefusalHandler on_refused)
       : io_(io),
         request_(std::move(request)),
         ports_(std::move(ports.all)),
-        engines_(engines_of(ports_)),
         tcp_failure_(std::move(ports.tcp_failure)),
         locals_(ports_.front().acceptor->local_endpoints()),
         on_peer_(std::move(on_peer)),
         on_refused_(std::move(on_refused)),
-        awaited_(
-            io, [this](std::unique_ptr<session::Session> session) { connect(std::move(session)); }, on_refused_),
         admission_(std::make_shared<Admission>(request_.limits, request_.transport.memory_bytes)) {
     for (const FurtherApplication& each : request_.further)
       further_.push_back({each.session, std::make_shared<Admission>(each.limits, request_.transport.memory_bytes)});
     for (Port& port : ports_)
       port.acceptor->share_memory(
           [admission = admission_](std::size_t others) { return admission->share_bytes(others); });
+    // Posted: the last session's end is told from inside.
+    table_->on_empty(lifetime_.guard([this] {
+      boost::asio::post(io_, lifetime_.guard([this] { close_needless_ports(); }));
+    }));
     accept_on();
   }
 
-  [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return locals_; }
+  [[nodiscard]] std::vector<Endpoint> local_endpoints() const { return locals_; }
 
-  [[nodiscard]] std::vector<Endpoint> tcp_endpoints() const override {
+  [[nodiscard]] std::vector<Endpoint> tcp_endpoints() const {
     return ports_.size() > 1 ? locals_ : std::vector<Endpoint>();
   }
-  [[nodiscard]] std::optional<Error> tcp_failure() const override { return tcp_failure_; }
+  [[nodiscard]] std::optional<Error> tcp_failure() const { return tcp_failure_; }
 
-  void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
+  void send_stun(const Endpoint& peer, std::vector<std::byte> message) {
     if (!stopped_) ports_.front().acceptor->send_stun(peer, std::move(message));
   }
-  void on_stun(StunHandler handler) override {
+  void on_stun(Listener::StunHandler handler) {
     if (!stopped_) ports_.front().acceptor->on_stun(std::move(handler));
   }
 
-  void on_relay(RelayHandler handler) override {
+  void on_relay(Listener::RelayHandler handler) {
     if (stopped_) return;
     for (Port& port : ports_) port.acceptor->on_relay(handler);
   }
-  void wait_at(const Endpoint& relay, const RelayToken& token, const std::string& name) override {
+  void wait_at(const Endpoint& relay, const Listener::RelayToken& token, const std::string& name) {
     if (stopped_) return;
     for (Port& port : ports_) port.acceptor->wait_at(relay, token, name);
   }
 
-  void stop() override {
-    stopped_ = true;
-    for (Port& port : ports_) port.acceptor.reset();
+  /// No handler is called any more.
+  void stop() {
+    if (std::exchange(stopped_, true)) return;
     pending_.clear();
     backlog_.clear();
-    awaited_.clear();
+    for (Port& port : ports_) {
+      if (port.acceptor == nullptr) continue;
+      port.acceptor->on_stun(nullptr);
+      port.acceptor->take_only([table = table_](std::span<const std::byte> words) { return table->takes(words); });
+    }
+    close_needless_ports();
   }
+  /// Gives up those that were turned away and have not been told.
+  void forget_leaving() { leaving_.clear(); }
 
  private:
   /// A peer that has not proved the key.
@@ -171,18 +178,25 @@ class SessionListener final : public Listener {
     return options;
   }
 
+  /// Once it is stopped the ports that no flow may come to are closed.
+  void close_needless_ports() {
+    if (!stopped_) return;
+    for (Port& port : ports_)
+      if (table_->empty() || (!port.replaces_flows && !table_->has_unreplaceable())) port.acceptor.reset();
+  }
+
   void accept_on() {
     for (Port& port : ports_) accept_on(port);
   }
 
   void accept_on(Port& port) {
-    if (port.accepting || stopped_) return;
+    if (port.accepting || port.acceptor == nullptr) return;
     // A connection that gives way costs libudt a megabyte for seconds: there the next waits until one has left.
     if (request_.transport.kind == TransportKind::libudt && backlog_.full_of_unproved()) return;
     port.accepting = true;
     port.acceptor->async_accept(lifetime_.guard([this, &port](Result<std::unique_ptr<transport::Channel>> channel) {
       port.accepting = false;
-      if (stopped_) return;
+      if (port.acceptor == nullptr) return;
       if (channel)
         start_handshake(std::move(*channel));
       else
@@ -203,7 +217,7 @@ class SessionListener final : public Listener {
         lifetime_.guard([this, id](Result<std::unique_ptr<session::Session>> session) {
           if (!session) return refuse(id, session.error());
           finish(id);
-          take_session(std::move(*session));
+          if (!stopped_) connect(std::move(*session));
         }));
     pending.handshake->serve_further(further_options());
     pending.handshake->check_admission(
@@ -214,15 +228,14 @@ class SessionListener final : public Listener {
         lifetime_.guard([this, id](const session::Join& join, std::unique_ptr<transport::Channel> joining) {
           finish(id);
           const Endpoint peer = joining->peer();
-          if (auto joined = awaited_.join(join, std::move(joining)); !joined) on_refused_(peer, joined.error());
+          if (auto joined = table_->join(join, std::move(joining)); !joined) tell_refused(peer, joined.error());
         }));
     pending.handshake->start(std::move(channel));
   }
 
-  void take_session(std::unique_ptr<session::Session> session) {
-    if (session->join_key() == nullptr) return connect(std::move(session));
-    const Endpoint peer = session->peer();
-    if (auto kept = awaited_.add(std::move(session)); !kept) on_refused_(peer, kept.error());
+  void tell_refused(const Endpoint& peer, const Error& why) {
+    if (stopped_) return core::log().debug("{}: {}", peer.to_string(), why.message());
+    on_refused_(Endpoint(peer), why);  // a copy: the call may stop us
   }
 
   void connect(std::unique_ptr<session::Session> session) {
@@ -235,12 +248,13 @@ class SessionListener final : public Listener {
         return on_refused_(peer, known.error());
     const std::string& application = session->agreed().application;
     auto place = Admission::enter(admission_for(application), peer, identity, session->retained_limit_bytes());
-    // The connection keeps the engines alive, and its place.
-    using EnginesAndSlot = std::pair<std::shared_ptr<const Engines>, Admission::Slot>;
-    auto kept = std::make_shared<EnginesAndSlot>(engines_, place ? std::move(*place) : Admission::Slot());
+    // The connection keeps the ports alive, and its place.
+    using PortsAndSlot = std::pair<std::shared_ptr<ListenerPorts>, Admission::Slot>;
+    auto kept = std::make_shared<PortsAndSlot>(shared_from_this(), place ? std::move(*place) : Admission::Slot());
     const Further* const other = further(application);
     const SessionOptions options = other != nullptr ? other->session : request_.session;
-    auto connection = Multiplexer::create(io_, std::move(session), options, std::move(kept), known_peers);
+    auto connection = Multiplexer::create(
+        io_, std::move(session), options, {.keep_alive = std::move(kept), .joined_by = table_}, known_peers);
     if (!connection) return on_refused_(peer, connection.error());
     if (!place) return turn_away(std::move(*connection), place.error());
     // Posted: the caller is the handshake itself, and the owner may stop or destroy this listener.
@@ -277,8 +291,8 @@ class SessionListener final : public Listener {
     const auto loser = pending_.extract(id);
     if (loser.empty() || loser.mapped().refused) return;
     boost::asio::post(io_, lifetime_.guard([this, peer = loser.mapped().peer] {
-      on_refused_(peer, {Errc::out_of_resources, "handshake with " + peer.to_string(),
-                         "others came while it had not proved the key"});
+      tell_refused(peer, {Errc::out_of_resources, "handshake with " + peer.to_string(),
+                          "others came while it had not proved the key"});
     }));
   }
 
@@ -292,26 +306,52 @@ class SessionListener final : public Listener {
     // It went away by itself, as a dialer's attempt does that has lost its race: nobody was refused.
     if (error.code == Errc::connection_broken)
       return core::log().debug("{} left before it had a session: {}", pending.peer.to_string(), error.message());
-    on_refused_(Endpoint(pending.peer), error);  // a copy: the call may stop us
+    tell_refused(pending.peer, error);
   }
 
   boost::asio::io_context& io_;
   const ListenRequest request_;
-  std::vector<Port> ports_;  // without acceptors once stopped
-  const std::shared_ptr<const Engines> engines_;
+  std::vector<Port> ports_;  // without acceptors once they are needless
   const std::optional<Error> tcp_failure_;
   const std::vector<Endpoint> locals_;
   bool stopped_ = false;
   HandshakeBacklog backlog_;
   Id next_id_ = 0;
   std::map<Id, PendingPeer> pending_;  // as many as the backlog has
-  const PeerHandler on_peer_;
-  const RefusalHandler on_refused_;
-  AwaitedSessions awaited_;
+  const Listener::PeerHandler on_peer_;
+  const Listener::RefusalHandler on_refused_;
+  const std::shared_ptr<SessionTable> table_ = std::make_shared<SessionTable>();
   const std::shared_ptr<Admission> admission_;      // its places may outlive this
   std::vector<Further> further_;                    // likewise
   std::list<std::unique_ptr<Connection>> leaving_;  // turned away, and told so; each for a few seconds
   core::Lifetime lifetime_;
+};
+
+class SessionListener final : public Listener {
+ public:
+  explicit SessionListener(std::shared_ptr<ListenerPorts> ports) : ports_(std::move(ports)) {}
+  ~SessionListener() override {
+    ports_->stop();
+    ports_->forget_leaving();
+  }
+  SessionListener(const SessionListener&) = delete;
+  SessionListener& operator=(const SessionListener&) = delete;
+
+  [[nodiscard]] std::vector<Endpoint> local_endpoints() const override { return ports_->local_endpoints(); }
+  [[nodiscard]] std::vector<Endpoint> tcp_endpoints() const override { return ports_->tcp_endpoints(); }
+  [[nodiscard]] std::optional<Error> tcp_failure() const override { return ports_->tcp_failure(); }
+  void send_stun(const Endpoint& peer, std::vector<std::byte> message) override {
+    ports_->send_stun(peer, std::move(message));
+  }
+  void on_stun(StunHandler handler) override { ports_->on_stun(std::move(handler)); }
+  void on_relay(RelayHandler handler) override { ports_->on_relay(std::move(handler)); }
+  void wait_at(const Endpoint& relay, const RelayToken& token, const std::string& name) override {
+    ports_->wait_at(relay, token, name);
+  }
+  void stop() override { ports_->stop(); }
+
+ private:
+  const std::shared_ptr<ListenerPorts> ports_;
 };
 
 }  // namespace
@@ -323,8 +363,8 @@ Result<std::unique_ptr<Listener>> listen_directly(boost::asio::io_context& io, L
   // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.
   if (!request.transport.rate.unlimited()) request.session.flows = request.session.flows.value_or(1);
   UDTCAT_TRY(auto ports, bind_ports(io, request));
-  return std::make_unique<SessionListener>(io, std::move(request), std::move(ports), std::move(on_peer),
-                                           std::move(on_refused));
+  return std::make_unique<SessionListener>(std::make_shared<ListenerPorts>(
+      io, std::move(request), std::move(ports), std::move(on_peer), std::move(on_refused)));
 }
 
 }  // namespace udtcat::connection

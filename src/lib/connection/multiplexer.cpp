@@ -31,13 +31,13 @@ std::size_t kept_blocks_limit(const session::Session& session, std::size_t strea
 
 Result<std::unique_ptr<Connection>> Multiplexer::create(boost::asio::io_context& io,
                                                         std::unique_ptr<session::Session> session,
-                                                        const SessionOptions& options, std::shared_ptr<void> keep_alive,
+                                                        const SessionOptions& options, Below below,
                                                         std::shared_ptr<KnownPeers> known_peers) {
   // Beside a single stream no other waits with a short message.
   const auto ahead = options.one_stream ? session::SendQueueDepth::deep : session::SendQueueDepth::shallow;
   const std::size_t streams = options.one_stream ? 1 : options.streams;
   UDTCAT_CHECK(session->start(options.threads, kept_blocks_limit(*session, streams), ahead));
-  std::unique_ptr<Multiplexer> made(new Multiplexer(io, std::move(session), options, std::move(keep_alive)));
+  std::unique_ptr<Multiplexer> made(new Multiplexer(io, std::move(session), options, std::move(below)));
   if (known_peers) UDTCAT_CHECK(made->watch_peer(std::move(known_peers)));
   return made;
 }
@@ -54,8 +54,8 @@ Status Multiplexer::watch_peer(std::shared_ptr<KnownPeers> known_peers) {
 }
 
 Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::Session> session,
-                         const SessionOptions& options, std::shared_ptr<void> keep_alive)
-    : keep_alive_(std::move(keep_alive)),
+                         const SessionOptions& options, Below below)
+    : below_(std::move(below)),
       io_(io),
       peer_(session->peer()),
       budget_(window_budget_bytes(*session),
@@ -73,6 +73,15 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
   // Posted, so that the owner can set its handlers before the first frame arrives.
   boost::asio::post(io_, lifetime_.guard([this] { read_on(); }));
   session_->on_priority_datagram([this](std::span<const std::byte> payload) { on_priority_datagram(payload); });
+  if (session_->join_key() == nullptr) return;
+  if (below_.joined_by) joined_by_.emplace(below_.joined_by, *session_);
+  if (below_.dialled_by)
+    flow_dialing_ = std::make_unique<FlowDialing>(io_, *below_.dialled_by, *session_, below_.flows,
+                                                  [this] { return stats().ends; });
+}
+
+void Multiplexer::note_moved() {
+  if (flow_dialing_) flow_dialing_->on_traffic();
 }
 
 // ---- Streams -------------------------------------------------------------------------------------------------------
@@ -134,12 +143,14 @@ void Multiplexer::source_ready(MuxStream& stream) {
 
 void Multiplexer::count_sent(std::size_t bytes) {
   stats_exchange_.count_sent(bytes);
+  note_moved();
   liveness_.on_asked(now());
   note_payload(now());
 }
 
 void Multiplexer::count_consumed(std::size_t bytes) {
   stats_exchange_.count_received(bytes);
+  note_moved();
   session_->on_block_released();
 }
 
@@ -470,6 +481,8 @@ void Multiplexer::end(Status how, std::chrono::milliseconds drain) {
   if (closing_.is_over()) return;
   closing_.end();
   stats_exchange_.end(now());
+  flow_dialing_.reset();
+  joined_by_.reset();
   session_->close(drain);
   tick_.cancel();
   if (on_closed_)

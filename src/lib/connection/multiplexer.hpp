@@ -19,6 +19,7 @@
 
 #include "lib/connection/block_writer.hpp"
 #include "lib/connection/close_handshake.hpp"
+#include "lib/connection/joining_flows.hpp"
 #include "lib/connection/liveness.hpp"
 #include "lib/connection/mux_stream.hpp"
 #include "lib/connection/selected_pair.hpp"
@@ -32,13 +33,19 @@ namespace udtcat::connection {
 
 class Multiplexer final : public Connection, private StreamHost {
  public:
-  /// keep_alive    destroyed after the session: the engine of its channel
+  /// Below the session.
+  struct Below {
+    std::shared_ptr<void> keep_alive{};                 ///< destroyed after the session: the engine of its channel
+    std::shared_ptr<transport::Engine> dialled_by{};    ///< a connector's, for further flows
+    FlowDialing::Settings flows{};                      ///< likewise
+    std::shared_ptr<SessionTable> joined_by{};          ///< a listener's
+  };
   /// known_peers   of the session's key pair: the connection breaks off when the peer is removed from them
   /// errors        Errc::cipher_failed; Errc::out_of_resources; those of KnownPeers::on_session()
   [[nodiscard]] static Result<std::unique_ptr<Connection>> create(boost::asio::io_context& io,
                                                                   std::unique_ptr<session::Session> session,
                                                                   const SessionOptions& options,
-                                                                  std::shared_ptr<void> keep_alive,
+                                                                  Below below,
                                                                   std::shared_ptr<KnownPeers> known_peers = nullptr);
 
   using Connection::accept_stream;
@@ -85,7 +92,7 @@ class Multiplexer final : public Connection, private StreamHost {
 
  private:
   Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::Session> session, const SessionOptions& options,
-              std::shared_ptr<void> keep_alive);
+              Below below);
 
   // StreamHost
   void send(Frame frame) override;
@@ -132,11 +139,15 @@ class Multiplexer final : public Connection, private StreamHost {
   void end(Status how, std::chrono::milliseconds drain);
   void report(Status how);
 
-  const std::shared_ptr<void> keep_alive_;  // destroyed last
+  void note_moved();
+
+  const Below below_;  // destroyed last
   boost::asio::io_context& io_;
   const Endpoint peer_;
   WindowBudget budget_;
   std::unique_ptr<session::Session> session_;
+  std::unique_ptr<FlowDialing> flow_dialing_;          // a connector's, where several flows are agreed on
+  std::optional<SessionTable::Entry> joined_by_;       // a listener's, likewise
 
   BlockWriter writer_;
   bool wake_scheduled_ = false;

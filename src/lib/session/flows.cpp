@@ -2,43 +2,98 @@
 #include "lib/session/flows.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/core/stats_fields.hpp"
 
 namespace udtcat::session {
 
-Flow& Flows::choose(BlockNumber number) {
-  if (flows_.size() == 1) return flows_.front();
-  auto& longest_without = *std::min_element(
-      flows_.begin(), flows_.end(), [](const Flow& one, const Flow& other) { return one.least_out < other.least_out; });
-  Flow& chosen = number - longest_without.least_out >= kFlowTurn ? longest_without : least_loaded();
-  chosen.least_out = number + 1;
-  return chosen;
+namespace {
+
+bool is_usable(const Flow& flow) { return !flow.broken && !flow.replaced; }
+
+/// What the flow knows at the moment is not of those that go on.
+EndStats sums_of(const Flow& flow) {
+  EndStats sums;
+  flow.channel->add_end_stats(sums);
+  sums.stalled = {};
+  sums.path_rate = sums.rate_cap = {};
+  sums.memory_bytes = sums.trains_off = sums.packet_bytes = 0;
+  sums.socket_drops = sums.socket_buffer_bytes = sums.socket_wanted_bytes = 0;
+  return sums;
 }
 
-Flow& Flows::least_loaded() {
-  std::size_t best = turn_;
-  for (std::size_t i = 1; i < flows_.size(); ++i) {
-    const std::size_t next = (turn_ + i) % flows_.size();
-    if (flows_[next].untaken_bytes < flows_[best].untaken_bytes) best = next;
+}  // namespace
+
+Flow* Flows::find(std::uint8_t number) {
+  const auto found =
+      std::ranges::find_if(flows_, [&](const Flow& flow) { return flow.name.flow == number && !flow.replaced; });
+  return found == flows_.end() ? nullptr : &*found;
+}
+
+std::size_t Flows::usable() const { return static_cast<std::size_t>(std::ranges::count_if(flows_, is_usable)); }
+
+Flow& Flows::first() {
+  const auto found = std::ranges::find_if(flows_, is_usable);
+  return found == flows_.end() ? flows_.front() : *found;
+}
+
+/// The fewest bytes that the transport has not taken, in turn among equals.
+Flow& Flows::choose() {
+  if (flows_.size() == 1) return flows_.front();
+  const auto better = [](const Flow& one, const Flow& other) {
+    if (one.stalled != other.stalled) return other.stalled;
+    return one.untaken_bytes < other.untaken_bytes;
+  };
+  Flow* best = nullptr;
+  bool past_last = false;
+  bool best_is_past = false;
+  for (Flow& flow : flows_) {
+    if (is_usable(flow) &&
+        (best == nullptr || better(flow, *best) || (past_last && !best_is_past && !better(*best, flow)))) {
+      best = &flow;
+      best_is_past = past_last;
+    }
+    past_last = past_last || &flow == last_;
   }
-  turn_ = (best + 1) % flows_.size();
-  return flows_[best];
+  if (best == nullptr) return flows_.front();
+  last_ = best;
+  return *best;
+}
+
+void Flows::remove(Flow& flow) {
+  gone_ = core::sum<TransportStats>(gone_, flow.channel->stats());
+  gone_end_ = core::sum(gone_end_, sums_of(flow));
+  if (last_ == &flow) last_ = nullptr;
+  const auto at = std::ranges::find_if(flows_, [&](const Flow& each) { return &each == &flow; });
+  removed_.splice(removed_.end(), flows_, at);
+}
+
+void Flows::forget_acknowledged() {
+  for (Flow& flow : flows_) flow.forget_acknowledged();
 }
 
 TransportStats Flows::stats() {
-  TransportStats all;
-  // Backwards: where the latest is taken, that is the first flow.
-  for (auto flow = flows_.rbegin(); flow != flows_.rend(); ++flow)
-    all = core::sum<TransportStats>(all, flow->channel->stats());
+  TransportStats all = gone_;
+  for (Flow& flow : flows_) all = core::sum<TransportStats>(all, flow.channel->stats());
+  // Of the values that are the latest one's: those of the first.
+  const TransportStats of_first = first().channel->stats();
+  all.rtt = of_first.rtt;
+  all.transport = of_first.transport;
   return all;
 }
 
 void Flows::add_end_stats(EndStats& end) const {
+  end = core::sum(end, gone_end_);
+  const std::size_t flows = std::max<std::size_t>(usable(), 1);
   for (const Flow& flow : flows_) {
+    if (!is_usable(flow) && usable() > 0) {
+      end = core::sum(end, sums_of(flow));
+      continue;
+    }
     EndStats one;
     flow.channel->add_end_stats(one);
-    for (auto& time : one.stalled) time = time / flows_.size();
+    for (auto& time : one.stalled) time = time / flows;
     end = core::sum(end, one);
   }
 }
@@ -51,7 +106,8 @@ std::uint64_t Flows::retained_limit_bytes() const {
 
 std::uint64_t Flows::ahead_bytes() const {
   std::uint64_t sum = 0;
-  for (const Flow& flow : flows_) sum += std::min(flow.channel->ahead_bytes(), UINT64_MAX - sum);
+  for (const Flow& flow : flows_)
+    if (is_usable(flow)) sum += std::min(flow.channel->ahead_bytes(), UINT64_MAX - sum);
   return sum;
 }
 

@@ -37,9 +37,7 @@ Result<core::SharedBytes> Handshake::first_flight() {
   UDTCAT_INVARIANT(role_ == Role::connector && !tls_, "a connector asks once");
   if (credentials_ == nullptr) return core::SharedBytes::adopt(encode(offer_));
   UDTCAT_TRY(tls_, TlsHandshake::create(role_, *credentials_, applications()));
-  // With several flows the offer waits for Finished, which a JOIN must not overtake; with key pairs there is no key for
-  // early data.
-  const bool early = offer_.flows == 1 && credentials_->shared() != nullptr;
+  const bool early = credentials_->shared() != nullptr;  // with key pairs there is no key for early data
   UDTCAT_CHECK(tls_->start(early ? encode(offer_) : std::vector<std::byte>()));
   return core::SharedBytes::adopt(tls_->take_output());
 }
@@ -250,7 +248,7 @@ Result<std::unique_ptr<Session>> Handshake::make_session(const NegotiatedParamet
   UDTCAT_TRY(auto flow_key, keys ? keys->flow_key() : crypto::Secret32());
   if (agreed.protection < Protection::safe) keys.reset();
   auto session = std::make_unique<Session>(io_, role_, agreed, std::move(keys), std::move(channel_));
-  if (agreed.flows > 1) session->await_flows(JoinKey(std::move(flow_key), agreed.session_id));
+  if (agreed.flows > 1) session->allow_flows(JoinKey(std::move(flow_key), agreed.session_id));
   return session;
 }
 

@@ -26,10 +26,10 @@ std::optional<std::array<std::byte, Size>> bytes_of(const ItemReader& items, Ite
 }
 
 Result<Proof> prove(const crypto::Secret32& key, std::string_view label, const SessionId& session_id,
-                    std::uint8_t flow) {
-  std::array<std::byte, kSessionIdBytes + 1> context;
-  std::copy(session_id.begin(), session_id.end(), context.begin());
-  context.back() = std::byte{flow};
+                    const FlowName& name) {
+  std::vector<std::byte> context(session_id.begin(), session_id.end());
+  context.push_back(std::byte{name.flow});
+  for (int shift = 24; shift >= 0; shift -= 8) context.push_back(static_cast<std::byte>(name.attempt >> shift));
   Proof proof;
   UDTCAT_CHECK(crypto::hkdf_expand(key, label, context, proof));
   return proof;
@@ -46,7 +46,8 @@ Status check_proof(const Result<Proof>& right, const Proof& shown) {
 std::vector<std::byte> encode(const Join& join) {
   ItemWriter writer(MessageKind::join);
   writer.add(ItemType::session, join.session_id);
-  writer.add_u8(ItemType::flow, join.flow);
+  writer.add_u8(ItemType::flow, join.name.flow);
+  writer.add_u32(ItemType::attempt, join.name.attempt);
   writer.add(ItemType::proof, join.proof);
   return writer.finish();
 }
@@ -63,10 +64,12 @@ Result<Join> decode_join(std::span<const std::byte> in) {
   const auto session_id = bytes_of<kSessionIdBytes>(opened.items, ItemType::session);
   if (!session_id) return bad_item("session");
   const auto flow = opened.items.u8(ItemType::flow);
-  if (!flow || *flow < 1 || *flow >= kMaxFlows) return bad_item("flow");
+  if (!flow || *flow >= kMaxFlows) return bad_item("flow");
+  const auto attempt = opened.items.u32(ItemType::attempt);
+  if (!attempt || *attempt == 0) return bad_item("attempt");
   const auto proof = bytes_of<kProofBytes>(opened.items, ItemType::proof);
   if (!proof) return bad_item("proof");
-  return Join{*session_id, *flow, *proof};
+  return Join{*session_id, {*flow, *attempt}, *proof};
 }
 
 Result<Joined> decode_joined(std::span<const std::byte> in) {
@@ -77,22 +80,22 @@ Result<Joined> decode_joined(std::span<const std::byte> in) {
   return Joined{*proof};
 }
 
-Result<Join> JoinKey::join(std::uint8_t flow) const {
-  return prove(key_, kJoinLabel, session_id_, flow).map([&](const Proof& proof) {
-    return Join{session_id_, flow, proof};
+Result<Join> JoinKey::join(const FlowName& name) const {
+  return prove(key_, kJoinLabel, session_id_, name).map([&](const Proof& proof) {
+    return Join{session_id_, name, proof};
   });
 }
 
-Result<Joined> JoinKey::joined(std::uint8_t flow) const {
-  return prove(key_, kJoinedLabel, session_id_, flow).map([](const Proof& proof) { return Joined{proof}; });
+Result<Joined> JoinKey::joined(const FlowName& name) const {
+  return prove(key_, kJoinedLabel, session_id_, name).map([](const Proof& proof) { return Joined{proof}; });
 }
 
 Status JoinKey::check(const Join& join) const {
-  return check_proof(prove(key_, kJoinLabel, join.session_id, join.flow), join.proof);
+  return check_proof(prove(key_, kJoinLabel, join.session_id, join.name), join.proof);
 }
 
-Status JoinKey::check(const Joined& joined, std::uint8_t flow) const {
-  return check_proof(prove(key_, kJoinedLabel, session_id_, flow), joined.proof);
+Status JoinKey::check(const Joined& joined, const FlowName& name) const {
+  return check_proof(prove(key_, kJoinedLabel, session_id_, name), joined.proof);
 }
 
 }  // namespace udtcat::session

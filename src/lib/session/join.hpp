@@ -18,10 +18,17 @@ namespace udtcat::session {
 inline constexpr std::size_t kProofBytes = 32;  // spec: handshake.md §8
 using Proof = std::array<std::byte, kProofBytes>;
 
-/// The connector's first words on a further channel.
+/// Which channel is meant. The channel of the handshake is flow 0, attempt 0.
+struct FlowName {
+  std::uint8_t flow = 0;      ///< 0 .. kMaxFlows - 1
+  std::uint32_t attempt = 0;  ///< rises with each channel that the connector dials for this flow
+  friend bool operator==(const FlowName&, const FlowName&) = default;
+};
+
+/// The connector's first words on a further channel, which takes the place of the flow's earlier one, if there was one.
 struct Join {
   SessionId session_id{};
-  std::uint8_t flow = 1;  ///< 1 .. kMaxFlows - 1
+  FlowName name{0, 1};  ///< attempts begin with 1
   Proof proof{};
   friend bool operator==(const Join&, const Join&) = default;
 };
@@ -46,13 +53,13 @@ class JoinKey {
   JoinKey(crypto::Secret32 key, const SessionId& session_id) : key_(std::move(key)), session_id_(session_id) {}
 
   /// errors: Errc::cipher_failed
-  [[nodiscard]] Result<Join> join(std::uint8_t flow) const;
-  [[nodiscard]] Result<Joined> joined(std::uint8_t flow) const;
+  [[nodiscard]] Result<Join> join(const FlowName& name) const;
+  [[nodiscard]] Result<Joined> joined(const FlowName& name) const;
   /// Whether `join` names this session, whatever its proof.
   [[nodiscard]] bool is_meant_by(const Join& join) const { return crypto::same(join.session_id, session_id_); }
   /// errors: Errc::authentication_failed; Errc::cipher_failed
   [[nodiscard]] Status check(const Join& join) const;
-  [[nodiscard]] Status check(const Joined& joined, std::uint8_t flow) const;
+  [[nodiscard]] Status check(const Joined& joined, const FlowName& name) const;
 
  private:
   crypto::Secret32 key_;

@@ -25,7 +25,6 @@ enum class ItemType : std::uint16_t {
   directions = 6,
   window = 7,
   reason = 8,
-  flows = 9,
   session = 10,
   flow = 11,
   proof = 12,
@@ -38,6 +37,8 @@ enum class ItemType : std::uint16_t {
   later = 19,
   reports = 20,
   application = 21,
+  flows = 22,
+  attempt = 23,
 };
 
 /// Builds one message. Threads: unsynchronised.
@@ -70,7 +71,7 @@ class ItemReader {
   [[nodiscard]] std::optional<std::string_view> text(ItemType type) const;
 
  private:
-  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::application) + 1;
+  static constexpr std::size_t kTypes = static_cast<std::size_t>(ItemType::attempt) + 1;
   std::array<std::optional<std::span<const std::byte>>, kTypes> values_{};
 };
 

@@ -30,7 +30,7 @@ struct Offer {
   bool sends = true;
   bool receives = true;
   std::uint32_t initial_window_bytes = 0;  ///< credit of a new stream towards the connector
-  std::uint8_t flows = 1;                  ///< channels that it would like
+  std::uint8_t flows = 1;                  ///< channels at a time that it may want
   std::string application;  ///< as the peer said it: empty of one that knows of none, "#" and an unknown number
   std::string name;         ///< what the connector is called; may be empty
   std::string peer;         ///< the name that it wants to meet; empty: any

@@ -12,15 +12,18 @@ namespace udtcat::session {
 
 RecordReader::RecordReader(boost::asio::io_context& io, Flows& flows, const NegotiatedParameters& agreed,
                            std::optional<crypto::HeaderCipher> headers)
-    : flows_(flows), agreed_(agreed), headers_(std::move(headers)), grace_(io) {}
+    : flows_(flows), agreed_(agreed), headers_(std::move(headers)), several_(flows.size() > 1), grace_(io) {}
 
 void RecordReader::async_read(core::Buffer memory, Handler handler) {
   UDTCAT_INVARIANT(!handler_, "the session reads one record at a time");
   handler_ = std::move(handler);
   if (failure_) return give_up(*failure_);
   reading_ = Block{std::move(memory), next_, 0};
-  for (Flow& flow : flows_)
-    if (flow.incoming == Flow::Incoming::idle) read_header(flow);
+  const auto idle = [this] {
+    return std::ranges::find(flows_, Flow::Incoming::idle, &Flow::incoming);
+  };
+  // Each time from the beginning: a header that is there already may end another flow.
+  for (auto flow = idle(); flow != flows_.end(); flow = idle()) read_header(*flow);
   std::ignore = take_next();  // else a header has yet to come: the flow of the last record, at least, was idle
 }
 
@@ -49,20 +52,14 @@ Status RecordReader::check_header(Flow& flow) {
   const auto header = decode_record_header(flow.header);
   if (!header) return refuse(header.error().cause);
   const BlockNumber number = header->number;
-  // The records before it on this flow were handed on, so that next_ is not below its least.
-  if (header->protection != agreed_.protection || header->lane != lane_of(number, agreed_.lanes) || number < next_ ||
-      number - flow.least_in >= kMaxFlowStep || shown_by_another(flow, number))
+  const bool is_allowed = several_ ? number >= flow.least_in && number < next_ + kMaxAhead : number == next_;
+  if (header->protection != agreed_.protection || header->lane != lane_of(number, agreed_.lanes) || !is_allowed)
     return refuse("its header is not the next one");
   if (header->payload_bytes > agreed_.block_bytes) return refuse("its length is not allowed");
   flow.least_in = number + 1;
+  if (!flow.first_in) flow.first_in = number;
   flow.in_hand = *header;
   return {};
-}
-
-bool RecordReader::shown_by_another(const Flow& flow, BlockNumber number) const {
-  return std::any_of(flows_.begin(), flows_.end(), [&](const Flow& other) {
-    return &other != &flow && other.incoming == Flow::Incoming::in_hand && other.in_hand.number == number;
-  });
 }
 
 /// Begins to read the body of the next record, if its header is there and a handler waits for it.
@@ -71,17 +68,24 @@ bool RecordReader::take_next() {
     return flow.incoming == Flow::Incoming::in_hand && flow.in_hand.number == next_;
   });
   if (next == flows_.end()) return false;
-  if (handler_ && !reading_body_) read_body(*next);
+  if (handler_ && body_flow_ == nullptr) read_body(*next);
   return true;
 }
 
 bool RecordReader::may_bring_next(const Flow& flow) const {
-  if (reading_body_) return flow.incoming == Flow::Incoming::body;
+  if (body_flow_ != nullptr) return body_flow_ == &flow;
   return flow.incoming != Flow::Incoming::in_hand || flow.in_hand.number == next_;
 }
 
+bool RecordReader::awaits(const Flow& flow) const {
+  if (!handler_ || failure_ || !may_bring_next(flow)) return false;
+  return std::none_of(flows_.begin(), flows_.end(), [&](const Flow& other) {
+    return &other != &flow && !other.stalled && other.incoming != Flow::Incoming::ended && may_bring_next(other);
+  });
+}
+
 std::uint64_t RecordReader::received_bytes() {
-  std::uint64_t sum = 0;
+  std::uint64_t sum = gone_bytes_;
   for (Flow& flow : flows_) {
     if (may_bring_next(flow)) flow.received_bytes = flow.channel->stats().bytes_received;
     sum += flow.received_bytes;
@@ -90,35 +94,102 @@ std::uint64_t RecordReader::received_bytes() {
 }
 
 void RecordReader::go_on() {
-  if (reading_body_ || take_next()) return;
+  if (several_) {
+    remove_replaced();
+    for (Flow& flow : flows_)
+      if (flow.incoming == Flow::Incoming::in_hand && flow.in_hand.number < wanted()) pass_over(flow);
+  }
+  if (body_flow_ != nullptr || take_next()) return;
   const auto is = [this](auto... states) {
     return std::all_of(flows_.begin(), flows_.end(),
                        [=](const Flow& flow) { return ((flow.incoming == states) || ...); });
   };
   using enum Flow::Incoming;
-  // All flows have a later number in hand, and numbers rise: the next one cannot come any more.
-  if (is(in_hand)) return give_up(refuse("its header is not the next one").value());
-  if (is(in_hand, ended)) give_up(*ended_);
+  const bool may_be_replaced = flow_ended_ && flows_.usable() > 0;
+  if (is(ended) || (!may_be_replaced && ended_ && is(in_hand, ended))) give_up(*ended_);
 }
 
 void RecordReader::read_body(Flow& flow) {
+  reading_.number = next_;
   reading_.payload_bytes = flow.in_hand.payload_bytes;
   std::copy(flow.header.begin(), flow.header.end(), reading_.header().begin());
   ++next_;
-  reading_body_ = true;
+  body_flow_ = &flow;
   flow.incoming = Flow::Incoming::body;
   const auto room = reading_.body_and_next_header(agreed_.protection);
   const std::size_t body_bytes = room.size() - kRecordHeaderBytes;
   flow.channel->async_read_least(room, body_bytes,
                                  lifetime_.guard([this, &flow, room, body_bytes](const Result<std::size_t>& read) {
-                                   reading_body_ = false;
-                                   flow.incoming = read ? Flow::Incoming::idle : Flow::Incoming::ended;
+                                   body_flow_ = nullptr;
+                                   if (!read) {
+                                     --next_;
+                                     return on_ended(flow, read.error());
+                                   }
+                                   flow.incoming = Flow::Incoming::idle;
                                    if (failure_) return;
-                                   if (!read) return give_up(read.error());
                                    flow.header_bytes = *read - body_bytes;
                                    std::ranges::copy(room.subspan(body_bytes, flow.header_bytes), flow.header.begin());
                                    finish(std::move(reading_));
                                  }));
+}
+
+/// The record in hand has come by another flow: its body is read, and opened by nobody.
+void RecordReader::pass_over(Flow& flow) {
+  flow.incoming = Flow::Incoming::repeated;
+  flow.repeated.resize(flow.in_hand.payload_bytes + tag_bytes(agreed_.protection));
+  const auto on_read = [this, &flow](const Status& status) {
+    flow.repeated = {};
+    if (!status) return on_ended(flow, status.error());
+    flow.incoming = Flow::Incoming::idle;
+    if (!failure_ && handler_) read_header(flow);
+  };
+  if (flow.repeated.empty())
+    return boost::asio::post(grace_.get_executor(), lifetime_.guard([on_read] { on_read({}); }));
+  flow.channel->async_read(flow.repeated, lifetime_.guard(on_read));
+}
+
+void RecordReader::on_joined(Flow& flow) {
+  several_ = true;
+  if (failure_) return;
+  for (auto each = flows_.begin(); each != flows_.end();) {
+    Flow& other = *each++;
+    if (other.replaced && other.incoming == Flow::Incoming::ended) remove(other);
+  }
+  const bool none_ended = std::none_of(flows_.begin(), flows_.end(), [](const Flow& each) {
+    return each.incoming == Flow::Incoming::ended;
+  });
+  grace_.cancel();
+  if (none_ended)
+    ended_.reset();
+  else
+    arm_grace();
+  if (handler_) read_header(flow);
+}
+
+/// Takes flows out that were replaced, once the one in their place has shown that it has all that they may still bring.
+void RecordReader::remove_replaced() {
+  for (auto each = flows_.begin(); each != flows_.end();) {
+    Flow& old = *each++;
+    if (!old.replaced) continue;
+    const bool is_needless = std::any_of(flows_.begin(), flows_.end(), [&](const Flow& other) {
+      return other.name.flow == old.name.flow && other.name.attempt > old.name.attempt && other.first_in &&
+             *other.first_in <= wanted();
+    });
+    if (is_needless) remove(old);
+  }
+}
+
+void RecordReader::remove(Flow& flow) {
+  gone_bytes_ += flow.received_bytes;
+  const bool fills_memory = body_flow_ == &flow || flow.incoming == Flow::Incoming::repeated;
+  if (body_flow_ == &flow) {
+    body_flow_ = nullptr;
+    --next_;
+  }
+  flows_.remove(flow);
+  // A channel that still fills our memory goes at once: no handler of it is running. Another one's may be.
+  if (fills_memory) flow.channel.reset();
+  boost::asio::post(grace_.get_executor(), lifetime_.guard([this] { flows_.forget_removed(); }));
 }
 
 void RecordReader::stop() {
@@ -129,10 +200,16 @@ void RecordReader::stop() {
 void RecordReader::on_ended(Flow& flow, const Error& error) {
   flow.incoming = Flow::Incoming::ended;
   if (failure_) return;
+  if (flow.replaced) {
+    remove(flow);
+    return go_on();
+  }
   if (!ended_) {
     ended_ = error;
     arm_grace();
   }
+  flow.broken = true;
+  if (flow_ended_) flow_ended_(flow);
   go_on();
 }
 
@@ -145,7 +222,7 @@ void RecordReader::arm_grace() {
 
 void RecordReader::on_grace_over(BlockNumber armed_at) {
   // Not over while no record is asked for, or records still come: the peer's CLOSE may be among them.
-  if (!handler_ || reading_body_ || next_ != armed_at) return arm_grace();
+  if (!handler_ || body_flow_ != nullptr || next_ != armed_at) return arm_grace();
   give_up(*ended_);
 }
 

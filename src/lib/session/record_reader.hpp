@@ -20,19 +20,22 @@
 
 namespace udtcat::session {
 
-/// How long the other flows may be silent after one has ended: a session that closes ends all of them within this time.
+/// How long the other flows may be silent after one has ended, and no other has come in its place: a session that closes
+/// ends all of them within this time.
 inline constexpr auto kFlowGrace = std::chrono::seconds(3);  // spec: record.md §5
+/// A number that is further ahead of the next one is not the peer's.
+inline constexpr BlockNumber kMaxAhead = 1ULL << 22;  // spec: record.md §5: kMaxFlows full windows of the least blocks
 
 /// Each flow is read up to its next header, the body of a record when it is the next one: no memory is held for blocks
 /// out of order, and a flow that is ahead is held back by its own transport. A body is read together with the header
-/// behind it, as far as that is there: in a busy flow one read a record.
+/// behind it, as far as that is there: in a busy flow one read a record. A record that has come before is passed over.
 /// Threads: confined to the io_context thread. After destruction no handler is called; the flows are closed before it.
 class RecordReader {
  public:
   using Handler = std::function<void(Result<Block>)>;
 
-  /// flows     must outlive this, but for the calls of their handlers
-  /// headers   none at auth and clear
+  /// flows      must outlive this, but for the calls of their handlers
+  /// headers    none at auth and clear
   RecordReader(boost::asio::io_context& io, Flows& flows, const NegotiatedParameters& agreed,
                std::optional<crypto::HeaderCipher> headers);
 
@@ -41,6 +44,15 @@ class RecordReader {
   /// errors   Errc::tampered (Errc::protocol_violated at auth and clear) for a header that cannot be right;
   ///          Errc::connection_broken
   void async_read(core::Buffer memory, Handler handler);
+
+  /// From now on others may carry records too: the next number may be missing on a flow.
+  void expect_flows() { several_ = true; }
+  /// A flow has joined, in the place of those that are marked so.
+  void on_joined(Flow& flow);
+  /// Called when a channel has ended that others may replace.
+  void on_flow_ended(std::function<void(Flow&)> handler) { flow_ended_ = std::move(handler); }
+  /// The next record can come by no other flow, and something waits for it.
+  [[nodiscard]] bool awaits(const Flow& flow) const;
 
   /// The bytes received on flows that may bring the next record: the peer is alive while this grows. Flows that are
   /// ahead do not count, since the flow that they wait for may be dead.
@@ -53,11 +65,14 @@ class RecordReader {
   void read_header(Flow& flow);
   void on_header(Flow& flow);
   [[nodiscard]] Status check_header(Flow& flow);
-  [[nodiscard]] bool shown_by_another(const Flow& flow, BlockNumber number) const;
   [[nodiscard]] bool take_next();
   [[nodiscard]] bool may_bring_next(const Flow& flow) const;
   void go_on();
   void read_body(Flow& flow);
+  void pass_over(Flow& flow);
+  [[nodiscard]] BlockNumber wanted() const { return next_ - (body_flow_ != nullptr ? 1 : 0); }
+  void remove_replaced();
+  void remove(Flow& flow);
   void on_ended(Flow& flow, const Error& error);
   void arm_grace();
   void on_grace_over(BlockNumber armed_at);
@@ -68,8 +83,11 @@ class RecordReader {
   Flows& flows_;
   const NegotiatedParameters agreed_;
   std::optional<crypto::HeaderCipher> headers_;
+  std::function<void(Flow&)> flow_ended_;
+  bool several_;          // flows, now or before
   BlockNumber next_ = 0;  // to be handed on, or with its body being read one more
-  bool reading_body_ = false;
+  Flow* body_flow_ = nullptr;  // whose body is being read
+  std::uint64_t gone_bytes_ = 0;  // received on flows that were removed
   Block reading_;  // stays until its body is read, even after an error: the transport writes to it
   Handler handler_;
   std::optional<Error> failure_;  // sticky

@@ -31,32 +31,78 @@ Session::Session(boost::asio::io_context& io, Role role, const NegotiatedParamet
   flows_.add(std::move(first));
 }
 
-void Session::add_flow(std::unique_ptr<transport::Channel> channel) {
-  UDTCAT_INVARIANT(state_ == State::joining && flows_.size() < agreed_.flows, "each flow joins once");
-  flows_.add(std::move(channel));
-  if (flows_.size() == agreed_.flows) join_key_.reset();
+Status Session::check_flow(const FlowName& name) {
+  const auto refused = [](const char* why) { return fail(Errc::authentication_failed, "join a session", why); };
+  if (name.flow >= agreed_.flows) return refused("so many flows were not agreed on");
+  if (state_ != State::running) return refused("the session is closed");
+  const Flow* const now = flows_.find(name.flow);
+  if (now != nullptr && now->name.attempt >= name.attempt) return refused("that flow has joined already");
+  if (now != nullptr && !now->can_be_replaced()) return refused("that flow is there, and cannot be replaced");
+  if (flows_.size() >= kMaxFlows + kMaxReplacedFlows) return refused("too many of its flows were replaced");
+  return {};
+}
+
+void Session::add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name) {
+  UDTCAT_INVARIANT(check_flow(name).has_value(), "its name has been checked");
+  Flow* const old = flows_.find(name.flow);
+  if (old != nullptr) old->replaced = true;
+  Flow& flow = flows_.add(std::move(channel), name);
+  if (agreed_.protection != Protection::clear) flow.channel->trust_peer();
+  if (priority_datagrams_) take_datagrams(flow);
+  stats_.flows = flows_.usable();
+  if (old != nullptr) {
+    old->forget_acknowledged();
+    for (SentRecord& record : old->sent.take_all()) write_on(flow, std::move(record.bytes), std::move(record.taken));
+  }
+  reader_->on_joined(flow);
+}
+
+std::vector<FlowProgress> Session::flow_progress() {
+  std::vector<FlowProgress> all;
+  for (Flow& flow : flows_) {
+    if (flow.replaced) continue;
+    const auto written = flow.channel->written().value_or(transport::Channel::Written());
+    const transport::ChannelStats stats = flow.channel->stats();
+    all.push_back({.name = flow.name,
+                   .broken = flow.broken,
+                   .awaited = reader_->awaits(flow),
+                   .has_unacknowledged = written.acknowledged < written.bytes,
+                   .acknowledged = written.acknowledged,
+                   .received = stats.bytes_received,
+                   .rtt = stats.rtt});
+  }
+  return all;
+}
+
+void Session::set_stalled(std::uint8_t flow, bool stalled) {
+  if (Flow* const found = flows_.find(flow)) found->stalled = stalled;
 }
 
 Status Session::start(std::optional<std::size_t> threads, std::size_t kept_blocks, SendQueueDepth ahead) {
-  UDTCAT_INVARIANT(state_ == State::joining && flows_.size() == agreed_.flows,
-                   "a session starts once, when all its flows are there");
+  UDTCAT_INVARIANT(state_ == State::made, "a session starts once");
   UDTCAT_TRY(outgoing_headers_, header_cipher(direction_from(role_)));
   UDTCAT_TRY(auto incoming_headers, header_cipher(direction_from(peer_of(role_))));
   reader_.emplace(io_, flows_, agreed_, std::move(incoming_headers));
+  if (join_key_ && flows_.first().can_be_replaced())
+    reader_->on_flow_ended([this](Flow&) {
+      stats_.flows = std::max<std::size_t>(flows_.usable(), 1);
+      if (flow_ended_) boost::asio::post(io_, lifetime_.guard(flow_ended_));
+    });
 
   if (agreed_.protection != Protection::clear) flows_.trust_peer();
 
   stats_.threads = thread_count(threads);
-  stats_.flows = agreed_.flows;
+  stats_.flows = flows_.size();
   stats_.protection = agreed_.protection;
   if (keys_) {
     stats_.lanes = agreed_.lanes;
     stats_.cipher = agreed_.cipher;
   }
   const std::size_t most_blocks_wanted = kBlocksAhead + 2 * agreed_.flows + 2 * stats_.threads;
-  // send() copies what fills little of a buffer, so that the transport keeps no more buffers than so many times its
+  // The windows of further flows are no more than the first one's together (share_of_each_flow()). send() copies what fills little of a buffer, so that the transport keeps no more buffers than so many times its
   // bytes.
-  const std::size_t retained_blocks = retained_limit_bytes() * kSparseShare / agreed_.block_bytes;
+  const std::size_t windows = agreed_.flows > 1 ? 2 : 1;
+  const std::size_t retained_blocks = windows * retained_limit_bytes() * kSparseShare / agreed_.block_bytes;
   const std::size_t buffer_bytes = buffer_bytes_for(agreed_.block_bytes);
   outgoing_buffers_.emplace(buffer_bytes, most_blocks_wanted + 1 + retained_blocks);
   incoming_buffers_.emplace(buffer_bytes, kept_blocks + most_blocks_wanted + 2);
@@ -78,9 +124,12 @@ Status Session::start(std::optional<std::size_t> threads, std::size_t kept_block
 Status Session::start_priority_datagrams() {
   if (!keys_ || ahead_ == SendQueueDepth::deep) return {};
   UDTCAT_TRY(priority_datagrams_, PriorityDatagrams::create(agreed_, *keys_, role_));
-  for (Flow& flow : flows_)
-    flow.channel->on_datagram(lifetime_.guard([this](std::span<const std::byte> bytes) { on_datagram(bytes); }));
+  for (Flow& flow : flows_) take_datagrams(flow);
   return {};
+}
+
+void Session::take_datagrams(Flow& flow) {
+  flow.channel->on_datagram(lifetime_.guard([this](std::span<const std::byte> bytes) { on_datagram(bytes); }));
 }
 
 Result<std::optional<crypto::HeaderCipher>> Session::header_cipher(Direction direction) const {
@@ -113,6 +162,10 @@ std::size_t Session::next_block_bytes() const {
 
 std::optional<Block> Session::empty_block() {
   auto memory = outgoing_buffers_->acquire();
+  if (!memory) {
+    flows_.forget_acknowledged();
+    memory = outgoing_buffers_->acquire();
+  }
   if (!memory) return std::nullopt;
   return Block{std::move(*memory)};
 }
@@ -147,27 +200,43 @@ void Session::finish(const PendingWrite& pending, const Status& status) {
 }
 
 void Session::send(Block block, PendingWrite pending) {
-  Flow& flow = flows_.choose(block.number);
   const auto record = block.record(agreed_.protection);
   const std::size_t count = record.size();
   const bool sparse = count < block.memory.bytes().size() / kSparseShare;
   auto bytes = sparse ? core::SharedBytes::adopt({record.begin(), record.end()})
                       : core::SharedBytes(record, std::make_shared<Block>(std::move(block)));
+  write_on(flows_.choose(), std::move(bytes),
+           [this, pending = std::move(pending)](const Status& status) { finish(pending, status); });
+}
+
+void Session::write_on(Flow& flow, core::SharedBytes record, std::function<void(Status)> taken) {
+  const std::size_t count = record.size();
+  flow.forget_acknowledged();
   flow.untaken_bytes += count;
-  flow.channel->async_write(std::move(bytes),
-                            lifetime_.guard([this, &flow, count, pending = std::move(pending)](const Status& status) {
-                              if (status) flow.untaken_bytes -= count;  // else it has no room for more
-                              finish(pending, status);
-                            }));
+  flow.written_bytes += count;
+  const std::uint64_t place = flow.sent.add({record, flow.written_bytes, std::move(taken)});
+  flow.channel->async_write(std::move(record), lifetime_.guard([this, &flow, place, count](const Status& status) {
+    on_taken(flow, place, count, status);
+  }));
+}
+
+void Session::on_taken(Flow& flow, std::uint64_t place, std::size_t count, const Status& status) {
+  if (status) flow.untaken_bytes -= count;
+  flow.broken = flow.broken || !status;
+  const auto taken = flow.sent.take_handler(place);
+  if (!taken) return;  // it went out by another flow
+  // A flow that has ended leaves its records to the one that comes in its place.
+  const bool is_kept = join_key_ && flow.can_be_replaced() && flows_.usable() > 0;
+  taken(is_kept ? Status() : status);
 }
 
 std::size_t Session::priority_room_bytes() {
   if (!priority_datagrams_ || state_ != State::running) return 0;
-  return flows_.begin()->channel->datagram_room_bytes() < kPriorityRecordBytes ? 0 : kMaxPriorityBytes;
+  return flows_.first().channel->datagram_room_bytes() < kPriorityRecordBytes ? 0 : kMaxPriorityBytes;
 }
 
 void Session::send_priority_datagram(std::span<const std::byte> payload) {
-  if (const auto record = priority_datagrams_->seal(payload)) flows_.begin()->channel->send_datagram(*record);
+  if (const auto record = priority_datagrams_->seal(payload)) flows_.first().channel->send_datagram(*record);
 }
 
 void Session::on_datagram(std::span<const std::byte> bytes) {

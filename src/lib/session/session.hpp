@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -49,10 +50,16 @@ inline constexpr std::size_t kInteractiveBlocks = 16;  // guess: 64 KiB while tw
 /// Of what is ahead of the transport so many blocks are made, so that one leaves while the others wait.
 inline constexpr std::uint64_t kBlocksOfAhead = 4;  // guess: a block of two milliseconds on a slow path; bench/query
 
+/// Flows that were replaced, and are still read to their end; more at a time are a peer's that does nothing else.
+inline constexpr std::size_t kMaxReplacedFlows = 32;  // guess: each flow twice
+
 /// A record that fills less than one part in so many of its buffer is copied before the transport may keep it.
 inline constexpr std::size_t kSparseShare = 8;  // guess
 
-///   joining ──start(), once all flows are there──► running ──close()──► closed
+///   made ──start()──► running ──close()──► closed
+///
+/// Begins with one flow; others join it while it runs, and take the places of those that are lost: what a peer's
+/// transport had not acknowledged goes out on them again, as it was sealed.
 ///
 /// Bounded: wants_block() is false, and nothing is read ahead, from 2 × threads + 2 × flows + 2 blocks on in a
 /// direction; has_room_for_interactive() is false from kInteractiveBlocks more on. Buffers of blocks that the transport
@@ -74,16 +81,27 @@ class Session {
   [[nodiscard]] Endpoint peer() const { return flows_.peer(); }
 
   /// Where several flows are agreed on: the key by which the others prove that they belong to this session.
-  void await_flows(JoinKey key) { join_key_.emplace(std::move(key)); }
-  /// Null where no flow is missing.
+  void allow_flows(JoinKey key) { join_key_.emplace(std::move(key)); }
+  /// Null where there is to be one flow.
   [[nodiscard]] const JoinKey* join_key() const { return join_key_ ? &*join_key_ : nullptr; }
-  /// A channel that has joined; with the last one join_key() is forgotten.
-  void add_flow(std::unique_ptr<transport::Channel> channel);
+  /// Call before another flow may be there at the peer: records may come by it.
+  void expect_flows() { reader_->expect_flows(); }
+  /// While it runs: a channel that has joined, in the place of the flow's earlier one.
+  /// errors   Errc::authentication_failed: the attempt is not above the last of its flow, or there are enough flows
+  [[nodiscard]] Status check_flow(const FlowName& name);
+  void add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name);
+  /// Called when one has ended while others are there, not from inside a call.
+  void on_flow_ended(std::function<void()> handler) { flow_ended_ = std::move(handler); }
+  [[nodiscard]] std::vector<FlowProgress> flow_progress();
+  /// Whether it gets no blocks while others can carry them.
+  void set_stalled(std::uint8_t flow, bool stalled);
+  /// Whether what is lost with a flow can be sent again on another.
+  [[nodiscard]] bool can_replace_flows() const { return flows_.first().can_be_replaced(); }
 
   /// Of all flows together: how many written bytes the transport may retain until they are acknowledged.
   [[nodiscard]] std::uint64_t retained_limit_bytes() const { return flows_.retained_limit_bytes(); }
 
-  /// Gives the lanes their secrets and forgets the keys. Once, when all flows are there and before the first block.
+  /// Gives the lanes their secrets and forgets the keys. Once, before the first block.
   /// threads       that seal and open, at most as many as there are lanes; none: one for each core
   /// kept_blocks   how many blocks that were read the caller keeps at most
   /// errors        Errc::cipher_failed; Errc::out_of_resources
@@ -146,7 +164,7 @@ class Session {
   void close(std::chrono::milliseconds drain);
 
  private:
-  enum class State { joining, running, closed };
+  enum class State { made, running, closed };
   struct PendingWrite {
     std::size_t payload_bytes;
     WriteHandler handler;
@@ -156,12 +174,15 @@ class Session {
   [[nodiscard]] Result<std::optional<crypto::HeaderCipher>> header_cipher(Direction direction) const;
   [[nodiscard]] std::size_t thread_count(std::optional<std::size_t> wanted) const;
   /// So many blocks on their way keep the flows busy, and the threads where they are at work.
-  [[nodiscard]] std::size_t blocks_wanted() const { return kBlocksAhead + 2 * agreed_.flows + 2 * working_threads(); }
+  [[nodiscard]] std::size_t blocks_wanted() const { return kBlocksAhead + 2 * stats_.flows + 2 * working_threads(); }
   [[nodiscard]] std::size_t working_threads() const { return lanes_->hands_over() ? stats_.threads : 0; }
   [[nodiscard]] Status start_priority_datagrams();
+  void take_datagrams(Flow& flow);
   void on_datagram(std::span<const std::byte> bytes);
   void on_sealed(Result<Block> sealed);
   void send(Block block, PendingWrite pending);
+  void write_on(Flow& flow, core::SharedBytes record, std::function<void(Status)> taken);
+  void on_taken(Flow& flow, std::uint64_t place, std::size_t count, const Status& status);
   void finish(const PendingWrite& pending, const Status& status);
   void read_on();
   void on_record(Result<Block> record);
@@ -173,9 +194,10 @@ class Session {
   const NegotiatedParameters agreed_;
   std::optional<KeySchedule> keys_;  // until start(): they would open every epoch
   std::optional<JoinKey> join_key_;
+  std::function<void()> flow_ended_;
   ConnectionStats stats_;    // constants, the blocks, and once closed the packets as they were
   EndStats last_end_stats_;  // once closed
-  State state_ = State::joining;
+  State state_ = State::made;
 
   std::optional<crypto::HeaderCipher> outgoing_headers_;  // none at auth and clear
   std::optional<core::BufferPool> outgoing_buffers_;

@@ -87,6 +87,14 @@ class Channel {
   /// How many written bytes it may share at a time after their handlers were called: until the peer's transport has
   /// them.
   [[nodiscard]] virtual std::uint64_t retained_limit_bytes() const { return 0; }
+  /// Bytes since the beginning of the channel. Those that are acknowledged can be read at the peer, also when the
+  /// channel breaks.
+  struct Written {
+    std::uint64_t bytes = 0;
+    std::uint64_t acknowledged = 0;
+  };
+  /// none: what the peer has is not known; its transport keeps that to itself
+  [[nodiscard]] virtual std::optional<Written> written() const { return std::nullopt; }
   /// So much in hand keeps the path busy until more has been asked for and written; what is beyond only waits.
   [[nodiscard]] virtual std::uint64_t ahead_bytes() const { return UINT64_MAX; }
   [[nodiscard]] virtual ChannelStats stats() = 0;

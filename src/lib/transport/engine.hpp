@@ -49,6 +49,10 @@ class Acceptor {
   using MemoryShare = std::function<std::uint64_t(std::size_t others)>;
   /// Of the channels that come from now on; without effect where a channel states no limit.
   virtual void share_memory(MemoryShare /*share*/) {}
+  /// From now on lets in only those whose first words `wanted` likes, and turns the others away as a port does that
+  /// takes no more. Without effect where the words do not travel with the transport's own handshake.
+  using WordsFilter = std::function<bool(std::span<const std::byte> words)>;
+  virtual void take_only(WordsFilter /*wanted*/) {}
   /// See Listener::send_stun() and on_stun(). Without effect in libudt, whose socket is its own.
   virtual void send_stun(const Endpoint& /*peer*/, std::vector<std::byte> /*message*/) {}
   virtual void on_stun(StunHandler /*handler*/) {}
@@ -67,6 +71,18 @@ class Engine {
   /// handshake_data   the beginning of what the channel sends, which may travel with the transport's own handshake
   virtual void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                              ChannelHandler handler) = 0;
+
+  /// As async_connect(), for a further flow of a session: by a socket and a source port of its own, where the transport
+  /// has those and the user names no port.
+  /// memory_bytes   TransportOptions::memory_bytes of this channel
+  virtual void async_connect_flow(const Endpoint& peer, core::SharedBytes handshake_data,
+                                  std::chrono::milliseconds patience, std::uint64_t /*memory_bytes*/,
+                                  ChannelHandler handler) {
+    async_connect(peer, std::move(handshake_data), patience, std::move(handler));
+  }
+
+  /// Whether its channels know what the peer's transport has (Channel::written()).
+  [[nodiscard]] virtual bool knows_acknowledged() const { return false; }
 
   /// Whether somebody has answered an attempt that goes on, or one has come about.
   [[nodiscard]] virtual bool is_answered() const { return false; }

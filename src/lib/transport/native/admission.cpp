@@ -50,7 +50,7 @@ PassiveOpen::Outcome Admission::handle(TimePoint now, std::span<const std::byte>
                                        const std::function<Result<PassiveOpen::Numbers>()>& draw_numbers) {
   if (const UdtLink* const known = connection_of(packet, from, connections))
     return {known->handshake_reply, std::nullopt};
-  if (!listening_) {
+  if (!listening_ || turns_away(packet)) {
     if (!refusals_.take(now, core::prefix_of(from))) return {};
     return {PassiveOpen::refusal(packet), std::nullopt};
   }
@@ -59,6 +59,16 @@ PassiveOpen::Outcome Admission::handle(TimePoint now, std::span<const std::byte>
     const auto numbers = draw_numbers();
     return numbers ? std::optional(*numbers) : std::nullopt;
   });
+}
+
+/// A conclusion without the words that are wanted; a client says them with its last packet before it is let in.
+bool Admission::turns_away(std::span<const std::byte> packet) const {
+  if (!wanted_) return false;
+  const auto body = packet.subspan(kHeaderBytes);
+  const auto request = decode_handshake(body);
+  if (!request || request->request != Request::conclusion) return false;
+  const auto extension = decode_extension(body);
+  return !extension || !wanted_(extension->handshake_data);
 }
 
 /// Clients that have proved the key are counted apart, so that others cannot take all the room.

@@ -40,6 +40,8 @@ class Admission {
   };
   void listen(ListenHandlers handlers) { listening_ = std::move(handlers); }
   void stop_listening() { listening_.reset(); }
+  /// See Acceptor.
+  void take_only(std::function<bool(std::span<const std::byte> words)> wanted) { wanted_ = std::move(wanted); }
   /// A packet for destination 0. See PassiveOpen::handle(); a client that asks again because our answer was lost gets
   /// the same answer, and one of a port that does not listen is refused.
   [[nodiscard]] PassiveOpen::Outcome handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
@@ -61,13 +63,15 @@ class Admission {
         refusals_(std::move(refusals)) {}
 
   [[nodiscard]] bool has_room(const ConnectionTable& connections, bool proved) const;
+  [[nodiscard]] bool turns_away(std::span<const std::byte> packet) const;
 
   std::unique_ptr<KeyProof> key_proof_;    // none: without a key
   std::optional<StatelessResets> resets_;  // likewise
   PassiveOpen passive_;
   PrefixMeter refusals_;
   ClosedConnections closed_;
-  std::optional<ListenHandlers> listening_;  // none: no clients are let in
+  std::optional<ListenHandlers> listening_;                       // none: no clients are let in
+  std::function<bool(std::span<const std::byte> words)> wanted_;  // null: all are
 };
 
 }  // namespace udtcat::transport::native

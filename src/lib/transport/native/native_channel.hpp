@@ -30,6 +30,9 @@ class NativeChannel final : public Channel, private LinkUser {
   void async_drained(DrainedHandler handler) override;
   void close(std::chrono::milliseconds drain) override;
   [[nodiscard]] std::uint64_t retained_limit_bytes() const override { return connection_.memory_bytes(); }
+  [[nodiscard]] std::optional<Written> written() const override {
+    return Written{connection_.written_bytes(), connection_.acknowledged_offset()};
+  }
   [[nodiscard]] std::size_t datagram_room_bytes() const override;
   void send_datagram(std::span<const std::byte> bytes) override;
   void on_datagram(DatagramHandler handler) override { datagram_handler_ = std::move(handler); }

@@ -45,6 +45,7 @@ class NativeAcceptor final : public Acceptor {
   void share_memory(MemoryShare share) override;
   void send_stun(const Endpoint& peer, std::vector<std::byte> message) override;
   void on_stun(StunHandler handler) override;
+  void take_only(WordsFilter wanted) override;
 
  private:
   void hand_on();
@@ -115,6 +116,10 @@ void NativeAcceptor::on_stun(StunHandler handler) {
   for (UdpPort* const port : ports_) port->on_stun(handler);
 }
 
+void NativeAcceptor::take_only(WordsFilter wanted) {
+  for (UdpPort* const port : ports_) port->take_only(wanted);
+}
+
 std::vector<Endpoint> NativeAcceptor::local_endpoints() const {
   std::vector<Endpoint> locals;
   for (const UdpPort* const port : ports_) locals.push_back(port->local());
@@ -135,7 +140,18 @@ class NativeEngine final : public Engine {
 
   void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                      ChannelHandler handler) override {
-    auto port = outgoing_port(peer);
+    connect_by(outgoing_port(peer), peer, std::move(handshake_data), patience, std::move(handler));
+  }
+
+  void async_connect_flow(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
+                          std::uint64_t memory_bytes, ChannelHandler handler) override {
+    const bool shares = options_.dialling_port != 0 || std::ranges::any_of(outgoing_, &Outgoing::stays);
+    auto port = shares ? outgoing_port(peer) : flow_port(peer, memory_bytes);
+    connect_by(std::move(port), peer, std::move(handshake_data), patience, std::move(handler));
+  }
+
+  void connect_by(Result<UdpPort*> port, const Endpoint& peer, core::SharedBytes handshake_data,
+                  std::chrono::milliseconds patience, ChannelHandler handler) {
     if (!port) return post_failure(port.error(), std::move(handler));
     const bool fit = handshake_data.size() <= kMaxHandshakeDataBytes;
     auto opened = (*port)->open(peer, fit ? handshake_data : core::SharedBytes(), patience,
@@ -148,6 +164,8 @@ class NativeEngine final : public Engine {
                                 }));
     if (!opened) post_failure(opened.error(), std::move(handler));
   }
+
+  [[nodiscard]] bool knows_acknowledged() const override { return true; }
 
   [[nodiscard]] bool is_answered() const override {
     return std::ranges::any_of(ports_, [](const auto& port) { return port->is_answered(); });
@@ -201,8 +219,25 @@ class NativeEngine final : public Engine {
     return outgoing_.emplace_back(Outgoing{peer, port, false}).port;
   }
 
+  /// A flow's own. What is known of the path is the first one's.
+  Result<UdpPort*> flow_port(const Endpoint& peer, std::uint64_t memory_bytes) {
+    close_idle_ports();
+    UDTCAT_TRY(net::UdpSocket socket, net::UdpSocket::open(peer.family()));
+    UDTCAT_CHECK(socket.bind(net::wildcard(peer.family())));
+    UDTCAT_TRY(UdpPort* const port, add_port(std::move(socket), mss_for(peer.family(), net::first_hop_mtu(peer))));
+    port->share_memory([memory_bytes](std::size_t) { return memory_bytes; });
+    port->let_rebind();
+    flow_ports_.push_back(port);
+    return port;
+  }
+
   /// Closes ports without a connection.
   void close_idle_ports() {
+    std::erase_if(flow_ports_, [this](const UdpPort* each) {
+      if (!each->idle()) return false;
+      ports_.remove_if([&](const auto& port) { return port.get() == each; });
+      return true;
+    });
     std::erase_if(outgoing_, [this](const Outgoing& each) {
       if (each.stays || !each.port->idle()) return false;
       ports_.remove_if([&](const auto& port) { return port.get() == each.port; });
@@ -232,6 +267,7 @@ class NativeEngine final : public Engine {
   const std::optional<PortKeys> keys_;  // none: without a key
   std::list<std::unique_ptr<UdpPort>> ports_;
   std::vector<Outgoing> outgoing_;
+  std::vector<UdpPort*> flow_ports_;
   StunHandler on_stun_;
   core::Lifetime lifetime_;
 };

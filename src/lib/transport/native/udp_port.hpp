@@ -63,6 +63,8 @@ class UdpPort final : public LinkPort {
   /// Lets clients in from now on.
   void listen(Admission::ListenHandlers handlers) { admission_.listen(std::move(handlers)); }
   void stop_listening() { admission_.stop_listening(); }
+  /// See Acceptor.
+  void take_only(Acceptor::WordsFilter wanted) { admission_.take_only(std::move(wanted)); }
   /// See Acceptor::share_memory().
   void share_memory(std::function<std::uint64_t(std::size_t others)> share) { memory_share_ = std::move(share); }
   /// See Acceptor.

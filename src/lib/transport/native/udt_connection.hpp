@@ -106,6 +106,7 @@ class UdtConnection {
   [[nodiscard]] std::uint64_t sent_offset() const { return sender_.sent_offset(); }
   [[nodiscard]] std::uint64_t written_bytes() const { return sender_.written_offset(); }
   /// See UdtSender.
+  [[nodiscard]] std::uint64_t acknowledged_offset() const { return sender_.acknowledged_offset(); }
   [[nodiscard]] std::uint64_t fully_acknowledged_offset() const { return sender_.fully_acknowledged_offset(); }
   [[nodiscard]] bool all_acknowledged() const { return sender_.all_acknowledged(); }
   /// See Channel.

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/connection/flow_growth.hpp"
+
+#include <algorithm>
+
+namespace udtcat::connection {
+
+/// In bytes a second; 0: not known yet.
+double FlowGrowth::rate() const {
+  const auto span = samples_.back().first - samples_.front().first;
+  if (span < kSpan / 2) return 0;
+  return static_cast<double>(samples_.back().second - samples_.front().second) /
+         std::chrono::duration<double>(span).count();
+}
+
+std::size_t FlowGrowth::look(TimePoint now, const Look& look) {
+  samples_.emplace_back(now, look.bytes);
+  while (samples_.size() > 2 && now - samples_.front().first > kSpan) samples_.pop_front();
+  if (trial_) {
+    if (!trial_->complete_at && (look.flows >= wanted_ || now - trial_->began >= kTrial)) trial_->complete_at = now;
+    if (!trial_->complete_at || now - *trial_->complete_at < kTrial) return wanted_;
+    if (rate() < (1 + kLeastGain) * trial_->base) {
+      wanted_ = trial_->before;
+      rests_until_ = now + rest_;
+      rest_ *= 2;
+    }
+    trial_.reset();
+    policed_since_.reset();
+    return wanted_;
+  }
+  if (!look.policed || now < rests_until_ || wanted_ >= most_) {
+    policed_since_.reset();
+    return wanted_;
+  }
+  if (!policed_since_) policed_since_ = now;
+  if (now - *policed_since_ < kPoliced || rate() == 0) return wanted_;
+  trial_ = Trial{wanted_, rate(), std::nullopt, now};
+  wanted_ = std::min(most_, wanted_ * kFactor);
+  return wanted_;
+}
+
+}  // namespace udtcat::connection
