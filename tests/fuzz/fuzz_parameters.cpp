@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(decode_join(encode(*join)) == *join);
     // A proof cannot be guessed.
     require(!JoinKey({}, join->session_id).check(*join) ||
-            join->proof == JoinKey({}, join->session_id).join(join->flow)->proof);
+            join->proof == JoinKey({}, join->session_id).join(join->name)->proof);
   }
   if (const auto joined = decode_joined(in)) require(decode_joined(encode(*joined)) == *joined);
   return 0;

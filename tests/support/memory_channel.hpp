@@ -34,6 +34,7 @@ struct MemoryPipe {
   std::uint64_t ahead_bytes = UINT64_MAX;            ///< see Channel
   std::size_t datagram_room_bytes = 0;               ///< see Channel
   std::function<void(std::span<const std::byte>)> carry_datagram;
+  std::optional<std::uint64_t> acknowledged;       ///< of the written bytes; none: the writer's transport does not say
   std::uint64_t packets_lost = 0;                  ///< as the writer's transport counts them
   std::optional<std::chrono::milliseconds> drain;  ///< that the writer closed with
   std::function<void()> wake_reader;
@@ -76,6 +77,10 @@ class MemoryChannel final : public transport::Channel {
     boost::asio::post(io_, lifetime_.guard([this] { serve_drained(); }));
   }
 
+  [[nodiscard]] std::optional<Written> written() const override {
+    if (!outgoing_->acknowledged) return std::nullopt;
+    return Written{outgoing_->capture.size(), *outgoing_->acknowledged};
+  }
   [[nodiscard]] std::uint64_t ahead_bytes() const override { return outgoing_->ahead_bytes; }
   [[nodiscard]] std::size_t datagram_room_bytes() const override { return outgoing_->datagram_room_bytes; }
   void send_datagram(std::span<const std::byte> bytes) override {

@@ -17,12 +17,13 @@ class FlowGrowth {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::milliseconds kLookEvery{100};
-  static constexpr std::size_t kFactor = 4;                 // measured: bench/flows: two give less than a trial can tell
-  static constexpr std::chrono::milliseconds kPoliced{750};  // measured: bench/flows: a beginning looks policed for less
-  static constexpr std::chrono::milliseconds kTrial{1000};   // guess: ten round trips of 100 ms
-  static constexpr std::chrono::milliseconds kSpan{500};     // guess: over which a rate is measured
-  static constexpr std::chrono::seconds kFirstRest{20};      // guess: then doubled
-  static constexpr double kLeastGain = 0.3;                  // guess: more than rates differ by themselves
+  static constexpr std::size_t kFactor = 4;  // measured: bench/flows: two give less than a trial can tell
+  static constexpr std::chrono::milliseconds kPoliced{
+      750};                                                 // measured: bench/flows: a beginning looks policed for less
+  static constexpr std::chrono::milliseconds kTrial{1000};  // guess: ten round trips of 100 ms
+  static constexpr std::chrono::milliseconds kSpan{500};    // guess: over which a rate is measured
+  static constexpr std::chrono::seconds kFirstRest{20};     // guess: then doubled
+  static constexpr double kLeastGain = 0.3;                 // guess: more than rates differ by themselves
 
   explicit FlowGrowth(std::size_t most) : most_(most) {}
 

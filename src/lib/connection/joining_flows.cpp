@@ -123,7 +123,8 @@ void FlowDialing::connect(Dial& dial) {
   if (!join) return try_again(dial, join.error());
   const std::size_t others = std::max<std::size_t>(wanted_, 2) - 1;
   engine_.async_connect_flow(
-      session_.peer(), core::SharedBytes::adopt(encode(*join)), std::chrono::ceil<std::chrono::milliseconds>(patience()), settings_.memory_bytes / others,
+      session_.peer(), core::SharedBytes::adopt(encode(*join)),
+      std::chrono::ceil<std::chrono::milliseconds>(patience()), settings_.memory_bytes / others,
       lifetime_.guard(dial.lifetime.guard([this, &dial](Result<std::unique_ptr<transport::Channel>> channel) {
         if (!channel) return try_again(dial, channel.error());
         dial.channel = std::move(*channel);

@@ -61,8 +61,9 @@ class FlowDialing {
     boost::asio::steady_timer timer;
     Clock::duration pause{0};
     std::vector<std::byte> input;
-    std::unique_ptr<transport::Channel> channel;  // before the flow has joined; its reads end before the bytes they fill
-    core::Lifetime lifetime;                      // of the attempt
+    std::unique_ptr<transport::Channel>
+        channel;              // before the flow has joined; its reads end before the bytes they fill
+    core::Lifetime lifetime;  // of the attempt
   };
 
   void look();
@@ -85,7 +86,7 @@ class FlowDialing {
   const Settings settings_;
   const StatsSource stats_;
   FlowWatch watch_;
-  std::optional<FlowGrowth> growth_;  // none: the user has named the number
+  std::optional<FlowGrowth> growth_;     // none: the user has named the number
   std::vector<std::uint32_t> attempts_;  // by flow, so far
   std::list<Dial> dials_;                // one for a flow at most
   std::size_t wanted_ = 1;

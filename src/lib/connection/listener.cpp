@@ -84,7 +84,7 @@ Result<Ports> bind_ports(boost::asio::io_context& io, const ListenRequest& reque
 class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
  public:
   ListenerPorts(boost::asio::io_context& io, ListenRequest request, Ports ports, Listener::PeerHandler on_peer,
-                  Listener::RefusalHandler on_refused)
+                Listener::RefusalHandler on_refused)
       : io_(io),
         request_(std::move(request)),
         ports_(std::move(ports.all)),
@@ -99,9 +99,8 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
       port.acceptor->share_memory(
           [admission = admission_](std::size_t others) { return admission->share_bytes(others); });
     // Posted: the last session's end is told from inside.
-    table_->on_empty(lifetime_.guard([this] {
-      boost::asio::post(io_, lifetime_.guard([this] { close_needless_ports(); }));
-    }));
+    table_->on_empty(
+        lifetime_.guard([this] { boost::asio::post(io_, lifetime_.guard([this] { close_needless_ports(); })); }));
     accept_on();
   }
 
@@ -253,8 +252,8 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
     auto kept = std::make_shared<PortsAndSlot>(shared_from_this(), place ? std::move(*place) : Admission::Slot());
     const Further* const other = further(application);
     const SessionOptions options = other != nullptr ? other->session : request_.session;
-    auto connection = Multiplexer::create(
-        io_, std::move(session), options, {.keep_alive = std::move(kept), .joined_by = table_}, known_peers);
+    auto connection = Multiplexer::create(io_, std::move(session), options,
+                                          {.keep_alive = std::move(kept), .joined_by = table_}, known_peers);
     if (!connection) return on_refused_(peer, connection.error());
     if (!place) return turn_away(std::move(*connection), place.error());
     // Posted: the caller is the handshake itself, and the owner may stop or destroy this listener.
@@ -363,8 +362,8 @@ Result<std::unique_ptr<Listener>> listen_directly(boost::asio::io_context& io, L
   // How many flows a peer will ask for is not known when their rate is set: without the user's word it gets one.
   if (!request.transport.rate.unlimited()) request.session.flows = request.session.flows.value_or(1);
   UDTCAT_TRY(auto ports, bind_ports(io, request));
-  return std::make_unique<SessionListener>(std::make_shared<ListenerPorts>(
-      io, std::move(request), std::move(ports), std::move(on_peer), std::move(on_refused)));
+  return std::make_unique<SessionListener>(std::make_shared<ListenerPorts>(io, std::move(request), std::move(ports),
+                                                                           std::move(on_peer), std::move(on_refused)));
 }
 
 }  // namespace udtcat::connection

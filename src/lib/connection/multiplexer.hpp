@@ -35,17 +35,16 @@ class Multiplexer final : public Connection, private StreamHost {
  public:
   /// Below the session.
   struct Below {
-    std::shared_ptr<void> keep_alive{};                 ///< destroyed after the session: the engine of its channel
-    std::shared_ptr<transport::Engine> dialled_by{};    ///< a connector's, for further flows
-    FlowDialing::Settings flows{};                      ///< likewise
-    std::shared_ptr<SessionTable> joined_by{};          ///< a listener's
+    std::shared_ptr<void> keep_alive{};               ///< destroyed after the session: the engine of its channel
+    std::shared_ptr<transport::Engine> dialled_by{};  ///< a connector's, for further flows
+    FlowDialing::Settings flows{};                    ///< likewise
+    std::shared_ptr<SessionTable> joined_by{};        ///< a listener's
   };
   /// known_peers   of the session's key pair: the connection breaks off when the peer is removed from them
   /// errors        Errc::cipher_failed; Errc::out_of_resources; those of KnownPeers::on_session()
   [[nodiscard]] static Result<std::unique_ptr<Connection>> create(boost::asio::io_context& io,
                                                                   std::unique_ptr<session::Session> session,
-                                                                  const SessionOptions& options,
-                                                                  Below below,
+                                                                  const SessionOptions& options, Below below,
                                                                   std::shared_ptr<KnownPeers> known_peers = nullptr);
 
   using Connection::accept_stream;
@@ -146,8 +145,8 @@ class Multiplexer final : public Connection, private StreamHost {
   const Endpoint peer_;
   WindowBudget budget_;
   std::unique_ptr<session::Session> session_;
-  std::unique_ptr<FlowDialing> flow_dialing_;          // a connector's, where several flows are agreed on
-  std::optional<SessionTable::Entry> joined_by_;       // a listener's, likewise
+  std::unique_ptr<FlowDialing> flow_dialing_;     // a connector's, where several flows are agreed on
+  std::optional<SessionTable::Entry> joined_by_;  // a listener's, likewise
 
   BlockWriter writer_;
   bool wake_scheduled_ = false;

@@ -27,7 +27,8 @@ struct Flow {
   enum class Incoming { idle, header, in_hand, body, repeated, ended };
 
   Flow(std::unique_ptr<transport::Channel> from, const FlowName& called)
-      : name(called), written_bytes(from->written().value_or(transport::Channel::Written()).bytes),
+      : name(called),
+        written_bytes(from->written().value_or(transport::Channel::Written()).bytes),
         channel(std::move(from)) {}
 
   /// Its records can be sent again: it is known which ones the peer's transport has.
@@ -39,15 +40,15 @@ struct Flow {
   }
 
   const FlowName name;
-  bool replaced = false;             ///< another channel has its place: it is read to its end, and gets nothing more
-  bool broken = false;               ///< its channel has ended
-  bool stalled = false;              ///< it gets no blocks while others are there: its path is silent, or it rests
+  bool replaced = false;  ///< another channel has its place: it is read to its end, and gets nothing more
+  bool broken = false;    ///< its channel has ended
+  bool stalled = false;   ///< it gets no blocks while others are there: its path is silent, or it rests
   SentRecords sent{};
-  std::uint64_t written_bytes;       ///< to its channel
-  std::uint64_t untaken_bytes = 0;   ///< written, and not yet taken by the transport
-  BlockNumber least_in = 0;          ///< one more than the number of the last header read from it
+  std::uint64_t written_bytes;            ///< to its channel
+  std::uint64_t untaken_bytes = 0;        ///< written, and not yet taken by the transport
+  BlockNumber least_in = 0;               ///< one more than the number of the last header read from it
   std::optional<BlockNumber> first_in{};  ///< the number of its first header
-  std::uint64_t received_bytes = 0;  ///< had come on it when it last could bring the next record
+  std::uint64_t received_bytes = 0;       ///< had come on it when it last could bring the next record
   Incoming incoming = Incoming::idle;
   std::array<std::byte, kRecordHeaderBytes> header{};  ///< being read; clear once in hand
   std::size_t header_bytes = 0;                        ///< of it that came with the body before
@@ -60,10 +61,10 @@ struct Flow {
 struct FlowProgress {
   FlowName name;
   bool broken = false;
-  bool awaited = false;              ///< the next record can come by no other flow
+  bool awaited = false;  ///< the next record can come by no other flow
   bool has_unacknowledged = false;
-  std::uint64_t acknowledged = 0;    ///< bytes, of what was written to its channel
-  std::uint64_t received = 0;        ///< bytes
+  std::uint64_t acknowledged = 0;  ///< bytes, of what was written to its channel
+  std::uint64_t received = 0;      ///< bytes
   std::optional<std::chrono::microseconds> rtt{};
 };
 

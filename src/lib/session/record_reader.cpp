@@ -19,11 +19,10 @@ void RecordReader::async_read(core::Buffer memory, Handler handler) {
   handler_ = std::move(handler);
   if (failure_) return give_up(*failure_);
   reading_ = Block{std::move(memory), next_, 0};
-  const auto idle = [this] {
-    return std::ranges::find(flows_, Flow::Incoming::idle, &Flow::incoming);
-  };
+  const auto idle = [this] { return std::ranges::find(flows_, Flow::Incoming::idle, &Flow::incoming); };
   // Each time from the beginning: a header that is there already may end another flow.
   for (auto flow = idle(); flow != flows_.end(); flow = idle()) read_header(*flow);
+  if (several_) remove_replaced();
   std::ignore = take_next();  // else a header has yet to come: the flow of the last record, at least, was idle
 }
 
@@ -123,7 +122,9 @@ void RecordReader::read_body(Flow& flow) {
                                    body_flow_ = nullptr;
                                    if (!read) {
                                      --next_;
-                                     return on_ended(flow, read.error());
+                                     on_ended(flow, read.error());
+                                     if (!flow_ended_ && !failure_) give_up(read.error());
+                                     return;
                                    }
                                    flow.incoming = Flow::Incoming::idle;
                                    if (failure_) return;
@@ -155,9 +156,8 @@ void RecordReader::on_joined(Flow& flow) {
     Flow& other = *each++;
     if (other.replaced && other.incoming == Flow::Incoming::ended) remove(other);
   }
-  const bool none_ended = std::none_of(flows_.begin(), flows_.end(), [](const Flow& each) {
-    return each.incoming == Flow::Incoming::ended;
-  });
+  const bool none_ended = std::none_of(flows_.begin(), flows_.end(),
+                                       [](const Flow& each) { return each.incoming == Flow::Incoming::ended; });
   grace_.cancel();
   if (none_ended)
     ended_.reset();

@@ -84,11 +84,11 @@ class RecordReader {
   const NegotiatedParameters agreed_;
   std::optional<crypto::HeaderCipher> headers_;
   std::function<void(Flow&)> flow_ended_;
-  bool several_;          // flows, now or before
-  BlockNumber next_ = 0;  // to be handed on, or with its body being read one more
-  Flow* body_flow_ = nullptr;  // whose body is being read
+  bool several_;                  // flows, now or before
+  BlockNumber next_ = 0;          // to be handed on, or with its body being read one more
+  Flow* body_flow_ = nullptr;     // whose body is being read
   std::uint64_t gone_bytes_ = 0;  // received on flows that were removed
-  Block reading_;  // stays until its body is read, even after an error: the transport writes to it
+  Block reading_;                 // stays until its body is read, even after an error: the transport writes to it
   Handler handler_;
   std::optional<Error> failure_;  // sticky
   std::optional<Error> ended_;    // of the first flow that ended

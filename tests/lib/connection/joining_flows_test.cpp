@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/connection/joining_flows.hpp"
 
-#include <array>
 #include <chrono>
 #include <deque>
 #include <optional>
@@ -17,14 +16,15 @@ namespace udtcat::connection {
 namespace {
 
 using namespace std::chrono_literals;
+using session::FlowName;
 using session::Join;
 using session::Joined;
 using session::Role;
 
-/// `name` makes the session's id and its key.
-std::unique_ptr<session::Session> make_awaiting(boost::asio::io_context& io, session::Role role,
-                                                std::unique_ptr<transport::Channel> first, std::size_t flows,
-                                                std::uint8_t name = 1) {
+/// A session that runs, whose transport says what has arrived. `name` makes its id and its key.
+std::unique_ptr<session::Session> running_session(boost::asio::io_context& io, session::Role role,
+                                                  std::unique_ptr<transport::Channel> first, std::size_t flows,
+                                                  std::uint8_t name = 1) {
   session::NegotiatedParameters agreed;
   agreed.protection = Protection::auth;
   agreed.flows = flows;
@@ -32,8 +32,15 @@ std::unique_ptr<session::Session> make_awaiting(boost::asio::io_context& io, ses
   crypto::Secret32 key;
   key.writable()[0] = std::byte{name};
   auto made = std::make_unique<session::Session>(io, role, agreed, std::nullopt, std::move(first));
-  made->await_flows(session::JoinKey(std::move(key), agreed.session_id));
+  made->allow_flows(session::JoinKey(std::move(key), agreed.session_id));
+  EXPECT_TRUE(made->start(0, 2));
   return made;
+}
+
+test::ChannelPair acknowledging_pair(boost::asio::io_context& io) {
+  test::ChannelPair pair(io);
+  pair.from_connector->acknowledged = pair.from_listener->acknowledged = 0;
+  return pair;
 }
 
 /// Every connect succeeds after `failures` that do not, and gives a path in memory.
@@ -42,33 +49,24 @@ class FakeEngine final : public transport::Engine {
   explicit FakeEngine(boost::asio::io_context& io) : io_(io) {}
   void async_connect(const Endpoint&, core::SharedBytes handshake_data, std::chrono::milliseconds,
                      transport::ChannelHandler handler) override {
-    most_at_once = std::max(most_at_once, ++at_once);
+    ++connects;
     if (failures > 0) {
       --failures;
-      return boost::asio::post(io_, [this, handler = std::move(handler)] {
-        --at_once;
-        handler(fail(Errc::cannot_reach, "connect"));
-      });
+      return boost::asio::post(io_, [handler = std::move(handler)] { handler(fail(Errc::cannot_reach, "connect")); });
     }
-    test::ChannelPair pair(io_);
+    test::ChannelPair pair = acknowledging_pair(io_);
     transport::write_handshake_data(*pair.connector, handshake_data);
     far_ends.push_back(std::move(pair.listener));
-    pipes.push_back(pair.from_listener);
     auto kept = std::make_shared<std::unique_ptr<transport::Channel>>(std::move(pair.connector));
-    boost::asio::post(io_, [this, handler = std::move(handler), kept] {
-      --at_once;
-      handler(std::move(*kept));
-    });
+    boost::asio::post(io_, [handler = std::move(handler), kept] { handler(std::move(*kept)); });
   }
   Result<std::unique_ptr<transport::Acceptor>> listen(const std::vector<Endpoint>&) override {
     return fail(Errc::cannot_bind, "listen");
   }
 
   int failures = 0;
-  std::size_t at_once = 0;
-  std::size_t most_at_once = 0;
+  int connects = 0;
   std::deque<std::unique_ptr<transport::Channel>> far_ends;
-  std::vector<std::shared_ptr<test::MemoryPipe>> pipes;
 
  private:
   boost::asio::io_context& io_;
@@ -76,94 +74,128 @@ class FakeEngine final : public transport::Engine {
 
 class FlowDialingTest : public ::testing::Test {
  protected:
-  void dial(std::size_t flows) {
-    test::ChannelPair pair(io);
-    listener = make_awaiting(io, Role::listener, std::move(pair.listener), flows);
-    dialing.emplace(io, engine, make_awaiting(io, Role::connector, std::move(pair.connector), flows),
-                    [this](Result<std::unique_ptr<session::Session>> made) { result = std::move(made); });
-    EXPECT_FALSE(result) << "never from inside";
+  void dial(std::optional<std::size_t> flows, std::size_t agreed = 16) {
+    first = acknowledging_pair(io);
+    dialing.reset();
+    listener = running_session(io, Role::listener, std::move(first.listener), agreed);
+    connector = running_session(io, Role::connector, std::move(first.connector), agreed);
+    // Each end reads, as a connection does.
+    listener->async_read([](const Result<session::Block>&) {});
+    connector->async_read([](const Result<session::Block>&) {});
+    dialing.emplace(io, engine, *connector, FlowDialing::Settings{.flows = flows, .memory_bytes = 1},
+                    [this] { return ends; });
   }
-  /// Answers every join that came, as the listener does.
-  void answer_all() {
-    run_until([this] {
-      for (; answered < engine.far_ends.size(); ++answered) answer(answered);
-      return result.has_value();
-    });
+  std::size_t flows() { return connector->stats().flows; }
+  /// Until there are so many; joins that come are answered, as the listener does.
+  [[nodiscard]] bool come(std::size_t count, std::chrono::milliseconds most = 10s) {
+    return test::run_until(
+        io,
+        [&] {
+          for (; answered < engine.far_ends.size(); ++answered) answer(answered);
+          return flows() == count;
+        },
+        most);
   }
   void answer(std::size_t i) {
-    join_bytes.emplace_back(session::kParameterPrefixBytes + 61);
+    join_bytes.emplace_back(session::kParameterPrefixBytes + 69);
     auto& bytes = join_bytes.back();
     engine.far_ends[i]->async_read(bytes, [this, i, &bytes](const Status& status) {
       ASSERT_TRUE(status);
       const auto join = session::decode_join(bytes);
       ASSERT_TRUE(join);
       EXPECT_TRUE(listener->join_key()->check(*join));
-      say(i, encode(*listener->join_key()->joined(join->flow)));
+      joins.push_back(join->name);
+      say(i, encode(*listener->join_key()->joined(join->name)));
     });
   }
   void say(std::size_t i, std::vector<std::byte> bytes) {
     engine.far_ends[i]->async_write(core::SharedBytes::adopt(std::move(bytes)), [](const Status&) {});
   }
-  template <typename Condition>
-  void run_until(Condition condition) {
-    ASSERT_TRUE(test::run_until(io, condition));
-  }
-  void expect_error(Errc code) {
-    run_until([this] { return result.has_value(); });
-    ASSERT_FALSE(*result);
-    EXPECT_EQ(result->error().code, code);
+  [[nodiscard]] bool asked(std::size_t times) {
+    return test::run_until(
+        io, [&] { return engine.far_ends.size() >= times; }, 10s);
   }
 
   boost::asio::io_context io;
   FakeEngine engine{io};
+  test::ChannelPair first{io};
+  BothEndsStats ends;
   std::unique_ptr<session::Session> listener;
-  std::optional<Result<std::unique_ptr<session::Session>>> result;
+  std::unique_ptr<session::Session> connector;
   std::size_t answered = 0;
   std::deque<std::vector<std::byte>> join_bytes;
+  std::vector<FlowName> joins;
   std::optional<FlowDialing> dialing;
 };
 
-TEST_F(FlowDialingTest, BringsEveryFlowAFewAtATime) {
+TEST_F(FlowDialingTest, BringsAsManyAsTheUserWants) {
   dial(16);
-  answer_all();
-  ASSERT_TRUE(*result) << result->error().message();
-  EXPECT_EQ((**result)->join_key(), nullptr);
+  EXPECT_TRUE(come(16));
   EXPECT_EQ(engine.far_ends.size(), 15U);
-  EXPECT_LE(engine.most_at_once, kFlowsDialedAtOnce);
 }
 
-TEST_F(FlowDialingTest, TriesAConnectAgain) {
-  engine.failures = 3;
+TEST_F(FlowDialingTest, BringsNoMoreThanWereAgreedOn) {
+  dial(16, 3);
+  EXPECT_TRUE(come(3));
+  test::run_for(io, 100ms);
+  EXPECT_EQ(engine.far_ends.size(), 2U);
+}
+
+TEST_F(FlowDialingTest, BringsNoneWhereTheUserNamesNoNumberAndOneIsEnough) {
+  dial(std::nullopt);
+  for (int i = 0; i < 10; ++i) {
+    dialing->on_traffic();
+    test::run_for(io, 50ms);
+  }
+  EXPECT_EQ(engine.connects, 0);
+}
+
+TEST_F(FlowDialingTest, TriesAgainByAnotherAttempt) {
+  engine.failures = 2;
   dial(2);
-  answer_all();
-  EXPECT_TRUE(*result) << result->error().message();
+  EXPECT_TRUE(come(2));
+  EXPECT_EQ(joins, (std::vector<FlowName>{{1, 3}}));
 }
 
-TEST_F(FlowDialingTest, GivesUpWhereAJoinIsRefused) {
-  dial(3);
-  run_until([this] { return engine.far_ends.size() == 2; });
-  engine.far_ends.back()->close({});
-  expect_error(Errc::connection_broken);
+TEST_F(FlowDialingTest, TriesAgainWhereAJoinIsRefused) {
+  dial(2);
+  ASSERT_TRUE(asked(1));
+  engine.far_ends.front()->close({});
+  answered = 1;
+  EXPECT_TRUE(come(2));
 }
 
 TEST_F(FlowDialingTest, BelievesNoAnswerWithoutTheKey) {
   dial(2);
-  run_until([this] { return engine.far_ends.size() == 1; });
+  ASSERT_TRUE(asked(1));
   say(0, encode(Joined{}));
-  expect_error(Errc::authentication_failed);
+  ASSERT_TRUE(asked(2));
+  EXPECT_EQ(flows(), 1U);
 }
 
 TEST_F(FlowDialingTest, RefusesGarbageForAnAnswer) {
   dial(2);
-  run_until([this] { return engine.far_ends.size() == 1; });
+  ASSERT_TRUE(asked(1));
   say(0, std::vector<std::byte>(100, std::byte{0x16}));
-  expect_error(Errc::protocol_violated);
+  ASSERT_TRUE(asked(2));
+  EXPECT_EQ(flows(), 1U);
 }
 
-TEST_F(FlowDialingTest, GivesUpAfterATime) {
-  engine.failures = 1'000'000;
+TEST_F(FlowDialingTest, GivesUpAnAttemptThatIsNotAnswered) {
   dial(2);
-  expect_error(Errc::cannot_reach);
+  ASSERT_TRUE(asked(2)) << "the first is not answered";
+  answered = 1;
+  EXPECT_TRUE(come(2));
+}
+
+TEST_F(FlowDialingTest, DialsAFlowAgainThatHasEnded) {
+  dial(3);
+  ASSERT_TRUE(come(3));
+  engine.far_ends[0]->close({});
+  ASSERT_TRUE(come(2));
+  ASSERT_TRUE(come(3));
+  ASSERT_EQ(joins.size(), 3U);
+  EXPECT_EQ(joins[2], (FlowName{joins[0].flow, 2}));
 }
 
 TEST_F(FlowDialingTest, CanBeDestroyedAtAnyStep) {
@@ -172,24 +204,28 @@ TEST_F(FlowDialingTest, CanBeDestroyedAtAnyStep) {
     for (int i = 0; i < steps; ++i) io.poll_one();
     dialing.reset();
     test::run_ready(io);
-    EXPECT_FALSE(result);
   }
 }
 
-class AwaitedSessionsTest : public ::testing::Test {
+class SessionTableTest : public ::testing::Test {
  protected:
-  /// A session of four flows that waits, and the other end's, which knows the key.
-  void await(std::uint8_t name = 1) {
-    test::ChannelPair pair(io);
-    peer = make_awaiting(io, Role::connector, std::move(pair.connector), 4, name);
-    added = awaited.add(make_awaiting(io, Role::listener, std::move(pair.listener), 4, name));
-  }
+  /// A session of four flows, and the other end's, which knows the key.
+  struct Pair {
+    Pair(SessionTableTest& test, std::uint8_t name) {
+      auto pair = acknowledging_pair(test.io);
+      connector = running_session(test.io, Role::connector, std::move(pair.connector), 4, name);
+      listener = running_session(test.io, Role::listener, std::move(pair.listener), 4, name);
+      entry.emplace(test.table, *listener);
+    }
+    std::unique_ptr<session::Session> connector;
+    std::unique_ptr<session::Session> listener;
+    std::optional<SessionTable::Entry> entry;
+  };
   Status join(const Join& join) {
-    test::ChannelPair pair(io);
+    auto pair = acknowledging_pair(io);
     answers.push_back(pair.from_listener);
-    return awaited.join(join, std::move(pair.listener));
+    return table->join(join, std::move(pair.listener));
   }
-  Status join(std::uint8_t flow) { return join(*peer->join_key()->join(flow)); }
   void expect_refused(const Join& bad) {
     const auto joined = join(bad);
     ASSERT_FALSE(joined);
@@ -198,96 +234,65 @@ class AwaitedSessionsTest : public ::testing::Test {
   }
 
   boost::asio::io_context io;
-  std::vector<std::unique_ptr<session::Session>> complete;
-  std::optional<Error> late;
-  AwaitedSessions awaited{io,
-                          [this](std::unique_ptr<session::Session> session) { complete.push_back(std::move(session)); },
-                          [this](const Endpoint&, const Error& why) { late = why; }};
-  std::unique_ptr<session::Session> peer;
-  Status added;
+  std::shared_ptr<SessionTable> table = std::make_shared<SessionTable>();
   std::vector<std::shared_ptr<test::MemoryPipe>> answers;
 };
 
-TEST_F(AwaitedSessionsTest, AreCompleteWhenEachFlowHasJoined) {
-  await();
-  ASSERT_TRUE(added);
-  for (const std::uint8_t flow : std::array<std::uint8_t, 3>{3, 1, 2}) {
-    EXPECT_TRUE(complete.empty());
-    ASSERT_TRUE(join(flow));
+TEST_F(SessionTableTest, GivesFlowsToTheirSession) {
+  Pair one(*this, 1);
+  Pair other(*this, 2);
+  for (const FlowName name : {FlowName{3, 1}, FlowName{1, 1}, FlowName{2, 5}}) {
+    const Join good = *one.connector->join_key()->join(name);
+    EXPECT_TRUE(table->takes(encode(good)));
+    ASSERT_TRUE(join(good));
     const auto answer = session::decode_joined(answers.back()->capture);
     ASSERT_TRUE(answer);
-    EXPECT_TRUE(peer->join_key()->check(*answer, flow));
+    EXPECT_TRUE(one.connector->join_key()->check(*answer, name));
   }
-  ASSERT_EQ(complete.size(), 1U);
-  EXPECT_EQ(complete[0]->join_key(), nullptr);
+  EXPECT_EQ(one.listener->stats().flows, 4U);
+  EXPECT_EQ(other.listener->stats().flows, 1U);
 }
 
-TEST_F(AwaitedSessionsTest, RefuseAWrongProofAndAreNoneTheWorse) {
-  await();
-  Join bad = *peer->join_key()->join(1);
+TEST_F(SessionTableTest, RefusesAWrongProofAndIsNoneTheWorse) {
+  Pair one(*this, 1);
+  Join bad = *one.connector->join_key()->join({1, 1});
   bad.proof[31] ^= std::byte{1};
   expect_refused(bad);
-  bad = *peer->join_key()->join(1);
-  bad.flow = 2;
+  bad = *one.connector->join_key()->join({1, 1});
+  bad.name.flow = 2;
   expect_refused(bad);
-  for (const std::uint8_t flow : std::array<std::uint8_t, 3>{1, 2, 3}) EXPECT_TRUE(join(flow));
-  EXPECT_EQ(complete.size(), 1U);
+  EXPECT_TRUE(join(*one.connector->join_key()->join({1, 1})));
 }
 
-TEST_F(AwaitedSessionsTest, RefuseANameThatNoneOfThemBears) {
-  test::ChannelPair pair(io);
-  const auto other = make_awaiting(io, Role::connector, std::move(pair.connector), 4, 2);
-  expect_refused(*other->join_key()->join(1));
-  await(1);
-  expect_refused(*other->join_key()->join(1));
+TEST_F(SessionTableTest, RefusesANameThatNoneBears) {
+  std::optional<Pair> one(std::in_place, *this, 1);
+  const Join good = *one->connector->join_key()->join({1, 1});
+  one->entry.reset();
+  EXPECT_FALSE(table->takes(encode(good)));
+  expect_refused(good);
 }
 
-TEST_F(AwaitedSessionsTest, TakeEachFlowOnce) {
-  await();
-  ASSERT_TRUE(join(2));
-  expect_refused(*peer->join_key()->join(2));
-  ASSERT_TRUE(join(1));
-  ASSERT_TRUE(join(3));
-  EXPECT_EQ(complete.size(), 1U);
+TEST_F(SessionTableTest, TakesAnAttemptOnceAndReplacesByTheNext) {
+  Pair one(*this, 1);
+  const auto key = one.connector->join_key();
+  ASSERT_TRUE(join(*key->join({1, 2})));
+  expect_refused(*key->join({1, 2}));
+  expect_refused(*key->join({1, 1}));
+  expect_refused(*key->join({4, 1}));
+  ASSERT_TRUE(join(*key->join({1, 3})));
+  ASSERT_TRUE(join(*key->join({0, 1}))) << "the handshake's own, too";
+  EXPECT_EQ(one.listener->stats().flows, 2U);
 }
 
-TEST_F(AwaitedSessionsTest, TakeNoFlowBeyondThoseAgreedOn) {
-  await();
-  expect_refused(*peer->join_key()->join(4));
-  for (const std::uint8_t flow : std::array<std::uint8_t, 3>{1, 2, 3}) EXPECT_TRUE(join(flow));
-  expect_refused(*peer->join_key()->join(1));
-}
-
-TEST_F(AwaitedSessionsTest, AreKeptApartByTheirNames) {
-  await(1);
-  const auto first = std::move(peer);
-  await(2);
-  for (const std::uint8_t flow : std::array<std::uint8_t, 3>{1, 2, 3}) ASSERT_TRUE(join(flow));
-  ASSERT_EQ(complete.size(), 1U);
-  EXPECT_EQ(complete[0]->agreed().session_id, peer->agreed().session_id);
-  EXPECT_TRUE(join(*first->join_key()->join(1)));
-}
-
-TEST_F(AwaitedSessionsTest, AreBounded) {
-  for (std::uint8_t name = 0; name < kMaxAwaitedSessions; ++name) {
-    await(name);
-    ASSERT_TRUE(added);
-  }
-  await(200);
-  ASSERT_FALSE(added);
-  EXPECT_EQ(added.error().code, Errc::out_of_resources);
-  awaited.clear();
-  await(201);
-  EXPECT_TRUE(added);
-}
-
-TEST_F(AwaitedSessionsTest, WaitOnlySoLong) {
-  await();
-  ASSERT_TRUE(join(1));
-  ASSERT_TRUE(test::run_until(
-      io, [this] { return late.has_value(); }, kAwaitedFlowsDeadline + 5s));
-  EXPECT_NE(late->message().find("only 2 of 4"), std::string::npos) << late->message();
-  expect_refused(*peer->join_key()->join(2));
+TEST_F(SessionTableTest, TellsWhenItIsEmpty) {
+  int told = 0;
+  table->on_empty([&] { ++told; });
+  std::optional<Pair> one(std::in_place, *this, 1);
+  std::optional<Pair> other(std::in_place, *this, 2);
+  one->entry.reset();
+  EXPECT_EQ(told, 0);
+  other->entry.reset();
+  EXPECT_EQ(told, 1);
 }
 
 TransportOptions limited(std::uint64_t bits_per_second) {

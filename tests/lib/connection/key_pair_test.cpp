@@ -77,7 +77,7 @@ TEST_F(KeyPairTest, OpenAllTheFlowsThatAreAskedFor) {
   request.session.flows = 4;
   start_dialing(std::move(request));
   expect_connected();
-  EXPECT_EQ(welcomed.front()->stats().flows, 4U);
+  run_until([this] { return welcomed.front()->stats().flows == 4; });
 }
 
 TEST_F(KeyPairTest, ReachAListenerThatTheyDoNotKnowYet) {

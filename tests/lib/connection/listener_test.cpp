@@ -68,7 +68,7 @@ TEST_F(ListenerTest, ServesManyPeersOnOnePort) {
   }
 }
 
-TEST_F(ListenerTest, WelcomesASessionOfSeveralFlowsWhenAllAreThere) {
+TEST_F(ListenerTest, WelcomesASessionWhoseFlowsJoinItLater) {
   start_listening(listen_request());
   auto request = dial_request();
   request.session.flows = 4;
@@ -76,9 +76,29 @@ TEST_F(ListenerTest, WelcomesASessionOfSeveralFlowsWhenAllAreThere) {
   run_until_dialed();
   ASSERT_TRUE(*result) << result->error().message();
   run_until([this] { return welcomed.size() == 1; });
-  EXPECT_EQ((**result)->stats().flows, 4U);
-  EXPECT_EQ(welcomed.front()->stats().flows, 4U);
+  run_until([this] { return (**result)->stats().flows == 4 && welcomed.front()->stats().flows == 4; });
   EXPECT_TRUE(refusals.empty());
+}
+
+TEST_F(ListenerTest, TakesTheFlowsOfASessionThoughItTakesNoMoreSessions) {
+  start_listening(listen_request());
+  auto request = dial_request();
+  request.session.flows = 4;
+  start_dialing(std::move(request));
+  run_until([this] { return result && welcomed.size() == 1; });
+  ASSERT_TRUE(*result) << result->error().message();
+  listener->stop();
+  run_until([this] { return (**result)->stats().flows == 4; });
+  EXPECT_TRUE(refusals.empty());
+  const auto whole = std::move(**result);
+  auto too_late = dial_request();
+  too_late.timeout = std::chrono::seconds(1);
+  start_dialing(std::move(too_late));
+  run_until_dialed();
+  ASSERT_FALSE(*result);
+  EXPECT_EQ(result->error().code, Errc::cannot_reach) << result->error().message();
+  EXPECT_NE(result->error().message().find("takes no more connections"), std::string::npos)
+      << result->error().message();
 }
 
 TEST_F(ListenerTest, LimitsTheFlowsOfItsPeers) {
@@ -90,7 +110,10 @@ TEST_F(ListenerTest, LimitsTheFlowsOfItsPeers) {
   start_dialing(std::move(request));
   run_until_dialed();
   ASSERT_TRUE(*result) << result->error().message();
+  run_until([this] { return (**result)->stats().flows == 2; });
+  test::run_for(io, std::chrono::milliseconds(300));
   EXPECT_EQ((**result)->stats().flows, 2U);
+  EXPECT_TRUE(refusals.empty());
 }
 
 TEST_F(ListenerTest, UnderALimitOnTheRateTakesOneFlowUnlessTold) {
@@ -108,7 +131,7 @@ TEST_F(ListenerTest, UnderALimitOnTheRateTakesOneFlowUnlessTold) {
 TEST_F(ListenerTest, TurnsAwayWhoJoinsNoSession) {
   start_listening(listen_request());
   connect_strangers(1);
-  const auto join = encode(*session::JoinKey({}, {}).join(1));
+  const auto join = encode(*session::JoinKey({}, {}).join({1, 1}));
   strangers[0]->async_write(core::SharedBytes::adopt({join.begin(), join.end()}), [](const Status&) {});
   std::array<std::byte, 1> answer{};
   std::optional<Status> heard;

@@ -77,9 +77,11 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
   void make(End& end, session::Role role, const session::NegotiatedParameters& agreed,
             std::unique_ptr<transport::Channel> channel) {
     auto session = session_after_handshake(io, role, agreed, std::move(channel));
+    session::Session& running = *session;
+    end.connection = std::move(*Multiplexer::create(io, std::move(session), options, {}));
+    std::uint8_t flow = 0;
     for (auto& more : role == session::Role::connector ? more_to_listener : more_to_connector)
-      session->add_flow(std::move(more));
-    end.connection = std::move(*Multiplexer::create(io, std::move(session), options, nullptr));
+      running.add_flow(std::move(more), {++flow, 1});
     end.connection->on_closed([&end](const Status& status) { end.closed = status; });
   }
   void accept() {

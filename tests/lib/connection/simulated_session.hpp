@@ -132,7 +132,7 @@ class SimulatedSession {
     auto channel = std::make_unique<SimulatedChannel>(io_, path_, end);
     channels_.push_back(channel.get());
     return std::move(
-        *Multiplexer::create(io_, session_after_handshake(io_, role, agreed, std::move(channel)), options_, nullptr));
+        *Multiplexer::create(io_, session_after_handshake(io_, role, agreed, std::move(channel)), options_, {}));
   }
   void open(std::unique_ptr<LocalStream> near, std::unique_ptr<LocalStream> far) {
     awaited_.push_back(std::move(far));

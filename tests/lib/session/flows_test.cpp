@@ -23,13 +23,13 @@ class FlowsTest : public ::testing::Test {
       flows.add(std::move(pair.connector));
     }
   }
-  std::size_t choose(BlockNumber number) {
-    const Flow& chosen = flows.choose(number);
+  std::size_t choose() {
+    const Flow& chosen = flows.choose();
     for (std::size_t i = 0; i < channels.size(); ++i)
       if (chosen.channel.get() == channels[i]) return i;
     return channels.size();
   }
-  Flow& at(std::size_t i) { return *(flows.begin() + static_cast<std::ptrdiff_t>(i)); }
+  Flow& at(std::size_t i) { return *std::next(flows.begin(), static_cast<std::ptrdiff_t>(i)); }
 
   boost::asio::io_context io;
   std::vector<test::MemoryChannel*> channels;
@@ -39,7 +39,7 @@ class FlowsTest : public ::testing::Test {
 TEST_F(FlowsTest, TakeTurnsWhileTheyAreEqual) {
   add(3);
   std::map<std::size_t, int> count;
-  for (BlockNumber number = 0; number < 30; ++number) ++count[choose(number)];
+  for (int block = 0; block < 30; ++block) ++count[choose()];
   EXPECT_EQ(count, (std::map<std::size_t, int>{{0, 10}, {1, 10}, {2, 10}}));
 }
 
@@ -48,18 +48,44 @@ TEST_F(FlowsTest, GiveABlockToTheOneWithTheLeastToSend) {
   at(0).untaken_bytes = 300;
   at(1).untaken_bytes = 100;
   at(2).untaken_bytes = 200;
-  for (BlockNumber number = 0; number < 10; ++number) EXPECT_EQ(choose(number), 1U);
+  for (int block = 0; block < 10; ++block) EXPECT_EQ(choose(), 1U);
 }
 
-TEST_F(FlowsTest, LeaveNoFlowOutForLongerThanAReceiverAllows) {
-  add(16);
-  for (std::size_t i = 1; i < 16; ++i) at(i).untaken_bytes = i;
-  std::vector<BlockNumber> least(16, 0);
-  for (BlockNumber number = 0; number < 20'000; ++number) {
-    const std::size_t chosen = choose(number);
-    least[chosen] = number + 1;
-    for (std::size_t i = 0; i < 16; ++i) EXPECT_LT(number - least[i] + 1, kMaxFlowStep);
-  }
+TEST_F(FlowsTest, GiveNothingToOneThatIsBrokenReplacedOrStalled) {
+  add(4);
+  at(0).broken = at(1).replaced = at(2).stalled = true;
+  at(3).untaken_bytes = 1'000'000;
+  for (int block = 0; block < 10; ++block) EXPECT_EQ(choose(), 3U);
+  at(3).broken = true;
+  EXPECT_EQ(choose(), 2U) << "a stalled one rather than none";
+}
+
+TEST_F(FlowsTest, KeepTheCountersOfOneThatIsRemoved) {
+  add(2);
+  channels[0]->counted = {{.packets_sent = 1}};
+  channels[1]->counted = {{.packets_sent = 10}};
+  channels[1]->measured.packets_lost = 7;
+  channels[1]->measured.path_rate = BitRate::from_bits_per_second(5);
+  flows.remove(at(1));
+  EXPECT_EQ(flows.size(), 1U);
+  EXPECT_EQ(flows.stats().packets_sent, 11U);
+  EndStats end;
+  flows.add_end_stats(end);
+  EXPECT_EQ(end.packets_lost, 7U);
+  EXPECT_EQ(end.path_rate, BitRate()) << "it has no path any more";
+  flows.forget_removed();
+  EXPECT_EQ(flows.stats().packets_sent, 11U);
+}
+
+TEST_F(FlowsTest, AreFoundByTheirNumbersUnlessTheyWereReplaced) {
+  test::ChannelPair one(io);
+  test::ChannelPair other(io);
+  Flow& before = flows.add(std::move(one.connector), {3, 1});
+  before.replaced = true;
+  EXPECT_EQ(flows.find(3), nullptr);
+  Flow& now = flows.add(std::move(other.connector), {3, 2});
+  EXPECT_EQ(flows.find(3), &now);
+  EXPECT_EQ(flows.usable(), 1U);
 }
 
 TEST_F(FlowsTest, CountTogether) {

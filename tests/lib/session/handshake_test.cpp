@@ -184,9 +184,9 @@ TEST_F(HandshakeTest, AgreesOnFlowsAndTheirJoinKey) {
     const JoinKey* ours = (**connector.result)->join_key();
     const JoinKey* theirs = (**listener.result)->join_key();
     ASSERT_TRUE(ours != nullptr && theirs != nullptr);
-    EXPECT_TRUE(theirs->is_meant_by(*ours->join(2)));
-    EXPECT_TRUE(theirs->check(*ours->join(2)));
-    EXPECT_TRUE(ours->check(*theirs->joined(2), 2));
+    EXPECT_TRUE(theirs->is_meant_by(*ours->join({2, 1})));
+    EXPECT_TRUE(theirs->check(*ours->join({2, 1})));
+    EXPECT_TRUE(ours->check(*theirs->joined({2, 1}), {2, 1}));
     EXPECT_NE((**connector.result)->agreed().session_id, SessionId{});
   }
 }
@@ -197,7 +197,7 @@ TEST_F(HandshakeTest, GivesAChannelThatJoinsToItsHandler) {
     listener = End{};
     SetUp();
     use_protection(listener, protection);
-    const Join said = *JoinKey({}, {}).join(7);
+    const Join said = *JoinKey({}, {}).join({7, 1});
     std::optional<Join> heard;
     std::unique_ptr<transport::Channel> joining;
     start(listener, Role::listener, std::move(path.listener));
@@ -214,7 +214,7 @@ TEST_F(HandshakeTest, GivesAChannelThatJoinsToItsHandler) {
 }
 
 TEST_F(HandshakeTest, RefusesAnInvalidOrUnexpectedJoin) {
-  auto bad = encode(*JoinKey({}, {}).join(7));
+  auto bad = encode(*JoinKey({}, {}).join({7, 1}));
   bad[8] = std::byte{0xff};
   start(listener, Role::listener, std::move(path.listener));
   listener.handshake->take_joins([](const Join&, const std::unique_ptr<transport::Channel>&) { FAIL(); });
@@ -226,7 +226,7 @@ TEST_F(HandshakeTest, RefusesAnInvalidOrUnexpectedJoin) {
   listener = End{};
   SetUp();
   start(listener, Role::listener, std::move(path.listener));
-  path.connector->async_write(core::SharedBytes::adopt(encode(*JoinKey({}, {}).join(7))), [](const Status&) {});
+  path.connector->async_write(core::SharedBytes::adopt(encode(*JoinKey({}, {}).join({7, 1}))), [](const Status&) {});
   run_until([&] { return listener.result.has_value(); });
   EXPECT_EQ(listener.error(), Errc::parameters_refused);
 }

@@ -30,12 +30,12 @@ class JoinTest : public ::testing::Test {
 
 TEST_F(JoinTest, HasTheBytesOfTheSpec) {
   EXPECT_EQ(to_hex(flow_key().bytes()), to_hex(example.bytes("flow key")));
-  const auto join = key.join(1);
+  const auto join = key.join({1, 1});
   ASSERT_TRUE(join);
   EXPECT_EQ(to_hex(join->proof), to_hex(example.bytes("join proof")));
   EXPECT_EQ(to_hex(encode(*join)), to_hex(example.bytes("join")));
   EXPECT_EQ(decode_join(example.bytes("join")), *join);
-  const auto joined = key.joined(1);
+  const auto joined = key.joined({1, 1});
   ASSERT_TRUE(joined);
   EXPECT_EQ(to_hex(joined->proof), to_hex(example.bytes("joined proof")));
   EXPECT_EQ(to_hex(encode(*joined)), to_hex(example.bytes("joined")));
@@ -43,7 +43,7 @@ TEST_F(JoinTest, HasTheBytesOfTheSpec) {
 }
 
 TEST_F(JoinTest, IsRefusedWithAnyByteChanged) {
-  const Join join = *key.join(3);
+  const Join join = *key.join({3, 7});
   EXPECT_TRUE(key.check(join));
   EXPECT_TRUE(key.is_meant_by(join));
   for (std::size_t at = 0; at < kProofBytes; ++at) {
@@ -52,8 +52,11 @@ TEST_F(JoinTest, IsRefusedWithAnyByteChanged) {
     EXPECT_EQ(key.check(changed).error().code, Errc::authentication_failed);
   }
   Join of_another_flow = join;
-  of_another_flow.flow = 4;
+  of_another_flow.name.flow = 4;
   EXPECT_FALSE(key.check(of_another_flow));
+  Join of_another_attempt = join;
+  of_another_attempt.name.attempt = 8;
+  EXPECT_FALSE(key.check(of_another_attempt));
   Join of_another_session = join;
   of_another_session.session_id[0] ^= std::byte{1};
   EXPECT_FALSE(key.is_meant_by(of_another_session));
@@ -61,25 +64,30 @@ TEST_F(JoinTest, IsRefusedWithAnyByteChanged) {
 }
 
 TEST_F(JoinTest, IsNotItsOwnAnswer) {
-  const Joined joined = *key.joined(3);
-  EXPECT_TRUE(key.check(joined, 3));
-  EXPECT_FALSE(key.check(joined, 4));
-  EXPECT_FALSE(key.check(Joined{key.join(3)->proof}, 3));
-  EXPECT_FALSE(JoinKey({}, id).check(joined, 3)) << "another key";
+  const Joined joined = *key.joined({3, 7});
+  EXPECT_TRUE(key.check(joined, {3, 7}));
+  EXPECT_FALSE(key.check(joined, {4, 7}));
+  EXPECT_FALSE(key.check(joined, {3, 6}));
+  EXPECT_FALSE(key.check(Joined{key.join({3, 7})->proof}, {3, 7}));
+  EXPECT_FALSE(JoinKey({}, id).check(joined, {3, 7})) << "another key";
 }
 
 TEST_F(JoinTest, RefusesValuesOutOfRange) {
-  Join join = *key.join(1);
-  for (const std::uint8_t flow : std::array<std::uint8_t, 3>{0, 16, 255}) {
-    join.flow = flow;
+  Join join = *key.join({1, 1});
+  for (const std::uint8_t flow : std::array<std::uint8_t, 2>{16, 255}) {
+    join.name.flow = flow;
     EXPECT_FALSE(decode_join(encode(join))) << int{flow};
   }
-  join.flow = 15;
-  EXPECT_TRUE(decode_join(encode(join)));
+  for (const std::uint8_t flow : std::array<std::uint8_t, 2>{0, 15}) {
+    join.name.flow = flow;
+    EXPECT_TRUE(decode_join(encode(join))) << int{flow};
+  }
+  join.name.attempt = 0;
+  EXPECT_FALSE(decode_join(encode(join))) << "the handshake's";
 }
 
 TEST_F(JoinTest, DecodersAreTotal) {
-  for (const Bytes& whole : {encode(*key.join(1)), encode(*key.joined(1))}) {
+  for (const Bytes& whole : {encode(*key.join({1, 1})), encode(*key.joined({1, 1}))}) {
     for (std::size_t length = 0; length < whole.size(); ++length) {
       const std::span<const std::byte> cut(whole.data(), length);
       EXPECT_FALSE(decode_join(cut));
@@ -97,8 +105,8 @@ TEST_F(JoinTest, DecodersAreTotal) {
         }
       }
   }
-  EXPECT_FALSE(decode_joined(encode(*key.join(1))));
-  EXPECT_FALSE(decode_join(encode(*key.joined(1))));
+  EXPECT_FALSE(decode_joined(encode(*key.join({1, 1}))));
+  EXPECT_FALSE(decode_join(encode(*key.joined({1, 1}))));
 }
 
 }  // namespace

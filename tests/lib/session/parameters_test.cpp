@@ -176,9 +176,9 @@ TEST(Offer, RefusesFlowsOutOfRange) {
   const auto with = [](const std::string& flows) {
     return is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, kWindow + flows));
   };
-  EXPECT_TRUE(with("0009 0001 01"));
-  EXPECT_TRUE(with("0009 0001 10"));
-  for (const char* flows : {"0009 0001 00", "0009 0001 11", "0009 0002 0001", "0009 0000"})
+  EXPECT_TRUE(with("0016 0001 01"));
+  EXPECT_TRUE(with("0016 0001 10"));
+  for (const char* flows : {"0016 0001 00", "0016 0001 11", "0016 0002 0001", "0016 0000"})
     EXPECT_FALSE(with(flows)) << flows;
 }
 
@@ -232,10 +232,10 @@ TEST(Offer, RefusesServicesAndStreamsOutOfRange) {
 TEST(Acceptance, OfSeveralFlowsNamesTheSession) {
   const std::string rest = std::string(kCipher) + kBlock + kLanes + kDirections + kWindow;
   const std::string id = "000a 0010 000102030405060708090a0b0c0d0e0f";
-  EXPECT_TRUE(decode_answer(message(2, rest + "0009 0001 02" + id)));
-  EXPECT_FALSE(decode_answer(message(2, rest + "0009 0001 02")));
-  EXPECT_FALSE(decode_answer(message(2, rest + "0009 0001 02" + "000a 000f 000102030405060708090a0b0c0d0e")));
-  EXPECT_FALSE(decode_answer(message(2, rest + "0009 0001 11" + id)));
+  EXPECT_TRUE(decode_answer(message(2, rest + "0016 0001 02" + id)));
+  EXPECT_FALSE(decode_answer(message(2, rest + "0016 0001 02")));
+  EXPECT_FALSE(decode_answer(message(2, rest + "0016 0001 02" + "000a 000f 000102030405060708090a0b0c0d0e")));
+  EXPECT_FALSE(decode_answer(message(2, rest + "0016 0001 11" + id)));
   EXPECT_TRUE(decode_answer(message(2, rest + id))) << "a name that nobody needs is passed over";
 }
 

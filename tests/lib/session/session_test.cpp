@@ -303,14 +303,15 @@ class SessionOfFlowsTest : public SessionTest {
     agreed.flows = 1 + more.size();
     sender = make(Role::connector, agreed, std::move(first.connector));
     receiver = make(Role::listener, agreed, std::move(first.listener));
-    for (Session* session : {sender.get(), receiver.get()}) session->await_flows(JoinKey({}, {}));
-    for (test::ChannelPair& pair : more) {
-      EXPECT_NE(sender->join_key(), nullptr);
-      sender->add_flow(std::move(pair.connector));
-      receiver->add_flow(std::move(pair.listener));
-    }
-    EXPECT_EQ(sender->join_key(), nullptr);
+    for (Session* session : {sender.get(), receiver.get()}) session->allow_flows(JoinKey({}, {}));
     start();
+    for (std::uint8_t flow = 1; flow <= more.size(); ++flow) join(more[flow - 1], {flow, 1});
+  }
+  void join(test::ChannelPair& pair, const FlowName& name) {
+    ASSERT_TRUE(sender->check_flow(name));
+    ASSERT_TRUE(receiver->check_flow(name));
+    sender->add_flow(std::move(pair.connector), name);
+    receiver->add_flow(std::move(pair.listener), name);
   }
 
   test::ChannelPair first{io};
@@ -331,16 +332,49 @@ TEST_P(SessionOfFlowsTest, SendsByTheFlowsThatTakeSomething) {
   EXPECT_EQ(more[0].from_connector->capture.size(), kRecordHeaderBytes + 100 + tag_bytes(GetParam()));
 }
 
-TEST_P(SessionOfFlowsTest, RefusesARecordThatAFlowLost) {
+TEST_P(SessionOfFlowsTest, SendsAgainWhatALostFlowHadNotDelivered) {
+  more[0].from_connector->acknowledged = more[0].from_listener->acknowledged = 0;
   more[0].from_connector->black_hole = true;
-  send("first");
-  send("lost");
-  more[0].from_connector->black_hole = false;
-  for (int i = 0; i < 4; ++i) send("later");
-  ASSERT_TRUE(receive());
-  const auto block = receive();
-  ASSERT_FALSE(block);
-  EXPECT_EQ(block.error().code, tampering());
+  for (int i = 0; i < 12; ++i) send(std::to_string(i));
+  test::ChannelPair instead(io);
+  const auto carried = instead.from_connector;
+  join(instead, {1, 2});
+  for (int i = 0; i < 12; ++i) expect(std::to_string(i));
+  EXPECT_EQ(carried->capture, more[0].from_connector->capture) << "as they were sealed";
+}
+
+TEST_P(SessionOfFlowsTest, SendsNothingAgainThatWasAcknowledged) {
+  more[0].from_connector->acknowledged = more[0].from_listener->acknowledged = 0;
+  for (int i = 0; i < 6; ++i) send(std::to_string(i));
+  for (int i = 0; i < 6; ++i) expect(std::to_string(i));
+  more[0].from_connector->acknowledged = more[0].from_connector->capture.size();
+  test::ChannelPair instead(io);
+  const auto carried = instead.from_connector;
+  join(instead, {1, 2});
+  EXPECT_TRUE(carried->capture.empty());
+  for (int i = 6; i < 12; ++i) send(std::to_string(i));
+  for (int i = 6; i < 12; ++i) expect(std::to_string(i));
+}
+
+TEST_P(SessionOfFlowsTest, GivesARecordOnceThatArrivedUnacknowledged) {
+  more[0].from_connector->acknowledged = more[0].from_listener->acknowledged = 0;
+  for (int i = 0; i < 12; ++i) send(std::to_string(i));
+  for (int i = 0; i < 12; ++i) expect(std::to_string(i));
+  test::ChannelPair instead(io);
+  join(instead, {1, 2});
+  send("after");
+  expect("after");
+  EXPECT_EQ(receiver->stats().blocks_received, 13U);
+}
+
+TEST_P(SessionOfFlowsTest, TakesAnAttemptOfAFlowOnce) {
+  more[0].from_connector->acknowledged = more[0].from_listener->acknowledged = 0;
+  EXPECT_FALSE(receiver->check_flow({1, 1})) << "it is there";
+  EXPECT_FALSE(receiver->check_flow({3, 1})) << "so many were not agreed on";
+  EXPECT_TRUE(receiver->check_flow({1, 2}));
+  EXPECT_FALSE(receiver->check_flow({2, 2})) << "its transport does not say what has arrived";
+  receiver->close({});
+  EXPECT_FALSE(receiver->check_flow({1, 2}));
 }
 
 INSTANTIATE_TEST_SUITE_P(EachProtection, SessionOfFlowsTest,
