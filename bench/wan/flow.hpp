@@ -18,8 +18,8 @@ struct FlowEnd {
 
 /// A 5-tuple of TCP or UDP, in one direction. All other packets are one flow together, which has no protocol.
 struct Flow {
-  FlowEnd from;
-  FlowEnd to;
+  FlowEnd from{};
+  FlowEnd to{};
   std::uint8_t protocol = 0;
   friend bool operator==(const Flow&, const Flow&) = default;
 };

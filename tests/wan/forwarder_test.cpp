@@ -225,7 +225,7 @@ TEST_F(ForwarderTest, SetsEachPathByItself) {
 TEST_F(ForwarderTest, PolicesTheSegmentsOfEachFlow) {
   forwarder({.flow_rate = *core::parse_rate("8M"), .flow_burst_bytes = 15'000});
   const PacketKind kind{.segment_bytes = 1448};
-  for (const std::uint16_t port : {1, 2}) {
+  for (std::uint16_t port = 1; port <= 2; ++port) {
     PacketKind flow = kind;
     flow.from_port = port;
     near_.send(make_packet(flow, 40 * kind.segment_bytes));  // 1500 bytes on the wire each
