@@ -85,7 +85,8 @@ TEST_F(WanLab, BreaksAndMendsTheLinkOnRequest) {
 
 TEST_F(WanLab, CutsOneOfItsPathsOnRequest) {
   // Of sixteen flows each path has some: that it has none is one chance in 65536.
-  const std::string blast = "for i in $(seq 16); do $probe blast $WANLAB_FAR4 5000 1e5 0.03 100 > /dev/null; done; ";
+  const std::string blast =
+      "for i in $(seq 16); do $probe blast $WANLAB_FAR4 5000 1e5 0.1 100 > /dev/null & done; wait; ";
   const std::string words = std::string("set -e; lab=") + kLab + " probe=" + kProbe +
                             "; $probe rtt $WANLAB_FAR4 5000 1; " + "$lab tell outage on 2; " + blast +
                             "$lab tell stats; $lab tell outage off 2; " + blast +
@@ -93,13 +94,16 @@ TEST_F(WanLab, CutsOneOfItsPathsOnRequest) {
   const Ran ran =
       run(lab({"--quiet", "--paths", "2", "--far", std::string(kProbe) + " echo 5000", "--", "sh", "-c", words}));
   ASSERT_EQ(ran.status, 0) << ran.output << ran.errors;
-  const auto cut_at = ran.output.find("{\"out\"");
-  const auto cut =
-      nlohmann::json::parse(ran.output.substr(cut_at, ran.output.find('\n', cut_at) - cut_at), nullptr, false);
-  const auto whole = nlohmann::json::parse(ran.output.substr(ran.output.rfind("{\"out\"")), nullptr, false);
+  std::vector<nlohmann::json> stats;
+  std::istringstream lines(ran.output);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("{\"out\"")) stats.push_back(nlohmann::json::parse(line, nullptr, false));
+  ASSERT_EQ(stats.size(), 2U) << ran.output;
+  const auto& cut = stats[0];
+  const auto& whole = stats[1];
   ASSERT_TRUE(cut.is_object() && whole.is_object()) << ran.output;
   EXPECT_GT(cut["paths"][1]["out"]["blacked_out"], 0);
-  EXPECT_EQ(cut["paths"][1]["back"]["segments"].get<int>() - cut["paths"][1]["back"]["blacked_out"].get<int>(), 0);
+  EXPECT_LE(cut["paths"][1]["back"]["segments"], 1) << "the one before it was cut";
   EXPECT_GT(cut["paths"][0]["out"]["segments"], 0);
   EXPECT_EQ(cut["paths"][0]["out"]["blacked_out"], 0);
   EXPECT_EQ(whole["paths"][1]["out"]["blacked_out"], cut["paths"][1]["out"]["blacked_out"]);
@@ -112,7 +116,7 @@ TEST_F(WanLab, PolicesEachFlowByItself_Serial) {
                             kProbe + " count 5001; wait; cat " + (home_.path() / "first").string();
   const std::string blast =
       std::string(kProbe) + " blast 10.77.0.1 5000 15e6 3 1472 & " + kProbe + " blast 10.77.0.1 5001 15e6 3 1472; wait";
-  const Ran ran = run(lab({"--per-flow-rate", "0/10M", "--per-flow-burst", "3kB", "--quiet", "--far",
+  const Ran ran = run(lab({"--per-flow-rate", "0/10M", "--per-flow-burst", "30kB", "--quiet", "--far",
                            "(" + blast + ") > /dev/null", "--", "sh", "-c", count}));
   ASSERT_EQ(ran.status, 0) << ran.errors;
   std::istringstream lines(ran.output);
