@@ -4,10 +4,10 @@
 //   flow source SECONDS        zeros on stdout, as fast as they are taken, until so long after the first were; the end
 //   flow source SECONDS BYTES  BYTES and the end; SECONDS is not used
 //   flow source SECONDS BYTES EACH_SECONDS   so many again and again, for so long
-//   flow sink [SAMPLE_SECONDS] reads stdin to its end, and prints on stderr one JSON line: bytes of the first read, when
-//                              that was by the machine's monotonic clock, bytes after it, seconds from there to the
-//                              last of them, what had come by each half second or other sample, how long it took from
-//                              the first to the last of those that came without a second's pause, the longest time in
+//   flow sink [SAMPLE_SECONDS] reads stdin to its end, and prints on stderr one JSON line: bytes of the first read,
+//                              when that was by the monotonic clock, bytes after it, seconds from there to the last of
+//                              them, what had come by each half second or other sample, how long it took from the
+//                              first to the last of those that came without a second's pause, the longest time in
 //                              which nothing came and when that began, and its own CPU seconds
 #include <fcntl.h>
 #include <unistd.h>

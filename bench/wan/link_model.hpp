@@ -43,9 +43,9 @@ struct LinkCounters {
   LinkCounters& operator+=(const LinkCounters& other);
 };
 
-/// A policer for each flow and one for all, a bounded queue, a link of a rate, then chance, then a delay. A segment's fate is decided when it leaves.
-/// Before offer() or set() at a time, and before set_down(), next_departure() of that time is called until it returns
-/// nothing. Threads: unsynchronised.
+/// A policer for each flow and one for all, a bounded queue, a link of a rate, then chance, then a delay. A segment's
+/// fate is decided when it leaves. Before offer() or set() at a time, and before set_down(), next_departure() of that
+/// time is called until it returns nothing. Threads: unsynchronised.
 class LinkModel {
  public:
   LinkModel(const LinkSettings& settings, Random& random, TimePoint now);
