@@ -4,10 +4,11 @@
 //   flow source SECONDS        zeros on stdout, as fast as they are taken, until so long after the first were; the end
 //   flow source SECONDS BYTES  BYTES and the end; SECONDS is not used
 //   flow source SECONDS BYTES EACH_SECONDS   so many again and again, for so long
-//   flow sink                  reads stdin to its end, and prints on stderr one JSON line: bytes of the first read,
-//                              bytes after it, seconds from there to the last of them, what had come by each half
-//                              second, how long it took from the first to the last of those that came without a
-//                              second's pause, and its own CPU seconds
+//   flow sink [SAMPLE_SECONDS] reads stdin to its end, and prints on stderr one JSON line: bytes of the first read,
+//                              when that was by the monotonic clock, bytes after it, seconds from there to the last of
+//                              them, what had come by each half second or other sample, how long it took from the
+//                              first to the last of those that came without a second's pause, the longest time in
+//                              which nothing came and when that began, and its own CPU seconds
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -28,8 +29,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kChunkBytes = 1 << 20;
-constexpr double kSampleSeconds = 0.5;
-constexpr double kPauseSeconds = 1;  // guess: shorter than the 5 s between bursts, longer than a stall
+constexpr double kSampleSeconds = 0.5;  // where nothing else is said
+constexpr double kPauseSeconds = 1;     // guess: shorter than the 5 s between bursts, longer than a stall
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -75,7 +76,7 @@ class List {
   std::string text_;
 };
 
-int sink() {
+int sink(double sample_seconds) {
   fcntl(STDIN_FILENO, F_SETPIPE_SZ, kChunkBytes);
   std::vector<char> chunk(kChunkBytes);
   List samples, burst_seconds;
@@ -83,7 +84,9 @@ int sink() {
   long long first_bytes = 0;
   long long bytes = 0;
   double last = 0;
-  double next_sample = kSampleSeconds;
+  double next_sample = sample_seconds;
+  double longest_pause = 0;
+  double longest_pause_at = 0;
   bool started = false;
   Clock::time_point start;
   for (;;) {
@@ -101,15 +104,20 @@ int sink() {
       burst_seconds.add(std::to_string(last - burst_start));
       burst_start = now;
     }
+    if (now - last > longest_pause) {
+      longest_pause = now - last;
+      longest_pause_at = last;
+    }
     last = now;
-    for (; last >= next_sample; next_sample += kSampleSeconds)
+    for (; last >= next_sample; next_sample += sample_seconds)
       samples.add("[" + std::to_string(next_sample) + ", " + std::to_string(bytes) + "]");
   }
   burst_seconds.add(std::to_string(last - burst_start));
   std::fprintf(stderr,
-               "{\"first_bytes\": %lld, \"bytes\": %lld, \"seconds\": %.6f, \"cpu_seconds\": %.3f, \"bursts\": %s, "
-               "\"samples\": %s}\n",
-               first_bytes, bytes, last, cpu_seconds(), burst_seconds.text().c_str(), samples.text().c_str());
+               "{\"first_bytes\": %lld, \"bytes\": %lld, \"seconds\": %.6f, \"cpu_seconds\": %.3f, \"began\": %.6f, "
+               "\"longest_pause\": %.6f, \"longest_pause_at\": %.6f, \"bursts\": %s, \"samples\": %s}\n",
+               first_bytes, bytes, last, cpu_seconds(), std::chrono::duration<double>(start.time_since_epoch()).count(),
+               longest_pause, longest_pause_at, burst_seconds.text().c_str(), samples.text().c_str());
   return 0;
 }
 
@@ -121,7 +129,8 @@ int main(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "source") == 0) return burst(std::strtoull(argv[3], nullptr, 10));
   if (argc == 5 && std::strcmp(argv[1], "source") == 0)
     return bursts(std::atof(argv[2]), std::strtoull(argv[3], nullptr, 10), std::atof(argv[4]));
-  if (argc == 2 && std::strcmp(argv[1], "sink") == 0) return sink();
-  std::fprintf(stderr, "usage: flow source SECONDS [BYTES [EACH_SECONDS]] | flow sink\n");
+  if (argc == 2 && std::strcmp(argv[1], "sink") == 0) return sink(kSampleSeconds);
+  if (argc == 3 && std::strcmp(argv[1], "sink") == 0 && std::atof(argv[2]) > 0) return sink(std::atof(argv[2]));
+  std::fprintf(stderr, "usage: flow source SECONDS [BYTES [EACH_SECONDS]] | flow sink [SAMPLE_SECONDS]\n");
   return 2;
 }

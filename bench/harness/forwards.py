@@ -58,6 +58,10 @@ class Udtcat(Forward):
     name = "udtcat"
     quiet = ("--no-progress", "--stats", "none")
 
+    def __init__(self, ends, near_port, service_port, options=()):
+        super().__init__(ends, near_port, service_port)
+        self.options = options  # of the connector
+
     def start_far(self, started):
         use_new_key()
         words = [UDTCAT, "-l", PORT, "--to", f"127.0.0.1:{self.service_port}", *self.quiet]
@@ -66,7 +70,7 @@ class Udtcat(Forward):
         return far
 
     def near_words(self):
-        return [UDTCAT, self.ends.far_address, PORT, "--from", f"127.0.0.1:{self.port}", *self.quiet]
+        return [UDTCAT, self.ends.far_address, PORT, "--from", f"127.0.0.1:{self.port}", *self.quiet, *self.options]
 
 
 class Ssh(Forward):

@@ -96,6 +96,47 @@ class Steps(Beside):
         self.thread.join()
 
 
+class Cut(Beside):
+    """Cuts the path that carries most, of several, and gives it back."""
+
+    LOOK_SECONDS = 0.5  # for so long is counted which that is
+
+    def __init__(self, ends, at, back=None):
+        super().__init__(ends)
+        self.at, self.back = at, back
+        self.said = {}
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.cut)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def carried(self):
+        return [path["out"]["bytes"] for path in self.ends.wire_counters()["paths"]]
+
+    def cut(self):
+        begin = time.monotonic()
+        if self.ended.wait(self.at - self.LOOK_SECONDS):
+            return
+        before = self.carried()
+        if self.ended.wait(begin + self.at - time.monotonic()):
+            return
+        lately = [now - then for now, then in zip(self.carried(), before)]
+        path = 1 + lately.index(max(lately))
+        self.ends.tell("outage", "on", str(path))
+        self.said = {"cut": {"path": path, "monotonic": time.monotonic(), "bytes_lately": lately}}
+        if self.back is not None and not self.ended.wait(begin + self.back - time.monotonic()):
+            self.ends.tell("outage", "off", str(path))
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def figures(self):
+        return self.said
+
+
 class Questions(Beside):
     """How long a small question and its answer take beside the transfer."""
 
@@ -175,6 +216,8 @@ LINKS = {
         link("loss-steps", "200 Mbit/s, 40 ms, from 8 to 16 s 10 % loss; 1 MB queue", steps=((8, "set loss 10%/0"), (16, "set loss 0")), rate="200M",
              rtt="40ms", queue="1MB", seconds=24),
         link("outage", "200 Mbit/s, 40 ms, none from 8 to 11 s; 1 MB queue", steps=((8, "outage on"), (11, "outage off")), rate="200M", rtt="40ms", queue="1MB"),
+        link("cut", "two paths of 1 Gbit/s, 40 ms: that which carries most is cut from 8 to 11 s", functools.partial(Cut, at=8, back=11), paths=2, rate="1G",
+             rtt="40ms"),
         link("asymmetric", "1 Gbit/s out, 5 Mbit/s back, 40 ms", rate="1G/5M", rtt="40ms", queue="5MB/256kB"),
         link("back-loaded", "1 Gbit/s out, 5 Mbit/s back filled by CUBIC, 40 ms", BackLoad, rate="1G/5M", rtt="40ms", queue="5MB/256kB"),
         link("lossy-15%", "100 Mbit/s, 40 ms, 15 % loss", rate="100M", rtt="40ms", loss="15%/0"),

@@ -223,6 +223,10 @@ SCENARIOS = {
         *(Scenario(f"plain-{rtt}ms-{loss}%", f"2 Gbit/s, {rtt} ms, {loss} % loss", lambda rtt=rtt, loss=loss: Wan(rate="2G", rtt=f"{rtt}ms", loss=f"{loss}%"))
           for rtt in (20, 75) for loss in (0, 0.1, 0.5, 1, 5)),
         Scenario("plain-reorder", "2 Gbit/s, 20 ms, 1 % late by 3 ms", lambda: Wan(rate="2G", rtt="20ms", reorder="1%", reorder_delay="3ms")),
+        Scenario("limited", "10 Gbit/s, 40 ms, each flow policed to 1 Gbit/s", lambda: Wan(rate="10G", rtt="40ms", per_flow_rate="1G")),
+        Scenario("free", "10 Gbit/s, 40 ms, clean", lambda: Wan(rate="10G", rtt="40ms")),
+        Scenario("two-paths", "two paths of 1 Gbit/s, 40 ms: a flow takes one by its hash", lambda: Wan(paths=2, rate="1G", rtt="40ms")),
+        Scenario("lossy-path", "the same, and the second loses 5 %", lambda: Wan(paths=2, rate="1G", rtt="40ms", path="2:loss=5%")),
         Scenario("longhaul", "1 Gbit/s, 300 ms, clean", lambda: Wan(rate="1G", rtt="300ms"), 20),
     )
 }

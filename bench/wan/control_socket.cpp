@@ -16,7 +16,7 @@
 namespace udtcat::wan {
 namespace {
 
-constexpr std::size_t kMaxMessageBytes = 4096;
+constexpr std::size_t kMaxMessageBytes = 32 * 1024;  // guess: the counters of kMostPaths take 13 KiB at most
 
 Result<sockaddr_un> address_of(const std::filesystem::path& path) {
   sockaddr_un address{};

@@ -20,39 +20,39 @@ std::optional<TimePoint> earlier(std::optional<TimePoint> a, std::optional<TimeP
 
 }  // namespace
 
-Forwarder::Forwarder(TunDevice near, TunDevice far, const PathSettings& path, std::uint64_t seed, TimePoint now)
-    : near_(std::move(near)),
-      far_(std::move(far)),
-      random_(seed),
-      out_(path.out, random_, now),
-      back_(path.back, random_, now),
-      latest_(now) {}
-
-void Forwarder::take(const std::function<TimePoint()>& clock) {
-  take(near_, out_, clock);
-  take(far_, back_, clock);
+Forwarder::Forwarder(TunDevice near, TunDevice far, const std::vector<PathSettings>& paths, std::uint64_t seed,
+                     TimePoint now)
+    : near_(std::move(near)), far_(std::move(far)), random_(seed), latest_(now) {
+  for (const PathSettings& settings : paths) paths_.emplace_back(settings, random_, now);
 }
 
-void Forwarder::take(const TunDevice& from, Direction& direction, const std::function<TimePoint()>& clock) {
+void Forwarder::take(const std::function<TimePoint()>& clock) {
+  take(near_, &Path::out, clock);
+  take(far_, &Path::back, clock);
+}
+
+void Forwarder::take(const TunDevice& from, Direction Path::*way, const std::function<TimePoint()>& clock) {
   for (int i = 0; i < kPacketsATurn; ++i) {
     Packet packet{.memory = pool_.take(), .bytes = 0, .pooled = true};
     packet.bytes = from.read({packet.memory.get(), kMaxPacketBytes});
     if (packet.bytes == 0) return discard(std::move(packet));
     // Not before it is read: a packet that comes while others are carried would leave before it has come.
     latest_ = std::max(clock(), latest_);
-    enqueue(std::move(packet), direction, latest_);
+    enqueue(std::move(packet), way, latest_);
   }
 }
 
-void Forwarder::enqueue(Packet packet, Direction& direction, TimePoint now) {
+void Forwarder::enqueue(Packet packet, Direction Path::*way, TimePoint now) {
   const auto shape = shape_of(packet.view());
   if (!shape) return discard(std::move(packet));
+  const Flow flow = flow_of(packet.view());
+  Direction& direction = paths_[path_of(flow, paths_.size())].*way;
   dequeue(direction, now);
   if (direction.queue.size() >= kMostWaiting) {
     direction.model.count_overflow(shape->segments);
     return discard(std::move(packet));
   }
-  if (direction.model.offer(*shape, now) == 0) return discard(std::move(packet));
+  if (direction.model.offer(*shape, now, flow) == 0) return discard(std::move(packet));
   direction.queue.push_back({shrink(std::move(packet)), *shape});
 }
 
@@ -94,8 +94,10 @@ void Forwarder::discard(Packet packet) {
 }
 
 void Forwarder::deliver(TimePoint now, std::chrono::nanoseconds early) {
-  deliver(out_, far_, now, early);
-  deliver(back_, near_, now, early);
+  for (Path& path : paths_) {
+    deliver(path.out, far_, now, early);
+    deliver(path.back, near_, now, early);
+  }
 }
 
 void Forwarder::deliver(Direction& direction, const TunDevice& to, TimePoint now, std::chrono::nanoseconds early) {
@@ -112,24 +114,50 @@ std::optional<TimePoint> Forwarder::Direction::next_due() const {
   return due ? std::optional(gate.opens_for(*due)) : std::nullopt;
 }
 
-std::optional<TimePoint> Forwarder::next_due() const { return earlier(out_.next_due(), back_.next_due()); }
+std::optional<TimePoint> Forwarder::next_due() const {
+  std::optional<TimePoint> due;
+  for (const Path& path : paths_) due = earlier(due, earlier(path.out.next_due(), path.back.next_due()));
+  return due;
+}
 
-void Forwarder::set(const PathSettings& path, TimePoint now) {
+LinkCounters Forwarder::out() const {
+  LinkCounters sum;
+  for (const Path& path : paths_) sum += path.out.model.counters();
+  return sum;
+}
+
+LinkCounters Forwarder::back() const {
+  LinkCounters sum;
+  for (const Path& path : paths_) sum += path.back.model.counters();
+  return sum;
+}
+
+void Forwarder::set(const std::vector<PathSettings>& paths, TimePoint now) {
   const auto change = [&](Direction& direction, const LinkSettings& settings) {
     dequeue(direction, now);
     direction.model.set(settings, now);
     direction.gate.set(settings.release);
   };
-  change(out_, path.out);
-  change(back_, path.back);
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    change(paths_[i].out, paths[i].out);
+    change(paths_[i].back, paths[i].back);
+  }
 }
 
 void Forwarder::set_down(bool down, TimePoint now) {
-  down_ = down;
-  for (Direction* direction : {&out_, &back_}) {
+  for (std::size_t path = 0; path < paths_.size(); ++path) set_down(path, down, now);
+}
+
+void Forwarder::set_down(std::size_t path, bool down, TimePoint now) {
+  paths_[path].down = down;
+  for (Direction* direction : {&paths_[path].out, &paths_[path].back}) {
     dequeue(*direction, now);
     direction->model.set_down(down);
   }
+}
+
+bool Forwarder::is_down() const {
+  return std::ranges::all_of(paths_, [](const Path& path) { return path.down; });
 }
 
 }  // namespace udtcat::wan

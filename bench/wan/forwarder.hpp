@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "wan/delay_line.hpp"
 #include "wan/link_model.hpp"
@@ -13,10 +14,12 @@
 
 namespace udtcat::wan {
 
-/// One thread reads both devices and writes to both. Threads: unsynchronised.
+/// One thread reads both devices and writes to both. Of several paths each flow takes one, by path_of().
+/// Threads: unsynchronised.
 class Forwarder {
  public:
-  Forwarder(TunDevice near, TunDevice far, const PathSettings& path, std::uint64_t seed, TimePoint now);
+  /// paths   one at least
+  Forwarder(TunDevice near, TunDevice far, const std::vector<PathSettings>& paths, std::uint64_t seed, TimePoint now);
 
   /// Takes what has arrived at the ends, up to a bounded number of packets.
   ///
@@ -28,14 +31,22 @@ class Forwarder {
   /// When deliver() has something to do.
   [[nodiscard]] std::optional<TimePoint> next_due() const;
 
-  void set(const PathSettings& path, TimePoint now);
+  /// paths   as many as there are
+  void set(const std::vector<PathSettings>& paths, TimePoint now);
+  /// All paths, or one, counted from 0; both directions.
   void set_down(bool down, TimePoint now);
-  [[nodiscard]] bool is_down() const { return down_; }
+  void set_down(std::size_t path, bool down, TimePoint now);
+  /// Whether every path is.
+  [[nodiscard]] bool is_down() const;
 
   [[nodiscard]] TunDevice& near() { return near_; }
   [[nodiscard]] TunDevice& far() { return far_; }
-  [[nodiscard]] const LinkCounters& out() const { return out_.model.counters(); }
-  [[nodiscard]] const LinkCounters& back() const { return back_.model.counters(); }
+  [[nodiscard]] std::size_t paths() const { return paths_.size(); }
+  /// Of one path, counted from 0, and of all.
+  [[nodiscard]] const LinkCounters& out(std::size_t path) const { return paths_[path].out.model.counters(); }
+  [[nodiscard]] const LinkCounters& back(std::size_t path) const { return paths_[path].back.model.counters(); }
+  [[nodiscard]] LinkCounters out() const;
+  [[nodiscard]] LinkCounters back() const;
 
  private:
   /// A packet of the model's queue.
@@ -52,9 +63,16 @@ class Forwarder {
     ReleaseGate gate;
     [[nodiscard]] std::optional<TimePoint> next_due() const;
   };
+  struct Path {
+    Path(const PathSettings& settings, Random& random, TimePoint now)
+        : out(settings.out, random, now), back(settings.back, random, now) {}
+    Direction out;
+    Direction back;
+    bool down = false;
+  };
 
-  void take(const TunDevice& from, Direction& direction, const std::function<TimePoint()>& clock);
-  void enqueue(Packet packet, Direction& direction, TimePoint now);
+  void take(const TunDevice& from, Direction Path::*way, const std::function<TimePoint()>& clock);
+  void enqueue(Packet packet, Direction Path::*way, TimePoint now);
   /// From the queue to the delay line, all that has left by now.
   void dequeue(Direction& direction, TimePoint now);
   void send_on(Direction& direction, const Departure& departure);
@@ -66,9 +84,7 @@ class Forwarder {
   TunDevice near_;
   TunDevice far_;
   Random random_;
-  Direction out_;
-  Direction back_;
-  bool down_ = false;
+  std::deque<Path> paths_;
   TimePoint latest_{};
   PacketPool pool_;
 };

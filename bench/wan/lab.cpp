@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::wan {
@@ -106,7 +107,7 @@ Lab::Lab(LabOptions options, Descriptor user, NetworkNamespace near, NetworkName
       user_(std::move(user)),
       near_(std::move(near)),
       far_(std::move(far)),
-      forwarder_(std::move(near_device), std::move(far_device), options_.path, options_.seed, now()) {}
+      forwarder_(std::move(near_device), std::move(far_device), options_.paths, options_.seed, now()) {}
 
 Lab::~Lab() {
   for (const auto* netns : {&near_, &far_}) kill_processes_in(netns->id);
@@ -195,7 +196,10 @@ bool Lab::wait(TimePoint at) {
 /// Never so much that it shows in a round trip, however late a busy machine wakes us.
 std::chrono::nanoseconds Lab::wake_delay() const {
   constexpr int kShare = 50;
-  return std::min(wake_delay_, std::min(options_.path.out.delay, options_.path.back.delay) / kShare);
+  auto least = wake_delay_;
+  for (const PathSettings& path : options_.paths)
+    least = std::min(least, std::min(path.out.delay, path.back.delay) / kShare);
+  return least;
 }
 
 void Lab::take_signals() {
@@ -236,19 +240,34 @@ std::string Lab::answer(const std::string& text) {
   Status done;
   if (verb == "stats") return stats();
   if (verb == "outage" && (what == "on" || what == "off")) {
-    forwarder_.set_down(what == "on", now());
+    done = set_outage(what == "on", value);
   } else if (verb == "address" && parse_end(what)) {
     done = change_address(*parse_end(what));
   } else if (verb == "set") {
-    PathSettings changed = options_.path;
-    done = wan::set(changed, what, value);
-    if (done) done = check(changed);
-    if (done) forwarder_.set(options_.path = changed, now());
+    done = set(what, value);
   } else {
-    done =
-        fail(Errc::bad_argument, "\"" + text + "\"", "allowed: outage on|off, address near|far, set NAME VALUE, stats");
+    done = fail(Errc::bad_argument, "\"" + text + "\"",
+                "allowed: outage on|off [PATH], address near|far, set [PATH:]NAME VALUE, stats");
   }
   return done ? "ok" : done.error().message();
+}
+
+Status Lab::set_outage(bool on, const std::string& path) {
+  if (path.empty()) {
+    forwarder_.set_down(on, now());
+    return {};
+  }
+  UDTCAT_TRY(const std::size_t number, parse_path(path, options_.paths.size()));
+  forwarder_.set_down(number, on, now());
+  return {};
+}
+
+Status Lab::set(const std::string& name, const std::string& value) {
+  std::vector<PathSettings> changed = options_.paths;
+  UDTCAT_CHECK(wan::set(changed, name, value));
+  for (const PathSettings& path : changed) UDTCAT_CHECK(check(path));
+  forwarder_.set(options_.paths = std::move(changed), now());
+  return {};
 }
 
 Status Lab::change_address(End end) {
@@ -259,7 +278,10 @@ Status Lab::change_address(End end) {
 }
 
 std::string Lab::stats() const {
-  return nlohmann::ordered_json{{"out", to_json(forwarder_.out())}, {"back", to_json(forwarder_.back())}}.dump();
+  nlohmann::ordered_json all{{"out", to_json(forwarder_.out())}, {"back", to_json(forwarder_.back())}};
+  for (std::size_t path = 0; forwarder_.paths() > 1 && path < forwarder_.paths(); ++path)
+    all["paths"].push_back({{"out", to_json(forwarder_.out(path))}, {"back", to_json(forwarder_.back(path))}});
+  return all.dump();
 }
 
 void Lab::report() const {

@@ -19,7 +19,7 @@
 namespace udtcat::wan {
 
 struct LabOptions {
-  PathSettings path;
+  std::vector<PathSettings> paths;  ///< one at least
   unsigned mtu_bytes = 1500;
   std::uint64_t seed = 1;
   std::vector<std::pair<std::string, std::string>> sysctls;  ///< for both ends
@@ -52,6 +52,8 @@ class Lab {
   [[nodiscard]] std::chrono::nanoseconds wake_delay() const;
   void watch_children();
   [[nodiscard]] std::string answer(const std::string& words);
+  [[nodiscard]] Status set_outage(bool on, const std::string& path);
+  [[nodiscard]] Status set(const std::string& name, const std::string& value);
   [[nodiscard]] Status change_address(End end);
   [[nodiscard]] std::string stats() const;
   void report() const;

@@ -5,6 +5,21 @@
 
 namespace udtcat::wan {
 
+LinkCounters& LinkCounters::operator+=(const LinkCounters& other) {
+  segments += other.segments;
+  bytes += other.bytes;
+  lost += other.lost;
+  policed += other.policed;
+  tail_dropped += other.tail_dropped;
+  codel_dropped += other.codel_dropped;
+  blacked_out += other.blacked_out;
+  too_long += other.too_long;
+  reordered += other.reordered;
+  duplicated += other.duplicated;
+  undelivered += other.undelivered;
+  return *this;
+}
+
 LinkModel::LinkModel(const LinkSettings& settings, Random& random, TimePoint now)
     : random_(random), loss_(0, 0, random), reorder_(0, 0, random), duplicate_(0, 0, random) {
   set(settings, now);
@@ -12,6 +27,7 @@ LinkModel::LinkModel(const LinkSettings& settings, Random& random, TimePoint now
 
 void LinkModel::set(const LinkSettings& settings, TimePoint now) {
   settings_ = settings;
+  flow_policer_.set(settings.flow_rate, settings.effective_flow_burst_bytes(), now);
   policer_.set(settings.police_rate, settings.effective_police_burst_bytes(), now);
   codel_.set(settings.codel_settings);
   transmitter_.set(settings.rate, settings.trace, now,
@@ -21,7 +37,7 @@ void LinkModel::set(const LinkSettings& settings, TimePoint now) {
   duplicate_ = Impairment(settings.duplicate, 0, random_);
 }
 
-std::size_t LinkModel::offer(const Shape& shape, TimePoint now) {
+std::size_t LinkModel::offer(const Shape& shape, TimePoint now, const Flow& flow) {
   counters_.segments += shape.segments;
   counters_.bytes += shape.wire_bytes(0, shape.segments);
   if (down_) {
@@ -32,7 +48,7 @@ std::size_t LinkModel::offer(const Shape& shape, TimePoint now) {
     counters_.too_long += shape.segments;
     return 0;
   }
-  const std::size_t conform = conforming(shape, now);
+  const std::size_t conform = conforming(shape, now, flow);
   const std::size_t accepted = fitting(shape, conform, now);
   counters_.policed += shape.segments - conform;
   counters_.tail_dropped += conform - accepted;
@@ -42,10 +58,14 @@ std::size_t LinkModel::offer(const Shape& shape, TimePoint now) {
   return accepted;
 }
 
-/// How many of the segments the policer lets pass.
-std::size_t LinkModel::conforming(const Shape& shape, TimePoint now) {
+/// How many of the segments the flow's policer lets pass, and then the one for all.
+std::size_t LinkModel::conforming(const Shape& shape, TimePoint now, const Flow& flow) {
+  Policer& own = flow_policer_.of(flow, now);
   std::size_t count = 0;
-  while (count < shape.segments && policer_.conforms(shape.wire_bytes(count, 1), now)) ++count;
+  for (; count < shape.segments; ++count) {
+    const std::size_t bytes = shape.wire_bytes(count, 1);
+    if (!own.conforms(bytes, now) || !policer_.conforms(bytes, now)) break;
+  }
   return count;
 }
 

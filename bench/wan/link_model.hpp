@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "wan/codel.hpp"
+#include "wan/flow_policer.hpp"
 #include "wan/impairment.hpp"
 #include "wan/link_settings.hpp"
 #include "wan/policer.hpp"
@@ -30,7 +31,7 @@ struct LinkCounters {
   std::uint64_t segments = 0;       ///< offered
   std::uint64_t bytes = 0;          ///< offered, IP
   std::uint64_t lost = 0;           ///< by chance
-  std::uint64_t policed = 0;        ///< above the policer's rate
+  std::uint64_t policed = 0;        ///< above the policer's rate, or the flow's
   std::uint64_t tail_dropped = 0;   ///< the queue was full
   std::uint64_t codel_dropped = 0;  ///< the queue stood
   std::uint64_t blacked_out = 0;    ///< the link was down
@@ -38,17 +39,19 @@ struct LinkCounters {
   std::uint64_t reordered = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t undelivered = 0;  ///< packets that the kernel at the other end did not take
+
+  LinkCounters& operator+=(const LinkCounters& other);
 };
 
-/// A policer, a bounded queue, a link of a rate, then chance, then a delay. A segment's fate is decided when it leaves.
-/// Before offer() or set() at a time, and before set_down(), next_departure() of that time is called until it returns
-/// nothing. Threads: unsynchronised.
+/// A policer for each flow and one for all, a bounded queue, a link of a rate, then chance, then a delay. A segment's
+/// fate is decided when it leaves. Before offer() or set() at a time, and before set_down(), next_departure() of that
+/// time is called until it returns nothing. Threads: unsynchronised.
 class LinkModel {
  public:
   LinkModel(const LinkSettings& settings, Random& random, TimePoint now);
 
   /// Returns how many segments, from the first on, are now in the queue; the others are dropped.
-  [[nodiscard]] std::size_t offer(const Shape& shape, TimePoint now);
+  [[nodiscard]] std::size_t offer(const Shape& shape, TimePoint now, const Flow& flow = {});
   /// The next segments that have left by `now`.
   [[nodiscard]] std::optional<Departure> next_departure(TimePoint now);
   /// When those that leave next arrive, if chance does not decide otherwise.
@@ -74,7 +77,7 @@ class LinkModel {
     [[nodiscard]] std::size_t wire_bytes(std::size_t count) const { return shape.wire_bytes(first, count); }
   };
 
-  [[nodiscard]] std::size_t conforming(const Shape& shape, TimePoint now);
+  [[nodiscard]] std::size_t conforming(const Shape& shape, TimePoint now, const Flow& flow);
   [[nodiscard]] std::size_t fitting(const Shape& shape, std::size_t most, TimePoint now) const;
   [[nodiscard]] bool has_room(std::size_t bytes, TimePoint now) const;
   [[nodiscard]] std::size_t run_length() const;
@@ -84,6 +87,7 @@ class LinkModel {
 
   LinkSettings settings_;
   Random& random_;
+  FlowPolicer flow_policer_;
   Policer policer_;
   std::deque<Waiting> queue_;
   std::size_t queued_bytes_ = 0;

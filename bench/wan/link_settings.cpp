@@ -137,10 +137,20 @@ constexpr std::array kSettings{
     Setting{"police-burst", assign<&LinkSettings::police_burst_bytes, parse_size>,
             "bytes that pass at once, the policer's bucket: 1MB; by default a tenth of a second of the rate, at least "
             "64 KiB"},
+    Setting{"per-flow-rate", assign<&LinkSettings::flow_rate, parse_link_rate>,
+            "the same for each flow of TCP or UDP by itself, told by its 5-tuple; all other packets are one flow: 1G"},
+    Setting{"per-flow-burst", assign<&LinkSettings::flow_burst_bytes, parse_size>,
+            "bytes of a flow that pass at once; by default as with a policer"},
     Setting{"release", assign<&LinkSettings::release, parse_release>,
             "MS[-MS]: arrivals wait for each other, and come together so often, as in Wi-Fi's aggregates: 4-20"},
     Setting{"drop-above", assign<&LinkSettings::drop_above_bytes, parse_size>,
             "IP packets longer than this vanish: a path MTU black hole"}};
+
+/// A policer's bucket.
+std::size_t default_burst_bytes(BitRate rate) {
+  constexpr std::uint64_t kShareOfASecond = 10;  // guess: routers' defaults are 30 to 250 ms
+  return std::max<std::size_t>(kMiB / 16, rate.bytes_per_second() / kShareOfASecond);
+}
 
 }  // namespace
 
@@ -152,9 +162,11 @@ std::size_t LinkSettings::effective_queue_bytes() const {
 }
 
 std::size_t LinkSettings::effective_police_burst_bytes() const {
-  constexpr std::uint64_t kShareOfASecond = 10;  // guess: routers' defaults are 30 to 250 ms
-  return police_burst_bytes.value_or(
-      std::max<std::size_t>(kMiB / 16, police_rate.bytes_per_second() / kShareOfASecond));
+  return police_burst_bytes.value_or(default_burst_bytes(police_rate));
+}
+
+std::size_t LinkSettings::effective_flow_burst_bytes() const {
+  return flow_burst_bytes.value_or(default_burst_bytes(flow_rate));
 }
 
 Result<nanoseconds> parse_delay(std::string_view text) {
@@ -193,6 +205,15 @@ Result<ReleaseInterval> parse_release(std::string_view text) {
   return ReleaseInterval{*least, *most};
 }
 
+Result<std::size_t> parse_path(std::string_view text, std::size_t paths) {
+  std::size_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || rest != end || number < 1 || number > paths)
+    return bad("path", text, "a number from 1 to " + std::to_string(paths));
+  return number - 1;
+}
+
 Status check(const PathSettings& path) {
   for (const LinkSettings& link : {path.out, path.back})
     if (link.burst_length > 0 && link.loss < 1 && link.loss > link.burst_length / (link.burst_length + 1))
@@ -221,6 +242,27 @@ Status set(PathSettings& path, std::string_view name, std::string_view value) {
   UDTCAT_CHECK(setting->apply(changed.back, between == std::string_view::npos ? value : value.substr(between + 1)));
   path = std::move(changed);
   return {};
+}
+
+Status set(std::vector<PathSettings>& paths, std::string_view name, std::string_view value) {
+  const auto colon = name.find(':');
+  std::vector<PathSettings> changed = paths;
+  if (colon == std::string_view::npos) {
+    for (PathSettings& path : changed) UDTCAT_CHECK(set(path, name, value));
+  } else {
+    UDTCAT_TRY(const std::size_t path, parse_path(name.substr(0, colon), paths.size()));
+    UDTCAT_CHECK(set(changed[path], name.substr(colon + 1), value));
+  }
+  paths = std::move(changed);
+  return {};
+}
+
+Status set_of_one_path(std::vector<PathSettings>& paths, std::string_view assignment) {
+  const auto colon = assignment.find(':');
+  const auto equals = assignment.find('=');
+  if (colon == std::string_view::npos || equals == std::string_view::npos || equals < colon)
+    return bad("setting of a path", assignment, "PATH:NAME=VALUE, as in 2:loss=5%");
+  return set(paths, assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
 }  // namespace udtcat::wan

@@ -36,12 +36,15 @@ struct LinkSettings {
   BitRate police_rate{};  ///< dropped before the queue above it; none by default
   /// The bucket. Unset: a tenth of a second of the rate, at least 64 KiB.
   std::optional<std::size_t> police_burst_bytes = std::nullopt;
+  BitRate flow_rate{};  ///< the same for each flow by itself
+  std::optional<std::size_t> flow_burst_bytes = std::nullopt;
   ReleaseInterval release = {};      ///< arrivals come in bursts
   std::size_t drop_above_bytes = 0;  ///< longer IP packets vanish without a word: a path MTU black hole; 0: none do
 
   /// Tail drop begins here. One product of rate and twice the delay, but what a cheap switch has at least.
   [[nodiscard]] std::size_t effective_queue_bytes() const;
   [[nodiscard]] std::size_t effective_police_burst_bytes() const;
+  [[nodiscard]] std::size_t effective_flow_burst_bytes() const;
 };
 
 inline constexpr std::size_t kLeastQueueBytes = 512 * kKiB;  // guess: a small switch's port
@@ -66,6 +69,23 @@ struct SettingHelp {
 ///
 /// errors   Errc::bad_argument, which says what is allowed
 [[nodiscard]] Status set(PathSettings& path, std::string_view name, std::string_view value);
+
+inline constexpr std::size_t kMostPaths = 16;  // guess: a switch has 4 to 16 by default
+
+/// The number of one of `paths`, written from 1 on; returns it from 0 on.
+///
+/// errors   Errc::bad_argument
+[[nodiscard]] Result<std::size_t> parse_path(std::string_view text, std::size_t paths);
+
+/// Sets one value of one path by "2:NAME", or of all by "NAME".
+///
+/// errors   Errc::bad_argument, which says what is allowed; nothing is changed then
+[[nodiscard]] Status set(std::vector<PathSettings>& paths, std::string_view name, std::string_view value);
+
+/// The same, written as "2:loss=5%".
+///
+/// errors   as set(); Errc::bad_argument where no path is named
+[[nodiscard]] Status set_of_one_path(std::vector<PathSettings>& paths, std::string_view assignment);
 
 /// Whether the values go together.
 ///

@@ -18,7 +18,7 @@ constexpr auto kPurpose =
     "  wanlab [options] [--far 'SHELL COMMAND'] -- COMMAND...\n"
     "  wanlab [options] --hold\n"
     "  wanlab on near|far [--lab PID] -- COMMAND...\n"
-    "  wanlab tell [--lab PID] outage on|off | address near|far | set NAME VALUE | stats\n"
+    "  wanlab tell [--lab PID] outage on|off [PATH] | address near|far | set [PATH:]NAME VALUE | stats\n"
     "  wanlab --clean\n";
 constexpr int kUsage = 2;
 constexpr int kFailed = 3;
@@ -31,6 +31,8 @@ int complain(const Error& error) {
 struct Arguments {
   std::map<std::string, std::string> link;  // by the names that set() knows
   LabOptions lab;
+  std::size_t paths = 1;
+  std::vector<std::string> path_settings;
   std::vector<std::string> sysctls;
   std::vector<std::string> command;
   pid_t lab_pid = 0;
@@ -42,6 +44,15 @@ struct Arguments {
 void add_link_options(CLI::App& app, Arguments& arguments) {
   for (const auto& [name, text] : settings())
     app.add_option("--" + name, arguments.link[name], text)->group("Link; A/B: near to far A, far to near B");
+  app.add_option(
+         "--paths", arguments.paths,
+         "so many links side by side, each with these settings; a flow of TCP or UDP takes one, by a hash of its "
+         "5-tuple, the same both ways, and all other packets the first")
+      ->check(CLI::Range(std::size_t{1}, kMostPaths))
+      ->capture_default_str();
+  app.add_option("--path", arguments.path_settings,
+                 "PATH:NAME=VALUE: a setting of one of them, counted from 1: 2:loss=5%; more than once")
+      ->allow_extra_args(false);
 }
 
 void add_lab_options(CLI::App& app, Arguments& arguments) {
@@ -60,16 +71,20 @@ void add_lab_options(CLI::App& app, Arguments& arguments) {
 }
 
 Status apply(Arguments& arguments) {
+  arguments.lab.paths.resize(arguments.paths);
   for (const auto& [name, text] : settings())
     if (const std::string& value = arguments.link[name]; !value.empty())
-      if (auto applied = set(arguments.lab.path, name, value); !applied) return applied;
+      if (auto applied = set(arguments.lab.paths, name, value); !applied) return applied;
+  for (const std::string& setting : arguments.path_settings)
+    if (auto applied = set_of_one_path(arguments.lab.paths, setting); !applied) return applied;
   for (const std::string& sysctl : arguments.sysctls) {
     const auto equals = sysctl.find('=');
     if (equals == std::string::npos || sysctl.rfind("net.", 0) != 0 || sysctl.find('/') < equals)
       return fail(Errc::bad_argument, "--sysctl \"" + sysctl + "\"", "allowed: net.NAME=VALUE");
     arguments.lab.sysctls.emplace_back(sysctl.substr(0, equals), sysctl.substr(equals + 1));
   }
-  if (auto possible = check(arguments.lab.path); !possible) return possible;
+  for (const PathSettings& path : arguments.lab.paths)
+    if (auto possible = check(path); !possible) return possible;
   arguments.lab.near_command = arguments.command;
   if (arguments.command.empty() != arguments.hold)
     return fail(Errc::bad_argument, "start a lab", "give either -- COMMAND or --hold");
@@ -126,7 +141,7 @@ std::string absolute(const std::string& files) {
 int tell_lab(const Arguments& arguments, const std::vector<std::string>& told) {
   const auto lab = meant_lab(arguments);
   if (!lab) return complain(lab.error());
-  const bool names_files = told.size() == 3 && told[0] == "set" && told[1] == "trace";
+  const bool names_files = told.size() == 3 && told[0] == "set" && (told[1] == "trace" || told[1].ends_with(":trace"));
   std::string words;
   for (const std::string& word : told)
     words += (words.empty() ? "" : " ") + (names_files && &word == &told.back() ? absolute(word) : word);

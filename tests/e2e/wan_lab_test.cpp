@@ -2,6 +2,7 @@
 /// bench/wan/wanlab, the emulated path that benchmarks and tests stand on: it is what it says, and leaves nothing
 /// behind.
 #include <csignal>
+#include <sstream>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,6 +83,52 @@ TEST_F(WanLab, BreaksAndMendsTheLinkOnRequest) {
   EXPECT_GT(stats["out"]["blacked_out"], 100);
 }
 
+TEST_F(WanLab, CutsOneOfItsPathsOnRequest) {
+  // Of sixteen flows each path has some: that it has none is one chance in 65536.
+  const std::string blast =
+      "for i in $(seq 16); do $probe blast $WANLAB_FAR4 5000 1e5 0.1 100 > /dev/null & done; wait; ";
+  const std::string words = std::string("set -e; lab=") + kLab + " probe=" + kProbe +
+                            "; $probe rtt $WANLAB_FAR4 5000 1; " + "$lab tell outage on 2; " + blast +
+                            "$lab tell stats; $lab tell outage off 2; " + blast +
+                            "$lab tell stats; ! $lab tell outage on 3";
+  const Ran ran =
+      run(lab({"--quiet", "--paths", "2", "--far", std::string(kProbe) + " echo 5000", "--", "sh", "-c", words}));
+  ASSERT_EQ(ran.status, 0) << ran.output << ran.errors;
+  std::vector<nlohmann::json> stats;
+  std::istringstream lines(ran.output);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("{\"out\"")) stats.push_back(nlohmann::json::parse(line, nullptr, false));
+  ASSERT_EQ(stats.size(), 2U) << ran.output;
+  const auto& cut = stats[0];
+  const auto& whole = stats[1];
+  ASSERT_TRUE(cut.is_object() && whole.is_object()) << ran.output;
+  EXPECT_GT(cut["paths"][1]["out"]["blacked_out"], 0);
+  EXPECT_LE(cut["paths"][1]["back"]["segments"], 1) << "the one before it was cut";
+  EXPECT_GT(cut["paths"][0]["out"]["segments"], 0);
+  EXPECT_EQ(cut["paths"][0]["out"]["blacked_out"], 0);
+  EXPECT_EQ(whole["paths"][1]["out"]["blacked_out"], cut["paths"][1]["out"]["blacked_out"]);
+  EXPECT_GT(whole["paths"][1]["out"]["segments"], cut["paths"][1]["out"]["segments"]);
+  EXPECT_NE(ran.errors.find("path \"3\": allowed: a number from 1 to 2"), std::string::npos) << ran.errors;
+}
+
+TEST_F(WanLab, PolicesEachFlowByItself_Serial) {
+  const std::string count = std::string(kProbe) + " count 5000 > " + (home_.path() / "first").string() + " & " +
+                            kProbe + " count 5001; wait; cat " + (home_.path() / "first").string();
+  const std::string blast =
+      std::string(kProbe) + " blast 10.77.0.1 5000 15e6 3 1472 & " + kProbe + " blast 10.77.0.1 5001 15e6 3 1472; wait";
+  const Ran ran = run(lab({"--per-flow-rate", "0/10M", "--per-flow-burst", "30kB", "--quiet", "--far",
+                           "(" + blast + ") > /dev/null", "--", "sh", "-c", count}));
+  ASSERT_EQ(ran.status, 0) << ran.errors;
+  std::istringstream lines(ran.output);
+  int flows = 0;
+  for (std::string line; std::getline(lines, line); ++flows) {
+    const auto seen = nlohmann::json::parse(line, nullptr, false);
+    ASSERT_TRUE(seen.is_object()) << line;
+    EXPECT_NEAR(seen["ip_bits_per_second"].get<double>(), 10e6, 0.03 * 10e6);
+  }
+  EXPECT_EQ(flows, 2);
+}
+
 TEST_F(WanLab, FindsATraceFromTheDirectoryOfTheOneThatTellsIt) {
   const Ran ran =
       script("cd " + home_.path().string() +
@@ -118,9 +165,16 @@ TEST_F(WanLab, SaysInItsHelpHowItIsCalled) {
 }
 
 TEST_F(WanLab, ExplainsABadValue) {
-  const Ran ran = run(lab({"--loss", "5", "--", "true"}));
-  EXPECT_EQ(ran.status, 2);
-  EXPECT_NE(ran.errors.find("share \"5\": allowed"), std::string::npos) << ran.errors;
+  const auto refuses = [this](Arguments options, const std::string& why) {
+    options.insert(options.end(), {"--", "true"});
+    const Ran ran = run(lab(std::move(options)));
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_NE(ran.errors.find(why), std::string::npos) << ran.errors;
+  };
+  refuses({"--loss", "5"}, "share \"5\": allowed");
+  refuses({"--per-flow-rate", "1GB"}, "\"1GB\"");
+  refuses({"--paths", "2", "--path", "3:loss=5%"}, "path \"3\": allowed: a number from 1 to 2");
+  refuses({"--path", "loss=5%"}, "setting of a path \"loss=5%\": allowed");
 }
 
 /// A lab with a program at each end that outlives whoever started it.

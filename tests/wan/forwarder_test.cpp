@@ -43,7 +43,23 @@ class End {
 class ForwarderTest : public testing::Test {
  protected:
   Forwarder& forwarder(const LinkSettings& settings) {
-    return forwarder_.emplace(near_.device(), far_.device(), PathSettings{settings, settings}, 1, begin_);
+    return forwarder_.emplace(near_.device(), far_.device(), both_ways({settings}), 1, begin_);
+  }
+  /// A forwarder of several paths.
+  Forwarder& paths(const std::vector<LinkSettings>& settings) {
+    return forwarder_.emplace(near_.device(), far_.device(), both_ways(settings), 1, begin_);
+  }
+  static std::vector<PathSettings> both_ways(const std::vector<LinkSettings>& settings) {
+    std::vector<PathSettings> all;
+    for (const LinkSettings& each : settings) all.push_back({each, each});
+    return all;
+  }
+  /// UDP, not cut, of the first flow that takes that one of two paths.
+  static Bytes packet_of_path(std::size_t path) {
+    for (std::uint16_t port = 1000;; ++port)
+      if (Bytes packet = make_packet({.udp = true, .from_port = port, .to_port = 9000}, 500);
+          path_of(flow_of(packet), 2) == path)
+        return packet;
   }
   /// IPv4, of 1500 bytes on the wire each.
   static Bytes packet(std::size_t segments) {
@@ -103,10 +119,10 @@ TEST_F(ForwarderTest, SendsWhatWaitsAtARateThatIsTold) {
   forwarder(fast);
   for (int i = 0; i < 3; ++i) near_.send(packet(40));
   take(0ms);
-  forwarder_->set({slow, slow}, begin_ + 720us);  // half have left
+  forwarder_->set(both_ways({slow}), begin_ + 720us);  // half have left
   EXPECT_EQ(deliver(10720us), 3) << "in runs of a quarter of a millisecond";
   EXPECT_EQ(deliver(25720us), 10) << "one by one, 1.5 ms each";
-  forwarder_->set({fast, fast}, begin_ + 25720us);
+  forwarder_->set(both_ways({fast}), begin_ + 25720us);
   EXPECT_EQ(forwarder_->next_due(), begin_ + 27220us) << "those on their way arrive as they would have";
   EXPECT_EQ(deliver(35720us), 6);
   EXPECT_EQ(deliver(36320us), 3) << "44 of the rest, in a third of a millisecond";
@@ -156,6 +172,68 @@ TEST_F(ForwarderTest, TurnsOutagesOnForWhatWaits) {
   EXPECT_EQ(deliver(12ms), 3);
   forwarder_->set_down(false, begin_ + 12ms);
   EXPECT_EQ(deliver(15ms), 2);
+}
+
+TEST_F(ForwarderTest, GivesEachPathALinkOfItsOwn) {
+  paths({{.rate = *core::parse_rate("8M"), .delay = 10ms}, {.delay = 30ms}});
+  for (int i = 0; i < 4; ++i) near_.send(packet_of_path(0));
+  near_.send(packet_of_path(1));
+  take(0ms);
+  const auto each = 528us;  // of 528 bytes at 8 Mbit/s
+  EXPECT_EQ(deliver(10ms + 2 * each), 2);
+  EXPECT_EQ(deliver(30ms - 1ns), 2);
+  EXPECT_EQ(forwarder_->next_due(), begin_ + 30ms);
+  EXPECT_EQ(deliver(30ms), 1);
+  EXPECT_EQ(forwarder_->out(0).segments, 4U);
+  EXPECT_EQ(forwarder_->out(1).segments, 1U);
+  EXPECT_EQ(forwarder_->out().segments, 5U);
+  EXPECT_EQ(forwarder_->out().bytes, 5U * 528);
+  EXPECT_EQ(forwarder_->back().segments, 0U);
+}
+
+TEST_F(ForwarderTest, CutsOnePathAndGivesItBack) {
+  paths({{}, {}});
+  const auto carried = [this](std::chrono::nanoseconds at) {
+    for (const std::size_t path : {0U, 1U, 1U}) near_.send(packet_of_path(path));
+    take(at);
+    return deliver(at);
+  };
+  EXPECT_EQ(carried(0ms), 3);
+  forwarder_->set_down(1, true, begin_ + 1ms);
+  EXPECT_FALSE(forwarder_->is_down());
+  EXPECT_EQ(carried(1ms), 1);
+  EXPECT_EQ(forwarder_->out(1).blacked_out, 2U);
+  forwarder_->set_down(0, true, begin_ + 2ms);
+  EXPECT_TRUE(forwarder_->is_down());
+  EXPECT_EQ(carried(2ms), 0);
+  forwarder_->set_down(1, false, begin_ + 3ms);
+  EXPECT_EQ(carried(3ms), 2);
+  forwarder_->set_down(false, begin_ + 4ms);
+  EXPECT_EQ(carried(4ms), 3);
+}
+
+TEST_F(ForwarderTest, SetsEachPathByItself) {
+  paths({{}, {}});
+  forwarder_->set(both_ways({{}, {.loss = 1}}), begin_);
+  near_.send(packet_of_path(0));
+  near_.send(packet_of_path(1));
+  take(0ms);
+  EXPECT_EQ(deliver(0ms), 1);
+  EXPECT_EQ(forwarder_->out(1).lost, 1U);
+}
+
+TEST_F(ForwarderTest, PolicesTheSegmentsOfEachFlow) {
+  forwarder({.flow_rate = *core::parse_rate("8M"), .flow_burst_bytes = 15'000});
+  const PacketKind kind{.segment_bytes = 1448};
+  for (std::uint16_t port = 1; port <= 2; ++port) {
+    PacketKind flow = kind;
+    flow.from_port = port;
+    near_.send(make_packet(flow, 40 * kind.segment_bytes));  // 1500 bytes on the wire each
+  }
+  take(0ms);
+  EXPECT_EQ(deliver(0ms), 2) << "a super-packet for each, of ten segments";
+  EXPECT_EQ(forwarder_->out().policed, 60U);
+  EXPECT_EQ(forwarder_->out().segments, 80U);
 }
 
 }  // namespace

@@ -91,6 +91,23 @@ TEST_F(LinkModelTest, DropsTheTailOfAFullQueue) {
   EXPECT_EQ(arrived(), 10U);
 }
 
+TEST_F(LinkModelTest, PolicesEachFlowAndThenAll) {
+  const Flow first{.from = {.port = 1}, .protocol = 17};
+  const Flow second{.from = {.port = 2}, .protocol = 17};
+  LinkSettings settings{
+      .rate = *core::parse_rate("10G"), .flow_rate = *core::parse_rate("100M"), .flow_burst_bytes = 15'000};
+  link(settings);
+  EXPECT_EQ(model_->offer(segments(44), now_, first), 10U);
+  EXPECT_EQ(model_->offer(segments(44), now_, second), 10U);
+  EXPECT_EQ(model_->offer(segments(1), now_, first), 0U);
+  EXPECT_EQ(model_->counters().policed, 34U + 34U + 1U);
+  settings.police_rate = *core::parse_rate("1G");
+  settings.police_burst_bytes = 22'500;
+  link(settings);
+  EXPECT_EQ(model_->offer(segments(44), now_, first), 10U);
+  EXPECT_EQ(model_->offer(segments(44), now_, second), 5U) << "all have a policer besides";
+}
+
 TEST_F(LinkModelTest, EmptiesItsQueueAsTimePasses) {
   link({.rate = *core::parse_rate("100M"), .queue_bytes = 15'000});
   offer(segments(10));

@@ -71,6 +71,9 @@ TEST(PathSettings, RefuseWhatTheyDoNotKnowAndSayWhatTheyDo) {
                                     {"codel-interval", "0ms"},
                                     {"police", "20MB"},
                                     {"police-burst", "1M"},
+                                    {"per-flow-rate", "1GB"},
+                                    {"per-flow-rate", "1001G"},
+                                    {"per-flow-burst", "1M"},
                                     {"release", "20-4"},
                                     {"trace", ""},
                                     {"trace", "/no/such/trace"},
@@ -129,6 +132,48 @@ TEST(PathSettings, TakeAPolicerAndADisciplineForEachWay) {
   EXPECT_TRUE(path.out.codel && !path.back.codel);
   EXPECT_EQ(path.out.codel_settings.target, 10ms);
   EXPECT_EQ(path.out.codel_settings.interval, 200ms);
+}
+
+TEST(PathSettings, TakeAPolicerForEachFlowWithABucketAsAPolicersIs) {
+  PathSettings path;
+  EXPECT_TRUE(path.out.flow_rate.unlimited());
+  ASSERT_TRUE(set(path, "per-flow-rate", "1G/8k"));
+  EXPECT_EQ(path.out.flow_rate.bits_per_second(), 1'000'000'000U);
+  EXPECT_EQ(path.out.effective_flow_burst_bytes(), 12'500'000U);
+  EXPECT_EQ(path.back.effective_flow_burst_bytes(), 64 * kKiB);
+  EXPECT_TRUE(path.out.police_rate.unlimited());
+  ASSERT_TRUE(set(path, "per-flow-burst", "1MB"));
+  EXPECT_EQ(path.out.effective_flow_burst_bytes(), 1'000'000U);
+}
+
+TEST(Paths, AreSetTogetherOrOneByOne) {
+  std::vector<PathSettings> paths(3);
+  ASSERT_TRUE(set(paths, "loss", "1%"));
+  ASSERT_TRUE(set(paths, "2:loss", "5%/0"));
+  ASSERT_TRUE(set_of_one_path(paths, "3:rtt=40ms"));
+  EXPECT_DOUBLE_EQ(paths[0].out.loss, 0.01);
+  EXPECT_DOUBLE_EQ(paths[1].out.loss, 0.05);
+  EXPECT_DOUBLE_EQ(paths[1].back.loss, 0);
+  EXPECT_DOUBLE_EQ(paths[2].out.loss, 0.01);
+  EXPECT_EQ(paths[2].out.delay, 20ms);
+  EXPECT_EQ(paths[0].out.delay, 0ms);
+}
+
+TEST(Paths, AreCountedFromOne) {
+  EXPECT_EQ(parse_path("1", 2), 0U);
+  EXPECT_EQ(parse_path("2", 2), 1U);
+  for (const char* bad : {"", "0", "3", "-1", "1x", "x", " 1", "+1", "99999999999999999999"})
+    EXPECT_FALSE(parse_path(bad, 2)) << bad;
+  EXPECT_NE(parse_path("3", 2).error().message().find("from 1 to 2"), std::string::npos);
+}
+
+TEST(Paths, AreAsTheyWereAfterABadWord) {
+  std::vector<PathSettings> paths(2);
+  for (const char* bad : {"", "2", "2:", "2:loss", "loss=5%", "loss=2:5%", "3:loss=5%", "0:loss=5%", ":loss=5%",
+                          "2:=5%", "2:loss=", "2:loss=5", "2:colour=blue", "1:2:loss=5%"})
+    EXPECT_FALSE(set_of_one_path(paths, bad)) << bad;
+  EXPECT_FALSE(set(paths, "loss", "101%"));
+  for (const PathSettings& path : paths) EXPECT_DOUBLE_EQ(path.out.loss, 0);
 }
 
 TEST(PathSettings, HaveHelp) {

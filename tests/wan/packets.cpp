@@ -62,6 +62,8 @@ Bytes make_packet(const PacketKind& kind, std::size_t payload_bytes) {
   const auto ip = std::span(packet).subspan(kVirtioHeaderBytes);
   write_ip(ip, kind);
   const auto transport = ip.subspan(kind.transport_offset());
+  store_be(transport, kind.from_port);
+  store_be(transport.subspan(2), kind.to_port);
   if (kind.udp) {
     store_be(transport.subspan(4), static_cast<std::uint16_t>(transport.size()));
   } else {

@@ -15,6 +15,8 @@ struct PacketKind {
   bool ipv6 = false;
   bool udp = false;
   std::size_t segment_bytes = 1000;
+  std::uint16_t from_port = 0;
+  std::uint16_t to_port = 0;
   [[nodiscard]] std::size_t transport_offset() const { return ipv6 ? 40 : 20; }
   [[nodiscard]] std::size_t header_bytes() const { return transport_offset() + (udp ? 8 : 32); }
 };
