@@ -75,7 +75,8 @@ struct SessionTuning {
   std::size_t block_bytes = kDefaultBlockBytes;  ///< payload of a full block that this end sends
   std::size_t lanes = kDefaultLanes;             ///< cipher contexts; the lesser of the two ends' counts
   std::optional<std::size_t> threads;  ///< that seal and open, shared by all sessions of the process; none: its cores
-  std::optional<std::size_t> flows;  ///< channels: asked for by a connector, the most of a listener; none: 1, kMaxFlows
+  /// Channels at a time. A connector's; none: one, and more where that helps. The most of a listener; none: kMaxFlows.
+  std::optional<std::size_t> flows;
   std::chrono::milliseconds idle_timeout{40'000};  ///< silence after which a peer is lost
 };
 

@@ -71,7 +71,8 @@ Network:
       --accept-timeout T     how long to wait for a peer (for ever)
       --idle-timeout T       silence after which the peer is lost (40s)
       --rate R               send no faster: bit/s, with k, M or G
-      --flows N              UDT connections of a session, 1 to 16 (a connector: 1; a listener: as asked)
+      --flows N              UDT connections of a session at once, 1 to 16; auto: more than one where that helps
+                             (default); of a listener: the most (16)
       --transport NAME       auto: native, which is over UDP, and tcp where nobody answers by UDP (default); or native,
                              libudt, tcp alone
       --no-tcp               auto without tcp: no TCP port is opened here, none is called there

@@ -67,8 +67,13 @@ void add_session_options(CommandLine& line, Options& options) {
   });
   line.value("--lanes",
              [&](const Text& text) { return store(number_value("--lanes", text, 1, kMaxLanes), session.lanes); });
-  line.value("--flows",
-             [&](const Text& text) { return store(number_value("--flows", text, 1, kMaxFlows), session.flows); });
+  line.value("--flows", [&](const Text& text) {
+    if (text == "auto") {
+      session.flows.reset();
+      return Status();
+    }
+    return store(number_value("--flows", text, 1, kMaxFlows), session.flows);
+  });
   line.value("--threads", [&](const Text& text) {
     return store(number_value("--threads", text, 1, core::kMaxThreads), session.threads);
   });
