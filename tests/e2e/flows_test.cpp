@@ -2,7 +2,10 @@
 /// A session over several UDT connections is the same session.
 #include <csignal>
 
+#include <random>
+
 #include "e2e/support/udtcat_test.hpp"
+#include "support/udp_relay.hpp"
 
 namespace udtcat::test::e2e {
 namespace {
@@ -52,6 +55,56 @@ TEST_F(Flows, LoseAnInterruptedPeerByName) {
   connector.send_signal(SIGINT);
   EXPECT_TRUE(listener.wait(patience(15s)));
   expect_says(listener, "interrupted");
+}
+
+/// Four flows by a relay, of which some are cut while they carry.
+class LostFlows : public UdtcatTest {
+ protected:
+  /// A file of so many bytes at 200 Mbit/s; `act` is called once all four carry.
+  void carry(std::size_t bytes, const std::function<void(UdpRelay&)>& act, const Arguments& more = {}) {
+    const RandomFile file(13, bytes);
+    UdpRelay relay(port_);
+    Consumer consumer;
+    Process listener = listen({.args = {"--rate", "200M", "--flows", "16"}, .out = consumer.take_stdout()});
+    Arguments args{"--flows", "4", "--rate", "200M", "--idle-timeout", "20s"};
+    args.insert(args.end(), more.begin(), more.end());
+    Process connector = connect_to(relay.port(), {.args = args, .in = open_for_reading(file.path())});
+    ASSERT_TRUE(eventually(patience(10s), [&] { return relay.flows() >= 4; })) << connector.errors();
+    ASSERT_TRUE(eventually(patience(10s), [&] { return consumer.bytes_read() > 0; }));
+    act(relay);
+    expect_exit(connector, kSuccess, patience(60s));
+    expect_exit(listener, kSuccess, patience(60s));
+    EXPECT_EQ(consumer.digest(), file.digest());
+  }
+};
+
+TEST_F(LostFlows, AreReplaced) {
+  carry(scaled(64 * kMiB), [](UdpRelay& relay) { relay.cut(2); });
+}
+
+TEST_F(LostFlows, MayBeTheFirst) {
+  carry(scaled(64 * kMiB), [](UdpRelay& relay) { relay.cut(0); });
+}
+
+TEST_F(LostFlows, MayBeAllButOne) {
+  carry(scaled(64 * kMiB), [](UdpRelay& relay) {
+    for (const std::size_t flow : {0U, 1U, 3U}) relay.cut(flow);
+  });
+}
+
+/// Whatever is cut, and whenever, those that took the place of others too: each byte arrives, once.
+TEST_F(LostFlows, LoseNothingWhateverIsCut) {
+  std::mt19937 random(20261129);
+  for (int run = 0; run < 5; ++run)
+    carry(scaled(32 * kMiB), [&](UdpRelay& relay) {
+      const std::size_t cuts = 1 + random() % 6;
+      for (std::size_t i = 0; i < cuts; ++i) {
+        const std::size_t passed = relay.passed(Towards::listener);
+        const std::size_t then = passed + 200 + random() % 3000;
+        if (!eventually(patience(5s), [&] { return relay.passed(Towards::listener) >= then; })) return;
+        relay.cut(random() % relay.flows());
+      }
+    });
 }
 
 }  // namespace

@@ -93,6 +93,16 @@ void UdpRelay::change_source_ports() {
   }
 }
 
+void UdpRelay::cut(std::size_t flow) {
+  const std::lock_guard lock(mutex_);
+  flows_.at(flow).cut = true;
+}
+
+std::size_t UdpRelay::flows() const {
+  const std::lock_guard lock(mutex_);
+  return flows_.size();
+}
+
 void UdpRelay::inject(Towards towards, std::span<const std::byte> datagram) {
   const std::lock_guard lock(mutex_);
   for (std::size_t flow = 0; flow < flows_.size(); ++flow) send(towards, flow, datagram);
@@ -194,7 +204,7 @@ void UdpRelay::pass(Towards towards, std::size_t flow, std::span<std::byte> data
   Side& its = side(towards);
   if (its.rewrite) its.rewrite(datagram);
   const PacketView packet(datagram);
-  const Fate fate = fate_of(its, packet);
+  const Fate fate = fate_of(its, flows_[flow], packet);
   if (head_bytes_ > 0 && captured_.size() < kMaxCaptured) {
     const auto head = datagram.first(std::min(datagram.size(), head_bytes_));
     captured_.push_back({.at = Clock::now(),
@@ -222,8 +232,8 @@ void UdpRelay::pass(Towards towards, std::size_t flow, std::span<std::byte> data
   }
 }
 
-Fate UdpRelay::fate_of(Side& its, const PacketView& packet) {
-  if (its.blackhole) return {.drop = true};
+Fate UdpRelay::fate_of(Side& its, const Flow& flow, const PacketView& packet) {
+  if (its.blackhole || flow.cut) return {.drop = true};
   Fate fate;
   if (its.rule) fate = its.rule(packet);
   const Impairment& chances = its.impairment;

@@ -81,6 +81,10 @@ class UdpRelay {
   void rewrite(Towards towards, Rewrite rewrite);
   /// Loses everything in that direction, from now on or no longer.
   void blackhole(Towards towards, bool on);
+  /// Loses everything of a connector's port, both ways, from now on; ports are counted from 0 as they come.
+  void cut(std::size_t flow);
+  /// The ports that connectors have come from.
+  [[nodiscard]] std::size_t flows() const;
   /// The connectors come from other ports from now on, as when a NAT forgets; the old ones are closed.
   void change_source_ports();
   /// Sends to every connector's end in that direction what nobody sent.
@@ -102,6 +106,7 @@ class UdpRelay {
   struct Flow {
     sockaddr_in connector{};
     Descriptor inside;
+    bool cut = false;
   };
   struct Side {
     Impairment impairment;
@@ -126,7 +131,7 @@ class UdpRelay {
   void relay();
   void take(const Descriptor& socket, std::size_t flow_or_outside);
   void pass(Towards towards, std::size_t flow, std::span<std::byte> datagram);
-  [[nodiscard]] Fate fate_of(Side& side, const PacketView& packet);
+  [[nodiscard]] Fate fate_of(Side& side, const Flow& flow, const PacketView& packet);
   void send(Towards towards, std::size_t flow, std::span<const std::byte> datagram);
   void send_what_is_due();
   [[nodiscard]] std::size_t flow_of(const sockaddr_in& connector);
