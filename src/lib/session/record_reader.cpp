@@ -86,7 +86,7 @@ bool RecordReader::awaits(const Flow& flow) const {
 std::uint64_t RecordReader::received_bytes() {
   std::uint64_t sum = gone_bytes_;
   for (Flow& flow : flows_) {
-    if (may_bring_next(flow)) flow.received_bytes = flow.channel->stats().bytes_received;
+    if (may_bring_next(flow)) flow.received_bytes = flow.channel->stats().bytes_received - flow.joined_bytes;
     sum += flow.received_bytes;
   }
   return sum;
