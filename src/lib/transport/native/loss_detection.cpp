@@ -61,11 +61,12 @@ TimePoint LossDetection::expire_unanswered(TimePoint now, const RttEstimator& rt
 
 void LossDetection::mark_overtaken(PacketIndex highest, TimePoint latest_sent_at, TimePoint now,
                                    const RttEstimator& rtt, Lost& lost) {
-  overtaken_before_ = std::max(overtaken_before_, latest_sent_at - rtt.smoothed() / kReorderingPart);
-  const auto overtaken = [&](const SentPacket& packet) { return packet.sent_at < overtaken_before_; };
+  latest_sent_at_ = std::max(latest_sent_at_, latest_sent_at);
+  const TimePoint overtaken_before = latest_sent_at_ - rtt.smoothed() / kReorderingPart;
+  const auto overtaken = [&](const SentPacket& packet) { return packet.sent_at < overtaken_before; };
   PacketIndex index = std::max({highest + 1, overtaken_end_, packets_.begin_index()});
   const std::uint64_t lost_before = lost.event.lost_bytes;
-  resent_.take_before(packets_, overtaken_before_, [&](PacketIndex resent) {
+  resent_.take_before(packets_, overtaken_before, [&](PacketIndex resent) {
     if (resent > highest) mark_lost(now, resent, rtt, lost);
   });
   for (; index < packets_.end_index() && overtaken(packets_[index]); ++index) mark_lost(now, index, rtt, lost);
@@ -83,12 +84,12 @@ void LossDetection::mark_probes(TimePoint now, const RttEstimator& rtt, Lost& lo
 }
 
 /// Whether an answer to the packet could be here: a NAK that comes sooner is older than the packet's last copy. Our own
-/// peers repeat a NAK soon, whether or not the packet still waited here, or in the path's queue.
+/// peers repeat a NAK soon, though the packet may have waited here, and waits in the path's queue: until a packet that
+/// left later has arrived, or an answer would be late.
 bool LossDetection::may_be_missed(TimePoint now, const SentPacket& packet, const RttEstimator& rtt) const {
-  if (!rtt.measured()) return true;
   const Duration age = now - packet.sent_at;
-  if (!peer_.reports_bytes) return age >= rtt.minimum().value_or(Duration::zero());
-  return packet.sent_at < overtaken_before_ || age >= std::min(rtt.smoothed(), rtt.latest());
+  if (age < rtt.minimum().value_or(Duration::zero())) return false;
+  return !peer_.reports_bytes || !rtt.measured() || packet.sent_at < latest_sent_at_ || age >= rtt.timeout();
 }
 
 void LossDetection::mark_lost(TimePoint now, PacketIndex index, const RttEstimator& rtt, Lost& lost) {

@@ -88,7 +88,7 @@ class LossDetection {
   ResentPackets resent_;           // where it does, without those that mark_overtaken() has looked at
   bool acked_resent_ = false;      // see acked_resent()
   PacketIndex overtaken_end_ = 0;  // mark_overtaken() has looked at all packets before this one
-  TimePoint overtaken_before_{};   // what had left by then and has not arrived is lost
+  TimePoint latest_sent_at_{};     // of the packets that have arrived, where the peer tells
   TimePoint epoch_at_{};           // RFC 9002's congestion_recovery_start_time; zero: nothing was lost yet
   TimePoint timed_out_at_{};
   TimePoint nak_budget_since_{};

@@ -31,6 +31,10 @@ std::optional<TimePoint> LossList::deadline() const {
   return by_due_.begin()->first;
 }
 
+bool LossList::repeats(TimePoint now) const {
+  return !by_due_.empty() && by_due_.begin()->first <= now && gaps_.find(by_due_.begin()->second)->second.asked > 0;
+}
+
 void LossList::insert(PacketIndex first, const Gap& gap) {
   gaps_.emplace(first, gap);
   by_due_.emplace(gap.due, first);

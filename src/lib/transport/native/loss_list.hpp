@@ -43,6 +43,8 @@ class LossList {
   [[nodiscard]] bool empty() const { return gaps_.empty(); }
   /// When take_due() gives something.
   [[nodiscard]] std::optional<TimePoint> deadline() const;
+  /// Of the gaps that are due, the one that has waited longest was named before.
+  [[nodiscard]] bool repeats(TimePoint now) const;
   /// The ranges that a NAK is to name now, at most `most`, those first that have waited longest; ascending.
   [[nodiscard]] std::vector<Range> take_due(TimePoint now, std::size_t most, const Repeats& repeats);
 

@@ -82,7 +82,7 @@ inline constexpr PeerTraits kOwnPeer{
     .duplicate_ack_delay = std::chrono::milliseconds(1),  // guess: well above what a timer costs
     .least_nak_gap =
         std::chrono::milliseconds(10),  // guess: besides the round trip, for what waits in the sender's queue
-    .prompt_naks = 3,  // guess: at 1 % loss one packet in 10^10 needs more
+    .prompt_naks = 3,                   // guess: at 1 % loss one packet in 10^10 needs more
     .wakes_by_progress = false,
     .most_window_unit_bytes = 1216};  // spec: udt4.md §9: 1280 less the headers of IPv6, UDP and UDT
 

@@ -123,7 +123,11 @@ std::optional<TimePoint> UdtReceiver::deadline() const {
 }
 
 std::optional<ControlMessage> UdtReceiver::poll_control(TimePoint now) {
-  if (auto nak = poll_nak(now)) return nak;
+  // Our own sender believes a repeated NAK by what has arrived that left later: it is to know that first.
+  if (peer_.prompt_naks > 0 && packets_since_ack_ > 0 && losses_.repeats(now))
+    want_ack(now);
+  else if (auto nak = poll_nak(now))
+    return nak;
   if (ack_due_ <= now) {
     ack_due_ = TimePoint::max();
     light_due_ = false;

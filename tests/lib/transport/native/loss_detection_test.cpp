@@ -122,8 +122,8 @@ TEST_P(LossDetectionToOurs, MarksTheOldestThatWasOvertakenBeforeItWasTheOldest) 
 TEST_P(LossDetectionToOurs, MarksWhatIsLostAgainBehindTheHighestThatHasArrived) {
   EXPECT_EQ(overtaken(79, kStart + 95ms).packets, (Indices{80, 81, 82, 83, 84}));
   for (PacketIndex i = 80; i < 85; ++i) losses.packets().on_sent(kStart + 100ms, i, {}), losses.on_sent_again(i);
-  EXPECT_EQ(overtaken(81, kStart + 111ms).packets, (Indices{82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96,
-                                                            97, 98, 99}));
+  EXPECT_EQ(overtaken(81, kStart + 111ms).packets,
+            (Indices{82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99}));
 }
 
 TEST_P(LossDetectionToOurs, BelievesARepeatedNakOnceARoundTripHasPassedOrALaterPacketHasArrived) {
