@@ -89,7 +89,8 @@ void LossDetection::mark_probes(TimePoint now, const RttEstimator& rtt, Lost& lo
 bool LossDetection::may_be_missed(TimePoint now, const SentPacket& packet, const RttEstimator& rtt) const {
   const Duration age = now - packet.sent_at;
   if (age < rtt.minimum().value_or(Duration::zero())) return false;
-  return !peer_.reports_bytes || !rtt.measured() || packet.sent_at < latest_sent_at_ || age >= rtt.timeout();
+  return !peer_.reports_bytes || !rtt.measured() || packet.sent_at < latest_sent_at_ ||
+         age >= rtt.smoothed() + rtt.variation();
 }
 
 void LossDetection::mark_lost(TimePoint now, PacketIndex index, const RttEstimator& rtt, Lost& lost) {
