@@ -84,13 +84,12 @@ void LossDetection::mark_probes(TimePoint now, const RttEstimator& rtt, Lost& lo
 }
 
 /// Whether an answer to the packet could be here: a NAK that comes sooner is older than the packet's last copy. Our own
-/// peers repeat a NAK soon, though the packet may have waited here, and waits in the path's queue: until a packet that
-/// left later has arrived, or an answer would be late.
+/// peers repeat a NAK soon, though the packet may have waited here first, or waits in the path's queue: it is missed
+/// where a packet that left later has arrived, or a usual round trip is over.
 bool LossDetection::may_be_missed(TimePoint now, const SentPacket& packet, const RttEstimator& rtt) const {
   const Duration age = now - packet.sent_at;
   if (age < rtt.minimum().value_or(Duration::zero())) return false;
-  return !peer_.reports_bytes || !rtt.measured() || packet.sent_at < latest_sent_at_ ||
-         age >= rtt.smoothed() + rtt.variation();
+  return !peer_.reports_bytes || !rtt.measured() || packet.sent_at < latest_sent_at_ || age >= rtt.smoothed();
 }
 
 void LossDetection::mark_lost(TimePoint now, PacketIndex index, const RttEstimator& rtt, Lost& lost) {
