@@ -14,11 +14,6 @@ constexpr std::size_t kLeastNakBudget = 1024;   // guess
 constexpr int kReorderingPart = 2;              // guess: of the round trip; RFC 8985 has a quarter, and more if need be
 constexpr Duration kLossMemory = 10s;           // guess: a path that loses at random loses again by then
 
-/// Whether an answer to the packet could be here: a NAK that comes sooner is older than the packet's last copy.
-bool may_be_missed(TimePoint now, const SentPacket& packet, const RttEstimator& rtt) {
-  return now - packet.sent_at >= rtt.minimum().value_or(Duration::zero());
-}
-
 }  // namespace
 
 std::optional<SentPacket> LossDetection::behind_new_gap(std::span<const SequenceRange> list) const {
@@ -66,10 +61,17 @@ TimePoint LossDetection::expire_unanswered(TimePoint now, const RttEstimator& rt
 
 void LossDetection::mark_overtaken(PacketIndex highest, TimePoint latest_sent_at, TimePoint now,
                                    const RttEstimator& rtt, Lost& lost) {
-  const TimePoint overtaken = latest_sent_at - rtt.smoothed() / kReorderingPart;
+  latest_sent_at_ = std::max(latest_sent_at_, latest_sent_at);
+  const TimePoint overtaken_before = latest_sent_at_ - rtt.smoothed() / kReorderingPart;
+  const auto overtaken = [&](const SentPacket& packet) { return packet.sent_at < overtaken_before; };
   PacketIndex index = std::max({highest + 1, overtaken_end_, packets_.begin_index()});
   const std::uint64_t lost_before = lost.event.lost_bytes;
-  for (; index < packets_.end_index() && packets_[index].sent_at < overtaken; ++index) mark_lost(now, index, rtt, lost);
+  resent_.take_before(packets_, overtaken_before, [&](PacketIndex resent) {
+    if (resent > highest) mark_lost(now, resent, rtt, lost);
+  });
+  for (; index < packets_.end_index() && overtaken(packets_[index]); ++index) mark_lost(now, index, rtt, lost);
+  if (!packets_.empty() && packets_.oldest().sends > 1 && overtaken(packets_.oldest()))
+    mark_lost(now, packets_.begin_index(), rtt, lost);
   if (lost.event.lost_bytes > lost_before) ++lost.event.runs;
   overtaken_end_ = index;
 }
@@ -79,6 +81,15 @@ void LossDetection::mark_probes(TimePoint now, const RttEstimator& rtt, Lost& lo
   mark_lost(now, packets_.begin_index(), rtt, lost);
   const PacketIndex newest = packets_.end_index() - 1;
   if (!oldest_is_missing() && may_be_missed(now, packets_[newest], rtt)) mark_lost(now, newest, rtt, lost);
+}
+
+/// Whether an answer to the packet could be here: a NAK that comes sooner is older than the packet's last copy. Our own
+/// peers repeat a NAK soon, though the packet may have waited here first, or waits in the path's queue: it is missed
+/// where a packet that left later has arrived, or a usual round trip is over.
+bool LossDetection::may_be_missed(TimePoint now, const SentPacket& packet, const RttEstimator& rtt) const {
+  const Duration age = now - packet.sent_at;
+  if (age < rtt.minimum().value_or(Duration::zero())) return false;
+  return !peer_.reports_bytes || !rtt.measured() || packet.sent_at < latest_sent_at_ || age >= rtt.smoothed();
 }
 
 void LossDetection::mark_lost(TimePoint now, PacketIndex index, const RttEstimator& rtt, Lost& lost) {

@@ -11,6 +11,7 @@
 #include "lib/transport/native/loss_inference.hpp"
 #include "lib/transport/native/packet.hpp"
 #include "lib/transport/native/peer.hpp"
+#include "lib/transport/native/resent_packets.hpp"
 #include "lib/transport/native/rtt.hpp"
 #include "lib/transport/native/sent_packets.hpp"
 #include "lib/transport/native/sequence.hpp"
@@ -33,6 +34,10 @@ class LossDetection {
   [[nodiscard]] SentPackets& packets() { return packets_; }
   [[nodiscard]] const SentPackets& packets() const { return packets_; }
 
+  /// The packet has left, and not for the first time.
+  void on_sent_again(PacketIndex index) {
+    if (peer_.reports_bytes) resent_.on_sent(packets_, index);
+  }
   void on_acknowledged_before(PacketIndex next) {
     if (!peer_.reports_bytes) inference_.on_acknowledged_before(packets_, next);
     acked_resent_ = packets_.acknowledge_before(next);
@@ -54,9 +59,11 @@ class LossDetection {
   /// Packets whose answer was due keep no lost one from leaving.
   /// returns   when the answer to the next is due; TimePoint::max(): the peer reports what is in flight
   TimePoint expire_unanswered(TimePoint now, const RttEstimator& rtt);
-  /// Marks packets behind `highest`, the highest that has arrived, where a packet that left later, at `latest_sent_at`,
-  /// has arrived: where the end of a flight is lost and many packets wait to be sent again, no NAK names that end for
-  /// long.
+  /// Marks packets that are known to be missing where a packet that left later, at `latest_sent_at`, has arrived:
+  ///   behind `highest`, the highest that has arrived   where the end of a flight is lost and many packets wait to be
+  ///                                                    sent again, no NAK names that end for long
+  ///   the oldest, where it was sent again              the peer's ACK stands at it
+  /// Those between may have arrived: NAKs tell.
   void mark_overtaken(PacketIndex highest, TimePoint latest_sent_at, TimePoint now, const RttEstimator& rtt,
                       Lost& lost);
   /// A probe is due, and packets are in flight. The newest makes the peer tell what it misses before it; the oldest is
@@ -71,14 +78,17 @@ class LossDetection {
   [[nodiscard]] bool has_lost_lately(TimePoint now) const;
 
  private:
+  [[nodiscard]] bool may_be_missed(TimePoint now, const SentPacket& packet, const RttEstimator& rtt) const;
   void mark_lost(TimePoint now, PacketIndex index, const RttEstimator& rtt, Lost& lost);
 
   const PeerTraits& peer_;
   const SequenceSpace sequences_;
   SentPackets packets_;
   LossInference inference_;        // where the peer reports no bytes
+  ResentPackets resent_;           // where it does, without those that mark_overtaken() has looked at
   bool acked_resent_ = false;      // see acked_resent()
   PacketIndex overtaken_end_ = 0;  // mark_overtaken() has looked at all packets before this one
+  TimePoint latest_sent_at_{};     // of the packets that have arrived, where the peer tells
   TimePoint epoch_at_{};           // RFC 9002's congestion_recovery_start_time; zero: nothing was lost yet
   TimePoint timed_out_at_{};
   TimePoint nak_budget_since_{};

@@ -31,6 +31,10 @@ std::optional<TimePoint> LossList::deadline() const {
   return by_due_.begin()->first;
 }
 
+bool LossList::repeats(TimePoint now) const {
+  return !by_due_.empty() && by_due_.begin()->first <= now && gaps_.find(by_due_.begin()->second)->second.asked > 0;
+}
+
 void LossList::insert(PacketIndex first, const Gap& gap) {
   gaps_.emplace(first, gap);
   by_due_.emplace(gap.due, first);
@@ -64,14 +68,14 @@ void LossList::on_late(Duration lateness) {
   lateness_ = lateness > lateness_ ? lateness : lateness_ - (lateness_ - lateness) / 64;
 }
 
-std::vector<LossList::Range> LossList::take_due(TimePoint now, std::size_t most, Duration repeat_after) {
+std::vector<LossList::Range> LossList::take_due(TimePoint now, std::size_t most, const Repeats& repeats) {
   std::vector<Range> due;
   while (due.size() < most && !by_due_.empty() && by_due_.begin()->first <= now + kDueSlack) {
     const PacketIndex first = by_due_.extract(by_due_.begin()).value().second;
     Gap& gap = gaps_.find(first)->second;
     due.push_back({first, gap.last});
-    gap.asked = std::min(gap.asked + 1, kMaxBackoff);
-    gap.due = now + repeat_after * gap.asked;
+    gap.asked = std::min(gap.asked + 1, repeats.prompts + kMaxBackoff);
+    gap.due = now + (gap.asked <= repeats.prompts ? repeats.prompt : repeats.after * (gap.asked - repeats.prompts));
     by_due_.emplace(gap.due, first);
   }
   std::ranges::sort(due, {}, &Range::first);

@@ -27,6 +27,13 @@ class LossList {
   };
 
   [[nodiscard]] bool full() const { return gaps_.size() >= kMaxGaps; }
+  /// When a gap that was named is named again.
+  struct Repeats {
+    Duration after;             ///< times the number of those so far, up to a limit
+    Duration prompt{0};         ///< after which the first come
+    std::uint32_t prompts = 0;  ///< how many of those there are
+  };
+
   /// A packet sent at `timestamp_us` came before those in [first, last].
   void add(TimePoint now, PacketIndex first, PacketIndex last, std::uint32_t timestamp_us);
   /// A missing packet came. Where it was sent before the packet that revealed the gap it was not lost but late: the
@@ -36,9 +43,10 @@ class LossList {
   [[nodiscard]] bool empty() const { return gaps_.empty(); }
   /// When take_due() gives something.
   [[nodiscard]] std::optional<TimePoint> deadline() const;
+  /// Of the gaps that are due, the one that has waited longest was named before.
+  [[nodiscard]] bool repeats(TimePoint now) const;
   /// The ranges that a NAK is to name now, at most `most`, those first that have waited longest; ascending.
-  /// repeat_after   how long their retransmission may take
-  [[nodiscard]] std::vector<Range> take_due(TimePoint now, std::size_t most, Duration repeat_after);
+  [[nodiscard]] std::vector<Range> take_due(TimePoint now, std::size_t most, const Repeats& repeats);
 
   /// Packets that were not lost but late.
   [[nodiscard]] std::uint64_t late() const { return late_; }
@@ -52,7 +60,7 @@ class LossList {
     TimePoint found;
     TimePoint due;
     std::uint32_t revealed_by_us;
-    std::uint32_t asked = 0;
+    std::uint32_t asked = 0;  // how often, up to a limit
   };
   using Gaps = std::map<PacketIndex, Gap>;         // by first missing packet
   static constexpr std::size_t kMaxGaps = 16'384;  // guess: 10 Gbit/s at 100 ms with every fifth packet lost

@@ -43,6 +43,7 @@ struct PeerTraits {
   bool sends_trains;  ///< at a pace of its own: arrivals are counted, not timed; and it wants to hear of each train
   Duration duplicate_ack_delay;        ///< until it is told again of what came twice
   Duration least_nak_gap;              ///< between a NAK and its repeat
+  std::uint32_t prompt_naks;           ///< repeats that come as soon as a retransmission could have, for each gap
   bool wakes_by_progress;              ///< where our buffer is full, only an ACK that moves wakes it again
   std::size_t most_window_unit_bytes;  ///< a packet of the announced window brings no more
 };
@@ -62,6 +63,7 @@ inline constexpr PeerTraits kPlainPeer{
     .sends_trains = false,
     .duplicate_ack_delay = kSyn,
     .least_nak_gap = std::chrono::milliseconds(100),  // spec: udt4.md §6: a libudt sender slows down at each
+    .prompt_naks = 0,                                 // spec: udt4.md §12
     .wakes_by_progress = true,
     .most_window_unit_bytes = SIZE_MAX};
 
@@ -80,6 +82,7 @@ inline constexpr PeerTraits kOwnPeer{
     .duplicate_ack_delay = std::chrono::milliseconds(1),  // guess: well above what a timer costs
     .least_nak_gap =
         std::chrono::milliseconds(10),  // guess: besides the round trip, for what waits in the sender's queue
+    .prompt_naks = 3,                   // guess: at 1 % loss one packet in 10^10 needs more
     .wakes_by_progress = false,
     .most_window_unit_bytes = 1216};  // spec: udt4.md §9: 1280 less the headers of IPv6, UDP and UDT
 

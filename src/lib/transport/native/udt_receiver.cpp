@@ -123,7 +123,11 @@ std::optional<TimePoint> UdtReceiver::deadline() const {
 }
 
 std::optional<ControlMessage> UdtReceiver::poll_control(TimePoint now) {
-  if (auto nak = poll_nak(now)) return nak;
+  // Our own sender believes a repeated NAK by what has arrived that left later: it is to know that first.
+  if (peer_.prompt_naks > 0 && packets_since_ack_ > 0 && losses_.repeats(now))
+    want_ack(now);
+  else if (auto nak = poll_nak(now))
+    return nak;
   if (ack_due_ <= now) {
     ack_due_ = TimePoint::max();
     light_due_ = false;
@@ -139,13 +143,21 @@ std::optional<ControlMessage> UdtReceiver::poll_control(TimePoint now) {
 std::optional<ControlMessage> UdtReceiver::poll_nak(TimePoint now) {
   const auto due = losses_.deadline();
   if (!due || *due > now) return std::nullopt;
-  const Duration repeat = std::max(rtt_.timeout() + losses_.tolerance(), peer_.least_nak_gap);
-  const auto ranges = losses_.take_due(now, kNakRanges, repeat);
+  const auto ranges = losses_.take_due(now, kNakRanges, nak_repeats());
   if (ranges.empty()) return std::nullopt;
   ControlMessage nak{ControlType::nak, 0, 0, {}};
   for (const auto& [first, last] : ranges)
     append_loss(nak.words, {sequences_.on_wire(first), sequences_.on_wire(last)});
   return nak;
+}
+
+/// What a retransmission takes, at the most, and what it takes if no queue has grown and the sender had none: our own
+/// sender believes only what it could have been told.
+LossList::Repeats UdtReceiver::nak_repeats() const {
+  const Duration tolerance = losses_.tolerance();
+  return {.after = std::max(rtt_.timeout() + tolerance, peer_.least_nak_gap),
+          .prompt = std::max(rtt_.smoothed() + tolerance, peer_.least_nak_gap),
+          .prompts = rtt_.measured() ? peer_.prompt_naks : 0};
 }
 
 /// The packet that an ACK names: all before it have arrived. While the buffer is nearly full it is one less for libudt:

@@ -222,6 +222,7 @@ void UdtSender::note_sent(TimePoint now, PacketIndex index) {
   if (packets().size() == 1 && !again) answered_at_ = now;
   const std::uint64_t in_flight = packets().in_flight_bytes_without(index);
   packets().on_sent(now, index, delivery_.on_sent(now, in_flight, packet.bytes));
+  if (again) losses_.on_sent_again(index);
   if (peer_.reports_bytes) echoes_.on_sent({timestamp_us(now), now, packet.snapshot});
   counters_.on_sent(now, again);
   rate_.on_sent(now, packet.bytes, in_flight - std::min(in_flight, arrived_unheard_bytes()));

@@ -28,6 +28,18 @@ class LossDetectionTest : public testing::TestWithParam<PeerKind> {
   }
   LossDetection::Lost nak(TimePoint now, std::vector<SequenceRange> list) { return losses.on_nak(now, list, rtt); }
 
+  LossDetection::Lost overtaken(PacketIndex highest, TimePoint latest_sent_at) {
+    LossDetection::Lost lost;
+    losses.mark_overtaken(highest, latest_sent_at, kStart + 200ms, rtt, lost);
+    return lost;
+  }
+  /// A NAK has named the packet, and it leaves again.
+  void lose_and_send(TimePoint now, PacketIndex index) {
+    losses.packets().mark_lost(index);
+    losses.packets().on_sent(now, index, {});
+    losses.on_sent_again(index);
+  }
+
   RttEstimator rtt;
   LossDetection losses{traits_of(GetParam()), SequenceSpace(kFirstDetected)};
 };
@@ -84,16 +96,59 @@ TEST_P(LossDetectionTest, CountsNoLossFromBeforeATimeout) {
 }
 
 TEST_P(LossDetectionToOurs, MarksPacketsThatALaterOneHasOvertakenByHalfARoundTrip) {
-  LossDetection::Lost lost;
-  losses.mark_overtaken(79, kStart + 95ms, kStart + 200ms, rtt, lost);
+  const auto lost = overtaken(79, kStart + 95ms);
   EXPECT_EQ(lost.packets, (Indices{80, 81, 82, 83, 84}));
   EXPECT_EQ(lost.event.runs, 1U);
+}
+
+TEST_P(LossDetectionToOurs, MarksTheOldestAgainThatALaterPacketHasOvertaken) {
+  lose_and_send(kStart + 50ms, 0);
+  EXPECT_TRUE(overtaken(59, kStart + 60ms).packets.empty()) << "half a round trip is reordering";
+  const auto lost = overtaken(60, kStart + 60ms + 1us);
+  EXPECT_EQ(lost.packets, Indices{0});
+  EXPECT_EQ(lost.event.lost_bytes, 1000U);
+  EXPECT_EQ(lost.event.runs, 1U);
+  EXPECT_TRUE(overtaken(99, kStart + 99ms).packets.empty()) << "it waits to be sent";
+}
+
+TEST_P(LossDetectionToOurs, MarksTheOldestThatWasOvertakenBeforeItWasTheOldest) {
+  lose_and_send(kStart + 50ms, 0);
+  lose_and_send(kStart + 50ms, 1);
+  EXPECT_EQ(overtaken(70, kStart + 70ms).packets, Indices{0}) << "the other may have arrived";
+  losses.on_acknowledged_before(1);
+  EXPECT_EQ(overtaken(70, kStart + 70ms).packets, Indices{1});
+}
+
+TEST_P(LossDetectionToOurs, MarksWhatIsLostAgainBehindTheHighestThatHasArrived) {
+  EXPECT_EQ(overtaken(79, kStart + 95ms).packets, (Indices{80, 81, 82, 83, 84}));
+  for (PacketIndex i = 80; i < 85; ++i) losses.packets().on_sent(kStart + 100ms, i, {}), losses.on_sent_again(i);
+  EXPECT_EQ(overtaken(81, kStart + 111ms).packets,
+            (Indices{82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99}));
+}
+
+TEST_P(LossDetectionToOurs, BelievesARepeatedNakOnceARoundTripHasPassedOrALaterPacketHasArrived) {
+  rtt.on_sample(40ms);  // the least is 20 ms, the latest 40 ms
+  lose_and_send(kStart + 100ms, 3);
+  const Duration usual = rtt.smoothed();
+  EXPECT_TRUE(nak(kStart + 100ms + usual - 1us, {range(3, 3)}).packets.empty());
+  EXPECT_EQ(nak(kStart + 100ms + usual, {range(3, 3)}).packets, Indices{3});
+  lose_and_send(kStart + 200ms, 4);
+  std::ignore = overtaken(99, kStart + 200ms + 1us);
+  EXPECT_TRUE(nak(kStart + 219ms, {range(4, 4)}).packets.empty()) << "no answer has come so soon";
+  EXPECT_EQ(nak(kStart + 220ms, {range(4, 4)}).packets, Indices{4});
 }
 
 TEST_P(LossDetectionToOurs, ProbesWithTheOldestAndTheNewest) {
   LossDetection::Lost lost;
   losses.mark_probes(kStart + 200ms, rtt, lost);
   EXPECT_EQ(lost.packets, (Indices{0, 99}));
+}
+
+TEST_P(LossDetectionToPlain, BelievesANakAfterTheLeastRoundTrip) {
+  rtt.on_sample(40ms);
+  lose_and_send(kStart + 100ms, 3);
+  EXPECT_TRUE(nak(kStart + 119ms, {range(3, 3)}).packets.empty());
+  EXPECT_EQ(nak(kStart + 120ms, {range(3, 3)}).packets, Indices{3});
 }
 
 TEST_P(LossDetectionToPlain, ShowsThePacketWhoseArrivalRevealedAGap) {

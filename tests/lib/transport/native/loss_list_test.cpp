@@ -22,9 +22,17 @@ class LossListTest : public testing::Test {
  protected:
   Ranges due(Duration after, std::size_t most = 100) {
     Ranges ranges;
-    for (const auto& [first, last] : losses.take_due(kStart + after, most, 200ms)) ranges.emplace_back(first, last);
+    for (const auto& [first, last] : losses.take_due(kStart + after, most, repeats)) ranges.emplace_back(first, last);
     return ranges;
   }
+  /// When a NAK names the gap, within five seconds.
+  std::vector<Duration> asked() {
+    std::vector<Duration> times;
+    for (Duration at{0}; at < 5s; at += 1ms)
+      if (!due(at).empty()) times.push_back(at);
+    return times;
+  }
+  LossList::Repeats repeats{.after = 200ms};
   LossList losses;
 };
 
@@ -38,13 +46,32 @@ TEST_F(LossListTest, GivesAGapOnceItIsOlderThanTheTolerance) {
 
 TEST_F(LossListTest, GivesAGapAgainLessAndLessOften) {
   losses.add(kStart, 5, 9, 1000);
-  std::vector<Duration> asked;
-  for (Duration at{0}; at < 5s; at += 1ms)
-    if (!due(at).empty()) asked.push_back(at);
-  ASSERT_GE(asked.size(), 5U);
-  EXPECT_NEAR(in_milliseconds(asked[1] - asked[0]), 200, 2);
-  EXPECT_NEAR(in_milliseconds(asked[2] - asked[1]), 400, 2);
-  EXPECT_NEAR(in_milliseconds(asked[4] - asked[3]), 800, 2) << "four times, and no more";
+  const auto at = asked();
+  ASSERT_GE(at.size(), 5U);
+  EXPECT_NEAR(in_milliseconds(at[1] - at[0]), 200, 2);
+  EXPECT_NEAR(in_milliseconds(at[2] - at[1]), 400, 2);
+  EXPECT_NEAR(in_milliseconds(at[4] - at[3]), 800, 2) << "four times, and no more";
+}
+
+TEST_F(LossListTest, GivesAGapAgainPromptlyAtFirst) {
+  repeats = {.after = 200ms, .prompt = 50ms, .prompts = 3};
+  losses.add(kStart, 5, 9, 1000);
+  const auto at = asked();
+  ASSERT_GE(at.size(), 9U);
+  for (std::size_t i = 1; i <= 3; ++i) EXPECT_NEAR(in_milliseconds(at[i] - at[i - 1]), 50, 2) << i;
+  EXPECT_NEAR(in_milliseconds(at[4] - at[3]), 200, 2);
+  EXPECT_NEAR(in_milliseconds(at[5] - at[4]), 400, 2);
+  EXPECT_NEAR(in_milliseconds(at[8] - at[7]), 800, 2) << "four times, and no more";
+}
+
+TEST_F(LossListTest, CountsThePromptRepeatsOfWhatIsLeftOfAGap) {
+  repeats = {.after = 200ms, .prompt = 50ms, .prompts = 1};
+  losses.add(kStart, 5, 9, 1000);
+  EXPECT_EQ(due(13ms).size(), 1U);
+  EXPECT_EQ(due(63ms).size(), 1U);
+  losses.fill(kStart + 70ms, 7, 90'000);
+  EXPECT_TRUE(due(250ms).empty());
+  EXPECT_EQ(due(263ms), (Ranges{{5, 6}, {8, 9}}));
 }
 
 TEST_F(LossListTest, ClosesAGapFromAnySide) {
@@ -69,7 +96,7 @@ TEST_F(LossListTest, GivesEachGapBeforeAnyIsGivenAgain) {
   std::set<PacketIndex> asked;
   // In each round the gaps that were given first are due again.
   for (auto now = 20ms; asked.size() < 1000 && now < 10s; now += 200ms)
-    for (const auto& range : losses.take_due(kStart + now, 100, 40ms)) asked.insert(range.first);
+    for (const auto& range : losses.take_due(kStart + now, 100, {.after = 40ms})) asked.insert(range.first);
   EXPECT_EQ(asked.size(), 1000U);
 }
 

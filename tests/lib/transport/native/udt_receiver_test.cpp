@@ -90,6 +90,32 @@ TEST_P(UdtReceiverTest, SendsANakForAnOldGapAndRepeatsIt) {
   EXPECT_GE(count(said_within(2s), ControlType::nak), 1U);
 }
 
+TEST_P(UdtReceiverTest, RepeatsANakThricePromptlyToOurOwnAndSeldomToAPlainPeer) {
+  for (PacketIndex i = 0; i < 10; ++i) {
+    data(i);
+    said_within(20ms);
+    now += 20ms;
+  }
+  data(12);
+  std::vector<Duration> gaps;
+  for (TimePoint last{}; gaps.size() < 6;) {
+    const auto due = receiver.deadline();
+    ASSERT_TRUE(due);
+    now = std::max(now, *due);
+    for (const auto& message : said()) {
+      if (message.type != ControlType::nak) continue;
+      if (last != TimePoint{}) gaps.push_back(now - last);
+      last = now;
+    }
+  }
+  const Duration least = GetParam() == PeerKind::own ? 10ms : 100ms;
+  const std::size_t prompts = GetParam() == PeerKind::own ? 3 : 0;
+  const Duration prompt = std::max<Duration>(receiver.rtt().smoothed() + receiver.rtt().smoothed() / 8, least);
+  for (std::size_t i = 0; i < prompts; ++i) EXPECT_LT(gaps[i], prompt + 1ms) << i;
+  EXPECT_GE(gaps[prompts], std::max(least, receiver.rtt().timeout()));
+  EXPECT_GE(gaps[prompts + 1], 2 * gaps[prompts] - 1ms);
+}
+
 TEST_P(UdtReceiverFromPlain, AcknowledgesAFilledGapAtOnce) {
   data(0);
   said_within(100ms);
