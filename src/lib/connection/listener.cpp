@@ -17,6 +17,7 @@
 #include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
 #include "lib/connection/port_secrets.hpp"
+#include "lib/core/cores.hpp"
 #include "lib/core/ip_prefix.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
@@ -42,10 +43,18 @@ struct Ports {
   std::optional<Error> tcp_failure{};  ///< why there is no TCP beside it
 };
 
+/// Where payloads are sealed, half of the cores are for the ciphers; of two cores both carry packets as well.
+std::size_t packet_threads(Protection protection) {
+  const std::size_t cores = core::available_cores();
+  const bool seals = protection == Protection::safe || protection == Protection::private_;
+  return seals && cores > 2 ? 1 + cores / 2 : cores;
+}
+
 Result<Port> bind_port(boost::asio::io_context& io, const ListenRequest& request, TransportKind kind,
                        const std::vector<Endpoint>& locals) {
   TransportOptions options = share_of_each_flow(request.transport, request.session.flows);
   options.kind = kind;
+  if (!options.packet_threads) options.packet_threads = packet_threads(request.session.protection);
   const Credentials* const credentials = request.credentials ? &*request.credentials : nullptr;
   Port port;
   UDTCAT_TRY(port.engine, transport::make_engine(io, options, port_secrets(session::Role::listener, credentials)));

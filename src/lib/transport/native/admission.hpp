@@ -34,9 +34,11 @@ class Admission {
 
   /// has_room   whether one more client may be let in that has, or has not, proved the key
   /// on_link    told of each that is let in; the link is to be released
+  /// on_channel   the same, of one that another port has
   struct ListenHandlers {
     std::function<bool(bool proved)> has_room;
     std::function<void(UdtLink&)> on_link;
+    std::function<void(std::unique_ptr<Channel>)> on_channel{};
   };
   void listen(ListenHandlers handlers) { listening_ = std::move(handlers); }
   void stop_listening() { listening_.reset(); }
@@ -46,8 +48,15 @@ class Admission {
                                             const ConnectionTable& connections,
                                             const std::function<Result<PassiveOpen::Numbers>()>& draw_numbers);
   void on_link(UdtLink& link) { listening_->on_link(link); }
+  void on_channel(std::unique_ptr<Channel> channel) { listening_->on_channel(std::move(channel)); }
   /// A connection that was closed is forgotten: for a minute its peer is told.
-  void on_closed(TimePoint now, const UdtConnection& closed);
+  void on_closed(TimePoint now, const UdtConnection& closed) {
+    on_closed(now, closed.local_id(), closed.peer_address(), closed.shutdown_packet());
+  }
+  /// shutdown   by which it is told
+  void on_closed(TimePoint now, std::uint32_t id, const Endpoint& peer, std::vector<std::byte> shutdown) {
+    closed_.add(now, id, peer, std::move(shutdown));
+  }
   /// The answer to a packet for a connection that is over, or unknown to this process.
   [[nodiscard]] std::vector<std::byte> answer_unknown(TimePoint now, std::uint32_t id,
                                                       std::span<const std::byte> packet, const Endpoint& from);
