@@ -4,18 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <fstream>
-#include <map>
 
 #include <sys/socket.h>
 
 #include "lib/transport/native/handshake.hpp"
 #include "lib/transport/native/packet.hpp"
 #include "lib/transport/transport_fixture.hpp"
+#include "support/packet_threads.hpp"
 
 namespace udtcat::transport::native {
 namespace {
+
+using udtcat::test::packet_thread_times;
 
 constexpr std::size_t kBulkBytes = 4 << 20;
 
@@ -23,17 +23,6 @@ TransportOptions options_with_threads(std::size_t threads) {
   TransportOptions options = options_for(TransportKind::native);
   options.packet_threads = threads;
   return options;
-}
-
-/// The processor time that each thread of this process has had that carries packets for another, in nanoseconds.
-std::map<std::string, std::uint64_t> packet_thread_times() {
-  std::map<std::string, std::uint64_t> times;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string name;
-    std::ifstream(task.path() / "comm") >> name;
-    if (name == "packets") std::ifstream(task.path() / "schedstat") >> times[task.path().filename()];
-  }
-  return times;
 }
 
 class PortGroupTest : public TransportTest {
