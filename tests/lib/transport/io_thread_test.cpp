@@ -72,7 +72,7 @@ TEST_F(IoThreadTest, RunsWhatWasPostedBeforeItEndsAndNothingLater) {
 
 TEST_F(IoThreadTest, LeavesWhatItPostedBackToItsOwnerWhenItEnds) {
   int ran = 0;
-  thread->post([&] { thread->post_back([&ran] { ++ran; }); });
+  thread->post([&ran, itself = thread.get()] { itself->post_back([&ran] { ++ran; }); });
   thread.reset();
   EXPECT_EQ(ran, 0);
   test::run_ready(io);

@@ -167,14 +167,15 @@ TEST_F(PortGroupTest, CountsWhatAThreadsChannelHasCarried) {
 TEST_F(PortGroupTest, EndsWhileItsConnectionsAreBusy) {
   std::vector<Pair> pairs;
   for (std::size_t i = 0; i < 5; ++i) pairs.push_back(connect_client());
-  std::vector<std::byte> into(kBulkBytes);
-  for (Pair& pair : pairs) {
-    pair.here->async_write(copy_of(random_bytes(kBulkBytes, 1)), [](const Status&) {});
-    pair.there->async_write(copy_of(random_bytes(kBulkBytes, 2)), [](const Status&) {});
-    pair.there->async_read(into, [](const Status&) { ADD_FAILURE() << "it is destroyed"; });
+  std::vector<std::vector<std::byte>> into(pairs.size(), std::vector<std::byte>(2 * kBulkBytes));
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    pairs[i].here->async_write(copy_of(random_bytes(kBulkBytes, 1)), [](const Status&) {});
+    pairs[i].there->async_write(copy_of(random_bytes(kBulkBytes, 2)), [](const Status&) {});
+    pairs[i].there->async_read(into[i], [](const Status&) { ADD_FAILURE() << "not all of it was written"; });
   }
   run_for(5ms);
   pairs.clear();
+  into.clear();
   acceptor.reset();
   engine.reset();
   EXPECT_TRUE(packet_thread_times().empty());
