@@ -14,10 +14,10 @@ namespace udtcat::net {
 
 namespace {
 
-constexpr std::uint32_t kTypeMask = 0xffff'0000;   // spec: udt4.md §3: of a control packet's first word
-constexpr std::uint32_t kHandshake = 0x8000'0000;  // spec: udt4.md §3
+constexpr std::uint32_t kTypeMask = 0xffff'0000;    // spec: udt4.md §3: of a control packet's first word
+constexpr std::uint32_t kHandshake = 0x8000'0000;   // spec: udt4.md §3
 constexpr std::uint32_t kStunCookie = 0x2112'a442;  // spec: RFC 8489 §5: the second word
-constexpr std::uint32_t kIdOffset = 12;            // spec: udt4.md §3
+constexpr std::uint32_t kIdOffset = 12;             // spec: udt4.md §3
 
 Status attach_program(const UdpSocket& socket, std::span<sock_filter> code) {
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
@@ -27,9 +27,9 @@ Status attach_program(const UdpSocket& socket, std::span<sock_filter> code) {
 
 /// Runs of sequence numbers, in turn. A control packet's word is its type: one socket gets all of a type.
 Status attach_for_one_port(const UdpSocket& socket, const PortFilter& filter) {
-  std::array<sock_filter, 4> code{
-      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, filter.run_packets),
-       BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, filter.sockets), BPF_STMT(BPF_RET | BPF_A, 0)}};
+  std::array<sock_filter, 4> code{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+                                   BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, filter.run_packets),
+                                   BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, filter.sockets), BPF_STMT(BPF_RET | BPF_A, 0)}};
   return attach_program(socket, code);
 }
 

@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto kCopyGap = 2ms;   // guess: a copy of 200 bytes for each train of a busy connection would show
+constexpr auto kCopyGap = 2ms;     // guess: a copy of 200 bytes for each train of a busy connection would show
 constexpr auto kMostBehind = 5ms;  // guess: less than the round trips that answers are measured against
 constexpr std::size_t kMaxDatagramsUnderWay = 64;  // guess: as many as a connection keeps; more are a flood
 
@@ -121,8 +121,8 @@ ThreadChannel::ThreadChannel(IoThread& thread, const Settings& settings, Factory
     : thread_(thread),
       settings_(settings),
       memory_(std::make_shared<ReadGuard>()),
-      far_(std::make_shared<Far>(
-          thread, lifetime_.guard([this](const Far::Event& event) { event(*this); }), settings.peer)) {
+      far_(std::make_shared<Far>(thread, lifetime_.guard([this](const Far::Event& event) { event(*this); }),
+                                 settings.peer)) {
   thread_.post([far = far_, factory = std::move(factory), memory = memory_] { far->make(factory, memory); });
 }
 

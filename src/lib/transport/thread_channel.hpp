@@ -77,7 +77,7 @@ class ThreadChannel final : public Channel {
   IoThread& thread_;
   const Settings settings_;
   const std::shared_ptr<ReadGuard> memory_;
-  ReadSomeHandler read_handler_;            // none: no read is outstanding
+  ReadSomeHandler read_handler_;             // none: no read is outstanding
   std::deque<WriteHandler> write_handlers_;  // of the writes from first_write_ on; none: it was called
   std::uint64_t first_write_ = 0;
   DrainedHandler drained_handler_;

@@ -38,9 +38,9 @@ class PortFilterTest : public testing::Test {
   }
 
   void use(std::uint32_t open_ports) {
-    EXPECT_TRUE(attach(
-        sockets.back(),
-        {.ports = kFilterPorts, .open_ports = open_ports, .sockets = kSocketsEach, .run_packets = kRunPackets}));
+    EXPECT_TRUE(
+        attach(sockets.back(),
+               {.ports = kFilterPorts, .open_ports = open_ports, .sockets = kSocketsEach, .run_packets = kRunPackets}));
   }
   /// The number of the socket that gets it.
   std::optional<std::size_t> receiver_of(std::span<const std::byte> packet) {

@@ -126,9 +126,8 @@ TEST_F(ThreadChannelTest, WritesInOrderAndCompletesEachWriteOnce) {
   for (int i = 0; i < 5; ++i) {
     const auto part = test::random_bytes(100, static_cast<std::uint32_t>(i));
     all.insert(all.end(), part.begin(), part.end());
-    channel->async_write(core::SharedBytes::adopt(part), [&completed, i](const Status& status) {
-      completed.push_back(status ? i : -i);
-    });
+    channel->async_write(core::SharedBytes::adopt(part),
+                         [&completed, i](const Status& status) { completed.push_back(status ? i : -i); });
   }
   there([&](ScriptedChannel& end) {
     EXPECT_EQ(end.written, all);

@@ -90,10 +90,8 @@ class ConnectionTable {
   [[nodiscard]] const std::unordered_map<std::uint32_t, std::unique_ptr<UdtLink>>& all() const { return by_id_; }
   [[nodiscard]] bool has_host(const Endpoint& peer) const {
     const Endpoint host = peer.with_port(0);
-    return std::ranges::any_of(by_id_,
-                               [&](const auto& each) {
-                                 return each.second->connection.peer_address().with_port(0) == host;
-                               }) ||
+    return std::ranges::any_of(
+               by_id_, [&](const auto& each) { return each.second->connection.peer_address().with_port(0) == host; }) ||
            std::ranges::any_of(elsewhere_,
                                [&](const auto& each) { return each.second.name.address.with_port(0) == host; });
   }

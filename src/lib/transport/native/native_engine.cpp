@@ -72,8 +72,14 @@ NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*
     : io_(io), ports_(std::move(ports)) {
   for (UdpPort* const port : ports_)
     port->listen({.has_room = [this](bool proved) { return has_room(proved); },
-                  .on_link = [this](UdtLink& link) { add({&link, nullptr}); },
-                  .on_channel = [this](std::unique_ptr<Channel> channel) { add({nullptr, std::move(channel)}); }});
+                  .on_link =
+                      [this](UdtLink& link) {
+                        add({&link, nullptr});
+                      },
+                  .on_channel =
+                      [this](std::unique_ptr<Channel> channel) {
+                        add({nullptr, std::move(channel)});
+                      }});
 }
 
 void NativeAcceptor::add(Waiting waiting) {

@@ -218,12 +218,13 @@ void UdpPort::accept(TimePoint now, PassiveOpen::Outcome& outcome, const net::Re
   }
   connections_.add_elsewhere(settings.local_id,
                              {port, {settings.peer_address, settings.peer_id}, outcome.proved, outcome.reply});
-  admission_.on_channel(others_->adopt({.port = port,
-                                        .settings = settings,
-                                        .proved = outcome.proved,
-                                        .timestamp_us = outcome.timestamp_us,
-                                        .handshake_data = {outcome.handshake_data.begin(), outcome.handshake_data.end()},
-                                        .arrived = train.arrived}));
+  admission_.on_channel(
+      others_->adopt({.port = port,
+                      .settings = settings,
+                      .proved = outcome.proved,
+                      .timestamp_us = outcome.timestamp_us,
+                      .handshake_data = {outcome.handshake_data.begin(), outcome.handshake_data.end()},
+                      .arrived = train.arrived}));
 }
 
 /// Where the answer overtakes the connection, the first packets go by way of the first port, which posts them behind it.

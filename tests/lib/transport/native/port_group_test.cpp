@@ -252,7 +252,8 @@ class WrongPort : public PortGroupTest {
 };
 
 TEST_F(WrongPort, HandsOverWhatIsOfAnothersConnection) {
-  constexpr std::uint32_t kStunCookieAsMessage = 0x2112'a442;  // by which the filter takes it for STUN: the first port's
+  constexpr std::uint32_t kStunCookieAsMessage =
+      0x2112'a442;  // by which the filter takes it for STUN: the first port's
   const Pair first = connect_client();
   RawClient client(local);
   const std::uint32_t id = connect(client);
@@ -271,7 +272,6 @@ TEST_F(WrongPort, AnswersAConclusionOfAConnectionElsewhereAsBefore) {
   const std::uint32_t id = connect(client);
   EXPECT_EQ(ask(client, request).socket_id, id);
 }
-
 
 }  // namespace
 }  // namespace udtcat::transport::native

@@ -38,7 +38,8 @@ TEST_F(SocketWaitTest, EndsOnceTheSocketIsReadable) {
   send();
   EXPECT_TRUE(udtcat::test::run_until(io, [this] { return ready == 1; }));
   until(SocketWait::Readiness::wait_read);
-  EXPECT_TRUE(udtcat::test::run_until(io, [this] { return ready == 2; })) << "what was not read makes it readable again";
+  EXPECT_TRUE(udtcat::test::run_until(io, [this] { return ready == 2; }))
+      << "what was not read makes it readable again";
 }
 
 TEST_F(SocketWaitTest, EndsOnceTheSocketIsWritable) {
