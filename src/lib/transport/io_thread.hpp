@@ -3,7 +3,7 @@
 ///
 ///   owner's thread ── post(), call() ──► mailbox ─► io thread ── post_back() ──► mailbox ─► owner's thread
 ///
-/// What is posted while a mailbox waits to be emptied goes with it: one wake-up for all.
+/// All that is posted before a mailbox is emptied goes at once: one wake-up for all.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ class ReadGuard {
   bool shut_ UDTCAT_GUARDED_BY(mutex_) = false;
 };
 
-/// What a channel knows of its user on another thread; see ThreadChannel.
+/// A channel's user on another thread, as the channel knows it; see ThreadChannel.
 struct FarUser {
   std::shared_ptr<ReadGuard> memory;
   std::function<void()> on_event;  ///< packets came or left, or the connection has ended; on the channel's thread

@@ -23,7 +23,7 @@
 
 namespace udtcat::transport {
 
-/// What is asked for is answered from a copy, some milliseconds old at most; add_end_stats() waits for the thread.
+/// Questions are answered from a copy, some milliseconds old at most; add_end_stats() waits for the thread.
 /// Threads: confined to the IoThread's owner's, as Channel.
 class ThreadChannel final : public Channel {
  public:

@@ -235,7 +235,6 @@ TEST_F(ThreadChannelTest, MayBeDestroyedByItsHandler) {
   });
   there([&](ScriptedChannel& end) {
     end.read(1);
-    // What was on its way is not told any more.
   });
   ASSERT_TRUE(run_until([&] { return called; }));
   EXPECT_EQ(channel, nullptr);

@@ -19,7 +19,7 @@
 namespace udtcat::transport::native {
 
 /// A connection that another port of the same address has (PortGroup).
-struct ElsewhereLink {
+struct FurtherLink {
   std::uint32_t port = 0;  ///< its number, from 1
   PeerName name;
   bool proved = false;
@@ -44,7 +44,7 @@ class ConnectionTable {
   }
 
   /// local_id   ours
-  void add_elsewhere(std::uint32_t local_id, ElsewhereLink link) {
+  void add_elsewhere(std::uint32_t local_id, FurtherLink link) {
     elsewhere_by_peer_.insert_or_assign(link.name, local_id);
     if (link.proved) ++proved_;
     elsewhere_.insert_or_assign(local_id, std::move(link));
@@ -59,7 +59,7 @@ class ConnectionTable {
     elsewhere_.erase(found);
   }
   /// none: no other port has it
-  [[nodiscard]] const ElsewhereLink* find_elsewhere(std::uint32_t local_id) const {
+  [[nodiscard]] const FurtherLink* find_elsewhere(std::uint32_t local_id) const {
     const auto found = elsewhere_.find(local_id);
     return found == elsewhere_.end() ? nullptr : &found->second;
   }
@@ -107,7 +107,7 @@ class ConnectionTable {
  private:
   std::unordered_map<std::uint32_t, std::unique_ptr<UdtLink>> by_id_;
   std::map<PeerName, UdtLink*> by_peer_;
-  std::unordered_map<std::uint32_t, ElsewhereLink> elsewhere_;
+  std::unordered_map<std::uint32_t, FurtherLink> elsewhere_;
   std::map<PeerName, std::uint32_t> elsewhere_by_peer_;
   std::size_t proved_ = 0;
 };

@@ -21,7 +21,7 @@ TransportOptions options_of_further_ports(TransportOptions options) {
   return options;
 }
 
-UdpPort::HandedOver copy_of(std::span<const std::byte> packet, const net::ReceivedTrain& train) {
+UdpPort::IncomingDatagram copy_of(std::span<const std::byte> packet, const net::ReceivedTrain& train) {
   return {{packet.begin(), packet.end()}, train.from, train.to, train.arrived};
 }
 
@@ -49,7 +49,7 @@ class PortGroup::FurtherPort final : public OtherPorts {
   void finish() {
     thread_.post([this] { port_->finish(); });
   }
-  void take(UdpPort::HandedOver datagram) {
+  void take(UdpPort::IncomingDatagram datagram) {
     if (coming_ >= kMaxHandedOver) return;
     ++coming_;
     thread_.post([this, datagram = std::move(datagram)] {

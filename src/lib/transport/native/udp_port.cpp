@@ -164,10 +164,10 @@ void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, co
   answer(admission_.answer_unknown(now, *id, packet, train.from), train);
 }
 
-/// What is none of this port's: the first knows whose it is.  returns   whether it need not be handled here
+/// The first port knows whose a packet is.  returns   whether it need not be handled here
 bool UdpPort::hand_over(std::uint32_t id, std::span<const std::byte> packet, const net::ReceivedTrain& train) {
   if (leads_) {
-    const ElsewhereLink* const link = connections_.find_elsewhere(id);
+    const FurtherLink* const link = connections_.find_elsewhere(id);
     if (link != nullptr) others_->hand_over(link->port, packet, train);
     return link != nullptr;
   }
@@ -177,7 +177,7 @@ bool UdpPort::hand_over(std::uint32_t id, std::span<const std::byte> packet, con
   return true;
 }
 
-void UdpPort::take_handed_over(const HandedOver& datagram) {
+void UdpPort::take_handed_over(const IncomingDatagram& datagram) {
   if (tunnel_.is_at(datagram.from)) return;  // a forged address
   net::ReceivedTrain train{.chunk = chunks_.acquire(),
                            .total_bytes = datagram.packet.size(),
@@ -227,7 +227,7 @@ void UdpPort::accept(TimePoint now, PassiveOpen::Outcome& outcome, const net::Re
                       .arrived = train.arrived}));
 }
 
-/// Where the answer overtakes the connection, the first packets go by way of the first port, which posts them behind it.
+/// The client's first packets may be here before this: they go by way of the first port, which posts them behind it.
 UdtLink& UdpPort::adopt(const AdoptedLink& adopted) {
   UdtLink& link = add_link(adopted.settings, adopted.proved);
   Arrival data{{}, chunks_.acquire(), adopted.arrived};

@@ -95,13 +95,13 @@ class UdpPort final : public LinkPort {
   /// Let in by the first.
   [[nodiscard]] UdtLink& adopt(const AdoptedLink& link);
   /// From another port.
-  struct HandedOver {
+  struct IncomingDatagram {
     std::vector<std::byte> packet;
     Endpoint from;
     std::optional<Endpoint> to;
     std::chrono::nanoseconds arrived{0};
   };
-  void take_handed_over(const HandedOver& datagram);
+  void take_handed_over(const IncomingDatagram& datagram);
   void take_path_errors(TimePoint now, const std::vector<net::PathError>& errors);
   /// A connection of another port is over.
   /// shutdown   by which the peer is told for a while; empty: it is not
