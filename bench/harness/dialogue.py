@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both ends of what bench/query asks: a service behind a forward, and who asks it. A program of its own, since each has a namespace.
+"""Both ends of what bench/query and bench/peers ask: a service behind a forward, and who asks it. A program of its own, since each has a namespace.
 
   dialogue.py serve PORT SAMPLES                               each connection says first what it wants: e(cho), t(ake), g(ive)
-  dialogue.py ask HOST PORT SAMPLES QUERIES WAY SECONDS HOW    WAY of the bulk: out, back, both; HOW: kept, one connection for all
-                                                               questions, or anew, one for each; one JSON line
+  dialogue.py ask HOST PORT SAMPLES QUERIES WAY SECONDS HOW [BULK_PORT]
+                                          WAY of the bulk: out, back, both; HOW: kept, one connection for all questions, or anew, one for
+                                          each; BULK_PORT: where the bulk goes by another way; one JSON line
 
 Who takes bulk writes down when it had how much: "TIME BYTES" a line, which the clock of the machine makes comparable.
 """
@@ -101,14 +102,14 @@ def in_background(work):
     return child
 
 
-def ask_beside(place, samples, queries, way, seconds, how):
+def ask_beside(place, bulk_place, samples, queries, way, seconds, how):
     ask(place, 3, how)
     empty = ask(place, queries, how)
     children = []
     if way in ("out", "both"):
-        children.append(in_background(lambda: give(connect(place, b"t"))))
+        children.append(in_background(lambda: give(connect(bulk_place, b"t"))))
     if way in ("back", "both"):
-        children.append(in_background(lambda: take(connect(place, b"g"), samples)))
+        children.append(in_background(lambda: take(connect(bulk_place, b"g"), samples)))
     time.sleep(LEAD_SECONDS)
     begin = time.monotonic()
     time.sleep(seconds)
@@ -120,9 +121,27 @@ def ask_beside(place, samples, queries, way, seconds, how):
     print(json.dumps({"empty": empty, "beside": beside, "alone_span": [begin, middle], "beside_span": [middle, end]}), flush=True)
 
 
+def rate_within(samples, span):
+    """Mbit/s of all takers together; their totals are apart."""
+    takers = [[]]
+    for at, total in samples:
+        if takers[-1] and total < takers[-1][-1][1]:
+            takers.append([])
+        takers[-1].append((at, total))
+    return sum(rate_of([each for each in taker if span[0] <= each[0] <= span[1]]) for taker in takers if taker)
+
+
+def rate_of(samples):
+    if len(samples) < 2:
+        return 0.0
+    (begin, before), (end, after) = samples[0], samples[-1]
+    return (after - before) * 8 / (end - begin) / 1e6
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(int(sys.argv[2]), sys.argv[3])
     else:
-        host, port, samples, queries, way, seconds, how = sys.argv[2:]
-        ask_beside((host, int(port)), samples, int(queries), way, float(seconds), how)
+        host, port, samples, queries, way, seconds, how = sys.argv[2:9]
+        bulk_port = sys.argv[9] if len(sys.argv) > 9 else port
+        ask_beside((host, int(port)), (host, int(bulk_port)), samples, int(queries), way, float(seconds), how)

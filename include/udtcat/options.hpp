@@ -141,6 +141,9 @@ struct TransportOptions : TransportTuning {
   /// Native only: the UDP port that all of a dialer's packets leave from, where it is free; 0: the system chooses one
   /// for each address that is dialled. See Listener::send_check().
   std::uint16_t dialling_port = 0;
+  /// A native listener's: threads that carry packets, its io_context's among them. They begin as connections come; one
+  /// connection has one. None: as many as the process has cores, of which ciphers take some.
+  std::optional<std::size_t> packet_threads{};
   std::shared_ptr<KnownPaths> known_paths{};  ///< native only; none: nothing is remembered
   std::shared_ptr<const HttpProxy> proxy{};   ///< tcp only, by which it leaves; none: directly
   std::string proxied_host{};                 ///< a dialer's: the host that the proxy is asked for; empty: its address

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench_message.hpp"
 
-#include <thread>
 #include <tuple>
 #include <utility>
 
-#include <sched.h>
-
+#include "lib/core/cores.hpp"
 #include "lib/core/stats_fields.hpp"
 #include "lib/core/try.hpp"
 #include "tool/status/json.hpp"
@@ -98,12 +96,7 @@ BenchCounters bench_counters(const ConnectionStats& stats) {
   return made;
 }
 
-std::uint64_t usable_cores() {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  if (::sched_getaffinity(0, sizeof usable, &usable) == 0) return static_cast<std::uint64_t>(CPU_COUNT(&usable));
-  return std::thread::hardware_concurrency();  // more cores than the set has bits for
-}
+std::uint64_t usable_cores() { return core::available_cores(); }
 
 std::string to_json(const BenchRequest& request) {
   Json json;

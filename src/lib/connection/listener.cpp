@@ -17,6 +17,7 @@
 #include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
 #include "lib/connection/port_secrets.hpp"
+#include "lib/core/cores.hpp"
 #include "lib/core/ip_prefix.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
@@ -43,10 +44,18 @@ struct Ports {
   std::optional<Error> tcp_failure{};  ///< why there is no TCP beside it
 };
 
+/// Where payloads are sealed, half of the cores are for the ciphers; of two cores both carry packets as well.
+std::size_t packet_threads(Protection protection) {
+  const std::size_t cores = core::available_cores();
+  const bool seals = protection == Protection::safe || protection == Protection::private_;
+  return seals && cores > 2 ? 1 + cores / 2 : cores;
+}
+
 Result<Port> bind_port(boost::asio::io_context& io, const ListenRequest& request, TransportKind kind,
                        const std::vector<Endpoint>& locals) {
   TransportOptions options = share_of_each_flow(request.transport, request.session.flows);
   options.kind = kind;
+  if (!options.packet_threads) options.packet_threads = packet_threads(request.session.protection);
   const Credentials* const credentials = request.credentials ? &*request.credentials : nullptr;
   Port port;
   UDTCAT_TRY(port.engine, transport::make_engine(io, options, port_secrets(session::Role::listener, credentials)));
@@ -55,6 +64,7 @@ Result<Port> bind_port(boost::asio::io_context& io, const ListenRequest& request
   return port;
 }
 
+constexpr std::size_t kCoresForFlows = 4;  // measured: ADR-0076: two flows on two threads, of 2 cores: 0.84 of one
 constexpr int kPortDraws = 16;  // guess: that so many free UDP ports are taken by TCP does not happen by chance
 
 /// TCP waits at the same number. Where the system chooses that, it is drawn again while another program has it for TCP.
@@ -101,6 +111,10 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
     // Posted: the last session's end is told from inside.
     table_->on_empty(
         lifetime_.guard([this] { boost::asio::post(io_, lifetime_.guard([this] { close_needless_ports(); })); }));
+    // Of few cores the ciphers need those that a session's flows would have.
+    if (core::available_cores() < kCoresForFlows)
+      for (Port& port : ports_)
+        port.acceptor->keep_beside([table = table_](std::span<const std::byte> words) { return table->takes(words); });
     accept_on();
   }
 

@@ -10,18 +10,32 @@
 namespace udtcat::net {
 
 struct DatagramSocket::State {
-  State(UdpSocket given, bool offload) : socket(std::move(given)), sender(socket, offload) {}
+  State(UdpSocket given, const Options& options)
+      : socket(std::move(given)), datagram_bytes(options.datagram_bytes), sender(socket, options.offload) {}
 
   UdpSocket socket;
+  std::size_t datagram_bytes;
   TrainSender sender;
   std::unique_ptr<ReceiveSockets> receiver;
 };
 
 Result<DatagramSocket> DatagramSocket::make(UdpSocket socket, const Options& options) {
-  auto state = std::make_unique<State>(std::move(socket), options.offload);
+  auto state = std::make_unique<State>(std::move(socket), options);
   state->socket.request_buffers(options.receive_buffer_bytes, options.send_buffer_bytes);
   UDTCAT_TRY(state->receiver, ReceiveSockets::make(state->socket, options));
   return DatagramSocket(std::move(state));
+}
+
+Result<DatagramSocket> DatagramSocket::make_beside(const DatagramSocket& first, const Options& options) {
+  UDTCAT_TRY(UdpSocket socket, UdpSocket::open(first.socket().family()));
+  auto state = std::make_unique<State>(std::move(socket), options);
+  state->socket.request_buffers(options.receive_buffer_bytes, options.send_buffer_bytes);
+  UDTCAT_TRY(state->receiver, ReceiveSockets::make_beside(*first.state_->receiver, state->socket, options));
+  return DatagramSocket(std::move(state));
+}
+
+Status DatagramSocket::steer(std::uint32_t ports, std::uint32_t open_ports) {
+  return state_->receiver->steer(ports, open_ports, state_->datagram_bytes);
 }
 
 DatagramSocket::DatagramSocket(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -78,6 +78,9 @@ class DatagramSocket {
 
   /// Takes a bound or unbound socket.  errors: Errc::cannot_bind
   [[nodiscard]] static Result<DatagramSocket> make(UdpSocket socket, const Options& options);
+  /// One more on the port of `first`, which has others that steer() tells of. Until then the system gives any of the
+  /// port's datagrams to any of them.  errors: Errc::cannot_bind, Errc::out_of_resources
+  [[nodiscard]] static Result<DatagramSocket> make_beside(const DatagramSocket& first, const Options& options);
   DatagramSocket(DatagramSocket&&) noexcept;
   DatagramSocket& operator=(DatagramSocket&&) noexcept;
   ~DatagramSocket();
@@ -88,6 +91,10 @@ class DatagramSocket {
   /// Appends what is there, at most `most` trains (or what one system call gives), and gives how many; never blocks.
   /// Datagrams that are empty, or larger than a chunk, are dropped.
   std::size_t receive(std::vector<ReceivedTrain>& into, std::size_t most, core::ChunkPool& chunks);
+
+  /// Of the first on its port, beside which others were made: the first `open_ports` of `ports` get the datagrams whose
+  /// destination id, modulo `ports`, is their number. See PortFilter.  errors: Errc::cannot_bind
+  [[nodiscard]] Status steer(std::uint32_t ports, std::uint32_t open_ports);
 
   [[nodiscard]] std::vector<PathError> take_path_errors(std::size_t most);
   /// Datagrams the kernel dropped since the socket was made because its receive buffer was full (SO_RXQ_OVFL); a train

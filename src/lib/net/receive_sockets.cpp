@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several sockets on one port (SO_REUSEPORT), among which a filter of four instructions steers what arrives.
+// Several sockets on one port (SO_REUSEPORT), among which PortFilter steers what arrives.
 #include "lib/net/receive_sockets.hpp"
 
-#include <linux/filter.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -19,6 +18,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/port_filter.hpp"
 #include "lib/net/system_error.hpp"
 
 namespace udtcat::net {
@@ -28,24 +28,6 @@ namespace {
 constexpr std::size_t kMaxSockets = 32;        // measured: they hold 12 MiB of full trains where each may hold 380 KiB
 constexpr std::size_t kRunBytes = 192 * kKiB;  // guess: three full trains, half of what a user's socket holds
 constexpr std::size_t kTrainsAhead = 2;  // guess: of each socket, whose second train says that there may be a third
-
-Status share_port(const UdpSocket& socket) {
-  const int on = 1;
-  if (::setsockopt(socket.descriptor(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) return {};
-  return system_error(Errc::cannot_bind, "share a udp port", errno);
-}
-
-/// Has the kernel choose the socket of a datagram by its first word: runs of sequence numbers, in turn. A control
-/// packet's word is its type: one socket gets all of a type.
-Status steer(const UdpSocket& socket, std::size_t sockets, std::size_t datagram_bytes) {
-  const auto run_packets = static_cast<std::uint32_t>(std::max<std::size_t>(kRunBytes / datagram_bytes, 1));
-  std::array<sock_filter, 4> code{
-      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, run_packets),
-       BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, static_cast<std::uint32_t>(sockets)), BPF_STMT(BPF_RET | BPF_A, 0)}};
-  const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
-  if (::setsockopt(socket.descriptor(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) == 0) return {};
-  return system_error(Errc::cannot_bind, "steer datagrams among the sockets of a port", errno);
-}
 
 Status watch(int epoll, const UdpSocket& socket, std::size_t index) {
   epoll_event event{};
@@ -104,24 +86,49 @@ Result<std::unique_ptr<ReceiveSockets>> ReceiveSockets::make(UdpSocket& bound, c
   return made;
 }
 
+Result<std::unique_ptr<ReceiveSockets>> ReceiveSockets::make_beside(const ReceiveSockets& first, UdpSocket& unbound,
+                                                                    const DatagramSocket::Options& options) {
+  UDTCAT_TRY(const Endpoint local, first.sources_.front()->socket.local_endpoint());
+  for (const auto& source : first.sources_) UDTCAT_CHECK(share_port(source->socket));
+  UDTCAT_CHECK(share_port(unbound));
+  UDTCAT_CHECK(prepare_to_receive(unbound, options));
+  UDTCAT_CHECK(unbound.bind(local));  // datagrams may come from here on
+  std::unique_ptr<ReceiveSockets> made(new ReceiveSockets(unbound));
+  if (first.sources_.size() == 1) return made;
+  UDTCAT_CHECK(made->watch_bound());
+  while (made->sources_.size() < first.sources_.size()) UDTCAT_CHECK(made->open_beside(local, options));
+  return made;
+}
+
 Status ReceiveSockets::share(const DatagramSocket::Options& options, std::size_t sockets) {
   UdpSocket& bound = sources_.front()->socket;
   UDTCAT_TRY(const Endpoint local, bound.local_endpoint());
-  readable_ = ::epoll_create1(EPOLL_CLOEXEC);
-  if (readable_ < 0) return system_error(Errc::out_of_resources, "watch the sockets of a port", errno);
-  if (auto watched = watch(readable_, bound, 0); !watched) {
-    ::close(std::exchange(readable_, -1));
-    return watched;
-  }
+  UDTCAT_CHECK(watch_bound());
   UDTCAT_CHECK(share_port(bound));
   for (Status opened; opened && sources_.size() < sockets;) {
     opened = open_beside(local, options);
     if (!opened) core::log().info("{}: {} sockets receive for it", opened.error().message(), sources_.size());
   }
   if (sources_.size() == 1) return {};
-  auto steered = steer(bound, sources_.size(), options.datagram_bytes);
+  auto steered = steer(1, 1, options.datagram_bytes);
   if (!steered) sources_.resize(1);  // without the filter one socket would get all of a peer's datagrams
   return steered;
+}
+
+Status ReceiveSockets::watch_bound() {
+  readable_ = ::epoll_create1(EPOLL_CLOEXEC);
+  if (readable_ < 0) return system_error(Errc::out_of_resources, "watch the sockets of a port", errno);
+  auto watched = watch(readable_, sources_.front()->socket, 0);
+  if (!watched) ::close(std::exchange(readable_, -1));
+  return watched;
+}
+
+Status ReceiveSockets::steer(std::uint32_t ports, std::uint32_t open_ports, std::size_t datagram_bytes) {
+  return attach(sources_.front()->socket,
+                {.ports = ports,
+                 .open_ports = open_ports,
+                 .sockets = static_cast<std::uint32_t>(sources_.size()),
+                 .run_packets = static_cast<std::uint32_t>(std::max<std::size_t>(kRunBytes / datagram_bytes, 1))});
 }
 
 Status ReceiveSockets::open_beside(const Endpoint& local, const DatagramSocket::Options& options) {

@@ -2,7 +2,7 @@
 /// The sockets by which one UDP port receives: the bound one, and others beside it where the system keeps receive
 /// buffers small (net.core.rmem_max). They hold as many times as much, and nothing is asked of root.
 ///
-///   datagram ─► kernel: (first word / run) mod sockets ─► a socket ─► merged with the others' by its arrival
+///   datagram ─► kernel: PortFilter ─► a socket ─► merged with the others' by its arrival
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,17 @@ class ReceiveSockets {
   /// errors   Errc::cannot_bind
   [[nodiscard]] static Result<std::unique_ptr<ReceiveSockets>> make(UdpSocket& bound,
                                                                     const DatagramSocket::Options& options);
+  /// The sockets of another port at the address of `first`, whose socket is `unbound`: as many as `first` has. They get
+  /// nothing that is another port's once `first` steers.  errors   Errc::cannot_bind, Errc::out_of_resources
+  [[nodiscard]] static Result<std::unique_ptr<ReceiveSockets>> make_beside(const ReceiveSockets& first,
+                                                                           UdpSocket& unbound,
+                                                                           const DatagramSocket::Options& options);
   ~ReceiveSockets();
   ReceiveSockets(const ReceiveSockets&) = delete;
   ReceiveSockets& operator=(const ReceiveSockets&) = delete;
+
+  /// Of the first of several ports: see DatagramSocket::steer().
+  [[nodiscard]] Status steer(std::uint32_t ports, std::uint32_t open_ports, std::size_t datagram_bytes);
 
   std::size_t receive(std::vector<ReceivedTrain>& into, std::size_t most, core::ChunkPool& chunks);
   /// The system gives the ICMP error of a datagram to whichever socket it likes.
@@ -42,6 +50,7 @@ class ReceiveSockets {
   struct Source;
   explicit ReceiveSockets(UdpSocket& bound);
   [[nodiscard]] Status share(const DatagramSocket::Options& options, std::size_t sockets);
+  [[nodiscard]] Status watch_bound();
   [[nodiscard]] Status open_beside(const Endpoint& local, const DatagramSocket::Options& options);
   void find_readable();
   [[nodiscard]] Source* earliest(core::ChunkPool& chunks);

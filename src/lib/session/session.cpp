@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/session/session.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 
+#include "lib/core/cores.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/try.hpp"
 
 namespace udtcat::session {
-
-namespace {
-
-/// The cores that the affinity mask leaves to this thread, at least one.
-std::size_t available_cores() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  if (::sched_getaffinity(0, sizeof mask, &mask) != 0) return 1;
-  return static_cast<std::size_t>(std::max(1, CPU_COUNT(&mask)));
-}
-
-}  // namespace
 
 Session::Session(boost::asio::io_context& io, Role role, const NegotiatedParameters& agreed,
                  std::optional<KeySchedule> keys, std::unique_ptr<transport::Channel> first)
@@ -140,7 +127,7 @@ Result<std::optional<crypto::HeaderCipher>> Session::header_cipher(Direction dir
 }
 
 std::size_t Session::thread_count(std::optional<std::size_t> wanted) const {
-  const std::size_t threads = wanted.value_or(available_cores());
+  const std::size_t threads = wanted.value_or(core::available_cores());
   // With one core another thread only costs.
   return !keys_ || threads <= 1 ? 0 : std::min(threads, agreed_.lanes);
 }

@@ -53,6 +53,8 @@ class Acceptor {
   /// takes no more. Without effect where the words do not travel with the transport's own handshake.
   using WordsFilter = std::function<bool(std::span<const std::byte> words)>;
   virtual void take_only(WordsFilter /*wanted*/) {}
+  /// Where threads carry packets, channels with such first words share the thread of another one of their host.
+  virtual void keep_beside(WordsFilter /*alike*/) {}
   /// See Listener::send_stun() and on_stun(). Without effect in libudt, whose socket is its own.
   virtual void send_stun(const Endpoint& /*peer*/, std::vector<std::byte> /*message*/) {}
   virtual void on_stun(StunHandler /*handler*/) {}

@@ -13,13 +13,16 @@ namespace {
 constexpr PrefixMeter::Limits kRefusals{100, 1000};  // guess: a client that is not answered asks again
 constexpr std::size_t kMaxConnections = 4096;        // guess: some 20 kB each
 
-/// The connection that a client's conclusion has made already.  none: another packet, or a new client
-const UdtLink* connection_of(std::span<const std::byte> packet, const Endpoint& from,
-                             const ConnectionTable& connections) {
+/// The answer to a client's conclusion that has made a connection already.  none: another packet, or a new client
+const std::vector<std::byte>* known_reply(std::span<const std::byte> packet, const Endpoint& from,
+                                          const ConnectionTable& connections) {
   const auto request = decode_handshake(packet.subspan(kHeaderBytes));
   if (!request || request->request != Request::conclusion) return nullptr;
-  const UdtLink* const known = connections.find({from, request->socket_id});
-  return known != nullptr && !known->handshake_reply.empty() ? known : nullptr;
+  const PeerName name{from, request->socket_id};
+  if (const UdtLink* const known = connections.find(name))
+    return known->handshake_reply.empty() ? nullptr : &known->handshake_reply;
+  const auto elsewhere = connections.find_elsewhere(name);
+  return elsewhere ? &connections.find_elsewhere(*elsewhere)->handshake_reply : nullptr;
 }
 
 }  // namespace
@@ -48,8 +51,7 @@ Result<std::uint64_t> Admission::draw_token(std::uint32_t id, const Endpoint& pe
 PassiveOpen::Outcome Admission::handle(TimePoint now, std::span<const std::byte> packet, const Endpoint& from,
                                        const ConnectionTable& connections,
                                        const std::function<Result<PassiveOpen::Numbers>()>& draw_numbers) {
-  if (const UdtLink* const known = connection_of(packet, from, connections))
-    return {known->handshake_reply, std::nullopt};
+  if (const auto* const reply = known_reply(packet, from, connections)) return {*reply, std::nullopt};
   if (!listening_ || turns_away(packet)) {
     if (!refusals_.take(now, core::prefix_of(from))) return {};
     return {PassiveOpen::refusal(packet), std::nullopt};
@@ -67,17 +69,17 @@ bool Admission::turns_away(std::span<const std::byte> packet) const {
   const auto body = packet.subspan(kHeaderBytes);
   const auto request = decode_handshake(body);
   if (!request || request->request != Request::conclusion) return false;
-  const auto extension = decode_extension(body);
-  return !extension || !wanted_(extension->handshake_data);
+  return !has_words(packet, wanted_);
+}
+
+bool Admission::has_words(std::span<const std::byte> packet, const WordsFilter& filter) {
+  const auto extension = decode_extension(packet.subspan(kHeaderBytes));
+  return extension && filter(extension->handshake_data);
 }
 
 /// Clients that have proved the key are counted apart, so that others cannot take all the room.
 bool Admission::has_room(const ConnectionTable& connections, bool proved) const {
   return connections.count(proved) < kMaxConnections && listening_->has_room(proved);
-}
-
-void Admission::on_closed(TimePoint now, const UdtConnection& closed) {
-  closed_.add(now, closed.local_id(), closed.peer_address(), closed.shutdown_packet());
 }
 
 std::vector<std::byte> Admission::answer_unknown(TimePoint now, std::uint32_t id, std::span<const std::byte> packet,

@@ -9,8 +9,8 @@
 
 namespace udtcat::transport::native {
 
-NativeChannel::NativeChannel(boost::asio::io_context& io, UdtLink& link)
-    : io_(io), link_(link), connection_(link.connection) {
+NativeChannel::NativeChannel(boost::asio::io_context& io, UdtLink& link, FarUser user)
+    : io_(io), link_(link), connection_(link.connection), user_(std::move(user)) {
   link_.use(*this);
 }
 
@@ -88,6 +88,7 @@ void NativeChannel::on_sent() {
   end_read();
   progress_writes();
   progress_drain();
+  if (user_.on_event) user_.on_event();
 }
 
 void NativeChannel::take_datagrams() {
@@ -99,12 +100,19 @@ void NativeChannel::take_datagrams() {
 void NativeChannel::read_more() {
   if (!read_ || closed_) return;
   if (connection_.readable_bytes() > 0) {
-    const TimePoint now = clock_now();
-    read_->bytes += connection_.read(now, read_->into.subspan(read_->bytes));
-    // An ACK that tells the peer of room may be due now.
-    if (const auto due = connection_.deadline(now); due && *due <= now) link_.schedule();
+    if (user_.memory)
+      user_.memory->fill([this] { take_bytes(); });
+    else
+      take_bytes();
   }
   if (read_->bytes >= read_->least_bytes) finish_read(read_->bytes);
+}
+
+void NativeChannel::take_bytes() {
+  const TimePoint now = clock_now();
+  read_->bytes += connection_.read(now, read_->into.subspan(read_->bytes));
+  // An ACK that tells the peer of room may be due now.
+  if (const auto due = connection_.deadline(now); due && *due <= now) link_.schedule();
 }
 
 /// Completes the read where nothing more will come.

@@ -12,6 +12,7 @@
 #include "lib/core/lifetime.hpp"
 #include "lib/transport/channel.hpp"
 #include "lib/transport/native/udt_link.hpp"
+#include "lib/transport/read_guard.hpp"
 
 namespace udtcat::transport::native {
 
@@ -19,7 +20,8 @@ namespace udtcat::transport::native {
 class NativeChannel final : public Channel, private LinkUser {
  public:
   /// Takes the link over. Its port outlives this.
-  NativeChannel(boost::asio::io_context& io, UdtLink& link);
+  /// user   where it is on another thread
+  NativeChannel(boost::asio::io_context& io, UdtLink& link, FarUser user = {});
   ~NativeChannel() override;
   NativeChannel(const NativeChannel&) = delete;
   NativeChannel& operator=(const NativeChannel&) = delete;
@@ -71,6 +73,7 @@ class NativeChannel final : public Channel, private LinkUser {
   void take_datagrams();
   void begin_read(Read read);
   void read_more();
+  void take_bytes();
   void end_read();
   void finish_read(Result<std::size_t> result);
   void progress_writes();
@@ -82,6 +85,7 @@ class NativeChannel final : public Channel, private LinkUser {
   boost::asio::io_context& io_;
   UdtLink& link_;
   UdtConnection& connection_;  // of link_
+  const FarUser user_;         // empty: it is on this thread
   DatagramHandler datagram_handler_;
   std::optional<Read> read_;
   std::deque<Write> writes_;

@@ -7,6 +7,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "lib/core/cores.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/lifetime.hpp"
 #include "lib/core/try.hpp"
@@ -14,6 +15,7 @@
 #include "lib/transport/engine.hpp"
 #include "lib/transport/native/key_proof.hpp"
 #include "lib/transport/native/native_channel.hpp"
+#include "lib/transport/native/port_group.hpp"
 #include "lib/transport/native/udp_port.hpp"
 
 namespace udtcat::transport::native {
@@ -46,6 +48,7 @@ class NativeAcceptor final : public Acceptor {
   void send_stun(const Endpoint& peer, std::vector<std::byte> message) override;
   void on_stun(StunHandler handler) override;
   void take_only(WordsFilter wanted) override;
+  void keep_beside(WordsFilter alike) override;
 
  private:
   void hand_on();
@@ -53,7 +56,15 @@ class NativeAcceptor final : public Acceptor {
 
   boost::asio::io_context& io_;
   const std::vector<UdpPort*> ports_;
-  std::deque<UdtLink*> waiting_;    // let in, and not accepted yet
+  /// Let in, and not accepted yet.
+  struct Waiting {
+    UdtLink* link;  // null: on another thread
+    std::unique_ptr<Channel> channel;
+    [[nodiscard]] bool proved() const { return link != nullptr ? link->proved : channel->proved_key(); }
+  };
+  void add(Waiting waiting);
+
+  std::deque<Waiting> waiting_;
   std::size_t waiting_proved_ = 0;  // of them
   ChannelHandler handler_;
   core::Lifetime lifetime_;
@@ -65,10 +76,18 @@ NativeAcceptor::NativeAcceptor(boost::asio::io_context& io, std::vector<UdpPort*
     port->listen({.has_room = [this](bool proved) { return has_room(proved); },
                   .on_link =
                       [this](UdtLink& link) {
-                        waiting_.push_back(&link);
-                        if (link.proved) ++waiting_proved_;
-                        hand_on();
+                        add({&link, nullptr});
+                      },
+                  .on_channel =
+                      [this](std::unique_ptr<Channel> channel) {
+                        add({nullptr, std::move(channel)});
                       }});
+}
+
+void NativeAcceptor::add(Waiting waiting) {
+  if (waiting.proved()) ++waiting_proved_;
+  waiting_.push_back(std::move(waiting));
+  hand_on();
 }
 
 NativeAcceptor::~NativeAcceptor() {
@@ -76,7 +95,8 @@ NativeAcceptor::~NativeAcceptor() {
     port->stop_listening();
     port->on_stun(nullptr);
   }
-  for (UdtLink* const link : waiting_) link->release();
+  for (const Waiting& each : waiting_)
+    if (each.link != nullptr) each.link->release();
 }
 
 void NativeAcceptor::async_accept(ChannelHandler handler) {
@@ -95,11 +115,12 @@ void NativeAcceptor::hand_on() {
   if (!handler_ || waiting_.empty()) return;
   boost::asio::post(io_, lifetime_.guard([this] {
     if (!handler_ || waiting_.empty()) return;
-    UdtLink* const next = waiting_.front();
+    Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
-    if (next->proved) --waiting_proved_;
+    if (next.proved()) --waiting_proved_;
+    if (next.link != nullptr) next.channel = std::make_unique<NativeChannel>(io_, *next.link);
     const ChannelHandler handler = std::exchange(handler_, nullptr);  // the handler may accept again, or destroy this
-    handler(std::make_unique<NativeChannel>(io_, *next));
+    handler(std::move(next.channel));
   }));
 }
 
@@ -120,6 +141,10 @@ void NativeAcceptor::take_only(WordsFilter wanted) {
   for (UdpPort* const port : ports_) port->take_only(wanted);
 }
 
+void NativeAcceptor::keep_beside(WordsFilter alike) {
+  for (UdpPort* const port : ports_) port->keep_beside(alike);
+}
+
 std::vector<Endpoint> NativeAcceptor::local_endpoints() const {
   std::vector<Endpoint> locals;
   for (const UdpPort* const port : ports_) locals.push_back(port->local());
@@ -130,10 +155,16 @@ std::vector<Endpoint> NativeAcceptor::local_endpoints() const {
 class NativeEngine final : public Engine {
  public:
   NativeEngine(boost::asio::io_context& io, const TransportOptions& options, std::optional<PortKeys> keys)
-      : io_(io), options_(options), keys_(std::move(keys)) {}
+      : io_(io),
+        options_(options),
+        keys_(std::move(keys)),
+        threads_(io, std::max<std::size_t>(options.packet_threads.value_or(core::available_cores()), 1) - 1) {}
   ~NativeEngine() override {
     lifetime_.end();
+    for (const auto& group : groups_) group->finish();
     for (const auto& port : ports_) port->finish();
+    threads_.stop();
+    groups_.clear();
   }
   NativeEngine(const NativeEngine&) = delete;
   NativeEngine& operator=(const NativeEngine&) = delete;
@@ -194,8 +225,12 @@ class NativeEngine final : public Engine {
     UDTCAT_TRY(auto bound, net::bind_on_one_port(locals));
     std::vector<UdpPort*> listening;
     for (auto& [socket, local] : bound) {
-      UDTCAT_TRY(UdpPort* const port, add_port(std::move(socket), mss_for(local.family(), net::interface_mtu(local))));
+      const std::uint32_t mss = mss_for(local.family(), net::interface_mtu(local));
+      UDTCAT_TRY(UdpPort* const port, add_port(std::move(socket), mss));
       listening.push_back(port);
+      if (threads_.limit() > 0)
+        groups_.push_back(
+            std::make_unique<PortGroup>(*port, threads_, options_, mss, [this] { return own_connections(); }));
     }
     return std::make_unique<NativeAcceptor>(io_, std::move(listening));
   }
@@ -250,6 +285,13 @@ class NativeEngine final : public Engine {
     return ports_.emplace_back(std::move(port)).get();
   }
 
+  /// Of this thread.
+  [[nodiscard]] std::size_t own_connections() const {
+    std::size_t all = 0;
+    for (const auto& port : ports_) all += port->own_connections();
+    return all;
+  }
+
   void post_failure(Error error, ChannelHandler handler) {
     boost::asio::post(io_, lifetime_.guard([error = std::move(error), handler = std::move(handler)] {
       handler(tl::unexpected(error));
@@ -268,6 +310,8 @@ class NativeEngine final : public Engine {
   std::list<std::unique_ptr<UdpPort>> ports_;
   std::vector<Outgoing> outgoing_;
   std::vector<UdpPort*> flow_ports_;
+  IoThreads threads_;
+  std::vector<std::unique_ptr<PortGroup>> groups_;  // a listening port's each
   StunHandler on_stun_;
   core::Lifetime lifetime_;
 };

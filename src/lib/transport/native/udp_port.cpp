@@ -50,6 +50,20 @@ Result<std::unique_ptr<UdpPort>> UdpPort::create(boost::asio::io_context& io, ne
   return std::unique_ptr<UdpPort>(new UdpPort(io, std::move(datagrams), local, options, mss, std::move(admission)));
 }
 
+Result<std::unique_ptr<UdpPort>> UdpPort::create_beside(boost::asio::io_context& io, net::DatagramSocket socket,
+                                                        const TransportOptions& options, std::uint32_t mss,
+                                                        OtherPorts& others) {
+  UDTCAT_TRY(const Endpoint local, socket.socket().local_endpoint());
+  UDTCAT_TRY(Admission admission, Admission::create({mss, kFirstFlowWindow, {}}, local.port(), nullptr));
+  std::unique_ptr<UdpPort> made(new UdpPort(io, std::move(socket), local, options, mss, std::move(admission)));
+  made->others_ = &others;
+  return made;
+}
+
+Result<net::DatagramSocket> UdpPort::open_beside() const {
+  return net::DatagramSocket::make_beside(socket_, socket_options(options_, mss_));
+}
+
 UdpPort::UdpPort(boost::asio::io_context& io, net::DatagramSocket socket, const Endpoint& local,
                  const TransportOptions& options, std::uint32_t mss, Admission admission)
     : io_(io),
@@ -139,35 +153,99 @@ void UdpPort::handle_train(TimePoint now, const net::ReceivedTrain& train) {
 void UdpPort::handle_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train) {
   const auto id = destination_of(packet);
   if (!id) return;
-  if (*id == 0) return handle_listener_packet(now, packet, train);
   if (UdtLink* const link = connections_.find(*id)) {
     link->connection.handle_packet(now, packet, train.from, train.to, {{}, train.chunk, train.arrived});
     overload_.on_datagram(link->share, packet.size());
     return touch(*link);
   }
+  if (others_ != nullptr && hand_over(*id, packet, train)) return;
+  if (*id == 0) return handle_listener_packet(now, packet, train);
   if (embryonic_.handle_packet(now, *id, packet, train.from) || handle_stun(packet, train)) return;
   answer(admission_.answer_unknown(now, *id, packet, train.from), train);
 }
 
+/// The first port knows whose a packet is.  returns   whether it need not be handled here
+bool UdpPort::hand_over(std::uint32_t id, std::span<const std::byte> packet, const net::ReceivedTrain& train) {
+  if (leads_) {
+    const FurtherLink* const link = connections_.find_elsewhere(id);
+    if (link != nullptr) others_->hand_over(link->port, packet, train);
+    return link != nullptr;
+  }
+  // From the first it is a reset, or of a connection that has just ended.
+  if (handed_over_) return id != 0;
+  others_->hand_over(0, packet, train);
+  return true;
+}
+
+void UdpPort::take_handed_over(const IncomingDatagram& datagram) {
+  if (tunnel_.is_at(datagram.from)) return;  // a forged address
+  net::ReceivedTrain train{.chunk = chunks_.acquire(),
+                           .total_bytes = datagram.packet.size(),
+                           .segment_bytes = datagram.packet.size(),
+                           .from = datagram.from,
+                           .to = datagram.to,
+                           .arrived = datagram.arrived};
+  if (train.chunk.empty()) return;  // no memory: as if the path had lost it
+  std::ranges::copy(datagram.packet, train.chunk.bytes().begin());
+  handed_over_ = true;
+  handle_train(clock_now(), train);
+  handed_over_ = false;
+  flush_touched();
+}
+
 void UdpPort::handle_listener_packet(TimePoint now, std::span<const std::byte> packet,
                                      const net::ReceivedTrain& train) {
-  if (const auto reset = decode_reset(packet)) return handle_reset(*reset, train.from);
+  if (const auto reset = decode_reset(packet)) return handle_reset(*reset, packet, train);
   if (net::is_binding_indication(packet)) embryonic_.handle_check(train.from);
   if (handle_stun(packet, train)) return;
-  auto outcome = admission_.handle(now, packet, train.from, connections_, [&] { return draw_numbers(train.from); });
-  if (outcome.accepted) {
-    outcome.accepted->local_address = train.to;
-    UdtLink& link = add_link(now, *outcome.accepted, outcome.proved);
-    link.handshake_reply = outcome.reply;
-    link.connection.handle_handshake_data(now, outcome.timestamp_us,
-                                          {outcome.handshake_data, train.chunk, train.arrived});
-    admission_.on_link(link);
-  }
+  auto outcome = admission_.handle(now, packet, train.from, connections_, [&] {
+    return draw_numbers(train.from,
+                        others_ != nullptr ? others_->port_for(train.from, admission_.keeps_beside(packet)) : 0);
+  });
+  if (outcome.accepted) accept(now, outcome, train);
   answer(std::move(outcome.reply), train);
 }
 
-void UdpPort::handle_reset(const StatelessReset& reset, const Endpoint& from) {
-  UdtLink* const meant = connections_.find({from, reset.id});
+void UdpPort::accept(TimePoint now, PassiveOpen::Outcome& outcome, const net::ReceivedTrain& train) {
+  outcome.accepted->local_address = train.to;
+  const ConnectionSettings settings = complete(now, *outcome.accepted);
+  const std::uint32_t port = others_ != nullptr ? settings.local_id % others_->ports() : 0;
+  if (port == 0) {
+    UdtLink& link = add_link(settings, outcome.proved);
+    link.handshake_reply = outcome.reply;
+    link.connection.handle_handshake_data(now, outcome.timestamp_us,
+                                          {outcome.handshake_data, train.chunk, train.arrived});
+    return admission_.on_link(link);
+  }
+  connections_.add_elsewhere(settings.local_id,
+                             {port, {settings.peer_address, settings.peer_id}, outcome.proved, outcome.reply});
+  admission_.on_channel(
+      others_->adopt({.port = port,
+                      .settings = settings,
+                      .proved = outcome.proved,
+                      .timestamp_us = outcome.timestamp_us,
+                      .handshake_data = {outcome.handshake_data.begin(), outcome.handshake_data.end()},
+                      .arrived = train.arrived}));
+}
+
+/// The client's first packets may be here before this: they go by way of the first port, which posts them behind it.
+UdtLink& UdpPort::adopt(const AdoptedLink& adopted) {
+  UdtLink& link = add_link(adopted.settings, adopted.proved);
+  Arrival data{{}, chunks_.acquire(), adopted.arrived};
+  if (!data.chunk.empty()) {
+    std::ranges::copy(adopted.handshake_data, data.chunk.bytes().begin());
+    data.payload = std::span<const std::byte>(data.chunk.bytes()).first(adopted.handshake_data.size());
+    link.connection.handle_handshake_data(clock_now(), adopted.timestamp_us, data);
+  }
+  return link;
+}
+
+void UdpPort::handle_reset(const StatelessReset& reset, std::span<const std::byte> packet,
+                           const net::ReceivedTrain& train) {
+  const PeerName name{train.from, reset.id};
+  if (const auto elsewhere = connections_.find_elsewhere(name))
+    return others_->hand_over(connections_.find_elsewhere(*elsewhere)->port, packet, train);
+  UdtLink* const meant = connections_.find(name);
   if (meant == nullptr) return;
   meant->connection.handle_reset(reset.token);
   touch(*meant);
@@ -212,7 +290,7 @@ void UdpPort::flush_touched() {
 
 Status UdpPort::open(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                      EmbryonicConnections::Handler handler) {
-  UDTCAT_TRY(const PassiveOpen::Numbers numbers, draw_numbers(peer));
+  UDTCAT_TRY(const PassiveOpen::Numbers numbers, draw_numbers(peer, 0));
   UDTCAT_TRY(const std::uint64_t random, crypto::random_u64());
   const OpenRequest request{.peer = peer,
                             .local_id = numbers.local_id,
@@ -229,27 +307,39 @@ Status UdpPort::open(const Endpoint& peer, core::SharedBytes handshake_data, std
 }
 
 /// Numbers of a connection to `peer`, which are free.
-Result<PassiveOpen::Numbers> UdpPort::draw_numbers(const Endpoint& peer) {
+/// port   of the ports of this address, the connection's
+Result<PassiveOpen::Numbers> UdpPort::draw_numbers(const Endpoint& peer, std::uint32_t port) {
   UDTCAT_TRY(const std::uint64_t random, crypto::random_u64());
+  const std::uint32_t step = others_ != nullptr ? others_->ports() : 1;
   auto id = static_cast<std::uint32_t>(random) & kSequenceMask;
-  while (id == 0 || connections_.find(id) != nullptr || embryonic_.contains(id)) id = (id + 1) & kSequenceMask;
+  id = id - id % step + port;
+  while (!is_free(id)) id = id > kSequenceMask - step ? port : id + step;
   UDTCAT_TRY(const std::uint64_t token, admission_.draw_token(id, peer));
   return PassiveOpen::Numbers{id, token};
 }
 
+bool UdpPort::is_free(std::uint32_t id) const {
+  return id != 0 && id <= kSequenceMask && connections_.find(id) == nullptr &&
+         connections_.find_elsewhere(id) == nullptr && !embryonic_.contains(id);
+}
+
 UdtLink& UdpPort::connect(TimePoint now, const ConnectionSettings& agreed) {
-  UdtLink& link = add_link(now, agreed, false);
+  UdtLink& link = add_link(complete(now, agreed), false);
   flush(link);
   return link;
 }
 
-UdtLink& UdpPort::add_link(TimePoint now, ConnectionSettings settings, bool proved_key) {
+ConnectionSettings UdpPort::complete(TimePoint now, ConnectionSettings settings) const {
   settings.options = options_;
   if (memory_share_) settings.options.memory_bytes = memory_share_(connections_.size());
   settings.started = now;
   // Of several connections to a peer one alone begins as fast as all of them were.
   if (!connections_.has_host(settings.peer_address)) settings.path = path_to(settings.peer_address);
   settings.random_seed = crypto::random_u64().value_or(static_cast<std::uint64_t>(now.time_since_epoch().count()));
+  return settings;
+}
+
+UdtLink& UdpPort::add_link(const ConnectionSettings& settings, bool proved_key) {
   return connections_.add(std::make_unique<UdtLink>(*this, io_, settings, proved_key, chunks_));
 }
 
@@ -277,17 +367,31 @@ void UdpPort::on_timer(UdtLink& link) {
 
 void UdpPort::forget(UdtLink& link) {
   const UdtConnection& connection = link.connection;
-  if (connection.state() == UdtConnection::State::closed) admission_.on_closed(clock_now(), connection);
+  if (others_ != nullptr && !leads_)
+    others_->on_forgotten(connection);
+  else if (connection.state() == UdtConnection::State::closed)
+    admission_.on_closed(clock_now(), connection);
   note_path(connection);
   transmitter_.forget(connection);
   std::replace(touched_.begin(), touched_.end(), &link, static_cast<UdtLink*>(nullptr));
   connections_.erase(link);
 }
 
+void UdpPort::forget_elsewhere(std::uint32_t id, const Endpoint& peer, std::vector<std::byte> shutdown) {
+  if (!shutdown.empty()) admission_.on_closed(clock_now(), id, peer, std::move(shutdown));
+  connections_.erase_elsewhere(id);
+}
+
 // ---- Paths --------------------------------------------------------------------------------------------------------
 
 void UdpPort::take_path_errors(TimePoint now) {
-  for (const net::PathError& error : socket_.take_path_errors(kPathErrorsAtOnce)) {
+  const auto errors = socket_.take_path_errors(kPathErrorsAtOnce);
+  take_path_errors(now, errors);
+  if (others_ != nullptr && !errors.empty()) others_->on_path_errors(errors);
+}
+
+void UdpPort::take_path_errors(TimePoint now, const std::vector<net::PathError>& errors) {
+  for (const net::PathError& error : errors) {
     embryonic_.handle_path_error(error);
     for (const auto& [id, link] : connections_.all()) {
       if (link->connection.peer_address() != error.peer) continue;
@@ -303,8 +407,12 @@ std::optional<KnownPath> UdpPort::path_to(const Endpoint& peer) const {
 
 /// A relay on this host is no path of the peer's.
 void UdpPort::note_path(const UdtConnection& connection) {
+  if (!connection.is_at_first_host()) return;
   const Endpoint peer = connection.peer_address();
-  if (options_.known_paths && connection.is_at_first_host()) options_.known_paths->note(peer, connection.known_path());
+  if (others_ != nullptr && !leads_)
+    others_->note_path(peer, connection.known_path());
+  else
+    note_path(peer, connection.known_path());
 }
 
 void UdpPort::log_trains_off(UdtLink& link) {

@@ -29,6 +29,7 @@
 #include "lib/transport/native/admission.hpp"
 #include "lib/transport/native/connection_table.hpp"
 #include "lib/transport/native/embryonic_connections.hpp"
+#include "lib/transport/native/other_ports.hpp"
 #include "lib/transport/native/overload_detector.hpp"
 #include "lib/transport/native/port_transmitter.hpp"
 #include "lib/transport/native/receive_coalescing.hpp"
@@ -51,6 +52,13 @@ class UdpPort final : public LinkPort {
   [[nodiscard]] static Result<std::unique_ptr<UdpPort>> create(boost::asio::io_context& io, net::UdpSocket socket,
                                                                const TransportOptions& options, std::uint32_t mss,
                                                                const PortKeys* keys);
+  /// One of several at the address of another.
+  /// socket   made beside that one's
+  /// others   outlive this.  errors: Errc::cipher_failed
+  [[nodiscard]] static Result<std::unique_ptr<UdpPort>> create_beside(boost::asio::io_context& io,
+                                                                      net::DatagramSocket socket,
+                                                                      const TransportOptions& options,
+                                                                      std::uint32_t mss, OtherPorts& others);
   ~UdpPort() = default;
   UdpPort(const UdpPort&) = delete;
   UdpPort& operator=(const UdpPort&) = delete;
@@ -65,6 +73,7 @@ class UdpPort final : public LinkPort {
   void stop_listening() { admission_.stop_listening(); }
   /// See Acceptor.
   void take_only(Acceptor::WordsFilter wanted) { admission_.take_only(std::move(wanted)); }
+  void keep_beside(Acceptor::WordsFilter alike) { admission_.keep_beside(std::move(alike)); }
   /// See Acceptor::share_memory().
   void share_memory(std::function<std::uint64_t(std::size_t others)> share) { memory_share_ = std::move(share); }
   /// See Acceptor.
@@ -73,6 +82,38 @@ class UdpPort final : public LinkPort {
   /// Any local port will do: where a peer is silent packets leave from another one, which the peer follows (udt4.md
   /// §9).
   void let_rebind() { may_rebind_ = true; }
+
+  // ---- Of several ports at one address
+  /// This is the first; `others` outlive it.
+  void lead(OtherPorts& others) {
+    others_ = &others;
+    leads_ = true;
+  }
+  [[nodiscard]] Result<net::DatagramSocket> open_beside() const;
+  /// See DatagramSocket.
+  [[nodiscard]] Status steer(std::uint32_t ports, std::uint32_t open_ports) { return socket_.steer(ports, open_ports); }
+  /// See ConnectionTable.
+  [[nodiscard]] std::size_t own_connections() const { return connections_.own_size(); }
+  [[nodiscard]] std::optional<std::uint32_t> port_of(const Endpoint& peer, bool any_port) const {
+    return connections_.port_of(peer, any_port);
+  }
+  /// Let in by the first.
+  [[nodiscard]] UdtLink& adopt(const AdoptedLink& link);
+  /// From another port.
+  struct IncomingDatagram {
+    std::vector<std::byte> packet;
+    Endpoint from;
+    std::optional<Endpoint> to;
+    std::chrono::nanoseconds arrived{0};
+  };
+  void take_handed_over(const IncomingDatagram& datagram);
+  void take_path_errors(TimePoint now, const std::vector<net::PathError>& errors);
+  /// A connection of another port is over.
+  /// shutdown   by which the peer is told for a while; empty: it is not
+  void forget_elsewhere(std::uint32_t id, const Endpoint& peer, std::vector<std::byte> shutdown);
+  void note_path(const Endpoint& peer, const KnownPath& path) {
+    if (options_.known_paths) options_.known_paths->note(peer, path);
+  }
 
   void add_end_stats(EndStats& end) const override {
     end.socket_drops = socket_.receive_drops();
@@ -99,16 +140,21 @@ class UdpPort final : public LinkPort {
   std::size_t receive_some();
   void handle_train(TimePoint now, const net::ReceivedTrain& train);
   void handle_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
+  [[nodiscard]] bool hand_over(std::uint32_t id, std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void handle_listener_packet(TimePoint now, std::span<const std::byte> packet, const net::ReceivedTrain& train);
-  void handle_reset(const StatelessReset& reset, const Endpoint& from);
+  void handle_reset(const StatelessReset& reset, std::span<const std::byte> packet, const net::ReceivedTrain& train);
   [[nodiscard]] bool handle_stun(std::span<const std::byte> packet, const net::ReceivedTrain& train);
   void answer(std::vector<std::byte> packet, const net::ReceivedTrain& to);
   void touch(UdtLink& link);
   void flush_touched();
 
-  [[nodiscard]] Result<PassiveOpen::Numbers> draw_numbers(const Endpoint& peer);
+  void accept(TimePoint now, PassiveOpen::Outcome& outcome, const net::ReceivedTrain& train);
+
+  [[nodiscard]] Result<PassiveOpen::Numbers> draw_numbers(const Endpoint& peer, std::uint32_t port);
+  [[nodiscard]] bool is_free(std::uint32_t id) const;
   UdtLink& connect(TimePoint now, const ConnectionSettings& agreed);
-  UdtLink& add_link(TimePoint now, ConnectionSettings settings, bool proved_key);
+  [[nodiscard]] ConnectionSettings complete(TimePoint now, ConnectionSettings settings) const;
+  UdtLink& add_link(const ConnectionSettings& settings, bool proved_key);
   void on_scheduled(UdtLink& link) override { flush(link); }
   void on_timer(UdtLink& link) override;
   void flush(UdtLink& link);
@@ -126,6 +172,9 @@ class UdpPort final : public LinkPort {
   const TransportOptions options_;
   std::function<std::uint64_t(std::size_t)> memory_share_;  // none: each link has what the options say
   const std::uint32_t mss_;
+  OtherPorts* others_ = nullptr;  // none: it is alone at its address
+  bool leads_ = false;            // the first of them
+  bool handed_over_ = false;      // the packet being handled was
 
   core::ChunkPool chunks_;
   net::DatagramSocket socket_;

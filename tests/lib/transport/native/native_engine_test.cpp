@@ -53,12 +53,12 @@ TEST_F(StunBesideConnections, GoesToAListeningPortAndBack) {
   ASSERT_TRUE(port);
   dialling->send_stun(listener(), net::encode(request()));
   dialling->send_stun(listener(), net::encode(request(7)));
-  ASSERT_TRUE(test::run_until(io, [this] { return at_listener.size() == 2; }));
+  ASSERT_TRUE(udtcat::test::run_until(io, [this] { return at_listener.size() == 2; }));
   EXPECT_EQ(at_listener.front().from, net::loopback(AddressFamily::ipv4).with_port(*port));
   EXPECT_EQ(at_listener.front().message, request());
   EXPECT_EQ(at_listener.back().message, request(7)) << "of a client that draws all of its transaction id";
   acceptor->send_stun(at_listener.front().from, net::encode(request()));
-  ASSERT_TRUE(test::run_until(io, [this] { return at_dialler.size() == 1; }));
+  ASSERT_TRUE(udtcat::test::run_until(io, [this] { return at_dialler.size() == 1; }));
   EXPECT_EQ(at_dialler.front().from, listener());
 }
 
@@ -68,9 +68,9 @@ TEST_F(StunBesideConnections, IsAnsweredFromTheAddressThatWasAsked) {
   of_any_address->on_stun([&](const Endpoint& from, std::span<const std::byte> message) {
     of_any_address->send_stun(from, {message.begin(), message.end()});
   });
-  const Endpoint asked = test::address_of("127.0.0.2", of_any_address->local_endpoints().front().port());
+  const Endpoint asked = udtcat::test::address_of("127.0.0.2", of_any_address->local_endpoints().front().port());
   dialling->send_stun(asked, net::encode(request()));
-  ASSERT_TRUE(test::run_until(io, [this] { return at_dialler.size() == 1; }));
+  ASSERT_TRUE(udtcat::test::run_until(io, [this] { return at_dialler.size() == 1; }));
   EXPECT_EQ(at_dialler.front().from, asked);
 }
 
@@ -81,7 +81,7 @@ TEST_F(StunBesideConnections, LeavesFromThePortOfConnections) {
   std::unique_ptr<Channel> kept;
   dialling->async_connect(listener(), {}, std::chrono::seconds(10),
                           [&](Result<std::unique_ptr<Channel>> channel) { kept = std::move(*channel); });
-  ASSERT_TRUE(test::run_until(io, [&] { return !from.empty() && kept != nullptr; }));
+  ASSERT_TRUE(udtcat::test::run_until(io, [&] { return !from.empty() && kept != nullptr; }));
   EXPECT_THAT(from, ElementsAre(*port));
   EXPECT_EQ(dialling->open_dialling_port(AddressFamily::ipv4), *port) << "it stays";
 }

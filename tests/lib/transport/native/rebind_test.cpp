@@ -81,14 +81,14 @@ class PortBehindANat : public testing::Test {
   void connect() {
     far->listen({.has_room = [](bool) { return true; }, .on_link = [this](UdtLink& link) { far_link = &link; }});
     ASSERT_TRUE(near->open(nat.inside(), {}, 5s, [this](const Result<UdtLink*>& link) { near_link = *link; }));
-    ASSERT_TRUE(test::run_until(io, [&] { return near_link != nullptr && far_link != nullptr; }));
+    ASSERT_TRUE(udtcat::test::run_until(io, [&] { return near_link != nullptr && far_link != nullptr; }));
     near_link->use(user);
   }
   bool arrives(std::size_t bytes) {
     near_link->connection.write(core::SharedBytes::adopt(std::vector<std::byte>(bytes)));
     near_link->schedule();
     written += bytes;
-    return test::run_until(io, [&] { return far_link->connection.readable_bytes() == written; });
+    return udtcat::test::run_until(io, [&] { return far_link->connection.readable_bytes() == written; });
   }
 
   boost::asio::io_context io{1};

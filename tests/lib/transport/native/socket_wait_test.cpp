@@ -33,17 +33,18 @@ class SocketWaitTest : public testing::Test {
 
 TEST_F(SocketWaitTest, EndsOnceTheSocketIsReadable) {
   until(SocketWait::Readiness::wait_read);
-  test::run_ready(io);
+  udtcat::test::run_ready(io);
   EXPECT_EQ(ready, 0);
   send();
-  EXPECT_TRUE(test::run_until(io, [this] { return ready == 1; }));
+  EXPECT_TRUE(udtcat::test::run_until(io, [this] { return ready == 1; }));
   until(SocketWait::Readiness::wait_read);
-  EXPECT_TRUE(test::run_until(io, [this] { return ready == 2; })) << "what was not read makes it readable again";
+  EXPECT_TRUE(udtcat::test::run_until(io, [this] { return ready == 2; }))
+      << "what was not read makes it readable again";
 }
 
 TEST_F(SocketWaitTest, EndsOnceTheSocketIsWritable) {
   until(SocketWait::Readiness::wait_write);
-  EXPECT_TRUE(test::run_until(io, [this] { return ready == 1; }));
+  EXPECT_TRUE(udtcat::test::run_until(io, [this] { return ready == 1; }));
 }
 
 TEST_F(SocketWaitTest, LastsForAWhileWhateverComes) {
@@ -52,13 +53,13 @@ TEST_F(SocketWaitTest, LastsForAWhileWhateverComes) {
   wait.after(50ms);
   EXPECT_FALSE(wait.is_watching());
   send();
-  EXPECT_TRUE(test::run_until(io, [this] { return ready == 1; }));
+  EXPECT_TRUE(udtcat::test::run_until(io, [this] { return ready == 1; }));
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 50ms);
 }
 
 TEST_F(SocketWaitTest, EndsAfterAWhileWhereTheSystemCannotWatch) {
   wait.until(SocketWait::Readiness::wait_read, -1, 1ms);
-  EXPECT_TRUE(test::run_until(io, [this] { return ready == 1; }));
+  EXPECT_TRUE(udtcat::test::run_until(io, [this] { return ready == 1; }));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ class UdpPortTest : public testing::Test {
       EXPECT_TRUE(link);
       opened = true;
     }));
-    EXPECT_TRUE(test::run_until(io, [&] { return opened && accepted != nullptr; }));
+    EXPECT_TRUE(udtcat::test::run_until(io, [&] { return opened && accepted != nullptr; }));
     client.far = accepted;
     return client;
   }
@@ -80,7 +80,7 @@ TEST_F(UdpPortTest, TellsConnectionsThatBringAtLeastHalfAnEqualShareOfAnOverload
     send(half_a_share, 3);
     send(little, 1);
   }
-  ASSERT_TRUE(test::run_until(io, [&] { return much.far->share.overloads > 0; }));
+  ASSERT_TRUE(udtcat::test::run_until(io, [&] { return much.far->share.overloads > 0; }));
   EXPECT_EQ(much.far->share.overloads, 1U);
   EXPECT_EQ(half_a_share.far->share.overloads, 1U);
   EXPECT_EQ(little.far->share.overloads, 0U);
@@ -90,7 +90,7 @@ TEST_F(UdpPortTest, TellsConnectionsThatBringAtLeastHalfAnEqualShareOfAnOverload
 TEST_F(UdpPortTest, TellsNoConnectionOfASmallBacklog) {
   const Client client = connect();
   send(client, 20);
-  ASSERT_TRUE(test::run_until(
+  ASSERT_TRUE(udtcat::test::run_until(
       io, [&] { return client.far->share.backlog_bytes >= sent_bytes || client.far->share.overloads > 0; }));
   EXPECT_EQ(client.far->share.overloads, 0U);
 }

@@ -54,13 +54,13 @@ TEST_F(UdtLinkTest, TellsItsPortOnceATurnOfAllChanges) {
 TEST_F(UdtLinkTest, KeepsATimerThatGoesOffBefore) {
   link->arm(clock_now() + 1ms);
   link->arm(clock_now() + 1h);
-  EXPECT_TRUE(test::run_until(io, [&] { return timers == 1; }));
+  EXPECT_TRUE(udtcat::test::run_until(io, [&] { return timers == 1; }));
 }
 
 TEST_F(UdtLinkTest, SetsItsTimerToAnEarlierMoment) {
   link->arm(clock_now() + 1h);
   link->arm(clock_now() + 1ms);
-  EXPECT_TRUE(test::run_until(io, [&] { return timers == 1; }));
+  EXPECT_TRUE(udtcat::test::run_until(io, [&] { return timers == 1; }));
 }
 
 TEST_F(UdtLinkTest, TellsNobodyOnceItIsGone) {
