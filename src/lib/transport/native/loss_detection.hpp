@@ -11,8 +11,8 @@
 #include "lib/transport/native/loss_inference.hpp"
 #include "lib/transport/native/packet.hpp"
 #include "lib/transport/native/peer.hpp"
-#include "lib/transport/native/resent_packets.hpp"
 #include "lib/transport/native/rtt.hpp"
+#include "lib/transport/native/sent_again.hpp"
 #include "lib/transport/native/sent_packets.hpp"
 #include "lib/transport/native/sequence.hpp"
 #include "lib/transport/native/time.hpp"
@@ -85,7 +85,7 @@ class LossDetection {
   const SequenceSpace sequences_;
   SentPackets packets_;
   LossInference inference_;        // where the peer reports no bytes
-  ResentPackets resent_;           // where it does, without those that mark_overtaken() has looked at
+  SentAgain resent_;               // where it does, without those that mark_overtaken() has looked at
   bool acked_resent_ = false;      // see acked_resent()
   PacketIndex overtaken_end_ = 0;  // mark_overtaken() has looked at all packets before this one
   TimePoint latest_sent_at_{};     // of the packets that have arrived, where the peer tells

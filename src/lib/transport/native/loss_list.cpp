@@ -68,14 +68,14 @@ void LossList::on_late(Duration lateness) {
   lateness_ = lateness > lateness_ ? lateness : lateness_ - (lateness_ - lateness) / 64;
 }
 
-std::vector<LossList::Range> LossList::take_due(TimePoint now, std::size_t most, const Repeats& repeats) {
+std::vector<LossList::Range> LossList::take_due(TimePoint now, std::size_t most, const Backoff& backoff) {
   std::vector<Range> due;
   while (due.size() < most && !by_due_.empty() && by_due_.begin()->first <= now + kDueSlack) {
     const PacketIndex first = by_due_.extract(by_due_.begin()).value().second;
     Gap& gap = gaps_.find(first)->second;
     due.push_back({first, gap.last});
-    gap.asked = std::min(gap.asked + 1, repeats.prompts + kMaxBackoff);
-    gap.due = now + (gap.asked <= repeats.prompts ? repeats.prompt : repeats.after * (gap.asked - repeats.prompts));
+    gap.asked = std::min(gap.asked + 1, backoff.prompts + kMaxBackoff);
+    gap.due = now + (gap.asked <= backoff.prompts ? backoff.prompt : backoff.after * (gap.asked - backoff.prompts));
     by_due_.emplace(gap.due, first);
   }
   std::ranges::sort(due, {}, &Range::first);

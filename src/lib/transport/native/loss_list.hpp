@@ -28,7 +28,7 @@ class LossList {
 
   [[nodiscard]] bool full() const { return gaps_.size() >= kMaxGaps; }
   /// When a gap that was named is named again.
-  struct Repeats {
+  struct Backoff {
     Duration after;             ///< times the number of those so far, up to a limit
     Duration prompt{0};         ///< after which the first come
     std::uint32_t prompts = 0;  ///< how many of those there are
@@ -46,7 +46,7 @@ class LossList {
   /// Of the gaps that are due, the one that has waited longest was named before.
   [[nodiscard]] bool repeats(TimePoint now) const;
   /// The ranges that a NAK is to name now, at most `most`, those first that have waited longest; ascending.
-  [[nodiscard]] std::vector<Range> take_due(TimePoint now, std::size_t most, const Repeats& repeats);
+  [[nodiscard]] std::vector<Range> take_due(TimePoint now, std::size_t most, const Backoff& backoff);
 
   /// Packets that were not lost but late.
   [[nodiscard]] std::uint64_t late() const { return late_; }

@@ -143,7 +143,7 @@ std::optional<ControlMessage> UdtReceiver::poll_control(TimePoint now) {
 std::optional<ControlMessage> UdtReceiver::poll_nak(TimePoint now) {
   const auto due = losses_.deadline();
   if (!due || *due > now) return std::nullopt;
-  const auto ranges = losses_.take_due(now, kNakRanges, nak_repeats());
+  const auto ranges = losses_.take_due(now, kNakRanges, nak_backoff());
   if (ranges.empty()) return std::nullopt;
   ControlMessage nak{ControlType::nak, 0, 0, {}};
   for (const auto& [first, last] : ranges)
@@ -151,9 +151,9 @@ std::optional<ControlMessage> UdtReceiver::poll_nak(TimePoint now) {
   return nak;
 }
 
-/// What a retransmission takes, at the most, and what it takes if no queue has grown and the sender had none: our own
-/// sender believes only what it could have been told.
-LossList::Repeats UdtReceiver::nak_repeats() const {
+/// The usual time of a retransmission at first, then as long as it may take: our own sender believes no NAK that is too
+/// early.
+LossList::Backoff UdtReceiver::nak_backoff() const {
   const Duration tolerance = losses_.tolerance();
   return {.after = std::max(rtt_.timeout() + tolerance, peer_.least_nak_gap),
           .prompt = std::max(rtt_.smoothed() + tolerance, peer_.least_nak_gap),

@@ -60,7 +60,7 @@ class UdtReceiver {
   void want_ack_of_burst(TimePoint now, PacketIndex index, std::size_t payload_bytes);
   void want_ack(TimePoint at) { ack_due_ = std::min(ack_due_, at); }
   [[nodiscard]] std::optional<ControlMessage> poll_nak(TimePoint now);
-  [[nodiscard]] LossList::Repeats nak_repeats() const;
+  [[nodiscard]] LossList::Backoff nak_backoff() const;
   [[nodiscard]] ControlMessage make_ack(TimePoint now);
   [[nodiscard]] PacketIndex ack_point() const;
   [[nodiscard]] bool beyond_any_window(PacketIndex index) const;

@@ -22,7 +22,7 @@ class LossListTest : public testing::Test {
  protected:
   Ranges due(Duration after, std::size_t most = 100) {
     Ranges ranges;
-    for (const auto& [first, last] : losses.take_due(kStart + after, most, repeats)) ranges.emplace_back(first, last);
+    for (const auto& [first, last] : losses.take_due(kStart + after, most, backoff)) ranges.emplace_back(first, last);
     return ranges;
   }
   /// When a NAK names the gap, within five seconds.
@@ -32,7 +32,7 @@ class LossListTest : public testing::Test {
       if (!due(at).empty()) times.push_back(at);
     return times;
   }
-  LossList::Repeats repeats{.after = 200ms};
+  LossList::Backoff backoff{.after = 200ms};
   LossList losses;
 };
 
@@ -54,7 +54,7 @@ TEST_F(LossListTest, GivesAGapAgainLessAndLessOften) {
 }
 
 TEST_F(LossListTest, GivesAGapAgainPromptlyAtFirst) {
-  repeats = {.after = 200ms, .prompt = 50ms, .prompts = 3};
+  backoff = {.after = 200ms, .prompt = 50ms, .prompts = 3};
   losses.add(kStart, 5, 9, 1000);
   const auto at = asked();
   ASSERT_GE(at.size(), 9U);
@@ -65,7 +65,7 @@ TEST_F(LossListTest, GivesAGapAgainPromptlyAtFirst) {
 }
 
 TEST_F(LossListTest, CountsThePromptRepeatsOfWhatIsLeftOfAGap) {
-  repeats = {.after = 200ms, .prompt = 50ms, .prompts = 1};
+  backoff = {.after = 200ms, .prompt = 50ms, .prompts = 1};
   losses.add(kStart, 5, 9, 1000);
   EXPECT_EQ(due(13ms).size(), 1U);
   EXPECT_EQ(due(63ms).size(), 1U);

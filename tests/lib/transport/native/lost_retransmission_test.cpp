@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <span>
+#include <utility>
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@ namespace udtcat::transport::native {
 /// Each look costs as much as it takes.
 /// source: RFC 8985 §5.1, RACK.rtx
 /// Threads: unsynchronised.
-class ResentPackets {
+class SentAgain {
  public:
   /// The packet has left again just now.
   void on_sent(const SentPackets& packets, PacketIndex index) {

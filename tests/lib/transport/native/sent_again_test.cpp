@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/transport/native/resent_packets.hpp"
+#include "lib/transport/native/sent_again.hpp"
 
 #include <vector>
 
@@ -12,11 +12,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class ResentPacketsTest : public testing::Test {
+class SentAgainTest : public testing::Test {
  protected:
   using Indices = std::vector<PacketIndex>;
 
-  ResentPacketsTest() {
+  SentAgainTest() {
     for (int i = 0; i < 10; ++i) packets.on_sent(kStart, packets.add(1000), {});
   }
   void send(Duration at, PacketIndex index) {
@@ -30,10 +30,10 @@ class ResentPacketsTest : public testing::Test {
   }
 
   SentPackets packets;
-  ResentPackets resent;
+  SentAgain resent;
 };
 
-TEST_F(ResentPacketsTest, GivesThemOnceInTheOrderInWhichTheyLeft) {
+TEST_F(SentAgainTest, GivesThemOnceInTheOrderInWhichTheyLeft) {
   send(1ms, 7);
   send(2ms, 3);
   send(3ms, 5);
@@ -43,21 +43,21 @@ TEST_F(ResentPacketsTest, GivesThemOnceInTheOrderInWhichTheyLeft) {
   EXPECT_TRUE(take(1s).empty());
 }
 
-TEST_F(ResentPacketsTest, GivesTheLastCopyOnly) {
+TEST_F(SentAgainTest, GivesTheLastCopyOnly) {
   send(1ms, 7);
   send(5ms, 7);
   EXPECT_TRUE(take(2ms).empty());
   EXPECT_EQ(take(6ms), Indices{7});
 }
 
-TEST_F(ResentPacketsTest, GivesNoneThatIsAcknowledgedOrWaitsToBeSent) {
+TEST_F(SentAgainTest, GivesNoneThatIsAcknowledgedOrWaitsToBeSent) {
   for (const PacketIndex index : {2U, 4U, 6U}) send(1ms, index);
   packets.acknowledge_before(3);
   packets.mark_lost(4);
   EXPECT_EQ(take(2ms), Indices{6});
 }
 
-TEST_F(ResentPacketsTest, StaysSmallThoughNothingIsAcknowledged) {
+TEST_F(SentAgainTest, StaysSmallThoughNothingIsAcknowledged) {
   for (int i = 0; i < 10'000; ++i) send(i * 1us, i == 0 ? 9 : static_cast<PacketIndex>(i % 9));
   EXPECT_LE(resent.size(), 100U);
   const auto taken = take(1s);
