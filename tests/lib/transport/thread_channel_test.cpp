@@ -233,9 +233,7 @@ TEST_F(ThreadChannelTest, MayBeDestroyedByItsHandler) {
     called = true;
     channel.reset();
   });
-  there([&](ScriptedChannel& end) {
-    end.read(1);
-  });
+  there([&](ScriptedChannel& end) { end.read(1); });
   ASSERT_TRUE(run_until([&] { return called; }));
   EXPECT_EQ(channel, nullptr);
 }
