@@ -4,8 +4,8 @@
 ///   session ─ async_write(), async_read() ─► ThreadChannel ═ tasks ═► Far ─► the channel
 ///   session ◄─────── handlers ─────────────  ThreadChannel ◄═ events ═ Far ◄── completions
 ///
-/// Bytes cross by reference: records as they are, and what is read goes straight into its reader's memory. Handlers stay
-/// here; numbers cross.
+/// Bytes cross by reference: records as they are, and what is read goes straight into its reader's memory. Handlers
+/// stay here; numbers cross.
 #pragma once
 
 #include <cstdint>

@@ -45,6 +45,41 @@ TEST_F(ConnectionTableTest, FindsAConnectionByOurNumberAndByThePeers) {
   EXPECT_EQ(table.size(), 1U);
 }
 
+TEST_F(ConnectionTableTest, KnowsTheConnectionsOfOtherPortsAndCountsThem) {
+  const std::vector<std::byte> reply(3, std::byte{1});
+  const UdtLink& link = add(6, one, 5);
+  table.add_elsewhere(7, {.port = 2, .name = {other, 5}, .proved = true, .handshake_reply = reply});
+  EXPECT_EQ(table.find(7), nullptr);
+  ASSERT_NE(table.find_elsewhere(7), nullptr);
+  EXPECT_EQ(table.find_elsewhere(7)->port, 2U);
+  EXPECT_EQ(table.find_elsewhere({other, 5}), 7U);
+  EXPECT_EQ(table.find_elsewhere({one, 5}), std::nullopt);
+  EXPECT_EQ(table.port_of(other), 2U);
+  EXPECT_EQ(table.port_of(one), 0U);
+  EXPECT_EQ(table.port_of(one.with_port(1001)), std::nullopt);
+  EXPECT_TRUE(table.has_host(other.with_port(1)));
+  EXPECT_EQ(table.size(), 2U);
+  EXPECT_EQ(table.own_size(), 1U);
+  EXPECT_EQ(table.count(true), 1U);
+  EXPECT_EQ(table.count(false), 1U);
+  table.erase(link);
+  EXPECT_TRUE(table.empty());
+  EXPECT_EQ(table.size(), 1U);
+  table.erase_elsewhere(7);
+  table.erase_elsewhere(7);
+  EXPECT_EQ(table.find_elsewhere(7), nullptr);
+  EXPECT_EQ(table.find_elsewhere({other, 5}), std::nullopt);
+  EXPECT_FALSE(table.has_host(other));
+  EXPECT_EQ(table.count(true), 0U);
+}
+
+TEST_F(ConnectionTableTest, KeepsTheLatestConnectionElsewhereOfAPeersNumber) {
+  table.add_elsewhere(7, {.port = 1, .name = {one, 5}, .handshake_reply = {}});
+  table.add_elsewhere(9, {.port = 2, .name = {one, 5}, .handshake_reply = {}});
+  table.erase_elsewhere(7);
+  EXPECT_EQ(table.find_elsewhere({one, 5}), 9U);
+}
+
 TEST_F(ConnectionTableTest, KeepsTheLatestConnectionOfAPeersNumber) {
   const UdtLink& before = add(7, one, 5);
   UdtLink& after = add(8, one, 5);
