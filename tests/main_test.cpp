@@ -78,6 +78,8 @@ const std::vector<Option> kOptions{
     {"--lanes", "2", kAll},
     {"--threads", "2", kAll},
     {"--flows", "2", kAll},
+    {"--bind", "127.0.0.1", {"", "rsh", "bench", "send", "receive", "gridftp get", "gridftp put", "gridftp copy",
+                             "gridftp gateway"}},
     {"--transport", "native", kAll},
     {"--no-tcp", "", kAll},
     {"--proxy", "none", kAll},

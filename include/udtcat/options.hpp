@@ -141,6 +141,10 @@ struct TransportOptions : TransportTuning {
   /// Native only: the UDP port that all of a dialer's packets leave from, where it is free; 0: the system chooses one
   /// for each address that is dialled. See Listener::send_check().
   std::uint16_t dialling_port = 0;
+  /// Not with libudt: the addresses of this host that a dialer leaves from, in turn: those of the family that it dials,
+  /// the first channel by the first of them that gets through, its further flows by the others. Port 0. None: the
+  /// system chooses.
+  std::vector<Endpoint> local_addresses{};
   std::shared_ptr<KnownPaths> known_paths{};  ///< native only; none: nothing is remembered
   std::shared_ptr<const HttpProxy> proxy{};   ///< tcp only, by which it leaves; none: directly
   std::string proxied_host{};                 ///< a dialer's: the host that the proxy is asked for; empty: its address
