@@ -28,8 +28,8 @@ Ran shell_of_uplinks(const std::string& script) { return run({.argv = {"bash", "
 
 enum class Loss { link_down, dropped_on_the_way };
 
-/// Two hosts with two links of 200 Mbit/s between them. The far one has an address of its own, behind both; the near one
-/// one on each, and a table of routes for each, as the guide says.
+/// Two hosts with two links of 200 Mbit/s between them. The far one has an address of its own, behind both; the near
+/// one has one on each, and a table of routes for each, as the guide says.
 class Uplinks : public UdtcatTest {
  protected:
   void SetUp() override {
@@ -110,7 +110,8 @@ TEST_F(Uplinks, LeaveFromTheOneThatIsNamed) {
     const std::uint64_t other = sent_by("1");
     Consumer consumer;
     Process listener = listen_there({.args = {"--transport", transport}, .out = consumer.take_stdout()});
-    Process connector = connect_from(kSecond, {.args = {"--transport", transport}, .in = open_for_reading(file.path())});
+    Process connector =
+        connect_from(kSecond, {.args = {"--transport", transport}, .in = open_for_reading(file.path())});
     expect_exit(connector, kSuccess);
     expect_exit(listener, kSuccess);
     EXPECT_EQ(consumer.digest(), file.digest());
@@ -132,8 +133,7 @@ TEST_F(Uplinks, MayBeFewerThanAreNamed) {
   const RandomFile file(23, kMiB);
   Consumer consumer;
   Process listener = listen_there({.out = consumer.take_stdout()});
-  Process connector =
-      connect_from(std::string(kNobodys) + "," + kSecond, {.in = open_for_reading(file.path())});
+  Process connector = connect_from(std::string(kNobodys) + "," + kSecond, {.in = open_for_reading(file.path())});
   expect_exit(connector, kSuccess);
   expect_exit(listener, kSuccess);
   EXPECT_EQ(consumer.digest(), file.digest());
@@ -148,8 +148,7 @@ TEST_P(LostUplinks, LeaveTheirPartToTheOther) {
   const RandomFile file(24, bytes);
   Consumer consumer;
   Process listener = listen_there({.out = consumer.take_stdout()});
-  Process connector =
-      connect_from(kBoth, {.args = {"--idle-timeout", "20s"}, .in = open_for_reading(file.path())});
+  Process connector = connect_from(kBoth, {.args = {"--idle-timeout", "20s"}, .in = open_for_reading(file.path())});
   ASSERT_TRUE(eventually(patience(20s), [&] { return sent_by("1") > 2 * kMiB && sent_by("2") > 2 * kMiB; }))
       << connector.errors();
   lose(lost, loss);

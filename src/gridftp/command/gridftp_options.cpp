@@ -229,8 +229,9 @@ void add_server_options(CommandLine& line, ServerOptions& options) {
   add_data_endpoint_options(line, options.data_endpoint);
   add_idle_timeout_option(line, options.data_endpoint);
   add_common_options(line, options, options.protection_written);
-  line.refuse("--bind", "it is for the end that connects; a server's address stands before its port, as in -l "
-                        "192.0.2.1:2811");
+  line.refuse("--bind",
+              "it is for the end that connects; a server's address stands before its port, as in -l "
+              "192.0.2.1:2811");
   line.check([&]() -> Status {
     if (options.read_only && options.anonymous_writable)
       return misplaced("gridftp serve", "--read-only and --anonymous-writable contradict each other");
@@ -326,7 +327,8 @@ Status decide_protection(ClientOptions& options, bool has_key_candidate) {
   const bool wants = options.protection_written || sealed || (has_key_candidate && !options.over);
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
   if (kind == DataKind::tcp && !options.transport.local_addresses.empty())
-    return misplaced("--bind", "over tcp the system chooses: it acts with --over session, which a key asks for, and udt");
+    return misplaced("--bind",
+                     "over tcp the system chooses: it acts with --over session, which a key asks for, and udt");
   if (kind == DataKind::tcp && !options.transport.rate.unlimited())
     return misplaced("--rate",
                      "nothing limits what goes over tcp: it acts with --over session, which a key asks for, and udt");

@@ -41,9 +41,9 @@ Result<std::size_t> LocalAddresses::bind(const Endpoint& peer, std::size_t turn,
   std::ranges::copy_if(all_, std::back_inserter(usable),
                        [&](const Endpoint& each) { return each.family() == peer.family(); });
   if (usable.empty())
-    return fail(Errc::cannot_bind, fmt::format("leave for {}", peer.host_to_string()),
-                fmt::format("--bind has no IPv{} address, and this is one",
-                            peer.family() == AddressFamily::ipv6 ? 6 : 4));
+    return fail(
+        Errc::cannot_bind, fmt::format("leave for {}", peer.host_to_string()),
+        fmt::format("--bind has no IPv{} address, and this is one", peer.family() == AddressFamily::ipv6 ? 6 : 4));
   std::optional<Error> first;
   for (std::size_t i = turn; i < turn + usable.size(); ++i) {
     const Endpoint& local = usable[i % usable.size()];

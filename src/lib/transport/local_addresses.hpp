@@ -24,8 +24,8 @@ class LocalAddresses {
   [[nodiscard]] bool empty() const { return all_.empty(); }
   /// The turn of the next dial of `peer`: the first is 0.
   [[nodiscard]] std::size_t next_turn(const Endpoint& peer);
-  /// Binds to the address whose turn it is, of those of the peer's family. One that cannot be bound is passed over, with
-  /// a warning the first time.
+  /// Binds to the address whose turn it is, of those of the peer's family. One that cannot be bound is passed over,
+  /// with a warning the first time.
   /// returns   the turn of the one that is bound
   /// errors    Errc::cannot_bind: there is none of that family, or none of them can be bound; what the first one says
   [[nodiscard]] Result<std::size_t> bind(const Endpoint& peer, std::size_t turn, const Bind& bind);

@@ -3,12 +3,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 
 #include "lib/core/user_text.hpp"
+#include "lib/net/bind.hpp"
+#include "lib/transport/engine.hpp"
+#include "support/run_until.hpp"
 
 namespace udtcat::transport {
 namespace {
@@ -77,6 +82,67 @@ TEST_F(LocalAddressesTest, SayWhereTheyHaveNoneOfTheFamily) {
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, Errc::cannot_bind);
   EXPECT_THAT(got.error().message(), HasSubstr("--bind has no IPv4 address"));
+}
+
+/// What a listener sees of channels whose dialer may leave from two addresses.
+class LeavingByTransport : public testing::TestWithParam<TransportKind> {
+ protected:
+  void SetUp() override {
+    TransportOptions options;
+    options.kind = GetParam();
+    listening = std::move(*make_engine(io, options));
+    acceptor = std::move(*listening->listen({net::loopback(AddressFamily::ipv4)}));
+    options.local_addresses = {numeric("127.0.0.2"), numeric("127.0.0.3")};
+    dialling = std::move(*make_engine(io, options));
+  }
+  ChannelHandler keep() {
+    return [this](Result<std::unique_ptr<Channel>> channel) { kept.push_back(std::move(*channel)); };
+  }
+  /// The address that the next channel comes from.
+  std::string came(std::size_t count) {
+    std::string from;
+    acceptor->async_accept([&](Result<std::unique_ptr<Channel>> channel) {
+      from = (*channel)->peer().host_to_string();
+      kept.push_back(std::move(*channel));
+    });
+    EXPECT_TRUE(test::run_until(io, [&] { return kept.size() == count && !from.empty(); }));
+    return from;
+  }
+  std::string dialled() {
+    dialling->async_connect(acceptor->local_endpoints().front(), {}, kPatience, keep());
+    return came(kept.size() + 2);
+  }
+  std::string dialled_as_flow(std::size_t turn) {
+    const Engine::FlowSettings settings{.memory_bytes = kMinMemoryBytes, .turn = turn};
+    dialling->async_connect_flow(acceptor->local_endpoints().front(), {}, kPatience, settings, keep());
+    return came(kept.size() + 2);
+  }
+
+  static constexpr std::chrono::seconds kPatience{10};
+  boost::asio::io_context io;
+  std::unique_ptr<Engine> listening;
+  std::unique_ptr<Engine> dialling;
+  std::unique_ptr<Acceptor> acceptor;
+  std::vector<std::unique_ptr<Channel>> kept;
+};
+
+TEST_P(LeavingByTransport, TakesTheNextAddressForEachDialAndEachFlow) {
+  EXPECT_EQ(dialled(), "127.0.0.2");
+  EXPECT_EQ(dialled_as_flow(1), "127.0.0.3");
+  EXPECT_EQ(dialled_as_flow(2), "127.0.0.2");
+  EXPECT_EQ(dialled(), "127.0.0.3");
+  EXPECT_EQ(dialled_as_flow(1), "127.0.0.2") << "beside the channel that has come about";
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, LeavingByTransport, testing::Values(TransportKind::native, TransportKind::tcp),
+                         [](const auto& its) { return std::string(to_string(its.param)); });
+
+TEST(LocalAddresses, AreNotForLibudt) {
+  boost::asio::io_context io;
+  TransportOptions options;
+  options.kind = TransportKind::libudt;
+  options.local_addresses = {numeric("127.0.0.2")};
+  EXPECT_EQ(make_engine(io, options).error().code, Errc::bad_argument);
 }
 
 }  // namespace

@@ -144,7 +144,8 @@ class NativeEngine final : public Engine {
     const auto port = outgoing_port(peer);
     std::size_t turn = 0;
     if (port)
-      if (const auto its = std::ranges::find(outgoing_, *port, &Outgoing::port); its != outgoing_.end()) turn = its->turn;
+      if (const auto its = std::ranges::find(outgoing_, *port, &Outgoing::port); its != outgoing_.end())
+        turn = its->turn;
     connect_by(port, peer, std::move(handshake_data), patience,
                [this, turn, handler = std::move(handler)](Result<std::unique_ptr<Channel>> channel) {
                  if (channel) first_turn_ = turn;
