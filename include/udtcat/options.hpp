@@ -144,6 +144,10 @@ struct TransportOptions : TransportTuning {
   /// A native listener's: threads that carry packets, its io_context's among them. They begin as connections come; one
   /// connection has one. None: as many as the process has cores, of which ciphers take some.
   std::optional<std::size_t> packet_threads{};
+  /// Not with libudt: the addresses of this host that a dialer leaves from, in turn: those of the family that it dials,
+  /// the first channel by the first of them that gets through, its further flows by the others. Port 0. None: the
+  /// system chooses.
+  std::vector<Endpoint> local_addresses{};
   std::shared_ptr<KnownPaths> known_paths{};  ///< native only; none: nothing is remembered
   std::shared_ptr<const HttpProxy> proxy{};   ///< tcp only, by which it leaves; none: directly
   std::string proxied_host{};                 ///< a dialer's: the host that the proxy is asked for; empty: its address

@@ -37,9 +37,9 @@ both ends; the packets that the path carries; and what limits it.
       --remote-udtcat PATH   by ssh: where udtcat is there
       --ssh 'PROGRAM ARGS'   by ssh: what to run as ssh, as in 'ssh -p 2222'
       --connect-timeout T    how long to try (10s; by ssh 3s)
-      --via, --via-key, --stun, --rate, --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --protect,
-      --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --progress, --no-progress, --check,
-      -v, --verbose, -q, --quiet   see udtcat --help
+      --via, --via-key, --stun, --rate, --bind, --transport, --no-tcp, --proxy, --congestion, --offload, --memory,
+      --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --progress, --no-progress,
+      --check, -v, --verbose, -q, --quiet   see udtcat --help
 
 Exit status: 0 where both ways were measured; else as udtcat's. What was measured until then is printed.
 )";
@@ -95,6 +95,7 @@ void add_options(CommandLine& line, BenchOptions& options) {
   add_protection_options(line, options);
   add_session_options(line, options);
   add_transport_options(line, options);
+  add_bind_option(line, options);
   add_rate_option(line, options);
   add_family_options(line, options);
   add_connect_timeout_option(line, options);

@@ -73,6 +73,8 @@ Network:
       --rate R               send no faster: bit/s, with k, M or G
       --flows N              UDT connections of a session at once, 1 to 16; auto: more than one where that helps
                              (default); of a listener: the most (16)
+      --bind ADDR[,ADDR]...  of the end that connects: this host's addresses that flows leave from, one each; two
+                             uplinks so carry one stream, each alone where the other is lost
       --transport NAME       auto: native, which is over UDP, and tcp where nobody answers by UDP (default); or native,
                              libudt, tcp alone
       --no-tcp               auto without tcp: no TCP port is opened here, none is called there

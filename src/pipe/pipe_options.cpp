@@ -170,6 +170,7 @@ void add_forward_options(tool::CommandLine& line, PipeOptions& options) {
   tool::add_protection_options(line, options);
   tool::add_session_options(line, options);
   tool::add_transport_options(line, options);
+  tool::add_bind_option(line, options);
   tool::add_rate_option(line, options);
   tool::add_family_options(line, options);
   tool::add_connect_timeout_option(line, options);

@@ -258,6 +258,18 @@ TEST(Options, ReadAddresses) {
   EXPECT_EQ(good("-l 9000 --to db:5432").services.at(0).address.tcp.port, 5432);
 }
 
+TEST(Options, ChooseTheAddressesToLeaveFrom) {
+  EXPECT_TRUE(good("h 1").transport.local_addresses.empty());
+  const auto locals = good("h 1 --bind 192.0.2.1,2001:db8::1").transport.local_addresses;
+  ASSERT_EQ(locals.size(), 2U);
+  EXPECT_EQ(locals[0].to_string(), "192.0.2.1:0");
+  EXPECT_EQ(locals[1].to_string(), "[2001:db8::1]:0");
+  std::string many = "192.0.2.1";
+  for (int i = 2; i <= 16; ++i) many += ",192.0.2." + std::to_string(i);
+  EXPECT_EQ(good("h 1 --bind " + many).transport.local_addresses.size(), 16U);
+  EXPECT_FALSE(parse({"h", "1", "--bind", many + ",192.0.2.17"}));
+}
+
 TEST(Options, ChooseATransport) {
   EXPECT_EQ(good("h 1 --transport libudt").transport.kind, TransportKind::libudt);
   EXPECT_EQ(good("h 1 --transport tcp").transport.kind, TransportKind::tcp);
@@ -354,6 +366,13 @@ const std::vector<Refusal> kRefusals{
     {"h 1 --idle-timeout 2s", "--idle-timeout \"2s\"", "allowed: 3s or more"},
     {"-l 9000 --accept-timeout -1", "--accept-timeout \"-1\"", "allowed: 1ms or more"},
     {"h 1 --stats xml", "--stats \"xml\"", "allowed: json, json:INTERVAL as in json:10s, none"},
+    {"h 1 --bind eth0", "--bind \"eth0\"", "addresses of this host"},
+    {"h 1 --bind 192.0.2.1,", "--bind \"\"", "addresses of this host"},
+    {"h 1 --bind 0.0.0.0", "--bind \"0.0.0.0\"", "addresses of this host"},
+    {"h 1 --bind ::1,192.0.2.1,::1", "--bind \"::1,192.0.2.1,::1\"", "::1 is there twice"},
+    {"h 1 --bind 192.0.2.1 --transport libudt", "--bind and --transport libudt", "allowed: auto, native or tcp"},
+    {"-l 1 --bind 192.0.2.1", "--bind and -l", "the end that connects"},
+    {"--via m --bind 192.0.2.1", "--bind and --via", "with HOST PORT"},
     // Addresses.
     {"h 0", "PORT \"0\"", "allowed: 1 to 65535"},
     {"h 65536", "PORT \"65536\"", "allowed: 1 to 65535"},

@@ -189,6 +189,7 @@ void add_client_options(CommandLine& line, ClientOptions& options) {
   if (options.verb == Verb::get) add_data_endpoint_options(line, options.data_endpoint);
   add_idle_timeout_option(line, options.data_endpoint);
   add_common_options(line, options, options.protection_written);
+  add_bind_option(line, options);
   line.check([&] { return check_over(line, options); });
 }
 
@@ -228,6 +229,9 @@ void add_server_options(CommandLine& line, ServerOptions& options) {
   add_data_endpoint_options(line, options.data_endpoint);
   add_idle_timeout_option(line, options.data_endpoint);
   add_common_options(line, options, options.protection_written);
+  line.refuse("--bind",
+              "it is for the end that connects; a server's address stands before its port, as in -l "
+              "192.0.2.1:2811");
   line.check([&]() -> Status {
     if (options.read_only && options.anonymous_writable)
       return misplaced("gridftp serve", "--read-only and --anonymous-writable contradict each other");
@@ -322,6 +326,9 @@ Status decide_protection(ClientOptions& options, bool has_key_candidate) {
   const bool sealed = std::ranges::any_of(urls, &FtpUrl::sealed);
   const bool wants = options.protection_written || sealed || (has_key_candidate && !options.over);
   const DataKind kind = options.over.value_or(wants ? DataKind::session : DataKind::tcp);
+  if (kind == DataKind::tcp && !options.transport.local_addresses.empty())
+    return misplaced("--bind",
+                     "over tcp the system chooses: it acts with --over session, which a key asks for, and udt");
   if (kind == DataKind::tcp && !options.transport.rate.unlimited())
     return misplaced("--rate",
                      "nothing limits what goes over tcp: it acts with --over session, which a key asks for, and udt");
@@ -395,7 +402,7 @@ std::string help_text() {
   all, as udtcat (udtcat --help):
   -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads, --flows,
   --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --idle-timeout, -v, --verbose, -q, --quiet,
-  --progress, --no-progress, --stats; put and serve: --rate; get, put and copy: --why
+  --progress, --no-progress, --stats; put and serve: --rate; get, put and copy: --why, --bind
 
 A file is FILE.part until it is whole; called again, get and put go on where they were cut. Over tcp and udt NOTHING is
 protected, neither the login nor the data.
@@ -411,7 +418,7 @@ std::string gateway_help_text() {
 Control and data connections, those of a transfer between two servers too, are streams of one session, sealed as
 --protect says. IPv4 is all that PORT and PASV know. The options are as of udtcat (udtcat --help):
   -l, --listen, -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads,
-  --flows, --via, --via-key, --stun, --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --rate,
+  --flows, --bind, --via, --via-key, --stun, --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --rate,
   --connect-timeout, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats, --why,
   --check, --wait, --once, --max-peers, --max-sessions, --max-streams, --total-memory
 Log in without GSI (ftp://): the gateway has to read where data goes. -data-cred auto still seals the data from end to

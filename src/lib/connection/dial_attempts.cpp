@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "lib/core/user_text.hpp"
 #include "lib/net/http_proxy.hpp"
 #include "lib/net/racing.hpp"
+#include "lib/transport/local_addresses.hpp"
 
 namespace udtcat::connection {
 
@@ -36,6 +38,17 @@ bool is_refused_by_proxy(const Error& error) {
 bool worth_another_attempt(Errc code, bool somebody_answered) {
   return code == Errc::cannot_reach || code == Errc::connection_broken ||
          (somebody_answered && code == Errc::out_of_resources);
+}
+
+/// Each of them from each address of this host that is of its family, one after the other; where there is none the
+/// engine says so.
+std::vector<Endpoint> for_each_local(const std::vector<Endpoint>& order, const std::vector<Endpoint>& locals) {
+  std::vector<Endpoint> all;
+  for (std::size_t turn = 0; turn < locals.size(); ++turn)
+    std::ranges::copy_if(order, std::back_inserter(all), [&](const Endpoint& each) {
+      return turn < transport::count_of_family(locals, each.family());
+    });
+  return all.empty() ? order : all;
 }
 
 }  // namespace
@@ -85,7 +98,7 @@ void Attempts::start(const transport::PortSecrets& secrets) {
 void Attempts::race() {
   raced_ = std::exchange(racing_, {});
   held_.clear();
-  order_ = net::in_racing_order(addresses_);
+  order_ = for_each_local(net::in_racing_order(addresses_), request_.transport.local_addresses);
   race_began_ = Clock::now();
   first_.asked = first_.running = tcp_.asked = tcp_.running = 0;
   tcp_began_ = false;

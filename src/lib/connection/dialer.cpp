@@ -22,6 +22,7 @@
 #include "lib/session/handshake.hpp"
 #include "lib/session/session.hpp"
 #include "lib/transport/engine.hpp"
+#include "lib/transport/local_addresses.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -140,7 +141,10 @@ class SessionDialer final : public Dialer {
   }
 
   void on_session(std::unique_ptr<session::Session> session) {
-    FlowDialing::Settings flows{.flows = request_.session.flows, .memory_bytes = request_.transport.memory_bytes};
+    const FlowDialing::Settings flows{
+        .flows = request_.session.flows,
+        .least = transport::count_of_family(request_.transport.local_addresses, session->peer().family()),
+        .memory_bytes = request_.transport.memory_bytes};
     finish(Multiplexer::create(io_, std::move(session), request_.session,
                                {.keep_alive = attempts_.engine(), .dialled_by = attempts_.engine(), .flows = flows},
                                known_peers_of(credentials())));
@@ -170,7 +174,7 @@ class SessionDialer final : public Dialer {
 Result<std::shared_ptr<transport::Engine>> make_dialling_engine(boost::asio::io_context& io,
                                                                 const DialRequest& request) {
   return transport::make_engine(
-      io, share_of_each_flow(request.transport, request.session.flows),
+      io, share_of_each_flow(request.transport, flows_wanted(request.session, request.transport)),
       port_secrets(session::Role::connector, request.credentials ? &*request.credentials : nullptr));
 }
 
@@ -182,6 +186,7 @@ std::unique_ptr<Dialer> dial_directly(boost::asio::io_context& io, DialRequest r
     request.addresses = {net::wildcard(AddressFamily::ipv4).with_port(request.name->port)};
     request.transport.kind = TransportKind::tcp;
   }
+  request.session.flows = flows_wanted(request.session, request.transport);
   return std::make_unique<SessionDialer>(io, std::move(request), std::move(handler), std::move(engine),
                                          std::move(on_proof));
 }

@@ -10,7 +10,7 @@
 
 namespace udtcat::connection {
 
-/// Begins with one. Where the path seems to have a limit for a flow, it tries several, and keeps them if they bring
+/// Begins with the least. Where the path seems to have a limit for a flow, it tries several, and keeps them if they bring
 /// more.
 /// Threads: unsynchronised; time is a parameter.
 class FlowGrowth {
@@ -25,7 +25,7 @@ class FlowGrowth {
   static constexpr std::chrono::seconds kFirstRest{20};     // guess: then doubled
   static constexpr double kLeastGain = 0.3;                 // guess: more than rates differ by themselves
 
-  explicit FlowGrowth(std::size_t most) : most_(most) {}
+  explicit FlowGrowth(std::size_t most, std::size_t least = 1) : most_(most), wanted_(least) {}
 
   struct Look {
     std::uint64_t bytes = 0;  ///< that have moved, since any moment
@@ -45,7 +45,7 @@ class FlowGrowth {
   [[nodiscard]] double rate() const;
 
   const std::size_t most_;
-  std::size_t wanted_ = 1;
+  std::size_t wanted_;
   std::deque<std::pair<TimePoint, std::uint64_t>> samples_;  // of the last kSpan
   std::optional<TimePoint> policed_since_;
   std::optional<Trial> trial_;

@@ -12,6 +12,7 @@
 #include "lib/connection/dial_attempts.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/transport/local_addresses.hpp"
 
 namespace udtcat::connection {
 
@@ -37,8 +38,9 @@ FlowDialing::FlowDialing(boost::asio::io_context& io, transport::Engine& engine,
       if (flow.broken) begin(flow.name.flow);
     on_traffic();
   });
-  if (!settings_.flows) growth_.emplace(session_.agreed().flows);
-  want(settings_.flows.value_or(1));
+  const std::size_t least = std::clamp<std::size_t>(settings_.least, 1, session_.agreed().flows);
+  if (!settings_.flows) growth_.emplace(session_.agreed().flows, least);
+  want(settings_.flows.value_or(least));
 }
 
 void FlowDialing::on_traffic() {
@@ -122,9 +124,13 @@ void FlowDialing::connect(Dial& dial) {
   const auto join = session_.join_key()->join(dial.name);
   if (!join) return try_again(dial, join.error());
   const std::size_t others = std::max<std::size_t>(wanted_, 2) - 1;
+  // Each attempt leaves from another address; the session's channel was the first one's first.
+  const std::size_t attempts_before = dial.name.attempt - (dial.name.flow == 0 ? 0U : 1U);
+  const transport::Engine::FlowSettings settings{.memory_bytes = settings_.memory_bytes / others,
+                                                 .turn = dial.name.flow + attempts_before};
   engine_.async_connect_flow(
       session_.peer(), core::SharedBytes::adopt(encode(*join)),
-      std::chrono::ceil<std::chrono::milliseconds>(patience()), settings_.memory_bytes / others,
+      std::chrono::ceil<std::chrono::milliseconds>(patience()), settings,
       lifetime_.guard(dial.lifetime.guard([this, &dial](Result<std::unique_ptr<transport::Channel>> channel) {
         if (!channel) return try_again(dial, channel.error());
         dial.channel = std::move(*channel);
@@ -221,6 +227,14 @@ Status SessionTable::join(const session::Join& join, std::unique_ptr<transport::
   channel->async_write(core::SharedBytes::adopt(encode(joined)), [](const Status&) {});
   session.add_flow(std::move(channel), join.name);
   return {};
+}
+
+std::optional<std::size_t> flows_wanted(const SessionTuning& session, const TransportOptions& transport) {
+  if (session.flows || transport.rate.unlimited()) return session.flows;
+  const auto& locals = transport.local_addresses;
+  const std::size_t most = std::max(transport::count_of_family(locals, AddressFamily::ipv4),
+                                    transport::count_of_family(locals, AddressFamily::ipv6));
+  return most > 1 ? std::optional(std::min(most, kMaxFlows)) : std::nullopt;
 }
 
 TransportOptions share_of_each_flow(TransportOptions whole, std::optional<std::size_t> flows) {

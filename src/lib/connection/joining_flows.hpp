@@ -40,6 +40,7 @@ class FlowDialing {
  public:
   struct Settings {
     std::optional<std::size_t> flows{};  ///< none: as many as help
+    std::size_t least = 1;               ///< of these
     std::uint64_t memory_bytes = 0;      ///< of all further flows together
   };
   /// The statistics of the session's two ends, by which it is found whether its path has a limit for a flow.
@@ -131,6 +132,10 @@ class SessionTable {
   std::list<session::Session*> sessions_;  // each has a join key
   std::function<void()> on_empty_;
 };
+
+/// How many flows the user wants: one for each address to leave from, at least where a rate is to be divided. None: as
+/// many as help.
+[[nodiscard]] std::optional<std::size_t> flows_wanted(const SessionTuning& session, const TransportOptions& transport);
 
 /// The options of each of `flows` channels that together are to send no faster than `whole` says.
 [[nodiscard]] TransportOptions share_of_each_flow(TransportOptions whole, std::optional<std::size_t> flows);

@@ -68,17 +68,21 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// One attempt. A refusal by ICMP and silence for `patience` are both Errc::cannot_reach; the caller
+  /// One attempt; each of a peer leaves from the next of TransportOptions::local_addresses, of which one that cannot be
+  /// bound is passed over. Errc::cannot_bind: none can. A refusal by ICMP and silence for `patience` are both Errc::cannot_reach; the caller
   /// tries again. Destroying the engine ends the attempt without a call.
   /// handshake_data   the beginning of what the channel sends, which may travel with the transport's own handshake
   virtual void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                              ChannelHandler handler) = 0;
 
+  struct FlowSettings {
+    std::uint64_t memory_bytes = 0;  ///< TransportOptions::memory_bytes of this channel
+    std::size_t turn = 0;  ///< so many further in TransportOptions::local_addresses than async_connect()'s channel
+  };
   /// As async_connect(), for a further flow of a session: by a socket and a source port of its own, where the transport
   /// has those and the user names no port.
-  /// memory_bytes   TransportOptions::memory_bytes of this channel
   virtual void async_connect_flow(const Endpoint& peer, core::SharedBytes handshake_data,
-                                  std::chrono::milliseconds patience, std::uint64_t /*memory_bytes*/,
+                                  std::chrono::milliseconds patience, const FlowSettings& /*settings*/,
                                   ChannelHandler handler) {
     async_connect(peer, std::move(handshake_data), patience, std::move(handler));
   }

@@ -36,8 +36,8 @@ left to ssh itself.
                              from then on this build finds it without this option too
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
-      --rate, --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --protect, --cipher, --block,
-      --lanes, --threads, --flows, --idle-timeout, --stats, --why, --verbose, --quiet
+      --bind, --rate, --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --protect, --cipher,
+      --block, --lanes, --threads, --flows, --idle-timeout, --stats, --why, --verbose, --quiet
                              see udtcat --help
       --progress             a line of progress; unless asked for, of a push alone, as the command may use the terminal
       --no-progress          none at all
@@ -54,6 +54,7 @@ void add_rsh_options(CommandLine& line, RshOptions& options) {
               "--via brings it there: udtcat -l --via PLACE --to localhost:22");
   line.flag("--require-udp", options.require_udp);
   ssh::add_far_session_options(line, options);
+  add_bind_option(line, options);
   add_connect_timeout_option(line, options);
   line.flag("--why", options.why);
   line.check([&]() -> Status {

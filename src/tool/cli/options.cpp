@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <boost/asio/ip/address.hpp>
 
 #include <udtcat/ticket.hpp>
 
@@ -120,6 +121,55 @@ void add_transport_options(CommandLine& line, Options& options) {
                                              to_string(transport.kind)));
     if (transport.congestion == CongestionKind::fixed && transport.rate.unlimited())
       return misplaced("--congestion \"fixed\"", "needs --rate, the speed at which it sends whatever happens");
+    return {};
+  });
+}
+
+namespace {
+
+/// ADDR[,ADDR]...
+Result<std::vector<Endpoint>> addresses_value(const char* name, const Text& text) {
+  std::vector<Endpoint> all;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const Text word = text.substr(begin, end - begin);
+    begin = end + 1;
+    boost::system::error_code is_no_address;
+    boost::asio::ip::make_address(word, is_no_address);
+    const auto address = is_no_address ? std::nullopt : std::optional(resolve({word, 0}, AddressFamily::any));
+    if (!address || !*address || (*address)->front().is_wildcard())
+      return bad_value(name, word, "addresses of this host with commas between them, as in 192.0.2.1,198.51.100.1");
+    if (std::ranges::find(all, (*address)->front()) != all.end())
+      return bad_value(name, text, fmt::format("each address once; {} is there twice", word));
+    all.push_back((*address)->front());
+  }
+  if (all.size() > kMaxFlows)
+    return bad_value(name, text, fmt::format("{} addresses, the most flows that a session has", kMaxFlows));
+  return all;
+}
+
+}  // namespace
+
+void add_bind_option(CommandLine& line, Options& options) {
+  line.value("--bind", [&](const Text& text) {
+    return store(addresses_value("--bind", text), options.transport.local_addresses);
+  });
+  line.check([&]() -> Status {
+    if (!line.has("--bind")) return {};
+    if (line.has("-l"))
+      return misplaced("--bind and -l",
+                       "it is for the end that connects; a listener's address stands before its port, as in -l "
+                       "192.0.2.1:9000");
+    if (options.transport.kind == TransportKind::libudt)
+      return misplaced("--bind and --transport libudt", "allowed: auto, native or tcp; libudt lets the system choose");
+    for (const char* meeting : {"--via", "--ticket", "--new-ticket"})
+      if (line.has(meeting))
+        return misplaced(fmt::format("--bind and {}", meeting),
+                         "ends that meet try all addresses of both hosts; allowed: with HOST PORT");
+    if (std::ranges::any_of(line.operands(), Ticket::is_meant))
+      return misplaced("--bind and a ticket",
+                       "ends that meet try all addresses of both hosts; allowed: with HOST PORT");
     return {};
   });
 }

@@ -73,6 +73,8 @@ void add_session_options(CommandLine& line, Options& options);     ///< --block,
 void add_transport_options(CommandLine& line, Options& options);
 /// --max-peers, --max-sessions, --max-streams, --total-memory, of listeners
 void add_limit_options(CommandLine& line, Options& options);
+/// --bind, of commands that dial; behind those of the transport
+void add_bind_option(CommandLine& line, Options& options);
 void add_rate_option(CommandLine& line, Options& options);
 void add_family_options(CommandLine& line, Options& options);  ///< -4, -6
 void add_connect_timeout_option(CommandLine& line, Options& options);

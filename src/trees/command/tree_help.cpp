@@ -29,7 +29,7 @@ Exit status 0 says that all of it stands there, proved, on the disk. Nothing is 
       --port N | N-M, --udp-host HOST, --push, --require-udp, --remote-udtcat PATH, --ssh 'PROGRAM ARGS'
                              by ssh; see udtcat rsh --help
   -k, --key-file, --as, --peer, --peers, --trust-first, -4, -6, -l, --listen, --accept-timeout, --connect-timeout,
-      --via, --via-key, --stun, --ticket, --new-ticket, --rate, --transport, --no-tcp, --proxy, --congestion,
+      --via, --via-key, --stun, --ticket, --new-ticket, --rate, --bind, --transport, --no-tcp, --proxy, --congestion,
       --offload, --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --why,
       --progress, --no-progress, --check, -v, --verbose, -q, --quiet
                              see udtcat --help
@@ -57,7 +57,7 @@ for what is kept, and what exit status 0 says.
       --port N | N-M, --udp-host HOST, --push, --require-udp, --remote-udtcat PATH, --ssh 'PROGRAM ARGS'
                              by ssh; see udtcat rsh --help
   -k, --key-file, --as, --peer, --peers, --trust-first, -4, -6, -l, --listen, --accept-timeout, --connect-timeout,
-      --via, --via-key, --stun, --ticket, --new-ticket, --transport, --no-tcp, --proxy, --congestion, --offload,
+      --via, --via-key, --stun, --ticket, --new-ticket, --bind, --transport, --no-tcp, --proxy, --congestion, --offload,
       --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --why, --progress,
       --no-progress, --check, -v, --verbose, -q, --quiet
                              see udtcat --help

@@ -244,6 +244,7 @@ void add_common_options(CommandLine& line, TreeOptions& options) {
   add_protection_options(line, options);
   add_session_options(line, options);
   add_transport_options(line, options);
+  add_bind_option(line, options);
   add_family_options(line, options);
   add_connect_timeout_option(line, options);
   add_via_options(line, options);

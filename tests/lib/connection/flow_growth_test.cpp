@@ -29,6 +29,12 @@ class FlowGrowthTest : public ::testing::Test {
 
 TEST_F(FlowGrowthTest, HasOneWhereNothingLimitsAFlow) { EXPECT_EQ(pass(60s, 1e8, false), 1U); }
 
+TEST_F(FlowGrowthTest, NeverHasLessThanTheLeast) {
+  FlowGrowth two{16, 2};
+  EXPECT_EQ(two.look(now, {.bytes = 0, .policed = false, .flows = 1}), 2U);
+  EXPECT_EQ(two.look(now + 60s, {.bytes = 1, .policed = false, .flows = 1}), 2U);
+}
+
 TEST_F(FlowGrowthTest, TriesSeveralWhereAFlowIsPolicedAndKeepsThemIfTheyBringMore) {
   EXPECT_EQ(pass(700ms, 1e8, true), 1U) << "a beginning may look so";
   EXPECT_EQ(pass(300ms, 1e8, true), 4U);

@@ -60,12 +60,18 @@ class FakeEngine final : public transport::Engine {
     auto kept = std::make_shared<std::unique_ptr<transport::Channel>>(std::move(pair.connector));
     boost::asio::post(io_, [handler = std::move(handler), kept] { handler(std::move(*kept)); });
   }
+  void async_connect_flow(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
+                          const FlowSettings& settings, transport::ChannelHandler handler) override {
+    turns.push_back(settings.turn);
+    async_connect(peer, std::move(handshake_data), patience, std::move(handler));
+  }
   Result<std::unique_ptr<transport::Acceptor>> listen(const std::vector<Endpoint>&) override {
     return fail(Errc::cannot_bind, "listen");
   }
 
   int failures = 0;
   int connects = 0;
+  std::vector<std::size_t> turns;  // of the local addresses
   std::deque<std::unique_ptr<transport::Channel>> far_ends;
 
  private:
@@ -74,7 +80,7 @@ class FakeEngine final : public transport::Engine {
 
 class FlowDialingTest : public ::testing::Test {
  protected:
-  void dial(std::optional<std::size_t> flows, std::size_t agreed = 16) {
+  void dial(std::optional<std::size_t> flows, std::size_t agreed = 16, std::size_t least = 1) {
     first = acknowledging_pair(io);
     dialing.reset();
     listener = running_session(io, Role::listener, std::move(first.listener), agreed);
@@ -82,7 +88,7 @@ class FlowDialingTest : public ::testing::Test {
     // Each end reads, as a connection does.
     listener->async_read([](const Result<session::Block>&) {});
     connector->async_read([](const Result<session::Block>&) {});
-    dialing.emplace(io, engine, *connector, FlowDialing::Settings{.flows = flows, .memory_bytes = 1},
+    dialing.emplace(io, engine, *connector, FlowDialing::Settings{.flows = flows, .least = least, .memory_bytes = 1},
                     [this] { return ends; });
   }
   std::size_t flows() { return connector->stats().flows; }
@@ -150,6 +156,21 @@ TEST_F(FlowDialingTest, BringsNoneWhereTheUserNamesNoNumberAndOneIsEnough) {
   EXPECT_EQ(engine.connects, 0);
 }
 
+TEST_F(FlowDialingTest, BringsTheLeastWhereTheUserNamesNoNumber) {
+  dial(std::nullopt, 16, 3);
+  EXPECT_TRUE(come(3));
+  EXPECT_EQ(engine.turns, (std::vector<std::size_t>{1, 2})) << "each leaves from an address of its own";
+  dial(std::nullopt, 2, 3);
+  EXPECT_TRUE(come(2)) << "no more than are agreed on";
+}
+
+TEST_F(FlowDialingTest, LeavesFromAnotherAddressByEachAttempt) {
+  engine.failures = 2;
+  dial(2);
+  EXPECT_TRUE(come(2));
+  EXPECT_EQ(engine.turns, (std::vector<std::size_t>{1, 2, 3}));
+}
+
 TEST_F(FlowDialingTest, TriesAgainByAnotherAttempt) {
   engine.failures = 2;
   dial(2);
@@ -196,6 +217,7 @@ TEST_F(FlowDialingTest, DialsAFlowAgainThatHasEnded) {
   ASSERT_TRUE(come(3));
   ASSERT_EQ(joins.size(), 3U);
   EXPECT_EQ(joins[2], (FlowName{joins[0].flow, 2}));
+  EXPECT_EQ(engine.turns, (std::vector<std::size_t>{1, 2, joins[0].flow + 1U})) << "by the next address";
 }
 
 TEST_F(FlowDialingTest, CanBeDestroyedAtAnyStep) {

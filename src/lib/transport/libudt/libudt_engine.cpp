@@ -293,6 +293,8 @@ class LibudtEngine final : public Engine {
 const bool kIsLinked = true;
 
 Result<std::unique_ptr<Engine>> make_libudt_engine(boost::asio::io_context& io, const TransportOptions& options) {
+  if (!options.local_addresses.empty())
+    return fail(Errc::bad_argument, "leave from an address of the user's choice", "libudt lets the system choose");
   UDTCAT_TRY(std::shared_ptr<Runtime> runtime, Runtime::acquire());
   return std::make_unique<LibudtEngine>(io, std::move(runtime), options);
 }

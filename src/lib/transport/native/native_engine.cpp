@@ -13,6 +13,7 @@
 #include "lib/core/try.hpp"
 #include "lib/net/bind.hpp"
 #include "lib/transport/engine.hpp"
+#include "lib/transport/local_addresses.hpp"
 #include "lib/transport/native/key_proof.hpp"
 #include "lib/transport/native/native_channel.hpp"
 #include "lib/transport/native/port_group.hpp"
@@ -158,6 +159,7 @@ class NativeEngine final : public Engine {
       : io_(io),
         options_(options),
         keys_(std::move(keys)),
+        locals_(options.local_addresses),
         threads_(io, std::max<std::size_t>(options.packet_threads.value_or(core::available_cores()), 1) - 1) {}
   ~NativeEngine() override {
     lifetime_.end();
@@ -171,13 +173,23 @@ class NativeEngine final : public Engine {
 
   void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                      ChannelHandler handler) override {
-    connect_by(outgoing_port(peer), peer, std::move(handshake_data), patience, std::move(handler));
+    const auto port = outgoing_port(peer);
+    std::size_t turn = 0;
+    if (port)
+      if (const auto its = std::ranges::find(outgoing_, *port, &Outgoing::port); its != outgoing_.end())
+        turn = its->turn;
+    connect_by(port, peer, std::move(handshake_data), patience,
+               [this, turn, handler = std::move(handler)](Result<std::unique_ptr<Channel>> channel) {
+                 if (channel) first_turn_ = turn;
+                 handler(std::move(channel));
+               });
   }
 
   void async_connect_flow(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
-                          std::uint64_t memory_bytes, ChannelHandler handler) override {
-    const bool shares = options_.dialling_port != 0 || std::ranges::any_of(outgoing_, &Outgoing::stays);
-    auto port = shares ? outgoing_port(peer) : flow_port(peer, memory_bytes);
+                          const FlowSettings& settings, ChannelHandler handler) override {
+    const bool names_port = options_.dialling_port != 0 && locals_.empty();
+    const bool shares = names_port || std::ranges::any_of(outgoing_, &Outgoing::stays);
+    auto port = shares ? outgoing_port(peer) : flow_port(peer, settings);
     connect_by(std::move(port), peer, std::move(handshake_data), patience, std::move(handler));
   }
 
@@ -238,31 +250,50 @@ class NativeEngine final : public Engine {
  private:
   /// Each peer has a socket of its own, so that the system knows its route and MTU. Each attempt has a new one, since a
   /// NAT or a balancer may still have the mapping of the one before. On TransportOptions::dialling_port all peers of a
-  /// family share one, and on one that stays.
+  /// family share one, and on one that stays. Of several addresses each attempt has the next one.
   Result<UdpPort*> outgoing_port(const Endpoint& peer) {
     close_idle_ports();
     const std::uint16_t wanted = options_.dialling_port;
     for (const Outgoing& each : outgoing_)
-      if (each.peer == peer ||
-          (each.peer.family() == peer.family() && (each.stays || (wanted != 0 && each.port->local().port() == wanted))))
-        return each.port;
-    UDTCAT_TRY(net::UdpSocket socket, net::UdpSocket::open(peer.family()));
-    const Endpoint any = net::wildcard(peer.family());
-    if (wanted == 0 || !socket.bind(any.with_port(wanted))) UDTCAT_CHECK(socket.bind(any));
-    UDTCAT_TRY(UdpPort* const port, add_port(std::move(socket), mss_for(peer.family(), net::first_hop_mtu(peer))));
-    port->let_rebind();
-    return outgoing_.emplace_back(Outgoing{peer, port, false}).port;
+      if (locals_.empty() || each.stays)
+        if (each.peer == peer || (each.peer.family() == peer.family() &&
+                                  (each.stays || (wanted != 0 && each.port->local().port() == wanted))))
+          return each.port;
+    std::size_t turn = locals_.next_turn(peer);
+    UDTCAT_TRY(UdpPort* const port, dialling_port(peer, turn, wanted));
+    return outgoing_.emplace_back(Outgoing{peer, port, false, turn}).port;
   }
 
   /// A flow's own. What is known of the path is the first one's.
-  Result<UdpPort*> flow_port(const Endpoint& peer, std::uint64_t memory_bytes) {
+  Result<UdpPort*> flow_port(const Endpoint& peer, const FlowSettings& settings) {
     close_idle_ports();
-    UDTCAT_TRY(net::UdpSocket socket, net::UdpSocket::open(peer.family()));
-    UDTCAT_CHECK(socket.bind(net::wildcard(peer.family())));
-    UDTCAT_TRY(UdpPort* const port, add_port(std::move(socket), mss_for(peer.family(), net::first_hop_mtu(peer))));
-    port->share_memory([memory_bytes](std::size_t) { return memory_bytes; });
-    port->let_rebind();
+    std::size_t turn = first_turn_ + settings.turn;
+    UDTCAT_TRY(UdpPort* const port, dialling_port(peer, turn, options_.dialling_port));
+    port->share_memory([memory_bytes = settings.memory_bytes](std::size_t) { return memory_bytes; });
     flow_ports_.push_back(port);
+    return port;
+  }
+
+  /// A new one, by which `peer` is dialled.
+  /// turn     of the address, before and after
+  /// wanted   its number, where that is free; 0: any
+  Result<UdpPort*> dialling_port(const Endpoint& peer, std::size_t& turn, std::uint16_t wanted) {
+    UDTCAT_TRY(net::UdpSocket socket, net::UdpSocket::open(peer.family()));
+    const auto bind = [&](const Endpoint& local) -> Status {
+      if (wanted != 0 && socket.bind(local.with_port(wanted))) return {};
+      return socket.bind(local);
+    };
+    std::optional<std::size_t> mtu;
+    if (locals_.empty()) {
+      UDTCAT_CHECK(bind(net::wildcard(peer.family())));
+      mtu = net::first_hop_mtu(peer);
+    } else {
+      UDTCAT_TRY(turn, locals_.bind(peer, turn, bind));
+      UDTCAT_TRY(const Endpoint local, socket.local_endpoint());
+      mtu = net::interface_mtu(local);
+    }
+    UDTCAT_TRY(UdpPort* const port, add_port(std::move(socket), mss_for(peer.family(), mtu)));
+    port->let_rebind();
     return port;
   }
 
@@ -301,7 +332,8 @@ class NativeEngine final : public Engine {
   struct Outgoing {
     Endpoint peer;
     UdpPort* port;
-    bool stays;  // see open_dialling_port()
+    bool stays;        // see open_dialling_port()
+    std::size_t turn;  // of its local address
   };
 
   boost::asio::io_context& io_;
@@ -310,6 +342,8 @@ class NativeEngine final : public Engine {
   std::list<std::unique_ptr<UdpPort>> ports_;
   std::vector<Outgoing> outgoing_;
   std::vector<UdpPort*> flow_ports_;
+  LocalAddresses locals_;
+  std::size_t first_turn_ = 0;  // of the channel that further flows are beside
   IoThreads threads_;
   std::vector<std::unique_ptr<PortGroup>> groups_;  // a listening port's each
   StunHandler on_stun_;

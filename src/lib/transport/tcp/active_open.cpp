@@ -28,7 +28,8 @@ ActiveOpen::ActiveOpen(boost::asio::io_context& io, const Endpoint& peer, const 
     if (!cancelled) fail_with(Errc::cannot_reach, socket_ ? silence() : connecting_->silence());
   }));
   connecting_ = std::make_unique<SocketConnect>(
-      io, peer, settings.options, lifetime_.guard([this](Result<Socket> made) { on_connected(std::move(made)); }));
+      io, peer, settings.options, lifetime_.guard([this](Result<Socket> made) { on_connected(std::move(made)); }),
+      settings_.bind);
 }
 
 void ActiveOpen::on_connected(Result<Socket> made) {

@@ -42,6 +42,7 @@ class ActiveOpen {
     const TransportOptions& options;          ///< outlive this
     std::optional<RelayToken> relay_token{};  ///< `peer` is a meeting place, which has the listener behind it
     PrefaceProof* proof = nullptr;            ///< null: without the listener's key; outlives this
+    SocketConnect::Bind bind{};               ///< null: the system chooses
   };
 
   ActiveOpen(boost::asio::io_context& io, const Endpoint& peer, const Settings& settings,

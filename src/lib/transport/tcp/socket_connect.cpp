@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <boost/asio/post.hpp>
 
 #include "lib/core/user_text.hpp"
 #include "lib/net/system_error.hpp"
@@ -26,14 +27,16 @@ std::shared_ptr<const HttpProxy> proxy_for(const HostPort& target, const Transpo
 }  // namespace
 
 SocketConnect::SocketConnect(boost::asio::io_context& io, const Endpoint& peer, const TransportOptions& options,
-                             Handler handler)
+                             Handler handler, Bind bind)
     : peer_(peer),
       proxy_(proxy_for(target_of(peer, options), options)),
       target_(target_of(peer, options)),
       handler_(std::move(handler)),
+      bind_(std::move(bind)),
       socket_(io),
       resolver_(io, AddressFamily::any) {
   if (!proxy_) {
+    if (!is_bound(peer)) return;
     // It opens the socket, and posts what goes wrong with that.
     socket_.async_connect(to_asio(peer),
                           lifetime_.guard([this](const boost::system::error_code& error) { on_connected(error); }));
@@ -45,6 +48,16 @@ SocketConnect::SocketConnect(boost::asio::io_context& io, const Endpoint& peer, 
     addresses_ = *found;
     connect_to_proxy();
   }));
+}
+
+/// What goes wrong is posted.
+bool SocketConnect::is_bound(const Endpoint& to) {
+  if (!bind_) return true;
+  const Status bound = bind_(socket_, to);
+  if (!bound)
+    boost::asio::post(socket_.get_executor(),
+                      lifetime_.guard([this, error = bound.error()] { finish(tl::unexpected(error)); }));
+  return bound.has_value();
 }
 
 void SocketConnect::on_connected(const boost::system::error_code& error) {
@@ -65,6 +78,7 @@ void SocketConnect::connect_to_proxy() {
   socket_.close(none);
   const Endpoint address = addresses_.front();
   addresses_.erase(addresses_.begin());
+  if (!is_bound(address)) return;
   socket_.async_connect(to_asio(address), lifetime_.guard([this](const boost::system::error_code& error) {
     if (!error) return ask_proxy();
     if (!addresses_.empty()) return connect_to_proxy();

@@ -29,10 +29,14 @@ class SocketConnect {
  public:
   /// Called once, not from inside the constructor; may destroy this.
   using Handler = std::function<void(Result<Socket>)>;
+  /// Opens the socket, where it is not, and has it leave from an address of this host.  errors: Errc::cannot_bind
+  using Bind = std::function<Status(Socket& socket, const Endpoint& to)>;
 
   /// peer      a proxy is asked for TransportOptions::proxied_host instead, where that is known
-  /// errors    (to the handler) Errc::cannot_reach
-  SocketConnect(boost::asio::io_context& io, const Endpoint& peer, const TransportOptions& options, Handler handler);
+  /// bind      null: the system chooses
+  /// errors    (to the handler) Errc::cannot_reach; those of `bind`
+  SocketConnect(boost::asio::io_context& io, const Endpoint& peer, const TransportOptions& options, Handler handler,
+                Bind bind = nullptr);
 
   /// The reason, should it be given up now.
   [[nodiscard]] std::string silence() const;
@@ -40,6 +44,7 @@ class SocketConnect {
  private:
   enum class State { connecting, resolving, connecting_to_proxy, awaits_answer };
 
+  [[nodiscard]] bool is_bound(const Endpoint& to);
   void on_connected(const boost::system::error_code& error);
   void connect_to_proxy();
   void ask_proxy();
@@ -54,6 +59,7 @@ class SocketConnect {
   const std::shared_ptr<const HttpProxy> proxy_;  // null: none is in the way
   const HostPort target_;                         // as the proxy is asked for it
   const Handler handler_;
+  const Bind bind_;  // null: the system chooses
   State state_ = State::connecting;
   Socket socket_;
   net::Resolver resolver_;

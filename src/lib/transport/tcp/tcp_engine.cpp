@@ -10,7 +10,9 @@
 
 #include "lib/core/lifetime.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/system_error.hpp"
 #include "lib/transport/engine.hpp"
+#include "lib/transport/local_addresses.hpp"
 #include "lib/transport/tcp/active_open.hpp"
 #include "lib/transport/tcp/preface.hpp"
 #include "lib/transport/tcp/tcp_acceptor.hpp"
@@ -27,17 +29,32 @@ constexpr int kDrainPollMilliseconds = 2;  // guess: the last acknowledgement ma
 class TcpEngine final : public Engine {
  public:
   TcpEngine(boost::asio::io_context& io, const TransportOptions& options, std::unique_ptr<PrefaceProof> proof)
-      : io_(io), options_(options), proof_(std::move(proof)) {}
+      : io_(io), options_(options), proof_(std::move(proof)), locals_(options.local_addresses) {}
   ~TcpEngine() override;
   TcpEngine(const TcpEngine&) = delete;
   TcpEngine& operator=(const TcpEngine&) = delete;
 
   void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
-                     ChannelHandler handler) override;
+                     ChannelHandler handler) override {
+    const auto turn = std::make_shared<std::size_t>(locals_.next_turn(peer));
+    open(peer, std::move(handshake_data), patience, turn,
+         [this, turn, handler = std::move(handler)](Result<std::unique_ptr<Channel>> channel) {
+           if (channel) first_turn_ = *turn;
+           handler(std::move(channel));
+         });
+  }
+  void async_connect_flow(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
+                          const FlowSettings& settings, ChannelHandler handler) override {
+    open(peer, std::move(handshake_data), patience, std::make_shared<std::size_t>(first_turn_ + settings.turn),
+         std::move(handler));
+  }
   void relay_by(const RelayToken& token) override { relay_token_ = token; }
   Result<std::unique_ptr<Acceptor>> listen(const std::vector<Endpoint>& locals) override;
 
  private:
+  void open(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
+            const std::shared_ptr<std::size_t>& turn, ChannelHandler handler);
+  [[nodiscard]] Status bind(Socket& socket, const Endpoint& to, std::size_t& turn);
   TcpConnection& add(Socket socket, const Endpoint& peer, bool proved, const Acceptor::MemoryShare& memory = {});
   void finish();
 
@@ -47,6 +64,8 @@ class TcpEngine final : public Engine {
   std::optional<RelayToken> relay_token_;      // none: to listeners themselves
   std::list<std::unique_ptr<ActiveOpen>> attempts_;
   std::list<std::unique_ptr<TcpConnection>> connections_;
+  LocalAddresses locals_;
+  std::size_t first_turn_ = 0;  // of the channel that further flows are beside
   core::Lifetime lifetime_;
 };
 
@@ -72,11 +91,26 @@ void TcpEngine::finish() {
   }
 }
 
-void TcpEngine::async_connect(const Endpoint& peer, core::SharedBytes handshake_data,
-                              std::chrono::milliseconds patience, ChannelHandler handler) {
+/// The socket leaves from the address whose turn it is.
+Status TcpEngine::bind(Socket& socket, const Endpoint& to, std::size_t& turn) {
+  if (locals_.empty()) return {};
+  UDTCAT_TRY(turn, locals_.bind(to, turn, [&](const Endpoint& local) -> Status {
+    boost::system::error_code error;
+    if (!socket.is_open()) socket.open(to_asio(to).protocol(), error);
+    if (!error) socket.bind(to_asio(local), error);
+    if (!error) return {};
+    return net::system_error(Errc::cannot_bind, "bind tcp " + local.to_string(), error.value());
+  }));
+  return {};
+}
+
+void TcpEngine::open(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
+                     const std::shared_ptr<std::size_t>& turn, ChannelHandler handler) {
   const auto attempt = attempts_.emplace(attempts_.end());
+  const auto bind = [this, turn](Socket& socket, const Endpoint& to) { return this->bind(socket, to, *turn); };
   *attempt = std::make_unique<ActiveOpen>(
-      io_, peer, ActiveOpen::Settings{.options = options_, .relay_token = relay_token_, .proof = proof_.get()},
+      io_, peer,
+      ActiveOpen::Settings{.options = options_, .relay_token = relay_token_, .proof = proof_.get(), .bind = bind},
       patience, [this, attempt, peer, handshake_data, handler = std::move(handler)](Result<ActiveOpen::Opened> opened) {
         const auto done = std::move(*attempt);  // which is calling
         attempts_.erase(attempt);
