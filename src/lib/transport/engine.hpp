@@ -68,9 +68,9 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// One attempt; each of a peer leaves from the next of TransportOptions::local_addresses, of which one that cannot be
-  /// bound is passed over. Errc::cannot_bind: none can. A refusal by ICMP and silence for `patience` are both Errc::cannot_reach; the caller
-  /// tries again. Destroying the engine ends the attempt without a call.
+  /// One attempt. A refusal by ICMP and silence for `patience` are both Errc::cannot_reach; the caller tries again.
+  /// Each of a peer leaves from the next of TransportOptions::local_addresses that can be bound; where none can it is
+  /// Errc::cannot_bind. Destroying the engine ends the attempt without a call.
   /// handshake_data   the beginning of what the channel sends, which may travel with the transport's own handshake
   virtual void async_connect(const Endpoint& peer, core::SharedBytes handshake_data, std::chrono::milliseconds patience,
                              ChannelHandler handler) = 0;
