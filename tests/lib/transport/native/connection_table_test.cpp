@@ -54,9 +54,10 @@ TEST_F(ConnectionTableTest, KnowsTheConnectionsOfOtherPortsAndCountsThem) {
   EXPECT_EQ(table.find_elsewhere(7)->port, 2U);
   EXPECT_EQ(table.find_elsewhere({other, 5}), 7U);
   EXPECT_EQ(table.find_elsewhere({one, 5}), std::nullopt);
-  EXPECT_EQ(table.port_of(other), 2U);
-  EXPECT_EQ(table.port_of(one), 0U);
-  EXPECT_EQ(table.port_of(one.with_port(1001)), std::nullopt);
+  EXPECT_EQ(table.port_of(other, false), 2U);
+  EXPECT_EQ(table.port_of(one, false), 0U);
+  EXPECT_EQ(table.port_of(one.with_port(1001), false), std::nullopt);
+  EXPECT_EQ(table.port_of(one.with_port(1001), true), 0U) << "of that host";
   EXPECT_TRUE(table.has_host(other.with_port(1)));
   EXPECT_EQ(table.size(), 2U);
   EXPECT_EQ(table.own_size(), 1U);
