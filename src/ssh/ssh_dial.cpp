@@ -232,6 +232,8 @@ void SshDial::dial(const ConnectLine& line) {
                       .transport = options_.transport};
   request.transport.single_use = true;
   request.transport.dialling_port = dialling_port_;
+  // The session moves to ssh and back by itself: it has one flow, unless the user wants more or has several uplinks.
+  if (!request.session.flows && request.transport.local_addresses.size() < 2) request.session.flows = 1;
   dialer_ = udtcat::dial(
       run_.io(), std::move(request),
       [this, by_tcp, port = line.port, remotes = std::move(remotes)](Result<std::unique_ptr<Connection>> connection) {

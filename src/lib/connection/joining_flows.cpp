@@ -33,11 +33,11 @@ FlowDialing::FlowDialing(boost::asio::io_context& io, transport::Engine& engine,
       stats_(std::move(stats)),
       attempts_(session.agreed().flows),
       tick_(io) {
-  session_.on_flow_ended([this] {
+  session_.on_flow_ended(lifetime_.guard([this] {
     for (const session::FlowProgress& flow : session_.flow_progress())
       if (flow.broken) begin(flow.name.flow);
     on_traffic();
-  });
+  }));
   const std::size_t least = std::clamp<std::size_t>(settings_.least, 1, session_.agreed().flows);
   if (!settings_.flows) growth_.emplace(session_.agreed().flows, least);
   want(settings_.flows.value_or(least));

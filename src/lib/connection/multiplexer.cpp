@@ -80,11 +80,6 @@ Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::S
                                                   [this] { return stats().ends; });
 }
 
-/// The flow moves to other paths by itself, where the user has not asked for several.
-void Multiplexer::keep_one_flow() {
-  if (!below_.flows.flows) flow_dialing_.reset();
-}
-
 void Multiplexer::note_moved() {
   if (flow_dialing_) flow_dialing_->on_traffic();
 }

@@ -72,14 +72,10 @@ class Multiplexer final : public Connection, private StreamHost {
   void set_candidates(std::vector<Endpoint> locals, std::vector<Candidate> remotes) override {
     selected_pair_.emplace(std::move(locals), std::move(remotes));
   }
-  void watch_path(const std::optional<Endpoint>& fallback) override {
-    keep_one_flow();
-    session_->watch_path(fallback);
-  }
+  void watch_path(const std::optional<Endpoint>& fallback) override { session_->watch_path(fallback); }
   [[nodiscard]] bool path_is_silent() const override { return session_->path_is_silent(); }
   void name_paths(PathWords words) override { path_words_ = std::move(words); }
   void set_tunnel(std::function<void(std::span<const std::byte>)> send) override {
-    keep_one_flow();
     session_->set_tunnel(std::move(send));
   }
   void take_from_tunnel(std::span<const std::byte> packet) override { session_->take_from_tunnel(packet); }
@@ -143,7 +139,6 @@ class Multiplexer final : public Connection, private StreamHost {
   void report(Status how);
 
   void note_moved();
-  void keep_one_flow();
 
   const Below below_;  // destroyed last
   boost::asio::io_context& io_;

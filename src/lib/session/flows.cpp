@@ -77,7 +77,7 @@ TransportStats Flows::stats() {
   TransportStats all = gone_;
   for (Flow& flow : flows_) all = core::sum<TransportStats>(all, flow.channel->stats());
   // Of the values that are the latest one's: those of the first.
-  const TransportStats of_first = first().channel->stats();
+  const transport::ChannelStats of_first = first().channel->stats();
   all.rtt = of_first.rtt;
   all.transport = of_first.transport;
   return all;

@@ -220,6 +220,17 @@ TEST_F(FlowDialingTest, DialsAFlowAgainThatHasEnded) {
   EXPECT_EQ(engine.turns, (std::vector<std::size_t>{1, 2, joins[0].flow + 1U})) << "by the next address";
 }
 
+TEST_F(FlowDialingTest, DialsNothingOnceItIsDestroyed) {
+  dial(3);
+  ASSERT_TRUE(come(3));
+  dialing.reset();
+  const int connects = engine.connects;
+  engine.far_ends[0]->close({});
+  ASSERT_TRUE(come(2));
+  test::run_for(io, 100ms);
+  EXPECT_EQ(engine.connects, connects);
+}
+
 TEST_F(FlowDialingTest, CanBeDestroyedAtAnyStep) {
   for (int steps = 0; steps < 30; ++steps) {
     dial(6);
