@@ -40,8 +40,8 @@ class Attempt {
 };
 
 /// Each race asks all addresses, from each local one that the user names, the next one 250 ms after the one before or
-/// when that has failed; the first to prove the key wins. Each attempt has a source port of its own, so that no router's
-/// memory of an earlier one is in the way.
+/// when that has failed; the first to prove the key wins. Each attempt has a source port of its own, so that no
+/// router's memory of an earlier one is in the way.
 /// With TransportKind::automatic TCP joins a race that is silent by UDP, and wins where UDP has not even answered its
 /// second packet (docs/spec/tcp.md §5).
 ///
