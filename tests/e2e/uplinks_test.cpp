@@ -69,7 +69,7 @@ class Uplinks : public UdtcatTest {
     end.args.insert(end.args.end(), {"--bind", addresses});
     return connect(std::move(end));
   }
-  /// What has left by that uplink.
+  /// Bytes that have left by that uplink.
   [[nodiscard]] std::uint64_t sent_by(const std::string& number) const {
     const Ran ran = run({.argv = {"cat", "/proc/self/net/dev"}, .network_namespace = "/run/netns/" + near_});
     std::istringstream words(ran.output.substr(ran.output.find("uplink" + number + ":") + 8));

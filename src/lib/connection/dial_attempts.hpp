@@ -39,8 +39,9 @@ class Attempt {
   virtual ~Attempt() = default;
 };
 
-/// Each race asks all addresses, and from each that the user leaves from, the next one 250 ms after the one before or when that has failed; the first to prove
-/// the key wins. Each attempt has a source port of its own, so that no router's memory of an earlier one is in the way.
+/// Each race asks all addresses, from each local one that the user names, the next one 250 ms after the one before or
+/// when that has failed; the first to prove the key wins. Each attempt has a source port of its own, so that no
+/// router's memory of an earlier one is in the way.
 /// With TransportKind::automatic TCP joins a race that is silent by UDP, and wins where UDP has not even answered its
 /// second packet (docs/spec/tcp.md §5).
 ///

@@ -10,8 +10,8 @@
 
 namespace udtcat::connection {
 
-/// Begins with the least. Where the path seems to have a limit for a flow, it tries several, and keeps them if they bring
-/// more.
+/// Begins with the least. Where the path seems to have a limit for a flow, it tries several, and keeps them if they
+/// bring more.
 /// Threads: unsynchronised; time is a parameter.
 class FlowGrowth {
  public:

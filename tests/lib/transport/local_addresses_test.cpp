@@ -84,7 +84,7 @@ TEST_F(LocalAddressesTest, SayWhereTheyHaveNoneOfTheFamily) {
   EXPECT_THAT(got.error().message(), HasSubstr("--bind has no IPv4 address"));
 }
 
-/// What a listener sees of channels whose dialer may leave from two addresses.
+/// A dialer that may leave from two addresses, as a listener sees it.
 class LeavingByTransport : public testing::TestWithParam<TransportKind> {
  protected:
   void SetUp() override {

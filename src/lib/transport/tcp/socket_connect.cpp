@@ -50,7 +50,7 @@ SocketConnect::SocketConnect(boost::asio::io_context& io, const Endpoint& peer, 
   }));
 }
 
-/// What goes wrong is posted.
+/// The error is posted.
 bool SocketConnect::is_bound(const Endpoint& to) {
   if (!bind_) return true;
   const Status bound = bind_(socket_, to);
