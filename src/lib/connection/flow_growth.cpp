@@ -13,11 +13,11 @@ double FlowGrowth::rate() const {
          std::chrono::duration<double>(span).count();
 }
 
-std::size_t FlowGrowth::look(TimePoint now, const Look& look) {
-  samples_.emplace_back(now, look.bytes);
+std::size_t FlowGrowth::look(TimePoint now, const Sample& sample) {
+  samples_.emplace_back(now, sample.bytes);
   while (samples_.size() > 2 && now - samples_.front().first > kSpan) samples_.pop_front();
   if (trial_) {
-    if (!trial_->complete_at && (look.flows >= wanted_ || now - trial_->began >= kTrial)) trial_->complete_at = now;
+    if (!trial_->complete_at && (sample.flows >= wanted_ || now - trial_->began >= kTrial)) trial_->complete_at = now;
     if (!trial_->complete_at || now - *trial_->complete_at < kTrial) return wanted_;
     if (rate() < (1 + kLeastGain) * trial_->base) {
       wanted_ = trial_->before;
@@ -28,13 +28,13 @@ std::size_t FlowGrowth::look(TimePoint now, const Look& look) {
     policed_since_.reset();
     return wanted_;
   }
-  if (!look.policed || now < rests_until_ || wanted_ >= most_) {
+  if (!sample.policed || now < rests_until_ || wanted_ >= most_) {
     policed_since_.reset();
     return wanted_;
   }
   if (!policed_since_) policed_since_ = now;
   if (now - *policed_since_ < kPoliced || rate() == 0) return wanted_;
-  trial_ = Trial{wanted_, rate(), std::nullopt, now};
+  trial_ = Probe{wanted_, rate(), std::nullopt, now};
   wanted_ = std::min(most_, wanted_ * kFactor);
   return wanted_;
 }

@@ -27,16 +27,16 @@ class FlowGrowth {
 
   explicit FlowGrowth(std::size_t most, std::size_t least = 1) : most_(most), wanted_(least) {}
 
-  struct Look {
+  struct Sample {
     std::uint64_t bytes = 0;  ///< that have moved, since any moment
     bool policed = false;     ///< the path seems to have a limit for what has moved lately
     std::size_t flows = 1;    ///< that are there
   };
   /// returns   how many there are to be
-  [[nodiscard]] std::size_t look(TimePoint now, const Look& look);
+  [[nodiscard]] std::size_t look(TimePoint now, const Sample& sample);
 
  private:
-  struct Trial {
+  struct Probe {
     std::size_t before;
     double base;
     std::optional<TimePoint> complete_at;
@@ -48,7 +48,7 @@ class FlowGrowth {
   std::size_t wanted_;
   std::deque<std::pair<TimePoint, std::uint64_t>> samples_;  // of the last kSpan
   std::optional<TimePoint> policed_since_;
-  std::optional<Trial> trial_;
+  std::optional<Probe> trial_;
   std::chrono::seconds rest_ = kFirstRest;
   TimePoint rests_until_{};
 };

@@ -18,7 +18,7 @@ namespace udtcat::connection {
 
 namespace {
 
-constexpr auto kDiagnosedSpan = std::chrono::milliseconds(1000);  // guess: enough packets for a verdict
+constexpr auto kDiagnosedSpan = std::chrono::milliseconds(1000);  // guess: enough packets for a diagnosis
 
 }  // namespace
 

@@ -31,7 +31,7 @@ std::size_t kept_blocks_limit(const session::Session& session, std::size_t strea
 
 Result<std::unique_ptr<Connection>> Multiplexer::create(boost::asio::io_context& io,
                                                         std::unique_ptr<session::Session> session,
-                                                        const SessionOptions& options, Below below,
+                                                        const SessionOptions& options, Parts below,
                                                         std::shared_ptr<KnownPeers> known_peers) {
   // Beside a single stream no other waits with a short message.
   const auto ahead = options.one_stream ? session::SendQueueDepth::deep : session::SendQueueDepth::shallow;
@@ -54,7 +54,7 @@ Status Multiplexer::watch_peer(std::shared_ptr<KnownPeers> known_peers) {
 }
 
 Multiplexer::Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::Session> session,
-                         const SessionOptions& options, Below below)
+                         const SessionOptions& options, Parts below)
     : below_(std::move(below)),
       io_(io),
       peer_(session->peer()),

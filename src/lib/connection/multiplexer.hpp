@@ -34,7 +34,7 @@ namespace udtcat::connection {
 class Multiplexer final : public Connection, private StreamHost {
  public:
   /// Below the session.
-  struct Below {
+  struct Parts {
     std::shared_ptr<void> keep_alive{};               ///< destroyed after the session: the engine of its channel
     std::shared_ptr<transport::Engine> dialled_by{};  ///< a connector's, for further flows
     FlowDialing::Settings flows{};                    ///< likewise
@@ -44,7 +44,7 @@ class Multiplexer final : public Connection, private StreamHost {
   /// errors        Errc::cipher_failed; Errc::out_of_resources; those of KnownPeers::on_session()
   [[nodiscard]] static Result<std::unique_ptr<Connection>> create(boost::asio::io_context& io,
                                                                   std::unique_ptr<session::Session> session,
-                                                                  const SessionOptions& options, Below below,
+                                                                  const SessionOptions& options, Parts below,
                                                                   std::shared_ptr<KnownPeers> known_peers = nullptr);
 
   using Connection::accept_stream;
@@ -91,7 +91,7 @@ class Multiplexer final : public Connection, private StreamHost {
 
  private:
   Multiplexer(boost::asio::io_context& io, std::unique_ptr<session::Session> session, const SessionOptions& options,
-              Below below);
+              Parts below);
 
   // StreamHost
   void send(Frame frame) override;
@@ -140,7 +140,7 @@ class Multiplexer final : public Connection, private StreamHost {
 
   void note_moved();
 
-  const Below below_;  // destroyed last
+  const Parts below_;  // destroyed last
   boost::asio::io_context& io_;
   const Endpoint peer_;
   WindowBudget budget_;

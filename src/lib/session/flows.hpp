@@ -59,7 +59,7 @@ struct Flow {
   std::unique_ptr<transport::Channel> channel;         // last: its threads end before the bytes they fill
 };
 
-/// How far a flow has come, for those who watch it.
+/// How far a flow has come, to be watched.
 struct FlowProgress {
   FlowName name;
   bool broken = false;

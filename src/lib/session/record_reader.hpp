@@ -20,8 +20,8 @@
 
 namespace udtcat::session {
 
-/// How long the other flows may be silent after one has ended, and no other has come in its place: a session that closes
-/// ends all of them within this time.
+/// How long the other flows may be silent after one has ended and none has come in its place: a session that closes ends
+/// all of them within this time.
 inline constexpr auto kFlowGrace = std::chrono::seconds(3);  // spec: record.md §5
 /// A number that is further ahead of the next one is not the peer's.
 inline constexpr BlockNumber kMaxAhead = 1ULL << 22;  // spec: record.md §5: kMaxFlows full windows of the least blocks

@@ -86,9 +86,9 @@ Status Session::start(std::optional<std::size_t> threads, std::size_t kept_block
     stats_.cipher = agreed_.cipher;
   }
   const std::size_t most_blocks_wanted = kBlocksAhead + 2 * agreed_.flows + 2 * stats_.threads;
-  // The windows of further flows are no more than the first one's together (share_of_each_flow()). send() copies what fills little of a buffer, so that the transport keeps no more buffers than so many times its
-  // bytes.
-  const std::size_t windows = agreed_.flows > 1 ? 2 : 1;
+  // send() copies what fills little of a buffer, so that the transport keeps no more buffers than so many times its
+  // bytes. Further flows have together the first one's window, twice where their number has grown.
+  const std::size_t windows = agreed_.flows > 1 ? 3 : 1;
   const std::size_t retained_blocks = windows * retained_limit_bytes() * kSparseShare / agreed_.block_bytes;
   const std::size_t buffer_bytes = buffer_bytes_for(agreed_.block_bytes);
   outgoing_buffers_.emplace(buffer_bytes, most_blocks_wanted + 1 + retained_blocks);
