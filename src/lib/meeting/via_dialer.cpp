@@ -283,8 +283,8 @@ class ViaDialer final : public Dialer {
     request.transport.kind = by_tcp ? TransportKind::tcp : TransportKind::native;
     // A listener that is registered has its port: one that is closed is somebody else's.
     if (kind == AttemptKind::tcp) request.closed_port_patience = 0ms;
-    // It moves between the two ends' paths by itself, and has one flow unless the user wants more. A token of a relay is
-    // good for one connection.
+    // It moves between the ends' paths by itself, and has one flow unless the user wants more. A relay's token is good
+    // for one connection.
     if (!request.session.flows || kind == AttemptKind::tcp_relay) request.session.flows = 1;
     return connection::dial_directly(
         io_, std::move(request), lifetime_.guard([this, kind](Made made) {

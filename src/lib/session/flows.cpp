@@ -12,7 +12,7 @@ namespace {
 
 bool is_usable(const Flow& flow) { return !flow.broken && !flow.replaced; }
 
-/// What the flow knows at the moment is not of those that go on.
+/// Without the values of the moment, which are not of the flows that go on.
 EndStats sums_of(const Flow& flow) {
   EndStats sums;
   flow.channel->add_end_stats(sums);

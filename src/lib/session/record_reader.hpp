@@ -20,7 +20,7 @@
 
 namespace udtcat::session {
 
-/// How long the other flows may be silent after one has ended and none has come in its place: a session that closes ends
+/// How long the others may be silent after a flow has ended and none has come in its place: a session that closes ends
 /// all of them within this time.
 inline constexpr auto kFlowGrace = std::chrono::seconds(3);  // spec: record.md §5
 /// A number that is further ahead of the next one is not the peer's.

@@ -240,7 +240,7 @@ void ThreadChannel::watch_path(const std::optional<Endpoint>& fallback) {
 
 // ---- What it says ---------------------------------------------------------------------------------------------------
 
-/// What is acknowledged by now may be more.
+/// More may be acknowledged by now.
 std::optional<Channel::Written> ThreadChannel::written() const {
   if (!settings_.knows_acknowledged) return std::nullopt;
   return Written{written_bytes_, far_->copy().acknowledged};
