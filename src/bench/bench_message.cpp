@@ -4,7 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "lib/core/cores.hpp"
 #include "lib/core/stats_fields.hpp"
 #include "lib/core/try.hpp"
 #include "tool/status/json.hpp"
@@ -95,8 +94,6 @@ BenchCounters bench_counters(const ConnectionStats& stats) {
   made.packet_bytes = end.packet_bytes;
   return made;
 }
-
-std::uint64_t usable_cores() { return core::available_cores(); }
 
 std::string to_json(const BenchRequest& request) {
   Json json;

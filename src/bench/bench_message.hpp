@@ -31,8 +31,6 @@ struct BenchCounters : TransportStats {
 [[nodiscard]] BenchCounters since(const BenchCounters& before, const BenchCounters& now);
 /// This end's, but for what its sink took.
 [[nodiscard]] BenchCounters bench_counters(const ConnectionStats& stats);
-/// How many this process may use.
-[[nodiscard]] std::uint64_t usable_cores();
 
 struct BenchRequest {
   std::uint64_t number = 0;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "lib/core/cores.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
 #include "tool/run/warnings.hpp"
@@ -40,7 +41,7 @@ BenchMeter::BenchMeter(boost::asio::io_context& io, std::unique_ptr<Connection> 
   result_.transport = stats.transport;
   result_.flows = stats.flows;
   result_.selected_pair = stats.selected_pair;
-  result_.cores_here = usable_cores();
+  result_.cores_here = core::available_cores();
 }
 
 void BenchMeter::start() {

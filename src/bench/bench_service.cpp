@@ -11,6 +11,7 @@
 
 #include "bench/bench_lines.hpp"
 #include "bench/bench_message.hpp"
+#include "lib/core/cores.hpp"
 #include "lib/core/log.hpp"
 #include "tool/cli/applications.hpp"
 #include "tool/run/warnings.hpp"
@@ -82,7 +83,8 @@ class BenchService::BenchClient {
   }
 
   void response(std::uint64_t number) {
-    BenchResponse response{.number = number, .cores = usable_cores(), .counters = bench_counters(connection_->stats())};
+    BenchResponse response{
+        .number = number, .cores = core::available_cores(), .counters = bench_counters(connection_->stats())};
     response.counters.taken_bytes = goodput_->bytes;
     response.counters.taking = goodput_->time();
     connection_->send_report();  // of the way that is over

@@ -71,7 +71,7 @@ Network:
       --accept-timeout T     how long to wait for a peer (for ever)
       --idle-timeout T       silence after which the peer is lost (40s)
       --rate R               send no faster: bit/s, with k, M or G
-      --flows N              UDT connections of a session at once, 1 to 16; auto: more than one where that helps
+      --flows N|auto         UDT connections of a session at once, 1 to 16; auto: more than one where that helps
                              (default); of a listener: the most (16)
       --bind ADDR[,ADDR]...  of the end that connects: this host's addresses that flows leave from, one each; two
                              uplinks so carry one stream, each alone where the other is lost

@@ -5,8 +5,8 @@
 
 namespace udtcat::connection {
 
-/// In bytes a second; 0: not known yet.
-double FlowGrowth::rate() const {
+/// 0: not known yet.
+double FlowGrowth::bytes_per_second() const {
   const auto span = samples_.back().first - samples_.front().first;
   if (span < kSpan / 2) return 0;
   return static_cast<double>(samples_.back().second - samples_.front().second) /
@@ -19,8 +19,8 @@ std::size_t FlowGrowth::look(TimePoint now, const Sample& sample) {
   if (trial_) {
     if (!trial_->complete_at && (sample.flows >= wanted_ || now - trial_->began >= kTrial)) trial_->complete_at = now;
     if (!trial_->complete_at || now - *trial_->complete_at < kTrial) return wanted_;
-    if (rate() < (1 + kLeastGain) * trial_->base) {
-      wanted_ = trial_->before;
+    if (bytes_per_second() < (1 + kLeastGain) * trial_->bytes_per_second_before) {
+      wanted_ = trial_->flows_before;
       rests_until_ = now + rest_;
       rest_ *= 2;
     }
@@ -33,8 +33,8 @@ std::size_t FlowGrowth::look(TimePoint now, const Sample& sample) {
     return wanted_;
   }
   if (!policed_since_) policed_since_ = now;
-  if (now - *policed_since_ < kPoliced || rate() == 0) return wanted_;
-  trial_ = Probe{wanted_, rate(), std::nullopt, now};
+  if (now - *policed_since_ < kPoliced || bytes_per_second() == 0) return wanted_;
+  trial_ = Probe{wanted_, bytes_per_second(), std::nullopt, now};
   wanted_ = std::min(most_, wanted_ * kFactor);
   return wanted_;
 }

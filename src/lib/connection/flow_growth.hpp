@@ -36,13 +36,14 @@ class FlowGrowth {
   [[nodiscard]] std::size_t look(TimePoint now, const Sample& sample);
 
  private:
+  /// With more flows.
   struct Probe {
-    std::size_t before;
-    double base;
+    std::size_t flows_before;
+    double bytes_per_second_before;
     std::optional<TimePoint> complete_at;
     TimePoint began;
   };
-  [[nodiscard]] double rate() const;
+  [[nodiscard]] double bytes_per_second() const;
 
   const std::size_t most_;
   std::size_t wanted_;

@@ -30,8 +30,9 @@ std::vector<std::uint8_t> FlowWatch::look(TimePoint now, std::span<const session
                          (each.flow.awaited && now - each.received_at >= patience);
     const bool others_went_on = std::ranges::any_of(
         seen_, [&](const Seen& other) { return other.went_on_at > each.went_on_at && !other.flow.broken; });
-    const bool all_are_late = now - std::max(each.acknowledged_at, each.received_at) >= 2 * patience;
-    if (is_late && (others_went_on || all_are_late) && !each.flow.broken) silent.push_back(each.flow.name.flow);
+    // Whatever others do: it may be the only one.
+    const bool is_late_both_ways = now - std::max(each.acknowledged_at, each.received_at) >= 2 * patience;
+    if (is_late && (others_went_on || is_late_both_ways) && !each.flow.broken) silent.push_back(each.flow.name.flow);
   }
   return silent;
 }

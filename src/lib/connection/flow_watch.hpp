@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which flows are silent while others go on. See docs/spec/record.md §5.
+/// Which flows are silent for longer than their paths explain. See docs/spec/record.md §5.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ inline constexpr auto kLeastFlowSilence = std::chrono::milliseconds(500);  // gu
 inline constexpr int kFlowSilenceRtts = 4;  // guess: a lost answer, and the one that was sent again
 
 /// A flow is silent where an answer is due, or the next record can come by it alone, and nothing comes for longer than
-/// its path explains, while another flow went on.
+/// its path explains, while another flow went on; or for twice as long where both are due.
 /// Threads: unsynchronised; time is a parameter.
 class FlowWatch {
  public:

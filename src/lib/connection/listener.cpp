@@ -141,7 +141,7 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
     for (Port& port : ports_) port.acceptor->wait_at(relay, token, name);
   }
 
-  /// No handler is called any more.
+  /// Handlers are not called after this.
   void stop() {
     if (std::exchange(stopped_, true)) return;
     pending_.clear();
@@ -149,6 +149,7 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
     for (Port& port : ports_) {
       if (port.acceptor == nullptr) continue;
       port.acceptor->on_stun(nullptr);
+      port.acceptor->on_relay(nullptr);
       port.acceptor->take_only([table = table_](std::span<const std::byte> words) { return table->takes(words); });
     }
     close_needless_ports();
@@ -254,7 +255,7 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
   void connect(std::unique_ptr<session::Session> session) {
     const Endpoint peer = session->peer();
     const auto known_peers = known_peers_of(credentials());
-    // Between its proof and its last flow a peer may have been taken out.
+    // Since it proved its key the peer may have been taken out.
     const auto& identity = session->agreed().peer;
     if (identity)
       if (const auto known = known_peers->recognise(identity->key, session->agreed().application); !known)

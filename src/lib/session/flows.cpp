@@ -2,6 +2,7 @@
 #include "lib/session/flows.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "lib/core/stats_fields.hpp"
@@ -40,31 +41,16 @@ Flow& Flows::first() {
 
 /// The fewest bytes that the transport has not taken, in turn among equals.
 Flow& Flows::choose() {
-  if (flows_.size() == 1) return flows_.front();
-  const auto better = [](const Flow& one, const Flow& other) {
-    if (one.stalled != other.stalled) return other.stalled;
-    return one.untaken_bytes < other.untaken_bytes;
-  };
-  Flow* best = nullptr;
-  bool past_last = false;
-  bool best_is_past = false;
-  for (Flow& flow : flows_) {
-    if (is_usable(flow) &&
-        (best == nullptr || better(flow, *best) || (past_last && !best_is_past && !better(*best, flow)))) {
-      best = &flow;
-      best_is_past = past_last;
-    }
-    past_last = past_last || &flow == last_;
-  }
-  if (best == nullptr) return flows_.front();
-  last_ = best;
-  return *best;
+  Flow& best = *std::ranges::min_element(flows_, {}, [](const Flow& flow) {
+    return std::tuple(!is_usable(flow), flow.stalled, flow.untaken_bytes, flow.turn);
+  });
+  best.turn = ++turns_;
+  return best;
 }
 
 void Flows::remove(Flow& flow) {
   gone_ = core::sum<TransportStats>(gone_, flow.channel->stats());
   gone_end_ = core::sum(gone_end_, sums_of(flow));
-  if (last_ == &flow) last_ = nullptr;
   const auto at = std::ranges::find_if(flows_, [&](const Flow& each) { return &each == &flow; });
   removed_.splice(removed_.end(), flows_, at);
 }

@@ -19,7 +19,7 @@
 
 namespace udtcat::session {
 
-/// One channel, and the state of both directions.
+/// The channel that has, or had, a flow's place, and the state of both directions.
 ///
 ///   idle ──► header ──16 bytes──► in_hand ──its turn──► body ──► idle        header, body ──the channel ends──► ended
 ///   idle ──the header came with the body before──► in_hand ──it came by another flow──► repeated ──► idle
@@ -47,6 +47,7 @@ struct Flow {
   SentRecords sent{};
   std::uint64_t written_bytes;            ///< to its channel
   const std::uint64_t joined_bytes;       ///< had come on it before it was a flow: no sign of life of the session
+  std::uint64_t turn = 0;                 ///< when it was chosen last
   std::uint64_t untaken_bytes = 0;        ///< written, and not yet taken by the transport
   BlockNumber least_in = 0;               ///< one more than the number of the last header read from it
   std::optional<BlockNumber> first_in{};  ///< the number of its first header
@@ -94,6 +95,7 @@ class Flows {
   [[nodiscard]] Flow& choose();
   /// The first that is usable.
   [[nodiscard]] Flow& first();
+  // SAFETY: the other first() changes nothing.
   [[nodiscard]] const Flow& first() const { return const_cast<Flows*>(this)->first(); }
 
   [[nodiscard]] std::uint64_t retained_limit_bytes() const;
@@ -119,11 +121,12 @@ class Flows {
   void close(std::chrono::milliseconds drain);
 
  private:
-  std::list<Flow> flows_;  // at most kMaxFlows, and those that were replaced (kMaxReplaced); they stay where they are
+  std::list<Flow>
+      flows_;  // at most kMaxFlows, and those that were replaced (kMaxReplacedFlows); they stay where they are
   std::list<Flow> removed_;
-  const Flow* last_ = nullptr;  // that was chosen: equals take turns
-  TransportStats gone_{};       // of the flows that were removed
-  EndStats gone_end_{};         // likewise
+  std::uint64_t turns_ = 0;  // blocks that were given to one
+  TransportStats gone_{};    // of the flows that were removed
+  EndStats gone_end_{};      // likewise
 };
 
 }  // namespace udtcat::session

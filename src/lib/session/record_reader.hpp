@@ -84,7 +84,7 @@ class RecordReader {
   const NegotiatedParameters agreed_;
   std::optional<crypto::HeaderCipher> headers_;
   std::function<void(Flow&)> flow_ended_;
-  bool several_;                  // flows, now or before
+  bool several_;                  // flows are, were or may soon be there: a number may be missing on one
   BlockNumber next_ = 0;          // to be handed on, or with its body being read one more
   Flow* body_flow_ = nullptr;     // whose body is being read
   std::uint64_t gone_bytes_ = 0;  // received on flows that were removed

@@ -90,7 +90,7 @@ class Session {
   /// errors   Errc::authentication_failed: the attempt is not above the last of its flow, or there are enough flows
   [[nodiscard]] Status check_flow(const FlowName& name);
   void add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name);
-  /// Called when one has ended while others are there, not from inside a call.
+  /// Called when a flow has ended that another may replace, not from inside a call.
   void on_flow_ended(std::function<void()> handler) { flow_ended_ = std::move(handler); }
   [[nodiscard]] std::vector<FlowProgress> flow_progress();
   /// Whether it gets no blocks while others can carry them.

@@ -49,9 +49,10 @@ class Acceptor {
   using MemoryShare = std::function<std::uint64_t(std::size_t others)>;
   /// Of the channels that come from now on; without effect where a channel states no limit.
   virtual void share_memory(MemoryShare /*share*/) {}
-  /// From now on lets in only those whose first words `wanted` likes, and turns the others away as a port does that
-  /// takes no more. Without effect where the words do not travel with the transport's own handshake.
+  /// Whether a channel with these first words is meant.
   using WordsFilter = std::function<bool(std::span<const std::byte> words)>;
+  /// From now on lets in only those that are `wanted`, and refuses the others as a port does that takes no more. Without
+  /// effect where the words do not travel with the transport's own handshake.
   virtual void take_only(WordsFilter /*wanted*/) {}
   /// Where threads carry packets, channels with such first words share the thread of another one of their host.
   virtual void keep_beside(WordsFilter /*alike*/) {}
