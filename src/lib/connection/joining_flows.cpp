@@ -48,6 +48,11 @@ void FlowDialing::on_traffic() {
   arm();
 }
 
+void FlowDialing::set_asked(bool asked) {
+  asked_ = asked;
+  if (asked) on_traffic();
+}
+
 void FlowDialing::arm() {
   ticking_ = true;
   tick_.expires_after(FlowGrowth::kLookEvery);
@@ -61,22 +66,29 @@ void FlowDialing::look() {
   const auto now = Clock::now();
   const std::uint64_t bytes = session_.stats().bytes_carried;
   const auto flows = session_.flow_progress();
-  if (session_.can_replace_flows())
-    for (const std::uint8_t silent : watch_.look(now, flows)) {
-      session_.set_stalled(silent, true);
-      begin(silent);
-    }
+  if (session_.can_replace_flows()) replace_lost(flows);
   if (growth_) {
     const auto usable = static_cast<std::size_t>(
         std::ranges::count_if(flows, [](const session::FlowProgress& flow) { return !flow.broken; }));
     want(growth_->look(now, {.bytes = bytes, .policed = is_policed(), .flows = usable}));
   }
-  // Where nothing moves and nothing is due there is nothing to see, until on_traffic().
-  const bool is_idle = bytes == looked_at_bytes_ && std::ranges::none_of(flows, [](const session::FlowProgress& flow) {
-                         return flow.has_unacknowledged || flow.awaited;
-                       });
+  // Where nothing moves and no answer is due there is nothing to see, until on_traffic().
+  const bool is_idle = bytes == looked_at_bytes_ &&
+                       std::ranges::none_of(flows, &session::FlowProgress::has_unacknowledged) &&
+                       (flows.size() == 1 || !asked_);
   looked_at_bytes_ = bytes;
   if (!is_idle) arm();
+}
+
+void FlowDialing::replace_lost(std::span<const session::FlowProgress> flows) {
+  for (const session::FlowProgress& flow : flows)
+    if (flow.broken) begin(flow.name.flow);
+  const auto silent = watch_.look(Clock::now(), flows);
+  for (const session::FlowProgress& flow : flows) {
+    const bool is_silent = std::ranges::find(silent, flow.name.flow) != silent.end();
+    session_.set_stalled(flow.name.flow, is_silent || flow.name.flow >= wanted_);
+    if (is_silent) begin(flow.name.flow);
+  }
 }
 
 bool FlowDialing::is_policed() {
@@ -101,9 +113,11 @@ void FlowDialing::want(std::size_t flows) {
   }
 }
 
-FlowDialing::Clock::duration FlowDialing::patience() const {
+/// Doubled with each attempt that came to nothing: another path's round trip may be longer than the first one's.
+FlowDialing::Clock::duration FlowDialing::patience(const Dial& dial) const {
   const auto rtt = session_.stats().rtt.value_or(std::chrono::microseconds(0));
-  return std::max<Clock::duration>(kLeastFlowPatience, kFlowSilenceRtts * rtt);
+  const auto least = std::max<Clock::duration>(kLeastFlowPatience, kFlowSilenceRtts * rtt);
+  return std::max(least, std::min<Clock::duration>(least * (1U << std::min(dial.failures, 8U)), kMostFlowPatience));
 }
 
 bool FlowDialing::is_dialling(std::uint8_t flow) const {
@@ -112,7 +126,7 @@ bool FlowDialing::is_dialling(std::uint8_t flow) const {
 
 void FlowDialing::begin(std::uint8_t flow) {
   if (!session_.can_replace_flows() && attempts_[flow] > 0) return;
-  if (is_dialling(flow)) return;
+  if (is_dialling(flow) || !session_.has_room_for_flow()) return;
   session_.expect_flows();
   connect(dials_.emplace_back(io_, flow));
 }
@@ -130,7 +144,7 @@ void FlowDialing::connect(Dial& dial) {
                                                  .turn = dial.name.flow + attempts_before};
   engine_.async_connect_flow(
       session_.peer(), core::SharedBytes::adopt(encode(*join)),
-      std::chrono::ceil<std::chrono::milliseconds>(patience()), settings,
+      std::chrono::ceil<std::chrono::milliseconds>(patience(dial)), settings,
       lifetime_.guard(dial.lifetime.guard([this, &dial](Result<std::unique_ptr<transport::Channel>> channel) {
         if (!channel) return try_again(dial, channel.error());
         dial.channel = std::move(*channel);
@@ -143,7 +157,12 @@ void FlowDialing::connect(Dial& dial) {
 void FlowDialing::try_again(Dial& dial, const Error& error) {
   core::log().debug("flow {}, attempt {}: {}", dial.name.flow, dial.name.attempt, error.message());
   dial.lifetime.end();
-  dial.channel.reset();
+  ++dial.failures;
+  const bool may_have_joined = std::exchange(dial.channel, nullptr) != nullptr;
+  if (may_have_joined && !session_.can_replace_flows()) {
+    dials_.remove_if([&](const Dial& each) { return &each == &dial; });
+    return;
+  }
   dial.timer.expires_after(dial.pause);
   dial.pause = std::clamp<Clock::duration>(2 * dial.pause, kRetryPause, kMostFlowPause);
   dial.timer.async_wait(lifetime_.guard(dial.lifetime.guard([this, &dial](const boost::system::error_code& cancelled) {
@@ -153,7 +172,9 @@ void FlowDialing::try_again(Dial& dial, const Error& error) {
 
 /// Where nothing has come on it, nothing was acknowledged: it can be given up, and no record is lost.
 void FlowDialing::watch_answer(Dial& dial) {
-  dial.timer.expires_after(patience());
+  // Where a flow cannot be replaced its first channel is its only one.
+  if (!session_.can_replace_flows()) return;
+  dial.timer.expires_after(patience(dial));
   dial.timer.async_wait(lifetime_.guard(dial.lifetime.guard([this, &dial](const boost::system::error_code& cancelled) {
     if (cancelled || dial.channel == nullptr) return;
     if (dial.channel->stats().bytes_received > 0) return watch_answer(dial);
@@ -186,7 +207,6 @@ void FlowDialing::on_joined(Dial& dial) {
   const session::FlowName name = dial.name;
   auto channel = std::move(dial.channel);
   dials_.remove_if([&](const Dial& each) { return &each == &dial; });
-  if (!session_.check_flow(name)) return;
   session_.add_flow(std::move(channel), name);
   session_.set_stalled(name.flow, name.flow >= wanted_);
   on_traffic();

@@ -31,6 +31,7 @@
 namespace udtcat::connection {
 
 inline constexpr auto kLeastFlowPatience = std::chrono::milliseconds(300);  // guess: a handshake's packet sent again
+inline constexpr auto kMostFlowPatience = std::chrono::seconds(4);  // guess: two round trips of a satellite, slowly
 inline constexpr auto kMostFlowPause = std::chrono::seconds(2);             // guess: between dials into an outage
 
 /// Brings further flows to one session, as many as its user wants or as help, and others in the place of those that are
@@ -50,8 +51,10 @@ class FlowDialing {
   FlowDialing(boost::asio::io_context& io, transport::Engine& engine, session::Session& session,
               const Settings& settings, StatsSource stats);
 
-  /// Bytes have moved: while some do, it looks at the flows.
+  /// Bytes have moved, or the peer is asked for a sign of life: while some do it looks at the flows.
   void on_traffic();
+  /// Whether the peer owes a sign of life.
+  void set_asked(bool asked);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -61,6 +64,7 @@ class FlowDialing {
     session::FlowName name;  // of the latest attempt
     boost::asio::steady_timer timer;
     Clock::duration pause{0};
+    unsigned failures = 0;
     std::vector<std::byte> input;
     std::unique_ptr<transport::Channel>
         channel;              // before the flow has joined; its reads end before the bytes they fill
@@ -79,7 +83,8 @@ class FlowDialing {
   void watch_answer(Dial& dial);
   void on_prefix(Dial& dial);
   void on_joined(Dial& dial);
-  [[nodiscard]] Clock::duration patience() const;
+  [[nodiscard]] Clock::duration patience(const Dial& dial) const;
+  void replace_lost(std::span<const session::FlowProgress> flows);
 
   boost::asio::io_context& io_;
   transport::Engine& engine_;
@@ -93,6 +98,7 @@ class FlowDialing {
   std::size_t wanted_ = 1;
   boost::asio::steady_timer tick_;
   bool ticking_ = false;
+  bool asked_ = false;
   std::uint64_t looked_at_bytes_ = 0;
   std::list<std::pair<Clock::time_point, BothEndsStats>> lately_;  // of the last second
   core::Lifetime lifetime_;

@@ -42,7 +42,7 @@ Flow& Flows::first() {
 /// The fewest bytes that the transport has not taken, in turn among equals.
 Flow& Flows::choose() {
   Flow& best = *std::ranges::min_element(flows_, {}, [](const Flow& flow) {
-    return std::tuple(!is_usable(flow), flow.stalled, flow.untaken_bytes, flow.turn);
+    return std::tuple(flow.replaced, flow.broken, flow.stalled, flow.untaken_bytes, flow.turn);
   });
   best.turn = ++turns_;
   return best;
@@ -100,7 +100,8 @@ std::uint64_t Flows::ahead_bytes() const {
 std::optional<std::chrono::steady_clock::time_point> Flows::port_closed_since() {
   std::optional<std::chrono::steady_clock::time_point> latest;
   // An empty optional compares less than any time.
-  for (Flow& flow : flows_) latest = std::max(latest, flow.channel->port_closed_since());
+  for (Flow& flow : flows_)
+    if (is_usable(flow)) latest = std::max(latest, flow.channel->port_closed_since());
   return latest;
 }
 

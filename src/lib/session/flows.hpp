@@ -43,6 +43,7 @@ struct Flow {
   const FlowName name;
   bool replaced = false;  ///< another channel has its place: it is read to its end, and gets nothing more
   bool broken = false;    ///< its channel has ended
+  bool removed = false;  ///< handlers that still come do nothing
   bool stalled = false;   ///< it gets no blocks while others are there: its path is silent, or it rests
   SentRecords sent{};
   std::uint64_t written_bytes;            ///< to its channel

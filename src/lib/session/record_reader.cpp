@@ -38,7 +38,7 @@ void RecordReader::read_header(Flow& flow) {
 }
 
 void RecordReader::on_header(Flow& flow) {
-  if (failure_) return;
+  if (failure_ || flow.removed) return;
   if (auto checked = check_header(flow); !checked) return give_up(checked.error());
   flow.incoming = Flow::Incoming::in_hand;
   go_on();
@@ -139,6 +139,7 @@ void RecordReader::pass_over(Flow& flow) {
   flow.incoming = Flow::Incoming::repeated;
   flow.repeated.resize(flow.in_hand.payload_bytes + tag_bytes(agreed_.protection));
   const auto on_read = [this, &flow](const Status& status) {
+    if (flow.removed) return;
     flow.repeated = {};
     if (!status) return on_ended(flow, status.error());
     flow.incoming = Flow::Incoming::idle;
@@ -149,13 +150,13 @@ void RecordReader::pass_over(Flow& flow) {
   flow.channel->async_read(flow.repeated, lifetime_.guard(on_read));
 }
 
-void RecordReader::on_joined(Flow& flow) {
+void RecordReader::on_joined(Flow& flow, Flow* old) {
   several_ = true;
   if (failure_) return;
-  for (auto each = flows_.begin(); each != flows_.end();) {
-    Flow& other = *each++;
-    if (other.replaced && other.incoming == Flow::Incoming::ended) remove(other);
-  }
+  // Of a channel on which nothing has come nothing was acknowledged: it was an attempt that came to nothing.
+  if (old != nullptr && (old->incoming == Flow::Incoming::ended ||
+                         (old->can_be_replaced() && old->channel->stats().bytes_received == old->joined_bytes)))
+    remove(*old);
   const bool none_ended = std::none_of(flows_.begin(), flows_.end(),
                                        [](const Flow& each) { return each.incoming == Flow::Incoming::ended; });
   grace_.cancel();
@@ -180,6 +181,7 @@ void RecordReader::remove_replaced() {
 }
 
 void RecordReader::remove(Flow& flow) {
+  flow.removed = true;
   gone_bytes_ += flow.received_bytes;
   const bool fills_memory = body_flow_ == &flow || flow.incoming == Flow::Incoming::repeated;
   if (body_flow_ == &flow) {
@@ -187,7 +189,7 @@ void RecordReader::remove(Flow& flow) {
     --next_;
   }
   flows_.remove(flow);
-  // A channel that still fills our memory goes at once: no handler of it is running. Another one's may be.
+  // A channel that still fills our memory goes at once: none of its handlers is running. Of others one may be.
   if (fills_memory) flow.channel.reset();
   boost::asio::post(grace_.get_executor(), lifetime_.guard([this] { flows_.forget_removed(); }));
 }
@@ -199,7 +201,7 @@ void RecordReader::stop() {
 
 void RecordReader::on_ended(Flow& flow, const Error& error) {
   flow.incoming = Flow::Incoming::ended;
-  if (failure_) return;
+  if (failure_ || flow.removed) return;
   if (flow.replaced) {
     remove(flow);
     return go_on();
@@ -209,7 +211,7 @@ void RecordReader::on_ended(Flow& flow, const Error& error) {
     arm_grace();
   }
   flow.broken = true;
-  if (flow_ended_) flow_ended_(flow);
+  if (flow_ended_) flow_ended_();
   go_on();
 }
 
@@ -221,6 +223,7 @@ void RecordReader::arm_grace() {
 }
 
 void RecordReader::on_grace_over(BlockNumber armed_at) {
+  if (!ended_) return;  // another flow has come in its place meanwhile
   // Not over while no record is asked for, or records still come: the peer's CLOSE may be among them.
   if (!handler_ || body_flow_ != nullptr || next_ != armed_at) return arm_grace();
   give_up(*ended_);

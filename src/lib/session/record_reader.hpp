@@ -47,10 +47,10 @@ class RecordReader {
 
   /// From now on others may carry records too: the next number may be missing on a flow.
   void expect_flows() { several_ = true; }
-  /// A flow has joined, in the place of those that are marked so.
-  void on_joined(Flow& flow);
+  /// A flow has joined, in the place of `old` where there is one.
+  void on_joined(Flow& flow, Flow* old);
   /// Called when a channel has ended that others may replace.
-  void on_flow_ended(std::function<void(Flow&)> handler) { flow_ended_ = std::move(handler); }
+  void on_flow_ended(std::function<void()> handler) { flow_ended_ = std::move(handler); }
   /// The next record can come by no other flow, and something waits for it.
   [[nodiscard]] bool awaits(const Flow& flow) const;
 
@@ -83,7 +83,7 @@ class RecordReader {
   Flows& flows_;
   const NegotiatedParameters agreed_;
   std::optional<crypto::HeaderCipher> headers_;
-  std::function<void(Flow&)> flow_ended_;
+  std::function<void()> flow_ended_;
   bool several_;                  // flows are, were or may soon be there: a number may be missing on one
   BlockNumber next_ = 0;          // to be handed on, or with its body being read one more
   Flow* body_flow_ = nullptr;     // whose body is being read

@@ -25,12 +25,12 @@ Status Session::check_flow(const FlowName& name) {
   const Flow* const now = flows_.find(name.flow);
   if (now != nullptr && now->name.attempt >= name.attempt) return refused("that flow has joined already");
   if (now != nullptr && !now->can_be_replaced()) return refused("that flow is there, and cannot be replaced");
-  if (flows_.size() >= kMaxFlows + kMaxReplacedFlows) return refused("too many of its flows were replaced");
+  if (!has_room_for_flow()) return refused("too many of its flows were replaced");
   return {};
 }
 
 void Session::add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name) {
-  UDTCAT_INVARIANT(check_flow(name).has_value(), "its name has been checked");
+  UDTCAT_INVARIANT(state_ == State::running, "flows join while the session runs");
   Flow* const old = flows_.find(name.flow);
   if (old != nullptr) old->replaced = true;
   Flow& flow = flows_.add(std::move(channel), name);
@@ -41,7 +41,12 @@ void Session::add_flow(std::unique_ptr<transport::Channel> channel, const FlowNa
     old->forget_acknowledged();
     for (SentRecord& record : old->sent.take_all()) write_on(flow, std::move(record.bytes), std::move(record.taken));
   }
-  reader_->on_joined(flow);
+  reader_->on_joined(flow, old);
+}
+
+void Session::on_flow_broken() {
+  stats_.flows = std::max<std::size_t>(flows_.usable(), 1);
+  if (flow_ended_) boost::asio::post(io_, lifetime_.guard(flow_ended_));
 }
 
 std::vector<FlowProgress> Session::flow_progress() {
@@ -71,10 +76,7 @@ Status Session::start(std::optional<std::size_t> threads, std::size_t kept_block
   UDTCAT_TRY(auto incoming_headers, header_cipher(direction_from(peer_of(role_))));
   reader_.emplace(io_, flows_, agreed_, std::move(incoming_headers));
   if (join_key_ && flows_.first().can_be_replaced())
-    reader_->on_flow_ended([this](Flow&) {
-      stats_.flows = std::max<std::size_t>(flows_.usable(), 1);
-      if (flow_ended_) boost::asio::post(io_, lifetime_.guard(flow_ended_));
-    });
+    reader_->on_flow_ended([this] { on_flow_broken(); });
 
   if (agreed_.protection != Protection::clear) flows_.trust_peer();
 
@@ -209,7 +211,7 @@ void Session::write_on(Flow& flow, core::SharedBytes record, std::function<void(
 
 void Session::on_taken(Flow& flow, std::uint64_t place, std::size_t count, const Status& status) {
   if (status) flow.untaken_bytes -= count;
-  flow.broken = flow.broken || !status;
+  if (!status && !std::exchange(flow.broken, true)) on_flow_broken();
   const auto taken = flow.sent.take_handler(place);
   if (!taken) return;  // it went out by another flow
   // A flow that has ended leaves its records to the one that comes in its place.

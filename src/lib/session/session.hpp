@@ -90,6 +90,7 @@ class Session {
   /// errors   Errc::authentication_failed: the attempt is not above the last of its flow, or there are enough flows
   [[nodiscard]] Status check_flow(const FlowName& name);
   void add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name);
+  [[nodiscard]] bool has_room_for_flow() const { return flows_.size() < kMaxFlows + kMaxReplacedFlows; }
   /// Called when a flow has ended that another may replace, not from inside a call.
   void on_flow_ended(std::function<void()> handler) { flow_ended_ = std::move(handler); }
   [[nodiscard]] std::vector<FlowProgress> flow_progress();
@@ -178,6 +179,7 @@ class Session {
   [[nodiscard]] std::size_t working_threads() const { return lanes_->hands_over() ? stats_.threads : 0; }
   [[nodiscard]] Status start_priority_datagrams();
   void take_datagrams(Flow& flow);
+  void on_flow_broken();
   void on_datagram(std::span<const std::byte> bytes);
   void on_sealed(Result<Block> sealed);
   void send(Block block, PendingWrite pending);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "lib/core/log.hpp"
+#include "lib/core/mutex.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::transport {
@@ -20,6 +21,26 @@ Error cannot_leave(const Endpoint& local, const Error& error) {
   return {error.code, fmt::format("leave from {}", local.host_to_string()),
           is_elsewhere ? "no interface of this host has this address; `ip address` shows those that there are"
                        : error.cause};
+}
+
+/// The engines of a race have the same addresses, and one of them says so. Threads: internally synchronised.
+class WarnedOf {
+ public:
+  [[nodiscard]] bool is_first(const Endpoint& local) {
+    const core::MutexLock lock(mutex_);
+    if (std::ranges::find(locals_, local) != locals_.end()) return false;
+    locals_.push_back(local);
+    return true;
+  }
+
+ private:
+  core::Mutex mutex_;
+  std::vector<Endpoint> locals_ UDTCAT_GUARDED_BY(mutex_);  // as many as users name
+};
+
+WarnedOf& warned_of() {
+  static WarnedOf of_process;
+  return of_process;
 }
 
 }  // namespace
@@ -50,10 +71,7 @@ Result<std::size_t> LocalAddresses::bind(const Endpoint& peer, std::size_t turn,
     const Status bound = bind(local);
     if (bound) return i;
     const Error error = cannot_leave(local, bound.error());
-    if (usable.size() > 1 && std::ranges::find(warned_of_, local) == warned_of_.end()) {
-      core::log().warn("{}", error.message());
-      warned_of_.push_back(local);
-    }
+    if (usable.size() > 1 && warned_of().is_first(local)) core::log().warn("{}", error.message());
     if (!first) first = error;
   }
   return tl::unexpected(*first);

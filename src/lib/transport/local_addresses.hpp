@@ -25,7 +25,7 @@ class LocalAddresses {
   /// The turn of the next dial of `peer`: the first is 0.
   [[nodiscard]] std::size_t next_turn(const Endpoint& peer);
   /// Binds to the address whose turn it is, of those of the peer's family. One that cannot be bound is passed over,
-  /// with a warning the first time.
+  /// with a warning the first time in this process.
   /// returns   the turn of the one that is bound
   /// errors    Errc::cannot_bind: there is none of that family, or none of them can be bound; what the first one says
   [[nodiscard]] Result<std::size_t> bind(const Endpoint& peer, std::size_t turn, const Bind& bind);
@@ -33,7 +33,6 @@ class LocalAddresses {
  private:
   const std::vector<Endpoint> all_;
   std::vector<std::pair<Endpoint, std::size_t>> dials_;  // so far, by peer
-  std::vector<Endpoint> warned_of_;
 };
 
 /// How many of them are of that family.
