@@ -19,7 +19,7 @@ class SentAgain {
   /// The packet has left again just now.
   void on_sent(const SentPackets& packets, PacketIndex index) {
     entries_.push_back({index, packets[index].sent_at});
-    // A packet has one entry of its last copy: most of the others are taken out at the front, before this.
+    // Entries of copies before the last go, so that there is one for each packet at most.
     if (entries_.size() > 2 * packets.size() + kLeastEntries)
       std::erase_if(entries_, [&](const Entry& entry) { return !is_last_copy(packets, entry); });
   }
