@@ -92,6 +92,37 @@ TEST_F(LostFlows, MayBeAllButOne) {
   });
 }
 
+TEST_F(LostFlows, AreFoundWhereNothingMoves) {
+  for (const std::size_t lost : {0U, 1U}) {
+    UdpRelay relay(port_);
+    Consumer consumer;
+    Pipe words = open_pipe();
+    Process listener = listen({.out = consumer.take_stdout()});
+    Process connector =
+        connect_to(relay.port(), {.args = {"--flows", "2", "--idle-timeout", "20s"}, .in = std::move(words.reading)});
+    const std::string line(1000, 'x');
+    std::size_t said = 0;
+    const auto say = [&] {
+      write_all(words.writing, line);
+      said += line.size();
+    };
+    say();
+    ASSERT_TRUE(eventually(patience(10s), [&] { return relay.flows() >= 2 && consumer.bytes_read() == said; }));
+    let_pass(500ms);
+    relay.cut(lost);
+    for (int i = 0; i < 10; ++i) {
+      say();
+      let_pass(20ms);
+    }
+    EXPECT_TRUE(eventually(patience(8s), [&] { return consumer.bytes_read() == said; }))
+        << "flow " << lost << ": " << consumer.bytes_read() << " of " << said << connector.errors();
+    words.writing = {};
+    expect_exit(connector, kSuccess, patience(10s));
+    expect_exit(listener, kSuccess, patience(10s));
+    port_ = free_port();
+  }
+}
+
 /// Whatever is cut, and whenever, those that took the place of others too: each byte arrives, once.
 TEST_F(LostFlows, LoseNothingWhateverIsCut) {
   std::mt19937 random(20261129);

@@ -7,11 +7,10 @@ namespace udtcat::connection {
 
 FlowWatch::Seen FlowWatch::seen(TimePoint now, const session::FlowProgress& flow) const {
   const auto before = std::ranges::find_if(seen_, [&](const Seen& each) { return each.flow.name == flow.name; });
-  if (before == seen_.end()) return {flow, now, now, now};
+  if (before == seen_.end()) return {flow, now, now};
   Seen next = *before;
   const bool acknowledges = flow.acknowledged > before->flow.acknowledged;
   const bool receives = flow.received > before->flow.received;
-  if (acknowledges || !before->flow.has_unacknowledged) next.acknowledged_at = now;
   if (receives || !before->flow.awaited) next.received_at = now;
   if (acknowledges || receives) next.went_on_at = now;
   next.flow = flow;
@@ -26,13 +25,13 @@ std::vector<std::uint8_t> FlowWatch::look(TimePoint now, std::span<const session
   for (const Seen& each : seen_) {
     const auto of_path = kFlowSilenceRtts * each.flow.rtt.value_or(std::chrono::microseconds(0));
     const auto patience = std::max<std::chrono::microseconds>(kLeastFlowSilence, of_path);
-    const bool is_late = (each.flow.has_unacknowledged && now - each.acknowledged_at >= patience) ||
-                         (each.flow.awaited && now - each.received_at >= patience);
+    const auto unanswered = each.flow.unanswered_since ? now - *each.flow.unanswered_since : TimePoint::duration(0);
+    const bool is_late = unanswered >= patience || (each.flow.awaited && now - each.received_at >= patience);
     const bool others_went_on = std::ranges::any_of(
         seen_, [&](const Seen& other) { return other.went_on_at > each.went_on_at && !other.flow.broken; });
     // Whatever others do: it may be the only one.
-    const bool is_late_both_ways = now - std::max(each.acknowledged_at, each.received_at) >= 2 * patience;
-    if (is_late && (others_went_on || is_late_both_ways) && !each.flow.broken) silent.push_back(each.flow.name.flow);
+    const bool is_long = unanswered >= 2 * patience;
+    if (!each.flow.broken && (is_long || (is_late && others_went_on))) silent.push_back(each.flow.name.flow);
   }
   return silent;
 }

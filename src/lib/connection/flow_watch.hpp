@@ -15,7 +15,7 @@ inline constexpr auto kLeastFlowSilence = std::chrono::milliseconds(500);  // gu
 inline constexpr int kFlowSilenceRtts = 4;  // guess: a lost answer, and the one that was sent again
 
 /// A flow is silent where an answer is due, or the next record can come by it alone, and nothing comes for longer than
-/// its path explains, while another flow went on; or for twice as long where both are due.
+/// its path explains, while another flow went on; or for twice as long where an answer is due.
 /// Threads: unsynchronised; time is a parameter.
 class FlowWatch {
  public:
@@ -28,9 +28,8 @@ class FlowWatch {
  private:
   struct Seen {
     session::FlowProgress flow;
-    TimePoint acknowledged_at;  // when more was, or nothing was due
-    TimePoint received_at;      // when more was, or nothing was awaited
-    TimePoint went_on_at;       // when either grew
+    TimePoint received_at;  // when more was, or nothing was awaited
+    TimePoint went_on_at;   // when either grew
   };
   [[nodiscard]] Seen seen(TimePoint now, const session::FlowProgress& flow) const;
 

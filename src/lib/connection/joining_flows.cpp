@@ -73,9 +73,10 @@ void FlowDialing::look() {
     want(growth_->look(now, {.bytes = bytes, .policed = is_policed(), .flows = usable}));
   }
   // Where nothing moves and no answer is due there is nothing to see, until on_traffic().
-  const bool is_idle = bytes == looked_at_bytes_ &&
-                       std::ranges::none_of(flows, &session::FlowProgress::has_unacknowledged) &&
-                       (flows.size() == 1 || !asked_);
+  const bool is_idle =
+      bytes == looked_at_bytes_ &&
+      std::ranges::none_of(flows, [](const auto& flow) { return flow.unanswered_since.has_value(); }) &&
+      (flows.size() == 1 || !asked_);
   looked_at_bytes_ = bytes;
   if (!is_idle) arm();
 }

@@ -155,7 +155,10 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
     close_needless_ports();
   }
   /// Gives up those that were turned away and have not been told.
-  void forget_leaving() { leaving_.clear(); }
+  void forget_leaving() {
+    leaving_lifetime_.end();
+    leaving_.clear();
+  }
 
  private:
   /// A peer that has not proved the key.
@@ -282,8 +285,8 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
   void turn_away(std::unique_ptr<Connection> connection, const Error& why) {
     on_refused_(connection->peer(), why);
     const auto leaving = leaving_.insert(leaving_.end(), std::move(connection));
-    (*leaving)->on_closed(lifetime_.guard([this, leaving](const Status&) {
-      boost::asio::post(io_, lifetime_.guard([this, leaving] { leaving_.erase(leaving); }));
+    (*leaving)->on_closed(leaving_lifetime_.guard([this, leaving](const Status&) {
+      boost::asio::post(io_, leaving_lifetime_.guard([this, leaving] { leaving_.erase(leaving); }));
     }));
     (*leaving)->abort(why);
   }
@@ -338,6 +341,7 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
   const std::shared_ptr<Admission> admission_;      // its places may outlive this
   std::vector<Further> further_;                    // likewise
   std::list<std::unique_ptr<Connection>> leaving_;  // turned away, and told so; each for a few seconds
+  core::Lifetime leaving_lifetime_;
   core::Lifetime lifetime_;
 };
 

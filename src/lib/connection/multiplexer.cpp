@@ -382,7 +382,7 @@ void Multiplexer::on_tick() {
     liveness_.on_sent(now());  // it is after this turn, and the next tick counts from now
     liveness_.on_asked(now());
   }
-  if (flow_dialing_) flow_dialing_->set_asked(!answers() || liveness_.awaits_answer());
+  if (flow_dialing_) flow_dialing_->set_asked(liveness_.unanswered(now()) > std::chrono::seconds(0));
   report_if_due(kReportInterval);
   if (was_quiet && answers()) wake();
   tell_quiet();

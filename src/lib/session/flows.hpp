@@ -43,7 +43,7 @@ struct Flow {
   const FlowName name;
   bool replaced = false;  ///< another channel has its place: it is read to its end, and gets nothing more
   bool broken = false;    ///< its channel has ended
-  bool removed = false;  ///< handlers that still come do nothing
+  bool removed = false;   ///< handlers that still come do nothing
   bool stalled = false;   ///< it gets no blocks while others are there: its path is silent, or it rests
   SentRecords sent{};
   std::uint64_t written_bytes;            ///< to its channel
@@ -66,7 +66,7 @@ struct FlowProgress {
   FlowName name;
   bool broken = false;
   bool awaited = false;  ///< the next record can come by no other flow
-  bool has_unacknowledged = false;
+  std::optional<std::chrono::steady_clock::time_point> unanswered_since{};  ///< see Channel::Written
   std::uint64_t acknowledged = 0;  ///< bytes, of what was written to its channel
   std::uint64_t received = 0;      ///< bytes
   std::optional<std::chrono::microseconds> rtt{};

@@ -58,7 +58,7 @@ std::vector<FlowProgress> Session::flow_progress() {
     all.push_back({.name = flow.name,
                    .broken = flow.broken,
                    .awaited = reader_->awaits(flow),
-                   .has_unacknowledged = written.acknowledged < written.bytes,
+                   .unanswered_since = written.unanswered_since,
                    .acknowledged = written.acknowledged,
                    .received = stats.bytes_received,
                    .rtt = stats.rtt});
@@ -75,8 +75,7 @@ Status Session::start(std::optional<std::size_t> threads, std::size_t kept_block
   UDTCAT_TRY(outgoing_headers_, header_cipher(direction_from(role_)));
   UDTCAT_TRY(auto incoming_headers, header_cipher(direction_from(peer_of(role_))));
   reader_.emplace(io_, flows_, agreed_, std::move(incoming_headers));
-  if (join_key_ && flows_.first().can_be_replaced())
-    reader_->on_flow_ended([this] { on_flow_broken(); });
+  if (join_key_ && flows_.first().can_be_replaced()) reader_->on_flow_ended([this] { on_flow_broken(); });
 
   if (agreed_.protection != Protection::clear) flows_.trust_peer();
 

@@ -92,6 +92,8 @@ class Channel {
   struct Written {
     std::uint64_t bytes = 0;
     std::uint64_t acknowledged = 0;
+    /// Since when nothing was acknowledged of what the peer has room for; none: all of that is.
+    std::optional<std::chrono::steady_clock::time_point> unanswered_since{};
   };
   /// none: what the peer has is not known; its transport keeps that to itself
   [[nodiscard]] virtual std::optional<Written> written() const { return std::nullopt; }

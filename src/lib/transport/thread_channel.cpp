@@ -29,7 +29,7 @@ class ThreadChannel::Far : public std::enable_shared_from_this<Far> {
   /// As the channel was when it last made a copy.
   struct Copy {
     ChannelStats stats{};
-    std::uint64_t acknowledged = 0;
+    Written written{};
     std::size_t datagram_room_bytes = 0;
     std::uint64_t ahead_bytes = UINT64_MAX;
     Endpoint peer{};
@@ -68,7 +68,7 @@ class ThreadChannel::Far : public std::enable_shared_from_this<Far> {
   void renew() {
     if (!channel_) return;
     Copy fresh{.stats = channel_->stats(),
-               .acknowledged = channel_->written().value_or(Written()).acknowledged,
+               .written = channel_->written().value_or(Written()),
                .datagram_room_bytes = channel_->datagram_room_bytes(),
                .ahead_bytes = channel_->ahead_bytes(),
                .peer = channel_->peer(),
@@ -243,7 +243,8 @@ void ThreadChannel::watch_path(const std::optional<Endpoint>& fallback) {
 /// More may be acknowledged by now.
 std::optional<Channel::Written> ThreadChannel::written() const {
   if (!settings_.knows_acknowledged) return std::nullopt;
-  return Written{written_bytes_, far_->copy().acknowledged};
+  const Written copied = far_->copy().written;
+  return Written{written_bytes_, copied.acknowledged, copied.unanswered_since};
 }
 
 std::uint64_t ThreadChannel::ahead_bytes() const { return far_->copy().ahead_bytes; }

@@ -39,10 +39,11 @@ class FlowWatchTest : public ::testing::Test {
 };
 
 TEST_F(FlowWatchTest, SeesOneThatOwesAnAnswerWhileOthersGoOn) {
-  flows[1].has_unacknowledged = true;
   EXPECT_THAT(pass(1s), IsEmpty());
+  flows[1].unanswered_since = now;
   EXPECT_THAT(pass(400ms, {1}), IsEmpty());
   EXPECT_THAT(pass(200ms, {1}), ElementsAre(1));
+  flows[1].unanswered_since.reset();
   EXPECT_THAT(pass(100ms), IsEmpty()) << "it goes on";
 }
 
@@ -55,24 +56,33 @@ TEST_F(FlowWatchTest, SeesOneThatAloneCanBringTheNext) {
 
 TEST_F(FlowWatchTest, WaitsForLongRoundTrips) {
   flows[0].rtt = 600ms;
-  flows[0].has_unacknowledged = true;
+  pass(1s);
+  flows[0].unanswered_since = now;
   EXPECT_THAT(pass(2300ms, {0}), IsEmpty());
   EXPECT_THAT(pass(300ms, {0}), ElementsAre(0));
 }
 
-TEST_F(FlowWatchTest, BlamesNobodyWhereAllAreSilent) {
-  for (auto& flow : flows) flow.has_unacknowledged = true;
+TEST_F(FlowWatchTest, WaitsTwiceAsLongWhereAllAreSilent) {
   EXPECT_THAT(pass(1s), IsEmpty());
-  EXPECT_THAT(pass(5s, {0, 1, 2}), IsEmpty());
+  for (auto& flow : flows) flow.unanswered_since = now;
+  EXPECT_THAT(pass(900ms, {0, 1, 2}), IsEmpty());
+  EXPECT_THAT(pass(200ms, {0, 1, 2}), ElementsAre(0, 1, 2));
+}
+
+TEST_F(FlowWatchTest, BlamesNobodyWhereNoAnswerIsDue) {
+  for (auto& flow : flows) flow.awaited = true;
+  EXPECT_THAT(pass(1s), IsEmpty());
+  EXPECT_THAT(pass(5s, {0, 1, 2}), IsEmpty()) << "the peer has nothing to say";
 }
 
 TEST_F(FlowWatchTest, LeavesOutThoseThatAreBroken) {
-  flows[1].has_unacknowledged = flows[1].broken = true;
+  flows[1].unanswered_since = now;
+  flows[1].broken = true;
   EXPECT_THAT(pass(2s, {1}), IsEmpty());
 }
 
 TEST_F(FlowWatchTest, TakesAnotherAttemptForAnotherFlow) {
-  flows[1].has_unacknowledged = true;
+  flows[1].awaited = true;
   EXPECT_THAT(pass(1s, {1}), ElementsAre(1));
   flows[1].name.attempt = 2;
   EXPECT_THAT(pass(300ms, {1}), IsEmpty());

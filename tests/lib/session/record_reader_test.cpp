@@ -265,7 +265,7 @@ class ReplacedFlowTest : public RecordReaderTest {
     test::ChannelPair pair(io);
     pipes.push_back(pair.from_connector);
     senders.push_back(std::move(pair.connector));
-    reader->on_joined(flows->add(std::move(pair.listener), {1, 1}));
+    reader->on_joined(flows->add(std::move(pair.listener), {1, 1}), &old);
   }
   ReplacedFlowTest() {
     // Of the three flows the fixture has made all are called flow 0.
@@ -281,7 +281,7 @@ class ReplacedFlowTest : public RecordReaderTest {
       flows->add(std::move(pair.listener), {number, 0});
     }
     reader.emplace(io, *flows, agreed, std::nullopt);
-    reader->on_flow_ended([this](Flow&) { ++ended; });
+    reader->on_flow_ended([this] { ++ended; });
   }
   static constexpr std::size_t kNew = 2;
   int ended = 0;
@@ -327,6 +327,24 @@ TEST_F(ReplacedFlowTest, MayHaveBroughtMoreThanItsSenderKnows) {
   expect_block(4);
   expect_block(5);
   EXPECT_FALSE(read());
+}
+
+/// The handler of the old one's end may be queued behind the first record of the new one, which takes the old one out.
+TEST_F(ReplacedFlowTest, IsTakenOutOnceThoughItEndsAtTheSameMoment) {
+  put(1, 0);
+  expect_block(0);
+  EXPECT_FALSE(read());
+  replace();
+  settle();
+  put(kNew, 1);
+  pipes[1]->cut = true;
+  pipes[kNew]->wake_reader();
+  pipes[1]->wake_reader();
+  settle();
+  ASSERT_TRUE(outcome && *outcome);
+  EXPECT_EQ(flows->size(), 2U);
+  put(kNew, 2);
+  expect_block(2);
 }
 
 TEST_F(ReplacedFlowTest, MayEndWithoutHarm) {

@@ -33,7 +33,7 @@ class NativeChannel final : public Channel, private LinkUser {
   void close(std::chrono::milliseconds drain) override;
   [[nodiscard]] std::uint64_t retained_limit_bytes() const override { return connection_.memory_bytes(); }
   [[nodiscard]] std::optional<Written> written() const override {
-    return Written{connection_.written_bytes(), connection_.acknowledged_offset()};
+    return Written{connection_.written_bytes(), connection_.acknowledged_offset(), connection_.unacknowledged_since()};
   }
   [[nodiscard]] std::size_t datagram_room_bytes() const override;
   void send_datagram(std::span<const std::byte> bytes) override;

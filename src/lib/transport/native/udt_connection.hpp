@@ -107,6 +107,7 @@ class UdtConnection {
   [[nodiscard]] std::uint64_t written_bytes() const { return sender_.written_offset(); }
   /// See UdtSender.
   [[nodiscard]] std::uint64_t acknowledged_offset() const { return sender_.acknowledged_offset(); }
+  [[nodiscard]] std::optional<TimePoint> unacknowledged_since() const { return sender_.unanswered_since(); }
   [[nodiscard]] std::uint64_t fully_acknowledged_offset() const { return sender_.fully_acknowledged_offset(); }
   [[nodiscard]] bool all_acknowledged() const { return sender_.all_acknowledged(); }
   /// See Channel.
