@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A session over several UDT connections is the same session.
+#include <unistd.h>
+
 #include <csignal>
 
 #include <random>
@@ -96,14 +98,14 @@ TEST_F(LostFlows, AreFoundWhereNothingMoves) {
   for (const std::size_t lost : {0U, 1U}) {
     UdpRelay relay(port_);
     Consumer consumer;
-    Pipe words = open_pipe();
+    Pipe words = make_pipe();
     Process listener = listen({.out = consumer.take_stdout()});
     Process connector =
         connect_to(relay.port(), {.args = {"--flows", "2", "--idle-timeout", "20s"}, .in = std::move(words.reading)});
     const std::string line(1000, 'x');
     std::size_t said = 0;
     const auto say = [&] {
-      write_all(words.writing, line);
+      ASSERT_EQ(::write(words.writing.fd(), line.data(), line.size()), static_cast<ssize_t>(line.size()));
       said += line.size();
     };
     say();
