@@ -51,8 +51,8 @@ class Acceptor {
   virtual void share_memory(MemoryShare /*share*/) {}
   /// Whether a channel with these first words is meant.
   using WordsFilter = std::function<bool(std::span<const std::byte> words)>;
-  /// From now on lets in only those that are `wanted`, and refuses the others as a port does that takes no more. Without
-  /// effect where the words do not travel with the transport's own handshake.
+  /// From now on lets in only those that are `wanted`, and refuses the others as a port does that takes no more.
+  /// Without effect where the words do not travel with the transport's own handshake.
   virtual void take_only(WordsFilter /*wanted*/) {}
   /// Where threads carry packets, channels with such first words share the thread of another one of their host.
   virtual void keep_beside(WordsFilter /*alike*/) {}

@@ -24,7 +24,7 @@ Error cannot_leave(const Endpoint& local, const Error& error) {
 }
 
 /// The engines of a race have the same addresses, and one of them says so. Threads: internally synchronised.
-class WarnedOf {
+class MissingAddresses {
  public:
   [[nodiscard]] bool is_first(const Endpoint& local) {
     const core::MutexLock lock(mutex_);
@@ -38,8 +38,8 @@ class WarnedOf {
   std::vector<Endpoint> locals_ UDTCAT_GUARDED_BY(mutex_);  // as many as users name
 };
 
-WarnedOf& warned_of() {
-  static WarnedOf of_process;
+MissingAddresses& missing_addresses() {
+  static MissingAddresses of_process;
   return of_process;
 }
 
@@ -71,7 +71,7 @@ Result<std::size_t> LocalAddresses::bind(const Endpoint& peer, std::size_t turn,
     const Status bound = bind(local);
     if (bound) return i;
     const Error error = cannot_leave(local, bound.error());
-    if (usable.size() > 1 && warned_of().is_first(local)) core::log().warn("{}", error.message());
+    if (usable.size() > 1 && missing_addresses().is_first(local)) core::log().warn("{}", error.message());
     if (!first) first = error;
   }
   return tl::unexpected(*first);
