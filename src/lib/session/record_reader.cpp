@@ -153,9 +153,9 @@ void RecordReader::pass_over(Flow& flow) {
 void RecordReader::on_joined(Flow& flow, Flow* old) {
   several_ = true;
   if (failure_) return;
-  // Of a channel on which nothing has come nothing was acknowledged: it was an attempt that came to nothing.
+  // A channel on which nothing has come was an attempt that came to nothing.
   if (old != nullptr && (old->incoming == Flow::Incoming::ended ||
-                         (old->can_be_replaced() && old->channel->stats().bytes_received == old->joined_bytes)))
+                         (old->can_be_replaced() && old->channel->close_if_silent_since(old->joined_bytes))))
     remove(*old);
   const bool none_ended = std::none_of(flows_.begin(), flows_.end(),
                                        [](const Flow& each) { return each.incoming == Flow::Incoming::ended; });

@@ -76,6 +76,14 @@ class Channel {
   /// then closes. Returns at once.
   virtual void close(std::chrono::milliseconds drain) = 0;
 
+  /// Closes at once if in order no more than so many bytes have ever come: then nothing else that the peer wrote was
+  /// acknowledged, or will be. Whether it did.
+  [[nodiscard]] virtual bool close_if_silent_since(std::uint64_t bytes_received) {
+    if (stats().bytes_received > bytes_received) return false;
+    close(std::chrono::milliseconds(0));
+    return true;
+  }
+
   /// How many bytes a datagram may have now that goes beside the stream, ahead of all that is written and missing. 0:
   /// there is nothing to be ahead of, or the peer knows of none.
   [[nodiscard]] virtual std::size_t datagram_room_bytes() const { return 0; }

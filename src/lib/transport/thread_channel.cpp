@@ -198,6 +198,13 @@ void ThreadChannel::close(std::chrono::milliseconds drain) {
   post([drain](Channel& channel) { channel.close(drain); });
 }
 
+bool ThreadChannel::close_if_silent_since(std::uint64_t bytes_received) {
+  bool closed = false;
+  thread_.call([&] { closed = far_->channel().close_if_silent_since(bytes_received); });
+  closed_ = closed_ || closed;
+  return closed;
+}
+
 // ---- Beside it ------------------------------------------------------------------------------------------------------
 
 std::size_t ThreadChannel::datagram_room_bytes() const { return closed_ ? 0 : far_->copy().datagram_room_bytes; }

@@ -23,7 +23,8 @@
 
 namespace udtcat::transport {
 
-/// Questions are answered from a copy, some milliseconds old at most; add_end_stats() waits for the thread.
+/// Questions are answered from a copy, some milliseconds old at most; add_end_stats() and close_if_silent_since() wait
+/// for the thread.
 /// Threads: confined to the IoThread's owner's, as Channel.
 class ThreadChannel final : public Channel {
  public:
@@ -49,6 +50,8 @@ class ThreadChannel final : public Channel {
   void async_write(core::SharedBytes from, WriteHandler handler) override;
   void async_drained(DrainedHandler handler) override;
   void close(std::chrono::milliseconds drain) override;
+  /// Waits for the thread.
+  [[nodiscard]] bool close_if_silent_since(std::uint64_t bytes_received) override;
   [[nodiscard]] std::size_t datagram_room_bytes() const override;
   void send_datagram(std::span<const std::byte> bytes) override;
   void on_datagram(DatagramHandler handler) override;

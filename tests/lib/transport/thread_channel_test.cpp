@@ -103,6 +103,17 @@ TEST_F(ThreadChannelTest, ReadsIntoTheMemoryOfItsUser) {
   EXPECT_EQ(into, bytes);
 }
 
+TEST_F(ThreadChannelTest, ClosesForSilenceByWhatHasComeAtThatMoment) {
+  EXPECT_EQ(channel->stats().bytes_received, 0U);
+  there([](ScriptedChannel& end) {
+    end.counted.bytes_received = 7;  // since the copy that the answer above was taken from
+  });
+  EXPECT_FALSE(channel->close_if_silent_since(6));
+  there([](const ScriptedChannel& end) { EXPECT_FALSE(end.closed); });
+  EXPECT_TRUE(channel->close_if_silent_since(7));
+  there([](const ScriptedChannel& end) { EXPECT_EQ(end.closed, 0ms); });
+}
+
 TEST_F(ThreadChannelTest, MayBeAskedToReadAgainByTheHandlerOfARead) {
   int reads = 0;
   std::function<void()> read = [&] {
