@@ -62,6 +62,10 @@ Status Admission::room_for(const Endpoint& peer, const std::optional<PeerIdentit
     return too_many(peer, fmt::format("there are {} already", core::format_count(limits_.peers, "peer")));
   if (own.sessions >= limits_.sessions_per_peer)
     return too_many(peer, fmt::format("it has {} already", core::format_count(own.sessions, "session")));
+  return memory_for(peer, own, share_bytes);
+}
+
+Status Admission::memory_for(const Endpoint& peer, const PeerShare& own, std::uint64_t share_bytes) const {
   if (is_sole_) return {};
   // A first session may have what there is: the least share can be more than a peer's part of a small total.
   if (own.sessions > 0 && own.promised_bytes + share_bytes > total_of_peer_bytes_)
@@ -74,19 +78,33 @@ Status Admission::room_for(const Endpoint& peer, const std::optional<PeerIdentit
 Result<Admission::Slot> Admission::enter(const std::shared_ptr<Admission>& at, const Endpoint& peer,
                                          const std::optional<PeerIdentity>& identity, std::uint64_t share_bytes) {
   UDTCAT_CHECK(at->room_for(peer, identity, share_bytes));
-  const CountedPeer counts_as = counted(peer, identity);
-  PeerShare& held = at->held_[counts_as];
-  ++held.sessions;
-  held.promised_bytes += share_bytes;
-  at->promised_bytes_ += share_bytes;
-  return Slot(at, counts_as, share_bytes);
+  return promise(at, counted(peer, identity), 1, share_bytes);
 }
 
-void Admission::leave(const CountedPeer& peer, std::uint64_t share_bytes) {
+Result<Admission::Slot> Admission::enter_flow(const std::shared_ptr<Admission>& at, const Endpoint& peer,
+                                              const std::optional<PeerIdentity>& identity, std::uint64_t share_bytes) {
+  const CountedPeer counts_as = counted(peer, identity);
+  const auto known = at->held_.find(counts_as);
+  UDTCAT_CHECK(at->memory_for(peer, known == at->held_.end() ? PeerShare() : known->second, share_bytes));
+  return promise(at, counts_as, 0, share_bytes);
+}
+
+Admission::Slot Admission::promise(const std::shared_ptr<Admission>& at, const CountedPeer& peer, std::size_t sessions,
+                                   std::uint64_t share_bytes) {
+  PeerShare& held = at->held_[peer];
+  held.sessions += sessions;
+  held.promised_bytes += share_bytes;
+  at->promised_bytes_ += share_bytes;
+  return {at, peer, sessions, share_bytes};
+}
+
+void Admission::leave(const CountedPeer& peer, std::size_t sessions, std::uint64_t share_bytes) {
   promised_bytes_ -= share_bytes;
   const auto known = held_.find(peer);
   known->second.promised_bytes -= share_bytes;
-  if (--known->second.sessions == 0) held_.erase(known);
+  known->second.sessions -= sessions;
+  // Its further channels may outlast it.
+  if (known->second.sessions == 0 && known->second.promised_bytes == 0) held_.erase(known);
 }
 
 }  // namespace udtcat::connection

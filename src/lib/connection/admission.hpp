@@ -36,26 +36,28 @@ class Admission {
   static constexpr std::uint64_t kSlices = 12;          // spec: docs/adr/0040-limits.md
   static constexpr std::uint64_t kPartsOfTotal = 5;     // spec: docs/adr/0040-limits.md: one is not for the same peer
 
-  /// A session's, until its destruction.
+  /// A session's, or a further channel's of one, until its destruction.
   class Slot {
    public:
     Slot() = default;
-    Slot(std::shared_ptr<Admission> at, CountedPeer peer, std::uint64_t share_bytes)
-        : at_(std::move(at)), peer_(peer), share_bytes_(share_bytes) {}
+    Slot(std::shared_ptr<Admission> at, CountedPeer peer, std::size_t sessions, std::uint64_t share_bytes)
+        : at_(std::move(at)), peer_(peer), sessions_(sessions), share_bytes_(share_bytes) {}
     Slot(Slot&& other) noexcept { *this = std::move(other); }
     Slot& operator=(Slot&& other) noexcept {
       std::swap(at_, other.at_);
       std::swap(peer_, other.peer_);
+      std::swap(sessions_, other.sessions_);
       std::swap(share_bytes_, other.share_bytes_);
       return *this;
     }
     ~Slot() {
-      if (at_) at_->leave(peer_, share_bytes_);
+      if (at_) at_->leave(peer_, sessions_, share_bytes_);
     }
 
    private:
     std::shared_ptr<Admission> at_;  // none: no place
     CountedPeer peer_;
+    std::size_t sessions_ = 0;
     std::uint64_t share_bytes_ = 0;
   };
 
@@ -80,12 +82,19 @@ class Admission {
   [[nodiscard]] static Result<Slot> enter(const std::shared_ptr<Admission>& at, const Endpoint& peer,
                                           const std::optional<PeerIdentity>& identity, std::uint64_t share_bytes);
 
+  /// A further channel of a session that is there: it has a share, and counts as no session.  errors: as room_for()
+  [[nodiscard]] static Result<Slot> enter_flow(const std::shared_ptr<Admission>& at, const Endpoint& peer,
+                                               const std::optional<PeerIdentity>& identity, std::uint64_t share_bytes);
+
  private:
   struct PeerShare {
     std::size_t sessions = 0;
     std::uint64_t promised_bytes = 0;
   };
-  void leave(const CountedPeer& peer, std::uint64_t share_bytes);
+  [[nodiscard]] Status memory_for(const Endpoint& peer, const PeerShare& own, std::uint64_t share_bytes) const;
+  [[nodiscard]] static Slot promise(const std::shared_ptr<Admission>& at, const CountedPeer& peer, std::size_t sessions,
+                                    std::uint64_t share_bytes);
+  void leave(const CountedPeer& peer, std::size_t sessions, std::uint64_t share_bytes);
 
   const ListenLimits limits_;
   const std::uint64_t most_bytes_;

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <boost/asio/post.hpp>
 
-#include "lib/connection/joining_flows.hpp"
+#include "lib/connection/flow_dialing.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/user_text.hpp"

@@ -12,7 +12,7 @@
 #include "lib/connection/credit.hpp"
 #include "lib/connection/dial_attempts.hpp"
 #include "lib/connection/direct.hpp"
-#include "lib/connection/joining_flows.hpp"
+#include "lib/connection/flow_dialing.hpp"
 #include "lib/connection/multiplexer.hpp"
 #include "lib/connection/port_secrets.hpp"
 #include "lib/core/lifetime.hpp"

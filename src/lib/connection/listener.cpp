@@ -13,10 +13,11 @@
 #include "lib/connection/admission.hpp"
 #include "lib/connection/credit.hpp"
 #include "lib/connection/direct.hpp"
+#include "lib/connection/flow_dialing.hpp"
 #include "lib/connection/handshake_backlog.hpp"
-#include "lib/connection/joining_flows.hpp"
 #include "lib/connection/multiplexer.hpp"
 #include "lib/connection/port_secrets.hpp"
+#include "lib/connection/session_table.hpp"
 #include "lib/core/cores.hpp"
 #include "lib/core/ip_prefix.hpp"
 #include "lib/core/lifetime.hpp"
@@ -245,9 +246,19 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
         lifetime_.guard([this, id](const session::Join& join, std::unique_ptr<transport::Channel> joining) {
           finish(id);
           const Endpoint peer = joining->peer();
-          if (auto joined = table_->join(join, std::move(joining)); !joined) tell_refused(peer, joined.error());
+          const auto joined = table_->join(
+              join, std::move(joining),
+              [this](const session::Session& session, std::uint64_t bytes) { return admit_flow(session, bytes); });
+          if (!joined) tell_refused(peer, joined.error());
         }));
     pending.handshake->start(std::move(channel));
+  }
+
+  Result<std::shared_ptr<void>> admit_flow(const session::Session& session, std::uint64_t bytes) {
+    const session::NegotiatedParameters& agreed = session.agreed();
+    UDTCAT_TRY(auto place,
+               Admission::enter_flow(admission_for(agreed.application), session.peer(), agreed.peer, bytes));
+    return std::make_shared<Admission::Slot>(std::move(place));
   }
 
   void tell_refused(const Endpoint& peer, const Error& why) {

@@ -19,10 +19,11 @@
 
 #include "lib/connection/block_writer.hpp"
 #include "lib/connection/close_handshake.hpp"
-#include "lib/connection/joining_flows.hpp"
+#include "lib/connection/flow_dialing.hpp"
 #include "lib/connection/liveness.hpp"
 #include "lib/connection/mux_stream.hpp"
 #include "lib/connection/selected_pair.hpp"
+#include "lib/connection/session_table.hpp"
 #include "lib/connection/stats_exchange.hpp"
 #include "lib/connection/stream_table.hpp"
 #include "lib/core/lifetime.hpp"

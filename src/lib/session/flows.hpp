@@ -26,8 +26,9 @@ namespace udtcat::session {
 struct Flow {
   enum class Incoming { idle, header, in_hand, body, repeated, ended };
 
-  Flow(std::unique_ptr<transport::Channel> from, const FlowName& called)
+  Flow(std::unique_ptr<transport::Channel> from, const FlowName& called, std::shared_ptr<void> held)
       : name(called),
+        place(std::move(held)),
         written_bytes(from->written().value_or(transport::Channel::Written()).bytes),
         joined_bytes(from->stats().bytes_received),
         channel(std::move(from)) {}
@@ -41,10 +42,11 @@ struct Flow {
   }
 
   const FlowName name;
-  bool replaced = false;  ///< another channel has its place: it is read to its end, and gets nothing more
-  bool broken = false;    ///< its channel has ended
-  bool removed = false;   ///< handlers that still come do nothing
-  bool stalled = false;   ///< it gets no blocks while others are there: its path is silent, or it rests
+  const std::shared_ptr<void> place;  ///< at the listener, for as long as its channel holds memory; null: none
+  bool replaced = false;              ///< another channel has its place: it is read to its end, and gets nothing more
+  bool broken = false;                ///< its channel has ended
+  bool removed = false;               ///< handlers that still come do nothing
+  bool stalled = false;               ///< it gets no blocks while others are there: its path is silent, or it rests
   SentRecords sent{};
   std::uint64_t written_bytes;            ///< to its channel
   const std::uint64_t joined_bytes;       ///< had come on it before it was a flow: no sign of life of the session
@@ -76,8 +78,8 @@ struct FlowProgress {
 /// Threads: confined to the io_context thread, as Channel.
 class Flows {
  public:
-  Flow& add(std::unique_ptr<transport::Channel> channel, const FlowName& name = {}) {
-    return flows_.emplace_back(std::move(channel), name);
+  Flow& add(std::unique_ptr<transport::Channel> channel, const FlowName& name = {}, std::shared_ptr<void> place = {}) {
+    return flows_.emplace_back(std::move(channel), name, std::move(place));
   }
   /// Its counters stay in the sums. Its handlers may still be called, until forget_removed().
   void remove(Flow& flow);

@@ -29,11 +29,11 @@ Status Session::check_flow(const FlowName& name) {
   return {};
 }
 
-void Session::add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name) {
+void Session::add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name, std::shared_ptr<void> place) {
   UDTCAT_INVARIANT(state_ == State::running, "flows join while the session runs");
   Flow* const old = flows_.find(name.flow);
   if (old != nullptr) old->replaced = true;
-  Flow& flow = flows_.add(std::move(channel), name);
+  Flow& flow = flows_.add(std::move(channel), name, std::move(place));
   if (agreed_.protection != Protection::clear) flow.channel->trust_peer();
   if (priority_datagrams_) take_datagrams(flow);
   stats_.flows = flows_.usable();
@@ -144,7 +144,7 @@ bool Session::wants_block() const {
 
 std::size_t Session::next_block_bytes() const {
   if (ahead_ == SendQueueDepth::deep) return agreed_.block_bytes;
-  const std::uint64_t worth = flows_.ahead_bytes() / kBlocksOfAhead;
+  const std::uint64_t worth = flows_.ahead_bytes() / (kBlocksOfAhead * std::max<std::size_t>(flows_.usable(), 1));
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(worth, kMinBlockBytes, agreed_.block_bytes));
 }
 

@@ -47,7 +47,7 @@ enum class SendQueueDepth { deep, shallow };
 /// Blocks of interactive data beside those: each is short, and copied once it is sealed.
 inline constexpr std::size_t kInteractiveBlocks = 16;  // guess: 64 KiB while two blocks leave on a slow path
 
-/// Of what is ahead of the transport so many blocks are made, so that one leaves while the others wait.
+/// Of what is ahead of the transport so many blocks are made for each flow, so that one leaves while the others wait.
 inline constexpr std::uint64_t kBlocksOfAhead = 4;  // guess: a block of two milliseconds on a slow path; bench/query
 
 /// Flows that were replaced, and are still read to their end; more at a time are a peer's that does nothing else.
@@ -89,7 +89,8 @@ class Session {
   /// While it runs: a channel that has joined, in the place of the flow's earlier one.
   /// errors   Errc::authentication_failed: the attempt is not above the last of its flow, or there are enough flows
   [[nodiscard]] Status check_flow(const FlowName& name);
-  void add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name);
+  /// place   kept as long as the channel
+  void add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name, std::shared_ptr<void> place = {});
   [[nodiscard]] bool has_room_for_flow() const { return flows_.size() < kMaxFlows + kMaxReplacedFlows; }
   /// Called when a flow has ended that another may replace, not from inside a call.
   void on_flow_ended(std::function<void()> handler) { flow_ended_ = std::move(handler); }

@@ -119,6 +119,26 @@ TEST_F(AdmissionTest, GivesTheOnlySessionWhatItAsksFor) {
   EXPECT_TRUE(enter(host(1)));
 }
 
+TEST_F(AdmissionTest, CountsFurtherChannelsAsMemoryAndNotAsSessions) {
+  limit({.sessions_per_peer = 1, .memory_bytes = 10 * Admission::kPartsOfASession * kMiB});
+  auto session = enter(host(1));
+  ASSERT_TRUE(session);
+  std::vector<Admission::Slot> flows;
+  for (;;) {
+    auto flow = Admission::enter_flow(at, host(1), {}, kMiB);
+    if (!flow) break;
+    flows.push_back(std::move(*flow));
+  }
+  EXPECT_GE(flows.size(), 6U);
+  EXPECT_LE(flows.size(), 7U) << "a fifth is not for one peer";
+  EXPECT_EQ(enter(host(1)).error().cause, "it has 1 session already");
+  flows.pop_back();
+  EXPECT_TRUE(Admission::enter_flow(at, host(1), {}, kMiB));
+  session = Admission::Slot();
+  flows.clear();
+  EXPECT_TRUE(enter(host(1))) << "whichever goes first";
+}
+
 TEST_F(AdmissionTest, OutlivesTheListener) {
   auto place = enter(host(1)).value();
   at.reset();

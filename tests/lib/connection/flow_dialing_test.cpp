@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/connection/joining_flows.hpp"
+#include "lib/connection/flow_dialing.hpp"
 
 #include <chrono>
 #include <deque>
@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <boost/asio/post.hpp>
 
+#include "lib/connection/running_session.hpp"
 #include "support/memory_channel.hpp"
 #include "support/run_until.hpp"
 
@@ -20,28 +21,6 @@ using session::FlowName;
 using session::Join;
 using session::Joined;
 using session::Role;
-
-/// A session that runs, whose transport says what has arrived. `name` makes its id and its key.
-std::unique_ptr<session::Session> running_session(boost::asio::io_context& io, session::Role role,
-                                                  std::unique_ptr<transport::Channel> first, std::size_t flows,
-                                                  std::uint8_t name = 1) {
-  session::NegotiatedParameters agreed;
-  agreed.protection = Protection::auth;
-  agreed.flows = flows;
-  agreed.session_id.fill(std::byte{name});
-  crypto::Secret32 key;
-  key.writable()[0] = std::byte{name};
-  auto made = std::make_unique<session::Session>(io, role, agreed, std::nullopt, std::move(first));
-  made->allow_flows(session::JoinKey(std::move(key), agreed.session_id));
-  EXPECT_TRUE(made->start(0, 2));
-  return made;
-}
-
-test::ChannelPair acknowledging_pair(boost::asio::io_context& io) {
-  test::ChannelPair pair(io);
-  pair.from_connector->acknowledged = pair.from_listener->acknowledged = 0;
-  return pair;
-}
 
 /// Every connect succeeds after `failures` that do not, and gives a path in memory.
 class FakeEngine final : public transport::Engine {
@@ -238,94 +217,6 @@ TEST_F(FlowDialingTest, CanBeDestroyedAtAnyStep) {
     dialing.reset();
     test::run_ready(io);
   }
-}
-
-class SessionTableTest : public ::testing::Test {
- protected:
-  /// A session of four flows, and the other end's, which knows the key.
-  struct Pair {
-    Pair(SessionTableTest& test, std::uint8_t name) {
-      auto pair = acknowledging_pair(test.io);
-      connector = running_session(test.io, Role::connector, std::move(pair.connector), 4, name);
-      listener = running_session(test.io, Role::listener, std::move(pair.listener), 4, name);
-      entry.emplace(test.table, *listener);
-    }
-    std::unique_ptr<session::Session> connector;
-    std::unique_ptr<session::Session> listener;
-    std::optional<SessionTable::Entry> entry;
-  };
-  Status join(const Join& join) {
-    auto pair = acknowledging_pair(io);
-    answers.push_back(pair.from_listener);
-    return table->join(join, std::move(pair.listener));
-  }
-  void expect_refused(const Join& bad) {
-    const auto joined = join(bad);
-    ASSERT_FALSE(joined);
-    EXPECT_EQ(joined.error().code, Errc::authentication_failed);
-    EXPECT_TRUE(answers.back()->capture.empty()) << "not a word to a stranger";
-  }
-
-  boost::asio::io_context io;
-  std::shared_ptr<SessionTable> table = std::make_shared<SessionTable>();
-  std::vector<std::shared_ptr<test::MemoryPipe>> answers;
-};
-
-TEST_F(SessionTableTest, GivesFlowsToTheirSession) {
-  Pair one(*this, 1);
-  Pair other(*this, 2);
-  for (const FlowName name : {FlowName{3, 1}, FlowName{1, 1}, FlowName{2, 5}}) {
-    const Join good = *one.connector->join_key()->join(name);
-    EXPECT_TRUE(table->takes(encode(good)));
-    ASSERT_TRUE(join(good));
-    const auto answer = session::decode_joined(answers.back()->capture);
-    ASSERT_TRUE(answer);
-    EXPECT_TRUE(one.connector->join_key()->check(*answer, name));
-  }
-  EXPECT_EQ(one.listener->stats().flows, 4U);
-  EXPECT_EQ(other.listener->stats().flows, 1U);
-}
-
-TEST_F(SessionTableTest, RefusesAWrongProofAndIsNoneTheWorse) {
-  Pair one(*this, 1);
-  Join bad = *one.connector->join_key()->join({1, 1});
-  bad.proof[31] ^= std::byte{1};
-  expect_refused(bad);
-  bad = *one.connector->join_key()->join({1, 1});
-  bad.name.flow = 2;
-  expect_refused(bad);
-  EXPECT_TRUE(join(*one.connector->join_key()->join({1, 1})));
-}
-
-TEST_F(SessionTableTest, RefusesANameThatNoneBears) {
-  std::optional<Pair> one(std::in_place, *this, 1);
-  const Join good = *one->connector->join_key()->join({1, 1});
-  one->entry.reset();
-  EXPECT_FALSE(table->takes(encode(good)));
-  expect_refused(good);
-}
-
-TEST_F(SessionTableTest, TakesAnAttemptOnceAndReplacesByTheNext) {
-  Pair one(*this, 1);
-  const auto key = one.connector->join_key();
-  ASSERT_TRUE(join(*key->join({1, 2})));
-  expect_refused(*key->join({1, 2}));
-  expect_refused(*key->join({1, 1}));
-  expect_refused(*key->join({4, 1}));
-  ASSERT_TRUE(join(*key->join({1, 3})));
-  ASSERT_TRUE(join(*key->join({0, 1}))) << "the handshake's own, too";
-  EXPECT_EQ(one.listener->stats().flows, 2U);
-}
-
-TEST_F(SessionTableTest, TellsWhenItIsEmpty) {
-  int told = 0;
-  table->on_empty([&] { ++told; });
-  std::optional<Pair> one(std::in_place, *this, 1);
-  std::optional<Pair> other(std::in_place, *this, 2);
-  one->entry.reset();
-  EXPECT_EQ(told, 0);
-  other->entry.reset();
-  EXPECT_EQ(told, 1);
 }
 
 TransportOptions limited(std::uint64_t bits_per_second) {

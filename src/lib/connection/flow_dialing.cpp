@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/connection/joining_flows.hpp"
+#include "lib/connection/flow_dialing.hpp"
 
 #include <algorithm>
 #include <string>
@@ -21,8 +21,6 @@ namespace {
 constexpr auto kDiagnosedSpan = std::chrono::milliseconds(1000);  // guess: enough packets for a diagnosis
 
 }  // namespace
-
-// ---- The connector --------------------------------------------------------------------------------------------------
 
 FlowDialing::FlowDialing(boost::asio::io_context& io, transport::Engine& engine, session::Session& session,
                          const Settings& settings, StatsSource stats)
@@ -211,43 +209,6 @@ void FlowDialing::on_joined(Dial& dial) {
   session_.add_flow(std::move(channel), name);
   session_.set_stalled(name.flow, name.flow >= wanted_);
   on_traffic();
-}
-
-// ---- The listener ---------------------------------------------------------------------------------------------------
-
-SessionTable::Entry::Entry(std::shared_ptr<SessionTable> table, session::Session& session)
-    : table_(std::move(table)), session_(session) {
-  table_->sessions_.push_back(&session_);
-}
-
-SessionTable::Entry::~Entry() {
-  table_->sessions_.remove(&session_);
-  if (table_->empty() && table_->on_empty_) table_->on_empty_();
-}
-
-bool SessionTable::takes(std::span<const std::byte> words) const {
-  const auto join = session::decode_join(words);
-  return join && std::ranges::any_of(sessions_, [&](const session::Session* session) {
-           return session->join_key()->is_meant_by(*join) && session->join_key()->check(*join);
-         });
-}
-
-bool SessionTable::has_unreplaceable() const {
-  return std::ranges::any_of(sessions_, [](const session::Session* each) { return !each->can_replace_flows(); });
-}
-
-Status SessionTable::join(const session::Join& join, std::unique_ptr<transport::Channel> channel) {
-  const auto meant = std::ranges::find_if(
-      sessions_, [&](const session::Session* session) { return session->join_key()->is_meant_by(join); });
-  if (meant == sessions_.end()) return fail(Errc::authentication_failed, "join a session", "no session has that name");
-  session::Session& session = **meant;
-  UDTCAT_CHECK(session.join_key()->check(join));
-  UDTCAT_CHECK(session.check_flow(join.name));
-  UDTCAT_TRY(const auto joined, session.join_key()->joined(join.name));
-  // A write that fails shows when the session reads.
-  channel->async_write(core::SharedBytes::adopt(encode(joined)), [](const Status&) {});
-  session.add_flow(std::move(channel), join.name);
-  return {};
 }
 
 std::optional<std::size_t> flows_wanted(const SessionTuning& session, const TransportOptions& transport) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Sessions of several flows: the connector dials the others while the session runs, and the listener gives them to it.
-/// See docs/spec/handshake.md §8.
+/// The connector of a session of several flows dials the others while it runs. See docs/spec/handshake.md §8.
 #pragma once
 
 #include <chrono>
@@ -102,41 +101,6 @@ class FlowDialing {
   std::uint64_t looked_at_bytes_ = 0;
   std::list<std::pair<Clock::time_point, BothEndsStats>> lately_;  // of the last second
   core::Lifetime lifetime_;
-};
-
-/// The sessions of a listener that further flows may join, by their names.
-/// Threads: confined to the io_context thread.
-class SessionTable {
- public:
-  /// A session's place in the table; destroying it takes the session out.
-  class Entry {
-   public:
-    Entry(std::shared_ptr<SessionTable> table, session::Session& session);
-    ~Entry();
-    Entry(const Entry&) = delete;
-    Entry& operator=(const Entry&) = delete;
-
-   private:
-    const std::shared_ptr<SessionTable> table_;
-    session::Session& session_;
-  };
-
-  /// A channel that says it belongs to one of them; if it does it is told so, and is the session's. One that is refused
-  /// is gone.
-  /// errors   Errc::authentication_failed: no such session, the proof is wrong, or the flow is there already or not
-  ///          agreed on; nothing has changed
-  [[nodiscard]] Status join(const session::Join& join, std::unique_ptr<transport::Channel> channel);
-  /// Whether these first words of a channel are a join that one of them proves.
-  [[nodiscard]] bool takes(std::span<const std::byte> words) const;
-  /// Whether one of them runs over a transport whose flows cannot be replaced.
-  [[nodiscard]] bool has_unreplaceable() const;
-  [[nodiscard]] bool empty() const { return sessions_.empty(); }
-  /// Called when the last one has been taken out.
-  void on_empty(std::function<void()> handler) { on_empty_ = std::move(handler); }
-
- private:
-  std::list<session::Session*> sessions_;  // each has a join key
-  std::function<void()> on_empty_;
 };
 
 /// How many flows the user wants: one for each address to leave from, at least where a rate is to be divided. None: as
