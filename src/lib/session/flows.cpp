@@ -39,10 +39,13 @@ Flow& Flows::first() {
   return found == flows_.end() ? flows_.front() : *found;
 }
 
-/// The fewest bytes that the transport has not taken, in turn among equals.
+/// The one whose bytes ahead of the transport last for the shortest time, in turn among equals: so the fastest, too,
+/// always has something to send.
 Flow& Flows::choose() {
   Flow& best = *std::ranges::min_element(flows_, {}, [](const Flow& flow) {
-    return std::tuple(flow.replaced, flow.broken, flow.stalled, flow.untaken_bytes, flow.turn);
+    const double ahead = static_cast<double>(std::max<std::uint64_t>(flow.channel->ahead_bytes(), 1));
+    return std::tuple(flow.replaced, flow.broken, flow.stalled, static_cast<double>(flow.untaken_bytes) / ahead,
+                      flow.turn);
   });
   best.turn = ++turns_;
   return best;

@@ -20,6 +20,7 @@ class FlowsTest : public ::testing::Test {
     for (std::size_t i = 0; i < count; ++i) {
       test::ChannelPair pair(io);
       channels.push_back(pair.connector.get());
+      pipes.push_back(pair.from_connector);
       flows.add(std::move(pair.connector));
     }
   }
@@ -33,6 +34,7 @@ class FlowsTest : public ::testing::Test {
 
   boost::asio::io_context io;
   std::vector<test::MemoryChannel*> channels;
+  std::vector<std::shared_ptr<test::MemoryPipe>> pipes;
   Flows flows;
 };
 
@@ -49,6 +51,17 @@ TEST_F(FlowsTest, GiveABlockToTheOneWithTheLeastToSend) {
   at(1).untaken_bytes = 100;
   at(2).untaken_bytes = 200;
   for (int block = 0; block < 10; ++block) EXPECT_EQ(choose(), 1U);
+}
+
+TEST_F(FlowsTest, GiveABlockToTheOneThatWillSoonestHaveNothingToSend) {
+  add(2);
+  pipes[0]->ahead_bytes = 8'000;  // as far as it sends in some milliseconds
+  pipes[1]->ahead_bytes = 1'000;
+  at(0).untaken_bytes = 2'000;
+  at(1).untaken_bytes = 500;
+  EXPECT_EQ(choose(), 0U) << "it has a quarter of what it sends in that time, the other a half";
+  at(0).untaken_bytes = 5'000;
+  EXPECT_EQ(choose(), 1U);
 }
 
 TEST_F(FlowsTest, GiveNothingToOneThatIsBrokenReplacedOrStalled) {

@@ -313,6 +313,7 @@ class NativeEngine final : public Engine {
 
   Result<UdpPort*> add_port(net::UdpSocket socket, std::uint32_t mss) {
     UDTCAT_TRY(auto port, UdpPort::create(io_, std::move(socket), options_, mss, keys_ ? &*keys_ : nullptr));
+    port->couple_by(flow_groups_);
     return ports_.emplace_back(std::move(port)).get();
   }
 
@@ -339,6 +340,7 @@ class NativeEngine final : public Engine {
   boost::asio::io_context& io_;
   const TransportOptions options_;
   const std::optional<PortKeys> keys_;  // none: without a key
+  const std::shared_ptr<FlowGroups> flow_groups_ = std::make_shared<FlowGroups>();
   std::list<std::unique_ptr<UdpPort>> ports_;
   std::vector<Outgoing> outgoing_;
   std::vector<UdpPort*> flow_ports_;

@@ -13,9 +13,9 @@ constexpr std::size_t kTellingTrain = 4;  // guess: the halves of a shorter trai
 
 }  // namespace
 
-RateControl::RateControl(const Settings& settings, TimePoint now, std::size_t payload_bytes,
+RateControl::RateControl(CongestionSettings settings, TimePoint now, std::size_t payload_bytes,
                          const std::optional<KnownPath>& known_path)
-    : settings_(settings) {
+    : settings_(std::move(settings)) {
   restart(now, payload_bytes);
   if (!known_path) return;
   congestion_->resume(*known_path);
@@ -40,13 +40,13 @@ void RateControl::on_timeout(TimePoint now) {
 }
 
 void RateControl::restart(TimePoint now, std::size_t payload_bytes) {
-  congestion_ = make_congestion_control(settings_.congestion, payload_bytes, settings_.cap, now, settings_.random_seed,
-                                        settings_.ack_packets);
+  congestion_ = make_congestion_control(settings_, payload_bytes, now);
   update_pacing();
 }
 
 void RateControl::on_new_path(TimePoint now, std::size_t payload_bytes) {
   train_length_ = TrainLength();
+  settings_.group.reset();  // it is of flows to the host before
   restart(now, payload_bytes);
 }
 

@@ -20,14 +20,8 @@ namespace udtcat::transport::native {
 /// Threads: unsynchronised; time is a parameter.
 class RateControl {
  public:
-  struct Settings {
-    CongestionKind congestion = CongestionKind::bbr;
-    BitRate cap;
-    std::uint32_t random_seed = 0;
-    std::uint32_t ack_packets = 0;  ///< see PeerTraits
-  };
   /// known_path   as an earlier connection knew it
-  RateControl(const Settings& settings, TimePoint now, std::size_t payload_bytes,
+  RateControl(CongestionSettings settings, TimePoint now, std::size_t payload_bytes,
               const std::optional<KnownPath>& known_path);
 
   /// See CongestionControl.
@@ -59,7 +53,7 @@ class RateControl {
  private:
   void update_pacing();
 
-  const Settings settings_;
+  CongestionSettings settings_;
   std::unique_ptr<CongestionControl> congestion_;
   Pacer pacer_;
   TrainLength train_length_;

@@ -339,7 +339,8 @@ ConnectionSettings UdpPort::complete(TimePoint now, ConnectionSettings settings)
   return settings;
 }
 
-UdtLink& UdpPort::add_link(const ConnectionSettings& settings, bool proved_key) {
+UdtLink& UdpPort::add_link(ConnectionSettings settings, bool proved_key) {
+  settings.group = flow_groups_->to_host_of(settings.peer_address);
   return connections_.add(std::make_unique<UdtLink>(*this, io_, settings, proved_key, chunks_));
 }
 

@@ -27,6 +27,7 @@
 #include "lib/net/datagram_socket.hpp"
 #include "lib/transport/engine.hpp"
 #include "lib/transport/native/admission.hpp"
+#include "lib/transport/native/congestion/flow_group.hpp"
 #include "lib/transport/native/connection_table.hpp"
 #include "lib/transport/native/embryonic_connections.hpp"
 #include "lib/transport/native/other_ports.hpp"
@@ -79,6 +80,8 @@ class UdpPort final : public LinkPort {
   /// See Acceptor.
   void send_stun(const Endpoint& peer, std::vector<std::byte> message);
   void on_stun(StunHandler handler) { on_stun_ = std::move(handler); }
+  /// Of all ports of a thread. By default this one has its own.
+  void couple_by(std::shared_ptr<FlowGroups> groups) { flow_groups_ = std::move(groups); }
   /// Any local port will do: where a peer is silent packets leave from another one, which the peer follows (udt4.md
   /// §9).
   void let_rebind() { may_rebind_ = true; }
@@ -154,7 +157,7 @@ class UdpPort final : public LinkPort {
   [[nodiscard]] bool is_free(std::uint32_t id) const;
   UdtLink& connect(TimePoint now, const ConnectionSettings& agreed);
   [[nodiscard]] ConnectionSettings complete(TimePoint now, ConnectionSettings settings) const;
-  UdtLink& add_link(const ConnectionSettings& settings, bool proved_key);
+  UdtLink& add_link(ConnectionSettings settings, bool proved_key);
   void on_scheduled(UdtLink& link) override { flush(link); }
   void on_timer(UdtLink& link) override;
   void flush(UdtLink& link);
@@ -186,6 +189,7 @@ class UdpPort final : public LinkPort {
   std::vector<net::ReceivedTrain> trains_;
   std::uint32_t wakes_ = 0;
 
+  std::shared_ptr<FlowGroups> flow_groups_ = std::make_shared<FlowGroups>();
   ConnectionTable connections_;
   Admission admission_;
   PortTransmitter transmitter_;

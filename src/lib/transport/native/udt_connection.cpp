@@ -58,7 +58,8 @@ UdtSender::Settings sender_settings(const ConnectionSettings& settings, std::siz
           .hold_until = settings.started + settings.hold,
           .handshake_data = settings.handshake_data,
           .known_path = settings.path,
-          .first_rtt = settings.first_rtt};
+          .first_rtt = settings.first_rtt,
+          .group = settings.group};
 }
 
 std::optional<MtuSearch> new_mtu_search(const ConnectionSettings& settings) {

@@ -48,8 +48,9 @@ struct ConnectionSettings {
   std::optional<HandshakeData> handshake_data;  ///< that left with the conclusion
   TransportOptions options;
   TimePoint started;
-  Duration hold{0};               ///< until then the peer is not ready for data
-  std::uint64_t random_seed = 0;  ///< secret
+  Duration hold{0};                    ///< until then the peer is not ready for data
+  std::uint64_t random_seed = 0;       ///< secret
+  std::shared_ptr<FlowGroup> group{};  ///< see CongestionSettings
 };
 
 /// Threads: unsynchronised; time is a parameter.

@@ -30,8 +30,8 @@ UdtSender::UdtSender(const Settings& settings)
       clock_zero_(settings.handshake_data ? settings.handshake_data->clock_zero : settings.started),
       payload_bytes_(settings.payload_bytes),
       window_(settings.window_packets),
-      rate_({settings.congestion, settings.rate_cap, settings.random_seed, peer_.ack_packets}, settings.started,
-            settings.payload_bytes, settings.known_path),
+      rate_({settings.congestion, settings.rate_cap, settings.random_seed, peer_.ack_packets, settings.group},
+            settings.started, settings.payload_bytes, settings.known_path),
       losses_(peer_, sequences_),
       train_probe_(settings.known_path && settings.known_path->loses_trains, settings.random_seed) {
   if (settings.first_rtt) note_small_rtt(settings.started, *settings.first_rtt);

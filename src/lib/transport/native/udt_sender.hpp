@@ -59,6 +59,7 @@ class UdtSender {
     std::optional<HandshakeData> handshake_data{};
     std::optional<KnownPath> known_path{};
     std::optional<SmallRtt> first_rtt{};
+    std::shared_ptr<FlowGroup> group{};  ///< see CongestionSettings
   };
 
   explicit UdtSender(const Settings& settings);

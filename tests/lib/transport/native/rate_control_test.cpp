@@ -14,7 +14,7 @@ constexpr std::size_t kRatePayload = 1000;
 
 RateControl fixed_rate(std::uint64_t bits_per_second) {
   const auto cap = BitRate::from_bits_per_second(bits_per_second);
-  return {{.congestion = CongestionKind::fixed, .cap = cap}, kStart, kRatePayload, std::nullopt};
+  return {{.kind = CongestionKind::fixed, .cap = cap}, kStart, kRatePayload, std::nullopt};
 }
 
 SentPacket packet_of_train(std::uint8_t packets, std::uint8_t place) {

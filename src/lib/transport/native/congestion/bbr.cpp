@@ -22,6 +22,8 @@ constexpr Duration kLeastProbeRttGap = 3s;  // guess: the queue of other flows n
 constexpr Duration kLeastProbeRttDuration = 20ms;
 constexpr Duration kUnknownRtt = 1ms;  // spec: draft-ietf-ccwg-bbr, "BBRInitPacingRate"
 
+constexpr double kFilledPath = 1.5;  // guess: ACKs that come late add less to a flight
+
 constexpr double kJumpShare = 0.5;  // spec: RFC 9959: at most half of what was saved
 constexpr int kRttTolerance = 2;    // guess: RFC 9959 takes a tenfold round trip for the same path, too
 constexpr double kBorneOut = 0.9;   // guess: samples scatter by some percent
@@ -43,7 +45,8 @@ constexpr Duration kLeastCycle = 250ms;
 
 }  // namespace
 
-Bbr::Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed, std::uint32_t ack_packets)
+Bbr::Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed, std::uint32_t ack_packets,
+         std::shared_ptr<FlowGroup> group)
     : ack_packets_(ack_packets),
       payload_bytes_(payload_bytes),
       random_(random_seed),
@@ -51,7 +54,9 @@ Bbr::Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed, st
       first_flight_(payload_bytes),
       cycle_start_(now),
       window_bytes_(kInitialWindowPackets * payload_bytes),
-      pacing_rate_(startup_pacing(kUnknownRtt)) {}
+      pacing_rate_(startup_pacing(kUnknownRtt)) {
+  if (group) group_.emplace(std::move(group));
+}
 
 void Bbr::on_sent(TimePoint now, std::uint64_t bytes, std::uint64_t in_flight_bytes) {
   if (in_flight_bytes + bytes + send_quantum_bytes() > window_bytes_) window_limited_ = true;
@@ -62,7 +67,9 @@ void Bbr::on_sent(TimePoint now, std::uint64_t bytes, std::uint64_t in_flight_by
   if (probes()) pacing_rate_ = paced(1.0);
 }
 
-void Bbr::on_ack(const AckEvent& ack) {
+void Bbr::on_ack(const AckEvent& event) {
+  AckEvent ack = event;
+  if (fills_path(ack)) ack.app_limited = ack.rate->app_limited = false;
   if (timed_out_) end_timeout(ack.now);
   app_limited_ = ack.app_limited;
   delivered_bytes_ = ack.delivered_total_bytes;
@@ -71,7 +78,7 @@ void Bbr::on_ack(const AckEvent& ack) {
     begin_jump(*ack.rtt);
   }
   const bool round_start = model_.on_ack(ack, phase(), window_bytes_);
-  if (round_start) on_round_trip();
+  if (round_start) on_round_trip(ack.now);
   if (ack.rate) {
     check_jump(ack, round_start);
     check_full_pipe(ack, round_start);
@@ -79,6 +86,7 @@ void Bbr::on_ack(const AckEvent& ack) {
     advance_cycle(ack, round_start);
   }
   check_probe_rtt(ack, round_start);
+  tell_group(ack);
   idle_restart_ = false;
   update_pacing();
   update_window(ack);
@@ -86,6 +94,24 @@ void Bbr::on_ack(const AckEvent& ack) {
     window_bytes_ = std::max(window_bytes_, second->window_bytes);
     pacing_rate_ = std::max(pacing_rate_, second->pacing_rate);
   }
+}
+
+// Whether the path limits this flow, although nothing waits to be sent at some moments: what it holds, and more, is in
+// flight, and a queue stands. Several flows of one writer seldom have something waiting all the time.
+bool Bbr::fills_path(const AckEvent& ack) const {
+  return ack.rate && ack.rate->app_limited && model_.queue_stands() &&
+         ack.rate->in_flight_at_send_bytes >= scaled(model_.bdp_bytes(model_.bandwidth()), kFilledPath);
+}
+
+void Bbr::tell_group(const AckEvent& ack) {
+  if (!group_ || !model_.min_rtt().value()) return;
+  const bool has_found = full_pipe_ && !app_limited_ && !model_.host_bound();
+  const bool probing = !full_pipe_ || state_ == State::drain || (probes() && !drained());
+  group_->on_ack({.now = ack.now,
+                  .newly_delivered_bytes = ack.newly_delivered_bytes,
+                  .least_rtt = *model_.min_rtt().value(),
+                  .bandwidth = has_found ? model_.bandwidth() : BitRate(),
+                  .probing = probing});
 }
 
 void Bbr::on_loss(const LossEvent& event) { model_.on_loss(event); }
@@ -97,6 +123,7 @@ void Bbr::on_timeout(TimePoint) {
     window_bytes_ = std::min(window_bytes_, in_flight_for(kWindowGain));
   if (!timed_out_ && state_ != State::probe_rtt) saved_window_bytes_ = window_bytes_;
   timed_out_ = true;
+  if (group_) group_->on_timeout();
   window_bytes_ = least_window();
 }
 
@@ -117,13 +144,14 @@ void Bbr::on_packet_size(std::size_t payload_bytes) {
   window_bytes_ = std::max(window_bytes_, least_window());
 }
 
-void Bbr::on_round_trip() {
+void Bbr::on_round_trip(TimePoint now) {
   ++rounds_since_probe_;
   was_window_limited_ = window_limited_;
   window_limited_ = false;
   if (!between_probes()) return;
-  competing_.on_round_trip(model_.queue_overflowed(), drained());
-  if (model_.queue_overflowed() && drained() && !competing_.unresponsive())
+  const bool nobody_probes = drained() && (!group_ || !group_->others_probe(now));
+  competing_.on_round_trip(model_.queue_overflowed(), nobody_probes);
+  if (model_.queue_overflowed() && nobody_probes && !competing_.unresponsive())
     ceiling_.yield(scaled(model_.bdp_bytes(model_.bandwidth()), kBeta));
 }
 
@@ -342,6 +370,7 @@ void Bbr::lower_ceiling(const AckEvent& ack) {
 
 // Whether the next probe comes early: the rate has changed lately, and not because of other flows or losses.
 bool Bbr::probes_early() const {
+  if (share() < 1) return false;  // it varies with those of its group
   const bool others = competing_.responsive() || competing_.unresponsive();
   return model_.rate_varies() && !model_.loses_unexplained() &&
          (!others || (model_.rate_has_fallen() && !model_.queue_lingers()));

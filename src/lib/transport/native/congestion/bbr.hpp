@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <random>
 
@@ -12,6 +13,7 @@
 #include "lib/transport/native/congestion/bbr_probe_rtt.hpp"
 #include "lib/transport/native/congestion/congestion_control.hpp"
 #include "lib/transport/native/congestion/first_flight.hpp"
+#include "lib/transport/native/congestion/flow_group.hpp"
 
 namespace udtcat::transport::native {
 
@@ -28,7 +30,9 @@ namespace udtcat::transport::native {
 /// Threads: unsynchronised; time is a parameter.
 class Bbr final : public CongestionControl {
  public:
-  Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed, std::uint32_t ack_packets = 0);
+  /// group   with which it is coupled; null: none
+  Bbr(std::size_t payload_bytes, TimePoint now, std::uint32_t random_seed, std::uint32_t ack_packets = 0,
+      std::shared_ptr<FlowGroup> group = nullptr);
 
   void on_sent(TimePoint now, std::uint64_t bytes, std::uint64_t in_flight_bytes) override;
   void on_ack(const AckEvent& event) override;
@@ -55,7 +59,11 @@ class Bbr final : public CongestionControl {
   [[nodiscard]] bool probes() const;
   [[nodiscard]] bool window_limited() const { return window_limited_ || was_window_limited_; }
 
-  void on_round_trip();
+  void on_round_trip(TimePoint now);
+  [[nodiscard]] bool fills_path(const AckEvent& ack) const;
+  // The flows beside it, of the same group.
+  void tell_group(const AckEvent& ack);
+  [[nodiscard]] double share() const { return group_ ? group_->share() : 1; }
   // Startup and drain.
   void check_full_pipe(const AckEvent& ack, bool round_start);
   void check_drained(const AckEvent& ack);
@@ -112,6 +120,7 @@ class Bbr final : public CongestionControl {
   CompetingFlows competing_;
   ProbeRttSchedule probe_rtt_schedule_;
   FirstFlight first_flight_;
+  std::optional<FlowGroup::Member> group_;  // none: it is not coupled
 
   std::optional<KnownPath> known_;  // to an earlier connection
   BitRate jump_rate_;               // 0: not in a jump

@@ -35,6 +35,7 @@ constexpr int kBatchRtts = 12;          // guess: a first flight of ten packets 
 }  // namespace
 
 double Bbr::up_gain() const {
+  if (share() < 1) return kUpPacingGain;  // the rate has fallen by those of its group
   if (model_.rate_has_fallen() && !competing_.unresponsive()) return kRegainGain;
   if (!competing_.anybody()) return kUpPacingGain;
   const auto packets = std::max<std::uint64_t>(model_.bdp_bytes(model_.bandwidth()) / payload_bytes_, 1);
@@ -71,8 +72,10 @@ BitRate Bbr::paced(double gain) const { return scaled(model_.sent_for(bandwidth_
 // path carries: a higher pace would only make it longer.
 BitRate Bbr::bandwidth_to_pace() const {
   const auto bandwidth = model_.bandwidth();
-  if (!between_probes() || app_limited_ || !queue_is_ours()) return bandwidth;
-  return std::clamp(model_.last_round().bandwidth, scaled(bandwidth, kBeta), bandwidth);
+  if (!between_probes()) return bandwidth;
+  const auto ours = scaled(bandwidth, share());
+  if (app_limited_ || !queue_is_ours()) return ours;
+  return std::clamp(model_.last_round().bandwidth, scaled(ours, kBeta), ours);
 }
 
 bool Bbr::queue_is_ours() const { return model_.queue_lingers() && !competing_.anybody(); }

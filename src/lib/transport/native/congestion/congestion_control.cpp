@@ -47,17 +47,16 @@ class FixedRate final : public CongestionControl {
 
 }  // namespace
 
-std::unique_ptr<CongestionControl> make_congestion_control(CongestionKind kind, std::size_t payload_bytes, BitRate rate,
-                                                           TimePoint now, std::uint32_t random_seed,
-                                                           std::uint32_t ack_packets) {
+std::unique_ptr<CongestionControl> make_congestion_control(const CongestionSettings& settings,
+                                                           std::size_t payload_bytes, TimePoint now) {
   UDTCAT_INVARIANT(payload_bytes > 0, "a packet without payload carries nothing");
-  switch (kind) {
+  switch (settings.kind) {
     case CongestionKind::bbr:
-      return std::make_unique<Bbr>(payload_bytes, now, random_seed, ack_packets);
+      return std::make_unique<Bbr>(payload_bytes, now, settings.random_seed, settings.ack_packets, settings.group);
     case CongestionKind::udt:
-      return std::make_unique<UdtRateLaw>(payload_bytes, now, random_seed);
+      return std::make_unique<UdtRateLaw>(payload_bytes, now, settings.random_seed);
     case CongestionKind::fixed:
-      return std::make_unique<FixedRate>(payload_bytes, rate);
+      return std::make_unique<FixedRate>(payload_bytes, settings.cap);
   }
   UDTCAT_INVARIANT(false, "each kind has its case");
 }

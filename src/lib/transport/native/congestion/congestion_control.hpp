@@ -14,6 +14,8 @@
 
 namespace udtcat::transport::native {
 
+class FlowGroup;
+
 /// How fast the path delivered, measured over one flight.  source: draft-ietf-ccwg-bbr, "Delivery Rate Samples"
 struct RateSample {
   std::uint64_t delivered_bytes = 0;        ///< delivered between the newest acknowledged packet's sending and this ACK
@@ -84,12 +86,16 @@ class CongestionControl {
   [[nodiscard]] virtual BitRate pacing_rate() const = 0;
 };
 
+struct CongestionSettings {
+  CongestionKind kind = CongestionKind::bbr;
+  BitRate cap{};  ///< the sender's; for CongestionKind::fixed the rate
+  std::uint32_t random_seed = 0;
+  std::uint32_t ack_packets = 0;       ///< until so many have come the receiver may send no ACK; 0: an ACK at once
+  std::shared_ptr<FlowGroup> group{};  ///< of flows with which it is coupled; null: none
+};
+
 /// payload_bytes   of a full packet
-/// rate            for CongestionKind::fixed
-/// ack_packets     until so many have come the receiver may send no ACK; 0: an ACK at once
-[[nodiscard]] std::unique_ptr<CongestionControl> make_congestion_control(CongestionKind kind, std::size_t payload_bytes,
-                                                                         BitRate rate, TimePoint now,
-                                                                         std::uint32_t random_seed,
-                                                                         std::uint32_t ack_packets = 0);
+[[nodiscard]] std::unique_ptr<CongestionControl> make_congestion_control(const CongestionSettings& settings,
+                                                                         std::size_t payload_bytes, TimePoint now);
 
 }  // namespace udtcat::transport::native

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Many flows of class Bbr in one bottleneck, among themselves and beside CUBIC: shares, losses, evenness (ADR-0059).
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -133,6 +134,74 @@ TEST_P(FlowsAmongFlowsUnseen, LoseLittleToEachOtherAsTwo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Queues, FlowsAmongFlowsUnseen, testing::Values(0.1));
+
+/// Four flows, coupled or not, on one path of 100 Mbit/s and 26 ms or on one each (ADR-0078).
+class CoupledFlows : public testing::Test {
+ protected:
+  static constexpr std::size_t kFlows = 4;
+
+  struct Outcome {
+    double sum = 0;  // of all paths
+    double jain = 0;
+    Duration queue{0};  // the mean of the first path's
+  };
+  Outcome run(const std::shared_ptr<FlowGroup>& group, std::size_t paths, Duration queue) {
+    const Path path{
+        .rate = mbit(100), .rtt = 26ms, .buffer_bytes = bytes_during(mbit(100), queue), .packet_bytes = 1'456};
+    std::list<Bottleneck> bottlenecks;
+    for (std::size_t i = 0; i < paths; ++i) bottlenecks.emplace_back(path, static_cast<std::uint32_t>(i + 1));
+    std::vector<const Flow*> flows;
+    for (std::size_t i = 0; i < kFlows; ++i) {
+      const auto begins = at(static_cast<int>(i) * 13ms);
+      auto& on = *std::next(bottlenecks.begin(), static_cast<std::ptrdiff_t>(i % paths));
+      flows.push_back(&on.add(
+          std::make_unique<Bbr>(path.packet_bytes, begins, static_cast<std::uint32_t>(i + 1), 0, group), begins));
+    }
+    std::vector<std::uint64_t> before(kFlows);
+    std::uint64_t queued = 0;
+    for (auto now = 0ms; now < kEnd; now += kStep) {
+      for (auto& each : bottlenecks) each.run_until(now);
+      if (now > kBegin) queued += bottlenecks.front().queued_bytes();
+      if (now <= kBegin)
+        for (std::size_t i = 0; i < kFlows; ++i) before[i] = flows[i]->delivered_bytes();
+    }
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < kFlows; ++i) {
+      const auto bytes = static_cast<double>(flows[i]->delivered_bytes() - before[i]);
+      sum += bytes;
+      squares += bytes * bytes;
+    }
+    const auto samples = static_cast<std::uint64_t>((kEnd - kBegin) / kStep);
+    return {.sum = share(path, static_cast<std::uint64_t>(sum), kEnd - kBegin) / static_cast<double>(paths),
+            .jain = sum * sum / (static_cast<double>(kFlows) * squares),
+            .queue = 8ns * (queued / samples * 1'000'000'000 / path.rate.bits_per_second())};
+  }
+
+ private:
+  static constexpr auto kBegin = 4s;
+  static constexpr auto kEnd = 24s;
+  static constexpr auto kStep = 2ms;
+};
+
+TEST_F(CoupledFlows, KeepTheQueueOfTheirBottleneckShort) {
+  for (const Duration queue : {50ms, 100ms, 200ms}) {
+    const auto alone = run(nullptr, 1, queue);
+    const auto coupled = run(std::make_shared<FlowGroup>(), 1, queue);
+    EXPECT_LE(coupled.queue, 18ms);
+    EXPECT_LE(coupled.queue, 7 * alone.queue / 10);
+    EXPECT_GE(coupled.sum, 0.98);
+    EXPECT_GE(coupled.jain, 0.8);
+  }
+}
+
+TEST_F(CoupledFlows, UsePathsOfTheirOwnAsIfTheyWereAlone) {
+  for (const Duration queue : {10ms, 50ms}) {
+    const auto alone = run(nullptr, kFlows, queue);
+    const auto coupled = run(std::make_shared<FlowGroup>(), kFlows, queue);
+    EXPECT_GE(coupled.sum, 0.99 * alone.sum);
+  }
+}
 
 }  // namespace
 }  // namespace udtcat::transport::native::test

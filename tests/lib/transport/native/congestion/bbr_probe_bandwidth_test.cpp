@@ -113,7 +113,7 @@ class BbrNextTo : public testing::TestWithParam<std::tuple<Duration, std::uint32
   using Control = std::unique_ptr<CongestionControl>;
 
   [[nodiscard]] Control make(CongestionKind kind, std::uint32_t seed) const {
-    return make_congestion_control(kind, path_.packet_bytes, {}, {}, seed);
+    return make_congestion_control({.kind = kind, .random_seed = seed}, path_.packet_bytes, {});
   }
   /// `ours` begins first, or so much later as the other would begin.
   std::pair<double, double> run(Control ours, Control others) {

@@ -46,6 +46,25 @@ TEST(Bbr, KeepsTwiceInFlightWhatWasDeliveredWhileTheBandwidthGrows) {
   EXPECT_NEAR(static_cast<double>(control.pacing_rate().bytes_per_second()), 2.77 * 640'000, 10'000);
 }
 
+TEST(Bbr, EndsItsStartupWhereItFillsThePathAlthoughItsWriterPausesForMoments) {
+  Bbr control(kPayload, at(0s), 1);
+  Rounds rounds(control);
+  for (unsigned rate = 1; rate <= 8; rate *= 2) rounds.deliver(mbit(rate), 0, true);
+  EXPECT_EQ(control.state(), Bbr::State::startup);
+  rounds.set_rtt(300ms);  // a queue of two bandwidth-delay products
+  for (int round = 0; round < 6; ++round) rounds.deliver(mbit(8), 0, true);
+  EXPECT_NE(control.state(), Bbr::State::startup);
+}
+
+TEST(Bbr, StaysInItsStartupWhereItsWriterHasTooLittleAndOthersMadeTheQueue) {
+  Bbr control(kPayload, at(0s), 1);
+  Rounds rounds(control);
+  for (unsigned rate = 1; rate <= 8; rate *= 2) rounds.deliver(mbit(rate), 0, true);
+  rounds.set_rtt(300ms);
+  for (int round = 0; round < 6; ++round) rounds.deliver(mbit(1), 0, true);
+  EXPECT_EQ(control.state(), Bbr::State::startup);
+}
+
 /// A flow that knows the path as `known`.
 Flow& add_knowing(Bottleneck& bottleneck, const KnownPath& known) {
   auto control = std::make_unique<Bbr>(bottleneck.path().packet_bytes, at(0s), 1);

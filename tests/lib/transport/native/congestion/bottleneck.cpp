@@ -186,8 +186,8 @@ void Flow::on_silence() {
 Bottleneck::Bottleneck(const Path& path, std::uint32_t seed) : path_(path), random_(seed) {}
 
 Flow& Bottleneck::add(CongestionKind kind, TimePoint start, BitRate rate) {
-  return add(make_congestion_control(kind, path_.packet_bytes, rate, start, static_cast<std::uint32_t>(random_())),
-             start);
+  const CongestionSettings settings{.kind = kind, .cap = rate, .random_seed = static_cast<std::uint32_t>(random_())};
+  return add(make_congestion_control(settings, path_.packet_bytes, start), start);
 }
 
 Flow& Bottleneck::add(std::unique_ptr<CongestionControl> control, TimePoint start) {

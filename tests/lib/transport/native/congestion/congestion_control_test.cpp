@@ -15,7 +15,8 @@ namespace {
 
 class EachCongestionControl : public testing::TestWithParam<CongestionKind> {
  protected:
-  std::unique_ptr<CongestionControl> control_ = make_congestion_control(GetParam(), kPayload, mbit(10), at(0s), 1);
+  std::unique_ptr<CongestionControl> control_ =
+      make_congestion_control({.kind = GetParam(), .cap = mbit(10), .random_seed = 1}, kPayload, at(0s));
 };
 
 TEST_P(EachCongestionControl, BeginsWithAFlightOfPackets) { EXPECT_GE(control_->window_bytes(), 10 * kPayload); }
@@ -50,11 +51,12 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EachCongestionControl,
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
 TEST(CongestionControl, FixedPacesAtTheGivenRate) {
-  EXPECT_EQ(make_congestion_control(CongestionKind::fixed, kPayload, mbit(10), at(0s), 1)->pacing_rate(), mbit(10));
+  EXPECT_EQ(make_congestion_control({.kind = CongestionKind::fixed, .cap = mbit(10)}, kPayload, at(0s))->pacing_rate(),
+            mbit(10));
 }
 
 std::unique_ptr<CongestionControl> fixed(BitRate rate) {
-  return make_congestion_control(CongestionKind::fixed, kPayload, rate, at(0s), 1);
+  return make_congestion_control({.kind = CongestionKind::fixed, .cap = rate}, kPayload, at(0s));
 }
 
 TEST(FixedRate, PacesAtItsRateWhateverIsLost) {
