@@ -78,6 +78,24 @@ class LostFlows : public UdtcatTest {
     expect_exit(listener, kSuccess, patience(60s));
     EXPECT_EQ(consumer.digest(), file.digest());
   }
+
+  /// Whatever is cut, and whenever, those that took the place of others too.
+  void cut_at_random(std::uint32_t seed, int transfers) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    for (int transfer = 0; transfer < transfers && !HasFailure(); ++transfer) {
+      SCOPED_TRACE(transfer);
+      carry(scaled(32 * kMiB), [&](UdpRelay& relay) {
+        const std::size_t cuts = 1 + random() % 6;
+        for (std::size_t i = 0; i < cuts; ++i) {
+          const std::size_t passed = relay.passed(Towards::listener);
+          const std::size_t then = passed + 200 + random() % 3000;
+          if (!eventually(patience(5s), [&] { return relay.passed(Towards::listener) >= then; })) return;
+          relay.cut(random() % relay.flows());
+        }
+      });
+    }
+  }
 };
 
 TEST_F(LostFlows, AreReplaced) {
@@ -125,20 +143,9 @@ TEST_F(LostFlows, AreFoundWhereNothingMoves) {
   }
 }
 
-/// Whatever is cut, and whenever, those that took the place of others too: each byte arrives, once.
-TEST_F(LostFlows, LoseNothingWhateverIsCut) {
-  std::mt19937 random(20261129);
-  for (int run = 0; run < 5; ++run)
-    carry(scaled(32 * kMiB), [&](UdpRelay& relay) {
-      const std::size_t cuts = 1 + random() % 6;
-      for (std::size_t i = 0; i < cuts; ++i) {
-        const std::size_t passed = relay.passed(Towards::listener);
-        const std::size_t then = passed + 200 + random() % 3000;
-        if (!eventually(patience(5s), [&] { return relay.passed(Towards::listener) >= then; })) return;
-        relay.cut(random() % relay.flows());
-      }
-    });
-}
+TEST_F(LostFlows, LoseNothingWhateverIsCut) { cut_at_random(20261129, 5); }
+
+TEST_F(LostFlows, SoakLoseNothingWhateverIsCut) { cut_at_random(std::random_device()(), 100); }
 
 }  // namespace
 }  // namespace udtcat::test::e2e
