@@ -46,8 +46,8 @@ CountedPeer counted(const Endpoint& peer, const std::optional<PeerIdentity>& ide
   return core::host_of(peer);
 }
 
-tl::unexpected<Error> too_many(const Endpoint& peer, std::string cause) {
-  return fail(Errc::out_of_resources, "take a session of " + peer.to_string(), std::move(cause));
+tl::unexpected<Error> too_many(const Endpoint& peer, std::string cause, const char* of_what = "session") {
+  return fail(Errc::out_of_resources, fmt::format("take a {} of {}", of_what, peer.to_string()), std::move(cause));
 }
 
 }  // namespace
@@ -85,7 +85,8 @@ Result<Admission::Slot> Admission::enter_flow(const std::shared_ptr<Admission>& 
                                               const std::optional<PeerIdentity>& identity, std::uint64_t share_bytes) {
   const CountedPeer counts_as = counted(peer, identity);
   const auto known = at->held_.find(counts_as);
-  UDTCAT_CHECK(at->memory_for(peer, known == at->held_.end() ? PeerShare() : known->second, share_bytes));
+  const PeerShare own = known == at->held_.end() ? PeerShare() : known->second;
+  if (!at->memory_for(peer, own, share_bytes)) return too_many(peer, "all memory for it is promised", "further flow");
   return promise(at, counts_as, 0, share_bytes);
 }
 
@@ -103,7 +104,7 @@ void Admission::leave(const CountedPeer& peer, std::size_t sessions, std::uint64
   const auto known = held_.find(peer);
   known->second.promised_bytes -= share_bytes;
   known->second.sessions -= sessions;
-  // Its further channels may outlast it.
+  // The channels of a session may outlast its place.
   if (known->second.sessions == 0 && known->second.promised_bytes == 0) held_.erase(known);
 }
 

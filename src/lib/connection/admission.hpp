@@ -102,7 +102,7 @@ class Admission {
   const std::uint64_t total_bytes_;          // of all shares
   const std::uint64_t total_of_peer_bytes_;  // of those of one peer
   std::uint64_t promised_bytes_ = 0;
-  std::map<CountedPeer, PeerShare> held_;  // by each peer that has sessions
+  std::map<CountedPeer, PeerShare> held_;  // by each peer that has sessions or further channels
 };
 
 }  // namespace udtcat::connection

@@ -163,7 +163,8 @@ void FlowDialing::try_again(Dial& dial, const Error& error) {
     return;
   }
   dial.timer.expires_after(dial.pause);
-  dial.pause = std::clamp<Clock::duration>(2 * dial.pause, kRetryPause, kMostFlowPause);
+  const auto most = session_.has_flow(dial.name.flow) ? kMostFlowPause : kMostFirstFlowPause;
+  dial.pause = std::clamp<Clock::duration>(2 * dial.pause, kRetryPause, most);
   dial.timer.async_wait(lifetime_.guard(dial.lifetime.guard([this, &dial](const boost::system::error_code& cancelled) {
     if (!cancelled) connect(dial);
   })));
@@ -204,9 +205,10 @@ void FlowDialing::on_joined(Dial& dial) {
   if (!joined) return try_again(dial, joined.error());
   if (auto proved = session_.join_key()->check(*joined, dial.name); !proved) return try_again(dial, proved.error());
   const session::FlowName name = dial.name;
+  const std::size_t joined_bytes = dial.input.size();
   auto channel = std::move(dial.channel);
   dials_.remove_if([&](const Dial& each) { return &each == &dial; });
-  session_.add_flow(std::move(channel), name);
+  session_.add_flow(std::move(channel), name, joined_bytes);
   session_.set_stalled(name.flow, name.flow >= wanted_);
   on_traffic();
 }

@@ -246,18 +246,18 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
         lifetime_.guard([this, id](const session::Join& join, std::unique_ptr<transport::Channel> joining) {
           finish(id);
           const Endpoint peer = joining->peer();
-          const auto joined = table_->join(
-              join, std::move(joining),
-              [this](const session::Session& session, std::uint64_t bytes) { return admit_flow(session, bytes); });
+          const auto admit = [this](const session::Session& session, const Endpoint& entered_from,
+                                    std::uint64_t bytes) { return admit_flow(session, entered_from, bytes); };
+          const auto joined = table_->join(join, std::move(joining), admit);
           if (!joined) tell_refused(peer, joined.error());
         }));
     pending.handshake->start(std::move(channel));
   }
 
-  Result<std::shared_ptr<void>> admit_flow(const session::Session& session, std::uint64_t bytes) {
+  Result<std::shared_ptr<void>> admit_flow(const session::Session& session, const Endpoint& entered_from,
+                                           std::uint64_t bytes) {
     const session::NegotiatedParameters& agreed = session.agreed();
-    UDTCAT_TRY(auto place,
-               Admission::enter_flow(admission_for(agreed.application), session.peer(), agreed.peer, bytes));
+    UDTCAT_TRY(auto place, Admission::enter_flow(admission_for(agreed.application), entered_from, agreed.peer, bytes));
     return std::make_shared<Admission::Slot>(std::move(place));
   }
 

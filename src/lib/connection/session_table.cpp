@@ -9,39 +9,45 @@
 namespace udtcat::connection {
 
 SessionTable::Entry::Entry(std::shared_ptr<SessionTable> table, session::Session& session)
-    : table_(std::move(table)), session_(session) {
-  table_->sessions_.push_back(&session_);
+    : table_(std::move(table)), session_(session), entered_from_(session.peer()) {
+  table_->entries_.push_back(this);
 }
 
 SessionTable::Entry::~Entry() {
-  table_->sessions_.remove(&session_);
+  table_->entries_.remove(this);
   if (table_->empty() && table_->on_empty_) table_->on_empty_();
 }
 
 bool SessionTable::takes(std::span<const std::byte> words) const {
   const auto join = session::decode_join(words);
-  return join && std::ranges::any_of(sessions_, [&](const session::Session* session) {
-           return session->join_key()->is_meant_by(*join) && session->join_key()->check(*join);
+  return join && std::ranges::any_of(entries_, [&](const Entry* entry) {
+           const session::JoinKey& key = *entry->session_.join_key();
+           return key.is_meant_by(*join) && key.check(*join);
          });
 }
 
 bool SessionTable::has_unreplaceable() const {
-  return std::ranges::any_of(sessions_, [](const session::Session* each) { return !each->can_replace_flows(); });
+  return std::ranges::any_of(entries_, [](const Entry* entry) { return !entry->session_.can_replace_flows(); });
 }
 
 Status SessionTable::join(const session::Join& join, std::unique_ptr<transport::Channel> channel,
                           const FlowAdmission& admit) {
-  const auto meant = std::ranges::find_if(
-      sessions_, [&](const session::Session* session) { return session->join_key()->is_meant_by(join); });
-  if (meant == sessions_.end()) return fail(Errc::authentication_failed, "join a session", "no session has that name");
-  session::Session& session = **meant;
+  const auto meant =
+      std::ranges::find_if(entries_, [&](const Entry* entry) { return entry->session_.join_key()->is_meant_by(join); });
+  if (meant == entries_.end()) return fail(Errc::authentication_failed, "join a session", "no session has that name");
+  session::Session& session = (*meant)->session_;
   UDTCAT_CHECK(session.join_key()->check(join));
   UDTCAT_CHECK(session.check_flow(join.name));
-  UDTCAT_TRY(auto place, admit(session, channel->retained_limit_bytes()));
+  // A flow that is lost may be replaced also where all memory is promised.
+  auto place = session.place_to_share(join.name);
+  if (!place) {
+    UDTCAT_TRY(place, admit(session, (*meant)->entered_from_, channel->retained_limit_bytes()));
+  }
   UDTCAT_TRY(const auto joined, session.join_key()->joined(join.name));
   // A write that fails shows when the session reads.
   channel->async_write(core::SharedBytes::adopt(encode(joined)), [](const Status&) {});
-  session.add_flow(std::move(channel), join.name, std::move(place));
+  const std::uint64_t joined_bytes = channel->stats().bytes_received;
+  session.add_flow(std::move(channel), join.name, joined_bytes, std::move(place));
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 
+#include <udtcat/endpoint.hpp>
 #include <udtcat/result.hpp>
 
 #include "lib/session/join.hpp"
@@ -17,7 +18,7 @@
 
 namespace udtcat::connection {
 
-/// By the names of the sessions.
+/// Finds the session that a join names, and gives it the channel.
 /// Threads: confined to the io_context thread.
 class SessionTable {
  public:
@@ -30,13 +31,16 @@ class SessionTable {
     Entry& operator=(const Entry&) = delete;
 
    private:
+    friend class SessionTable;
     const std::shared_ptr<SessionTable> table_;
     session::Session& session_;
+    const Endpoint entered_from_;
   };
 
   /// Gives a further channel of a session its place, and so much memory.
-  using FlowAdmission =
-      std::function<Result<std::shared_ptr<void>>(const session::Session& session, std::uint64_t bytes)>;
+  /// entered_from   the peer's address when the session was let in
+  using FlowAdmission = std::function<Result<std::shared_ptr<void>>(const session::Session& session,
+                                                                    const Endpoint& entered_from, std::uint64_t bytes)>;
   /// A channel that says it belongs to one of them; if it does it is told so, and is the session's. One that is refused
   /// is gone.
   /// errors   Errc::authentication_failed: no such session, the proof is wrong, or the flow is there already or not
@@ -47,12 +51,12 @@ class SessionTable {
   [[nodiscard]] bool takes(std::span<const std::byte> words) const;
   /// Whether one of them runs over a transport whose flows cannot be replaced.
   [[nodiscard]] bool has_unreplaceable() const;
-  [[nodiscard]] bool empty() const { return sessions_.empty(); }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
   /// Called when the last one has been taken out.
   void on_empty(std::function<void()> handler) { on_empty_ = std::move(handler); }
 
  private:
-  std::list<session::Session*> sessions_;  // each has a join key
+  std::list<const Entry*> entries_;  // their sessions have join keys
   std::function<void()> on_empty_;
 };
 

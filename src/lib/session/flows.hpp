@@ -26,11 +26,12 @@ namespace udtcat::session {
 struct Flow {
   enum class Incoming { idle, header, in_hand, body, repeated, ended };
 
-  Flow(std::unique_ptr<transport::Channel> from, const FlowName& called, std::shared_ptr<void> held)
+  Flow(std::unique_ptr<transport::Channel> from, const FlowName& called, std::uint64_t came_before,
+       std::shared_ptr<void> held)
       : name(called),
         place(std::move(held)),
         written_bytes(from->written().value_or(transport::Channel::Written()).bytes),
-        joined_bytes(from->stats().bytes_received),
+        joined_bytes(came_before),
         channel(std::move(from)) {}
 
   /// Its records can be sent again: it is known which ones the peer's transport has.
@@ -42,14 +43,14 @@ struct Flow {
   }
 
   const FlowName name;
-  const std::shared_ptr<void> place;  ///< at the listener, for as long as its channel holds memory; null: none
+  const std::shared_ptr<void> place;  ///< for as long as its channel holds memory; two channels at most have one
   bool replaced = false;              ///< another channel has its place: it is read to its end, and gets nothing more
   bool broken = false;                ///< its channel has ended
   bool removed = false;               ///< handlers that still come do nothing
   bool stalled = false;               ///< it gets no blocks while others are there: its path is silent, or it rests
   SentRecords sent{};
   std::uint64_t written_bytes;            ///< to its channel
-  const std::uint64_t joined_bytes;       ///< had come on it before it was a flow: no sign of life of the session
+  const std::uint64_t joined_bytes;       ///< of the handshake or the join: no sign of life of the session
   std::uint64_t turn = 0;                 ///< when it was chosen last
   std::uint64_t untaken_bytes = 0;        ///< written, and not yet taken by the transport
   BlockNumber least_in = 0;               ///< one more than the number of the last header read from it
@@ -78,8 +79,10 @@ struct FlowProgress {
 /// Threads: confined to the io_context thread, as Channel.
 class Flows {
  public:
-  Flow& add(std::unique_ptr<transport::Channel> channel, const FlowName& name = {}, std::shared_ptr<void> place = {}) {
-    return flows_.emplace_back(std::move(channel), name, std::move(place));
+  /// See Session::add_flow().
+  Flow& add(std::unique_ptr<transport::Channel> channel, const FlowName& name = {}, std::uint64_t joined_bytes = 0,
+            std::shared_ptr<void> place = std::make_shared<char>()) {
+    return flows_.emplace_back(std::move(channel), name, joined_bytes, std::move(place));
   }
   /// Its counters stay in the sums. Its handlers may still be called, until forget_removed().
   void remove(Flow& flow);
@@ -94,8 +97,8 @@ class Flows {
   /// Those that carry blocks: neither broken nor replaced.
   [[nodiscard]] std::size_t usable() const;
 
-  /// The flow that is to carry the next block.
-  [[nodiscard]] Flow& choose();
+  /// The flow that is to carry the next record.
+  [[nodiscard]] Flow& choose(std::size_t record_bytes);
   /// The first that is usable.
   [[nodiscard]] Flow& first();
   // SAFETY: the other first() changes nothing.

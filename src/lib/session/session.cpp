@@ -15,7 +15,8 @@ namespace udtcat::session {
 Session::Session(boost::asio::io_context& io, Role role, const NegotiatedParameters& agreed,
                  std::optional<KeySchedule> keys, std::unique_ptr<transport::Channel> first)
     : io_(io), role_(role), agreed_(agreed), keys_(std::move(keys)) {
-  flows_.add(std::move(first));
+  const std::uint64_t handshake_bytes = first->stats().bytes_received;
+  flows_.add(std::move(first), {}, handshake_bytes);
 }
 
 Status Session::check_flow(const FlowName& name) {
@@ -29,11 +30,17 @@ Status Session::check_flow(const FlowName& name) {
   return {};
 }
 
-void Session::add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name, std::shared_ptr<void> place) {
+std::shared_ptr<void> Session::place_to_share(const FlowName& name) {
+  const Flow* const old = flows_.find(name.flow);
+  return old != nullptr && old->place.use_count() == 1 ? old->place : nullptr;
+}
+
+void Session::add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name, std::uint64_t joined_bytes,
+                       std::shared_ptr<void> place) {
   UDTCAT_INVARIANT(state_ == State::running, "flows join while the session runs");
   Flow* const old = flows_.find(name.flow);
   if (old != nullptr) old->replaced = true;
-  Flow& flow = flows_.add(std::move(channel), name, std::move(place));
+  Flow& flow = flows_.add(std::move(channel), name, joined_bytes, std::move(place));
   if (agreed_.protection != Protection::clear) flow.channel->trust_peer();
   if (priority_datagrams_) take_datagrams(flow);
   stats_.flows = flows_.usable();
@@ -193,7 +200,7 @@ void Session::send(Block block, PendingWrite pending) {
   const bool sparse = count < block.memory.bytes().size() / kSparseShare;
   auto bytes = sparse ? core::SharedBytes::adopt({record.begin(), record.end()})
                       : core::SharedBytes(record, std::make_shared<Block>(std::move(block)));
-  write_on(flows_.choose(), std::move(bytes),
+  write_on(flows_.choose(count), std::move(bytes),
            [this, pending = std::move(pending)](const Status& status) { finish(pending, status); });
 }
 

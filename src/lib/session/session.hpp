@@ -47,7 +47,8 @@ enum class SendQueueDepth { deep, shallow };
 /// Blocks of interactive data beside those: each is short, and copied once it is sealed.
 inline constexpr std::size_t kInteractiveBlocks = 16;  // guess: 64 KiB while two blocks leave on a slow path
 
-/// Of what is ahead of the transport so many blocks are made for each flow, so that one leaves while the others wait.
+/// A block is this part of what one flow has ahead of its transport, so that one leaves while the others wait;
+/// wants_block() bounds how many there are.
 inline constexpr std::uint64_t kBlocksOfAhead = 4;  // guess: a block of two milliseconds on a slow path; bench/query
 
 /// Flows that were replaced, and are still read to their end; more at a time are a peer's that does nothing else.
@@ -89,8 +90,14 @@ class Session {
   /// While it runs: a channel that has joined, in the place of the flow's earlier one.
   /// errors   Errc::authentication_failed: the attempt is not above the last of its flow, or there are enough flows
   [[nodiscard]] Status check_flow(const FlowName& name);
-  /// place   kept as long as the channel
-  void add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name, std::shared_ptr<void> place = {});
+  /// joined_bytes   that came on the channel for the join
+  /// place          kept as long as the channel
+  void add_flow(std::unique_ptr<transport::Channel> channel, const FlowName& name, std::uint64_t joined_bytes,
+                std::shared_ptr<void> place = std::make_shared<char>());
+  /// The place of the channel that this one will replace, where none but that has it; null: it needs one of its own.
+  [[nodiscard]] std::shared_ptr<void> place_to_share(const FlowName& name);
+  /// Whether there is, or was, a channel for that flow which no other has replaced.
+  [[nodiscard]] bool has_flow(std::uint8_t flow) { return flows_.find(flow) != nullptr; }
   [[nodiscard]] bool has_room_for_flow() const { return flows_.size() < kMaxFlows + kMaxReplacedFlows; }
   /// Called when a flow has ended that another may replace, not from inside a call.
   void on_flow_ended(std::function<void()> handler) { flow_ended_ = std::move(handler); }

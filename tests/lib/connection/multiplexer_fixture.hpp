@@ -81,7 +81,7 @@ class MultiplexerTest : public ::testing::TestWithParam<Protection> {
     end.connection = std::move(*Multiplexer::create(io, std::move(session), options, {}));
     std::uint8_t flow = 0;
     for (auto& more : role == session::Role::connector ? more_to_listener : more_to_connector)
-      running.add_flow(std::move(more), {++flow, 1});
+      running.add_flow(std::move(more), {++flow, 1}, 0);
     end.connection->on_closed([&end](const Status& status) { end.closed = status; });
   }
   void accept() {

@@ -8,6 +8,7 @@
 
 #include "lib/connection/running_session.hpp"
 #include "support/memory_channel.hpp"
+#include "support/run_until.hpp"
 
 namespace udtcat::connection {
 namespace {
@@ -33,12 +34,13 @@ class SessionTableTest : public ::testing::Test {
   Status join(const Join& join) {
     auto pair = acknowledging_pair(io);
     answers.push_back(pair.from_listener);
-    return table->join(join, std::move(pair.listener),
-                       [this](const session::Session&, std::uint64_t) -> Result<std::shared_ptr<void>> {
-                         ++asked;
-                         if (!place) return fail(Errc::out_of_resources, "take a flow");
-                         return place;
-                       });
+    return table->join(
+        join, std::move(pair.listener),
+        [this](const session::Session&, const Endpoint&, std::uint64_t) -> Result<std::shared_ptr<void>> {
+          ++asked;
+          if (!place) return fail(Errc::out_of_resources, "take a flow");
+          return place;
+        });
   }
   void expect_refused(const Join& bad) {
     const auto joined = join(bad);
@@ -50,7 +52,7 @@ class SessionTableTest : public ::testing::Test {
   boost::asio::io_context io;
   std::shared_ptr<SessionTable> table = std::make_shared<SessionTable>();
   std::vector<std::shared_ptr<test::MemoryPipe>> answers;
-  std::shared_ptr<int> place = std::make_shared<int>();  // none: there is none
+  std::shared_ptr<int> place = std::make_shared<int>();  // null: there is no room
   int asked = 0;
 };
 
@@ -125,6 +127,20 @@ TEST_F(SessionTableTest, AsksForAPlaceForWhatIsProvedAndKeepsItAsLongAsTheChanne
   one.entry.reset();
   one.listener.reset();
   EXPECT_EQ(place.use_count(), 1);
+}
+
+TEST_F(SessionTableTest, LetsOneChannelShareThePlaceOfTheOneItReplaces) {
+  Pair one(*this, 1);
+  const auto key = one.connector->join_key();
+  ASSERT_TRUE(join(*key->join({1, 1})));
+  EXPECT_EQ(asked, 1);
+  place.reset();
+  ASSERT_TRUE(join(*key->join({0, 1}))) << "the session's first";
+  ASSERT_TRUE(join(*key->join({1, 2})));
+  EXPECT_FALSE(join(*key->join({1, 3}))) << "two share it";
+  EXPECT_EQ(asked, 2);
+  test::run_ready(io);
+  EXPECT_TRUE(join(*key->join({1, 3}))) << "the first one, on which nothing came, is gone";
 }
 
 TEST_F(SessionTableTest, RefusesWhatHasNoPlace) {

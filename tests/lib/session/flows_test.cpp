@@ -24,8 +24,8 @@ class FlowsTest : public ::testing::Test {
       flows.add(std::move(pair.connector));
     }
   }
-  std::size_t choose() {
-    const Flow& chosen = flows.choose();
+  std::size_t choose(std::size_t record_bytes = 0) {
+    const Flow& chosen = flows.choose(record_bytes);
     for (std::size_t i = 0; i < channels.size(); ++i)
       if (chosen.channel.get() == channels[i]) return i;
     return channels.size();
@@ -45,7 +45,7 @@ TEST_F(FlowsTest, TakeTurnsWhileTheyAreEqual) {
   EXPECT_EQ(count, (std::map<std::size_t, int>{{0, 10}, {1, 10}, {2, 10}}));
 }
 
-TEST_F(FlowsTest, GiveABlockToTheOneWithTheLeastToSend) {
+TEST_F(FlowsTest, GiveABlockToTheOneWithTheLeastToSendWhereAllAreEquallyFast) {
   add(3);
   at(0).untaken_bytes = 300;
   at(1).untaken_bytes = 100;
@@ -62,6 +62,7 @@ TEST_F(FlowsTest, GiveABlockToTheOneThatWillSoonestHaveNothingToSend) {
   EXPECT_EQ(choose(), 0U) << "it has a quarter of what it sends in that time, the other a half";
   at(0).untaken_bytes = 5'000;
   EXPECT_EQ(choose(), 1U);
+  EXPECT_EQ(choose(1'000), 0U) << "the record itself would keep the slow one busy for longer";
 }
 
 TEST_F(FlowsTest, GiveNothingToOneThatIsBrokenReplacedOrStalled) {

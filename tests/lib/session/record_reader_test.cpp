@@ -301,6 +301,29 @@ TEST_F(ReplacedFlowTest, IsReadToTheEndOfWhatHadArrived) {
   EXPECT_EQ(flows->size(), 2U) << "then it is gone";
 }
 
+/// A record may come directly behind the answer to a join.
+TEST_F(ReplacedFlowTest, IsReadToTheEndAlsoWhereItHadItsOnlyRecordBeforeItWasAFlow) {
+  test::ChannelPair pair(io);
+  pipes.push_back(pair.from_connector);
+  pair.from_listener->acknowledged = 0;
+  senders.push_back(std::move(pair.connector));
+  put(kNew, 1);
+  test::run_ready(io);
+  EXPECT_FALSE(read());
+  Flow& early = flows->add(std::move(pair.listener), {2, 1}, 0);
+  reader->on_joined(early, nullptr);
+  settle();
+  early.replaced = true;
+  test::ChannelPair next(io);
+  pipes.push_back(next.from_connector);
+  senders.push_back(std::move(next.connector));
+  reader->on_joined(flows->add(std::move(next.listener), {2, 2}), &early);
+  put(0, 0);
+  settle();
+  ASSERT_TRUE(outcome && *outcome);
+  expect_block(1);
+}
+
 TEST_F(ReplacedFlowTest, IsGivenUpInTheMiddleOfARecordThatComesAgain) {
   auto cut = record(0);
   cut.pop_back();

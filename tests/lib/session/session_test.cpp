@@ -310,8 +310,8 @@ class SessionOfFlowsTest : public SessionTest {
   void join(test::ChannelPair& pair, const FlowName& name) {
     ASSERT_TRUE(sender->check_flow(name));
     ASSERT_TRUE(receiver->check_flow(name));
-    sender->add_flow(std::move(pair.connector), name);
-    receiver->add_flow(std::move(pair.listener), name);
+    sender->add_flow(std::move(pair.connector), name, 0);
+    receiver->add_flow(std::move(pair.listener), name, 0);
   }
 
   test::ChannelPair first{io};
