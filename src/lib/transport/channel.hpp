@@ -76,8 +76,8 @@ class Channel {
   /// then closes. Returns at once.
   virtual void close(std::chrono::milliseconds drain) = 0;
 
-  /// Closes at once if in order no more than so many bytes have ever come: then nothing else that the peer wrote was
-  /// acknowledged, or will be. Whether it did.
+  /// Closes at once if no more than `bytes_received` bytes have come in order: nothing beyond them was acknowledged, or
+  /// will be. Says whether it did.
   [[nodiscard]] virtual bool close_if_silent_since(std::uint64_t bytes_received) {
     if (stats().bytes_received > bytes_received) return false;
     close(std::chrono::milliseconds(0));

@@ -23,8 +23,8 @@
 
 namespace udtcat::transport {
 
-/// Questions are answered from a copy, some milliseconds old at most; add_end_stats() and close_if_silent_since() wait
-/// for the thread.
+/// Questions are answered from a copy, some milliseconds old at most: stats() waits for the thread where it is older,
+/// add_end_stats() and close_if_silent_since() always.
 /// Threads: confined to the IoThread's owner's, as Channel.
 class ThreadChannel final : public Channel {
  public:

@@ -80,7 +80,7 @@ class UdpPort final : public LinkPort {
   /// See Acceptor.
   void send_stun(const Endpoint& peer, std::vector<std::byte> message);
   void on_stun(StunHandler handler) { on_stun_ = std::move(handler); }
-  /// Of all ports of a thread. By default this one has its own.
+  /// The groups of the engine's ports on this thread. By default the port has its own.
   void couple_by(std::shared_ptr<FlowGroups> groups) { flow_groups_ = std::move(groups); }
   /// Any local port will do: where a peer is silent packets leave from another one, which the peer follows (udt4.md
   /// §9).

@@ -105,13 +105,15 @@ bool Bbr::fills_path(const AckEvent& ack) const {
 
 void Bbr::tell_group(const AckEvent& ack) {
   if (!group_ || !model_.min_rtt().value()) return;
-  const bool has_found = full_pipe_ && !app_limited_ && !model_.host_bound();
-  const bool probing = !full_pipe_ || state_ == State::drain || (probes() && !drained());
+  const bool limited = full_pipe_ && ack.rate && !ack.rate->app_limited && !model_.host_bound();
+  const bool probes_up = state_ == State::probe_refill || state_ == State::probe_up;
+  const bool starts = state_ == State::drain || (!full_pipe_ && !app_limited_);
   group_->on_ack({.now = ack.now,
                   .newly_delivered_bytes = ack.newly_delivered_bytes,
                   .least_rtt = *model_.min_rtt().value(),
-                  .bandwidth = has_found ? model_.bandwidth() : BitRate(),
-                  .probing = probing});
+                  .bandwidth = limited ? model_.bandwidth() : BitRate(),
+                  .queued = model_.queue_lingers(),
+                  .probing = starts || probes_up || (state_ == State::probe_down && !drained())});
 }
 
 void Bbr::on_loss(const LossEvent& event) { model_.on_loss(event); }
@@ -370,7 +372,7 @@ void Bbr::lower_ceiling(const AckEvent& ack) {
 
 // Whether the next probe comes early: the rate has changed lately, and not because of other flows or losses.
 bool Bbr::probes_early() const {
-  if (share() < 1) return false;  // it varies with those of its group
+  if (share() < 1) return false;  // the rate varies with the others of its group
   const bool others = competing_.responsive() || competing_.unresponsive();
   return model_.rate_varies() && !model_.loses_unexplained() &&
          (!others || (model_.rate_has_fallen() && !model_.queue_lingers()));

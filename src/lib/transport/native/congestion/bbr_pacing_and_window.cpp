@@ -35,7 +35,7 @@ constexpr int kBatchRtts = 12;          // guess: a first flight of ten packets 
 }  // namespace
 
 double Bbr::up_gain() const {
-  if (share() < 1) return kUpPacingGain;  // the rate has fallen by those of its group
+  if (share() < 1) return kUpPacingGain;  // the rate has fallen because others of its group have their parts
   if (model_.rate_has_fallen() && !competing_.unresponsive()) return kRegainGain;
   if (!competing_.anybody()) return kUpPacingGain;
   const auto packets = std::max<std::uint64_t>(model_.bdp_bytes(model_.bandwidth()) / payload_bytes_, 1);

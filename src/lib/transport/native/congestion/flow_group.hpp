@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Congestion controls that are coupled: the flows of a thread to one host. See docs/adr/0078-coupled-flows.md.
+/// Congestion controls that are coupled: of one engine and thread, to one host. See docs/adr/0078-coupled-flows.md.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,7 +30,8 @@ class FlowGroup {
     TimePoint now{};
     std::uint64_t newly_delivered_bytes = 0;
     Duration least_rtt{0};
-    BitRate bandwidth{};   ///< that the flow takes for its own; zero: not found yet, or more than it has to send
+    BitRate bandwidth{};   ///< that the flow takes for its own; zero: its path does not limit it, or not so far
+    bool queued = false;   ///< a queue stands in its path
     bool probing = false;  ///< it may have filled the queue
   };
 
@@ -38,7 +39,7 @@ class FlowGroup {
   class Member {
    public:
     explicit Member(std::shared_ptr<FlowGroup> group) : group_(std::move(group)) {}
-    ~Member() { count(BitRate()); }
+    ~Member();
     Member(const Member&) = delete;
     Member& operator=(const Member&) = delete;
 
@@ -48,36 +49,43 @@ class FlowGroup {
     void on_timeout() { stop(); }
     /// The part of its bandwidth that this flow may take between probes: 1 where it shares no bottleneck with others.
     [[nodiscard]] double share() const { return counted_ == BitRate() ? 1 : group_->share(); }
-    /// A queue that overflows now may be another one's, of the same group.
+    /// Another one probes, or did until lately: a queue that overflows may be its.
     [[nodiscard]] bool others_probe(TimePoint now) const {
-      return group_->probing_until_ && now < *group_->probing_until_;
+      return group_->prober_ != nullptr && group_->prober_ != this && now < group_->probing_until_;
     }
 
    private:
+    friend class FlowGroup;
+    void on_limited(const Report& report);
     void count(BitRate bandwidth);
     void stop();
 
     const std::shared_ptr<FlowGroup> group_;
-    std::optional<TimePoint> limited_since_;  // by the path, but for moments by its writer
-    TimePoint limited_at_{};                  // last
+    std::optional<TimePoint> limited_since_;  // since when the path limits it, short pauses of its writer included
+    TimePoint limited_at_{};                  // when it last did
+    Duration steady_{0};                      // for so long it does, or does not, before that counts
     BitRate counted_;                         // in the group's sum
+    std::list<Member*>::iterator place_;      // where it is counted
   };
 
  private:
   [[nodiscard]] double share() const;
   void add_delivered(const Report& report);
-  [[nodiscard]] Duration span(const Report& report) const;
+  void end_span(const Report& report);
 
-  std::size_t counted_ = 0;     // members with a part in the sum
+  std::list<Member*> counted_;  // those with a part in the sum, from the one that was limited longest ago
   BitRate sum_;                 // of their bandwidths
   RecentMax<BitRate> largest_;  // of what all have delivered in a span
+  double eased_ = 1;            // grows while no queue stands: what was delivered is then less than there is
+  bool queued_ = false;         // in this span
   TimePoint period_began_{};
   TimePoint span_began_{};
   std::uint64_t span_bytes_ = 0;
-  std::optional<TimePoint> probing_until_;
+  const Member* prober_ = nullptr;  // the last one
+  TimePoint probing_until_{};
 };
 
-/// The groups of a thread, by hosts.
+/// The groups of an engine and thread, by hosts.
 /// Threads: unsynchronised.
 class FlowGroups {
  public:

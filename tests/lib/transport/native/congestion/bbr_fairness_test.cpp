@@ -186,10 +186,10 @@ class CoupledFlows : public testing::Test {
 
 TEST_F(CoupledFlows, KeepTheQueueOfTheirBottleneckShort) {
   for (const Duration queue : {50ms, 100ms, 200ms}) {
-    const auto alone = run(nullptr, 1, queue);
+    const auto uncoupled = run(nullptr, 1, queue);
     const auto coupled = run(std::make_shared<FlowGroup>(), 1, queue);
     EXPECT_LE(coupled.queue, 18ms);
-    EXPECT_LE(coupled.queue, 7 * alone.queue / 10);
+    EXPECT_LE(coupled.queue, 7 * uncoupled.queue / 10);
     EXPECT_GE(coupled.sum, 0.98);
     EXPECT_GE(coupled.jain, 0.8);
   }
@@ -197,9 +197,9 @@ TEST_F(CoupledFlows, KeepTheQueueOfTheirBottleneckShort) {
 
 TEST_F(CoupledFlows, UsePathsOfTheirOwnAsIfTheyWereAlone) {
   for (const Duration queue : {10ms, 50ms}) {
-    const auto alone = run(nullptr, kFlows, queue);
+    const auto uncoupled = run(nullptr, kFlows, queue);
     const auto coupled = run(std::make_shared<FlowGroup>(), kFlows, queue);
-    EXPECT_GE(coupled.sum, 0.99 * alone.sum);
+    EXPECT_GE(coupled.sum, 0.99 * uncoupled.sum);
   }
 }
 
