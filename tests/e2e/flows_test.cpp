@@ -66,6 +66,7 @@ class LostFlows : public UdtcatTest {
   void carry(std::size_t bytes, const std::function<void(UdpRelay&)>& act, const Arguments& more = {}) {
     const RandomFile file(13, bytes);
     UdpRelay relay(port_);
+    relay.capture();
     Consumer consumer;
     Process listener = listen({.args = {"--rate", "200M", "--flows", "16"}, .out = consumer.take_stdout()});
     Arguments args{"--flows", "4", "--rate", "200M", "--idle-timeout", "20s"};
@@ -111,6 +112,33 @@ TEST_F(LostFlows, MayBeAllButOne) {
     for (const std::size_t flow : {0U, 1U, 3U}) relay.cut(flow);
   });
 }
+
+class ResetFlow : public LostFlows, public testing::WithParamInterface<Towards> {
+ protected:
+  /// The reset of the last flow (docs/spec/udt4.md §11), with the token that whoever sees its handshake knows.
+  static Bytes reset_of_last_flow(const UdpRelay& relay, Towards towards) {
+    const auto conclusions = relay.captured(towards, [](const PacketView& packet) {
+      const auto handshake = handshake_of(packet);
+      return handshake && handshake->request == kConclusion && packet.words() > 14;
+    });
+    EXPECT_FALSE(conclusions.empty());
+    if (conclusions.empty()) return {};
+    const PacketView last = conclusions.back().view();
+    return control_packet(0xffff0005, handshake_of(last)->id, 0, to_bytes({last.word(13), last.word(14)}));
+  }
+};
+
+TEST_P(ResetFlow, IsReplaced) {
+  carry(scaled(64 * kMiB), [](UdpRelay& relay) {
+    const std::size_t before = relay.flows();
+    relay.inject(GetParam(), reset_of_last_flow(relay, GetParam()));
+    EXPECT_TRUE(eventually(patience(10s), [&] { return relay.flows() > before; })) << "the forgery was not believed";
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(At, ResetFlow, testing::Values(Towards::listener, Towards::connector), [](const auto& chosen) {
+  return std::string(chosen.param == Towards::listener ? "TheListener" : "TheConnector");
+});
 
 TEST_F(LostFlows, AreFoundWhereNothingMoves) {
   for (const std::size_t lost : {0U, 1U}) {
