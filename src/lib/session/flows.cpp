@@ -39,13 +39,13 @@ Flow& Flows::first() {
   return found == flows_.end() ? flows_.front() : *found;
 }
 
-/// The one whose bytes ahead of the transport, this record's among them, will last for the shortest time, in turn among
-/// equals: so the fastest always has something to send, and a slow one keeps nobody waiting.
-Flow& Flows::choose(std::size_t record_bytes) {
-  Flow& best = *std::ranges::min_element(flows_, {}, [record_bytes](const Flow& flow) {
+/// The one whose bytes ahead of the transport will last for the shortest time, in turn among equals: so the fastest
+/// always has something to send, and one that is new begins.
+Flow& Flows::choose() {
+  Flow& best = *std::ranges::min_element(flows_, {}, [](const Flow& flow) {
     const double ahead = static_cast<double>(std::max<std::uint64_t>(flow.channel->ahead_bytes(), 1));
-    return std::tuple(flow.replaced, flow.broken, flow.stalled,
-                      static_cast<double>(flow.untaken_bytes + record_bytes) / ahead, flow.turn);
+    return std::tuple(flow.replaced, flow.broken, flow.stalled, static_cast<double>(flow.untaken_bytes) / ahead,
+                      flow.turn);
   });
   best.turn = ++turns_;
   return best;

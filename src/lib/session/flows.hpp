@@ -98,7 +98,7 @@ class Flows {
   [[nodiscard]] std::size_t usable() const;
 
   /// The flow that is to carry the next record.
-  [[nodiscard]] Flow& choose(std::size_t record_bytes);
+  [[nodiscard]] Flow& choose();
   /// The first that is usable.
   [[nodiscard]] Flow& first();
   // SAFETY: the other first() changes nothing.

@@ -20,9 +20,9 @@
 
 namespace udtcat::session {
 
-/// How long the others may be silent after a flow has ended and none has come in its place: a session that closes ends
-/// all of them within this time.
-inline constexpr auto kFlowGrace = std::chrono::seconds(3);  // spec: record.md §5
+/// How long the others may be silent after a flow has ended and none has come in its place: the other end of an idle
+/// session may learn of it by its next sign of life.
+inline constexpr auto kFlowGrace = std::chrono::seconds(12);  // spec: record.md §5
 /// A number that is further ahead of the next one is not the peer's.
 inline constexpr BlockNumber kMaxAhead = 1ULL << 22;  // spec: record.md §5: kMaxFlows full windows of the least blocks
 

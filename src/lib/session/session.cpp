@@ -200,7 +200,7 @@ void Session::send(Block block, PendingWrite pending) {
   const bool sparse = count < block.memory.bytes().size() / kSparseShare;
   auto bytes = sparse ? core::SharedBytes::adopt({record.begin(), record.end()})
                       : core::SharedBytes(record, std::make_shared<Block>(std::move(block)));
-  write_on(flows_.choose(count), std::move(bytes),
+  write_on(flows_.choose(), std::move(bytes),
            [this, pending = std::move(pending)](const Status& status) { finish(pending, status); });
 }
 
