@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Many flows of class Bbr in one bottleneck, among themselves and beside CUBIC: shares, losses, evenness (ADR-0059).
+#include <chrono>
 #include <list>
 #include <memory>
 #include <vector>
@@ -175,7 +176,7 @@ class CoupledFlows : public testing::Test {
     const auto samples = static_cast<std::uint64_t>((kEnd - kBegin) / kStep);
     return {.sum = share(path, static_cast<std::uint64_t>(sum), kEnd - kBegin) / static_cast<double>(paths),
             .jain = sum * sum / (static_cast<double>(kFlows) * squares),
-            .queue = 8ns * (queued / samples * 1'000'000'000 / path.rate.bits_per_second())};
+            .queue = std::chrono::nanoseconds(8) * (queued / samples * 1'000'000'000 / path.rate.bits_per_second())};
   }
 
  private:

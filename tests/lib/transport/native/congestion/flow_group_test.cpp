@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/transport/native/congestion/events.hpp"
+#include "support/addresses.hpp"
 
 namespace udtcat::transport::native::test {
 namespace {
