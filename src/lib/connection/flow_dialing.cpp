@@ -163,7 +163,8 @@ void FlowDialing::try_again(Dial& dial, const Error& error) {
     return;
   }
   dial.timer.expires_after(dial.pause);
-  const auto most = session_.has_flow(dial.name.flow) ? kMostFlowPause : kMostFirstFlowPause;
+  const bool is_refused = may_have_joined && !session_.has_flow(dial.name.flow);
+  const auto most = is_refused ? kMostRefusedFlowPause : kMostFlowPause;
   dial.pause = std::clamp<Clock::duration>(2 * dial.pause, kRetryPause, most);
   dial.timer.async_wait(lifetime_.guard(dial.lifetime.guard([this, &dial](const boost::system::error_code& cancelled) {
     if (!cancelled) connect(dial);

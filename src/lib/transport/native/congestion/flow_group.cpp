@@ -24,9 +24,6 @@ Duration span_of(const FlowGroup::Report& report) { return std::max(kSpanRtts * 
 }  // namespace
 
 void FlowGroup::add_delivered(const Report& report) {
-  // Of one that rests no ACK comes that would say so.
-  while (!counted_.empty() && report.now - counted_.front()->limited_at_ > counted_.front()->steady_)
-    counted_.front()->stop();
   queued_ = queued_ || report.queued;
   span_bytes_ += report.newly_delivered_bytes;
   if (report.now - span_began_ >= span_of(report)) end_span(report);
@@ -37,6 +34,11 @@ void FlowGroup::end_span(const Report& report) {
   eased_ = std::exchange(queued_, false) ? 1 : std::min(eased_ * kEase, 1 / kLeastShare);
   span_began_ = report.now;
   span_bytes_ = 0;
+  // Of one that rests no ACK comes that would say so.
+  for (auto each = counted_.begin(); each != counted_.end();) {
+    Member& member = **each++;
+    if (report.now - member.limited_at_ > member.steady_) member.stop();
+  }
   if (report.now - period_began_ < kPeriod) return;
   largest_.advance();
   period_began_ = report.now;
@@ -80,7 +82,6 @@ void FlowGroup::Member::count(BitRate bandwidth) {
   auto& all = group_->counted_;
   if (counted_ == BitRate() && bandwidth != BitRate()) place_ = all.insert(all.end(), this);
   if (counted_ != BitRate() && bandwidth == BitRate()) all.erase(place_);
-  if (counted_ != BitRate() && bandwidth != BitRate()) all.splice(all.end(), all, place_);
   group_->sum_ = BitRate::from_bits_per_second(group_->sum_.bits_per_second() - counted_.bits_per_second()) + bandwidth;
   counted_ = bandwidth;
 }

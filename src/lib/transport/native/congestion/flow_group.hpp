@@ -20,8 +20,8 @@ namespace udtcat::transport::native {
 /// Each flow takes the largest rate that it has seen for its own. Where flows share a bottleneck, these together are
 /// more than it carries, and a queue stands. Their deliveries together are not more: each takes its part of those.
 ///
-/// Deviates from the RFC, which hands out the sum of the rates that flows ask for, and must be told which of them share
-/// a bottleneck: here the two sums show it.
+/// Deviates from the RFC, which divides the sum of the rates that the flows' controls calculate, and must be told which
+/// of them share a bottleneck: here the two sums show it.
 /// source: RFC 8699 §4 (flow group, flow state exchange)
 /// Threads: unsynchronised; time is a parameter.
 class FlowGroup {
@@ -73,7 +73,7 @@ class FlowGroup {
   void add_delivered(const Report& report);
   void end_span(const Report& report);
 
-  std::list<Member*> counted_;  // those with a part in the sum, from the one that was limited longest ago
+  std::list<Member*> counted_;  // those with a part in the sum
   BitRate sum_;                 // of their bandwidths
   RecentMax<BitRate> largest_;  // of what all have delivered in a span
   double eased_ = 1;            // grows while no queue stands: what was delivered is then less than there is

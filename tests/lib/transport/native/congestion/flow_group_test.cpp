@@ -24,6 +24,7 @@ class FlowGroupTest : public testing::Test {
     bool probing = false;
     bool queued = true;
     bool silent = false;
+    Duration least_rtt = 20ms;
   };
   /// bandwidth   that it takes for its own
   Member& add(BitRate bandwidth, BitRate delivers) {
@@ -37,7 +38,7 @@ class FlowGroupTest : public testing::Test {
         if (!each.silent)
           each.flow.on_ack({.now = now,
                             .newly_delivered_bytes = bytes_during(each.delivers, kStep),
-                            .least_rtt = 20ms,
+                            .least_rtt = each.least_rtt,
                             .bandwidth = each.bandwidth,
                             .queued = each.queued,
                             .probing = each.probing});
@@ -115,6 +116,20 @@ TEST_F(FlowGroupTest, ForgetsAFlowThatRests) {
   EXPECT_LT(one.flow.share(), 1);
   other.silent = true;
   pass(300ms);
+  EXPECT_EQ(one.flow.share(), 1);
+}
+
+TEST_F(FlowGroupTest, ForgetsAFlowThatRestsBesideOneOfALongerRoundTripThatDoes) {
+  const Member& one = add(mbit(80), mbit(50));
+  Member& longer = add(mbit(80), mbit(50));
+  longer.least_rtt = 500ms;
+  Member& other = add(mbit(80), mbit(50));
+  pass(6s);
+  EXPECT_LT(one.flow.share(), 0.7);
+  longer.silent = true;
+  pass(kStep);
+  other.silent = true;
+  pass(500ms);
   EXPECT_EQ(one.flow.share(), 1);
 }
 
