@@ -249,7 +249,10 @@ class ListenerPorts final : public std::enable_shared_from_this<ListenerPorts> {
           const auto admit = [this](const session::Session& session, const Endpoint& entered_from,
                                     std::uint64_t bytes) { return admit_flow(session, entered_from, bytes); };
           const auto joined = table_->join(join, std::move(joining), admit);
-          if (!joined) tell_refused(peer, joined.error());
+          if (!joined && joined.error().code == Errc::peer_lost)
+            core::log().debug("{}: {}", peer.to_string(), joined.error().message());
+          else if (!joined)
+            tell_refused(peer, joined.error());
         }));
     pending.handshake->start(std::move(channel));
   }

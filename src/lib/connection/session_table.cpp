@@ -15,6 +15,8 @@ SessionTable::Entry::Entry(std::shared_ptr<SessionTable> table, session::Session
 
 SessionTable::Entry::~Entry() {
   table_->entries_.remove(this);
+  table_->ended_.push_back(session_.join_key()->session_id());
+  if (table_->ended_.size() > kMaxEndedSessions) table_->ended_.pop_front();
   if (table_->empty() && table_->on_empty_) table_->on_empty_();
 }
 
@@ -34,7 +36,12 @@ Status SessionTable::join(const session::Join& join, std::unique_ptr<transport::
                           const FlowAdmission& admit) {
   const auto meant =
       std::ranges::find_if(entries_, [&](const Entry* entry) { return entry->session_.join_key()->is_meant_by(join); });
-  if (meant == entries_.end()) return fail(Errc::authentication_failed, "join a session", "no session has that name");
+  if (meant == entries_.end()) {
+    // A flow of a short session comes when that is over: it is no attempt of somebody else's.
+    const bool has_ended = std::ranges::find(ended_, join.session_id) != ended_.end();
+    return fail(has_ended ? Errc::peer_lost : Errc::authentication_failed, "join a session",
+                has_ended ? "it has ended" : "no session has that name");
+  }
   session::Session& session = (*meant)->session_;
   UDTCAT_CHECK(session.join_key()->check(join));
   UDTCAT_CHECK(session.check_flow(join.name));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -17,6 +18,8 @@
 #include "lib/transport/channel.hpp"
 
 namespace udtcat::connection {
+
+inline constexpr std::size_t kMaxEndedSessions = 256;  // guess: those of the seconds for which a flow is on its way
 
 /// Finds the session that a join names, and gives it the channel.
 /// Threads: confined to the io_context thread.
@@ -43,8 +46,8 @@ class SessionTable {
                                                                     const Endpoint& entered_from, std::uint64_t bytes)>;
   /// A channel that says it belongs to one of them; if it does it is told so, and is the session's. One that is refused
   /// is gone.
-  /// errors   Errc::authentication_failed: no such session, the proof is wrong, or the flow is there already or not
-  ///          agreed on; those of `admit`; nothing has changed
+  /// errors   Errc::peer_lost: the session has ended of late; Errc::authentication_failed: no such session, the proof is
+  ///          wrong, or the flow is there already or not agreed on; those of `admit`; nothing has changed
   [[nodiscard]] Status join(const session::Join& join, std::unique_ptr<transport::Channel> channel,
                             const FlowAdmission& admit);
   /// Whether these first words of a channel are a join that one of them proves.
@@ -56,7 +59,8 @@ class SessionTable {
   void on_empty(std::function<void()> handler) { on_empty_ = std::move(handler); }
 
  private:
-  std::list<const Entry*> entries_;  // their sessions have join keys
+  std::list<const Entry*> entries_;       // their sessions have join keys
+  std::deque<session::SessionId> ended_;  // the last kMaxEndedSessions that were taken out
   std::function<void()> on_empty_;
 };
 

@@ -52,6 +52,7 @@ class JoinKey {
   /// key   KeySchedule::flow_key(); zeros at clear
   JoinKey(crypto::Secret32 key, const SessionId& session_id) : key_(std::move(key)), session_id_(session_id) {}
 
+  [[nodiscard]] const SessionId& session_id() const { return session_id_; }
   /// errors: Errc::cipher_failed
   [[nodiscard]] Result<Join> join(const FlowName& name) const;
   [[nodiscard]] Result<Joined> joined(const FlowName& name) const;

@@ -83,10 +83,30 @@ TEST_F(SessionTableTest, RefusesAWrongProofAndIsNoneTheWorse) {
 }
 
 TEST_F(SessionTableTest, RefusesANameThatNoneBears) {
+  Pair one(*this, 1);
+  expect_refused(*session::JoinKey({}, {}).join({1, 1}));
+}
+
+TEST_F(SessionTableTest, TellsAFlowThatComesTooLateFromANameThatNoneBore) {
   std::optional<Pair> one(std::in_place, *this, 1);
   const Join good = *one->connector->join_key()->join({1, 1});
   one->entry.reset();
   EXPECT_FALSE(table->takes(encode(good)));
+  const auto joined = join(good);
+  ASSERT_FALSE(joined);
+  EXPECT_EQ(joined.error().code, Errc::peer_lost) << "nobody is refused";
+  EXPECT_TRUE(answers.back()->capture.empty());
+}
+
+TEST_F(SessionTableTest, RemembersTheLastThatEnded) {
+  std::optional<Pair> one(std::in_place, *this, 1);
+  const Join good = *one->connector->join_key()->join({1, 1});
+  one->entry.reset();
+  Pair other(*this, 2);
+  for (std::size_t ended = 0; ended < kMaxEndedSessions; ++ended) {
+    other.entry.reset();
+    other.entry.emplace(table, *other.listener);
+  }
   expect_refused(good);
 }
 
