@@ -111,7 +111,7 @@ struct ConnectionStats : TransportStats {
   std::uint64_t blocks_received = 0;
   std::size_t lanes = 0;
   std::size_t threads = 0;
-  std::size_t flows = 1;                 ///< channels of the transport that the session runs over
+  std::size_t flows = 1;                 ///< channels of the transport, the most at a time
   std::chrono::milliseconds silence{0};  ///< since the peer was heard; 0 while Connection::answers()
   Protection protection = Protection::private_;
   std::optional<Cipher> cipher{};  ///< none at auth and clear

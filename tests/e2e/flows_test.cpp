@@ -49,6 +49,16 @@ TEST_F(Flows, AllEndWithAPeerThatIsKilled) {
   expect_says(connector, host_);
 }
 
+TEST_F(Flows, AreCountedByBothEndsThoughTheyHaveEnded) {
+  const RandomFile file(14, scaled(32 * kMiB));
+  const Arguments args{"--flows", "4", "--rate", "200M", "--stats", "json"};
+  Process listener = listen({.args = args});
+  Process connector = connect({.args = args, .in = open_for_reading(file.path())});
+  expect_exit(connector, kSuccess, patience(30s));
+  expect_exit(listener, kSuccess);
+  for (const Process* end : {&connector, &listener}) expect_says(*end, "\"flows\":4,");
+}
+
 TEST_F(Flows, LoseAnInterruptedPeerByName) {
   TwoWay two_way(Producer::kEndless, Afterwards::keep_open, Begin::at_once);
   Process listener = listen(two_way.listener.end());

@@ -50,7 +50,7 @@ struct Flow {
   bool stalled = false;               ///< it gets no blocks while others are there: its path is silent, or it rests
   SentRecords sent{};
   std::uint64_t written_bytes;            ///< to its channel
-  const std::uint64_t joined_bytes;       ///< of the handshake or the join: no sign of life of the session
+  const std::uint64_t joined_bytes;       ///< of the join: no sign of life of the session
   std::uint64_t turn = 0;                 ///< when it was chosen last
   std::uint64_t untaken_bytes = 0;        ///< written, and not yet taken by the transport
   BlockNumber least_in = 0;               ///< one more than the number of the last header read from it

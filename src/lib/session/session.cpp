@@ -15,8 +15,8 @@ namespace udtcat::session {
 Session::Session(boost::asio::io_context& io, Role role, const NegotiatedParameters& agreed,
                  std::optional<KeySchedule> keys, std::unique_ptr<transport::Channel> first)
     : io_(io), role_(role), agreed_(agreed), keys_(std::move(keys)) {
-  const std::uint64_t handshake_bytes = first->stats().bytes_received;
-  flows_.add(std::move(first), {}, handshake_bytes);
+  // Records may have come with the handshake's last bytes: what came on this channel is not the handshake alone.
+  flows_.add(std::move(first));
 }
 
 Status Session::check_flow(const FlowName& name) {
@@ -43,7 +43,7 @@ void Session::add_flow(std::unique_ptr<transport::Channel> channel, const FlowNa
   Flow& flow = flows_.add(std::move(channel), name, joined_bytes, std::move(place));
   if (agreed_.protection != Protection::clear) flow.channel->trust_peer();
   if (priority_datagrams_) take_datagrams(flow);
-  stats_.flows = flows_.usable();
+  stats_.flows = std::max(stats_.flows, flows_.usable());
   if (old != nullptr) {
     old->forget_acknowledged();
     for (SentRecord& record : old->sent.take_all()) write_on(flow, std::move(record.bytes), std::move(record.taken));
@@ -52,7 +52,6 @@ void Session::add_flow(std::unique_ptr<transport::Channel> channel, const FlowNa
 }
 
 void Session::on_flow_broken() {
-  stats_.flows = std::max<std::size_t>(flows_.usable(), 1);
   if (flow_ended_) boost::asio::post(io_, lifetime_.guard(flow_ended_));
 }
 
