@@ -144,6 +144,7 @@ std::string to_text(const BenchResult& result) {
 
 std::string to_json(const BenchResult& result) {
   Json json;
+  json["version"] = tool::kJsonVersion;
   json["peer"] = result.peer;
   json["protection"] = to_string(result.protection);
   json["cipher"] = tool::json_of(result.cipher);

@@ -78,8 +78,8 @@ TEST(BenchResult, TellsProgramsTheSame) {
   made.directions.pop_back();
   made.directions.front().here.packets_resent = 11;
   EXPECT_EQ(to_json(made),
-            R"({"peer":"192.0.2.7:9000","protection":"private","cipher":null,"transport":"native","flows":1,)"
-            R"("cores_here":8,"cores_there":16,"selected_pair":null,"rtt_us":75100,"least_rtt_us":75000,)"
+            R"({"version":1,"peer":"192.0.2.7:9000","protection":"private","cipher":null,"transport":"native",)"
+            R"("flows":1,"cores_here":8,"cores_there":16,"selected_pair":null,"rtt_us":75100,"least_rtt_us":75000,)"
             R"("out":{"bytes":2060000000,"seconds":5.0,)"
             R"("rate_bits_per_second":3296000000,"packets_sent":10000,"packets_lost":10,"packets_resent":11,)"
             R"("packets_late":2,"share_lost":0.001,"share_late":0.0002,"packet_bytes":1500,"loaded_rtt_us":88300,)"

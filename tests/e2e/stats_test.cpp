@@ -51,6 +51,7 @@ TEST_F(Stats, AsJsonAreThereForAFailureToo) {
   ASSERT_TRUE(stats.is_object()) << process.errors();
   EXPECT_EQ(stats.value("exit_status", 0), kUnreachable) << stats;
   EXPECT_FALSE(stats.value("exit_reason", "").empty()) << stats;
+  EXPECT_TRUE(stats["transport"].is_null()) << "UDP and TCP were tried, and neither carried anything";
 }
 
 TEST_F(Stats, InOneLineAtTheEndSayHowMuchToWhoWantsToHear) {

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/printed_json.hpp"
 #include "support/temp_dir.hpp"
 
 namespace udtcat::test {
@@ -118,9 +119,12 @@ Process::Process(Process&& other) noexcept
       ending_(other.ending_) {}
 
 Process::~Process() {
-  if (pid_ < 0 || ending_) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  if (pid_ < 0) return;
+  if (!ending_) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  keep_printed_json(errors());
 }
 
 void Process::send_signal(int signal) const {
@@ -165,7 +169,9 @@ Ran run(Command command, std::chrono::milliseconds limit) {
   Process process(std::move(command));
   const auto ending = process.wait(limit);
   if (!ending) return Ran{.status = -1, .output = content_of(output), .errors = process.errors() + "\n(still running)"};
-  return Ran{.status = ending->status, .output = content_of(output), .errors = process.errors()};
+  Ran ran{.status = ending->status, .output = content_of(output), .errors = process.errors()};
+  keep_printed_json(ran.output);
+  return ran;
 }
 
 }  // namespace udtcat::test

@@ -197,7 +197,7 @@ void SessionRun::conclude() {
   const TransportKind transport = has_peer ? end.stats.transport : transport_.kind;
   console_.line(to_json({.end = end,
                          .cpu = process_cpu_time(),
-                         .transport = transport,
+                         .transport = transport == TransportKind::automatic ? std::nullopt : std::optional(transport),
                          .congestion = congestion_of(transport, transport_),
                          .protection = protection_,
                          .peer = peer_,

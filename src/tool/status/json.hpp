@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -14,6 +15,8 @@
 namespace udtcat::tool {
 
 using Json = nlohmann::ordered_json;
+
+inline constexpr std::uint64_t kJsonVersion = 1;  // spec: docs/spec/json.md
 
 /// One line. A name or a path may hold any bytes: what is no UTF-8 is replaced.
 [[nodiscard]] inline std::string to_line(const Json& json) {

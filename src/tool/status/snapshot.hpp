@@ -144,8 +144,8 @@ inline constexpr std::size_t kMaxSnapshotBytes = 1024 * 1024;  // guess: twice a
 /// A run at its end.
 struct RunReport {
   Sample end;
-  std::chrono::microseconds cpu{0};  ///< of this process, all threads, user and system
-  TransportKind transport = TransportKind::native;
+  std::chrono::microseconds cpu{0};            ///< of this process, all threads, user and system
+  std::optional<TransportKind> transport{};    ///< none: no peer was met, and the user left it open
   std::optional<CongestionKind> congestion{};  ///< none: it is the system's
   Protection protection = Protection::private_;
   std::string peer;       ///< empty where there was none

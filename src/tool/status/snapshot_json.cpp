@@ -13,7 +13,6 @@ namespace {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
-constexpr std::uint64_t kSnapshotVersion = 1;  // spec: docs/man/udtcat-status.1, JSON
 constexpr std::size_t kMaxSnapshotDepth = 4;   // spec: the object, an object in it, a list in that, its objects
 constexpr std::size_t kMaxShownPairs = 1000;   // guess: as kMaxShownPeers
 constexpr std::size_t kMaxSnapshotText = 512;  // guess: a command line
@@ -231,7 +230,7 @@ std::string to_json(const ProcessSnapshot& snapshot) {
     shown.resize(kMaxShownPeers);
   }
   Json json;
-  json["version"] = kSnapshotVersion;
+  json["version"] = kJsonVersion;
   json["what"] = core::printable(snapshot.what, kMaxSnapshotText);
   json["pid"] = static_cast<std::uint64_t>(snapshot.pid);
   json["seconds"] = seconds_of(snapshot.age);
@@ -253,6 +252,7 @@ std::string to_json(const ProcessSnapshot& snapshot) {
 std::string to_json(const RunReport& report) {
   const ConnectionStats& stats = report.end.stats;
   Json json;
+  json["version"] = kJsonVersion;
   add_fields<core::kInStats>(json, core::kPayloadFields, stats);
   json["seconds"] = seconds_of(report.end.elapsed);
   json["rate_bits_per_second"] = BitRate::from_bytes_per(payload_bytes(stats), report.end.elapsed).bits_per_second();
@@ -283,7 +283,7 @@ Result<ProcessSnapshot> parse_snapshot(std::string_view text) {
   const auto json = Json::parse(text, shallow, false);
   if (json.is_discarded() || deep || !json.is_object()) return no_snapshot("it is no JSON object");
   SnapshotReader reader(json);
-  if (reader.number("version") != kSnapshotVersion || !reader.ok()) return no_snapshot("it is of another version");
+  if (reader.number("version") != kJsonVersion || !reader.ok()) return no_snapshot("it is of another version");
   ProcessSnapshot snapshot;
   snapshot.what = reader.text("what");
   snapshot.pid = static_cast<pid_t>(reader.number("pid"));
