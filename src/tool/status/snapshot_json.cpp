@@ -34,6 +34,7 @@ Json peer_json(const PeerSnapshot& peer) {
   json["transport"] = json_of(peer.stats.transport);
   json["seconds"] = seconds_of(peer.age);
   add_stats(json, peer.stats, peer.rate);
+  json["flows"] = peer.stats.flows;
   json["rtt_us"] = json_of(peer.stats.rtt);
   json["silent_seconds"] = seconds_of(peer.stats.silence);
   json["limited_by"] = or_null(peer.limited_by.word);
@@ -142,6 +143,7 @@ class SnapshotReader {
     peer.selected_pair = selected_pair();
     constexpr std::uint64_t kMostRttUs = 1'000'000'000;  // guess: a quarter of an hour
     if (!at("rtt_us").is_null()) peer.stats.rtt = std::chrono::microseconds(std::min(number("rtt_us"), kMostRttUs));
+    if (has("flows")) peer.stats.flows = number("flows");
     if (has("silent_seconds"))
       peer.stats.silence = std::chrono::duration_cast<std::chrono::milliseconds>(time("silent_seconds"));
     return peer;

@@ -17,12 +17,13 @@ using std::chrono::duration;
 using std::chrono::duration_cast;
 using namespace std::chrono_literals;
 
-/// ", RTT 75.1 ms, 0.50 % lost", as far as it is known; nothing where nobody has counted packets, as over TCP.
+/// ", 4 flows, RTT 75.1 ms, 0.50 % lost", as far as it is known; nothing where nobody has counted packets, as over TCP.
 std::string path_text(const ConnectionStats& stats) {
-  const std::string rtt = stats.rtt ? ", " + rtt_text(stats) : "";
+  std::string text = stats.flows > 1 ? ", " + core::format_count(stats.flows, "flow") : "";
+  if (stats.rtt) text += ", " + rtt_text(stats);
   // Of an end that receives they are a few of its own, and say little.
-  if (stats.packets_sent == 0 || stats.bytes_sent < stats.bytes_received) return rtt;
-  return rtt + fmt::format(", {:.2f} % lost", lost_per_cent(stats));
+  if (stats.packets_sent == 0 || stats.bytes_sent < stats.bytes_received) return text;
+  return text + fmt::format(", {:.2f} % lost", lost_per_cent(stats));
 }
 
 }  // namespace

@@ -126,9 +126,8 @@ TEST_F(SessionRunDeathTest, EndsWithTheStatisticsIfAsked) {
     run.watch_peer(peer);
     run.finish(kLost);
   };
-  EXPECT_EXIT(
-      run_and_exit(lose), ExitedWithCode(5),
-      "silence.*\n\\{\"bytes_sent\":42,.*\"exit_status\":5,\"exit_reason\":\"hear from the peer: silence.*\\}\n$");
+  EXPECT_EXIT(run_and_exit(lose), ExitedWithCode(5),
+              "silence.*\n\\{\"version\":1,\"bytes_sent\":42,.*\"exit_status\":5,.*silence.*\\}\n$");
 }
 
 TEST_F(SessionRunDeathTest, SumsUpWhenVerbose) {

@@ -36,7 +36,8 @@ RunReport report() {
 
 TEST(StatsReport, IsThisLine) {
   EXPECT_EQ(to_json(report()),
-            R"({"bytes_sent":1000000,"bytes_received":250000,"seconds":2.5,"rate_bits_per_second":4000000,"rtt_us":75,)"
+            R"({"version":1,"bytes_sent":1000000,"bytes_received":250000,"seconds":2.5,)"
+            R"("rate_bits_per_second":4000000,"rtt_us":75,)"
             R"("packets_sent":700,"packets_lost":3,"packets_resent":2,"blocks_sent":4,"blocks_received":1,)"
             R"("lanes":16,"threads":2,"flows":3,"cpu_seconds":1.5,"cipher":"aes-256-gcm","protection":"private",)"
             R"("transport":"native","congestion":"bbr","peer":"192.0.2.7:5555","peer_name":"alice",)"

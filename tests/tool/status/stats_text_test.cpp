@@ -34,6 +34,12 @@ TEST(Summary, ShowsNoRoundTripBeforeOneWasMeasured) {
   EXPECT_EQ(summary_line(end), "1.00 MB sent in 1.00 s, 1.00 MB/s (8.00 Mbit/s), 0.50 % lost");
 }
 
+TEST(Summary, NamesTheFlowsWhereThereAreSeveral) {
+  Sample end = sample(1'000'000, 0, 1s);
+  end.stats.flows = 4;
+  EXPECT_EQ(summary_line(end), "1.00 MB sent in 1.00 s, 1.00 MB/s (8.00 Mbit/s), 4 flows, RTT 75.1 ms, 0.50 % lost");
+}
+
 TEST(Summary, NeverShowsMoreLostThanAll) {
   Sample odd = sample(1, 0, 1s);
   odd.stats.packets_lost = 5000;
