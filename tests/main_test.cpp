@@ -91,6 +91,7 @@ const std::vector<Option> kOptions{
     {"--verbose", "", kLogging},
     {"--quiet", "", kLogging},
     {"--stats", "json", kLogging},
+    {"--name", "db", kLogging},
     {"--check", "", kChecked},
     {"--config", "f", {""}},
     {"--rate",

@@ -61,8 +61,9 @@ TEST_F(StatusOf, APipeUnderLoadSaysWhoAndHowFast) {
 }
 
 TEST_F(StatusOf, AServiceSaysWhereItListensAndWhoWasRefused) {
-  const Process service = listen({.args = {"--to", "127.0.0.1:9"}});
+  const Process service = listen({.args = {"--to", "127.0.0.1:9", "--name", "db"}});
   ASSERT_TRUE(eventually(kAtOnce, [&] { return std::filesystem::exists(socket_of(service)); })) << service.errors();
+  EXPECT_EQ(snapshot_of(service)["service"], "db");
   Process stranger = connect({.key = make_key()});
   expect_exit(stranger, kRefused);
   const Ran ran = status();

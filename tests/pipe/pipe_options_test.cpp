@@ -294,6 +294,11 @@ TEST(Options, RefuseThoseOfASessionWhenPlain) {
   EXPECT_EQ(good("--plain -l 9000 --accept-timeout 1m").mode, Mode::listen);
 }
 
+TEST(Options, NameTheService) {
+  EXPECT_EQ(good("h 1").name, "");
+  EXPECT_EQ(good("h 1 --name db@a.example:5432_x-1").name, "db@a.example:5432_x-1");
+}
+
 TEST(Options, TakeAnIntervalForFigures) {
   EXPECT_EQ(good("h 1 --stats json:10s").stats_interval, 10s);
   EXPECT_TRUE(good("h 1 --stats json:100ms").stats_json);
@@ -365,6 +370,8 @@ const std::vector<Refusal> kRefusals{
     {"h 1 --connect-timeout soon", "--connect-timeout \"soon\"", "ms, s or m"},
     {"h 1 --idle-timeout 2s", "--idle-timeout \"2s\"", "allowed: 3s or more"},
     {"-l 9000 --accept-timeout -1", "--accept-timeout \"-1\"", "allowed: 1ms or more"},
+    {"h 1 --name a/b", "--name \"a/b\"", "allowed: 1 to 64 letters, digits and \"._:@-\""},
+    {"h 1 --name " + std::string(65, 'a'), "--name \"" + std::string(65, 'a') + "\"", "allowed: 1 to 64 letters"},
     {"h 1 --stats xml", "--stats \"xml\"", "allowed: json, json:INTERVAL as in json:10s, none"},
     {"h 1 --bind eth0", "--bind \"eth0\"", "addresses of this host"},
     {"h 1 --bind 192.0.2.1,", "--bind \"\"", "addresses of this host"},

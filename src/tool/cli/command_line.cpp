@@ -242,6 +242,13 @@ Result<std::string> end_name_value(std::string_view option, const std::string& t
   return bad_value(option, text, fmt::format("1 to {} printable characters without white space", kMaxEndNameBytes));
 }
 
+Result<std::string> service_name_value(std::string_view option, const std::string& text) {
+  constexpr std::string_view kAllowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@-";
+  const bool fits = !text.empty() && text.size() <= kMaxServiceNameBytes;
+  if (fits && text.find_first_not_of(kAllowed) == std::string::npos) return text;
+  return bad_value(option, text, fmt::format("1 to {} letters, digits and \"._:@-\"", kMaxServiceNameBytes));
+}
+
 Result<HostPort> local_address_value(std::string_view option, const std::string& text) {
   auto address = parse_local(text);
   if (!address) return bad_value(option, text, "[ADDR:]PORT, as in 9000, 192.0.2.1:9000 or [::1]:9000");

@@ -122,6 +122,8 @@ class CommandLine {
   bool help_ = false;
 };
 
+inline constexpr std::size_t kMaxServiceNameBytes = 64;  // guess: as long as the name of an end
+
 /// The error of an option where it does not belong, or without another that it needs.
 [[nodiscard]] inline tl::unexpected<Error> misplaced(std::string option, std::string why) {
   return fail(Errc::bad_argument, std::move(option), std::move(why));
@@ -146,6 +148,8 @@ template <typename Value, typename Target>
                                                                std::chrono::milliseconds least);
 /// The name of an end: see is_end_name().
 [[nodiscard]] Result<std::string> end_name_value(std::string_view option, const std::string& text);
+/// The name of a service: kMaxServiceNameBytes of letters, digits and "._:@-", as of systemd.unit(5).
+[[nodiscard]] Result<std::string> service_name_value(std::string_view option, const std::string& text);
 /// "[ADDR:]PORT", where port 0 lets the system choose.
 [[nodiscard]] Result<HostPort> local_address_value(std::string_view option, const std::string& text);
 [[nodiscard]] Result<HostPort> remote_address_value(std::string_view option, const std::string& text);

@@ -298,6 +298,7 @@ void add_log_options(CommandLine& line, Options& options) {
   line.flag("-q,--quiet");
   line.exclusive("-v", "-q");
   line.value("--stats", [&](const Text& text) { return read_stats(text, options); });
+  line.value("--name", [&](const Text& text) { return store(service_name_value("--name", text), options.name); });
   line.check([&]() -> Status {
     options.command_line = without_password(line.as_typed(), options.proxy);
     if (line.has("-q")) options.verbosity = -1;

@@ -63,6 +63,7 @@ struct Options {
   bool why = false;                                           ///< --why: say at the end what limited the transfer
   bool check = false;                                         ///< --check: only say what would be done
   std::string command_line{};                                 ///< as typed, for `udtcat status`
+  std::string name{};                                         ///< --name: of the service; empty: it has none
 };
 
 // Each group stores its values in `options`, which outlives the line.
@@ -81,7 +82,7 @@ void add_connect_timeout_option(CommandLine& line, Options& options);
 /// --via, --via-key, --stun; behind the options of keys, protection and transport
 void add_via_options(CommandLine& line, Options& options);
 void add_accept_timeout_option(CommandLine& line, Options& options);
-void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats
+void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats, --name
 void add_progress_options(CommandLine& line, Options& options);  ///< --progress, --no-progress
 
 }  // namespace udtcat::tool

@@ -120,7 +120,9 @@ void Rates::set(ProcessSnapshot& snapshot, TimePoint now) {
 }
 
 std::string to_text(const ProcessSnapshot& snapshot) {
-  std::string text = fmt::format("{} (pid {}, for {})\n", snapshot.what, snapshot.pid, clock_text(snapshot.age));
+  const std::string service = snapshot.service.empty() ? "" : snapshot.service + ": ";
+  std::string text =
+      fmt::format("{}{} (pid {}, for {})\n", service, snapshot.what, snapshot.pid, clock_text(snapshot.age));
   for (const std::string& place : snapshot.listening) text += "  listening on " + place + '\n';
   for (const std::string& place : snapshot.forwarding) text += "  forwarding " + place + '\n';
   text +=

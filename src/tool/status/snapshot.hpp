@@ -73,7 +73,8 @@ struct PlaceSnapshot {
 };
 
 struct ProcessSnapshot {
-  std::string what;  ///< its command line
+  std::string service{};  ///< its name, by --name; empty: it has none
+  std::string what;       ///< its command line
   pid_t pid = 0;
   std::chrono::nanoseconds age{0};      ///< since its start
   std::vector<std::string> listening;   ///< where peers come: "udp 0.0.0.0:9000"

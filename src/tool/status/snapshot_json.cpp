@@ -187,6 +187,8 @@ class SnapshotReader {
     take(inner.ok());
     return read;
   }
+  /// A process that is older has none.
+  [[nodiscard]] std::string service() { return has("service") ? text("service") : std::string(); }
   [[nodiscard]] std::size_t clients_waiting() { return has("clients_waiting") ? number("clients_waiting") : 0; }
   /// None where nobody is dialled.
   [[nodiscard]] std::optional<DialingSnapshot> dialing() {
@@ -233,6 +235,7 @@ std::string to_json(const ProcessSnapshot& snapshot) {
   }
   Json json;
   json["version"] = kJsonVersion;
+  json["service"] = or_null(snapshot.service);
   json["what"] = core::printable(snapshot.what, kMaxSnapshotText);
   json["pid"] = static_cast<std::uint64_t>(snapshot.pid);
   json["seconds"] = seconds_of(snapshot.age);
@@ -287,6 +290,7 @@ Result<ProcessSnapshot> parse_snapshot(std::string_view text) {
   SnapshotReader reader(json);
   if (reader.number("version") != kJsonVersion || !reader.ok()) return no_snapshot("it is of another version");
   ProcessSnapshot snapshot;
+  snapshot.service = reader.service();
   snapshot.what = reader.text("what");
   snapshot.pid = static_cast<pid_t>(reader.number("pid"));
   snapshot.age = reader.time("seconds");

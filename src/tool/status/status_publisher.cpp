@@ -29,6 +29,7 @@ std::int64_t monotonic_us() {
 StatusPublisher::StatusPublisher(boost::asio::io_context& io, Console& console, const Options& options)
     : io_(io),
       console_(console),
+      service_(options.name),
       what_(options.command_line),
       stats_interval_(options.stats_interval),
       line_timer_(io),
@@ -100,6 +101,7 @@ void StatusPublisher::end() {
 
 ProcessSnapshot StatusPublisher::snapshot() const {
   ProcessSnapshot snapshot;
+  snapshot.service = service_;
   snapshot.what = what_;
   snapshot.pid = ::getpid();
   snapshot.age = std::chrono::steady_clock::now() - started_;

@@ -47,6 +47,7 @@ class StatusPublisher {
 
   boost::asio::io_context& io_;
   Console& console_;
+  const std::string service_;
   const std::string what_;
   const std::optional<std::chrono::milliseconds> stats_interval_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

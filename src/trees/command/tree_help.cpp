@@ -30,8 +30,8 @@ Exit status 0 says that all of it stands there, proved, on the disk. Nothing is 
                              by ssh; see udtcat rsh --help
   -k, --key-file, --as, --peer, --peers, --trust-first, -4, -6, -l, --listen, --accept-timeout, --connect-timeout,
       --via, --via-key, --stun, --ticket, --new-ticket, --rate, --bind, --transport, --no-tcp, --proxy, --congestion,
-      --offload, --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --why,
-      --progress, --no-progress, --check, -v, --verbose, -q, --quiet
+      --offload, --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --name,
+      --why, --progress, --no-progress, --check, -v, --verbose, -q, --quiet
                              see udtcat --help
 
 Exit status: as udtcat's; 7 where some names could not be had, which are named, and the rest stands.
@@ -58,8 +58,8 @@ for what is kept, and what exit status 0 says.
                              by ssh; see udtcat rsh --help
   -k, --key-file, --as, --peer, --peers, --trust-first, -4, -6, -l, --listen, --accept-timeout, --connect-timeout,
       --via, --via-key, --stun, --ticket, --new-ticket, --bind, --transport, --no-tcp, --proxy, --congestion, --offload,
-      --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --why, --progress,
-      --no-progress, --check, -v, --verbose, -q, --quiet
+      --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --name, --why,
+      --progress, --no-progress, --check, -v, --verbose, -q, --quiet
                              see udtcat --help
 
 Exit status: as udtcat's; 7 where some names could not be had, which are named, and the rest stands.
@@ -72,7 +72,7 @@ constexpr const char* kVerify = R"(udtcat verify: holds a directory against a ma
 Reads all of it, and names each difference: what is missing, and whose content, mode, time or target is another. What is
 not in the manifest is not looked at.
 
-  -v, --verbose, -q, --quiet, --stats, --progress, --no-progress
+  -v, --verbose, -q, --quiet, --stats, --name, --progress, --no-progress
                              see udtcat --help
 
 Exit status: 0 where all of it is the same, 7 where something differs or cannot be read, or MANIFEST is damaged,

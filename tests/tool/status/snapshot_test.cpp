@@ -52,6 +52,20 @@ TEST(Snapshot, IsTheSameAfterAJourneyAsJson) {
   EXPECT_EQ(back->clients_waiting, 2U);
 }
 
+TEST(Snapshot, NamesItsServiceFirst) {
+  ProcessSnapshot made = snapshot();
+  EXPECT_THAT(to_json(made), HasSubstr(R"("service":null)"));
+  made.service = "db";
+  EXPECT_EQ(parse_snapshot(to_json(made))->service, "db");
+  EXPECT_TRUE(to_text(made).starts_with("db: udtcat -l 9000 --to localhost:5432 (pid 4711")) << to_text(made);
+}
+
+TEST(Snapshot, OfAnOlderProcessHasNoService) {
+  auto older = nlohmann::json::parse(to_json(snapshot()));
+  older.erase("service");
+  EXPECT_EQ(parse_snapshot(older.dump())->service, "");
+}
+
 TEST(Snapshot, NamesTheSelectedPairOfAPeer) {
   ProcessSnapshot made = snapshot();
   made.peers.front().selected_pair = SelectedPairText{.transport = "udp",
