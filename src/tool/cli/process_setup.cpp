@@ -53,6 +53,9 @@ void allow_descriptors(std::uint64_t wanted) {
 
 Status exec_program_with(TransportKind kind, const std::vector<std::string>& argv, std::uint64_t core_limit_bytes) {
   if (has_transport(kind)) return {};
+  if constexpr (UDTCAT_HAS_LIBUDT == 0)
+    return fail(Errc::bad_argument, "use --transport libudt",
+                "this udtcat was built without libudt; native reaches the same peers");
   std::error_code unknown;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", unknown);
   const auto other = own.parent_path() / "udtcat-libudt";
