@@ -5,7 +5,7 @@ set_property(GLOBAL PROPERTY UDTCAT_LIBRARY_MODULES "")
 
 function(udtcat_objects name)
   add_library(udtcat_${name} OBJECT ${ARGN})
-  set_target_properties(udtcat_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(udtcat_${name} PROPERTIES POSITION_INDEPENDENT_CODE $<NOT:$<BOOL:${UDTCAT_STATIC}>>)
   target_include_directories(udtcat_${name} PUBLIC "${PROJECT_SOURCE_DIR}/include" PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(udtcat_${name} PRIVATE udtcat_compile
                         PUBLIC Boost::headers tl::expected fmt::fmt spdlog::spdlog OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
@@ -95,7 +95,8 @@ function(udtcat_program)
   udtcat_executable(udtcat ${modules} udtcat_no_libudt)
   if(UDTCAT_STATIC)
     target_link_options(udtcat PRIVATE -static -s)
-    set_target_properties(udtcat PROPERTIES OUTPUT_NAME udtcat-static)  # beside the other, for `udtcat rsh --push`
+    # Beside the others, for `udtcat rsh --push` to machines whose `uname -m` says so.
+    set_target_properties(udtcat PROPERTIES OUTPUT_NAME udtcat-static-${CMAKE_SYSTEM_PROCESSOR})
   elseif(UDTCAT_LIBUDT)
     udtcat_executable(udtcat-libudt libudtcat)
     add_dependencies(udtcat udtcat-libudt)

@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <tuple>
+#include <utility>
 
 #include <fcntl.h>
+#include <nss.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -34,6 +36,14 @@ std::uint64_t harden_process() {
   std::ignore = ::signal(SIGUSR1, SIG_IGN);
   core::forbid_tracing();
   return before;
+}
+
+void use_no_modules_of_the_host() {
+  if constexpr (UDTCAT_IS_STATIC == 0) return;
+  constexpr std::pair<const char*, const char*> kServices[] = {
+      {"passwd", "files"}, {"group", "files"}, {"hosts", "files dns"}};
+  for (const auto& [database, services] : kServices)
+    std::ignore = ::__nss_configure_lookup(database, services);  // fails for want of memory alone
 }
 
 void forbid_core_dumps_for_good() { std::ignore = core::forbid_core_dumps(true); }
