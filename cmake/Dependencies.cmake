@@ -2,7 +2,6 @@
 # Debian's packages, nothing else. scripts/install-dependencies names them.
 list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
 
-option(UDTCAT_STATIC "Link the program with all that it needs, so that it runs on any host of its kind (preset static)" OFF)
 if(UDTCAT_STATIC)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
   # Debian has no archives of these two; their headers do as well.
@@ -19,7 +18,7 @@ find_package(Threads REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 find_package(tl-expected REQUIRED)
-if(NOT UDTCAT_STATIC)
+if(UDTCAT_LIBUDT)
   find_package(UDT REQUIRED)
 endif()
 # The program's own. systemd has no archive: the static program tells no service manager anything.

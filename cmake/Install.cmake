@@ -4,7 +4,10 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/udtcat")
 
-install(TARGETS udtcat udtcat-libudt RUNTIME)
+install(TARGETS udtcat RUNTIME)
+if(UDTCAT_LIBUDT)
+  install(TARGETS udtcat-libudt RUNTIME)
+endif()
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/wrappers/udr" DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/wrappers/systemd/udtcat@.service" DESTINATION lib/systemd/system)
 install(TARGETS libudtcat EXPORT udtcatTargets ARCHIVE)
@@ -22,6 +25,10 @@ install(FILES "${PROJECT_BINARY_DIR}/package/udtcatConfig.cmake" "${PROJECT_BINA
 # pkg-config udtcat: the paths are relative to the file, so that the tree can be moved.
 file(RELATIVE_PATH UDTCAT_PREFIX_FROM_PC "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" UDTCAT_PREFIX_FROM_PC "${UDTCAT_PREFIX_FROM_PC}")
+set(UDTCAT_LIBUDT_FLAG "")
+if(UDTCAT_LIBUDT)
+  set(UDTCAT_LIBUDT_FLAG " -ludt")
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/udtcat.pc.in" "${PROJECT_BINARY_DIR}/package/udtcat.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/udtcat.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lib/core/try.hpp"
+#include "tool/cli/process_setup.hpp"
 
 namespace udtcat::rsh {
 
@@ -17,9 +18,11 @@ constexpr const char* kSftpServer =
     "test -x $each/sftp-server && exec $each/sftp-server; done; "
     "echo \"udtcat ($(uname -n)): there is no sftp-server here\" >&2; exit 127'";
 
+/// The account's; where it is not known, as one of LDAP to the static program, the one that sshd has named.
 std::string user_shell() {
   const passwd* account = ::getpwuid(::getuid());  // one thread asks, before there is a child
-  const bool named = account != nullptr && account->pw_shell != nullptr && *account->pw_shell != '\0';
+  if (account == nullptr) return tool::environment("SHELL").value_or(kDefaultShell);
+  const bool named = account->pw_shell != nullptr && *account->pw_shell != '\0';
   return named ? account->pw_shell : kDefaultShell;
 }
 

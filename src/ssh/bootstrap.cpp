@@ -28,9 +28,20 @@ constexpr std::chrono::milliseconds kTermGrace{300};             // guess: ssh e
 constexpr std::chrono::milliseconds kKillGrace{1'000};           // guess: a process that is not gone then hangs
 constexpr std::chrono::milliseconds kDrain{300};                 // guess: from ssh's end to that of its pipes
 
+/// What brings a program for that system: "Linux aarch64".
+std::string cure_for(const std::string& system) {
+  const std::string linux = "Linux ";
+  if (!system.starts_with(linux)) return "udtcat is for Linux";
+  const std::string machine = system.substr(linux.size());
+  return fmt::format(
+      "put udtcat-static-{} beside udtcat here, of the package udtcat-static for that architecture, or install udtcat "
+      "there",
+      machine);
+}
+
 }  // namespace
 
-Bootstrap::Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers,
+Bootstrap::Bootstrap(boost::asio::io_context& io, std::vector<PushedProgram> push, Handlers handlers,
                      const LoginTimeouts& timeout)
     : io_(io),
       push_(std::move(push)),
@@ -42,7 +53,7 @@ Bootstrap::Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> p
 Bootstrap::~Bootstrap() = default;
 
 Result<std::unique_ptr<Bootstrap>> Bootstrap::start(boost::asio::io_context& io, const bridge::ChildRequest& ssh,
-                                                    std::optional<PushedProgram> push, Handlers handlers,
+                                                    std::vector<PushedProgram> push, Handlers handlers,
                                                     const LoginTimeouts& timeout) {
   std::unique_ptr<Bootstrap> bootstrap(new Bootstrap(io, std::move(push), std::move(handlers), timeout));
   Bootstrap& self = *bootstrap;
@@ -135,7 +146,7 @@ void Bootstrap::on_line(const GreetingReader::Line& words) {
   if (const auto* missing = std::get_if<MissingLine>(&words)) return on_missing(*missing);
   if (const auto* unfit = std::get_if<UnusableLine>(&words))
     return on_absent(fmt::format("a udtcat that was pushed does not run there ({})", unfit->why),
-                     "put udtcat-static beside udtcat here, which needs no libraries there, or install udtcat there");
+                     "install the package udtcat-static here, which needs no libraries there, or install udtcat there");
   if (const auto* other = std::get_if<OtherVersionLine>(&words))
     return fail_with(
         {Errc::parameters_refused, "start the far end",
@@ -155,13 +166,13 @@ void Bootstrap::on_output_end() {
 }
 
 void Bootstrap::on_missing(const MissingLine& line) {
-  if (!push_)
+  if (push_.empty())
     return on_absent(fmt::format("no udtcat there ({})", line.system),
                      "--push brings this one; or install it there, or name it by --remote-udtcat PATH");
-  if (line.system != push_->system)
-    return on_absent(fmt::format("no udtcat there, and this one runs on {}, not on {}", push_->system, line.system),
-                     "install udtcat there");
-  push(line.system);
+  const auto fits =
+      std::find_if(push_.begin(), push_.end(), [&](const PushedProgram& each) { return each.system == line.system; });
+  if (fits == push_.end()) return on_absent("no udtcat there, and none here for " + line.system, cure_for(line.system));
+  push(*fits);
 }
 
 void Bootstrap::on_absent(std::string what, std::string cure) {
@@ -169,13 +180,13 @@ void Bootstrap::on_absent(std::string what, std::string cure) {
   handlers_.on_absent({Errc::cannot_reach, std::move(what), std::move(cure)});
 }
 
-void Bootstrap::push(const std::string& system) {
-  auto program = packed(push_->bytes);
+void Bootstrap::push(const PushedProgram& fitting) {
+  auto program = packed(fitting.bytes);
   if (!program) return fail_with(program.error());
-  const std::size_t bytes = push_->bytes.size();
-  push_.reset();
+  const std::size_t bytes = fitting.bytes.size();
   greeting_.expect_program(bytes);
-  handlers_.on_push({.system = system, .packed_bytes = program->size(), .bytes = bytes});
+  handlers_.on_push({.system = fitting.system, .packed_bytes = program->size(), .bytes = bytes});
+  push_.clear();
   const std::string answer = push_answer(program->size());
   const auto words = std::as_bytes(std::span(answer));
   program->insert(program->begin(), words.begin(), words.end());

@@ -84,7 +84,7 @@ class Bootstrap {
   /// errors: Errc::local_connect_failed where there is no ssh; Errc::out_of_resources
   [[nodiscard]] static Result<std::unique_ptr<Bootstrap>> start(boost::asio::io_context& io,
                                                                 const bridge::ChildRequest& ssh,
-                                                                std::optional<PushedProgram> push, Handlers handlers,
+                                                                std::vector<PushedProgram> push, Handlers handlers,
                                                                 const LoginTimeouts& timeout = {});
   ~Bootstrap();
 
@@ -118,7 +118,7 @@ class Bootstrap {
     handed_over
   };
 
-  Bootstrap(boost::asio::io_context& io, std::optional<PushedProgram> push, Handlers handlers,
+  Bootstrap(boost::asio::io_context& io, std::vector<PushedProgram> push, Handlers handlers,
             const LoginTimeouts& timeout);
   void on_login();
   void on_script();
@@ -129,7 +129,7 @@ class Bootstrap {
   void read_greeting();
   void on_line(const GreetingReader::Line& words);
   void on_missing(const MissingLine& line);
-  void push(const std::string& system);
+  void push(const PushedProgram& fitting);
   void on_absent(std::string what, std::string cure);
   void on_output_end();
   void on_ssh_end(const bridge::ChildExit& end);
@@ -141,7 +141,7 @@ class Bootstrap {
   void conclude_if_over();
 
   boost::asio::io_context& io_;
-  std::optional<PushedProgram> push_;
+  std::vector<PushedProgram> push_;
   Handlers handlers_;
   GreetingReader greeting_;
   const LoginTimeouts timeout_;

@@ -40,19 +40,27 @@ constexpr const char* kTake =
 
 /// Runs the program that a push has left, in a directory that has its digest as name and that only this user may write
 /// to; any other is ignored, as is one that lacks its libraries. The directory's time is that of its last use (kTidy).
-std::string kept_steps(const std::string& sha256, const std::string& exec, const std::string& far_end) {
-  return fmt::format(
-      "udtcat_at=$HOME/.cache; case $XDG_CACHE_HOME in /*) udtcat_at=$XDG_CACHE_HOME;; esac; "
-      "udtcat_at=$udtcat_at/udtcat; udtcat_dir=$udtcat_at/{0}; "
-      "own() {{ test -O \"$udtcat_at\" && test -O \"$udtcat_dir\" && "
-      "test $(find \"$udtcat_at\" \"$udtcat_dir\" -prune -type d ! -perm -20 ! -perm -2 2>/dev/null | wc -l) = 2; }}; "
-      "same() {{ test \"$(sha256sum <\"$1\" | cut -c1-64)\" = {0}; }}; "
-      "go() {{ udtcat_said=$(\"$udtcat_dir/udtcat\" --version 2>&1) && {2} \"$udtcat_dir/udtcat\" {1}; "
-      "ask UNFIT \"$(echo \"$udtcat_said\" | head -n 1)\"; exit 127; }}; "
-      "own && test -x \"$udtcat_dir/udtcat\" && {{ touch -c \"$udtcat_dir\" 2>/dev/null; same \"$udtcat_dir/udtcat\"; "
-      "}} "
-      "&& go; ",
-      sha256, far_end, exec);
+/// For a system of which there is no program $udtcat_sum is empty.
+std::string kept_steps(const std::vector<ProgramDigest>& programs, const std::string& exec,
+                       const std::string& far_end) {
+  std::string choice = "case $(uname -sm) in ";
+  for (const auto& each : programs)
+    choice += fmt::format("{}) udtcat_sum={};; ", in_double_quotes(each.system), each.sha256_hex);
+  return choice + "*) udtcat_sum=;; esac; " +
+         fmt::format(
+             "udtcat_at=$HOME/.cache; case $XDG_CACHE_HOME in /*) udtcat_at=$XDG_CACHE_HOME;; esac; "
+             "udtcat_at=$udtcat_at/udtcat; udtcat_dir=$udtcat_at/$udtcat_sum; "
+             "own() {{ test -O \"$udtcat_at\" && test -O \"$udtcat_dir\" && "
+             "test $(find \"$udtcat_at\" \"$udtcat_dir\" -prune -type d ! -perm -20 ! -perm -2 2>/dev/null | wc -l) = "
+             "2; }}; "
+             "same() {{ test \"$(sha256sum <\"$1\" | cut -c1-64)\" = $udtcat_sum; }}; "
+             "go() {{ udtcat_said=$(\"$udtcat_dir/udtcat\" --version 2>&1) && {1} \"$udtcat_dir/udtcat\" {0}; "
+             "ask UNFIT \"$(echo \"$udtcat_said\" | head -n 1)\"; exit 127; }}; "
+             "test \"$udtcat_sum\" && own && test -x \"$udtcat_dir/udtcat\" && {{ touch -c \"$udtcat_dir\" "
+             "2>/dev/null; same \"$udtcat_dir/udtcat\"; "
+             "}} "
+             "&& go; ",
+             far_end, exec);
 }
 
 /// Removes pushed programs that no near end has used for a month, and what interrupted pushes have left: only this
@@ -69,6 +77,7 @@ constexpr const char* kTidy =
 std::string push_steps() {
   return std::string(kTake) + kTidy +
          "udtcat_new=$udtcat_dir/new.$$; "
+         "test \"$udtcat_sum\" || { ask MISSING \"$(uname -sm)\"; exit 127; }; "
          "for udtcat_tool in head gzip sha256sum find; do command -v $udtcat_tool >/dev/null 2>&1 || "
          "{ ask UNFIT \"no $udtcat_tool\"; exit 127; }; done; "
          "( umask 077; mkdir -p \"$udtcat_dir\"; chmod go-w \"$udtcat_at\" \"$udtcat_dir\" ) 2>/dev/null; "
@@ -84,7 +93,7 @@ std::string push_steps() {
 }  // namespace
 
 std::string bootstrap_script(const BootstrapRequest& request) {
-  UDTCAT_INVARIANT(!request.push || request.pushed_sha256, "a program that is sent has a digest");
+  UDTCAT_INVARIANT(!request.push || !request.pushed.empty(), "a program that is sent has a digest");
   std::string far_end = request.command;
   for (const std::string& option : request.options) far_end += ' ' + in_double_quotes(option);
   const std::string program = in_double_quotes(request.program);
@@ -93,7 +102,7 @@ std::string bootstrap_script(const BootstrapRequest& request) {
   std::string script = fmt::format("printf \"\\n{3}\\n\"; command -v {0} >/dev/null 2>&1 && {2} {0} {1}; ", program,
                                    far_end, exec, kScriptLine);
   script += kAsk;
-  if (request.pushed_sha256) script += kept_steps(*request.pushed_sha256, exec, far_end);
+  if (!request.pushed.empty()) script += kept_steps(request.pushed, exec, far_end);
   script += request.push ? push_steps() : "ask MISSING \"$(uname -sm)\"; exit 127";
   return "exec sh -c " + tool::quoted(script);
 }

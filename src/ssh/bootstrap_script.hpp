@@ -3,20 +3,24 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace udtcat::ssh {
 
+struct ProgramDigest {
+  std::string system{};  ///< on which it runs, as `uname -sm` prints it: "Linux x86_64"
+  std::string sha256_hex{};
+};
+
 struct BootstrapRequest {
-  std::string program = "udtcat";              ///< at the far side; a name or a path
-  std::string command = "rsh-server";          ///< of that program: the far end
-  std::vector<std::string> options{};          ///< of that command
-  std::string near_end{};                      ///< to_text(NearEnd)
-  std::optional<std::string> pushed_sha256{};  ///< in hexadecimal, of a program that a push may have left there
-  bool push = false;                           ///< that program can be sent where it is not; wants pushed_sha256
+  std::string program = "udtcat";       ///< at the far side; a name or a path
+  std::string command = "rsh-server";   ///< of that program: the far end
+  std::vector<std::string> options{};   ///< of that command
+  std::string near_end{};               ///< to_text(NearEnd)
+  std::vector<ProgramDigest> pushed{};  ///< one for each system: a push may have left it there
+  bool push = false;                    ///< that program can be sent where it is not; wants `pushed`
 };
 
 /// A command line that any login shell (sh, csh, fish) hands to sh unchanged. It runs the program, or one that was

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -20,6 +22,7 @@
 #include <zlib.h>
 
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
 
 namespace udtcat::ssh {
 
@@ -37,13 +40,32 @@ bool is_trusted(const std::filesystem::path& program) {
   return ours && (it.st_mode & kOthersMayWrite) == 0;
 }
 
-/// udtcat-static beside this program, which needs no libraries; else this program.
-std::filesystem::path program_path() {
-  std::error_code error;
-  const auto path = std::filesystem::read_symlink(kSelf, error).parent_path() / "udtcat-static";
-  if (is_trusted(path)) return path;
-  core::log().debug("no static udtcat of ours beside this one: what is pushed needs its libraries there");
-  return kSelf;
+/// The machine of a static program, by its file's name; none: it is no such program. A shell reads the result.
+std::optional<std::string> machine_of(const std::filesystem::path& program) {
+  constexpr std::string_view kPrefix = "udtcat-static-";
+  constexpr std::string_view kMachine = "abcdefghijklmnopqrstuvwxyz0123456789_";  // spec: uname -m of any Linux
+  std::string name = program.filename().string();
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name.erase(0, kPrefix.size());
+  if (name.empty() || name.find_first_not_of(kMachine) != std::string::npos || !is_trusted(program))
+    return std::nullopt;
+  return name;
+}
+
+/// By machine: the static programs in a directory, which need no libraries.
+std::map<std::string, std::filesystem::path> static_programs_in(const std::filesystem::path& directory) {
+  std::map<std::string, std::filesystem::path> found;
+  std::error_code unreadable;
+  for (auto at = std::filesystem::directory_iterator(directory, unreadable);
+       at != std::filesystem::directory_iterator() && !unreadable; at.increment(unreadable))
+    if (const auto machine = machine_of(at->path())) found.emplace(*machine, at->path());
+  return found;
+}
+
+std::string own_machine() {
+  utsname system{};
+  std::ignore = ::uname(&system);  // fails for no valid argument
+  return system.machine;
 }
 
 /// The hash in hexadecimal, as sha256sum(1) prints it; none where OpenSSL fails.
@@ -112,11 +134,11 @@ Result<std::vector<std::byte>> packed(std::span<const std::byte> bytes) {
   return result;
 }
 
-Result<PushedProgram> program_at(const std::filesystem::path& path) {
+Result<PushedProgram> program_at(const std::filesystem::path& path, const std::string& machine) {
   std::error_code unknown;
   const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
   std::ifstream file(path, std::ios::binary);
-  PushedProgram program{.bytes = std::vector<std::byte>(unknown ? 0 : bytes)};
+  PushedProgram program{.system = "Linux " + machine, .bytes = std::vector<std::byte>(unknown ? 0 : bytes)};
   // SAFETY: any object may be written to as chars.
   auto* const into = reinterpret_cast<char*>(program.bytes.data());
   if (program.bytes.empty() || !file.read(into, static_cast<std::streamsize>(bytes)))
@@ -125,12 +147,22 @@ Result<PushedProgram> program_at(const std::filesystem::path& path) {
   auto digest = sha256_hex(program.bytes);
   if (!digest) return fail(Errc::cipher_failed, "compute a digest");
   program.sha256_hex = std::move(*digest);
-  utsname system{};
-  std::ignore = ::uname(&system);  // fails for no valid argument
-  program.system = std::string(system.sysname) + ' ' + system.machine;
   return program;
 }
 
-Result<PushedProgram> own_program() { return program_at(program_path()); }
+Result<std::vector<PushedProgram>> programs_beside(const std::filesystem::path& self) {
+  std::error_code unknown;
+  auto paths = static_programs_in(std::filesystem::read_symlink(self, unknown).parent_path());
+  if (paths.emplace(own_machine(), self).second)
+    core::log().debug("no static udtcat of ours beside this one: what is pushed needs its libraries there");
+  std::vector<PushedProgram> programs;
+  for (const auto& [machine, path] : paths) {
+    UDTCAT_TRY(auto program, program_at(path, machine));
+    programs.push_back(std::move(program));
+  }
+  return programs;
+}
+
+Result<std::vector<PushedProgram>> own_programs() { return programs_beside(kSelf); }
 
 }  // namespace udtcat::ssh

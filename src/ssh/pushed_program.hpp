@@ -18,11 +18,15 @@ struct PushedProgram {
   std::string sha256_hex{};  ///< of `bytes`
 };
 
-/// udtcat-static beside this program, or else this program, without what a debugger wants.
+/// For each machine whose udtcat-static-MACHINE (as uname -m prints it) is beside this program, that; for this machine
+/// else this program. Without what a debugger wants.
 /// errors: Errc::local_read_failed, Errc::cipher_failed
-[[nodiscard]] Result<PushedProgram> own_program();
+[[nodiscard]] Result<std::vector<PushedProgram>> own_programs();
+/// As own_programs(), beside what the link `self` names.  errors: those of own_programs()
+[[nodiscard]] Result<std::vector<PushedProgram>> programs_beside(const std::filesystem::path& self);
+/// machine   on which it runs
 /// errors: Errc::local_read_failed, Errc::cipher_failed
-[[nodiscard]] Result<PushedProgram> program_at(const std::filesystem::path& path);
+[[nodiscard]] Result<PushedProgram> program_at(const std::filesystem::path& path, const std::string& machine);
 
 /// Removes from an ELF program what its loader does not read, nine tenths of one with debug information. A file that is
 /// no ELF program stays as it is. Total.  source: elf(5)

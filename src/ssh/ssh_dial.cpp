@@ -66,18 +66,19 @@ Status SshDial::start() {
     return {};
   }
   // A copy that an earlier push has left serves commands without --push, too, but in no other program's place. If our
-  // digest cannot be had, they go without that copy.
-  auto own = own_program();
+  // digests cannot be had, they go without that copy.
+  auto own = own_programs();
   if (!own && options_.push) return tl::unexpected(std::move(own.error()));
   BootstrapRequest request{.program = options_.remote_program,
                            .command = options_.far_command,
                            .options = options_.far_options,
                            .near_end = to_text(NearEnd{dialling_port_, host_candidates(dialling_port_)}),
-                           .pushed_sha256 = {},
+                           .pushed = {},
                            .push = options_.push};
-  if (own && (options_.push || !names_program())) request.pushed_sha256 = own->sha256_hex;
-  std::optional<PushedProgram> program;
-  if (options_.push) program = std::move(*own);
+  if (own && (options_.push || !names_program()))
+    for (const auto& each : *own) request.pushed.push_back({each.system, each.sha256_hex});
+  std::vector<PushedProgram> programs;
+  if (options_.push) programs = std::move(*own);
   const Bootstrap::Handlers handlers{
       .on_connect = [this](const ConnectLine& line) { dial(line); },
       .on_absent = [this](Error why) { on_absent(std::move(why)); },
@@ -90,7 +91,7 @@ Status SshDial::start() {
   timeout.is_logged_in = uses_master_ = config_ && config_->finds_master();
   bridge::ChildRequest ssh = ssh_request(script_argv(invocation_, config_, bootstrap_script(request)));
   ssh.ends_with_us = !is_shared();
-  UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh, std::move(program), handlers, timeout));
+  UDTCAT_TRY(bootstrap_, Bootstrap::start(run_.io(), ssh, std::move(programs), handlers, timeout));
   return {};
 }
 

@@ -62,7 +62,7 @@ class SshDial {
   /// `run` and `options` must outlive this.
   SshDial(tool::SessionRun& run, const SshDialOptions& options, std::uint64_t core_limit_bytes, Handlers handlers);
 
-  /// errors: those of Bootstrap::start() and own_program()
+  /// errors: those of Bootstrap::start() and own_programs()
   [[nodiscard]] Status start();
   [[nodiscard]] Bootstrap& ssh() { return *bootstrap_; }
   /// ssh with the user's command.

@@ -182,7 +182,7 @@ class UnansweredChannels : public transport::TransportTest, public testing::With
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(With, UnansweredChannels, testing::ValuesIn(transport::kTransportsOfUdp),
+INSTANTIATE_TEST_SUITE_P(With, UnansweredChannels, testing::ValuesIn(transport::transports_of_udp()),
                          [](const auto& each) { return transport::name_of(each.param); });
 
 TEST_P(UnansweredChannels, BreakThoughThePeerIsHeard) {

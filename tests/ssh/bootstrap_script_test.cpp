@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/utsname.h>
 
 #include "ssh/connectivity_checks.hpp"
 #include "ssh/greeting.hpp"
@@ -33,6 +34,13 @@ std::string run(const std::string& shell, const std::string& script, const std::
   return output.starts_with(begun) ? output.substr(begun.size()) : output;
 }
 
+/// The digest as that of this machine's program.
+std::vector<ProgramDigest> here(const std::string& digest) {
+  utsname system{};
+  ::uname(&system);
+  return {{"Linux elsewhere", std::string(64, 'e')}, {std::string(system.sysname) + ' ' + system.machine, digest}};
+}
+
 /// `text` as a format of printf(1) that prints it.
 std::string as_format(const std::string& text) {
   std::string format;
@@ -49,9 +57,9 @@ class BootstrapScripts : public testing::Test {
   /// The output where `program` may be pushed, and `input` is what the near end answers.
   [[nodiscard]] std::string pushed(const std::string& digest, const std::string& input, bool push = true) const {
     return run("sh",
-               fmt::format("export XDG_CACHE_HOME={}; {}", cache.path().string(),
-                           bootstrap_script(
-                               {.program = kNone, .options = {"--port=1"}, .pushed_sha256 = digest, .push = push})),
+               fmt::format(
+                   "export XDG_CACHE_HOME={}; {}", cache.path().string(),
+                   bootstrap_script({.program = kNone, .options = {"--port=1"}, .pushed = here(digest), .push = push})),
                input);
   }
   /// A program of a digest of `digit` alone, which was used so many days ago.
@@ -82,12 +90,12 @@ TEST_F(BootstrapScripts, RunTheProgramWithItsOptions) {
   for (const char* shell : {"sh", "bash"})
     EXPECT_EQ(run(shell, bootstrap_script({.program = "echo",
                                            .options = {"--port=9000", "a b", "$HOME", "it's", "\"`x`\\"},
-                                           .pushed_sha256 = {}})),
+                                           .pushed = {}})),
               "rsh-server --port=9000 a b $HOME it's \"`x`\\\n");
 }
 
 TEST_F(BootstrapScripts, SayFirstThatTheyHaveBegun) {
-  const std::string script = bootstrap_script({.program = "echo", .options = {}, .pushed_sha256 = {}});
+  const std::string script = bootstrap_script({.program = "echo", .options = {}, .pushed = {}});
   EXPECT_EQ(run("sh", "echo before; " + script), fmt::format("before\n\n{}\nrsh-server\n", kScriptLine));
 }
 
@@ -95,14 +103,14 @@ TEST_F(BootstrapScripts, RunInEachLoginShell) {
   for (const char* shell : {"sh", "bash", "zsh", "fish", "tcsh"})
     EXPECT_EQ(run(shell, bootstrap_script({.program = "echo",
                                            .options = {"--port=9000", "a b", "$HOME", "it's"},
-                                           .pushed_sha256 = std::string(64, '0'),
+                                           .pushed = here(std::string(64, '0')),
                                            .push = true})),
               "rsh-server --port=9000 a b $HOME it's\n")
         << shell;
 }
 
 TEST_F(BootstrapScripts, SayWhatIsMissingAndRunNothing) {
-  const std::string output = run("sh", bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = {}}));
+  const std::string output = run("sh", bootstrap_script({.program = kNone, .options = {}, .pushed = {}}));
   EXPECT_THAT(output, testing::MatchesRegex("\nUDTCAT MISSING Linux [^\n]*\n"));
 }
 
@@ -112,7 +120,7 @@ TEST_F(BootstrapScripts, RunTheCommandByteForByteWhereTheyAreAnsweredSo) {
   const std::string plain = run("sh", command);
   ASSERT_NE(plain, "");
   for (const char* shell : {"sh", "bash"})
-    EXPECT_EQ(run(shell, bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = {}}) + " | sed 1,4d",
+    EXPECT_EQ(run(shell, bootstrap_script({.program = kNone, .options = {}, .pushed = {}}) + " | sed 1,4d",
                   as_format(run_answer(command))),
               plain);
 }
@@ -122,7 +130,7 @@ TEST_F(BootstrapScripts, LeaveTheUsersVariablesToHisCommand) {
   std::string exports = "export XDG_CACHE_HOME=relative";
   for (char name = 'a'; name <= 'z'; ++name) exports += fmt::format(" {}={}", name, "mine");
   const std::string command = "env | grep -E '^([a-z]|XDG_CACHE_HOME|udtcat_.*)=' | sort";
-  const BootstrapRequest request{.program = kNone, .options = {}, .pushed_sha256 = std::string(64, '0'), .push = false};
+  const BootstrapRequest request{.program = kNone, .options = {}, .pushed = here(std::string(64, '0')), .push = false};
   const std::string seen =
       run("sh", exports + "; " + bootstrap_script(request) + " | sed 1,4d", as_format(run_answer(command)));
   EXPECT_EQ(seen, run("sh", exports + "; " + command));
@@ -134,6 +142,25 @@ TEST_F(BootstrapScripts, TakeAProgramOnceAndRunIt) {
   EXPECT_EQ(pushed(digest_of(program), ""), "pushed rsh-server --port=1\n") << "it is there now";
   const auto kept = cache.path() / "udtcat" / digest_of(program);
   EXPECT_EQ(std::filesystem::status(kept).permissions(), std::filesystem::perms::owner_all);
+}
+
+TEST_F(BootstrapScripts, ChooseTheProgramByTheSystem) {
+  const test::TempDir tools;
+  tools.write("uname", "#!/bin/sh\necho Linux aarch64\n", 0700);
+  const std::string program = "#!/bin/sh\necho pushed\n";
+  const auto output = [&](const std::string& system) {
+    return run(
+        "sh",
+        fmt::format("export PATH={}:$PATH XDG_CACHE_HOME={}; {}", tools.path().string(), cache.path().string(),
+                    bootstrap_script({.program = kNone,
+                                      .options = {},
+                                      .pushed = {{"Linux x86_64", std::string(64, '0')}, {system, digest_of(program)}},
+                                      .push = true})),
+        answer_with(program));
+  };
+  EXPECT_EQ(output("Linux riscv64"), "\nUDTCAT MISSING Linux aarch64\n") << "none is for that machine";
+  EXPECT_TRUE(cache.files().empty());
+  EXPECT_EQ(output("Linux aarch64"), "\nUDTCAT MISSING Linux aarch64\npushed\n");
 }
 
 TEST_F(BootstrapScripts, RunWhatWasPushedBeforeAlsoWhereNothingIsPushed) {
@@ -182,7 +209,7 @@ TEST_F(BootstrapScripts, SayEachSecondHowMuchOfTheProgramIsThereAndThenNoMore) {
         run("sh",
             fmt::format(
                 "export PATH={}:$PATH XDG_CACHE_HOME={}; {}", tools.path().string(), own_cache.path().string(),
-                bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = digest_of(program), .push = true})),
+                bootstrap_script({.program = kNone, .options = {}, .pushed = here(digest_of(program)), .push = true})),
             answer_with(program));
     EXPECT_THAT(output, testing::MatchesRegex("\nUDTCAT MISSING [^\n]*\n\nUDTCAT HAVE 5\nchildren: \\.\n")) << shell;
   }
@@ -190,7 +217,7 @@ TEST_F(BootstrapScripts, SayEachSecondHowMuchOfTheProgramIsThereAndThenNoMore) {
 
 TEST_F(BootstrapScripts, LeaveNoProcessWhenTheyAreKilled) {
   const std::string script =
-      bootstrap_script({.program = kNone, .options = {}, .pushed_sha256 = std::string(64, '0'), .push = true});
+      bootstrap_script({.program = kNone, .options = {}, .pushed = here(std::string(64, '0')), .push = true});
   const std::string output =
       run("sh",
           fmt::format("export XDG_CACHE_HOME={}; {{ cat; sleep 3; }} | timeout --foreground -s KILL 0.5 sh -c {}",

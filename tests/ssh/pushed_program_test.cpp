@@ -5,10 +5,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <span>
+#include <string>
+#include <vector>
 
 #include <elf.h>
 #include <gmock/gmock.h>
+#include <sys/utsname.h>
 
 #include "support/scale.hpp"
 #include "support/temp_dir.hpp"
@@ -24,16 +28,16 @@ std::vector<std::byte> bytes_of(const std::string& text) {
 }
 
 TEST(PushedPrograms, AreStripped) {
-  const auto program = program_at(kSelf).value();
+  const auto program = program_at(kSelf, "x").value();
   constexpr std::size_t kTenthsLeft = test::kSanitized ? 9 : 5;  // what sanitizers add is code
   EXPECT_LT(program.bytes.size(), std::filesystem::file_size(kSelf) / 10 * kTenthsLeft);
   EXPECT_EQ(program.sha256_hex.size(), 64U);
-  EXPECT_THAT(program.system, testing::StartsWith("Linux "));
+  EXPECT_EQ(program.system, "Linux x");
 }
 
 TEST(PushedPrograms, RunStripped) {
   const test::TempDir folder;
-  const auto program = program_at(kSelf).value();
+  const auto program = program_at(kSelf, "x").value();
   const std::string text(reinterpret_cast<const char*>(program.bytes.data()), program.bytes.size());
   const auto file = folder.write("program", text, 0700);
   EXPECT_EQ(std::system((std::string(file) + " --gtest_list_tests >/dev/null").c_str()), 0);
@@ -47,7 +51,31 @@ TEST(PushedPrograms, ThatAreScriptsStayAsTheyAre) {
 }
 
 TEST(PushedPrograms, ThatCannotBeReadAreNamed) {
-  EXPECT_THAT(program_at("/nonesuch").error().message(), testing::HasSubstr("/nonesuch"));
+  EXPECT_THAT(program_at("/nonesuch", "x").error().message(), testing::HasSubstr("/nonesuch"));
+}
+
+TEST(PushedPrograms, AreThoseBesideThisOneByMachine) {
+  const test::TempDir folder;
+  utsname here{};
+  ASSERT_EQ(::uname(&here), 0);
+  const std::string own = std::string("Linux ") + here.machine;
+  const auto self = folder.path() / "self";
+  folder.write("udtcat", "this program");
+  std::filesystem::create_symlink(folder.path() / "udtcat", self);
+  const auto found = [&] {
+    std::map<std::string, std::vector<std::byte>> by_system;
+    for (const auto& each : programs_beside(self).value()) by_system[each.system] = each.bytes;
+    return by_system;
+  };
+  EXPECT_THAT(found(), testing::ElementsAre(testing::Pair(own, bytes_of("this program"))));
+  folder.write("udtcat-static-other", "of another");
+  folder.write("udtcat-static-a b", "odd");
+  const auto writable = folder.write("udtcat-static-writable", "by anybody");
+  std::filesystem::permissions(writable, std::filesystem::perms::others_write, std::filesystem::perm_options::add);
+  EXPECT_THAT(found(), testing::UnorderedElementsAre(testing::Pair(own, bytes_of("this program")),
+                                                     testing::Pair("Linux other", bytes_of("of another"))));
+  folder.write(std::string("udtcat-static-") + here.machine, "the static one");
+  EXPECT_EQ(found()[own], bytes_of("the static one"));
 }
 
 TEST(Stripping, IsTotalAtEveryTruncationAndChange) {

@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <tuple>
+#include <utility>
 
 #include <fcntl.h>
+#include <nss.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -36,6 +38,14 @@ std::uint64_t harden_process() {
   return before;
 }
 
+void use_no_modules_of_the_host() {
+  if constexpr (UDTCAT_IS_STATIC == 0) return;
+  constexpr std::pair<const char*, const char*> kServices[] = {
+      {"passwd", "files"}, {"group", "files"}, {"hosts", "files dns"}};
+  for (const auto& [database, services] : kServices)
+    std::ignore = ::__nss_configure_lookup(database, services);  // fails for want of memory alone
+}
+
 void forbid_core_dumps_for_good() { std::ignore = core::forbid_core_dumps(true); }
 
 std::optional<std::string> environment(const char* name) {
@@ -53,6 +63,9 @@ void allow_descriptors(std::uint64_t wanted) {
 
 Status exec_program_with(TransportKind kind, const std::vector<std::string>& argv, std::uint64_t core_limit_bytes) {
   if (has_transport(kind)) return {};
+  if constexpr (UDTCAT_HAS_LIBUDT == 0)
+    return fail(Errc::bad_argument, "use --transport libudt",
+                "this udtcat was built without libudt; native reaches the same peers");
   std::error_code unknown;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", unknown);
   const auto other = own.parent_path() / "udtcat-libudt";

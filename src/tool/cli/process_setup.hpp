@@ -20,6 +20,11 @@ void fill_standard_descriptors();
 /// returns   the former soft limit of core dumps, which programs that we start get back
 std::uint64_t harden_process();
 
+/// Where the program is static: users, groups and hosts are those of /etc/passwd, /etc/group, /etc/hosts and DNS.
+/// /etc/nsswitch.conf may name modules, which would be loaded with a C library that they were not made for (ADR-0082).
+/// Call before there are other threads.
+void use_no_modules_of_the_host();
+
 /// Forbids core dumps to a process that starts no programs: nobody can raise the limit again.
 void forbid_core_dumps_for_good();
 

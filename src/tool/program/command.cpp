@@ -265,6 +265,7 @@ int run(const Words& argv, const Commands& commands) {
   block_signals();
   fill_standard_descriptors();
   const std::uint64_t core_limit_bytes = harden_process();
+  use_no_modules_of_the_host();
   ignore_crypto_configuration();
   // Static: threads of the library may log until the process ends.
   static Console console(STDERR_FILENO, is_journal(STDERR_FILENO));

@@ -26,7 +26,7 @@ class Accepting : public EachTransport {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(With, Accepting, testing::ValuesIn(kTransports),
+INSTANTIATE_TEST_SUITE_P(With, Accepting, testing::ValuesIn(transports()),
                          [](const auto& each) { return name_of(each.param); });
 
 TEST_P(Accepting, ServesBothFamiliesOnOnePort) {

@@ -15,7 +15,7 @@ class Channels : public TransportTest, public testing::WithParamInterface<std::t
 };
 
 INSTANTIATE_TEST_SUITE_P(EachTransport, Channels,
-                         testing::Combine(testing::ValuesIn(kTransports),
+                         testing::Combine(testing::ValuesIn(transports()),
                                           testing::Values(AddressFamily::ipv4, AddressFamily::ipv6)),
                          [](const auto& row) {
                            const bool ipv6 = std::get<1>(row.param) == AddressFamily::ipv6;

@@ -43,7 +43,7 @@ class Connecting : public EachTransport {
   static SilentPeer silent_peer(AddressFamily family) { return {family, by_tcp()}; }
 };
 
-INSTANTIATE_TEST_SUITE_P(With, Connecting, testing::ValuesIn(kTransports),
+INSTANTIATE_TEST_SUITE_P(With, Connecting, testing::ValuesIn(transports()),
                          [](const auto& each) { return name_of(each.param); });
 
 TEST_P(Connecting, ToAClosedPortFailsQuickly) {

@@ -117,7 +117,7 @@ class DeadPeer : private PeerProcesses, public TransportTest, public testing::Wi
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(With, DeadPeer, testing::ValuesIn(kTransportsOfUdp),
+INSTANTIATE_TEST_SUITE_P(With, DeadPeer, testing::ValuesIn(transports_of_udp()),
                          [](const auto& each) { return name_of(each.param); });
 
 TEST_P(DeadPeer, IsKnownFromItsClosedPort) {

@@ -35,9 +35,16 @@ inline TransportOptions options_for(TransportKind kind) {
   options.kind = kind;
   return options;
 }
-/// The parameter of every test of the seam.
-inline constexpr TransportKind kTransports[] = {TransportKind::native, TransportKind::libudt, TransportKind::tcp};
-inline constexpr TransportKind kTransportsOfUdp[] = {TransportKind::native, TransportKind::libudt};
+/// The parameter of every test of the seam: those of UDP, and all.
+inline std::vector<TransportKind> transports_of_udp() {
+  if (!has_transport(TransportKind::libudt)) return {TransportKind::native};
+  return {TransportKind::native, TransportKind::libudt};
+}
+inline std::vector<TransportKind> transports() {
+  auto all = transports_of_udp();
+  all.push_back(TransportKind::tcp);
+  return all;
+}
 inline std::string name_of(TransportKind kind) {
   if (kind == TransportKind::tcp) return "Tcp";
   return kind == TransportKind::native ? "Native" : "Libudt";
