@@ -115,7 +115,7 @@ TEST(Snapshot, IsThisJson) {
   made.peers.front().limited_by = {"path", "limited by the path"};
   made.rate = BitRate::from_bits_per_second(9'000);
   EXPECT_EQ(to_json(made),
-            R"({"version":1,"what":"udtcat -l 9000 --to localhost:5432","pid":4711,"seconds":3723.0,)"
+            R"({"version":1,"service":null,"what":"udtcat -l 9000 --to localhost:5432","pid":4711,"seconds":3723.0,)"
             R"("listening":["udp 0.0.0.0:9000"],"forwarding":["tcp 127.0.0.1:5432"],"bytes_sent":1250000000,)"
             R"("bytes_received":0,"rate_bits_per_second":9000,"streams_open":2,"packets_sent":1000,"packets_lost":1,)"
             R"("cpu_seconds":1.5,"clients_waiting":2,"dialling":{"peer":"far:9000","seconds":17.0,)"
