@@ -92,6 +92,7 @@ const std::vector<Option> kOptions{
     {"--quiet", "", kLogging},
     {"--stats", "json", kLogging},
     {"--name", "db", kLogging},
+    {"--log-format", "json", kLogging},
     {"--check", "", kChecked},
     {"--config", "f", {""}},
     {"--rate",

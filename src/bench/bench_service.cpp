@@ -12,8 +12,8 @@
 #include "bench/bench_lines.hpp"
 #include "bench/bench_message.hpp"
 #include "lib/core/cores.hpp"
-#include "lib/core/log.hpp"
 #include "tool/cli/applications.hpp"
+#include "tool/run/transfer_event.hpp"
 #include "tool/run/warnings.hpp"
 
 namespace udtcat::bench {
@@ -120,13 +120,20 @@ void BenchService::abort_all(const Error& why) {
 bool BenchService::admit(BenchClient& client) {
   if (asked_ != nullptr || (handlers_.on_asked && !handlers_.on_asked(client.connection()))) return false;
   asked_ = &client;
-  core::log().info("a bench for {}", tool::peer_text(client.connection()));
+  tool::LogEvent event = tool::peer_event(tool::EventKind::peer_up, client.connection());
+  event.severity = tool::Severity::info;
+  event.message = "a bench for " + tool::peer_text(client.connection());
+  tool::log_event(event);
   return true;
 }
 
 void BenchService::on_closed(const BenchClient& client, const Status& status) {
   const bool was_served = asked_ == &client;
-  if (was_served) asked_ = nullptr;
+  if (was_served) {
+    asked_ = nullptr;
+    const bool is_over = status || status.error().code == Errc::peer_interrupted;  // its client leaves when it has all
+    tool::log_event(tool::transfer_event(tool::transfer_of(client.connection(), "bench", is_over ? Status() : status)));
+  }
   // Posted: the caller is the client's own connection.
   boost::asio::post(io_, lifetime_.guard([this, &client, was_served, status] {
     if (handlers_.on_gone) handlers_.on_gone(client.connection());

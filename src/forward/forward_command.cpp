@@ -21,7 +21,9 @@
 #include "tool/identity/peers_file.hpp"
 #include "tool/run/peer_listener.hpp"
 #include "tool/run/session_run.hpp"
+#include "tool/run/transfer_event.hpp"
 #include "tool/run/warnings.hpp"
+#include "tool/status/stats_text.hpp"
 
 namespace udtcat::forward {
 
@@ -118,7 +120,7 @@ class ForwardCommand {
                   .on_up = [this](Connection& connection) { on_up(connection); },
                   .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}),
         outage_(to_string(options.peer), Clock::now()),
-        peer_log_(run_.io(), [this](const std::string& line) { run_.say(line); }) {}
+        peer_log_(run_.io()) {}
 
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials found) {
     tool::allow_descriptors(tool::kAllDescriptors);
@@ -188,7 +190,10 @@ Status ForwardCommand::start(tool::FoundCredentials found) {
     const bool is_told = found.generated || options_.local.port == 0;
     UDTCAT_TRY(listener_, tool::PeerListener::start(run_, options_, std::move(found), take));
     if (peers_) run_.on_reload([this] { forward_.recheck(); });
-    if (!is_told) run_.say("waiting for peers on " + listener_->addresses());
+    if (!is_told)
+      tool::log_event({.kind = tool::EventKind::listening,
+                       .message = "waiting for peers on " + listener_->addresses(),
+                       .address = listener_->addresses()});
     return {};
   }
   redial_ = std::make_unique<Redial>(run_.io(), options_, std::move(found.credentials), take,
@@ -204,7 +209,13 @@ void ForwardCommand::announce_listeners() {
       options_.listeners, [](const auto& each) { return !each.address.is_unix() && each.address.tcp.port == 0; });
   for (const std::string& name : forward_.listener_names()) {
     const std::string line = fmt::format("forwarding {}, to {}", name, where);
-    drawn ? run_.console().line("udtcat: " + line) : core::log().info("{}", line);
+    tool::LogEvent event{.kind = tool::EventKind::listening, .message = line, .object = name};
+    if (drawn) {
+      run_.console().event(event);
+    } else {
+      event.severity = tool::Severity::info;
+      tool::log_event(event);
+    }
   }
 }
 
@@ -239,12 +250,15 @@ void ForwardCommand::ask_udp_again() {
 
 void ForwardCommand::on_up(Connection& connection) {
   if (!redial_) return peer_log_.on_come(connection);
-  core::log().info("{} connected", tool::peer_text(connection));
   run_.say_if_by_tcp(connection.stats(), options_.peer.host, options_.peer.port);
   if (forward_.sessions() > 1) keep_tidy();
   if (options_.transport.kind == TransportKind::automatic && !options_.once) ask_udp_again();
   run_.progress().wait_for({});
-  if (const auto line = outage_.end(Clock::now(), connection.peer())) run_.say(*line);
+  tool::LogEvent event = tool::peer_event(tool::EventKind::peer_up, connection);
+  const auto line = outage_.end(Clock::now(), connection.peer());
+  event.message = line.value_or(tool::peer_text(connection) + " connected");
+  event.severity = line ? tool::Severity::notice : tool::Severity::info;
+  tool::log_event(event);
 }
 
 void ForwardCommand::on_gone(Connection& connection, const Status& how) {
@@ -252,10 +266,23 @@ void ForwardCommand::on_gone(Connection& connection, const Status& how) {
   const Error why = how ? Error{Errc::peer_interrupted, "the other end closed the session", {}} : how.error();
   if (options_.once) return run_.finish(lost(why));
   redial_->on_lost(Clock::now() - connection.stats().made_at);
-  if (forward_.sessions() > 0) return core::log().info("a session is over{}", how ? "" : ": " + why.message());
+  const bool has_others = forward_.sessions() > 0;
+  const ConnectionStats moved = connection.stats();
+  tool::LogEvent event =
+      tool::peer_event(has_others ? tool::EventKind::session_lost : tool::EventKind::peer_gone, connection);
+  event.result = why.message();
+  event.severity = has_others ? tool::Severity::info : tool::Severity::warning;
+  if (has_others) {
+    event.message = fmt::format("a session is over{}", how ? "" : ": " + why.message());
+    return tool::log_event(event);
+  }
+  tool::add_bytes(event, moved);
+  event.duration = Clock::now() - moved.made_at;
+  event.message = fmt::format("{} is gone after {}, {}: {}; dialling again", to_string(options_.peer),
+                              tool::clock_text(*event.duration), tool::payload_text(moved), why.message());
   outage_.begin(why, Clock::now());
   run_.progress().wait_for(dialling());
-  core::log().warn("{} is gone: {}; dialling again", to_string(options_.peer), why.message());
+  tool::log_event(event);
   redial_->want();
 }
 
@@ -267,7 +294,13 @@ void ForwardCommand::on_failure(const Error& error) {
   // A refusal before the first session means a wrong key or host, and ends the run.
   if (options_.once || (is_refusal(error) && !outage_.was_here())) return run_.finish(error);
   core::log().debug("{}", error.message());
-  if (const auto line = outage_.on_failure(error, Clock::now())) core::log().warn("{}", *line);
+  if (const auto line = outage_.on_failure(error, Clock::now()))
+    tool::log_event({.kind = tool::EventKind::redial,
+                     .severity = tool::Severity::warning,
+                     .message = *line,
+                     .address = to_string(options_.peer),
+                     .reason = error.message(),
+                     .duration = outage_.snapshot(Clock::now()).value_or(tool::DialingSnapshot{}).age});
   if (is_refusal(error)) forward_.on_refused(redial_->addresses(), error, Clock::now());
   if (forward_.wants_session())
     redial_->retry_soon();
@@ -285,7 +318,10 @@ void ForwardCommand::stop(const Error& why) {
   if (listener_) listener_->stop();
   if (redial_) redial_->cancel();
   tidy_timer_.cancel();
-  forward_.stop(why, [this, why] { run_.finish(why); });
+  forward_.stop(why, [this, why] {
+    peer_log_.flush();
+    run_.finish(why);
+  });
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "lib/core/log.hpp"
+#include "tool/run/transfer_event.hpp"
 #include "tool/run/warnings.hpp"
 #include "tool/status/stats_text.hpp"
 
@@ -15,17 +15,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Errc kOrdinary = Errc::peer_interrupted;  // the code of an event that is no error
-constexpr std::size_t kAtOnce = 4;                  // guess: whoever is started anew while somebody sets it up
+constexpr std::size_t kAtOnce = 4;  // guess: one that is started anew while somebody sets it up
 
 std::string name_of(const Connection& connection) {
   const auto identity = connection.peer_identity();
   return identity ? identity->name : connection.peer().host_to_string();
-}
-
-/// Kind of event: the peer without port, and come or gone.
-std::string kind_of_event(const Error& event) {
-  return event.what.substr(0, event.what.rfind(':')) + event.cause.substr(0, event.cause.find(' '));
 }
 
 bool is_ordinary(const Status& how) {
@@ -34,20 +28,15 @@ bool is_ordinary(const Status& how) {
 
 }  // namespace
 
-PeerLog::PeerLog(boost::asio::io_context& io, LineHandler say)
-    : log_(
-          io,
-          [say = std::move(say)](const Endpoint&, const Error& event) {
-            if (event.code == kOrdinary) return say(event.message());
-            core::log().warn("{}", event.message());
-          },
-          kind_of_event, kAtOnce) {}
+PeerLog::PeerLog(boost::asio::io_context& io) : log_(io, kAtOnce) {}
 
 void PeerLog::on_come(const Connection& connection) {
   PresentPeer& present = present_[name_of(connection)];
   if (present.sessions++ > 0) return;
   present.since = Clock::now();
-  tell(connection, kOrdinary, "connected");
+  tool::LogEvent event = tool::peer_event(tool::EventKind::peer_up, connection);
+  event.message = tool::peer_text(connection) + ": connected";
+  log_.report("up " + name_of(connection), event);
 }
 
 void PeerLog::on_gone(Connection& connection, const Status& how) {
@@ -57,20 +46,25 @@ void PeerLog::on_gone(Connection& connection, const Status& how) {
   present.past = sum(present.past, connection.stats());
   const bool ordinary = is_ordinary(how);
   const std::string why = ordinary ? "" : ": " + how.error().message();
-  const Errc code = ordinary ? kOrdinary : how.error().code;
+  const tool::Severity severity = ordinary ? tool::Severity::notice : tool::Severity::warning;
   if (--present.sessions > 0) {
-    if (!ordinary) tell(connection, code, "one of its sessions is over" + why);
-    return;
+    if (ordinary) return;
+    tool::LogEvent lost = tool::peer_event(tool::EventKind::session_lost, connection);
+    lost.severity = severity;
+    lost.message = tool::peer_text(connection) + ": one of its sessions is over" + why;
+    lost.result = how.error().message();
+    return log_.report("lost " + name_of(connection), lost);
   }
   const PresentPeer gone = present;
   present_.erase(entry);
-  tell(connection, code,
-       fmt::format("disconnected after {}, {}{}", tool::clock_text(Clock::now() - gone.since),
-                   tool::payload_text(gone.past), why));
-}
-
-void PeerLog::tell(const Connection& connection, Errc code, std::string what) {
-  log_.report(connection.peer(), {code, tool::peer_text(connection), std::move(what)});
+  tool::LogEvent event = tool::peer_event(tool::EventKind::peer_gone, connection);
+  event.severity = severity;
+  event.duration = Clock::now() - gone.since;
+  event.result = how ? tool::kComplete : how.error().message();
+  tool::add_bytes(event, gone.past);
+  event.message = fmt::format("{}: disconnected after {}, {}{}", tool::peer_text(connection),
+                              tool::clock_text(*event.duration), tool::payload_text(gone.past), why);
+  log_.report("gone " + name_of(connection), event);
 }
 
 }  // namespace udtcat::forward

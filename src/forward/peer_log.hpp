@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <string>
 
@@ -13,7 +12,7 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
-#include "lib/bridge/rate_limited_log.hpp"
+#include "tool/run/event_log.hpp"
 
 namespace udtcat::forward {
 
@@ -22,12 +21,11 @@ namespace udtcat::forward {
 /// Threads: confined to the io_context thread.
 class PeerLog {
  public:
-  using LineHandler = std::function<void(const std::string& line)>;
-
-  PeerLog(boost::asio::io_context& io, LineHandler say);
+  explicit PeerLog(boost::asio::io_context& io);
   void on_come(const Connection& connection);
   /// how   the session's end; one that is no ordinary end is a warning, with its reason
   void on_gone(Connection& connection, const Status& how);
+  void flush() { log_.flush(); }
 
  private:
   struct PresentPeer {
@@ -36,10 +34,8 @@ class PeerLog {
     ConnectionStats past{};  // of its sessions that have gone
   };
 
-  void tell(const Connection& connection, Errc code, std::string what);
-
   std::map<std::string, PresentPeer> present_;  // by the peers' names; no more than sessions
-  bridge::RateLimitedLog log_;
+  tool::EventLog log_;
 };
 
 }  // namespace udtcat::forward

@@ -41,6 +41,7 @@ class MeetCommand {
     run_.publish([this](tool::ProcessSnapshot& snapshot) { add_to(snapshot); });
     run_.on_interrupt([this](const Error& why) {
       listener_->stop();
+      refusals_.flush();
       place_->stop(why, [this, why] { run_.finish(why); });
     });
     return run_.run();
@@ -80,8 +81,11 @@ class MeetCommand {
                                   ? fmt::format("UDP{} {}, and a UDP port that the system chooses for each pair",
                                                 with_tcp ? " and TCP" : "", locals.front().port())
                                   : firewall_text(locals.front().port(), options_.place.pairs, with_tcp);
-    run_.say(fmt::format("a meeting place for {}; its ports are {}",
-                         options_.serves_everybody ? "everybody" : "those who prove the key", ports));
+    tool::log_event({.kind = tool::EventKind::listening,
+                     .message = fmt::format("a meeting place for {}; its ports are {}",
+                                            options_.serves_everybody ? "everybody" : "those who prove the key", ports),
+                     .address = locals.front().to_string(),
+                     .object = "meeting place"});
     return {};
   }
 

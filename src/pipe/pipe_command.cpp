@@ -32,6 +32,7 @@
 #include "tool/run/peer_listener.hpp"
 #include "tool/run/rejected_connections.hpp"
 #include "tool/run/session_run.hpp"
+#include "tool/run/transfer_event.hpp"
 #include "tool/run/warnings.hpp"
 
 namespace udtcat::pipe {
@@ -155,7 +156,10 @@ PipeSession::PipeSession(tool::SessionRun& run, const PipeOptions& options, std:
       options_(options),
       command_(run.io(), [this] { finish_if_all_ended(); }),
       connection_(std::move(connection)) {
-  core::log().info("connected to {}", tool::peer_text(*connection_));
+  tool::LogEvent event = tool::peer_event(tool::EventKind::peer_up, *connection_);
+  event.severity = tool::Severity::info;
+  event.message = "connected to " + tool::peer_text(*connection_);
+  tool::log_event(event);
   connection_->on_closed([this](const Status& status) { on_closed(status); });
   run_.follow(*connection_);
   run_.progress().measure([this](const ConnectionStats& stats) { return amount(stats); });
@@ -240,7 +244,10 @@ void PipeSession::accept(StreamId id) {
 
 void PipeSession::on_outcome(const StreamOutcome& outcome) {
   outcome_ = outcome;
-  core::log().info("{} bytes sent, {} received", outcome.bytes_sent, outcome.bytes_received);
+  tool::EndedTransfer ended = tool::transfer_of(*connection_, "stream", tool::status_of(outcome.error));
+  ended.bytes_sent = outcome.bytes_sent;
+  ended.bytes_received = outcome.bytes_received;
+  run_.log_transfer(ended);
   if (!closed_) connection_->close();
   if (outcome.error)
     command_.terminate(outcome.error->code == Errc::interrupted || outcome.error->code == Errc::peer_interrupted);

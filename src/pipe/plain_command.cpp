@@ -52,14 +52,23 @@ class PlainRun {
 
   void bridge(std::unique_ptr<PlainPipe> pipe) {
     pipe_ = std::move(pipe);
-    core::log().info("connected to {}", pipe_->peer().to_string());
+    const std::string peer = pipe_->peer().to_string();
+    tool::log_event({.kind = tool::EventKind::peer_up,
+                     .severity = tool::Severity::info,
+                     .message = "connected to " + peer,
+                     .address = peer});
     run_.follow(*pipe_);
     const auto& settings = options_.session;
     auto stdio =
         make_stdio_stream(run_.io(), STDIN_FILENO, STDOUT_FILENO, {.read = settings.sends, .write = settings.receives});
     if (!stdio) return run_.finish(std::move(stdio.error()));
     pipe_->bridge(std::move(*stdio), settings.receives, [this](const StreamOutcome& outcome) {
-      core::log().info("{} bytes sent, {} received", outcome.bytes_sent, outcome.bytes_received);
+      run_.log_transfer({.address = pipe_->peer().to_string(),
+                         .object = "stream",
+                         .bytes_sent = outcome.bytes_sent,
+                         .bytes_received = outcome.bytes_received,
+                         .duration = std::chrono::steady_clock::now() - pipe_->stats().made_at,
+                         .result = tool::status_of(outcome.error)});
       run_.finish(outcome.error);
     });
   }

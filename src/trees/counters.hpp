@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "lib/core/mutex.hpp"
 
@@ -40,6 +41,18 @@ class TransferCounters {
     const core::MutexLock lock(mutex_);
     return current_;
   }
+  /// The transfer is of this name, among others; one that comes again at once is the same.
+  void add_name(std::string_view name) {
+    const core::MutexLock lock(mutex_);
+    if (names_ > 0 && name == last_name_) return;
+    if (++names_ == 1) first_name_ = name;
+    last_name_ = name;
+  }
+  /// "photos", "photos and 2 more"; empty before the first name is known.
+  [[nodiscard]] std::string names() {
+    const core::MutexLock lock(mutex_);
+    return names_ < 2 ? first_name_ : first_name_ + " and " + std::to_string(names_ - 1) + " more";
+  }
   /// An entry was counted that is not there after all.
   void take_back_entry() {
     if (entries > 0) --entries;
@@ -58,6 +71,9 @@ class TransferCounters {
   const WarningHandler on_warning_;
   core::Mutex mutex_;
   std::string current_ UDTCAT_GUARDED_BY(mutex_);
+  std::uint64_t names_ UDTCAT_GUARDED_BY(mutex_) = 0;
+  std::string first_name_ UDTCAT_GUARDED_BY(mutex_);
+  std::string last_name_ UDTCAT_GUARDED_BY(mutex_);
 };
 
 }  // namespace udtcat::trees

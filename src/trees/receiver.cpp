@@ -106,6 +106,7 @@ Status Receiver::take_entry(Entry entry, std::size_t body_bytes) {
     return fail(Errc::protocol_violated, "take " + core::printable(entry.path, core::kShownBytes),
                 "it was not asked for");
   UDTCAT_CHECK(state_.announce(body_bytes));
+  state_.counters().add_name(std::string_view(entry.path).substr(0, entry.path.find('/')));
   dropped_.erase(entry.path);  // announced again: what becomes of it now counts
   std::ignore = entries_.push({next_id_++, std::move(entry), body_bytes});  // closed by this thread alone
   return {};

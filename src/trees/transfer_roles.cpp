@@ -215,6 +215,8 @@ Status send_as_listener(BlockingStream& stream, const std::string& directory, Tr
                   {Errc::stream_refused, "send files",
                    "the listener sends, too: udtcat receive HOST PORT takes from it, and udtcat receive -l in "
                    "its place would receive"});
+  for (const std::string& path : hello.paths) counters.add_name(path);
+  if (hello.paths.empty()) counters.add_name(directory);
   const auto tree = files::FileTree::open(directory);
   auto source = tree ? Source::of_tree(*tree, hello.paths) : tl::unexpected(tree.error());
   return send(transfer, std::move(source), {.wants_totals = hello.wants_totals});
@@ -229,6 +231,7 @@ Status send_selection_as_listener(BlockingStream& stream, const Selection& selec
                   {Errc::stream_refused, "send files", "both ends send: udtcat receive TICKET takes from it"});
   if (!hello.paths.empty())
     return refuse(transfer, {Errc::stream_refused, "send files", "this end says which: the other may name no paths"});
+  for (const std::string& path : selection.paths) counters.add_name(path);
   TransferOptions both = options;
   both.wants_totals |= hello.wants_totals;
   return send(transfer, source_of(selection), both);

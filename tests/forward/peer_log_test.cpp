@@ -20,16 +20,19 @@ using testing::SizeIs;
 struct PeerLogTest : testing::Test {
   PeerLogTest() {
     for (FakeConnection* each : {&first, &second}) each->identity = alice;
+    tool::set_event_sink([this](const tool::LogEvent& event) { said.push_back(event.message); });
     first.current_stats.bytes_sent = 1'000'000;
     second.current_stats.bytes_sent = 500'000;
   }
+
+  ~PeerLogTest() override { tool::set_event_sink({}); }
 
   const PeerIdentity alice{"alice", KeyPair::generate()->public_key()};
   FakeConnection first{bridge::loopback_v4()};
   FakeConnection second{bridge::loopback_v4()};
   std::vector<std::string> said;
   boost::asio::io_context io;
-  PeerLog log{io, [this](const std::string& line) { said.push_back(line); }};
+  PeerLog log{io};
 };
 
 TEST_F(PeerLogTest, TellsTheFirstSessionOfAPeerAndTheEndOfItsLast) {

@@ -196,11 +196,13 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
   if (auto listening = sealed ? server.listen_sealed(endpoints) : server.listen(endpoints); !listening)
     return run.fail_to_start(std::move(listening.error()));
   for (const Endpoint& local : server.local_endpoints())
-    if (options.verbosity >= 0)
-      console.line(fmt::format("udtcat: serving {} at {}://{}/{} {}", options.root, sealed ? "udtcat" : "ftp",
-                               tool::advertised_address(local),
-                               local.is_wildcard() ? ", and all other addresses of this host," : "",
-                               audience_of(options)));
+    tool::log_event({.kind = tool::EventKind::listening,
+                     .message = fmt::format("serving {} at {}://{}/{} {}", options.root, sealed ? "udtcat" : "ftp",
+                                            tool::advertised_address(local),
+                                            local.is_wildcard() ? ", and all other addresses of this host," : "",
+                                            audience_of(options)),
+                     .address = local.to_string(),
+                     .object = options.root});
   run.watch([&server, data] { return stats_of(server, *data); });
   run.publish([&server, data, sealed](tool::ProcessSnapshot& snapshot) {
     snapshot.all = stats_of(server, *data);

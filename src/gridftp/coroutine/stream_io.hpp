@@ -28,6 +28,7 @@ struct SessionPeer {
   std::uint8_t application_data = 0;  ///< its SessionOptions::application_data
   std::optional<PublicKey> key;       ///< that it has proved; none without key pairs
   Endpoint address{};                 ///< where it answered
+  std::optional<std::string> name{};  ///< of that key
 };
 
 /// Threads: confined to the io_context thread. One read and one write at a time; both may be under way.
@@ -64,6 +65,7 @@ class StreamIo {
   /// 0 without a session.
   [[nodiscard]] std::uint8_t peer_application_data() const { return peer_ ? peer_->application_data : 0; }
   [[nodiscard]] const Endpoint& peer_address() const { return peer_->address; }
+  [[nodiscard]] std::optional<std::string> peer_name() const { return peer_ ? peer_->name : std::nullopt; }
   [[nodiscard]] std::optional<PublicKey> peer_key() const { return peer_ ? peer_->key : std::nullopt; }
 
  private:

@@ -84,7 +84,8 @@ ControlConnection::ControlConnection(boost::asio::io_context& io, std::shared_pt
     : state_(std::make_shared<State>(io, std::move(stream))),
       local_(local),
       peer_(peer),
-      peer_key_(state_->stream->peer_key()) {
+      peer_key_(state_->stream->peer_key()),
+      peer_name_(state_->stream->peer_name()) {
   boost::asio::co_spawn(io, State::read_on(state_), boost::asio::detached);
 }
 

@@ -52,6 +52,7 @@ class ControlConnection {
   [[nodiscard]] const Endpoint& peer() const { return peer_; }
   /// The key that the peer has proved; none without a key pair.
   [[nodiscard]] const std::optional<PublicKey>& peer_key() const { return peer_key_; }
+  [[nodiscard]] const std::optional<std::string>& peer_name() const { return peer_name_; }
 
  private:
   struct State;
@@ -59,6 +60,7 @@ class ControlConnection {
   const Endpoint local_;
   const Endpoint peer_;
   const std::optional<PublicKey> peer_key_;
+  const std::optional<std::string> peer_name_;
 };
 
 }  // namespace udtcat::gridftp

@@ -17,6 +17,7 @@
 #include "lib/core/lifetime.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "tool/run/warnings.hpp"
 
 namespace udtcat::gridftp {
 
@@ -90,7 +91,10 @@ class SharedSession {
     else
       connection.open_stream(std::move(theirs), log_outcome(session->peer_));
     SessionPeer peer{connection.peer_application_data(), {}, connection.peer()};
-    if (const auto identity = connection.peer_identity()) peer.key = identity->key;
+    if (const auto identity = connection.peer_identity()) {
+      peer.key = identity->key;
+      peer.name = identity->name;
+    }
     return std::make_shared<StreamIo>(std::move(ours), session, peer);
   }
 
@@ -118,12 +122,11 @@ class SessionDataListener final : public DataListener {
         closing_(std::move(closing)),
         only_peer_(options.only_peer),
         stats_(options.stats),
-        handler_(std::move(handler)) {}
+        handler_(std::move(handler)),
+        refusals_(io) {}
 
   [[nodiscard]] Status open(ListenRequest request) {
-    const auto refused = [](const Endpoint& peer, const Error& why) {
-      core::log().warn("data from {} refused: {}", peer.to_string(), why.message());
-    };
+    const auto refused = [this](const Endpoint& peer, const Error& why) { refusals_.add(peer, why); };
     UDTCAT_TRY(listener_,
                udtcat::listen(
                    io_, std::move(request),
@@ -154,6 +157,7 @@ class SessionDataListener final : public DataListener {
   const std::optional<PublicKey> only_peer_;
   const std::shared_ptr<DataStats> stats_;
   const DataStack::ConnectionHandler handler_;
+  tool::RefusalLog refusals_;
   std::list<std::shared_ptr<SharedSession>> sessions_;  // as many as peers that hold the key
   std::unique_ptr<Listener> listener_;
   core::Lifetime lifetime_;

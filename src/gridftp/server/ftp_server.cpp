@@ -17,6 +17,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "tool/cli/applications.hpp"
+#include "tool/run/transfer_event.hpp"
 
 namespace udtcat::gridftp {
 
@@ -24,7 +25,7 @@ using boost::asio::ip::tcp;
 
 namespace {
 
-constexpr std::size_t kMostChangesAtOnce = 64;  // guess: of a person at work each is told
+constexpr std::size_t kEventsAtOnce = 64;  // guess: of a person at work each is told
 
 void warn(const Endpoint& /*of whom*/, const Error& error) { core::log().warn("{}", error.message()); }
 
@@ -34,8 +35,7 @@ FtpServer::FtpServer(boost::asio::io_context& io, ServedRoot root, ServeOptions 
     : io_(io),
       service_(new Service{.root = std::move(root),
                            .options = std::move(options),
-                           .changes = std::make_shared<bridge::RateLimitedLog>(
-                               io, warn, [](const Error&) { return std::string(); }, kMostChangesAtOnce)}),
+                           .events = std::make_shared<tool::EventLog>(io, kEventsAtOnce)}),
       error_log_(io, warn) {}
 
 Status FtpServer::listen(const std::vector<Endpoint>& locals) {
@@ -120,10 +120,25 @@ void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) 
   const Endpoint address = control->peer();
   const std::string name = address.to_string();
   const std::uint64_t number = next_number_++;
-  core::log().info("{} connected", name);
+  tool::LogEvent event{.kind = tool::EventKind::peer_up,
+                       .severity = tool::Severity::info,
+                       .message = name + " connected",
+                       .peer = control->peer_name(),
+                       .address = name};
+  service_->events->report("up", event);
   // Posted: the client itself calls this.
-  auto gone = lifetime_.guard([this, number, name] {
-    core::log().info("{} left", name);
+  event.kind = tool::EventKind::peer_gone;
+  event.message = name + " left";
+  auto gone = lifetime_.guard([this, number, event, came_at = ServedClient::Clock::now()]() mutable {
+    event.duration = ServedClient::Clock::now() - came_at;
+    event.result = tool::kComplete;
+    if (const auto entry = clients_.find(number); entry != clients_.end()) {
+      ConnectionStats stats;
+      stats.bytes_sent = entry->second.client->moved().sent;
+      stats.bytes_received = entry->second.client->moved().received;
+      tool::add_bytes(event, stats);
+    }
+    service_->events->report("gone", event);
     boost::asio::post(io_, lifetime_.guard([this, number] {
       if (const auto entry = clients_.find(number); entry != clients_.end()) forget(entry);
     }));
@@ -141,6 +156,7 @@ void FtpServer::stop() {
   ports_ = {};
   sealed_listeners_.clear();
   for (const auto& [number, entry] : clients_) entry.client->close();
+  service_->events->flush();
 }
 
 std::vector<Endpoint> FtpServer::local_endpoints() const {

@@ -88,7 +88,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
         name_(control_->peer().to_string()),
         changed_(io),
         transfers_(io, service, service->options.quota_for(has_key),
-                   {control_->local(), control_->peer(), control_->peer_key(), has_key},
+                   {control_->local(), control_->peer(), control_->peer_key(), control_->peer_name(), has_key},
                    {[this](Reply reply) { return send(std::move(reply)); }, [this] { return control_->look(); }}) {}
 
   static Task<void> read_commands(std::shared_ptr<Dialogue> self);
@@ -317,7 +317,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
     rename_from_ = from;
     co_return make_reply(350, "RNTO gives the new name.");
   }
-  transfers_.note_change(change_text(verb, from, path));
+  transfers_.note_change(change_text(verb, from, path), path);
   co_return verb == "MKD" ? make_reply(257, in_quotes(path) + " created.") : make_reply(250, "Done.");
 }
 

@@ -17,6 +17,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/try.hpp"
+#include "tool/run/transfer_event.hpp"
 
 namespace udtcat::gridftp {
 
@@ -54,7 +55,9 @@ ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Se
       parameters_(io, service_, quota, ends),
       stall_timeout_(quota.stall_timeout),
       is_anonymous_(!ends.has_key),
-      client_name_(ends.peer.host_to_string()) {}
+      client_name_(ends.peer.host_to_string()),
+      client_address_(ends.peer.to_string()),
+      client_key_name_(ends.peer_name) {}
 
 // ---- REST and ALLO -------------------------------------------------------------------------------------------------
 
@@ -169,6 +172,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
     wanted.push_back({missing.begin + range.begin, missing.end + range.begin});
   request.source = std::make_shared<FileSource>(io_, std::move(opened->file), std::move(wanted));
   if (auto begun = co_await announce(path); !begun) co_return to_reply(begun.error());
+  const auto begun_at = std::chrono::steady_clock::now();
   const std::uint64_t before = sent_bytes_;
   std::optional<TransferMarkers> markers;  // plain FTP clients take the next reply for the last one
   if (parameters_.is_mode_e())
@@ -180,6 +184,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
   if (sent) sent = co_await path_.send_statement(done);
   if (markers) co_await markers->stop();
   if (!parameters_.is_mode_e()) path_.close();
+  log_transfer(tool::kSent, path, sent_bytes_ - before, begun_at, sent);
   co_return sent ? make_reply(226, "Transfer complete.") : broken_off(sent.error());
 }
 
@@ -293,9 +298,40 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
   co_return Status{};
 }
 
-void ServedTransfers::note_change(const std::string& change) const {
-  if (is_anonymous_) return service_->changes->report({}, {Errc::stream_refused, client_name_, change});
-  core::log().info("{}: {}", client_name_, change);
+/// Clients without a key, who have as many addresses as they like, share one.
+std::string ServedTransfers::kind_of_event(const char* what) const {
+  return is_anonymous_ ? what : fmt::format("{} {}", what, client_key_name_.value_or(client_name_));
+}
+
+void ServedTransfers::note_change(const std::string& change, const std::string& path) const {
+  service_->events->report(
+      kind_of_event("change"),
+      {.kind = tool::EventKind::change,
+       .severity = is_anonymous_ ? tool::Severity::warning : tool::Severity::notice,
+       .message = fmt::format("{}: {}", tool::peer_text(client_key_name_, client_address_), change),
+       .peer = client_key_name_,
+       .address = client_address_,
+       .object = path});
+}
+
+void ServedTransfers::log_transfer(std::string_view direction, const std::string& path, std::uint64_t bytes,
+                                   std::chrono::steady_clock::time_point begun_at, const Status& result) const {
+  const bool sends = direction == tool::kSent;
+  tool::LogEvent event = tool::transfer_event({.peer = client_key_name_,
+                                               .address = client_address_,
+                                               .object = core::printable(path, core::kShownBytes),
+                                               .direction = direction,
+                                               .bytes_sent = sends ? bytes : 0,
+                                               .bytes_received = sends ? 0 : bytes,
+                                               .files = 1,
+                                               .duration = std::chrono::steady_clock::now() - begun_at,
+                                               .result = result});
+  // That of a client is no error of ours.
+  if (!result) event.severity = tool::Severity::warning;
+  service_->events->report(kind_of_event(result  ? sends ? "sent" : "received"
+                                         : sends ? "sending failed"
+                                                 : "receiving failed"),
+                           event);
 }
 
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {
@@ -312,6 +348,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
     co_await incoming->sink->set_aside();
     co_return to_reply(begun.error());
   }
+  const auto begun_at = std::chrono::steady_clock::now();
   const std::uint64_t before = *received_bytes_;
   std::optional<TransferMarkers> markers;  // as in retrieve()
   if (parameters_.is_mode_e())
@@ -328,11 +365,8 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
     std::ignore = co_await path_.send_statement(done);  // the file is there, whether or not the client hears so
   if (markers) co_await markers->stop();                // last: markers go on while a slow disk works
   if (!parameters_.is_mode_e()) path_.close();
-  if (stored)
-    note_change(
-        fmt::format("stored {}: {} bytes came", core::printable(path, core::kShownBytes), *received_bytes_ - before));
+  log_transfer(tool::kReceived, path, *received_bytes_ - before, begun_at, stored);
   if (stored) co_return make_reply(226, "Transfer complete: the file is stored.");
-  core::log().info("{}", core::printable(stored.error().message(), 500));
   co_return broken_off(stored.error());
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <boost/asio/io_context.hpp>
 
@@ -83,8 +84,8 @@ class ServedTransfers {
   /// The contiguous bytes that an interrupted upload has left of a file that does not exist: APPE resumes behind them.
   /// Touches the disk.
   [[nodiscard]] std::uint64_t partial_bytes(const std::string& path) const;
-  /// Logs a change by a client without a key.
-  void note_change(const std::string& change) const;
+  /// Logs a change that is no transfer.  path   that has changed
+  void note_change(const std::string& change, const std::string& path) const;
   /// The client was told partial_bytes(): APPE resumes there only.
   void note_told(std::string path, std::uint64_t partial_bytes) { told_ = {std::move(path), partial_bytes}; }
   /// RNFR and RNTO. Touches the disk.  errors: those of ServedRoot::rename()
@@ -102,6 +103,9 @@ class ServedTransfers {
   [[nodiscard]] Task<Status> receive(const Incoming& incoming);
   [[nodiscard]] Task<Status> publish(const std::string& path, bool in_place, const Incoming& incoming);
   [[nodiscard]] Task<Status> send(SendRequest request);
+  void log_transfer(std::string_view direction, const std::string& path, std::uint64_t bytes,
+                    std::chrono::steady_clock::time_point begun_at, const Status& result) const;
+  [[nodiscard]] std::string kind_of_event(const char* what) const;
   /// Sends the reply 125 or 150.  errors: that of cancel(), where the transfer was cancelled meanwhile
   [[nodiscard]] Task<Status> announce(const std::string& path);
 
@@ -116,7 +120,9 @@ class ServedTransfers {
   DataPath& path_ = parameters_.path();
   const std::chrono::milliseconds stall_timeout_;
   const bool is_anonymous_;
-  const std::string client_name_;           // for messages
+  const std::string client_name_;  // for messages
+  const std::string client_address_;
+  const std::optional<std::string> client_key_name_;
   files::ByteRanges restart_;               // for the next transfer
   std::optional<std::uint64_t> allocated_;  // for the next transfer
   std::string source_;                      // of the next upload

@@ -16,8 +16,8 @@
 #include "gridftp/disk/published_files.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/server/served_root.hpp"
-#include "lib/bridge/rate_limited_log.hpp"
 #include "lib/core/ip_prefix.hpp"
+#include "tool/run/event_log.hpp"
 
 namespace udtcat::gridftp {
 
@@ -77,8 +77,7 @@ struct Service {
   const ServedRoot root;
   const ServeOptions options;
   DataSlots data_slots{options.most_data_connections};
-  // by clients without a key, all of one kind: such a client has as many addresses as it likes
-  const std::shared_ptr<bridge::RateLimitedLog> changes;
+  const std::shared_ptr<tool::EventLog> events;
   std::size_t checksums = 0;  // under way
   const std::shared_ptr<std::atomic<std::int64_t>> placed_bytes_left =
       std::make_shared<std::atomic<std::int64_t>>(PublishedFiles::kMaxBytes);

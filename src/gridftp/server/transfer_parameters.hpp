@@ -24,8 +24,9 @@ namespace udtcat::gridftp {
 struct ControlEnds {
   Endpoint local;
   Endpoint peer;
-  std::optional<PublicKey> peer_key{};  ///< none without a key pair
-  bool has_key = false;                 ///< the client has proved one, of whatever kind
+  std::optional<PublicKey> peer_key{};     ///< none without a key pair
+  std::optional<std::string> peer_name{};  ///< of that key
+  bool has_key = false;                    ///< the client has proved one, of whatever kind
 };
 
 /// The decimal number at the front of an argument; none where there is none, or it is beyond any file.

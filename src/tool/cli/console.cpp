@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <ctime>
+#include <chrono>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -27,11 +26,7 @@ constexpr std::size_t kMaxAtOnceBytes = 4096;  // spec: PIPE_BUF; a pipe that po
 
 constexpr std::size_t kMaxStatusBytes = 1024;  // guess: of the widest window
 
-std::tm local_time(std::time_t seconds) {
-  std::tm local{};
-  ::localtime_r(&seconds, &local);
-  return local;
-}
+constexpr std::string_view kOwnName = "udtcat: ";
 
 bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80; }
 
@@ -53,27 +48,67 @@ std::optional<std::size_t> Console::columns() const {
 
 void Console::name_host(std::string_view host) {
   const core::MutexLock lock(mutex_);
-  host_ = core::printable(host, core::kShownBytes);
+  name_ = core::printable(host, core::kShownBytes);
 }
 
 void Console::date_lines() {
   const core::MutexLock lock(mutex_);
-  dated_ = !for_journal_ && ::isatty(descriptor_) != 1;
+  if (for_journal_ || ::isatty(descriptor_) == 1) return;
+  dated_ = is_log_ = true;
+}
+
+void Console::date_lines_everywhere() {
+  const core::MutexLock lock(mutex_);
+  dated_ = true;
+}
+
+void Console::format_lines(LogFormat format, std::string_view service) {
+  const core::MutexLock lock(mutex_);
+  format_ = format;
+  service_ = service;
+  if (!service.empty()) name_ = service;
+}
+
+bool Console::as_json() const {
+  const core::MutexLock lock(mutex_);
+  return format_ == LogFormat::json;
+}
+
+bool Console::is_log() const {
+  const core::MutexLock lock(mutex_);
+  return is_log_ || for_journal_ || format_ == LogFormat::json;
 }
 
 void Console::line(std::string_view text, Severity level) {
-  constexpr std::string_view kName = "udtcat: ";
   const core::MutexLock lock(mutex_);
+  if (format_ == LogFormat::text) return write_line(text_line(text), level);
+  if (text.starts_with(kOwnName)) text.remove_prefix(kOwnName.size());
+  write_line(json_line(std::chrono::system_clock::now(), level, service_, text), level);
+}
+
+void Console::event(const LogEvent& event) {
+  const core::MutexLock lock(mutex_);
+  if (format_ == LogFormat::text) return write_line(text_line(std::string(kOwnName) + event.message), event.severity);
+  write_line(json_line(std::chrono::system_clock::now(), service_, event), event.severity);
+}
+
+void Console::object(std::string_view json, Severity level) {
+  const core::MutexLock lock(mutex_);
+  write_line(json, level);
+}
+
+/// The journal knows our name and the time.
+std::string Console::text_line(std::string_view text) const {
+  if (!text.starts_with(kOwnName)) return std::string(text);
+  const std::string_view said = text.substr(kOwnName.size());
+  if (for_journal_) return std::string(said);
+  const std::string time = dated_ ? local_time_text(std::chrono::system_clock::now()) + ' ' : "";
+  return name_.empty() ? fmt::format("{}{}", time, text) : fmt::format("{}udtcat ({}): {}", time, name_, said);
+}
+
+void Console::write_line(std::string_view text, Severity level) {
   std::string output = clearing();
-  if (for_journal_) {
-    output += fmt::format("<{}>", static_cast<int>(level));
-    if (text.starts_with(kName)) text.remove_prefix(kName.size());
-  }
-  if (dated_ && text.starts_with(kName)) output += fmt::format("{:%F %T} ", local_time(std::time(nullptr)));
-  if (!host_.empty() && text.starts_with(kName)) {
-    output += fmt::format("udtcat ({}): ", host_);
-    text.remove_prefix(kName.size());
-  }
+  if (for_journal_) output += fmt::format("<{}>", static_cast<int>(level));
   output += text;
   output += '\n';
   status_columns_ = 0;
@@ -81,7 +116,7 @@ void Console::line(std::string_view text, Severity level) {
 }
 
 void Console::status(std::string_view text) {
-  if (for_journal_) return;
+  if (for_journal_ || as_json()) return;
   const std::string clean = core::printable(text, kMaxStatusBytes);
   const std::string_view shown = first_columns(clean, columns().value_or(kMaxStatusBytes));
   const auto width = static_cast<std::size_t>(std::ranges::count_if(shown, begins_character));
@@ -140,23 +175,23 @@ constexpr std::array<LevelFacts, 5> kLevels{{{"trace", Severity::debug},
                                              {"error", Severity::error}}};
 const LevelFacts& facts_of(LogLevel level) { return kLevels.at(static_cast<std::size_t>(level)); }
 
-/// "14:03:59.027"
-std::string time_of_day() {
-  const auto now = std::chrono::system_clock::now();
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
-  return fmt::format("{:%T}.{:03}", local_time(seconds), ms);
-}
-
 }  // namespace
 
 void install_stderr_log(Console& console, int verbosity) {
   // A person reads sentences; a developer wants to know when.
   const bool for_developers = verbosity >= 2 && !console.for_journal();
-  set_log_sink(level_of(verbosity), [&console, for_developers](LogLevel level, std::string_view text) {
-    console.line(for_developers ? fmt::format("udtcat: {} {}: {}", time_of_day(), facts_of(level).name, text)
-                                : fmt::format("udtcat: {}", text),
+  if (for_developers) console.date_lines_everywhere();
+  const bool names_levels = for_developers && !console.as_json();
+  set_log_sink(level_of(verbosity), [&console, names_levels](LogLevel level, std::string_view text) {
+    console.line(names_levels ? fmt::format("{}{}: {}", kOwnName, facts_of(level).name, text)
+                              : fmt::format("{}{}", kOwnName, text),
                  facts_of(level).severity);
+  });
+  const Severity least = verbosity < 0                                                    ? Severity::error
+                         : verbosity == 0 && !console.for_journal() && !console.as_json() ? Severity::notice
+                                                                                          : Severity::info;
+  set_event_sink([&console, least](const LogEvent& event) {
+    if (event.severity <= least) console.event(event);
   });
 }
 

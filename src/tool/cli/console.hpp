@@ -12,11 +12,9 @@
 
 #include "lib/core/mutex.hpp"
 #include "tool/cli/exit_status.hpp"
+#include "tool/cli/log_line.hpp"
 
 namespace udtcat::tool {
-
-/// The level of a line, as syslog and a journal know it.  spec: sd-daemon(3)
-enum class Severity { error = 3, warning = 4, notice = 5, info = 6, debug = 7 };
 
 /// A stderr that is closed, full or not read by anybody never stops us: what cannot be written is dropped.
 /// Threads: internally synchronised.
@@ -27,12 +25,21 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  /// From now on lines that begin with our name have date and time before it, except at a terminal and in a journal.
+  /// From now on lines are those of a log: they begin with the time, except at a terminal and in a journal.
   void date_lines();
+  /// From now on lines begin with the time at a terminal, too.
+  void date_lines_everywhere();
+  /// From now on each line is of that format; as JSON there is no status.
+  /// service   the name that lines have; empty: none
+  void format_lines(LogFormat format, std::string_view service);
   /// From now on lines that begin with our name have `host` behind it: they are mixed with those of another host.
   void name_host(std::string_view host);
   /// Writes `text` as a line of its own, in the place of the status if there is one.
   void line(std::string_view text, Severity level = Severity::notice);
+  /// Writes the event as a line.
+  void event(const LogEvent& event);
+  /// Writes an object, which is a line of JSON whatever the format.
+  void object(std::string_view json, Severity level = Severity::notice);
   /// Shows `text`, made printable and cut to the window, in the place of the status before; not in a journal.
   void status(std::string_view text);
   /// Takes the status away.
@@ -42,21 +49,30 @@ class Console {
   /// it is no terminal.
   [[nodiscard]] std::optional<std::size_t> columns() const;
   [[nodiscard]] bool for_journal() const { return for_journal_; }
+  [[nodiscard]] bool as_json() const;
+  /// Whether the lines are for programs or for later: date_lines() where it dates them, JSON, a journal.
+  [[nodiscard]] bool is_log() const;
 
  private:
   [[nodiscard]] std::string clearing() const UDTCAT_REQUIRES(mutex_);
+  [[nodiscard]] std::string text_line(std::string_view text) const UDTCAT_REQUIRES(mutex_);
+  void write_line(std::string_view text, Severity level) UDTCAT_REQUIRES(mutex_);
   void write(std::string_view text, std::chrono::milliseconds timeout) UDTCAT_REQUIRES(mutex_);
 
   const int descriptor_;
   const bool for_journal_;
-  core::Mutex mutex_;
-  std::string host_ UDTCAT_GUARDED_BY(mutex_);                // empty: the user's own
+  mutable core::Mutex mutex_;
+  std::string name_ UDTCAT_GUARDED_BY(mutex_);     // in lines of text: the service's, or another host's; or empty
+  std::string service_ UDTCAT_GUARDED_BY(mutex_);  // in JSON
+  LogFormat format_ UDTCAT_GUARDED_BY(mutex_) = LogFormat::text;
   std::size_t status_columns_ UDTCAT_GUARDED_BY(mutex_) = 0;  // 0: no status is shown
   bool dated_ UDTCAT_GUARDED_BY(mutex_) = false;
+  bool is_log_ UDTCAT_GUARDED_BY(mutex_) = false;
   bool stuck_ UDTCAT_GUARDED_BY(mutex_) = false;  // the last write had to be dropped
 };
 
-/// Gives the library's log a place on stderr.
+/// Gives the library's log and events a place on stderr. Events of level info count as notices where stderr is a
+/// journal or JSON.
 /// verbosity  -1: errors; 0: warnings; 1: info; 2: debug; 3 and more: trace
 /// `console` must outlive every use of the log.
 void install_stderr_log(Console& console, int verbosity);

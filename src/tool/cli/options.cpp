@@ -299,9 +299,12 @@ void add_log_options(CommandLine& line, Options& options) {
   line.exclusive("-v", "-q");
   line.value("--stats", [&](const Text& text) { return read_stats(text, options); });
   line.value("--name", [&](const Text& text) { return store(service_name_value("--name", text), options.name); });
+  line.choice("--log-format", parse_log_format, {LogFormat::text, LogFormat::json}, options.log_format);
   line.check([&]() -> Status {
     options.command_line = without_password(line.as_typed(), options.proxy);
     if (line.has("-q")) options.verbosity = -1;
+    if (line.has("--progress") && options.log_format == LogFormat::json)
+      return misplaced("--progress and --log-format json", "allowed: one of them");
     return {};
   });
 }

@@ -17,6 +17,7 @@
 #include <udtcat/units.hpp>
 
 #include "tool/cli/command_line.hpp"
+#include "tool/cli/log_line.hpp"
 #include "tool/cli/ticket_options.hpp"
 
 namespace udtcat::tool {
@@ -55,9 +56,10 @@ struct Options {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds closed_port_patience{2'000};      ///< --connect-timeout counts for a closed port too
   std::optional<std::chrono::milliseconds> accept_timeout{};  ///< none: for ever
-  int verbosity = 0;                                          ///< -1: only errors; 1 info, 2 debug, 3 trace
-  std::optional<bool> progress{};                             ///< none: where a person is watching
-  bool is_chat = true;                                        ///< at a terminal stdin and stdout are a person's
+  LogFormat log_format = LogFormat::text;
+  int verbosity = 0;               ///< -1: only errors; 1 info, 2 debug, 3 trace
+  std::optional<bool> progress{};  ///< none: where a person is watching
+  bool is_chat = true;             ///< at a terminal stdin and stdout are a person's
   bool stats_json = false;
   std::optional<std::chrono::milliseconds> stats_interval{};  ///< none: at the end only
   bool why = false;                                           ///< --why: say at the end what limited the transfer
@@ -82,7 +84,7 @@ void add_connect_timeout_option(CommandLine& line, Options& options);
 /// --via, --via-key, --stun; behind the options of keys, protection and transport
 void add_via_options(CommandLine& line, Options& options);
 void add_accept_timeout_option(CommandLine& line, Options& options);
-void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats, --name
+void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats, --name, --log-format
 void add_progress_options(CommandLine& line, Options& options);  ///< --progress, --no-progress
 
 }  // namespace udtcat::tool

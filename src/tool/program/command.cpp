@@ -64,6 +64,7 @@ struct ParsedLine {
   Result<std::unique_ptr<Invocation>> invocation;  // null: `text`, or else the command's help, is asked for
   std::string text = {};
   std::string config = {};  // the file that it stands in; empty: it was typed
+  LogFormat log_format = LogFormat::text;
   std::optional<std::string> key_beside_configuration = {};
 };
 
@@ -80,13 +81,16 @@ ParsedLine understand_configured(const Commands& commands, const std::string& pa
   if (!text) return wrong(text.error());
   const auto file = Configuration::parse(*text, path);
   if (!file) return wrong(file.error());
+  const Words words = with(file->words(), more);
   const auto command = std::ranges::find_if(commands, [&](const Command& row) { return row.words == file->command(); });
   if (command != commands.end())
-    return {&*command, command->parse(with(file->words(), more)), {}, path, key_beside(path)};
+    return {&*command, command->parse(words), {}, path, log_format_in(words), key_beside(path)};
   const std::string name = fmt::format("{}", fmt::join(file->command(), " "));
-  return wrong(
+  ParsedLine unknown = wrong(
       {Errc::bad_argument, path,
        fmt::format("there is no command \"{}\"; see udtcat help{}", name, did_you_mean(name, names_of(commands)))});
+  unknown.log_format = log_format_in(words);
+  return unknown;
 }
 
 /// Refuses the user's file of options that earlier versions read.
@@ -220,15 +224,25 @@ Status tell(const Invocation& invocation, KeyCandidates candidates) {
 ExitStatus carry_out(const ParsedLine& line, const Words& argv, const RunContext& context) {
   const auto fails = [&](Error error) {
     if (!line.config.empty() && error.code == Errc::bad_argument) error.what = line.config + ": " + error.what;
-    context.console.line("udtcat: " + error.message(), Severity::error);
     const bool has_own = line.command != nullptr && line.command->failure;
-    return has_own ? *line.command->failure : exit_status_of(error.code);
+    const ExitStatus status = has_own ? *line.command->failure : exit_status_of(error.code);
+    context.console.event({.kind = EventKind::exit,
+                           .severity = Severity::error,
+                           .message = error.message(),
+                           .result = error.message(),
+                           .exit_status = to_int(status)});
+    return status;
   };
-  if (!line.invocation) return fails(line.invocation.error());
+  if (!line.invocation) {
+    context.console.format_lines(line.log_format, {});
+    return fails(line.invocation.error());
+  }
   if (*line.invocation == nullptr)
     return printed(line.text.empty() ? line.command->help() : line.text, context.console);
   Invocation& invocation = **line.invocation;
   if (!invocation.starts_programs()) forbid_core_dumps_for_good();
+  context.console.format_lines(invocation.options().log_format, invocation.options().name);
+  if (invocation.options().listens) context.console.date_lines();
   const auto kind = invocation.options().transport.kind;
   if (auto status = exec_program_with(kind, argv, context.core_limit_bytes); !status) return fails(status.error());
   // After exec_program_with(), so that the program that needs the key takes it; programs that it starts never see it.
@@ -272,7 +286,9 @@ int run(const Words& argv, const Commands& commands) {
   Words words(argv.begin() + std::min<std::ptrdiff_t>(std::ssize(argv), 1), argv.end());
   if (!words.empty() && words.front() == kCompletionWord)
     return to_int(printed(completion(commands, {words.begin() + 1, words.end()}), console));
+  const LogFormat typed = log_format_in(words);
   auto line = understand(commands, std::move(words));
+  if (typed != LogFormat::text) line.log_format = typed;
   return to_int(carry_out(line, argv, {console, core_limit_bytes}));
 }
 

@@ -170,11 +170,14 @@ Status announce_listener(const Options& options, const std::optional<Key>& new_k
   const std::string listening =
       "listening on " + where + (options.via ? ", for whoever asks at " + to_string(*options.via) : "");
   if (!new_key) {
+    LogEvent event{.kind = EventKind::listening, .message = listening, .address = where};
     // The user cannot know a port that the system chose.
-    if (options.local.port == 0)
-      console.line("udtcat: " + listening);
-    else
-      core::log().info("{}", listening);
+    if (options.local.port == 0) {
+      console.event(event);
+    } else {
+      event.severity = Severity::info;
+      log_event(event);
+    }
     return {};
   }
   if (options.ticket.made) {

@@ -33,7 +33,10 @@ class PeerListener {
 
   [[nodiscard]] std::string addresses() const;
   void add_to(ProcessSnapshot& snapshot) const;
-  void stop() { listener_->stop(); }
+  void stop() {
+    listener_->stop();
+    refusals_.flush();
+  }
 
  private:
   PeerListener(boost::asio::io_context& io, TransportKind kind) : protocol_(core::protocol_of(kind)), refusals_(io) {}

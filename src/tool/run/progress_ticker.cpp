@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kWaitingNotice{1'000};   // guess: longer th
 }  // namespace
 
 bool ProgressTicker::person_watches(const Options& options) {
-  if (options.verbosity < 0 || ::isatty(STDERR_FILENO) != 1) return false;
+  if (options.verbosity < 0 || options.log_format == LogFormat::json || ::isatty(STDERR_FILENO) != 1) return false;
   // With stdin and stdout both at a terminal, people type to each other: progress would disturb them.
   return !options.is_chat || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1;
 }
@@ -24,7 +24,7 @@ bool ProgressTicker::person_watches(const Options& options) {
 ProgressTicker::ProgressTicker(boost::asio::io_context& io, Console& console, const Options& options)
     : console_(console),
       idle_timeout_(options.session.idle_timeout),
-      shows_progress_(options.progress.value_or(person_watches(options))),
+      shows_progress_(options.log_format == LogFormat::text && options.progress.value_or(person_watches(options))),
       says_waiting_(options.progress.value_or(options.verbosity >= 0 && ::isatty(STDERR_FILENO) == 1)),
       timer_(io) {}
 

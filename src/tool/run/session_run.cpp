@@ -57,6 +57,12 @@ void SessionRun::say(const std::string& what) {
   if (verbosity_ >= 0) console_.line("udtcat: " + what);
 }
 
+void SessionRun::log_transfer(const EndedTransfer& transfer) {
+  LogEvent event = transfer_event(transfer);
+  event.severity = console_.is_log() && transfer.result ? Severity::notice : Severity::info;
+  log_event(event);
+}
+
 void SessionRun::say_if_by_tcp(const ConnectionStats& stats, const std::string& host, std::uint16_t port) {
   if (transport_.kind != TransportKind::automatic || stats.transport != TransportKind::tcp) return;
   if (std::exchange(has_said_tcp_, true)) return;
@@ -109,8 +115,11 @@ void SessionRun::keep_current(std::shared_ptr<PeersFile> peers) {
   if (!peers) return;
   on_reload([this, peers = std::move(peers)] {
     const auto read = peers->reload();
-    if (read) return say(*read);
-    core::log().error("{}; the peers stay as they were read before", read.error().message());
+    LogEvent event{.kind = EventKind::reload};
+    event.severity = read ? Severity::notice : Severity::error;
+    event.message = read ? *read : read.error().message() + "; the peers stay as they were read before";
+    event.result = read ? kComplete : read.error().message();
+    log_event(event);
   });
 }
 
@@ -184,7 +193,7 @@ void SessionRun::conclude() {
   console_.clear_status();
   // The user who sent a signal knows why it ends.
   const bool is_unknown = error_ && signal_ == 0;
-  if (is_unknown) console_.line("udtcat: " + describe(*error_), Severity::error);
+  if (is_unknown || (console_.is_log() && !console_.for_journal())) say_end(is_unknown);
   const bool is_cut = signal_ != 0 || status_ == ExitStatus::peer_lost;
   const bool has_moved = has_peer && payload_bytes(end.stats) > 0;
   const bool says_moved = is_cut && has_moved && exit_policy_.says_moved_when_cut && verbosity_ >= 0;
@@ -195,17 +204,34 @@ void SessionRun::conclude() {
   if (says_why_ && has_peer) console_.line("udtcat: " + with_pair(limited_by.text, end.stats));
   if (!stats_json_) return;
   const TransportKind transport = has_peer ? end.stats.transport : transport_.kind;
-  console_.line(to_json({.end = end,
-                         .cpu = process_cpu_time(),
-                         .transport = transport == TransportKind::automatic ? std::nullopt : std::optional(transport),
-                         .congestion = congestion_of(transport, transport_),
-                         .protection = protection_,
-                         .peer = peer_,
-                         .peer_name = peer_name_,
-                         .exit_status = status_,
-                         .exit_reason = error_ ? describe(*error_) : "complete",
-                         .limited_by = limited_by}));
+  console_.object(to_json({.end = end,
+                           .cpu = process_cpu_time(),
+                           .transport = transport == TransportKind::automatic ? std::nullopt : std::optional(transport),
+                           .congestion = congestion_of(transport, transport_),
+                           .protection = protection_,
+                           .peer = peer_,
+                           .peer_name = peer_name_,
+                           .exit_status = status_,
+                           .exit_reason = error_ ? describe(*error_) : "complete",
+                           .limited_by = limited_by}));
   core::log().set_level(spdlog::level::off);  // the object stays the last line
+  set_event_sink({});
+}
+
+/// The end of the process, as an event; also for a log of which nobody has seen the signal.
+void SessionRun::say_end(bool is_error) {
+  LogEvent event{.kind = EventKind::exit, .exit_status = to_int(status_)};
+  event.result = error_ ? describe(*error_) : kComplete;
+  if (is_error) {
+    event.severity = Severity::error;
+    event.message = *event.result;
+  } else {
+    event.severity = signal_ != 0 ? Severity::notice : Severity::info;
+    event.message = signal_ != 0 ? fmt::format("stopped by {}", name_of_signal(signal_))
+                                 : fmt::format("ended with exit status {}", to_int(status_));
+  }
+  if (is_error) return console_.event(event);
+  log_event(event);
 }
 
 std::string SessionRun::describe(const Error& error) const {

@@ -22,6 +22,7 @@
 #include "tool/cli/signal_watch.hpp"
 #include "tool/identity/peers_file.hpp"
 #include "tool/run/progress_ticker.hpp"
+#include "tool/run/transfer_event.hpp"
 #include "tool/status/snapshot.hpp"
 #include "tool/status/status_publisher.hpp"
 
@@ -58,6 +59,9 @@ class SessionRun {
   [[nodiscard]] ProgressTicker& progress() { return ticker_; }
   /// Prints a line unless the user wants errors only.
   void say(const std::string& what);
+
+  /// Logs the only transfer of the run, which says its errors itself: for a log, and for a user who wants to hear more.
+  void log_transfer(const EndedTransfer& transfer);
 
   /// Of a dialler, once: its session goes over TCP since nobody answered by UDP.
   /// host   as the user wrote it
@@ -109,6 +113,7 @@ class SessionRun {
   void on_signal(int signal);
   void tell_progress();
   void conclude();
+  void say_end(bool is_error);
   [[nodiscard]] std::string describe(const Error& error) const;
 
   boost::asio::io_context io_;

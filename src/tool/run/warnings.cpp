@@ -63,17 +63,19 @@ bridge::EnvironmentVariable peer_variable(const std::optional<PeerIdentity>& pee
   return {.name = "UDTCAT_PEER", .value = peer ? std::optional(peer->name) : std::nullopt};
 }
 
-RefusalLog::RefusalLog(boost::asio::io_context& io)
-    : log_(
-          io, [](const Endpoint& peer, const Error& why) { core::log().warn("refused {}", refusal_text(peer, why)); },
-          kind_of_refusal) {}
+RefusalLog::RefusalLog(boost::asio::io_context& io) : log_(io, 1) {}
 
 void RefusalLog::add(const Endpoint& peer, const Error& why) {
-  RefusalCount& kind = counts_[kind_of_refusal(why)];
+  const std::string reason = kind_of_refusal(why);
+  RefusalCount& kind = counts_[reason];
   ++kind.count;
   kind.latest = std::chrono::steady_clock::now();
   kind.last = refusal_text(peer, why);
-  log_.report(peer, why);
+  log_.report(reason, {.kind = EventKind::refused,
+                       .severity = Severity::warning,
+                       .message = "refused " + kind.last,
+                       .address = peer.to_string(),
+                       .reason = reason});
 }
 
 std::vector<RefusalSnapshot> RefusalLog::snapshots() const {

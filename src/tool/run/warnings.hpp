@@ -17,8 +17,8 @@
 #include <udtcat/result.hpp>
 
 #include "lib/bridge/child_process.hpp"
-#include "lib/bridge/rate_limited_log.hpp"
 #include "tool/cli/console.hpp"
+#include "tool/run/event_log.hpp"
 #include "tool/status/snapshot.hpp"
 
 namespace udtcat::tool {
@@ -43,6 +43,8 @@ class RefusalLog {
  public:
   explicit RefusalLog(boost::asio::io_context& io);
   void add(const Endpoint& peer, const Error& why);
+  /// Tells what is counted: the process is about to end.
+  void flush() { log_.flush(); }
   /// How many there were of each kind, and when the last.
   [[nodiscard]] std::vector<RefusalSnapshot> snapshots() const;
 
@@ -53,7 +55,7 @@ class RefusalLog {
     std::string last{};
   };
   std::map<std::string, RefusalCount> counts_;  // by kind, of which there are no more than codes
-  bridge::RateLimitedLog log_;
+  EventLog log_;
 };
 
 }  // namespace udtcat::tool

@@ -43,7 +43,7 @@ void StatusPublisher::begin() {
   repeat(line_timer_, *stats_interval_, [this] {
     ProcessSnapshot now = snapshot();
     line_rates_.set(now, Rates::TimePoint::clock::now());
-    console_.line(to_json(now), Severity::info);
+    console_.object(to_json(now), Severity::info);
   });
 }
 

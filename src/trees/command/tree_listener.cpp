@@ -11,6 +11,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
+#include "tool/run/transfer_event.hpp"
 #include "tool/run/warnings.hpp"
 #include "trees/command/tree_run.hpp"
 #include "trees/manifest_log.hpp"
@@ -43,9 +44,11 @@ Status TreeListener::start(tool::FoundCredentials found) {
   UDTCAT_TRY(listener_, tool::PeerListener::start(
                             run_, options_, std::move(found),
                             [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
-  if (!options_.once) run_.console().date_lines();
   run_.on_interrupt([this](const Error& why) {
-    if (clients_.empty()) return run_.finish(why);
+    if (clients_.empty()) {
+      event_log_.flush();
+      return run_.finish(why);
+    }
     for (const Client& client : clients_) client.session->connection().abort(why);
   });
   if (options_.accept_timeout) run_.expect_peer_within(*options_.accept_timeout);
@@ -68,7 +71,10 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   }
   if (options_.once) listener_->stop();
   std::string name = tool::peer_text(*connection);
-  core::log().info("connected to {}", name);
+  tool::LogEvent event = tool::peer_event(tool::EventKind::peer_up, *connection);
+  event.severity = tool::Severity::info;
+  event.message = "connected to " + name;
+  event_log_.report("up " + peer, event);
   Client& client = clients_.emplace_back(run_.io(), ++last_number_, std::move(name), std::move(peer));
   client.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_counters(run_.console()),
                                                      role(), [this, &client] { on_over(client); });
@@ -150,15 +156,28 @@ ConnectionStats TreeListener::total() const {
   return all;
 }
 
+void TreeListener::log_end(const Client& client, const Status& result) {
+  Connection& connection = client.session->connection();
+  TransferCounters& counters = client.session->counters();
+  const bool sends = options_.role == Role::sends;
+  tool::EndedTransfer ended = tool::transfer_of(connection, counters.names(), result);
+  ended.direction = sends ? tool::kSent : tool::kReceived;
+  ended.bytes_sent = sends ? counters.bytes.load() : 0;
+  ended.bytes_received = sends ? 0 : counters.bytes.load();
+  ended.files = counters.files;
+  ended.duration = std::chrono::steady_clock::now() - client.came_at;
+  tool::LogEvent event = tool::transfer_event(ended);
+  event.message += result ? particulars_of(counters) : after_cut(result.error());
+  // The run ends with the only transfer, and says the error itself.
+  if (!result && options_.once) event.severity = tool::Severity::info;
+  event_log_.report((result ? "transfer " : "failure ") + client.peer, event);
+}
+
 void TreeListener::on_over(const Client& client) {
   const Status result = client.session->result();
-  if (result)
-    run_.say(fmt::format("{}: {}", client.name, sentence_of(client.session->counters())));
-  else if (!options_.once)
-    run_.console().line(
-        fmt::format("udtcat: {}: {}{}", client.name, result.error().message(), after_cut(result.error())),
-        tool::Severity::error);
+  log_end(client, result);
   const bool is_last = options_.once || run_.signal() != 0;
+  if (is_last) event_log_.flush();
   boost::asio::post(run_.io(), [this, number = client.number, result, is_last] {
     // The last session stays, since the last statistics are read from it.
     if (is_last && clients_.size() == 1) return run_.finish(result ? std::nullopt : std::optional(result.error()));

@@ -16,6 +16,7 @@
 #include <udtcat/result.hpp>
 
 #include "lib/core/lifetime.hpp"
+#include "tool/run/event_log.hpp"
 #include "tool/run/peer_listener.hpp"
 #include "tool/run/rejected_connections.hpp"
 #include "tool/run/session_run.hpp"
@@ -34,6 +35,7 @@ namespace udtcat::trees {
 /// Threads: confined to the main thread.
 class TreeListener {
  public:
+  static constexpr std::size_t kTransfersAtOnce = 64;         // guess: of a peer; what a person follows
   static constexpr std::chrono::seconds kRequestTimeout{10};  // spec: docs/spec/trees.md §4
 
   /// `run` and `options` must outlive this. Its end is that of `run`.
@@ -55,6 +57,7 @@ class TreeListener {
     const std::string peer;  // by which its places are counted
     boost::asio::steady_timer timer;
     std::unique_ptr<TransferSession> session{};
+    const std::chrono::steady_clock::time_point came_at = std::chrono::steady_clock::now();
     bool is_leaving = false;        // it has no place any more
     std::uint64_t moved_bytes = 0;  // when it was last looked at
     std::chrono::steady_clock::time_point moved_at{};
@@ -70,6 +73,7 @@ class TreeListener {
   void watch(Client& client);
   [[nodiscard]] TransferRole role();
   void on_over(const Client& client);
+  void log_end(const Client& client, const Status& result);
   [[nodiscard]] ConnectionStats total() const;
 
   tool::SessionRun& run_;
@@ -78,6 +82,7 @@ class TreeListener {
   ActiveTransfers active_transfers_;
   tool::RejectedConnections rejected_;
   std::unique_ptr<tool::PeerListener> listener_;
+  tool::EventLog event_log_{run_.io(), kTransfersAtOnce};
   std::uint64_t last_number_ = 0;
   std::list<Client> clients_;
   ConnectionStats past_;  // of those that have left

@@ -44,8 +44,12 @@ Status result_of(const Status& worked, const std::optional<StreamOutcome>& outco
 }
 
 std::string sentence_of(const TransferCounters& counters) {
-  std::string text =
-      fmt::format("{}, {}", core::format_count(counters.files, "file"), core::format_size(counters.bytes));
+  return fmt::format("{}, {}{}", core::format_count(counters.files, "file"), core::format_size(counters.bytes),
+                     particulars_of(counters));
+}
+
+std::string particulars_of(const TransferCounters& counters) {
+  std::string text;
   if (counters.moved_bytes < counters.bytes)
     text += fmt::format(", of which {} went over the path", core::format_size(counters.moved_bytes));
   if (counters.passed_over > 0)

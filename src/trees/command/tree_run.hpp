@@ -28,6 +28,9 @@ namespace udtcat::trees {
 /// "20000 files, 80.0 MB, of which 12.0 MB went over the path".
 [[nodiscard]] std::string sentence_of(const TransferCounters& counters);
 
+/// The part of that behind the number of bytes; empty where all went over the path.
+[[nodiscard]] std::string particulars_of(const TransferCounters& counters);
+
 /// The options of a transfer, with the user's home and hash caches.
 [[nodiscard]] TransferOptions transfer_options_of(const TreeOptions& options);
 

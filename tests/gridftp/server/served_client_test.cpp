@@ -87,10 +87,12 @@ TEST_F(ServedClients, ChangeFiles) {
 
 TEST_F(ServedClients, WithoutAKeyChangeNothingWithoutALineForTheOperator) {
   std::vector<std::string> lines;
-  set_log_sink(LogLevel::warn, [&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  tool::set_event_sink([&](const tool::LogEvent& event) {
+    if (event.kind == tool::EventKind::change) lines.push_back(event.message);
+  });
   log_in();
   for (const char* line : {"MKD new", "RMD new", "RNFR file", "RNTO other", "DELE other", "DELE none"}) ask(line);
-  set_log_sink(LogLevel::info, {});
+  tool::set_event_sink({});
   EXPECT_THAT(lines,
               testing::ElementsAre(HasSubstr(": made the directory /new"), HasSubstr(": deleted the directory /new"),
                                    HasSubstr(": renamed /file to /other"), HasSubstr(": deleted /other")));
@@ -98,13 +100,13 @@ TEST_F(ServedClients, WithoutAKeyChangeNothingWithoutALineForTheOperator) {
 
 TEST_F(ServedClients, WithoutAKeyDoNotFillTheLog) {
   std::size_t lines = 0;
-  set_log_sink(LogLevel::warn, [&](LogLevel, std::string_view) { ++lines; });
+  tool::set_event_sink([&](const tool::LogEvent&) { ++lines; });
   log_in();
   for (int i = 0; i < 200; ++i) {
     ask("MKD new");
     ask("RMD new");
   }
-  set_log_sink(LogLevel::info, {});
+  tool::set_event_sink({});
   EXPECT_GE(lines, 64U);
   EXPECT_LE(lines, 70U) << "and then one for many";
 }

@@ -5,18 +5,23 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <boost/algorithm/string/split.hpp>
 
 #include "lib/core/log.hpp"
 #include "tool/support/pipe.hpp"
 
 namespace udtcat::tool {
 namespace {
+
+const std::string kTime = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[.][0-9]{3}[+-][0-9]{2}:[0-9]{2}";
 
 class ConsoleTest : public testing::Test {
  protected:
@@ -41,7 +46,8 @@ TEST_F(ConsoleTest, DatesItsLinesWhereAFileTakesThem) {
   console_.date_lines();
   console_.line("udtcat: a line");
   console_.line("{}");
-  EXPECT_THAT(pipe_.drain(), testing::MatchesRegex("[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} udtcat: a line\n[{][}]\n"));
+  EXPECT_THAT(pipe_.drain(), testing::MatchesRegex(kTime + " udtcat: a line\n[{][}]\n"));
+  EXPECT_TRUE(console_.is_log());
 }
 
 TEST_F(ConsoleTest, LeavesTheTimeToAJournal) {
@@ -49,6 +55,37 @@ TEST_F(ConsoleTest, LeavesTheTimeToAJournal) {
   journal.date_lines();
   journal.line("udtcat: a line");
   EXPECT_EQ(pipe_.drain(), "<5>a line\n");
+}
+
+TEST_F(ConsoleTest, HasTheNameOfItsServiceBehindTheTime) {
+  console_.date_lines();
+  console_.format_lines(LogFormat::text, "db");
+  console_.event({.kind = EventKind::reload, .message = "read again"});
+  EXPECT_THAT(pipe_.drain(), testing::MatchesRegex(kTime + " udtcat [(]db[)]: read again\n"));
+}
+
+TEST_F(ConsoleTest, WritesEachLineAsAnObjectAndNoStatusWhereItIsToldSo) {
+  console_.format_lines(LogFormat::json, "db");
+  console_.status("12 %");
+  console_.line("udtcat: a line", Severity::warning);
+  console_.line("udtcat host 9000");
+  console_.event({.kind = EventKind::reload, .message = "read again", .result = kComplete});
+  console_.object(R"({"of":"statistics"})");
+  std::vector<std::string> lines;
+  const std::string text = pipe_.drain();
+  boost::split(lines, text, [](char c) { return c == '\n'; });
+  ASSERT_EQ(lines.size(), 5U) << text;
+  EXPECT_THAT(lines[0], testing::HasSubstr(R"("level":"warning","service":"db","message":"a line"})"));
+  EXPECT_THAT(lines[1], testing::HasSubstr(R"("message":"udtcat host 9000"})"));
+  EXPECT_THAT(lines[2], testing::HasSubstr(R"("message":"read again","event":"reload","result":"complete"})"));
+  EXPECT_EQ(lines[3], R"({"of":"statistics"})");
+}
+
+TEST_F(ConsoleTest, WritesObjectsBehindTheirLevelInAJournal) {
+  Console journal(pipe_.writer(), true);
+  journal.format_lines(LogFormat::json, {});
+  journal.line("udtcat: a line", Severity::warning);
+  EXPECT_THAT(pipe_.drain(), testing::StartsWith(R"(<4>{"time":)"));
 }
 
 TEST_F(ConsoleTest, RewritesTheStatus) {
@@ -137,6 +174,31 @@ TEST_F(StderrLog, HasEventsWithTheirTime) {
   EXPECT_EQ(text.find("trace: trace"), std::string::npos) << text;
 }
 TEST_F(StderrLog, HasEverythingAtTheHighestVerbosity) { EXPECT_NE(said(3).find(" trace: trace\n"), std::string::npos); }
+
+TEST_F(StderrLog, HasTheTimeOfEachLineAtDevelopersVerbosity) {
+  EXPECT_THAT(said(2), testing::ContainsRegex("^" + kTime + " udtcat: debug: debug\n"));
+}
+TEST_F(StderrLog, AsJsonHasTheLevelApart) {
+  console_.format_lines(LogFormat::json, {});
+  EXPECT_THAT(said(2), testing::ContainsRegex(R"("level":"debug","service":null,"message":"debug"[}])"));
+}
+
+TEST_F(StderrLog, HasEventsByTheirSeverity) {
+  const auto tell = [&](int verbosity, Severity severity, const char* text) {
+    install_stderr_log(console_, verbosity);
+    log_event({.kind = EventKind::reload, .severity = severity, .message = text});
+  };
+  tell(-1, Severity::notice, "quiet");
+  tell(-1, Severity::error, "error");
+  tell(0, Severity::info, "more");
+  tell(0, Severity::notice, "notice");
+  tell(1, Severity::info, "info");
+  console_.format_lines(LogFormat::json, {});
+  tell(0, Severity::info, "for a program");
+  install_stderr_log(silence_, -1);
+  EXPECT_THAT(pipe_.drain(),
+              testing::MatchesRegex("udtcat: error\nudtcat: notice\nudtcat: info\n[{].*\"for a program\".*\n"));
+}
 
 TEST_F(StderrLog, GivesAJournalLevelsWithoutNameTimeOrProgress) {
   Console journal(pipe_.writer(), true);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/run/event_log.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tool/run/transfer_event.hpp"
+
+namespace udtcat::tool {
+
+namespace {
+
+using EventClock = std::chrono::steady_clock;
+
+/// The latest, which stands for the earlier ones too.
+LogEvent sum_of(const LogEvent& earlier, LogEvent latest) {
+  latest.count += earlier.count;
+  if (latest.address != earlier.address) latest.address.reset();
+  if (latest.peer != earlier.peer) latest.peer.reset();
+  latest.bytes_sent += earlier.bytes_sent;
+  latest.bytes_received += earlier.bytes_received;
+  if (earlier.files) latest.files = latest.files.value_or(0) + *earlier.files;
+  if (latest.direction != earlier.direction) latest.direction = earlier.direction ? kBoth : latest.direction;
+  return latest;
+}
+
+LogEvent standing_for_many(LogEvent event) {
+  if (event.count == 1) return event;
+  event.duration.reset();
+  if (event.kind == EventKind::transfer)
+    describe_many(event);
+  else
+    event.message += fmt::format(" ({} more like it)", event.count);
+  return event;
+}
+
+}  // namespace
+
+std::optional<LogEvent> EventLimit::add(const std::string& name, const LogEvent& event, TimePoint now) {
+  Kind& kind = kind_named(name, now);
+  if (!kind.counted && kind.left > 0) {
+    --kind.left;
+    return event;
+  }
+  if (!kind.counted) kind.due = now + kInterval;
+  kind.counted = kind.counted ? sum_of(*kind.counted, event) : event;
+  return std::nullopt;
+}
+
+std::vector<LogEvent> EventLimit::take_due(TimePoint now) {
+  std::vector<LogEvent> due;
+  for (Kind& kind : kinds_)
+    if (kind.counted && kind.due <= now) due.push_back(standing_for_many(*std::exchange(kind.counted, std::nullopt)));
+  return due;
+}
+
+std::optional<EventLimit::TimePoint> EventLimit::next_due() const {
+  std::optional<TimePoint> next;
+  for (const Kind& kind : kinds_)
+    if (kind.counted && (!next || kind.due < *next)) next = kind.due;
+  return next;
+}
+
+EventLimit::Kind& EventLimit::kind_named(const std::string& name, TimePoint now) {
+  for (Kind& kind : kinds_) refill(kind, now);
+  const auto known = std::ranges::find(kinds_, name, &Kind::name);
+  if (known != kinds_.end()) return *known;
+  std::erase_if(kinds_, [this](const Kind& kind) { return !kind.counted && kind.left == at_once_; });
+  if (kinds_.size() >= kMaxKinds && !name.empty()) return kind_named({}, now);
+  return kinds_.emplace_back(Kind{.name = name, .left = at_once_, .refilled_at = now});
+}
+
+void EventLimit::refill(Kind& kind, TimePoint now) const {
+  const auto intervals = static_cast<std::size_t>(std::max<std::int64_t>((now - kind.refilled_at) / kInterval, 0));
+  kind.refilled_at += intervals * kInterval;
+  kind.left = std::min(kind.left + intervals, at_once_);
+}
+
+void EventLog::report(const std::string& kind, const LogEvent& event) {
+  if (const auto now = limit_.add(kind, event, EventClock::now())) return log_event(*now);
+  set_timer();
+}
+
+void EventLog::flush() {
+  for (const LogEvent& event : limit_.take_due(EventClock::time_point::max())) log_event(event);
+}
+
+void EventLog::set_timer() {
+  const auto due = limit_.next_due();
+  if (!due || timer_.expiry() == *due) return;  // none, or set already
+  timer_.expires_at(*due);
+  timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& error) {
+    if (error) return;  // set to another time
+    for (const LogEvent& event : limit_.take_due(EventClock::now())) log_event(event);
+    set_timer();
+  }));
+}
+
+}  // namespace udtcat::tool

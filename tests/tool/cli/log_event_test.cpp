@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/cli/log_event.hpp"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace udtcat::tool {
+namespace {
+
+class LogEventTest : public testing::Test {
+ protected:
+  LogEventTest() {
+    set_event_sink([this](const LogEvent& event) { seen.push_back(event); });
+  }
+  ~LogEventTest() override { set_event_sink({}); }
+  std::vector<LogEvent> seen;
+};
+
+TEST_F(LogEventTest, ComesToTheSinkUntilThereIsNone) {
+  log_event({.kind = EventKind::reload, .message = "read"});
+  set_event_sink({});
+  log_event({.kind = EventKind::reload, .message = "read again"});
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].message, "read");
+}
+
+TEST_F(LogEventTest, HasPrintableTextOfBoundedLength) {
+  log_event({.kind = EventKind::transfer,
+             .message = "a\nforged line",
+             .object = "\x1b[2J" + std::string(10'000, 'x'),
+             .result = "\xff"});
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].message, "a?forged line");
+  EXPECT_EQ(seen[0].object.value_or("").substr(0, 5), "?[2Jx");
+  EXPECT_LE(seen[0].object.value_or("").size(), 512U);
+  EXPECT_EQ(seen[0].result, "?");
+  EXPECT_FALSE(seen[0].peer);
+}
+
+}  // namespace
+}  // namespace udtcat::tool
