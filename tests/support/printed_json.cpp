@@ -17,7 +17,8 @@ namespace {
 /// Of a process that was killed the last line may be cut off.
 bool is_document(std::string_view line) {
   if (line.starts_with('[')) line.remove_prefix(1);
-  return line.starts_with("{\"version\":") && (line.ends_with('}') || line.ends_with("},") || line.ends_with("}]"));
+  const bool is_ours = line.starts_with("{\"version\":") || line.starts_with("{\"time\":\"2");
+  return is_ours && (line.ends_with('}') || line.ends_with("},") || line.ends_with("}]"));
 }
 
 }  // namespace
