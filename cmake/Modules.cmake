@@ -5,7 +5,9 @@ set_property(GLOBAL PROPERTY UDTCAT_LIBRARY_MODULES "")
 
 function(udtcat_objects name)
   add_library(udtcat_${name} OBJECT ${ARGN})
-  set_target_properties(udtcat_${name} PROPERTIES POSITION_INDEPENDENT_CODE $<NOT:$<BOOL:${UDTCAT_STATIC}>>)
+  if(NOT UDTCAT_STATIC)
+    set_target_properties(udtcat_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   target_include_directories(udtcat_${name} PUBLIC "${PROJECT_SOURCE_DIR}/include" PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(udtcat_${name} PRIVATE udtcat_compile
                         PUBLIC Boost::headers tl::expected fmt::fmt spdlog::spdlog OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
