@@ -50,6 +50,7 @@ SessionRun::SessionRun(const Options& options, Console& console, const ExitPolic
       publisher_(io_, console, options),
       peer_timer_(io_),
       interrupt_timer_(io_),
+      dates_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
                exit_policy.signal_grace) {}
 
@@ -107,10 +108,22 @@ void SessionRun::on_reload(std::function<void()> action) {
 
 void SessionRun::keep_current(std::shared_ptr<PeersFile> peers) {
   if (!peers) return;
+  watch_dates(peers);
   on_reload([this, peers = std::move(peers)] {
     const auto read = peers->reload();
-    if (read) return say(*read);
-    core::log().error("{}; the peers stay as they were read before", read.error().message());
+    if (!read) return core::log().error("{}; the peers stay as they were read before", read.error().message());
+    watch_dates(peers);
+    say(*read);
+  });
+}
+
+void SessionRun::watch_dates(const std::shared_ptr<PeersFile>& peers) {
+  dates_timer_.cancel();
+  const auto again = peers->look_at_dates();
+  if (!again) return;
+  dates_timer_.expires_after(*again);
+  dates_timer_.async_wait([this, peers](const boost::system::error_code& cancelled) {
+    if (!cancelled) watch_dates(peers);
   });
 }
 
