@@ -18,6 +18,10 @@
 
 namespace udtcat {
 
+namespace core {
+struct PeerRates;
+}
+
 /// A peer that has proved its key pair.
 struct PeerIdentity {
   std::string name;  ///< as KnownPeers calls it
@@ -47,6 +51,9 @@ class KnownPeers {
   /// errors (which end the session): those of the implementation
   [[nodiscard]] virtual Status on_session(const PeerIdentity& /*peer*/) { return {}; }
 
+  /// Limits that all streams of the peer's sessions have together; null: none. Asked of each stream that begins.
+  [[nodiscard]] virtual std::shared_ptr<core::PeerRates> rates_of(const PeerIdentity& /*peer*/) { return nullptr; }
+
   /// Asks again about the peer of each session under way: one that recognise() refuses now is broken off.
   void recheck() const;
 
@@ -68,6 +75,8 @@ class KnownPeers::Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch();
+
+  [[nodiscard]] KnownPeers& peers() const { return *peers_; }
 
  private:
   const std::shared_ptr<KnownPeers> peers_;

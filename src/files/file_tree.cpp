@@ -127,6 +127,14 @@ tl::unexpected<Error> FileTree::cannot_enter(const std::string& path, Errc code,
   return core::fail_by_errno(code, doing, error);
 }
 
+Result<FileTree> FileTree::make_below(const std::string& path) const {
+  if (path.empty()) return *this;
+  for (auto end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1))
+    UDTCAT_CHECK(make_directory(path.substr(0, end)));
+  UDTCAT_CHECK(make_directory(path));
+  return below(path, Errc::local_write_failed);
+}
+
 Result<FileTree> FileTree::below(const std::string& path, Errc code) const {
   UDTCAT_TRY(auto root, enter(path, code));
   return FileTree(std::move(root), shown(path));

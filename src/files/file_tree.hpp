@@ -36,6 +36,14 @@ class FileTree {
   /// The same; the directory is made where it is not there.  errors: Errc::local_write_failed
   [[nodiscard]] static Result<FileTree> make(const std::string& directory);
 
+  /// Of a directory that is open.  shown   for messages
+  [[nodiscard]] static FileTree of(std::shared_ptr<const bridge::Descriptor> directory, std::string shown) {
+    return {std::move(directory), std::move(shown)};
+  }
+
+  /// The tree below a directory that is made where it is not there, with those on the way to it.  path   may be empty
+  /// errors: Errc::local_write_failed
+  [[nodiscard]] Result<FileTree> make_below(const std::string& path) const;
   /// The tree below one of its directories.  errors: as said by `code`
   [[nodiscard]] Result<FileTree> below(const std::string& path, Errc code) const;
   /// The same; the last word may be a symbolic link that leads to a directory of this tree.

@@ -53,9 +53,9 @@ ScopedStatus Destination::check_not_over(const std::string& path) const {
 }
 
 ScopedStatus Destination::charge_name(const Entry& entry) {
-  std::uint64_t bytes = WriteBudget::kNameBytes;
+  std::uint64_t bytes = 0;
   for (const auto& each : entry.attributes.extended) bytes += each.name.size() + each.value.size();
-  return write_budget().charge(bytes, entry.path);
+  return write_budget().charge_name(bytes, entry.path);
 }
 
 /// Attributes that the file system of a path's directory keeps.
@@ -205,7 +205,7 @@ ScopedStatus Destination::make_hard_link(const std::string& path, const std::str
     return {};
   }
   UDTCAT_CHECK(check_place(path, status));
-  UDTCAT_CHECK(write_budget().charge(WriteBudget::kNameBytes, path));
+  UDTCAT_CHECK(write_budget().charge_name(0, path));
   UDTCAT_TRY(const auto folder, folder_of(path));
   const auto part = folder.of(path);
   part.remove();
@@ -240,7 +240,9 @@ ScopedStatus Destination::copy(const files::FileLocation& original, const std::s
   struct stat status {};
   if (::fstat(from.number(), &status) != 0)
     return of_name(core::fail_by_errno(Errc::local_read_failed, "copy " + original.shown()));
-  UDTCAT_CHECK(write_budget().charge(static_cast<std::uint64_t>(status.st_size), path));
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  UDTCAT_CHECK(write_budget().charge(bytes, path));
+  UDTCAT_TRY(const auto growth, write_budget().grow(bytes, path));
   UDTCAT_CHECK(copy_content(from, to, path));
   UDTCAT_TRY(const auto attributes, of_name(read_attributes(original, status)));
   UDTCAT_CHECK(give(to, attributes, path, true));
@@ -371,6 +373,7 @@ NameResult<struct stat> Destination::publish(const std::string& path, const stru
   UDTCAT_TRY(const auto now, location.look());
   if (!now || !is_same_content(*now, *waiting))
     return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has replaced it");
+  if (there) write_budget().replace(*there);
   written_.add(*now, location.birth(), path);
   return *now;
 }

@@ -68,7 +68,7 @@ NameStatus IncomingFile::take_up_basis() {
                 "somebody else is writing it");
   if (basis_->is_part) {
     part_ = std::move(file);
-    part_bytes_ = static_cast<std::uint64_t>(basis_->status.st_size);
+    part_bytes_ = grown_bytes_ = static_cast<std::uint64_t>(basis_->status.st_size);
   } else {
     existing_ = std::move(file);
   }
@@ -87,7 +87,10 @@ ScopedStatus IncomingFile::open_part() {
   UDTCAT_TRY(part_, own.take(entry_.path).map_error(scope_of_content_error));
   // Where blocks can be shared only chunks that differ take space.
   shares_blocks_ = existing_.is_open() && ::ioctl(part_.number(), FICLONE, existing_.number()) == 0;
-  if (shares_blocks_) part_bytes_ = static_cast<std::uint64_t>(basis_->status.st_size);
+  if (shares_blocks_) {
+    part_bytes_ = static_cast<std::uint64_t>(basis_->status.st_size);
+    UDTCAT_CHECK(grow_to(part_bytes_));
+  }
   for (std::uint64_t chunk = 0; chunk < copied_so_far_; ++chunk) UDTCAT_CHECK(copy_chunk(chunk));
   return {};
 }
@@ -178,7 +181,9 @@ ScopedStatus IncomingFile::take(const FileDone& done) {
     if (stands) return {};
   }
   UDTCAT_CHECK(open_part());
+  UDTCAT_TRY(const auto growth, grow_to(entry_.size_bytes));
   UDTCAT_CHECK(finish_part());
+  if (grown_bytes_ > entry_.size_bytes) destination_.write_budget().shrink(grown_bytes_ - entry_.size_bytes);
   return {};
 }
 
@@ -250,8 +255,23 @@ ScopedResult<bool> IncomingFile::is_still_equal() {
   return ::fstat(existing_.number(), &after) == 0 && is_same_content(before, after) && again.root() == tree_.root();
 }
 
+/// A part that may not have its size would only keep others from theirs, and is removed.
+ScopedResult<files::DirectoryUse::Growth> IncomingFile::grow_to(std::uint64_t bytes) {
+  if (bytes <= grown_bytes_) return files::DirectoryUse::Growth();
+  auto growth = destination_.write_budget().grow(bytes - grown_bytes_, entry_.path);
+  if (growth) {
+    grown_bytes_ = bytes;
+    return growth;
+  }
+  UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
+  own.of(entry_.path).remove();
+  destination_.write_budget().shrink(files::DirectoryUse::kNameBytes + grown_bytes_);
+  return growth;
+}
+
 ScopedStatus IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {
   UDTCAT_CHECK(destination_.write_budget().charge(from.size(), entry_.path));
+  UDTCAT_TRY(const auto growth, grow_to(offset + from.size()));
   UDTCAT_CHECK(files::write_whole_at(part_, offset, from, destination_.tree().shown(entry_.path))
                    .map_error(scope_of_content_error));
   unsent_bytes_ += from.size();

@@ -21,7 +21,7 @@ ReceiverState::ReceiverState(ReceiverOptions options, PartialFiles parts, Blocki
       stream_(stream),
       writer_(stream),
       counters_(counters),
-      written_(options_.limit_bytes,
+      written_(options_.limit_bytes, options_.directory_limit,
                [this](const std::string& line) {
                  counters_.lose(line);
                  const core::MutexLock lock(mutex_);

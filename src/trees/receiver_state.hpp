@@ -33,6 +33,7 @@ struct ReceiverOptions {
   std::string peer{};  ///< the sender's key, by which its fingerprints are not another's; empty: all have the same key
   bool is_sealed = false;  ///< the stream proves every byte: chunks that come are not hashed again (ADR-0050)
   std::optional<std::uint64_t> limit_bytes{};
+  std::optional<files::DirectoryLimit> directory_limit{};
   std::optional<std::set<std::string>> asked{};  ///< first words of the paths that were asked for; none: any may come
   std::optional<std::string> home{};             ///< the user's, whose mode stays unless owners are kept
   std::optional<files::FileLocation> cache;      ///< none: nothing is remembered

@@ -91,11 +91,19 @@ std::optional<std::set<std::string>> asked_by(const Hello& hello) {
   return words.empty() ? std::nullopt : std::optional(std::move(words));
 }
 
+Result<std::optional<files::DirectoryLimit>> limit_of(const TransferPlace& place, const files::FileTree& tree) {
+  if (!place.limit_bytes) return std::nullopt;
+  UDTCAT_TRY(auto use, place.uses->open(tree, files::DirectoryUse::WhileCounted::waits));
+  return files::DirectoryLimit{.use = std::move(use), .bytes = *place.limit_bytes, .peer = place.peer};
+}
+
 /// Opens what the receiver needs: its directory, its parts and its manifest.
-Result<std::unique_ptr<Receiver>> receiver_for(TransferContext& transfer, const std::string& directory,
+Result<std::unique_ptr<Receiver>> receiver_for(TransferContext& transfer, const TransferPlace& place,
                                                const std::string& job, const TransferOptions& options,
                                                std::optional<ManifestLog>& manifest) {
-  UDTCAT_TRY(auto tree, files::FileTree::make(directory));
+  UDTCAT_TRY(const auto own, files::FileTree::make(place.directory));
+  UDTCAT_TRY(auto tree, own.make_below(place.below));
+  UDTCAT_TRY(auto limit, limit_of(place, tree));
   if (options.manifest) {
     UDTCAT_TRY(manifest, ManifestLog::create(*options.manifest));
   }
@@ -106,6 +114,7 @@ Result<std::unique_ptr<Receiver>> receiver_for(TransferContext& transfer, const 
                                    .peer = transfer.peer.key,
                                    .is_sealed = transfer.peer.is_sealed,
                                    .limit_bytes = options.limit_bytes,
+                                   .directory_limit = std::move(limit),
                                    .asked = transfer.hello ? asked_by(*transfer.hello) : std::nullopt,
                                    .home = options.home,
                                    .cache = options.caches ? cache_of(tree, *options.caches) : std::nullopt,
@@ -114,10 +123,10 @@ Result<std::unique_ptr<Receiver>> receiver_for(TransferContext& transfer, const 
                         transfer.counters);
 }
 
-Status receive(TransferContext& transfer, const std::string& directory, const std::string& job,
+Status receive(TransferContext& transfer, const TransferPlace& place, const std::string& job,
                const TransferOptions& options) {
   std::optional<ManifestLog> manifest;
-  const auto receiver = receiver_for(transfer, directory, job, options, manifest);
+  const auto receiver = receiver_for(transfer, place, job, options, manifest);
   if (!receiver) return refuse(transfer, receiver.error());
   UDTCAT_CHECK((*receiver)->run(transfer.reader, transfer.hello));
   return manifest ? manifest->finish() : Status();
@@ -181,10 +190,10 @@ Status receive_as_connector(BlockingStream& stream, const std::vector<std::strin
                          .job = job_of(paths),
                          .place = {},
                          .paths = paths};
-  return receive(transfer, directory, files::to_hex(transfer.hello->job), options);
+  return receive(transfer, {.directory = directory}, files::to_hex(transfer.hello->job), options);
 }
 
-Status receive_as_listener(BlockingStream& stream, const std::string& directory, const TransferOptions& options,
+Status receive_as_listener(BlockingStream& stream, const TransferPlace& place, const TransferOptions& options,
                            const PeerInfo& peer, ActiveTransfers& active, TransferCounters& counters) {
   TransferContext transfer{stream, counters, peer};
   UDTCAT_TRY(const Hello hello, hear_hello(transfer));
@@ -202,12 +211,12 @@ Status receive_as_listener(BlockingStream& stream, const std::string& directory,
   owner.is_over = [&stream] { return stream.is_cut(); };
   const std::string apart = files::to_hex(job_at_host(job, owner.host));
   UDTCAT_TRY(const auto slot, active.enter(files::to_hex(job), apart, std::move(owner)));
-  const Status received = receive(transfer, directory, slot->name(), with(options, hello));
+  const Status received = receive(transfer, place, slot->name(), with(options, hello));
   if (auto replaced = slot->replaced(); !received && replaced) return tl::unexpected(std::move(*replaced));
   return received;
 }
 
-Status send_as_listener(BlockingStream& stream, const std::string& directory, TransferCounters& counters) {
+Status send_as_listener(BlockingStream& stream, const TransferPlace& place, TransferCounters& counters) {
   TransferContext transfer{stream, counters};
   UDTCAT_TRY(const Hello hello, hear_hello(transfer));
   if (hello.role != Role::receives)
@@ -216,8 +225,9 @@ Status send_as_listener(BlockingStream& stream, const std::string& directory, Tr
                    "the listener sends, too: udtcat receive HOST PORT takes from it, and udtcat receive -l in "
                    "its place would receive"});
   for (const std::string& path : hello.paths) counters.add_name(path);
-  if (hello.paths.empty()) counters.add_name(directory);
-  const auto tree = files::FileTree::open(directory);
+  if (hello.paths.empty()) counters.add_name(place.below.empty() ? place.directory : place.below);
+  auto tree = files::FileTree::open(place.directory);
+  if (tree && !place.below.empty()) tree = tree->below(place.below, Errc::local_read_failed);
   auto source = tree ? Source::of_tree(*tree, hello.paths) : tl::unexpected(tree.error());
   return send(transfer, std::move(source), {.wants_totals = hello.wants_totals});
 }
@@ -242,7 +252,7 @@ Status serve_account(BlockingStream& stream, const TransferOptions& options, con
   TransferContext transfer{stream, counters, peer};
   UDTCAT_TRY(Hello hello, hear_hello(transfer));
   if (hello.role == Role::sends)
-    return receive(transfer, in_account(hello.place), files::to_hex(hello.job), with(options, hello));
+    return receive(transfer, {.directory = in_account(hello.place)}, files::to_hex(hello.job), with(options, hello));
   for (std::string& path : hello.paths) path = in_account(path);
   if (hello.paths.empty()) hello.paths.emplace_back(".");
   return send(transfer, Source::of_arguments(hello.paths), {.wants_totals = hello.wants_totals});

@@ -10,6 +10,7 @@
 
 #include <udtcat/result.hpp>
 
+#include "files/directory_use.hpp"
 #include "trees/active_transfers.hpp"
 #include "trees/blocking_stream.hpp"
 #include "trees/counters.hpp"
@@ -32,9 +33,18 @@ struct TransferOptions {
 
 /// The other end, as the connection knows it.
 struct PeerInfo {
-  std::string key{};       ///< empty: it has none of its own
+  std::string key{};       ///< by which it is told from others, or its name; empty: it has none of its own
   bool is_sealed = false;  ///< the session proves every byte: chunks that come are not hashed again
   ActiveTransfers::Owner owner{};
+};
+
+/// A directory of this end's, or what a peer has of it.
+struct TransferPlace {
+  std::string directory;
+  std::string below{};  ///< in it, without following a symbolic link; empty: the directory itself
+  std::string peer{};   ///< whose that is, for messages
+  std::optional<std::uint64_t> limit_bytes{};  ///< of all that may be there; none: what the disk has
+  files::DirectoryUses* uses = nullptr;        ///< where there is a limit; outlives the transfer
 };
 
 /// One of these, as a thread runs it.
@@ -51,11 +61,11 @@ using TransferRole = std::function<Status(BlockingStream& stream, TransferCounte
                                           const PeerInfo& peer, TransferCounters& counters);
 
 /// The other end of a connector that sends.
-[[nodiscard]] Status receive_as_listener(BlockingStream& stream, const std::string& directory,
+[[nodiscard]] Status receive_as_listener(BlockingStream& stream, const TransferPlace& place,
                                          const TransferOptions& options, const PeerInfo& peer, ActiveTransfers& active,
                                          TransferCounters& counters);
 /// The other end of a connector that receives: what is below a directory, read-only.
-[[nodiscard]] Status send_as_listener(BlockingStream& stream, const std::string& directory, TransferCounters& counters);
+[[nodiscard]] Status send_as_listener(BlockingStream& stream, const TransferPlace& place, TransferCounters& counters);
 /// The same: what is selected here, and the other end may name no paths.
 [[nodiscard]] Status send_selection_as_listener(BlockingStream& stream, const Selection& selection,
                                                 const TransferOptions& options, TransferCounters& counters);

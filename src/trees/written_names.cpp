@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
 namespace udtcat::trees {
@@ -17,6 +18,23 @@ ScopedStatus WriteBudget::charge(std::uint64_t bytes, const std::string& path) {
   if (!bytes_ || now <= *bytes_) return {};
   return of_transfer(fail(Errc::stream_refused, "write " + path,
                           fmt::format("the transfer would be more than --limit {}", core::format_size(*bytes_))));
+}
+
+ScopedStatus WriteBudget::charge_name(std::uint64_t attribute_bytes, const std::string& path) {
+  UDTCAT_CHECK(charge(kNameBytes + attribute_bytes, path));
+  UDTCAT_CHECK(grow(kNameBytes, path));
+  return {};
+}
+
+ScopedResult<files::DirectoryUse::Growth> WriteBudget::grow(std::uint64_t bytes, const std::string& path) {
+  if (!directory_ || bytes == 0) return files::DirectoryUse::Growth();
+  return of_transfer(directory_->grow(bytes, "write " + path));
+}
+
+void WriteBudget::replace(const struct stat& status) { shrink(files::DirectoryUse::bytes_of(status)); }
+
+void WriteBudget::shrink(std::uint64_t bytes) {
+  if (directory_) directory_->use->shrink(bytes);
 }
 
 void WrittenNames::add(const struct stat& status, std::string_view birth, const std::string& path) {

@@ -18,6 +18,7 @@
 
 #include <udtcat/result.hpp>
 
+#include "files/directory_use.hpp"
 #include "lib/bridge/descriptor.hpp"
 #include "lib/core/mutex.hpp"
 #include "trees/disk/attributes.hpp"
@@ -27,20 +28,32 @@
 
 namespace udtcat::trees {
 
-/// How much a peer may write.
+/// How much a peer may write, and have in its directory.
 /// Threads: internally synchronised.
 class WriteBudget {
  public:
-  static constexpr std::uint64_t kNameBytes = 4'096;  // guess: a name, and the inode behind it
+  static constexpr std::uint64_t kNameBytes = files::DirectoryUse::kNameBytes;
 
-  /// bytes   none: as much as the disk has
-  explicit WriteBudget(std::optional<std::uint64_t> bytes) : bytes_(bytes) {}
+  /// bytes       none: as much as the disk has
+  /// directory   none: likewise
+  explicit WriteBudget(std::optional<std::uint64_t> bytes, std::optional<files::DirectoryLimit> directory = {})
+      : bytes_(bytes), directory_(std::move(directory)) {}
 
   /// path   for the error.  errors: Errc::stream_refused: it would be more than the budget
   [[nodiscard]] ScopedStatus charge(std::uint64_t bytes, const std::string& path);
+  /// A name is going to be made.  attribute_bytes   of what it has besides its content
+  /// errors: the same; those of grow()
+  [[nodiscard]] ScopedStatus charge_name(std::uint64_t attribute_bytes, const std::string& path);
+  /// A file is going to be larger, which counts for the directory.  returns   to be kept until it is
+  /// errors: those of DirectoryLimit::grow()
+  [[nodiscard]] ScopedResult<files::DirectoryUse::Growth> grow(std::uint64_t bytes, const std::string& path);
+  /// A name that counted for the directory is replaced.  status   of what had it
+  void replace(const struct stat& status);
+  void shrink(std::uint64_t bytes);
 
  private:
   const std::optional<std::uint64_t> bytes_;
+  const std::optional<files::DirectoryLimit> directory_;
   std::atomic<std::uint64_t> charged_{0};
 };
 
@@ -48,8 +61,9 @@ class WriteBudget {
 class WrittenNames {
  public:
   /// on_loss   is told once of each kind of attribute that a file system does not keep, by any thread
-  WrittenNames(std::optional<std::uint64_t> limit_bytes, std::function<void(const std::string& line)> on_loss)
-      : budget_(limit_bytes), on_loss_(std::move(on_loss)) {}
+  WrittenNames(std::optional<std::uint64_t> limit_bytes, std::optional<files::DirectoryLimit> directory,
+               std::function<void(const std::string& line)> on_loss)
+      : budget_(limit_bytes, std::move(directory)), on_loss_(std::move(on_loss)) {}
 
   [[nodiscard]] WriteBudget& write_budget() { return budget_; }
   /// Held from looking at a name until it is replaced.

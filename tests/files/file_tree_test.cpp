@@ -48,6 +48,19 @@ TEST_F(FileTrees, AreNotLeftByASymbolicLink) {
   EXPECT_FALSE(std::filesystem::exists(outside / "new"));
 }
 
+TEST_F(FileTrees, AreMadeBelowAnotherWithAllOnTheWayAndThroughNoLink) {
+  const auto tree = FileTree::open(folder.path()).value();
+  const auto own = tree.make_below("teams/alice").value();
+  EXPECT_TRUE(own.make_directory("new"));
+  EXPECT_TRUE(folder.has("teams/alice/new"));
+  EXPECT_TRUE(tree.make_below("teams/alice")) << "again";
+  EXPECT_TRUE(tree.make_below("").value().list("").value().size() == 1) << "the tree itself";
+  std::filesystem::create_directory_symlink(outside.path(), folder / "link");
+  EXPECT_FALSE(tree.make_below("link"));
+  EXPECT_FALSE(tree.make_below("link/alice"));
+  EXPECT_FALSE(outside.has("alice"));
+}
+
 TEST_F(FileTrees, NameWhatIsInTheWay) {
   folder.write("file", bytes_of("x"));
   const auto tree = FileTree::open(folder.path()).value();

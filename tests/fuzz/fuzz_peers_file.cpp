@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text gives a list or an error that names a line; a peer of a list is found by its name and by its key.
+// Any text gives a list or an error that names a line; a peer of a list is found by its name and by each of its keys.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -18,8 +18,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto list = PeersList::parse(text, "list");
   if (!list && (list.error().code != Errc::bad_argument || !list.error().what.starts_with("list:"))) std::abort();
   if (!list) return 0;
+  for (const auto& [key, peer] : list->all()) {
+    for (const Peer& line : list->lines_of(peer.name))
+      if (line.key != key && !is_alike(line, peer)) std::abort();
+    if (peer.directory.starts_with('/') || ("/" + peer.directory).find("/.") != std::string::npos) std::abort();
+    if (peer.limit_bytes && peer.directory.empty()) std::abort();
+    for (const auto& date : {peer.from, peer.until})
+      if (date && parse_date(date_text(*date)) != date) std::abort();
+  }
   const auto named = list->find(text.substr(0, text.find_first_of(" \t\r\n")));
-  if (named != nullptr && list->find(named->key) != named) std::abort();
+  if (named != nullptr && !names_address(named->name) && list->find(named->key) != named) std::abort();
   return 0;
 }
 

@@ -45,7 +45,7 @@ class IncomingFilesOfAnEndedTransfer : public testing::Test {
   Folder folder;
   const files::FileTree tree = files::FileTree::open(folder.path()).value();
   const PartialFiles parts = PartialFiles::open(tree, kJob).value();
-  WrittenNames written{std::nullopt, [](const std::string& /*line*/) {}};
+  WrittenNames written{std::nullopt, std::nullopt, [](const std::string& /*line*/) {}};
   Destination destination{tree, parts, written, false, [this] { return ++asked_ >= over_at_; }};
 };
 

@@ -60,12 +60,12 @@ class TransferRoles : public testing::Test {
   }
   End takes() {
     return [this](BlockingStream& stream, TransferCounters& counters) {
-      return receive_as_listener(stream, folder / "in", options, {}, active, counters);
+      return receive_as_listener(stream, {.directory = folder / "in"}, options, {}, active, counters);
     };
   }
   End serves() {
     return [this](BlockingStream& stream, TransferCounters& counters) {
-      return send_as_listener(stream, folder / "out", counters);
+      return send_as_listener(stream, {.directory = folder / "out"}, counters);
     };
   }
   End serves_account() {
@@ -197,7 +197,7 @@ TEST_F(TransferRoles, SendNamesOfAList) {
   JoinedStreams streams;
   auto receiving = std::async(std::launch::async, [&] {
     RecordedErrors recorded;
-    return receive_as_listener(streams.there, folder / "in", options, {}, active, recorded.counters);
+    return receive_as_listener(streams.there, {.directory = folder / "in"}, options, {}, active, recorded.counters);
   });
   EXPECT_TRUE(send_as_connector(streams.here, {.paths = {}, .list = folder / "list"}, "", options, at_sender.counters));
   EXPECT_TRUE(receiving.get());

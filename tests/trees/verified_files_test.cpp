@@ -82,7 +82,7 @@ class VerifiedFilesTest : public CacheLocation {
 
   const files::FileTree in = files::FileTree::make(folder / "in").value();
   const std::optional<files::FileLocation> cache = cache_of(in, caches);
-  WrittenNames written{std::nullopt, [](const std::string& /*line*/) {}};
+  WrittenNames written{std::nullopt, std::nullopt, [](const std::string& /*line*/) {}};
   Destination destination{in, PartialFiles::open(in, "0").value(), written, false, [] { return false; }};
 };
 

@@ -24,7 +24,7 @@ class WrittenNamesTest : public testing::Test {
     return written.has(status, birth, path, [&] { return is_listed; });
   }
 
-  WrittenNames written{std::nullopt, [](const std::string& line) { ADD_FAILURE() << line; }};
+  WrittenNames written{std::nullopt, std::nullopt, [](const std::string& line) { ADD_FAILURE() << line; }};
 };
 
 TEST_F(WrittenNamesTest, HaveAFileByAnotherSpellingOfItsName) {

@@ -149,6 +149,7 @@ ServeOptions serve_options(const ServerOptions& options, FoundCredentials found,
     serve.idle_timeout = std::max(serve.idle_timeout, timeout);
   }
   if (found.credentials) serve.data.credentials = std::make_shared<const Credentials>(std::move(*found.credentials));
+  serve.peers = found.peers;
   serve.least = options.least;
   return serve;
 }

@@ -35,6 +35,8 @@ class BlockStore {
   [[nodiscard]] static Result<BlockStore> open_in_place(const files::FileLocation& location);
 
   [[nodiscard]] const std::string& shown() const { return location_.shown(); }
+  /// The file has its own name, and not that of PATH.part.
+  [[nodiscard]] bool is_in_place() const { return !publish_as_; }
   /// Bytes in it, where it is a file that has a size.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
   /// The journal of PATH.part; none: there is no PATH.part.  identity   of what is transferred

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/mode_e/block_sink.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "gridftp/disk/disk_threads.hpp"
@@ -9,12 +11,14 @@
 namespace udtcat::gridftp {
 
 FileSink::FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRanges have,
-                   std::optional<RestartJournal> journal, std::uint64_t at)
+                   std::optional<RestartJournal> journal, std::uint64_t at, std::optional<files::DirectoryLimit> limit)
     : io_(io),
       store_(std::move(store)),
       have_(std::move(have)),
       journal_(std::move(journal)),
       at_(at),
+      limit_(std::move(limit)),
+      grown_bytes_(store_.size().value_or(0)),
       durable_(have_),
       stored_(io) {
   // A journal of an earlier file of this name would be believed for this one.
@@ -25,16 +29,26 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
   // Waits for a slow disk, so that a kill costs a bounded number of bytes that the journal lacks.
   while (state_ == State::saving && have_.bytes() >= durable_.bytes() + 2 * kJournalEveryBytes) co_await stored_.wait();
   if (state_ == State::closed) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
+  if (refused_) co_return tl::unexpected(*refused_);
   ++storing_;
   const files::ByteRange range{offset, offset + bytes.size()};
   const bool again = have_.touches(range);
-  auto status = co_await on_disk(
-      io_, [&] { return again ? store_.write_at(at_ + offset, bytes) : store_.write_first(at_ + offset, bytes); });
+  const std::uint64_t size = std::max(grown_bytes_, at_ + range.end);
+  const std::uint64_t growth = size - std::exchange(grown_bytes_, size);
+  auto status = co_await on_disk(io_, [&] { return write(at_ + offset, bytes, again, growth); });
+  if (!status && status.error().errno_value == EDQUOT && !refused_) refused_ = status.error();
   if (status) status = have_.add(range);
   if (status && journal_ && state_ == State::open && have_.bytes() >= durable_.bytes() + kJournalEveryBytes)
     status = co_await save_journal();
   if (--storing_ == 0) stored_.notify();
   co_return status;
+}
+
+Status FileSink::write(std::uint64_t offset, std::span<const std::byte> bytes, bool again, std::uint64_t growth) const {
+  using Growth = files::DirectoryUse::Growth;
+  UDTCAT_TRY(const auto held,
+             limit_&& growth > 0 ? limit_->grow(growth, "write " + store_.shown()) : Result<Growth>(Growth()));
+  return again ? store_.write_at(offset, bytes) : store_.write_first(offset, bytes);
 }
 
 /// Saves the ranges written by now; ranges written meanwhile are for the next call.
@@ -94,9 +108,10 @@ Task<void> FileSink::set_aside() {
 
 Status FileSink::leave() {
   // On a full disk there may be no room for a journal, and the last one still holds.
-  const bool wanted = journal_ && !have_.empty() && store_.flush();
+  const bool wanted = journal_ && !have_.empty() && !refused_ && store_.flush();
   const bool kept = wanted && (save(have_) || !durable_.empty());
   if (!kept) store_.discard();
+  if (!kept && limit_ && !store_.is_in_place()) limit_->use->shrink(files::DirectoryUse::kNameBytes + grown_bytes_);
   if (!kept && journal_) journal_->remove();
   return store_.close();
 }

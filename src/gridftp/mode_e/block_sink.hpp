@@ -17,6 +17,7 @@
 #include <udtcat/units.hpp>
 
 #include "files/byte_ranges.hpp"
+#include "files/directory_use.hpp"
 #include "gridftp/coroutine/stream_io.hpp"
 #include "gridftp/coroutine/task.hpp"
 #include "gridftp/disk/block_store.hpp"
@@ -48,8 +49,9 @@ class FileSink final : public BlockSink {
   /// have      ranges that the file has already
   /// journal   is kept up to date; none: a cut transfer begins anew
   /// at        where in the file the first byte goes
+  /// limit     of the directory that the file is in; none: what the disk has
   FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRanges have, std::optional<RestartJournal> journal,
-           std::uint64_t at = 0);
+           std::uint64_t at = 0, std::optional<files::DirectoryLimit> limit = {});
   /// As set_aside(), without waiting, where neither that nor publish() was called.
   ~FileSink() override;
   FileSink(const FileSink&) = delete;
@@ -78,13 +80,18 @@ class FileSink final : public BlockSink {
   [[nodiscard]] Task<void> await_stores();
   [[nodiscard]] Task<void> close();
   [[nodiscard]] Status leave();
+  [[nodiscard]] Status write(std::uint64_t offset, std::span<const std::byte> bytes, bool again,
+                             std::uint64_t growth) const;
 
   boost::asio::io_context& io_;
   BlockStore store_;
   files::ByteRanges have_;
   const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
-  files::ByteRanges durable_;  // of have_: ranges that the journal has
+  const std::optional<files::DirectoryLimit> limit_;
+  std::uint64_t grown_bytes_ = 0;  // the file's size, as the limit counts it
+  std::optional<Error> refused_;   // by the limit: no further bytes are stored
+  files::ByteRanges durable_;      // of have_: ranges that the journal has
   State state_ = State::open;
   std::size_t storing_ = 0;  // calls of store() that wait
   AsyncCondition stored_;

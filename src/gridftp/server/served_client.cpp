@@ -121,6 +121,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   enum class Input { open, garbled, ended };
   ///  none ── USER ──► named ── PASS ──► done
   enum class Login { none, named, done };
+  [[nodiscard]] Task<Status> enter();
   [[nodiscard]] Task<Status> send(Reply reply) { return control_->write(to_wire(reply), kReplyTimeout); }
   void end_input() {
     if (input_ == Input::open) input_ = Input::ended;
@@ -204,9 +205,23 @@ class ScopeExit {
 
 }  // namespace
 
+/// Where the peer has a directory of its own, that is all there is.
+Task<Status> ServedClient::Dialogue::enter() {
+  const auto& key = control_->peer_key();
+  if (!options_.peers || !key) co_return Status{};
+  const auto place = options_.peers->place_of(*key);
+  if (!place) co_return fail(Errc::authentication_failed, "serve " + name_, "its key is listed no longer");
+  auto entered = co_await on_disk(io_, [&] { return transfers_.enter(*place); });
+  if (!entered) core::log().warn("{} ({}): {}", place->name, name_, entered.error().message());
+  co_return entered;
+}
+
 Task<void> ServedClient::Dialogue::answer_commands(std::shared_ptr<Dialogue> self, std::function<void()> on_gone) {
   const ScopeExit calls(std::move(on_gone));
-  auto sent = co_await self->send(make_reply(220, "udtcat GridFTP server ready."));
+  const Status entered = co_await self->enter();
+  auto sent = co_await self->send(entered ? make_reply(220, "udtcat GridFTP server ready.")
+                                          : make_reply(421, entered.error().message()));
+  if (!entered) self->state_ = State::quits;
   while (sent && self->state_ != State::quits) {
     self->state_ = State::waits;
     while (self->queue_.empty() && self->input_ == Input::open && !self->is_dismissed()) co_await self->changed_.wait();
@@ -305,11 +320,10 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
   const std::string from = verb == "RNFR" ? path : std::exchange(rename_from_, {});
   if (verb == "RNTO" && from.empty()) co_return make_reply(503, "RNFR first.");
   const auto done = co_await on_disk(io_, [&]() -> Status {
-    const ServedRoot& root = transfers_.root();
-    if (command.verb == "MKD") return root.make_directory(path);
+    if (command.verb == "MKD") return transfers_.make_directory(path);
     if (command.verb == "RNTO") return transfers_.rename(from, path);
-    if (command.verb != "RNFR") return root.remove(path, command.verb == "RMD");
-    UDTCAT_CHECK(root.facts_of(path));
+    if (command.verb != "RNFR") return transfers_.remove(path, command.verb == "RMD");
+    UDTCAT_CHECK(transfers_.root().facts_of(path));
     return {};
   });
   if (!done) co_return make_reply(550, done.error().message());

@@ -118,6 +118,14 @@ Result<ServedRoot::SplitPath> ServedRoot::part(const std::string& path) const {
   return SplitPath{std::make_shared<const bridge::Descriptor>(std::move(directory)), name};
 }
 
+Result<ServedRoot> ServedRoot::below(const std::string& directory, bool is_made) const {
+  const files::FileTree all = tree();
+  UDTCAT_TRY(const files::FileTree own,
+             is_made ? all.make_below(directory) : all.below(directory, Errc::local_read_failed));
+  UDTCAT_TRY(auto root, own.enter("", Errc::local_read_failed));
+  return ServedRoot(std::move(root));
+}
+
 Result<files::FileLocation> ServedRoot::location_of(const std::string& path) const {
   UDTCAT_TRY(auto parted, part(path));
   return files::FileLocation(std::move(parted.directory), std::move(parted.name), path);

@@ -13,6 +13,7 @@
 #include <udtcat/result.hpp>
 
 #include "files/file_location.hpp"
+#include "files/file_tree.hpp"
 #include "lib/bridge/descriptor.hpp"
 
 namespace udtcat::gridftp {
@@ -68,6 +69,10 @@ class ServedRoot {
  public:
   /// errors: Errc::bad_argument where it is no directory, or the platform cannot keep a peer inside
   [[nodiscard]] static Result<ServedRoot> open(const std::string& directory);
+  /// A directory below is all that a peer sees; no symbolic link is followed on the way to it.
+  /// is_made   where it is not there, with those on the way.  errors: Errc::local_read_failed, Errc::local_write_failed
+  [[nodiscard]] Result<ServedRoot> below(const std::string& directory, bool is_made) const;
+  [[nodiscard]] files::FileTree tree() const { return files::FileTree::of(root_, "/"); }
 
   [[nodiscard]] Result<bridge::Descriptor> open_to_read(const std::string& path) const;
   /// Where a file of that name goes. Its directory is there.
@@ -82,6 +87,7 @@ class ServedRoot {
 
  private:
   explicit ServedRoot(bridge::Descriptor root) : root_(std::make_shared<const bridge::Descriptor>(std::move(root))) {}
+  explicit ServedRoot(std::shared_ptr<const bridge::Descriptor> root) : root_(std::move(root)) {}
   struct SplitPath;
   [[nodiscard]] Result<SplitPath> part(const std::string& path) const;
 

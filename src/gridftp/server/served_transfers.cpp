@@ -59,6 +59,29 @@ ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Se
       client_address_(ends.peer.to_string()),
       client_key_name_(ends.peer_name) {}
 
+Status ServedTransfers::enter(const tool::PeerPlace& place) {
+  place_ = place;
+  if (place.directory.empty()) return {};
+  UDTCAT_TRY(root_, service_->root.below(place.directory, !options_.read_only));
+  return {};
+}
+
+/// Counts what is in the client's directory, once it is to write there.
+Status ServedTransfers::open_limit() {
+  if (!place_.limit_bytes || limit_) return {};
+  // One thread for disks counts, and all others serve.
+  UDTCAT_TRY(auto use, service_->uses.open(root_.tree(), files::DirectoryUse::WhileCounted::fails));
+  limit_ = files::DirectoryLimit{.use = std::move(use), .bytes = *place_.limit_bytes, .peer = place_.name};
+  return {};
+}
+
+/// What a name counts for the limit; 0: nothing is there.
+std::uint64_t ServedTransfers::bytes_at(const std::string& path) const {
+  const auto location = root_.location_of(path);
+  const auto status = location ? location->look_at_name() : std::nullopt;
+  return status && *status ? files::DirectoryUse::bytes_of(**status) : 0;
+}
+
 // ---- REST and ALLO -------------------------------------------------------------------------------------------------
 
 Reply ServedTransfers::restart_at(const std::string& ranges) {
@@ -210,13 +233,16 @@ bool ServedTransfers::is_whole_file(const std::string& path, const StoreParamete
 
 Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::string& path,
                                                                  std::optional<std::uint64_t> at,
-                                                                 const StoreParameters& parameters) const {
+                                                                 const StoreParameters& parameters) {
   Incoming incoming{at};
   incoming.have = parameters.restart;
   if (at && !incoming.have.empty())
     return fail(Errc::stream_refused, "write a part of " + path, "REST goes with a whole file only: ESTO the rest");
   if (parameters.allocated) incoming.expected = files::ByteRange{0, *parameters.allocated};
   UDTCAT_TRY(const auto location, root_.location_of(path));
+  UDTCAT_CHECK(open_limit());
+  if (limit_ && (!at || bytes_at(path) == 0))
+    UDTCAT_CHECK(limit_->grow(files::DirectoryUse::kNameBytes, "write " + path));
   if (!at) UDTCAT_CHECK(published_.may_replace(location, path));
   UDTCAT_TRY(auto store, at ? BlockStore::open_in_place(location) : BlockStore::open_to_write(location));
   if (!at && store.ignores_case())
@@ -246,7 +272,7 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   // only where the source has a name.
   if (incoming.have.empty() || parameters.source.empty()) there = incoming.have;
   incoming.sink =
-      std::make_shared<FileSink>(io_, std::move(store), std::move(there), std::move(journal), at.value_or(0));
+      std::make_shared<FileSink>(io_, std::move(store), std::move(there), std::move(journal), at.value_or(0), limit_);
   return incoming;
 }
 
@@ -289,9 +315,12 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
           Errc::connection_broken, "store " + path,
           "its control connection has ended with its data, which may not have been all: what stood there stays");
     };
+  std::uint64_t replaced_bytes = 0;
+  if (limit_ && !in_place) replaced_bytes = co_await on_disk(io_, [&] { return bytes_at(path); });
   UDTCAT_CO_CHECK(co_await incoming.sink->publish(std::move(last_look)));
   if (!in_place)
     co_await on_disk(io_, [&] {
+      if (limit_) limit_->use->shrink(replaced_bytes);
       if (const auto location = root_.location_of(path)) published_.note(*location, path);
       return true;
     });
@@ -448,6 +477,19 @@ Task<Reply> ServedTransfers::checksum(ChecksumRequest request) {
   if (left > 0 && request.bytes)
     co_return make_reply(554, fmt::format("{} ends {} bytes before the last of these.", request.path, left));
   co_return make_reply(213, sum->text());
+}
+
+Status ServedTransfers::make_directory(const std::string& path) {
+  UDTCAT_CHECK(open_limit());
+  if (limit_) UDTCAT_CHECK(limit_->grow(files::DirectoryUse::kNameBytes, "make the directory " + path));
+  return root_.make_directory(path);
+}
+
+Status ServedTransfers::remove(const std::string& path, bool directory) {
+  const std::uint64_t bytes = limit_ ? bytes_at(path) : 0;
+  UDTCAT_CHECK(root_.remove(path, directory));
+  if (limit_) limit_->use->shrink(bytes);
+  return {};
 }
 
 Status ServedTransfers::rename(const std::string& from, const std::string& to) {

@@ -51,6 +51,10 @@ class ServedTransfers {
   ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Service> service, const Quota& quota,
                   const ControlEnds& ends, ControlCallbacks control);
 
+  /// Before all others: what the client has of the root is all that it sees from now on. Touches the disk.
+  /// errors: those of ServedRoot::below()
+  [[nodiscard]] Status enter(const tool::PeerPlace& place);
+
   [[nodiscard]] TransferParameters& parameters() { return parameters_; }
 
   // Of the next transfer.  spec: docs/spec/gridftp.md §5
@@ -80,7 +84,7 @@ class ServedTransfers {
   [[nodiscard]] ByteCounts moved() const { return {sent_bytes_, *received_bytes_}; }
   /// Grows as long as something is done for the client.
   [[nodiscard]] std::uint64_t done_bytes() const { return sent_bytes_ + *received_bytes_ + summed_bytes_; }
-  [[nodiscard]] const ServedRoot& root() const { return service_->root; }
+  [[nodiscard]] const ServedRoot& root() const { return root_; }
   /// The contiguous bytes that an interrupted upload has left of a file that does not exist: APPE resumes behind them.
   /// Touches the disk.
   [[nodiscard]] std::uint64_t partial_bytes(const std::string& path) const;
@@ -90,13 +94,19 @@ class ServedTransfers {
   void note_told(std::string path, std::uint64_t partial_bytes) { told_ = {std::move(path), partial_bytes}; }
   /// RNFR and RNTO. Touches the disk.  errors: those of ServedRoot::rename()
   [[nodiscard]] Status rename(const std::string& from, const std::string& to);
+  /// MKD. Touches the disk.  errors: those of ServedRoot::make_directory(), of DirectoryLimit::grow()
+  [[nodiscard]] Status make_directory(const std::string& path);
+  /// DELE, RMD. Touches the disk.  errors: those of ServedRoot::remove()
+  [[nodiscard]] Status remove(const std::string& path, bool directory);
 
  private:
   struct StoreParameters;
   struct Incoming;
   class BusyGuard;
   [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at,
-                                               const StoreParameters& parameters) const;
+                                               const StoreParameters& parameters);
+  [[nodiscard]] Status open_limit();
+  [[nodiscard]] std::uint64_t bytes_at(const std::string& path) const;
   [[nodiscard]] bool is_whole_file(const std::string& path, const StoreParameters& parameters) const;
   /// Cancels the transfer, as long as the watch lives, where the peer lets nothing move for too long.
   [[nodiscard]] StallTimer stall_timer(std::function<bool()> waits_for_disk);
@@ -112,7 +122,10 @@ class ServedTransfers {
   boost::asio::io_context& io_;
   std::pair<std::string, std::uint64_t> told_;  // see note_told()
   const std::shared_ptr<Service> service_;
-  const ServedRoot& root_ = service_->root;
+  ServedRoot root_ = service_->root;  // the client's
+  tool::PeerPlace place_;             // likewise
+  // Where the place has a limit: once something is written.
+  std::optional<files::DirectoryLimit> limit_;
   const ServeOptions& options_ = service_->options;
   const ControlCallbacks control_;
   PublishedFiles published_;  // by this client, since it came

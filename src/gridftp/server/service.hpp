@@ -13,10 +13,12 @@
 #include <udtcat/options.hpp>
 #include <udtcat/result.hpp>
 
+#include "files/directory_use.hpp"
 #include "gridftp/disk/published_files.hpp"
 #include "gridftp/mode_e/data_stack.hpp"
 #include "gridftp/server/served_root.hpp"
 #include "lib/core/ip_prefix.hpp"
+#include "tool/identity/peers_file.hpp"
 #include "tool/run/event_log.hpp"
 
 namespace udtcat::gridftp {
@@ -33,7 +35,8 @@ struct ServeOptions {
   bool third_party = false;              ///< data may go to, and come from, other hosts than the client's
   std::optional<Endpoint> data_address;  ///< of this host, for PASV and SPAS; none: that of the control connection
   DataOptions data;                      ///< for sessions: the key, if there is one
-  Protection least = Protection::clear;  ///< of the data: what is weaker is refused
+  std::shared_ptr<const tool::PeersFile> peers{};  ///< what each has of the root; none: peers have no key pairs
+  Protection least = Protection::clear;            ///< of the data: what is weaker is refused
   /// Beyond it, 421.
   std::size_t most_clients = 256;           ///< guess: eight clusters of 32 nodes
   std::size_t most_data_connections = 512;  ///< guess: two for each client; beyond it, 425
@@ -79,6 +82,7 @@ struct Service {
   DataSlots data_slots{options.most_data_connections};
   const std::shared_ptr<tool::EventLog> events;
   std::size_t checksums = 0;  // under way
+  files::DirectoryUses uses{};
   const std::shared_ptr<std::atomic<std::int64_t>> placed_bytes_left =
       std::make_shared<std::atomic<std::int64_t>>(PublishedFiles::kMaxBytes);
 };

@@ -2,6 +2,7 @@
 #include "gridftp/server/transfer_parameters.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <utility>
 
@@ -36,7 +37,8 @@ Reply to_reply(const Error& error) {
   switch (error.code) {
     case Errc::local_read_failed:
     case Errc::stream_refused:
-      return make_reply(550, error.message());
+      // spec: RFC 959 §4.2.2: 552: exceeded storage allocation
+      return make_reply(error.errno_value == EDQUOT ? 552 : 550, error.message());
     case Errc::local_write_failed:
       return make_reply(553, error.message());
     case Errc::out_of_resources:  // of a client that has just gone, perhaps

@@ -99,7 +99,7 @@ int check_peer(X509_STORE_CTX* chain, void* argument) {
   for (std::size_t i = 1; !name && i < check.applications.size(); ++i)
     if (auto known = check.pair.peers->recognise(*key, check.applications[i])) name = std::move(known);
   if (!name) {
-    // The alert for a key that is known but not allowed for this purpose.
+    // The alert for a key that is known but not allowed for this purpose, or now.
     if (name.error().code == Errc::parameters_refused) X509_STORE_CTX_set_error(chain, X509_V_ERR_INVALID_PURPOSE);
     check.refused = std::move(name.error());
     return 0;
@@ -188,7 +188,8 @@ constexpr const char* kMeetsSharedKey =
 std::string why_refused(const PeerCheck& check, int reason) {
   const std::string own = check.pair.own->public_key().to_string();
   if (reason == SSL_AD_REASON_OFFSET + SSL_AD_UNSUPPORTED_CERTIFICATE)
-    return "the listener knows our key, " + own + ", but not for " + check.applications.front();
+    return "the listener knows our key, " + own + ", but not for " + check.applications.front() +
+           ", or not at this time (from=, until=)";
   return "the listener does not know our key, " + own + ": its --peers file needs a line with it";
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/identity/key_pair_lookup.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -16,13 +19,6 @@
 namespace udtcat::tool {
 
 namespace {
-
-Error other_key(const PeerIdentity& known, const std::string& where, const PublicKey& met) {
-  return {Errc::authentication_failed, "recognise " + known.name,
-          fmt::format("it shows {}, but {} has {} for {}; if its key was changed, and you know that from elsewhere, "
-                      "change that line",
-                      met.to_string(), where, known.key.to_string(), known.name)};
-}
 
 /// The file with the keys of listeners; none: the user has no home.
 std::optional<std::filesystem::path> listeners_file(const Options& options) {
@@ -35,17 +31,17 @@ std::string meant_name(const Options& options) {
   return name.empty() ? to_string(options.peer) : name;
 }
 
-/// The line of the listener: of its HOST:PORT, else of its host, for all ports; none: there is none. The default file
+/// The lines of the listener: of its HOST:PORT, else of its host, for all ports; empty: there is none. The default file
 /// may be missing, one that an option names may not.
-Result<std::optional<Peer>> find_listener(const Options& options) {
+Result<std::vector<Peer>> find_listener(const Options& options) {
   const auto file = listeners_file(options);
   std::error_code unknown;
   const bool may_be_missing = !options.peers_file || options.trust_on_first_use;
-  if (!file || (may_be_missing && !std::filesystem::exists(*file, unknown))) return std::nullopt;
+  if (!file || (may_be_missing && !std::filesystem::exists(*file, unknown))) return std::vector<Peer>();
   UDTCAT_TRY(const PeersList list, read_peers_list(file->string()));
-  const Peer* found = list.find(meant_name(options));
-  if (found == nullptr && options.session.expected_peer.empty()) found = list.find(options.peer.host);
-  return found != nullptr ? std::optional(*found) : std::nullopt;
+  std::vector<Peer> found = list.lines_of(meant_name(options));
+  if (found.empty() && options.session.expected_peer.empty()) found = list.lines_of(options.peer.host);
+  return found;
 }
 
 Result<FoundCredentials> for_listener(const Options& options, std::shared_ptr<const KeyPair> own) {
@@ -70,10 +66,10 @@ Result<FoundCredentials> for_connector(const Options& options, std::shared_ptr<c
   if (options.peer_key) return towards(std::move(own), one_known_peer({name, *options.peer_key}), options.peer_key);
   UDTCAT_TRY(const auto known, find_listener(options));
   const auto file = listeners_file(options);
-  if (known) {
-    auto meant = std::make_shared<PinnedPeer>(PeerIdentity{known->name, known->key},
-                                              fmt::format("{}:{}", file->string(), known->line));
-    return towards(std::move(own), std::move(meant), known->key);
+  if (!known.empty()) {
+    // Which of several keys the listener has is not known beforehand.
+    const auto only = known.size() == 1 ? std::optional(known.front().key) : std::nullopt;
+    return towards(std::move(own), std::make_shared<PinnedPeer>(known, *file), only);
   }
   if (options.trust_on_first_use && file && is_end_name(name))
     return towards(std::move(own), std::make_shared<PinnedPeer>(name, *file), std::nullopt);
@@ -89,29 +85,48 @@ Result<FoundCredentials> for_connector(const Options& options, std::shared_ptr<c
 
 }  // namespace
 
+Error PinnedPeer::other_key(const PublicKey& met) const {
+  std::vector<std::string> keys;
+  std::vector<std::string> places;
+  for (const Peer& line : lines_) {
+    keys.push_back(line.key.to_string());
+    const bool is_read = line.line > 0;  // else it was written just now
+    places.push_back(is_read ? fmt::format("{}:{}", file_.string(), line.line) : file_.string());
+  }
+  return {Errc::authentication_failed, "recognise " + name_,
+          fmt::format("it shows {}, but {} has {} for {}; if its key was changed, and you know that from elsewhere, "
+                      "change that line",
+                      met.to_string(), fmt::join(places, " and "), fmt::join(keys, " and "), name_)};
+}
+
 Result<std::string> PinnedPeer::recognise(const PublicKey& key, std::string_view) const {
-  if (key_ && key != *key_) return tl::unexpected(other_key({name_, *key_}, where_, key));
-  return name_;
+  if (lines_.empty()) return name_;
+  const auto line = std::ranges::find(lines_, key, &Peer::key);
+  if (line == lines_.end()) return tl::unexpected(other_key(key));
+  if (counts_at(*line, std::chrono::system_clock::now())) return name_;
+  return fail(Errc::authentication_failed, "recognise " + name_,
+              fmt::format("its key is that of {}:{}, and {}", file_.string(), line->line,
+                          dates_text(*line, std::chrono::system_clock::now())));
 }
 
 Status PinnedPeer::on_session(const PeerIdentity& peer) {
-  if (key_) return {};
+  if (!lines_.empty()) return {};
   // Another process may have met it meanwhile.
   UDTCAT_CHECK(append_line(file_, [&]() -> Result<std::optional<std::string>> {
     UDTCAT_TRY(const PeersList list, read_peers_list(file_.string()));
-    const Peer* written = list.find(name_);
+    const std::vector<Peer> written = list.lines_of(name_);
     const Peer* const same = names_address(name_) ? nullptr : list.find(peer.key);
-    if (written == nullptr && same != nullptr)
+    if (written.empty() && same != nullptr)
       return fail(Errc::bad_argument, "write down the key of " + name_,
                   fmt::format("{}:{} has it as that of {}: --peer {} means it", file_.string(), same->line, same->name,
                               same->name));
-    if (written == nullptr) return fmt::format("{} {}", name_, peer.key.to_string());
-    where_ = fmt::format("{}:{}", file_.string(), written->line);
-    if (written->key != peer.key) return tl::unexpected(other_key({name_, written->key}, where_, peer.key));
+    if (written.empty()) return fmt::format("{} {}", name_, peer.key.to_string());
+    lines_ = written;
+    UDTCAT_CHECK(recognise(peer.key, {}));
     return std::nullopt;
   }));
-  if (where_.empty()) where_ = file_.string();
-  key_ = peer.key;
+  if (!lines_.empty()) return {};
+  lines_.push_back({.name = name_, .key = peer.key});
   core::log().warn("trusted at first sight, and written to {}: {} {}", file_.string(), name_, peer.key.to_string());
   return {};
 }
@@ -126,7 +141,7 @@ Result<bool> asks_for_pair(const Options& options) {
   if (pair_option(options) != nullptr) return true;
   if (options.listens) return false;
   UDTCAT_TRY(const auto known, find_listener(options));
-  return known.has_value();
+  return !known.empty();
 }
 
 std::string unlisted_peer(const Options& options) {
@@ -135,7 +150,7 @@ std::string unlisted_peer(const Options& options) {
   std::error_code unknown;
   if (options.listens || name.empty() || !file || !std::filesystem::exists(*file, unknown)) return "";
   const auto known = find_listener(options);
-  return known && !*known ? fmt::format("{} has no line {}", file->string(), name) : "";
+  return known && known->empty() ? fmt::format("{} has no line {}", file->string(), name) : "";
 }
 
 Result<KeyPair> user_key_pair() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <udtcat/credentials.hpp>
 #include <udtcat/key_pair.hpp>
@@ -35,7 +36,7 @@ namespace udtcat::tool {
 /// errors: Errc::bad_argument: a listener without a peers file, a connector without its listener's key
 [[nodiscard]] Result<FoundCredentials> with_peers(const Options& options, KeyPair own);
 
-/// The key that a connector's listener has to have: of a line of a peers file, or trusted on first use.
+/// The keys of which a connector's listener has to have one: of its lines in a peers file, or trusted on first use.
 /// Without a line it trusts the first key that it meets and, once that listener has taken ours, writes the line.
 ///
 ///   unknown ── a session stands, and its line is written ──► known, by the key met
@@ -43,9 +44,9 @@ namespace udtcat::tool {
 /// Threads: confined to the main thread.
 class PinnedPeer final : public KnownPeers {
  public:
-  /// A listener of which the peers file has a line.  where   the file and the line, for messages
-  PinnedPeer(PeerIdentity known, std::string where)
-      : name_(std::move(known.name)), key_(known.key), where_(std::move(where)) {}
+  /// A listener of which the peers file has lines, of its keys.
+  PinnedPeer(std::vector<Peer> lines, std::filesystem::path file)
+      : name_(lines.front().name), lines_(std::move(lines)), file_(std::move(file)) {}
   /// One that is trusted at first sight.  file   gets the line
   PinnedPeer(std::string name, std::filesystem::path file) : name_(std::move(name)), file_(std::move(file)) {}
 
@@ -53,10 +54,11 @@ class PinnedPeer final : public KnownPeers {
   [[nodiscard]] Status on_session(const PeerIdentity& peer) override;
 
  private:
+  [[nodiscard]] Error other_key(const PublicKey& met) const;
+
   const std::string name_;
-  std::optional<PublicKey> key_;      // none: unknown
-  std::string where_;                 // of one that is known
-  const std::filesystem::path file_;  // of one that was not known
+  std::vector<Peer> lines_;  // none: unknown
+  const std::filesystem::path file_;
 };
 
 }  // namespace udtcat::tool

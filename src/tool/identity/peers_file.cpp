@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/cli/applications.hpp"
@@ -19,18 +20,50 @@ Result<PeersList> read_peers_list(const std::string& path) {
   return PeersList::parse(text, path);
 }
 
-Result<std::shared_ptr<PeersFile>> PeersFile::load(std::string path) {
-  UDTCAT_TRY(PeersList list, read_peers_list(path));
-  return std::shared_ptr<PeersFile>(new PeersFile(std::move(path), std::move(list)));
+PeersFile::PeersFile(std::string path, PeersList list, Clock clock)
+    : path_(std::move(path)), clock_(std::move(clock)), list_(std::move(list)) {
+  note_counting();
 }
+
+Result<std::shared_ptr<PeersFile>> PeersFile::load(std::string path, Clock clock) {
+  UDTCAT_TRY(PeersList list, read_peers_list(path));
+  return std::shared_ptr<PeersFile>(new PeersFile(std::move(path), std::move(list), std::move(clock)));
+}
+
+std::string PeersFile::place_in_file(const Peer& peer) const { return fmt::format("{}:{}", path_, peer.line); }
 
 Result<std::string> PeersFile::recognise(const PublicKey& key, std::string_view application) const {
   const Peer* peer = list_.find(key);
   if (peer == nullptr) return tl::unexpected(unknown_key(key));
+  // Not authentication_failed: its holder is told that the key is known.
+  if (!counts_at(*peer, clock_()))
+    return fail(Errc::parameters_refused, fmt::format("the key of {} {}", peer->name, dates_text(*peer, clock_())),
+                place_in_file(*peer) + " says so");
   if (!may(*peer, application))
     return fail(Errc::parameters_refused, fmt::format("the key of {} is not for {}", peer->name, application),
-                fmt::format("{}:{} says {}", path_, peer->line, purposes_text(*peer)));
+                fmt::format("{} says {}", place_in_file(*peer), purposes_text(*peer)));
   return peer->name;
+}
+
+Status PeersFile::on_session(const PeerIdentity& peer) {
+  const Peer* const line = list_.find(peer.key);
+  if (line != nullptr && list_.lines_of(line->name).size() > 1)
+    core::log().info("{} comes by the key of {}", line->name, place_in_file(*line));
+  return {};
+}
+
+std::shared_ptr<core::PeerRates> PeersFile::rates_of(const PeerIdentity& peer) {
+  const Peer* const line = list_.find(peer.key);
+  if (line == nullptr || line->rate.unlimited()) return nullptr;
+  auto rates = rates_[line->name].lock();
+  if (!rates) rates_[line->name] = rates = std::make_shared<core::PeerRates>(line->rate);
+  return rates;
+}
+
+std::optional<PeerPlace> PeersFile::place_of(const PublicKey& key) const {
+  const Peer* const peer = list_.find(key);
+  if (peer == nullptr) return std::nullopt;
+  return PeerPlace{.name = peer->name, .directory = peer->directory, .limit_bytes = peer->limit_bytes};
 }
 
 Error PeersFile::unknown_key(const PublicKey& key) const {
@@ -60,9 +93,41 @@ std::vector<std::string> PeersFile::unknown_services(const std::vector<std::stri
 Result<std::string> PeersFile::reload() {
   UDTCAT_TRY(PeersList list, read_peers_list(path_));
   before_ = std::exchange(list_, std::move(list));
+  note_counting();
+  for (const auto& [name, rates] : std::map(std::move(rates_))) {
+    const Peer* const peer = list_.find(name);
+    const auto used = rates.lock();
+    if (peer == nullptr || !used) continue;
+    used->sent.set(peer->rate);
+    used->received.set(peer->rate);
+    rates_[name] = used;  // also where it is unlimited now, and may be limited again
+  }
   recheck();
   before_ = {};
   return fmt::format("read {} again: {}", path_, core::format_count(list_.size(), "peer"));
+}
+
+void PeersFile::note_counting() {
+  counting_.clear();
+  for (const auto& [key, peer] : list_.all())
+    if (peer.from || peer.until) counting_.emplace(key, counts_at(peer, clock_()));
+}
+
+std::optional<std::chrono::milliseconds> PeersFile::look_at_dates() {
+  if (counting_.empty()) return std::nullopt;
+  const SystemTime now = clock_();
+  std::chrono::system_clock::duration next = kLookAtClock;
+  for (auto& [key, counted] : counting_) {
+    const Peer& peer = *list_.find(key);
+    const bool counts = counts_at(peer, now);
+    if (std::exchange(counted, counts) != counts)
+      core::log().warn("{}: the key of {} {}", place_in_file(peer), peer.name,
+                       counts ? "counts from now on" : "counts no longer");
+    for (const auto& date : {peer.from, peer.until})
+      if (date && *date > now) next = std::min(next, *date - now);
+  }
+  recheck();
+  return std::chrono::ceil<std::chrono::milliseconds>(next);
 }
 
 }  // namespace udtcat::tool

@@ -12,24 +12,15 @@
 #include <udtcat/credentials.hpp>
 #include <udtcat/result.hpp>
 
+#include "tool/identity/peer_line.hpp"
+
 namespace udtcat::tool {
-
-struct Peer {
-  std::string name;
-  PublicKey key;
-  std::vector<std::string> purposes{};  ///< none: all
-  std::vector<std::string> services{};  ///< by their names in --to; none: all
-  std::size_t line = 0;
-};
-
-[[nodiscard]] bool may(const Peer& peer, std::string_view application);
-/// The purposes as they are written in the list; "everything".
-[[nodiscard]] std::string purposes_text(const Peer& peer);
 
 /// "HOST:PORT": the name of a listener's line that --trust-first writes. The line says whose key is met there, and lets
 /// nobody in: several may have one key, which may have a line of its own besides.
 [[nodiscard]] bool names_address(std::string_view name);
 
+/// A peer has a line for each of its keys; all say the same of it.
 /// Threads: immutable.
 class PeersList {
  public:
@@ -39,17 +30,22 @@ class PeersList {
 
   /// Null where there is none. Valid as long as the list.
   [[nodiscard]] const Peer* find(const PublicKey& key) const;  ///< not of a known host
+  /// Its first line.
   [[nodiscard]] const Peer* find(std::string_view name) const;
+  /// All of its lines, in their order, also of a known host.
+  [[nodiscard]] std::vector<Peer> lines_of(std::string_view name) const;
   [[nodiscard]] const Peer* known_host_of(const PublicKey& key) const;
   [[nodiscard]] const std::map<PublicKey, Peer>& all() const { return by_key_; }
-  [[nodiscard]] std::size_t size() const { return by_key_.size(); }
+  /// Peers, by their names.
+  [[nodiscard]] std::size_t size() const { return by_name_.size(); }
 
  private:
   [[nodiscard]] Status add(Peer peer);
+  [[nodiscard]] static Status check_beside(const Peer& peer, const Peer& other);
 
   std::map<PublicKey, Peer> by_key_;
-  std::map<std::string, PublicKey, std::less<>> by_name_;
-  std::map<std::string, Peer, std::less<>> known_hosts_;
+  std::map<std::string, std::vector<PublicKey>, std::less<>> by_name_;  // in the order of their lines
+  std::map<std::string, std::vector<Peer>, std::less<>> known_hosts_;   // likewise
 };
 
 }  // namespace udtcat::tool

@@ -50,6 +50,7 @@ SessionRun::SessionRun(const Options& options, Console& console, const ExitPolic
       publisher_(io_, console, options),
       peer_timer_(io_),
       interrupt_timer_(io_),
+      dates_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
                exit_policy.signal_grace) {}
 
@@ -113,6 +114,7 @@ void SessionRun::on_reload(std::function<void()> action) {
 
 void SessionRun::keep_current(std::shared_ptr<PeersFile> peers) {
   if (!peers) return;
+  watch_dates(peers);
   on_reload([this, peers = std::move(peers)] {
     const auto read = peers->reload();
     LogEvent event{.kind = EventKind::reload};
@@ -120,6 +122,17 @@ void SessionRun::keep_current(std::shared_ptr<PeersFile> peers) {
     event.message = read ? *read : read.error().message() + "; the peers stay as they were read before";
     event.result = read ? kComplete : read.error().message();
     log_event(event);
+    if (read) watch_dates(peers);
+  });
+}
+
+void SessionRun::watch_dates(const std::shared_ptr<PeersFile>& peers) {
+  dates_timer_.cancel();
+  const auto again = peers->look_at_dates();
+  if (!again) return;
+  dates_timer_.expires_after(*again);
+  dates_timer_.async_wait([this, peers](const boost::system::error_code& cancelled) {
+    if (!cancelled) watch_dates(peers);
   });
 }
 

@@ -92,7 +92,7 @@ class SessionRun {
   /// Called once, at the first signal: tells the peers, and calls finish() when they know.
   void on_interrupt(std::function<void(const Error& why)> tell_peers) { tell_peers_ = std::move(tell_peers); }
 
-  /// The peers' file is read again by on_reload().  peers   none: there is no such file
+  /// The peers' file is read again by on_reload(), and its dates are looked at.  peers   none: there is no such file
   void keep_current(std::shared_ptr<PeersFile> peers);
 
   /// Ends run(): well, or with what went wrong. The first call counts.
@@ -111,6 +111,7 @@ class SessionRun {
   enum class State { running, interrupted, finished };
 
   void on_signal(int signal);
+  void watch_dates(const std::shared_ptr<PeersFile>& peers);
   void tell_progress();
   void conclude();
   void say_end(bool is_error);
@@ -131,6 +132,7 @@ class SessionRun {
   StatusPublisher publisher_;
   boost::asio::steady_timer peer_timer_;
   boost::asio::steady_timer interrupt_timer_;
+  boost::asio::steady_timer dates_timer_;
 
   bool has_said_tcp_ = false;
   State state_ = State::running;

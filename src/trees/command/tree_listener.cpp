@@ -9,7 +9,6 @@
 #include "files/file_tree.hpp"
 #include "lib/core/ip_prefix.hpp"
 #include "lib/core/log.hpp"
-#include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "tool/run/transfer_event.hpp"
 #include "tool/run/warnings.hpp"
@@ -22,9 +21,9 @@ namespace {
 
 constexpr std::chrono::seconds kStallTimeout{120};  // guess: a slow disk; unless its place is needed it has all day
 
-/// The peer whose share a transfer counts for: by its public key, or else its host.
+/// The peer whose share a transfer counts for: by its name, as it may have several keys, or else its host.
 std::string peer_id_of(const Connection& connection) {
-  if (const auto identity = connection.peer_identity()) return std::string(core::as_text(identity->key.bytes()));
+  if (const auto identity = connection.peer_identity()) return identity->name;
   return fmt::format("{:x}", core::host_of(connection.peer()));
 }
 
@@ -41,6 +40,7 @@ Status TreeListener::start(tool::FoundCredentials found) {
     UDTCAT_CHECK(options_.role == Role::sends ? files::FileTree::open(options_.directory)
                                               : files::FileTree::make(options_.directory));
   if (options_.transfer.manifest) UDTCAT_CHECK(ManifestLog::create(*options_.transfer.manifest));
+  peers_ = found.peers;
   UDTCAT_TRY(listener_, tool::PeerListener::start(
                             run_, options_, std::move(found),
                             [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); }));
@@ -69,6 +69,8 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
     core::log().warn("{}: {}", connection->peer().to_string(), admitted.error().message());
     return rejected_.reject(std::move(connection), admitted.error());
   }
+  const auto place = place_for(*connection);
+  if (!place) return rejected_.reject(std::move(connection), place.error());
   if (options_.once) listener_->stop();
   std::string name = tool::peer_text(*connection);
   tool::LogEvent event = tool::peer_event(tool::EventKind::peer_up, *connection);
@@ -77,7 +79,7 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   event_log_.report("up " + peer, event);
   Client& client = clients_.emplace_back(run_.io(), ++last_number_, std::move(name), std::move(peer));
   client.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_counters(run_.console()),
-                                                     role(), [this, &client] { on_over(client); });
+                                                     role(*place), [this, &client] { on_over(client); });
   client.session->connection().on_stream([&client](StreamId id) { client.session->accept(id); });
   watch(client);
   if (clients_.size() > 1) return;
@@ -140,13 +142,27 @@ void TreeListener::watch(Client& client) {
   }));
 }
 
-TransferRole TreeListener::role() {
-  return [this](BlockingStream& stream, TransferCounters& counters, const PeerInfo& peer) {
+/// errors: Errc::authentication_failed: the peer was taken off the peers file since its session began
+Result<TransferPlace> TreeListener::place_for(const Connection& connection) {
+  TransferPlace place{.directory = options_.directory, .uses = &uses_};
+  const auto identity = connection.peer_identity();
+  if (!peers_ || !identity) return place;
+  auto own = peers_->place_of(identity->key);
+  if (!own) return fail(Errc::authentication_failed, "serve " + identity->name, "its key is listed no longer");
+  place.below = std::move(own->directory);
+  place.peer = std::move(own->name);
+  place.limit_bytes = own->limit_bytes;
+  return place;
+}
+
+TransferRole TreeListener::role(const TransferPlace& place) {
+  return [this, place](BlockingStream& stream, TransferCounters& counters, const PeerInfo& known) {
+    PeerInfo peer = known;
+    if (!place.peer.empty()) peer.key = place.peer;  // what it has sent stays its own when its key is replaced
     if (options_.ticket.made && options_.role == Role::sends)
       return send_selection_as_listener(stream, options_.selection, transfer_options_of(options_), counters);
-    if (options_.role == Role::sends) return send_as_listener(stream, options_.directory, counters);
-    return receive_as_listener(stream, options_.directory, transfer_options_of(options_), peer, active_transfers_,
-                               counters);
+    if (options_.role == Role::sends) return send_as_listener(stream, place, counters);
+    return receive_as_listener(stream, place, transfer_options_of(options_), peer, active_transfers_, counters);
   };
 }
 

@@ -15,7 +15,9 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
+#include "files/directory_use.hpp"
 #include "lib/core/lifetime.hpp"
+#include "tool/identity/peers_file.hpp"
 #include "tool/run/event_log.hpp"
 #include "tool/run/peer_listener.hpp"
 #include "tool/run/rejected_connections.hpp"
@@ -71,7 +73,8 @@ class TreeListener {
   [[nodiscard]] bool gives_way(const Client& client, const std::string& to) const;
   static void dismiss(Client& client, const char* why);
   void watch(Client& client);
-  [[nodiscard]] TransferRole role();
+  [[nodiscard]] Result<TransferPlace> place_for(const Connection& connection);
+  [[nodiscard]] TransferRole role(const TransferPlace& place);
   void on_over(const Client& client);
   void log_end(const Client& client, const Status& result);
   [[nodiscard]] ConnectionStats total() const;
@@ -79,7 +82,9 @@ class TreeListener {
   tool::SessionRun& run_;
   const TreeOptions& options_;
   const std::chrono::milliseconds request_timeout_;
+  std::shared_ptr<tool::PeersFile> peers_;  // none: peers have no key pairs
   ActiveTransfers active_transfers_;
+  files::DirectoryUses uses_;
   tool::RejectedConnections rejected_;
   std::unique_ptr<tool::PeerListener> listener_;
   tool::EventLog event_log_{run_.io(), kTransfersAtOnce};

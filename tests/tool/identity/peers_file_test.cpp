@@ -96,6 +96,94 @@ TEST_F(PeersFileTest, NamesARemovedPeerAndTheKeyOfAStranger) {
   EXPECT_EQ(stranger.error().message(), "admit the key " + alice_.to_string() + ": " + path_ + " has no line with it");
 }
 
+/// With a clock that the test sets.
+class PeersFileDates : public PeersFileTest {
+ protected:
+  void at(const char* date) { now_ = parse_date(date).value(); }
+  [[nodiscard]] std::shared_ptr<PeersFile> load() {
+    return PeersFile::load(path_, [this] { return now_; }).value();
+  }
+  SystemTime now_ = parse_date("2026-12-15").value();
+};
+
+TEST_F(PeersFileDates, RefuseAKeyBeforeTheFirstAndAfterTheLast) {
+  write(line_ + " from=2026-12-01 until=2027-01-01\n");
+  const auto peers = load();
+  EXPECT_EQ(peers->recognise(alice_, "pipe"), "alice");
+  at("2026-11-30T23:59:59");
+  EXPECT_EQ(peers->recognise(alice_, "pipe").error().message(),
+            "the key of alice counts from 2026-12-01: " + path_ + ":1 says so");
+  at("2027-01-01");
+  const auto late = peers->recognise(alice_, "pipe");
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, Errc::parameters_refused);
+  EXPECT_THAT(late.error().message(), HasSubstr("the key of alice counted until 2027-01-01"));
+}
+
+TEST_F(PeersFileDates, EndTheSessionsOfTheKeyAloneWhoseLastHasPassed) {
+  const PublicKey next = KeyPair::generate()->public_key();
+  write(line_ + " until=2027-01-01\nalice " + next.to_string() + " from=2026-12-01\n");
+  const auto peers = load();
+  std::string why, why_next;
+  const KnownPeers::Watch watch(peers, alice_, "pipe", [&](const Error& error) { why = error.message(); });
+  const KnownPeers::Watch watch_next(peers, next, "pipe", [&](const Error& error) { why_next = error.message(); });
+  EXPECT_EQ(peers->look_at_dates(), PeersFile::kLookAtClock);
+  EXPECT_EQ(why, "");
+  at("2026-12-31T23:59:59");
+  EXPECT_EQ(peers->look_at_dates(), std::chrono::seconds(1));
+  at("2027-01-01");
+  EXPECT_EQ(peers->look_at_dates(), PeersFile::kLookAtClock);
+  EXPECT_THAT(why, HasSubstr("the key of alice counted until 2027-01-01"));
+  EXPECT_EQ(why_next, "");
+}
+
+TEST_F(PeersFileDates, FollowAClockThatJumpsEitherWay) {
+  write(line_ + " until=2027-01-01\n");
+  const auto peers = load();
+  int ended = 0;
+  const KnownPeers::Watch watch(peers, alice_, "pipe", [&](const Error&) { ++ended; });
+  at("2028-06-01");
+  EXPECT_EQ(peers->look_at_dates(), PeersFile::kLookAtClock) << "it may be set back";
+  EXPECT_EQ(ended, 1);
+  at("2026-12-02");
+  EXPECT_TRUE(peers->recognise(alice_, "pipe"));
+  EXPECT_EQ(peers->look_at_dates(), PeersFile::kLookAtClock);
+  EXPECT_EQ(ended, 1);
+}
+
+TEST_F(PeersFileDates, AreNotLookedAtWhereThereAreNone) {
+  write(line_);
+  const auto peers = load();
+  EXPECT_EQ(peers->look_at_dates(), std::nullopt);
+  write(line_ + " until=2027-01-01");
+  ASSERT_TRUE(peers->reload());
+  EXPECT_EQ(peers->look_at_dates(), PeersFile::kLookAtClock);
+}
+
+TEST_F(PeersFileTest, HasARateForAllSessionsOfAPeer) {
+  const PublicKey next = KeyPair::generate()->public_key(), bob = KeyPair::generate()->public_key();
+  write(line_ + " rate=8M\nalice " + next.to_string() + " rate=8M\nbob " + bob.to_string());
+  const auto peers = load();
+  const auto rates = peers->rates_of({"alice", alice_});
+  ASSERT_TRUE(rates);
+  EXPECT_EQ(peers->rates_of({"alice", next}), rates) << "by either key";
+  EXPECT_EQ(peers->rates_of({"bob", bob}), nullptr);
+  const std::size_t before = rates->received.piece_bytes();
+  write(line_ + " rate=16M\n");
+  ASSERT_TRUE(peers->reload());
+  EXPECT_EQ(rates->received.piece_bytes(), 2 * before) << "those under way follow";
+}
+
+TEST_F(PeersFileTest, HasAPlaceForEachPeer) {
+  write(line_ + " into=alice limit=1GB\n");
+  const auto place = load()->place_of(alice_);
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->name, "alice");
+  EXPECT_EQ(place->directory, "alice");
+  EXPECT_EQ(place->limit_bytes, 1'000'000'000U);
+  EXPECT_EQ(load()->place_of(KeyPair::generate()->public_key()), std::nullopt);
+}
+
 TEST_F(PeersFileTest, StaysAsItIsWhereTheNewListCannotBeUsed) {
   write(line_);
   const auto peers = load();

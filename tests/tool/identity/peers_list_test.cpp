@@ -66,8 +66,46 @@ TEST(PeersList, AdmitsNobodyByAKnownHostsLineOfWhichSeveralMayHaveOneKey) {
   EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "bob");
   EXPECT_EQ(list.find(PublicKey::parse(kAliceKey).value()), nullptr);
   EXPECT_EQ(list.known_host_of(PublicKey::parse(kAliceKey).value())->name, "far:1");
-  EXPECT_THAT(list_error("far:9000 " + kBobKey + "\nfar:9000 " + kAliceKey),
-              HasSubstr("is the name of line 1 already"));
+  EXPECT_THAT(list_error("far:9000 " + kBobKey + "\nfar:9000 " + kBobKey), HasSubstr("it says what line 1 says"));
+}
+
+TEST(PeersList, HasSeveralKeysOfOnePeer) {
+  const auto list =
+      list_of("alice " + kAliceKey + " pipe,trees into=alice until=2027-01-01\nalice " + kBobKey +
+              " into=alice trees,pipe from=2026-12-01\nfar:9000 " + kAliceKey + "\nfar:9000 " + kBobKey + "\n");
+  EXPECT_EQ(list.size(), 1U);
+  EXPECT_EQ(list.all().size(), 2U);
+  EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "alice");
+  EXPECT_EQ(list.find("alice")->line, 1U);
+  ASSERT_EQ(list.lines_of("alice").size(), 2U);
+  EXPECT_EQ(list.lines_of("alice").back().key, PublicKey::parse(kBobKey));
+  EXPECT_EQ(list.lines_of("far:9000").size(), 2U);
+  EXPECT_THAT(list.lines_of("carol"), IsEmpty());
+}
+
+TEST(PeersList, SaysTheSameOfAPeerInAllOfItsLines) {
+  const std::vector<std::pair<std::string, std::string>> lines{{" pipe", ""},
+                                                               {" to=db", " to=web"},
+                                                               {" into=a", " into=b"},
+                                                               {" into=a limit=1GB", " into=a"},
+                                                               {" rate=1M", " rate=2M"}};
+  for (const auto& [one, other] : lines)
+    EXPECT_THAT(list_error("alice " + kAliceKey + one + "\nalice " + kBobKey + other),
+                testing::AllOf(testing::StartsWith("list:2: \"alice\" is the name of line 1 already"),
+                               HasSubstr("two keys of one peer have the same words")));
+}
+
+TEST(PeersList, TakesItsWordsInAnyOrder) {
+  const auto list = list_of("alice " + kAliceKey + " until=2027-01-01T06:30 rate=400M to=db limit=2TB trees into=a/b" +
+                            " from=2026-12-01\n");
+  const Peer& alice = *list.find("alice");
+  EXPECT_THAT(alice.purposes, ElementsAre("trees"));
+  EXPECT_THAT(alice.services, ElementsAre("db"));
+  EXPECT_EQ(alice.directory, "a/b");
+  EXPECT_EQ(alice.limit_bytes, 2'000'000'000'000U);
+  EXPECT_EQ(alice.rate, BitRate::from_bits_per_second(400'000'000));
+  EXPECT_EQ(alice.from, parse_date("2026-12-01"));
+  EXPECT_EQ(date_text(*alice.until), "2027-01-01T06:30:00Z");
 }
 
 TEST(PeersList, LimitsAPeerToItsPurposesAndServices) {
@@ -92,7 +130,26 @@ TEST(PeersList, NamesTheLineOfEveryMistakeAndItsCure) {
       {"alice " + kAliceKey + " pipe,pipe", "twice"},
       {"alice " + kAliceKey + " ,", "no purpose"},
       {"alice " + kAliceKey + " to=", "to=db,web"},
-      {"alice " + kAliceKey + " to=db pipe", "\"pipe\" is a word too many"},
+      {"alice " + kAliceKey + " trees to=db pipe", "\"pipe\" is a word too many"},
+      {"alice " + kAliceKey + " intoo=alice", "\"intoo=alice\" is unknown; did you mean into=?"},
+      {"alice " + kAliceKey + " intoo=alice@home", "is unknown; did you mean into=?"},
+      {"alice " + kAliceKey + " into=a into=b", "into= stands there twice"},
+      {"alice " + kAliceKey + " into=", "is no directory below the listener's"},
+      {"alice " + kAliceKey + " into=/etc", "is no directory below the listener's"},
+      {"alice " + kAliceKey + " into=../bob", "is no directory below the listener's"},
+      {"alice " + kAliceKey + " into=a/../bob", "is no directory below the listener's"},
+      {"alice " + kAliceKey + " into=a//b", "is no directory below the listener's"},
+      {"alice " + kAliceKey + " into=a/", "is no directory below the listener's"},
+      {"alice " + kAliceKey + " into=.udtcat-parts", "is no directory below the listener's"},
+      {"alice " + kAliceKey + " into=a\x1b[31m", "is no directory below the listener's"},
+      {"alice " + kAliceKey + " limit=2TB", "limit= needs into=DIR"},
+      {"alice " + kAliceKey + " into=a limit=2T", "limit=2T is no size"},
+      {"alice " + kAliceKey + " into=a limit=0", "limit=0 is no size"},
+      {"alice " + kAliceKey + " rate=fast", "rate=fast is no rate"},
+      {"alice " + kAliceKey + " rate=0", "rate=0 is no rate"},
+      {"alice " + kAliceKey + " from=2026-13-01", "from=2026-13-01 is no date"},
+      {"alice " + kAliceKey + " until=tomorrow", "until=tomorrow is no date"},
+      {"alice " + kAliceKey + " from=2027-01-01 until=2027-01-01", "the key would count at no time"},
       {"udtcat-ed25519 " + kAliceKey, "NAME of the peer is missing in front of its key"},
       {"udtcat-ed25519 " + kAliceKey + " laptop", "NAME of the peer is missing in front of its key"},
       {kAliceKey + " pipe", "NAME of the peer is missing in front of its key"},
@@ -101,7 +158,7 @@ TEST(PeersList, NamesTheLineOfEveryMistakeAndItsCure) {
        "ce " +
            kAliceKey,
        "printable"},
-      {"bob " + kAliceKey, "\"bob\" is the name of line 1 already: write another name of your own in front"},
+      {"bob " + kAliceKey + " pipe", "\"bob\" is the name of line 1 already, which says something else of it"},
       {"alice " + kBobKey, "this key is that of bob in line 1 already"}};
   for (const auto& [line, says] : mistakes) {
     const std::string error = list_error("bob " + kBobKey + "\n" + line + "\n");
@@ -120,7 +177,10 @@ TEST(PeersList, TakesPastedLinesWithOneCommentOnceANameStandsBeforeEach) {
 }
 
 TEST(PeersList, IsTotalAtEveryTruncationAndWithEveryByteChanged) {
-  const std::string text = "alice udtcat-ed25519 " + kAliceKey + " a@b pipe,rsh to=db # that is all\n";
+  const std::string text = "alice udtcat-ed25519 " + kAliceKey +
+                           " a@b pipe,rsh to=db into=a/b limit=2TB rate=400M from=2026-12-01 "
+                           "until=2027-01-01T06:00:00Z # that is all\n";
+  ASSERT_EQ(list_of(text).size(), 1U);
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto cut = PeersList::parse(text.substr(0, at), "list");
     EXPECT_TRUE(!cut || cut->size() <= 1);

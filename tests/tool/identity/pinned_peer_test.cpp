@@ -23,7 +23,7 @@ class PinnedPeerTest : public testing::Test {
 };
 
 TEST_F(PinnedPeerTest, IsKnownByItsLineOnly) {
-  PinnedPeer meant({"db", db_}, "peers:7");
+  PinnedPeer meant(std::vector<Peer>{{.name = "db", .key = db_, .line = 7}}, "peers");
   EXPECT_EQ(meant.recognise(db_, "pipe"), "db");
   const PublicKey other = new_key();
   const auto refused = meant.recognise(other, "pipe");
@@ -31,6 +31,21 @@ TEST_F(PinnedPeerTest, IsKnownByItsLineOnly) {
   EXPECT_EQ(refused.error().code, Errc::authentication_failed);
   for (const std::string& part : {std::string("peers:7"), db_.to_string(), other.to_string()})
     EXPECT_THAT(refused.error().message(), HasSubstr(part));
+}
+
+TEST_F(PinnedPeerTest, IsKnownByEachOfItsLinesWithinItsDates) {
+  const PublicKey next = new_key(), later = new_key();
+  const auto tomorrow = std::chrono::system_clock::now() + std::chrono::hours(24);
+  const PinnedPeer meant(std::vector<Peer>{{.name = "db", .key = db_, .until = tomorrow, .line = 7},
+                                           {.name = "db", .key = next, .line = 8},
+                                           {.name = "db", .key = later, .from = tomorrow, .line = 9}},
+                         "peers");
+  EXPECT_EQ(meant.recognise(db_, "pipe"), "db");
+  EXPECT_EQ(meant.recognise(next, "pipe"), "db");
+  const auto early = meant.recognise(later, "pipe");
+  ASSERT_FALSE(early);
+  EXPECT_THAT(early.error().message(), HasSubstr("peers:9, and counts from " + date_text(tomorrow)));
+  EXPECT_THAT(meant.recognise(new_key(), "pipe").error().message(), HasSubstr("peers:7 and peers:8 and peers:9"));
 }
 
 TEST_F(PinnedPeerTest, IsRecordedOnceASessionStandsAndKnownFromThenOn) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/connection/rate_limited_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace udtcat::connection {
+
+LocalStream::ReadResult RateLimitedStream::read_some(std::span<std::byte> into) {
+  const auto now = Clock::now();
+  if (now < read_again_) return {.state = ReadState::would_block};
+  const auto result = local_->read_some(into.first(std::min(into.size(), rates_->sent.piece_bytes())));
+  if (result.bytes > 0) read_again_ = rates_->sent.pass(result.bytes, now);
+  return result;
+}
+
+void RateLimitedStream::async_wait_readable(WaitHandler handler) {
+  if (Clock::now() >= read_again_) return local_->async_wait_readable(std::move(handler));
+  read_timer_.expires_at(read_again_);
+  read_timer_.async_wait(
+      lifetime_.guard([this, handler = std::move(handler)](const boost::system::error_code& cancelled) mutable {
+        if (!cancelled) local_->async_wait_readable(std::move(handler));
+      }));
+}
+
+void RateLimitedStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
+  const auto piece = from.first(std::min(from.size(), rates_->received.piece_bytes()));
+  local_->async_write_some(
+      piece, lifetime_.guard([this, handler = std::move(handler)](std::error_code error, std::size_t bytes) mutable {
+        const auto now = Clock::now();
+        const auto again = rates_->received.pass(bytes, now);
+        if (error || again <= now) return handler(error, bytes);
+        write_timer_.expires_at(again);
+        write_timer_.async_wait(
+            lifetime_.guard([handler = std::move(handler), bytes](const boost::system::error_code& cancelled) {
+              if (!cancelled) handler({}, bytes);
+            }));
+      }));
+}
+
+void RateLimitedStream::abort() {
+  lifetime_.end();
+  read_timer_.cancel();
+  write_timer_.cancel();
+  local_->abort();
+}
+
+}  // namespace udtcat::connection

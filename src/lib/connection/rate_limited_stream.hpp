@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A local stream that gives and takes no more than a rate which it shares with others.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <udtcat/local_stream.hpp>
+
+#include "lib/core/lifetime.hpp"
+#include "lib/core/shared_rate.hpp"
+
+namespace udtcat::connection {
+
+/// What it reads counts as sent. A write counts as received and is over only when its bytes may have passed: until then
+/// the peer gets no new credit for them.
+/// Threads: confined, as LocalStream.
+class RateLimitedStream final : public LocalStream {
+ public:
+  RateLimitedStream(boost::asio::io_context& io, std::unique_ptr<LocalStream> local,
+                    std::shared_ptr<core::PeerRates> rates)
+      : local_(std::move(local)), rates_(std::move(rates)), read_timer_(io), write_timer_(io) {}
+
+  [[nodiscard]] ReadResult read_some(std::span<std::byte> into) override;
+  void async_wait_readable(WaitHandler handler) override;
+  void receipted() override { local_->receipted(); }
+  void async_write_some(std::span<const std::byte> from, WriteHandler handler) override;
+  void async_finish(FinishHandler handler) override { local_->async_finish(std::move(handler)); }
+  void abort() override;
+  [[nodiscard]] std::string source_name() const override { return local_->source_name(); }
+  [[nodiscard]] std::string sink_name() const override { return local_->sink_name(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const std::unique_ptr<LocalStream> local_;
+  const std::shared_ptr<core::PeerRates> rates_;
+  Clock::time_point read_again_{};  // when more may be read
+  boost::asio::steady_timer read_timer_;
+  boost::asio::steady_timer write_timer_;
+  core::Lifetime lifetime_;
+};
+
+}  // namespace udtcat::connection
