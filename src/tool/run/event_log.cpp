@@ -39,7 +39,8 @@ LogEvent standing_for_many(LogEvent event) {
 }  // namespace
 
 std::optional<LogEvent> EventLimit::add(const std::string& name, const LogEvent& event, TimePoint now) {
-  Kind& kind = kind_named(name, now);
+  for (Kind& kind : kinds_) refill(kind, now);
+  Kind& kind = kind_named(name, to_string(event.kind), now);
   if (!kind.counted && kind.left > 0) {
     --kind.left;
     return event;
@@ -63,13 +64,12 @@ std::optional<EventLimit::TimePoint> EventLimit::next_due() const {
   return next;
 }
 
-EventLimit::Kind& EventLimit::kind_named(const std::string& name, TimePoint now) {
-  for (Kind& kind : kinds_) refill(kind, now);
+EventLimit::Kind& EventLimit::kind_named(std::string_view name, std::string_view otherwise, TimePoint now) {
   const auto known = std::ranges::find(kinds_, name, &Kind::name);
   if (known != kinds_.end()) return *known;
   std::erase_if(kinds_, [this](const Kind& kind) { return !kind.counted && kind.left == at_once_; });
-  if (kinds_.size() >= kMaxKinds && !name.empty()) return kind_named({}, now);
-  return kinds_.emplace_back(Kind{.name = name, .left = at_once_, .refilled_at = now});
+  if (kinds_.size() >= kMaxKinds && name != otherwise) return kind_named(otherwise, otherwise, now);
+  return kinds_.emplace_back(Kind{.name = std::string(name), .left = at_once_, .refilled_at = now});
 }
 
 void EventLimit::refill(Kind& kind, TimePoint now) const {

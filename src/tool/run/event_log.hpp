@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -18,7 +19,7 @@ namespace udtcat::tool {
 
 /// Each kind of event has lines at once, of which it gets one back with each interval. What comes when they are used up
 /// is counted, and told by one line at the end of the interval: its count, bytes and files are those of all of them.
-/// Beyond kMaxKinds all others are one kind.
+/// Beyond kMaxKinds all others of one EventKind are one kind.
 /// Threads: unsynchronised. No clock: time is a parameter.
 class EventLimit {
  public:
@@ -45,7 +46,8 @@ class EventLimit {
     TimePoint due{};
   };
 
-  Kind& kind_named(const std::string& name, TimePoint now);
+  /// otherwise   the name of the kind where there is no room for another
+  Kind& kind_named(std::string_view name, std::string_view otherwise, TimePoint now);
   void refill(Kind& kind, TimePoint now) const;
 
   const std::size_t at_once_;

@@ -60,15 +60,15 @@ TEST_F(EventLimitTest, GivesALineBackWithEachIntervalUpToTheFirstFew) {
   EXPECT_EQ(add("alice", 10), 4);
 }
 
-TEST_F(EventLimitTest, TellsAFewLinesOfAFloodThatLastsADay) {
+TEST_F(EventLimitTest, TellsAFewLinesOfAFloodThatLastsAnHour) {
   std::size_t lines = 0;
-  for (int step = 0; step < 86'400; ++step) {
+  for (int step = 0; step < 3'600; ++step) {
     lines += static_cast<std::size_t>(add("alice", 20));
     lines += limit.take_due(now).size();
     now += 1s;
   }
-  EXPECT_LE(lines, 4 + 2 * 8'640U) << "one line of its own and one that counts, each ten seconds";
-  EXPECT_GE(lines, 8'640U);
+  EXPECT_LE(lines, 4 + 2 * 360U) << "one line of its own and one that counts, each ten seconds";
+  EXPECT_GE(lines, 360U);
 }
 
 TEST_F(EventLimitTest, BoundsItsKinds) {
