@@ -87,18 +87,11 @@ void Multiplexer::note_moved() {
 
 // ---- Streams -------------------------------------------------------------------------------------------------------
 
-/// As fast as the peer may be.
-std::unique_ptr<LocalStream> Multiplexer::limited(std::unique_ptr<LocalStream> local) {
-  auto rates = peer_watch_ ? peer_watch_->peers().rates_of(*session_->agreed().peer) : nullptr;
-  if (!rates) return local;
-  return std::make_unique<RateLimitedStream>(io_, std::move(local), std::move(rates));
-}
-
 StreamId Multiplexer::open_stream(std::unique_ptr<LocalStream> local, OutcomeHandler done, const std::string& service) {
   const StreamId id = streams_.take_own_id();
   MuxStream& stream = add_stream(id, std::move(done), std::nullopt);
   send({id, Open{service}});
-  stream.attach(limited(std::move(local)));
+  stream.attach(limited(io_, std::move(local), peer_watch_, session_->agreed().peer));
   if (!closing_.is_open() || closing_.received())
     stream.fail({Errc::connection_broken, "open a stream to " + peer_.to_string(), "the connection is closed"});
   return id;
@@ -119,7 +112,7 @@ void Multiplexer::accept_stream(StreamId id, std::unique_ptr<LocalStream> local,
     boost::asio::post(io_, lifetime_.guard([done = std::move(done), why] { done({why}); }));
     return;
   }
-  found->attach(limited(std::move(local)));
+  found->attach(limited(io_, std::move(local), peer_watch_, session_->agreed().peer));
 }
 
 void Multiplexer::refuse_stream(StreamId id, const Error& reason) {

@@ -106,7 +106,6 @@ class Multiplexer final : public Connection, private StreamHost {
   [[nodiscard]] std::chrono::microseconds rtt() const override { return least_rtt_; }
 
   [[nodiscard]] Status watch_peer(std::shared_ptr<KnownPeers> known_peers);
-  [[nodiscard]] std::unique_ptr<LocalStream> limited(std::unique_ptr<LocalStream> local);
   void wake();
   void pump();
   [[nodiscard]] std::optional<StallReason> stall_reason(bool with_data) const;

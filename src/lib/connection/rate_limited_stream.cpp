@@ -45,4 +45,12 @@ void RateLimitedStream::abort() {
   local_->abort();
 }
 
+std::unique_ptr<LocalStream> limited(boost::asio::io_context& io, std::unique_ptr<LocalStream> local,
+                                     const std::optional<KnownPeers::Watch>& watch,
+                                     const std::optional<PeerIdentity>& peer) {
+  auto rates = watch && peer ? watch->peers().rates_of(*peer) : nullptr;
+  if (!rates) return local;
+  return std::make_unique<RateLimitedStream>(io, std::move(local), std::move(rates));
+}
+
 }  // namespace udtcat::connection

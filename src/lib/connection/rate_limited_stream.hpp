@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <udtcat/credentials.hpp>
 #include <udtcat/local_stream.hpp>
 
 #include "lib/core/lifetime.hpp"
@@ -43,5 +45,11 @@ class RateLimitedStream final : public LocalStream {
   boost::asio::steady_timer write_timer_;
   core::Lifetime lifetime_;
 };
+
+/// As fast as the peer may be: `local` itself where nothing limits it.
+/// watch, peer   none: there are no key pairs
+[[nodiscard]] std::unique_ptr<LocalStream> limited(boost::asio::io_context& io, std::unique_ptr<LocalStream> local,
+                                                   const std::optional<KnownPeers::Watch>& watch,
+                                                   const std::optional<PeerIdentity>& peer);
 
 }  // namespace udtcat::connection

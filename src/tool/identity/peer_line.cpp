@@ -248,11 +248,11 @@ std::vector<std::string_view> words_of(std::string_view line, std::string_view s
 }
 
 std::optional<SystemTime> parse_date(std::string_view text) {
-  if (text.ends_with('Z') && text.size() > kDateBytes) text.remove_suffix(1);
   const auto day = text.size() >= kDateBytes ? day_of(text.substr(0, kDateBytes)) : std::nullopt;
   if (!day) return std::nullopt;
   if (text.size() == kDateBytes) return SystemTime(*day);
   if (text[kDateBytes] != 'T') return std::nullopt;
+  if (text.ends_with('Z')) text.remove_suffix(1);
   const auto time = time_of_day(text.substr(kDateBytes + 1));
   if (!time) return std::nullopt;
   return SystemTime(*day) + *time;

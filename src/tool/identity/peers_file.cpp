@@ -94,7 +94,7 @@ Result<std::string> PeersFile::reload() {
   UDTCAT_TRY(PeersList list, read_peers_list(path_));
   before_ = std::exchange(list_, std::move(list));
   note_counting();
-  for (const auto& [name, rates] : std::map(std::move(rates_))) {
+  for (const auto& [name, rates] : std::exchange(rates_, {})) {
     const Peer* const peer = list_.find(name);
     const auto used = rates.lock();
     if (peer == nullptr || !used) continue;
