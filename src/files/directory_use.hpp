@@ -50,9 +50,9 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
     std::uint64_t bytes_ = 0;
   };
 
+  enum class WhileCounted { waits, fails };
   /// Unless it is counted already; where another is at it, this waits for that, or fails.
   /// errors: Errc::local_read_failed; Errc::out_of_resources: it does not wait
-  enum class WhileCounted { waits, fails };
   [[nodiscard]] Status count(WhileCounted otherwise);
   /// errors: Errc::stream_refused, with EDQUOT: there would be more than `limit_bytes`; Errc::local_read_failed
   [[nodiscard]] Result<Growth> grow(std::uint64_t bytes, std::uint64_t limit_bytes, const std::string& what,

@@ -7,7 +7,8 @@
 
 namespace udtcat::test {
 
-/// Appends those lines of `text` that are a document of ours, or an element of an array of them.
+/// Appends those lines of `text` that are a JSON object, or an element of an array of them.
+/// text   that the program under test has printed
 /// Threads: any, and any process.
 void keep_printed_json(std::string_view text);
 

@@ -82,6 +82,11 @@ struct Prepared {
   ::_exit(kCannotStart);
 }
 
+/// Also by another program, as ip(8) or setpriv(1).
+bool runs_udtcat(const Command& command) {
+  return std::find(command.argv.begin(), command.argv.end(), UDTCAT_BINARY) != command.argv.end();
+}
+
 std::string content_of(const Descriptor& file) {
   struct stat about {};
   if (::fstat(file.fd(), &about) != 0) die("fstat");
@@ -93,7 +98,7 @@ std::string content_of(const Descriptor& file) {
 
 }  // namespace
 
-Process::Process(Command command) : errors_(open_unnamed_file()) {
+Process::Process(Command command) : is_udtcat_(runs_udtcat(command)), errors_(open_unnamed_file()) {
   auto environment = environment_for(command);
   Descriptor network_namespace;
   if (!command.network_namespace.empty()) network_namespace = open_for_reading(command.network_namespace);
@@ -114,6 +119,7 @@ Process::Process(Command command) : errors_(open_unnamed_file()) {
 
 Process::Process(Process&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
+      is_udtcat_(other.is_udtcat_),
       pid_fd_(std::move(other.pid_fd_)),
       errors_(std::move(other.errors_)),
       ending_(other.ending_) {}
@@ -124,7 +130,7 @@ Process::~Process() {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
-  keep_printed_json(errors());
+  if (is_udtcat_) keep_printed_json(errors());
 }
 
 void Process::send_signal(int signal) const {
@@ -166,11 +172,12 @@ std::uint64_t Process::status_field(const std::string& field) const {
 Ran run(Command command, std::chrono::milliseconds limit) {
   const Descriptor output = open_unnamed_file();
   command.out = Descriptor(::fcntl(output.fd(), F_DUPFD_CLOEXEC, 0));
+  const bool is_udtcat = runs_udtcat(command);
   Process process(std::move(command));
   const auto ending = process.wait(limit);
   if (!ending) return Ran{.status = -1, .output = content_of(output), .errors = process.errors() + "\n(still running)"};
   Ran ran{.status = ending->status, .output = content_of(output), .errors = process.errors()};
-  keep_printed_json(ran.output);
+  if (is_udtcat) keep_printed_json(ran.output);
   return ran;
 }
 

@@ -59,6 +59,7 @@ class Process {
   [[nodiscard]] std::uint64_t status_field(const std::string& field) const;
 
   pid_t pid_ = -1;
+  bool is_udtcat_ = false;
   Descriptor pid_fd_;
   Descriptor errors_;
   std::optional<Ending> ending_;

@@ -119,7 +119,7 @@ TEST_F(FlowGroupTest, ForgetsAFlowThatRests) {
   EXPECT_EQ(one.flow.share(), 1);
 }
 
-TEST_F(FlowGroupTest, ForgetsAFlowThatRestsBesideOneOfALongerRoundTripThatDoes) {
+TEST_F(FlowGroupTest, ForgetsAFlowThatRestsThoughOneOfALongerRoundTripIsBeforeIt) {
   const Member& one = add(mbit(80), mbit(50));
   Member& longer = add(mbit(80), mbit(50));
   longer.least_rtt = 500ms;
