@@ -46,7 +46,7 @@ class RateLimitedStream final : public LocalStream {
   core::Lifetime lifetime_;
 };
 
-/// As fast as the peer may be: `local` itself where nothing limits it.
+/// The stream at the peer's rate: `local` itself where it has none.
 /// watch, peer   none: there are no key pairs
 [[nodiscard]] std::unique_ptr<LocalStream> limited(boost::asio::io_context& io, std::unique_ptr<LocalStream> local,
                                                    const std::optional<KnownPeers::Watch>& watch,

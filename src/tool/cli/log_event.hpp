@@ -28,7 +28,7 @@ struct LogEvent {
   std::optional<std::string> address{};
   std::optional<std::string> object{};          ///< what was moved or changed: a path, a service, "stream"
   std::optional<std::string_view> direction{};  ///< of the bytes: kSent, kReceived, kBoth
-  std::optional<std::string> reason{};          ///< the kind of a refusal
+  std::optional<std::string> reason{};          ///< the kind of a refusal; of redial the last error
   std::optional<std::string> result{};          ///< kComplete, or the error
   std::uint64_t bytes_sent = 0;                 ///< payload
   std::uint64_t bytes_received = 0;

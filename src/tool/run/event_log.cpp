@@ -32,7 +32,7 @@ LogEvent standing_for_many(LogEvent event) {
   if (event.kind == EventKind::transfer)
     describe_many(event);
   else
-    event.message += fmt::format(" ({} more like it)", event.count);
+    event.message += fmt::format(" (the last of {})", event.count);
   return event;
 }
 

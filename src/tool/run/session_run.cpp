@@ -206,7 +206,8 @@ void SessionRun::conclude() {
   console_.clear_status();
   // The user who sent a signal knows why it ends.
   const bool is_unknown = error_ && signal_ == 0;
-  if (is_unknown || (console_.is_log() && !console_.for_journal())) say_end(is_unknown);
+  // systemd says in the journal that a service has ended.
+  if (is_unknown || console_.as_json() || (console_.is_log() && !console_.for_journal())) say_end(is_unknown);
   const bool is_cut = signal_ != 0 || status_ == ExitStatus::peer_lost;
   const bool has_moved = has_peer && payload_bytes(end.stats) > 0;
   const bool says_moved = is_cut && has_moved && exit_policy_.says_moved_when_cut && verbosity_ >= 0;

@@ -85,7 +85,7 @@ TEST_F(EventLimitTest, SaysHowManyOtherEventsALineStandsFor) {
   for (int i = 0; i < 58; ++i) std::ignore = limit.add("keys", refused, now);
   const auto due = limit.take_due(now + EventLimit::kInterval);
   ASSERT_EQ(due.size(), 1U);
-  EXPECT_EQ(due[0].message, "refused 192.0.2.7:1: TLS (54 more like it)");
+  EXPECT_EQ(due[0].message, "refused 192.0.2.7:1: TLS (the last of 54)");
   EXPECT_EQ(due[0].count, 54U);
 }
 
