@@ -64,10 +64,10 @@ Status DirectoryUse::finish_count() {
   return {};
 }
 
-Status DirectoryUse::count(WhileCounted otherwise) {
+Status DirectoryUse::count(CountWait otherwise) {
   {
     const core::MutexLock lock(mutex_);
-    if (is_counting_ && otherwise == WhileCounted::fails)
+    if (is_counting_ && otherwise == CountWait::fails)
       return fail(Errc::out_of_resources, "count what is in " + tree_.shown("."),
                   "another session of the peer is at it; try again later");
     while (is_counting_) counted_.wait(mutex_);
@@ -114,7 +114,7 @@ void DirectoryUse::arrive(std::uint64_t bytes) {
   growing_ -= bytes;
 }
 
-Result<std::shared_ptr<DirectoryUse>> DirectoryUses::open(const FileTree& tree, DirectoryUse::WhileCounted otherwise) {
+Result<std::shared_ptr<DirectoryUse>> DirectoryUses::open(const FileTree& tree, DirectoryUse::CountWait otherwise) {
   UDTCAT_TRY(const struct stat status, tree.look());
   std::shared_ptr<DirectoryUse> use;
   {

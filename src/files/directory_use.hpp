@@ -29,7 +29,7 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
 
   explicit DirectoryUse(FileTree tree) : tree_(std::move(tree)) {}
 
-  /// What one name holds.  status   of it
+  /// The bytes of one name.  status   of it
   [[nodiscard]] static std::uint64_t bytes_of(const struct stat& status);
 
   /// Bytes that are about to be written: while this lives they may not be on the disk yet.
@@ -50,10 +50,10 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
     std::uint64_t bytes_ = 0;
   };
 
-  enum class WhileCounted { waits, fails };
+  enum class CountWait { waits, fails };
   /// Unless it is counted already; where another is at it, this waits for that, or fails.
   /// errors: Errc::local_read_failed; Errc::out_of_resources: it does not wait
-  [[nodiscard]] Status count(WhileCounted otherwise);
+  [[nodiscard]] Status count(CountWait otherwise);
   /// errors: Errc::stream_refused, with EDQUOT: there would be more than `limit_bytes`; Errc::local_read_failed
   [[nodiscard]] Result<Growth> grow(std::uint64_t bytes, std::uint64_t limit_bytes, const std::string& what,
                                     const std::string& peer);
@@ -98,7 +98,7 @@ struct DirectoryLimit {
 class DirectoryUses {
  public:
   /// Waits for the disk.  errors: those of DirectoryUse::count()
-  [[nodiscard]] Result<std::shared_ptr<DirectoryUse>> open(const FileTree& tree, DirectoryUse::WhileCounted otherwise);
+  [[nodiscard]] Result<std::shared_ptr<DirectoryUse>> open(const FileTree& tree, DirectoryUse::CountWait otherwise);
 
  private:
   core::Mutex mutex_;

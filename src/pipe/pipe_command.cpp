@@ -244,7 +244,7 @@ void PipeSession::accept(StreamId id) {
 
 void PipeSession::on_outcome(const StreamOutcome& outcome) {
   outcome_ = outcome;
-  tool::EndedTransfer ended = tool::transfer_of(*connection_, "stream", tool::status_of(outcome.error));
+  tool::TransferOutcome ended = tool::transfer_of(*connection_, "stream", tool::status_of(outcome.error));
   ended.bytes_sent = outcome.bytes_sent;
   ended.bytes_received = outcome.bytes_received;
   run_.log_transfer(ended);

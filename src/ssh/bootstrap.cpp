@@ -28,7 +28,7 @@ constexpr std::chrono::milliseconds kTermGrace{300};             // guess: ssh e
 constexpr std::chrono::milliseconds kKillGrace{1'000};           // guess: a process that is not gone then hangs
 constexpr std::chrono::milliseconds kDrain{300};                 // guess: from ssh's end to that of its pipes
 
-/// What brings a program for that system: "Linux aarch64".
+/// The way to a program for that system: "Linux aarch64".
 std::string cure_for(const std::string& system) {
   const std::string linux = "Linux ";
   if (!system.starts_with(linux)) return "udtcat is for Linux";

@@ -93,7 +93,7 @@ std::optional<std::set<std::string>> asked_by(const Hello& hello) {
 
 Result<std::optional<files::DirectoryLimit>> limit_of(const TransferPlace& place, const files::FileTree& tree) {
   if (!place.limit_bytes) return std::nullopt;
-  UDTCAT_TRY(auto use, place.uses->open(tree, files::DirectoryUse::WhileCounted::waits));
+  UDTCAT_TRY(auto use, place.uses->open(tree, files::DirectoryUse::CountWait::waits));
   return files::DirectoryLimit{.use = std::move(use), .bytes = *place.limit_bytes, .peer = place.peer};
 }
 

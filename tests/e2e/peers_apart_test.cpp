@@ -96,13 +96,14 @@ TEST_F(PeersApart, ReachNoOthersDirectoryByALinkThatTheyMake) {
   fs::create_directory_symlink("../bob", here("links/door"));
   fs::create_symlink("../bob/secret", here("links/secret"));
   ASSERT_EQ(send_as("alice", here("links").string() + '/'), kSuccess) << errors_;
-  ASSERT_TRUE(fs::is_symlink(here("dst/alice/door")));
-  std::ignore = make_file("through/door", "secret", 10, 3);
-  EXPECT_NE(send_as("alice", here("through").string() + '/'), kSuccess);
+  ASSERT_TRUE(fs::is_symlink(here("dst/alice/links/door")));
+  std::ignore = make_file("through/links/door", "secret", 10, 3);
+  EXPECT_NE(send_as("alice", here("through/links")), kSuccess);
   EXPECT_THAT(errors_, HasSubstr("symbolic link, and nothing is written through it"));
-  EXPECT_EQ(send_as("alice", make_file("file", "secret", 10, 3)), kSuccess) << "the link itself is replaced";
+  std::ignore = make_file("again/links", "secret", 10, 3);
+  EXPECT_EQ(send_as("alice", here("again/links")), kSuccess) << "the link itself is replaced";
   EXPECT_EQ(read_file(here("dst/bob/secret")), read_file(secret));
-  EXPECT_FALSE(fs::is_symlink(here("dst/alice/secret")));
+  EXPECT_FALSE(fs::is_symlink(here("dst/alice/links/secret")));
 }
 
 TEST_F(PeersApart, ReadTheirOwnDirectoriesAlone) {

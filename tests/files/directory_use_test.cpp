@@ -19,11 +19,11 @@ constexpr std::uint64_t kLimit = 1'000'000;
 class DirectoryUsed : public testing::Test {
  protected:
   [[nodiscard]] DirectoryLimit limit() {
-    return {.use = uses.open(FileTree::open(folder.path()).value(), DirectoryUse::WhileCounted::waits).value(),
+    return {.use = uses.open(FileTree::open(folder.path()).value(), DirectoryUse::CountWait::waits).value(),
             .bytes = kLimit,
             .peer = "alice"};
   }
-  /// What may still be written.
+  /// The bytes that may still be written.
   static std::uint64_t room(const DirectoryLimit& limit) {
     std::uint64_t least = 0, most = kLimit;
     while (least < most) {
@@ -82,7 +82,7 @@ TEST_F(DirectoryUsed, FailsWhereItCannotBeCounted) {
   std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
   std::filesystem::permissions(folder.path() / "closed", std::filesystem::perms::none);
   std::optional<test::OrdinaryUser> user(std::in_place);
-  const auto failed = uses.open(FileTree::open(folder.path()).value(), DirectoryUse::WhileCounted::waits);
+  const auto failed = uses.open(FileTree::open(folder.path()).value(), DirectoryUse::CountWait::waits);
   user.reset();
   std::filesystem::permissions(folder.path() / "closed", std::filesystem::perms::owner_all);
   ASSERT_FALSE(failed);

@@ -14,9 +14,9 @@ namespace udtcat::trees {
 namespace {
 
 /// A file whose transfer is over once that was asked so many times.
-class IncomingFilesOfAnEndedTransfer : public testing::Test {
+class IncomingFilesOfAnTransferOutcome : public testing::Test {
  protected:
-  IncomingFilesOfAnEndedTransfer() { folder.write("f", kContent); }
+  IncomingFilesOfAnTransferOutcome() { folder.write("f", kContent); }
 
   /// The file at "f", or its part, with all of its chunks.
   [[nodiscard]] BasisFile basis(bool is_part) {
@@ -49,7 +49,7 @@ class IncomingFilesOfAnEndedTransfer : public testing::Test {
   Destination destination{tree, parts, written, false, [this] { return ++asked_ >= over_at_; }};
 };
 
-TEST_F(IncomingFilesOfAnEndedTransfer, AreNotCopiedToTheirEnd) {
+TEST_F(IncomingFilesOfAnTransferOutcome, AreNotCopiedToTheirEnd) {
   IncomingFile file = incoming();
   ASSERT_TRUE(file.take(CopyChunks{0, 0, 2}));
   Bytes changed = kContent;
@@ -58,13 +58,13 @@ TEST_F(IncomingFilesOfAnEndedTransfer, AreNotCopiedToTheirEnd) {
   EXPECT_TRUE(parts.top().of("f").exists()) << "the next transfer goes on with it";
 }
 
-TEST_F(IncomingFilesOfAnEndedTransfer, AreNotHashedToTheirEnd) {
+TEST_F(IncomingFilesOfAnTransferOutcome, AreNotHashedToTheirEnd) {
   IncomingFile file = incoming();
   ASSERT_TRUE(file.take(CopyChunks{0, 0, kChunks}));
   expect_cut(file.take(FileDone{0, root_of(kContent), {}}), 2);
 }
 
-TEST_F(IncomingFilesOfAnEndedTransfer, AreNotFilledWithZerosToTheirEnd) {
+TEST_F(IncomingFilesOfAnTransferOutcome, AreNotFilledWithZerosToTheirEnd) {
   auto taken = std::async(std::launch::async, [&] {
     IncomingFile file = incoming(true);
     fail_calls({SYS_fallocate}, EOPNOTSUPP);
@@ -73,7 +73,7 @@ TEST_F(IncomingFilesOfAnEndedTransfer, AreNotFilledWithZerosToTheirEnd) {
   expect_cut(taken.get(), 2);
 }
 
-TEST_F(IncomingFilesOfAnEndedTransfer, AreNotCopiedForAHardLink) {
+TEST_F(IncomingFilesOfAnTransferOutcome, AreNotCopiedForAHardLink) {
   auto made = std::async(std::launch::async, [&] {
     fail_calls({SYS_linkat}, EPERM);
     return destination.make_hard_link("link", "f", *destination.look("f").value());

@@ -219,8 +219,9 @@ Task<Status> ServedClient::Dialogue::enter() {
 Task<void> ServedClient::Dialogue::answer_commands(std::shared_ptr<Dialogue> self, std::function<void()> on_gone) {
   const ScopeExit calls(std::move(on_gone));
   const Status entered = co_await self->enter();
-  auto sent = co_await self->send(entered ? make_reply(220, "udtcat GridFTP server ready.")
-                                          : make_reply(421, entered.error().message()));
+  Reply greeting =
+      entered ? make_reply(220, "udtcat GridFTP server ready.") : make_reply(421, entered.error().message());
+  auto sent = co_await self->send(std::move(greeting));
   if (!entered) self->state_ = State::quits;
   while (sent && self->state_ != State::quits) {
     self->state_ = State::waits;
@@ -331,7 +332,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
     rename_from_ = from;
     co_return make_reply(350, "RNTO gives the new name.");
   }
-  transfers_.note_change(change_text(verb, from, path), path);
+  transfers_.log().report_change(change_text(verb, from, path), path);
   co_return verb == "MKD" ? make_reply(257, in_quotes(path) + " created.") : make_reply(250, "Done.");
 }
 

@@ -56,8 +56,7 @@ ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Se
       stall_timeout_(quota.stall_timeout),
       is_anonymous_(!ends.has_key),
       client_name_(ends.peer.host_to_string()),
-      client_address_(ends.peer.to_string()),
-      client_key_name_(ends.peer_name) {}
+      log_(*service_->events, ends) {}
 
 Status ServedTransfers::enter(const tool::PeerPlace& place) {
   place_ = place;
@@ -70,12 +69,12 @@ Status ServedTransfers::enter(const tool::PeerPlace& place) {
 Status ServedTransfers::open_limit() {
   if (!place_.limit_bytes || limit_) return {};
   // One thread for disks counts, and all others serve.
-  UDTCAT_TRY(auto use, service_->uses.open(root_.tree(), files::DirectoryUse::WhileCounted::fails));
+  UDTCAT_TRY(auto use, service_->uses.open(root_.tree(), files::DirectoryUse::CountWait::fails));
   limit_ = files::DirectoryLimit{.use = std::move(use), .bytes = *place_.limit_bytes, .peer = place_.name};
   return {};
 }
 
-/// What a name counts for the limit; 0: nothing is there.
+/// The bytes of a name that count for the limit; 0: nothing is there.
 std::uint64_t ServedTransfers::bytes_at(const std::string& path) const {
   const auto location = root_.location_of(path);
   const auto status = location ? location->look_at_name() : std::nullopt;
@@ -207,7 +206,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
   if (sent) sent = co_await path_.send_statement(done);
   if (markers) co_await markers->stop();
   if (!parameters_.is_mode_e()) path_.close();
-  log_transfer(tool::kSent, path, sent_bytes_ - before, begun_at, sent);
+  log_.report_transfer(tool::kSent, path, sent_bytes_ - before, begun_at, sent);
   co_return sent ? make_reply(226, "Transfer complete.") : broken_off(sent.error());
 }
 
@@ -328,41 +327,6 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
 }
 
 /// Clients without a key, who have as many addresses as they like, share one.
-std::string ServedTransfers::kind_of_event(const char* what) const {
-  return is_anonymous_ ? what : fmt::format("{} {}", what, client_key_name_.value_or(client_name_));
-}
-
-void ServedTransfers::note_change(const std::string& change, const std::string& path) const {
-  service_->events->report(
-      kind_of_event("change"),
-      {.kind = tool::EventKind::change,
-       .severity = is_anonymous_ ? tool::Severity::warning : tool::Severity::notice,
-       .message = fmt::format("{}: {}", tool::peer_text(client_key_name_, client_address_), change),
-       .peer = client_key_name_,
-       .address = client_address_,
-       .object = path});
-}
-
-void ServedTransfers::log_transfer(std::string_view direction, const std::string& path, std::uint64_t bytes,
-                                   std::chrono::steady_clock::time_point begun_at, const Status& result) const {
-  const bool sends = direction == tool::kSent;
-  tool::LogEvent event = tool::transfer_event({.peer = client_key_name_,
-                                               .address = client_address_,
-                                               .object = core::printable(path, core::kShownBytes),
-                                               .direction = direction,
-                                               .bytes_sent = sends ? bytes : 0,
-                                               .bytes_received = sends ? 0 : bytes,
-                                               .files = 1,
-                                               .duration = std::chrono::steady_clock::now() - begun_at,
-                                               .result = result});
-  // That of a client is no error of ours.
-  if (!result) event.severity = tool::Severity::warning;
-  service_->events->report(kind_of_event(result  ? sends ? "sent" : "received"
-                                         : sends ? "sending failed"
-                                                 : "receiving failed"),
-                           event);
-}
-
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {
   const StoreParameters parameters{std::exchange(restart_, {}), std::exchange(allocated_, {}),
                                    std::exchange(source_, {})};
@@ -394,7 +358,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
     std::ignore = co_await path_.send_statement(done);  // the file is there, whether or not the client hears so
   if (markers) co_await markers->stop();                // last: markers go on while a slow disk works
   if (!parameters_.is_mode_e()) path_.close();
-  log_transfer(tool::kReceived, path, *received_bytes_ - before, begun_at, stored);
+  log_.report_transfer(tool::kReceived, path, *received_bytes_ - before, begun_at, stored);
   if (stored) co_return make_reply(226, "Transfer complete: the file is stored.");
   co_return broken_off(stored.error());
 }

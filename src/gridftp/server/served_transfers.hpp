@@ -20,6 +20,7 @@
 #include "gridftp/disk/published_files.hpp"
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/server/checksum_request.hpp"
+#include "gridftp/server/client_log.hpp"
 #include "gridftp/server/listing.hpp"
 #include "gridftp/server/service.hpp"
 #include "gridftp/server/transfer_markers.hpp"
@@ -88,8 +89,7 @@ class ServedTransfers {
   /// The contiguous bytes that an interrupted upload has left of a file that does not exist: APPE resumes behind them.
   /// Touches the disk.
   [[nodiscard]] std::uint64_t partial_bytes(const std::string& path) const;
-  /// Logs a change that is no transfer.  path   that has changed
-  void note_change(const std::string& change, const std::string& path) const;
+  [[nodiscard]] const ClientLog& log() const { return log_; }
   /// The client was told partial_bytes(): APPE resumes there only.
   void note_told(std::string path, std::uint64_t partial_bytes) { told_ = {std::move(path), partial_bytes}; }
   /// RNFR and RNTO. Touches the disk.  errors: those of ServedRoot::rename()
@@ -113,9 +113,6 @@ class ServedTransfers {
   [[nodiscard]] Task<Status> receive(const Incoming& incoming);
   [[nodiscard]] Task<Status> publish(const std::string& path, bool in_place, const Incoming& incoming);
   [[nodiscard]] Task<Status> send(SendRequest request);
-  void log_transfer(std::string_view direction, const std::string& path, std::uint64_t bytes,
-                    std::chrono::steady_clock::time_point begun_at, const Status& result) const;
-  [[nodiscard]] std::string kind_of_event(const char* what) const;
   /// Sends the reply 125 or 150.  errors: that of cancel(), where the transfer was cancelled meanwhile
   [[nodiscard]] Task<Status> announce(const std::string& path);
 
@@ -134,8 +131,7 @@ class ServedTransfers {
   const std::chrono::milliseconds stall_timeout_;
   const bool is_anonymous_;
   const std::string client_name_;  // for messages
-  const std::string client_address_;
-  const std::optional<std::string> client_key_name_;
+  const ClientLog log_;
   files::ByteRanges restart_;               // for the next transfer
   std::optional<std::uint64_t> allocated_;  // for the next transfer
   std::string source_;                      // of the next upload

@@ -32,7 +32,7 @@ namespace udtcat::connection {
 inline constexpr auto kLeastFlowPatience = std::chrono::milliseconds(300);  // guess: a handshake's packet sent again
 inline constexpr auto kMostFlowPatience = std::chrono::seconds(4);  // guess: two round trips of a satellite, slowly
 inline constexpr auto kMostFlowPause = std::chrono::seconds(2);     // guess: between dials into an outage
-inline constexpr auto kMostRefusedFlowPause = std::chrono::seconds(30);  // guess: a listener that refuses one goes on to
+inline constexpr auto kMostRefusedFlowPause = std::chrono::seconds(30);  // guess: it goes on to
 
 /// Brings further flows to one session, as many as its user wants or as help, and others in the place of those that are
 /// lost or silent.

@@ -17,7 +17,7 @@
 
 namespace udtcat::connection {
 
-/// What it reads counts as sent. A write counts as received and is over only when its bytes may have passed: until then
+/// Its reads count as sent. A write counts as received and is over only when its bytes may have passed: until then
 /// the peer gets no new credit for them.
 /// Threads: confined, as LocalStream.
 class RateLimitedStream final : public LocalStream {

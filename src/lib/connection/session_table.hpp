@@ -46,8 +46,8 @@ class SessionTable {
                                                                     const Endpoint& entered_from, std::uint64_t bytes)>;
   /// A channel that says it belongs to one of them; if it does it is told so, and is the session's. One that is refused
   /// is gone.
-  /// errors   Errc::peer_lost: the session has ended of late; Errc::authentication_failed: no such session, the proof is
-  ///          wrong, or the flow is there already or not agreed on; those of `admit`; nothing has changed
+  /// errors   Errc::peer_lost: the session has ended of late; Errc::authentication_failed: no such session, the proof
+  ///          is wrong, or the flow is there already or not agreed on; those of `admit`; nothing has changed
   [[nodiscard]] Status join(const session::Join& join, std::unique_ptr<transport::Channel> channel,
                             const FlowAdmission& admit);
   /// Whether these first words of a channel are a join that one of them proves.

@@ -21,7 +21,7 @@ namespace udtcat::tool {
 /// The beginning of an error about a key that no line lists.
 inline constexpr std::string_view kAdmitKey = "admit the key ";
 
-/// What the listener has for a peer: a place below its own directory, and how much may be in it.
+/// The part of a peer: a place below its own directory, and how much may be in it.
 struct PeerPlace {
   std::string name{};                          ///< of the peer
   std::string directory{};                     ///< empty: the listener's own

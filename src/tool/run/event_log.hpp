@@ -32,7 +32,7 @@ class EventLimit {
   /// kind   events of one kind have one peer, or otherwise sum up to something that makes sense
   /// returns  the event, to be told now; none if it was counted
   [[nodiscard]] std::optional<LogEvent> add(const std::string& kind, const LogEvent& event, TimePoint now);
-  /// What was counted, of the kinds whose interval is over.
+  /// The sums of those kinds whose interval is over.
   [[nodiscard]] std::vector<LogEvent> take_due(TimePoint now);
   /// When take_due() has something; none if nothing is counted.
   [[nodiscard]] std::optional<TimePoint> next_due() const;

@@ -58,9 +58,11 @@ void SessionRun::say(const std::string& what) {
   if (verbosity_ >= 0) console_.line("udtcat: " + what);
 }
 
-void SessionRun::log_transfer(const EndedTransfer& transfer) {
+void SessionRun::log_transfer(const TransferOutcome& transfer) {
+  if (!console_.is_log()) return;  // the summary says it
+  has_logged_transfer_ = true;
   LogEvent event = transfer_event(transfer);
-  event.severity = console_.is_log() && transfer.result ? Severity::notice : Severity::info;
+  event.severity = transfer.result ? Severity::notice : Severity::info;
   log_event(event);
 }
 
@@ -211,7 +213,7 @@ void SessionRun::conclude() {
   const bool is_cut = signal_ != 0 || status_ == ExitStatus::peer_lost;
   const bool has_moved = has_peer && payload_bytes(end.stats) > 0;
   const bool says_moved = is_cut && has_moved && exit_policy_.says_moved_when_cut && verbosity_ >= 0;
-  if (says_moved || (says_summary_ && has_peer && (has_moved || !is_cut)))
+  if (says_moved || (says_summary_ && has_peer && !has_logged_transfer_ && (has_moved || !is_cut)))
     console_.line("udtcat: " + summary_line(end));
   if (is_cut && has_moved && exit_policy_.how_to_go_on != nullptr) say(exit_policy_.how_to_go_on);
   const DiagnosisText limited_by = why_since({}, end.stats.ends);

@@ -60,8 +60,8 @@ class SessionRun {
   /// Prints a line unless the user wants errors only.
   void say(const std::string& what);
 
-  /// Logs the only transfer of the run, which says its errors itself: for a log, and for a user who wants to hear more.
-  void log_transfer(const EndedTransfer& transfer);
+  /// Logs the run's only transfer, in place of the summary, where the lines are a log. The run's end says its error.
+  void log_transfer(const TransferOutcome& transfer);
 
   /// Of a dialler, once: its session goes over TCP since nobody answered by UDP.
   /// host   as the user wrote it
@@ -135,6 +135,7 @@ class SessionRun {
   boost::asio::steady_timer dates_timer_;
 
   bool has_said_tcp_ = false;
+  bool has_logged_transfer_ = false;
   State state_ = State::running;
   std::optional<Error> error_;  // none: the run has ended well
   ExitStatus status_ = ExitStatus::success;

@@ -40,7 +40,7 @@ std::string peer_text(const std::optional<std::string>& peer, const std::string&
   return peer ? fmt::format("{} ({})", *peer, address) : address;
 }
 
-LogEvent transfer_event(const EndedTransfer& transfer) {
+LogEvent transfer_event(const TransferOutcome& transfer) {
   LogEvent event{
       .kind = EventKind::transfer,
       .severity = transfer.result ? Severity::notice : Severity::error,
@@ -80,14 +80,14 @@ LogEvent peer_event(EventKind kind, const Connection& connection) {
   return event;
 }
 
-EndedTransfer transfer_of(Connection& connection, std::string object, const Status& result) {
+TransferOutcome transfer_of(Connection& connection, std::string object, const Status& result) {
   const ConnectionStats stats = connection.stats();
-  EndedTransfer transfer{.address = connection.peer().to_string(),
-                         .object = std::move(object),
-                         .bytes_sent = stats.bytes_sent,
-                         .bytes_received = stats.bytes_received,
-                         .duration = std::chrono::steady_clock::now() - stats.made_at,
-                         .result = result};
+  TransferOutcome transfer{.address = connection.peer().to_string(),
+                           .object = std::move(object),
+                           .bytes_sent = stats.bytes_sent,
+                           .bytes_received = stats.bytes_received,
+                           .duration = std::chrono::steady_clock::now() - stats.made_at,
+                           .result = result};
   if (const auto identity = connection.peer_identity()) transfer.peer = identity->name;
   return transfer;
 }

@@ -15,7 +15,7 @@
 
 namespace udtcat::tool {
 
-struct EndedTransfer {
+struct TransferOutcome {
   std::optional<std::string> peer{};  ///< the name of its key pair
   std::string address{};
   std::string object{};                         ///< a path, a service, "stream"
@@ -33,7 +33,7 @@ struct EndedTransfer {
 [[nodiscard]] std::string peer_text(const std::optional<std::string>& peer, const std::string& address);
 
 /// "alice (192.0.2.1:4711): photos: 20 files, 80.0 MB received in 0:12"; of one that failed the error before that.
-[[nodiscard]] LogEvent transfer_event(const EndedTransfer& transfer);
+[[nodiscard]] LogEvent transfer_event(const TransferOutcome& transfer);
 /// Says in its message what the sum of some transfers is, whose object it forgets.
 void describe_many(LogEvent& event);
 
@@ -42,6 +42,6 @@ void add_bytes(LogEvent& event, const ConnectionStats& moved);
 /// An event about the peer of a connection.
 [[nodiscard]] LogEvent peer_event(EventKind kind, const Connection& connection);
 /// The same, with what the connection has moved since it was made.
-[[nodiscard]] EndedTransfer transfer_of(Connection& connection, std::string object, const Status& result);
+[[nodiscard]] TransferOutcome transfer_of(Connection& connection, std::string object, const Status& result);
 
 }  // namespace udtcat::tool

@@ -176,7 +176,7 @@ void TreeListener::log_end(const Client& client, const Status& result) {
   Connection& connection = client.session->connection();
   TransferCounters& counters = client.session->counters();
   const bool sends = options_.role == Role::sends;
-  tool::EndedTransfer ended = tool::transfer_of(connection, counters.names(), result);
+  tool::TransferOutcome ended = tool::transfer_of(connection, counters.names(), result);
   ended.direction = sends ? tool::kSent : tool::kReceived;
   ended.bytes_sent = sends ? counters.bytes.load() : 0;
   ended.bytes_received = sends ? 0 : counters.bytes.load();

@@ -42,9 +42,9 @@ TEST(LocalTimeText, HasMillisecondsAndTheOffsetOfItsZone) {
     const char* text;
   };
   constexpr std::array<Row, 4> kRows{{{"UTC", "2026-11-29T13:03:59.027+00:00"},
-                                      {"XXX-1", "2026-11-29T14:03:59.027+01:00"},
-                                      {"XXX3:30", "2026-11-29T09:33:59.027-03:30"},
-                                      {"XXX-5:45", "2026-11-29T18:48:59.027+05:45"}}};
+                                      {"ABC-1", "2026-11-29T14:03:59.027+01:00"},
+                                      {"ABC3:30", "2026-11-29T09:33:59.027-03:30"},
+                                      {"ABC-5:45", "2026-11-29T18:48:59.027+05:45"}}};
   for (const Row& row : kRows) {
     const ZoneScope zone(row.zone);
     EXPECT_EQ(local_time_text(kWhen), row.text);
@@ -52,7 +52,7 @@ TEST(LocalTimeText, HasMillisecondsAndTheOffsetOfItsZone) {
 }
 
 TEST(UtcTimeText, IsOneOfRfc3339) {
-  const ZoneScope zone("XXX-1");
+  const ZoneScope zone("ABC-1");
   EXPECT_EQ(utc_time_text(kWhen), "2026-11-29T13:03:59.027Z");
   EXPECT_EQ(utc_time_text(std::chrono::system_clock::time_point(-1ms)), "1969-12-31T23:59:59.999Z");
 }
