@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -30,9 +31,9 @@ constexpr std::chrono::milliseconds kDrain{300};                 // guess: from 
 
 /// The way to a program for that system: "Linux aarch64".
 std::string cure_for(const std::string& system) {
-  const std::string linux = "Linux ";
-  if (!system.starts_with(linux)) return "udtcat is for Linux";
-  const std::string machine = system.substr(linux.size());
+  constexpr std::string_view kLinux = "Linux ";
+  if (!system.starts_with(kLinux)) return "udtcat is for Linux";
+  const std::string machine = system.substr(kLinux.size());
   return fmt::format(
       "put udtcat-static-{} beside udtcat here, of the package udtcat-static for that architecture, or install udtcat "
       "there",
