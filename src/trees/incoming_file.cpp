@@ -83,6 +83,7 @@ ScopedStatus IncomingFile::open_part() {
   if (part_.is_open()) return {};
   UDTCAT_CHECK(destination_.charge_name(entry_));
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
+  if (const auto left = own.of(entry_.path).look(); left && *left) destination_.write_budget().replace(**left);
   own.of(entry_.path).remove();
   UDTCAT_TRY(part_, own.take(entry_.path).map_error(scope_of_content_error));
   // Where blocks can be shared only chunks that differ take space.

@@ -327,6 +327,28 @@ TEST_F(Receivers, LimitTheDataThatTheyWrite) {
   EXPECT_THAT(names_in(in), IsEmpty());
 }
 
+TEST_F(Receivers, WriteNoMoreThanTheirDirectoryMayHold) {
+  constexpr std::uint64_t kName = files::DirectoryUse::kNameBytes;
+  files::DirectoryUses uses;
+  const auto begin_with = [&](std::uint64_t bytes) {
+    begin([&, bytes](ReceiverOptions& options) {
+      auto use = uses.open(options.tree, files::DirectoryUse::WhileCounted::waits).value();
+      options.directory_limit = files::DirectoryLimit{.use = std::move(use), .bytes = bytes, .peer = "alice"};
+    });
+  };
+  begin_with(kName + kContent.size() - 1);
+  send_contents(begin_file());
+  const Status over = end->over();
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, Errc::stream_refused);
+  EXPECT_THAT(over.error().message(), HasSubstr("alice may have"));
+  EXPECT_THAT(names_in(in), IsEmpty()) << "no part either";
+  next_id = 0;
+  begin_with(kName + kContent.size());
+  give_file("f");
+  expect_done();
+}
+
 TEST_F(Receivers, RefuseAFileWhereADirectoryIsAndGoOn) {
   std::filesystem::create_directories(folder / "in/f/below");
   begin();

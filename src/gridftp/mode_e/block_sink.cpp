@@ -2,7 +2,6 @@
 #include "gridftp/mode_e/block_sink.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "gridftp/disk/disk_threads.hpp"
@@ -36,7 +35,7 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
   const std::uint64_t size = std::max(grown_bytes_, at_ + range.end);
   const std::uint64_t growth = size - std::exchange(grown_bytes_, size);
   auto status = co_await on_disk(io_, [&] { return write(at_ + offset, bytes, again, growth); });
-  if (!status && status.error().errno_value == EDQUOT && !refused_) refused_ = status.error();
+  if (!status && status.error().code == Errc::stream_refused && !refused_) refused_ = status.error();
   if (status) status = have_.add(range);
   if (status && journal_ && state_ == State::open && have_.bytes() >= durable_.bytes() + kJournalEveryBytes)
     status = co_await save_journal();
@@ -45,10 +44,10 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
 }
 
 Status FileSink::write(std::uint64_t offset, std::span<const std::byte> bytes, bool again, std::uint64_t growth) const {
-  using Growth = files::DirectoryUse::Growth;
-  UDTCAT_TRY(const auto held,
-             limit_&& growth > 0 ? limit_->grow(growth, "write " + store_.shown()) : Result<Growth>(Growth()));
-  return again ? store_.write_at(offset, bytes) : store_.write_first(offset, bytes);
+  const auto put = [&] { return again ? store_.write_at(offset, bytes) : store_.write_first(offset, bytes); };
+  if (!limit_ || growth == 0) return put();
+  UDTCAT_TRY(const auto held, limit_->grow(growth, "write " + store_.shown()));
+  return put();
 }
 
 /// Saves the ranges written by now; ranges written meanwhile are for the next call.
