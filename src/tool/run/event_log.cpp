@@ -2,6 +2,7 @@
 #include "tool/run/event_log.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/run/event_log.hpp"
 
+#include <tuple>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
