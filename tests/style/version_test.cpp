@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The version is written in CMakeLists.txt alone, and so a release changes it there; the list of changes has its history.
+/// The version is written in CMakeLists.txt alone, where a release changes it; the list of changes has its history.
 #include <filesystem>
 #include <fstream>
 #include <regex>
