@@ -60,8 +60,8 @@ TEST_F(Stats, InOneLineAtTheEndSayHowMuchToWhoWantsToHear) {
   Process connector = connect({.args = {"-v"}, .in = open_for_reading(file.path())});
   expect_exit(connector, kSuccess);
   expect_exit(listener, kSuccess);
-  EXPECT_EQ(count_lines(connector, "bit/s)"), 1) << connector.errors();
-  EXPECT_EQ(count_lines(listener, "bit/s)"), 1) << listener.errors();
+  EXPECT_EQ(count_lines(connector, "3.15 MB"), 1) << connector.errors();
+  EXPECT_EQ(count_lines(listener, "3.15 MB"), 1) << listener.errors();
 }
 
 TEST_F(Stats, OfWhatLimitedFollowAtTheEndToWhoAsksWhy) {
