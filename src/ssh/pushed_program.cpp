@@ -30,12 +30,12 @@ namespace {
 
 constexpr const char* kSelf = "/proc/self/exe";
 
-/// Whether only this user or root may put a file beside the program, which in /tmp anybody may.
+/// Whether this user or root has put this file beside the program; in /tmp anybody may put one, or a link to another.
 bool is_trusted(const std::filesystem::path& program) {
   constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
   struct stat it {
   }, self{};
-  if (::stat(program.c_str(), &it) != 0 || !S_ISREG(it.st_mode) || ::stat(kSelf, &self) != 0) return false;
+  if (::lstat(program.c_str(), &it) != 0 || !S_ISREG(it.st_mode) || ::stat(kSelf, &self) != 0) return false;
   const bool ours = it.st_uid == 0 || it.st_uid == ::geteuid() || it.st_uid == self.st_uid;
   return ours && (it.st_mode & kOthersMayWrite) == 0;
 }
@@ -157,8 +157,12 @@ Result<std::vector<PushedProgram>> programs_beside(const std::filesystem::path& 
     core::log().debug("no static udtcat of ours beside this one: what is pushed needs its libraries there");
   std::vector<PushedProgram> programs;
   for (const auto& [machine, path] : paths) {
-    UDTCAT_TRY(auto program, program_at(path, machine));
-    programs.push_back(std::move(program));
+    auto program = program_at(path, machine);
+    if (!program && machine == own_machine()) return tl::unexpected(std::move(program.error()));
+    if (!program)
+      core::log().debug("{}", program.error().message());
+    else
+      programs.push_back(std::move(*program));
   }
   return programs;
 }

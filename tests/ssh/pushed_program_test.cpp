@@ -64,7 +64,8 @@ TEST(PushedPrograms, AreThoseBesideThisOneByMachine) {
   std::filesystem::create_symlink(folder.path() / "udtcat", self);
   const auto found = [&] {
     std::map<std::string, std::vector<std::byte>> by_system;
-    for (const auto& each : programs_beside(self).value()) by_system[each.system] = each.bytes;
+    const auto programs = programs_beside(self);
+    for (const auto& each : programs.value()) by_system[each.system] = each.bytes;
     return by_system;
   };
   EXPECT_THAT(found(), testing::ElementsAre(testing::Pair(own, bytes_of("this program"))));
@@ -72,6 +73,7 @@ TEST(PushedPrograms, AreThoseBesideThisOneByMachine) {
   folder.write("udtcat-static-a b", "odd");
   const auto writable = folder.write("udtcat-static-writable", "by anybody");
   std::filesystem::permissions(writable, std::filesystem::perms::others_write, std::filesystem::perm_options::add);
+  std::filesystem::create_symlink("/etc/passwd", folder.path() / "udtcat-static-link");
   EXPECT_THAT(found(), testing::UnorderedElementsAre(testing::Pair(own, bytes_of("this program")),
                                                      testing::Pair("Linux other", bytes_of("of another"))));
   folder.write(std::string("udtcat-static-") + here.machine, "the static one");

@@ -332,7 +332,7 @@ TEST_F(Receivers, WriteNoMoreThanTheirDirectoryMayHold) {
   files::DirectoryUses uses;
   const auto begin_with = [&](std::uint64_t bytes) {
     begin([&, bytes](ReceiverOptions& options) {
-      auto use = uses.open(options.tree, files::DirectoryUse::WhileCounted::waits).value();
+      auto use = uses.open(options.tree, files::DirectoryUse::CountWait::waits).value();
       options.directory_limit = files::DirectoryLimit{.use = std::move(use), .bytes = bytes, .peer = "alice"};
     });
   };
