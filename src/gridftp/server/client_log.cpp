@@ -28,6 +28,15 @@ void ClientLog::report_change(const std::string& change, const std::string& path
                                     .object = path});
 }
 
+void ClientLog::report_refusal(const Error& why) const {
+  events_.report(series("refused"),
+                 {.kind = tool::EventKind::refused,
+                  .severity = tool::Severity::warning,
+                  .message = fmt::format("refused {}: {}", tool::peer_text(key_name_, address_), why.message()),
+                  .address = address_,
+                  .reason = make_error_code(why.code).message()});
+}
+
 void ClientLog::report_transfer(std::string_view direction, const std::string& path, std::uint64_t bytes,
                                 std::chrono::steady_clock::time_point begun_at, const Status& result) const {
   const bool sends = direction == tool::kSent;

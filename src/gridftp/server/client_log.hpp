@@ -24,6 +24,8 @@ class ClientLog {
   /// Something was made, renamed or removed.
   /// change   in words
   void report_change(const std::string& change, const std::string& path) const;
+  /// The client was let in, and cannot be served.
+  void report_refusal(const Error& why) const;
   /// A file has ended.
   /// direction   tool::kSent or tool::kReceived
   void report_transfer(std::string_view direction, const std::string& path, std::uint64_t bytes,

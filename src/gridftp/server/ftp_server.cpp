@@ -125,20 +125,22 @@ void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) 
                        .message = name + " connected",
                        .peer = control->peer_name(),
                        .address = name};
-  service_->events->report("up", event);
+  // Clients without a key have as many addresses as they like.
+  const std::string series = has_key ? control->peer_name().value_or(address.host_to_string()) : "";
+  service_->events->report("up " + series, event);
   // Posted: the client itself calls this.
   event.kind = tool::EventKind::peer_gone;
   event.message = name + " left";
-  auto gone = lifetime_.guard([this, number, event, came_at = ServedClient::Clock::now()]() mutable {
+  auto gone = lifetime_.guard([this, number, event, series, came_at = ServedClient::Clock::now()](const Status& how) mutable {
     event.duration = ServedClient::Clock::now() - came_at;
-    event.result = tool::kComplete;
+    event.result = how ? tool::kComplete : how.error().message();
     if (const auto entry = clients_.find(number); entry != clients_.end()) {
       ConnectionStats stats;
       stats.bytes_sent = entry->second.client->moved().sent;
       stats.bytes_received = entry->second.client->moved().received;
       tool::add_bytes(event, stats);
     }
-    service_->events->report("gone", event);
+    service_->events->report("gone " + series, event);
     boost::asio::post(io_, lifetime_.guard([this, number] {
       if (const auto entry = clients_.find(number); entry != clients_.end()) forget(entry);
     }));

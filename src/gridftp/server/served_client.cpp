@@ -92,7 +92,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
                    {[this](Reply reply) { return send(std::move(reply)); }, [this] { return control_->look(); }}) {}
 
   static Task<void> read_commands(std::shared_ptr<Dialogue> self);
-  static Task<void> answer_commands(std::shared_ptr<Dialogue> self, std::function<void()> on_gone);
+  static Task<void> answer_commands(std::shared_ptr<Dialogue> self, GoneHandler on_gone);
   void close() {
     end_input();
     control_->close();
@@ -153,6 +153,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
   Login login_ = Login::none;
   std::string directory_ = "/";
   std::string rename_from_;
+  Status gone_{};  // why the client is gone; nothing: by its own QUIT
   ServedTransfers transfers_;
 };
 
@@ -179,6 +180,7 @@ Task<void> ServedClient::Dialogue::read_commands(std::shared_ptr<Dialogue> self)
     const auto bytes = co_await self->control_->read(timeout, moved);
     if (!bytes) {
       core::log().info("{}: {}", self->name_, bytes.error().message());
+      if (self->state_ != State::quits) self->gone_ = tl::unexpected(bytes.error());
       break;
     }
     self->reader_.push(*bytes);
@@ -212,17 +214,20 @@ Task<Status> ServedClient::Dialogue::enter() {
   const auto place = options_.peers->place_of(*key);
   if (!place) co_return fail(Errc::authentication_failed, "serve " + name_, "its key is listed no longer");
   auto entered = co_await on_disk(io_, [&] { return transfers_.enter(*place); });
-  if (!entered) core::log().warn("{} ({}): {}", place->name, name_, entered.error().message());
+  if (!entered) transfers_.log().report_refusal(entered.error());
   co_return entered;
 }
 
-Task<void> ServedClient::Dialogue::answer_commands(std::shared_ptr<Dialogue> self, std::function<void()> on_gone) {
-  const ScopeExit calls(std::move(on_gone));
+Task<void> ServedClient::Dialogue::answer_commands(std::shared_ptr<Dialogue> self, GoneHandler on_gone) {
+  const ScopeExit calls([self, on_gone = std::move(on_gone)] { on_gone(self->gone_); });
   const Status entered = co_await self->enter();
   Reply greeting =
       entered ? make_reply(220, "udtcat GridFTP server ready.") : make_reply(421, entered.error().message());
   auto sent = co_await self->send(std::move(greeting));
-  if (!entered) self->state_ = State::quits;
+  if (!entered) {
+    self->gone_ = entered;
+    self->state_ = State::quits;
+  }
   while (sent && self->state_ != State::quits) {
     self->state_ = State::waits;
     while (self->queue_.empty() && self->input_ == Input::open && !self->is_dismissed()) co_await self->changed_.wait();
@@ -240,9 +245,11 @@ Task<void> ServedClient::Dialogue::answer_commands(std::shared_ptr<Dialogue> sel
     core::log().debug("{}: < {} {}", self->name_, reply.code, reply.text());
     sent = co_await self->send(std::move(reply));
   }
-  if (self->is_dismissed())
+  if (self->is_dismissed()) {
+    self->gone_ = fail(Errc::out_of_resources, "serve " + self->name_, "others came while it was idle");
     sent =
         co_await self->control_->write("421 Too many clients: closing this control connection.\r\n", kDismissalTimeout);
+  }
   if (sent && (self->state_ == State::quits || self->is_dismissed())) co_await self->control_->finish();
   self->end_input();
   self->control_->close();
@@ -426,6 +433,7 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
   if (command.argument.find('\0') != std::string::npos) co_return make_reply(501, "No name holds a zero byte.");
   if (command.verb == "QUIT") {
     state_ = State::quits;
+    gone_ = {};
     co_return make_reply(221, "Goodbye.");
   }
   if (command.verb == "NOOP") co_return make_reply(200, "Done.");
@@ -448,7 +456,7 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
 }
 
 ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control,
-                           std::shared_ptr<Service> service, bool has_key, std::function<void()> on_gone)
+                           std::shared_ptr<Service> service, bool has_key, GoneHandler on_gone)
     : dialogue_(std::make_shared<Dialogue>(io, std::move(control), std::move(service), has_key)) {
   boost::asio::co_spawn(io, Dialogue::read_commands(dialogue_), boost::asio::detached);
   boost::asio::co_spawn(io, Dialogue::answer_commands(dialogue_, std::move(on_gone)), boost::asio::detached);

@@ -243,10 +243,10 @@ Result<std::string> end_name_value(std::string_view option, const std::string& t
 }
 
 Result<std::string> service_name_value(std::string_view option, const std::string& text) {
-  constexpr std::string_view kAllowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@-";
+  constexpr std::string_view kAllowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@\\-";
   const bool fits = !text.empty() && text.size() <= kMaxServiceNameBytes;
   if (fits && text.find_first_not_of(kAllowed) == std::string::npos) return text;
-  return bad_value(option, text, fmt::format("1 to {} letters, digits and \"._:@-\"", kMaxServiceNameBytes));
+  return bad_value(option, text, fmt::format("1 to {} letters, digits and ._:@-\\", kMaxServiceNameBytes));
 }
 
 Result<HostPort> local_address_value(std::string_view option, const std::string& text) {

@@ -122,7 +122,7 @@ class CommandLine {
   bool help_ = false;
 };
 
-inline constexpr std::size_t kMaxServiceNameBytes = 64;  // guess: as long as the name of an end
+inline constexpr std::size_t kMaxServiceNameBytes = 255;  // spec: systemd.unit(5)
 
 /// The error of an option where it does not belong, or without another that it needs.
 [[nodiscard]] inline tl::unexpected<Error> misplaced(std::string option, std::string why) {
@@ -148,7 +148,7 @@ template <typename Value, typename Target>
                                                                std::chrono::milliseconds least);
 /// The name of an end: see is_end_name().
 [[nodiscard]] Result<std::string> end_name_value(std::string_view option, const std::string& text);
-/// The name of a service: kMaxServiceNameBytes of letters, digits and "._:@-", as of systemd.unit(5).
+/// The name of a service: kMaxServiceNameBytes of letters, digits and ._:@-\, so that any instance of a unit is one.  spec: systemd.unit(5)
 [[nodiscard]] Result<std::string> service_name_value(std::string_view option, const std::string& text);
 /// "[ADDR:]PORT", where port 0 lets the system choose.
 [[nodiscard]] Result<HostPort> local_address_value(std::string_view option, const std::string& text);

@@ -31,6 +31,8 @@ class PeerListener {
   PeerListener(const PeerListener&) = delete;
   PeerListener& operator=(const PeerListener&) = delete;
 
+  /// Logs and counts one more peer as refused: it was let in, and something else turns it away.
+  void add_refused(const Endpoint& peer, const Error& why) { refusals_.add(peer, why); }
   [[nodiscard]] std::string addresses() const;
   void add_to(ProcessSnapshot& snapshot) const;
   void stop() {

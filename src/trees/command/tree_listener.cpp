@@ -66,7 +66,7 @@ Status TreeListener::start(tool::FoundCredentials found) {
 void TreeListener::take(std::unique_ptr<Connection> connection) {
   std::string peer = peer_id_of(*connection);
   if (const Status admitted = admit(peer); !admitted) {
-    core::log().warn("{}: {}", connection->peer().to_string(), admitted.error().message());
+    listener_->add_refused(connection->peer(), admitted.error());
     return rejected_.reject(std::move(connection), admitted.error());
   }
   const auto place = place_for(*connection);
