@@ -185,7 +185,8 @@ TEST_F(ForwardTest, DialsEverMoreSeldomAFarEndThatDoesNotStay) {
   int sessions = 0;
   for (const auto end = Clock::now() + 6s; Clock::now() < end;) {
     Process far = listen({.args = to_service()});
-    if (eventually(6s, [&] { return count_lines(near, " stands") + count_lines(near, " is back ") > sessions; })) ++sessions;
+    if (eventually(6s, [&] { return count_lines(near, " stands") + count_lines(near, " is back ") > sessions; }))
+      ++sessions;
     far.send_signal(SIGKILL);
     std::ignore = far.wait(kAtOnce);
   }

@@ -131,20 +131,21 @@ void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) 
   // Posted: the client itself calls this.
   event.kind = tool::EventKind::peer_gone;
   event.message = name + " left";
-  auto gone = lifetime_.guard([this, number, event, series, came_at = ServedClient::Clock::now()](const Status& how) mutable {
-    event.duration = ServedClient::Clock::now() - came_at;
-    event.result = how ? tool::kComplete : how.error().message();
-    if (const auto entry = clients_.find(number); entry != clients_.end()) {
-      ConnectionStats stats;
-      stats.bytes_sent = entry->second.client->moved().sent;
-      stats.bytes_received = entry->second.client->moved().received;
-      tool::add_bytes(event, stats);
-    }
-    service_->events->report("gone " + series, event);
-    boost::asio::post(io_, lifetime_.guard([this, number] {
-      if (const auto entry = clients_.find(number); entry != clients_.end()) forget(entry);
-    }));
-  });
+  auto gone =
+      lifetime_.guard([this, number, event, series, came_at = ServedClient::Clock::now()](const Status& how) mutable {
+        event.duration = ServedClient::Clock::now() - came_at;
+        event.result = how ? tool::kComplete : how.error().message();
+        if (const auto entry = clients_.find(number); entry != clients_.end()) {
+          ConnectionStats stats;
+          stats.bytes_sent = entry->second.client->moved().sent;
+          stats.bytes_received = entry->second.client->moved().received;
+          tool::add_bytes(event, stats);
+        }
+        service_->events->report("gone " + series, event);
+        boost::asio::post(io_, lifetime_.guard([this, number] {
+          if (const auto entry = clients_.find(number); entry != clients_.end()) forget(entry);
+        }));
+      });
   auto client = std::make_unique<ServedClient>(io_, std::move(control), service_, has_key, std::move(gone));
   clients_.emplace(number, Entry{prefix, has_key, address, ServedClient::Clock::now(), std::move(client)});
 }

@@ -122,6 +122,7 @@ Status take_named_word(Peer& peer, std::string_view word, std::vector<std::strin
   const auto found = std::ranges::find(kNamedWords, name, &NamedWord::name);
   if (found == kNamedWords.end()) {
     std::vector<std::string> names;
+    names.reserve(kNamedWords.size());
     for (const NamedWord& each : kNamedWords) names.push_back(fmt::format("{}=", each.name));
     return wrong_word(
         fmt::format("{} is unknown{}; wanted: {}", shown(word), did_you_mean(fmt::format("{}=", name), names), kForm));

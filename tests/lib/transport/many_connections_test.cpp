@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Many connections at once on one port, come and gone many times over.
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
 
 #include <unistd.h>
@@ -77,13 +79,16 @@ class ManyConnections : public TransportTest {
 TEST_F(ManyConnections, ComeAndGoTenTimesAndLeaveNothingBehind) {
   auto acceptor = listen({loopback(AddressFamily::ipv4)});
   accept_next(*acceptor);
-  come_and_go(*acceptor);
-  const std::size_t first = resident_bytes();
-  for (int turn = 1; turn < kTurns && !HasFailure(); ++turn) come_and_go(*acceptor);
-  const std::size_t last = resident_bytes();
-  RecordProperty("resident_after_first_turn", std::to_string(first));
-  RecordProperty("resident_after_last_turn", std::to_string(last));
-  std::cout << first / 1024 << " KiB after the first turn, " << last / 1024 << " after the last\n";
+  // On a busy machine some still drain when it is measured: a leak raises the least of later turns all the same.
+  std::size_t first = 0, last = SIZE_MAX;
+  for (int turn = 0; turn < kTurns && !HasFailure(); ++turn) {
+    come_and_go(*acceptor);
+    if (turn < kTurns / 3) first = std::max(first, resident_bytes());
+    if (turn >= kTurns - kTurns / 3) last = std::min(last, resident_bytes());
+  }
+  RecordProperty("most_resident_after_first_turns", std::to_string(first));
+  RecordProperty("least_resident_after_last_turns", std::to_string(last));
+  std::cout << first / 1024 << " KiB at most after the first turns, " << last / 1024 << " at least after the last\n";
 #if !UDTCAT_SANITIZED
   EXPECT_LT(static_cast<double>(last), 1.1 * static_cast<double>(first));
 #endif
