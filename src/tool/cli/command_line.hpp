@@ -148,7 +148,8 @@ template <typename Value, typename Target>
                                                                std::chrono::milliseconds least);
 /// The name of an end: see is_end_name().
 [[nodiscard]] Result<std::string> end_name_value(std::string_view option, const std::string& text);
-/// The name of a service: kMaxServiceNameBytes of letters, digits and ._:@-\, so that any instance of a unit is one.  spec: systemd.unit(5)
+/// The name of a service: kMaxServiceNameBytes of letters, digits and "._:@-" and backslash, as any instance of a unit
+/// has.  spec: systemd.unit(5)
 [[nodiscard]] Result<std::string> service_name_value(std::string_view option, const std::string& text);
 /// "[ADDR:]PORT", where port 0 lets the system choose.
 [[nodiscard]] Result<HostPort> local_address_value(std::string_view option, const std::string& text);
