@@ -92,7 +92,7 @@ class ServedClient::Dialogue : public std::enable_shared_from_this<Dialogue> {
                    {[this](Reply reply) { return send(std::move(reply)); }, [this] { return control_->look(); }}) {}
 
   static Task<void> read_commands(std::shared_ptr<Dialogue> self);
-  static Task<void> answer_commands(std::shared_ptr<Dialogue> self, GoneHandler on_gone);
+  static Task<void> answer_commands(std::shared_ptr<Dialogue> self, EndHandler on_gone);
   void close() {
     end_input();
     control_->close();
@@ -218,7 +218,7 @@ Task<Status> ServedClient::Dialogue::enter() {
   co_return entered;
 }
 
-Task<void> ServedClient::Dialogue::answer_commands(std::shared_ptr<Dialogue> self, GoneHandler on_gone) {
+Task<void> ServedClient::Dialogue::answer_commands(std::shared_ptr<Dialogue> self, EndHandler on_gone) {
   const ScopeExit calls([self, on_gone = std::move(on_gone)] { on_gone(self->gone_); });
   const Status entered = co_await self->enter();
   Reply greeting =
@@ -456,7 +456,7 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
 }
 
 ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control,
-                           std::shared_ptr<Service> service, bool has_key, GoneHandler on_gone)
+                           std::shared_ptr<Service> service, bool has_key, EndHandler on_gone)
     : dialogue_(std::make_shared<Dialogue>(io, std::move(control), std::move(service), has_key)) {
   boost::asio::co_spawn(io, Dialogue::read_commands(dialogue_), boost::asio::detached);
   boost::asio::co_spawn(io, Dialogue::answer_commands(dialogue_, std::move(on_gone)), boost::asio::detached);

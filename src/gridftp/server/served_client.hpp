@@ -23,11 +23,11 @@ class ServedClient {
 
   /// has_key   the client has proved it
   /// With nothing where the client took its leave (QUIT); else why it is gone.
-  using GoneHandler = std::function<void(const Status& how)>;
+  using EndHandler = std::function<void(const Status& how)>;
 
   /// on_gone   is called once, at the end
   ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control,
-               std::shared_ptr<Service> service, bool has_key, GoneHandler on_gone);
+               std::shared_ptr<Service> service, bool has_key, EndHandler on_gone);
   ~ServedClient();
   ServedClient(const ServedClient&) = delete;
   ServedClient& operator=(const ServedClient&) = delete;
