@@ -11,7 +11,7 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 # GCC 12 collects its garbage less often: a tenth of the time to compile a unity build.
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=500000>)  # KiB
 
-# The static program is sent to other hosts: a third smaller so (ADR-0082), and nobody debugs it. What it is linked with is sorted out by
+# The static program is sent to other hosts: small before fast (ADR-0082), and nobody debugs it. What it is linked with is sorted out by
 # function.
 if(UDTCAT_STATIC)
   add_compile_options(-Os -g0 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables)
