@@ -18,6 +18,7 @@ FileSink::FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRan
       at_(at),
       limit_(std::move(limit)),
       grown_bytes_(store_.size().value_or(0)),
+      granted_bytes_(grown_bytes_),
       durable_(have_),
       stored_(io) {
   // A journal of an earlier file of this name would be believed for this one.
@@ -35,6 +36,7 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
   const std::uint64_t size = std::max(grown_bytes_, at_ + range.end);
   const std::uint64_t growth = size - std::exchange(grown_bytes_, size);
   auto status = co_await on_disk(io_, [&] { return write(at_ + offset, bytes, again, growth); });
+  if (status) granted_bytes_ += growth;
   if (!status && status.error().code == Errc::stream_refused && !refused_) refused_ = status.error();
   if (status) status = have_.add(range);
   if (status && journal_ && state_ == State::open && have_.bytes() >= durable_.bytes() + kJournalEveryBytes)
@@ -110,7 +112,7 @@ Status FileSink::leave() {
   const bool wanted = journal_ && !have_.empty() && !refused_ && store_.flush();
   const bool kept = wanted && (save(have_) || !durable_.empty());
   if (!kept) store_.discard();
-  if (!kept && limit_ && !store_.is_in_place()) limit_->use->shrink(files::DirectoryUse::kNameBytes + grown_bytes_);
+  if (!kept && limit_ && !store_.is_in_place()) limit_->use->shrink(files::DirectoryUse::kNameBytes + granted_bytes_);
   if (!kept && journal_) journal_->remove();
   return store_.close();
 }

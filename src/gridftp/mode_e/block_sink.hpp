@@ -89,9 +89,10 @@ class FileSink final : public BlockSink {
   const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
   const std::optional<files::DirectoryLimit> limit_;
-  std::uint64_t grown_bytes_ = 0;  // the file's size, as the limit counts it
-  std::optional<Error> refused_;   // by the limit: no further bytes are stored
-  files::ByteRanges durable_;      // of have_: ranges that the journal has
+  std::uint64_t grown_bytes_ = 0;    // the file's size, as blocks have asked the limit for
+  std::uint64_t granted_bytes_ = 0;  // of these, as the limit counts
+  std::optional<Error> refused_;     // by the limit: no further bytes are stored
+  files::ByteRanges durable_;        // of have_: ranges that the journal has
   State state_ = State::open;
   std::size_t storing_ = 0;  // calls of store() that wait
   AsyncCondition stored_;

@@ -55,8 +55,9 @@ Status PeersFile::on_session(const PeerIdentity& peer) {
 std::shared_ptr<core::PeerRates> PeersFile::rates_of(const PeerIdentity& peer) {
   const Peer* const line = list_.find(peer.key);
   if (line == nullptr || line->rate.unlimited()) return nullptr;
-  auto rates = rates_[line->name].lock();
-  if (!rates) rates_[line->name] = rates = std::make_shared<core::PeerRates>(line->rate);
+  // Kept without streams as well: one after another they have no more than the rate.
+  auto& rates = rates_[line->name];
+  if (!rates) rates = std::make_shared<core::PeerRates>(line->rate);
   return rates;
 }
 
@@ -94,13 +95,11 @@ Result<std::string> PeersFile::reload() {
   UDTCAT_TRY(PeersList list, read_peers_list(path_));
   before_ = std::exchange(list_, std::move(list));
   note_counting();
-  for (const auto& [name, rates] : std::exchange(rates_, {})) {
+  std::erase_if(rates_, [this](const auto& each) { return list_.find(each.first) == nullptr; });
+  for (const auto& [name, rates] : rates_) {
     const Peer* const peer = list_.find(name);
-    const auto used = rates.lock();
-    if (peer == nullptr || !used) continue;
-    used->sent.set(peer->rate);
-    used->received.set(peer->rate);
-    rates_[name] = used;  // also where it is unlimited now, and may be limited again
+    rates->sent.set(peer->rate);
+    rates->received.set(peer->rate);
   }
   recheck();
   before_ = {};

@@ -68,7 +68,7 @@ class PeersFile final : public KnownPeers {
   PeersList list_;
   PeersList before_;                    // while the sessions of its peers are gone through
   std::map<PublicKey, bool> counting_;  // of lines with dates, at the last look at the clock
-  std::map<std::string, std::weak_ptr<core::PeerRates>, std::less<>> rates_;  // by name, while there are streams
+  std::map<std::string, std::shared_ptr<core::PeerRates>, std::less<>> rates_;  // by names of the list
 };
 
 /// The list in a file.  errors: as PeersFile::load()

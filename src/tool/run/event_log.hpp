@@ -25,7 +25,7 @@ class EventLimit {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::seconds kInterval{10};  // guess: as kLogInterval
-  static constexpr std::size_t kMaxKinds = 64;          // guess: 36,000 lines an hour if all are used up all the time
+  static constexpr std::size_t kMaxKinds = 64;          // guess: 46,000 lines an hour if all are used up all the time
 
   explicit EventLimit(std::size_t at_once) : at_once_(at_once) {}
 

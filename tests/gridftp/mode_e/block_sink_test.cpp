@@ -23,6 +23,26 @@ class FileSinks : public testing::Test {
   Folder folder;
 };
 
+TEST_F(FileSinks, GiveNothingBackThatALimitHasRefused) {
+  constexpr std::uint64_t kLimit = 100'000, kHeld = 60'000;
+  files::DirectoryUses uses;
+  const auto tree = files::FileTree::open(folder.path()).value();
+  const files::DirectoryLimit limit{
+      .use = uses.open(tree, files::DirectoryUse::CountWait::waits).value(), .bytes = kLimit, .peer = "alice"};
+  const auto held = limit.grow(kHeld, "hold");
+  ASSERT_TRUE(held);
+  const auto name = limit.grow(files::DirectoryUse::kNameBytes, "name");
+  ASSERT_TRUE(name);
+  auto file =
+      std::make_unique<FileSink>(io, std::move(*BlockStore::open_to_write(files::FileLocation(folder / "file"))),
+                                 files::ByteRanges(), std::nullopt, 0, limit);
+  EXPECT_TRUE(put(*file, 0, Bytes(1'000)));
+  EXPECT_FALSE(put(*file, std::uint64_t{1} << 40, Bytes(1)));
+  file.reset();
+  EXPECT_TRUE(limit.grow(kLimit - kHeld, "the rest"));
+  EXPECT_FALSE(limit.grow(kLimit - kHeld + 1, "more"));
+}
+
 TEST_F(FileSinks, WriteTheBlocksAtTheirOffsets) {
   const Bytes bytes = random_bytes(1000);
   auto file = sink();

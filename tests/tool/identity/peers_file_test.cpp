@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/identity/peers_file.hpp"
 
+#include <chrono>
+#include <tuple>
+
 #include <gmock/gmock.h>
 
+#include "lib/core/shared_rate.hpp"
 #include "support/temp_dir.hpp"
 
 namespace udtcat::tool {
@@ -172,6 +176,14 @@ TEST_F(PeersFileTest, HasARateForAllSessionsOfAPeer) {
   write(line_ + " rate=16M\n");
   ASSERT_TRUE(peers->reload());
   EXPECT_EQ(rates->received.piece_bytes(), 2 * before) << "those under way follow";
+}
+
+TEST_F(PeersFileTest, RemembersWhatAPeerHasMovedThoughItsStreamsAreOver) {
+  write(line_ + " rate=8M\n");
+  const auto peers = load();
+  const core::SharedRate::TimePoint now{std::chrono::hours(1)};
+  std::ignore = peers->rates_of({"alice", alice_})->sent.pass(10'000'000, now);
+  EXPECT_GT(peers->rates_of({"alice", alice_})->sent.pass(1, now), now + std::chrono::seconds(9));
 }
 
 TEST_F(PeersFileTest, HasAPlaceForEachPeer) {
