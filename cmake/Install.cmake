@@ -54,5 +54,6 @@ foreach(command udtcat udr)
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/docs/guide.md" "${PROJECT_SOURCE_DIR}/docs/threat-model.md"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/recipes" "${PROJECT_SOURCE_DIR}/docs/spec" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/monitoring" "${PROJECT_SOURCE_DIR}/docs/recipes" "${PROJECT_SOURCE_DIR}/docs/spec"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
