@@ -92,6 +92,8 @@ const std::vector<Option> kOptions{
     {"--quiet", "", kLogging},
     {"--stats", "json", kLogging},
     {"--name", "db", kLogging},
+    {"--metrics", "9109", kLogging},
+    {"--status-group", "adm", kLogging},
     {"--log-format", "json", kLogging},
     {"--check", "", kChecked},
     {"--config", "f", {""}},

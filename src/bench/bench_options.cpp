@@ -38,8 +38,8 @@ both ends; the packets that the path carries; and what limits it.
       --ssh 'PROGRAM ARGS'   by ssh: what to run as ssh, as in 'ssh -p 2222'
       --connect-timeout T    how long to try (10s; by ssh 3s)
       --via, --via-key, --stun, --rate, --bind, --transport, --no-tcp, --proxy, --congestion, --offload, --memory,
-      --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --name, --log-format,
-      --progress, --no-progress, --check, -v, --verbose, -q, --quiet   see udtcat --help
+      --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --name, --metrics,
+      --status-group, --log-format, --progress, --no-progress, --check, -v, --verbose, -q, --quiet   see udtcat --help
 
 Exit status: 0 where both ways were measured; else as udtcat's. What was measured until then is printed.
 )";

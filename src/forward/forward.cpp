@@ -78,6 +78,7 @@ void Forward::add(std::unique_ptr<Connection> connection) {
     if (!stopped_ && wants_session() && handlers_.on_want) handlers_.on_want();
   });
   refused_since_.reset();
+  totals_.come(*session->connection);
   if (handlers_.on_up) handlers_.on_up(*session->connection);
   place_clients();
 }
@@ -136,6 +137,7 @@ void Forward::remove(std::list<Session>::iterator session, const Status& how) {
   std::list<Session> gone;
   gone.splice(gone.end(), sessions_, session);
   past_ = sum(past_, session->connection->stats());
+  totals_.leave(*session->connection);
   if (stopped_) {
     if (sessions_.empty()) stopped_();
     return;
@@ -155,6 +157,7 @@ void Forward::add_to(tool::ProcessSnapshot& snapshot) const {
   snapshot.forwarding = listener_names();
   snapshot.clients_waiting = waiting_.size();
   for (const Session& each : sessions_) snapshot.peers.push_back(tool::snapshot_of(each.number, *each.connection));
+  totals_.add_to(snapshot);
 }
 
 void Forward::stop(const Error& why, std::function<void()> done) {

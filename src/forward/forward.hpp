@@ -25,6 +25,7 @@
 #include "lib/bridge/local_listener.hpp"
 #include "lib/bridge/rate_limited_log.hpp"
 #include "lib/core/lifetime.hpp"
+#include "tool/status/peer_totals.hpp"
 #include "tool/status/snapshot.hpp"
 
 namespace udtcat::forward {
@@ -133,6 +134,7 @@ class Forward {
   std::list<Session> sessions_;
   std::deque<Client> waiting_;  // of each service at most kMaxWaitingClients, and a few that were on their way
   ConnectionStats past_;        // of sessions that have gone
+  tool::PeerTotals totals_;
   std::uint64_t next_number_ = 1;
   std::optional<Clock::time_point> refused_since_;
   std::function<void()> stopped_;

@@ -311,6 +311,7 @@ void ForwardCommand::on_failure(const Error& error) {
 void ForwardCommand::add_to(tool::ProcessSnapshot& snapshot) const {
   forward_.add_to(snapshot);
   if (listener_) listener_->add_to(snapshot);
+  if (redial_) snapshot.redials = redial_->redials();
   if (redial_ && redial_->is_dialling()) snapshot.dialing = outage_.snapshot(Clock::now());
 }
 

@@ -66,6 +66,7 @@ void Redial::pause(std::chrono::milliseconds time) {
 void Redial::look_up() {
   state_ = State::dialling;
   urgent_ = false;
+  ++dials_;
   if (options_.via) return attempt({});
   resolver_.look_up(options_.peer, lifetime_.guard([this](Result<std::vector<Endpoint>> found) {
     if (found) return attempt(std::move(*found));

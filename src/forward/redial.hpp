@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,6 +55,8 @@ class Redial {
   void on_lost(std::chrono::steady_clock::duration life);
   /// A connection is wanted and not made yet.
   [[nodiscard]] bool is_dialling() const { return state_ != State::idle; }
+  /// Dials after the first, whatever came of them; those of try_udp() not.
+  [[nodiscard]] std::uint64_t redials() const { return dials_ > 0 ? dials_ - 1 : 0; }
   [[nodiscard]] const std::vector<Endpoint>& addresses() const { return addresses_; }
   /// No connection is wanted any more: the next want() dials at once.
   void cancel();
@@ -75,6 +78,7 @@ class Redial {
   State state_ = State::idle;
   bool urgent_ = false;
   bool lost_soon_ = false;  // the last connection
+  std::uint64_t dials_ = 0;
   RedialBackoff backoff_;
   std::minstd_rand random_{std::random_device{}()};
   net::Resolver resolver_;

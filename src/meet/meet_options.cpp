@@ -34,7 +34,8 @@ relays their datagrams, sealed, until they reach each other directly. It knows n
       --pair-rate RATE       most that it relays for one pair, both ways together (no limit)
       --rate RATE            most that it relays for all (no limit)
       --idle-timeout T       a peer is lost after so much silence (40s)
-  -4, -6, --stats, --name, --log-format, --progress, --no-progress, --check, -v, --verbose, -q, --quiet
+  -4, -6, --stats, --name, --metrics, --status-group, --log-format, --progress, --no-progress, --check, -v, --verbose,
+  -q, --quiet
                              see udtcat --help
 
 udtcat status shows who meets whom, and how much is relayed. STUN's Binding is answered at PORT, for anybody.

@@ -31,9 +31,11 @@ Place::Place(boost::asio::io_context& io, const PlaceLimits& limits, PairTable::
 }
 
 void Place::add(std::unique_ptr<Connection> connection) {
+  totals_.come(*connection);
   const auto at = sessions_.emplace(sessions_.end());
   *at = std::make_unique<PlaceSession>(state_, std::move(connection), [this, at] {
     boost::asio::post(state_.io, lifetime_.guard([this, at] {
+      totals_.leave((*at)->connection());
       sessions_.erase(at);
       if (stopped_ && sessions_.empty()) std::exchange(stopped_, nullptr)();
     }));

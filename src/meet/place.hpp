@@ -18,6 +18,7 @@
 #include "lib/core/lifetime.hpp"
 #include "meet/client_stream.hpp"
 #include "meet/place_session.hpp"
+#include "tool/status/peer_totals.hpp"
 
 namespace udtcat::meet {
 
@@ -42,6 +43,7 @@ class Place {
 
   using Sessions = std::list<std::unique_ptr<PlaceSession>>;
   [[nodiscard]] const Sessions& all_sessions() const { return sessions_; }
+  [[nodiscard]] const tool::PeerTotals& totals() const { return totals_; }
   [[nodiscard]] std::size_t registrations() const { return state_.ledger.registrations(); }
   [[nodiscard]] const PairTable& pairs() const { return state_.pairs; }
 
@@ -50,6 +52,7 @@ class Place {
 
   PlaceState state_;
   Sessions sessions_;
+  tool::PeerTotals totals_;
   boost::asio::steady_timer sweep_timer_;
   std::function<void()> stopped_;
   core::Lifetime lifetime_;

@@ -37,10 +37,15 @@ void add_to(tool::ProcessSnapshot& snapshot, Place& place) {
   snapshot.all = relayed_stats(place);
   tool::PlaceSnapshot& meeting = snapshot.place.emplace();
   meeting.registrations = place.registrations();
-  for (const auto& [id, pair] : place.pairs().all()) meeting.pairs.push_back(snapshot_of(*pair));
+  meeting.over_rate_bytes = place.pairs().past().over_rate_bytes;
+  for (const auto& [id, pair] : place.pairs().all()) {
+    meeting.pairs.push_back(snapshot_of(*pair));
+    meeting.over_rate_bytes += meeting.pairs.back().over_rate_bytes;
+  }
   std::uint64_t number = 0;
   for (const auto& each : place.all_sessions())
     snapshot.peers.push_back(tool::snapshot_of(++number, each->connection()));
+  place.totals().add_to(snapshot);
 }
 
 }  // namespace udtcat::meet

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipe/commands.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <pwd.h>
 #include <unistd.h>
 
 #include "lib/core/try.hpp"
+#include "pipe/service_check.hpp"
 #include "pipe/status_query.hpp"
 #include "tool/cli/signal_watch.hpp"
+#include "tool/status/openmetrics.hpp"
 #include "tool/status/snapshot.hpp"
 
 namespace udtcat::pipe {
@@ -20,11 +25,14 @@ namespace {
 std::string status_help() {
   return R"(udtcat status: who is connected to the udtcats of this host, since when, how fast, and who was refused
 
-  udtcat status [--json]
+  udtcat status [--json | --openmetrics | --check NAME]
 
       --json                 an array of objects, one a process; udtcat-status(1) names their keys
+      --openmetrics          metrics of all, for the textfile collector of node_exporter; --metrics of each serves them
+      --check NAME           one line on the service of that --name, for a monitoring system: exit status 0 well,
+                             1 warning, 2 critical, 3 it is there but may not be asked
 
-A user sees his own processes, root sees all.
+A user sees his own processes and those whose --status-group he is in, root sees all.
 )";
 }
 
@@ -50,38 +58,73 @@ std::string answers_text(const std::vector<StatusAnswer>& answers, bool json) {
   return json ? "[" + text + "]\n" : text;
 }
 
+struct StatusOptions {
+  bool json = false;
+  bool openmetrics = false;
+  std::string checked;  // the name of a service; empty: none
+};
+
+/// Of the processes that have answered. `# EOF`, a comment of this format, tells a reader that it has all.
+std::string metrics_text(const std::vector<StatusAnswer>& answers) {
+  std::vector<tool::ProcessSnapshot> snapshots;
+  for (const StatusAnswer& answer : answers)
+    if (answer.snapshot) snapshots.push_back(*answer.snapshot);
+  return tool::to_metrics(snapshots, tool::MetricsFormat::prometheus, std::chrono::system_clock::now()) + "# EOF\n";
+}
+
 class StatusInvocation final : public tool::Invocation {
  public:
-  explicit StatusInvocation(bool json) : json_(json) {}
+  explicit StatusInvocation(StatusOptions status) : status_(std::move(status)) {}
 
   [[nodiscard]] const tool::Options& options() const override { return options_; }
   [[nodiscard]] bool needs_key() const override { return false; }
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::RunContext& context) override {
     const tool::UnblockedSignals meanwhile;
     auto answers = ask_host_for_status();
+    if (!status_.checked.empty()) return check(answers, context.console);
+    const bool some_are_there = !answers.empty();
     std::erase_if(answers, [](const StatusAnswer& answer) { return !is_ours(answer); });
     for (const StatusAnswer& answer : answers)
       if (!answer.snapshot) context.console.line("udtcat: " + answer.snapshot.error().message());
-    if (answers.empty() && !json_) context.console.line("udtcat: " + nobody_text());
-    return tool::printed(answers_text(answers, json_), context.console);
+    if (answers.empty() && !status_.json) context.console.line("udtcat: " + nobody_text());
+    if (!status_.openmetrics) return tool::printed(answers_text(answers, status_.json), context.console);
+    const tool::ExitStatus printed = tool::printed(metrics_text(answers), context.console);
+    // An empty file would look like a host without services.
+    const bool is_closed = answers.empty() && some_are_there;
+    return is_closed && printed == tool::ExitStatus::success ? tool::ExitStatus::unreachable : printed;
   }
 
  private:
+  [[nodiscard]] tool::ExitStatus check(const std::vector<StatusAnswer>& answers, tool::Console& console) const {
+    const ServiceCheck found = check_service(status_.checked, answers);
+    const tool::ExitStatus printed = tool::printed(found.line + '\n', console);
+    return printed == tool::ExitStatus::success ? static_cast<tool::ExitStatus>(found.state) : printed;
+  }
+
   const tool::Options options_;
-  const bool json_;
+  const StatusOptions status_;
 };
 
-void add_status_options(tool::CommandLine& line, bool& json) { line.flag("--json", json); }
+void add_status_options(tool::CommandLine& line, StatusOptions& status) {
+  line.flag("--json", status.json);
+  line.flag("--openmetrics", status.openmetrics);
+  line.value("--check", [&](const std::string& text) {
+    return tool::store(tool::service_name_value("--check", text), status.checked);
+  });
+  line.exclusive("--json", "--openmetrics");
+  line.exclusive("--json", "--check");
+  line.exclusive("--openmetrics", "--check");
+}
 
 Result<std::unique_ptr<tool::Invocation>> parse_status(const tool::Words& arguments) {
-  bool json = false;
+  StatusOptions status;
   tool::CommandLine line("udtcat status");
-  add_status_options(line, json);
+  add_status_options(line, status);
   UDTCAT_CHECK(line.read(arguments));
   if (line.wants_help()) return nullptr;
   if (!line.operands().empty())
     return tool::misplaced("status \"" + line.operands().front() + "\"", "it has no arguments");
-  return std::make_unique<StatusInvocation>(json);
+  return std::make_unique<StatusInvocation>(std::move(status));
 }
 
 }  // namespace

@@ -298,6 +298,12 @@ TEST_F(ForwardTest, KeepsTheStatisticsOfSessionsThatHaveEnded) {
   EXPECT_EQ(forward->sessions(), 0U);
   add(10).current_stats.bytes_sent = 2;
   EXPECT_EQ(forward->total().bytes_sent, 7U);
+  tool::ProcessSnapshot snapshot;
+  forward->add_to(snapshot);
+  ASSERT_EQ(snapshot.peer_totals.size(), 1U) << "neither has a name";
+  EXPECT_EQ(snapshot.peer_totals[0].bytes_sent, 7U);
+  EXPECT_EQ(snapshot.peer_totals[0].handshakes, 2U);
+  EXPECT_EQ(snapshot.peer_totals[0].sessions, 1U);
 }
 
 TEST_F(ForwardTest, StopsWhenEverySessionHasEnded) {

@@ -64,6 +64,19 @@ TEST_F(RedialTest, TellsNobodyThatUdpIsStillBlocked) {
   EXPECT_EQ(connections_.size(), 1U);
   EXPECT_EQ(failures_, 0);
   EXPECT_FALSE(redial_->is_dialling());
+  EXPECT_EQ(redial_->redials(), 0U) << "nobody was dialled again";
+}
+
+TEST_F(RedialTest, CountsTheDialsAfterItsFirst) {
+  listen_by(TransportKind::tcp);
+  EXPECT_EQ(redial_->redials(), 0U);
+  redial_->want();
+  ASSERT_TRUE(test::run_until(io_, [this] { return connections_.size() == 2; }));
+  EXPECT_EQ(redial_->redials(), 1U);
+  listener_.reset();
+  redial_->want();
+  ASSERT_TRUE(test::run_until(io_, [this] { return failures_ == 2; }));
+  EXPECT_GE(redial_->redials(), 3U);
 }
 
 }  // namespace

@@ -181,6 +181,14 @@ ConnectionStats stats_of(const FtpServer& server, const DataStats& data) {
   return stats;
 }
 
+/// Packets are counted for all data connections together: none of them is known to be of one peer.
+void add_packets(tool::ProcessSnapshot& snapshot) {
+  auto nameless = std::ranges::find(snapshot.peer_totals, std::string(), &tool::PeerTotal::name);
+  if (nameless == snapshot.peer_totals.end()) nameless = snapshot.peer_totals.insert(nameless, tool::PeerTotal{});
+  nameless->packets_sent = snapshot.all.packets_sent;
+  nameless->packets_lost = snapshot.all.packets_lost;
+}
+
 ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, Console& console) {
   tool::allow_descriptors(tool::kAllDescriptors);
   tool::SessionRun run(options, console);
@@ -215,7 +223,10 @@ ExitStatus serve_command(const ServerOptions& options, FoundCredentials found, C
       stats.streams_open = 1;
       stats.made_at = client.came_at;
       snapshot.peers.push_back(tool::snapshot_of(client.number, client.address, stats));
+      snapshot.peers.back().name = client.name;
     }
+    server.totals().add_to(snapshot);
+    add_packets(snapshot);
   });
   run.on_interrupt([&](const Error& why) {
     server.stop();

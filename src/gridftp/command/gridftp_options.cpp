@@ -402,7 +402,8 @@ std::string help_text() {
   all, as udtcat (udtcat --help):
   -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads, --flows,
   --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --idle-timeout, -v, --verbose, -q, --quiet,
-  --progress, --no-progress, --stats, --name, --log-format; put and serve: --rate; get, put and copy: --why, --bind
+  --progress, --no-progress, --stats, --name, --metrics, --status-group, --log-format;
+  put and serve: --rate; get, put and copy: --why, --bind
 
 A file is FILE.part until it is whole; called again, get and put go on where they were cut. Over tcp and udt NOTHING is
 protected, neither the login nor the data.
@@ -420,7 +421,8 @@ Control and data connections, those of a transfer between two servers too, are s
   -l, --listen, -k, --key-file, --as, --peer, --peers, --trust-first, --protect, --cipher, --block, --lanes, --threads,
   --flows, --bind, --via, --via-key, --stun, --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --rate,
   --connect-timeout, --idle-timeout, -4, -6, -v, --verbose, -q, --quiet, --progress, --no-progress, --stats, --name,
-  --log-format, --why, --check, --wait, --once, --max-peers, --max-sessions, --max-streams, --total-memory
+  --metrics, --status-group, --log-format, --why, --check, --wait, --once, --max-peers, --max-sessions,
+  --max-streams, --total-memory
 Log in without GSI (ftp://): the gateway has to read where data goes. -data-cred auto still seals the data from end to
 end.
 

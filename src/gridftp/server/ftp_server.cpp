@@ -87,7 +87,7 @@ bool FtpServer::has_room_for(core::Prefix newcomer, const Quota& quota) {
   std::optional<Precedence> greatest;
   auto leaves = clients_.end();
   for (auto entry = clients_.begin(); entry != clients_.end(); ++entry) {
-    const auto& [prefix, proved, address, came_at, client] = entry->second;
+    const auto& [prefix, proved, address, name, came_at, client] = entry->second;
     const bool in_exchange = prefix == newcomer && !client->is_logged_in();
     const bool has_more = !has_its_share && held.of(prefix) > held.of(newcomer);
     const auto idle = client->is_logged_in() ? client->idle() : ServedClient::Clock::duration::zero();
@@ -146,12 +146,20 @@ void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) 
           if (const auto entry = clients_.find(number); entry != clients_.end()) forget(entry);
         }));
       });
+  std::string key_name = control->peer_name().value_or("");
+  totals_.come(key_name);
   auto client = std::make_unique<ServedClient>(io_, std::move(control), service_, has_key, std::move(gone));
-  clients_.emplace(number, Entry{prefix, has_key, address, ServedClient::Clock::now(), std::move(client)});
+  clients_.emplace(number,
+                   Entry{prefix, has_key, address, std::move(key_name), ServedClient::Clock::now(), std::move(client)});
 }
 
 void FtpServer::forget(Entries::iterator entry) {
-  moved_before_ += entry->second.client->moved();
+  const ByteCounts moved = entry->second.client->moved();
+  moved_before_ += moved;
+  ConnectionStats stats;
+  stats.bytes_sent = moved.sent;
+  stats.bytes_received = moved.received;
+  totals_.leave(entry->second.name, stats);
   clients_.erase(entry);
 }
 
@@ -171,7 +179,7 @@ std::vector<Endpoint> FtpServer::local_endpoints() const {
 std::vector<FtpServer::ClientStats> FtpServer::clients() const {
   std::vector<ClientStats> clients;
   for (const auto& [number, entry] : clients_)
-    clients.push_back({number, entry.address, entry.came_at, entry.client->moved()});
+    clients.push_back({number, entry.address, entry.name, entry.came_at, entry.client->moved()});
   return clients;
 }
 

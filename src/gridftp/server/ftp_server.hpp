@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -21,6 +22,7 @@
 #include "lib/bridge/tcp_acceptor.hpp"
 #include "lib/core/ip_prefix.hpp"
 #include "lib/core/lifetime.hpp"
+#include "tool/status/peer_totals.hpp"
 
 namespace udtcat::gridftp {
 
@@ -46,17 +48,20 @@ class FtpServer {
   struct ClientStats {
     std::uint64_t number;
     Endpoint address;
+    std::string name;  ///< of its key; empty: it has none
     std::chrono::steady_clock::time_point came_at;
     ByteCounts moved;
   };
   [[nodiscard]] std::vector<ClientStats> clients() const;
   [[nodiscard]] ByteCounts moved() const;
+  [[nodiscard]] const tool::PeerTotals& totals() const { return totals_; }
 
  private:
   struct Entry {
     core::Prefix prefix;
     bool has_key;
     Endpoint address;
+    std::string name;  // of its key; empty: it has none
     std::chrono::steady_clock::time_point came_at;
     std::unique_ptr<ServedClient> client;
   };
@@ -75,6 +80,7 @@ class FtpServer {
   Entries clients_;  // in the order in which they came
   std::uint64_t next_number_ = 0;
   ByteCounts moved_before_;  // for clients that have gone
+  tool::PeerTotals totals_;
   core::Lifetime lifetime_;
 };
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "lib/core/dropped_datagrams.hpp"
 #include "lib/net/datagram_socket.hpp"
 
 namespace udtcat::net {
@@ -91,6 +92,7 @@ class DropCounter {
     const auto more = static_cast<std::int32_t>(reported - reported_);
     if (more <= 0) return;
     total_ += static_cast<std::uint64_t>(more);
+    core::count_dropped_datagrams(static_cast<std::uint64_t>(more));
     reported_ = reported;
   }
   [[nodiscard]] std::uint64_t total() const { return total_; }

@@ -37,7 +37,8 @@ left to ssh itself.
       --remote-udtcat PATH   where udtcat is there
       --ssh 'PROGRAM ARGS'   what to run as ssh
       --bind, --rate, --transport, --no-tcp, --proxy, --congestion, --offload, --memory, --protect, --cipher,
-      --block, --lanes, --threads, --flows, --idle-timeout, --stats, --name, --log-format, --why, --verbose, --quiet
+      --block, --lanes, --threads, --flows, --idle-timeout, --stats, --name, --metrics, --status-group,
+      --log-format, --why, --verbose, --quiet
                              see udtcat --help
       --progress             a line of progress; unless asked for, of a push alone, as the command may use the terminal
       --no-progress          none at all

@@ -18,6 +18,11 @@ EventSink& event_sink() {
   return sink;
 }
 
+EventSink& event_observer() {
+  static EventSink observer;
+  return observer;
+}
+
 }  // namespace
 
 std::string_view to_string(Severity severity) {
@@ -64,7 +69,18 @@ std::string_view to_string(EventKind kind) {
 
 void set_event_sink(EventSink sink) { event_sink() = std::move(sink); }
 
+void set_event_observer(EventSink observer) { event_observer() = std::move(observer); }
+
 void log_event(const LogEvent& event) {
+  observe_event(event);
+  tell_event(event);
+}
+
+void observe_event(const LogEvent& event) {
+  if (event_observer()) event_observer()(event);
+}
+
+void tell_event(const LogEvent& event) {
   if (!event_sink()) return;
   LogEvent clean = event;
   clean.message = core::printable(event.message, kMaxEventMessageBytes);

@@ -48,8 +48,17 @@ using EventSink = std::function<void(const LogEvent& event)>;
 /// Where events go from now on; none: nowhere, as before the first call.
 /// Threads: before there are others, or while none logs an event.
 void set_event_sink(EventSink sink);
-/// Its texts, which peers may have chosen, come to the sink printable and bounded.
-/// Threads: confined to the main thread.
+/// Who sees each event once, as it happened, whether or not a line tells it; none: nobody.
+/// Threads: as set_event_sink().
+void set_event_observer(EventSink observer);
+
+/// An event that has happened: it is observed, and told.
+/// Threads: confined to the main thread, as the two below.
 void log_event(const LogEvent& event);
+/// Observed alone: no line tells it, or not yet.
+void observe_event(const LogEvent& event);
+/// Told alone: it was observed before, or stands for several that were. Its texts, which peers may have chosen, come to
+/// the sink printable and bounded.
+void tell_event(const LogEvent& event);
 
 }  // namespace udtcat::tool

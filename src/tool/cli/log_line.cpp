@@ -114,6 +114,27 @@ std::string utc_time_text(Clock::time_point time) {
   return fmt::format("{:%FT%T}.{:03}Z", broken_down(time, &::gmtime_r), milliseconds_of(time));
 }
 
+std::optional<Clock::time_point> parse_utc_time(std::string_view text) {
+  constexpr std::string_view kForm = "0000-00-00T00:00:00.000Z";
+  if (text.size() != kForm.size()) return std::nullopt;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (kForm[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != kForm[i]) return std::nullopt;
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    int value = 0;
+    for (const char digit : text.substr(at, digits)) value = 10 * value + (digit - '0');
+    return value;
+  };
+  using namespace std::chrono;
+  const year_month_day date{year(number(0, 4)), month(static_cast<unsigned>(number(5, 2))),
+                            day(static_cast<unsigned>(number(8, 2)))};
+  const int hour = number(11, 2);
+  const int minute = number(14, 2);
+  const int second = number(17, 2);
+  constexpr year kFirst{1970};
+  if (!date.ok() || date.year() < kFirst || hour > 23 || minute > 59 || second > 59) return std::nullopt;
+  return sys_days(date) + hours(hour) + minutes(minute) + seconds(second) + milliseconds(number(20, 3));
+}
+
 std::string json_line(Clock::time_point time, Severity level, std::string_view service, std::string_view text) {
   return dumped(head_of(time, level, service, text));
 }

@@ -24,6 +24,9 @@ enum class LogFormat { text, json };
 /// "2026-11-29T13:03:59.027Z".
 [[nodiscard]] std::string utc_time_text(std::chrono::system_clock::time_point time);
 
+/// The inverse; none: it is no such time, or one before 1970.
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_utc_time(std::string_view text);
+
 /// service   empty: it has no name
 /// text      any bytes: what is no UTF-8 is replaced
 [[nodiscard]] std::string json_line(std::chrono::system_clock::time_point time, Severity level,

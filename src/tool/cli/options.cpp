@@ -299,6 +299,17 @@ void add_log_options(CommandLine& line, Options& options) {
   line.exclusive("-v", "-q");
   line.value("--stats", [&](const Text& text) { return read_stats(text, options); });
   line.value("--name", [&](const Text& text) { return store(service_name_value("--name", text), options.name); });
+  line.value("--metrics", [&](const Text& text) -> Status {
+    UDTCAT_TRY(HostPort at, local_address_value("--metrics", text));
+    if (at.host.empty()) at.host = "127.0.0.1";  // figures are for this host unless the user says otherwise
+    options.metrics = std::move(at);
+    return {};
+  });
+  line.value("--status-group", [&](const Text& text) -> Status {
+    if (text.empty()) return bad_value("--status-group", text, "the name or the number of a group of this host");
+    options.status_group = text;
+    return {};
+  });
   line.choice("--log-format", parse_log_format, {LogFormat::text, LogFormat::json}, options.log_format);
   line.check([&]() -> Status {
     options.command_line = without_password(line.as_typed(), options.proxy);

@@ -66,6 +66,8 @@ struct Options {
   bool check = false;                                         ///< --check: only say what would be done
   std::string command_line{};                                 ///< as typed, for `udtcat status`
   std::string name{};                                         ///< --name: of the service; empty: it has none
+  std::optional<HostPort> metrics{};                          ///< where metrics are served by HTTP; none: nowhere
+  std::string status_group{};  ///< its members may ask for the status as well; empty: this user and root alone
 };
 
 // Each group stores its values in `options`, which outlives the line.
@@ -84,7 +86,8 @@ void add_connect_timeout_option(CommandLine& line, Options& options);
 /// --via, --via-key, --stun; behind the options of keys, protection and transport
 void add_via_options(CommandLine& line, Options& options);
 void add_accept_timeout_option(CommandLine& line, Options& options);
-void add_log_options(CommandLine& line, Options& options);       ///< -v, -q, --stats, --name, --log-format
+/// -v, -q, --stats, --name, --metrics, --status-group, --log-format
+void add_log_options(CommandLine& line, Options& options);
 void add_progress_options(CommandLine& line, Options& options);  ///< --progress, --no-progress
 
 }  // namespace udtcat::tool

@@ -80,12 +80,13 @@ void EventLimit::refill(Kind& kind, TimePoint now) const {
 }
 
 void EventLog::report(const std::string& kind, const LogEvent& event) {
-  if (const auto now = limit_.add(kind, event, EventClock::now())) return log_event(*now);
+  observe_event(event);
+  if (const auto now = limit_.add(kind, event, EventClock::now())) return tell_event(*now);
   set_timer();
 }
 
 void EventLog::flush() {
-  for (const LogEvent& event : limit_.take_due(EventClock::time_point::max())) log_event(event);
+  for (const LogEvent& event : limit_.take_due(EventClock::time_point::max())) tell_event(event);
 }
 
 void EventLog::set_timer() {
@@ -94,7 +95,7 @@ void EventLog::set_timer() {
   timer_.expires_at(*due);
   timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& error) {
     if (error) return;  // set to another time
-    for (const LogEvent& event : limit_.take_due(EventClock::now())) log_event(event);
+    for (const LogEvent& event : limit_.take_due(EventClock::now())) tell_event(event);
     set_timer();
   }));
 }

@@ -8,6 +8,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/user_text.hpp"
+#include "tool/status/peer_totals.hpp"
 #include "tool/status/service_manager.hpp"
 #include "tool/status/why_text.hpp"
 
@@ -52,16 +53,18 @@ SessionRun::SessionRun(const Options& options, Console& console, const ExitPolic
       interrupt_timer_(io_),
       dates_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
-               exit_policy.signal_grace) {}
+               exit_policy.signal_grace) {
+  if (auto opened = publisher_.open(); !opened) finish(std::move(opened.error()));
+}
 
 void SessionRun::say(const std::string& what) {
   if (verbosity_ >= 0) console_.line("udtcat: " + what);
 }
 
 void SessionRun::log_transfer(const TransferOutcome& transfer) {
-  if (!console_.is_log()) return;  // the summary says it
-  has_logged_transfer_ = true;
   LogEvent event = transfer_event(transfer);
+  if (!console_.is_log()) return observe_event(event);  // the summary says it
+  has_logged_transfer_ = true;
   event.severity = transfer.result ? Severity::notice : Severity::info;
   log_event(event);
 }
@@ -97,13 +100,17 @@ void SessionRun::watch_peer(std::function<PeerSnapshot()> peer) {
   peer_ = std::move(first.address);
   peer_name_ = std::move(first.name);
   watch([peer] { return peer().stats; });
-  publish([peer = std::move(peer)](ProcessSnapshot& snapshot) {
+  PeerTotals totals;
+  totals.come(peer_name_);
+  publish([peer = std::move(peer), totals = std::move(totals)](ProcessSnapshot& snapshot) {
     snapshot.peers = {peer()};
     snapshot.all = snapshot.peers.front().stats;
+    totals.add_to(snapshot);
   });
 }
 
 void SessionRun::publish(StatusPublisher::Source source) {
+  if (state_ == State::finished) return;  // what it needs could not be opened: it is in no service
   // A reload by the service manager must not end a service that has nothing to read again.
   if (has_service_manager() && reloads_.empty()) on_reload([this] { say(kNothingToReload); });
   publisher_.publish(std::move(source));

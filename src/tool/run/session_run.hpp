@@ -51,6 +51,8 @@ inline constexpr std::chrono::milliseconds kChildGrace{1'500};
 /// Threads: confined to the main thread, which runs the io_context.
 class SessionRun {
  public:
+  /// Metrics are served from now on, where the options ask for them; where they cannot be, the run ends with its
+  /// start, and why is its error.
   SessionRun(const Options& options, Console& console, const ExitPolicy& exit_policy = {});
 
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
@@ -60,7 +62,8 @@ class SessionRun {
   /// Prints a line unless the user wants errors only.
   void say(const std::string& what);
 
-  /// Logs the run's only transfer, in place of the summary, where the lines are a log. The run's end says its error.
+  /// The run's only transfer has ended: it is logged, in place of the summary, where the lines are a log. The run's end
+  /// says its error.
   void log_transfer(const TransferOutcome& transfer);
 
   /// Of a dialler, once: its session goes over TCP since nobody answered by UDP.

@@ -21,6 +21,7 @@
 #include <udtcat/units.hpp>
 
 #include "tool/cli/exit_status.hpp"
+#include "tool/status/process_resources.hpp"
 #include "tool/status/selected_pair_text.hpp"
 #include "tool/status/stats_text.hpp"
 #include "tool/status/why_text.hpp"
@@ -70,6 +71,32 @@ struct PairSnapshot {
 struct PlaceSnapshot {
   std::size_t registrations = 0;  ///< listeners that wait to be asked for
   std::vector<PairSnapshot> pairs;
+  std::uint64_t over_rate_bytes = 0;  ///< as of a pair; of all, those that are over included
+};
+
+/// All sessions of the peers with one name, those that have gone included.
+struct PeerTotal {
+  std::string name{};  ///< by their key pairs; empty: those that have none; kOtherPeers: those beyond the bound
+  std::uint64_t bytes_sent = 0;  ///< payload
+  std::uint64_t bytes_received = 0;
+  std::uint64_t handshakes = 0;  ///< sessions that were made
+  std::uint64_t sessions = 0;    ///< that are connected
+  std::uint64_t streams_open = 0;
+  std::uint64_t packets_sent = 0;
+  std::uint64_t packets_lost = 0;
+  std::uint64_t packets_lost_queued = 0;  ///< of packets_lost, while the round trip showed a queue
+};
+
+/// Transfers that have ended, with the peers of one name and in one direction.
+struct TransferTotal {
+  std::string peer{};       ///< as in PeerTotal
+  std::string direction{};  ///< of the bytes: kSent, kReceived, kBoth; empty: nothing was moved
+  std::uint64_t complete = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t bytes = 0;  ///< payload, of those that failed too
+  std::uint64_t files = 0;
+  std::optional<std::chrono::system_clock::time_point> last_complete{};
+  std::optional<std::chrono::system_clock::time_point> last_failed{};
 };
 
 struct ProcessSnapshot {
@@ -88,6 +115,11 @@ struct ProcessSnapshot {
   std::vector<RefusalSnapshot> refused;
   std::optional<PlaceSnapshot> place{};  ///< of a meeting place
   std::chrono::microseconds cpu{0};
+  ProcessResources resources{};
+  std::uint64_t dropped_datagrams = 0;     ///< for which a receive buffer of this process had no room
+  std::optional<std::uint64_t> redials{};  ///< dials after the first; none: it dials nobody again
+  std::vector<PeerTotal> peer_totals{};    ///< by name
+  std::vector<TransferTotal> transfers{};  ///< by peer and direction
 };
 
 /// The processor time of this process so far: of all threads, user and system.
@@ -125,8 +157,8 @@ class Rates {
   TimePoint at_{};
 };
 
-inline constexpr std::size_t kMaxShownPeers = 1000;            // guess: more than anybody reads; 500 kB
-inline constexpr std::size_t kMaxSnapshotBytes = 1024 * 1024;  // guess: twice as much
+inline constexpr std::size_t kMaxShownPeers = 1000;                // guess: more than anybody reads; 500 kB
+inline constexpr std::size_t kMaxSnapshotBytes = 4 * 1024 * 1024;  // guess: twice that, and totals of as many
 
 /// One line, an object, at most kMaxSnapshotBytes; of more peers than kMaxShownPeers the fastest.
 /// Docs: udtcat-status(1), "JSON".

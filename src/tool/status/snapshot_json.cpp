@@ -4,8 +4,11 @@
 #include "lib/core/printable.hpp"
 #include "lib/core/stats_fields.hpp"
 #include "lib/core/user_text.hpp"
+#include "tool/cli/log_line.hpp"
 #include "tool/status/json.hpp"
+#include "tool/status/peer_totals.hpp"
 #include "tool/status/snapshot.hpp"
+#include "tool/status/transfer_totals.hpp"
 
 namespace udtcat::tool {
 
@@ -72,7 +75,53 @@ Json place_json(const PlaceSnapshot& place) {
   Json pairs = Json::array();
   for (const PairSnapshot& pair : place.pairs)
     if (pairs.size() < kMaxShownPairs) pairs.push_back(pair_json(pair));
-  return {{"registrations", static_cast<std::uint64_t>(place.registrations)}, {"pairs", std::move(pairs)}};
+  return {{"registrations", static_cast<std::uint64_t>(place.registrations)},
+          {"over_rate_bytes", place.over_rate_bytes},
+          {"pairs", std::move(pairs)}};
+}
+
+Json time_json(const std::optional<std::chrono::system_clock::time_point>& time) {
+  return time ? Json(utc_time_text(*time)) : Json(nullptr);
+}
+
+Json total_json(const PeerTotal& total) {
+  return {{"name", or_null(total.name)},
+          {"bytes_sent", total.bytes_sent},
+          {"bytes_received", total.bytes_received},
+          {"handshakes", total.handshakes},
+          {"sessions", total.sessions},
+          {"streams_open", total.streams_open},
+          {"packets_sent", total.packets_sent},
+          {"packets_lost", total.packets_lost},
+          {"packets_lost_queued", total.packets_lost_queued}};
+}
+
+Json transfer_json(const TransferTotal& total) {
+  return {{"peer", or_null(total.peer)},
+          {"direction", or_null(total.direction)},
+          {"complete", total.complete},
+          {"failed", total.failed},
+          {"bytes", total.bytes},
+          {"files", total.files},
+          {"last_complete", time_json(total.last_complete)},
+          {"last_failed", time_json(total.last_failed)}};
+}
+
+template <typename Part>
+Json list_json(const std::vector<Part>& parts, Json (*json_of_part)(const Part&)) {
+  Json list = Json::array();
+  for (const Part& part : parts) list.push_back(json_of_part(part));
+  return list;
+}
+
+std::vector<const PeerSnapshot*> fastest_of(const std::vector<PeerSnapshot>& peers) {
+  std::vector<const PeerSnapshot*> shown;
+  for (const PeerSnapshot& peer : peers) shown.push_back(&peer);
+  if (shown.size() <= kMaxShownPeers) return shown;
+  std::ranges::nth_element(shown, shown.begin() + static_cast<std::ptrdiff_t>(kMaxShownPeers), std::ranges::greater(),
+                           [](const PeerSnapshot* peer) { return peer->rate.bits_per_second(); });
+  shown.resize(kMaxShownPeers);
+  return shown;
 }
 
 /// Reads a hostile text: a value of the wrong kind, or none, is an error that the reader remembers.
@@ -106,6 +155,18 @@ class SnapshotReader {
     ok_ = false;
     return kNone;
   }
+  [[nodiscard]] std::uint64_t number_if_there(const std::string& key) { return has(key) ? number(key) : 0; }
+  /// Null, or nothing, is none.
+  [[nodiscard]] std::optional<std::uint64_t> optional_number(const std::string& key) {
+    return has(key) && !at(key).is_null() ? std::optional(number(key)) : std::nullopt;
+  }
+  /// Null is none.
+  [[nodiscard]] std::optional<std::chrono::system_clock::time_point> moment(const std::string& key) {
+    if (at(key).is_null()) return std::nullopt;
+    const auto read = parse_utc_time(text(key));
+    take(read.has_value());
+    return read;
+  }
   /// The objects of a list, each of which a reader of its own reads by `read`.
   template <typename Part>
   [[nodiscard]] std::vector<Part> parts(const std::string& key, std::size_t most, Part (SnapshotReader::*read)()) {
@@ -120,8 +181,8 @@ class SnapshotReader {
   /// A process of another version may show fewer.
   [[nodiscard]] ConnectionStats stats() {
     ConnectionStats stats;
-    const auto number_if_there = [this](const std::string& key) { return has(key) ? number(key) : 0; };
-    read_fields<core::kInStatus>(core::kFields<ConnectionStats>, stats, number_if_there);
+    const auto read = [this](const std::string& key) { return number_if_there(key); };
+    read_fields<core::kInStatus>(core::kFields<ConnectionStats>, stats, read);
     return stats;
   }
   [[nodiscard]] BitRate rate() { return BitRate::from_bits_per_second(number("rate_bits_per_second")); }
@@ -183,13 +244,44 @@ class SnapshotReader {
     if (!has("meeting") || at("meeting").is_null()) return std::nullopt;
     SnapshotReader inner(at("meeting"));
     PlaceSnapshot read{.registrations = inner.number("registrations"),
-                       .pairs = inner.parts("pairs", kMaxShownPairs, &SnapshotReader::pair)};
+                       .pairs = inner.parts("pairs", kMaxShownPairs, &SnapshotReader::pair),
+                       .over_rate_bytes = inner.number_if_there("over_rate_bytes")};
     take(inner.ok());
     return read;
   }
+  [[nodiscard]] PeerTotal peer_total() {
+    return {.name = text("name"),
+            .bytes_sent = number("bytes_sent"),
+            .bytes_received = number("bytes_received"),
+            .handshakes = number("handshakes"),
+            .sessions = number("sessions"),
+            .streams_open = number("streams_open"),
+            .packets_sent = number("packets_sent"),
+            .packets_lost = number("packets_lost"),
+            .packets_lost_queued = number("packets_lost_queued")};
+  }
+  [[nodiscard]] TransferTotal transfer_total() {
+    return {.peer = text("peer"),
+            .direction = text("direction"),
+            .complete = number("complete"),
+            .failed = number("failed"),
+            .bytes = number("bytes"),
+            .files = number("files"),
+            .last_complete = moment("last_complete"),
+            .last_failed = moment("last_failed")};
+  }
+  /// Counts that a process which is older has none of.
+  void add_totals(ProcessSnapshot& snapshot) {
+    snapshot.resources = {.memory_bytes = number_if_there("resident_memory_bytes"),
+                          .open_descriptors = number_if_there("open_descriptors"),
+                          .max_descriptors = number_if_there("max_descriptors")};
+    snapshot.dropped_datagrams = number_if_there("dropped_datagrams");
+    snapshot.redials = optional_number("redials");
+    if (has("peer_totals")) snapshot.peer_totals = parts("peer_totals", kMaxShownTotals, &SnapshotReader::peer_total);
+    if (has("transfers")) snapshot.transfers = parts("transfers", kMaxTransferTotals, &SnapshotReader::transfer_total);
+  }
   /// A process that is older has none.
   [[nodiscard]] std::string service() { return has("service") ? text("service") : std::string(); }
-  [[nodiscard]] std::size_t clients_waiting() { return has("clients_waiting") ? number("clients_waiting") : 0; }
   /// None where nobody is dialled.
   [[nodiscard]] std::optional<DialingSnapshot> dialing() {
     if (!has("dialling") || at("dialling").is_null()) return std::nullopt;
@@ -226,13 +318,7 @@ class SnapshotReader {
 }  // namespace
 
 std::string to_json(const ProcessSnapshot& snapshot) {
-  std::vector<const PeerSnapshot*> shown;
-  for (const PeerSnapshot& peer : snapshot.peers) shown.push_back(&peer);
-  if (shown.size() > kMaxShownPeers) {
-    std::ranges::nth_element(shown, shown.begin() + static_cast<std::ptrdiff_t>(kMaxShownPeers), std::ranges::greater(),
-                             [](const PeerSnapshot* peer) { return peer->rate.bits_per_second(); });
-    shown.resize(kMaxShownPeers);
-  }
+  const std::vector<const PeerSnapshot*> shown = fastest_of(snapshot.peers);
   Json json;
   json["version"] = kJsonVersion;
   json["service"] = or_null(snapshot.service);
@@ -243,13 +329,19 @@ std::string to_json(const ProcessSnapshot& snapshot) {
   json["forwarding"] = snapshot.forwarding;
   add_stats(json, snapshot.all, snapshot.rate);
   json["cpu_seconds"] = seconds_of(snapshot.cpu);
+  json["resident_memory_bytes"] = snapshot.resources.memory_bytes;
+  json["open_descriptors"] = snapshot.resources.open_descriptors;
+  json["max_descriptors"] = snapshot.resources.max_descriptors;
+  json["dropped_datagrams"] = snapshot.dropped_datagrams;
   json["clients_waiting"] = snapshot.clients_waiting;
   json["dialling"] = snapshot.dialing ? dialing_json(*snapshot.dialing) : Json(nullptr);
+  json["redials"] = json_of(snapshot.redials);
   json["peers_left_out"] = snapshot.peers_left_out + snapshot.peers.size() - shown.size();
   json["peers"] = Json::array();
   for (const PeerSnapshot* peer : shown) json["peers"].push_back(peer_json(*peer));
-  json["refused"] = Json::array();
-  for (const RefusalSnapshot& kind : snapshot.refused) json["refused"].push_back(refusal_json(kind));
+  json["peer_totals"] = list_json(snapshot.peer_totals, total_json);
+  json["transfers"] = list_json(snapshot.transfers, transfer_json);
+  json["refused"] = list_json(snapshot.refused, refusal_json);
   json["meeting"] = snapshot.place ? place_json(*snapshot.place) : Json(nullptr);
   return to_line(json);
 }
@@ -279,7 +371,7 @@ std::string to_json(const RunReport& report) {
 
 Result<ProcessSnapshot> parse_snapshot(std::string_view text) {
   const auto no_snapshot = [](const char* why) { return fail(Errc::protocol_violated, "read a status", why); };
-  if (text.size() > kMaxSnapshotBytes) return no_snapshot("it is larger than a megabyte");
+  if (text.size() > kMaxSnapshotBytes) return no_snapshot("it is larger than 4 MiB");
   bool deep = false;
   const auto shallow = [&deep](int depth, Json::parse_event_t, const Json&) {
     deep = deep || depth > static_cast<int>(kMaxSnapshotDepth);
@@ -298,13 +390,14 @@ Result<ProcessSnapshot> parse_snapshot(std::string_view text) {
   snapshot.forwarding = reader.texts("forwarding");
   snapshot.all = reader.stats();
   snapshot.rate = reader.rate();
-  snapshot.clients_waiting = reader.clients_waiting();
+  snapshot.clients_waiting = reader.number_if_there("clients_waiting");
   snapshot.dialing = reader.dialing();
   snapshot.peers_left_out = reader.number("peers_left_out");
   snapshot.cpu = std::chrono::duration_cast<std::chrono::microseconds>(reader.time("cpu_seconds"));
   snapshot.peers = reader.parts("peers", kMaxShownPeers, &SnapshotReader::peer);
   snapshot.refused = reader.parts("refused", kMaxShownReasons, &SnapshotReader::refusal);
   snapshot.place = reader.place();
+  reader.add_totals(snapshot);
   if (!reader.ok()) return no_snapshot("a value lacks, or is of the wrong kind");
   return snapshot;
 }

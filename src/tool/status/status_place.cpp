@@ -86,6 +86,18 @@ Result<std::string> own_status_socket(const StatusRoots& roots) {
   return fmt::format("{}/{}{}", directory.path, ::getpid(), kStatusSuffix);
 }
 
+std::optional<std::string> directory_closed_to(const std::string& path, gid_t group) {
+  std::string closed;
+  for (fs::path directory = fs::path(path).parent_path(); !directory.empty(); directory = directory.parent_path()) {
+    struct stat about {};
+    const bool is_known = ::stat(directory.c_str(), &about) == 0;
+    const mode_t needed = about.st_gid == group ? S_IXGRP : S_IXOTH;
+    if (!is_known || (about.st_mode & needed) == 0) closed = directory;
+    if (directory == directory.parent_path()) break;
+  }
+  return closed.empty() ? std::nullopt : std::optional(closed);
+}
+
 std::vector<std::string> status_sockets(const StatusRoots& roots) {
   std::set<std::string> found;  // a directory may be named twice
   add_sockets(roots.services, true, found);

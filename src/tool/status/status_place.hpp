@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 #include <udtcat/result.hpp>
 
@@ -22,6 +25,9 @@ struct StatusRoots {
 /// else udtcat in /run/user/UID, if that is this user's; else /tmp/udtcat-UID, which nobody else may have a right to.
 /// errors: Errc::cannot_bind: it cannot be made, or is another user's or open to others
 [[nodiscard]] Result<std::string> own_status_socket(const StatusRoots& roots = {});
+
+/// The directory above `path` that keeps members of the group, who are not its owner, from it; none: they reach it.
+[[nodiscard]] std::optional<std::string> directory_closed_to(const std::string& path, gid_t group);
 
 inline constexpr std::size_t kMaxStatusSockets = 256;  // guess: far more than a host runs
 

@@ -8,8 +8,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "lib/core/dropped_datagrams.hpp"
 #include "lib/core/log.hpp"
+#include "lib/core/try.hpp"
+#include "tool/cli/log_event.hpp"
+#include "tool/status/process_resources.hpp"
 #include "tool/status/service_manager.hpp"
+#include "tool/status/status_group.hpp"
 #include "tool/status/status_place.hpp"
 
 namespace udtcat::tool {
@@ -32,9 +37,38 @@ StatusPublisher::StatusPublisher(boost::asio::io_context& io, Console& console, 
       service_(options.name),
       what_(options.command_line),
       stats_interval_(options.stats_interval),
+      metrics_at_(options.metrics),
+      family_(options.family),
+      status_group_(options.status_group),
       line_timer_(io),
       manager_timer_(io),
-      watchdog_timer_(io) {}
+      watchdog_timer_(io) {
+  set_event_observer([this](const LogEvent& event) { transfers_.count(event, std::chrono::system_clock::now()); });
+}
+
+StatusPublisher::~StatusPublisher() { set_event_observer({}); }
+
+Status StatusPublisher::open() {
+  if (!status_group_.empty()) {
+    UDTCAT_TRY(group_, find_own_group("--status-group", status_group_));
+  }
+  if (!metrics_at_) return {};
+  const auto serve = [this](const std::vector<Endpoint>& locals) {
+    return MetricsServer::open(io_, locals, [this] { return snapshot(); });
+  };
+  auto server = resolve(*metrics_at_, family_).and_then(serve);
+  if (!server)
+    return fail(server.error().code, "serve metrics at " + to_string(*metrics_at_),
+                server.error().message() + "; give --metrics an address of this host and a port that is free");
+  metrics_server_ = std::move(*server);
+  for (const Endpoint& local : metrics_server_->local_endpoints())
+    log_event({.kind = EventKind::listening,
+               .severity = Severity::info,
+               .message = fmt::format("metrics at http://{}{}", local.to_string(), kMetricsPath),
+               .address = local.to_string(),
+               .object = "metrics"});
+  return {};
+}
 
 void StatusPublisher::begin() {
   if (const auto interval = watchdog_interval())
@@ -73,13 +107,25 @@ void StatusPublisher::publish(Source source) {
 }
 
 void StatusPublisher::open_socket() {
-  const auto open = [this](const std::string& path) {
-    return StatusSocket::open(io_, path, [this] { return snapshot(); });
+  const auto open_at = [this](const std::string& path) -> Result<std::unique_ptr<StatusSocket>> {
+    UDTCAT_TRY(auto socket, StatusSocket::open(
+                                io_, path, [this] { return snapshot(); }, group_));
+    const auto closed = group_ ? directory_closed_to(path, *group_) : std::nullopt;
+    if (closed)
+      core::log().warn(
+          "--status-group {}: its members cannot ask, as {} is closed to them; under systemd RuntimeDirectory= gives "
+          "one that is open, else $RUNTIME_DIRECTORY names one",
+          status_group_, *closed);
+    return socket;
   };
-  if (auto socket = own_status_socket().and_then(open))
+  auto socket = own_status_socket().and_then(open_at);
+  if (socket) {
     socket_ = std::move(*socket);
-  else
-    core::log().info("udtcat status will not see this process: {}", socket.error().message());
+    return;
+  }
+  // A group that may ask was promised an answer.
+  core::log().log(group_ ? spdlog::level::warn : spdlog::level::info, "udtcat status will not see this process: {}",
+                  socket.error().message());
 }
 
 void StatusPublisher::reload(const std::function<void()>& action) {
@@ -96,6 +142,7 @@ void StatusPublisher::stopping() {
 void StatusPublisher::end() {
   stopping();
   socket_.reset();
+  metrics_server_.reset();
   source_ = nullptr;
 }
 
@@ -106,6 +153,9 @@ ProcessSnapshot StatusPublisher::snapshot() const {
   snapshot.pid = ::getpid();
   snapshot.age = std::chrono::steady_clock::now() - started_;
   snapshot.cpu = process_cpu_time();
+  snapshot.resources = process_resources();
+  snapshot.dropped_datagrams = core::dropped_datagrams();
+  snapshot.transfers = transfers_.totals();
   if (source_) source_(snapshot);
   return snapshot;
 }

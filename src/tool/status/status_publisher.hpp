@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include <sys/types.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -15,8 +17,10 @@
 
 #include "tool/cli/console.hpp"
 #include "tool/cli/options.hpp"
+#include "tool/status/metrics_server.hpp"
 #include "tool/status/snapshot.hpp"
 #include "tool/status/status_socket.hpp"
+#include "tool/status/transfer_totals.hpp"
 
 namespace udtcat::tool {
 
@@ -27,6 +31,14 @@ class StatusPublisher {
   using Source = std::function<void(ProcessSnapshot&)>;
 
   StatusPublisher(boost::asio::io_context& io, Console& console, const Options& options);
+  StatusPublisher(const StatusPublisher&) = delete;
+  StatusPublisher& operator=(const StatusPublisher&) = delete;
+  ~StatusPublisher();
+
+  /// Serves metrics from now on, where they are asked for, and finds the group that may ask for the status.
+  /// errors: Errc::cannot_bind, Errc::cannot_resolve; Errc::bad_argument: there is no such group, or this user is not
+  /// in it
+  [[nodiscard]] Status open();
 
   /// Begins with what needs no peer: the pings for a manager's watchdog, and lines of statistics.
   void begin();
@@ -50,6 +62,11 @@ class StatusPublisher {
   const std::string service_;
   const std::string what_;
   const std::optional<std::chrono::milliseconds> stats_interval_;
+  const std::optional<HostPort> metrics_at_;
+  const AddressFamily family_;
+  const std::string status_group_;  // as the user wrote it; empty: none
+  std::optional<gid_t> group_;
+  TransferTotals transfers_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   Source source_;
   bool is_stopping_ = false;
@@ -58,7 +75,8 @@ class StatusPublisher {
   boost::asio::steady_timer line_timer_;
   boost::asio::steady_timer manager_timer_;
   boost::asio::steady_timer watchdog_timer_;
-  std::unique_ptr<StatusSocket> socket_;  // none: there is no place for it
+  std::unique_ptr<StatusSocket> socket_;           // none: there is no place for it
+  std::unique_ptr<MetricsServer> metrics_server_;  // none: nobody asked for it
 };
 
 }  // namespace udtcat::tool

@@ -31,7 +31,7 @@ Exit status 0 says that all of it stands there, proved, on the disk. Nothing is 
   -k, --key-file, --as, --peer, --peers, --trust-first, -4, -6, -l, --listen, --accept-timeout, --connect-timeout,
       --via, --via-key, --stun, --ticket, --new-ticket, --rate, --bind, --transport, --no-tcp, --proxy, --congestion,
       --offload, --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --name,
-      --log-format, --why, --progress, --no-progress, --check, -v, --verbose, -q, --quiet
+      --metrics, --status-group, --log-format, --why, --progress, --no-progress, --check, -v, --verbose, -q, --quiet
                              see udtcat --help
 
 Exit status: as udtcat's; 7 where some names could not be had, which are named, and the rest stands.
@@ -59,7 +59,7 @@ for what is kept, and what exit status 0 says.
   -k, --key-file, --as, --peer, --peers, --trust-first, -4, -6, -l, --listen, --accept-timeout, --connect-timeout,
       --via, --via-key, --stun, --ticket, --new-ticket, --bind, --transport, --no-tcp, --proxy, --congestion, --offload,
       --memory, --protect, --cipher, --block, --lanes, --threads, --flows, --idle-timeout, --stats, --name, --why,
-      --log-format, --progress, --no-progress, --check, -v, --verbose, -q, --quiet
+      --metrics, --status-group, --log-format, --progress, --no-progress, --check, -v, --verbose, -q, --quiet
                              see udtcat --help
 
 Exit status: as udtcat's; 7 where some names could not be had, which are named, and the rest stands.
@@ -72,7 +72,7 @@ constexpr const char* kVerify = R"(udtcat verify: holds a directory against a ma
 Reads all of it, and names each difference: what is missing, and whose content, mode, time or target is another. What is
 not in the manifest is not looked at.
 
-  -v, --verbose, -q, --quiet, --stats, --name, --log-format, --progress, --no-progress
+  -v, --verbose, -q, --quiet, --stats, --name, --metrics, --status-group, --log-format, --progress, --no-progress
                              see udtcat --help
 
 Exit status: 0 where all of it is the same, 7 where something differs or cannot be read, or MANIFEST is damaged,

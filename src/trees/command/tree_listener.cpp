@@ -59,6 +59,7 @@ Status TreeListener::start(tool::FoundCredentials found) {
     listener_->add_to(snapshot);
     for (const Client& client : clients_)
       snapshot.peers.push_back(tool::snapshot_of(client.number, client.session->connection()));
+    totals_.add_to(snapshot);
   });
   return {};
 }
@@ -77,6 +78,7 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   event.severity = tool::Severity::info;
   event.message = "connected to " + name;
   event_log_.report("up " + peer, event);
+  totals_.come(*connection);
   Client& client = clients_.emplace_back(run_.io(), ++last_number_, std::move(name), std::move(peer));
   client.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_counters(run_.console()),
                                                      role(*place), [this, &client] { on_over(client); });
@@ -200,6 +202,7 @@ void TreeListener::on_over(const Client& client) {
     const auto gone = std::ranges::find(clients_, number, &Client::number);
     if (gone == clients_.end()) return;
     past_ = sum(past_, gone->session->connection().stats());
+    totals_.leave(gone->session->connection());
     past_.streams_open = 0;
     past_.ends = {};  // it is of present sessions only
     clients_.erase(gone);

@@ -22,6 +22,7 @@
 #include "tool/run/peer_listener.hpp"
 #include "tool/run/rejected_connections.hpp"
 #include "tool/run/session_run.hpp"
+#include "tool/status/peer_totals.hpp"
 #include "trees/active_transfers.hpp"
 #include "trees/command/transfer_session.hpp"
 #include "trees/command/tree_options.hpp"
@@ -91,6 +92,7 @@ class TreeListener {
   std::uint64_t last_number_ = 0;
   std::list<Client> clients_;
   ConnectionStats past_;  // of those that have left
+  tool::PeerTotals totals_;
 };
 
 }  // namespace udtcat::trees

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/net/datagram_socket.hpp"
+#include "lib/core/dropped_datagrams.hpp"
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -322,6 +323,7 @@ TEST_P(DatagramSockets, CountWhatTheirBufferHadNoRoomFor) {
   small.offload = false;
   small.receive_buffer_bytes = 16384;
   auto receiver = open_at(here, small);
+  const std::uint64_t dropped_before = core::dropped_datagrams();
   EXPECT_GE(receiver.receive_buffer_bytes(), 16384U);
   EXPECT_LT(receiver.receive_buffer_bytes(), 65536U);
   auto sender = open_plain(here);
@@ -343,6 +345,7 @@ TEST_P(DatagramSockets, CountWhatTheirBufferHadNoRoomFor) {
     EXPECT_LT(received, sent);
   }
   EXPECT_EQ(receiver.receive_drops(), sent - received);
+  EXPECT_EQ(core::dropped_datagrams() - dropped_before, sent - received) << "of the process, each once";
 }
 
 TEST_P(DatagramSockets, FailForAReasonOfTheirOwn) {

@@ -25,6 +25,18 @@ TEST_F(LogEventTest, ComesToTheSinkUntilThereIsNone) {
   EXPECT_EQ(seen[0].message, "read");
 }
 
+TEST_F(LogEventTest, IsObservedOnceWhetherItIsToldOrNot) {
+  std::vector<std::string> observed;
+  set_event_observer([&](const LogEvent& event) { observed.push_back(event.message); });
+  log_event({.message = "both"});
+  observe_event({.message = "untold"});
+  tell_event({.message = "told"});
+  set_event_observer({});
+  log_event({.message = "after"});
+  EXPECT_EQ(observed, (std::vector<std::string>{"both", "untold"}));
+  EXPECT_EQ(seen.size(), 3U);
+}
+
 TEST_F(LogEventTest, HasPrintableTextOfBoundedLength) {
   log_event({.kind = EventKind::transfer,
              .message = "a\nforged line",

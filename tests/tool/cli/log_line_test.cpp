@@ -36,6 +36,22 @@ class ZoneScope {
   ZoneScope& operator=(const ZoneScope&) = delete;
 };
 
+TEST(ParseUtcTime, IsTheInverse) {
+  EXPECT_EQ(utc_time_text(kWhen), "2026-11-29T13:03:59.027Z");
+  EXPECT_EQ(parse_utc_time(utc_time_text(kWhen)), kWhen);
+  EXPECT_EQ(parse_utc_time("1970-01-01T00:00:00.000Z"), std::chrono::system_clock::time_point());
+}
+
+TEST(ParseUtcTime, RefusesEverythingElse) {
+  const std::string good = utc_time_text(kWhen);
+  for (std::size_t length = 0; length < good.size(); ++length) EXPECT_FALSE(parse_utc_time(good.substr(0, length)));
+  for (const char* wrong :
+       {"2026-11-29T13:03:59.027z", "2026-11-29T13:03:59,027Z", "2026-02-30T13:03:59.027Z", "2026-00-10T13:03:59.027Z",
+        "2026-11-29T24:00:00.000Z", "2026-11-29T13:60:00.000Z", "2026-11-29T13:03:60.000Z", "1969-12-31T23:59:59.999Z",
+        "0000-01-01T00:00:00.000Z", "2026-11-29T13:03:59.027ZZ", "+026-11-29T13:03:59.027Z"})
+    EXPECT_FALSE(parse_utc_time(wrong)) << wrong;
+}
+
 TEST(LocalTimeText, HasMillisecondsAndTheOffsetOfItsZone) {
   struct Row {
     const char* zone;

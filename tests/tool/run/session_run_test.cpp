@@ -51,6 +51,29 @@ TEST_F(SessionRunDeathTest, PrintsTheError) {
               "^udtcat: reach example.org:9000: nobody answered\n$");
 }
 
+TEST_F(SessionRunDeathTest, EndsAtItsStartWhereMetricsCannotBeServed) {
+  options_.metrics = HostPort{"192.0.2.1", 9109};  // an address of no host
+  const auto go_on = [](SessionRun& run) { run.publish([](ProcessSnapshot&) { ::_exit(1); }); };
+  EXPECT_EXIT(run_and_exit(go_on), ExitedWithCode(3),
+              "^udtcat: serve metrics at 192.0.2.1:9109: bind tcp 192.0.2.1:9109: .*; give --metrics an address of this "
+              "host and a port that is free\n$");
+}
+
+TEST_F(SessionRunDeathTest, EndsAtItsStartWhereThereIsNoGroupThatMayAsk) {
+  options_.status_group = "no-such-group";
+  EXPECT_EXIT(run_and_exit([](SessionRun&) {}), ExitedWithCode(2),
+              "^udtcat: --status-group \"no-such-group\": this host has no such group");
+}
+
+TEST_F(SessionRunDeathTest, CountsATransferThatNoLineTells) {
+  const auto transfer = [](SessionRun& run) {
+    set_event_observer([](const LogEvent& event) { ::_exit(event.kind == EventKind::transfer ? 0 : 1); });
+    run.log_transfer({.address = "192.0.2.1:1", .object = "stream", .bytes_received = 1});
+    ::_exit(2);
+  };
+  EXPECT_EXIT(run_and_exit(transfer), ExitedWithCode(0), "^$");
+}
+
 TEST_F(SessionRunDeathTest, NamesThePeerThatIsLost) {
   const auto lose = [&](SessionRun& run) {
     run.watch_peer(peer);

@@ -37,6 +37,16 @@ ProcessSnapshot snapshot() {
   made.clients_waiting = 2;
   made.refused = {{.reason = "authentication failed", .count = 3, .ago = 12s, .last = "192.0.2.9:1: TLS: no key"}};
   made.cpu = 1500ms;
+  made.resources = {.memory_bytes = 4096, .open_descriptors = 12, .max_descriptors = 1024};
+  made.dropped_datagrams = 7;
+  made.redials = 2;
+  made.peer_totals = {{.name = "web", .bytes_sent = 5, .handshakes = 2, .packets_lost = 3, .packets_lost_queued = 1}};
+  made.transfers = {{.peer = "web",
+                     .direction = "received",
+                     .complete = 1,
+                     .bytes = 20,
+                     .files = 2,
+                     .last_complete = std::chrono::system_clock::time_point(1'796'000'000'027ms)}};
   return made;
 }
 
@@ -94,7 +104,8 @@ TEST(Snapshot, OfAMeetingPlaceSaysWhoMeetsWhom) {
                                         .bytes_from_listener = 1'000,
                                         .bytes_from_connector = 2'500'000'000,
                                         .over_rate_bytes = 7'000,
-                                        .undelivered_datagrams = 1}}};
+                                        .undelivered_datagrams = 1}},
+                             .over_rate_bytes = 9'000};
   const std::string json = to_json(made);
   const auto back = parse_snapshot(json);
   ASSERT_TRUE(back) << back.error().message();
@@ -114,19 +125,25 @@ TEST(Snapshot, IsThisJson) {
   made.peers.front().rate = BitRate::from_bits_per_second(8'000);
   made.peers.front().limited_by = {"path", "limited by the path"};
   made.rate = BitRate::from_bits_per_second(9'000);
-  EXPECT_EQ(to_json(made),
-            R"({"version":1,"service":null,"what":"udtcat -l 9000 --to localhost:5432","pid":4711,"seconds":3723.0,)"
-            R"("listening":["udp 0.0.0.0:9000"],"forwarding":["tcp 127.0.0.1:5432"],"bytes_sent":1250000000,)"
-            R"("bytes_received":0,"rate_bits_per_second":9000,"streams_open":2,"packets_sent":1000,"packets_lost":1,)"
-            R"("cpu_seconds":1.5,"clients_waiting":2,"dialling":{"peer":"far:9000","seconds":17.0,)"
-            R"("reason":"reach far:9000: the port is closed"},"peers_left_out":0,"peers":[{"number":1,"name":"web",)"
-            R"("address":"192.0.2.7:41234","transport":"native","seconds":10.0,"bytes_sent":1250000000,)"
-            R"("bytes_received":3,)"
-            R"("rate_bits_per_second":8000,"streams_open":2,"packets_sent":1000,"packets_lost":1,"flows":1,)"
-            R"("rtt_us":75000,"silent_seconds":1.5,"limited_by":"path","limited_by_text":"limited by the path",)"
-            R"("selected_pair":null}],)"
-            R"("refused":[{"reason":"authentication failed","count":3,"last_seconds_ago":12.0,)"
-            R"("last":"192.0.2.9:1: TLS: no key"}],"meeting":null})");
+  EXPECT_EQ(
+      to_json(made),
+      R"({"version":1,"service":null,"what":"udtcat -l 9000 --to localhost:5432","pid":4711,"seconds":3723.0,)"
+      R"("listening":["udp 0.0.0.0:9000"],"forwarding":["tcp 127.0.0.1:5432"],"bytes_sent":1250000000,)"
+      R"("bytes_received":0,"rate_bits_per_second":9000,"streams_open":2,"packets_sent":1000,"packets_lost":1,)"
+      R"("cpu_seconds":1.5,"resident_memory_bytes":4096,"open_descriptors":12,"max_descriptors":1024,)"
+      R"("dropped_datagrams":7,"clients_waiting":2,"dialling":{"peer":"far:9000","seconds":17.0,)"
+      R"("reason":"reach far:9000: the port is closed"},"redials":2,"peers_left_out":0,"peers":[{"number":1,"name":"web",)"
+      R"("address":"192.0.2.7:41234","transport":"native","seconds":10.0,"bytes_sent":1250000000,)"
+      R"("bytes_received":3,)"
+      R"("rate_bits_per_second":8000,"streams_open":2,"packets_sent":1000,"packets_lost":1,"flows":1,)"
+      R"("rtt_us":75000,"silent_seconds":1.5,"limited_by":"path","limited_by_text":"limited by the path",)"
+      R"("selected_pair":null}],)"
+      R"("peer_totals":[{"name":"web","bytes_sent":5,"bytes_received":0,"handshakes":2,"sessions":0,)"
+      R"("streams_open":0,"packets_sent":0,"packets_lost":3,"packets_lost_queued":1}],)"
+      R"("transfers":[{"peer":"web","direction":"received","complete":1,"failed":0,"bytes":20,"files":2,)"
+      R"("last_complete":"2026-11-30T00:53:20.027Z","last_failed":null}],)"
+      R"("refused":[{"reason":"authentication failed","count":3,"last_seconds_ago":12.0,)"
+      R"("last":"192.0.2.9:1: TLS: no key"}],"meeting":null})");
 }
 
 TEST(Snapshot, CountsPeersAndNotTheirSessions) {
@@ -157,11 +174,17 @@ TEST(Snapshot, OfAnEarlierProgramIsRead) {
   auto json = nlohmann::ordered_json::parse(to_json(snapshot()));
   json.erase("dialling");
   json.erase("clients_waiting");
+  for (const char* key : {"resident_memory_bytes", "open_descriptors", "max_descriptors", "dropped_datagrams",
+                          "redials", "peer_totals", "transfers"})
+    json.erase(key);
   json["peers"][0].erase("silent_seconds");
   json["refused"][0].erase("last");
   const auto read = parse_snapshot(json.dump());
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_FALSE(read->dialing);
+  EXPECT_FALSE(read->redials);
+  EXPECT_TRUE(read->peer_totals.empty());
+  EXPECT_TRUE(read->transfers.empty());
   EXPECT_THAT(to_text(*read), HasSubstr("refused 3: authentication failed, the last 0:12 ago\n"));
 }
 
@@ -218,6 +241,26 @@ TEST(Snapshot, OfAHostileProcessIsHarmless) {
   EXPECT_FALSE(parse_snapshot(std::string(1'000'000, '[')));
   EXPECT_FALSE(parse_snapshot(std::string(kMaxSnapshotBytes + 1, ' ')));
   EXPECT_FALSE(parse_snapshot("{\"version\":2}"));
+}
+
+TEST(Snapshot, OfMoreTotalsThanThereCanBeIsRefused) {
+  ProcessSnapshot made = snapshot();
+  made.peer_totals.assign(1002, made.peer_totals.front());
+  made.transfers.assign(4008, made.transfers.front());
+  EXPECT_TRUE(parse_snapshot(to_json(made)));
+  made.transfers.emplace_back();
+  EXPECT_FALSE(parse_snapshot(to_json(made)));
+  made.transfers.clear();
+  made.peer_totals.emplace_back();
+  EXPECT_FALSE(parse_snapshot(to_json(made)));
+}
+
+TEST(Snapshot, WithATimeThatIsNoneIsRefused) {
+  auto json = nlohmann::json::parse(to_json(snapshot()));
+  for (const char* time : {"", "yesterday", "2026-13-30T00:53:20.027Z", "2026-11-30T00:53:20.027+01:00"}) {
+    json["transfers"][0]["last_complete"] = time;
+    EXPECT_FALSE(parse_snapshot(json.dump())) << time;
+  }
 }
 
 TEST(Snapshot, OfTenThousandPeersShowsTheFastestAndFitsItsBound) {

@@ -52,6 +52,23 @@ TEST_F(StatusPlace, IsNoneWhereOthersCouldReplaceTheSocket) {
   ::unsetenv("RUNTIME_DIRECTORY");
 }
 
+TEST_F(StatusPlace, IsSaidToBeClosedToAGroupWhereOneOfItsDirectoriesIs) {
+  const std::string outer = folder_ / "outer";
+  const std::string inner = outer + "/inner";
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  for (const std::string& each : {outer, inner}) {
+    ASSERT_EQ(::mkdir(each.c_str(), 0755), 0);
+    ASSERT_EQ(::chmod(each.c_str(), 0755), 0);
+  }
+  constexpr gid_t kOther = 61'234;
+  EXPECT_EQ(directory_closed_to(inner + "/1.sock", kOther), std::nullopt);
+  ASSERT_EQ(::chmod(outer.c_str(), 0710), 0);
+  EXPECT_EQ(directory_closed_to(inner + "/1.sock", kOther), outer);
+  struct stat about {};
+  ASSERT_EQ(::stat(outer.c_str(), &about), 0);
+  EXPECT_EQ(directory_closed_to(inner + "/1.sock", about.st_gid), std::nullopt);
+}
+
 TEST_F(StatusPlace, IsNotInADirectoryOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
   constexpr uid_t kSomebody = 12345;

@@ -3,11 +3,13 @@
 
 #include <cstring>
 #include <future>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -24,8 +26,9 @@ using namespace std::chrono_literals;
 
 class StatusSocketTest : public testing::Test {
  protected:
-  void open() {
-    auto made = StatusSocket::open(io_, path_, [this] { return snapshot(); });
+  void open(std::optional<gid_t> group = {}) {
+    auto made = StatusSocket::open(
+        io_, path_, [this] { return snapshot(); }, group);
     ASSERT_TRUE(made) << made.error().message();
     socket_ = std::move(*made);
   }
@@ -97,6 +100,30 @@ TEST_F(StatusSocketTest, DoesNotAnswerAnotherUser) {
   };
   open();
   EXPECT_EQ(nobody_asks().at(0).snapshot.error().code, Errc::local_connect_failed);
+}
+
+TEST_F(StatusSocketTest, AnswersAMemberOfItsGroup) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  constexpr gid_t kGroup = 61'234;
+  open(kGroup);
+  struct stat about {};
+  ASSERT_EQ(::stat(path_.c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777U, 0660U);
+  EXPECT_EQ(about.st_gid, kGroup);
+  const auto nobody_asks = [&](std::vector<gid_t> groups) {
+    // Of this thread alone, as the system has it; the C library would change all.
+    auto answer = std::async(std::launch::async, [&, groups = std::move(groups)] {
+      EXPECT_EQ(::syscall(SYS_setgroups, groups.size(), groups.data()), 0);
+      EXPECT_EQ(::syscall(SYS_setresuid, -1, 65'534, -1), 0);
+      return pipe::ask_for_status({path_});
+    });
+    EXPECT_TRUE(test::run_until(io_, [&] { return answer.wait_for(0s) == std::future_status::ready; }));
+    return answer.get();
+  };
+  const auto as_member = nobody_asks({5, kGroup});
+  EXPECT_TRUE(as_member.at(0).snapshot) << as_member.at(0).snapshot.error().message();
+  EXPECT_EQ(nobody_asks({5}).at(0).snapshot.error().code, Errc::local_connect_failed);
 }
 
 TEST_F(StatusSocketTest, DropsClientsThatDoNotReadAndThenAnswersOthers) {

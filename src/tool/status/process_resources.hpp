@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What this process holds of its host, as the system tells.
+#pragma once
+
+#include <cstdint>
+
+namespace udtcat::tool {
+
+struct ProcessResources {
+  std::uint64_t memory_bytes = 0;  ///< resident
+  std::uint64_t open_descriptors = 0;
+  std::uint64_t max_descriptors = 0;  ///< the limit; 0: nothing is known
+};
+
+/// Of this process, now. Reads /proc, which is no disk.
+[[nodiscard]] ProcessResources process_resources();
+
+}  // namespace udtcat::tool

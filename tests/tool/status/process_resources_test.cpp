@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/status/process_resources.hpp"
+
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "lib/bridge/descriptor.hpp"
+
+namespace udtcat::tool {
+namespace {
+
+TEST(ProcessResources, CountTheDescriptorsThatAreOpen) {
+  const std::uint64_t before = process_resources().open_descriptors;
+  std::vector<bridge::Descriptor> more;
+  for (int i = 0; i < 10; ++i) more.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(process_resources().open_descriptors, before + 10);
+  more.clear();
+  EXPECT_EQ(process_resources().open_descriptors, before);
+}
+
+TEST(ProcessResources, KnowTheMemoryAndTheLimit) {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const ProcessResources resources = process_resources();
+  EXPECT_EQ(resources.max_descriptors, limit.rlim_cur);
+  EXPECT_GT(resources.memory_bytes, 100'000U);
+}
+
+}  // namespace
+}  // namespace udtcat::tool
