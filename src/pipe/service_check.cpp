@@ -55,9 +55,9 @@ std::string figures_of(const ProcessSnapshot& process) {
 
 /// None where no transfer has failed, or a later one was complete.
 std::optional<std::string> failed_last(const std::vector<tool::TransferTotal>& transfers) {
-  using Moment = std::optional<std::chrono::system_clock::time_point>;
-  Moment complete;
-  Moment failed;
+  using TimePoint = std::optional<std::chrono::system_clock::time_point>;
+  TimePoint complete;
+  TimePoint failed;
   for (const tool::TransferTotal& each : transfers) {
     complete = std::max(complete, each.last_complete);
     failed = std::max(failed, each.last_failed);
@@ -65,7 +65,7 @@ std::optional<std::string> failed_last(const std::vector<tool::TransferTotal>& t
   return failed > complete ? std::optional("the last transfer failed") : std::nullopt;
 }
 
-/// What is to be warned of, each in a sentence.
+/// The reasons for a warning, each in a sentence.
 std::vector<std::string> complaints_about(const ProcessSnapshot& process) {
   std::vector<std::string> complaints;
   for (const tool::PeerSnapshot& peer : process.peers)

@@ -48,7 +48,7 @@ using EventSink = std::function<void(const LogEvent& event)>;
 /// Where events go from now on; none: nowhere, as before the first call.
 /// Threads: before there are others, or while none logs an event.
 void set_event_sink(EventSink sink);
-/// Who sees each event once, as it happened, whether or not a line tells it; none: nobody.
+/// Sees each event once, as it happened, whether or not a line tells it; none: nobody does.
 /// Threads: as set_event_sink().
 void set_event_observer(EventSink observer);
 

@@ -22,7 +22,7 @@ namespace udtcat::tool {
 
 namespace {
 
-using WallClock = std::chrono::system_clock;
+using SystemClock = std::chrono::system_clock;
 
 constexpr std::size_t kMaxLabelBytes = 255;  // spec: kMaxServiceNameBytes; names of peers are shorter
 
@@ -39,7 +39,7 @@ std::string label_value(std::string_view text) {
   return escaped;
 }
 
-double unix_seconds(WallClock::time_point time) {
+double unix_seconds(SystemClock::time_point time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
@@ -47,7 +47,7 @@ double unix_seconds(WallClock::time_point time) {
 struct ObservedProcess {
   const ProcessSnapshot& snapshot;
   std::string labels;  // its own
-  WallClock::time_point now;
+  SystemClock::time_point now;
 };
 
 /// The samples of one family. A series that is there already is passed over: a process says what it likes.
@@ -177,7 +177,7 @@ constexpr std::array kFamilies{
         "udtcat_start_time_seconds", kGauge, "seconds", "Unix time of the start of the process.",
         [](Process p, Samples s) {
           s.add(p, {},
-                std::llround(unix_seconds(p.now - std::chrono::duration_cast<WallClock::duration>(p.snapshot.age))));
+                std::llround(unix_seconds(p.now - std::chrono::duration_cast<SystemClock::duration>(p.snapshot.age))));
         }},
     MetricFamily{"udtcat_cpu_seconds", kCounter, "seconds", "Processor time of the process, user and system.",
                  [](Process p, Samples s) { s.add(p, {}, std::chrono::duration<double>(p.snapshot.cpu).count()); }},
@@ -302,7 +302,7 @@ std::string_view content_type_of(MetricsFormat format) {
                                               : "text/plain; version=0.0.4; charset=utf-8";
 }
 
-std::string to_metrics(std::span<const ProcessSnapshot> snapshots, MetricsFormat format, WallClock::time_point now) {
+std::string to_metrics(std::span<const ProcessSnapshot> snapshots, MetricsFormat format, SystemClock::time_point now) {
   std::vector<ObservedProcess> processes;
   for (const ProcessSnapshot& each : snapshots) processes.push_back({each, labels_of(each, snapshots), now});
   std::string text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What this process holds of its host, as the system tells.
+/// The memory and descriptors that this process holds, as the system tells.
 #pragma once
 
 #include <cstdint>

@@ -26,8 +26,8 @@ namespace udtcat::tool {
 inline constexpr std::chrono::milliseconds kStatusPatience{1'000};  // guess: for a client to read, which is local
 inline constexpr std::size_t kMaxStatusClients = 4;                 // guess: each costs a snapshot or two
 
-/// Answers each client of this user, of root or of a group with one JSON object, and closes. Further clients, but for one,
-/// wait until one has gone. Nobody else is answered; a client that does not read is dropped.
+/// Answers each client of this user, of root or of a group with one JSON object, and closes. Further clients, but for
+/// one, wait until one has gone. Nobody else is answered; a client that does not read is dropped.
 /// Threads: confined to the io_context thread, which never waits for a client.
 class StatusSocket {
  public:

@@ -54,9 +54,10 @@ TEST_F(SessionRunDeathTest, PrintsTheError) {
 TEST_F(SessionRunDeathTest, EndsAtItsStartWhereMetricsCannotBeServed) {
   options_.metrics = HostPort{"192.0.2.1", 9109};  // an address of no host
   const auto go_on = [](SessionRun& run) { run.publish([](ProcessSnapshot&) { ::_exit(1); }); };
-  EXPECT_EXIT(run_and_exit(go_on), ExitedWithCode(3),
-              "^udtcat: serve metrics at 192.0.2.1:9109: bind tcp 192.0.2.1:9109: .*; give --metrics an address of this "
-              "host and a port that is free\n$");
+  EXPECT_EXIT(
+      run_and_exit(go_on), ExitedWithCode(3),
+      "^udtcat: serve metrics at 192.0.2.1:9109: bind tcp 192.0.2.1:9109: .*; give --metrics an address of this "
+      "host and a port that is free\n$");
 }
 
 TEST_F(SessionRunDeathTest, EndsAtItsStartWhereThereIsNoGroupThatMayAsk) {

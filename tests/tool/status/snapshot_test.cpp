@@ -125,25 +125,25 @@ TEST(Snapshot, IsThisJson) {
   made.peers.front().rate = BitRate::from_bits_per_second(8'000);
   made.peers.front().limited_by = {"path", "limited by the path"};
   made.rate = BitRate::from_bits_per_second(9'000);
-  EXPECT_EQ(
-      to_json(made),
-      R"({"version":1,"service":null,"what":"udtcat -l 9000 --to localhost:5432","pid":4711,"seconds":3723.0,)"
-      R"("listening":["udp 0.0.0.0:9000"],"forwarding":["tcp 127.0.0.1:5432"],"bytes_sent":1250000000,)"
-      R"("bytes_received":0,"rate_bits_per_second":9000,"streams_open":2,"packets_sent":1000,"packets_lost":1,)"
-      R"("cpu_seconds":1.5,"resident_memory_bytes":4096,"open_descriptors":12,"max_descriptors":1024,)"
-      R"("dropped_datagrams":7,"clients_waiting":2,"dialling":{"peer":"far:9000","seconds":17.0,)"
-      R"("reason":"reach far:9000: the port is closed"},"redials":2,"peers_left_out":0,"peers":[{"number":1,"name":"web",)"
-      R"("address":"192.0.2.7:41234","transport":"native","seconds":10.0,"bytes_sent":1250000000,)"
-      R"("bytes_received":3,)"
-      R"("rate_bits_per_second":8000,"streams_open":2,"packets_sent":1000,"packets_lost":1,"flows":1,)"
-      R"("rtt_us":75000,"silent_seconds":1.5,"limited_by":"path","limited_by_text":"limited by the path",)"
-      R"("selected_pair":null}],)"
-      R"("peer_totals":[{"name":"web","bytes_sent":5,"bytes_received":0,"handshakes":2,"sessions":0,)"
-      R"("streams_open":0,"packets_sent":0,"packets_lost":3,"packets_lost_queued":1}],)"
-      R"("transfers":[{"peer":"web","direction":"received","complete":1,"failed":0,"bytes":20,"files":2,)"
-      R"("last_complete":"2026-11-30T00:53:20.027Z","last_failed":null}],)"
-      R"("refused":[{"reason":"authentication failed","count":3,"last_seconds_ago":12.0,)"
-      R"("last":"192.0.2.9:1: TLS: no key"}],"meeting":null})");
+  EXPECT_EQ(to_json(made),
+            R"({"version":1,"service":null,"what":"udtcat -l 9000 --to localhost:5432","pid":4711,"seconds":3723.0,)"
+            R"("listening":["udp 0.0.0.0:9000"],"forwarding":["tcp 127.0.0.1:5432"],"bytes_sent":1250000000,)"
+            R"("bytes_received":0,"rate_bits_per_second":9000,"streams_open":2,"packets_sent":1000,"packets_lost":1,)"
+            R"("cpu_seconds":1.5,"resident_memory_bytes":4096,"open_descriptors":12,"max_descriptors":1024,)"
+            R"("dropped_datagrams":7,"clients_waiting":2,"dialling":{"peer":"far:9000","seconds":17.0,)"
+            R"("reason":"reach far:9000: the port is closed"},"redials":2,)"
+            R"("peers_left_out":0,"peers":[{"number":1,"name":"web",)"
+            R"("address":"192.0.2.7:41234","transport":"native","seconds":10.0,"bytes_sent":1250000000,)"
+            R"("bytes_received":3,)"
+            R"("rate_bits_per_second":8000,"streams_open":2,"packets_sent":1000,"packets_lost":1,"flows":1,)"
+            R"("rtt_us":75000,"silent_seconds":1.5,"limited_by":"path","limited_by_text":"limited by the path",)"
+            R"("selected_pair":null}],)"
+            R"("peer_totals":[{"name":"web","bytes_sent":5,"bytes_received":0,"handshakes":2,"sessions":0,)"
+            R"("streams_open":0,"packets_sent":0,"packets_lost":3,"packets_lost_queued":1}],)"
+            R"("transfers":[{"peer":"web","direction":"received","complete":1,"failed":0,"bytes":20,"files":2,)"
+            R"("last_complete":"2026-11-30T00:53:20.027Z","last_failed":null}],)"
+            R"("refused":[{"reason":"authentication failed","count":3,"last_seconds_ago":12.0,)"
+            R"("last":"192.0.2.9:1: TLS: no key"}],"meeting":null})");
 }
 
 TEST(Snapshot, CountsPeersAndNotTheirSessions) {
