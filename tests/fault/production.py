@@ -10,6 +10,7 @@ Its faults:
 """
 import argparse
 import asyncio
+import contextlib
 import glob
 import os
 import random
@@ -285,9 +286,10 @@ class Production:
 
 async def echo(port):
     async def serve(reader, writer):
-        while data := await reader.read(65536):
-            writer.write(data)
-            await writer.drain()
+        with contextlib.suppress(ConnectionError):  # a session that is lost resets its streams
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
         writer.close()
     server = await asyncio.start_server(serve, '127.0.0.1', port, backlog=1000)
     async with server:
