@@ -37,6 +37,10 @@ std::optional<LogRateLimit::Line> LogRateLimit::add(const Endpoint& where, const
   if (known != kinds_.end()) {
     if (known->counted > 0 || now - known->told_at < kLogInterval) {
       known->latest = {where, error};
+      if (known->counted == 0 && known->told_at_once < most_at_once_) {
+        ++known->told_at_once;
+        return Line{where, error};
+      }
       ++known->counted;
       return std::nullopt;
     }
@@ -69,8 +73,9 @@ void LogRateLimit::make_room(TimePoint now) {
   if (kinds_.size() == kMaxLogKinds) kinds_.erase(kinds_.begin());
 }
 
-RateLimitedLog::RateLimitedLog(boost::asio::io_context& io, Handler handler, LogRateLimit::KindOf kind_of)
-    : limit_(std::move(kind_of)), handler_(std::move(handler)), timer_(io) {}
+RateLimitedLog::RateLimitedLog(boost::asio::io_context& io, Handler handler, LogRateLimit::KindOf kind_of,
+                               std::size_t most_at_once)
+    : limit_(std::move(kind_of), most_at_once), handler_(std::move(handler)), timer_(io) {}
 
 void RateLimitedLog::report(const Endpoint& where, const Error& error) {
   const std::optional<LogRateLimit::Line> line = limit_.add(where, error, Clock::now());

@@ -23,8 +23,9 @@ namespace udtcat::bridge {
 inline constexpr auto kLogInterval = std::chrono::seconds(10);  // guess: often enough to follow, seldom enough to read
 inline constexpr std::size_t kMaxLogKinds = 64;                 // guess: far more than a program has kinds of errors
 
-/// Lets the first error of each kind through at once, and then at most one line of that kind an interval, which says how
-/// many it stands for. Two are of a kind if their KindOf is the same. Beyond kMaxLogKinds the oldest is forgotten.
+/// Lets the first error of each kind through at once, or the first few, and then at most one line of that kind an
+/// interval, which says how many it stands for. Two are of a kind if their KindOf is the same. Beyond kMaxLogKinds
+/// the oldest is forgotten.
 /// Threads: unsynchronised. No clock: time is a parameter.
 class LogRateLimit {
  public:
@@ -36,7 +37,9 @@ class LogRateLimit {
     Error error;
   };
 
-  explicit LogRateLimit(KindOf kind_of = &Error::message) : kind_of_(std::move(kind_of)) {}
+  /// most_at_once   lines of each kind that are told before they are counted
+  explicit LogRateLimit(KindOf kind_of = &Error::message, std::size_t most_at_once = 1)
+      : kind_of_(std::move(kind_of)), most_at_once_(most_at_once) {}
 
   /// returns  the line to write now; none if the error was counted for later
   [[nodiscard]] std::optional<Line> add(const Endpoint& where, const Error& error, TimePoint now);
@@ -50,12 +53,14 @@ class LogRateLimit {
     Line latest;
     std::string name;
     TimePoint told_at;
+    std::size_t told_at_once = 1;
     std::size_t counted = 0;  // since told_at
   };
 
   void make_room(TimePoint now);
 
   const KindOf kind_of_;
+  const std::size_t most_at_once_;
   std::vector<Kind> kinds_;  // by told_at, oldest first
 };
 
@@ -66,7 +71,8 @@ class RateLimitedLog {
  public:
   using Handler = std::function<void(const Endpoint& where, const Error& error)>;
 
-  RateLimitedLog(boost::asio::io_context& io, Handler handler, LogRateLimit::KindOf kind_of = &Error::message);
+  RateLimitedLog(boost::asio::io_context& io, Handler handler, LogRateLimit::KindOf kind_of = &Error::message,
+                 std::size_t most_at_once = 1);
   void report(const Endpoint& where, const Error& error);
 
  private:

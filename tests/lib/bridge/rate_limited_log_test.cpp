@@ -117,6 +117,16 @@ TEST(LogRateLimit, GoesByTheKindThatItsOwnerNames) {
   EXPECT_TRUE(by_code.add({}, {Errc::tampered, "a stranger's text", ""}, now));
 }
 
+TEST(LogRateLimit, TellsTheFirstFewOfAKindAtOnceWhereItsOwnerWantsThem) {
+  LogRateLimit few(&Error::message, 2);
+  const LogRateLimit::TimePoint now{1h};
+  const Error error{Errc::peer_lost, "a", "b"};
+  EXPECT_TRUE(few.add({}, error, now));
+  EXPECT_TRUE(few.add({}, error, now + 1s));
+  EXPECT_FALSE(few.add({}, error, now + 2s));
+  EXPECT_EQ(few.take_due(now + kLogInterval).size(), 1U);
+}
+
 struct RateLimitedLogTest : ::testing::Test {
   boost::asio::io_context io;
   std::vector<std::string> told;
