@@ -17,7 +17,7 @@ if(UDTCAT_STATIC)
   add_compile_options(-Os -g0 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
                       # GCC 12 takes an optional's value for uninitialised where it was asked whether there is one.
                       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-  add_link_options(LINKER:--gc-sections)
+  add_link_options(-fuse-ld=gold LINKER:--gc-sections LINKER:--icf=safe)  # one copy of equal functions
 endif()
 
 option(UDTCAT_WERROR "Treat warnings as errors" OFF)
