@@ -16,6 +16,16 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
+# No exception passes through OpenSSL, which is C: half a megabyte that nobody reads.
+if(UDTCAT_STATIC)
+  foreach(library Crypto SSL)
+    get_target_property(archive OpenSSL::${library} IMPORTED_LOCATION)
+    cmake_path(GET archive FILENAME name)
+    execute_process(COMMAND "${CMAKE_OBJCOPY}" --remove-section=.eh_frame --remove-section=.rela.eh_frame "${archive}" "${PROJECT_BINARY_DIR}/${name}"
+                    COMMAND_ERROR_IS_FATAL ANY)
+    set_target_properties(OpenSSL::${library} PROPERTIES IMPORTED_LOCATION "${PROJECT_BINARY_DIR}/${name}")
+  endforeach()
+endif()
 find_package(Boost 1.74 REQUIRED)
 find_package(tl-expected REQUIRED)
 if(UDTCAT_LIBUDT)

@@ -74,7 +74,8 @@ void Forward::add(std::unique_ptr<Connection> connection) {
   session->connection->on_closed([this, session](const Status& how) {
     boost::asio::post(io_, lifetime_.guard([this, session, how] { remove(session, how); }));
   });
-  session->connection->on_quiet([this] {
+  session->connection->on_quiet([this, session] {
+    session->quiet_since = Clock::now();
     if (!stopped_ && wants_session() && handlers_.on_want) handlers_.on_want();
   });
   refused_since_.reset();
@@ -95,14 +96,17 @@ std::size_t Forward::answering() const {
 }
 
 /// After a failover the peer at that address cannot reset the old sessions: that a newer one answers shows it.
-void Forward::tidy_up() {
+void Forward::tidy_up(Clock::time_point now) {
   const auto newest = std::find_if(sessions_.rbegin(), sessions_.rend(),
                                    [](const Session& each) { return each.connection->answers(); });
   if (newest == sessions_.rend()) return;
-  const auto age = Clock::now() - newest->connection->stats().made_at;
+  const auto made_at = newest->connection->stats().made_at;
+  const auto age = now - made_at;
   for (auto each = sessions_.begin(); each != std::prev(newest.base()); ++each) {
     Connection& connection = *each->connection;
-    if (age >= kReplacedAfter && !connection.answers())
+    // One that was made before has perhaps not been asked since the path is down.
+    const bool answered_since = each->quiet_since && made_at > *each->quiet_since;
+    if (age >= kReplacedAfter && answered_since && !connection.answers())
       connection.abort({Errc::peer_lost, "peer " + connection.peer().to_string() + " is lost",
                         "it answers in a newer session, and no longer in this one"});
     if (age >= kIdleSessionAfter && connection.stats().streams_open == 0) connection.close();

@@ -83,9 +83,9 @@ class Forward {
   [[nodiscard]] bool is_by_tcp() const {
     return !sessions_.empty() && sessions_.back().connection->stats().transport == TransportKind::tcp;
   }
-  /// For sessions that are all with one peer. Gives up those that do not answer once a newer one has answered for 5 s;
-  /// closes those without streams once the newest that answers is 30 s old.
-  void tidy_up();
+  /// For sessions that are all with one peer. Gives up those that do not answer once one that was made since they fell
+  /// silent has answered for 5 s; closes those without streams once the newest that answers is 30 s old.
+  void tidy_up(std::chrono::steady_clock::time_point now);
   /// For sessions that are all with one peer, which refused a new one at `addresses`. Once refusals have come for three
   /// seconds, gives up the sessions with such an address that have been silent since before the first of them. Where no
   /// session answers, the clients that wait are reset: each new one has the peer dialled again.
@@ -104,6 +104,7 @@ class Forward {
     std::unique_ptr<Connection> connection;
     std::unique_ptr<ForwardSession> work;  // destroyed first
     std::uint64_t number;
+    std::optional<Clock::time_point> quiet_since{};  // when answers() last became false
   };
   struct ServiceListener {
     std::unique_ptr<bridge::LocalListener> listener;

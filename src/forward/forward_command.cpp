@@ -231,7 +231,7 @@ void ForwardCommand::keep_tidy() {
   tidy_timer_.expires_after(kTidyInterval);
   tidy_timer_.async_wait([this](const boost::system::error_code& cancelled) {
     if (cancelled || forward_.sessions() < 2) return;
-    forward_.tidy_up();
+    forward_.tidy_up(Clock::now());
     keep_tidy();
   });
 }
@@ -271,9 +271,10 @@ void ForwardCommand::on_gone(Connection& connection, const Status& how) {
   tool::LogEvent event =
       tool::peer_event(has_others ? tool::EventKind::session_lost : tool::EventKind::peer_gone, connection);
   event.result = why.message();
-  event.severity = has_others ? tool::Severity::info : tool::Severity::warning;
+  event.severity = has_others && how ? tool::Severity::info : tool::Severity::warning;
   if (has_others) {
-    event.message = fmt::format("a session is over{}", how ? "" : ": " + why.message());
+    const std::string reason = how ? "" : ": " + why.message();
+    event.message = fmt::format("{}: one of its sessions is over{}", to_string(options_.peer), reason);
     return tool::log_event(event);
   }
   tool::add_bytes(event, moved);

@@ -189,20 +189,30 @@ TEST_F(ForwardTest, WantsAnotherSessionForClientsWhoseSessionDoesNotAnswer) {
   EXPECT_EQ(wanted, 1);
 }
 
-TEST_F(ForwardTest, GivesUpASessionWhosePeerAnswersInANewerOne) {
+TEST_F(ForwardTest, GivesUpASessionWhosePeerAnswersInOneThatWasMadeSince) {
   make();
   FakeConnection& silent = add_of_age(10min);
   FakeConnection& busy = add_of_age(10min);
-  FakeConnection& newest = add_of_age(4s);
   silent.answering = false;
+  silent.quiet();
+  FakeConnection& newest = add_of_age(0s);
   busy.current_stats.streams_open = 1;
-  forward->tidy_up();
+  forward->tidy_up(newest.current_stats.made_at + 4s);
   EXPECT_FALSE(silent.aborted) << "its path may be about to carry again";
-  set_age(newest, 5s);
-  forward->tidy_up();
+  forward->tidy_up(newest.current_stats.made_at + 5s);
   ASSERT_TRUE(silent.aborted);
   EXPECT_EQ(silent.aborted->code, Errc::peer_lost);
   EXPECT_FALSE(busy.aborted);
+}
+
+TEST_F(ForwardTest, KeepsASilentSessionWhileNoneThatWasMadeSinceAnswers) {
+  make();
+  FakeConnection& silent = add_of_age(10min);
+  add_of_age(10s);  // which may not have been asked since the path is down
+  silent.answering = false;
+  silent.quiet();
+  forward->tidy_up(std::chrono::steady_clock::now());
+  EXPECT_FALSE(silent.aborted);
 }
 
 TEST_F(ForwardTest, KeepsASilentSessionWhileNoNewerOneAnswers) {
@@ -211,11 +221,11 @@ TEST_F(ForwardTest, KeepsASilentSessionWhileNoNewerOneAnswers) {
   FakeConnection& silent = add_of_age(10min);
   FakeConnection& newest = add_of_age(10min);
   silent.answering = newest.answering = false;
-  forward->tidy_up();
+  forward->tidy_up(std::chrono::steady_clock::now());
   EXPECT_FALSE(silent.aborted);
   EXPECT_FALSE(newest.aborted);
   oldest.answering = false;
-  forward->tidy_up();
+  forward->tidy_up(std::chrono::steady_clock::now());
   EXPECT_FALSE(oldest.aborted);
 }
 
@@ -225,15 +235,15 @@ TEST_F(ForwardTest, ClosesSessionsThatNobodyUsesButTheNewestThatAnswers) {
   FakeConnection& used = add_of_age(10min);
   FakeConnection& newest = add_of_age(29s);
   used.current_stats.streams_open = 1;
-  forward->tidy_up();
+  forward->tidy_up(std::chrono::steady_clock::now());
   EXPECT_FALSE(spare.was_closed) << "a crowd may still be coming";
   set_age(newest, 30s);
-  forward->tidy_up();
+  forward->tidy_up(std::chrono::steady_clock::now());
   EXPECT_TRUE(spare.was_closed);
   EXPECT_FALSE(used.was_closed);
   EXPECT_FALSE(newest.was_closed);
   used.current_stats.streams_open = 0;
-  forward->tidy_up();
+  forward->tidy_up(std::chrono::steady_clock::now());
   EXPECT_TRUE(used.was_closed);
 }
 
