@@ -30,7 +30,7 @@ std::string status_help() {
       --json                 an array of objects, one a process; udtcat-status(1) names their keys
       --openmetrics          metrics of all, for the textfile collector of node_exporter; --metrics of each serves them
       --check NAME           one line on the service of that --name, for a monitoring system: exit status 0 well,
-                             1 warning, 2 critical, 3 it is there but may not be asked
+                             1 warning, 2 critical, 3 none of this name may be asked, and some may not
 
 A user sees his own processes and those whose --status-group he is in, root sees all.
 )";
@@ -44,7 +44,7 @@ bool is_ours(const StatusAnswer& answer) {
 std::string nobody_text() {
   if (::geteuid() == 0) return "no udtcat is in service on this host";
   const passwd* const user = ::getpwuid(::geteuid());
-  return fmt::format("no udtcat of {} is in service on this host; root sees those of all",
+  return fmt::format("no udtcat that {} may ask is in service on this host; root sees those of all",
                      user != nullptr ? user->pw_name : std::to_string(::geteuid()));
 }
 

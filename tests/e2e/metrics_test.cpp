@@ -186,12 +186,12 @@ TEST_F(MetricsOf, AForwardSayWhetherItsPeerIsThereAndOnlyGrow) {
     there = scrape();
     return there.series.contains(R"(udtcat_sessions{service="near",peer=""})");
   })) << near.errors();
-  EXPECT_EQ(there.at(R"(udtcat_dialing_seconds{service="near"})"), 0);
+  EXPECT_EQ(there.at(R"(udtcat_dialling_seconds{service="near"})"), 0);
   EXPECT_GE(there.at(R"(udtcat_redials_total{service="near"})"), 0);
   EXPECT_EQ(there.at(R"(udtcat_sessions{service="near",peer=""})"), 1);
   const Scraped other_end = scrape(far_metrics);
   EXPECT_EQ(other_end.at(R"(udtcat_sessions{service="far",peer=""})"), 1);
-  for (const char* absent : {"udtcat_redials_total", "udtcat_dialing_seconds", "udtcat_meeting_pairs"})
+  for (const char* absent : {"udtcat_redials_total", "udtcat_dialling_seconds", "udtcat_meeting_pairs"})
     EXPECT_FALSE(other_end.families().contains(absent)) << other_end.text;
   EXPECT_EQ(status({"--check", "near"}).status, 0);
   far->send_signal(SIGTERM);
@@ -199,7 +199,7 @@ TEST_F(MetricsOf, AForwardSayWhetherItsPeerIsThereAndOnlyGrow) {
   Scraped gone;
   ASSERT_TRUE(eventually(patience(60s), [&] {
     gone = scrape();
-    return gone.at(R"(udtcat_dialing_seconds{service="near"})") > 0;
+    return gone.at(R"(udtcat_dialling_seconds{service="near"})") > 0;
   })) << near.errors();
   EXPECT_EQ(gone.at(R"(udtcat_sessions{service="near",peer=""})"), 0);
   const Ran away = status({"--check", "near"});

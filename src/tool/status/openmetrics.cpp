@@ -208,7 +208,7 @@ constexpr std::array kFamilies{
                  [](Process p, Samples s) {
                    if (p.snapshot.redials) s.add(p, {}, *p.snapshot.redials);
                  }},
-    MetricFamily{"udtcat_dialing_seconds", kGauge, "seconds",
+    MetricFamily{"udtcat_dialling_seconds", kGauge, "seconds",
                  "For how long the peer of a forward is away; 0 while it is here.",
                  [](Process p, Samples s) {
                    const auto& dialing = p.snapshot.dialing;

@@ -31,8 +31,8 @@ Result<gid_t> find_own_group(std::string_view option, const std::string& group) 
     return fail(Errc::bad_argument, what, "this host has no such group; getent group lists those that it has");
   if (::geteuid() != 0 && ::group_member(*number) == 0)
     return fail(Errc::bad_argument, what,
-                "this user is not in that group, so may not open anything to it; in a unit SupplementaryGroups= adds "
-                "it, for a user usermod -aG and a new login");
+                "this user is not in that group, so may not open anything to it; in a unit Group= makes it so, for a "
+                "user usermod -aG and a new login");
   return *number;
 }
 

@@ -29,7 +29,10 @@ bool may_ask(int socket, const std::optional<gid_t>& group) {
 /// Lets the group connect, whatever the umask.
 Status open_to_group(const std::string& path, gid_t group) {
   constexpr mode_t kMode = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP;
-  if (::lchown(path.c_str(), ::geteuid(), group) == 0 && ::chmod(path.c_str(), kMode) == 0) return {};
+  struct stat made {};
+  // A unit whose Group= it is may not be allowed to change owners.
+  const bool is_its = ::lstat(path.c_str(), &made) == 0 && made.st_gid == group;
+  if ((is_its || ::lchown(path.c_str(), ::geteuid(), group) == 0) && ::chmod(path.c_str(), kMode) == 0) return {};
   return core::fail_by_errno(Errc::cannot_bind, fmt::format("give {} to group {}", path, group));
 }
 

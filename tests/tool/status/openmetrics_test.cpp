@@ -90,7 +90,7 @@ TEST(OpenMetrics, HaveEachSeriesOfTheContract) {
            R"(udtcat_handshakes_total{service="db",peer="alice"} 9)",
            R"(udtcat_refusals_total{service="db",reason="the keys do not match"} 4)",
            R"(udtcat_redials_total{service="db"} 3)",
-           R"(udtcat_dialing_seconds{service="db"} 17)",
+           R"(udtcat_dialling_seconds{service="db"} 17)",
            R"(udtcat_streams_open{service="db",peer="alice"} 2)",
            R"(udtcat_clients_waiting{service="db"} 2)",
            R"(udtcat_packets_sent_total{service="db",peer="alice"} 1000)",
@@ -126,7 +126,7 @@ TEST(OpenMetrics, OfAForwardWhosePeerIsHereSayThatItIsNotDialled) {
   ProcessSnapshot made;
   made.redials = 0;
   EXPECT_THAT(rendered({made}), AllOf(HasSubstr("udtcat_redials_total{service=\"\"} 0\n"),
-                                      HasSubstr("udtcat_dialing_seconds{service=\"\"} 0\n")));
+                                      HasSubstr("udtcat_dialling_seconds{service=\"\"} 0\n")));
 }
 
 TEST(OpenMetrics, NameTypesAsTheirFormatDoes) {
