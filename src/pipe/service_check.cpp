@@ -2,7 +2,10 @@
 #include "pipe/service_check.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,16 +56,23 @@ std::string figures_of(const ProcessSnapshot& process) {
       process.all.bytes_sent, process.all.bytes_received);
 }
 
-/// None where no transfer has failed, or a later one was complete.
-std::optional<std::string> failed_last(const std::vector<tool::TransferTotal>& transfers) {
-  using TimePoint = std::optional<std::chrono::system_clock::time_point>;
-  TimePoint complete;
-  TimePoint failed;
+/// Of each peer whose last transfer, in whichever direction, has failed.
+std::vector<std::string> failed_transfers(const std::vector<tool::TransferTotal>& transfers) {
+  struct LastTransfers {
+    std::optional<std::chrono::system_clock::time_point> complete{};
+    std::optional<std::chrono::system_clock::time_point> failed{};
+  };
+  std::map<std::string_view, LastTransfers> peers;
   for (const tool::TransferTotal& each : transfers) {
-    complete = std::max(complete, each.last_complete);
-    failed = std::max(failed, each.last_failed);
+    LastTransfers& last = peers[each.peer];
+    last.complete = std::max(last.complete, each.last_complete);
+    last.failed = std::max(last.failed, each.last_failed);
   }
-  return failed > complete ? std::optional("the last transfer failed") : std::nullopt;
+  std::vector<std::string> failed;
+  for (const auto& [peer, last] : peers)
+    if (last.failed > last.complete)
+      failed.push_back(fmt::format("the last transfer{}{} failed", peer.empty() ? "" : " of ", peer));
+  return failed;
 }
 
 /// The reasons for a warning, each in a sentence.
@@ -76,7 +86,7 @@ std::vector<std::string> complaints_about(const ProcessSnapshot& process) {
     if (kind.count > 0 && kind.ago < kRecentRefusal)
       complaints.push_back(fmt::format("refused {}, {}, the last {} ago", core::format_count(kind.count, "peer"),
                                        kind.reason, tool::clock_text(kind.ago)));
-  if (auto failed = failed_last(process.transfers)) complaints.push_back(std::move(*failed));
+  std::ranges::move(failed_transfers(process.transfers), std::back_inserter(complaints));
   constexpr std::size_t kMostComplaints = 4;  // guess: a line of a pager
   if (complaints.size() > kMostComplaints) {
     const std::size_t more = complaints.size() - kMostComplaints;

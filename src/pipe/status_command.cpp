@@ -81,7 +81,10 @@ class StatusInvocation final : public tool::Invocation {
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::RunContext& context) override {
     const tool::UnblockedSignals meanwhile;
     auto answers = ask_host_for_status();
-    if (!status_.checked.empty()) return check(answers, context.console);
+    if (!status_.checked.empty()) {
+      std::erase_if(answers, [](const StatusAnswer& answer) { return !tool::is_place_of_services(answer.path); });
+      return check(answers, context.console);
+    }
     const bool some_are_there = !answers.empty();
     std::erase_if(answers, [](const StatusAnswer& answer) { return !is_ours(answer); });
     for (const StatusAnswer& answer : answers)

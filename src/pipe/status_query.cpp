@@ -47,7 +47,7 @@ class StatusQuestion {
                               if (text_.empty())
                                 snapshot_ = fail(Errc::local_connect_failed, "ask " + path_, "it has ended meanwhile");
                               else
-                                snapshot_ = tool::parse_snapshot(text_);
+                                snapshot_ = tool::parse_snapshot(std::exchange(text_, {}));
                             });
   }
 

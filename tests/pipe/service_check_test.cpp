@@ -73,8 +73,10 @@ TEST(ServiceCheck, WarnsWhereTheLastTransferFailed) {
   ProcessSnapshot made = well();
   const std::chrono::system_clock::time_point now{1'796'000'000s};
   made.transfers = {{.peer = "web", .direction = "received", .failed = 1, .last_failed = now}};
-  EXPECT_THAT(check(made).line, StartsWith("WARNING - db: the last transfer failed | "));
-  made.transfers.push_back({.peer = "mail", .direction = "received", .complete = 1, .last_complete = now + 1s});
+  EXPECT_THAT(check(made).line, StartsWith("WARNING - db: the last transfer of web failed | "));
+  made.transfers.push_back({.peer = "bob", .direction = "received", .complete = 1, .last_complete = now + 1s});
+  EXPECT_THAT(check(made).line, StartsWith("WARNING - db: the last transfer of web failed | ")) << "bob's is bob's";
+  made.transfers.push_back({.peer = "web", .direction = "sent", .complete = 1, .last_complete = now + 1s});
   EXPECT_EQ(check(made).state, ServiceState::ok);
 }
 

@@ -49,18 +49,14 @@ class MetricsServer::Exchange : public std::enable_shared_from_this<Exchange> {
         on_over_(std::move(on_over)) {}
 
   void begin() {
-    deadline_.expires_after(kMetricsPatience);
-    deadline_.async_wait([waiting = weak_from_this()](const error_code& cancelled) {
-      const auto late = waiting.lock();
-      if (!cancelled && late) late->over();
-    });
+    end_after(kRequestPatience);
     parser_.header_limit(kMaxRequestHeadBytes);
     http::async_read_header(
         socket_, buffer_, parser_,
         [self = shared_from_this()](const error_code& error, std::size_t) { self->on_head(error); });
   }
 
-  /// No question is asked any more.
+  /// Ends the operations; a snapshot under way is dropped.
   void close() {
     question_.reset();
     deadline_.cancel();
@@ -74,8 +70,17 @@ class MetricsServer::Exchange : public std::enable_shared_from_this<Exchange> {
     on_over_(shared_from_this());
   }
 
+  void end_after(std::chrono::milliseconds patience) {
+    deadline_.expires_after(patience);
+    deadline_.async_wait([waiting = weak_from_this()](const error_code& cancelled) {
+      const auto late = waiting.lock();
+      if (!cancelled && late) late->over();
+    });
+  }
+
   void on_head(const error_code& error) {
     if (!socket_.is_open()) return over();
+    end_after(kMetricsPatience);
     const bool is_bad = error && error.category() == http::make_error_code(http::error::bad_method).category();
     if (error == http::error::end_of_stream || (error && !is_bad)) return over();
     if (is_bad) return respond(http::status::bad_request, "this is no HTTP request, or its head has more than 8 KiB\n");

@@ -22,10 +22,12 @@ namespace udtcat::tool {
 inline constexpr const char* kMetricsPath = "/metrics";              // spec: Prometheus' own default
 inline constexpr std::size_t kMaxMetricsClients = 8;                 // guess: as kMaxStatusClients, of several hosts
 inline constexpr std::size_t kMaxRequestHeadBytes = 8 * 1024;        // guess: what common servers take
+inline constexpr std::chrono::milliseconds kRequestPatience{1'000};  // guess: a slow path and a lost packet
 inline constexpr std::chrono::milliseconds kMetricsPatience{5'000};  // guess: half of Prometheus' own
 
 /// Answers GET and HEAD of kMetricsPath, one request a connection, with to_metrics() of this process. A client has
-/// kMetricsPatience for all of it; further ones, but for one on its way at each address, wait in the system's backlog.
+/// kRequestPatience for its request and kMetricsPatience for the rest; further ones, but for one on its way at each
+/// address, wait in the system's backlog.
 /// Threads: confined to the io_context thread, which never waits for a client or a disk.
 class MetricsServer {
  public:

@@ -112,6 +112,11 @@ std::vector<std::string> status_sockets(const StatusRoots& roots) {
   return {found.begin(), found.end()};
 }
 
+bool is_place_of_services(const std::string& path, const StatusRoots& roots) {
+  struct stat about {};
+  return path.starts_with(roots.services + '/') || (::lstat(path.c_str(), &about) == 0 && about.st_uid == ::geteuid());
+}
+
 bool remove_left_over(const std::string& path) {
   // In a directory of somebody else's the path may lead elsewhere by the time that it is removed.
   if (!is_ours_alone(fs::path(path).parent_path()) || !bridge::is_left_over(path)) return false;

@@ -35,6 +35,10 @@ inline constexpr std::size_t kMaxStatusSockets = 256;  // guess: far more than a
 /// may be left over, or not for this user.
 [[nodiscard]] std::vector<std::string> status_sockets(const StatusRoots& roots = {});
 
+/// Whether a process at that socket has the name that it says: root or a service manager gave it its place, or it is of
+/// this user. Any user may call a process of his by the name of a service.
+[[nodiscard]] bool is_place_of_services(const std::string& path, const StatusRoots& roots = {});
+
 /// Removes a socket that is left over: its process has died. One that somebody listens at stays.
 /// returns   whether it is removed
 bool remove_left_over(const std::string& path);

@@ -38,7 +38,6 @@ StatusPublisher::StatusPublisher(boost::asio::io_context& io, Console& console, 
       what_(options.command_line),
       stats_interval_(options.stats_interval),
       metrics_at_(options.metrics),
-      family_(options.family),
       status_group_(options.status_group),
       line_timer_(io),
       manager_timer_(io),
@@ -56,7 +55,7 @@ Status StatusPublisher::open() {
   const auto serve = [this](const std::vector<Endpoint>& locals) {
     return MetricsServer::open(io_, locals, [this] { return snapshot(); });
   };
-  auto server = resolve(*metrics_at_, family_).and_then(serve);
+  auto server = resolve(*metrics_at_, AddressFamily::any).and_then(serve);
   if (!server)
     return fail(server.error().code, "serve metrics at " + to_string(*metrics_at_),
                 server.error().message() + "; give --metrics an address of this host and a port that is free");

@@ -63,7 +63,6 @@ class StatusPublisher {
   const std::string what_;
   const std::optional<std::chrono::milliseconds> stats_interval_;
   const std::optional<HostPort> metrics_at_;
-  const AddressFamily family_;
   const std::string status_group_;  // as the user wrote it; empty: none
   std::optional<gid_t> group_;
   TransferTotals transfers_;
