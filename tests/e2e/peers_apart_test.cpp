@@ -226,7 +226,7 @@ TEST_F(PeersOfAForward, ReplaceTheirKeyWithoutAnInterruption) {
   expect_flows(client, *served, "before");
 
   const auto until = std::chrono::seconds(4);
-  write_lines("alice " + alice_ + " forward rate=1G until=" + date_in(until) + "\nalice " + next_ +
+  write_lines("alice " + alice_ + " forward rate=1G valid-before=" + date_in(until) + "\nalice " + next_ +
               " forward rate=1G\n");
   service.send_signal(SIGHUP);
   expect_says(service, "again: 1 peer");
@@ -249,7 +249,7 @@ TEST_F(PeersOfAForward, ReplaceTheirKeyWithoutAnInterruption) {
 }
 
 TEST_F(PeersOfAForward, AreRefusedBeforeTheirKeyCounts) {
-  write_lines("alice " + alice_ + " from=2100-01-01\n");
+  write_lines("alice " + alice_ + " valid-after=2100-01-01\n");
   Process service = start_service();
   Process front = start_front("alice", free_port());
   expect_says(service, "the key of alice counts from 2100-01-01");
