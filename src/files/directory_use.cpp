@@ -67,6 +67,7 @@ void DirectoryUse::run_count(const std::atomic<bool>& is_over) {
 
 void DirectoryUse::end_count(const Result<DirectoryCount>& counted, Clock::duration took) {
   is_counting_ = false;
+  ++counts_;
   last_ = Status();
   if (counted) {
     found_ = *counted;
@@ -111,9 +112,10 @@ Status DirectoryUse::wait(const std::function<bool()>& is_over) {
 Error DirectoryUse::refusal(const Wanted& wanted) {
   std::string has = core::format_size(used_);
   if (found_.part_bytes > 0)
-    has += fmt::format(", of which {} in parts of files that have not come whole, the oldest of {}: the commands that "
-                       "were cut, given again, go on with them",
-                       core::format_size(found_.part_bytes), day_text(found_.oldest_part.value_or(0)));
+    has += fmt::format(
+        ", of which {} in parts of files that have not come whole, the oldest of {}: the commands that "
+        "were cut, given again, go on with them",
+        core::format_size(found_.part_bytes), day_text(found_.oldest_part.value_or(0)));
   return {Errc::stream_refused, wanted.what,
           fmt::format("{} may have {} here at most (limit=), and has {}", wanted.peer,
                       core::format_size(wanted.limit_bytes), has),
@@ -148,9 +150,14 @@ void DirectoryUse::add(std::uint64_t bytes) {
   if (is_counting_) unseen_ = sum_of(unseen_, bytes);
 }
 
-void DirectoryUse::shrink(std::uint64_t bytes) {
+std::uint64_t DirectoryUse::counts() {
   const core::MutexLock lock(mutex_);
-  used_ -= std::min(used_, bytes);
+  return counts_;
+}
+
+void DirectoryUse::shrink(std::uint64_t bytes, std::optional<std::uint64_t> since) {
+  const core::MutexLock lock(mutex_);
+  if (since.value_or(counts_) == counts_) used_ -= std::min(used_, bytes);
 }
 
 // ---- Names ---------------------------------------------------------------------------------------------------------
@@ -192,31 +199,36 @@ Status DirectoryUse::rename(const FileLocation& from, const FileLocation& to) {
   UDTCAT_TRY(const auto replaced, to.look_at_name());
   if (!moved) return from.rename_to(to);  // says why not
   const Move move(*this, *moved);
+  const std::uint64_t since = counts();
   UDTCAT_CHECK(from.rename_to(to));
-  if (replaced && !is_same_file(*moved, *replaced)) give_back(*replaced);  // else both names stay: rename(2)
+  if (replaced && !is_same_file(*moved, *replaced)) give_back(*replaced, since);  // else both names stay: rename(2)
   return {};
 }
 
 Status DirectoryUse::remove(const FileLocation& name, const std::function<Status()>& remove) {
   const core::MutexLock lock(names_);
   UDTCAT_TRY(const auto there, name.look_at_name());
+  const std::uint64_t since = counts();
   UDTCAT_CHECK(remove());
   const auto left = name.look_at_name();
-  if (there && left && !*left) give_back(*there);
+  if (there && left && !*left) give_back(*there, since);
   return {};
 }
 
-void DirectoryUse::give_back(const struct stat& status) {
-  const core::MutexLock lock(mutex_);
+void DirectoryUse::give_back(const struct stat& status, std::uint64_t since) {
   const std::uint64_t bytes = bytes_of(status);
-  const bool is_last = S_ISREG(status.st_mode) && status.st_nlink < 2;
-  const auto opened = is_last ? open_.find({status.st_dev, status.st_ino}) : open_.end();
-  if (opened == open_.end()) {
-    used_ -= std::min(used_, bytes);
-    return;
+  {
+    const core::MutexLock lock(mutex_);
+    const bool is_last = S_ISREG(status.st_mode) && status.st_nlink < 2;
+    const auto opened = is_last ? open_.find({status.st_dev, status.st_ino}) : open_.end();
+    if (opened != open_.end()) {
+      opened->second.is_gone = true;
+      opened->second.gone_bytes = bytes;
+      if (since != counts_) used_ = sum_of(used_, bytes);
+      return;
+    }
   }
-  opened->second.is_gone = true;
-  opened->second.gone_bytes = bytes;
+  shrink(bytes, since);
 }
 
 // ---- Open files ----------------------------------------------------------------------------------------------------

@@ -115,8 +115,11 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   [[nodiscard]] Result<std::optional<Growth>> grow(const Wanted& wanted, const OpenFile* file = nullptr);
   /// As much is there, without being asked for.
   void add(std::uint64_t bytes);
-  /// As much has gone.
-  void shrink(std::uint64_t bytes);
+  /// Counts that have ended by now.
+  [[nodiscard]] std::uint64_t counts();
+  /// As much that was granted is not there, or has gone.
+  /// since   counts() before it went: one that has ended meanwhile may lack it already
+  void shrink(std::uint64_t bytes, std::optional<std::uint64_t> since = {});
   /// As FileLocation::rename_to().
   [[nodiscard]] Status rename(const FileLocation& from, const FileLocation& to);
   /// remove   removes it, or says why not
@@ -130,7 +133,7 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   void end_count(const Result<DirectoryCount>& counted, Clock::duration took) UDTCAT_REQUIRES(mutex_);
   [[nodiscard]] Error refusal(const Wanted& wanted) UDTCAT_REQUIRES(mutex_);
   void arrive(std::uint64_t bytes);
-  void give_back(const struct stat& status);
+  void give_back(const struct stat& status, std::uint64_t since);
   void close(const std::pair<dev_t, ino_t>& file);
 
   const FileTree tree_;
@@ -143,8 +146,9 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   Status last_ UDTCAT_GUARDED_BY(mutex_);  // of the last count
   DirectoryCount found_ UDTCAT_GUARDED_BY(mutex_);
   Clock::time_point next_count_ UDTCAT_GUARDED_BY(mutex_);
+  std::uint64_t counts_ UDTCAT_GUARDED_BY(mutex_) = 0;
   bool is_counting_ UDTCAT_GUARDED_BY(mutex_) = false;
-  bool is_moved_ UDTCAT_GUARDED_BY(mutex_) = false;            // a directory, since the walk began
+  bool is_moved_ UDTCAT_GUARDED_BY(mutex_) = false;  // a directory, since the walk began
   std::size_t moving_directories_ UDTCAT_GUARDED_BY(mutex_) = 0;
   std::uint64_t used_ UDTCAT_GUARDED_BY(mutex_) = 0;
   std::uint64_t growing_ UDTCAT_GUARDED_BY(mutex_) = 0;  // of used_: may not be on the disk yet, or is being moved

@@ -185,8 +185,10 @@ ScopedStatus IncomingFile::take(const FileDone& done) {
   }
   UDTCAT_CHECK(open_part());
   UDTCAT_TRY(const auto growth, grow_to(entry_.size_bytes));
+  WriteBudget& budget = destination_.write_budget();
+  const std::uint64_t since = budget.counts();
   UDTCAT_CHECK(finish_part());
-  if (grown_bytes_ > entry_.size_bytes) destination_.write_budget().shrink(grown_bytes_ - entry_.size_bytes);
+  if (grown_bytes_ > entry_.size_bytes) budget.shrink(grown_bytes_ - entry_.size_bytes, since);
   return {};
 }
 

@@ -96,10 +96,10 @@ Result<std::optional<files::DirectoryLimit>> limit_of(const TransferPlace& place
                                                       BlockingStream& stream) {
   if (!place.limit_bytes) return std::nullopt;
   UDTCAT_TRY(auto use, place.uses->of(tree));
-  files::DirectoryLimit limit{.use = std::move(use),
-                              .bytes = *place.limit_bytes,
-                              .peer = place.peer,
-                              .is_over = [&stream] { return stream.is_cut(); }};
+  files::DirectoryLimit limit{
+      .use = std::move(use), .bytes = *place.limit_bytes, .peer = place.peer, .is_over = [&stream] {
+        return stream.is_cut();
+      }};
   UDTCAT_CHECK(limit.begin());
   return limit;
 }

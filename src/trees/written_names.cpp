@@ -42,8 +42,8 @@ files::DirectoryUse::OpenFile WriteBudget::open(const bridge::Descriptor& file) 
   return directory_->use->open(file);
 }
 
-void WriteBudget::shrink(std::uint64_t bytes) {
-  if (directory_) directory_->use->shrink(bytes);
+void WriteBudget::shrink(std::uint64_t bytes, std::uint64_t since) {
+  if (directory_) directory_->use->shrink(bytes, since);
 }
 
 void WrittenNames::add(const struct stat& status, std::string_view birth, const std::string& path) {

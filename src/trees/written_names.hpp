@@ -47,7 +47,9 @@ class WriteBudget {
   /// A file is going to be larger, which counts for the directory.  returns   to be kept until it is
   /// errors: those of DirectoryLimit::grow()
   [[nodiscard]] ScopedResult<files::DirectoryUse::Growth> grow(std::uint64_t bytes, const std::string& path);
-  void shrink(std::uint64_t bytes);
+  // As DirectoryUse::counts() and shrink().
+  [[nodiscard]] std::uint64_t counts() const { return directory_ ? directory_->use->counts() : 0; }
+  void shrink(std::uint64_t bytes, std::uint64_t since);
   // Changes of names, which count for the directory; those of FileLocation.
   [[nodiscard]] Status rename(const files::FileLocation& from, const files::FileLocation& to);
   void remove(const files::FileLocation& name);

@@ -58,7 +58,8 @@ TEST_F(DirectoryCounts, AreAnErrorThatNamesTheDirectoryWhereItIsTooDeep) {
   for (std::size_t depth = 0; depth <= kMaxCountedDepth; ++depth) {
     ASSERT_EQ(::mkdirat(at.number(), "d", 0700), 0);
     at = bridge::Descriptor(::openat(at.number(), "d", O_RDONLY | O_DIRECTORY));
-    if (depth + 2 == kMaxCountedDepth) EXPECT_TRUE(count());
+    const bool may_be_so_deep = depth + 1 < kMaxCountedDepth;
+    EXPECT_TRUE(depth % 50 != 0 || !may_be_so_deep || count()) << depth;
   }
   const auto counted = count();
   ASSERT_FALSE(counted);

@@ -223,8 +223,7 @@ Status BlockStore::close() {
   turn_.reset();
   const auto error = descriptor_.close();
   counted_.close();
-  if (error)
-    return failed(Errc::local_write_failed, "write", location_, error.value());
+  if (error) return failed(Errc::local_write_failed, "write", location_, error.value());
   return {};
 }
 

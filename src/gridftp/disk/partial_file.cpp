@@ -22,7 +22,7 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr int kMostNames = 9;                    // guess: a user who has more of them means it
+constexpr int kMostNames = 9;  // guess: a user who has more of them means it
 
 PartialFile names_of(const files::FileLocation& file, int number) {
   const std::string suffix = number == 1 ? files::kPartialSuffix : fmt::format("{}~{}", files::kPartialSuffix, number);

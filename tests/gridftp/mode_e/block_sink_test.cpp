@@ -111,8 +111,7 @@ TEST_F(LimitedFileSinks, TakeTheirSpaceToTheEndWhateverBecomesOfTheirNames) {
 TEST_F(LimitedFileSinks, GiveNothingBackOfAFileThatHasGotAnotherName) {
   auto file = limited_sink();
   EXPECT_TRUE(put(*file, 0, Bytes(400'000)));
-  EXPECT_TRUE(
-      limit.use->rename(files::FileLocation(folder / "file.part"), files::FileLocation(folder / "elsewhere")));
+  EXPECT_TRUE(limit.use->rename(files::FileLocation(folder / "file.part"), files::FileLocation(folder / "elsewhere")));
   EXPECT_FALSE(run(io, file->publish()));
   file.reset();
   EXPECT_TRUE(folder.has("elsewhere"));

@@ -9,8 +9,6 @@
 namespace udtcat::gridftp {
 namespace {
 
-using testing::HasSubstr;
-
 class LimitedPlaces : public testing::Test {
  protected:
   static constexpr std::uint64_t kLimit = 100'000;

@@ -200,7 +200,9 @@ TEST_F(PeersFileTest, StaysAsItIsWhereTheNewListCannotBeUsed) {
   write(line_);
   const auto peers = load();
   const KnownPeers::Watch watch(peers, alice_, "pipe", [](const Error& error) { FAIL() << error.message(); });
-  for (const std::string& bad : {std::string("alice"), line_ + " nothing", line_ + "\n" + line_}) {
+  const std::string bob = "bob " + KeyPair::generate()->public_key().to_string();
+  for (const std::string& bad : {std::string("alice"), line_ + " nothing", line_ + "\n" + line_,
+                                 line_ + " into=backup/alice\n" + bob + " into=backup"}) {
     write(bad);
     EXPECT_FALSE(peers->reload());
     EXPECT_TRUE(peers->recognise(alice_, "pipe")) << bad;

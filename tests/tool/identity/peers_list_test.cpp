@@ -96,8 +96,9 @@ TEST(PeersList, SaysTheSameOfAPeerInAllOfItsLines) {
 }
 
 TEST(PeersList, TakesItsWordsInAnyOrder) {
-  const auto list = list_of("alice " + kAliceKey + " valid-before=2027-01-01T06:30 rate=400M to=db limit=2TB trees into=a/b" +
-                            " valid-after=2026-12-01\n");
+  const auto list =
+      list_of("alice " + kAliceKey + " valid-before=2027-01-01T06:30 rate=400M to=db limit=2TB trees into=a/b" +
+              " valid-after=2026-12-01\n");
   const Peer& alice = *list.find("alice");
   EXPECT_THAT(alice.purposes, ElementsAre("trees"));
   EXPECT_THAT(alice.services, ElementsAre("db"));
@@ -106,6 +107,30 @@ TEST(PeersList, TakesItsWordsInAnyOrder) {
   EXPECT_EQ(alice.rate, BitRate::from_bits_per_second(400'000'000));
   EXPECT_EQ(alice.valid_after, parse_date("2026-12-01"));
   EXPECT_EQ(date_text(*alice.valid_before), "2027-01-01T06:30:00Z");
+}
+
+TEST(PeersList, HasNoPeersDirectoryInAnothers) {
+  const auto lines = [](const std::string& alice, const std::string& bob) {
+    return "alice " + kAliceKey + " into=" + alice + "\nbob " + kBobKey + " into=" + bob + "\n";
+  };
+  for (const auto& [alice, bob] : std::vector<std::pair<const char*, const char*>>{
+           {"a", "a"}, {"a", "a/b"}, {"a/b", "a"}, {"a/b", "a/b/c/d"}, {"a/b/c/d", "a/b"}})
+    EXPECT_THAT(list_error(lines(alice, bob)),
+                testing::AllOf(testing::StartsWith("list:2: into=" + std::string(bob) + " and into=" + alice +
+                                                   " of alice in line 1: where one is in the other"),
+                               HasSubstr("keys of one peer, with one name")));
+  for (const auto& [alice, bob] : std::vector<std::pair<const char*, const char*>>{
+           {"a", "b"}, {"a", "ab"}, {"ab", "a"}, {"a/b", "a/c"}, {"a/b", "a-b"}})
+    EXPECT_EQ(list_of(lines(alice, bob)).size(), 2U) << alice << ' ' << bob;
+}
+
+TEST(PeersList, TakesDatesAsOpenSshWritesThemInUtc) {
+  EXPECT_EQ(parse_date("20261201Z"), parse_date("2026-12-01"));
+  EXPECT_EQ(parse_date("202612010630Z"), parse_date("2026-12-01T06:30"));
+  EXPECT_EQ(parse_date("20261201063015Z"), parse_date("2026-12-01T06:30:15Z"));
+  for (const char* wrong : {"20261201", "202612010630", "2026120106Z", "20261301Z", "202612012500Z", "2026-1201Z",
+                            "20261201T0630Z", "Z", "2026120x0630Z"})
+    EXPECT_FALSE(parse_date(wrong)) << wrong;
 }
 
 TEST(PeersList, LimitsAPeerToItsPurposesAndServices) {
