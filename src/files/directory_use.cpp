@@ -77,7 +77,7 @@ void DirectoryUse::end_count(const Result<DirectoryCount>& counted, Clock::durat
     const Error& why = counted.error();
     last_ = tl::unexpected(Error{why.code, "count what is in " + tree_.shown("."), why.message(), why.errno_value});
   }
-  next_count_ = Clock::now() + std::max(counts_again_after_, took);
+  next_count_ = Clock::now() + (took > kCountsAgainAfter ? took : counts_again_after_);
   if (const auto kept = kept_.lock(); kept && !kept->ended_) kept->ended_ = last_;
   counted_.notify_all();
 }
@@ -109,7 +109,7 @@ Status DirectoryUse::wait(const std::function<bool()>& is_over) {
 
 // ---- What is written -----------------------------------------------------------------------------------------------
 
-Error DirectoryUse::refusal(const Wanted& wanted) {
+Error DirectoryUse::refusal(const Want& wanted) {
   std::string has = core::format_size(used_);
   if (found_.part_bytes > 0)
     has += fmt::format(
@@ -122,7 +122,7 @@ Error DirectoryUse::refusal(const Wanted& wanted) {
           EDQUOT};
 }
 
-Result<std::optional<DirectoryUse::Growth>> DirectoryUse::grow(const Wanted& wanted, const OpenFile* file) {
+Result<std::optional<DirectoryUse::Growth>> DirectoryUse::grow(const Want& wanted, const OpenFile* file) {
   const core::MutexLock lock(mutex_);
   const std::uint64_t bytes = wanted.bytes;
   if (bytes <= wanted.limit_bytes && used_ <= wanted.limit_bytes - bytes) {
@@ -162,10 +162,10 @@ void DirectoryUse::shrink(std::uint64_t bytes, std::optional<std::uint64_t> sinc
 
 // ---- Names ---------------------------------------------------------------------------------------------------------
 
-/// What is moved is counted, too, where a count is under way or begins.
-class DirectoryUse::Move {
+/// A name that is moved counts, too, where a count is under way or begins.
+class DirectoryUse::MovedName {
  public:
-  Move(DirectoryUse& use, const struct stat& status)
+  MovedName(DirectoryUse& use, const struct stat& status)
       : use_(use), is_directory_(S_ISDIR(status.st_mode)), bytes_(size_of(status)) {
     const core::MutexLock lock(use_.mutex_);
     use_.growing_ += bytes_;
@@ -174,9 +174,9 @@ class DirectoryUse::Move {
     ++use_.moving_directories_;
     use_.is_moved_ = true;
   }
-  Move(const Move&) = delete;
-  Move& operator=(const Move&) = delete;
-  ~Move() {
+  MovedName(const MovedName&) = delete;
+  MovedName& operator=(const MovedName&) = delete;
+  ~MovedName() {
     const core::MutexLock lock(use_.mutex_);
     use_.growing_ -= bytes_;
     if (is_directory_) --use_.moving_directories_;
@@ -198,7 +198,7 @@ Status DirectoryUse::rename(const FileLocation& from, const FileLocation& to) {
   UDTCAT_TRY(const auto moved, from.look_at_name());
   UDTCAT_TRY(const auto replaced, to.look_at_name());
   if (!moved) return from.rename_to(to);  // says why not
-  const Move move(*this, *moved);
+  const MovedName moving(*this, *moved);
   const std::uint64_t since = counts();
   UDTCAT_CHECK(from.rename_to(to));
   if (replaced && !is_same_file(*moved, *replaced)) give_back(*replaced, since);  // else both names stay: rename(2)

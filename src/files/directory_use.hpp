@@ -101,8 +101,8 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   };
   [[nodiscard]] OpenFile open(const bridge::Descriptor& descriptor);
 
-  /// What is asked for: bytes for something.
-  struct Wanted {
+  /// Bytes that are asked for.
+  struct Want {
     std::uint64_t bytes = 0;
     std::uint64_t limit_bytes = 0;
     const std::string& what;  ///< for the error
@@ -112,7 +112,7 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   /// returns  none: that would be too much, and it is counted again: wait(), and ask again
   /// errors: Errc::stream_refused, with EDQUOT: there would be more than the limit; Errc::local_read_failed,
   /// Errc::out_of_resources: it could not be counted again
-  [[nodiscard]] Result<std::optional<Growth>> grow(const Wanted& wanted, const OpenFile* file = nullptr);
+  [[nodiscard]] Result<std::optional<Growth>> grow(const Want& wanted, const OpenFile* file = nullptr);
   /// As much is there, without being asked for.
   void add(std::uint64_t bytes);
   /// Counts that have ended by now.
@@ -126,12 +126,12 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   [[nodiscard]] Status remove(const FileLocation& name, const std::function<Status()>& remove);
 
  private:
-  class Move;
+  class MovedName;
   void run_count(const std::atomic<bool>& is_over);
   void begin_walk() UDTCAT_REQUIRES(mutex_);
   [[nodiscard]] Status begin_count() UDTCAT_REQUIRES(mutex_);
   void end_count(const Result<DirectoryCount>& counted, Clock::duration took) UDTCAT_REQUIRES(mutex_);
-  [[nodiscard]] Error refusal(const Wanted& wanted) UDTCAT_REQUIRES(mutex_);
+  [[nodiscard]] Error refusal(const Want& wanted) UDTCAT_REQUIRES(mutex_);
   void arrive(std::uint64_t bytes);
   void give_back(const struct stat& status, std::uint64_t since);
   void close(const std::pair<dev_t, ino_t>& file);

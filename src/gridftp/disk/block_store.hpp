@@ -39,7 +39,7 @@ class BlockStore {
   void count_in(const std::shared_ptr<files::DirectoryUse>& use);
   /// As what it counts; null: nobody counts it.
   [[nodiscard]] const files::DirectoryUse::OpenFile* counted() const { return use_ ? &counted_ : nullptr; }
-  /// What a file that was just made for PATH.part counts, with its journal.
+  /// The bytes that count of a file that was just made for PATH.part, with its journal.
   [[nodiscard]] std::uint64_t new_bytes() const;
 
   [[nodiscard]] const std::string& shown() const { return location_.shown(); }

@@ -41,7 +41,7 @@ class RestartJournal {
   [[nodiscard]] Status begin() const;
   /// Does nothing where a file of the user is there.
   void remove() const;
-  /// What it counts for a directory's limit.
+  /// The bytes that count of it for a directory's limit.
   [[nodiscard]] std::uint64_t counted_bytes() const;
   /// Whether a journal is there, of whatever; not behind a link, and under no other name.
   [[nodiscard]] static bool is_at(const files::FileLocation& location);

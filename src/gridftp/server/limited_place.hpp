@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a client has of the root, and how much may be in it.
+/// A client's part of the root, and how much may be in it.
 #pragma once
 
 #include <cstdint>

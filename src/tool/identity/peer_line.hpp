@@ -43,8 +43,8 @@ struct Peer {
 /// Whether both may do the same in the same place, whatever their keys and dates are.
 [[nodiscard]] bool is_alike(const Peer& one, const Peer& other);
 
-/// "2026-12-01", "2026-12-01T06:00", "2026-12-01T06:00:00Z", "20261201Z", "202612010600Z", "20261201060000Z": in UTC; of
-/// a date its first moment.
+/// "2026-12-01", "2026-12-01T06:00", "2026-12-01T06:00:00Z", or "20261201Z", "202612010600Z", "20261201060000Z", all in
+/// UTC; of a date its first moment.
 /// returns  none: it is nothing of these
 [[nodiscard]] std::optional<SystemTime> parse_date(std::string_view text);
 /// The shortest of the first three that says it, to the second.

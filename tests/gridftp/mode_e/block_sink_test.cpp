@@ -52,7 +52,7 @@ class LimitedFileSinks : public FileSinks {
     }
     return least;
   }
-  /// What stands there, as a count would find it.
+  /// The same, as a count finds it.
   [[nodiscard]] std::uint64_t room_on_disk() const {
     return kLimit - files::count_directory(tree, [] { return true; })->bytes;
   }
