@@ -170,6 +170,21 @@ TEST_F(PeersApart, CountWhatIsThereAtTheBeginningOfASession) {
   EXPECT_EQ(send_as("alice", make_file("one", "new", 2'000'000)), kSuccess) << errors_;
 }
 
+TEST_F(PeersApart, AreToldHowMuchIsInParts) {
+  write_peers("trees into=alice limit=3MB", "trees");
+  std::ignore = make_file("dst/alice/.udtcat-parts/0123", "part", 2'500'000);
+  Process listener = receive_into("dst", {.args = of_server()});
+  EXPECT_EQ(send_as("alice", make_file("one", "new", 600'000)), kReadOrWriteFailed);
+  EXPECT_THAT(errors_, HasSubstr("of which 2.51 MB in parts of files that have not come whole, the oldest of 2"));
+}
+
+TEST_F(PeersApart, HaveNoDirectoryInAnothers) {
+  write_peers("trees into=backup", "trees into=backup/bob");
+  Process listener = receive_into("dst", {.args = of_server()});
+  expect_exit(listener, kUsage);
+  EXPECT_THAT(listener.errors(), HasSubstr("peers:2: into=backup/bob and into=backup of alice in line 1"));
+}
+
 TEST_F(PeersApart, HaveTheirRateTogetherSerial) {
   write_peers("trees rate=16M", "trees rate=160M");
   const std::string file = make_file("one", "file", 2'000'000);

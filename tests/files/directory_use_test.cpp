@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -95,12 +96,15 @@ TEST_F(DirectoryUsed, IsCountedAgainWhenNobodyWritesThere) {
 }
 
 TEST_F(DirectoryUsed, IsCountedAgainWhereItsLimitIsReached) {
-  DirectoryUses often(std::chrono::seconds(0));
+  constexpr std::chrono::milliseconds kAgainAfter{50};
+  DirectoryUses often(kAgainAfter);
   DirectoryLimit alice{
       .use = often.of(FileTree::open(folder.path()).value()).value(), .bytes = kLimit, .peer = "alice"};
   file("f", 900'000);
   ASSERT_TRUE(alice.begin());
   std::filesystem::remove(folder.path() / "f");  // by somebody else
+  const auto later = std::chrono::steady_clock::now() + 2 * kAgainAfter;
+  while (std::chrono::steady_clock::now() < later) std::this_thread::yield();
   const auto growth = alice.grow(500'000, "write g");
   EXPECT_TRUE(growth);
   EXPECT_FALSE(alice.grow(600'000, "write h")) << "what is granted counts, though it is not on the disk yet";

@@ -58,7 +58,7 @@ class LimitedFileSinks : public FileSinks {
   }
   void remove(const char* name) const { remove_in(limit.use, files::FileLocation(folder / name)); }
 
-  files::DirectoryUses uses{std::chrono::seconds(0)};
+  files::DirectoryUses uses;
   const files::FileTree tree = files::FileTree::open(folder.path()).value();
   files::DirectoryLimit limit{.use = uses.of(tree).value(), .bytes = kLimit, .peer = "alice"};
 };
@@ -119,10 +119,16 @@ TEST_F(LimitedFileSinks, GiveNothingBackOfAFileThatHasGotAnotherName) {
 }
 
 TEST_F(LimitedFileSinks, WaitWhileItIsCountedAgain) {
+  constexpr std::chrono::milliseconds kAgainAfter{50};
+  files::DirectoryUses often(kAgainAfter);
+  limit = {.use = often.of(tree).value(), .bytes = kLimit, .peer = "alice"};
+  ASSERT_TRUE(limit.begin());
   folder.write("gone", Bytes(900'000));
   limit.use->add(900'000 + files::kNameBytes);
   std::filesystem::remove(folder / "gone");  // by somebody else
   auto file = limited_sink();
+  const auto later = std::chrono::steady_clock::now() + 2 * kAgainAfter;
+  EXPECT_TRUE(run_until(io, [&] { return std::chrono::steady_clock::now() > later; }));
   EXPECT_TRUE(put(*file, 0, Bytes(500'000)));
   EXPECT_EQ(room(), room_on_disk());
 }
