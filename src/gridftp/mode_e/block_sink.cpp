@@ -130,6 +130,8 @@ Status FileSink::leave() {
   // On a full disk there may be no room for a journal, and the last one still holds.
   const bool wanted = journal_ && !have_.empty() && !refused_ && store_.flush();
   const bool kept = wanted && (save(have_) || !durable_.empty());
+  // All that was granted is given back, also of zeros that are not written.
+  if (!kept && limit_ && !store_.is_in_place()) std::ignore = store_.reach(granted_bytes_);
   if (!kept) store_.discard();
   if (!kept && journal_) journal_->remove();
   return store_.close();

@@ -66,17 +66,17 @@ class LimitedFileSinks : public FileSinks {
 TEST_F(LimitedFileSinks, CountWhatStandsThereAtEachStep) {
   auto file = limited_sink();
   EXPECT_EQ(room(), room_on_disk());
-  EXPECT_TRUE(put(*file, 0, Bytes(100'000)));
-  EXPECT_TRUE(put(*file, 200'000, Bytes(100'000)));
+  EXPECT_TRUE(put(*file, 0, random_bytes(100'000)));
+  EXPECT_TRUE(put(*file, 200'000, random_bytes(100'000)));
   EXPECT_EQ(room(), room_on_disk());
   run(io, file->set_aside());
   EXPECT_EQ(room(), room_on_disk()) << "with the journal";
   file = limited_sink();
-  EXPECT_TRUE(put(*file, 100'000, Bytes(100'000)));
+  EXPECT_TRUE(put(*file, 100'000, random_bytes(100'000)));
   EXPECT_TRUE(run(io, file->publish()));
   EXPECT_EQ(room(), room_on_disk());
   file = limited_sink();
-  EXPECT_TRUE(put(*file, 0, Bytes(10'000)));
+  EXPECT_TRUE(put(*file, 0, random_bytes(10'000)));
   EXPECT_TRUE(run(io, file->publish()));
   EXPECT_EQ(room(), kLimit - 10'000 - files::kNameBytes) << "a smaller file in the place of a larger one";
   EXPECT_EQ(room(), room_on_disk());
@@ -97,12 +97,12 @@ TEST_F(LimitedFileSinks, GiveNothingBackThatALimitHasRefused) {
 
 TEST_F(LimitedFileSinks, TakeTheirSpaceToTheEndWhateverBecomesOfTheirNames) {
   auto file = limited_sink();
-  EXPECT_TRUE(put(*file, 0, Bytes(400'000)));
+  EXPECT_TRUE(put(*file, 0, random_bytes(400'000)));
   remove("file.part");
   EXPECT_LE(room(), kLimit - 400'000);
-  EXPECT_TRUE(put(*file, 400'000, Bytes(200'000)));
+  EXPECT_TRUE(put(*file, 400'000, random_bytes(200'000)));
   EXPECT_LE(room(), kLimit - 600'000);
-  EXPECT_EQ(put(*file, 600'000, Bytes(500'000)).error().code, Errc::stream_refused);
+  EXPECT_EQ(put(*file, 600'000, random_bytes(500'000)).error().code, Errc::stream_refused);
   file.reset();
   remove("file.part.have");
   EXPECT_EQ(room(), kLimit);
@@ -110,7 +110,7 @@ TEST_F(LimitedFileSinks, TakeTheirSpaceToTheEndWhateverBecomesOfTheirNames) {
 
 TEST_F(LimitedFileSinks, GiveNothingBackOfAFileThatHasGotAnotherName) {
   auto file = limited_sink();
-  EXPECT_TRUE(put(*file, 0, Bytes(400'000)));
+  EXPECT_TRUE(put(*file, 0, random_bytes(400'000)));
   EXPECT_TRUE(limit.use->rename(files::FileLocation(folder / "file.part"), files::FileLocation(folder / "elsewhere")));
   EXPECT_FALSE(run(io, file->publish()));
   file.reset();
@@ -129,7 +129,7 @@ TEST_F(LimitedFileSinks, WaitWhileItIsCountedAgain) {
   auto file = limited_sink();
   const auto later = std::chrono::steady_clock::now() + 2 * kAgainAfter;
   EXPECT_TRUE(run_until(io, [&] { return std::chrono::steady_clock::now() > later; }));
-  EXPECT_TRUE(put(*file, 0, Bytes(500'000)));
+  EXPECT_TRUE(put(*file, 0, random_bytes(500'000)));
   EXPECT_EQ(room(), room_on_disk());
 }
 
