@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <set>
-#include <vector>
+#include <tuple>
+#include <utility>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "lib/core/try.hpp"
@@ -13,100 +14,129 @@
 
 namespace udtcat::files {
 
-std::uint64_t DirectoryUse::bytes_of(const struct stat& status) {
-  const bool is_last_name = S_ISREG(status.st_mode) && status.st_nlink < 2;
-  return kNameBytes + (is_last_name ? static_cast<std::uint64_t>(status.st_size) : 0);
+namespace {
+
+constexpr std::chrono::milliseconds kLookWhetherOver{250};  // guess: a transfer that is cut ends as soon
+
+std::string day_text(std::time_t time) {
+  std::tm date{};
+  return ::gmtime_r(&time, &date) != nullptr ? fmt::format("{:%Y-%m-%d}", date) : "unknown";
 }
 
-Result<std::uint64_t> DirectoryUse::walk() const {
-  std::uint64_t bytes = 0;
-  std::set<std::pair<dev_t, ino_t>> linked;  // files with several names count once
-  TreeCursor cursor(tree_);
-  for (std::vector<std::string> directories{""}; !directories.empty();) {
-    const std::string directory = std::move(directories.back());
-    directories.pop_back();
-    const auto names = tree_.names(directory);
-    // One that has gone since its name was read is no part of the tree any more.
-    if (!names && names.error().errno_value == ENOENT) continue;
-    if (!names) return tl::unexpected(names.error());
-    for (const std::string& name : *names) {
-      const std::string path = directory.empty() ? name : directory + '/' + name;
-      const auto location = cursor.locate(path, Errc::local_read_failed);
-      if (!location && location.error().errno_value == ENOENT) break;
-      if (!location) return tl::unexpected(location.error());
-      UDTCAT_TRY(const auto status, location->look());
-      if (!status) continue;
-      if (S_ISDIR(status->st_mode)) directories.push_back(path);
-      bytes += bytes_of(*status);
-      const bool has_others = S_ISREG(status->st_mode) && status->st_nlink > 1;
-      if (has_others && linked.insert({status->st_dev, status->st_ino}).second)
-        bytes += static_cast<std::uint64_t>(status->st_size);
-    }
-  }
-  return bytes;
-}
+}  // namespace
 
-void DirectoryUse::begin_count() {
-  is_counting_ = true;
+// ---- Counting ------------------------------------------------------------------------------------------------------
+
+void DirectoryUse::begin_walk() {
   unseen_ = growing_;
+  is_moved_ = moving_directories_ > 0;
 }
 
-/// Others write and are refused meanwhile.
-Status DirectoryUse::finish_count() {
-  const auto counted = walk();
-  const core::MutexLock lock(mutex_);
-  is_counting_ = false;
-  counted_.notify_all();
-  if (!counted) return fail(Errc::local_read_failed, "count what is in " + tree_.shown("."), counted.error().message());
-  used_ = *counted + unseen_;
-  is_counted_ = true;
-  counted_at_ = Clock::now();
+Status DirectoryUse::begin_count() {
+  const auto threads = threads_.lock();
+  if (!threads) return fail(Errc::interrupted, "count what is in " + tree_.shown("."), "the listener ends");
+  UDTCAT_CHECK(threads->give([weak = weak_from_this()](const std::atomic<bool>& is_over) {
+    if (const auto use = weak.lock()) use->run_count(is_over);
+  }));
+  is_counting_ = true;
+  begin_walk();
   return {};
 }
 
-Status DirectoryUse::count(CountWait otherwise) {
-  {
+/// As often as directories are moved meanwhile: what was in one may have been seen at neither place.
+void DirectoryUse::run_count(const std::atomic<bool>& is_over) {
+  const auto began = Clock::now();
+  const std::function<bool()> is_wanted = [&] {
     const core::MutexLock lock(mutex_);
-    if (is_counting_ && otherwise == CountWait::fails)
-      return fail(Errc::out_of_resources, "count what is in " + tree_.shown("."),
-                  "another session of the peer is at it; try again later");
-    while (is_counting_) counted_.wait(mutex_);
-    if (is_counted_) return {};
-    begin_count();
-  }
-  return finish_count();
-}
-
-tl::unexpected<Error> DirectoryUse::refused(std::uint64_t limit_bytes, const std::string& what,
-                                            const std::string& peer) {
-  return tl::unexpected(Error{Errc::stream_refused, what,
-                              fmt::format("{} may have {} here at most (limit=), and has {}", peer,
-                                          core::format_size(limit_bytes), core::format_size(used_)),
-                              EDQUOT});
-}
-
-Result<DirectoryUse::Growth> DirectoryUse::grow(std::uint64_t bytes, std::uint64_t limit_bytes, const std::string& what,
-                                                const std::string& peer) {
-  for (bool is_first = true;; is_first = false) {
-    {
-      const core::MutexLock lock(mutex_);
-      if (bytes <= limit_bytes && used_ <= limit_bytes - bytes) {
-        used_ += bytes;
-        growing_ += bytes;
-        if (is_counting_) unseen_ += bytes;
-        return Growth(shared_from_this(), bytes);
-      }
-      const bool is_fresh = Clock::now() - counted_at_ < kCountsAgainAfter;
-      if (!is_first || is_counting_ || is_fresh) return refused(limit_bytes, what, peer);
-      begin_count();
+    return !is_over && !kept_.expired();
+  };
+  for (int walks = 1;;) {
+    auto counted = count_directory(tree_, is_wanted);
+    const core::MutexLock lock(mutex_);
+    const bool is_asked_again = !counted && counted.error().code == Errc::interrupted && !is_over && !kept_.expired();
+    const bool is_stale = counted && is_moved_;
+    if (!is_asked_again && (!is_stale || walks == kMaxWalks)) {
+      if (is_stale)
+        counted = fail(Errc::local_read_failed, "list " + tree_.shown("."), "directories are moved there meanwhile");
+      return end_count(counted, Clock::now() - began);
     }
-    UDTCAT_CHECK(finish_count());
+    if (is_stale) ++walks;
+    begin_walk();
   }
 }
 
-void DirectoryUse::shrink(std::uint64_t bytes) {
+void DirectoryUse::end_count(const Result<DirectoryCount>& counted, Clock::duration took) {
+  is_counting_ = false;
+  ++counts_;
+  last_ = Status();
+  if (counted) {
+    found_ = *counted;
+    used_ = sum_of(found_.bytes, unseen_);
+    for (const auto& [file, opened] : open_) used_ = sum_of(used_, opened.gone_bytes);
+  } else {
+    const Error& why = counted.error();
+    last_ = tl::unexpected(Error{why.code, "count what is in " + tree_.shown("."), why.message(), why.errno_value});
+  }
+  next_count_ = Clock::now() + (took > kCountsAgainAfter ? took : counts_again_after_);
+  if (const auto kept = kept_.lock(); kept && !kept->ended_) kept->ended_ = last_;
+  counted_.notify_all();
+}
+
+std::shared_ptr<DirectoryUse::Count> DirectoryUse::count() {
   const core::MutexLock lock(mutex_);
-  used_ -= std::min(used_, bytes);
+  auto count = kept_.lock();
+  if (count && (!count->ended_ || *count->ended_)) return count;
+  kept_ = count = std::make_shared<Count>();
+  if (is_counting_) return count;
+  if (auto begun = begin_count(); !begun) count->ended_ = std::move(begun);
+  return count;
+}
+
+std::optional<Status> DirectoryUse::result_of(const Count& count) {
+  const core::MutexLock lock(mutex_);
+  return count.ended_;
+}
+
+Status DirectoryUse::wait(const std::function<bool()>& is_over) {
+  const core::MutexLock lock(mutex_);
+  while (is_counting_) {
+    if (is_over && is_over())
+      return fail(Errc::interrupted, "count what is in " + tree_.shown("."), "the transfer is over");
+    std::ignore = counted_.wait_for(mutex_, kLookWhetherOver);
+  }
+  return {};
+}
+
+// ---- What is written -----------------------------------------------------------------------------------------------
+
+Error DirectoryUse::refusal(const Want& wanted) {
+  std::string has = core::format_size(used_);
+  if (found_.part_bytes > 0)
+    has += fmt::format(
+        ", of which {} in parts of files that have not come whole, the oldest of {}: the commands that "
+        "were cut, given again, go on with them",
+        core::format_size(found_.part_bytes), day_text(found_.oldest_part.value_or(0)));
+  return {Errc::stream_refused, wanted.what,
+          fmt::format("{} may have {} here at most (limit=), and has {}", wanted.peer,
+                      core::format_size(wanted.limit_bytes), has),
+          EDQUOT};
+}
+
+Result<std::optional<DirectoryUse::Growth>> DirectoryUse::grow(const Want& wanted, const OpenFile* file) {
+  const core::MutexLock lock(mutex_);
+  const std::uint64_t bytes = wanted.bytes;
+  if (bytes <= wanted.limit_bytes && used_ <= wanted.limit_bytes - bytes) {
+    used_ += bytes;
+    growing_ += bytes;
+    if (is_counting_) unseen_ = sum_of(unseen_, bytes);
+    const auto opened = file != nullptr ? open_.find(file->file_) : open_.end();
+    if (opened != open_.end() && opened->second.is_gone) opened->second.gone_bytes += bytes;
+    return Growth(shared_from_this(), bytes);
+  }
+  if (is_counting_) return std::nullopt;
+  if (Clock::now() < next_count_) return tl::unexpected(last_ ? refusal(wanted) : last_.error());
+  UDTCAT_CHECK(begin_count());
+  return std::nullopt;
 }
 
 void DirectoryUse::arrive(std::uint64_t bytes) {
@@ -114,17 +144,163 @@ void DirectoryUse::arrive(std::uint64_t bytes) {
   growing_ -= bytes;
 }
 
-Result<std::shared_ptr<DirectoryUse>> DirectoryUses::open(const FileTree& tree, DirectoryUse::CountWait otherwise) {
-  UDTCAT_TRY(const struct stat status, tree.look());
-  std::shared_ptr<DirectoryUse> use;
+void DirectoryUse::add(std::uint64_t bytes) {
+  const core::MutexLock lock(mutex_);
+  used_ = sum_of(used_, bytes);
+  if (is_counting_) unseen_ = sum_of(unseen_, bytes);
+}
+
+std::uint64_t DirectoryUse::counts() {
+  const core::MutexLock lock(mutex_);
+  return counts_;
+}
+
+void DirectoryUse::shrink(std::uint64_t bytes, std::optional<std::uint64_t> since) {
+  const core::MutexLock lock(mutex_);
+  if (since.value_or(counts_) == counts_) used_ -= std::min(used_, bytes);
+}
+
+// ---- Names ---------------------------------------------------------------------------------------------------------
+
+/// A name that is moved counts, too, where a count is under way or begins.
+class DirectoryUse::MovedName {
+ public:
+  MovedName(DirectoryUse& use, const struct stat& status)
+      : use_(use), is_directory_(S_ISDIR(status.st_mode)), bytes_(size_of(status)) {
+    const core::MutexLock lock(use_.mutex_);
+    use_.growing_ += bytes_;
+    use_.unseen_ = sum_of(use_.unseen_, bytes_);
+    if (!is_directory_) return;
+    ++use_.moving_directories_;
+    use_.is_moved_ = true;
+  }
+  MovedName(const MovedName&) = delete;
+  MovedName& operator=(const MovedName&) = delete;
+  ~MovedName() {
+    const core::MutexLock lock(use_.mutex_);
+    use_.growing_ -= bytes_;
+    if (is_directory_) --use_.moving_directories_;
+  }
+
+ private:
+  /// Whichever of its names is moved.
+  static std::uint64_t size_of(const struct stat& status) {
+    return kNameBytes + (S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0);
+  }
+
+  DirectoryUse& use_;
+  const bool is_directory_;
+  const std::uint64_t bytes_;
+};
+
+Status DirectoryUse::rename(const FileLocation& from, const FileLocation& to) {
+  const core::MutexLock lock(names_);
+  UDTCAT_TRY(const auto moved, from.look_at_name());
+  UDTCAT_TRY(const auto replaced, to.look_at_name());
+  if (!moved) return from.rename_to(to);  // says why not
+  const MovedName moving(*this, *moved);
+  const std::uint64_t since = counts();
+  UDTCAT_CHECK(from.rename_to(to));
+  if (replaced && !is_same_file(*moved, *replaced)) give_back(*replaced, since);  // else both names stay: rename(2)
+  return {};
+}
+
+Status DirectoryUse::remove(const FileLocation& name, const std::function<Status()>& remove) {
+  const core::MutexLock lock(names_);
+  UDTCAT_TRY(const auto there, name.look_at_name());
+  const std::uint64_t since = counts();
+  UDTCAT_CHECK(remove());
+  const auto left = name.look_at_name();
+  if (there && left && !*left) give_back(*there, since);
+  return {};
+}
+
+void DirectoryUse::give_back(const struct stat& status, std::uint64_t since) {
+  const std::uint64_t bytes = bytes_of(status);
   {
     const core::MutexLock lock(mutex_);
-    std::erase_if(uses_, [](const auto& each) { return each.second.expired(); });
-    std::weak_ptr<DirectoryUse>& known = uses_[{status.st_dev, status.st_ino}];
-    use = known.lock();
-    if (!use) known = use = std::make_shared<DirectoryUse>(tree);
+    const bool is_last = S_ISREG(status.st_mode) && status.st_nlink < 2;
+    const auto opened = is_last ? open_.find({status.st_dev, status.st_ino}) : open_.end();
+    if (opened != open_.end()) {
+      opened->second.is_gone = true;
+      opened->second.gone_bytes = bytes;
+      if (since != counts_) used_ = sum_of(used_, bytes);
+      return;
+    }
   }
-  UDTCAT_CHECK(use->count(otherwise));
+  shrink(bytes, since);
+}
+
+// ---- Open files ----------------------------------------------------------------------------------------------------
+
+DirectoryUse::OpenFile DirectoryUse::open(const bridge::Descriptor& descriptor) {
+  const core::MutexLock lock(names_);
+  struct stat status {};
+  if (::fstat(descriptor.number(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const std::pair<dev_t, ino_t> file{status.st_dev, status.st_ino};
+  const core::MutexLock counts(mutex_);
+  Opened& opened = open_[file];
+  ++opened.times;
+  if (status.st_nlink == 0 && !opened.is_gone) {  // since it was opened, and given back
+    opened.is_gone = true;
+    opened.gone_bytes = static_cast<std::uint64_t>(status.st_size);
+    used_ = sum_of(used_, opened.gone_bytes);
+  }
+  return {shared_from_this(), file};
+}
+
+void DirectoryUse::close(const std::pair<dev_t, ino_t>& file) {
+  const core::MutexLock lock(mutex_);
+  const auto opened = open_.find(file);
+  if (opened == open_.end() || --opened->second.times > 0) return;
+  used_ -= std::min(used_, opened->second.gone_bytes);
+  open_.erase(opened);
+}
+
+Status rename_in(const std::shared_ptr<DirectoryUse>& use, const FileLocation& from, const FileLocation& to) {
+  return use ? use->rename(from, to) : from.rename_to(to);
+}
+
+Status remove_in(const std::shared_ptr<DirectoryUse>& use, const FileLocation& name,
+                 const std::function<Status()>& remove) {
+  return use ? use->remove(name, remove) : remove();
+}
+
+void remove_in(const std::shared_ptr<DirectoryUse>& use, const FileLocation& name) {
+  std::ignore = remove_in(use, name, [&]() -> Status {
+    name.remove();
+    return {};
+  });
+}
+
+// ---- Limits --------------------------------------------------------------------------------------------------------
+
+Status DirectoryLimit::begin() {
+  if (!count) count = use->count();
+  for (;;) {
+    if (auto ended = use->result_of(*count)) {
+      if (!*ended) count.reset();  // the next time it may be better
+      return std::move(*ended);
+    }
+    UDTCAT_CHECK(use->wait(is_over));
+  }
+}
+
+Result<DirectoryUse::Growth> DirectoryLimit::grow(std::uint64_t more, const std::string& what) const {
+  for (;;) {
+    UDTCAT_TRY(auto growth, try_grow(more, what));
+    if (growth) return std::move(*growth);
+    UDTCAT_CHECK(use->wait(is_over));
+  }
+}
+
+Result<std::shared_ptr<DirectoryUse>> DirectoryUses::of(const FileTree& tree) {
+  UDTCAT_TRY(const struct stat status, tree.look());
+  const core::MutexLock lock(mutex_);
+  std::erase_if(uses_, [](const auto& each) { return each.second.expired(); });
+  std::weak_ptr<DirectoryUse>& known = uses_[{status.st_dev, status.st_ino}];
+  auto use = known.lock();
+  if (!use) known = use = std::make_shared<DirectoryUse>(tree, threads_, counts_again_after_);
   return use;
 }
 

@@ -2,10 +2,13 @@
 /// How much is in a directory that several sessions write to, and may be in it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,24 +16,45 @@
 
 #include <udtcat/result.hpp>
 
+#include "files/counting_threads.hpp"
+#include "files/directory_count.hpp"
+#include "files/file_location.hpp"
 #include "files/file_tree.hpp"
 #include "lib/core/mutex.hpp"
 
 namespace udtcat::files {
 
-/// The sizes of the files in a directory and below, each once however many names it has, and kNameBytes for each name.
-/// It is counted on the disk at the beginning and, when a limit is reached, again, since others remove files, too.
-/// Every call may wait for the disk.
-/// Threads: internally synchronised.
+/// The bytes of a DirectoryCount, kept up by all sessions of a process that write there: what they are going to write
+/// is added first, and a name is changed by rename() and remove(), one at a time, which give back what was replaced. It
+/// is counted on the disk at the beginning and, when a limit is reached, again, since others remove files, too. It may
+/// say too much until then, and never too little:
+///
+/// - What is granted or moved during a count is added to it. Where a directory is moved it is counted again.
+/// - A file that is open (OpenFile) counts to its end, whatever becomes of its name, as its space is not free before.
+///
+/// Threads: internally synchronised. rename(), remove() and open() wait for the disk.
 class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
  public:
-  static constexpr std::uint64_t kNameBytes = 4'096;            // guess: a name, and the inode behind it
+  using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kCountsAgainAfter{10};  // guess: a peer cannot keep a disk busy with counting
+  static constexpr int kMaxWalks = 3;                           // guess: directories are not moved all the time
 
-  explicit DirectoryUse(FileTree tree) : tree_(std::move(tree)) {}
+  DirectoryUse(FileTree tree, std::weak_ptr<CountingThreads> threads, Clock::duration counts_again_after)
+      : tree_(std::move(tree)), threads_(std::move(threads)), counts_again_after_(counts_again_after) {}
 
-  /// The bytes of one name.  status   of it
-  [[nodiscard]] static std::uint64_t bytes_of(const struct stat& status);
+  /// While one has it the use is kept up, so that others need not count.
+  class Count {
+   private:
+    friend class DirectoryUse;
+    std::optional<Status> ended_;  // the use's mutex_ guards it
+  };
+  /// Begins a count, unless there is one that is kept, or under way.
+  [[nodiscard]] std::shared_ptr<Count> count();
+  /// none: it is under way.  errors: Errc::local_read_failed; Errc::out_of_resources: no thread counts
+  [[nodiscard]] std::optional<Status> result_of(const Count& count);
+  /// Returns when no count is under way.
+  /// errors: Errc::interrupted, where is_over(), which is asked now and then, says so
+  [[nodiscard]] Status wait(const std::function<bool()>& is_over);
 
   /// Bytes that are about to be written: while this lives they may not be on the disk yet.
   class Growth {
@@ -50,57 +74,134 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
     std::uint64_t bytes_ = 0;
   };
 
-  enum class CountWait { waits, fails };
-  /// Unless it is counted already; where another is at it, this waits for that, or fails.
-  /// errors: Errc::local_read_failed; Errc::out_of_resources: it does not wait
-  [[nodiscard]] Status count(CountWait otherwise);
-  /// errors: Errc::stream_refused, with EDQUOT: there would be more than `limit_bytes`; Errc::local_read_failed
-  [[nodiscard]] Result<Growth> grow(std::uint64_t bytes, std::uint64_t limit_bytes, const std::string& what,
-                                    const std::string& peer);
-  /// They are removed.
-  void shrink(std::uint64_t bytes);
+  /// A file of the directory that is open.
+  class OpenFile {
+   public:
+    OpenFile() = default;
+    OpenFile(OpenFile&& other) noexcept : use_(std::exchange(other.use_, nullptr)), file_(other.file_) {}
+    OpenFile& operator=(OpenFile&& other) noexcept {
+      std::swap(use_, other.use_);
+      std::swap(file_, other.file_);
+      return *this;
+    }
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    ~OpenFile() { close(); }
+    /// Its descriptor is closed.
+    void close() {
+      if (const auto use = std::exchange(use_, nullptr)) use->close(file_);
+    }
+
+   private:
+    friend class DirectoryUse;
+    OpenFile(std::shared_ptr<DirectoryUse> use, std::pair<dev_t, ino_t> file) : use_(std::move(use)), file_(file) {}
+
+    std::shared_ptr<DirectoryUse> use_;  // none: it is no regular file
+    std::pair<dev_t, ino_t> file_;
+  };
+  [[nodiscard]] OpenFile open(const bridge::Descriptor& descriptor);
+
+  /// Bytes that are asked for.
+  struct Want {
+    std::uint64_t bytes = 0;
+    std::uint64_t limit_bytes = 0;
+    const std::string& what;  ///< for the error
+    const std::string& peer;
+  };
+  /// file   that is going to be larger, where others may remove it meanwhile
+  /// returns  none: that would be too much, and it is counted again: wait(), and ask again
+  /// errors: Errc::stream_refused, with EDQUOT: there would be more than the limit; Errc::local_read_failed,
+  /// Errc::out_of_resources: it could not be counted again
+  [[nodiscard]] Result<std::optional<Growth>> grow(const Want& wanted, const OpenFile* file = nullptr);
+  /// As much is there, without being asked for.
+  void add(std::uint64_t bytes);
+  /// Counts that have ended by now.
+  [[nodiscard]] std::uint64_t counts();
+  /// As much that was granted is not there, or has gone.
+  /// since   counts() before it went: one that has ended meanwhile may lack it already
+  void shrink(std::uint64_t bytes, std::optional<std::uint64_t> since = {});
+  /// As FileLocation::rename_to().
+  [[nodiscard]] Status rename(const FileLocation& from, const FileLocation& to);
+  /// remove   removes it, or says why not
+  [[nodiscard]] Status remove(const FileLocation& name, const std::function<Status()>& remove);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  [[nodiscard]] Result<std::uint64_t> walk() const;
-  void begin_count() UDTCAT_REQUIRES(mutex_);
-  [[nodiscard]] Status finish_count();
-  [[nodiscard]] tl::unexpected<Error> refused(std::uint64_t limit_bytes, const std::string& what,
-                                              const std::string& peer) UDTCAT_REQUIRES(mutex_);
+  class MovedName;
+  void run_count(const std::atomic<bool>& is_over);
+  void begin_walk() UDTCAT_REQUIRES(mutex_);
+  [[nodiscard]] Status begin_count() UDTCAT_REQUIRES(mutex_);
+  void end_count(const Result<DirectoryCount>& counted, Clock::duration took) UDTCAT_REQUIRES(mutex_);
+  [[nodiscard]] Error refusal(const Want& wanted) UDTCAT_REQUIRES(mutex_);
   void arrive(std::uint64_t bytes);
+  void give_back(const struct stat& status, std::uint64_t since);
+  void close(const std::pair<dev_t, ino_t>& file);
 
   const FileTree tree_;
+  const std::weak_ptr<CountingThreads> threads_;
+  const Clock::duration counts_again_after_;
+  core::Mutex names_;  // held from looking at a name until it is changed; before mutex_
   core::Mutex mutex_;
   core::Condition counted_;
-  bool is_counted_ UDTCAT_GUARDED_BY(mutex_) = false;
+  std::weak_ptr<Count> kept_ UDTCAT_GUARDED_BY(mutex_);
+  Status last_ UDTCAT_GUARDED_BY(mutex_);  // of the last count
+  DirectoryCount found_ UDTCAT_GUARDED_BY(mutex_);
+  Clock::time_point next_count_ UDTCAT_GUARDED_BY(mutex_);
+  std::uint64_t counts_ UDTCAT_GUARDED_BY(mutex_) = 0;
   bool is_counting_ UDTCAT_GUARDED_BY(mutex_) = false;
-  Clock::time_point counted_at_ UDTCAT_GUARDED_BY(mutex_);
+  bool is_moved_ UDTCAT_GUARDED_BY(mutex_) = false;  // a directory, since the walk began
+  std::size_t moving_directories_ UDTCAT_GUARDED_BY(mutex_) = 0;
   std::uint64_t used_ UDTCAT_GUARDED_BY(mutex_) = 0;
-  std::uint64_t growing_ UDTCAT_GUARDED_BY(mutex_) = 0;  // of used_: may not be on the disk yet
+  std::uint64_t growing_ UDTCAT_GUARDED_BY(mutex_) = 0;  // of used_: may not be on the disk yet, or is being moved
   std::uint64_t unseen_ UDTCAT_GUARDED_BY(mutex_) = 0;   // by the count under way, perhaps
+  struct Opened {
+    std::size_t times = 0;
+    bool is_gone = false;          // it has no name any more
+    std::uint64_t gone_bytes = 0;  // of used_: to be given back when it is closed
+  };
+  std::map<std::pair<dev_t, ino_t>, Opened> open_ UDTCAT_GUARDED_BY(mutex_);
 };
+
+// As DirectoryUse::rename() and remove().  use   may be null
+[[nodiscard]] Status rename_in(const std::shared_ptr<DirectoryUse>& use, const FileLocation& from,
+                               const FileLocation& to);
+[[nodiscard]] Status remove_in(const std::shared_ptr<DirectoryUse>& use, const FileLocation& name,
+                               const std::function<Status()>& remove);
+/// The same, whatever is there.
+void remove_in(const std::shared_ptr<DirectoryUse>& use, const FileLocation& name);
 
 /// The most that a peer may have in a directory.
 struct DirectoryLimit {
   std::shared_ptr<DirectoryUse> use;
   std::uint64_t bytes = 0;
   std::string peer;
+  std::function<bool()> is_over{};               ///< nobody waits for the transfer any more; none: somebody does
+  std::shared_ptr<DirectoryUse::Count> count{};  ///< once something is to be written
 
-  /// what   is tried, for the error.  errors: those of DirectoryUse::grow()
-  [[nodiscard]] Result<DirectoryUse::Growth> grow(std::uint64_t more, const std::string& what) const {
-    return use->grow(more, bytes, what, peer);
+  /// Waits until it is counted.  errors: those of DirectoryUse::result_of() and wait()
+  [[nodiscard]] Status begin();
+  /// what   is tried, for the error.  errors and result: those of DirectoryUse::grow()
+  [[nodiscard]] Result<std::optional<DirectoryUse::Growth>> try_grow(
+      std::uint64_t more, const std::string& what, const DirectoryUse::OpenFile* file = nullptr) const {
+    return use->grow({more, bytes, what, peer}, file);
   }
+  /// The same; waits where it is counted again.  errors: also those of DirectoryUse::wait()
+  [[nodiscard]] Result<DirectoryUse::Growth> grow(std::uint64_t more, const std::string& what) const;
 };
 
 /// The directories of peers with sessions, so that all that write to one know of each other.
 /// Threads: internally synchronised.
 class DirectoryUses {
  public:
-  /// Waits for the disk.  errors: those of DirectoryUse::count()
-  [[nodiscard]] Result<std::shared_ptr<DirectoryUse>> open(const FileTree& tree, DirectoryUse::CountWait otherwise);
+  /// counts_again_after   a count, where the limit is reached
+  explicit DirectoryUses(DirectoryUse::Clock::duration counts_again_after = DirectoryUse::kCountsAgainAfter)
+      : counts_again_after_(counts_again_after) {}
+
+  /// Looks at the disk.  errors: Errc::local_read_failed
+  [[nodiscard]] Result<std::shared_ptr<DirectoryUse>> of(const FileTree& tree);
 
  private:
+  const DirectoryUse::Clock::duration counts_again_after_;
+  const std::shared_ptr<CountingThreads> threads_ = std::make_shared<CountingThreads>();
   core::Mutex mutex_;
   std::map<std::pair<dev_t, ino_t>, std::weak_ptr<DirectoryUse>> uses_ UDTCAT_GUARDED_BY(mutex_);
 };

@@ -366,14 +366,13 @@ NameResult<struct stat> Destination::publish(const std::string& path, const stru
     return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has written its part");
   UDTCAT_TRY(const auto there, location.look());
   if (there) UDTCAT_CHECK(check_own_locked(location, path, *there));
-  if (auto renamed = part.rename_to(location); !renamed) {
+  if (auto renamed = write_budget().rename(part, location); !renamed) {
     parts_.keep(path);
     return tl::unexpected(std::move(renamed.error()));
   }
   UDTCAT_TRY(const auto now, location.look());
   if (!now || !is_same_content(*now, *waiting))
     return fail(Errc::local_write_failed, "put in place " + location.shown(), "somebody else has replaced it");
-  if (there) write_budget().replace(*there);
   written_.add(*now, location.birth(), path);
   return *now;
 }

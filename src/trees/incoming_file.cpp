@@ -68,9 +68,11 @@ NameStatus IncomingFile::take_up_basis() {
                 "somebody else is writing it");
   if (basis_->is_part) {
     part_ = std::move(file);
+    counted_part_ = destination_.write_budget().open(part_);
     part_bytes_ = grown_bytes_ = static_cast<std::uint64_t>(basis_->status.st_size);
   } else {
     existing_ = std::move(file);
+    counted_existing_ = destination_.write_budget().open(existing_);
   }
   return {};
 }
@@ -83,9 +85,9 @@ ScopedStatus IncomingFile::open_part() {
   if (part_.is_open()) return {};
   UDTCAT_CHECK(destination_.charge_name(entry_));
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
-  if (const auto left = own.of(entry_.path).look(); left && *left) destination_.write_budget().replace(**left);
-  own.of(entry_.path).remove();
+  destination_.write_budget().remove(own.of(entry_.path));
   UDTCAT_TRY(part_, own.take(entry_.path).map_error(scope_of_content_error));
+  counted_part_ = destination_.write_budget().open(part_);
   // Where blocks can be shared only chunks that differ take space.
   shares_blocks_ = existing_.is_open() && ::ioctl(part_.number(), FICLONE, existing_.number()) == 0;
   if (shares_blocks_) {
@@ -169,7 +171,7 @@ ScopedStatus IncomingFile::copy_chunk(std::uint64_t chunk) {
   if (written) return written;
   // The disk may be full: the part is removed, as most of it is a copy of what has the name.
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
-  own.of(entry_.path).remove();
+  destination_.write_budget().remove(own.of(entry_.path));
   written.error().error.cause += ", while the new file stands beside the old one";
   return written;
 }
@@ -183,8 +185,10 @@ ScopedStatus IncomingFile::take(const FileDone& done) {
   }
   UDTCAT_CHECK(open_part());
   UDTCAT_TRY(const auto growth, grow_to(entry_.size_bytes));
+  WriteBudget& budget = destination_.write_budget();
+  const std::uint64_t since = budget.counts();
   UDTCAT_CHECK(finish_part());
-  if (grown_bytes_ > entry_.size_bytes) destination_.write_budget().shrink(grown_bytes_ - entry_.size_bytes);
+  if (grown_bytes_ > entry_.size_bytes) budget.shrink(grown_bytes_ - entry_.size_bytes, since);
   return {};
 }
 
@@ -197,9 +201,11 @@ NameStatus IncomingFile::finish_part() {
   if (!own.traits().obeys_syncfs && ::fsync(part_.number()) != 0) return tl::unexpected(failed("store"));
   const bool is_new = !basis_ || !basis_->is_part;
   UDTCAT_CHECK(destination_.set_attributes_of(part_, entry_, is_new));
-  if (const std::error_code error = part_.close()) {
+  const std::error_code error = part_.close();
+  counted_part_.close();
+  if (error) {
     const Error why{Errc::local_write_failed, "store " + destination_.tree().shown(entry_.path), error.message()};
-    own.of(entry_.path).remove();  // its content is not known
+    destination_.write_budget().remove(own.of(entry_.path));  // its content is not known
     return tl::unexpected(why);
   }
   UDTCAT_TRY(const auto status, own.of(entry_.path).look());
@@ -265,8 +271,7 @@ ScopedResult<files::DirectoryUse::Growth> IncomingFile::grow_to(std::uint64_t by
     return growth;
   }
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
-  own.of(entry_.path).remove();
-  destination_.write_budget().shrink(files::DirectoryUse::kNameBytes + grown_bytes_);
+  destination_.write_budget().remove(own.of(entry_.path));
   return growth;
 }
 

@@ -71,11 +71,13 @@ class IncomingFile {
   const Entry entry_;
   const bool is_sealed_;
   std::optional<BasisFile> basis_;
-  bridge::Descriptor existing_;     // the basis that has the name; not open: not needed yet
-  bridge::Descriptor part_;         // not open: nothing has been written yet
-  std::uint64_t part_bytes_ = 0;    // that were there when it was opened
-  std::uint64_t grown_bytes_ = 0;   // its size, as the directory's limit counts it
-  std::uint64_t unsent_bytes_ = 0;  // written, and not given to the disk yet
+  files::DirectoryUse::OpenFile counted_existing_;  // to the end of:
+  bridge::Descriptor existing_;                     // the basis that has the name; not open: not needed yet
+  files::DirectoryUse::OpenFile counted_part_;      // to the end of:
+  bridge::Descriptor part_;                         // not open: nothing has been written yet
+  std::uint64_t part_bytes_ = 0;                    // that were there when it was opened
+  std::uint64_t grown_bytes_ = 0;                   // its size, as the directory's limit counts it
+  std::uint64_t unsent_bytes_ = 0;                  // written, and not given to the disk yet
   std::uint64_t next_chunk_ = 0;
   std::uint64_t copied_so_far_ = 0;  // chunks that are to be copied once there is a part
   TreeHash tree_;

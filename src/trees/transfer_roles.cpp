@@ -91,10 +91,17 @@ std::optional<std::set<std::string>> asked_by(const Hello& hello) {
   return words.empty() ? std::nullopt : std::optional(std::move(words));
 }
 
-Result<std::optional<files::DirectoryLimit>> limit_of(const TransferPlace& place, const files::FileTree& tree) {
+/// Waits until what is there is counted.
+Result<std::optional<files::DirectoryLimit>> limit_of(const TransferPlace& place, const files::FileTree& tree,
+                                                      BlockingStream& stream) {
   if (!place.limit_bytes) return std::nullopt;
-  UDTCAT_TRY(auto use, place.uses->open(tree, files::DirectoryUse::CountWait::waits));
-  return files::DirectoryLimit{.use = std::move(use), .bytes = *place.limit_bytes, .peer = place.peer};
+  UDTCAT_TRY(auto use, place.uses->of(tree));
+  files::DirectoryLimit limit{
+      .use = std::move(use), .bytes = *place.limit_bytes, .peer = place.peer, .is_over = [&stream] {
+        return stream.is_cut();
+      }};
+  UDTCAT_CHECK(limit.begin());
+  return limit;
 }
 
 /// Opens what the receiver needs: its directory, its parts and its manifest.
@@ -103,7 +110,7 @@ Result<std::unique_ptr<Receiver>> receiver_for(TransferContext& transfer, const 
                                                std::optional<ManifestLog>& manifest) {
   UDTCAT_TRY(const auto own, files::FileTree::make(place.directory));
   UDTCAT_TRY(auto tree, own.make_below(place.below));
-  UDTCAT_TRY(auto limit, limit_of(place, tree));
+  UDTCAT_TRY(auto limit, limit_of(place, tree, transfer.stream));
   if (options.manifest) {
     UDTCAT_TRY(manifest, ManifestLog::create(*options.manifest));
   }

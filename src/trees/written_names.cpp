@@ -31,10 +31,19 @@ ScopedResult<files::DirectoryUse::Growth> WriteBudget::grow(std::uint64_t bytes,
   return of_transfer(directory_->grow(bytes, "write " + path));
 }
 
-void WriteBudget::replace(const struct stat& status) { shrink(files::DirectoryUse::bytes_of(status)); }
+Status WriteBudget::rename(const files::FileLocation& from, const files::FileLocation& to) {
+  return rename_in(directory_ ? directory_->use : nullptr, from, to);
+}
 
-void WriteBudget::shrink(std::uint64_t bytes) {
-  if (directory_) directory_->use->shrink(bytes);
+void WriteBudget::remove(const files::FileLocation& name) { remove_in(directory_ ? directory_->use : nullptr, name); }
+
+files::DirectoryUse::OpenFile WriteBudget::open(const bridge::Descriptor& file) {
+  if (!directory_) return {};
+  return directory_->use->open(file);
+}
+
+void WriteBudget::shrink(std::uint64_t bytes, std::uint64_t since) {
+  if (directory_) directory_->use->shrink(bytes, since);
 }
 
 void WrittenNames::add(const struct stat& status, std::string_view birth, const std::string& path) {

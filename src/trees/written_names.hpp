@@ -32,7 +32,7 @@ namespace udtcat::trees {
 /// Threads: internally synchronised.
 class WriteBudget {
  public:
-  static constexpr std::uint64_t kNameBytes = files::DirectoryUse::kNameBytes;
+  static constexpr std::uint64_t kNameBytes = files::kNameBytes;
 
   /// bytes       none: as much as the disk has
   /// directory   none: likewise
@@ -47,9 +47,14 @@ class WriteBudget {
   /// A file is going to be larger, which counts for the directory.  returns   to be kept until it is
   /// errors: those of DirectoryLimit::grow()
   [[nodiscard]] ScopedResult<files::DirectoryUse::Growth> grow(std::uint64_t bytes, const std::string& path);
-  /// A name that counted for the directory is replaced.  status   of what had it
-  void replace(const struct stat& status);
-  void shrink(std::uint64_t bytes);
+  // As DirectoryUse::counts() and shrink().
+  [[nodiscard]] std::uint64_t counts() const { return directory_ ? directory_->use->counts() : 0; }
+  void shrink(std::uint64_t bytes, std::uint64_t since);
+  // Changes of names, which count for the directory; those of FileLocation.
+  [[nodiscard]] Status rename(const files::FileLocation& from, const files::FileLocation& to);
+  void remove(const files::FileLocation& name);
+  /// returns  to be kept as long as the file is open
+  [[nodiscard]] files::DirectoryUse::OpenFile open(const bridge::Descriptor& file);
 
  private:
   const std::optional<std::uint64_t> bytes_;

@@ -170,6 +170,21 @@ TEST_F(PeersApart, CountWhatIsThereAtTheBeginningOfASession) {
   EXPECT_EQ(send_as("alice", make_file("one", "new", 2'000'000)), kSuccess) << errors_;
 }
 
+TEST_F(PeersApart, AreToldHowMuchIsInParts) {
+  write_peers("trees into=alice limit=3MB", "trees");
+  std::ignore = make_file("dst/alice/.udtcat-parts/0123", "part", 2'500'000);
+  Process listener = receive_into("dst", {.args = of_server()});
+  EXPECT_EQ(send_as("alice", make_file("one", "new", 600'000)), kReadOrWriteFailed);
+  EXPECT_THAT(errors_, HasSubstr("of which 2.51 MB in parts of files that have not come whole, the oldest of 2"));
+}
+
+TEST_F(PeersApart, HaveNoDirectoryInAnothers) {
+  write_peers("trees into=backup", "trees into=backup/bob");
+  Process listener = receive_into("dst", {.args = of_server()});
+  expect_exit(listener, kUsage);
+  EXPECT_THAT(listener.errors(), HasSubstr("peers:2: into=backup/bob and into=backup of alice in line 1"));
+}
+
 TEST_F(PeersApart, HaveTheirRateTogetherSerial) {
   write_peers("trees rate=16M", "trees rate=160M");
   const std::string file = make_file("one", "file", 2'000'000);
@@ -226,7 +241,7 @@ TEST_F(PeersOfAForward, ReplaceTheirKeyWithoutAnInterruption) {
   expect_flows(client, *served, "before");
 
   const auto until = std::chrono::seconds(4);
-  write_lines("alice " + alice_ + " forward rate=1G until=" + date_in(until) + "\nalice " + next_ +
+  write_lines("alice " + alice_ + " forward rate=1G valid-before=" + date_in(until) + "\nalice " + next_ +
               " forward rate=1G\n");
   service.send_signal(SIGHUP);
   expect_says(service, "again: 1 peer");
@@ -249,7 +264,7 @@ TEST_F(PeersOfAForward, ReplaceTheirKeyWithoutAnInterruption) {
 }
 
 TEST_F(PeersOfAForward, AreRefusedBeforeTheirKeyCounts) {
-  write_lines("alice " + alice_ + " from=2100-01-01\n");
+  write_lines("alice " + alice_ + " valid-after=2100-01-01\n");
   Process service = start_service();
   Process front = start_front("alice", free_port());
   expect_says(service, "the key of alice counts from 2100-01-01");

@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files/directory_use.hpp"
 
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "files/folder.hpp"
+#include "support/no_threads.hpp"
 #include "support/ordinary_user.hpp"
 
 namespace udtcat::files {
 namespace {
 
-constexpr std::uint64_t kName = DirectoryUse::kNameBytes;
+using testing::HasSubstr;
+
+constexpr std::uint64_t kName = kNameBytes;
 constexpr std::uint64_t kLimit = 1'000'000;
 
 class DirectoryUsed : public testing::Test {
  protected:
+  [[nodiscard]] DirectoryLimit not_counted() {
+    return {.use = uses.of(FileTree::open(folder.path()).value()).value(), .bytes = kLimit, .peer = "alice"};
+  }
   [[nodiscard]] DirectoryLimit limit() {
-    return {.use = uses.open(FileTree::open(folder.path()).value(), DirectoryUse::CountWait::waits).value(),
-            .bytes = kLimit,
-            .peer = "alice"};
+    DirectoryLimit counted = not_counted();
+    EXPECT_TRUE(counted.begin());
+    return counted;
   }
   /// The bytes that may still be written.
   static std::uint64_t room(const DirectoryLimit& limit) {
@@ -39,18 +50,12 @@ class DirectoryUsed : public testing::Test {
     folder.write(name, {});
     std::filesystem::resize_file(folder.path() / name, bytes);
   }
+  [[nodiscard]] FileLocation at(const std::string& name) const { return FileLocation(folder / name); }
+  static void remove(const DirectoryLimit& limit, const FileLocation& location) { remove_in(limit.use, location); }
 
   Folder folder;
   DirectoryUses uses;
 };
-
-TEST_F(DirectoryUsed, CountsSizesAndNamesAtAnyDepthAndFilesOnce) {
-  file("a", 1'000);
-  file("deep/er/b", 2'000);
-  std::filesystem::create_hard_link(folder.path() / "a", folder.path() / "deep/a");
-  std::filesystem::create_symlink("/", folder.path() / "link");
-  EXPECT_EQ(room(limit()), kLimit - 3'000 - 6 * kName);
-}
 
 TEST_F(DirectoryUsed, RefusesWhatWouldBeMoreAndSaysTheLimit) {
   const DirectoryLimit alice = limit();
@@ -65,6 +70,18 @@ TEST_F(DirectoryUsed, RefusesWhatWouldBeMoreAndSaysTheLimit) {
   EXPECT_FALSE(alice.grow(UINT64_MAX, "write f")) << "of which a sum would be small";
 }
 
+TEST_F(DirectoryUsed, SaysHowMuchIsInPartsAndSinceWhen) {
+  file(".udtcat-parts/job/part", 500'000);
+  const timespec march{.tv_sec = 1'772'600'000, .tv_nsec = 0};
+  const std::array<timespec, 2> times{march, march};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (folder / ".udtcat-parts/job/part").c_str(), times.data(), 0), 0);
+  const auto refused = limit().grow(kLimit, "write f");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("of which 508 kB in parts of files that have not come whole, the "
+                                                   "oldest of 2026-03-04: the commands that were cut, given again, go "
+                                                   "on with them"));
+}
+
 TEST_F(DirectoryUsed, IsOneForAllThatWriteThereAtTheSameTime) {
   const DirectoryLimit one = limit();
   ASSERT_TRUE(one.grow(900'000, "write f"));
@@ -72,21 +89,190 @@ TEST_F(DirectoryUsed, IsOneForAllThatWriteThereAtTheSameTime) {
 }
 
 TEST_F(DirectoryUsed, IsCountedAgainWhenNobodyWritesThere) {
+  const DirectoryLimit reader = not_counted();
   { ASSERT_TRUE(limit().grow(900'000, "write f")); }
   file("f", 100'000);
   EXPECT_EQ(room(limit()), kLimit - 100'000 - kName);
 }
 
-TEST_F(DirectoryUsed, FailsWhereItCannotBeCounted) {
+TEST_F(DirectoryUsed, IsCountedAgainWhereItsLimitIsReached) {
+  constexpr std::chrono::milliseconds kAgainAfter{50};
+  DirectoryUses often(kAgainAfter);
+  DirectoryLimit alice{
+      .use = often.of(FileTree::open(folder.path()).value()).value(), .bytes = kLimit, .peer = "alice"};
+  file("f", 900'000);
+  ASSERT_TRUE(alice.begin());
+  std::filesystem::remove(folder.path() / "f");  // by somebody else
+  const auto later = std::chrono::steady_clock::now() + 2 * kAgainAfter;
+  while (std::chrono::steady_clock::now() < later) std::this_thread::yield();
+  const auto growth = alice.grow(500'000, "write g");
+  EXPECT_TRUE(growth);
+  EXPECT_FALSE(alice.grow(600'000, "write h")) << "what is granted counts, though it is not on the disk yet";
+}
+
+TEST_F(DirectoryUsed, IsNothingWhereItCannotBeCounted) {
   file("closed/f", 1);
   std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
   std::filesystem::permissions(folder.path() / "closed", std::filesystem::perms::none);
-  std::optional<test::OrdinaryUser> user(std::in_place);
-  const auto failed = uses.open(FileTree::open(folder.path()).value(), DirectoryUse::CountWait::waits);
-  user.reset();
+  DirectoryLimit alice = not_counted();
+  Status failed;
+  {
+    const test::OrdinaryUser user;
+    failed = alice.begin();
+  }
   std::filesystem::permissions(folder.path() / "closed", std::filesystem::perms::owner_all);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, Errc::local_read_failed);
+  EXPECT_EQ(failed.error().errno_value, EACCES);
+  EXPECT_THAT(failed.error().message(), HasSubstr("list " + (folder / "closed") + ": permission denied"));
+  EXPECT_TRUE(alice.begin()) << "once it can be";
+}
+
+TEST_F(DirectoryUsed, IsRefusedWhereNoThreadCanBeHad) {
+  Status failed;
+  {
+    const test::NoThreads none;
+    failed = not_counted().begin();
+  }
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Errc::out_of_resources);
+  EXPECT_THAT(failed.error().message(), HasSubstr("start a thread that counts"));
+}
+
+TEST_F(DirectoryUsed, GivesBackWhatARenameHasReplaced) {
+  const DirectoryLimit alice = limit();
+  file("old", 300'000);
+  file("new", 100'000);
+  alice.use->add(400'000 + 2 * kName);
+  EXPECT_TRUE(alice.use->rename(at("new"), at("old")));
+  EXPECT_EQ(room(alice), kLimit - 100'000 - kName);
+  EXPECT_FALSE(alice.use->rename(at("new"), at("old"))) << "it is not there";
+  EXPECT_EQ(room(alice), kLimit - 100'000 - kName);
+}
+
+TEST_F(DirectoryUsed, GivesBackTheSizeOfAFileWithItsLastNameAlone) {
+  const DirectoryLimit alice = limit();
+  file("one", 300'000);
+  std::filesystem::create_hard_link(folder.path() / "one", folder.path() / "other");
+  alice.use->add(300'000 + 2 * kName);
+  EXPECT_TRUE(alice.use->rename(at("one"), at("other"))) << "does nothing, where both are one file";
+  EXPECT_EQ(room(alice), kLimit - 300'000 - 2 * kName);
+  remove(alice, at("one"));
+  EXPECT_EQ(room(alice), kLimit - 300'000 - kName);
+  remove(alice, at("other"));
+  EXPECT_EQ(room(alice), kLimit);
+}
+
+TEST_F(DirectoryUsed, GivesBackNothingThatIsStillThere) {
+  const DirectoryLimit alice = limit();
+  file("full/f", 10);
+  alice.use->add(10 + 2 * kName);
+  EXPECT_FALSE(alice.use->remove(at("full"), [] { return Status(fail(Errc::local_write_failed, "remove")); }));
+  remove(alice, at("full"));  // which is no way to remove a directory
+  EXPECT_EQ(room(alice), kLimit - 10 - 2 * kName);
+}
+
+TEST_F(DirectoryUsed, CountsAFileThatIsOpenUntilItIsClosed) {
+  const DirectoryLimit alice = limit();
+  file("f", 300'000);
+  alice.use->add(300'000 + kName);
+  const bridge::Descriptor descriptor(::open((folder / "f").c_str(), O_RDONLY));
+  auto one = alice.use->open(descriptor), other = alice.use->open(descriptor);
+  remove(alice, at("f"));
+  EXPECT_EQ(room(alice), kLimit - 300'000 - kName);
+  ASSERT_TRUE(alice.grow(200'000, "write f"));
+  ASSERT_TRUE(alice.try_grow(100'000, "write f", &one)) << "it goes on growing";
+  one.close();
+  EXPECT_EQ(room(alice), kLimit - 600'000 - kName);
+  other.close();
+  EXPECT_EQ(room(alice), kLimit - 200'000);
+}
+
+TEST_F(DirectoryUsed, CountsAFileThatIsOpenAndHasNoNameInTheNextCount) {
+  const DirectoryLimit reader = not_counted();
+  file("f", 300'000);
+  const bridge::Descriptor descriptor(::open((folder / "f").c_str(), O_RDONLY));
+  const auto opened = reader.use->open(descriptor);
+  {
+    const DirectoryLimit writer = limit();
+    remove(writer, at("f"));
+  }
+  EXPECT_EQ(room(limit()), kLimit - 300'000 - kName);
+  std::filesystem::create_directory(folder.path() / "d");
+  EXPECT_EQ(room(limit()), kLimit - 300'000 - 2 * kName);
+}
+
+TEST_F(DirectoryUsed, CountsAFileThatWasRemovedBeforeItWasKnownToBeOpen) {
+  const DirectoryLimit alice = limit();
+  file("f", 300'000);
+  alice.use->add(300'000 + kName);
+  const bridge::Descriptor descriptor(::open((folder / "f").c_str(), O_RDONLY));
+  remove(alice, at("f"));
+  EXPECT_EQ(room(alice), kLimit);
+  auto opened = alice.use->open(descriptor);
+  EXPECT_EQ(room(alice), kLimit - 300'000);
+  opened.close();
+  EXPECT_EQ(room(alice), kLimit);
+}
+
+/// A count that takes long, as there is so much to look at, and is slower than what happens meanwhile.
+class DirectoryCounted : public DirectoryUsed {
+ protected:
+  static constexpr int kMany = 5'000;
+
+  DirectoryCounted() {
+    for (int i = 0; i < kMany; ++i) {
+      if (i % 1'000 == 0) std::filesystem::create_directory(folder.path() / ("many" + std::to_string(i / 1'000)));
+      folder.write("many" + std::to_string(i / 1'000) + "/" + std::to_string(i), {});
+    }
+  }
+  static constexpr std::uint64_t kThere = (kMany + kMany / 1'000) * kName;
+};
+
+TEST_F(DirectoryCounted, HasWhatIsGrantedAddedAndMovedMeanwhile) {
+  file("moved", 300'000);
+  DirectoryLimit alice = not_counted();
+  alice.bytes = UINT64_MAX;
+  alice.count = alice.use->count();
+  const bool is_under_way = !alice.use->result_of(*alice.count);
+  EXPECT_TRUE(alice.use->rename(at("moved"), at("elsewhere")));
+  EXPECT_TRUE(alice.grow(100'000, "write f"));
+  ASSERT_TRUE(alice.begin());
+  alice.bytes = kThere + 400'000;
+  EXPECT_FALSE(alice.grow(1, "write f"));
+  EXPECT_TRUE(is_under_way) << "else this has tried nothing";
+}
+
+TEST_F(DirectoryCounted, IsDoneAgainWhereADirectoryWasMovedMeanwhile) {
+  for (int i = 0; i < 100; ++i) file("moved/" + std::to_string(i), 10'000);
+  DirectoryLimit alice = not_counted();
+  alice.bytes = kThere + 100 * (10'000 + kName);
+  alice.count = alice.use->count();
+  bool is_there = true;
+  while (!alice.use->result_of(*alice.count)) {
+    EXPECT_TRUE(alice.use->rename(at(is_there ? "moved" : "away"), at(is_there ? "away" : "moved")));
+    is_there = !is_there;
+  }
+  const Status counted = alice.begin();
+  if (!counted)
+    EXPECT_THAT(counted.error().message(), HasSubstr("directories are moved there"));
+  else
+    EXPECT_FALSE(alice.grow(1, "write f")) << "nothing is left out";
+}
+
+TEST_F(DirectoryCounted, EndsWithItsLastWriter) {
+  auto alice = std::optional(not_counted());
+  alice->count = alice->use->count();
+  const std::weak_ptr<DirectoryUse> use = alice->use;
+  alice.reset();
+  EXPECT_TRUE(limit().begin()) << "and begins with the next one";
+}
+
+TEST_F(DirectoryCounted, IsNotWaitedForWhereTheTransferIsOver) {
+  DirectoryLimit alice = not_counted();
+  alice.is_over = [] { return true; };
+  const Status over = alice.begin();
+  EXPECT_TRUE(over || over.error().code == Errc::interrupted);
 }
 
 }  // namespace

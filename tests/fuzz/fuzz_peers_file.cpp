@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (line.key != key && !is_alike(line, peer)) std::abort();
     if (peer.directory.starts_with('/') || ("/" + peer.directory).find("/.") != std::string::npos) std::abort();
     if (peer.limit_bytes && peer.directory.empty()) std::abort();
-    for (const auto& date : {peer.from, peer.until})
+    for (const auto& date : {peer.valid_after, peer.valid_before})
       if (date && parse_date(date_text(*date)) != date) std::abort();
   }
   const auto named = list->find(text.substr(0, text.find_first_of(" \t\r\n")));

@@ -328,12 +328,13 @@ TEST_F(Receivers, LimitTheDataThatTheyWrite) {
 }
 
 TEST_F(Receivers, WriteNoMoreThanTheirDirectoryMayHold) {
-  constexpr std::uint64_t kName = files::DirectoryUse::kNameBytes;
+  constexpr std::uint64_t kName = files::kNameBytes;
   files::DirectoryUses uses;
   const auto begin_with = [&](std::uint64_t bytes) {
     begin([&, bytes](ReceiverOptions& options) {
-      auto use = uses.open(options.tree, files::DirectoryUse::CountWait::waits).value();
+      auto use = uses.of(options.tree).value();
       options.directory_limit = files::DirectoryLimit{.use = std::move(use), .bytes = bytes, .peer = "alice"};
+      ASSERT_TRUE(options.directory_limit->begin());
     });
   };
   begin_with(kName + kContent.size() - 1);
@@ -347,6 +348,24 @@ TEST_F(Receivers, WriteNoMoreThanTheirDirectoryMayHold) {
   begin_with(kName + kContent.size());
   give_file("f");
   expect_done();
+}
+
+TEST_F(Receivers, CountWhatTheyReplaceUntilNobodyReadsIt) {
+  constexpr std::uint64_t kName = files::kNameBytes;
+  folder.write("in/f", Bytes(100'000));
+  files::DirectoryUses uses;
+  files::DirectoryLimit alice{.use = uses.of(files::FileTree::open(in).value()).value(),
+                              .bytes = 10 * kName + 100'000 + kContent.size(),
+                              .peer = "alice"};
+  ASSERT_TRUE(alice.begin());
+  const auto file = files::FileLocation(in + "/f").open(O_RDONLY, Errc::local_read_failed).value();
+  auto opened = alice.use->open(file);
+  begin([&](ReceiverOptions& options) { options.directory_limit = alice; });
+  give_file("f");
+  expect_done();
+  EXPECT_FALSE(alice.grow(10 * kName, "write g")) << "both are there";
+  opened.close();
+  EXPECT_TRUE(alice.grow(90'000, "write g"));
 }
 
 TEST_F(Receivers, RefuseAFileWhereADirectoryIsAndGoOn) {

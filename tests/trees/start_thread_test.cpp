@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 
 #include "lib/core/text.hpp"
+#include "support/no_threads.hpp"
 #include "trees/ends.hpp"
-#include "trees/no_threads.hpp"
 #include "trees/transfer.hpp"
 
 namespace udtcat::trees {
@@ -41,7 +41,7 @@ TEST_F(WithoutThreads, ReceiverRefuses) {
       nullptr, recorded.counters);
   ASSERT_TRUE(receiver);
   MessageReader reader(streams.here);
-  const NoThreads none;
+  const test::NoThreads none;
   expect_refused((*receiver)->run(reader, std::nullopt));
 }
 
@@ -51,14 +51,14 @@ TEST_F(WithoutThreads, SenderRefuses) {
   Sender sender(*source, streams.here, nullptr, recorded.counters);
   sender.count();
   MessageReader reader(streams.here);
-  const NoThreads none;
+  const test::NoThreads none;
   expect_refused(sender.run(reader, std::nullopt));
 }
 
 TEST_F(WithoutThreads, TransferFailsAtBothEnds) {
   boost::asio::io_context io;
   std::optional<Status> over;
-  const NoThreads none;
+  const test::NoThreads none;
   Transfer transfer(
       io, [](BlockingStream& /*nobody's*/) { return Status(); }, [&](const Status& result) { over = result; });
   const auto stream = transfer.local_stream();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include <fcntl.h>
@@ -78,6 +79,16 @@ Result<BlockStore> BlockStore::open_in_place(const files::FileLocation& location
                 fmt::format("it has {} names, and all would change: the whole file may be written anew instead",
                             status.st_nlink));
   return BlockStore(std::move(descriptor), location);
+}
+
+void BlockStore::count_in(const std::shared_ptr<files::DirectoryUse>& use) {
+  use_ = use;
+  counted_ = use->open(descriptor_);
+  if (partial_) partial_->use = use;
+}
+
+std::uint64_t BlockStore::new_bytes() const {
+  return files::kNameBytes + (partial_ ? partial_->journal_of("-").counted_bytes() : 0);
 }
 
 std::optional<std::uint64_t> BlockStore::size() const {
@@ -184,7 +195,7 @@ Status BlockStore::put_in_place() const {
                 "it is another file by now, or has another name as well");
   // Removed first: a journal without its FILE.part would be taken for the next one of that name.
   partial_->journal_of("-").remove();
-  return location_.rename_to(*publish_as_);
+  return rename_in(use_, location_, *publish_as_);
 }
 
 Status BlockStore::publish(std::uint64_t bytes) const {
@@ -199,14 +210,20 @@ void BlockStore::clear() {
 
 void BlockStore::discard() const {
   if (!publish_as_) return;
-  if (location_.is_only_name() && location_.names(descriptor_)) location_.remove();
+  std::ignore = remove_in(use_, location_, [this]() -> Status {
+    if (!location_.is_only_name() || !location_.names(descriptor_))
+      return fail(Errc::local_write_failed, "remove " + location_.shown(), "it is another file by now");
+    location_.remove();
+    return {};
+  });
   partial_->journal_of("-").remove();
 }
 
 Status BlockStore::close() {
   turn_.reset();
-  if (const auto error = descriptor_.close())
-    return failed(Errc::local_write_failed, "write", location_, error.value());
+  const auto error = descriptor_.close();
+  counted_.close();
+  if (error) return failed(Errc::local_write_failed, "write", location_, error.value());
   return {};
 }
 

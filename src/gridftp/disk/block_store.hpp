@@ -11,6 +11,7 @@
 
 #include <udtcat/result.hpp>
 
+#include "files/directory_use.hpp"
 #include "files/file_location.hpp"
 #include "gridftp/disk/partial_file.hpp"
 #include "gridftp/disk/restart_journal.hpp"
@@ -33,6 +34,13 @@ class BlockStore {
   /// The file itself is written; it is made where it is not there.  errors: Errc::local_write_failed, also where the
   /// file has other names, whose content would change with it
   [[nodiscard]] static Result<BlockStore> open_in_place(const files::FileLocation& location);
+
+  /// It counts in its directory until it is closed, whatever becomes of its name; its names are changed there.
+  void count_in(const std::shared_ptr<files::DirectoryUse>& use);
+  /// As what it counts; null: nobody counts it.
+  [[nodiscard]] const files::DirectoryUse::OpenFile* counted() const { return use_ ? &counted_ : nullptr; }
+  /// The bytes that count of a file that was just made for PATH.part, with its journal.
+  [[nodiscard]] std::uint64_t new_bytes() const;
 
   [[nodiscard]] const std::string& shown() const { return location_.shown(); }
   /// The file has its own name, and not that of PATH.part.
@@ -84,6 +92,8 @@ class BlockStore {
 
   [[nodiscard]] std::size_t hole_at(std::uint64_t offset, std::span<const std::byte> from) const;
 
+  std::shared_ptr<files::DirectoryUse> use_;
+  files::DirectoryUse::OpenFile counted_;  // to the end of:
   bridge::Descriptor descriptor_;
   std::optional<std::uint64_t> opened_size_;
   std::int64_t opened_changed_;

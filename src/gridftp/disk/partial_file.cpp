@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "files/part_names.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/mutex.hpp"
 #include "lib/core/printable.hpp"
@@ -21,13 +22,11 @@ namespace udtcat::gridftp {
 
 namespace {
 
-constexpr int kMostNames = 9;                    // guess: a user who has more of them means it
-constexpr const char* kPartialSuffix = ".part";  // custom
-constexpr const char* kJournalSuffix = ".have";  // custom
+constexpr int kMostNames = 9;  // guess: a user who has more of them means it
 
 PartialFile names_of(const files::FileLocation& file, int number) {
-  const std::string suffix = number == 1 ? kPartialSuffix : fmt::format("{}~{}", kPartialSuffix, number);
-  return {file.with_suffix(suffix), file.with_suffix(suffix + kJournalSuffix)};
+  const std::string suffix = number == 1 ? files::kPartialSuffix : fmt::format("{}~{}", files::kPartialSuffix, number);
+  return {file.with_suffix(suffix), file.with_suffix(suffix + files::kJournalSuffix)};
 }
 
 bool is_ours(const PartialFile& names) {

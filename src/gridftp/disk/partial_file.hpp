@@ -20,10 +20,11 @@ namespace udtcat::gridftp {
 struct PartialFile {
   files::FileLocation part;
   files::FileLocation journal;
+  std::shared_ptr<files::DirectoryUse> use{};  ///< counts what is written; null: nobody does
 
   /// identity   of what is transferred
   [[nodiscard]] RestartJournal journal_of(std::string identity) const {
-    return {journal, std::move(identity), part.birth()};
+    return {journal, std::move(identity), part.birth(), use};
   }
 };
 

@@ -130,7 +130,7 @@ Status RestartJournal::write_next(const files::ByteRanges& have) const {
   if (!may_be_at(location_))
     return fail(Errc::local_write_failed, "write " + location_.shown(), "somebody else's file is there, or beside it");
   const files::FileLocation next = location_.with_suffix(kNextSuffix);
-  next.remove();  // may_be_at() has told that it is ours
+  remove_in(use_, next);  // may_be_at() has told that it is ours
   UDTCAT_TRY(auto file, next.make_file(O_WRONLY));
   if (!file) return fail(Errc::local_write_failed, "write " + next.shown(), "somebody else has just made it");
   const std::string text = to_text(this_boot(), identity_, have, part_);
@@ -138,26 +138,35 @@ Status RestartJournal::write_next(const files::ByteRanges& have) const {
   if (const auto error = file->close(); written && error)
     written = fail(Errc::local_write_failed, "write " + next.shown(), core::errno_text(error.value()));
   if (!written) next.remove();
+  const auto status = written && use_ ? next.look_at_name() : std::nullopt;
+  if (status && *status) use_->add(files::bytes_of(**status));
   return written;
 }
 
 Status RestartJournal::save(const files::ByteRanges& have) const {
   const files::FileLocation next = location_.with_suffix(kNextSuffix);
   // An empty temporary journal of begin() may be the only one: it is kept until this one is written.
-  if (!location_.exists() && is_at(next)) UDTCAT_CHECK(next.rename_to(location_));
+  if (!location_.exists() && is_at(next)) UDTCAT_CHECK(rename_in(use_, next, location_));
   UDTCAT_CHECK(write_next(have));
-  return next.rename_to(location_);
+  return rename_in(use_, next, location_);
 }
 
 Status RestartJournal::begin() const {
   UDTCAT_CHECK(write_next({}));
-  if (is_at(location_)) location_.remove();
+  if (is_at(location_)) remove_in(use_, location_);
   return {};
 }
 
 void RestartJournal::remove() const {
   for (const files::FileLocation& location : {location_, location_.with_suffix(kNextSuffix)})
-    if (is_at(location)) location.remove();
+    if (is_at(location)) remove_in(use_, location);
+}
+
+std::uint64_t RestartJournal::counted_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const files::FileLocation& location : {location_, location_.with_suffix(kNextSuffix)})
+    if (const auto status = location.look_at_name(); status && *status) bytes += files::bytes_of(**status);
+  return bytes;
 }
 
 }  // namespace udtcat::gridftp

@@ -4,6 +4,8 @@
 /// spec: docs/spec/gridftp.md §5
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include <udtcat/result.hpp>
 
 #include "files/byte_ranges.hpp"
+#include "files/directory_use.hpp"
 #include "files/file_location.hpp"
 
 namespace udtcat::gridftp {
@@ -23,8 +26,10 @@ class RestartJournal {
  public:
   /// identity   of what is transferred: one line, compared as a whole
   /// part       when FILE.part was made, as FileLocation::birth() has it; empty: that is not known
-  RestartJournal(files::FileLocation location, std::string identity, std::string part = "")
-      : location_(std::move(location)), identity_(std::move(identity)), part_(std::move(part)) {}
+  /// use        counts what is written; null: nobody does
+  RestartJournal(files::FileLocation location, std::string identity, std::string part = "",
+                 std::shared_ptr<files::DirectoryUse> use = {})
+      : location_(std::move(location)), identity_(std::move(identity)), part_(std::move(part)), use_(std::move(use)) {}
 
   /// None where there is no journal, or one of something else.
   [[nodiscard]] std::optional<files::ByteRanges> load() const;
@@ -36,6 +41,8 @@ class RestartJournal {
   [[nodiscard]] Status begin() const;
   /// Does nothing where a file of the user is there.
   void remove() const;
+  /// The bytes that count of it for a directory's limit.
+  [[nodiscard]] std::uint64_t counted_bytes() const;
   /// Whether a journal is there, of whatever; not behind a link, and under no other name.
   [[nodiscard]] static bool is_at(const files::FileLocation& location);
   /// Whether there is no file of the user, neither there nor at the temporary name of save().
@@ -56,6 +63,7 @@ class RestartJournal {
   files::FileLocation location_;
   std::string identity_;
   std::string part_;
+  std::shared_ptr<files::DirectoryUse> use_;
 };
 
 }  // namespace udtcat::gridftp

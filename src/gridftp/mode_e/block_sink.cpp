@@ -2,7 +2,10 @@
 #include "gridftp/mode_e/block_sink.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
+
+#include <boost/asio/steady_timer.hpp>
 
 #include "gridftp/disk/disk_threads.hpp"
 #include "lib/core/try.hpp"
@@ -17,8 +20,7 @@ FileSink::FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRan
       journal_(std::move(journal)),
       at_(at),
       limit_(std::move(limit)),
-      grown_bytes_(store_.size().value_or(0)),
-      granted_bytes_(grown_bytes_),
+      granted_bytes_(store_.size().value_or(0)),
       durable_(have_),
       stored_(io) {
   // A journal of an earlier file of this name would be believed for this one.
@@ -31,25 +33,42 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
   if (state_ == State::closed) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
   if (refused_) co_return tl::unexpected(*refused_);
   ++storing_;
-  const files::ByteRange range{offset, offset + bytes.size()};
-  const bool again = have_.touches(range);
-  const std::uint64_t size = std::max(grown_bytes_, at_ + range.end);
-  const std::uint64_t growth = size - std::exchange(grown_bytes_, size);
-  auto status = co_await on_disk(io_, [&] { return write(at_ + offset, bytes, again, growth); });
-  if (status) granted_bytes_ += growth;
-  if (!status && status.error().code == Errc::stream_refused && !refused_) refused_ = status.error();
-  if (status) status = have_.add(range);
-  if (status && journal_ && state_ == State::open && have_.bytes() >= durable_.bytes() + kJournalEveryBytes)
-    status = co_await save_journal();
+  auto status = co_await write(offset, bytes);
   if (--storing_ == 0) stored_.notify();
   co_return status;
 }
 
-Status FileSink::write(std::uint64_t offset, std::span<const std::byte> bytes, bool again, std::uint64_t growth) const {
-  const auto put = [&] { return again ? store_.write_at(offset, bytes) : store_.write_first(offset, bytes); };
-  if (!limit_ || growth == 0) return put();
-  UDTCAT_TRY(const auto held, limit_->grow(growth, "write " + store_.shown()));
-  return put();
+Task<Status> FileSink::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const files::ByteRange range{offset, offset + bytes.size()};
+  UDTCAT_CO_TRY(const auto growth, co_await grow_to(at_ + range.end));  // to the end of this
+  const bool again = have_.touches(range);
+  UDTCAT_CO_CHECK(co_await on_disk(io_, [&]() -> Status {
+    return again ? store_.write_at(at_ + offset, bytes) : store_.write_first(at_ + offset, bytes);
+  }));
+  UDTCAT_CO_CHECK(have_.add(range));
+  if (!journal_ || state_ != State::open || have_.bytes() < durable_.bytes() + kJournalEveryBytes) co_return Status{};
+  co_return co_await save_journal();
+}
+
+/// Waits while what is in the directory is counted again. A limit that refuses one block refuses those behind it, too.
+Task<Result<files::DirectoryUse::Growth>> FileSink::grow_to(std::uint64_t bytes) {
+  constexpr std::chrono::milliseconds kLookEvery{50};  // guess: a small directory is counted by then
+  boost::asio::steady_timer timer(io_);
+  while (limit_ && bytes > granted_bytes_) {
+    if (state_ == State::closed) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
+    if (refused_) co_return tl::unexpected(*refused_);
+    auto growth = limit_->try_grow(bytes - granted_bytes_, "write " + store_.shown(), store_.counted());
+    if (!growth && growth.error().code == Errc::stream_refused) refused_ = growth.error();
+    if (!growth) co_return tl::unexpected(std::move(growth.error()));
+    if (*growth) {
+      granted_bytes_ = bytes;
+      co_return std::move(**growth);
+    }
+    timer.expires_after(kLookEvery);
+    boost::system::error_code ignored;
+    co_await timer.async_wait(into(ignored));
+  }
+  co_return files::DirectoryUse::Growth();
 }
 
 /// Saves the ranges written by now; ranges written meanwhile are for the next call.
@@ -111,8 +130,9 @@ Status FileSink::leave() {
   // On a full disk there may be no room for a journal, and the last one still holds.
   const bool wanted = journal_ && !have_.empty() && !refused_ && store_.flush();
   const bool kept = wanted && (save(have_) || !durable_.empty());
+  // All that was granted is given back, also of zeros that are not written.
+  if (!kept && limit_ && !store_.is_in_place()) std::ignore = store_.reach(granted_bytes_);
   if (!kept) store_.discard();
-  if (!kept && limit_ && !store_.is_in_place()) limit_->use->shrink(files::DirectoryUse::kNameBytes + granted_bytes_);
   if (!kept && journal_) journal_->remove();
   return store_.close();
 }

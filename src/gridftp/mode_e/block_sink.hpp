@@ -49,14 +49,15 @@ class FileSink final : public BlockSink {
   /// have      ranges that the file has already
   /// journal   is kept up to date; none: a cut transfer begins anew
   /// at        where in the file the first byte goes
-  /// limit     of the directory that the file is in; none: what the disk has
+  /// limit     of the directory that the file is in, where `store` is counted; none: what the disk has
   FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRanges have, std::optional<RestartJournal> journal,
            std::uint64_t at = 0, std::optional<files::DirectoryLimit> limit = {});
   /// As set_aside(), without waiting, where neither that nor publish() was called.
   ~FileSink() override;
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
-  /// errors: those of BlockStore::write_at(); Errc::interrupted after publish() or set_aside()
+  /// errors: those of BlockStore::write_at(), of DirectoryLimit::try_grow(); Errc::interrupted after publish() or
+  /// set_aside()
   Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
   /// Ranges that need not come again, even after a kill: those that the journal has.
   [[nodiscard]] const files::ByteRanges& durable() const { return durable_; }
@@ -80,8 +81,8 @@ class FileSink final : public BlockSink {
   [[nodiscard]] Task<void> await_stores();
   [[nodiscard]] Task<void> close();
   [[nodiscard]] Status leave();
-  [[nodiscard]] Status write(std::uint64_t offset, std::span<const std::byte> bytes, bool again,
-                             std::uint64_t growth) const;
+  [[nodiscard]] Task<Status> write(std::uint64_t offset, std::span<const std::byte> bytes);
+  [[nodiscard]] Task<Result<files::DirectoryUse::Growth>> grow_to(std::uint64_t bytes);
 
   boost::asio::io_context& io_;
   BlockStore store_;
@@ -89,8 +90,7 @@ class FileSink final : public BlockSink {
   const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
   const std::optional<files::DirectoryLimit> limit_;
-  std::uint64_t grown_bytes_ = 0;    // the file's size, as blocks have asked the limit for
-  std::uint64_t granted_bytes_ = 0;  // of these, as the limit counts
+  std::uint64_t granted_bytes_ = 0;  // up to where blocks may be written, as the limit says
   std::optional<Error> refused_;     // by the limit: no further bytes are stored
   files::ByteRanges durable_;        // of have_: ranges that the journal has
   State state_ = State::open;

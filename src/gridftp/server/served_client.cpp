@@ -327,13 +327,17 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
   const std::string path = absolute(argument);
   const std::string from = verb == "RNFR" ? path : std::exchange(rename_from_, {});
   if (verb == "RNTO" && from.empty()) co_return make_reply(503, "RNFR first.");
-  const auto done = co_await on_disk(io_, [&]() -> Status {
-    if (command.verb == "MKD") return transfers_.make_directory(path);
+  const auto on_names = [&]() -> Status {
     if (command.verb == "RNTO") return transfers_.rename(from, path);
-    if (command.verb != "RNFR") return transfers_.remove(path, command.verb == "RMD");
+    if (command.verb != "RNFR") return transfers_.place().remove(path, command.verb == "RMD");
     UDTCAT_CHECK(transfers_.root().facts_of(path));
     return {};
-  });
+  };
+  Status done;
+  if (verb == "MKD")
+    done = co_await transfers_.place().make_directory(path);
+  else
+    done = co_await on_disk(io_, on_names);
   if (!done) co_return make_reply(550, done.error().message());
   if (verb == "RNFR") {
     rename_from_ = from;

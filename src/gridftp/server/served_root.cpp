@@ -217,10 +217,4 @@ Status ServedRoot::remove(const std::string& path, bool directory) const {
   return {};
 }
 
-Status ServedRoot::rename(const std::string& from, const std::string& to) const {
-  UDTCAT_TRY(const auto source, location_of(from));
-  UDTCAT_TRY(const auto target, location_of(to));
-  return source.rename_to(target);
-}
-
 }  // namespace udtcat::gridftp

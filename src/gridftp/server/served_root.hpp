@@ -83,7 +83,6 @@ class ServedRoot {
   [[nodiscard]] Result<DirectoryWalk> list(const std::string& path) const;
   [[nodiscard]] Status make_directory(const std::string& path) const;
   [[nodiscard]] Status remove(const std::string& path, bool directory) const;
-  [[nodiscard]] Status rename(const std::string& from, const std::string& to) const;
 
  private:
   explicit ServedRoot(bridge::Descriptor root) : root_(std::make_shared<const bridge::Descriptor>(std::move(root))) {}

@@ -59,26 +59,7 @@ ServedTransfers::ServedTransfers(boost::asio::io_context& io, std::shared_ptr<Se
       log_(*service_->events, ends) {}
 
 Status ServedTransfers::enter(const tool::PeerPlace& place) {
-  place_ = place;
-  if (place.directory.empty()) return {};
-  UDTCAT_TRY(root_, service_->root.below(place.directory, !options_.read_only));
-  return {};
-}
-
-/// Counts what is in the client's directory, once it is to write there.
-Status ServedTransfers::open_limit() {
-  if (!place_.limit_bytes || limit_) return {};
-  // One thread for disks counts, and all others serve.
-  UDTCAT_TRY(auto use, service_->uses.open(root_.tree(), files::DirectoryUse::CountWait::fails));
-  limit_ = files::DirectoryLimit{.use = std::move(use), .bytes = *place_.limit_bytes, .peer = place_.name};
-  return {};
-}
-
-/// The bytes of a name that count for the limit; 0: nothing is there.
-std::uint64_t ServedTransfers::bytes_at(const std::string& path) const {
-  const auto location = root_.location_of(path);
-  const auto status = location ? location->look_at_name() : std::nullopt;
-  return status && *status ? files::DirectoryUse::bytes_of(**status) : 0;
+  return place_.enter(place, options_.read_only, service_->uses);
 }
 
 // ---- REST and ALLO -------------------------------------------------------------------------------------------------
@@ -175,8 +156,9 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
     std::optional<std::uint64_t> size;
   };
   auto opened = co_await on_disk(io_, [&]() -> Result<Opened> {
-    UDTCAT_TRY(auto descriptor, root_.open_to_read(path));
+    UDTCAT_TRY(auto descriptor, place_.root().open_to_read(path));
     UDTCAT_TRY(auto file, BlockStore::of(std::move(descriptor), path));
+    place_.count_in(file);
     UDTCAT_CHECK(file.has_its_size(std::nullopt));
     const auto size = file.size();
     return Opened{std::move(file), size};
@@ -226,7 +208,7 @@ struct ServedTransfers::Incoming {
 /// Whether a client that does not name its source skips exactly the bytes of the file here, so that it appends.
 bool ServedTransfers::is_whole_file(const std::string& path, const StoreParameters& parameters) const {
   if (parameters_.is_mode_e() || !parameters.source.empty()) return false;
-  const auto facts = root_.facts_of(path);
+  const auto facts = place_.root().facts_of(path);
   return facts && facts->kind == FileFacts::Kind::file && facts->size_bytes == parameters.restart.contiguous_from(0);
 }
 
@@ -238,11 +220,9 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   if (at && !incoming.have.empty())
     return fail(Errc::stream_refused, "write a part of " + path, "REST goes with a whole file only: ESTO the rest");
   if (parameters.allocated) incoming.expected = files::ByteRange{0, *parameters.allocated};
-  UDTCAT_TRY(const auto location, root_.location_of(path));
-  UDTCAT_CHECK(open_limit());
-  if (limit_ && (!at || bytes_at(path) == 0))
-    UDTCAT_CHECK(limit_->grow(files::DirectoryUse::kNameBytes, "write " + path));
+  UDTCAT_TRY(const auto location, place_.root().location_of(path));
   if (!at) UDTCAT_CHECK(published_.may_replace(location, path));
+  const bool is_made = at && !location.exists();
   UDTCAT_TRY(auto store, at ? BlockStore::open_in_place(location) : BlockStore::open_to_write(location));
   if (!at && store.ignores_case())
     if (auto beside = published_.may_stand_beside(location, path); !beside) {
@@ -270,8 +250,12 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   // More may be there than the client skips: it asked while an earlier transfer stored its last blocks. Those count
   // only where the source has a name.
   if (incoming.have.empty() || parameters.source.empty()) there = incoming.have;
-  incoming.sink =
-      std::make_shared<FileSink>(io_, std::move(store), std::move(there), std::move(journal), at.value_or(0), limit_);
+  place_.count_in(store);
+  if (const auto& limit = place_.limit(); limit && (is_made || (!at && store.size() == 0)))
+    limit->use->add(store.new_bytes());
+  if (journal) journal = store.journal(identity_of(path, parameters.source));  // a counted one
+  incoming.sink = std::make_shared<FileSink>(io_, std::move(store), std::move(there), std::move(journal),
+                                             at.value_or(0), place_.limit());
   return incoming;
 }
 
@@ -285,7 +269,7 @@ Reply ServedTransfers::name_source(const std::string& source) {
 Task<Reply> ServedTransfers::stored_ranges(std::string path) const {
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   const auto have = co_await on_disk(io_, [&]() -> Result<files::ByteRanges> {
-    UDTCAT_TRY(const auto location, root_.location_of(path));
+    UDTCAT_TRY(const auto location, place_.root().location_of(path));
     const auto there = find_partial_file(location);
     if (!there) return files::ByteRanges();
     return ranges_on_disk(there->journal_of(identity_of(path, source_)), there->part.size());
@@ -314,13 +298,10 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
           Errc::connection_broken, "store " + path,
           "its control connection has ended with its data, which may not have been all: what stood there stays");
     };
-  std::uint64_t replaced_bytes = 0;
-  if (limit_ && !in_place) replaced_bytes = co_await on_disk(io_, [&] { return bytes_at(path); });
   UDTCAT_CO_CHECK(co_await incoming.sink->publish(std::move(last_look)));
   if (!in_place)
     co_await on_disk(io_, [&] {
-      if (limit_) limit_->use->shrink(replaced_bytes);
-      if (const auto location = root_.location_of(path)) published_.note(*location, path);
+      if (const auto location = place_.root().location_of(path)) published_.note(*location, path);
       return true;
     });
   co_return Status{};
@@ -333,11 +314,15 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   if (auto cannot = parameters_.refusal(DataPath::Role::passive)) co_return *cannot;
   const BusyGuard busy(*this);
+  if (auto counted = co_await place_.count(); !counted) co_return to_reply(counted.error());
   if (cancelled_) co_return broken_off(*cancelled_);
   const auto incoming = co_await on_disk_in_turn(
       io_, [&] { return open_incoming(path, at, parameters); }, [this] { return !cancelled_; });
   if (!incoming) co_return cancelled_ ? broken_off(*cancelled_) : to_reply(incoming.error());
-  if (auto begun = co_await announce(path); !begun) {
+  auto fits = co_await place_.grow(0, "write " + path);
+  Status begun = fits ? Status() : tl::unexpected(std::move(fits.error()));
+  if (begun) begun = co_await announce(path);
+  if (!begun) {
     co_await incoming->sink->set_aside();
     co_return to_reply(begun.error());
   }
@@ -364,7 +349,7 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
 }
 
 std::uint64_t ServedTransfers::partial_bytes(const std::string& path) const {
-  const auto location = root_.location_of(path);
+  const auto location = place_.root().location_of(path);
   const auto there = location ? find_partial_file(*location) : std::nullopt;
   if (!there || options_.read_only) return 0;
   const std::uint64_t bytes =
@@ -376,8 +361,8 @@ Task<Reply> ServedTransfers::append(std::string path) {
   restart_ = {};
   const auto [told_path, told_bytes] = std::exchange(told_, {});
   const auto end = co_await on_disk(io_, [&]() -> Result<std::optional<std::uint64_t>> {
-    if (root_.has_nothing_at(path)) return std::nullopt;
-    UDTCAT_TRY(const FileFacts facts, root_.facts_of(path));
+    if (place_.root().has_nothing_at(path)) return std::nullopt;
+    UDTCAT_TRY(const FileFacts facts, place_.root().facts_of(path));
     return facts.size_bytes;
   });
   if (!end) co_return to_reply(end.error());
@@ -389,8 +374,8 @@ Task<Reply> ServedTransfers::append(std::string path) {
 Task<Reply> ServedTransfers::status_of(std::string path) const {
   constexpr std::size_t kMostLines = 1'000;  // guess: more is for LIST
   const auto slice = co_await on_disk(io_, [&]() -> Result<std::vector<FileFacts>> {
-    if (auto walk = root_.list(path)) return walk->next(kMostLines);
-    UDTCAT_TRY(auto file, root_.facts_of(path));
+    if (auto walk = place_.root().list(path)) return walk->next(kMostLines);
+    UDTCAT_TRY(auto file, place_.root().facts_of(path));
     return std::vector<FileFacts>(1, file);
   });
   if (!slice) co_return make_reply(450, slice.error().message());
@@ -418,8 +403,10 @@ Task<Reply> ServedTransfers::checksum(ChecksumRequest request) {
   const std::shared_ptr<void> counted(nullptr, [service = service_](void*) { --service->checksums; });
   const BusyGuard busy(*this);
   auto file = co_await on_disk(io_, [&]() -> Result<BlockStore> {
-    UDTCAT_TRY(auto descriptor, root_.open_to_read(request.path));
-    return BlockStore::of(std::move(descriptor), request.path);
+    UDTCAT_TRY(auto descriptor, place_.root().open_to_read(request.path));
+    UDTCAT_TRY(auto opened, BlockStore::of(std::move(descriptor), request.path));
+    place_.count_in(opened);
+    return opened;
   });
   if (!file) co_return to_reply(file.error());
   std::uint64_t left = request.bytes.value_or(IncomingFile::kMaxBytes);
@@ -443,22 +430,9 @@ Task<Reply> ServedTransfers::checksum(ChecksumRequest request) {
   co_return make_reply(213, sum->text());
 }
 
-Status ServedTransfers::make_directory(const std::string& path) {
-  UDTCAT_CHECK(open_limit());
-  if (limit_) UDTCAT_CHECK(limit_->grow(files::DirectoryUse::kNameBytes, "make the directory " + path));
-  return root_.make_directory(path);
-}
-
-Status ServedTransfers::remove(const std::string& path, bool directory) {
-  const std::uint64_t bytes = limit_ ? bytes_at(path) : 0;
-  UDTCAT_CHECK(root_.remove(path, directory));
-  if (limit_) limit_->use->shrink(bytes);
-  return {};
-}
-
 Status ServedTransfers::rename(const std::string& from, const std::string& to) {
-  UDTCAT_CHECK(root_.rename(from, to));
-  if (const auto location = root_.location_of(to)) published_.forget(*location);
+  UDTCAT_CHECK(place_.rename(from, to));
+  if (const auto location = place_.root().location_of(to)) published_.forget(*location);
   return {};
 }
 
@@ -470,15 +444,16 @@ Task<Reply> ServedTransfers::list(std::string path, ListingFormat form, std::str
   SendRequest request;
   const std::int64_t now = std::time(nullptr);
   auto listing = co_await on_disk(io_, [&]() -> Result<std::shared_ptr<ListingSource>> {
-    auto walk = root_.list(path);
-    if (!walk && form != ListingFormat::facts && is_pattern(path) && !root_.facts_of(path)) {
+    auto walk = place_.root().list(path);
+    if (!walk && form != ListingFormat::facts && is_pattern(path) && !place_.root().facts_of(path)) {
       const auto name_at = path.rfind('/') + 1;
-      walk = root_.list(path.substr(0, name_at));
+      walk = place_.root().list(path.substr(0, name_at));
       if (walk) walk->select(path.substr(name_at), std::move(above));
     }
     if (walk)
       return std::make_shared<ListingSource>(io_, std::move(*walk), form, options_.read_only, now);
-    else if (const auto facts = root_.facts_of(path); facts && form != ListingFormat::facts)  // of a file, that file
+    else if (const auto facts = place_.root().facts_of(path);
+             facts && form != ListingFormat::facts)  // of a file, that file
       return std::make_shared<ListingSource>(io_, *facts, form, options_.read_only, now);
     else
       return tl::unexpected(std::move(walk.error()));

@@ -21,6 +21,7 @@
 #include "gridftp/mode_e/block_sink.hpp"
 #include "gridftp/server/checksum_request.hpp"
 #include "gridftp/server/client_log.hpp"
+#include "gridftp/server/limited_place.hpp"
 #include "gridftp/server/listing.hpp"
 #include "gridftp/server/service.hpp"
 #include "gridftp/server/transfer_markers.hpp"
@@ -85,19 +86,17 @@ class ServedTransfers {
   [[nodiscard]] ByteCounts moved() const { return {sent_bytes_, *received_bytes_}; }
   /// Grows as long as something is done for the client.
   [[nodiscard]] std::uint64_t done_bytes() const { return sent_bytes_ + *received_bytes_ + summed_bytes_; }
-  [[nodiscard]] const ServedRoot& root() const { return root_; }
+  [[nodiscard]] const ServedRoot& root() const { return place_.root(); }
   /// The contiguous bytes that an interrupted upload has left of a file that does not exist: APPE resumes behind them.
   /// Touches the disk.
   [[nodiscard]] std::uint64_t partial_bytes(const std::string& path) const;
   [[nodiscard]] const ClientLog& log() const { return log_; }
   /// The client was told partial_bytes(): APPE resumes there only.
   void note_told(std::string path, std::uint64_t partial_bytes) { told_ = {std::move(path), partial_bytes}; }
-  /// RNFR and RNTO. Touches the disk.  errors: those of ServedRoot::rename()
+  /// RNFR and RNTO. Touches the disk.  errors: those of LimitedPlace::rename()
   [[nodiscard]] Status rename(const std::string& from, const std::string& to);
-  /// MKD. Touches the disk.  errors: those of ServedRoot::make_directory(), of DirectoryLimit::grow()
-  [[nodiscard]] Status make_directory(const std::string& path);
-  /// DELE, RMD. Touches the disk.  errors: those of ServedRoot::remove()
-  [[nodiscard]] Status remove(const std::string& path, bool directory);
+  /// MKD, DELE and RMD.
+  [[nodiscard]] LimitedPlace& place() { return place_; }
 
  private:
   struct StoreParameters;
@@ -105,8 +104,6 @@ class ServedTransfers {
   class BusyGuard;
   [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at,
                                                const StoreParameters& parameters);
-  [[nodiscard]] Status open_limit();
-  [[nodiscard]] std::uint64_t bytes_at(const std::string& path) const;
   [[nodiscard]] bool is_whole_file(const std::string& path, const StoreParameters& parameters) const;
   /// Cancels the transfer, as long as the watch lives, where the peer lets nothing move for too long.
   [[nodiscard]] StallTimer stall_timer(std::function<bool()> waits_for_disk);
@@ -119,10 +116,8 @@ class ServedTransfers {
   boost::asio::io_context& io_;
   std::pair<std::string, std::uint64_t> told_;  // see note_told()
   const std::shared_ptr<Service> service_;
-  ServedRoot root_ = service_->root;  // the client's
-  tool::PeerPlace place_;             // likewise
-  // Where the place has a limit: once something is written.
-  std::optional<files::DirectoryLimit> limit_;
+  std::optional<Error> over_;  // all that might follow
+  LimitedPlace place_{io_, service_->root, over_};
   const ServeOptions& options_ = service_->options;
   const ControlCallbacks control_;
   PublishedFiles published_;  // by this client, since it came
@@ -137,7 +132,6 @@ class ServedTransfers {
   std::string source_;                      // of the next upload
   bool busy_ = false;
   std::optional<Error> cancelled_;  // the transfer under way
-  std::optional<Error> over_;       // all that might follow
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t summed_bytes_ = 0;  // by checksum()
   const std::shared_ptr<std::uint64_t> received_bytes_ = std::make_shared<std::uint64_t>(0);

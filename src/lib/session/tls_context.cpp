@@ -189,7 +189,7 @@ std::string why_refused(const PeerCheck& check, int reason) {
   const std::string own = check.pair.own->public_key().to_string();
   if (reason == SSL_AD_REASON_OFFSET + SSL_AD_UNSUPPORTED_CERTIFICATE)
     return "the listener knows our key, " + own + ", but not for " + check.applications.front() +
-           ", or not at this time (from=, until=)";
+           ", or not at this time (valid-after=, valid-before=)";
   return "the listener does not know our key, " + own + ": its --peers file needs a line with it";
 }
 

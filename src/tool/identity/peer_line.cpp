@@ -26,7 +26,8 @@ namespace {
 constexpr std::array<std::string_view, 8> kPurposes{kPipe, kForward, kRsh, kGridftp, kGateway, kBench, kTrees, kMeet};
 
 constexpr const char* kForm =
-    "NAME PUBLIC-KEY [PURPOSE,...] [to=NAME,...] [into=DIR] [limit=SIZE] [rate=RATE] [from=DATE] [until=DATE]";
+    "NAME PUBLIC-KEY [PURPOSE,...] [to=NAME,...] [into=DIR] [limit=SIZE] [rate=RATE] "
+    "[valid-after=DATE] [valid-before=DATE]";
 
 tl::unexpected<Error> wrong_word(std::string cause) { return fail(Errc::bad_argument, "", std::move(cause)); }
 
@@ -92,17 +93,18 @@ Status take_rate(Peer& peer, std::string_view value) {
 Result<SystemTime> date_of(const char* word, std::string_view value) {
   const auto date = parse_date(value);
   if (date) return *date;
-  return wrong_word(fmt::format("{}={} is no date: wanted is one of UTC, as in {}=2026-12-01 or {}=2026-12-01T06:00",
-                                word, core::printable(value, core::kShownBytes), word, word));
+  return wrong_word(
+      fmt::format("{}={} is no date: wanted is one of UTC, as in {}=2026-12-01, {}=2026-12-01T06:00 or {}=20261201Z",
+                  word, core::printable(value, core::kShownBytes), word, word, word));
 }
 
-Status take_from(Peer& peer, std::string_view value) {
-  UDTCAT_TRY(peer.from, date_of("from", value));
+Status take_valid_after(Peer& peer, std::string_view value) {
+  UDTCAT_TRY(peer.valid_after, date_of("valid-after", value));
   return {};
 }
 
-Status take_until(Peer& peer, std::string_view value) {
-  UDTCAT_TRY(peer.until, date_of("until", value));
+Status take_valid_before(Peer& peer, std::string_view value) {
+  UDTCAT_TRY(peer.valid_before, date_of("valid-before", value));
   return {};
 }
 
@@ -114,8 +116,8 @@ constexpr std::array<NamedWord, 6> kNamedWords{{{"to", take_services},
                                                 {"into", take_directory},
                                                 {"limit", take_limit},
                                                 {"rate", take_rate},
-                                                {"from", take_from},
-                                                {"until", take_until}}};
+                                                {"valid-after", take_valid_after},
+                                                {"valid-before", take_valid_before}}};
 
 Status take_named_word(Peer& peer, std::string_view word, std::vector<std::string_view>& seen) {
   const std::string_view name = word.substr(0, word.find('='));
@@ -148,9 +150,9 @@ Status take_words(Peer& peer, std::span<const std::string_view> words) {
   }
   if (peer.limit_bytes && peer.directory.empty())
     return wrong_word("limit= needs into=DIR: it is of what is in that directory");
-  if (peer.from && peer.until && *peer.from >= *peer.until)
-    return wrong_word(fmt::format("the key would count at no time: from={} is not before until={}",
-                                  date_text(*peer.from), date_text(*peer.until)));
+  if (peer.valid_after && peer.valid_before && *peer.valid_after >= *peer.valid_before)
+    return wrong_word(fmt::format("the key would count at no time: valid-after={} is not before valid-before={}",
+                                  date_text(*peer.valid_after), date_text(*peer.valid_before)));
   return {};
 }
 
@@ -229,6 +231,18 @@ std::optional<std::chrono::seconds> time_of_day(std::string_view text) {
   return std::chrono::hours(*hour) + std::chrono::minutes(*minute) + std::chrono::seconds(*second);
 }
 
+/// "20261201Z", "202612010600Z", "20261201060000Z" as the other notation has it.
+std::optional<std::string> with_separators(std::string_view text) {
+  constexpr std::array<std::size_t, 3> kLengths{9, 13, 15};  // spec: ssh-keygen(1), ALLOWED SIGNERS: in UTC with a Z
+  const bool has_length = std::ranges::find(kLengths, text.size()) != kLengths.end();
+  if (!has_length || !text.ends_with('Z') || !digits(text, 0, 8)) return std::nullopt;
+  const auto part = [&](std::size_t at, std::size_t count) { return text.substr(at, count); };
+  std::string date = fmt::format("{}-{}-{}", part(0, 4), part(4, 2), part(6, 2));
+  if (text.size() > 9) date += fmt::format("T{}:{}", part(8, 2), part(10, 2));
+  if (text.size() > 13) date += fmt::format(":{}", part(12, 2));
+  return date;
+}
+
 template <typename Word>
 bool has_same(std::vector<Word> one, std::vector<Word> other) {
   std::ranges::sort(one);
@@ -249,6 +263,7 @@ std::vector<std::string_view> words_of(std::string_view line, std::string_view s
 }
 
 std::optional<SystemTime> parse_date(std::string_view text) {
+  if (const auto separated = with_separators(text)) return parse_date(*separated);
   const auto day = text.size() >= kDateBytes ? day_of(text.substr(0, kDateBytes)) : std::nullopt;
   if (!day) return std::nullopt;
   if (text.size() == kDateBytes) return SystemTime(*day);
@@ -281,12 +296,12 @@ std::string purposes_text(const Peer& peer) {
 }
 
 bool counts_at(const Peer& peer, SystemTime time) {
-  return !(peer.from && time < *peer.from) && !(peer.until && time >= *peer.until);
+  return !(peer.valid_after && time < *peer.valid_after) && !(peer.valid_before && time >= *peer.valid_before);
 }
 
 std::string dates_text(const Peer& peer, SystemTime time) {
-  if (peer.from && time < *peer.from) return "counts from " + date_text(*peer.from);
-  return "counted until " + date_text(peer.until.value_or(time));
+  if (peer.valid_after && time < *peer.valid_after) return "counts from " + date_text(*peer.valid_after);
+  return "counted until " + date_text(peer.valid_before.value_or(time));
 }
 
 bool is_alike(const Peer& one, const Peer& other) {

@@ -27,8 +27,8 @@ struct Peer {
   std::string directory{};                     ///< below the listener's own; empty: that one
   std::optional<std::uint64_t> limit_bytes{};  ///< of all that is in the directory; none: what the disk has
   BitRate rate{};                              ///< each way; unlimited(): none
-  std::optional<SystemTime> from{};            ///< when the key begins to count; none: it does already
-  std::optional<SystemTime> until{};           ///< when it ceases to; none: never
+  std::optional<SystemTime> valid_after{};     ///< when the key begins to count; none: it does already
+  std::optional<SystemTime> valid_before{};    ///< when it ceases to; none: never
   bool is_named = true;                        ///< in front of the key; else by the comment behind it
   std::size_t line = 0;
 };
@@ -36,17 +36,18 @@ struct Peer {
 [[nodiscard]] bool may(const Peer& peer, std::string_view application);
 /// The purposes as they are written in the list; "everything".
 [[nodiscard]] std::string purposes_text(const Peer& peer);
-/// Whether the key counts at that time, by `from` and `until`.
+/// Whether the key counts at that time, by `valid_after` and `valid_before`.
 [[nodiscard]] bool counts_at(const Peer& peer, SystemTime time);
 /// "counts from 2026-12-01", "counted until 2026-12-01": of a key that does not count at that time.
 [[nodiscard]] std::string dates_text(const Peer& peer, SystemTime time);
 /// Whether both may do the same in the same place, whatever their keys and dates are.
 [[nodiscard]] bool is_alike(const Peer& one, const Peer& other);
 
-/// "2026-12-01", "2026-12-01T06:00", "2026-12-01T06:00:00Z": in UTC; of a date its first moment.
+/// "2026-12-01", "2026-12-01T06:00", "2026-12-01T06:00:00Z", or "20261201Z", "202612010600Z", "20261201060000Z", all in
+/// UTC; of a date its first moment.
 /// returns  none: it is nothing of these
 [[nodiscard]] std::optional<SystemTime> parse_date(std::string_view text);
-/// The shortest of these that says it, to the second.
+/// The shortest of the first three that says it, to the second.
 [[nodiscard]] std::string date_text(SystemTime time);
 
 /// The words of a line, or of another text, between any of `separators`; of a comment, none.

@@ -109,7 +109,7 @@ Result<std::string> PeersFile::reload() {
 void PeersFile::note_counting() {
   counting_.clear();
   for (const auto& [key, peer] : list_.all())
-    if (peer.from || peer.until) counting_.emplace(key, counts_at(peer, clock_()));
+    if (peer.valid_after || peer.valid_before) counting_.emplace(key, counts_at(peer, clock_()));
 }
 
 std::optional<std::chrono::milliseconds> PeersFile::look_at_dates() {
@@ -122,7 +122,7 @@ std::optional<std::chrono::milliseconds> PeersFile::look_at_dates() {
     if (std::exchange(counted, counts) != counts)
       core::log().warn("{}: the key of {} {}", place_in_file(peer), peer.name,
                        counts ? "counts from now on" : "counts no longer");
-    for (const auto& date : {peer.from, peer.until})
+    for (const auto& date : {peer.valid_after, peer.valid_before})
       if (date && *date > now) next = std::min(next, *date - now);
   }
   recheck();

@@ -51,8 +51,27 @@ Status PeersList::check_beside(const Peer& peer, const Peer& other) {
   if (is_alike(peer, other)) return {};
   return fail(Errc::bad_argument, "",
               fmt::format("{} is the name of line {} already, which says something else of it: two keys of one peer "
-                          "have the same words, from= and until= apart; another peer has another name",
+                          "have the same words, valid-after= and valid-before= apart; another peer has another name",
                           name, other.line));
+}
+
+/// Whether the peer's directory neither is another's, nor in one, nor has one in it.
+Status PeersList::check_apart(const Peer& peer) const {
+  const std::string& own = peer.directory;
+  auto other = by_directory_.lower_bound(own + '/');
+  if (other != by_directory_.end() && !other->first.starts_with(own + '/')) other = by_directory_.end();
+  for (std::size_t end = 0; other == by_directory_.end() && end < own.size(); ++end) {
+    end = std::min(own.find('/', end), own.size());
+    other = by_directory_.find(own.substr(0, end));
+  }
+  if (own.empty() || other == by_directory_.end()) return {};
+  const Peer& has = by_key_.at(other->second);
+  if (has.name == peer.name) return {};
+  return fail(Errc::bad_argument, "",
+              fmt::format("into={} and into={} of {} in line {}: where one is in the other, who has that could replace "
+                          "all of it; peers have directories beside each other, and those who are to share one are "
+                          "keys of one peer, with one name",
+                          own, has.directory, has.name, has.line));
 }
 
 Status PeersList::add(Peer peer) {
@@ -70,6 +89,8 @@ Status PeersList::add(Peer peer) {
     return fail(Errc::bad_argument, "",
                 fmt::format("this key is that of {} in line {} already: one key is one peer, take one of the two out",
                             same->name, same->line));
+  UDTCAT_CHECK(check_apart(peer));
+  if (!peer.directory.empty()) by_directory_.emplace(peer.directory, peer.key);
   by_name_[peer.name].push_back(peer.key);
   by_key_.emplace(peer.key, std::move(peer));
   return {};

@@ -41,10 +41,12 @@ class PeersList {
 
  private:
   [[nodiscard]] Status add(Peer peer);
+  [[nodiscard]] Status check_apart(const Peer& peer) const;
   [[nodiscard]] static Status check_beside(const Peer& peer, const Peer& other);
 
   std::map<PublicKey, Peer> by_key_;
   std::map<std::string, std::vector<PublicKey>, std::less<>> by_name_;  // in the order of their lines
+  std::map<std::string, PublicKey> by_directory_;                       // each peer's first key
   std::map<std::string, std::vector<Peer>, std::less<>> known_hosts_;   // likewise
 };
 

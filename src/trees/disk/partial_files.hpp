@@ -15,13 +15,14 @@
 
 #include "files/file_location.hpp"
 #include "files/file_tree.hpp"
+#include "files/part_names.hpp"
 #include "lib/bridge/descriptor.hpp"
 #include "lib/core/mutex.hpp"
 #include "trees/disk/file_system_traits.hpp"
 
 namespace udtcat::trees {
 
-inline constexpr const char* kPartsName = ".udtcat-parts";  // spec: docs/spec/trees.md §3
+using files::kPartsName;
 
 /// One transfer's folder, `.udtcat-parts/JOB`, in one directory. What is made in it gets what that directory gives.
 /// Every call may wait for the disk.

@@ -2,6 +2,8 @@
 #include "gridftp/mode_e/block_sink.hpp"
 
 #include <cerrno>
+#include <chrono>
+#include <filesystem>
 
 #include "gridftp/disk/failing_calls.hpp"
 #include "gridftp/support.hpp"
@@ -23,24 +25,112 @@ class FileSinks : public testing::Test {
   Folder folder;
 };
 
-TEST_F(FileSinks, GiveNothingBackThatALimitHasRefused) {
-  constexpr std::uint64_t kLimit = 100'000, kHeld = 60'000;
+/// In a directory with a limit, where nothing else is.
+class LimitedFileSinks : public FileSinks {
+ protected:
+  static constexpr std::uint64_t kLimit = 1'000'000;
+
+  LimitedFileSinks() { EXPECT_TRUE(limit.begin()); }
+  /// As a server makes it.
+  std::unique_ptr<FileSink> limited_sink(std::optional<std::uint64_t> at = {}) {
+    const files::FileLocation location(folder / "file");
+    auto store = at ? BlockStore::open_in_place(location) : BlockStore::open_to_write(location);
+    store->count_in(limit.use);
+    if (!at && store->size() == 0) limit.use->add(store->new_bytes());
+    auto kept = store->journal("of a test");
+    auto there = kept ? kept->load().value_or(files::ByteRanges()) : files::ByteRanges();
+    return std::make_unique<FileSink>(io, std::move(*store), std::move(there), std::move(kept), at.value_or(0), limit);
+  }
+  /// The bytes that may still be written.
+  [[nodiscard]] std::uint64_t room() const {
+    std::uint64_t least = 0, most = kLimit;
+    while (least < most) {
+      const std::uint64_t tried = (least + most + 1) / 2;
+      const bool fits = limit.grow(tried, "try").has_value();
+      if (fits) limit.use->shrink(tried);
+      (fits ? least : most) = fits ? tried : tried - 1;
+    }
+    return least;
+  }
+  /// The same, as a count finds it.
+  [[nodiscard]] std::uint64_t room_on_disk() const {
+    return kLimit - files::count_directory(tree, [] { return true; })->bytes;
+  }
+  void remove(const char* name) const { remove_in(limit.use, files::FileLocation(folder / name)); }
+
   files::DirectoryUses uses;
-  const auto tree = files::FileTree::open(folder.path()).value();
-  const files::DirectoryLimit limit{
-      .use = uses.open(tree, files::DirectoryUse::CountWait::waits).value(), .bytes = kLimit, .peer = "alice"};
+  const files::FileTree tree = files::FileTree::open(folder.path()).value();
+  files::DirectoryLimit limit{.use = uses.of(tree).value(), .bytes = kLimit, .peer = "alice"};
+};
+
+TEST_F(LimitedFileSinks, CountWhatStandsThereAtEachStep) {
+  auto file = limited_sink();
+  EXPECT_EQ(room(), room_on_disk());
+  EXPECT_TRUE(put(*file, 0, random_bytes(100'000)));
+  EXPECT_TRUE(put(*file, 200'000, random_bytes(100'000)));
+  EXPECT_EQ(room(), room_on_disk());
+  run(io, file->set_aside());
+  EXPECT_EQ(room(), room_on_disk()) << "with the journal";
+  file = limited_sink();
+  EXPECT_TRUE(put(*file, 100'000, random_bytes(100'000)));
+  EXPECT_TRUE(run(io, file->publish()));
+  EXPECT_EQ(room(), room_on_disk());
+  file = limited_sink();
+  EXPECT_TRUE(put(*file, 0, random_bytes(10'000)));
+  EXPECT_TRUE(run(io, file->publish()));
+  EXPECT_EQ(room(), kLimit - 10'000 - files::kNameBytes) << "a smaller file in the place of a larger one";
+  EXPECT_EQ(room(), room_on_disk());
+}
+
+TEST_F(LimitedFileSinks, GiveNothingBackThatALimitHasRefused) {
+  constexpr std::uint64_t kHeld = 600'000;
   const auto held = limit.grow(kHeld, "hold");
   ASSERT_TRUE(held);
-  const auto name = limit.grow(files::DirectoryUse::kNameBytes, "name");
-  ASSERT_TRUE(name);
-  auto file =
-      std::make_unique<FileSink>(io, std::move(*BlockStore::open_to_write(files::FileLocation(folder / "file"))),
-                                 files::ByteRanges(), std::nullopt, 0, limit);
+  auto file = limited_sink();
   EXPECT_TRUE(put(*file, 0, Bytes(1'000)));
-  EXPECT_FALSE(put(*file, std::uint64_t{1} << 40, Bytes(1)));
+  EXPECT_EQ(put(*file, std::uint64_t{1} << 40, Bytes(1)).error().code, Errc::stream_refused);
+  EXPECT_EQ(put(*file, 1'000, Bytes(1)).error().code, Errc::stream_refused) << "those behind it neither";
   file.reset();
-  EXPECT_TRUE(limit.grow(kLimit - kHeld, "the rest"));
-  EXPECT_FALSE(limit.grow(kLimit - kHeld + 1, "more"));
+  EXPECT_EQ(room(), kLimit - kHeld);
+  EXPECT_FALSE(folder.has("file.part") || folder.has("file.part.have"));
+}
+
+TEST_F(LimitedFileSinks, TakeTheirSpaceToTheEndWhateverBecomesOfTheirNames) {
+  auto file = limited_sink();
+  EXPECT_TRUE(put(*file, 0, random_bytes(400'000)));
+  remove("file.part");
+  EXPECT_LE(room(), kLimit - 400'000);
+  EXPECT_TRUE(put(*file, 400'000, random_bytes(200'000)));
+  EXPECT_LE(room(), kLimit - 600'000);
+  EXPECT_EQ(put(*file, 600'000, random_bytes(500'000)).error().code, Errc::stream_refused);
+  file.reset();
+  remove("file.part.have");
+  EXPECT_EQ(room(), kLimit);
+}
+
+TEST_F(LimitedFileSinks, GiveNothingBackOfAFileThatHasGotAnotherName) {
+  auto file = limited_sink();
+  EXPECT_TRUE(put(*file, 0, random_bytes(400'000)));
+  EXPECT_TRUE(limit.use->rename(files::FileLocation(folder / "file.part"), files::FileLocation(folder / "elsewhere")));
+  EXPECT_FALSE(run(io, file->publish()));
+  file.reset();
+  EXPECT_TRUE(folder.has("elsewhere"));
+  EXPECT_LE(room(), room_on_disk());
+}
+
+TEST_F(LimitedFileSinks, WaitWhileItIsCountedAgain) {
+  constexpr std::chrono::milliseconds kAgainAfter{50};
+  files::DirectoryUses often(kAgainAfter);
+  limit = {.use = often.of(tree).value(), .bytes = kLimit, .peer = "alice"};
+  ASSERT_TRUE(limit.begin());
+  folder.write("gone", Bytes(900'000));
+  limit.use->add(900'000 + files::kNameBytes);
+  std::filesystem::remove(folder / "gone");  // by somebody else
+  auto file = limited_sink();
+  const auto later = std::chrono::steady_clock::now() + 2 * kAgainAfter;
+  EXPECT_TRUE(run_until(io, [&] { return std::chrono::steady_clock::now() > later; }));
+  EXPECT_TRUE(put(*file, 0, random_bytes(500'000)));
+  EXPECT_EQ(room(), room_on_disk());
 }
 
 TEST_F(FileSinks, WriteTheBlocksAtTheirOffsets) {

@@ -44,7 +44,7 @@ TEST(PeerLine, TakesNothingElseForADate) {
 TEST(PeerLine, CountsFromItsFirstDateAndNoLongerAtItsLast) {
   const SystemTime begin = parse_date("2026-12-01").value(), end = parse_date("2027-01-01").value();
   const auto moment = std::chrono::seconds(1);
-  const Peer peer{.name = "alice", .key = KeyPair::generate()->public_key(), .from = begin, .until = end};
+  const Peer peer{.name = "alice", .key = KeyPair::generate()->public_key(), .valid_after = begin, .valid_before = end};
   EXPECT_FALSE(counts_at(peer, begin - moment));
   EXPECT_TRUE(counts_at(peer, begin) && counts_at(peer, end - moment));
   EXPECT_FALSE(counts_at(peer, end));

@@ -111,7 +111,7 @@ class PeersFileDates : public PeersFileTest {
 };
 
 TEST_F(PeersFileDates, RefuseAKeyBeforeTheFirstAndAfterTheLast) {
-  write(line_ + " from=2026-12-01 until=2027-01-01\n");
+  write(line_ + " valid-after=2026-12-01 valid-before=2027-01-01\n");
   const auto peers = load();
   EXPECT_EQ(peers->recognise(alice_, "pipe"), "alice");
   at("2026-11-30T23:59:59");
@@ -126,7 +126,7 @@ TEST_F(PeersFileDates, RefuseAKeyBeforeTheFirstAndAfterTheLast) {
 
 TEST_F(PeersFileDates, EndTheSessionsOfTheKeyAloneWhoseLastHasPassed) {
   const PublicKey next = KeyPair::generate()->public_key();
-  write(line_ + " until=2027-01-01\nalice " + next.to_string() + " from=2026-12-01\n");
+  write(line_ + " valid-before=2027-01-01\nalice " + next.to_string() + " valid-after=2026-12-01\n");
   const auto peers = load();
   std::string why, why_next;
   const KnownPeers::Watch watch(peers, alice_, "pipe", [&](const Error& error) { why = error.message(); });
@@ -142,7 +142,7 @@ TEST_F(PeersFileDates, EndTheSessionsOfTheKeyAloneWhoseLastHasPassed) {
 }
 
 TEST_F(PeersFileDates, FollowAClockThatJumpsEitherWay) {
-  write(line_ + " until=2027-01-01\n");
+  write(line_ + " valid-before=2027-01-01\n");
   const auto peers = load();
   int ended = 0;
   const KnownPeers::Watch watch(peers, alice_, "pipe", [&](const Error&) { ++ended; });
@@ -159,7 +159,7 @@ TEST_F(PeersFileDates, AreNotLookedAtWhereThereAreNone) {
   write(line_);
   const auto peers = load();
   EXPECT_EQ(peers->look_at_dates(), std::nullopt);
-  write(line_ + " until=2027-01-01");
+  write(line_ + " valid-before=2027-01-01");
   ASSERT_TRUE(peers->reload());
   EXPECT_EQ(peers->look_at_dates(), PeersFile::kLookAtClock);
 }
@@ -200,7 +200,9 @@ TEST_F(PeersFileTest, StaysAsItIsWhereTheNewListCannotBeUsed) {
   write(line_);
   const auto peers = load();
   const KnownPeers::Watch watch(peers, alice_, "pipe", [](const Error& error) { FAIL() << error.message(); });
-  for (const std::string& bad : {std::string("alice"), line_ + " nothing", line_ + "\n" + line_}) {
+  const std::string bob = "bob " + KeyPair::generate()->public_key().to_string();
+  for (const std::string& bad : {std::string("alice"), line_ + " nothing", line_ + "\n" + line_,
+                                 line_ + " into=backup/alice\n" + bob + " into=backup"}) {
     write(bad);
     EXPECT_FALSE(peers->reload());
     EXPECT_TRUE(peers->recognise(alice_, "pipe")) << bad;

@@ -71,8 +71,8 @@ TEST(PeersList, AdmitsNobodyByAKnownHostsLineOfWhichSeveralMayHaveOneKey) {
 
 TEST(PeersList, HasSeveralKeysOfOnePeer) {
   const auto list =
-      list_of("alice " + kAliceKey + " pipe,trees into=alice until=2027-01-01\nalice " + kBobKey +
-              " into=alice trees,pipe from=2026-12-01\nfar:9000 " + kAliceKey + "\nfar:9000 " + kBobKey + "\n");
+      list_of("alice " + kAliceKey + " pipe,trees into=alice valid-before=2027-01-01\nalice " + kBobKey +
+              " into=alice trees,pipe valid-after=2026-12-01\nfar:9000 " + kAliceKey + "\nfar:9000 " + kBobKey + "\n");
   EXPECT_EQ(list.size(), 1U);
   EXPECT_EQ(list.all().size(), 2U);
   EXPECT_EQ(list.find(PublicKey::parse(kBobKey).value())->name, "alice");
@@ -96,16 +96,41 @@ TEST(PeersList, SaysTheSameOfAPeerInAllOfItsLines) {
 }
 
 TEST(PeersList, TakesItsWordsInAnyOrder) {
-  const auto list = list_of("alice " + kAliceKey + " until=2027-01-01T06:30 rate=400M to=db limit=2TB trees into=a/b" +
-                            " from=2026-12-01\n");
+  const auto list =
+      list_of("alice " + kAliceKey + " valid-before=2027-01-01T06:30 rate=400M to=db limit=2TB trees into=a/b" +
+              " valid-after=2026-12-01\n");
   const Peer& alice = *list.find("alice");
   EXPECT_THAT(alice.purposes, ElementsAre("trees"));
   EXPECT_THAT(alice.services, ElementsAre("db"));
   EXPECT_EQ(alice.directory, "a/b");
   EXPECT_EQ(alice.limit_bytes, 2'000'000'000'000U);
   EXPECT_EQ(alice.rate, BitRate::from_bits_per_second(400'000'000));
-  EXPECT_EQ(alice.from, parse_date("2026-12-01"));
-  EXPECT_EQ(date_text(*alice.until), "2027-01-01T06:30:00Z");
+  EXPECT_EQ(alice.valid_after, parse_date("2026-12-01"));
+  EXPECT_EQ(date_text(*alice.valid_before), "2027-01-01T06:30:00Z");
+}
+
+TEST(PeersList, HasNoPeersDirectoryInAnothers) {
+  const auto lines = [](const std::string& alice, const std::string& bob) {
+    return "alice " + kAliceKey + " into=" + alice + "\nbob " + kBobKey + " into=" + bob + "\n";
+  };
+  for (const auto& [alice, bob] : std::vector<std::pair<const char*, const char*>>{
+           {"a", "a"}, {"a", "a/b"}, {"a/b", "a"}, {"a/b", "a/b/c/d"}, {"a/b/c/d", "a/b"}})
+    EXPECT_THAT(list_error(lines(alice, bob)),
+                testing::AllOf(testing::StartsWith("list:2: into=" + std::string(bob) + " and into=" + alice +
+                                                   " of alice in line 1: where one is in the other"),
+                               HasSubstr("keys of one peer, with one name")));
+  for (const auto& [alice, bob] : std::vector<std::pair<const char*, const char*>>{
+           {"a", "b"}, {"a", "ab"}, {"ab", "a"}, {"a/b", "a/c"}, {"a/b", "a-b"}})
+    EXPECT_EQ(list_of(lines(alice, bob)).size(), 2U) << alice << ' ' << bob;
+}
+
+TEST(PeersList, TakesDatesAsOpenSshWritesThemInUtc) {
+  EXPECT_EQ(parse_date("20261201Z"), parse_date("2026-12-01"));
+  EXPECT_EQ(parse_date("202612010630Z"), parse_date("2026-12-01T06:30"));
+  EXPECT_EQ(parse_date("20261201063015Z"), parse_date("2026-12-01T06:30:15Z"));
+  for (const char* wrong : {"20261201", "202612010630", "2026120106Z", "20261301Z", "202612012500Z", "2026-1201Z",
+                            "20261201T0630Z", "Z", "2026120x0630Z"})
+    EXPECT_FALSE(parse_date(wrong)) << wrong;
 }
 
 TEST(PeersList, LimitsAPeerToItsPurposesAndServices) {
@@ -147,9 +172,9 @@ TEST(PeersList, NamesTheLineOfEveryMistakeAndItsCure) {
       {"alice " + kAliceKey + " into=a limit=0", "limit=0 is no size"},
       {"alice " + kAliceKey + " rate=fast", "rate=fast is no rate"},
       {"alice " + kAliceKey + " rate=0", "rate=0 is no rate"},
-      {"alice " + kAliceKey + " from=2026-13-01", "from=2026-13-01 is no date"},
-      {"alice " + kAliceKey + " until=tomorrow", "until=tomorrow is no date"},
-      {"alice " + kAliceKey + " from=2027-01-01 until=2027-01-01", "the key would count at no time"},
+      {"alice " + kAliceKey + " valid-after=2026-13-01", "valid-after=2026-13-01 is no date"},
+      {"alice " + kAliceKey + " valid-before=tomorrow", "valid-before=tomorrow is no date"},
+      {"alice " + kAliceKey + " valid-after=2027-01-01 valid-before=2027-01-01", "the key would count at no time"},
       {"udtcat-ed25519 " + kAliceKey, "NAME of the peer is missing in front of its key"},
       {"udtcat-ed25519 " + kAliceKey + " laptop", "NAME of the peer is missing in front of its key"},
       {kAliceKey + " pipe", "NAME of the peer is missing in front of its key"},
@@ -178,8 +203,8 @@ TEST(PeersList, TakesPastedLinesWithOneCommentOnceANameStandsBeforeEach) {
 
 TEST(PeersList, IsTotalAtEveryTruncationAndWithEveryByteChanged) {
   const std::string text = "alice udtcat-ed25519 " + kAliceKey +
-                           " a@b pipe,rsh to=db into=a/b limit=2TB rate=400M from=2026-12-01 "
-                           "until=2027-01-01T06:00:00Z # that is all\n";
+                           " a@b pipe,rsh to=db into=a/b limit=2TB rate=400M valid-after=2026-12-01 "
+                           "valid-before=2027-01-01T06:00:00Z # that is all\n";
   ASSERT_EQ(list_of(text).size(), 1U);
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto cut = PeersList::parse(text.substr(0, at), "list");

@@ -36,9 +36,9 @@ TEST_F(PinnedPeerTest, IsKnownByItsLineOnly) {
 TEST_F(PinnedPeerTest, IsKnownByEachOfItsLinesWithinItsDates) {
   const PublicKey next = new_key(), later = new_key();
   const auto tomorrow = std::chrono::system_clock::now() + std::chrono::hours(24);
-  const PinnedPeer meant(std::vector<Peer>{{.name = "db", .key = db_, .until = tomorrow, .line = 7},
+  const PinnedPeer meant(std::vector<Peer>{{.name = "db", .key = db_, .valid_before = tomorrow, .line = 7},
                                            {.name = "db", .key = next, .line = 8},
-                                           {.name = "db", .key = later, .from = tomorrow, .line = 9}},
+                                           {.name = "db", .key = later, .valid_after = tomorrow, .line = 9}},
                          "peers");
   EXPECT_EQ(meant.recognise(db_, "pipe"), "db");
   EXPECT_EQ(meant.recognise(next, "pipe"), "db");

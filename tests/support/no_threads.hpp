@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace udtcat::trees {
+namespace udtcat::test {
 
 /// While it lives every new thread wants a stack for which no address space has room.
 class NoThreads {
@@ -34,4 +34,4 @@ class NoThreads {
   pthread_attr_t before_{};
 };
 
-}  // namespace udtcat::trees
+}  // namespace udtcat::test
