@@ -131,7 +131,7 @@ const std::vector<Option> kOptions{
     {"--push", "", kBySsh},
     {"--serve", "d", {"send"}},
     {"--files-from", "f", {"send"}},
-    {"--into", "d", {"receive"}},
+    {"--into", "d", {"receive", "trees-server"}},
     {"--limit", "1GB", {"receive"}},
     {"--owner", "", kTrees},
     {"--manifest", "f", kTrees},

@@ -142,12 +142,9 @@ void Forward::remove(std::list<Session>::iterator session, const Status& how) {
   gone.splice(gone.end(), sessions_, session);
   past_ = sum(past_, session->connection->stats());
   totals_.leave(*session->connection);
-  if (stopped_) {
-    if (sessions_.empty()) stopped_();
-    return;
-  }
   if (handlers_.on_gone) handlers_.on_gone(*session->connection, how);
-  place_clients();
+  if (!stopped_) return place_clients();
+  if (sessions_.empty()) stopped_();
 }
 
 ConnectionStats Forward::total() const {

@@ -167,6 +167,7 @@ class ForwardCommand {
   std::unique_ptr<tool::PeerListener> listener_;  // a listener's
   Outage outage_;                                 // of a connector's peer
   PeerLog peer_log_;                              // a listener's
+  bool is_stopping_ = false;
 };
 
 Status ForwardCommand::start(tool::FoundCredentials found) {
@@ -264,7 +265,7 @@ void ForwardCommand::on_up(Connection& connection) {
 void ForwardCommand::on_gone(Connection& connection, const Status& how) {
   if (!redial_) return peer_log_.on_gone(connection, how);
   const Error why = how ? Error{Errc::peer_interrupted, "the other end closed the session", {}} : how.error();
-  if (options_.once) return run_.finish(lost(why));
+  if (options_.once && !is_stopping_) return run_.finish(lost(why));
   redial_->on_lost(Clock::now() - connection.stats().made_at);
   const bool has_others = forward_.sessions() > 0;
   const ConnectionStats moved = connection.stats();
@@ -279,8 +280,13 @@ void ForwardCommand::on_gone(Connection& connection, const Status& how) {
   }
   tool::add_bytes(event, moved);
   event.duration = Clock::now() - moved.made_at;
-  event.message = fmt::format("{} is gone after {}, {}: {}; dialling again", to_string(options_.peer),
-                              tool::clock_text(*event.duration), tool::payload_text(moved), why.message());
+  event.message = fmt::format("{} is gone after {}, {}", to_string(options_.peer), tool::clock_text(*event.duration),
+                              tool::payload_text(moved));
+  if (is_stopping_) {
+    event.severity = tool::Severity::info;
+    return tool::log_event(event);
+  }
+  event.message += fmt::format(": {}; dialling again", why.message());
   outage_.begin(why, Clock::now());
   run_.progress().wait_for(dialling());
   tool::log_event(event);
@@ -317,6 +323,7 @@ void ForwardCommand::add_to(tool::ProcessSnapshot& snapshot) const {
 }
 
 void ForwardCommand::stop(const Error& why) {
+  is_stopping_ = true;
   if (listener_) listener_->stop();
   if (redial_) redial_->cancel();
   tidy_timer_.cancel();

@@ -169,6 +169,20 @@ std::string in_account(const std::string& path) {
   return path.starts_with("~/") ? "./" + path.substr(2) : path;
 }
 
+/// The same path without "." and empty words; none: it may lead out of the directory that it begins in.
+std::optional<std::string> path_below(std::string_view path) {
+  if (path.starts_with('/')) return std::nullopt;
+  std::string below;
+  while (!path.empty()) {
+    const std::string_view word = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(word.size() + 1, path.size()));
+    if (word == "..") return std::nullopt;
+    if (word.empty() || word == ".") continue;
+    below += below.empty() ? std::string(word) : '/' + std::string(word);
+  }
+  return below;
+}
+
 }  // namespace
 
 Status send_as_connector(BlockingStream& stream, const Selection& selection, const std::string& place,
@@ -252,6 +266,20 @@ Status send_selection_as_listener(BlockingStream& stream, const Selection& selec
   TransferOptions both = options;
   both.wants_totals |= hello.wants_totals;
   return send(transfer, source_of(selection), both);
+}
+
+Status receive_for_login(BlockingStream& stream, const std::string& directory, const TransferOptions& options,
+                         const PeerInfo& peer, TransferCounters& counters) {
+  TransferContext transfer{stream, counters, peer};
+  UDTCAT_TRY(const Hello hello, hear_hello(transfer));
+  if (hello.role != Role::sends)
+    return refuse(transfer, {Errc::stream_refused, "send files", "this login may only receive: udtcat send"});
+  auto below = path_below(in_account(hello.place));
+  if (!below)
+    return refuse(transfer, {Errc::stream_refused, "receive into " + core::printable(hello.place, kMaxReasonBytes),
+                             "this login receives below a directory of its own: name one in it, or none"});
+  return receive(transfer, {.directory = directory, .below = std::move(*below)}, files::to_hex(hello.job),
+                 with(options, hello));
 }
 
 Status serve_account(BlockingStream& stream, const TransferOptions& options, const PeerInfo& peer,

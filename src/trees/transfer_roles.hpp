@@ -69,6 +69,11 @@ using TransferRole = std::function<Status(BlockingStream& stream, TransferCounte
 /// The same: what is selected here, and the other end may name no paths.
 [[nodiscard]] Status send_selection_as_listener(BlockingStream& stream, const Selection& selection,
                                                 const TransferOptions& options, TransferCounters& counters);
+/// The other end of a connector that sends, for a login that may do nothing else: into a directory, which is made where
+/// it is not there, and the directories below it that the other end names.
+[[nodiscard]] Status receive_for_login(BlockingStream& stream, const std::string& directory,
+                                       const TransferOptions& options, const PeerInfo& peer,
+                                       TransferCounters& counters);
 /// The other end of either, for the account whose processes may do as they like.
 [[nodiscard]] Status serve_account(BlockingStream& stream, const TransferOptions& options, const PeerInfo& peer,
                                    TransferCounters& counters);

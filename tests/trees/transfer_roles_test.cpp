@@ -73,6 +73,11 @@ class TransferRoles : public testing::Test {
       return serve_account(stream, options, {}, counters);
     };
   }
+  End receives_for_login() {
+    return [this](BlockingStream& stream, TransferCounters& counters) {
+      return receive_for_login(stream, folder / "in", options, {}, counters);
+    };
+  }
   static void expect_both(const Results& results) {
     EXPECT_TRUE(results.connector) << results.connector.error().message();
     EXPECT_TRUE(results.listener) << results.listener.error().message();
@@ -107,6 +112,18 @@ TEST_F(TransferRoles, ReceiveAtAConnector) {
   EXPECT_THAT(names(), ElementsAre("file"));
   expect_both(run(receives({}), serves()));
   EXPECT_THAT(names(), ElementsAre("d", "file", "other"));
+}
+
+TEST_F(TransferRoles, OfALoginReceiveBelowItsDirectoryAlone) {
+  expect_both(run(sends({folder / "out/other"}), receives_for_login()));
+  expect_both(run(sends({folder / "out/other"}, "~/./a//b/"), receives_for_login()));
+  EXPECT_THAT(names(), ElementsAre("a", "other"));
+  EXPECT_EQ(folder.read("in/a/b/other"), bytes_of("other"));
+  for (const char* place : {"/tmp", "..", "a/../../out", "~/../x"})
+    expect_refused(run(sends({folder / "out/other"}, place), receives_for_login()), "below a directory of its own");
+  expect_refused(run(receives({folder / "out/other"}), receives_for_login()), "may only receive");
+  std::filesystem::create_directory_symlink(folder / "out", folder / "in/link");
+  EXPECT_FALSE(run(sends({folder / "in/other"}, "link"), receives_for_login()).listener) << "no link leads out";
 }
 
 TEST_F(TransferRoles, TakePathsOfAnAccountAsAShellDoes) {

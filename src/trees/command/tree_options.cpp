@@ -320,10 +320,11 @@ Error with_rsyncs(Error error) {
   return error;
 }
 
-void add_server_options(CommandLine& line, ssh::FarOptions& options) {
+void add_server_options(CommandLine& line, TreesServerOptions& options) {
   options.session.application = tool::kTrees;
   options.session.one_stream = true;
   ssh::add_far_options(line, options);
+  line.value("--into", options.into);
 }
 
 template <typename Options>
@@ -348,8 +349,8 @@ Result<VerifyOptions> parse_verify_options(const Words& arguments) {
   return parse("udtcat verify", add_verify_options, arguments);
 }
 
-Result<ssh::FarOptions> parse_trees_server_options(const Words& arguments) {
-  ssh::FarOptions options;
+Result<TreesServerOptions> parse_trees_server_options(const Words& arguments) {
+  TreesServerOptions options;
   CommandLine line("udtcat trees-server");
   add_server_options(line, options);
   UDTCAT_CHECK(line.read(arguments));

@@ -47,7 +47,10 @@ inline constexpr const char* kSubsystem = "trees";
 [[nodiscard]] Result<TreeOptions> parse_receive_options(const tool::Words& arguments);
 
 /// errors: Errc::bad_argument
-[[nodiscard]] Result<ssh::FarOptions> parse_trees_server_options(const tool::Words& arguments);
+struct TreesServerOptions : ssh::FarOptions {
+  std::string into{};  ///< the directory to which it is confined, and it receives only; empty: all of the account
+};
+[[nodiscard]] Result<TreesServerOptions> parse_trees_server_options(const tool::Words& arguments);
 
 struct VerifyOptions : tool::Options {
   std::string manifest;

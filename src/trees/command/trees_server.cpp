@@ -37,12 +37,15 @@ std::unique_ptr<TransferCounters> silent_counters() {
 }
 
 /// Waits for another process that has the same transfer under way, such as one whose near end was killed.
-TransferRole account_role() {
+/// into   where alone it receives; empty: all of the account
+TransferRole account_role(const std::string& into) {
   TransferOptions transfer = transfer_options_of({});
   transfer.waits = true;
-  return [transfer = std::move(transfer)](BlockingStream& stream, TransferCounters& counters, const PeerInfo& peer) {
-    return serve_account(stream, transfer, peer, counters);
-  };
+  return
+      [transfer = std::move(transfer), into](BlockingStream& stream, TransferCounters& counters, const PeerInfo& peer) {
+        return into.empty() ? serve_account(stream, transfer, peer, counters)
+                            : receive_for_login(stream, into, transfer, peer, counters);
+      };
 }
 
 /// Serves one transfer of the account: of the peer that opens a stream first, or over ssh's pipes.
@@ -50,7 +53,7 @@ TransferRole account_role() {
 class TreesServer {
  public:
   /// `run` and `options` must outlive this. Its end is that of `run`.
-  TreesServer(tool::SessionRun& run, const ssh::FarOptions& options);
+  TreesServer(tool::SessionRun& run, const TreesServerOptions& options);
 
   /// errors: those of FarServer::start()
   [[nodiscard]] Status start() { return far_.start(); }
@@ -70,9 +73,9 @@ class TreesServer {
   std::optional<RelayedTransfer> relayed_;
 };
 
-TreesServer::TreesServer(tool::SessionRun& run, const ssh::FarOptions& options)
+TreesServer::TreesServer(tool::SessionRun& run, const TreesServerOptions& options)
     : run_(run),
-      role_(account_role()),
+      role_(account_role(options.into)),
       far_(run, options,
            {.on_connection = [this](std::unique_ptr<Connection> connection) { take(std::move(connection)); },
             .on_request = [this](const ssh::ControlMessage& /*trees, whatever it says*/) { serve_stdio(); },
@@ -119,7 +122,7 @@ bool TreesServer::abort_all(const Error& why) {
   return !sessions_.empty();
 }
 
-class ServerJob final : public tool::OptionsInvocation<ssh::FarOptions> {
+class ServerJob final : public tool::OptionsInvocation<TreesServerOptions> {
  public:
   using OptionsInvocation::OptionsInvocation;
 
