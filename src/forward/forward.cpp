@@ -13,6 +13,7 @@
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/run/warnings.hpp"
+#include "tool/status/process_resources.hpp"
 
 namespace udtcat::forward {
 
@@ -143,6 +144,8 @@ void Forward::remove(std::list<Session>::iterator session, const Status& how) {
   past_ = sum(past_, session->connection->stats());
   totals_.leave(*session->connection);
   if (handlers_.on_gone) handlers_.on_gone(*session->connection, how);
+  gone.clear();
+  tool::release_freed_memory();
   if (!stopped_) return place_clients();
   if (sessions_.empty()) stopped_();
 }

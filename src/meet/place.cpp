@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 
 #include "lib/core/log.hpp"
+#include "tool/status/process_resources.hpp"
 
 namespace udtcat::meet {
 
@@ -37,6 +38,7 @@ void Place::add(std::unique_ptr<Connection> connection) {
     boost::asio::post(state_.io, lifetime_.guard([this, at] {
       totals_.leave((*at)->connection());
       sessions_.erase(at);
+      tool::release_freed_memory();
       if (stopped_ && sessions_.empty()) std::exchange(stopped_, nullptr)();
     }));
   });

@@ -18,6 +18,7 @@
 #include "lib/core/try.hpp"
 #include "tool/cli/applications.hpp"
 #include "tool/run/transfer_event.hpp"
+#include "tool/status/process_resources.hpp"
 
 namespace udtcat::gridftp {
 
@@ -161,6 +162,7 @@ void FtpServer::forget(Entries::iterator entry) {
   stats.bytes_received = moved.received;
   totals_.leave(entry->second.name, stats);
   clients_.erase(entry);
+  tool::release_freed_memory();
 }
 
 void FtpServer::stop() {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/status/process_resources.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,6 +45,15 @@ ProcessResources process_resources() {
   return {.memory_bytes = resident_bytes(),
           .open_descriptors = open_descriptors(),
           .max_descriptors = is_known ? std::uint64_t{limit.rlim_cur} : 0};
+}
+
+void release_freed_memory() {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds kAtMost{1};  // guess: milliseconds of work with a gigabyte
+  static Clock::time_point last{};
+  if (Clock::now() - last < kAtMost) return;
+  ::malloc_trim(0);
+  last = Clock::now();
 }
 
 }  // namespace udtcat::tool

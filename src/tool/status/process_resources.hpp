@@ -15,4 +15,9 @@ struct ProcessResources {
 /// Of this process, now. Reads /proc, which is no disk.
 [[nodiscard]] ProcessResources process_resources();
 
+/// Gives what sessions that have ended had back to the system, once a second at most: malloc() would keep it, in pieces
+/// that grow in number with each of them.
+/// Threads: confined to the main thread.
+void release_freed_memory();
+
 }  // namespace udtcat::tool

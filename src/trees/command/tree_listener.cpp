@@ -12,6 +12,7 @@
 #include "lib/core/try.hpp"
 #include "tool/run/transfer_event.hpp"
 #include "tool/run/warnings.hpp"
+#include "tool/status/process_resources.hpp"
 #include "trees/command/tree_run.hpp"
 #include "trees/manifest_log.hpp"
 
@@ -206,6 +207,7 @@ void TreeListener::on_over(const Client& client) {
     past_.streams_open = 0;
     past_.ends = {};  // it is of present sessions only
     clients_.erase(gone);
+    tool::release_freed_memory();
   });
 }
 

@@ -29,5 +29,17 @@ TEST(ProcessResources, KnowTheMemoryAndTheLimit) {
   EXPECT_GT(resources.memory_bytes, 100'000U);
 }
 
+TEST(ProcessResources, GiveBackWhatWasFreed) {
+  constexpr std::size_t kPieceBytes = 4096;
+  std::vector<std::vector<char>> pieces;
+  for (int i = 0; i < 10'000; ++i) pieces.emplace_back(kPieceBytes, 'x');
+  const std::uint64_t held = process_resources().memory_bytes;
+  // Those between stay, so that malloc() finds no end that it would give back by itself.
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    if (i % 100 != 99) std::vector<char>().swap(pieces[i]);
+  release_freed_memory();
+  EXPECT_LT(process_resources().memory_bytes, held - pieces.size() * kPieceBytes / 2);
+}
+
 }  // namespace
 }  // namespace udtcat::tool
