@@ -87,5 +87,22 @@ TEST_F(GridftpPeers, MayHaveAsMuchAsTheirLimitSays) {
   EXPECT_EQ(as("bob", "put", {two, url("second")}).status, kSuccess) << server.errors();
 }
 
+TEST_F(GridftpPeers, LeaveNoNameWhereNoneFits) {
+  fs::create_directory(here("root/alice"));
+  write_random(here("root/alice/f"), 1, 2'998'000);
+  Process server = start_server();
+  for (const char* name : {"one", "other"}) {
+    const Ran refused = as("alice", "copy", {"--range", "0-1000", url("f"), url(name)});
+    EXPECT_EQ(refused.status, kReadOrWriteFailed) << refused.errors;
+    EXPECT_THAT(refused.errors, HasSubstr("552"));
+    EXPECT_FALSE(fs::exists(here("root/alice") / fs::path(name)));
+  }
+  expect_says(server, "receiving failed");
+  const auto small = random_file("small", 10);
+  EXPECT_EQ(as("alice", "put", {small, url("small")}).status, kReadOrWriteFailed);
+  fs::remove(here("root/alice/f"));
+  EXPECT_EQ(as("alice", "put", {small, url("small")}).status, kSuccess) << "at once: " << server.errors();
+}
+
 }  // namespace
 }  // namespace udtcat::test::e2e
