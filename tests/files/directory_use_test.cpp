@@ -105,9 +105,9 @@ TEST_F(DirectoryUsed, RefusesByACountThatBeganLaterAlone) {
   const DirectoryLimit alice = limit();
   const std::string what = "write g";
   DirectoryUse::Asked asked;
+  ASSERT_TRUE(alice.use->wait({})) << "the next count may begin";
   EXPECT_FALSE(alice.try_grow(500'000, what, asked).value()) << "neither granted nor refused";
-  const std::uint64_t before = alice.use->counts();
-  while (alice.use->counts() == before) std::this_thread::yield();
+  ASSERT_TRUE(alice.use->wait({}));
   DirectoryUse::Asked later;
   const auto unanswered = alice.try_grow(500'000, what, later);
   EXPECT_TRUE(unanswered && !*unanswered) << "the count was of the first";

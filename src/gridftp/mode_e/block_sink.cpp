@@ -43,7 +43,11 @@ Task<Status> FileSink::write(std::uint64_t offset, std::span<const std::byte> by
   UDTCAT_CO_TRY(const auto growth, co_await grow_to(at_ + range.end));  // to the end of this
   const bool again = have_.touches(range);
   UDTCAT_CO_CHECK(co_await on_disk(io_, [&]() -> Status {
-    return again ? store_.write_at(at_ + offset, bytes) : store_.write_first(at_ + offset, bytes);
+    if (again) return store_.write_at(at_ + offset, bytes);
+    UDTCAT_CHECK(store_.write_first(at_ + offset, bytes));
+    // A count sees what was granted, also where the file would end before a hole.
+    const bool is_seen = !limit_ || bytes.empty() || store_.size().value_or(UINT64_MAX) >= at_ + range.end;
+    return is_seen ? Status() : store_.write_at(at_ + range.end - 1, bytes.last(1));
   }));
   UDTCAT_CO_CHECK(have_.add(range));
   if (!journal_ || state_ != State::open || have_.bytes() < durable_.bytes() + kJournalEveryBytes) co_return Status{};
