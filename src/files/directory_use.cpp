@@ -142,8 +142,7 @@ Error DirectoryUse::refusal(const Want& wanted) {
           EDQUOT};
 }
 
-Result<std::optional<DirectoryUse::Growth>> DirectoryUse::grow(const Want& wanted, Asked& asked,
-                                                                 const OpenFile* file) {
+Result<std::optional<DirectoryUse::Growth>> DirectoryUse::grow(const Want& wanted, Asked& asked, const OpenFile* file) {
   const core::MutexLock lock(mutex_);
   const std::uint64_t bytes = wanted.bytes;
   if (bytes <= wanted.limit_bytes && used_ <= wanted.limit_bytes - bytes) {

@@ -89,7 +89,7 @@ TEST_F(GridftpPeers, MayHaveAsMuchAsTheirLimitSays) {
 
 TEST_F(GridftpPeers, LeaveNoNameWhereNoneFits) {
   fs::create_directory(here("root/alice"));
-  write_random(here("root/alice/f"), 1, 2'998'000);
+  std::ignore = random_file("root/alice/f", 2'998'000);
   Process server = start_server();
   for (const char* name : {"one", "other"}) {
     const Ran refused = as("alice", "copy", {"--range", "0-1000", url("f"), url(name)});

@@ -120,7 +120,7 @@ class ServedTransfers {
   boost::asio::io_context& io_;
   std::pair<std::string, std::uint64_t> told_;  // see note_told()
   const std::shared_ptr<Service> service_;
-  std::optional<Error> over_;  // all that might follow
+  std::optional<Error> over_;       // all that might follow
   std::optional<Error> cancelled_;  // the transfer under way
   LimitedPlace place_{io_, service_->root, cancelled_};
   const ServeOptions& options_ = service_->options;
