@@ -142,7 +142,8 @@ Error DirectoryUse::refusal(const Want& wanted) {
           EDQUOT};
 }
 
-Result<std::optional<DirectoryUse::Growth>> DirectoryUse::grow(const Want& wanted, Asked& asked, const OpenFile* file) {
+Result<std::optional<DirectoryUse::Growth>> DirectoryUse::grow(const Want& wanted, CountNumber& asked,
+                                                               const OpenFile* file) {
   const core::MutexLock lock(mutex_);
   const std::uint64_t bytes = wanted.bytes;
   if (bytes <= wanted.limit_bytes && used_ <= wanted.limit_bytes - bytes) {
@@ -307,7 +308,7 @@ Status DirectoryLimit::begin() {
 }
 
 Result<DirectoryUse::Growth> DirectoryLimit::grow(std::uint64_t more, const std::string& what) const {
-  DirectoryUse::Asked asked;
+  DirectoryUse::CountNumber asked;
   for (;;) {
     UDTCAT_TRY(auto growth, try_grow(more, what, asked));
     if (growth) return std::move(*growth);

@@ -43,8 +43,8 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   DirectoryUse(FileTree tree, std::weak_ptr<CountingThreads> threads)
       : tree_(std::move(tree)), threads_(std::move(threads)) {}
 
-  /// While one has it the use is kept up, so that others need not count. A count that has begun comes to its end, and is
-  /// kept for a minute where nobody waits for it any more.
+  /// While one has it the use is kept up, so that others need not count. A count that has begun comes to its end, and
+  /// is kept for a minute where nobody waits for it any more.
   class Count {
    private:
     friend class DirectoryUse;
@@ -117,13 +117,14 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
     const std::string& peer;
   };
   /// The count that may refuse what is asked for: the first that begins later. None: it was not asked for yet.
-  using Asked = std::optional<std::uint64_t>;
+  using CountNumber = std::optional<std::uint64_t>;
   /// asked   the same each time that this is asked
   /// file    that is going to be larger, where others may remove it meanwhile
   /// returns  none: that would be too much, and it is counted again: wait(), and ask again
   /// errors: Errc::stream_refused, with EDQUOT: there would be more than the limit; Errc::local_read_failed,
   /// Errc::out_of_resources: it could not be counted again
-  [[nodiscard]] Result<std::optional<Growth>> grow(const Want& wanted, Asked& asked, const OpenFile* file = nullptr);
+  [[nodiscard]] Result<std::optional<Growth>> grow(const Want& wanted, CountNumber& asked,
+                                                   const OpenFile* file = nullptr);
   /// As much is there, without being asked for.
   void add(std::uint64_t bytes);
   /// Counts that have ended by now.
@@ -193,7 +194,7 @@ struct DirectoryLimit {
   [[nodiscard]] Status begin();
   /// what   is tried, for the error.  errors and result: those of DirectoryUse::grow()
   [[nodiscard]] Result<std::optional<DirectoryUse::Growth>> try_grow(
-      std::uint64_t more, const std::string& what, DirectoryUse::Asked& asked,
+      std::uint64_t more, const std::string& what, DirectoryUse::CountNumber& asked,
       const DirectoryUse::OpenFile* file = nullptr) const {
     return use->grow({more, bytes, what, peer}, asked, file);
   }
@@ -201,8 +202,8 @@ struct DirectoryLimit {
   [[nodiscard]] Result<DirectoryUse::Growth> grow(std::uint64_t more, const std::string& what) const;
 };
 
-/// The directories of peers with sessions, so that all that write to one know of each other, and those that were counted
-/// for one that has gone.
+/// The directories of peers with sessions, so that all that write to one know of each other, and those that were
+/// counted for one that has gone.
 /// Threads: internally synchronised.
 class DirectoryUses {
  public:

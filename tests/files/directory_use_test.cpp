@@ -104,11 +104,11 @@ TEST_F(DirectoryUsed, RefusesByACountThatBeganLaterAlone) {
   file("f", 900'000);
   const DirectoryLimit alice = limit();
   const std::string what = "write g";
-  DirectoryUse::Asked asked;
+  DirectoryUse::CountNumber asked;
   ASSERT_TRUE(alice.use->wait({})) << "the next count may begin";
   EXPECT_FALSE(alice.try_grow(500'000, what, asked).value()) << "neither granted nor refused";
   ASSERT_TRUE(alice.use->wait({}));
-  DirectoryUse::Asked later;
+  DirectoryUse::CountNumber later;
   const auto unanswered = alice.try_grow(500'000, what, later);
   EXPECT_TRUE(unanswered && !*unanswered) << "the count was of the first";
   EXPECT_FALSE(alice.try_grow(500'000, what, asked)) << "which it refuses";
@@ -204,7 +204,7 @@ TEST_F(DirectoryUsed, CountsAFileThatIsOpenUntilItIsClosed) {
   remove(alice, at("f"));
   EXPECT_EQ(room(alice), kLimit - 300'000 - kName);
   ASSERT_TRUE(alice.grow(200'000, "write f"));
-  DirectoryUse::Asked asked;
+  DirectoryUse::CountNumber asked;
   ASSERT_TRUE(alice.try_grow(100'000, "write f", asked, &one)) << "it goes on growing";
   one.close();
   EXPECT_EQ(room(alice), kLimit - 600'000 - kName);
@@ -297,7 +297,7 @@ TEST_F(DirectoryCounted, IsDoneOnceForAllThatWait) {
   const DirectoryLimit alice = limit();
   const std::uint64_t before = alice.use->counts();
   constexpr int kQuestions = 100;
-  std::vector<DirectoryUse::Asked> asked(kQuestions);
+  std::vector<DirectoryUse::CountNumber> asked(kQuestions);
   for (int refused = 0; refused < kQuestions;) {
     refused = 0;
     for (auto& each : asked) refused += alice.try_grow(kThere, "write f", each) ? 0 : 1;

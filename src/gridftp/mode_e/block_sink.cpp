@@ -58,7 +58,7 @@ Task<Status> FileSink::write(std::uint64_t offset, std::span<const std::byte> by
 Task<Result<files::DirectoryUse::Growth>> FileSink::grow_to(std::uint64_t bytes) {
   constexpr std::chrono::milliseconds kLookEvery{50};  // guess: a small directory is counted by then
   boost::asio::steady_timer timer(io_);
-  files::DirectoryUse::Asked asked;
+  files::DirectoryUse::CountNumber asked;
   while (limit_ && bytes > granted_bytes_) {
     if (state_ == State::closed) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
     if (refused_) co_return tl::unexpected(*refused_);

@@ -164,19 +164,15 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
     return Opened{std::move(file), size};
   });
   const auto asked_at = std::chrono::steady_clock::now();
-  const auto refuse = [&](const Error& why, Reply reply) {
+  const auto refuse = [&](const Error& why) {
     log_.report_transfer(tool::kSent, path, 0, asked_at, tl::unexpected(why));
-    return reply;
+    return to_reply(why);
   };
-  if (!opened) co_return refuse(opened.error(), to_reply(opened.error()));
+  if (!opened) co_return refuse(opened.error());
   const auto size = opened->size;
-  if (!size && !part)
-    co_return refuse({Errc::local_read_failed, "send " + path, "it has no size"},
-                     make_reply(550, path + ": it has no size; ERET takes a part of it."));
+  if (!size && !part) co_return make_reply(550, path + ": it has no size; ERET takes a part of it.");
   files::ByteRange range = part.value_or(files::ByteRange{0, size.value_or(0)});
-  if (size && range.begin > *size)
-    co_return refuse({Errc::stream_refused, "send " + path, "the part begins behind its end"},
-                     make_reply(554, fmt::format("{} has {} bytes.", path, *size)));
+  if (size && range.begin > *size) co_return make_reply(554, fmt::format("{} has {} bytes.", path, *size));
   if (size) range.end = std::min(range.end, *size);
   SendRequest request;
   request.offset_on_wire = part ? part->begin : 0;
@@ -184,7 +180,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
   for (const files::ByteRange& missing : left_out.missing_from({0, range.bytes()}))
     wanted.push_back({missing.begin + range.begin, missing.end + range.begin});
   request.source = std::make_shared<FileSource>(io_, std::move(opened->file), std::move(wanted));
-  if (auto begun = co_await announce(path); !begun) co_return refuse(begun.error(), to_reply(begun.error()));
+  if (auto begun = co_await announce(path); !begun) co_return refuse(begun.error());
   const auto begun_at = std::chrono::steady_clock::now();
   const std::uint64_t before = sent_bytes_;
   std::optional<TransferMarkers> markers;  // plain FTP clients take the next reply for the last one
