@@ -58,7 +58,7 @@ class CountingWalk {
   }
   [[nodiscard]] std::string path_of(const std::string& name) const { return path_.empty() ? name : path_ + '/' + name; }
 
-  /// One that has gone since its name was read is no part of the tree any more.
+  /// One that has gone since its name was read is no part of the tree any more, also where something else has the name.
   Status enter(int above, const std::string& name) {
     const bool is_top = levels_.empty();
     const std::string path = is_top ? name : path_of(name);
@@ -66,7 +66,7 @@ class CountingWalk {
       return fail(Errc::local_read_failed, "list " + shown(path),
                   fmt::format("directories are more than {} deep there", kMaxCountedDepth));
     bridge::Descriptor opened(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!opened.is_open() && errno == ENOENT && !is_top) return {};
+    if (!opened.is_open() && !is_top && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) return {};
     Level level{{opened.is_open() ? ::fdopendir(opened.number()) : nullptr, ::closedir}, path_.size(), false};
     if (!level.stream) return cannot("list", path, errno);
     std::ignore = opened.release();

@@ -46,21 +46,15 @@ Status DirectoryUse::begin_count() {
 /// As often as directories are moved meanwhile: what was in one may have been seen at neither place.
 void DirectoryUse::run_count(const std::atomic<bool>& is_over) {
   const auto began = Clock::now();
-  const std::function<bool()> is_wanted = [&] {
+  for (int walks = 1;; ++walks) {
+    auto counted = count_directory(tree_, [&] { return !is_over; });
     const core::MutexLock lock(mutex_);
-    return !is_over && !kept_.expired();
-  };
-  for (int walks = 1;;) {
-    auto counted = count_directory(tree_, is_wanted);
-    const core::MutexLock lock(mutex_);
-    const bool is_asked_again = !counted && counted.error().code == Errc::interrupted && !is_over && !kept_.expired();
     const bool is_stale = counted && is_moved_;
-    if (!is_asked_again && (!is_stale || walks == kMaxWalks)) {
+    if (!is_stale || walks == kMaxWalks) {
       if (is_stale)
         counted = fail(Errc::local_read_failed, "list " + tree_.shown("."), "directories are moved there meanwhile");
       return end_count(counted, Clock::now() - began);
     }
-    if (is_stale) ++walks;
     begin_walk();
   }
 }
@@ -77,8 +71,10 @@ void DirectoryUse::end_count(const Result<DirectoryCount>& counted, Clock::durat
     const Error& why = counted.error();
     last_ = tl::unexpected(Error{why.code, "count what is in " + tree_.shown("."), why.message(), why.errno_value});
   }
-  next_count_ = Clock::now() + (took > kCountsAgainAfter ? took : counts_again_after_);
-  if (const auto kept = kept_.lock(); kept && !kept->ended_) kept->ended_ = last_;
+  next_count_ = Clock::now() + took;
+  const auto kept = kept_.lock();
+  if (kept && !kept->ended_) kept->ended_ = last_;
+  if (!kept && last_) unasked_until_ = Clock::now() + kKeptUnasked;
   counted_.notify_all();
 }
 
@@ -88,6 +84,10 @@ std::shared_ptr<DirectoryUse::Count> DirectoryUse::count() {
   if (count && (!count->ended_ || *count->ended_)) return count;
   kept_ = count = std::make_shared<Count>();
   if (is_counting_) return count;
+  if (Clock::now() < unasked_until_) {
+    count->ended_ = Status();
+    return count;
+  }
   if (auto begun = begin_count(); !begun) count->ended_ = std::move(begun);
   return count;
 }
@@ -97,13 +97,33 @@ std::optional<Status> DirectoryUse::result_of(const Count& count) {
   return count.ended_;
 }
 
+bool DirectoryUse::is_wanted() {
+  const core::MutexLock lock(mutex_);
+  return is_counting_ || Clock::now() < unasked_until_;
+}
+
+std::uint64_t DirectoryUse::used() {
+  const core::MutexLock lock(mutex_);
+  return used_;
+}
+
+Status DirectoryUse::wait_a_while(const std::function<bool()>& is_over) {
+  if (is_over && is_over())
+    return fail(Errc::interrupted, "count what is in " + tree_.shown("."), "the transfer is over");
+  const auto pause = std::chrono::ceil<std::chrono::milliseconds>(next_count_ - Clock::now());
+  std::ignore = counted_.wait_for(mutex_, is_counting_ ? kLookWhetherOver : std::min(kLookWhetherOver, pause));
+  return {};
+}
+
+Status DirectoryUse::wait(const Count& count, const std::function<bool()>& is_over) {
+  const core::MutexLock lock(mutex_);
+  while (!count.ended_) UDTCAT_CHECK(wait_a_while(is_over));
+  return {};
+}
+
 Status DirectoryUse::wait(const std::function<bool()>& is_over) {
   const core::MutexLock lock(mutex_);
-  while (is_counting_) {
-    if (is_over && is_over())
-      return fail(Errc::interrupted, "count what is in " + tree_.shown("."), "the transfer is over");
-    std::ignore = counted_.wait_for(mutex_, kLookWhetherOver);
-  }
+  while (is_counting_ || Clock::now() < next_count_) UDTCAT_CHECK(wait_a_while(is_over));
   return {};
 }
 
@@ -114,7 +134,7 @@ Error DirectoryUse::refusal(const Want& wanted) {
   if (found_.part_bytes > 0)
     has += fmt::format(
         ", of which {} in parts of files that have not come whole, the oldest of {}: the commands that "
-        "were cut, given again, go on with them",
+        "were cut, given again, go on with them, or they can be removed there (.udtcat-parts, NAME.part)",
         core::format_size(found_.part_bytes), day_text(found_.oldest_part.value_or(0)));
   return {Errc::stream_refused, wanted.what,
           fmt::format("{} may have {} here at most (limit=), and has {}", wanted.peer,
@@ -122,7 +142,8 @@ Error DirectoryUse::refusal(const Want& wanted) {
           EDQUOT};
 }
 
-Result<std::optional<DirectoryUse::Growth>> DirectoryUse::grow(const Want& wanted, const OpenFile* file) {
+Result<std::optional<DirectoryUse::Growth>> DirectoryUse::grow(const Want& wanted, CountNumber& asked,
+                                                               const OpenFile* file) {
   const core::MutexLock lock(mutex_);
   const std::uint64_t bytes = wanted.bytes;
   if (bytes <= wanted.limit_bytes && used_ <= wanted.limit_bytes - bytes) {
@@ -133,9 +154,9 @@ Result<std::optional<DirectoryUse::Growth>> DirectoryUse::grow(const Want& wante
     if (opened != open_.end() && opened->second.is_gone) opened->second.gone_bytes += bytes;
     return Growth(shared_from_this(), bytes);
   }
-  if (is_counting_) return std::nullopt;
-  if (Clock::now() < next_count_) return tl::unexpected(last_ ? refusal(wanted) : last_.error());
-  UDTCAT_CHECK(begin_count());
+  if (!asked) asked = counts_ + (is_counting_ ? 2 : 1);
+  if (counts_ >= *asked) return tl::unexpected(last_ ? refusal(wanted) : last_.error());
+  if (!is_counting_ && Clock::now() >= next_count_) UDTCAT_CHECK(begin_count());
   return std::nullopt;
 }
 
@@ -282,13 +303,14 @@ Status DirectoryLimit::begin() {
       if (!*ended) count.reset();  // the next time it may be better
       return std::move(*ended);
     }
-    UDTCAT_CHECK(use->wait(is_over));
+    UDTCAT_CHECK(use->wait(*count, is_over));
   }
 }
 
 Result<DirectoryUse::Growth> DirectoryLimit::grow(std::uint64_t more, const std::string& what) const {
+  DirectoryUse::CountNumber asked;
   for (;;) {
-    UDTCAT_TRY(auto growth, try_grow(more, what));
+    UDTCAT_TRY(auto growth, try_grow(more, what, asked));
     if (growth) return std::move(*growth);
     UDTCAT_CHECK(use->wait(is_over));
   }
@@ -297,10 +319,9 @@ Result<DirectoryUse::Growth> DirectoryLimit::grow(std::uint64_t more, const std:
 Result<std::shared_ptr<DirectoryUse>> DirectoryUses::of(const FileTree& tree) {
   UDTCAT_TRY(const struct stat status, tree.look());
   const core::MutexLock lock(mutex_);
-  std::erase_if(uses_, [](const auto& each) { return each.second.expired(); });
-  std::weak_ptr<DirectoryUse>& known = uses_[{status.st_dev, status.st_ino}];
-  auto use = known.lock();
-  if (!use) known = use = std::make_shared<DirectoryUse>(tree, threads_, counts_again_after_);
+  std::erase_if(uses_, [](const auto& each) { return each.second.use_count() == 1 && !each.second->is_wanted(); });
+  auto& use = uses_[{status.st_dev, status.st_ino}];
+  if (!use) use = std::make_shared<DirectoryUse>(tree, threads_);
   return use;
 }
 

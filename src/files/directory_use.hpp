@@ -26,8 +26,9 @@ namespace udtcat::files {
 
 /// The bytes of a DirectoryCount, kept up by all sessions of a process that write there: what they are going to write
 /// is added first, and a name is changed by rename() and remove(), one at a time, which give back what was replaced. It
-/// is counted on the disk at the beginning and, when a limit is reached, again, since others remove files, too. It may
-/// say too much until then, and never too little:
+/// is counted on the disk at the beginning and, when a limit is reached, again, since others remove files, too: nothing
+/// is refused but by a count that began after it was asked for; one at a time serves all. It may say too much until
+/// then, and never too little:
 ///
 /// - What is granted or moved during a count is added to it. Where a directory is moved it is counted again.
 /// - A file that is open (OpenFile) counts to its end, whatever becomes of its name, as its space is not free before.
@@ -36,13 +37,14 @@ namespace udtcat::files {
 class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
  public:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::seconds kCountsAgainAfter{10};  // guess: a peer cannot keep a disk busy with counting
-  static constexpr int kMaxWalks = 3;                           // guess: directories are not moved all the time
+  static constexpr int kMaxWalks = 3;                      // guess: directories are not moved all the time
+  static constexpr std::chrono::seconds kKeptUnasked{60};  // guess: a client that did not wait is back by then
 
-  DirectoryUse(FileTree tree, std::weak_ptr<CountingThreads> threads, Clock::duration counts_again_after)
-      : tree_(std::move(tree)), threads_(std::move(threads)), counts_again_after_(counts_again_after) {}
+  DirectoryUse(FileTree tree, std::weak_ptr<CountingThreads> threads)
+      : tree_(std::move(tree)), threads_(std::move(threads)) {}
 
-  /// While one has it the use is kept up, so that others need not count.
+  /// While one has it the use is kept up, so that others need not count. A count that has begun comes to its end, and
+  /// is kept for a minute where nobody waits for it any more.
   class Count {
    private:
     friend class DirectoryUse;
@@ -52,9 +54,15 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   [[nodiscard]] std::shared_ptr<Count> count();
   /// none: it is under way.  errors: Errc::local_read_failed; Errc::out_of_resources: no thread counts
   [[nodiscard]] std::optional<Status> result_of(const Count& count);
-  /// Returns when no count is under way.
-  /// errors: Errc::interrupted, where is_over(), which is asked now and then, says so
+  /// Returns when it has ended.  errors: Errc::interrupted, where is_over(), which is asked now and then, says so
+  [[nodiscard]] Status wait(const Count& count, const std::function<bool()>& is_over);
+  /// Returns when none is under way, and the next one may begin: as long after the last as that took, so that a peer
+  /// cannot keep a disk busy with counting.  errors: the same
   [[nodiscard]] Status wait(const std::function<bool()>& is_over);
+  /// A count is under way, or kept although nobody asks for it.
+  [[nodiscard]] bool is_wanted();
+  /// As far as it is known now.
+  [[nodiscard]] std::uint64_t used();
 
   /// Bytes that are about to be written: while this lives they may not be on the disk yet.
   class Growth {
@@ -87,7 +95,7 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
     OpenFile(const OpenFile&) = delete;
     OpenFile& operator=(const OpenFile&) = delete;
     ~OpenFile() { close(); }
-    /// Its descriptor is closed.
+    /// Before its descriptor is closed, as another file may have the inode's number then.
     void close() {
       if (const auto use = std::exchange(use_, nullptr)) use->close(file_);
     }
@@ -108,11 +116,15 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
     const std::string& what;  ///< for the error
     const std::string& peer;
   };
-  /// file   that is going to be larger, where others may remove it meanwhile
+  /// The count that may refuse what is asked for: the first that begins later. None: it was not asked for yet.
+  using CountNumber = std::optional<std::uint64_t>;
+  /// asked   the same each time that this is asked
+  /// file    that is going to be larger, where others may remove it meanwhile
   /// returns  none: that would be too much, and it is counted again: wait(), and ask again
   /// errors: Errc::stream_refused, with EDQUOT: there would be more than the limit; Errc::local_read_failed,
   /// Errc::out_of_resources: it could not be counted again
-  [[nodiscard]] Result<std::optional<Growth>> grow(const Want& wanted, const OpenFile* file = nullptr);
+  [[nodiscard]] Result<std::optional<Growth>> grow(const Want& wanted, CountNumber& asked,
+                                                   const OpenFile* file = nullptr);
   /// As much is there, without being asked for.
   void add(std::uint64_t bytes);
   /// Counts that have ended by now.
@@ -132,13 +144,13 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   [[nodiscard]] Status begin_count() UDTCAT_REQUIRES(mutex_);
   void end_count(const Result<DirectoryCount>& counted, Clock::duration took) UDTCAT_REQUIRES(mutex_);
   [[nodiscard]] Error refusal(const Want& wanted) UDTCAT_REQUIRES(mutex_);
+  [[nodiscard]] Status wait_a_while(const std::function<bool()>& is_over) UDTCAT_REQUIRES(mutex_);
   void arrive(std::uint64_t bytes);
   void give_back(const struct stat& status, std::uint64_t since);
   void close(const std::pair<dev_t, ino_t>& file);
 
   const FileTree tree_;
   const std::weak_ptr<CountingThreads> threads_;
-  const Clock::duration counts_again_after_;
   core::Mutex names_;  // held from looking at a name until it is changed; before mutex_
   core::Mutex mutex_;
   core::Condition counted_;
@@ -146,6 +158,7 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   Status last_ UDTCAT_GUARDED_BY(mutex_);  // of the last count
   DirectoryCount found_ UDTCAT_GUARDED_BY(mutex_);
   Clock::time_point next_count_ UDTCAT_GUARDED_BY(mutex_);
+  Clock::time_point unasked_until_ UDTCAT_GUARDED_BY(mutex_);  // a count is kept that ended when nobody waited
   std::uint64_t counts_ UDTCAT_GUARDED_BY(mutex_) = 0;
   bool is_counting_ UDTCAT_GUARDED_BY(mutex_) = false;
   bool is_moved_ UDTCAT_GUARDED_BY(mutex_) = false;  // a directory, since the walk began
@@ -181,29 +194,26 @@ struct DirectoryLimit {
   [[nodiscard]] Status begin();
   /// what   is tried, for the error.  errors and result: those of DirectoryUse::grow()
   [[nodiscard]] Result<std::optional<DirectoryUse::Growth>> try_grow(
-      std::uint64_t more, const std::string& what, const DirectoryUse::OpenFile* file = nullptr) const {
-    return use->grow({more, bytes, what, peer}, file);
+      std::uint64_t more, const std::string& what, DirectoryUse::CountNumber& asked,
+      const DirectoryUse::OpenFile* file = nullptr) const {
+    return use->grow({more, bytes, what, peer}, asked, file);
   }
   /// The same; waits where it is counted again.  errors: also those of DirectoryUse::wait()
   [[nodiscard]] Result<DirectoryUse::Growth> grow(std::uint64_t more, const std::string& what) const;
 };
 
-/// The directories of peers with sessions, so that all that write to one know of each other.
+/// The directories of peers with sessions, so that all that write to one know of each other, and those that were
+/// counted for one that has gone.
 /// Threads: internally synchronised.
 class DirectoryUses {
  public:
-  /// counts_again_after   a count, where the limit is reached
-  explicit DirectoryUses(DirectoryUse::Clock::duration counts_again_after = DirectoryUse::kCountsAgainAfter)
-      : counts_again_after_(counts_again_after) {}
-
   /// Looks at the disk.  errors: Errc::local_read_failed
   [[nodiscard]] Result<std::shared_ptr<DirectoryUse>> of(const FileTree& tree);
 
  private:
-  const DirectoryUse::Clock::duration counts_again_after_;
   const std::shared_ptr<CountingThreads> threads_ = std::make_shared<CountingThreads>();
   core::Mutex mutex_;
-  std::map<std::pair<dev_t, ino_t>, std::weak_ptr<DirectoryUse>> uses_ UDTCAT_GUARDED_BY(mutex_);
+  std::map<std::pair<dev_t, ino_t>, std::shared_ptr<DirectoryUse>> uses_ UDTCAT_GUARDED_BY(mutex_);
 };
 
 }  // namespace udtcat::files

@@ -57,7 +57,7 @@ void Committer::work() {
 }
 
 Status Committer::commit(std::vector<ReceivedFile> batch, Destination& destination) {
-  if (state_.has_failed()) return {};
+  if (const auto failure = state_.failure(); failure && !is_of_limit(*failure)) return {};
   UDTCAT_CHECK(destination.sync());
   // Files of earlier batches may have a fingerprint by now, as time has passed since they changed.
   verified_ = state_.verified_files().note(verified_, destination);

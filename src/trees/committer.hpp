@@ -33,6 +33,9 @@ struct ReceivedFile {
   IncomingFile::State state{};
 };
 
+/// A limit ended the transfer: files that were whole by then get their names.
+[[nodiscard]] inline bool is_of_limit(const Error& error) { return error.code == Errc::stream_refused; }
+
 /// Gathers files while the disk stores the batch before: one sync serves a batch.
 ///
 ///   add() ──► batch (kMaxFiles, kMaxBytes, kMaxMemory: add() waits for the disk) ──► a thread: syncfs(2), rename(2)

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -269,6 +270,18 @@ NameStatus Destination::give(const bridge::Descriptor& opened, const Attributes&
 
 NameStatus Destination::set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new) {
   return give(opened, entry.attributes, entry.path, is_new);
+}
+
+std::uint32_t Destination::mode_to_give(const std::string& path, std::uint32_t wanted, dev_t device) {
+  constexpr std::uint32_t kLists = S_IRUSR | S_IXUSR;
+  const bool can_list = (wanted & kLists) == kLists || ::geteuid() == 0;
+  if (can_list || !write_budget().has_directory_limit()) return wanted;
+  const std::uint32_t given = wanted | kLists;
+  written_.lose(device, tree().shown(path),
+                {{"mode", fmt::format("it is {:04o} there, not {:04o}, as what is in it counts (limit=), and has to be "
+                                      "listed for that",
+                                      given, wanted)}});
+  return given;
 }
 
 NameStatus Destination::set_directory(const std::string& path, const Attributes& attributes, const struct stat& made) {

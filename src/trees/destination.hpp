@@ -59,6 +59,9 @@ class Destination {
   [[nodiscard]] ScopedStatus make_hard_link(const std::string& path, const std::string& of, const struct stat& file);
   /// Gives what is open, at an entry's path, its attributes.  is_new   it was just made
   [[nodiscard]] NameStatus set_attributes_of(const bridge::Descriptor& opened, const Entry& entry, bool is_new);
+  /// The mode that a directory on a file system is to get: where a limit counts what is in it, its owner can list it,
+  /// which is told as a loss.
+  [[nodiscard]] std::uint32_t mode_to_give(const std::string& path, std::uint32_t wanted, dev_t device);
   /// Gives a directory its attributes, if it is still the one of `made`.
   [[nodiscard]] NameStatus set_directory(const std::string& path, const Attributes& attributes,
                                          const struct stat& made);

@@ -201,8 +201,8 @@ NameStatus IncomingFile::finish_part() {
   if (!own.traits().obeys_syncfs && ::fsync(part_.number()) != 0) return tl::unexpected(failed("store"));
   const bool is_new = !basis_ || !basis_->is_part;
   UDTCAT_CHECK(destination_.set_attributes_of(part_, entry_, is_new));
-  const std::error_code error = part_.close();
   counted_part_.close();
+  const std::error_code error = part_.close();
   if (error) {
     const Error why{Errc::local_write_failed, "store " + destination_.tree().shown(entry_.path), error.message()};
     destination_.write_budget().remove(own.of(entry_.path));  // its content is not known

@@ -71,10 +71,10 @@ class IncomingFile {
   const Entry entry_;
   const bool is_sealed_;
   std::optional<BasisFile> basis_;
-  files::DirectoryUse::OpenFile counted_existing_;  // to the end of:
   bridge::Descriptor existing_;                     // the basis that has the name; not open: not needed yet
-  files::DirectoryUse::OpenFile counted_part_;      // to the end of:
+  files::DirectoryUse::OpenFile counted_existing_;  // ends before that
   bridge::Descriptor part_;                         // not open: nothing has been written yet
+  files::DirectoryUse::OpenFile counted_part_;      // ends before that
   std::uint64_t part_bytes_ = 0;                    // that were there when it was opened
   std::uint64_t grown_bytes_ = 0;                   // its size, as the directory's limit counts it
   std::uint64_t unsent_bytes_ = 0;                  // written, and not given to the disk yet

@@ -43,6 +43,7 @@ Status Receiver::run(MessageReader& reader, const std::optional<Hello>& hello) {
   if (over && hello) over = state_.writer().put(*hello);
   if (over) over = state_.writer().flush();
   if (over) over = receive(reader);
+  if (!over && is_of_limit(over.error())) committer_->finish();
   if (!over) state_.fail(over.error());
   complain_of_dropped();
   entries_.close();
@@ -240,6 +241,7 @@ void Receiver::set_directories() {
       const auto own_mode = state_.options().keeps_owners ? std::nullopt : top_.own_mode(state_.options().home);
       attributes.mode = own_mode.value_or(attributes.mode);
     }
+    attributes.mode = destination_.mode_to_give(path, attributes.mode, directory->device);
     struct stat made {};
     made.st_dev = directory->device;
     made.st_ino = directory->inode;

@@ -39,6 +39,7 @@ class WriteBudget {
   explicit WriteBudget(std::optional<std::uint64_t> bytes, std::optional<files::DirectoryLimit> directory = {})
       : bytes_(bytes), directory_(std::move(directory)) {}
 
+  [[nodiscard]] bool has_directory_limit() const { return directory_.has_value(); }
   /// path   for the error.  errors: Errc::stream_refused: it would be more than the budget
   [[nodiscard]] ScopedStatus charge(std::uint64_t bytes, const std::string& path);
   /// A name is going to be made.  attribute_bytes   of what it has besides its content

@@ -87,5 +87,22 @@ TEST_F(GridftpPeers, MayHaveAsMuchAsTheirLimitSays) {
   EXPECT_EQ(as("bob", "put", {two, url("second")}).status, kSuccess) << server.errors();
 }
 
+TEST_F(GridftpPeers, LeaveNoNameWhereNoneFits) {
+  fs::create_directory(here("root/alice"));
+  std::ignore = random_file("root/alice/f", 2'998'000);
+  Process server = start_server();
+  const auto small = random_file("small", 1'000);
+  for (const char* name : {"one", "other"}) {
+    const Ran refused = as("alice", "put", {"--range", "0-1000", small, url(name)});
+    EXPECT_EQ(refused.status, kReadOrWriteFailed) << refused.errors;
+    EXPECT_THAT(refused.errors, HasSubstr("552"));
+    EXPECT_FALSE(fs::exists(here("root/alice") / fs::path(name)));
+  }
+  expect_says(server, "receiving failed");
+  EXPECT_EQ(as("alice", "put", {small, url("small")}).status, kReadOrWriteFailed);
+  fs::remove(here("root/alice/f"));
+  EXPECT_EQ(as("alice", "put", {small, url("small")}).status, kSuccess) << "at once: " << server.errors();
+}
+
 }  // namespace
 }  // namespace udtcat::test::e2e

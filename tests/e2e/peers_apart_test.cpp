@@ -175,7 +175,7 @@ TEST_F(PeersApart, AreToldHowMuchIsInParts) {
   std::ignore = make_file("dst/alice/.udtcat-parts/0123", "part", 2'500'000);
   Process listener = receive_into("dst", {.args = of_server()});
   EXPECT_EQ(send_as("alice", make_file("one", "new", 600'000)), kReadOrWriteFailed);
-  EXPECT_THAT(errors_, HasSubstr("of which 2.51 MB in parts of files that have not come whole, the oldest of 2"));
+  EXPECT_THAT(errors_, HasSubstr("of which 2.52 MB in parts of files that have not come whole, the oldest of 2"));
 }
 
 TEST_F(PeersApart, HaveNoDirectoryInAnothers) {

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <optional>
 #include <thread>
+#include <tuple>
+#include <vector>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -34,17 +36,8 @@ class DirectoryUsed : public testing::Test {
     EXPECT_TRUE(counted.begin());
     return counted;
   }
-  /// The bytes that may still be written.
-  static std::uint64_t room(const DirectoryLimit& limit) {
-    std::uint64_t least = 0, most = kLimit;
-    while (least < most) {
-      const std::uint64_t tried = (least + most + 1) / 2;
-      const bool fits = limit.grow(tried, "try").has_value();
-      if (fits) limit.use->shrink(tried);
-      (fits ? least : most) = fits ? tried : tried - 1;
-    }
-    return least;
-  }
+  /// The bytes that may be written without counting.
+  static std::uint64_t room(const DirectoryLimit& limit) { return kLimit - limit.use->used(); }
   void file(const std::string& name, std::uint64_t bytes) const {
     std::filesystem::create_directories((folder.path() / name).parent_path());
     folder.write(name, {});
@@ -59,7 +52,8 @@ class DirectoryUsed : public testing::Test {
 
 TEST_F(DirectoryUsed, RefusesWhatWouldBeMoreAndSaysTheLimit) {
   const DirectoryLimit alice = limit();
-  ASSERT_TRUE(alice.grow(kLimit, "write f"));
+  const auto granted = alice.grow(kLimit, "write f");
+  ASSERT_TRUE(granted);
   const auto refused = alice.grow(1, "write f");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::stream_refused);
@@ -79,7 +73,8 @@ TEST_F(DirectoryUsed, SaysHowMuchIsInPartsAndSinceWhen) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("of which 508 kB in parts of files that have not come whole, the "
                                                    "oldest of 2026-03-04: the commands that were cut, given again, go "
-                                                   "on with them"));
+                                                   "on with them, or they can be removed there (.udtcat-parts, "
+                                                   "NAME.part)"));
 }
 
 TEST_F(DirectoryUsed, IsOneForAllThatWriteThereAtTheSameTime) {
@@ -96,18 +91,46 @@ TEST_F(DirectoryUsed, IsCountedAgainWhenNobodyWritesThere) {
 }
 
 TEST_F(DirectoryUsed, IsCountedAgainWhereItsLimitIsReached) {
-  constexpr std::chrono::milliseconds kAgainAfter{50};
-  DirectoryUses often(kAgainAfter);
-  DirectoryLimit alice{
-      .use = often.of(FileTree::open(folder.path()).value()).value(), .bytes = kLimit, .peer = "alice"};
   file("f", 900'000);
-  ASSERT_TRUE(alice.begin());
+  const DirectoryLimit alice = limit();
+  EXPECT_FALSE(alice.grow(500'000, "write g"));
   std::filesystem::remove(folder.path() / "f");  // by somebody else
-  const auto later = std::chrono::steady_clock::now() + 2 * kAgainAfter;
-  while (std::chrono::steady_clock::now() < later) std::this_thread::yield();
   const auto growth = alice.grow(500'000, "write g");
-  EXPECT_TRUE(growth);
+  EXPECT_TRUE(growth) << "at once";
   EXPECT_FALSE(alice.grow(600'000, "write h")) << "what is granted counts, though it is not on the disk yet";
+}
+
+TEST_F(DirectoryUsed, RefusesByACountThatBeganLaterAlone) {
+  file("f", 900'000);
+  const DirectoryLimit alice = limit();
+  const std::string what = "write g";
+  DirectoryUse::CountNumber asked;
+  ASSERT_TRUE(alice.use->wait({})) << "the next count may begin";
+  EXPECT_FALSE(alice.try_grow(500'000, what, asked).value()) << "neither granted nor refused";
+  ASSERT_TRUE(alice.use->wait({}));
+  DirectoryUse::CountNumber later;
+  const auto unanswered = alice.try_grow(500'000, what, later);
+  EXPECT_TRUE(unanswered && !*unanswered) << "the count was of the first";
+  EXPECT_FALSE(alice.try_grow(500'000, what, asked)) << "which it refuses";
+}
+
+TEST_F(DirectoryUsed, HasNothingOfAnInodeThatIsUsedAgain) {
+  const DirectoryLimit alice = limit();
+  const auto make_open = [&] {
+    file("f", 300'000);
+    alice.use->add(300'000 + kName);
+    return bridge::Descriptor(::open((folder / "f").c_str(), O_RDONLY));
+  };
+  {
+    const bridge::Descriptor descriptor = make_open();
+    const auto counted = alice.use->open(descriptor);
+    remove(alice, at("f"));
+  }
+  const bridge::Descriptor again = make_open();
+  auto counted = alice.use->open(again);
+  EXPECT_EQ(room(alice), kLimit - 300'000 - kName);
+  counted.close();
+  EXPECT_EQ(room(alice), kLimit - 300'000 - kName) << "it has its name";
 }
 
 TEST_F(DirectoryUsed, IsNothingWhereItCannotBeCounted) {
@@ -181,7 +204,8 @@ TEST_F(DirectoryUsed, CountsAFileThatIsOpenUntilItIsClosed) {
   remove(alice, at("f"));
   EXPECT_EQ(room(alice), kLimit - 300'000 - kName);
   ASSERT_TRUE(alice.grow(200'000, "write f"));
-  ASSERT_TRUE(alice.try_grow(100'000, "write f", &one)) << "it goes on growing";
+  DirectoryUse::CountNumber asked;
+  ASSERT_TRUE(alice.try_grow(100'000, "write f", asked, &one)) << "it goes on growing";
   one.close();
   EXPECT_EQ(room(alice), kLimit - 600'000 - kName);
   other.close();
@@ -236,7 +260,8 @@ TEST_F(DirectoryCounted, HasWhatIsGrantedAddedAndMovedMeanwhile) {
   alice.count = alice.use->count();
   const bool is_under_way = !alice.use->result_of(*alice.count);
   EXPECT_TRUE(alice.use->rename(at("moved"), at("elsewhere")));
-  EXPECT_TRUE(alice.grow(100'000, "write f"));
+  const auto granted = alice.grow(100'000, "write f");
+  EXPECT_TRUE(granted);
   ASSERT_TRUE(alice.begin());
   alice.bytes = kThere + 400'000;
   EXPECT_FALSE(alice.grow(1, "write f"));
@@ -260,12 +285,25 @@ TEST_F(DirectoryCounted, IsDoneAgainWhereADirectoryWasMovedMeanwhile) {
     EXPECT_FALSE(alice.grow(1, "write f")) << "nothing is left out";
 }
 
-TEST_F(DirectoryCounted, EndsWithItsLastWriter) {
-  auto alice = std::optional(not_counted());
-  alice->count = alice->use->count();
-  const std::weak_ptr<DirectoryUse> use = alice->use;
-  alice.reset();
-  EXPECT_TRUE(limit().begin()) << "and begins with the next one";
+TEST_F(DirectoryCounted, GoesOnWithoutItsWriterAndIsKept) {
+  std::ignore = not_counted().use->count();
+  while (not_counted().use->counts() == 0) std::this_thread::yield();
+  const DirectoryLimit next = limit();
+  EXPECT_EQ(next.use->counts(), 1U);
+  EXPECT_EQ(next.use->used(), kThere);
+}
+
+TEST_F(DirectoryCounted, IsDoneOnceForAllThatWait) {
+  const DirectoryLimit alice = limit();
+  const std::uint64_t before = alice.use->counts();
+  constexpr int kQuestions = 100;
+  std::vector<DirectoryUse::CountNumber> asked(kQuestions);
+  for (int refused = 0; refused < kQuestions;) {
+    refused = 0;
+    for (auto& each : asked) refused += alice.try_grow(kThere, "write f", each) ? 0 : 1;
+    std::this_thread::yield();
+  }
+  EXPECT_LE(alice.use->counts(), before + 2) << "that which was under way, and the next";
 }
 
 TEST_F(DirectoryCounted, IsNotWaitedForWhereTheTransferIsOver) {

@@ -12,12 +12,71 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/ordinary_user.hpp"
 #include "trees/receivers.hpp"
 
 namespace udtcat::trees {
 namespace {
 
 using testing::HasSubstr;
+
+/// Receivers for alice, with a limit.
+class LimitedReceivers : public Receivers {
+ protected:
+  const std::uint64_t file_bytes = files::kNameBytes + kContent.size();
+
+  void begin_with(std::uint64_t limit) {
+    begin([&, limit](ReceiverOptions& options) {
+      auto use = uses.of(options.tree).value();
+      options.directory_limit = files::DirectoryLimit{.use = std::move(use), .bytes = limit, .peer = "alice"};
+      ASSERT_TRUE(options.directory_limit->begin());
+    });
+  }
+  void expect_refused() {
+    const Status over = end->over();
+    ASSERT_FALSE(over);
+    EXPECT_THAT(over.error().message(), HasSubstr("alice may have"));
+  }
+
+  files::DirectoryUses uses;
+};
+
+TEST_F(LimitedReceivers, KeepFilesThatWereWholeWhenTheNextDoesNotFit) {
+  begin_with(2 * file_bytes - 1);
+  give_file("f");
+  send_contents(begin_file("g"));
+  expect_refused();
+  EXPECT_EQ(names_in(in), std::vector<std::string>{"f"});
+  EXPECT_EQ(end->counters.files, 1U);
+}
+
+TEST_F(LimitedReceivers, KeepFilesThatWereWholeWhenTheNextNameDoesNotFit) {
+  begin_with(file_bytes);
+  give_file("f");
+  announce(directory_at("d"));
+  expect_refused();
+  EXPECT_EQ(names_in(in), std::vector<std::string>{"f"});
+  EXPECT_EQ(end->counters.files, 1U);
+}
+
+TEST_F(LimitedReceivers, KeepDirectoriesThatCanBeCounted) {
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  std::filesystem::permissions(in, std::filesystem::perms::all);
+  const test::OrdinaryUser user;
+  begin_with(10 * file_bytes);
+  Entry directory = directory_at("d");
+  directory.attributes.mode = 0311;
+  announce(directory);
+  std::ignore = peer().hear<UpToDate>();
+  give_file("d/f");
+  peer().say(End{next_id});
+  EXPECT_THAT(peer().hear<NotStored>().reason, HasSubstr("its mode could not be kept: it is 0711 there, not 0311"));
+  EXPECT_EQ(peer().hear<Done>().entries, next_id);
+  EXPECT_TRUE(end->over());
+  EXPECT_EQ(status_of("d").st_mode & 07777U, 0711U);
+  files::DirectoryLimit next{.use = uses.of(files::FileTree::open(in).value()).value(), .bytes = 1, .peer = "alice"};
+  EXPECT_TRUE(next.begin());
+}
 
 TEST_F(Receivers, RefuseASecondEntryOfAPath) {
   begin();

@@ -59,10 +59,10 @@ Task<Result<Reply>> ControlClient::reply(ControlConnection::Moved moved,
   }
 }
 
-Task<Result<Reply>> ControlClient::ask(std::string line) {
+Task<Result<Reply>> ControlClient::ask(std::string line, std::optional<std::chrono::milliseconds> timeout) {
   UDTCAT_CO_CHECK(co_await send(std::move(line)));
   for (;;) {
-    auto answer = co_await reply();
+    auto answer = co_await reply({}, timeout);
     if (!answer || !answer->is_preliminary()) co_return answer;
   }
 }

@@ -40,8 +40,8 @@ class ControlClient {
   /// timeout   none: that of the connection
   [[nodiscard]] Task<Result<Reply>> reply(ControlConnection::Moved moved = {},
                                           std::optional<std::chrono::milliseconds> timeout = {});
-  /// Sends, and takes replies until one that is not preliminary.
-  [[nodiscard]] Task<Result<Reply>> ask(std::string line);
+  /// Sends, and takes replies until one that is not preliminary.  timeout   as in reply()
+  [[nodiscard]] Task<Result<Reply>> ask(std::string line, std::optional<std::chrono::milliseconds> timeout = {});
   /// The same, and the answer must be a completion.  errors: also Errc::stream_refused, with what the server said
   [[nodiscard]] Task<Result<Reply>> demand(std::string line);
 

@@ -254,8 +254,8 @@ Task<Status> RemoteServer::send_restart(const files::ByteRanges& have) {
 Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved moved, MarkerHandler markers,
                                  std::shared_ptr<Promise<Status>> done) {
   end_timer_.cancel();  // of the last transfer
-  const bool reads = command.starts_with("RETR") || command.starts_with("ERET");
-  const auto begin_timeout = reads ? options_.begin_timeout : options_.timeout;  // a tape holds files that are read
+  const bool lists = command.starts_with("MLSD");
+  const auto begin_timeout = lists ? options_.timeout : options_.begin_timeout;
   const std::string doing = fmt::format("{} at the {}", core::printable(command, core::kShownBytes), control_->name());
   UDTCAT_CO_CHECK(co_await control_->send(std::move(command)));
   auto end = lifetime_.guard([this, moved](const Status& outcome, std::string said) {

@@ -33,8 +33,8 @@ struct TransferOptions {
   std::optional<files::ByteRange> range;  ///< which bytes of the source; none: all
   std::size_t block_bytes = kDefaultModeEBlockBytes;
   std::chrono::milliseconds timeout{60'000};  ///< silence of the server after which it is lost
-  /// guess: the same before it begins a transfer: a robot fetches a tape, or all of a file is summed up. A host that is
-  /// gone is noticed by the probes of its connection.
+  /// guess: the same before it begins a transfer, or has made a directory: a robot fetches a tape, all of a file is
+  /// summed up, or all of a directory counted. A host that is gone is noticed by the probes of its connection.
   std::chrono::milliseconds begin_timeout{std::chrono::hours(1)};
   std::optional<Endpoint> data_address;  ///< of this host, as PORT says it; none: as the control connection has it
   std::size_t retries = 5;               ///< in a row that move nothing

@@ -302,9 +302,10 @@ std::string parent_of(const std::string& path) {
 }
 
 /// MKD. A directory that exists is no error, whatever the server replies.
-Task<Status> make_remote(RemoteServer& server, FtpUrl directory) {
+/// patience   a server may count first what is there
+Task<Status> make_remote(RemoteServer& server, FtpUrl directory, std::chrono::milliseconds patience) {
   const std::string doing = "make the directory " + directory.to_string();
-  UDTCAT_CO_TRY(const auto made, co_await server.control().ask("MKD " + directory.path));
+  UDTCAT_CO_TRY(const auto made, co_await server.control().ask("MKD " + directory.path, patience));
   if (!made.is_completion()) {
     UDTCAT_CO_TRY(const auto entered, co_await server.control().ask("CWD " + directory.path));
     const Reply& refusal = entered.code / 100 == 4 ? entered : made;  // spec: RFC 959 §4.2.1: the next time it may
@@ -359,7 +360,7 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
   const auto make_all = [&]() -> Task<Status> {
     const bool is_last = ++attempts > options.retries;
     UDTCAT_CO_CHECK(co_await ensure_logged_in(io, server, into, options));
-    if (!into.path.empty()) UDTCAT_CO_CHECK(co_await make_remote(*server, into));
+    if (!into.path.empty()) UDTCAT_CO_CHECK(co_await make_remote(*server, into, options.begin_timeout));
     refused.clear();
     passed_over = walk.passed_over();
     for (const std::string& directory : walk.directories()) {
@@ -368,7 +369,7 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
         if (!walk.has_left(directory)) passed_over.directories.add_silently();
         continue;
       }
-      const auto made = co_await make_remote(*server, url_below(into, directory));
+      const auto made = co_await make_remote(*server, url_below(into, directory), options.begin_timeout);
       if (made) continue;
       if (!is_of_one(made.error(), is_last)) co_return made;
       if (!walk.has_left(directory)) passed_over.directories.add(made.error());

@@ -70,7 +70,14 @@ Result<BlockStore> BlockStore::open_in_place(const files::FileLocation& location
   if (there && *there && !S_ISREG((*there)->st_mode) && !S_ISCHR((*there)->st_mode) && !S_ISBLK((*there)->st_mode))
     return fail(Errc::local_write_failed, "write " + location.shown(),
                 fmt::format("it is {}, and nothing is written through that", kind_in_words((*there)->st_mode)));
-  UDTCAT_TRY(auto descriptor, location.open(O_WRONLY | O_CREAT, Errc::local_write_failed));
+  const bool is_there = there && *there;
+  std::optional<bridge::Descriptor> made;
+  if (!is_there) made = location.make_file(O_WRONLY).value_or(std::nullopt);  // else open(2) says why not
+  const bool is_made = made.has_value();
+  if (!made) {
+    UDTCAT_TRY(made, location.open(is_there ? O_WRONLY : O_WRONLY | O_CREAT, Errc::local_write_failed));
+  }
+  bridge::Descriptor descriptor = std::move(*made);
   if (const int error = check_kind(descriptor); error != 0)
     return failed(Errc::local_write_failed, "write", location, error);
   struct stat status {};
@@ -78,7 +85,9 @@ Result<BlockStore> BlockStore::open_in_place(const files::FileLocation& location
     return fail(Errc::local_write_failed, "write into " + location.shown(),
                 fmt::format("it has {} names, and all would change: the whole file may be written anew instead",
                             status.st_nlink));
-  return BlockStore(std::move(descriptor), location);
+  BlockStore store(std::move(descriptor), location);
+  store.is_made_ = is_made;
+  return store;
 }
 
 void BlockStore::count_in(const std::shared_ptr<files::DirectoryUse>& use) {
@@ -209,20 +218,20 @@ void BlockStore::clear() {
 }
 
 void BlockStore::discard() const {
-  if (!publish_as_) return;
+  if (!publish_as_ && (!is_made_ || size() != 0)) return;
   std::ignore = remove_in(use_, location_, [this]() -> Status {
     if (!location_.is_only_name() || !location_.names(descriptor_))
       return fail(Errc::local_write_failed, "remove " + location_.shown(), "it is another file by now");
     location_.remove();
     return {};
   });
-  partial_->journal_of("-").remove();
+  if (partial_) partial_->journal_of("-").remove();
 }
 
 Status BlockStore::close() {
   turn_.reset();
-  const auto error = descriptor_.close();
   counted_.close();
+  const auto error = descriptor_.close();
   if (error) return failed(Errc::local_write_failed, "write", location_, error.value());
   return {};
 }

@@ -39,8 +39,10 @@ class BlockStore {
   void count_in(const std::shared_ptr<files::DirectoryUse>& use);
   /// As what it counts; null: nobody counts it.
   [[nodiscard]] const files::DirectoryUse::OpenFile* counted() const { return use_ ? &counted_ : nullptr; }
-  /// The bytes that count of a file that was just made for PATH.part, with its journal.
+  /// The bytes that count of a file that was just made, with its journal where it is PATH.part.
   [[nodiscard]] std::uint64_t new_bytes() const;
+  /// The file that is written in place was made for that.
+  [[nodiscard]] bool is_made() const { return is_made_; }
 
   [[nodiscard]] const std::string& shown() const { return location_.shown(); }
   /// The file has its own name, and not that of PATH.part.
@@ -79,6 +81,7 @@ class BlockStore {
   [[nodiscard]] Status put_in_place() const;
   [[nodiscard]] Status publish(std::uint64_t bytes) const;
   void clear();
+  /// Removes PATH.part, and a file that was made to be written in place, and is still empty.
   void discard() const;
   /// Releases the lock: the next writer may open it. Errors are those of earlier writes: Errc::local_write_failed.
   [[nodiscard]] Status close();
@@ -93,13 +96,14 @@ class BlockStore {
   [[nodiscard]] std::size_t hole_at(std::uint64_t offset, std::span<const std::byte> from) const;
 
   std::shared_ptr<files::DirectoryUse> use_;
-  files::DirectoryUse::OpenFile counted_;  // to the end of:
   bridge::Descriptor descriptor_;
+  files::DirectoryUse::OpenFile counted_;  // descriptor_: ends before it
   std::optional<std::uint64_t> opened_size_;
   std::int64_t opened_changed_;
   files::FileLocation location_;                   // of descriptor_
   std::optional<files::FileLocation> publish_as_;  // none: it has its name already
   std::optional<PartialFile> partial_;             // where publish_as_ is
+  bool is_made_ = false;                           // as is_made() has it
   std::shared_ptr<void> turn_;
   std::uint64_t holes_from_ = UINT64_MAX;  // from here on nothing was ever written
 };

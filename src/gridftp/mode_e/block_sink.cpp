@@ -43,7 +43,11 @@ Task<Status> FileSink::write(std::uint64_t offset, std::span<const std::byte> by
   UDTCAT_CO_TRY(const auto growth, co_await grow_to(at_ + range.end));  // to the end of this
   const bool again = have_.touches(range);
   UDTCAT_CO_CHECK(co_await on_disk(io_, [&]() -> Status {
-    return again ? store_.write_at(at_ + offset, bytes) : store_.write_first(at_ + offset, bytes);
+    if (again) return store_.write_at(at_ + offset, bytes);
+    UDTCAT_CHECK(store_.write_first(at_ + offset, bytes));
+    // A count sees what was granted, also where the file would end before a hole.
+    const bool is_seen = !limit_ || bytes.empty() || store_.size().value_or(UINT64_MAX) >= at_ + range.end;
+    return is_seen ? Status() : store_.write_at(at_ + range.end - 1, bytes.last(1));
   }));
   UDTCAT_CO_CHECK(have_.add(range));
   if (!journal_ || state_ != State::open || have_.bytes() < durable_.bytes() + kJournalEveryBytes) co_return Status{};
@@ -54,10 +58,11 @@ Task<Status> FileSink::write(std::uint64_t offset, std::span<const std::byte> by
 Task<Result<files::DirectoryUse::Growth>> FileSink::grow_to(std::uint64_t bytes) {
   constexpr std::chrono::milliseconds kLookEvery{50};  // guess: a small directory is counted by then
   boost::asio::steady_timer timer(io_);
+  files::DirectoryUse::CountNumber asked;
   while (limit_ && bytes > granted_bytes_) {
     if (state_ == State::closed) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
     if (refused_) co_return tl::unexpected(*refused_);
-    auto growth = limit_->try_grow(bytes - granted_bytes_, "write " + store_.shown(), store_.counted());
+    auto growth = limit_->try_grow(bytes - granted_bytes_, "write " + store_.shown(), asked, store_.counted());
     if (!growth && growth.error().code == Errc::stream_refused) refused_ = growth.error();
     if (!growth) co_return tl::unexpected(std::move(growth.error()));
     if (*growth) {

@@ -42,8 +42,9 @@ Task<Status> LimitedPlace::count() {
 }
 
 Task<Result<files::DirectoryUse::Growth>> LimitedPlace::grow(std::uint64_t bytes, std::string what) {
+  files::DirectoryUse::CountNumber asked;
   while (limit_ && !over_) {
-    UDTCAT_CO_TRY(auto growth, limit_->try_grow(bytes, what));
+    UDTCAT_CO_TRY(auto growth, limit_->try_grow(bytes, what, asked));
     if (growth) co_return std::move(*growth);
     co_await pause();
   }

@@ -22,7 +22,7 @@ namespace udtcat::gridftp {
 /// Threads: confined to the io_context thread, or to one that serves it meanwhile.
 class LimitedPlace {
  public:
-  /// root   of all clients.  over   is set once nobody waits for this one; it outlives this
+  /// root   of all clients.  over   is set once nobody waits for what it has asked; it outlives this
   LimitedPlace(boost::asio::io_context& io, ServedRoot root, const std::optional<Error>& over)
       : io_(io), root_(std::move(root)), over_(over) {}
 

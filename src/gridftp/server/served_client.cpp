@@ -335,7 +335,7 @@ Task<std::optional<Reply>> ServedClient::Dialogue::change_files(const FtpCommand
   };
   Status done;
   if (verb == "MKD")
-    done = co_await transfers_.place().make_directory(path);
+    done = co_await transfers_.make_directory(path);
   else
     done = co_await on_disk(io_, on_names);
   if (!done) co_return make_reply(550, done.error().message());

@@ -163,7 +163,12 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
     const auto size = file.size();
     return Opened{std::move(file), size};
   });
-  if (!opened) co_return to_reply(opened.error());
+  const auto asked_at = std::chrono::steady_clock::now();
+  const auto refuse = [&](const Error& why) {
+    log_.report_transfer(tool::kSent, path, 0, asked_at, tl::unexpected(why));
+    return to_reply(why);
+  };
+  if (!opened) co_return refuse(opened.error());
   const auto size = opened->size;
   if (!size && !part) co_return make_reply(550, path + ": it has no size; ERET takes a part of it.");
   files::ByteRange range = part.value_or(files::ByteRange{0, size.value_or(0)});
@@ -175,7 +180,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
   for (const files::ByteRange& missing : left_out.missing_from({0, range.bytes()}))
     wanted.push_back({missing.begin + range.begin, missing.end + range.begin});
   request.source = std::make_shared<FileSource>(io_, std::move(opened->file), std::move(wanted));
-  if (auto begun = co_await announce(path); !begun) co_return to_reply(begun.error());
+  if (auto begun = co_await announce(path); !begun) co_return refuse(begun.error());
   const auto begun_at = std::chrono::steady_clock::now();
   const std::uint64_t before = sent_bytes_;
   std::optional<TransferMarkers> markers;  // plain FTP clients take the next reply for the last one
@@ -196,6 +201,7 @@ struct ServedTransfers::StoreParameters {
   files::ByteRanges restart;
   std::optional<std::uint64_t> allocated;
   std::string source{};
+  bool has_name = false;  // the name is granted: it need not be added
 };
 
 struct ServedTransfers::Incoming {
@@ -222,7 +228,6 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   if (parameters.allocated) incoming.expected = files::ByteRange{0, *parameters.allocated};
   UDTCAT_TRY(const auto location, place_.root().location_of(path));
   if (!at) UDTCAT_CHECK(published_.may_replace(location, path));
-  const bool is_made = at && !location.exists();
   UDTCAT_TRY(auto store, at ? BlockStore::open_in_place(location) : BlockStore::open_to_write(location));
   if (!at && store.ignores_case())
     if (auto beside = published_.may_stand_beside(location, path); !beside) {
@@ -251,12 +256,27 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   // only where the source has a name.
   if (incoming.have.empty() || parameters.source.empty()) there = incoming.have;
   place_.count_in(store);
-  if (const auto& limit = place_.limit(); limit && (is_made || (!at && store.size() == 0)))
-    limit->use->add(store.new_bytes());
+  const bool is_new = at ? store.is_made() && !parameters.has_name : store.size() == 0;
+  if (const auto& limit = place_.limit(); limit && is_new) limit->use->add(store.new_bytes());
   if (journal) journal = store.journal(identity_of(path, parameters.source));  // a counted one
   incoming.sink = std::make_shared<FileSink>(io_, std::move(store), std::move(there), std::move(journal),
                                              at.value_or(0), place_.limit());
   return incoming;
+}
+
+/// A file that is made in place needs room for its name; PATH.part is looked at once it is there.
+Task<Result<ServedTransfers::Incoming>> ServedTransfers::open_with_room(const std::string& path,
+                                                                        std::optional<std::uint64_t> at,
+                                                                        StoreParameters& parameters) {
+  if (cancelled_) co_return tl::unexpected(*cancelled_);
+  if (at && place_.limit())
+    parameters.has_name = co_await on_disk(io_, [&] { return place_.root().has_nothing_at(path); });
+  const std::uint64_t name_bytes = parameters.has_name ? files::kNameBytes : 0;
+  UDTCAT_CO_TRY(const auto name, co_await place_.grow(name_bytes, "write " + path));
+  auto incoming = co_await on_disk_in_turn(
+      io_, [&] { return open_incoming(path, at, parameters); }, [this] { return !cancelled_; });
+  if (!incoming && place_.limit()) place_.limit()->use->shrink(name_bytes);
+  co_return incoming;
 }
 
 Reply ServedTransfers::name_source(const std::string& source) {
@@ -307,24 +327,26 @@ Task<Status> ServedTransfers::publish(const std::string& path, bool in_place, co
   co_return Status{};
 }
 
-/// Clients without a key, who have as many addresses as they like, share one.
 Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t> at) {
-  const StoreParameters parameters{std::exchange(restart_, {}), std::exchange(allocated_, {}),
-                                   std::exchange(source_, {})};
+  StoreParameters parameters{std::exchange(restart_, {}), std::exchange(allocated_, {}), std::exchange(source_, {})};
   if (options_.read_only) co_return make_reply(550, "This server is read-only.");
   if (auto cannot = parameters_.refusal(DataPath::Role::passive)) co_return *cannot;
   const BusyGuard busy(*this);
-  if (auto counted = co_await place_.count(); !counted) co_return to_reply(counted.error());
-  if (cancelled_) co_return broken_off(*cancelled_);
-  const auto incoming = co_await on_disk_in_turn(
-      io_, [&] { return open_incoming(path, at, parameters); }, [this] { return !cancelled_; });
-  if (!incoming) co_return cancelled_ ? broken_off(*cancelled_) : to_reply(incoming.error());
+  const auto asked_at = std::chrono::steady_clock::now();
+  const auto refuse = [&](const Error& why) {
+    const Error& cause = cancelled_ ? *cancelled_ : why;
+    log_.report_transfer(tool::kReceived, path, 0, asked_at, tl::unexpected(cause));
+    return cancelled_ ? broken_off(cause) : to_reply(cause);
+  };
+  if (auto counted = co_await place_.count(); !counted) co_return refuse(counted.error());
+  const auto incoming = co_await open_with_room(path, at, parameters);
+  if (!incoming) co_return refuse(incoming.error());
   auto fits = co_await place_.grow(0, "write " + path);
   Status begun = fits ? Status() : tl::unexpected(std::move(fits.error()));
   if (begun) begun = co_await announce(path);
   if (!begun) {
     co_await incoming->sink->set_aside();
-    co_return to_reply(begun.error());
+    co_return refuse(begun.error());
   }
   const auto begun_at = std::chrono::steady_clock::now();
   const std::uint64_t before = *received_bytes_;
@@ -428,6 +450,11 @@ Task<Reply> ServedTransfers::checksum(ChecksumRequest request) {
   if (left > 0 && request.bytes)
     co_return make_reply(554, fmt::format("{} ends {} bytes before the last of these.", request.path, left));
   co_return make_reply(213, sum->text());
+}
+
+Task<Status> ServedTransfers::make_directory(std::string path) {
+  const BusyGuard busy(*this);
+  co_return co_await place_.make_directory(std::move(path));
 }
 
 Status ServedTransfers::rename(const std::string& from, const std::string& to) {

@@ -95,8 +95,10 @@ class ServedTransfers {
   void note_told(std::string path, std::uint64_t partial_bytes) { told_ = {std::move(path), partial_bytes}; }
   /// RNFR and RNTO. Touches the disk.  errors: those of LimitedPlace::rename()
   [[nodiscard]] Status rename(const std::string& from, const std::string& to);
-  /// MKD, DELE and RMD.
-  [[nodiscard]] LimitedPlace& place() { return place_; }
+  /// MKD.  errors: those of LimitedPlace::make_directory(); that of cancel()
+  [[nodiscard]] Task<Status> make_directory(std::string path);
+  /// DELE and RMD.
+  [[nodiscard]] const LimitedPlace& place() const { return place_; }
 
  private:
   struct StoreParameters;
@@ -104,6 +106,8 @@ class ServedTransfers {
   class BusyGuard;
   [[nodiscard]] Result<Incoming> open_incoming(const std::string& path, std::optional<std::uint64_t> at,
                                                const StoreParameters& parameters);
+  [[nodiscard]] Task<Result<Incoming>> open_with_room(const std::string& path, std::optional<std::uint64_t> at,
+                                                      StoreParameters& parameters);
   [[nodiscard]] bool is_whole_file(const std::string& path, const StoreParameters& parameters) const;
   /// Cancels the transfer, as long as the watch lives, where the peer lets nothing move for too long.
   [[nodiscard]] StallTimer stall_timer(std::function<bool()> waits_for_disk);
@@ -116,8 +120,9 @@ class ServedTransfers {
   boost::asio::io_context& io_;
   std::pair<std::string, std::uint64_t> told_;  // see note_told()
   const std::shared_ptr<Service> service_;
-  std::optional<Error> over_;  // all that might follow
-  LimitedPlace place_{io_, service_->root, over_};
+  std::optional<Error> over_;       // all that might follow
+  std::optional<Error> cancelled_;  // the transfer under way
+  LimitedPlace place_{io_, service_->root, cancelled_};
   const ServeOptions& options_ = service_->options;
   const ControlCallbacks control_;
   PublishedFiles published_;  // by this client, since it came
@@ -131,7 +136,6 @@ class ServedTransfers {
   std::optional<std::uint64_t> allocated_;  // for the next transfer
   std::string source_;                      // of the next upload
   bool busy_ = false;
-  std::optional<Error> cancelled_;  // the transfer under way
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t summed_bytes_ = 0;  // by checksum()
   const std::shared_ptr<std::uint64_t> received_bytes_ = std::make_shared<std::uint64_t>(0);

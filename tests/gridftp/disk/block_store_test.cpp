@@ -126,6 +126,21 @@ TEST_F(BlockStores, WriteInPlaceWithoutTouchingTheRest) {
   EXPECT_TRUE(folder.has("new"));
 }
 
+TEST_F(BlockStores, LeaveNoEmptyFileThatTheyMadeInPlace) {
+  const auto make = [&] { return BlockStore::open_in_place(location); };
+  make()->discard();
+  EXPECT_FALSE(folder.has("file"));
+  const auto written = make();
+  EXPECT_TRUE(written->is_made() && written->write_at(0, bytes));
+  written->discard();
+  EXPECT_TRUE(folder.has("file")) << "some of it is there";
+  folder.write("file", {});
+  const auto found = make();
+  EXPECT_FALSE(found->is_made());
+  found->discard();
+  EXPECT_TRUE(folder.has("file")) << "it was there before";
+}
+
 TEST_F(BlockStores, WriteIntoNoFileThatHasAnotherNameToo) {
   folder.write("file", bytes);
   std::filesystem::create_hard_link(folder / "file", folder / "other");
