@@ -98,7 +98,7 @@ TEST_F(GridftpPeers, LeaveNoNameWhereNoneFits) {
     EXPECT_THAT(refused.errors, HasSubstr("552"));
     EXPECT_FALSE(fs::exists(here("root/alice") / fs::path(name)));
   }
-  expect_says(server, "receiving failed");
+  expect_says(server, "/one: write /one: alice may have 3.00 MB here at most (limit=)");
   EXPECT_EQ(as("alice", "put", {small, url("small")}).status, kReadOrWriteFailed);
   fs::remove(here("root/alice/f"));
   EXPECT_EQ(as("alice", "put", {small, url("small")}).status, kSuccess) << "at once: " << server.errors();
