@@ -2,6 +2,7 @@
 #include "gridftp/disk/block_store.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <tuple>
@@ -170,9 +171,8 @@ Status BlockStore::write_at(std::uint64_t offset, std::span<const std::byte> fro
 
 Status BlockStore::reach(std::uint64_t bytes) const {
   if (size().value_or(bytes) >= bytes) return {};
-  if (::ftruncate(descriptor_.number(), static_cast<off_t>(bytes)) != 0)
-    return failed(Errc::local_write_failed, "set the size of", location_, errno);
-  return {};
+  // ftruncate(2) would cut what another thread has written behind it since the size was looked at.
+  return files::write_whole_at(descriptor_, bytes - 1, std::array{std::byte{0}}, location_.shown());
 }
 
 Status BlockStore::sync() const {
