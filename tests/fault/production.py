@@ -240,9 +240,11 @@ class Production:
         self.tally.disturbed.clear()
 
     async def stop_clients(self):
-        for task in self.tasks:
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
+        pending = self.tasks
+        while pending:  # wait_for() of Python before 3.12 may miss a cancellation
+            for task in pending:
+                task.cancel()
+            _, pending = await asyncio.wait(pending, timeout=1)
         await asyncio.sleep(3)
 
     async def all_answered(self):
