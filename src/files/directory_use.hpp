@@ -86,7 +86,7 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   class OpenFile {
    public:
     OpenFile() = default;
-    OpenFile(OpenFile&& other) noexcept : use_(std::exchange(other.use_, nullptr)), file_(other.file_) {}
+    OpenFile(OpenFile&& other) noexcept { *this = std::move(other); }
     OpenFile& operator=(OpenFile&& other) noexcept {
       std::swap(use_, other.use_);
       std::swap(file_, other.file_);

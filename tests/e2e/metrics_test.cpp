@@ -23,7 +23,6 @@ namespace {
 
 using nlohmann::json;
 using testing::AllOf;
-using testing::Contains;
 using testing::HasSubstr;
 using testing::IsSubsetOf;
 using testing::Not;
@@ -240,7 +239,8 @@ TEST_F(MetricsOf, APipeUnderLoadAreThoseOfItsStatus) {
   EXPECT_EQ(now.at("udtcat_streams_open" + peer + "}"), 1);
   EXPECT_GT(now.at("udtcat_rate_bytes_per_second" + peer + "}"), 100'000);
   EXPECT_GT(now.at("udtcat_round_trip_seconds" + peer + "}"), 0);
-  EXPECT_THAT(now.families(), Contains("udtcat_limited_by")) << now.text;
+  // A quarter of a second on a busy host may have no limit that stands out.
+  EXPECT_TRUE(eventually(patience(20s), [&] { return scrape().families().contains("udtcat_limited_by"); })) << now.text;
   EXPECT_NEAR(now.at(R"(udtcat_start_time_seconds{service="pipe"})"),
               static_cast<double>(std::time(nullptr)) - before["seconds"].get<double>(), 30);
 }

@@ -149,7 +149,7 @@ TEST_P(LostUplinks, LeaveTheirPartToTheOther) {
   Consumer consumer;
   Process listener = listen_there({.out = consumer.take_stdout()});
   Process connector = connect_from(kBoth, {.args = {"--idle-timeout", "20s"}, .in = open_for_reading(file.path())});
-  ASSERT_TRUE(eventually(patience(20s), [&] { return sent_by("1") > 2 * kMiB && sent_by("2") > 2 * kMiB; }))
+  ASSERT_TRUE(eventually(patience(60s), [&] { return sent_by("1") > 2 * kMiB && sent_by("2") > 2 * kMiB; }))
       << connector.errors();
   lose(lost, loss);
   ASSERT_LT(consumer.bytes_read(), bytes) << "it was over before";

@@ -124,15 +124,16 @@ std::optional<Clock::time_point> parse_utc_time(std::string_view text) {
     for (const char digit : text.substr(at, digits)) value = 10 * value + (digit - '0');
     return value;
   };
-  using namespace std::chrono;
-  const year_month_day date{year(number(0, 4)), month(static_cast<unsigned>(number(5, 2))),
-                            day(static_cast<unsigned>(number(8, 2)))};
+  const std::chrono::year_month_day date{std::chrono::year(number(0, 4)),
+                                         std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                         std::chrono::day(static_cast<unsigned>(number(8, 2)))};
   const int hour = number(11, 2);
   const int minute = number(14, 2);
   const int second = number(17, 2);
-  constexpr year kFirst{1970};
+  constexpr std::chrono::year kFirst{1970};
   if (!date.ok() || date.year() < kFirst || hour > 23 || minute > 59 || second > 59) return std::nullopt;
-  return sys_days(date) + hours(hour) + minutes(minute) + seconds(second) + milliseconds(number(20, 3));
+  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+         std::chrono::seconds(second) + std::chrono::milliseconds(number(20, 3));
 }
 
 std::string json_line(Clock::time_point time, Severity level, std::string_view service, std::string_view text) {

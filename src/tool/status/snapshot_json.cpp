@@ -116,6 +116,7 @@ Json list_json(const std::vector<Part>& parts, Json (*json_of_part)(const Part&)
 
 std::vector<const PeerSnapshot*> fastest_of(const std::vector<PeerSnapshot>& peers) {
   std::vector<const PeerSnapshot*> shown;
+  shown.reserve(peers.size());
   for (const PeerSnapshot& peer : peers) shown.push_back(&peer);
   if (shown.size() <= kMaxShownPeers) return shown;
   std::ranges::nth_element(shown, shown.begin() + static_cast<std::ptrdiff_t>(kMaxShownPeers), std::ranges::greater(),
