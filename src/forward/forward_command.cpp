@@ -272,7 +272,8 @@ void ForwardCommand::on_gone(Connection& connection, const Status& how) {
   tool::LogEvent event =
       tool::peer_event(has_others ? tool::EventKind::session_lost : tool::EventKind::peer_gone, connection);
   event.result = why.message();
-  event.severity = has_others && how ? tool::Severity::info : tool::Severity::warning;
+  const bool is_expected = is_stopping_ || (has_others && how);
+  event.severity = is_expected ? tool::Severity::info : tool::Severity::warning;
   if (has_others) {
     const std::string reason = how ? "" : ": " + why.message();
     event.message = fmt::format("{}: one of its sessions is over{}", to_string(options_.peer), reason);
@@ -282,10 +283,7 @@ void ForwardCommand::on_gone(Connection& connection, const Status& how) {
   event.duration = Clock::now() - moved.made_at;
   event.message = fmt::format("{} is gone after {}, {}", to_string(options_.peer), tool::clock_text(*event.duration),
                               tool::payload_text(moved));
-  if (is_stopping_) {
-    event.severity = tool::Severity::info;
-    return tool::log_event(event);
-  }
+  if (is_stopping_) return tool::log_event(event);
   event.message += fmt::format(": {}; dialling again", why.message());
   outage_.begin(why, Clock::now());
   run_.progress().wait_for(dialling());

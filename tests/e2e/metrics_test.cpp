@@ -321,7 +321,6 @@ TEST_F(MetricsOf, AConfigurationAreServedToo) {
 }
 
 TEST_F(MetricsOf, AHostAreReadByStockPrograms) {
-  if (run({.argv = {"sh", "-c", "command -v promtool"}}).status != 0) GTEST_SKIP() << "there is no promtool";
   const std::uint16_t entrance = free_port();
   const Process far = listen({.args = {"--to", "127.0.0.1:9", "--name", "far"}});
   const Process near = connect({.args = served({"--from", std::to_string(entrance)})});

@@ -373,11 +373,10 @@ void Multiplexer::on_tick() {
   const auto state = liveness_.state(now(), session_->port_closed_since());
   if (state != Liveness::State::alive) {
     const auto seconds = std::to_string(liveness_.silence(now()).count() / 1000);
-    return break_off(
-        {Errc::peer_lost, "peer " + peer_.to_string() + " is lost",
-         state == Liveness::State::port_closed ? "its port is closed: the process is gone, or has given this session up"
-                                               : "nothing has arrived for " + seconds + " s"},
-        false);
+    const std::string why = state == Liveness::State::port_closed
+                                ? "its port is closed: the process is gone, or has given this session up"
+                                : "nothing has arrived for " + seconds + " s";
+    return break_off({Errc::peer_lost, "peer " + peer_.to_string() + " is lost", why}, false);
   }
   if (liveness_.ping_due(now())) {
     send({kSessionStream, Ping{static_cast<std::uint64_t>(now().time_since_epoch().count())}});

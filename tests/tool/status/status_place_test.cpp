@@ -2,6 +2,7 @@
 #include "tool/status/status_place.hpp"
 
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 
 #include <gmock/gmock.h>
@@ -106,6 +107,16 @@ class StatusPlaceOfAnOrdinaryUser : public StatusPlace {
   std::string number_;
   std::string in_tmp_;
 };
+
+TEST_F(StatusPlaceOfAnOrdinaryUser, IsOfServicesWhereRootGivesItOrItIsHis) {
+  EXPECT_TRUE(is_place_of_services(roots_.services + "/db/1.sock", roots_));
+  EXPECT_FALSE(is_place_of_services(roots_.services + "-of-mallory/1.sock", roots_));
+  EXPECT_FALSE(is_place_of_services(roots_.everybody + "/none/1.sock", roots_));
+  EXPECT_FALSE(is_place_of_services("/etc/passwd", roots_)) << "it is root's";
+  const std::string own = roots_.everybody + "/1.sock";
+  std::ofstream(own) << "";
+  EXPECT_TRUE(is_place_of_services(own, roots_));
+}
 
 TEST_F(StatusPlaceOfAnOrdinaryUser, IsHisRunDirectoryThoughTheEnvironmentDoesNotNameIt) {
   const std::string own = roots_.users + "/" + number_;
