@@ -3,6 +3,9 @@
 
 #include <array>
 #include <list>
+#include <optional>
+#include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
@@ -16,44 +19,66 @@ namespace udtcat::pipe {
 
 namespace {
 
+bool has_ended(const std::error_code& outcome) {
+  return outcome == std::errc::connection_refused || outcome == std::errc::no_such_file_or_directory;
+}
+bool is_forbidden(const std::error_code& outcome) {
+  return outcome == std::errc::permission_denied || outcome == std::errc::operation_not_permitted;
+}
+
 /// One socket that is asked.
 /// Threads: confined to the thread that runs the io_context.
 class StatusQuestion {
  public:
-  StatusQuestion(boost::asio::io_context& io, std::string path) : path_(std::move(path)), socket_(io) { ask(); }
+  StatusQuestion(boost::asio::io_context& io, std::string path, std::chrono::milliseconds patience)
+      : io_(io), path_(std::move(path)), patience_(patience) {
+    ask();
+  }
 
-  [[nodiscard]] bool is_left_over() const { return left_over_; }
-  [[nodiscard]] StatusAnswer take_answer() { return {std::move(path_), std::move(snapshot_)}; }
+  /// None: its process has ended.
+  [[nodiscard]] std::optional<StatusAnswer> take_answer() {
+    if (has_ended_) return std::nullopt;
+    return StatusAnswer{std::move(path_), std::move(snapshot_)};
+  }
 
  private:
-  using Protocol = boost::asio::local::stream_protocol;
+  using Socket = boost::asio::local::stream_protocol::socket;
 
   void ask() {
-    if (path_.size() > bridge::kMaxUnixPathBytes) return;
-    socket_.async_connect(Protocol::endpoint(path_), [this](const boost::system::error_code& error) {
-      left_over_ = error == boost::asio::error::connection_refused && tool::remove_left_over(path_);
-      if (error) {
-        snapshot_ = fail(Errc::local_connect_failed, "ask " + path_, core::errno_text(error.value()));
-        return;
+    has_ended_ = path_.size() > bridge::kMaxUnixPathBytes;  // nobody can listen there
+    if (has_ended_) return;
+    connect_.emplace(io_, path_, patience_, [this](const std::error_code& outcome, Socket socket) {
+      if (!outcome) {
+        socket_.emplace(std::move(socket));
+        return read_on();
       }
-      read_on();
+      has_ended_ = has_ended(outcome);
+      if (outcome == std::errc::connection_refused) std::ignore = tool::remove_left_over(path_);
+      const Errc kind = is_forbidden(outcome) ? Errc::local_connect_failed : Errc::peer_lost;
+      snapshot_ = fail(kind, "ask " + path_, core::errno_text(outcome.value()));
     });
   }
   void read_on() {
-    socket_.async_read_some(boost::asio::buffer(piece_),
-                            [this](const boost::system::error_code& end, std::size_t bytes) {
-                              text_.append(piece_.data(), bytes);
-                              if (!end && text_.size() <= tool::kMaxSnapshotBytes) return read_on();
-                              if (text_.empty())
-                                snapshot_ = fail(Errc::local_connect_failed, "ask " + path_, "it has ended meanwhile");
-                              else
-                                snapshot_ = tool::parse_snapshot(std::exchange(text_, {}));
-                            });
+    socket_->async_read_some(boost::asio::buffer(piece_),
+                             [this](const boost::system::error_code& end, std::size_t bytes) {
+                               text_.append(piece_.data(), bytes);
+                               if (!end && text_.size() <= tool::kMaxSnapshotBytes) return read_on();
+                               if (!text_.empty())
+                                 snapshot_ = tool::parse_snapshot(std::exchange(text_, {}));
+                               else if (!std::exchange(asked_again_, true))
+                                 ask();  // its process may have ended just now
+                               else
+                                 snapshot_ = fail(Errc::local_connect_failed, "ask " + path_, "it has not answered");
+                             });
   }
 
+  boost::asio::io_context& io_;
   std::string path_;
-  Protocol::socket socket_;
-  bool left_over_ = false;
+  const std::chrono::milliseconds patience_;
+  std::optional<bridge::UnixConnect> connect_;
+  std::optional<Socket> socket_;
+  bool has_ended_ = false;
+  bool asked_again_ = false;
   std::array<char, 16384> piece_{};
   std::string text_;
   Result<tool::ProcessSnapshot> snapshot_ = fail(Errc::peer_lost, "ask " + path_, "no answer in time");
@@ -64,20 +89,23 @@ class StatusQuestion {
 std::vector<StatusAnswer> ask_for_status(const std::vector<std::string>& paths, std::chrono::milliseconds patience) {
   boost::asio::io_context io;
   std::list<StatusQuestion> questions;
-  for (const std::string& path : paths) questions.emplace_back(io, path);
+  for (const std::string& path : paths) questions.emplace_back(io, path, patience);
   io.run_for(patience);
   std::vector<StatusAnswer> answers;
+  answers.reserve(questions.size());
   for (StatusQuestion& question : questions)
-    if (!question.is_left_over()) answers.push_back(question.take_answer());
+    if (auto answer = question.take_answer()) answers.push_back(std::move(*answer));
   return answers;
 }
 
 std::vector<StatusAnswer> ask_host_for_status(const tool::StatusRoots& roots) {
-  for (;;) {
-    const auto sockets = tool::status_sockets(roots);
+  for (auto sockets = tool::status_sockets(roots);;) {
     auto answers = ask_for_status(sockets);
-    const bool some_were_dead = answers.size() < sockets.size();
-    if (!some_were_dead || sockets.size() < tool::kMaxStatusSockets) return answers;
+    const bool may_hide_others = sockets.size() >= tool::kMaxStatusSockets && answers.size() < sockets.size();
+    if (!may_hide_others) return answers;
+    auto left = tool::status_sockets(roots);
+    if (left == sockets) return answers;  // those that have ended cannot be removed
+    sockets = std::move(left);
   }
 }
 

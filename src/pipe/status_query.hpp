@@ -18,18 +18,18 @@ inline constexpr std::chrono::milliseconds kStatusQueryPatience{2'000};  // gues
 /// The answer of one socket.
 struct StatusAnswer {
   std::string path;
-  /// errors: Errc::local_connect_failed with the cause, e.g. that this user may not ask; Errc::peer_lost where no
-  /// answer came in time; Errc::protocol_violated
+  /// errors: Errc::local_connect_failed: this user may not ask; Errc::peer_lost: no answer came in time, with the cause;
+  /// Errc::protocol_violated
   Result<tool::ProcessSnapshot> snapshot;
 };
 
-/// Asks all at the same time, and blocks until all have answered or `patience` is over. Dead sockets are removed, and
-/// give no answer.
+/// Asks all at the same time, and blocks until all have answered or `patience` is over. Of processes
+/// that have ended there is no answer; their sockets are removed where this user may.
 [[nodiscard]] std::vector<StatusAnswer> ask_for_status(const std::vector<std::string>& paths,
                                                        std::chrono::milliseconds patience = kStatusQueryPatience);
 
-/// Asks those of the host, and again where dead ones, which are removed then, were as many as status_sockets() gives:
-/// no living one is hidden by them, unless they cannot be removed. Blocks likewise.
+/// Asks those of the host, and again while some were removed of as many as status_sockets() gives: no living one is
+/// hidden by them. Blocks likewise.
 [[nodiscard]] std::vector<StatusAnswer> ask_host_for_status(const tool::StatusRoots& roots = {});
 
 }  // namespace udtcat::pipe
