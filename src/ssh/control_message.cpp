@@ -91,7 +91,7 @@ Result<ControlMessage> decode(Type type, std::string text) {
     case Type::exited:
       return Exited{static_cast<std::uint8_t>(text.front())};
     case Type::killed:
-      if (text.front() > 1 || text.front() < 0) return violation("a flag that is neither 0 nor 1");
+      if (text.front() != 0 && text.front() != 1) return violation("a flag that is neither 0 nor 1");
       return Killed{core::printable(std::string_view(text).substr(1), kMaxNameBytes), text.front() == 1};
     case Type::not_run:
       return NotRun{core::printable(text, kMaxReasonBytes)};

@@ -79,7 +79,7 @@ std::string destination_key(const SshConfig& config, const std::string& ports, c
   const auto hash = std::hash<std::string>()(fmt::format("{}{}", config.credentials, fmt::join(addresses, " ")));
   std::string key = fmt::format("{}@{}:{}/{}#{:x}", config.user, config.hostname, config.port, ports, hash);
   std::ranges::replace_if(
-      key, [](char c) { return c <= ' '; }, '_');
+      key, [](char c) { return static_cast<unsigned char>(c) <= ' '; }, '_');
   return key;
 }
 
