@@ -132,7 +132,9 @@ void BenchService::on_closed(const BenchClient& client, const Status& status) {
   if (was_served) {
     asked_ = nullptr;
     const bool is_over = status || status.error().code == Errc::peer_interrupted;  // its client leaves when it has all
-    tool::log_event(tool::transfer_event(tool::transfer_of(client.connection(), "bench", is_over ? Status() : status)));
+    // Told alone: nothing of anybody's was moved, and who counts transfers would take it for a mirror's.
+    tool::tell_event(
+        tool::transfer_event(tool::transfer_of(client.connection(), "bench", is_over ? Status() : status)));
   }
   // Posted: the caller is the client's own connection.
   boost::asio::post(io_, lifetime_.guard([this, &client, was_served, status] {

@@ -7,6 +7,7 @@
 #include "bench/bench_lines.hpp"
 #include "bench/bench_meter.hpp"
 #include "lib/connection/two_ends.hpp"
+#include "tool/cli/log_event.hpp"
 
 namespace udtcat::bench {
 namespace {
@@ -74,6 +75,27 @@ TEST_F(BenchServiceTest, LetsAPeerMeasureBothWays) {
     EXPECT_GT(each.loaded.all.size(), 0U);
   }
   run_until([&] { return service_.idle(); });
+}
+
+TEST_F(BenchServiceTest, IsToldOfAndIsNoTransferThatIsCounted) {
+  int counted = 0;
+  std::vector<std::string> told;
+  const auto is_transfer = [](const tool::LogEvent& event) { return event.kind == tool::EventKind::transfer; };
+  tool::set_event_observer([&](const tool::LogEvent& event) { counted += is_transfer(event) ? 1 : 0; });
+  tool::set_event_sink([&](const tool::LogEvent& event) {
+    if (is_transfer(event)) told.push_back(event.object.value_or(""));
+  });
+  for (const bool is_whole : {true, false}) {
+    const auto measuring = client();
+    BenchLines lines(measuring->open_stream());
+    EXPECT_TRUE(send_request(lines, to_json(BenchRequest{1, 1s})));
+    is_whole ? measuring->close() : measuring->abort({Errc::interrupted, "measure", "enough"});
+    run_until([&] { return service_.idle(); });
+  }
+  tool::set_event_observer({});
+  tool::set_event_sink({});
+  EXPECT_EQ(told, (std::vector<std::string>{"bench", "bench"}));
+  EXPECT_EQ(counted, 0);
 }
 
 TEST_F(BenchServiceTest, TellsWhatItHasMeasuredBeforeEachAnswer) {

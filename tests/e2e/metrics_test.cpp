@@ -245,6 +245,16 @@ TEST_F(MetricsOf, APipeUnderLoadAreThoseOfItsStatus) {
               static_cast<double>(std::time(nullptr)) - before["seconds"].get<double>(), 30);
 }
 
+TEST_F(MetricsOf, AListenerCountNoBenchAsATransfer) {
+  const Process listener = listen({.args = served({"--name", "nightly", "-v"})});
+  Process measuring = udtcat({"bench", "127.0.0.1", std::to_string(port_), "--seconds", "1"}, {.key = key_});
+  expect_exit(measuring, kSuccess);
+  expect_says(listener, ": bench: ");
+  const Scraped benched = scrape();
+  for (const std::string& family : kOfTransfers) EXPECT_FALSE(benched.families().contains(family)) << benched.text;
+  EXPECT_EQ(snapshot_of(listener)["transfers"], json::array());
+}
+
 TEST_F(MetricsOf, AMeetingPlaceHaveItsPairs) {
   Process place({.argv = {UDTCAT_BINARY, "meet", "-l", "127.0.0.1:" + std::to_string(port_), "--public", "--metrics",
                           std::to_string(metrics_)},

@@ -57,8 +57,8 @@ void set_event_observer(EventSink observer);
 void log_event(const LogEvent& event);
 /// Observed alone: no line tells it, or not yet.
 void observe_event(const LogEvent& event);
-/// Told alone: it was observed before, or stands for several that were. Its texts, which peers may have chosen, come to
-/// the sink printable and bounded.
+/// Told alone: it was observed before, stands for several that were, or is none that counts. Its texts, which peers may
+/// have chosen, come to the sink printable and bounded.
 void tell_event(const LogEvent& event);
 
 }  // namespace udtcat::tool
