@@ -51,6 +51,17 @@ TEST_F(Config, IsCheckedInWordsWithoutBeingCarriedOut) {
                                 HasSubstr("sends at most 400 Mbit/s"), HasSubstr("key: that of " + key_file_)));
 }
 
+TEST_F(Config, IsCheckedForWhereFiguresAreAndForTheGroupThatMayAsk) {
+  const std::string service = "listen 9\nto db:1\nkey-file " + key_file_ + "\nmetrics 9190\n";
+  const Ran ran = check(service);
+  EXPECT_EQ(ran.status, kSuccess) << ran.errors;
+  EXPECT_THAT(ran.output, HasSubstr("figures: for whoever connects to tcp 127.0.0.1:9190\n"));
+  const Ran wrong = check(service + "status-group no-such-group\n");
+  EXPECT_EQ(wrong.status, kUsage) << wrong.output;
+  EXPECT_THAT(wrong.errors, AllOf(HasSubstr("test.conf: --status-group \"no-such-group\": "),
+                                  HasSubstr("getent group lists those that it has")));
+}
+
 TEST_F(Config, IsOverriddenByTheOptionsBehindIt) {
   const Ran ran = check("listen 9000\nto db:1\nrate 400M\nprotect clear", {"--check", "--rate", "1G"});
   EXPECT_EQ(ran.status, kSuccess) << ran.errors;

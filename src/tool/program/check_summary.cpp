@@ -10,6 +10,7 @@
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/identity/key_pair_lookup.hpp"
+#include "tool/status/status_group.hpp"
 
 namespace udtcat::tool {
 
@@ -81,7 +82,7 @@ Result<std::string> key_summary(const Options& options, KeyCandidates candidates
   return "key: that of " + found->where + (found->doubt.empty() ? "" : "; " + found->doubt);
 }
 
-Words session_summary(const Options& options) {
+Result<Words> session_summary(const Options& options) {
   const SessionOptions& session = options.session;
   Words lines;
   if (!session.own_name.empty()) lines.push_back("this end is called " + session.own_name);
@@ -95,6 +96,12 @@ Words session_summary(const Options& options) {
   lines.push_back(fmt::format("a peer is lost after {} of silence", core::format_duration(session.idle_timeout)));
   if (options.stats_interval)
     lines.push_back(fmt::format("figures: a line each {}", core::format_duration(*options.stats_interval)));
+  if (options.metrics)
+    lines.push_back(fmt::format("figures: for whoever connects to {}",
+                                local_address_text("tcp", *options.metrics, AddressFamily::any)));
+  if (options.status_group.empty()) return lines;
+  UDTCAT_CHECK(find_own_group("--status-group", options.status_group));
+  lines.push_back("udtcat status: also for members of the group " + options.status_group);
   return lines;
 }
 

@@ -20,7 +20,8 @@ namespace udtcat::tool {
 /// errors: those of find_credentials()
 [[nodiscard]] Result<std::string> key_summary(const Options& options, KeyCandidates candidates);
 
-/// Names, protection and limits: the options that every command has.
-[[nodiscard]] Words session_summary(const Options& options);
+/// Names, protection, limits and who sees figures: the options that every command has.
+/// errors: those of find_own_group()
+[[nodiscard]] Result<Words> session_summary(const Options& options);
 
 }  // namespace udtcat::tool

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -211,7 +212,8 @@ ParsedLine understand(const Commands& commands, Words arguments) {
 /// Says what the invocation would do.  errors: those of its key and its files
 Status tell(const Invocation& invocation, KeyCandidates candidates) {
   UDTCAT_TRY(Words lines, invocation.check_summary());
-  for (std::string& line : session_summary(invocation.options())) lines.push_back(std::move(line));
+  UDTCAT_TRY(Words of_session, session_summary(invocation.options()));
+  std::ranges::move(of_session, std::back_inserter(lines));
   if (invocation.needs_key()) {
     UDTCAT_TRY(std::string key, key_summary(invocation.options(), std::move(candidates)));
     lines.push_back(std::move(key));

@@ -3,10 +3,12 @@
 #include "pipe/pipe_options.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <udtcat/key.hpp>
 #include <udtcat/key_pair.hpp>
 
+#include "support/ordinary_user.hpp"
 #include "support/temp_dir.hpp"
 #include "tool/support/user_files.hpp"
 
@@ -32,12 +34,39 @@ TEST(CheckSummary, SayAddressesAndServices) {
 }
 
 TEST(CheckSummary, SayNamesAndLimits) {
-  const Words lines = session_summary(options_of({"h", "1", "--as", "web", "--peer", "db", "--rate", "400M",
-                                                  "--protect", "safe", "--idle-timeout", "5s", "--stats", "json:10s"}));
+  const auto lines = session_summary(options_of({"h", "1", "--as", "web", "--peer", "db", "--rate", "400M", "--protect",
+                                                 "safe", "--idle-timeout", "5s", "--stats", "json:10s"}));
+  ASSERT_TRUE(lines) << lines.error().message();
   for (const char* line : {"this end is called web", "the other end has to be called db", "sends at most 400 Mbit/s",
                            "data: safe: authenticated, for everybody on the path to read",
                            "a peer is lost after 5 s of silence", "figures: a line each 10 s"})
-    EXPECT_THAT(lines, Contains(line));
+    EXPECT_THAT(*lines, Contains(line));
+}
+
+TEST(CheckSummary, SayWhereFiguresAreAndWhichGroupMayAsk) {
+  const std::string group = std::to_string(::getegid());
+  const auto lines = session_summary(options_of({"-l", "1", "--metrics", "9190", "--status-group", group}));
+  ASSERT_TRUE(lines) << lines.error().message();
+  for (const std::string& line : {std::string("figures: for whoever connects to tcp 127.0.0.1:9190"),
+                                  "udtcat status: also for members of the group " + group})
+    EXPECT_THAT(*lines, Contains(line));
+  const auto at = session_summary(options_of({"-l", "1", "--metrics", "[2001:db8::1]:9190"}));
+  EXPECT_THAT(at.value(), Contains("figures: for whoever connects to tcp [2001:db8::1]:9190"));
+}
+
+TEST(CheckSummary, FindThatAGroupIsNotThere) {
+  const auto none = session_summary(options_of({"-l", "1", "--status-group", "no-such-group"}));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Errc::bad_argument);
+  EXPECT_THAT(none.error().message(),
+              testing::StartsWith("--status-group \"no-such-group\": this host has no such group"));
+}
+
+TEST(CheckSummary, FindThatItsUserIsNotInAGroup) {
+  const test::OrdinaryUser nobody;
+  const auto strange = session_summary(options_of({"-l", "1", "--status-group", "61234"}));
+  ASSERT_FALSE(strange);
+  EXPECT_THAT(strange.error().message(), HasSubstr("this user is not in that group"));
 }
 
 TEST(CheckSummary, OfAKeyPairNameItAndItsPeers) {
