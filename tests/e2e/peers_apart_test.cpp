@@ -257,7 +257,7 @@ TEST_F(PeersOfAForward, ReplaceTheirKeyWithoutAnInterruption) {
   EXPECT_TRUE(eventually(patience(until + std::chrono::seconds(10)), [&] {
     return count_lines(service, "the key of alice counts no longer") == 1;
   })) << service.errors();
-  expect_says(service, "the key of alice counted until ");
+  expect_says(service, "the key of alice: it counted until ");
   EXPECT_TRUE(client.receive_end());
   expect_flows(new_client, *newly_served, "after it");
   EXPECT_EQ(count_lines(service, "read "), 1) << "nobody had to ask for it: " << service.errors();
@@ -267,9 +267,12 @@ TEST_F(PeersOfAForward, AreRefusedBeforeTheirKeyCounts) {
   write_lines("alice " + alice_ + " valid-after=2100-01-01\n");
   Process service = start_service();
   Process front = start_front("alice", free_port());
-  expect_says(service, "the key of alice counts from 2100-01-01");
+  expect_says(service, "the key of alice: it counts from 2100-01-01");
   expect_says(front, "the listener knows our key");
   expect_says(front, "or not at this time");
+  const Ran status =
+      run({.argv = {UDTCAT_BINARY, "status", "--json"}, .environment = {"XDG_RUNTIME_DIR=" + home_.path().string()}});
+  EXPECT_THAT(status.output, HasSubstr(R"("reason":"the peers file does not let this key in at this time")"));
 }
 
 TEST_F(PeersApart, KnowAListenerByEachOfItsTwoKeys) {

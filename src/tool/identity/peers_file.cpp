@@ -37,8 +37,8 @@ Result<std::string> PeersFile::recognise(const PublicKey& key, std::string_view 
   if (peer == nullptr) return tl::unexpected(unknown_key(key));
   // Not authentication_failed: its holder is told that the key is known.
   if (!counts_at(*peer, clock_()))
-    return fail(Errc::parameters_refused, fmt::format("the key of {} {}", peer->name, dates_text(*peer, clock_())),
-                place_in_file(*peer) + " says so");
+    return fail(Errc::parameters_refused, fmt::format("{}of {}", kAdmitKey, peer->name),
+                fmt::format("it {}, as {} says", dates_text(*peer, clock_()), place_in_file(*peer)));
   if (!may(*peer, application))
     return fail(Errc::parameters_refused, fmt::format("the key of {} is not for {}", peer->name, application),
                 fmt::format("{} says {}", place_in_file(*peer), purposes_text(*peer)));

@@ -18,7 +18,8 @@
 
 namespace udtcat::tool {
 
-/// The beginning of an error about a key that no line lists.
+/// The beginning of an error about a key that no line lists, or, with Errc::parameters_refused, that does not count at
+/// this time.
 inline constexpr std::string_view kAdmitKey = "admit the key ";
 
 /// The part of a peer: a place below its own directory, and how much may be in it.

@@ -46,9 +46,11 @@ std::string refusal_text(const Endpoint& peer, const Error& why) {
 
 /// The kind is the code: unauthenticated peers can cause any number of texts.
 std::string kind_of_refusal(const Error& why) {
+  const bool of_list = why.what.starts_with(kAdmitKey);
   // The text of Errc::authentication_failed is about a shared key only.
-  if (why.code != Errc::authentication_failed) return make_error_code(why.code).message();
-  return why.what.starts_with(kAdmitKey) ? "the peers file does not let this key in" : "the keys do not match";
+  if (why.code == Errc::authentication_failed)
+    return of_list ? "the peers file does not let this key in" : "the keys do not match";
+  return of_list ? "the peers file does not let this key in at this time" : make_error_code(why.code).message();
 }
 
 }  // namespace

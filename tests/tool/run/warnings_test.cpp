@@ -2,10 +2,17 @@
 #include "tool/run/warnings.hpp"
 
 #include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <udtcat/key_pair.hpp>
+
+#include "support/temp_dir.hpp"
+#include "tool/identity/peer_line.hpp"
 #include "tool/identity/peers_file.hpp"
 
 namespace udtcat::tool {
@@ -47,6 +54,26 @@ TEST(RefusalLog, TellsAnUnlistedKeyFromAnotherSharedKey) {
   EXPECT_EQ(refusals.snapshots().size(), 2U);
   EXPECT_THAT(refusals.snapshots(),
               testing::Contains(testing::Field(&RefusalSnapshot::reason, "the peers file does not let this key in")));
+}
+
+TEST(RefusalLog, TellsAKeyThatDoesNotCountNowFromEndsThatDisagree) {
+  const test::TempDir folder;
+  const PublicKey alice = KeyPair::generate()->public_key();
+  SystemTime now{};
+  const auto peers = PeersFile::load(
+      folder.write("peers", "alice " + alice.to_string() + " pipe valid-after=2026-12-01 valid-before=2027-01-01\n"),
+      [&] { return now; });
+  ASSERT_TRUE(peers) << peers.error().message();
+  boost::asio::io_context io;
+  RefusalLog refusals(io);
+  for (const char* date : {"2026-11-30", "2026-12-15", "2027-01-02"}) {
+    now = parse_date(date).value();
+    refusals.add({}, (*peers)->recognise(alice, "rsh").error());
+  }
+  std::map<std::string, std::uint64_t> counts;
+  for (const RefusalSnapshot& kind : refusals.snapshots()) counts[kind.reason] = kind.count;
+  EXPECT_EQ(counts, (std::map<std::string, std::uint64_t>{{"the peers file does not let this key in at this time", 2},
+                                                          {"the two ends ask for different things", 1}}));
 }
 
 }  // namespace
