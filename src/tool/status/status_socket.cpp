@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/status/status_socket.hpp"
 
+#include <algorithm>
+
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,13 +19,12 @@ namespace udtcat::tool {
 
 namespace {
 
-/// Whether the process at the other end is of this user, root's, or of a member of the group.
-bool may_ask(int socket, const std::optional<gid_t>& group) {
+/// The process at the other end; none: the system does not say.
+std::optional<ucred> peer_of(int socket) {
   ucred peer{};
   socklen_t bytes = sizeof peer;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return false;
-  if (peer.uid == 0 || peer.uid == ::geteuid()) return true;
-  return group && (peer.gid == *group || is_peer_in_group(socket, *group));
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return std::nullopt;
+  return peer;
 }
 
 /// Lets the group connect, whatever the umask.
@@ -52,19 +53,36 @@ StatusSocket::StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string
       snapshot_source_(std::move(snapshot_source)),
       group_(group),
       acceptor_(
-          std::move(listening), [this](Socket socket) { serve(std::move(socket)); },
+          std::move(listening), [this](Socket socket) { take(std::move(socket)); },
           [](const Endpoint&, std::error_code) {}) {}  // it goes on by itself, and nobody else waits for it
 
 StatusSocket::~StatusSocket() { std::ignore = ::unlink(path_.c_str()); }
 
-void StatusSocket::serve(Socket socket) {
-  if (!may_ask(socket.native_handle(), group_)) return;
-  const auto client = std::make_shared<Client>(std::move(socket));
+std::size_t StatusSocket::count(bool is_member) const {
+  return static_cast<std::size_t>(std::ranges::count(clients_, is_member, &Client::is_member));
+}
+
+void StatusSocket::take(Socket socket) {
+  const auto peer = peer_of(socket.native_handle());
+  if (!peer) return;
+  if (peer->uid == 0 || peer->uid == ::geteuid()) {
+    serve(std::move(socket), false);
+    if (count(false) >= kMaxStatusClients) acceptor_.pause();
+    return;
+  }
+  const bool is_member = group_ && (peer->gid == *group_ || is_peer_in_group(socket.native_handle(), *group_));
+  if (!is_member) return;
+  if (count(true) < kMaxGroupClients) return serve(std::move(socket), true);
+  // The rest is closed: left in the backlog they would be before the next of this user.
+  if (waiting_.size() < kMaxWaitingMembers) waiting_.push_back(std::move(socket));
+}
+
+void StatusSocket::serve(Socket socket, bool is_member) {
+  const auto client = std::make_shared<Client>(std::move(socket), is_member);
   clients_.insert(client);
   client->question.async_ask(snapshot_source_, [this, asked = std::weak_ptr(client)](const ProcessSnapshot& now) {
     if (const auto asking = asked.lock()) answer(asking, now);
   });
-  if (clients_.size() >= kMaxStatusClients) acceptor_.pause();
 }
 
 void StatusSocket::answer(const ClientPtr& client, const ProcessSnapshot& now) {
@@ -82,7 +100,11 @@ void StatusSocket::answer(const ClientPtr& client, const ProcessSnapshot& now) {
 
 void StatusSocket::drop(const ClientPtr& client) {
   clients_.erase(client);
-  if (clients_.size() < kMaxStatusClients) acceptor_.resume();
+  if (count(false) < kMaxStatusClients) acceptor_.resume();
+  if (waiting_.empty() || count(true) >= kMaxGroupClients) return;
+  Socket next = std::move(waiting_.front());
+  waiting_.pop_front();
+  serve(std::move(next), true);
 }
 
 }  // namespace udtcat::tool

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,9 +27,14 @@ namespace udtcat::tool {
 
 inline constexpr std::chrono::milliseconds kStatusPatience{1'000};  // guess: for a client to read, which is local
 inline constexpr std::size_t kMaxStatusClients = 4;                 // guess: each costs a snapshot or two
+inline constexpr std::size_t kMaxGroupClients = 4;                  // guess: likewise
+inline constexpr std::size_t kMaxWaitingMembers = 16;               // guess: a second's, where all read at once
 
-/// Answers each client of this user, of root or of a group with one JSON object, and closes. Further clients, but for
-/// one, wait until one has gone. Nobody else is answered; a client that does not read is dropped.
+/// Answers each client of this user, of root or of a group with one JSON object, and closes. Nobody else is answered; a
+/// client that does not read is dropped. The members of the group have kMaxGroupClients slots; so many more as
+/// kMaxWaitingMembers wait for one, and those beyond are closed without an answer. This user and root have
+/// kMaxStatusClients slots of their own, which whatever the members do leaves free, and further ones, but for one, wait
+/// in the system's backlog, which is not held up by members either.
 /// Threads: confined to the io_context thread, which never waits for a client.
 class StatusSocket {
  public:
@@ -46,8 +53,12 @@ class StatusSocket {
  private:
   using Socket = bridge::UnixAcceptor::Socket;
   struct Client {
-    explicit Client(Socket connected)
-        : socket(std::move(connected)), timer(socket.get_executor()), question(socket.get_executor()) {}
+    Client(Socket connected, bool member)
+        : is_member(member),
+          socket(std::move(connected)),
+          timer(socket.get_executor()),
+          question(socket.get_executor()) {}
+    const bool is_member;  // of the group, and neither this user nor root
     Socket socket;
     boost::asio::steady_timer timer;
     SnapshotQuestion question;
@@ -57,15 +68,18 @@ class StatusSocket {
 
   StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, SnapshotSource snapshot_source,
                std::optional<gid_t> group);
-  void serve(Socket socket);
+  void take(Socket socket);
+  void serve(Socket socket, bool is_member);
   void answer(const ClientPtr& client, const ProcessSnapshot& now);
   void drop(const ClientPtr& client);
+  [[nodiscard]] std::size_t count(bool is_member) const;
 
   const std::string path_;
   const SnapshotSource snapshot_source_;
   const std::optional<gid_t> group_;
   bridge::UnixAcceptor acceptor_;
-  std::set<ClientPtr> clients_;  // kMaxStatusClients, and perhaps one that was on its way
+  std::set<ClientPtr> clients_;  // of this user and root kMaxStatusClients, and perhaps one that was on its way
+  std::deque<Socket> waiting_;   // members, of which as many as may be are served
   core::Lifetime lifetime_;
 };
 

@@ -62,6 +62,34 @@ class StatusSocketTest : public testing::Test {
     return client;
   }
 
+  /// Carries out `action` on a thread that is a member of the group, and neither root nor this user.
+  template <typename Action>
+  [[nodiscard]] static auto as_member(Action action) {
+    return std::async(std::launch::async, [action = std::move(action)] {
+      // Of this thread alone, as the system has it; the C library would change all.
+      EXPECT_EQ(::syscall(SYS_setgroups, 1, &kGroup), 0);
+      EXPECT_EQ(::syscall(SYS_setresuid, -1, 65'534, -1), 0);
+      return action();
+    });
+  }
+  [[nodiscard]] std::future<pipe::StatusAnswer> member_asks() const {
+    return as_member([path = path_] { return std::move(pipe::ask_for_status({path}, 20s).at(0)); });
+  }
+  [[nodiscard]] pipe::StatusAnswer ask_as_member() {
+    auto answer = member_asks();
+    EXPECT_TRUE(test::run_until(io_, [&] { return answer.wait_for(0s) == std::future_status::ready; }));
+    return answer.get();
+  }
+  [[nodiscard]] std::vector<bridge::Descriptor> connect_mutely_as_members(std::size_t count) const {
+    return as_member([this, count] {
+             std::vector<bridge::Descriptor> mute;
+             while (mute.size() < count) mute.push_back(connect_mutely());
+             return mute;
+           })
+        .get();
+  }
+
+  static constexpr gid_t kGroup = 61'234;
   test::TempDir folder_;
   std::string path_ = folder_ / "1.sock";
   std::string what_ = "udtcat -l 9000";
@@ -105,7 +133,6 @@ TEST_F(StatusSocketTest, DoesNotAnswerAnotherUser) {
 TEST_F(StatusSocketTest, AnswersAMemberOfItsGroup) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
-  constexpr gid_t kGroup = 61'234;
   open(kGroup);
   struct stat about {};
   ASSERT_EQ(::stat(path_.c_str(), &about), 0);
@@ -134,6 +161,31 @@ TEST_F(StatusSocketTest, DropsClientsThatDoNotReadAndThenAnswersOthers) {
   EXPECT_TRUE(test::run_until(io_, [&] { return snapshots_ == 2 * kMaxStatusClients; }));
   const pipe::StatusAnswer answer = ask();
   EXPECT_TRUE(answer.snapshot) << answer.snapshot.error().message();
+}
+
+TEST_F(StatusSocketTest, AnswersItsUserWhateverItsGroupHolds) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  peers_ = kMaxShownPeers;  // more than the system keeps for a client
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  open(kGroup);
+  std::vector<bridge::Descriptor> mute = connect_mutely_as_members(kMaxGroupClients + kMaxWaitingMembers + 8);
+  EXPECT_TRUE(test::run_until(io_, [&] { return snapshots_ >= kMaxGroupClients; }));
+  const pipe::StatusAnswer answer = ask();  // which would wait for none of them to the end of its patience
+  EXPECT_TRUE(answer.snapshot) << answer.snapshot.error().message();
+  mute.clear();
+  EXPECT_TRUE(ask_as_member().snapshot) << "those that have gone are waited for no longer";
+}
+
+TEST_F(StatusSocketTest, LetsMembersOfItsGroupWaitForEachOther) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  open(kGroup);
+  std::vector<std::future<pipe::StatusAnswer>> answers;
+  for (std::size_t i = 0; i < 3 * kMaxGroupClients; ++i) answers.push_back(member_asks());
+  for (auto& each : answers) {
+    EXPECT_TRUE(test::run_until(io_, [&] { return each.wait_for(0s) == std::future_status::ready; }));
+    EXPECT_TRUE(each.get().snapshot);
+  }
 }
 
 TEST_F(StatusSocketTest, TakesThePlaceOfADeadOneAndOfNoLivingOne) {
