@@ -18,7 +18,7 @@ inline constexpr std::chrono::milliseconds kStatusQueryPatience{2'000};  // gues
 /// The answer of one socket.
 struct StatusAnswer {
   std::string path;
-  /// errors: Errc::local_connect_failed: this user may not ask; Errc::peer_lost: no answer came in time, with the cause;
+  /// errors: Errc::local_connect_failed: this user may not ask; Errc::peer_lost: none came in time, with the cause;
   /// Errc::protocol_violated
   Result<tool::ProcessSnapshot> snapshot;
 };
