@@ -101,9 +101,17 @@ void add_stream_bytes(const ObservedProcess& process, SampleText& samples) {
 
 void add_packets_lost(const ObservedProcess& process, SampleText& samples) {
   for (const PeerTotal& total : process.snapshot.peer_totals) {
-    const std::uint64_t queued = std::min(total.packets_lost_queued, total.packets_lost);
-    samples.add(process, {{"peer", total.name}, {"cause", "path"}}, total.packets_lost - queued);
-    samples.add(process, {{"peer", total.name}, {"cause", "queue"}}, queued);
+    std::uint64_t unknown = total.packets_lost;
+    const auto add = [&](std::string_view cause, std::uint64_t lost) {
+      lost = std::min(lost, unknown);
+      unknown -= lost;
+      samples.add(process, {{"peer", total.name}, {"cause", cause}}, lost);
+    };
+    if (total.packets_lost_path) {
+      add("queue", total.packets_lost_queued);
+      add("path", *total.packets_lost_path);
+    }
+    if (unknown > 0) add("unknown", unknown);
   }
 }
 
@@ -143,6 +151,14 @@ void add_transfers(const ObservedProcess& process, SampleText& samples) {
     samples.add(process, {{"peer", peer}, {"direction", direction}, {"result", kComplete}}, total.complete);
     samples.add(process, {{"peer", peer}, {"direction", direction}, {"result", "failed"}}, total.failed);
   }
+}
+
+/// Unix time of the last of a kind.
+template <typename Member>
+void add_last_transfers(const ObservedProcess& process, SampleText& samples, Member member) {
+  for (const TransferTotal& total : process.snapshot.transfers)
+    if (const auto& last = total.*member)
+      samples.add(process, {{"peer", total.peer}, {"direction", total.direction}}, unix_seconds(*last));
 }
 
 template <typename Member>
@@ -221,8 +237,10 @@ constexpr std::array kFamilies{
                  [](Process p, Samples s) { s.add(p, {}, p.snapshot.clients_waiting); }},
     MetricFamily{"udtcat_packets_sent", kCounter, "", "Packets sent, those sent again included.",
                  [](Process p, Samples s) { add_peers(p, s, &PeerTotal::packets_sent); }},
-    MetricFamily{"udtcat_packets_lost", kCounter, "",
-                 "Packets lost: in a queue, while the round trip showed one, or else on the path.", add_packets_lost},
+    MetricFamily{
+        "udtcat_packets_lost", kCounter, "",
+        "Packets lost: in a queue, while the round trip showed one, or on the path, or where none is measured.",
+        add_packets_lost},
     MetricFamily{"udtcat_dropped_datagrams", kCounter, "",
                  "Datagrams that came, and for which a receive buffer of this host had no room.",
                  [](Process p, Samples s) { s.add(p, {}, p.snapshot.dropped_datagrams); }},
@@ -236,14 +254,12 @@ constexpr std::array kFamilies{
                  [](Process p, Samples s) { add_transfer_sums(p, s, &TransferTotal::bytes); }},
     MetricFamily{"udtcat_transfer_files", kCounter, "", "Regular files of the transfers that have ended.",
                  [](Process p, Samples s) { add_transfer_sums(p, s, &TransferTotal::files); }},
-    MetricFamily{
-        "udtcat_last_complete_timestamp_seconds", kGauge, "seconds",
-        "Unix time of the end of the last transfer that was complete.",
-        [](Process p, Samples s) {
-          for (const TransferTotal& total : p.snapshot.transfers)
-            if (total.last_complete)
-              s.add(p, {{"peer", total.peer}, {"direction", total.direction}}, unix_seconds(*total.last_complete));
-        }},
+    MetricFamily{"udtcat_last_complete_timestamp_seconds", kGauge, "seconds",
+                 "Unix time of the end of the last transfer that was complete.",
+                 [](Process p, Samples s) { add_last_transfers(p, s, &TransferTotal::last_complete); }},
+    MetricFamily{"udtcat_last_failed_timestamp_seconds", kGauge, "seconds",
+                 "Unix time of the end of the last transfer that failed.",
+                 [](Process p, Samples s) { add_last_transfers(p, s, &TransferTotal::last_failed); }},
     MetricFamily{"udtcat_meeting_registrations", kGauge, "", "Listeners that wait at the meeting place.",
                  [](Process p, Samples s) {
                    if (p.snapshot.place) s.add(p, {}, p.snapshot.place->registrations);

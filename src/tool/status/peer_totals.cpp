@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/status/peer_totals.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace udtcat::tool {
@@ -17,7 +18,11 @@ void add_moved(PeerTotal& total, const ConnectionStats& stats) {
   total.bytes_received += stats.bytes_received;
   total.packets_sent += stats.packets_sent;
   total.packets_lost += stats.packets_lost;
-  total.packets_lost_queued += stats.ends.here.queued_lost;
+  const EndStats& measured = stats.ends.here;
+  if (measured.packets_sent == 0) return;  // by its transport, which measures no queue, or not yet
+  total.packets_lost_queued += measured.queued_lost;
+  total.packets_lost_path = total.packets_lost_path.value_or(0) + measured.packets_lost -
+                            std::min(measured.queued_lost, measured.packets_lost);
 }
 
 }  // namespace

@@ -85,6 +85,8 @@ struct PeerTotal {
   std::uint64_t packets_sent = 0;
   std::uint64_t packets_lost = 0;
   std::uint64_t packets_lost_queued = 0;  ///< of packets_lost, while the round trip showed a queue
+  /// And while it showed none; what is neither was lost by transports that measure no queue. None: there were no others
+  std::optional<std::uint64_t> packets_lost_path{};
 };
 
 /// Transfers that have ended, with the peers of one name and in one direction.

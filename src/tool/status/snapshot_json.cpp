@@ -93,7 +93,8 @@ Json total_json(const PeerTotal& total) {
           {"streams_open", total.streams_open},
           {"packets_sent", total.packets_sent},
           {"packets_lost", total.packets_lost},
-          {"packets_lost_queued", total.packets_lost_queued}};
+          {"packets_lost_queued", total.packets_lost_queued},
+          {"packets_lost_path", json_of(total.packets_lost_path)}};
 }
 
 Json transfer_json(const TransferTotal& total) {
@@ -259,7 +260,8 @@ class SnapshotReader {
             .streams_open = number("streams_open"),
             .packets_sent = number("packets_sent"),
             .packets_lost = number("packets_lost"),
-            .packets_lost_queued = number("packets_lost_queued")};
+            .packets_lost_queued = number("packets_lost_queued"),
+            .packets_lost_path = optional_number("packets_lost_path")};
   }
   [[nodiscard]] TransferTotal transfer_total() {
     return {.peer = text("peer"),

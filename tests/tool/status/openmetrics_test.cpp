@@ -57,7 +57,8 @@ ProcessSnapshot full() {
                        .streams_open = 2,
                        .packets_sent = 1000,
                        .packets_lost = 15,
-                       .packets_lost_queued = 12},
+                       .packets_lost_queued = 12,
+                       .packets_lost_path = 3},
                       {.name = "bob", .bytes_sent = 1, .handshakes = 1}};
   made.transfers = {{.peer = "alice",
                      .direction = "received",
@@ -65,7 +66,8 @@ ProcessSnapshot full() {
                      .failed = 1,
                      .bytes = 123,
                      .files = 21,
-                     .last_complete = kNow - 60s}};
+                     .last_complete = kNow - 60s,
+                     .last_failed = kNow - 30s}};
   made.place = PlaceSnapshot{.registrations = 6, .pairs = std::vector<PairSnapshot>(2), .over_rate_bytes = 77};
   return made;
 }
@@ -106,6 +108,7 @@ TEST(OpenMetrics, HaveEachSeriesOfTheContract) {
            R"(udtcat_transfer_bytes_total{service="db",peer="alice",direction="received"} 123)",
            R"(udtcat_transfer_files_total{service="db",peer="alice",direction="received"} 21)",
            R"(udtcat_last_complete_timestamp_seconds{service="db",peer="alice",direction="received"} 1795999940)",
+           R"(udtcat_last_failed_timestamp_seconds{service="db",peer="alice",direction="received"} 1795999970)",
            R"(udtcat_meeting_registrations{service="db"} 6)",
            R"(udtcat_meeting_pairs{service="db"} 2)",
            R"(udtcat_meeting_over_rate_bytes_total{service="db"} 77)"})
@@ -120,6 +123,24 @@ TEST(OpenMetrics, OfAProcessThatHasNothingHaveOnlySeriesOfItself) {
        {"peer=", "redials", "dialing", "meeting", "transfer", "refusals", "limited_by", "round_trip", "descriptors"})
     EXPECT_THAT(text, Not(HasSubstr(absent)));
   EXPECT_THAT(text, HasSubstr("udtcat_clients_waiting{service=\"\"} 0\n"));
+}
+
+TEST(OpenMetrics, NameNoCauseOfLossesWhereNoQueueIsMeasured) {
+  ProcessSnapshot made;
+  made.peer_totals = {
+      {.name = "native", .packets_lost = 3, .packets_lost_queued = 1, .packets_lost_path = 2},
+      {.name = "tcp", .packets_lost = 4},
+      {.name = "both", .packets_lost = 9, .packets_lost_queued = 1, .packets_lost_path = 3},
+      {.name = "hostile", .packets_lost = 1, .packets_lost_queued = 2, .packets_lost_path = ~std::uint64_t{0}}};
+  const std::string text = rendered({made});
+  const std::string series = R"(udtcat_packets_lost_total{service="",peer=)";
+  for (const char* there :
+       {R"("native",cause="path"} 2)", R"("native",cause="queue"} 1)", R"("tcp",cause="unknown"} 4)",
+        R"("both",cause="path"} 3)", R"("both",cause="queue"} 1)", R"("both",cause="unknown"} 5)"})
+    EXPECT_THAT(text, HasSubstr(series + there + "\n"));
+  for (const char* absent : {R"("native",cause="unknown")", R"("tcp",cause="path")", R"("tcp",cause="queue")",
+                             R"("hostile",cause="unknown")"})
+    EXPECT_THAT(text, Not(HasSubstr(series + absent)));
 }
 
 TEST(OpenMetrics, OfAForwardWhosePeerIsHereSayThatItIsNotDialled) {

@@ -16,6 +16,8 @@ ConnectionStats moved(std::uint64_t bytes) {
   stats.bytes_received = 2 * bytes;
   stats.packets_sent = 10;
   stats.packets_lost = 3;
+  stats.ends.here.packets_sent = 10;
+  stats.ends.here.packets_lost = 3;
   stats.ends.here.queued_lost = 1;
   stats.streams_open = 1;
   return stats;
@@ -51,10 +53,33 @@ TEST(PeerTotals, AreOfThoseThatAreHereAndThoseThatHaveGone) {
   EXPECT_EQ(alice.packets_sent, 30U);
   EXPECT_EQ(alice.packets_lost, 9U);
   EXPECT_EQ(alice.packets_lost_queued, 3U);
+  EXPECT_EQ(alice.packets_lost_path, 6U);
   const PeerTotal bob = total_of(snapshot, "bob");
   EXPECT_EQ(bob.sessions, 0U) << "it stays, and has gone";
   EXPECT_EQ(bob.streams_open, 0U);
   EXPECT_EQ(bob.bytes_sent, 7U);
+}
+
+/// As over the system's TCP or libudt, which say what is lost, and nothing of queues.
+ConnectionStats moved_without_queues() {
+  ConnectionStats stats = moved(1);
+  stats.ends.here = {};
+  return stats;
+}
+
+TEST(PeerTotals, SayNothingOfThePathWhereNoQueueIsMeasured) {
+  PeerTotals totals;
+  totals.come("alice");
+  totals.come("bob");
+  totals.leave("alice", moved_without_queues());
+  totals.leave("bob", moved_without_queues());
+  totals.leave("bob", moved(1));
+  ProcessSnapshot snapshot;
+  totals.add_to(snapshot);
+  EXPECT_EQ(total_of(snapshot, "alice").packets_lost, 3U);
+  EXPECT_EQ(total_of(snapshot, "alice").packets_lost_path, std::nullopt);
+  EXPECT_EQ(total_of(snapshot, "bob").packets_lost, 6U);
+  EXPECT_EQ(total_of(snapshot, "bob").packets_lost_path, 2U);
 }
 
 TEST(PeerTotals, StandAsTheyWereWhereASessionGoes) {

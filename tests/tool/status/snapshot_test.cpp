@@ -40,7 +40,13 @@ ProcessSnapshot snapshot() {
   made.resources = {.memory_bytes = 4096, .open_descriptors = 12, .max_descriptors = 1024};
   made.dropped_datagrams = 7;
   made.redials = 2;
-  made.peer_totals = {{.name = "web", .bytes_sent = 5, .handshakes = 2, .packets_lost = 3, .packets_lost_queued = 1}};
+  made.peer_totals = {{.name = "web",
+                       .bytes_sent = 5,
+                       .handshakes = 2,
+                       .packets_lost = 3,
+                       .packets_lost_queued = 1,
+                       .packets_lost_path = 2},
+                      {.name = "tcp"}};
   made.transfers = {{.peer = "web",
                      .direction = "received",
                      .complete = 1,
@@ -139,7 +145,9 @@ TEST(Snapshot, IsThisJson) {
             R"("rtt_us":75000,"silent_seconds":1.5,"limited_by":"path","limited_by_text":"limited by the path",)"
             R"("selected_pair":null}],)"
             R"("peer_totals":[{"name":"web","bytes_sent":5,"bytes_received":0,"handshakes":2,"sessions":0,)"
-            R"("streams_open":0,"packets_sent":0,"packets_lost":3,"packets_lost_queued":1}],)"
+            R"("streams_open":0,"packets_sent":0,"packets_lost":3,"packets_lost_queued":1,"packets_lost_path":2},)"
+            R"({"name":"tcp","bytes_sent":0,"bytes_received":0,"handshakes":0,"sessions":0,"streams_open":0,)"
+            R"("packets_sent":0,"packets_lost":0,"packets_lost_queued":0,"packets_lost_path":null}],)"
             R"("transfers":[{"peer":"web","direction":"received","complete":1,"failed":0,"bytes":20,"files":2,)"
             R"("last_complete":"2026-11-30T00:53:20.027Z","last_failed":null}],)"
             R"("refused":[{"reason":"authentication failed","count":3,"last_seconds_ago":12.0,)"
