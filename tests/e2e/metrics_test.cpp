@@ -311,6 +311,16 @@ TEST_F(MetricsOf, AProcessAnswerOnlyWhatTheyAre) {
   EXPECT_THAT(answer("HEAD /metrics HTTP/1.1"), AllOf(StartsWith("HTTP/1.1 200 "), Not(HasSubstr("udtcat_"))));
 }
 
+TEST_F(MetricsOf, AProcessMayBeServedAtEveryAddress) {
+  const std::string all = "*:" + std::to_string(metrics_);
+  const Process listener = listen({.args = {"--to", "127.0.0.1:9", "-v", "--metrics", all}});
+  EXPECT_FALSE(scrape().series.empty());
+  expect_says(listener, "metrics at http://0.0.0.0:" + std::to_string(metrics_) + "/metrics");
+  Process second = udtcat({"-l", "127.0.0.1:0", "--metrics", all}, {.key = key_});
+  expect_exit(second, kUnreachable);
+  EXPECT_THAT(second.errors(), HasSubstr("serve metrics at " + all + ": "));
+}
+
 TEST_F(MetricsOf, AProcessWhosePortIsTakenAreAMistakeThatIsSaid) {
   const TcpListener other;
   Process listener = listen({.args = {"--metrics", std::to_string(other.port())}});

@@ -58,6 +58,7 @@ Result<HostPort> parse_host_port(std::string_view text, bool host_required) {
 }  // namespace
 
 std::string to_string(const HostPort& target) {
+  if (target.host.empty()) return fmt::format("*:{}", target.port);
   const bool is_ipv6 = target.host.find(':') != std::string::npos;
   return is_ipv6 ? fmt::format("[{}]:{}", target.host, target.port) : fmt::format("{}:{}", target.host, target.port);
 }

@@ -301,7 +301,8 @@ void add_log_options(CommandLine& line, Options& options) {
   line.value("--name", [&](const Text& text) { return store(service_name_value("--name", text), options.name); });
   line.value("--metrics", [&](const Text& text) -> Status {
     UDTCAT_TRY(HostPort at, local_address_value("--metrics", text));
-    if (at.host.empty()) at.host = "127.0.0.1";  // figures are for this host unless the user says otherwise
+    // Figures are for this host unless the user says otherwise.
+    if (at.host.empty() && !text.starts_with('*')) at.host = "127.0.0.1";
     options.metrics = std::move(at);
     return {};
   });

@@ -56,6 +56,14 @@ TEST(ParseHostPort, NeedsAHostAndAPortForAPeer) {
   for (const char* text : {"9000", "*:9000", "host:0", "[::1]:0"}) EXPECT_FALSE(parse_peer(text)) << text;
 }
 
+TEST(ParseHostPort, ReadsWhatItIsWrittenAs) {
+  for (const char* text : {"*:9000", "host:1", "[2001:db8::1]:9000"}) {
+    const auto parsed = parse_local(text);
+    ASSERT_TRUE(parsed) << text;
+    EXPECT_EQ(to_string(*parsed), text);
+  }
+}
+
 TEST(Resolve, GivesTheWildcardsIpv4First) {
   const auto found = resolve({"", 9000}, AddressFamily::any);
   ASSERT_TRUE(found);
