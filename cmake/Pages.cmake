@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# The pages that were installed in the folder UDTCAT_PAGES lie together: a link to what is not there becomes its text, and a picture nothing.
+file(GLOB_RECURSE pages "${UDTCAT_PAGES}/*.md")
+foreach(page IN LISTS pages)
+  file(READ "${page}" text)
+  string(REPLACE "](docs/" "](" text "${text}")
+  string(REGEX MATCHALL "\\([A-Za-z0-9_./-]+[)#]" targets "${text}")
+  list(REMOVE_DUPLICATES targets)
+  get_filename_component(folder "${page}" DIRECTORY)
+  foreach(target IN LISTS targets)
+    string(REGEX REPLACE "[()#]" "" target "${target}")
+    if(NOT EXISTS "${folder}/${target}")
+      string(REGEX REPLACE "!\\[[^]]*\\]\\(${target}\\)\n?" "" text "${text}")
+      string(REGEX REPLACE "\\[([^]]*)\\]\\(${target}(#[^)]*)?\\)" "\\1" text "${text}")
+    endif()
+  endforeach()
+  file(WRITE "${page}" "${text}")
+endforeach()
