@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <initializer_list>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -28,11 +30,11 @@ std::string day_text(std::time_t time) {
 // ---- Counting ------------------------------------------------------------------------------------------------------
 
 void DirectoryUse::begin_walk() {
-  unseen_ = growing_;
+  unseen_ = reserved_bytes_;
   is_moved_ = moving_directories_ > 0;
 }
 
-Status DirectoryUse::begin_count() {
+Status DirectoryUse::start_counting() {
   const auto threads = threads_.lock();
   if (!threads) return fail(Errc::interrupted, "count what is in " + tree_.shown("."), "the listener ends");
   UDTCAT_CHECK(threads->give([weak = weak_from_this()](const std::atomic<bool>& is_over) {
@@ -78,7 +80,7 @@ void DirectoryUse::end_count(const Result<DirectoryCount>& counted, Clock::durat
   counted_.notify_all();
 }
 
-std::shared_ptr<DirectoryUse::Count> DirectoryUse::count() {
+std::shared_ptr<DirectoryUse::Count> DirectoryUse::begin_count() {
   const core::MutexLock lock(mutex_);
   auto count = kept_.lock();
   if (count && (!count->ended_ || *count->ended_)) return count;
@@ -88,7 +90,7 @@ std::shared_ptr<DirectoryUse::Count> DirectoryUse::count() {
     count->ended_ = Status();
     return count;
   }
-  if (auto begun = begin_count(); !begun) count->ended_ = std::move(begun);
+  if (auto begun = start_counting(); !begun) count->ended_ = std::move(begun);
   return count;
 }
 
@@ -142,46 +144,105 @@ Error DirectoryUse::refusal(const Want& wanted) {
           EDQUOT};
 }
 
-Result<std::optional<DirectoryUse::Growth>> DirectoryUse::grow(const Want& wanted, CountNumber& asked,
-                                                               const OpenFile* file) {
+Result<std::optional<DirectoryUse::Reservation>> DirectoryUse::reserve(const Want& wanted, CountNumber& asked,
+                                                                       const OpenFile* file) {
   const core::MutexLock lock(mutex_);
   const std::uint64_t bytes = wanted.bytes;
   if (bytes <= wanted.limit_bytes && used_ <= wanted.limit_bytes - bytes) {
     used_ += bytes;
-    growing_ += bytes;
+    reserved_bytes_ += bytes;
     if (is_counting_) unseen_ = sum_of(unseen_, bytes);
     const auto opened = file != nullptr ? open_.find(file->file_) : open_.end();
     if (opened != open_.end() && opened->second.is_gone) opened->second.gone_bytes += bytes;
-    return Growth(shared_from_this(), bytes);
+    return Reservation(shared_from_this(), bytes);
   }
   if (!asked) asked = counts_ + (is_counting_ ? 2 : 1);
   if (counts_ >= *asked) return tl::unexpected(last_ ? refusal(wanted) : last_.error());
-  if (!is_counting_ && Clock::now() >= next_count_) UDTCAT_CHECK(begin_count());
+  if (!is_counting_ && Clock::now() >= next_count_) UDTCAT_CHECK(start_counting());
   return std::nullopt;
 }
 
-void DirectoryUse::arrive(std::uint64_t bytes) {
+void DirectoryUse::end_reservation(std::uint64_t bytes) {
   const core::MutexLock lock(mutex_);
-  growing_ -= bytes;
+  reserved_bytes_ -= bytes;
 }
 
-void DirectoryUse::add(std::uint64_t bytes) {
+void DirectoryUse::charge(std::uint64_t bytes) {
   const core::MutexLock lock(mutex_);
   used_ = sum_of(used_, bytes);
   if (is_counting_) unseen_ = sum_of(unseen_, bytes);
 }
 
-std::uint64_t DirectoryUse::counts() {
+std::uint64_t DirectoryUse::counts_so_far() {
   const core::MutexLock lock(mutex_);
   return counts_;
 }
 
-void DirectoryUse::shrink(std::uint64_t bytes, std::optional<std::uint64_t> since) {
+void DirectoryUse::release(std::uint64_t bytes, std::optional<std::uint64_t> since) {
   const core::MutexLock lock(mutex_);
   if (since.value_or(counts_) == counts_) used_ -= std::min(used_, bytes);
 }
 
 // ---- Names ---------------------------------------------------------------------------------------------------------
+
+/// Files whose names nobody else here changes meanwhile, so that what is looked at is what goes. Others are not held up:
+/// the disk may be slow.
+class DirectoryUse::LockedFiles {
+ public:
+  using Found = std::vector<std::optional<struct stat>>;
+
+  explicit LockedFiles(DirectoryUse& use) : use_(use) {}
+  LockedFiles(const LockedFiles&) = delete;
+  LockedFiles& operator=(const LockedFiles&) = delete;
+  ~LockedFiles() { unlock(); }
+
+  /// Waits until nobody else has one of them.
+  void lock(std::set<FileId> files) {
+    const core::MutexLock lock(use_.mutex_);
+    while (use_.has_locked(files)) use_.unlocked_.wait(use_.mutex_);
+    use_.locked_.insert(files.begin(), files.end());
+    files_ = std::move(files);
+  }
+  /// Those that have the names.  errors: Errc::local_read_failed
+  [[nodiscard]] Result<Found> lock_at(std::initializer_list<const FileLocation*> names) {
+    for (;;) {
+      UDTCAT_TRY(const Found before, look_at(names));
+      lock(ids_of(before));
+      UDTCAT_TRY(Found now, look_at(names));  // somebody may have been faster
+      if (ids_of(now) == files_) return now;
+      unlock();
+    }
+  }
+
+ private:
+  static Result<Found> look_at(std::initializer_list<const FileLocation*> names) {
+    Found found;
+    for (const FileLocation* name : names) {
+      UDTCAT_TRY(const auto status, name->look_at_name());
+      found.push_back(status);
+    }
+    return found;
+  }
+  static std::set<FileId> ids_of(const Found& found) {
+    std::set<FileId> ids;
+    for (const auto& each : found)
+      if (each) ids.emplace(each->st_dev, each->st_ino);
+    return ids;
+  }
+  void unlock() {
+    const core::MutexLock lock(use_.mutex_);
+    for (const FileId& each : files_) use_.locked_.erase(each);
+    files_.clear();
+    use_.unlocked_.notify_all();
+  }
+
+  DirectoryUse& use_;
+  std::set<FileId> files_;
+};
+
+bool DirectoryUse::has_locked(const std::set<FileId>& files) const {
+  return std::ranges::any_of(files, [&locked = locked_](const FileId& each) { return locked.contains(each); });
+}
 
 /// A name that is moved counts, too, where a count is under way or begins.
 class DirectoryUse::MovedName {
@@ -189,7 +250,7 @@ class DirectoryUse::MovedName {
   MovedName(DirectoryUse& use, const struct stat& status)
       : use_(use), is_directory_(S_ISDIR(status.st_mode)), bytes_(size_of(status)) {
     const core::MutexLock lock(use_.mutex_);
-    use_.growing_ += bytes_;
+    use_.reserved_bytes_ += bytes_;
     use_.unseen_ = sum_of(use_.unseen_, bytes_);
     if (!is_directory_) return;
     ++use_.moving_directories_;
@@ -199,7 +260,7 @@ class DirectoryUse::MovedName {
   MovedName& operator=(const MovedName&) = delete;
   ~MovedName() {
     const core::MutexLock lock(use_.mutex_);
-    use_.growing_ -= bytes_;
+    use_.reserved_bytes_ -= bytes_;
     if (is_directory_) --use_.moving_directories_;
   }
 
@@ -215,28 +276,29 @@ class DirectoryUse::MovedName {
 };
 
 Status DirectoryUse::rename(const FileLocation& from, const FileLocation& to) {
-  const core::MutexLock lock(names_);
-  UDTCAT_TRY(const auto moved, from.look_at_name());
-  UDTCAT_TRY(const auto replaced, to.look_at_name());
+  LockedFiles files(*this);
+  UDTCAT_TRY(const auto found, files.lock_at({&from, &to}));
+  const auto& moved = found.front();
+  const auto& replaced = found.back();
   if (!moved) return from.rename_to(to);  // says why not
   const MovedName moving(*this, *moved);
-  const std::uint64_t since = counts();
+  const std::uint64_t since = counts_so_far();
   UDTCAT_CHECK(from.rename_to(to));
-  if (replaced && !is_same_file(*moved, *replaced)) give_back(*replaced, since);  // else both names stay: rename(2)
+  if (replaced && !is_same_file(*moved, *replaced)) release_name(*replaced, since);  // else both names stay: rename(2)
   return {};
 }
 
 Status DirectoryUse::remove(const FileLocation& name, const std::function<Status()>& remove) {
-  const core::MutexLock lock(names_);
-  UDTCAT_TRY(const auto there, name.look_at_name());
-  const std::uint64_t since = counts();
+  LockedFiles files(*this);
+  UDTCAT_TRY(const auto found, files.lock_at({&name}));
+  const std::uint64_t since = counts_so_far();
   UDTCAT_CHECK(remove());
   const auto left = name.look_at_name();
-  if (there && left && !*left) give_back(*there, since);
+  if (found.front() && left && !*left) release_name(*found.front(), since);
   return {};
 }
 
-void DirectoryUse::give_back(const struct stat& status, std::uint64_t since) {
+void DirectoryUse::release_name(const struct stat& status, std::uint64_t since) {
   const std::uint64_t bytes = bytes_of(status);
   {
     const core::MutexLock lock(mutex_);
@@ -249,17 +311,19 @@ void DirectoryUse::give_back(const struct stat& status, std::uint64_t since) {
       return;
     }
   }
-  shrink(bytes, since);
+  release(bytes, since);
 }
 
 // ---- Open files ----------------------------------------------------------------------------------------------------
 
 DirectoryUse::OpenFile DirectoryUse::open(const bridge::Descriptor& descriptor) {
-  const core::MutexLock lock(names_);
   struct stat status {};
   if (::fstat(descriptor.number(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  const std::pair<dev_t, ino_t> file{status.st_dev, status.st_ino};
-  const core::MutexLock counts(mutex_);
+  const FileId file{status.st_dev, status.st_ino};
+  LockedFiles files(*this);
+  files.lock({file});
+  if (::fstat(descriptor.number(), &status) != 0) return {};  // whether it has a name by now
+  const core::MutexLock lock(mutex_);
   Opened& opened = open_[file];
   ++opened.times;
   if (status.st_nlink == 0 && !opened.is_gone) {  // since it was opened, and given back
@@ -270,7 +334,7 @@ DirectoryUse::OpenFile DirectoryUse::open(const bridge::Descriptor& descriptor) 
   return {shared_from_this(), file};
 }
 
-void DirectoryUse::close(const std::pair<dev_t, ino_t>& file) {
+void DirectoryUse::close(const FileId& file) {
   const core::MutexLock lock(mutex_);
   const auto opened = open_.find(file);
   if (opened == open_.end() || --opened->second.times > 0) return;
@@ -296,8 +360,8 @@ void remove_in(const std::shared_ptr<DirectoryUse>& use, const FileLocation& nam
 
 // ---- Limits --------------------------------------------------------------------------------------------------------
 
-Status DirectoryLimit::begin() {
-  if (!count) count = use->count();
+Status DirectoryLimit::await_count() {
+  if (!count) count = use->begin_count();
   for (;;) {
     if (auto ended = use->result_of(*count)) {
       if (!*ended) count.reset();  // the next time it may be better
@@ -307,11 +371,11 @@ Status DirectoryLimit::begin() {
   }
 }
 
-Result<DirectoryUse::Growth> DirectoryLimit::grow(std::uint64_t more, const std::string& what) const {
+Result<DirectoryUse::Reservation> DirectoryLimit::reserve(std::uint64_t more, const std::string& what) const {
   DirectoryUse::CountNumber asked;
   for (;;) {
-    UDTCAT_TRY(auto growth, try_grow(more, what, asked));
-    if (growth) return std::move(*growth);
+    UDTCAT_TRY(auto reservation, try_reserve(more, what, asked));
+    if (reservation) return std::move(*reservation);
     UDTCAT_CHECK(use->wait(is_over));
   }
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -24,21 +25,29 @@
 
 namespace udtcat::files {
 
-/// The bytes of a DirectoryCount, kept up by all sessions of a process that write there: what they are going to write
-/// is added first, and a name is changed by rename() and remove(), one at a time, which give back what was replaced. It
-/// is counted on the disk at the beginning and, when a limit is reached, again, since others remove files, too: nothing
-/// is refused but by a count that began after it was asked for; one at a time serves all. It may say too much until
-/// then, and never too little:
+/// The bytes of a DirectoryCount, kept up by all sessions of a process that write there:
 ///
-/// - What is granted or moved during a count is added to it. Where a directory is moved it is counted again.
-/// - A file that is open (OpenFile) counts to its end, whatever becomes of its name, as its space is not free before.
+/// - charged    they are in it: used() is the sum
+/// - reserved   of these, they may not be on the disk yet: what is going to be written is reserved first
+/// - released   they are charged no more: rename() and remove() release what was replaced
 ///
-/// Threads: internally synchronised. rename(), remove() and open() wait for the disk.
+/// It is counted on the disk at the beginning and, when a limit is reached, again, since others remove files, too:
+/// nothing is refused but by a count that began after it was asked for; one at a time serves all. It may say too much
+/// until then, and never too little:
+///
+/// - What is reserved or moved during a count is added to it. Where a directory is moved it is counted again.
+/// - A file that is open (OpenFile) is charged to its end, whatever becomes of its name, as its space is not free before.
+/// - The names of one file are changed one at a time, so that it is released once.
+///
+/// Threads: internally synchronised. rename(), remove() and open() wait for the disk, and for each other where they are
+/// of one file.
 class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr int kMaxWalks = 3;                      // guess: directories are not moved all the time
   static constexpr std::chrono::seconds kKeptUnasked{60};  // guess: a client that did not wait is back by then
+  /// For those that ask again, as no thread of theirs may wait().
+  static constexpr std::chrono::milliseconds kAskAgain{20};  // guess: a small directory is counted by then
 
   DirectoryUse(FileTree tree, std::weak_ptr<CountingThreads> threads)
       : tree_(std::move(tree)), threads_(std::move(threads)) {}
@@ -51,7 +60,7 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
     std::optional<Status> ended_;  // the use's mutex_ guards it
   };
   /// Begins a count, unless there is one that is kept, or under way.
-  [[nodiscard]] std::shared_ptr<Count> count();
+  [[nodiscard]] std::shared_ptr<Count> begin_count();
   /// none: it is under way.  errors: Errc::local_read_failed; Errc::out_of_resources: no thread counts
   [[nodiscard]] std::optional<Status> result_of(const Count& count);
   /// Returns when it has ended.  errors: Errc::interrupted, where is_over(), which is asked now and then, says so
@@ -61,20 +70,20 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   [[nodiscard]] Status wait(const std::function<bool()>& is_over);
   /// A count is under way, or kept although nobody asks for it.
   [[nodiscard]] bool is_wanted();
-  /// As far as it is known now.
+  /// Bytes that are charged, as far as it is known now.
   [[nodiscard]] std::uint64_t used();
 
   /// Bytes that are about to be written: while this lives they may not be on the disk yet.
-  class Growth {
+  class Reservation {
    public:
-    Growth() = default;
-    Growth(std::shared_ptr<DirectoryUse> use, std::uint64_t bytes) : use_(std::move(use)), bytes_(bytes) {}
-    Growth(Growth&& other) noexcept : use_(std::exchange(other.use_, nullptr)), bytes_(other.bytes_) {}
-    Growth& operator=(Growth&& other) = delete;
-    Growth(const Growth&) = delete;
-    Growth& operator=(const Growth&) = delete;
-    ~Growth() {
-      if (use_) use_->arrive(bytes_);
+    Reservation() = default;
+    Reservation(std::shared_ptr<DirectoryUse> use, std::uint64_t bytes) : use_(std::move(use)), bytes_(bytes) {}
+    Reservation(Reservation&& other) noexcept : use_(std::exchange(other.use_, nullptr)), bytes_(other.bytes_) {}
+    Reservation& operator=(Reservation&& other) = delete;
+    Reservation(const Reservation&) = delete;
+    Reservation& operator=(const Reservation&) = delete;
+    ~Reservation() {
+      if (use_) use_->end_reservation(bytes_);
     }
 
    private:
@@ -123,37 +132,40 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   /// returns  none: that would be too much, and it is counted again: wait(), and ask again
   /// errors: Errc::stream_refused, with EDQUOT: there would be more than the limit; Errc::local_read_failed,
   /// Errc::out_of_resources: it could not be counted again
-  [[nodiscard]] Result<std::optional<Growth>> grow(const Want& wanted, CountNumber& asked,
-                                                   const OpenFile* file = nullptr);
+  [[nodiscard]] Result<std::optional<Reservation>> reserve(const Want& wanted, CountNumber& asked,
+                                                           const OpenFile* file = nullptr);
   /// As much is there, without being asked for.
-  void add(std::uint64_t bytes);
+  void charge(std::uint64_t bytes);
   /// Counts that have ended by now.
-  [[nodiscard]] std::uint64_t counts();
-  /// As much that was granted is not there, or has gone.
-  /// since   counts() before it went: one that has ended meanwhile may lack it already
-  void shrink(std::uint64_t bytes, std::optional<std::uint64_t> since = {});
+  [[nodiscard]] std::uint64_t counts_so_far();
+  /// As much that was charged is not there, or has gone.
+  /// since   counts_so_far() before it went: one that has ended meanwhile may lack it already
+  void release(std::uint64_t bytes, std::optional<std::uint64_t> since = {});
   /// As FileLocation::rename_to().
   [[nodiscard]] Status rename(const FileLocation& from, const FileLocation& to);
   /// remove   removes it, or says why not
   [[nodiscard]] Status remove(const FileLocation& name, const std::function<Status()>& remove);
 
  private:
+  using FileId = std::pair<dev_t, ino_t>;
+  class LockedFiles;
   class MovedName;
   void run_count(const std::atomic<bool>& is_over);
   void begin_walk() UDTCAT_REQUIRES(mutex_);
-  [[nodiscard]] Status begin_count() UDTCAT_REQUIRES(mutex_);
+  [[nodiscard]] Status start_counting() UDTCAT_REQUIRES(mutex_);
   void end_count(const Result<DirectoryCount>& counted, Clock::duration took) UDTCAT_REQUIRES(mutex_);
   [[nodiscard]] Error refusal(const Want& wanted) UDTCAT_REQUIRES(mutex_);
   [[nodiscard]] Status wait_a_while(const std::function<bool()>& is_over) UDTCAT_REQUIRES(mutex_);
-  void arrive(std::uint64_t bytes);
-  void give_back(const struct stat& status, std::uint64_t since);
-  void close(const std::pair<dev_t, ino_t>& file);
+  void end_reservation(std::uint64_t bytes);
+  void release_name(const struct stat& status, std::uint64_t since);
+  [[nodiscard]] bool has_locked(const std::set<FileId>& files) const UDTCAT_REQUIRES(mutex_);
+  void close(const FileId& file);
 
   const FileTree tree_;
   const std::weak_ptr<CountingThreads> threads_;
-  core::Mutex names_;  // held from looking at a name until it is changed; before mutex_
-  core::Mutex mutex_;
+  core::Mutex mutex_;  // never held while a thread waits for the disk
   core::Condition counted_;
+  core::Condition unlocked_;
   std::weak_ptr<Count> kept_ UDTCAT_GUARDED_BY(mutex_);
   Status last_ UDTCAT_GUARDED_BY(mutex_);  // of the last count
   DirectoryCount found_ UDTCAT_GUARDED_BY(mutex_);
@@ -164,14 +176,15 @@ class DirectoryUse : public std::enable_shared_from_this<DirectoryUse> {
   bool is_moved_ UDTCAT_GUARDED_BY(mutex_) = false;  // a directory, since the walk began
   std::size_t moving_directories_ UDTCAT_GUARDED_BY(mutex_) = 0;
   std::uint64_t used_ UDTCAT_GUARDED_BY(mutex_) = 0;
-  std::uint64_t growing_ UDTCAT_GUARDED_BY(mutex_) = 0;  // of used_: may not be on the disk yet, or is being moved
-  std::uint64_t unseen_ UDTCAT_GUARDED_BY(mutex_) = 0;   // by the count under way, perhaps
+  std::uint64_t reserved_bytes_ UDTCAT_GUARDED_BY(mutex_) = 0;  // of used_, and what is being moved
+  std::uint64_t unseen_ UDTCAT_GUARDED_BY(mutex_) = 0;          // by the count under way, perhaps
   struct Opened {
     std::size_t times = 0;
     bool is_gone = false;          // it has no name any more
-    std::uint64_t gone_bytes = 0;  // of used_: to be given back when it is closed
+    std::uint64_t gone_bytes = 0;  // of used_: to be released when it is closed
   };
-  std::map<std::pair<dev_t, ino_t>, Opened> open_ UDTCAT_GUARDED_BY(mutex_);
+  std::set<FileId> locked_ UDTCAT_GUARDED_BY(mutex_);  // their names are looked at, and changed
+  std::map<FileId, Opened> open_ UDTCAT_GUARDED_BY(mutex_);
 };
 
 // As DirectoryUse::rename() and remove().  use   may be null
@@ -191,15 +204,15 @@ struct DirectoryLimit {
   std::shared_ptr<DirectoryUse::Count> count{};  ///< once something is to be written
 
   /// Waits until it is counted.  errors: those of DirectoryUse::result_of() and wait()
-  [[nodiscard]] Status begin();
-  /// what   is tried, for the error.  errors and result: those of DirectoryUse::grow()
-  [[nodiscard]] Result<std::optional<DirectoryUse::Growth>> try_grow(
+  [[nodiscard]] Status await_count();
+  /// what   is tried, for the error.  errors and result: those of DirectoryUse::reserve()
+  [[nodiscard]] Result<std::optional<DirectoryUse::Reservation>> try_reserve(
       std::uint64_t more, const std::string& what, DirectoryUse::CountNumber& asked,
       const DirectoryUse::OpenFile* file = nullptr) const {
-    return use->grow({more, bytes, what, peer}, asked, file);
+    return use->reserve({more, bytes, what, peer}, asked, file);
   }
   /// The same; waits where it is counted again.  errors: also those of DirectoryUse::wait()
-  [[nodiscard]] Result<DirectoryUse::Growth> grow(std::uint64_t more, const std::string& what) const;
+  [[nodiscard]] Result<DirectoryUse::Reservation> reserve(std::uint64_t more, const std::string& what) const;
 };
 
 /// The directories of peers with sessions, so that all that write to one know of each other, and those that were

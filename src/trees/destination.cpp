@@ -243,7 +243,7 @@ ScopedStatus Destination::copy(const files::FileLocation& original, const std::s
     return of_name(core::fail_by_errno(Errc::local_read_failed, "copy " + original.shown()));
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   UDTCAT_CHECK(write_budget().charge(bytes, path));
-  UDTCAT_TRY(const auto growth, write_budget().grow(bytes, path));
+  UDTCAT_TRY(const auto growth, write_budget().reserve(bytes, path));
   UDTCAT_CHECK(copy_content(from, to, path));
   UDTCAT_TRY(const auto attributes, of_name(read_attributes(original, status)));
   UDTCAT_CHECK(give(to, attributes, path, true));

@@ -68,11 +68,11 @@ NameStatus IncomingFile::take_up_basis() {
                 "somebody else is writing it");
   if (basis_->is_part) {
     part_ = std::move(file);
-    counted_part_ = destination_.write_budget().open(part_);
-    part_bytes_ = grown_bytes_ = static_cast<std::uint64_t>(basis_->status.st_size);
+    charged_part_ = destination_.write_budget().open(part_);
+    part_bytes_ = reserved_bytes_ = static_cast<std::uint64_t>(basis_->status.st_size);
   } else {
     existing_ = std::move(file);
-    counted_existing_ = destination_.write_budget().open(existing_);
+    charged_existing_ = destination_.write_budget().open(existing_);
   }
   return {};
 }
@@ -87,12 +87,12 @@ ScopedStatus IncomingFile::open_part() {
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
   destination_.write_budget().remove(own.of(entry_.path));
   UDTCAT_TRY(part_, own.take(entry_.path).map_error(scope_of_content_error));
-  counted_part_ = destination_.write_budget().open(part_);
+  charged_part_ = destination_.write_budget().open(part_);
   // Where blocks can be shared only chunks that differ take space.
   shares_blocks_ = existing_.is_open() && ::ioctl(part_.number(), FICLONE, existing_.number()) == 0;
   if (shares_blocks_) {
     part_bytes_ = static_cast<std::uint64_t>(basis_->status.st_size);
-    UDTCAT_CHECK(grow_to(part_bytes_));
+    UDTCAT_CHECK(reserve_to(part_bytes_));
   }
   for (std::uint64_t chunk = 0; chunk < copied_so_far_; ++chunk) UDTCAT_CHECK(copy_chunk(chunk));
   return {};
@@ -184,11 +184,11 @@ ScopedStatus IncomingFile::take(const FileDone& done) {
     if (stands) return {};
   }
   UDTCAT_CHECK(open_part());
-  UDTCAT_TRY(const auto growth, grow_to(entry_.size_bytes));
+  UDTCAT_TRY(const auto reservation, reserve_to(entry_.size_bytes));
   WriteBudget& budget = destination_.write_budget();
-  const std::uint64_t since = budget.counts();
+  const std::uint64_t since = budget.counts_so_far();
   UDTCAT_CHECK(finish_part());
-  if (grown_bytes_ > entry_.size_bytes) budget.shrink(grown_bytes_ - entry_.size_bytes, since);
+  if (reserved_bytes_ > entry_.size_bytes) budget.release(reserved_bytes_ - entry_.size_bytes, since);
   return {};
 }
 
@@ -201,7 +201,7 @@ NameStatus IncomingFile::finish_part() {
   if (!own.traits().obeys_syncfs && ::fsync(part_.number()) != 0) return tl::unexpected(failed("store"));
   const bool is_new = !basis_ || !basis_->is_part;
   UDTCAT_CHECK(destination_.set_attributes_of(part_, entry_, is_new));
-  counted_part_.close();
+  charged_part_.close();
   const std::error_code error = part_.close();
   if (error) {
     const Error why{Errc::local_write_failed, "store " + destination_.tree().shown(entry_.path), error.message()};
@@ -263,21 +263,21 @@ ScopedResult<bool> IncomingFile::is_still_equal() {
 }
 
 /// A part that may not have its size would only keep others from theirs, and is removed.
-ScopedResult<files::DirectoryUse::Growth> IncomingFile::grow_to(std::uint64_t bytes) {
-  if (bytes <= grown_bytes_) return files::DirectoryUse::Growth();
-  auto growth = destination_.write_budget().grow(bytes - grown_bytes_, entry_.path);
-  if (growth) {
-    grown_bytes_ = bytes;
-    return growth;
+ScopedResult<files::DirectoryUse::Reservation> IncomingFile::reserve_to(std::uint64_t bytes) {
+  if (bytes <= reserved_bytes_) return files::DirectoryUse::Reservation();
+  auto reservation = destination_.write_budget().reserve(bytes - reserved_bytes_, entry_.path);
+  if (reservation) {
+    reserved_bytes_ = bytes;
+    return reservation;
   }
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
   destination_.write_budget().remove(own.of(entry_.path));
-  return growth;
+  return reservation;
 }
 
 ScopedStatus IncomingFile::write(std::uint64_t offset, std::span<const std::byte> from) {
   UDTCAT_CHECK(destination_.write_budget().charge(from.size(), entry_.path));
-  UDTCAT_TRY(const auto growth, grow_to(offset + from.size()));
+  UDTCAT_TRY(const auto reservation, reserve_to(offset + from.size()));
   UDTCAT_CHECK(files::write_whole_at(part_, offset, from, destination_.tree().shown(entry_.path))
                    .map_error(scope_of_content_error));
   unsent_bytes_ += from.size();

@@ -63,7 +63,7 @@ class IncomingFile {
   [[nodiscard]] ScopedResult<bool> keep_existing();
   [[nodiscard]] ScopedStatus copy_chunk(std::uint64_t chunk);
   [[nodiscard]] ScopedStatus write(std::uint64_t offset, std::span<const std::byte> from);
-  [[nodiscard]] ScopedResult<files::DirectoryUse::Growth> grow_to(std::uint64_t bytes);
+  [[nodiscard]] ScopedResult<files::DirectoryUse::Reservation> reserve_to(std::uint64_t bytes);
   [[nodiscard]] ScopedStatus clear(std::uint64_t offset, std::uint64_t bytes);
   [[nodiscard]] Error failed(const char* doing) const;
 
@@ -72,11 +72,11 @@ class IncomingFile {
   const bool is_sealed_;
   std::optional<BasisFile> basis_;
   bridge::Descriptor existing_;                     // the basis that has the name; not open: not needed yet
-  files::DirectoryUse::OpenFile counted_existing_;  // ends before that
+  files::DirectoryUse::OpenFile charged_existing_;  // ends before that
   bridge::Descriptor part_;                         // not open: nothing has been written yet
-  files::DirectoryUse::OpenFile counted_part_;      // ends before that
+  files::DirectoryUse::OpenFile charged_part_;      // ends before that
   std::uint64_t part_bytes_ = 0;                    // that were there when it was opened
-  std::uint64_t grown_bytes_ = 0;                   // its size, as the directory's limit counts it
+  std::uint64_t reserved_bytes_ = 0;                // its size, as the directory's limit counts it
   std::uint64_t unsent_bytes_ = 0;                  // written, and not given to the disk yet
   std::uint64_t next_chunk_ = 0;
   std::uint64_t copied_so_far_ = 0;  // chunks that are to be copied once there is a part

@@ -100,7 +100,7 @@ Result<std::optional<files::DirectoryLimit>> limit_of(const TransferPlace& place
       .use = std::move(use), .bytes = *place.limit_bytes, .peer = place.peer, .is_over = [&stream] {
         return stream.is_cut();
       }};
-  UDTCAT_CHECK(limit.begin());
+  UDTCAT_CHECK(limit.await_count());
   return limit;
 }
 

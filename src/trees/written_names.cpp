@@ -22,13 +22,13 @@ ScopedStatus WriteBudget::charge(std::uint64_t bytes, const std::string& path) {
 
 ScopedStatus WriteBudget::charge_name(std::uint64_t attribute_bytes, const std::string& path) {
   UDTCAT_CHECK(charge(kNameBytes + attribute_bytes, path));
-  UDTCAT_CHECK(grow(kNameBytes, path));
+  UDTCAT_CHECK(reserve(kNameBytes, path));
   return {};
 }
 
-ScopedResult<files::DirectoryUse::Growth> WriteBudget::grow(std::uint64_t bytes, const std::string& path) {
-  if (!directory_ || bytes == 0) return files::DirectoryUse::Growth();
-  return of_transfer(directory_->grow(bytes, "write " + path));
+ScopedResult<files::DirectoryUse::Reservation> WriteBudget::reserve(std::uint64_t bytes, const std::string& path) {
+  if (!directory_ || bytes == 0) return files::DirectoryUse::Reservation();
+  return of_transfer(directory_->reserve(bytes, "write " + path));
 }
 
 Status WriteBudget::rename(const files::FileLocation& from, const files::FileLocation& to) {
@@ -42,8 +42,8 @@ files::DirectoryUse::OpenFile WriteBudget::open(const bridge::Descriptor& file) 
   return directory_->use->open(file);
 }
 
-void WriteBudget::shrink(std::uint64_t bytes, std::uint64_t since) {
-  if (directory_) directory_->use->shrink(bytes, since);
+void WriteBudget::release(std::uint64_t bytes, std::uint64_t since) {
+  if (directory_) directory_->use->release(bytes, since);
 }
 
 void WrittenNames::add(const struct stat& status, std::string_view birth, const std::string& path) {

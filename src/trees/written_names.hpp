@@ -43,14 +43,14 @@ class WriteBudget {
   /// path   for the error.  errors: Errc::stream_refused: it would be more than the budget
   [[nodiscard]] ScopedStatus charge(std::uint64_t bytes, const std::string& path);
   /// A name is going to be made.  attribute_bytes   of what it has besides its content
-  /// errors: the same; those of grow()
+  /// errors: the same; those of reserve()
   [[nodiscard]] ScopedStatus charge_name(std::uint64_t attribute_bytes, const std::string& path);
   /// A file is going to be larger, which counts for the directory.  returns   to be kept until it is
-  /// errors: those of DirectoryLimit::grow()
-  [[nodiscard]] ScopedResult<files::DirectoryUse::Growth> grow(std::uint64_t bytes, const std::string& path);
-  // As DirectoryUse::counts() and shrink().
-  [[nodiscard]] std::uint64_t counts() const { return directory_ ? directory_->use->counts() : 0; }
-  void shrink(std::uint64_t bytes, std::uint64_t since);
+  /// errors: those of DirectoryLimit::reserve()
+  [[nodiscard]] ScopedResult<files::DirectoryUse::Reservation> reserve(std::uint64_t bytes, const std::string& path);
+  // As DirectoryUse::counts_so_far() and release().
+  [[nodiscard]] std::uint64_t counts_so_far() const { return directory_ ? directory_->use->counts_so_far() : 0; }
+  void release(std::uint64_t bytes, std::uint64_t since);
   // Changes of names, which count for the directory; those of FileLocation.
   [[nodiscard]] Status rename(const files::FileLocation& from, const files::FileLocation& to);
   void remove(const files::FileLocation& name);

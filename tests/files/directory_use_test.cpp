@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <optional>
 #include <thread>
 #include <tuple>
@@ -33,7 +34,7 @@ class DirectoryUsed : public testing::Test {
   }
   [[nodiscard]] DirectoryLimit limit() {
     DirectoryLimit counted = not_counted();
-    EXPECT_TRUE(counted.begin());
+    EXPECT_TRUE(counted.await_count());
     return counted;
   }
   /// The bytes that may be written without counting.
@@ -52,16 +53,16 @@ class DirectoryUsed : public testing::Test {
 
 TEST_F(DirectoryUsed, RefusesWhatWouldBeMoreAndSaysTheLimit) {
   const DirectoryLimit alice = limit();
-  const auto granted = alice.grow(kLimit, "write f");
+  const auto granted = alice.reserve(kLimit, "write f");
   ASSERT_TRUE(granted);
-  const auto refused = alice.grow(1, "write f");
+  const auto refused = alice.reserve(1, "write f");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::stream_refused);
   EXPECT_EQ(refused.error().errno_value, EDQUOT);
   EXPECT_EQ(refused.error().message(), "write f: alice may have 1.00 MB here at most (limit=), and has 1.00 MB");
-  alice.use->shrink(1);
-  EXPECT_TRUE(alice.grow(1, "write f"));
-  EXPECT_FALSE(alice.grow(UINT64_MAX, "write f")) << "of which a sum would be small";
+  alice.use->release(1);
+  EXPECT_TRUE(alice.reserve(1, "write f"));
+  EXPECT_FALSE(alice.reserve(UINT64_MAX, "write f")) << "of which a sum would be small";
 }
 
 TEST_F(DirectoryUsed, SaysHowMuchIsInPartsAndSinceWhen) {
@@ -69,7 +70,7 @@ TEST_F(DirectoryUsed, SaysHowMuchIsInPartsAndSinceWhen) {
   const timespec march{.tv_sec = 1'772'600'000, .tv_nsec = 0};
   const std::array<timespec, 2> times{march, march};
   ASSERT_EQ(::utimensat(AT_FDCWD, (folder / ".udtcat-parts/job/part").c_str(), times.data(), 0), 0);
-  const auto refused = limit().grow(kLimit, "write f");
+  const auto refused = limit().reserve(kLimit, "write f");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("of which 508 kB in parts of files that have not come whole, the "
                                                    "oldest of 2026-03-04: the commands that were cut, given again, go "
@@ -79,13 +80,13 @@ TEST_F(DirectoryUsed, SaysHowMuchIsInPartsAndSinceWhen) {
 
 TEST_F(DirectoryUsed, IsOneForAllThatWriteThereAtTheSameTime) {
   const DirectoryLimit one = limit();
-  ASSERT_TRUE(one.grow(900'000, "write f"));
+  ASSERT_TRUE(one.reserve(900'000, "write f"));
   EXPECT_EQ(room(limit()), kLimit - 900'000);
 }
 
 TEST_F(DirectoryUsed, IsCountedAgainWhenNobodyWritesThere) {
   const DirectoryLimit reader = not_counted();
-  { ASSERT_TRUE(limit().grow(900'000, "write f")); }
+  { ASSERT_TRUE(limit().reserve(900'000, "write f")); }
   file("f", 100'000);
   EXPECT_EQ(room(limit()), kLimit - 100'000 - kName);
 }
@@ -93,11 +94,11 @@ TEST_F(DirectoryUsed, IsCountedAgainWhenNobodyWritesThere) {
 TEST_F(DirectoryUsed, IsCountedAgainWhereItsLimitIsReached) {
   file("f", 900'000);
   const DirectoryLimit alice = limit();
-  EXPECT_FALSE(alice.grow(500'000, "write g"));
+  EXPECT_FALSE(alice.reserve(500'000, "write g"));
   std::filesystem::remove(folder.path() / "f");  // by somebody else
-  const auto growth = alice.grow(500'000, "write g");
-  EXPECT_TRUE(growth) << "at once";
-  EXPECT_FALSE(alice.grow(600'000, "write h")) << "what is granted counts, though it is not on the disk yet";
+  const auto reservation = alice.reserve(500'000, "write g");
+  EXPECT_TRUE(reservation) << "at once";
+  EXPECT_FALSE(alice.reserve(600'000, "write h")) << "what is granted counts, though it is not on the disk yet";
 }
 
 TEST_F(DirectoryUsed, RefusesByACountThatBeganLaterAlone) {
@@ -106,19 +107,19 @@ TEST_F(DirectoryUsed, RefusesByACountThatBeganLaterAlone) {
   const std::string what = "write g";
   DirectoryUse::CountNumber asked;
   ASSERT_TRUE(alice.use->wait({})) << "the next count may begin";
-  EXPECT_FALSE(alice.try_grow(500'000, what, asked).value()) << "neither granted nor refused";
+  EXPECT_FALSE(alice.try_reserve(500'000, what, asked).value()) << "neither granted nor refused";
   ASSERT_TRUE(alice.use->wait({}));
   DirectoryUse::CountNumber later;
-  const auto unanswered = alice.try_grow(500'000, what, later);
+  const auto unanswered = alice.try_reserve(500'000, what, later);
   EXPECT_TRUE(unanswered && !*unanswered) << "the count was of the first";
-  EXPECT_FALSE(alice.try_grow(500'000, what, asked)) << "which it refuses";
+  EXPECT_FALSE(alice.try_reserve(500'000, what, asked)) << "which it refuses";
 }
 
 TEST_F(DirectoryUsed, HasNothingOfAnInodeThatIsUsedAgain) {
   const DirectoryLimit alice = limit();
   const auto make_open = [&] {
     file("f", 300'000);
-    alice.use->add(300'000 + kName);
+    alice.use->charge(300'000 + kName);
     return bridge::Descriptor(::open((folder / "f").c_str(), O_RDONLY));
   };
   {
@@ -141,21 +142,21 @@ TEST_F(DirectoryUsed, IsNothingWhereItCannotBeCounted) {
   Status failed;
   {
     const test::OrdinaryUser user;
-    failed = alice.begin();
+    failed = alice.await_count();
   }
   std::filesystem::permissions(folder.path() / "closed", std::filesystem::perms::owner_all);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, Errc::local_read_failed);
   EXPECT_EQ(failed.error().errno_value, EACCES);
   EXPECT_THAT(failed.error().message(), HasSubstr("list " + (folder / "closed") + ": permission denied"));
-  EXPECT_TRUE(alice.begin()) << "once it can be";
+  EXPECT_TRUE(alice.await_count()) << "once it can be";
 }
 
 TEST_F(DirectoryUsed, IsRefusedWhereNoThreadCanBeHad) {
   Status failed;
   {
     const test::NoThreads none;
-    failed = not_counted().begin();
+    failed = not_counted().await_count();
   }
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, Errc::out_of_resources);
@@ -166,7 +167,7 @@ TEST_F(DirectoryUsed, GivesBackWhatARenameHasReplaced) {
   const DirectoryLimit alice = limit();
   file("old", 300'000);
   file("new", 100'000);
-  alice.use->add(400'000 + 2 * kName);
+  alice.use->charge(400'000 + 2 * kName);
   EXPECT_TRUE(alice.use->rename(at("new"), at("old")));
   EXPECT_EQ(room(alice), kLimit - 100'000 - kName);
   EXPECT_FALSE(alice.use->rename(at("new"), at("old"))) << "it is not there";
@@ -177,7 +178,7 @@ TEST_F(DirectoryUsed, GivesBackTheSizeOfAFileWithItsLastNameAlone) {
   const DirectoryLimit alice = limit();
   file("one", 300'000);
   std::filesystem::create_hard_link(folder.path() / "one", folder.path() / "other");
-  alice.use->add(300'000 + 2 * kName);
+  alice.use->charge(300'000 + 2 * kName);
   EXPECT_TRUE(alice.use->rename(at("one"), at("other"))) << "does nothing, where both are one file";
   EXPECT_EQ(room(alice), kLimit - 300'000 - 2 * kName);
   remove(alice, at("one"));
@@ -186,10 +187,50 @@ TEST_F(DirectoryUsed, GivesBackTheSizeOfAFileWithItsLastNameAlone) {
   EXPECT_EQ(room(alice), kLimit);
 }
 
+TEST_F(DirectoryUsed, ChangesOtherNamesWhileTheDiskIsSlowWithOne) {
+  const DirectoryLimit alice = limit();
+  for (const char* name : {"slow", "one", "other"}) file(name, 10);
+  alice.use->charge(30 + 3 * kName);
+  const bridge::Descriptor descriptor(::open((folder / "one").c_str(), O_RDONLY));
+  std::future<bool> meanwhile, same;
+  EXPECT_TRUE(alice.use->remove(at("slow"), [&] {
+    meanwhile = std::async(std::launch::async, [&] {
+      const auto opened = alice.use->open(descriptor);
+      return alice.use->rename(at("one"), at("other")).has_value();
+    });
+    EXPECT_EQ(meanwhile.wait_for(std::chrono::seconds(10)), std::future_status::ready) << "it waits for the first";
+    same = std::async(std::launch::async, [&] { return alice.use->rename(at("other"), at("slow")).has_value(); });
+    EXPECT_EQ(same.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout) << "it may release it, too";
+    at("slow").remove();
+    return Status();
+  }));
+  EXPECT_TRUE(meanwhile.get() && same.get());
+  EXPECT_EQ(room(alice), kLimit - 10 - kName);
+}
+
+TEST_F(DirectoryUsed, IsNotTooLittleWhereThreadsReplaceAndRemoveTheSameNames) {
+  constexpr int kThreads = 4, kRounds = 500;
+  const DirectoryLimit alice = limit();
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int round = 0; round < kRounds; ++round) {
+        const std::string own = "own" + std::to_string(thread), shared = "shared" + std::to_string(round % 2);
+        file(own, 1);
+        alice.use->charge(1 + kName);
+        if (round % 5 == 0) remove(alice, at(shared));
+        std::ignore = alice.use->rename(at(own), at(shared));
+      }
+    });
+  for (std::thread& each : threads) each.join();
+  const auto counted = count_directory(FileTree::open(folder.path()).value(), [] { return true; });
+  EXPECT_GE(alice.use->used(), counted->bytes) << "never too little";
+}
+
 TEST_F(DirectoryUsed, GivesBackNothingThatIsStillThere) {
   const DirectoryLimit alice = limit();
   file("full/f", 10);
-  alice.use->add(10 + 2 * kName);
+  alice.use->charge(10 + 2 * kName);
   EXPECT_FALSE(alice.use->remove(at("full"), [] { return Status(fail(Errc::local_write_failed, "remove")); }));
   remove(alice, at("full"));  // which is no way to remove a directory
   EXPECT_EQ(room(alice), kLimit - 10 - 2 * kName);
@@ -198,14 +239,14 @@ TEST_F(DirectoryUsed, GivesBackNothingThatIsStillThere) {
 TEST_F(DirectoryUsed, CountsAFileThatIsOpenUntilItIsClosed) {
   const DirectoryLimit alice = limit();
   file("f", 300'000);
-  alice.use->add(300'000 + kName);
+  alice.use->charge(300'000 + kName);
   const bridge::Descriptor descriptor(::open((folder / "f").c_str(), O_RDONLY));
   auto one = alice.use->open(descriptor), other = alice.use->open(descriptor);
   remove(alice, at("f"));
   EXPECT_EQ(room(alice), kLimit - 300'000 - kName);
-  ASSERT_TRUE(alice.grow(200'000, "write f"));
+  ASSERT_TRUE(alice.reserve(200'000, "write f"));
   DirectoryUse::CountNumber asked;
-  ASSERT_TRUE(alice.try_grow(100'000, "write f", asked, &one)) << "it goes on growing";
+  ASSERT_TRUE(alice.try_reserve(100'000, "write f", asked, &one)) << "it goes on growing";
   one.close();
   EXPECT_EQ(room(alice), kLimit - 600'000 - kName);
   other.close();
@@ -229,7 +270,7 @@ TEST_F(DirectoryUsed, CountsAFileThatIsOpenAndHasNoNameInTheNextCount) {
 TEST_F(DirectoryUsed, CountsAFileThatWasRemovedBeforeItWasKnownToBeOpen) {
   const DirectoryLimit alice = limit();
   file("f", 300'000);
-  alice.use->add(300'000 + kName);
+  alice.use->charge(300'000 + kName);
   const bridge::Descriptor descriptor(::open((folder / "f").c_str(), O_RDONLY));
   remove(alice, at("f"));
   EXPECT_EQ(room(alice), kLimit);
@@ -257,14 +298,14 @@ TEST_F(DirectoryCounted, HasWhatIsGrantedAddedAndMovedMeanwhile) {
   file("moved", 300'000);
   DirectoryLimit alice = not_counted();
   alice.bytes = UINT64_MAX;
-  alice.count = alice.use->count();
+  alice.count = alice.use->begin_count();
   const bool is_under_way = !alice.use->result_of(*alice.count);
   EXPECT_TRUE(alice.use->rename(at("moved"), at("elsewhere")));
-  const auto granted = alice.grow(100'000, "write f");
+  const auto granted = alice.reserve(100'000, "write f");
   EXPECT_TRUE(granted);
-  ASSERT_TRUE(alice.begin());
+  ASSERT_TRUE(alice.await_count());
   alice.bytes = kThere + 400'000;
-  EXPECT_FALSE(alice.grow(1, "write f"));
+  EXPECT_FALSE(alice.reserve(1, "write f"));
   EXPECT_TRUE(is_under_way) << "else this has tried nothing";
 }
 
@@ -272,44 +313,44 @@ TEST_F(DirectoryCounted, IsDoneAgainWhereADirectoryWasMovedMeanwhile) {
   for (int i = 0; i < 100; ++i) file("moved/" + std::to_string(i), 10'000);
   DirectoryLimit alice = not_counted();
   alice.bytes = kThere + 100 * (10'000 + kName);
-  alice.count = alice.use->count();
+  alice.count = alice.use->begin_count();
   bool is_there = true;
   while (!alice.use->result_of(*alice.count)) {
     EXPECT_TRUE(alice.use->rename(at(is_there ? "moved" : "away"), at(is_there ? "away" : "moved")));
     is_there = !is_there;
   }
-  const Status counted = alice.begin();
+  const Status counted = alice.await_count();
   if (!counted)
     EXPECT_THAT(counted.error().message(), HasSubstr("directories are moved there"));
   else
-    EXPECT_FALSE(alice.grow(1, "write f")) << "nothing is left out";
+    EXPECT_FALSE(alice.reserve(1, "write f")) << "nothing is left out";
 }
 
 TEST_F(DirectoryCounted, GoesOnWithoutItsWriterAndIsKept) {
-  std::ignore = not_counted().use->count();
-  while (not_counted().use->counts() == 0) std::this_thread::yield();
+  std::ignore = not_counted().use->begin_count();
+  while (not_counted().use->counts_so_far() == 0) std::this_thread::yield();
   const DirectoryLimit next = limit();
-  EXPECT_EQ(next.use->counts(), 1U);
+  EXPECT_EQ(next.use->counts_so_far(), 1U);
   EXPECT_EQ(next.use->used(), kThere);
 }
 
 TEST_F(DirectoryCounted, IsDoneOnceForAllThatWait) {
   const DirectoryLimit alice = limit();
-  const std::uint64_t before = alice.use->counts();
+  const std::uint64_t before = alice.use->counts_so_far();
   constexpr int kQuestions = 100;
   std::vector<DirectoryUse::CountNumber> asked(kQuestions);
   for (int refused = 0; refused < kQuestions;) {
     refused = 0;
-    for (auto& each : asked) refused += alice.try_grow(kThere, "write f", each) ? 0 : 1;
+    for (auto& each : asked) refused += alice.try_reserve(kThere, "write f", each) ? 0 : 1;
     std::this_thread::yield();
   }
-  EXPECT_LE(alice.use->counts(), before + 2) << "that which was under way, and the next";
+  EXPECT_LE(alice.use->counts_so_far(), before + 2) << "that which was under way, and the next";
 }
 
 TEST_F(DirectoryCounted, IsNotWaitedForWhereTheTransferIsOver) {
   DirectoryLimit alice = not_counted();
   alice.is_over = [] { return true; };
-  const Status over = alice.begin();
+  const Status over = alice.await_count();
   EXPECT_TRUE(over || over.error().code == Errc::interrupted);
 }
 

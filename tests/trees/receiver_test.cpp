@@ -363,9 +363,9 @@ TEST_F(Receivers, CountWhatTheyReplaceUntilNobodyReadsIt) {
   begin([&](ReceiverOptions& options) { options.directory_limit = alice; });
   give_file("f");
   expect_done();
-  EXPECT_FALSE(alice.grow(10 * kName, "write g")) << "both are there";
+  EXPECT_FALSE(alice.reserve(10 * kName, "write g")) << "both are there";
   opened.close();
-  EXPECT_TRUE(alice.grow(90'000, "write g"));
+  EXPECT_TRUE(alice.reserve(90'000, "write g"));
 }
 
 TEST_F(Receivers, RefuseAFileWhereADirectoryIsAndGoOn) {

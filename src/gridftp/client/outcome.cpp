@@ -115,7 +115,6 @@ bool is_cut(const Error& error, bool moved) {
 
 Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, SharedProgress progress,
                           std::function<Task<Status>()> attempt) {
-  boost::asio::steady_timer pause(io);
   std::size_t in_vain = 0;
   bool was_reached = false;
   progress->kept_bytes = 0;  // the last file's
@@ -135,9 +134,7 @@ Task<Status> with_retries(boost::asio::io_context& io, TransferOptions options, 
     progress->bytes = std::min(progress->bytes, before + kept);
     core::log().warn("{}; going on from what is there: attempt {}, after {} of {} in a row that moved nothing",
                      core::printable(status.error().message(), kMaxMessageBytes), number, in_vain, options.retries + 1);
-    pause.expires_after(options.retry_pause);
-    boost::system::error_code ignored;
-    co_await pause.async_wait(into(ignored));
+    co_await pause(io, options.retry_pause);
   }
 }
 

@@ -33,6 +33,13 @@ using Task = boost::asio::awaitable<T>;
   return boost::asio::redirect_error(boost::asio::use_awaitable, error);
 }
 
+/// Returns after `duration`.
+[[nodiscard]] inline Task<void> pause(boost::asio::io_context& io, std::chrono::milliseconds duration) {
+  boost::asio::steady_timer timer(io, duration);
+  boost::system::error_code ignored;
+  co_await timer.async_wait(into(ignored));
+}
+
 /// A condition variable for coroutines: a task that is woken checks its condition again.
 /// Threads: confined to the io_context thread.
 class AsyncCondition {

@@ -91,14 +91,14 @@ Result<BlockStore> BlockStore::open_in_place(const files::FileLocation& location
   return store;
 }
 
-void BlockStore::count_in(const std::shared_ptr<files::DirectoryUse>& use) {
+void BlockStore::charge_to(const std::shared_ptr<files::DirectoryUse>& use) {
   use_ = use;
-  counted_ = use->open(descriptor_);
+  charged_file_ = use->open(descriptor_);
   if (partial_) partial_->use = use;
 }
 
 std::uint64_t BlockStore::new_bytes() const {
-  return files::kNameBytes + (partial_ ? partial_->journal_of("-").counted_bytes() : 0);
+  return files::kNameBytes + (partial_ ? partial_->journal_of("-").charged_bytes() : 0);
 }
 
 std::optional<std::uint64_t> BlockStore::size() const {
@@ -171,7 +171,14 @@ Status BlockStore::write_at(std::uint64_t offset, std::span<const std::byte> fro
 
 Status BlockStore::reach(std::uint64_t bytes) const {
   if (size().value_or(bytes) >= bytes) return {};
-  // ftruncate(2) would cut what another thread has written behind it since the size was looked at.
+  // Another thread may have written there since the size was looked at: ftruncate(2) would cut that, and a zero replace
+  // its last byte.
+  int error = 0;
+  do error = ::fallocate(descriptor_.number(), 0, static_cast<off_t>(bytes - 1), 1) == 0 ? 0 : errno;
+  while (error == EINTR);
+  if (error == 0) return {};
+  if (error != EOPNOTSUPP && error != ENOSYS) return failed(Errc::local_write_failed, "write", location_, error);
+  // As with NFS 3: the zero may replace the last byte of a block that comes again meanwhile with another one there.
   return files::write_whole_at(descriptor_, bytes - 1, std::array{std::byte{0}}, location_.shown());
 }
 
@@ -230,7 +237,7 @@ void BlockStore::discard() const {
 
 Status BlockStore::close() {
   turn_.reset();
-  counted_.close();
+  charged_file_.close();
   const auto error = descriptor_.close();
   if (error) return failed(Errc::local_write_failed, "write", location_, error.value());
   return {};

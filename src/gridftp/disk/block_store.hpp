@@ -36,9 +36,9 @@ class BlockStore {
   [[nodiscard]] static Result<BlockStore> open_in_place(const files::FileLocation& location);
 
   /// It counts in its directory until it is closed, whatever becomes of its name; its names are changed there.
-  void count_in(const std::shared_ptr<files::DirectoryUse>& use);
+  void charge_to(const std::shared_ptr<files::DirectoryUse>& use);
   /// As what it counts; null: nobody counts it.
-  [[nodiscard]] const files::DirectoryUse::OpenFile* counted() const { return use_ ? &counted_ : nullptr; }
+  [[nodiscard]] const files::DirectoryUse::OpenFile* charged_file() const { return use_ ? &charged_file_ : nullptr; }
   /// The bytes that count of a file that was just made, with its journal where it is PATH.part.
   [[nodiscard]] std::uint64_t new_bytes() const;
   /// The file that is written in place was made for that.
@@ -97,7 +97,7 @@ class BlockStore {
 
   std::shared_ptr<files::DirectoryUse> use_;
   bridge::Descriptor descriptor_;
-  files::DirectoryUse::OpenFile counted_;  // descriptor_: ends before it
+  files::DirectoryUse::OpenFile charged_file_;  // descriptor_: ends before it
   std::optional<std::uint64_t> opened_size_;
   std::int64_t opened_changed_;
   files::FileLocation location_;                   // of descriptor_

@@ -15,7 +15,6 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "gridftp/coroutine/task.hpp"
 #include "lib/core/mutex.hpp"
@@ -84,13 +83,10 @@ template <typename Call, typename Wanted>
 [[nodiscard]] Task<std::invoke_result_t<Call&>> on_disk_in_turn(boost::asio::io_context& io, Call call, Wanted wanted) {
   constexpr auto kRetryAfter = std::chrono::milliseconds(100);  // guess: a client that begins again notices no more
   constexpr int kRetries = 20;                                  // guess: a disk has stored a few blocks by then
-  boost::asio::steady_timer timer(io);
   for (int retries = 0;; ++retries) {
     auto done = co_await on_disk(io, std::ref(call));
     if (done || done.error().code != Errc::out_of_resources || retries == kRetries) co_return done;
-    timer.expires_after(kRetryAfter);
-    boost::system::error_code ignored;
-    co_await timer.async_wait(into(ignored));
+    co_await pause(io, kRetryAfter);
     if (!wanted()) co_return done;
   }
 }

@@ -139,7 +139,7 @@ Status RestartJournal::write_next(const files::ByteRanges& have) const {
     written = fail(Errc::local_write_failed, "write " + next.shown(), core::errno_text(error.value()));
   if (!written) next.remove();
   const auto status = written && use_ ? next.look_at_name() : std::nullopt;
-  if (status && *status) use_->add(files::bytes_of(**status));
+  if (status && *status) use_->charge(files::bytes_of(**status));
   return written;
 }
 
@@ -162,7 +162,7 @@ void RestartJournal::remove() const {
     if (is_at(location)) remove_in(use_, location);
 }
 
-std::uint64_t RestartJournal::counted_bytes() const {
+std::uint64_t RestartJournal::charged_bytes() const {
   std::uint64_t bytes = 0;
   for (const files::FileLocation& location : {location_, location_.with_suffix(kNextSuffix)})
     if (const auto status = location.look_at_name(); status && *status) bytes += files::bytes_of(**status);

@@ -42,7 +42,7 @@ class RestartJournal {
   /// Does nothing where a file of the user is there.
   void remove() const;
   /// The bytes that count of it for a directory's limit.
-  [[nodiscard]] std::uint64_t counted_bytes() const;
+  [[nodiscard]] std::uint64_t charged_bytes() const;
   /// Whether a journal is there, of whatever; not behind a link, and under no other name.
   [[nodiscard]] static bool is_at(const files::FileLocation& location);
   /// Whether there is no file of the user, neither there nor at the temporary name of save().

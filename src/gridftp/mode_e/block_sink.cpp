@@ -2,10 +2,7 @@
 #include "gridftp/mode_e/block_sink.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
-
-#include <boost/asio/steady_timer.hpp>
 
 #include "gridftp/disk/disk_threads.hpp"
 #include "lib/core/try.hpp"
@@ -20,7 +17,7 @@ FileSink::FileSink(boost::asio::io_context& io, BlockStore store, files::ByteRan
       journal_(std::move(journal)),
       at_(at),
       limit_(std::move(limit)),
-      granted_bytes_(store_.size().value_or(0)),
+      reserved_bytes_(store_.size().value_or(0)),
       durable_(have_),
       stored_(io) {
   // A journal of an earlier file of this name would be believed for this one.
@@ -40,12 +37,12 @@ Task<Status> FileSink::store(std::uint64_t offset, std::span<const std::byte> by
 
 Task<Status> FileSink::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   const files::ByteRange range{offset, offset + bytes.size()};
-  UDTCAT_CO_TRY(const auto growth, co_await grow_to(at_ + range.end));  // to the end of this
+  UDTCAT_CO_TRY(const auto reservation, co_await reserve_to(at_ + range.end));  // to the end of this
   const bool again = have_.touches(range);
   UDTCAT_CO_CHECK(co_await on_disk(io_, [&]() -> Status {
     if (again) return store_.write_at(at_ + offset, bytes);
     UDTCAT_CHECK(store_.write_first(at_ + offset, bytes));
-    // A count sees what was granted, also where the file would end before a hole.
+    // A count sees what was reserved, also where the file would end before a hole.
     const bool is_seen = !limit_ || bytes.empty() || store_.size().value_or(UINT64_MAX) >= at_ + range.end;
     return is_seen ? Status() : store_.write_at(at_ + range.end - 1, bytes.last(1));
   }));
@@ -55,25 +52,22 @@ Task<Status> FileSink::write(std::uint64_t offset, std::span<const std::byte> by
 }
 
 /// Waits while what is in the directory is counted again. A limit that refuses one block refuses those behind it, too.
-Task<Result<files::DirectoryUse::Growth>> FileSink::grow_to(std::uint64_t bytes) {
-  constexpr std::chrono::milliseconds kLookEvery{50};  // guess: a small directory is counted by then
-  boost::asio::steady_timer timer(io_);
+Task<Result<files::DirectoryUse::Reservation>> FileSink::reserve_to(std::uint64_t bytes) {
   files::DirectoryUse::CountNumber asked;
-  while (limit_ && bytes > granted_bytes_) {
+  while (limit_ && bytes > reserved_bytes_) {
     if (state_ == State::closed) co_return fail(Errc::interrupted, "write a file", "its transfer has ended");
     if (refused_) co_return tl::unexpected(*refused_);
-    auto growth = limit_->try_grow(bytes - granted_bytes_, "write " + store_.shown(), asked, store_.counted());
-    if (!growth && growth.error().code == Errc::stream_refused) refused_ = growth.error();
-    if (!growth) co_return tl::unexpected(std::move(growth.error()));
-    if (*growth) {
-      granted_bytes_ = bytes;
-      co_return std::move(**growth);
+    auto reservation =
+        limit_->try_reserve(bytes - reserved_bytes_, "write " + store_.shown(), asked, store_.charged_file());
+    if (!reservation && reservation.error().code == Errc::stream_refused) refused_ = reservation.error();
+    if (!reservation) co_return tl::unexpected(std::move(reservation.error()));
+    if (*reservation) {
+      reserved_bytes_ = bytes;
+      co_return std::move(**reservation);
     }
-    timer.expires_after(kLookEvery);
-    boost::system::error_code ignored;
-    co_await timer.async_wait(into(ignored));
+    co_await pause(io_, files::DirectoryUse::kAskAgain);
   }
-  co_return files::DirectoryUse::Growth();
+  co_return files::DirectoryUse::Reservation();
 }
 
 /// Saves the ranges written by now; ranges written meanwhile are for the next call.
@@ -135,8 +129,8 @@ Status FileSink::leave() {
   // On a full disk there may be no room for a journal, and the last one still holds.
   const bool wanted = journal_ && !have_.empty() && !refused_ && store_.flush();
   const bool kept = wanted && (save(have_) || !durable_.empty());
-  // All that was granted is given back, also of zeros that are not written.
-  if (!kept && limit_ && !store_.is_in_place()) std::ignore = store_.reach(granted_bytes_);
+  // All that was reserved is released, also of zeros that are not written.
+  if (!kept && limit_ && !store_.is_in_place()) std::ignore = store_.reach(reserved_bytes_);
   if (!kept) store_.discard();
   if (!kept && journal_) journal_->remove();
   return store_.close();

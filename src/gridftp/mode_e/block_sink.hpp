@@ -56,7 +56,7 @@ class FileSink final : public BlockSink {
   ~FileSink() override;
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
-  /// errors: those of BlockStore::write_at(), of DirectoryLimit::try_grow(); Errc::interrupted after publish() or
+  /// errors: those of BlockStore::write_at(), of DirectoryLimit::try_reserve(); Errc::interrupted after publish() or
   /// set_aside()
   Task<Status> store(std::uint64_t offset, std::span<const std::byte> bytes) override;
   /// Ranges that need not come again, even after a kill: those that the journal has.
@@ -82,7 +82,7 @@ class FileSink final : public BlockSink {
   [[nodiscard]] Task<void> close();
   [[nodiscard]] Status leave();
   [[nodiscard]] Task<Status> write(std::uint64_t offset, std::span<const std::byte> bytes);
-  [[nodiscard]] Task<Result<files::DirectoryUse::Growth>> grow_to(std::uint64_t bytes);
+  [[nodiscard]] Task<Result<files::DirectoryUse::Reservation>> reserve_to(std::uint64_t bytes);
 
   boost::asio::io_context& io_;
   BlockStore store_;
@@ -90,9 +90,9 @@ class FileSink final : public BlockSink {
   const std::optional<RestartJournal> journal_;
   const std::uint64_t at_;
   const std::optional<files::DirectoryLimit> limit_;
-  std::uint64_t granted_bytes_ = 0;  // up to where blocks may be written, as the limit says
-  std::optional<Error> refused_;     // by the limit: no further bytes are stored
-  files::ByteRanges durable_;        // of have_: ranges that the journal has
+  std::uint64_t reserved_bytes_ = 0;  // up to where blocks may be written, as the limit says
+  std::optional<Error> refused_;      // by the limit: no further bytes are stored
+  files::ByteRanges durable_;         // of have_: ranges that the journal has
   State state_ = State::open;
   std::size_t storing_ = 0;  // calls of store() that wait
   AsyncCondition stored_;

@@ -156,7 +156,6 @@ void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) 
 
 void FtpServer::forget(Entries::iterator entry) {
   const ByteCounts moved = entry->second.client->moved();
-  moved_before_ += moved;
   ConnectionStats stats;
   stats.bytes_sent = moved.sent;
   stats.bytes_received = moved.received;
@@ -186,7 +185,7 @@ std::vector<FtpServer::ClientStats> FtpServer::clients() const {
 }
 
 ByteCounts FtpServer::moved() const {
-  ByteCounts moved = moved_before_;
+  ByteCounts moved{totals_.gone().bytes_sent, totals_.gone().bytes_received};
   for (const auto& [number, entry] : clients_) moved += entry.client->moved();
   return moved;
 }

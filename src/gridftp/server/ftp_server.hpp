@@ -79,7 +79,6 @@ class FtpServer {
   bridge::RateLimitedLog error_log_;
   Entries clients_;  // in the order in which they came
   std::uint64_t next_number_ = 0;
-  ByteCounts moved_before_;  // for clients that have gone
   tool::PeerTotals totals_;
   core::Lifetime lifetime_;
 };

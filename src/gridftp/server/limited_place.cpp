@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/server/limited_place.hpp"
 
-#include <chrono>
 #include <utility>
-
-#include <boost/asio/steady_timer.hpp>
 
 #include "gridftp/disk/disk_threads.hpp"
 #include "lib/core/try.hpp"
@@ -20,47 +17,39 @@ Status LimitedPlace::enter(const tool::PeerPlace& place, bool is_read_only, file
   return {};
 }
 
-Task<void> LimitedPlace::pause() {
-  constexpr std::chrono::milliseconds kLookEvery{20};  // guess: a small directory is counted by then
-  boost::asio::steady_timer timer(io_);
-  timer.expires_after(kLookEvery);
-  boost::system::error_code ignored;
-  co_await timer.async_wait(into(ignored));
-}
-
-Task<Status> LimitedPlace::count() {
+Task<Status> LimitedPlace::await_count() {
   if (!limit_) co_return Status{};
-  if (!limit_->count) limit_->count = limit_->use->count();
+  if (!limit_->count) limit_->count = limit_->use->begin_count();
   while (!over_) {
     if (const auto ended = limit_->use->result_of(*limit_->count)) {
       if (!*ended) limit_->count.reset();  // the next time it may be better
       co_return *ended;
     }
-    co_await pause();
+    co_await pause(io_, files::DirectoryUse::kAskAgain);
   }
   co_return tl::unexpected(*over_);
 }
 
-Task<Result<files::DirectoryUse::Growth>> LimitedPlace::grow(std::uint64_t bytes, std::string what) {
+Task<Result<files::DirectoryUse::Reservation>> LimitedPlace::reserve(std::uint64_t bytes, std::string what) {
   files::DirectoryUse::CountNumber asked;
   while (limit_ && !over_) {
-    UDTCAT_CO_TRY(auto growth, limit_->try_grow(bytes, what, asked));
-    if (growth) co_return std::move(*growth);
-    co_await pause();
+    UDTCAT_CO_TRY(auto reservation, limit_->try_reserve(bytes, what, asked));
+    if (reservation) co_return std::move(*reservation);
+    co_await pause(io_, files::DirectoryUse::kAskAgain);
   }
   if (over_) co_return tl::unexpected(*over_);
-  co_return files::DirectoryUse::Growth();
+  co_return files::DirectoryUse::Reservation();
 }
 
-void LimitedPlace::count_in(BlockStore& file) const {
-  if (limit_) file.count_in(limit_->use);
+void LimitedPlace::charge(BlockStore& file) const {
+  if (limit_) file.charge_to(limit_->use);
 }
 
 Task<Status> LimitedPlace::make_directory(std::string path) {
-  UDTCAT_CO_CHECK(co_await count());
-  UDTCAT_CO_TRY(const auto held, co_await grow(files::kNameBytes, "make the directory " + path));
+  UDTCAT_CO_CHECK(co_await await_count());
+  UDTCAT_CO_TRY(const auto held, co_await reserve(files::kNameBytes, "make the directory " + path));
   auto made = co_await on_disk(io_, [&] { return root_.make_directory(path); });
-  if (!made && limit_) limit_->use->shrink(files::kNameBytes);
+  if (!made && limit_) limit_->use->release(files::kNameBytes);
   co_return made;
 }
 

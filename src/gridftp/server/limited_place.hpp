@@ -32,24 +32,22 @@ class LimitedPlace {
 
   /// Before something is written: returns once what is there is counted.
   /// errors: those of DirectoryUse::result_of(); that the client has gone
-  [[nodiscard]] Task<Status> count();
+  [[nodiscard]] Task<Status> await_count();
   /// Bytes more, or whether what is there is too much; where that is counted again, returns after it.
-  /// errors: those of DirectoryUse::grow(); that the client has gone
-  [[nodiscard]] Task<Result<files::DirectoryUse::Growth>> grow(std::uint64_t bytes, std::string what);
+  /// errors: those of DirectoryUse::reserve(); that the client has gone
+  [[nodiscard]] Task<Result<files::DirectoryUse::Reservation>> reserve(std::uint64_t bytes, std::string what);
   /// none: as much as the disk has
   [[nodiscard]] const std::optional<files::DirectoryLimit>& limit() const { return limit_; }
   /// A file that is open takes space until it is closed.
-  void count_in(BlockStore& file) const;
+  void charge(BlockStore& file) const;
 
-  /// errors: those of ServedRoot, of count(), of grow()
+  /// errors: those of ServedRoot, of await_count(), of reserve()
   [[nodiscard]] Task<Status> make_directory(std::string path);
   // errors: those of ServedRoot
   [[nodiscard]] Status remove(const std::string& path, bool directory) const;
   [[nodiscard]] Status rename(const std::string& from, const std::string& to) const;
 
  private:
-  [[nodiscard]] Task<void> pause();
-
   boost::asio::io_context& io_;
   ServedRoot root_;
   const std::optional<Error>& over_;

@@ -158,7 +158,7 @@ Task<Reply> ServedTransfers::retrieve(std::string path, std::optional<files::Byt
   auto opened = co_await on_disk(io_, [&]() -> Result<Opened> {
     UDTCAT_TRY(auto descriptor, place_.root().open_to_read(path));
     UDTCAT_TRY(auto file, BlockStore::of(std::move(descriptor), path));
-    place_.count_in(file);
+    place_.charge(file);
     UDTCAT_CHECK(file.has_its_size(std::nullopt));
     const auto size = file.size();
     return Opened{std::move(file), size};
@@ -255,9 +255,9 @@ Result<ServedTransfers::Incoming> ServedTransfers::open_incoming(const std::stri
   // More may be there than the client skips: it asked while an earlier transfer stored its last blocks. Those count
   // only where the source has a name.
   if (incoming.have.empty() || parameters.source.empty()) there = incoming.have;
-  place_.count_in(store);
+  place_.charge(store);
   const bool is_new = at ? store.is_made() && !parameters.has_name : store.size() == 0;
-  if (const auto& limit = place_.limit(); limit && is_new) limit->use->add(store.new_bytes());
+  if (const auto& limit = place_.limit(); limit && is_new) limit->use->charge(store.new_bytes());
   if (journal) journal = store.journal(identity_of(path, parameters.source));  // a counted one
   incoming.sink = std::make_shared<FileSink>(io_, std::move(store), std::move(there), std::move(journal),
                                              at.value_or(0), place_.limit());
@@ -272,10 +272,10 @@ Task<Result<ServedTransfers::Incoming>> ServedTransfers::open_with_room(const st
   if (at && place_.limit())
     parameters.has_name = co_await on_disk(io_, [&] { return place_.root().has_nothing_at(path); });
   const std::uint64_t name_bytes = parameters.has_name ? files::kNameBytes : 0;
-  UDTCAT_CO_TRY(const auto name, co_await place_.grow(name_bytes, "write " + path));
+  UDTCAT_CO_TRY(const auto name, co_await place_.reserve(name_bytes, "write " + path));
   auto incoming = co_await on_disk_in_turn(
       io_, [&] { return open_incoming(path, at, parameters); }, [this] { return !cancelled_; });
-  if (!incoming && place_.limit()) place_.limit()->use->shrink(name_bytes);
+  if (!incoming && place_.limit()) place_.limit()->use->release(name_bytes);
   co_return incoming;
 }
 
@@ -338,10 +338,10 @@ Task<Reply> ServedTransfers::store(std::string path, std::optional<std::uint64_t
     log_.report_transfer(tool::kReceived, path, 0, asked_at, tl::unexpected(cause));
     return cancelled_ ? broken_off(cause) : to_reply(cause);
   };
-  if (auto counted = co_await place_.count(); !counted) co_return refuse(counted.error());
+  if (auto counted = co_await place_.await_count(); !counted) co_return refuse(counted.error());
   const auto incoming = co_await open_with_room(path, at, parameters);
   if (!incoming) co_return refuse(incoming.error());
-  auto fits = co_await place_.grow(0, "write " + path);
+  auto fits = co_await place_.reserve(0, "write " + path);
   Status begun = fits ? Status() : tl::unexpected(std::move(fits.error()));
   if (begun) begun = co_await announce(path);
   if (!begun) {
@@ -427,7 +427,7 @@ Task<Reply> ServedTransfers::checksum(ChecksumRequest request) {
   auto file = co_await on_disk(io_, [&]() -> Result<BlockStore> {
     UDTCAT_TRY(auto descriptor, place_.root().open_to_read(request.path));
     UDTCAT_TRY(auto opened, BlockStore::of(std::move(descriptor), request.path));
-    place_.count_in(opened);
+    place_.charge(opened);
     return opened;
   });
   if (!file) co_return to_reply(file.error());

@@ -85,6 +85,20 @@ TEST_F(BlockStores, ReachAsFarAsTheirLastHole) {
   EXPECT_EQ(store->size(), 5000U);
 }
 
+TEST_F(BlockStores, ReachWithoutAByteThatWouldReplaceWhatIsWrittenMeanwhile) {
+  EXPECT_TRUE(holds_in_a_child([&] {
+    const auto store = BlockStore::open_to_write(location);
+    return store && fail_calls(SYS_pwrite64, EIO) && store->reach(5000) && store->size() == 5000U;
+  }));
+}
+
+TEST_F(BlockStores, ReachAsFarWhereTheFileSystemCannotSetSpaceAside) {
+  EXPECT_TRUE(holds_in_a_child([&] {
+    const auto store = BlockStore::open_to_write(location);
+    return fail_calls(SYS_fallocate, EOPNOTSUPP) && store && store->reach(5000) && store->size() == 5000U;
+  }));
+}
+
 TEST_F(BlockStores, LetOneTransferWriteAFileAtATime) {
   auto first = BlockStore::open_to_write(location);
   ASSERT_TRUE(first);

@@ -30,13 +30,13 @@ class LimitedFileSinks : public FileSinks {
  protected:
   static constexpr std::uint64_t kLimit = 1'000'000;
 
-  LimitedFileSinks() { EXPECT_TRUE(limit.begin()); }
+  LimitedFileSinks() { EXPECT_TRUE(limit.await_count()); }
   /// As a server makes it.
   std::unique_ptr<FileSink> limited_sink(std::optional<std::uint64_t> at = {}) {
     const files::FileLocation location(folder / "file");
     auto store = at ? BlockStore::open_in_place(location) : BlockStore::open_to_write(location);
-    store->count_in(limit.use);
-    if (!at && store->size() == 0) limit.use->add(store->new_bytes());
+    store->charge_to(limit.use);
+    if (!at && store->size() == 0) limit.use->charge(store->new_bytes());
     auto kept = store->journal("of a test");
     auto there = kept ? kept->load().value_or(files::ByteRanges()) : files::ByteRanges();
     return std::make_unique<FileSink>(io, std::move(*store), std::move(there), std::move(kept), at.value_or(0), limit);
@@ -75,7 +75,7 @@ TEST_F(LimitedFileSinks, CountWhatStandsThereAtEachStep) {
 
 TEST_F(LimitedFileSinks, GiveNothingBackThatALimitHasRefused) {
   constexpr std::uint64_t kHeld = 600'000;
-  const auto held = limit.grow(kHeld, "hold");
+  const auto held = limit.reserve(kHeld, "hold");
   ASSERT_TRUE(held);
   auto file = limited_sink();
   EXPECT_TRUE(put(*file, 0, Bytes(1'000)));
@@ -110,9 +110,9 @@ TEST_F(LimitedFileSinks, GiveNothingBackOfAFileThatHasGotAnotherName) {
 }
 
 TEST_F(LimitedFileSinks, WaitWhileItIsCountedAgain) {
-  ASSERT_TRUE(limit.begin());
+  ASSERT_TRUE(limit.await_count());
   folder.write("gone", Bytes(900'000));
-  limit.use->add(900'000 + files::kNameBytes);
+  limit.use->charge(900'000 + files::kNameBytes);
   std::filesystem::remove(folder / "gone");  // by somebody else
   auto file = limited_sink();
   EXPECT_TRUE(put(*file, 0, random_bytes(500'000)));

@@ -43,9 +43,9 @@ TEST_F(LimitedPlaces, HaveSoManyNames) {
 TEST_F(LimitedPlaces, KeepTheSpaceOfAFileThatAnotherSessionReads) {
   const auto writer = enter(), reader = enter();
   folder.write("alice/f", Bytes(50'000));
-  ASSERT_TRUE(run(io, writer->count()));
+  ASSERT_TRUE(run(io, writer->await_count()));
   auto opened = BlockStore::of(reader->root().open_to_read("/f").value(), "/f");
-  reader->count_in(*opened);
+  reader->charge(*opened);
   EXPECT_TRUE(writer->remove("/f", false));
   EXPECT_FALSE(has_room(*writer, 60'000));
   EXPECT_TRUE(opened->close());
@@ -56,7 +56,7 @@ TEST_F(LimitedPlaces, GiveBackWhatIsRenamedOver) {
   const auto place = enter();
   folder.write("alice/f", Bytes(50'000));
   folder.write("alice/g", Bytes(1'000));
-  ASSERT_TRUE(run(io, place->count()));
+  ASSERT_TRUE(run(io, place->await_count()));
   EXPECT_TRUE(place->rename("/g", "/f"));
   EXPECT_TRUE(has_room(*place, kLimit - 1'000 - files::kNameBytes));
   EXPECT_FALSE(has_room(*place, kLimit - 1'000 - files::kNameBytes + 1));
@@ -66,7 +66,7 @@ TEST_F(LimitedPlaces, GiveBackWhatIsRenamedOver) {
 TEST_F(LimitedPlaces, AreWaitedForAsLongAsSomebodyWaits) {
   const auto place = enter();
   over = Error{Errc::connection_broken, "serve", "gone"};
-  EXPECT_EQ(run(io, place->count()).error().code, Errc::connection_broken);
+  EXPECT_EQ(run(io, place->await_count()).error().code, Errc::connection_broken);
 }
 
 TEST_F(LimitedPlaces, OfPeersWithoutALimitHaveNone) {
