@@ -141,7 +141,6 @@ std::string Forward::name_of(const Endpoint& peer) const {
 void Forward::remove(std::list<Session>::iterator session, const Status& how) {
   std::list<Session> gone;
   gone.splice(gone.end(), sessions_, session);
-  past_ = sum(past_, session->connection->stats());
   totals_.leave(*session->connection);
   if (handlers_.on_gone) handlers_.on_gone(*session->connection, how);
   gone.clear();
@@ -151,7 +150,7 @@ void Forward::remove(std::list<Session>::iterator session, const Status& how) {
 }
 
 ConnectionStats Forward::total() const {
-  ConnectionStats all = past_;
+  ConnectionStats all = totals_.gone();
   for (const Session& each : sessions_) all = sum(all, each.connection->stats());
   return all;
 }

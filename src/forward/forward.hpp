@@ -134,7 +134,6 @@ class Forward {
   bridge::RateLimitedLog error_log_;
   std::list<Session> sessions_;
   std::deque<Client> waiting_;  // of each service at most kMaxWaitingClients, and a few that were on their way
-  ConnectionStats past_;        // of sessions that have gone
   tool::PeerTotals totals_;
   std::uint64_t next_number_ = 1;
   std::optional<Clock::time_point> refused_since_;

@@ -188,13 +188,8 @@ Status ForwardCommand::start(tool::FoundCredentials found) {
       core::log().warn("{}", complaint);
   const auto take = [this](std::unique_ptr<Connection> connection) { forward_.add(std::move(connection)); };
   if (options_.listens) {
-    const bool is_told = found.generated || options_.local.port == 0;
-    UDTCAT_TRY(listener_, tool::PeerListener::start(run_, options_, std::move(found), take));
+    UDTCAT_TRY(listener_, tool::PeerListener::start(run_, options_, std::move(found), take, tool::Severity::notice));
     if (peers_) run_.on_reload([this] { forward_.recheck(); });
-    if (!is_told)
-      tool::log_event({.kind = tool::EventKind::listening,
-                       .message = "waiting for peers on " + listener_->addresses(),
-                       .address = listener_->addresses()});
     return {};
   }
   redial_ = std::make_unique<Redial>(run_.io(), options_, std::move(found.credentials), take,

@@ -175,6 +175,19 @@ class ForwardLog : public UdtcatTest {
   const std::uint16_t entrance_ = free_port();
 };
 
+TEST_F(ForwardLog, TellsOnceWhereItListens) {
+  for (const bool is_chosen : {false, true}) {
+    const std::string port = is_chosen ? "0" : std::to_string(port_);
+    Process far = udtcat({"-l", "127.0.0.1:" + port}, {.args = with(to_service(), kJson), .key = key_});
+    const json told = event_of(far, "listening");
+    EXPECT_THAT(told.value("address", ""), HasSubstr("127.0.0.1:"));
+    EXPECT_EQ(told["level"], "notice");
+    far.send_signal(SIGTERM);
+    expect_exit(far, kTerminated);
+    EXPECT_EQ(events_of(far, "listening").size(), 1U) << far.errors();
+  }
+}
+
 TEST_F(ForwardLog, TellsOfAPeerThatComesAndGoesAtBothEnds) {
   Process far = listen({.args = with(to_service(), kJson)});
   {

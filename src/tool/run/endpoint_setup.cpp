@@ -163,7 +163,7 @@ std::string counterpart_hint(const std::vector<Endpoint>& locals) {
 }
 
 Status announce_listener(const Options& options, const std::optional<Key>& new_key, const Listener& listener,
-                         Console& console) {
+                         Console& console, Severity severity) {
   const auto locals = listener.local_endpoints();
   std::string where;
   for (const Endpoint& local : locals) where += (where.empty() ? "" : " and ") + local.to_string();
@@ -175,7 +175,7 @@ Status announce_listener(const Options& options, const std::optional<Key>& new_k
     if (options.local.port == 0) {
       console.event(event);
     } else {
-      event.severity = Severity::info;
+      event.severity = severity;
       log_event(event);
     }
     return {};

@@ -30,9 +30,10 @@ namespace udtcat::tool {
 
 /// Says where a listener can be found; and if nobody has its key yet, the command for the other host and, on the
 /// terminal, the key. A ticket has both, and is part of the command.
+/// severity   of saying where, unless the system chose the port, which is always said
 /// errors: Errc::bad_argument where there is no terminal to show it on
 [[nodiscard]] Status announce_listener(const Options& options, const std::optional<Key>& new_key,
-                                       const Listener& listener, Console& console);
+                                       const Listener& listener, Console& console, Severity severity = Severity::info);
 
 /// An address under which another host may find one that is bound to `locals`: the bound one unless it is the
 /// wildcard, else the first global unicast address among `interfaces` of a family that is bound, else loopback.

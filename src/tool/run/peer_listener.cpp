@@ -13,7 +13,8 @@
 namespace udtcat::tool {
 
 Result<std::unique_ptr<PeerListener>> PeerListener::start(SessionRun& run, const Options& options,
-                                                          FoundCredentials found, Listener::PeerHandler on_peer) {
+                                                          FoundCredentials found, Listener::PeerHandler on_peer,
+                                                          Severity severity) {
   std::optional<Key> announced;
   if (found.generated) announced = found.credentials->shared()->duplicate();
   run.keep_current(found.peers);
@@ -25,7 +26,7 @@ Result<std::unique_ptr<PeerListener>> PeerListener::start(SessionRun& run, const
   if (const auto without_tcp = made->listener_->tcp_failure())
     core::log().warn("{}; peers come by UDP only, which some networks drop (--no-tcp: do not try)",
                      without_tcp->message());
-  UDTCAT_CHECK(announce_listener(options, announced, *made->listener_, run.console()));
+  UDTCAT_CHECK(announce_listener(options, announced, *made->listener_, run.console(), severity));
   return made;
 }
 

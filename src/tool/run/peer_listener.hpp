@@ -23,11 +23,12 @@ namespace udtcat::tool {
 /// Threads: confined to the main thread.
 class PeerListener {
  public:
-  /// `run` must outlive this.
+  /// `run` must outlive this.  severity   as announce_listener() has it
   /// errors: those of make_listen_request(), listen() and announce_listener()
   [[nodiscard]] static Result<std::unique_ptr<PeerListener>> start(SessionRun& run, const Options& options,
                                                                    FoundCredentials found,
-                                                                   Listener::PeerHandler on_peer);
+                                                                   Listener::PeerHandler on_peer,
+                                                                   Severity severity = Severity::info);
   PeerListener(const PeerListener&) = delete;
   PeerListener& operator=(const PeerListener&) = delete;
 

@@ -44,6 +44,8 @@ void PeerTotals::come(const std::string& name) {
 void PeerTotals::come(const Connection& connection) { come(name_of_peer(connection)); }
 
 void PeerTotals::leave(const std::string& name, const ConnectionStats& stats) {
+  gone_ = sum(gone_, stats);
+  gone_.streams_open = 0;
   const auto total = totals_.find(names_.counted_as(name));
   if (total != totals_.end()) add_moved(total->second, stats);
 }

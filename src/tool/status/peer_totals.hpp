@@ -41,12 +41,15 @@ class PeerTotals {
   /// A session that came has gone, with these statistics.
   void leave(const std::string& name, const ConnectionStats& stats);
   void leave(Connection& connection);
+  /// All that have gone, as one connection that has ended.
+  [[nodiscard]] const ConnectionStats& gone() const { return gone_; }
   /// Sets the snapshot's totals: of the sessions that have gone, and of its peers, all of which have come.
   void add_to(ProcessSnapshot& snapshot) const;
 
  private:
   PeerNames names_;
   std::map<std::string, PeerTotal> totals_;
+  ConnectionStats gone_;
 };
 
 }  // namespace udtcat::tool

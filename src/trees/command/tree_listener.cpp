@@ -170,7 +170,8 @@ TransferRole TreeListener::role(const TransferPlace& place) {
 }
 
 ConnectionStats TreeListener::total() const {
-  ConnectionStats all = past_;
+  ConnectionStats all = totals_.gone();
+  all.ends = {};  // it is of present sessions only
   for (const Client& client : clients_) all = sum(all, client.session->connection().stats());
   return all;
 }
@@ -202,10 +203,7 @@ void TreeListener::on_over(const Client& client) {
     if (is_last && clients_.size() == 1) return run_.finish(result ? std::nullopt : std::optional(result.error()));
     const auto gone = std::ranges::find(clients_, number, &Client::number);
     if (gone == clients_.end()) return;
-    past_ = sum(past_, gone->session->connection().stats());
     totals_.leave(gone->session->connection());
-    past_.streams_open = 0;
-    past_.ends = {};  // it is of present sessions only
     clients_.erase(gone);
     tool::release_freed_memory();
   });

@@ -91,7 +91,6 @@ class TreeListener {
   tool::EventLog event_log_{run_.io(), kTransfersAtOnce};
   std::uint64_t last_number_ = 0;
   std::list<Client> clients_;
-  ConnectionStats past_;  // of those that have left
   tool::PeerTotals totals_;
 };
 

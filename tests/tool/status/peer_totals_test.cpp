@@ -58,6 +58,8 @@ TEST(PeerTotals, AreOfThoseThatAreHereAndThoseThatHaveGone) {
   EXPECT_EQ(bob.sessions, 0U) << "it stays, and has gone";
   EXPECT_EQ(bob.streams_open, 0U);
   EXPECT_EQ(bob.bytes_sent, 7U);
+  EXPECT_EQ(totals.gone().bytes_sent, 107U);
+  EXPECT_EQ(totals.gone().streams_open, 0U);
 }
 
 /// As over the system's TCP or libudt, which say what is lost, and nothing of queues.
