@@ -185,8 +185,8 @@ void DirectoryUse::release(std::uint64_t bytes, std::optional<std::uint64_t> sin
 
 // ---- Names ---------------------------------------------------------------------------------------------------------
 
-/// Files whose names nobody else here changes meanwhile, so that what is looked at is what goes. Others are not held up:
-/// the disk may be slow.
+/// Files whose names nobody else here changes meanwhile, so that what is looked at is what goes. Others are not held
+/// up: the disk may be slow.
 class DirectoryUse::LockedFiles {
  public:
   using Found = std::vector<std::optional<struct stat>>;

@@ -36,7 +36,7 @@ namespace udtcat::files {
 /// until then, and never too little:
 ///
 /// - What is reserved or moved during a count is added to it. Where a directory is moved it is counted again.
-/// - A file that is open (OpenFile) is charged to its end, whatever becomes of its name, as its space is not free before.
+/// - A file that is open (OpenFile) is charged to its end, whatever becomes of its name: its space is not free before.
 /// - The names of one file are changed one at a time, so that it is released once.
 ///
 /// Threads: internally synchronised. rename(), remove() and open() wait for the disk, and for each other where they are

@@ -29,7 +29,7 @@ class LimitedReceivers : public Receivers {
     begin([&, limit](ReceiverOptions& options) {
       auto use = uses.of(options.tree).value();
       options.directory_limit = files::DirectoryLimit{.use = std::move(use), .bytes = limit, .peer = "alice"};
-      ASSERT_TRUE(options.directory_limit->begin());
+      ASSERT_TRUE(options.directory_limit->await_count());
     });
   }
   void expect_refused() {
@@ -75,7 +75,7 @@ TEST_F(LimitedReceivers, KeepDirectoriesThatCanBeCounted) {
   EXPECT_TRUE(end->over());
   EXPECT_EQ(status_of("d").st_mode & 07777U, 0711U);
   files::DirectoryLimit next{.use = uses.of(files::FileTree::open(in).value()).value(), .bytes = 1, .peer = "alice"};
-  EXPECT_TRUE(next.begin());
+  EXPECT_TRUE(next.await_count());
 }
 
 TEST_F(Receivers, RefuseASecondEntryOfAPath) {

@@ -334,7 +334,7 @@ TEST_F(Receivers, WriteNoMoreThanTheirDirectoryMayHold) {
     begin([&, bytes](ReceiverOptions& options) {
       auto use = uses.of(options.tree).value();
       options.directory_limit = files::DirectoryLimit{.use = std::move(use), .bytes = bytes, .peer = "alice"};
-      ASSERT_TRUE(options.directory_limit->begin());
+      ASSERT_TRUE(options.directory_limit->await_count());
     });
   };
   begin_with(kName + kContent.size() - 1);
@@ -357,7 +357,7 @@ TEST_F(Receivers, CountWhatTheyReplaceUntilNobodyReadsIt) {
   files::DirectoryLimit alice{.use = uses.of(files::FileTree::open(in).value()).value(),
                               .bytes = 10 * kName + 100'000 + kContent.size(),
                               .peer = "alice"};
-  ASSERT_TRUE(alice.begin());
+  ASSERT_TRUE(alice.await_count());
   const auto file = files::FileLocation(in + "/f").open(O_RDONLY, Errc::local_read_failed).value();
   auto opened = alice.use->open(file);
   begin([&](ReceiverOptions& options) { options.directory_limit = alice; });
