@@ -59,6 +59,7 @@ endforeach()
 install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/monitoring" "${PROJECT_SOURCE_DIR}/docs/recipes" "${PROJECT_SOURCE_DIR}/docs/spec"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(CODE "set(UDTCAT_PAGES \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")")
 install(SCRIPT "${PROJECT_SOURCE_DIR}/cmake/Pages.cmake")
+# Behind the pages, which do not lead there: the examples are in a package of their own.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
