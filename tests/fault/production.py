@@ -32,9 +32,12 @@ def run(*words, check=True):
     return subprocess.run(words, check=check, capture_output=True, text=True)
 
 
+HERE = '127.198.7.1'  # others of this machine bind to 127.0.0.1, where a port would be free only until then
+
+
 def free_port():
     with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
+        probe.bind((HERE, 0))
         return probe.getsockname()[1]
 
 
@@ -92,7 +95,7 @@ class Client:
                 await asyncio.sleep(0.5)
 
     async def connection(self):
-        reader, writer = await asyncio.open_connection('127.0.0.1', self.port)
+        reader, writer = await asyncio.open_connection(HERE, self.port)
         try:
             for _ in range(self.dice.randrange(1, 40)):
                 question = self.dice.randbytes(self.dice.choice((10, 1000, 30_000)))
@@ -185,7 +188,7 @@ class Production:
             self.keys[name] = [self.make_key(name + '.key')]
             self.ports.append(free_port())
             self.near.append(End(name, 'near', [
-                self.program, '10.198.7.2', str(9000 + self.far_of[name]), '--from', f'127.0.0.1:{self.ports[-1]}',
+                self.program, '10.198.7.2', str(9000 + self.far_of[name]), '--from', f'{HERE}:{self.ports[-1]}',
                 '--name', name, '-k', self.path(name + '.key'), '--peer', 'udtcat-ed25519 ' + far_keys[self.far_of[name]]],
                 self.path(name + '.log'), environment))
         self.write_peers()
@@ -209,7 +212,7 @@ class Production:
         os.chmod(self.path('mirror.key'), 0o600)
         self.mirror_port = free_port()
         self.mirror = End('mirror', 'mirror', [
-            self.program, 'receive', '-l', str(self.mirror_port), self.path('target'), '--name', 'mirror', '-k',
+            self.program, 'receive', '-l', f'{HERE}:{self.mirror_port}', self.path('target'), '--name', 'mirror', '-k',
             self.path('mirror.key')], self.path('mirror.log'), environment)
         self.environment = environment
         for number in range(20):
@@ -263,7 +266,7 @@ class Production:
         """The status of one send; 0 is proved."""
         with open(self.path('send.log'), 'ab') as log:
             process = await asyncio.create_subprocess_exec(
-                self.program, 'send', self.path('source'), '127.0.0.1', str(self.mirror_port), '-k', self.path('mirror.key'),
+                self.program, 'send', self.path('source'), HERE, str(self.mirror_port), '-k', self.path('mirror.key'),
                 stdin=subprocess.DEVNULL, stderr=log, env={**os.environ, **self.environment})
             status = await asyncio.wait_for(process.wait(), 120)
         if status == 0 and run('diff', '-r', self.path('source'), self.path('target/source'), check=False).returncode != 0:
@@ -311,6 +314,7 @@ def run_production(kind, parser=None):
         print('it makes network namespaces, as only root can')
         return 77
     print(f'seed {options.seed}')
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was made goes with whom it is for
     production = kind(os.path.realpath(options.program), options)
     try:
         asyncio.run(production.go())
