@@ -33,12 +33,17 @@ def run(*words, check=True):
 
 
 HERE = '127.198.7.1'  # others of this machine bind to 127.0.0.1, where a port would be free only until then
+ports_given = set()
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind((HERE, 0))
-        return probe.getsockname()[1]
+    while True:
+        with socket.socket() as probe:
+            probe.bind((HERE, 0))
+            port = probe.getsockname()[1]
+        if port not in ports_given:
+            ports_given.add(port)
+            return port
 
 
 class End:
