@@ -326,8 +326,10 @@ inline forget_unread(e) {
   :: !listens(e) && nempty(to[e]) -> to[e]?number, frames, total, cause
 #ifdef COPIES
   :: !listens(e) && nempty(copies[e]) -> copies[e]?frames, offset
+  :: listens(e) || (empty(to[e]) && empty(copies[e])) -> break
+#else
+  :: listens(e) || empty(to[e]) -> break
 #endif
-  :: else -> break
   od
 }
 
