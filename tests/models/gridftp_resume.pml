@@ -15,6 +15,7 @@
  * FAULT -DSTARTS=2 -DFAULTS=1 -DFAULT_ANY_BOOT
  * FAULT -DSTARTS=2 -DFAULTS=1 -DFAULT_ANY_SOURCE
  * FAULT -DSTARTS=2 -DFAULTS=1 -DFAULT_KEEPS_JOURNAL
+ * RUNS GridftpResume.DoesWhatItsModelDoes -DSTARTS=2 -DFAULTS=1
  *
  * Bounds: -DSTARTS (of the transfer), -DFAULTS (starts of the machine, changes of the source).
  */
@@ -25,12 +26,11 @@
 #define FAULTS 2
 #endif
 
-#define NAME_STEPS skip
 
-mtype = {
-  begins, block_comes, journal_is_due, journal_is_written, journal_is_renamed, all_has_come, is_on_the_disk,
+#define STEPS \
+  begins, block_comes, journal_is_written, journal_is_renamed, all_has_come, page_goes_to_the_disk, all_is_on_the_disk, \
   journal_is_removed, has_its_name, is_killed, machine_starts_again, source_changes
-};
+mtype = { STEPS };
 mtype did;
 
 #define IDLE 0
@@ -57,6 +57,7 @@ bit has[2], next_has[2];
 byte phase;
 byte source;     /* that this transfer is of */
 bit arrived[2];  /* IncomingFile::arrived() */
+byte block;      /* that has come */
 bit complete;    /* the client has heard 226 */
 byte begun, faults;
 bit calm;
@@ -73,14 +74,22 @@ bit calm;
 #define same_source (journal_of == version)
 #endif
 
-#define MAY_FAIL (!calm && faults < FAULTS)
+#ifdef TRACES
+#define OBSERVE "%d%d%d%d", now.arrived[0], now.arrived[1], now.name[0], now.name[1]
+#include "runs.pml"
+#else
+#define DID(e) printf("%e of block %d\n", did, e)
+#define MAY 1
+#define NAME_STEPS skip
+#endif
+#define MAY_FAIL (MAY && !calm && faults < FAULTS)
 
 inline forget_run() {
   phase = IDLE; arrived[0] = 0; arrived[1] = 0; source = 0; next_has[0] = 0; next_has[1] = 0; next_of = 0
 }
 
 inline take_block(k) {
-  did = block_comes; part[k] = source; arrived[k] = 1
+  did = block_comes; block = k; part[k] = source; arrived[k] = 1
 }
 
 inline settle() {
@@ -93,12 +102,13 @@ inline settle() {
 }
 
 active proctype World() {
+  NAME_STEPS;
 end:
   do
   :: atomic {
        if
        /* open_to_write(); load(), else clear() and begin() */
-       :: !calm && phase == IDLE && begun < STARTS ->
+       :: MAY && !calm && phase == IDLE && begun < STARTS ->
           did = begins; begun++; phase = RECEIVING; source = version;
           if
           :: there && journal && same_boot && same_source ->
@@ -109,36 +119,40 @@ end:
           fi;
           next_journal = 0
        /* blocks in any order; what has come may come again */
-       :: phase == RECEIVING && !arrived[0] -> take_block(0)
-       :: phase == RECEIVING && !arrived[1] -> take_block(1)
+       :: MAY && phase == RECEIVING && !arrived[0] -> take_block(0)
+       :: MAY && phase == RECEIVING && !arrived[1] -> take_block(1)
+#ifndef TRACES /* a test has no machine to start again */
        /* the page cache goes to the disk when it likes */
-       :: there && part[0] != disk[0] -> did = is_on_the_disk; disk[0] = part[0]
-       :: there && part[1] != disk[1] -> did = is_on_the_disk; disk[1] = part[1]
+       :: there && part[0] != disk[0] -> did = page_goes_to_the_disk; disk[0] = part[0]
+       :: there && part[1] != disk[1] -> did = page_goes_to_the_disk; disk[1] = part[1]
+#endif
        /* save(): FILE.part.have.new, then its name */
-       :: phase == RECEIVING && !next_journal && (arrived[0] != has[0] || arrived[1] != has[1]) ->
+       :: MAY && phase == RECEIVING && !next_journal && (arrived[0] != has[0] || arrived[1] != has[1]) ->
           did = journal_is_written; next_journal = 1; next_of = source;
           next_has[0] = arrived[0]; next_has[1] = arrived[1]
 #ifdef FAULT_JOURNAL_FIRST
-       :: phase == RECEIVING && !next_journal && !(arrived[0] && arrived[1]) ->
+       :: MAY && phase == RECEIVING && !next_journal && !(arrived[0] && arrived[1]) ->
           did = journal_is_written; next_journal = 1; next_of = source; next_has[0] = 1; next_has[1] = 1
 #endif
-       :: phase == RECEIVING && next_journal ->
+       :: MAY && phase == RECEIVING && next_journal ->
           did = journal_is_renamed; next_journal = 0; journal = 1; journal_boot = boot; journal_of = next_of;
           has[0] = next_has[0]; has[1] = next_has[1]
-       :: phase == RECEIVING && arrived[0] && arrived[1] && !next_journal -> did = all_has_come; phase = WHOLE
-       :: phase == WHOLE -> did = is_on_the_disk; disk[0] = part[0]; disk[1] = part[1]; phase = SYNCED
+       :: MAY && phase == RECEIVING && arrived[0] && arrived[1] && !next_journal -> did = all_has_come; phase = WHOLE
+       :: MAY && phase == WHOLE -> did = all_is_on_the_disk; disk[0] = part[0]; disk[1] = part[1]; phase = SYNCED
 #ifdef FAULT_KEEPS_JOURNAL
-       :: phase == SYNCED -> did = journal_is_removed; phase = UNPROVED
+       :: MAY && phase == SYNCED -> did = journal_is_removed; phase = UNPROVED
 #else
-       :: phase == SYNCED -> did = journal_is_removed; journal = 0; next_journal = 0; phase = UNPROVED
+       :: MAY && phase == SYNCED -> did = journal_is_removed; journal = 0; next_journal = 0; phase = UNPROVED
 #endif
-       :: phase == UNPROVED ->
+       :: MAY && phase == UNPROVED ->
           did = has_its_name; name[0] = part[0]; name[1] = part[1]; named_disk[0] = disk[0]; named_disk[1] = disk[1];
           there = 0; part[0] = 0; part[1] = 0; disk[0] = 0; disk[1] = 0; complete = 1
-       :: !calm && phase != IDLE -> did = is_killed; forget_run()
+       :: MAY && !calm && phase != IDLE -> did = is_killed; forget_run()
+#ifndef TRACES
        :: MAY_FAIL ->
           did = machine_starts_again; faults++; boot++; part[0] = disk[0]; part[1] = disk[1];
           name[0] = named_disk[0]; name[1] = named_disk[1]; forget_run()
+#endif
        :: MAY_FAIL && version == 1 -> did = source_changes; faults++; version = 2
        fi;
        settle();
@@ -146,14 +160,16 @@ end:
        :: complete -> complete = 0; forget_run()
        :: else
        fi;
-       printf("%e\n", did);
-       did = 0
+       DID(block);
+       did = 0; block = 0
      }
   od
 }
 
+#ifndef TRACES
 active proctype End() {
   calm = 1; /* at any moment: nothing goes wrong from here on */
   timeout;
   assert(phase == IDLE)
 }
+#endif
