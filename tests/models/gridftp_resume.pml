@@ -110,6 +110,9 @@ end:
        /* open_to_write(); load(), else clear() and begin() */
        :: MAY && !calm && phase == IDLE && begun < STARTS ->
           did = begins; begun++; phase = RECEIVING; source = version;
+#ifdef FAULT_KEEPS_JOURNAL
+          there = 1; /* a journal whose FILE.part has its name is taken for that of the next one */
+#endif
           if
           :: there && journal && same_boot && same_source ->
              arrived[0] = has[0]; arrived[1] = has[1]

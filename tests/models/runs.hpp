@@ -31,7 +31,8 @@ inline Steps parse_run(const std::string& line) {
   while (words >> word) {
     const std::size_t dot = word.find('.');
     const std::size_t colon = word.find(':');
-    run.push_back({word.substr(0, dot), word[dot + 1] == '1' ? std::size_t{1} : std::size_t{0}, word.substr(colon + 1)});
+    run.push_back(
+        {word.substr(0, dot), word[dot + 1] == '1' ? std::size_t{1} : std::size_t{0}, word.substr(colon + 1)});
   }
   return run;
 }

@@ -9,9 +9,7 @@
 #include <system_error>
 #include <utility>
 
-
 #include <udtcat/local_stream.hpp>
-
 
 namespace udtcat::test {
 

@@ -209,7 +209,7 @@ inline finish_sink(e) {
 
 #define takes(e) (error == NONE && E[e].stream == LIVE && E[e].in != IN_CUT)
 
-/* Multiplexer::take_frames of the record in hand */
+/* Multiplexer::take_frames of the record in hand. Nothing is violated, as records keep their order: UNREACHED. */
 inline take_frames(e) {
   if
   :: (frames & OPEN) && opens(e) -> E[e].stream = LIVE
@@ -220,7 +220,7 @@ inline take_frames(e) {
      if
      :: E[e].early > 0 -> E[e].early--
      :: E[e].early == 0 && E[e].in == IN_OPEN -> E[e].got++
-     :: E[e].early == 0 && E[e].in != IN_OPEN -> break_off(VIOLATED, IS_VIOLATED) /* UNREACHED: records keep their order */
+     :: E[e].early == 0 && E[e].in != IN_OPEN -> break_off(VIOLATED, IS_VIOLATED) /* UNREACHED */
      fi
   :: else
   fi;
@@ -233,7 +233,7 @@ inline take_frames(e) {
         say(RECEIPT, E[e].got, 0);
 #endif
         finish_sink(e)
-     :: else -> break_off(VIOLATED, IS_VIOLATED) /* UNREACHED: records keep their order */
+     :: else -> break_off(VIOLATED, IS_VIOLATED) /* UNREACHED */
      fi
   :: else
   fi;
@@ -247,7 +247,7 @@ inline take_frames(e) {
         :: E[e].in == IN_RECEIPTED -> end_stream(e, OK)
         :: else
         fi
-     :: else -> break_off(VIOLATED, IS_VIOLATED) /* UNREACHED: records keep their order */
+     :: else -> break_off(VIOLATED, IS_VIOLATED) /* UNREACHED */
      fi
   :: else
   fi;
