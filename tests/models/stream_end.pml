@@ -25,7 +25,7 @@
  * FAULT -DBYTES=1 -DFAULTS=1 -DFAULT_RECEIPT
  * RUNS StreamEnd.DoesWhatItsModelDoes -DBYTES=1 -DFAULTS=1
  * RUNS StreamEnd.DoesWhatItsModelDoes -DBYTES=2 -DFAULTS=2 -DDEPTH=5
- * RUNS StreamEnd.DoesWhatItsModelDoesWithPriorityDatagrams -DBYTES=1 -DFAULTS=1 -DCOPIES -DDEPTH=5
+ * RUNS StreamEnd.DoesWhatItsModelDoesWithPriorityDatagrams -DBYTES=1 -DFAULTS=1 -DCOPIES -DDEPTH=4
  *
  * Bounds: -DBYTES (said by each end), -DFAULTS (what may go wrong in one run), -DCOPIES (priority datagrams).
  * Not in it: time (a silence, and the end of a wait, may come at any moment), credit that runs out, several flows.
