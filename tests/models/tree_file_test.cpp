@@ -17,7 +17,6 @@ namespace udtcat::models {
 namespace {
 
 using trees::Bytes;
-using trees::EntryId;
 
 constexpr char kOther = '9';
 constexpr char kFailed = '5';  // the model's FAILED
@@ -124,7 +123,10 @@ class FileBegunAgain {
     say(trees::End{1});
     finish('?');
   }
-  void breaks() { finish('?'); }
+  void breaks() {
+    end_->peer.end();
+    finish('?');
+  }
   void sender_changes() { version_ = '2'; }
   void name_is_replaced() {
     const Bytes content = content_of(kOther, kOther);
