@@ -24,7 +24,8 @@ namespace udtcat::test {
 
 /// The test's handle on a stream: orders and observations; outlives the stream.
 struct Script {
-  std::string to_send;  ///< not yet taken by the stream
+  std::string name = "script";  ///< of the source
+  std::string to_send;          ///< not yet taken by the stream
   bool source_ended = false;
   std::error_code read_error;  ///< behind to_send
   std::string received;
@@ -84,7 +85,7 @@ class ScriptedStream final : public LocalStream {
     script_->aborted = true;
     lifetime_.end();
   }
-  [[nodiscard]] std::string source_name() const override { return "script"; }
+  [[nodiscard]] std::string source_name() const override { return script_->name; }
   [[nodiscard]] std::string sink_name() const override { return "script"; }
 
  private:

@@ -332,6 +332,7 @@ Status Multiplexer::on_early_open(StreamId id, const std::string& service) {
 
 Status Multiplexer::on_open(StreamId id, std::string service) {
   UDTCAT_CHECK(streams_.take_peer_id(id));
+  if (!closing_.is_open()) return {};  // it crossed our CLOSE, behind which nothing can be answered
   if (const auto why_not = streams_.refusal(service)) {
     send({id, Reset{ResetCause::refused, 0, *why_not}});
     return {};
@@ -365,7 +366,8 @@ void Multiplexer::take_rtt() {
 void Multiplexer::on_tick() {
   if (closing_.is_over()) return;
   if (closing_.deadline() && now() >= *closing_.deadline()) return end(closing_.outcome(), {});
-  if (closing_.is_breaking()) return arm_tick();
+  // Behind its CLOSE the peer is silent, and only consumers of what it has said are waited for.
+  if (closing_.is_breaking() || closing_.received()) return arm_tick();
   const bool was_quiet = !answers();
   liveness_.on_tick(now());
   take_rtt();
