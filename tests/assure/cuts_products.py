@@ -187,7 +187,11 @@ class TreesAgain(Trees):
         parts = stage.at('far', 'into', '.udtcat-parts')
 
         def has_some():
-            return any(seen.kind == 'file' and len(seen.content) > MIB for seen in look(parts).values())
+            try:
+                return any(os.lstat(os.path.join(directory, name)).st_size > MIB
+                           for directory, _, files in os.walk(parts) for name in files)
+            except FileNotFoundError:
+                return False  # it has been put in place meanwhile
         stage.wait_until(has_some, 'no part comes', 'sender')
         stage.end('sender', signal.SIGKILL)
         stage.end('receiver', signal.SIGKILL)
