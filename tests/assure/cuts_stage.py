@@ -14,7 +14,7 @@ import time
 import cuts_trace
 from cuts_history import History
 
-PATIENCE_S = 30                                      # guess: a hundred times what a run takes
+PATIENCE_S = 120                                     # guess: a thousand times what a run takes
 LOOK_EVERY_S = 0.002
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
 NEW_BOOT_ID = 'c0ffee00-0000-4000-8000-000000000001'
