@@ -188,6 +188,16 @@ TEST_F(BlockStores, AreNotWholeWhereCloseTellsOfAnError) {
   EXPECT_TRUE(folder.read("file") == bytes) << "the old one stays";
 }
 
+TEST_F(BlockStores, ArePublishedWhenTheirNameIsOnTheDisk) {
+  EXPECT_TRUE(holds_in_a_child([&] {
+    const auto store = BlockStore::open_to_write(location);
+    if (!store || !store->write_at(0, bytes) || !fail_calls(SYS_fsync, EIO)) return false;
+    const auto published = store->publish(bytes.size());
+    return !published && published.error().message().find("store the name") != std::string::npos;
+  }));
+  EXPECT_TRUE(folder.read("file") == bytes) << "a power cut may take it back, and nothing else";
+}
+
 TEST_F(BlockStores, HaveTheirSizeOrSaySo) {
   const auto status_file = BlockStore::open_to_read(files::FileLocation("/proc/self/status"));
   ASSERT_TRUE(status_file);

@@ -7,11 +7,13 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "files/whole_io.hpp"
 #include "trees/disk/folder.hpp"
+#include "trees/failing_calls.hpp"
 
 namespace udtcat::trees {
 namespace {
@@ -55,6 +57,16 @@ class Manifests : public testing::Test {
   Folder folder;
   files::FileLocation location{folder / "manifest"};
 };
+
+TEST_F(Manifests, AreFinishedWhenTheirNameIsOnTheDisk) {
+  std::thread([&] {
+    auto writer = ManifestWriter::create(location).value();
+    fail_calls({SYS_fsync}, EIO);
+    const auto finished = writer.finish();
+    ASSERT_FALSE(finished);
+    EXPECT_THAT(finished.error().message(), testing::HasSubstr("store the name"));
+  }).join();
+}
 
 TEST_F(Manifests, AreReadAsTheyWereWritten) {
   write(some_entries());
