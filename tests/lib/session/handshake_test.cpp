@@ -84,6 +84,7 @@ TEST_F(HandshakeTest, AgreesInOneRoundTrip) {
   EXPECT_FALSE(listener.result);
 }
 
+/// Proves: udt4.proof-gives-place
 TEST_F(HandshakeTest, MakesNoSessionForAReplayedFirstFlight) {
   start(connector, Role::connector, std::move(path.connector));
   run_until([this] { return !path.from_connector->capture.empty(); });
@@ -128,6 +129,7 @@ TEST_F(HandshakeTest, RefusesEveryPairOfDifferentProtections) {
     }
 }
 
+/// Proves: handshake.meant-service-only
 TEST_F(HandshakeTest, RefusesAnotherApplicationAtBothEndsAtEveryLevel) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
     for (const std::size_t flows : {1U, 3U}) {
@@ -213,6 +215,7 @@ TEST_F(HandshakeTest, GivesAChannelThatJoinsToItsHandler) {
   }
 }
 
+/// Proves: handshake.nothing-parsed-before
 TEST_F(HandshakeTest, RefusesAnInvalidOrUnexpectedJoin) {
   auto bad = encode(*JoinKey({}, {}).join({7, 1}));
   bad[8] = std::byte{0xff};
@@ -265,6 +268,22 @@ TEST_F(HandshakeTest, FailsOnGarbage) {
   path.connector->async_write(core::SharedBytes::adopt({bytes.begin(), bytes.end()}), [](const Status&) {});
   run_until([this] { return listener.result.has_value(); });
   EXPECT_EQ(listener.error(), Errc::protocol_violated);
+}
+
+/// Proves: handshake.stranger-one-record
+TEST_F(HandshakeTest, ReadsNoFurtherThanOneRecordOfAStranger) {
+  constexpr std::size_t kRecordBytes = 5 + 16384 + 256;
+  start(listener, Role::listener, std::move(path.listener));
+  std::vector<std::byte> said(kRecordBytes - 1 + 100'000);
+  std::ranges::copy(std::array{std::byte{22}, std::byte{3}, std::byte{1}, std::byte{0x41}, std::byte{0}}, said.begin());
+  path.connector->async_write(core::SharedBytes::adopt({said.begin(), said.begin() + kRecordBytes - 1}),
+                              [](const Status&) {});
+  run_until([this] { return path.from_connector->bytes.empty(); });
+  EXPECT_FALSE(listener.result) << "it waits for the last byte";
+  path.connector->async_write(core::SharedBytes::adopt({said.begin() + kRecordBytes - 1, said.end()}),
+                              [](const Status&) {});
+  run_until([this] { return listener.result.has_value(); });
+  EXPECT_EQ(path.from_connector->bytes.size(), 100'000U - 1);
 }
 
 TEST_F(HandshakeTest, SeesAPathThatBreaksInTheMiddle) {

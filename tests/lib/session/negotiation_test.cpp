@@ -53,6 +53,7 @@ TEST(Negotiation, NeverChangesTheProtection) {
   expect_agreement_of_equals_only(kProtections, &SessionOptions::protection);
 }
 
+/// Proves: handshake.meant-service-only
 TEST(Negotiation, ServesNoOtherApplicationThanItsOwn) {
   expect_agreement_of_equals_only(std::array<std::string, 3>{"pipe", "forward", "a.stranger-s_own"},
                                   &SessionOptions::application);
