@@ -97,6 +97,7 @@ TEST_F(FtpServers, CloseNoClientForAPrefixThatHasAsMany) {
   EXPECT_TRUE(answers(*few_) && answers(*many_[0]) && answers(*many_[1]));
 }
 
+/// Proves: gridftp.busy-clients-stay
 TEST_F(FtpServers, CloseNoClientInTheMiddleOfATransfer) {
   fill_unevenly();
   for (const auto& visitor : many_) {
@@ -116,6 +117,7 @@ TEST_F(FtpServers, LetANewcomerLogInWhileOthersCome) {
   EXPECT_TRUE(log_in(*newcomer));
 }
 
+/// Proves: gridftp.busy-clients-stay
 TEST_F(FtpServers, CloseNoClientThatHasLoggedInWithTheKey) {
   ServeOptions options;
   options.most_clients = 3;

@@ -95,6 +95,16 @@ TEST_F(StatelessResetsTest, AreLimitedForEachHost) {
   EXPECT_GE(answered, 2);
 }
 
+/// Proves: udt4.reset-limits
+TEST_F(StatelessResetsTest, AreSentToAllHostsTogetherAtALimitedRate) {
+  int answered = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const std::string host = "10.1." + std::to_string(i / 250) + "." + std::to_string(i % 250);
+    answered += resets.answer(now, data(), endpoint(host.c_str(), 1000)).empty() ? 0 : 1;
+  }
+  EXPECT_EQ(answered, 1000);
+}
+
 TEST_F(StatelessResetsTest, AreWhatTheSpecificationShows) {
   EXPECT_EQ(udtcat::test::to_hex(encode(StatelessReset{0x2fd3ab96, 0x0102'0304'0506'0708})),
             udtcat::test::to_hex(udtcat::test::SpecExample("udt4.md", "reset").bytes("packet")));
