@@ -114,8 +114,9 @@ std::string to_json(const BenchResponse& response) {
 
 Result<BenchRequest> parse_bench_request(std::string_view line) {
   UDTCAT_TRY(BenchReader reader, BenchReader::of(line));
-  const BenchRequest request{.number = reader.number("number"),
-                             .sends_for = std::chrono::seconds(reader.number("seconds"))};
+  const BenchRequest request{
+      .number = reader.number("number"),
+      .sends_for = std::min(std::chrono::seconds(reader.number("seconds")), kMaxBenchTime)};
   UDTCAT_CHECK(reader.status());
   return request;
 }

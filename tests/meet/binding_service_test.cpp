@@ -57,6 +57,7 @@ TEST_F(BindingServiceTest, AnswersOtherShortRequestsWhenTheyAreSentAgain) {
   EXPECT_FALSE(answer(request(1), ipv4_).empty());
 }
 
+/// Proves: meet.no-amplification
 TEST_F(BindingServiceTest, SendsNoMoreThanCame) {
   std::minstd_rand random;
   std::size_t came = 0;

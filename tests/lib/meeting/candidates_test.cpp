@@ -41,6 +41,7 @@ TEST(Candidates, AreNoneWhereTheyAreCut) {
   }
 }
 
+/// Proves: meet.candidate-count
 TEST(Candidates, AreNoneOfAnotherKindOrFamilyAndNotMoreThanEight) {
   for (const char* bytes : {"0100042328c0000201", "0103042328c0000201", "0101052328c0000201", "09"}) {
     const auto read = test::from_hex(bytes);

@@ -133,6 +133,22 @@ TEST_F(HostilePlace, AndAListenerThatLiesHaveAConnectorSendFewPacketsToAThirdPar
   EXPECT_LE(victim.most_at_one_port(), 11U) << "a check, and two tries of five packets in five seconds";
 }
 
+/// Proves: meet.drawn-addresses
+TEST_F(HostilePlace, AndAListenerThatLiesHaveAConnectorAskThreePortsAtMostThatItHasNotNamed) {
+  const auto name = *own_name(key.duplicate());
+  CountingHost named(io, 1);
+  CountingHost drawn(io, 6);
+  place.answers = [&](std::span<const std::byte> bytes) -> std::optional<std::vector<std::byte>> {
+    const auto offered = open_offer(bytes, name->public_key())->offer;
+    if (!offered.candidates.empty()) drawn.check_from_each(offered.candidates.front().address.port());
+    Answer answer{.candidates = named.candidates(Candidate::Kind::host)};
+    answer.id = offered.id;
+    return sign(answer, *name, name->public_key()).value();
+  };
+  EXPECT_FALSE(dial_with(key, 2s));
+  EXPECT_EQ(drawn.ports_reached(), 3);
+}
+
 TEST_F(HostilePlace, AndAStrangerWhoForgesChecksHaveAConnectorSendNothingToAThirdParty) {
   const auto name = *own_name(key.duplicate());
   CountingHost victim(io, 3);
