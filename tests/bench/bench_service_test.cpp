@@ -86,6 +86,7 @@ TEST_F(BenchServiceTest, TellsWhatItHasMeasuredBeforeEachAnswer) {
   EXPECT_GT(measuring->stats().ends.there->bytes_received, first->bytes_received);
 }
 
+/// Proves: threat-model.bench-time
 TEST_F(BenchServiceTest, ServesOneAtATime) {
   ListenRequest for_benches = listen_request();
   for_benches.session.application = "bench";

@@ -16,7 +16,7 @@ class HandshakeData : public transport::TransportTest, public testing::WithParam
 INSTANTIATE_TEST_SUITE_P(Of, HandshakeData, testing::Values(468, 469, 5000),
                          [](const auto& each) { return std::to_string(each.param) + "Bytes"; });
 
-/// Proves: udt4.handshake-data-limit
+/// Proves: udt4.handshake-data-limit, threat-model.hello-size
 TEST_P(HandshakeData, FitInto576BytesOrComeBehindTheHandshake) {
   const auto bytes = random_bytes(GetParam(), 1);
   const auto acceptor = TransportTest::listen({loopback(AddressFamily::ipv4)});
@@ -32,7 +32,8 @@ TEST_P(HandshakeData, FitInto576BytesOrComeBehindTheHandshake) {
   ASSERT_TRUE(read(*there, got));
   EXPECT_TRUE(got == bytes);
   std::size_t largest = 0;
-  for (const Captured& packet : relay.captured(Towards::listener, [](const auto& each) { return each.is(Type::handshake); }))
+  for (const Captured& packet :
+       relay.captured(Towards::listener, [](const auto& each) { return each.is(Type::handshake); }))
     largest = std::max(largest, packet.datagram_bytes);
   EXPECT_LE(largest + 28, 576U);
   EXPECT_EQ(largest > 468, GetParam() == 468) << "others are left out of it";

@@ -261,6 +261,7 @@ TEST_F(DatagramRelayTest, SharesALimitWithOtherPairs) {
   }
 }
 
+/// Proves: threat-model.place-memory
 TEST_F(DatagramRelayTest, HoldsNoMemoryOfWhatItHasRelayed) {
   bind(listener_, PairRole::listener);
   bind(connector_, PairRole::connector);

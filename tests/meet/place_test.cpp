@@ -232,6 +232,7 @@ TEST_F(PlaceTest, WaitsForARegistrationNotForEver) {
   EXPECT_EQ(place_->registrations(), 0U);
 }
 
+/// Proves: threat-model.place-memory
 TEST_F(PlaceTest, LetsNoOneHaveMoreThanHisShare) {
   start({.registrations_of_one = 2, .pairs_of_one = 2, .asks_each_second = 1000});
   TestPeer& peer = come();
@@ -259,6 +260,7 @@ std::size_t resident_bytes() {
   return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
+/// Proves: threat-model.place-memory
 TEST_F(PlaceTest, HoldsItsLimitsAndItsMemoryAgainstTenThousandRegistrations) {
   constexpr std::size_t kRegistrations = 256;
   constexpr std::size_t kTries = 10'000;
@@ -373,6 +375,14 @@ TEST_F(PlaceTest, PartsFromAPeerThatWantsNothing) {
     if (place_->all_sessions().size() == 1) idle.connection->close();
     return place_->all_sessions().empty();
   }));
+}
+
+/// Proves: threat-model.place-memory
+TEST(PlaceSessions, HaveAMebibyteEachWay) {
+  SessionOptions session;
+  TransportOptions transport;
+  make_small(session, transport);
+  EXPECT_EQ(transport.memory_bytes, kMiB);
 }
 
 TEST_F(PlaceTest, TellsAllWhenItStops) {

@@ -162,7 +162,7 @@ TEST_F(TcpRelayTest, StopsAnEndWhoseOtherEndDoesNotRead) {
   EXPECT_TRUE(until([&] { return listener_.received().size() == sent; }));
 }
 
-/// Proves: meet.piece-length
+/// Proves: meet.piece-length, threat-model.place-memory
 TEST_F(TcpRelayTest, CopiesPiecesOf64KibibytesAtMost) {
   open();
   join();
@@ -191,6 +191,7 @@ TEST_F(TcpRelayTest, KeepsTheRate) {
   EXPECT_GE(std::chrono::steady_clock::now() - began, 400ms);
 }
 
+/// Proves: threat-model.place-connects
 TEST_F(TcpRelayTest, TakesTheLatestOfAnEndThatWaitsAndNoneOfOneThatIsJoined) {
   open();
   RelayedEnd earlier(io_);

@@ -194,7 +194,7 @@ TEST_F(Receivers, RefuseContentsThatTheyDidNotAskFor) {
   expect_violation("it sends a file that nobody asked for", {"d"});
 }
 
-/// Proves: trees.entries-ahead
+/// Proves: trees.entries-ahead, threat-model.waiting-entries
 TEST_F(Receivers, LimitTheEntriesAhead) {
   begin();
   for (std::size_t i = 0; i <= 32'768; ++i) peer().gather(file_at("f" + std::to_string(i), 1));
@@ -202,7 +202,7 @@ TEST_F(Receivers, LimitTheEntriesAhead) {
   expect_violation("it sends too many ahead");
 }
 
-/// Proves: trees.entries-ahead
+/// Proves: trees.entries-ahead, threat-model.waiting-entries
 TEST_F(Receivers, LimitTheBytesOfEntriesAhead) {
   begin();
   Entry large = file_at("f", 1);

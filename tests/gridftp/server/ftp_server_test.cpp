@@ -71,6 +71,7 @@ TEST_F(FtpServers, CloseTheOldestClientThatHasNotLoggedIn) {
   EXPECT_EQ(ask("NOOP").code, 200) << "who has logged in stays";
 }
 
+/// Proves: threat-model.ftp-places
 TEST_F(FtpServers, LimitTheClientsOfOnePrefix) {
   ServeOptions options;
   options.anonymous_quota.clients = 2;
@@ -82,6 +83,7 @@ TEST_F(FtpServers, LimitTheClientsOfOnePrefix) {
   EXPECT_TRUE(visit_from("127.0.2.1"));
 }
 
+/// Proves: threat-model.ftp-places
 TEST_F(FtpServers, CloseTheLongestIdleClientOfThePrefixWithTheMost) {
   fill_unevenly();
   EXPECT_TRUE(answers(*many_[0])) << "so that the other one is idle longer";

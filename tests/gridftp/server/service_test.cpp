@@ -23,9 +23,12 @@ TEST(DataSlots, AreSharedOutByPrefix) {
             "open a data connection for 192.0.2.3: the clients of its network have 2 of 2 already");
 }
 
-/// Proves: gridftp.data-connections
+/// Proves: gridftp.data-connections, threat-model.ftp-places, threat-model.ftp-data
 TEST(DataSlots, AreFiveHundredAndTwelveOfWhichAPrefixHasAnEighthOrAQuarterWithTheKey) {
   const ServeOptions options;
+  EXPECT_EQ(options.most_clients, 256U);
+  EXPECT_EQ(options.anonymous_quota.clients, 32U);
+  EXPECT_EQ(options.keyed_quota.clients, 128U);
   EXPECT_EQ(options.anonymous_quota.data_connections, 64U);
   EXPECT_EQ(options.keyed_quota.data_connections, 128U);
   DataSlots slots(options.most_data_connections);

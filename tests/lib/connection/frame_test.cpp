@@ -127,13 +127,14 @@ TEST(Frame, OpensNoServiceOfAnotherNameThanTheSpecAllows) {
   }
 }
 
+/// Proves: threat-model.peer-texts
 TEST(Frame, ShowsNoControlCharactersOfThePeer) {
   std::vector<std::byte> out;
   append_frame(out, {0, Reset{ResetCause::refused, 0, "\x1b[2Jgone\n"}});
   EXPECT_EQ(std::get<Reset>(decode_all(out)[0].body).text, "?[2Jgone?");
 }
 
-/// Proves: stream.text-limit
+/// Proves: stream.text-limit, threat-model.peer-texts
 TEST(Frame, CutsALongTextToTheLimitOfTheSpec) {
   std::vector<std::byte> out;
   append_frame(out, {0, Reset{ResetCause::refused, 0, std::string(1000, 'x')}});

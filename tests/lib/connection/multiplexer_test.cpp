@@ -294,7 +294,7 @@ TEST_F(MultiplexerTest, AReplayedRecordIsTampering) {
   EXPECT_EQ(listener.script->received, "pay 5");
 }
 
-/// Proves: stream.transport-end
+/// Proves: stream.transport-end, threat-model.forged-packet
 TEST_F(MultiplexerTest, TheEndOfTheTransportIsNotTheEndOfAStream) {
   connect();
   open();

@@ -109,6 +109,7 @@ TEST_F(HandshakeTest, RefusesAWrongKeyAtBothEnds) {
   EXPECT_EQ(listener.error(), Errc::authentication_failed);
 }
 
+/// Proves: threat-model.level-not-negotiated, threat-model.same-level
 TEST_F(HandshakeTest, RefusesEveryPairOfDifferentProtections) {
   const std::array levels{Protection::clear, Protection::auth, Protection::safe, Protection::private_};
   for (const auto ours : levels)
@@ -255,10 +256,29 @@ TEST_F(HandshakeTest, RefusesTwoEndsThatOnlySend) {
   EXPECT_EQ(connector.error(), Errc::parameters_refused);
 }
 
+/// Proves: threat-model.stranger-places
 TEST_F(HandshakeTest, TimesOutOnASilentPeer) {
+  const auto begin = std::chrono::steady_clock::now();
   start(listener, Role::listener, std::move(path.listener));
   run_until([this] { return listener.result.has_value(); });
   EXPECT_EQ(listener.error(), Errc::cannot_reach);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 3s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+}
+
+/// Proves: threat-model.stranger-places
+TEST_F(HandshakeTest, SlowEndsTenSecondsAfterItsBeginningWhereTheFirstFlightIsAll) {
+  start(connector, Role::connector, std::move(path.connector));
+  run_until([this] { return !path.from_connector->capture.empty(); });
+  test::ChannelPair again(io);
+  const auto begin = std::chrono::steady_clock::now();
+  start(listener, Role::listener, std::move(again.listener));
+  again.connector->async_write(core::SharedBytes::adopt(std::vector(path.from_connector->capture)),
+                               [](const Status&) {});
+  run_until([this] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::cannot_reach);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 10s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
 TEST_F(HandshakeTest, FailsOnGarbage) {

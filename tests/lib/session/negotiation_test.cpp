@@ -49,6 +49,7 @@ void expect_agreement_of_equals_only(const Values& values, Setting setting) {
     }
 }
 
+/// Proves: threat-model.level-not-negotiated
 TEST(Negotiation, NeverChangesTheProtection) {
   expect_agreement_of_equals_only(kProtections, &SessionOptions::protection);
 }

@@ -274,7 +274,7 @@ TEST(Refusal, MayBeForNowOnly) {
                                      "0013 0001 02")));
 }
 
-/// Proves: handshake.reason-limit
+/// Proves: handshake.reason-limit, threat-model.peer-texts
 TEST(Refusal, IsMadeFitForATerminal) {
   const auto answer = decode_answer(message(3, "0008 0004 1b5b41ff"));
   ASSERT_TRUE(answer);
@@ -285,7 +285,7 @@ TEST(Refusal, IsMadeFitForATerminal) {
   EXPECT_FALSE(decode_answer(message(3, "0008 0101" + to_hex(Bytes(257, std::byte{'x'})))));
 }
 
-/// Proves: handshake.clear-offer-limit, handshake.nothing-parsed-before
+/// Proves: handshake.clear-offer-limit, handshake.nothing-parsed-before, threat-model.stranger-parsed
 TEST(ParameterMessage, SaysItsLengthFromThePrefix) {
   const Bytes offer = encode(example_offer());
   EXPECT_EQ(parameter_message_bytes(std::span(offer).first<kParameterPrefixBytes>()), offer.size());

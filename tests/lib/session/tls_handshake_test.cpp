@@ -121,7 +121,7 @@ TEST(TlsHandshake, CarriesAnOfferAndItsAnswerInOneRoundTrip) {
   EXPECT_EQ(pair.connector.exported(), pair.listener.exported());
 }
 
-/// Proves: handshake.nothing-parsed-before
+/// Proves: handshake.nothing-parsed-before, threat-model.stranger-parsed
 TEST(TlsHandshake, GivesNoEarlyDataOfAWrongKey) {
   Pair pair{key_of(kWrong), key_of(kSharedKey), kEarly};
   pair.run();

@@ -127,7 +127,8 @@ std::ptrdiff_t series_of(int peers) {
     made.peers.back().limited_by = {"path", "limited by the path"};
     made.peer_totals.push_back({.name = name, .bytes_sent = 1, .handshakes = 1, .packets_sent = 2, .packets_lost = 1});
     for (const char* direction : {"sent", "received", "both", ""})
-      made.transfers.push_back({.peer = name, .direction = direction, .complete = 1, .failed = 1, .last_complete = kNow});
+      made.transfers.push_back(
+          {.peer = name, .direction = direction, .complete = 1, .failed = 1, .last_complete = kNow});
   }
   std::istringstream lines(rendered({made}));
   std::ptrdiff_t series = 0;

@@ -59,7 +59,7 @@ TEST_F(StatelessResetsTest, AreBoundToTheKeyTheSocketTheAddressAndThePort) {
   EXPECT_NE(resets_of(2, 9000).token_of(5, peer).value(), token);
 }
 
-/// Proves: udt4.reset-limits
+/// Proves: udt4.reset-limits, threat-model.reset-small
 TEST_F(StatelessResetsTest, AreNeverLargerThanWhatTheyAnswer) {
   for (std::size_t bytes = 0; bytes <= 96; ++bytes) {
     const auto answer = resets.answer(now, packet_of(ControlType::ack, 0, bytes), peer);
@@ -69,7 +69,7 @@ TEST_F(StatelessResetsTest, AreNeverLargerThanWhatTheyAnswer) {
   }
 }
 
-/// Proves: udt4.reset-limits
+/// Proves: udt4.reset-limits, threat-model.reset-small
 TEST_F(StatelessResetsTest, AnswerNoResetNoShutdownAndNoHandshake) {
   EXPECT_TRUE(answers(packet_of(ControlType::keep_alive, 0, 24)));
   EXPECT_FALSE(answers(packet_of(ControlType::user, 5, 24)));

@@ -381,6 +381,7 @@ TEST(UdtConnection, ShortensItsShutdownsWhereAResetWouldTellThePeer) {
   }
 }
 
+/// Proves: threat-model.forged-packet
 TEST(UdtConnection, IgnoresAForgedShutdown) {
   SimulatedPath path;
   const auto forged = encode(ControlHeader{ControlType::shutdown, 0, 0, 0, 1}, std::vector<std::uint32_t>{0, 0});
