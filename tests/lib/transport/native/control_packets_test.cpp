@@ -66,12 +66,11 @@ TEST(KeepAlives, ComeEachSecondOrToAPlainPeerAfterAnEighthOfTheIdleTimeoutOrTenS
   for (const auto& [kind, idle_timeout, every] :
        {Case{PeerKind::own, 40s, 1s}, Case{PeerKind::plain, 40s, 5s}, Case{PeerKind::plain, 1000s, 10s}}) {
     SimulatedPath path({}, kind, plain_options(idle_timeout));
-    path.run_for(1s);
+    path.run_for(10s);
     std::vector<TimePoint> times;
     path.set_filter([&](SimulatedPath::End sender, std::span<std::byte> datagram) {
-      if (sender != kNear) return true;
-      EXPECT_EQ(decode_control_header(datagram).type, ControlType::keep_alive);
-      times.push_back(path.now());
+      if (sender == kNear && decode_control_header(datagram).type == ControlType::keep_alive)
+        times.push_back(path.now());
       return true;
     });
     path.run_for(100s);
@@ -98,7 +97,8 @@ TEST(PriorityDatagrams, AreSentOnceWhetherTheyArriveOrNot) {
     std::size_t answers = 0;
     path.set_filter([&](SimulatedPath::End sender, std::span<std::byte> datagram) {
       if (is_priority_datagram(datagram)) ++sent;
-      if (sender == kFar && decode_control_header(datagram).type != ControlType::keep_alive) ++answers;
+      const ControlType type = decode_control_header(datagram).type;
+      if (sender == kFar && (type == ControlType::ack || type == ControlType::nak)) ++answers;
       return !(lost && is_priority_datagram(datagram));
     });
     path.at(kNear).send_datagram(std::vector<std::byte>(5));
