@@ -37,7 +37,7 @@ TEST(BenchRequest, SurvivesItsEncoding) {
 /// Proves: bench.sending-time, threat-model.bench-time
 TEST(BenchRequest, IsForAMinuteAtMostWhateverItSays) {
   for (const auto seconds : {60s, 61s, 1'000'000s})
-    EXPECT_EQ(parse_bench_request(to_json({.number = 7, .sends_for = seconds})).value().sends_for, 60s);
+    EXPECT_EQ(parse_bench_request(to_json(BenchRequest{.number = 7, .sends_for = seconds})).value().sends_for, 60s);
 }
 
 TEST(BenchResponse, IsThisLine) {

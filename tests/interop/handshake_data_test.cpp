@@ -13,7 +13,7 @@ class HandshakeData : public transport::TransportTest, public testing::WithParam
  protected:
   HandshakeData() : TransportTest(transport::options_for(TransportKind::native)) {}
 };
-INSTANTIATE_TEST_SUITE_P(Of, HandshakeData, testing::Values(468, 469, 5000),
+INSTANTIATE_TEST_SUITE_P(Of, HandshakeData, testing::Values(468UL, 469UL, 5000UL),
                          [](const auto& each) { return std::to_string(each.param) + "Bytes"; });
 
 /// Proves: udt4.handshake-data-limit, threat-model.hello-size
