@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench_message.hpp"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -115,7 +116,7 @@ std::string to_json(const BenchResponse& response) {
 Result<BenchRequest> parse_bench_request(std::string_view line) {
   UDTCAT_TRY(BenchReader reader, BenchReader::of(line));
   const BenchRequest request{.number = reader.number("number"),
-                             .sends_for = std::chrono::seconds(reader.number("seconds"))};
+                             .sends_for = std::min(std::chrono::seconds(reader.number("seconds")), kMaxBenchTime)};
   UDTCAT_CHECK(reader.status());
   return request;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench_service.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -77,7 +76,7 @@ class BenchService::BenchClient {
       if (!line) return line.error().code == Errc::connection_broken ? void() : connection_->abort(line.error());
       const auto request = parse_bench_request(*line);
       if (!request) return connection_->abort(request.error());
-      sends_for_ = std::min(request->sends_for, kMaxBenchTime);
+      sends_for_ = request->sends_for;
       response(request->number);
     });
   }

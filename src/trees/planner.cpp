@@ -199,9 +199,10 @@ ScopedResult<PathStore::Number> Planner::remember(const Entry& entry) {
   remembered_bytes_ += kEachBytes + entry.attributes.owner.user.size() + entry.attributes.owner.group.size();
   for (const auto& each : entry.attributes.extended)
     remembered_bytes_ += sizeof each + each.name.size() + each.value.size();
-  if (remembered_bytes_ + paths_.bytes() <= kMaxRememberedBytes) return path;
+  const std::size_t most = state_.options().remembered_bytes;
+  if (remembered_bytes_ + paths_.bytes() <= most) return path;
   return of_transfer(fail(Errc::stream_refused, "take one more directory or link",
-                          fmt::format("there are more than {} GiB of them", kMaxRememberedBytes / kGiB)));
+                          fmt::format("there are more than {} GiB of them", most / kGiB)));
 }
 
 }  // namespace udtcat::trees

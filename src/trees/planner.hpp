@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #include <udtcat/result.hpp>
-#include <udtcat/units.hpp>
 
 #include "trees/basis_file.hpp"
 #include "trees/destination.hpp"
@@ -32,9 +31,6 @@ struct NumberedEntry {
 /// Threads: confined to one; others read the lists while its queue is idle.
 class Planner {
  public:
-  // guess: ten million directories
-  static constexpr std::size_t kMaxRememberedBytes = 2 * kGiB;
-
   struct Link {
     EntryId id;
     EntryId of;              ///< as path_of() has it

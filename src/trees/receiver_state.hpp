@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <udtcat/result.hpp>
+#include <udtcat/units.hpp>
 
 #include "lib/core/mutex.hpp"
 #include "trees/blocking_stream.hpp"
@@ -38,6 +39,7 @@ struct ReceiverOptions {
   std::optional<std::string> home{};             ///< the user's, whose mode stays unless owners are kept
   std::optional<files::FileLocation> cache;      ///< none: nothing is remembered
   bool trusts_cache = true;                      ///< false: every file is hashed again
+  std::size_t remembered_bytes = 2 * kGiB;       ///< guess: ten million directories; of what is kept to the end
 };
 
 /// The first error of the transfer is told to the sender, and ends it. An error of one name is told, and counts.

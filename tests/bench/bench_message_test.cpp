@@ -34,6 +34,12 @@ TEST(BenchRequest, SurvivesItsEncoding) {
   EXPECT_EQ(parse_bench_request(to_json(request)), request);
 }
 
+/// Proves: bench.sending-time, threat-model.bench-time
+TEST(BenchRequest, IsForAMinuteAtMostWhateverItSays) {
+  for (const auto seconds : {60s, 61s, 1'000'000s})
+    EXPECT_EQ(parse_bench_request(to_json(BenchRequest{.number = 7, .sends_for = seconds})).value().sends_for, 60s);
+}
+
 TEST(BenchResponse, IsThisLine) {
   EXPECT_EQ(to_json(full_answer()),
             R"({"version":1,"number":7,"cores":16,"taken_bytes":1,"taking_us":2,"packets_sent":3,"packets_lost":4,)"

@@ -108,6 +108,7 @@ TEST_F(BenchServiceTest, TellsWhatItHasMeasuredBeforeEachAnswer) {
   EXPECT_GT(measuring->stats().ends.there->bytes_received, first->bytes_received);
 }
 
+/// Proves: threat-model.bench-time
 TEST_F(BenchServiceTest, ServesOneAtATime) {
   ListenRequest for_benches = listen_request();
   for_benches.session.application = "bench";
@@ -130,8 +131,23 @@ TEST_F(BenchServiceTest, TakesNoSlotFromThePeersOfTheListener) {
   EXPECT_EQ((**result)->application(), "pipe");
 }
 
+/// A question that is so long without its newline.
+std::string padded(std::size_t bytes) {
+  std::string line = to_json(BenchRequest{1, 1s});
+  line.insert(1, bytes - line.size(), ' ');
+  return line;
+}
+
+/// Proves: bench.line-length
+TEST_F(BenchServiceTest, AnswersAQuestionOf4096BytesWithItsNewline) {
+  const auto measuring = client();
+  BenchLines lines(measuring->open_stream());
+  EXPECT_TRUE(send_request(lines, padded(4095)));
+}
+
+/// Proves: bench.line-length
 TEST_F(BenchServiceTest, ClosesAConnectionThatBreaksTheProtocol) {
-  for (const std::string& line : {std::string("{}"), std::string("hello"), std::string(2 * kMaxBenchLineBytes, ' '),
+  for (const std::string& line : {std::string("{}"), std::string("hello"), padded(4096),
                                   to_json(BenchRequest{1, 1s}) + "\n" + to_json(BenchRequest{2, 1s})}) {
     const auto rude = client();
     std::optional<Status> closed;

@@ -234,6 +234,7 @@ TEST_F(GridftpEdgeTest, TakesLargeBlocks) {
   EXPECT_TRUE(stored() == large);
 }
 
+/// Proves: threat-model.ftp-data
 TEST_F(GridftpEdgeTest, TakesLittleMemoryHoweverManyConnectionsNobodyReads) {
   offer("large", front_);
   std::filesystem::resize_file(root_ / "large", 4096 * kMiB);

@@ -433,6 +433,19 @@ TEST_F(GridftpRefusalsTest, OfADirectoryThatIsThereAndBusyAreTriedAgain) {
   expect_exit(put, kSuccess);
 }
 
+/// Proves: gridftp.name-without-bytes
+TEST_F(GridftpRefusalsTest, AreWhereAServerWithoutMlstHasTheFileByANameWithoutItsUmlautToo) {
+  home_.write("source", "x");
+  for (const bool drops : {true, false}) {
+    const ScriptedServer server([&](const std::string& line, std::uint16_t) -> std::string {
+      if (line.starts_with("MLST")) return "500 unknown\r\n";
+      return line.starts_with("SIZE") && line.ends_with("fr") && !drops ? kDenied : take(line);
+    });
+    Process put = udtcat({"gridftp", "put", "--retries", "0", "source", server.url() + "/f%C3%BCr"});
+    expect_exit(put, drops ? kReadOrWriteFailed : kSuccess);
+  }
+}
+
 TEST_F(GridftpRefusalsTest, AreSaidThoughTheServerSaysNothingToQuit) {
   const ScriptedServer server([&](const std::string& line, std::uint16_t) -> std::string {
     if (line.starts_with("QUIT")) return "120 wait\r\n";

@@ -91,6 +91,7 @@ TEST_F(KeyUsage, WithoutAnyAndWithoutATerminalAListenerSaysHowToMakeOneAndLogsNo
 /// Two ends that ask for different things.
 class LevelMismatch : public UdtcatTest, public testing::WithParamInterface<std::pair<std::string, std::string>> {};
 
+/// Proves: threat-model.same-level
 TEST_P(LevelMismatch, IsRefusedAtOnceAndNothingIsReleased) {
   const auto& [listens, connects] = GetParam();
   Consumer consumer;

@@ -38,6 +38,16 @@ class LoginsTest : public RshTest {
 
 constexpr const char* kOverSsh = "its login runs no command of ours";
 
+/// Proves: rsh.query-time
+TEST_F(LoginsTest, AreUsedWithoutWhatSshDoesNotSayInTimeOfItself) {
+  const Ran ran = near(
+      "mkdir bin; printf '#!/bin/sh\ncase \" $* \" in *\" -G \"*) exec sleep 600;; esac\nexec /usr/bin/ssh \"$@\"\n' > "
+      "bin/ssh; chmod +x bin/ssh; $UDTCAT rsh --ssh \"$PWD/bin/ssh -F $CONFIG\" far 'echo hi'",
+      20s);
+  EXPECT_EQ(ran.status, 0) << ran.errors;
+  EXPECT_EQ(ran.output, "hi\n");
+}
+
 TEST_F(LoginsTest, ThatServeFilesAloneAreUsedBySftp) {
   force("internal-sftp");
   const Ran ran = there("echo 'put ssh-file /dev/null' > batch; echo x > ssh-file; $UDR sftp -F $CONFIG -P " +

@@ -89,6 +89,7 @@ class Stranger {
 
 class MeetingAdversary : public UdtcatTest {};
 
+/// Proves: meet.no-amplification
 TEST_F(MeetingAdversary, GetsNoMoreBytesThanItSendsOfAnyKindAtAnyPort) {
   const std::string here = host_ + ":" + std::to_string(port_);
   Process place = udtcat({"meet", "-l", here, "--public", "--pairs", "1"}, {.key = ""});

@@ -290,6 +290,7 @@ TEST_F(RshTest, ShowsHowMuchOfItsProgramIsThereWhereAPersonWatches) {
   }
 }
 
+/// Proves: rsh.pushed-program-own
 TEST_F(RshTest, SendsItsProgramAgainWhereWhatLiesThereWasChanged) {
   const std::string push = "$RSH --require-udp --push --remote-udtcat /no/such/udtcat far ";
   ASSERT_EQ(near(push + "true").status, 0);

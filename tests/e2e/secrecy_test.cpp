@@ -31,6 +31,7 @@ class Capture : public UdtcatTest, public testing::WithParamInterface<std::strin
   }
 };
 
+/// Proves: threat-model.payload-secret
 TEST_P(Capture, ContainsThePlaintextOnlyWhereItIsNotSecret) {
   const std::string marker = "udtcat-e2e: a line that an eavesdropper would know again\n";
   std::string plaintext;
@@ -81,6 +82,7 @@ class KeySecrecy : public UdtcatTest {
   std::optional<Process> connector_;
 };
 
+/// Proves: threat-model.key-in-memory
 TEST_F(KeySecrecy, HoldsForEveryLogAndFile) {
   establish(key_, {"-vvv", "--stats", "json"});
   finish();
@@ -91,6 +93,7 @@ TEST_F(KeySecrecy, HoldsForEveryLogAndFile) {
   for (const auto& file : home_.files()) expect_none(file.string(), read_file(file), key_);
 }
 
+/// Proves: threat-model.key-in-memory
 TEST_F(KeySecrecy, HoldsForTheArgumentsOfEveryProcess) {
   establish(key_);
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -99,6 +102,7 @@ TEST_F(KeySecrecy, HoldsForTheArgumentsOfEveryProcess) {
   }
 }
 
+/// Proves: threat-model.key-in-memory
 TEST_F(KeySecrecy, HoldsForTheEnvironmentOnceItIsRead) {
   establish(key_);
   for (const Process* process : {&*listener_, &*connector_}) {
@@ -109,6 +113,7 @@ TEST_F(KeySecrecy, HoldsForTheEnvironmentOnceItIsRead) {
   }
 }
 
+/// Proves: threat-model.key-in-memory
 TEST_F(KeySecrecy, HoldsForAKeyFile) {
   const auto file = home_.write("key", key_ + "\n");
   establish("", {"--key-file", file.string(), "-vvv"});
@@ -118,6 +123,7 @@ TEST_F(KeySecrecy, HoldsForAKeyFile) {
   for (const auto& other : home_.files()) expect_none(other.string(), read_file(other), key_);
 }
 
+/// Proves: threat-model.key-in-memory
 TEST_F(KeySecrecy, HoldsForACoreSinceThereIsNone) {
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_CORE, &limit), 0);

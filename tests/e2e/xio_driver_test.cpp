@@ -332,6 +332,7 @@ TEST_F(XioDriverTest, KeepsTheKeyOfItsEnvironmentToItself) {
   expect_same(source, home_.path() / "got");
 }
 
+/// Proves: xio.loss-no-end
 TEST_F(XioDriverTest, EndsWhereItsPeerDies) {
   const auto source = random_file("source", 67'108'864);
   const auto slow = Arguments{"-dcstack", "udtcat:rate=40M", "-p", "2"};

@@ -107,6 +107,7 @@ TEST_P(OurConnector, BeginsEachConnectionElsewhere) {
   EXPECT_EQ(ids.size(), 4U);
 }
 
+/// Proves: udt4.asks-by-clock
 TEST_P(OurConnector, StartsNoStormOverRepeatedAnswers) {
   start(10s);
   const auto asked = question(kInduction);

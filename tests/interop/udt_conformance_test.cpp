@@ -80,6 +80,7 @@ TEST_P(UdtConformance, ConfirmsFullAcknowledgementsAndNoLightOnes) {
   }
 }
 
+/// Proves: udt4.no-congestion-warning, udt4.no-drop-error
 TEST_P(UdtConformance, NeverDropsAMessageOfAStream) {
   peer().answers_data = false;
   link.ours->start_write(Pattern(1).bytes(0, 30'000));

@@ -155,6 +155,7 @@ TEST_F(DatagramRelayTest, RelaysNothingForAddressesThatAreNotBound) {
   EXPECT_EQ(relay_->stray_datagrams(), 100U);
 }
 
+/// Proves: meet.no-amplification
 TEST_F(DatagramRelayTest, SendsNothingToAnAddressThatHasNotBroughtTheNonceBack) {
   bind(connector_, PairRole::connector);
   ASSERT_TRUE(ask(listener_, PairRole::listener, {}));
@@ -213,6 +214,7 @@ TEST_F(DatagramRelayTest, TakesBindingRequestsOutOfTrains) {
   EXPECT_EQ(connector_.take().size(), 1U);
 }
 
+/// Proves: meet.no-amplification
 TEST_F(DatagramRelayTest, SendsStrangersLessThanTheySent) {
   bind(listener_, PairRole::listener);
   TestEnd stranger;
@@ -259,6 +261,7 @@ TEST_F(DatagramRelayTest, SharesALimitWithOtherPairs) {
   }
 }
 
+/// Proves: threat-model.place-memory
 TEST_F(DatagramRelayTest, HoldsNoMemoryOfWhatItHasRelayed) {
   bind(listener_, PairRole::listener);
   bind(connector_, PairRole::connector);

@@ -43,7 +43,9 @@ TEST_F(PlaceTest, BringsTwoEndsTogether) {
   EXPECT_NE(answer->relay.token, offer->relay.token);
 }
 
+/// Proves: meet.again-once
 TEST_F(PlaceTest, PassesAgainOnAtMostOnceInAWhile) {
+  EXPECT_EQ(PlaceLimits().again_pause, 1s) << "unless a test says otherwise";
   start({.again_pause = 24h});
   TestPeer& listener = come();
   ASSERT_TRUE(register_name(listener.open(), name_));
@@ -75,6 +77,7 @@ boost::asio::ip::tcp::socket come_by_tcp(boost::asio::io_context& io, const Endp
   return socket;
 }
 
+/// Proves: meet.tcp-when-needed
 TEST_F(PlaceTest, JoinsTheTcpConnectionsOfAPair) {
   start();
   TestPeer& listener = come();
@@ -99,6 +102,7 @@ TEST_F(PlaceTest, JoinsTheTcpConnectionsOfAPair) {
   ASSERT_TRUE(answer);
   auto stranger = come_by_tcp(io_, place, {std::byte{1}}, "");
   EXPECT_TRUE(until([&] { return has_ended(stranger); }));
+  EXPECT_TRUE(offered.messages.empty()) << "the listener is asked for TCP once the connector has come by it";
   auto connector = come_by_tcp(io_, place, answer->relay.token, "hello");
   ASSERT_TRUE(next<meeting::Connect>(offered));
   auto other = come_by_tcp(io_, place, offer->relay.token, "");
@@ -228,6 +232,7 @@ TEST_F(PlaceTest, WaitsForARegistrationNotForEver) {
   EXPECT_EQ(place_->registrations(), 0U);
 }
 
+/// Proves: threat-model.place-memory
 TEST_F(PlaceTest, LetsNoOneHaveMoreThanHisShare) {
   start({.registrations_of_one = 2, .pairs_of_one = 2, .asks_each_second = 1000});
   TestPeer& peer = come();
@@ -255,6 +260,7 @@ std::size_t resident_bytes() {
   return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
+/// Proves: threat-model.place-memory
 TEST_F(PlaceTest, HoldsItsLimitsAndItsMemoryAgainstTenThousandRegistrations) {
   constexpr std::size_t kRegistrations = 256;
   constexpr std::size_t kTries = 10'000;
@@ -369,6 +375,14 @@ TEST_F(PlaceTest, PartsFromAPeerThatWantsNothing) {
     if (place_->all_sessions().size() == 1) idle.connection->close();
     return place_->all_sessions().empty();
   }));
+}
+
+/// Proves: threat-model.place-memory
+TEST(PlaceSessions, HaveAMebibyteEachWay) {
+  SessionOptions session;
+  TransportOptions transport;
+  make_small(session, transport);
+  EXPECT_EQ(transport.memory_bytes, kMiB);
 }
 
 TEST_F(PlaceTest, TellsAllWhenItStops) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meet/tcp_relay.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -159,6 +162,24 @@ TEST_F(TcpRelayTest, StopsAnEndWhoseOtherEndDoesNotRead) {
   EXPECT_TRUE(until([&] { return listener_.received().size() == sent; }));
 }
 
+/// Proves: meet.piece-length, threat-model.place-memory
+TEST_F(TcpRelayTest, CopiesPiecesOf64KibibytesAtMost) {
+  open();
+  join();
+  const Bytes words = numbered_bytes(3'000'000);
+  std::size_t sent = 0;
+  std::uint64_t relayed = 0;
+  std::uint64_t largest = 0;
+  EXPECT_TRUE(until([&] {
+    const std::uint64_t now = relay_->counts(PairRole::connector).relayed_bytes;
+    largest = std::max(largest, now - std::exchange(relayed, now));
+    sent += connector_.send(std::span(words).subspan(sent));
+    return listener_.received().size() == words.size();
+  }));
+  EXPECT_GT(largest, 0U);
+  EXPECT_LE(largest, 65'536U) << "between two turns of the loop";
+}
+
 TEST_F(TcpRelayTest, KeepsTheRate) {
   open(BitRate::from_bits_per_second(8'000'000));
   join();
@@ -170,6 +191,7 @@ TEST_F(TcpRelayTest, KeepsTheRate) {
   EXPECT_GE(std::chrono::steady_clock::now() - began, 400ms);
 }
 
+/// Proves: threat-model.place-connects
 TEST_F(TcpRelayTest, TakesTheLatestOfAnEndThatWaitsAndNoneOfOneThatIsJoined) {
   open();
   RelayedEnd earlier(io_);

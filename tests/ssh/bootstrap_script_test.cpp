@@ -226,6 +226,7 @@ TEST_F(BootstrapScripts, LeaveNoProcessWhenTheyAreKilled) {
   EXPECT_THAT(output, testing::AllOf(testing::HasSubstr("MISSING"), testing::Not(testing::HasSubstr("HAVE"))));
 }
 
+/// Proves: rsh.pushed-program-own
 TEST_F(BootstrapScripts, TrustNoDirectoryOfAnotherUser) {
   const std::string program = "#!/bin/sh\necho pushed\n";
   const std::string place = (cache.path() / "udtcat" / digest_of(program)).string();
@@ -236,6 +237,7 @@ TEST_F(BootstrapScripts, TrustNoDirectoryOfAnotherUser) {
                              testing::Not(testing::HasSubstr("pushed\n"))));
 }
 
+/// Proves: rsh.pushed-program-own
 TEST_F(BootstrapScripts, TrustNoDirectoryThatOthersMayChangeUntilTheyPushAgain) {
   const std::string program = "#!/bin/sh\necho pushed \"$@\"\n";
   std::ignore = pushed(digest_of(program), answer_with(program));
@@ -258,6 +260,7 @@ TEST_F(BootstrapScripts, SayThatAPushedProgramLacksItsLibraries) {
                 testing::EndsWith("\nUDTCAT UNFIT error while loading shared libraries: libx.so.1\n"));
 }
 
+/// Proves: rsh.pushed-program-own
 TEST_F(BootstrapScripts, RunNoProgramThatIsNotTheAnnouncedOne) {
   const std::string output = pushed(std::string(64, '0'), answer_with("echo bad"));
   EXPECT_THAT(output, testing::HasSubstr("could not put the program"));

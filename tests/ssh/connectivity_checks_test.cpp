@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ssh/connectivity_checks.hpp"
 
+#include <set>
+
 #include <gmock/gmock.h>
 
 #include "support/run_until.hpp"
@@ -70,6 +72,18 @@ TEST_F(ConnectivityChecking, IsOverWhenItIsStopped) {
   EXPECT_EQ(listener.checked.size(), 1U);
 }
 
+/// Proves: threat-model.checked-addresses
+TEST_F(ConnectivityChecking, SendsToNineAddressesAtMostHoweverManyAreNamed) {
+  std::string named = "10.0.0.0";
+  for (int i = 1; i < 20; ++i) named += ",10.0.0." + std::to_string(i);
+  check("40123 " + named, "192.0.2.1");
+  io.run();
+  const std::set<std::string> addresses(listener.checked.begin(), listener.checked.end());
+  EXPECT_LE(addresses.size(), 9U);
+  EXPECT_LE(listener.checked.size(), 9U * 5);
+}
+
+/// Proves: threat-model.checked-addresses
 TEST_F(ConnectivityChecking, SendsAHandfulToEach) {
   check("40123 192.0.2.1", "192.0.2.1");
   io.run();

@@ -79,6 +79,7 @@ TEST(ControlMessages, WithAnyByteChangedAreReadOrRefused) {
   }
 }
 
+/// Proves: rsh.reason-length
 TEST(ControlMessages, OfUnknownTypeOrSizeAreRefused) {
   const auto refused = [](std::initializer_list<unsigned> bytes) {
     std::vector<std::byte> raw;
@@ -92,6 +93,9 @@ TEST(ControlMessages, OfUnknownTypeOrSizeAreRefused) {
   EXPECT_TRUE(refused({0x03, 0, 0, 65})) << "a signal of such a name";
   EXPECT_TRUE(refused({0x82, 0, 0, 2, 0, 0})) << "a status of two bytes";
   EXPECT_TRUE(refused({0x83, 0, 0, 2, 2, 'A'})) << "a flag of 2";
+  EXPECT_TRUE(refused({0x84, 0, 4, 1})) << "a reason of 1025 bytes";
+  EXPECT_FALSE(refused({0x84, 0, 4, 0})) << "its bytes come yet";
+  EXPECT_EQ(encode(NotRun{std::string(2000, 'x')}).size(), 4U + 1024);
 }
 
 TEST(ControlMessages, HoldNoNulThatWouldCutACommandShort) {

@@ -200,6 +200,7 @@ TEST_F(PathSelectorTest, LeaveUdpThatIsVerySlowWithoutALoss) {
   EXPECT_EQ(run_for(2500ms), std::vector{Decision::to_ssh}) << "a limit that was found is kept to";
 }
 
+/// Proves: rsh.asks-udp-twice
 TEST_F(PathSelectorTest, LeaveUdpThatIsSilentAndLookForItAgainTwice) {
   udp.answers = false;
   EXPECT_EQ(run_for(1s), std::vector{Decision::to_ssh});
@@ -211,6 +212,13 @@ TEST_F(PathSelectorTest, LeaveUdpThatIsSilentAndLookForItAgainTwice) {
   udp.answers = false;
   EXPECT_EQ(run_for(120s), std::vector{Decision::to_ssh});
   EXPECT_FALSE(choice.ssh_is_faster()) << "an outage says nothing about the next command";
+}
+
+/// Proves: rsh.asks-udp-twice
+TEST_F(PathSelectorTest, AskAtUdpTwiceAndNoMoreWhereNobodyAnswersThere) {
+  udp.answers = false;
+  EXPECT_EQ(run_for(300s), (std::vector{Decision::to_ssh, Decision::to_udp, Decision::to_udp}));
+  EXPECT_TRUE(now.on_ssh);
 }
 
 TEST_F(PathSelectorTest, AskAgainWhereSshDoesNotAnswerEither) {
@@ -253,6 +261,7 @@ TEST_F(PathSelectorTest, TryAgainSoonWhereSshWasSilentDuringItsTrial) {
   EXPECT_TRUE(now.on_ssh && choice.ssh_is_faster());
 }
 
+/// Proves: rsh.judges-udp-twice
 TEST_F(PathSelectorTest, TryAgainTwiceWhereSshIsSilentEachTime) {
   udp = {.megabits = 1, .loss = 0.2};
   for (int i = 0; i < 3; ++i) {

@@ -45,6 +45,7 @@ TEST(SshConfigTest, IsNoneWithoutAHost) {
   EXPECT_FALSE(parse_ssh_config("usage: ssh [-46]\n"));
 }
 
+/// Proves: rsh.query-time
 TEST(SshConfigTest, IsNoneWhereSshFailsOrTakesTooLong) {
   EXPECT_TRUE(asked("printf 'hostname h\\nport 1\\n'"));
   EXPECT_FALSE(asked("printf 'hostname h\\nport 1\\n'; exit 255"));

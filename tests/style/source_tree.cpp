@@ -114,6 +114,17 @@ std::vector<SourceFile> read_documents() {
   return files;
 }
 
+std::vector<SourceFile> read_scripts(const std::string& folder) {
+  std::vector<SourceFile> files;
+  for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
+    std::ifstream file(entry.path());
+    if (!entry.is_regular_file() || file.get() != '#' || file.get() != '!') continue;
+    files.push_back({entry.path().lexically_relative(root()).generic_string(), {}, read_lines(entry.path()), {}});
+  }
+  sort_by_path(files);
+  return files;
+}
+
 std::vector<SourceFile> read_man_pages() {
   std::vector<SourceFile> files;
   for (const auto& entry : fs::directory_iterator(root() / "docs/man"))

@@ -21,6 +21,8 @@ struct SourceFile {
 [[nodiscard]] std::vector<SourceFile> read_sources(const std::vector<std::string>& folders);
 /// Every .md file of docs, bench and tests, and README.md. They have lines and no code.
 [[nodiscard]] std::vector<SourceFile> read_documents();
+/// The files of the folder, and of those in it, that begin with "#!". They have lines and no code.
+[[nodiscard]] std::vector<SourceFile> read_scripts(const std::string& folder);
 /// The man pages, docs/man. They have lines and no code.
 [[nodiscard]] std::vector<SourceFile> read_man_pages();
 [[nodiscard]] bool exists(const std::string& path);

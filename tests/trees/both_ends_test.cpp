@@ -93,6 +93,7 @@ TEST_F(BothEnds, ResumeFromAPart) {
   EXPECT_TRUE(folder.read("to/f") == kLarge);
 }
 
+/// Proves: trees.parts-hashed
 TEST_F(BothEnds, HashAPartAndDoNotTrustIt) {
   folder.write("from/f", kLarge);
   Bytes garbage = test::random_bytes(kLargeBytes + kChunkBytes, 7);

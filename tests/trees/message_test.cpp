@@ -231,13 +231,14 @@ TEST(TreeHellos, NameAPlaceOrPathsByTheirRole) {
   EXPECT_FALSE(survives(sending)) << "a sender wants no paths";
 }
 
+/// Proves: trees.path-count, trees.place-length
 TEST(TreeHellos, LimitTheirPaths) {
   Hello most = hello();
-  most.paths.assign(kMaxPaths, "p");
+  most.paths.assign(65'536, "p");
   EXPECT_TRUE(survives(most));
   most.paths.emplace_back("p");
   EXPECT_FALSE(survives(most));
-  for (const std::string& each : {std::string(), std::string(kMaxEntryPathBytes + 1, 'p'), std::string("p\0q", 3)}) {
+  for (const std::string& each : {std::string(), std::string(4097, 'p'), std::string("p\0q", 3)}) {
     Hello wrong = hello();
     wrong.paths = {each};
     EXPECT_FALSE(survives(wrong));
@@ -247,6 +248,10 @@ TEST(TreeHellos, LimitTheirPaths) {
   EXPECT_TRUE(is_refused(many, 21, "00001000")) << "4096 paths, and no byte of them";
   Hello far{.role = Role::sends, .keeps_owners = false, .job = {}, .place = std::string(4097, 'p'), .paths = {}};
   EXPECT_FALSE(survives(far));
+  for (const std::string& place : {std::string("p\0q", 3), std::string(4096, 'p')}) {
+    far.place = place;
+    EXPECT_EQ(survives(far), place.size() == 4096);
+  }
 }
 
 TEST(TreeEntries, AreDirectoriesAtTheReceiversDirectory) {
@@ -304,16 +309,18 @@ TEST(TreeEntries, RefuseANulInAName) {
   EXPECT_TRUE(survives(owned));
 }
 
+/// Proves: trees.attribute-length
 TEST(TreeEntries, HaveExtendedAttributesOfThreeNamespaces) {
   const auto with = [](std::string name, std::size_t bytes) {
     Entry made = entry();
     made.attributes.extended = {{std::move(name), std::string(bytes, 'v')}};
     return survives(made);
   };
-  EXPECT_TRUE(with("user.a", kMaxAttributeBytes));
+  EXPECT_TRUE(with("user.a", 65'536));
   EXPECT_TRUE(with("security.capability", 20));
   EXPECT_TRUE(with("trusted.a", 0));
-  EXPECT_FALSE(with("user.a", kMaxAttributeBytes + 1));
+  EXPECT_FALSE(with("user.a", 65'537));
+  EXPECT_TRUE(with("user." + std::string(250, 'a'), 1));
   EXPECT_FALSE(with("system.posix_acl_access", 1));
   EXPECT_FALSE(with("", 1));
   EXPECT_FALSE(with(std::string("user.\0", 6), 1));
@@ -377,19 +384,21 @@ TEST(TreeMessages, LimitEntryNumbersTo2To63) {
   EXPECT_TRUE(survives(Want{kFar - 1}));
 }
 
+/// Proves: trees.reason-length
 TEST(TreeReasons, AreCutAndMadePrintable) {
   const auto refused = std::get<Refused>(read(encoded(Refused{1, std::string(2000, 'r') + "\x1b"})).value());
-  EXPECT_EQ(refused.reason, std::string(kMaxReasonBytes, 'r'));
+  EXPECT_EQ(refused.reason, std::string(1024, 'r'));
   const auto dropped = std::get<Dropped>(read(test::from_hex("15 00000c 0000000000000001 0002 1b41")).value());
   EXPECT_EQ(dropped.reason, "?A");
 }
 
+/// Proves: trees.reason-length
 TEST(TreeReasons, LongerThanTheirLimitAreRefused) {
   Bytes bytes = test::from_hex("15 00040b 0000000000000001 0401");
-  bytes.resize(bytes.size() + kMaxReasonBytes + 1, std::byte{'r'});
+  bytes.resize(bytes.size() + 1025, std::byte{'r'});
   EXPECT_FALSE(read(bytes));
   bytes = test::from_hex("30 000404 01 0401");
-  bytes.resize(bytes.size() + kMaxReasonBytes + 1, std::byte{'r'});
+  bytes.resize(bytes.size() + 1025, std::byte{'r'});
   EXPECT_FALSE(read(bytes));
 }
 

@@ -78,6 +78,24 @@ TEST_F(LimitedReceivers, KeepDirectoriesThatCanBeCounted) {
   EXPECT_TRUE(next.await_count());
 }
 
+/// Proves: threat-model.remembered-entries
+TEST_F(Receivers, RememberNoMoreDirectoriesThanTheyHaveMemoryFor) {
+  begin([](ReceiverOptions& options) {
+    EXPECT_EQ(options.remembered_bytes, 2 * kGiB);
+    options.remembered_bytes = 20'000;
+  });
+  for (int i = 0; i < 1'000; ++i) {
+    Entry directory = file_at("directory" + std::to_string(i), 0);
+    directory.kind = EntryKind::directory;
+    peer().gather(directory);
+  }
+  peer().say(End{1'000});
+  const Status over = end->over();
+  ASSERT_FALSE(over);
+  EXPECT_THAT(over.error().message(), testing::HasSubstr("take one more directory or link"));
+  EXPECT_LT(names_in(in).size(), 20'000 / sizeof(Attributes));
+}
+
 TEST_F(Receivers, RefuseASecondEntryOfAPath) {
   begin();
   give_file("f");

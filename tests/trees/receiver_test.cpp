@@ -194,19 +194,21 @@ TEST_F(Receivers, RefuseContentsThatTheyDidNotAskFor) {
   expect_violation("it sends a file that nobody asked for", {"d"});
 }
 
+/// Proves: trees.entries-ahead, threat-model.waiting-entries
 TEST_F(Receivers, LimitTheEntriesAhead) {
   begin();
-  for (std::size_t i = 0; i <= kMaxUnacknowledged; ++i) peer().gather(file_at("f" + std::to_string(i), 1));
+  for (std::size_t i = 0; i <= 32'768; ++i) peer().gather(file_at("f" + std::to_string(i), 1));
   peer().say(End{});
   expect_violation("it sends too many ahead");
 }
 
+/// Proves: trees.entries-ahead, threat-model.waiting-entries
 TEST_F(Receivers, LimitTheBytesOfEntriesAhead) {
   begin();
   Entry large = file_at("f", 1);
   for (int i = 0; i < 16; ++i)
-    large.attributes.extended.push_back({"user." + std::to_string(i), std::string(kMaxAttributeBytes, 'v')});
-  for (int i = 0; i < 17; ++i) {
+    large.attributes.extended.push_back({"user." + std::to_string(i), std::string(65'536, 'v')});
+  for (int i = 0; i < 16; ++i) {
     large.path = "f" + std::to_string(i);
     peer().say(large);
   }

@@ -53,14 +53,15 @@ TEST(CommandReader, DropsTelnetBytesBeforeAbor) {
             (std::vector<FtpCommand>{{"ABOR", ""}}));
 }
 
+/// Proves: gridftp.command-length
 TEST(CommandReader, KeepsNoMoreThanItsBound) {
   CommandReader endless;
-  endless.push("RETR " + std::string(CommandReader::kMaxBytes, 'x'));
+  endless.push("RETR " + std::string(128 * 1024, 'x'));
   EXPECT_FALSE(endless.next());
   endless.push("\r\nNOOP\r\n");
   EXPECT_FALSE(endless.next()) << "from then on";
   CommandReader longest;
-  longest.push("RETR " + std::string(CommandReader::kMaxBytes - 6, 'x') + "\r\n");
+  longest.push("RETR " + std::string(128 * 1024 - 6, 'x') + "\r\n");
   EXPECT_TRUE(longest.next());
 }
 

@@ -44,6 +44,7 @@ TEST_F(ControlPortsTest, KnowsWhatIsAnnouncedUntilTheNextFirst) {
   EXPECT_FALSE(ports.has_announced(port("10,0,0,1,195,80")));
 }
 
+/// Proves: threat-model.gateway-addresses
 TEST_F(ControlPortsTest, RefusesPrivilegedPortsAndNonUnicastAddresses) {
   for (const char* wrong : {"10,0,0,1,0,22", "10,0,0,1,3,255", "0,0,0,0,195,80", "224,0,0,1,195,80", "10,0,0,1,0,0"}) {
     EXPECT_FALSE(ports.announce(port(wrong), true)) << wrong;
@@ -52,6 +53,7 @@ TEST_F(ControlPortsTest, RefusesPrivilegedPortsAndNonUnicastAddresses) {
   EXPECT_TRUE(ports.announce(port("10,0,0,1,4,0"), true));
 }
 
+/// Proves: threat-model.gateway-addresses
 TEST_F(ControlPortsTest, BelievesLoopbackOfItsOwnHostOnly) {
   EXPECT_TRUE(ports.announce(port("127,0,0,1,195,80"), true));
   ControlPorts remote(
@@ -76,8 +78,9 @@ TEST_F(ControlPortsTest, ListenForEachAnnouncedAndCloseWithTheNextFirst) {
   EXPECT_TRUE(connected);
 }
 
+/// Proves: gridftp.announced-addresses
 TEST_F(ControlPortsTest, AreBounded) {
-  for (std::size_t i = 0; i < kMaxDataPorts; ++i) {
+  for (std::size_t i = 0; i < 256; ++i) {
     ASSERT_TRUE(ports.announce(port("10,0,0,1,195,80"), i == 0));
     ASSERT_TRUE(ports.stand_in(port("10,0,0,1,195,80"), i == 0));
   }

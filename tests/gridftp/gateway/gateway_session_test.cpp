@@ -175,12 +175,16 @@ TEST_F(GatewaySessionTest, OpensADataStreamForAConnectionToAProxyPort) {
             bytes_of("udtcat-gridftp 1 data 10,0,0,1,195,80\nbytes"));
 }
 
+/// Proves: gridftp.gateway-line-length
 TEST_F(GatewaySessionTest, RefusesAStreamOfNoGateway) {
   GatewaySession session = session_with(server());
   arrives(session, 1, "USER anonymous\r\n");
   EXPECT_TRUE(is_refused(1));
   EXPECT_THAT(connection.refused[1].message(), HasSubstr("the other end is no gridftp gateway"));
-  arrives(session, 3, std::string(100, 'x'));
+  arrives(session, 3, std::string(63, 'x'));
+  test::run_ready(io);
+  EXPECT_FALSE(connection.refused.contains(3)) << "its line may end yet";
+  write(3, "x");
   EXPECT_TRUE(is_refused(3));
 }
 

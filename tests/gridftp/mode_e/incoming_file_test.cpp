@@ -13,6 +13,7 @@ constexpr std::uint64_t kMost = ~std::uint64_t{0};
 BlockHeader data(std::uint64_t offset, std::uint64_t count) { return {0, count, offset}; }
 BlockHeader end_of_file(std::uint64_t connections) { return {BlockHeader::kEof | BlockHeader::kEod, 0, connections}; }
 
+/// Proves: gridftp.eod-count
 TEST(IncomingFile, IsCompleteWhenAsManyConnectionsHaveEndedAsWereSaid) {
   IncomingFile file(files::ByteRange{0, 20});
   EXPECT_TRUE(file.on_header(data(10, 10)));
@@ -27,6 +28,7 @@ TEST(IncomingFile, IsCompleteWhenAsManyConnectionsHaveEndedAsWereSaid) {
   EXPECT_TRUE(file.whole());
 }
 
+/// Proves: gridftp.eod-count
 TEST(IncomingFile, IsNotWholeWhereTheSenderCountedTooFewConnections) {
   IncomingFile file(files::ByteRange{0, 20});
   EXPECT_TRUE(file.on_stored({0, 10}));

@@ -71,6 +71,7 @@ TEST_F(FtpServers, CloseTheOldestClientThatHasNotLoggedIn) {
   EXPECT_EQ(ask("NOOP").code, 200) << "who has logged in stays";
 }
 
+/// Proves: threat-model.ftp-places
 TEST_F(FtpServers, LimitTheClientsOfOnePrefix) {
   ServeOptions options;
   options.anonymous_quota.clients = 2;
@@ -82,6 +83,7 @@ TEST_F(FtpServers, LimitTheClientsOfOnePrefix) {
   EXPECT_TRUE(visit_from("127.0.2.1"));
 }
 
+/// Proves: threat-model.ftp-places
 TEST_F(FtpServers, CloseTheLongestIdleClientOfThePrefixWithTheMost) {
   fill_unevenly();
   EXPECT_TRUE(answers(*many_[0])) << "so that the other one is idle longer";
@@ -97,6 +99,7 @@ TEST_F(FtpServers, CloseNoClientForAPrefixThatHasAsMany) {
   EXPECT_TRUE(answers(*few_) && answers(*many_[0]) && answers(*many_[1]));
 }
 
+/// Proves: gridftp.busy-clients-stay
 TEST_F(FtpServers, CloseNoClientInTheMiddleOfATransfer) {
   fill_unevenly();
   for (const auto& visitor : many_) {
@@ -116,6 +119,7 @@ TEST_F(FtpServers, LetANewcomerLogInWhileOthersCome) {
   EXPECT_TRUE(log_in(*newcomer));
 }
 
+/// Proves: gridftp.busy-clients-stay
 TEST_F(FtpServers, CloseNoClientThatHasLoggedInWithTheKey) {
   ServeOptions options;
   options.most_clients = 3;

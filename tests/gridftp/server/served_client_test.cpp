@@ -153,6 +153,7 @@ TEST_F(ServedClients, AreReadOnlyUpToTheLimitOfWaitingCommands) {
   EXPECT_EQ(ask("NOOP").code, 200);
 }
 
+/// Proves: gridftp.command-length
 TEST_F(ServedClients, AreClosedAfterALineWithoutAnEnd) {
   log_in();
   EXPECT_TRUE(send("RETR " + std::string(2'000'000, 'x')));

@@ -395,6 +395,7 @@ TEST_F(ServedTransfer, GoOnAsLongAsAnythingMoves) {
   EXPECT_EQ(hear_end().code, 226);
 }
 
+/// Proves: gridftp.data-connections
 TEST_F(ServedTransfer, TakeNoMoreConnectionsThanThereMayBe) {
   ServeOptions options;
   options.anonymous_quota.data_connections = 3;
@@ -412,6 +413,13 @@ TEST_F(ServedTransfer, TakeNoMoreConnectionsThanThereMayBe) {
   EXPECT_EQ(receive("RETR /file").code, 425);
   call_us("SPOR", 3);
   EXPECT_EQ(receive("RETR /file").code, 226);
+}
+
+/// Proves: gridftp.upload-source-length
+TEST_F(ServedTransfer, HaveASourceOfAHundredPrintableCharactersAtMost) {
+  EXPECT_EQ(ask("SITE UPLOAD " + std::string(100, 'x')).code, 200);
+  for (const std::string& source : {std::string(101, 'x'), std::string("a\x1b"), std::string("a\x7f")})
+    EXPECT_EQ(ask("SITE UPLOAD " + source).code, 501) << source;
 }
 
 TEST_F(ServedTransfer, TellThatNobodyTakesTheData) {

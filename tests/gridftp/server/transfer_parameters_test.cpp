@@ -20,6 +20,7 @@ class TransferParametersTest : public Served {
   }
 };
 
+/// Proves: gridftp.protection-said
 TEST_F(TransferParametersTest, NeverPretendToProtect) {
   for (const char* line : {"PROT P", "PROT S", "PROT E"}) EXPECT_EQ(ask(line).code, 536) << line;
   EXPECT_EQ(ask("DCAU A").code, 534);

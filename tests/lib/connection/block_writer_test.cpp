@@ -188,6 +188,7 @@ TEST_F(BlockWriterTest, CopiesTheOpeningsOfStreamsAndNoOtherControlFrame) {
   EXPECT_FALSE(*early.next());
 }
 
+/// Proves: stream.copies-where-waiting
 TEST_F(BlockWriterTest, CopiesNoMoreWordsThanFit) {
   for (int i = 0; i < 3; ++i) speaker(std::string(400, 'x'));
   compose();

@@ -97,6 +97,7 @@ TEST(ReceiveCredit, StaysSmallOnAShortPath) {
   EXPECT_EQ(credit.window_bytes(), 4 * kMiB);
 }
 
+/// Proves: stream.window-shares
 TEST(ReceiveCredit, GrantsAgainAfterAnEighthOfAWindow) {
   WindowBudget budget(2 * kCreditWindow);
   Consumer consumer(budget);
@@ -121,6 +122,7 @@ TEST(ReceiveCredit, LeavesEachStreamTheWindowItBeganWith) {
   EXPECT_EQ(consumer.take(kCreditWindow / 2, 1ms), kCreditWindow);
 }
 
+/// Proves: stream.window-shares
 TEST(ReceiveCredit, GrowsNoFurtherThanTheShareOfAStream) {
   WindowBudget budget(64 * kMiB);
   Consumer consumer(budget);

@@ -95,6 +95,7 @@ TEST(Frame, MatchesTheWorkedExampleOfTheSpec) {
   EXPECT_EQ(answered, example.bytes("answered"));
 }
 
+/// Proves: stream.frames-within-blocks
 TEST(Frame, CutShortAnywhereInsideIsAViolation) {
   const auto payload = one_of_each();
   std::vector<std::size_t> ends{0};
@@ -126,16 +127,22 @@ TEST(Frame, OpensNoServiceOfAnotherNameThanTheSpecAllows) {
   }
 }
 
+/// Proves: threat-model.peer-texts
 TEST(Frame, ShowsNoControlCharactersOfThePeer) {
   std::vector<std::byte> out;
   append_frame(out, {0, Reset{ResetCause::refused, 0, "\x1b[2Jgone\n"}});
   EXPECT_EQ(std::get<Reset>(decode_all(out)[0].body).text, "?[2Jgone?");
 }
 
+/// Proves: stream.text-limit, threat-model.peer-texts
 TEST(Frame, CutsALongTextToTheLimitOfTheSpec) {
   std::vector<std::byte> out;
   append_frame(out, {0, Reset{ResetCause::refused, 0, std::string(1000, 'x')}});
-  EXPECT_EQ(std::get<Reset>(decode_all(out)[0].body).text.size(), kMaxTextBytes);
+  EXPECT_EQ(std::get<Reset>(decode_all(out)[0].body).text.size(), 256U);
+  ASSERT_EQ(std::to_integer<int>(out[3]), 5) << "of 5 + 256";
+  out[3] = std::byte{6};
+  out.push_back(std::byte{'x'});
+  EXPECT_FALSE(decodes(out)) << "nor is a longer one taken";
 }
 
 TEST(Frame, OfTheSessionMustNotNameAStream) {

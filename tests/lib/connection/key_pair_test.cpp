@@ -88,6 +88,7 @@ TEST_F(KeyPairTest, ReachAListenerThatTheyDoNotKnowYet) {
   expect_connected();
 }
 
+/// Proves: udt4.proof-gives-place
 TEST_F(KeyPairTest, TurnAwayAPeerThatIsNotListed) {
   start_server();
   const auto mallory = make();

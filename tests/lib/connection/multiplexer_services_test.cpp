@@ -117,7 +117,9 @@ TEST_F(MultiplexerTest, GivesEveryServiceNameToTheHandlerWhereThereAreServices) 
   EXPECT_TRUE(run_until([this] { return listener.connection->service_of(2) == ""; }));
 }
 
+/// Proves: stream.open-limit
 TEST_F(MultiplexerTest, KnowsHowManyStreamsThePeerTakesAndRefusesOneMore) {
+  EXPECT_EQ(options.streams, 1024U) << "unless the other end says less";
   options.streams = 2;
   accepts = false;
   connect();

@@ -89,6 +89,7 @@ TEST_F(MultiplexerTest, EndsAsBrokenWhenOneOfItsFlowsDies) {
   EXPECT_EQ(listener.closed->error().code, Errc::connection_broken);
 }
 
+/// Proves: stream.sends-without-waiting
 TEST_F(MultiplexerTest, SendsAShortLineAtOnceWhileTheSourceStaysOpen) {
   connect();
   open();
@@ -219,6 +220,7 @@ TEST_F(MultiplexerTest, RefusesAStreamWithTheReason) {
   EXPECT_EQ(connector.connection->stats().streams_open, 0U);
 }
 
+/// Proves: stream.open-limit
 TEST_F(MultiplexerTest, RefusesASecondStreamWhereItTakesOneAndGoesOnWithTheFirst) {
   options.one_stream = true;
   connect();
@@ -292,6 +294,7 @@ TEST_F(MultiplexerTest, AReplayedRecordIsTampering) {
   EXPECT_EQ(listener.script->received, "pay 5");
 }
 
+/// Proves: stream.transport-end, threat-model.forged-packet
 TEST_F(MultiplexerTest, TheEndOfTheTransportIsNotTheEndOfAStream) {
   connect();
   open();

@@ -203,12 +203,14 @@ TEST_F(MuxStreamTest, RefusesDataAndEndAfterTheEnd) {
   EXPECT_FALSE(stream.on_fin(0));
 }
 
+/// Proves: stream.fin-total
 TEST_F(MuxStreamTest, RefusesAnEndThatCountsOtherBytes) {
   attach();
   ASSERT_TRUE(data("four"));
   EXPECT_FALSE(stream.on_fin(5));
 }
 
+/// Proves: stream.receipt-total
 TEST_F(MuxStreamTest, RefusesAReceiptItDidNotWaitFor) {
   attach();
   EXPECT_FALSE(stream.on_receipt(0));

@@ -114,6 +114,7 @@ class Overtaking {
   std::size_t bytes_ = 0;
 };
 
+/// Proves: stream.interactive-first
 /// Of what has been composed, sealed or given to the transport no byte goes before a word.
 TEST(Sharing, SendsNoBulkBeforeAWordThatIsSaid) {
   for (const std::uint64_t rate : kRates) {

@@ -104,5 +104,14 @@ TEST_F(Binding, IsKept) {
   ASSERT_TRUE(test::run_until(io, [&] { return is_bound; }));
 }
 
+/// Proves: threat-model.stolen-binding
+TEST_F(Binding, SlowIsMadeAnewEveryTenSeconds) {
+  const KeptBinding kept(io, client, server, "user", [] {});
+  const auto begin = std::chrono::steady_clock::now();
+  answer(success());
+  ASSERT_TRUE(test::run_until(io, [&] { return sent.size() > 1; }));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20)) << "on a busy host, too";
+}
+
 }  // namespace
 }  // namespace udtcat::meeting

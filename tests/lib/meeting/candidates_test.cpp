@@ -41,11 +41,19 @@ TEST(Candidates, AreNoneWhereTheyAreCut) {
   }
 }
 
+/// Proves: meet.candidate-count
 TEST(Candidates, AreNoneOfAnotherKindOrFamilyAndNotMoreThanEight) {
-  for (const char* bytes : {"0100042328c0000201", "0103042328c0000201", "0101052328c0000201", "09"}) {
+  for (const char* bytes : {"0100042328c0000201", "0103042328c0000201", "0101052328c0000201"}) {
     const auto read = test::from_hex(bytes);
     core::ByteReader reader(read);
     EXPECT_FALSE(decode_candidates(reader)) << bytes;
+  }
+  for (const int count : {8, 9}) {
+    std::string bytes = '0' + std::to_string(count);
+    for (int i = 0; i < count; ++i) bytes += "01042328c0000201";
+    const auto read = test::from_hex(bytes);
+    core::ByteReader reader(read);
+    EXPECT_EQ(decode_candidates(reader).has_value(), count == 8);
   }
 }
 

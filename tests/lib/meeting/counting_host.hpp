@@ -34,9 +34,12 @@ class CountingHost {
     return all;
   }
   /// A connectivity check, as if it were the peer.
-  void check(std::uint16_t port) {
-    ports_.front().socket.send_to(boost::asio::buffer(net::binding_indication()),
-                                  {boost::asio::ip::address_v4::loopback(), port});
+  void check(std::uint16_t port) { check(ports_.front(), port); }
+  void check_from_each(std::uint16_t port) {
+    for (Port& each : ports_) check(each, port);
+  }
+  [[nodiscard]] std::ptrdiff_t ports_reached() const {
+    return std::ranges::count_if(ports_, [](const Port& each) { return each.datagrams > 0; });
   }
   [[nodiscard]] std::uint16_t port() const { return ports_.front().socket.local_endpoint().port(); }
   [[nodiscard]] std::size_t datagrams() const {
@@ -58,6 +61,10 @@ class CountingHost {
     std::array<char, 2048> bytes{};
     std::size_t datagrams = 0;
   };
+  static void check(Port& from, std::uint16_t port) {
+    from.socket.send_to(boost::asio::buffer(net::binding_indication()),
+                        {boost::asio::ip::address_v4::loopback(), port});
+  }
   void receive(Port& port) {
     port.socket.async_receive_from(boost::asio::buffer(port.bytes), port.from,
                                    [this, &port](const boost::system::error_code& error, std::size_t) {

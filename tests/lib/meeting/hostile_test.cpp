@@ -3,6 +3,7 @@
 #include <list>
 
 #include <gmock/gmock.h>
+#include <boost/asio/ip/tcp.hpp>
 
 #include "lib/crypto/secret_bytes.hpp"
 #include "lib/meeting/candidates.hpp"
@@ -89,6 +90,7 @@ TEST_F(HostilePlace, ThatRepeatsAnAnswerIsNotBelieved) {
   expect_disbelief(dial_with(key));
 }
 
+/// Proves: threat-model.repeated-offer
 TEST_F(HostilePlace, ThatRepeatsAnOfferIsRefused) {
   listen_with(key);
   std::vector<std::byte> seen;
@@ -103,6 +105,7 @@ TEST_F(HostilePlace, ThatRepeatsAnOfferIsRefused) {
   EXPECT_EQ(place.answers_of_listeners, 0U);
 }
 
+/// Proves: threat-model.repeated-offer
 TEST_F(HostilePlace, AndAPeerThatLiesHaveAListenerSendFewChecksToAThirdParty) {
   listen_with(key);
   const auto name = *own_name(key.duplicate());
@@ -119,6 +122,48 @@ TEST_F(HostilePlace, AndAPeerThatLiesHaveAListenerSendFewChecksToAThirdParty) {
   EXPECT_LE(victim.datagrams(), CheckQuota::kChecksAMinuteOfHost);
 }
 
+/// Connections that come to a place by TCP.
+class ComingByTcp {
+ public:
+  ComingByTcp(boost::asio::io_context& io, const HostPort& at)
+      : acceptor_(io, {boost::asio::ip::address_v4::loopback(), at.port}) {
+    accept();
+  }
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+ private:
+  void accept() {
+    acceptor_.async_accept([this](const boost::system::error_code& error, const boost::asio::ip::tcp::socket&) {
+      if (error) return;
+      ++count_;
+      accept();
+    });
+  }
+
+  boost::asio::ip::tcp::acceptor acceptor_;
+  std::size_t count_ = 0;
+};
+
+/// Proves: threat-model.place-connects
+TEST_F(HostilePlace, HasAListenerConnectToItFourTimesASecondAtMost) {
+  listen_with(key);
+  const auto name = *own_name(key.duplicate());
+  const ComingByTcp coming(io, place.place()->at);
+  Offer offer{.application = "test"};
+  ASSERT_TRUE(crypto::randomise(offer.id));
+  place.offer(name->public_key(), sign(offer, *name, name->public_key()).value(), {.by_tcp = true});
+  ASSERT_TRUE(test::run_until(io, [&] { return place.answers_of_listeners == 1; }));
+  const auto begin = std::chrono::steady_clock::now();
+  for (int times = 0; times < 12; ++times) {
+    place.connect();
+    place.connect();
+    test::run_for(io, 100ms + times % 3 * 100ms);
+  }
+  const auto passed = std::chrono::steady_clock::now() - begin;
+  EXPECT_GT(coming.count(), 0U);
+  EXPECT_LE(coming.count(), 1U + static_cast<std::size_t>(passed / 250ms));
+}
+
 TEST_F(HostilePlace, AndAListenerThatLiesHaveAConnectorSendFewPacketsToAThirdParty) {
   const auto name = *own_name(key.duplicate());
   CountingHost victim(io, Candidate::kMaxCount);
@@ -131,6 +176,22 @@ TEST_F(HostilePlace, AndAListenerThatLiesHaveAConnectorSendFewPacketsToAThirdPar
   RecordProperty("datagrams", static_cast<int>(victim.datagrams()));
   EXPECT_GT(victim.datagrams(), 0U);
   EXPECT_LE(victim.most_at_one_port(), 11U) << "a check, and two tries of five packets in five seconds";
+}
+
+/// Proves: meet.drawn-addresses
+TEST_F(HostilePlace, AndAListenerThatLiesHaveAConnectorAskThreePortsAtMostThatItHasNotNamed) {
+  const auto name = *own_name(key.duplicate());
+  CountingHost named(io, 1);
+  CountingHost drawn(io, 6);
+  place.answers = [&](std::span<const std::byte> bytes) -> std::optional<std::vector<std::byte>> {
+    const auto offered = open_offer(bytes, name->public_key())->offer;
+    if (!offered.candidates.empty()) drawn.check_from_each(offered.candidates.front().address.port());
+    Answer answer{.candidates = named.candidates(Candidate::Kind::host)};
+    answer.id = offered.id;
+    return sign(answer, *name, name->public_key()).value();
+  };
+  EXPECT_FALSE(dial_with(key, 2s));
+  EXPECT_EQ(drawn.ports_reached(), 3);
 }
 
 TEST_F(HostilePlace, AndAStrangerWhoForgesChecksHaveAConnectorSendNothingToAThirdParty) {

@@ -71,6 +71,7 @@ TEST(MeetingMessage, IsRefusedAtEachOtherLengthWhereItHasOne) {
   }
 }
 
+/// Proves: meet.message-length, meet.refusal-length
 TEST(MeetingMessage, OfAnUnknownTypeOrTooLongIsRefused) {
   for (const char* bytes : {"00000000", "0a000000", "ff000000", "09000001ff", "07001000", "07ffffff", "0f000000",
                             "0f00000100", "0f00000105"}) {
@@ -81,7 +82,14 @@ TEST(MeetingMessage, OfAnUnknownTypeOrTooLongIsRefused) {
   MessageReader reader;
   reader.append(encode(AnswerToPlace{Bytes(kMaxSignedBytes + 1)}));
   EXPECT_FALSE(reader.next());
-  EXPECT_EQ(encode(Refused{Refused::Why::no_room, std::string(1000, 'x')}).size(), 4 + 1 + kMaxReasonBytes);
+  EXPECT_EQ(encode(Refused{Refused::Why::no_room, std::string(1000, 'x')}).size(), 4U + 1 + 256);
+  for (const std::size_t text_bytes : {256U, 257U}) {
+    Bytes refusal = test::from_hex(text_bytes == 256 ? "0f00010103" : "0f00010203");
+    refusal.resize(refusal.size() + text_bytes, std::byte{'x'});
+    MessageReader reads;
+    reads.append(refusal);
+    EXPECT_EQ(reads.next().has_value(), text_bytes == 256);
+  }
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ TEST(Names, OfASharedKeyAreTheSameAtBothEnds) {
   EXPECT_EQ(listener_name(credentials), (*own)->public_key());
 }
 
+/// Proves: meet.listener-key-known
 TEST(Names, OfAKeyPairAreItsPublicHalf) {
   const auto pair = std::make_shared<const KeyPair>(*KeyPair::generate());
   const auto listener = KeyPair::generate()->public_key();

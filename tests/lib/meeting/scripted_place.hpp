@@ -31,6 +31,7 @@ class ScriptedPlace {
     request.locals = {net::loopback(AddressFamily::ipv4).with_port(port)};
     request.credentials = std::move(*public_place_key());
     request.session.application = kApplication;
+    request.transport.kind = TransportKind::native;  // its TCP port is a test's own
     listener_ = std::move(*connection::listen_directly(
         io, std::move(request), [this](std::unique_ptr<Connection> connection) { serve(std::move(connection)); },
         [](const Endpoint&, const Error&) {}));
@@ -65,6 +66,7 @@ class ScriptedPlace {
   }
   /// By the stream that was opened last.
   void again() { streams_.back()->send(Again{}); }
+  void connect() { streams_.back()->send(Connect{}); }
 
   bool answers_binding = true;
   std::size_t registrations = 0;

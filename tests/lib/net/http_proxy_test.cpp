@@ -59,11 +59,12 @@ TEST(ProxyAnswers, FollowInterimOnes) {
   EXPECT_EQ(decoded("HTTP/1.1 100 Continue\r\n\r\nSSH").state, State::malformed);
 }
 
+/// Proves: tcp.proxy-answer-length
 TEST(ProxyAnswers, HaveALimit) {
   std::string endless = "HTTP/1.1 200 OK\r\n";
-  endless.append(kMaxProxyAnswerBytes, 'a');
+  endless.append(16'384, 'a');
   EXPECT_EQ(decoded(endless).state, State::malformed);
-  EXPECT_EQ(decoded(endless.substr(0, kMaxProxyAnswerBytes)).state, State::incomplete);
+  EXPECT_EQ(decoded(endless.substr(0, 16'384)).state, State::incomplete);
 }
 
 TEST(ProxyUrls, NameAHostAPortAndAUser) {

@@ -84,6 +84,7 @@ TEST_F(HandshakeTest, AgreesInOneRoundTrip) {
   EXPECT_FALSE(listener.result);
 }
 
+/// Proves: udt4.proof-gives-place
 TEST_F(HandshakeTest, MakesNoSessionForAReplayedFirstFlight) {
   start(connector, Role::connector, std::move(path.connector));
   run_until([this] { return !path.from_connector->capture.empty(); });
@@ -108,6 +109,7 @@ TEST_F(HandshakeTest, RefusesAWrongKeyAtBothEnds) {
   EXPECT_EQ(listener.error(), Errc::authentication_failed);
 }
 
+/// Proves: threat-model.level-not-negotiated, threat-model.same-level
 TEST_F(HandshakeTest, RefusesEveryPairOfDifferentProtections) {
   const std::array levels{Protection::clear, Protection::auth, Protection::safe, Protection::private_};
   for (const auto ours : levels)
@@ -128,6 +130,7 @@ TEST_F(HandshakeTest, RefusesEveryPairOfDifferentProtections) {
     }
 }
 
+/// Proves: handshake.meant-service-only
 TEST_F(HandshakeTest, RefusesAnotherApplicationAtBothEndsAtEveryLevel) {
   for (const auto protection : {Protection::clear, Protection::auth, Protection::safe, Protection::private_})
     for (const std::size_t flows : {1U, 3U}) {
@@ -213,6 +216,7 @@ TEST_F(HandshakeTest, GivesAChannelThatJoinsToItsHandler) {
   }
 }
 
+/// Proves: handshake.nothing-parsed-before
 TEST_F(HandshakeTest, RefusesAnInvalidOrUnexpectedJoin) {
   auto bad = encode(*JoinKey({}, {}).join({7, 1}));
   bad[8] = std::byte{0xff};
@@ -252,10 +256,29 @@ TEST_F(HandshakeTest, RefusesTwoEndsThatOnlySend) {
   EXPECT_EQ(connector.error(), Errc::parameters_refused);
 }
 
+/// Proves: threat-model.stranger-places
 TEST_F(HandshakeTest, TimesOutOnASilentPeer) {
+  const auto begin = std::chrono::steady_clock::now();
   start(listener, Role::listener, std::move(path.listener));
   run_until([this] { return listener.result.has_value(); });
   EXPECT_EQ(listener.error(), Errc::cannot_reach);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 3s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+}
+
+/// Proves: threat-model.stranger-places
+TEST_F(HandshakeTest, SlowEndsTenSecondsAfterItsBeginningWhereTheFirstFlightIsAll) {
+  start(connector, Role::connector, std::move(path.connector));
+  run_until([this] { return !path.from_connector->capture.empty(); });
+  test::ChannelPair again(io);
+  const auto begin = std::chrono::steady_clock::now();
+  start(listener, Role::listener, std::move(again.listener));
+  again.connector->async_write(core::SharedBytes::adopt(std::vector(path.from_connector->capture)),
+                               [](const Status&) {});
+  run_until([this] { return listener.result.has_value(); });
+  EXPECT_EQ(listener.error(), Errc::cannot_reach);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 10s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
 TEST_F(HandshakeTest, FailsOnGarbage) {
@@ -265,6 +288,22 @@ TEST_F(HandshakeTest, FailsOnGarbage) {
   path.connector->async_write(core::SharedBytes::adopt({bytes.begin(), bytes.end()}), [](const Status&) {});
   run_until([this] { return listener.result.has_value(); });
   EXPECT_EQ(listener.error(), Errc::protocol_violated);
+}
+
+/// Proves: handshake.stranger-one-record
+TEST_F(HandshakeTest, ReadsNoFurtherThanOneRecordOfAStranger) {
+  constexpr std::size_t kRecordBytes = 5 + 16384 + 256;
+  start(listener, Role::listener, std::move(path.listener));
+  std::vector<std::byte> said(kRecordBytes - 1 + 100'000);
+  std::ranges::copy(std::array{std::byte{22}, std::byte{3}, std::byte{1}, std::byte{0x41}, std::byte{0}}, said.begin());
+  path.connector->async_write(core::SharedBytes::adopt({said.begin(), said.begin() + kRecordBytes - 1}),
+                              [](const Status&) {});
+  run_until([this] { return path.from_connector->bytes.empty(); });
+  EXPECT_FALSE(listener.result) << "it waits for the last byte";
+  path.connector->async_write(core::SharedBytes::adopt({said.begin() + kRecordBytes - 1, said.end()}),
+                              [](const Status&) {});
+  run_until([this] { return listener.result.has_value(); });
+  EXPECT_EQ(path.from_connector->bytes.size(), 100'000U - 1);
 }
 
 TEST_F(HandshakeTest, SeesAPathThatBreaksInTheMiddle) {

@@ -42,6 +42,7 @@ TEST_F(JoinTest, HasTheBytesOfTheSpec) {
   EXPECT_EQ(decode_joined(example.bytes("joined")), *joined);
 }
 
+/// Proves: threat-model.stranger-parsed
 TEST_F(JoinTest, IsRefusedWithAnyByteChanged) {
   const Join join = *key.join({3, 7});
   EXPECT_TRUE(key.check(join));

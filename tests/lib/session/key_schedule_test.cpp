@@ -20,6 +20,7 @@ KeySchedule schedule(std::byte fill = std::byte{1}) {
 std::string hex_key_of(const LaneSecret& secret) { return test::to_hex(secret.keys()->key.bytes()); }
 std::string iv_of(const LaneSecret& secret) { return test::to_hex(secret.keys()->iv.bytes()); }
 
+/// Proves: record.nonce-once
 TEST(KeySchedule, GivesEachDirectionLaneAndEpochItsOwnKey) {
   const KeySchedule keys = schedule();
   std::set<std::string> seen;

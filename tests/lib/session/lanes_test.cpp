@@ -104,6 +104,7 @@ TEST_P(LaneTest, OpensNothingUnderAnotherSecretOrNumber) {
   EXPECT_FALSE(opener.open(renumbered));
 }
 
+/// Proves: record.nonce-once
 TEST_P(LaneTest, StopsAtTheLastBlockNumber) {
   Lane sealer = make(crypto::AeadDirection::seal);
   const auto sealed = sealer.seal(block(kMaxBlockNumber, "x"));
@@ -113,6 +114,7 @@ TEST_P(LaneTest, StopsAtTheLastBlockNumber) {
 
 using LaneDeathTest = LaneTest;
 
+/// Proves: record.nonce-once
 TEST_P(LaneDeathTest, RefusesToRepeatANonce) {
   Lane sealer = make(crypto::AeadDirection::seal);
   const Block sent = block(3, "x");

@@ -49,10 +49,12 @@ void expect_agreement_of_equals_only(const Values& values, Setting setting) {
     }
 }
 
+/// Proves: threat-model.level-not-negotiated
 TEST(Negotiation, NeverChangesTheProtection) {
   expect_agreement_of_equals_only(kProtections, &SessionOptions::protection);
 }
 
+/// Proves: handshake.meant-service-only
 TEST(Negotiation, ServesNoOtherApplicationThanItsOwn) {
   expect_agreement_of_equals_only(std::array<std::string, 3>{"pipe", "forward", "a.stranger-s_own"},
                                   &SessionOptions::application);

@@ -151,6 +151,7 @@ TEST(Offer, RefusesMissingItems) {
   EXPECT_FALSE(is_offer(offer_with(kProtection, kCiphers, kBlock, kLanes, kDirections, "")));
 }
 
+/// Proves: handshake.ciphers-limit
 TEST(Offer, RefusesValuesOutOfRange) {
   for (const char* protection : {"0001 0001 04", "0001 0000", "0001 0002 0003"})
     EXPECT_FALSE(is_offer(offer_with(protection, kCiphers, kBlock, kLanes, kDirections, kWindow))) << protection;
@@ -218,6 +219,7 @@ TEST(Offer, SaysItsServicesAndTheStreamsThatItTakes) {
   EXPECT_EQ(*decoded, offer);
 }
 
+/// Proves: handshake.services-limit
 TEST(Offer, RefusesServicesAndStreamsOutOfRange) {
   const std::string common = std::string(kProtection) + kCiphers + kBlock + kLanes + kDirections + kWindow;
   for (const char* bad : {"0011 0002 0164 64", "0011 0003 0264 20", "0011 0004 0164 0164", "0011 0001 01",
@@ -272,6 +274,7 @@ TEST(Refusal, MayBeForNowOnly) {
                                      "0013 0001 02")));
 }
 
+/// Proves: handshake.reason-limit, threat-model.peer-texts
 TEST(Refusal, IsMadeFitForATerminal) {
   const auto answer = decode_answer(message(3, "0008 0004 1b5b41ff"));
   ASSERT_TRUE(answer);
@@ -279,12 +282,14 @@ TEST(Refusal, IsMadeFitForATerminal) {
   const auto cut = decode_answer(encode(Answer(Refusal{std::string(1000, 'x')})));
   ASSERT_TRUE(cut);
   EXPECT_EQ(std::get<Refusal>(*cut).reason, std::string(256, 'x'));
+  EXPECT_FALSE(decode_answer(message(3, "0008 0101" + to_hex(Bytes(257, std::byte{'x'})))));
 }
 
+/// Proves: handshake.clear-offer-limit, handshake.nothing-parsed-before, threat-model.stranger-parsed
 TEST(ParameterMessage, SaysItsLengthFromThePrefix) {
   const Bytes offer = encode(example_offer());
   EXPECT_EQ(parameter_message_bytes(std::span(offer).first<kParameterPrefixBytes>()), offer.size());
-  EXPECT_EQ(parameter_message_bytes(from_hex("55445443 01 03 03f8")), kMaxParameterMessageBytes);
+  EXPECT_EQ(parameter_message_bytes(from_hex("55445443 01 03 03f8")), 1024U);
   for (const char* bad : {"", "55445443 01 03 00", "55445443 01 03 03f9", "55445443 02 01 0000", "55445443 01 00 0000",
                           "55445443 01 06 0000", "16030100 01000000"}) {
     const auto bytes = parameter_message_bytes(from_hex(bad));

@@ -43,11 +43,14 @@ TEST_P(PriorityDatagramsTest, CarriesDataBothWays) {
   EXPECT_EQ(test::text_of(*payload), "an answer");
 }
 
+/// Proves: record.priority-limit
 TEST_P(PriorityDatagramsTest, CarriesTheLargest) {
-  const std::string most(kMaxPriorityBytes, 'x');
-  const Bytes record = sealed(most);
-  EXPECT_EQ(record.size(), kPriorityRecordBytes);
+  const std::string most(1024, 'x');
+  Bytes record = sealed(most);
+  EXPECT_EQ(record.size(), 16U + 1024 + 16);
   EXPECT_EQ(opened(record), most);
+  record.push_back(std::byte{0});
+  EXPECT_EQ(opened(record), "nothing") << "nor is a larger one looked at";
 }
 
 TEST_P(PriorityDatagramsTest, GoesOnAfterALoss) {

@@ -151,6 +151,7 @@ TEST_F(RecordReaderTest, GivesRecordsInOrderInEveryInterleaving) {
   EXPECT_EQ(next, kBlocks);
 }
 
+/// Proves: record.no-memory-ahead
 TEST_F(RecordReaderTest, HoldsOneBufferHoweverFarTheOthersAreAhead) {
   for (BlockNumber number = 1; number < 900; ++number) put(1 + number % 2, number);
   EXPECT_FALSE(read());
@@ -162,6 +163,7 @@ TEST_F(RecordReaderTest, HoldsOneBufferHoweverFarTheOthersAreAhead) {
   for (BlockNumber number = 1; number < 900; ++number) expect_block(number);
 }
 
+/// Proves: record.opened-once
 TEST_F(RecordReaderTest, PassesOverARecordThatWasRead) {
   put(0, 0);
   expect_block(0);
@@ -183,6 +185,7 @@ TEST_F(RecordReaderTest, TakesARecordThatTwoFlowsShowOnce) {
   EXPECT_EQ((*outcome)->number, 2U);
 }
 
+/// Proves: record.next-number-only
 TEST_F(RecordReaderTest, RefusesANumberThatGoesBackOnItsFlow) {
   put(0, 0);
   put(0, 3);
@@ -192,6 +195,7 @@ TEST_F(RecordReaderTest, RefusesANumberThatGoesBackOnItsFlow) {
   expect_error(Errc::protocol_violated);
 }
 
+/// Proves: record.next-number-only
 TEST_F(RecordReaderTest, RefusesANumberTooFarAhead) {
   put(0, kMaxAhead - 1);
   EXPECT_FALSE(read());

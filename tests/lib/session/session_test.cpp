@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -153,12 +154,13 @@ TEST_P(SessionTest, HasTwoBlocksAheadHoweverSlowThePathIs) {
   EXPECT_FALSE(sender->wants_block());
 }
 
+/// Proves: stream.interactive-blocks
 TEST_P(SessionTest, HasRoomForInteractiveDataBesideAllBlocksOfBulk) {
   restart(SendQueueDepth::shallow);
   path.from_connector->stuck = true;
   for (std::size_t i = 0; i < kInFlight; ++i) send("more");
   EXPECT_FALSE(sender->wants_block());
-  for (std::size_t i = 0; i < kInteractiveBlocks; ++i) {
+  for (std::size_t i = 0; i < 16; ++i) {
     EXPECT_TRUE(sender->has_room_for_interactive());
     send("a word", Session::Content::interactive);
   }
@@ -183,12 +185,13 @@ TEST_P(SessionTest, KeepsLanesBusyWhereItsQueueIsDeepHoweverLittleTheTransportAs
   for (std::size_t i = 0; i < kInFlight; ++i, send("more")) EXPECT_TRUE(sender->wants_block());
 }
 
+/// Proves: stream.copies-where-waiting
 TEST_P(SessionTest, SendsPriorityDatagramsWhereThereAreKeysAndTheTransportHasRoom) {
   restart(SendQueueDepth::shallow);
   EXPECT_EQ(sender->priority_room_bytes(), 0U);
   path.from_connector->datagram_room_bytes = 1216;
   const bool keys = GetParam() >= Protection::safe;
-  ASSERT_EQ(sender->priority_room_bytes(), keys ? kMaxPriorityBytes : 0U);
+  ASSERT_EQ(sender->priority_room_bytes(), keys ? 1024U : 0U);
   if (!keys) return;
   std::string heard;
   receiver->on_priority_datagram([&](std::span<const std::byte> payload) { heard = test::text_of(payload); });
@@ -277,6 +280,7 @@ TEST_P(SessionTest, OffloadsNothingWithOneCore) {
   EXPECT_EQ(session->stats().threads, 0U);
 }
 
+/// Proves: record.next-number-only
 TEST_P(SessionTest, RefusesARecordThatIsNotTheNextOne) {
   path.from_connector->black_hole = true;
   send("lost");
@@ -324,6 +328,17 @@ TEST_P(SessionOfFlowsTest, CarriesBlocksInOrder) {
   for (const auto& pair : more) EXPECT_FALSE(pair.from_connector->capture.empty());
 }
 
+/// Proves: record.headers-differ
+TEST_P(SessionOfFlowsTest, HasAnotherHeaderForEachBlockOfTheSameBytes) {
+  for (int i = 0; i < 30; ++i) send("the same");
+  const auto record_bytes = static_cast<std::ptrdiff_t>(kRecordHeaderBytes + 8 + tag_bytes(GetParam()));
+  std::set<std::vector<std::byte>> headers;
+  for (const auto& pipe : {first.from_connector, more[0].from_connector, more[1].from_connector})
+    for (auto at = pipe->capture.begin(); at < pipe->capture.end(); at += record_bytes)
+      headers.emplace(at, at + kRecordHeaderBytes);
+  EXPECT_EQ(headers.size(), 30U);
+}
+
 TEST_P(SessionOfFlowsTest, SendsByTheFlowsThatTakeSomething) {
   more[0].from_connector->stuck = true;
   for (int i = 0; i < 20; ++i) {
@@ -332,6 +347,7 @@ TEST_P(SessionOfFlowsTest, SendsByTheFlowsThatTakeSomething) {
   EXPECT_EQ(more[0].from_connector->capture.size(), kRecordHeaderBytes + 100 + tag_bytes(GetParam()));
 }
 
+/// Proves: record.nonce-once
 TEST_P(SessionOfFlowsTest, SendsAgainWhatALostFlowHadNotDelivered) {
   more[0].from_connector->acknowledged = more[0].from_listener->acknowledged = 0;
   more[0].from_connector->black_hole = true;
@@ -356,6 +372,7 @@ TEST_P(SessionOfFlowsTest, SendsNothingAgainThatWasAcknowledged) {
   for (int i = 6; i < 12; ++i) expect(std::to_string(i));
 }
 
+/// Proves: record.opened-once
 TEST_P(SessionOfFlowsTest, GivesARecordOnceThatArrivedUnacknowledged) {
   more[0].from_connector->acknowledged = more[0].from_listener->acknowledged = 0;
   for (int i = 0; i < 12; ++i) send(std::to_string(i));

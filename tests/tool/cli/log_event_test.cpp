@@ -37,9 +37,11 @@ TEST_F(LogEventTest, IsObservedOnceWhetherItIsToldOrNot) {
   EXPECT_EQ(seen.size(), 3U);
 }
 
+/// Proves: logs.text-lengths
 TEST_F(LogEventTest, HasPrintableTextOfBoundedLength) {
   log_event({.kind = EventKind::transfer,
              .message = "a\nforged line",
+             .peer = std::string(10'000, 'p'),
              .object = "\x1b[2J" + std::string(10'000, 'x'),
              .result = "\xff"});
   ASSERT_EQ(seen.size(), 1U);
@@ -47,7 +49,11 @@ TEST_F(LogEventTest, HasPrintableTextOfBoundedLength) {
   EXPECT_EQ(seen[0].object.value_or("").substr(0, 5), "?[2Jx");
   EXPECT_LE(seen[0].object.value_or("").size(), 512U);
   EXPECT_EQ(seen[0].result, "?");
-  EXPECT_FALSE(seen[0].peer);
+  EXPECT_LE(seen[0].peer.value_or("").size(), 512U);
+  EXPECT_FALSE(seen[0].address);
+  log_event({.kind = EventKind::refused, .message = std::string(10'000, 'm'), .reason = std::string(10'000, 'r')});
+  EXPECT_LE(seen[1].message.size(), 2048U);
+  EXPECT_LE(seen[1].reason.value_or("").size(), 512U);
 }
 
 }  // namespace

@@ -111,6 +111,7 @@ TEST(JsonLine, OfATransferHasAllItsFields) {
   EXPECT_EQ(json_line(kWhen, "", event), SpecExample("logs.md", "line").text("transfer"));
 }
 
+/// Proves: json.null-not-absent
 TEST(JsonLine, HasNullForWhatAnEventDoesNotKnow) {
   const auto line = json::parse(json_line(kWhen, "", LogEvent{.kind = EventKind::refused, .message = "refused"}));
   for (const char* field : {"peer", "address", "reason"}) EXPECT_TRUE(line.at(field).is_null()) << field;

@@ -63,6 +63,7 @@ TEST_F(PeersFileTest, SaysThatAKnownHostsLineAdmitsNobody) {
   EXPECT_THAT(refused.error().message(), HasSubstr(path_ + ":1 is for dialling far:9000, and lets nobody in"));
 }
 
+/// Proves: threat-model.list-own
 TEST_F(PeersFileTest, IsNotReadWhereOthersCanWriteToIt) {
   write(line_, 0620);
   const auto refused = PeersFile::load(path_);

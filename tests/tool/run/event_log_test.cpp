@@ -74,6 +74,17 @@ TEST_F(EventLimitTest, TellsAFewLinesOfAFloodThatLastsAnHour) {
   EXPECT_GE(lines, 360U);
 }
 
+/// Proves: logs.lines-a-day
+TEST_F(EventLimitTest, TellsSome17000LinesOfAFloodThatLastsADay) {
+  EventLimit of_transfers(64);
+  std::size_t lines = 0;
+  for (int step = 0; step < 86'400; ++step, now += 1s) {
+    for (int i = 0; i < 2; ++i) lines += of_transfers.add("alice", small_transfer(), now) ? 1U : 0U;
+    lines += of_transfers.take_due(now).size();
+  }
+  EXPECT_LE(lines, 17'500U);
+}
+
 TEST_F(EventLimitTest, BoundsItsKinds) {
   int told = 0;
   for (int peer = 0; peer < 10'000; ++peer) told += add("peer " + std::to_string(peer), 1);

@@ -115,6 +115,37 @@ TEST(OpenMetrics, HaveEachSeriesOfTheContract) {
     EXPECT_THAT(text, HasSubstr("\n" + series + "\n"));
 }
 
+/// Of peers that have done all that can be done, and a process that has had all kinds of everything.
+std::ptrdiff_t series_of(int peers) {
+  ProcessSnapshot made = full();
+  made.peers.clear();
+  made.peer_totals.clear();
+  made.transfers.clear();
+  made.refused.clear();
+  for (int i = 0; i < 20; ++i) made.refused.push_back({.reason = "reason " + std::to_string(i), .count = 1});
+  for (int i = 0; i < peers; ++i) {
+    const std::string name = "peer" + std::to_string(i);
+    made.peers.push_back(session(static_cast<std::uint64_t>(i), name, 1s));
+    made.peers.back().stats.rtt = 1ms;
+    made.peers.back().limited_by = {"path", "limited by the path"};
+    made.peer_totals.push_back({.name = name, .bytes_sent = 1, .handshakes = 1, .packets_sent = 2, .packets_lost = 1});
+    for (const char* direction : {"sent", "received", "both", ""})
+      made.transfers.push_back(
+          {.peer = name, .direction = direction, .complete = 1, .failed = 1, .last_complete = kNow});
+  }
+  std::istringstream lines(rendered({made}));
+  std::ptrdiff_t series = 0;
+  for (std::string line; std::getline(lines, line);) series += line.starts_with('#') ? 0 : 1;
+  return series;
+}
+
+/// Proves: metrics.series-count
+TEST(OpenMetrics, AreSomeThirtySeriesForEachNameAndFortyMore) {
+  EXPECT_LE(series_of(0), 40);
+  EXPECT_NEAR(static_cast<double>(series_of(101) - series_of(100)), 30, 2);
+  EXPECT_LT(series_of(5), 200);
+}
+
 TEST(OpenMetrics, OfAProcessThatHasNothingHaveOnlySeriesOfItself) {
   ProcessSnapshot bare;
   bare.peers = {session(1, "", 1s)};

@@ -97,8 +97,9 @@ TEST(PeerTotals, StandAsTheyWereWhereASessionGoes) {
   EXPECT_EQ(total_of(here, "alice").handshakes, total_of(gone, "alice").handshakes);
 }
 
+/// Proves: metrics.no-addresses
 TEST(PeerTotals, AreTakenFromAConnectionByTheNameOfItsKeyPair) {
-  bridge::FakeConnection connection(Endpoint{});
+  bridge::FakeConnection connection(resolve({"192.0.2.1", 9000}, AddressFamily::any)->front());
   PeerTotals totals;
   totals.come(connection);
   connection.identity = PeerIdentity{"alice", KeyPair::generate()->public_key()};
@@ -108,6 +109,7 @@ TEST(PeerTotals, AreTakenFromAConnectionByTheNameOfItsKeyPair) {
   totals.add_to(snapshot);
   EXPECT_EQ(total_of(snapshot, "").handshakes, 1U);
   EXPECT_EQ(total_of(snapshot, "alice").handshakes, 1U);
+  EXPECT_EQ(snapshot.peer_totals.size(), 2U) << "and none by an address";
 }
 
 TEST(PeerTotals, OfMoreNamesThanTheirBoundAreCountedTogetherAndNeverFall) {

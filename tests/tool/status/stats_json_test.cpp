@@ -45,6 +45,7 @@ TEST(StatsReport, IsThisLine) {
             R"("limited_by":"peer_consumer","limited_by_text":"limited by their consumer","selected_pair":null})");
 }
 
+/// Proves: json.null-not-absent
 TEST(StatsReport, HasNullForWhatThereIsNot) {
   const nlohmann::json empty = nlohmann::json::parse(to_json(RunReport{}));
   EXPECT_TRUE(empty.at("cipher").is_null());

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <fstream>
 #include <set>
 
 #include "support/spec_example.hpp"
@@ -34,6 +35,15 @@ HashCache with_two_files(const files::FileLocation& location) {
 
 std::size_t entries_in(const HashCache& cache) {
   return cache.unused_since(cache.age() + 1, HashCache::kMaxEntries).size();
+}
+
+std::uint64_t bytes_read_by_this_process() {
+  std::ifstream io("/proc/self/io");
+  std::string name;
+  std::uint64_t bytes = 0;
+  io >> name >> bytes;
+  EXPECT_EQ(name, "rchar:");
+  return bytes;
 }
 
 /// `content` with the hash that it should have behind it.
@@ -150,6 +160,18 @@ TEST(HashCache, StartsEmptyWhereTheFileIsDamaged) {
   EXPECT_EQ(entries_in(HashCache::load(files::FileLocation(folder.path()))), 0U) << "a directory";
 }
 
+/// Proves: trees.cache-limit
+TEST(HashCache, StartsEmptyWhereTheFileIsLargerThanItMayBe) {
+  EXPECT_EQ(HashCache::kMaxBytes, 384U << 20);
+  const Folder folder;
+  HashCache cache = with_two_files(files::FileLocation(folder / "cache"));
+  ASSERT_TRUE(cache.save());
+  std::filesystem::resize_file(folder / "cache", HashCache::kMaxBytes + 1);
+  const std::uint64_t read = bytes_read_by_this_process();
+  EXPECT_EQ(entries_in(HashCache::load(files::FileLocation(folder / "cache"))), 0U);
+  EXPECT_LT(bytes_read_by_this_process() - read, 1U << 20) << "it is not looked at";
+}
+
 TEST(HashCache, KeepsWhatAnotherProcessHasSavedSince) {
   const Folder folder;
   const files::FileLocation location(folder / "cache");
@@ -207,6 +229,7 @@ TEST(HashCache, ListsEntriesThatWereNotUsedSinceAnAge) {
   EXPECT_EQ(told.size(), 3U) << "others each time";
 }
 
+/// Proves: trees.cache-limit
 TEST(HashCache, EvictsTheLeastRecentlyUsedWhenFull) {
   HashCache cache = HashCache::load(kNowhere);
   const auto note = [&](std::size_t number) {
@@ -215,6 +238,7 @@ TEST(HashCache, EvictsTheLeastRecentlyUsedWhenFull) {
   const auto has = [&](std::size_t number) {
     return cache.find(std::to_string(number), fingerprint_of_number(1), fingerprint_of_number(1)).has_value();
   };
+  EXPECT_EQ(HashCache::kMaxEntries, 2'097'152U);
   for (std::size_t number = 0; number <= HashCache::kMaxEntries; ++number) note(number);
   EXPECT_FALSE(has(HashCache::kMaxEntries)) << "all the others are as new";
   cache.grow_older();

@@ -168,9 +168,10 @@ TEST_F(Manifests, NameTheLineThatIsWrong) {
   EXPECT_EQ(complaint_of(ended(first, 0)), "none");
 }
 
+/// Proves: manifest.line-length
 TEST_F(Manifests, RefuseALineBeyondTheLimit) {
   const std::string where = "read " + (folder / "manifest");
-  const std::string longest(ManifestReader::kMaxLineBytes, 'x');
+  const std::string longest(65'536, 'x');
   const std::string cause = ": it is longer than 64 KiB";
   EXPECT_EQ(complaint_of("udtcat manifest 1\n" + longest + '\n'), where + ", line 2: it is of no kind that is known");
   EXPECT_EQ(complaint_of("udtcat manifest 1\n" + longest + "x\n"), where + ", line 2" + cause);

@@ -69,6 +69,7 @@ TEST(Acknowledgement, HasNoRateWhereLibudtSaysZeroOrLess) {
   EXPECT_EQ(ack->window_packets, 0U) << "which is a window";
 }
 
+/// Proves: udt4.senseless-ignored
 TEST(Acknowledgement, IsDecodedOrRefusedHoweverDamaged) {
   for_each_damage(body_of(extended_words()), [](const std::vector<std::byte>& body) {
     const auto ack = decode_acknowledgement(body);

@@ -56,6 +56,7 @@ class ActiveOpenTest : public testing::Test {
   std::vector<std::byte> sent_;
 };
 
+/// Proves: udt4.asks-by-clock
 TEST_F(ActiveOpenTest, RepeatsItsPacketAtTheFirstConnectivityCheckAlone) {
   next_request();
   EXPECT_FALSE(open.poll_transmit(now));
@@ -65,6 +66,7 @@ TEST_F(ActiveOpenTest, RepeatsItsPacketAtTheFirstConnectivityCheckAlone) {
   EXPECT_FALSE(open.poll_transmit(now));
 }
 
+/// Proves: udt4.asks-by-clock
 TEST_F(ActiveOpenTest, SendsTheInductionAtOnceAndFourInASecondThenOneEachSecond) {
   EXPECT_EQ(next_request().request, Request::induction);
   EXPECT_EQ(sent_additional(), kMarker);
@@ -334,6 +336,7 @@ TEST_F(ActiveOpenTest, MeasuresNoRoundTripByARepeatedConclusion) {
   EXPECT_FALSE(open.settings().first_rtt);
 }
 
+/// Proves: udt4.asks-by-clock
 TEST_F(ActiveOpenTest, RepeatsAConclusionLaterWhereTheInductionTookLong) {
   const HandshakePacket induction = answer_to(next_request(), 77);
   now += 200ms;
@@ -342,6 +345,15 @@ TEST_F(ActiveOpenTest, RepeatsAConclusionLaterWhereTheInductionTookLong) {
   EXPECT_EQ(open.deadline(), now + 500ms);
   now += 500ms;
   EXPECT_EQ(next_request().request, Request::conclusion);
+}
+
+/// Proves: udt4.asks-by-clock
+TEST_F(ActiveOpenTest, RepeatsAConclusionAfterASecondAtMost) {
+  const HandshakePacket induction = answer_to(next_request(), 77);
+  now += 900ms;
+  answer(induction, kMarkerAnswer, HandshakeExtension{});
+  EXPECT_EQ(next_request().request, Request::conclusion);
+  EXPECT_EQ(open.deadline(), now + 1s);
 }
 
 TEST_F(ActiveOpenTest, SendsAnInductionAgainWhereItsConclusionIsNotAnswered) {

@@ -108,6 +108,7 @@ TEST_F(AdmissionTest, DrawsTheTokenOfAFutureReset) {
   EXPECT_EQ(make(&keys).draw_token(7, peer).value(), token) << "the process that is started next";
 }
 
+/// Proves: udt4.reset-limits, threat-model.reset-small
 TEST_F(AdmissionTest, IsSilentToAnUnknownConnectionWithoutAKey) {
   EXPECT_TRUE(answer_unknown(keyless, 7).empty());
   EXPECT_NE(keyless.draw_token(7, peer).value(), keyless.draw_token(7, peer).value()) << "drawn at random";

@@ -36,6 +36,7 @@ class LossListTest : public testing::Test {
   LossList losses;
 };
 
+/// Proves: udt4.gaps-at-once
 TEST_F(LossListTest, GivesAGapOnceItIsOlderThanTheTolerance) {
   losses.add(kStart, 5, 9, 1000);
   EXPECT_EQ(losses.tolerance(), 12500us) << "an eighth of the first guess of a round trip";

@@ -105,6 +105,7 @@ TEST(MtuSearch, FindsASizeBelowItsBaseAtASecondBlackHole) {
   }
 }
 
+/// Proves: threat-model.icmp-floor
 TEST(MtuSearch, GoesNotBelowTheLeastOfIpv6) {
   MtuSearch search({.overhead_bytes = 48, .least_bytes = 1280, .most_bytes = 1500});
   search.on_black_hole(kStart);
@@ -124,6 +125,7 @@ TEST(MtuSearch, BeginsWithAnEarlierResultIfThatIsLess) {
   EXPECT_EQ(MtuSearch(sizes).packet_bytes(), 576 - kOverhead);
 }
 
+/// Proves: threat-model.icmp-floor
 TEST(MtuSearch, TakesASmallerSizeFromIcmpAndSearchesAgain) {
   MtuSearch search(sizes_up_to(1500));
   TimePoint now = kStart;

@@ -85,6 +85,7 @@ TEST(LossList, SurvivesItsEncoding) {
   EXPECT_EQ(decoded(body_of(words)), list);
 }
 
+/// Proves: udt4.senseless-ignored
 TEST(LossList, EndsAtAnInvalidRange) {
   using Words = std::vector<std::uint32_t>;
   const SequenceRanges first{{5, 5}};

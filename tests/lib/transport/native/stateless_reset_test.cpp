@@ -59,6 +59,7 @@ TEST_F(StatelessResetsTest, AreBoundToTheKeyTheSocketTheAddressAndThePort) {
   EXPECT_NE(resets_of(2, 9000).token_of(5, peer).value(), token);
 }
 
+/// Proves: udt4.reset-limits, threat-model.reset-small
 TEST_F(StatelessResetsTest, AreNeverLargerThanWhatTheyAnswer) {
   for (std::size_t bytes = 0; bytes <= 96; ++bytes) {
     const auto answer = resets.answer(now, packet_of(ControlType::ack, 0, bytes), peer);
@@ -68,6 +69,7 @@ TEST_F(StatelessResetsTest, AreNeverLargerThanWhatTheyAnswer) {
   }
 }
 
+/// Proves: udt4.reset-limits, threat-model.reset-small
 TEST_F(StatelessResetsTest, AnswerNoResetNoShutdownAndNoHandshake) {
   EXPECT_TRUE(answers(packet_of(ControlType::keep_alive, 0, 24)));
   EXPECT_FALSE(answers(packet_of(ControlType::user, 5, 24)));
@@ -77,18 +79,30 @@ TEST_F(StatelessResetsTest, AnswerNoResetNoShutdownAndNoHandshake) {
   EXPECT_FALSE(answers(data(0))) << "for the listener";
 }
 
+/// Proves: udt4.reset-limits
 TEST_F(StatelessResetsTest, AreSentAtALimitedRate) {
   int answered = 0;
   for (int i = 0; i < 1000; ++i) answered += answers(data()) ? 1 : 0;
   EXPECT_EQ(answered, 100);
 }
 
+/// Proves: udt4.reset-limits
 TEST_F(StatelessResetsTest, AreLimitedForEachHost) {
   for (int i = 0; i < 1000; ++i) std::ignore = answers(data());
   int answered = 0;
   for (const char* neighbour : {"192.0.2.2", "192.0.2.99", "192.0.2.200"})  // one may share its bucket
     answered += resets.answer(now, data(), endpoint(neighbour, 1000)).empty() ? 0 : 1;
   EXPECT_GE(answered, 2);
+}
+
+/// Proves: udt4.reset-limits
+TEST_F(StatelessResetsTest, AreSentToAllHostsTogetherAtALimitedRate) {
+  int answered = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const std::string host = "10.1." + std::to_string(i / 250) + "." + std::to_string(i % 250);
+    answered += resets.answer(now, data(), endpoint(host.c_str(), 1000)).empty() ? 0 : 1;
+  }
+  EXPECT_EQ(answered, 1000);
 }
 
 TEST_F(StatelessResetsTest, AreWhatTheSpecificationShows) {

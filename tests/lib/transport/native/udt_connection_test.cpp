@@ -303,6 +303,7 @@ TEST(UdtConnection, SendsLargePacketsInFragmentsThroughAShortQueue) {
   EXPECT_TRUE(path.intact());
 }
 
+/// Proves: udt4.datagram-once
 TEST(UdtConnection, CarriesAPriorityDatagramPastAGap) {
   SimulatedPath path;
   path.set_filter([](auto sender, auto datagram) { return sender != kNear || is_control(datagram); });
@@ -315,29 +316,6 @@ TEST(UdtConnection, CarriesAPriorityDatagramPastAGap) {
   EXPECT_EQ(path.read_bytes(kFar), 0U);
   EXPECT_EQ(path.at(kFar).take_datagram(), word);
   EXPECT_EQ(path.at(kFar).take_datagram(), std::nullopt);
-}
-
-TEST(UdtConnection, HasNoRoomForPriorityDatagramsWhereNothingIsInFlightOrLost) {
-  SimulatedPath path;
-  EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
-  path.write(kNear, kMegabyte);
-  ASSERT_TRUE(path.run_until([&] { return path.at(kNear).all_acknowledged(); }, 10s));
-  EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
-}
-
-TEST(UdtConnection, HasRoomForPriorityDatagramsForSecondsAfterALoss) {
-  SimulatedPath path({.loss = 0.02});
-  path.write(kNear, kMegabyte);
-  ASSERT_TRUE(path.run_until([&] { return path.at(kNear).all_acknowledged(); }, 10s));
-  EXPECT_GT(path.at(kNear).datagram_room_bytes(path.now()), 0U);
-  path.run_for(11s);
-  EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
-}
-
-TEST(UdtConnection, SendsAPlainPeerNoPriorityDatagrams) {
-  SimulatedPath path({}, PeerKind::plain);
-  path.write(kNear, kMegabyte);
-  EXPECT_EQ(path.at(kNear).datagram_room_bytes(path.now()), 0U);
 }
 
 TEST(UdtConnection, BoundsThePriorityDatagramsThatItKeeps) {
@@ -403,6 +381,7 @@ TEST(UdtConnection, ShortensItsShutdownsWhereAResetWouldTellThePeer) {
   }
 }
 
+/// Proves: threat-model.forged-packet
 TEST(UdtConnection, IgnoresAForgedShutdown) {
   SimulatedPath path;
   const auto forged = encode(ControlHeader{ControlType::shutdown, 0, 0, 0, 1}, std::vector<std::uint32_t>{0, 0});

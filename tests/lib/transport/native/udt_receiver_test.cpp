@@ -116,6 +116,7 @@ TEST_P(UdtReceiverTest, RepeatsANakThricePromptlyToOurOwnAndSeldomToAPlainPeer) 
   EXPECT_GE(gaps[prompts + 1], 2 * gaps[prompts] - 1ms);
 }
 
+/// Proves: udt4.gaps-at-once
 TEST_P(UdtReceiverFromPlain, AcknowledgesAFilledGapAtOnce) {
   data(0);
   said_within(100ms);
@@ -213,6 +214,22 @@ TEST_P(UdtReceiverTest, AnnouncesRoomThatWasFreed) {
   EXPECT_GT(decode_acknowledgement(body_of(all[0].words))->window_packets, 400U);
 }
 
+/// Proves: udt4.least-window
+TEST_P(UdtReceiverFromPlain, AnnouncesTwoPacketsAtLeastThoughItsBufferIsFull) {
+  std::uint32_t least = UINT32_MAX;
+  for (PacketIndex i = 0; i < 2000; ++i) {
+    data(i);
+    now += 1ms;
+    for (const ControlMessage& message : said()) {
+      if (message.type != ControlType::ack) continue;
+      const auto ack = decode_acknowledgement(body_of(message.words));
+      if (ack && ack->window_packets) least = std::min(least, *ack->window_packets);
+    }
+  }
+  EXPECT_GE(least, 2U);
+  EXPECT_LT(least, 16U) << "so that the sender knows a reader that takes nothing";
+}
+
 TEST_P(UdtReceiverFromPlain, AcknowledgesTheLastPacketHoweverLargePacketsMayBe) {
   UdtReceiver jumbo({PeerKind::plain, kFirstReceived, 65'476, 1 << 20}, chunks);
   const std::vector<std::byte> payload(65'476);
@@ -270,6 +287,7 @@ TEST_P(UdtReceiverFromOurs, ReportsWhatHasArrived) {
   EXPECT_EQ(ack->extended->host_overloads, 9U);
 }
 
+/// Proves: udt4.ack-bytes
 TEST_P(UdtReceiverFromOurs, AcknowledgesEvery128KiBAtOnce) {
   for (PacketIndex i = 0; i < 2000; ++i) {
     data(i);

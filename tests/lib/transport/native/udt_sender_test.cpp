@@ -152,6 +152,7 @@ TEST_P(UdtSenderTest, IgnoresANakOfAPacketThatWasJustSentAgain) {
   EXPECT_TRUE(sent().empty());
 }
 
+/// Proves: udt4.senseless-ignored
 TEST_P(UdtSenderTest, IgnoresImpossibleAcksAndNaks) {
   write(2500);
   sent();

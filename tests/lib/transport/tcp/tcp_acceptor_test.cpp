@@ -117,10 +117,12 @@ TEST_F(TcpAcceptorTest, TakesARecordedProofForAStrangers) {
   }
 }
 
+/// Proves: tcp.speaks-second
 TEST_F(TcpAcceptorTest, AnswersNothingBeforeTheHelloIsWhole) {
   const auto bytes = encode({.type = PrefaceType::hello_key});
   const Raw raw(port());
   raw.say(std::span(bytes).first(kPrefaceBytes - 1));
+  EXPECT_EQ(bytes.size(), 28U) << "and so long is the answer";
   run_for(100ms);
   std::array<std::byte, 100> into{};
   EXPECT_LT(raw.hear(into), 0);

@@ -70,6 +70,7 @@ TEST_F(FlowGroupTest, LeavesFlowsOnPathsOfTheirOwnTheirBandwidths) {
   EXPECT_EQ(one.flow.share(), 1);
 }
 
+/// Proves: threat-model.coupled-half
 TEST_F(FlowGroupTest, GivesNoFlowLessThanHalf) {
   const Member& one = add(mbit(80), mbit(5));
   for (int other = 0; other < 9; ++other) add(mbit(80), mbit(5));
