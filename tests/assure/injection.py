@@ -54,7 +54,8 @@ class Injection:
         self.door = None
         if not self.by_seam:
             self.open_door(folder)
-        self.listener, self.connected, self.handed = None, None, threading.Event()
+        self.listener, self.handed = None, threading.Event()
+        self.program, self.process, self.own_threads = os.path.realpath(program), None, set()
         self.thread = threading.Thread(target=self.answer, daemon=True)
         self.thread.start()
 
@@ -125,10 +126,11 @@ class Injection:
         connection, _ = self.door.accept()
         with connection:
             connection.settimeout(5)
+            process, _, _ = struct.unpack('3i', connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
             _, handed, _, _ = socket.recv_fds(connection, 1, 1)
         if not handed:
             return  # a child, which has its parent's
-        self.listener = handed[0]
+        self.listener, self.process = handed[0], process
         with contextlib.suppress(OSError):  # before Linux 6.6
             fcntl.ioctl(self.listener, SET_FLAGS, SYNCHRONOUS)
         poll.register(self.listener, select.POLLIN)
@@ -142,7 +144,7 @@ class Injection:
             return  # a signal has ended it meanwhile
         each, task, _, number, _, _, *arguments = NOTIFICATION.unpack(room)
         value = (0, 0, GO_ON)
-        if self.armed and not is_spared(task):
+        if self.armed and self.concerns(task):
             name = self.names.get(number, str(number))
             self.seen[name] += 1
             if self.fails(self.seen[name]):
@@ -152,17 +154,22 @@ class Injection:
         with contextlib.suppress(OSError):  # likewise
             fcntl.ioctl(self.listener, SEND, RESPONSE.pack(each, *value))
 
+    def concerns(self, task):
+        """A thread of the program's, or a child before it is another program; not the far end, that over_here has started."""
+        if task in self.own_threads:
+            return True
+        try:
+            with open(f'/proc/{task}/status', encoding='utf-8', errors='replace') as status:
+                if f'\nTgid:\t{self.process}\n' in status.read():
+                    self.own_threads.add(task)
+                    return True
+            with open(f'/proc/{task}/environ', 'rb') as environment:
+                return os.readlink(f'/proc/{task}/exe') == self.program and b'EVERY_CALL_SPARED=1' not in environment.read()
+        except OSError:
+            return False
+
     def fails(self, now):
         return self.fault is not None and (now == self.fault.at or (now > self.fault.at and self.fault.lasts))
-
-
-def is_spared(task):
-    """Whether it belongs to the far end, that over_here has started."""
-    try:
-        with open(f'/proc/{task}/environ', 'rb') as environment:
-            return b'EVERY_CALL_SPARED=1' in environment.read()
-    except OSError:
-        return False
 
 
 def describe(task, name, arguments):

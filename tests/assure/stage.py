@@ -51,6 +51,14 @@ def children():
     return found
 
 
+def words_of(process):
+    try:
+        with open(f'/proc/{process}/cmdline', encoding='utf-8', errors='replace') as words:
+            return words.read().replace('\0', ' ')[:100]
+    except OSError:
+        return '(gone)'
+
+
 class End:
     """A process of ours, with its standard streams in files."""
 
@@ -73,6 +81,7 @@ class End:
         return self.process.poll()
 
     def has_ended(self):
+        self.stage.reap()
         return self.process.poll() is not None
 
     def port(self, within_s=PATIENCE_S):
@@ -110,7 +119,7 @@ class Stage:
 
     def __init__(self, folder, program, tools):
         self.folder, self.program, self.tools = folder, program, tools
-        self.ends, self.starts, self.injection, self.quick = [], 0, None, True
+        self.ends, self.starts, self.injection, self.quick, self.keep = [], 0, None, True, False
         for name in ('near', 'far', 'home', 'run', 'tmp', 'log'):
             os.makedirs(self.path(name))
         self.key = self.path('key')
@@ -145,6 +154,17 @@ class Stage:
             words += ['--accept-timeout', '3s' if self.quick else '15s']
         return words + (['-l', '127.0.0.1:0'] if listens else [])
 
+    def reap(self):
+        """Orphans that have come to us and are over, as init would. Returns those that are not."""
+        known = {end.process.pid for end in self.ends}
+        strange = [child for child in children() if child not in known]
+        for child in strange:
+            try:
+                os.waitpid(child, os.WNOHANG)
+            except ChildProcessError:
+                pass
+        return strange
+
     # ---- What every end owes
 
     def check_end(self, end):
@@ -159,21 +179,8 @@ class Stage:
 
     def check_nothing_left(self):
         """All ends are over: no process, no socket and no temporary file remains of them."""
-        def alone():
-            known = {end.process.pid for end in self.ends if not end.has_ended()}
-            left = [child for child in children() if child not in known]
-            for child in left:
-                try:
-                    os.waitpid(child, os.WNOHANG)
-                except ChildProcessError:
-                    pass
-            return not left
-        if not eventually(alone, 8):
-            names = []
-            for child in children():
-                with open(f'/proc/{child}/cmdline', encoding='utf-8', errors='replace') as words:
-                    names.append(words.read().replace('\0', ' ')[:100])
-            raise Finding('process', f'left running: {names}')
+        if not eventually(lambda: not self.reap(), 8):
+            raise Finding('process', f'left running: {[words_of(child) for child in children()]}')
         for place in ('tmp', 'run'):
             left = [os.path.join(at, name) for at, _, files in os.walk(self.path(place)) for name in files]
             if left:
@@ -197,4 +204,5 @@ class Stage:
                     pass
         if self.injection:
             self.injection.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if not self.keep:
+            shutil.rmtree(self.folder, ignore_errors=True)
