@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ struct counts {
 
 static struct counts none;
 static struct counts *counts = &none;
+static int has_filter = 0;
 
 enum call { READ, PREAD, READV, RECV, RECVFROM, RECVMSG, RECVMMSG, WRITE, PWRITE, WRITEV, SEND, SENDTO, SENDMSG, SENDMMSG,
             COPY_FILE_RANGE, SENDFILE, GETRANDOM, CLOSE, FCLOSE, CLOSEDIR, MEMORY };
@@ -119,12 +121,25 @@ __attribute__((constructor)) static void begin(void) {
   }
   const char *name = getenv("EVERY_CALL_SOCKET");
   const char *numbers = getenv("EVERY_CALL_NUMBERS");
-  if (name && numbers) hand_over(name, numbers);
+  if (name && numbers) {
+    hand_over(name, numbers);
+    has_filter = 1;
+  }
 }
 
 #define NEXT(name) \
   static __typeof__(&name) next; \
   if (!next) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
+// A call that waits for the listener's owner is interrupted by a signal as if it were one that may be: it has to begin again.
+int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
+  static int (*next)(int, const struct sigaction *, struct sigaction *);  // a type has its name, too
+  if (!next) next = (__typeof__(next))dlsym(RTLD_NEXT, "sigaction");
+  if (!new || !has_filter) return next(number, new, old);
+  struct sigaction restarting = *new;
+  restarting.sa_flags |= SA_RESTART;
+  return next(number, &restarting, old);
+}
 
 // Whether the kernel, too, does less at times: it does not with datagrams, nor with the eight bytes of an eventfd.
 static int may_be_short(int file) {

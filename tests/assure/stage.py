@@ -147,7 +147,7 @@ class Stage:
 
     def limits(self, listens=False, dials=False, accepts=False):
         """Options by which no end waits longer than the judge."""
-        words = ['-k', self.key, '--idle-timeout', '3s']
+        words = ['-k', self.key, '--idle-timeout', '3s' if self.quick else '30s']
         if dials:
             words += ['--connect-timeout', '2s' if self.quick else '15s']
         if accepts:
@@ -177,11 +177,11 @@ class Stage:
         if status != 0 and not said.strip() and not (may_crash and status != 0):
             raise Finding('silent', f'{end.name} ended with {status} and without a word')
 
-    def check_nothing_left(self):
+    def check_nothing_left(self, places):
         """All ends are over: no process, no socket and no temporary file remains of them."""
         if not eventually(lambda: not self.reap(), 8):
             raise Finding('process', f'left running: {[words_of(child) for child in children()]}')
-        for place in ('tmp', 'run'):
+        for place in places:
             left = [os.path.join(at, name) for at, _, files in os.walk(self.path(place)) for name in files]
             if left:
                 raise Finding('left', f'{left}')
