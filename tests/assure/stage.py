@@ -84,15 +84,16 @@ class End:
         self.stage.reap()
         return self.process.poll() is not None
 
-    def port(self, within_s=PATIENCE_S):
+    def port(self):
         """Where it listens, None where it has ended instead."""
-        eventually(lambda: LISTENS.search(self.said()) or self.has_ended(), within_s)
+        eventually(lambda: LISTENS.search(self.said()) or self.has_ended(), self.stage.patience_s)
         found = LISTENS.search(self.said())
         if not found and not self.has_ended():
             raise Finding('hang', f'{self.name} neither listens nor ends')
         return found and found.group(1)
 
-    def wait(self, within_s=PATIENCE_S):
+    def wait(self, within_s=None):
+        within_s = within_s or self.stage.patience_s
         if not eventually(self.has_ended, within_s):
             raise Finding('hang', f'{self.name} has not ended within {within_s:.0f} s: {self.last_words()}')
         return self.status()
@@ -120,6 +121,7 @@ class Stage:
     def __init__(self, folder, program, tools):
         self.folder, self.program, self.tools = folder, program, tools
         self.ends, self.starts, self.injection, self.quick, self.keep = [], 0, None, True, False
+        self.patience_s = PATIENCE_S
         for name in ('near', 'far', 'home', 'run', 'tmp', 'log'):
             os.makedirs(self.path(name))
         self.key = self.path('key')
