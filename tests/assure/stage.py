@@ -11,7 +11,7 @@ import time
 import calls
 import injection
 
-SENTENCES_OF_A_CRASH = re.compile(r'terminate called|invariant|Assertion|stack smashing|corrupted|double free|Sanitizer|futex facility',
+SENTENCES_OF_A_CRASH = re.compile(r'terminate called|bug: |Assertion|stack smashing|corrupted|double free|Sanitizer|futex facility',
                                   re.IGNORECASE)
 LISTENS = re.compile(r'(?:listening on|forwarding tcp|serving .* at \w+://) ?127\.0\.0\.1:(\d+)')
 PATIENCE_S = 25.0  # guess: ten times what the limits given to the program add up to
@@ -121,7 +121,7 @@ class Stage:
     def __init__(self, folder, program, tools):
         self.folder, self.program, self.tools = folder, program, tools
         self.ends, self.starts, self.injection, self.quick, self.keep = [], 0, None, True, False
-        self.patience_s = PATIENCE_S
+        self.patience_s, self.has_crashed = PATIENCE_S, False
         for name in ('near', 'far', 'home', 'run', 'tmp', 'log'):
             os.makedirs(self.path(name))
         self.key = self.path('key')
@@ -172,18 +172,24 @@ class Stage:
     def check_end(self, end):
         """No crash; a sentence where it has not ended well."""
         status, said = end.status(), end.said()
-        may_crash = self.injection is not None and self.injection.fault is not None and self.injection.fault.call in calls.OF_MEMORY
+        may_crash = self.may_crash(said)
         crashed = status < 0 and not (end.signalled and -status == signal.SIGTERM)
+        self.has_crashed |= crashed
         if (crashed or SENTENCES_OF_A_CRASH.search(said)) and not (may_crash and status != 0):
             raise Finding('crash', f'{end.name} ended with {status}: {end.last_words()}')
-        if status != 0 and not said.strip() and not (may_crash and status != 0):
+        if status != 0 and not said.strip() and not may_crash:
             raise Finding('silent', f'{end.name} ended with {status} and without a word')
+
+    def may_crash(self, said):
+        """Where memory cannot be had; and what no kernel says may be taken for a fault of our own."""
+        fault = self.injection.fault if self.injection else None
+        return fault and (fault.call in calls.OF_MEMORY or (fault.error in calls.OF_WRONG_PROGRAMS and 'bug: ' in said))
 
     def check_nothing_left(self, places):
         """All ends are over: no process, no socket and no temporary file remains of them."""
         if not eventually(lambda: not self.reap(), 8):
             raise Finding('process', f'left running: {[words_of(child) for child in children()]}')
-        for place in places:
+        for place in places if not self.has_crashed else []:
             left = [os.path.join(at, name) for at, _, files in os.walk(self.path(place)) for name in files]
             if left:
                 raise Finding('left', f'{left}')
