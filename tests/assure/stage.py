@@ -32,13 +32,14 @@ def adopt_orphans():
 
 
 def eventually(happens, within_s=END_S):
-    """Whether it happens in time."""
-    deadline, pause = time.monotonic() + within_s, 0.002
+    """Whether it happens in time. Only what we have meant to sleep counts: on a busy host all gets more."""
+    slept_s, pause_s = 0.0, 0.002
     while not happens():
-        if time.monotonic() > deadline:
+        if slept_s > within_s:
             return False
-        time.sleep(pause)
-        pause = min(pause * 1.5, 0.05)
+        time.sleep(pause_s)
+        slept_s += pause_s
+        pause_s = min(pause_s * 1.5, 0.05)
     return True
 
 
