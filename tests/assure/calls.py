@@ -101,6 +101,9 @@ OF_WRONG_PROGRAMS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
 # Where memory cannot be had the program may end as it likes, but not with 0. By these the C library has its memory.
 OF_MEMORY = {'mmap', 'mprotect', 'brk', 'mremap', 'madvise', 'memory'}
 
+# A fault that lasts is one of a disk, or of a path, or of pipes: by these only what is like the first goes on to fail.
+OF_DESCRIPTORS = set('read pread64 readv write pwrite64 writev lseek fstat ftruncate fsync fdatasync fcntl ioctl'.split())
+
 # What seam.c counts and has fail, in its order.
 SEAM = ('read pread64 readv recv recvfrom recvmsg recvmmsg write pwrite64 writev send sendto sendmsg sendmmsg copy_file_range sendfile'
         ' getrandom close fclose closedir memory').split()

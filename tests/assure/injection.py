@@ -44,7 +44,7 @@ class Injection:
         self.fault, self.numbers, self.counts_all = fault, numbers, counts_all
         self.names = {number: name for name, number in numbers.items()}
         self.armed, self.fired, self.seen = True, 0, collections.Counter()
-        self.what = ''
+        self.what, self.kind, self.is_mute = '', None, False  # is_mute: words to stderr have failed
         self.by_seam = fault is not None and calls.is_of_seam(fault.call, fault.error)
         self.environment = {'LD_PRELOAD': library, 'EVERY_CALL_PROGRAM': os.path.realpath(program)}
         self.counts = None
@@ -147,9 +147,10 @@ class Injection:
         if self.armed and self.concerns(task):
             name = self.names.get(number, str(number))
             self.seen[name] += 1
-            if self.fails(self.seen[name]):
+            if self.fails(self.seen[name]) and self.is_like_the_first(task, name, arguments[0]):
                 self.what = self.what or describe(task, name, arguments)
                 self.fired += 1
+                self.is_mute = self.is_mute or (name in ('write', 'writev') and arguments[0] == 2)
                 value = (0, -getattr(errno, self.fault.error), 0)
         with contextlib.suppress(OSError):  # likewise
             fcntl.ioctl(self.listener, SEND, RESPONSE.pack(each, *value))
@@ -168,8 +169,24 @@ class Injection:
         except OSError:
             return False
 
+    def is_like_the_first(self, task, name, descriptor):
+        if name not in calls.OF_DESCRIPTORS or not self.fault.lasts:
+            return True
+        kind = kind_of(task, descriptor)
+        self.kind = self.kind or kind
+        return kind == self.kind
+
     def fails(self, now):
         return self.fault is not None and (now == self.fault.at or (now > self.fault.at and self.fault.lasts))
+
+
+def kind_of(task, descriptor):
+    """`file`, or socket, pipe, anon_inode:[eventfd] and the like."""
+    try:
+        link = os.readlink(f'/proc/{task}/fd/{descriptor}')
+    except OSError:
+        return 'none'
+    return 'file' if link.startswith('/') else link if link.startswith('anon') else link.split(':')[0]
 
 
 def describe(task, name, arguments):
