@@ -206,6 +206,14 @@ std::string FileLocation::path_by_descriptor() const {
   return directory_ ? fmt::format("/proc/self/fd/{}/{}", directory_->number(), name_) : name_;
 }
 
+Status FileLocation::sync_name() const {
+  const auto slash = name_.rfind('/');
+  const std::string above = slash == std::string::npos ? "." : name_.substr(0, slash + 1);
+  if (const auto error = bridge::sync_names(directory(), above.c_str()))
+    return fail(Errc::local_write_failed, "store the name " + shown_, core::errno_text(error.value()));
+  return {};
+}
+
 Result<std::string> FileLocation::read_target() const { return target_at(directory(), name_.c_str(), shown_); }
 
 Result<std::string> read_target_of(const bridge::Descriptor& link, const std::string& shown) {

@@ -81,6 +81,9 @@ class FileLocation {
   [[nodiscard]] bool names(const bridge::Descriptor& descriptor) const;
   /// Replaces a file at `to`.  errors: Errc::local_write_failed
   [[nodiscard]] Status rename_to(const FileLocation& to) const;
+  /// Returns when the name is on the disk, as rename_to() has made it: no power cut takes it back.
+  /// errors: Errc::local_write_failed
+  [[nodiscard]] Status sync_name() const;
   void remove() const;
   /// A path by which calls that take no directory reach it; of this process alone.
   [[nodiscard]] std::string path_by_descriptor() const;

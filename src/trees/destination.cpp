@@ -305,9 +305,9 @@ Status Destination::sync() {
 Status Destination::sync_names(const bridge::Descriptor& directory, const std::string& shown) const {
   struct stat status {};
   if (::fstat(directory.number(), &status) != 0 || obeys_syncfs(status.st_dev)) return {};
-  const bridge::Descriptor own(::openat(directory.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!own.is_open() || ::fsync(own.number()) == 0 || errno == EINVAL || errno == ENOSYS) return {};
-  return core::fail_by_errno(Errc::local_write_failed, "store " + shown);
+  if (const auto error = bridge::sync_names(directory.number(), "."))
+    return fail(Errc::local_write_failed, "store " + shown, core::errno_text(error.value()));
+  return {};
 }
 
 NameResult<bool> Destination::has_attributes(const struct stat& status, const Entry& entry) {

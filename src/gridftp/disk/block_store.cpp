@@ -211,7 +211,8 @@ Status BlockStore::put_in_place() const {
                 "it is another file by now, or has another name as well");
   // Removed first: a journal without its FILE.part would be taken for the next one of that name.
   partial_->journal_of("-").remove();
-  return rename_in(use_, location_, *publish_as_);
+  UDTCAT_CHECK(rename_in(use_, location_, *publish_as_));
+  return publish_as_->sync_name();
 }
 
 Status BlockStore::publish(std::uint64_t bytes) const {

@@ -77,7 +77,7 @@ class BlockStore {
   [[nodiscard]] Status flush() const;
   /// Sets the size and syncs: only the rename is left.  errors: Errc::local_write_failed
   [[nodiscard]] Status complete(std::uint64_t bytes) const;
-  /// Renames it to its own name.  errors: Errc::local_write_failed
+  /// Renames it to its own name, and returns when that is on the disk.  errors: Errc::local_write_failed
   [[nodiscard]] Status put_in_place() const;
   [[nodiscard]] Status publish(std::uint64_t bytes) const;
   void clear();

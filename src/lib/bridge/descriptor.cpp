@@ -130,6 +130,14 @@ void close_on_exec_above(int number) {
   std::ignore = ::syscall(SYS_close_range, static_cast<unsigned>(number) + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 }
 
+std::error_code sync_names(int directory, const char* path) {
+  const Descriptor opened(::openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.is_open()) return errno == EACCES ? std::error_code{} : last_error();
+  if (::fsync(opened.number()) == 0) return {};
+  // spec: fsync(2)
+  return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP ? std::error_code{} : last_error();
+}
+
 void enlarge_pipe(int number) {
   const int bytes = ::fcntl(number, F_GETPIPE_SZ);
   // A refusal (the user's share of pipe memory is used up) leaves the pipe as it was, which works too.

@@ -43,11 +43,20 @@ Status write_all(const Descriptor& to, const std::filesystem::path& file, std::s
   return {};
 }
 
+std::filesystem::path directory_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
 /// Puts the name of a new file on the disk.
-void sync_directory_of(const std::filesystem::path& file) {
-  const auto directory = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  const Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.is_open()) std::ignore = ::fsync(opened.number());  // some file systems cannot; then nobody can
+Status sync_name(const std::filesystem::path& file) {
+  if (const auto error = bridge::sync_names(AT_FDCWD, directory_of(file).c_str()))
+    return not_written(file, error.value());
+  return {};
+}
+
+tl::unexpected<Error> there_already(const std::filesystem::path& file) {
+  return fail(Errc::bad_argument, "write " + file.string(),
+              "it is there already, and is not overwritten: give another name, or move it away");
 }
 
 bool ends_a_line(const Descriptor& file) {
@@ -100,14 +109,18 @@ Status make_private_directory_of(const std::filesystem::path& file) {
 }
 
 Status write_new_file(const std::filesystem::path& file, std::string_view text, unsigned mode) {
+  // It has its name once all of it is on the disk, where the file system has files without names.  spec: open(2)
+  const Descriptor nameless(::open(directory_of(file).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
+  if (nameless.is_open()) {
+    UDTCAT_CHECK(write_all(nameless, file, text));
+    const std::string by_number = "/proc/self/fd/" + std::to_string(nameless.number());
+    if (::linkat(AT_FDCWD, by_number.c_str(), AT_FDCWD, file.c_str(), AT_SYMLINK_FOLLOW) == 0) return sync_name(file);
+    if (errno == EEXIST) return there_already(file);
+  }
   const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
-  if (!made.is_open() && errno == EEXIST)
-    return fail(Errc::bad_argument, "write " + file.string(),
-                "it is there already, and is not overwritten: give another name, or move it away");
-  if (!made.is_open()) return not_written(file, errno);
+  if (!made.is_open()) return errno == EEXIST ? there_already(file) : not_written(file, errno);
   UDTCAT_CHECK(write_all(made, file, text));
-  sync_directory_of(file);
-  return {};
+  return sync_name(file);
 }
 
 Status append_line(const std::filesystem::path& file,
@@ -123,8 +136,7 @@ Status append_line(const std::filesystem::path& file,
     std::ignore = ::ftruncate(opened.number(), before.st_size);  // half a line would spoil the whole file
     return written;
   }
-  sync_directory_of(file);
-  return {};
+  return sync_name(file);
 }
 
 Result<std::string> read_trusted_file(const std::string& path) {

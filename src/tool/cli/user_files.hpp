@@ -29,7 +29,8 @@ namespace udtcat::tool {
 /// errors: Errc::local_write_failed
 [[nodiscard]] Status make_private_directory_of(const std::filesystem::path& file);
 
-/// Writes a file that is not there yet; it is on the disk when this returns.
+/// Writes a file that is not there yet; it is on the disk when this returns. A power cut leaves all of it or nothing,
+/// where the file system has files without names.
 /// errors: Errc::bad_argument where it is there already; Errc::local_write_failed
 [[nodiscard]] Status write_new_file(const std::filesystem::path& file, std::string_view text, unsigned mode);
 

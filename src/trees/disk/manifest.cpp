@@ -50,7 +50,8 @@ struct ManifestWriter::State {
     const std::string end = encode_line(ManifestEnd{entries, hash.digest()}) + '\n';
     UDTCAT_CHECK(files::write_whole(file, bytes_of_text(end), next.shown()));
     if (::fdatasync(file.number()) != 0) return core::fail_by_errno(Errc::local_write_failed, "write " + next.shown());
-    return next.rename_to(location);
+    UDTCAT_CHECK(next.rename_to(location));
+    return location.sync_name();
   }
   /// The result of `call`, or the error of an earlier one.
   template <typename Call>

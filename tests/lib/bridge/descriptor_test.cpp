@@ -104,6 +104,15 @@ TEST(ConsumerStatus, FollowsTheReaderOfAUnixSocket) {
   EXPECT_EQ(consumer_status(ours.number(), DescriptorKind::socket), std::make_error_code(std::errc::connection_reset));
 }
 
+TEST(SyncNames, SaysWhatTheSystemSaysButForADirectoryThatCannotBeSynced) {
+  const TempDir folder;
+  EXPECT_EQ(sync_names(AT_FDCWD, folder.path().c_str()), std::error_code{});
+  const Descriptor directory(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_EQ(sync_names(directory.number(), "."), std::error_code{});
+  EXPECT_EQ(sync_names(directory.number(), "none"), std::make_error_code(std::errc::no_such_file_or_directory));
+  EXPECT_EQ(sync_names(AT_FDCWD, "/proc/self"), std::error_code{}) << "procfs has no fsync";
+}
+
 TEST(ConsumerStatus, FollowsTheSystemOfATcpPeer) {
   boost::asio::io_context io;
   TcpPair pair(io);
