@@ -21,7 +21,7 @@
 
 namespace udtcat::test {
 
-/// What is on its way to one end.
+/// Records and datagrams on their way to one end.
 struct SteppedPipe {
   std::deque<std::vector<std::byte>> records;  ///< each as it was written, at once
   std::deque<std::vector<std::byte>> datagrams;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// docs/spec and docs/threat-model.md: a sentence with "must", "never" or "at most" has a name, and a test that proves it.
+/// docs/spec and docs/threat-model.md: a sentence with "must", "never" or "at most" has a name, and a test that proves
+/// it.
 #include <algorithm>
 #include <cctype>
 #include <cstddef>

@@ -20,8 +20,7 @@ std::uint64_t window_budget_bytes(const session::Session& session) {
   return retained > 0 ? retained : kWindowBudgetBytes;
 }
 
-/// How many received blocks the streams keep at most: twice their windows, since a slice may keep a block of twice its
-/// bytes.
+/// The most received blocks that streams keep: twice their windows, as a slice may keep a block of twice its bytes.
 std::size_t kept_blocks_limit(const session::Session& session, std::size_t streams) {
   const std::uint64_t windows =
       std::max<std::uint64_t>(window_budget_bytes(session), streams * session.agreed().window_from_peer_bytes);
@@ -332,7 +331,7 @@ Status Multiplexer::on_early_open(StreamId id, const std::string& service) {
 
 Status Multiplexer::on_open(StreamId id, std::string service) {
   UDTCAT_CHECK(streams_.take_peer_id(id));
-  if (!closing_.is_open()) return {};  // it crossed our CLOSE, behind which nothing can be answered
+  if (!closing_.is_open()) return {};  // it crossed our CLOSE
   if (const auto why_not = streams_.refusal(service)) {
     send({id, Reset{ResetCause::refused, 0, *why_not}});
     return {};
@@ -366,8 +365,7 @@ void Multiplexer::take_rtt() {
 void Multiplexer::on_tick() {
   if (closing_.is_over()) return;
   if (closing_.deadline() && now() >= *closing_.deadline()) return end(closing_.outcome(), {});
-  // Behind its CLOSE the peer is silent, and only consumers of what it has said are waited for.
-  if (closing_.is_breaking() || closing_.received()) return arm_tick();
+  if (closing_.is_breaking() || closing_.received()) return arm_tick();  // the peer is silent behind its CLOSE
   const bool was_quiet = !answers();
   liveness_.on_tick(now());
   take_rtt();

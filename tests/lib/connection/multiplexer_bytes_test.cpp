@@ -45,29 +45,6 @@ TEST_F(MultiplexerTest, WritesWholeFramesIntoEachBlock) {
   EXPECT_GT(blocks_in(from_connector->capture).size(), 10U);
 }
 
-/// Proves: stream.interactive-blocks
-TEST_F(MultiplexerTest, PutsWordsBesideBulkIntoSixteenBlocksOfFourKibibytesAtMost) {
-  connect(Protection::clear);
-  connector.script->to_send = std::string(1 << 20, 'x');
-  open();
-  from_connector->stuck = true;
-  test::run_ready(io);
-  const std::size_t bulk = from_connector->capture.size();
-  std::vector<std::shared_ptr<test::Script>> scripts;
-  for (int i = 0; i < 40; ++i) {
-    scripts.push_back(connector.script = std::make_shared<test::Script>());
-    connector.script->to_send = std::string(3000, 'w');
-    open();
-  }
-  test::run_ready(io);
-  const auto words = blocks_in(std::span<const std::byte>(from_connector->capture).subspan(bulk));
-  EXPECT_EQ(words.size(), 16U);
-  for (const WrittenBlock& block : words) {
-    EXPECT_LE(block.payload_bytes, 4096U);
-    EXPECT_EQ(std::ranges::count(block.streams, 0U), 0) << "bulk behind words";
-  }
-}
-
 /// A peer whose frames the test writes.
 class RawPeerTest : public MultiplexerTest {
  protected:
