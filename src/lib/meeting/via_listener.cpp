@@ -348,7 +348,8 @@ class ViaListener final : public Listener {
     }
     if (std::holds_alternative<Connect>(message)) {
       const auto now = std::chrono::steady_clock::now();
-      if (!pair->tcp_token || now - std::exchange(pair->connected_at, now) < kConnectGap) return;
+      if (!pair->tcp_token || now - pair->connected_at < kConnectGap) return;
+      pair->connected_at = now;
       return listener_->wait_at(place_->peer(), *pair->tcp_token, via_->at.host);
     }
     const auto* const offered = std::get_if<Offered>(&message);

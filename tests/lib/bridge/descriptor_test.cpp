@@ -9,6 +9,7 @@
 
 #include "lib/bridge/loop.hpp"
 #include "lib/bridge/tcp_pair.hpp"
+#include "support/temp_dir.hpp"
 
 namespace udtcat::bridge {
 namespace {
@@ -105,7 +106,7 @@ TEST(ConsumerStatus, FollowsTheReaderOfAUnixSocket) {
 }
 
 TEST(SyncNames, SaysWhatTheSystemSaysButForADirectoryThatCannotBeSynced) {
-  const TempDir folder;
+  const test::TempDir folder;
   EXPECT_EQ(sync_names(AT_FDCWD, folder.path().c_str()), std::error_code{});
   const Descriptor directory(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   EXPECT_EQ(sync_names(directory.number(), "."), std::error_code{});

@@ -149,7 +149,8 @@ TEST_F(HostilePlace, HasAListenerConnectToItFourTimesASecondAtMost) {
   listen_with(key);
   const auto name = *own_name(key.duplicate());
   const ComingByTcp coming(io, place.place()->at);
-  Offer offer{.application = "test"};
+  Offer offer;
+  offer.application = "test";
   ASSERT_TRUE(crypto::randomise(offer.id));
   place.offer(name->public_key(), sign(offer, *name, name->public_key()).value(), {.by_tcp = true});
   ASSERT_TRUE(test::run_until(io, [&] { return place.answers_of_listeners == 1; }));
