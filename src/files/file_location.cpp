@@ -136,12 +136,16 @@ bool FileLocation::ignores_case() const {
   return !spelling.is_listed();  // else that is another file's name
 }
 
-std::string FileLocation::birth() const {
+std::optional<struct statx> FileLocation::look_by(unsigned mask) const {
   struct statx status {};
-  if (::statx(directory(), name_.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0 ||
-      (status.stx_mask & STATX_BTIME) == 0)
-    return "";
-  return fmt::format("{}.{:09}", status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+  if (::statx(directory(), name_.c_str(), AT_SYMLINK_NOFOLLOW, mask, &status) != 0) return std::nullopt;
+  return status;
+}
+
+std::string FileLocation::birth() const {
+  const auto status = look_by(STATX_BTIME);
+  if (!status || (status->stx_mask & STATX_BTIME) == 0) return "";
+  return fmt::format("{}.{:09}", status->stx_btime.tv_sec, status->stx_btime.tv_nsec);
 }
 
 std::optional<FileLocation::FileSystem> FileLocation::file_system_of(const struct stat& status) const {

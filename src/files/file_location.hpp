@@ -53,6 +53,8 @@ class FileLocation {
   [[nodiscard]] bool is_only_name() const;
   /// A new file, opened with more flags of open(2); none: something is there already.  errors: Errc::local_write_failed
   [[nodiscard]] Result<std::optional<bridge::Descriptor>> make_file(int flags) const;
+  /// As statx(2) says, not through a link; none: it says why in errno.
+  [[nodiscard]] std::optional<struct statx> look_by(unsigned mask) const;
   /// The birth time, as text; empty where the file system has none.
   [[nodiscard]] std::string birth() const;
   /// The file is also found by its name in other case: README and readme are one.

@@ -31,10 +31,8 @@ std::string above(const std::string& path) {
 
 /// A flag of chattr(1) that keeps a file from being replaced.
 bool is_immutable(const files::FileLocation& location) {
-  struct statx status {};
-  const std::string path = location.path_by_descriptor();
-  return ::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, 0, &status) == 0 &&
-         (status.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
+  const auto status = location.look_by(0);
+  return status && (status->stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
 }
 
 }  // namespace

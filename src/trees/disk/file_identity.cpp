@@ -3,7 +3,6 @@
 
 #include <chrono>
 
-#include <fcntl.h>
 #include <sys/sysmacros.h>
 
 #include "trees/disk/fingerprint.hpp"
@@ -25,17 +24,15 @@ std::int64_t now_in_nanoseconds() {
 }  // namespace
 
 std::optional<FileIdentity> identity_of(const files::FileLocation& location) {
-  struct statx status {};
-  if (::statx(AT_FDCWD, location.path_by_descriptor().c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME,
-              &status) != 0)
-    return std::nullopt;
-  const bool has_birth = (status.stx_mask & STATX_BTIME) != 0;
-  const std::int64_t state_changed = nanoseconds_from(status.stx_ctime);
-  const std::int64_t born = has_birth ? nanoseconds_from(status.stx_btime) : state_changed;
-  return FileIdentity{.device = ::makedev(status.stx_dev_major, status.stx_dev_minor),
-                      .inode = status.stx_ino,
-                      .size_bytes = status.stx_size,
-                      .changed = nanoseconds_from(status.stx_mtime),
+  const auto status = location.look_by(STATX_BASIC_STATS | STATX_BTIME);
+  if (!status) return std::nullopt;
+  const bool has_birth = (status->stx_mask & STATX_BTIME) != 0;
+  const std::int64_t state_changed = nanoseconds_from(status->stx_ctime);
+  const std::int64_t born = has_birth ? nanoseconds_from(status->stx_btime) : state_changed;
+  return FileIdentity{.device = ::makedev(status->stx_dev_major, status->stx_dev_minor),
+                      .inode = status->stx_ino,
+                      .size_bytes = status->stx_size,
+                      .changed = nanoseconds_from(status->stx_mtime),
                       .born = born,
                       .state_changed = state_changed,
                       .is_young = now_in_nanoseconds() - born < std::chrono::nanoseconds(kLately).count()};
