@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A directory of one run, the processes in it, and what all products owe whatever call has failed."""
+import contextlib
 import ctypes
 import os
 import re
@@ -47,7 +48,8 @@ def children():
     """Of this process, with those that have come to it."""
     found = []
     for task in os.listdir('/proc/self/task'):
-        with open(f'/proc/self/task/{task}/children', encoding='ascii') as file:
+        # A thread may have ended since; its children come to another one.
+        with contextlib.suppress(FileNotFoundError), open(f'/proc/self/task/{task}/children', encoding='ascii') as file:
             found += [int(word) for word in file.read().split()]
     return found
 
