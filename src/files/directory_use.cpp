@@ -241,7 +241,9 @@ class DirectoryUse::LockedFiles {
 };
 
 bool DirectoryUse::has_locked(const std::set<FileId>& files) const {
-  return std::ranges::any_of(files, [&locked = locked_](const FileId& each) { return locked.contains(each); });
+  for (const FileId& each : files)
+    if (locked_.contains(each)) return true;
+  return false;
 }
 
 /// A name that is moved counts, too, where a count is under way or begins.
