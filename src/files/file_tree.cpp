@@ -102,6 +102,7 @@ Result<std::shared_ptr<const bridge::Descriptor>> FileTree::enter_by_words(const
   for (std::string_view rest = path; !rest.empty();) {
     const auto slash = rest.find('/');
     const std::string word(rest.substr(0, slash));
+    if (word == "..") return cannot_enter(path, code, EXDEV);  // as openat2(2) has it
     bridge::Descriptor next(::openat(at->number(), word.c_str(), kPassingFlags | O_NOFOLLOW));
     if (!next.is_open()) return cannot_enter(path, code, errno);
     at = std::make_shared<const bridge::Descriptor>(std::move(next));

@@ -2,12 +2,15 @@
 #include "files/file_tree.hpp"
 
 #include <filesystem>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "files/folder.hpp"
 #include "lib/core/user_text.hpp"
+#include "support/failing_calls.hpp"
 
 namespace udtcat::files {
 namespace {
@@ -81,6 +84,22 @@ TEST_F(FileTrees, HaveTreesBelowThemThatAreNotLeftEither) {
   EXPECT_FALSE(below.enter("..", Errc::local_read_failed)) << "above it is nothing";
   EXPECT_FALSE(tree.below("a/link", Errc::local_read_failed));
   EXPECT_FALSE(tree.enter("/", Errc::local_read_failed));
+}
+
+/// A kernel before 5.6, or a sandbox.
+TEST_F(FileTrees, AreNotLeftWhereTheSystemHasNoOpenat2) {
+  std::filesystem::create_directories(folder / "a/b");
+  std::filesystem::create_directory_symlink(outside.path(), folder / "a/link");
+  const auto tree = FileTree::open(folder.path()).value();
+  std::thread([&] {
+    test::fail_calls({SYS_openat2}, ENOSYS);
+    const auto below = tree.below("a", Errc::local_read_failed);
+    ASSERT_TRUE(below) << below.error().message();
+    EXPECT_TRUE(below->enter("b", Errc::local_read_failed));
+    for (const char* path : {"..", "b/../..", "link", "link/x", "/", "/etc"})
+      EXPECT_FALSE(below->enter(path, Errc::local_read_failed)) << path;
+    EXPECT_FALSE(below->below_link("link", Errc::local_read_failed));
+  }).join();
 }
 
 TEST_F(FileTrees, NameTheirFilesAsTheUserDoes) {

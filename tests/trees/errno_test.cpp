@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "lib/core/user_text.hpp"
-#include "trees/failing_calls.hpp"
+#include "support/failing_calls.hpp"
 #include "trees/receivers.hpp"
 
 namespace udtcat::trees {
@@ -34,7 +34,7 @@ class ReceiversOfErrno : public Receivers {
     end.reset();
     std::filesystem::remove_all(in);
     std::filesystem::create_directory(in);
-    end.emplace(in, ReceivingEnd::Change(), [calls, error] { fail_calls(calls, error); });
+    end.emplace(in, ReceivingEnd::Change(), [calls, error] { test::fail_calls(calls, error); });
   }
   void expect_refused(EntryId id, int error) {
     const auto refused = peer().hear<Refused>();
@@ -123,7 +123,7 @@ class SendersOfErrno : public testing::Test {
   void begin_where_calls_fail(const std::vector<int>& calls, int error) {
     end.reset();
     end.emplace(Source::of_tree(files::FileTree::open(folder.path()).value(), {}).value(), false,
-                [calls, error] { fail_calls(calls, error); });
+                [calls, error] { test::fail_calls(calls, error); });
   }
   Peer& peer() { return end->peer; }
   void expect_done(std::uint64_t entries) {

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 
 #include "files/whole_io.hpp"
+#include "support/failing_calls.hpp"
 #include "trees/ends.hpp"
-#include "trees/failing_calls.hpp"
 
 namespace udtcat::trees {
 namespace {
@@ -67,7 +67,7 @@ TEST_F(IncomingFilesOfAnTransferOutcome, AreNotHashedToTheirEnd) {
 TEST_F(IncomingFilesOfAnTransferOutcome, AreNotFilledWithZerosToTheirEnd) {
   auto taken = std::async(std::launch::async, [&] {
     IncomingFile file = incoming(true);
-    fail_calls({SYS_fallocate}, EOPNOTSUPP);
+    test::fail_calls({SYS_fallocate}, EOPNOTSUPP);
     return file.take(Zeros{0, 0, kChunks});
   });
   expect_cut(taken.get(), 2);
@@ -75,7 +75,7 @@ TEST_F(IncomingFilesOfAnTransferOutcome, AreNotFilledWithZerosToTheirEnd) {
 
 TEST_F(IncomingFilesOfAnTransferOutcome, AreNotCopiedForAHardLink) {
   auto made = std::async(std::launch::async, [&] {
-    fail_calls({SYS_linkat}, EPERM);
+    test::fail_calls({SYS_linkat}, EPERM);
     return destination.make_hard_link("link", "f", *destination.look("f").value());
   });
   expect_cut(made.get(), 2);

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "files/whole_io.hpp"
+#include "support/failing_calls.hpp"
 #include "trees/disk/folder.hpp"
-#include "trees/failing_calls.hpp"
 
 namespace udtcat::trees {
 namespace {
@@ -61,7 +61,7 @@ class Manifests : public testing::Test {
 TEST_F(Manifests, AreFinishedWhenTheirNameIsOnTheDisk) {
   std::thread([&] {
     auto writer = ManifestWriter::create(location).value();
-    fail_calls({SYS_fsync}, EIO);
+    test::fail_calls({SYS_fsync}, EIO);
     const auto finished = writer.finish();
     ASSERT_FALSE(finished);
     EXPECT_THAT(finished.error().message(), testing::HasSubstr("store the name"));

@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-namespace udtcat::trees {
+namespace udtcat::test {
 
 /// From now on these calls fail with that errno on this thread, and on those that it starts, for ever (seccomp(2)).
 inline void fail_calls(const std::vector<int>& calls, int error) {
@@ -26,4 +26,4 @@ inline void fail_calls(const std::vector<int>& calls, int error) {
   EXPECT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
-}  // namespace udtcat::trees
+}  // namespace udtcat::test
