@@ -41,22 +41,26 @@ Case::Case(Stage& stage, const Scenario& scenario, unsigned number)
       back_(content_of(scenario, number, 1, scenario.bytes_back)) {}
 
 void Case::start() {
+  if (scenario_.via_place) place_ = started(Side::far, {.argv = {"meet", "-l", place(), "--public", "--pairs", "8"}});
   launch(Side::far);
   launch(Side::near);
+}
+
+std::unique_ptr<test::Process> Case::started(Side side, test::Command command) const {
+  command.argv.insert(command.argv.begin(), stage_.subject().program);
+  command.working_directory = directory_;
+  command.network_namespace = stage_.path().host(side).file;
+  return std::make_unique<test::Process>(std::move(command));
 }
 
 void Case::launch(Side side) {
   Arguments words = arguments(side);
   if (words.empty()) return;
   Life& life = lives(side).emplace_back();
-  test::Command command{.argv = std::move(words),
-                        .environment = environment(),
-                        .working_directory = directory_,
-                        .network_namespace = stage_.path().host(side).file};
-  command.argv.insert(command.argv.begin(), stage_.subject().program);
+  test::Command command{.argv = std::move(words), .environment = environment()};
   life.told = command.argv;
   tie(side, life, command);
-  life.process = std::make_unique<test::Process>(std::move(command));
+  life.process = started(side, std::move(command));
 }
 
 bool Case::over() {
@@ -135,10 +139,26 @@ int Case::status_of(const Life& life) {
   return ending ? ending->status : -1;
 }
 
+Arguments Case::dialled() const {
+  return scenario_.via_place ? Arguments{"--via", place()} : Arguments{Path::kFarAddress, port()};
+}
+
+Arguments Case::waits() const {
+  return scenario_.via_place ? Arguments{"-l", "--via", place()} : Arguments{"-l", Path::kFarAddress + (":" + port())};
+}
+
 Arguments Case::session(Side side) const {
   Arguments options{"--idle-timeout", "3s",
                     "--protect",      std::string(name_of(scenario_.level)),
                     "--flows",        std::to_string(scenario_.flows)};
+  if (scenario_.by_tcp) options.insert(options.end(), {"--transport", "tcp"});
+  if (scenario_.key_pairs) {
+    const KeyPairs& pairs = stage_.subject().pairs;
+    const Arguments own = side == Side::near
+                              ? Arguments{"-k", pairs.directory / "near", "--peer", pairs.far_public}
+                              : Arguments{"-k", pairs.directory / "far", "--peers", pairs.directory / "peers"};
+    options.insert(options.end(), own.begin(), own.end());
+  }
   if (side == Side::near) options.insert(options.end(), {"--connect-timeout", "4s"});
   return options;
 }
@@ -150,7 +170,7 @@ void Case::limit_rate(Arguments& arguments) const {
 
 Arguments Case::environment() const {
   Arguments variables{"HOME=" + directory_.string(), "TMPDIR=" + directory_.string()};
-  if (scenario_.level != Level::kClear) variables.push_back("UDTCAT_KEY=" + stage_.subject().key);
+  if (scenario_.level != Level::kClear && !scenario_.key_pairs) variables.push_back("UDTCAT_KEY=" + stage_.subject().key);
   return variables;
 }
 

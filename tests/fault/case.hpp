@@ -74,11 +74,15 @@ class Case {
   [[nodiscard]] static int status_of(const Life& life);
   [[nodiscard]] bool is_stopped(Side side) const { return stopped_[static_cast<std::size_t>(side)]; }
 
+  /// How an end names the other: where it is dialled, and where it waits.
+  [[nodiscard]] Arguments dialled() const;
+  [[nodiscard]] Arguments waits() const;
   /// Options of an end that are about the session.
   [[nodiscard]] Arguments session(Side side) const;
   void limit_rate(Arguments& arguments) const;
   [[nodiscard]] Arguments environment() const;
   [[nodiscard]] std::string port() const { return std::to_string(9000 + number_); }
+  [[nodiscard]] std::string place() const { return Path::kFarAddress + (":" + std::to_string(9500 + 20 * number_)); }
   /// Where what comes out of the run is written.
   [[nodiscard]] std::filesystem::path target_directory() const {
     return scenario_.fault == Fault::full_disk ? small_ : directory_;
@@ -103,7 +107,9 @@ class Case {
 
  private:
   void launch(Side side);
+  [[nodiscard]] std::unique_ptr<test::Process> started(Side side, test::Command command) const;
 
+  std::unique_ptr<test::Process> place_;
   std::deque<Life> near_;
   std::deque<Life> far_;
   bool stopped_[2] = {false, false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A TCP connection through a forward: a client at the near host, a service at the far one.
+/// A TCP connection through a forward: a client at one host, a service at the other.
 #include <optional>
 
 #include <arpa/inet.h>
@@ -27,7 +27,9 @@ const sockaddr* generic(const sockaddr_in& address) { return reinterpret_cast<co
 class ForwardCase final : public Case {
  public:
   ForwardCase(Stage& stage, const Scenario& scenario, unsigned number)
-      : Case(stage, scenario, number), service_port_(listen_at_service()) {}
+      : Case(stage, scenario, number),
+        clients_(scenario.reverse ? Side::far : Side::near),
+        service_port_(listen_at_service()) {}
 
   void tick() override {
     if (!client_) connect_client();
@@ -35,11 +37,11 @@ class ForwardCase final : public Case {
   }
 
   [[nodiscard]] bool over() override {
-    if (!client_) return is_stopped(Side::near) || !lives(Side::near).back().process->running();
-    const bool client_over = client_->done() || is_stopped(Side::near);
+    if (!client_) return is_stopped(clients_) || !lives(clients_).back().process->running();
+    const bool client_over = client_->done() || is_stopped(clients_);
     // A connection that has not come to the service by the client's end comes no more.
     const bool service_over = service_ ? service_->done() : client_over;
-    return client_over && (service_over || is_stopped(Side::far));
+    return client_over && (service_over || is_stopped(other(clients_)));
   }
   [[nodiscard]] std::uint64_t progress() const override {
     return (client_ ? client_->bytes_taken() : 0) + (service_ ? service_->bytes_taken() : 0);
@@ -49,10 +51,10 @@ class ForwardCase final : public Case {
   [[nodiscard]] bool serves(Side) const override { return true; }
 
   [[nodiscard]] Arguments arguments(Side side) override {
-    Arguments words =
-        side == Side::near
-            ? Arguments{Path::kFarAddress, port(), "--once", "--from", "127.0.0.1:" + std::to_string(near_port())}
-            : Arguments{"-l", Path::kFarAddress + (":" + port()), "--to", "127.0.0.1:" + std::to_string(service_port_)};
+    Arguments words = side == Side::near ? dialled() : waits();
+    if (side == Side::near) words.emplace_back("--once");
+    const auto port = side == clients_ ? client_port() : service_port_;
+    words.insert(words.end(), {side == clients_ ? "--from" : "--to", "127.0.0.1:" + std::to_string(port)});
     const Arguments options = session(side);
     words.insert(words.end(), options.begin(), options.end());
     limit_rate(words);
@@ -60,8 +62,8 @@ class ForwardCase final : public Case {
   }
 
   void check_promises(Report& report) override {
-    if (client_) check_peer(*client_, back_, "the client", report);
-    if (service_) check_peer(*service_, out_, "the service", report);
+    if (client_) check_peer(*client_, back(), "the client", report);
+    if (service_) check_peer(*service_, out(), "the service", report);
     const auto clean = [](const std::optional<TcpPeer>& peer) { return peer && peer->end() == TcpPeer::End::clean; };
     report.whole = report.lies.empty() && clean(client_) && clean(service_);
   }
@@ -74,7 +76,11 @@ class ForwardCase final : public Case {
                             std::to_string(expected.size()) + " bytes");
   }
 
-  [[nodiscard]] std::uint16_t near_port() const { return static_cast<std::uint16_t>(7000 + number_); }
+  [[nodiscard]] static Side other(Side side) { return side == Side::near ? Side::far : Side::near; }
+  [[nodiscard]] std::uint16_t client_port() const { return static_cast<std::uint16_t>(7000 + number_); }
+  /// From the client to the service.
+  [[nodiscard]] const Content& out() const { return clients_ == Side::near ? out_ : back_; }
+  [[nodiscard]] const Content& back() const { return clients_ == Side::near ? back_ : out_; }
 
   /// At a port that the system chooses: a process on its way to another program may still hold the last one.
   std::uint16_t listen_at_service() {
@@ -88,19 +94,21 @@ class ForwardCase final : public Case {
     return ntohs(address.sin_port);
   }
 
-  /// Again and again until the near end listens.
+  /// Again and again until its end listens.
   void connect_client() {
-    const sockaddr_in address = loopback(near_port());
-    test::Descriptor socket = stage_.path().tcp_socket(Side::near);
-    if (::connect(socket.fd(), generic(address), sizeof address) == 0) client_.emplace(std::move(socket), out_, back_);
+    const sockaddr_in address = loopback(client_port());
+    test::Descriptor socket = stage_.path().tcp_socket(clients_);
+    if (::connect(socket.fd(), generic(address), sizeof address) == 0)
+      client_.emplace(std::move(socket), out(), back());
   }
 
   void accept_service() {
     test::Descriptor socket(::accept4(door_.fd(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (socket.valid()) service_.emplace(std::move(socket), back_, out_);
+    if (socket.valid()) service_.emplace(std::move(socket), back(), out());
   }
 
-  const test::Descriptor door_ = stage_.path().tcp_socket(Side::far);
+  const Side clients_;  ///< whose host they are at; the service is at the other
+  const test::Descriptor door_ = stage_.path().tcp_socket(other(clients_));
   const std::uint16_t service_port_;
   std::optional<TcpPeer> client_;
   std::optional<TcpPeer> service_;

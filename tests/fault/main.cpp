@@ -99,11 +99,22 @@ bool settle_in() {
   return true;
 }
 
-Subject subject_of(const Settings& settings, bool is_root) {
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+KeyPairs make_pairs(const Settings& settings, const test::TempDir& directory) {
+  const auto make = [&](const std::string& name) {
+    return first_line(test::run({.argv = {settings.program, "keygen", "--pair", directory / name}}).output);
+  };
+  directory.write("peers", "near " + make("near") + "\n");
+  return {.directory = directory.path(), .far_public = make("far")};
+}
+
+Subject subject_of(const Settings& settings, const test::TempDir& directory, bool is_root) {
   const test::Ran key = test::run({.argv = {settings.program, "keygen"}});
   const test::Ran help = test::run({.argv = {settings.program, "--help"}});
   return {.program = settings.program,
-          .key = key.output.substr(0, key.output.find('\n')),
+          .key = first_line(key.output),
+          .pairs = make_pairs(settings, directory),
           .has_exec = help.output.find("--exec") != std::string::npos,
           .may_serve_ssh = is_root};
 }
@@ -112,7 +123,8 @@ int run_all(const Settings& settings) {
   const bool is_root = ::geteuid() == 0;
   if (!settle_in()) return kCannotRun;
   std::printf("seeds from %llu on\n", static_cast<unsigned long long>(settings.seed));
-  const Subject subject = subject_of(settings, is_root);
+  const test::TempDir pairs;
+  const Subject subject = subject_of(settings, pairs, is_root);
   std::vector<std::unique_ptr<Stage>> stages;
   for (unsigned job = 0; job < settings.jobs; ++job) stages.push_back(std::make_unique<Stage>(subject));
   Session session(settings);

@@ -25,6 +25,8 @@ constexpr std::uint64_t kMaxLateMs = 30;         // guess: dozens of packets ove
 constexpr std::size_t kUdpHeaderBytes = 8;       // spec: RFC 768
 constexpr std::size_t kUdtHeaderBytes = 16;      // spec: UDT draft §3
 constexpr std::byte kUdtControlBit{0x80};        // spec: UDT draft §3.1
+constexpr std::size_t kTcpHeaderBytes = 20;      // spec: RFC 9293, without options
+constexpr std::byte kProtocolTcp{6};             // spec: RFC 9293
 constexpr std::byte kProtocolUdp{17};            // spec: RFC 768
 constexpr std::size_t kIpv4MinHeaderBytes = 20;  // spec: RFC 791
 
@@ -55,12 +57,12 @@ class Visit {
   const test::Descriptor home_ = test::open_for_reading("/proc/thread-self/ns/net");
 };
 
-/// The UDP header and its payload; empty for other packets.
-std::span<std::byte> udp_of(std::span<std::byte> packet) {
+/// The transport's header and its payload; empty for packets of another protocol, and those that carry nothing.
+std::span<std::byte> carried_by(std::byte protocol, std::size_t least_header, std::span<std::byte> packet) {
   const auto ip = packet.subspan(std::min(packet.size(), wan::kVirtioHeaderBytes));
-  if (ip.size() < kIpv4MinHeaderBytes || ip[0] >> 4 != std::byte{4} || ip[9] != kProtocolUdp) return {};
+  if (ip.size() < kIpv4MinHeaderBytes || ip[0] >> 4 != std::byte{4} || ip[9] != protocol) return {};
   const std::size_t header = std::to_integer<std::size_t>(ip[0] & std::byte{0x0f}) * 4;
-  return ip.size() > header + kUdpHeaderBytes ? ip.subspan(header) : std::span<std::byte>{};
+  return ip.size() > header + least_header ? ip.subspan(header) : std::span<std::byte>{};
 }
 
 /// No checksum at all, which IPv4 allows, and nothing for the kernel to complete.
@@ -101,12 +103,13 @@ test::Descriptor Path::tcp_socket(Side side) const {
   return socket;
 }
 
-void Path::heal(milliseconds one_way_delay, std::uint64_t seed) {
+void Path::heal(milliseconds one_way_delay, std::uint64_t seed, Counted counted) {
   if (std::exchange(moved_, false)) must(near_device_->readdress(wan::addresses_of(1)));
   const std::lock_guard lock(mutex_);
   directions_ = {};
   dice_ = Dice(seed);
   one_way_delay_ = one_way_delay;
+  counted_ = counted;
   packets_ = 0;
   bytes_ = 0;
 }
@@ -174,10 +177,12 @@ void Path::pass(Direction& direction, std::span<std::byte> packet) {
 
 bool Path::strike(Direction& direction, std::span<std::byte> packet) {
   const Trouble& trouble = direction.trouble;
-  const auto udp = udp_of(packet);
-  if (!udp.empty()) {
+  const auto udp = carried_by(kProtocolUdp, kUdpHeaderBytes, packet);
+  const bool is_udp = counted_ == Counted::udp;
+  const std::size_t header = is_udp ? kUdpHeaderBytes : kTcpHeaderBytes;
+  if (const auto counted = is_udp ? udp : carried_by(kProtocolTcp, header, packet); !counted.empty()) {
     ++packets_;
-    bytes_ += udp.size() - kUdpHeaderBytes;
+    bytes_ += counted.size() - header;
   }
   if (trouble.hole || packet.size() - wan::kVirtioHeaderBytes > trouble.most_bytes || dice_.happens(trouble.drop))
     return false;

@@ -50,15 +50,16 @@ class Path {
   /// A TCP socket that lives there.
   [[nodiscard]] test::Descriptor tcp_socket(Side side) const;
 
+  enum class Counted : std::uint8_t { udp, tcp };
   /// Nothing is under way, nothing is wrong. What chance decides from now on hangs on the seed.
-  void heal(std::chrono::milliseconds one_way_delay, std::uint64_t seed);
+  void heal(std::chrono::milliseconds one_way_delay, std::uint64_t seed, Counted counted);
   /// In the direction in which `from` sends.
   void set(Side from, const Trouble& trouble);
   /// The near host has another address from now on; its old one nobody has.
   void move_near();
-  /// How many UDP packets have come.
+  /// How many of the counted packets have come.
   [[nodiscard]] std::uint64_t packets() const;
-  /// How much UDP has carried.
+  /// How much they have carried.
   [[nodiscard]] std::uint64_t bytes() const;
 
  private:
@@ -92,6 +93,7 @@ class Path {
   std::array<Direction, 2> directions_;  // guarded by mutex_, as all below
   Dice dice_{0};
   std::chrono::milliseconds one_way_delay_{0};
+  Counted counted_ = Counted::udp;
   std::uint64_t packets_ = 0;
   std::uint64_t bytes_ = 0;
   std::thread thread_;

@@ -14,9 +14,8 @@ class PipeCase : public Case {
   [[nodiscard]] bool serves(Side) const override { return false; }
 
   [[nodiscard]] Arguments arguments(Side side) override {
-    Arguments words = side == Side::near
-                          ? Arguments{Path::kFarAddress, port()}
-                          : Arguments{"-l", Path::kFarAddress + (":" + port()), "--accept-timeout", "8s"};
+    Arguments words = side == Side::near ? dialled() : waits();
+    if (side == Side::far) words.insert(words.end(), {"--accept-timeout", "8s"});
     const Arguments options = session(side);
     words.insert(words.end(), options.begin(), options.end());
     if (!given(side).empty()) limit_rate(words);

@@ -23,6 +23,11 @@ std::unique_ptr<Case> make_case(Stage& stage, const Scenario& scenario, unsigned
     case Product::get:
     case Product::put:
       return make_gridftp_case(stage, scenario, number);
+    case Product::send:
+    case Product::receive:
+      return make_trees_case(stage, scenario, number);
+    case Product::bench:
+      return make_bench_case(stage, scenario, number);
   }
   return nullptr;
 }

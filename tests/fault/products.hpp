@@ -14,6 +14,8 @@ namespace udtcat::fault {
 [[nodiscard]] std::unique_ptr<Case> make_forward_case(Stage& stage, const Scenario& scenario, unsigned number);
 [[nodiscard]] std::unique_ptr<Case> make_rsh_case(Stage& stage, const Scenario& scenario, unsigned number);
 [[nodiscard]] std::unique_ptr<Case> make_gridftp_case(Stage& stage, const Scenario& scenario, unsigned number);
+[[nodiscard]] std::unique_ptr<Case> make_trees_case(Stage& stage, const Scenario& scenario, unsigned number);
+[[nodiscard]] std::unique_ptr<Case> make_bench_case(Stage& stage, const Scenario& scenario, unsigned number);
 
 /// Takes its stdin for complete when it ends, and gives it the name `final` then. Who started it is found in `parent`,
 /// it itself in `pid`.

@@ -31,7 +31,8 @@ class Run {
   Run(Stage& stage, const Scenario& scenario) : stage_(stage), scenario_(scenario) {}
 
   [[nodiscard]] Report play() {
-    stage_.path().heal(scenario_.one_way_delay, scenario_.seed);
+    stage_.path().heal(scenario_.one_way_delay, scenario_.seed,
+                       scenario_.by_tcp ? Path::Counted::tcp : Path::Counted::udp);
     const unsigned sessions = scenario_.fault == Fault::splice ? 2 : 1;
     for (unsigned number = 0; number < sessions; ++number) {
       auto made = make_case(stage_, scenario_, number);

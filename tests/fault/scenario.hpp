@@ -10,7 +10,7 @@
 
 namespace udtcat::fault {
 
-enum class Product : std::uint8_t { pipe, exec, forward, rsh, get, put };
+enum class Product : std::uint8_t { pipe, exec, forward, rsh, get, put, send, receive, bench };
 enum class Level : std::uint8_t { kPrivate, kSafe, kAuth, kClear };
 enum class Side : std::uint8_t { near, far };  ///< who connects, who listens
 
@@ -36,8 +36,8 @@ enum class Fault : std::uint8_t {
   splice,  ///< payloads of two sessions change places
 };
 
-inline constexpr std::array kProducts{Product::pipe, Product::exec, Product::forward,
-                                      Product::rsh,  Product::get,  Product::put};
+inline constexpr std::array kProducts{Product::pipe, Product::exec, Product::forward, Product::rsh,  Product::get,
+                                      Product::put,  Product::send, Product::receive, Product::bench};
 inline constexpr std::array kFaults{Fault::none,          Fault::kill,        Fault::restart,      Fault::stop,
                                     Fault::pause,         Fault::hang_up,     Fault::interrupt,    Fault::terminate,
                                     Fault::full_disk,     Fault::black_hole,  Fault::one_way_hole, Fault::brief_hole,
@@ -70,6 +70,10 @@ struct Scenario {
   std::uint64_t rate_bits_per_second = 0;  ///< 0: as it comes
   std::chrono::milliseconds one_way_delay{0};
   unsigned flows = 1;
+  bool key_pairs = false;  ///< else a shared key
+  bool by_tcp = false;     ///< else native, over UDP
+  bool via_place = false;  ///< a udtcat meet at the far host, through which both ends find each other
+  bool reverse = false;    ///< with `forward`: the service is at the near host
   bool command_sends = false;  ///< with `exec`: what is sent comes from a command, too
   bool command_fails = false;  ///< the same: the sending one, or else the receiving one, after everything
 };

@@ -12,10 +12,17 @@
 
 namespace udtcat::fault {
 
+/// The key pairs of both ends, in files of `directory`: near, far, and peers, the list that lets in the near one.
+struct KeyPairs {
+  std::filesystem::path directory;
+  std::string far_public;
+};
+
 /// The program under test, and what all runs share. Immutable.
 struct Subject {
   std::filesystem::path program;
   std::string key;
+  KeyPairs pairs = {};
   bool has_exec = false;
   bool may_serve_ssh = false;  ///< sshd wants to be root, and not only of a namespace
 };
