@@ -31,9 +31,9 @@ namespace udtcat::files {
 /// - reserved   of these, they may not be on the disk yet: what is going to be written is reserved first
 /// - released   they are charged no more: rename() and remove() release what was replaced
 ///
-/// It is counted on the disk at the beginning and, when a limit is reached, again, since others remove files, too:
-/// nothing is refused but by a count that began after it was asked for; one at a time serves all. It may say too much
-/// until then, and never too little:
+/// The directory is counted on the disk when the first session begins to write, and again before anything is refused,
+/// since others may have removed files. A refusal rests on a count that began after its request; one count serves all
+/// requests before it. Between counts used() may be too high, never too low:
 ///
 /// - What is reserved or moved during a count is added to it. Where a directory is moved it is counted again.
 /// - A file that is open (OpenFile) is charged to its end, whatever becomes of its name: its space is not free before.

@@ -266,7 +266,7 @@ void ForwardCommand::on_gone(Connection& connection, const Status& how) {
   const ConnectionStats moved = connection.stats();
   tool::LogEvent event =
       tool::peer_event(has_others ? tool::EventKind::session_lost : tool::EventKind::peer_gone, connection);
-  event.result = why.message();
+  event.result = how ? std::string(tool::kComplete) : why.message();
   const bool is_expected = is_stopping_ || (has_others && how);
   event.severity = is_expected ? tool::Severity::info : tool::Severity::warning;
   if (has_others) {

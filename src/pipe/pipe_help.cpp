@@ -93,8 +93,8 @@ Output, all on stderr:
   -q, --quiet                only errors
       --progress, --no-progress   a line of progress (default: where a person watches)
       --stats FORM           json: one JSON object as the last line; json:10s: and one each 10 s; none (none)
-      --name NAME            of this service, in status and in the log: 1 to 64 letters, digits and "._:@-"
-      --metrics [ADDR:]PORT  figures for Prometheus at http://ADDR:PORT/metrics (ADDR: 127.0.0.1)
+      --name NAME            of this service, in status and in the log: 1 to 255 letters, digits and "._:@-\"
+      --metrics [ADDR:]PORT  metrics for Prometheus at http://ADDR:PORT/metrics (ADDR: 127.0.0.1)
       --status-group GROUP   members of GROUP may ask with udtcat status as well
       --log-format FORM      text, or json: each line is a JSON object (text)
       --why                  at the end, and at SIGUSR1: what limited the transfer, and what would help

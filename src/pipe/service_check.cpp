@@ -46,14 +46,12 @@ std::string figures_of(const ProcessSnapshot& process) {
   for (const tool::RefusalSnapshot& kind : process.refused) refused += kind.count;
   std::uint64_t failed = 0;
   for (const tool::TransferTotal& each : process.transfers) failed += each.failed;
-  constexpr std::uint64_t kBitsPerByte = 8;
   const double dialing = process.dialing ? std::chrono::duration<double>(process.dialing->age).count() : 0;
   return fmt::format(
       "sessions={};;;0 streams={};;;0 rate={}B;;;0 dialling={:.1f}s;0;{};0 refused={}c;;;0 failed={}c;;;0 sent={}B;;;0 "
       "received={}B;;;0",
-      process.peers.size() + process.peers_left_out, process.all.streams_open,
-      process.rate.bits_per_second() / kBitsPerByte, dialing, kLongDialing.count(), refused, failed,
-      process.all.bytes_sent, process.all.bytes_received);
+      process.peers.size() + process.peers_left_out, process.all.streams_open, process.rate.bytes_per_second(), dialing,
+      kLongDialing.count(), refused, failed, process.all.bytes_sent, process.all.bytes_received);
 }
 
 /// Of each peer whose last transfer, in whichever direction, has failed.
@@ -131,9 +129,11 @@ ServiceCheck check_service(const std::string& name, std::span<const StatusAnswer
   if (worst) return *worst;
   if (hung) return said(ServiceState::critical, name, "it does not answer, or is not in service: " + *hung);
   if (closed > 0)
-    return said(ServiceState::unknown, name,
-                fmt::format("{} of other users may not be asked; as root, or as a member of a service's --status-group",
-                            core::format_count(closed, "service")));
+    return said(
+        ServiceState::unknown, name,
+        fmt::format("not found, and {} of other users may not be asked: run this as root, or as a member of the "
+                    "service's --status-group",
+                    core::format_count(closed, "service")));
   return said(ServiceState::critical, name, "it is not in service on this host");
 }
 

@@ -30,7 +30,7 @@ std::string status_help() {
       --json                 an array of objects, one a process; udtcat-status(1) names their keys
       --openmetrics          metrics of all, for the textfile collector of node_exporter; --metrics of each serves them
       --check NAME           one line on the service of that --name, for a monitoring system: exit status 0 well,
-                             1 warning, 2 critical, 3 none of this name may be asked, and some may not
+                             1 warning, 2 critical, 3 unknown: not found, and some services may not be asked
 
 A user sees his own processes and those whose --status-group he is in, root sees all.
 )";

@@ -59,17 +59,17 @@ class StatusQuestion {
     });
   }
   void read_on() {
-    socket_->async_read_some(boost::asio::buffer(piece_),
-                             [this](const boost::system::error_code& end, std::size_t bytes) {
-                               text_.append(piece_.data(), bytes);
-                               if (!end && text_.size() <= tool::kMaxSnapshotBytes) return read_on();
-                               if (!text_.empty())
-                                 snapshot_ = tool::parse_snapshot(std::exchange(text_, {}));
-                               else if (!std::exchange(asked_again_, true))
-                                 ask();  // its process may have ended just now
-                               else
-                                 snapshot_ = fail(Errc::local_connect_failed, "ask " + path_, "it has not answered");
-                             });
+    socket_->async_read_some(
+        boost::asio::buffer(piece_), [this](const boost::system::error_code& end, std::size_t bytes) {
+          text_.append(piece_.data(), bytes);
+          if (!end && text_.size() <= tool::kMaxSnapshotBytes) return read_on();
+          if (!text_.empty())
+            snapshot_ = tool::parse_snapshot(std::exchange(text_, {}));
+          else if (!std::exchange(asked_again_, true))
+            ask();  // its process may have ended just now
+          else
+            snapshot_ = fail(Errc::peer_lost, "ask " + path_, "it closed without an answer; it may be busy: ask again");
+        });
   }
 
   boost::asio::io_context& io_;

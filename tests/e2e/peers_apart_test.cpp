@@ -248,16 +248,16 @@ TEST_F(PeersOfAForward, ReplaceTheirKeyWithoutAnInterruption) {
   Process new_front = start_front("next", new_port);
   ASSERT_TRUE(accepts_tcp(new_port, kAtOnce)) << new_front.errors();
   expect_says(service, "alice comes by the key of " + here("peers").string() + ":2");
-  expect_flows(client, *served, "while both count");
+  expect_flows(client, *served, "while both are valid");
   std::ignore = service_.accept(kAtOnce);
   const TcpClient new_client(new_port, kAtOnce);
   const auto newly_served = service_.accept(kAtOnce);
   ASSERT_TRUE(newly_served) << service.errors();
 
   EXPECT_TRUE(eventually(patience(until + std::chrono::seconds(10)), [&] {
-    return count_lines(service, "the key of alice counts no longer") == 1;
+    return count_lines(service, "the key of alice is no longer valid") == 1;
   })) << service.errors();
-  expect_says(service, "the key of alice: it counted until ");
+  expect_says(service, "the key of alice: it was valid until ");
   EXPECT_TRUE(client.receive_end());
   expect_flows(new_client, *newly_served, "after it");
   EXPECT_EQ(count_lines(service, "read "), 1) << "nobody had to ask for it: " << service.errors();
@@ -267,7 +267,7 @@ TEST_F(PeersOfAForward, AreRefusedBeforeTheirKeyCounts) {
   write_lines("alice " + alice_ + " valid-after=2100-01-01\n");
   Process service = start_service();
   Process front = start_front("alice", free_port());
-  expect_says(service, "the key of alice: it counts from 2100-01-01");
+  expect_says(service, "the key of alice: it is valid from 2100-01-01");
   expect_says(front, "the listener knows our key");
   expect_says(front, "or not at this time");
   const Ran status =

@@ -170,7 +170,8 @@ void Case::limit_rate(Arguments& arguments) const {
 
 Arguments Case::environment() const {
   Arguments variables{"HOME=" + directory_.string(), "TMPDIR=" + directory_.string()};
-  if (scenario_.level != Level::kClear && !scenario_.key_pairs) variables.push_back("UDTCAT_KEY=" + stage_.subject().key);
+  if (scenario_.level != Level::kClear && !scenario_.key_pairs)
+    variables.push_back("UDTCAT_KEY=" + stage_.subject().key);
   return variables;
 }
 

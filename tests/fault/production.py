@@ -54,14 +54,15 @@ class End:
         self.environment = environment or {}
         self.namespace = namespace
         self.process = None
-        self.starts = 0
+        self.started_at = 0.0
+        self.settled = None  # resident bytes of this process when it had served for a while
 
     def start(self):
         words = self.words if self.namespace is None else ['ip', 'netns', 'exec', self.namespace, *self.words]
         with open(self.log, 'ab') as log:
             self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
                                             env={**os.environ, **self.environment})
-        self.starts += 1
+        self.started_at, self.settled = time.monotonic(), None
 
     def end(self, by=signal.SIGTERM):
         self.process.send_signal(by)
@@ -142,7 +143,7 @@ class Production:
         self.program, self.options = program, options
         self.dice = random.Random(options.seed)
         self.tally = Tally()
-        self.folder = options.folder or tempfile.mkdtemp(prefix='udtcat-week-')
+        self.folder = options.folder or tempfile.mkdtemp(prefix='udtcat-production-')
         os.makedirs(self.folder, exist_ok=True)
         self.namespace = f'week{os.getpid()}'
         self.link = f'week{os.getpid()}'

@@ -101,7 +101,7 @@ void draw_meeting(Dice& dice, Scenario& scenario) {
 
 std::string_view name_of(Product product) {
   constexpr std::array<std::string_view, kProducts.size()> kNames{"pipe", "exec", "forward", "rsh",  "get",
-                                                                    "put",  "send", "receive", "bench"};
+                                                                  "put",  "send", "receive", "bench"};
   return kNames.at(static_cast<std::size_t>(product));
 }
 

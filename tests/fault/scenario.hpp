@@ -70,10 +70,10 @@ struct Scenario {
   std::uint64_t rate_bits_per_second = 0;  ///< 0: as it comes
   std::chrono::milliseconds one_way_delay{0};
   unsigned flows = 1;
-  bool key_pairs = false;  ///< else a shared key
-  bool by_tcp = false;     ///< else native, over UDP
-  bool via_place = false;  ///< a udtcat meet at the far host, through which both ends find each other
-  bool reverse = false;    ///< with `forward`: the service is at the near host
+  bool key_pairs = false;      ///< else a shared key
+  bool by_tcp = false;         ///< else native, over UDP
+  bool via_place = false;      ///< a udtcat meet at the far host, through which both ends find each other
+  bool reverse = false;        ///< with `forward`: the service is at the near host
   bool command_sends = false;  ///< with `exec`: what is sent comes from a command, too
   bool command_fails = false;  ///< the same: the sending one, or else the receiving one, after everything
 };

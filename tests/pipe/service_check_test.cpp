@@ -115,7 +115,8 @@ TEST(ServiceCheck, WhereOneDoesNotAnswerIsCriticalUnlessTheServiceDid) {
 TEST(ServiceCheck, WhereOneMayNotBeAskedIsUnknown) {
   const std::vector closed{no_answer(Errc::local_connect_failed)};
   EXPECT_EQ(check_service("db", closed).state, ServiceState::unknown);
-  EXPECT_THAT(check_service("db", closed).line, StartsWith("UNKNOWN - db: 1 service of other users may not be asked"));
+  EXPECT_THAT(check_service("db", closed).line,
+              StartsWith("UNKNOWN - db: not found, and 1 service of other users may not be asked"));
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ Result<std::string> PinnedPeer::recognise(const PublicKey& key, std::string_view
   if (lines_.empty()) return name_;
   const auto line = std::ranges::find(lines_, key, &Peer::key);
   if (line == lines_.end()) return tl::unexpected(other_key(key));
-  if (counts_at(*line, std::chrono::system_clock::now())) return name_;
+  if (is_valid_at(*line, std::chrono::system_clock::now())) return name_;
   return fail(Errc::authentication_failed, "recognise " + name_,
               fmt::format("its key is that of {}:{}, and {}", file_.string(), line->line,
                           dates_text(*line, std::chrono::system_clock::now())));

@@ -43,7 +43,7 @@ Result<std::vector<std::string>> purposes_of(std::string_view word) {
     if (std::ranges::find(kPurposes, name) == kPurposes.end())
       return wrong_word(shown(name) + " is no purpose; what a key may be for: " + all_purposes() +
                         ", with commas and without blanks; to=NAME,... may follow");
-    if (std::ranges::find(purposes, name) != purposes.end()) return wrong_word(shown(name) + " stands there twice");
+    if (std::ranges::find(purposes, name) != purposes.end()) return wrong_word(shown(name) + " is given twice");
     purposes.emplace_back(name);
   }
   if (purposes.empty()) return wrong_word("no purpose between the commas; what a key may be for: " + all_purposes());
@@ -56,15 +56,15 @@ Status take_services(Peer& peer, std::string_view value) {
   return {};
 }
 
-/// No word of it begins with a dot: so it leads nowhere else, and is no directory of parts.
+/// No component of it begins with a dot: so it leads nowhere else, and is no directory of parts.
 Status take_directory(Peer& peer, std::string_view value) {
   const bool is_printable = core::printable(value, value.size()) == value;
   const bool is_empty = value.empty() || value.front() == '/' || value.back() == '/';
   if (!is_printable || is_empty || value.front() == '.' || value.find("//") != std::string_view::npos ||
       value.find("/.") != std::string_view::npos)
     return wrong_word(
-        fmt::format("into={} is no directory below the listener's: wanted is a path as in into=alice or "
-                    "into=teams/alice, whose words do not begin with a dot",
+        fmt::format("into={} is no directory below the listener's: expected a relative path, as in into=alice or "
+                    "into=teams/alice, no component of which begins with a dot",
                     core::printable(value, core::kShownBytes)));
   peer.directory = value;
   return {};
@@ -73,7 +73,7 @@ Status take_directory(Peer& peer, std::string_view value) {
 Status take_limit(Peer& peer, std::string_view value) {
   const auto bytes = core::parse_size(value);
   if (!bytes || *bytes == 0)
-    return wrong_word(fmt::format("limit={} is no size: wanted are bytes above 0, as in limit=2TB or limit=500GiB",
+    return wrong_word(fmt::format("limit={} is no size above 0: expected bytes, as in limit=2TB or limit=500GiB",
                                   core::printable(value, core::kShownBytes)));
   peer.limit_bytes = *bytes;
   return {};
@@ -83,8 +83,7 @@ Status take_rate(Peer& peer, std::string_view value) {
   const auto rate = core::parse_rate(value);
   if (!rate || rate->unlimited())
     return wrong_word(
-        fmt::format("rate={} is no rate: wanted are bits per second above 0, with k, M or G, as in "
-                    "rate=400M",
+        fmt::format("rate={} is no rate above 0: expected bits per second, with k, M or G, as in rate=400M",
                     core::printable(value, core::kShownBytes)));
   peer.rate = *rate;
   return {};
@@ -94,7 +93,7 @@ Result<SystemTime> date_of(const char* word, std::string_view value) {
   const auto date = parse_date(value);
   if (date) return *date;
   return wrong_word(
-      fmt::format("{}={} is no date: wanted is one of UTC, as in {}=2026-12-01, {}=2026-12-01T06:00 or {}=20261201Z",
+      fmt::format("{}={} is no date: expected one in UTC, as in {}=2026-12-01, {}=2026-12-01T06:00 or {}=20261201Z",
                   word, core::printable(value, core::kShownBytes), word, word, word));
 }
 
@@ -126,32 +125,31 @@ Status take_named_word(Peer& peer, std::string_view word, std::vector<std::strin
     std::vector<std::string> names;
     names.reserve(kNamedWords.size());
     for (const NamedWord& each : kNamedWords) names.push_back(fmt::format("{}=", each.name));
-    return wrong_word(
-        fmt::format("{} is unknown{}; wanted: {}", shown(word), did_you_mean(fmt::format("{}=", name), names), kForm));
+    return wrong_word(fmt::format("{} is unknown{}; expected: {}", shown(word),
+                                  did_you_mean(fmt::format("{}=", name), names), kForm));
   }
-  if (std::ranges::find(seen, name) != seen.end()) return wrong_word(fmt::format("{}= stands there twice", name));
+  if (std::ranges::find(seen, name) != seen.end()) return wrong_word(fmt::format("{}= is given twice", name));
   seen.push_back(name);
   return found->take(peer, word.substr(name.size() + 1));
 }
 
-bool has_name(std::string_view word) { return word.find('=') != std::string_view::npos; }
+bool is_assignment(std::string_view word) { return word.find('=') != std::string_view::npos; }
 
 Status take_words(Peer& peer, std::span<const std::string_view> words) {
   std::vector<std::string_view> seen;
   for (const std::string_view word : words) {
-    if (has_name(word)) {
+    if (is_assignment(word)) {
       UDTCAT_CHECK(take_named_word(peer, word, seen));
       continue;
     }
     if (!peer.purposes.empty())
-      return wrong_word(shown(word) +
-                        " is a word too many: purposes stand in one word, with commas and without blanks");
+      return wrong_word(shown(word) + " was not expected: purposes are one word, with commas and without blanks");
     UDTCAT_TRY(peer.purposes, purposes_of(word));
   }
   if (peer.limit_bytes && peer.directory.empty())
     return wrong_word("limit= needs into=DIR: it is of what is in that directory");
   if (peer.valid_after && peer.valid_before && *peer.valid_after >= *peer.valid_before)
-    return wrong_word(fmt::format("the key would count at no time: valid-after={} is not before valid-before={}",
+    return wrong_word(fmt::format("the key is never valid: valid-after={} is not before valid-before={}",
                                   date_text(*peer.valid_after), date_text(*peer.valid_before)));
   return {};
 }
@@ -184,7 +182,7 @@ Result<Peer> named_key(std::span<const std::string_view>& words) {
   if (is_named && !is_end_name(name))
     return wrong_word(fmt::format("a name has 1 to {} printable characters of ASCII", kMaxEndNameBytes));
   if (is_named && words.size() < 2)
-    return wrong_word(fmt::format("wanted: {}; the purposes: {}", kForm, all_purposes()));
+    return wrong_word(fmt::format("expected: {}; the purposes: {}", kForm, all_purposes()));
   if (is_named) words = words.subspan(1);
   UDTCAT_TRY(const PublicKey key, take_key(words));
   const std::string_view comment = take_comment(words);
@@ -295,13 +293,13 @@ std::string purposes_text(const Peer& peer) {
   return fmt::format("{}", fmt::join(peer.purposes, ","));
 }
 
-bool counts_at(const Peer& peer, SystemTime time) {
+bool is_valid_at(const Peer& peer, SystemTime time) {
   return !(peer.valid_after && time < *peer.valid_after) && !(peer.valid_before && time >= *peer.valid_before);
 }
 
 std::string dates_text(const Peer& peer, SystemTime time) {
-  if (peer.valid_after && time < *peer.valid_after) return "counts from " + date_text(*peer.valid_after);
-  return "counted until " + date_text(peer.valid_before.value_or(time));
+  if (peer.valid_after && time < *peer.valid_after) return "is valid from " + date_text(*peer.valid_after);
+  return "was valid until " + date_text(peer.valid_before.value_or(time));
 }
 
 bool is_alike(const Peer& one, const Peer& other) {

@@ -27,8 +27,8 @@ struct Peer {
   std::string directory{};                     ///< below the listener's own; empty: that one
   std::optional<std::uint64_t> limit_bytes{};  ///< of all that is in the directory; none: what the disk has
   BitRate rate{};                              ///< each way; unlimited(): none
-  std::optional<SystemTime> valid_after{};     ///< when the key begins to count; none: it does already
-  std::optional<SystemTime> valid_before{};    ///< when it ceases to; none: never
+  std::optional<SystemTime> valid_after{};     ///< from then on the key is valid; none: it is already
+  std::optional<SystemTime> valid_before{};    ///< from then on it no longer is; none: for ever
   bool is_named = true;                        ///< in front of the key; else by the comment behind it
   std::size_t line = 0;
 };
@@ -36,9 +36,9 @@ struct Peer {
 [[nodiscard]] bool may(const Peer& peer, std::string_view application);
 /// The purposes as they are written in the list; "everything".
 [[nodiscard]] std::string purposes_text(const Peer& peer);
-/// Whether the key counts at that time, by `valid_after` and `valid_before`.
-[[nodiscard]] bool counts_at(const Peer& peer, SystemTime time);
-/// "counts from 2026-12-01", "counted until 2026-12-01": of a key that does not count at that time.
+/// Whether the key is valid at that time, by `valid_after` and `valid_before`.
+[[nodiscard]] bool is_valid_at(const Peer& peer, SystemTime time);
+/// "is valid from 2026-12-01", "was valid until 2026-12-01": of a key that is not valid at that time.
 [[nodiscard]] std::string dates_text(const Peer& peer, SystemTime time);
 /// Whether both may do the same in the same place, whatever their keys and dates are.
 [[nodiscard]] bool is_alike(const Peer& one, const Peer& other);

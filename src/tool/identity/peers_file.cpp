@@ -22,7 +22,7 @@ Result<PeersList> read_peers_list(const std::string& path) {
 
 PeersFile::PeersFile(std::string path, PeersList list, Clock clock)
     : path_(std::move(path)), clock_(std::move(clock)), list_(std::move(list)) {
-  note_counting();
+  note_validity();
 }
 
 Result<std::shared_ptr<PeersFile>> PeersFile::load(std::string path, Clock clock) {
@@ -36,7 +36,7 @@ Result<std::string> PeersFile::recognise(const PublicKey& key, std::string_view 
   const Peer* peer = list_.find(key);
   if (peer == nullptr) return tl::unexpected(unknown_key(key));
   // Not authentication_failed: its holder is told that the key is known.
-  if (!counts_at(*peer, clock_()))
+  if (!is_valid_at(*peer, clock_()))
     return fail(Errc::parameters_refused, fmt::format("{}of {}", kAdmitKey, peer->name),
                 fmt::format("it {}, as {} says", dates_text(*peer, clock_()), place_in_file(*peer)));
   if (!may(*peer, application))
@@ -94,7 +94,7 @@ std::vector<std::string> PeersFile::unknown_services(const std::vector<std::stri
 Result<std::string> PeersFile::reload() {
   UDTCAT_TRY(PeersList list, read_peers_list(path_));
   before_ = std::exchange(list_, std::move(list));
-  note_counting();
+  note_validity();
   std::erase_if(rates_, [this](const auto& each) { return list_.find(each.first) == nullptr; });
   for (const auto& [name, rates] : rates_) {
     const Peer* const peer = list_.find(name);
@@ -106,22 +106,22 @@ Result<std::string> PeersFile::reload() {
   return fmt::format("read {} again: {}", path_, core::format_count(list_.size(), "peer"));
 }
 
-void PeersFile::note_counting() {
-  counting_.clear();
+void PeersFile::note_validity() {
+  validity_.clear();
   for (const auto& [key, peer] : list_.all())
-    if (peer.valid_after || peer.valid_before) counting_.emplace(key, counts_at(peer, clock_()));
+    if (peer.valid_after || peer.valid_before) validity_.emplace(key, is_valid_at(peer, clock_()));
 }
 
 std::optional<std::chrono::milliseconds> PeersFile::look_at_dates() {
-  if (counting_.empty()) return std::nullopt;
+  if (validity_.empty()) return std::nullopt;
   const SystemTime now = clock_();
   std::chrono::system_clock::duration next = kLookAtClock;
-  for (auto& [key, counted] : counting_) {
+  for (auto& [key, was_valid] : validity_) {
     const Peer& peer = *list_.find(key);
-    const bool counts = counts_at(peer, now);
-    if (std::exchange(counted, counts) != counts)
+    const bool is_valid = is_valid_at(peer, now);
+    if (std::exchange(was_valid, is_valid) != is_valid)
       core::log().warn("{}: the key of {} {}", place_in_file(peer), peer.name,
-                       counts ? "counts from now on" : "counts no longer");
+                       is_valid ? "is valid from now on" : "is no longer valid");
     for (const auto& date : {peer.valid_after, peer.valid_before})
       if (date && *date > now) next = std::min(next, *date - now);
   }

@@ -61,14 +61,14 @@ class PeersFile final : public KnownPeers {
  private:
   [[nodiscard]] Error unknown_key(const PublicKey& key) const;
   [[nodiscard]] std::string place_in_file(const Peer& peer) const;
-  void note_counting();
+  void note_validity();
   PeersFile(std::string path, PeersList list, Clock clock);
 
   const std::string path_;
   const Clock clock_;
   PeersList list_;
   PeersList before_;                    // while the sessions of its peers are gone through
-  std::map<PublicKey, bool> counting_;  // of lines with dates, at the last look at the clock
+  std::map<PublicKey, bool> validity_;  // of lines with dates, at the last look at the clock
   std::map<std::string, std::shared_ptr<core::PeerRates>, std::less<>> rates_;  // by names of the list
 };
 

@@ -97,7 +97,7 @@ Result<Words> session_summary(const Options& options) {
   if (options.stats_interval)
     lines.push_back(fmt::format("figures: a line each {}", core::format_duration(*options.stats_interval)));
   if (options.metrics)
-    lines.push_back(fmt::format("figures: for whoever connects to {}",
+    lines.push_back(fmt::format("metrics: for whoever connects to {}",
                                 local_address_text("tcp", *options.metrics, AddressFamily::any)));
   if (options.status_group.empty()) return lines;
   UDTCAT_CHECK(find_own_group("--status-group", options.status_group));

@@ -19,8 +19,8 @@
 
 namespace udtcat::tool {
 
-inline constexpr const char* kMetricsPath = "/metrics";              // spec: Prometheus' own default
-inline constexpr std::size_t kMaxMetricsClients = 8;                 // guess: as kMaxStatusClients, of several hosts
+inline constexpr const char* kMetricsPath = "/metrics";  // spec: Prometheus' own default
+inline constexpr std::size_t kMaxMetricsClients = 8;     // guess: twice kMaxStatusClients, as several hosts may ask
 inline constexpr std::size_t kMaxRequestHeadBytes = 8 * 1024;        // guess: what common servers take
 inline constexpr std::chrono::milliseconds kRequestPatience{1'000};  // guess: a slow path and a lost packet
 inline constexpr std::chrono::milliseconds kMetricsPatience{5'000};  // guess: half of Prometheus' own

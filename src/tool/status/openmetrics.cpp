@@ -128,11 +128,9 @@ void add_round_trips(const ObservedProcess& process, SampleText& samples) {
 }
 
 void add_rates(const ObservedProcess& process, SampleText& samples) {
-  constexpr double kBitsPerByte = 8;
   auto rates = by_peer<double>(process.snapshot);
   for (const PeerSnapshot& peer : process.snapshot.peers)
-    if (double* const rate = value_of(rates, peer))
-      *rate += static_cast<double>(peer.rate.bits_per_second()) / kBitsPerByte;
+    if (double* const rate = value_of(rates, peer)) *rate += static_cast<double>(peer.rate.bytes_per_second());
   for (const auto& [name, rate] : rates) samples.add(process, {{"peer", name}}, rate);
 }
 

@@ -16,7 +16,7 @@
 namespace udtcat::tool {
 
 inline constexpr std::size_t kMostPeerTotals = 1000;      // guess: as kMaxShownPeers
-inline constexpr std::string_view kOtherPeers = "other";  // spec: docs/spec/json.md
+inline constexpr std::string_view kOtherPeers = "other";  // spec: docs/spec/metrics.md §3
 inline constexpr std::size_t kPeersBesideNamed = 2;       // spec: those without a name, and the others
 inline constexpr std::size_t kMaxShownTotals = kMostPeerTotals + kPeersBesideNamed;
 

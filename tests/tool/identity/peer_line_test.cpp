@@ -45,12 +45,12 @@ TEST(PeerLine, CountsFromItsFirstDateAndNoLongerAtItsLast) {
   const SystemTime begin = parse_date("2026-12-01").value(), end = parse_date("2027-01-01").value();
   const auto moment = std::chrono::seconds(1);
   const Peer peer{.name = "alice", .key = KeyPair::generate()->public_key(), .valid_after = begin, .valid_before = end};
-  EXPECT_FALSE(counts_at(peer, begin - moment));
-  EXPECT_TRUE(counts_at(peer, begin) && counts_at(peer, end - moment));
-  EXPECT_FALSE(counts_at(peer, end));
-  EXPECT_EQ(dates_text(peer, begin - moment), "counts from 2026-12-01");
-  EXPECT_EQ(dates_text(peer, end), "counted until 2027-01-01");
-  EXPECT_TRUE(counts_at({.name = "bob", .key = peer.key}, begin)) << "without dates";
+  EXPECT_FALSE(is_valid_at(peer, begin - moment));
+  EXPECT_TRUE(is_valid_at(peer, begin) && is_valid_at(peer, end - moment));
+  EXPECT_FALSE(is_valid_at(peer, end));
+  EXPECT_EQ(dates_text(peer, begin - moment), "is valid from 2026-12-01");
+  EXPECT_EQ(dates_text(peer, end), "was valid until 2027-01-01");
+  EXPECT_TRUE(is_valid_at({.name = "bob", .key = peer.key}, begin)) << "without dates";
 }
 
 }  // namespace

@@ -117,12 +117,12 @@ TEST_F(PeersFileDates, RefuseAKeyBeforeTheFirstAndAfterTheLast) {
   EXPECT_EQ(peers->recognise(alice_, "pipe"), "alice");
   at("2026-11-30T23:59:59");
   EXPECT_EQ(peers->recognise(alice_, "pipe").error().message(),
-            "admit the key of alice: it counts from 2026-12-01, as " + path_ + ":1 says");
+            "admit the key of alice: it is valid from 2026-12-01, as " + path_ + ":1 says");
   at("2027-01-01");
   const auto late = peers->recognise(alice_, "pipe");
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, Errc::parameters_refused);
-  EXPECT_THAT(late.error().message(), HasSubstr("admit the key of alice: it counted until 2027-01-01, as "));
+  EXPECT_THAT(late.error().message(), HasSubstr("admit the key of alice: it was valid until 2027-01-01, as "));
 }
 
 TEST_F(PeersFileDates, EndTheSessionsOfTheKeyAloneWhoseLastHasPassed) {
@@ -138,7 +138,7 @@ TEST_F(PeersFileDates, EndTheSessionsOfTheKeyAloneWhoseLastHasPassed) {
   EXPECT_EQ(peers->look_at_dates(), std::chrono::seconds(1));
   at("2027-01-01");
   EXPECT_EQ(peers->look_at_dates(), PeersFile::kLookAtClock);
-  EXPECT_THAT(why, HasSubstr("admit the key of alice: it counted until 2027-01-01, as "));
+  EXPECT_THAT(why, HasSubstr("admit the key of alice: it was valid until 2027-01-01, as "));
   EXPECT_EQ(why_next, "");
 }
 

@@ -44,7 +44,7 @@ TEST_F(PinnedPeerTest, IsKnownByEachOfItsLinesWithinItsDates) {
   EXPECT_EQ(meant.recognise(next, "pipe"), "db");
   const auto early = meant.recognise(later, "pipe");
   ASSERT_FALSE(early);
-  EXPECT_THAT(early.error().message(), HasSubstr("peers:9, and counts from " + date_text(tomorrow)));
+  EXPECT_THAT(early.error().message(), HasSubstr("peers:9, and is valid from " + date_text(tomorrow)));
   EXPECT_THAT(meant.recognise(new_key(), "pipe").error().message(), HasSubstr("peers:7 and peers:8 and peers:9"));
 }
 

@@ -47,11 +47,11 @@ TEST(CheckSummary, SayWhereFiguresAreAndWhichGroupMayAsk) {
   const std::string group = std::to_string(::getegid());
   const auto lines = session_summary(options_of({"-l", "1", "--metrics", "9190", "--status-group", group}));
   ASSERT_TRUE(lines) << lines.error().message();
-  for (const std::string& line : {std::string("figures: for whoever connects to tcp 127.0.0.1:9190"),
+  for (const std::string& line : {std::string("metrics: for whoever connects to tcp 127.0.0.1:9190"),
                                   "udtcat status: also for members of the group " + group})
     EXPECT_THAT(*lines, Contains(line));
   const auto at = session_summary(options_of({"-l", "1", "--metrics", "[2001:db8::1]:9190"}));
-  EXPECT_THAT(at.value(), Contains("figures: for whoever connects to tcp [2001:db8::1]:9190"));
+  EXPECT_THAT(at.value(), Contains("metrics: for whoever connects to tcp [2001:db8::1]:9190"));
   const auto all = session_summary(options_of({"-l", "1", "--metrics", "*:9190"}));
   EXPECT_THAT(all.value(), Contains("figures: for whoever connects to tcp port 9190 of every address"));
 }

@@ -130,8 +130,12 @@ std::ptrdiff_t series_of(int peers) {
     made.peers.back().limited_by = {"path", "limited by the path"};
     made.peer_totals.push_back({.name = name, .bytes_sent = 1, .handshakes = 1, .packets_sent = 2, .packets_lost = 1});
     for (const char* direction : {"sent", "received", "both", ""})
-      made.transfers.push_back(
-          {.peer = name, .direction = direction, .complete = 1, .failed = 1, .last_complete = kNow});
+      made.transfers.push_back({.peer = name,
+                                .direction = direction,
+                                .complete = 1,
+                                .failed = 1,
+                                .last_complete = kNow,
+                                .last_failed = kNow});
   }
   std::istringstream lines(rendered({made}));
   std::ptrdiff_t series = 0;
@@ -151,7 +155,7 @@ TEST(OpenMetrics, OfAProcessThatHasNothingHaveOnlySeriesOfItself) {
   bare.peers = {session(1, "", 1s)};
   const std::string text = rendered({bare});
   for (const char* absent :
-       {"peer=", "redials", "dialing", "meeting", "transfer", "refusals", "limited_by", "round_trip", "descriptors"})
+       {"peer=", "redials", "dialling", "meeting", "transfer", "refusals", "limited_by", "round_trip", "descriptors"})
     EXPECT_THAT(text, Not(HasSubstr(absent)));
   EXPECT_THAT(text, HasSubstr("udtcat_clients_waiting{service=\"\"} 0\n"));
 }
