@@ -64,6 +64,16 @@ std::optional<FileLocation::FileSystem> file_system_at(const bridge::Descriptor&
   return FileLocation::FileSystem{static_cast<std::uint64_t>(system.f_type), id, mount_of(directory), status.st_dev};
 }
 
+/// Below the one that a name is relative to.
+std::string directory_of(const std::string& name) {
+  const auto slash = name.rfind('/');
+  return slash == std::string::npos ? "." : name.substr(0, slash + 1);
+}
+
+std::string path_of(const bridge::Descriptor& descriptor) {
+  return fmt::format("/proc/self/fd/{}", descriptor.number());
+}
+
 }  // namespace
 
 MountNumber mount_of(const bridge::Descriptor& directory) {
@@ -119,6 +129,17 @@ Result<std::optional<bridge::Descriptor>> FileLocation::make_file(int flags) con
   if (made.is_open()) return made;
   if (errno == EEXIST) return std::nullopt;
   return core::fail_by_errno(Errc::local_write_failed, "make " + shown_);
+}
+
+std::optional<bridge::Descriptor> FileLocation::make_nameless_file(int flags) const {
+  bridge::Descriptor made(
+      ::openat(directory(), directory_of(name_).c_str(), flags | O_TMPFILE | O_CLOEXEC, kNewFileMode));
+  if (!made.is_open() || ::access(path_of(made).c_str(), F_OK) != 0) return std::nullopt;
+  return made;
+}
+
+Status FileLocation::take_name(const bridge::Descriptor& nameless) const {
+  return made(::linkat(AT_FDCWD, path_of(nameless).c_str(), directory(), name_.c_str(), AT_SYMLINK_FOLLOW));
 }
 
 bool FileLocation::ignores_case() const {
@@ -211,9 +232,7 @@ std::string FileLocation::path_by_descriptor() const {
 }
 
 Status FileLocation::sync_name() const {
-  const auto slash = name_.rfind('/');
-  const std::string above = slash == std::string::npos ? "." : name_.substr(0, slash + 1);
-  if (const auto error = bridge::sync_names(directory(), above.c_str()))
+  if (const auto error = bridge::sync_names(directory(), directory_of(name_).c_str()))
     return fail(Errc::local_write_failed, "store the name " + shown_, core::errno_text(error.value()));
   return {};
 }

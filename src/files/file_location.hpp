@@ -53,6 +53,11 @@ class FileLocation {
   [[nodiscard]] bool is_only_name() const;
   /// A new file, opened with more flags of open(2); none: something is there already.  errors: Errc::local_write_failed
   [[nodiscard]] Result<std::optional<bridge::Descriptor>> make_file(int flags) const;
+  /// A new file that has no name until take_name(); nothing is left of it where the process ends before.
+  /// none: not on this file system, or /proc is not there
+  [[nodiscard]] std::optional<bridge::Descriptor> make_nameless_file(int flags) const;
+  /// errors: Errc::local_write_failed, also where something is there already
+  [[nodiscard]] Status take_name(const bridge::Descriptor& nameless) const;
   /// As statx(2) says, not through a link; none: it says why in errno.
   [[nodiscard]] std::optional<struct statx> look_by(unsigned mask) const;
   /// The birth time, as text; empty where the file system has none.

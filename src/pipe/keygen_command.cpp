@@ -70,11 +70,14 @@ Result<std::string> make_pair_of_files(const std::filesystem::path& file, const 
   if (std::filesystem::exists(public_file, unknown))
     return fail(Errc::bad_argument, "write " + public_file.string(),
                 "it is there already, and is not overwritten: give another name, or move it away");
-  UDTCAT_TRY(const KeyPair pair, KeyPair::generate());
-  const core::SecretText secret(pair.reveal_text() + "\n");
-  UDTCAT_CHECK(tool::make_private_directory_of(file));
-  UDTCAT_CHECK(tool::write_new_file(file, secret.view(), kSecretMode));
-  const std::string line = pair.public_key().to_string() + " " + comment + "\n";
+  auto pair = KeyPair::from_file(file.string());  // without its public half where a power cut came in between
+  if (!pair) {
+    UDTCAT_TRY(pair, KeyPair::generate());
+    const core::SecretText secret(pair->reveal_text() + "\n");
+    UDTCAT_CHECK(tool::make_private_directory_of(file));
+    UDTCAT_CHECK(tool::write_new_file(file, secret.view(), kSecretMode));
+  }
+  const std::string line = pair->public_key().to_string() + " " + comment + "\n";
   UDTCAT_CHECK(tool::write_new_file(public_file, line, kPublicMode));
   return line;
 }

@@ -261,6 +261,8 @@ Status make_directories(const files::FileTree& tree, const std::vector<std::stri
   for (const std::string& path : paths) {
     UDTCAT_CHECK(tree.make_directory(path));
     UDTCAT_TRY(const auto directory, tree.enter(path, Errc::local_write_failed));
+    UDTCAT_TRY(const auto location, tree.locate(path, Errc::local_write_failed));
+    UDTCAT_CHECK(location.sync_name());
     struct stat status {};
     if (::fstat(directory->number(), &status) == 0 && !made.emplace(status.st_dev, status.st_ino).second)
       return fail(Errc::local_write_failed, "make the directory " + tree.shown(path),

@@ -209,9 +209,9 @@ Status BlockStore::put_in_place() const {
   if (!location_.is_only_name() || !location_.names(descriptor_))
     return fail(Errc::local_write_failed, "rename " + location_.shown() + " to " + publish_as_->shown(),
                 "it is another file by now, or has another name as well");
-  // Removed first: a journal without its FILE.part would be taken for the next one of that name.
-  partial_->journal_of("-").remove();
   UDTCAT_CHECK(rename_in(use_, location_, *publish_as_));
+  // Removed afterwards: without it FILE.part would be nobody's, and stay. Alone it is cleared away by the next begin().
+  partial_->journal_of("-").remove();
   return publish_as_->sync_name();
 }
 

@@ -32,7 +32,9 @@ PartialFile names_of(const files::FileLocation& file, int number) {
 bool is_ours(const PartialFile& names) {
   if (!names.part.is_only_name()) return false;
   const auto proved = RestartJournal::part_proved_at(names.journal);
-  return proved && (proved->empty() || *proved == names.part.birth());
+  if (proved && (proved->empty() || *proved == names.part.birth())) return true;
+  // A process that was killed before it wrote its journal leaves this; a user's has nothing to lose.
+  return names.part.size() == 0 && RestartJournal::may_be_at(names.journal);
 }
 
 /// Files that this process writes, for file systems that have no locks.
@@ -97,7 +99,9 @@ Result<std::optional<OpenPartialFile>> make_new(const files::FileLocation& file,
   auto turn = lock(file, *made);
   const Status begun = turn ? names.journal_of("-").begin() : tl::unexpected(turn.error());
   if (!begun) {
-    names.part.remove();
+    const bool is_anothers =
+        begun.error().code == Errc::out_of_resources;  // which has opened it as soon as it was made
+    if (!is_anothers) names.part.remove();
     return tl::unexpected(begun.error());
   }
   return OpenPartialFile{std::move(names), std::move(*made), std::move(*turn)};

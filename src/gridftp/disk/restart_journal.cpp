@@ -62,6 +62,9 @@ std::string read_own(const files::FileLocation& location, std::size_t most_bytes
   return file && location.names(*file) ? read_all(*file, most_bytes) : "";
 }
 
+/// What a power cut leaves of one whose content was not on the disk yet.
+bool is_empty_at(const files::FileLocation& location) { return location.is_only_name() && location.size() == 0; }
+
 /// Removes and returns "part 1764155555.000000001" LF at the front of `text`; none: it is not there.
 std::optional<std::string> take_part(std::string_view& text) {
   const auto end = text.find('\n');
@@ -106,15 +109,15 @@ bool RestartJournal::is_at(const files::FileLocation& location) {
 }
 
 bool RestartJournal::may_be_at(const files::FileLocation& location) {
-  const bool ours = is_at(location);
-  if (!ours && location.exists()) return false;
-  const files::FileLocation next = location.with_suffix(kNextSuffix);
-  if (!next.exists() || is_at(next)) return true;
-  return ours && next.is_only_name() && next.size() == 0;  // of a save() that was killed
+  const auto may_be = [](const files::FileLocation& name) {
+    return !name.exists() || is_at(name) || is_empty_at(name);
+  };
+  return may_be(location) && may_be(location.with_suffix(kNextSuffix));
 }
 
 std::optional<std::string> RestartJournal::part_proved_at(const files::FileLocation& location) {
-  for (const files::FileLocation& journal : {location, location.with_suffix(kNextSuffix)}) {
+  const std::array journals{location, location.with_suffix(kNextSuffix)};
+  for (const files::FileLocation& journal : journals) {
     const std::string text = read_own(journal, kMaxHeadBytes);
     if (!text.starts_with(kFirstLine)) continue;
     std::string_view rest = text;
@@ -122,7 +125,7 @@ std::optional<std::string> RestartJournal::part_proved_at(const files::FileLocat
       rest.remove_prefix(std::min(rest.size(), std::min(rest.find('\n'), rest.size()) + 1));
     return take_part(rest).value_or("");
   }
-  return std::nullopt;
+  return std::ranges::any_of(journals, is_empty_at) ? std::optional("") : std::nullopt;
 }
 
 /// Writes the temporary file of save().
@@ -143,23 +146,32 @@ Status RestartJournal::write_next(const files::ByteRanges& have) const {
   return written;
 }
 
-Status RestartJournal::save(const files::ByteRanges& have) const {
+/// The temporary file of begin() may be the only proof: it is kept until another one is written.
+Status RestartJournal::keep_proof() const {
   const files::FileLocation next = location_.with_suffix(kNextSuffix);
-  // An empty temporary journal of begin() may be the only one: it is kept until this one is written.
-  if (!location_.exists() && is_at(next)) UDTCAT_CHECK(rename_in(use_, next, location_));
+  return !location_.exists() && is_at(next) ? rename_in(use_, next, location_) : Status();
+}
+
+Status RestartJournal::save(const files::ByteRanges& have) const {
+  UDTCAT_CHECK(keep_proof());
   UDTCAT_CHECK(write_next(have));
-  return rename_in(use_, next, location_);
+  return rename_in(use_, location_.with_suffix(kNextSuffix), location_);
 }
 
 Status RestartJournal::begin() const {
+  UDTCAT_CHECK(keep_proof());
   UDTCAT_CHECK(write_next({}));
-  if (is_at(location_)) remove_in(use_, location_);
+  remove_at(location_);
   return {};
 }
 
 void RestartJournal::remove() const {
-  for (const files::FileLocation& location : {location_, location_.with_suffix(kNextSuffix)})
-    if (is_at(location)) remove_in(use_, location);
+  remove_at(location_);
+  remove_at(location_.with_suffix(kNextSuffix));
+}
+
+void RestartJournal::remove_at(const files::FileLocation& location) const {
+  if (is_at(location) || is_empty_at(location)) remove_in(use_, location);
 }
 
 std::uint64_t RestartJournal::charged_bytes() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The ranges of a file that have come, for a transfer that is resumed: FILE.part.have beside FILE.part. A FILE.part
-/// without a journal is a user's file.
+/// without a journal is a user's file, unless it is empty.
 /// spec: docs/spec/gridftp.md §5
 #pragma once
 
@@ -45,9 +45,11 @@ class RestartJournal {
   [[nodiscard]] std::uint64_t charged_bytes() const;
   /// Whether a journal is there, of whatever; not behind a link, and under no other name.
   [[nodiscard]] static bool is_at(const files::FileLocation& location);
-  /// Whether there is no file of the user, neither there nor at the temporary name of save().
+  /// Whether there is no file of the user, neither there nor at the temporary name of save(). An empty one is what a
+  /// power cut leaves of a journal.
   [[nodiscard]] static bool may_be_at(const files::FileLocation& location);
-  /// The birth time of the FILE.part that a journal belongs to, whatever its source; empty: the journal has none.
+  /// The birth time of the FILE.part that a journal belongs to, whatever its source; empty: the journal has none, or is
+  /// empty.
   /// none: no journal is there
   [[nodiscard]] static std::optional<std::string> part_proved_at(const files::FileLocation& location);
 
@@ -58,7 +60,9 @@ class RestartJournal {
                                                               std::string_view identity);
 
  private:
+  [[nodiscard]] Status keep_proof() const;
   [[nodiscard]] Status write_next(const files::ByteRanges& have) const;
+  void remove_at(const files::FileLocation& location) const;
 
   files::FileLocation location_;
   std::string identity_;

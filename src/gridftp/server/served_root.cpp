@@ -207,6 +207,8 @@ Status ServedRoot::make_directory(const std::string& path) const {
   UDTCAT_TRY(const auto parted, part(path));
   if (::mkdirat(parted.directory->number(), parted.name.c_str(), kNewDirectoryMode) != 0)
     return failed(Errc::local_write_failed, "make the directory", path);
+  if (const auto error = bridge::sync_names(parted.directory->number(), "."))
+    return fail(Errc::local_write_failed, "store the name of " + path, core::errno_text(error.value()));
   return {};
 }
 

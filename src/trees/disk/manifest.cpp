@@ -50,6 +50,8 @@ struct ManifestWriter::State {
     const std::string end = encode_line(ManifestEnd{entries, hash.digest()}) + '\n';
     UDTCAT_CHECK(files::write_whole(file, bytes_of_text(end), next.shown()));
     if (::fdatasync(file.number()) != 0) return core::fail_by_errno(Errc::local_write_failed, "write " + next.shown());
+    if (is_nameless) UDTCAT_CHECK(next.take_name(file));
+    is_nameless = false;
     UDTCAT_CHECK(next.rename_to(location));
     return location.sync_name();
   }
@@ -65,6 +67,7 @@ struct ManifestWriter::State {
   files::FileLocation location;
   files::FileLocation next;
   bridge::Descriptor file;
+  bool is_nameless = false;  // until all is written, so that a process that is killed leaves nothing
   std::string gathered;
   std::uint64_t entries = 0;
   files::Sha256 hash{};
@@ -74,7 +77,7 @@ struct ManifestWriter::State {
 
 void ManifestWriter::Discard::operator()(State* state) const {
   const std::unique_ptr<State> owned(state);
-  if (!owned->is_finished) owned->next.remove();
+  if (!owned->is_finished && !owned->is_nameless) owned->next.remove();
 }
 
 Result<ManifestWriter> ManifestWriter::create(const files::FileLocation& location) {
@@ -84,10 +87,15 @@ Result<ManifestWriter> ManifestWriter::create(const files::FileLocation& locatio
   // Of this process and this manifest alone: others may write one of that name meanwhile.
   static std::atomic<unsigned> number{0};
   files::FileLocation next = location.with_suffix(fmt::format(".{}-{}{}", ::getpid(), ++number, kNextManifestSuffix));
-  UDTCAT_TRY(auto file, next.open(O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, Errc::local_write_failed));
+  auto file = next.make_nameless_file(O_WRONLY);
+  const bool is_nameless = file.has_value();
+  if (!is_nameless) {
+    UDTCAT_TRY(file, next.open(O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, Errc::local_write_failed));
+  }
   auto state = std::make_unique<State>(State{.location = location,
                                              .next = std::move(next),
-                                             .file = std::move(file),
+                                             .file = std::move(*file),
+                                             .is_nameless = is_nameless,
                                              .gathered = std::string(kManifestFirstLine) + '\n'});
   return ManifestWriter(std::unique_ptr<State, Discard>(state.release()));
 }

@@ -34,8 +34,36 @@ TEST_F(PartialFiles, AreFoundAgainByTheirJournal) {
   EXPECT_TRUE(find_partial_file(location)->journal_of("x").begin());
   EXPECT_FALSE(find_partial_file(location)->journal_of("x").load());
   EXPECT_EQ(opened(), "file.part");
+  folder.write("file.part", mine);
   find_partial_file(location)->journal_of("x").remove();
   EXPECT_FALSE(find_partial_file(location));
+}
+
+TEST_F(PartialFiles, AreFoundAgainAfterAKillBeforeTheirJournalWasWritten) {
+  folder.write("file.part", {});
+  EXPECT_EQ(opened(), "file.part");
+  EXPECT_EQ(opened(), "file.part") << "and with one";
+}
+
+TEST_F(PartialFiles, AreFoundAgainByAJournalThatAPowerCutHasEmptied) {
+  for (const char* journal : {"file.part.have", "file.part.have.new"}) {
+    folder.write("file.part", mine);
+    folder.write(journal, {});
+    ASSERT_TRUE(find_partial_file(location)) << journal;
+    EXPECT_FALSE(find_partial_file(location)->journal_of("x").load());
+    EXPECT_EQ(opened(), "file.part");
+    find_partial_file(location)->journal_of("x").remove();
+    EXPECT_FALSE(folder.has(journal));
+  }
+}
+
+TEST_F(PartialFiles, AreNewBesideAJournalWhoseFileHasGotItsName) {
+  EXPECT_EQ(opened(), "file.part");
+  ASSERT_TRUE(find_partial_file(location)->journal_of("x").save(files::ByteRanges::parse("0-5").value()));
+  std::filesystem::rename(folder / "file.part", folder / "file");
+  EXPECT_FALSE(find_partial_file(location));
+  EXPECT_EQ(opened(), "file.part");
+  EXPECT_FALSE(find_partial_file(location)->journal_of("x").load());
 }
 
 TEST_F(PartialFiles, LeaveFilesWithoutAJournalAlone) {

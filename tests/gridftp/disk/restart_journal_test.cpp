@@ -90,6 +90,16 @@ TEST(RestartJournal, IsWrittenAgainAfterAKillInTheMiddleOfIt) {
   EXPECT_EQ(journal.load()->to_text(), "0-1");
 }
 
+TEST(RestartJournal, KeepsItsProofWhileItBeginsAgain) {
+  const Folder folder;
+  const RestartJournal journal(files::FileLocation(folder / "journal"), "source", "12.000000001");
+  ASSERT_TRUE(journal.begin());
+  ASSERT_FALSE(folder.has("journal"));
+  ASSERT_TRUE(journal.begin());
+  EXPECT_EQ(RestartJournal::part_proved_at(files::FileLocation(folder / "journal")), "12.000000001");
+  EXPECT_FALSE(folder.has("journal"));
+}
+
 TEST(RestartJournal, TellsWhereItCannotBeWritten) {
   const RestartJournal journal(files::FileLocation("/no/such/place"), "source");
   EXPECT_EQ(journal.save(kHave).error().code, Errc::local_write_failed);

@@ -91,9 +91,7 @@ TEST_F(Manifests, LeaveNothingUnlessTheyAreFinished) {
     auto writer = ManifestWriter::create(location).value();
     auto moved = std::move(writer);
     EXPECT_TRUE(moved.add(some_entries().front()));
-    ASSERT_EQ(folder.files().size(), 1U);
-    const std::string name = folder.files().front().filename();
-    EXPECT_TRUE(name.starts_with("manifest.") && name.ends_with(".new")) << name;
+    EXPECT_TRUE(folder.files().empty()) << "a process that is killed leaves nothing";
   }
   EXPECT_TRUE(folder.files().empty());
   EXPECT_EQ(ManifestWriter::create(files::FileLocation("/no/such/place")).error().code, Errc::local_write_failed);
