@@ -64,11 +64,15 @@ struct StatusOptions {
   std::string checked;  // the name of a service; empty: none
 };
 
-/// Of the processes that have answered. `# EOF`, a comment of this format, tells a reader that it has all.
+/// Of the processes that have answered: under their names those that nobody can call so himself. `# EOF`, a comment of
+/// this format, tells a reader that it has all.
 std::string metrics_text(const std::vector<StatusAnswer>& answers) {
   std::vector<tool::ProcessSnapshot> snapshots;
-  for (const StatusAnswer& answer : answers)
-    if (answer.snapshot) snapshots.push_back(*answer.snapshot);
+  for (const StatusAnswer& answer : answers) {
+    if (!answer.snapshot) continue;
+    tool::ProcessSnapshot& snapshot = snapshots.emplace_back(*answer.snapshot);
+    if (!tool::is_place_of_services(answer.path)) snapshot.service.clear();
+  }
   return tool::to_metrics(snapshots, tool::MetricsFormat::prometheus, std::chrono::system_clock::now()) + "# EOF\n";
 }
 

@@ -64,12 +64,19 @@ class StatusQuestion {
           text_.append(piece_.data(), bytes);
           if (!end && text_.size() <= tool::kMaxSnapshotBytes) return read_on();
           if (!text_.empty())
-            snapshot_ = tool::parse_snapshot(std::exchange(text_, {}));
+            parse();
           else if (!std::exchange(asked_again_, true))
             ask();  // its process may have ended just now
           else
             snapshot_ = fail(Errc::peer_lost, "ask " + path_, "it closed without an answer; it may be busy: ask again");
         });
+  }
+
+  void parse() {
+    snapshot_ = tool::parse_snapshot(std::exchange(text_, {}));
+    // It is not believed which process it is.
+    const auto peer = bridge::peer_credentials(socket_->native_handle());
+    if (snapshot_ && peer && peer->pid > 0) snapshot_->pid = peer->pid;
   }
 
   boost::asio::io_context& io_;

@@ -51,7 +51,7 @@ ScopedStatus Destination::check_not_over(const std::string& path) const {
   return of_transfer(fail(Errc::connection_broken, "write " + tree().shown(path), "the transfer is over"));
 }
 
-ScopedStatus Destination::charge_name(const Entry& entry) {
+ScopedResult<files::DirectoryUse::Reservation> Destination::charge_name(const Entry& entry) {
   std::uint64_t bytes = 0;
   for (const auto& each : entry.attributes.extended) bytes += each.name.size() + each.value.size();
   return write_budget().charge_name(bytes, entry.path);
@@ -122,7 +122,7 @@ ScopedResult<struct stat> Destination::make_directory(const Entry& entry) {
                                                  : "there is something else"));
   if (!status) {
     UDTCAT_CHECK(check_place(path, std::nullopt));
-    UDTCAT_CHECK(charge_name(entry));
+    UDTCAT_TRY(const auto reservation, charge_name(entry));
     UDTCAT_CHECK(of_name(location.make_directory(kUnfinishedMode)));
   }
   UDTCAT_TRY(const auto opened, of_name(location.open(O_PATH | O_DIRECTORY, Errc::local_write_failed)));
@@ -176,7 +176,7 @@ ScopedStatus Destination::make(const Entry& entry) {
   UDTCAT_TRY(const bool is_so, take_as_it_is(entry, location));
   if (is_so) return {};
   UDTCAT_CHECK(check_place(entry.path, there));
-  UDTCAT_CHECK(charge_name(entry));
+  UDTCAT_TRY(const auto reservation, charge_name(entry));
   UDTCAT_TRY(const auto folder, folder_of(entry.path));
   const auto part = folder.of(entry.path);
   UDTCAT_CHECK(of_name(make_part(entry, part)));
@@ -204,7 +204,7 @@ ScopedStatus Destination::make_hard_link(const std::string& path, const std::str
     return {};
   }
   UDTCAT_CHECK(check_place(path, status));
-  UDTCAT_CHECK(write_budget().charge_name(0, path));
+  UDTCAT_TRY(const auto reservation, write_budget().charge_name(0, path));
   UDTCAT_TRY(const auto folder, folder_of(path));
   const auto part = folder.of(path);
   part.remove();

@@ -40,7 +40,7 @@ class Destination {
   /// For long work.  errors: Errc::connection_broken, of the transfer, which is over
   [[nodiscard]] ScopedStatus check_not_over(const std::string& path) const;
   /// A name is going to be made, with its attributes.  errors: those of WriteBudget::charge()
-  [[nodiscard]] ScopedStatus charge_name(const Entry& entry);
+  [[nodiscard]] ScopedResult<files::DirectoryUse::Reservation> charge_name(const Entry& entry);
   [[nodiscard]] NameResult<files::FileLocation> locate(const std::string& path);
   /// None: nothing is there.
   [[nodiscard]] NameResult<std::optional<struct stat>> look(const std::string& path);

@@ -83,7 +83,7 @@ ScopedStatus IncomingFile::open_part() {
   if (basis_ && basis_->why_it_stays) return tl::unexpected(*basis_->why_it_stays);
   if (basis_) UDTCAT_CHECK(take_up_basis());
   if (part_.is_open()) return {};
-  UDTCAT_CHECK(destination_.charge_name(entry_));
+  UDTCAT_TRY(const auto reservation, destination_.charge_name(entry_));
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
   destination_.write_budget().remove(own.of(entry_.path));
   UDTCAT_TRY(part_, own.take(entry_.path).map_error(scope_of_content_error));

@@ -20,10 +20,10 @@ ScopedStatus WriteBudget::charge(std::uint64_t bytes, const std::string& path) {
                           fmt::format("the transfer would be more than --limit {}", core::format_size(*bytes_))));
 }
 
-ScopedStatus WriteBudget::charge_name(std::uint64_t attribute_bytes, const std::string& path) {
+ScopedResult<files::DirectoryUse::Reservation> WriteBudget::charge_name(std::uint64_t attribute_bytes,
+                                                                        const std::string& path) {
   UDTCAT_CHECK(charge(kNameBytes + attribute_bytes, path));
-  UDTCAT_CHECK(reserve(kNameBytes, path));
-  return {};
+  return reserve(kNameBytes, path);
 }
 
 ScopedResult<files::DirectoryUse::Reservation> WriteBudget::reserve(std::uint64_t bytes, const std::string& path) {

@@ -43,8 +43,9 @@ class WriteBudget {
   /// path   for the error.  errors: Errc::stream_refused: it would be more than the budget
   [[nodiscard]] ScopedStatus charge(std::uint64_t bytes, const std::string& path);
   /// A name is going to be made.  attribute_bytes   of what it has besides its content
-  /// errors: the same; those of reserve()
-  [[nodiscard]] ScopedStatus charge_name(std::uint64_t attribute_bytes, const std::string& path);
+  /// returns   to be kept until it is.  errors: the same; those of reserve()
+  [[nodiscard]] ScopedResult<files::DirectoryUse::Reservation> charge_name(std::uint64_t attribute_bytes,
+                                                                           const std::string& path);
   /// A file is going to be larger, which counts for the directory.  returns   to be kept until it is
   /// errors: those of DirectoryLimit::reserve()
   [[nodiscard]] ScopedResult<files::DirectoryUse::Reservation> reserve(std::uint64_t bytes, const std::string& path);

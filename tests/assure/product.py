@@ -8,6 +8,7 @@ import time
 from stage import Finding, eventually
 
 DICE = random.Random(1)
+LINGERS_S = 12  # guess: a session that a fault has broken is lost after 3 s, and may have another behind it
 OUT, BACK, OLD = DICE.randbytes(150_000), DICE.randbytes(60_000), DICE.randbytes(3_000)
 
 
@@ -134,7 +135,7 @@ class Product:
         fds = {}
         for side, end in self.servers.items():
             limit = (allowed or {}).get(side)
-            if limit is not None and not eventually(lambda: end.descriptors() <= limit, 6):
+            if limit is not None and not eventually(lambda: end.descriptors() <= limit, LINGERS_S):
                 names = sorted(os.readlink(f'/proc/{end.process.pid}/fd/{fd}') for fd in os.listdir(f'/proc/{end.process.pid}/fd'))
                 raise Finding('descriptors', f'{side} has {end.descriptors()}, {limit} without the fault: {names}')
             if limit is None:

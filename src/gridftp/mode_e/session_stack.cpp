@@ -140,7 +140,7 @@ class SessionDataListener final : public DataListener {
     if (const auto identity = connection->peer_identity())
       core::log().info("{} is {}", connection->peer().to_string(), identity->name);
     if (const auto is_its = check_key(*connection, only_peer_); !is_its) {
-      core::log().warn("{}", is_its.error().message());
+      refusals_.add(connection->peer(), is_its.error());
       if (const auto closing = closing_.lock()) closing->take(std::move(connection));
       return;
     }

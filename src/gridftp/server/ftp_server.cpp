@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
@@ -105,7 +106,13 @@ bool FtpServer::has_room_for(core::Prefix newcomer, const Quota& quota) {
 }
 
 void FtpServer::refuse(std::unique_ptr<ControlConnection> control) {
-  core::log().warn("{} sent away: {} clients are here", control->peer().to_string(), clients_.size());
+  const std::string address = control->peer().to_string();
+  service_->events->report("refused",
+                           {.kind = tool::EventKind::refused,
+                            .severity = tool::Severity::warning,
+                            .message = fmt::format("{} sent away: {} clients are here", address, clients_.size()),
+                            .address = address,
+                            .reason = make_error_code(Errc::out_of_resources).message()});
   boost::asio::co_spawn(
       io_,
       [kept = std::shared_ptr<ControlConnection>(std::move(control))]() -> Task<void> {

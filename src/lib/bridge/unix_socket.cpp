@@ -26,6 +26,13 @@ tl::unexpected<Error> cannot_listen(const std::string& path, std::string why) {
 
 }  // namespace
 
+std::optional<ucred> peer_credentials(int socket) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return std::nullopt;
+  return peer;
+}
+
 bool is_left_over(const std::string& path) {
   struct stat about {};
   if (path.size() > kMaxUnixPathBytes || ::lstat(path.c_str(), &about) != 0 || !S_ISSOCK(about.st_mode)) return false;

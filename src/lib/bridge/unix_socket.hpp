@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <system_error>
 
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <boost/asio/io_context.hpp>
@@ -32,6 +34,9 @@ using UnixAcceptor = SocketAcceptor<boost::asio::local::stream_protocol>;
 
 /// Whether `path` is a socket at which nobody listens, as its process has died.
 [[nodiscard]] bool is_left_over(const std::string& path);
+
+/// The process at the other end, as the system knows it; none: it does not say.  spec: unix(7), SO_PEERCRED
+[[nodiscard]] std::optional<ucred> peer_credentials(int socket);
 
 /// One attempt to connect. Destroying it gives up without a call.
 /// Threads: confined to the io_context thread, where the handler is called, which may destroy this.

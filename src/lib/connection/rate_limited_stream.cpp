@@ -8,15 +8,20 @@ namespace udtcat::connection {
 
 LocalStream::ReadResult RateLimitedStream::read_some(std::span<std::byte> into) {
   const auto now = Clock::now();
-  if (now < read_again_) return {.state = ReadState::would_block};
+  if (now < read_again()) return {.state = ReadState::would_block};
   const auto result = local_->read_some(into.first(std::min(into.size(), rates_->sent.piece_bytes())));
   if (result.bytes > 0) read_again_ = rates_->sent.pass(result.bytes, now);
   return result;
 }
 
+RateLimitedStream::Clock::time_point RateLimitedStream::read_again() {
+  if (!read_again_) read_again_ = rates_->sent.next();
+  return *read_again_;
+}
+
 void RateLimitedStream::async_wait_readable(WaitHandler handler) {
-  if (Clock::now() >= read_again_) return local_->async_wait_readable(std::move(handler));
-  read_timer_.expires_at(read_again_);
+  if (Clock::now() >= read_again()) return local_->async_wait_readable(std::move(handler));
+  read_timer_.expires_at(read_again());
   read_timer_.async_wait(
       lifetime_.guard([this, handler = std::move(handler)](const boost::system::error_code& cancelled) mutable {
         if (!cancelled) local_->async_wait_readable(std::move(handler));
@@ -24,6 +29,16 @@ void RateLimitedStream::async_wait_readable(WaitHandler handler) {
 }
 
 void RateLimitedStream::async_write_some(std::span<const std::byte> from, WriteHandler handler) {
+  const bool is_first = !std::exchange(has_written_, true);
+  if (!is_first || rates_->received.next() <= Clock::now()) return write_now(from, std::move(handler));
+  write_timer_.expires_at(rates_->received.next());
+  write_timer_.async_wait(
+      lifetime_.guard([this, from, handler = std::move(handler)](const boost::system::error_code& cancelled) mutable {
+        if (!cancelled) write_now(from, std::move(handler));
+      }));
+}
+
+void RateLimitedStream::write_now(std::span<const std::byte> from, WriteHandler handler) {
   const auto piece = from.first(std::min(from.size(), rates_->received.piece_bytes()));
   local_->async_write_some(
       piece, lifetime_.guard([this, handler = std::move(handler)](std::error_code error, std::size_t bytes) mutable {

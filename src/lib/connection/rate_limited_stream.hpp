@@ -17,7 +17,8 @@
 
 namespace udtcat::connection {
 
-/// Its reads count as sent. A write counts as received and is over only when its bytes may have passed: until then
+/// Its reads count as sent. The first of each waits for what other streams have passed: many short streams have no
+/// more than a long one. A write counts as received and is over only when its bytes may have passed: until then
 /// the peer gets no new credit for them.
 /// Threads: confined, as LocalStream.
 class RateLimitedStream final : public LocalStream {
@@ -38,9 +39,14 @@ class RateLimitedStream final : public LocalStream {
  private:
   using Clock = std::chrono::steady_clock;
 
+  /// When more may be read.
+  [[nodiscard]] Clock::time_point read_again();
+  void write_now(std::span<const std::byte> from, WriteHandler handler);
+
   const std::unique_ptr<LocalStream> local_;
   const std::shared_ptr<core::PeerRates> rates_;
-  Clock::time_point read_again_{};  // when more may be read
+  std::optional<Clock::time_point> read_again_;  // none: nothing was read yet
+  bool has_written_ = false;
   boost::asio::steady_timer read_timer_;
   boost::asio::steady_timer write_timer_;
   core::Lifetime lifetime_;

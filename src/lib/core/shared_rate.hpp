@@ -29,6 +29,8 @@ class SharedRate {
     const std::uint64_t bytes = rate_.unlimited() ? SIZE_MAX : rate_.bytes_per_second() * kBurst.count() / 1'000;
     return std::max<std::uint64_t>(bytes, kMinPieceBytes);
   }
+  /// When a stream that has passed nothing yet may begin: behind what others have passed.
+  [[nodiscard]] TimePoint next() const { return next_; }
   /// Bytes pass now.  returns  when the next ones of the same stream may
   [[nodiscard]] TimePoint pass(std::size_t bytes, TimePoint now) {
     next_ = std::max(next_, now - kBurst);

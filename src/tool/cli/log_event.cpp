@@ -53,6 +53,8 @@ std::string_view to_string(EventKind kind) {
       return "session_lost";
     case EventKind::transfer:
       return "transfer";
+    case EventKind::name_failed:
+      return "name_failed";
     case EventKind::change:
       return "change";
     case EventKind::refused:

@@ -17,7 +17,19 @@ enum class Severity { error = 3, warning = 4, notice = 5, info = 6, debug = 7 };
 /// "error", "warning", "notice", "info", "debug".
 [[nodiscard]] std::string_view to_string(Severity severity);
 
-enum class EventKind { listening, peer_up, peer_gone, session_lost, transfer, change, refused, redial, reload, exit };
+enum class EventKind {
+  listening,
+  peer_up,
+  peer_gone,
+  session_lost,
+  transfer,
+  name_failed,
+  change,
+  refused,
+  redial,
+  reload,
+  exit
+};
 [[nodiscard]] std::string_view to_string(EventKind kind);
 
 struct LogEvent {

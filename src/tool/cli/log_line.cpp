@@ -38,6 +38,7 @@ unsigned fields_of(EventKind kind) {
     case EventKind::peer_gone:
       return kPeerFields | kByteFields | kDurationField | kResultField | kCountField;
     case EventKind::session_lost:
+    case EventKind::name_failed:
       return kPeerFields | kResultField | kCountField;
     case EventKind::transfer:
       return kPeerFields | kObjectField | kByteFields | kFilesField | kDurationField | kResultField | kCountField;

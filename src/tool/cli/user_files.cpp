@@ -114,7 +114,11 @@ Status write_new_file(const std::filesystem::path& file, std::string_view text, 
   if (nameless.is_open()) {
     UDTCAT_CHECK(write_all(nameless, file, text));
     const std::string by_number = "/proc/self/fd/" + std::to_string(nameless.number());
-    if (::linkat(AT_FDCWD, by_number.c_str(), AT_FDCWD, file.c_str(), AT_SYMLINK_FOLLOW) == 0) return sync_name(file);
+    if (::linkat(AT_FDCWD, by_number.c_str(), AT_FDCWD, file.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      // Some file systems, as btrfs, keep nothing of a file that had no name.
+      if (::fsync(nameless.number()) != 0) return not_written(file, errno);
+      return sync_name(file);
+    }
     if (errno == EEXIST) return there_already(file);
   }
   const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));

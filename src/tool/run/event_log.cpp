@@ -23,8 +23,17 @@ LogEvent sum_of(const LogEvent& earlier, LogEvent latest) {
   latest.bytes_sent += earlier.bytes_sent;
   latest.bytes_received += earlier.bytes_received;
   if (earlier.files) latest.files = latest.files.value_or(0) + *earlier.files;
-  if (latest.direction != earlier.direction) latest.direction = earlier.direction ? kBoth : latest.direction;
+  if (!latest.direction || !earlier.direction)
+    latest.direction = latest.direction ? latest.direction : earlier.direction;
+  else if (latest.direction != earlier.direction)
+    latest.direction = kBoth;
   return latest;
+}
+
+/// Where there is no room for another kind. Those that failed and those that did not are never told by one line.
+std::string shared_kind_of(const LogEvent& event) {
+  const bool has_failed = event.result && *event.result != kComplete;
+  return fmt::format("{}{}", to_string(event.kind), has_failed ? " failed" : "");
 }
 
 LogEvent standing_for_many(LogEvent event) {
@@ -41,7 +50,7 @@ LogEvent standing_for_many(LogEvent event) {
 
 std::optional<LogEvent> EventLimit::add(const std::string& name, const LogEvent& event, TimePoint now) {
   for (Kind& kind : kinds_) refill(kind, now);
-  Kind& kind = kind_named(name, to_string(event.kind), now);
+  Kind& kind = kind_named(name, shared_kind_of(event), now);
   if (!kind.counted && kind.left > 0) {
     --kind.left;
     return event;

@@ -42,11 +42,16 @@ MetricsFormat format_for(std::string_view accept) {
 /// Threads: as MetricsServer.
 class MetricsServer::Exchange : public std::enable_shared_from_this<Exchange> {
  public:
-  Exchange(tcp::socket socket, SnapshotSource source, std::function<void(const std::shared_ptr<Exchange>&)> on_over)
+  enum class State : std::uint8_t { reading, waiting, answering, closing, over };
+
+  /// on_change   to any state but `answering`, which answer() makes
+  Exchange(tcp::socket socket, SnapshotSource source, std::function<void(const std::shared_ptr<Exchange>&)> on_change)
       : socket_(std::move(socket)),
         deadline_(socket_.get_executor()),
         source_(std::move(source)),
-        on_over_(std::move(on_over)) {}
+        on_change_(std::move(on_change)) {}
+
+  [[nodiscard]] State state() const { return state_; }
 
   void begin() {
     end_after(kRequestPatience);
@@ -56,8 +61,20 @@ class MetricsServer::Exchange : public std::enable_shared_from_this<Exchange> {
         [self = shared_from_this()](const error_code& error, std::size_t) { self->on_head(error); });
   }
 
+  /// Of one that is waiting.
+  void answer() {
+    state_ = State::answering;
+    const MetricsFormat format = format_for(view_of(parser_.get()[http::field::accept]));
+    question_.emplace(socket_.get_executor());
+    question_->async_ask(source_, [this, format](const ProcessSnapshot& now) {
+      response_.set(http::field::content_type, std::string(content_type_of(format)));
+      respond(http::status::ok, to_metrics(std::span(&now, 1), format, std::chrono::system_clock::now()));
+    });
+  }
+
   /// Ends the operations; a snapshot under way is dropped.
   void close() {
+    state_ = State::over;
     question_.reset();
     deadline_.cancel();
     error_code closed;
@@ -67,7 +84,12 @@ class MetricsServer::Exchange : public std::enable_shared_from_this<Exchange> {
  private:
   void over() {
     close();
-    on_over_(shared_from_this());
+    on_change_(shared_from_this());
+  }
+
+  void change_to(State state) {
+    state_ = state;
+    on_change_(shared_from_this());
   }
 
   void end_after(std::chrono::milliseconds patience) {
@@ -93,12 +115,7 @@ class MetricsServer::Exchange : public std::enable_shared_from_this<Exchange> {
       response_.set(http::field::allow, "GET, HEAD");
       return respond(http::status::method_not_allowed, "metrics are only read: GET or HEAD\n");
     }
-    const MetricsFormat format = format_for(view_of(request[http::field::accept]));
-    question_.emplace(socket_.get_executor());
-    question_->async_ask(source_, [this, format](const ProcessSnapshot& now) {
-      response_.set(http::field::content_type, std::string(content_type_of(format)));
-      respond(http::status::ok, to_metrics(std::span(&now, 1), format, std::chrono::system_clock::now()));
-    });
+    change_to(State::waiting);
   }
 
   void respond(http::status status, std::string text) {
@@ -116,6 +133,7 @@ class MetricsServer::Exchange : public std::enable_shared_from_this<Exchange> {
   }
 
   void drain() {
+    if (state_ != State::closing) change_to(State::closing);
     error_code gone;
     socket_.shutdown(tcp::socket::shutdown_send, gone);
     if (gone || drained_bytes_ > kMaxDrainedBytes) return over();
@@ -129,7 +147,8 @@ class MetricsServer::Exchange : public std::enable_shared_from_this<Exchange> {
   tcp::socket socket_;
   boost::asio::steady_timer deadline_;
   const SnapshotSource source_;
-  const std::function<void(const std::shared_ptr<Exchange>&)> on_over_;
+  const std::function<void(const std::shared_ptr<Exchange>&)> on_change_;
+  State state_ = State::reading;
   boost::beast::flat_buffer buffer_{kMaxRequestHeadBytes};
   http::request_parser<http::empty_body> parser_;
   bool is_head_ = false;
@@ -158,14 +177,35 @@ MetricsServer::~MetricsServer() {
 }
 
 void MetricsServer::serve(tcp::socket socket) {
-  const auto exchange = std::make_shared<Exchange>(std::move(socket), snapshot_source_,
-                                                   lifetime_.guard([this](const std::shared_ptr<Exchange>& over) {
-                                                     exchanges_.erase(over);
-                                                     if (exchanges_.size() < kMaxMetricsClients) ports_.resume();
-                                                   }));
-  exchanges_.insert(exchange);
-  exchange->begin();
-  if (exchanges_.size() >= kMaxMetricsClients) ports_.pause();
+  if (exchanges_.size() >= kMaxMetricsConnections) make_way();
+  exchanges_.push_back(std::make_shared<Exchange>(
+      std::move(socket), snapshot_source_,
+      lifetime_.guard([this](const std::shared_ptr<Exchange>& changed) { on_change(changed); })));
+  exchanges_.back()->begin();
+}
+
+void MetricsServer::make_way() {
+  using State = Exchange::State;
+  const auto asks_nothing = [](const auto& each) {
+    return each->state() == State::reading || each->state() == State::closing;
+  };
+  auto oldest = std::ranges::find_if(exchanges_, asks_nothing);
+  if (oldest == exchanges_.end()) oldest = exchanges_.begin();
+  const auto leaving = *oldest;
+  exchanges_.erase(oldest);
+  leaving->close();
+}
+
+void MetricsServer::on_change(const std::shared_ptr<Exchange>& changed) {
+  using State = Exchange::State;
+  if (changed->state() == State::over) exchanges_.remove(changed);
+  auto answers = std::ranges::count_if(exchanges_, [](const auto& each) { return each->state() == State::answering; });
+  for (const auto& each : exchanges_) {
+    if (answers >= static_cast<std::ptrdiff_t>(kMaxMetricsAnswers)) return;
+    if (each->state() != State::waiting) continue;
+    ++answers;
+    each->answer();
+  }
 }
 
 }  // namespace udtcat::tool

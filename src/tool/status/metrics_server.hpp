@@ -4,8 +4,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <list>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -19,15 +19,16 @@
 
 namespace udtcat::tool {
 
-inline constexpr const char* kMetricsPath = "/metrics";  // spec: Prometheus' own default
-inline constexpr std::size_t kMaxMetricsClients = 8;     // guess: twice kMaxStatusClients, as several hosts may ask
+inline constexpr const char* kMetricsPath = "/metrics";    // spec: Prometheus' own default
+inline constexpr std::size_t kMaxMetricsConnections = 64;  // guess: eight times as many as are answered at a time
+inline constexpr std::size_t kMaxMetricsAnswers = 8;       // guess: of megabytes each, where there are a thousand peers
 inline constexpr std::size_t kMaxRequestHeadBytes = 8 * 1024;        // guess: what common servers take
 inline constexpr std::chrono::milliseconds kRequestPatience{1'000};  // guess: a slow path and a lost packet
 inline constexpr std::chrono::milliseconds kMetricsPatience{5'000};  // guess: half of Prometheus' own
 
 /// Answers GET and HEAD of kMetricsPath, one request a connection, with to_metrics() of this process. A client has
-/// kRequestPatience for its request and kMetricsPatience for the rest; further ones, but for one on its way at each
-/// address, wait in the system's backlog.
+/// kRequestPatience for its request and kMetricsPatience for the rest. kMaxMetricsAnswers are under way at a time. Of
+/// more than kMaxMetricsConnections the oldest that asks nothing makes way: those that are mute keep nobody out.
 /// Threads: confined to the io_context thread, which never waits for a client or a disk.
 class MetricsServer {
  public:
@@ -46,10 +47,12 @@ class MetricsServer {
 
   MetricsServer(bridge::TcpPorts ports, SnapshotSource snapshot_source);
   void serve(boost::asio::ip::tcp::socket socket);
+  void make_way();
+  void on_change(const std::shared_ptr<Exchange>& changed);
 
   const SnapshotSource snapshot_source_;
   bridge::TcpPorts ports_;
-  std::set<std::shared_ptr<Exchange>> exchanges_;
+  std::list<std::shared_ptr<Exchange>> exchanges_;  // the oldest first
   core::Lifetime lifetime_;
 };
 

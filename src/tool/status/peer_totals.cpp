@@ -17,8 +17,9 @@ void add_moved(PeerTotal& total, const ConnectionStats& stats) {
   total.bytes_sent += stats.bytes_sent;
   total.bytes_received += stats.bytes_received;
   total.packets_sent += stats.packets_sent;
-  total.packets_lost += stats.packets_lost;
   const EndStats& measured = stats.ends.here;
+  // Measured later than `stats` was: what is known of them by a cause is never less than before.
+  total.packets_lost += std::max(stats.packets_lost, measured.packets_lost);
   if (measured.packets_sent == 0) return;  // by its transport, which measures no queue, or not yet
   total.packets_lost_queued += measured.queued_lost;
   total.packets_lost_path = total.packets_lost_path.value_or(0) + measured.packets_lost -

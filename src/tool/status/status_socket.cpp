@@ -19,14 +19,6 @@ namespace udtcat::tool {
 
 namespace {
 
-/// The process at the other end; none: the system does not say.
-std::optional<ucred> peer_of(int socket) {
-  ucred peer{};
-  socklen_t bytes = sizeof peer;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return std::nullopt;
-  return peer;
-}
-
 /// Lets the group connect, whatever the umask.
 Status open_to_group(const std::string& path, gid_t group) {
   constexpr mode_t kMode = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP;
@@ -63,7 +55,7 @@ std::size_t StatusSocket::count(bool is_member) const {
 }
 
 void StatusSocket::take(Socket socket) {
-  const auto peer = peer_of(socket.native_handle());
+  const auto peer = bridge::peer_credentials(socket.native_handle());
   if (!peer) return;
   if (peer->uid == 0 || peer->uid == ::geteuid()) {
     serve(std::move(socket), false);

@@ -72,7 +72,10 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
     return rejected_.reject(std::move(connection), admitted.error());
   }
   const auto place = place_for(*connection);
-  if (!place) return rejected_.reject(std::move(connection), place.error());
+  if (!place) {
+    listener_->add_refused(connection->peer(), place.error());
+    return rejected_.reject(std::move(connection), place.error());
+  }
   if (options_.once) listener_->stop();
   std::string name = tool::peer_text(*connection);
   tool::LogEvent event = tool::peer_event(tool::EventKind::peer_up, *connection);
@@ -81,7 +84,8 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   event_log_.report("up " + peer, event);
   totals_.come(*connection);
   Client& client = clients_.emplace_back(run_.io(), ++last_number_, std::move(name), std::move(peer));
-  client.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), make_counters(run_.console()),
+  auto counters = counters_of(*connection, client.peer);
+  client.session = std::make_unique<TransferSession>(run_.io(), std::move(connection), std::move(counters),
                                                      role(*place), [this, &client] { on_over(client); });
   client.session->connection().on_stream([&client](StreamId id) { client.session->accept(id); });
   watch(client);
@@ -89,6 +93,22 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
   run_.watch([this] { return total(); });
   run_.progress().measure([this](const ConnectionStats& /*of the stream*/) {
     return clients_.empty() ? std::nullopt : amount_of(clients_.front().session->counters());
+  });
+}
+
+/// A peer can have any number of names that fail: they are told within the limit of its events.
+std::unique_ptr<TransferCounters> TreeListener::counters_of(const Connection& connection, const std::string& peer) {
+  tool::LogEvent event = tool::peer_event(tool::EventKind::name_failed, connection);
+  event.severity = tool::Severity::error;
+  auto report = lifetime_.guard(
+      [this, event, series = "name " + peer, name = tool::peer_text(connection)](const std::string& line) {
+        tool::LogEvent failed = event;
+        failed.message = fmt::format("{}: {}", name, line);
+        failed.result = line;
+        event_log_.report(series, failed);
+      });
+  return make_counters([&io = run_.io(), report](const std::string& line) {
+    boost::asio::post(io, [report, line]() mutable { report(line); });
   });
 }
 

@@ -68,6 +68,7 @@ class TreeListener {
   };
 
   void take(std::unique_ptr<Connection> connection);
+  [[nodiscard]] std::unique_ptr<TransferCounters> counters_of(const Connection& connection, const std::string& peer);
   [[nodiscard]] std::size_t places_of(const std::string& peer) const;
   [[nodiscard]] std::size_t places() const;
   [[nodiscard]] Status admit(const std::string& peer);
@@ -92,6 +93,7 @@ class TreeListener {
   std::uint64_t last_number_ = 0;
   std::list<Client> clients_;
   tool::PeerTotals totals_;
+  core::Lifetime lifetime_;
 };
 
 }  // namespace udtcat::trees

@@ -17,14 +17,17 @@ constexpr std::uint64_t kMaxToldErrors = 100;  // guess: nobody reads more; thei
 
 }  // namespace
 
-std::unique_ptr<TransferCounters> make_counters(tool::Console& console) {
+std::unique_ptr<TransferCounters> make_counters(std::function<void(const std::string& line)> tell) {
   const auto told = std::make_shared<std::atomic<std::uint64_t>>(0);
-  return std::make_unique<TransferCounters>([&console, told](const std::string& line) {
+  return std::make_unique<TransferCounters>([tell = std::move(tell), told](const std::string& line) {
     const std::uint64_t number = ++*told;
-    if (number <= kMaxToldErrors)
-      console.line("udtcat: " + core::printable(line, kMaxReasonBytes), tool::Severity::error);
-    if (number == kMaxToldErrors) console.line("udtcat: no more of them are named", tool::Severity::error);
+    if (number <= kMaxToldErrors) tell(core::printable(line, kMaxReasonBytes));
+    if (number == kMaxToldErrors) tell("no more of them are named");
   });
+}
+
+std::unique_ptr<TransferCounters> make_counters(tool::Console& console) {
+  return make_counters([&console](const std::string& line) { console.line("udtcat: " + line, tool::Severity::error); });
 }
 
 Status result_of(const Status& worked, const std::optional<StreamOutcome>& outcome, const TransferCounters& counters) {

@@ -2,6 +2,7 @@
 /// Shared by the commands of trees: their words about a transfer, while it runs and at its end.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +18,10 @@
 
 namespace udtcat::trees {
 
-/// Counters that report missing names to the user, the first of them by name.
+/// Counters that tell of missing names, the first of them by name, each in a line of printable text.
+/// tell   is called by the threads of the transfer
+[[nodiscard]] std::unique_ptr<TransferCounters> make_counters(std::function<void(const std::string& line)> tell);
+/// The same, to the user.
 [[nodiscard]] std::unique_ptr<TransferCounters> make_counters(tool::Console& console);
 
 /// The result of a transfer's thread, or that names are missing.

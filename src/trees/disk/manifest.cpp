@@ -50,8 +50,11 @@ struct ManifestWriter::State {
     const std::string end = encode_line(ManifestEnd{entries, hash.digest()}) + '\n';
     UDTCAT_CHECK(files::write_whole(file, bytes_of_text(end), next.shown()));
     if (::fdatasync(file.number()) != 0) return core::fail_by_errno(Errc::local_write_failed, "write " + next.shown());
-    if (is_nameless) UDTCAT_CHECK(next.take_name(file));
-    is_nameless = false;
+    if (std::exchange(is_nameless, false)) {
+      UDTCAT_CHECK(next.take_name(file));
+      // Some file systems, as btrfs, keep nothing of a file that had no name.
+      if (::fsync(file.number()) != 0) return core::fail_by_errno(Errc::local_write_failed, "write " + next.shown());
+    }
     UDTCAT_CHECK(next.rename_to(location));
     return location.sync_name();
   }

@@ -80,6 +80,25 @@ TEST_F(RateLimitedStreams, HaveOneRateTogether) {
   EXPECT_GE(Clock::now() - begin, 2 * kLeast);
 }
 
+TEST_F(RateLimitedStreams, HaveNoMoreTogetherWhereEachIsShort) {
+  constexpr std::size_t kShort = 10'000;
+  const auto begin = Clock::now();
+  for (int i = 0; i < 20; ++i) {
+    const auto brief = stream();
+    bool has_begun = false;
+    const std::size_t before = script->received.size();
+    brief->async_write_some(std::span(data).first(kShort), [&](std::error_code, std::size_t) { has_begun = true; });
+    ASSERT_TRUE(test::run_until(io, [&] { return has_begun || script->received.size() > before; }));
+    brief->abort();
+  }
+  EXPECT_GE(Clock::now() - begin, kLeast) << "200 000 bytes, as of one";
+  const auto reading = stream();
+  std::ignore = rates->sent.pass(kBytes, Clock::now());
+  script->say("x");
+  std::vector<std::byte> room(1);
+  EXPECT_EQ(reading->read_some(room).state, LocalStream::ReadState::would_block);
+}
+
 TEST_F(RateLimitedStreams, TellTheEndAndFailuresOfTheirSource) {
   const auto limited = stream();
   script->end_source();

@@ -120,9 +120,9 @@ TEST(JsonLine, HasNullForWhatAnEventDoesNotKnow) {
 }
 
 TEST(JsonLine, HasEachEventByItsName) {
-  for (const EventKind kind :
-       {EventKind::listening, EventKind::peer_up, EventKind::peer_gone, EventKind::session_lost, EventKind::transfer,
-        EventKind::change, EventKind::refused, EventKind::redial, EventKind::reload, EventKind::exit}) {
+  for (const EventKind kind : {EventKind::listening, EventKind::peer_up, EventKind::peer_gone, EventKind::session_lost,
+                               EventKind::transfer, EventKind::name_failed, EventKind::change, EventKind::refused,
+                               EventKind::redial, EventKind::reload, EventKind::exit}) {
     const auto line = json::parse(json_line(kWhen, "", LogEvent{.kind = kind, .message = "x"}));
     EXPECT_EQ(line.at("event"), to_string(kind));
     EXPECT_GT(line.size(), 5U) << to_string(kind) << " has fields of its own";

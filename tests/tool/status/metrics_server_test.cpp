@@ -145,12 +145,10 @@ TEST_F(MetricsServerTest, ServesEverybodyOfManyAtATime) {
   for (auto& each : answers) EXPECT_THAT(each.get(), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_F(MetricsServerTest, DropsClientsThatSayNothingAndThenServesOthers) {
+TEST_F(MetricsServerTest, IsKeptFromNobodyByClientsThatSayNothing) {
   std::vector<bridge::Descriptor> mute;
-  for (std::size_t i = 0; i < kMaxMetricsClients; ++i) mute.push_back(connect());
-  const auto begun = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < kMaxMetricsConnections + 10; ++i) mute.push_back(connect());
   EXPECT_THAT(ask(get("/metrics")), StartsWith("HTTP/1.1 200 "));
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, kMetricsPatience) << "they have kRequestPatience";
   auto dropped = std::async(std::launch::async, [&] {
     for (const auto& each : mute) EXPECT_EQ(read_to_end(each), "");
   });
