@@ -45,7 +45,7 @@ TEST_F(KeygenPair, WritesThePublicHalfThatIsMissing) {
   ASSERT_TRUE(line);
   const std::string secret = test::read_file(file_);
   std::filesystem::remove(public_file_);
-  EXPECT_EQ(make_pair_of_files(file_, "me@here"), line);
+  EXPECT_EQ(make_pair_of_files(file_, "me@here").value(), *line);
   EXPECT_EQ(test::read_file(public_file_), *line);
   EXPECT_EQ(test::read_file(file_), secret);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/status/openmetrics.hpp"
+#include "tool/cli/log_event.hpp"
 
 #include <algorithm>
 #include <array>
