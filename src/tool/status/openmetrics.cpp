@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/status/openmetrics.hpp"
-#include "tool/cli/log_event.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,7 @@
 #include <udtcat/udtcat.hpp>
 
 #include "lib/core/printable.hpp"
+#include "tool/cli/log_event.hpp"
 #include "tool/status/peer_totals.hpp"
 
 namespace udtcat::tool {
