@@ -72,7 +72,7 @@ class End:
         self.stdout = stage.path(f'log/{name}.{stage.starts}.out')
         self.signalled = False
         with open(self.stderr, 'wb') as stderr, open(self.stdout, 'wb') as stdout, open(stdin or os.devnull, 'rb') as given:
-            self.process = subprocess.Popen([stage.program, *words], stdin=given, stdout=stdout, stderr=stderr,
+            self.process = subprocess.Popen([stage.program_of(name), *words], stdin=given, stdout=stdout, stderr=stderr,
                                             cwd=stage.path('near'), env={**stage.environment, **(environment or {})})
         stage.ends.append(self)
 
@@ -123,6 +123,7 @@ class Stage:
 
     def __init__(self, folder, program, tools):
         self.folder, self.program, self.tools = folder, program, tools
+        self.others = {}  # of ends that are another program, by their names
         self.ends, self.starts, self.injection, self.quick, self.keep = [], 0, None, True, False
         self.patience_s, self.has_crashed = PATIENCE_S, False
         for name in ('near', 'far', 'home', 'run', 'tmp', 'log'):
@@ -135,6 +136,9 @@ class Stage:
 
     def path(self, name):
         return os.path.join(self.folder, name)
+
+    def program_of(self, name):
+        return self.others.get(name, self.program)
 
     def inject(self, fault, counts_all=False):
         self.injection = injection.Injection(self.folder, self.program, self.tools['library'], self.tools['numbers'], fault, counts_all)

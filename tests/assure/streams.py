@@ -103,7 +103,7 @@ class Rsh(Product):
                            'EVERY_CALL_FAR': ' '.join(seam.get(name, '') or '-' for name in
                                                       ('LD_PRELOAD', 'EVERY_CALL_SOCKET', 'EVERY_CALL_NUMBERS', 'EVERY_CALL_COUNTS'))}
         near = self.start('near', [
-            'rsh', '--ssh', self.stage.path('ssh'), '--remote-udtcat', self.stage.program, '--port', '20000-29999', *self.more,
+            'rsh', '--ssh', self.stage.path('ssh'), '--remote-udtcat', self.stage.program_of('far'), '--port', '20000-29999', *self.more,
             *(['--idle-timeout', '3s', '--connect-timeout', '2s'] if self.stage.quick else ['--connect-timeout', '15s']), 'far',
             'cat > part && mv part final && cat back'], stdin=self.stage.path('out'), environment=environment)
         near.wait()
