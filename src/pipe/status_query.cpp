@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipe/status_query.hpp"
 
+#include <algorithm>
 #include <array>
 #include <list>
 #include <optional>
@@ -106,12 +107,14 @@ std::vector<StatusAnswer> ask_for_status(const std::vector<std::string>& paths, 
 }
 
 std::vector<StatusAnswer> ask_host_for_status(const tool::StatusRoots& roots) {
-  for (auto sockets = tool::status_sockets(roots);;) {
+  constexpr int kMostRounds = 16;  // guess: more than a thousand that were killed in one directory
+  auto sockets = tool::status_sockets(roots);
+  for (int round = 1;; ++round) {
     auto answers = ask_for_status(sockets);
-    const bool may_hide_others = sockets.size() >= tool::kMaxStatusSockets && answers.size() < sockets.size();
-    if (!may_hide_others) return answers;
+    if (answers.size() == sockets.size() || round == kMostRounds) return answers;
+    // Those that have ended may have hidden others.
     auto left = tool::status_sockets(roots);
-    if (left == sockets) return answers;  // those that have ended cannot be removed
+    if (std::ranges::includes(sockets, left)) return answers;
     sockets = std::move(left);
   }
 }

@@ -28,8 +28,8 @@ struct StatusAnswer {
 [[nodiscard]] std::vector<StatusAnswer> ask_for_status(const std::vector<std::string>& paths,
                                                        std::chrono::milliseconds patience = kStatusQueryPatience);
 
-/// Asks those of the host, and again while some were removed of as many as status_sockets() gives: no living one is
-/// hidden by them. Blocks likewise.
+/// Asks those of the host, and again while some were removed that have hidden others: status_sockets() gives no more
+/// than so many. Blocks likewise.
 [[nodiscard]] std::vector<StatusAnswer> ask_host_for_status(const tool::StatusRoots& roots = {});
 
 }  // namespace udtcat::pipe

@@ -28,7 +28,7 @@ TEST(StatusQuery, FindsTheLivingBehindMoreDeadThanAreAskedAtATime) {
   std::filesystem::create_directories(user);
   std::filesystem::create_directory(roots.services);
   boost::asio::io_context io;
-  for (std::size_t i = 0; i < 2 * tool::kMaxStatusSockets; ++i)
+  for (std::size_t i = 0; i < 2 * tool::kMaxSocketsOfDirectory; ++i)
     const stream_protocol::acceptor killed(io, roots.services + "/" + std::to_string(i) + ".sock");
   tool::ProcessSnapshot snapshot;
   snapshot.what = "udtcat -l 9000";

@@ -62,15 +62,27 @@ bool is_for_us(const fs::path& directory) {
   return user && (::geteuid() == 0 || ::geteuid() == *user) && is_alone(directory, *user, kOpenToOthers);
 }
 
-/// The sockets in a directory and, where asked, one level below.
-void add_sockets(const fs::path& directory, bool below, std::set<std::string>& found) {
+/// The sockets in a directory of one user.
+void add_sockets(const fs::path& directory, std::set<std::string>& found) {
+  std::size_t left = kMaxSocketsOfDirectory;
   std::error_code unreadable;
   for (fs::directory_iterator entry(directory, unreadable), none; !unreadable && entry != none;
        entry.increment(unreadable)) {
-    if (found.size() >= kMaxStatusSockets) return;
     std::error_code gone;
-    if (below && entry->is_directory(gone)) add_sockets(entry->path(), false, found);
-    if (entry->path().extension() == kStatusSuffix && entry->is_socket(gone)) found.insert(entry->path());
+    if (entry->path().extension() != kStatusSuffix || !entry->is_socket(gone)) continue;
+    if (left == 0 || found.size() >= kMaxStatusSockets) return;
+    left -= found.insert(entry->path()).second ? 1 : 0;
+  }
+}
+
+/// Those of root's own processes, and in the directories of services below.
+void add_sockets_of_services(const fs::path& directory, std::set<std::string>& found) {
+  add_sockets(directory, found);
+  std::error_code unreadable;
+  for (fs::directory_iterator entry(directory, unreadable), none; !unreadable && entry != none;
+       entry.increment(unreadable)) {
+    std::error_code gone;
+    if (entry->is_directory(gone)) add_sockets(entry->path(), found);
   }
 }
 
@@ -100,15 +112,15 @@ std::optional<std::string> directory_closed_to(const std::string& path, gid_t gr
 
 std::vector<std::string> status_sockets(const StatusRoots& roots) {
   std::set<std::string> found;  // a directory may be named twice
-  add_sockets(roots.services, true, found);
-  if (const auto users = environment("XDG_RUNTIME_DIR")) add_sockets(*users + "/udtcat", false, found);
+  add_sockets_of_services(roots.services, found);
+  if (const auto users = environment("XDG_RUNTIME_DIR")) add_sockets(*users + "/udtcat", found);
   std::error_code unreadable;
   for (fs::directory_iterator user(roots.users, unreadable), none; !unreadable && user != none;
        user.increment(unreadable))
-    add_sockets(user->path() / "udtcat", false, found);
+    add_sockets(user->path() / "udtcat", found);
   for (fs::directory_iterator entry(roots.everybody, unreadable), none; !unreadable && entry != none;
        entry.increment(unreadable))
-    if (is_for_us(entry->path())) add_sockets(entry->path(), false, found);
+    if (is_for_us(entry->path())) add_sockets(entry->path(), found);
   return {found.begin(), found.end()};
 }
 

@@ -29,10 +29,11 @@ struct StatusRoots {
 /// The directory above `path` that keeps members of the group, who are not its owner, from it; none: they reach it.
 [[nodiscard]] std::optional<std::string> directory_closed_to(const std::string& path, gid_t group);
 
-inline constexpr std::size_t kMaxStatusSockets = 256;  // guess: far more than a host runs
+inline constexpr std::size_t kMaxStatusSockets = 768;  // guess: far more than a host runs, and below 1024 descriptors
+inline constexpr std::size_t kMaxSocketsOfDirectory = 256;  // guess: no user hides the others with his two
 
-/// Those of every service and every user, those in /tmp of this user, for root of all, kMaxStatusSockets at most; some
-/// may be left over, or not for this user.
+/// Those of every service and every user, those in /tmp of this user, for root of all, kMaxStatusSockets at most, and of
+/// one directory kMaxSocketsOfDirectory; some may be left over, or not for this user.
 [[nodiscard]] std::vector<std::string> status_sockets(const StatusRoots& roots = {});
 
 /// Whether a process at that socket has the name that it says: root or a service manager gave it its place, or it is of

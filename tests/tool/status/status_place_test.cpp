@@ -2,8 +2,11 @@
 #include "tool/status/status_place.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <list>
 #include <optional>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -86,6 +89,21 @@ TEST_F(StatusPlace, IsSearchedForSocketsOnly) {
   EXPECT_THAT(status_sockets(), Contains(path));
   EXPECT_THAT(status_sockets(), testing::Not(Contains(folder_.path().string() + "/udtcat/2.sock")));
   EXPECT_FALSE(remove_left_over(path)) << "somebody listens";
+}
+
+TEST_F(StatusPlace, OfNoUserHidesThoseOfTheOthers) {
+  const StatusRoots roots{folder_ / "run", folder_ / "users", folder_ / "tmp"};
+  boost::asio::io_context io;
+  std::list<boost::asio::local::stream_protocol::acceptor> bound;
+  for (const auto& [user, count] :
+       {std::pair("1", kMaxSocketsOfDirectory + 10), std::pair<const char*, std::size_t>("2", 1)}) {
+    const std::string directory = roots.users + "/" + user + "/udtcat/";
+    std::filesystem::create_directories(directory);
+    for (std::size_t i = 0; i < count; ++i) bound.emplace_back(io, directory + std::to_string(i) + ".sock");
+  }
+  const auto found = status_sockets(roots);
+  EXPECT_EQ(found.size(), kMaxSocketsOfDirectory + 1);
+  EXPECT_THAT(found, Contains(roots.users + "/2/udtcat/0.sock"));
 }
 
 /// An ordinary user of whom no login manager knows: su, cron, setsid.
