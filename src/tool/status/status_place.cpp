@@ -71,7 +71,7 @@ void add_sockets(const fs::path& directory, std::set<std::string>& found) {
     std::error_code gone;
     if (entry->path().extension() != kStatusSuffix || !entry->is_socket(gone)) continue;
     if (left == 0 || found.size() >= kMaxStatusSockets) return;
-    left -= found.insert(entry->path()).second ? 1 : 0;
+    if (found.insert(entry->path()).second) --left;
   }
 }
 
