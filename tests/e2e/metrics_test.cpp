@@ -394,6 +394,13 @@ TEST_F(StatusGroupOf, AServiceMayAskAndNobodyElse) {
     setpriv --reuid 4712 --regid 4712 --clear-groups "$1" status --check db; echo "stranger $?"
     setpriv --reuid 4712 --regid 4712 --clear-groups "$1" status --openmetrics; echo "metrics $?"
     "$1" status --check db; echo "root $?"
+    cp /tmp/key /tmp/other; chown 4712 /tmp/other
+    setpriv --reuid 4712 --regid 4712 --clear-groups \
+      "$1" -l 127.0.0.1:0 -k /tmp/other --to 127.0.0.1:9 --name db 2> /tmp/pretends & pretender=$!
+    for i in $(seq 200); do [ -S /tmp/udtcat-4712/$pretender.sock ] && break; sleep 0.05; done
+    "$1" status --openmetrics > /tmp/metrics; kill $pretender; wait $pretender
+    echo as it says $(grep -c '^udtcat_build_info{service="db",' /tmp/metrics)
+    echo by its number $(grep -c '^udtcat_build_info{service="",pid="'$pretender'"' /tmp/metrics)
     kill $service; wait $service; cat /tmp/said >&2
     setpriv --reuid 4711 --regid 4711 --clear-groups \
       "$1" -l "127.0.0.1:$PORT" -k /tmp/key --to 127.0.0.1:9 --status-group 61234; echo "no member $?"
@@ -404,7 +411,7 @@ TEST_F(StatusGroupOf, AServiceMayAskAndNobodyElse) {
                        .environment = {"KEY=" + key_, "PORT=" + std::to_string(port_)}});
   EXPECT_THAT(ran.output, StartsWith("660 61234\n")) << ran.errors;
   for (const char* each : {"\nmember 0\n", "\nits group 0\n", "\nstranger 3\n", "\nmetrics 3\n", "\nroot 0\n",
-                           "\nno member 2\n", "\nno group 2\n"})
+                           "\nas it says 1\n", "\nby its number 1\n", "\nno member 2\n", "\nno group 2\n"})
     EXPECT_THAT(ran.output, HasSubstr(each)) << ran.errors;
   EXPECT_THAT(ran.output, HasSubstr("UNKNOWN - db: not found, and 1 service of other users may not be asked"));
   EXPECT_THAT(ran.errors, AllOf(HasSubstr("this user is not in that group"), HasSubstr("this host has no such group")));
