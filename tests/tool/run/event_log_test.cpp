@@ -115,6 +115,28 @@ TEST_F(EventLimitTest, NamesNoAddressForThoseOfSeveral) {
   EXPECT_THAT(due[0].message, testing::StartsWith("several clients: 2 more transfers"));
 }
 
+TEST_F(EventLimitTest, NeverTellsAFailureByALineOfWhatWasWell) {
+  for (std::size_t peer = 0; peer < EventLimit::kMaxKinds; ++peer) add("peer " + std::to_string(peer), 1);
+  LogEvent failed = small_transfer();
+  failed.result = "the disk is full";
+  for (int i = 0; i < 10; ++i) {
+    add("another", 1);
+    std::ignore = limit.add("another that failed", failed, now);
+  }
+  const auto due = limit.take_due(now + EventLimit::kInterval);
+  ASSERT_EQ(due.size(), 2U);
+  EXPECT_NE(due[0].result, due[1].result);
+  EXPECT_EQ(due[0].count, due[1].count);
+}
+
+TEST_F(EventLimitTest, NamesTheDirectionOfThoseThatHaveMovedSomething) {
+  add("alice", 4);
+  LogEvent none = small_transfer(0);
+  none.direction.reset();
+  for (const LogEvent& event : {small_transfer(), none}) std::ignore = limit.add("alice", event, now);
+  EXPECT_EQ(limit.take_due(now + EventLimit::kInterval).at(0).direction, kReceived);
+}
+
 TEST(EventLog, TellsWhatItHasCountedWhenTheIntervalIsOverAndBeforeTheEnd) {
   boost::asio::io_context io;
   std::vector<LogEvent> seen;
