@@ -228,6 +228,18 @@ class Production:
         with open(self.path(f'source/file{number}'), 'wb') as file:
             file.write(self.dice.randbytes(self.dice.choice((100, 10_000, 400_000))))
 
+    def fill_disk(self):
+        """That of the mirror, to its last byte."""
+        file = os.open(self.path('target/filler'), os.O_WRONLY | os.O_CREAT)
+        try:
+            while True:
+                os.write(file, bytes(1 << 20))
+        except OSError:
+            os.close(file)
+
+    def empty_disk(self):
+        os.remove(self.path('target/filler'))
+
     def set_clock(self, offset_s):
         file = os.open(self.clock, os.O_RDWR | os.O_CREAT)  # which far ends have mapped
         os.pwrite(file, struct.pack('=q', offset_s), 0)
